@@ -83,6 +83,7 @@ RULES = (
     "state",
     "words",
     "prints",
+    "tuning",
     "gate",
 )
 WORDS = {
@@ -94,6 +95,10 @@ WORDS = {
 }
 WORD = re.compile(r"(?<![a-z])(" + "|".join(WORDS) + r")(?![a-z])", re.I)
 WORDS_OK = ("docs/TERMS.md", "docs/DECISIONS/", "scripts/tidy.py", "scripts/tidy_test.py")
+TUNED = ("src/core/", "src/net/")
+NUMBER = re.compile(r"\s*#\s*define\s+(\w+)\s+((?:\(*(?:UINT\d\d_C|size_t|uintptr_t)|[\d(]).*)")
+KNOWN_NUMBERS = {"_GNU_SOURCE", "GASNET_PAR", "NS_PER_S", "HAS_WIDE"}
+BASIS = re.compile(r"20\d\d-\d\d-\d\d|\b[Ff]ixed\b")
 COMPARISONS = {"==", "!=", "<", ">", "<=", ">="}
 ALLOW = re.compile(r"tidy-allow: ([a-z-]+) because \S+")
 
@@ -159,6 +164,33 @@ def check_words(file):
         for match in WORD.finditer(line):
             word = match.group().lower()
             yield number, "words", f"{word}: write {WORDS[word]} (docs/TERMS.md)"
+
+
+def _plain_number(value):
+    """Whether a macro's value is made of numbers alone; a hexadecimal one is a pattern, no size."""
+    value = re.sub(r"\bUINT\d\d_C\b|\bsize_t\b|\buintptr_t\b|\b\d[\w.]*", "", value)
+    return not re.search(r"[A-Za-z_]", value)
+
+
+def check_tuning(file):
+    """A number says in its comment, or in one above it in its paragraph, what it is based on."""
+    if not file.path.startswith(TUNED) or "_test." in file.path:
+        return
+    based = inside = False
+    for number, line in enumerate(file.lines, 1):
+        if not line.strip():
+            based = inside = False
+            continue
+        alone = inside or line.lstrip().startswith("/*")
+        based = based or (alone and BASIS.search(line) is not None)
+        inside = alone and "*/" not in line
+        match = NUMBER.match(line)
+        if not match or match.group(1) in KNOWN_NUMBERS or "0x" in line:
+            continue
+        value, _, comment = match.group(2).partition("/*")
+        if _plain_number(value) and not based and not BASIS.search(comment):
+            text = "say when it was chosen or measured (YYYY-MM-DD), or what it is fixed by"
+            yield number, "tuning", f"{match.group(1)}: {text}"
 
 
 # ---- rules on functions
@@ -692,6 +724,7 @@ def check_file(file, root, layers, listed):
             check_prints,
             check_vla,
             check_directives,
+            check_tuning,
         ]
     found = [finding for rule in rules for finding in rule(file)]
     if file.is_c:

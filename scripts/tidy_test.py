@@ -255,6 +255,15 @@ class Rules(unittest.TestCase):
         for good in ("assert_true(a)", "assert_true(!a || a < 2)", "assert_int_equal(a, 1)"):
             self.quiet({"src/base/x_test.c": test % good})
 
+    def test_tuning(self):
+        path = "src/core/x.h"
+        above = "/* Chosen 2026-11-21. */\n"
+        for bad in ("#define N 8u /* turns */", above + "\n#define N 8", "#define N (4u << 20)"):
+            self.fires("tuning", {path: HEAD + "\n" + bad + "\n"})
+        for good in ("#define N 8 /* fixed by IPv6 */", above + "#define N 8", "#define N (2 * M)"):
+            self.quiet({path: HEAD + "\n" + good + "\n"})
+        self.quiet({"src/boot/x.h": HEAD + "\n#define N 8u\n"})
+
     def test_gate(self):
         short = "int f(void) { return 1; }\n" * 95
         medium = "int f(void) {\n" + "  g();\n" * 45 + "}\n"

@@ -17,6 +17,7 @@
 #include "base/atomic.h"
 #include "core/job.h"
 
+/* Sizes of a row, which bound its memory. Chosen 2026-11-22, not measured one by one. */
 #define TMB_SHARED_HEADS                                                                      \
  64u /* descriptors of chunks in a row: a member may be this many chunks ahead of the slowest \
         reader */
@@ -27,7 +28,7 @@
 #define TMB_SHARED_SMALL \
  96u /* chunks up to this length lie in the descriptor itself and need no slot */
 #define TMB_SHARED_CALLS    16u /* in debug jobs: signatures of the last collectives of a member */
-#define TMB_SHARED_ROWS_MAX 64u
+#define TMB_SHARED_ROWS_MAX 64u /* members of a team that meet in rows, at most */
 #define TMB_SHARED_NONE     UINT32_MAX
 
 struct tmb_shared_line {
@@ -43,7 +44,8 @@ enum tmb_meeting {
   TMB_MEETING_COLL,
   TMB_MEETING_KINDS
 };
-#define TMB_SHARED_CPUS 16u /* words of a kind: processors that are this far apart share one */
+#define TMB_SHARED_CPUS \
+ 16u /* words of a kind: processors so far apart share one; chosen 2026-11-24 */
 
 /* Signature of a collective: its kind and the arguments that all members must give alike, packed
  * by tmb_coll_signature. Members compare signatures. */

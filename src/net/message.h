@@ -25,6 +25,7 @@ enum { TMB_SERVE_REPLIES = 1, TMB_SERVE_REQUESTS = 2, TMB_SERVE_ALL = 3 };
  * check again soon, for nobody will ring. */
 enum { TMB_FOUND_NOTHING = 0, TMB_FOUND_WORK = 1, TMB_FOUND_BUSY = 2 };
 
+/* Fixed by the API: arguments and bytes of a message. Medium messages: chosen 2026-11-21. */
 #define TMB_AM_ARGS_MAX           16
 #define TMB_AM_MEDIUM_BYTES_MAX   65536u
 #define TMB_AM_LONG_BYTES_MAX     0x7fffffffu
@@ -34,7 +35,7 @@ enum { TMB_FOUND_NOTHING = 0, TMB_FOUND_WORK = 1, TMB_FOUND_BUSY = 2 };
 #define TMB_ROUTE(target, source) ((uint16_t)((source) << 6 | (target)))
 #define TMB_ROUTE_TARGET(route)   ((route)&63u)
 #define TMB_ROUTE_SOURCE(route)   ((route) >> 6)
-#define TMB_ROUTE_BITS            12
+#define TMB_ROUTE_BITS            12 /* fixed */
 
 /* How far an operation that is sent in parts has come; zeroed before the first attempt. */
 struct tmb_resume {

@@ -19,6 +19,7 @@
 
 #include <poll.h>
 
+/* Fixed by this interface. */
 #define TMB_NET_ABI          6 /* changes with this file; a plug-in of another number is refused */
 #define TMB_NET_SECRET_BYTES 32
 

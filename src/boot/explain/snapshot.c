@@ -20,9 +20,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define READINGS    8       /* of a page whose threads seem awake */
-#define READING_NS  700000u /* between them */
-#define TICKS_TO_NS (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK))
+#define READINGS   8       /* of a page whose threads seem awake */
+#define READING_NS 700000u /* between them */
 
 static bool sleeps(const struct tmb_status *s) {
   for (int i = 0; i < TMB_STATUS_WAITS; i++)

@@ -12,7 +12,6 @@
 #include "core/check.h"
 #include "core/op/check_context.h"
 
-#define OPS_ALL     (GEX_OP_ADD | GEX_OP_MULT | GEX_OP_MIN | GEX_OP_MAX)
 #define OPS_INTEGER (GEX_OP_AND | GEX_OP_OR | GEX_OP_XOR)
 
 static void user_operands(struct tmb_coll_call *call, const struct tmb_coll_operands *o) {

@@ -14,7 +14,7 @@
 
 static struct tmb_layer_handler internal[TMB_HANDLER_FIRST]; /* by index; takes 0: free */
 
-#define ANY_NARGS 255
+#define ANY_NARGS 255 /* fixed by the API: a handler of any number of arguments */
 
 void tmb_am_set_internal(const struct tmb_layer_handler *handler) {
   tmb_assert_cmp(handler->index, <, TMB_HANDLER_FIRST);

@@ -36,6 +36,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+/* Limits of the steps of an exit. Chosen 2026-11-21 to 2026-11-23, not measured. */
 #define FLUSH_TICK_S   1          /* after this time it is found out why a flush takes so long */
 #define FLUSH_LOOK_US  250000     /* from then on between two looks while there is room */
 #define FLUSH_LOOKS    3          /* that find room one after the other: nobody is about to write */

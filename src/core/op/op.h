@@ -69,7 +69,8 @@ static inline gex_Event_t tmb_op_event(struct tmb_op *op) {
   return (gex_Event_t)(void *)op;
 }
 
-/* The op of an event or of a leaf of it, whose number is in the low bits. */
+/* The op of an event or of a leaf of it, whose number is in the low bits. Fixed: ops are aligned.
+ */
 #define TMB_EVENT_TAG ((uintptr_t)63)
 static inline struct tmb_op *tmb_op_of_event(gex_Event_t event) {
   return (struct tmb_op *)((uintptr_t)event & ~TMB_EVENT_TAG);

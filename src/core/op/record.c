@@ -27,6 +27,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* AHEAD and COPY_BYTES measured 2026-11-24 by tombolo-bench-trace; the others bound memory and were
+ * chosen then. */
 #define NAME_SLOTS 4096u  /* of the table of names, a power of two */
 #define WAITS      4      /* nested waits of a thread that are told apart */
 #define REGIONS    32     /* nested regions of a thread that are recorded */

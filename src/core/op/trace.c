@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes of a path and of a name of a trace, with the NUL. Chosen 2026-11-21. */
 #define PATH_BYTES 4096
 #define NAME_BYTES 256
 

@@ -13,6 +13,8 @@
 #include "core/op/thread.h"
 #include "os/os.h"
 
+/* When a rank moves to another processor, and when a wait no longer yields. Chosen 2026-11-21 to
+ * 2026-11-24, not measured one by one; `tombolo bench oversubscribed` shows their effect. */
 #define MOVE_AFTER \
  8u /* waits ended by yields, less those ended by spinning, after which a rank moves */
 #define MOVE_EVERY_NS  2000000u /* at most one move in this time */

@@ -14,6 +14,8 @@
 #include "core/progress/peer.h"
 #include "os/os.h"
 
+/* Loops of polls. Chosen 2026-11-22 (SHOW_POLLS 2026-11-24); `tombolo bench oversubscribed` shows
+ * the effect of the spins. */
 #define SHOW_POLLS    1024u /* empty polls in a row before the status page says so, again */
 #define POLL_BATCH    32u   /* empty polls between looks at the clock */
 #define POLL_PAUSE_NS 300u  /* of other work between two polls: more, and it is no waiting */

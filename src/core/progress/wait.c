@@ -27,11 +27,13 @@
 
 #include <stdlib.h>
 
-#define LAST_NS        2000u /* for each rank of this host: a turn on another processor */
-#define LAST_NS_MAX    50000u
-#define CPU_BITS_BYTES 128              /* processors that a rank may use, one bit each */
-#define CLOCK_EVERY    8                /* idle steps between looks at the clock */
-#define PHASE_HELD     UINT32_MAX       /* wait->phase: the last step made progress */
+/* Chosen 2026-11-21 to 2026-11-24, not measured one by one. `tombolo bench oversubscribed` shows
+ * their effect, for WATCH_STEPS and WATCH_NS tombolo-bench-threads does. */
+#define LAST_NS        2000u      /* for each rank of this host: a turn on another processor */
+#define LAST_NS_MAX    50000u     /* of LAST_NS times ranks, at most */
+#define CPU_BITS_BYTES 128        /* processors that a rank may use, one bit each */
+#define CLOCK_EVERY    8          /* idle steps between looks at the clock */
+#define PHASE_HELD     UINT32_MAX /* wait->phase: the last step made progress */
 #define PHASE_WATCHES  (UINT32_MAX - 1) /* only other threads of this process made progress */
 /* Sleeps without a promised wake-up: length of the first one in ns; each further one is twice as
  * long, BUSY_DOUBLED times. */

@@ -19,7 +19,7 @@
 #include <tombolo/mk_plugin.h>
 
 #define STAGE_BYTES      TMB_AM_MEDIUM_BYTES_MAX
-#define VERSION_WITH_PIN 3u
+#define VERSION_WITH_PIN 3u /* fixed: of the table of plug-ins */
 
 static struct tmb_lock pool_lock;
 static struct {

@@ -34,6 +34,7 @@
 #include "os/os.h"
 #include "os/sync/lock.h"
 
+/* Fixed: the layout of a barrier's words, for teams of at most 2^ROUNDS_MAX hosts. */
 #define EX_WORDS    0
 #define NAMED_WORDS 16
 #define ROUNDS_MAX  11
@@ -44,9 +45,9 @@ struct words {
   struct tmb_shared_line word[WORDS];
 };
 
-/* Word of the named barrier: bits 0..31 id, 32..33 state, 34..63 phase, or arrivals. The first two
- * are the vote of some ranks. */
 enum { STATE_ANONYMOUS = 0, STATE_NAMED = 1, STATE_MISMATCH = 2 };
+/* Word of the named barrier: bits 0..31 id, 32..33 state, 34..63 phase, or arrivals. The first two
+ * are the vote of some ranks. Fixed by this layout. */
 #define VOTE_BITS 34
 #define VOTE_MASK ((UINT64_C(1) << VOTE_BITS) - 1)
 

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <tombolo/mk_plugin.h>
 
-/* What a member publishes in one step of the exchange; 64 bytes. */
+/* What a member publishes in one step of the exchange. Fixed: two entries fill 64 bytes. */
 #define PART_ENTRIES 2
 #define PART_DEVICE  0xffffff00u /* values from here on: device memory */
 #define PART_CLASS \

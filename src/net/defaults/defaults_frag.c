@@ -29,7 +29,7 @@ struct frag_head {
   uint8_t action, signal_op, handler, nargs;
   int32_t args[TMB_AM_ARGS_MAX];
 };
-#define SMALL_BYTES     512
+#define SMALL_BYTES     512 /* of a message on the stack, at most; chosen 2026-11-22 */
 #define PIECE_BYTES_MAX (TMB_AM_MEDIUM_BYTES_MAX - sizeof(struct frag_head))
 
 void tmb_default_signal(void *signal, uint32_t op, uint64_t value) {

@@ -19,7 +19,7 @@
 static const struct tmb_hook_kind *const kinds[] = {&tmb_hook_trace, &tmb_hook_delay,
                                                     &tmb_hook_fault};
 #define KINDS      TMB_ARRAY_LEN(kinds)
-#define SPEC_BYTES 512
+#define SPEC_BYTES 512 /* of a setting of a hook, with the NUL; chosen 2026-11-22 */
 
 static struct tmb_hook in_use[KINDS]; /* the innermost first */
 

@@ -26,10 +26,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define PROGRESS_BATCH 32
+/* Chosen 2026-11-22 (BUFFER_BYTES 2026-11-24), not measured: this conduit is for tests. */
+#define PROGRESS_BATCH 32        /* messages of one call of progress */
 #define BUFFER_BYTES   (4 << 20) /* of the socket, for messages in flight */
 #define TOKEN_BYTES    16        /* of the job's secret, in every datagram */
-#define ALIGN          16u
+#define ALIGN          16u       /* of a payload in a datagram, bytes */
 
 struct head {
   uint8_t token[TOKEN_BYTES];

@@ -27,10 +27,11 @@
 # define MPI_LAUNCHER "mpiexec.hydra"
 #endif
 
-#define NMPI_ALIGN       16u
-#define NMPI_UNIT        256u /* bytes of a message that count as one unit of credit */
-#define NMPI_SMALL_BYTES 1024u
-#define NMPI_TRANSFERS   32u
+/* Chosen 2026-11-22 (NMPI_TRANSFERS 2026-11-23), not measured. */
+#define NMPI_ALIGN       16u   /* bytes, of a payload in a message */
+#define NMPI_UNIT        256u  /* bytes of a message that count as one unit of credit */
+#define NMPI_SMALL_BYTES 1024u /* of a small receive buffer */
+#define NMPI_TRANSFERS   32u   /* long transfers in flight */
 #define NMPI_MESSAGE_MAX \
  (sizeof(struct nmpi_head) + 4 * TMB_AM_ARGS_MAX + NMPI_ALIGN + TMB_AM_MEDIUM_BYTES_MAX)
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REAP_MOST 16 /* buffers of each size that one look frees */
+#define REAP_MOST 16 /* buffers of each size that one poll frees; chosen 2026-11-22 */
 
 struct nmpi_peer *nmpi_peer_of(struct tmb_net *net, uint32_t rank) {
   if (TMB_LIKELY(net->peer[rank] != NULL)) return net->peer[rank];

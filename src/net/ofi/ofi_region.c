@@ -15,7 +15,9 @@
 
 #include <string.h>
 
-#define QUIET_ACCESSES 64 /* to what cannot be registered, before the owner is asked again */
+/* Accesses to memory that cannot be registered, before its owner is asked again. Chosen 2026-11-22.
+ */
+#define QUIET_ACCESSES 64
 
 static bool holds(const struct ofi_region *r, uint64_t addr, uint64_t bytes) {
   return addr - r->base < r->bytes && bytes <= r->bytes - (addr - r->base);

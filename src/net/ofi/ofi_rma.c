@@ -18,8 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRIPED_BYTES (UINT64_C(256) << 10) /* from here on an access takes all rails */
-#define STRIPE_ALIGN  UINT64_C(4096)
+/* Chosen 2026-11-23, not measured; docs/RESULTS.md has the bandwidth of several links. */
+#define STRIPED_BYTES (UINT64_C(256) << 10) /* accesses of so many bytes take all rails */
+#define STRIPE_ALIGN  UINT64_C(4096)        /* bytes */
 
 bool ofi_access_make(struct tmb_net *net) {
   net->access.all = calloc(OFI_ACCESSES, sizeof *net->access.all);

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#define GROUP_BYTES 32u
+#define GROUP_BYTES 32u /* fixed: bytes that one step of the hash takes */
 
 /* AVX2 is compiled where the compiler knows it, and used where the processor has it. */
 #if defined(__SSE2__)

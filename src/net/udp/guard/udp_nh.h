@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define UDP_NH_BLOCK 2048u /* bytes of one result, at most; RFC 4418 has 1024 */
+#define UDP_NH_BLOCK 2048u /* fixed: bytes of one result, at most; RFC 4418 has 1024 */
 #define UDP_NH_UNITS (UDP_NH_BLOCK / 16 + 1)
 
 /* The key, in units of 16 bytes: those with an even number and those with an odd one. */

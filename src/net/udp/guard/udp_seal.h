@@ -14,7 +14,8 @@
 
 #include "net/udp/guard/udp_auth.h"
 
-#define UDP_SEAL_TAG 16u /* bytes behind the packet */
+/* Bytes; fixed by XChaCha20-Poly1305. */
+#define UDP_SEAL_TAG 16u /* behind the packet */
 #define UDP_SEAL_KEY 32u
 
 /* The functions of libsodium. */

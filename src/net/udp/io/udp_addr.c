@@ -25,10 +25,10 @@
 #include <unistd.h>
 
 #ifndef IPV6_FREEBIND
-# define IPV6_FREEBIND 78
+# define IPV6_FREEBIND 78 /* fixed by Linux */
 #endif
 
-#define MTU_LEAST 1280u /* where the system does not tell */
+#define MTU_LEAST 1280u /* bytes, where the system names none; fixed by IPv6 */
 
 /* Number of this kernel and network namespace. */
 static uint64_t machine_id(void) {

@@ -15,8 +15,9 @@
 
 #include <sys/socket.h>
 
+/* Interfaces of a host that are used, at most. Chosen 2026-11-22: a silent peer takes 64 bytes. */
 #define UDP_RAILS_MAX  4u
-#define UDP_RAILS_MAX6 2u /* of IPv6, whose addresses are long: a silent peer takes 64 bytes */
+#define UDP_RAILS_MAX6 2u /* of IPv6, whose addresses are longer */
 
 /* An address and port, of either family. */
 struct udp_addr {
@@ -59,7 +60,8 @@ enum udp_guard { UDP_GUARD_HEADER, UDP_GUARD_PAYLOAD, UDP_GUARD_ENCRYPT, UDP_GUA
  * for all. Returns false if the system does not tell. */
 bool udp_card_fill(struct udp_card *card, const char *wanted);
 
-/* The tiniest packet with all headers. Below that the kernel divides, and nothing is searched. */
+/* Bytes of the shortest packet with all headers. Below that the kernel divides, and nothing is
+ * searched. Fixed by the formats. */
 #define UDP_MTU_FLOOR 304u
 
 /* What all ranks of the job use. */

@@ -32,8 +32,8 @@ struct udp_out {
   bool changes; /* the program may write to the tail's memory meanwhile */
 };
 
-#define UDP_BATCH        8u /* datagrams of one receive call */
-#define UDP_DATAGRAM_MAX 65536u
+#define UDP_BATCH        8u     /* datagrams of one receive call; chosen 2026-11-22 */
+#define UDP_DATAGRAM_MAX 65536u /* bytes; fixed by UDP */
 
 /* Where datagrams arrive. */
 struct udp_datagrams {

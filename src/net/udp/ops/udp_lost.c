@@ -15,9 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define REFUSED_NS   2000000000u /* in which the news of a regular end would have come */
-#define FALL_BACK_NS 500000000u  /* after which a peer that was never heard is asked another way */
-#define KEEP_NS      1000000000u /* between looks for silent peers */
+/* When a peer is lost. Chosen 2026-11-22, not measured. */
+#define REFUSED_NS 2000000000u /* in which the notice of a regular end would have come */
+#define FALL_BACK_NS                                                                          \
+ 500000000u                 /* after which a peer that was never heard is asked by connection \
+                             */
+#define KEEP_NS 1000000000u /* between searches for silent peers */
 
 static void free_parts(struct udp_peer *p) {
   while (p->in.parts) {

@@ -16,8 +16,9 @@
 #include <poll.h>
 #include <unistd.h>
 
-#define RESENDS_MAX 64u         /* of one peer in one round */
-#define BULK_NS     5000000u    /* after the last long payload */
+/* Chosen 2026-11-22 (BLIND_NS, STALL_NS 2026-11-24), not measured. */
+#define RESENDS_MAX 64u         /* retransmissions to one peer in one call of progress */
+#define BULK_NS     5000000u    /* after the last long payload the progress thread stays awake */
 #define BLIND_NS    1000000u    /* longest sleep of a client that the progress thread cannot wake */
 #define LATE_NS     1000000u    /* from a timer of a client that sleeps to its waking */
 #define STALL_NS    200000000u  /* a peer that has said nothing for so long does not answer */

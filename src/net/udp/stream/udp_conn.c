@@ -22,8 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Buffers of a connection in bytes. Chosen 2026-11-22 to 2026-11-24; HEAD_BYTES and PLACE_MIN save
+ * a copy of long payloads. */
 #define READ_BYTES   (128u << 10) /* of one call */
-#define HEAD_BYTES   1024u        /* the same, where tails are read to their places: heads fit */
+#define HEAD_BYTES   1024u        /* of one call, where tails are read to their places: heads fit */
 #define PLACE_MIN    4096u        /* of a tail that is still to come, to be read so */
 #define IN_MAX       (READ_BYTES + UDP_PACKET_MAX)
 #define OUT_MAX      (4u << 20) /* twice what a window lets out */

@@ -14,7 +14,7 @@
 #include "net/udp/stream/udp_frame.h"
 
 #define UDP_CONN_UNKNOWN  UINT32_MAX
-#define UDP_CONN_HEAD_MAX 512u
+#define UDP_CONN_HEAD_MAX 512u /* bytes of a head on the wire; fixed by the format */
 
 enum udp_conn_state {
   UDP_CONN_BEGUN,   /* ours: the kernel connects, or the challenge has not come */

@@ -14,7 +14,7 @@
 
 #include "net/udp/wire/udp_packet.h"
 
-#define UDP_NONCE_BYTES 16u
+#define UDP_NONCE_BYTES 16u /* fixed by the format of a greeting */
 
 /* From who accepts. */
 struct udp_challenge {

@@ -11,8 +11,9 @@
 
 #include "base/compiler.h"
 
+/* Chosen 2026-11-22; RFC 8899 recommends MAX_PROBES 3. */
 #define TRIES_MAX 3u           /* of one length */
-#define LOST_MAX  3u           /* sendings of a long packet that vanish */
+#define LOST_MAX  3u           /* transmissions of a long packet that are lost */
 #define REST_NS   30000000000u /* between searches */
 
 void udp_mtu_open(struct udp_mtu *m, uint32_t base, uint32_t most) {

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Bytes; fixed by IPv6 and IPv4, and by the alignment of packets. */
 #define UDP_MTU_BASE 1232u /* what IPv6 promises, without its headers */
 #define UDP_MTU_LOW  512u  /* where not even that passes: only IPv4 */
 #define UDP_MTU_STEP 16u

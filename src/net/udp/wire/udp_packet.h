@@ -16,6 +16,7 @@
 #include "base/compiler.h"
 #include "net/net.h"
 
+/* Bytes; fixed by the format (docs/UDP_PROTOCOL.md). */
 #define UDP_HEADER_BYTES   40u
 #define UDP_PACKET_MAX     65504u /* a datagram of IPv4, rounded down to 16 */
 #define UDP_PACKET_MIN_MTU 256u   /* room for the longest record and some payload */
