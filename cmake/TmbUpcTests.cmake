@@ -138,6 +138,18 @@ endforeach()
 
 # ---- `tombolo bench upc`, and NAS FT, whose transforms are those of bench/apps/ft
 set(tmb_upc_bench "")
+# tmb_upc_bench_program(PROGRAM): is built by the target upc_bench and installed beside the other
+# measuring programs. Its run path must be at least as long as the installed one, which replaces it.
+set(tmb_upc_rpath "-Wl,-rpath,$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}")
+function(tmb_upc_bench_program program)
+  set(tmb_upc_bench ${tmb_upc_bench} "${program}" PARENT_SCOPE)
+  get_filename_component(name "${program}" NAME)
+  set(installed "${CMAKE_INSTALL_LIBEXECDIR}/tombolo/${name}")
+  install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo"
+    COMPONENT upc)
+  install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${installed}\"
+    NEW_RPATH \"\\\$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}\")" COMPONENT upc)
+endfunction()
 if(TMB_BENCH)
   set(program "${PROJECT_BINARY_DIR}/bench/tombolo-bench-upc")
   set(src "${PROJECT_SOURCE_DIR}/bench/upc")
@@ -148,16 +160,10 @@ if(TMB_BENCH)
   target_link_libraries(bench_upc_api PRIVATE tmb_warnings)
   add_custom_command(OUTPUT "${program}"
     COMMAND $<TARGET_FILE:tombolo_tool> upcc -O2 -Wall -I "${src}" "${src}/tombolo-bench-upc.upc"
-      $<TARGET_OBJECTS:bench_upc_api> "-Wl,-rpath,$ORIGIN/../../lib" -o "${program}"
+      $<TARGET_OBJECTS:bench_upc_api> "${tmb_upc_rpath}" -o "${program}"
     DEPENDS "${src}/tombolo-bench-upc.upc" $<TARGET_OBJECTS:bench_upc_api> ${tmb_upc_needs}
     COMMENT "UPC: tombolo-bench-upc" VERBATIM)
-  list(APPEND tmb_upc_bench "${program}")
-  install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo"
-    COMPONENT upc)
-  # As that of the other measuring programs: beside the prefix's libraries.
-  set(installed "${CMAKE_INSTALL_LIBEXECDIR}/tombolo/tombolo-bench-upc")
-  install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${installed}\"
-    NEW_RPATH \"\\\$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}\")" COMPONENT upc)
+  tmb_upc_bench_program("${program}")
 endif()
 if(TMB_BENCH AND FFTW3_FOUND)
   set(program "${PROJECT_BINARY_DIR}/bench/ft-upc")
@@ -168,10 +174,10 @@ if(TMB_BENCH AND FFTW3_FOUND)
   target_compile_definitions(bench_upc_ft PRIVATE _GNU_SOURCE=1)
   add_custom_command(OUTPUT "${program}"
     COMMAND $<TARGET_FILE:tombolo_tool> upcc -O2 -Wall -I "${src}" "${src}/ft.upc"
-      $<TARGET_OBJECTS:bench_upc_ft> -lfftw3 -o "${program}"
+      $<TARGET_OBJECTS:bench_upc_ft> -lfftw3 "${tmb_upc_rpath}" -o "${program}"
     DEPENDS "${src}/ft.upc" $<TARGET_OBJECTS:bench_upc_ft> ${tmb_upc_needs}
     COMMENT "UPC: ft" COMMAND_EXPAND_LISTS VERBATIM)
-  list(APPEND tmb_upc_bench "${program}")
+  tmb_upc_bench_program("${program}")
   set(hdr_again "")
   set(hdr_env "")
   set(hdr_cases "")
@@ -196,11 +202,11 @@ if(TARGET bench__matmul)
       COMMAND $<TARGET_FILE:tombolo_tool> upcc -O2 -Wall -DGASNET_PARSYNC=1
         -I "${PROJECT_SOURCE_DIR}/bench" -I "${PROJECT_SOURCE_DIR}/include" ${flags}
         "${src}/${app}.upc" ${common} $<TARGET_OBJECTS:bench_upc_${app}> ${OPENBLAS_LDFLAGS} -lm
-        -o "${program}"
+        "${tmb_upc_rpath}" -o "${program}"
       DEPENDS "${src}/${app}.upc" ${common} $<TARGET_OBJECTS:bench_upc_${app}> ${tmb_upc_needs}
         "${src}/problem.h" ${headers}
       COMMENT "UPC: ${app}" COMMAND_EXPAND_LISTS VERBATIM)
-    list(APPEND tmb_upc_bench "${program}")
+    tmb_upc_bench_program("${program}")
   endforeach()
 endif()
 add_custom_target(upc_bench ALL DEPENDS ${tmb_upc_bench})

@@ -6,12 +6,12 @@
 # The same source is compiled for Tombolo (by the build tree) and, with links_mpi.c in place of
 # links.c, by mpicc.openmpi and mpicc.mpich. All are run in alternation; for each application and
 # problem the table shows the median rate of each way, its spread, and the best way of ours over the
-# best of the peers'. Peers that are not installed are named and left out. Ranks of every side are
-# bound alike, if there are enough processors. MPICH runs its two-sided way only: with Debian's
-# MPICH 4.0.2 the one-sided way did not end here (the flag that a rank polls stays behind; cause not
-# known). Open MPI runs `hash`,
-# `bfs` and `tree` with its component `osc sm`: its default ends by a segmentation fault
-# in compare-and-swap here (Debian's 4.1.4).
+# best of the peers'. matmul and cholesky run in UPC, too: side "upc", which is also ours. What is
+# not installed or built is named and left out. Ranks of every side are bound alike, if there are
+# enough processors. MPICH runs its two-sided way only: with Debian's MPICH 4.0.2 the one-sided way
+# did not end here (the flag that a rank polls stays behind; cause not known). Open MPI runs `hash`,
+# `bfs` and `tree` with its component `osc sm`: its default ends by a segmentation fault in
+# compare-and-swap here (Debian's 4.1.4).
 #   bench/compare/apps.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 #                         [--quick] [--problem NAME]... [APP...]
 import argparse
@@ -56,6 +56,9 @@ CROWDED = 1.3  # target of matmul and cholesky where ranks outnumber processors,
 # compare and swap.
 IRREGULAR = ("bfs", "tree")
 ONE_SIDED = ("hash", *IRREGULAR)
+
+# Sides that are ours: what is in C, and what is in UPC.
+OURS = ("tombolo", "upc")
 
 # Applications that ScaLAPACK has a routine for, and the routine.
 ROUTINES = {"matmul": "pdgemm", "cholesky": "pdpotrf"}
@@ -104,6 +107,16 @@ def compile_all(folder, build, apps):
     return sides
 
 
+def add_upc(sides, build, apps):
+    """Adds the side "upc": the applications that are built in UPC. What is not is named."""
+    programs = {app: build / "bench" / f"{app}-upc" for app in apps if app in ROUTINES}
+    built = {app: program for app, program in programs.items() if program.exists()}
+    for app in programs.keys() - built:
+        print(f"UPC: not built, left out ({app}-upc)", file=sys.stderr)
+    if built:
+        sides["upc"] = (sides["tombolo"][0], built)
+
+
 def rows_of(side, command, code, text):
     """{way: MFlop/s} of what a run printed; {} after a message if it failed."""
     rows = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
@@ -117,7 +130,7 @@ def run_here(budget):
     """run(side, who, command): one run on this machine, as `measure` wants it."""
     def run(side, who, command):
         text, code = budget.run(who, command)
-        if side == "tombolo" and code:
+        if side in OURS and code:
             sys.exit(f"{who}: exit code {code}: {' '.join(str(c) for c in command)}")
         return {} if code is None else rows_of(side, command, code, text)
     return run
@@ -132,7 +145,7 @@ def measure(sides, series, options, run):
         command = [*launcher, "-n", options.ranks, programs[app], *problem[1], "--json", "--bind"]
         if side == "openmpi" and app in ONE_SIDED:
             command[1:1] = ["--mca", "osc", "sm"]
-        elif side != "tombolo" and app in ROUTINES:
+        elif side not in OURS and app in ROUTINES:
             command += ["--way", ROUTINES[app]]
         elif side == "mpich" and app not in ONE_SIDED:
             command += ["--way", "mpi"]
@@ -145,8 +158,8 @@ def measure(sides, series, options, run):
 
 def over_peers(rate):
     """The best rate of ours over the best of the peers, or None. rate: {(side, way): MFlop/s}"""
-    ours = [m for (side, _), m in rate.items() if side == "tombolo"]
-    peers = [m for (side, _), m in rate.items() if side != "tombolo"]
+    ours = [m for (side, _), m in rate.items() if side in OURS]
+    peers = [m for (side, _), m in rate.items() if side not in OURS]
     return max(ours) / max(peers) if ours and peers else None
 
 
@@ -216,6 +229,7 @@ def main():
     budget = budgets.Budget(options)
     with tempfile.TemporaryDirectory() as folder:
         sides = compile_all(Path(folder), options.build.resolve(), apps)
+        add_upc(sides, options.build.resolve(), apps)
         measure_all(sides, apps, options, run_here(budget), budget)
     return 0
 

@@ -6,9 +6,9 @@
 # Two hosts of a lab (tests/net/lab.py; needs root) joined by a veth pair and a bridge, or with
 # --loopback this machine, where no side uses shared memory: round trip, flood, all-reduce, streams.
 # With --ft: NAS FT on four hosts whose links have a rate (--rate 1gbit, the kernel's token bucket):
-# our schedules and MPI's (ft.py). With --apps: applications on such hosts (apps.py; default matmul
-# and cholesky, beside ScaLAPACK). All sides run in alternation; medians over the
-# rounds. A peer that is not installed, or that does not end within --timeout, is named.
+# our schedules, those in UPC and MPI's (ft.py). With --apps: applications on such hosts (apps.py;
+# default matmul and cholesky, in C and UPC, beside ScaLAPACK). All sides run in alternation;
+# medians over the rounds. A peer that is not installed, or not done within --timeout, is named.
 # With --fair: which share of a link of --rate a transfer of ours gets beside one of TCP (CUBIC), of
 # the build tree that TMB_BUILD names (tests/net/fair_test.py).
 #   bench/compare/net.py [--build build] [--loopback | --ft | --apps | --fair] [--rounds 5]
@@ -166,6 +166,7 @@ def compare_apps(folder, options, lab, budget):
     starts = launchers([f"host{h}" for h in range(4)], 4, build)
     sides = {side: (starts[side][:-2], programs)
              for side, (_, programs) in apps.compile_all(folder, build, names).items()}
+    apps.add_upc(sides, build, names)
 
     def run(side, who, command):
         text = one_run(who, command, lab, budget)
