@@ -489,7 +489,7 @@ def tree_of(prefix, out):
     (tree / "bin").symlink_to(prefix / "bin")
     (tree / "lib").symlink_to(library.parent)
     os.environ["CPATH"] = ":".join(filter(None, [str(prefix / "include"), os.environ.get("CPATH")]))
-    apps, shared = HERE / "apps", HERE / "lib" / "app_caf.f90"
+    apps, shared = HERE / "apps", HERE / "lib" / "app_caf.F90"
     for app, name in (("pipeline", "fortran/pipeline"), ("stencil", "fortran/stencil"),
                       ("hydro", "hydro-caf")):
         if shutil.which("gfortran"):

@@ -170,7 +170,7 @@ if(TMB_BENCH)
 
   # The coarray form of hydro.
   set(program "${PROJECT_BINARY_DIR}/bench/hydro-caf")
-  set(src "${PROJECT_SOURCE_DIR}/bench/lib/app_caf.f90"
+  set(src "${PROJECT_SOURCE_DIR}/bench/lib/app_caf.F90"
     "${PROJECT_SOURCE_DIR}/bench/apps/hydro/hydro.F90")
   add_custom_command(OUTPUT "${program}"
     COMMAND ${CMAKE_COMMAND} -E make_directory "${PROJECT_BINARY_DIR}/bench/hydro-modules"
@@ -195,7 +195,7 @@ if(TMB_BENCH)
 --timeout;60;--;${program};2147483647;2147483647")
 endif()
 if(TMB_BENCH)
-  # Applications in coarray Fortran, on what they share (bench/lib/app_caf.f90).
+  # Applications in coarray Fortran, on what they share (bench/lib/app_caf.F90).
   set(tmb_caf_pipeline "--rows;200;--columns;200")
   set(tmb_caf_stencil "--points;67;--radius;3")
   set(tmb_caf_pipeline_memory "--rows;2147483647;--columns;2147483647")
@@ -205,7 +205,7 @@ if(TMB_BENCH)
   foreach(app IN ITEMS pipeline stencil)
     set(program "${PROJECT_BINARY_DIR}/bench/fortran/${app}")
     set(modules "${program}-modules")
-    set(src "${PROJECT_SOURCE_DIR}/bench/lib/app_caf.f90"
+    set(src "${PROJECT_SOURCE_DIR}/bench/lib/app_caf.F90"
       "${PROJECT_SOURCE_DIR}/bench/apps/${app}/${app}.F90")
     add_custom_command(OUTPUT "${program}"
       COMMAND ${CMAKE_COMMAND} -E make_directory "${modules}"

@@ -22,7 +22,7 @@ from budget import Budget, Series, add_options, in_rounds
 from compare import PEERS, ROOT, processors
 
 APPS = ROOT / "bench" / "apps"
-SHARED = ROOT / "bench" / "lib" / "app_caf.f90"
+SHARED = ROOT / "bench" / "lib" / "app_caf.F90"
 ROW = re.compile(r"^\s+(\w+)\s+([\d.]+) ms an? (?:step|iteration).*(VERIFIED|FAILED)", re.M)
 # application: (program in the build tree, sources of the peers)
 PROGRAMS = {"hydro": ("hydro-caf", [SHARED, APPS / "hydro" / "hydro.F90"]),

@@ -24,6 +24,7 @@ module tombolo_caf
   public :: notify_type, async_handle
   public :: event_attach, event_attach_read, event_detach
   public :: notified_put, notified_get, notify_wait, put_async, get_async, async_wait, async_test
+  public :: trace_begin, trace_end
 
   ! Counts notifications, as NOTIFY_TYPE of Fortran 2023 does: declare it as a coarray.
   type, bind(c) :: notify_type
@@ -201,5 +202,14 @@ module tombolo_caf
       type(async_handle), intent(inout) :: handle
       logical(c_bool) :: done
     end function
+
+    ! Marks the begin and the end of a region of this image, for `tombolo run --trace`; regions
+    ! nest. name: 63 characters of it are kept. Without a trace nothing happens.
+    subroutine trace_begin(name) bind(c, name='tombolo_caf_trace_begin')
+      import :: c_char
+      character(kind=c_char, len=*), intent(in) :: name
+    end subroutine
+    subroutine trace_end() bind(c, name='tombolo_caf_trace_end')
+    end subroutine
   end interface
 end module

@@ -48,25 +48,32 @@ def check(app, small, impossible, reason):
     assert reason in done.stderr, (app, done.stderr)
 
 
-def regions():
+def regions(program, words, way, iterations):
     """A trace shows each iteration as a region of its way, and the phases of the watched one."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.json"
-        command = [TOMBOLO, "run", "-n", "2", "--timeout", "60", "--trace", path, "--",
-                   BUILD / "bench" / "stencil", "-p", "50", "-i", "3", "--way", "signal"]
+        command = [TOMBOLO, "run", "-n", "2", "--timeout", "60", "--trace", path, "--", program,
+                   *words]
         done = subprocess.run(command, text=True, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
         found = [(e["pid"], e["name"]) for e in json.loads(path.read_text())["traceEvents"]
                  if e.get("cat") == "region"]
     for rank in {pid for pid, _ in found}:
         names = [name for pid, name in found if pid == rank]
-        assert names.count("signal") == 5, names  # one warms up, three count, one is watched
-        assert set(names) == {"signal", "computing", "copying", "sending", "waiting"}, names
-    assert found
+        assert names.count(way) == iterations, (program, names)
+        assert set(names) == {way, "computing", "copying", "sending", "waiting"}, (program, names)
+    assert found, program
 
 
 def main():
-    regions()
+    stencil = BUILD / "bench" / "stencil"
+    # one warms up, three count, one is watched
+    regions(stencil, ["-p", "50", "-i", "3", "--way", "signal"], "signal", 5)
+    if (BUILD / "bench" / "hydro-caf").exists():  # one is watched behind those that count
+        regions(BUILD / "bench" / "hydro-caf", ["24", "24", "3", "blast", "attached"],
+                "attached", 4)
+        regions(BUILD / "bench" / "fortran" / "stencil",
+                ["--points", "50", "--iterations", "3", "--way", "attached"], "attached", 5)
     for app, (small, impossible, reason) in APPS.items():
         if (BUILD / "bench" / app).exists():
             check(app, small, impossible, reason)

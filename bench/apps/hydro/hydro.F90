@@ -398,7 +398,7 @@ end module hydro_kernels
 program hydro_caf
   use hydro_halo
   use hydro_kernels
-  use app_caf, only: app_watch, app_breakdown, app_help, app_need, app_refuse, program_name
+  use app_caf, only: app_watch, app_breakdown, app_region, app_region_end, app_help, app_need, app_refuse, program_name
 #ifndef PEER
   use tombolo_caf
 #endif
@@ -587,7 +587,9 @@ contains
     sync all
     call system_clock(t0, rate)
     do k = 0, steps - 1
+      call app_region(form_name(form))
       call advance(k)
+      call app_region_end()
     end do
     sync all
     call system_clock(t1)
@@ -601,9 +603,11 @@ contains
     if (this_image() == 1) print '(2x, a, f12.3, a, f10.1, a, 2es9.1, 2a)', form_name(form), &
       seconds * 1e3_dp, ' ms a step', real(all_x, dp) * all_y / seconds * 1e-6_dp, &
       ' Mcells/s, mass and energy off by', off, '  ', merge('VERIFIED', 'FAILED  ', fine)
+    call app_region(form_name(form))
     call app_watch(.true.)
     call advance(steps) ! for the phases only
     call app_watch(.false.)
+    call app_region_end()
     call app_breakdown()
   end subroutine
 end program hydro_caf

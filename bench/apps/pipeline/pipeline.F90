@@ -179,12 +179,14 @@ contains
         start = app_now()
       else if (k == iterations + 1) then
         seconds = (app_now() - start)/iterations
-        call app_watch(.true.)
       end if
+      call app_region(ways(way))
+      if (k > iterations) call app_watch(.true.)
       call iterate(way)
+      if (k > iterations) call app_watch(.false.)
+      call app_region_end()
       call app_progress(ways(way), k)
     end do
-    call app_watch(.false.)
     call co_max(seconds)
     expected = (iterations + 2d0)*(rows + columns - 2)
     bad = 0

@@ -1,10 +1,14 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! What the applications in coarray Fortran share (pipeline.F90, stencil.F90; the breakdown: hydro.F90): options, refusal,
-! the clock, progress, the table. Standard Fortran 2018 only, so that it compiles for other libraries too (-DPEER elsewhere).
+! the clock, progress, the table, regions in a trace. Standard Fortran 2018 only, so that it compiles for other libraries too,
+! with -DPEER: without regions.
 ! A line of the table is read by bench/compare/caf_apps.py. The breakdown is that of one more iteration than
 ! the timed ones, because a clock read at each step would be part of what is measured. Exit code 2: refused.
 module app_caf
   use, intrinsic :: iso_fortran_env, only: error_unit, int64
+#ifndef PEER
+  use tombolo_caf, only: trace_begin, trace_end
+#endif
   implicit none
   private
   integer, parameter, public :: app_compute = 1, app_move = 2, app_send = 3, app_wait = 4, app_phases = 4
@@ -23,6 +27,7 @@ module app_caf
   integer :: phase
   real(8) :: since, spent(app_phases), shown
   public :: app_start, app_refuse, app_help, app_need, app_now, app_watch, app_enter, app_progress, app_report, app_breakdown
+  public :: app_region, app_region_end
 contains
   ! Read these options, --iterations, --way and --help; every image reads the same. about: what the program does.
   subroutine app_start(name, about, options, ways, means)
@@ -179,15 +184,33 @@ contains
     app_now = real(ticks, 8)/real(rate, 8)
   end function
 
+  ! Marks what happens from here to the matching end, for `tombolo run --trace`; regions nest.
+  subroutine app_region(name)
+    character(*), intent(in) :: name
+#ifdef PEER
+    if (len(name) < 0) return ! there is no trace
+#else
+    call trace_begin(name)
+#endif
+  end subroutine
+
+  subroutine app_region_end()
+#ifndef PEER
+    call trace_end()
+#endif
+  end subroutine
+
   ! From here to app_watch(.false.) time is charged to phases, `app_compute` first.
   subroutine app_watch(on)
     logical, intent(in) :: on
     if (on) then
       spent = 0
       phase = app_compute
+      call app_region(phase_name(phase))
       since = app_now()
     else
       call app_enter(app_compute)
+      if (clocked) call app_region_end()
     end if
     clocked = on
   end subroutine
@@ -200,6 +223,8 @@ contains
     spent(phase) = spent(phase) + t - since
     since = t
     phase = next
+    call app_region_end()
+    call app_region(phase_name(phase))
   end subroutine
 
   ! After iteration `done` (0: the one that warms up); seldom more than a read of the clock of image 1.
