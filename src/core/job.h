@@ -136,6 +136,7 @@ struct tmb_job {
   bool joined; /* all clients so far came by gexx_Client_Join; gex_Client_Init may come once */
   int verbose_errors;
   int failure_policy;      /* GEXX_FAILURE_*, see policy.c */
+  uint64_t dropped;        /* messages to peers that were gone; atomic */
   uint32_t advised;        /* bit per enum tmb_advice: said already; atomic */
   uint32_t scratch_warned; /* the deprecated scratch query was named; atomic */
   bool threads_queried;    /* gex_System_QueryProgressThreads was called */

@@ -25,8 +25,9 @@ void tmb_up_op_more(void *op, uint32_t category);
 void tmb_up_peer_more(void *op, uint32_t category, uint32_t peer);
 void tmb_up_peer_done(void *op, uint32_t category, uint32_t peer);
 
-/* Send, running progress until resources are there. Not from handlers unless out->is_reply. Returns
- * 0, or TMB_AGAIN for an immediate message. */
+/* Send a Short, a Medium, or a Long whose destination is mapped here, running progress until
+ * resources are there. Not from handlers unless out->is_reply. Returns 0, or TMB_AGAIN for an
+ * immediate message. */
 int tmb_up_am_send(struct tmb_am_out *out);
 
 /* Reserve a message buffer of TMB_AM_MEDIUM_BYTES_MAX bytes, running progress until there is one;

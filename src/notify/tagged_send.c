@@ -4,7 +4,7 @@
  *
  * Owns: internal messages TAGGED (notification, with the data as a Long when there are any),
  * TAGGED_ACK (reply: credit, and completion of an operation), TAGGED_CREDIT (credit). Called by
- * clients and tagged_get.c. Calls: tmb_up_am_send, tagged.c, tagged_credit.c, transfer.c, op.h.
+ * clients and tagged_get.c. Calls: am.h, tagged.c, tagged_credit.c, transfer.c, op.h.
  * Invariants: credit is taken before a notification is sent; a notification for this process itself
  * is matched at once; data are in place before the handler of their notification runs.
  */
@@ -145,7 +145,7 @@ static int send(const struct tmb_tagged_send *s, size_t nbytes, struct tmb_op *o
                            .src = t->local,
                            .nbytes = nbytes,
                            .dest = t->remote};
-  while (tmb_up_am_send(&out)) {
+  while (tmb_am_send(&out)) {
     if (tmb_tagged_withdraw(s, &tagged)) {
       if (far && op) tmb_up_peer_done(op, TMB_CAT_PUT, jobrank);
       return TMB_AGAIN;

@@ -2,9 +2,10 @@
 /*
  * Active messages inside core: sending with retry, delivery, checks shared with prepared messages.
  *
- * Owns: declarations of am.c, am_self.c, am_deliver.c. Called by am entry points, npam.c and the
- * GASNet-1 layer. Invariants: requests are sent from normal context and may run any handler while
- * they wait; replies are sent from request handlers and run only reply handlers while they wait.
+ * Owns: declarations of am.c, am_check.c, am_send.c, am_self.c, am_deliver.c. Called by am entry
+ * points, npam.c and the GASNet-1 layer. Invariants: requests are sent from normal context and may
+ * run any handler while they wait; replies are sent from request handlers and run only reply
+ * handlers while they wait.
  */
 #ifndef TMB_CORE_AM_H
 #define TMB_CORE_AM_H
@@ -75,10 +76,23 @@ void tmb_am_check_attached(const struct tmb_am_out *out);
  * that could nest without bound: the message is to be queued. */
 bool tmb_am_self(struct tmb_am_out *out);
 
+/* Send a Long whose destination is not mapped here: tmb_am_unmapped. Contract of tmb_am_send. */
+int tmb_am_send_unmapped(struct tmb_am_out *out);
+
+/* The first attempt to send has found no room: give up an immediate message, else send it after
+ * progress. Contract of tmb_up_am_send. */
+int tmb_am_send_again(struct tmb_am_out *out);
+
+/* tmb_up_am_send for any message, also a Long whose destination is not mapped here. */
+static inline int tmb_am_send(struct tmb_am_out *out) {
+  if (TMB_UNLIKELY(tmb_am_unmapped(out))) return tmb_am_send_unmapped(out);
+  return TMB_LIKELY(tmb_peer_send(out) == 0) ? 0 : tmb_am_send_again(out);
+}
+
 /* Send a message of the client; contract of tmb_up_am_send. */
 static inline int tmb_am_inject(struct tmb_am_out *out) {
   if (TMB_UNLIKELY(out->peer == tmb_job.rank) && tmb_am_self(out)) return 0;
-  return tmb_up_am_send(out);
+  return tmb_am_send(out);
 }
 
 /* Set the handler of an internal message; at start-up only. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Running the handler of a message that has arrived.
+ * Running the handler of a message that has arrived, and what follows a signal that has changed.
  *
  * Owns: the token of the running handler, the table of internal handlers, and the only switch over
- * 0..16 arguments. Called by the conduit's progress (tmb_up_am). Calls: client handlers.
- * Invariants: a thread runs one request handler at a time, and inside it at most one reply handler;
- * the token is dead when the handler returns; the entry passed to the client is the library's copy.
+ * 0..16 arguments. Called by the engine's and the conduit's progress (tmb_up_am). Calls: handlers
+ * of clients and layers, by address; nothing that sends or waits. Invariants: a thread runs one
+ * request handler at a time, and inside it at most one reply handler; the token is dead when the
+ * handler returns; the entry passed to the client is the library's copy.
  */
 #include "core/am/am.h"
 #include "core/am/kit.h"
@@ -159,6 +160,12 @@ static const gex_AM_Entry_t *routed_entry(const struct tmb_am_in *in) {
   return &ep->handler[in->handler];
 }
 
+void tmb_kit_malformed(const struct tmb_am_in *in, const char *what) {
+  tmb_fatal_nopos("a message of rank %u to internal handler %u is malformed (%s; %u arguments, %zu "
+                  "bytes): the ranks run different versions of the library, or memory is damaged",
+                  in->src, in->handler, what, in->nargs, in->nbytes);
+}
+
 static void run_internal(const struct tmb_am_in *in) {
   const struct tmb_layer_handler *h = &internal[in->handler];
   if (TMB_UNLIKELY(!h->takes))
@@ -205,4 +212,10 @@ void tmb_up_am(const struct tmb_am_in *in) {
   t->context = context;
   t->unanswered = token->is_req && !token->replied;
   token->magic = 0;
+}
+
+void tmb_up_signal(const void *addr) {
+  if (tmb_lock_threads)
+    tmb_fence_seq(); /* the store of the signal comes before the test whether there is an index */
+  if (TMB_UNLIKELY(tmb_load_acq(&tmb_job.signals_indexed))) tmb_layers_signal(addr);
 }

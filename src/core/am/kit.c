@@ -139,12 +139,6 @@ static void on_lost(uint32_t jobrank) {
   tmb_lock_release(&pieces_lock);
 }
 
-void tmb_kit_malformed(const struct tmb_am_in *in, const char *what) {
-  tmb_fatal_nopos("a message of rank %u to internal handler %u is malformed (%s; %u arguments, %zu "
-                  "bytes): the ranks run different versions of the library, or memory is damaged",
-                  in->src, in->handler, what, in->nargs, in->nbytes);
-}
-
 static const struct tmb_layer_handler handlers[] = {
     {TMB_KIT_ACK, TMB_TAKES_SHORT, ACK_ARGS, 0, on_ack}, {0}};
 

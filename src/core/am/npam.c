@@ -256,9 +256,7 @@ static void check_commit(const char *call, gex_AM_SrcDesc_t sd, const struct gex
  * that Commit can be called again. */
 static int send_now(struct tmb_am_out *out) {
   out->immediate = out->category == TMB_AM_LONG;
-  if (!tmb_am_unmapped(out)) return tmb_peer_send(out);
-  if (out->nbytes) tmb_am_check_attached(out);
-  return tmb_peer_am_long(out);
+  return tmb_am_unmapped(out) ? tmb_am_send_unmapped(out) : tmb_peer_send(out);
 }
 
 /* The thread's descriptor is free for the next Prepare. */

@@ -2,7 +2,7 @@
 /*
  * The upcalls that a conduit gets: struct tmb_net_up of this library.
  *
- * Owns nothing. Called by conduits. Calls: am_deliver.c, rma.c, failure.h, settings, messages.
+ * Owns nothing. Called by conduits. Calls: am_deliver.c, part.c, failure.h, settings, messages.
  * Invariants: as net.h says; an op of NULL, and one towards a rank that is lost, is passed over.
  */
 #include "core/client/conduit_up.h"
@@ -14,7 +14,7 @@
 #include "core/op/record.h"
 #include "core/op/trace.h"
 #include "core/progress/failure.h"
-#include "core/progress/peer.h"
+#include "core/progress/net_sleep.h"
 #include "core/segment/segment.h"
 #include "net/defaults/defaults.h"
 #include "net/up.h"
@@ -29,10 +29,10 @@
 
 /* A handler is the client's, or core's: it is not inside the conduit. */
 static void am(const struct tmb_am_in *in) {
-  const uint32_t inside = tmb_peer_inside;
-  tmb_peer_inside = 0;
+  const uint32_t inside = tmb_net_inside;
+  tmb_net_inside = 0;
   tmb_up_am(in);
-  tmb_peer_inside = inside;
+  tmb_net_inside = inside;
 }
 
 static void op_done(void *op, uint32_t category, uint32_t peer) {

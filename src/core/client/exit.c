@@ -23,7 +23,7 @@
 #include "core/job.h"
 #include "core/op/record.h"
 #include "core/op/trace.h"
-#include "core/progress/peer.h"
+#include "core/progress/net_sleep.h"
 #include "os/process/coverage.h"
 #include "os/process/signals.h"
 
@@ -162,7 +162,7 @@ static void leave_network(int code) {
   sigset_t alarm, mask;
   tmb_flush_streams(); /* the conduit may wait for seconds, and the job end meanwhile */
   /* What a signal has interrupted inside the conduit may hold a lock that the leaver waits for. */
-  if (!tmb_job.net || tmb_peer_inside || !claims_leaving()) return;
+  if (!tmb_job.net || tmb_net_inside || !claims_leaving()) return;
   exiting.leave_code = code;
   sigaction(SIGALRM, &at_limit, &action);
   sigemptyset(&alarm);

@@ -2,13 +2,13 @@
 /*
  * Noticing that peers are gone, ending what involves them, and telling the client.
  *
- * Owns: tmb_job.lost. Called by clients, by progress and, while failures are reported, by every
- * send (peer.c). Calls: boot, peer.h, lost.h, segment_table.h, team.h, the layers. The
- * supervisor counts changes in shared memory and wakes ranks that sleep; each poll compares the
- * count with what it has seen. A peer that is gone gets nothing any more; when engine or conduit
- * say that all it had sent has been handled, everything that waits for it is completed and the
- * client is told. Invariants: without GEXX_FAILURE_REPORT nothing here runs; `seen` changes only
- * when no peer is GONE; the callback runs outside of every lock.
+ * Owns: tmb_job.lost. Called by progress, and by failure_calls.c for clients. Calls: boot, peer.h,
+ * lost.h, segment_table.h, team.h, the layers. The supervisor counts changes in shared memory and
+ * wakes ranks that sleep; each poll compares the count with what it has seen. A peer that is gone
+ * gets nothing any more; when engine or conduit say that all it had sent has been handled,
+ * everything that waits for it is completed and the client is told. Invariants: without
+ * GEXX_FAILURE_REPORT nothing here runs; `seen` changes only when no peer is GONE; the callback
+ * runs outside of every lock.
  */
 #include "core/progress/failure.h"
 
@@ -17,13 +17,10 @@
 #include "core/op/lost.h"
 #include "core/op/thread.h"
 #include "core/progress/peer.h"
-#include "core/progress/progress.h"
-#include "core/progress/wait.h"
 #include "core/segment/segment_table.h"
 #include "os/sync/lock.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static struct tmb_lock attending; /* held by the thread that deals with changes */
 static struct {
@@ -32,60 +29,9 @@ static struct {
   uint8_t *told;           /* [size] 1: the callback was called or there was none */
   uint8_t *cut;            /* [size] 1: the conduit has given it up */
   uint32_t cuts;           /* given up and not dealt with; atomic */
-  uint64_t dropped;
   gexx_Failure_Fn_t fn;
   void *cdata;
 } failure;
-
-/* ---- what the client asks of a thread */
-
-static void describe_loss(const void *object, struct tmb_status_wait *out) {
-  out->kind = TMB_WAIT_LOSS;
-  out->peer = *(const uint32_t *)object;
-}
-
-/* A peer that has been found gone is not yet lost to everything: go on until it is, before the
- * client hears of it. From normal context. */
-static void settle(uint32_t peer) {
-  struct gexx_wait wait;
-  if (!tmb_job.lost || tmb_load_acq(&tmb_job.lost[peer]) != TMB_PEER_GONE) return;
-  tmb_wait_begin(&wait);
-  while (tmb_load_acq(&tmb_job.lost[peer]) == TMB_PEER_GONE)
-    tmb_wait_retry(&wait, TMB_SERVE_ALL, (struct tmb_why){describe_loss, &peer});
-}
-
-int gexx_Lost_Take(gex_Rank_t *jobrank_p) {
-  TMB_CHECK_CONTEXT("gexx_Lost_Take");
-  struct tmb_thread *t = tmb_thread();
-  const uint32_t lost = t->lost;
-  if (!lost) return GASNET_OK;
-  settle(lost - 1);
-  t->lost = 0;
-  if (jobrank_p) *jobrank_p = lost - 1;
-  return GEXX_ERR_LOST;
-}
-
-uint64_t gexx_Lost_QueryDropped(void) {
-  return tmb_load_rlx(&failure.dropped);
-}
-
-/* ---- what is sent to a peer that is gone */
-
-int tmb_failure_drop(struct tmb_am_out *out) {
-  tmb_peer_release(out);
-  tmb_fetch_add_rlx(&failure.dropped, 1);
-  if (out->handler >= TMB_HANDLER_FIRST && !out->is_reply) (void)tmb_lost_record(out->peer);
-  return 0;
-}
-
-int tmb_failure_rma(const struct tmb_rma *rma, bool is_get) {
-  if (rma->nbytes && tmb_segtab_attached(rma->peer, rma->remote, rma->nbytes)) {
-    void *mapped = gexx_rma_local(tmb_mapped_delta(rma->peer), rma->remote);
-    memcpy(is_get ? rma->local : mapped, is_get ? mapped : rma->local, rma->nbytes);
-  }
-  tmb_op_or_thread_lose(rma->op, rma->category, rma->peer);
-  return 0;
-}
 
 /* ---- noticing */
 
@@ -101,7 +47,7 @@ void tmb_failure_cut(uint32_t jobrank, const char *why) {
 }
 
 /* What has become of a process, as its launcher or the conduit knows. */
-static uint32_t fate_of(uint32_t jobrank) {
+uint32_t tmb_failure_fate(uint32_t jobrank) {
   const uint32_t fate = tmb_boot_fate(&tmb_job.boot, jobrank);
   if (TMB_FATE_IS_GONE(fate) || !failure.cut || !tmb_load_rlx(&failure.cut[jobrank])) return fate;
   return TMB_FATE(TMB_FATE_FAILED, 0, 0);
@@ -126,7 +72,7 @@ static int handle_changes(bool may_end, int *ended) {
   int found = 0;
   for (uint32_t r = 0; r < tmb_job.size; r++) {
     uint8_t *state = &tmb_job.lost[r];
-    if (*state == TMB_PEER_LOST || !TMB_FATE_IS_GONE(fate_of(r))) continue;
+    if (*state == TMB_PEER_LOST || !TMB_FATE_IS_GONE(tmb_failure_fate(r))) continue;
     if (*state == TMB_PEER_HERE) {
       tmb_store_rel(state, TMB_PEER_GONE);
       found++;
@@ -145,20 +91,12 @@ static int handle_changes(bool may_end, int *ended) {
   return found + *ended;
 }
 
-static int state_of(uint32_t fate) {
-  switch (TMB_FATE_KIND(fate)) {
-  case TMB_FATE_ALIVE: return GEXX_PEER_ALIVE;
-  case TMB_FATE_FAILED: return GEXX_PEER_FAILED;
-  default: return GEXX_PEER_STOPPED;
-  }
-}
-
 /* Call the client's callback for peers that were not reported yet. */
 static void tell(void) {
   for (uint32_t r = 0; r < tmb_job.size; r++) {
     if (tmb_load_acq(&tmb_job.lost[r]) != TMB_PEER_LOST || tmb_load_rlx(&failure.told[r])) continue;
     if (tmb_xchg_acq_rel(&failure.told[r], 1) || !failure.fn) continue;
-    failure.fn(r, state_of(fate_of(r)), failure.cdata);
+    failure.fn(r, tmb_failure_state(tmb_failure_fate(r)), failure.cdata);
   }
 }
 
@@ -198,58 +136,4 @@ void gexx_Job_SetFailureCallback(gexx_Failure_Fn_t fn, void *cdata) {
   TMB_CHECK_CONTEXT("gexx_Job_SetFailureCallback");
   failure.fn = fn;
   failure.cdata = cdata;
-}
-
-/* ---- queries */
-
-static void check_rank(const char *call, gex_Rank_t jobrank) {
-  tmb_check_ready_at(call);
-  if (jobrank >= tmb_job.size)
-    tmb_fatal_nopos("%s: argument jobrank is %u, but the job has %u ranks (0..%u)", call, jobrank,
-                    tmb_job.size, tmb_job.size - 1);
-}
-
-/* What the client may know of a peer: a loss only when it has been dealt with. */
-static uint32_t known_fate(gex_Rank_t jobrank) {
-  const uint32_t fate = fate_of(jobrank);
-  if (!TMB_FATE_IS_GONE(fate) || tmb_peer_lost(jobrank)) return fate;
-  return TMB_FATE(TMB_FATE_ALIVE, 0, 0);
-}
-
-int gexx_Peer_Query(gex_Rank_t jobrank) {
-  check_rank("gexx_Peer_Query", jobrank);
-  const struct tmb_thread *t = tmb_thread();
-  if (tmb_job.lost && !tmb_peer_lost(jobrank) &&
-      !(t->context & (TMB_IN_REQUEST | TMB_IN_REPLY | TMB_PREPARED))) {
-    tmb_poll();
-    settle(jobrank);
-  }
-  return state_of(known_fate(jobrank));
-}
-
-void gexx_Peer_QueryInfo(gex_Rank_t jobrank, gexx_Peer_Info_t *info) {
-  const char *call = "gexx_Peer_QueryInfo";
-  check_rank(call, jobrank);
-  if (!info) tmb_fatal_nopos("%s: argument info is NULL", call);
-  const uint32_t fate = known_fate(jobrank);
-  *info = (gexx_Peer_Info_t){.gexx_state = state_of(fate),
-                             .gexx_lost = TMB_FATE_IS_GONE(fate),
-                             .gexx_code = TMB_FATE_CODE(fate),
-                             .gexx_signal = TMB_FATE_SIGNAL(fate)};
-}
-
-size_t gexx_Peer_QueryLost(int state, gex_Rank_t *jobranks, size_t max) {
-  const char *call = "gexx_Peer_QueryLost";
-  tmb_check_ready_at(call);
-  TMB_CHECK(state >= GEXX_PEER_ALIVE && state <= GEXX_PEER_FAILED,
-            "%s: argument state is %d; give one of GEXX_PEER_*", call, state);
-  TMB_CHECK(jobranks || !max, "%s: argument jobranks is NULL with max %zu", call, max);
-  size_t count = 0;
-  for (uint32_t r = 0; r < tmb_job.size; r++) {
-    if (!tmb_peer_lost(r)) continue;
-    if (state != GEXX_PEER_ALIVE && state != state_of(fate_of(r))) continue;
-    if (count < max) jobranks[count] = r;
-    count++;
-  }
-  return count;
 }

@@ -13,7 +13,6 @@
  */
 #include "core/progress/net_sleep.h"
 
-#include "core/progress/peer.h"
 #include "os/os.h"
 #include "os/sync/futex.h"
 #include "os/sync/lock.h"
@@ -27,6 +26,7 @@
 #define CONDUIT_FDS 15
 #define BLIND_NS    1000000u
 
+_Thread_local volatile uint32_t tmb_net_inside;
 uint32_t tmb_net_sleepers;
 static struct tmb_lock sleep_lock;
 static struct {
@@ -44,9 +44,9 @@ void tmb_net_sleep_init(void) {
 void tmb_net_sleep_timer(void) {
   uint64_t timeout = UINT64_MAX;
   if (!tmb_job.net->wait_fds) return;
-  tmb_peer_inside++;
+  tmb_net_inside++;
   (void)tmb_job.net->wait_fds(tmb_job.net_state, NULL, 0, &timeout);
-  tmb_peer_inside--;
+  tmb_net_inside--;
   if (timeout == UINT64_MAX) return;
   const uint64_t at = tmb_os_now_ns() + timeout;
   tmb_lock_acquire(&sleep_lock);
@@ -87,10 +87,10 @@ static uint32_t collect(struct pollfd fds[CONDUIT_FDS + 1], uint64_t *timeout_ns
   uint32_t count = 1;
   *timeout_ns = net->wait_fds ? UINT64_MAX : BLIND_NS;
   fds[0] = (struct pollfd){.fd = sleepers.bell, .events = POLLIN};
-  tmb_peer_inside++;
+  tmb_net_inside++;
   if (net->wait_fds)
     count += net->wait_fds(tmb_job.net_state, fds + count, CONDUIT_FDS, timeout_ns);
-  tmb_peer_inside--;
+  tmb_net_inside--;
   return count;
 }
 

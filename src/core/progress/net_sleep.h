@@ -2,8 +2,9 @@
 /*
  * Sleeping where ranks of other hosts may wake this one: on descriptors instead of a futex.
  *
- * Owns: declarations of net_sleep.c. Called by wait.c in place of tmb_near_sleep when there is a
- * conduit, and by what may start a timer of the conduit. Calls: the conduit's wait_fds. Invariant:
+ * Owns: declarations of net_sleep.c, the count of calls that are inside the conduit. Called by
+ * wait.c in place of tmb_near_sleep when there is a conduit, and around each call of the conduit,
+ * which may start a timer. Calls: the conduit's wait_fds. Invariant:
  * a thread that sleeps here wakes for ranks of the host (its bell, an eventfd), for what the
  * conduit waits for (its descriptors), and for the earliest timer of the conduit, also one that
  * another thread of this process has started since.
@@ -32,6 +33,22 @@ static inline void tmb_net_sleep_tell(void) {
   if (TMB_UNLIKELY(tmb_job.near.sender_fences)) tmb_fence_seq();
   tmb_fence_compiler();
   if (TMB_UNLIKELY(tmb_load_rlx(&tmb_net_sleepers))) tmb_net_sleep_timer();
+}
+
+/* Calls of the conduit that this thread is inside of; a handler, which the conduit lets run, is not
+ * inside. A signal handler sees in it whether it has interrupted the conduit, whose locks may be
+ * this thread's then. */
+extern _Thread_local volatile uint32_t tmb_net_inside __attribute__((tls_model("initial-exec")));
+
+/* A call of a slot of the conduit stands between these two. in rc: what it has returned. */
+static inline void tmb_net_enter(void) {
+  tmb_net_inside++;
+}
+
+static inline int tmb_net_back(int rc) {
+  tmb_net_sleep_tell();
+  tmb_net_inside--;
+  return rc;
 }
 
 #endif

@@ -2,11 +2,11 @@
 /*
  * The way to a peer: near, by the on-node engine, or far, by the conduit.
  *
- * Owns: declarations of peer.c. Called by everything that sends a message, accesses remote memory
- * that is not mapped, or wakes a rank. Calls: src/near, the conduit's table (net/net.h), and
- * net/defaults where the conduit has nothing of its own, or a near rank's memory is not mapped.
- * Invariants: tmb_is_near decides, and nothing else; a message is counted, and one to a rank that
- * is gone dropped, here.
+ * Owns: declarations of peer.c (one attempt, no wait) and peer_access.c (waits). Called by
+ * everything that sends a message, accesses remote memory that is not mapped, or wakes a rank.
+ * Calls: src/near, the conduit's table (net/net.h), and net/defaults where the conduit has nothing
+ * of its own, or a near rank's memory is not mapped. Invariants: tmb_is_near decides, and nothing
+ * else; a message is counted, and one to a rank that is gone dropped, here.
  */
 #ifndef TMB_CORE_PEER_H
 #define TMB_CORE_PEER_H
@@ -34,6 +34,12 @@ void *tmb_peer_stage(struct tmb_am_out *out);
 /* Give back the buffer, if any, of a message that will not be sent. */
 void tmb_peer_release(struct tmb_am_out *out);
 
+/* Drop a message for a process that is gone: release its buffer, as if it had been sent. Returns 0.
+ */
+int tmb_peer_drop(struct tmb_am_out *out);
+
+/* ---- peer_access.c: may run progress */
+
 /* Send a Long whose destination is not mapped here; contract of tmb_up_am_send. */
 int tmb_peer_am_long(struct tmb_am_out *out);
 
@@ -51,10 +57,7 @@ int tmb_peer_get_signal(const struct tmb_rma *rma, const struct tmb_signal *sign
  * such slot: it is to be done by a message to the owner. */
 int tmb_peer_atomic(const struct tmb_net_atomic *atomic);
 
-/* Calls of the conduit that this thread is inside of; a handler, which the conduit lets run, is not
- * inside. A signal handler sees in it whether it has interrupted the conduit, whose locks may be
- * this thread's then. */
-extern _Thread_local volatile uint32_t tmb_peer_inside __attribute__((tls_model("initial-exec")));
+/* ---- peer.c, near ranks, progress */
 
 /* Count a wake-up. */
 void tmb_peer_count_wake(uint32_t jobrank);

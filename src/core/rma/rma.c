@@ -217,24 +217,6 @@ void tmb_op_wait_local(const struct tmb_op *op) {
   while (!tmb_op_done(op, GEX_EC_LC)) tmb_wait_step(&wait, tmb_why_op(op));
 }
 
-void tmb_up_op_more(void *op, uint32_t category) {
-  tmb_fetch_add_rlx(&((struct tmb_op *)op)->pending[category], 1);
-}
-
-void tmb_up_op_done(void *op, uint32_t category) {
-  tmb_fetch_sub_rel(&((struct tmb_op *)op)->pending[category], 1);
-}
-
-void tmb_up_peer_more(void *op, uint32_t category, uint32_t peer) {
-  if (TMB_LIKELY(!tmb_job.lost) || tmb_track_more(op, category, peer))
-    tmb_fetch_add_rlx(&((struct tmb_op *)op)->pending[category], 1);
-}
-
-void tmb_up_peer_done(void *op, uint32_t category, uint32_t peer) {
-  if (TMB_LIKELY(!tmb_job.lost) || tmb_track_done(op, category, peer))
-    tmb_fetch_sub_rel(&((struct tmb_op *)op)->pending[category], 1);
-}
-
 static void check_put_lc(const char *call, const gex_Event_t *lc_opt, bool nbi) {
   if (!tmb_job.debug) return;
   if (!lc_opt)
