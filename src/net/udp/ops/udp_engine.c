@@ -16,10 +16,13 @@
 #include <string.h>
 
 /* Bytes of the sizes of buffers, and entries of a chunk of completions. Chosen 2026-11-22. */
-#define DONE_CHUNK 32u
-#define TINY_BUF   512u /* a packet of a transfer, whose payload stays where it lies */
-#define SMALL_BUF  2048u
-#define MIDDLE_BUF 9216u
+#define DONE_CHUNK  32u
+#define TINY_BUF    512u /* a packet of a transfer, whose payload stays where it lies */
+#define SMALL_BUF   2048u
+#define MIDDLE_BUF  9216u
+/* Of each class, kept for later packets: the window of one peer takes as much. Chosen 2026-11-24.
+ */
+#define SPARE_BYTES (1u << 20)
 
 static uint32_t class_bytes(const struct tmb_net *e, uint32_t size_class) {
   const uint32_t bytes[UDP_BUF_CLASSES] = {TINY_BUF, SMALL_BUF, MIDDLE_BUF, UDP_PACKET_MAX};
@@ -39,6 +42,7 @@ struct udp_buf *udp_buf_get(struct tmb_net *e, uint32_t bytes) {
   struct udp_buf *buf = e->spare.bufs[c];
   if (buf) {
     e->spare.bufs[c] = buf->next;
+    e->spare.buf_count[c]--;
     buf->next = NULL;
     return buf;
   }
@@ -50,8 +54,14 @@ struct udp_buf *udp_buf_get(struct tmb_net *e, uint32_t bytes) {
 }
 
 void udp_buf_put(struct tmb_net *e, struct udp_buf *buf) {
-  buf->next = e->spare.bufs[buf->size_class];
-  e->spare.bufs[buf->size_class] = buf;
+  const uint32_t c = buf->size_class;
+  if (TMB_UNLIKELY((e->spare.buf_count[c] + 1) * class_bytes(e, c) > SPARE_BYTES)) {
+    free(buf);
+    return;
+  }
+  buf->next = e->spare.bufs[c];
+  e->spare.bufs[c] = buf;
+  e->spare.buf_count[c]++;
 }
 
 void udp_done_add(struct tmb_net *e, const struct udp_done *done) {

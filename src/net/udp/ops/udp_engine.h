@@ -308,6 +308,7 @@ struct udp_outbox {
 /* Memory to be used again. udp_engine.c, udp_told.c, udp_deliver.c. */
 struct udp_spare {
   struct udp_buf *bufs[UDP_BUF_CLASSES];
+  uint32_t buf_count[UDP_BUF_CLASSES];
   struct udp_told *told;
   struct udp_batch *batches;
 };

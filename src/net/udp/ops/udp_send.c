@@ -152,7 +152,8 @@ void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
                         .head_bytes = slot->head_bytes,
                         .tail = slot->tail,
                         .tail_bytes = slot->tail_bytes,
-                        .changes = true}; /* it may have been refused because of that */
+                        /* It may have been refused because the program wrote to it. */
+                        .changes = !slot->xfer || !slot->xfer->copy};
   const uint32_t bytes = slot->head_bytes + slot->tail_bytes;
   if (TMB_UNLIKELY(udp_mtu_lost(&p->mtu, bytes, slot->tries, slot->sent_ns))) {
     udp_rail_set_bytes(e, p);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is kept for later packets is bounded, and a retransmission copies only what may change. */
+#include "net/udp/udp_rig_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/cmp_test.h"
+
+enum { BYTES = 700000, KEPT_MAX = 1 << 20 };
+
+/* Bytes of a class that rank 0 keeps. */
+static uint64_t kept(uint32_t size_class) {
+  uint64_t bytes = 0;
+  for (const struct udp_buf *b = rig_net[0]->spare.bufs[size_class]; b; b = b->next)
+    bytes += udp_buf_bytes(rig_net[0], b);
+  return bytes;
+}
+
+/* As many packets as several peers' windows hold; all are given back. */
+static void bounded(void **state) {
+  (void)state;
+  enum { COUNT = 4000 };
+  static const uint32_t lengths[UDP_BUF_CLASSES] = {100, 2000, 9000, 60000};
+  static struct udp_buf *list[COUNT];
+  const struct udp_config config = rig_config();
+  rig_open(2, &config, NULL);
+  for (uint32_t c = 0; c < UDP_BUF_CLASSES; c++) {
+    for (uint32_t i = 0; i < COUNT; i++) list[i] = udp_buf_get(rig_net[0], lengths[c]);
+    for (uint32_t i = 0; i < COUNT; i++) udp_buf_put(rig_net[0], list[i]);
+    assert_cmp(kept(c), <=, KEPT_MAX);
+    assert_cmp(kept(c), >, KEPT_MAX * 9 / 10);
+    list[0] = udp_buf_get(rig_net[0], lengths[c]); /* one that was kept: there is room again */
+    const uint64_t before = kept(c);
+    udp_buf_put(rig_net[0], list[0]);
+    assert_cmp(kept(c), >, before);
+  }
+  rig_close(2);
+}
+
+/* Long messages whose source is free at once, in the longest packets, over a wire that loses. */
+static void resent_from_the_copy(void **state) {
+  (void)state;
+  static uint8_t src[BYTES];
+  struct udp_config config = rig_config();
+  config.packet_bytes = UDP_PACKET_MAX - UDP_SEAL_TAG;
+  rig_open(2, &config, "loss=10,seed=5");
+  uint64_t *signal = (uint64_t *)(void *)(rig_segment[1] + (3u << 20));
+  *signal = 0;
+  for (uint64_t k = 1; k <= 20; k++) {
+    const struct tmb_rma rma = {
+        .peer = 1, .remote = rig_segment[1], .local = src, .nbytes = sizeof src};
+    const struct tmb_signal set = {signal, k, TMB_SIGNAL_SET};
+    assert_int_equal(udp_put_signal(rig_net[0], &rma, &set), 0);
+    for (uint32_t steps = 0; *signal < k; steps++) {
+      assert_cmp(steps, <, 1000000);
+      rig_step(2);
+    }
+  }
+  for (uint32_t i = 0; i < 5000; i++) rig_step(2);
+  assert_cmp(rig_stats[0].retransmits, >, 10);
+  assert_int_equal(kept(UDP_BUF_CLASSES - 1), 0);
+  rig_close(2);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(bounded),
+                                     cmocka_unit_test(resent_from_the_copy)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
