@@ -106,6 +106,7 @@ class Rules(unittest.TestCase):
         )
         self.quiet("int f(int a, int b, int c, int d, int e, int (*f)(int, int)) {}\n")
         self.quiet("int gex_RMA_Put(int a, int b, int c, int d, int e, int f, int g) {}\n")
+        self.quiet("CASE(a, 1, 2, 3, 4, 5, 6) {}\n")
 
     def test_complexity(self):
         body = "".join(f"  if (a == {i} || b) g();\n" for i in range(8))

@@ -18,7 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OUTSIDE UINT64_C(0x10) /* no memory of any process */
+#define NAMES(fn)           DBG_CASE_WITH(fn, 2, NULL, "rank 1 names", "check the remote address")
+#define MALFORMED(fn, what) DBG_CASE_WITH(fn, 2, NULL, "a message of rank 1", "malformed", what)
+#define OUTSIDE             UINT64_C(0x10) /* no memory of any process */
 
 /* As in notify/mk_signal.c. */
 struct signal_head {
@@ -50,15 +52,15 @@ static void mk_put(uint64_t addr, int32_t ep) {
   arrives(TMB_KIT_MK_PUT, args, 6, 64);
 }
 
-static void mk_put_address(void) {
+NAMES(mk_put_address) {
   mk_put(OUTSIDE, 0);
 }
 
-static void mk_put_endpoint(void) {
+MALFORMED(mk_put_endpoint, "endpoint") {
   mk_put((uintptr_t)dbg.base, GASNET_MAXEPS);
 }
 
-static void mk_put_no_endpoint(void) {
+MALFORMED(mk_put_no_endpoint, "endpoint") {
   mk_put((uintptr_t)dbg.base, GASNET_MAXEPS - 1);
 }
 
@@ -69,11 +71,11 @@ static void mk_get(uint64_t addr, uint32_t bytes) {
   arrives(TMB_KIT_MK_GET, args, 10, 0);
 }
 
-static void mk_get_address(void) {
+NAMES(mk_get_address) {
   mk_get(OUTSIDE, 64);
 }
 
-static void mk_get_length(void) {
+MALFORMED(mk_get_length, "length") {
   mk_get((uintptr_t)dbg.base, UINT32_MAX);
 }
 
@@ -84,19 +86,19 @@ static void mk_signal(uint8_t handler, uint64_t remote, uint64_t signal, uint32_
   arrives(handler, NULL, 0, sizeof h + 64);
 }
 
-static void mk_put_signal_address(void) {
+NAMES(mk_put_signal_address) {
   mk_signal(TMB_KIT_MK_PUT_SIGNAL, OUTSIDE, (uintptr_t)dbg.base, 64);
 }
 
-static void mk_put_signal_word(void) {
+NAMES(mk_put_signal_word) {
   mk_signal(TMB_KIT_MK_PUT_SIGNAL, (uintptr_t)dbg.base, OUTSIDE, 64);
 }
 
-static void mk_put_signal_length(void) {
+MALFORMED(mk_put_signal_length, "length") {
   mk_signal(TMB_KIT_MK_PUT_SIGNAL, (uintptr_t)dbg.base, (uintptr_t)dbg.base, 65);
 }
 
-static void mk_get_signal_address(void) {
+NAMES(mk_get_signal_address) {
   mk_signal(TMB_KIT_MK_GET_SIGNAL, OUTSIDE, (uintptr_t)dbg.base, 64);
 }
 
@@ -111,83 +113,56 @@ static void strided(uint64_t base, uint64_t count, int64_t stride, uint64_t at) 
   arrives(TMB_KIT_VIS_PUT, NULL, 0, sizeof h + sizeof dim + 16);
 }
 
-static void strided_base(void) {
+NAMES(strided_base) {
   strided(OUTSIDE, 2, 16, 0);
 }
 
-static void strided_far(void) {
+NAMES(strided_far) {
   strided((uintptr_t)dbg.base, 2, INT64_C(1) << 45, 0);
 }
 
-static void strided_before(void) {
+NAMES(strided_before) {
   strided((uintptr_t)dbg.base, 2, -(INT64_C(1) << 45), 0);
 }
 
-static void strided_overflow(void) {
+MALFORMED(strided_overflow, "shape") {
   strided((uintptr_t)dbg.base, UINT64_MAX, INT64_MAX, 0);
 }
 
-static void strided_none(void) {
+MALFORMED(strided_none, "shape") {
   strided((uintptr_t)dbg.base, 0, 16, 0);
 }
 
-static void strided_beyond(void) {
+MALFORMED(strided_beyond, "shape") {
   strided((uintptr_t)dbg.base, 2, 16, 8);
 }
 
 /* ---- collectives and teams */
 
-static void offer(void) {
+MALFORMED(offer, "offer") {
   int32_t args[11] = {0};
   arrives(TMB_KIT_COLL_OFFER, args, 11, 0);
 }
 
-static void gather_place(void) {
+MALFORMED(gather_place, "place") {
   const int32_t args[5] = {0, 0, 0, 0, -64};
   arrives(TMB_KIT_GATHER, args, 5, 64);
 }
 
-static void gather_round(void) {
+MALFORMED(gather_round, "place") {
   const int32_t args[5] = {0, 0, 0, 0xff, 0};
   arrives(TMB_KIT_GATHER, args, 5, 64);
 }
 
-static void atomic_length(void) {
+MALFORMED(atomic_length, "length") {
   int32_t args[8] = {0};
   tmb_kit_pack64(args + 3, (uintptr_t)dbg.base);
   args[5] = -1;
   arrives(TMB_KIT_ATOMIC_DONE, args, 8, 0);
 }
 
-#define NAMES \
- { "rank 1 names", "check the remote address" }
-#define MALFORMED(what) \
- { "a message of rank 1", "malformed", what }
-
-static const struct dbg_case cases[] = {
-    {"mk_put_address", mk_put_address, NAMES, 2, NULL},
-    {"mk_put_endpoint", mk_put_endpoint, MALFORMED("endpoint"), 2, NULL},
-    {"mk_put_no_endpoint", mk_put_no_endpoint, MALFORMED("endpoint"), 2, NULL},
-    {"mk_get_address", mk_get_address, NAMES, 2, NULL},
-    {"mk_get_length", mk_get_length, MALFORMED("length"), 2, NULL},
-    {"mk_put_signal_address", mk_put_signal_address, NAMES, 2, NULL},
-    {"mk_put_signal_word", mk_put_signal_word, NAMES, 2, NULL},
-    {"mk_put_signal_length", mk_put_signal_length, MALFORMED("length"), 2, NULL},
-    {"mk_get_signal_address", mk_get_signal_address, NAMES, 2, NULL},
-    {"strided_base", strided_base, NAMES, 2, NULL},
-    {"strided_far", strided_far, NAMES, 2, NULL},
-    {"strided_before", strided_before, NAMES, 2, NULL},
-    {"strided_overflow", strided_overflow, MALFORMED("shape"), 2, NULL},
-    {"strided_none", strided_none, MALFORMED("shape"), 2, NULL},
-    {"strided_beyond", strided_beyond, MALFORMED("shape"), 2, NULL},
-    {"offer", offer, MALFORMED("offer"), 2, NULL},
-    {"gather_place", gather_place, MALFORMED("place"), 2, NULL},
-    {"gather_round", gather_round, MALFORMED("place"), 2, NULL},
-    {"atomic_length", atomic_length, MALFORMED("length"), 2, NULL},
-};
-
 int main(int argc, char **argv) {
   setenv("TOMBOLO_PLACES", "2", 1);
   setenv("TOMBOLO_CONDUIT", "loop", 1);
-  return dbg_main(argc, argv, dbg_setup, cases, sizeof cases / sizeof *cases);
+  return dbg_main(argc, argv, dbg_setup);
 }

@@ -22,6 +22,7 @@ enum { OUTPUT_MAX = 16384, CASE_SECONDS = 20 };
 struct dbg_job dbg;
 int *dbg_argc;
 char ***dbg_argv;
+static struct dbg_case *cases, **cases_end = &cases;
 
 /* ---- parent */
 
@@ -31,7 +32,7 @@ static void become_case(const char *program, const struct dbg_case *c, int out) 
   dup2(out, 1);
   dup2(out, 2);
   setrlimit(RLIMIT_CORE, &none);
-  snprintf(ranks, sizeof ranks, "%d", c->ranks ? c->ranks : 1);
+  snprintf(ranks, sizeof ranks, "%d", c->ranks);
   unsetenv("TOMBOLO_BOOT");
   unsetenv("GASNET_FREEZE_ON_ERROR");
   setenv("GASNET_PSHM_NODES", ranks, 1);
@@ -134,18 +135,22 @@ static int be_case(const struct dbg_case *c, void (*setup)(int *, char ***)) {
   return 0;
 }
 
-int dbg_main(int argc, char **argv, void (*setup)(int *, char ***), const struct dbg_case *cases,
-             size_t count) {
+void dbg_add(struct dbg_case *c) {
+  *cases_end = c;
+  cases_end = &c->next;
+}
+
+int dbg_main(int argc, char **argv, void (*setup)(int *, char ***)) {
   dbg_argc = &argc;
   dbg_argv = &argv;
   if (argc == 3 && strcmp(argv[1], "--case") == 0) {
-    for (size_t i = 0; i < count; i++)
-      if (strcmp(cases[i].name, argv[2]) == 0) return be_case(&cases[i], setup);
+    for (const struct dbg_case *c = cases; c; c = c->next)
+      if (strcmp(c->name, argv[2]) == 0) return be_case(c, setup);
     fprintf(stderr, "no case is called %s\n", argv[2]);
     return 2;
   }
-  for (size_t i = 0; i < count; i++)
-    if (argc < 2 || strstr(cases[i].name, argv[1])) run_case(argv[0], &cases[i]);
+  for (const struct dbg_case *c = cases; c; c = c->next)
+    if (argc < 2 || strstr(c->name, argv[1])) run_case(argv[0], c);
   return check_done();
 }
 

@@ -20,46 +20,46 @@ static void reduce(gex_DT_t dt, size_t dt_sz, size_t dt_cnt, gex_OP_t op) {
   gex_Event_Wait(gex_Coll_ReduceToAllNB(dbg.tm, out, in, dt, dt_sz, dt_cnt, op, NULL, NULL, 0));
 }
 
-static void bad_root(void) {
+DBG_CASE(bad_root, "gex_Coll_BroadcastNB", "root", "7") {
   broadcast(dbg.tm, 7, out, in, 0);
 }
-static void pair(void) {
+DBG_CASE(pair, "gex_Coll_BroadcastNB", "tm", "TM-pair") {
   broadcast(gex_TM_Pair(dbg.ep, 0), 0, out, in, 0);
 }
-static void no_team(void) {
+DBG_CASE(no_team, "gex_Coll_BroadcastNB", "tm", "GEX_TM_INVALID") {
   broadcast(GEX_TM_INVALID, 0, out, in, 0);
 }
-static void bad_flags(void) {
+DBG_CASE(bad_flags, DBG_WARNS, "gex_Coll_BroadcastNB", "flags", "0x200") {
   broadcast(dbg.tm, 0, out, in, 1u << 9);
 }
-static void no_dst(void) {
+DBG_CASE(no_dst, "gex_Coll_BroadcastNB", "dst", "NULL", "8") {
   broadcast(dbg.tm, 0, NULL, in, 0);
 }
-static void no_src(void) {
+DBG_CASE(no_src, "gex_Coll_BroadcastNB", "src", "NULL", "8") {
   broadcast(dbg.tm, 0, out, NULL, 0);
 }
-static void bad_type(void) {
+DBG_CASE(bad_type, "gex_Coll_ReduceToAllNB", "dt", "0x100000") {
   reduce(1u << 20, 8, 1, GEX_OP_ADD);
 }
-static void bad_size(void) {
+DBG_CASE(bad_size, "gex_Coll_ReduceToAllNB", "dt_sz", "4", "8") {
   reduce(GEX_DT_U64, 4, 1, GEX_OP_ADD);
 }
-static void no_count(void) {
+DBG_CASE(no_count, DBG_WARNS, "gex_Coll_ReduceToAllNB", "dt_cnt", "0") {
   reduce(GEX_DT_U64, 8, 0, GEX_OP_ADD);
 }
-static void bad_op(void) {
+DBG_CASE(bad_op, "gex_Coll_ReduceToAllNB", "op", "0x10") {
   reduce(GEX_DT_U64, 8, 1, GEX_OP_SUB);
 }
-static void fetch_op(void) {
+DBG_CASE(fetch_op, "gex_Coll_ReduceToAllNB", "op", "0x80000") {
   reduce(GEX_DT_U64, 8, 1, GEX_OP_FADD);
 }
-static void float_and(void) {
+DBG_CASE(float_and, "gex_Coll_ReduceToAllNB", "op", "integers") {
   reduce(GEX_DT_DBL, 8, 1, GEX_OP_AND);
 }
-static void user_add(void) {
+DBG_CASE(user_add, "gex_Coll_ReduceToAllNB", "op", "GEX_DT_USER") {
   reduce(GEX_DT_USER, 8, 1, GEX_OP_ADD);
 }
-static void no_function(void) {
+DBG_CASE(no_function, "gex_Coll_ReduceToAllNB", "user_op", "NULL") {
   reduce(GEX_DT_USER, 8, 1, GEX_OP_USER);
 }
 
@@ -67,44 +67,44 @@ static void in_handler_body(gex_Token_t token) {
   (void)token;
   broadcast(dbg.tm, 0, out, in, 0);
 }
-static void in_handler(void) {
+DBG_CASE(in_handler, "gex_Coll_BroadcastNB", "request handler") {
   dbg_in_request(in_handler_body);
 }
 
-static void legacy_no_in(void) {
+DBG_CASE(legacy_no_in, DBG_WARNS, "gasnet_coll_broadcast", "flags", "0x10") {
   gasnet_coll_broadcast(GASNET_TEAM_ALL, out, 0, in, 8, GASNET_COLL_OUT_MYSYNC);
 }
-static void legacy_two_out(void) {
+DBG_CASE(legacy_two_out, DBG_WARNS, "gasnet_coll_exchange", "flags", "0x32") {
   gasnet_coll_exchange(GASNET_TEAM_ALL, out, in, 8,
                        GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC | GASNET_COLL_OUT_ALLSYNC);
 }
-static void legacy_root(void) {
+DBG_CASE(legacy_root, "gasnet_coll_gather", "root", "3") {
   gasnet_coll_gather(GASNET_TEAM_ALL, 3, out, in, 8,
                      GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC);
 }
 
-static void no_lists(void) {
+DBG_CASE(no_lists, "gexx_Coll_AllGatherVNB", "dst_bytes", "NULL") {
   gex_Event_Wait(gexx_Coll_AllGatherVNB(dbg.tm, out, NULL, NULL, in, 0));
 }
-static void wrong_block(void) {
+DBG_CASE(wrong_block, "gexx_Coll_GatherVNB", "nbytes", "8", "16") {
   const size_t bytes[1] = {16}, displs[1] = {0};
   gex_Event_Wait(gexx_Coll_GatherVNB(dbg.tm, 0, out, bytes, displs, in, 8, 0));
 }
-static void not_a_plan(void) {
+DBG_CASE(not_a_plan, "gexx_Coll_StartNB", "plan") {
   gex_Event_Wait(gexx_Coll_StartNB((gexx_Coll_Plan_t)(void *)in, 0));
 }
-static void synced_twice(void) {
+DBG_CASE(synced_twice, "gex_Event_Wait", "event", "synchronised before") {
   const gex_Event_t ev = gex_Coll_BroadcastNB(dbg.tm, 0, out, in, 8, 0);
   gex_Event_Wait(ev);
   gex_Event_Wait(ev);
 }
 /* Two ranks that differ in nbytes. */
-static void lengths_differ(void) {
+DBG_CASE_WITH(lengths_differ, 2, NULL, "broadcast", "rank 0", "64", "32", "same") {
   static char big[2][64];
   gex_Event_Wait(gex_Coll_BroadcastNB(dbg.tm, 0, big[0], big[1], dbg.rank == 0 ? 64 : 32, 0));
   for (;;) gasnet_AMPoll();
 }
-static void legal(void) {
+DBG_CASE(legal, NULL) {
   broadcast(dbg.tm, 0, out, in, 0);
   broadcast(dbg.tm, 0, out, out, 0);
   gex_Event_Wait(gex_Coll_BroadcastNB(dbg.tm, 0, NULL, NULL, 0, 0));
@@ -113,37 +113,6 @@ static void legal(void) {
                      GASNET_COLL_IN_NOSYNC | GASNET_COLL_OUT_ALLSYNC | GASNET_COLL_LOCAL);
 }
 
-static const struct dbg_case cases[] = {
-    {"bad_root", bad_root, {"gex_Coll_BroadcastNB", "root", "7"}, 0, NULL},
-    {"pair", pair, {"gex_Coll_BroadcastNB", "tm", "TM-pair"}, 0, NULL},
-    {"no_team", no_team, {"gex_Coll_BroadcastNB", "tm", "GEX_TM_INVALID"}, 0, NULL},
-    {"bad_flags", bad_flags, {DBG_WARNS, "gex_Coll_BroadcastNB", "flags", "0x200"}, 0, NULL},
-    {"no_dst", no_dst, {"gex_Coll_BroadcastNB", "dst", "NULL", "8"}, 0, NULL},
-    {"no_src", no_src, {"gex_Coll_BroadcastNB", "src", "NULL", "8"}, 0, NULL},
-    {"bad_type", bad_type, {"gex_Coll_ReduceToAllNB", "dt", "0x100000"}, 0, NULL},
-    {"bad_size", bad_size, {"gex_Coll_ReduceToAllNB", "dt_sz", "4", "8"}, 0, NULL},
-    {"no_count", no_count, {DBG_WARNS, "gex_Coll_ReduceToAllNB", "dt_cnt", "0"}, 0, NULL},
-    {"bad_op", bad_op, {"gex_Coll_ReduceToAllNB", "op", "0x10"}, 0, NULL},
-    {"fetch_op", fetch_op, {"gex_Coll_ReduceToAllNB", "op", "0x80000"}, 0, NULL},
-    {"float_and", float_and, {"gex_Coll_ReduceToAllNB", "op", "integers"}, 0, NULL},
-    {"user_add", user_add, {"gex_Coll_ReduceToAllNB", "op", "GEX_DT_USER"}, 0, NULL},
-    {"no_function", no_function, {"gex_Coll_ReduceToAllNB", "user_op", "NULL"}, 0, NULL},
-    {"in_handler", in_handler, {"gex_Coll_BroadcastNB", "request handler"}, 0, NULL},
-    {"legacy_no_in", legacy_no_in, {DBG_WARNS, "gasnet_coll_broadcast", "flags", "0x10"}, 0, NULL},
-    {"legacy_two_out",
-     legacy_two_out,
-     {DBG_WARNS, "gasnet_coll_exchange", "flags", "0x32"},
-     0,
-     NULL},
-    {"legacy_root", legacy_root, {"gasnet_coll_gather", "root", "3"}, 0, NULL},
-    {"no_lists", no_lists, {"gexx_Coll_AllGatherVNB", "dst_bytes", "NULL"}, 0, NULL},
-    {"wrong_block", wrong_block, {"gexx_Coll_GatherVNB", "nbytes", "8", "16"}, 0, NULL},
-    {"not_a_plan", not_a_plan, {"gexx_Coll_StartNB", "plan"}, 0, NULL},
-    {"synced_twice", synced_twice, {"gex_Event_Wait", "event", "synchronised before"}, 0, NULL},
-    {"lengths_differ", lengths_differ, {"broadcast", "rank 0", "64", "32", "same"}, 2, NULL},
-    {"legal", legal, {NULL}, 0, NULL},
-};
-
 int main(int argc, char **argv) {
-  return dbg_main(argc, argv, dbg_setup, cases, sizeof cases / sizeof *cases);
+  return dbg_main(argc, argv, dbg_setup);
 }

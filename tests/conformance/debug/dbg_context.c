@@ -352,9 +352,11 @@ int main(int argc, char **argv) {
       snprintf(names[i], sizeof names[i], "%s/%s", contexts[c].id, k < 0 ? "legal" : calls[k].id);
       cases[i].name = names[i];
       cases[i].run = run_chosen;
+      cases[i].ranks = 1;
+      dbg_add(&cases[i]);
       if (k < 0) continue;
       cases[i].words[0] = calls[k].mild ? DBG_WARNS : calls[k].name;
       cases[i].words[1] = calls[k].mild ? calls[k].name : contexts[c].word;
     }
-  return dbg_main(argc, argv, setup, cases, sizeof cases / sizeof *cases);
+  return dbg_main(argc, argv, setup);
 }

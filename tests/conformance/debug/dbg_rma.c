@@ -79,115 +79,94 @@ ALL_CALLS(DEFINE, flags)
 ALL_CALLS(DEFINE, team)
 ALL_CALLS(DEFINE, legal)
 
-static void lc_null_nb(void) {
+DBG_CASE(lc_null_nb, "gex_RMA_PutNB", "lc_opt", "NULL") {
   gex_Event_Wait(gex_RMA_PutNB(dbg.tm, 0, dbg.base, buf, 4, NULL, 0));
 }
-static void lc_group_nb(void) {
+DBG_CASE(lc_group_nb, "gex_RMA_PutNB", "lc_opt", "GEX_EVENT_GROUP") {
   gex_Event_Wait(gex_RMA_PutNB(dbg.tm, 0, dbg.base, buf, 4, GEX_EVENT_GROUP, 0));
 }
-static void lc_null_nbi(void) {
+DBG_CASE(lc_null_nbi, "gex_RMA_PutNBI", "lc_opt", "NULL") {
   gex_RMA_PutNBI(dbg.tm, 0, dbg.base, buf, 4, NULL, 0);
 }
-static void lc_event_nbi(void) {
+DBG_CASE(lc_event_nbi, "gex_RMA_PutNBI", "lc_opt", "address 0x") {
   gex_Event_t lc;
   gex_RMA_PutNBI(dbg.tm, 0, dbg.base, buf, 4, &lc, 0);
 }
-static void value_get_9(void) {
+DBG_CASE(value_get_9, "gex_RMA_GetBlockingVal", "nbytes", "9") {
   (void)gex_RMA_GetBlockingVal(dbg.tm, 0, dbg.base, 9, 0);
 }
-static void value_put_9(void) {
+DBG_CASE(value_put_9, "gex_RMA_PutBlockingVal", "nbytes", "9") {
   gex_RMA_PutBlockingVal(dbg.tm, 0, dbg.base, 1, 9, 0);
 }
-static void value_nbi_9(void) {
+DBG_CASE(value_nbi_9, "gex_RMA_PutNBIVal", "nbytes", "9") {
   gex_RMA_PutNBIVal(dbg.tm, 0, dbg.base, 1, 9, 0);
 }
-static void value_nb_9(void) {
+DBG_CASE(value_nb_9, "gex_RMA_PutNBVal", "nbytes", "9") {
   gex_Event_Wait(gex_RMA_PutNBVal(dbg.tm, 0, dbg.base, 1, 9, 0));
 }
-static void src_null(void) {
+DBG_CASE(src_null, "gex_RMA_PutBlocking", "src", "NULL") {
   gex_RMA_PutBlocking(dbg.tm, 0, dbg.base, NULL, 4, 0);
 }
-static void dest_null(void) {
+DBG_CASE(dest_null, "gex_RMA_GetBlocking", "dest", "NULL") {
   gex_RMA_GetBlocking(dbg.tm, NULL, 0, dbg.base, 4, 0);
 }
-static void never_self(void) {
+DBG_CASE(never_self, "gex_RMA_PutBlocking", "flags", "0x1000000") {
   gex_RMA_PutBlocking(dbg.tm, 0, dbg.base, buf, 4, GEX_FLAG_PEER_NEVER_SELF);
 }
-static void never_nbrhd(void) {
+DBG_CASE_WITH(never_nbrhd, 2, NULL, "gex_RMA_PutBlocking", "flags", "neighbourhood") {
   gex_RMA_PutBlocking(dbg.tm, 1, dbg.base, buf, 4, GEX_FLAG_PEER_NEVER_NBRHD);
 }
-static void two_self_seg(void) {
+DBG_CASE(two_self_seg, DBG_WARNS, "gex_RMA_PutBlocking", "flags", "SELF_SEG") {
   gex_RMA_PutBlocking(dbg.tm, 0, dbg.base, buf, 4,
                       GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_BOUND);
 }
-static void two_peer_seg(void) {
+DBG_CASE(two_peer_seg, DBG_WARNS, "gex_RMA_PutBlocking", "flags", "PEER_SEG") {
   gex_RMA_PutBlocking(dbg.tm, 0, dbg.base, buf, 4,
                       GEX_FLAG_PEER_SEG_SOME | GEX_FLAG_PEER_SEG_BOUND);
 }
-static void two_lc_copy(void) {
+DBG_CASE(two_lc_copy, DBG_WARNS, "gex_RMA_PutNB", "flags", "LC_COPY") {
   gex_Event_Wait(gex_RMA_PutNB(dbg.tm, 0, dbg.base, buf, 4, GEX_EVENT_DEFER,
                                GEX_FLAG_LC_COPY_YES | GEX_FLAG_LC_COPY_NO));
 }
-static void peer_offset(void) {
+DBG_CASE(peer_offset, "gex_RMA_PutBlocking", "offset", "16384") {
   gex_RMA_PutBlocking(dbg.tm, 0, (void *)(uintptr_t)DBG_SEG_BYTES, buf, 1,
                       GEX_FLAG_PEER_SEG_OFFSET);
 }
-static void self_offset(void) {
+DBG_CASE(self_offset, "gex_RMA_PutBlocking", "src", "offset", "16381") {
   gex_RMA_PutBlocking(dbg.tm, 0, dbg.base, (void *)(uintptr_t)(DBG_SEG_BYTES - 3), 4,
                       GEX_FLAG_SELF_SEG_OFFSET);
 }
-static void self_bound(void) {
+DBG_CASE(self_bound, DBG_WARNS, "gex_RMA_PutBlocking", "src", "SELF_SEG_BOUND") {
   gex_RMA_PutBlocking(dbg.tm, 0, dbg.base, buf, 4, GEX_FLAG_SELF_SEG_BOUND);
 }
-static void pair_rank(void) {
+DBG_CASE(pair_rank, "gex_RMA_PutBlocking", "rank", "99") {
   gex_RMA_PutBlocking(gex_TM_Pair(dbg.ep, 0), none, dbg.base, buf, 4, 0);
 }
-static void stale_team(void) {
+DBG_CASE(stale_team, "gex_RMA_PutBlocking", "tm", "0x") {
   static uint64_t garbage[32];
   gex_RMA_PutBlocking((gex_TM_t)(void *)garbage, 0, dbg.base, buf, 4, 0);
 }
-static void overlap(void) {
+DBG_CASE(overlap, "gex_RMA_PutBlocking", "source", "destination", "overlap") {
   gex_RMA_PutBlocking(dbg.tm, 0, dbg.base + 2, dbg.base, 4, 0);
 }
 
-#define RANK(n, kind, call) {#kind "/" call, rank_##n, {call, "rank", "99"}, 0, NULL},
-#define BELOW(n, kind, call) \
- {#kind "/" call, below_##n, {call, "outside", "segment of rank 0"}, 0, NULL},
-#define END(n, kind, call)    {#kind "/" call, end_##n, {call, "4 bytes", "outside"}, 0, NULL},
-#define BEYOND(n, kind, call) {#kind "/" call, beyond_##n, {call, "1 bytes", "outside"}, 0, NULL},
-#define FLAGS(n, kind, call) \
- {#kind "/" call, flags_##n, {DBG_WARNS, call, "flags", "0x40000000"}, 0, NULL},
-#define TEAM(n, kind, call)  {#kind "/" call, team_##n, {call, "tm", "GEX_TM_INVALID"}, 0, NULL},
-#define LEGAL(n, kind, call) {#kind "/" call, legal_##n, {NULL}, 0, NULL},
-#define ROW(fn, ...) \
- { #fn, fn, {__VA_ARGS__ }, 0, NULL }
-
-static const struct dbg_case cases[] = {
-    ALL_CALLS(RANK, rank) ALL_CALLS(BELOW, below) ALL_CALLS(END, end) ALL_CALLS(BEYOND, beyond)
-        ALL_CALLS(FLAGS, flags) ALL_CALLS(TEAM, team) ALL_CALLS(LEGAL, legal)
-            ROW(lc_null_nb, "gex_RMA_PutNB", "lc_opt", "NULL"),
-    ROW(lc_group_nb, "gex_RMA_PutNB", "lc_opt", "GEX_EVENT_GROUP"),
-    ROW(lc_null_nbi, "gex_RMA_PutNBI", "lc_opt", "NULL"),
-    ROW(lc_event_nbi, "gex_RMA_PutNBI", "lc_opt", "address 0x"),
-    ROW(value_get_9, "gex_RMA_GetBlockingVal", "nbytes", "9"),
-    ROW(value_put_9, "gex_RMA_PutBlockingVal", "nbytes", "9"),
-    ROW(value_nbi_9, "gex_RMA_PutNBIVal", "nbytes", "9"),
-    ROW(value_nb_9, "gex_RMA_PutNBVal", "nbytes", "9"),
-    ROW(src_null, "gex_RMA_PutBlocking", "src", "NULL"),
-    ROW(dest_null, "gex_RMA_GetBlocking", "dest", "NULL"),
-    ROW(never_self, "gex_RMA_PutBlocking", "flags", "0x1000000"),
-    {"never_nbrhd", never_nbrhd, {"gex_RMA_PutBlocking", "flags", "neighbourhood"}, 2, NULL},
-    ROW(two_self_seg, DBG_WARNS, "gex_RMA_PutBlocking", "flags", "SELF_SEG"),
-    ROW(two_peer_seg, DBG_WARNS, "gex_RMA_PutBlocking", "flags", "PEER_SEG"),
-    ROW(two_lc_copy, DBG_WARNS, "gex_RMA_PutNB", "flags", "LC_COPY"),
-    ROW(peer_offset, "gex_RMA_PutBlocking", "offset", "16384"),
-    ROW(self_offset, "gex_RMA_PutBlocking", "src", "offset", "16381"),
-    ROW(self_bound, DBG_WARNS, "gex_RMA_PutBlocking", "src", "SELF_SEG_BOUND"),
-    ROW(pair_rank, "gex_RMA_PutBlocking", "rank", "99"),
-    ROW(stale_team, "gex_RMA_PutBlocking", "tm", "0x"),
-    ROW(overlap, "gex_RMA_PutBlocking", "source", "destination", "overlap"),
-};
+#define ROW(n, kind, call, ...) \
+ DBG_CASE_NAMED(#kind "/" call, kind##_##n, kind##_##n, 1, NULL, __VA_ARGS__)
+#define RANK(n, kind, call)   ROW(n, kind, call, call, "rank", "99")
+#define BELOW(n, kind, call)  ROW(n, kind, call, call, "outside", "segment of rank 0")
+#define END(n, kind, call)    ROW(n, kind, call, call, "4 bytes", "outside")
+#define BEYOND(n, kind, call) ROW(n, kind, call, call, "1 bytes", "outside")
+#define FLAGS(n, kind, call)  ROW(n, kind, call, DBG_WARNS, call, "flags", "0x40000000")
+#define TEAM(n, kind, call)   ROW(n, kind, call, call, "tm", "GEX_TM_INVALID")
+#define LEGAL(n, kind, call)  ROW(n, kind, call, NULL)
+ALL_CALLS(RANK, rank)
+ALL_CALLS(BELOW, below)
+ALL_CALLS(END, end)
+ALL_CALLS(BEYOND, beyond)
+ALL_CALLS(FLAGS, flags)
+ALL_CALLS(TEAM, team)
+ALL_CALLS(LEGAL, legal)
 
 int main(int argc, char **argv) {
-  return dbg_main(argc, argv, dbg_setup, cases, sizeof cases / sizeof *cases);
+  return dbg_main(argc, argv, dbg_setup);
 }

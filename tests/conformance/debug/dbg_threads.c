@@ -22,7 +22,7 @@ static void *unlock_here(void *arg) {
   gex_HSL_Unlock(&lock);
   return arg;
 }
-static void unlock_foreign(void) {
+DBG_CASE(unlock_foreign, "gex_HSL_Unlock", "0x", "another thread") {
   gex_HSL_Lock(&lock);
   on_thread(unlock_here);
 }
@@ -34,7 +34,7 @@ static void *commit_here(void *arg) {
   gex_AM_CommitRequestMedium0(sd, 200, 1);
   return arg;
 }
-static void commit_foreign(void) {
+DBG_CASE(commit_foreign, "gex_AM_CommitRequestMedium", "sd", "0x", "thread") {
   prepare();
   on_thread(commit_here);
 }
@@ -42,7 +42,7 @@ static void *cancel_here(void *arg) {
   (void)gex_AM_CancelRequestMedium(sd, 0);
   return arg;
 }
-static void cancel_foreign(void) {
+DBG_CASE(cancel_foreign, "gex_AM_CancelRequestMedium", "sd", "0x", "thread") {
   prepare();
   on_thread(cancel_here);
 }
@@ -55,7 +55,7 @@ static void reply_body(gex_Token_t token) {
   shared_token = token;
   on_thread(reply_here);
 }
-static void reply_foreign(void) {
+DBG_CASE(reply_foreign, "gex_AM_ReplyShort", "token", "another thread") {
   dbg_in_request(reply_body);
 }
 
@@ -63,7 +63,7 @@ static void *end_here(void *arg) {
   gex_Event_Wait(gex_NBI_EndAccessRegion(0));
   return arg;
 }
-static void end_foreign(void) {
+DBG_CASE(end_foreign, "gex_NBI_EndAccessRegion", "no access region") {
   gex_NBI_BeginAccessRegion(0);
   on_thread(end_here);
 }
@@ -72,7 +72,7 @@ static void *sync_here(void *arg) {
   gex_Event_Wait(*(gex_Event_t *)arg);
   return NULL;
 }
-static void synced_by_both(void) {
+DBG_CASE(synced_by_both, "gex_Event_Wait", "event", "once") {
   gex_Event_t event = dbg_live_event(GEX_EVENT_NOW);
   pthread_t thread;
   if (pthread_create(&thread, NULL, sync_here, &event) || pthread_join(thread, NULL)) _exit(6);
@@ -104,7 +104,7 @@ static void *use_all(void *arg) {
   gex_Event_Wait(gex_NBI_EndAccessRegion(0));
   return arg;
 }
-static void legal(void) {
+DBG_CASE_WITH(legal, 1, "GASNET_MAX_THREADS=2", NULL) {
   prepare(); /* restricts this thread only */
   for (int i = 0; i < 50; i++) on_thread(use_all);
   (void)gex_AM_CancelRequestMedium(sd, 0);
@@ -112,21 +112,9 @@ static void legal(void) {
   gex_HSL_Unlock(&lock);
 }
 
-#define ROW(fn, ...) \
- { #fn, fn, {__VA_ARGS__ }, 0, NULL }
-
-static const struct dbg_case cases[] = {
-    ROW(unlock_foreign, "gex_HSL_Unlock", "0x", "another thread"),
-    ROW(commit_foreign, "gex_AM_CommitRequestMedium", "sd", "0x", "thread"),
-    ROW(cancel_foreign, "gex_AM_CancelRequestMedium", "sd", "0x", "thread"),
-    ROW(reply_foreign, "gex_AM_ReplyShort", "token", "another thread"),
-    ROW(end_foreign, "gex_NBI_EndAccessRegion", "no access region"),
-    ROW(synced_by_both, "gex_Event_Wait", "event", "once"),
-    {"too_many", three_threads, {"GASNET_MAX_THREADS", "2"}, 0, "GASNET_MAX_THREADS=2"},
-    {"just_enough", three_threads, {NULL}, 0, "GASNET_MAX_THREADS=3"},
-    {"legal", legal, {NULL}, 0, "GASNET_MAX_THREADS=2"},
-};
+DBG_CASE_AS(too_many, three_threads, 1, "GASNET_MAX_THREADS=2", "GASNET_MAX_THREADS", "2")
+DBG_CASE_AS(just_enough, three_threads, 1, "GASNET_MAX_THREADS=3", NULL)
 
 int main(int argc, char **argv) {
-  return dbg_main(argc, argv, dbg_setup, cases, sizeof cases / sizeof *cases);
+  return dbg_main(argc, argv, dbg_setup);
 }

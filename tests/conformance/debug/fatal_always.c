@@ -16,20 +16,20 @@ static void start(void) {
   dbg_setup(dbg_argc, dbg_argv);
 }
 
-static void wait_only(void) {
+DBG_CASE(wait_only, "gasnet_barrier_wait", "17", "gasnet_barrier_notify") {
   start();
   (void)gasnet_barrier_wait(17, 0);
 }
-static void try_only(void) {
+DBG_CASE(try_only, "gasnet_barrier_try", "18", "gasnet_barrier_notify") {
   start();
   (void)gasnet_barrier_try(18, 0);
 }
-static void notify_twice(void) {
+DBG_CASE(notify_twice, "gasnet_barrier_notify", "19") {
   start();
   gasnet_barrier_notify(1, 0);
   gasnet_barrier_notify(19, 0);
 }
-static void barrier_inside(void) {
+DBG_CASE(barrier_inside, "gasnet_barrier", "20") {
   start();
   gasnet_barrier_notify(1, 0);
   (void)gasnet_barrier(20, 0);
@@ -42,25 +42,25 @@ static void event_of_handler(gex_Token_t token) {
   (void)token;
   gex_Event_Wait(gex_Coll_BarrierNB(dbg.tm, 0));
 }
-static void in_handler(void) {
+DBG_CASE(in_handler, "gasnet_barrier", "request handler") {
   start();
   dbg_in_request(barrier_of_handler);
 }
-static void in_handler_nb(void) {
+DBG_CASE(in_handler_nb, "gex_Coll_BarrierNB", "request handler") {
   start();
   dbg_in_request(event_of_handler);
 }
-static void unregistered(void) {
+DBG_CASE(unregistered, "rank 0", "handler 200", "register") {
   start();
   gex_AM_RequestShort0(dbg.tm, 0, 200, 0);
   for (int i = 0; i < 1000; i++) gasnet_AMPoll();
 }
-static void unregistered_peer(void) {
+DBG_CASE_WITH(unregistered_peer, 2, NULL, "rank 0", "handler 201", "register") {
   start();
   if (dbg.rank == 0) gex_AM_RequestMedium0(dbg.tm, 1, 201, buf, 8, GEX_EVENT_NOW, 0);
   for (;;) gasnet_AMPoll();
 }
-static void wrong_count(void) {
+DBG_CASE(wrong_count, "gasnet_AMRequestShort", "numargs", "3", "2 arguments") {
   start();
   gasnet_AMRequestShort(0, 200, 3, 1, 2);
 }
@@ -68,53 +68,53 @@ static void wrong_count(void) {
 static void no_segment(void) {
   dbg_setup_no_segment(dbg_argc, dbg_argv);
 }
-static void put_unattached(void) {
+DBG_CASE(put_unattached, "gex_RMA_PutBlocking", "dest", "no segment is attached") {
   no_segment();
   gex_RMA_PutBlocking(dbg.tm, dbg.size - 1, buf, buf + 8, 8, 0);
 }
-static void put_nbi_unattached(void) {
+DBG_CASE(put_nbi_unattached, "gex_RMA_PutNBI", "dest", "no segment is attached") {
   no_segment();
   gex_RMA_PutNBI(dbg.tm, dbg.size - 1, NULL, buf, 8, GEX_EVENT_NOW, 0);
 }
-static void get_unattached(void) {
+DBG_CASE(get_unattached, "gex_RMA_GetBlocking", "src", "no segment is attached") {
   no_segment();
   gex_RMA_GetBlocking(dbg.tm, buf, dbg.size - 1, NULL, 8, 0);
 }
-static void value_unattached(void) {
+DBG_CASE(value_unattached, "gex_RMA_PutBlockingVal", "dest", "no segment is attached") {
   no_segment();
   gex_RMA_PutBlockingVal(dbg.tm, dbg.size - 1, NULL, 7, 8, 0);
 }
-static void long_unattached(void) {
+DBG_CASE(long_unattached, "gex_AM_RequestLong", "dest_addr", "no segment is attached") {
   no_segment();
   gex_AM_RequestLong0(dbg.tm, dbg.size - 1, 200, buf, 8, NULL, GEX_EVENT_NOW, 0);
 }
-static void vis_unattached(void) {
+DBG_CASE(vis_unattached, "gex_VIS_StridedPutBlocking", "dst", "no segment is attached") {
   const ptrdiff_t stride = 16;
   const size_t count = 2;
   no_segment();
   gex_VIS_StridedPutBlocking(dbg.tm, dbg.size - 1, NULL, &stride, buf, &stride, 8, &count, 1, 0);
 }
-static void atomic_unattached(void) {
+DBG_CASE(atomic_unattached, "gex_AD_OpNB_U64", "tgt_addr", "no segment is attached") {
   gex_AD_t ad;
   no_segment();
   gex_AD_Create(&ad, dbg.tm, GEX_DT_U64, GEX_OP_ADD, 0);
   gex_Event_Wait(gex_AD_OpNB_U64(ad, NULL, dbg.size - 1, NULL, GEX_OP_ADD, 1, 0, 0));
 }
-static void poll_early(void) {
+DBG_CASE(poll_early, "gasnet_AMPoll", "not initialised") {
   gasnet_AMPoll();
 }
-static void request_early(void) {
+DBG_CASE(request_early, "gex_AM_RequestShort", "not initialised") {
   gex_AM_RequestShort0(GEX_TM_INVALID, 0, 128, 0);
 }
-static void barrier_early(void) {
+DBG_CASE(barrier_early, "gasnet_barrier_notify", "not initialised") {
   gasnet_barrier_notify(1, 0);
 }
-static void size_early(void) {
+DBG_CASE(size_early, "gasnet_getMaxLocalSegmentSize", "not initialised") {
   (void)gasnet_getMaxLocalSegmentSize();
 }
 
 /* Without debug checks the misuse below goes unseen; it must not cost or break anything. */
-static void unchecked(void) {
+DBG_CASE(unchecked, NULL) {
   start();
   gasnet_hold_interrupts();
   gasnet_put(0, dbg.base, buf, 4);
@@ -124,38 +124,12 @@ static void unchecked(void) {
   gex_Coll_BarrierBlocking(dbg.tm, 0);
 }
 
-#define ROW(fn, ...) \
- { #fn, fn, {__VA_ARGS__ }, 0, NULL }
-
-static const struct dbg_case cases[] = {
-    ROW(wait_only, "gasnet_barrier_wait", "17", "gasnet_barrier_notify"),
-    ROW(try_only, "gasnet_barrier_try", "18", "gasnet_barrier_notify"),
-    ROW(put_unattached, "gex_RMA_PutBlocking", "dest", "no segment is attached"),
-    ROW(put_nbi_unattached, "gex_RMA_PutNBI", "dest", "no segment is attached"),
-    ROW(get_unattached, "gex_RMA_GetBlocking", "src", "no segment is attached"),
-    ROW(value_unattached, "gex_RMA_PutBlockingVal", "dest", "no segment is attached"),
-    ROW(long_unattached, "gex_AM_RequestLong", "dest_addr", "no segment is attached"),
-    ROW(vis_unattached, "gex_VIS_StridedPutBlocking", "dst", "no segment is attached"),
-    ROW(atomic_unattached, "gex_AD_OpNB_U64", "tgt_addr", "no segment is attached"),
-    {"put_unattached2", put_unattached, {"gex_RMA_PutBlocking", "dest", "no segment"}, 2, NULL},
-    {"get_unattached2", get_unattached, {"gex_RMA_GetBlocking", "src", "no segment"}, 2, NULL},
-    {"long_unattached2", long_unattached, {"gex_AM_RequestLong", "dest", "no segment"}, 2, NULL},
-    {"vis_unattached2", vis_unattached, {"gex_VIS_StridedPut", "dst", "no segment"}, 2, NULL},
-    {"atomic_unattached2", atomic_unattached, {"gex_AD_OpNB_U64", "no segment"}, 2, NULL},
-    ROW(notify_twice, "gasnet_barrier_notify", "19"),
-    ROW(barrier_inside, "gasnet_barrier", "20"),
-    ROW(in_handler, "gasnet_barrier", "request handler"),
-    ROW(in_handler_nb, "gex_Coll_BarrierNB", "request handler"),
-    ROW(unregistered, "rank 0", "handler 200", "register"),
-    {"unregistered_peer", unregistered_peer, {"rank 0", "handler 201", "register"}, 2, NULL},
-    ROW(wrong_count, "gasnet_AMRequestShort", "numargs", "3", "2 arguments"),
-    ROW(poll_early, "gasnet_AMPoll", "not initialised"),
-    ROW(request_early, "gex_AM_RequestShort", "not initialised"),
-    ROW(barrier_early, "gasnet_barrier_notify", "not initialised"),
-    ROW(size_early, "gasnet_getMaxLocalSegmentSize", "not initialised"),
-    ROW(unchecked, NULL),
-};
+DBG_CASE_AS(put_unattached2, put_unattached, 2, NULL, "gex_RMA_PutBlocking", "dest", "no segment")
+DBG_CASE_AS(get_unattached2, get_unattached, 2, NULL, "gex_RMA_GetBlocking", "src", "no segment")
+DBG_CASE_AS(long_unattached2, long_unattached, 2, NULL, "gex_AM_RequestLong", "dest", "no segment")
+DBG_CASE_AS(vis_unattached2, vis_unattached, 2, NULL, "gex_VIS_StridedPut", "dst", "no segment")
+DBG_CASE_AS(atomic_unattached2, atomic_unattached, 2, NULL, "gex_AD_OpNB_U64", "no segment")
 
 int main(int argc, char **argv) {
-  return dbg_main(argc, argv, dbg_setup_none, cases, sizeof cases / sizeof *cases);
+  return dbg_main(argc, argv, dbg_setup_none);
 }

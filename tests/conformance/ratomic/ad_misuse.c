@@ -7,6 +7,8 @@
 /* debug: yes */
 #include "dbg_case.h"
 
+#define NB "gex_AD_OpNB_U64"
+
 #include <gasnet_ratomic.h>
 
 static gex_AD_t make(gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
@@ -27,79 +29,79 @@ static void operate(gex_Rank_t rank, void *addr, gex_OP_t op, uint64_t *result_p
   gex_Event_Wait(gex_AD_OpNB_U64(usual(), result_p, rank, addr, op, 1, 0, flags));
 }
 
-static void create_null(void) {
+DBG_CASE(create_null, "gex_AD_Create", "ad_p", "NULL") {
   gex_AD_Create(NULL, dbg.tm, GEX_DT_U64, GEX_OP_ADD, 0);
 }
-static void create_pair(void) {
+DBG_CASE(create_pair, "gex_AD_Create", "tm", "TM-pair") {
   gex_AD_t ad;
   gex_AD_Create(&ad, gex_TM_Pair(dbg.ep, 0), GEX_DT_U64, GEX_OP_ADD, 0);
 }
-static void create_user(void) {
+DBG_CASE(create_user, "gex_AD_Create", "dt", "0x40") {
   (void)make(GEX_DT_USER, GEX_OP_ADD, 0);
 }
-static void create_two_types(void) {
+DBG_CASE(create_two_types, "gex_AD_Create", "dt", "0xc") {
   (void)make(GEX_DT_U64 | GEX_DT_I64, GEX_OP_ADD, 0);
 }
-static void create_no_ops(void) {
+DBG_CASE(create_no_ops, "gex_AD_Create", "ops", "0x0") {
   (void)make(GEX_DT_U64, 0, 0);
 }
-static void create_user_op(void) {
+DBG_CASE(create_user_op, "gex_AD_Create", "ops", "0x1008") {
   (void)make(GEX_DT_U64, GEX_OP_ADD | GEX_OP_USER, 0);
 }
-static void create_real_and(void) {
+DBG_CASE(create_real_and, "gex_AD_Create", "ops", "integers") {
   (void)make(GEX_DT_DBL, GEX_OP_ADD | GEX_OP_FAND, 0);
 }
-static void create_flags(void) {
+DBG_CASE(create_flags, DBG_WARNS, "gex_AD_Create", "flags", "0x10") {
   (void)make(GEX_DT_U64, GEX_OP_ADD, GEX_FLAG_AD_MY_RANK);
 }
-static void create_two_hints(void) {
+DBG_CASE(create_two_hints, "gex_AD_Create", "flags", "FAVOR") {
   (void)make(GEX_DT_U64, GEX_OP_ADD, GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_REMOTE);
 }
-static void create_unequal(void) {
+DBG_CASE_WITH(create_unequal, 2, NULL, "gex_AD_Create", "ops", "same on all ranks") {
   (void)make(GEX_DT_U64, dbg.rank ? GEX_OP_ADD : GEX_OP_SUB, 0);
 }
 static void create_in_handler_body(gex_Token_t token) {
   (void)token;
   (void)usual();
 }
-static void create_in_handler(void) {
+DBG_CASE(create_in_handler, "gex_AD_Create", "handler") {
   dbg_in_request(create_in_handler_body);
 }
-static void destroy_invalid(void) {
+DBG_CASE(destroy_invalid, "gex_AD_Destroy", "ad", "INVALID") {
   gex_AD_Destroy(GEX_AD_INVALID);
 }
-static void destroy_twice(void) {
+DBG_CASE(destroy_twice, "gex_AD_Destroy", "ad", "not the handle") {
   const gex_AD_t ad = usual();
   gex_AD_Destroy(ad);
   gex_AD_Destroy(ad);
 }
-static void query_invalid(void) {
+DBG_CASE(query_invalid, "gex_AD_QueryDT", "ad", "INVALID") {
   (void)gex_AD_QueryDT(GEX_AD_INVALID);
 }
-static void op_invalid(void) {
+DBG_CASE(op_invalid, "gex_AD_OpNBI_DBL", "ad", "INVALID") {
   (void)gex_AD_OpNBI_DBL(GEX_AD_INVALID, NULL, 0, dbg.base, GEX_OP_ADD, 1, 0, 0);
 }
-static void op_stale(void) {
+DBG_CASE(op_stale, "gex_AD_OpNBI_U64", "ad", "not the handle") {
   const gex_AD_t ad = usual();
   gex_AD_Destroy(ad);
   (void)gex_AD_OpNBI_U64(ad, NULL, 0, dbg.base, GEX_OP_ADD, 1, 0, 0);
 }
-static void op_type(void) {
+DBG_CASE(op_type, "gex_AD_OpNBI_I64", "data type 0x8", "0x4") {
   (void)gex_AD_OpNBI_I64(usual(), NULL, 0, dbg.base, GEX_OP_ADD, 1, 0, 0);
 }
-static void op_two(void) {
+DBG_CASE(op_two, NB, "opcode", "0x80008") {
   operate(0, dbg.base, GEX_OP_ADD | GEX_OP_FADD, &result, 0);
 }
-static void op_unknown(void) {
+DBG_CASE(op_unknown, NB, "opcode", "0x10") {
   operate(0, dbg.base, GEX_OP_SUB, &result, 0);
 }
-static void op_rank(void) {
+DBG_CASE(op_rank, NB, "rank is 7") {
   operate(7, dbg.base, GEX_OP_ADD, NULL, 0);
 }
-static void op_jobrank(void) {
+DBG_CASE(op_jobrank, NB, "tgt_rank is 7") {
   operate(7, dbg.base, GEX_OP_ADD, NULL, GEX_FLAG_RANK_IS_JOBRANK);
 }
-static void op_not_member(void) {
+DBG_CASE_WITH(op_not_member, 2, NULL, "gex_AD_OpNBI_U32", "tgt_rank", "no member") {
   gex_TM_t tm = GEX_TM_INVALID;
   gex_AD_t ad;
   (void)gex_TM_Split(&tm, dbg.tm, (int)dbg.rank, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
@@ -107,45 +109,45 @@ static void op_not_member(void) {
   (void)gex_AD_OpNBI_U32(ad, NULL, 1 - dbg.rank, dbg.base, GEX_OP_INC, 0, 0,
                          GEX_FLAG_RANK_IS_JOBRANK);
 }
-static void op_flags(void) {
+DBG_CASE(op_flags, DBG_WARNS, NB, "flags", "0x40000000") {
   operate(0, dbg.base, GEX_OP_ADD, NULL, 1u << 30);
 }
-static void op_both_my(void) {
+DBG_CASE(op_both_my, NB, "flags", "exclude") {
   operate(0, dbg.base, GEX_OP_ADD, NULL, GEX_FLAG_AD_MY_RANK | GEX_FLAG_AD_MY_NBRHD);
 }
-static void op_my_rank(void) {
+DBG_CASE_WITH(op_my_rank, 2, NULL, NB, "flags", "promises", "caller") {
   operate(1 - dbg.rank, dbg.base, GEX_OP_ADD, NULL, GEX_FLAG_AD_MY_RANK);
 }
-static void op_my_nbrhd(void) {
+DBG_CASE_WITH(op_my_nbrhd, 2, "TOMBOLO_SHM=0", NB, "flags", "neighbourhood") {
   operate(1 - dbg.rank, dbg.base, GEX_OP_ADD, NULL, GEX_FLAG_AD_MY_NBRHD);
 }
-static void op_misaligned(void) {
+DBG_CASE(op_misaligned, NB, "tgt_addr", "aligned to 8") {
   operate(0, dbg.base + 4, GEX_OP_ADD, NULL, 0);
 }
-static void op_outside(void) {
+DBG_CASE(op_outside, NB, "tgt_addr", "outside the segment") {
   operate(0, dbg.base + DBG_SEG_BYTES, GEX_OP_ADD, NULL, 0);
 }
-static void op_offset(void) {
+DBG_CASE(op_offset, NB, "tgt_addr", "outside the segment") {
   operate(0, (void *)(uintptr_t)DBG_SEG_BYTES, GEX_OP_ADD, NULL, GEX_FLAG_PEER_SEG_OFFSET);
 }
-static void op_null_result(void) {
+DBG_CASE(op_null_result, NB, "result_p", "NULL") {
   operate(0, dbg.base, GEX_OP_FADD, NULL, 0);
 }
-static void op_result_offset(void) {
+DBG_CASE(op_result_offset, NB, "result_p", "outside the segment") {
   operate(0, dbg.base, GEX_OP_FADD, (uint64_t *)(uintptr_t)DBG_SEG_BYTES, GEX_FLAG_SELF_SEG_OFFSET);
 }
-static void op_lock(void) {
+DBG_CASE(op_lock, "gex_AD_OpNBI_U64", "lock") {
   gex_HSL_t lock = GEX_HSL_INITIALIZER;
   const gex_AD_t ad = usual();
   gex_HSL_Lock(&lock);
   (void)gex_AD_OpNBI_U64(ad, NULL, 0, dbg.base, GEX_OP_ADD, 1, 0, 0);
 }
-static void op_synced_twice(void) {
+DBG_CASE(op_synced_twice, "gex_Event_Wait", "synchronised before") {
   const gex_Event_t event = gex_AD_OpNB_U64(usual(), NULL, 0, dbg.base, GEX_OP_ADD, 1, 0, 0);
   gex_Event_Wait(event);
   gex_Event_Wait(event);
 }
-static void legal(void) {
+DBG_CASE(legal, NULL) {
   operate(dbg.rank, dbg.base, GEX_OP_ADD, NULL, GEX_FLAG_AD_MY_RANK);
   operate(dbg.rank, dbg.base + DBG_SEG_BYTES - 8, GEX_OP_FADD, &result,
           GEX_FLAG_AD_ACQ | GEX_FLAG_AD_REL);
@@ -153,50 +155,10 @@ static void legal(void) {
   gex_AD_Destroy(make(GEX_DT_FLT, GEX_OP_FCAS, GEX_FLAG_AD_FAVOR_MY_RANK));
 }
 
-#define NB "gex_AD_OpNB_U64"
-static const struct dbg_case cases[] = {
-    {"create_null", create_null, {"gex_AD_Create", "ad_p", "NULL"}, 0, NULL},
-    {"create_pair", create_pair, {"gex_AD_Create", "tm", "TM-pair"}, 0, NULL},
-    {"create_user", create_user, {"gex_AD_Create", "dt", "0x40"}, 0, NULL},
-    {"create_two_types", create_two_types, {"gex_AD_Create", "dt", "0xc"}, 0, NULL},
-    {"create_no_ops", create_no_ops, {"gex_AD_Create", "ops", "0x0"}, 0, NULL},
-    {"create_user_op", create_user_op, {"gex_AD_Create", "ops", "0x1008"}, 0, NULL},
-    {"create_real_and", create_real_and, {"gex_AD_Create", "ops", "integers"}, 0, NULL},
-    {"create_flags", create_flags, {DBG_WARNS, "gex_AD_Create", "flags", "0x10"}, 0, NULL},
-    {"create_two_hints", create_two_hints, {"gex_AD_Create", "flags", "FAVOR"}, 0, NULL},
-    {"create_unequal", create_unequal, {"gex_AD_Create", "ops", "same on all ranks"}, 2, NULL},
-    {"create_in_handler", create_in_handler, {"gex_AD_Create", "handler"}, 0, NULL},
-    {"destroy_invalid", destroy_invalid, {"gex_AD_Destroy", "ad", "INVALID"}, 0, NULL},
-    {"destroy_twice", destroy_twice, {"gex_AD_Destroy", "ad", "not the handle"}, 0, NULL},
-    {"query_invalid", query_invalid, {"gex_AD_QueryDT", "ad", "INVALID"}, 0, NULL},
-    {"op_invalid", op_invalid, {"gex_AD_OpNBI_DBL", "ad", "INVALID"}, 0, NULL},
-    {"op_stale", op_stale, {"gex_AD_OpNBI_U64", "ad", "not the handle"}, 0, NULL},
-    {"op_type", op_type, {"gex_AD_OpNBI_I64", "data type 0x8", "0x4"}, 0, NULL},
-    {"op_two", op_two, {NB, "opcode", "0x80008"}, 0, NULL},
-    {"op_unknown", op_unknown, {NB, "opcode", "0x10"}, 0, NULL},
-    {"op_rank", op_rank, {NB, "rank is 7"}, 0, NULL},
-    {"op_jobrank", op_jobrank, {NB, "tgt_rank is 7"}, 0, NULL},
-    {"op_not_member", op_not_member, {"gex_AD_OpNBI_U32", "tgt_rank", "no member"}, 2, NULL},
-    {"op_flags", op_flags, {DBG_WARNS, NB, "flags", "0x40000000"}, 0, NULL},
-    {"op_both_my", op_both_my, {NB, "flags", "exclude"}, 0, NULL},
-    {"op_my_rank", op_my_rank, {NB, "flags", "promises", "caller"}, 2, NULL},
-    {"op_my_nbrhd", op_my_nbrhd, {NB, "flags", "neighbourhood"}, 2, "TOMBOLO_SHM=0"},
-    {"op_misaligned", op_misaligned, {NB, "tgt_addr", "aligned to 8"}, 0, NULL},
-    {"op_outside", op_outside, {NB, "tgt_addr", "outside the segment"}, 0, NULL},
-    {"op_offset", op_offset, {NB, "tgt_addr", "outside the segment"}, 0, NULL},
-    {"op_null_result", op_null_result, {NB, "result_p", "NULL"}, 0, NULL},
-    {"op_result_offset", op_result_offset, {NB, "result_p", "outside the segment"}, 0, NULL},
-    {"op_lock", op_lock, {"gex_AD_OpNBI_U64", "lock"}, 0, NULL},
-    {"op_synced_twice", op_synced_twice, {"gex_Event_Wait", "synchronised before"}, 0, NULL},
-    {"op_synced_twice_far",
-     op_synced_twice,
-     {"gex_Event_Wait", "synchronised before"},
-     0,
-     DBG_UNMAPPED},
-    {"legal", legal, {NULL}, 0, NULL},
-    {"legal_far", legal, {NULL}, 2, DBG_UNMAPPED},
-};
+DBG_CASE_AS(op_synced_twice_far, op_synced_twice, 1, DBG_UNMAPPED, "gex_Event_Wait",
+            "synchronised before")
+DBG_CASE_AS(legal_far, legal, 2, DBG_UNMAPPED, NULL)
 
 int main(int argc, char **argv) {
-  return dbg_main(argc, argv, dbg_setup, cases, sizeof cases / sizeof *cases);
+  return dbg_main(argc, argv, dbg_setup);
 }

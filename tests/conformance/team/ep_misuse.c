@@ -20,91 +20,91 @@ static void make_segment(void) {
   if (gex_Segment_Create(&seg, dbg.client, memory, sizeof memory, GEX_MK_HOST, 0)) _exit(6);
 }
 
-static void segment_null(void) {
+DBG_CASE(segment_null, "gex_Segment_Create", "segment_p", "NULL") {
   (void)gex_Segment_Create(NULL, dbg.client, memory, 64, GEX_MK_HOST, 0);
 }
-static void segment_client(void) {
+DBG_CASE(segment_client, "gex_Segment_Create", "GEX_CLIENT_INVALID") {
   (void)gex_Segment_Create(&seg, GEX_CLIENT_INVALID, memory, 64, GEX_MK_HOST, 0);
 }
-static void segment_empty(void) {
+DBG_CASE(segment_empty, "gex_Segment_Create", "length", "0") {
   (void)gex_Segment_Create(&seg, dbg.client, memory, 0, GEX_MK_HOST, 0);
 }
-static void segment_kind(void) {
+DBG_CASE(segment_kind, "gex_Segment_Create", "GEX_MK_INVALID") {
   (void)gex_Segment_Create(&seg, dbg.client, memory, 64, GEX_MK_INVALID, 0);
 }
-static void segment_flags(void) {
+DBG_CASE(segment_flags, DBG_WARNS, "gex_Segment_Create", "flags", "0x4") {
   (void)gex_Segment_Create(&seg, dbg.client, memory, 64, GEX_MK_HOST, 4);
 }
-static void destroy_null(void) {
+DBG_CASE(destroy_null, "gex_Segment_Destroy", "GEX_SEGMENT_INVALID") {
   gex_Segment_Destroy(GEX_SEGMENT_INVALID, 0);
 }
-static void destroy_flags(void) {
+DBG_CASE(destroy_flags, DBG_WARNS, "gex_Segment_Destroy", "flags", "0x8") {
   make_segment();
   gex_Segment_Destroy(seg, 8);
 }
-static void destroy_attached(void) {
+DBG_CASE(destroy_attached, "gex_Segment_Destroy", "attached") {
   gex_Segment_Destroy(dbg.seg, 0);
 }
-static void destroy_twice(void) {
+DBG_CASE(destroy_twice, "gex_Segment_Destroy", "not a segment handle") {
   make_segment();
   gex_Segment_Destroy(seg, 0);
   gex_Segment_Destroy(seg, 0);
 }
-static void query_destroyed(void) {
+DBG_CASE(query_destroyed, "gex_Segment_QueryAddr", "not a segment handle") {
   make_segment();
   gex_Segment_Destroy(seg, 0);
   (void)gex_Segment_QueryAddr(seg);
 }
 
-static void ep_null(void) {
+DBG_CASE(ep_null, "gex_EP_Create", "ep_p", "NULL") {
   (void)gex_EP_Create(NULL, dbg.client, GEX_EP_CAPABILITY_ALL, 0);
 }
-static void ep_client(void) {
+DBG_CASE(ep_client, "gex_EP_Create", "GEX_CLIENT_INVALID") {
   (void)gex_EP_Create(&ep, GEX_CLIENT_INVALID, GEX_EP_CAPABILITY_ALL, 0);
 }
-static void ep_flags(void) {
+DBG_CASE(ep_flags, DBG_WARNS, "gex_EP_Create", "flags", "0x200") {
   (void)gex_EP_Create(&ep, dbg.client, GEX_EP_CAPABILITY_ALL, 1u << 9);
 }
-static void bind_junk(void) {
+DBG_CASE(bind_junk, "gex_EP_BindSegment", "segment") {
   make_ep();
   (void)gex_EP_BindSegment(ep, (gex_Segment_t)(void *)memory, 0);
 }
-static void publish_flags(void) {
+DBG_CASE(publish_flags, DBG_WARNS, "gex_EP_PublishBoundSegment", "flags", "0x2") {
   make_ep();
   (void)gex_EP_PublishBoundSegment(dbg.tm, &ep, 1, 2);
 }
-static void publish_pair(void) {
+DBG_CASE(publish_pair, "gex_EP_PublishBoundSegment", "TM-pair") {
   make_ep();
   (void)gex_EP_PublishBoundSegment(gex_TM_Pair(ep, 0), &ep, 1, 0);
 }
-static void publish_twice(void) {
+DBG_CASE(publish_twice, "gex_EP_PublishBoundSegment", "endpoint 1", "twice") {
   make_ep();
   gex_EP_t list[2] = {ep, ep};
   (void)gex_EP_PublishBoundSegment(dbg.tm, list, 2, 0);
 }
-static void publish_null(void) {
+DBG_CASE(publish_null, "gex_EP_PublishBoundSegment", "eps", "NULL") {
   (void)gex_EP_PublishBoundSegment(dbg.tm, NULL, 1, 0);
 }
 
 /* ---- traffic */
-static void put_unbound(void) {
+DBG_CASE(put_unbound, "gex_RMA_PutBlockingVal", "endpoint 1", "published") {
   make_ep();
   (void)gex_RMA_PutBlockingVal(gex_TM_Pair(ep, 1), 0, memory, 1, 8, 0);
 }
-static void put_outside(void) {
+DBG_CASE(put_outside, "gex_RMA_PutBlockingVal", "outside", "8192") {
   make_ep();
   make_segment();
   if (gex_EP_BindSegment(ep, seg, 0)) _exit(6);
   (void)gex_RMA_PutBlockingVal(gex_TM_Pair(dbg.ep, 1), 0, memory + sizeof memory - 4, 1, 8, 0);
 }
 /* Memory of the primordial endpoint's segment is not that of endpoint 1's. */
-static void put_other_segment(void) {
+DBG_CASE(put_other_segment, "gex_RMA_PutBlockingVal", "outside", "8192") {
   make_ep();
   make_segment();
   if (gex_EP_BindSegment(ep, seg, 0)) _exit(6);
   (void)gex_RMA_PutBlockingVal(gex_TM_Pair(dbg.ep, 1), 0, dbg.base, 1, 8, 0);
 }
-static void put_self_bound(void) {
+DBG_CASE(put_self_bound, DBG_WARNS, "gex_RMA_PutBlocking", "src", "SELF_SEG_BOUND") {
   make_ep();
   (void)gex_RMA_PutBlocking(gex_TM_Pair(ep, 0), 0, dbg.base, dbg.base + 64, 8,
                             GEX_FLAG_SELF_SEG_BOUND); /* bound to ep 0, not to ep */
@@ -112,14 +112,14 @@ static void put_self_bound(void) {
 static void handler(gex_Token_t token) {
   (void)token;
 }
-static void am_no_endpoint(void) {
+DBG_CASE(am_no_endpoint, "endpoint 5", "not created") {
   const gex_AM_Index_t index =
       dbg_handler((gex_AM_Fn_t)handler, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0);
   gex_AM_RequestShort0(gex_TM_Pair(dbg.ep, 5), 0, index, 0);
   GASNET_BLOCKUNTIL(0);
 }
 /* Registered on the primordial endpoint only. */
-static void am_other_table(void) {
+DBG_CASE(am_other_table, "handler", "not registered") {
   const gex_AM_Index_t index =
       dbg_handler((gex_AM_Fn_t)handler, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0);
   make_ep();
@@ -127,7 +127,7 @@ static void am_other_table(void) {
   GASNET_BLOCKUNTIL(0);
 }
 
-static void legal(void) {
+DBG_CASE(legal, NULL) {
   make_ep();
   make_segment();
   if (gex_EP_BindSegment(ep, seg, 0)) _exit(7);
@@ -142,37 +142,6 @@ static void legal(void) {
   gex_Segment_Destroy(seg, 0);
 }
 
-#define ROW(fn, ...) \
- { #fn, fn, {__VA_ARGS__ }, 0, NULL }
-
-static const struct dbg_case cases[] = {
-    ROW(segment_null, "gex_Segment_Create", "segment_p", "NULL"),
-    ROW(segment_client, "gex_Segment_Create", "GEX_CLIENT_INVALID"),
-    ROW(segment_empty, "gex_Segment_Create", "length", "0"),
-    ROW(segment_kind, "gex_Segment_Create", "GEX_MK_INVALID"),
-    ROW(segment_flags, DBG_WARNS, "gex_Segment_Create", "flags", "0x4"),
-    ROW(destroy_null, "gex_Segment_Destroy", "GEX_SEGMENT_INVALID"),
-    ROW(destroy_flags, DBG_WARNS, "gex_Segment_Destroy", "flags", "0x8"),
-    ROW(destroy_attached, "gex_Segment_Destroy", "attached"),
-    ROW(destroy_twice, "gex_Segment_Destroy", "not a segment handle"),
-    ROW(query_destroyed, "gex_Segment_QueryAddr", "not a segment handle"),
-    ROW(ep_null, "gex_EP_Create", "ep_p", "NULL"),
-    ROW(ep_client, "gex_EP_Create", "GEX_CLIENT_INVALID"),
-    ROW(ep_flags, DBG_WARNS, "gex_EP_Create", "flags", "0x200"),
-    ROW(bind_junk, "gex_EP_BindSegment", "segment"),
-    ROW(publish_flags, DBG_WARNS, "gex_EP_PublishBoundSegment", "flags", "0x2"),
-    ROW(publish_pair, "gex_EP_PublishBoundSegment", "TM-pair"),
-    ROW(publish_twice, "gex_EP_PublishBoundSegment", "endpoint 1", "twice"),
-    ROW(publish_null, "gex_EP_PublishBoundSegment", "eps", "NULL"),
-    ROW(put_unbound, "gex_RMA_PutBlockingVal", "endpoint 1", "published"),
-    ROW(put_outside, "gex_RMA_PutBlockingVal", "outside", "8192"),
-    ROW(put_other_segment, "gex_RMA_PutBlockingVal", "outside", "8192"),
-    ROW(put_self_bound, DBG_WARNS, "gex_RMA_PutBlocking", "src", "SELF_SEG_BOUND"),
-    ROW(am_no_endpoint, "endpoint 5", "not created"),
-    ROW(am_other_table, "handler", "not registered"),
-    ROW(legal, NULL),
-};
-
 int main(int argc, char **argv) {
-  return dbg_main(argc, argv, dbg_setup, cases, sizeof cases / sizeof cases[0]);
+  return dbg_main(argc, argv, dbg_setup);
 }
