@@ -124,6 +124,7 @@ int main(int argc, char **argv) {
   memset(in, 0, LONG + ODD);
   dev_write(base[job.rank], out, LONG);
   dev_write(base[job.rank] + LONG, out, LONG);
+  job_barrier();              /* others put there from here on */
   run_threads(THREADS, body); /* whatever is made once */
   job_barrier();
   forget();
