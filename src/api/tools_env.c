@@ -11,11 +11,18 @@
 #include "base/config.h"
 #include "base/fmt.h"
 #include "base/log.h"
+#include "boot/boot.h"
 #include "gasnet_tools.h"
 
 /* Clients receive `char *` because C's getenv gives them that; they must not write through it. */
 static char *as_client(const char *text) {
   return (char *)(uintptr_t)text;
+}
+
+/* Variables are read and reported without a job, too: boot, which knows who prints for one, need
+ * not be in a program that is linked statically. */
+TMB_AT_LOAD static void name_speaker(void) {
+  tmb_cfg_set_speaker(tmb_boot_speaks);
 }
 
 char *gasnett_getenv(const char *key) {

@@ -38,6 +38,7 @@ struct value {
 static struct value values[TMB_CFG_COUNT];
 static bool loaded[TMB_CFG_COUNT]; /* values[id] is complete; stored with release */
 static bool initialised;
+static bool (*speaker)(void); /* see tmb_cfg_set_speaker */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* A variable whose value was reported, or waits for the rank to be known. */
@@ -313,14 +314,15 @@ void tmb_cfg_override(enum tmb_cfg_id id, const char *text, const char *source, 
   load(id, true);
 }
 
+void tmb_cfg_set_speaker(bool (*speaks)(void)) {
+  speaker = speaks;
+}
+
 /* True in the process that prints reports and warnings for the whole job. */
 static bool speaks_for_job(void) {
   const uint32_t rank = tmb_log_rank();
   if (rank != TMB_RANK_UNKNOWN) return rank == 0;
-  /* A process that a launcher started, before it has joined: the variable starts "FORMAT:RANK:". */
-  const char *invitation = getenv("TOMBOLO_BOOT");
-  const char *of_rank = invitation ? strchr(invitation, ':') : NULL;
-  return !of_rank || strncmp(of_rank, ":0:", 3) == 0;
+  return !speaker || speaker();
 }
 
 bool tmb_env_verbose(void) {

@@ -122,6 +122,13 @@ void tmb_env_unset(const char *name);
 /* Replace the whole environment. in list: [NAME=VALUE..., NULL], which must stay as it is. */
 void tmb_env_replace(char **list);
 
+/*
+ * Say who knows, while the rank is not set (tmb_log_set_rank), whether this process prints reports
+ * and warnings for the whole job. in speaks: any thread may call it; NULL: every process does. At
+ * load.
+ */
+void tmb_cfg_set_speaker(bool (*speaks)(void));
+
 /* True if GASNET_VERBOSEENV is on and this process is the one that reports. */
 bool tmb_env_verbose(void);
 

@@ -249,12 +249,16 @@ static void verbose_reports_each_name_once(void **state) {
   assert_string_equal(cap.text, "");
 }
 
+static bool says_no(void) {
+  return false;
+}
+
 /* A launched rank reads settings before it knows its rank: reports wait, values are read anew. */
 static void early_child(void *arg) {
   const bool launched = *(bool *)arg;
   static char *none[] = {NULL};
   environ = none;
-  if (launched) tmb_env_set("TOMBOLO_BOOT", "1:3:4:0");
+  tmb_cfg_set_speaker(launched ? says_no : NULL);
   tmb_env_set("GASNET_VERBOSEENV", "1");
   CHILD_CHECK(tmb_cfg_int(TMB_CFG_PSHM_NODES) == 1);
   puts("-- rank known");

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "boot/kv/bootstrap.h"
+#include "boot/launch/invitation.h"
 #include "boot/launch/launch.h"
 #include "boot/page/ctl.h"
 #include "boot/pm/pm.h"
@@ -107,7 +108,7 @@ static bool two_launchers(const char *launched) {
   uint32_t rank, size, ours = 0;
   const char *who = tmb_pm_started_by(&rank, &size);
   if (!who) return false;
-  (void)sscanf(launched, "2:%" SCNu32, &ours);
+  (void)tmb_invitation_rank(launched, &ours);
   tmb_print(
       "this program was started by 'tombolo run' (rank %u) and by %s (rank %u of %u); use one "
       "of them, or say TOMBOLO_LAUNCHER=none to leave the second one out of account",

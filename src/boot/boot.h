@@ -83,6 +83,11 @@ void tmb_boot_warn_of_mpi(struct tmb_boot *boot);
 /* Whether a foreign launcher has started this process that can serve an MPI in it as well. */
 bool tmb_boot_launched(void);
 
+/* Whether this process prints reports and warnings for the whole job, as far as its launcher says:
+ * it is rank 0, or none has started it. For tmb_cfg_set_speaker, before the process has joined. Any
+ * thread. */
+bool tmb_boot_speaks(void);
+
 /* Whether a rank shares this machine's processors and memory. */
 static inline bool tmb_boot_here(const struct tmb_boot *boot, uint32_t rank) {
   return boot->here == boot->size || tmb_places_near(&boot->places, rank);

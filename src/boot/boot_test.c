@@ -10,10 +10,12 @@
 
 #include <cmocka.h>
 
+#include "base/capture_test.h"
 #include "base/cmp_test.h"
 #include "base/config.h"
 #include "base/error.h"
 #include "boot/boot.h"
+#include "boot/launch/invitation.h"
 #include "boot/page/ctl.h"
 #include "boot/page/ranklist.h"
 
@@ -236,11 +238,65 @@ static void is_alone_without_a_launcher(void **state) {
   tmb_boot_stop(&boot);
 }
 
+/* What the settings ask at load, before the process is a rank. */
+static void tells_who_speaks(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    bool speaks;
+  } row[] = {{"2:0:4:1f:77:3:4:5", true},
+             {"2:3:4:1f:77:3:4:5", false},
+             {"2:10:12:0:1:3:4:5", false},
+             {"7:1:more of a later version", false},
+             {"", true},
+             {"2", true}};
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    tmb_env_set("TOMBOLO_BOOT", row[i].text);
+    if (tmb_boot_speaks() != row[i].speaks) fail_msg("\"%s\": %d", row[i].text, row[i].speaks);
+  }
+  tmb_env_unset("TOMBOLO_BOOT");
+  assert_true(tmb_boot_speaks());
+}
+
+static void writes_what_it_reads(void **state) {
+  (void)state;
+  const struct tmb_invitation in = {3, 1024, 0xfedcba9876543210u, 77, 3, 14, 15};
+  struct tmb_invitation out;
+  char text[TMB_LAUNCH_ENV_BYTES];
+  tmb_invitation_write(&in, text, sizeof text);
+  assert_true(tmb_invitation_read(text, &out));
+  assert_memory_equal(&in, &out, sizeof in);
+  assert_false(tmb_invitation_read("1:3:1024:fe:77:3:14:15", &out)); /* another version */
+  assert_false(tmb_invitation_read("2:4:4:fe:77:3:14:15", &out));    /* no such rank */
+  memcpy(text + strlen(text), ":", 2);
+  assert_false(tmb_invitation_read(text, &out));
+}
+
+static void report_early(void *arg) {
+  tmb_env_set("TOMBOLO_BOOT", arg);
+  tmb_env_set("GASNET_VERBOSEENV", "1");
+  tmb_env_report("SOME_NAME", "5", false);
+}
+
+/* The settings of base ask boot, because it has said so at load. */
+static void reports_are_held_back(void **state) {
+  (void)state;
+  static struct capture cap;
+  assert_int_equal(capture_run(&cap, report_early, "2:3:4:1f:77:3:4:5"), 0);
+  assert_true(capture_ended_well(&cap));
+  assert_string_equal(cap.text, "");
+  assert_int_equal(capture_run(&cap, report_early, "2:0:4:1f:77:3:4:5"), 0);
+  assert_non_null(strstr(cap.text, "SOME_NAME = 5"));
+}
+
 int main(void) {
   tmb_env_unset("TOMBOLO_BOOT");
   tmb_env_unset("GASNET_PSHM_NODES");
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(formats_rank_lists),
+      cmocka_unit_test(tells_who_speaks),
+      cmocka_unit_test(writes_what_it_reads),
+      cmocka_unit_test(reports_are_held_back),
       cmocka_unit_test(keeps_own_and_imposed_ends_apart),
       /* the jobs before anything else reads the settings in this process */
       cmocka_unit_test(gathers_from_all),

@@ -12,6 +12,7 @@
 
 #include "base/config.h"
 #include "base/log.h"
+#include "boot/launch/invitation.h"
 #include "boot/page/ctl.h"
 
 #include <errno.h>

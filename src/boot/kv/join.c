@@ -14,7 +14,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "boot/launch/launch.h"
+#include "boot/launch/invitation.h"
 #include "boot/page/ctl.h"
 #include "os/memory/memfd.h"
 #include "os/os.h"
@@ -29,19 +29,14 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* What the launcher's variable says apart from rank, size and job. */
-struct invitation {
-  int supervisor, ctl_fd, arena_fd, segment_fd;
-};
-
 /* Reads the launcher's variable. Returns 0 or TMB_E_ARG after a message. */
-static int parse_env(const char *text, struct tmb_boot *b, struct invitation *in) {
-  int end = 0;
-  const int fields =
-      sscanf(text, "2:%" SCNu32 ":%" SCNu32 ":%" SCNx64 ":%d:%d:%d:%d%n", &b->rank, &b->size,
-             &b->job_id, &in->supervisor, &in->ctl_fd, &in->arena_fd, &in->segment_fd, &end);
-  if (fields == 7 && text[end] == '\0' && b->rank < b->size && b->size <= TMB_BOOT_RANKS_MAX)
+static int parse_env(const char *text, struct tmb_boot *b, struct tmb_invitation *in) {
+  if (tmb_invitation_read(text, in)) {
+    b->rank = in->rank;
+    b->size = in->size;
+    b->job_id = in->job_id;
     return TMB_OK;
+  }
   tmb_warn(
       "%s=\"%s\" was not set by this version of 'tombolo run'; unset it, or use the launcher of "
       "the library that the program is linked with",
@@ -50,14 +45,14 @@ static int parse_env(const char *text, struct tmb_boot *b, struct invitation *in
 }
 
 /* Opens the supervisor's own descriptor anew, for when a wrapper has closed ours. */
-static int reopen_fd(const struct invitation *in, int number) {
+static int reopen_fd(const struct tmb_invitation *in, int number) {
   char path[48];
   snprintf(path, sizeof path, "/proc/%d/fd/%d", in->supervisor, number);
   return open(path, O_RDWR | O_CLOEXEC);
 }
 
 /* Maps the control block and finds the two other descriptors. Returns 0 or TMB_E_SYS. */
-static int map_memory(struct tmb_boot *b, const struct invitation *in) {
+static int map_memory(struct tmb_boot *b, const struct tmb_invitation *in) {
   b->ctl = tmb_ctl_map(in->ctl_fd, b->size, b->job_id);
   b->arena_fd = in->arena_fd;
   b->segment_fd = in->segment_fd;
@@ -182,7 +177,7 @@ static int check_in(struct tmb_boot *b) {
 }
 
 int tmb_boot_join(struct tmb_boot *b, const char *text) {
-  struct invitation in;
+  struct tmb_invitation in;
   int rc = parse_env(text, b, &in);
   if (rc == TMB_OK) rc = map_memory(b, &in);
   if (rc) return rc;

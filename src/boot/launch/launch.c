@@ -13,6 +13,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "boot/launch/invitation.h"
 #include "boot/launch/orphans.h"
 #include "boot/page/ctl.h"
 #include "boot/page/places.h"
@@ -305,8 +306,14 @@ int tmb_launch_pass(const struct tmb_launch *l, uint32_t rank, char *env, size_t
       tmb_memfd_cloexec(host->segment_fd, false))
     return TMB_E_SYS;
   if (l->hosts > 1 && pass_bells(l, rank)) return TMB_E_SYS;
-  snprintf(env, env_bytes, "2:%u:%u:%" PRIx64 ":%d:%d:%d:%d", rank, l->size, l->ctl->job_id,
-           (int)l->ctl->supervisor_pid, l->ctl_fd, host->arena_fd, host->segment_fd);
+  const struct tmb_invitation invitation = {.rank = rank,
+                                            .size = l->size,
+                                            .job_id = l->ctl->job_id,
+                                            .supervisor = (int)l->ctl->supervisor_pid,
+                                            .ctl_fd = l->ctl_fd,
+                                            .arena_fd = host->arena_fd,
+                                            .segment_fd = host->segment_fd};
+  tmb_invitation_write(&invitation, env, env_bytes);
   tmb_pm_pass();
   ask_same_addresses(l, rank);
   return TMB_OK;

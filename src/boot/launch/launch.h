@@ -17,9 +17,6 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-#define TMB_LAUNCH_ENV        "TOMBOLO_BOOT" /* variable that names an executed program's rank */
-#define TMB_LAUNCH_ENV_BYTES  128            /* a buffer of this many bytes holds its value */
-
 /* Who keeps the launcher's standard input, if not one rank; the others get /dev/null. */
 #define TMB_LAUNCH_STDIN_NONE UINT32_MAX
 #define TMB_LAUNCH_STDIN_ALL  (UINT32_MAX - 1)

@@ -11,6 +11,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "boot/boot.h"
+#include "boot/launch/invitation.h"
 #include "boot/launch/launch.h"
 #include "boot/pm/pm.h"
 #include "os/os.h"
