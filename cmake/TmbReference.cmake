@@ -8,6 +8,7 @@ set(tmb_reference "${PROJECT_BINARY_DIR}/reference")
 if(TMB_REFERENCE_CLANG AND TMB_REFERENCE_PYTHON)
   file(GLOB_RECURSE tmb_reference_from CONFIGURE_DEPENDS
     "${PROJECT_SOURCE_DIR}/include/*.h" "${PROJECT_SOURCE_DIR}/include/*.def"
+    "${PROJECT_SOURCE_DIR}/upc/include/*.h" "${PROJECT_SOURCE_DIR}/examples/*.upc"
     "${PROJECT_SOURCE_DIR}/scripts/reference*.py" "${PROJECT_SOURCE_DIR}/examples/*.c"
     "${PROJECT_SOURCE_DIR}/src/base/*.def" "${PROJECT_SOURCE_DIR}/src/base/messages/*.def")
   add_custom_command(OUTPUT "${tmb_reference}/stamp"

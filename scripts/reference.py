@@ -13,6 +13,7 @@ What the headers must hold is in CONTRIBUTING.md; scripts/reference_read.py read
 """
 
 import argparse
+import fnmatch
 import re
 import shutil
 import subprocess
@@ -33,6 +34,7 @@ TITLES = {
 }
 EXAMPLES = (
     "examples/*.c",
+    "examples/upc/*.upc",
     "bench/*.c",
     "bench/apps/*/*.c",
     "tests/conformance/*/*.c",
@@ -41,8 +43,11 @@ EXAMPLES = (
     "tests/multi/*.c",
     "tests/tools/*.c",
     "tests/install/*.c",
+    "tests/upc/*.upc",
+    "tests/upc/programs/*.upc",
 )
 EXAMPLE_LINES = 22
+MANY = 60  # declarations under one comment, of which the synopsis shows the first half
 NO_EXAMPLE = re.compile(r"#\s*define|clang-format|\A\s*/\*(?:(?!\*/).)*\Z|SPDX", re.S)
 NO_FOLDERS = ("debug",)  # tests of what must not be written
 
@@ -105,8 +110,11 @@ def of_names(entry):
 def synopsis(page):
     """What a program writes to use the page's names."""
     out = [f"#include <{page.include}>", ""]
+    out += re.findall(r"`(.*?)`", page.sections.get("Synopsis", "")) + [""]
     for entry in page.entries:
         found = [item[2] for item in entry.items if item[1] != "macro" and item[2]]
+        if len(found) > MANY:
+            found = [*found[: MANY // 2], "/* and so on, for each name of the section NAME */"]
         out += [line for text in found for line in text.split("\n")]
         if any("\n" in text for text in found) or len(found) > 1:
             out.append("")
@@ -173,6 +181,19 @@ def parameters(page, common):
     return out
 
 
+def other_forms(example, page):
+    """What is said of names that a page does not list."""
+    if page.folder == "upc/include":
+        return (
+            f"These names also begin with upc_, as {example}, in a program that defines "
+            "BUPC_USE_UPC_NAMESPACE before it includes <upc.h>."
+        )
+    return (
+        f"Each of these names also has forms with a number behind it, from 0 to 16, as {example}: "
+        "they take just so many arguments of the message, which the compiler checks."
+    )
+
+
 def blocks(page, book):
     """The page as blocks."""
     many = len([e for e in page.entries if any(i[1] != "macro" for i in e.items)]) > 1
@@ -197,17 +218,16 @@ def blocks(page, book):
     ]
     if remarks:
         out.append(("list", remarks))
+    functions = [i[0] for e in page.entries for i in e.items if i[1] == "function"]
+    forms = [
+        (form, clean(text))
+        for form, text in page.named()
+        if "*" in form
+        and fnmatch.filter(functions, form)
+    ]
+    out += [("list", forms)] if forms else []
     if page.numbered:
-        out.append(
-            (
-                "text",
-                (
-                    "Each of these names also has forms with a number behind it, from 0 to "
-                    f"16, as {sorted(page.numbered)[0]}: they take just so many arguments of the "
-                    "message, which the compiler checks."
-                ),
-            )
-        )
+        out.append(("text", other_forms(sorted(page.numbered)[0], page)))
     for word, found in (("CONSTANTS", constants(page)),):
         out += [("section", word), *found] if found else []
     rows = parameters(page, book.common)
@@ -248,6 +268,9 @@ class Book:
                 if page:
                     page.numbered.add(name)
                     self.where[name] = page
+        for alias, name in reader.upc_aliases(root).items():
+            self.where[name].numbered.add(alias)
+            self.where[alias] = self.where[name]
         for page in self.pages:
             self.complete(page)
 
@@ -280,7 +303,7 @@ def missing(book):
     """Lines about what the headers do not say."""
     for file, line, name in (s for s in book.strays if s[2] not in book.where):
         yield (
-            f"include/{file}:{line}: {name} stands above any page: write `Page NAME: ...`"
+            f"{file}:{line}: {name} stands above any page: write `Page NAME: ...`"
             " above it"
         )
     for name in sorted(reader.LISTED - set(book.where) - {s[2] for s in book.strays}):
@@ -291,7 +314,7 @@ def missing(book):
             "after `Names: ` of one"
         )
     for page in book.pages:
-        where = f"include/{page.header}:{page.line}: page {page.name}"
+        where = f"{page.folder}/{page.header}:{page.line}: page {page.name}"
         for word in NEEDED if page.has_calls() else ():
             if word not in page.sections and not any(word in e.said for e in page.entries):
                 yield f"{where} has no section `{word}: `"
@@ -304,7 +327,7 @@ def missing(book):
             for name, kind, _, remark in entry.items:
                 if not remark and not entry.comment:
                     yield (
-                        f"include/{page.header}:{entry.line}: no word about {name}, page"
+                        f"{page.folder}/{page.header}:{entry.line}: no word about {name}, page"
                         f" {page.name}"
                     )
 

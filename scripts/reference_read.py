@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-SECTIONS = ("Completion", "Threads", "Errors", "Cost", "Example", "See", "Names")
+SECTIONS = ("Completion", "Threads", "Errors", "Cost", "Example", "See", "Names", "Synopsis")
 PREFIXES = (
     r"(?:gex|gexx|gasnet|gasnett|GEX|GEXX|GASNET|GASNETT|PLATFORM|SIZEOF_GEX|SIZEOF_GASNET)_"
 )
@@ -24,9 +24,31 @@ INTERNAL = re.compile(
     r" gexx|GEXX_(?!SIG_|SEM_[BISM]|NOTIFY_|STATS_|PEER_|FAILURE_|ERR_|WAIT_|COLL_"
     r"|DIAG_)|GASNETI_|gasneti_|gasnetc_|_gasnet|PLATFORM_COMPILER_VERSION_[A-Z]+_C$"
 )
+# Names for programs in UPC; upcr_ is the runtime's.
+UPC_NAME = re.compile(r"(?:upc|bupc|UPC|BUPC|pupc|tombolo_upc)_\w+$|MIN$|MAX$")
+UPC_ALIASES = "tombolo_upc_names.h"
 LISTED = set()  # the names of tests/data/symbols.txt
 NUMBERED = re.compile(r"((?:gex_AM_|gasnet_AM)\w+?)(?<!_v)(\d+)((?:_v2)?)$")
 WIDTH = 79
+
+
+class Family:
+    """Headers that are read together: folder, what clang needs, which names are public."""
+
+    def __init__(self, folder, flags, headers, is_public_):
+        self.folder, self.flags, self.headers = folder, flags, headers
+        self.is_public = is_public_
+
+    def tops(self, root):
+        """Names of the headers that a program includes."""
+        return self.headers or [p.name for p in sorted((root / self.folder).glob("*.h"))]
+
+    def paths(self, root):
+        """All headers, and files that they include."""
+        if self.headers:
+            return [root / self.folder / name for name in self.headers]
+        found = (root / self.folder).rglob("*")
+        return sorted(p for p in found if p.suffix in (".h", ".def"))
 
 
 class Entry:
@@ -45,13 +67,14 @@ class Page:
     """A page: name, title, header, text, sections {word: text}, parameters, entries."""
 
     def __init__(self, name, title, header):
-        self.name, self.title, self.header = name, title, header
+        self.name, self.title, self.header, self.folder = name, title, header, "include"
         self.text, self.sections, self.parameters, self.entries = "", {}, {}, []
         self.numbered = set()
 
     def names(self):
         """All names that this page explains."""
         named = [n for n, _ in self.named() if "*" not in n]
+        named = [n for n in named if n not in ("shared", "strict", "relaxed")]
         return list(dict.fromkeys([*(n for e in self.entries for n in e.names), *named]))
 
     def named(self):
@@ -74,6 +97,32 @@ def is_public(name):
     if name in LISTED:
         return True
     return bool(re.match(PREFIXES, name)) and not INTERNAL.match(name) and name[-2:] != "_H"
+
+
+SHARED = "__attribute__((address_space(1)))"
+FAMILIES = (
+    Family("include", ("-std=c11", "-DGASNET_PAR=1", "-D_GNU_SOURCE"), (), is_public),
+    Family(
+        "upc/include",
+        ("-std=gnu11", f"-Dshared={SHARED}"),
+        (
+            "upc.h",
+            "bupc_extensions.h",
+            "upc_types.h",
+            "upc_collective.h",
+            "bupc_collectivev.h",
+            "upc_nb.h",
+            "upc_atomic.h",
+            "upc_castable.h",
+            "upc_tick.h",
+            "upc_io.h",
+            "pupc.h",
+            "bupc_extern.h",
+            "tombolo_upc.h",
+        ),
+        lambda name: bool(UPC_NAME.match(name)) and name[-2:] != "_H",
+    ),
+)
 
 
 def plain(comment):
@@ -101,7 +150,7 @@ def split_sections(comment):
             where = match[1]
             parts.setdefault(where, []).append(match[2])
         else:
-            where = "" if line.startswith("[") else where
+            where = "" if re.match(r"\[(in|out|in,out)\]", line) else where
             parts[where].append(line)
     text = plain("\n".join(parts.pop("")))
     return text, {
@@ -184,21 +233,20 @@ def sort_sentences(text):
 
 
 # ---- what clang says
-def clang_declarations(root, folder):
-    """{(file, line): [(name, kind, type, [parameter names])]} of all headers together."""
-    include = root / "include"
-    tops = [p.name for p in sorted(include.glob("*.h"))]
+def clang_declarations(root, folder, family):
+    """{(file, line): [(name, kind, type, [parameter names])]} of all headers of a family."""
+    include = root / family.folder
+    tops = family.tops(root)
     with tempfile.NamedTemporaryFile("w", suffix=".c", dir=folder) as source:
         source.write("".join(f"#include <{name}>\n" for name in tops))
         source.flush()
         done = subprocess.run(
             [
                 "clang",
-                "-std=c11",
-                "-DGASNET_PAR=1",
+                *family.flags,
+                *(["-DGASNET_SEQ=1", f"-I{root / 'include'}"] if family.headers else []),
                 f"-I{include}",
                 "-w",
-                "-D_GNU_SOURCE",
                 "-fsyntax-only",
                 "-Xclang",
                 "-ast-dump=json",
@@ -207,7 +255,8 @@ def clang_declarations(root, folder):
             stdout=subprocess.PIPE,
             check=True,
         )
-    return found_in(json.loads(done.stdout), str(include))
+    text = done.stdout.decode().replace(SHARED, "shared")
+    return found_in(json.loads(text), str(include) + "/")
 
 
 def found_in(tree, include):
@@ -424,6 +473,8 @@ def type_text(header, number):
 
 def main_header(header):
     """The header that a program includes to get this one."""
+    if header == "bupc_extensions.h":
+        return "upc.h"
     where, name = header.split("/"), header.rsplit("/", 1)[-1]
     if len(where) == 1:
         return header
@@ -448,7 +499,7 @@ def add(pages, header, number, item, strays):
         if last < number:
             page = candidate
     if page is None:
-        strays.append((header.name, number, item[0]))
+        strays.append((header.path, number, item[0]))
         return
     found = header.comment_for(number)
     line, text = found or (0, "")
@@ -461,61 +512,76 @@ def add(pages, header, number, item, strays):
         entry.parameters += [p for p in item[4] if p and p not in entry.parameters]
 
 
+def items_of(header, declared, family):
+    """[(line, name, kind, type, parameter names, parameter types)] of a header."""
+    items = []
+    for (file, number), found in declared.items():
+        if file == str(header.path):
+            for name, kind, type_, names, types in found:
+                if family.is_public(name):
+                    items.append((number, name, kind, type_, names, types))
+    seen = {i[1] for i in items}
+    for number, name, arguments, value in header.macros():
+        if family.is_public(name) and name not in seen and not NUMBERED.match(name):
+            seen.add(name)
+            kind, names = "call" if arguments else "macro", re.findall(
+                r"\w+|\.\.\.", arguments or ""
+            )
+            items.append((number, name, kind, arguments or value, names, []))
+    return sorted(items, key=lambda i: i[0])
+
+
+def synopsis_of(header, number, name, kind, type_, names, types):
+    """(line that a comment stands above, text of the synopsis) of an item."""
+    if kind == "function":
+        text = source_text(header.lines, number, name)
+        return number, wrap(text) if text else function_text(name, type_, names, types)
+    if kind == "type":
+        place, text = type_text(header, number)
+        return place, text if name in text else f"typedef {declare('', type_, name)};"
+    if kind == "constant":
+        return type_text(header, number)[0], ""
+    if kind == "variable":
+        return number, f"extern {declare('', type_, name)};"
+    return number, f"{name}{type_}" if kind == "call" else f"#define {name} {type_}".rstrip()
+
+
+def read_family(root, family, everything, strays):
+    """Adds what the headers of a family say to `everything`, and names above any page to strays."""
+    with tempfile.TemporaryDirectory() as folder:
+        declared = clang_declarations(root, folder, family)
+    for path in family.paths(root):
+        header = Header(path, str(path.relative_to(root / family.folder)), path.read_text())
+        pages = []
+        for last, page in header.pages():
+            page = everything.get(page if isinstance(page, str) else page.name, page)
+            page.folder = family.folder
+            pages.append((last, page))
+            everything.setdefault(page.name, page)
+        for number, name, *rest in items_of(header, declared, family):
+            kind, _, names, _ = rest
+            place, text = synopsis_of(header, number, name, *rest)
+            item = (name, kind, text, header.remark(number), names)
+            add(pages, header, place, item, strays)
+
+
+def upc_aliases(root):
+    """{name with upc_: name with bupc_} of BUPC_USE_UPC_NAMESPACE."""
+    text = (root / "upc/include" / UPC_ALIASES).read_text()
+    return dict(re.findall(r"#define (upc_\w+)\s+(bupc_\w+)", text))
+
+
 def read(root):
     """([pages], {name: page}, strays): strays are public names above any page, with their lines."""
     root = Path(root)
-    with tempfile.TemporaryDirectory() as folder:
-        declared = clang_declarations(root, folder)
-    everything, strays = [], []
     listed = (
         line.split("\t") for line in (root / "tests/data/symbols.txt").read_text().split("\n")
     )
     LISTED.update(row[0] for row in listed if len(row) > 1 and row[1] not in ("env", "field"))
-    for path in sorted(p for p in (root / "include").rglob("*") if p.suffix in (".h", ".def")):
-        header = Header(path, str(path.relative_to(root / "include")), path.read_text())
-        begun = {page.name: page for page in everything}
-        pages = []
-        for last, page in header.pages():
-            page = begun.get(page, page)
-            pages.append((last, page))
-            begun.setdefault(page.name, page)
-        items = []
-        for (file, number), found in declared.items():
-            if file == str(path):
-                for name, kind, type_, names, types in found:
-                    if is_public(name):
-                        items.append((number, name, kind, type_, names, types))
-        seen = {i[1] for i in items}
-        for number, name, arguments, value in header.macros():
-            if is_public(name) and name not in seen and not NUMBERED.match(name):
-                seen.add(name)
-                items.append(
-                    (
-                        number,
-                        name,
-                        "call" if arguments else "macro",
-                        arguments or value,
-                        re.findall(r"\w+|\.\.\.", arguments or ""),
-                        [],
-                    )
-                )
-        for number, name, kind, type_, names, types in sorted(items, key=lambda i: i[0]):
-            remark, place = header.remark(number), number
-            if kind == "function":
-                text = source_text(header.lines, number, name)
-                text = wrap(text) if text else function_text(name, type_, names, types)
-            elif kind == "type":
-                place, text = type_text(header, number)
-                if name not in text:
-                    text = f"typedef {declare('', type_, name)};"
-            elif kind == "constant":
-                place, text = type_text(header, number)[0], ""
-            elif kind == "variable":
-                text = f"extern {declare('', type_, name)};"
-            else:
-                text = f"{name}{type_}" if kind == "call" else f"#define {name} {type_}".rstrip()
-            add(pages, header, place, (name, kind, text, remark, names), strays)
-        everything = list(begun.values())
+    begun, strays = {}, []
+    for family in FAMILIES:
+        read_family(root, family, begun, strays)
+    everything = list(begun.values())
     for page in everything:
         page.entries = [e for e in page.entries if e.items]
         for entry in page.entries:

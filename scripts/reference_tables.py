@@ -17,6 +17,18 @@ ORDER = (
     "gasnetex_ext.h",
     "gasnet.h",
     "gasnet_tools.h",
+    "upc.h",
+    "upc_types.h",
+    "upc_collective.h",
+    "upc_nb.h",
+    "upc_atomic.h",
+    "upc_castable.h",
+    "upc_tick.h",
+    "upc_io.h",
+    "bupc_collectivev.h",
+    "bupc_extern.h",
+    "tombolo_upc.h",
+    "pupc.h",
 )
 ROW = re.compile(r"TMB_SETTING(_IGNORED|_PREFIX)?\((\w+), (.*?)\)\n(?=TMB_|/\*|\n|$)", re.S)
 LITERAL = re.compile(r"\"(?:[^\"\\]|\\.)*\"(?:\s*\"(?:[^\"\\]|\\.)*\")*")

@@ -29,6 +29,18 @@ CASES = (
         "/* About: ",
         ("gexx_Client_Join stands above any page",),
     ),
+    (
+        "upc/include/upc.h",
+        "/* Sets n bytes of shared memory to c. */",
+        "",
+        ("no word about upc_memset, page upc_memput",),
+    ),
+    (
+        "upc/include/upc_castable.h",
+        " * Threads: any; not collective.\n",
+        "",
+        ("page upc_cast has no section `Threads: `",),
+    ),
     ("include/gasnet_fwd.h", "GEX_DT_FLT: float;", "", ("no word about GEX_DT_FLT",)),
     (
         "tests/data/symbols.txt",
@@ -56,6 +68,8 @@ def copy(folder):
     for name in (
         "include",
         "examples",
+        "upc/include",
+        "tests/upc",
         "tests/data",
         "tests/conformance",
         "tests/fault",

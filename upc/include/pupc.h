@@ -9,6 +9,17 @@
 #ifndef PUPC_H
 #define PUPC_H
 
+/* Page pupc_control: instrumentation of a UPC program by itself.
+ * The calls are accepted; nothing is recorded. `tombolo run --trace` records without them.
+ * [in] on: 0 or 1. [in] name: of the event. [in] desc: a form of printf for its values.
+ * [in] evttag: a number that pupc_create_event gave.
+ * Completion: at once.
+ * Threads: any; not collective.
+ * Errors: none.
+ * Cost: none.
+ * Example: tests/upc/programs/berkeley_words.upc instrumentation
+ * See: tombolo-view(1) */
+/* Switches recording on or off. Returns the state before. */
 static inline int pupc_control(int on) {
   static int state = 1;
   const int before = state;
@@ -16,6 +27,7 @@ static inline int pupc_control(int on) {
   return before;
 }
 
+/* Returns the number of a new event. */
 static inline unsigned int pupc_create_event(const char *name, const char *desc) {
   static unsigned int next = 1;
   (void)name;
@@ -23,14 +35,17 @@ static inline unsigned int pupc_create_event(const char *name, const char *desc)
   return next++;
 }
 
+/* Marks the beginning of an event. */
 static inline void pupc_event_start(unsigned int evttag, ...) {
   (void)evttag;
 }
 
+/* Marks the end of an event. */
 static inline void pupc_event_end(unsigned int evttag, ...) {
   (void)evttag;
 }
 
+/* Marks an event without duration. */
 static inline void pupc_event_atomic(unsigned int evttag, ...) {
   (void)evttag;
 }

@@ -16,12 +16,22 @@
 extern "C" {
 #endif
 
-/* Any argument may be null. Before bupc_init, or the start of UPC's main: GEX_..._INVALID. */
+/* Page tombolo_upc_query: GASNet-EX objects of a UPC program.
+ * Completion: at once.
+ * Threads: any; not collective.
+ * Errors: an address that is no shared memory of this thread ends the job with a message.
+ * Cost: a few instructions.
+ * Example: tests/upc/interop.py tombolo_upc_query
+ * See: bupc_init, gex_RMA_PutNB, gexx_Client_Join */
+/* Gives the objects that UPC uses. Before bupc_init, or the start of UPC's main, they are
+ * GEX_CLIENT_INVALID and its relatives. [out] client: the client; may be NULL. [out] ep: its
+ * endpoint; may be NULL. [out] tm: the team of all threads; may be NULL. */
 void tombolo_upc_query(gex_Client_t *client, gex_EP_t *ep, gex_TM_t *tm);
 
-/* The local address of a pointer-to-shared that `thread` would have for local address `p` of this
- * thread; null where its memory is not mapped here. [out] owner: the address in that thread's own
- * address space, for gets and puts; may be null. */
+/* Returns the address here of memory of another thread; NULL where that is not mapped here. [in] p:
+ * an address in the shared memory of this thread; the other thread's memory at the same offset is
+ * meant. [in] thread: the other thread. [out] owner: the address that the other thread has for it,
+ * for gets and puts; may be NULL. */
 void *tombolo_upc_peer_address(const void *p, int thread, void **owner);
 
 #ifdef __cplusplus

@@ -10,18 +10,29 @@
 
 #include <stddef.h>
 
-#define UPC_CASTABLE_ALL_ALLOC    1
-#define UPC_CASTABLE_GLOBAL_ALLOC 2
-#define UPC_CASTABLE_ALLOC        4
-#define UPC_CASTABLE_STATIC       8
-#define UPC_CASTABLE_ALL          15
+/* Page upc_cast: local addresses of other threads' memory.
+ * [in] ptr: a pointer-to-shared. [in] threadId: a thread.
+ * Completion: at once.
+ * Threads: any; not collective.
+ * Errors: none: memory that is not mapped here gives null.
+ * Cost: a few instructions.
+ * See: upc_threadof, bupc_thread_distance */
+/* Parts of a thread's memory. */
+#define UPC_CASTABLE_ALL_ALLOC    1  /* what upc_all_alloc gives */
+#define UPC_CASTABLE_GLOBAL_ALLOC 2  /* what upc_global_alloc gives */
+#define UPC_CASTABLE_ALLOC        4  /* what upc_alloc gives */
+#define UPC_CASTABLE_STATIC       8  /* static shared objects */
+#define UPC_CASTABLE_ALL          15 /* all of these */
 
+/* What upc_thread_info tells: sums of the constants above. */
 typedef struct {
   int guaranteedCastable;
   int probablyCastable;
 } upc_thread_info_t;
 
+/* Returns the address of the object here; NULL: it lies on another host. */
 void *upc_cast(const shared void *ptr);
+/* Returns which memory of a thread can be cast. Both members are the same. */
 upc_thread_info_t upc_thread_info(size_t threadId);
 
 #endif

@@ -52,11 +52,24 @@ static void instrumentation(void) {
   pupc_control(0);
   CK(pupc_control(1) == 0 && pupc_control(1) == 1);
 }
+static void clock_by_older_names(void) {
+  const bupc_tick_t begin = bupc_ticks_now();
+  bupc_poll();
+  const bupc_tick_t ticks = bupc_ticks_now() - begin;
+  CK(bupc_ticks_to_ns(ticks) / 1000 == bupc_ticks_to_us(ticks));
+}
+static void tracing(void) {
+  bupc_trace_setmask("G");
+  bupc_trace_printf(("thread %d begins", MYTHREAD));
+  CK(bupc_trace_getmask()[0] == 0);
+}
 int main(void) {
   loops();
   CK(called(add_one) == 4);
   vectors();
   types();
   instrumentation();
+  clock_by_older_names();
+  tracing();
   return 0;
 }
