@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Debian packages by CPack, one for each component of the installation: tombolo-lib, tombolo-dev,
-# tombolo-tools, tombolo-fortran, tombolo-upc, tombolo-doc, tombolo-mpi, tombolo-sim. By
-# `make packages`. The files hold the prefix /usr, so they are installed there through DESTDIR.
+# tombolo-tools, tombolo-fortran, tombolo-upc, tombolo-doc, tombolo-mpi, tombolo-sim,
+# python3-tombolo. By `make packages`. The files hold the prefix /usr, so they are installed there
+# through DESTDIR.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tombolo)
 set(CPACK_PACKAGE_VENDOR "Tombolo")
@@ -38,6 +39,9 @@ endif()
 if(tmb_upc)
   list(APPEND CPACK_COMPONENTS_ALL upc)
 endif()
+if(TARGET python_core AND TARGET tombolo_tool AND NOT TMB_PYTHON_FREE_THREADED)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+endif()
 
 # tmb_package(COMPONENT SECTION SUMMARY TEXT DEPENDS...)
 # in DEPENDS: components of the same version.
@@ -70,6 +74,10 @@ tmb_package(mpi libs "communication layer for PGAS programs: conduit mpi"
   "${tmb_about}\nThis package has the conduits over Open MPI and MPICH." lib)
 tmb_package(sim utils "communication layer for PGAS programs: simulator"
   "${tmb_about}\nThis package has the simulator behind 'tombolo sim'." tools)
+tmb_package(python python "communication layer for PGAS programs: Python"
+  "${tmb_about}\nThis package has the Python package tombolo." lib tools)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-tombolo)
+string(APPEND CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS ", python3 (>= 3.11), python3-numpy")
 set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)
 foreach(component LIB FORTRAN UPC)
   set(CPACK_DEBIAN_${component}_PACKAGE_CONTROL_EXTRA

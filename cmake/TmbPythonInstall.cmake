@@ -8,6 +8,10 @@ set(TMB_PYTHON_DIR "${CMAKE_INSTALL_LIBDIR}/python${TMB_PYTHON_VERSION}/site-pac
   "Folder below the prefix for the Python package")
 install(TARGETS python_core LIBRARY DESTINATION "${TMB_PYTHON_DIR}/tombolo")
 install(FILES ${tmb_py_files} DESTINATION "${TMB_PYTHON_DIR}/tombolo")
+# Where the Python of Debian looks; the component `python` is the package python3-tombolo.
+set(tmb_py_debian "lib/python3/dist-packages/tombolo")
+install(TARGETS python_core LIBRARY DESTINATION ${tmb_py_debian} COMPONENT python EXCLUDE_FROM_ALL)
+install(FILES ${tmb_py_files} DESTINATION ${tmb_py_debian} COMPONENT python EXCLUDE_FROM_ALL)
 set_target_properties(tombolo_tool PROPERTIES INSTALL_RPATH "$ORIGIN/../_lib")
 install(TARGETS python_core LIBRARY DESTINATION wheel/tombolo COMPONENT wheel EXCLUDE_FROM_ALL)
 install(FILES ${tmb_py_files} DESTINATION wheel/tombolo COMPONENT wheel EXCLUDE_FROM_ALL)

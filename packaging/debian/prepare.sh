@@ -7,6 +7,10 @@ set -euo pipefail
 component=$1 root=$2 version=$3 date=$4
 here=$(cd "$(dirname "$0")" && pwd)
 package=tombolo-$component
+if [ "$component" = python ]; then
+  package=python3-tombolo
+  mv "$root/usr/share/doc/tombolo-python" "$root/usr/share/doc/$package"
+fi
 man=$root/usr/share/man
 if [ -d "$man" ]; then
   # Launchers have the page of the one whose options they take.

@@ -391,7 +391,7 @@ by_packages() {
       sed 's,^./usr/,,; /^share\/man\//s/\.gz$//' >>packed
   done
   [ -z "$(sort packed | uniq -d)" ] || { echo "FAILED: in two packages"; exit 1; }
-  # The list itself and the Python package are in none.
+  # The list itself is in none; the Python package is in one of its own, for Debian's folder.
   grep -v "install_manifest.txt$\|^lib/python" "$prefix/lib/tombolo/install_manifest.txt" |
     LC_ALL=C sort >wanted
   # Packages have a copyright, a changelog and lintian's overrides, and a page for each launcher.
@@ -401,7 +401,7 @@ by_packages() {
     LC_ALL=C sort | diff wanted - ||
     { echo "FAILED: files of packages"; exit 1; }
   if command -v lintian >/dev/null; then
-    lintian --no-cfg --fail-on error,warning "$work"/packages/tombolo-*.deb >lintian.txt 2>&1 ||
+    lintian --no-cfg --fail-on error,warning "$work"/packages/*.deb >lintian.txt 2>&1 ||
       { cat lintian.txt; echo "FAILED: lintian"; exit 1; }
   fi
   dpkg-deb -f "$work"/packages/tombolo-dev_*.deb Depends | grep -q "tombolo-lib (= "
@@ -411,6 +411,18 @@ by_packages() {
   cc -DGASNET_PAR=1 neighbour.c -o neighbour $(pkg-config --cflags --libs tombolo)
   LD_LIBRARY_PATH=$root/usr/lib "$root/usr/bin/tombolo" run -n 3 ./neighbour >said
   grep -qx "rank 0 of 3 got 2 from its left neighbour" said
+  python_package
+}
+
+# The package of Python runs beside the others. Without NumPy there was nothing to pack.
+python_package() {
+  [ -e "$(echo "$work"/packages/python3-tombolo_*.deb)" ] || return 0
+  dpkg-deb -x "$work"/packages/python3-tombolo_*.deb root
+  dpkg-deb -f "$work"/packages/python3-tombolo_*.deb Depends | grep -q "python3-numpy"
+  LD_LIBRARY_PATH=$root/usr/lib PYTHONPATH=$root/usr/lib/python3/dist-packages \
+    /usr/bin/python3 -m tombolo run -n 2 -c \
+    "import tombolo; j = tombolo.init(); print(j.allreduce(1), tombolo.__file__)" >said
+  [ "$(grep -c "^2 $root/usr/lib/python3/dist-packages/tombolo/__init__.py" said)" = 2 ]
 }
 
 # completed WORDS: what bash offers for the last of these words, on one line
