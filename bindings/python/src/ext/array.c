@@ -20,9 +20,10 @@ int tmbpy_array_check(struct tmbpy_array *array) {
 
 /* ---- making one */
 
-/* Arguments of Array(team, addresses, shape, itemsize, format, kind, dtype, block, domain, dt). */
+/* Arguments of Array(team, addresses, shape, itemsize, format, kind, dtype, block, domain, dt,
+ * device). device: None: host memory. */
 struct recipe {
-  PyObject *team, *addresses, *shape, *dtype, *block;
+  PyObject *team, *addresses, *shape, *dtype, *block, *device;
   Py_ssize_t itemsize;
   const char *format, *kind;
   unsigned long long domain;
@@ -80,6 +81,7 @@ static int fill(struct tmbpy_array *array, const struct recipe *r) {
   array->itemsize = r->itemsize;
   array->kind = r->kind[0];
   array->view_rank = team->rank;
+  if (r->device != Py_None) array->device = (struct tmbpy_device *)share(r->device);
   array->domain = (gex_AD_t)(uintptr_t)r->domain;
   array->dt = r->dt;
   array->block = share(r->block);
@@ -97,10 +99,13 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   struct recipe r;
   if (kwargs && PyDict_Size(kwargs))
     return PyErr_Format(PyExc_TypeError, "make arrays with job.zeros or job.empty");
-  if (!PyArg_ParseTuple(args, "OOO!nssOOKI;make arrays with job.zeros or job.empty", &r.team,
+  r.device = Py_None;
+  if (!PyArg_ParseTuple(args, "OOO!nssOOKI|O;make arrays with job.zeros or job.empty", &r.team,
                         &r.addresses, &PyTuple_Type, &r.shape, &r.itemsize, &r.format, &r.kind,
-                        &r.dtype, &r.block, &r.domain, &r.dt))
+                        &r.dtype, &r.block, &r.domain, &r.dt, &r.device))
     return NULL;
+  if (r.device != Py_None && !PyObject_TypeCheck(r.device, tmbpy.device_type))
+    return PyErr_Format(PyExc_TypeError, "device must be a Device, not %R", r.device);
   struct tmbpy_array *array = (struct tmbpy_array *)PyType_GenericAlloc(type, 0);
   if (array && fill(array, &r) != 0) Py_CLEAR(array);
   return (PyObject *)array;
@@ -115,6 +120,7 @@ static void dealloc(PyObject *self) {
   Py_XDECREF(array->dtype);
   Py_XDECREF(array->shape_object);
   Py_XDECREF(array->block);
+  Py_XDECREF((PyObject *)array->device);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
 }
@@ -126,6 +132,11 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
   view->obj = NULL;
   if (!array->addr) {
     PyErr_SetString(PyExc_BufferError, "the array has been freed");
+    return -1;
+  }
+  if (array->device) {
+    PyErr_SetString(PyExc_BufferError,
+                    "the array is in device memory; a.local has DLPack, a.get(rank) copies");
     return -1;
   }
   const uint32_t rank = array->view_rank;
@@ -258,7 +269,7 @@ static PyObject *put_signal_method(PyObject *self, PyObject *const *args, Py_ssi
   if (tmbpy_array_place(array, args, &region) != 0) return NULL;
   signals = (struct tmbpy_array *)args[3];
   if (!PyObject_TypeCheck(args[3], tmbpy.array_type) || signals->team != array->team ||
-      signals->kind != 'u' || signals->itemsize != 8)
+      signals->device || signals->kind != 'u' || signals->itemsize != 8)
     return PyErr_Format(PyExc_TypeError, "signals must come from signals() of the same team");
   if (tmbpy_array_check(signals) != 0) return NULL;
   if (tmbpy_index_parse(signals, region.rank, args[4], 0, &word) != 0) return NULL;
@@ -285,9 +296,10 @@ static PyObject *peer_method(PyObject *self, PyObject *value) {
   if (!addresses) return NULL;
   const char kind[2] = {array->kind, 0};
   PyObject *made = PyObject_CallFunction(
-      (PyObject *)tmbpy.array_type, "OOOnssOOKI", (PyObject *)array->team, addresses,
+      (PyObject *)tmbpy.array_type, "OOOnssOOKIO", (PyObject *)array->team, addresses,
       array->shape_object, array->itemsize, array->format, kind, array->dtype, array->block,
-      (unsigned long long)(uintptr_t)array->domain, (unsigned)array->dt);
+      (unsigned long long)(uintptr_t)array->domain, (unsigned)array->dt,
+      array->device ? (PyObject *)array->device : Py_None);
   Py_DECREF(addresses);
   if (made) ((struct tmbpy_array *)made)->view_rank = rank;
   return made;

@@ -205,6 +205,9 @@ static PyMethodDef methods[] = {
     {"peer", tmbpy_failure_peer, METH_O, "peer(jobrank): state, lost, code, signal."},
     {"lost", tmbpy_failure_lost, METH_NOARGS, "lost(): jobranks that are lost."},
     {"shrink", tmbpy_failure_shrink, METH_O, "shrink(team): the members that are left."},
+    {"dlpack", tmbpy_dlpack_export, METH_VARARGS,
+     "dlpack(owner, address, shape, strides, code, bits, device, id, versioned): a capsule."},
+    {"undlpack", tmbpy_dlpack_import, METH_O, "undlpack(capsule): what it holds."},
     {"allreduce", FAST(tmbpy_coll_allreduce), METH_FASTCALL, "allreduce(team, dst, src, op)"},
     {NULL, NULL, 0, NULL},
 };
@@ -224,6 +227,8 @@ static int execute(PyObject *module) {
   if (add_type(module, &tmbpy.team_type, &tmbpy_team_spec, "Team") != 0) return -1;
   if (add_type(module, &tmbpy.array_type, &tmbpy_array_spec, "Array") != 0) return -1;
   if (add_type(module, &tmbpy.future_type, &tmbpy_future_spec, "Future") != 0) return -1;
+  if (add_type(module, &tmbpy.device_type, &tmbpy_device_spec, "Device") != 0) return -1;
+  if (add_type(module, &tmbpy.memory_type, &tmbpy_memory_spec, "Memory") != 0) return -1;
   if (add_type(module, &tmbpy.notify_type, &tmbpy_notify_spec, "Notification") != 0) return -1;
   return add_type(module, &tmbpy.semaphore_type, &tmbpy_semaphore_spec, "Semaphore");
 }

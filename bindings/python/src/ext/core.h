@@ -41,6 +41,7 @@ struct tmbpy_process {
   uint32_t reports; /* the failure policy is to report; atomic */
   uint64_t quiet;   /* futures of generations below this count as waited for; atomic */
   PyTypeObject *team_type, *array_type, *future_type, *semaphore_type, *notify_type;
+  PyTypeObject *device_type, *memory_type;
   PyObject *hooks[8]; /* functions of the package, by enum tmbpy_hook */
 };
 extern struct tmbpy_process tmbpy;
@@ -178,10 +179,37 @@ struct tmbpy_team *tmbpy_team_of(PyObject *object);
 
 extern PyType_Spec tmbpy_team_spec;
 
+/* ---- device.c: memory of devices */
+
+/* A segment of this rank in memory of a device, and where the members of a team have theirs. */
+struct tmbpy_device {
+  PyObject_HEAD gex_MK_t kind;
+  gex_EP_t ep; /* of this rank, bound to the segment */
+  void *addr;  /* of the segment */
+  struct tmbpy_team *team;
+  gex_EP_Index_t *index; /* [team->size] of the members' endpoints; NULL: not published */
+};
+
+/* A part of such a segment of this rank. */
+struct tmbpy_memory {
+  PyObject_HEAD struct tmbpy_device *device;
+  PyObject *array; /* a NumPy array with addresses of the device */
+};
+
+extern PyType_Spec tmbpy_device_spec, tmbpy_memory_spec;
+
+/* ---- dlpack.c */
+
+/* Methods dlpack(owner, address, shape, strides, code, bits, device, id, versioned) and
+ * undlpack(capsule). */
+PyObject *tmbpy_dlpack_export(PyObject *module, PyObject *args);
+PyObject *tmbpy_dlpack_import(PyObject *module, PyObject *capsule);
+
 /* ---- array.c */
 
 struct tmbpy_array {
   PyObject_HEAD struct tmbpy_team *team;
+  struct tmbpy_device *device; /* whose memory the parts are in, NULL: host */
   char **addr; /* [size] where each rank has its part, in its own space; NULL: freed */
   PyObject *block, *dtype, *shape_object;
   char *format; /* of the buffer protocol */
@@ -195,6 +223,11 @@ struct tmbpy_array {
 };
 
 extern PyType_Spec tmbpy_array_spec;
+
+/* What to add to an address of a part to reach it from here; GEXX_UNMAPPED: by operations only. */
+static inline intptr_t tmbpy_array_delta(const struct tmbpy_array *array, uint32_t rank) {
+  return array->device ? GEXX_UNMAPPED : array->team->delta[rank];
+}
 
 /* Raises if the array was freed. Returns 0 or -1. */
 int tmbpy_array_check(struct tmbpy_array *array);
@@ -245,6 +278,11 @@ struct tmbpy_after {
   uint64_t value;        /* of the signal, the tag, or how often to post */
   gexx_Sem_Handle_t sem; /* TMBPY_POST */
 };
+
+/* How an operation reaches a part: [in] local: device of the local buffer, NULL: host; [in,out]
+ * rank: in the array's team, then in *tm, which is the team or a pair of endpoints. */
+void tmbpy_transfer_route(const struct tmbpy_array *array, const struct tmbpy_device *local,
+                          gex_TM_t *tm, gex_Rank_t *rank);
 
 /* What NumPy calls the kind of a native format of the buffer protocol; 0: none of b i u f c. */
 char tmbpy_transfer_kind(const char *format);

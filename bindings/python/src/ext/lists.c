@@ -104,13 +104,15 @@ static struct tmbpy_future *transfer(struct tmbpy_array *array, struct runs *run
   future->lists = runs->list;
   gex_Memvec_t *const local = runs->list + runs->count;
   *local = (gex_Memvec_t){view.buf, runs->bytes};
-  gex_TM_t tm = array->team->tm;
+  gex_TM_t tm;
+  gex_Rank_t rank = runs->rank;
+  tmbpy_transfer_route(array, NULL, &tm, &rank);
   gex_Event_t event = GEX_EVENT_INVALID;
   Py_BEGIN_ALLOW_THREADS
   if (runs->bytes && is_put)
-    event = gex_VIS_VectorPutNB(tm, runs->rank, runs->count, runs->list, 1, local, 0);
+    event = gex_VIS_VectorPutNB(tm, rank, runs->count, runs->list, 1, local, 0);
   else if (runs->bytes)
-    event = gex_VIS_VectorGetNB(tm, 1, local, runs->rank, runs->count, runs->list, 0);
+    event = gex_VIS_VectorGetNB(tm, 1, local, rank, runs->count, runs->list, 0);
   Py_END_ALLOW_THREADS
   tmbpy_future_set(future, event);
   return future;

@@ -10,9 +10,16 @@
  */
 #include "core.h"
 
+/* A local buffer: of the host, or in memory of a device. */
+struct local {
+  Py_buffer view;
+  const struct tmbpy_device *device; /* NULL: host */
+};
+
 /* A transfer between a region and a local buffer. */
 struct transfer {
   gex_TM_t tm;
+  gex_Rank_t rank; /* in tm */
   const struct tmbpy_region *region;
   char *local;
   Py_ssize_t itemsize;
@@ -57,7 +64,7 @@ PyObject *tmbpy_transfer_unpack(struct tmbpy_array *array, const void *word) {
 int tmbpy_transfer_put_scalar(struct tmbpy_array *array, uint32_t rank, char *addr,
                               PyObject *value) {
   uint64_t word;
-  if (array->team->delta[rank] == GEXX_UNMAPPED) return 0;
+  if (tmbpy_array_delta(array, rank) == GEXX_UNMAPPED) return 0;
   const int packed = tmbpy_transfer_pack(array->kind, array->itemsize, value, &word);
   if (packed > 0 &&
       gex_RMA_PutBlocking(array->team->tm, rank, addr, &word, sizeof word, 0) != GASNET_OK)
@@ -67,7 +74,7 @@ int tmbpy_transfer_put_scalar(struct tmbpy_array *array, uint32_t rank, char *ad
 
 PyObject *tmbpy_transfer_get_scalar(struct tmbpy_array *array, uint32_t rank, char *addr) {
   uint64_t small = 0;
-  if (array->team->delta[rank] != GEXX_UNMAPPED && array->itemsize == 8) {
+  if (tmbpy_array_delta(array, rank) != GEXX_UNMAPPED && array->itemsize == 8) {
     gex_RMA_GetBlocking(array->team->tm, &small, rank, addr, sizeof small, 0);
     return tmbpy_transfer_unpack(array, &small);
   }
@@ -103,8 +110,23 @@ static bool same_type(struct tmbpy_array *array, const Py_buffer *view) {
   return view->format && strcmp(view->format, array->format) == 0;
 }
 
+/* Opens memory of a device: the addresses are in the buffer of its array, which nobody reads. */
+static int open_memory(struct tmbpy_array *array, PyObject *value, int flags, struct local *local) {
+  const struct tmbpy_memory *memory = (const struct tmbpy_memory *)value;
+  if (PyObject_GetBuffer(memory->array, &local->view, flags) != 0) return -1;
+  local->device = memory->device;
+  if (same_type(array, &local->view)) return 0;
+  PyBuffer_Release(&local->view);
+  PyErr_Format(PyExc_TypeError, "the value in device memory must have type %R", array->dtype);
+  return -1;
+}
+
 /* Opens a value as a buffer of the array's type; converts it with NumPy where it is none. */
-static int open_value(struct tmbpy_array *array, PyObject *value, Py_buffer *view) {
+static int open_value(struct tmbpy_array *array, PyObject *value, struct local *local) {
+  Py_buffer *const view = &local->view;
+  local->device = NULL;
+  if (PyObject_TypeCheck(value, tmbpy.memory_type))
+    return open_memory(array, value, PyBUF_STRIDES | PyBUF_FORMAT, local);
   if (PyObject_CheckBuffer(value)) {
     if (PyObject_GetBuffer(value, view, PyBUF_STRIDES | PyBUF_FORMAT) == 0) {
       if (same_type(array, view)) return 0;
@@ -116,21 +138,40 @@ static int open_value(struct tmbpy_array *array, PyObject *value, Py_buffer *vie
   PyObject *made =
       PyObject_CallFunctionObjArgs(tmbpy.hooks[TMBPY_COERCE], value, array->dtype, NULL);
   if (!made) return -1;
-  const int failed = PyObject_GetBuffer(made, view, PyBUF_STRIDES | PyBUF_FORMAT);
+  const int failed = PyObject_TypeCheck(made, tmbpy.memory_type)
+                         ? open_memory(array, made, PyBUF_STRIDES | PyBUF_FORMAT, local)
+                         : PyObject_GetBuffer(made, view, PyBUF_STRIDES | PyBUF_FORMAT);
   Py_DECREF(made);
   return failed;
 }
 
+void tmbpy_transfer_route(const struct tmbpy_array *array, const struct tmbpy_device *local,
+                          gex_TM_t *tm, gex_Rank_t *rank) {
+  *tm = array->team->tm;
+  if (!local && !array->device) return;
+  const gex_EP_Index_t there = array->device ? array->device->index[*rank] : 0;
+  *rank = gex_TM_TranslateRankToJobrank(*tm, *rank);
+  *tm = gex_TM_Pair(local ? local->ep : tmbpy.ep, there);
+}
+
 /* Fills a transfer from both sides. */
 static int prepare(struct transfer *t, struct tmbpy_array *array, const struct tmbpy_region *region,
-                   const Py_buffer *view) {
+                   const struct local *open, const struct tmbpy_after *after) {
+  const Py_buffer *const view = &open->view;
   if (tmbpy_index_broadcast(region, view, t->strides) != 0) return -1;
-  t->tm = array->team->tm;
+  if (after && after->kind != TMBPY_SIGNAL && (array->device || open->device)) {
+    PyErr_SetString(PyExc_TypeError,
+                    "tags and posts do not go with device memory; use put_signal, with signals of "
+                    "the team");
+    return -1;
+  }
+  t->rank = region->rank;
+  tmbpy_transfer_route(array, open->device, &t->tm, &t->rank);
   t->region = region;
   t->local = view->buf;
   t->itemsize = array->itemsize;
   t->bytes = (size_t)(region->count * array->itemsize);
-  t->near = array->team->delta[region->rank] != GEXX_UNMAPPED;
+  t->near = tmbpy_array_delta(array, region->rank) != GEXX_UNMAPPED && !open->device;
   t->contiguous =
       tmbpy_index_contiguous(region->ndim, region->shape, region->strides, array->itemsize) &&
       tmbpy_index_contiguous(region->ndim, region->shape, t->strides, array->itemsize);
@@ -145,13 +186,13 @@ static gex_Event_t put_after(const struct transfer *t, const struct tmbpy_after 
   const struct tmbpy_region *r = t->region;
   const size_t bytes = t->contiguous ? t->bytes : 0;
   if (!t->contiguous && t->bytes)
-    gex_VIS_StridedPutBlocking(t->tm, r->rank, r->addr, r->strides, t->local, t->strides,
+    gex_VIS_StridedPutBlocking(t->tm, t->rank, r->addr, r->strides, t->local, t->strides,
                                (size_t)t->itemsize, t->count, (size_t)r->ndim, 0);
   if (s->kind == TMBPY_SIGNAL)
-    return gexx_RMA_PutSignalNB(t->tm, r->rank, r->addr, t->local, bytes, GEX_EVENT_DEFER, s->addr,
+    return gexx_RMA_PutSignalNB(t->tm, t->rank, r->addr, t->local, bytes, GEX_EVENT_DEFER, s->addr,
                                 s->op, s->value, 0);
   if (s->kind == TMBPY_TAG)
-    return gexx_RMA_PutNotifyNB(t->tm, r->rank, r->addr, t->local, bytes, GEX_EVENT_DEFER,
+    return gexx_RMA_PutNotifyNB(t->tm, t->rank, r->addr, t->local, bytes, GEX_EVENT_DEFER,
                                 (uint32_t)s->value, 0);
   gexx_Sem_PutSignal(s->sem, r->addr, t->local, bytes, s->value);
   return GEX_EVENT_INVALID;
@@ -162,24 +203,24 @@ static gex_Event_t put(const struct transfer *t, const struct tmbpy_after *after
   if (after) return put_after(t, after);
   if (t->bytes == 0) return GEX_EVENT_INVALID;
   if (t->contiguous)
-    return gex_RMA_PutNB(t->tm, r->rank, r->addr, t->local, t->bytes, GEX_EVENT_DEFER, 0);
-  return gex_VIS_StridedPutNB(t->tm, r->rank, r->addr, r->strides, t->local, t->strides,
+    return gex_RMA_PutNB(t->tm, t->rank, r->addr, t->local, t->bytes, GEX_EVENT_DEFER, 0);
+  return gex_VIS_StridedPutNB(t->tm, t->rank, r->addr, r->strides, t->local, t->strides,
                               (size_t)t->itemsize, t->count, (size_t)r->ndim, 0);
 }
 
 struct tmbpy_future *tmbpy_transfer_put(struct tmbpy_array *array,
                                         const struct tmbpy_region *region, PyObject *value,
                                         const struct tmbpy_after *after) {
-  Py_buffer view;
+  struct local local;
   struct transfer t;
-  if (open_value(array, value, &view) != 0) return NULL;
+  if (open_value(array, value, &local) != 0) return NULL;
   struct tmbpy_future *future = NULL;
-  if (prepare(&t, array, region, &view) == 0) future = tmbpy_future_new("put");
+  if (prepare(&t, array, region, &local, after) == 0) future = tmbpy_future_new("put");
   if (!future) {
-    PyBuffer_Release(&view);
+    PyBuffer_Release(&local.view);
     return NULL;
   }
-  tmbpy_future_hold(future, &view);
+  tmbpy_future_hold(future, &local.view);
   gex_Event_t event;
   if (t.near && t.bytes <= TMBPY_HOLD_BYTES) {
     event = put(&t, after);
@@ -199,17 +240,17 @@ static gex_Event_t get_after(const struct transfer *t, const struct tmbpy_after 
   const struct tmbpy_region *r = t->region;
   const size_t bytes = t->contiguous ? t->bytes : 0;
   if (!t->contiguous && t->bytes)
-    gex_VIS_StridedGetBlocking(t->tm, t->local, t->strides, r->rank, r->addr, r->strides,
+    gex_VIS_StridedGetBlocking(t->tm, t->local, t->strides, t->rank, r->addr, r->strides,
                                (size_t)t->itemsize, t->count, (size_t)r->ndim, 0);
-  return gexx_RMA_GetNotifyNB(t->tm, t->local, r->rank, r->addr, bytes, (uint32_t)after->value, 0);
+  return gexx_RMA_GetNotifyNB(t->tm, t->local, t->rank, r->addr, bytes, (uint32_t)after->value, 0);
 }
 
 static gex_Event_t get(const struct transfer *t, const struct tmbpy_after *after) {
   const struct tmbpy_region *r = t->region;
   if (after) return get_after(t, after);
   if (t->bytes == 0) return GEX_EVENT_INVALID;
-  if (t->contiguous) return gex_RMA_GetNB(t->tm, t->local, r->rank, r->addr, t->bytes, 0);
-  return gex_VIS_StridedGetNB(t->tm, t->local, t->strides, r->rank, r->addr, r->strides,
+  if (t->contiguous) return gex_RMA_GetNB(t->tm, t->local, t->rank, r->addr, t->bytes, 0);
+  return gex_VIS_StridedGetNB(t->tm, t->local, t->strides, t->rank, r->addr, r->strides,
                               (size_t)t->itemsize, t->count, (size_t)r->ndim, 0);
 }
 
@@ -230,8 +271,15 @@ static PyObject *destination(struct tmbpy_array *array, const struct tmbpy_regio
 
 /* Opens it as a buffer: writable, of the region's shape and the array's type. */
 static int open_destination(struct tmbpy_array *array, const struct tmbpy_region *region,
-                            PyObject *out, Py_buffer *view) {
-  if (PyObject_GetBuffer(out, view, PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE) != 0) return -1;
+                            PyObject *out, struct local *local) {
+  Py_buffer *const view = &local->view;
+  const int flags = PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE;
+  local->device = NULL;
+  if (PyObject_TypeCheck(out, tmbpy.memory_type)) {
+    if (open_memory(array, out, flags, local) != 0) return -1;
+  } else if (PyObject_GetBuffer(out, view, flags) != 0) {
+    return -1;
+  }
   bool fits = view->ndim == region->ndim;
   for (int d = 0; fits && d < view->ndim; d++) fits = view->shape[d] == region->shape[d];
   if (fits && same_type(array, view)) return 0;
@@ -247,21 +295,21 @@ static int open_destination(struct tmbpy_array *array, const struct tmbpy_region
 struct tmbpy_future *tmbpy_transfer_get(struct tmbpy_array *array,
                                         const struct tmbpy_region *region, PyObject *out,
                                         const struct tmbpy_after *after) {
-  Py_buffer view;
+  struct local local;
   struct transfer t;
   struct tmbpy_future *future = NULL;
   out = destination(array, region, out);
   if (!out) return NULL;
-  if (open_destination(array, region, out, &view) == 0) {
-    if (prepare(&t, array, region, &view) == 0) future = tmbpy_future_new("get");
-    if (!future) PyBuffer_Release(&view);
+  if (open_destination(array, region, out, &local) == 0) {
+    if (prepare(&t, array, region, &local, after) == 0) future = tmbpy_future_new("get");
+    if (!future) PyBuffer_Release(&local.view);
   }
   if (!future) {
     Py_DECREF(out);
     return NULL;
   }
   future->result = out;
-  tmbpy_future_hold(future, &view);
+  tmbpy_future_hold(future, &local.view);
   gex_Event_t event;
   if (t.near && t.bytes <= TMBPY_HOLD_BYTES) {
     event = get(&t, after);

@@ -12,14 +12,19 @@ Start it with `python -m tombolo run -n 4 prog.py`. The guide is docs/PYTHON.md.
 """
 
 from ._array import Array, Signals
+from ._device import Device, DeviceArray
 from ._errors import ForgottenWait, LostError, Peer, RemoteError
 from ._job import Job, Team, init, job
+from ._memory import DeviceMemory
 from ._notify import Notice, Notification, Semaphore, SemaphoreName
 
 from ._core import Future
 
 __all__ = [
     "Array",
+    "Device",
+    "DeviceArray",
+    "DeviceMemory",
     "ForgottenWait",
     "Future",
     "Job",

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 
 import numpy as np
 
-from . import _core, _foreign
+from . import _core, _foreign, _memory
 
 if TYPE_CHECKING:
     from ._job import Team
     from ._notify import SemaphoreName
+    from ._space import Space
 
 Index = Union[SupportsIndex, slice, EllipsisType, None, tuple[Any, ...]]
 
@@ -50,8 +51,9 @@ def pieces(packed: np.ndarray[Any, Any], shapes: list[tuple[int, ...]]) -> list[
 class Array(_core.Array):
     """An array of which each member of a team has a part; made by `Team.zeros` and `Team.empty`."""
 
-    __slots__ = ("team",)
+    __slots__ = ("team", "space")
     team: Team
+    space: Space
 
     @property
     def local(self) -> np.ndarray[Any, Any]:
@@ -73,7 +75,11 @@ class Array(_core.Array):
     def get(self, rank: SupportsIndex, index: Index = None, out: Any = None) -> Any:
         """Gets elements of a rank as a new NumPy array, or into `out`."""
         if _foreign.is_foreign(out):
-            return _foreign.run(lambda s, o: self._get(rank, index, o).wait(), None, out)
+            inside = _memory.inside(out)
+            if inside is None:
+                return _foreign.run(lambda s, o: self._get(rank, index, o).wait(), None, out)
+            self._get(rank, index, inside).wait()
+            return out
         return self._get(rank, index, out).wait()
 
     def get_nb(self, rank: SupportsIndex, index: Index = None, out: Any = None) -> _core.Future:
@@ -202,7 +208,7 @@ class Array(_core.Array):
 
     def free(self) -> None:
         """Gives the memory back; collective over the team, after a barrier of its own."""
-        self.team._free(self)
+        self.space.free(self)
 
     def __len__(self) -> int:
         return self.team.size

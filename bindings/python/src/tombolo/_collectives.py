@@ -14,7 +14,7 @@ from typing import Any, SupportsIndex, Union
 
 import numpy as np
 
-from . import _core, _foreign
+from . import _core, _foreign, _memory
 from ._core import Future
 from ._core import Team as CoreTeam
 
@@ -158,6 +158,8 @@ class Collectives:
 
     def exscan(self, src: Any, op: Op = "sum", out: Any = None) -> Any:
         """Combines the arrays of the ranks below; rank 0 gets zeros, or `out` as it was."""
+        if _foreign.is_foreign(src):
+            return _foreign.run(lambda s, o: self.exscan(s, op, o), src, out)
         return plain(src, self.exscan_nb(src, op, out).wait())
 
     def exscan_nb(self, src: Any, op: Op = "sum", out: Any = None) -> Future:
@@ -168,6 +170,8 @@ class Collectives:
 
     def reduce_scatter(self, src: Any, op: Op = "sum", out: Any = None) -> Any:
         """Combines arrays of shape (size, ...); rank r gets row r of the result."""
+        if _foreign.is_foreign(src):
+            return _foreign.run(lambda s, o: self.reduce_scatter(s, op, o), src, out)
         return self.reduce_scatter_nb(src, op, out).wait()
 
     def reduce_scatter_nb(self, src: Any, op: Op = "sum", out: Any = None) -> Future:
@@ -202,6 +206,8 @@ class Collectives:
 
     def scatter(self, src: Any, out: Any, root: SupportsIndex = 0) -> Any:
         """Row r of the root's src goes into `out` of rank r, which is returned."""
+        if _foreign.is_foreign(out):
+            return _foreign.run(lambda s, o: self.scatter(s, o, root), src, out)
         return self.scatter_nb(src, out, root).wait()
 
     def scatter_nb(self, src: Any, out: Any, root: SupportsIndex = 0) -> Future:
@@ -285,13 +291,13 @@ class Collectives:
 
     def scatterv(self, src: Sequence[Any] | None, root: SupportsIndex = 0) -> Any:
         """Array r of the root's list goes to rank r, which gets it; others give None."""
-        end, plan = root.__index__(), None
+        end, plan, whole = root.__index__(), None, None
         if self.rank == end:
             parts = self._parts(src, "scatterv")
             plan = ([len(p) for p in parts], parts[0].shape[1:], parts[0].dtype)
             whole = np.concatenate(parts)
         lengths, rest, dtype = self.bcast_object(plan, end)
-        like, data = np.empty((0, *rest), dtype), whole if self.rank == end else None
+        like, data = np.empty((0, *rest), dtype), whole
         mine = [0] * self.size
         mine[self.rank] = lengths[self.rank]
         return self._blocks_of(V_SCATTER, mine, lengths, data, like, end)[self.rank]
@@ -354,8 +360,12 @@ def destination(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     return out
 
 
-def coerce(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """What is put, as an array of the target's type."""
+def coerce(value: Any, dtype: np.dtype[Any]) -> Any:
+    """What is put, as an array of the target's type; what lies in a device segment as it is."""
+    if _foreign.is_foreign(value) and not _foreign.on_host(value):
+        inside = _memory.inside(value)
+        if inside is not None:
+            return inside
     return np.asarray(_foreign.to_host(value) if _foreign.is_foreign(value) else value, dtype)
 
 

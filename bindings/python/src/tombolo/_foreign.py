@@ -2,7 +2,8 @@
 """Arrays of PyTorch, CuPy and other libraries, as far as collectives and puts take them.
 
 What offers DLPack and lies in host memory is used without a copy. Arrays of a device are copied to
-the host and back by their own library (CuPy's get and set, PyTorch's cpu and copy_). The result of
+the host and back by their own library (CuPy's get and set, PyTorch's cpu and copy_), unless they
+lie in a device segment of this process, which calls reach by themselves. The result of
 a collective is an array of the same library, on the same device.
 """
 
@@ -14,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
-CPU = 1  # DLPack's number of the host
+from . import _memory
+from ._memory import DeviceMemory
+
 
 
 def is_foreign(value: Any) -> bool:
@@ -24,7 +27,7 @@ def is_foreign(value: Any) -> bool:
 
 def on_host(value: Any) -> bool:
     """Whether its memory is the host's."""
-    return bool(value.__dlpack_device__()[0] == CPU)
+    return bool(value.__dlpack_device__()[0] == _memory.CPU)
 
 
 def library(value: Any) -> Any:
@@ -66,12 +69,30 @@ def like(value: Any, result: Any) -> Any:
     return made if on_host(value) else made.to(value.device)
 
 
+def direct(value: Any) -> np.ndarray[Any, Any] | None:
+    """Addresses of a contiguous array that lies in a device segment of this process."""
+    memory = _memory.inside(value) if is_foreign(value) else None
+    if memory is None or not memory._array.flags.c_contiguous:
+        return None
+    array: np.ndarray[Any, Any] = memory._array
+    return array
+
+
 def run(call: Callable[[Any, Any], Any], src: Any, out: Any) -> Any:
-    """call(src, out) with NumPy arrays in place of both; the result is again of their library."""
-    source = to_host(src) if is_foreign(src) else src
+    """call(src, out) with NumPy arrays in place of both; the result is again of their library.
+
+    What lies in a device segment goes as an array of its addresses: the library copies by itself.
+    """
+    source = direct(src)
+    if source is None:
+        source = to_host(src) if is_foreign(src) else src
     if not is_foreign(out):
         result = call(source, out)
-        return result if out is not None else like(src, result)
+        return result if out is not None or isinstance(src, DeviceMemory) else like(src, result)
+    place = direct(out)
+    if place is not None:
+        call(source, place)
+        return out
     if on_host(out):
         call(source, to_host(out))
     else:

@@ -7,40 +7,19 @@ must be called by all members of the team, in the same order.
 
 from __future__ import annotations
 
-import math
-import weakref
-from collections.abc import Callable, Sequence
-from typing import Any, SupportsIndex, TypeVar, Union
+from collections.abc import Callable
+from typing import Any, SupportsIndex
 
 import numpy as np
 
 from . import _aio, _core, _errors, _messages
 from ._array import Array, Signals
-from ._collectives import TYPES, Collectives, coerce, type_code
+from ._collectives import Collectives, coerce
+from ._device import Device, DeviceArray, adopt
 from ._errors import Peer
 from ._heap import Heap
 from ._notify import Notification, Semaphore
-
-Shape = Union[SupportsIndex, Sequence[SupportsIndex]]
-A = TypeVar("A", bound=Array)
-
-
-class Block:
-    """A part of the heap; reports to its team when nothing uses it any more."""
-
-    __slots__ = ("offset", "nbytes", "number", "team", "__weakref__")
-
-    def __init__(self, team: Team, number: int, offset: int, nbytes: int) -> None:
-        self.team = weakref.ref(team)
-        self.number = number
-        self.offset = offset
-        self.nbytes = nbytes
-
-    def __del__(self) -> None:
-        team = self.team()
-        if team is not None:
-            team._drop(self.number)
-
+from ._space import Shape, Space
 
 class Team(Collectives):
     """An ordered set of ranks. `rank` is this process's number in it, `size` their count."""
@@ -48,11 +27,7 @@ class Team(Collectives):
     def __init__(self, core: _core.Team, heap: Heap) -> None:
         self._core = core
         self._heap = heap
-        self._bases = core.bases()
-        self._blocks: dict[int, tuple[int, int]] = {}  # number: offset and bytes, of live arrays
-        self._dropped: set[int] = set()
-        self._made = 0
-        self._domains: dict[int, int] = {}
+        self._space = Space(self, heap, core.bases())
         self.rank: int = core.rank
         self.size: int = core.size
 
@@ -109,102 +84,13 @@ class Team(Collectives):
         return self._core.barrier()
 
     # ---- arrays
-    def _drop(self, number: int) -> None:
-        if number in self._blocks:
-            self._dropped.add(number)
-
-    def _recycle(self) -> bool:
-        """Frees what all members have dropped; collective. Returns whether there was anything."""
-        mine = np.zeros(self._made + 1, np.uint8)
-        mine[list(self._dropped)] = 1
-        everywhere = self.allreduce(mine, "min")
-        numbers = np.flatnonzero(everywhere)
-        for number in numbers:
-            self._dropped.discard(int(number))
-            offset, nbytes = self._blocks.pop(int(number))
-            self._heap.free(offset, nbytes)
-        return len(numbers) > 0
-
-    def _place(self, nbytes: int, code: int) -> tuple[int, Any]:
-        """Finds room for a part on every member; collective. Returns offset, and all offsets."""
-        for again in (True, False):
-            offset = self._heap.alloc(nbytes)
-            mine = [-1 if offset is None else offset, nbytes, code, self._heap.largest()]
-            table = self.allgather(np.array(mine, np.int64))
-            for rank, row in enumerate(table):
-                if row[1] != nbytes or row[2] != code:
-                    self._undo(offset, nbytes)
-                    raise ValueError(
-                        f"rank {self.rank} asks for {nbytes} bytes of type code {code}, rank "
-                        f"{rank} for {row[1]} of {row[2]}; give the same shape and dtype on all "
-                        "ranks"
-                    )
-            if (table[:, 0] >= 0).all():
-                assert offset is not None
-                return offset, table[:, 0]
-            self._undo(offset, nbytes)
-            if not again or not self._recycle():
-                break
-        full = int(np.flatnonzero(table[:, 0] < 0)[0])
-        raise MemoryError(
-            f"no room for {nbytes} bytes in the heap of rank {full}: the largest free range has "
-            f"{table[full, 3]}; free arrays, or give init(heap_bytes=...) more than "
-            f"{self._heap.size}"
-        )
-
-    def _undo(self, offset: int | None, nbytes: int) -> None:
-        if offset is not None:
-            self._heap.free(offset, nbytes)
-
-    def _domain(self, dt: int) -> int:
-        """Domain of the atomics of a type; made at the first array of it, by all members."""
-        if dt and dt not in self._domains:
-            self._domains[dt] = _core.domain(self._core, dt)
-        return self._domains.get(dt, 0)
-
-    def _make(self, cls: type[A], shape: Shape, dtype: Any, zero: bool) -> A:
-        kind = np.dtype(dtype)
-        if kind.hasobject:
-            raise TypeError(f"dtype {kind}: arrays of Python objects cannot be shared")
-        sizes = (shape,) if isinstance(shape, SupportsIndex) else tuple(shape)
-        dims = tuple(int(n.__index__()) for n in sizes)
-        if any(n < 0 for n in dims):
-            raise ValueError(f"shape {dims}: no axis may be negative")
-        nbytes = math.prod(dims) * kind.itemsize
-        dt = TYPES.get(type_code(kind), 0) if kind.isnative else 0
-        offset, offsets = self._place(nbytes, dt * 1000 + ord(kind.kind))
-        old = self._heap.dirty(offset, nbytes)
-        number = self._made
-        self._made += 1
-        self._blocks[number] = (offset, nbytes)
-        if zero:
-            _core.clear(self._heap.base + offset, old)
-        addresses = [base + int(off) for base, off in zip(self._bases, offsets)]
-        form = memoryview(np.empty(0, kind).data).format
-        array: A = cls(
-            self._core,
-            addresses,
-            dims,
-            kind.itemsize,
-            form,
-            kind.kind,
-            kind,
-            Block(self, number, offset, nbytes),
-            self._domain(dt),
-            dt,
-        )
-        array.team = self
-        if zero:
-            self.barrier()
-        return array
-
     def empty(self, shape: Shape, dtype: Any = float) -> Array:
         """An array with a part of that shape on each member, not initialised; collective."""
-        return self._make(Array, shape, dtype, False)
+        return self._space.make(Array, shape, dtype, False)
 
     def zeros(self, shape: Shape, dtype: Any = float) -> Array:
         """The same, set to zero everywhere before it returns; collective."""
-        return self._make(Array, shape, dtype, True)
+        return self._space.make(Array, shape, dtype, True)
 
     def array(self, part: Any) -> Array:
         """An array whose part here is a copy of `part`, of one shape on all; collective."""
@@ -216,7 +102,22 @@ class Team(Collectives):
 
     def signals(self, count: int = 1) -> Signals:
         """`count` signals on each member, all zero; collective."""
-        return self._make(Signals, count, np.uint64, True)
+        return self._space.make(Signals, count, np.uint64, True)
+
+    def device(self, ordinal: int = 0, nbytes: int = 64 << 20) -> Device:
+        """Memory of a device for arrays, `nbytes` on each member; collective.
+
+        ordinal: number of the device here; members may give different ones.
+        """
+        return Device(self, ordinal, 0, nbytes)
+
+    def device_array(self, part: Any) -> DeviceArray:
+        """An array whose part here is the memory of `part`, which is on a device; collective.
+
+        part: contiguous, of CuPy, PyTorch or another library with DLPack, of one shape and type on
+        all members. It costs an endpoint (GASNET_MAXEPS).
+        """
+        return adopt(self, part)
 
     def notification(
         self, source: SupportsIndex | None = None, tag: int | None = None, count: int = 1
@@ -224,15 +125,6 @@ class Team(Collectives):
         """A request for `count` notifications from a member with a tag; None: any. Local."""
         return Notification(self._core, source, tag, count)
 
-    def _free(self, array: Array) -> None:
-        if array.freed:
-            raise ValueError("the array has been freed before")
-        self.barrier()
-        block = array._block
-        array._release()
-        self._dropped.discard(block.number)
-        offset, nbytes = self._blocks.pop(block.number)
-        self._heap.free(offset, nbytes)
 
 class Job(Team):
     """The team of all ranks, and what belongs to the process."""

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Memory that arrays of a team are made in: the heap of the host, or of a device.
+
+A Space finds a range for each array on every member (collective), and takes back what has been
+freed, or what all members have dropped. Team and Device have one each.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, Union
+
+import numpy as np
+
+from . import _core
+from ._array import Array
+from ._collectives import TYPES, type_code
+from ._heap import Heap
+
+if TYPE_CHECKING:
+    from ._job import Team
+
+Shape = Union[SupportsIndex, Sequence[SupportsIndex]]
+A = TypeVar("A", bound=Array)
+
+
+class Block:
+    """A part of the heap; reports to its space when nothing uses it any more."""
+
+    __slots__ = ("offset", "nbytes", "number", "space", "__weakref__")
+
+    def __init__(self, space: Space, number: int, offset: int, nbytes: int) -> None:
+        self.space = weakref.ref(space)
+        self.number = number
+        self.offset = offset
+        self.nbytes = nbytes
+
+    def __del__(self) -> None:
+        space = self.space()
+        if space is not None:
+            space.drop(self.number)
+
+
+class Space:
+    """Arrays of a team in one memory."""
+
+    remedy: str = "init(heap_bytes=...)"  # what gives more of it
+
+    def __init__(
+        self, team: Team, heap: Heap, bases: list[int], device: _core.Device | None = None
+    ) -> None:
+        self.team = team
+        self.heap = heap
+        self.bases = bases  # addresses of the members' memory
+        self.device = device  # None: host
+        self.ordinal = 0  # of the device
+        self.blocks: dict[int, tuple[int, int]] = {}  # number: offset and bytes, of live arrays
+        self.dropped: set[int] = set()
+        self.made = 0
+        self.domains: dict[int, int] = {}
+
+    def drop(self, number: int) -> None:
+        """Nothing here uses an array any more."""
+        if number in self.blocks:
+            self.dropped.add(number)
+
+    def recycle(self) -> bool:
+        """Frees what all members have dropped; collective. Returns whether there was anything."""
+        mine = np.zeros(self.made + 1, np.uint8)
+        mine[list(self.dropped)] = 1
+        everywhere = self.team.allreduce(mine, "min")
+        numbers = np.flatnonzero(everywhere)
+        for number in numbers:
+            self.dropped.discard(int(number))
+            offset, nbytes = self.blocks.pop(int(number))
+            self.heap.free(offset, nbytes)
+        return len(numbers) > 0
+
+    def place(self, nbytes: int, code: int) -> tuple[int, Any]:
+        """Finds room for a part on every member; collective. Returns offset, and all offsets."""
+        for again in (True, False):
+            offset = self.heap.alloc(nbytes)
+            mine = [-1 if offset is None else offset, nbytes, code, self.heap.largest()]
+            table = self.team.allgather(np.array(mine, np.int64))
+            for rank, row in enumerate(table):
+                if row[1] != nbytes or row[2] != code:
+                    self.undo(offset, nbytes)
+                    raise ValueError(
+                        f"rank {self.team.rank} asks for {nbytes} bytes of type code {code}, rank "
+                        f"{rank} for {row[1]} of {row[2]}; give the same shape and dtype on all "
+                        "ranks"
+                    )
+            if (table[:, 0] >= 0).all():
+                assert offset is not None
+                return offset, table[:, 0]
+            self.undo(offset, nbytes)
+            if not again or not self.recycle():
+                break
+        full = int(np.flatnonzero(table[:, 0] < 0)[0])
+        raise MemoryError(
+            f"no room for {nbytes} bytes in the heap of rank {full}: the largest free range has "
+            f"{table[full, 3]}; free arrays, or give {self.remedy} more than {self.heap.size}"
+        )
+
+    def undo(self, offset: int | None, nbytes: int) -> None:
+        """Gives back a range for which another member has no room."""
+        if offset is not None:
+            self.heap.free(offset, nbytes)
+
+    def _domain(self, dt: int) -> int:
+        """Domain of the atomics of a type; made at the first array of it, by all members."""
+        if self.device is not None:
+            return 0  # devices have none
+        if dt and dt not in self.domains:
+            self.domains[dt] = _core.domain(self.team._core, dt)
+        return self.domains.get(dt, 0)
+
+    def make(self, cls: type[A], shape: Shape, dtype: Any, zero: bool) -> A:
+        """A new array; collective."""
+        kind = np.dtype(dtype)
+        if kind.hasobject:
+            raise TypeError(f"dtype {kind}: arrays of Python objects cannot be shared")
+        sizes = (shape,) if isinstance(shape, SupportsIndex) else tuple(shape)
+        dims = tuple(int(n.__index__()) for n in sizes)
+        if any(n < 0 for n in dims):
+            raise ValueError(f"shape {dims}: no axis may be negative")
+        nbytes = math.prod(dims) * kind.itemsize
+        dt = TYPES.get(type_code(kind), 0) if kind.isnative else 0
+        offset, offsets = self.place(nbytes, dt * 1000 + ord(kind.kind))
+        old = self.heap.dirty(offset, nbytes)
+        number = self.made
+        self.made += 1
+        self.blocks[number] = (offset, nbytes)
+        if zero and self.device is None:
+            _core.clear(self.heap.base + offset, old)
+        addresses = [base + int(off) for base, off in zip(self.bases, offsets)]
+        form = memoryview(np.empty(0, kind).data).format
+        array: A = cls(
+            self.team._core,
+            addresses,
+            dims,
+            kind.itemsize,
+            form,
+            kind.kind,
+            kind,
+            Block(self, number, offset, nbytes),
+            self._domain(dt),
+            dt,
+            self.device,
+        )
+        array.team = self.team
+        array.space = self
+        if zero and self.device is not None:
+            array.put(self.team.rank, None, np.zeros(dims, kind))
+        if zero:
+            self.team.barrier()
+        return array
+
+    def free(self, array: Array) -> None:
+        """Ends an array; collective."""
+        if array.freed:
+            raise ValueError("the array has been freed before")
+        self.team.barrier()
+        block = array._block
+        array._release()
+        self.dropped.discard(block.number)
+        offset, nbytes = self.blocks.pop(block.number)
+        self.heap.free(offset, nbytes)
