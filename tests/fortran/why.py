@@ -9,13 +9,12 @@ that has not come; also where images look at each other's memory over a network 
 """
 
 import os
-import re
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from asks import HANG, end, settled  # noqa: E402
+from asks import hangs, line_numbers  # noqa: E402
 from jobs import TOMBOLO, Job, check, named, run_cases  # noqa: E402
 
 SOURCE = """program hangs
@@ -77,8 +76,7 @@ contains
   end subroutine
 end program
 """
-LINES = {m[2]: m[1] for m in (re.match(r"(\d+) .*! line (.*)", f"{n} {text}")
-                              for n, text in enumerate(SOURCE.splitlines(), 1)) if m}
+LINES = line_numbers(SOURCE, "!")
 FOLDER = tempfile.TemporaryDirectory()
 PROGRAM = os.path.join(FOLDER.name, "hangs")
 
@@ -112,24 +110,15 @@ NETWORK = {"TOMBOLO_SHM": "0"}
 
 
 def hang(how, patterns, env):
-    job = Job(3, [PROGRAM, how], env=env)
-    job.ready()
-    try:
-        settled(job, HANG, *patterns)
-    finally:
-        end(job)
+    hangs(Job(3, [PROGRAM, how], env=env), *patterns)
 
 
 def hosts():
     """The same between agents of hosts, over udp."""
-    job = Job(3, [PROGRAM, "lock"], "agents")
-    job.ready()
-    try:
-        settled(job, HANG, r"image 2 on host_\w waits in LOCK of coarray gate on image 2 on host_"
-                           rf"\w {at('lock')}, held by image 1 on host_a",
-                r"in a circle: image 1 waits for image 2, which waits for image 1")
-    finally:
-        end(job)
+    hangs(Job(3, [PROGRAM, "lock"], "agents"),
+          r"image 2 on host_\w waits in LOCK of coarray gate on image 2 on host_"
+          rf"\w {at('lock')}, held by image 1 on host_a",
+          r"in a circle: image 1 waits for image 2, which waits for image 1")
 
 
 def watchdog():

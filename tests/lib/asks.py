@@ -35,3 +35,19 @@ def end(job):
     job.process.send_signal(signal.SIGTERM)
     job.end()
     job.nothing_left()
+
+
+def hangs(job, *patterns):
+    """Waits until `why` says of a job that it hangs, with the patterns; ends the job."""
+    job.ready()
+    try:
+        settled(job, HANG, *patterns)
+    finally:
+        end(job)
+
+
+def line_numbers(source, comment):
+    """{name: number} of the lines of a program that end with a comment `line NAME`."""
+    mark = re.compile(rf".*{comment} line (.*)")
+    found = ((mark.match(text), number) for number, text in enumerate(source.splitlines(), 1))
+    return {match[1]: number for match, number in found if match}

@@ -42,6 +42,12 @@ void job_attach(uintptr_t bytes) {
   find_segments();
 }
 
+gex_AM_Index_t job_handler(gex_AM_Fn_t fn, gex_Flags_t flags, unsigned nargs) {
+  gex_AM_Entry_t entry = {0, fn, flags, nargs, NULL, NULL};
+  REQUIRE(gex_EP_RegisterHandlers(job.ep, &entry, 1) == GASNET_OK);
+  return entry.gex_index;
+}
+
 void job_barrier(void) {
   gex_Event_Wait(gex_Coll_BarrierNB(job.tm, 0));
 }

@@ -32,6 +32,10 @@ extern struct test_job job;
  * on failure. */
 void job_start(int *argc, char ***argv, uintptr_t seg_bytes, gex_AM_Entry_t *table, size_t entries);
 
+/* Registers a handler at an index that the library chooses, and returns it; before the barrier that
+ * lets peers use it. in flags: GEX_FLAG_AM_*. */
+gex_AM_Index_t job_handler(gex_AM_Fn_t fn, gex_Flags_t flags, unsigned nargs);
+
 /* Attaches a segment of `bytes` and fills the segment part of `job`; called by job_start when it
  * gets bytes. */
 void job_attach(uintptr_t bytes);

@@ -5,13 +5,12 @@
 barrier and a semaphore are named, with threads and source lines."""
 
 import os
-import re
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from asks import HANG, end, settled  # noqa: E402
+from asks import hangs, line_numbers  # noqa: E402
 from jobs import TOMBOLO, Job, check, named, run_cases  # noqa: E402
 
 SOURCE = """#include <bupc_extensions.h>
@@ -53,8 +52,7 @@ int main(int argc, char **argv) {
   return 0;
 }
 """
-LINES = {m[2]: m[1] for m in (re.match(r"(\d+) .*// line (.*)", f"{n} {text}")
-                              for n, text in enumerate(SOURCE.splitlines(), 1)) if m}
+LINES = line_numbers(SOURCE, "//")
 FOLDER = tempfile.TemporaryDirectory()
 PROGRAM = os.path.join(FOLDER.name, "hangs")
 
@@ -78,12 +76,7 @@ NETWORK = {"TOMBOLO_SHM": "0"}
 
 
 def hang(how, threads, patterns, env):
-    job = Job(threads, [PROGRAM, how], env=env)
-    job.ready()
-    try:
-        settled(job, HANG, *patterns)
-    finally:
-        end(job)
+    hangs(Job(threads, [PROGRAM, how], env=env), *patterns)
 
 
 def watchdog(env):

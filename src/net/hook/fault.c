@@ -18,7 +18,6 @@
 
 static int64_t again = 10, reorder = 10, reorder_us = 50, skip = 0, credits = 0, seed = 1;
 static struct tmb_hook *self;
-static struct tmb_hold *hold;
 static int64_t used[2]; /* credits: of requests, of replies; atomic */
 
 static bool happens(int64_t percent) {
@@ -77,7 +76,7 @@ static int atomic_op(struct tmb_net *net, const struct tmb_net_atomic *atomic) {
 
 static void up_am(const struct tmb_am_in *in) {
   const uint64_t late_ns = happens(reorder) ? (uint64_t)reorder_us * 1000 : 0;
-  if (!late_ns || !tmb_hold_put(hold, in, tmb_os_now_ns() + late_ns)) self->outer_up->am(in);
+  if (!late_ns || !tmb_hold_put(self->hold, in, tmb_os_now_ns() + late_ns)) self->outer_up->am(in);
 }
 
 static int progress(struct tmb_net *net, int serve) {
@@ -85,38 +84,17 @@ static int progress(struct tmb_net *net, int serve) {
   tmb_store_rlx(&used[0], 0);
   tmb_store_rlx(&used[1], 0);
   if (happens(skip)) return TMB_FOUND_BUSY;
-  return self->inner->progress(self->net, serve) | tmb_hold_progress(hold, serve);
-}
-
-static uint32_t wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max,
-                         uint64_t *timeout_ns) {
-  (void)net;
-  tmb_hold_timeout(hold, timeout_ns);
-  return self->inner->wait_fds(self->net, fds, max, timeout_ns);
-}
-
-static int lost(struct tmb_net *net, uint32_t peer) {
-  (void)net;
-  const int rc = self->inner->lost ? self->inner->lost(self->net, peer) : 0;
-  return rc || !tmb_hold_has(hold, peer) ? rc : TMB_AGAIN;
-}
-
-static void close_hook(struct tmb_net *net) {
-  (void)net;
-  self->inner->close(self->net);
-  tmb_hold_free(hold);
+  return self->inner->progress(self->net, serve) | tmb_hold_progress(self->hold, serve);
 }
 
 static void begin(struct tmb_hook *hook) {
   struct tmb_net_ops *t = &hook->table;
   self = hook;
   used[0] = used[1] = 0;
-  hold = tmb_hold_new(hook);
+  tmb_hold_begin(hook);
   hook->up.am = up_am;
   t->am_send = am_send;
   t->progress = progress;
-  t->lost = lost;
-  t->close = close_hook;
   if (t->am_stage) t->am_stage = am_stage;
   if (t->am_long) t->am_long = am_long;
   if (t->put) t->put = put;
@@ -124,7 +102,6 @@ static void begin(struct tmb_hook *hook) {
   if (t->put_signal) t->put_signal = put_signal;
   if (t->get_signal) t->get_signal = get_signal;
   if (t->atomic) t->atomic = atomic_op;
-  if (t->wait_fds) t->wait_fds = wait_fds;
 }
 
 static const struct tmb_hook_option options[] = {{"again", &again, 0, 95},

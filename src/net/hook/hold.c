@@ -10,6 +10,7 @@
 #include "net/hook/hook.h"
 
 #include "base/compiler.h"
+#include "base/error.h"
 #include "os/os.h"
 #include "os/sync/lock.h"
 
@@ -37,14 +38,7 @@ struct tmb_hold {
   uint32_t busy; /* messages being delivered */
 };
 
-struct tmb_hold *tmb_hold_new(const struct tmb_hook *hook) {
-  struct tmb_hold *h = calloc(1, sizeof *h);
-  if (!h) hook->outer_up->fatal("out of memory for a hook (TOMBOLO_NET_HOOK)");
-  h->hook = hook;
-  return h;
-}
-
-void tmb_hold_free(struct tmb_hold *h) {
+static void hold_free(struct tmb_hold *h) {
   while (h->first) {
     struct kept *k = h->first;
     h->first = k->next;
@@ -117,7 +111,7 @@ int tmb_hold_progress(struct tmb_hold *h, int serve) {
   return found;
 }
 
-void tmb_hold_timeout(struct tmb_hold *h, uint64_t *timeout_ns) {
+static void lower_timeout(struct tmb_hold *h, uint64_t *timeout_ns) {
   tmb_lock_acquire(&h->lock);
   if (h->first) {
     const uint64_t now = tmb_os_now_ns(), due = h->first->due_ns;
@@ -126,10 +120,40 @@ void tmb_hold_timeout(struct tmb_hold *h, uint64_t *timeout_ns) {
   tmb_lock_release(&h->lock);
 }
 
-bool tmb_hold_has(struct tmb_hold *h, uint32_t peer) {
+static bool has(struct tmb_hold *h, uint32_t peer) {
   tmb_lock_acquire(&h->lock);
   bool has = h->busy != 0;
   for (const struct kept *k = h->first; k && !has; k = k->next) has = k->in.src == peer;
   tmb_lock_release(&h->lock);
   return has;
+}
+
+/* ---- slots of a hook that keeps messages */
+
+static uint32_t wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max,
+                         uint64_t *timeout_ns) {
+  struct tmb_hook *hook = tmb_hook_of(net);
+  lower_timeout(hook->hold, timeout_ns);
+  return hook->inner->wait_fds(hook->net, fds, max, timeout_ns);
+}
+
+static int lost(struct tmb_net *net, uint32_t peer) {
+  struct tmb_hook *hook = tmb_hook_of(net);
+  const int rc = hook->inner->lost ? hook->inner->lost(hook->net, peer) : 0;
+  return rc || !has(hook->hold, peer) ? rc : TMB_AGAIN;
+}
+
+static void close_hook(struct tmb_net *net) {
+  struct tmb_hook *hook = tmb_hook_of(net);
+  hook->inner->close(hook->net);
+  hold_free(hook->hold);
+}
+
+void tmb_hold_begin(struct tmb_hook *hook) {
+  hook->hold = calloc(1, sizeof *hook->hold);
+  if (!hook->hold) hook->outer_up->fatal("out of memory for a hook (TOMBOLO_NET_HOOK)");
+  hook->hold->hook = hook;
+  if (hook->table.wait_fds) hook->table.wait_fds = wait_fds;
+  hook->table.lost = lost;
+  hook->table.close = close_hook;
 }

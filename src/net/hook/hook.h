@@ -24,6 +24,7 @@ struct tmb_hook {
   struct tmb_net_up up;            /* what the wrapped conduit sees */
   const struct tmb_net_up *outer_up;
   uint32_t rank;
+  struct tmb_hold *hold; /* of tmb_hold_begin, else NULL */
 };
 
 static inline struct tmb_hook *tmb_hook_of(struct tmb_net *net) {
@@ -58,10 +59,8 @@ uint64_t tmb_hook_random(const struct tmb_hook *hook, int64_t seed);
 
 /* ---- hold.c: messages that have arrived and are delivered later. One queue serves one hook. */
 
-struct tmb_hold;
-
-struct tmb_hold *tmb_hold_new(const struct tmb_hook *hook);
-void tmb_hold_free(struct tmb_hold *hold);
+/* Give the hook a queue, and slots of its table that serve it: wait_fds, lost, close. */
+void tmb_hold_begin(struct tmb_hook *hook);
 
 /* Keep a copy of a message until `due_ns` of the monotonic clock. Returns false when too much is
  * kept already, or there is no memory: the message is to be delivered now. */
@@ -69,11 +68,5 @@ bool tmb_hold_put(struct tmb_hold *hold, const struct tmb_am_in *in, uint64_t du
 
 /* Hand up what is due, in the order of the due times. Returns TMB_FOUND_ bits. */
 int tmb_hold_progress(struct tmb_hold *hold, int serve);
-
-/* Lower *timeout_ns to the time until the next message is due. */
-void tmb_hold_timeout(struct tmb_hold *hold, uint64_t *timeout_ns);
-
-/* Whether a message of `peer` is kept or being delivered. */
-bool tmb_hold_has(struct tmb_hold *hold, uint32_t peer);
 
 #endif

@@ -67,12 +67,10 @@ static void visible(void) {
 }
 
 int main(int argc, char **argv) {
-  gex_AM_Entry_t table[] = {
-      {0, (gex_AM_Fn_t)on_turn, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 1, NULL, "turn"},
-      {0, (gex_AM_Fn_t)on_put, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 1, NULL, "put"}};
-  job_start(&argc, &argv, 0, table, 2);
-  token_index = table[0].gex_index;
-  put_index = table[1].gex_index;
+  job_start(&argc, &argv, 0, NULL, 0);
+  token_index = job_handler((gex_AM_Fn_t)on_turn, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 1);
+  put_index = job_handler((gex_AM_Fn_t)on_put, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 1);
+  job_barrier();
   check_forms();
   for (int mode = GASNET_WAIT_SPIN; mode <= GASNET_WAIT_SPINBLOCK; mode++) {
     CHECK_EQ(gasnet_set_waitmode(mode), GASNET_OK);

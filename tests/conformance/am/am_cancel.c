@@ -79,13 +79,10 @@ static void send_real(gex_Rank_t to, int id) {
 }
 
 int main(int argc, char **argv) {
-  gex_AM_Entry_t table[] = {
-      {0, (gex_AM_Fn_t)on_request, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 1, NULL, "request"},
-      {0, (gex_AM_Fn_t)on_reply, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 1, NULL, "reply"}};
-  job_start(&argc, &argv, 65536, table, 2);
-  request_index = table[0].gex_index;
-  reply_index = table[1].gex_index;
-  job_barrier(); /* handlers use these */
+  job_start(&argc, &argv, 65536, NULL, 0);
+  request_index = job_handler((gex_AM_Fn_t)on_request, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 1);
+  reply_index = job_handler((gex_AM_Fn_t)on_reply, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 1);
+  job_barrier();
   static char client[3000];
   for (int id = 0; id < ROUNDS; id++) {
     const gex_Rank_t to = (job.rank + (gex_Rank_t)id) % job.size;

@@ -137,15 +137,11 @@ static void send_largest(void) {
 }
 
 int main(int argc, char **argv) {
-  gex_AM_Entry_t table[] = {
-      {0, (gex_AM_Fn_t)on_compare, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 2, NULL, "compare"},
-      {0, (gex_AM_Fn_t)on_big, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 16, NULL, "big"},
-      {0, (gex_AM_Fn_t)on_back, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, "back"}};
-  job_start(&argc, &argv, 0, table, 3);
-  compare_index = table[0].gex_index;
-  big_index = table[1].gex_index;
-  back_index = table[2].gex_index;
-  job_barrier(); /* handlers use these */
+  job_start(&argc, &argv, 0, NULL, 0);
+  compare_index = job_handler((gex_AM_Fn_t)on_compare, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 2);
+  big_index = job_handler((gex_AM_Fn_t)on_big, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 16);
+  back_index = job_handler((gex_AM_Fn_t)on_back, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0);
+  job_barrier();
   check_all();
   exchange();
   send_largest();

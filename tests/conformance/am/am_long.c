@@ -130,16 +130,12 @@ static void zero_bytes(void) {
 }
 
 int main(int argc, char **argv) {
-  gex_AM_Entry_t table[] = {
-      {0, (gex_AM_Fn_t)on_request, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 2, NULL, "request"},
-      {0, (gex_AM_Fn_t)on_reply, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REPLY, 2, NULL, "reply"},
-      {0, (gex_AM_Fn_t)on_zero, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQREP, 1, NULL, "zero"}};
-  job_start(&argc, &argv, 0, table, 3);
-  request_index = table[0].gex_index;
-  reply_index = table[1].gex_index;
-  zero_index = table[2].gex_index;
-  job_barrier(); /* handlers use these */
-  zero_bytes();  /* before a segment exists */
+  job_start(&argc, &argv, 0, NULL, 0);
+  request_index = job_handler((gex_AM_Fn_t)on_request, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 2);
+  reply_index = job_handler((gex_AM_Fn_t)on_reply, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REPLY, 2);
+  zero_index = job_handler((gex_AM_Fn_t)on_zero, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQREP, 1);
+  job_barrier();
+  zero_bytes(); /* before a segment exists */
   job_attach((uintptr_t)AREA * 2 * job.size);
   memset(job.base, GUARD, job.bytes);
   job_barrier();

@@ -166,12 +166,11 @@ static void send_request(gex_Rank_t to, int shape, int id, int lc) {
 }
 
 int main(int argc, char **argv) {
-  gex_AM_Entry_t table[] = {
-      {0, (gex_AM_Fn_t)on_request, GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REQUEST, 3, NULL, "request"},
-      {0, (gex_AM_Fn_t)on_reply, GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REPLY, 3, NULL, "reply"}};
-  job_start(&argc, &argv, 0, table, 2);
-  request_index = table[0].gex_index;
-  reply_index = table[1].gex_index;
+  job_start(&argc, &argv, 0, NULL, 0);
+  request_index =
+      job_handler((gex_AM_Fn_t)on_request, GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REQUEST, 3);
+  reply_index = job_handler((gex_AM_Fn_t)on_reply, GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REPLY, 3);
+  job_barrier();
   job_attach((uintptr_t)AREA * 2 * job.size);
   client_room = (char *)malloc(AREA + 16);
   if (!client_room) check_abandon();

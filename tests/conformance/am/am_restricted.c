@@ -91,12 +91,10 @@ static void on_reply(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t i
 }
 
 int main(int argc, char **argv) {
-  gex_AM_Entry_t table[] = {
-      {0, (gex_AM_Fn_t)on_request, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 1, NULL, "request"},
-      {0, (gex_AM_Fn_t)on_reply, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 1, NULL, "reply"}};
-  job_start(&argc, &argv, GASNET_PAGESIZE, table, 2);
-  request_index = table[0].gex_index;
-  reply_index = table[1].gex_index;
+  job_start(&argc, &argv, GASNET_PAGESIZE, NULL, 0);
+  request_index = job_handler((gex_AM_Fn_t)on_request, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 1);
+  reply_index = job_handler((gex_AM_Fn_t)on_reply, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 1);
+  job_barrier();
   gex_HSL_Init(&made_lock);
   gex_Client_SetCData(job.client, &mark[0]);
   gex_EP_SetCData(job.ep, &mark[1]);

@@ -20,10 +20,9 @@ static void on_link(gex_Token_t token) {
 }
 
 int main(int argc, char **argv) {
-  gex_AM_Entry_t table[] = {
-      {0, (gex_AM_Fn_t)on_link, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "link"}};
-  job_start(&argc, &argv, 0, table, 1);
-  link_i = table[0].gex_index;
+  job_start(&argc, &argv, 0, NULL, 0);
+  link_i = job_handler((gex_AM_Fn_t)on_link, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0);
+  job_barrier();
   gex_AM_RequestShort0(job.tm, job.rank, link_i, 0);
   CHECK(links >= 1);
   GASNET_BLOCKUNTIL(links == LINKS);

@@ -9,15 +9,13 @@
  * side or both; the signal is a word of the attached segment. Who sees the signal finds the data.
  */
 #include "job.h"
-#include "mk_dev.h"
+#include "mk_pair.h"
 
 #include <gasnetex_ext.h>
 #include <stdlib.h>
 
 enum { SLOT = 1 << 18, WAYS = 3, ROUNDS = 5, HEAD = 4096 };
 
-static gex_EP_t ep[2]; /* 0: host, 1: device */
-static char *own[2], **base[2];
 static gex_Rank_t next, before;
 
 /* Signals in the attached segment: of data that came, of data that were taken, acknowledgements. */
@@ -50,30 +48,6 @@ static void expect(int e, const char *addr, size_t n, uint64_t seed) {
 /* Three slots in each memory: to send from, to receive in, to read from. */
 static char *slot(int e, gex_Rank_t r, int which) {
   return base[e][r] + HEAD + (size_t)which * SLOT;
-}
-
-static void make_endpoints(void) {
-  const uintptr_t bytes = HEAD + (uintptr_t)WAYS * SLOT;
-  gex_Segment_t seg = GEX_SEGMENT_INVALID;
-  job_attach(bytes);
-  ep[0] = job.ep;
-  own[0] = job.base;
-  REQUIRE(gex_EP_Create(&ep[1], job.client, GEX_EP_CAPABILITY_RMA, 0) == GASNET_OK);
-  REQUIRE(gex_Segment_Create(&seg, job.client, NULL, bytes, dev_kind(job.client, 1), 0) ==
-          GASNET_OK);
-  REQUIRE(gex_EP_BindSegment(ep[1], seg, 0) == GASNET_OK);
-  own[1] = (char *)gex_Segment_QueryAddr(seg);
-  REQUIRE(gex_EP_PublishBoundSegment(job.tm, &ep[1], 1, 0) == GASNET_OK);
-  for (int e = 0; e < 2; e++) {
-    base[e] = (char **)calloc(job.size, sizeof(char *));
-    if (!base[e]) check_abandon();
-    for (gex_Rank_t r = 0; r < job.size; r++) {
-      void *owner = NULL;
-      const gex_TM_t pair = gex_TM_Pair(ep[1], (gex_EP_Index_t)e);
-      REQUIRE(gex_Segment_QueryBound(pair, r, &owner, NULL, NULL) == 0);
-      base[e][r] = (char *)owner;
-    }
-  }
 }
 
 /* Send in one of the forms; signal `which` of the next rank becomes `value` or is raised by 1. */
@@ -192,7 +166,7 @@ int main(int argc, char **argv) {
   job_start(&argc, &argv, 0, NULL, 0);
   next = (job.rank + 1) % job.size;
   before = (job.rank + job.size - 1) % job.size;
-  make_endpoints();
+  make_endpoints(HEAD + (uintptr_t)WAYS * SLOT);
   memset(job.base, 0, HEAD);
   job_barrier();
   for (int l = 0; l < 2; l++)

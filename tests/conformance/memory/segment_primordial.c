@@ -77,10 +77,9 @@ static void check_long(gex_TM_t tm, size_t nbytes) {
 }
 
 int main(int argc, char **argv) {
-  gex_AM_Entry_t table[] = {
-      {0, (gex_AM_Fn_t)on_landed, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 1, NULL, "landed"}};
-  job_start(&argc, &argv, 0, table, 1);
-  landed = table[0].gex_index;
+  job_start(&argc, &argv, 0, NULL, 0);
+  landed = job_handler((gex_AM_Fn_t)on_landed, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 1);
+  job_barrier();
   gex_TM_t early = GEX_TM_INVALID, late = GEX_TM_INVALID;
   (void)gex_TM_Split(&early, job.tm, (int)job.rank % 2, -(int)job.rank, NULL, 0,
                      GEX_FLAG_TM_NO_SCRATCH);

@@ -98,10 +98,9 @@ static void setting_by_a_thread(void) {
 }
 
 int main(int argc, char **argv) {
-  gex_AM_Entry_t table[] = {
-      {0, (gex_AM_Fn_t)on_ping, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "ping"}};
-  job_start(&argc, &argv, 4096, table, 1);
-  ping_index = table[0].gex_index;
+  job_start(&argc, &argv, 4096, NULL, 0);
+  ping_index = job_handler((gex_AM_Fn_t)on_ping, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0);
+  job_barrier();
   sched_getaffinity(0, sizeof at_start, &at_start);
   if (CPU_COUNT(&at_start) < 2) {
     if (job.rank == 0) printf("skipped: fewer than two processors\n");

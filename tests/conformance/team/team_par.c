@@ -87,10 +87,9 @@ static void make_member_team(void) {
 }
 
 int main(int argc, char **argv) {
-  gex_AM_Entry_t table[] = {
-      {0, (gex_AM_Fn_t)on_hello, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 2, NULL, "hello"}};
-  job_start(&argc, &argv, BYTES, table, 1);
-  hello = table[0].gex_index;
+  job_start(&argc, &argv, BYTES, NULL, 0);
+  hello = job_handler((gex_AM_Fn_t)on_hello, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 2);
+  job_barrier();
   for (int i = 0; i < THREADS; i++)
     (void)gex_TM_Dup(&parent[i], job.tm, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
   make_member_team();

@@ -211,10 +211,9 @@ static void check_cycles(void) {
 }
 
 int main(int argc, char **argv) {
-  gex_AM_Entry_t table[] = {
-      {0, (gex_AM_Fn_t)on_hello, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 1, NULL, "hello"}};
-  job_start(&argc, &argv, 0, table, 1);
-  hello = table[0].gex_index;
+  job_start(&argc, &argv, 0, NULL, 0);
+  hello = job_handler((gex_AM_Fn_t)on_hello, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 1);
+  job_barrier();
   const gex_TM_t early = by_parity(); /* its tables must follow the attach */
   const gex_TM_t same = split(job.tm, 0, 0);
   job_attach(4 * SCRATCH);

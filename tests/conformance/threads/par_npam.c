@@ -62,12 +62,9 @@ static void body(int thread) {
 }
 
 int main(int argc, char **argv) {
-  gex_AM_Entry_t table[] = {
-      {0, (gex_AM_Fn_t)on_request, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 2, NULL, "request"},
-      {0, (gex_AM_Fn_t)on_reply, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 2, NULL, "reply"}};
-  job_start(&argc, &argv, 0, table, 2);
-  request_index = table[0].gex_index;
-  reply_index = table[1].gex_index;
+  job_start(&argc, &argv, 0, NULL, 0);
+  request_index = job_handler((gex_AM_Fn_t)on_request, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 2);
+  reply_index = job_handler((gex_AM_Fn_t)on_reply, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 2);
   job_barrier();
   run_threads(THREADS, body);
   job_barrier();

@@ -11,7 +11,7 @@
  * process.
  */
 #include "job.h"
-#include "mk_dev.h"
+#include "mk_pair.h"
 
 #include <gasnet_vis.h>
 #include <stdlib.h>
@@ -19,8 +19,6 @@
 
 enum { SLOT = 1 << 14, N = 12, PIECES = 9 };
 
-static gex_EP_t ep[2]; /* 0: host, 1: device */
-static char *own[2], **base[2];
 static uintptr_t bytes;
 static uint64_t notes;
 static gex_AM_Index_t note;
@@ -51,30 +49,6 @@ static char *local(int e, int which) {
 }
 static char *remote(int e, gex_Rank_t r) {
   return base[e][r] + (size_t)job.rank * SLOT;
-}
-
-static void make_endpoints(void) {
-  gex_Segment_t seg = GEX_SEGMENT_INVALID;
-  bytes = ((uintptr_t)job.size + 2) * SLOT;
-  job_attach(bytes);
-  ep[0] = job.ep;
-  own[0] = job.base;
-  REQUIRE(gex_EP_Create(&ep[1], job.client, GEX_EP_CAPABILITY_RMA, 0) == GASNET_OK);
-  REQUIRE(gex_Segment_Create(&seg, job.client, NULL, bytes, dev_kind(job.client, 1), 0) ==
-          GASNET_OK);
-  REQUIRE(gex_EP_BindSegment(ep[1], seg, 0) == GASNET_OK);
-  own[1] = (char *)gex_Segment_QueryAddr(seg);
-  REQUIRE(gex_EP_PublishBoundSegment(job.tm, &ep[1], 1, 0) == GASNET_OK);
-  for (int e = 0; e < 2; e++) {
-    base[e] = (char **)calloc(job.size, sizeof(char *));
-    if (!base[e]) check_abandon();
-    for (gex_Rank_t r = 0; r < job.size; r++) {
-      void *owner = NULL;
-      const gex_TM_t pair = gex_TM_Pair(ep[1], (gex_EP_Index_t)e);
-      gex_Event_Wait(gex_EP_QueryBoundSegmentNB(pair, r, &owner, NULL, NULL, 0));
-      base[e][r] = (char *)owner;
-    }
-  }
 }
 
 /* A matrix of words goes out transposed and comes back. */
@@ -136,11 +110,11 @@ static void notified(void) {
 
 int main(int argc, char **argv) {
   dev_select();
-  gex_AM_Entry_t table[] = {
-      {0, (gex_AM_Fn_t)on_note, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, "note"}};
-  job_start(&argc, &argv, 0, table, 1);
-  note = table[0].gex_index;
-  make_endpoints();
+  job_start(&argc, &argv, 0, NULL, 0);
+  note = job_handler((gex_AM_Fn_t)on_note, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0);
+  job_barrier();
+  bytes = ((uintptr_t)job.size + 2) * SLOT;
+  make_endpoints(bytes);
   job_barrier();
   for (int l = 0; l < 2; l++)
     for (int e = 0; e < 2; e++)

@@ -64,10 +64,9 @@ static void body(int id) {
 }
 
 int main(int argc, char **argv) {
-  gex_AM_Entry_t table[] = {
-      {0, (gex_AM_Fn_t)on_note, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, "note"}};
-  job_start(&argc, &argv, 0, table, 1);
-  note = table[0].gex_index;
+  job_start(&argc, &argv, 0, NULL, 0);
+  note = job_handler((gex_AM_Fn_t)on_note, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0);
+  job_barrier();
   job_attach((uintptr_t)THREADS * SLOT);
   job_barrier();
   run_threads(THREADS, body);
