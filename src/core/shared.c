@@ -16,7 +16,7 @@
 #include <string.h>
 
 static uint64_t used = 1;
-static uint32_t region; /* of the on-node engine */
+static uint32_t region, cards; /* of the on-node engine: rows; cards of the primordial team */
 
 /* The measurement of a hand-off: the least mean of TRIPS trips, of ROUNDS means; then COPIES times
  * the first rank writes a slot, and the last reads it. It ends after MEASURE_NS in any case, and
@@ -82,6 +82,7 @@ uint32_t tmb_shared_rows(void) {
 }
 
 void tmb_shared_ask(void) {
+  cards = tmb_near_region(&tmb_job.near, "all-gathers", 2 * sizeof(struct tmb_shared_card));
   region =
       tmb_near_region(&tmb_job.near, "rows of teams", tmb_shared_rows() * TMB_SHARED_ROW_BYTES);
 }
@@ -90,6 +91,7 @@ void tmb_shared_init(void) {
   if (tmb_job.near_memory) {
     tmb_job.rows = tmb_near_at(&tmb_job.near, region, 0);
     tmb_job.rows_stride = tmb_job.near.region[region].bytes;
+    tmb_job.cards = tmb_near_at(&tmb_job.near, cards, 0);
   }
   tmb_job.team.shared = tmb_job.rows && tmb_job.size > 1 && tmb_job.nbrhd.size == tmb_job.size;
   const bool first = tmb_job.rank == 0, last = tmb_job.rank + 1 == tmb_job.size;

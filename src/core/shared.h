@@ -160,4 +160,12 @@ static inline struct tmb_shared_row *tmb_shared_row(const struct tmb_team *team,
   return (struct tmb_shared_row *)(void *)(rows + row * TMB_SHARED_ROW_BYTES);
 }
 
+/* What a member of such a team shows to the others in all-gather `number`. Those of the primordial
+ * team lie side by side: everybody reads those of everybody, and 16 ranks share a page. */
+static inline struct tmb_shared_card *tmb_shared_card(const struct tmb_team *team, uint32_t rank,
+                                                      uint64_t number) {
+  if (team->shared_row) return &tmb_shared_row(team, rank)->card[number & 1];
+  return tmb_job.cards + 2 * tmb_near_of(tmb_team_jobrank(team, rank)) + (number & 1);
+}
+
 #endif

@@ -30,6 +30,7 @@ int sched_getcpu(void) {
 /* A team of MEMBERS ranks of this host; nobody of it runs but this process. */
 static int start(void **state) {
   static uint32_t near_of[MEMBERS] = {0, 1, 2, 3};
+  static struct tmb_shared_card cards[2 * MEMBERS];
   const size_t bytes = MEMBERS * TMB_SHARED_ROW_BYTES;
   (void)state;
   memset(&team, 0, sizeof team);
@@ -39,6 +40,8 @@ static int start(void **state) {
   tmb_job.size = MEMBERS;
   tmb_job.near_of = near_of;
   tmb_job.wait.crowded = true;
+  memset(cards, 0, sizeof cards);
+  tmb_job.cards = cards;
   tmb_job.rows_stride = TMB_SHARED_ROW_BYTES;
   tmb_job.rows = aligned_alloc(4096, bytes);
   doors = aligned_alloc(4096, 4096);
@@ -138,13 +141,24 @@ static void shown_is_not_counted(void **state) {
   team.own_calls.gathers = 0;
   tmb_team_gather_begin(&g, &team, &mine, sizeof mine);
   for (uint32_t r = 1; r < MEMBERS; r++) {
-    struct tmb_shared_row *const row = tmb_shared_row(&team, r);
     assert_false(tmb_team_gather_step(&g));
-    tmb_store_rel(&row->card[0].number, 1u);
+    tmb_store_rel(&tmb_shared_card(&team, r, 0)->number, 1u);
   }
   assert_false(tmb_team_gather_step(&g));
   tmb_fetch_add_rel(&tmb_shared_row(&team, 0)->gathered.word, MEMBERS - 1);
   assert_true(tmb_team_gather_step(&g));
+}
+
+/* Everybody reads the cards of everybody: those of the primordial team lie side by side, so that a
+ * page has those of many members. */
+static void cards_side_by_side(void **state) {
+  (void)state;
+  for (uint32_t r = 0; r < MEMBERS; r++)
+    for (uint64_t number = 0; number < 2; number++) {
+      const char *const card = (char *)tmb_shared_card(&team, r, number);
+      const size_t at = (size_t)(card - (char *)tmb_shared_card(&team, 0, 0));
+      assert_int_equal(at, (2 * r + number) * sizeof(struct tmb_shared_card));
+    }
 }
 
 int main(void) {
@@ -154,6 +168,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(kinds_are_apart, start, end),
       cmocka_unit_test_setup_teardown(the_last_wakes_all, start, end),
       cmocka_unit_test_setup_teardown(shown_is_not_counted, start, end),
+      cmocka_unit_test_setup_teardown(cards_side_by_side, start, end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,7 @@ const struct tmb_layer tmb_team_gather_layer = {.name = "team_gather", .handlers
 
 static void show(const struct tmb_team_gathering *g, const void *mine) {
   const struct tmb_team *team = g->team;
-  struct tmb_shared_card *card = &tmb_shared_row(team, team->head.rank)->card[g->number & 1];
+  struct tmb_shared_card *card = tmb_shared_card(team, team->head.rank, g->number);
   memcpy(card->block, mine, g->bytes);
   tmb_store_rel(&card->number, g->number + 1);
   if (tmb_job.wait.crowded) {
@@ -122,7 +122,7 @@ static bool collect_shown(struct tmb_team_gathering *g) {
       tmb_load_acq(&tmb_shared_row(team, 0)->gathered.word) < (g->number + 1) * team->head.size)
     return false;
   for (; g->round < team->head.size; g->round++)
-    if (tmb_load_acq(&tmb_shared_row(team, g->round)->card[g->number & 1].number) != g->number + 1)
+    if (tmb_load_acq(&tmb_shared_card(team, g->round, g->number)->number) != g->number + 1)
       return false;
   return true;
 }
@@ -161,8 +161,7 @@ bool tmb_team_gather_end(struct tmb_team_gathering *g, void *all) {
   }
   if (team->shared) {
     for (uint32_t r = 0; r < team->head.size; r++)
-      memcpy((char *)all + r * g->bytes, tmb_shared_row(team, r)->card[g->number & 1].block,
-             g->bytes);
+      memcpy((char *)all + r * g->bytes, tmb_shared_card(team, r, g->number)->block, g->bytes);
     return true;
   }
   const size_t low = (size_t)(team->head.size - team->head.rank) * g->bytes;
