@@ -160,6 +160,49 @@ class Runner(unittest.TestCase):
             run_tests.part_of("4/3")
 
 
+class IfChanged(unittest.TestCase):
+    """scripts/if_changed.py on a script that reads in every way."""
+
+    SCRIPT = """import pathlib, subprocess, sys
+import helper
+HERE = pathlib.Path(sys.argv[1])
+(HERE / "read").read_text()
+sorted((HERE / "listed").iterdir())
+(HERE / "asked").exists()
+subprocess.run(["true", f"-I{HERE}/tree", str(HERE / "named")], check=True)
+print("ran")
+sys.exit((HERE / "read").read_text() == "bad")
+"""
+
+    def call(self, root):
+        """(exit code, whether the script has run)."""
+        command = [sys.executable, str(HERE / "if_changed.py"), "--root", str(root), "--build",
+                   str(root / "build"), "x", str(root / "script.py"), str(root)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, "ran" in done.stdout
+
+    def test_each_change_is_seen(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder).resolve()
+            for name in ("build", "listed", "other", "tree/below"):
+                (root / name).mkdir(parents=True)
+            for name in ("helper.py", "named", "tree/below/file", "read"):
+                (root / name).write_text("old = 1\n")
+            (root / "script.py").write_text(self.SCRIPT)
+            self.assertEqual(self.call(root), (0, True))
+            self.assertEqual(self.call(root), (0, False))
+            (root / "other" / "unread").write_text("x")
+            self.assertEqual(self.call(root), (0, False))
+            for name in ("read", "listed/more", "asked", "tree/below/file", "tree/more", "named",
+                         "helper.py"):
+                (root / name).write_text("new = 2\n")
+                self.assertEqual(self.call(root), (0, True), name)
+                self.assertEqual(self.call(root), (0, False), name)
+            (root / "read").write_text("bad")
+            self.assertEqual(self.call(root), (1, True))
+            self.assertEqual(self.call(root), (1, True), "what failed is not kept")
+
+
 class Symbols(unittest.TestCase):
     """scripts/check_symbols.py on a library of one function."""
 

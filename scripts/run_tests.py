@@ -15,9 +15,9 @@ end. A test that fails is run once more, alone: it counts as the second run says
 are shown. Which test needed its second run, and when, is kept in TREE/second-runs.txt: such a test
 has a bug. More than SECOND_MOST of them in one run are a failure.
 At the end stands a table of the stages: results, wall-clock time, processor time; of stages that
-ran at the same time, the sum of their tests' times. Then each test that failed, with the end of
-what it printed. The last line is `N passed, N failed` with `, N skipped` where there are any; the
-exit code is 1 when something failed.
+ran at the same time, the sum of their tests' times. Then the tests that took longest, and each test
+that failed, with the end of what it printed. The last line is `N passed, N failed` with `, N
+skipped` where there are any; the exit code is 1 when something failed.
 """
 
 import argparse
@@ -57,6 +57,7 @@ UNDER_NICE = 10  # priority of stages that run under others
 SECOND_MOST = 3  # tests that may need their second run
 END_LINES = 8  # of what a test that failed has printed
 END_TESTS = 12  # so many of them are shown
+LONGEST = 6  # tests that took most time are named
 
 
 @dataclass
@@ -163,10 +164,12 @@ class Count:
     ends: dict = field(default_factory=dict)  # test that failed -> the end of what it printed
     second: int = 0  # tests that passed only when run again
     test_s: float = 0  # sum of the times of the tests
+    longest: list = field(default_factory=list)  # (time in seconds, test) of LONGEST tests
 
     def add(self, other):
         """Adds another count to this one."""
         self.ends.update(other.ends)
+        self.longest = sorted(self.longest + other.longest, reverse=True)[:LONGEST]
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
@@ -253,7 +256,8 @@ def read_report(path):
         return counts
     for case in ElementTree.parse(path).getroot().iter("testcase"):
         count = counts.setdefault(case.get("name").split(".")[0], Count())
-        count.test_s += float(case.get("time") or 0)
+        took = float(case.get("time") or 0)
+        count.add(Count(test_s=took, longest=[(took, case.get("name"))]))
         status = case.get("status")
         if status == "run":
             count.passed += 1
@@ -484,6 +488,8 @@ def main():
     wall, used = time.monotonic() - start, processor_s() - used
     lines.append(table_line("all", total, f"{wall:.0f} s", f"{used:.0f} s"))
     say("\n  stage               passed failed skipped      wall processor\n" + "\n".join(lines))
+    if total.longest:
+        say("\n  longest: " + ", ".join(f"{name} {took:.1f} s" for took, name in total.longest))
     say("")
     show_failures(total)
     if total.second > SECOND_MOST:

@@ -227,7 +227,7 @@ static void way_out(void **state) {
 
 /* ---- long transfers by connection, the rest by datagrams */
 
-enum { PUTS = 60, PUT_BYTES = 400000 };
+enum { PUTS = 24, PUT_BYTES = 400000 };
 
 /* Put from a quarter of the segment to the same one of the peer, each rank with values of its own;
  * messages beside. in spoil: called between, or NULL. */
