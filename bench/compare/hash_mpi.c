@@ -74,23 +74,19 @@ static bool run(struct job *job, const struct app_options *o) {
   return good;
 }
 
-int main(int argc, char **argv) {
-  static const struct app_number numbers[] = {
-      {"inserts", 'n', 20000, 1, 0, "Keys that each rank inserts"}};
-  static const char *const ways[] = {"mpi-rma"};
-  static const struct app_program program = {.name = "hash",
-                                             .help = "Inserts into a distributed hash table",
-                                             .numbers = numbers,
-                                             .count = 1,
-                                             .iterations = 3,
-                                             .ways = ways,
-                                             .way_count = 1,
-                                             .unit = "M inserts/s"};
-  struct job job;
-  struct app_options options;
-  job_start(&job, program.name, &argc, &argv);
-  app_options(&job, &program, &options, argc, argv);
-  inserts = (uint64_t)options.n[0];
+static const struct app_number numbers[] = {
+    {"inserts", 'n', 20000, 1, 0, "Keys that each rank inserts"}};
+static const char *const ways[] = {"mpi-rma"};
+static const struct app_program program =
+    APP_PROGRAM("hash", "Inserts into a distributed hash table", numbers, 3,
+                APP_WAYS(ways, NULL, 1), .unit = "M inserts/s");
+
+static bool run_all(struct job *job, const struct app_options *options) {
+  inserts = (uint64_t)options->n[0];
   slots = table_slots(inserts);
-  job_exit(&job, run(&job, &options) ? 0 : 1);
+  return run(job, options);
+}
+
+int main(int argc, char **argv) {
+  app_main(argc, argv, &program, run_all);
 }

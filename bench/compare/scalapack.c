@@ -128,34 +128,30 @@ static bool run_potrf(struct job *job, const struct app_options *o, const struct
   return good;
 }
 
-int main(int argc, char **argv) {
-  static const struct app_number numbers[] = {
-      {"size", 'n', 1000, 1, 0, "Rows and columns of each matrix"},
-      {"block", 'b', 128, 1, 0, "Rows and columns of a block"},
-      {"columns", 'c', 0, 0, 0, "Columns of B and C; 0: as --size"},
-      {"inner", 'k', 0, 0, 0, "Columns of A and rows of B; 0: as --size"}};
-  static const char *const ways[] = {[GEMM] = "pdgemm", [POTRF] = "pdpotrf"};
-  static const struct app_program program = {.name = "scalapack",
-                                             .help = "C = A B, or A = L L^T, by ScaLAPACK",
-                                             .numbers = numbers,
-                                             .count = 4,
-                                             .iterations = 3,
-                                             .ways = ways,
-                                             .way_count = 2};
-  struct job job;
-  struct app_options options;
+static const struct app_number numbers[] = {
+    {"size", 'n', 1000, 1, 0, "Rows and columns of each matrix"},
+    {"block", 'b', 128, 1, 0, "Rows and columns of a block"},
+    {"columns", 'c', 0, 0, 0, "Columns of B and C; 0: as --size"},
+    {"inner", 'k', 0, 0, 0, "Columns of A and rows of B; 0: as --size"}};
+static const char *const ways[] = {[GEMM] = "pdgemm", [POTRF] = "pdpotrf"};
+static const struct app_program program = APP_PROGRAM(
+    "scalapack", "C = A B, or A = L L^T, by ScaLAPACK", numbers, 3, APP_WAYS(ways, NULL, 2));
+
+static bool run_all(struct job *job, const struct app_options *options) {
   struct grid g;
-  job_start(&job, program.name, &argc, &argv);
-  app_options(&job, &program, &options, argc, argv);
   openblas_set_num_threads(1);
-  blocks_grid(job.size, &g.p, &g.q);
-  g.row = job.rank / g.q;
-  g.col = job.rank % g.q;
-  g.nb = (int)options.n[1];
+  blocks_grid(job->size, &g.p, &g.q);
+  g.row = job->rank / g.q;
+  g.col = job->rank % g.q;
+  g.nb = (int)options->n[1];
   Cblacs_get(-1, 0, &g.context);
   Cblacs_gridinit(&g.context, "Row", g.p, g.q);
-  app_head(&job, &options);
-  job.way = options.way == POTRF ? POTRF : GEMM;
-  const bool good = job.way == POTRF ? run_potrf(&job, &options, &g) : run_gemm(&job, &options, &g);
-  job_exit(&job, good ? 0 : 1);
+  app_head(job, options);
+  job->way = options->way == POTRF ? POTRF : GEMM;
+  const bool good = job->way == POTRF ? run_potrf(job, options, &g) : run_gemm(job, options, &g);
+  return good;
+}
+
+int main(int argc, char **argv) {
+  app_main(argc, argv, &program, run_all);
 }

@@ -209,6 +209,15 @@ void app_options(struct job *job, const struct app_program *program, struct app_
   if (p.bind) bind_rank(job);
 }
 
+void app_main(int argc, char **argv, const struct app_program *program,
+              bool (*run)(struct job *job, const struct app_options *options)) {
+  struct job job;
+  struct app_options options;
+  job_start(&job, program->name, &argc, &argv);
+  app_options(&job, program, &options, argc, argv);
+  job_exit(&job, run(&job, &options) ? 0 : 1);
+}
+
 /* Bytes that this host can still give. */
 static double memory_left(void) {
   double kib = 0;

@@ -42,6 +42,14 @@ struct app_program {
   int text_count;
 };
 
+/* A program; behind the iterations other members. */
+#define APP_PROGRAM(name_, help_, numbers_, ...)                                   \
+ {                                                                                 \
+  .name = (name_), .help = (help_), .numbers = (numbers_),                         \
+  .count = (int)(sizeof(numbers_) / sizeof *(numbers_)), .iterations = __VA_ARGS__ \
+ }
+#define APP_WAYS(names, helps, count_) .ways = (names), .way_helps = (helps), .way_count = (count_)
+
 struct app_options {
   const struct app_program *program;
   long n[APP_NUMBERS];         /* in the order of program->numbers */
@@ -61,6 +69,10 @@ struct app_result {
 /* Read the command line; ends the job where there is nothing to run. */
 void app_options(struct job *job, const struct app_program *program, struct app_options *options,
                  int argc, char **argv);
+/* Start the job, read the command line, call `run`, end the job: with 0 if it returns true, else
+ * with 1. Ends the job without `run` where there is nothing to run. */
+_Noreturn void app_main(int argc, char **argv, const struct app_program *program,
+                        bool (*run)(struct job *job, const struct app_options *options));
 
 /* Refuse a problem for which a rank needs about `bytes` of memory, its segment included, where its
  * host has less for each of its ranks: what the system promises and cannot give would end the job

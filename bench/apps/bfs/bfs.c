@@ -201,36 +201,31 @@ static bool allocate(const struct job *job, int scale) {
   return search.filled != NULL;
 }
 
-int main(int argc, char **argv) {
-  static const struct app_number numbers[] = {
-      {"scale", 's', 14, 1, 30, "The graph has 2^N vertices and 16 edges a vertex"}};
-  static const struct app_program program = {.name = "bfs",
-                                             .help = "Breadth-first search on a random graph",
-                                             .numbers = numbers,
-                                             .count = 1,
-                                             .iterations = 3,
-                                             .ways = way_name,
-                                             .way_helps = way_help,
-                                             .way_count = WAYS,
-                                             .unit = "M edges/s"};
-  struct job job;
-  struct app_options options;
-  job_start(&job, program.name, &argc, &argv);
-  app_options(&job, &program, &options, argc, argv);
-  const int scale = (int)options.n[0];
-  app_need(&job, graph_bytes(scale, job.size) + 0x1p4 * (double)((uint64_t)1 << scale));
+static const struct app_number numbers[] = {
+    {"scale", 's', 14, 1, 30, "The graph has 2^N vertices and 16 edges a vertex"}};
+static const struct app_program program =
+    APP_PROGRAM("bfs", "Breadth-first search on a random graph", numbers, 3,
+                APP_WAYS(way_name, way_help, WAYS), .unit = "M edges/s");
+
+static bool run_all(struct job *job, const struct app_options *options) {
+  const int scale = (int)options->n[0];
+  app_need(job, graph_bytes(scale, job->size) + 0x1p4 * (double)((uint64_t)1 << scale));
   search.claimed =
-      words_attach(&job, (((size_t)1 << scale) + (size_t)job.size - 1) / (size_t)job.size);
+      words_attach(job, (((size_t)1 << scale) + (size_t)job->size - 1) / (size_t)job->size);
   words_take(take_letter);
-  if (job_sum(&job, allocate(&job, scale) ? 0 : 1) != 0)
-    job_refuse(&job, "a graph of 2^%d vertices does not fit in memory; take a smaller --scale",
+  if (job_sum(job, allocate(job, scale) ? 0 : 1) != 0)
+    job_refuse(job, "a graph of 2^%d vertices does not fit in memory; take a smaller --scale",
                scale);
   bool good = true;
-  app_head(&job, &options);
+  app_head(job, options);
   for (int way = 0; way < WAYS; way++)
-    if ((options.way < 0 || options.way == way) && (way < LETTER || words_letters()))
-      good = run(&job, &options, way) && good;
+    if ((options->way < 0 || options->way == way) && (way < LETTER || words_letters()))
+      good = run(job, options, way) && good;
   graph_free(&search.graph);
-  words_detach(&job);
-  job_exit(&job, good ? 0 : 1);
+  words_detach(job);
+  return good;
+}
+
+int main(int argc, char **argv) {
+  app_main(argc, argv, &program, run_all);
 }

@@ -134,26 +134,18 @@ static bool allocate(struct cholesky *t) {
   return t->diagonal != NULL;
 }
 
-int main(int argc, char **argv) {
-  static const struct app_number numbers[] = {
-      {"size", 'n', 1000, 1, 0, "Rows and columns of the matrix"},
-      {"block", 'b', 128, 1, 0, "Rows and columns of a block"}};
-  static const struct app_program program = {.name = "cholesky",
-                                             .help = "A = L L^T on block-cyclic matrices",
-                                             .numbers = numbers,
-                                             .count = 2,
-                                             .iterations = 3,
-                                             .ways = way_name,
-                                             .way_helps = way_help,
-                                             .way_count = DELIVER_WAYS};
-  struct job job;
-  struct app_options options;
+static const struct app_number numbers[] = {
+    {"size", 'n', 1000, 1, 0, "Rows and columns of the matrix"},
+    {"block", 'b', 128, 1, 0, "Rows and columns of a block"}};
+static const struct app_program program =
+    APP_PROGRAM("cholesky", "A = L L^T on block-cyclic matrices", numbers, 3,
+                APP_WAYS(way_name, way_help, DELIVER_WAYS));
+
+static bool run_all(struct job *job, const struct app_options *options) {
   struct cholesky t;
-  job_start(&job, program.name, &argc, &argv);
-  app_options(&job, &program, &options, argc, argv);
   openblas_set_num_threads(1);
-  t.m.n = options.n[0];
-  deliver_open(&t.d, &job, t.m.n, options.n[1]);
+  t.m.n = options->n[0];
+  deliver_open(&t.d, job, t.m.n, options->n[1]);
   t.m.nb = t.d.nb;
   t.m.blocks = t.d.blocks;
   t.m.rows = t.d.rows;
@@ -161,12 +153,16 @@ int main(int argc, char **argv) {
   t.m.q = t.d.q;
   t.m.row = t.d.row;
   t.m.col = t.d.col;
-  if (job_sum(&job, allocate(&t) ? 0 : 1) != 0)
-    job_refuse(&job, "a matrix of %ld x %ld does not fit in memory; take a smaller --size", t.m.n,
+  if (job_sum(job, allocate(&t) ? 0 : 1) != 0)
+    job_refuse(job, "a matrix of %ld x %ld does not fit in memory; take a smaller --size", t.m.n,
                t.m.n);
   bool good = true;
-  app_head(&job, &options);
+  app_head(job, options);
   for (int way = 0; way < DELIVER_WAYS; way++)
-    if (options.way < 0 || options.way == way) good = run(&job, &options, &t, way) && good;
-  job_exit(&job, good ? 0 : 1);
+    if (options->way < 0 || options->way == way) good = run(job, options, &t, way) && good;
+  return good;
+}
+
+int main(int argc, char **argv) {
+  app_main(argc, argv, &program, run_all);
 }

@@ -158,27 +158,22 @@ static void prepare(struct job *job, const struct app_options *o) {
   gex_AD_Create(&table.domain, job_team(), GEX_DT_U64, GEX_OP_FCAS, 0);
 }
 
-int main(int argc, char **argv) {
-  static const struct app_number numbers[] = {
-      {"inserts", 'n', 20000, 1, 0, "Keys that each rank inserts"}};
-  static const struct app_program program = {.name = "hash",
-                                             .help = "Inserts into a distributed hash table",
-                                             .numbers = numbers,
-                                             .count = 1,
-                                             .iterations = 3,
-                                             .ways = way_name,
-                                             .way_helps = way_help,
-                                             .way_count = WAYS,
-                                             .unit = "M inserts/s"};
-  struct job job;
-  struct app_options options;
-  job_start(&job, program.name, &argc, &argv);
-  app_options(&job, &program, &options, argc, argv);
-  prepare(&job, &options);
+static const struct app_number numbers[] = {
+    {"inserts", 'n', 20000, 1, 0, "Keys that each rank inserts"}};
+static const struct app_program program =
+    APP_PROGRAM("hash", "Inserts into a distributed hash table", numbers, 3,
+                APP_WAYS(way_name, way_help, WAYS), .unit = "M inserts/s");
+
+static bool run_all(struct job *job, const struct app_options *options) {
+  prepare(job, options);
   bool good = true;
-  app_head(&job, &options);
+  app_head(job, options);
   for (int way = 0; way < WAYS; way++)
-    if (options.way < 0 || options.way == way) good = run(&job, &options, way) && good;
+    if (options->way < 0 || options->way == way) good = run(job, options, way) && good;
   gex_AD_Destroy(table.domain);
-  job_exit(&job, good ? 0 : 1);
+  return good;
+}
+
+int main(int argc, char **argv) {
+  app_main(argc, argv, &program, run_all);
 }

@@ -125,52 +125,49 @@ static bool run(struct run *r, int way) {
   return good;
 }
 
-int main(int argc, char **argv) {
-  static const struct app_number numbers[] = {
-      {"cells-x", 'x', 240, GHOST, 0, "Cells in x"},
-      {"cells-y", 'y', 240, GHOST, 0, "Cells in y"},
-      {"every", 'e', 100, 1, 0, "Steps from one snapshot to the next"}};
-  static const struct app_text texts[] = {
-      {"problem", 'p', "blast", "NAME",
-       "blast, tube (shock tube in x), tube-y or corner (default blast)"},
-      {"output", 'o', NULL, "PREFIX", "Write snapshots PREFIX.STEP.vtk and .png"}};
-  static const struct app_program program = {.name = "hydro",
-                                             .help = "Compressible hydrodynamics, Lagrangian step "
-                                                     "and remap",
-                                             .numbers = numbers,
-                                             .count = 3,
-                                             .iterations = 50,
-                                             .unit = "Mcells/s",
-                                             .texts = texts,
-                                             .text_count = 2};
-  struct job job;
-  struct app_options options;
+static const struct app_number numbers[] = {
+    {"cells-x", 'x', 240, GHOST, 0, "Cells in x"},
+    {"cells-y", 'y', 240, GHOST, 0, "Cells in y"},
+    {"every", 'e', 100, 1, 0, "Steps from one snapshot to the next"}};
+static const struct app_text texts[] = {
+    {"problem", 'p', "blast", "NAME",
+     "blast, tube (shock tube in x), tube-y or corner (default blast)"},
+    {"output", 'o', NULL, "PREFIX", "Write snapshots PREFIX.STEP.vtk and .png"}};
+static const struct app_program program =
+    APP_PROGRAM("hydro",
+                "Compressible hydrodynamics, Lagrangian step "
+                "and remap",
+                numbers, 50, .unit = "Mcells/s", .texts = texts, .text_count = 2);
+
+static bool run_all(struct job *job, const struct app_options *options) {
   struct grid grid;
   struct halo halo;
-  job_start(&job, program.name, &argc, &argv);
-  app_options(&job, &program, &options, argc, argv);
-  struct run r = {.job = &job, .options = &options, .grid = &grid, .halo = &halo};
-  r.problem = problem_find(options.text[PROBLEM]);
+  struct run r = {.job = job, .options = options, .grid = &grid, .halo = &halo};
+  r.problem = problem_find(options->text[PROBLEM]);
   if (r.problem == PROBLEMS)
-    job_refuse(&job, "--problem %s: expected blast, tube, tube-y or corner", options.text[PROBLEM]);
+    job_refuse(job, "--problem %s: expected blast, tube, tube-y or corner", options->text[PROBLEM]);
   const long shorter =
-      options.n[CELLS_X] < options.n[CELLS_Y] ? options.n[CELLS_X] : options.n[CELLS_Y];
-  const double side = 1 / (double)(r.problem == TUBE     ? options.n[CELLS_X]
-                                   : r.problem == TUBE_Y ? options.n[CELLS_Y]
+      options->n[CELLS_X] < options->n[CELLS_Y] ? options->n[CELLS_X] : options->n[CELLS_Y];
+  const double side = 1 / (double)(r.problem == TUBE     ? options->n[CELLS_X]
+                                   : r.problem == TUBE_Y ? options->n[CELLS_Y]
                                                          : shorter);
   grid_divide(
-      &job, &grid, options.n,
-      (const double[2]){side * (double)options.n[CELLS_X], side * (double)options.n[CELLS_Y]});
-  app_need(&job, grid_bytes(&grid) + 2 * (double)halo_bytes(&grid));
-  job_attach(&job, halo_bytes(&grid));
-  const bool enough = grid_allocate(&grid) && halo_allocate(&halo, &job, &grid);
-  if (job_sum(&job, enough ? 0 : 1) != 0)
-    job_refuse(&job, "%ld x %ld cells do not fit in memory; take fewer", grid.all_x, grid.all_y);
+      job, &grid, options->n,
+      (const double[2]){side * (double)options->n[CELLS_X], side * (double)options->n[CELLS_Y]});
+  app_need(job, grid_bytes(&grid) + 2 * (double)halo_bytes(&grid));
+  job_attach(job, halo_bytes(&grid));
+  const bool enough = grid_allocate(&grid) && halo_allocate(&halo, job, &grid);
+  if (job_sum(job, enough ? 0 : 1) != 0)
+    job_refuse(job, "%ld x %ld cells do not fit in memory; take fewer", grid.all_x, grid.all_y);
   bool good = true;
-  app_head(&job, &options);
+  app_head(job, options);
   for (int way = 0; way < job_way_count; way++)
-    if (options.way < 0 || options.way == way) good = run(&r, way) && good;
+    if (options->way < 0 || options->way == way) good = run(&r, way) && good;
   halo_free(&halo);
   grid_free(&grid);
-  job_exit(&job, good ? 0 : 1);
+  return good;
+}
+
+int main(int argc, char **argv) {
+  app_main(argc, argv, &program, run_all);
 }

@@ -227,38 +227,33 @@ static bool can_read_all(struct job *job, const struct matmul *t) {
   return job_sum(job, all ? 0 : 1) == 0;
 }
 
-int main(int argc, char **argv) {
-  static const struct app_number numbers[] = {
-      {"size", 'n', 1000, 1, 0, "Rows and columns of each matrix"},
-      {"block", 'b', 128, 1, 0, "Rows and columns of a block"},
-      {"columns", 'c', 0, 0, 0, "Columns of B and C; 0: as --size"},
-      {"inner", 'k', 0, 0, 0, "Columns of A and rows of B; 0: as --size"}};
-  static const struct app_program program = {.name = "matmul",
-                                             .help = "C = A B on block-cyclic matrices",
-                                             .numbers = numbers,
-                                             .count = 4,
-                                             .iterations = 3,
-                                             .ways = way_name,
-                                             .way_helps = way_help,
-                                             .way_count = WAYS};
-  struct job job;
-  struct app_options options;
+static const struct app_number numbers[] = {
+    {"size", 'n', 1000, 1, 0, "Rows and columns of each matrix"},
+    {"block", 'b', 128, 1, 0, "Rows and columns of a block"},
+    {"columns", 'c', 0, 0, 0, "Columns of B and C; 0: as --size"},
+    {"inner", 'k', 0, 0, 0, "Columns of A and rows of B; 0: as --size"}};
+static const struct app_program program = APP_PROGRAM(
+    "matmul", "C = A B on block-cyclic matrices", numbers, 3, APP_WAYS(way_name, way_help, WAYS));
+
+static bool run_all(struct job *job, const struct app_options *options) {
   struct matmul t;
-  job_start(&job, program.name, &argc, &argv);
-  app_options(&job, &program, &options, argc, argv);
   openblas_set_num_threads(1);
-  lay_out(&job, &options, &t);
-  if (job_sum(&job, allocate(&t) ? 0 : 1) != 0)
-    job_refuse(&job, "matrices of this size do not fit in memory; take a smaller --size");
+  lay_out(job, options, &t);
+  if (job_sum(job, allocate(&t) ? 0 : 1) != 0)
+    job_refuse(job, "matrices of this size do not fit in memory; take a smaller --size");
   (void)gex_TM_Split(&t.row_tm, job_team(), t.s.row, t.s.col, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
   (void)gex_TM_Split(&t.col_tm, job_team(), t.s.col, t.s.row, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
   fill(&t);
-  const bool direct = can_read_all(&job, &t);
-  t.rate = matmul_calibrate(&job);
+  const bool direct = can_read_all(job, &t);
+  t.rate = matmul_calibrate(job);
   bool good = true;
-  app_head(&job, &options);
+  app_head(job, options);
   for (int way = 0; way < WAYS; way++)
-    if ((options.way < 0 || options.way == way) && (way != DIRECT || direct))
-      good = run(&job, &options, &t, way) && good;
-  job_exit(&job, good ? 0 : 1);
+    if ((options->way < 0 || options->way == way) && (way != DIRECT || direct))
+      good = run(job, options, &t, way) && good;
+  return good;
+}
+
+int main(int argc, char **argv) {
+  app_main(argc, argv, &program, run_all);
 }

@@ -158,37 +158,34 @@ static void divide(struct job *job, const struct app_options *o, struct grid *g)
   g->count = g->columns * (job->rank + 1) / job->size - g->first;
 }
 
-int main(int argc, char **argv) {
-  static const struct app_number numbers[] = {
-      {"rows", 'r', 1000, 2, 0, "Rows of the grid"},
-      {"columns", 'c', 1000, 2, 0, "Columns of the grid, divided among the ranks"},
-      {"group", 'g', 1, 1, 0, "Rows whose boundary values travel together"}};
-  static const struct app_program program = {
-      .name = "pipeline",
-      .help = "Wavefront over a grid, synchronised point to point",
-      .numbers = numbers,
-      .count = 3,
-      .iterations = 10};
-  struct job job;
-  struct app_options options;
+static const struct app_number numbers[] = {
+    {"rows", 'r', 1000, 2, 0, "Rows of the grid"},
+    {"columns", 'c', 1000, 2, 0, "Columns of the grid, divided among the ranks"},
+    {"group", 'g', 1, 1, 0, "Rows whose boundary values travel together"}};
+static const struct app_program program =
+    APP_PROGRAM("pipeline", "Wavefront over a grid, synchronised point to point", numbers, 10);
+
+static bool run_all(struct job *job, const struct app_options *options) {
   struct grid grid;
-  job_start(&job, program.name, &argc, &argv);
-  app_options(&job, &program, &options, argc, argv);
-  divide(&job, &options, &grid);
-  app_need(&job, (double)sizeof(double) * (double)grid.rows * (double)(grid.count + 2));
-  job_attach(&job, (size_t)(grid.rows + 1) * sizeof(double));
-  grid.halo = (double *)(void *)job.mine;
+  divide(job, options, &grid);
+  app_need(job, (double)sizeof(double) * (double)grid.rows * (double)(grid.count + 2));
+  job_attach(job, (size_t)(grid.rows + 1) * sizeof(double));
+  grid.halo = (double *)(void *)job->mine;
   grid.corner = grid.halo + grid.rows;
   grid.value = malloc((size_t)grid.rows * (size_t)grid.count * sizeof(double));
   grid.out = malloc((size_t)grid.group * sizeof(double));
-  if (job_sum(&job, grid.value && grid.out ? 0 : 1) != 0)
-    job_refuse(&job, "a grid of %ld x %ld does not fit in memory; take a smaller one", grid.rows,
+  if (job_sum(job, grid.value && grid.out ? 0 : 1) != 0)
+    job_refuse(job, "a grid of %ld x %ld does not fit in memory; take a smaller one", grid.rows,
                grid.columns);
   bool good = true;
-  app_head(&job, &options);
+  app_head(job, options);
   for (int way = 0; way < job_way_count; way++)
-    if (options.way < 0 || options.way == way) good = run(&job, &options, &grid, way) && good;
+    if (options->way < 0 || options->way == way) good = run(job, options, &grid, way) && good;
   free(grid.value);
   free(grid.out);
-  job_exit(&job, good ? 0 : 1);
+  return good;
+}
+
+int main(int argc, char **argv) {
+  app_main(argc, argv, &program, run_all);
 }

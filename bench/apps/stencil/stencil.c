@@ -298,33 +298,31 @@ static bool run(struct job *job, const struct app_options *o, struct block *b, i
   return good;
 }
 
-int main(int argc, char **argv) {
-  static const struct app_number numbers[] = {
-      {"points", 'p', 1000, 3, 0, "Points a side of the grid"},
-      {"radius", 'r', 2, 1, RADIUS_MAX, "Radius of the stencil"},
-      {"overlap", 'o', 0, 0, 1, "1: what needs no halo is computed while halos travel"}};
-  static const struct app_program program = {.name = "stencil",
-                                             .help = "Star stencil with exchange of halos",
-                                             .numbers = numbers,
-                                             .count = 3,
-                                             .iterations = 20};
-  struct job job;
-  struct app_options options;
+static const struct app_number numbers[] = {
+    {"points", 'p', 1000, 3, 0, "Points a side of the grid"},
+    {"radius", 'r', 2, 1, RADIUS_MAX, "Radius of the stencil"},
+    {"overlap", 'o', 0, 0, 1, "1: what needs no halo is computed while halos travel"}};
+static const struct app_program program =
+    APP_PROGRAM("stencil", "Star stencil with exchange of halos", numbers, 20);
+
+static bool run_all(struct job *job, const struct app_options *options) {
   struct block block;
-  job_start(&job, program.name, &argc, &argv);
-  app_options(&job, &program, &options, argc, argv);
-  divide(&job, &options, &block);
-  app_need(&job, needed(&block));
-  job_attach(&job, (size_t)SIDES * 2 * block.offset * sizeof(double));
-  if (job_sum(&job, allocate(&job, &block) ? 0 : 1) != 0)
-    job_refuse(&job, "a grid of %ld x %ld does not fit in memory; take a smaller one", block.n,
+  divide(job, options, &block);
+  app_need(job, needed(&block));
+  job_attach(job, (size_t)SIDES * 2 * block.offset * sizeof(double));
+  if (job_sum(job, allocate(job, &block) ? 0 : 1) != 0)
+    job_refuse(job, "a grid of %ld x %ld does not fit in memory; take a smaller one", block.n,
                block.n);
   bool good = true;
-  app_head(&job, &options);
+  app_head(job, options);
   for (int way = 0; way < job_way_count; way++)
-    if (options.way < 0 || options.way == way) good = run(&job, &options, &block, way) && good;
+    if (options->way < 0 || options->way == way) good = run(job, options, &block, way) && good;
   for (int s = 0; s < SIDES; s++) free(block.pack[s]);
   free(block.in);
   free(block.out);
-  job_exit(&job, good ? 0 : 1);
+  return good;
+}
+
+int main(int argc, char **argv) {
+  app_main(argc, argv, &program, run_all);
 }

@@ -194,38 +194,33 @@ static bool run(struct job *job, const struct app_options *o, int way, struct su
   return good;
 }
 
-int main(int argc, char **argv) {
-  static const struct app_number numbers[] = {
-      {"root", 'r', 4000, 1, 10000000,
-       "Children of the root; the tree has about 100 times as many nodes"},
-      {"work", 'k', 32, 1, 1000000, "Rounds of a hash function at each node"}};
-  static const struct app_program program = {.name = "tree",
-                                             .help = "Search of an unbalanced tree",
-                                             .numbers = numbers,
-                                             .count = 2,
-                                             .iterations = 3,
-                                             .ways = way_name,
-                                             .way_helps = way_help,
-                                             .way_count = WAYS,
-                                             .unit = "M nodes/s"};
-  struct job job;
-  struct app_options options;
-  job_start(&job, program.name, &argc, &argv);
-  app_options(&job, &program, &options, argc, argv);
-  tree.job = &job;
-  tree.options = &options;
-  tree.random = (uint64_t)job.rank;
-  pool_attach(&tree.pool, &job);
+static const struct app_number numbers[] = {
+    {"root", 'r', 4000, 1, 10000000,
+     "Children of the root; the tree has about 100 times as many nodes"},
+    {"work", 'k', 32, 1, 1000000, "Rounds of a hash function at each node"}};
+static const struct app_program program =
+    APP_PROGRAM("tree", "Search of an unbalanced tree", numbers, 3,
+                APP_WAYS(way_name, way_help, WAYS), .unit = "M nodes/s");
+
+static bool run_all(struct job *job, const struct app_options *options) {
+  tree.job = job;
+  tree.options = options;
+  tree.random = (uint64_t)job->rank;
+  pool_attach(&tree.pool, job);
   words_take(take_letter);
-  const struct sums right = alone(&job);
+  const struct sums right = alone(job);
   bool good = true;
-  app_head(&job, &options);
+  app_head(job, options);
   for (int way = 0; way < WAYS; way++)
-    if ((options.way < 0 || options.way == way) && (way < LETTER || words_letters()))
-      good = run(&job, &options, way, right) && good;
-  if (job_sum(&job, tree.pool.failed ? 1 : 0) != 0)
-    job_refuse(&job, "out of memory; take fewer children with --root");
+    if ((options->way < 0 || options->way == way) && (way < LETTER || words_letters()))
+      good = run(job, options, way, right) && good;
+  if (job_sum(job, tree.pool.failed ? 1 : 0) != 0)
+    job_refuse(job, "out of memory; take fewer children with --root");
   pool_free(&tree.pool);
-  words_detach(&job);
-  job_exit(&job, good ? 0 : 1);
+  words_detach(job);
+  return good;
+}
+
+int main(int argc, char **argv) {
+  app_main(argc, argv, &program, run_all);
 }
