@@ -13,19 +13,9 @@
 #include <gasnetex.h>
 #include <stdio.h>
 
-enum { H_ASK = 200, H_ANSWER, CHUNK = 1000, CHUNKS = 20, SETTLE_TRIPS = 200000 };
+#include "lib/echo.h"
 
-static volatile uint64_t asked, answered;
-
-static void on_ask(gex_Token_t token) {
-  asked++;
-  gex_AM_ReplyShort(token, H_ANSWER, 0);
-}
-
-static void on_answer(gex_Token_t token) {
-  (void)token;
-  answered++;
-}
+enum { CHUNK = 1000, CHUNKS = 20, SETTLE_TRIPS = 200000 };
 
 /* Mean time of n round trips from the lower rank of a pair to the upper. */
 static double trips(gex_TM_t tm, gex_Rank_t peer, uint64_t n) {
@@ -43,9 +33,7 @@ int main(int argc, char **argv) {
   gex_EP_t ep;
   gex_TM_t tm;
   gex_Segment_t segment;
-  gex_AM_Entry_t table[] = {
-      {H_ASK, (gex_AM_Fn_t)on_ask, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "ask"},
-      {H_ANSWER, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "answer"}};
+  gex_AM_Entry_t table[] = {ECHO_ENTRIES};
   if (gex_Client_Init(&client, &ep, &tm, "FIRST", &argc, &argv, 0)) return 1;
   if (gex_EP_RegisterHandlers(ep, table, 2)) return 1;
   if (gex_Segment_Attach(&segment, tm, 65536)) return 1;

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { H_FLOOD = H_ASKS_END };
+enum { H_FLOOD = H_ECHO_END };
 enum { SIGNAL_AT = 4096, WORD_AT = SIGNAL_AT + 8, DATA_AT = 1 << 20 };
 
 #define WINDOW_BYTES ((size_t)32 << 20)
@@ -32,7 +32,7 @@ static uint64_t turns; /* signal ping-pongs so far, the same on both ranks */
 /* ---- a handler */
 
 static void on_flood(gex_Token_t token) {
-  if (++asks_arrived == asks_expected) gex_AM_ReplyShort(token, H_ANSWER, 0);
+  if (++asked == asks_expected) gex_AM_ReplyShort(token, H_ANSWER, 0);
 }
 
 /* ---- messages */
@@ -42,12 +42,12 @@ static double am_flood(struct bench *b, size_t n, size_t bytes) {
   asks_expected += n;
   bench_meet(b); /* rank 1 knows which one is the last before the first comes */
   if (b->rank == 1) {
-    GASNET_BLOCKUNTIL(asks_arrived == asks_expected);
+    GASNET_BLOCKUNTIL(asked == asks_expected);
     return 0;
   }
-  const uint64_t next = asks_answers + 1, start = bench_now_ns();
+  const uint64_t next = answered + 1, start = bench_now_ns();
   for (size_t i = 0; i < n; i++) gex_AM_RequestShort(b->tm, b->peer, H_FLOOD, 0);
-  GASNET_BLOCKUNTIL(asks_answers == next);
+  GASNET_BLOCKUNTIL(answered == next);
   return (double)(bench_now_ns() - start) / (double)n;
 }
 
@@ -60,13 +60,13 @@ static double am_issue(struct bench *b, size_t n, size_t bytes) {
     asks_expected += BURST;
     bench_meet(b);
     if (b->rank == 1) {
-      GASNET_BLOCKUNTIL(asks_arrived == asks_expected);
+      GASNET_BLOCKUNTIL(asked == asks_expected);
       continue;
     }
-    const uint64_t next = asks_answers + 1, start = bench_now_ns();
+    const uint64_t next = answered + 1, start = bench_now_ns();
     for (size_t k = 0; k < BURST; k++) gex_AM_RequestShort(b->tm, b->peer, H_FLOOD, 0);
     sum += bench_now_ns() - start;
-    GASNET_BLOCKUNTIL(asks_answers == next);
+    GASNET_BLOCKUNTIL(answered == next);
   }
   return (double)sum / (double)(n / BURST + 1) / BURST;
 }
@@ -224,7 +224,7 @@ static void measure(struct bench *b, const struct bench_row *rows, size_t count)
 int main(int argc, char **argv) {
   static struct bench b;
   gex_AM_Entry_t table[] = {
-      ASKS_ENTRIES,
+      ECHO_ENTRIES,
       {H_FLOOD, on_flood, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "flood"},
   };
   bench_start(&b, "net", &argc, &argv);

@@ -15,7 +15,7 @@
 int main(int argc, char **argv) {
   static struct bench b;
   gex_AM_Entry_t handlers[] = {
-      ASKS_ENTRIES,
+      ECHO_ENTRIES,
   };
   bench_start(&b, "oversubscribed", &argc, &argv);
   bench_attach(&b, handlers, 2, 4096);

@@ -42,7 +42,7 @@ static double all_pairs(struct bench *b) {
   const uint64_t start = bench_now_ns();
   for (gex_Rank_t i = 1; i <= b->size; i++)
     gex_AM_RequestShort(b->tm, (b->rank + i) % b->size, H_ASK, 0);
-  GASNET_BLOCKUNTIL(asks_answers == b->size && asks_arrived == b->size);
+  GASNET_BLOCKUNTIL(answered == b->size && asked == b->size);
   bench_barrier(b);
   return (double)(bench_now_ns() - start);
 }
@@ -80,7 +80,7 @@ static void measure_pairs(struct bench *b, struct usage *all, char *all_at) {
 int main(int argc, char **argv) {
   static struct bench b;
   gex_AM_Entry_t handlers[] = {
-      ASKS_ENTRIES,
+      ECHO_ENTRIES,
   };
   gex_Segment_t segment;
   void *all = NULL;

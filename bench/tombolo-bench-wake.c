@@ -10,35 +10,22 @@
  * to wait.
  */
 #include "lib/bench.h"
+#include "lib/echo.h"
 #include "lib/floors.h"
 
 #include <time.h>
 #include <unistd.h>
 
-enum handler { H_WAKE = 200, H_ANSWER };
-
-static volatile uint64_t arrived, replies;
-
-static void on_wake(gex_Token_t token) {
-  arrived++;
-  gex_AM_ReplyShort(token, H_ANSWER, 0);
-}
-
-static void on_answer(gex_Token_t token) {
-  (void)token;
-  replies++;
-}
-
 static void ask_and_wait(struct bench *b) {
-  const uint64_t next = replies + 1;
-  gex_AM_RequestShort(b->tm, b->peer, H_WAKE, 0);
-  GASNET_BLOCKUNTIL(replies == next);
+  const uint64_t next = answered + 1;
+  gex_AM_RequestShort(b->tm, b->peer, H_ASK, 0);
+  GASNET_BLOCKUNTIL(answered == next);
 }
 
 static void serve_one(void) {
   static uint64_t expected;
   expected++;
-  GASNET_BLOCKUNTIL(arrived == expected);
+  GASNET_BLOCKUNTIL(asked == expected);
 }
 
 static double wake_rtt(struct bench *b, size_t n, size_t bytes) {
@@ -96,8 +83,7 @@ static void measure_blocked(struct bench *b) {
 int main(int argc, char **argv) {
   static struct bench b;
   gex_AM_Entry_t handlers[] = {
-      {H_WAKE, on_wake, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "wake"},
-      {H_ANSWER, on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "answer"},
+      ECHO_ENTRIES,
   };
   const struct bench_row row = {.group = "wake",
                                 .name = "wake_rtt",

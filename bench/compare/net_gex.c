@@ -12,22 +12,16 @@
 
 #include <gasnetex_ext.h>
 
-enum { H_ASK = 200, H_ANSWER, H_FLOOD, H_PART, H_LAST, H_ACK };
+#include "../lib/echo.h"
+
+enum { H_FLOOD = H_ECHO_END, H_PART, H_LAST, H_ACK };
 
 static gex_TM_t tm;
 static int rank;
 static char *mine, *theirs;
-static volatile long asked, answered, flooded, finished, acknowledged;
+static volatile long flooded, finished, acknowledged;
 static long last, phases;
 
-static void on_ask(gex_Token_t token) {
-  asked++;
-  gex_AM_ReplyShort(token, H_ANSWER, 0);
-}
-static void on_answer(gex_Token_t token) {
-  (void)token;
-  answered++;
-}
 static void on_flood(gex_Token_t token) {
   if (++flooded == last) gex_AM_ReplyShort(token, H_ACK, 0);
 }
@@ -45,11 +39,11 @@ static void on_ack(gex_Token_t token) {
 }
 
 static void round_trip(int n) {
-  static long until;
+  static uint64_t until;
   until += n;
   if (rank == 1) GASNET_BLOCKUNTIL(asked == until);
   for (int i = 0; rank == 0 && i < n; i++) {
-    const long next = answered + 1;
+    const uint64_t next = answered + 1;
     gex_AM_RequestShort(tm, 1, H_ASK, 0);
     GASNET_BLOCKUNTIL(answered == next);
   }
@@ -119,8 +113,7 @@ int main(int argc, char **argv) {
   const gex_Flags_t request = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST;
   const gex_Flags_t reply = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY;
   gex_AM_Entry_t table[] = {
-      {H_ASK, (gex_AM_Fn_t)on_ask, request, 0, NULL, "ask"},
-      {H_ANSWER, (gex_AM_Fn_t)on_answer, reply, 0, NULL, "answer"},
+      ECHO_ENTRIES,
       {H_FLOOD, (gex_AM_Fn_t)on_flood, request, 0, NULL, "flood"},
       {H_PART, (gex_AM_Fn_t)on_part, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, NULL, "part"},
       {H_LAST, (gex_AM_Fn_t)on_last, request, 0, NULL, "last"},

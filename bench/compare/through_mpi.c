@@ -13,21 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { H_ASK = 200, H_ANSWER, ROUNDS = 31, LONG_BYTES = 1 << 20 };
+#include "../lib/echo.h"
+
+enum { ROUNDS = 31, LONG_BYTES = 1 << 20 };
 
 static gex_TM_t tm;
-static volatile uint64_t asked, answered;
 static char *data, *remote;
-
-static void on_ask(gex_Token_t token) {
-  asked++;
-  gex_AM_ReplyShort0(token, H_ANSWER, 0);
-}
-
-static void on_answer(gex_Token_t token) {
-  (void)token;
-  answered++;
-}
 
 static void mpi_rtt(int me, int turns) {
   for (int i = 0; i < turns; i++) {
@@ -77,9 +68,7 @@ static int by_size(const void *a, const void *b) {
 }
 
 int main(int argc, char **argv) {
-  static gex_AM_Entry_t handlers[] = {
-      {H_ASK, (gex_AM_Fn_t)on_ask, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 0, NULL, "ask"},
-      {H_ANSWER, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_REPLY | GEX_FLAG_AM_SHORT, 0, NULL, "answer"}};
+  static gex_AM_Entry_t handlers[] = {ECHO_ENTRIES};
   static double us[ROWS][ROUNDS];
   gex_Client_t client;
   gex_EP_t ep;
