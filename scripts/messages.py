@@ -18,6 +18,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "src/base/messages/messages.def"
+ADVICE = ROOT / "src/base/messages/advice.def"
+SETTING = re.compile(r"\b(?:TOMBOLO|GASNET)_[A-Z_]*[A-Z](?==)")
+FUNCTION = re.compile(r"\b(?:gex|gexx|gasnet)_\w+(?=\()")
 CALL = re.compile(
     r"\b(tmb_fatal_nopos|tmb_fatal|tmb_warn|tmb_print|tmb_wrong_setting|TMB_CHECK"
     r"|(?<=up->)(?:fatal|print|wrong_setting))\s*\(\s*"
@@ -133,10 +136,35 @@ def complaints(text):
     return said, new, families, here
 
 
+def advice_complaints(text):
+    """What is wrong with the causes and remedies of single messages."""
+    advice, said = ADVICE.read_text(), []
+    numbers = [int(n) for n in re.findall(r"^TMB_ADVICE\((\d+),", advice, re.M)]
+    known = {number for kind, number, _ in rows(text) if kind != "TMB_MESSAGE_OLD"}
+    said += [f"{ADVICE.name}: there is no message {n}" for n in numbers if n not in known]
+    if numbers != sorted(set(numbers)):
+        said.append(f"{ADVICE.name}: numbers do not rise")
+    settings = (ROOT / "src/base/config.def").read_text()
+    said += [
+        f"{ADVICE.name}: there is no setting {name}"
+        for name in sorted(set(SETTING.findall(advice)))
+        if f'"{name}"' not in settings
+    ]
+    symbols = (ROOT / "tests/data/symbols.txt").read_text()
+    headers = "".join(p.read_text() for p in (ROOT / "include/tombolo/ext").glob("*.h"))
+    said += [
+        f"{ADVICE.name}: there is no call {name}"
+        for name in sorted(set(FUNCTION.findall(advice)))
+        if f"{name}\t" not in symbols and f"{name}(" not in headers
+    ]
+    return said
+
+
 def main():
     """Compares or writes."""
     text = TABLE.read_text()
     said, new, families, here = complaints(text)
+    said += advice_complaints(text)
     if "--write" in sys.argv[1:]:
         for form, name in new:
             family = family_of(name, families)

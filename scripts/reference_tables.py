@@ -113,9 +113,20 @@ def settings_page(book):
     ]
 
 
+def advice(root):
+    """{number: (cause, what to do, example)} of single messages."""
+    text = (root / "src/base/messages/advice.def").read_text()
+    out = {}
+    for row in re.split(r"(?m)^(?=TMB_ADVICE\()", text)[1:]:
+        number, *words = re.match(r"TMB_ADVICE\((\d+)", row)[1], *LITERAL.findall(row)
+        out[int(number)] = tuple(text_of(word) for word in words[:3])
+    return out
+
+
 def messages_page(book):
-    """Blocks of tombolo-messages, from src/base/messages/messages.def."""
+    """Blocks of tombolo-messages, from src/base/messages/messages.def and advice.def."""
     text = (book.root / "src/base/messages/messages.def").read_text()
+    single = advice(book.root)
     out = [
         ("title", "tombolo-messages", "numbered messages of Tombolo, and what to do"),
         ("section", "DESCRIPTION"),
@@ -137,7 +148,11 @@ def messages_page(book):
         for kind, number, form in MESSAGE.findall("TMB_" + rest):
             form = re.sub(r"\bPRI\w+", "", form)
             form = re.sub(r"%[-+ 0-9.*]*(?:hh|ll|[hlzt])?[a-zA-Z]?", "...", text_of(form))
-            rows.append((f"TMB-{int(number):04}", form.replace("......", "...")))
+            said = form.replace("......", "...")
+            if int(number) in single:
+                cause, remedy, example = single[int(number)]
+                said += f"\n\nCause: {cause}\n\nWhat to do: {remedy}\n\nExample: `{example}`"
+            rows.append((f"TMB-{int(number):04}", said))
         out.append(("list", rows))
     return [*out, ("section", "SEE ALSO"), ("see", ["tombolo-explain(1)", "tombolo-settings"])]
 

@@ -4,7 +4,8 @@
  *
  * Owns: nothing global. Called by main.c. Calls: nothing of the library but its log. Invariants:
  * the table is src/base/messages/messages.def, the same that the library numbers its messages by;
- * a row belongs to the family of its number divided by 100.
+ * a row belongs to the family of its number divided by 100. Where advice.def has a row for a
+ * number, that row's cause, remedy and example are printed, else those of the family.
  */
 #define _GNU_SOURCE
 #include "tool.h"
@@ -20,7 +21,8 @@
 
 enum { OPT_VERSION = 256, OPT_LIST, FAMILY_NUMBERS = 100, WIDTH = 78 };
 
-struct family {
+/* What to do about a message, or about all messages of a family. */
+struct advice {
   unsigned number;
   const char *title, *cause, *remedy, *example;
 };
@@ -51,21 +53,27 @@ static const struct row rows[] = {
 #define TMB_MESSAGE_OLD(number, text)
 #define TMB_MESSAGES(family, files, title, cause, remedy, example) \
  {family, title, cause, remedy, example},
-static const struct family families[] = {
+static const struct advice families[] = {
 #include "base/messages/messages.def"
+};
+
+#define TMB_ADVICE(number, cause, remedy, example) {number, NULL, cause, remedy, example},
+static const struct advice single[] = {
+#include "base/messages/advice.def"
 };
 
 #define ROWS     (sizeof rows / sizeof *rows)
 #define FAMILIES (sizeof families / sizeof *families)
+#define SINGLE   (sizeof single / sizeof *single)
 
 struct arguments {
   int list;
   const char *number;
 };
 
-static const struct family *family_of(unsigned number) {
-  for (size_t i = 0; i < FAMILIES; i++)
-    if (families[i].number == number / FAMILY_NUMBERS) return &families[i];
+static const struct advice *find(const struct advice *list, size_t count, unsigned number) {
+  for (size_t i = 0; i < count; i++)
+    if (list[i].number == number) return &list[i];
   return NULL;
 }
 
@@ -103,7 +111,8 @@ static void readable(const char *format, char *to, size_t bytes) {
 }
 
 static int explain_number(unsigned number) {
-  const struct family *family = family_of(number);
+  const struct advice *family = find(families, FAMILIES, number / FAMILY_NUMBERS);
+  const struct advice *own = find(single, SINGLE, number), *advice = own ? own : family;
   int found = 0;
   for (size_t i = 0; i < ROWS; i++) {
     char text[1024];
@@ -119,10 +128,10 @@ static int explain_number(unsigned number) {
     return TOOL_EXIT_FAILED;
   }
   puts("\nCause");
-  print_wrapped("    ", family->cause);
+  print_wrapped("    ", advice->cause);
   puts("What to do");
-  print_wrapped("    ", family->remedy);
-  printf("Example\n    %s\n", family->example);
+  print_wrapped("    ", advice->remedy);
+  printf("Example\n    %s\n", advice->example);
   return 0;
 }
 

@@ -54,6 +54,14 @@ static void numbers_are_explained(void **state) {
   }
 }
 
+/* A message with advice of its own, and one with that of its family. */
+static void advice_is_that_of_the_message(void **state) {
+  (void)state;
+  expect((char[]){"321"}, 0, "tombolo run -n 4 ./prog");
+  expect((char[]){"321"}, 0, "The program has no slash in its name");
+  expect((char[]){"302"}, 0, "`tombolo run` or its agents could not start a rank");
+}
+
 static void forms_of_a_number(void **state) {
   (void)state;
   expect((char[]){"107"}, 0, "TMB-0107: settings");
@@ -74,6 +82,7 @@ static void formats_have_numbers(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_are_explained),
+      cmocka_unit_test(advice_is_that_of_the_message),
       cmocka_unit_test(forms_of_a_number),
       cmocka_unit_test(formats_have_numbers),
   };

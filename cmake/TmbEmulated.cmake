@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests that QEMU cannot run, though the library is right: in a tree for another processor they get
+# the label not-emulated instead of their own, so that no stage chooses them. Included last.
+#
+# unit.base.log: QEMU prints a line of its own when a program aborts.
+# unit.os.os: the address space limit of a program is QEMU's, too, and QEMU has threads of its own.
+# unit.os.process.debug: GDB sees QEMU instead of the program.
+# unit.tools.doctor_test: filters of system calls see QEMU's calls.
+# conformance.mk_signal: mprotect of the simulated device's pages fails under QEMU 7.2.
+# conformance.segment_large: the page tables of QEMU count as memory of the program.
+set(tmb_not_emulated "^unit\\.(base\\.log|os\\.os|os\\.process\\.debug|tools\\.doctor_test)$")
+string(APPEND tmb_not_emulated "|^conformance\\.(mk_signal|segment_large)\\.")
+if(CMAKE_CROSSCOMPILING)
+  get_property(tmb_all_tests DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTY TESTS)
+  foreach(test IN LISTS tmb_all_tests)
+    if(test MATCHES "${tmb_not_emulated}")
+      set_property(TEST "${test}" PROPERTY LABELS not-emulated)
+    endif()
+  endforeach()
+endif()
