@@ -96,8 +96,6 @@ void tmb_shared_init(void) {
   tmb_job.team.shared = tmb_job.rows && tmb_job.size > 1 && tmb_job.nbrhd.size == tmb_job.size;
   const bool first = tmb_job.rank == 0, last = tmb_job.rank + 1 == tmb_job.size;
   if (!tmb_job.team.shared || tmb_job.wait.crowded || !(first || last)) return;
-  /* Processes that have just been forked may still share a processor. */
-  (void)tmb_os_cpu_visit((int)tmb_job.rank);
   if (first)
     measure_handoff(tmb_shared_row(&tmb_job.team, 0));
   else

@@ -89,7 +89,8 @@ struct tmb_shared_row {
   struct tmb_shared_line arrive; /* arrivals of all members at all barriers so far; every member
                                    adds to that of team rank 0 */
   struct tmb_shared_line
-      release;                  /* barriers complete so far; written by the last member to arrive */
+      release;                  /* barriers complete so far; written by the last member to arrive,
+                                   in the row of team rank 0 of the primordial team, else in all */
   struct tmb_shared_line named; /* arrivals at named barriers, with the combined votes; every rank
                                   changes that of job rank 0 */
   struct tmb_shared_line

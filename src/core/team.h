@@ -40,6 +40,7 @@ struct tmb_team_barrier {
   bool posted;    /* the signal of that round has been sent */
   bool listed;    /* in barrier.c's list of teams with barriers in flight */
   bool closing;   /* the last barrier is that of an unattended gex_TM_Destroy */
+  bool plain;     /* barrier number done + 1 has no op, and is not counted as work */
   struct tmb_op *first, *last;
   struct tmb_team *next; /* in the list of teams with barriers in flight */
   uint64_t

@@ -13,6 +13,7 @@
 #include "core/check.h"
 #include "core/client/join.h"
 #include "core/op/check_context.h"
+#include "core/progress/place.h"
 #include "core/segment/segment_table.h"
 
 #include <stdlib.h>
@@ -98,6 +99,7 @@ int tmb_segment_attach(const char *call, int verdict, uintptr_t size) {
   if (rc == GASNET_OK) rc = attach_all(sizes);
   free(sizes);
   tmb_boot_barrier(&tmb_job.boot);
+  tmb_place_begin();
   return rc;
 }
 

@@ -9,9 +9,12 @@
  */
 #include "core/progress/place.h"
 
+#include "base/log.h"
 #include "core/job.h"
 #include "core/op/thread.h"
 #include "os/os.h"
+
+#include <stdlib.h>
 
 /* When a rank moves to another processor, and when a wait no longer yields. Chosen 2026-11-21 to
  * 2026-11-24, not measured one by one; `tombolo bench oversubscribed` shows their effect. */
@@ -25,6 +28,63 @@
 #define GAIN_NS        50000u    /* what a shorter one saves: to sleep and to be woken */
 #define DEBT_NS        8000000u  /* time lost in long yields, less what short ones saved, at most */
 #define NO_YIELD_TIMES 16u /* then waits sleep without yielding for so many times the last one */
+
+void tmb_place_rank_read(struct tmb_place_rank *mine) {
+  tmb_os_cpu_bits(mine->bits, sizeof mine->bits);
+  mine->cpu = (uint32_t)tmb_os_cpu_current();
+}
+
+static bool allows(const struct tmb_place_rank *rank, uint32_t cpu) {
+  return cpu < 8 * TMB_PLACE_BYTES && rank->bits[cpu / 8] >> cpu % 8 & 1;
+}
+
+/* How many processors below `cpu` a rank may use. */
+static uint32_t index_of(const struct tmb_place_rank *rank, uint32_t cpu) {
+  uint32_t index = 0;
+  for (uint32_t i = 0; i < cpu; i++) index += allows(rank, i);
+  return index;
+}
+
+struct tmb_place_plan tmb_place_plan(const struct tmb_place_rank *ranks, uint32_t count,
+                                     uint32_t mine) {
+  struct tmb_place_plan plan = {0};
+  uint8_t all[TMB_PLACE_BYTES] = {0}, taken[TMB_PLACE_BYTES] = {0};
+  for (uint32_t r = 0; r < count; r++) {
+    const uint32_t cpu = ranks[r].cpu % (8 * TMB_PLACE_BYTES);
+    const uint8_t bit = (uint8_t)(1u << cpu % 8);
+    plan.spread = plan.spread || (taken[cpu / 8] & bit);
+    taken[cpu / 8] |= bit;
+    for (size_t i = 0; i < sizeof all; i++) all[i] |= ranks[r].bits[i];
+  }
+  for (size_t i = 0; i < sizeof all; i++) plan.cpus += (uint32_t)__builtin_popcount(all[i]);
+  plan.spread = plan.spread || 2 * count > plan.cpus;
+  plan.home = index_of(&ranks[mine], ranks[0].cpu) + mine;
+  return plan;
+}
+
+void tmb_place_init(void) {
+  struct tmb_wait_policy *w = &tmb_job.wait;
+  const struct tmb_boot *boot = &tmb_job.boot;
+  struct tmb_place_rank mine;
+  struct tmb_place_rank *ranks = calloc(tmb_job.size, sizeof mine);
+  if (!ranks) tmb_fatal("out of memory for %u ranks", tmb_job.size);
+  tmb_place_rank_read(&mine);
+  tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, ranks);
+  uint32_t here = 0;
+  for (uint32_t r = 0; r < tmb_job.size; r++)
+    if (tmb_boot_here(boot, r)) ranks[here++] = ranks[r];
+  const struct tmb_place_plan plan = tmb_place_plan(ranks, here, boot->here_index);
+  free(ranks);
+  const double quota = tmb_os_cpu_quota();
+  w->crowded = plan.cpus < here || (quota > 0 && quota < here);
+  const bool one_host = boot->here == boot->size;
+  w->home = one_host ? plan.home : tmb_place_home(boot);
+  w->spread = here > 1 && (plan.spread || !one_host);
+}
+
+void tmb_place_begin(void) {
+  if (tmb_job.wait.spread) (void)tmb_os_cpu_visit((int)tmb_job.wait.home);
+}
 
 /* A yield has taken so long. Among waits that end by short ones a long one now and then is no loss:
  * sleeping would cost each of them more. */
@@ -82,7 +142,7 @@ static void consider_spread(void) {
   if (now - t->moved_ns < MOVE_EVERY_NS) return;
   t->moved_ns = now;
   t->yields_paid = 0;
-  (void)tmb_os_cpu_visit((int)tmb_place_home(&tmb_job.boot));
+  (void)tmb_os_cpu_visit((int)tmb_job.wait.home);
 }
 
 void tmb_place_learn(bool yielded) {

@@ -20,6 +20,41 @@ static inline uint32_t tmb_place_home(const struct tmb_boot *boot) {
   return before + boot->here_index;
 }
 
+#define TMB_PLACE_BYTES 128 /* processors that a rank may use, one bit each */
+
+/* What a rank says about its processors. */
+struct tmb_place_rank {
+  uint8_t bits[TMB_PLACE_BYTES]; /* those that it may use */
+  uint32_t cpu;                  /* that which runs it now */
+};
+
+/* Where the ranks of a machine are to run. */
+struct tmb_place_plan {
+  uint32_t cpus; /* processors that they may use together */
+  uint32_t home; /* of this rank: index in its mask, modulo their number */
+  bool spread;   /* ranks go to their homes: two share a processor, or they need most of them */
+};
+
+void tmb_place_rank_read(struct tmb_place_rank *mine);
+
+/* in ranks: [count] those of this machine, in the order of their numbers; in mine: index of this
+ * one. The homes of ranks with the same mask follow each other from the processor of the first
+ * one, so two jobs of one machine begin at different ones. The same data give the same answer on
+ * each rank. */
+struct tmb_place_plan tmb_place_plan(const struct tmb_place_rank *ranks, uint32_t count,
+                                     uint32_t mine);
+
+/* Collective: say whether ranks outnumber processors, and find this rank's home. */
+void tmb_place_init(void);
+
+/*
+ * Go to this rank's home, if ranks are to be spread. Ranks that have just been forked, or woken by
+ * one that ends a barrier, may share a processor, and the kernel needs some 50 ms to part them. The
+ * mask stays as it is. Called at the end of set-up calls. Cost: two system calls if the rank is
+ * there already, and otherwise a migration.
+ */
+void tmb_place_begin(void);
+
 /*
  * Give the processor away, unless that was lately, again and again, to processes that compute: for
  * each yield the kernel charges a whole turn, so a thread that goes on yielding beside such

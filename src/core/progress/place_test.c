@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Unit test of place.c and place.h. Which processor belongs to a rank: another one for each rank of
- * a host, and of hosts that share a machine. A thread that has yielded to a process that computes a
- * few times leaves yielding for a while, unless most of its yields are short. sched_yield is this
- * file's own: it takes as long as the test says.
+ * a host, and of hosts that share a machine; which ranks go there at start. A thread that has
+ * yielded to a process that computes a few times leaves yielding for a while, unless most of its
+ * yields are short. sched_yield is this file's own: it takes as long as the test says.
  */
 #include "core/progress/place.h"
 
@@ -90,8 +90,53 @@ static void namespaces(void **state) {
   assert_int_equal(taken, 0xf);
 }
 
+/* Ranks that may use the first `cpus` processors, and run on those of `on` (one digit each). */
+static uint32_t ranks_on(struct tmb_place_rank *ranks, uint32_t cpus, const char *on) {
+  uint32_t count = 0;
+  for (; on[count]; count++) {
+    ranks[count] = (struct tmb_place_rank){.cpu = (uint32_t)(on[count] - '0')};
+    for (uint32_t i = 0; i < cpus; i++) ranks[count].bits[i / 8] |= (uint8_t)(1u << i % 8);
+  }
+  return count;
+}
+
+/* Ranks that share a processor of many move: to different ones, from that of the first rank on. */
+static void plan_of_few(void **state) {
+  (void)state;
+  struct tmb_place_rank ranks[8];
+  const uint32_t count = ranks_on(ranks, 64, "515");
+  for (uint32_t r = 0; r < count; r++) {
+    const struct tmb_place_plan plan = tmb_place_plan(ranks, count, r);
+    assert_int_equal(plan.cpus, 64);
+    assert_int_equal(plan.spread, 1);
+    assert_int_equal(plan.home % 64, 5 + r);
+  }
+  assert_int_equal(tmb_place_plan(ranks, ranks_on(ranks, 64, "513"), 0).spread, 0);
+}
+
+/* Where ranks need most processors or outnumber them, they are dealt round. */
+static void plan_of_many(void **state) {
+  (void)state;
+  struct tmb_place_rank ranks[8];
+  assert_int_equal(tmb_place_plan(ranks, ranks_on(ranks, 4, "012"), 0).spread, 1);
+  const uint32_t count = ranks_on(ranks, 2, "00000000");
+  uint32_t on[2] = {0, 0};
+  for (uint32_t r = 0; r < count; r++) on[tmb_place_plan(ranks, count, r).home % 2]++;
+  assert_int_equal(on[0], 4);
+  assert_int_equal(on[1], 4);
+}
+
+/* Ranks that are bound to a processor each: their processors count together. */
+static void plan_of_bound(void **state) {
+  (void)state;
+  struct tmb_place_rank ranks[2] = {{.bits = {1 << 2}, .cpu = 2}, {.bits = {1 << 6}, .cpu = 6}};
+  assert_int_equal(tmb_place_plan(ranks, 2, 0).cpus, 2);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(one_machine), cmocka_unit_test(namespaces),
-                                     cmocka_unit_test(test_yields)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_machine),   cmocka_unit_test(namespaces),
+      cmocka_unit_test(plan_of_few),   cmocka_unit_test(plan_of_many),
+      cmocka_unit_test(plan_of_bound), cmocka_unit_test(test_yields)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,51 +25,26 @@
 #include "core/progress/spin.h"
 #include "os/os.h"
 
-#include <stdlib.h>
-
 /* Chosen 2026-11-21 to 2026-11-24, not measured one by one. `tombolo bench oversubscribed` shows
  * their effect, for WATCH_STEPS and WATCH_NS tombolo-bench-threads does. */
-#define LAST_NS        2000u      /* for each rank of this host: a turn on another processor */
-#define LAST_NS_MAX    50000u     /* of LAST_NS times ranks, at most */
-#define CPU_BITS_BYTES 128        /* processors that a rank may use, one bit each */
-#define CLOCK_EVERY    8          /* idle steps between looks at the clock */
-#define PHASE_HELD     UINT32_MAX /* wait->phase: the last step made progress */
-#define PHASE_WATCHES  (UINT32_MAX - 1) /* only other threads of this process made progress */
+#define LAST_NS       2000u            /* for each rank of this host: a turn on another processor */
+#define LAST_NS_MAX   50000u           /* of LAST_NS times ranks, at most */
+#define CLOCK_EVERY   8                /* idle steps between looks at the clock */
+#define PHASE_HELD    UINT32_MAX       /* wait->phase: the last step made progress */
+#define PHASE_WATCHES (UINT32_MAX - 1) /* only other threads of this process made progress */
 /* Sleeps without a promised wake-up: length of the first one in ns; each further one is twice as
  * long, BUSY_DOUBLED times. */
-#define BUSY_NS_MIN    20000u
-#define BUSY_DOUBLED   6u         /* so at most 1.3 ms */
-#define NET_NS         100000000u /* longest sleep with a conduit, whatever it says */
-#define SHOW_EVERY     0x10000u   /* idle steps of a wait that never sleeps, between its reports */
-#define WATCH_STEPS    128u       /* looks at what other threads do, before a wait yields to them */
-#define WATCH_NS       200000u    /* a rest while they make progress */
-#define RETRY_YIELDS   64         /* attempts between yields where sleeping is not allowed */
-
-/*
- * Whether the ranks of this machine outnumber the processors that they may use together: a bound
- * rank sees only its own. Collective.
- */
-static bool ranks_crowded(void) {
-  uint8_t mine[CPU_BITS_BYTES];
-  uint32_t cpus = 0;
-  const struct tmb_boot *boot = &tmb_job.boot;
-  uint8_t *all = calloc(tmb_job.size, sizeof mine);
-  if (!all) tmb_fatal("out of memory for %u ranks", tmb_job.size);
-  tmb_os_cpu_bits(mine, sizeof mine);
-  tmb_boot_allgather(&tmb_job.boot, mine, sizeof mine, all);
-  for (uint32_t r = 0; r < tmb_job.size; r++) {
-    if (!tmb_boot_here(boot, r)) continue;
-    for (size_t i = 0; i < sizeof mine; i++) mine[i] |= all[r * sizeof mine + i];
-  }
-  free(all);
-  for (size_t i = 0; i < sizeof mine; i++) cpus += (uint32_t)__builtin_popcount(mine[i]);
-  const double quota = tmb_os_cpu_quota();
-  return cpus < boot->here || (quota > 0 && quota < boot->here);
-}
+#define BUSY_NS_MIN   20000u
+#define BUSY_DOUBLED  6u         /* so at most 1.3 ms */
+#define NET_NS        100000000u /* longest sleep with a conduit, whatever it says */
+#define SHOW_EVERY    0x10000u   /* idle steps of a wait that never sleeps, between its reports */
+#define WATCH_STEPS   128u       /* looks at what other threads do, before a wait yields to them */
+#define WATCH_NS      200000u    /* a rest while they make progress */
+#define RETRY_YIELDS  64         /* attempts between yields where sleeping is not allowed */
 
 void tmb_wait_policy_init(void) {
   struct tmb_wait_policy *w = &tmb_job.wait;
-  w->crowded = ranks_crowded();
+  tmb_place_init();
   tmb_spin_init(w);
   const int64_t spin = tmb_cfg_int(TMB_CFG_SPIN_NS);
   const int64_t yields = tmb_cfg_int(TMB_CFG_YIELD_COUNT);

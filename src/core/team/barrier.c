@@ -152,18 +152,27 @@ static uint32_t ex_rounds(const struct tmb_team *team) {
   return ex_central(team) ? 1 : team->rounds;
 }
 
+/* Where a member finds the release. One word for all is written soonest. Of a team that may end,
+ * rank 0 gives its row back as soon as it has passed, so there each member has its own. */
+static uint64_t *ex_word(const struct tmb_team *team, uint32_t rank) {
+  return &tmb_shared_row(team, team == &tmb_job.team ? 0 : rank)->release.word;
+}
+
+/* All members have come. */
+static void ex_release(const struct tmb_team *team, uint64_t number) {
+  const uint32_t words = team == &tmb_job.team ? 1 : team->head.size;
+  for (uint32_t r = 0; r < words; r++) tmb_store_rel(ex_word(team, r), number);
+  for (uint32_t r = 0; r < team->head.size; r++) tmb_peer_wake(tmb_team_jobrank(team, r));
+}
+
 /* Count this member's arrival. The word counts all arrivals of the team ever, so the last
  * arrival at barrier s is the one that makes it s * size; that member releases all. */
 static void ex_arrive(const struct tmb_team *team) {
   const uint64_t number = team->barrier.done + 1;
   tmb_store_rlx(&tmb_job.last_here, tmb_shared_last_here(team, TMB_MEETING_BARRIER, number));
-  if (tmb_fetch_add_acq_rel(&tmb_shared_row(team, 0)->arrive.word, 1) + 1 !=
+  if (tmb_fetch_add_acq_rel(&tmb_shared_row(team, 0)->arrive.word, 1) + 1 ==
       number * team->head.size)
-    return;
-  for (uint32_t r = 0; r < team->head.size; r++) {
-    tmb_store_rel(&tmb_shared_row(team, r)->release.word, number);
-    tmb_peer_wake(tmb_team_jobrank(team, r));
-  }
+    ex_release(team, number);
 }
 
 /* Signal the peer of the current round that this member has come to the next barrier (number
@@ -198,7 +207,7 @@ static bool ex_post(struct tmb_team *team) {
 
 static uint64_t ex_arrived(const struct tmb_team *team) {
   const uint32_t round = team->barrier.round;
-  if (ex_central(team)) return tmb_load_acq(&tmb_shared_row(team, team->head.rank)->release.word);
+  if (ex_central(team)) return tmb_load_acq(ex_word(team, team->head.rank));
   if (team == &tmb_job.team) return word_value(EX_WORDS + round);
   if (team->shared) return tmb_load_acq(&tmb_shared_row(team, team->head.rank)->flag[round].word);
   return tmb_load_acq(&team->barrier.arrived[round]);
@@ -206,10 +215,11 @@ static uint64_t ex_arrived(const struct tmb_team *team) {
 
 static void ex_complete(struct tmb_team *team) {
   struct tmb_team_barrier *b = &team->barrier;
-  struct tmb_op *op = b->first;
+  struct tmb_op *op = b->plain ? NULL : b->first;
   b->done++;
   b->round = 0;
-  tmb_fetch_sub_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
+  if (!b->plain) tmb_fetch_sub_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
+  b->plain = false;
   if (ex_central(team)) {
     tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
     tmb_store_rlx(&tmb_job.last_here, false);
@@ -226,7 +236,7 @@ TMB_COLD static int ex_abandon(struct tmb_team *team) {
   struct tmb_team_barrier *b = &team->barrier;
   int ended = 0;
   for (; b->done < *started(team); ended++) {
-    if (b->first) tmb_op_lose(b->first, TMB_CAT_PUT, team->lost - 1);
+    if (b->first && !b->plain) tmb_op_lose(b->first, TMB_CAT_PUT, team->lost - 1);
     ex_complete(team);
   }
   return ended;
@@ -354,8 +364,61 @@ gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
   return event;
 }
 
+/* A barrier that one word ends, and no other one in flight. */
+struct release {
+  const struct tmb_team *team;
+  const uint64_t *word;
+  uint64_t number;
+};
+
+static bool released(void *arg) {
+  const struct release *r = arg;
+  return tmb_load_acq(r->word) >= r->number || tmb_load_rlx(&r->team->lost) != 0;
+}
+
+static void describe_release(const void *object, struct tmb_status_wait *out) {
+  const struct release *r = object;
+  struct tmb_op op = {.kind = TMB_OP_SINGLE};
+  tmb_op_name_call(&op, TMB_WHAT_BARRIER, r->team, r->number);
+  tmb_status_of_op(&op, out);
+}
+
+/* Begin a barrier without an op. Returns false, with nothing done, while others are in flight. */
+static bool begin_plain(struct tmb_team *team, struct release *r) {
+  tmb_lock_acquire(&barrier_lock);
+  const bool alone = team->barrier.done == *started(team);
+  if (alone) {
+    r->number = ++*started(team);
+    team->barrier.plain = true;
+    tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
+    (void)ex_advance(team);
+  }
+  tmb_lock_release(&barrier_lock);
+  return alone;
+}
+
+/*
+ * The whole of a blocking barrier where one word ends it. After each turn of the others this rank
+ * looks at that word, where a wait for an event would run all that makes progress: after a switch
+ * few of the instructions and data that a rank needs are in the caches. Returns false, with nothing
+ * done, where the barrier needs an op.
+ */
+static bool meet_plainly(struct tmb_team *team) {
+  struct release r = {.team = team};
+  if (!ex_central(team) || tmb_job.debug || tmb_recording()) return false;
+  r.word = ex_word(team, team->head.rank);
+  if (!begin_plain(team, &r)) return false;
+  if (!released(&r)) (void)tmb_wait_until(released, &r, UINT64_MAX, describe_release);
+  tmb_lock_acquire(&barrier_lock);
+  if (team->barrier.done < r.number) (void)ex_advance(team);
+  tmb_lock_release(&barrier_lock);
+  if (TMB_UNLIKELY(tmb_load_rlx(&team->lost))) (void)tmb_lost_record(team->lost - 1);
+  return true;
+}
+
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
   struct tmb_record record;
+  if (meet_plainly(tmb_team_of(tm))) return;
   gex_Event_Wait(start_barrier(tm, flags, &record));
   if (tmb_recording()) tmb_record_close(&record);
 }
@@ -564,12 +627,32 @@ static void check_notified(const char *call, int id) {
     tmb_fatal_nopos("%s: called with id %d without a gasnet_barrier_notify before it", call, id);
 }
 
+/* The outcome of a named barrier that one word tells. */
+struct named_wait {
+  const uint64_t *outcome;
+  uint64_t phase;
+};
+
+static bool told(void *arg) {
+  const struct named_wait *w = arg;
+  return tmb_load_acq(w->outcome) >> VOTE_BITS == w->phase || tmb_load_rlx(&tmb_job.team.lost) != 0;
+}
+
+/* Look at that word alone, as await_release. */
+static void await_outcome(void) {
+  tmb_lock_acquire(&barrier_lock);
+  struct named_wait w = {barrier.named.outcome, barrier.named.phase};
+  tmb_lock_release(&barrier_lock);
+  if (w.outcome) (void)tmb_wait_until(told, &w, UINT64_MAX, describe_named);
+}
+
 static int wait_phase(const char *call, int id, int flags) {
   TMB_CHECK_CONTEXT(call);
   TMB_CHECK_NO_HANDLER(call);
   if (tmb_job.debug) check_flags(call, flags);
   if (!named_complete()) {
     struct gexx_wait wait;
+    await_outcome();
     tmb_wait_begin(&wait);
     while (!named_complete()) tmb_wait_step(&wait, (struct tmb_why){describe_named, NULL});
   }
