@@ -5,7 +5,8 @@
  *
  * Owns: the am rows. Called by: `tombolo bench am`. Calls: bench/lib, the public API.
  * Option --mode NAME: only rows whose names begin with NAME.
- * The floor of every row is the round trip of a cache-line hand-off, sampled in alternation.
+ * The floor of a row, sampled in alternation, is the round trip of a cache-line hand-off, or the
+ * same payload passed by hand, with as many copies.
  * Round trips: rank 0 sends, the handler on rank 1 replies, rank 0 waits with GASNET_BLOCKUNTIL
  * before it sends again; rank 1 waits in GASNET_BLOCKUNTIL until all have come. Floods: rank 0
  * sends without waiting; the handler of the last message replies, and the time until then is
@@ -261,10 +262,13 @@ static const struct {
     {"medium_rtt_back", medium_rtt_back, 4096, 0, false},
     {"medium_rtt_back", medium_rtt_back, 16384, 0, false},
     {"medium_rtt_back", medium_rtt_back, 65536, 12, false},
-    {"medium_rtt_echo", medium_rtt_echo, 4096, 0, false},
-    {"medium_rtt_echo", medium_rtt_echo, 16384, 0, false},
-    {"medium_rtt_echo", medium_rtt_echo, 32768, 0, false},
-    {"medium_rtt_echo", medium_rtt_echo, 65536, 0, false},
+    {"medium_back", medium_rtt_back, 16384, 1.25, false},
+    {"medium_back", medium_rtt_back, 32768, 1.25, false},
+    {"medium_back", medium_rtt_back, 65536, 1.25, false},
+    {"medium_echo", medium_rtt_echo, 4096, 1.25, false},
+    {"medium_echo", medium_rtt_echo, 16384, 1.25, false},
+    {"medium_echo", medium_rtt_echo, 32768, 1.25, false},
+    {"medium_echo", medium_rtt_echo, 65536, 1.25, false},
     {"medium_flood", medium_flood, 8, 0, false},
     {"medium_flood", medium_flood, 64, 0.22, true},
     {"medium_flood", medium_flood, 1024, 0, true},
@@ -280,6 +284,12 @@ static const struct {
     {"negotiated_rtt", negotiated_rtt, 65536, 0, false},
     {"barrier", barrier, 0, 0, true},
 };
+
+/* The floor of a row; NULL: the hand-off. */
+static bench_fn *copies_of(const char *row) {
+  if (strcmp(row, "medium_back") == 0) return floor_payload;
+  return strcmp(row, "medium_echo") == 0 ? floor_payload_echo : NULL;
+}
 
 /* The size of a row, lowered to what one message of the library can carry. */
 static size_t fit(struct bench *b, bench_fn *fn, size_t bytes) {
@@ -318,11 +328,12 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     if (b->opts.quick && !rows[i].quick) continue;
     if (strncmp(rows[i].name, b->opts.mode, strlen(b->opts.mode)) != 0) continue;
+    bench_fn *const copies = copies_of(rows[i].name);
     const struct bench_row row = {.group = "am",
                                   .name = rows[i].name,
-                                  .floor_name = "handoff",
+                                  .floor_name = copies ? "copies" : "handoff",
                                   .figure = rows[i].fn,
-                                  .floor = floor_handoff,
+                                  .floor = copies ? copies : floor_handoff,
                                   .bytes = b->rank < 2 ? fit(b, rows[i].fn, rows[i].bytes) : 0,
                                   .target = rows[i].target};
     bench_measure(b, &row);

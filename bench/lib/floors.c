@@ -12,6 +12,7 @@
 
 #include <linux/futex.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -187,6 +188,37 @@ double floor_memcpy_put_cold(struct bench *b, size_t n, size_t bytes) {
 
 double floor_memcpy_get_cold(struct bench *b, size_t n, size_t bytes) {
   return cold_loop(floor_private(b), b->theirs, n, bytes);
+}
+
+/* n round trips of payload by hand. in echo: rank 1 passes on what it got, and rank 0 takes it out.
+ */
+static double pass_payload(struct bench *b, size_t n, size_t bytes, bool echo) {
+  struct bench_word *ping = &b->shared->ping[0], *pong = ping + BENCH_LINES;
+  const uint64_t start = bench_now_ns();
+  for (uint64_t i = b->seq + 1; i <= b->seq + n; i++) {
+    if (b->rank == 0) {
+      memcpy(b->mine, floor_private(b), bytes);
+      store_rel(ping, i);
+      while (load_acq(pong) != i) {}
+      if (echo) memcpy(floor_private(b), b->theirs, bytes);
+    } else {
+      while (load_acq(ping) != i) {}
+      memcpy(b->mine, echo ? b->theirs : floor_private(b), bytes);
+      store_rel(pong, i);
+    }
+    bench_fence();
+  }
+  const uint64_t end = bench_now_ns();
+  b->seq += n;
+  return (double)(end - start) / (double)n;
+}
+
+double floor_payload(struct bench *b, size_t n, size_t bytes) {
+  return pass_payload(b, n, bytes, false);
+}
+
+double floor_payload_echo(struct bench *b, size_t n, size_t bytes) {
+  return pass_payload(b, n, bytes, true);
 }
 
 /* ---- futexes */

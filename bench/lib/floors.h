@@ -43,6 +43,12 @@ bench_fn floor_memcpy_private; /* both ends in private memory */
 bench_fn floor_memcpy_put_cold;
 bench_fn floor_memcpy_get_cold;
 
+/* A message and its answer by hand: rank 0 copies from private to shared memory and writes a word;
+ * rank 1 sees it, does the same, and rank 0 sees that. In an echo rank 1 copies from what rank 0
+ * has written, and rank 0 copies the answer out. */
+bench_fn floor_payload;
+bench_fn floor_payload_echo;
+
 /* Round trip of futex wake-ups between sleeping ranks. Rank 0 rests for FLOOR_REST_NS before, so
  * that both sleep in the kernel; n is taken as 1. */
 bench_fn floor_futex;

@@ -26,6 +26,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
@@ -96,6 +97,24 @@ static void memory_is_known(void **state) {
   assert_non_null(name);
   assert_true(*name);
   assert_int_equal(tmb_os_mem_limit(NULL), limit);
+}
+
+/* The pages are there, and what had been written stays. A kernel before 5.14 leaves none. */
+static void pages_are_touched(void **state) {
+  (void)state;
+  enum { PAGES = 8 };
+  const size_t page = tmb_os_page_size();
+  unsigned char there[PAGES];
+  char *const at =
+      mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(at, MAP_FAILED);
+  at[3 * page] = 7;
+  tmb_os_mem_touch(at + 2 * page + 1, 2 * page);
+  assert_int_equal(mincore(at, PAGES * page, there), 0);
+  const bool older = !(there[2] & 1);
+  for (int i = 0; i < PAGES; i++) assert_int_equal(there[i] & 1, older ? i == 3 : i >= 2 && i <= 4);
+  assert_int_equal(at[3 * page], 7);
+  munmap(at, PAGES * page);
 }
 
 struct limit_case {
@@ -431,6 +450,7 @@ int main(void) {
       cmocka_unit_test(our_threads_allow_moves),
       cmocka_unit_test(topology_is_consistent),
       cmocka_unit_test(memory_is_known),
+      cmocka_unit_test(pages_are_touched),
       cmocka_unit_test(resource_limits_bind),
       cmocka_unit_test(limits_are_raised),
       cmocka_unit_test(names_are_known),

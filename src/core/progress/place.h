@@ -20,7 +20,8 @@ static inline uint32_t tmb_place_home(const struct tmb_boot *boot) {
   return before + boot->here_index;
 }
 
-#define TMB_PLACE_BYTES 128 /* processors that a rank may use, one bit each */
+/* Processors that a rank may use, one bit each: as many as cpu_set_t has. Chosen 2026-11-21. */
+#define TMB_PLACE_BYTES 128
 
 /* What a rank says about its processors. */
 struct tmb_place_rank {

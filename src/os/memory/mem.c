@@ -12,10 +12,18 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 enum { MAX_LIMITS = 48 };
+#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14: older headers lack it */
+
+void tmb_os_mem_touch(void *at, size_t bytes) {
+  const uintptr_t page = tmb_os_page_size();
+  const uintptr_t from = (uintptr_t)at & ~(page - 1);
+  (void)madvise((void *)from, (uintptr_t)at + bytes - from, POPULATE_WRITE);
+}
 
 uint64_t tmb_os_mem_total(void) {
   const long pages = sysconf(_SC_PHYS_PAGES);

@@ -59,6 +59,19 @@ static void many_outstanding(void) {
   }
 }
 
+/* Blocking ones while others are in flight, of ranks that call the same one differently. */
+static void blocking_between(void) {
+  for (gex_Rank_t k = 0; k < 200; k++) {
+    const gex_Event_t first = gex_Coll_BarrierNB(job.tm, 0);
+    if (k % 5 == 0) gex_Event_Wait(first);
+    if ((job.rank + k) % 2)
+      gex_Coll_BarrierBlocking(job.tm, 0);
+    else
+      gex_Event_Wait(gex_Coll_BarrierNB(job.tm, 0));
+    if (k % 5) gex_Event_Wait(first);
+  }
+}
+
 /* Each rank counts in its own segment; after the k-th barrier every counter is at least k. */
 static void orders_memory(void) {
   volatile uint64_t *const mine = (volatile uint64_t *)(void *)job.base;
@@ -97,6 +110,7 @@ int main(int argc, char **argv) {
   go_index = entry.gex_index;
   not_before_all();
   many_outstanding();
+  blocking_between();
   job_barrier();
   orders_memory();
   orders_puts();

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 4 */
 /*
- * The library moves ranks that share a processor; a client's own binding stays what the client made
- * it: set by this thread before, or by another one at any time, as the runtimes of OpenMP do.
+ * The library moves ranks that share a processor, at start and later; the mask of a process stays
+ * what its user or client made it: set before the start, by this thread, or by another one at any
+ * time, as the runtimes of OpenMP do.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -98,10 +99,13 @@ static void setting_by_a_thread(void) {
 }
 
 int main(int argc, char **argv) {
+  cpu_set_t before;
+  sched_getaffinity(0, sizeof before, &before);
   job_start(&argc, &argv, 4096, NULL, 0);
   ping_index = job_handler((gex_AM_Fn_t)on_ping, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0);
   job_barrier();
   sched_getaffinity(0, sizeof at_start, &at_start);
+  CHECK(CPU_EQUAL(&at_start, &before)); /* ranks have gone apart */
   if (CPU_COUNT(&at_start) < 2) {
     if (job.rank == 0) printf("skipped: fewer than two processors\n");
     job_barrier();
