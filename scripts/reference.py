@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reference pages of the public headers: manual pages and Markdown, from the headers' comments.
+"""Reference pages of the public headers, of C++, Python and Fortran: manual pages and Markdown.
 
 Usage: reference.py [--root DIR] --man DIR    writes man3/*.3 and man7/*.7 below DIR, one page for a
                                               group of names, and for each name one that includes it
@@ -21,6 +21,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import reference_languages as languages
 import reference_read as reader
 import reference_tables as tables
 
@@ -369,14 +370,15 @@ def main():
         writer.write_web(options.web, pages, book)
     if not options.check:
         return 0
-    found = list(missing(book))
+    found = [*missing(book), *languages.missing(options.root)]
     with tempfile.TemporaryDirectory() as folder:
         writer.write_man(Path(folder), pages, book)
         found += groff_complaints(folder)
     print(
         "\n".join(found)
         if found
-        else f"reference.py: {len(book.where)} names on {len(book.pages)} pages"
+        else f"reference.py: {len(book.where)} names on {len(book.pages)} pages, and"
+        f" {len(languages.guides(options.root))} of C++, Python and Fortran"
     )
     return 1 if found else 0
 

@@ -7,6 +7,8 @@ Settings come from src/base/config.def. The blocks are those of scripts/referenc
 import functools
 import re
 
+import reference_languages as languages
+
 ORDER = (
     "gasnetex.h",
     "gasnet_fwd.h",
@@ -41,7 +43,9 @@ def groups(book):
     found = {}
     for page in book.pages:
         found.setdefault(page.include, []).append(page)
-    return sorted(found.items(), key=lambda g: (ORDER.index(g[0]) if g[0] in ORDER else 99, g[0]))
+    return sorted(
+        found.items(), key=lambda g: (ORDER.index(g[0]) if g[0] in ORDER else 99, g[0])
+    )
 
 
 def text_of(item):
@@ -177,6 +181,12 @@ def api_page(book):
             ("section", include.upper() if include[-2:] != ".h" else include),
             ("list", [(f"{p.name}(3)", p.title[:1].upper() + p.title[1:] + ".") for p in group]),
         ]
+    for language in languages.FENCES:
+        rows = [g for g in languages.guides(book.root) if g.language == language]
+        out.append(("section", language))
+        out.append(
+            ("list", [(f"{g.name}(3)", g.title[:1].upper() + g.title[1:] + ".") for g in rows])
+        )
     return [
         *out,
         ("section", "SEE ALSO"),

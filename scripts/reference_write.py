@@ -7,6 +7,7 @@ parameters, see. Names of the API in a text are bold in manual pages, and links 
 
 import re
 
+import reference_languages as languages
 import reference_read as reader
 import reference_tables as tables
 
@@ -134,6 +135,12 @@ def write_man(folder, pages, book):
         write_page(folder, page.name, "3", roff_blocks(blocks, known, listed))
         for alias in {*names, *page.numbered} - {page.name}:
             (folder / "man3" / f"{alias}.3").write_text(f".so man3/{page.name}.3\n")
+    for guide in languages.guides(book.root):
+        names = [n for n in guide.names() if n != guide.name and " " not in n]
+        lines = roff_blocks(languages.blocks(book.root, guide), known, [guide.name, *names])
+        write_page(folder, guide.name, "3", lines)
+        for alias in names:
+            (folder / "man3" / f"{alias}.3").write_text(f".so man3/{guide.name}.3\n")
     for name, blocks in tables.pages(book):
         write_page(folder, name, "7", roff_blocks(blocks, known, [name]))
 
@@ -192,7 +199,8 @@ def mark_see(name, book):
         return f"[{name}]({page}.md)"
     if re.match(r"tombolo-(settings|build|messages)$", name):
         return f"[{name}]({name}.md)"
-    return f"`{name}`"
+    guide = next((g for g in languages.guides(book.root) if g.name == name), None)
+    return f"[{name}]({guide.web}.md)" if guide else f"`{name}`"
 
 
 def mark_rows(kind, rows, book, own):
@@ -230,6 +238,10 @@ def write_web(folder, pages, book):
     folder.mkdir(parents=True, exist_ok=True)
     for page, blocks in pages:
         (folder / f"{page.name}.md").write_text(mark_blocks(blocks, book, page.name))
+    for guide in languages.guides(book.root):
+        text = mark_blocks(languages.blocks(book.root, guide), book, guide.name)
+        text = text.replace("```c\n", f"```{languages.FENCES[guide.language]}\n")
+        (folder / f"{guide.web}.md").write_text(text)
     for name, blocks in tables.pages(book):
         if name != "tombolo-api":
             (folder / f"{name}.md").write_text(mark_blocks(blocks, book, name))
@@ -244,6 +256,12 @@ def write_web(folder, pages, book):
         out += [
             f"## {include}",
             "\n".join(f"* [{p.name}]({p.name}.md): {mark(p.title, book, p.name)}" for p in group),
+        ]
+    for language in languages.FENCES:
+        rows = [g for g in languages.guides(book.root) if g.language == language]
+        out += [
+            f"## {language}",
+            "\n".join(f"* [{g.name}]({g.web}.md): {mark(g.title, book, g.name)}" for g in rows),
         ]
     out.append("## Names")
     out.append(

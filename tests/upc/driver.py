@@ -222,7 +222,7 @@ def main():
         run(folder, TOMBOLO, "upcc", "-trans", "x/m.c", "-o", "part.trans.c")
         run(folder, TOMBOLO, "upcc", "m.o", "part.trans.c", "-o", "./apart")
         expect(folder, "./apart", 12 * 11 // 2 + 12)
-        run(folder, "cc", "-c", "c.cxx.c", "-o", "main.o")
+        run(folder, os.environ.get("TOMBOLO_UPC_CC", "cc"), "-c", "c.cxx.c", "-o", "main.o")
         run(folder, TOMBOLO, "upcc", "-network=smp", "-extern-main", "main.o", "x/m.c", "-o", "./c")
         expect(folder, "./c", 12)
         older_options(folder)

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 TOMBOLO = os.environ.get("TOMBOLO", "tombolo")
+CC = os.environ.get("TOMBOLO_UPC_CC", "cc")  # of the processor that the tests run for
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = """#include <upc.h>
 #include <stdio.h>
@@ -135,7 +136,7 @@ def expect_right(folder, program):
 
 def try_gasnet(folder, headers):
     (folder / "gasnet.txt").write_text(GASNET)
-    run(folder, "cc", "-DGASNET_PARSYNC=1", "-DGEXX_NO_IDENT=1", f"-I{ROOT}/include",
+    run(folder, CC, "-DGASNET_PARSYNC=1", "-DGEXX_NO_IDENT=1", f"-I{ROOT}/include",
         f"-I{headers}", "-x", "c", "-c", "gasnet.txt", "-o", "gasnet.o")
     run(folder, TOMBOLO, "upcc", "main.upc", "gasnet.o", "-o", "./with_gasnet")
     expect_right(folder, "./with_gasnet")
@@ -143,7 +144,7 @@ def try_gasnet(folder, headers):
 
 def try_client(folder):
     (folder / "client.txt").write_text(CLIENT)
-    run(folder, "cc", "-DGASNET_PARSYNC=1", "-DGEXX_NO_IDENT=1", f"-I{ROOT}/include", "-x", "c",
+    run(folder, CC, "-DGASNET_PARSYNC=1", "-DGEXX_NO_IDENT=1", f"-I{ROOT}/include", "-x", "c",
         "-c", "client.txt", "-o", "client.o")
     run(folder, TOMBOLO, "upcc", "main.upc", "client.o", "-o", "./with_client")
     expect_right(folder, "./with_client")
@@ -162,7 +163,7 @@ def try_fortran(folder, headers):
     (folder / "start.txt").write_text(START_UPC)
     (folder / "below.upc").write_text(UPC_PART)
     run(folder, TOMBOLO, "fc", "-c", "above.f90", "-o", "above.o")
-    run(folder, "cc", f"-I{headers}", "-x", "c", "-c", "start.txt", "-o", "start.o")
+    run(folder, CC, f"-I{headers}", "-x", "c", "-c", "start.txt", "-o", "start.o")
     run(folder, TOMBOLO, "upcc", "-extern-main", "below.upc", "start.o", "above.o", *libraries,
         "-o", "./above")
     expect_right(folder, "./above")

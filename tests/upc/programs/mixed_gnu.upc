@@ -140,7 +140,7 @@ lab:
   tl = a[MYTHREAD];
   CK(tl == 12);
   int in = a[MYTHREAD], out;
-  __asm__("mov %1, %0" : "=r"(out) : "r"(in));
+  __asm__("" : "=r"(out) : "0"(in));
   CK(out == 12);
   int nested(int k) {
     return a[MYTHREAD] + k + m;

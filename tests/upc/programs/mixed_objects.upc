@@ -166,7 +166,7 @@ int main(int argc, char **argv) {
   k = (c1[0] = 300);
   CK(k == (char)300);
   k = c8 = c1[1] = n = 0x1ff;
-  CK(k == -1 && n == 0x1ff);
+  CK(k == (char)0x1ff && n == 0x1ff);
   c1[1] = c1[2] = 'x';
   CK(c1[1] == 'x');
   q = NULL;
