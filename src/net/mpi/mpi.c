@@ -123,17 +123,11 @@ static bool connect_all(struct tmb_net *net) {
   return rc == MPI_SUCCESS || nmpi_says(net, call, rc);
 }
 
-static bool make_receives(struct tmb_net *net) {
-  struct nmpi_pool *pool = &net->receives;
-  int rc = MPI_SUCCESS;
-  for (uint32_t i = 0; i < pool->count && rc == MPI_SUCCESS; i++)
-    rc = MPI_Recv_init(pool->all[i].data, (int)NMPI_MESSAGE_MAX, MPI_BYTE, MPI_ANY_SOURCE, 0,
-                       net->comm, pool->all[i].request);
-  if (rc != MPI_SUCCESS) return nmpi_says(net, "MPI_Recv_init", rc);
+static bool begin_receives(struct tmb_net *net) {
   tmb_lock_acquire(&net->lock);
-  for (struct nmpi_buffer *b; (b = nmpi_pool_take(pool, 0));) nmpi_post(net, b);
+  const int rc = nmpi_inbox_begin(net);
   tmb_lock_release(&net->lock);
-  return true;
+  return rc == MPI_SUCCESS || nmpi_says(net, "MPI_Recv_init", rc);
 }
 
 /* ---- the slots */
@@ -145,13 +139,8 @@ static void make_buffers(struct tmb_net *net) {
   const uint32_t sends = (uint32_t)up->setting_int("TOMBOLO_MPI_SENDS");
   net->direct_bytes = (size_t)up->setting_int("TOMBOLO_MPI_DIRECT");
   net->credit = credit > 0 ? (uint32_t)credit : CREDIT_UNITS;
-  net->peer = calloc(net->env.size, sizeof(struct nmpi_peer *));
-  net->done = calloc(receives, sizeof *net->done);
-  net->status = calloc(receives, sizeof *net->status);
-  if (!net->peer || !net->done || !net->status ||
-      !nmpi_pool_make(&net->receives, receives, NMPI_MESSAGE_MAX) ||
-      !nmpi_pool_make(&net->small, 8 * sends, NMPI_SMALL_BYTES) ||
-      !nmpi_pool_make(&net->large, sends, NMPI_MESSAGE_MAX))
+  if (!nmpi_peers_make(&net->peers, net->env.size) || !nmpi_inbox_make(&net->in, receives) ||
+      !nmpi_outbox_make(&net->out, sends))
     up->fatal("out of memory for the buffers of conduit mpi");
 }
 
@@ -159,17 +148,9 @@ static void make_buffers(struct tmb_net *net) {
 static void net_close(struct tmb_net *net) {
   nmpi_leave(net, 0);
   if (!net->ended) return;
-  while (net->held.first) {
-    struct nmpi_buffer *const b = nmpi_queue_take(&net->held);
-    if (!b->pool) nmpi_buffer_put(b);
-  }
-  nmpi_pool_free(&net->receives);
-  nmpi_pool_free(&net->small);
-  nmpi_pool_free(&net->large);
-  for (uint32_t i = 0; i < net->env.size; i++) free(net->peer[i]);
-  free(net->peer);
-  free(net->done);
-  free(net->status);
+  nmpi_inbox_free(&net->in);
+  nmpi_outbox_free(&net->out);
+  nmpi_peers_free(&net->peers, net->env.size);
   free(net);
 }
 
@@ -181,7 +162,7 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
   make_buffers(net);
   const bool begun = begin(net);
   bool good = agree(env, begun && has_all(net));
-  if (good) good = agree(env, connect_all(net) && make_receives(net));
+  if (good) good = agree(env, connect_all(net) && begin_receives(net));
   if (good) {
     *out = net;
     return 0;

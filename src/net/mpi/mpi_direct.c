@@ -43,8 +43,8 @@ static void next_piece(struct tmb_net *net, struct nmpi_transfer *t) {
 
 static void begin(struct tmb_net *net, struct nmpi_transfer *t) {
   next_piece(net, t);
-  t->next = net->moving;
-  net->moving = t;
+  t->next = net->direct.moving;
+  net->direct.moving = t;
 }
 
 /* Whether MPI is through with a transfer, after its last piece. */
@@ -64,14 +64,14 @@ static bool is_through(struct tmb_net *net, struct nmpi_transfer *t) {
 static void list_news(struct tmb_net *net, struct nmpi_transfer *t) {
   if (t->listed) return;
   t->listed = true;
-  t->next = net->finished;
-  net->finished = t;
+  t->next = net->direct.finished;
+  net->direct.finished = t;
 }
 
 bool nmpi_direct_look(struct tmb_net *net) {
   bool any = false;
   int looks = 0;
-  struct nmpi_transfer **at = &net->moving;
+  struct nmpi_transfer **at = &net->direct.moving;
   while (*at && looks++ < LOOKS_AT_ONE) {
     struct nmpi_transfer *const t = *at;
     if (!is_through(net, t)) {
@@ -83,11 +83,11 @@ bool nmpi_direct_look(struct tmb_net *net) {
     list_news(net, t);
     any = true;
   }
-  if (!*at || at == &net->moving) return any;
-  struct nmpi_transfer *const seen = net->moving; /* the others' turn is the next */
-  net->moving = *at;
+  if (!*at || at == &net->direct.moving) return any;
+  struct nmpi_transfer *const seen = net->direct.moving; /* the others' turn is the next */
+  net->direct.moving = *at;
   *at = NULL;
-  for (at = &net->moving; *at;) at = &(*at)->next;
+  for (at = &net->direct.moving; *at;) at = &(*at)->next;
   *at = seen;
   return any;
 }
@@ -97,12 +97,12 @@ bool nmpi_direct_look(struct tmb_net *net) {
 /* Acknowledge the puts that have come. Without a buffer, later. */
 bool nmpi_direct_answer(struct tmb_net *net) {
   bool any = false;
-  while (net->answers) {
-    struct nmpi_transfer *const t = net->answers;
+  while (net->direct.answers) {
+    struct nmpi_transfer *const t = net->direct.answers;
     struct nmpi_head head = {.kind = NMPI_MOVED, .is_reply = 1, .route = (uint16_t)t->slot};
     if (nmpi_send_control(net, t->peer, &head, NULL)) break;
-    net->answers = t->next;
-    net->transfers--;
+    net->direct.answers = t->next;
+    net->direct.count--;
     free(t);
     any = true;
   }
@@ -118,7 +118,7 @@ TMB_NO_LOCK_CHECK static void finish_own(struct tmb_net *net, struct nmpi_transf
   t->told = true;
   if (whole) {
     t->busy = false;
-    net->transfers--;
+    net->direct.count--;
   }
   tmb_lock_release(&net->lock);
   if (local) up->op_done(rma.op, rma.local_category, rma.peer);
@@ -132,19 +132,19 @@ TMB_NO_LOCK_CHECK static void finish_others(struct tmb_net *net, struct nmpi_tra
   if (t->signals) net->env.up->signal(t->signal.addr, t->signal.op, t->signal.value);
   tmb_lock_acquire(&net->lock);
   if (t->receives) {
-    t->next = net->answers;
-    net->answers = t;
+    t->next = net->direct.answers;
+    net->direct.answers = t;
     (void)nmpi_direct_answer(net);
   } else {
-    net->transfers--;
+    net->direct.count--;
     free(t);
   }
 }
 
 void nmpi_direct_finish(struct tmb_net *net) {
-  while (net->finished) {
-    struct nmpi_transfer *const t = net->finished;
-    net->finished = t->next;
+  while (net->direct.finished) {
+    struct nmpi_transfer *const t = net->direct.finished;
+    net->direct.finished = t->next;
     t->listed = false;
     if (t->own)
       finish_own(net, t);
@@ -156,7 +156,7 @@ void nmpi_direct_finish(struct tmb_net *net) {
 /* ---- what other ranks say */
 
 void nmpi_direct_moved(struct tmb_net *net, uint32_t peer, uint32_t slot) {
-  struct nmpi_transfer *const t = slot < NMPI_TRANSFERS ? &net->own[slot] : NULL;
+  struct nmpi_transfer *const t = slot < NMPI_TRANSFERS ? &net->direct.own[slot] : NULL;
   if (!t || !t->busy || t->receives || t->peer != peer) {
     tmb_count_rlx(&net->env.stats->refused, 1);
     return;
@@ -196,7 +196,7 @@ void nmpi_direct_asked(struct tmb_net *net, uint32_t peer, bool put, const struc
   if (t->signals)
     t->signal = (struct tmb_signal){memory_of(net, peer, ask->signal_addr, sizeof(uint64_t)),
                                     ask->signal_value, ask->signal_op};
-  net->transfers++;
+  net->direct.count++;
   begin(net, t);
 }
 
@@ -204,9 +204,9 @@ void nmpi_direct_asked(struct tmb_net *net, uint32_t peer, bool put, const struc
 
 static struct nmpi_transfer *free_slot(struct tmb_net *net) {
   for (uint32_t i = 0; i < NMPI_TRANSFERS; i++)
-    if (!net->own[i].busy) {
-      net->own[i] = (struct nmpi_transfer){.own = true, .busy = true, .slot = i};
-      return &net->own[i];
+    if (!net->direct.own[i].busy) {
+      net->direct.own[i] = (struct nmpi_transfer){.own = true, .busy = true, .slot = i};
+      return &net->direct.own[i];
     }
   return NULL;
 }
@@ -233,7 +233,7 @@ static int start(struct tmb_net *net, const struct tmb_rma *rma, bool put,
   t->peer = rma->peer;
   t->tag = tag_of(t->slot, put);
   t->receives = !put;
-  net->transfers++;
+  net->direct.count++;
   begin(net, t);
   return 0;
 }
@@ -276,7 +276,7 @@ static void withdraw(struct nmpi_transfer *t) {
 }
 
 void nmpi_direct_lost(struct tmb_net *net, uint32_t peer) {
-  for (struct nmpi_transfer **at = &net->moving; *at;) {
+  for (struct nmpi_transfer **at = &net->direct.moving; *at;) {
     struct nmpi_transfer *const t = *at;
     if (t->peer != peer && peer != UINT32_MAX) {
       at = &t->next;
@@ -284,7 +284,7 @@ void nmpi_direct_lost(struct tmb_net *net, uint32_t peer) {
     }
     *at = t->next;
     withdraw(t);
-    net->transfers--;
+    net->direct.count--;
     if (t->own)
       t->busy = false;
     else

@@ -50,12 +50,7 @@ static void stop(struct tmb_net *net) {
   (void)nmpi_reap(net);
   net->ended = true;
   nmpi_direct_lost(net, UINT32_MAX);
-  for (struct nmpi_buffer *b = net->receives.busy.first; b; b = b->next) {
-    (void)MPI_Cancel(b->request);
-    (void)MPI_Wait(b->request, MPI_STATUS_IGNORE);
-  }
-  for (uint32_t i = 0; i < net->receives.count; i++)
-    (void)MPI_Request_free(&net->receives.request[i]);
+  nmpi_inbox_stop(&net->in);
   tmb_lock_release(&net->lock);
 }
 

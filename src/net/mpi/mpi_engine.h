@@ -76,7 +76,7 @@ struct nmpi_transfer {
   bool own, busy, receives;
   bool moved, come;         /* MPI is through here; own put: and at the peer */
   bool told;                /* own: that the source has been read */
-  bool listed, signals;     /* in net->finished; `signal` is to be changed */
+  bool listed, signals;     /* in net->direct.finished; `signal` is to be changed */
   struct tmb_rma rma;       /* own */
   struct tmb_signal signal; /* another's */
 };
@@ -112,35 +112,59 @@ struct nmpi_pool {
 struct nmpi_peer {
   uint32_t flying; /* units of requests that have not been given back */
   uint32_t owed;   /* units to be given back */
-  uint32_t next;   /* peer + 1 in net->todo; 0: the last */
-  bool listed;     /* in net->todo */
+  uint32_t next;   /* peer + 1 in net->peers.todo; 0: the last */
+  bool listed;     /* in net->peers.todo */
   bool gone;       /* nothing is sent to it any more */
 };
 
-struct tmb_net {
-  struct tmb_net_env env;
-  MPI_Comm comm;
-  uint32_t credit;
-  size_t direct_bytes; /* a put or get of so many bytes is not made of messages */
-  bool owns;           /* MPI_Init was called here */
+/* ---- parts of the state; each changes under net->lock */
 
-  struct tmb_lock lock;    /* of all that follows */
-  bool ended;              /* MPI is not used any more */
-  struct nmpi_peer **peer; /* [size]; NULL: nothing to do with it yet */
-  struct nmpi_pool receives, small, large;
+/* Ranks of other hosts, and to whom credit is to be returned. mpi_send.c. */
+struct nmpi_peers {
+  struct nmpi_peer **of; /* [size]; NULL: nothing to do with it yet */
+  uint32_t todo;         /* peer + 1: credit is to be returned to it */
+};
+
+/* Receives, and messages that have come. mpi_inbox.c. */
+struct nmpi_inbox {
+  struct nmpi_pool receives;
   struct nmpi_queue ready; /* receives that have completed out of order */
   struct nmpi_queue idle;  /* receive buffers that are to be posted again */
   struct nmpi_queue held;  /* requests that wait for a poll that serves them */
   uint32_t held_count;     /* of them, in receive buffers */
   uint32_t idle_count;
   uint32_t fruitless; /* looks in a row at the oldest receive alone */
-  uint32_t sending;   /* buffers in the busy queues of small and large */
-  uint32_t todo;      /* peer + 1: credit is to be returned to it */
+  int *done;          /* [receives.count] for MPI_Testsome, as the next */
+  MPI_Status *status;
+};
+
+/* Messages that are being sent. mpi_send.c. */
+struct nmpi_outbox {
+  struct nmpi_pool small, large;
+  uint32_t sending; /* buffers in their busy queues */
+};
+
+/* Long puts and gets. mpi_direct.c. */
+struct nmpi_direct {
   struct nmpi_transfer own[NMPI_TRANSFERS];
   struct nmpi_transfer *moving, *finished, *answers; /* MPI has it; to be told; to be answered */
-  uint32_t transfers;                                /* that are not over */
-  int *done; /* [receives.count] for MPI_Testsome, as the next */
-  MPI_Status *status;
+  uint32_t count;                                    /* of transfers that are not over */
+};
+
+struct tmb_net {
+  /* constant once the conduit is open */
+  struct tmb_net_env env;
+  MPI_Comm comm;
+  uint32_t credit;
+  size_t direct_bytes; /* a put or get of so many bytes is not made of messages */
+  bool owns;           /* MPI_Init was called here */
+
+  struct tmb_lock lock; /* of all that follows, and of each call of MPI */
+  bool ended;           /* MPI is not used any more */
+  struct nmpi_peers peers;
+  struct nmpi_inbox in;
+  struct nmpi_outbox out;
+  struct nmpi_direct direct;
 };
 
 /* ---- mpi_env.c */
@@ -166,7 +190,14 @@ void nmpi_queue_add(struct nmpi_queue *queue, struct nmpi_buffer *b);
 /* The first one; the queue is not empty. */
 struct nmpi_buffer *nmpi_queue_take(struct nmpi_queue *queue);
 
-/* ---- mpi_send.c; under the lock, but for the slot */
+/* ---- mpi_send.c; under the lock, but for make, free and the slot */
+
+/* The table of `size` ranks; buffers for `sends` long messages, and eight times as many short ones.
+ * Return whether there was memory. */
+bool nmpi_peers_make(struct nmpi_peers *peers, uint32_t size);
+void nmpi_peers_free(struct nmpi_peers *peers, uint32_t size);
+bool nmpi_outbox_make(struct nmpi_outbox *out, uint32_t sends);
+void nmpi_outbox_free(struct nmpi_outbox *out);
 
 struct nmpi_peer *nmpi_peer_of(struct tmb_net *net, uint32_t rank);
 uint32_t nmpi_units(const struct nmpi_head *head);
@@ -202,10 +233,29 @@ int nmpi_put_signal(struct tmb_net *net, const struct tmb_rma *rma,
 int nmpi_get_signal(struct tmb_net *net, const struct tmb_rma *rma,
                     const struct tmb_signal *signal);
 
+/* ---- mpi_inbox.c; under the lock, but for make and free */
+
+/* Make the buffers, for so many messages at once. Returns whether there was memory. Then, once
+ * there is a communicator, begin to receive: returns a code of MPI. */
+bool nmpi_inbox_make(struct nmpi_inbox *in, uint32_t receives);
+int nmpi_inbox_begin(struct tmb_net *net);
+void nmpi_inbox_free(struct nmpi_inbox *in);
+/* Withdraw the receives that MPI has: nothing more comes. */
+void nmpi_inbox_stop(struct nmpi_inbox *in);
+/* The next buffer in which a message has come, or NULL. */
+struct nmpi_buffer *nmpi_inbox_next(struct tmb_net *net);
+/* A message has been dealt with. Its buffer is posted again when there is time. */
+void nmpi_inbox_recycle(struct nmpi_inbox *in, struct nmpi_buffer *b);
+/* Post idle buffers, if there are many, or anything else can wait. in idle: it can. */
+void nmpi_inbox_post(struct tmb_net *net, bool idle);
+/* Keep a request until it may be served; and the oldest of those, or NULL. */
+void nmpi_inbox_hold(struct tmb_net *net, struct nmpi_buffer *b);
+struct nmpi_buffer *nmpi_inbox_unhold(struct nmpi_inbox *in);
+/* Whether a message of `peer` has come and has not been delivered. */
+bool nmpi_inbox_has(const struct nmpi_inbox *in, uint32_t peer);
+
 /* ---- mpi_progress.c */
 
-/* Give a receive buffer to MPI; under the lock. */
-void nmpi_post(struct tmb_net *net, struct nmpi_buffer *b);
 int nmpi_progress(struct tmb_net *net, int serve);
 bool nmpi_drained(struct tmb_net *net);
 int nmpi_lost(struct tmb_net *net, uint32_t peer);

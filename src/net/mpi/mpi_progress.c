@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Progress: arrivals, see mpi_engine.h.
+ * Progress: what arrives is checked, obeyed or handed up, see mpi_engine.h.
  *
- * Owns nothing beyond the engine. Called by core through the table. Calls: MPI, env->up. Receives
- * complete in the order in which they were started, but for a long message that is still being
- * transferred while others come behind it: so the oldest alone is looked at, and all of them now
- * and then. A message is delivered from the buffer in which it came, with the lock released. A
- * request that may not be served yet is held in its buffer while enough others are posted, else in
- * a copy: so replies always find a buffer, and what is held is bounded by the credit of the peers.
- * Invariants: a message is checked, length by length, before anything of it is used.
+ * Owns nothing. Called by core through the table. Calls: mpi_inbox.c, the other parts, env->up. A
+ * message is delivered from the buffer in which it came, with the lock released. Invariants: a
+ * message is checked, length by length, before anything of it is used.
  */
 #include "base/atomic.h"
 #include "base/compiler.h"
@@ -21,100 +17,9 @@
 
 /* Work of one call of progress. Chosen 2026-11-22 (SENDING_MANY 2026-11-24), not measured. */
 #define PROGRESS_BATCH 32 /* messages */
-#define ALL_EVERY      32 /* polls of the oldest receive, after which all are polled */
 #define SENDING_MANY   4  /* buffers in flight, from which on sends are polled each time */
 
-/* ---- receive buffers */
-
-void nmpi_post(struct tmb_net *net, struct nmpi_buffer *b) {
-  const int rc = MPI_Start(b->request);
-  if (rc != MPI_SUCCESS) nmpi_fatal(net, "MPI_Start", rc);
-  nmpi_queue_add(&net->receives.busy, b);
-}
-
-/* A message has been dealt with. Its buffer is posted again when there is time. */
-static void recycle(struct tmb_net *net, struct nmpi_buffer *b) {
-  if (b->pool) {
-    nmpi_queue_add(&net->idle, b);
-    net->idle_count++;
-  } else {
-    nmpi_buffer_put(b);
-  }
-}
-
-static void post_rest(struct tmb_net *net) {
-  while (net->idle.first) nmpi_post(net, nmpi_queue_take(&net->idle));
-  net->idle_count = 0;
-}
-
-/* Keep a request until it may be served. */
-static void hold(struct tmb_net *net, struct nmpi_buffer *b) {
-  if (net->held_count >= net->receives.count / 2) {
-    struct nmpi_buffer *const copy = nmpi_buffer_copy(b);
-    if (!copy) nmpi_no_memory(net, "a message");
-    recycle(net, b);
-    b = copy;
-  } else {
-    net->held_count++;
-  }
-  nmpi_queue_add(&net->held, b);
-}
-
-static struct nmpi_buffer *unhold(struct tmb_net *net) {
-  struct nmpi_buffer *const b = nmpi_queue_take(&net->held);
-  if (b->pool) net->held_count--;
-  return b;
-}
-
 /* ---- what has come */
-
-static void note_arrival(struct tmb_net *net, struct nmpi_buffer *b, const MPI_Status *status) {
-  int bytes = 0;
-  const int rc = MPI_Get_count(status, MPI_BYTE, &bytes);
-  if (rc != MPI_SUCCESS) nmpi_fatal(net, "MPI_Get_count", rc);
-  b->bytes = (uint32_t)bytes;
-  b->peer = (uint32_t)status->MPI_SOURCE;
-}
-
-/* Look at all receives: those that are complete leave the order. */
-static void look_at_all(struct tmb_net *net) {
-  int count = 0;
-  const int rc =
-      MPI_Testsome((int)net->receives.count, net->receives.request, &count, net->done, net->status);
-  if (rc != MPI_SUCCESS) nmpi_fatal(net, "MPI_Testsome", rc);
-  if (count <= 0) return; /* none, or MPI_UNDEFINED, which is negative: none is started */
-  for (int i = 0; i < count; i++) {
-    struct nmpi_buffer *const b = &net->receives.all[net->done[i]];
-    note_arrival(net, b, &net->status[i]);
-    b->complete = true;
-  }
-  struct nmpi_queue rest = {NULL, NULL};
-  while (net->receives.busy.first) {
-    struct nmpi_buffer *const b = nmpi_queue_take(&net->receives.busy);
-    nmpi_queue_add(b->complete ? &net->ready : &rest, b);
-    b->complete = false;
-  }
-  net->receives.busy = rest;
-}
-
-/* The next buffer in which a message has come, or NULL. */
-static struct nmpi_buffer *next_arrival(struct tmb_net *net) {
-  struct nmpi_queue *busy = &net->receives.busy;
-  if (!busy->first) post_rest(net);
-  if (!net->ready.first && busy->first) {
-    MPI_Status status;
-    int flag = 0;
-    const int rc = MPI_Test(busy->first->request, &flag, &status);
-    if (rc != MPI_SUCCESS) nmpi_fatal(net, "MPI_Test", rc);
-    if (flag) {
-      net->fruitless = 0;
-      note_arrival(net, busy->first, &status);
-      return nmpi_queue_take(busy);
-    }
-    if (++net->fruitless % ALL_EVERY == 0) look_at_all(net);
-  }
-  return net->ready.first ? nmpi_queue_take(&net->ready) : NULL;
-}
 
 /* Whether the payload is as long as the kind of a message says. */
 static bool fits_kind(const struct nmpi_head *h) {
@@ -164,21 +69,22 @@ static bool arrived(struct tmb_net *net, struct nmpi_buffer *b) {
     obey(net, b);
   else
     tmb_count_rlx(&stats->refused, 1);
-  recycle(net, b);
+  nmpi_inbox_recycle(&net->in, b);
   return false;
 }
 
 /* The next message that may be served, or NULL. in serve: TMB_SERVE_*; out dealt: of messages. */
 static struct nmpi_buffer *next_message(struct tmb_net *net, int serve, uint32_t *dealt) {
-  if (net->held.first && (serve & TMB_SERVE_REQUESTS)) return unhold(net);
+  struct nmpi_buffer *const kept = serve & TMB_SERVE_REQUESTS ? nmpi_inbox_unhold(&net->in) : NULL;
+  if (kept) return kept;
   while (*dealt < PROGRESS_BATCH) {
-    struct nmpi_buffer *const b = next_arrival(net);
+    struct nmpi_buffer *const b = nmpi_inbox_next(net);
     if (!b) return NULL;
     ++*dealt;
     if (!arrived(net, b)) continue;
     const bool reply = nmpi_head_of(b)->is_reply;
     if (serve & (reply ? TMB_SERVE_REPLIES : TMB_SERVE_REQUESTS)) return b;
-    hold(net, b);
+    nmpi_inbox_hold(net, b);
   }
   return NULL;
 }
@@ -204,10 +110,11 @@ static void hand_up(const struct tmb_net *net, const struct nmpi_buffer *b) {
 /* Under the lock: what needs no message. Done when there is none, or much of it. Returns whether
  * somebody may go on because of it. */
 static bool housekeeping(struct tmb_net *net, bool idle) {
-  if (net->idle_count && (idle || net->idle_count >= net->receives.count / 2)) post_rest(net);
-  const bool reaped = net->sending && (idle || net->sending >= SENDING_MANY) && nmpi_reap(net);
-  const bool answered = net->answers && nmpi_direct_answer(net);
-  return (net->todo && nmpi_send_rest(net)) || answered || reaped;
+  nmpi_inbox_post(net, idle);
+  const bool reaped =
+      net->out.sending && (idle || net->out.sending >= SENDING_MANY) && nmpi_reap(net);
+  const bool answered = net->direct.answers && nmpi_direct_answer(net);
+  return (net->peers.todo && nmpi_send_rest(net)) || answered || reaped;
 }
 
 int nmpi_progress(struct tmb_net *net, int serve) {
@@ -226,12 +133,12 @@ int nmpi_progress(struct tmb_net *net, int serve) {
     tmb_lock_acquire(&net->lock);
     found |= TMB_FOUND_WORK;
     if (units) nmpi_credit_owe(net, b->peer, units);
-    recycle(net, b);
+    nmpi_inbox_recycle(&net->in, b);
     if (reply) break; /* somebody is likely to wait for it */
   }
   if (dealt) found |= TMB_FOUND_WORK;
-  if (!net->ended && net->moving && nmpi_direct_look(net)) found |= TMB_FOUND_WORK;
-  if (net->finished) nmpi_direct_finish(net);
+  if (!net->ended && net->direct.moving && nmpi_direct_look(net)) found |= TMB_FOUND_WORK;
+  if (net->direct.finished) nmpi_direct_finish(net);
   if (!net->ended && housekeeping(net, !found)) found |= TMB_FOUND_WORK;
   tmb_lock_release(&net->lock);
   return found;
@@ -239,7 +146,7 @@ int nmpi_progress(struct tmb_net *net, int serve) {
 
 bool nmpi_drained(struct tmb_net *net) {
   tmb_lock_acquire(&net->lock);
-  const bool drained = net->ended || (!net->sending && !net->todo && !net->transfers);
+  const bool drained = net->ended || (!net->out.sending && !net->peers.todo && !net->direct.count);
   tmb_lock_release(&net->lock);
   return drained;
 }
@@ -248,18 +155,14 @@ int nmpi_lost(struct tmb_net *net, uint32_t peer) {
   tmb_lock_acquire(&net->lock);
   nmpi_peer_of(net, peer)->gone = true;
   nmpi_direct_lost(net, peer);
-  bool kept = false;
-  for (const struct nmpi_buffer *b = net->ready.first; b && !kept; b = b->next)
-    kept = b->peer == peer;
-  for (const struct nmpi_buffer *b = net->held.first; b && !kept; b = b->next)
-    kept = b->peer == peer;
+  const bool kept = nmpi_inbox_has(&net->in, peer);
   tmb_lock_release(&net->lock);
   return kept ? TMB_AGAIN : 0;
 }
 
 void nmpi_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes) {
   tmb_lock_acquire(&net->lock);
-  const struct nmpi_peer *p = net->peer[peer];
+  const struct nmpi_peer *p = net->peers.of[peer];
   if (p)
     snprintf(text, bytes, "mpi: %u of %u units of credit used", p->flying, net->credit);
   else

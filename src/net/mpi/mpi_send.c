@@ -18,11 +18,33 @@
 
 #define REAP_MOST 16 /* buffers of each size that one poll frees; chosen 2026-11-22 */
 
+/* ---- the parts */
+
+bool nmpi_peers_make(struct nmpi_peers *peers, uint32_t size) {
+  peers->of = calloc(size, sizeof *peers->of);
+  return peers->of != NULL;
+}
+
+void nmpi_peers_free(struct nmpi_peers *peers, uint32_t size) {
+  for (uint32_t i = 0; i < size; i++) free(peers->of[i]);
+  free(peers->of);
+}
+
+bool nmpi_outbox_make(struct nmpi_outbox *out, uint32_t sends) {
+  return nmpi_pool_make(&out->small, 8 * sends, NMPI_SMALL_BYTES) &&
+         nmpi_pool_make(&out->large, sends, NMPI_MESSAGE_MAX);
+}
+
+void nmpi_outbox_free(struct nmpi_outbox *out) {
+  nmpi_pool_free(&out->small);
+  nmpi_pool_free(&out->large);
+}
+
 struct nmpi_peer *nmpi_peer_of(struct tmb_net *net, uint32_t rank) {
-  if (TMB_LIKELY(net->peer[rank] != NULL)) return net->peer[rank];
-  net->peer[rank] = calloc(1, sizeof *net->peer[rank]);
-  if (!net->peer[rank]) nmpi_no_memory(net, "the state of a rank");
-  return net->peer[rank];
+  if (TMB_LIKELY(net->peers.of[rank] != NULL)) return net->peers.of[rank];
+  net->peers.of[rank] = calloc(1, sizeof *net->peers.of[rank]);
+  if (!net->peers.of[rank]) nmpi_no_memory(net, "the state of a rank");
+  return net->peers.of[rank];
 }
 
 /* ---- what has been sent */
@@ -39,15 +61,15 @@ static bool reap(struct tmb_net *net, struct nmpi_pool *pool) {
   for (int i = 0; i < REAP_MOST && pool->busy.first; i++) {
     if (!is_complete(net, pool->busy.first)) break;
     nmpi_buffer_put(nmpi_queue_take(&pool->busy));
-    net->sending--;
+    net->out.sending--;
     any = true;
   }
   return any;
 }
 
 bool nmpi_reap(struct tmb_net *net) {
-  const bool small = reap(net, &net->small);
-  return reap(net, &net->large) || small;
+  const bool small = reap(net, &net->out.small);
+  return reap(net, &net->out.large) || small;
 }
 
 /* ---- one message */
@@ -70,7 +92,7 @@ static int send_message(struct tmb_net *net, uint32_t to, struct nmpi_head *head
   struct nmpi_peer *p = nmpi_peer_of(net, to);
   if (p->gone || net->ended) return 0;
   const size_t most = nmpi_payload_at(head->nargs) + head->nbytes;
-  struct nmpi_pool *pool = most <= NMPI_SMALL_BYTES ? &net->small : &net->large;
+  struct nmpi_pool *pool = most <= NMPI_SMALL_BYTES ? &net->out.small : &net->out.large;
   struct nmpi_buffer *b = nmpi_pool_take(pool, reserve ? pool->count / reserve : 0);
   if (!b) return TMB_AGAIN;
   head->returned = (uint16_t)TMB_MIN(p->owed, (uint32_t)UINT16_MAX);
@@ -83,7 +105,7 @@ static int send_message(struct tmb_net *net, uint32_t to, struct nmpi_head *head
     nmpi_buffer_put(b);
   } else {
     nmpi_queue_add(&pool->busy, b);
-    net->sending++;
+    net->out.sending++;
   }
   return 0;
 }
@@ -114,17 +136,17 @@ void nmpi_credit_owe(struct tmb_net *net, uint32_t peer, uint32_t units) {
   p->owed += units;
   if (p->listed || !is_due(net, p) || return_credit(net, peer) == 0) return;
   p->listed = true;
-  p->next = net->todo;
-  net->todo = peer + 1;
+  p->next = net->peers.todo;
+  net->peers.todo = peer + 1;
 }
 
 bool nmpi_send_rest(struct tmb_net *net) {
   bool sent = false;
-  while (net->todo) {
-    struct nmpi_peer *p = net->peer[net->todo - 1];
-    if (is_due(net, p) && return_credit(net, net->todo - 1)) return sent;
+  while (net->peers.todo) {
+    struct nmpi_peer *p = net->peers.of[net->peers.todo - 1];
+    if (is_due(net, p) && return_credit(net, net->peers.todo - 1)) return sent;
     sent = true;
-    net->todo = p->next;
+    net->peers.todo = p->next;
     p->listed = false;
   }
   return sent;
