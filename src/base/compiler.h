@@ -25,6 +25,9 @@
 #define TMB_ALIGNED(bytes)             __attribute__((aligned(bytes)))
 #define TMB_MALLOC                     __attribute__((malloc, warn_unused_result))
 #define TMB_WEAK                       __attribute__((weak))
+/* A variable of the library that files of the library alone use: they address it directly, where
+ * otherwise each function loads its address first. */
+#define TMB_HIDDEN                     __attribute__((visibility("hidden")))
 /* Gives a symbol of the library default visibility: the library is built with hidden visibility. */
 #define TMB_EXPORT                     __attribute__((visibility("default")))
 

@@ -15,7 +15,7 @@
 #include "base/compiler.h"
 #include "boot/boot.h"
 #include "core/gex.h"
-#include "core/layer.h"
+#include "core/job_parts.h"
 #include "core/nbrhd.h"
 #include "core/team.h"
 #include "near/near.h"
@@ -23,8 +23,6 @@
 #include "net/up.h"
 
 #include <stdbool.h>
-
-#define TMB_HANDLER_FIRST GEX_AM_INDEX_BASE
 
 /* States of gex_Client_Init and of the GASNet-1 attach. */
 /* FAILED: gex_Client_Init has returned an error, and the reason has been printed. */
@@ -170,9 +168,25 @@ struct tmb_job {
     struct tmb_team team;
   };
   uintptr_t segment_bytes_max, segment_bytes_max_all;
+
+  /* one file each, see job_parts.h */
+  struct tmb_layers layers;
+  struct tmb_internal internal;
+  struct tmb_threads entered;
+  struct tmb_op_pool ops;
+  struct tmb_track track;
+  struct tmb_shown shown;
+  struct tmb_pieces pieces;
+  struct tmb_segments segments;
+  struct tmb_far_segments far_segments;
+  struct tmb_row_use row_use;
+  struct tmb_failures failure;
+  struct tmb_registry teams;
+  struct tmb_barriers barriers;
+  struct tmb_shrinks shrinks;
 };
 
-extern struct tmb_job tmb_job;
+extern struct tmb_job tmb_job TMB_HIDDEN;
 
 /* Index of a rank of this host, for the on-node engine; TMB_FAR for others. */
 static inline uint32_t tmb_near_of(uint32_t jobrank) {

@@ -2,21 +2,14 @@
 /*
  * Calling the layers, see layer.h.
  *
- * Owns: which layers there are, and which of them has which work. Called by client.c, progress.c,
- * team.c, failure.c and am.c. Calls: the layers. Invariant: written once, by tmb_layers_use, before
- * another thread or a message can come in.
+ * Owns: tmb_job.layers: which layers there are, and which of them has which work. Called by
+ * client.c, progress.c, team.c, failure.c and am.c. Calls: the layers. Invariant: written once, by
+ * tmb_layers_use, before another thread or a message can come in.
  */
 #include "core/layer.h"
 
 #include "base/log.h"
 #include "core/job.h"
-
-static struct {
-  const struct tmb_layer *const *all;
-  size_t count;
-  const struct tmb_layer *at_work[TMB_WORK_KINDS];
-  const struct tmb_layer *signals, *atomics, *counts; /* the layer that has this call */
-} layers;
 
 /* Note that `layer` is the one for what `slot` stands for. */
 static void claim(const struct tmb_layer **slot, const struct tmb_layer *layer) {
@@ -25,36 +18,37 @@ static void claim(const struct tmb_layer **slot, const struct tmb_layer *layer) 
 }
 
 void tmb_layers_use(const struct tmb_layer *const *all, size_t count) {
-  layers.all = all;
-  layers.count = count;
+  tmb_job.layers.all = all;
+  tmb_job.layers.count = count;
   for (size_t i = 0; i < count; i++) {
     const struct tmb_layer *layer = all[i];
-    if (layer->progress) claim(&layers.at_work[layer->work], layer);
-    if (layer->signal) claim(&layers.signals, layer);
-    if (layer->atomic) claim(&layers.atomics, layer);
-    if (layer->count) claim(&layers.counts, layer);
+    if (layer->progress) claim(&tmb_job.layers.at_work[layer->work], layer);
+    if (layer->signal) claim(&tmb_job.layers.signals, layer);
+    if (layer->atomic) claim(&tmb_job.layers.atomics, layer);
+    if (layer->count) claim(&tmb_job.layers.counts, layer);
   }
 }
 
 void tmb_layers_handlers(void (*set)(const struct tmb_layer_handler *handler)) {
-  for (size_t i = 0; i < layers.count; i++)
-    for (const struct tmb_layer_handler *h = layers.all[i]->handlers; h && h->fn; h++) set(h);
+  for (size_t i = 0; i < tmb_job.layers.count; i++)
+    for (const struct tmb_layer_handler *h = tmb_job.layers.all[i]->handlers; h && h->fn; h++)
+      set(h);
 }
 
 void tmb_layers_ask(void) {
-  for (size_t i = 0; i < layers.count; i++)
-    if (layers.all[i]->ask) layers.all[i]->ask();
+  for (size_t i = 0; i < tmb_job.layers.count; i++)
+    if (tmb_job.layers.all[i]->ask) tmb_job.layers.all[i]->ask();
 }
 
 void tmb_layers_init(void) {
-  for (size_t i = 0; i < layers.count; i++)
-    if (layers.all[i]->init) layers.all[i]->init();
+  for (size_t i = 0; i < tmb_job.layers.count; i++)
+    if (tmb_job.layers.all[i]->init) tmb_job.layers.all[i]->init();
 }
 
 /* Advance what there is of one kind of work. */
 static inline int advance(enum tmb_work kind, int serve) {
   if (!tmb_load_acq(&tmb_job.work[kind])) return TMB_FOUND_NOTHING;
-  return layers.at_work[kind]->progress(serve);
+  return tmb_job.layers.at_work[kind]->progress(serve);
 }
 
 int tmb_layers_progress(int serve) {
@@ -67,33 +61,33 @@ int tmb_layers_progress(int serve) {
 }
 
 void tmb_layers_team_closed(const struct tmb_team *team) {
-  for (size_t i = 0; i < layers.count; i++)
-    if (layers.all[i]->team_closed) layers.all[i]->team_closed(team);
+  for (size_t i = 0; i < tmb_job.layers.count; i++)
+    if (tmb_job.layers.all[i]->team_closed) tmb_job.layers.all[i]->team_closed(team);
 }
 
 void tmb_layers_teams_made(void) {
-  for (size_t i = 0; i < layers.count; i++)
-    if (layers.all[i]->teams_made) layers.all[i]->teams_made();
+  for (size_t i = 0; i < tmb_job.layers.count; i++)
+    if (tmb_job.layers.all[i]->teams_made) tmb_job.layers.all[i]->teams_made();
 }
 
 void tmb_layers_team_freed(struct tmb_team *team) {
-  for (size_t i = 0; i < layers.count; i++)
-    if (layers.all[i]->team_freed) layers.all[i]->team_freed(team);
+  for (size_t i = 0; i < tmb_job.layers.count; i++)
+    if (tmb_job.layers.all[i]->team_freed) tmb_job.layers.all[i]->team_freed(team);
 }
 
 void tmb_layers_peer_lost(uint32_t jobrank) {
-  for (size_t i = 0; i < layers.count; i++)
-    if (layers.all[i]->peer_lost) layers.all[i]->peer_lost(jobrank);
+  for (size_t i = 0; i < tmb_job.layers.count; i++)
+    if (tmb_job.layers.all[i]->peer_lost) tmb_job.layers.all[i]->peer_lost(jobrank);
 }
 
 void tmb_layers_signal(const void *addr) {
-  layers.signals->signal(addr);
+  tmb_job.layers.signals->signal(addr);
 }
 
 bool tmb_layers_atomic(void *addr, const struct tmb_net_atomic *atomic, void *old) {
-  return layers.atomics->atomic(addr, atomic, old);
+  return tmb_job.layers.atomics->atomic(addr, atomic, old);
 }
 
 void tmb_layers_count(int kind, uint32_t jobrank, size_t bytes) {
-  layers.counts->count(kind, jobrank, bytes);
+  tmb_job.layers.counts->count(kind, jobrank, bytes);
 }

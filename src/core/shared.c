@@ -2,21 +2,18 @@
 /*
  * Which rows of this process are in use, and how near the ranks are to each other, see shared.h.
  *
- * Owns: one bit per row. Called by client.c (init), team_make.c, team.c (dispose), coll's tuning.
- * Calls: the on-node engine. The first and the last rank measure a hand-off at start-up, because
- * the system does not tell, least of all to a guest, which processors share a cache; they take 5
- * milliseconds at most, and as a rule 20 us. Invariants: row 0 is never taken or given; a row is
- * cleared by the one who takes it, before anybody else knows that it is taken; its descriptors of
- * chunks and notes are clear when it is given back.
+ * Owns: tmb_job.row_use, one bit per row. Called by client.c (init), team_make.c, team.c (dispose),
+ * coll's tuning. Calls: the on-node engine. The first and the last rank measure a hand-off at
+ * start-up, because the system does not tell, least of all to a guest, which processors share a
+ * cache; they take 5 milliseconds at most, and as a rule 20 us. Invariants: row 0 is never taken or
+ * given; a row is cleared by the one who takes it, before anybody else knows that it is taken; its
+ * descriptors of chunks and notes are clear when it is given back.
  */
 #include "core/shared.h"
 
 #include "os/os.h"
 
 #include <string.h>
-
-static uint64_t used = 1;
-static uint32_t region, cards; /* of the on-node engine: rows; cards of the primordial team */
 
 /* The measurement of a hand-off: the least mean of TRIPS trips, of ROUNDS means; then COPIES times
  * the first rank writes a slot, and the last reads it. It ends after MEASURE_NS in any case, and
@@ -82,16 +79,17 @@ uint32_t tmb_shared_rows(void) {
 }
 
 void tmb_shared_ask(void) {
-  cards = tmb_near_region(&tmb_job.near, "all-gathers", 2 * sizeof(struct tmb_shared_card));
-  region =
+  tmb_job.row_use.cards =
+      tmb_near_region(&tmb_job.near, "all-gathers", 2 * sizeof(struct tmb_shared_card));
+  tmb_job.row_use.region =
       tmb_near_region(&tmb_job.near, "rows of teams", tmb_shared_rows() * TMB_SHARED_ROW_BYTES);
 }
 
 void tmb_shared_init(void) {
   if (tmb_job.near_memory) {
-    tmb_job.rows = tmb_near_at(&tmb_job.near, region, 0);
-    tmb_job.rows_stride = tmb_job.near.region[region].bytes;
-    tmb_job.cards = tmb_near_at(&tmb_job.near, cards, 0);
+    tmb_job.rows = tmb_near_at(&tmb_job.near, tmb_job.row_use.region, 0);
+    tmb_job.rows_stride = tmb_job.near.region[tmb_job.row_use.region].bytes;
+    tmb_job.cards = tmb_near_at(&tmb_job.near, tmb_job.row_use.cards, 0);
   }
   tmb_job.team.shared = tmb_job.rows && tmb_job.size > 1 && tmb_job.nbrhd.size == tmb_job.size;
   const bool first = tmb_job.rank == 0, last = tmb_job.rank + 1 == tmb_job.size;
@@ -136,18 +134,18 @@ static void clear(struct tmb_shared_row *row) {
 uint32_t tmb_shared_take(void) {
   if (!tmb_job.rows) return TMB_SHARED_NONE;
   const uint32_t rows = TMB_MIN(tmb_shared_rows(), TMB_SHARED_ROWS_MAX);
-  uint64_t bits = tmb_load_rlx(&used);
+  uint64_t bits = tmb_load_rlx(&tmb_job.row_use.used);
   uint32_t row;
   do {
     row = ~bits ? (uint32_t)__builtin_ctzll(~bits) : rows;
     if (row >= rows) return TMB_SHARED_NONE;
-  } while (!tmb_cas_acq_rel(&used, &bits, bits | UINT64_C(1) << row));
+  } while (!tmb_cas_acq_rel(&tmb_job.row_use.used, &bits, bits | UINT64_C(1) << row));
   char *const mine = tmb_job.rows + tmb_near_of(tmb_job.rank) * tmb_job.rows_stride;
   clear((struct tmb_shared_row *)(void *)(mine + row * TMB_SHARED_ROW_BYTES));
   return row;
 }
 
 void tmb_shared_give(uint32_t row) {
-  uint64_t bits = tmb_load_rlx(&used);
-  while (!tmb_cas_acq_rel(&used, &bits, bits & ~(UINT64_C(1) << row))) {}
+  uint64_t bits = tmb_load_rlx(&tmb_job.row_use.used);
+  while (!tmb_cas_acq_rel(&tmb_job.row_use.used, &bits, bits & ~(UINT64_C(1) << row))) {}
 }

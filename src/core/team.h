@@ -142,10 +142,7 @@ extern const struct tmb_layer tmb_team_layer;
 void tmb_team_each_lost(void (*fn)(struct tmb_team *team));
 
 /* Teams made and freed by this process so far, and bytes in live teams; for tests and reports. */
-struct tmb_team_stats {
-  uint64_t made, freed, bytes, parked;
-};
-struct tmb_team_stats tmb_team_stats(void);
+struct tmb_team_stats tmb_team_stats(void); /* job_parts.h */
 
 /* ---- team_gather.c */
 

@@ -2,7 +2,7 @@
 /*
  * Running the handler of a message that has arrived, and what follows a signal that has changed.
  *
- * Owns: the token of the running handler, the table of internal handlers, and the only switch over
+ * Owns: the token of the running handler, tmb_job.internal, and the only switch over
  * 0..16 arguments. Called by the engine's and the conduit's progress (tmb_up_am). Calls: handlers
  * of clients and layers, by address; nothing that sends or waits. Invariants: a thread runs one
  * request handler at a time, and inside it at most one reply handler; the token is dead when the
@@ -13,13 +13,11 @@
 #include "core/check.h"
 #include "core/op/record.h"
 
-static struct tmb_layer_handler internal[TMB_HANDLER_FIRST]; /* by index; takes 0: free */
-
 #define ANY_NARGS 255 /* fixed by the API: a handler of any number of arguments */
 
 void tmb_am_set_internal(const struct tmb_layer_handler *handler) {
   tmb_assert_cmp(handler->index, <, TMB_HANDLER_FIRST);
-  internal[handler->index] = *handler;
+  tmb_job.internal.handler[handler->index] = *handler;
 }
 
 void tmb_up_set_internal(uint8_t index, tmb_internal_fn fn) {
@@ -167,7 +165,7 @@ void tmb_kit_malformed(const struct tmb_am_in *in, const char *what) {
 }
 
 static void run_internal(const struct tmb_am_in *in) {
-  const struct tmb_layer_handler *h = &internal[in->handler];
+  const struct tmb_layer_handler *h = &tmb_job.internal.handler[in->handler];
   if (TMB_UNLIKELY(!h->takes))
     tmb_fatal_nopos("a message from rank %u names handler %u, but registered indices are %d..255; "
                     "check the handler argument at the sender",

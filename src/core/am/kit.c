@@ -2,36 +2,26 @@
 /*
  * The kit of internal messages, see kit.h.
  *
- * Owns: the handler of acknowledgements, numbers of transfers, and the table of transfers of which
- * pieces are missing. Called by all modules that send internal messages. Calls: tmb_up_am_send and
- * the upcalls that count parts. Invariants: the table is guarded by its lock; an entry's `missing`
- * is above 0; an entry goes with its last piece or with its sender.
+ * Owns: the handler of acknowledgements, tmb_job.pieces: numbers of transfers, and the table of
+ * those of which pieces are missing. Called by all modules that send internal messages. Calls:
+ * tmb_up_am_send and the upcalls that count parts. Invariants: the table is guarded by its lock; an
+ * entry's `missing` is above 0; an entry goes with its last piece or with its sender.
  */
 #include "core/am/kit.h"
 
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "base/log.h"
+#include "core/job.h"
 #include "net/up.h"
-#include "os/sync/lock.h"
 
 #include <stdlib.h>
 
-/* Lists of the table of numbers, a power of two. Chosen 2026-11-22, not measured. */
-#define BUCKETS 64u
-
-struct incomplete {
-  struct incomplete *next;
+struct tmb_incomplete {
+  struct tmb_incomplete *next;
   uint64_t missing; /* bytes */
   uint32_t src, id;
 };
-
-static uint32_t last_id; /* atomic */
-static struct tmb_lock pieces_lock;
-static struct {
-  size_t count;
-  struct incomplete *bucket[BUCKETS];
-} pieces TMB_GUARDED_BY(pieces_lock);
 
 /* ---- replies and parts. ACK: op(0,1) category(2) */
 
@@ -81,62 +71,67 @@ int tmb_kit_send_part(struct tmb_am_out *out, void *op, uint32_t category) {
 
 /* ---- pieces */
 
+/* Checked by clang: only under the lock. */
+TMB_REQUIRES(tmb_job.pieces.lock) static inline struct tmb_pieces *pieces(void) {
+  return &tmb_job.pieces;
+}
+
 uint32_t tmb_kit_next_id(void) {
-  return tmb_fetch_add_rlx(&last_id, 1);
+  return tmb_fetch_add_rlx(&tmb_job.pieces.last_id, 1);
 }
 
 static uint32_t bucket_of(uint32_t src, uint32_t id) {
-  return (src * 31u + id) & (BUCKETS - 1);
+  return (src * 31u + id) & (TMB_PIECE_BUCKETS - 1);
 }
 
 /* The place that points to the transfer, or to NULL where it belongs. */
-TMB_REQUIRES(pieces_lock) static struct incomplete **find(uint32_t src, uint32_t id) {
-  struct incomplete **p = &pieces.bucket[bucket_of(src, id)];
+TMB_REQUIRES(tmb_job.pieces.lock) static struct tmb_incomplete **find(uint32_t src, uint32_t id) {
+  struct tmb_incomplete **p = &pieces()->bucket[bucket_of(src, id)];
   while (*p && ((*p)->id != id || (*p)->src != src)) p = &(*p)->next;
   return p;
 }
 
-TMB_REQUIRES(pieces_lock) static void drop(struct incomplete **p) {
-  struct incomplete *const e = *p;
+TMB_REQUIRES(tmb_job.pieces.lock) static void drop(struct tmb_incomplete **p) {
+  struct tmb_incomplete *const e = *p;
   *p = e->next;
-  pieces.count--;
+  pieces()->count--;
   free(e);
 }
 
 bool tmb_kit_last_piece(uint32_t src, uint32_t id, uint64_t total, uint64_t bytes) {
   if (bytes == total) return true;
-  tmb_lock_acquire(&pieces_lock);
-  struct incomplete **p = find(src, id);
+  tmb_lock_acquire(&tmb_job.pieces.lock);
+  struct tmb_incomplete **p = find(src, id);
   if (!*p) {
     *p = malloc(sizeof **p);
     if (!*p) tmb_fatal("out of memory for a transfer from rank %u", src);
-    **p = (struct incomplete){NULL, total, src, id};
-    pieces.count++;
+    **p = (struct tmb_incomplete){NULL, total, src, id};
+    pieces()->count++;
   }
   (*p)->missing -= bytes;
   const bool last = (*p)->missing == 0;
   if (last) drop(p);
-  tmb_lock_release(&pieces_lock);
+  tmb_lock_release(&tmb_job.pieces.lock);
   return last;
 }
 
 size_t tmb_kit_incomplete(void) {
-  tmb_lock_acquire(&pieces_lock);
-  const size_t count = pieces.count;
-  tmb_lock_release(&pieces_lock);
+  tmb_lock_acquire(&tmb_job.pieces.lock);
+  const size_t count = pieces()->count;
+  tmb_lock_release(&tmb_job.pieces.lock);
   return count;
 }
 
 /* All that it had sent has been handled: what is missing will never come. */
 static void on_lost(uint32_t jobrank) {
-  tmb_lock_acquire(&pieces_lock);
-  for (uint32_t b = 0; b < BUCKETS; b++)
-    for (struct incomplete **p = &pieces.bucket[b]; *p;)
+  tmb_lock_acquire(&tmb_job.pieces.lock);
+  for (uint32_t b = 0; b < TMB_PIECE_BUCKETS; b++)
+    for (struct tmb_incomplete **p = &pieces()->bucket[b]; *p;)
       if ((*p)->src == jobrank)
         drop(p);
       else
         p = &(*p)->next;
-  tmb_lock_release(&pieces_lock);
+  tmb_lock_release(&tmb_job.pieces.lock);
 }
 
 static const struct tmb_layer_handler handlers[] = {

@@ -2,16 +2,16 @@
 /*
  * The pool of operations, see op.h.
  *
- * Owns: slabs of ops and the free queue. Called by every non-blocking operation that cannot
- * complete at once. Calls: libc. One spin lock guards the queue: operations to mapped peers never
- * come here. Invariants: slabs are never returned; the free queue is first in, first out and holds
- * at least MIN_FREE ops before one is reused, so a stale event is unlikely to name a live op.
+ * Owns: tmb_job.ops, slabs of ops and the free queue. Called by every non-blocking operation that
+ * cannot complete at once. Calls: libc. One spin lock guards the queue: operations to mapped peers
+ * never come here. Invariants: slabs are never returned; the free queue is first in, first out and
+ * holds at least MIN_FREE ops before one is reused, so a stale event is unlikely to name a live op.
  */
 #include "core/op/op.h"
 
 #include "base/atomic.h"
 #include "base/log.h"
-#include "os/sync/lock.h"
+#include "core/job.h"
 
 #include <stdlib.h>
 
@@ -20,39 +20,38 @@
 #define SLAB_OPS 256
 #define MIN_FREE 128
 
-static struct tmb_lock pool_lock;
-static struct {
-  uint64_t free_count, slots;
-  struct tmb_op *head, *tail;
-} pool TMB_GUARDED_BY(pool_lock);
-
-TMB_REQUIRES(pool_lock) static void push(struct tmb_op *op) {
-  op->next = NULL;
-  if (pool.tail)
-    pool.tail->next = op;
-  else
-    pool.head = op;
-  pool.tail = op;
-  pool.free_count++;
+/* Checked by clang: only under the lock. */
+TMB_REQUIRES(tmb_job.ops.lock) static inline struct tmb_op_pool *pool(void) {
+  return &tmb_job.ops;
 }
 
-TMB_REQUIRES(pool_lock) static void grow(void) {
+TMB_REQUIRES(tmb_job.ops.lock) static void push(struct tmb_op *op) {
+  op->next = NULL;
+  if (pool()->tail)
+    pool()->tail->next = op;
+  else
+    pool()->head = op;
+  pool()->tail = op;
+  pool()->free_count++;
+}
+
+TMB_REQUIRES(tmb_job.ops.lock) static void grow(void) {
   struct tmb_op *slab = aligned_alloc(64, SLAB_OPS * sizeof *slab);
   if (!slab) tmb_fatal("out of memory for %d operations", SLAB_OPS);
   for (int i = 0; i < SLAB_OPS; i++) {
     slab[i] = (struct tmb_op){0};
     push(&slab[i]);
   }
-  pool.slots += SLAB_OPS;
+  pool()->slots += SLAB_OPS;
 }
 
 struct tmb_op *tmb_op_new(enum tmb_op_kind kind, uint32_t leaves) {
-  tmb_lock_acquire(&pool_lock);
-  if (pool.free_count <= MIN_FREE) grow();
-  struct tmb_op *op = pool.head;
-  pool.head = op->next;
-  pool.free_count--;
-  tmb_lock_release(&pool_lock);
+  tmb_lock_acquire(&tmb_job.ops.lock);
+  if (pool()->free_count <= MIN_FREE) grow();
+  struct tmb_op *op = pool()->head;
+  pool()->head = op->next;
+  pool()->free_count--;
+  tmb_lock_release(&tmb_job.ops.lock);
   op->kind = kind;
   op->leaves = leaves;
   op->serial++;
@@ -64,9 +63,9 @@ struct tmb_op *tmb_op_new(enum tmb_op_kind kind, uint32_t leaves) {
 
 void tmb_op_free(struct tmb_op *op) {
   tmb_store_rel(&op->kind, TMB_OP_FREE);
-  tmb_lock_acquire(&pool_lock);
+  tmb_lock_acquire(&tmb_job.ops.lock);
   push(op);
-  tmb_lock_release(&pool_lock);
+  tmb_lock_release(&tmb_job.ops.lock);
 }
 
 bool tmb_op_done(const struct tmb_op *op, uint32_t mask) {
@@ -76,8 +75,8 @@ bool tmb_op_done(const struct tmb_op *op, uint32_t mask) {
 }
 
 void tmb_op_stats(uint64_t *live, uint64_t *slots) {
-  tmb_lock_acquire(&pool_lock);
-  *live = pool.slots - pool.free_count;
-  *slots = pool.slots;
-  tmb_lock_release(&pool_lock);
+  tmb_lock_acquire(&tmb_job.ops.lock);
+  *live = pool()->slots - pool()->free_count;
+  *slots = pool()->slots;
+  tmb_lock_release(&tmb_job.ops.lock);
 }

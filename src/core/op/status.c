@@ -27,8 +27,6 @@
 /* A layer is asked for details of a wait that has lasted so long. */
 #define DETAIL_NS      UINT64_C(200000000)
 
-static struct tmb_team *team_at[TMB_STATUS_TEAMS]; /* whose entries they are */
-
 /* A thread waits for a lock, perhaps inside of another wait, which it goes on with afterwards. */
 static void describe_lock(const void *lock, struct tmb_status_wait *out) {
   const struct tmb_thread *t = tmb_thread_self;
@@ -216,7 +214,7 @@ void tmb_status_team_enter(struct tmb_team *team) {
     if (tmb_load_rlx(&table[i].used) || !tmb_cas_acq_rel(&table[i].used, &unused, 1u)) continue;
     team->shown = (uint8_t)i;
     team->calls = &table[i];
-    team_at[i] = team;
+    tmb_job.shown.team[i] = team;
   }
   struct tmb_status_team *t = team->calls;
   t->rank = team->head.rank;
@@ -233,7 +231,7 @@ void tmb_status_team_name(struct tmb_team *team, const char *name) {
 }
 
 void tmb_status_team_leave(struct tmb_team *team) {
-  if (team->shown < TMB_STATUS_TEAMS) team_at[team->shown] = NULL;
+  if (team->shown < TMB_STATUS_TEAMS) tmb_job.shown.team[team->shown] = NULL;
   tmb_store_rel(&team->calls->used, 0u);
 }
 
@@ -254,7 +252,7 @@ static uint32_t parts_of(const struct tmb_op *op) {
 
 /* The members whose data of a collective over rows have not come. */
 static void describe_rows(const struct tmb_op *op, struct tmb_status_wait *out) {
-  const struct tmb_team *team = team_at[op->team];
+  const struct tmb_team *team = tmb_job.shown.team[op->team];
   if (!team || !team->shared) return;
   for (uint32_t r = 0; r < team->head.size && r < 64 * TMB_STATUS_MISSING; r++) {
     if (op->peer != TMB_STATUS_NOBODY && op->peer != tmb_team_jobrank(team, r)) continue;

@@ -22,16 +22,11 @@ _Thread_local struct tmb_thread *tmb_thread_self __attribute__((tls_model("initi
 
 static pthread_key_t key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static uint64_t alive;
-static uint32_t ids;
-static struct tmb_thread
-    *only; /* the state of the first thread, of which SEQ clients have no other */
-
 static void thread_ended(void *arg) {
   struct tmb_thread *t = arg;
   tmb_thread_self = NULL;
   tmb_status_leave(t->shown);
-  tmb_fetch_sub_acq_rel(&alive, 1);
+  tmb_fetch_sub_acq_rel(&tmb_job.entered.alive, 1);
   free(t->long_buf[0]);
   free(t->long_buf[1]);
   free(t->self_buf[0]);
@@ -53,14 +48,14 @@ static struct tmb_thread *share(void) {
       TMB_ADVICE_THREADS,
       "a second thread of this process enters the library, but the program was compiled with "
       "GASNET_SEQ; compile it with GASNET_PARSYNC or GASNET_PAR");
-  tmb_thread_self = only;
-  return only;
+  tmb_thread_self = tmb_job.entered.only;
+  return tmb_job.entered.only;
 }
 
 struct tmb_thread *tmb_thread_enter(void) {
-  if (tmb_job.thread_mode == 1 && only) return share();
+  if (tmb_job.thread_mode == 1 && tmb_job.entered.only) return share();
   pthread_once(&key_once, make_key);
-  const uint64_t now = tmb_fetch_add_acq_rel(&alive, 1) + 1;
+  const uint64_t now = tmb_fetch_add_acq_rel(&tmb_job.entered.alive, 1) + 1;
   if (tmb_job.threads_max && now > tmb_job.threads_max)
     tmb_fatal("thread %llu of this process enters the library, at most %llu may be alive at once; "
               "raise GASNET_MAX_THREADS",
@@ -69,10 +64,10 @@ struct tmb_thread *tmb_thread_enter(void) {
   if (!t) tmb_fatal("out of memory for a thread's state (%zu bytes)", sizeof *t);
   *t = (struct tmb_thread){0};
   t->nbi.kind = TMB_OP_IMPLICIT;
-  t->id = tmb_fetch_add_rlx(&ids, 1) + 1;
+  t->id = tmb_fetch_add_rlx(&tmb_job.entered.ids, 1) + 1;
   tmb_thread_self = t;
   if (tmb_job.thread_mode == 1) /* other threads may follow, and share it */
-    only = t;
+    tmb_job.entered.only = t;
   else
     pthread_setspecific(key, t);
   return t;

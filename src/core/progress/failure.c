@@ -2,13 +2,13 @@
 /*
  * Noticing that peers are gone, ending what involves them, and telling the client.
  *
- * Owns: tmb_job.lost. Called by progress, and by failure_calls.c for clients. Calls: boot, peer.h,
- * lost.h, segment_table.h, team.h, the layers. The supervisor counts changes in shared memory and
- * wakes ranks that sleep; each poll compares the count with what it has seen. A peer that is gone
- * gets nothing any more; when engine or conduit say that all it had sent has been handled,
- * everything that waits for it is completed and the client is told. Invariants: without
- * GEXX_FAILURE_REPORT nothing here runs; `seen` changes only when no peer is GONE; the callback
- * runs outside of every lock.
+ * Owns: tmb_job.lost and tmb_job.failure. Called by progress, and by failure_calls.c for clients.
+ * Calls: boot, peer.h, lost.h, segment_table.h, team.h, the layers. The supervisor counts changes
+ * in shared memory and wakes ranks that sleep; each poll compares the count with what it has seen.
+ * A peer that is gone gets nothing any more; when engine or conduit say that all it had sent has
+ * been handled, everything that waits for it is completed and the client is told. Invariants:
+ * without GEXX_FAILURE_REPORT nothing here runs; `seen` changes only when no peer is GONE; the
+ * callback runs outside of every lock.
  */
 #include "core/progress/failure.h"
 
@@ -18,20 +18,8 @@
 #include "core/op/thread.h"
 #include "core/progress/peer.h"
 #include "core/segment/segment_table.h"
-#include "os/sync/lock.h"
 
 #include <stdlib.h>
-
-static struct tmb_lock attending; /* held by the thread that deals with changes */
-static struct {
-  const uint32_t *changes; /* counted by the supervisor */
-  uint32_t seen;           /* changes that are dealt with */
-  uint8_t *told;           /* [size] 1: the callback was called or there was none */
-  uint8_t *cut;            /* [size] 1: the conduit has given it up */
-  uint32_t cuts;           /* given up and not dealt with; atomic */
-  gexx_Failure_Fn_t fn;
-  void *cdata;
-} failure;
 
 /* ---- noticing */
 
@@ -41,15 +29,17 @@ void tmb_failure_cut(uint32_t jobrank, const char *why) {
   if (!tmb_job.lost || tmb_load_rlx(&tmb_job.failure_policy) == GEXX_FAILURE_ABORT)
     tmb_fatal_nopos("rank %u on host %s is lost: %s", jobrank,
                     tmb_boot_host_name(&tmb_job.boot, jobrank), why);
-  if (tmb_xchg_acq_rel(&failure.cut[jobrank], 1)) return;
-  tmb_fetch_add_rel(&failure.cuts, 1);
+  if (tmb_xchg_acq_rel(&tmb_job.failure.cut[jobrank], 1)) return;
+  tmb_fetch_add_rel(&tmb_job.failure.cuts, 1);
   tmb_boot_condemn(&tmb_job.boot, jobrank);
 }
 
 /* What has become of a process, as its launcher or the conduit knows. */
 uint32_t tmb_failure_fate(uint32_t jobrank) {
   const uint32_t fate = tmb_boot_fate(&tmb_job.boot, jobrank);
-  if (TMB_FATE_IS_GONE(fate) || !failure.cut || !tmb_load_rlx(&failure.cut[jobrank])) return fate;
+  if (TMB_FATE_IS_GONE(fate) || !tmb_job.failure.cut ||
+      !tmb_load_rlx(&tmb_job.failure.cut[jobrank]))
+    return fate;
   return TMB_FATE(TMB_FATE_FAILED, 0, 0);
 }
 
@@ -66,8 +56,8 @@ static void end_peer(uint32_t peer) {
  * gone, so that nobody sleeps before the next poll.
  */
 static int handle_changes(bool may_end, int *ended) {
-  const uint32_t changes = tmb_load_acq(failure.changes);
-  const uint32_t cuts = tmb_load_acq(&failure.cuts);
+  const uint32_t changes = tmb_load_acq(tmb_job.failure.changes);
+  const uint32_t cuts = tmb_load_acq(&tmb_job.failure.cuts);
   bool settled = true;
   int found = 0;
   for (uint32_t r = 0; r < tmb_job.size; r++) {
@@ -85,8 +75,8 @@ static int handle_changes(bool may_end, int *ended) {
     }
   }
   if (settled) {
-    tmb_store_rlx(&failure.seen, changes);
-    tmb_fetch_sub_rel(&failure.cuts, cuts);
+    tmb_store_rlx(&tmb_job.failure.seen, changes);
+    tmb_fetch_sub_rel(&tmb_job.failure.cuts, cuts);
   }
   return found + *ended;
 }
@@ -94,24 +84,25 @@ static int handle_changes(bool may_end, int *ended) {
 /* Call the client's callback for peers that were not reported yet. */
 static void tell(void) {
   for (uint32_t r = 0; r < tmb_job.size; r++) {
-    if (tmb_load_acq(&tmb_job.lost[r]) != TMB_PEER_LOST || tmb_load_rlx(&failure.told[r])) continue;
-    if (tmb_xchg_acq_rel(&failure.told[r], 1) || !failure.fn) continue;
-    failure.fn(r, tmb_failure_state(tmb_failure_fate(r)), failure.cdata);
+    if (tmb_load_acq(&tmb_job.lost[r]) != TMB_PEER_LOST || tmb_load_rlx(&tmb_job.failure.told[r]))
+      continue;
+    if (tmb_xchg_acq_rel(&tmb_job.failure.told[r], 1) || !tmb_job.failure.fn) continue;
+    tmb_job.failure.fn(r, tmb_failure_state(tmb_failure_fate(r)), tmb_job.failure.cdata);
   }
 }
 
 TMB_COLD static int attend(int serve) {
-  if (!tmb_lock_try(&attending)) return TMB_FOUND_BUSY;
+  if (!tmb_lock_try(&tmb_job.failure.attending)) return TMB_FOUND_BUSY;
   int ended = 0;
   const int done = handle_changes(serve == TMB_SERVE_ALL, &ended);
-  tmb_lock_release(&attending);
+  tmb_lock_release(&tmb_job.failure.attending);
   if (ended) tell();
   return done ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
 }
 
 int tmb_failure_progress(int serve) {
-  if (TMB_LIKELY(tmb_load_rlx(failure.changes) == tmb_load_rlx(&failure.seen)) &&
-      TMB_LIKELY(!tmb_load_rlx(&failure.cuts)))
+  if (TMB_LIKELY(tmb_load_rlx(tmb_job.failure.changes) == tmb_load_rlx(&tmb_job.failure.seen)) &&
+      TMB_LIKELY(!tmb_load_rlx(&tmb_job.failure.cuts)))
     return TMB_FOUND_NOTHING;
   return attend(serve);
 }
@@ -120,20 +111,20 @@ int tmb_failure_progress(int serve) {
 
 void tmb_failure_begin(struct tmb_boot_doors *doors) {
   const uint32_t size = tmb_job.size;
-  failure.told = calloc(size, 1);
-  failure.cut = calloc(size, 1);
+  tmb_job.failure.told = calloc(size, 1);
+  tmb_job.failure.cut = calloc(size, 1);
   uint8_t *lost = calloc(size, 1);
-  if (!failure.told || !failure.cut || !lost)
+  if (!tmb_job.failure.told || !tmb_job.failure.cut || !lost)
     tmb_fatal("out of memory for the failures of %u ranks", size);
   tmb_near_expect_loss(&tmb_job.near, &doors->offset, &doors->stride);
-  failure.changes = tmb_boot_changes(&tmb_job.boot);
-  failure.seen = 0;
+  tmb_job.failure.changes = tmb_boot_changes(&tmb_job.boot);
+  tmb_job.failure.seen = 0;
   tmb_job.lost = lost;
   tmb_fetch_or_acq_rel(&tmb_job.special, TMB_SPECIAL_LOSS);
 }
 
 void gexx_Job_SetFailureCallback(gexx_Failure_Fn_t fn, void *cdata) {
   TMB_CHECK_CONTEXT("gexx_Job_SetFailureCallback");
-  failure.fn = fn;
-  failure.cdata = cdata;
+  tmb_job.failure.fn = fn;
+  tmb_job.failure.cdata = cdata;
 }

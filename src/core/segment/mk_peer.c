@@ -24,7 +24,7 @@
 
 enum { NEW, READY, REFUSED };
 
-struct far {
+struct tmb_far_segment {
   uint32_t state;    /* atomic */
   uint32_t class_id; /* gex_MK_Class_t */
   struct gexx_mk_s *kind;
@@ -32,13 +32,12 @@ struct far {
   unsigned char handle[GEXX_MK_HANDLE_BYTES];
 };
 
-static struct tmb_lock peer_lock;
-static struct {
-  struct gexx_mk_s *kinds;
-  struct far **far[GASNET_MAXEPS]; /* [job size] or NULL */
-} peer TMB_GUARDED_BY(peer_lock);
+/* Checked by clang: only under the lock. */
+TMB_REQUIRES(tmb_job.far_segments.lock) static inline struct tmb_far_segments *known(void) {
+  return &tmb_job.far_segments;
+}
 
-static void detach(struct far *f) {
+static void detach(struct tmb_far_segment *f) {
   if (f->state == READY) f->kind->plugin->detach(f->kind->device, f->handle, f->addr);
   tmb_store_rel(&f->state, NEW);
 }
@@ -46,38 +45,38 @@ static void detach(struct far *f) {
 /* ---- kinds */
 
 /* Call `act` for every known device segment of a peer. */
-TMB_REQUIRES(peer_lock)
-static void each(void (*act)(struct far *f, const struct gexx_mk_s *kind),
+TMB_REQUIRES(tmb_job.far_segments.lock)
+static void each(void (*act)(struct tmb_far_segment *f, const struct gexx_mk_s *kind),
                  const struct gexx_mk_s *kind) {
   for (gex_EP_Index_t e = 0; e < GASNET_MAXEPS; e++)
-    for (uint32_t r = 0; peer.far[e] && r < tmb_job.size; r++)
-      if (peer.far[e][r]) act(peer.far[e][r], kind);
+    for (uint32_t r = 0; known()->far[e] && r < tmb_job.size; r++)
+      if (known()->far[e][r]) act(known()->far[e][r], kind);
 }
 
-static void retry(struct far *f, const struct gexx_mk_s *kind) {
+static void retry(struct tmb_far_segment *f, const struct gexx_mk_s *kind) {
   (void)kind;
   if (f->state == REFUSED) tmb_store_rel(&f->state, NEW);
 }
 
-static void drop(struct far *f, const struct gexx_mk_s *kind) {
+static void drop(struct tmb_far_segment *f, const struct gexx_mk_s *kind) {
   if (f->state == READY && f->kind == kind) detach(f);
 }
 
 void tmb_mk_peer_enlist(struct gexx_mk_s *kind) {
-  tmb_lock_acquire(&peer_lock);
-  kind->next = peer.kinds;
-  peer.kinds = kind;
+  tmb_lock_acquire(&tmb_job.far_segments.lock);
+  kind->next = known()->kinds;
+  known()->kinds = kind;
   each(retry, kind);
-  tmb_lock_release(&peer_lock);
+  tmb_lock_release(&tmb_job.far_segments.lock);
 }
 
 void tmb_mk_peer_delist(struct gexx_mk_s *kind) {
-  tmb_lock_acquire(&peer_lock);
-  struct gexx_mk_s **p = &peer.kinds;
+  tmb_lock_acquire(&tmb_job.far_segments.lock);
+  struct gexx_mk_s **p = &known()->kinds;
   while (*p && *p != kind) p = &(*p)->next;
   if (*p) *p = kind->next;
   each(drop, kind);
-  tmb_lock_release(&peer_lock);
+  tmb_lock_release(&tmb_job.far_segments.lock);
 }
 
 /* ---- publication */
@@ -96,21 +95,21 @@ bool tmb_mk_peer_share(const struct gexx_segment_s *s, void *handle) {
 
 void tmb_mk_peer_set(uint32_t jobrank, gex_EP_Index_t ep, uint32_t class_id, const void *handle) {
   if (jobrank == tmb_job.rank || tmb_nbrhd_of(jobrank) != tmb_nbrhd_of(tmb_job.rank)) return;
-  tmb_lock_acquire(&peer_lock);
-  if (!peer.far[ep]) peer.far[ep] = calloc(tmb_job.size, sizeof(struct far *));
-  struct far *f = peer.far[ep] ? peer.far[ep][jobrank] : NULL;
+  tmb_lock_acquire(&tmb_job.far_segments.lock);
+  if (!known()->far[ep]) known()->far[ep] = calloc(tmb_job.size, sizeof(struct tmb_far_segment *));
+  struct tmb_far_segment *f = known()->far[ep] ? known()->far[ep][jobrank] : NULL;
   if (!f) f = calloc(1, sizeof *f);
-  if (!f || !peer.far[ep]) tmb_fatal("out of memory for device memory of rank %u", jobrank);
+  if (!f || !known()->far[ep]) tmb_fatal("out of memory for device memory of rank %u", jobrank);
   if (memcmp(f->handle, handle, sizeof f->handle) != 0) detach(f);
   memcpy(f->handle, handle, sizeof f->handle);
   f->class_id = class_id;
-  peer.far[ep][jobrank] = f;
-  tmb_lock_release(&peer_lock);
+  known()->far[ep][jobrank] = f;
+  tmb_lock_release(&tmb_job.far_segments.lock);
 }
 
 /* ---- access */
 
-static bool attach(struct far *f, struct gexx_mk_s *kind) {
+static bool attach(struct tmb_far_segment *f, struct gexx_mk_s *kind) {
   void *addr = NULL;
   if (kind->class_id != f->class_id || !kind->plugin->attach ||
       kind->plugin->attach(kind->device, f->handle, &addr) != GASNET_OK)
@@ -123,30 +122,30 @@ static bool attach(struct far *f, struct gexx_mk_s *kind) {
 
 /* At the first use of a peer's segment: find a kind that can attach it. in first: the kind to
  * try first, or NULL. */
-static bool find_way(struct far *f, struct gexx_mk_s *first) {
-  tmb_lock_acquire(&peer_lock);
+static bool find_way(struct tmb_far_segment *f, struct gexx_mk_s *first) {
+  tmb_lock_acquire(&tmb_job.far_segments.lock);
   bool found = f->state == READY || (f->state == NEW && first && attach(f, first));
-  for (struct gexx_mk_s *k = peer.kinds; !found && f->state == NEW && k; k = k->next)
+  for (struct gexx_mk_s *k = known()->kinds; !found && f->state == NEW && k; k = k->next)
     found = k != first && attach(f, k);
   if (!found && f->state == NEW) {
     tmb_store_rel(&f->state, REFUSED);
-    if (peer.kinds)
+    if (known()->kinds)
       tmb_info("device memory of a peer is reached by messages: %s",
-               tmb_mk_reason(peer.kinds->plugin));
+               tmb_mk_reason(known()->kinds->plugin));
   }
-  tmb_lock_release(&peer_lock);
+  tmb_lock_release(&tmb_job.far_segments.lock);
   return found;
 }
 
-static struct far *find(gex_EP_Index_t ep, uint32_t jobrank) {
-  tmb_lock_acquire(&peer_lock);
-  struct far *const f = peer.far[ep] ? peer.far[ep][jobrank] : NULL;
-  tmb_lock_release(&peer_lock);
+static struct tmb_far_segment *find(gex_EP_Index_t ep, uint32_t jobrank) {
+  tmb_lock_acquire(&tmb_job.far_segments.lock);
+  struct tmb_far_segment *const f = known()->far[ep] ? known()->far[ep][jobrank] : NULL;
+  tmb_lock_release(&tmb_job.far_segments.lock);
   return f;
 }
 
 bool tmb_mk_peer_map(const struct tmb_mk_far *at, struct gexx_mk_s **kind, void **addr) {
-  struct far *f = find(at->ep, at->jobrank);
+  struct tmb_far_segment *f = find(at->ep, at->jobrank);
   const struct tmb_peer_segment *s = tmb_segtab_of(at->jobrank, at->ep);
   if (!f || !s) return false;
   const uint32_t state = tmb_load_acq(&f->state);

@@ -17,23 +17,24 @@
 
 #include <stdlib.h>
 
-/* Segments that exist beside the attached one; under `lock`. */
-static struct tmb_lock made_lock;
-static struct { struct gexx_segment_s *first; } made TMB_GUARDED_BY(made_lock);
+/* Checked by clang: only under the lock. */
+TMB_REQUIRES(tmb_job.segments.lock) static inline struct tmb_segments *made(void) {
+  return &tmb_job.segments;
+}
 
 static void enlist(struct gexx_segment_s *s) {
-  tmb_lock_acquire_shared(&made_lock);
-  s->next = made.first;
-  made.first = s;
-  tmb_lock_release(&made_lock);
+  tmb_lock_acquire_shared(&tmb_job.segments.lock);
+  s->next = made()->first;
+  made()->first = s;
+  tmb_lock_release(&tmb_job.segments.lock);
 }
 
 static void delist(struct gexx_segment_s *s) {
-  tmb_lock_acquire_shared(&made_lock);
-  struct gexx_segment_s **p = &made.first;
+  tmb_lock_acquire_shared(&tmb_job.segments.lock);
+  struct gexx_segment_s **p = &made()->first;
   while (*p && *p != s) p = &(*p)->next;
   if (*p) *p = s->next;
-  tmb_lock_release(&made_lock);
+  tmb_lock_release(&tmb_job.segments.lock);
 }
 
 static bool holds(const struct gexx_segment_s *s, const void *addr, size_t nbytes) {
@@ -43,10 +44,10 @@ static bool holds(const struct gexx_segment_s *s, const void *addr, size_t nbyte
 
 bool tmb_segment_holds(const void *addr, size_t nbytes) {
   if (holds(&tmb_job.segment, addr, nbytes)) return true;
-  tmb_lock_acquire_shared(&made_lock);
-  const struct gexx_segment_s *s = made.first;
+  tmb_lock_acquire_shared(&tmb_job.segments.lock);
+  const struct gexx_segment_s *s = made()->first;
   while (s && !holds(s, addr, nbytes)) s = s->next;
-  tmb_lock_release(&made_lock);
+  tmb_lock_release(&tmb_job.segments.lock);
   return s != NULL;
 }
 
@@ -63,22 +64,22 @@ static bool is_around(const struct gexx_segment_s *s, const void *addr,
 bool tmb_segment_around(const void *addr, void **base, size_t *nbytes,
                         struct tmb_net_memory *memory) {
   const bool attached = is_around(&tmb_job.segment, addr, memory);
-  tmb_lock_acquire_shared(&made_lock);
-  const struct gexx_segment_s *s = attached ? &tmb_job.segment : made.first;
+  tmb_lock_acquire_shared(&tmb_job.segments.lock);
+  const struct gexx_segment_s *s = attached ? &tmb_job.segment : made()->first;
   while (s && !attached && !is_around(s, addr, memory)) s = s->next;
   if (s) {
     *base = s->base;
     *nbytes = s->size;
   }
-  tmb_lock_release(&made_lock);
+  tmb_lock_release(&tmb_job.segments.lock);
   return s != NULL;
 }
 
 const struct gexx_segment_s *tmb_segment_device_at(const void *addr, size_t nbytes) {
-  tmb_lock_acquire_shared(&made_lock);
-  const struct gexx_segment_s *s = made.first;
+  tmb_lock_acquire_shared(&tmb_job.segments.lock);
+  const struct gexx_segment_s *s = made()->first;
   while (s && !(tmb_mk_device(s) && holds(s, addr, nbytes))) s = s->next;
-  tmb_lock_release(&made_lock);
+  tmb_lock_release(&tmb_job.segments.lock);
   return s;
 }
 

@@ -41,7 +41,7 @@
 #define WORDS       (NAMED_WORDS + 2 * ROUNDS_MAX)
 
 /* Control words of a rank: each has one writer, the peer of one round. */
-struct words {
+struct tmb_barrier_words {
   struct tmb_shared_line word[WORDS];
 };
 
@@ -51,40 +51,27 @@ enum { STATE_ANONYMOUS = 0, STATE_NAMED = 1, STATE_MISMATCH = 2 };
 #define VOTE_BITS 34
 #define VOTE_MASK ((UINT64_C(1) << VOTE_BITS) - 1)
 
-static uint32_t
-    rounds; /* rounds of the named barrier: log2 of the job's size, rounded up; set once */
-static struct tmb_lock barrier_lock;
-static struct {
-  struct tmb_team *busy; /* teams with EX barriers in flight, the primordial one apart */
-  bool stalled;          /* sending a signal found no resources, so progress must try again */
-  struct {
-    uint64_t phase; /* number of the current or last named barrier, from 1 */
-    uint32_t round;
-    uint64_t vote;           /* combined votes of the ranks heard so far, see VOTE_BITS */
-    const uint64_t *outcome; /* where the last to arrive tells it; NULL: signals by round */
-    bool notified, complete;
-    bool posted;   /* the signal of the present round has been sent */
-    uint32_t lost; /* complete because of a lost rank: 1 + its number */
-  } named;
-} barrier TMB_GUARDED_BY(barrier_lock);
-
-/* Control words are a part of the on-node engine's memory that other ranks of the host reach. */
-static uint32_t region;
-static struct words *words_here; /* this rank's */
+/* Checked by clang: only under the lock. */
+TMB_REQUIRES(tmb_job.barriers.lock) static inline struct tmb_barriers *barrier(void) {
+  return &tmb_job.barriers;
+}
 
 static void ask(void) {
-  region = tmb_near_region(&tmb_job.near, "barrier", sizeof(struct words));
+  tmb_job.barriers.region =
+      tmb_near_region(&tmb_job.near, "barrier", sizeof(struct tmb_barrier_words));
 }
 
 static void init(void) {
-  rounds = 0;
+  uint32_t rounds = 0;
   while ((UINT64_C(1) << rounds) < tmb_job.size) rounds++;
   tmb_assert_cmp(rounds, <=, ROUNDS_MAX);
-  words_here = tmb_near_at(&tmb_job.near, region, tmb_near_of(tmb_job.rank));
+  tmb_job.barriers.rounds = rounds;
+  tmb_job.barriers.words =
+      tmb_near_at(&tmb_job.near, tmb_job.barriers.region, tmb_near_of(tmb_job.rank));
 }
 
 static uint64_t word_value(uint32_t word) {
-  return tmb_load_acq(&words_here->word[word].word);
+  return tmb_load_acq(&tmb_job.barriers.words->word[word].word);
 }
 
 /* Raise a word that one peer changes by messages, which may overtake each other. */
@@ -99,7 +86,7 @@ enum { WORD_ARGS = 3 };
 static void on_word(const struct tmb_am_in *in) {
   const uint32_t index = (uint32_t)in->args[0];
   if (index >= WORDS) tmb_kit_malformed(in, "control word");
-  word_raise(&words_here->word[index].word, tmb_kit_unpack64(in->args + 1));
+  word_raise(&tmb_job.barriers.words->word[index].word, tmb_kit_unpack64(in->args + 1));
 }
 
 static bool send_word(uint32_t peer, uint32_t word, uint64_t value) {
@@ -118,7 +105,7 @@ static bool send_word(uint32_t peer, uint32_t word, uint64_t value) {
  * false when there are no resources now. */
 static bool post(uint32_t round, uint32_t word, uint64_t value) {
   const uint32_t peer = (uint32_t)((tmb_job.rank + (UINT64_C(1) << round)) % tmb_job.size);
-  struct words *const words = tmb_peer_region(region, peer);
+  struct tmb_barrier_words *const words = tmb_peer_region(tmb_job.barriers.region, peer);
   if (!words) return send_word(peer, word, value);
   if (tmb_peer_gone(peer)) return true;
   tmb_store_rel(&words->word[word].word, value);
@@ -242,7 +229,7 @@ TMB_COLD static int ex_abandon(struct tmb_team *team) {
   return ended;
 }
 
-TMB_REQUIRES(barrier_lock) static int ex_advance(struct tmb_team *team) {
+TMB_REQUIRES(tmb_job.barriers.lock) static int ex_advance(struct tmb_team *team) {
   struct tmb_team_barrier *b = &team->barrier;
   const uint64_t last = *started(team); /* barriers begin under the lock */
   int passed = 0;
@@ -251,7 +238,7 @@ TMB_REQUIRES(barrier_lock) static int ex_advance(struct tmb_team *team) {
     while (b->round < ex_rounds(team)) {
       if (!b->posted) b->posted = ex_post(team);
       if (!b->posted) {
-        barrier.stalled = true;
+        barrier()->stalled = true;
         return passed;
       }
       if (ex_arrived(team) < b->done + 1) return passed;
@@ -267,9 +254,9 @@ TMB_REQUIRES(barrier_lock) static int ex_advance(struct tmb_team *team) {
 
 /* Advance the teams with barriers in flight. out closed: teams whose destruction is complete,
  * linked by barrier.next; the caller releases them after the lock. */
-TMB_REQUIRES(barrier_lock) static int ex_advance_list(struct tmb_team **closed) {
+TMB_REQUIRES(tmb_job.barriers.lock) static int ex_advance_list(struct tmb_team **closed) {
   int passed = 0;
-  for (struct tmb_team **p = &barrier.busy; *p;) {
+  for (struct tmb_team **p = &barrier()->busy; *p;) {
     struct tmb_team *const team = *p;
     passed += ex_advance(team);
     if (team->barrier.done < *started(team)) {
@@ -298,7 +285,7 @@ static void close_all(struct tmb_team *closed) {
 static void ex_start(struct tmb_team *team, struct tmb_op *op) {
   struct tmb_team_barrier *b = &team->barrier;
   struct tmb_team *closed = NULL;
-  tmb_lock_acquire(&barrier_lock);
+  tmb_lock_acquire(&tmb_job.barriers.lock);
   const uint64_t number = ++*started(team);
   b->closing = !op;
   if (op) tmb_op_name_call(op, TMB_WHAT_BARRIER, team, number);
@@ -312,13 +299,13 @@ static void ex_start(struct tmb_team *team, struct tmb_op *op) {
   if (!b->listed) (void)ex_advance(team);
   if (b->done < number && !b->listed && team != &tmb_job.team) {
     b->listed = true;
-    b->next = barrier.busy;
-    barrier.busy = team;
+    b->next = barrier()->busy;
+    barrier()->busy = team;
   } else if (b->done == number && b->closing && !b->listed) {
     b->next = NULL;
     closed = team;
   }
-  tmb_lock_release(&barrier_lock);
+  tmb_lock_release(&tmb_job.barriers.lock);
   close_all(closed);
 }
 
@@ -385,7 +372,7 @@ static void describe_release(const void *object, struct tmb_status_wait *out) {
 
 /* Begin a barrier without an op. Returns false, with nothing done, while others are in flight. */
 static bool begin_plain(struct tmb_team *team, struct release *r) {
-  tmb_lock_acquire(&barrier_lock);
+  tmb_lock_acquire(&tmb_job.barriers.lock);
   const bool alone = team->barrier.done == *started(team);
   if (alone) {
     r->number = ++*started(team);
@@ -393,7 +380,7 @@ static bool begin_plain(struct tmb_team *team, struct release *r) {
     tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
     (void)ex_advance(team);
   }
-  tmb_lock_release(&barrier_lock);
+  tmb_lock_release(&tmb_job.barriers.lock);
   return alone;
 }
 
@@ -409,9 +396,9 @@ static bool meet_plainly(struct tmb_team *team) {
   r.word = ex_word(team, team->head.rank);
   if (!begin_plain(team, &r)) return false;
   if (!released(&r)) (void)tmb_wait_until(released, &r, UINT64_MAX, describe_release);
-  tmb_lock_acquire(&barrier_lock);
+  tmb_lock_acquire(&tmb_job.barriers.lock);
   if (team->barrier.done < r.number) (void)ex_advance(team);
-  tmb_lock_release(&barrier_lock);
+  tmb_lock_release(&tmb_job.barriers.lock);
   if (TMB_UNLIKELY(tmb_load_rlx(&team->lost))) (void)tmb_lost_record(team->lost - 1);
   return true;
 }
@@ -436,37 +423,38 @@ static uint64_t combined(uint64_t a, uint64_t b) {
   return vote_of(STATE_MISMATCH, 0);
 }
 
-TMB_REQUIRES(barrier_lock) static uint64_t named_pack(void) {
-  return barrier.named.phase << VOTE_BITS | barrier.named.vote;
+TMB_REQUIRES(tmb_job.barriers.lock) static uint64_t named_pack(void) {
+  return barrier()->named.phase << VOTE_BITS | barrier()->named.vote;
 }
 
-TMB_REQUIRES(barrier_lock) static uint32_t named_word(uint32_t round) {
-  return NAMED_WORDS + (uint32_t)(barrier.named.phase & 1) * ROUNDS_MAX + round;
+TMB_REQUIRES(tmb_job.barriers.lock) static uint32_t named_word(uint32_t round) {
+  return NAMED_WORDS + (uint32_t)(barrier()->named.phase & 1) * ROUNDS_MAX + round;
 }
 
 /* Signal the peer of the present round. Returns false when there are no resources now. */
-TMB_REQUIRES(barrier_lock) static bool named_post(void) {
-  const uint32_t round = barrier.named.round;
-  if (!barrier.named.posted) barrier.named.posted = post(round, named_word(round), named_pack());
-  return barrier.named.posted;
+TMB_REQUIRES(tmb_job.barriers.lock) static bool named_post(void) {
+  const uint32_t round = barrier()->named.round;
+  if (!barrier()->named.posted)
+    barrier()->named.posted = post(round, named_word(round), named_pack());
+  return barrier()->named.posted;
 }
 
 /* Count this rank and its vote in; the last one tells all the outcome, and nobody counts himself in
  * again before he has seen it, or after he has heard of a loss. */
-TMB_REQUIRES(barrier_lock) static void named_arrive(void) {
+TMB_REQUIRES(tmb_job.barriers.lock) static void named_arrive(void) {
   struct tmb_shared_row *const row = tmb_shared_row(&tmb_job.team, 0);
-  barrier.named.outcome = &row->outcome.word;
+  barrier()->named.outcome = &row->outcome.word;
   if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.team.lost))) return;
   tmb_store_rlx(&tmb_job.last_here,
-                tmb_shared_last_here(&tmb_job.team, TMB_MEETING_NAMED, barrier.named.phase));
+                tmb_shared_last_here(&tmb_job.team, TMB_MEETING_NAMED, barrier()->named.phase));
   const uint64_t one = UINT64_C(1) << VOTE_BITS;
   uint64_t seen = tmb_load_rlx(&row->named.word), now;
   do {
-    const uint64_t vote = combined(seen & VOTE_MASK, barrier.named.vote);
+    const uint64_t vote = combined(seen & VOTE_MASK, barrier()->named.vote);
     now = ((seen & ~VOTE_MASK) + one) | vote;
   } while (!tmb_cas_acq_rel(&row->named.word, &seen, now));
   if (now >> VOTE_BITS != tmb_job.size) return;
-  barrier.named.vote = now & VOTE_MASK;
+  barrier()->named.vote = now & VOTE_MASK;
   tmb_store_rlx(&row->named.word, 0);
   tmb_store_rel(&row->outcome.word, named_pack());
   for (uint32_t r = 0; r < tmb_job.size; r++)
@@ -474,31 +462,32 @@ TMB_REQUIRES(barrier_lock) static void named_arrive(void) {
 }
 
 /* Look for the signal of the current round, or the outcome. Returns whether it was there. */
-TMB_REQUIRES(barrier_lock) static bool named_check(void) {
-  const uint64_t *outcome = barrier.named.outcome;
-  const uint64_t v = outcome ? tmb_load_acq(outcome) : word_value(named_word(barrier.named.round));
-  if ((v ^ barrier.named.phase << VOTE_BITS) >> VOTE_BITS) return false;
-  barrier.named.vote = combined(barrier.named.vote, v & VOTE_MASK);
+TMB_REQUIRES(tmb_job.barriers.lock) static bool named_check(void) {
+  const uint64_t *outcome = barrier()->named.outcome;
+  const uint64_t v =
+      outcome ? tmb_load_acq(outcome) : word_value(named_word(barrier()->named.round));
+  if ((v ^ barrier()->named.phase << VOTE_BITS) >> VOTE_BITS) return false;
+  barrier()->named.vote = combined(barrier()->named.vote, v & VOTE_MASK);
   return true;
 }
 
-TMB_REQUIRES(barrier_lock) static int named_advance(void) {
-  const bool central = barrier.named.outcome != NULL;
-  const uint32_t steps = central ? 1 : rounds;
+TMB_REQUIRES(tmb_job.barriers.lock) static int named_advance(void) {
+  const bool central = barrier()->named.outcome != NULL;
+  const uint32_t steps = central ? 1 : tmb_job.barriers.rounds;
   int passed = 0;
-  if (!barrier.named.notified || barrier.named.complete) return 0;
-  barrier.named.lost = tmb_load_rlx(&tmb_job.team.lost);
-  while (!barrier.named.lost && barrier.named.round < steps) {
+  if (!barrier()->named.notified || barrier()->named.complete) return 0;
+  barrier()->named.lost = tmb_load_rlx(&tmb_job.team.lost);
+  while (!barrier()->named.lost && barrier()->named.round < steps) {
     if (!central && !named_post()) {
-      barrier.stalled = true;
+      barrier()->stalled = true;
       return passed;
     }
     if (!named_check()) return passed;
-    barrier.named.round++;
-    barrier.named.posted = false;
+    barrier()->named.round++;
+    barrier()->named.posted = false;
     passed++;
   }
-  barrier.named.complete = true;
+  barrier()->named.complete = true;
   tmb_fetch_sub_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
   if (central) {
     tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
@@ -511,12 +500,12 @@ TMB_REQUIRES(barrier_lock) static int named_advance(void) {
 static int advance(int serve) {
   struct tmb_team *closed = NULL;
   if (serve != TMB_SERVE_ALL) return TMB_FOUND_NOTHING;
-  if (!tmb_lock_try(&barrier_lock)) return TMB_FOUND_BUSY;
-  barrier.stalled = false;
+  if (!tmb_lock_try(&tmb_job.barriers.lock)) return TMB_FOUND_BUSY;
+  barrier()->stalled = false;
   int passed = ex_advance(&tmb_job.team) + named_advance();
-  if (barrier.busy) passed += ex_advance_list(&closed);
-  const bool stalled = barrier.stalled;
-  tmb_lock_release(&barrier_lock);
+  if (barrier()->busy) passed += ex_advance_list(&closed);
+  const bool stalled = barrier()->stalled;
+  tmb_lock_release(&tmb_job.barriers.lock);
   if (closed) close_all(closed);
   const int found = passed ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
   return TMB_UNLIKELY(stalled) ? found | TMB_FOUND_BUSY : found; /* nobody rings for room */
@@ -566,35 +555,36 @@ static void notify(const char *call, int id, int flags) {
   TMB_CHECK_CONTEXT(call);
   TMB_CHECK_NO_HANDLER(call);
   if (tmb_job.debug) check_flags(call, flags);
-  tmb_lock_acquire(&barrier_lock);
-  if (barrier.named.notified)
+  tmb_lock_acquire(&tmb_job.barriers.lock);
+  if (barrier()->named.notified)
     tmb_fatal_nopos(
         "%s: called with id %d after a notify without a successful wait or try; the two "
         "alternate",
         call, id);
-  tmb_job.team.calls->named = ++barrier.named.phase;
-  barrier.named.round = 0;
-  barrier.named.posted = false;
-  barrier.named.notified = true;
-  barrier.named.complete = false;
-  barrier.named.vote = flags & GASNET_BARRIERFLAG_MISMATCH    ? vote_of(STATE_MISMATCH, 0)
-                       : flags & GASNET_BARRIERFLAG_ANONYMOUS ? vote_of(STATE_ANONYMOUS, 0)
-                                                              : vote_of(STATE_NAMED, (uint32_t)id);
+  tmb_job.team.calls->named = ++barrier()->named.phase;
+  barrier()->named.round = 0;
+  barrier()->named.posted = false;
+  barrier()->named.notified = true;
+  barrier()->named.complete = false;
+  barrier()->named.vote = flags & GASNET_BARRIERFLAG_MISMATCH ? vote_of(STATE_MISMATCH, 0)
+                          : flags & GASNET_BARRIERFLAG_ANONYMOUS
+                              ? vote_of(STATE_ANONYMOUS, 0)
+                              : vote_of(STATE_NAMED, (uint32_t)id);
   tmb_fetch_add_acq_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
   if (ex_central(&tmb_job.team)) {
     tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
     named_arrive();
   }
   (void)named_advance();
-  tmb_lock_release(&barrier_lock);
+  tmb_lock_release(&tmb_job.barriers.lock);
   if (tmb_recording()) record_notify(begun);
 }
 
 static bool named_complete(void) {
-  tmb_lock_acquire(&barrier_lock);
+  tmb_lock_acquire(&tmb_job.barriers.lock);
   (void)named_advance();
-  const bool complete = barrier.named.complete;
-  tmb_lock_release(&barrier_lock);
+  const bool complete = barrier()->named.complete;
+  tmb_lock_release(&tmb_job.barriers.lock);
   return complete;
 }
 
@@ -607,22 +597,22 @@ static void describe_named(const void *object, struct tmb_status_wait *out) {
 
 /* Consume a complete phase. */
 static int outcome(int id, int flags) {
-  tmb_lock_acquire(&barrier_lock);
-  barrier.named.notified = false;
-  const uint64_t vote = barrier.named.vote;
+  tmb_lock_acquire(&tmb_job.barriers.lock);
+  barrier()->named.notified = false;
+  const uint64_t vote = barrier()->named.vote;
   const bool clash = vote >> 32 == STATE_NAMED && !(flags & GASNET_BARRIERFLAG_ANONYMOUS) &&
                      (uint32_t)vote != (uint32_t)id;
   const int rc = vote >> 32 == STATE_MISMATCH || clash ? GASNET_ERR_BARRIER_MISMATCH : GASNET_OK;
-  const uint32_t lost = barrier.named.lost;
-  tmb_lock_release(&barrier_lock);
+  const uint32_t lost = barrier()->named.lost;
+  tmb_lock_release(&tmb_job.barriers.lock);
   return TMB_UNLIKELY(lost) ? tmb_lost_record(lost - 1) : rc;
 }
 
 static void check_notified(const char *call, int id) {
   tmb_check_ready_at(call);
-  tmb_lock_acquire(&barrier_lock);
-  const bool notified = barrier.named.notified;
-  tmb_lock_release(&barrier_lock);
+  tmb_lock_acquire(&tmb_job.barriers.lock);
+  const bool notified = barrier()->named.notified;
+  tmb_lock_release(&tmb_job.barriers.lock);
   if (!notified)
     tmb_fatal_nopos("%s: called with id %d without a gasnet_barrier_notify before it", call, id);
 }
@@ -640,9 +630,9 @@ static bool told(void *arg) {
 
 /* Look at that word alone, as await_release. */
 static void await_outcome(void) {
-  tmb_lock_acquire(&barrier_lock);
-  struct named_wait w = {barrier.named.outcome, barrier.named.phase};
-  tmb_lock_release(&barrier_lock);
+  tmb_lock_acquire(&tmb_job.barriers.lock);
+  struct named_wait w = {barrier()->named.outcome, barrier()->named.phase};
+  tmb_lock_release(&tmb_job.barriers.lock);
   if (w.outcome) (void)tmb_wait_until(told, &w, UINT64_MAX, describe_named);
 }
 
@@ -684,12 +674,12 @@ int gasnet_barrier(int id, int flags) {
 
 int gasnet_barrier_result(int *id) {
   TMB_CHECK_CONTEXT("gasnet_barrier_result");
-  tmb_lock_acquire(&barrier_lock);
-  const uint64_t phase = barrier.named.phase;
-  const bool notified = barrier.named.notified;
-  const bool named = barrier.named.vote >> 32 == STATE_NAMED;
-  const int value = (int)(uint32_t)barrier.named.vote;
-  tmb_lock_release(&barrier_lock);
+  tmb_lock_acquire(&tmb_job.barriers.lock);
+  const uint64_t phase = barrier()->named.phase;
+  const bool notified = barrier()->named.notified;
+  const bool named = barrier()->named.vote >> 32 == STATE_NAMED;
+  const int value = (int)(uint32_t)barrier()->named.vote;
+  tmb_lock_release(&tmb_job.barriers.lock);
   TMB_CHECK(phase, "gasnet_barrier_result: called before the first barrier phase");
   TMB_CHECK(!notified, "gasnet_barrier_result: called between notify and wait of phase %llu",
             (unsigned long long)phase);

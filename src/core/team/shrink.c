@@ -35,8 +35,8 @@ enum { EXCLUDED = 0xff, NO_ROW = 0xfe };
 #define NOT_SENT UINT32_MAX
 
 /* One shrinking of one team, as this member of it knows it. */
-struct shrink {
-  struct shrink *next;
+struct tmb_shrink {
+  struct tmb_shrink *next;
   uint64_t uid;          /* of the team */
   uint32_t number;       /* of the shrinking in it */
   uint32_t rank, size;   /* of this member; of the team */
@@ -50,28 +50,31 @@ struct shrink {
   uint32_t jobrank[];    /* [size] */
 };
 
-static struct tmb_lock shrink_lock;
-static struct shrink *shrinks TMB_GUARDED_BY(shrink_lock);
-
 /* Arguments: uid(0,1), target's rank(2), number(3), sender's rank(4), coordinator(5), decided(6),
  * sender's row(7), new uid(8,9). The decision is the payload. */
 enum { ARGS = 10 };
 
-static bool is_lost(const struct shrink *s, uint32_t rank) {
+/* Checked by clang: only under the lock. */
+TMB_REQUIRES(tmb_job.shrinks.lock) static inline struct tmb_shrinks *known(void) {
+  return &tmb_job.shrinks;
+}
+
+static bool is_lost(const struct tmb_shrink *s, uint32_t rank) {
   return tmb_peer_lost(s->jobrank[rank]);
 }
 
 /* ---- records */
 
-TMB_REQUIRES(shrink_lock) static struct shrink *find(uint64_t uid, uint32_t rank, uint32_t number) {
-  for (struct shrink *s = shrinks; s; s = s->next)
+TMB_REQUIRES(tmb_job.shrinks.lock)
+static struct tmb_shrink *find(uint64_t uid, uint32_t rank, uint32_t number) {
+  for (struct tmb_shrink *s = known()->first; s; s = s->next)
     if (s->uid == uid && s->rank == rank && s->number == number) return s;
   return NULL;
 }
 
-TMB_REQUIRES(shrink_lock)
-static struct shrink *find_or_make(const struct tmb_team *team, uint32_t number) {
-  struct shrink *s = find(team->uid, team->head.rank, number);
+TMB_REQUIRES(tmb_job.shrinks.lock)
+static struct tmb_shrink *find_or_make(const struct tmb_team *team, uint32_t number) {
+  struct tmb_shrink *s = find(team->uid, team->head.rank, number);
   if (s) return s;
   const uint32_t size = team->head.size;
   s = calloc(1, sizeof *s + size * (sizeof *s->jobrank + 3));
@@ -85,13 +88,13 @@ static struct shrink *find_or_make(const struct tmb_team *team, uint32_t number)
   s->heard = s->value + size;
   s->tell = s->heard + size;
   for (uint32_t r = 0; r < size; r++) s->jobrank[r] = tmb_team_jobrank(team, r);
-  s->next = shrinks;
-  shrinks = s;
+  s->next = known()->first;
+  known()->first = s;
   return s;
 }
 
 /* Have progress look at it. */
-static void set_pending(struct shrink *s, bool pending) {
+static void set_pending(struct tmb_shrink *s, bool pending) {
   if (s->pending == pending) return;
   s->pending = pending;
   if (pending)
@@ -102,7 +105,7 @@ static void set_pending(struct shrink *s, bool pending) {
 
 /* ---- messages */
 
-static void pack(const struct shrink *s, uint32_t to, uint32_t coordinator, int32_t *args) {
+static void pack(const struct tmb_shrink *s, uint32_t to, uint32_t coordinator, int32_t *args) {
   tmb_kit_pack64(args, s->uid);
   args[2] = (int32_t)to;
   args[3] = (int32_t)s->number;
@@ -113,7 +116,7 @@ static void pack(const struct shrink *s, uint32_t to, uint32_t coordinator, int3
   tmb_kit_pack64(args + 8, s->new_uid);
 }
 
-static struct tmb_am_out message(const struct shrink *s, uint32_t to, uint8_t handler,
+static struct tmb_am_out message(const struct tmb_shrink *s, uint32_t to, uint8_t handler,
                                  const int32_t *args) {
   return (struct tmb_am_out){.peer = s->jobrank[to],
                              .category = TMB_AM_MEDIUM,
@@ -128,7 +131,7 @@ static struct tmb_am_out message(const struct shrink *s, uint32_t to, uint8_t ha
 
 /* Try to send. in handler: TMB_KIT_SHRINK_STATE or DECIDED. Returns whether it is done: also when
  * the member is lost. */
-static bool send(const struct shrink *s, uint32_t to, uint32_t coordinator, uint8_t handler) {
+static bool send(const struct tmb_shrink *s, uint32_t to, uint32_t coordinator, uint8_t handler) {
   int32_t args[ARGS];
   if (is_lost(s, to)) return true;
   pack(s, to, coordinator, args);
@@ -137,12 +140,12 @@ static bool send(const struct shrink *s, uint32_t to, uint32_t coordinator, uint
 }
 
 /* This member knows the decision, and coordinates or has been asked as a coordinator. */
-static void tell_all(struct shrink *s) {
+static void tell_all(struct tmb_shrink *s) {
   for (uint32_t r = 0; r < s->size; r++) s->tell[r] = r != s->rank && s->value[r] != EXCLUDED;
   set_pending(s, true);
 }
 
-static void adopt(struct shrink *s, const struct tmb_am_in *in) {
+static void adopt(struct tmb_shrink *s, const struct tmb_am_in *in) {
   const uint8_t *value = in->payload;
   if (in->nbytes != s->size) tmb_kit_malformed(in, "length of the decision");
   for (uint32_t r = 0; r < s->size; r++)
@@ -156,10 +159,10 @@ static void adopt(struct shrink *s, const struct tmb_am_in *in) {
 
 /* The record that a message is for, NULL for a team that is not made yet: then the message comes
  * again. */
-TMB_REQUIRES(shrink_lock) static struct shrink *record_of(const struct tmb_am_in *in) {
+TMB_REQUIRES(tmb_job.shrinks.lock) static struct tmb_shrink *record_of(const struct tmb_am_in *in) {
   const uint64_t uid = tmb_kit_unpack64(in->args);
   const uint32_t rank = (uint32_t)in->args[2], number = (uint32_t)in->args[3];
-  struct shrink *s = find(uid, rank, number);
+  struct tmb_shrink *s = find(uid, rank, number);
   if (s) return s;
   const struct tmb_team *team = tmb_team_find(uid, rank, in);
   return team ? find_or_make(team, number) : NULL;
@@ -169,8 +172,8 @@ TMB_REQUIRES(shrink_lock) static struct shrink *record_of(const struct tmb_am_in
 static void on_state(const struct tmb_am_in *in) {
   struct tmb_am_out answer = {0};
   int32_t args[ARGS];
-  tmb_lock_acquire(&shrink_lock);
-  struct shrink *s = record_of(in);
+  tmb_lock_acquire(&tmb_job.shrinks.lock);
+  struct tmb_shrink *s = record_of(in);
   if (s) {
     const uint32_t from = (uint32_t)in->args[4];
     if (from >= s->size || (uint32_t)in->args[5] != s->rank)
@@ -186,23 +189,23 @@ static void on_state(const struct tmb_am_in *in) {
       s->value[from] = (uint8_t)in->args[7];
     }
   }
-  tmb_lock_release(&shrink_lock);
+  tmb_lock_release(&tmb_job.shrinks.lock);
   if (answer.nargs) tmb_kit_reply_data(in->src, &answer); /* what it points at does not change */
 }
 
 static void on_decided(const struct tmb_am_in *in) {
-  tmb_lock_acquire(&shrink_lock);
-  struct shrink *s = record_of(in);
+  tmb_lock_acquire(&tmb_job.shrinks.lock);
+  struct tmb_shrink *s = record_of(in);
   const uint32_t coordinator = (uint32_t)in->args[5];
   if (s && !s->decided && (s->coordinator == NOT_SENT || coordinator >= s->coordinator))
     adopt(s, in);
-  tmb_lock_release(&shrink_lock);
+  tmb_lock_release(&tmb_job.shrinks.lock);
 }
 
 /* ---- going on */
 
 /* As coordinator: decide, if all have been heard that are not lost. */
-static void try_decide(struct shrink *s) {
+static void try_decide(struct tmb_shrink *s) {
   for (uint32_t r = 0; r < s->size; r++)
     if (!s->heard[r] && !is_lost(s, r)) return;
   for (uint32_t r = 0; r < s->size; r++)
@@ -212,7 +215,7 @@ static void try_decide(struct shrink *s) {
 }
 
 /* Do what can be done now. Returns whether nothing is left to be sent. */
-TMB_REQUIRES(shrink_lock) static bool advance(struct shrink *s) {
+TMB_REQUIRES(tmb_job.shrinks.lock) static bool advance(struct tmb_shrink *s) {
   uint32_t first = 0;
   bool sent = true;
   while (is_lost(s, first)) first++; /* this member at the latest */
@@ -235,26 +238,26 @@ TMB_REQUIRES(shrink_lock) static bool advance(struct shrink *s) {
 
 static int progress(int serve) {
   if (serve != TMB_SERVE_ALL) return TMB_FOUND_NOTHING;
-  if (!tmb_lock_try(&shrink_lock)) return TMB_FOUND_BUSY;
+  if (!tmb_lock_try(&tmb_job.shrinks.lock)) return TMB_FOUND_BUSY;
   int found = TMB_FOUND_NOTHING;
-  for (struct shrink *s = shrinks; s; s = s->next) {
+  for (struct tmb_shrink *s = known()->first; s; s = s->next) {
     if (!s->pending) continue;
     if (advance(s))
       found |= TMB_FOUND_WORK;
     else
       found |= TMB_FOUND_BUSY; /* nobody rings for room */
   }
-  tmb_lock_release(&shrink_lock);
+  tmb_lock_release(&tmb_job.shrinks.lock);
   return found;
 }
 
 /* Who coordinates may have changed. */
 static void on_lost(uint32_t jobrank) {
   (void)jobrank;
-  tmb_lock_acquire(&shrink_lock);
-  for (struct shrink *s = shrinks; s; s = s->next)
+  tmb_lock_acquire(&tmb_job.shrinks.lock);
+  for (struct tmb_shrink *s = known()->first; s; s = s->next)
     if (s->called) set_pending(s, true);
-  tmb_lock_release(&shrink_lock);
+  tmb_lock_release(&tmb_job.shrinks.lock);
 }
 
 static const struct tmb_layer_handler handlers[] = {
@@ -271,15 +274,15 @@ const struct tmb_layer tmb_shrink_layer = {.name = "shrink",
 /* ---- the call */
 
 static bool is_decided(void *arg) {
-  struct shrink *s = arg;
-  tmb_lock_acquire(&shrink_lock);
+  struct tmb_shrink *s = arg;
+  tmb_lock_acquire(&tmb_job.shrinks.lock);
   const bool done = advance(s) && s->decided;
-  tmb_lock_release(&shrink_lock);
+  tmb_lock_release(&tmb_job.shrinks.lock);
   return done;
 }
 
 /* Which rank has to act next. */
-static void describe_peer(const struct shrink *s, struct tmb_status_wait *out) {
+static void describe_peer(const struct tmb_shrink *s, struct tmb_status_wait *out) {
   if (s->coordinator != s->rank && s->coordinator < s->size) {
     out->peer = s->jobrank[s->coordinator];
     return;
@@ -290,12 +293,12 @@ static void describe_peer(const struct shrink *s, struct tmb_status_wait *out) {
 
 /* For those who ask what is waited for. */
 static void describe(const void *arg, struct tmb_status_wait *out) {
-  const struct shrink *s = arg;
+  const struct tmb_shrink *s = arg;
   out->kind = TMB_WAIT_SHRINK;
   out->number = s->number;
-  if (!tmb_lock_try(&shrink_lock)) return;
+  if (!tmb_lock_try(&tmb_job.shrinks.lock)) return;
   describe_peer(s, out);
-  tmb_lock_release(&shrink_lock);
+  tmb_lock_release(&tmb_job.shrinks.lock);
 }
 
 /* Give the new team shared memory if all its members have a row and share memory. */
@@ -308,7 +311,7 @@ static void set_shared(struct tmb_team *team, uint32_t mine) {
   if (!team->shared && mine != TMB_SHARED_NONE) tmb_shared_give(mine);
 }
 
-static gex_TM_t make_team(struct tmb_team *old, const struct shrink *s, uint32_t row) {
+static gex_TM_t make_team(struct tmb_team *old, const struct tmb_shrink *s, uint32_t row) {
   uint32_t count = 0, next = 0;
   gex_EP_Index_t *ep_index;
   for (uint32_t r = 0; r < s->size; r++) count += s->value[r] != EXCLUDED;
@@ -341,14 +344,14 @@ int gexx_TM_Shrink(gex_TM_t tm, gex_TM_t *new_tm_p) {
   struct tmb_team *team = tmb_team_of(tm);
   tmb_team_making(true);
   const uint32_t row = tmb_shared_take();
-  tmb_lock_acquire(&shrink_lock);
-  struct shrink *s = find_or_make(team, ++team->shrinks);
+  tmb_lock_acquire(&tmb_job.shrinks.lock);
+  struct tmb_shrink *s = find_or_make(team, ++team->shrinks);
   s->called = true;
   if (!s->decided) {
     s->value[s->rank] = row == TMB_SHARED_NONE ? NO_ROW : (uint8_t)row;
     s->new_uid = tmb_team_uid();
   }
-  tmb_lock_release(&shrink_lock);
+  tmb_lock_release(&tmb_job.shrinks.lock);
   (void)tmb_wait_until(is_decided, s, UINT64_MAX, describe);
   *new_tm_p = make_team(team, s, row);
   tmb_team_making(false);

@@ -7,7 +7,7 @@
  * job.h tables. A team and its tables are one allocation. Invariants: the registry is guarded by
  * its lock (with threads), which is never held while anything is sent or a handler runs; messages
  * find a team until its last reference is gone, also after its handle is; one that finds none is
- * kept only while a call that makes teams is in progress; in debug clients the last GRAVES
+ * kept only while a call that makes teams is in progress; in debug clients the last TMB_TEAM_GRAVES
  * destroyed teams stay allocated with a dead magic number, so that a stale handle is named.
  */
 #include "core/team.h"
@@ -25,14 +25,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists of the table of teams, a power of two; and former teams whose messages are recognised.
- * Chosen 2026-11-21, not measured. */
-#define BUCKETS 256
-#define GRAVES  64
-
 /* A message whose team does not exist here yet. */
-struct parked {
-  struct parked *next;
+struct tmb_parked {
+  struct tmb_parked *next;
   uint64_t uid;
   uint32_t rank;
   struct tmb_am_in in;
@@ -40,25 +35,17 @@ struct parked {
   char payload[] TMB_ALIGNED(16);
 };
 
-static struct tmb_lock reg_lock;
-static struct {
-  uint32_t grave_next TMB_GUARDED_BY(reg_lock);
-  struct tmb_team *bucket[BUCKETS] TMB_GUARDED_BY(reg_lock);
-  struct parked *parked[BUCKETS] TMB_GUARDED_BY(
-      reg_lock); /* first of those for teams of this bucket, in order of arrival */
-  struct parked **parked_end[BUCKETS] TMB_GUARDED_BY(reg_lock); /* NULL: empty */
-  uint64_t uids;
-  struct tmb_team_stats stats TMB_GUARDED_BY(reg_lock);
-  uint32_t making; /* calls that make teams in progress in this process; atomic */
-  struct tmb_team *grave[GRAVES] TMB_GUARDED_BY(reg_lock);
-} reg;
-
-static uint32_t hash(uint64_t uid) {
-  return (uint32_t)((uid ^ uid >> 40) % BUCKETS);
+/* Checked by clang: only under the lock. */
+TMB_REQUIRES(tmb_job.teams.lock) static inline struct tmb_registry *reg(void) {
+  return &tmb_job.teams;
 }
 
-TMB_REQUIRES(reg_lock) static struct tmb_team **bucket_of(uint64_t uid) {
-  return &reg.bucket[hash(uid)];
+static uint32_t hash(uint64_t uid) {
+  return (uint32_t)((uid ^ uid >> 40) % TMB_TEAM_BUCKETS);
+}
+
+TMB_REQUIRES(tmb_job.teams.lock) static struct tmb_team **bucket_of(uint64_t uid) {
+  return &reg()->bucket[hash(uid)];
 }
 
 static uint32_t rounds_of(uint32_t size) {
@@ -69,29 +56,31 @@ static uint32_t rounds_of(uint32_t size) {
 }
 
 uint64_t tmb_team_uid(void) {
-  return (uint64_t)(tmb_job.rank + 1) << 40 | tmb_fetch_add_rlx(&reg.uids, 1);
+  return (uint64_t)(tmb_job.rank + 1) << 40 | tmb_fetch_add_rlx(&tmb_job.teams.uids, 1);
 }
 
 /* Take all parked messages of a bucket for which no team will be registered; under the lock. */
-TMB_REQUIRES(reg_lock) static struct parked *unpark_all(uint32_t bucket, struct parked *others) {
-  struct parked *first = reg.parked[bucket];
+TMB_REQUIRES(tmb_job.teams.lock)
+static struct tmb_parked *unpark_all(uint32_t bucket, struct tmb_parked *others) {
+  struct tmb_parked *first = reg()->parked[bucket];
   if (!first) return others;
-  for (const struct parked *m = first; m; m = m->next) reg.stats.parked--;
-  *reg.parked_end[bucket] = others;
-  reg.parked[bucket] = NULL;
-  reg.parked_end[bucket] = NULL;
+  for (const struct tmb_parked *m = first; m; m = m->next) reg()->stats.parked--;
+  *reg()->parked_end[bucket] = others;
+  reg()->parked[bucket] = NULL;
+  reg()->parked_end[bucket] = NULL;
   return first;
 }
 
 /* The last call that makes teams has ended: what is parked is for a team that is no more. */
 static void drop_parked(void) {
-  struct parked *all = NULL;
-  tmb_lock_acquire(&reg_lock);
-  for (uint32_t b = 0; b < BUCKETS && reg.stats.parked && !tmb_load_acq(&reg.making); b++)
+  struct tmb_parked *all = NULL;
+  tmb_lock_acquire(&tmb_job.teams.lock);
+  for (uint32_t b = 0;
+       b < TMB_TEAM_BUCKETS && reg()->stats.parked && !tmb_load_acq(&tmb_job.teams.making); b++)
     all = unpark_all(b, all);
-  tmb_lock_release(&reg_lock);
+  tmb_lock_release(&tmb_job.teams.lock);
   while (all) {
-    struct parked *const m = all;
+    struct tmb_parked *const m = all;
     all = m->next;
     free(m);
   }
@@ -99,18 +88,18 @@ static void drop_parked(void) {
 
 void tmb_team_making(bool begins) {
   if (begins) {
-    tmb_fetch_add_acq_rel(&reg.making, 1);
-  } else if (tmb_fetch_sub_acq_rel(&reg.making, 1) == 1) {
+    tmb_fetch_add_acq_rel(&tmb_job.teams.making, 1);
+  } else if (tmb_fetch_sub_acq_rel(&tmb_job.teams.making, 1) == 1) {
     drop_parked();
     tmb_layers_teams_made();
   }
 }
 
 bool tmb_team_in_making(void) {
-  return tmb_load_acq(&reg.making) != 0;
+  return tmb_load_acq(&tmb_job.teams.making) != 0;
 }
 
-TMB_REQUIRES(reg_lock) static void insert(struct tmb_team *team) {
+TMB_REQUIRES(tmb_job.teams.lock) static void insert(struct tmb_team *team) {
   struct tmb_team **bucket = bucket_of(team->uid);
   team->hash_next = *bucket;
   *bucket = team;
@@ -126,9 +115,9 @@ void tmb_team_init_primordial(struct tmb_team *team) {
                             .rounds = rounds_of(tmb_job.size),
                             .refs = 1};
   tmb_status_team_enter(team);
-  tmb_lock_acquire(&reg_lock);
+  tmb_lock_acquire(&tmb_job.teams.lock);
   insert(team);
-  tmb_lock_release(&reg_lock);
+  tmb_lock_release(&tmb_job.teams.lock);
 }
 
 /* Reserve `bytes` bytes behind those counted so far, aligned. Returns their offset. */
@@ -192,11 +181,11 @@ static void simplify(struct tmb_team *team) {
 }
 
 /* Take the parked messages of a team out of their bucket; under the lock. */
-TMB_REQUIRES(reg_lock) static struct parked *unpark(const struct tmb_team *team) {
+TMB_REQUIRES(tmb_job.teams.lock) static struct tmb_parked *unpark(const struct tmb_team *team) {
   const uint32_t bucket = hash(team->uid);
-  struct parked *mine = NULL, **end = &mine, **p = &reg.parked[bucket];
+  struct tmb_parked *mine = NULL, **end = &mine, **p = &reg()->parked[bucket];
   while (*p) {
-    struct parked *const m = *p;
+    struct tmb_parked *const m = *p;
     if (m->uid != team->uid || m->rank != team->head.rank) {
       p = &m->next;
       continue;
@@ -205,9 +194,9 @@ TMB_REQUIRES(reg_lock) static struct parked *unpark(const struct tmb_team *team)
     m->next = NULL;
     *end = m;
     end = &m->next;
-    reg.stats.parked--;
+    reg()->stats.parked--;
   }
-  reg.parked_end[bucket] = reg.parked[bucket] ? p : NULL;
+  reg()->parked_end[bucket] = reg()->parked[bucket] ? p : NULL;
   return mine;
 }
 
@@ -221,14 +210,14 @@ void tmb_team_register(struct tmb_team *team) {
   for (uint32_t r = 0; r < team->head.size && tmb_job.lost && !team->lost; r++)
     if (tmb_peer_lost(tmb_team_jobrank(team, r))) team->lost = tmb_team_jobrank(team, r) + 1;
   tmb_status_team_enter(team);
-  tmb_lock_acquire(&reg_lock);
+  tmb_lock_acquire(&tmb_job.teams.lock);
   insert(team);
-  reg.stats.made++;
-  reg.stats.bytes += team_bytes(team->head.size, team->peer_scratch != NULL, at);
-  struct parked *early = reg.stats.parked ? unpark(team) : NULL;
-  tmb_lock_release(&reg_lock);
+  reg()->stats.made++;
+  reg()->stats.bytes += team_bytes(team->head.size, team->peer_scratch != NULL, at);
+  struct tmb_parked *early = reg()->stats.parked ? unpark(team) : NULL;
+  tmb_lock_release(&tmb_job.teams.lock);
   while (early) {
-    struct parked *const m = early;
+    struct tmb_parked *const m = early;
     early = m->next;
     tmb_up_am(&m->in);
     free(m);
@@ -236,8 +225,9 @@ void tmb_team_register(struct tmb_team *team) {
 }
 
 /* Copy a message that came too early; under the lock. */
-TMB_REQUIRES(reg_lock) static void park(uint64_t uid, uint32_t rank, const struct tmb_am_in *in) {
-  struct parked *m = malloc(sizeof *m + in->nbytes);
+TMB_REQUIRES(tmb_job.teams.lock)
+static void park(uint64_t uid, uint32_t rank, const struct tmb_am_in *in) {
+  struct tmb_parked *m = malloc(sizeof *m + in->nbytes);
   if (!m) tmb_fatal("out of memory for a message of %zu bytes that precedes its team", in->nbytes);
   m->next = NULL;
   m->uid = uid;
@@ -248,28 +238,28 @@ TMB_REQUIRES(reg_lock) static void park(uint64_t uid, uint32_t rank, const struc
   memcpy(m->args, in->args, in->nargs * sizeof *m->args);
   if (in->nbytes) memcpy(m->payload, in->payload, in->nbytes);
   const uint32_t bucket = hash(uid);
-  *(reg.parked_end[bucket] ? reg.parked_end[bucket] : &reg.parked[bucket]) = m;
-  reg.parked_end[bucket] = &m->next;
-  reg.stats.parked++;
+  *(reg()->parked_end[bucket] ? reg()->parked_end[bucket] : &reg()->parked[bucket]) = m;
+  reg()->parked_end[bucket] = &m->next;
+  reg()->stats.parked++;
 }
 
 struct tmb_team *tmb_team_find(uint64_t uid, uint32_t rank, const struct tmb_am_in *in) {
   if (uid == 0) return &tmb_job.team;
-  tmb_lock_acquire(&reg_lock);
+  tmb_lock_acquire(&tmb_job.teams.lock);
   struct tmb_team *team = *bucket_of(uid);
   while (team && (team->uid != uid || team->head.rank != rank)) team = team->hash_next;
   if (TMB_UNLIKELY(!team) && in && tmb_team_in_making()) park(uid, rank, in);
   if (team && team->closed && !in) team = NULL;
-  tmb_lock_release(&reg_lock);
+  tmb_lock_release(&tmb_job.teams.lock);
   return team;
 }
 
 uint32_t tmb_team_local_members(uint64_t uid) {
   uint32_t count = 0;
-  tmb_lock_acquire(&reg_lock);
+  tmb_lock_acquire(&tmb_job.teams.lock);
   for (const struct tmb_team *t = *bucket_of(uid); t; t = t->hash_next)
     count += t->uid == uid && !t->closed;
-  tmb_lock_release(&reg_lock);
+  tmb_lock_release(&tmb_job.teams.lock);
   return count;
 }
 
@@ -286,11 +276,11 @@ static bool hold_found(struct tmb_team *team) {
 }
 
 static void unregister(struct tmb_team *team) {
-  tmb_lock_acquire(&reg_lock);
+  tmb_lock_acquire(&tmb_job.teams.lock);
   struct tmb_team **p = bucket_of(team->uid);
   while (*p != team) p = &(*p)->hash_next;
   *p = team->hash_next;
-  tmb_lock_release(&reg_lock);
+  tmb_lock_release(&tmb_job.teams.lock);
 }
 
 static void dispose(struct tmb_team *team) {
@@ -302,16 +292,16 @@ static void dispose(struct tmb_team *team) {
   tmb_status_team_leave(team);
   if (team->shared && !team->lost) tmb_shared_give(team->shared_row[team->head.rank]);
   for (int i = 0; i < 2; i++) free(team->gather[i].blocks);
-  tmb_lock_acquire(&reg_lock);
-  reg.stats.freed++;
-  reg.stats.bytes -= team_bytes(team->head.size, team->peer_scratch != NULL, at);
+  tmb_lock_acquire(&tmb_job.teams.lock);
+  reg()->stats.freed++;
+  reg()->stats.bytes -= team_bytes(team->head.size, team->peer_scratch != NULL, at);
   if (tmb_job.debug) {
-    struct tmb_team **grave = &reg.grave[reg.grave_next++ % GRAVES];
+    struct tmb_team **grave = &reg()->grave[reg()->grave_next++ % TMB_TEAM_GRAVES];
     struct tmb_team *const old = *grave;
     *grave = team;
     team = old;
   }
-  tmb_lock_release(&reg_lock);
+  tmb_lock_release(&tmb_job.teams.lock);
   free(team);
 }
 
@@ -320,20 +310,20 @@ void tmb_team_release(struct tmb_team *team) {
 }
 
 void tmb_team_close(struct tmb_team *team) {
-  tmb_lock_acquire(&reg_lock);
+  tmb_lock_acquire(&tmb_job.teams.lock);
   team->closed = true;
-  tmb_lock_release(&reg_lock);
+  tmb_lock_release(&tmb_job.teams.lock);
   team->head.magic = 0;
   tmb_layers_team_closed(team);
   tmb_team_release(team);
 }
 
 void tmb_team_refresh(void) {
-  tmb_lock_acquire(&reg_lock);
-  for (uint32_t b = 0; b < BUCKETS; b++)
-    for (struct tmb_team *t = reg.bucket[b]; t; t = t->hash_next)
+  tmb_lock_acquire(&tmb_job.teams.lock);
+  for (uint32_t b = 0; b < TMB_TEAM_BUCKETS; b++)
+    for (struct tmb_team *t = reg()->bucket[b]; t; t = t->hash_next)
       if (t->local_delta && !t->closed) fill_delta(t);
-  tmb_lock_release(&reg_lock);
+  tmb_lock_release(&tmb_job.teams.lock);
 }
 
 static bool has_member(const struct tmb_team *team, uint32_t jobrank) {
@@ -344,26 +334,26 @@ static bool has_member(const struct tmb_team *team, uint32_t jobrank) {
 
 static void on_lost(uint32_t jobrank) {
   tmb_team_refresh();
-  tmb_lock_acquire(&reg_lock);
-  for (uint32_t b = 0; b < BUCKETS; b++)
-    for (struct tmb_team *t = reg.bucket[b]; t; t = t->hash_next)
+  tmb_lock_acquire(&tmb_job.teams.lock);
+  for (uint32_t b = 0; b < TMB_TEAM_BUCKETS; b++)
+    for (struct tmb_team *t = reg()->bucket[b]; t; t = t->hash_next)
       if (!t->lost && has_member(t, jobrank)) tmb_store_rel(&t->lost, jobrank + 1);
-  tmb_lock_release(&reg_lock);
+  tmb_lock_release(&tmb_job.teams.lock);
 }
 
 const struct tmb_layer tmb_team_layer = {.name = "team", .peer_lost = on_lost};
 
 void tmb_team_each_lost(void (*fn)(struct tmb_team *team)) {
-  tmb_lock_acquire(&reg_lock);
+  tmb_lock_acquire(&tmb_job.teams.lock);
   size_t count = 0, at = 0;
-  for (uint32_t b = 0; b < BUCKETS; b++)
-    for (struct tmb_team *t = reg.bucket[b]; t; t = t->hash_next) count += t->lost != 0;
+  for (uint32_t b = 0; b < TMB_TEAM_BUCKETS; b++)
+    for (struct tmb_team *t = reg()->bucket[b]; t; t = t->hash_next) count += t->lost != 0;
   struct tmb_team **found = calloc(count + 1, sizeof *found);
   if (!found) tmb_fatal("out of memory for %zu teams", count);
-  for (uint32_t b = 0; b < BUCKETS; b++)
-    for (struct tmb_team *t = reg.bucket[b]; t; t = t->hash_next)
+  for (uint32_t b = 0; b < TMB_TEAM_BUCKETS; b++)
+    for (struct tmb_team *t = reg()->bucket[b]; t; t = t->hash_next)
       if (t->lost && hold_found(t)) found[at++] = t;
-  tmb_lock_release(&reg_lock);
+  tmb_lock_release(&tmb_job.teams.lock);
   for (size_t i = 0; i < at; i++) {
     fn(found[i]);
     tmb_team_release(found[i]);
@@ -372,8 +362,8 @@ void tmb_team_each_lost(void (*fn)(struct tmb_team *team)) {
 }
 
 struct tmb_team_stats tmb_team_stats(void) {
-  tmb_lock_acquire(&reg_lock);
-  const struct tmb_team_stats stats = reg.stats;
-  tmb_lock_release(&reg_lock);
+  tmb_lock_acquire(&tmb_job.teams.lock);
+  const struct tmb_team_stats stats = reg()->stats;
+  tmb_lock_release(&tmb_job.teams.lock);
   return stats;
 }

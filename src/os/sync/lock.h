@@ -34,7 +34,7 @@ struct TMB_CAPABILITY("lock") tmb_lock {
 };
 
 /* Whether several threads may be inside the library at once. True until tmb_lock_init. */
-extern bool tmb_lock_threads;
+extern bool tmb_lock_threads TMB_HIDDEN;
 
 /* At start-up, while no lock is held. in threads: whether client threads may be inside at once. */
 void tmb_lock_init(bool threads);
