@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Fuzzers: tests/fuzz/<name>.c and .cc with libFuzzer, which only clang has. Each becomes the test
 # fuzz.<name> (label "fuzz"): its kept corpus, tests/fuzz/corpus/<name>, then TMB_FUZZ_SECONDS of
-# new inputs. What it finds lies in build/tests/fuzz. Without clang there are none. Each source is
-# compiled once for all fuzzers; upc1-checked (TmbUpcTests.cmake) is linked of the same objects.
+# new inputs; fuzz.<name>.long, of `make test-all`, takes TMB_FUZZ_LONG_SECONDS. What it finds lies
+# in build/tests/fuzz. Without clang there are none. Each source is compiled once for all fuzzers,
+# at -O1; upc1-checked (TmbUpcTests.cmake), linked of the same objects, runs four times as long at
+# -O0.
 if(NOT TMB_FUZZ)
   return()
 endif()
-set(TMB_FUZZ_SECONDS 5 CACHE STRING "Seconds that each fuzzer runs in a test")
+set(TMB_FUZZ_SECONDS 2 CACHE STRING "Seconds that each fuzzer runs in a test")
+set(TMB_FUZZ_LONG_SECONDS 15 CACHE STRING "Seconds that each fuzzer runs in make test-all")
 find_program(TMB_CLANG NAMES clang clang-19 clang-18 clang-17 clang-16 clang-15 clang-14)
 set(tmb_fuzz_dir "${PROJECT_BINARY_DIR}/tests/fuzz")
 set(tmb_fuzz_works FALSE)
@@ -74,10 +77,18 @@ function(tmb_add_fuzzer name limits)
     DEPENDS ${objects} COMMENT "Fuzzers: ${name}" VERBATIM)
   add_custom_target(fuzz_${name} ALL DEPENDS "${program}")
   file(MAKE_DIRECTORY "${tmb_fuzz_dir}/found/${name}")
-  add_test(NAME fuzz.${name} COMMAND "${program}" -max_total_time=${TMB_FUZZ_SECONDS} ${limits}
-    -detect_leaks=0 -print_final_stats=1 "-artifact_prefix=${tmb_fuzz_dir}/"
-    "${tmb_fuzz_dir}/found/${name}" "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
-  set_tests_properties(fuzz.${name} PROPERTIES LABELS "fuzz" TIMEOUT 4000)
+  foreach(test fuzz.${name} fuzz.${name}.long)
+    set(seconds ${TMB_FUZZ_SECONDS})
+    set(labels fuzz)
+    if(test MATCHES "\\.long$")
+      set(seconds ${TMB_FUZZ_LONG_SECONDS})
+      list(APPEND labels nightly)
+    endif()
+    add_test(NAME ${test} COMMAND "${program}" -max_total_time=${seconds} ${limits}
+      -detect_leaks=0 -print_final_stats=1 "-artifact_prefix=${tmb_fuzz_dir}/"
+      "${tmb_fuzz_dir}/found/${name}" "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
+    set_tests_properties(${test} PROPERTIES LABELS "${labels}" TIMEOUT 4000)
+  endforeach()
 endfunction()
 
 # What agents speak: the tree of the command, and what it calls of the library.
@@ -115,5 +126,6 @@ if(tmb_fuzz_works AND TARGET upc1)
   tmb_add_fuzzer(upc_parser
     "-max_len=2048;-rss_limit_mb=4096;-timeout=10;-dict=${src}.dict" "${src}.cc" ${sources})
   # The compiler never frees its tree: each input leaves one behind.
-  set_tests_properties(fuzz.upc_parser PROPERTIES ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
+  set_tests_properties(fuzz.upc_parser fuzz.upc_parser.long PROPERTIES
+    ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
 endif()

@@ -94,6 +94,7 @@ if(TARGET tombolo_tool AND TMB_SIMGRID_INCLUDE AND TMB_SIMGRID_LIBRARY AND NOT T
   target_include_directories(tombolo_sim PRIVATE "${PROJECT_SOURCE_DIR}/src"
     "${PROJECT_SOURCE_DIR}/tools")
   target_include_directories(tombolo_sim SYSTEM PRIVATE "${TMB_SIMGRID_INCLUDE}")
+  target_compile_options(tombolo_sim PRIVATE $<$<CONFIG:RelWithDebInfo>:-g1>) # -g: a third longer
   target_precompile_headers(tombolo_sim PRIVATE # to parse it takes most of each source's time
     "$<$<COMPILE_LANGUAGE:CXX>:${TMB_SIMGRID_INCLUDE}/simgrid/s4u.hpp>")
   target_compile_definitions(tombolo_sim PRIVATE

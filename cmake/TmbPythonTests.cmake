@@ -17,6 +17,6 @@ foreach(src IN LISTS tmb_py_tests)
   string(REGEX REPLACE "^test_" "" name "${name}")
   add_test(NAME python.${name}
     COMMAND "${TMB_PYTHON3}" -B -m pytest -q --no-header -p no:cacheprovider "${src}")
-  set_tests_properties(python.${name} PROPERTIES LABELS python TIMEOUT 300
+  set_tests_properties(python.${name} PROPERTIES LABELS python TIMEOUT 300 COST 150
     ENVIRONMENT "TMB_BUILD=${PROJECT_BINARY_DIR}")
 endforeach()

@@ -24,7 +24,8 @@ WORDS = ("shared strict relaxed [ ] ( ) { } * & . -> ; , = : ? THREADS MYTHREAD 
          " struct union enum typedef static extern int double void 0 1 -1"
          " 99999999999999999999 _Generic __typeof__ __attribute__ asm ( { }) for while switch case"
          " default return goto x y [*] [] [0] ... \"text\" 'c' #").split()
-MUTANTS = int(os.environ.get("TMB_UPC_MUTANTS", "70"))
+WHOLE = "TMB_TEST_WHOLE" in os.environ  # of `make test-all`
+MUTANTS = int(os.environ.get("TMB_UPC_MUTANTS", "150" if WHOLE else "30"))
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0",
                "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
 HEADERS = CHECKED.parent.parent.parent / "lib/tombolo/upc/include"
