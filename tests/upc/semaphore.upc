@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Semaphores of each kind, signalling puts, locks, atomics. */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_SHM=0+TOMBOLO_STATS=1 */
 #define BUPC_USE_UPC_NAMESPACE 1
 #include <unistd.h>
 #include <upc_atomic.h>
@@ -156,11 +156,59 @@ static void atomics(void) {
   upc_all_atomicdomain_free(pointers);
 }
 
+int gexx_Stats_Query(int kind, unsigned jobrank, uint64_t *count, uint64_t *bytes);
+enum { GETS = 4 };
+
+/* Gets that this thread has made; 0 where nobody counts. */
+static uint64_t gets(void) {
+  uint64_t count = 0;
+  (void)gexx_Stats_Query(GETS, ~0u, &count, NULL);
+  return count;
+}
+
+/* A thread asks once where the semaphore of another one is. */
+static void known(void) {
+  sems[MYTHREAD] = bupc_sem_alloc(0);
+  upc_barrier;
+  bupc_sem_t *to = sems[(MYTHREAD + 1) % THREADS];
+  const uint64_t before = gets();
+  for (int i = 0; i < ROUNDS; i++) bupc_sem_post(to);
+  CHECK(gets() - before <= 1);
+  bupc_sem_waitN(sems[MYTHREAD], ROUNDS);
+  upc_barrier;
+  bupc_sem_free(sems[MYTHREAD]);
+}
+
+/* Semaphores that come and go, freed by the owner or by the thread before: each is empty at first,
+ * and posts of a far thread that knows the place from before reach the new one. */
+static void reused(void) {
+  const int next = (MYTHREAD + 1) % THREADS, before = (MYTHREAD + THREADS - 1) % THREADS;
+  for (int i = 0; i < ROUNDS; i++) {
+    sems[MYTHREAD] = bupc_sem_alloc(i % 3 ? 0 : BUPC_SEM_BOOLEAN);
+    back[MYTHREAD] = bupc_sem_alloc(0);
+    CHECK(!bupc_sem_try(sems[MYTHREAD]));
+    CHECK(!bupc_sem_try(back[MYTHREAD]));
+    upc_barrier;
+    int data[8] = {i};
+    bupc_memput_signal(&box[8 * next], data, sizeof data, sems[next], 1);
+    bupc_sem_postN(back[before], 1 + i % 2); /* one is left in every other round */
+    bupc_sem_wait(sems[MYTHREAD]);
+    bupc_sem_wait(back[MYTHREAD]);
+    CHECK_EQ(box[8 * MYTHREAD], i);
+    upc_barrier;
+    bupc_sem_free(sems[MYTHREAD]);
+    bupc_sem_free(back[i % 2 ? next : MYTHREAD]);
+    upc_barrier;
+  }
+}
+
 int main(void) {
   fair_locks(); /* first: a thread that has made few calls has not polled by itself */
   kind(0);
   kind(BUPC_SEM_INTEGER | BUPC_SEM_SPRODUCER | BUPC_SEM_SCONSUMER);
   kind(BUPC_SEM_BOOLEAN | BUPC_SEM_SPRODUCER | BUPC_SEM_MCONSUMER);
+  known();
+  reused();
   locking();
   atomics();
   return 0;

@@ -96,6 +96,7 @@ shared int *g(int *q) {
 
 /* Names of the library whose declaration is missing. */
 void h(shared int *p) {
+  bupc_mempush_async(p, &private_int, 4); /* error: 'bupc_mempush_async' is not declared: no public text */
   generic = (upc_sem_t *)p;               /* error: 'upc_sem_t' is not declared: #define BUPC_USE_UPC_NAMESPACE */
 }
 

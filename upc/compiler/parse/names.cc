@@ -45,6 +45,10 @@ const char *const older[] = {
     "upc_memput_as", "upc_memget_as", "upc_memcpy_as",       "upc_memset_as",
 };
 
+// Names of another compiler's library that no public text describes, so that nobody can know what
+// they do. Without the prefix.
+const char *const obscure[] = {"mempush_async", "mempush_asynci", "mempush"};
+
 bool begins(std::string_view name, std::string_view with) {
   return name.compare(0, with.size(), with) == 0;
 }
@@ -61,6 +65,16 @@ std::string remedy(std::string_view name) {
     return "#define BUPC_USE_UPC_NAMESPACE in front of #include <upc.h>, or write 'b" +
            std::string(name) + "'";
   return "";
+}
+
+// Why a name of another compiler's library cannot be had, and what to write; empty: it is none.
+std::string instead(std::string_view name) {
+  const size_t prefix = begins(name, "bupc_") ? 5 : begins(name, "upc_") ? 4 : 0;
+  if (!prefix || std::none_of(std::begin(obscure), std::end(obscure),
+                              [&](const char *o) { return name.substr(prefix) == o; }))
+    return "";
+  return "no public text says what it does; bupc_memput_async copies and gives a handle, "
+         "bupc_memput_signal_async copies and posts a semaphore of the receiver";
 }
 
 // Number of semicolons in the parentheses that open at a token, not in those inside.
@@ -82,12 +96,12 @@ int semicolons_in(const Source &s, int open) {
 bool Parser::tell_unknown(int token) {
   const Token &t = s_[token];
   if (t.kind != Tk::Name || t.kw != KwNone || find(t.text)) return false;
-  const std::string what = remedy(t.text);
+  const std::string missing = instead(t.text), what = missing.empty() ? remedy(t.text) : missing;
   if (what.empty()) return false;
   if (std::find(told_.begin(), told_.end(), t.text) != told_.end()) return true;
   told_.push_back(t.text);
   const std::string text = "'" + std::string(t.text) + "' is not declared: " + what;
-  if (s_[token + 1].is("(")) // it may be a function of the program's own
+  if (missing.empty() && s_[token + 1].is("(")) // it may be a function of the program's own
     s_.warning(token, text);
   else
     s_.error(token, text);

@@ -4,23 +4,40 @@
  *
  * Called by UPC programs. Calls: the library's semaphores. Invariants: what a bupc_sem_t points to
  * lies in the memory of the thread that made it and names the library's semaphore there; that
- * thread alone waits. Every call is a fence: a wait's stands before it, where it costs nothing
- * while there is nothing to take, and taking acquires, as a strict read does.
+ * thread alone waits. That memory stays a semaphore for good: one that is freed waits here for the
+ * next bupc_sem_alloc with the same flags. So what a bupc_sem_t leads to never changes, and a
+ * thread to which it is far fetches it once. Every call is a fence: a wait's stands before it,
+ * where it costs nothing while there is nothing to take, and taking acquires, as a strict read
+ * does.
  */
 #include "rt.h"
 
+#include <stddef.h>
 #include <string.h>
 
 typedef upcr_pts_t sem_t;
 
 struct upcr_sem {
   gexx_Sem_Handle_t handle;
-  gexx_Sem_t sem; /* the owner's */
+  uint64_t freed; /* 1: by any thread; 0: in use */
   uint64_t flags;
+  gexx_Sem_t sem;        /* the owner's, as what follows */
+  struct upcr_sem *next; /* in the circle of its semaphores */
+  sem_t name;
 };
 
+enum {
+  LOOKS = 8,   /* at semaphores that may be free, in one bupc_sem_alloc */
+  CACHED = 256 /* far semaphores whose handles are remembered, a power of two */
+};
+
+static struct upcr_sem *circle; /* one of the semaphores of this thread, NULL: there are none */
+static struct {
+  sem_t name;
+  gexx_Sem_Handle_t handle;
+} cache[CACHED];
+
 extern upcr_pts_t upc_alloc(size_t nbytes);
-extern void upc_free(upcr_pts_t p);
 
 RT_EXPORT sem_t bupc_sem_alloc(int flags);
 RT_EXPORT void bupc_sem_free(sem_t s);
@@ -45,14 +62,33 @@ static unsigned complete_flags(int flags, const char *name) {
   return (f & ~(unsigned)GEXX_SEM_MCONSUMER) | GEXX_SEM_SCONSUMER;
 }
 
+/* A semaphore of this thread that was freed, emptied; NULL: none is found. Where many are in use,
+ * a free one may be found later: each call looks at a few, and goes on with the next ones. */
+static struct upcr_sem *take_freed(uint64_t flags) {
+  for (int i = 0; circle && i < LOOKS; i++) {
+    circle = circle->next;
+    if (circle->flags != flags || !__atomic_load_n(&circle->freed, __ATOMIC_ACQUIRE)) continue;
+    while (gexx_Sem_Try(circle->sem) == GASNET_OK) continue;
+    __atomic_store_n(&circle->freed, 0, __ATOMIC_RELAXED);
+    return circle;
+  }
+  return NULL;
+}
+
 sem_t bupc_sem_alloc(int flags) {
+  const uint64_t all = complete_flags(flags, "bupc_sem_alloc");
+  struct upcr_sem *here = take_freed(all);
+  if (here) return here->name;
   const sem_t s = upc_alloc(sizeof(struct upcr_sem));
   if (!s) rt_fatal("bupc_sem_alloc: no shared memory is left; raise GASNET_MAX_SEGSIZE");
-  struct upcr_sem *here = (struct upcr_sem *)(void *)rt_mapped(s);
-  here->flags = complete_flags(flags, "bupc_sem_alloc");
-  if (gexx_Sem_Alloc(&here->sem, (unsigned)here->flags) != GASNET_OK)
+  here = (struct upcr_sem *)(void *)rt_mapped(s);
+  *here = (struct upcr_sem){.flags = all, .name = s};
+  if (gexx_Sem_Alloc(&here->sem, (unsigned)all) != GASNET_OK)
     rt_fatal("bupc_sem_alloc: no semaphore with flags %#x can be made", (unsigned)flags);
   here->handle = gexx_Sem_QueryHandle(here->sem);
+  here->next = circle ? circle->next : here;
+  if (circle) circle->next = here;
+  circle = here;
   upcr_fence();
   return s;
 }
@@ -69,7 +105,11 @@ static struct upcr_sem *own(sem_t s, const char *name) {
 static gexx_Sem_Handle_t handle_of(sem_t s, const char *name) {
   gexx_Sem_Handle_t handle;
   if (upcr_addrfield(s) < RT_GUARD) rt_fatal("%s: null semaphore", name);
+  const size_t at = (upcr_addrfield(s) / RT_ALIGN + (size_t)upcr_threadof(s) * 31) % CACHED;
+  if (cache[at].name == s) return cache[at].handle;
   upcr_getn(&handle, s, sizeof handle);
+  cache[at].name = s;
+  cache[at].handle = handle;
   return handle;
 }
 
@@ -118,11 +158,16 @@ static inline void post(sem_t s, size_t n, const char *name) {
   gexx_sem_raise(rt.tm, &h, counter, n);
 }
 
-/* By any thread. Where another one than the owner frees, the library's semaphore stays with the
- * owner until the job ends: its memory here goes. */
+/* By any thread; the owner takes it again. */
 void bupc_sem_free(sem_t s) {
-  if (upcr_threadof(s) == upcr_mythread) gexx_Sem_Free(own(s, "bupc_sem_free")->sem);
-  upc_free(s);
+  uint64_t freed = 0;
+  if (upcr_addrfield(s) < RT_GUARD) rt_fatal("bupc_sem_free: null semaphore");
+  const upcr_pts_t at = upcr_make(upcr_addrfield(s) + offsetof(struct upcr_sem, freed), 0,
+                                  (unsigned long)upcr_threadof(s));
+  upcr_getns(&freed, at, sizeof freed);
+  if (freed) rt_fatal("bupc_sem_free: the semaphore was freed before");
+  freed = 1;
+  upcr_putns(at, &freed, sizeof freed);
 }
 
 void bupc_sem_post(sem_t s) {
