@@ -62,6 +62,7 @@ static int become_forked_rank(struct tmb_boot *b, struct tmb_launch *l, uint32_t
   free(l->pids);
   free(l->host);
   free(l->host_of);
+  free(l->children_before);
   const int rc = tmb_boot_settle(b);
   if (rc) return rc;
   return tmb_ctl_join(b->ctl, rank, getpid()) ? TMB_E_STATE : TMB_OK;

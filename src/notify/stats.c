@@ -16,6 +16,7 @@
 #include "core/check.h"
 #include "core/job.h"
 #include "notify/notify.h"
+#include "os/sync/lock.h"
 
 #include <stdlib.h>
 
@@ -36,14 +37,14 @@ _Static_assert(GEXX_STATS_KINDS == TMB_STATUS_KINDS && GEXX_STATS_PUT == TMB_STA
 static void count(int kind, uint32_t peer, size_t bytes) {
   if (!stats.by_peer) return; /* events are recorded, and operations come here for that */
   struct tally *t = &stats.by_peer[peer][kind];
-  tmb_fetch_add_rlx(&t->count, 1);
-  tmb_fetch_add_rlx(&t->bytes, bytes);
+  tmb_lock_count(&t->count, 1);
+  tmb_lock_count(&t->bytes, bytes);
   struct tmb_status_stats *page = &tmb_job.status->stats;
-  tmb_fetch_add_rlx(&page->count[kind], 1);
-  tmb_fetch_add_rlx(&page->bytes[kind], bytes);
+  tmb_lock_count(&page->count[kind], 1);
+  tmb_lock_count(&page->bytes[kind], bytes);
   if (TMB_UNLIKELY(!tmb_load_rlx(&stats.met[peer])) && peer != tmb_job.rank &&
       !tmb_xchg_acq_rel(&stats.met[peer], (uint8_t)1))
-    tmb_fetch_add_rlx(&page->peers, 1);
+    tmb_lock_count(&page->peers, 1);
 }
 
 static void init(void) {

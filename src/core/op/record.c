@@ -148,15 +148,15 @@ static void sum_operation(uint64_t begun, uint64_t end) {
   uint64_t ticks = end - begun;
   if (inside()->waits.last_begun >= begun)
     ticks -= TMB_MIN(ticks, inside()->waits.last_end - inside()->waits.last_begun);
-  tmb_fetch_add_rlx(&tmb_job.status->stats.op_ticks, ticks);
+  tmb_lock_count(&tmb_job.status->stats.op_ticks, ticks);
 }
 
 /* A step of a wait is over. */
 static void sum_wait(struct waiting *w, uint64_t now) {
   struct tmb_status_stats *page = &tmb_job.status->stats;
   if (w != &inside()->waits.at[0]) return;
-  if (!w->summed) tmb_fetch_add_rlx(&page->waits, 1);
-  tmb_fetch_add_rlx(&page->wait_ticks, now - (w->summed ? w->summed : w->begun));
+  if (!w->summed) tmb_lock_count(&page->waits, 1);
+  tmb_lock_count(&page->wait_ticks, now - (w->summed ? w->summed : w->begun));
   w->summed = inside()->waits.last_end = now;
   inside()->waits.last_begun = w->begun;
 }

@@ -36,6 +36,15 @@ struct TMB_CAPABILITY("lock") tmb_lock {
 /* Whether several threads may be inside the library at once. True until tmb_lock_init. */
 extern bool tmb_lock_threads TMB_HIDDEN;
 
+/* Adds to a count that only threads inside the library change: by a locked instruction where there
+ * may be several. */
+static inline void tmb_lock_count(uint64_t *count, uint64_t n) {
+  if (tmb_lock_threads)
+    tmb_fetch_add_rlx(count, n);
+  else
+    tmb_store_rlx(count, tmb_load_rlx(count) + n);
+}
+
 /* At start-up, while no lock is held. in threads: whether client threads may be inside at once. */
 void tmb_lock_init(bool threads);
 

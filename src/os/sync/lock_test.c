@@ -141,6 +141,26 @@ TMB_NO_LOCK_CHECK static void tries(void **state) {
   }
 }
 
+/* A count is exact, with one thread and with several. */
+static void *count_many(void *arg) {
+  for (int i = 0; i < 100000; i++) tmb_lock_count(arg, 2);
+  return NULL;
+}
+
+static void counts(void **state) {
+  (void)state;
+  uint64_t count = 0;
+  pthread_t thread;
+  tmb_lock_init(false);
+  count_many(&count);
+  assert_int_equal(count, 200000);
+  tmb_lock_init(true);
+  assert_int_equal(pthread_create(&thread, NULL, count_many, &count), 0);
+  count_many(&count);
+  pthread_join(thread, NULL);
+  assert_int_equal(count, 600000);
+}
+
 /* Where the kernel has the sleeper's fence, and where it has not. */
 static void with_fence(void **state) {
   tmb_lock_init(true);
@@ -157,9 +177,8 @@ static void without_fence(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_fence), /* before tmb_lock_init */
-      cmocka_unit_test(with_fence),
-      cmocka_unit_test(starves_nobody),
-      cmocka_unit_test(tries),
+      cmocka_unit_test(with_fence),     cmocka_unit_test(counts),
+      cmocka_unit_test(starves_nobody), cmocka_unit_test(tries),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
