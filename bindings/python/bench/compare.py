@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures the binding beside its floors and mpi4py: compare.py [--rounds N] [--json FILE].
 
-Each round runs two ranks of Tombolo and two of mpi4py in turn. A figure is the median over the
-rounds of a rank's best of several loops (all-reduce of 1 MiB: the median of single calls); ratios
-are of figures of the same round. Floors are measured by the same process in turn: a copy by NumPy
-for slices, the C call by ctypes for collectives. mpi4py (package python3-mpi4py, with mpirun) is
-left out by name where it is missing.
+Each round runs two ranks of Tombolo and two of mpi4py in turn, each rank bound to a core. A figure
+is the median over the rounds of a rank's best of several loops (all-reduce of 1 MiB: the median of
+single calls); ratios are of figures of the same round. Floors are measured by the same process in
+turn: a copy by NumPy for slices, the C call by ctypes for collectives. mpi4py (package
+python3-mpi4py, with mpirun) is left out by name where it is missing.
 """
 
 import argparse
@@ -239,7 +239,8 @@ def run(words, env):
 def peers():
     """name -> command line; and the lines about those that are missing."""
     python = [sys.executable, HERE, "--as"]
-    found = {"tombolo": [sys.executable, "-m", "tombolo", "run", "-n", "2", *python, "tombolo"]}
+    launch = [sys.executable, "-m", "tombolo", "run", "--bind", "-n", "2"]
+    found = {"tombolo": [*launch, *python, "tombolo"]}
     mpirun = shutil.which("mpirun")
     try:
         import mpi4py  # noqa: F401
@@ -251,6 +252,7 @@ def peers():
         return found
     is_open = "open" in subprocess.getoutput(f"{mpirun} --version").lower()
     options = ["--oversubscribe"] if is_open else []
+    options += ["--bind-to", "core"]
     found["mpi4py"] = [mpirun, *options, "-n", "2", *python, "mpi4py"]
     return found
 

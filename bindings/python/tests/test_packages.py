@@ -102,6 +102,8 @@ def test_types():
     missing = [n for n in names if not re.search(rf"\b(def|class) {n}\b|\b{n}:", stub)]
     assert not missing, missing
     pytest.importorskip("mypy", reason="mypy is not installed")
-    run = [sys.executable, "-m", "mypy", "--strict", str(HERE.parent / "src/tombolo")]
-    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    checked = [str(HERE.parent / "src/tombolo"), str(HERE / "programs/typed.py")]
+    run = [sys.executable, "-m", "mypy", "--strict", *checked]
+    env = {**os.environ, "MYPYPATH": str(HERE.parent / "src")}
+    done = subprocess.run(run, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
