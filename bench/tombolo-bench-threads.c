@@ -71,6 +71,7 @@ struct worker {
   void (*run)(const struct worker *w);
   int index;
   size_t n;
+  uint64_t begin_ns, end_ns; /* when it has run */
 };
 
 /* Of rank 1's memory, this thread's part. */
@@ -112,27 +113,34 @@ static void send_medium(const struct worker *w) {
 }
 
 static void *thread_main(void *arg) {
-  const struct worker *w = arg;
+  struct worker *w = arg;
   pthread_barrier_wait(&begins);
+  w->begin_ns = bench_now_ns();
   w->run(w);
+  w->end_ns = bench_now_ns();
   return NULL;
 }
 
-/* Run on `threads` threads, of which the caller is one, from when all are there. */
+/* Run on `threads` threads, of which the caller is one, once all are there. The time is from the
+ * first one's begin to the last one's end. */
 static void together(void (*run)(const struct worker *w), int threads, size_t n, double *ns,
                      double *cpu) {
   pthread_t thread[THREADS_MAX];
   struct worker w[THREADS_MAX];
   pthread_barrier_init(&begins, NULL, (unsigned)threads);
-  for (int i = 0; i < threads; i++) w[i] = (struct worker){run, i, n / (size_t)threads};
+  for (int i = 0; i < threads; i++)
+    w[i] = (struct worker){.run = run, .index = i, .n = n / (size_t)threads};
   for (int i = 1; i < threads; i++)
     if (pthread_create(&thread[i], NULL, thread_main, &w[i]) != 0) bench_fail(&b, "no thread");
-  pthread_barrier_wait(&begins);
   const double before = cpu_ns();
-  const uint64_t start = bench_now_ns();
-  run(&w[0]);
-  for (int i = 1; i < threads; i++) pthread_join(thread[i], NULL);
-  *ns = (double)(bench_now_ns() - start) / (double)n;
+  thread_main(&w[0]);
+  uint64_t begin = w[0].begin_ns, end = w[0].end_ns;
+  for (int i = 1; i < threads; i++) {
+    pthread_join(thread[i], NULL);
+    if (w[i].begin_ns < begin) begin = w[i].begin_ns;
+    if (w[i].end_ns > end) end = w[i].end_ns;
+  }
+  *ns = (double)(end - begin) / (double)n;
   *cpu = (cpu_ns() - before) / (double)n;
   pthread_barrier_destroy(&begins);
 }

@@ -10,13 +10,16 @@
 #include "lib/paths.h"
 
 #include <gasnet_coll.h>
+#include <gasnet_ratomic.h>
 #include <gasnet_vis.h>
+#include <gasnetex_ext.h>
 #include <stdio.h>
 
 #define COUNTED __attribute__((noinline, noclone)) static void
 
 enum { ROUNDS = 16, MOST = 16 };
-enum { H_ASK = 200, H_ASK_BYTES, H_ANSWER };
+enum { H_ASK = 200, H_ASK_BYTES, H_ASK_LONG, H_ANSWER };
+enum { SIGNAL_AT = 16384 }; /* offset in the segment */
 
 static volatile uint64_t asked, answered;
 static uint64_t asked_before, answered_before;
@@ -27,6 +30,7 @@ static gex_Memvec_t far_vec[MOST], near_vec[MOST];
 static void *far_addr[MOST], *near_addr[MOST];
 static gex_HSL_t lock = GEX_HSL_INITIALIZER;
 static int64_t mine = 1, sum;
+static gex_AD_t domain;
 
 static void on_ask(gex_Token_t token) {
   asked++;
@@ -48,6 +52,8 @@ gex_AM_Entry_t *paths_handlers(size_t *count) {
       {H_ASK, (gex_AM_Fn_t)on_ask, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "ask"},
       {H_ASK_BYTES, (gex_AM_Fn_t)on_ask_bytes, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL,
        "ask_bytes"},
+      {H_ASK_LONG, (gex_AM_Fn_t)on_ask_bytes, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, NULL,
+       "ask_long"},
       {H_ANSWER, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "answer"}};
   *count = sizeof table / sizeof *table;
   return table;
@@ -74,6 +80,20 @@ COUNTED path_put_1k(struct bench *b) {
 
 COUNTED path_get_1k(struct bench *b) {
   gex_RMA_GetBlocking(b->tm, local, b->peer, b->theirs_at, large, 0);
+}
+
+COUNTED path_put_nb(struct bench *b) {
+  gex_Event_Wait(gex_RMA_PutNB(b->tm, b->peer, b->theirs_at, local, small, GEX_EVENT_DEFER, 0));
+}
+
+COUNTED path_put_signal(struct bench *b) {
+  gexx_RMA_PutSignalBlocking(b->tm, b->peer, b->theirs_at, local, small, GEX_EVENT_NOW,
+                             (uint64_t *)(void *)(b->theirs_at + SIGNAL_AT), GEXX_SIG_ADD, 1, 0);
+}
+
+COUNTED path_fetch_add(struct bench *b) {
+  uint64_t before;
+  gex_Event_Wait(gex_AD_OpNB_U64(domain, &before, b->peer, b->theirs_at, GEX_OP_FADD, 1, 0, 0));
 }
 
 COUNTED path_vector_1(struct bench *b) {
@@ -111,6 +131,10 @@ COUNTED path_request(struct bench *b) {
 
 COUNTED path_request_medium(struct bench *b) {
   gex_AM_RequestMedium(b->tm, b->peer, H_ASK_BYTES, local, small, GEX_EVENT_NOW, 0);
+}
+
+COUNTED path_request_long(struct bench *b) {
+  gex_AM_RequestLong(b->tm, b->peer, H_ASK_LONG, local, small, b->theirs_at, GEX_EVENT_NOW, 0);
 }
 
 COUNTED path_serve(struct bench *b) {
@@ -196,6 +220,9 @@ static const struct {
     {"get 8 B, blocking", nothing, path_get_8, nothing},
     {"put 1 KiB, blocking", nothing, path_put_1k, nothing},
     {"get 1 KiB, blocking", nothing, path_get_1k, nothing},
+    {"put 64 B, non-blocking, and its wait", nothing, path_put_nb, nothing},
+    {"put 64 B with signal, blocking", nothing, path_put_signal, nothing},
+    {"fetch-and-add 8 B, and its wait", nothing, path_fetch_add, nothing},
     {"vector put 1 x 64 B", nothing, path_vector_1, nothing},
     {"vector put 16 x 64 B", nothing, path_vector_16, nothing},
     {"vector get 16 x 64 B", nothing, path_vector_get, nothing},
@@ -206,6 +233,7 @@ static const struct {
     {"short request: poll that runs it and replies", ask_rank_0, path_serve, take_answer},
     {"short reply: poll that runs it", ask_rank_1, path_take, nothing},
     {"medium request 64 B: send", remember, path_request_medium, take_request},
+    {"long request 64 B: send", remember, path_request_long, take_request},
     {"barrier", begin_barrier, path_barrier, end_event},
     {"all-reduce 8 B", begin_all_reduce, path_all_reduce_8, end_event},
     {"HSL lock and unlock", nothing, path_lock, nothing},
@@ -217,6 +245,7 @@ __attribute__((noinline, noclone)) void paths_end(void) {
 }
 
 static void prepare(struct bench *b) {
+  gex_AD_Create(&domain, b->tm, GEX_DT_U64, GEX_OP_FADD, 0);
   for (size_t i = 0; i < MOST; i++) {
     far_addr[i] = b->theirs_at + i * 192;
     near_addr[i] = local + i * 192;
@@ -240,4 +269,5 @@ void paths_run(struct bench *b) {
     if (b->rank == 0) printf("path %d %s\n", ROUNDS, paths[i].name);
     bench_barrier(b);
   }
+  gex_AD_Destroy(domain);
 }
