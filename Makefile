@@ -116,6 +116,11 @@ tidy:
 clean:
 	rm -rf build build-asan build-tsan build-preempt build-coverage build-release build-seeds
 
+# The simulator beside real runs on eight emulated hosts, as root on an idle machine; half an hour.
+.PHONY: sim-check
+sim-check: build
+	@python3 bench/compare/sim_real.py --build $(BUILD)
+
 # The figures of the simulation, from docs/figures/data/sim-*.json; a part of `make figures`.
 .PHONY: figures figures-sim
 figures: figures-sim

@@ -11,281 +11,19 @@ all figures again from kept JSON (`make figures`); the same JSON gives the same 
                    [--adopt STUDY] [--check]
 """
 import argparse
-import dataclasses
 import json
 import shutil
-import statistics
 import sys
 from pathlib import Path
 
 import plots
 import report
-from plots import Axis, Bars, Lines, Ratio, Stacked
+from figure_kit import (BYTES, RANKS, Figure, Shown, at, by_bytes, bytes_text, fastest, is_mpi,
+                        last_x, link_name, middle, of_rounds, ranks, sentence, times)
+from figures_apps import events, ft, hydro, linear, pipeline_c, pipeline_fortran, stencil
+from plots import Axis, Bars, Lines
 
 ROOT = Path(__file__).resolve().parent.parent
-RANKS = Axis("ranks")
-BYTES = Axis("size", "bytes", scale="bytes")
-OUR_WAYS = ("barrier", "pairwise", "flag", "signal", "semaphore", "tagged")
-
-
-@dataclasses.dataclass
-class Shown:
-    panels: list
-    says: str
-    heads: list = dataclasses.field(default_factory=list)  # of the table
-    rows: list = dataclasses.field(default_factory=list)
-
-
-@dataclasses.dataclass
-class Figure:
-    name: str
-    title: str
-    parts: tuple
-    about: str  # what is shown
-    show: object  # function({part: JSON}) -> Shown or None
-    spread: str = "line: median of the runs; band: least to most of them"
-
-
-# ---- helpers
-def middle(values, scale=1.0):
-    """(median, least, most) in other units."""
-    return (scale * statistics.median(values), scale * min(values), scale * max(values))
-
-
-def by_ranks(data, panel, scale=1e3, keep=lambda line: True):
-    """{line: [(ranks, median, least, most)]} of a part made by scaling.py."""
-    series = {}
-    for r in data["records"]:
-        if r["panel"] == panel and keep(r["line"]):
-            series.setdefault(r["line"], []).append((r["ranks"], *middle(r["values"], scale)))
-    return {line: sorted(points) for line, points in series.items()}
-
-
-def of_rounds(row, side, scale=1.0):
-    """(median, least, most) of the medians of the rounds of a row of series.py."""
-    return middle(row.get("rounds", {}).get(side) or row["sides"][side][:1], scale)
-
-
-def by_bytes(data, row, sides, scale=1.0):
-    """{what it is called: points} of rows "NAME BYTES MEDIAN LEAST MOST"; sides: {called: (side,
-    row's name)}, row: prefix of all names."""
-    series = {}
-    for called, (side, name) in sides.items():
-        points = [(r["bytes"], *of_rounds(r, side, scale)) for r in data["records"]
-                  if r["name"] == row + name and side in r["sides"]]
-        if points:
-            series[called] = sorted(points)
-    return series
-
-
-def link_name(count):
-    return f"{count} link{'' if count == 1 else 's'}"
-
-
-def at(series, line, x):
-    return next((p[1] for p in series.get(line, ()) if p[0] == x), None)
-
-
-def last_x(series):
-    return max((p[0] for points in series.values() for p in points), default=None)
-
-
-def fastest(series, x, among):
-    """(line, value) of the least value at x, or None."""
-    found = [(at(series, line, x), line) for line in among if at(series, line, x) is not None]
-    return min(found)[::-1] if found else None
-
-
-def times(ratio):
-    """How many times, in words that are true for any ratio."""
-    if 0.95 <= ratio <= 1.05:
-        return "as long as"
-    return f"{plots.number(ratio)} times as long as" if ratio > 1 else \
-        f"{plots.number(100 * ratio)} % of the time of"
-
-
-def sentence(begin, said):
-    """One sentence of what was said of each panel."""
-    return f"{begin}{'; '.join(said)}." if said else "Nothing here can be compared in this run."
-
-
-def in_order(series, names):
-    """Those lines first, in this order, then all others."""
-    return {n: series[n] for n in [*(n for n in names if n in series),
-                                   *(n for n in series if n not in names)]}
-
-
-def ranks(count):
-    return f"{count} rank{'' if count == 1 else 's'}"
-
-
-def is_mpi(line):
-    return line.startswith(("Open MPI", "MPICH"))
-
-
-# ---- applications
-def panels_by_ranks(data, keep, names, ratio=None, y=Axis("time of an iteration", "ms", log=True)):
-    out = []
-    for panel in dict.fromkeys(r["panel"] for r in data["records"]):
-        series = in_order(by_ranks(data, panel, keep=keep), names)
-        if series:
-            base = ratio if ratio in series else None
-            out.append(Lines(RANKS, y, series, panel, ratio=Ratio(
-                "over " + base.split(": ")[-1], base, inverse=True) if base else None))
-    return out
-
-
-def pipeline_c(parts):
-    panels = panels_by_ranks(parts["pipeline"],
-                             lambda line: not line.startswith(("Fortran", "OpenCo")), OUR_WAYS)
-    if not panels:
-        return None
-    said = []
-    for panel in panels:
-        x = last_x(panel.series)
-        ours = fastest(panel.series, x, OUR_WAYS)
-        peer = fastest(panel.series, x, filter(is_mpi, panel.series))
-        barrier = at(panel.series, "barrier", x)
-        if ours and barrier:
-            text = f"{panel.title} on {ranks(x)}: {ours[0]}, {plots.number(ours[1])} ms (a " \
-                   f"barrier {plots.number(barrier / ours[1])} times as long"
-            text += f", {peer[0]} {plots.number(peer[1] / ours[1])} times" if peer else ""
-            said.append(text + ")")
-    return Shown(panels, sentence("Fastest: ", said))
-
-
-def pipeline_fortran(parts):
-    names = [f"Fortran: {n}" for n in ("sync all", "sync images", "event", "attached event")]
-    panels = panels_by_ranks(parts["pipeline"],
-                             lambda line: line.startswith(("Fortran", "OpenCo")), names)
-    if not panels:
-        return None
-    said = []
-    for panel in panels:
-        x = last_x(panel.series)
-        event, attached, every = (at(panel.series, names[i], x) for i in (2, 3, 0))
-        if event and attached and every:
-            said.append(f"{panel.title} on {ranks(x)}: an attached event takes "
-                        f"{times(attached / event)} a posted one, sync all "
-                        f"{times(every / attached)} the attached one")
-    return Shown(panels, sentence("", said))
-
-
-def events(parts):
-    names = ("put with signal", "put + flag", "put + atomic", "message + queue")
-    panels = panels_by_ranks(parts["events"], lambda line: line in names, names, names[0])
-    said = []
-    for panel in panels:
-        x = last_x(panel.series)
-        signal = at(panel.series, names[0], x)
-        others = [(at(panel.series, n, x), n) for n in names[1:] if at(panel.series, n, x)]
-        if signal and others:
-            said.append(f"{panel.title.split(', ')[-1]}, {ranks(x)}: the fastest other way, "
-                        f"{min(others)[1]}, takes {times(min(others)[0] / signal)} put with "
-                        "signal")
-    return Shown(panels, sentence("Events ", said)) if panels else None
-
-
-def stencil(parts):
-    data = parts["stencil"]
-    names = [n + o for n in ("signal", "put + flag", "message") for o in ("", ", overlapped")]
-    panels = panels_by_ranks(data, lambda line: not line.startswith("MPICH"), names,
-                             y=Axis("time of an iteration", "ms"))
-    said = []
-    for panel in panels:
-        x = last_x(panel.series)
-        off, on = (at(panel.series, n, x) for n in ("signal", "signal, overlapped"))
-        peer = fastest(panel.series, x, filter(is_mpi, panel.series))
-        if off and on:
-            text = f"{panel.title}, {ranks(x)}: with overlap, put with signal takes " \
-                   f"{times(on / off)} without"
-            text += f"; {peer[0]} takes {times(peer[1] / min(on, off))} ours" if peer else ""
-            said.append(text)
-    return Shown(panels, sentence("", said)) if panels else None
-
-
-def hydro(parts):
-    data = parts["hydro"]
-    base = "Fortran: sync all"
-    names = [base, "Fortran: sync images", "Fortran: event", "Fortran: attached event", "signal"]
-    panels, said = [], []
-    for panel in dict.fromkeys(r["panel"] for r in data["records"]):
-        series = in_order(by_ranks(data, panel, keep=lambda line: line in names or is_mpi(line)),
-                          names)
-        if base not in series:
-            continue
-        panels.append(Lines(RANKS, Axis("time of a step", "ms", log=True), series, panel))
-        gains = {line: [(x, 1 - y / at(series, base, x)) for x, y, *_ in points
-                        if at(series, base, x)]
-                 for line, points in series.items() if line in names[1:]}
-        panels.append(Lines(RANKS, Axis("1 - t / t(sync all)", log=False, low=min(
-            0, *(p[1] for points in gains.values() for p in points)) - 0.05), gains, panel))
-        x = last_x(series)
-        best = max((points[-1][1], line) for line, points in gains.items() if points[-1][0] == x)
-        said.append(f"{panel}, {ranks(x)}: {best[1]} saves {100 * best[0]:.0f} % of the time "
-                    "of sync all")
-    return Shown(panels, sentence("", said)) if panels else None
-
-
-def beside_scalapack(app, panel, series):
-    """What one sees of one problem, at the largest number of ranks that both sides have done."""
-    ours = {n: dict(p[:2] for p in points) for n, points in series.items()
-            if not n.startswith("ScaLAPACK")}
-    theirs = {n: dict(p[:2] for p in points) for n, points in series.items()
-              if n.startswith("ScaLAPACK")}
-    both = {x for p in ours.values() for x in p} & {x for p in theirs.values() for x in p}
-    if not both:
-        return f"{app} {panel}: nothing to compare"
-    x = max(both)
-    best, name = max((p[x], n) for n, p in ours.items() if x in p)
-    peer, other = max((p[x], n) for n, p in theirs.items() if x in p)
-    return f"{app} {panel}, {ranks(x)}: {name} reaches {plots.number(best / peer)} times the " \
-           f"rate of {other}"
-
-
-def linear(parts):
-    panels, said = [], []
-    for app in ("matmul", "cholesky"):
-        data = parts.get(app)
-        for panel in dict.fromkeys(r["panel"] for r in data["records"]) if data else ():
-            series = {}
-            for r in data["records"]:
-                if r["panel"] == panel and r["work"]:
-                    rates = [r["work"] / v / 1e9 for v in r["values"]]
-                    series.setdefault(r["line"], []).append((r["ranks"], *middle(rates)))
-            names = ["blocking", "ahead", "get", "direct", "signal", "UPC"]
-            series = in_order({n: sorted(p) for n, p in series.items()}, names)
-            panels.append(Lines(RANKS, Axis("rate", "GFlop/s", log=False), series,
-                                f"{app}, {panel}"))
-            said.append(beside_scalapack(app, panel, series))
-    return Shown(panels, sentence("", said)) if panels else None
-
-
-def ft(parts):
-    data = parts["ft1"]
-    names = {"fft": "transform", "evolve": "evolve", "movement": "movement in memory",
-             "communication": "communication", "synchronisation": "waiting for others"}
-    bars, rows = {}, []
-    for way, detail in data.get("details", {}).items():
-        called = way.replace("tombolo ", "").replace("openmpi", "Open MPI").replace("mpich",
-                                                                                    "MPICH")
-        bars[called] = {names[k]: v for k, v in detail["phases"].items() if k in names}
-        seconds = data["seconds"][way]
-        row = [called, f"{statistics.median(seconds):.3f} s",
-               f"{min(seconds):.3f}..{max(seconds):.3f}"]
-        if detail.get("puts"):
-            row += [str(detail["puts"]), plots.size(detail["bytes"] / detail["puts"]) + "B"]
-        rows.append(row + ["-"] * (5 - len(row)))
-    if not bars:
-        return None
-    medians = {way: statistics.median(v) for way, v in data["seconds"].items() if v}
-    ours = min((v, w) for w, v in medians.items() if w.startswith("tombolo"))
-    peers = [(v, w) for w, v in medians.items() if not w.startswith("tombolo")]
-    says = f"Our fastest schedule is {ours[1][8:]} ({ours[0]:.3f} s, verified)"
-    says += f"; {min(peers)[1]}, the fastest peer, takes {times(min(peers)[0] / ours[0])} ours." \
-        if peers else "."
-    return Shown([Stacked(Axis("time of all iterations, mean of the ranks", "s"), bars)], says,
-                 ["way", "median", "least..most", "puts a rank", "bytes of a put"], rows)
 
 
 # ---- single operations
@@ -388,19 +126,43 @@ def links(parts):
     return Shown(panels, sentence("", said)) if panels else None
 
 
+HIDES = ({"put": "put", "get": "get", "put with signal": "signal"},
+         {"broadcast": "broadcast", "all-reduce": "allreduce", "all-to-all": "exchange"})
+HIDDEN_IN = {"smp": "smp: shared memory", "udp": "udp: loopback", "ofi": "ofi: tcp, loopback"}
+
+
+def hidden_panel(data, place, kinds):
+    """One place, operations or collectives: ours with the conduit's thread, without, Open MPI's."""
+    chosen = {"records": [r for r in data["records"] if r["place"] == place]}
+    lines = {}
+    for called, name in kinds.items():
+        lines[called] = ("thread", f"{name}_overlap")
+        lines[f"{called}, no thread"] = ("no thread", f"{name}_overlap")
+    peers = {f"Open MPI {c}": ("openmpi", f"{n}_overlap") for c, n in kinds.items()} \
+        if "broadcast" in kinds else {"Open MPI two-sided": ("openmpi", "message_overlap"),
+                                      "Open MPI one-sided": ("openmpi", "put_overlap")}
+    series = by_bytes(chosen, "", {**lines, **peers})
+    title = HIDDEN_IN.get(place) or f"two hosts, {place}"
+    title += ", collectives" if "broadcast" in kinds else ""
+    return Lines(BYTES, Axis("share hidden", log=False, low=0, high=1.03), series, title) \
+        if series else None
+
+
 def overlap(parts):
-    panels = ops_figure("overlap", Axis("share hidden", log=False, low=0, high=1.03),
-                        keep=lambda name: name not in ("memcpy", "TCP"))(parts)
-    if not panels:
-        return None
-    said = []
-    for panel in panels:
-        x = last_x(panel.series)
-        put = at(panel.series, "put, implicit", x)
-        if put is not None:
-            said.append(f"{panel.title.split(':')[0]} {100 * put:.0f} %")
+    panels, said = [], []
+    for data in parts.values():
+        for place in dict.fromkeys(r["place"] for r in data["records"]):
+            some = [p for p in (hidden_panel(data, place, kinds) for kinds in HIDES) if p]
+            panels += some
+            x = last_x(some[0].series) if some else None
+            on, off = (at(some[0].series, n, x) if some else None
+                       for n in ("put", "put, no thread"))
+            if on is not None:
+                text = f"{some[0].title.split(':')[0]} {100 * on:.0f} %"
+                said.append(text + (f" ({100 * off:.0f} % without the conduit's thread)"
+                                    if off is not None else ""))
     return Shown(panels, sentence(
-        f"Of a put of {plots.size(x)}B a computation as long hides: ", said))
+        f"Of a put of {plots.size(x)}B a computation as long hides: ", said)) if panels else None
 
 
 def upc(parts):
@@ -496,6 +258,34 @@ def collectives(parts):
         if panels else None
 
 
+def by_ranks_of(parts, name, size):
+    """One collective of one size by the number of ranks: ours in each form, MPI where measured."""
+    series = forms_series(parts["forms"], name, size)
+    for part in ("coll", "coll4", "coll8"):
+        for peer, points in coll_points(parts[part], name).items() if part in parts else ():
+            found = [p for p in points if p[0] == size]
+            if found:
+                series.setdefault(peer, []).append((parts[part]["ranks"], *found[0][1:]))
+    return {n: sorted(p) for n, p in series.items()}
+
+
+def collectives_ranks(parts):
+    panels, said = [], []
+    sizes = sorted({r["bytes"] for job in parts["forms"]["jobs"] for r in job["records"]} - {0})
+    for name in ("broadcast", "allreduce", "exchange"):
+        for size in (sizes[0], sizes[-1]) if sizes else ():
+            series = by_ranks_of(parts, name, size)
+            choice = series.get("the library's choice")
+            if not choice:
+                continue
+            title = {"exchange": "all-to-all", "allreduce": "all-reduce"}.get(name, name)
+            panels.append(Lines(RANKS, Axis("time", "us", log=True), series,
+                                f"{title}, {bytes_text(size)}"))
+            said.append(f"{panels[-1].title} {plots.number(choice[-1][1])} us with "
+                        f"{choice[-1][0]} ranks")
+    return Shown(panels, sentence("The library's choice: ", said)) if panels else None
+
+
 def fetchadd(parts):
     data = parts["fetchadd"]
     panels, said = [], []
@@ -516,20 +306,75 @@ def fetchadd(parts):
     return Shown(panels, sentence("", said)) if panels else None
 
 
-def start(parts):
-    data = parts["start"]
+def start_series(data, panel):
     series = {}
     for r in data["records"]:
-        series.setdefault(r["line"], []).append((r["ranks"], *middle(r["values"])))
-    series = {n: sorted(p) for n, p in series.items()}
+        if r["panel"] == panel:
+            series.setdefault(r["line"], []).append((r["ranks"], *middle(r["values"])))
+    return {n: sorted(p) for n, p in series.items()}
+
+
+def start(parts):
+    series, memory = (start_series(parts["start"], panel) for panel in ("start", "memory"))
     if "Tombolo" not in series:
         return None
+    panels = [Lines(RANKS, Axis("time of the whole job", "s", log=True), series, "time")]
     x, ours, *_ = series["Tombolo"][-1]
-    shared = [n for n in series if is_mpi(n)]
-    said = [f"{n} {plots.number(series[n][-1][1])} s for {series[n][-1][0]}" for n in shared]
     says = f"`tombolo run` starts, synchronises and ends {x} ranks in {plots.number(ours)} s"
-    return Shown([Lines(RANKS, Axis("time of the whole job", "s", log=True), series)],
-                 says + (f"; {', '.join(said)}." if said else "."))
+    said = [f"{n} {plots.number(series[n][-1][1])} s for {series[n][-1][0]}"
+            for n in series if is_mpi(n)]
+    says += f"; {', '.join(said)}." if said else "."
+    if "Tombolo" in memory:
+        panels.append(Lines(RANKS, Axis("memory of a rank", "KiB", log=True), memory, "memory"))
+        x, ours, *_ = memory["Tombolo"][-1]
+        says += f" Of {x} ranks one needs {plots.number(ours)} KiB"
+        said = [f"{n} {plots.number(memory[n][-1][1])} KiB with {memory[n][-1][0]}"
+                for n in memory if is_mpi(n)]
+        says += f"; {', '.join(said)}." if said else "."
+    return Shown(panels, says)
+
+
+def silent(parts):
+    records = parts["silent"]["records"]
+    took, stolen = {}, {}
+    for r in records:
+        name = f"conduit {r['conduit']}"
+        took.setdefault(r["operation"], {})[name] = middle(r["us"])
+        if r["stolen"]:
+            stolen.setdefault(r["operation"], {})[name] = middle(r["stolen"])
+    if not took:
+        return None
+    put = took.get("put 8 B", {})
+    said = [f"over {name.split()[1]} in {plots.number(v[0])} us" for name, v in put.items()]
+    panels = [Bars(Axis("time of an operation", "us", log=True), took, "time")]
+    if stolen:
+        panels.append(Bars(Axis("taken from the target's computation", "%", log=False, low=0),
+                           stolen, "what it costs the target"))
+    return Shown(panels, sentence("A put of 8 B to a target that computes is done ", said)) \
+        if said else Shown(panels, "No put of 8 B was measured in this run.")
+
+
+def sim_real(parts):
+    """Simulated over real time, by ranks; rows of both checks as tables."""
+    data, panels, rows, said = parts["simreal"], [], [], []
+    for kind, names in (("collectives", ("collective", "bytes")),
+                        ("applications", ("application", "way"))):
+        series = {}
+        for r in data.get(kind, ()):
+            line = f"{r[names[0]]}, {r[names[1]]}{' B' if kind == 'collectives' else ''}"
+            ratio = r["simulated_s"] / r["real_s"]
+            series.setdefault(line, []).append((r["ranks"], ratio))
+            rows.append([str(r["ranks"]), line, f"{1e3 * r['real_s']:.3g} ms",
+                         f"{1e3 * r['simulated_s']:.3g} ms", f"{100 * (ratio - 1):+.0f} %"])
+        if not series:
+            continue
+        ends = [min(p[0] for v in series.values() for p in v), last_x(series)]
+        bounds = {f"{limit:+d} %": [(x, 1 + limit / 100) for x in ends] for limit in (-20, 20)}
+        panels.append(Lines(RANKS, Axis("simulated over real"), series, kind, bounds=bounds))
+        good = sum(0.8 <= p[1] <= 1.2 for v in series.values() for p in v)
+        said.append(f"{kind}: {good} of {sum(map(len, series.values()))}")
+    return Shown(panels, sentence("Within 20 % are, of ", said),
+                 ["ranks", "what", "real", "simulated", "deviation"], rows) if panels else None
 
 
 OPS = tuple(PLACES)
@@ -561,10 +406,14 @@ FIGURES = [
            "Block-cyclic matrices. In C: blocking, ahead: team collectives; get, direct, signal: "
            "by hand. UPC (where it is built): puts that post a semaphore. Beside ScaLAPACK, with "
            "the same BLAS.", linear),
-    Figure("ft", "NAS FT: where the time goes, by schedule", ("ft1",),
-           "The 3-D transform of NAS FT with its exchange in one packed put a rank, or plane by "
-           "plane (slabs), blocking or not, with signals; MPI_Alltoall and point-to-point MPI on "
-           "the same layout.", ft, "bar: mean over the ranks of the last run"),
+    Figure("ft", "NAS FT: where the time goes, by schedule", ("ft1", "ft2d", "ft"),
+           "The 3-D transform of NAS FT with its exchange in one packed put a rank, as a "
+           "collective for each plane, or plane by plane (slabs), blocking or not, with signals; "
+           "in UPC in bulk, with non-blocking puts, with puts that post a semaphore; "
+           "MPI_Alltoall and point-to-point MPI on the same layout. The table has all ways, with "
+           "number and size of the puts of a rank in both rounds of exchanges: rows of the process "
+           "grid, which are there with 2 x 2 only, and columns.", ft,
+           "bar: mean over the ranks of the last run"),
     Figure("depth", "Inverse throughput by depth", OPS,
            "Time an operation of 8 B when 1 to 256 are started before the first is waited for.",
            depth, BAND_SAMPLES),
@@ -573,10 +422,11 @@ FIGURES = [
     Figure("links", "Bandwidth over one to four links", ("rails",),
            "Two hosts (network namespaces) joined by links of 1 Gbit/s each; a transfer is shared "
            "among the links in use.", links),
-    Figure("overlap", "Overlap by size", OPS,
-           "The share of a transfer that a computation as long as it hides. 1: all. In shared "
-           "memory the processor itself copies.", overlap,
-           BAND_SAMPLES),
+    Figure("overlap", "Overlap by size", ("overlap", "overlapnet"),
+           "The share of an operation that a computation as long as it hides. 1: all. Left: puts "
+           "and gets; right: collectives, in which the other rank takes part without computing. "
+           "No thread: TOMBOLO_UDP_THREAD=0, TOMBOLO_OFI_THREAD=0. In shared memory and over "
+           "loopback the processors themselves copy.", overlap, BAND_SAMPLES),
     Figure("upc", "UPC: ways to hand over data", ("upc",),
            "Data and the notice that they are there, from one thread to another, one way.", upc,
            BAND_SAMPLES),
@@ -585,21 +435,34 @@ FIGURES = [
     Figure("collectives", "Collectives by size", ("forms", "coll", "coll4", "coll8"),
            "Broadcast, all-reduce and all-to-all in each form, and MPI's.", collectives,
            BAND_SAMPLES),
+    Figure("collectives-ranks", "Collectives by number of ranks",
+           ("forms", "coll", "coll4", "coll8"),
+           "The same at the least and the greatest size, where MPI's were measured at it.",
+           collectives_ranks, BAND_SAMPLES),
     Figure("fetchadd", "Fetch-and-add by number of processes", ("fetchadd",),
            "Each process adds as fast as it can: all to one word, or each to the word of its right "
            "neighbour.", fetchadd),
-    Figure("start", "Start of a job", ("start",),
-           "From the launcher's begin to its end: processes start, join, pass a barrier and end.",
-           start),
+    Figure("start", "Start and memory of a job", ("start",),
+           "Time from the launcher's begin to its end: processes start, join, pass a barrier and "
+           "end. Memory that a rank needs after the barrier, mean of the ranks (Pss: a page that n "
+           "processes share counts 1/n).", start),
+    Figure("silent", "Operations whose target makes no call", ("silent",),
+           "The target computes; a thread of the conduit serves it. One operation at a time, and "
+           "what they take from the target's computation. Two ranks that share no memory.",
+           silent, "bar: median of the runs' medians; whisker: least to most of them"),
+    Figure("sim-real", "Simulated beside real", ("simreal",),
+           "Collectives and applications on eight hosts with slow links, real and by `tombolo sim` "
+           "from the costs of messages measured here. No parameter is fitted to them. "
+           "`make sim-check` measures them again; RESULTS_SIMULATION.md says why they differ.",
+           sim_real, "point: median of the real runs", "make sim-check"),
 ]
 
 
 def shown(figure, data):
     """Shown of one figure, or None where its parts have nothing. data: {part: JSON}."""
     have = {part: data[part] for part in figure.parts if data.get(part)}
-    first = figure.parts[0]
-    if not have or (figure.parts is not OPS and figure.name != "linear" and first not in have):
-        return None
+    if not have or (figure.parts[0] == "forms" and "forms" not in have):
+        return None  # the others only stand beside the forms
     return figure.show(have)
 
 

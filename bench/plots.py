@@ -24,10 +24,12 @@ import io
 import math
 import re
 import sys
+import textwrap
 
 WIDTH = 8.6  # inches: 826 pixels of a browser, the width of a page of text
 TITLE, LEGEND_ROW, LEFT, RIGHT, BETWEEN, BELOW = 0.42, 0.21, 0.78, 0.18, 0.82, 0.55
 HEIGHT, RATIO_HEIGHT, BAR = 2.75, 1.0, 0.19
+RATIO_LABEL = 16  # characters of a line of it: a panel's height
 TEXT, SMALL = 9.5, 8.5  # points
 PAPER, INK, FAINT = "#fcfcfa", "#1c1c1c", "#d9d9d6"
 # Colours that the colour-blind can tell (Okabe and Ito), in an order that differs in grey, too.
@@ -321,7 +323,8 @@ def draw_ratio(ax, panel, series, by_name):
             values += [y for _, y in points]
             ax.plot(*zip(*points), **marks(by_name[name]))
     ax.axhline(1, color=INK, linewidth=0.8)
-    set_axis(ax, "y", Axis(ratio.label, log=wants_log(values)), values)
+    label = textwrap.fill(ratio.label, RATIO_LABEL)
+    set_axis(ax, "y", Axis(label, log=wants_log(values)), values)
     if not wants_log(values):
         from matplotlib.ticker import MaxNLocator
         ax.set_ylim(min(values) - 0.08, max(values) + 0.08)
@@ -372,7 +375,7 @@ def draw_bars(ax, panel, by_name):
             if least != most:
                 ax.plot((least, most), (at, at), color=INK, linewidth=1.1, marker="|",
                         markersize=5)
-            values.append(median)
+            values += [median, most]
             labels.append((max(median, most), at, number(median)))
             at += 1
         places.append((first + at - 1) / 2)

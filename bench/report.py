@@ -54,7 +54,7 @@ def facts_of(figure, data):
     parts = [(name, data[name]) for name in figure.parts if data.get(name)]
     said = [(name, part.get("study", {})) for name, part in parts]
     machines = dict.fromkeys(s.get("machine", "?") for _, s in said)
-    facts = [("repeat", f"tombolo study {' '.join(name for name, _ in said)}"),
+    facts = [("repeat", figure.repeat or f"tombolo study {' '.join(name for name, _ in said)}"),
              ("raw JSON", ", ".join(f"{name}.json" for name, _ in said)),
              ("machine", "; ".join(machines)),
              ("measured", "; ".join(dict.fromkeys(

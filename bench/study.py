@@ -36,12 +36,14 @@ QUICK, DOCS, FULL = range(3)
 SECONDS = {
     "pipeline": (24, 220, 240), "events": (12, 50, 60), "stencil": (14, 110, 120),
     "hydro": (14, 130, 150),
-    "matmul": (10, 65, 75), "cholesky": (10, 65, 75), "ft1": (14, 120, 120), "ops": (20, 70, 90),
-    "opsfar": (20, 70, 90), "opsofi": (0, 120, 120), "opsmpi": (0, 70, 90), "forms": (14, 90, 100),
-    "coll": (10, 50, 50), "coll4": (0, 110, 110), "upc": (10, 60, 60), "fetchadd": (12, 60, 60),
-    "start": (12, 90, 120), "rails": (0, 130, 150),
+    "matmul": (10, 65, 75), "cholesky": (10, 65, 75), "ft1": (14, 80, 90),
+    "ft2d": (0, 60, 80), "ops": (20, 50, 60),
+    "overlap": (14, 60, 60), "overlapnet": (0, 80, 90),
+    "opsfar": (20, 50, 60), "opsofi": (0, 60, 60), "opsmpi": (0, 50, 60), "forms": (14, 90, 100),
+    "coll": (10, 50, 50), "coll4": (0, 80, 90), "upc": (10, 60, 60), "fetchadd": (12, 60, 60),
+    "start": (12, 100, 120), "silent": (0, 40, 60), "rails": (0, 120, 140),
     "bench": (30, 0, 120), "apps": (0, 0, 180), "apps4": (0, 0, 180), "caf": (0, 0, 180),
-    "net": (0, 0, 120), "ft": (0, 0, 180), "apps4hosts": (0, 0, 180), "sim": (45, 0, 400),
+    "net": (0, 0, 120), "ft": (0, 150, 180), "apps4hosts": (0, 0, 180), "sim": (45, 0, 400),
 }
 
 
@@ -72,8 +74,8 @@ def parts(options):
         return (title, script(part, "scaling.py", part, *ranks, *hosts, *less,
                               rounds=2 if part in ("matmul", "cholesky") else 5), scaling_rows)
 
-    def ops(part, title, *words):
-        return title, script(part, "ops.py", *words, *less, rounds=3), ops_rows
+    def ops(part, title, *words, name="ops.py"):
+        return title, script(part, name, *words, *less, rounds=3), ops_rows
 
     size = "W" if quick else "A"
     few = [str(n) for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)][:5 if quick else None]
@@ -86,10 +88,17 @@ def parts(options):
         "cholesky": scaling("cholesky", "Cholesky factorisation by ranks"),
         "ft1": ("NAS FT on this machine, 2 ranks: flavours of put, MPI, FFTW's transform over MPI",
                 script("ft1", "ft.py", "--class", size, rounds=3), ft_rows),
-        "ops": ops("ops", "Overhead, gap, latency and overlap by size, one host"),
+        "ft2d": ("NAS FT on this machine, 4 ranks as 2 x 2: two exchanges a transform",
+                 script("ft2d", "ft.py", "--class", size, "--ranks", "4", "--grid", "2x2",
+                        rounds=2), ft_rows),
+        "ops": ops("ops", "Overhead, gap and latency by size, one host"),
         "opsfar": ops("opsfar", "The same, ranks that share no memory: conduit udp", "--far"),
         "opsofi": ops("opsofi", "The same: conduit ofi", "--far", "--conduit", "ofi"),
         "opsmpi": ops("opsmpi", "The same: conduit mpi", "--far", "--conduit", "mpi"),
+        "overlap": ops("overlap", "Share hidden by size, one host, with and without the thread",
+                       name="overlap.py"),
+        "overlapnet": ops("overlapnet", "The same: two hosts, 1 Gbit/s", "--lab",
+                          name="overlap.py"),
         "upc": ("Ways of UPC to hand over data", script("upc", "upc_ways.py", rounds=3), ops_rows),
         "forms": ("Barrier, broadcast, all-reduce and exchange in each form",
                   script("forms", "forms.py", "--ranks", "2,4,8" if quick else "2,4,8,16,32",
@@ -99,8 +108,10 @@ def parts(options):
                   script("coll4", "compare.py", "--ranks", "4", rounds=3), coll_rows),
         "fetchadd": ("Fetch-and-add by processes", script("fetchadd", "fetchadd.py", *less),
                      scaling_rows),
-        "start": ("Start of a job by ranks", script("start", "starts.py", "--ranks", ",".join(few),
-                                                    rounds=3), scaling_rows),
+        "start": ("Start and memory of a job by ranks",
+                  script("start", "starts.py", "--ranks", ",".join(few), rounds=3), scaling_rows),
+        "silent": ("Operations whose target makes no call",
+                   script("silent", "silent.py", rounds=2), silent_rows),
         "bench": ("Operations beside their floors", bench, bench_rows),
         "apps": ("Applications beside MPI and ScaLAPACK, 2 ranks", script("apps", "apps.py", *less),
                  app_rows),
@@ -199,7 +210,8 @@ def measured(r):
 
 def ops_rows(data):
     for r in data["records"]:
-        yield f"{r['name']}, {r['bytes']} B", measured(r), None, None, None
+        place = f", {r['place']}" if "place" in r else ""
+        yield f"{r['name']}, {r['bytes']} B{place}", measured(r), None, None, None
 
 
 def forms_rows(data):
@@ -218,6 +230,12 @@ def scaling_rows(data):
                                          r["values"])}, None, None, None
         else:
             yield name, {r["line"]: side(statistics.median(ms), "ms", ms)}, None, None, None
+
+
+def silent_rows(data):
+    for r in data["records"]:
+        yield (r["operation"], {f"conduit {r['conduit']}": side(statistics.median(r["us"]), "us",
+                                                                r["us"])}, None, None, None)
 
 
 def rails_rows(data):

@@ -8,7 +8,7 @@
  * kind: the median and the tenth percentile of an operation's time, how many a second, and what the
  * other threads of rank 1's process use of a processor, in percent of what the computation gets.
  * That is processor time, so other programs of the machine change it little. Invariant: between
- * barriers rank 1 makes no call.
+ * barriers rank 1 makes no call. The argument is the number of slices of each kind (5, at most).
  */
 #include <gasnet_ratomic.h>
 #include <gasnet_tools.h>
@@ -102,6 +102,8 @@ int main(int argc, char **argv) {
   gex_EP_t ep;
   gex_Segment_t segment;
   struct bench b = {0};
+  const int asked = argc > 1 ? atoi(argv[1]) : TURNS;
+  const int turns = asked > 0 && asked < TURNS ? asked : TURNS;
   if (gex_Client_Init(&client, &ep, &b.tm, "SILENT", &argc, &argv, 0)) return 1;
   if (gex_Segment_Attach(&segment, b.tm, BULK) || gex_TM_QuerySize(b.tm) != 2) return 1;
   const gex_Rank_t rank = gex_TM_QueryRank(b.tm);
@@ -115,7 +117,7 @@ int main(int argc, char **argv) {
   for (int kind = 0; kind < KINDS; kind++) {
     double stolen[TURNS] = {0};
     b.count = 0;
-    for (int turn = 0; turn < TURNS; turn++) {
+    for (int turn = 0; turn < turns; turn++) {
       barrier(&b);
       if (rank == 1)
         stolen[turn] = compute();
@@ -126,9 +128,9 @@ int main(int argc, char **argv) {
     if (rank == 0 && kind)
       printf("silent %-15s median %9.1f us, p10 %9.1f us, %9.0f /s\n", names[kind],
              1e6 * quantile(b.times, b.count, 0.5), 1e6 * quantile(b.times, b.count, 0.1),
-             (double)b.count / (TURNS * SLICE_S));
+             (double)b.count / (turns * SLICE_S));
     if (rank == 1)
-      printf("stolen %-15s median %9.2f %%\n", names[kind], quantile(stolen, TURNS, 0.5));
+      printf("stolen %-15s median %9.2f %%\n", names[kind], quantile(stolen, (size_t)turns, 0.5));
     fflush(stdout);
   }
   gex_AD_Destroy(b.ad);

@@ -389,6 +389,11 @@ if(TARGET tombolo_tool AND NOT TMB_SANITIZE)
       tmb_register_run(bench.ft.S.n${n} bench "$<TARGET_FILE:tombolo_tool>;run;-n;${n};\
 --timeout;60;--;$<TARGET_FILE:bench__ft>;--class;S;--schedule;all")
     endforeach()
+    # Two exchanges of a transform in progress at once: ranks that share no memory.
+    set(hdr_env "TOMBOLO_PLACES=4" "TOMBOLO_CONDUIT=udp")
+    tmb_register_run(bench.ft.S.far bench "$<TARGET_FILE:tombolo_tool>;run;-n;4;--timeout;60;--;\
+$<TARGET_FILE:bench__ft>;--class;S;--schedule;all;--grid;2x2")
+    set(hdr_env "")
   endif()
   if(TARGET bench__matmul)
     tmb_read_header(hdr)
@@ -481,6 +486,7 @@ if(TARGET tombolo_tool AND NOT TMB_SANITIZE)
   tmb_register_run(bench.simulate bench "python3;${PROJECT_SOURCE_DIR}/tests/bench/simulate.py")
   tmb_register_run(bench.sim_figures bench
     "python3;${PROJECT_SOURCE_DIR}/tests/bench/sim_figures.py")
+  tmb_register_run(bench.figures bench "python3;${PROJECT_SOURCE_DIR}/tests/bench/figures_test.py")
   tmb_register_run(bench.counts bench
     "python3;${PROJECT_SOURCE_DIR}/scripts/count_paths.py;--build;${PROJECT_BINARY_DIR};--check")
 endif()

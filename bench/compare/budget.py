@@ -102,13 +102,14 @@ def end_processes(child):
 
 class Budget:
     """unfinished: {who: why}, of what has never been done. after_miss: called after each time-out,
-    to end what is left elsewhere (on other hosts). note: how far the script is, for progress."""
+    to end what is left elsewhere (on other hosts). share: of the budget, at most for one run.
+    note: how far the script is, for progress."""
 
     def __init__(self, options, after_miss=None):
         self.seconds, self.timeout, self.path = options.budget, options.timeout, options.json
         self.begin = time.monotonic()
         self.unfinished, self.done, self.cut, self.note = {}, set(), False, ""
-        self.after_miss = after_miss
+        self.after_miss, self.share = after_miss, SHARE
         signal.signal(signal.SIGTERM, asked_to_end)
 
     def left(self):
@@ -125,7 +126,7 @@ class Budget:
     def run(self, who, command, environment=None, errors=None):
         """Runs one program. Returns (what it printed, its exit code); the code is None if it was
         not done in time or not started. errors: its stderr (default: this one's)."""
-        share = max(SHARE_S, SHARE * self.seconds) if self.seconds else self.timeout
+        share = max(SHARE_S, self.share * self.seconds) if self.seconds else self.timeout
         limit = min(self.timeout, self.left(), share)
         if limit <= 0:
             self.cut = True

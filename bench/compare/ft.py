@@ -24,7 +24,7 @@ from budget import Budget, add_options
 from compare import HERE, PEERS, ROOT
 
 FT = ROOT / "bench" / "apps" / "ft"
-OURS = ("packed", "slabs-blocking", "slabs", "slabs-signal")
+OURS = ("packed", "collective", "slabs-blocking", "slabs", "slabs-signal")
 THEIRS = ("alltoall", "p2p")
 UPC = ("bulk", "nb", "signal")
 
@@ -55,11 +55,14 @@ def compile_mpi(folder):
     return programs
 
 
-def ways_of(programs, build):
-    """{name: (side, program, schedule)} of all that is compared."""
+def ways_of(programs, build, grid=None):
+    """{name: (side, program, schedule)} of all that is compared. grid: TYxTZ or None; the programs
+    in UPC divide one side only."""
     ways = {f"tombolo {s}": ("tombolo", build / "bench" / "ft", s) for s in OURS}
     upc = build / "bench" / "ft-upc"
-    if upc.exists():
+    if grid and not grid.startswith("1x"):
+        print(f"UPC: grids 1xN only, left out ({grid})", file=sys.stderr)
+    elif upc.exists():
         ways.update({f"tombolo UPC {s}": ("tombolo", upc, s) for s in UPC})
     else:
         print("UPC: not built, left out (ft-upc)", file=sys.stderr)
@@ -82,14 +85,17 @@ def arguments(schedule, options, report):
 
 def found_in(schedule, text, report):
     """(time, detail) of a run that printed `text`, or (None, None) if it is not verified. detail:
-    the phases (means over the ranks), and number and bytes of the puts of a rank."""
+    the phases (means over the ranks), and number and bytes of the puts of a rank, all and in the
+    exchanges of rows and of columns."""
     if "VERIFIED" not in text or "NOT VERIFIED" in text or "FAILED" in text:
         return None, None
     if schedule is None:
         return float(text.split()[0]), None
     run = json.loads(report.read_text())["runs"][0]
     return run["seconds"], {"phases": {k: v["mean"] for k, v in run["phases"].items()},
-                            "puts": run["puts_per_rank"], "bytes": run["put_bytes_per_rank"]}
+                            "puts": run["puts_per_rank"], "bytes": run["put_bytes_per_rank"],
+                            **{name: list(run[name].values()) for name in ("rows", "columns")
+                               if name in run}}
 
 
 def measure(ways, options, folder, run, budget):
@@ -110,7 +116,8 @@ def measure(ways, options, folder, run, budget):
                 failed.add(way)
             else:
                 seconds[way].append(value)
-            budget.save({"rounds": options.rounds, "class": options.ft_class, "seconds": seconds,
+            budget.save({"rounds": options.rounds, "class": options.ft_class,
+                         "ranks": options.ranks, "grid": options.grid, "seconds": seconds,
                          "records": medians_of(seconds), "details": details})
     return seconds
 
@@ -171,7 +178,7 @@ def main():
     options.build = options.build.resolve()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        ways = ways_of(compile_mpi(folder), options.build)
+        ways = ways_of(compile_mpi(folder), options.build, options.grid)
         budget = Budget(options)
         medians = show(measure(ways, options, folder, run_here(options, budget), budget))
     verdict(medians, None, None)

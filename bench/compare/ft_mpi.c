@@ -195,6 +195,11 @@ void ft_exchange_await(const struct ft_schedule *schedule, struct ft_exchange *x
   (void)plane;
 }
 
+bool ft_exchange_come(const struct ft_schedule *schedule, struct ft_exchange *x, int plane) {
+  (void)schedule, (void)x, (void)plane;
+  return false;
+}
+
 void ft_exchange_end(const struct ft_schedule *schedule, struct ft_exchange *x) {
   (void)schedule;
   (void)x;

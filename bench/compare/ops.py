@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# ops.py: overhead, gap, latency and overlap of single operations by size, two ranks.
+# ops.py: overhead, gap and latency of single operations by size, two ranks.
 #
 # Put, get, message and put with signal of Tombolo beside MPI's two-sided and one-sided calls, bare
 # TCP sockets and libfabric (fi_pingpong); and put + flag, semaphore and message as ways to hand
 # over data. Near: one host's shared memory; --far: two ranks that share none, over loopback.
-# ops_loop.h says what each figure is. All sides in alternation; a side that is not installed, or
-# not done within --timeout, is named; what it has printed counts.
+# ops_loop.h says what each figure is; overlap.py measures overlap. All sides in alternation; a side
+# that is not installed, or not done within --timeout, is named; what it has printed counts.
 #   bench/compare/ops.py [--build build] [--far] [--rounds 3] [--json FILE]
 import argparse
 import re

@@ -23,6 +23,7 @@ static uint64_t turns;
 static gex_Event_t pending;
 static gexx_Sem_t sem;
 static gexx_Sem_Handle_t their_sem;
+static char *in, *out; /* of collectives, two ranks' */
 
 static void on_flood(gex_Token_t token, void *data, size_t bytes) {
   (void)data, (void)bytes;
@@ -59,6 +60,17 @@ static void send(int handler, size_t bytes) {
                        theirs + DATA_AT, GEX_EVENT_NOW, 0);
 }
 
+static gex_Event_t collective(int op, size_t bytes) {
+  const size_t count = bytes / sizeof(double);
+  switch (op) {
+  case OP_BROADCAST: return gex_Coll_BroadcastNB(tm, 0, out, in, bytes, 0);
+  case OP_ALLREDUCE:
+    return gex_Coll_ReduceToAllNB(tm, out, in, GEX_DT_DBL, sizeof(double), count, GEX_OP_ADD, NULL,
+                                  NULL, 0);
+  default: return gexx_Coll_ExchangeNB(tm, out, in, bytes, 0);
+  }
+}
+
 static void start(int op, size_t bytes) {
   char *const to = theirs + DATA_AT, *const from = mine + DATA_AT;
   switch (op) {
@@ -69,6 +81,9 @@ static void start(int op, size_t bytes) {
   case OP_PUT: gex_RMA_PutNBI(tm, 1, to, from, bytes, GEX_EVENT_DEFER, 0); break;
   case OP_GET: gex_RMA_GetNBI(tm, from, 1, to, bytes, 0); break;
   case OP_MESSAGE: send(H_FLOOD, bytes); break;
+  case OP_BROADCAST:
+  case OP_ALLREDUCE:
+  case OP_EXCHANGE: pending = collective(op, bytes); break;
   default:
     gexx_RMA_PutSignalNBI(tm, 1, to, from, bytes, GEX_EVENT_DEFER, (uint64_t *)(void *)(theirs + 8),
                           GEXX_SIG_ADD, 1, 0);
@@ -78,15 +93,15 @@ static void start(int op, size_t bytes) {
 static void complete(int op) {
   if (op == OP_MESSAGE)
     GASNET_BLOCKUNTIL(acknowledged == floods);
-  else if (op == OP_PUT_NB || op == OP_GET_NB)
+  else if (op == OP_PUT_NB || op >= OP_GET_NB)
     gex_Event_Wait(pending);
   else if (op != OP_PUT_BLOCKING && op != OP_GET_BLOCKING)
     gex_NBI_Wait(GEX_EC_ALL, 0);
 }
 
 static void serve(int op, int n, size_t bytes) {
-  (void)n, (void)bytes;
   if (op == OP_MESSAGE) GASNET_BLOCKUNTIL(flooded == last);
+  for (int i = 0; op >= OP_BROADCAST && i < n; i++) gex_Event_Wait(collective(op, bytes));
 }
 
 static void tell(int op, size_t bytes) {
@@ -160,15 +175,19 @@ int main(int argc, char **argv) {
   gex_EP_RegisterHandlers(ep, table, sizeof table / sizeof *table);
   medium_max = gex_AM_MaxRequestMedium(tm, (gex_Rank_t)!rank, GEX_EVENT_NOW, 0, 0);
   attach();
-  const struct side s = {.rank = rank,
-                         .has = {true, true, true, true, true, true, true, true, true, true},
-                         .few = ops_asked(argc, argv, "few"),
-                         .barrier = barrier,
-                         .prepare = prepare,
-                         .start = start,
-                         .complete = complete,
-                         .serve = serve,
-                         .bounce = bounce};
+  in = calloc(2, OPS_BYTES_MAX);
+  out = calloc(2, OPS_BYTES_MAX);
+  if (!in || !out) gasnet_exit(1);
+  struct side s = {.rank = rank,
+                   .few = ops_asked(argc, argv, "few"),
+                   .overlap = ops_asked(argc, argv, "overlap"),
+                   .barrier = barrier,
+                   .prepare = prepare,
+                   .start = start,
+                   .complete = complete,
+                   .serve = serve,
+                   .bounce = bounce};
+  for (int op = 0; op < OPS; op++) s.has[op] = true;
   ops_main(&s);
   gasnet_exit(0);
 }

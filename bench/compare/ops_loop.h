@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What single operations cost, by size: the loop that every side of ops.py compiles.
+ * What single operations cost, by size: the loop that every side of ops.py and overlap.py compiles.
  *
  * Owns: sizes, repetition and the output format. Included by ops_gex.c, ops_mpi.c and ops_tcp.c,
  * which define the operations in their library; two ranks. Calls: the functions of struct side.
@@ -8,8 +8,10 @@
  * when many are in progress; `latency`, one way until the target can use the data, for put and get
  * until the operation is done; `overlap`, the part of a transfer that a computation as long as it
  * hides; `depth`, the time an operation of 8 B when BYTES of them are started before the first is
- * waited for. A line "OP_FIGURE BYTES MEDIAN LEAST MOST" is of SAMPLES samples, in microseconds,
- * overlap as a fraction. Invariants: rank 0 measures; rank 1 is in `serve` or in a barrier.
+ * waited for. A side with `overlap` measures that alone, of collectives, too, in which rank 1 takes
+ * part without computing. A line "OP_FIGURE BYTES MEDIAN LEAST MOST" is of SAMPLES samples, in
+ * microseconds, overlap as a fraction. Invariants: rank 0 measures; rank 1 is in `serve` or in a
+ * barrier.
  */
 #ifndef TMB_COMPARE_OPS_LOOP_H
 #define TMB_COMPARE_OPS_LOOP_H
@@ -20,12 +22,13 @@
 #include <string.h>
 #include <time.h>
 
-#define OPS_BYTES_MAX ((size_t)4 << 20)
-#define OPS_SAMPLES   9
-#define OPS_BATCH     8
-#define OPS_DEPTH_MAX 256
+#define OPS_BYTES_MAX   ((size_t)4 << 20)
+#define OPS_SAMPLES     9
+#define OPS_SAMPLES_FEW 5
+#define OPS_BATCH       8
+#define OPS_DEPTH_MAX   256
 
-/* From OP_FLAG on only LATENCY; OP_PUT and OP_GET are implicit. */
+/* From OP_FLAG on only LATENCY, from OP_BROADCAST on only OVERLAP; OP_PUT and OP_GET: implicit. */
 enum {
   OP_PUT,
   OP_GET,
@@ -37,6 +40,9 @@ enum {
   OP_PUT_NB,
   OP_GET_BLOCKING,
   OP_GET_NB,
+  OP_BROADCAST, /* from rank 0 */
+  OP_ALLREDUCE, /* of doubles */
+  OP_EXCHANGE,  /* BYTES to each rank */
   OPS
 };
 enum { OVERHEAD, GAP, LATENCY, DEPTH, OVERLAP, FIGURES };
@@ -44,7 +50,8 @@ enum { OVERHEAD, GAP, LATENCY, DEPTH, OVERLAP, FIGURES };
 struct side {
   int rank;
   bool has[OPS];
-  bool few; /* fewer repetitions: each takes microseconds */
+  bool few;     /* fewer repetitions: each takes microseconds */
+  bool overlap; /* measure nothing else */
   void (*barrier)(void);
   void (*prepare)(int op, int n, size_t bytes); /* both ranks, before n are started; then barrier */
   void (*start)(int op, size_t bytes);          /* rank 0 */
@@ -126,34 +133,41 @@ static int ops_compare(const void *a, const void *b) {
 }
 
 static void ops_row(const struct side *s, int op, int figure, size_t bytes) {
-  static const char *const op_name[OPS] = {"put",          "get",       "message",      "signal",
-                                           "flag",         "semaphore", "put_blocking", "put_nb",
-                                           "get_blocking", "get_nb"};
+  static const char *const op_name[OPS] = {
+      "put",    "get",          "message", "signal",    "flag",      "semaphore", "put_blocking",
+      "put_nb", "get_blocking", "get_nb",  "broadcast", "allreduce", "exchange"};
   static const char *const figure_name[FIGURES] = {"overhead", "gap", "latency", "depth",
                                                    "overlap"};
   const int full = bytes <= 4096 ? 500 : bytes <= 65536 ? 100 : bytes <= 1 << 20 ? 16 : 8;
   const int n = s->few ? (full + 9) / 10 : full;
+  const int samples = s->few && figure == OVERLAP ? OPS_SAMPLES_FEW : OPS_SAMPLES;
   double sample[OPS_SAMPLES];
   (void)ops_sample(s, op, figure, n, bytes); /* warm */
-  for (int i = 0; i < OPS_SAMPLES; i++) sample[i] = ops_sample(s, op, figure, n, bytes);
-  qsort(sample, OPS_SAMPLES, sizeof *sample, ops_compare);
+  for (int i = 0; i < samples; i++) sample[i] = ops_sample(s, op, figure, n, bytes);
+  qsort(sample, (size_t)samples, sizeof *sample, ops_compare);
   if (s->rank) return;
-  printf("%s_%s %zu %.5f %.5f %.5f\n", op_name[op], figure_name[figure], bytes,
-         sample[OPS_SAMPLES / 2], sample[0], sample[OPS_SAMPLES - 1]);
+  printf("%s_%s %zu %.5f %.5f %.5f\n", op_name[op], figure_name[figure], bytes, sample[samples / 2],
+         sample[0], sample[samples - 1]);
   fflush(stdout); /* a run may be cut off */
 }
 
 static void ops_figure(const struct side *s, int op, int figure) {
   const bool deep = figure == DEPTH;
   const size_t last = deep ? OPS_DEPTH_MAX : OPS_BYTES_MAX;
-  for (size_t x = 1; x <= last; x *= deep ? 4 : x < 262144 ? 8 : 16) ops_row(s, op, figure, x);
+  const size_t first = op >= OP_BROADCAST ? sizeof(double) : 1;
+  for (size_t x = first; x <= last; x *= deep ? 4 : x < 262144 ? 8 : 16) ops_row(s, op, figure, x);
+}
+
+static bool ops_wanted(const struct side *s, int op, int figure) {
+  if (!s->has[op] || s->overlap != (figure == OVERLAP)) return false;
+  return op < OP_FLAG || figure == LATENCY || (op >= OP_BROADCAST && s->overlap);
 }
 
 static void ops_main(const struct side *s) {
   for (int figure = 0; figure < FIGURES;
        figure++) /* what is cut off is cut off of all operations */
     for (int op = 0; op < OPS; op++)
-      if (s->has[op] && (op < OP_FLAG || figure == LATENCY)) ops_figure(s, op, figure);
+      if (ops_wanted(s, op, figure)) ops_figure(s, op, figure);
   s->barrier();
 }
 

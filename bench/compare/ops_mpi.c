@@ -6,7 +6,8 @@
  * MPI; not part of the build. Calls: MPI, ops_loop.h. `message` is two-sided; put and get are
  * one-sided, complete after MPI_Win_flush; `signal` is MPI_Put, MPI_Win_flush, MPI_Put of a word
  * that the target polls, MPI_Win_flush: one-sided calls have nothing shorter. With the argument
- * "two-sided" nothing one-sided is measured; with "few" all is repeated less often.
+ * "two-sided" nothing one-sided is measured; with "few" all is repeated less often; with "overlap"
+ * only overlap is measured, that of collectives, too.
  */
 #include "ops_loop.h"
 
@@ -18,6 +19,7 @@ enum { N_MAX = 500, TAG = 1, TAG_ACK = 2, DATA_AT = 4096, WORD_AT = 64 };
 
 static int rank;
 static char *mine, *out;
+static char *team_in, *team_out; /* of collectives, two ranks' */
 static MPI_Win window;
 static MPI_Request request[N_MAX];
 static MPI_Status status[N_MAX];
@@ -42,8 +44,21 @@ static void put_and_tell(int peer, size_t bytes) {
   MPI_Win_flush(peer, window);
 }
 
+static void collective(int op, size_t bytes) {
+  MPI_Request *const r = &request[under_way++];
+  if (op == OP_BROADCAST)
+    MPI_Ibcast(team_out, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD, r);
+  else if (op == OP_ALLREDUCE)
+    MPI_Iallreduce(team_in, team_out, (int)(bytes / sizeof(double)), MPI_DOUBLE, MPI_SUM,
+                   MPI_COMM_WORLD, r);
+  else
+    MPI_Ialltoall(team_in, (int)bytes, MPI_BYTE, team_out, (int)bytes, MPI_BYTE, MPI_COMM_WORLD, r);
+}
+
 static void start(int op, size_t bytes) {
-  if (op == OP_PUT)
+  if (op >= OP_BROADCAST)
+    collective(op, bytes);
+  else if (op == OP_PUT)
     MPI_Put(out, (int)bytes, MPI_BYTE, 1, DATA_AT, (int)bytes, MPI_BYTE, window);
   else if (op == OP_GET)
     MPI_Get(out, (int)bytes, MPI_BYTE, 1, DATA_AT, (int)bytes, MPI_BYTE, window);
@@ -54,6 +69,10 @@ static void start(int op, size_t bytes) {
 }
 
 static void complete(int op) {
+  if (op >= OP_BROADCAST) {
+    MPI_Waitall(under_way, request, status);
+    return;
+  }
   if (op != OP_MESSAGE) {
     MPI_Win_flush(1, window);
     return;
@@ -63,7 +82,8 @@ static void complete(int op) {
 }
 
 static void serve(int op, int n, size_t bytes) {
-  (void)bytes;
+  for (int i = 0; op >= OP_BROADCAST && i < n; i++) collective(op, bytes);
+  if (op >= OP_BROADCAST) MPI_Waitall(under_way, request, status);
   if (op != OP_MESSAGE) return;
   MPI_Waitall(n, request, status);
   MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_ACK, MPI_COMM_WORLD);
@@ -102,7 +122,9 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const bool both = !ops_asked(argc, argv, "two-sided");
   out = calloc(1, OPS_BYTES_MAX);
-  if (!out) MPI_Abort(MPI_COMM_WORLD, 1);
+  team_in = calloc(2, OPS_BYTES_MAX);
+  team_out = calloc(2, OPS_BYTES_MAX);
+  if (!out || !team_in || !team_out) MPI_Abort(MPI_COMM_WORLD, 1);
   if (both) {
     MPI_Win_allocate((MPI_Aint)(DATA_AT + OPS_BYTES_MAX), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine,
                      &window);
@@ -113,8 +135,15 @@ int main(int argc, char **argv) {
   }
   memset(mine, 0, DATA_AT + OPS_BYTES_MAX);
   const struct side s = {.rank = rank,
-                         .has = {both, both, true, both},
+                         .has = {[OP_PUT] = both,
+                                 [OP_GET] = both,
+                                 [OP_MESSAGE] = true,
+                                 [OP_SIGNAL] = both,
+                                 [OP_BROADCAST] = true,
+                                 [OP_ALLREDUCE] = true,
+                                 [OP_EXCHANGE] = true},
                          .few = ops_asked(argc, argv, "few"),
+                         .overlap = ops_asked(argc, argv, "overlap"),
                          .barrier = barrier,
                          .prepare = prepare,
                          .start = start,
@@ -126,6 +155,8 @@ int main(int argc, char **argv) {
   if (both) MPI_Win_unlock_all(window);
   if (both) MPI_Win_free(&window);
   free(out);
+  free(team_in);
+  free(team_out);
   MPI_Finalize();
   return 0;
 }

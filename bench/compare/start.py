@@ -35,6 +35,7 @@ def compile_job(folder, build, name):
     program = folder / name
     subprocess.run([str(word) for word in (
         "cc", "-O2", "-DGASNET_SEQ", HERE / "start_gex.c", "-o", program, f"-I{ROOT}/include",
+        f"-I{ROOT}/bench",
         f"-L{build}/lib", f"-Wl,-rpath,{build}/lib", "-ltombolo")], check=True)
     return build / "bin/tombolo", program
 

@@ -4,8 +4,11 @@
  *
  * Owns: nothing. Calls: the public API. Modes (the first argument): none: as said. phases: each
  * rank also prints when it was where, "at RANK MAIN INITIALISED ATTACHED PASSED" in nanoseconds of
- * the monotonic clock, which is one for all hosts of a lab. nothing: ends as soon as main runs.
+ * the monotonic clock, which is one for all hosts of a lab. memory: each rank prints what it needs,
+ * "memory KIB", while all are there. nothing: ends as soon as main runs.
  */
+#include "lib/memory.h"
+
 #include <gasnetex.h>
 
 #include <stdio.h>
@@ -37,5 +40,9 @@ int main(int argc, char **argv) {
   if (strcmp(mode, "phases") == 0)
     printf("at %u %llu %llu %llu %llu\n", (unsigned)gex_TM_QueryRank(tm), at[0], at[1], at[2],
            at[3]);
+  if (strcmp(mode, "memory") == 0) {
+    printf("memory %lu\n", memory_pss_kib());
+    gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+  }
   gasnet_exit(0);
 }

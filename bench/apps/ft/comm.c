@@ -24,6 +24,7 @@
 enum { AM_ARRIVE = GEX_AM_INDEX_BASE, AM_PART, AM_SUM };
 enum { LINE = 64 };         /* bytes: each word has a cache line */
 enum { FLIGHT_MAX = 1024 }; /* puts with signal under way */
+enum { EXCHANGES_MAX = 64 };
 enum { REST_US = 1000 };
 
 static struct {
@@ -40,6 +41,7 @@ static struct {
   volatile int part_count;
   struct cplx sum;
   volatile int sum_count; /* results received (other ranks) */
+  gex_TM_t teams[FT_TEAMS];
 } job;
 
 /* Puts with signal under way, oldest first: a ring. */
@@ -51,6 +53,12 @@ static struct {
   unsigned first, count;
   size_t bytes;
 } flight;
+
+/* Exchanges under way. */
+static struct {
+  gex_Event_t event[EXCHANGES_MAX];
+  size_t count;
+} exchanges;
 
 _Noreturn void comm_fail(const char *problem, const char *remedy) {
   fprintf(stderr, "ft: rank %d: %s: %s\n", job.rank, problem, remedy);
@@ -143,12 +151,19 @@ void *comm_attach(size_t bytes) {
   return job.base[job.rank];
 }
 
+/* The team for collectives; scratch memory is not lent to it. */
+static void split(const struct ft_team *team) {
+  (void)gex_TM_Split(&job.teams[team->id], job.tm, team->first, team->me, NULL, 0,
+                     GEX_FLAG_TM_NO_SCRATCH);
+}
+
 void comm_team_init(struct ft_team *team, enum ft_team_id id) {
   team->id = id;
   team->rounds = 0;
   memset(team->signals, 0, sizeof team->signals);
   job.arrived[id] = calloc((size_t)team->size, sizeof *job.arrived[id]);
   if (!job.arrived[id]) comm_fail("out of memory for a team's counters", "use fewer ranks");
+  split(team);
 }
 
 void comm_put_start(int rank, size_t offset, const void *src, size_t bytes) {
@@ -165,6 +180,18 @@ void comm_put_wait(void) {
 
 void comm_put(int rank, size_t offset, const void *src, size_t bytes) {
   gex_RMA_PutBlocking(job.tm, (gex_Rank_t)rank, job.base[rank] + offset, src, bytes, 0);
+}
+
+void comm_exchange_start(const struct ft_team *team, void *dst, const void *src, size_t bytes) {
+  const gex_Event_t event = gexx_Coll_ExchangeNB(job.teams[team->id], dst, src, bytes, 0);
+  if (event == GEX_EVENT_INVALID) return; /* complete */
+  if (exchanges.count == EXCHANGES_MAX) comm_exchange_wait();
+  exchanges.event[exchanges.count++] = event;
+}
+
+void comm_exchange_wait(void) {
+  gex_Event_WaitAll(exchanges.event, exchanges.count, 0);
+  exchanges.count = 0;
 }
 
 static uint64_t *signal_word(const struct ft_team *team, int rank, int part) {

@@ -62,6 +62,12 @@ bool comm_signals_come(struct ft_team *team, int part, uint64_t puts, bool wait)
 /* Sleeps until something arrives or is acknowledged, a millisecond at most. */
 void comm_rest(void);
 
+/* Starts an exchange of the team: `bytes` of src go to each member, dst gets as much from each,
+ * both [team size] in member order. Collective over the team; all members start theirs in the same
+ * order. comm_exchange_wait: all that were started are done. */
+void comm_exchange_start(const struct ft_team *team, void *dst, const void *src, size_t bytes);
+void comm_exchange_wait(void);
+
 /* Marks what happens from here to the matching end, for `tombolo run --trace`; they may nest. name:
  * a constant. */
 void comm_region(const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The communication schedules of FT as one table at the end of the file: packed, slabs,
+/* The communication schedules of FT as one table at the end of the file: packed, collective, slabs,
  * slabs-blocking, slabs-signal. Called by transform.c; calls comm.c. After Bell, Bonachea,
  * Nishtala, Yelick: Optimizing bandwidth limited problems using one-sided communication and overlap
  * (IPDPS 2006). Destinations are staggered: member m starts with member m + 1, so that no member is
@@ -11,7 +11,10 @@
  * slabs-signal streams. At most FT_WINDOW bytes are under way; whenever there is room, the next
  * part in the order of the receiver's planes goes, of the planes produced so far. So a slow link
  * carries first what the receiver transforms first, and a fast one is never idle while something is
- * ready.
+ * ready. Where pieces land by source, the receiver's first planes are the first rows of all pieces,
+ * so pieces travel in parts; where they land by plane, its planes are the sender's, so pieces
+ * travel whole, and a part is some planes. Two exchanges may be in progress at once: a rank that
+ * waits for one sends for both, else two ranks could wait for each other.
  */
 #include "exchange.h"
 
@@ -93,10 +96,21 @@ static void slabs_finish(struct ft_exchange *x) {
   comm_team_sync(x->team);
 }
 
-/* Sends one part of a plane's pieces. `slot`: where the plane is in `send`. */
-static void send_part(struct ft_exchange *x, int plane, int slot, int part) {
+/* Into how many a piece is cut on its way. */
+static int cuts(const struct ft_exchange *x) {
+  return x->order == FT_BY_PLANE ? 1 : x->parts;
+}
+
+/* Planes of a part, of an exchange that lands by plane. */
+static int planes_of_part(const struct ft_exchange *x) {
+  return x->planes / x->parts;
+}
+
+/* Sends one cut of a plane's pieces. `slot`: where the plane is in `send`. */
+static void send_part(struct ft_exchange *x, int plane, int slot, int cut) {
   const struct ft_team *team = x->team;
-  const size_t points = x->piece / (size_t)x->parts, first = (size_t)part * points;
+  const int part = x->order == FT_BY_PLANE ? plane / planes_of_part(x) : cut;
+  const size_t points = x->piece / (size_t)cuts(x), first = (size_t)cut * points;
   const size_t at = x->land_offset + (land_index(x, team->me, plane) + first) * sizeof(struct cplx);
   for (int i = 1; i < team->size; i++) {
     const int member = (team->me + i) % team->size;
@@ -106,14 +120,31 @@ static void send_part(struct ft_exchange *x, int plane, int slot, int part) {
   }
 }
 
-/* Sends what is ready and has room in the window. */
-static void pump(struct ft_exchange *x) {
-  bool room = comm_flight(true) < FT_WINDOW;
-  for (int part = 0; part < x->parts && room; part++)
-    for (; x->sent[part] < x->made && room; room = comm_flight(false) < FT_WINDOW) {
-      const int plane = x->sent[part]++;
-      send_part(x, plane, plane, part);
+/* Sends what is ready of one exchange while there is room in the window. Returns whether there is
+ * more room. */
+static bool pump_one(struct ft_exchange *x, bool room) {
+  for (int cut = 0; cut < cuts(x) && room; cut++)
+    for (; x->sent[cut] < x->made && room; room = comm_flight(false) < FT_WINDOW) {
+      const int plane = x->sent[cut]++;
+      send_part(x, plane, plane, cut);
     }
+  return room;
+}
+
+/* Sends what is ready, first of the exchange that was begun first. */
+static void pump(struct ft_exchange *x) {
+  const bool room = comm_flight(true) < FT_WINDOW;
+  struct ft_exchange *const first = x->before ? x->before : x;
+  if (pump_one(first, room) && first->behind) (void)pump_one(first->behind, true);
+}
+
+/* Nothing that has been produced is left to be sent. */
+static bool all_sent(const struct ft_exchange *x) {
+  return x->sent[cuts(x) - 1] == x->made;
+}
+
+static bool idle(const struct ft_exchange *x) {
+  return all_sent(x) && (!x->before || all_sent(x->before)) && (!x->behind || all_sent(x->behind));
 }
 
 /* Pieces that travel whole go at once: where puts are copies the buffer is used again while it is
@@ -141,42 +172,65 @@ static void signal_finish(struct ft_exchange *x) {
   pump(x);
 }
 
+/* Whether the next part has come, and counts it. */
+static bool next_part(struct ft_exchange *x, bool wait) {
+  const int planes = x->order == FT_BY_PLANE ? planes_of_part(x) : x->planes;
+  const uint64_t puts = (uint64_t)planes * (uint64_t)(x->team->size - 1);
+  if (!comm_signals_come(x->team, x->come, puts, wait)) return false;
+  x->come++;
+  return true;
+}
+
 /* What has been counted is here: no member waits for one that has sent it everything. */
 static void await_part(struct ft_exchange *x, int part) {
-  const uint64_t puts = (uint64_t)x->planes * (uint64_t)(x->team->size - 1);
   while (x->come <= part) {
     ft_phases_enter(x->phases, FT_COMM);
     pump(x);
-    const bool all_sent = x->sent[x->parts - 1] == x->planes;
-    if (all_sent) ft_phases_enter(x->phases, FT_SYNC);
-    if (comm_signals_come(x->team, x->come, puts, all_sent)) {
-      x->come++;
-      continue;
-    }
+    const bool wait = idle(x);
+    if (wait) ft_phases_enter(x->phases, FT_SYNC);
+    if (next_part(x, wait)) continue;
     ft_phases_enter(x->phases, FT_SYNC);
     comm_rest();
   }
 }
 
+/* The part in which the next stage's plane comes last. */
+static int part_of(const struct ft_exchange *x, int plane) {
+  if (x->parts == 1) return 0;
+  return plane / (x->order == FT_BY_PLANE ? planes_of_part(x) : x->rows / x->parts);
+}
+
 static void signal_await(struct ft_exchange *x, int plane) {
-  if (x->parts == 1) {
-    await_part(x, 0);
-    return;
+  if (x->parts > 1) {
+    ft_phases_enter(x->phases, FT_COMM);
+    pump(x);
   }
+  await_part(x, part_of(x, plane));
+}
+
+static bool signal_come(struct ft_exchange *x, int plane) {
+  const int part = part_of(x, plane);
   ft_phases_enter(x->phases, FT_COMM);
   pump(x);
-  await_part(x, plane / (x->rows / x->parts));
+  while (x->come <= part)
+    if (!next_part(x, false)) return false;
+  return true;
 }
 
 static void signal_end(struct ft_exchange *x) {
   await_part(x, x->parts - 1);
   ft_phases_enter(x->phases, FT_COMM);
-  while (pump(x), x->sent[x->parts - 1] < x->planes || comm_flight(true)) comm_rest();
+  while (pump(x), !all_sent(x) || comm_flight(true)) comm_rest();
   memset(x->sent, 0, sizeof x->sent);
   x->slot = x->made = x->come = 0;
 }
 
 int ft_exchange_parts(const struct ft_exchange *x) {
+  if (x->order == FT_BY_PLANE) {
+    int parts = x->planes < FT_PARTS ? x->planes : FT_PARTS;
+    while (x->planes % parts) parts--;
+    return parts;
+  }
   const size_t bytes = x->piece * sizeof(struct cplx);
   int parts = x->rows < FT_PARTS ? x->rows : FT_PARTS;
   while (parts > 2 && (x->rows % parts != 0 || bytes / (size_t)parts < FT_PART_BYTES)) parts--;
@@ -234,6 +288,31 @@ static void packed_finish(struct ft_exchange *x) {
   unpack(x);
 }
 
+/* Of one plane, into its place where it lands by plane; else to where collective_finish finds it.
+ */
+static void collective_plane(struct ft_exchange *x, int plane) {
+  const struct ft_team *team = x->team;
+  const size_t all = x->piece * (size_t)team->size, bytes = x->piece * sizeof(struct cplx);
+  struct cplx *const to = (x->order == FT_BY_PLANE ? x->land : x->pack) + (size_t)plane * all;
+  ft_phases_enter(x->phases, FT_COMM);
+  comm_exchange_start(team, to, send_piece(x, x->slot, 0), bytes);
+  x->messages += (uint64_t)team->size - 1;
+  x->bytes += ((uint64_t)team->size - 1) * bytes;
+  x->slot = plane + 1;
+}
+
+static void collective_finish(struct ft_exchange *x) {
+  ft_phases_enter(x->phases, FT_COMM);
+  comm_exchange_wait();
+  x->slot = 0;
+  ft_phases_enter(x->phases, FT_MOVE);
+  for (int plane = 0; x->order != FT_BY_PLANE && plane < x->planes; plane++)
+    for (int source = 0; source < x->team->size; source++)
+      memcpy(x->land + land_index(x, source, plane),
+             x->pack + ((size_t)plane * (size_t)x->team->size + (size_t)source) * x->piece,
+             x->piece * sizeof(struct cplx));
+}
+
 double ft_exchange_alone(const struct ft_exchange *x) {
   enum { TIMES = 4 };
   const struct ft_team *team = x->team;
@@ -270,6 +349,10 @@ void ft_exchange_await(const struct ft_schedule *schedule, struct ft_exchange *x
   if (x->team->size > 1 && schedule->await) schedule->await(x, plane);
 }
 
+bool ft_exchange_come(const struct ft_schedule *schedule, struct ft_exchange *x, int plane) {
+  return x->parts > 1 && schedule->come && schedule->come(x, plane);
+}
+
 void ft_exchange_end(const struct ft_schedule *schedule, struct ft_exchange *x) {
   if (x->team->size > 1 && schedule->end) schedule->end(x);
 }
@@ -280,6 +363,11 @@ const struct ft_schedule ft_schedules[] = {
      .extra = FT_PACKS,
      .plane = packed_plane,
      .finish = packed_finish},
+    {.name = "collective",
+     .help = "an exchange of the row's or column's ranks for each plane, as a collective",
+     .extra = FT_PACKS,
+     .plane = collective_plane,
+     .finish = collective_finish},
     {.name = "slabs-blocking",
      .help = "a blocking put of each plane's pieces as soon as it is transformed",
      .plane = blocking_plane,
@@ -291,6 +379,7 @@ const struct ft_schedule ft_schedules[] = {
      .plane = signal_plane,
      .finish = signal_finish,
      .await = signal_await,
+     .come = signal_come,
      .end = signal_end},
     {.name = "slabs",
      .help = "non-blocking puts of each plane's pieces, overlapped with the next plane",

@@ -91,6 +91,10 @@ static void json_run(FILE *out, const struct ft_result *r) {
       out,
       "     \"planning_seconds\": %.9g, \"puts_per_rank\": %llu, \"put_bytes_per_rank\": %llu,\n",
       r->planning, (unsigned long long)r->messages, (unsigned long long)r->bytes);
+  for (int i = 0; i < FT_TEAMS; i++)
+    fprintf(out, "     \"%s\": {\"puts_per_rank\": %llu, \"put_bytes_per_rank\": %llu},\n",
+            i == FT_ROW ? "rows" : "columns", (unsigned long long)r->round[i].messages,
+            (unsigned long long)r->round[i].bytes);
   if (r->bound > 0)
     fprintf(out, "     \"wire_seconds\": %.9g, \"bound_seconds\": %.9g,\n", r->wire, r->bound);
   fprintf(out, "     \"phases\": {");

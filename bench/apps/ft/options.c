@@ -19,7 +19,9 @@ static const struct argp_option known[] = {
     {"grid", 'g', "TYxTZ", 0,
      "Process grid; default 1xRANKS if that divides, else nearest to square", 0},
     {"schedule", 's', "NAME", 0,
-     "packed, slabs (default), slabs-blocking, slabs-signal, or all: run each and compare", 0},
+     "packed, collective, slabs (default), slabs-blocking, slabs-signal, or all: run each and "
+     "compare",
+     0},
     {"iterations", 'i', "N", 0, "Iterations; default as published, which is what can be verified",
      0},
     {"plot", 'p', "FILE", 0, "Draw the phases to FILE.svg or FILE.png (needs gnuplot)", 0},
@@ -72,7 +74,8 @@ static error_t parse_schedule(struct ft_options *o, const char *text, struct arg
   for (int i = 0; i < ft_schedule_count; i++)
     if (strcmp(text, ft_schedules[i].name) == 0) o->schedule = i;
   if (o->schedule != FT_ALL_SCHEDULES) return 0;
-  return refuse(state, "--schedule", text, "packed, slabs, slabs-blocking, slabs-signal or all");
+  return refuse(state, "--schedule", text,
+                "packed, collective, slabs, slabs-blocking, slabs-signal or all");
 }
 
 static bool ends_with(const char *text, const char *suffix) {

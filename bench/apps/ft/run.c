@@ -112,6 +112,8 @@ static void collect(const struct ft_solver *s, struct ft_result *r) {
   for (int i = 0; i < FT_EXCHANGES; i++) {
     r->messages += s->exchange[i].messages;
     r->bytes += s->exchange[i].bytes;
+    r->round[s->exchange[i].team->id].messages += s->exchange[i].messages;
+    r->round[s->exchange[i].team->id].bytes += s->exchange[i].bytes;
   }
   if (comm_rank() != 0) return;
   for (int i = 0; i < FT_PHASES; i++) r->phase[i] = column_stats(all, comm_size(), i);

@@ -28,6 +28,9 @@ struct ft_result {
   double wire, bound; /* with --bound: of all exchanges alone; the least time of the run; else 0 */
   struct ft_stats phase[FT_PHASES]; /* seconds */
   uint64_t messages, bytes;         /* put by this rank (every rank puts the same) */
+  struct {
+    uint64_t messages, bytes;
+  } round[FT_TEAMS]; /* of these, in exchanges of rows and of columns */
   int iterations;
   int compared;        /* iterations with a reference */
   struct ft_sum *sums; /* [iterations] */

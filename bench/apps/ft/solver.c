@@ -4,7 +4,8 @@
  * rank, in arrays of `points` complex numbers: spectrum and work (private), one landing zone for
  * each team of more than one rank (segment; of the column team also when it is one rank, then
  * private), for the packed schedule a pack buffer (private) and, if there is a row team, a staging
- * zone (segment); for one that streams the solution (private). Invariant: the segment of every rank
+ * zone (segment); for one that streams the solution and, if there is a row team, what rows send
+ * (private). Invariant: the segment of every rank
  * has the same layout, [gathered statistics][column][row][staging].
  */
 #include "solver.h"
@@ -26,14 +27,10 @@ static size_t array_bytes(const struct ft_layout *layout) {
   return (bytes + ZONE_ALIGN - 1) / ZONE_ALIGN * ZONE_ALIGN;
 }
 
-/* Planes of both sides of a column exchange can be in work at the same time: there is no row
- * exchange, which has to be complete in between. */
-static bool can_stream(const struct ft_layout *layout) {
-  return layout->ty == 1 && layout->tz > 1;
-}
-
+/* Planes of both sides of an exchange are in work at the same time. With a row exchange, too, only
+ * where that brings something, because it takes one more array. */
 static bool has_result(const struct ft_layout *layout, enum ft_extra extra) {
-  return extra == FT_RESULT && can_stream(layout);
+  return extra == FT_RESULT && layout->tz > 1 && (layout->ty == 1 || !comm_all_near());
 }
 
 static struct zones place_zones(const struct ft_layout *layout, enum ft_extra extra) {
@@ -48,8 +45,9 @@ static struct zones place_zones(const struct ft_layout *layout, enum ft_extra ex
 }
 
 struct ft_buffers ft_solver_buffers(const struct ft_layout *layout, enum ft_extra extra) {
-  const bool more = extra == FT_PACKS || has_result(layout, extra);
-  size_t private_arrays = 2 + (more ? 1 : 0) + (layout->tz == 1 ? 1 : 0);
+  const bool result = has_result(layout, extra);
+  size_t private_arrays = 2 + (extra == FT_PACKS || result ? 1 : 0) + (layout->tz == 1 ? 1 : 0);
+  if (result && layout->ty > 1) private_arrays++;
   return (struct ft_buffers){.segment_bytes = place_zones(layout, extra).end,
                              .private_bytes = private_arrays * array_bytes(layout)};
 }
@@ -72,6 +70,14 @@ static struct cplx *private_array(const struct ft_layout *layout) {
   madvise(array, bytes, MADV_HUGEPAGE); /* a wish: failure only costs speed */
   memset(array, 0, bytes);
   return array;
+}
+
+/* Both exchanges of a transform are in progress at once. */
+static void join_exchanges(struct ft_exchange *x) {
+  x[FT_ROW_FORWARD].behind = &x[FT_COLUMN_FORWARD];
+  x[FT_COLUMN_FORWARD].before = &x[FT_ROW_FORWARD];
+  x[FT_COLUMN_INVERSE].behind = &x[FT_ROW_INVERSE];
+  x[FT_ROW_INVERSE].before = &x[FT_COLUMN_INVERSE];
 }
 
 /* Sizes of the four exchanges: see the stages in transform.c. */
@@ -98,16 +104,17 @@ static void init_exchanges(struct ft_solver *s, char *segment, const struct zone
                               .rows = shape[i].rows,
                               .piece = shape[i].piece,
                               .order = shape[i].order,
-                              .send = s->work,
+                              .send = is_row ? s->rows : s->work,
                               .land_offset = is_row ? at->row : at->column,
                               .pack = s->pack,
                               .staging_offset = at->staging};
-    x->parts = streams && !is_row ? ft_exchange_parts(x) : 1;
+    x->parts = streams ? ft_exchange_parts(x) : 1;
     x->land = (struct cplx *)(void *)(segment + x->land_offset);
     x->staging = (struct cplx *)(void *)(segment + at->staging);
     if (!is_row && l->tz == 1) x->land = s->inner;
     if (is_row && l->ty == 1) x->land = NULL; /* the stages of x and y then share their planes */
   }
+  if (streams && l->ty > 1) join_exchanges(s->exchange);
 }
 
 static bool init_plans(struct ft_solver *s, unsigned flags) {
@@ -121,20 +128,27 @@ static bool init_plans(struct ft_solver *s, unsigned flags) {
   return ok;
 }
 
-const char *ft_solver_init(struct ft_solver *s, char *segment, unsigned fftw_flags) {
+/* All arrays but the decay factors. Returns whether they could be had. */
+static bool init_arrays(struct ft_solver *s) {
   const struct ft_layout *l = &s->layout;
   const bool packs = s->schedule->extra == FT_PACKS, apart = has_result(l, s->schedule->extra);
-  struct zones at = place_zones(l, s->schedule->extra);
   s->spectrum = private_array(l);
   s->work = private_array(l);
   s->pack = packs ? private_array(l) : NULL;
   s->result = apart ? private_array(l) : s->work;
+  s->rows = apart && l->ty > 1 ? private_array(l) : s->work;
   s->inner = l->tz == 1 ? private_array(l) : NULL;
+  return s->spectrum && s->work && (s->pack || !packs) && s->result && s->rows &&
+         (s->inner || l->tz > 1);
+}
+
+const char *ft_solver_init(struct ft_solver *s, char *segment, unsigned fftw_flags) {
+  const struct ft_layout *l = &s->layout;
+  struct zones at = place_zones(l, s->schedule->extra);
+  if (!init_arrays(s)) return "memory for the grid";
   s->decay[0] = calloc((size_t)l->nx, sizeof(double));
   s->decay[1] = calloc((size_t)l->ny_z, sizeof(double));
   s->decay[2] = calloc((size_t)l->n[2], sizeof(double));
-  if (!s->spectrum || !s->work || (packs && !s->pack) || !s->result || (l->tz == 1 && !s->inner))
-    return "memory for the grid";
   if (!s->decay[0] || !s->decay[1] || !s->decay[2]) return "memory for the decay factors";
   memset(segment, 0, at.end);
   init_exchanges(s, segment, &at);
@@ -149,6 +163,7 @@ void ft_solver_free(struct ft_solver *s) {
   }
   free(s->spectrum);
   if (s->result != s->work) free(s->result);
+  if (s->rows != s->work) free(s->rows);
   free(s->work);
   free(s->pack);
   free(s->inner);

@@ -34,7 +34,9 @@ struct ft_solver {
   struct ft_phases phases;
   struct cplx
       *spectrum; /* [ny_z][nx][nz]; before the forward transform the initial data [nz][ny_x][nx] */
-  struct cplx *work;   /* send buffer of every stage */
+  struct cplx *work; /* send buffer of every stage */
+  struct cplx *rows; /* that of the row exchanges: work, or where both exchanges of a transform are
+                        in progress at once, an array of its own */
   struct cplx *result; /* at the end of an iteration the solution [nz][ny_x][nx]: work, or where
                           work is still being sent, an array of its own */
   struct cplx *pack;   /* packed schedule only, else NULL */

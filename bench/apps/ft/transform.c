@@ -77,26 +77,59 @@ static void x_inverse(struct ft_solver *s, int z) {
   ft_pencil_apply(&s->inverse[0], &in, &out, NULL, &s->phases);
 }
 
-/* All pieces of a row exchange are here. */
-static void finish_row(struct ft_solver *s, struct ft_exchange *row) {
-  ft_exchange_finish(s->schedule, row);
-  ft_exchange_end(s->schedule, row);
+/* All pieces of an exchange are here, and its buffer serves the next one. */
+static void complete(struct ft_solver *s, struct ft_exchange *x) {
+  ft_exchange_finish(s->schedule, x);
+  ft_exchange_end(s->schedule, x);
+}
+
+/* Whether both exchanges of a transform may be in progress: the second has a buffer of its own. */
+static bool two_at_once(const struct ft_solver *s) {
+  return s->rows != s->work;
+}
+
+/* Planes from *z to end, which this rank has produced, are transformed along y and sent to the
+ * column, as far as they have come from the row; wait: all of them. */
+static void y_forward_come(struct ft_solver *s, int *z, int end, bool wait) {
+  struct ft_exchange *row = &s->exchange[FT_ROW_FORWARD];
+  for (; *z < end; ++*z) {
+    if (wait)
+      ft_exchange_await(s->schedule, row, *z);
+    else if (!ft_exchange_come(s->schedule, row, *z))
+      return;
+    y_forward(s, *z);
+    ft_exchange_plane(s->schedule, &s->exchange[FT_COLUMN_FORWARD], *z);
+  }
+}
+
+/* x and y, with an exchange in between. */
+static void xy_forward(struct ft_solver *s) {
+  struct ft_exchange *row = &s->exchange[FT_ROW_FORWARD];
+  int next = 0;
+  for (int z = 0; z < s->layout.nz; z++) {
+    x_forward(s, z);
+    ft_exchange_plane(s->schedule, row, z);
+    if (two_at_once(s)) y_forward_come(s, &next, z + 1, false);
+  }
+  if (two_at_once(s)) {
+    ft_exchange_finish(s->schedule, row);
+    y_forward_come(s, &next, s->layout.nz, true);
+    return;
+  }
+  complete(s, row);
+  for (int z = 0; z < s->layout.nz; z++) {
+    y_forward(s, z);
+    ft_exchange_plane(s->schedule, &s->exchange[FT_COLUMN_FORWARD], z);
+  }
 }
 
 void ft_solver_forward(struct ft_solver *s) {
   const struct ft_layout *l = &s->layout;
-  struct ft_exchange *row = &s->exchange[FT_ROW_FORWARD];
   struct ft_exchange *column = &s->exchange[FT_COLUMN_FORWARD];
   comm_region("x and y, forward");
-  if (l->ty > 1) {
-    for (int z = 0; z < l->nz; z++) {
-      x_forward(s, z);
-      ft_exchange_plane(s->schedule, row, z);
-    }
-    finish_row(s, row);
-  }
-  for (int z = 0; z < l->nz; z++) {
-    if (l->ty == 1) x_forward(s, z);
+  if (l->ty > 1) xy_forward(s);
+  for (int z = 0; l->ty == 1 && z < l->nz; z++) {
+    x_forward(s, z);
     y_forward(s, z);
     ft_exchange_plane(s->schedule, column, z);
   }
@@ -107,6 +140,7 @@ void ft_solver_forward(struct ft_solver *s) {
     ft_exchange_await(s->schedule, column, y);
     z_forward(s, y);
   }
+  if (two_at_once(s)) ft_exchange_end(s->schedule, &s->exchange[FT_ROW_FORWARD]);
   ft_exchange_end(s->schedule, column);
   comm_region_end();
   ft_phases_enter(&s->phases, FT_SYNC);
@@ -121,10 +155,45 @@ static void set_decay(struct ft_solver *s, int t) {
   ft_decay_table(s->decay[2], 0, l->n[2], l->n[2], t, 1.0 / ft_class_points(s->class));
 }
 
+/* Planes from *z to end, which this rank has produced, are transformed along x, as far as they have
+ * come from the row; wait: all of them. */
+static void x_inverse_come(struct ft_solver *s, int *z, int end, bool wait) {
+  struct ft_exchange *row = &s->exchange[FT_ROW_INVERSE];
+  for (; *z < end; ++*z) {
+    if (wait)
+      ft_exchange_await(s->schedule, row, *z);
+    else if (!ft_exchange_come(s->schedule, row, *z))
+      return;
+    x_inverse(s, *z);
+  }
+}
+
+/* y and x, with an exchange in between, as far as the column's planes have come. */
+static void yx_inverse(struct ft_solver *s) {
+  const int planes = s->layout.nz;
+  struct ft_exchange *column = &s->exchange[FT_COLUMN_INVERSE];
+  struct ft_exchange *row = &s->exchange[FT_ROW_INVERSE];
+  int next = 0;
+  for (int z = 0; z < planes; z++) {
+    if (two_at_once(s)) ft_exchange_await(s->schedule, column, z);
+    y_inverse(s, z);
+    ft_exchange_plane(s->schedule, row, z);
+    if (two_at_once(s)) x_inverse_come(s, &next, z + 1, false);
+  }
+  if (!two_at_once(s)) {
+    complete(s, row);
+    for (int z = 0; z < planes; z++) x_inverse(s, z);
+    return;
+  }
+  ft_exchange_finish(s->schedule, row);
+  x_inverse_come(s, &next, planes, true);
+  ft_exchange_end(s->schedule, column);
+  ft_exchange_end(s->schedule, row);
+}
+
 void ft_solver_inverse(struct ft_solver *s, int t) {
   const struct ft_layout *l = &s->layout;
   struct ft_exchange *column = &s->exchange[FT_COLUMN_INVERSE];
-  struct ft_exchange *row = &s->exchange[FT_ROW_INVERSE];
   comm_region("evolve and z, inverse");
   set_decay(s, t);
   for (int y = 0; y < l->ny_z; y++) {
@@ -132,22 +201,15 @@ void ft_solver_inverse(struct ft_solver *s, int t) {
     ft_exchange_plane(s->schedule, column, y);
   }
   ft_exchange_finish(s->schedule, column);
-  if (l->ty > 1) ft_exchange_end(s->schedule, column); /* the row exchange has the same buffer */
+  if (l->ty > 1 && !two_at_once(s)) ft_exchange_end(s->schedule, column);
   comm_region_end();
   comm_region("y and x, inverse");
-  for (int z = 0; z < l->nz; z++) {
-    if (l->ty == 1) ft_exchange_await(s->schedule, column, z);
+  if (l->ty > 1) yx_inverse(s);
+  for (int z = 0; l->ty == 1 && z < l->nz; z++) {
+    ft_exchange_await(s->schedule, column, z);
     y_inverse(s, z);
-    if (l->ty == 1)
-      x_inverse(s, z);
-    else
-      ft_exchange_plane(s->schedule, row, z);
+    x_inverse(s, z);
   }
-  if (l->ty == 1) {
-    ft_exchange_end(s->schedule, column);
-  } else {
-    finish_row(s, row);
-    for (int z = 0; z < l->nz; z++) x_inverse(s, z);
-  }
+  if (l->ty == 1) ft_exchange_end(s->schedule, column);
   comm_region_end();
 }

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The figures of applications: what each shows of the JSON of its part, and the sentence beside it.
+
+Named in the table of figures.py, which has what is said of each; made with figure_kit.py. A
+function gets {part: JSON} and returns Shown, or None where the parts have nothing of it. Invariant:
+sentences are computed from these data.
+"""
+import statistics
+
+import plots
+from figure_kit import (OUR_WAYS, RANKS, Shown, at, by_ranks, bytes_text, fastest, in_order,
+                        is_mpi, last_x, middle, ranks, sentence, times)
+from plots import Axis, Lines, Ratio, Stacked
+
+
+def panels_by_ranks(data, keep, names, ratio=None, y=Axis("time of an iteration", "ms", log=True)):
+    out = []
+    for panel in dict.fromkeys(r["panel"] for r in data["records"]):
+        series = in_order(by_ranks(data, panel, keep=keep), names)
+        if series:
+            base = ratio if ratio in series else None
+            out.append(Lines(RANKS, y, series, panel, ratio=Ratio(
+                "over " + base.split(": ")[-1], base, inverse=True) if base else None))
+    return out
+
+
+def pipeline_c(parts):
+    panels = panels_by_ranks(parts["pipeline"],
+                             lambda line: not line.startswith(("Fortran", "OpenCo")), OUR_WAYS)
+    if not panels:
+        return None
+    said = []
+    for panel in panels:
+        x = last_x(panel.series)
+        ours = fastest(panel.series, x, OUR_WAYS)
+        peer = fastest(panel.series, x, filter(is_mpi, panel.series))
+        barrier = at(panel.series, "barrier", x)
+        if ours and barrier:
+            text = f"{panel.title} on {ranks(x)}: {ours[0]}, {plots.number(ours[1])} ms (a " \
+                   f"barrier {plots.number(barrier / ours[1])} times as long"
+            text += f", {peer[0]} {plots.number(peer[1] / ours[1])} times" if peer else ""
+            said.append(text + ")")
+    return Shown(panels, sentence("Fastest: ", said))
+
+
+def pipeline_fortran(parts):
+    names = [f"Fortran: {n}" for n in ("sync all", "sync images", "event", "attached event")]
+    panels = panels_by_ranks(parts["pipeline"],
+                             lambda line: line.startswith(("Fortran", "OpenCo")), names)
+    if not panels:
+        return None
+    said = []
+    for panel in panels:
+        x = last_x(panel.series)
+        event, attached, every = (at(panel.series, names[i], x) for i in (2, 3, 0))
+        if event and attached and every:
+            said.append(f"{panel.title} on {ranks(x)}: an attached event takes "
+                        f"{times(attached / event)} a posted one, sync all "
+                        f"{times(every / attached)} the attached one")
+    return Shown(panels, sentence("", said))
+
+
+def events(parts):
+    names = ("put with signal", "put + flag", "put + atomic", "message + queue")
+    panels = panels_by_ranks(parts["events"], lambda line: line in names, names, names[0])
+    said = []
+    for panel in panels:
+        x = last_x(panel.series)
+        signal = at(panel.series, names[0], x)
+        others = [(at(panel.series, n, x), n) for n in names[1:] if at(panel.series, n, x)]
+        if signal and others:
+            said.append(f"{panel.title.split(', ')[-1]}, {ranks(x)}: the fastest other way, "
+                        f"{min(others)[1]}, takes {times(min(others)[0] / signal)} put with "
+                        "signal")
+    return Shown(panels, sentence("Events ", said)) if panels else None
+
+
+def stencil(parts):
+    data = parts["stencil"]
+    names = [n + o for n in ("signal", "put + flag", "message") for o in ("", ", overlapped")]
+    panels = panels_by_ranks(data, lambda line: not line.startswith("MPICH"), names,
+                             y=Axis("time of an iteration", "ms"))
+    said = []
+    for panel in panels:
+        x = last_x(panel.series)
+        off, on = (at(panel.series, n, x) for n in ("signal", "signal, overlapped"))
+        peer = fastest(panel.series, x, filter(is_mpi, panel.series))
+        if off and on:
+            text = f"{panel.title}, {ranks(x)}: with overlap, put with signal takes " \
+                   f"{times(on / off)} without"
+            text += f"; {peer[0]} takes {times(peer[1] / min(on, off))} ours" if peer else ""
+            said.append(text)
+    return Shown(panels, sentence("", said)) if panels else None
+
+
+def hydro(parts):
+    data = parts["hydro"]
+    base = "Fortran: sync all"
+    names = [base, "Fortran: sync images", "Fortran: event", "Fortran: attached event", "signal"]
+    panels, said = [], []
+    for panel in dict.fromkeys(r["panel"] for r in data["records"]):
+        series = in_order(by_ranks(data, panel, keep=lambda line: line in names or is_mpi(line)),
+                          names)
+        if base not in series:
+            continue
+        panels.append(Lines(RANKS, Axis("time of a step", "ms", log=True), series, panel))
+        gains = {line: [(x, 1 - y / at(series, base, x)) for x, y, *_ in points
+                        if at(series, base, x)]
+                 for line, points in series.items() if line in names[1:]}
+        panels.append(Lines(RANKS, Axis("1 - t / t(sync all)", log=False, low=min(
+            0, *(p[1] for points in gains.values() for p in points)) - 0.05), gains, panel))
+        x = last_x(series)
+        best = max((points[-1][1], line) for line, points in gains.items() if points[-1][0] == x)
+        said.append(f"{panel}, {ranks(x)}: {best[1]} saves {100 * best[0]:.0f} % of the time "
+                    "of sync all")
+    return Shown(panels, sentence("", said)) if panels else None
+
+
+def beside_scalapack(app, panel, series):
+    """What one sees of one problem, at the largest number of ranks that both sides have done."""
+    ours = {n: dict(p[:2] for p in points) for n, points in series.items()
+            if not n.startswith("ScaLAPACK")}
+    theirs = {n: dict(p[:2] for p in points) for n, points in series.items()
+              if n.startswith("ScaLAPACK")}
+    both = {x for p in ours.values() for x in p} & {x for p in theirs.values() for x in p}
+    if not both:
+        return f"{app} {panel}: nothing to compare"
+    x = max(both)
+    best, name = max((p[x], n) for n, p in ours.items() if x in p)
+    peer, other = max((p[x], n) for n, p in theirs.items() if x in p)
+    return f"{app} {panel}, {ranks(x)}: {name} reaches {plots.number(best / peer)} times the " \
+           f"rate of {other}"
+
+
+def linear(parts):
+    panels, said = [], []
+    for app in ("matmul", "cholesky"):
+        data = parts.get(app)
+        for panel in dict.fromkeys(r["panel"] for r in data["records"]) if data else ():
+            series = {}
+            for r in data["records"]:
+                if r["panel"] == panel and r["work"]:
+                    rates = [r["work"] / v / 1e9 for v in r["values"]]
+                    series.setdefault(r["line"], []).append((r["ranks"], *middle(rates)))
+            names = ["blocking", "ahead", "get", "direct", "signal", "UPC"]
+            series = in_order({n: sorted(p) for n, p in series.items()}, names)
+            panels.append(Lines(RANKS, Axis("rate", "GFlop/s", log=False), series,
+                                f"{app}, {panel}"))
+            said.append(beside_scalapack(app, panel, series))
+    return Shown(panels, sentence("", said)) if panels else None
+
+
+FT_PHASES = {"fft": "transform", "evolve": "evolve", "movement": "movement in memory",
+             "communication": "communication", "synchronisation": "waiting for others"}
+FT_PLACES = {"ft1": "2 ranks, shared memory", "ft2d": "4 ranks as 2 x 2, shared memory",
+             "ft": "4 hosts, 1 Gbit/s"}
+
+
+def ft_way(way):
+    return way.replace("tombolo ", "").replace("openmpi", "Open MPI").replace("mpich", "MPICH")
+
+
+def puts_of(count, size):
+    """Number and size of the puts of a rank in the exchanges of one team."""
+    return f"{count} x {bytes_text(round(size / count))}" if count else "-"
+
+
+def ft_rows(place, data):
+    """Rows of the table: a way, its time, and the puts of both rounds."""
+    for way, seconds in data["seconds"].items():
+        if not seconds:
+            continue
+        detail = data["details"].get(way, {})
+        rounds = [puts_of(*detail[team]) for team in ("rows", "columns") if team in detail]
+        if not rounds and detail.get("puts"):
+            rounds = ["-", puts_of(detail["puts"], detail["bytes"])]
+        yield [place, ft_way(way), f"{statistics.median(seconds):.3f} s",
+               f"{min(seconds):.3f}..{max(seconds):.3f}", *(rounds or ["-", "-"])]
+
+
+def ft_says(place, data):
+    medians = {way: statistics.median(v) for way, v in data["seconds"].items() if v}
+    ours = min((v, w) for w, v in medians.items() if w.startswith("tombolo"))
+    peers = [(v, w) for w, v in medians.items() if not w.startswith("tombolo")]
+    text = f"{place}: {ours[1][8:]} takes {ours[0]:.3f} s, verified"
+    slabs, collective = (medians.get(f"tombolo {w}") for w in ("slabs", "collective"))
+    if slabs and collective:
+        text += f", the exchange as a collective {times(collective / slabs)} slabs"
+    return text + (f", {ft_way(min(peers)[1])}, the fastest peer, {times(min(peers)[0] / ours[0])} "
+                   "our fastest" if peers else "")
+
+
+def ft(parts):
+    panels, rows, said = [], [], []
+    for part, place in FT_PLACES.items():
+        data = parts.get(part)
+        bars = {ft_way(way): {FT_PHASES[k]: v for k, v in detail["phases"].items()
+                              if k in FT_PHASES}
+                for way, detail in data.get("details", {}).items()} if data else {}
+        if bars:
+            title = f"{place}, class {data['class']}"
+            panels.append(Stacked(Axis("time of all iterations, mean of the ranks", "s"), bars,
+                                  title))
+            rows += ft_rows(place, data)
+            said.append(ft_says(place, data))
+    if not panels:
+        return None
+    return Shown(panels, sentence("", said), ["where", "way", "median", "least..most",
+                                              "puts a rank, rows", "puts a rank, columns"], rows)

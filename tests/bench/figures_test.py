@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every figure of the study: its texts can be read, its sentence is whole, a part alone is enough.
+
+Drawn from the kept JSON of docs/figures/data, and from small data of each kind for figures whose
+parts are not kept. Skipped (77) without Matplotlib.
+"""
+
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+import figures  # noqa: E402
+import plots  # noqa: E402
+import report  # noqa: E402
+
+SIZES = (8, 4096, 4 << 20)
+KINDS = ("put", "get", "signal", "message", "broadcast", "allreduce", "exchange")
+
+
+def row(name, size, place=None, **sides):
+    """A row of series.py; sides: {side: median}."""
+    one = {"name": name, "bytes": size, "sides": {s: [v, 0.9 * v, 1.1 * v] for s, v in
+                                                 sides.items()},
+           "rounds": {s: [v, 1.05 * v] for s, v in sides.items()}}
+    return {**one, "place": place} if place else one
+
+
+def hidden(place):
+    sides = {"thread": 0.8, "openmpi": 0.1} | ({} if place == "smp" else {"no thread": 0.2})
+    return [row(f"{kind}_overlap", size, place, **sides) for kind in KINDS for size in SIZES]
+
+
+def ft(*ways):
+    phases = {"fft": 1.0, "evolve": 0.2, "movement": 0.5, "communication": 0.3,
+              "synchronisation": 0.2}
+    return {"class": "A", "rounds": 2, "seconds": {w: [2.2, 2.3] for w in ways},
+            "details": {w: {"phases": phases, "puts": 10, "bytes": 1 << 20, "rows": [4, 1 << 19],
+                            "columns": [6, 1 << 19]} for w in ways}}
+
+
+SMALL = {
+    "overlap": {"rounds": 2, "records": hidden("smp") + hidden("udp") + hidden("ofi")},
+    "overlapnet": {"rounds": 2, "records": hidden("udp, 1gbit")},
+    "silent": {"rounds": 2, "records": [
+        {"operation": name, "conduit": c, "us": [20.0, 21.0], "stolen": [10.0, 12.0]}
+        for name in ("put 8 B", "64 puts of 8 B") for c in ("udp", "ofi")]},
+    "start": {"rounds": 2, "records": [
+        {"panel": panel, "line": line, "ranks": n, "unit": "s", "values": [0.1 * n, 0.2 * n]}
+        for panel in ("start", "memory") for line in ("Tombolo", "Open MPI", "MPICH")
+        for n in (1, 4, 16)]},
+    "ft1": ft("tombolo packed", "tombolo collective", "tombolo slabs", "tombolo UPC nb",
+              "openmpi alltoall"),
+    "ft2d": ft("tombolo packed", "tombolo slabs", "mpich p2p"),
+    "ft": ft("tombolo slabs-signal"),
+    "simreal": {"rounds": "2,3", "collectives": [
+        {"collective": "broadcast", "bytes": 8, "ranks": n, "real_s": 1e-3, "simulated_s": 1.1e-3}
+        for n in (8, 64)], "applications": [
+        {"application": "hydro", "way": "signal", "ranks": n, "real_s": 1e-3,
+         "simulated_s": 1.5e-3} for n in (8, 64)]},
+}
+WANTED = ("overlap", "silent", "start", "ft", "sim-real")
+
+
+class Figures(unittest.TestCase):
+    """Of kept data and of small data."""
+
+    def check(self, data):
+        """Names of the figures that these data give."""
+        names = []
+        for figure, one in figures.all_shown(data):
+            with self.subTest(figure=figure.name):
+                drawn = plots.figure(figure.title, *one.panels)
+                self.assertEqual(plots.problems(drawn), [])
+                self.assertRegex(one.says, r"\.$")
+                self.assertNotRegex(one.says, r"None|nan| , |\.\.")
+                self.assertTrue(all(len(r) == len(one.heads) for r in one.rows), one.rows)
+                facts = dict(report.facts_of(figure, data))
+                self.assertTrue({"repeat", "raw JSON", "machine", "mode", "spread"} <= set(facts))
+            names.append(figure.name)
+        return names
+
+    def test_kept(self):
+        self.assertGreater(len(self.check(figures.load(ROOT / "docs/figures/data"))), 13)
+
+    def test_small(self):
+        names = self.check(SMALL)
+        self.assertEqual(set(WANTED) - set(names), set())
+
+    def test_one_part_alone(self):
+        """A part whose others are missing is drawn all the same."""
+        for part in SMALL:
+            self.assertTrue(self.check({part: SMALL[part]}), part)
+
+    def test_sentences(self):
+        said = {f.name: one.says for f, one in figures.all_shown(SMALL)}
+        self.assertIn("of collectives: 2 of 2; applications: 0 of 2", said["sim-real"])
+        self.assertIn("82 % (20 % without the conduit's thread)", said["overlap"])
+        self.assertIn("Of 16 ranks one needs", said["start"])
+        self.assertIn("the exchange as a collective as long as slabs", said["ft"])
+
+
+if __name__ == "__main__":
+    if plots.missing():
+        print(f"skipped: {plots.missing()}")
+        sys.exit(77)
+    unittest.main()
