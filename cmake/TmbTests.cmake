@@ -486,6 +486,8 @@ $<TARGET_FILE:bench__ft>;--class;S;--schedule;all;--grid;2x2")
   tmb_register_run(bench.simulate bench "python3;${PROJECT_SOURCE_DIR}/tests/bench/simulate.py")
   tmb_register_run(bench.sim_figures bench
     "python3;${PROJECT_SOURCE_DIR}/tests/bench/sim_figures.py")
+  tmb_register_run(bench.cloverleaf bench
+    "python3;${PROJECT_SOURCE_DIR}/tests/bench/cloverleaf_test.py")
   tmb_register_run(bench.figures bench "python3;${PROJECT_SOURCE_DIR}/tests/bench/figures_test.py")
   tmb_register_run(bench.counts bench
     "python3;${PROJECT_SOURCE_DIR}/scripts/count_paths.py;--build;${PROJECT_BINARY_DIR};--check")
