@@ -550,6 +550,8 @@ if(NOT TMB_SANITIZE)
   tmb_add_check(release compile python3 ${tmb_scripts}/release.py --dry-run --build
     --out ${PROJECT_BINARY_DIR}/release)
   set_tests_properties(compile.release PROPERTIES LABELS "compile;nightly" TIMEOUT 1200)
+  tmb_add_check(musl compile bash ${tmb_scripts}/musl.sh ${PROJECT_BINARY_DIR}/musl)
+  set_tests_properties(compile.musl PROPERTIES LABELS "compile;nightly" TIMEOUT 1800)
 
   if(TMB_CUDA)
     set(tmb_cuda_include "")

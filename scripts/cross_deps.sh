@@ -58,6 +58,12 @@ build() {
     cmake --build "$root/build/$name" --target install
 }
 
+# musl has no headers of the kernel: links to those of the system.
+if [ "$target" = musl ] && [ ! -e "$root/kernel/linux" ]; then
+  mkdir -p "$root/kernel"
+  ln -sf /usr/include/linux /usr/include/asm-generic "/usr/include/$(uname -m)-linux-gnu/asm" \
+    "$root/kernel/"
+fi
 [ -e "$root/complete" ] && exit 0
 command -v "$compiler" >/dev/null || skip "no compiler $compiler"
 command -v pkg-config >/dev/null || skip "no pkg-config"

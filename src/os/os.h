@@ -187,6 +187,11 @@ int tmb_os_signal_process(pid_t pid, uint64_t start_time, int sig);
  * with errno set where the system does not allow it. */
 int tmb_os_borrow_fd(pid_t pid, int number);
 
+/* Has `handler` run when the process ends by exit() or return from main, with the exit code; 0
+ * where the C library does not tell it (musl). One handler a process. Returns 0, or else an error.
+ */
+int tmb_os_at_exit(void (*handler)(int code));
+
 /* ---- limits of the process */
 
 /*

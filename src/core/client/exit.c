@@ -24,6 +24,7 @@
 #include "core/op/record.h"
 #include "core/op/trace.h"
 #include "core/progress/net_sleep.h"
+#include "os/os.h"
 #include "os/process/coverage.h"
 #include "os/process/signals.h"
 
@@ -182,8 +183,7 @@ void tmb_exit_in_order(int code) {
 }
 
 /* exit() and return from main: the job ends with this code, too. */
-static void on_plain_exit(int code, void *arg) {
-  (void)arg;
+static void on_plain_exit(int code) {
   leave_network(code);
   if (exiting.boot) (void)tmb_boot_record_exit(exiting.boot, code);
 }
@@ -269,5 +269,5 @@ void tmb_exit_install(struct tmb_boot *boot) {
   for (size_t i = 0; i < TMB_ARRAY_LEN(terminators); i++)
     catch_signal(terminators[i], &terminator, left_alone);
   catch_signal(SIGQUIT, &quit, left_alone);
-  if (tmb_cfg_bool(TMB_CFG_CATCH_EXIT)) on_exit(on_plain_exit, NULL);
+  if (tmb_cfg_bool(TMB_CFG_CATCH_EXIT)) (void)tmb_os_at_exit(on_plain_exit);
 }

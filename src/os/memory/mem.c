@@ -46,7 +46,7 @@ static void add_limit(struct limit_list *list, const char *name, uint64_t bytes)
   item->bytes = bytes >= 1ull << 62 ? UINT64_MAX : bytes;
 }
 
-static void add_rlimit(struct limit_list *list, const char *name, __rlimit_resource_t resource) {
+static void add_rlimit(struct limit_list *list, const char *name, int resource) {
   struct rlimit limit;
   if (getrlimit(resource, &limit) != 0) return;
   add_limit(list, name, limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur);

@@ -2,9 +2,9 @@
 /*
  * Places in the code of this process, see code.h.
  *
- * Owns: nothing. Called as code.h says. Calls: dladdr1, readlink. The loader knows the program
- * itself by an empty name or by the name that it was started with, so its file comes from the
- * system.
+ * Owns: nothing. Called as code.h says. Calls: dladdr1 or dladdr, readlink. The loader knows the
+ * program itself by an empty name or by the name that it was started with, so its file comes from
+ * the system.
  */
 #define _GNU_SOURCE
 #include "os/process/code.h"
@@ -16,19 +16,33 @@
 #include <stdio.h>
 #include <unistd.h>
 
-bool tmb_os_code_place(const void *code, char *buf, size_t bytes) {
+/* The file that holds the code, "" for the program itself, and what addresses in it count from. */
+static const char *file_of(const void *code, uintptr_t *base) {
   Dl_info info;
+#ifdef __GLIBC__
   struct link_map *map = NULL;
+  if (!dladdr1(code, &info, (void **)(void *)&map, RTLD_DL_LINKMAP) || !map) return NULL;
+  *base = map->l_addr;
+  return map->l_name ? map->l_name : "";
+#else /* musl has no dladdr1 */
+  if (!dladdr(code, &info)) return NULL;
+  *base = (uintptr_t)info.dli_fbase;
+  return info.dli_fname ? info.dli_fname : "";
+#endif
+}
+
+bool tmb_os_code_place(const void *code, char *buf, size_t bytes) {
   char program[PATH_MAX];
-  if (!dladdr1(code, &info, (void **)(void *)&map, RTLD_DL_LINKMAP) || !map) return false;
-  const char *file = map->l_name;
-  if (!file || file[0] != '/') {
+  uintptr_t base = 0;
+  const char *file = file_of(code, &base);
+  if (!file) return false;
+  if (file[0] != '/') {
     const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
     if (n <= 0) return false;
     program[n] = '\0';
     file = program;
   }
   const int n =
-      snprintf(buf, bytes, "%s+0x%llx", file, (unsigned long long)((uintptr_t)code - map->l_addr));
+      snprintf(buf, bytes, "%s+0x%llx", file, (unsigned long long)((uintptr_t)code - base));
   return n > 0 && (size_t)n < bytes;
 }

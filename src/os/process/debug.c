@@ -17,7 +17,6 @@
 #include "os/process/signals.h"
 
 #include <errno.h>
-#include <execinfo.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -29,6 +28,18 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#if __has_include(<execinfo.h>) /* musl has none */
+# include <execinfo.h>
+#else
+static int backtrace(void **frames, int count) {
+  (void)frames, (void)count;
+  return 0;
+}
+static void backtrace_symbols_fd(void *const *frames, int count, int fd) {
+  (void)frames, (void)count, (void)fd;
+}
+#endif
 
 extern char **environ;
 

@@ -30,13 +30,13 @@ static bool may_raise(const char *desc) {
 bool tmb_os_maximize_rlimit(int resource, const char *desc) {
   struct rlimit limit;
   if (!may_raise(desc)) return true;
-  if (getrlimit((__rlimit_resource_t)resource, &limit) != 0) return false;
+  if (getrlimit(resource, &limit) != 0) return false;
   if (limit.rlim_cur == RLIM_INFINITY) return true;
   const struct rlimit infinite = {RLIM_INFINITY, RLIM_INFINITY};
-  if (setrlimit((__rlimit_resource_t)resource, &infinite) == 0) return true;
+  if (setrlimit(resource, &infinite) == 0) return true;
   if (limit.rlim_cur == limit.rlim_max) return true;
   limit.rlim_cur = limit.rlim_max;
-  return setrlimit((__rlimit_resource_t)resource, &limit) == 0;
+  return setrlimit(resource, &limit) == 0;
 }
 
 bool tmb_os_maximize_rlimits(void) {

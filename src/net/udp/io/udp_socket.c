@@ -18,7 +18,6 @@
 #include "net/udp/io/udp_line.h"
 
 #include <errno.h>
-#include <linux/errqueue.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -29,6 +28,8 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <linux/errqueue.h> /* after time.h: it uses struct timespec */
 
 #ifndef UDP_SEGMENT
 # define UDP_SEGMENT 103 /* fixed by Linux */
