@@ -34,4 +34,8 @@ refused "TOMBOLO_CONDUIT=smp reaches the ranks of one host" TOMBOLO_CONDUIT=smp
 start=(bash -c 'mkdir "$0" 2>/dev/null && export TOMBOLO_NET_PLUGIN=/no/such.so; exec "$@"'
   "$dir/one")
 refused "TOMBOLO_NET_PLUGIN=/no/such.so cannot be loaded" TOMBOLO_CONDUIT=udp
+
+# A command that PATH has found knows where its plug-ins are.
+PATH=$(dirname "$TOMBOLO"):$PATH tombolo info --network | grep -q '^ *udp .* plug-in /' ||
+  fail "tombolo info, started by PATH, does not find the plug-in of udp"
 echo "passed"

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "os/memory/memfd.h"
 #include "os/os.h"
+#include "os/process/code.h"
 
 #include "build_info.h"
 
@@ -64,11 +65,9 @@ static bool udp_socket_works(char *why, size_t why_bytes) {
 
 /* A folder of plug-ins, beside the library if it is loaded as one, or the command. */
 static void add_folder(const void *symbol, const char *below, char *path, size_t bytes) {
-  Dl_info self;
-  const bool known = dladdr(symbol, &self) && self.dli_fname;
-  const char *slash = known ? strrchr(self.dli_fname, '/') : NULL;
-  snprintf(path, bytes, "%.*s/%s", slash ? (int)(slash - self.dli_fname) : 0,
-           slash ? self.dli_fname : "", below);
+  char file[PATH_BYTES];
+  const size_t length = tmb_os_code_folder(symbol, file, sizeof file);
+  snprintf(path, bytes, "%.*s/%s", (int)length, length ? file : "", below);
 }
 
 /* Where the plug-in of a conduit is. out path: of it, or its plain name for the loader. */

@@ -9,7 +9,7 @@
  * none; what is used has its mandatory slots and fits this library; all ranks of the job find one,
  * or all fail, and of each host the first that found none says why; plug-ins stay loaded.
  */
-#define _GNU_SOURCE 1 /* dladdr */
+#define _GNU_SOURCE 1
 #include "core/client/conduit.h"
 
 #include "base/config.h"
@@ -21,6 +21,7 @@
 #include "net/hook/hook.h"
 #include "net/list.h"
 #include "os/os.h"
+#include "os/process/code.h"
 
 #include "build_info.h"
 
@@ -51,16 +52,6 @@ __attribute__((format(printf, 2, 3))) static void note(struct reason *why, const
   va_end(args);
 }
 
-/* Folder of this library, or of the program that is linked with it. Returns its length, 0: not
- * known. */
-static int own_folder(const char **folder) {
-  Dl_info self;
-  const bool known = dladdr((const void *)&tmb_net_built_in, &self) && self.dli_fname;
-  const char *slash = known ? strrchr(self.dli_fname, '/') : NULL;
-  *folder = slash ? self.dli_fname : "";
-  return slash ? (int)(slash - self.dli_fname) : 0;
-}
-
 /* File of the plug-in of a conduit: mpi has one for each binary interface of MPI. */
 static void file_of(const char *name, char *file, size_t bytes) {
   const bool mpi = strcmp(name, "mpi") == 0;
@@ -80,14 +71,15 @@ static void *open_in(const char *folder, int length, const char *below, const ch
 
 static void *open_plugin(const char *name, struct reason *why) {
   char file[128];
-  const char *asked = tmb_cfg_str(TMB_CFG_NET_PLUGIN), *own;
+  const char *asked = tmb_cfg_str(TMB_CFG_NET_PLUGIN);
+  char own[PATH_BYTES];
   if (asked && asked[0]) {
     void *library = dlopen(asked, RTLD_NOW | RTLD_LOCAL);
     if (!library) note(why, "TOMBOLO_NET_PLUGIN=%s cannot be loaded: %s", asked, dlerror());
     return library;
   }
   file_of(name, file, sizeof file);
-  const int length = own_folder(&own);
+  const int length = (int)tmb_os_code_folder((const void *)&tmb_net_built_in, own, sizeof own);
   bool there = false;
   void *library = open_in(own, length, "tombolo/", file, &there);
   if (!there) library = open_in(own, length, "", file, &there);

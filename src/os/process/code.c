@@ -14,6 +14,7 @@
 #include <link.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The file that holds the code, "" for the program itself, and what addresses in it count from. */
@@ -31,17 +32,30 @@ static const char *file_of(const void *code, uintptr_t *base) {
 #endif
 }
 
-bool tmb_os_code_place(const void *code, char *buf, size_t bytes) {
-  char program[PATH_MAX];
-  uintptr_t base = 0;
-  const char *file = file_of(code, &base);
-  if (!file) return false;
-  if (file[0] != '/') {
-    const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (n <= 0) return false;
-    program[n] = '\0';
-    file = program;
+/* The same, where the loader's name of the program itself is replaced by the system's. */
+static bool find_file(const void *code, char *buf, size_t bytes, uintptr_t *base) {
+  const char *file = file_of(code, base);
+  if (!file || bytes == 0) return false;
+  if (file[0] == '/') {
+    const int n = snprintf(buf, bytes, "%s", file);
+    return n > 0 && (size_t)n < bytes;
   }
+  const ssize_t n = readlink("/proc/self/exe", buf, bytes - 1);
+  buf[n > 0 ? n : 0] = '\0';
+  return n > 0;
+}
+
+size_t tmb_os_code_folder(const void *code, char *buf, size_t bytes) {
+  uintptr_t base;
+  if (!find_file(code, buf, bytes, &base)) return 0;
+  const char *slash = strrchr(buf, '/');
+  return slash ? (size_t)(slash - buf) : 0;
+}
+
+bool tmb_os_code_place(const void *code, char *buf, size_t bytes) {
+  char file[PATH_MAX];
+  uintptr_t base;
+  if (!find_file(code, file, sizeof file, &base)) return false;
   const int n =
       snprintf(buf, bytes, "%s+0x%llx", file, (unsigned long long)((uintptr_t)code - base));
   return n > 0 && (size_t)n < bytes;

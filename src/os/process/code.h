@@ -18,4 +18,9 @@
  * does not fit. */
 bool tmb_os_code_place(const void *code, char *buf, size_t bytes);
 
+/* Write the name of the file that has an address in the code: the library, or the program that is
+ * linked with it, also one that was started by PATH. Returns the length of its folder, 0: not
+ * known. */
+size_t tmb_os_code_folder(const void *code, char *buf, size_t bytes);
+
 #endif
