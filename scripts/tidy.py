@@ -84,6 +84,7 @@ RULES = (
     "words",
     "prints",
     "tuning",
+    "sentence",
     "gate",
 )
 WORDS = {
@@ -95,6 +96,8 @@ WORDS = {
 }
 WORD = re.compile(r"(?<![a-z])(" + "|".join(WORDS) + r")(?![a-z])", re.I)
 WORDS_OK = ("docs/TERMS.md", "docs/DECISIONS/", "scripts/tidy.py", "scripts/tidy_test.py")
+MAX_SENTENCE = 32  # words; 25 is what to aim at
+HISTORY = ("docs/RESULTS_", "docs/FIGURES", "CHANGELOG.md", "bench/apps/")
 TUNED = ("src/core/", "src/net/")
 NUMBER = re.compile(r"\s*#\s*define\s+(\w+)\s+((?:\(*(?:UINT\d\d_C|size_t|uintptr_t)|[\d(]).*)")
 KNOWN_NUMBERS = {"_GNU_SOURCE", "GASNET_PAR", "NS_PER_S", "HAS_WIDE"}
@@ -191,6 +194,38 @@ def check_tuning(file):
         if _plain_number(value) and not based and not BASIS.search(comment):
             text = "say when it was chosen or measured (YYYY-MM-DD), or what it is fixed by"
             yield number, "tuning", f"{match.group(1)}: {text}"
+
+
+def _paragraphs(lines):
+    """Text of a page as (line number, text): paragraphs, items of lists, cells of tables."""
+    text, start, code = [], 0, False
+    for number, line in enumerate([*lines, ""], 1):
+        fence, row = line.startswith("```"), line.startswith("|")
+        code ^= fence
+        item = re.match(r"\s*([*-]|\d+\.) ", line)
+        plain = not (code or fence or row or line.startswith("#") or not line.strip())
+        if text and (item or not plain):
+            yield start, " ".join(text)
+            text = []
+        if row:
+            yield from ((number, cell) for cell in line.split("|"))
+        elif plain and (text or item or not line.startswith("    ")):
+            start = start if text else number
+            text.append(line.strip())
+
+
+def check_sentences(file):
+    """Sentences, or their parts up to a colon or semicolon; `code` counts as one word."""
+    if file.path.startswith(HISTORY):
+        return
+    for number, text in _paragraphs(file.lines):
+        text = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "Code", text))
+        for part in re.split(r"(?<=[.!?:])\s+(?=[A-Z*\[(\"0-9])|(?<=;)\s+", text):
+            count = len(re.findall(r"[^\W_][\w'.,/%-]*", part))
+            if count > MAX_SENTENCE:
+                start = " ".join(part.split()[:6])
+                text = f"{count} words, at most {MAX_SENTENCE}: {start} ..."
+                yield number, "sentence", text
 
 
 # ---- rules on functions
@@ -713,7 +748,7 @@ def check_file(file, root, layers, listed):
     """One file's findings as (line, rule, message), and how many a comment excuses."""
     rules = [check_head, check_lines, check_words]
     if file.path.endswith(".md"):
-        rules = [check_words]
+        rules = [check_words, check_sentences]
     if file.is_c:
         rules += [
             check_functions,

@@ -256,6 +256,15 @@ class Rules(unittest.TestCase):
         for good in ("assert_true(a)", "assert_true(!a || a < 2)", "assert_int_equal(a, 1)"):
             self.quiet({"src/base/x_test.c": test % good})
 
+    def test_sentence(self):
+        word = "Word " + "word " * 30
+        files = {"src/base/x.c": HEAD}
+        for bad in (word + "and more.\n", f"* {word}\n  and more.\n", f"| a | {word} a b |\n"):
+            self.fires("sentence", {**files, "docs/X.md": bad}, "docs/X.md:1")
+        for good in (word + "end. More.\n", word + "\n\nMore words.\n", f"```\n{word * 2}\n```\n"):
+            self.quiet({**files, "docs/X.md": good})
+        self.quiet({**files, "docs/X.md": f"    {word * 2}\n", "CHANGELOG.md": word * 2 + "\n"})
+
     def test_tuning(self):
         path = "src/core/x.h"
         above = "/* Chosen 2026-11-21. */\n"

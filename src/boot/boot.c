@@ -112,7 +112,7 @@ static bool two_launchers(const char *launched) {
   (void)tmb_invitation_rank(launched, &ours);
   tmb_print(
       "this program was started by 'tombolo run' (rank %u) and by %s (rank %u of %u); use one "
-      "of them, or say TOMBOLO_LAUNCHER=none to leave the second one out of account",
+      "of them, or set TOMBOLO_LAUNCHER=none to ignore the second one",
       ours, who, rank, size);
   return true;
 }

@@ -129,22 +129,22 @@ def rank_stopped(job):
 
 def host_killed(job):
     job.lab.hosts[2].kill()
-    return [4, 5], PEER_TIMEOUT, r"host host2 with ranks 4-5 is gone"
+    return [4, 5], PEER_TIMEOUT, r"host host2 with ranks 4-5 is lost"
 
 
 def agent_killed(job):
     job.signal_agent(1, signal.SIGKILL)
-    return [2, 3], PEER_TIMEOUT, r"host host1 with ranks 2-3 is gone"
+    return [2, 3], PEER_TIMEOUT, r"host host1 with ranks 2-3 is lost"
 
 
 def agent_stopped(job):
     job.signal_agent(1, signal.SIGSTOP)
-    return [2, 3], PEER_TIMEOUT, r"host host1 with ranks 2-3 is gone: .*said nothing"
+    return [2, 3], PEER_TIMEOUT, r"host host1 with ranks 2-3 is lost: .*said nothing"
 
 
 def cable_cut(job):
     job.lab.cut(2)
-    return [4, 5], 2 * PEER_TIMEOUT, r"(host host2 with ranks 4-5 is gone|rank [45] .*host ?2)"
+    return [4, 5], 2 * PEER_TIMEOUT, r"(host host2 with ranks 4-5 is lost|rank [45] .*host ?2)"
 
 
 HAPPENINGS = (rank_killed, rank_0_killed, rank_stopped, host_killed, agent_killed, agent_stopped,

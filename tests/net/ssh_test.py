@@ -144,7 +144,7 @@ class Losses(unittest.TestCase):
             process = self.hold(lab)
             lab.hosts[2].kill()
             _, err = process.communicate(timeout=10)
-            self.assertRegex(err, r"host host2 with ranks 4-5 is gone: .*; ending the other 4")
+            self.assertRegex(err, r"host host2 with ranks 4-5 is lost: .*; ending the other 4")
             self.assertEqual(process.returncode, 1)
             self.assertEqual(lab.leftovers(), [])
 
@@ -154,7 +154,7 @@ class Losses(unittest.TestCase):
             lab.cut(1)
             began = time.monotonic()
             _, err = process.communicate(timeout=20)
-            self.assertRegex(err, r"host host1 with ranks 2-3 is gone: .*said nothing for 2 s")
+            self.assertRegex(err, r"host host1 with ranks 2-3 is lost: .*said nothing for 2 s")
             self.assertLess(time.monotonic() - began, 8)
             self.assertEqual([h for h, words in lab.leftovers(6) if "bootstrap" in words], [])
 

@@ -98,8 +98,8 @@ class Why(unittest.TestCase):
         pair = (r"(2 hosts get|rank [01] on host[01] gets) no answer from (rank 2 on )?host2 for "
                 r"\S+ s: ")
         for chain, end_of_link, pattern in (
-            ("INPUT", "-i", "what is sent to it is lost on the way; what it sends arrives"),
-            ("OUTPUT", "-o", "what it sends is lost on the way; what is sent to it arrives"),
+            ("INPUT", "-i", "what is sent to it is lost in the network; what it sends arrives"),
+            ("OUTPUT", "-o", "what it sends is lost in the network; what is sent to it arrives"),
             (None, None, "it answers nobody"),
         ):
             with self.subTest(chain), Lab(hosts=3, sshd=True) as lab:

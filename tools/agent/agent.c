@@ -301,7 +301,7 @@ static bool receive_job(struct agent *a) {
       const bool good = tree_job_unpack(&p, &a->tree.job, &a->tree.first, &a->tree.last);
       explicit_bzero(p.data, p.bytes);
       a->tree.host = a->tree.first;
-      if (!good) tmb_print("run: what came is no job of this version");
+      if (!good) tmb_print("run: what was received is not a job of this version");
       return good;
     }
   }

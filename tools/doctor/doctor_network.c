@@ -194,7 +194,8 @@ static void judge_host(struct doctor *d, const char *host, const struct doctor_p
                "%s has \"%s\", this host has \"%s\"", host, line, tool_version());
   } else if (p->status < 0) {
     doctor_add(d, DOCTOR_ERROR, "host",
-               "Look whether the host is up, and which way its packets are filtered; "
+               "Check that the host is up, and whether a firewall drops its packets in one "
+               "direction; "
                "TOMBOLO_SSH_TIMEOUT sets the time.",
                "%s does not answer", host);
   } else if (code == SSH_FAILED) {

@@ -150,7 +150,7 @@ static int plan_job(struct run *run, struct tree_job *job) {
     return TOOL_EXIT_USAGE;
   }
   if (!getcwd(folder, sizeof folder)) {
-    tmb_print("run: cannot tell the working folder: %s; use --cwd", strerror(errno));
+    tmb_print("run: cannot determine the working folder: %s; use --cwd", strerror(errno));
     return TOOL_EXIT_FAILED;
   }
   job->stdin_rank = who;
@@ -212,7 +212,7 @@ static void host_lost(struct tree *t, uint32_t host, const char *why) {
   struct root *r = t->arg;
   if (r->supervised && t->sup)
     tmb_supervise_lose_host(t->sup, host, t->job.host_name[host],
-                            *why ? why : "the agent above it is gone");
+                            *why ? why : "the agent above it is lost");
   else
     fail_start(r, host, why, TOOL_EXIT_FAILED);
 }

@@ -115,7 +115,8 @@ static int start(const struct upcrun *u, char **rest, int count) {
   static char name[] = "tombolo run", n[] = "-n", v[] = "-v", bind[] = "--bind", end[] = "--";
   const char *threads = u->threads ? u->threads : compiled_threads(rest[0]);
   if (!*threads) {
-    tmb_print("upcrun: how many threads? Say -n N, or compile '%s' with -T N", rest[0]);
+    tmb_print("upcrun: the number of threads is not known; give -n N, or compile '%s' with -T N",
+              rest[0]);
     return TOOL_EXIT_USAGE;
   }
   char **argv = calloc((size_t)count + 8, sizeof *argv), *number = strdup(threads);

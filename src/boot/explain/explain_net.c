@@ -73,8 +73,8 @@ static const char *direction(const struct losses *l, uint32_t g, uint32_t heard)
   if (!is_seen(l, g)) return "it answers nobody: it is cut off, stopped, or has no power";
   if (hears == UINT32_MAX || (hears < LONG_MS && heard < LONG_MS))
     return "the network between them is cut or loses packets, or that rank does not poll";
-  if (heard < LONG_MS) return "what is sent to it is lost on the way; what it sends arrives";
-  if (hears < LONG_MS) return "what it sends is lost on the way; what is sent to it arrives";
+  if (heard < LONG_MS) return "what is sent to it is lost in the network; what it sends arrives";
+  if (hears < LONG_MS) return "what it sends is lost in the network; what is sent to it arrives";
   return "packets are lost in both directions";
 }
 

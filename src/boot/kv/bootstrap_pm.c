@@ -96,7 +96,7 @@ static bool fetch(struct tmb_boot *b, uint32_t host, char *parts, size_t bytes, 
   for (uint32_t r = 0; r < b->size; r++) count += b->places.host_of[r] == host;
   key_of(key, managed.rounds, host);
   if (tmb_pm_get_data(&managed.pm, leader_of(b, host), key, text, count * bytes)) {
-    tmb_print("host %s has not said its part through %s; do all ranks run the same program?",
+    tmb_print("host %s has sent nothing through %s; do all ranks run the same program?",
               tmb_boot_host_name(b, leader_of(b, host)), managed.pm.who);
     return false;
   }
@@ -262,7 +262,7 @@ static int exchange_cards(struct tmb_boot *b, struct job_card *job, int *listene
   if (!tmb_pm_get_data(&managed.pm, 0, "tmb-job", job, sizeof *job) && job->layout == TMB_CTL_MAGIC)
     return TMB_OK;
   tmb_print(
-      "rank %u of %u, started by %s: rank 0 has said nothing that this version of the library "
+      "rank %u of %u, started by %s: rank 0 has sent nothing that this version of the library "
       "understands; all programs of the job must be linked with one version of it",
       b->rank, b->size, managed.pm.who);
   return TMB_E_PROTOCOL;
@@ -272,10 +272,9 @@ static int get_host(struct tmb_boot *b, uint32_t host, struct host_card *card) {
   char key[TMB_PM_KEY_BYTES];
   snprintf(key, sizeof key, "tmb-h%u", host);
   if (!tmb_pm_get_data(&managed.pm, leader_of(b, host), key, card, sizeof *card)) return TMB_OK;
-  tmb_print(
-      "rank %u of %u, started by %s: rank %u has not said how to reach it; all programs of the "
-      "job must use this library, and their ranks see the same hosts",
-      b->rank, b->size, managed.pm.who, leader_of(b, host));
+  tmb_print("rank %u of %u, started by %s: rank %u has not sent its address; all programs of the "
+            "job must use this library, and their ranks see the same hosts",
+            b->rank, b->size, managed.pm.who, leader_of(b, host));
   return TMB_E_PROTOCOL;
 }
 
@@ -286,7 +285,7 @@ static int open_bells(const struct tmb_boot *b) {
   for (uint32_t i = 0; i < b->places.near_count; i++) {
     managed.fds[FDS + i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (managed.fds[FDS + i] >= 0) continue;
-    tmb_print("cannot make a bell: %s; raise 'ulimit -n'", strerror(errno));
+    tmb_print("cannot make a doorbell (an eventfd): %s; raise 'ulimit -n'", strerror(errno));
     return TMB_E_LIMIT;
   }
   return TMB_OK;

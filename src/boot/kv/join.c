@@ -92,7 +92,7 @@ static int tie_to_supervisor(const struct tmb_ctl *ctl) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() == ctl->supervisor_pid) return TMB_OK;
   if (kill(ctl->supervisor_pid, 0) == 0 || errno == EPERM) return TMB_OK;
-  tmb_warn("the launcher (pid %d) that this program was started by is gone; start the program anew",
+  tmb_warn("the launcher (pid %d) that started this program has ended; start the program anew",
            (int)ctl->supervisor_pid);
   return TMB_E_STATE;
 }
@@ -124,10 +124,10 @@ static int take_bell(const struct tmb_boot *b, int number) {
   if (is_bell(number)) return tmb_memfd_cloexec(number, true) ? -1 : number;
   const int fd = tmb_os_borrow_fd(b->ctl->supervisor_pid, number);
   if (fd < 0)
-    tmb_warn(
-        "rank %u cannot reach a bell of the job (descriptor %d): %s; a program between 'tombolo "
-        "run' and this one must not close inherited descriptors",
-        b->rank, number, strerror(errno));
+    tmb_warn("rank %u cannot reach a doorbell of the job (descriptor %d): %s; a program between "
+             "'tombolo "
+             "run' and this one must not close inherited descriptors",
+             b->rank, number, strerror(errno));
   return fd;
 }
 

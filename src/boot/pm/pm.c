@@ -139,8 +139,9 @@ static const struct tmb_pm_ops *asked(enum launcher launcher) {
 /* Each of these processes would be a job of its own, and nobody would notice. */
 static int refuse_singletons(const char *who, uint32_t rank, uint32_t size) {
   const bool slurm = strcmp(who, "srun") == 0;
-  tmb_print("this program was started by %s as rank %u of %u, which offers no way to meet the "
-            "others: %s, or use 'tombolo run -n %u', or say TOMBOLO_LAUNCHER=none to start %u "
+  tmb_print("this program was started by %s as rank %u of %u, through which its ranks cannot "
+            "exchange addresses: %s, or use 'tombolo run -n %u', or set TOMBOLO_LAUNCHER=none to "
+            "start %u "
             "separate programs",
             who, rank, size,
             slurm ? "use srun --mpi=pmix or --mpi=pmi2"

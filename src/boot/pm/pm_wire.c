@@ -159,7 +159,7 @@ static int greet(struct tmb_pm *pm, int version) {
     return TMB_OK;
   }
   tmb_print(
-      "rank %u speaks PMI-%d with %s, which speaks PMI-%s; say TOMBOLO_LAUNCHER=pmi%s, or use "
+      "rank %u speaks PMI-%d with %s, which speaks PMI-%s; set TOMBOLO_LAUNCHER=pmi%s, or use "
       "another --mpi= of srun",
       pm->rank, version, pm->who, said, said);
   return TMB_E_UNSUPPORTED;

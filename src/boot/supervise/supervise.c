@@ -296,7 +296,7 @@ void tmb_supervise_lose_host(struct tmb_sup *s, uint32_t host, const char *name,
   const uint32_t count = mark_lost(s, host, lost);
   const bool go_on = tmb_sup_goes_on(s);
   if (!told)
-    tmb_print("host %s with rank%s %s is gone: %s%s", name, count == 1 ? "" : "s",
+    tmb_print("host %s with rank%s %s is lost: %s%s", name, count == 1 ? "" : "s",
               tmb_ranklist_format(list, sizeof list, s->l->size, lost), why,
               tmb_sup_others_text(s, go_on, others, sizeof others));
   tmb_sup_add_code(s, 1);

@@ -226,7 +226,8 @@ static bool pull_reduce(struct tmb_coll_op *op, uint32_t index, uint64_t at, siz
     from = op->bounce;
     op->at.pull_refused = !tmb_pull_read(peer, m->pid, m->address + at, from, bytes);
     if (op->at.pull_refused && at && op->chunk < op->reducer.elem)
-      tmb_fatal("rank %u has forbidden to be read in the middle of a reduction of elements of %zu "
+      tmb_fatal("rank %u does not allow its memory to be read in the middle of a reduction of "
+                "elements of %zu "
                 "bytes; set TOMBOLO_COLL_DIRECT=0",
                 peer, op->reducer.elem);
     if (op->at.pull_refused) return false;

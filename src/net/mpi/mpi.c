@@ -66,7 +66,7 @@ static void warn_of_threads(const struct tmb_net *net, int level) {
   if (!net->env.threads || level >= MPI_THREAD_SERIALIZED || net->env.rank) return;
   net->env.up->print(
       "mpi: MPI was initialised with MPI_THREAD_%s, but this program's threads may all be in this "
-      "library (GASNET_PAR); they take turns in MPI, which most MPI libraries bear; call "
+      "library (GASNET_PAR); they take turns in MPI, which most MPI libraries tolerate; call "
       "MPI_Init_thread with MPI_THREAD_SERIALIZED, or MPI_THREAD_MULTIPLE if threads of the "
       "program use MPI meanwhile",
       level_name(level));

@@ -118,7 +118,7 @@ __attribute__((format(printf, 2, 3))) static void answer(const struct server *s,
   const int n = vsnprintf(line, sizeof line, format, args);
   va_end(args);
   if (write(s->fd, line, (size_t)n) != n)
-    s->env->up->print("mpi: MPICH does not take an answer: %s", strerror(errno));
+    s->env->up->print("mpi: MPICH does not accept an answer: %s", strerror(errno));
 }
 
 static void put(struct server *s, const char *line) {

@@ -102,7 +102,7 @@ static int meet(const struct tmb_net_env *env, struct plan *plan) {
   const struct tmb_net_up *up = env->up;
   struct udp_card card;
   if (!udp_card_fill(&card, up->setting("TOMBOLO_UDP_INTERFACES"))) {
-    up->print("udp: the system does not tell its interfaces: %s", strerror(errno));
+    up->print("udp: cannot list the interfaces of this host: %s", strerror(errno));
     memset(&card, 0, sizeof card);
   }
   card.version = TMB_NET_ABI;

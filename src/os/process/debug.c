@@ -254,8 +254,8 @@ static void check_mechanisms(void) {
   if (rank != 0 && rank != TMB_RANK_UNKNOWN) return;
   for (bool end = false; !end;) {
     if (next_mechanism(&list, &end)) continue;
-    tmb_warn("GASNET_BACKTRACE_TYPE=\"%s\" names a way to make backtraces that is not here; there "
-             "are EXECINFO, GDB and what the client adds",
+    tmb_warn("GASNET_BACKTRACE_TYPE=\"%s\" is not available; there are EXECINFO, GDB and what the "
+             "client adds",
              tmb_cfg_str(TMB_CFG_BACKTRACE_TYPE));
     return;
   }

@@ -174,8 +174,7 @@ static double find_rate(void) {
   if (strcasecmp(how, "cpuinfo") == 0) {
     told_hz = cpuinfo_hz();
     if (!(told_hz > 0)) {
-      tmb_warn(
-          "/proc/cpuinfo tells no processor rate (GASNET_TSC_RATE=cpuinfo); measuring instead");
+      tmb_warn("/proc/cpuinfo has no processor rate (GASNET_TSC_RATE=cpuinfo); measuring instead");
       source = COUNTER_NAME ", measured";
       return measure_hz();
     }
