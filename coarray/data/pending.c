@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts to images whose memory is not mapped: many are under way, and keep the order of the program.
+ * Puts to images whose memory is not mapped: many are in progress, and keep the order of the
+ * program.
  *
- * Owns: the list of ranges (pending.h), and the memory that puts under way read from. Called by the
- * transfers and by image control. Calls: the implicit handles of the layer. Invariants: the list is
- * short; a put that continues the one before it extends its range, so a loop over an array needs
- * one entry. When the list or the memory is full, all is waited for: rare, and never wrong.
+ * Owns: the list of ranges (pending.h), and the memory that puts in progress read from. Called by
+ * the transfers and by image control. Calls: the implicit handles of the layer. Invariants: the
+ * list is short; a put that continues the one before it extends its range, so a loop over an array
+ * needs one entry. When the list or the memory is full, all is waited for: rare, and never wrong.
  */
 #include "data/pending.h"
 
@@ -14,7 +15,7 @@
 
 enum { RANGES_MAX = 64, READS_PER_POLL = 16 };
 enum { LOOKS_ALONE = 1024, LOOKS_PER_YIELD = 64 };
-#define MEMORY_MAX ((size_t)8 << 20) /* bytes of copies that puts under way read from */
+#define MEMORY_MAX ((size_t)8 << 20) /* bytes of copies that puts in progress read from */
 
 struct range {
   uint32_t rank;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts to images whose memory is not mapped: many are under way, and keep the order of the program.
+ * Puts to images whose memory is not mapped: many are in progress, and keep the order of the
+ * program.
  *
  * Owns: the list of ranges that puts of this image may still change. Included by the files that
  * read or write other images' memory. Calls: put, get. Invariants: while a range is in the list, a
- * put to it may be under way; a further access of this image to any byte of it waits first, others
- * do not. Every image control statement ends with an empty list. Ranks whose memory is mapped never
- * appear: their puts are copies.
+ * put to it may be in progress; a further access of this image to any byte of it waits first,
+ * others do not. Every image control statement ends with an empty list. Ranks whose memory is
+ * mapped never appear: their puts are copies.
  */
 #ifndef CAF_PENDING_H
 #define CAF_PENDING_H
@@ -38,8 +39,8 @@ static inline void caf_serve(void) {
  * long offers its processor to others, among which may be the image that it waits for. */
 void caf_looked(const void *where, int64_t found);
 
-/* Before an access: waits until no put to the bytes [low, low + bytes) of a rank is under way, and
- * takes in messages, see CAF_SERVES. */
+/* Before an access: waits until no put to the bytes [low, low + bytes) of a rank is in progress,
+ * and takes in messages, see CAF_SERVES. */
 void caf_await_slow(uint32_t rank, const void *low, size_t bytes);
 static inline void caf_await(uint32_t rank, const void *low, size_t bytes) {
   if (__builtin_expect(caf.pending != 0, 0)) caf_await_slow(rank, low, bytes);
@@ -48,7 +49,7 @@ static inline void caf_await(uint32_t rank, const void *low, size_t bytes) {
 /* A put to these bytes of a far rank has begun, with an implicit handle. */
 void caf_pending_add(uint32_t rank, const void *low, size_t bytes);
 
-/* Memory that stays until the puts under way are done; at least one byte. May wait for them. Ends
+/* Memory that stays until the puts in progress are done; at least one byte. May wait for them. Ends
  * the program when there is none. */
 void *caf_pending_memory(size_t bytes);
 

@@ -24,7 +24,7 @@
 #define TMB_BOOT_SECRET_BYTES 32
 
 /*
- * What has become of a rank, as one word: kind, and for those that are gone exit code and signal.
+ * What has become of a rank, as one word: kind, and for lost ones exit code and signal.
  * SUSPENDED is known only of ranks that the supervisor forked itself (no program around them).
  */
 enum tmb_fate { TMB_FATE_ALIVE, TMB_FATE_SUSPENDED, TMB_FATE_ENDED, TMB_FATE_FAILED };
@@ -171,7 +171,7 @@ const char *tmb_boot_host_name(const struct tmb_boot *boot, uint32_t rank);
 /* A word that changes whenever the fate of a rank does; for the life of the job. */
 const uint32_t *tmb_boot_changes(const struct tmb_boot *boot);
 
-/* What has become of a rank: a TMB_FATE word. in rank: < size. Acquires: what a rank that is gone
+/* What has become of a rank: a TMB_FATE word. in rank: < size. Acquires: what a lost rank
  * has written is visible. Threads: any. */
 uint32_t tmb_boot_fate(const struct tmb_boot *boot, uint32_t rank);
 

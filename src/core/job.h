@@ -90,7 +90,7 @@ struct tmb_wait_policy {
 
 /* What messages and polls have to heed: bits of tmb_job.special. */
 enum {
-  TMB_SPECIAL_LOSS = 1,  /* failures are reported: peers may be gone, and progress notices it */
+  TMB_SPECIAL_LOSS = 1,  /* failures are reported: peers may be lost, and progress notices it */
   TMB_SPECIAL_COUNT = 2, /* operations are counted, or events recorded */
   TMB_SPECIAL_NET = 4    /* there is a conduit for other hosts, to be polled */
 };
@@ -137,7 +137,7 @@ struct tmb_job {
   bool joined; /* all clients so far came by gexx_Client_Join; gex_Client_Init may come once */
   int verbose_errors;
   int failure_policy;      /* GEXX_FAILURE_*, see policy.c */
-  uint64_t dropped;        /* messages to peers that were gone; atomic */
+  uint64_t dropped;        /* messages to lost peers; atomic */
   uint32_t advised;        /* bit per enum tmb_advice: said already; atomic */
   uint32_t scratch_warned; /* the deprecated scratch query was named; atomic */
   bool threads_queried;    /* gex_System_QueryProgressThreads was called */

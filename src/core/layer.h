@@ -60,7 +60,7 @@ struct tmb_layer {
   enum tmb_work work;
   int (*progress)(int serve);
 
-  /* A team's handle is gone; messages of its members may still come. */
+  /* A team's handle is destroyed; messages of its members may still come. */
   void (*team_closed)(const struct tmb_team *team);
   /* The last call that makes teams has ended in this process. */
   void (*teams_made)(void);

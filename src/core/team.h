@@ -77,7 +77,7 @@ struct tmb_team {
   struct tmb_team_barrier barrier;
   bool shared;                      /* all members are on this host and have a row; see shared.h */
   uint8_t *shared_row;              /* [size] their rows, or NULL: all 0 */
-  bool closed;                      /* the handle is gone; guarded by the registry's lock */
+  bool closed;                      /* the handle is destroyed; guarded by the registry's lock */
   struct tmb_team *hash_next;       /* registry */
   uint8_t shown;                    /* index on the status page, or TMB_STATUS_NO_TEAM */
   uint64_t recorded;                /* collectives in the trace so far */
@@ -100,7 +100,8 @@ static inline uint32_t tmb_team_jobrank(const struct tmb_team *team, uint32_t ra
 void tmb_team_init_primordial(struct tmb_team *team);
 
 /* A team of `size` members with tables to be filled by the caller: jobrank_table, *ep_index
- * (writable), shared_row, *peer_scratch (scratch only). Not registered. Fatal when memory is gone.
+ * (writable), shared_row, *peer_scratch (scratch only). Not registered. Fatal when there is no
+ * memory.
  */
 struct tmb_team *tmb_team_new(uint32_t size, bool with_scratch, gex_EP_Index_t **ep_index);
 
@@ -114,9 +115,9 @@ void tmb_team_release(struct tmb_team *team);
 void tmb_team_close(struct tmb_team *team);
 
 /* The member with this number and rank in this process. in `in`: the message that asks; NULL: a
- * member whose handle is gone is not found. Returns NULL when there is none; then, while a call
- * that makes teams is in progress here, the message has been copied, and its handler will be run
- * again once the team is registered; otherwise it is for a team that is no more. Any thread. */
+ * member whose handle is destroyed is not found. Returns NULL when there is none; then, while a
+ * call that makes teams is in progress here, the message has been copied, and its handler will be
+ * run again once the team is registered; otherwise it is for a team that is no more. Any thread. */
 struct tmb_team *tmb_team_find(uint64_t uid, uint32_t rank, const struct tmb_am_in *in);
 
 /* Members of team `uid` in this process that are registered. */

@@ -193,7 +193,7 @@ struct tmb_net_ops {
    * close. Empty: true. */
   bool (*drained)(struct tmb_net *net);
 
-  /* Rank `peer` is gone: forget what is still to be sent to it and touch none of its operations'
+  /* Rank `peer` is lost: forget what is still to be sent to it and touch none of its operations'
    * memory after the return. Returns 0 once everything that it had sent and that has come here has
    * been delivered, TMB_AGAIN before. One thread at a time. Empty: 0. */
   int (*lost)(struct tmb_net *net, uint32_t peer);

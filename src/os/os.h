@@ -178,8 +178,8 @@ uint64_t tmb_os_pid_space(void);
 
 /*
  * Send a signal to a process that is not a child of ours: only if it started at `start_time`.
- * in sig: 0: only check. Returns 0, TMB_E_STATE if that process is gone, TMB_E_ARG for a start time
- * of 0, TMB_E_SYS if it may not be signalled.
+ * in sig: 0: only check. Returns 0, TMB_E_STATE if that process has ended, TMB_E_ARG for a start
+ * time of 0, TMB_E_SYS if it may not be signalled.
  */
 int tmb_os_signal_process(pid_t pid, uint64_t start_time, int sig);
 

@@ -114,8 +114,8 @@ static bool read_output(struct agent *a, uint32_t rank, struct pipes *p, int i) 
   return false;
 }
 
-/* Reads what the ranks have written. in last: they are gone, so that what is there is all. Returns
- * whether something is left for want of room. */
+/* Reads what the ranks have written. in last: they have ended, so that what is there is all.
+ * Returns whether something is left for want of room. */
 static bool serve_output(struct agent *a, bool last) {
   bool left = false;
   const struct tmb_ctl *ctl = a->run.launch.ctl;
@@ -272,7 +272,7 @@ static void report_ready(struct agent *a) {
   a->tree.host_state[a->tree.host] = TREE_READY;
 }
 
-/* Steps of the tree until `until` holds or the node above is gone. */
+/* Steps of the tree until `until` holds or the node above is lost. */
 static bool run_until(struct agent *a, const bool *until, int limit_ms) {
   const uint64_t from = tmb_os_now_ns();
   while (!*until && !a->tree.abandoned) {

@@ -26,15 +26,15 @@ struct far_sample {
 };
 
 struct far_clock {
-  uint64_t asked_ns;           /* 0: no question is on its way */
+  uint64_t asked_ns;           /* 0: no question is in flight */
   unsigned answers;            /* to the questions of this time */
   struct far_sample sample[2]; /* at the start, at the end */
   bool at_end, sent;
-  uint64_t end_ns; /* since then the ranks are gone */
+  uint64_t end_ns; /* since then the ranks have ended */
 };
 
 /* Agent: ask, as long as there is something to ask, if the job is traced. in ended: the ranks of
- * this host are gone. Returns true once all is asked and the areas are sent. */
+ * this host have ended. Returns true once all is asked and the areas are sent. */
 bool far_trace_step(struct far_clock *clock, struct tree *tree, bool ended);
 
 /* Agent: the launcher has answered. */

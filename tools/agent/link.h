@@ -5,7 +5,7 @@
  * Owns: both descriptors and what is in flight. Called by the tree of agents. Calls: libc, pack.
  * Invariants: neither sending nor receiving blocks; frames arrive whole and in order; a frame whose
  * head is impossible ends the link. A peer says something at least every LINK_PING_NS, so that one
- * that is silent for long is gone.
+ * that is silent for long is lost.
  */
 #ifndef TMB_TOOL_LINK_H
 #define TMB_TOOL_LINK_H
@@ -26,10 +26,10 @@ enum frame_type {
   FRAME_ALL_PARTS,  /* down: a part_bytes, b part_slot; payload: parts of all ranks in that order */
   FRAME_OUTPUT,     /* up: a rank, b stream 1 or 2; payload: text */
   FRAME_TAKEN,      /* down: a host, b stream; payload: u32 bytes of output that were delivered */
-  FRAME_CLOSED,     /* down: a unused, b stream whose reader is gone */
+  FRAME_CLOSED,     /* down: a unused, b stream whose reader has closed it */
   FRAME_INPUT,      /* down: a rank; payload: its standard input, empty at the end */
   FRAME_INPUT_DONE, /* up: b bytes taken, UINT32_MAX: no more is wanted */
-  FRAME_DONE,       /* up: a host, b exit code: its ranks are gone and all is said */
+  FRAME_DONE,       /* up: a host, b exit code: its ranks have ended and all is said */
   FRAME_GONE,       /* up: a host; payload: why */
   FRAME_ASK,        /* up: a host on which somebody asks, b flags; this and the next: look.h */
   FRAME_LOOK,       /* down: a number, b flags */
@@ -53,7 +53,7 @@ struct link {
   struct pack in;    /* `at`: consumed so far */
   uint64_t heard_ns, said_ns;
   bool closed; /* the peer does not read any more */
-  bool broken; /* nothing more can come: the peer is gone, or has sent nonsense */
+  bool broken; /* nothing more can come: the peer is lost, or has sent nonsense */
 };
 
 /* Take over two descriptors, which become non-blocking. */

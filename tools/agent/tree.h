@@ -67,9 +67,9 @@ struct tree {
   uint64_t back_ns;   /* since then it runs again; silence of others counts from there */
   uint64_t failed_ns; /* since then a job that has failed ends; 0: none does */
   bool paused;        /* the ranks are stopped, and perhaps the launcher */
-  bool abandoned;     /* agents: the node above is gone */
+  bool abandoned;     /* agents: the node above is lost */
   bool started;       /* root and agents: START has passed */
-  void (*lost)(struct tree *tree, uint32_t host, const char *why); /* root: a host is gone */
+  void (*lost)(struct tree *tree, uint32_t host, const char *why); /* root: a host is lost */
 };
 
 /* ---- tree_start.c */
@@ -112,7 +112,7 @@ void tree_host_ended(struct tree *tree, uint32_t host, const char *why);
 /* Whether all hosts below are done or gone. */
 bool tree_below_ended(const struct tree *tree);
 
-/* A child's link is of no use any more: its hosts are gone. in why: of the first of them. */
+/* A child's link is of no use any more: its hosts are lost. in why: of the first of them. */
 void tree_child_lost(struct tree *tree, struct tree_child *child, const char *why);
 
 #endif

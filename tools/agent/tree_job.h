@@ -22,7 +22,7 @@ struct tree_job {
   uint32_t stdin_rank; /* rank or TMB_LAUNCH_STDIN_NONE */
   bool line_buffered, bind, check_program;
   uint32_t degree;  /* children of an agent, at most */
-  double silence_s; /* an agent that says nothing for so long is gone */
+  double silence_s; /* an agent that says nothing for so long is lost */
   double connect_s; /* until an agent must have answered */
   char *ssh;    /* command and options, words separated by blanks; with %C in it, a custom one */
   char *agent;  /* path of the tombolo command on the hosts */

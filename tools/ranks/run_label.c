@@ -45,7 +45,7 @@ struct partial {
 struct stream {
   int out_fd; /* ours: 1 or 2 */
   int epoll_fd;
-  int gone_fd;               /* eventfd: the ranks are gone, deliver what is there and end */
+  int gone_fd;               /* eventfd: the ranks have ended, deliver what is there and end */
   uint32_t ranks, open;      /* pipes; pipes not yet at their end */
   int *read_fd;              /* [ranks], -1: closed */
   struct partial *partial;   /* [ranks] */
@@ -53,7 +53,7 @@ struct stream {
   int done_fd;               /* eventfd of the label: +1 when this thread ends */
   pthread_t thread;
   bool broken; /* nobody reads our output any more */
-  bool failed; /* for another reason than that its reader has gone; its thread */
+  bool failed; /* for another reason than that its reader has closed it; its thread */
   size_t out_used;
   char out[PIPE_BUF]; /* whole lines that wait to be written */
   char in[READ_BYTES];
@@ -187,7 +187,7 @@ static bool read_some(struct stream *s, uint32_t rank) {
   return false;
 }
 
-/* The ranks are gone: what is in the pipes now is all that counts, even if a stray process writes
+/* The ranks have ended: what is in the pipes now is all that counts, even if a stray process writes
  * on. */
 static void drain(struct stream *s) {
   for (uint32_t r = 0; r < s->ranks; r++) {

@@ -188,7 +188,7 @@ static void test_wait_for_collective(void **state) {
   release(&b);
 }
 
-/* While the put is under way from 10 to 30, rank 0 computes from 12 to 22, then it waits. */
+/* While the put is in progress from 10 to 30, rank 0 computes from 12 to 22, then it waits. */
 static void test_overlap(void **state) {
   struct both b;
   (void)state;

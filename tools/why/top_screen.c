@@ -39,7 +39,7 @@ static void on_size(int signal) {
   resized = 1;
 }
 
-/* Writes all of it; a terminal that is gone ends the command. */
+/* Writes all of it; a closed terminal ends the command. */
 static void put(const char *text, size_t bytes) {
   while (bytes) {
     const ssize_t n = write(STDOUT_FILENO, text, bytes);
@@ -132,7 +132,7 @@ int top_screen_key(uint64_t until_ns) {
     struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
     if (ppoll(&fd, 1, &limit, &screen.mask_before) <= 0) continue;
     const ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes - 1);
-    if (n <= 0) return TOP_KEY_QUIT; /* the terminal is gone */
+    if (n <= 0) return TOP_KEY_QUIT; /* the terminal is closed */
     bytes[n] = '\0';
     return key_of(bytes);
   }

@@ -92,7 +92,7 @@ template <class T> struct serial<std::optional<T>> {
 
 namespace detail {
 
-/* A call under way at its caller; the address travels with it. `arrived` is written last. */
+/* A call in progress at its caller; the address travels with it. `arrived` is written last. */
 struct pending {
   std::atomic<bool> arrived{false};
   bool failed = false;

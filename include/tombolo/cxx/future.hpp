@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tombolo/cxx/future.hpp: results of operations under way, and what is to follow them.
+ * tombolo/cxx/future.hpp: results of operations in progress, and what is to follow them.
  *
  * Called by clients, and by those parts of tombolo.hpp that start operations. Calls event functions
  * of the C API. Invariants: a future that is ready at its start has no state and no memory; a state
@@ -67,7 +67,7 @@ template <class T, class F, class R> struct then_state;
 
 } // namespace detail
 
-/* The result of an operation under way. It is tested and waited for by one thread at a time. A
+/* The result of an operation in progress. It is tested and waited for by one thread at a time. A
  * future that is destroyed waits for its put or get; the result of its call is dropped. */
 template <class T> class [[nodiscard]] future {
 public:

@@ -4,8 +4,8 @@
  * block.
  *
  * Owns: no process state. Called by tmb_boot_start. Calls: ctl, places, os, base. Invariants: the
- * launcher's variable is gone from the environment once this process is a rank, so that programs it
- * starts are jobs of their own; the descriptors of the job do not survive an exec.
+ * launcher's variable is removed from the environment once this process is a rank, so that programs
+ * it starts are jobs of their own; the descriptors of the job do not survive an exec.
  */
 #define _GNU_SOURCE
 #include "boot/kv/bootstrap.h"

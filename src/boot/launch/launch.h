@@ -79,7 +79,7 @@ int tmb_launch_pretend(struct tmb_launch *launch);
 #define TMB_LAUNCH_PARENT INT32_MAX
 int tmb_launch_fork(struct tmb_launch *launch);
 
-/* Release what tmb_launch_open and tmb_launch_fork made; the ranks must be gone. Restores the
+/* Release what tmb_launch_open and tmb_launch_fork made; the ranks must have ended. Restores the
  * signals. */
 void tmb_launch_close(struct tmb_launch *launch);
 

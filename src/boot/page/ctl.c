@@ -188,7 +188,7 @@ int tmb_ctl_join(struct tmb_ctl *ctl, uint32_t rank, pid_t pid) {
   uint32_t expected = TMB_RANK_NEW;
   if (tmb_load_acq(&ctl->ending)) {
     (void)tmb_ctl_tell(
-        ctl, rank); /* mark it as told to end, so that its end does not count as its own */
+        ctl, rank); /* mark it as asked to end, so that its end does not count as its own */
     return TMB_E_STATE;
   }
   if (!tmb_cas_acq_rel(&r->state, &expected, (uint32_t)TMB_RANK_JOINED)) return TMB_E_STATE;
@@ -275,7 +275,7 @@ bool tmb_ctl_barrier(struct tmb_ctl *ctl, const struct tmb_ctl_round *round) {
   return true;
 }
 
-/* ---- ranks that are gone while the job goes on */
+/* ---- lost ranks while the job goes on */
 
 bool tmb_ctl_reports(const struct tmb_ctl *ctl) {
   for (uint32_t r = 0; r < ctl->size; r++)

@@ -63,7 +63,7 @@ struct tmb_ctl {
                            none; the supervisor */
   uint64_t door_offset, door_stride; /* where ranks sleep, in the arena file; stride 0: not known */
   TMB_ALIGNED(TMB_CACHE_LINE) uint32_t changes; /* of fates so far; supervisor */
-  uint32_t losses;                              /* ranks that are gone; supervisor */
+  uint32_t losses;                              /* lost ranks; supervisor */
   uint32_t condemned;                           /* changes of tmb_ctl_condemned so far; ranks */
   uint32_t far_refuses; /* 1: some rank of another machine ends when one is lost; supervisor */
   TMB_ALIGNED(TMB_CACHE_LINE) uint32_t arrived;    /* in this round of the barrier; ranks */
@@ -180,7 +180,7 @@ struct tmb_ctl_round {
 };
 
 /* Wait until all ranks of the job have called this equally often. Returns false, at once or while
- * waiting, when a rank is gone and the job goes on. */
+ * waiting, when a rank is lost and the job goes on. */
 bool tmb_ctl_barrier(struct tmb_ctl *ctl, const struct tmb_ctl_round *round);
 
 /* Supervisor: all ranks of the job have reached this round, and their parts are there. */
@@ -189,11 +189,11 @@ void tmb_ctl_complete(struct tmb_ctl *ctl);
 /* Write to an eventfd; -1 is ignored. */
 void tmb_ctl_ring(int fd);
 
-/* Supervisor: whether every rank of this machine that is not gone wants the job to go on when a
+/* Supervisor: whether every rank of this machine that is not lost wants the job to go on when a
  * rank ends. */
 bool tmb_ctl_reports(const struct tmb_ctl *ctl);
 
-/* Supervisor: what has become of a rank. A rank that is gone stays gone. Returns whether this was
+/* Supervisor: what has become of a rank. A lost rank stays lost. Returns whether this was
  * news. */
 bool tmb_ctl_set_fate(struct tmb_ctl *ctl, uint32_t rank, uint32_t fate);
 

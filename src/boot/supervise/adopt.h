@@ -27,8 +27,8 @@ void tmb_adopt_start(const struct tmb_boot *boot, int ctl_fd);
  */
 struct watch *tmb_adopt_open(int ctl_fd, int arena_fd);
 
-/* Watch, and release what was opened. Returns when the ranks of the host are gone: 0, or a negative
- * code after a message. */
+/* Watch, and release what was opened. Returns when the ranks of the host have ended: 0, or a
+ * negative code after a message. */
 int tmb_adopt_run(struct watch *watch);
 
 #endif

@@ -65,7 +65,7 @@ struct tmb_sup_far {
   /* After each wait: do what there is to do; calls tmb_supervise_apply for what came. */
   void (*serve)(void *arg, struct tmb_sup *sup);
   void (*tell)(void *arg, const struct tmb_sup_event *event); /* all others */
-  /* Asked when every rank of this machine is gone: whether nobody needs this supervisor any more.
+  /* Asked when every rank of this machine has ended: whether nobody needs this supervisor any more.
    */
   bool (*finished)(void *arg, const struct tmb_sup_state *state);
   /* For the watchdog: what the ranks of all machines do. out now: the caller's to free, if true is
@@ -108,7 +108,7 @@ void tmb_supervise_ended(struct tmb_sup *sup, uint32_t rank, int status);
 /* From far->serve: end the ranks of this machine at once; nobody waits for their code. */
 void tmb_supervise_kill(struct tmb_sup *sup);
 
-/* From far->serve: a host is gone with its ranks. in host: its number. in name: for messages. in
+/* From far->serve: a host is lost with its ranks. in host: its number. in name: for messages. in
  * why: one clause. Ends the job unless every rank wants to go on without others. */
 void tmb_supervise_lose_host(struct tmb_sup *sup, uint32_t host, const char *name, const char *why);
 

@@ -32,7 +32,7 @@
 #define CROWDED_NS   (4 * NS_PER_S)    /* such waits in all, at most */
 /* From SIGQUIT to SIGKILL for a rank that is ending by itself. */
 #define EXITING_NS   (2000 * NS_PER_MS)
-#define SLOW_EXIT_NS (2 * NS_PER_S) /* a rank that takes longer to leave counts as gone */
+#define SLOW_EXIT_NS (2 * NS_PER_S) /* a rank that takes longer to leave counts as lost */
 
 static double seconds_since_start(const struct tmb_sup *s) {
   return (double)(tmb_os_now_ns() - s->l->ctl->start_ns) / (double)NS_PER_S;
@@ -181,7 +181,7 @@ static void natural_end(struct tmb_sup *s, uint32_t rank, pid_t pid, int status,
   const bool first_failure = code != 0 && !s->failed;
   if (code != 0) s->failed = true;
   tmb_sup_add_code(s, code);
-  /* Who writes to a reader that has gone gets SIGPIPE, each rank for the same reason. */
+  /* Who writes to a reader that has closed it gets SIGPIPE, each rank for the same reason. */
   const bool again = !first_failure && WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE;
   if ((first_failure || WIFSIGNALED(status)) && !again && s->reports++ < TMB_SUP_REPORTS_MAX)
     report_end(s, rank, pid, status, false);
@@ -191,7 +191,8 @@ static void natural_end(struct tmb_sup *s, uint32_t rank, pid_t pid, int status,
   tmb_sup_begin_end(s, flags);
 }
 
-/* A rank that was ending on purpose is gone: its code, unless something happened on the way out. */
+/* A rank that was ending on purpose has ended: its code, unless something happened on the way out.
+ */
 static void exiting_rank_ended(struct tmb_sup *s, uint32_t rank, pid_t pid, int status,
                                bool killed) {
   const bool crashed = WIFSIGNALED(status) && !killed;
@@ -221,7 +222,7 @@ void tmb_sup_set_fate(struct tmb_sup *s, uint32_t rank, uint32_t fate) {
     tmb_sup_tell(s, &(struct tmb_sup_event){.kind = TMB_SUP_FATE, .rank = rank, .fate = fate});
 }
 
-/* A rank is gone and the others stay. in status: as of waitpid. Only a rank that left on purpose
+/* A rank is lost and the others stay. in status: as of waitpid. Only a rank that left on purpose
  * with code 0 has ended in good order. */
 static void lose(struct tmb_sup *s, uint32_t rank, pid_t pid, int status) {
   const uint32_t state = tmb_ctl_state(s->l->ctl, rank);

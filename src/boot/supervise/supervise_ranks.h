@@ -89,7 +89,7 @@ void tmb_sup_enter_grace(struct tmb_sup *s);
  * TMB_SUP_FINAL or 0. */
 void tmb_sup_begin_end(struct tmb_sup *s, uint32_t flags);
 
-/* Whether the job goes on without the ranks that are gone. */
+/* Whether the job goes on without the lost ranks. */
 bool tmb_sup_goes_on(const struct tmb_sup *s);
 
 /* "; ending the other 7 ranks" or "; the other 7 ranks go on" in buf; "" if there are none. */
@@ -102,7 +102,7 @@ bool tmb_sup_note_fate(struct tmb_sup *s, uint32_t rank, uint32_t fate);
 /* Writes a fate, and reports it to the other machines if it is new. */
 void tmb_sup_set_fate(struct tmb_sup *s, uint32_t rank, uint32_t fate);
 
-/* A rank here is gone: decides whether it ended by itself and what that means. in status: as of
+/* A rank here has ended: decides whether it ended by itself and what that means. in status: as of
  * waitpid. */
 void tmb_sup_rank_ended(struct tmb_sup *s, uint32_t rank, pid_t pid, int status);
 

@@ -19,7 +19,7 @@ extern struct tmb_coll_staged *tmb_coll_staged;
 
 /* If buffers of a call are in device memory: take host memory in their place, with copies of what
  * the collective reads. in,out host: the call, changed to use it. Returns NULL when none are there.
- * Fatal when memory is gone. */
+ * Fatal when there is no memory. */
 struct tmb_coll_staged *tmb_coll_device_stage(struct tmb_coll_call *host);
 
 /* The call has been started with that host memory: when its event completes, move the results to

@@ -216,8 +216,8 @@ void tmb_coll_forget(const struct tmb_team *team);
 
 /* ---- plan.c */
 
-/* The schedule for a call, with a reference; from the team's cache if `cached`. Fatal when memory
- * is gone. */
+/* The schedule for a call, with a reference; from the team's cache if `cached`. Fatal when there is
+ * no memory. */
 struct tmb_coll_plan *tmb_coll_plan_get(struct tmb_team *team, const struct tmb_coll_call *call,
                                         bool cached);
 void tmb_coll_plan_release(struct tmb_coll_plan *plan);

@@ -20,7 +20,7 @@
 struct tmb_coll_refused {
   struct tmb_coll_refused *next;
   const struct tmb_step *step;
-  uint64_t sent; /* bytes of the message that are gone, or were read */
+  uint64_t sent; /* bytes of the message that are sent, or were read */
   bool live;     /* `out` has begun to be sent */
   int32_t args[TMB_COLL_ARGS];
   struct tmb_am_out out;

@@ -9,7 +9,7 @@
  * catch; its default action here is tmb_exit. Fatal signals print, flush and are raised again with
  * the default action, so that the supervisor sees the true cause. Invariants: exactly one thread
  * runs the body of tmb_exit, one that of a fatal signal; a second entry on the same thread ends the
- * process at once, other threads sleep until it is gone. One thread leaves the network before, in
+ * process at once, other threads sleep until it has ended. One thread leaves the network before, in
  * bounded time; others wait for it.
  */
 #define _GNU_SOURCE

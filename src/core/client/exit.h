@@ -6,7 +6,7 @@
  * client left them at their defaults; the SIGALRM timer once the process is exiting. Called by core
  * at initialisation and by the api layer. Calls: boot (note_exit), os, base. Invariants: an action
  * that the client has installed is never replaced; whoever calls tmb_exit first decides the
- * process's exit code; the process is gone a bounded time after tmb_exit was entered.
+ * process's exit code; the process ends a bounded time after tmb_exit was entered.
  */
 #ifndef TMB_CORE_EXIT_H
 #define TMB_CORE_EXIT_H

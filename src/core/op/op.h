@@ -46,7 +46,7 @@ struct tmb_op {
 } TMB_ALIGNED(64);
 _Static_assert(sizeof(struct tmb_op) == 64, "one cache line");
 
-/* Take an op from the pool, all counters zero. Fatal when memory is gone. Any thread. */
+/* Take an op from the pool, all counters zero. Fatal when there is no memory. Any thread. */
 struct tmb_op *tmb_op_new(enum tmb_op_kind kind, uint32_t leaves);
 
 /* Give an op back. */

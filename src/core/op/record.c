@@ -5,11 +5,11 @@
  * Owns: the table of names, the counts of messages by peer, and of each thread the waits that it is
  * inside of. Called as record.h says. Calls: boot, the tick counter. The messages of a pair of
  * ranks are numbered on both sides in the order in which they are sent and handled, so that a
- * reader finds the handler of a message also when older events are gone. A wait has no end of its
- * own in the code: it is recorded when its first step begins, each step sets its
- * end, and it is over when another one begins outside of its steps. Invariants: a record is one
- * cache line, written by one thread; its `seq` is cleared before and set after. The texts of names
- * are only added to.
+ * reader finds the handler of a message also when older events are overwritten. A wait has no end
+ * of its own in the code: it is recorded when its first step begins, each step sets its end, and it
+ * is over when another one begins outside of its steps. Invariants: a record is one cache line,
+ * written by one thread; its `seq` is cleared before and set after. The texts of names are only
+ * added to.
  */
 #include "core/op/record.h"
 

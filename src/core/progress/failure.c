@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Noticing that peers are gone, ending what involves them, and telling the client.
+ * Noticing that peers are lost, ending what involves them, and telling the client.
  *
  * Owns: tmb_job.lost and tmb_job.failure. Called by progress, and by failure_calls.c for clients.
  * Calls: boot, peer.h, lost.h, segment_table.h, team.h, the layers. The supervisor counts changes
  * in shared memory and wakes ranks that sleep; each poll compares the count with what it has seen.
- * A peer that is gone gets nothing any more; when engine or conduit say that all it had sent has
- * been handled, everything that waits for it is completed and the client is told. Invariants:
+ * A lost peer gets nothing any more; when engine or conduit say that all it had sent has
+ * been handled, everything that waits for it is completed and the client is notified. Invariants:
  * without GEXX_FAILURE_REPORT nothing here runs; `seen` changes only when no peer is GONE; the
  * callback runs outside of every lock.
  */

@@ -3,7 +3,7 @@
  * What clients ask about peers that are lost.
  *
  * Owns nothing. Called by clients. Calls: failure.h, progress, waits. A peer that has been found
- * gone is not yet lost to everything, so these calls go on with progress until it is: what a client
+ * lost is not yet lost to everything, so these calls go on with progress until it is: what a client
  * learns here is final. Invariant: nothing that progress calls is in this file.
  */
 #include "core/check.h"
@@ -20,7 +20,7 @@ static void describe_loss(const void *object, struct tmb_status_wait *out) {
   out->peer = *(const uint32_t *)object;
 }
 
-/* A peer that has been found gone is not yet lost to everything: go on until it is, before the
+/* A peer that has been found lost is not yet lost to everything: go on until it is, before the
  * client hears of it. From normal context. */
 static void settle(uint32_t peer) {
   struct gexx_wait wait;

@@ -6,7 +6,7 @@
  * everything that sends a message, accesses remote memory that is not mapped, or wakes a rank.
  * Calls: src/near, the conduit's table (net/net.h), and net/defaults where the conduit has nothing
  * of its own, or a near rank's memory is not mapped. Invariants: tmb_is_near decides, and nothing
- * else; a message is counted, and one to a rank that is gone dropped, here.
+ * else; a message is counted, and one to a lost rank dropped, here.
  */
 #ifndef TMB_CORE_PEER_H
 #define TMB_CORE_PEER_H
@@ -14,7 +14,7 @@
 #include "core/job.h"
 #include "net/up.h"
 
-/* tmb_peer_send where messages are counted or peers may be gone, and to a rank of another host. */
+/* tmb_peer_send where messages are counted or peers may be lost, and to a rank of another host. */
 int tmb_peer_send_special(struct tmb_am_out *out);
 int tmb_peer_send_far(struct tmb_am_out *out);
 
@@ -34,7 +34,8 @@ void *tmb_peer_stage(struct tmb_am_out *out);
 /* Give back the buffer, if any, of a message that will not be sent. */
 void tmb_peer_release(struct tmb_am_out *out);
 
-/* Drop a message for a process that is gone: release its buffer, as if it had been sent. Returns 0.
+/* Drop a message for a process that has ended: release its buffer, as if it had been sent. Returns
+ * 0.
  */
 int tmb_peer_drop(struct tmb_am_out *out);
 
@@ -95,7 +96,7 @@ static inline void *tmb_peer_region(uint32_t region, uint32_t jobrank) {
              : NULL;
 }
 
-/* A rank is gone: take back what its messages hold. Returns 0 once everything that it had sent has
+/* A rank is lost: take back what its messages hold. Returns 0 once everything that it had sent has
  * been delivered, TMB_AGAIN before: call again after progress. One thread at a time. */
 int tmb_peer_lost_drain(uint32_t jobrank);
 

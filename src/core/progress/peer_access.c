@@ -6,7 +6,7 @@
  * net/defaults, wait.h. What a conduit leaves empty is made of messages; a slot that has no room is
  * called again after progress, unless the operation is immediate or in parts (resume). Invariants:
  * what a conduit will complete is counted before it is asked, and withdrawn when it has done
- * nothing; an access to a peer that is gone ends at once, in error.
+ * nothing; an access to a lost peer ends at once, in error.
  */
 #include "base/error.h"
 #include "base/log.h"
@@ -63,7 +63,7 @@ int tmb_peer_am_long(struct tmb_am_out *out) {
 
 /* ---- remote memory access */
 
-/* A put or get with a process that is gone. Data that are still mapped are moved all the same.
+/* A put or get with a process that has ended. Data that are still mapped are moved all the same.
  * Returns 0: the access is complete, and its op is marked as having met a loss. */
 static int access_lost(const struct tmb_rma *rma, bool is_get) {
   if (rma->nbytes && tmb_segtab_attached(rma->peer, rma->remote, rma->nbytes)) {

@@ -46,7 +46,7 @@ struct tmb_shrink {
   uint64_t new_uid;      /* of the new team; before it is decided: what this member would propose */
   uint8_t *value;        /* [size] decision; before: rows of those who have sent their STATE */
   uint8_t *heard;        /* [size] 1: has sent its STATE to this coordinator */
-  uint8_t *tell;         /* [size] 1: is to be told */
+  uint8_t *tell;         /* [size] 1: is to be notified */
   uint32_t jobrank[];    /* [size] */
 };
 

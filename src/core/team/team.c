@@ -6,7 +6,7 @@
  * numbers of teams. Called by client.c, team_make.c, barrier.c, coll and message handlers. Calls:
  * job.h tables. A team and its tables are one allocation. Invariants: the registry is guarded by
  * its lock (with threads), which is never held while anything is sent or a handler runs; messages
- * find a team until its last reference is gone, also after its handle is; one that finds none is
+ * find a team until its last reference is dropped, also after its handle is; one that finds none is
  * kept only while a call that makes teams is in progress; in debug clients the last TMB_TEAM_GRAVES
  * destroyed teams stay allocated with a dead magic number, so that a stale handle is named.
  */

@@ -4,7 +4,7 @@
  *
  * Owns: a communicator of its own, so that nothing here meets the program's messages. Called by
  * boot/pm/pm_mpi.c. Calls: MPI. It is never freed: MPI_Finalize does so, and a collective call of
- * ours at the end could meet ranks that have gone. Invariants: see base/mpi_boot.h.
+ * ours at the end could meet ranks that have left. Invariants: see base/mpi_boot.h.
  */
 #include "base/mpi_boot.h"
 #include "base/compiler.h"

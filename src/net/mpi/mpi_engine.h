@@ -147,8 +147,9 @@ struct nmpi_outbox {
 /* Long puts and gets. mpi_direct.c. */
 struct nmpi_direct {
   struct nmpi_transfer own[NMPI_TRANSFERS];
-  struct nmpi_transfer *moving, *finished, *answers; /* MPI has it; to be told; to be answered */
-  uint32_t count;                                    /* of transfers that are not over */
+  struct nmpi_transfer *moving, *finished,
+      *answers;   /* MPI has it; to be reported; to be answered */
+  uint32_t count; /* of transfers that are not over */
 };
 
 struct tmb_net {

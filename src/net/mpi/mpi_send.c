@@ -86,7 +86,7 @@ static size_t write_message(char *to, const struct nmpi_head *head, const void *
 }
 
 /* Send a message, with the credit that the peer gets back. in reserve: share of the buffers that
- * must stay, as 1/n; 0: none. Returns 0 or TMB_AGAIN; to a peer that is gone nothing is sent. */
+ * must stay, as 1/n; 0: none. Returns 0 or TMB_AGAIN; to a lost peer nothing is sent. */
 static int send_message(struct tmb_net *net, uint32_t to, struct nmpi_head *head, const void *args,
                         const void *payload, uint32_t reserve) {
   struct nmpi_peer *p = nmpi_peer_of(net, to);

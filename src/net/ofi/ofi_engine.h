@@ -5,9 +5,9 @@
  * Owns: struct tmb_net of this conduit: one endpoint of type FI_EP_RDM, one completion queue, one
  * address vector. Included by src/net/ofi only. Calls: libfabric by the table of ofi_calls.h,
  * env->up. One lock guards all of it, so libfabric is asked for FI_THREAD_DOMAIN; it is not held
- * while core is called (ofi_hand_up, op_done). Invariants: every buffer is posted, on its
- * way, held, being delivered or free; a request is sent only while the units of those that the peer
- * has not given back stay below the credit, so what a peer must keep for this rank is bounded;
+ * while core is called (ofi_hand_up, op_done). Invariants: every buffer is posted, in
+ * flight, held, being delivered or free; a request is sent only while the units of those that the
+ * peer has not given back stay below the credit, so what a peer must keep for this rank is bounded;
  * requests leave buffers for replies.
  */
 #ifndef TMB_NET_OFI_OFI_ENGINE_H
@@ -137,9 +137,9 @@ struct ofi_peer {
   uint32_t regions, oldest;
   struct ofi_region region[OFI_REGIONS];
   struct ofi_region answer;
-  struct ofi_region gone; /* to be told; bytes 0: nothing */
+  struct ofi_region gone; /* to be reported; bytes 0: nothing */
   uint64_t broken_ns;
-  uint64_t lost_ns; /* when core said that it is gone; 0: not yet */
+  uint64_t lost_ns; /* when core said that it is lost; 0: not yet */
   int error;        /* why it is broken */
   struct ofi_life life;
 };

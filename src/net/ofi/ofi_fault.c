@@ -33,7 +33,7 @@ static struct {
   } of[CALL_COUNT];
   bool tells;            /* the counts, at the end; once */
   uint32_t spoilt_share; /* percent of accesses that fail although they were taken */
-  bool spoilt;           /* one is to be told by cq_readerr */
+  bool spoilt;           /* one is to be reported by cq_readerr */
   void *spoilt_context;
 } fault;
 static struct ofi_calls wrapped;

@@ -99,7 +99,7 @@ void ofi_region_message(struct tmb_net *net, const struct ofi_head *head, const 
   }
 }
 
-/* Have a peer told that memory is gone; several pieces become one that covers them. */
+/* Notify a peer that memory is freed; several pieces become one that covers them. */
 static void tell_gone(struct tmb_net *net, uint32_t peer, uint64_t base, uint64_t bytes) {
   struct ofi_peer *p = net->peers.of[peer];
   const uint64_t end = base + bytes;

@@ -256,12 +256,12 @@ static int attempt(struct tmb_net *net, struct ofi_access *a, const struct ofi_r
   ofi_memory_unuse(net, a->local);
   a->local = NULL;
   if (rc == -FI_EAGAIN || rc == -FI_ENOMEM) return TMB_AGAIN;
-  return TMB_E_UNSUPPORTED; /* if the peer is gone, the messages show it */
+  return TMB_E_UNSUPPORTED; /* if the peer is lost, the messages show it */
 }
 
 /* ---- another try */
 
-/* Whether an error says that the peer, or the way to it, is gone. */
+/* Whether an error says that the peer, or the path to it, is lost. */
 static bool is_of_peer(int error) {
   static const int errors[] = {FI_ECONNABORTED, FI_ECONNRESET,   FI_ECONNREFUSED, FI_ENOTCONN,
                                FI_ESHUTDOWN,    FI_EHOSTUNREACH, FI_EHOSTDOWN,    FI_ENETUNREACH,

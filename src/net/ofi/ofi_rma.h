@@ -4,7 +4,7 @@
  *
  * Owns: declarations of ofi_memory.c, ofi_region.c and ofi_rma.c. Called by the files of this
  * conduit, the slots by core. Calls: libfabric by its table, env->up. Invariants: the lock is held
- * where it is not said otherwise; an access is used again only after core has been told.
+ * where it is not said otherwise; an access is used again only after core has been notified.
  */
 #ifndef TMB_NET_OFI_OFI_RMA_H
 #define TMB_NET_OFI_OFI_RMA_H
@@ -28,7 +28,7 @@ struct ofi_access {
   bool signals, started;    /* has a signal; it is being sent */
   bool signalled;           /* it has been sent, and not been answered */
   struct ofi_change signal;
-  void *buffer; /* of this rank; stays as it is until core has been told */
+  void *buffer; /* of this rank; stays as it is until core has been notified */
   uint64_t remote, nbytes;
   bool is_get, device;      /* device: its local side may be memory of a device */
   uint8_t tries;            /* times that it has failed by itself, at most OFI_TRIES */
@@ -95,7 +95,7 @@ bool ofi_access_rest(struct tmb_net *net);
 /* Tell core of a list of them; without the lock. Then they may be used again. */
 void ofi_access_tell(struct tmb_net *net, struct ofi_op *list);
 void ofi_access_free(struct tmb_net *net, struct ofi_op *list);
-/* Core is not told any more of those towards a peer. */
+/* Core is not notified any more of those towards a peer. */
 void ofi_access_lost(struct tmb_net *net, uint32_t peer);
 /* A signal has come: change it; without the lock. */
 void ofi_signal_message(struct tmb_net *net, const struct ofi_head *head, const void *payload);

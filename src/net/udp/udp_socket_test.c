@@ -213,7 +213,7 @@ static void bound(void **state) {
   rig_close(2);
 }
 
-/* A peer that is gone: the network says so. */
+/* A lost peer: the network says so. */
 static void refused(void **state) {
   (void)state;
   struct udp_io io[2];

@@ -564,7 +564,7 @@ static void never_whole(void **state) {
   close(env.epoll);
 }
 
-/* A process that is gone: the engine learns that nobody listens, and says so. */
+/* A process that has ended: the engine learns that nobody listens, and says so. */
 static void gone(void **state) {
   (void)state;
   begin(UDP_STREAM_ALWAYS, AF_INET, NULL);

@@ -4,8 +4,8 @@
  *
  * Owns: nothing. Called by boot. Calls: /proc, pidfd_open(2), pidfd_send_signal(2), kill(2).
  * Invariants: a process is named by its number and its start time; one that has the number of
- * another, which is gone, is never signalled. The start time is read after pidfd_open: if it is the
- * one that is wanted, then the descriptor means that process, too, which started before.
+ * another, which has ended, is never signalled. The start time is read after pidfd_open: if it is
+ * the one that is wanted, then the descriptor means that process, too, which started before.
  */
 #define _GNU_SOURCE
 #include "os/os.h"

@@ -26,7 +26,7 @@ Notice notice_of(const std::string &name);
 
 /* A message with its notice. All times in seconds. */
 struct Message {
-  double start;  /* sender's processor, until the data are on their way */
+  double start;  /* sender's processor, until the data are in flight */
   double landed; /* from then until the data are there */
   double known;  /* from then until the sender knows it; 0: it need not know */
   double notice; /* then, sender's processor for the notice; 0: the data carry it */

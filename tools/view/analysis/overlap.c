@@ -3,7 +3,7 @@
  * `tombolo view`: how much of the time of transfers a rank computes.
  *
  * Owns: nothing global. Called by sums.c behind view_measure. Calls: view_activity.
- * Invariants: a transfer is under way from the begin of its operation until its data are seen; if
+ * Invariants: a transfer is in progress from the begin of its operation until its data are seen; if
  * they lay there before anybody looked, for the usual time of a transfer. Several transfers at a
  * time count once. Only arrows show when data are seen, so operations without one do not count.
  */

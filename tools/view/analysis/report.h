@@ -18,7 +18,7 @@
 /* Where the time of a rank goes. */
 struct view_share {
   int64_t begin, end, ns[VIEW_STATES];
-  int64_t flight, overlapped; /* some transfer of it was under way; it computed meanwhile */
+  int64_t flight, overlapped; /* some transfer of it was in progress; it computed meanwhile */
   uint64_t sent_count, sent_bytes, received_count, received_bytes;
 };
 

@@ -3,7 +3,7 @@
  * Addresses: which interfaces this rank can be reached by, and which of a peer's are used.
  *
  * Owns nothing. Called by udp_socket.c at open. Calls the kernel. Each rank publishes what it has;
- * all ranks choose by the same rules from the same data, so nobody has to be told the choice.
+ * all ranks choose by the same rules from the same data, so nobody has to announce the choice.
  * Invariant: in a book a peer takes, for each rail, 4 or 16 bytes
  * and a port.
  */

@@ -32,7 +32,7 @@
 #define UDP_XFER_SLOTS    48u        /* of the window, that transfers leave to messages */
 #define UDP_COPY_MAX      8192u      /* a put that is copied, so that its source is free at once */
 #define UDP_BULK_BYTES    4096u      /* of a payload that belongs to a long transfer */
-#define UDP_NO_CATEGORY   UINT32_MAX /* nobody is to be told */
+#define UDP_NO_CATEGORY   UINT32_MAX /* nobody is to be notified */
 #define UDP_ACK_EVERY     16u        /* packets */
 #define UDP_ASKS          4u         /* for an acknowledgement, a window */
 #define UDP_ACK_DELAY_NS  200000u
@@ -153,8 +153,8 @@ struct udp_coming {
 struct udp_credits {
   uint32_t sent, back;    /* cost of ours at the peer: sent, handled */
   uint32_t handled, told; /* cost of the peer's here */
-  bool starved;           /* a request found no credit: the news of it may be lost */
-  uint32_t asks;          /* for that news */
+  bool starved;           /* a request found no credit: the notice of it may be lost */
+  uint32_t asks;          /* for that notice */
   uint64_t ask_ns;        /* when to ask */
 };
 
@@ -178,7 +178,7 @@ struct udp_answering {
 /* Whether the peer is there. udp_lost.c, udp_recv.c. */
 struct udp_life {
   bool heard;          /* something of it has come */
-  bool told_lost;      /* core has been told */
+  bool told_lost;      /* core has been notified */
   uint32_t rail;       /* that its latest packet took */
   uint64_t heard_ns;   /* when it last said anything */
   uint64_t asked_ns;   /* since when it owes an answer, 0: it does not */
@@ -277,7 +277,7 @@ struct udp_peers {
   struct udp_peer *busy;
   bool dirty;           /* one has something to send */
   uint64_t keep_ns;     /* when to ask silent ones */
-  uint32_t rails_noted; /* bit r: it has been said that rail r is gone */
+  uint32_t rails_noted; /* bit r: it has been said that rail r is lost */
 };
 
 /* The clock of a call, and timers. udp_progress.c; the clock is read by udp_engine_lock. */
@@ -328,7 +328,7 @@ struct udp_waiting {
   uint32_t threads; /* that deliver now, without the lock */
 };
 
-/* Completions to be told once the lock is released. udp_engine.c. */
+/* Completions to be reported once the lock is released. udp_engine.c. */
 struct udp_reports {
   struct udp_done *list; /* [capacity] */
   uint32_t count, capacity;
@@ -612,7 +612,7 @@ uint8_t *udp_tail_place(void *placer, const uint8_t *head, uint32_t bytes);
 
 void udp_peer_free(struct tmb_net *e, struct udp_peer *p);
 int udp_peer_lost(struct tmb_net *e, uint32_t rank);
-/* A packet has to be answered; asks counts from the first. Tells core of a peer that is gone. */
+/* A packet has to be answered; asks counts from the first. Tells core of a lost peer. */
 void udp_peer_asked(struct tmb_net *e, struct udp_peer *p);
 /* Ask peers that have been silent for long whether they are there. */
 void udp_peer_keep(struct tmb_net *e);

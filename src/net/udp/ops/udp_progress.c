@@ -54,7 +54,7 @@ static uint64_t push_timeout(struct tmb_net *e, struct udp_peer *p) {
   return next;
 }
 
-/* Ask for news of credit. */
+/* Ask for a notice of credit. */
 static uint64_t push_starved(struct tmb_net *e, struct udp_peer *p) {
   if (!p->credit.starved) return UINT64_MAX;
   if (p->credit.ask_ns > e->time.now_ns) return p->credit.ask_ns;
