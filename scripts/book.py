@@ -33,6 +33,7 @@ BOOK = DOCS / "book"
 LISTING = re.compile(r'^--8<-- "([^":]+)(?::([^"]+))?"$')
 MARK = re.compile(r"^\s*(?:/\*|//|!|#)\s*book(?:: (\S+)| end)\s*(?:\*/)?\s*$")
 FENCE = re.compile(r"^( *)```(.*)$")
+ITEM = re.compile(r"(?:[*+-]|\d+\.) +")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 NAME = r"\b(?:gex|gexx|gasnet|gasnett|GEX|GEXX|GASNET|TOMBOLO|bupc|BUPC|caf)_\w+"
 CODE = ("c", "cpp", "c++", "fortran", "python", "upc")
@@ -99,6 +100,56 @@ def expand(text):
 
 
 # ---- the page of the tools, from the manual pages
+
+
+def list_lines(text):
+    """Yields (line, depth, beyond): in how many items of lists a line lies, and its columns beyond
+    where their text begins; None inside a fenced block, and in a blank line."""
+    begins, fence = [], False
+    for line in text.split("\n"):
+        bare = line.lstrip(" ")
+        indent = len(line) - len(bare)
+        if not bare or fence:
+            fence ^= bare.startswith("```")
+            yield line, len(begins), None
+            continue
+        while begins and indent < begins[-1]:
+            begins.pop()
+        beyond = indent - (begins[-1] if begins else 0)
+        yield line, len(begins), beyond
+        fence = bare.startswith("```")
+        item = ITEM.match(bare)
+        if item and beyond < 4:
+            begins.append(indent + len(item[0]))
+
+
+def deep_lists(text):
+    """The text for Python-Markdown: it wants each level of a list indented by four columns, where
+    other readers of Markdown want it below the text of the item above. It wants an empty line, too,
+    before an item that follows a further paragraph of the item before."""
+    out, shift, before, loose = [], 0, "", False
+    for line, depth, beyond in list_lines(text):
+        item = beyond is not None and ITEM.match(line.lstrip(" "))
+        if item and loose and before.strip():
+            out.append("")
+        loose = not item and (loose or (depth > 0 and not before.strip()))
+        before = line
+        if beyond is not None:
+            shift = 4 * depth + beyond - (len(line) - len(line.lstrip(" ")))
+        left = min(-shift, len(line) - len(line.lstrip(" ")))
+        moved = " " * shift + line if shift > 0 else line[left:]
+        out.append(moved if line.strip() else line)
+    return "\n".join(out)
+
+
+def check_lists(page, text):
+    """Yields blocks of code that follow a list, and so are text of its last item."""
+    before = ""
+    for number, (line, depth, beyond) in enumerate(list_lines(text), 1):
+        swallowed = depth and beyond in (1, 2, 3) and not ITEM.match(line.lstrip(" "))
+        if swallowed and not before.strip():
+            yield f"{page.relative_to(ROOT)}:{number}: text of the item above; fence it by ```"
+        before = line
 
 
 def plain(text):
@@ -226,7 +277,7 @@ def check():
     faults, chapters, known = [], sorted(BOOK.glob("*.md")), known_names()
     for page in (*sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("DECISIONS/*.md")), *chapters):
         text = page.read_text(encoding="utf-8")
-        faults += check_links(page, text)
+        faults += [*check_links(page, text), *check_lists(page, text)]
         if page in chapters:
             faults += check_names(page, text, known)
             try:

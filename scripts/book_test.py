@@ -20,7 +20,19 @@ FAULTS = {  # page: a word of what is said about it
     "# A\n\n```sh\ntrue\n": "has no end",
     "# A\n\n[b](b.md)\n": "leads nowhere",
     "# A\n\n`gex_No_Such_Call`\n": "nothing declares",
+    "# A\n\n* b\n\n    code\n": "text of the item above",
 }
+LISTS = (  # as Markdown has it, as Python-Markdown wants it
+    (
+        "1. a\n   b\n   * c\n     d\n\n   e\n2. f\n",
+        "1. a\n    b\n    * c\n        d\n\n    e\n\n2. f\n",
+    ),
+    (
+        "* a\n\n  ```\n    x\n  ```\n\nb\n\n    * c\n",
+        "* a\n\n    ```\n      x\n    ```\n\nb\n\n    * c\n",
+    ),
+    ("-   a\n\n    b\n", "-   a\n\n    b\n"),
+)
 COMMANDS = (  # page, whether it passes
     ("```sh\ntrue\n```\n", True),
     ("```sh\nfalse | true\n```\n", False),
@@ -42,7 +54,7 @@ def faults_of(text):
         found = [*book.check_blocks(page, text)]
     except book.Wrong as wrong:
         found = [str(wrong)]
-    found += book.check_links(page, text)
+    found += [*book.check_links(page, text), *book.check_lists(page, text)]
     return found + list(book.check_names(page, text, {"gex_Event_Wait"}))
 
 
@@ -63,6 +75,9 @@ def failures():
     for text, word in FAULTS.items():
         if not any(word in fault for fault in faults_of(text)):
             yield f"not found: {word}: {faults_of(text)}"
+    for text, wanted in LISTS:
+        if book.deep_lists(text) != wanted:
+            yield f"a list: {book.deep_lists(text)!r}, expected {wanted!r}"
     for text, wanted in COMMANDS:
         if passes(text) != wanted:
             yield f"{'failed' if wanted else 'passed'}: {text}"
@@ -77,7 +92,7 @@ def main():
         (book.ROOT / "examples").mkdir()
         (book.ROOT / "examples" / "a.c").write_text(PROGRAM, encoding="utf-8")
         found = list(failures())
-    cases = len(FAULTS) + len(COMMANDS) + 2
+    cases = len(FAULTS) + len(LISTS) + len(COMMANDS) + 2
     print("\n".join([*found, f"book_test: {cases} cases, {len(found)} failed"]))
     return 1 if found else 0
 

@@ -7,6 +7,7 @@
   `gex_NAME` becomes a link to its page.
 * A listing `--8<-- "PATH:NAME"` is replaced by that part of the file (scripts/book.py has the rules).
 * A link whose text is the name of a page, `[RUN.md](RUN.md)`, gets the page's title as its text.
+* Lists are indented as Python-Markdown wants it.
 * A picture is drawn once for light and once for dark colours, so that it follows the site's switch.
 """
 
@@ -122,6 +123,6 @@ def on_page_markdown(markdown, page, **_):
     if path == "SETTINGS.md":
         markdown = book.settings_page(markdown)
     markdown = book.expand(markdown)
-    markdown = PAGE_LINK.sub(titled, markdown)
+    markdown = book.deep_lists(PAGE_LINK.sub(titled, markdown))
     drawn = r"![\1](\2\3.light.svg#only-light)![\1](\2\3.dark.svg#only-dark)"
     return PICTURE.sub(drawn, markdown)
