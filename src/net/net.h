@@ -173,7 +173,8 @@ struct tmb_net_ops {
 
   /* A Long message: payload to out->dest, then the handler. As am_send, but TMB_AGAIN may also come
    * between parts: out->resume says how far it is, and the call is repeated with the same
-   * arguments; of an immediate one only while resume->at is 0. Empty: Mediums, by net/defaults. */
+   * arguments; of an immediate one only while resume->at is 0. Empty, or TMB_E_UNSUPPORTED at the
+   * first call: Mediums, by net/defaults. */
   int (*am_long)(struct tmb_net *net, struct tmb_am_out *out);
 
   /* One remote atomic operation on a word, also towards operations of the owner's processor and of

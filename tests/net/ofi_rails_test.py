@@ -28,9 +28,9 @@ BYTES = 12 << 20
 class Rails(unittest.TestCase):
     """Jobs on two hosts."""
 
-    def job(self, lab, names):
+    def job(self, lab, names, *mode):
         """Runs checked transfers. Returns what each rail of host 0 sent and got, and the text."""
-        code, out, err, _ = run(lab, "--hosts", "host0:1,host1:1", STRIPES, str(COUNT),
+        code, out, err, _ = run(lab, "--hosts", "host0:1,host1:1", STRIPES, str(COUNT), *mode,
                                 TOMBOLO_CONDUIT="ofi", TOMBOLO_OFI_PROVIDER="tcp;ofi_rxm",
                                 TOMBOLO_OFI_INTERFACES=names)
         self.assertEqual(code, 0, out + err)
@@ -75,6 +75,14 @@ class Rails(unittest.TestCase):
         for key, value in sent.items():
             least = BYTES if key[1] == "rx" else BYTES / 2  # the lab's end gets what host 0 sends
             self.assertGreater(value, least, (key, sent))
+
+    def test_messages_use_both(self):
+        """The payload of Long requests and replies: each interface carries about half."""
+        with Lab(hosts=2, rails=3, sshd=True) as lab:
+            sent, _ = self.job(lab, "eth1,eth2", "messages")
+        print(sent)
+        for key, value in sent.items():
+            self.assertGreater(value, BYTES / 2, (key, sent))
 
     def test_one_is_missing_at_one_host(self):
         """The other carries all, and the host that lacks it says so."""

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Long puts, puts with a signal and gets between ranks 0 and 1, every byte of which is checked:
- * `ofi_stripes COUNT`. Which interfaces they took is looked at by who starts it
- * (ofi_rails_test.py). */
+ * `ofi_stripes COUNT`; with a second argument `messages`: Long messages and replies instead. Which
+ * interfaces they took is looked at by who starts it (ofi_rails_test.py). */
 #include <gasnetex_ext.h>
 
 #include <stdio.h>
@@ -28,6 +28,41 @@ static void check(const unsigned char *data, size_t bytes, uint64_t round, const
     }
 }
 
+/* ---- messages */
+
+enum { H_THERE = 200, H_BACK };
+
+static volatile uint64_t came; /* rounds whose reply has come; on rank 1: whose request has */
+static void *reply_to;         /* the other rank's segment, behind its head */
+
+static void on_there(gex_Token_t token, void *data, size_t bytes, gex_AM_Arg_t round) {
+  check(data, bytes, (uint64_t)round, "request");
+  came = (uint64_t)round;
+  gex_AM_ReplyLong(token, H_BACK, data, bytes, reply_to, GEX_EVENT_NOW, 0, round);
+}
+
+static void on_back(gex_Token_t token, void *data, size_t bytes, gex_AM_Arg_t round) {
+  (void)token;
+  check(data, bytes, (uint64_t)round, "reply");
+  came = (uint64_t)round;
+}
+
+static gex_AM_Entry_t handlers[] = {
+    {H_THERE, (gex_AM_Fn_t)on_there, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 1, NULL, "there"},
+    {H_BACK, (gex_AM_Fn_t)on_back, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REPLY, 1, NULL, "back"}};
+
+static void exchange_messages(gex_TM_t tm, uint64_t count) {
+  for (uint64_t i = 1; i <= count; i++) {
+    if (gex_TM_QueryRank(tm) == 0) {
+      const size_t bytes = lengths[i % LENGTHS];
+      for (size_t at = 0; at < bytes; at++) source[at] = byte_of(i, at);
+      gex_AM_RequestLong(tm, 1, H_THERE, source, bytes, reply_to, GEX_EVENT_NOW, 0, (int)i);
+      memset(source, 0, bytes);
+    }
+    GASNET_BLOCKUNTIL(came == i);
+  }
+}
+
 /* Rank 0: each round puts and gets back, then puts once more with a signal. */
 static void send_all(gex_TM_t tm, char *owner, uint64_t count, const uint64_t *mine) {
   for (uint64_t i = 1; i <= count; i++) {
@@ -50,14 +85,18 @@ int main(int argc, char **argv) {
   gex_Segment_t segment;
   gex_Client_Init(&client, &ep, &tm, "STRIPES", &argc, &argv, 0);
   const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+  if (gex_EP_RegisterHandlers(ep, handlers, 2) != GASNET_OK) gasnet_exit(1);
   if (gex_Segment_Attach(&segment, tm, HEAD + BYTES_MAX) != GASNET_OK) gasnet_exit(1);
   char *const mine = gex_Segment_QueryAddr(segment);
   memset(mine, 0, HEAD);
   const gex_Rank_t other = !gex_TM_QueryRank(tm);
   void *owner = NULL;
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, other, &owner, NULL, NULL, 0));
+  reply_to = (char *)owner + HEAD;
   gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
-  if (gex_TM_QueryRank(tm) == 0) {
+  if (argc > 2) {
+    exchange_messages(tm, count);
+  } else if (gex_TM_QueryRank(tm) == 0) {
     send_all(tm, owner, count, (const uint64_t *)(const void *)mine);
   } else if (gex_TM_QueryRank(tm) == 1) {
     for (uint64_t i = 1; i <= count; i++) {

@@ -49,6 +49,7 @@ static int long_far(struct tmb_am_out *out) {
     tmb_wait_retry(&wait, out->is_reply ? TMB_SERVE_REPLIES : TMB_SERVE_ALL,
                    (struct tmb_why){describe_long, out});
   }
+  if (rc == TMB_E_UNSUPPORTED) return tmb_default_am_long(out);
   if (rc) return rc;
   tmb_count(GEXX_STATS_AM_LONG, out->peer, out->nbytes);
   tmb_record_sent(begun, out);

@@ -44,7 +44,8 @@ _Static_assert(sizeof(struct ofi_head) == 24, "no holes");
 enum ofi_kind {
   OFI_SHORT = TMB_AM_SHORT,
   OFI_MEDIUM = TMB_AM_MEDIUM,
-  OFI_CREDIT,  /* nothing but `returned` */
+  OFI_LONG = TMB_AM_LONG, /* whose payload is in place: struct ofi_place */
+  OFI_CREDIT,             /* nothing but `returned` */
   OFI_ASK,     /* which registered memory is around an address: struct ofi_region, base only */
   OFI_TELL,    /* the answer: struct ofi_region */
   OFI_GONE,    /* memory is registered no longer: struct ofi_region */
@@ -62,6 +63,11 @@ struct ofi_region {
   uint64_t key[OFI_RAILS];
   uint64_t rails; /* bit for each rail that has a key */
   uint64_t from;  /* what stands for `base` in remote accesses: 0 or base */
+};
+
+/* Payload of OFI_LONG: where the data lie at the receiver. */
+struct ofi_place {
+  uint64_t addr, bytes;
 };
 
 /* Payload of OFI_SIGNAL. */
@@ -343,6 +349,8 @@ void ofi_credit_return(struct tmb_net *net, uint32_t peer);
 void ofi_peer_break(struct tmb_net *net, uint32_t peer, int error);
 
 int ofi_am_send(struct tmb_net *net, struct tmb_am_out *out);
+/* As the slot, with the lock and uncounted. A Long: its payload is a struct ofi_place. */
+int ofi_send_locked(struct tmb_net *net, struct tmb_am_out *out);
 
 /* ---- ofi_progress.c */
 
@@ -355,6 +363,8 @@ bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *
               uint64_t *ns);
 bool ofi_drained(struct tmb_net *net);
 int ofi_lost(struct tmb_net *net, uint32_t peer);
+/* Whether accesses to a lost peer are waited for no longer; with the lock. */
+bool ofi_given_up(const struct tmb_net *net, uint32_t peer);
 void ofi_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes);
 /* Give a receive buffer to the provider. */
 void ofi_post(struct tmb_net *net, struct ofi_buffer *b);

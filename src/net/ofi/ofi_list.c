@@ -102,9 +102,9 @@ static bool say_named(const struct rails *rails, const struct ofi_domain *domain
   else if (position && domain->mr_mode != rails->mr_mode)
     snprintf(text, bytes, "it wants memory registered in another way than %s", rails->taken);
   else if (position)
-    snprintf(text, bytes, "rail %u: its share of puts and gets of 256 KiB and more", position);
+    snprintf(text, bytes, "rail %u: its share of what has 256 KiB and more", position);
   else
-    snprintf(text, bytes, "rail 0: all messages, its share of puts and gets of 256 KiB and more");
+    snprintf(text, bytes, "rail 0: everything, and its share of what has 256 KiB and more");
   return position < OFI_RAILS && (!position || domain->mr_mode == rails->mr_mode);
 }
 

@@ -29,11 +29,10 @@
 #define PROGRESS_BATCH 32 /* messages */
 #define EVENTS_MOST    64 /* completions that one call deals with beside messages */
 #define NS_PER_S       UINT64_C(1000000000)
-#define LATE_NS        UINT64_C(1000000)    /* from a timer of a client that sleeps to its waking */
-#define TEND_HELD_MAX  (UINT64_C(8) << 20)  /* bytes of copies that the progress thread keeps */
-#define FAIL_NS        UINT64_C(5000000000) /* for accesses to a lost peer to fail */
-#define BLIND_NS       UINT64_C(1000000)    /* longest sleep while something is in flight */
-#define LOOK_TICKS     256                  /* calls between searches for silent peers */
+#define LATE_NS        UINT64_C(1000000)   /* from a timer of a client that sleeps to its waking */
+#define TEND_HELD_MAX  (UINT64_C(8) << 20) /* bytes of copies that the progress thread keeps */
+#define BLIND_NS       UINT64_C(1000000)   /* longest sleep while something is in flight */
+#define LOOK_TICKS     256                 /* calls between searches for silent peers */
 
 /* ---- receive buffers */
 
@@ -104,11 +103,10 @@ static bool holds_any(const struct tmb_net *net) {
 
 /* Whether a message is one of a rank of another host of this job. */
 static bool is_good(const struct tmb_net *net, const struct ofi_buffer *b) {
-  static const uint32_t own_bytes[OFI_KINDS] = {[OFI_ASK] = sizeof(struct ofi_region),
-                                                [OFI_TELL] = sizeof(struct ofi_region),
-                                                [OFI_GONE] = sizeof(struct ofi_region),
-                                                [OFI_SIGNAL] = sizeof(struct ofi_change),
-                                                [OFI_CHANGED] = sizeof(struct ofi_change)};
+  static const uint32_t own_bytes[OFI_KINDS] = {
+      [OFI_LONG] = sizeof(struct ofi_place),    [OFI_ASK] = sizeof(struct ofi_region),
+      [OFI_TELL] = sizeof(struct ofi_region),   [OFI_GONE] = sizeof(struct ofi_region),
+      [OFI_SIGNAL] = sizeof(struct ofi_change), [OFI_CHANGED] = sizeof(struct ofi_change)};
   const struct tmb_net_env *env = &net->env;
   const struct ofi_head *h = ofi_head_of(b);
   if (b->bytes < sizeof *h || h->token != net->token || h->src >= env->size ||
@@ -141,7 +139,7 @@ static struct ofi_buffer *arrived(struct tmb_net *net, struct ofi_buffer *b) {
   p->life.heard = true;
   net->client.moved = net->client.moved || !is_life(b);
   if (h->returned) ofi_credit_back(net, h->src, h->returned);
-  if (h->kind <= OFI_MEDIUM || h->kind == OFI_SIGNAL) return b;
+  if (h->kind <= OFI_LONG || h->kind == OFI_SIGNAL) return b;
   const char *const payload = b->data + ofi_payload_at(h->nargs);
   if (h->kind == OFI_PROBE) {
     p->life.answer_due = true;
@@ -269,15 +267,17 @@ static void hand_up(struct tmb_net *net, const struct ofi_buffer *b) {
     ofi_signal_message(net, h, payload);
     return;
   }
-  const struct tmb_am_in in = {.src = h->src,
-                               .category = h->kind,
-                               .handler = h->handler,
-                               .nargs = h->nargs,
-                               .is_reply = h->is_reply,
-                               .route = h->route,
-                               .args = (const int32_t *)(const void *)(h + 1),
-                               .payload = h->kind == OFI_SHORT ? NULL : payload,
-                               .nbytes = h->nbytes};
+  struct tmb_am_in in = {.src = h->src,
+                         .category = h->kind,
+                         .handler = h->handler,
+                         .nargs = h->nargs,
+                         .is_reply = h->is_reply,
+                         .route = h->route,
+                         .args = (const int32_t *)(const void *)(h + 1),
+                         .payload = h->kind == OFI_SHORT ? NULL : payload,
+                         .nbytes = h->nbytes};
+  if (h->kind == OFI_LONG && !ofi_long_take(net, h, payload, &in))
+    net->env.up->fatal("ofi: rank %u names a payload of a message that lies in no segment", h->src);
   net->env.up->am(&in);
 }
 
@@ -478,10 +478,9 @@ int ofi_lost(struct tmb_net *net, uint32_t peer) {
   if (p->broken_ns) net->peers.broken--; /* core knows */
   p->broken_ns = 0;
   ofi_access_lost(net, peer);
-  const uint64_t now = tmb_os_now_ns();
-  if (!p->lost_ns) p->lost_ns = now;
+  if (!p->lost_ns) p->lost_ns = tmb_os_now_ns();
   /* The provider writes into the memory of accesses until it has said that they failed. */
-  bool kept = net->cq.at < net->cq.count || (p->accesses && now - p->lost_ns < FAIL_NS);
+  bool kept = net->cq.at < net->cq.count || (p->accesses && !ofi_given_up(net, peer));
   for (int i = 0; i < 2; i++)
     for (const struct ofi_op *op = net->in.held[i].first; op && !kept; op = op->next)
       kept = op->peer == peer;

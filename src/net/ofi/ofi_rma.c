@@ -19,8 +19,7 @@
 #include <string.h>
 
 /* Chosen 2026-11-23, not measured; docs/RESULTS.md has the bandwidth of several links. */
-#define STRIPED_BYTES (UINT64_C(256) << 10) /* accesses of so many bytes take all rails */
-#define STRIPE_ALIGN  UINT64_C(4096)        /* bytes */
+#define STRIPE_ALIGN UINT64_C(4096) /* bytes */
 
 bool ofi_access_make(struct tmb_net *net) {
   net->access.all = calloc(OFI_ACCESSES, sizeof *net->access.all);
@@ -62,6 +61,7 @@ void ofi_access_tell(struct tmb_net *net, struct ofi_op *list) {
 static void part_over(struct tmb_net *net, struct ofi_access *a) {
   if (--a->parts) return;
   net->peers.of[a->op.peer]->accesses--;
+  if (TMB_UNLIKELY(a->held)) return; /* its owner looks */
   a->op.next = net->access.done;
   net->access.done = &a->op;
 }
@@ -169,6 +169,8 @@ struct start {
   const struct tmb_rma *rma;
   const struct tmb_signal *signal;
   bool is_get, device;
+  bool held;
+  struct ofi_access *made; /* out */
 };
 
 static struct ofi_access *take_access(struct tmb_net *net, const struct start *s) {
@@ -188,6 +190,7 @@ static struct ofi_access *take_access(struct tmb_net *net, const struct start *s
   a->nbytes = rma->nbytes;
   a->is_get = s->is_get;
   a->device = s->device;
+  a->held = s->held;
   a->tries = 0;
   a->whole = NULL;
   a->rail = 0;
@@ -208,8 +211,9 @@ static struct ofi_access *take_access(struct tmb_net *net, const struct start *s
 
 /* Whether the provider can do an access now. Returns 0, TMB_AGAIN or TMB_E_UNSUPPORTED. out region:
  * at the peer. */
-static int judge(struct tmb_net *net, const struct tmb_rma *rma, const struct ofi_region **region) {
-  if (!net->rma || !rma->op || !rma->nbytes || (rma->resume && rma->resume->at) ||
+static int judge(struct tmb_net *net, const struct start *s, const struct ofi_region **region) {
+  const struct tmb_rma *rma = s->rma;
+  if (!net->rma || !(rma->op || s->held) || !rma->nbytes || (rma->resume && rma->resume->at) ||
       ofi_peer_of(net, rma->peer)->broken || rma->nbytes > net->rail[0].info->ep_attr->max_msg_size)
     return TMB_E_UNSUPPORTED;
   *region = ofi_region_find(net, rma->peer, (uint64_t)(uintptr_t)rma->remote, rma->nbytes);
@@ -393,14 +397,14 @@ static TMB_NOINLINE void start_stripes(struct tmb_net *net, struct ofi_access *w
 
 /* ---- starting one, under the lock */
 
-static int start_access(struct tmb_net *net, const struct start *s) {
+static int start_access(struct tmb_net *net, struct start *s) {
   const struct ofi_region *region = NULL;
-  int rc = judge(net, s->rma, &region);
+  int rc = judge(net, s, &region);
   if (rc) return rc;
-  struct ofi_access *a = take_access(net, s);
+  struct ofi_access *a = s->made = take_access(net, s);
   if (!a) return TMB_AGAIN;
   struct ofi_op *stripes = NULL;
-  if (TMB_UNLIKELY(net->rails > 1) && a->nbytes >= STRIPED_BYTES && !a->device)
+  if (TMB_UNLIKELY(net->rails > 1) && a->nbytes >= OFI_STRIPED_BYTES && !a->device)
     stripes = divide(net, a, region);
   rc = attempt(net, a, region);
   if (rc) {
@@ -421,7 +425,20 @@ static int start_access(struct tmb_net *net, const struct start *s) {
   return 0;
 }
 
-static int start_locked(struct tmb_net *net, const struct start *s) {
+int ofi_access_hold(struct tmb_net *net, const struct tmb_rma *rma, uint32_t *index) {
+  struct start s = {.rma = rma, .held = true};
+  const int rc = start_access(net, &s);
+  if (rc == 0) *index = (uint32_t)(s.made - net->access.all);
+  return rc;
+}
+
+void ofi_access_unhold(struct tmb_net *net, struct ofi_access *a) {
+  a->held = false;
+  a->op.next = NULL;
+  ofi_access_free(net, &a->op);
+}
+
+static int start_locked(struct tmb_net *net, struct start *s) {
   tmb_lock_acquire_shared(&net->lock);
   const int rc = start_access(net, s);
   if (rc == 0) {

@@ -31,9 +31,14 @@ struct ofi_access {
   void *buffer; /* of this rank; stays as it is until core has been notified */
   uint64_t remote, nbytes;
   bool is_get, device;      /* device: its local side may be memory of a device */
+  bool held;                /* when all is over, its owner looks; core is not told */
   uint8_t tries;            /* times that it has failed by itself, at most OFI_TRIES */
   struct ofi_memory *local; /* NULL, or what it uses */
 };
+
+/* Accesses of so many bytes take all rails. Chosen 2026-11-23, not measured; docs/RESULTS.md has
+ * the bandwidth of several links. */
+#define OFI_STRIPED_BYTES (UINT64_C(256) << 10)
 
 /* ---- ofi_memory.c: memory of this rank that the provider knows */
 
@@ -79,6 +84,12 @@ int ofi_device_rma(struct tmb_net *net, const struct tmb_rma *rma, bool is_get);
 int ofi_put_signal(struct tmb_net *net, const struct tmb_rma *rma, const struct tmb_signal *signal);
 int ofi_get_signal(struct tmb_net *net, const struct tmb_rma *rma, const struct tmb_signal *signal);
 
+/* Start a put for the conduit itself; with the lock. out index: of its access, whose `parts` is 0
+ * when it is over, and `lost` if it has failed; then to be given back by ofi_access_unhold. Returns
+ * 0, TMB_AGAIN or TMB_E_UNSUPPORTED. */
+int ofi_access_hold(struct tmb_net *net, const struct tmb_rma *rma, uint32_t *index);
+void ofi_access_unhold(struct tmb_net *net, struct ofi_access *a);
+
 bool ofi_access_make(struct tmb_net *net);
 /* The provider is done with one, or has failed. */
 void ofi_access_done(struct tmb_net *net, struct ofi_op *op);
@@ -99,5 +110,13 @@ void ofi_access_free(struct tmb_net *net, struct ofi_op *list);
 void ofi_access_lost(struct tmb_net *net, uint32_t peer);
 /* A signal has come: change it; without the lock. */
 void ofi_signal_message(struct tmb_net *net, const struct ofi_head *head, const void *payload);
+
+/* ---- ofi_long.c */
+
+/* The slot; without the lock. */
+int ofi_am_long(struct tmb_net *net, struct tmb_am_out *out);
+/* Complete what an OFI_LONG says. Returns false if its payload lies in no segment. */
+bool ofi_long_take(struct tmb_net *net, const struct ofi_head *head, const void *payload,
+                   struct tmb_am_in *in);
 
 #endif

@@ -33,6 +33,14 @@ void ofi_peer_break(struct tmb_net *net, uint32_t peer, int error) {
   net->peers.broken++;
 }
 
+/* Chosen 2026-11-23: a provider fails what it has for a lost peer sooner. */
+#define FAIL_NS UINT64_C(5000000000) /* for accesses to a lost peer to fail */
+
+bool ofi_given_up(const struct tmb_net *net, uint32_t peer) {
+  const struct ofi_peer *const p = net->peers.of[peer];
+  return p && p->lost_ns && tmb_os_now_ns() - p->lost_ns >= FAIL_NS;
+}
+
 /* ---- one message */
 
 /* Write a message. Returns its length. */
@@ -83,7 +91,7 @@ static int send_message(struct tmb_net *net, uint32_t to, struct ofi_head *head,
   head->token = net->token;
   head->src = net->env.rank;
   head->returned = (uint16_t)TMB_MIN(p->owed, (uint32_t)UINT16_MAX);
-  const bool request = head->kind <= OFI_MEDIUM && !head->is_reply;
+  const bool request = head->kind <= OFI_LONG && !head->is_reply;
   const ssize_t rc = transmit(net, to, head, args, payload, request ? 4 : 0);
   if (rc == -FI_EAGAIN || rc == -FI_ENOMEM) return TMB_AGAIN;
   if (rc)
@@ -102,7 +110,7 @@ static uint32_t units_of(size_t bytes) {
 
 uint32_t ofi_credit_units(const struct ofi_buffer *b) {
   const struct ofi_head *h = ofi_head_of(b);
-  return h->kind <= OFI_MEDIUM && !h->is_reply ? units_of(h->nbytes) : 0;
+  return h->kind <= OFI_LONG && !h->is_reply ? units_of(h->nbytes) : 0;
 }
 
 void ofi_credit_back(struct tmb_net *net, uint32_t peer, uint32_t units) {
@@ -176,7 +184,7 @@ bool ofi_send_rest(struct tmb_net *net) {
 
 /* ---- the slot */
 
-static int send_locked(struct tmb_net *net, struct tmb_am_out *out) {
+int ofi_send_locked(struct tmb_net *net, struct tmb_am_out *out) {
   struct ofi_head head = {.nbytes = out->category == TMB_AM_SHORT ? 0 : (uint32_t)out->nbytes,
                           .route = out->route,
                           .kind = out->category,
@@ -196,7 +204,7 @@ static int send_locked(struct tmb_net *net, struct tmb_am_out *out) {
 
 int ofi_am_send(struct tmb_net *net, struct tmb_am_out *out) {
   tmb_lock_acquire_shared(&net->lock);
-  const int rc = send_locked(net, out);
+  const int rc = ofi_send_locked(net, out);
   if (rc == 0) {
     tmb_count_rlx(&net->env.stats->sent, 1);
     tmb_count_rlx(&net->env.stats->packets_out, 1);
