@@ -57,7 +57,7 @@ python3 - "$dir/ft.json" <<'P' || fail "--json: not what was expected"
 import json, sys
 data = json.load(open(sys.argv[1]))
 assert data["class"] == "S" and data["ranks"] == 2, data
-wanted = ["packed", "slabs-blocking", "slabs-signal", "slabs"]
+wanted = ["packed", "collective", "slabs-blocking", "slabs-signal", "slabs"]
 assert [r["schedule"] for r in data["runs"]] == wanted, data
 for run in data["runs"]:
     assert run["verification"] == "VERIFIED" and len(run["checksums"]) == 6, run

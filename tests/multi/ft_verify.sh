@@ -29,7 +29,7 @@ for case in 1:1x1 2:1x2 2:2x1 4:1x4 4:4x1 4:2x2 8:2x4 8:4x2; do
   grid=${case#*:}
   run "$ranks" --grid "$grid" --schedule all --quiet
   [ "$code" -eq 0 ] || fail "$ranks ranks as $grid: exit code $code, expected 0: $out"
-  for schedule in packed slabs slabs-blocking slabs-signal; do
+  for schedule in packed collective slabs slabs-blocking slabs-signal; do
     grep -q "^VERIFIED: class S, $schedule, $ranks rank" <<<"$out" ||
       fail "$ranks ranks as $grid: $schedule is not reported as verified: $out"
   done
@@ -37,8 +37,8 @@ for case in 1:1x1 2:1x2 2:2x1 4:1x4 4:4x1 4:2x2 8:2x4 8:4x2; do
     run "$ranks" --grid "$grid" --schedule all --quiet --inject-error
     [ "$code" -eq 1 ] ||
       fail "$ranks ranks as $grid, flipped value: exit code $code, expected 1: $out"
-    [ "$(grep -c '^FAILED: class S' <<<"$out")" -eq 4 ] ||
-      fail "$ranks ranks as $grid: a flipped value was not noticed by all four schedules: $out"
+    [ "$(grep -c '^FAILED: class S' <<<"$out")" -eq 5 ] ||
+      fail "$ranks ranks as $grid: a flipped value was not noticed by all five schedules: $out"
   fi
 done
 

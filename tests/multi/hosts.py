@@ -250,7 +250,7 @@ def losses():
         _, err = process.communicate(timeout=20)
         if victim == "agent":
             expect(1, process.returncode)
-            expect_match(r"host [ab] with ranks .* is gone: .*; ending the other 2 ranks", err)
+            expect_match(r"host [ab] with ranks .* is lost: .*; ending the other 2 ranks", err)
         nothing_left()
 
 
