@@ -34,9 +34,7 @@ void *tmb_peer_stage(struct tmb_am_out *out);
 /* Give back the buffer, if any, of a message that will not be sent. */
 void tmb_peer_release(struct tmb_am_out *out);
 
-/* Drop a message for a process that has ended: release its buffer, as if it had been sent. Returns
- * 0.
- */
+/* Drop a message for a process that has ended: release its buffer. Returns 0, as if sent. */
 int tmb_peer_drop(struct tmb_am_out *out);
 
 /* ---- peer_access.c: may run progress */

@@ -139,8 +139,9 @@ static uint32_t ex_rounds(const struct tmb_team *team) {
   return ex_central(team) ? 1 : team->rounds;
 }
 
-/* Where a member finds the release. One word for all is written soonest. Of a team that may end,
- * rank 0 gives its row back as soon as it has passed, so there each member has its own. */
+/* Where a member finds the release. In the primordial team all members read one word. Of a team
+ * that may end, rank 0 gives its row back as soon as it has passed, so there each member has its
+ * own. */
 static uint64_t *ex_word(const struct tmb_team *team, uint32_t rank) {
   return &tmb_shared_row(team, team == &tmb_job.team ? 0 : rank)->release.word;
 }
@@ -392,7 +393,10 @@ static bool begin_plain(struct tmb_team *team, struct release *r) {
  */
 static bool meet_plainly(struct tmb_team *team) {
   struct release r = {.team = team};
-  if (!ex_central(team) || tmb_job.debug || tmb_recording()) return false;
+  if (!tmb_job.wait.crowded || tmb_job.debug || tmb_recording())
+    return false; /* `team` unchecked */
+  TMB_CHECK_NO_HANDLER("gex_Coll_BarrierBlocking");
+  if (!team->shared) return false;
   r.word = ex_word(team, team->head.rank);
   if (!begin_plain(team, &r)) return false;
   if (!released(&r)) (void)tmb_wait_until(released, &r, UINT64_MAX, describe_release);

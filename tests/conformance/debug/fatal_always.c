@@ -42,6 +42,10 @@ static void event_of_handler(gex_Token_t token) {
   (void)token;
   gex_Event_Wait(gex_Coll_BarrierNB(dbg.tm, 0));
 }
+static void blocking_of_handler(gex_Token_t token) {
+  (void)token;
+  gex_Coll_BarrierBlocking(dbg.tm, 0);
+}
 DBG_CASE(in_handler, "gasnet_barrier", "request handler") {
   start();
   dbg_in_request(barrier_of_handler);
@@ -49,6 +53,11 @@ DBG_CASE(in_handler, "gasnet_barrier", "request handler") {
 DBG_CASE(in_handler_nb, "gex_Coll_BarrierNB", "request handler") {
   start();
   dbg_in_request(event_of_handler);
+}
+/* More ranks than processors: such a barrier has no event. */
+DBG_CASE_WITH(in_handler_crowded, 8, NULL, "gex_Coll_Barrier", "request handler") {
+  start();
+  dbg_in_request(blocking_of_handler);
 }
 DBG_CASE(unregistered, "rank 0", "handler 200", "register") {
   start();
@@ -108,6 +117,9 @@ DBG_CASE(request_early, "gex_AM_RequestShort", "not initialised") {
 }
 DBG_CASE(barrier_early, "gasnet_barrier_notify", "not initialised") {
   gasnet_barrier_notify(1, 0);
+}
+DBG_CASE(coll_barrier_early, "gex_Coll_Barrier", "not initialised") {
+  gex_Coll_BarrierBlocking(dbg.tm, 0);
 }
 DBG_CASE(size_early, "gasnet_getMaxLocalSegmentSize", "not initialised") {
   (void)gasnet_getMaxLocalSegmentSize();
