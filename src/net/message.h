@@ -96,8 +96,8 @@ struct tmb_rma {
   size_t nbytes;
   void *op;                  /* NULL: nobody asks for completion */
   uint32_t category;         /* of the event that the whole operation is complete; opaque */
-  uint32_t local_category;   /* put: of the event that the source has been read; if tell_local */
-  bool tell_local;           /* put: op_done(local_category) is asked for */
+  uint32_t local_category;   /* put: of the event that the source has been read; if report_local */
+  bool report_local;         /* put: op_done(local_category) is asked for */
   bool immediate;            /* a failed attempt must leave no trace at the target */
   struct tmb_resume *resume; /* NULL, or as the slot that is called says */
 };

@@ -56,7 +56,7 @@ struct tmb_net_up {
    * NULL if it may not. Every address that comes from a peer passes here before it is used. */
   void *(*target)(uint32_t src, uint64_t addr, uint64_t nbytes);
   /* The segment that holds `addr`, for conduits that register memory; it stays until the slot
-   * segment_gone names it. out memory: what it lies in; NULL: only segments in host memory count.
+   * segment_freed names it. out memory: what it lies in; NULL: only segments in host memory count.
    * Returns false, with nothing set, if there is none. */
   bool (*segment)(const void *addr, void **base, size_t *nbytes, struct tmb_net_memory *memory);
   /* The signal word at `addr` (checked by target) changes: set or add, with release order, and who
@@ -145,7 +145,7 @@ struct tmb_net_ops {
   void (*am_release)(struct tmb_net *net, struct tmb_am_out *out);
 
   /* Remote memory access. Before the call core has counted one part of (op, category, peer), and
-   * with rma->tell_local one of (op, local_category, peer). 0: op_done follows once for each:
+   * with rma->report_local one of (op, local_category, peer). 0: op_done follows once for each:
    * `category` when the operation is complete, for a put when the data are visible at the peer;
    * `local_category` when the source has been read, possibly inside the call. The source of a put
    * must not change before that, and is not read after it. TMB_AGAIN: nothing was done, call again
@@ -157,7 +157,7 @@ struct tmb_net_ops {
   int (*get)(struct tmb_net *net, const struct tmb_rma *rma);
 
   /* As put and get, and `signal` changes at the peer once the data are visible there, or have been
-   * read. One message, one way; nbytes may be 0. rma->op may be NULL: nobody asks for completion,
+   * read. One message, no answer; nbytes may be 0. rma->op may be NULL: nobody asks for completion,
    * and then the source is read before the return: TMB_AGAIN may
    * come between parts, if rma->resume is not NULL, and the call is repeated with the same
    * arguments. Empty, or TMB_E_UNSUPPORTED at the first call: as put and get. */
@@ -201,7 +201,7 @@ struct tmb_net_ops {
 
   /* A segment of this rank is about to be unmapped, or to belong to the client again: keep nothing
    * registered of it. Any thread, not inside up->am. Empty: nothing is registered. */
-  void (*segment_gone)(struct tmb_net *net, void *base, size_t nbytes);
+  void (*segment_freed)(struct tmb_net *net, void *base, size_t nbytes);
 
   /* One line for `tombolo why` and messages: state towards a peer. Empty: nothing is said. */
   void (*explain)(struct tmb_net *net, uint32_t peer, char *text, size_t bytes);

@@ -152,7 +152,7 @@ static int start(struct operation *o, struct tmb_op *op) {
                               .op = op,
                               .category = t->is_get ? TMB_CAT_GET : TMB_CAT_PUT,
                               .local_category = TMB_CAT_LC,
-                              .tell_local = op && !t->is_get && a->lc_opt != GEX_EVENT_DEFER,
+                              .report_local = op && !t->is_get && a->lc_opt != GEX_EVENT_DEFER,
                               .immediate = (t->flags & GEX_FLAG_IMMEDIATE) != 0};
   const struct tmb_signal signal = {o->sig_addr, a->value, (uint32_t)a->op};
   const int rc =

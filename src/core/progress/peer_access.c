@@ -78,13 +78,13 @@ static int access_lost(const struct tmb_rma *rma, bool is_get) {
 static void announce(const struct tmb_rma *rma) {
   if (!rma->op) return;
   tmb_up_peer_more(rma->op, rma->category, rma->peer);
-  if (rma->tell_local) tmb_up_peer_more(rma->op, rma->local_category, rma->peer);
+  if (rma->report_local) tmb_up_peer_more(rma->op, rma->local_category, rma->peer);
 }
 
 static void withdraw(const struct tmb_rma *rma) {
   if (!rma->op) return;
   tmb_up_peer_done(rma->op, rma->category, rma->peer);
-  if (rma->tell_local) tmb_up_peer_done(rma->op, rma->local_category, rma->peer);
+  if (rma->report_local) tmb_up_peer_done(rma->op, rma->local_category, rma->peer);
 }
 
 enum slot { PUT, GET, PUT_SIGNAL, GET_SIGNAL, DEVICE_PUT, DEVICE_GET };

@@ -138,7 +138,7 @@ static int serve(const struct access *a, struct tmb_op *op) {
                               .op = op,
                               .category = a->is_get ? TMB_CAT_GET : TMB_CAT_PUT,
                               .local_category = TMB_CAT_LC,
-                              .tell_local = !a->is_get && a->lc != GEX_EVENT_DEFER,
+                              .report_local = !a->is_get && a->lc != GEX_EVENT_DEFER,
                               .immediate = (a->flags & GEX_FLAG_IMMEDIATE) != 0};
   if (a->is_get) return tmb_peer_get(&rma);
   const int rc = tmb_peer_put(&rma);

@@ -140,8 +140,8 @@ void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
   }
   (void)flags;
   delist(segment);
-  if (tmb_job.net && tmb_job.net->segment_gone)
-    tmb_job.net->segment_gone(tmb_job.net_state, segment->base, segment->size);
+  if (tmb_job.net && tmb_job.net->segment_freed)
+    tmb_job.net->segment_freed(tmb_job.net_state, segment->base, segment->size);
   if (segment->owned)
     segment->mk->free(segment);
   else if (segment->mk->release)

@@ -4,8 +4,8 @@
  * reaches ranks of this host whose memory is not mapped.
  *
  * Owns: declarations of defaults_*.c. Called by core/progress/peer.c. Calls: the
- * upcalls (net/up.h), which choose the way to a peer. Invariants: what arrives is checked before it
- * is used: a message that names memory or a length that it may not ends the job with a message.
+ * upcalls (net/up.h), which choose the path to a peer. Invariants: what arrives is checked before
+ * it is used: a message that names memory or a length that it may not ends the job with a message.
  */
 #ifndef TMB_NET_DEFAULTS_H
 #define TMB_NET_DEFAULTS_H

@@ -103,9 +103,9 @@ static int pass_lost(struct tmb_net *net, uint32_t peer) {
   return h->inner->lost ? h->inner->lost(h->net, peer) : 0;
 }
 
-static void pass_segment_gone(struct tmb_net *net, void *base, size_t nbytes) {
+static void pass_segment_freed(struct tmb_net *net, void *base, size_t nbytes) {
   struct tmb_hook *h = tmb_hook_of(net);
-  h->inner->segment_gone(h->net, base, nbytes);
+  h->inner->segment_freed(h->net, base, nbytes);
 }
 
 static void pass_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes) {
@@ -137,7 +137,7 @@ static struct tmb_net_ops pass_table(const struct tmb_net_ops *inner) {
                               .wait_fds = inner->wait_fds ? pass_wait_fds : NULL,
                               .drained = inner->drained ? pass_drained : NULL,
                               .lost = pass_lost,
-                              .segment_gone = inner->segment_gone ? pass_segment_gone : NULL,
+                              .segment_freed = inner->segment_freed ? pass_segment_freed : NULL,
                               .explain = inner->explain ? pass_explain : NULL,
                               .leave = inner->leave ? pass_leave : NULL};
 }
@@ -227,7 +227,7 @@ int tmb_hooks_open(const char *spec, const struct tmb_net_env *env, const struct
     *h = (struct tmb_hook){.inner = inner, .table = pass_table(inner), .rank = env->rank};
     inner = &h->table;
   }
-  /* Upcalls go the other way: the innermost hook is called first. */
+  /* Upcalls go in the other direction: the innermost hook is called first. */
   const struct tmb_net_up *up = env->up;
   for (int i = count - 1; i >= 0; i--) {
     struct tmb_hook *h = &in_use[i];

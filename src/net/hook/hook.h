@@ -8,7 +8,7 @@
  * that passes everything on (hook.c), replaces the slots that it is about, and may give the conduit
  * another table of upcalls; nothing else knows of it. Slots that the conduit leaves empty stay
  * empty, so that core fills the same ones as without hooks. Invariants: each kind is in use at most
- * once in a process, because upcalls have no argument that could tell two apart; a hook keeps the
+ * once in a process, because upcalls have no argument that names a hook; a hook keeps the
  * contract of net.h towards both sides.
  */
 #ifndef TMB_NET_HOOK_H

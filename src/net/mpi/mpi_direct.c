@@ -61,7 +61,7 @@ static bool is_through(struct tmb_net *net, struct nmpi_transfer *t) {
 }
 
 /* A transfer has ended that nmpi_direct_finish must report. */
-static void list_news(struct tmb_net *net, struct nmpi_transfer *t) {
+static void list_finished(struct tmb_net *net, struct nmpi_transfer *t) {
   if (t->listed) return;
   t->listed = true;
   t->next = net->direct.finished;
@@ -80,7 +80,7 @@ bool nmpi_direct_look(struct tmb_net *net) {
     }
     *at = t->next;
     t->moved = true;
-    list_news(net, t);
+    list_finished(net, t);
     any = true;
   }
   if (!*at || at == &net->direct.moving) return any;
@@ -113,9 +113,9 @@ bool nmpi_direct_answer(struct tmb_net *net) {
 TMB_NO_LOCK_CHECK static void finish_own(struct tmb_net *net, struct nmpi_transfer *t) {
   const struct tmb_net_up *up = net->env.up;
   const struct tmb_rma rma = t->rma;
-  const bool local = t->moved && !t->told && rma.tell_local;
+  const bool local = t->moved && !t->source_reported && rma.report_local;
   const bool whole = t->moved && (t->receives || t->come);
-  t->told = true;
+  t->source_reported = true;
   if (whole) {
     t->busy = false;
     net->direct.count--;
@@ -162,7 +162,7 @@ void nmpi_direct_moved(struct tmb_net *net, uint32_t peer, uint32_t slot) {
     return;
   }
   t->come = true;
-  if (t->moved) list_news(net, t);
+  if (t->moved) list_finished(net, t);
 }
 
 /* Memory that another rank names; ends the job when it may not. */
@@ -244,7 +244,7 @@ static int transfer(struct tmb_net *net, const struct tmb_rma *rma, bool put,
   if (rma->nbytes < net->direct_bytes || !rma->op || rma->immediate) return TMB_E_UNSUPPORTED;
   tmb_lock_acquire(&net->lock);
   const struct nmpi_peer *p = nmpi_peer_of(net, rma->peer);
-  const bool over = p->gone || net->ended; /* messages say what there is to say */
+  const bool over = p->lost || net->ended; /* messages say what there is to say */
   const int rc = over ? TMB_E_UNSUPPORTED : start(net, rma, put, signal);
   tmb_lock_release(&net->lock);
   return rc;

@@ -75,7 +75,7 @@ struct nmpi_transfer {
   int tag;
   bool own, busy, receives;
   bool moved, come;         /* MPI is through here; own put: and at the peer */
-  bool told;                /* own: that the source has been read */
+  bool source_reported;     /* own: that the source has been read */
   bool listed, signals;     /* in net->direct.finished; `signal` is to be changed */
   struct tmb_rma rma;       /* own */
   struct tmb_signal signal; /* another's */
@@ -114,7 +114,7 @@ struct nmpi_peer {
   uint32_t owed;   /* units to be given back */
   uint32_t next;   /* peer + 1 in net->peers.todo; 0: the last */
   bool listed;     /* in net->peers.todo */
-  bool gone;       /* nothing is sent to it any more */
+  bool lost;       /* nothing is sent to it any more */
 };
 
 /* ---- parts of the state; each changes under net->lock */
@@ -220,7 +220,7 @@ int nmpi_am_send(struct tmb_net *net, struct tmb_am_out *out);
 bool nmpi_direct_look(struct tmb_net *net);
 /* Send the answers that had no room before. Returns whether any was sent. */
 bool nmpi_direct_answer(struct tmb_net *net);
-/* Tell core what has ended; releases the lock meanwhile. */
+/* Report to core what has ended; releases the lock meanwhile. */
 void nmpi_direct_finish(struct tmb_net *net);
 void nmpi_direct_asked(struct tmb_net *net, uint32_t peer, bool put, const struct nmpi_ask *ask);
 void nmpi_direct_moved(struct tmb_net *net, uint32_t peer, uint32_t slot);

@@ -6,9 +6,9 @@
  * Owns: struct server, one for the process, and a thread that answers MPICH's PMI-1 requests on a
  * socket pair until MPI_Finalize; it sleeps in read. Called by mpi.c before and after MPI_Init.
  * Calls: env->allgather for PMI's barriers, which come while MPI_Init runs and its caller waits,
- * and env->barrier for that of MPI_Finalize. Open MPI has no such way: it needs its own launcher.
- * Invariants: what is put is collected in a text, "KEY=VALUE" lines, which a barrier exchanges;
- * MPICH reads the variables in MPI_Init alone, so they are unset afterwards.
+ * and env->barrier for that of MPI_Finalize. Open MPI has no such interface: it needs its own
+ * launcher. Invariants: what is put is collected in a text, "KEY=VALUE" lines, which a barrier
+ * exchanges; MPICH reads the variables in MPI_Init alone, so they are unset afterwards.
  */
 #define _GNU_SOURCE
 #include "base/atomic.h"

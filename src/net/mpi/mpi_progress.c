@@ -153,7 +153,7 @@ bool nmpi_drained(struct tmb_net *net) {
 
 int nmpi_lost(struct tmb_net *net, uint32_t peer) {
   tmb_lock_acquire(&net->lock);
-  nmpi_peer_of(net, peer)->gone = true;
+  nmpi_peer_of(net, peer)->lost = true;
   nmpi_direct_lost(net, peer);
   const bool kept = nmpi_inbox_has(&net->in, peer);
   tmb_lock_release(&net->lock);

@@ -90,7 +90,7 @@ static size_t write_message(char *to, const struct nmpi_head *head, const void *
 static int send_message(struct tmb_net *net, uint32_t to, struct nmpi_head *head, const void *args,
                         const void *payload, uint32_t reserve) {
   struct nmpi_peer *p = nmpi_peer_of(net, to);
-  if (p->gone || net->ended) return 0;
+  if (p->lost || net->ended) return 0;
   const size_t most = nmpi_payload_at(head->nargs) + head->nbytes;
   struct nmpi_pool *pool = most <= NMPI_SMALL_BYTES ? &net->out.small : &net->out.large;
   struct nmpi_buffer *b = nmpi_pool_take(pool, reserve ? pool->count / reserve : 0);

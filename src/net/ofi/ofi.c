@@ -293,5 +293,5 @@ const struct tmb_net_ops tombolo_net = {.abi = TMB_NET_ABI,
                                         .wait_fds = ofi_wait_fds,
                                         .drained = ofi_drained,
                                         .lost = ofi_lost,
-                                        .segment_gone = ofi_segment_gone,
+                                        .segment_freed = ofi_segment_freed,
                                         .explain = ofi_explain};

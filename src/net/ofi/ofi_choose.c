@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The order is part of what ranks tell each other (struct ofi_card). */
+/* The order is part of what ranks send each other (struct ofi_card). */
 static const struct {
   const char *name; /* of the provider, with what it is layered over */
   bool emulated;    /* made of sockets */

@@ -47,8 +47,8 @@ enum ofi_kind {
   OFI_LONG = TMB_AM_LONG, /* whose payload is in place: struct ofi_place */
   OFI_CREDIT,             /* nothing but `returned` */
   OFI_ASK,     /* which registered memory is around an address: struct ofi_region, base only */
-  OFI_TELL,    /* the answer: struct ofi_region */
-  OFI_GONE,    /* memory is registered no longer: struct ofi_region */
+  OFI_REGION,  /* the answer: struct ofi_region */
+  OFI_FREED,   /* memory is registered no longer: struct ofi_region */
   OFI_SIGNAL,  /* a signal after a write: struct ofi_change */
   OFI_CHANGED, /* it has changed: the same */
   OFI_PROBE,   /* whether the receiver lives */
@@ -56,7 +56,7 @@ enum ofi_kind {
   OFI_KINDS
 };
 
-/* Registered memory of a peer: payload of OFI_ASK, OFI_TELL and OFI_GONE. */
+/* Registered memory of a peer: payload of OFI_ASK, OFI_REGION and OFI_FREED. */
 struct ofi_region {
   uint64_t asked; /* address that was asked for */
   uint64_t base, bytes;
@@ -134,7 +134,7 @@ struct ofi_peer {
   uint32_t owed;     /* units to be given back */
   bool listed;       /* in net->peers.todo */
   bool broken;       /* nothing can be sent any more; net->peers.broken counts it */
-  bool told;         /* it knows of registered memory of this rank */
+  bool informed;     /* it knows of registered memory of this rank */
   bool asking;       /* an OFI_ASK is in progress */
   bool answer_due;   /* `answer` is still to be sent */
   uint32_t quiet;    /* accesses for which no OFI_ASK is sent, after a refusal */
@@ -143,7 +143,7 @@ struct ofi_peer {
   uint32_t regions, oldest;
   struct ofi_region region[OFI_REGIONS];
   struct ofi_region answer;
-  struct ofi_region gone; /* to be reported; bytes 0: nothing */
+  struct ofi_region freed; /* to be reported; bytes 0: nothing */
   uint64_t broken_ns;
   uint64_t lost_ns; /* when core said that it is lost; 0: not yet */
   int error;        /* why it is broken */
@@ -313,7 +313,7 @@ bool ofi_says(const struct tmb_net *net, const char *what, int rc);
 bool ofi_rail_open(struct tmb_net *net, struct ofi_rail *rail);
 /* Open the others, as far as they can be, and meet those of the other ranks. Collective. */
 void ofi_rail_others(struct tmb_net *net);
-/* Tell the others where a rail of this rank is, and learn where theirs are. Collective. in good:
+/* Send to the others where a rail of this rank is, and learn where theirs are. Collective. in good:
  * whether it is open here. Returns whether it is for all that have said so. */
 bool ofi_rail_meet(struct tmb_net *net, struct ofi_rail *rail, bool good);
 /* Close the endpoints, so that the provider uses nothing any more; and then what is left. */

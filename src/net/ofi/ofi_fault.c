@@ -31,7 +31,7 @@ static struct {
     uint64_t taken;       /* times that the provider took what it was given */
     uint32_t again_share; /* percent that find no room */
   } of[CALL_COUNT];
-  bool tells;            /* the counts, at the end; once */
+  bool counts;           /* the counts, at the end; once */
   uint32_t spoilt_share; /* percent of accesses that fail although they were taken */
   bool spoilt;           /* one is to be reported by cq_readerr */
   void *spoilt_context;
@@ -196,7 +196,7 @@ static bool parse_share(const char *text, const char *past) {
 /* Understand one entry, `CALL@N`, `CALL=P`, `spoil=P` or `count`. */
 static bool parse(const char *text, size_t bytes) {
   const size_t length = strcspn(text, "@=,");
-  if (bytes == strlen("count") && strncmp(text, "count", bytes) == 0) return fault.tells = true;
+  if (bytes == strlen("count") && strncmp(text, "count", bytes) == 0) return fault.counts = true;
   if (length + 1 >= bytes || !text[length] || text[length] == ',') return false;
   if (length == strlen("spoil") && strncmp(text, "spoil=", length + 1) == 0)
     return parse_share(text + length + 1, text + bytes);
@@ -237,8 +237,8 @@ const struct ofi_calls *ofi_fault_wrap(const struct ofi_calls *calls, const char
 }
 
 void ofi_fault_tell(const struct tmb_net_env *env) {
-  if (!fault.tells) return;
-  fault.tells = false;
+  if (!fault.counts) return;
+  fault.counts = false;
   env->up->print("ofi: rank %u handed over send=%" PRIu64 " inject=%" PRIu64 " write=%" PRIu64
                  " read=%" PRIu64,
                  env->rank, fault.of[CALL_send].taken, fault.of[CALL_inject].taken,

@@ -100,7 +100,7 @@ static bool say_named(const struct rails *rails, const struct ofi_domain *domain
     snprintf(text, bytes, "TOMBOLO_OFI_INTERFACES names more than %u: the first ones are used",
              OFI_RAILS);
   else if (position && domain->mr_mode != rails->mr_mode)
-    snprintf(text, bytes, "it wants memory registered in another way than %s", rails->taken);
+    snprintf(text, bytes, "it wants memory registered in another mode than %s", rails->taken);
   else if (position)
     snprintf(text, bytes, "rail %u: its share of what has 256 KiB and more", position);
   else

@@ -105,7 +105,7 @@ static bool holds_any(const struct tmb_net *net) {
 static bool is_good(const struct tmb_net *net, const struct ofi_buffer *b) {
   static const uint32_t own_bytes[OFI_KINDS] = {
       [OFI_LONG] = sizeof(struct ofi_place),    [OFI_ASK] = sizeof(struct ofi_region),
-      [OFI_TELL] = sizeof(struct ofi_region),   [OFI_GONE] = sizeof(struct ofi_region),
+      [OFI_REGION] = sizeof(struct ofi_region), [OFI_FREED] = sizeof(struct ofi_region),
       [OFI_SIGNAL] = sizeof(struct ofi_change), [OFI_CHANGED] = sizeof(struct ofi_change)};
   const struct tmb_net_env *env = &net->env;
   const struct ofi_head *h = ofi_head_of(b);
@@ -307,7 +307,7 @@ static void answer_rest(struct tmb_net *net) {
 
 /* ---- peers that cannot be reached: their launcher says that they have ended, or time passes */
 
-static void tell_broken(struct tmb_net *net) {
+static void report_broken(struct tmb_net *net) {
   if (!net->timeout_ns) return;
   const uint64_t now = tmb_os_now_ns();
   for (uint32_t i = 0; i < net->env.size; i++) {
@@ -374,7 +374,7 @@ int ofi_progress(struct tmb_net *net, int serve) {
   net->client.moved = false;
   const bool broken = net->peers.broken != 0;
   tmb_lock_release(&net->lock);
-  if (TMB_UNLIKELY(broken)) tell_broken(net);
+  if (TMB_UNLIKELY(broken)) report_broken(net);
   return found;
 }
 
@@ -411,8 +411,8 @@ uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uin
 
 /* ---- while the client computes */
 
-/* Whether the client sleeps: it has asked what to wait for, has looked at most once more since, and
- * nothing has come. It may have gone on after that look; then what comes shows it. */
+/* Whether the client sleeps: it has asked what to wait for, has polled at most once more since,
+ * and nothing has come. It may compute after that poll; then what comes shows it. */
 static bool is_asleep(const struct tmb_net *net) {
   if (!net->client.wait_tick || net->client.tick > net->client.wait_tick + 1 ||
       tmb_os_now_ns() >= net->client.wait_due_ns + LATE_NS)

@@ -87,7 +87,7 @@ bool ofi_rail_meet(struct tmb_net *net, struct ofi_rail *rail, bool good) {
 
 /* ---- the others */
 
-/* Whether rails that register memory in the ways of `a` and of `b` can be used together. */
+/* Whether rails that register memory in the modes of `a` and of `b` can be used together. */
 static bool is_alike(const struct fi_info *a, const struct fi_info *b) {
   return ((a->domain_attr->mr_mode ^ b->domain_attr->mr_mode) & ~FI_MR_HMEM) == 0 &&
          strcmp(a->fabric_attr->prov_name, b->fabric_attr->prov_name) == 0;

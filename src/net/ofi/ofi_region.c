@@ -3,11 +3,11 @@
  * Memory of peers that can be accessed by the provider, see ofi_rma.h.
  *
  * Owns: what is known of each peer, in struct ofi_peer. Called by ofi_rma.c and ofi_progress.c;
- * ofi_segment_gone by core. Calls: ofi_memory.c, ofi_send.c. A rank learns a key when it needs it:
+ * ofi_segment_freed by core. Calls: ofi_memory.c, ofi_send.c. A rank learns a key when it needs it:
  * the first access to memory that it does not know goes by messages, and the owner is asked
  * meanwhile for the segment around the address. A peer's last few regions are kept. When a segment
- * is destroyed its owner tells those that have asked. Invariant: at most one question to a peer is
- * in progress, so one answer is enough room.
+ * is destroyed its owner notifies those that have asked. Invariant: at most one question to a peer
+ * is in progress, so one answer is enough room.
  */
 #include "base/compiler.h"
 #include "base/error.h"
@@ -56,7 +56,7 @@ static void answer(struct tmb_net *net, uint32_t peer, uint64_t addr) {
       p->answer.rails |= UINT64_C(1) << r;
     }
     p->answer.from = net->mr_mode & FI_MR_VIRT_ADDR ? m->base : 0;
-    p->told = true;
+    p->informed = true;
   }
   p->answer_due = true;
   ofi_send_later(net, peer);
@@ -72,11 +72,11 @@ static void learn(struct ofi_peer *p, const struct ofi_region *region) {
   p->region[at] = *region;
 }
 
-static void forget(struct ofi_peer *p, const struct ofi_region *gone) {
+static void forget(struct ofi_peer *p, const struct ofi_region *freed) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < p->regions; i++) {
     const struct ofi_region *r = &p->region[i];
-    if (r->base + r->bytes <= gone->base || gone->base + gone->bytes <= r->base)
+    if (r->base + r->bytes <= freed->base || freed->base + freed->bytes <= r->base)
       p->region[kept++] = *r;
   }
   p->regions = kept;
@@ -89,35 +89,36 @@ void ofi_region_doubt(struct tmb_net *net, uint32_t peer, uint64_t addr) {
 void ofi_region_message(struct tmb_net *net, const struct ofi_head *head, const void *payload) {
   struct ofi_region region;
   struct ofi_peer *p = ofi_peer_of(net, head->src);
-  if (head->kind != OFI_ASK && head->kind != OFI_TELL && head->kind != OFI_GONE) return;
+  if (head->kind != OFI_ASK && head->kind != OFI_REGION && head->kind != OFI_FREED) return;
   memcpy(&region, payload, sizeof region);
   if (region.base + region.bytes < region.base) return;
   switch (head->kind) {
   case OFI_ASK: answer(net, head->src, region.asked); break;
-  case OFI_TELL: learn(p, &region); break;
+  case OFI_REGION: learn(p, &region); break;
   default: forget(p, &region);
   }
 }
 
 /* Notify a peer that memory is freed; several pieces become one that covers them. */
-static void tell_gone(struct tmb_net *net, uint32_t peer, uint64_t base, uint64_t bytes) {
+static void report_freed(struct tmb_net *net, uint32_t peer, uint64_t base, uint64_t bytes) {
   struct ofi_peer *p = net->peers.of[peer];
   const uint64_t end = base + bytes;
-  if (p->gone.bytes) {
-    const uint64_t other = p->gone.base + p->gone.bytes;
-    p->gone.base = TMB_MIN(p->gone.base, base);
-    p->gone.bytes = TMB_MAX(other, end) - p->gone.base;
+  if (p->freed.bytes) {
+    const uint64_t other = p->freed.base + p->freed.bytes;
+    p->freed.base = TMB_MIN(p->freed.base, base);
+    p->freed.bytes = TMB_MAX(other, end) - p->freed.base;
   } else {
-    p->gone = (struct ofi_region){.base = base, .bytes = bytes};
+    p->freed = (struct ofi_region){.base = base, .bytes = bytes};
   }
   ofi_send_later(net, peer);
 }
 
-void ofi_segment_gone(struct tmb_net *net, void *base, size_t bytes) {
+void ofi_segment_freed(struct tmb_net *net, void *base, size_t bytes) {
   tmb_lock_acquire_shared(&net->lock);
   if (ofi_memory_forget(net, base, bytes)) {
     for (uint32_t i = 0; i < net->env.size; i++)
-      if (net->peers.of[i] && net->peers.of[i]->told) tell_gone(net, i, (uintptr_t)base, bytes);
+      if (net->peers.of[i] && net->peers.of[i]->informed)
+        report_freed(net, i, (uintptr_t)base, bytes);
     (void)ofi_send_rest(net);
   }
   tmb_lock_release(&net->lock);

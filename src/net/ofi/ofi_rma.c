@@ -50,7 +50,7 @@ void ofi_access_tell(struct tmb_net *net, struct ofi_op *list) {
   for (; list; list = list->next) {
     const struct ofi_access *a = access_of(list);
     if (a->lost) continue;
-    if (a->tell_local) net->env.up->op_done(a->client_op, a->local_category, list->peer);
+    if (a->report_local) net->env.up->op_done(a->client_op, a->local_category, list->peer);
     net->env.up->op_done(a->client_op, a->category, list->peer);
   }
 }
@@ -184,7 +184,7 @@ static struct ofi_access *take_access(struct tmb_net *net, const struct start *s
   a->client_op = rma->op;
   a->category = rma->category;
   a->local_category = rma->local_category;
-  a->tell_local = rma->tell_local;
+  a->report_local = rma->report_local;
   a->buffer = rma->local;
   a->remote = (uint64_t)(uintptr_t)rma->remote;
   a->nbytes = rma->nbytes;

@@ -18,7 +18,7 @@ struct ofi_access {
   struct ofi_op op;
   void *client_op;
   uint32_t category, local_category;
-  bool tell_local, lost;
+  bool report_local, lost;
   uint32_t serial;          /* which use of this access it is */
   struct ofi_access *whole; /* this is a stripe of it; NULL: it is none */
   uint8_t rail;             /* that it takes */
@@ -31,7 +31,7 @@ struct ofi_access {
   void *buffer; /* of this rank; stays as it is until core has been notified */
   uint64_t remote, nbytes;
   bool is_get, device;      /* device: its local side may be memory of a device */
-  bool held;                /* when all is over, its owner looks; core is not told */
+  bool held;                /* its owner checks when all is over; core is not notified */
   uint8_t tries;            /* times that it has failed by itself, at most OFI_TRIES */
   struct ofi_memory *local; /* NULL, or what it uses */
 };
@@ -70,10 +70,10 @@ const struct ofi_region *ofi_region_find(struct tmb_net *net, uint32_t peer, uin
                                          uint64_t bytes);
 /* The key for an address of a peer may be wrong: ask for it anew before the next access. */
 void ofi_region_doubt(struct tmb_net *net, uint32_t peer, uint64_t addr);
-/* An OFI_ASK, OFI_TELL or OFI_GONE has come. */
+/* An OFI_ASK, OFI_REGION or OFI_FREED has come. */
 void ofi_region_message(struct tmb_net *net, const struct ofi_head *head, const void *payload);
-/* The slot segment_gone; without the lock. */
-void ofi_segment_gone(struct tmb_net *net, void *base, size_t bytes);
+/* The slot segment_freed; without the lock. */
+void ofi_segment_freed(struct tmb_net *net, void *base, size_t bytes);
 
 /* ---- ofi_rma.c */
 
@@ -103,7 +103,7 @@ bool ofi_access_retry(struct tmb_net *net);
 void ofi_access_changed(struct tmb_net *net, uint32_t peer, const struct ofi_change *change);
 /* Send signals for which there was no room. Returns whether one was sent. */
 bool ofi_access_rest(struct tmb_net *net);
-/* Tell core of a list of them; without the lock. Then they may be used again. */
+/* Report a list of them to core; without the lock. Then they may be used again. */
 void ofi_access_tell(struct tmb_net *net, struct ofi_op *list);
 void ofi_access_free(struct tmb_net *net, struct ofi_op *list);
 /* Core is not notified any more of those towards a peer. */

@@ -144,16 +144,16 @@ void ofi_send_later(struct tmb_net *net, uint32_t peer) {
 /* Send what is due to one peer. Returns 0 or TMB_AGAIN. */
 static int send_due(struct tmb_net *net, uint32_t peer, struct ofi_peer *p) {
   if (p->answer_due) {
-    if (ofi_send_own(net, peer, OFI_TELL, &p->answer, sizeof p->answer)) return TMB_AGAIN;
+    if (ofi_send_own(net, peer, OFI_REGION, &p->answer, sizeof p->answer)) return TMB_AGAIN;
     p->answer_due = false;
   }
   if (p->life.answer_due) {
     if (ofi_send_own(net, peer, OFI_PROBED, NULL, 0)) return TMB_AGAIN;
     p->life.answer_due = false;
   }
-  if (p->gone.bytes) {
-    if (ofi_send_own(net, peer, OFI_GONE, &p->gone, sizeof p->gone)) return TMB_AGAIN;
-    p->gone = (struct ofi_region){0};
+  if (p->freed.bytes) {
+    if (ofi_send_own(net, peer, OFI_FREED, &p->freed, sizeof p->freed)) return TMB_AGAIN;
+    p->freed = (struct ofi_region){0};
   }
   if (p->owed && p->owed >= net->credit / 2) return ofi_send_own(net, peer, OFI_CREDIT, NULL, 0);
   return 0;
@@ -161,7 +161,7 @@ static int send_due(struct tmb_net *net, uint32_t peer, struct ofi_peer *p) {
 
 /* Whether all that is due is an answer that this rank lives, for which nobody waits here. */
 static bool only_answers(const struct tmb_net *net, const struct ofi_peer *p) {
-  return p->life.answer_due && !p->answer_due && !p->gone.bytes && p->owed < net->credit / 2;
+  return p->life.answer_due && !p->answer_due && !p->freed.bytes && p->owed < net->credit / 2;
 }
 
 bool ofi_send_rest(struct tmb_net *net) {

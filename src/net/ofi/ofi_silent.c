@@ -127,7 +127,7 @@ static uint64_t drain_ns(const struct tmb_net *net, uint32_t peer) {
     const struct ofi_access *a = &net->access.all[i];
     if (a->parts && a->op.peer == peer) bytes += TMB_MIN(a->nbytes, DRAIN_MAX);
   }
-  const uint64_t theirs = net->peers.of[peer]->told ? DRAIN_MAX : 0;
+  const uint64_t theirs = net->peers.of[peer]->informed ? DRAIN_MAX : 0;
   return (TMB_MIN(bytes, DRAIN_MAX) + theirs) * DRAIN_BYTE_NS;
 }
 

@@ -19,7 +19,7 @@ struct tmb_net {
   /* the network's descriptors, queues and state per peer; keep that of a silent peer tiny */
 };
 
-/* Step 1. Make what peers need in order to find this rank, tell it to all with env->allgather, and
+/* Step 1. Make what peers need in order to find this rank, send it to all with env->allgather, and
  * connect. Every rank learns whether all could, so that all return the same. */
 static int stub_open(const struct tmb_net_env *env, struct tmb_net **out) {
   struct tmb_net *net = calloc(1, sizeof *net);

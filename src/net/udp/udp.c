@@ -97,7 +97,8 @@ static bool guards_agree(const struct tmb_net_env *env, const struct plan *plan)
   return true;
 }
 
-/* Tell the others what this rank has, and choose. Returns 0, or an error that has been printed. */
+/* Send to the others what this rank has, and choose. Returns 0, or an error that has been printed.
+ */
 static int meet(const struct tmb_net_env *env, struct plan *plan) {
   const struct tmb_net_up *up = env->up;
   struct udp_card card;
@@ -123,7 +124,7 @@ static int meet(const struct tmb_net_env *env, struct plan *plan) {
   return TMB_E_UNSUPPORTED;
 }
 
-/* Listen on the interfaces that were chosen, and tell the others where. Returns as meet does. */
+/* Listen on the interfaces that were chosen, and send to the others where. Returns as meet does. */
 static int listen_there(const struct tmb_net_env *env, struct plan *plan) {
   const struct tmb_net_up *up = env->up;
   const struct udp_card *own = &plan->cards[env->rank];
@@ -250,7 +251,8 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   if (!udp_sockets_join(plan.sockets, &join))
     env->up->fatal("no memory for the addresses of %u ranks", env->size);
   struct udp_io io = udp_sockets_io(plan.sockets);
-  /* Faults are those of datagrams, so that they show the way out; where there are none, of all. */
+  /* Faults are those of datagrams, so that the fall-back to connections shows; without datagrams,
+   * of all. */
   if (plan.mode == UDP_STREAM_ALWAYS) add_stream(env, &plan, &config, &io);
   add_faults(env, &config, &io);
   if (plan.mode == UDP_STREAM_AUTO) add_stream(env, &plan, &config, &io);

@@ -60,7 +60,7 @@ static uint64_t turn(void) {
   return rig_stats[1].packets_out - before;
 }
 
-/* A turn is one packet each way once a few have been answered. */
+/* A turn is one packet in each direction once a few have been answered. */
 static void answered(void **state) {
   (void)state;
   begin();

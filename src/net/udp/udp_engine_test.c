@@ -181,7 +181,7 @@ static void puts_and_gets(const struct udp_config *config, const char *fault, ui
                           .op = &done[0],
                           .category = 0,
                           .local_category = 1,
-                          .tell_local = true};
+                          .report_local = true};
     const struct tmb_signal sig = {signal, 5 + k, k % 2 ? TMB_SIGNAL_ADD : TMB_SIGNAL_SET};
     const bool notified = k % 3 == 0;
     assert_int_equal(notified ? udp_put_signal(rig_net[0], &rma, &sig) : udp_put(rig_net[0], &rma),
@@ -482,7 +482,7 @@ static void computing_peer(void **state) {
 
 /* A client asks what to wait for, looks once more, finds what it waited for and goes on without
  * another call: its progress thread sends what was lost again. */
-static void gone_on(void **state) {
+static void computes_on(void **state) {
   (void)state;
   const struct udp_config config = rig_config();
   begin(2, &config, "loss=40,seed=11");
@@ -505,7 +505,7 @@ static void gone_on(void **state) {
   end();
 }
 
-static bool has_news(const struct pollfd *fds, uint32_t count) {
+static bool is_readable(const struct pollfd *fds, uint32_t count) {
   struct pollfd look[UDP_FDS_MAX];
   memcpy(look, fds, count * sizeof *fds);
   return poll(look, count, 0) > 0;
@@ -525,7 +525,7 @@ static void woken(void **state) {
     const uint32_t count = udp_wait_fds(rig_net[1], fds, UDP_FDS_MAX, &limit);
     rig_current = 0;
     (void)rig_progress(1, TMB_SERVE_ALL);
-    assert_false(has_news(fds, count));
+    assert_false(is_readable(fds, count));
     send(0, 1, (int32_t)round, 100);
     rig_net[1]->time.wait_tick = 0; /* it slept so long that the progress thread took over */
     for (uint32_t i = 0; i < 1000; i++) {
@@ -534,10 +534,10 @@ static void woken(void **state) {
       rig_now_ns += 1000;
     }
     assert_int_equal(requests, 0);
-    assert_true(has_news(fds, count));
+    assert_true(is_readable(fds, count));
     (void)rig_progress(1, TMB_SERVE_ALL);
     assert_int_equal(requests, 1);
-    assert_false(has_news(fds, count));
+    assert_false(is_readable(fds, count));
     for (uint32_t i = 0; i < 1000; i++) rig_step(2);
   }
   end();
@@ -615,13 +615,13 @@ int main(void) {
       cmocka_unit_test(ordered_signals), cmocka_unit_test(kept_signals),
       cmocka_unit_test(unknown_senders), cmocka_unit_test(kept_requests),
       cmocka_unit_test(slow_peer),       cmocka_unit_test(lost_peer),
-      cmocka_unit_test(computing_peer),  cmocka_unit_test(gone_on),
+      cmocka_unit_test(computing_peer),  cmocka_unit_test(computes_on),
       cmocka_unit_test(woken),           cmocka_unit_test(silent_peer)};
   const struct CMUnitTest sealed[] = {
       cmocka_unit_test(good_wire),       cmocka_unit_test(bad_wires),
       cmocka_unit_test(settings),        cmocka_unit_test(remote_memory),
       cmocka_unit_test(ordered_signals), cmocka_unit_test(computing_peer),
-      cmocka_unit_test(gone_on),         cmocka_unit_test(woken),
+      cmocka_unit_test(computes_on),     cmocka_unit_test(woken),
       cmocka_unit_test(silent_peer)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   char why[128];

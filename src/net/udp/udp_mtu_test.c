@@ -20,19 +20,19 @@ static struct udp_io below[2];
 static struct udp_io_ops ops;
 
 static bool is_probe(const struct udp_out *out) {
-  return out->way == UDP_WAY_ALONE;
+  return out->mode == UDP_SEND_ALONE;
 }
 
 static uint32_t narrow_send(void *io, const struct udp_out *out, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     const uint32_t bytes = out[i].head_bytes + out[i].tail_bytes;
     if (!carried) continue;
-    if (out[i].way == UDP_WAY_CUT) cut++;
+    if (out[i].mode == UDP_SEND_CUT) cut++;
     if (is_probe(&out[i]) && probes_to_lose) {
       probes_to_lose--;
       continue;
     }
-    if (out[i].way != UDP_WAY_CUT && bytes > carried)
+    if (out[i].mode != UDP_SEND_CUT && bytes > carried)
       dropped++;
     else
       (void)rig_wire_send(io, &out[i], 1);

@@ -76,7 +76,7 @@ static size_t cost(uint32_t size, int family, uint16_t rails) {
 static void bytes_each(void **state) {
   (void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  skip(); /* their allocators do not tell */
+  skip(); /* their allocators do not report it */
 #endif
   static const struct {
     int family;

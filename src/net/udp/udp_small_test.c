@@ -210,7 +210,7 @@ static void lost_peer(void **state) {
   const struct tmb_signal sig = {signal_word(), 1, TMB_SIGNAL_ADD};
   for (uint32_t k = 0; k < 3; k++) put(&rma, &sig);
   for (uint32_t k = 0; k < 200; k++) put(&rma, k % 2 ? &sig : NULL);
-  assert_non_null(rig_net[0]->peers.of[1]->gather.told);
+  assert_non_null(rig_net[0]->peers.of[1]->gather.pending);
   assert_int_equal(udp_peer_lost(rig_net[0], 1), 0);
   const uint64_t before = done;
   for (uint32_t i = 0; i < 1000; i++) rig_step(2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The stream mode: engines over connections of the loopback interface, with full socket buffers,
- * with connections that break and that both begin at once; the way out where no datagram arrives;
+ * with connections that break and that both begin at once; the fall-back where no datagram arrives;
  * long transfers beside datagrams, and their tails in place; unknown senders; greetings. */
 #include "net/udp/io/udp_socket.h"
 #include "net/udp/stream/udp_conn.h"
@@ -124,7 +124,7 @@ static void end(uint64_t count) {
   rig_close(2);
 }
 
-/* Messages both ways, both beginning at once. */
+/* Messages in both directions, both beginning at once. */
 static void messages(void **state) {
   (void)state;
   static const size_t sizes[] = {0, 8, 100, 257, 1000, 5000, 65536, 20000, 16};
@@ -140,7 +140,8 @@ static void messages(void **state) {
   }
 }
 
-/* 60 MB each way while neither reads for long stretches: full socket buffers stop nobody. */
+/* 60 MB in each direction while neither reads for long stretches: full socket buffers stop nobody.
+ */
 static void full_buffers(void **state) {
   (void)state;
   begin(UDP_STREAM_ALWAYS, AF_INET, NULL);
@@ -442,7 +443,7 @@ static uint32_t take_parts(const struct udp_conn_env *env, struct udp_conn *c, i
   return placed;
 }
 
-/* Wherever the stream is cut, all tails come to their places; where the place is lost on the way,
+/* Wherever the stream is cut, all tails come to their places; where the place is lost meanwhile,
  * what is left of the tail is skipped, writes nothing, and harms nothing behind it. */
 static void tails(void **state) {
   (void)state;
@@ -565,7 +566,7 @@ static void never_whole(void **state) {
 }
 
 /* A process that has ended: the engine learns that nobody listens, and says so. */
-static void gone(void **state) {
+static void lost_peer(void **state) {
   (void)state;
   begin(UDP_STREAM_ALWAYS, AF_INET, NULL);
   message(0, 1, 100);
@@ -622,6 +623,6 @@ int main(void) {
       cmocka_unit_test(way_out),         cmocka_unit_test(long_transfers),
       cmocka_unit_test(hard_transfers),  cmocka_unit_test(full_link),
       cmocka_unit_test(places),          cmocka_unit_test(tails),
-      cmocka_unit_test(unknown_senders), cmocka_unit_test(gone)};
+      cmocka_unit_test(unknown_senders), cmocka_unit_test(lost_peer)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,9 @@
  *
  * Owns nothing. Called by the engine. Calls udp_siphash.h, udp_nh.h. A key is two outputs of
  * SipHash, keyed with the first half of the secret, over the second half, the job, the two ranks
- * and a counter: a pseudorandom function, so one key tells nothing of another. The key of tails is
- * the outputs of SipHash for 0, 1, 2, ..., under the key of a pair that no job has. Invariant: the
- * same on all hosts.
+ * and a counter: a pseudorandom function, so one key reveals nothing of another. The key of tails
+ * is the outputs of SipHash for 0, 1, 2, ..., under the key of a pair that no job has. Invariant:
+ * the same on all hosts.
  */
 #include "net/udp/guard/udp_auth.h"
 

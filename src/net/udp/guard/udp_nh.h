@@ -5,7 +5,7 @@
  * Owns nothing. Called by udp_auth.c and by tests. Calls nothing. This is L1-HASH of UMAC-64: NH
  * with two keys, of which the second is the first one shifted by 16 bytes. For any two payloads of
  * one length that somebody chooses who does not know the key, the results are equal with
- * probability 2^-64 at most. A result must not be shown: it tells of the key. udp_auth.c puts it
+ * probability 2^-64 at most. A result must not be shown: it reveals the key. udp_auth.c puts it
  * into SipHash. Sources: J. Black, S. Halevi, H. Krawczyk, T. Krovetz, P. Rogaway, "UMAC: Fast and
  * Secure Message Authentication", CRYPTO '99, doi:10.1007/3-540-48405-1_14; RFC 4418, 5.2.
  * Invariant: the result does not depend on the processor.

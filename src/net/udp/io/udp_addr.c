@@ -4,7 +4,7 @@
  *
  * Owns nothing. Called by udp_socket.c. Calls getifaddrs and ioctl. Ranks that are all in one
  * network namespace (pretended hosts) use loopback. Otherwise IPv4 if every rank has it, else IPv6.
- * Invariant: link-local addresses of IPv6 are left out, because a peer could not tell on which of
+ * Invariant: link-local addresses of IPv6 are left out, because a peer could not know on which of
  * its links they are.
  */
 #include "net/udp/io/udp_addr.h"

@@ -57,7 +57,7 @@ enum udp_guard { UDP_GUARD_HEADER, UDP_GUARD_PAYLOAD, UDP_GUARD_ENCRYPT, UDP_GUA
 
 /* Fill in machine and the addresses of this host's interfaces that are up, loopback last and only
  * if there is nothing else. in wanted: comma-separated names of interfaces or addresses, or NULL
- * for all. Returns false if the system does not tell. */
+ * for all. Returns false if the system does not say. */
 bool udp_card_fill(struct udp_card *card, const char *wanted);
 
 /* Bytes of the shortest packet with all headers. Below that the kernel divides, and nothing is

@@ -4,7 +4,7 @@
  *
  * Owns nothing. Implemented by udp_socket.c and by tests; wrapped by udp_fault.c. Called by the
  * engine under its lock. Invariants: a datagram that was taken by send may be lost, doubled or
- * overtake others, but is never divided; several packets may come in one datagram, each tells its
+ * overtake others, but is never divided; several packets may come in one datagram, each states its
  * length.
  */
 #ifndef TMB_UDP_IO_H
@@ -18,17 +18,17 @@
 struct pollfd;
 
 /* An outgoing packet: head and tail lie apart. */
-enum udp_way {
-  UDP_WAY_WHOLE,
-  UDP_WAY_ALONE, /* not joined with others */
-  UDP_WAY_CUT,   /* longer than the path may carry: routers may divide it */
+enum udp_send_mode {
+  UDP_SEND_WHOLE,
+  UDP_SEND_ALONE, /* not joined with others */
+  UDP_SEND_CUT,   /* longer than the path may carry: routers may divide it */
 };
 
 struct udp_out {
   uint32_t peer, rail;
   uint32_t head_bytes, tail_bytes;
   const void *head, *tail;
-  enum udp_way way;
+  enum udp_send_mode mode;
   bool changes; /* the program may write to the tail's memory meanwhile */
 };
 
@@ -39,7 +39,7 @@ struct udp_out {
 struct udp_datagrams {
   uint8_t *memory; /* [UDP_BATCH * UDP_DATAGRAM_MAX], aligned to 64 */
   uint32_t count;
-  bool more; /* others have been read already, of which no descriptor tells */
+  bool more; /* others are buffered: no descriptor becomes readable for them */
   uint32_t bytes[UDP_BATCH];
   uint32_t placed; /* bit i: the tail of packet i lies where `place` said, not in memory */
   /* Of who receives, may be empty: where the tail of a packet belongs whose head has come. in head:
@@ -58,7 +58,7 @@ struct udp_io_ops {
   uint32_t (*fds)(void *io, struct pollfd *fds, uint32_t max);
   /* Whether the system has said that nobody listens at `peer`; resets it. */
   bool (*refused)(void *io, uint32_t peer);
-  /* No datagram of `peer` has ever come although it was asked: try another way, beside this one.
+  /* No datagram of `peer` has ever come although it was asked: try a connection, too.
    * May be empty. */
   void (*fall_back)(void *io, uint32_t peer);
   /* Bytes for `peer` by `rail` that the host has not let out yet, as far as is known. May be empty.

@@ -40,10 +40,10 @@ void udp_lines_close(struct udp_lines *lines) {
 
 static void set_cutting(int fd, int family, enum udp_cutting cutting) {
   const int one = 1, least = IPV6_LEAST;
-  const int way = cutting == UDP_CUT_NEVER ? IP_PMTUDISC_PROBE : IP_PMTUDISC_DONT;
+  const int discovery = cutting == UDP_CUT_NEVER ? IP_PMTUDISC_PROBE : IP_PMTUDISC_DONT;
   if (cutting == UDP_CUT_BY_KERNEL) return;
   if (family != AF_INET6) {
-    (void)setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &way, sizeof way);
+    (void)setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &discovery, sizeof discovery);
     return;
   }
   const int way6 = cutting == UDP_CUT_NEVER ? IPV6_PMTUDISC_PROBE : IPV6_PMTUDISC_DONT;

@@ -2,7 +2,7 @@
 /*
  * Lines: connected sockets that only send, to the addresses that much is sent to.
  *
- * Owns these sockets. Called by udp_socket.c. Calls the kernel. The kernel looks for the way to an
+ * Owns these sockets. Called by udp_socket.c. Calls the kernel. The kernel looks for the path to an
  * address with each packet, unless the socket is connected: a tenth of a short round trip. A line
  * has a port of its own; nothing is received by it, because peers know a sender by the packet, and
  * answer to the port that its card names. Invariant: at most UDP_LINES sockets; who finds none free

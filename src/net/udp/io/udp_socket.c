@@ -219,7 +219,7 @@ static uint32_t index_of(const struct udp_sockets *s, const struct udp_out *out)
 
 static int line_of(struct udp_sockets *s, const struct udp_out *out) {
   const uint32_t index = index_of(s, out);
-  if (TMB_UNLIKELY(out->way == UDP_WAY_CUT) && s->plain >= 0) return -1;
+  if (TMB_UNLIKELY(out->mode == UDP_SEND_CUT) && s->plain >= 0) return -1;
   const int line = udp_line_look(&s->lines, index);
   if (TMB_LIKELY(line >= 0)) return line;
   const struct udp_addr addr = udp_book_addr(&s->book, index);
@@ -228,7 +228,7 @@ static int line_of(struct udp_sockets *s, const struct udp_out *out) {
 
 /* The socket of a packet that has no line. */
 static int common_of(const struct udp_sockets *s, const struct udp_out *out) {
-  return out->way == UDP_WAY_CUT && s->plain >= 0 ? s->plain : s->fd[rail_of(s, out)];
+  return out->mode == UDP_SEND_CUT && s->plain >= 0 ? s->plain : s->fd[rail_of(s, out)];
 }
 
 /* A message of one or several packets. */
@@ -247,14 +247,14 @@ static uint32_t out_bytes(const struct udp_out *out) {
 
 /* How many packets from out[0] on make one message. */
 static uint32_t run_length(const struct udp_sockets *s, const struct udp_out *out, uint32_t count) {
-  if (!s->segment || out->way != UDP_WAY_WHOLE) return 1;
+  if (!s->segment || out->mode != UDP_SEND_WHOLE) return 1;
   const uint32_t bytes = out_bytes(out);
   const uint32_t to = index_of(s, out);
   uint32_t n = 1, sum = bytes;
   while (n < count && n < RUN_PACKETS) {
     const uint32_t more = out_bytes(&out[n]);
     if (index_of(s, &out[n]) != to || more > bytes || sum + more > RUN_BYTES_MAX ||
-        out[n].way != UDP_WAY_WHOLE)
+        out[n].mode != UDP_SEND_WHOLE)
       break;
     sum += more;
     n++;
@@ -356,7 +356,7 @@ static uint32_t send_many(struct udp_sockets *s, const struct udp_out *out, uint
 static uint32_t many_length(const struct udp_sockets *s, const struct udp_out *out,
                             uint32_t count) {
   uint32_t n = 0;
-  while (n < count && n < RUNS_MAX && !out[n].tail_bytes && out[n].way != UDP_WAY_CUT &&
+  while (n < count && n < RUNS_MAX && !out[n].tail_bytes && out[n].mode != UDP_SEND_CUT &&
          rail_of(s, &out[n]) == rail_of(s, out) && run_length(s, out + n, count - n) == 1)
     n++;
   return n;

@@ -22,10 +22,10 @@ static int ask(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
           .op = a->op, .local = a->result, .total = a->bytes, .category = a->category});
 }
 
-static int tell(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
-                const struct tmb_net_atomic *a) {
+static int send_posted(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
+                       const struct tmb_net_atomic *a) {
   if (!udp_gather(e, p, r, 0, UDP_REPLY_SLOTS)) return TMB_AGAIN;
-  if (a->op) udp_told_add(e, p, a->op, a->category, false);
+  if (a->op) udp_pending_add(e, p, a->op, a->category, false);
   udp_count(&e->stats->sent, 1);
   return 0;
 }
@@ -41,7 +41,7 @@ int udp_atomic(struct tmb_net *e, const struct tmb_net_atomic *atomic) {
                          .addr = (uint64_t)(uintptr_t)atomic->remote,
                          .total = atomic->bytes};
   if (TMB_LIKELY(!p->lost)) {
-    rc = atomic->result ? ask(e, p, &r, atomic) : tell(e, p, &r, atomic);
+    rc = atomic->result ? ask(e, p, &r, atomic) : send_posted(e, p, &r, atomic);
     udp_small_settle(e, p);
   }
   udp_engine_unlock(e);

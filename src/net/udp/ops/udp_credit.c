@@ -24,9 +24,9 @@ bool udp_credit(struct tmb_net *e, struct udp_peer *p, uint32_t cost) {
 
 void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost) {
   p->credit.handled += cost;
-  if (p->lost || p->credit.handled == p->credit.told) return;
+  if (p->lost || p->credit.handled == p->credit.advertised) return;
   const uint32_t quarter = e->config.credit / 4;
-  if (p->credit.handled - p->credit.told >= (quarter ? quarter : 1)) udp_ack_owe(e, p);
+  if (p->credit.handled - p->credit.advertised >= (quarter ? quarter : 1)) udp_ack_owe(e, p);
   if (p->ack.due_ns == UINT64_MAX) p->ack.due_ns = e->time.now_ns + UDP_ACK_DELAY_NS;
   udp_peer_busy(e, p);
 }

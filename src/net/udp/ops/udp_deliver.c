@@ -4,7 +4,7 @@
  *
  * Owns batches, and what came while it was not served. Called by udp_recv.c, which
  * adds to a batch, and udp_progress.c, which runs it. Calls core: up->am. A batch's
- * entries point into its receive memory, so nothing is copied on the way to a handler. Invariants:
+ * entries point into its receive memory, so nothing is copied before a handler runs. Invariants:
  * a batch belongs to one call of progress; what was kept goes before what comes; the cost of a
  * request goes back to its sender's credit after its handler has run, so what is kept here is
  * bounded by the credit.

@@ -100,7 +100,7 @@ void udp_engine_lock(struct tmb_net *e) {
   locked(e);
 }
 
-static void tell(const struct tmb_net *e, const struct udp_done *done) {
+static void report(const struct tmb_net *e, const struct udp_done *done) {
   if (TMB_UNLIKELY(done->lost != NULL))
     e->up->peer_lost(done->peer, done->lost);
   else if (done->addr)
@@ -116,7 +116,7 @@ void udp_engine_unlock(struct tmb_net *e) {
     e->done.count -= count;
     memcpy(list, e->done.list + e->done.count, count * sizeof *list);
     tmb_lock_release(&e->lock);
-    for (uint32_t i = 0; i < count; i++) tell(e, &list[i]);
+    for (uint32_t i = 0; i < count; i++) report(e, &list[i]);
     tmb_lock_acquire_shared(&e->lock);
   }
   tmb_lock_release(&e->lock);

@@ -3,8 +3,8 @@
  * The engine of the udp conduit: state of a rank, and the calls between its parts.
  *
  * Owns the struct definitions. Included by the parts, each of which calls those above it in this
- * file only: udp_engine (lock, buffers, completions), udp_peer, udp_credit, udp_told (completion of
- * gathered operations), udp_rail, udp_send (packets out), udp_gather, udp_probe, udp_xfer (long
+ * file only: udp_engine (lock, buffers, completions), udp_peer, udp_credit, udp_pending (completion
+ * of gathered operations), udp_rail, udp_send (packets out), udp_gather, udp_probe, udp_xfer (long
  * transfers out), udp_message, udp_small, udp_rma, udp_atomic, udp_deliver (what is delivered),
  * udp_recv (packets in), udp_lost, udp_progress (the loop), udp_open. All but udp_deliver's
  * hand-over run under engine->lock, and no call into core that may call the engine again does.
@@ -69,8 +69,8 @@ struct udp_xfer {
 };
 
 /* Operations in one gathered packet that core waits for: `count` parts of (op, category). */
-struct udp_told {
-  struct udp_told *next;
+struct udp_pending {
+  struct udp_pending *next;
   void *op;
   uint32_t category, count;
   bool signal;     /* complete when all packets up to `number` have been acknowledged */
@@ -110,7 +110,8 @@ struct udp_get {
 
 /* ---- parts of a peer; all of them change under engine->lock */
 
-/* The open packet, in which small operations are gathered. udp_gather.c, udp_told.c, udp_small.c.
+/* The open packet, in which small operations are gathered. udp_gather.c, udp_pending.c,
+ * udp_small.c.
  */
 struct udp_gather {
   struct udp_buf *buf; /* NULL: none is open */
@@ -118,11 +119,11 @@ struct udp_gather {
   uint32_t tail;       /* bytes of the tail behind it */
   uint32_t count;      /* of operations in it */
   uint8_t flags;
-  uint64_t tick;                     /* engine->time.tick when the last was added */
-  struct udp_told *told, *told_last; /* of the puts in it */
-  struct udp_told *passing;          /* acknowledged, but earlier packets are not: signals */
-  uint64_t small_ns;                 /* when the last small put was made */
-  uint32_t dense;                    /* small puts that came close after one another */
+  uint64_t tick;                              /* engine->time.tick when the last was added */
+  struct udp_pending *pending, *pending_last; /* of the puts in it */
+  struct udp_pending *passing; /* acknowledged, but earlier packets are not: signals */
+  uint64_t small_ns;           /* when the last small put was made */
+  uint32_t dense;              /* small puts that came close after one another */
 };
 
 /* Transfers to the peer. udp_xfer.c, udp_rail.c. */
@@ -151,11 +152,11 @@ struct udp_coming {
 
 /* Credit of requests. udp_credit.c. */
 struct udp_credits {
-  uint32_t sent, back;    /* cost of ours at the peer: sent, handled */
-  uint32_t handled, told; /* cost of the peer's here */
-  bool starved;           /* a request found no credit: the notice of it may be lost */
-  uint32_t asks;          /* for that notice */
-  uint64_t ask_ns;        /* when to ask */
+  uint32_t sent, back;          /* cost of ours at the peer: sent, handled */
+  uint32_t handled, advertised; /* cost of the peer's here */
+  bool starved;                 /* a request found no credit: the notice of it may be lost */
+  uint32_t asks;                /* for that notice */
+  uint64_t ask_ns;              /* when to ask */
 };
 
 /* The acknowledgement that this rank owes. udp_peer.c, udp_send.c. */
@@ -178,7 +179,7 @@ struct udp_answering {
 /* Whether the peer is there. udp_lost.c, udp_recv.c. */
 struct udp_life {
   bool heard;          /* something of it has come */
-  bool told_lost;      /* core has been notified */
+  bool loss_reported;  /* core has been notified */
   uint32_t rail;       /* that its latest packet took */
   uint64_t heard_ns;   /* when it last said anything */
   uint64_t asked_ns;   /* since when it owes an answer, 0: it does not */
@@ -218,8 +219,8 @@ struct udp_delivery {
   void *memory; /* freed afterwards, or NULL */
 };
 
-/* To be told without the lock: a completion, a signal of a get that has been served, or that a peer
- * is lost. */
+/* To be reported without the lock: a completion, a signal of a get that has been served, or that a
+ * peer is lost. */
 struct udp_done {
   void *op;
   uint32_t category, peer;
@@ -291,9 +292,9 @@ struct udp_time {
 /* The progress thread of this conduit. udp.c, udp_progress.c. */
 struct udp_helper {
   struct tmb_progress_thread *thread; /* NULL: none; constant once the conduit is open */
-  int news_fd;      /* event: the thread has taken what would have woken a client that sleeps; -1 */
-  bool news;        /* it is set */
-  uint64_t bulk_ns; /* when a long payload last came; atomic, read without the lock */
+  int doorbell_fd; /* eventfd: rung when the thread received what a sleeping client waits for; -1 */
+  bool doorbell_rung; /* it is readable */
+  uint64_t bulk_ns;   /* when a long payload last came; atomic, read without the lock */
 };
 
 /* Packets that are made and not handed over yet. udp_send.c. */
@@ -305,18 +306,18 @@ struct udp_outbox {
   struct udp_buf *loose; /* buffers of packets that are not numbered: free after the hand-over */
 };
 
-/* Memory to be used again. udp_engine.c, udp_told.c, udp_deliver.c. */
+/* Memory to be used again. udp_engine.c, udp_pending.c, udp_deliver.c. */
 struct udp_spare {
   struct udp_buf *bufs[UDP_BUF_CLASSES];
   uint32_t buf_count[UDP_BUF_CLASSES];
-  struct udp_told *told;
+  struct udp_pending *pending;
   struct udp_batch *batches;
 };
 
 /* What receiving has found. udp_progress.c, udp_recv.c. */
 struct udp_inbox {
   bool flood;     /* the last receive call found something */
-  bool more;      /* and left something that no descriptor tells of */
+  bool more;      /* and left packets for which no descriptor is readable */
   bool signalled; /* signals have changed since the client's last call of progress */
   bool moved;     /* packets have brought data, credit or acknowledgements since then */
   uint8_t *(*tail_place)(void *placer, const uint8_t *head, uint32_t bytes); /* udp_recv.c */
@@ -379,13 +380,13 @@ struct udp_buf *udp_buf_get(struct tmb_net *e, uint32_t bytes);
 uint32_t udp_buf_bytes(const struct tmb_net *e, const struct udp_buf *buf);
 void udp_buf_put(struct tmb_net *e, struct udp_buf *buf);
 
-/* Note a completion for op_done, or a signal; told by udp_engine_unlock. */
+/* Note a completion for op_done, or a signal; udp_engine_unlock reports it. */
 void udp_done_add(struct tmb_net *e, const struct udp_done *done);
 
 /* Memory of this process that `p` names; under a core that goes on, NULL if it may not. */
 void *udp_target(struct tmb_net *e, struct udp_peer *p, uint64_t addr, uint64_t bytes);
 
-/* Take the lock and read the clock; release it and tell completions. */
+/* Take the lock and read the clock; release it and report completions. */
 bool udp_engine_try(struct tmb_net *e) TMB_TRY_ACQUIRE(true, e->lock);
 void udp_engine_lock(struct tmb_net *e) TMB_ACQUIRE(e->lock);
 void udp_engine_unlock(struct tmb_net *e) TMB_RELEASE(e->lock);
@@ -409,19 +410,20 @@ bool udp_credit(struct tmb_net *e, struct udp_peer *p, uint32_t cost);
 /* A request of this cost has been handled. */
 void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost);
 
-/* ---- udp_told.c */
+/* ---- udp_pending.c */
 
 /* One more part of (op, category) lies in the open packet. in signal: it is complete when all
  * packets before are acknowledged, too. */
-void udp_told_add(struct tmb_net *e, struct udp_peer *p, void *op, uint32_t category, bool signal);
+void udp_pending_add(struct tmb_net *e, struct udp_peer *p, void *op, uint32_t category,
+                     bool signal);
 /* The open packet gets this number. Returns its list. */
-struct udp_told *udp_told_take(struct udp_peer *p, uint64_t number);
+struct udp_pending *udp_pending_take(struct udp_peer *p, uint64_t number);
 /* Its packet has been acknowledged. */
-void udp_told_acked(struct tmb_net *e, struct udp_peer *p, struct udp_told *told);
+void udp_pending_acked(struct tmb_net *e, struct udp_peer *p, struct udp_pending *pending);
 /* All packets below tx.una have been acknowledged. */
-void udp_told_passed(struct tmb_net *e, struct udp_peer *p);
+void udp_pending_passed(struct tmb_net *e, struct udp_peer *p);
 /* Forget a list. */
-void udp_told_drop(struct tmb_net *e, struct udp_told **told);
+void udp_pending_drop(struct tmb_net *e, struct udp_pending **pending);
 
 /* ---- udp_rail.c */
 
@@ -612,7 +614,7 @@ uint8_t *udp_tail_place(void *placer, const uint8_t *head, uint32_t bytes);
 
 void udp_peer_free(struct tmb_net *e, struct udp_peer *p);
 int udp_peer_lost(struct tmb_net *e, uint32_t rank);
-/* A packet has to be answered; asks counts from the first. Tells core of a lost peer. */
+/* A packet has to be answered; asks counts from the first. Reports a lost peer to core. */
 void udp_peer_asked(struct tmb_net *e, struct udp_peer *p);
 /* Ask peers that have been silent for long whether they are there. */
 void udp_peer_keep(struct tmb_net *e);

@@ -2,7 +2,7 @@
 /*
  * Small operations of one peer gathered into one packet.
  *
- * Owns the open packet of each peer. Called by the operations. Calls udp_send.c, udp_told.c. An
+ * Owns the open packet of each peer. Called by the operations. Calls udp_send.c, udp_pending.c. An
  * operation leaves at once if nothing is in flight to its peer; else it waits in the open packet
  * for others until that is full, what was in flight has been acknowledged, or this rank polls twice
  * without adding to it. Invariant: a packet has room for what is added, or is sent before.
@@ -40,7 +40,7 @@ static bool open_send(struct tmb_net *e, struct udp_peer *p, uint32_t reserve, u
   struct udp_slot *slot =
       udp_packet_send(e, p, &out, p->gather.buf, p->gather.end - UDP_HEADER_BYTES,
                       (uint8_t)(p->gather.flags | flags));
-  slot->told = udp_told_take(p, p->tx.next - 1);
+  slot->pending = udp_pending_take(p, p->tx.next - 1);
   p->gather.buf = NULL;
   p->gather.end = UDP_HEADER_BYTES;
   p->gather.tail = p->gather.count = 0;
@@ -50,7 +50,7 @@ static bool open_send(struct tmb_net *e, struct udp_peer *p, uint32_t reserve, u
 
 /* Whoever waits for a put in it waits for the acknowledgement. */
 bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve) {
-  return !p->gather.buf || open_send(e, p, reserve, p->gather.told ? UDP_ACK_NOW : 0);
+  return !p->gather.buf || open_send(e, p, reserve, p->gather.pending ? UDP_ACK_NOW : 0);
 }
 
 /* Whether `r`, which takes `bytes` of control part, fits into the open packet. */

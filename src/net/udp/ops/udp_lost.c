@@ -43,7 +43,7 @@ static void free_slots(struct tmb_net *e, struct udp_peer *p) {
     if (slot->state != UDP_SLOT_SENT && slot->state != UDP_SLOT_LOST) continue;
     struct udp_xfer *x = slot->xfer;
     udp_buf_put(e, slot->buf);
-    udp_told_drop(e, &slot->told);
+    udp_pending_drop(e, &slot->pending);
     slot->state = UDP_SLOT_FREE;
     if (x && --x->unacked == 0 && x->ended) udp_xfer_free(e, p, x);
   }
@@ -65,8 +65,8 @@ static void drop_all(struct tmb_net *e, struct udp_peer *p) {
     p->bulk.passing = x->next;
     udp_xfer_free(e, p, x);
   }
-  udp_told_drop(e, &p->gather.told);
-  udp_told_drop(e, &p->gather.passing);
+  udp_pending_drop(e, &p->gather.pending);
+  udp_pending_drop(e, &p->gather.passing);
   free_parts(p);
   if (p->gather.buf) udp_buf_put(e, p->gather.buf);
   p->gather.buf = NULL;
@@ -102,9 +102,9 @@ int udp_peer_lost(struct tmb_net *e, uint32_t rank) {
 
 /* ---- peers that do not answer */
 
-static void tell_lost(struct tmb_net *e, struct udp_peer *p, const char *why) {
-  if (p->life.told_lost) return;
-  p->life.told_lost = true;
+static void report_lost(struct tmb_net *e, struct udp_peer *p, const char *why) {
+  if (p->life.loss_reported) return;
+  p->life.loss_reported = true;
   udp_done_add(e, &(struct udp_done){.peer = p->rank, .lost = why});
 }
 
@@ -123,10 +123,10 @@ void udp_peer_asked(struct tmb_net *e, struct udp_peer *p) {
   if (e->io.ops->refused(e->io.state, p->rank) && !p->life.refused_ns)
     p->life.refused_ns = e->time.now_ns;
   if (p->life.refused_ns && e->time.now_ns - p->life.refused_ns > REFUSED_NS)
-    tell_lost(e, p, "its host says that nobody listens at its port");
+    report_lost(e, p, "its host says that nobody listens at its port");
   else if (e->config.peer_timeout_ns &&
            e->time.now_ns - p->life.asked_ns > e->config.peer_timeout_ns)
-    tell_lost(e, p, "it has not answered for TOMBOLO_PEER_TIMEOUT");
+    report_lost(e, p, "it has not answered for TOMBOLO_PEER_TIMEOUT");
 }
 
 void udp_peer_keep(struct tmb_net *e) {

@@ -29,7 +29,7 @@ struct tmb_net *udp_engine_new(const struct tmb_net_env *env, const struct udp_c
   e->gets.free = UINT32_MAX;
   e->in.tail_place = udp_tail_place;
   e->time.next_ns = UINT64_MAX;
-  e->helper.news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  e->helper.doorbell_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   e->peers.of = calloc(env->size, sizeof(struct udp_peer *));
   e->done.list = calloc(DONE_FIRST, sizeof *e->done.list);
   e->done.capacity = DONE_FIRST;
@@ -66,12 +66,12 @@ void udp_engine_free(struct tmb_net *e) {
     free(e->kept.first);
     e->kept.first = next;
   }
-  while (e->spare.told) {
-    struct udp_told *next = e->spare.told->next;
-    free(e->spare.told);
-    e->spare.told = next;
+  while (e->spare.pending) {
+    struct udp_pending *next = e->spare.pending->next;
+    free(e->spare.pending);
+    e->spare.pending = next;
   }
-  if (e->helper.news_fd >= 0) close(e->helper.news_fd);
+  if (e->helper.doorbell_fd >= 0) close(e->helper.doorbell_fd);
   free(e->gets.list);
   free(e->tail_key);
   free(e->done.list);

@@ -20,8 +20,11 @@ static void probe_send(struct tmb_net *e, struct udp_peer *p, uint32_t bytes, ui
   struct udp_buf *buf = udp_buf_get(e, bytes);
   memset(buf->data, 0, bytes);
   const uint32_t end = udp_record_write(buf->data, UDP_HEADER_BYTES, &r, NULL);
-  const struct udp_out out = {
-      .peer = p->rank, .rail = rail, .head = buf->data, .head_bytes = bytes, .way = UDP_WAY_ALONE};
+  const struct udp_out out = {.peer = p->rank,
+                              .rail = rail,
+                              .head = buf->data,
+                              .head_bytes = bytes,
+                              .mode = UDP_SEND_ALONE};
   udp_loose_send(e, p, buf, &out, end);
 }
 

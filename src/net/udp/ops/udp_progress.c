@@ -144,21 +144,21 @@ static void hand_up(struct tmb_net *e, struct udp_batch *b) {
 }
 
 /* Wake the client, should it sleep: the packets that made its descriptors readable are received. */
-static void tell_news(struct tmb_net *e) {
+static void ring_doorbell(struct tmb_net *e) {
   const uint64_t one = 1;
-  if (e->helper.news || e->helper.news_fd < 0) return;
-  e->helper.news = write(e->helper.news_fd, &one, sizeof one) == (ssize_t)sizeof one;
+  if (e->helper.doorbell_rung || e->helper.doorbell_fd < 0) return;
+  e->helper.doorbell_rung = write(e->helper.doorbell_fd, &one, sizeof one) == (ssize_t)sizeof one;
 }
 
-static void hear_news(struct tmb_net *e) {
+static void silence_doorbell(struct tmb_net *e) {
   uint64_t count;
-  e->helper.news = read(e->helper.news_fd, &count, sizeof count) < 0 && errno == EINTR;
+  e->helper.doorbell_rung = read(e->helper.doorbell_fd, &count, sizeof count) < 0 && errno == EINTR;
 }
 
 int udp_progress(struct tmb_net *e, int serve) {
   if (!udp_engine_try(e)) return TMB_FOUND_BUSY;
   e->time.tick++;
-  if (TMB_UNLIKELY(e->helper.news)) hear_news(e);
+  if (TMB_UNLIKELY(e->helper.doorbell_rung)) silence_doorbell(e);
   struct udp_batch *b = udp_batch_get(e);
   e->in.signalled = false;
   b->in.count = 0;
@@ -189,17 +189,17 @@ uint32_t udp_wait_fds(struct tmb_net *e, struct pollfd *fds, uint32_t max, uint6
   if (e->kept.first || e->done.count || e->in.more || e->in.signalled) *timeout_ns = 0;
   e->time.wait_tick = e->time.tick;
   uint32_t count = e->io.ops->fds(e->io.state, fds, max);
-  if (e->helper.news_fd >= 0 && count < max)
-    fds[count++] = (struct pollfd){.fd = e->helper.news_fd, .events = POLLIN};
+  if (e->helper.doorbell_fd >= 0 && count < max)
+    fds[count++] = (struct pollfd){.fd = e->helper.doorbell_fd, .events = POLLIN};
   else if (max)
     *timeout_ns = TMB_MIN(*timeout_ns, (uint64_t)BLIND_NS);
   udp_engine_unlock(e);
   return count;
 }
 
-/* Whether the client sleeps on the socket. It has asked what to wait for, and at most looked once
- * more since; but it may have gone on after that look, and not to sleep. One that sleeps wakes when
- * a timer is due or a datagram comes. */
+/* Whether the client sleeps on the socket. It has asked what to wait for, and at most polled once
+ * more since; but it may compute after that poll, and not sleep. One that sleeps wakes when a
+ * timer is due or a datagram comes. */
 static bool is_asleep(struct tmb_net *e) {
   if (!e->time.wait_tick || e->time.tick > e->time.wait_tick + 1 ||
       e->time.now_ns >= e->time.next_ns + LATE_NS)
@@ -220,7 +220,7 @@ bool udp_tend(struct tmb_net *e, uint64_t tick, uint64_t *ns) {
   udp_deliver_hold(e, b, 0);
   udp_push_all(e, true, true);
   e->in.more = b->in.more;
-  if (b->in.count || e->done.count || e->kept.first || e->in.signalled) tell_news(e);
+  if (b->in.count || e->done.count || e->kept.first || e->in.signalled) ring_doorbell(e);
   if (e->time.next_ns <= e->time.now_ns || e->in.more)
     *ns = 0;
   else if (e->time.next_ns - e->time.now_ns < *ns)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rails: which of several ways to a peer a packet takes, and rails that carry nothing any more.
+ * Rails: which of several paths to a peer a packet takes, and rails that carry nothing any more.
  *
  * Owns nothing. Called by the other parts of the engine. Calls the window. All but long transfers
  * take one rail, the main one. A rail is used beside it once it has carried a packet of the length
@@ -121,11 +121,11 @@ bool udp_rail_open(const struct udp_peer *p) {
 /* ---- rails that fail, and that work again */
 
 /* Another rail on which the peer has been heard, or that is known to carry packets. */
-static uint32_t other(const struct tmb_net *e, const struct udp_peer *p, uint32_t gone) {
+static uint32_t other(const struct tmb_net *e, const struct udp_peer *p, uint32_t failed) {
   const uint32_t heard = p->life.rail;
-  if (heard != gone && heard < e->io.rails && !p->tx.rail[heard].timeouts) return heard;
+  if (heard != failed && heard < e->io.rails && !p->tx.rail[heard].timeouts) return heard;
   for (uint32_t r = 0; r < e->io.rails; r++)
-    if (r != gone && p->tx.rail[r].carries && !p->tx.rail[r].timeouts) return r;
+    if (r != failed && p->tx.rail[r].carries && !p->tx.rail[r].timeouts) return r;
   return UDP_NO_RAIL;
 }
 

@@ -252,7 +252,7 @@ static void on_acked(void *ctx, struct udp_slot *slot) {
   a->e->in.moved = true;
   udp_buf_put(a->e, slot->buf);
   if (slot->xfer) udp_xfer_acked(a->e, a->p, slot->xfer);
-  if (slot->told) udp_told_acked(a->e, a->p, slot->told);
+  if (slot->pending) udp_pending_acked(a->e, a->p, slot->pending);
 }
 
 static void take_ack(struct tmb_net *e, struct udp_peer *p, const struct packet *k,
@@ -264,7 +264,7 @@ static void take_ack(struct tmb_net *e, struct udp_peer *p, const struct packet 
     return;
   }
   if (TMB_UNLIKELY(p->bulk.passing != NULL)) udp_xfer_passed(e, p);
-  if (TMB_UNLIKELY(p->gather.passing != NULL)) udp_told_passed(e, p);
+  if (TMB_UNLIKELY(p->gather.passing != NULL)) udp_pending_passed(e, p);
   if (k->h.sack || map || udp_tx_resent(&p->tx)) p->detect_ns = 0;
   const uint32_t back = k->h.handled - p->credit.back;
   if (!back || back > p->credit.sent - p->credit.back) return;

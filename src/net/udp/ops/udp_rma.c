@@ -47,12 +47,12 @@ static bool send_short(struct tmb_net *e, struct udp_peer *p, struct udp_record 
  *
  * Short ones are gathered as messages are (udp_small.c), unless a transfer waits. */
 
-/* Tell rma->op when `x` is complete, and that its source is free: at once if it is copied. */
+/* Notify rma->op when `x` is complete, and that its source is free: at once if it is copied. */
 static void complete_to(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x,
                         const struct tmb_rma *rma) {
   x->op = rma->op;
   x->category = rma->category;
-  if (!rma->tell_local) return;
+  if (!rma->report_local) return;
   if (rma->nbytes > UDP_COPY_MAX) {
     x->local_category = rma->local_category;
     return;
@@ -128,7 +128,7 @@ static int put_signal_locked(struct tmb_net *e, struct udp_peer *p, const struct
                          .addr = (uint64_t)(uintptr_t)rma->remote,
                          .signal_addr = (uint64_t)(uintptr_t)signal->addr,
                          .signal_value = signal->value};
-  const bool unread = !rma->op; /* nobody could be told later that the source is free */
+  const bool unread = !rma->op; /* nobody could be notified later that the source is free */
   if (unread && send_short(e, p, &r, rma->local, rma->nbytes)) return 0;
   if (!unread && udp_small_is(p, rma)) return udp_small_put(e, p, &r, rma);
   if (unread && rma->nbytes <= COPY_LONG_MAX && rma->resume && !may_copy(p, rma->nbytes))

@@ -93,7 +93,7 @@ static void fill_header(struct tmb_net *e, struct udp_peer *p, struct udp_out *o
   p->ack.packets = 0;
   p->ack.now = false;
   p->ack.due_ns = UINT64_MAX;
-  p->credit.told = p->credit.handled;
+  p->credit.advertised = p->credit.handled;
 }
 
 static void out_add(struct tmb_net *e, struct udp_peer *p, const struct udp_out *out,
@@ -159,7 +159,7 @@ void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
     udp_rail_set_bytes(e, p);
     udp_mtu_want(&p->mtu, e->time.now_ns);
   }
-  if (TMB_UNLIKELY(bytes > p->mtu.bytes)) out.way = UDP_WAY_CUT;
+  if (TMB_UNLIKELY(bytes > p->mtu.bytes)) out.mode = UDP_SEND_CUT;
   const uint8_t flags = slot->flags | UDP_NUMBERED | UDP_ACK_NOW;
   fill_header(e, p, &out, &(struct header_parts){number, h->control, flags});
   slot->rail = (uint8_t)out.rail;

@@ -3,10 +3,10 @@
  * Small puts, with or without a signal, which share packets and acknowledgements.
  *
  * Owns the measure of how close they follow one another. Called by udp_rma.c and udp_atomic.c.
- * Calls udp_gather.c, udp_told.c. The first two puts of a burst leave at once, as a lone one does:
- * a program may compute for long after them. Further ones that follow closely are gathered, until
- * the packet is full or the client polls; if it does not, the progress thread sends them within
- * about a millisecond. Invariant: the source of a put is free when the call returns.
+ * Calls udp_gather.c, udp_pending.c. The first two puts of a burst leave at once, as a lone one
+ * does: a program may compute for long after them. Further ones that follow closely are gathered,
+ * until the packet is full or the client polls; if it does not, the progress thread sends them
+ * within about a millisecond. Invariant: the source of a put is free when the call returns.
  */
 #include "net/udp/ops/udp_engine.h"
 
@@ -25,8 +25,8 @@ int udp_small_put(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
   r->total = rma->nbytes;
   if (r->type == UDP_PART) r->flags |= UDP_HEAD;
   if (!udp_gather(e, p, r, 0, UDP_REPLY_SLOTS)) return TMB_AGAIN;
-  if (rma->op) udp_told_add(e, p, rma->op, rma->category, r->type == UDP_PART);
-  if (rma->op && rma->tell_local)
+  if (rma->op) udp_pending_add(e, p, rma->op, rma->category, r->type == UDP_PART);
+  if (rma->op && rma->report_local)
     udp_done_add(
         e, &(struct udp_done){.op = rma->op, .category = rma->local_category, .peer = p->rank});
   return 0;

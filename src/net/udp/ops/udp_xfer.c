@@ -4,7 +4,7 @@
  *
  * Owns struct udp_xfer. Called by udp_send.c, udp_rma.c, udp_progress.c. Calls udp_send.c. Each
  * peer has a queue; its transfers are cut into packets as the window allows, whose tails lie in the
- * source, so nothing is copied on the way. The target puts each part in place before it
+ * source, so nothing is copied in between. The target puts each part in place before it
  * acknowledges the packet; so a transfer is complete when all its packets are acknowledged, and no
  * further message says so. Invariant: `unacked` counts the slots that refer to a transfer; it is
  * freed when it is ended and none does.

@@ -139,7 +139,7 @@ static void take_greeting(struct udp_conn *c, void *out, size_t bytes) {
   c->in.start = c->in.end = 0;
 }
 
-static bool tell(const struct udp_conn *c, const void *what, size_t bytes) {
+static bool send_greeting(const struct udp_conn *c, const void *what, size_t bytes) {
   return send(c->fd, what, bytes, SEND_OPTIONS) == (ssize_t)bytes;
 }
 
@@ -149,7 +149,7 @@ static bool greet_begun(const struct udp_conn_env *env, struct udp_conn *c) {
   take_greeting(c, &c->challenge, sizeof c->challenge);
   c->state = UDP_CONN_GREETED;
   return udp_hello_make(&env->greeter, c->peer, &c->challenge, &c->hello) &&
-         tell(c, &c->hello, sizeof c->hello);
+         send_greeting(c, &c->hello, sizeof c->hello);
 }
 
 static bool greet_greeted(const struct udp_conn_env *env, struct udp_conn *c) {
@@ -176,7 +176,7 @@ static bool greet_asked(const struct udp_conn_env *env, struct udp_conn *c) {
   }
   c->peer = c->hello.src;
   c->state = UDP_CONN_UP;
-  return tell(c, &welcome, sizeof welcome);
+  return send_greeting(c, &welcome, sizeof welcome);
 }
 
 /* ---- packets */
@@ -201,8 +201,8 @@ static bool flush(const struct udp_conn_env *env, struct udp_conn *c) {
 
 /* ---- tails that are read straight to where they belong */
 
-/* Where the rest of the tail belongs. Asked for each time: the packet may have come another way,
- * and what was put there may have been changed since. */
+/* Where the rest of the tail belongs. Asked for each time: the packet may have come by another
+ * path, and what was put there may have been changed since. */
 static uint8_t *tail_place(const struct udp_conn_env *env, const struct udp_conn_tail *t) {
   uint8_t *place = env->in->place(env->in->placer, t->head, t->head_bytes);
   return place ? place + t->come : NULL;

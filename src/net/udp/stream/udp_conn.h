@@ -37,7 +37,7 @@ struct udp_conn {
   uint32_t peer;
   uint8_t state;
   bool is_full; /* in the list of those with packets to hand over */
-  bool writing; /* epoll tells of room */
+  bool writing; /* epoll reports room to write */
   bool refused; /* nobody listens there */
   bool places;  /* the last tail was read so: a read ends behind the head of the next packet */
   uint64_t since_ns;

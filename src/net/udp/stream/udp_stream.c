@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The stream mode, see udp_stream.h: connections as one more way for packets.
+ * The stream mode, see udp_stream.h: connections as one more path for packets.
  *
  * Owns struct udp_stream. Called by the engine through the io, under its lock, but for fds. Calls
- * udp_conn.h. Invariants: what has been read and not been handed to the engine is told by
- * udp_datagrams.more, because no descriptor tells of it; a way is made when a pair first talks.
+ * udp_conn.h. Invariants: udp_datagrams.more is true while
+ * packets are buffered: no descriptor becomes readable for them. A pair is made by its first
+ * packet.
  */
 #define _GNU_SOURCE /* accept4 */
 
@@ -35,7 +36,7 @@
 #define BACKLOG       512         /* connections that the kernel keeps for accept */
 
 /* How a peer is reached. */
-struct way {
+struct pair {
   struct udp_conn *ours, *theirs; /* made here, made there; or NULL */
   uint64_t retry_ns;              /* not to be made before */
   bool wanted;                    /* in AUTO: instead of datagrams, as soon as it is up */
@@ -50,19 +51,19 @@ struct udp_stream {
   const struct tmb_net_up *up;
   int listen;
   const struct udp_book *book;
-  uint16_t *ports;   /* [size] network order */
-  struct way **ways; /* [size] NULL: silent */
+  uint16_t *ports;     /* [size] network order */
+  struct pair **pairs; /* [size] NULL: silent */
   struct udp_conn *greeting, *full, **full_last, *dead;
   struct udp_conn *hot; /* whose packets came last, or NULL */
   uint32_t greeting_count, conn_count, calls;
   uint32_t active; /* calls of recv for which connections are looked at each time */
   uint32_t
       look; /* a waiting thread polls these descriptors: recv must report what it has buffered */
-  bool told;
+  bool fallback_reported;
   bool streamed; /* the last call of recv found packets in connections */
 };
 
-static struct udp_conn *preferred(const struct udp_stream *s, const struct way *w, uint32_t peer) {
+static struct udp_conn *preferred(const struct udp_stream *s, const struct pair *w, uint32_t peer) {
   struct udp_conn *first = s->env.greeter.rank < peer ? w->ours : w->theirs;
   struct udp_conn *second = s->env.greeter.rank < peer ? w->theirs : w->ours;
   if (first && udp_conn_is_up(first)) return first;
@@ -70,10 +71,10 @@ static struct udp_conn *preferred(const struct udp_stream *s, const struct way *
   return first ? first : second;
 }
 
-static struct way *way_get(struct udp_stream *s, uint32_t peer) {
-  if (!s->ways[peer]) s->ways[peer] = calloc(1, sizeof *s->ways[peer]);
-  if (!s->ways[peer]) s->up->fatal("no memory for the connection of rank %u", peer);
-  return s->ways[peer];
+static struct pair *pair_get(struct udp_stream *s, uint32_t peer) {
+  if (!s->pairs[peer]) s->pairs[peer] = calloc(1, sizeof *s->pairs[peer]);
+  if (!s->pairs[peer]) s->up->fatal("no memory for the connection of rank %u", peer);
+  return s->pairs[peer];
 }
 
 /* ---- connections come and go */
@@ -95,7 +96,7 @@ static void unlink_greeting(struct udp_stream *s, const struct udp_conn *c) {
 
 /* Close it; its memory goes when no event can speak of it. */
 static void drop(struct udp_stream *s, struct udp_conn *c) {
-  struct way *w = c->peer == UDP_CONN_UNKNOWN ? NULL : s->ways[c->peer];
+  struct pair *w = c->peer == UDP_CONN_UNKNOWN ? NULL : s->pairs[c->peer];
   if (w && w->ours == c) {
     w->ours = NULL;
     w->retry_ns = udp_conn_now() + RETRY_NS;
@@ -155,7 +156,7 @@ static void sweep(struct udp_stream *s) {
   }
 }
 
-static void connect_to(struct udp_stream *s, struct way *w, uint32_t peer) {
+static void connect_to(struct udp_stream *s, struct pair *w, uint32_t peer) {
   const uint64_t now = udp_conn_now();
   if (w->ours && !udp_conn_is_up(w->ours) && now - w->ours->since_ns > GREETING_NS)
     drop(s, w->ours);
@@ -172,11 +173,11 @@ static void connect_to(struct udp_stream *s, struct way *w, uint32_t peer) {
 }
 
 /* In AUTO: datagrams do not arrive, so all packets go through connections. */
-static void replace_datagrams(struct udp_stream *s, struct way *w, uint32_t peer) {
+static void replace_datagrams(struct udp_stream *s, struct pair *w, uint32_t peer) {
   if (w->used || s->mode != UDP_STREAM_AUTO) return;
   w->used = true;
-  if (s->told || s->env.greeter.rank >= peer) return;
-  s->told = true;
+  if (s->fallback_reported || s->env.greeter.rank >= peer) return;
+  s->fallback_reported = true;
   s->up->print("udp: no datagram of rank %u arrives, but it can be reached by TCP, which is used "
                "instead towards such ranks (TOMBOLO_UDP_STREAM=1 does so from the start)",
                peer);
@@ -184,7 +185,7 @@ static void replace_datagrams(struct udp_stream *s, struct way *w, uint32_t peer
 
 /* The greeting is over. */
 static void came_up(struct udp_stream *s, struct udp_conn *c) {
-  struct way *w = way_get(s, c->peer);
+  struct pair *w = pair_get(s, c->peer);
   unlink_greeting(s, c);
   if (w->ours != c) {
     if (w->theirs) drop(s, w->theirs); /* its maker has made another */
@@ -245,14 +246,14 @@ static uint64_t stream_now(void *io) {
 
 static bool goes_by_stream(const struct udp_stream *s, const struct udp_out *out) {
   if (s->mode == UDP_STREAM_ALWAYS || out->rail >= s->io.rails) return true;
-  const struct way *w = s->ways[out->peer];
+  const struct pair *w = s->pairs[out->peer];
   return w && w->used; /* a connection that breaks is made again: datagrams did not arrive before */
 }
 
 /* Packets to one peer. What cannot be sent is lost, as in a network. */
 static void send_stream(struct udp_stream *s, const struct udp_out *out, uint32_t count) {
   const uint32_t peer = out->peer;
-  struct way *w = way_get(s, peer);
+  struct pair *w = pair_get(s, peer);
   s->active = ACTIVE_CALLS;
   connect_to(s, w, peer);
   struct udp_conn *c = preferred(s, w, peer);
@@ -285,7 +286,7 @@ static void note_rail(struct udp_stream *s, const struct udp_conn *c, const uint
   struct udp_header h;
   if (s->mode != UDP_STREAM_AUTO) return;
   memcpy(&h, packet, sizeof h);
-  if (h.rail < s->io.rails) replace_datagrams(s, way_get(s, c->peer), c->peer);
+  if (h.rail < s->io.rails) replace_datagrams(s, pair_get(s, c->peer), c->peer);
 }
 
 /* Hand packets that have come over, one by one: each at the start of its memory. */
@@ -366,7 +367,7 @@ static uint32_t stream_fds(void *io, struct pollfd *fds, uint32_t max) {
 
 static bool stream_refused(void *io, uint32_t peer) {
   struct udp_stream *s = io;
-  struct way *w = s->ways[peer];
+  struct pair *w = s->pairs[peer];
   bool refused = w && w->refused;
   if (w) w->refused = false;
   if (s->mode == UDP_STREAM_AUTO && !(w && w->used))
@@ -376,7 +377,7 @@ static bool stream_refused(void *io, uint32_t peer) {
 
 static void stream_fall_back(void *io, uint32_t peer) {
   struct udp_stream *s = io;
-  struct way *w = way_get(s, peer);
+  struct pair *w = pair_get(s, peer);
   const struct udp_conn *c = preferred(s, w, peer);
   w->wanted = true;
   if (c && udp_conn_is_up(c))
@@ -388,7 +389,7 @@ static void stream_fall_back(void *io, uint32_t peer) {
 
 static uint32_t stream_waiting(void *io, uint32_t peer, uint32_t rail) {
   const struct udp_stream *s = io;
-  const struct way *w = s->ways[peer];
+  const struct pair *w = s->pairs[peer];
   if (s->mode != UDP_STREAM_AUTO || (w && w->used) || rail >= s->io.rails || !s->io.ops->waiting)
     return 0;
   return s->io.ops->waiting(s->io.state, peer, rail);
@@ -446,10 +447,10 @@ bool udp_stream_join(struct udp_stream *s, const struct udp_stream_plan *plan, s
   s->up = plan->up;
   s->env.greeter = plan->greeter;
   s->env.stats = plan->stats;
-  s->ways = calloc(size, sizeof(struct way *));
+  s->pairs = calloc(size, sizeof(struct pair *));
   s->book = plan->book;
   s->ports = calloc(size, sizeof *s->ports);
-  if (!s->ways || !s->ports || epoll_ctl(s->env.epoll, EPOLL_CTL_ADD, s->listen, &event))
+  if (!s->pairs || !s->ports || epoll_ctl(s->env.epoll, EPOLL_CTL_ADD, s->listen, &event))
     return false;
   for (uint32_t i = 0; i < size; i++) s->ports[i] = plan->ports[i].stream;
   s->io = *io;
@@ -462,18 +463,18 @@ bool udp_stream_join(struct udp_stream *s, const struct udp_stream_plan *plan, s
 
 void udp_stream_close(struct udp_stream *s) {
   if (!s) return;
-  for (uint32_t i = 0; s->ways && i < s->env.greeter.size; i++) {
-    struct way *w = s->ways[i];
+  for (uint32_t i = 0; s->pairs && i < s->env.greeter.size; i++) {
+    struct pair *w = s->pairs[i];
     if (w && w->ours) drop(s, w->ours);
     if (w && w->theirs) drop(s, w->theirs);
     free(w);
-    s->ways[i] = NULL;
+    s->pairs[i] = NULL;
   }
   while (s->greeting) drop(s, s->greeting);
   bury(s);
   if (s->listen >= 0) close(s->listen);
   if (s->env.epoll >= 0) close(s->env.epoll);
-  free(s->ways);
+  free(s->pairs);
   free(s->ports);
   free(s);
 }

@@ -5,7 +5,7 @@
  *
  * Owns the listening socket, the connections of this rank, and the io that it wraps. Called by
  * udp.c at open, then by the engine as its io. Calls the kernel and udp_frame.h. The engine keeps
- * its windows, hashes, credit and acknowledgements: a connection is one more way for packets that
+ * its windows, hashes, credit and acknowledgements: a connection is one more path for packets that
  * may lose them, namely when it breaks. So what was in it is sent again, and nothing has to be
  * agreed when it is made again. A pair has a connection from its first packet on; where both begin
  * at once there are two for a moment or for good, both are read, and both ranks send on the one

@@ -79,7 +79,7 @@ void udp_tx_unsent(struct udp_tx *tx, struct udp_slot *slot) {
 
 /* A round trip of `whole_ns`, in which the answer says that it has waited `delay_ns`. The shortest
  * is that of whole ones, and none counts for less (as RFC 9002 says): a peer that is interrupted
- * between reading its clock and the packet tells of more than was. */
+ * between reading its clock and the packet reports more than was. */
 static void sample(struct udp_rail *tx, uint64_t whole_ns, uint64_t delay_ns) {
   if (whole_ns < tx->min_rtt_ns) tx->min_rtt_ns = whole_ns;
   const uint64_t rtt_ns = whole_ns >= tx->min_rtt_ns + delay_ns ? whole_ns - delay_ns : whole_ns;
@@ -94,7 +94,7 @@ static void sample(struct udp_rail *tx, uint64_t whole_ns, uint64_t delay_ns) {
 }
 
 /* What one acknowledgement brings, over all its packets of a rail. */
-struct news {
+struct ack_sum {
   uint64_t bytes;
   uint64_t newest_ns; /* when the latest of them was sent */
   uint64_t again_ns;  /* the same of those that were sent again */
@@ -106,7 +106,7 @@ struct acks {
   udp_acked_fn acked;
   void *ctx;
   uint64_t now_ns;
-  struct news rail[UDP_RAILS];
+  struct ack_sum rail[UDP_RAILS];
 };
 
 /* Whether a packet that was sent again, or is about to be, had come the first time: nothing was
@@ -120,19 +120,19 @@ static void ack_slot(struct udp_tx *tx, uint64_t number, struct acks *acks) {
   struct udp_slot *slot = udp_tx_slot(tx, number);
   if (slot->state != UDP_SLOT_SENT && slot->state != UDP_SLOT_LOST) return;
   struct udp_rail *rail = &tx->rail[slot->rail];
-  struct news *news = &acks->rail[slot->rail];
+  struct ack_sum *sum = &acks->rail[slot->rail];
   const bool mistaken = is_mistaken(rail, slot, acks->now_ns);
   if (mistaken && rail->marked) rail->mistaken++;
   if (slot->state == UDP_SLOT_SENT)
     rail->in_flight -= slot_bytes(slot);
   else
     tx->lost--;
-  news->bytes += slot_bytes(slot);
+  sum->bytes += slot_bytes(slot);
   if (slot->tries > 1) {
-    if (slot->sent_ns > news->again_ns && !mistaken) news->again_ns = slot->sent_ns;
+    if (slot->sent_ns > sum->again_ns && !mistaken) sum->again_ns = slot->sent_ns;
   } else if (slot->state == UDP_SLOT_SENT) {
-    if (slot->sent_ns > news->newest_ns) news->newest_ns = slot->sent_ns;
-    if (slot->sent_ns < news->first_ns) news->first_ns = slot->sent_ns;
+    if (slot->sent_ns > sum->newest_ns) sum->newest_ns = slot->sent_ns;
+    if (slot->sent_ns < sum->first_ns) sum->first_ns = slot->sent_ns;
   }
   if (number >= rail->acked_end) rail->acked_end = number + 1;
   if (slot->tries > 1 && !mistaken) rail->resent = true;
@@ -140,13 +140,13 @@ static void ack_slot(struct udp_tx *tx, uint64_t number, struct acks *acks) {
   acks->acked(acks->ctx, slot);
 }
 
-static void ack_map(struct udp_tx *tx, const struct udp_ack *ack, struct acks *news) {
+static void ack_map(struct udp_tx *tx, const struct udp_ack *ack, struct acks *acks) {
   for (uint32_t i = 0; i < 32 && ack->sack >> i; i++)
-    if (ack->sack >> i & 1 && ack->ack + 1 + i < tx->next) ack_slot(tx, ack->ack + 1 + i, news);
+    if (ack->sack >> i & 1 && ack->ack + 1 + i < tx->next) ack_slot(tx, ack->ack + 1 + i, acks);
   if (!ack->sack_map) return;
   for (uint32_t i = 0; i < UDP_SACK_BYTES * 8; i++)
     if (ack->sack_map[i / 8] >> i % 8 & 1 && ack->ack + 1 + i < tx->next)
-      ack_slot(tx, ack->ack + 1 + i, news);
+      ack_slot(tx, ack->ack + 1 + i, acks);
 }
 
 /* How fast a rail is, for the choice among several. */
@@ -178,14 +178,14 @@ static void judge(const struct udp_tx *tx, struct udp_rail *rail) {
 /* Whether the first answer after a time-out is to what was sent before it (RFC 5682): the peer has
  * not looked for long, and now takes what has come meanwhile, a part first. That the packet which
  * was sent again is among it says nothing of those that were sent before that. */
-static bool is_late_answer(const struct udp_rail *rail, const struct news *news) {
-  return rail->timeouts && news->first_ns < news->again_ns;
+static bool is_late_answer(const struct udp_rail *rail, const struct ack_sum *sum) {
+  return rail->timeouts && sum->first_ns < sum->again_ns;
 }
 
-static void take_news(struct udp_tx *tx, struct udp_rail *rail, const struct news *news,
+static void apply_sum(struct udp_tx *tx, struct udp_rail *rail, const struct ack_sum *sum,
                       uint64_t delay_ns, uint64_t now_ns) {
-  const bool late = is_late_answer(rail, news), again = news->again_ns > news->newest_ns;
-  const uint64_t newest_ns = again && !late ? news->again_ns : news->newest_ns;
+  const bool late = is_late_answer(rail, sum), again = sum->again_ns > sum->newest_ns;
+  const uint64_t newest_ns = again && !late ? sum->again_ns : sum->newest_ns;
   const bool sampled = newest_ns && !again;
   rail->timeouts = 0;
   rail->timer_ns = now_ns;
@@ -197,30 +197,30 @@ static void take_news(struct udp_tx *tx, struct udp_rail *rail, const struct new
     sample(rail, now_ns - newest_ns, delay_ns);
   }
   judge(tx, rail);
-  if (news->full && tx->una >= rail->recover)
-    udp_cc_acked(&rail->cc, news->bytes, now_ns, rail->srtt_ns);
-  if (tx->rails > 1) measure(rail, news->bytes, now_ns);
+  if (sum->full && tx->una >= rail->recover)
+    udp_cc_acked(&rail->cc, sum->bytes, now_ns, rail->srtt_ns);
+  if (tx->rails > 1) measure(rail, sum->bytes, now_ns);
 }
 
 bool udp_tx_ack(struct udp_tx *tx, const struct udp_ack *ack, uint64_t now_ns, udp_acked_fn acked,
                 void *ctx) {
   if (ack->ack > tx->next) return false;
   if (ack->ack < tx->una) return true; /* overtaken by a later one */
-  struct acks news;
-  news.acked = acked;
-  news.ctx = ctx;
-  news.now_ns = now_ns;
+  struct acks acks;
+  acks.acked = acked;
+  acks.ctx = ctx;
+  acks.now_ns = now_ns;
   for (uint32_t r = 0; r < tx->rails; r++)
-    news.rail[r] = (struct news){.first_ns = UINT64_MAX,
-                                 .full = udp_cc_is_full(&tx->rail[r].cc, tx->rail[r].in_flight)};
+    acks.rail[r] = (struct ack_sum){.first_ns = UINT64_MAX,
+                                    .full = udp_cc_is_full(&tx->rail[r].cc, tx->rail[r].in_flight)};
   while (tx->una < ack->ack) {
-    ack_slot(tx, tx->una, &news);
+    ack_slot(tx, tx->una, &acks);
     udp_tx_slot(tx, tx->una)->state = UDP_SLOT_FREE;
     tx->una++;
   }
-  if (ack->sack || ack->sack_map) ack_map(tx, ack, &news);
+  if (ack->sack || ack->sack_map) ack_map(tx, ack, &acks);
   for (uint32_t r = 0; r < tx->rails; r++)
-    if (news.rail[r].bytes) take_news(tx, &tx->rail[r], &news.rail[r], ack->delay_ns, now_ns);
+    if (acks.rail[r].bytes) apply_sum(tx, &tx->rail[r], &acks.rail[r], ack->delay_ns, now_ns);
   return true;
 }
 

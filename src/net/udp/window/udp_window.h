@@ -4,7 +4,7 @@
  *
  * Owns the slots of one peer. Called by the engine, under its lock, and by tests. Calls udp_cc.h.
  * Numbers of packets are 64 bits and never repeat; 32 bits travel, and the rest follows from the
- * window. A pair may have several ways (rails): each packet takes one, and loss, round trips and
+ * window. A pair may have several rails: each packet takes one, and loss, round trips and
  * congestion are those of a rail. Loss is detected by time, as in RFC 8985 (RACK): a packet is lost
  * when one that was sent a reordering time later has been acknowledged. Round trips and the
  * time-out are RFC 6298's. Invariants: una <= every number that is in flight < next <= una +
@@ -25,17 +25,17 @@ enum udp_slot_state { UDP_SLOT_FREE, UDP_SLOT_SENT, UDP_SLOT_LOST, UDP_SLOT_ACKE
 
 struct udp_buf;
 struct udp_xfer;
-struct udp_told;
+struct udp_pending;
 
 /* A packet that has not been acknowledged. */
 struct udp_slot {
   uint64_t sent_ns;
-  struct udp_buf *buf;   /* header and control part, and the tail if it was copied */
-  const void *tail;      /* the tail elsewhere, or NULL */
-  struct udp_xfer *xfer; /* whose part this is, or NULL */
-  struct udp_told *told; /* puts in it that core waits for, or NULL */
-  uint32_t head_bytes;   /* in buf */
-  uint32_t tail_bytes;   /* at tail */
+  struct udp_buf *buf;         /* header and control part, and the tail if it was copied */
+  const void *tail;            /* the tail elsewhere, or NULL */
+  struct udp_xfer *xfer;       /* whose part this is, or NULL */
+  struct udp_pending *pending; /* puts in it that core waits for, or NULL */
+  uint32_t head_bytes;         /* in buf */
+  uint32_t tail_bytes;         /* at tail */
   uint8_t state;
   uint8_t tries; /* times sent */
   uint8_t flags; /* UDP_ACK_NOW */

@@ -30,8 +30,8 @@ static void send(uint64_t now_ns) {
 
 /* All below `ack` have come, and of the next those in `sack`. */
 static void hear(uint64_t ack, uint32_t sack, uint64_t now_ns) {
-  const struct udp_ack news = {.ack = ack, .sack = sack};
-  assert_true(udp_tx_ack(&tx, &news, now_ns, count, NULL));
+  const struct udp_ack reported = {.ack = ack, .sack = sack};
+  assert_true(udp_tx_ack(&tx, &reported, now_ns, count, NULL));
 }
 
 static int begin(void **state) {
@@ -168,21 +168,21 @@ static void lost_before_a_timeout(void **state) {
 }
 
 /* An answer that says it has waited for nearly all of its round trip was not that fast: losses are
- * still told from a queue by the shortest one. */
+ * still distinguished from a queue by the shortest one. */
 static void untrue_delay(void **state) {
   (void)state;
   uint64_t now = settle(20);
-  struct udp_ack news = {.delay_ns = MS - 10000};
+  struct udp_ack reported = {.delay_ns = MS - 10000};
   send(now);
   now += MS;
-  news.ack = tx.next;
-  assert_true(udp_tx_ack(&tx, &news, now, count, NULL));
+  reported.ack = tx.next;
+  assert_true(udp_tx_ack(&tx, &reported, now, count, NULL));
   assert_int_equal(tx.rail[0].min_rtt_ns, MS);
   assert_int_equal(tx.rail[0].srtt_ns, MS);
   send(now); /* one that has really waited */
   now += 3 * MS;
-  news = (struct udp_ack){.ack = tx.next, .delay_ns = 2 * MS};
-  assert_true(udp_tx_ack(&tx, &news, now, count, NULL));
+  reported = (struct udp_ack){.ack = tx.next, .delay_ns = 2 * MS};
+  assert_true(udp_tx_ack(&tx, &reported, now, count, NULL));
   assert_int_equal(tx.rail[0].srtt_ns, MS);
   const uint64_t window = tx.rail[0].cc.window;
   send(now);

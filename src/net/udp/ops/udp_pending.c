@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Completions that wait for the acknowledgement of a gathered packet.
+ *
+ * Owns the lists of struct udp_pending. Called by udp_small.c and udp_atomic.c, which add to a
+ * packet, by udp_gather.c, which sends it, and by udp_recv.c. Calls udp_engine.c. Invariants: an
+ * operation is complete when its packet is acknowledged, one with a signal when all packets before
+ * it are, too; operations of one packet with the same handle and category share an entry.
+ */
+#include "net/udp/ops/udp_engine.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+
+static struct udp_pending *pending_new(struct tmb_net *e) {
+  struct udp_pending *t = e->spare.pending;
+  if (TMB_LIKELY(t != NULL)) {
+    e->spare.pending = t->next;
+    return t;
+  }
+  t = malloc(sizeof *t);
+  if (!t) e->up->fatal("no memory for the completion of a put");
+  return t;
+}
+
+static void pending_free(struct tmb_net *e, struct udp_pending *t) {
+  t->next = e->spare.pending;
+  e->spare.pending = t;
+}
+
+void udp_pending_add(struct tmb_net *e, struct udp_peer *p, void *op, uint32_t category,
+                     bool signal) {
+  struct udp_pending *last = p->gather.pending ? p->gather.pending_last : NULL;
+  if (last && last->op == op && last->category == category && last->signal == signal) {
+    last->count++;
+    return;
+  }
+  struct udp_pending *t = pending_new(e);
+  *t = (struct udp_pending){.op = op, .category = category, .count = 1, .signal = signal};
+  if (last)
+    last->next = t;
+  else
+    p->gather.pending = t;
+  p->gather.pending_last = t;
+}
+
+struct udp_pending *udp_pending_take(struct udp_peer *p, uint64_t number) {
+  struct udp_pending *list = p->gather.pending;
+  p->gather.pending = p->gather.pending_last = NULL;
+  for (struct udp_pending *t = list; t; t = t->next) t->number = number;
+  return list;
+}
+
+static void complete(struct tmb_net *e, const struct udp_peer *p, struct udp_pending *t) {
+  udp_done_add(e, &(struct udp_done){
+                      .op = t->op, .category = t->category, .peer = p->rank, .more = t->count - 1});
+  pending_free(e, t);
+}
+
+void udp_pending_acked(struct tmb_net *e, struct udp_peer *p, struct udp_pending *pending) {
+  while (pending) {
+    struct udp_pending *next = pending->next;
+    if (pending->signal) {
+      pending->next = p->gather.passing;
+      p->gather.passing = pending;
+    } else {
+      complete(e, p, pending);
+    }
+    pending = next;
+  }
+}
+
+void udp_pending_passed(struct tmb_net *e, struct udp_peer *p) {
+  struct udp_pending **at = &p->gather.passing;
+  while (*at) {
+    struct udp_pending *t = *at;
+    if (t->number >= p->tx.una) {
+      at = &t->next;
+      continue;
+    }
+    *at = t->next;
+    complete(e, p, t);
+  }
+}
+
+void udp_pending_drop(struct tmb_net *e, struct udp_pending **pending) {
+  while (*pending) {
+    struct udp_pending *next = (*pending)->next;
+    pending_free(e, *pending);
+    *pending = next;
+  }
+}
