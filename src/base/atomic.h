@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Named-order atomic operations: the only way in which the library touches shared words.
+ * Named-order atomic operations: the only means by which the library touches shared words.
  *
  * Owns nothing. Included by every layer. Calls only compiler built-ins.
  * What publishes is a point of injected preemption (preempt.h). Invariants: the memory order is
@@ -85,7 +85,7 @@ static inline void tmb_cpu_pause(void) {
 /* Asks the cache for the line at p, in a state in which it can be written. */
 static inline void tmb_prefetch_write(const void *p) {
 #if defined(__x86_64__)
-  /* The built-in would emit a read prefetch unless the target is told to have prefetchw; where it
+  /* The built-in would emit a read prefetch unless the target has prefetchw enabled; where it
    * lacks it, it is a no-op. */
   __asm__ __volatile__("prefetchw %0" : : "m"(*(const char *)p));
 #else

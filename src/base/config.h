@@ -68,7 +68,7 @@ const char *tmb_cfg_text(enum tmb_cfg_id id);
 /* True if the value comes from the environment or tmb_cfg_override rather than from the default. */
 bool tmb_cfg_is_set(enum tmb_cfg_id id);
 
-/* Where the value comes from: "default", "environment NAME", or what tmb_cfg_override was told. */
+/* Where the value comes from: "default", "environment NAME", or what tmb_cfg_override was given. */
 const char *tmb_cfg_source(enum tmb_cfg_id id);
 
 /*
@@ -88,7 +88,7 @@ int tmb_cfg_check(enum tmb_cfg_id id, char *why, size_t why_bytes);
 char *tmb_cfg_allowed(enum tmb_cfg_id id, char *buf, size_t buf_bytes);
 
 /*
- * End the process because a setting's text is wrong in a way that only its reader can tell.
+ * End the process because a setting's text is wrong in a respect that only its reader can see.
  * in allowed: what would have been valid, as "one of smp, udp".
  */
 _Noreturn void tmb_cfg_bad_value(enum tmb_cfg_id id, const char *allowed) TMB_COLD;

@@ -104,7 +104,7 @@ static int start_peers(struct tmb_boot *b, uint32_t size) {
 }
 
 /* Whether a process manager has started this process inside of a job of ours, or around it: its
- * ranks and ours cannot be told apart. */
+ * ranks and ours cannot be distinguished. */
 static bool two_launchers(const char *launched) {
   uint32_t rank, size, ours = 0;
   const char *who = tmb_pm_started_by(&rank, &size);
@@ -233,12 +233,12 @@ int tmb_boot_record_exit(struct tmb_boot *b, int code) {
   return code;
 }
 
-void tmb_boot_note_told(struct tmb_boot *b) {
-  if (is_rank(b)) b->ops->note_told(b);
+void tmb_boot_note_explained(struct tmb_boot *b) {
+  if (is_rank(b)) b->ops->note_explained(b);
 }
 
-bool tmb_boot_told_to_end(const struct tmb_boot *b) {
-  return b->ops && b->ops->told_to_end(b);
+bool tmb_boot_ordered_to_end(const struct tmb_boot *b) {
+  return b->ops && b->ops->ordered_to_end(b);
 }
 
 pid_t tmb_boot_peer_pid(const struct tmb_boot *b, uint32_t rank) {

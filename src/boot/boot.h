@@ -32,7 +32,7 @@ enum tmb_fate { TMB_FATE_ALIVE, TMB_FATE_SUSPENDED, TMB_FATE_ENDED, TMB_FATE_FAI
 #define TMB_FATE_KIND(word)       ((enum tmb_fate)((word)&0xff))
 #define TMB_FATE_CODE(word)       ((int)((word) >> 8 & 0xff))
 #define TMB_FATE_SIGNAL(word)     ((int)((word) >> 16 & 0xff))
-#define TMB_FATE_IS_GONE(word)    (TMB_FATE_KIND(word) >= TMB_FATE_ENDED)
+#define TMB_FATE_IS_LOST(word)    (TMB_FATE_KIND(word) >= TMB_FATE_ENDED)
 
 /* Words that ranks of one host sleep on: 32-bit futexes in the host's arena file, at offset + near
  * index * stride. Whoever wakes a rank adds 1 first. */
@@ -139,7 +139,7 @@ int64_t tmb_boot_get(const struct tmb_boot *boot, uint32_t rank, const char *key
 /*
  * Record that this rank ends the job on purpose: its code counts for the job, and the time it takes
  * to flush its output is granted. Only the first call counts; ignored in a forked child of the
- * client and when the supervisor told this rank to end before. Threads: any; also from a signal
+ * client and when the supervisor ordered this rank to end before. Threads: any; also from a signal
  * handler. in code: the exit code, of which the low 8 bits reach the launcher. Returns the code to
  * end with: another one where the launcher reads the codes of ranks that it has ended.
  */
@@ -147,10 +147,10 @@ int tmb_boot_record_exit(struct tmb_boot *boot, int code);
 
 /* Record that this rank has said on stderr why it dies: the supervisor need not say more. Threads:
  * any; also from a signal handler. */
-void tmb_boot_note_told(struct tmb_boot *boot);
+void tmb_boot_note_explained(struct tmb_boot *boot);
 
-/* True if the supervisor told this rank to end (by SIGQUIT). Threads: any; signal handlers. */
-bool tmb_boot_told_to_end(const struct tmb_boot *boot);
+/* True if the supervisor ordered this rank to end (by SIGQUIT). Threads: any; signal handlers. */
+bool tmb_boot_ordered_to_end(const struct tmb_boot *boot);
 
 /* Process id of a rank of this machine, 0 while it has not joined and for ranks of others. in rank:
  * < size. Threads: any. */

@@ -82,17 +82,17 @@ static void keeps_own_and_imposed_ends_apart(void **state) {
   assert_true(tmb_ctl_record_exit(ctl, 0, 0x105));
   expect_state(ctl, 0, TMB_RANK_EXITING, 5);
   assert_false(tmb_ctl_record_exit(ctl, 0, 6));
-  assert_int_equal(TMB_RANK_STATE(tmb_ctl_tell(ctl, 0)), TMB_RANK_EXITING);
+  assert_int_equal(TMB_RANK_STATE(tmb_ctl_order_end(ctl, 0)), TMB_RANK_EXITING);
   expect_state(ctl, 0, TMB_RANK_EXITING, 5);
 
   assert_int_equal(tmb_ctl_join(ctl, 1, 19), TMB_OK);
-  assert_int_equal(TMB_RANK_STATE(tmb_ctl_tell(ctl, 1)), TMB_RANK_JOINED);
+  assert_int_equal(TMB_RANK_STATE(tmb_ctl_order_end(ctl, 1)), TMB_RANK_JOINED);
   assert_false(tmb_ctl_record_exit(ctl, 1, 7));
-  expect_state(ctl, 1, TMB_RANK_TOLD, 0);
+  expect_state(ctl, 1, TMB_RANK_ORDERED, 0);
 
   tmb_ctl_end(ctl);
   assert_int_equal(tmb_ctl_join(ctl, 2, 20), TMB_E_STATE);
-  expect_state(ctl, 2, TMB_RANK_TOLD, 0);
+  expect_state(ctl, 2, TMB_RANK_ORDERED, 0);
   assert_int_equal(tmb_ctl_joined(ctl), 2);
   tmb_ctl_unmap(ctl);
 }
@@ -231,7 +231,7 @@ static void is_alone_without_a_launcher(void **state) {
   tmb_boot_allgather(&boot, &mine, sizeof mine, &all);
   assert_int_equal(all, 5);
   assert_int_equal(tmb_boot_peer_pid(&boot, 0), getpid());
-  assert_false(tmb_boot_told_to_end(&boot));
+  assert_false(tmb_boot_ordered_to_end(&boot));
   tmb_boot_record_exit(&boot, 3);
   tmb_boot_stop(&boot);
   assert_int_equal(boot.size, 0);

@@ -105,7 +105,7 @@ struct tmb_failures {
   struct tmb_lock attending; /* held by the thread that deals with changes */
   const uint32_t *changes;   /* counted by the supervisor */
   uint32_t seen;             /* changes that are dealt with */
-  uint8_t *told;             /* [size] 1: the callback was called or there was none */
+  uint8_t *reported;         /* [size] 1: the callback was called or there was none */
   uint8_t *cut;              /* [size] 1: the conduit has given it up */
   uint32_t cuts;             /* given up and not dealt with; atomic */
   gexx_Failure_Fn_t fn;
@@ -147,7 +147,7 @@ struct tmb_barriers {
     uint64_t phase; /* number of the current or last named barrier, from 1 */
     uint32_t round;
     uint64_t vote;           /* combined votes of the ranks heard so far, see VOTE_BITS */
-    const uint64_t *outcome; /* where the last to arrive tells it; NULL: signals by round */
+    const uint64_t *outcome; /* where the last to arrive writes it; NULL: signals by round */
     bool notified, complete;
     bool posted;   /* the signal of the present round has been sent */
     uint32_t lost; /* complete because of a lost rank: 1 + its number */

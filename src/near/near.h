@@ -145,8 +145,8 @@ struct tmb_near {
   char *segments;  /* mapping of segment_fd, NULL before attach */
   size_t segments_bytes;
   uint64_t *claims;           /* claims of this process's threads; NULL while no loss is expected */
-  uint8_t *gone;              /* [count] 1: lost; NULL as above */
-  uint32_t gone_count;        /* lost peers */
+  uint8_t *lost;              /* [count] 1: lost; NULL as above */
+  uint32_t lost_count;        /* lost peers */
   struct tmb_near_mark *mark; /* [count] valid for lost peers; NULL as above */
 };
 
@@ -243,7 +243,7 @@ void tmb_near_bulk_reclaim(struct tmb_near *near, uint32_t peer);
  * file, as 32-bit futexes that a waker increments, by near index. */
 void tmb_near_expect_loss(struct tmb_near *near, uint64_t *offset, uint64_t *stride);
 
-/* The rank of near index `peer` is gone; no message will be sent to it any more. Take back what its
+/* The rank of near index `peer` is lost; no message will be sent to it any more. Take back what its
  * messages hold, and see that what it left half done stops nobody. Returns 0 once everything that
  * it had sent has been delivered, TMB_AGAIN before: call again after progress. One thread at a
  * time. */

@@ -276,7 +276,7 @@ TMB_COLD static int serve_hole(struct tmb_near *near, uint32_t reply) {
 static int serve_box(struct tmb_near *near, uint32_t reply) {
   struct tmb_near_inbox *box = &near->inbox[reply];
   if (!pending(box))
-    return TMB_UNLIKELY(tmb_load_rlx(&near->gone_count)) ? serve_hole(near, reply)
+    return TMB_UNLIKELY(tmb_load_rlx(&near->lost_count)) ? serve_hole(near, reply)
                                                          : TMB_FOUND_NOTHING;
   if (!tmb_lock_try(&box->lock)) return TMB_FOUND_BUSY; /* also a handler of it, up the stack */
   const int done = drain(near, box, reply);
@@ -293,7 +293,7 @@ static TMB_NOINLINE int serve_boxes(struct tmb_near *near, int serve) {
 
 int tmb_near_progress(struct tmb_near *near, int serve) {
   if (TMB_LIKELY(!pending(&near->inbox[0]) && !pending(&near->inbox[1]) &&
-                 !tmb_load_rlx(&near->gone_count)))
+                 !tmb_load_rlx(&near->lost_count)))
     return TMB_FOUND_NOTHING;
   return serve_boxes(near, serve);
 }

@@ -157,7 +157,7 @@ void tmb_near_close(struct tmb_near *near) {
   if (near->arena) munmap(near->arena, near->arena_bytes);
   free(near->seen);
   free(near->delta);
-  free(near->gone);
+  free(near->lost);
   free(near->mark);
   memset(near, 0, sizeof *near);
 }

@@ -34,9 +34,9 @@ void tmb_near_expect_loss(struct tmb_near *near, uint64_t *offset, uint64_t *str
   *offset = offsetof(struct tmb_near_ctl, door.bell);
   *stride = sizeof(struct tmb_near_ctl);
   if (near->claims) return;
-  near->gone = calloc(near->env.count, sizeof *near->gone);
+  near->lost = calloc(near->env.count, sizeof *near->lost);
   near->mark = calloc(near->env.count, sizeof *near->mark);
-  if (!near->gone || !near->mark)
+  if (!near->lost || !near->mark)
     tmb_fatal("out of memory for the failure reports of %u ranks", near->env.count);
   near->claims = tmb_near_claims(near, near->env.index);
 }
@@ -90,7 +90,7 @@ static uint32_t hole(const struct tmb_near *near, uint32_t reply, uint64_t head)
     const uint64_t *claims = tmb_near_claims(near, r);
     for (uint32_t i = 0; i < TMB_NEAR_CLAIMS; i++) {
       const uint32_t slots = covered(tmb_load_acq(&claims[i]), ring, head);
-      if (slots && !near->gone[r]) return 0;
+      if (slots && !near->lost[r]) return 0;
       if (slots && (!shortest || slots < shortest)) shortest = slots;
     }
   }
@@ -112,12 +112,12 @@ int tmb_near_repair(struct tmb_near *near, struct tmb_near_inbox *box, uint32_t 
 }
 
 int tmb_near_lost(struct tmb_near *near, uint32_t peer) {
-  if (!near->gone[peer]) {
+  if (!near->lost[peer]) {
     for (uint32_t i = 0; i < 2; i++)
       near->mark[peer].tail[i] = tmb_load_acq(&near->inbox[i].ring->tail);
     tmb_near_bulk_reclaim(near, peer);
-    tmb_store_rel(&near->gone[peer], 1);
-    tmb_store_rel(&near->gone_count, near->gone_count + 1);
+    tmb_store_rel(&near->lost[peer], 1);
+    tmb_store_rel(&near->lost_count, near->lost_count + 1);
   }
   for (uint32_t i = 0; i < 2; i++)
     if (tmb_load_acq(&near->inbox[i].head) < near->mark[peer].tail[i]) return TMB_AGAIN;

@@ -165,11 +165,11 @@ static void claims_of_two_lost_ranks(void **state) {
   serve();
   assert_true(lose(1));
   assert_int_equal(rank_of[0]->inbox[0].head, ring->tail);
-  rank_of[0]->gone[2] = 0; /* lent to the others again */
+  rank_of[0]->lost[2] = 0; /* lent to the others again */
   assert_int_equal(send(2, 3, 100), 0);
   serve();
   assert_int_equal(got[2], 1);
-  rank_of[0]->gone[2] = 1;
+  rank_of[0]->lost[2] = 1;
   tmb_near_claims(rank_of[2], 2)[1] = tmb_near_claim(tmb_near_claim_ring(0, 0), ring->tail, 4);
   half_send(1, 1, false);
   assert_int_equal(send(0, 9, 100), 0);

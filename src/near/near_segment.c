@@ -22,7 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* What a rank tells the others after it tried to map: its base address, 0 on failure; on failure of
+/* What a rank sends the others after it tried to map: its base address, 0 on failure; on failure of
  * any rank of the job, all fail. */
 static int exchange(struct tmb_near *near, char *base, uint64_t *bases) {
   const uint64_t mine = (uint64_t)(uintptr_t)base;
@@ -51,7 +51,7 @@ static char *map_all(struct tmb_near *near, uint64_t total, char *why, size_t wh
   return p;
 }
 
-/* One rank of the host tells why segments were refused: the first that failed, if any. */
+/* One rank of the host says why segments were refused: the first that failed, if any. */
 static void report_refusal(const struct tmb_near *near, const uint64_t *bases, uint64_t total,
                            const char *why) {
   uint32_t first = 0;

@@ -3,7 +3,7 @@
  * Semaphores: counters that any rank raises and their owner takes from.
  *
  * Owns: struct gexx_sem_s and the use of this rank's shared words. Called by clients. Calls: a
- * region of the on-node engine, peer.h; wait.c's way of waiting; deferred_put.c. A counter
+ * region of the on-node engine, peer.h; wait.c's loop of waiting; deferred_put.c. A counter
  * is a shared word while there are any, else private memory; a post is one atomic operation on a
  * shared word that is mapped here, else a signal without data. Invariants: a handle holds all that
  * a post needs; freed semaphores are reused but never returned to the system, so a stale pointer is
@@ -242,7 +242,7 @@ static void put_post(const char *call, const gexx_Sem_Handle_t *h, const struct 
   post(h, put->value, put->nbytes);
 }
 
-/* A team whose tables tell where a peer's memory at dest is: that memory may be the segment of any
+/* A team whose tables say where a peer's memory at dest is: that memory may be the segment of any
  * endpoint. */
 static gex_TM_t team_for(uint32_t rank, const void *dest, size_t nbytes) {
   const int endpoint = nbytes ? tmb_segtab_endpoint(rank, dest, nbytes) : 0;

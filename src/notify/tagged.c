@@ -242,9 +242,9 @@ static void drop(const struct tmb_team *team) {
   if (!tmb_load_acq(&used)) return; /* no notification has ever come */
   lock();
   for (struct tmb_tagged **p = &box.kept; *p;) {
-    const bool gone =
+    const bool drops =
         team ? (*p)->uid == team->uid && (*p)->target == team->head.rank : !has_target(*p);
-    if (!gone) {
+    if (!drops) {
       p = &(*p)->next;
       continue;
     }

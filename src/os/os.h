@@ -163,7 +163,7 @@ struct tmb_os_process {
   char state;      /* R, S, D, T, t, Z, ... of proc(5) */
   uint64_t cpu_ns; /* processor time used by all its threads */
   uint64_t memory; /* bytes of its own and its part of shared ones; resident ones where that is not
-                      told */
+                      known */
 };
 
 /* Read the state of a process. in memory: whether out->memory is wanted: that takes time in
@@ -188,7 +188,8 @@ int tmb_os_signal_process(pid_t pid, uint64_t start_time, int sig);
 int tmb_os_borrow_fd(pid_t pid, int number);
 
 /* Has `handler` run when the process ends by exit() or return from main, with the exit code; 0
- * where the C library does not tell it (musl). One handler a process. Returns 0, or else an error.
+ * where the C library does not report it (musl). One handler a process. Returns 0, or else an
+ * error.
  */
 int tmb_os_at_exit(void (*handler)(int code));
 
@@ -197,7 +198,7 @@ int tmb_os_at_exit(void (*handler)(int code));
 /*
  * Raise one resource limit (RLIMIT_*) as far as allowed, unless GASNET_MAXIMIZE_<desc> is 0.
  * in desc: the limit's name as in "RLIMIT_CORE" (also accepted without the prefix in the variable).
- * Returns true on success or if told not to.
+ * Returns true on success or if ordered not to.
  */
 bool tmb_os_maximize_rlimit(int resource, const char *desc);
 

@@ -250,7 +250,7 @@ static void rate_from_setting(void *arg) {
   printf("hz %.0f native %d\n", tmb_os_ticks_hz(), tmb_os_ticks_native());
 }
 
-static void told_rates_are_checked(void **state) {
+static void given_rates_are_checked(void **state) {
   (void)state;
   if (!tmb_os_ticks_native()) skip(); /* ticks are nanoseconds here */
   const char *const wrong[] = {"123456789", NULL};
@@ -457,7 +457,7 @@ int main(void) {
       cmocka_unit_test(processes_are_known_by_their_start),
       cmocka_unit_test(clocks_run_forward),
       cmocka_unit_test(a_signal_ends_a_sleep),
-      cmocka_unit_test(told_rates_are_checked),
+      cmocka_unit_test(given_rates_are_checked),
       cmocka_unit_test(ticks_follow_the_clock),
       cmocka_unit_test(small_files_are_read),
       cmocka_unit_test(cgroup_walk_ends),

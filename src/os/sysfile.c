@@ -72,8 +72,8 @@ static bool list_has(const char *list, const char *word) {
   return false;
 }
 
-/* Finds where the hierarchy is mounted. out dir: [PATH_MAX]. Version 1 hierarchies are told apart
- * by their options. */
+/* Finds where the hierarchy is mounted. out dir: [PATH_MAX]. Version 1 hierarchies are
+ * distinguished by their options. */
 static bool find_mount(const char *mounts_file, const char *controller, bool v2, char *dir) {
   FILE *file = fopen(mounts_file, "re");
   if (!file) return false;

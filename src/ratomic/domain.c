@@ -6,7 +6,7 @@
  * for debug clients. No state of a domain needs agreement: a message names the word, type, opcode
  * and operands, and its handler performs them with the same processor instructions as a member that
  * has mapped the word, with which a conduit's own atomics agree; so each member decides alone, for
- * each target, which way it goes, and creation waits for nobody. Debug clients compare their
+ * each target, which path it takes, and creation waits for nobody. Debug clients compare their
  * arguments, and wait for that. Invariants: a domain holds its team, so that the delta table
  * outlives it; a domain destroyed by a debug client keeps its memory with a dead magic number, so
  * that a stale handle is named.

@@ -54,7 +54,7 @@ static inline unsigned tmb_vis_remote(const struct tmb_vis *v) {
   return v->is_get ? TMB_VIS_SRC : TMB_VIS_DST;
 }
 
-/* ---- the short way: a check, then the copy */
+/* ---- the short method: a check, then the copy */
 
 /* Flags that make no difference where everything is complete on return. */
 #define TMB_VIS_SHORT_FLAGS (GEX_FLAG_IMMEDIATE | GEX_FLAG_ENABLE_LEAF_LC)

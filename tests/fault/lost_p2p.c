@@ -419,7 +419,7 @@ static void atomics(void) {
 /* ---- waits */
 
 static void wake_up(gex_Rank_t jobrank, int state, void *cdata) {
-  loss_told[jobrank]++;
+  loss_reported[jobrank]++;
   loss_state[jobrank] = state;
   __atomic_store_n((uint64_t *)cdata, 1, __ATOMIC_RELEASE);
 }
@@ -433,7 +433,7 @@ static void blocked(void) {
   }
   gexx_Job_SetFailureCallback(wake_up, &flag);
   GASNET_BLOCKUNTIL(__atomic_load_n(&flag, __ATOMIC_ACQUIRE));
-  CHECK_EQ(loss_told[loss_victim], 1);
+  CHECK_EQ(loss_reported[loss_victim], 1);
   LOSS_NONE();
 }
 
@@ -446,7 +446,7 @@ static void wait_signal(void) {
   }
   gexx_Job_SetFailureCallback(wake_up, signal);
   CHECK_EQ(gexx_Signal_Wait(signal, GEXX_SIG_NE, 0), 1);
-  CHECK_EQ(loss_told[loss_victim], 1);
+  CHECK_EQ(loss_reported[loss_victim], 1);
 }
 
 /* The others leave one after the other; the last one sees all of them. */

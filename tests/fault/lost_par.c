@@ -80,7 +80,7 @@ int main(int argc, char **argv) {
   REQUIRE(domain != GEX_AD_INVALID);
   if (job.rank == victim) loss_die_soon("uexit", 20000);
   run_threads(THREADS, body);
-  CHECK_EQ(loss_told[victim], 1);
+  CHECK_EQ(loss_reported[victim], 1);
   CHECK(loss_until(all_arrived, NULL));
   loss_meet();
   loss_finish();

@@ -112,7 +112,7 @@ static void lose(uint32_t who) {
   tmb_boot_report(&boot, true, NULL);
   REQUIRE(tmb_boot_barrier(&boot));
   if (boot.rank == who) raise(SIGKILL);
-  for (int i = 0; i < 10000 && !TMB_FATE_IS_GONE(tmb_boot_fate(&boot, who)); i++) nap();
+  for (int i = 0; i < 10000 && !TMB_FATE_IS_LOST(tmb_boot_fate(&boot, who)); i++) nap();
   const uint32_t fate = tmb_boot_fate(&boot, who);
   REQUIRE(TMB_FATE_KIND(fate) == TMB_FATE_FAILED);
   REQUIRE(TMB_FATE_SIGNAL(fate) == SIGKILL);

@@ -16,7 +16,7 @@ enum { MEET_INDEX = 250 };
 
 static const double limit_s = 20;
 
-volatile int loss_told[LOSS_RANKS_MAX], loss_state[LOSS_RANKS_MAX];
+volatile int loss_reported[LOSS_RANKS_MAX], loss_state[LOSS_RANKS_MAX];
 static volatile int met[LOSS_RANKS_MAX]; /* rounds of loss_meet that a rank has entered */
 static int rounds;
 static const char *later;
@@ -24,7 +24,7 @@ static const char *later;
 static void on_failure(gex_Rank_t jobrank, int state, void *cdata) {
   CHECK_PTR(cdata, &job);
   REQUIRE(jobrank < job.size && jobrank != job.rank);
-  loss_told[jobrank]++;
+  loss_reported[jobrank]++;
   loss_state[jobrank] = state;
   CHECK_EQ(gexx_Peer_Query(jobrank), state); /* callbacks may call what clients may call */
 }
@@ -85,11 +85,11 @@ void loss_die_soon(const char *how, unsigned us) {
 
 void loss_await(gex_Rank_t rank, int asleep) {
   const double until = now_s() + limit_s;
-  while (gexx_Peer_Query(rank) == GEXX_PEER_ALIVE || !loss_told[rank]) {
+  while (gexx_Peer_Query(rank) == GEXX_PEER_ALIVE || !loss_reported[rank]) {
     if (asleep) (void)gexx_Poll(5000000);
     if (!CHECK(now_s() < until)) check_abandon();
   }
-  CHECK_EQ(loss_told[rank], 1);
+  CHECK_EQ(loss_reported[rank], 1);
 }
 
 int loss_until(int (*cond)(void *arg), void *arg) {

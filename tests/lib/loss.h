@@ -17,7 +17,7 @@ extern "C" {
 enum { LOSS_RANKS_MAX = 64, LOSS_SEGMENT = 1 << 20 };
 
 /* Calls of the failure callback so far, by rank, and the state that it got. */
-extern volatile int loss_told[LOSS_RANKS_MAX], loss_state[LOSS_RANKS_MAX];
+extern volatile int loss_reported[LOSS_RANKS_MAX], loss_state[LOSS_RANKS_MAX];
 
 /* Job with segments of LOSS_SEGMENT bytes, `table` and a handler of ours registered, the callback
  * set and GEXX_FAILURE_REPORT in force. Prints `ready RANK PID`. */

@@ -237,7 +237,7 @@ static int prepare(struct agent *a) {
   return rc;
 }
 
-/* The same with what it says in a buffer: the launcher tells it, once, with the name of the host.
+/* The same with what it says in a buffer: the launcher prints it, once, with the name of the host.
  */
 static int prepare_quietly(struct agent *a, char *said, size_t bytes) {
   int ends[2];
@@ -340,9 +340,9 @@ static void far_serve(void *arg, struct tmb_sup *sup) {
   }
 }
 
-static void far_tell(void *arg, const struct tmb_sup_event *event) {
+static void far_notify(void *arg, const struct tmb_sup_event *event) {
   struct agent *a = arg;
-  tree_tell(&a->tree, event);
+  tree_notify(&a->tree, event);
 }
 
 static bool far_finished(void *arg, const struct tmb_sup_state *state) {
@@ -371,7 +371,7 @@ static int supervise(struct agent *a) {
   const struct tmb_sup_far far = {.arg = a,
                                   .wait = far_wait,
                                   .serve = far_serve,
-                                  .tell = far_tell,
+                                  .notify = far_notify,
                                   .finished = far_finished,
                                   .output_full = far_output_full};
   struct tmb_supervise_options options = {.far = &far};

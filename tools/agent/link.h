@@ -30,7 +30,7 @@ enum frame_type {
   FRAME_INPUT,      /* down: a rank; payload: its standard input, empty at the end */
   FRAME_INPUT_DONE, /* up: b bytes taken, UINT32_MAX: no more is wanted */
   FRAME_DONE,       /* up: a host, b exit code: its ranks have ended and all is said */
-  FRAME_GONE,       /* up: a host; payload: why */
+  FRAME_LOST,       /* up: a host; payload: why */
   FRAME_ASK,        /* up: a host on which somebody asks, b flags; this and the next: look.h */
   FRAME_LOOK,       /* down: a number, b flags */
   FRAME_SEEN,       /* up: a host, b number; payload: what was seen there */

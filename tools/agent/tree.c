@@ -59,11 +59,11 @@ static struct frame event_frame(const struct tmb_sup_event *event, uint32_t orig
 
 /* Whether some rank of this node's part ends when another is lost: reported upwards when it
  * changes. */
-static void tell_policy(struct tree *t) {
+static void send_policy(struct tree *t) {
   bool refuses = t->own_refuses;
   for (uint32_t i = 0; i < t->children; i++) refuses |= t->child[i].refuses;
-  if (refuses == t->refuses_told) return;
-  t->refuses_told = refuses;
+  if (refuses == t->refuses_sent) return;
+  t->refuses_sent = refuses;
   const struct tmb_sup_event event = {.kind = TMB_SUP_POLICY,
                                       .flags = refuses ? TMB_SUP_REFUSES : 0};
   if (t->host == TREE_ROOT) {
@@ -80,11 +80,11 @@ static void note_end(struct tree *t, const struct tmb_sup_event *event) {
   if (ends && event->flags & TMB_SUP_FAILED && !t->failed_ns) t->failed_ns = tmb_os_now_ns();
 }
 
-void tree_tell(struct tree *t, const struct tmb_sup_event *event) {
+void tree_notify(struct tree *t, const struct tmb_sup_event *event) {
   note_end(t, event);
   if (event->kind == TMB_SUP_POLICY) {
     t->own_refuses = event->flags & TMB_SUP_REFUSES;
-    tell_policy(t);
+    send_policy(t);
   } else if (t->host == TREE_ROOT) {
     tree_send_down(t, event_frame(event, TREE_ROOT));
   } else {
@@ -107,7 +107,7 @@ static void event_came(struct tree *t, struct tree_child *from, const struct fra
   memcpy(&event, f->data, sizeof event);
   if (from && event.kind == TMB_SUP_POLICY) {
     from->refuses = event.flags & TMB_SUP_REFUSES;
-    tell_policy(t);
+    send_policy(t);
     return;
   }
   if (from && t->host != TREE_ROOT) {
@@ -204,14 +204,14 @@ bool tree_below_ended(const struct tree *t) {
 
 void tree_host_ended(struct tree *t, uint32_t host, const char *why) {
   if (host < t->first || host > t->last || t->host_state[host] >= TREE_DONE) return;
-  t->host_state[host] = why ? TREE_GONE : TREE_DONE;
+  t->host_state[host] = why ? TREE_LOST : TREE_DONE;
   if (!why) return;
   if (t->host == TREE_ROOT)
     t->lost(t, host, why);
   else
     link_send(
         &t->up,
-        (struct frame){.type = FRAME_GONE, .a = host, .bytes = (uint32_t)strlen(why), .data = why});
+        (struct frame){.type = FRAME_LOST, .a = host, .bytes = (uint32_t)strlen(why), .data = why});
 }
 
 void tree_child_lost(struct tree *t, struct tree_child *child, const char *why) {
@@ -220,7 +220,7 @@ void tree_child_lost(struct tree *t, struct tree_child *child, const char *why) 
     tree_host_ended(t, h, h == child->first ? why : "");
 }
 
-static void gone_came(struct tree *t, const struct frame *f) {
+static void host_lost_came(struct tree *t, const struct frame *f) {
   char why[TREE_WHY_BYTES];
   snprintf(why, sizeof why, "%.*s", (int)TMB_MIN(f->bytes, sizeof why - 1), f->data);
   tree_host_ended(t, f->a, why);
@@ -232,7 +232,7 @@ static void from_child(struct tree *t, struct tree_child *child, const struct fr
   switch (f->type) {
   case FRAME_EVENT: event_came(t, child, f); break;
   case FRAME_PARTS: parts_came(t, child, f); break;
-  case FRAME_GONE: gone_came(t, f); break;
+  case FRAME_LOST: host_lost_came(t, f); break;
   case FRAME_READY:
   case FRAME_OUTPUT:
   case FRAME_CLOCK:

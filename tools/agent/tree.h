@@ -7,7 +7,7 @@
  * agents below and brings the tree up. Calls: link, boot/supervise. A node has a contiguous part of
  * the hosts; its own host is the first, the root has none; children share the rest. Frames up are
  * passed on to the root, frames down to the children they concern. Invariants: a node that loses
- * the one above it ends its ranks at once; a host is `done` when its agent has said so, `gone` when
+ * the one above it ends its ranks at once; a host is `done` when its agent has said so, `lost` when
  * the link to it broke before.
  *
  * Start: a child greets with one line (protocol, version); it gets the job; it sends READY for its
@@ -27,7 +27,7 @@
 #define TREE_ROOT      (UINT32_MAX - 1) /* number of the launcher among hosts */
 #define TREE_WHY_BYTES 512
 
-enum tree_host { TREE_STARTING, TREE_READY, TREE_DONE, TREE_GONE };
+enum tree_host { TREE_STARTING, TREE_READY, TREE_DONE, TREE_LOST };
 
 struct tree_child {
   uint32_t first, last; /* hosts of its part */
@@ -61,7 +61,7 @@ struct tree {
   struct tmb_sup *sup; /* while frames are served */
   struct look *look;   /* look.h; NULL: nobody is answered */
   uint32_t rounds;     /* of the bootstrap that this node has passed on */
-  bool own_refuses, refuses_told;
+  bool own_refuses, refuses_sent;
   uint64_t step_ns;   /* when this process was last seen to run */
   double absent_s;    /* for how long it did not run, if that was too long; else 0 */
   uint64_t back_ns;   /* since then it runs again; silence of others counts from there */
@@ -104,12 +104,12 @@ void tree_send_down(struct tree *tree, struct frame frame);
 void tree_send_to(struct tree *tree, uint32_t host, struct frame frame);
 
 /* Report to all other nodes what the supervisor of this one has found. */
-void tree_tell(struct tree *tree, const struct tmb_sup_event *event);
+void tree_notify(struct tree *tree, const struct tmb_sup_event *event);
 
 /* A host of this node's part has come to its end. in why: NULL: in order. */
 void tree_host_ended(struct tree *tree, uint32_t host, const char *why);
 
-/* Whether all hosts below are done or gone. */
+/* Whether all hosts below are done or lost. */
 bool tree_below_ended(const struct tree *tree);
 
 /* A child's link is of no use any more: its hosts are lost. in why: of the first of them. */

@@ -53,7 +53,7 @@ void tree_open(struct tree *t) {
     for (uint32_t r = 0; r < t->job.size; r++)
       if (t->job.host_of[r] == h) t->order[next++] = r;
   t->own_refuses = t->host != TREE_ROOT;
-  t->refuses_told = true;
+  t->refuses_sent = true;
 }
 
 /* ---- starting */

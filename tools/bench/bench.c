@@ -119,7 +119,7 @@ static int parse_suite(struct bench_options *o, const char *name) {
     o->upc = o->chosen = true;
     return 0;
   }
-  if (strcmp(name, "loggp") == 0) { /* by name only: it tells what other suites tell, as a model */
+  if (strcmp(name, "loggp") == 0) { /* by name only: it shows what other suites show, as a model */
     o->loggp = o->chosen = true;
     return 0;
   }

@@ -3,7 +3,7 @@
  * What a person sees while a long command measures: one line on the terminal, with the time left.
  *
  * Owns: struct bench_progress. Called by `tombolo bench` and `tombolo tune`. Calls: the clock.
- * Invariants: the line is written to standard error, only where that is a terminal, and is gone
+ * Invariants: the line is written to standard error, only where that is a terminal, and is erased
  * when something else is printed there or the command ends; in a pipe there is nothing.
  */
 #ifndef TMB_TOOL_BENCH_PROGRESS_H

@@ -141,7 +141,7 @@ void doctor_compilers(struct doctor *d) {
   else
     doctor_add(d, DOCTOR_WARNING, "C compiler",
                "If you compile here: install gcc or clang; programs run without.",
-               "'cc' is not there or does not tell its version");
+               "'cc' is missing or does not print its version");
   const char *command = tmb_cfg_str(TMB_CFG_FC);
   ask_compiler(&p, command, "-dumpversion");
   p.text[strcspn(p.text, "\n")] = '\0';

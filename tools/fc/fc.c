@@ -117,7 +117,7 @@ static int run_compiler(const struct command *c) {
   return err == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE;
 }
 
-/* Generation of a compiler, as the first number of its version; empty when it does not tell. */
+/* Generation of a compiler, as the first number of its version; empty when it prints none. */
 static void ask_version(const char *compiler, char *version, size_t bytes) {
   char *command = format("exec '", compiler, "' -dumpversion 2>/dev/null");
   FILE *answer = strchr(compiler, '\'') ? NULL : popen(command, "r");

@@ -84,7 +84,7 @@ cpu_set_t *run_bind_plan(uint32_t ranks);
 /*
  * Labelled output: one pipe per rank and stream, and two threads that copy whole lines, each behind
  * "[rank] ", to our standard output and error. A reader that is slow holds the ranks up; a reader
- * that is gone ends them by SIGPIPE, as without labels.
+ * that has ended ends them by SIGPIPE, as without labels.
  */
 struct run_label *run_label_open(uint32_t ranks);                  /* NULL after a message */
 int run_label_before_fork(struct run_label *label, uint32_t rank); /* 0 or -1 after a message */
@@ -97,7 +97,7 @@ void run_label_take_ends(struct run_label *label, int *ends);
 int run_label_start(struct run_label *label); /* 0 or -1 after a message */
 
 /*
- * Deliver what the ranks, now gone, have left; a signal on `signal_fd` or the time limit cuts it
+ * Deliver what the ranks, now ended, have left; a signal on `signal_fd` or the time limit cuts it
  * short. Returns 0, or the number of that signal.
  */
 int run_label_finish(struct run_label *label, int signal_fd, double limit_s);

@@ -33,7 +33,7 @@
 #define LINE_BYTES_MAX (1 << 20) /* a longer line is cut into several */
 #define STACK_BYTES    (128 << 10)
 #define PREFIX_BYTES   16
-#define ALL_GONE       UINT32_MAX /* epoll tag of `gone_fd` */
+#define ALL_ENDED      UINT32_MAX /* epoll tag of `ended_fd` */
 
 /* The unfinished line of a rank. */
 struct partial {
@@ -45,7 +45,7 @@ struct partial {
 struct stream {
   int out_fd; /* ours: 1 or 2 */
   int epoll_fd;
-  int gone_fd;               /* eventfd: the ranks have ended, deliver what is there and end */
+  int ended_fd;              /* eventfd: the ranks have ended, deliver what is there and end */
   uint32_t ranks, open;      /* pipes; pipes not yet at their end */
   int *read_fd;              /* [ranks], -1: closed */
   struct partial *partial;   /* [ranks] */
@@ -201,14 +201,14 @@ static void *carry(void *arg) {
   struct epoll_event events[32];
   while (s->open > 0) {
     const int count = epoll_wait(s->epoll_fd, events, TMB_ARRAY_LEN(events), -1);
-    bool gone = s->broken;
+    bool ended = s->broken;
     for (int i = 0; i < count; i++) {
-      if (events[i].data.u32 == ALL_GONE)
-        gone = true;
+      if (events[i].data.u32 == ALL_ENDED)
+        ended = true;
       else
         read_some(s, events[i].data.u32);
     }
-    if (gone) drain(s);
+    if (ended) drain(s);
     flush_out(s);
   }
   const uint64_t one = 1;
@@ -225,11 +225,11 @@ static int open_stream(struct stream *s, uint32_t ranks, int out_fd, int done_fd
   s->read_fd = malloc(ranks * sizeof *s->read_fd);
   s->partial = calloc(ranks, sizeof *s->partial);
   s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-  s->gone_fd = eventfd(0, EFD_CLOEXEC);
-  if (!s->read_fd || !s->partial || s->epoll_fd < 0 || s->gone_fd < 0) return -1;
+  s->ended_fd = eventfd(0, EFD_CLOEXEC);
+  if (!s->read_fd || !s->partial || s->epoll_fd < 0 || s->ended_fd < 0) return -1;
   for (uint32_t r = 0; r < ranks; r++) s->read_fd[r] = -1;
-  struct epoll_event event = {.events = EPOLLIN, .data.u32 = ALL_GONE};
-  return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->gone_fd, &event);
+  struct epoll_event event = {.events = EPOLLIN, .data.u32 = ALL_ENDED};
+  return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->ended_fd, &event);
 }
 
 static bool same_file(int a, int b) {
@@ -326,7 +326,7 @@ static int ending_signal(int signal_fd) {
 int run_label_finish(struct run_label *label, int signal_fd, double limit_s) {
   const uint64_t one = 1, deadline = tmb_os_now_ns() + (uint64_t)(limit_s * 1e9);
   for (int i = 0; i < 2; i++)
-    if (write(label->stream[i].gone_fd, &one, sizeof one) < 0)
+    if (write(label->stream[i].ended_fd, &one, sizeof one) < 0)
       tmb_warn("run: eventfd: %s", strerror(errno));
   for (int ended = 0; ended < 2;) {
     const uint64_t now = tmb_os_now_ns();
@@ -360,7 +360,7 @@ bool run_label_close(struct run_label *label) {
     struct stream *s = &label->stream[i];
     for (uint32_t r = 0; r < s->ranks; r++) close_pipe(s, r);
     close(s->epoll_fd);
-    close(s->gone_fd);
+    close(s->ended_fd);
     free(s->read_fd);
     free(s->partial);
   }

@@ -15,7 +15,7 @@
 struct front_sink {
   int fd;             /* -1: nobody reads it any more */
   struct pack text;   /* `at`: written */
-  struct pack owners; /* u32 host, u32 bytes: whose text it is, in order; `at`: told */
+  struct pack owners; /* u32 host, u32 bytes: whose text it is, in order; `at`: printed */
 };
 
 struct front {

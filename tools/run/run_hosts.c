@@ -240,7 +240,7 @@ static void check_absent(struct root *r) {
   const struct tmb_sup_event event = {.kind = TMB_SUP_END};
   if (!waiting || !r->tree.sup) return;
   tmb_supervise_apply(r->tree.sup, &event);
-  tree_tell(&r->tree, &event);
+  tree_notify(&r->tree, &event);
 }
 
 static void root_frame(struct tree *t, const struct frame *f) {
@@ -308,9 +308,9 @@ static void far_serve(void *arg, struct tmb_sup *sup) {
   front_serve(&r->front);
 }
 
-static void far_tell(void *arg, const struct tmb_sup_event *event) {
+static void far_notify(void *arg, const struct tmb_sup_event *event) {
   struct root *r = arg;
-  tree_tell(&r->tree, event);
+  tree_notify(&r->tree, event);
 }
 
 /* A job that has failed waits neither for a slow reader nor for agents that do not answer. */
@@ -365,7 +365,7 @@ static int supervise(struct root *r) {
   const struct tmb_sup_far far = {.arg = r,
                                   .wait = far_wait,
                                   .serve = far_serve,
-                                  .tell = far_tell,
+                                  .notify = far_notify,
                                   .finished = far_finished,
                                   .look = far_look,
                                   .output_full = far_output_full};

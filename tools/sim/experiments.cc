@@ -36,22 +36,22 @@ public:
     if (shown_) s4u::Engine::on_time_advance_cb([this](double) { advance(); });
   }
   ~Progress() {
-    if (told_ != begun_) std::fputs("\r\033[K", stderr);
+    if (shown_at_ != begun_) std::fputs("\r\033[K", stderr);
   }
 
 private:
   using Clock = std::chrono::steady_clock;
   void advance() {
     const Clock::time_point now = Clock::now();
-    if (now - told_ < std::chrono::seconds(1)) return;
-    told_ = now;
+    if (now - shown_at_ < std::chrono::seconds(1)) return;
+    shown_at_ = now;
     std::fprintf(stderr, "\r\033[Ksim: %.0f s, %.6g s of the job are simulated",
                  std::chrono::duration<double>(now - begun_).count(), s4u::Engine::get_clock());
     std::fflush(stderr);
   }
   const bool shown_;
   const Clock::time_point begun_ = Clock::now();
-  Clock::time_point told_ = begun_;
+  Clock::time_point shown_at_ = begun_;
 };
 
 /* SimGrid takes options out of the arguments; it gets none. */

@@ -293,7 +293,7 @@ static int build_source(const struct upcc *u, size_t i, const char **object) {
   return code;
 }
 
-/* The linker names objects by their files, most of which are gone when its message is read. */
+/* The linker names objects by their files, most of which are removed when its message is read. */
 static void name_objects(const struct upcc *u, const char *const *objects) {
   for (size_t i = 0; i < u->sources.count; i++)
     tmb_print("upcc: %s is the object of %s", objects[i], u->sources.words[i]);

@@ -61,7 +61,7 @@ GEXX_API int gexx_Job_QueryFailurePolicy(void);
 /* ALIVE: takes part. STOPPED: ended in good order, by gasnet_exit(0), exit(0) or return from main
  * with 0 (lost, see gexx_Peer_QueryInfo), or is suspended by a signal (SIGSTOP and the like; not
  * lost: operations towards it wait, and it is ALIVE again when it continues). FAILED: ended in any
- * other way: a signal, a code other than 0, _exit. */
+ * other end: a signal, a code other than 0, _exit. */
 #define GEXX_PEER_ALIVE   0
 #define GEXX_PEER_STOPPED 1
 #define GEXX_PEER_FAILED  2
@@ -101,8 +101,8 @@ GEXX_API void gexx_Job_SetFailureCallback(gexx_Failure_Fn_t fn, void *cdata);
  * operations and blocking calls end as if all were well, and leave a mark. Data may or may not have
  * moved; where the memory of a lost peer is still mapped here, puts and gets still move them, so a
  * get returns what the peer left. Messages to it are dropped; the reply to a client's message may
- * never come. Barriers, collectives and the making of teams, domains and the like complete in the
- * same way, with undefined results, in every team that has lost a member. Waits for words of this
+ * never come. Barriers, collectives and the making of teams, domains and the like complete
+ * likewise, with undefined results, in every team that has lost a member. Waits for words of this
  * process (signals, semaphores, GASNET_BLOCKUNTIL) and requests for notifications from any source
  * are not ended by a loss: let the callback make their condition true. */
 
@@ -117,8 +117,8 @@ GEXX_API void gexx_Job_SetFailureCallback(gexx_Failure_Fn_t fn, void *cdata);
  * See: gexx_Job_SetFailurePolicy, gexx_TM_Shrink, gex_Event_Wait */
 
 /* Whether an operation of the calling thread has met a loss since this was last asked: one that was
- * started without an event, or synchronised, in any way. [out] jobrank_p: a lost peer that was met;
- * may be NULL. Returns GASNET_OK or GEXX_ERR_LOST, and forgets. May poll. Calls that return
+ * started without an event, or synchronised, by any call. [out] jobrank_p: a lost peer that was
+ * met; may be NULL. Returns GASNET_OK or GEXX_ERR_LOST, and forgets. May poll. Calls that return
  * int and are blocking return GEXX_ERR_LOST themselves, too: gex_RMA_PutBlocking and GetBlocking,
  * their Val form, VIS blocking forms, gexx_RMA_PutSignalBlocking, PutNotify, GetNotify,
  * gasnet_barrier_wait and try; gex_TM_Split, Dup and Create return 0 and GEX_TM_INVALID, and

@@ -119,10 +119,10 @@ static enum tmb_condition outside(const struct tmb_explain *e, uint32_t rank, bo
 
 static enum tmb_condition condition_of(const struct tmb_explain *e, uint32_t rank) {
   const struct tmb_seen *a = &e->before->rank[rank], *b = &e->now->rank[rank];
-  if (TMB_FATE_IS_GONE(b->fate)) return TMB_SEEN_GONE;
+  if (TMB_FATE_IS_LOST(b->fate)) return TMB_SEEN_ENDED;
   if (!b->here) return TMB_SEEN_ELSEWHERE;
   if (!b->pid) return TMB_SEEN_ABSENT;
-  if (!alive(b->process)) return TMB_SEEN_GONE;
+  if (!alive(b->process)) return TMB_SEEN_ENDED;
   if (b->process == 'T' || b->process == 't') return TMB_SEEN_STOPPED;
   const uint64_t time = b->at_ns - a->at_ns, used = b->cpu_ns - a->cpu_ns;
   const bool runs = used * BUSY_SHARE > time;
@@ -188,7 +188,7 @@ static void mark_call(const struct tmb_explain *e, uint32_t rank, const struct t
           rows ? member < 64 * TMB_STATUS_MISSING && (w->missing[member / 64] >> member % 64 & 1)
                : tmb_explain_calls(s, r, at, w) < w->number;
       const bool wanted =
-          pass ? e->condition[r] != TMB_SEEN_GONE && !in_call(s, r, uid, w) : missing;
+          pass ? e->condition[r] != TMB_SEEN_ENDED && !in_call(s, r, uid, w) : missing;
       mark[r] = wanted;
       any = any || wanted;
     }
@@ -310,13 +310,13 @@ static void mark_coming(struct tmb_explain *e) {
   uint32_t peer;
   uint64_t silent_ns;
   for (uint32_t r = 0; r < e->now->size; r++) {
-    if (e->condition[r] == TMB_SEEN_GONE || !tmb_explain_asks(e->now, r, &peer, &silent_ns))
+    if (e->condition[r] == TMB_SEEN_ENDED || !tmb_explain_asks(e->now, r, &peer, &silent_ns))
       continue;
     /* Polls of an object keep a packet in flight at any time: one without an answer yet means
      * nothing. */
     if (e->looked_at[r] && e->looked_at[peer] && silent_ns < LOOKS_STALL_NS) continue;
     e->coming[peer] = 1;
-    if (e->condition[peer] != TMB_SEEN_GONE && e->condition[peer] != TMB_SEEN_STOPPED)
+    if (e->condition[peer] != TMB_SEEN_ENDED && e->condition[peer] != TMB_SEEN_STOPPED)
       e->coming[r] = 1;
   }
 }
@@ -337,7 +337,7 @@ static bool live_by_itself(const struct tmb_explain *e, uint32_t rank) {
   const enum tmb_condition c = e->condition[rank];
   if (c == TMB_SEEN_POLLS) return !e->polls_wait || !e->idle;
   if (c == TMB_SEEN_WAITS) return e->coming[rank];
-  return c != TMB_SEEN_GONE && c != TMB_SEEN_STOPPED;
+  return c != TMB_SEEN_ENDED && c != TMB_SEEN_STOPPED;
 }
 
 static bool is_waiting(const struct tmb_explain *e, uint32_t rank) {

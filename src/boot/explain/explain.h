@@ -29,7 +29,7 @@ enum tmb_verdict {
 enum tmb_condition {
   TMB_SEEN_ELSEWHERE, /* on another machine: not seen */
   TMB_SEEN_ABSENT,    /* has not joined yet */
-  TMB_SEEN_GONE,      /* has ended */
+  TMB_SEEN_ENDED,     /* has ended */
   TMB_SEEN_STOPPED,   /* suspended by a signal, or held by a debugger */
   TMB_SEEN_RUNS,      /* its own code, or it polls */
   TMB_SEEN_POLLS,     /* in a loop of its own, and finds nothing */

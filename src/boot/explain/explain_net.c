@@ -114,7 +114,7 @@ static bool counts(const struct losses *l, uint32_t h, uint32_t g) {
   return TMB_MAX(*cell(l, h, g), *cell(l, g, h)) > TMB_EXPLAIN_STALL_MS;
 }
 
-static void tell(const struct losses *l, FILE *out) {
+static void print_losses(const struct losses *l, FILE *out) {
   uint32_t ms, other_ms;
   for (uint32_t g = 0; g < l->s->hosts; g++) {
     const uint32_t count = accusers(l, g, &ms);
@@ -137,6 +137,6 @@ void tmb_explain_network(const struct tmb_explain *e, FILE *out) {
   if (!l.silent_ms) return;
   l.peers = l.silent_ms + hosts * hosts;
   collect(&l);
-  tell(&l, out);
+  print_losses(&l, out);
   free(l.silent_ms);
 }

@@ -25,7 +25,7 @@ static void rank_text(const struct tmb_explain *e, uint32_t rank, char *buf, siz
     snprintf(buf, bytes, "is on another machine, which has not answered");
     return;
   case TMB_SEEN_ABSENT: snprintf(buf, bytes, "has not initialised the library yet"); return;
-  case TMB_SEEN_GONE: snprintf(buf, bytes, "has ended"); return;
+  case TMB_SEEN_ENDED: snprintf(buf, bytes, "has ended"); return;
   case TMB_SEEN_STOPPED:
     snprintf(buf, bytes,
              b->process == 't' ? "is held by a debugger"
@@ -135,8 +135,8 @@ void tmb_explain_ranks(const struct tmb_explain *e, FILE *out, bool all) {
 struct causes {
   const struct tmb_explain *e;
   FILE *out;
-  uint8_t *mark, *group, *told; /* [size] */
-  bool hang;                    /* only what hangs; else what is waited for at all */
+  uint8_t *mark, *group, *shown; /* [size] */
+  bool hang;                     /* only what hangs; else what is waited for at all */
 };
 
 static bool counts(const struct causes *c, uint32_t rank) {
@@ -157,12 +157,12 @@ static void gather_group(struct causes *c, uint32_t rank, const struct tmb_statu
   for (uint32_t r = 0; r < s->size; r++) {
     const struct tmb_status_wait *v = counts(c, r) ? tmb_explain_wait(s, r, 0) : NULL;
     c->group[r] = v && same_call(s, rank, w, r, v);
-    if (c->group[r]) c->told[r] = 1;
+    if (c->group[r]) c->shown[r] = 1;
   }
 }
 
 /* Print what each marked rank does instead. */
-static void tell_marked(const struct causes *c) {
+static void print_marked(const struct causes *c) {
   char text[2 * TMB_WORDS_BYTES], name[TMB_WORDS_NAME];
   uint32_t shown = 0;
   for (uint32_t r = 0; r < c->e->now->size && shown < 4; r++) {
@@ -173,7 +173,7 @@ static void tell_marked(const struct causes *c) {
   }
 }
 
-static void tell_call(struct causes *c, uint32_t rank, const struct tmb_status_wait *w) {
+static void print_call(struct causes *c, uint32_t rank, const struct tmb_status_wait *w) {
   const struct tmb_snapshot *s = c->e->now;
   char call[TMB_WORDS_BYTES], who[WHO_BYTES], missing[WHO_BYTES];
   uint32_t marked = 0, waiting = 0;
@@ -200,12 +200,12 @@ static void tell_call(struct causes *c, uint32_t rank, const struct tmb_status_w
           called        ? ""
           : marked == 1 ? "has not called"
                         : "have not called");
-  tell_marked(c);
+  print_marked(c);
   fprintf(c->out, "\n");
 }
 
 /* A wait for a peer, or for anybody. */
-static void tell_other(struct causes *c, uint32_t rank, const struct tmb_status_wait *w) {
+static void print_other(struct causes *c, uint32_t rank, const struct tmb_status_wait *w) {
   const struct tmb_explain *e = c->e;
   char text[TMB_WORDS_BYTES], name[TMB_WORDS_NAME];
   tmb_words_wait(e->now, rank, w, text, sizeof text);
@@ -218,9 +218,9 @@ static void tell_other(struct causes *c, uint32_t rank, const struct tmb_status_
   else if (needs == TMB_NEEDS_ANY && c->hang)
     fprintf(c->out, ", which no other rank can bring about: all that are left wait or are stopped");
   else if (needs == TMB_NEEDS_ALL)
-    tell_marked(c);
+    print_marked(c);
   fprintf(c->out, "\n");
-  c->told[rank] = 1;
+  c->shown[rank] = 1;
 }
 
 /* The one rank that a rank waits for, UINT32_MAX if there is none or there are several. */
@@ -238,7 +238,7 @@ static uint32_t only_need(struct causes *c, uint32_t rank) {
 }
 
 /* Follow ranks that wait for just one rank; print a circle through `start` if there is one. */
-static void tell_circle(struct causes *c, uint32_t start) {
+static void print_circle(struct causes *c, uint32_t start) {
   const struct tmb_snapshot *s = c->e->now;
   const uint32_t size = s->size;
   char name[TMB_WORDS_NAME];
@@ -259,7 +259,7 @@ static void tell_circle(struct causes *c, uint32_t start) {
 }
 
 /* Ranks that poll in loops of their own while nobody does anything that could end the loops. */
-static void tell_polls(struct causes *c) {
+static void print_polls(struct causes *c) {
   const struct tmb_explain *e = c->e;
   char who[WHO_BYTES];
   uint32_t polling = 0;
@@ -268,7 +268,7 @@ static void tell_polls(struct causes *c) {
     const enum tmb_condition is = e->condition[r];
     c->mark[r] = is == TMB_SEEN_POLLS && !(c->hang && e->live[r]);
     polling += c->mark[r];
-    alone = alone && (is == TMB_SEEN_POLLS || is == TMB_SEEN_WAITS || is == TMB_SEEN_GONE ||
+    alone = alone && (is == TMB_SEEN_POLLS || is == TMB_SEEN_WAITS || is == TMB_SEEN_ENDED ||
                       is == TMB_SEEN_STOPPED);
   }
   if (!polling || !alone) return;
@@ -286,17 +286,17 @@ void tmb_explain_causes(const struct tmb_explain *e, FILE *out) {
   c.mark = calloc(3 * (size_t)size, 1);
   if (!c.mark) return;
   c.group = c.mark + size;
-  c.told = c.group + size;
+  c.shown = c.group + size;
   for (uint32_t r = 0; r < size; r++) {
     const struct tmb_status_wait *w = counts(&c, r) ? tmb_explain_wait(e->now, r, 0) : NULL;
-    if (!w || c.told[r]) continue;
+    if (!w || c.shown[r]) continue;
     if (tmb_words_is_call(w) && w->team < TMB_STATUS_TEAMS)
-      tell_call(&c, r, w);
+      print_call(&c, r, w);
     else
-      tell_other(&c, r, w);
+      print_other(&c, r, w);
   }
-  for (uint32_t r = 0; r < size && c.hang; r++) tell_circle(&c, r);
-  tell_polls(&c);
+  for (uint32_t r = 0; r < size && c.hang; r++) print_circle(&c, r);
+  print_polls(&c);
   tmb_explain_network(e, out);
   free(c.mark);
 }

@@ -43,8 +43,8 @@ static const struct tmb_ctl *map_ctl(int fd, pid_t pid) {
 /* A descriptor's link names the memory as tmb_memfd_create has made it, or a file without name. */
 static bool may_be_ctl(const char *link) {
   const size_t n = strlen(link);
-  static const char gone[] = " (deleted)";
-  return n > sizeof gone && strcmp(link + n - (sizeof gone - 1), gone) == 0 &&
+  static const char deleted[] = " (deleted)";
+  return n > sizeof deleted && strcmp(link + n - (sizeof deleted - 1), deleted) == 0 &&
          (strstr(link, "tombolo-ctl") != NULL || strchr(link, '#') != NULL);
 }
 

@@ -165,7 +165,7 @@ static bool alike(const struct tmb_explain *e, uint32_t a, uint32_t b) {
 
 static bool is_wanted(const struct tmb_explain *e, uint32_t rank, const uint8_t *shown) {
   const enum tmb_condition c = e->condition[rank];
-  if (c == TMB_SEEN_MOVES || c == TMB_SEEN_GONE || c == TMB_SEEN_ABSENT) return false;
+  if (c == TMB_SEEN_MOVES || c == TMB_SEEN_ENDED || c == TMB_SEEN_ABSENT) return false;
   for (uint32_t r = 0; r < rank; r++)
     if (shown[r] && alike(e, r, rank)) return false;
   return true;

@@ -20,8 +20,8 @@ struct tmb_bootstrap_ops {
   /* in bytes: 1..TMB_CTL_PART_BYTES. Returns false, and `all` is undefined, if it gives up. */
   bool (*gather)(struct tmb_boot *boot, const void *mine, size_t bytes, void *all);
   int (*record_exit)(struct tmb_boot *boot, int code); /* any thread, signal handlers */
-  void (*note_told)(struct tmb_boot *boot);            /* the same */
-  bool (*told_to_end)(const struct tmb_boot *boot);    /* the same */
+  void (*note_explained)(struct tmb_boot *boot);       /* the same */
+  bool (*ordered_to_end)(const struct tmb_boot *boot); /* the same */
   pid_t (*peer_pid)(const struct tmb_boot *boot, uint32_t rank);
   void (*report)(struct tmb_boot *boot, bool report, const struct tmb_boot_doors *doors);
   const uint32_t *(*changes)(const struct tmb_boot *boot);

@@ -37,12 +37,12 @@ static int agent_record_exit(struct tmb_boot *b, int code) {
   return code;
 }
 
-static void agent_note_told(struct tmb_boot *b) {
-  tmb_store_rel(&tmb_ctl_rank(b->ctl, b->rank)->told_why, 1u);
+static void agent_note_explained(struct tmb_boot *b) {
+  tmb_store_rel(&tmb_ctl_rank(b->ctl, b->rank)->explained, 1u);
 }
 
-static bool agent_told_to_end(const struct tmb_boot *b) {
-  return TMB_RANK_STATE(tmb_ctl_state(b->ctl, b->rank)) == TMB_RANK_TOLD;
+static bool agent_ordered_to_end(const struct tmb_boot *b) {
+  return TMB_RANK_STATE(tmb_ctl_state(b->ctl, b->rank)) == TMB_RANK_ORDERED;
 }
 
 static pid_t agent_peer_pid(const struct tmb_boot *b, uint32_t rank) {
@@ -75,8 +75,8 @@ const struct tmb_bootstrap_ops tmb_bootstrap_agent = {
     .barrier = agent_barrier,
     .gather = agent_gather,
     .record_exit = agent_record_exit,
-    .note_told = agent_note_told,
-    .told_to_end = agent_told_to_end,
+    .note_explained = agent_note_explained,
+    .ordered_to_end = agent_ordered_to_end,
     .peer_pid = agent_peer_pid,
     .report = agent_report,
     .changes = agent_changes,

@@ -25,11 +25,11 @@ static int alone_record_exit(struct tmb_boot *b, int code) {
   return code;
 }
 
-static void alone_note_told(struct tmb_boot *b) {
+static void alone_note_explained(struct tmb_boot *b) {
   (void)b;
 }
 
-static bool alone_told_to_end(const struct tmb_boot *b) {
+static bool alone_ordered_to_end(const struct tmb_boot *b) {
   (void)b;
   return false;
 }
@@ -66,8 +66,8 @@ const struct tmb_bootstrap_ops tmb_bootstrap_alone = {
     .barrier = alone_barrier,
     .gather = alone_gather,
     .record_exit = alone_record_exit,
-    .note_told = alone_note_told,
-    .told_to_end = alone_told_to_end,
+    .note_explained = alone_note_explained,
+    .ordered_to_end = alone_ordered_to_end,
     .peer_pid = alone_peer_pid,
     .report = alone_report,
     .changes = alone_changes,

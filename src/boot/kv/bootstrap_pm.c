@@ -158,8 +158,8 @@ static bool pm_gather(struct tmb_boot *b, const void *mine, size_t bytes, void *
 /* A rank that was ordered to end takes the code of the job, so that the manager does not see a
  * failure where there was none. */
 static int pm_record_exit(struct tmb_boot *b, int code) {
-  if (!tmb_ctl_record_exit(b->ctl, b->rank, code) && tmb_bootstrap_agent.told_to_end(b))
-    code = (int)tmb_load_acq(&b->ctl->told_code);
+  if (!tmb_ctl_record_exit(b->ctl, b->rank, code) && tmb_bootstrap_agent.ordered_to_end(b))
+    code = (int)tmb_load_acq(&b->ctl->ordered_code);
   if (tmb_xchg_acq_rel(&managed.left, 1u)) return code;
   if (code == 0)
     managed.pm.ops->leave(&managed.pm);
@@ -402,12 +402,12 @@ int tmb_boot_manage(struct tmb_boot *b) {
   return rc;
 }
 
-static bool pm_told_to_end(const struct tmb_boot *b) {
-  return tmb_bootstrap_agent.told_to_end(b);
+static bool pm_ordered_to_end(const struct tmb_boot *b) {
+  return tmb_bootstrap_agent.ordered_to_end(b);
 }
 
-static void pm_note_told(struct tmb_boot *b) {
-  tmb_bootstrap_agent.note_told(b);
+static void pm_note_explained(struct tmb_boot *b) {
+  tmb_bootstrap_agent.note_explained(b);
 }
 
 static pid_t pm_peer_pid(const struct tmb_boot *b, uint32_t rank) {
@@ -431,8 +431,8 @@ const struct tmb_bootstrap_ops tmb_bootstrap_pm = {
     .barrier = pm_barrier,
     .gather = pm_gather,
     .record_exit = pm_record_exit,
-    .note_told = pm_note_told,
-    .told_to_end = pm_told_to_end,
+    .note_explained = pm_note_explained,
+    .ordered_to_end = pm_ordered_to_end,
     .peer_pid = pm_peer_pid,
     .report = pm_report,
     .changes = pm_changes,

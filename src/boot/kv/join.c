@@ -99,7 +99,7 @@ static int tie_to_supervisor(const struct tmb_ctl *ctl) {
 
 static int report_taken(const struct tmb_boot *b) {
   const uint32_t state = tmb_ctl_state(b->ctl, b->rank);
-  if (TMB_RANK_STATE(state) == TMB_RANK_NEW || TMB_RANK_STATE(state) == TMB_RANK_TOLD)
+  if (TMB_RANK_STATE(state) == TMB_RANK_NEW || TMB_RANK_STATE(state) == TMB_RANK_ORDERED)
     tmb_info("rank %u comes too late: the job is ending", b->rank);
   else
     tmb_warn("rank %u of this job was taken before by pid %d; start the second program with a "

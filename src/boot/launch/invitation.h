@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The text by which a launcher tells an executed program which rank it is: TOMBOLO_BOOT.
+ * The text by which a launcher gives an executed program its rank: TOMBOLO_BOOT.
  *
  * Owns: the text's format, declarations of invitation.c. Called by launch.c, which writes it, and
  * by boot.c and join.c, which read it. Calls: base. Invariant: nothing else knows the format; a
- * text of another version is refused as a whole, but its rank can be told.
+ * text of another version is refused as a whole, but its rank can be read.
  */
 #ifndef TMB_BOOT_INVITATION_H
 #define TMB_BOOT_INVITATION_H

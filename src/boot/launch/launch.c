@@ -40,7 +40,7 @@
 static const int supervised_signals[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                                          SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH};
 
-/* Moves a descriptor out of the way of the program's own, if the limit allows. */
+/* Moves a descriptor above those of the program itself, if the limit allows. */
 static int high_fd(int fd) {
   const int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FLOOR);
   if (high < 0) return fd;

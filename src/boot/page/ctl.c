@@ -187,7 +187,7 @@ int tmb_ctl_join(struct tmb_ctl *ctl, uint32_t rank, pid_t pid) {
   struct tmb_ctl_rank *r = tmb_ctl_rank(ctl, rank);
   uint32_t expected = TMB_RANK_NEW;
   if (tmb_load_acq(&ctl->ending)) {
-    (void)tmb_ctl_tell(
+    (void)tmb_ctl_order_end(
         ctl, rank); /* mark it as asked to end, so that its end does not count as its own */
     return TMB_E_STATE;
   }
@@ -206,10 +206,10 @@ bool tmb_ctl_record_exit(struct tmb_ctl *ctl, uint32_t rank, int code) {
   return false;
 }
 
-uint32_t tmb_ctl_tell(struct tmb_ctl *ctl, uint32_t rank) {
+uint32_t tmb_ctl_order_end(struct tmb_ctl *ctl, uint32_t rank) {
   uint32_t word = tmb_load_acq(&tmb_ctl_rank(ctl, rank)->state);
   while (TMB_RANK_STATE(word) == TMB_RANK_NEW || TMB_RANK_STATE(word) == TMB_RANK_JOINED)
-    if (tmb_cas_acq_rel(&tmb_ctl_rank(ctl, rank)->state, &word, (uint32_t)TMB_RANK_TOLD))
+    if (tmb_cas_acq_rel(&tmb_ctl_rank(ctl, rank)->state, &word, (uint32_t)TMB_RANK_ORDERED))
       return word;
   return word;
 }
@@ -280,7 +280,7 @@ bool tmb_ctl_barrier(struct tmb_ctl *ctl, const struct tmb_ctl_round *round) {
 bool tmb_ctl_reports(const struct tmb_ctl *ctl) {
   for (uint32_t r = 0; r < ctl->size; r++)
     if (tmb_ctl_record_of(ctl)[r] != TMB_CTL_ELSEWHERE &&
-        !TMB_FATE_IS_GONE(tmb_load_rlx(&tmb_ctl_fate(ctl)[r])) &&
+        !TMB_FATE_IS_LOST(tmb_load_rlx(&tmb_ctl_fate(ctl)[r])) &&
         !tmb_load_acq(&tmb_ctl_rank(ctl, r)->report))
       return false;
   return true;
@@ -289,9 +289,9 @@ bool tmb_ctl_reports(const struct tmb_ctl *ctl) {
 bool tmb_ctl_set_fate(struct tmb_ctl *ctl, uint32_t rank, uint32_t fate) {
   uint32_t *word = &tmb_ctl_fate(ctl)[rank];
   const uint32_t before = tmb_load_rlx(word);
-  if (TMB_FATE_IS_GONE(before) || before == fate) return false;
+  if (TMB_FATE_IS_LOST(before) || before == fate) return false;
   tmb_store_rel(word, fate);
-  if (TMB_FATE_IS_GONE(fate)) tmb_fetch_add_rel(&ctl->losses, 1u);
+  if (TMB_FATE_IS_LOST(fate)) tmb_fetch_add_rel(&ctl->losses, 1u);
   tmb_fetch_add_rel(&ctl->changes, 1u);
   return true;
 }

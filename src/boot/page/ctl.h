@@ -10,8 +10,8 @@
  * condemned; the names of hosts; two areas for what ranks contribute to tmb_boot_allgather; a
  * status page for each rank of this machine; its trace area, where one is wanted. Invariants:
  * written only by atomic operations after the ranks exist; `state` of a rank moves along NEW ->
- * JOINED -> EXITING (by the rank) or NEW|JOINED -> TOLD (by the supervisor) and never back, so that
- * a code given by a rank itself and an end imposed on it cannot be confused.
+ * JOINED -> EXITING (by the rank) or NEW|JOINED -> ORDERED (by the supervisor) and never back, so
+ * that a code given by a rank itself and an end imposed on it cannot be confused.
  */
 #ifndef TMB_BOOT_CTL_H
 #define TMB_BOOT_CTL_H
@@ -20,7 +20,7 @@
 #include "boot/boot.h"
 
 /* Low byte of `state`; EXITING carries the exit code in the next byte. */
-enum tmb_rank_state { TMB_RANK_NEW, TMB_RANK_JOINED, TMB_RANK_EXITING, TMB_RANK_TOLD };
+enum tmb_rank_state { TMB_RANK_NEW, TMB_RANK_JOINED, TMB_RANK_EXITING, TMB_RANK_ORDERED };
 #define TMB_RANK_STATE(word) ((enum tmb_rank_state)((word)&0xff))
 #define TMB_RANK_CODE(word)  ((int)((word) >> 8 & 0xff))
 
@@ -30,7 +30,7 @@ struct tmb_ctl_rank {
   int32_t pid;           /* of the process that joined; the rank */
   uint64_t start_time;   /* of that process (os.h), 0: unknown; the rank, before pid */
   uint32_t report;       /* 1: wants to outlive the others; the rank */
-  uint32_t told_why;     /* 1: it has said why it ends (fatal error, failed start); the rank */
+  uint32_t explained;    /* 1: it has said why it ends (fatal error, failed start); the rank */
   uint32_t derandomised; /* 1: executed so by us; the rank, before exec */
   int32_t bell_fd;       /* eventfd that wakes it from poll, in the supervisor; -1: none */
 };
@@ -57,10 +57,10 @@ struct tmb_ctl {
   uint32_t refusals;                    /* to take part, so far: the first one is reported; ranks */
   uint32_t ranks_joined;                /* ranks past NEW; ranks */
   uint32_t ending;                      /* 1: no rank may join any more; supervisor */
-  uint32_t told_code;   /* the job's, for ranks that are ordered to end; written by the supervisor
-                           before the order */
-  uint64_t trace_bytes; /* of the trace area of each rank of this machine (trace.h), 0: there are
-                           none; the supervisor */
+  uint32_t ordered_code; /* the job's, for ranks that are ordered to end; written by the supervisor
+                         before the order */
+  uint64_t trace_bytes;  /* of the trace area of each rank of this machine (trace.h), 0: there are
+                            none; the supervisor */
   uint64_t door_offset, door_stride; /* where ranks sleep, in the arena file; stride 0: not known */
   TMB_ALIGNED(TMB_CACHE_LINE) uint32_t changes; /* of fates so far; supervisor */
   uint32_t losses;                              /* lost ranks; supervisor */
@@ -145,15 +145,16 @@ struct tmb_ctl *tmb_ctl_map(int fd, uint32_t size, uint64_t job_id);
 
 void tmb_ctl_unmap(struct tmb_ctl *ctl);
 
-/* Rank: NEW -> JOINED. Returns 0, or TMB_E_STATE if it was taken or the job is ending (then TOLD).
+/* Rank: NEW -> JOINED. Returns 0, or TMB_E_STATE if it was taken or the job is ending (then
+ * ORDERED).
  */
 int tmb_ctl_join(struct tmb_ctl *ctl, uint32_t rank, pid_t pid);
 
 /* Rank: NEW or JOINED -> EXITING with `code`. Returns false if the state had moved on before. */
 bool tmb_ctl_record_exit(struct tmb_ctl *ctl, uint32_t rank, int code);
 
-/* Supervisor: NEW or JOINED -> TOLD. Returns the state word before. */
-uint32_t tmb_ctl_tell(struct tmb_ctl *ctl, uint32_t rank);
+/* Supervisor: NEW or JOINED -> ORDERED. Returns the state word before. */
+uint32_t tmb_ctl_order_end(struct tmb_ctl *ctl, uint32_t rank);
 
 /* Supervisor: no rank may join from now on. */
 void tmb_ctl_end(struct tmb_ctl *ctl);

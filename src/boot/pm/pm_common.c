@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the ways to a process manager share: the MPI library of this process, and the map of hosts
- * as process managers write it.
+ * What the interfaces to process managers share: the MPI library of this process, and the map of
+ * hosts as process managers write it.
  *
  * Owns: no state. Called by pm.c and by the tables of pm.h. Calls: dl, base. Invariant: a library
  * that is not in the process yet is not loaded.

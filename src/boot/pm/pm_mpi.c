@@ -100,7 +100,7 @@ static int mpi_put(struct tmb_pm *pm, const char *key, const char *value) {
   char line[TMB_PM_KEY_BYTES + TMB_PM_VALUE_BYTES + 2];
   const int n = snprintf(line, sizeof line, "%s=%s\n", key, value);
   if (n < (int)sizeof line && append(&s->mine, &s->mine_bytes, line, (size_t)n)) return TMB_OK;
-  tmb_print("out of memory for what rank %u tells the others", pm->rank);
+  tmb_print("out of memory for what rank %u sends the others", pm->rank);
   return TMB_E_NOMEM;
 }
 

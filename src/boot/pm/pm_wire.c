@@ -3,10 +3,10 @@
  * PMI-1 and PMI-2: text on the descriptor that PMI_FD names.
  *
  * Owns: struct wire, one for the process. Called through its two tables. Calls: base, libc. PMI-1:
- * a line of NAME=VALUE words each way; PMI-2: six digits of length, then NAME=VALUE; pairs. One
- * answer follows each request, so that MPI, which takes the same descriptor later in the same
- * process, finds it as new. Source: the description of the simple PMI wire protocol in the MPICH
- * developers' papers (Balaji et al., "PMI: A Scalable Parallel Process-Management Interface",
+ * a line of NAME=VALUE words in each direction; PMI-2: six digits of length, then NAME=VALUE;
+ * pairs. One answer follows each request, so that MPI, which takes the same descriptor later in the
+ * same process, finds it as new. Source: the description of the simple PMI wire protocol in the
+ * MPICH developers' papers (Balaji et al., "PMI: A Scalable Parallel Process-Management Interface",
  * EuroMPI 2010). Invariants: an answer that is cut or too long ends the start.
  */
 #define _GNU_SOURCE
@@ -307,7 +307,7 @@ static void two_leave(struct tmb_pm *pm) {
 }
 
 /* In a signal handler: no formatting, no search for MPI. Slurm takes the code of the process, and
- * would make it that of its own signal if told to end the others. */
+ * would make it that of its own signal if ordered to end the others. */
 static void one_fail(struct tmb_pm *pm, int code) {
   const struct wire *w = pm->state;
   if (w->slurm) return;

@@ -86,7 +86,7 @@ void tmb_adopt_start(const struct tmb_boot *b, int ctl_fd) {
 struct watch {
   struct tmb_launch launch;
   int *pid_fd; /* [size] -1: not watched so */
-  bool *gone;  /* [size] seen in this check */
+  bool *ended; /* [size] seen in this check */
 };
 
 static nfds_t watch_wait(void *arg, struct pollfd *fds, nfds_t max, int *timeout_ms) {
@@ -99,7 +99,7 @@ static nfds_t watch_wait(void *arg, struct pollfd *fds, nfds_t max, int *timeout
   return n;
 }
 
-static bool is_gone(const struct watch *w, uint32_t rank) {
+static bool has_ended(const struct watch *w, uint32_t rank) {
   struct tmb_os_process process;
   struct pollfd ended = {.fd = w->pid_fd[rank], .events = POLLIN};
   if (!w->launch.pids[rank]) return false;
@@ -108,12 +108,12 @@ static bool is_gone(const struct watch *w, uint32_t rank) {
   return tmb_os_process(w->launch.pids[rank], false, &process) && process.state == 'Z';
 }
 
-static void rank_gone(struct watch *w, struct tmb_sup *sup, uint32_t rank) {
+static void rank_ended(struct watch *w, struct tmb_sup *sup, uint32_t rank) {
   const uint32_t state = tmb_ctl_state(w->launch.ctl, rank);
   const bool said = TMB_RANK_STATE(state) == TMB_RANK_EXITING;
   if (w->pid_fd[rank] >= 0) close(w->pid_fd[rank]);
   w->pid_fd[rank] = -1;
-  w->gone[rank] = false;
+  w->ended[rank] = false;
   tmb_supervise_ended(sup, rank, said ? TMB_RANK_CODE(state) << 8 : DIED);
 }
 
@@ -122,15 +122,15 @@ static void rank_gone(struct watch *w, struct tmb_sup *sup, uint32_t rank) {
 static void watch_serve(void *arg, struct tmb_sup *sup) {
   struct watch *w = arg;
   const uint32_t size = w->launch.size;
-  for (uint32_t r = 0; r < size; r++) w->gone[r] = is_gone(w, r);
+  for (uint32_t r = 0; r < size; r++) w->ended[r] = has_ended(w, r);
   for (uint32_t r = 0; r < size; r++)
-    if (w->gone[r] && TMB_RANK_STATE(tmb_ctl_state(w->launch.ctl, r)) == TMB_RANK_EXITING)
-      rank_gone(w, sup, r);
+    if (w->ended[r] && TMB_RANK_STATE(tmb_ctl_state(w->launch.ctl, r)) == TMB_RANK_EXITING)
+      rank_ended(w, sup, r);
   for (uint32_t r = 0; r < size; r++)
-    if (w->gone[r]) rank_gone(w, sup, r);
+    if (w->ended[r]) rank_ended(w, sup, r);
 }
 
-static void watch_tell(void *arg, const struct tmb_sup_event *event) {
+static void watch_notify(void *arg, const struct tmb_sup_event *event) {
   (void)arg;
   (void)event; /* other hosts learn of it from the process manager, or from the network */
 }
@@ -198,8 +198,8 @@ static int make_watch(struct watch *w, struct tmb_ctl *ctl, int ctl_fd) {
   l->pids = calloc(ctl->size, sizeof *l->pids);
   l->host = calloc(ctl->hosts, sizeof *l->host);
   w->pid_fd = calloc(ctl->size, sizeof *w->pid_fd);
-  w->gone = calloc(ctl->size, sizeof *w->gone);
-  if (l->pids && l->host && w->pid_fd && w->gone) return TMB_OK;
+  w->ended = calloc(ctl->size, sizeof *w->ended);
+  if (l->pids && l->host && w->pid_fd && w->ended) return TMB_OK;
   tmb_print("out of memory for the states of %u ranks", ctl->size);
   return TMB_E_NOMEM;
 }
@@ -231,7 +231,7 @@ int tmb_adopt_run(struct watch *w) {
   const struct tmb_sup_far far = {.arg = w,
                                   .wait = watch_wait,
                                   .serve = watch_serve,
-                                  .tell = watch_tell,
+                                  .notify = watch_notify,
                                   .finished = watch_finished,
                                   .output_full = watch_output_full};
   struct tmb_supervise_options options = {.far = &far};
@@ -243,7 +243,7 @@ int tmb_adopt_run(struct watch *w) {
   free(w->launch.pids);
   free(w->launch.host);
   free(w->pid_fd);
-  free(w->gone);
+  free(w->ended);
   free(w);
   return rc;
 }

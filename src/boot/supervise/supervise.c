@@ -46,7 +46,7 @@ static char *list_alive(const struct tmb_sup *s, char *list, size_t bytes) {
   if (!alive) tmb_fatal_nopos("out of memory for a list of %u ranks", s->l->size);
   for (uint32_t r = 0; r < s->l->size; r++) {
     const bool here = tmb_ctl_record_of(s->l->ctl)[r] != TMB_CTL_ELSEWHERE;
-    alive[r] = here ? s->l->pids[r] : s->far_gone && !s->far_gone[r];
+    alive[r] = here ? s->l->pids[r] : s->far_ended && !s->far_ended[r];
   }
   tmb_ranklist_format(list, bytes, s->l->size, alive);
   free(alive);
@@ -60,16 +60,16 @@ static void cut_short(struct tmb_sup *s, int code) {
   tmb_sup_set_code(s, code);
   s->cut_short = true;
   s->failed = true;
-  tmb_sup_tell(s, &(struct tmb_sup_event){.kind = TMB_SUP_ASK,
-                                          .code = code,
-                                          .flags = TMB_SUP_CUT | TMB_SUP_FAILED | TMB_SUP_FINAL});
+  tmb_sup_notify(s, &(struct tmb_sup_event){.kind = TMB_SUP_ASK,
+                                            .code = code,
+                                            .flags = TMB_SUP_CUT | TMB_SUP_FAILED | TMB_SUP_FINAL});
   tmb_sup_ask(s);
 }
 
 /* Passes a signal on to the ranks, also of other machines. */
 static void pass_signal(const struct tmb_sup *s, int sig, bool here_too) {
   if (here_too) tmb_sup_signal(s, sig, true);
-  tmb_sup_tell(s, &(struct tmb_sup_event){.kind = TMB_SUP_SIGNAL, .code = sig});
+  tmb_sup_notify(s, &(struct tmb_sup_event){.kind = TMB_SUP_SIGNAL, .code = sig});
 }
 
 /* Ends the job because the user or the system wants it; the second time without asking. */
@@ -180,7 +180,7 @@ static bool must_give_up(const struct tmb_sup *s) {
 /* How long to sleep until something has to be checked. */
 static int sleep_ms(const struct tmb_sup *s) {
   if (s->phase != TMB_PHASE_RUNNING) return ENDING_TICK_MS;
-  if (s->gone_unjoined) return ABSENT_TICK_MS;
+  if (s->ended_unjoined) return ABSENT_TICK_MS;
   const int most = tmb_watchdog_sleep_ms(&s->dog, IDLE_TICK_MS);
   if (s->timeout_ns == UINT64_MAX) return most;
   const uint64_t now = tmb_os_now_ns();
@@ -202,27 +202,27 @@ static uint64_t grace_setting_ns(uint32_t size) {
 static bool open_far(struct tmb_sup *s, const struct tmb_sup_far *far) {
   if (!far) return true;
   s->far = far;
-  s->far_gone = calloc(s->l->size, 1);
-  s->refuses_told = true; /* what supervisors take for granted at first */
-  if (!s->far_gone) tmb_print("out of memory for the states of %u ranks", s->l->size);
-  return s->far_gone != NULL;
+  s->far_ended = calloc(s->l->size, 1);
+  s->refuses_sent = true; /* what supervisors take for granted at first */
+  if (!s->far_ended) tmb_print("out of memory for the states of %u ranks", s->l->size);
+  return s->far_ended != NULL;
 }
 
 void tmb_supervise_policy(struct tmb_sup *s) {
   if (!s->far) return;
   const bool refuses = s->alive > 0 && !tmb_ctl_reports(s->l->ctl);
-  if (refuses == s->refuses_told) return;
-  s->refuses_told = refuses;
-  tmb_sup_tell(
+  if (refuses == s->refuses_sent) return;
+  s->refuses_sent = refuses;
+  tmb_sup_notify(
       s, &(struct tmb_sup_event){.kind = TMB_SUP_POLICY, .flags = refuses ? TMB_SUP_REFUSES : 0});
 }
 
 /* A rank of another machine has ended. */
 static void far_ended(struct tmb_sup *s, uint32_t rank) {
-  if (rank >= s->l->size || s->far_gone[rank] ||
+  if (rank >= s->l->size || s->far_ended[rank] ||
       tmb_ctl_record_of(s->l->ctl)[rank] != TMB_CTL_ELSEWHERE)
     return;
-  s->far_gone[rank] = 1;
+  s->far_ended[rank] = 1;
   s->far_alive--;
   s->last_end_ns = tmb_sup_clock_ns(s);
 }
@@ -270,7 +270,7 @@ void tmb_supervise_kill(struct tmb_sup *s) {
   tmb_sup_add_code(s, 128 + SIGHUP);
   tmb_ctl_end(s->l->ctl);
   for (uint32_t r = 0; r < s->l->size; r++)
-    if (s->l->pids[r]) (void)tmb_ctl_tell(s->l->ctl, r);
+    if (s->l->pids[r]) (void)tmb_ctl_order_end(s->l->ctl, r);
   kill_rest(s);
   s->phase = TMB_PHASE_KILLED;
   s->killed_ns = tmb_sup_clock_ns(s);
@@ -280,7 +280,7 @@ void tmb_supervise_kill(struct tmb_sup *s) {
 static uint32_t mark_lost(struct tmb_sup *s, uint32_t host, pid_t *lost) {
   uint32_t count = 0;
   for (uint32_t r = 0; r < s->l->size; r++) {
-    if (tmb_ctl_host_of(s->l->ctl)[r] != host || s->far_gone[r]) continue;
+    if (tmb_ctl_host_of(s->l->ctl)[r] != host || s->far_ended[r]) continue;
     lost[r] = 1;
     far_ended(s, r);
     count++;
@@ -290,12 +290,12 @@ static uint32_t mark_lost(struct tmb_sup *s, uint32_t host, pid_t *lost) {
 
 void tmb_supervise_lose_host(struct tmb_sup *s, uint32_t host, const char *name, const char *why) {
   char list[TMB_RANKLIST_BYTES], others[48];
-  const bool told = s->cut_short || (s->phase != TMB_PHASE_RUNNING && s->failed);
+  const bool explained = s->cut_short || (s->phase != TMB_PHASE_RUNNING && s->failed);
   pid_t *lost = calloc(s->l->size, sizeof *lost);
   if (!lost) tmb_fatal_nopos("out of memory for the ranks of host %s", name);
   const uint32_t count = mark_lost(s, host, lost);
   const bool go_on = tmb_sup_goes_on(s);
-  if (!told)
+  if (!explained)
     tmb_print("host %s with rank%s %s is lost: %s%s", name, count == 1 ? "" : "s",
               tmb_ranklist_format(list, sizeof list, s->l->size, lost), why,
               tmb_sup_others_text(s, go_on, others, sizeof others));
@@ -365,7 +365,7 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
     tmb_print("%u more ranks failed", s.reports - TMB_SUP_REPORTS_MAX);
   options->cut_short = s.cut_short;
   options->final = s.final;
-  free(s.far_gone);
+  free(s.far_ended);
   free(s.grace);
   if (fds != &alone) free(fds);
   return s.code;

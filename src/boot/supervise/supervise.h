@@ -64,7 +64,7 @@ struct tmb_sup_far {
   nfds_t (*wait)(void *arg, struct pollfd *fds, nfds_t max, int *timeout_ms);
   /* After each wait: do what there is to do; calls tmb_supervise_apply for what came. */
   void (*serve)(void *arg, struct tmb_sup *sup);
-  void (*tell)(void *arg, const struct tmb_sup_event *event); /* all others */
+  void (*notify)(void *arg, const struct tmb_sup_event *event); /* all others */
   /* Asked when every rank of this machine has ended: whether nobody needs this supervisor any more.
    */
   bool (*finished)(void *arg, const struct tmb_sup_state *state);

@@ -39,9 +39,9 @@ static double seconds_since_start(const struct tmb_sup *s) {
 }
 
 static void tell_end(const struct tmb_sup *s, uint32_t flags) {
-  tmb_sup_tell(s, &(struct tmb_sup_event){.kind = TMB_SUP_END,
-                                          .code = s->code,
-                                          .flags = flags | (s->failed ? TMB_SUP_FAILED : 0)});
+  tmb_sup_notify(s, &(struct tmb_sup_event){.kind = TMB_SUP_END,
+                                            .code = s->code,
+                                            .flags = flags | (s->failed ? TMB_SUP_FAILED : 0)});
 }
 
 /* ---- signals to ranks */
@@ -75,10 +75,10 @@ static uint64_t had_ns(const struct tmb_sup *s, uint32_t rank) {
  */
 void tmb_sup_ask(struct tmb_sup *s) {
   tmb_ctl_end(s->l->ctl);
-  tmb_store_rel(&s->l->ctl->told_code, (uint32_t)s->code);
+  tmb_store_rel(&s->l->ctl->ordered_code, (uint32_t)s->code);
   for (uint32_t r = 0; r < s->l->size; r++) {
     if (s->l->pids[r] == 0) continue;
-    const enum tmb_rank_state before = TMB_RANK_STATE(tmb_ctl_tell(s->l->ctl, r));
+    const enum tmb_rank_state before = TMB_RANK_STATE(tmb_ctl_order_end(s->l->ctl, r));
     if (before == TMB_RANK_EXITING) continue;
     signal_rank(s, r, before == TMB_RANK_NEW ? SIGTERM : SIGQUIT, false);
     signal_rank(s, r, SIGCONT, true);
@@ -167,8 +167,8 @@ static void report_end(const struct tmb_sup *s, uint32_t rank, pid_t pid, int st
     snprintf(how, sizeof how, "exited with code %d", WEXITSTATUS(status));
   }
   /* One failure, one message: a rank that has said why it died needs no second one. */
-  const bool told = tmb_load_acq(&tmb_ctl_rank(s->l->ctl, rank)->told_why) && !go_on;
-  void (*const say)(const char *fmt, ...) = told ? tmb_info : tmb_print;
+  const bool explained = tmb_load_acq(&tmb_ctl_rank(s->l->ctl, rank)->explained) && !go_on;
+  void (*const say)(const char *fmt, ...) = explained ? tmb_info : tmb_print;
   say("rank %u (pid %d on %s) %s after %.2f s%s%s", rank, (int)pid,
       s->l->host_name ? s->l->host_name : tmb_os_hostname(), how, seconds_since_start(s),
       memory_text(s, status, memory, sizeof memory),
@@ -191,7 +191,7 @@ static void natural_end(struct tmb_sup *s, uint32_t rank, pid_t pid, int status,
   tmb_sup_begin_end(s, flags);
 }
 
-/* A rank that was ending on purpose has ended: its code, unless something happened on the way out.
+/* A rank that was ending on purpose has ended: its code, unless something happened while it ended.
  */
 static void exiting_rank_ended(struct tmb_sup *s, uint32_t rank, pid_t pid, int status,
                                bool killed) {
@@ -219,7 +219,7 @@ bool tmb_sup_note_fate(struct tmb_sup *s, uint32_t rank, uint32_t fate) {
 
 void tmb_sup_set_fate(struct tmb_sup *s, uint32_t rank, uint32_t fate) {
   if (tmb_sup_note_fate(s, rank, fate))
-    tmb_sup_tell(s, &(struct tmb_sup_event){.kind = TMB_SUP_FATE, .rank = rank, .fate = fate});
+    tmb_sup_notify(s, &(struct tmb_sup_event){.kind = TMB_SUP_FATE, .rank = rank, .fate = fate});
 }
 
 /* A rank is lost and the others stay. in status: as of waitpid. Only a rank that left on purpose
@@ -252,8 +252,8 @@ void tmb_sup_rank_ended(struct tmb_sup *s, uint32_t rank, pid_t pid, int status)
       s->phase >= TMB_PHASE_ASKED && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   s->l->pids[rank] = 0;
   s->alive--;
-  tmb_sup_tell(s, &(struct tmb_sup_event){.kind = TMB_SUP_ENDED, .rank = rank});
-  if (state == TMB_RANK_TOLD || TMB_FATE_IS_GONE(tmb_ctl_fate(s->l->ctl)[rank])) return;
+  tmb_sup_notify(s, &(struct tmb_sup_event){.kind = TMB_SUP_ENDED, .rank = rank});
+  if (state == TMB_RANK_ORDERED || TMB_FATE_IS_LOST(tmb_ctl_fate(s->l->ctl)[rank])) return;
   if (tmb_sup_goes_on(s)) {
     lose(s, rank, pid, status);
     return;
@@ -265,7 +265,7 @@ void tmb_sup_rank_ended(struct tmb_sup *s, uint32_t rank, pid_t pid, int status)
   if (killed) return;
   const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   if (state == TMB_RANK_NEW && code == 0)
-    s->gone_unjoined++;
+    s->ended_unjoined++;
   else if (state == TMB_RANK_JOINED && WIFEXITED(status) && !tmb_cfg_bool(TMB_CFG_CATCH_EXIT))
     tmb_sup_add_code(s, code);
   else
@@ -308,9 +308,9 @@ static void reap(struct tmb_sup *s) {
 
 /* A rank that ended without joining is missing as soon as any other has joined. */
 static void check_absent(struct tmb_sup *s) {
-  if (s->phase != TMB_PHASE_RUNNING || s->gone_unjoined == 0 || tmb_sup_all_alive(s) == 0) return;
+  if (s->phase != TMB_PHASE_RUNNING || s->ended_unjoined == 0 || tmb_sup_all_alive(s) == 0) return;
   if (tmb_ctl_joined(s->l->ctl) == 0) return;
-  tmb_info("%u ranks ended without joining the job", s->gone_unjoined);
+  tmb_info("%u ranks ended without joining the job", s->ended_unjoined);
   tmb_sup_begin_end(s, 0);
 }
 
@@ -338,7 +338,7 @@ static void check_wrapped(struct tmb_sup *s) {
     const pid_t child = s->l->pids[r], joined = child ? tmb_ctl_pid(s->l->ctl, r) : 0;
     if (joined == 0 || joined == child) continue;
     if (tmb_ctl_signal(s->l->ctl, r, 0) != TMB_E_STATE) continue;
-    if (TMB_FATE_IS_GONE(tmb_ctl_fate(s->l->ctl)[r])) continue;
+    if (TMB_FATE_IS_LOST(tmb_ctl_fate(s->l->ctl)[r])) continue;
     if (tmb_sup_goes_on(s)) {
       lose(s, r, joined, 0);
       continue;
@@ -371,7 +371,7 @@ void tmb_sup_check_condemned(struct tmb_sup *s) {
     tmb_store_rel(&tmb_ctl_condemned(ctl)[r], 2u);
     tmb_sup_condemn(s, r);
     if (tmb_ctl_record_of(ctl)[r] == TMB_CTL_ELSEWHERE)
-      tmb_sup_tell(s, &(struct tmb_sup_event){.kind = TMB_SUP_CONDEMN, .rank = r});
+      tmb_sup_notify(s, &(struct tmb_sup_event){.kind = TMB_SUP_CONDEMN, .rank = r});
   }
 }
 

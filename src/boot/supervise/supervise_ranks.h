@@ -25,17 +25,17 @@ struct tmb_sup {
   struct tmb_launch *l;
   enum tmb_sup_phase phase;
   const struct tmb_sup_far *far;
-  uint32_t alive;         /* ranks of this machine */
-  uint32_t far_alive;     /* and of others, as far as is known */
-  uint8_t *far_gone;      /* [size] 1: a rank of another machine has ended; NULL without others */
-  bool refuses_told;      /* what the others know of our ranks' policy */
-  uint64_t oom_kills;     /* tmb_os_oom_kills at the start */
-  uint32_t reports;       /* failures so far; the first TMB_SUP_REPORTS_MAX are shown */
-  uint32_t gone_unjoined; /* ranks that ended with code 0 without ever joining */
-  int code;               /* the job's, so far */
-  bool final;             /* no other code counts any more */
-  bool cut_short;         /* by the timeout or a signal to us */
-  bool failed;            /* something went wrong: do not wait for slow output */
+  uint32_t alive;          /* ranks of this machine */
+  uint32_t far_alive;      /* and of others, as far as is known */
+  uint8_t *far_ended;      /* [size] 1: a rank of another machine has ended; NULL without others */
+  bool refuses_sent;       /* what the others know of our ranks' policy */
+  uint64_t oom_kills;      /* tmb_os_oom_kills at the start */
+  uint32_t reports;        /* failures so far; the first TMB_SUP_REPORTS_MAX are shown */
+  uint32_t ended_unjoined; /* ranks that ended with code 0 without ever joining */
+  int code;                /* the job's, so far */
+  bool final;              /* no other code counts any more */
+  bool cut_short;          /* by the timeout or a signal to us */
+  bool failed;             /* something went wrong: do not wait for slow output */
   uint64_t grace_ns, slow_output_ns;
   uint64_t first_end_ns, last_end_ns, asked_ns, killed_ns; /* of tmb_sup_clock_ns */
   uint64_t exiting_since_ns; /* a rank is leaving since then; 0: none */
@@ -57,8 +57,8 @@ static inline uint32_t tmb_sup_all_alive(const struct tmb_sup *s) {
 }
 
 /* Sends an event to the supervisors of other machines, if there are any. */
-static inline void tmb_sup_tell(const struct tmb_sup *s, const struct tmb_sup_event *event) {
-  if (s->far) s->far->tell(s->far->arg, event);
+static inline void tmb_sup_notify(const struct tmb_sup *s, const struct tmb_sup_event *event) {
+  if (s->far) s->far->notify(s->far->arg, event);
 }
 
 /* A rank ended with `code`: the job's, if it is the first that is not 0 and may count. */

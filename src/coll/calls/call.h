@@ -4,7 +4,7 @@
  *
  * Owns: declarations of call.c. Called by the entry points of GASNet-EX, of the extension and of
  * GASNet-1 in this folder. Calls: engine.h, core/check.h. Invariants: checks run in debug clients
- * only, except those without which the library would fail later in a less clear way (unknown
+ * only, except those without which the library would fail later with a less clear message (unknown
  * operators).
  */
 #ifndef TMB_COLL_CALL_H

@@ -54,7 +54,7 @@ static void record(uint64_t begun, struct tmb_team *team, const struct tmb_coll_
 static gex_Event_t run(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
   struct tmb_team *team = tmb_team_of(call->tm);
   const uint64_t begun = tmb_record_clock();
-  if (TMB_UNLIKELY(tmb_job.debug) && !team->shared) tmb_coll_tell(team, call);
+  if (TMB_UNLIKELY(tmb_job.debug) && !team->shared) tmb_coll_send_call(team, call);
   tmb_coll_lock();
   if (TMB_UNLIKELY(team->lost)) {
     tmb_coll_unlock();
@@ -144,7 +144,7 @@ static void team_freed(struct tmb_team *team) {
     }
   tmb_coll_unlock();
   free(ct->shared.row);
-  free(ct->told);
+  free(ct->call_log);
   free(ct->nodes);
   free(ct->far);
   free(ct);

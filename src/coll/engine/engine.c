@@ -296,21 +296,21 @@ static bool may_post(const struct tmb_coll_op *op) {
 
 /* Run the step at pc, which is no receive. Returns whether it is done. */
 static bool run_step(struct tmb_coll_op *op, const struct tmb_step *step, bool may_send) {
-  bool again = true, gone;
+  bool again = true, sent;
   if (step->kind == TMB_STEP_COPY || step->kind == TMB_STEP_REDUCE) {
     if (op->at.owed && tmb_recv_touches(op, step, op->at.owed)) return false;
     return run_local(op, step);
   }
   if (!may_send)
-    gone = false;
+    sent = false;
   else if (step->kind == TMB_STEP_READY)
-    gone = tmb_send_notice(op, step, TMB_KIT_COLL_READY);
+    sent = tmb_send_notice(op, step, TMB_KIT_COLL_READY);
   else if (step->flags & TMB_STEP_PULL)
-    gone = tmb_send_offer(op, step);
+    sent = tmb_send_offer(op, step);
   else
-    gone = tmb_send_data(op, step, &again);
-  if (!gone && again) queue(op);
-  return gone;
+    sent = tmb_send_data(op, step, &again);
+  if (!sent && again) queue(op);
+  return sent;
 }
 
 /* Run steps until the collective waits for others or its schedule ends. Returns whether it has. */

@@ -98,7 +98,7 @@ struct tmb_coll_team {
   struct tmb_coll_shared shared;
   uint64_t published, compared; /* collectives of a debug client, see signature.c */
   struct tmb_team *next_published;
-  struct tmb_told *told; /* the same for a team without shared memory, or NULL */
+  struct tmb_call_log *call_log; /* the same for a team without shared memory, or NULL */
 };
 
 /* How far an op has come; all zero when it begins. */
@@ -208,7 +208,7 @@ int tmb_coll_compare(void);
 
 /* Debug jobs, other teams: send the signature of a call to the neighbour, which compares. Waits for
  * room; normal context, without the lock. */
-void tmb_coll_tell(struct tmb_team *team, const struct tmb_coll_call *call);
+void tmb_coll_send_call(struct tmb_team *team, const struct tmb_coll_call *call);
 extern const struct tmb_layer tmb_signature_layer;
 
 /* A team ends: it is taken out of the list of teams with calls to compare. */

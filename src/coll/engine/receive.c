@@ -276,8 +276,8 @@ static void pull_piece(struct tmb_coll_op *op, uint32_t index) {
 
 /* Send a sender of this op a message about its data. Returns false when there are no resources now.
  */
-static bool tell(const struct tmb_coll_op *op, uint32_t peer, uint32_t tag, uint8_t handler,
-                 uint64_t at) {
+static bool notify(const struct tmb_coll_op *op, uint32_t peer, uint32_t tag, uint8_t handler,
+                   uint64_t at) {
   int32_t args[TMB_COLL_ARGS];
   tmb_coll_args(args, op, peer, tag, at);
   struct tmb_am_out out = {.peer = tmb_team_jobrank(op->team, peer),
@@ -291,7 +291,7 @@ static bool tell(const struct tmb_coll_op *op, uint32_t peer, uint32_t tag, uint
 
 bool tmb_recv_ask(struct tmb_coll_op *op) {
   const struct tmb_step *step = &op->plan->sched.step[op->at.asking - 1];
-  if (!tell(op, step->peer, step->tag, TMB_KIT_COLL_READY, op->ask_at)) return false;
+  if (!notify(op, step->peer, step->tag, TMB_KIT_COLL_READY, op->ask_at)) return false;
   op->at.asking = 0;
   op->at.moves++;
   return true;
@@ -299,9 +299,9 @@ bool tmb_recv_ask(struct tmb_coll_op *op) {
 
 /* Notify the sender of op->at.pull that it has been read, or that the rest must be sent. Returns
  * false when there are no resources now. */
-static bool tell_sender(const struct tmb_coll_op *op) {
-  return tell(op, op->at.pull->src, op->at.pull->tag,
-              op->at.pull_refused ? TMB_KIT_COLL_REFUSED : TMB_KIT_COLL_TAKEN, op->pulled);
+static bool notify_sender(const struct tmb_coll_op *op) {
+  return notify(op, op->at.pull->src, op->at.pull->tag,
+                op->at.pull_refused ? TMB_KIT_COLL_REFUSED : TMB_KIT_COLL_TAKEN, op->pulled);
 }
 
 void tmb_recv_pull(struct tmb_coll_op *op) {
@@ -320,7 +320,7 @@ void tmb_recv_pull(struct tmb_coll_op *op) {
     if (tmb_coll_applies(op)) return;
     budget -= op->pulled - before;
     if (op->pulled < all && !op->at.pull_refused) continue;
-    if (!tell_sender(op)) return;
+    if (!notify_sender(op)) return;
     tmb_stash_free(op->at.pull);
     op->at.pull = NULL;
     op->at.pull_refused = false;

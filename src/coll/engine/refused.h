@@ -5,7 +5,7 @@
  * Owns: declarations of refused.c. Called by the engine, under the lock of collectives. Calls
  * nothing. The kernel may refuse reads that it allowed at start-up: a rank has changed its user, or
  * has forbidden to be read. Schedules are agreed on, so both sides have the step; only its data
- * take the other way. Invariants: an offer that was refused counts as not taken until its data are
+ * go by messages. Invariants: an offer that was refused counts as not taken until its data are
  * sent.
  */
 #ifndef TMB_COLL_REFUSED_H

@@ -9,7 +9,7 @@
  * message. The comparisons form a ring, so a difference anywhere in the team is found while the
  * ranks wait for each other, however the data travel. Invariants: a signature in a row is
  * overwritten after TMB_SHARED_CALLS more calls, and a neighbour that is too late to read it skips
- * it; of one that was told a member keeps as many as it can be behind another.
+ * it; of signatures that came by message a member keeps as many as it can be behind another.
  */
 #include "base/log.h"
 #include "coll/engine/engine.h"
@@ -17,17 +17,17 @@
 
 #include <stdlib.h>
 
-#define TOLD_MAX 256u /* collectives that one member may be ahead of another, see engine.c */
+#define LOG_CALLS 256u /* collectives that one member may be ahead of another, see engine.c */
 
-struct told_call {
+struct logged_call {
   uint64_t number; /* of the collective in its team + 1; 0: none yet */
   struct tmb_call_signature signature;
 };
 
-/* Calls of this member and of the next one, by number modulo TOLD_MAX. */
-struct tmb_told {
+/* Calls of this member and of the next one, by number modulo LOG_CALLS. */
+struct tmb_call_log {
   uint64_t calls; /* of this member */
-  struct told_call mine[TOLD_MAX], next[TOLD_MAX];
+  struct logged_call mine[LOG_CALLS], next[LOG_CALLS];
 };
 
 static struct tmb_team *teams; /* list of teams with calls that have not been compared */
@@ -73,18 +73,18 @@ void tmb_coll_publish(struct tmb_team *team, const struct tmb_coll_call *call) {
 
 enum { CALL_ARGS = 9 };
 
-TMB_REQUIRES(tmb_coll_guard) static struct tmb_told *told_of(struct tmb_team *team) {
+TMB_REQUIRES(tmb_coll_guard) static struct tmb_call_log *log_of(struct tmb_team *team) {
   struct tmb_coll_team *ct = tmb_coll_team_of(team);
-  if (!ct->told) ct->told = calloc(1, sizeof *ct->told);
-  if (!ct->told) tmb_fatal("out of memory for the collectives of a team");
-  return ct->told;
+  if (!ct->call_log) ct->call_log = calloc(1, sizeof *ct->call_log);
+  if (!ct->call_log) tmb_fatal("out of memory for the collectives of a team");
+  return ct->call_log;
 }
 
 /* Compare the two signatures of a call, if both are known. */
-static void compare_told(const struct tmb_team *team, const struct tmb_told *told,
-                         uint64_t number) {
-  const struct told_call *mine = &told->mine[number % TOLD_MAX],
-                         *next = &told->next[number % TOLD_MAX];
+static void compare_logged(const struct tmb_team *team, const struct tmb_call_log *log,
+                           uint64_t number) {
+  const struct logged_call *mine = &log->mine[number % LOG_CALLS],
+                           *next = &log->next[number % LOG_CALLS];
   if (mine->number != next->number) return;
   if (mine->signature.call != next->signature.call ||
       mine->signature.bytes != next->signature.bytes)
@@ -92,15 +92,15 @@ static void compare_told(const struct tmb_team *team, const struct tmb_told *tol
                       next->signature);
 }
 
-void tmb_coll_tell(struct tmb_team *team, const struct tmb_coll_call *call) {
+void tmb_coll_send_call(struct tmb_team *team, const struct tmb_coll_call *call) {
   const uint32_t size = team->head.size, below = (team->head.rank + size - 1) % size;
   const struct tmb_call_signature signature = tmb_coll_signature(call);
   if (size == 1) return;
   tmb_coll_lock();
-  struct tmb_told *told = told_of(team);
-  const uint64_t number = told->calls++;
-  told->mine[number % TOLD_MAX] = (struct told_call){number + 1, signature};
-  compare_told(team, told, number);
+  struct tmb_call_log *log = log_of(team);
+  const uint64_t number = log->calls++;
+  log->mine[number % LOG_CALLS] = (struct logged_call){number + 1, signature};
+  compare_logged(team, log, number);
   tmb_coll_unlock();
   int32_t args[CALL_ARGS] = {0, 0, (int32_t)below};
   tmb_kit_pack64(args, team->uid);
@@ -122,10 +122,10 @@ static void on_call(const struct tmb_am_in *in) {
     tmb_kit_malformed(in, "sender");
   const uint64_t number = tmb_kit_unpack64(in->args + 3);
   tmb_coll_lock();
-  struct tmb_told *told = told_of(team);
-  told->next[number % TOLD_MAX] = (struct told_call){
+  struct tmb_call_log *log = log_of(team);
+  log->next[number % LOG_CALLS] = (struct logged_call){
       number + 1, {tmb_kit_unpack64(in->args + 5), tmb_kit_unpack64(in->args + 7)}};
-  compare_told(team, told, number);
+  compare_logged(team, log, number);
   tmb_coll_unlock();
 }
 

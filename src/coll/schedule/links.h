@@ -5,7 +5,7 @@
  * Owns: struct tmb_coll_links. Used by alg_bcast.c and alg_reduce.c. Calls: levels.h. A chain or
  * tree is one of the members of a team; where the team has a node map, one of a leader of each
  * node, and below each leader a tree of its node, so that data enter and leave a node once.
- * Invariants: from every member the way up ends at the root, in as many steps as the team has
+ * Invariants: from every member the path up ends at the root, in as many steps as the team has
  * members or nodes (chain), or their logarithm (tree), and the logarithm of the largest node.
  */
 #ifndef TMB_COLL_LINKS_H

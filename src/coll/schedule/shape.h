@@ -60,7 +60,7 @@ struct tmb_coll_shape {
   const struct tmb_coll_nodes *nodes; /* of the team, where it has several; NULL: one level */
 };
 
-/* Bits of a tag that an algorithm may use; the rest tells phases of two-level forms apart. */
+/* Bits of a tag that an algorithm may use; the rest distinguishes phases of two-level forms. */
 #define TMB_TAG_PHASE (1u << 26)
 
 static inline uint32_t tmb_coll_member(const struct tmb_coll_shape *c, uint32_t index) {

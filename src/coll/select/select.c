@@ -161,7 +161,7 @@ bool tmb_coll_alg_legal(const struct tmb_coll_alg *alg, const struct tmb_coll_sh
          ((alg->needs & TMB_ALG_NODES) && ranges);
 }
 
-/* What rules and thresholds compare; the same on all members. Of the V forms only all-gather tells
+/* What rules and thresholds compare; the same on all members. Of the V forms only all-gather gives
  * all lengths to all: their mean. */
 static uint64_t length_of(const struct tmb_coll_shape *c) {
   uint64_t sum = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The short way of collectives of one chunk over shared memory: shown, read and complete inside the
- * call.
+ * The short method for collectives of one chunk over shared memory: shown, read and complete inside
+ * the call.
  *
  * Owns nothing. Called by shared.c when nothing of the team is in flight. Calls: shared_row.h.
  * Small data lie in the cache line of their number, so one store shows them and one miss brings

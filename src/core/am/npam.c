@@ -98,7 +98,7 @@ static unsigned char canary_byte(size_t i) {
   return (unsigned char)value;
 }
 
-/* Debug clients: fill the start of a library buffer so that Commit can tell whether the client
+/* Debug clients: fill the start of a library buffer so that Commit can find out whether the client
  * wrote it. */
 static void canary_fill(struct gexx_srcdesc_s *sd) {
   const size_t length = (size_t)tmb_cfg_int(TMB_CFG_SD_INITLEN);
@@ -240,7 +240,7 @@ static void check_commit(const char *call, gex_AM_SrcDesc_t sd, const struct gex
     tmb_fatal_nopos("%s: argument nbytes is %zu, more than gex_AM_SrcDescSize %zu", call, m->nbytes,
                     sd->size);
   if (sd->is_long && sd->dest && sd->dest != m->dest)
-    tmb_advise(TMB_ADVICE_PREPARE, "%s: argument dest_addr is %p, but Prepare was told %p", call,
+    tmb_advise(TMB_ADVICE_PREPARE, "%s: argument dest_addr is %p, but Prepare got %p", call,
                m->dest, sd->dest);
   tmb_check_flags(call, m->flags, GEX_FLAG_IMMEDIATE);
   struct gexx_am_msg copy = *m;

@@ -242,7 +242,7 @@ static void give_up(void) {
   if (!unmapped) tmb_fatal("out of memory for a table of %d ranks", TMB_BOOT_RANKS_MAX);
   for (uint32_t r = 0; r < TMB_BOOT_RANKS_MAX; r++) unmapped[r] = GEXX_UNMAPPED;
   tmb_job.tm = (struct gexx_tm_s){.delta = unmapped, .magic = GEXX_MAGIC_TM};
-  tmb_boot_note_told(&tmb_job.boot);
+  tmb_boot_note_explained(&tmb_job.boot);
   tmb_job.state = TMB_JOB_FAILED;
   tmb_job.debug = true;
 }

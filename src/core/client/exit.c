@@ -210,7 +210,7 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
                 tmb_os_signal_text(sig), info->si_addr);
     else
       tmb_print("caught signal %d (%s: %s)", sig, tmb_os_signal_name(sig), tmb_os_signal_text(sig));
-    if (exiting.boot) tmb_boot_note_told(exiting.boot);
+    if (exiting.boot) tmb_boot_note_explained(exiting.boot);
     tmb_fatal_epilogue();
   }
   raise_default(sig);

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the ranks tell each other, to go on together. */
+/* What the ranks send each other, to go on together. */
 struct vote {
   int32_t verdict; /* GASNET_OK, or why this rank cannot */
   uint32_t ep_index;

@@ -29,7 +29,7 @@ struct tmb_mk_place tmb_mk_place_named(const struct tmb_am_in *in, int32_t ep, u
                                        uint64_t nbytes);
 
 /* The remote side of an access as a place that this process can copy to and from without the
- * owner's help. out far: that place. Returns false when there is no such way. */
+ * owner's help. out far: that place. Returns false when there is no such place. */
 bool tmb_mk_map_remote(const struct tmb_mk_access *a, struct tmb_mk_place *far);
 
 /* Copy. Fatal when that fails. */

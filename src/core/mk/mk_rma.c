@@ -7,7 +7,7 @@
  * reach device memory, the conduit does it (by_network). Otherwise copies are staged and executed
  * at each side's owner: a put is cut into Medium requests; the target's handler moves the payload
  * into its segment and acknowledges. A get is cut into Short requests, answered by Medium replies.
- * A message names the endpoint whose bound segment tells how memory is reached there. Data of a
+ * A message names the endpoint whose bound segment says how memory is reached there. Data of a
  * device pass through a buffer of mk_stage.h: a message has been copied out of it when it is sent,
  * so the next piece is copied from the device while the last one travels. Invariants: as in
  * defaults_rma.c: every part is counted before it is sent, only the first part of an immediate

@@ -4,8 +4,8 @@
  *
  * Owns: declarations of lost.c (marks) and track.c (what is outstanding towards whom). Called by
  * everything that sends, waits or synchronises; tmb_job.lost is written by failure.c. Calls: op.h.
- * tmb_job.lost is NULL until the client asks for reports; then a peer goes HERE -> GONE (its end is
- * known: nothing is sent to it any more) -> LOST (what it had sent has been handled, operations
+ * tmb_job.lost is NULL until the client asks for reports; then a peer goes HERE -> ENDED (its end
+ * is known: nothing is sent to it any more) -> LOST (what it had sent has been handled, operations
  * towards it are complete) and never back. Invariant: nothing is counted in an op towards a LOST
  * peer.
  */
@@ -17,7 +17,7 @@
 
 #include <gasnetex_ext.h>
 
-enum { TMB_PEER_HERE, TMB_PEER_GONE, TMB_PEER_LOST };
+enum { TMB_PEER_HERE, TMB_PEER_ENDED, TMB_PEER_LOST };
 
 /* Whether operations towards a process end in error. */
 static inline bool tmb_peer_lost(uint32_t jobrank) {
@@ -26,7 +26,7 @@ static inline bool tmb_peer_lost(uint32_t jobrank) {
 }
 
 /* Whether a process is known to have ended: nothing is sent to it any more. */
-static inline bool tmb_peer_gone(uint32_t jobrank) {
+static inline bool tmb_peer_ended(uint32_t jobrank) {
   return TMB_UNLIKELY(tmb_job.lost != NULL) &&
          TMB_UNLIKELY(tmb_load_rlx(&tmb_job.lost[jobrank]) != TMB_PEER_HERE);
 }

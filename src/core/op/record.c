@@ -30,7 +30,7 @@
 /* AHEAD and COPY_BYTES measured 2026-11-24 by tombolo-bench-trace; the others bound memory and were
  * chosen then. */
 #define NAME_SLOTS 4096u  /* of the table of names, a power of two */
-#define WAITS      4      /* nested waits of a thread that are told apart */
+#define WAITS      4      /* nested waits of a thread that are distinguished */
 #define REGIONS    32     /* nested regions of a thread that are recorded */
 #define AHEAD      8u     /* slots that are fetched before they are written */
 #define COPY_BYTES 64u    /* a copy of at most so many bytes takes less than the clock shows */

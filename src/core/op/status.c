@@ -125,7 +125,8 @@ void tmb_status_lasts(void) {
 }
 
 /* Write what the thread waits for. A call that all members of a team make keeps the time at which
- * the thread first slept for it; other waits cannot be told apart once something has happened. */
+ * the thread first slept for it; other waits cannot be distinguished once something has happened.
+ */
 static void show(struct tmb_status_wait *w, struct tmb_why why, bool first, uint32_t state) {
   const bool counted = first && w->number;
   const struct {

@@ -7,7 +7,7 @@
  * in shared memory and wakes ranks that sleep; each poll compares the count with what it has seen.
  * A lost peer gets nothing any more; when engine or conduit say that all it had sent has
  * been handled, everything that waits for it is completed and the client is notified. Invariants:
- * without GEXX_FAILURE_REPORT nothing here runs; `seen` changes only when no peer is GONE; the
+ * without GEXX_FAILURE_REPORT nothing here runs; `seen` changes only when no peer is ENDED; the
  * callback runs outside of every lock.
  */
 #include "core/progress/failure.h"
@@ -37,7 +37,7 @@ void tmb_failure_cut(uint32_t jobrank, const char *why) {
 /* What has become of a process, as its launcher or the conduit knows. */
 uint32_t tmb_failure_fate(uint32_t jobrank) {
   const uint32_t fate = tmb_boot_fate(&tmb_job.boot, jobrank);
-  if (TMB_FATE_IS_GONE(fate) || !tmb_job.failure.cut ||
+  if (TMB_FATE_IS_LOST(fate) || !tmb_job.failure.cut ||
       !tmb_load_rlx(&tmb_job.failure.cut[jobrank]))
     return fate;
   return TMB_FATE(TMB_FATE_FAILED, 0, 0);
@@ -53,7 +53,7 @@ static void end_peer(uint32_t peer) {
 /*
  * Go through the fates of all peers. in may_end: the caller is in normal context, so losses may be
  * completed. out ended: how many were. Returns how much was done: not 0 after a peer was found
- * gone, so that nobody sleeps before the next poll.
+ * lost, so that nobody sleeps before the next poll.
  */
 static int handle_changes(bool may_end, int *ended) {
   const uint32_t changes = tmb_load_acq(tmb_job.failure.changes);
@@ -62,9 +62,9 @@ static int handle_changes(bool may_end, int *ended) {
   int found = 0;
   for (uint32_t r = 0; r < tmb_job.size; r++) {
     uint8_t *state = &tmb_job.lost[r];
-    if (*state == TMB_PEER_LOST || !TMB_FATE_IS_GONE(tmb_failure_fate(r))) continue;
+    if (*state == TMB_PEER_LOST || !TMB_FATE_IS_LOST(tmb_failure_fate(r))) continue;
     if (*state == TMB_PEER_HERE) {
-      tmb_store_rel(state, TMB_PEER_GONE);
+      tmb_store_rel(state, TMB_PEER_ENDED);
       found++;
     }
     if (tmb_peer_lost_drain(r) == 0 && may_end) {
@@ -82,11 +82,12 @@ static int handle_changes(bool may_end, int *ended) {
 }
 
 /* Call the client's callback for peers that were not reported yet. */
-static void tell(void) {
+static void report_losses(void) {
   for (uint32_t r = 0; r < tmb_job.size; r++) {
-    if (tmb_load_acq(&tmb_job.lost[r]) != TMB_PEER_LOST || tmb_load_rlx(&tmb_job.failure.told[r]))
+    if (tmb_load_acq(&tmb_job.lost[r]) != TMB_PEER_LOST ||
+        tmb_load_rlx(&tmb_job.failure.reported[r]))
       continue;
-    if (tmb_xchg_acq_rel(&tmb_job.failure.told[r], 1) || !tmb_job.failure.fn) continue;
+    if (tmb_xchg_acq_rel(&tmb_job.failure.reported[r], 1) || !tmb_job.failure.fn) continue;
     tmb_job.failure.fn(r, tmb_failure_state(tmb_failure_fate(r)), tmb_job.failure.cdata);
   }
 }
@@ -96,7 +97,7 @@ TMB_COLD static int attend(int serve) {
   int ended = 0;
   const int done = handle_changes(serve == TMB_SERVE_ALL, &ended);
   tmb_lock_release(&tmb_job.failure.attending);
-  if (ended) tell();
+  if (ended) report_losses();
   return done ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
 }
 
@@ -111,10 +112,10 @@ int tmb_failure_progress(int serve) {
 
 void tmb_failure_begin(struct tmb_boot_doors *doors) {
   const uint32_t size = tmb_job.size;
-  tmb_job.failure.told = calloc(size, 1);
+  tmb_job.failure.reported = calloc(size, 1);
   tmb_job.failure.cut = calloc(size, 1);
   uint8_t *lost = calloc(size, 1);
-  if (!tmb_job.failure.told || !tmb_job.failure.cut || !lost)
+  if (!tmb_job.failure.reported || !tmb_job.failure.cut || !lost)
     tmb_fatal("out of memory for the failures of %u ranks", size);
   tmb_near_expect_loss(&tmb_job.near, &doors->offset, &doors->stride);
   tmb_job.failure.changes = tmb_boot_changes(&tmb_job.boot);

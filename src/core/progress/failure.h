@@ -3,7 +3,7 @@
  * Peers that are lost while this process goes on.
  *
  * Owns: declarations of failure.c (noticing, reporting). Called by progress, by conduits that give
- * a peer up, and by failure_calls.c. Calls: boot, peer.h. Invariant: the state GONE of a peer
+ * a peer up, and by failure_calls.c. Calls: boot, peer.h. Invariant: the state ENDED of a peer
  * (lost.h) is entered and left by one thread at a time.
  */
 #ifndef TMB_CORE_FAILURE_H

@@ -24,9 +24,9 @@ static void describe_loss(const void *object, struct tmb_status_wait *out) {
  * client hears of it. From normal context. */
 static void settle(uint32_t peer) {
   struct gexx_wait wait;
-  if (!tmb_job.lost || tmb_load_acq(&tmb_job.lost[peer]) != TMB_PEER_GONE) return;
+  if (!tmb_job.lost || tmb_load_acq(&tmb_job.lost[peer]) != TMB_PEER_ENDED) return;
   tmb_wait_begin(&wait);
-  while (tmb_load_acq(&tmb_job.lost[peer]) == TMB_PEER_GONE)
+  while (tmb_load_acq(&tmb_job.lost[peer]) == TMB_PEER_ENDED)
     tmb_wait_retry(&wait, TMB_SERVE_ALL, (struct tmb_why){describe_loss, &peer});
 }
 
@@ -57,7 +57,7 @@ static void check_rank(const char *call, gex_Rank_t jobrank) {
 /* What the client may know of a peer: a loss only when it has been dealt with. */
 static uint32_t known_fate(gex_Rank_t jobrank) {
   const uint32_t fate = tmb_failure_fate(jobrank);
-  if (!TMB_FATE_IS_GONE(fate) || tmb_peer_lost(jobrank)) return fate;
+  if (!TMB_FATE_IS_LOST(fate) || tmb_peer_lost(jobrank)) return fate;
   return TMB_FATE(TMB_FATE_ALIVE, 0, 0);
 }
 
@@ -78,7 +78,7 @@ void gexx_Peer_QueryInfo(gex_Rank_t jobrank, gexx_Peer_Info_t *info) {
   if (!info) tmb_fatal_nopos("%s: argument info is NULL", call);
   const uint32_t fate = known_fate(jobrank);
   *info = (gexx_Peer_Info_t){.gexx_state = tmb_failure_state(fate),
-                             .gexx_lost = TMB_FATE_IS_GONE(fate),
+                             .gexx_lost = TMB_FATE_IS_LOST(fate),
                              .gexx_code = TMB_FATE_CODE(fate),
                              .gexx_signal = TMB_FATE_SIGNAL(fate)};
 }

@@ -52,7 +52,7 @@ void tmb_net_sleep_timer(void) {
   tmb_lock_acquire(&sleep_lock);
   const bool earlier = sleepers.watched && at < sleepers.until_ns;
   const bool rings = earlier && sleepers.settled;
-  if (earlier) sleepers.until_ns = at; /* told once */
+  if (earlier) sleepers.until_ns = at; /* reported once */
   tmb_lock_release(&sleep_lock);
   if (rings) tmb_os_fd_ring(sleepers.bell);
 }

@@ -28,7 +28,7 @@ void tmb_net_sleep_timer(void);
 
 /* The conduit has been called by this thread: it may have a new timer, or keep something to hand
  * up. */
-static inline void tmb_net_sleep_tell(void) {
+static inline void tmb_net_sleep_notify(void) {
   if (TMB_LIKELY(!tmb_job.threads)) return;
   if (TMB_UNLIKELY(tmb_job.near.sender_fences)) tmb_fence_seq();
   tmb_fence_compiler();
@@ -46,7 +46,7 @@ static inline void tmb_net_enter(void) {
 }
 
 static inline int tmb_net_back(int rc) {
-  tmb_net_sleep_tell();
+  tmb_net_sleep_notify();
   tmb_net_inside--;
   return rc;
 }

@@ -146,7 +146,7 @@ static void a_bell_wakes_all(void **state) {
   with_threads(&turn, ring);
 }
 
-/* Something arrives; the thread that takes it tells the others. */
+/* Something arrives; the thread that receives it notifies the others. */
 static void arrive(uint64_t value) {
   (void)value;
   assert_int_equal(write(wire[1], "x", 1), 1);
@@ -163,7 +163,7 @@ static void a_descriptor_wakes(void **state) {
 /* This thread starts a timer and does nothing more: those who sleep see to it. */
 static void start_timer(uint64_t value) {
   tmb_store_rel(&timer_at, tmb_os_now_ns() + value % 7 * 20000);
-  tmb_net_sleep_tell();
+  tmb_net_sleep_notify();
   const uint64_t until = tmb_os_now_ns() + LIMIT_NS;
   while (tmb_load_acq(&fired) < value && tmb_os_now_ns() < until) tmb_os_yield();
   tmb_near_wake_self(&tmb_job.near);
@@ -178,7 +178,7 @@ static void another_threads_timer_wakes(void **state) {
 
 static uint64_t started_by_itself(void *arg) {
   (void)arg;
-  tmb_net_sleep_tell();
+  tmb_net_sleep_notify();
   return UINT64_MAX;
 }
 

@@ -41,7 +41,7 @@ int tmb_peer_send_far(struct tmb_am_out *out) {
 
 int tmb_peer_send_special(struct tmb_am_out *out) {
   const size_t nbytes = out->category == TMB_AM_SHORT ? 0 : out->nbytes;
-  if (tmb_peer_gone(out->peer)) return tmb_peer_drop(out);
+  if (tmb_peer_ended(out->peer)) return tmb_peer_drop(out);
   const uint64_t begun = tmb_record_clock();
   const int rc = tmb_is_near(out->peer)
                      ? tmb_near_am_send(&tmb_job.near, tmb_near_of(out->peer), out)

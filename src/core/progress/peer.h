@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The way to a peer: near, by the on-node engine, or far, by the conduit.
+ * The path to a peer: near, by the on-node engine, or far, by the conduit.
  *
  * Owns: declarations of peer.c (one attempt, no wait) and peer_access.c (waits). Called by
  * everything that sends a message, accesses remote memory that is not mapped, or wakes a rank.
@@ -52,7 +52,7 @@ int tmb_peer_put_signal(const struct tmb_rma *rma, const struct tmb_signal *sign
 int tmb_peer_get_signal(const struct tmb_rma *rma, const struct tmb_signal *signal);
 
 /* An atomic operation by the conduit; contract of its slot `atomic`, and waits for room unless it
- * is immediate. TMB_E_UNSUPPORTED also for a near rank, one that is gone, and where there is no
+ * is immediate. TMB_E_UNSUPPORTED also for a near rank, one that is lost, and where there is no
  * such slot: it is to be done by a message to the owner. */
 int tmb_peer_atomic(const struct tmb_net_atomic *atomic);
 

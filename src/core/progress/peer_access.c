@@ -32,8 +32,8 @@ static void describe_long(const void *object, struct tmb_status_wait *w) {
   w->cmp = out->lacks;
 }
 
-/* The conduit's own way to send a Long; goes on until it is sent, or an immediate one has found no
- * room for its beginning. */
+/* The conduit's own method of sending a Long; goes on until it is sent, or an immediate one has
+ * found no room for its beginning. */
 static int long_far(struct tmb_am_out *out) {
   const uint64_t begun = tmb_record_clock();
   struct tmb_resume resume = {0};
@@ -57,7 +57,7 @@ static int long_far(struct tmb_am_out *out) {
 }
 
 int tmb_peer_am_long(struct tmb_am_out *out) {
-  if (tmb_peer_gone(out->peer)) return tmb_peer_drop(out);
+  if (tmb_peer_ended(out->peer)) return tmb_peer_drop(out);
   if (tmb_is_near(out->peer) || !tmb_job.net->am_long) return tmb_default_am_long(out);
   return long_far(out);
 }
@@ -151,26 +151,26 @@ static int access_far(enum slot slot, const struct tmb_rma *rma, const struct tm
 }
 
 int tmb_peer_put(const struct tmb_rma *rma) {
-  if (tmb_peer_gone(rma->peer)) return access_lost(rma, false);
+  if (tmb_peer_ended(rma->peer)) return access_lost(rma, false);
   if (tmb_is_near(rma->peer) || !has_slot(PUT)) return tmb_default_put(rma);
   return access_far(PUT, rma, NULL);
 }
 
 int tmb_peer_get(const struct tmb_rma *rma) {
-  if (tmb_peer_gone(rma->peer)) return access_lost(rma, true);
+  if (tmb_peer_ended(rma->peer)) return access_lost(rma, true);
   if (tmb_is_near(rma->peer) || !has_slot(GET)) return tmb_default_get(rma);
   return access_far(GET, rma, NULL);
 }
 
 int tmb_peer_device_rma(const struct tmb_rma *rma, bool is_get) {
   const enum slot slot = is_get ? DEVICE_GET : DEVICE_PUT;
-  if (tmb_peer_gone(rma->peer) || tmb_is_near(rma->peer) || !has_slot(slot))
+  if (tmb_peer_ended(rma->peer) || tmb_is_near(rma->peer) || !has_slot(slot))
     return TMB_E_UNSUPPORTED;
   return access_far(slot, rma, NULL);
 }
 
 int tmb_peer_put_signal(const struct tmb_rma *rma, const struct tmb_signal *signal) {
-  if (tmb_peer_gone(rma->peer)) return access_lost(rma, false);
+  if (tmb_peer_ended(rma->peer)) return access_lost(rma, false);
   const bool made = tmb_is_near(rma->peer) || !has_slot(PUT_SIGNAL);
   const int rc = made ? tmb_default_put_signal(rma, signal) : access_far(PUT_SIGNAL, rma, signal);
   if (rc == 0) tmb_count(GEXX_STATS_PUT_SIGNAL, rma->peer, rma->nbytes);
@@ -178,7 +178,7 @@ int tmb_peer_put_signal(const struct tmb_rma *rma, const struct tmb_signal *sign
 }
 
 int tmb_peer_get_signal(const struct tmb_rma *rma, const struct tmb_signal *signal) {
-  if (tmb_peer_gone(rma->peer)) return access_lost(rma, true);
+  if (tmb_peer_ended(rma->peer)) return access_lost(rma, true);
   const bool made = tmb_is_near(rma->peer) || !has_slot(GET_SIGNAL);
   const int rc = made ? tmb_default_get_signal(rma, signal) : access_far(GET_SIGNAL, rma, signal);
   if (rc == 0) tmb_count(GEXX_STATS_GET_SIGNAL, rma->peer, rma->nbytes);
@@ -196,7 +196,7 @@ static void describe_atomic(const void *object, struct tmb_status_wait *w) {
 
 int tmb_peer_atomic(const struct tmb_net_atomic *atomic) {
   struct gexx_wait wait;
-  if (tmb_is_near(atomic->peer) || !tmb_job.net->atomic || tmb_peer_gone(atomic->peer))
+  if (tmb_is_near(atomic->peer) || !tmb_job.net->atomic || tmb_peer_ended(atomic->peer))
     return TMB_E_UNSUPPORTED;
   tmb_wait_begin(&wait);
   for (;;) {
@@ -209,6 +209,6 @@ int tmb_peer_atomic(const struct tmb_net_atomic *atomic) {
     if (rc != TMB_AGAIN)
       tmb_fatal_nopos("atomic operation on rank %u failed with code %d", atomic->peer, rc);
     tmb_wait_retry(&wait, TMB_SERVE_ALL, (struct tmb_why){describe_atomic, atomic});
-    if (tmb_peer_gone(atomic->peer)) return TMB_E_UNSUPPORTED;
+    if (tmb_peer_ended(atomic->peer)) return TMB_E_UNSUPPORTED;
   }
 }

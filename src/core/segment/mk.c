@@ -79,7 +79,7 @@ static void device_release(struct gexx_segment_s *s) {
 
 /* ---- plug-ins */
 
-/* The part of file names that tells the class; NULL for those that have no plug-ins. */
+/* The part of file names that names the class; NULL for those that have no plug-ins. */
 static const char *word_of(gex_MK_Class_t class_id) {
   switch (class_id) {
   case GEX_MK_CLASS_CUDA_UVA: return "cuda";

@@ -11,11 +11,11 @@
  * others by internal messages, the primordial one by control words: a store to a rank of this host,
  * a message to another. Where ranks outnumber processors every round costs each rank one turn on
  * its processor, so teams with shared memory do without rounds there: they count arrivals in one
- * word, and the last member to arrive releases all. Named barrier: works in the same two ways, and
- * its words also carry {phase, state, id}; combining is associative, commutative and idempotent, so
- * dissemination with overlap gives every rank the same outcome. Invariants: state is changed under
- * `lock`, under which nothing waits; a rank posts round k only after rounds 0..k-1 of the same
- * number have passed.
+ * word, and the last member to arrive releases all. Named barrier: works by the same two methods,
+ * and its words also carry {phase, state, id}; combining is associative, commutative and
+ * idempotent, so dissemination with overlap gives every rank the same outcome. Invariants: state is
+ * changed under `lock`, under which nothing waits; a rank posts round k only after rounds 0..k-1 of
+ * the same number have passed.
  */
 #include "core/team/barrier.h"
 
@@ -107,7 +107,7 @@ static bool post(uint32_t round, uint32_t word, uint64_t value) {
   const uint32_t peer = (uint32_t)((tmb_job.rank + (UINT64_C(1) << round)) % tmb_job.size);
   struct tmb_barrier_words *const words = tmb_peer_region(tmb_job.barriers.region, peer);
   if (!words) return send_word(peer, word, value);
-  if (tmb_peer_gone(peer)) return true;
+  if (tmb_peer_ended(peer)) return true;
   tmb_store_rel(&words->word[word].word, value);
   tmb_peer_wake(peer);
   return true;
@@ -443,7 +443,7 @@ TMB_REQUIRES(tmb_job.barriers.lock) static bool named_post(void) {
   return barrier()->named.posted;
 }
 
-/* Count this rank and its vote in; the last one tells all the outcome, and nobody counts himself in
+/* Count this rank and its vote in; the last one gives all the outcome, and nobody counts himself in
  * again before he has seen it, or after he has heard of a loss. */
 TMB_REQUIRES(tmb_job.barriers.lock) static void named_arrive(void) {
   struct tmb_shared_row *const row = tmb_shared_row(&tmb_job.team, 0);
@@ -621,13 +621,13 @@ static void check_notified(const char *call, int id) {
     tmb_fatal_nopos("%s: called with id %d without a gasnet_barrier_notify before it", call, id);
 }
 
-/* The outcome of a named barrier that one word tells. */
+/* The outcome of a named barrier that one word holds. */
 struct named_wait {
   const uint64_t *outcome;
   uint64_t phase;
 };
 
-static bool told(void *arg) {
+static bool has_outcome(void *arg) {
   const struct named_wait *w = arg;
   return tmb_load_acq(w->outcome) >> VOTE_BITS == w->phase || tmb_load_rlx(&tmb_job.team.lost) != 0;
 }
@@ -637,7 +637,7 @@ static void await_outcome(void) {
   tmb_lock_acquire(&tmb_job.barriers.lock);
   struct named_wait w = {barrier()->named.outcome, barrier()->named.phase};
   tmb_lock_release(&tmb_job.barriers.lock);
-  if (w.outcome) (void)tmb_wait_until(told, &w, UINT64_MAX, describe_named);
+  if (w.outcome) (void)tmb_wait_until(has_outcome, &w, UINT64_MAX, describe_named);
 }
 
 static int wait_phase(const char *call, int id, int flags) {

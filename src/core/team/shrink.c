@@ -7,12 +7,12 @@
  * Agreement by a rotating coordinator with a failure detector that never errs (T. D. Chandra, S.
  * Toueg, Unreliable failure detectors for reliable distributed systems, J. ACM 43(2), 1996, section
  * 6.1): the lowest member that is not lost coordinates. Every member sends it its STATE: what it
- * has been told, if anything. Once the coordinator has that of all members that are not lost, it
- * takes what any of them was told, else decides that those stay from whom it has heard, and tells
- * all. When a coordinator is lost, all, those included whose call has returned, send their STATE to
- * the next. Invariants: a member heeds no coordinator lower than the one that it sent its STATE to
- * last; so all survivors get the same answer. Guarded by one lock, under which nothing
- * waits.
+ * has been notified of, if anything. Once the coordinator has that of all members that are not
+ * lost, it takes what any of them was notified of, else decides that those stay from whom it has
+ * heard, and tells all. When a coordinator is lost, all, those included whose call has returned,
+ * send their STATE to the next. Invariants: a member heeds no coordinator lower than the one that
+ * it sent its STATE to last; so all survivors get the same answer. Guarded by one lock, under which
+ * nothing waits.
  */
 #include "core/team/shrink.h"
 #include "core/am/kit.h"
@@ -46,7 +46,7 @@ struct tmb_shrink {
   uint64_t new_uid;      /* of the new team; before it is decided: what this member would propose */
   uint8_t *value;        /* [size] decision; before: rows of those who have sent their STATE */
   uint8_t *heard;        /* [size] 1: has sent its STATE to this coordinator */
-  uint8_t *tell;         /* [size] 1: is to be notified */
+  uint8_t *notify;       /* [size] 1: is to be notified */
   uint32_t jobrank[];    /* [size] */
 };
 
@@ -86,7 +86,7 @@ static struct tmb_shrink *find_or_make(const struct tmb_team *team, uint32_t num
   s->coordinator = NOT_SENT;
   s->value = (uint8_t *)(s->jobrank + size);
   s->heard = s->value + size;
-  s->tell = s->heard + size;
+  s->notify = s->heard + size;
   for (uint32_t r = 0; r < size; r++) s->jobrank[r] = tmb_team_jobrank(team, r);
   s->next = known()->first;
   known()->first = s;
@@ -141,7 +141,7 @@ static bool send(const struct tmb_shrink *s, uint32_t to, uint32_t coordinator, 
 
 /* This member knows the decision, and coordinates or has been asked as a coordinator. */
 static void tell_all(struct tmb_shrink *s) {
-  for (uint32_t r = 0; r < s->size; r++) s->tell[r] = r != s->rank && s->value[r] != EXCLUDED;
+  for (uint32_t r = 0; r < s->size; r++) s->notify[r] = r != s->rank && s->value[r] != EXCLUDED;
   set_pending(s, true);
 }
 
@@ -168,7 +168,7 @@ TMB_REQUIRES(tmb_job.shrinks.lock) static struct tmb_shrink *record_of(const str
   return team ? find_or_make(team, number) : NULL;
 }
 
-/* A member tells this coordinator what it knows. One who knows the decision answers with it. */
+/* A member sends this coordinator what it knows. One who knows the decision answers with it. */
 static void on_state(const struct tmb_am_in *in) {
   struct tmb_am_out answer = {0};
   int32_t args[ARGS];
@@ -228,9 +228,9 @@ TMB_REQUIRES(tmb_job.shrinks.lock) static bool advance(struct tmb_shrink *s) {
     if (sent) s->coordinator = first;
   }
   for (uint32_t r = 0; r < s->size; r++)
-    if (s->tell[r]) {
-      s->tell[r] = !send(s, r, s->rank, TMB_KIT_SHRINK_DECIDED);
-      sent = sent && !s->tell[r];
+    if (s->notify[r]) {
+      s->notify[r] = !send(s, r, s->rank, TMB_KIT_SHRINK_DECIDED);
+      sent = sent && !s->notify[r];
     }
   set_pending(s, !sent);
   return sent;

@@ -268,7 +268,7 @@ void tmb_team_hold(struct tmb_team *team) {
 }
 
 /* Take a reference to a team that was found under the lock. Returns false when its last
- * reference is already gone. */
+ * reference has been dropped already. */
 static bool hold_found(struct tmb_team *team) {
   uint32_t refs = tmb_load_rlx(&team->refs);
   while (refs && !tmb_cas_acq_rel(&team->refs, &refs, refs + 1)) {}

@@ -4,7 +4,7 @@
  *
  * Owns nothing. Called by the collectives and core/rma/cross_read.c. Calls: process_vm_readv, which
  * needs the permission to trace the other process; the kernel (Yama), a container or a sandbox may
- * deny it: callers try first and have another way. Invariants: a process number is one of the
+ * deny it: callers try first and have another method. Invariants: a process number is one of the
  * caller's own namespace; that it names the process meant is for the caller to verify.
  */
 #ifndef TMB_OS_PEER_COPY_H

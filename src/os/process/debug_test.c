@@ -131,7 +131,7 @@ static void gdb_prints_functions(void **state) {
   }
   expect("(GDB)");
   expect("in die ()");
-  expect("in main ()"); /* callers between may be gone by tail calls */
+  expect("in main ()"); /* callers between may be missing after tail calls */
 }
 
 static int user_works(int fd) {

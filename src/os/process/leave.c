@@ -3,7 +3,7 @@
  * What runs when a process ends by exit() or return from main: see os.h.
  *
  * Owns: the handler, one a process. Called by core. Calls: on_exit(3) where the C library has it.
- * Invariants: musl has only atexit(3), which does not tell the code, so that the handler gets 0.
+ * Invariants: musl has only atexit(3), which does not pass the code, so that the handler gets 0.
  */
 #define _GNU_SOURCE
 #include "os/os.h"

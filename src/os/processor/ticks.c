@@ -6,7 +6,7 @@
  * log. The rate of the x86 counter is measured against CLOCK_MONOTONIC between a first reading and
  * the first conversion, at least CALIBRATION_NS apart; each reading is the tightest of several
  * brackets counter-clock-counter, so that the error is some 50 ns in 10 ms. The counter of aarch64
- * tells its rate. Invariant: ns = ticks * scale / 2^SCALE_BITS in 128 bits.
+ * reports its rate. Invariant: ns = ticks * scale / 2^SCALE_BITS in 128 bits.
  */
 #include "os/processor/ticks.h"
 
@@ -57,7 +57,7 @@ static bool counter_is_constant(void) {
   return tmb_sysfile_read(path, clock, sizeof clock) > 0 && strcmp(clock, "tsc") == 0;
 }
 
-static double counter_told_hz(void) {
+static double counter_given_hz(void) {
   return 0;
 }
 
@@ -68,7 +68,7 @@ static bool counter_is_constant(void) {
   return true;
 }
 
-static double counter_told_hz(void) {
+static double counter_given_hz(void) {
   uint64_t hz;
   __asm__ __volatile__("mrs %0, cntfrq_el0" : "=r"(hz));
   return (double)hz;
@@ -79,7 +79,7 @@ static double counter_told_hz(void) {
 static bool counter_is_constant(void) {
   return false;
 }
-static double counter_told_hz(void) {
+static double counter_given_hz(void) {
   return 0;
 }
 #endif
@@ -145,47 +145,48 @@ static double cpuinfo_hz(void) {
 }
 
 /* Compares a given rate with the measured one and complains as the settings say. */
-static void check_told_rate(double told_hz) {
+static void check_given_rate(double given_hz) {
   const double soft = tmb_cfg_dbl(TMB_CFG_TSC_RATE_TOLERANCE);
   const double hard = tmb_cfg_dbl(TMB_CFG_TSC_RATE_HARD_TOLERANCE);
   const double measured_hz = measure_hz();
-  const double off = fabs(told_hz - measured_hz) / measured_hz;
+  const double off = fabs(given_hz - measured_hz) / measured_hz;
   if (hard > 0 && off > hard)
     tmb_fatal(
         "tick rate %.0f Hz (GASNET_TSC_RATE=%s) is off by %.3g%% from the measured %.0f Hz, more "
         "than GASNET_TSC_RATE_HARD_TOLERANCE allows; use GASNET_TSC_RATE=walltime",
-        told_hz, tmb_cfg_str(TMB_CFG_TSC_RATE), off * 100, measured_hz);
+        given_hz, tmb_cfg_str(TMB_CFG_TSC_RATE), off * 100, measured_hz);
   if (soft > 0 && off > soft && !tmb_cfg_bool(TMB_CFG_QUIET))
     tmb_warn(
         "tick rate %.0f Hz (GASNET_TSC_RATE=%s) is off by %.3g%% from the measured %.0f Hz; use "
         "GASNET_TSC_RATE=walltime",
-        told_hz, tmb_cfg_str(TMB_CFG_TSC_RATE), off * 100, measured_hz);
+        given_hz, tmb_cfg_str(TMB_CFG_TSC_RATE), off * 100, measured_hz);
 }
 
 /* Finds the counter's rate as GASNET_TSC_RATE says. */
 static double find_rate(void) {
   const char *how = tmb_cfg_str(TMB_CFG_TSC_RATE);
-  double told_hz;
+  double given_hz;
   if (strcasecmp(how, "walltime") == 0) {
-    told_hz = counter_told_hz();
-    source = told_hz > 0 ? COUNTER_NAME ", rate told by the processor" : COUNTER_NAME ", measured";
-    return told_hz > 0 ? told_hz : measure_hz();
+    given_hz = counter_given_hz();
+    source =
+        given_hz > 0 ? COUNTER_NAME ", rate given by the processor" : COUNTER_NAME ", measured";
+    return given_hz > 0 ? given_hz : measure_hz();
   }
   if (strcasecmp(how, "cpuinfo") == 0) {
-    told_hz = cpuinfo_hz();
-    if (!(told_hz > 0)) {
+    given_hz = cpuinfo_hz();
+    if (!(given_hz > 0)) {
       tmb_warn("/proc/cpuinfo has no processor rate (GASNET_TSC_RATE=cpuinfo); measuring instead");
       source = COUNTER_NAME ", measured";
       return measure_hz();
     }
     source = COUNTER_NAME ", rate of /proc/cpuinfo";
   } else {
-    if (tmb_fmt_parse_dbl(how, &told_hz) != TMB_OK || !(told_hz >= 1e6 && told_hz <= 1e11))
+    if (tmb_fmt_parse_dbl(how, &given_hz) != TMB_OK || !(given_hz >= 1e6 && given_hz <= 1e11))
       tmb_cfg_bad_value(TMB_CFG_TSC_RATE, "walltime, cpuinfo, or Hz from 1e6 to 1e11");
     source = COUNTER_NAME ", rate of the setting";
   }
-  check_told_rate(told_hz);
-  return told_hz;
+  check_given_rate(given_hz);
+  return given_hz;
 }
 
 static void calibrate(void) {

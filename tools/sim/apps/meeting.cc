@@ -39,8 +39,8 @@ void disseminate(const Network &network, const Ways &ways, Times &at, uint64_t s
       const uint64_t from = (i + count - reach) % count, a = from * stride, b = i * stride;
       const bool near = network.near(a, b);
       const double sent = at[i] + ways.short_send(network.near(b, (i + reach) % count * stride));
-      const double told = at[from] + ways.short_send(near) + ways.short_way(a, b);
-      next[i] = std::max(sent, told) + ways.short_take(near);
+      const double notified = at[from] + ways.short_send(near) + ways.short_way(a, b);
+      next[i] = std::max(sent, notified) + ways.short_take(near);
     }
     at = next;
   }

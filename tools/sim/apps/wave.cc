@@ -82,24 +82,24 @@ private:
 
   /* One block of all ranks, each notified by the one before. */
   void flow() {
-    double told = 0;
+    double notified = 0;
     for (Rank &r : ranks_) {
-      const double done = std::max(r.free, told) + r.take + r.compute;
-      told = done + r.there;
+      const double done = std::max(r.free, notified) + r.take + r.compute;
+      notified = done + r.there;
       r.free = done + r.busy;
     }
   }
 
   /* The same where sender and receiver meet: each notifies the other and waits for it. */
   void meet() {
-    double told = 0; /* the receiver of the last message has met its sender */
+    double notified = 0; /* the receiver of the last message has met its sender */
     for (uint64_t p = 0; p < ranks_.size(); p++) {
       Rank &r = ranks_[p];
-      const double done = std::max(r.free, told) + r.compute;
+      const double done = std::max(r.free, notified) + r.compute;
       r.free = done;
       if (p + 1 == ranks_.size()) break;
       const double mine = done + r.busy + r.send, other = ranks_[p + 1].free + r.send;
-      told = std::max(other, mine + r.way) + r.meet;
+      notified = std::max(other, mine + r.way) + r.meet;
       r.free = std::max(mine, other + r.way) + r.meet;
     }
   }

@@ -17,7 +17,7 @@
 #define NOTICED     0.02 /* of the time of the ranks concerned */
 #define PAIRS_MAX   4
 #define CHAIN_MAX   1024u
-#define CHAIN_TOLD  2u
+#define CHAIN_SHOWN 2u
 #define SMALL_BYTES 256.0
 #define MANY        1000u
 #define LABEL_BYTES 64
@@ -131,7 +131,7 @@ static void write_chain(struct sheet *s, const struct view_blame *b) {
   const struct view_blame *last = b;
   for (const struct view_blame *next = next_of(s, b); next && links < CHAIN_MAX;
        next = next_of(s, next), links++) {
-    if (links < CHAIN_TOLD)
+    if (links < CHAIN_SHOWN)
       fprintf(s->to, "%s%s waits for %s",
               links ? ", " : " The chain goes on: ", label(s, next->waiter),
               label(s, next->culprit));
@@ -139,7 +139,7 @@ static void write_chain(struct sheet *s, const struct view_blame *b) {
     if (next->culprit == first) break;
   }
   if (!links && last == b) return;
-  if (links > CHAIN_TOLD) fprintf(s->to, ", and so on to %s", label(s, last->culprit));
+  if (links > CHAIN_SHOWN) fprintf(s->to, ", and so on to %s", label(s, last->culprit));
   if (last->culprit == first)
     fputs(" (a circle)", s->to);
   else if (most(last->while_late) != VIEW_WAITS)
@@ -185,7 +185,7 @@ static void advise_pair(struct sheet *s, const struct view_blame *b) {
 }
 
 static void advise_pairs(struct sheet *s) {
-  int told = 0;
+  int printed = 0;
   uint32_t more = 0;
   int64_t rest = 0;
   char text[VIEW_WORD_BYTES];
@@ -193,7 +193,7 @@ static void advise_pairs(struct sheet *s) {
     const struct view_blame *b = &s->r->blame[i];
     if (b->kind == VIEW_COLLECTIVE) continue;
     if ((double)b->waited < NOTICED * (double)time_of(s, b->waiter)) continue;
-    if (told++ < PAIRS_MAX) {
+    if (printed++ < PAIRS_MAX) {
       advise_pair(s, b);
     } else {
       more++;
