@@ -107,6 +107,19 @@ class Ofi(unittest.TestCase):
                                   "TOMBOLO_PEER_TIMEOUT": "2"}, f"conformance/{program}", 4)
                 self.assertEqual(code, 0, text)
 
+    def test_atomics_end_while_their_target_computes(self):
+        for provider in ("tcp;ofi_rxm", "sockets", "shm"):
+            with self.subTest(provider=provider):
+                code, text = run({"TOMBOLO_OFI_PROVIDER": provider}, "conformance/computing")
+                if "no usable provider" not in text:
+                    self.assertEqual(code, 0, text)
+
+    def test_atomics_find_little_room(self):
+        code, text = run({"TOMBOLO_OFI_FAULT": "send=30,inject=30", "TOMBOLO_OFI_CREDITS": "1",
+                          "TOMBOLO_OFI_RECEIVES": "2", "TOMBOLO_OFI_SENDS": "4"},
+                         "conformance/ad_ops", 3)
+        self.assertEqual(code, 0, text)
+
     def test_no_queue_with_a_descriptor(self):
         code, text = run({"TOMBOLO_OFI_FAULT": "wait_fd@1"})
         self.assertEqual(code, 0, text)

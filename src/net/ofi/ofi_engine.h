@@ -53,6 +53,8 @@ enum ofi_kind {
   OFI_CHANGED, /* it has changed: the same */
   OFI_PROBE,   /* whether the receiver lives */
   OFI_PROBED,  /* it does */
+  OFI_ATOMIC,  /* an operation on a word: struct ofi_rmw */
+  OFI_RESULT,  /* it is performed: the same, operand[0] is the value before */
   OFI_KINDS
 };
 
@@ -75,6 +77,14 @@ struct ofi_change {
   uint64_t addr, value;
   uint32_t op;
   uint32_t access, serial; /* of the origin, which gets them back in OFI_CHANGED */
+  uint32_t zero;
+};
+
+/* Payload of OFI_ATOMIC. */
+struct ofi_rmw {
+  uint64_t addr, operand[2];
+  uint32_t opcode, dt, bytes;
+  uint32_t access, serial; /* of the origin, which gets them back in OFI_RESULT */
   uint32_t zero;
 };
 
@@ -337,6 +347,9 @@ struct ofi_peer *ofi_peer_of(struct tmb_net *net, uint32_t rank);
 /* Send a message of the conduit itself. Returns 0 or TMB_AGAIN. */
 int ofi_send_own(struct tmb_net *net, uint32_t peer, enum ofi_kind kind, const void *payload,
                  uint32_t nbytes);
+/* As ofi_send_own, for what takes one unit of the peer's credit, as a request does. */
+int ofi_send_request(struct tmb_net *net, uint32_t peer, enum ofi_kind kind, const void *payload,
+                     uint32_t nbytes);
 /* Something is to be sent to a peer as soon as there is room. */
 void ofi_send_later(struct tmb_net *net, uint32_t peer);
 /* Send what is to be sent later. Returns whether anything was sent but answers to OFI_PROBE. */

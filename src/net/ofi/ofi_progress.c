@@ -106,7 +106,8 @@ static bool is_good(const struct tmb_net *net, const struct ofi_buffer *b) {
   static const uint32_t own_bytes[OFI_KINDS] = {
       [OFI_LONG] = sizeof(struct ofi_place),    [OFI_ASK] = sizeof(struct ofi_region),
       [OFI_REGION] = sizeof(struct ofi_region), [OFI_FREED] = sizeof(struct ofi_region),
-      [OFI_SIGNAL] = sizeof(struct ofi_change), [OFI_CHANGED] = sizeof(struct ofi_change)};
+      [OFI_SIGNAL] = sizeof(struct ofi_change), [OFI_CHANGED] = sizeof(struct ofi_change),
+      [OFI_ATOMIC] = sizeof(struct ofi_rmw),    [OFI_RESULT] = sizeof(struct ofi_rmw)};
   const struct tmb_net_env *env = &net->env;
   const struct ofi_head *h = ofi_head_of(b);
   if (b->bytes < sizeof *h || h->token != net->token || h->src >= env->size ||
@@ -122,6 +123,42 @@ static bool is_good(const struct tmb_net *net, const struct ofi_buffer *b) {
 static bool is_life(const struct ofi_buffer *b) {
   const struct ofi_head *h = ofi_head_of(b);
   return (h->kind == OFI_PROBE || h->kind == OFI_PROBED) && !h->returned;
+}
+
+/* A message that the engine answers, or that answers one, is over: it is answered, its buffer used
+ * again. Atomic operations have been performed before. */
+static void finish(struct tmb_net *net, struct ofi_buffer *b) {
+  const struct ofi_head *h = ofi_head_of(b);
+  const bool owes = h->kind == OFI_SIGNAL || h->kind == OFI_ATOMIC;
+  const enum ofi_kind answer = h->kind == OFI_SIGNAL ? OFI_CHANGED : OFI_RESULT;
+  if (owes && ofi_send_own(net, h->src, answer, b->data + ofi_payload_at(h->nargs), h->nbytes)) {
+    struct ofi_buffer *const kept = b->pool ? ofi_buffer_copy(b) : b;
+    if (!kept) ofi_fatal(net, "a message cannot be kept", 0);
+    kept->op.next = net->in.unanswered;
+    net->in.unanswered = &kept->op;
+    if (kept == b) return;
+  }
+  recycle(net, b);
+}
+
+/* A message of the conduit itself that needs no poll of the client. */
+static void serve_own(struct tmb_net *net, struct ofi_buffer *b, struct ofi_peer *p) {
+  const struct ofi_head *h = ofi_head_of(b);
+  char *const payload = b->data + ofi_payload_at(h->nargs);
+  if (h->kind == OFI_PROBE) {
+    p->life.answer_due = true;
+    ofi_send_later(net, h->src);
+  } else if (h->kind == OFI_CHANGED) {
+    ofi_access_changed(net, h->src, (const struct ofi_change *)(const void *)payload);
+  } else if (h->kind == OFI_RESULT) {
+    ofi_access_result(net, h->src, (const struct ofi_rmw *)(const void *)payload);
+  } else if (h->kind == OFI_ATOMIC) {
+    ofi_atomic_serve(net, h->src, payload);
+    p->owed++;
+  } else {
+    ofi_region_message(net, h, payload);
+  }
+  finish(net, b);
 }
 
 /* A message has come. Returns it if it is to be delivered. */
@@ -140,15 +177,7 @@ static struct ofi_buffer *arrived(struct tmb_net *net, struct ofi_buffer *b) {
   net->client.moved = net->client.moved || !is_life(b);
   if (h->returned) ofi_credit_back(net, h->src, h->returned);
   if (h->kind <= OFI_LONG || h->kind == OFI_SIGNAL) return b;
-  const char *const payload = b->data + ofi_payload_at(h->nargs);
-  if (h->kind == OFI_PROBE) {
-    p->life.answer_due = true;
-    ofi_send_later(net, h->src);
-  } else if (h->kind == OFI_CHANGED)
-    ofi_access_changed(net, h->src, (const struct ofi_change *)(const void *)payload);
-  else
-    ofi_region_message(net, h, payload);
-  recycle(net, b);
+  serve_own(net, b, p);
   return NULL;
 }
 
@@ -279,20 +308,6 @@ static void hand_up(struct tmb_net *net, const struct ofi_buffer *b) {
   if (h->kind == OFI_LONG && !ofi_long_take(net, h, payload, &in))
     net->env.up->fatal("ofi: rank %u names a payload of a message that lies in no segment", h->src);
   net->env.up->am(&in);
-}
-
-/* A message that has been delivered is over: a signal is answered, the buffer used again. */
-static void finish(struct tmb_net *net, struct ofi_buffer *b) {
-  const struct ofi_head *h = ofi_head_of(b);
-  if (h->kind == OFI_SIGNAL &&
-      ofi_send_own(net, h->src, OFI_CHANGED, b->data + ofi_payload_at(h->nargs), h->nbytes)) {
-    struct ofi_buffer *const kept = b->pool ? ofi_buffer_copy(b) : b;
-    if (!kept) ofi_fatal(net, "a message cannot be kept", 0);
-    kept->op.next = net->in.unanswered;
-    net->in.unanswered = &kept->op;
-    if (kept == b) return;
-  }
-  recycle(net, b);
 }
 
 static void answer_rest(struct tmb_net *net) {

@@ -50,6 +50,7 @@ void ofi_access_tell(struct tmb_net *net, struct ofi_op *list) {
   for (; list; list = list->next) {
     const struct ofi_access *a = access_of(list);
     if (a->lost) continue;
+    if (a->atomic && a->buffer) memcpy(a->buffer, &a->before, a->nbytes);
     if (a->report_local) net->env.up->op_done(a->client_op, a->local_category, list->peer);
     net->env.up->op_done(a->client_op, a->category, list->peer);
   }
@@ -141,6 +142,16 @@ void ofi_access_changed(struct tmb_net *net, uint32_t peer, const struct ofi_cha
   part_over(net, a);
 }
 
+void ofi_access_result(struct tmb_net *net, uint32_t peer, const struct ofi_rmw *rmw) {
+  struct ofi_access *a = rmw->access < OFI_ACCESSES ? &net->access.all[rmw->access] : NULL;
+  if (!a || !a->parts || !a->signalled || !a->atomic || a->op.peer != peer ||
+      a->serial != rmw->serial)
+    return;
+  a->signalled = false;
+  a->before = rmw->operand[0];
+  part_over(net, a);
+}
+
 void ofi_access_lost(struct tmb_net *net, uint32_t peer) {
   for (uint32_t i = 0; i < OFI_ACCESSES; i++) {
     struct ofi_access *a = &net->access.all[i];
@@ -195,7 +206,7 @@ static struct ofi_access *take_access(struct tmb_net *net, const struct start *s
   a->whole = NULL;
   a->rail = 0;
   a->pieces = 1;
-  a->striped = false;
+  a->striped = a->atomic = false;
   a->lost = a->started = a->signalled = false;
   a->signals = signal != NULL;
   a->parts = signal ? 2 : 1;
@@ -207,6 +218,22 @@ static struct ofi_access *take_access(struct tmb_net *net, const struct start *s
                                     .access = (uint32_t)(a - net->access.all),
                                     .serial = a->serial};
   return a;
+}
+
+struct ofi_access *ofi_access_take(struct tmb_net *net, const struct tmb_net_atomic *atomic) {
+  const struct tmb_rma rma = {.peer = atomic->peer,
+                              .remote = atomic->remote,
+                              .local = atomic->result,
+                              .nbytes = atomic->bytes,
+                              .op = atomic->op,
+                              .category = atomic->category};
+  struct ofi_access *a = take_access(net, &(struct start){.rma = &rma});
+  if (a) a->atomic = true;
+  return a;
+}
+
+void ofi_access_count(struct tmb_net *net, struct ofi_access *a) {
+  ofi_peer_of(net, a->op.peer)->accesses++;
 }
 
 /* Whether the provider can do an access now. Returns 0, TMB_AGAIN or TMB_E_UNSUPPORTED. out region:

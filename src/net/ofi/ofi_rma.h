@@ -13,7 +13,7 @@
 
 enum { OFI_ACCESSES = 256, OFI_TRIES = 8 };
 
-/* A put or get that is in progress. */
+/* A put, a get or an atomic operation that is in progress. */
 struct ofi_access {
   struct ofi_op op;
   void *client_op;
@@ -26,9 +26,11 @@ struct ofi_access {
   bool striped;             /* it has had stripes */
   uint8_t parts;            /* completions that are still to come: of the provider, of the signal */
   bool signals, started;    /* has a signal; it is being sent */
-  bool signalled;           /* it has been sent, and not been answered */
+  bool signalled;           /* it has been sent, and not been answered: the signal, or an atomic */
   struct ofi_change signal;
   void *buffer; /* of this rank; stays as it is until core has been notified */
+  bool atomic;  /* an atomic operation; `before` goes to `buffer`, unless that is NULL */
+  uint64_t before;
   uint64_t remote, nbytes;
   bool is_get, device;      /* device: its local side may be memory of a device */
   bool held;                /* its owner checks when all is over; core is not notified */
@@ -90,6 +92,11 @@ int ofi_get_signal(struct tmb_net *net, const struct tmb_rma *rma, const struct 
 int ofi_access_hold(struct tmb_net *net, const struct tmb_rma *rma, uint32_t *index);
 void ofi_access_unhold(struct tmb_net *net, struct ofi_access *a);
 
+/* Take one for an atomic operation; with the lock. Returns NULL if there is no room. It is given
+ * back by ofi_access_free, or started by ofi_access_count: then it completes. */
+struct ofi_access *ofi_access_take(struct tmb_net *net, const struct tmb_net_atomic *atomic);
+void ofi_access_count(struct tmb_net *net, struct ofi_access *a);
+
 bool ofi_access_make(struct tmb_net *net);
 /* The provider is done with one, or has failed. */
 void ofi_access_done(struct tmb_net *net, struct ofi_op *op);
@@ -101,6 +108,8 @@ bool ofi_access_again(struct tmb_net *net, struct ofi_op *op, int error);
 bool ofi_access_retry(struct tmb_net *net);
 /* The peer has changed the signal of one. */
 void ofi_access_changed(struct tmb_net *net, uint32_t peer, const struct ofi_change *change);
+/* The peer has performed an atomic operation. */
+void ofi_access_result(struct tmb_net *net, uint32_t peer, const struct ofi_rmw *rmw);
 /* Send signals for which there was no room. Returns whether one was sent. */
 bool ofi_access_rest(struct tmb_net *net);
 /* Report a list of them to core; without the lock. Then they may be used again. */
@@ -110,6 +119,13 @@ void ofi_access_free(struct tmb_net *net, struct ofi_op *list);
 void ofi_access_lost(struct tmb_net *net, uint32_t peer);
 /* A signal has come: change it; without the lock. */
 void ofi_signal_message(struct tmb_net *net, const struct ofi_head *head, const void *payload);
+
+/* ---- ofi_atomic.c */
+
+/* The slot; without the lock. */
+int ofi_atomic(struct tmb_net *net, const struct tmb_net_atomic *atomic);
+/* An OFI_ATOMIC has come: perform it, and turn its payload into that of OFI_RESULT. */
+void ofi_atomic_serve(struct tmb_net *net, uint32_t src, void *payload);
 
 /* ---- ofi_long.c */
 

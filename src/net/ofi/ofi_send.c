@@ -91,7 +91,7 @@ static int send_message(struct tmb_net *net, uint32_t to, struct ofi_head *head,
   head->token = net->token;
   head->src = net->env.rank;
   head->returned = (uint16_t)TMB_MIN(p->owed, (uint32_t)UINT16_MAX);
-  const bool request = head->kind <= OFI_LONG && !head->is_reply;
+  const bool request = (head->kind <= OFI_LONG && !head->is_reply) || head->kind == OFI_ATOMIC;
   const ssize_t rc = transmit(net, to, head, args, payload, request ? 4 : 0);
   if (rc == -FI_EAGAIN || rc == -FI_ENOMEM) return TMB_AGAIN;
   if (rc)
@@ -131,6 +131,15 @@ int ofi_send_own(struct tmb_net *net, uint32_t peer, enum ofi_kind kind, const v
                  uint32_t nbytes) {
   struct ofi_head head = {.kind = (uint8_t)kind, .nbytes = nbytes, .is_reply = 1};
   return send_message(net, peer, &head, NULL, payload);
+}
+
+int ofi_send_request(struct tmb_net *net, uint32_t peer, enum ofi_kind kind, const void *payload,
+                     uint32_t nbytes) {
+  struct ofi_peer *p = ofi_peer_of(net, peer);
+  if ((p->flying && p->flying >= net->credit) || net->tx_busy >= net->tx_limit) return TMB_AGAIN;
+  const int rc = ofi_send_own(net, peer, kind, payload, nbytes);
+  if (rc == 0) p->flying++;
+  return rc;
 }
 
 void ofi_send_later(struct tmb_net *net, uint32_t peer) {
