@@ -184,6 +184,9 @@ struct tmb_job {
   struct tmb_registry teams;
   struct tmb_barriers barriers;
   struct tmb_shrinks shrinks;
+  struct tmb_mk_pool mk_pool;
+  struct tmb_domains domains;
+  struct tmb_stats *stats;
 };
 
 extern struct tmb_job tmb_job TMB_HIDDEN;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parts of struct tmb_job that belong to one file of core each.
+ * Parts of struct tmb_job that belong to one file each, of core or of a layer above.
  *
  * Owns: their types. Included by job.h only. A part is named after what it is; the comment above it
  * names the one file that reads and writes it. So a second struct tmb_job has a state of its own
@@ -94,6 +94,17 @@ struct tmb_far_segments {
   struct tmb_far_segment **far[GASNET_MAXEPS]; /* [job size] or NULL */
 };
 
+/* segment/mk_stage.c: the pool of host buffers for device memory that travels. */
+struct tmb_mk_pool {
+  struct tmb_lock lock TMB_ALIGNED(TMB_CACHE_LINE);
+  uint32_t copies; /* that are in progress; grows under the lock; atomic */
+  bool cannot;     /* a kind has failed to pin it */
+  char *memory;    /* NULL: not made yet */
+  size_t bytes;
+  char *free; /* the first free buffer; its first word is the next one */
+  struct gexx_mk_s *pinner;
+};
+
 /* shared.c: which rows of this process are in use. */
 struct tmb_row_use {
   uint64_t used;          /* a bit for each; row 0 is never taken; atomic */
@@ -165,5 +176,15 @@ struct tmb_shrinks {
   struct tmb_lock lock;
   struct tmb_shrink *first;
 };
+
+/* src/ratomic/domain.c: live domains of atomics. */
+struct tmb_ad;
+struct tmb_domains {
+  struct tmb_lock lock;
+  struct tmb_ad *first;
+};
+
+/* src/notify/stats.c: operations counted by peer; made at start, with TOMBOLO_STATS. */
+struct tmb_stats;
 
 #endif

@@ -12,6 +12,7 @@
  * that a stale handle is named.
  */
 #include "core/check.h"
+#include "core/job.h"
 #include "core/op/check_context.h"
 #include "core/op/lost.h"
 #include "core/progress/progress.h"
@@ -21,17 +22,18 @@
 
 #include <stdlib.h>
 
-static struct tmb_lock domains_lock;
-static struct { struct tmb_ad *first; /* live domains */ } domains TMB_GUARDED_BY(domains_lock);
+TMB_REQUIRES(tmb_job.domains.lock) static inline struct tmb_domains *live(void) {
+  return &tmb_job.domains;
+}
 
 /* A member is lost: take its domains off the inline path, which does not ask whether a target is
  * alive. */
 static void on_lost(uint32_t jobrank) {
   (void)jobrank;
-  tmb_lock_acquire(&domains_lock);
-  for (struct tmb_ad *d = domains.first; d; d = d->next)
+  tmb_lock_acquire(&tmb_job.domains.lock);
+  for (struct tmb_ad *d = live()->first; d; d = d->next)
     if (tmb_team_of(d->head.tm)->lost) tmb_store_rel(&d->head.delta, NULL);
-  tmb_lock_release(&domains_lock);
+  tmb_lock_release(&tmb_job.domains.lock);
 }
 
 #define FAVOR (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD | GEX_FLAG_AD_FAVOR_REMOTE)
@@ -128,11 +130,11 @@ void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
       .ops = ops,
       .flags = flags,
       .magic = TMB_MAGIC_AD};
-  tmb_lock_acquire(&domains_lock);
-  d->next = domains.first;
-  domains.first = d;
+  tmb_lock_acquire(&tmb_job.domains.lock);
+  d->next = live()->first;
+  live()->first = d;
   if (tmb_team_of(tm)->lost) tmb_store_rel(&d->head.delta, NULL);
-  tmb_lock_release(&domains_lock);
+  tmb_lock_release(&tmb_job.domains.lock);
   *ad_p = &d->head;
 }
 
@@ -148,11 +150,11 @@ void gex_AD_Destroy(gex_AD_t ad) {
     tmb_check_context_at("gex_AD_Destroy");
     check_ad("gex_AD_Destroy", ad);
   }
-  struct tmb_ad **p = &domains.first;
-  tmb_lock_acquire(&domains_lock);
+  tmb_lock_acquire(&tmb_job.domains.lock);
+  struct tmb_ad **p = &live()->first;
   while (*p != tmb_ad_of(ad)) p = &(*p)->next;
   *p = (*p)->next;
-  tmb_lock_release(&domains_lock);
+  tmb_lock_release(&tmb_job.domains.lock);
   ad->magic = 0;
   tmb_team_release(tmb_team_of(ad->tm));
   if (!tmb_job.debug) free(tmb_ad_of(ad));

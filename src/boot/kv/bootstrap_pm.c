@@ -171,7 +171,7 @@ static int pm_record_exit(struct tmb_boot *b, int code) {
 static void pm_stop(struct tmb_boot *b) {
   tmb_bootstrap_agent.stop(b);
   if (!tmb_xchg_acq_rel(&managed.left, 1u)) managed.pm.ops->leave(&managed.pm);
-  managed.pm.ops->close(&managed.pm);
+  tmb_pm_close(&managed.pm);
 }
 
 /* ---- starting */

@@ -160,6 +160,10 @@ static bool is_alone(const struct tmb_pm_ops *ops) {
   return number("SLURM_STEP_NUM_TASKS") == 1;
 }
 
+void tmb_pm_close(struct tmb_pm *pm) {
+  if (pm->ops->close) pm->ops->close(pm);
+}
+
 int tmb_pm_find(struct tmb_pm *pm) {
   const enum launcher launcher = (enum launcher)tmb_cfg_enum(TMB_CFG_LAUNCHER);
   memset(pm, 0, sizeof *pm);
@@ -171,12 +175,21 @@ int tmb_pm_find(struct tmb_pm *pm) {
     return who ? refuse_singletons(who, rank, size) : TMB_E_NOT_FOUND;
   }
   if (is_alone(pm->ops)) return TMB_E_NOT_FOUND;
-  const int rc = pm->ops->open(pm);
-  if (rc) return rc;
-  if (pm->size > 1) return TMB_OK;
-  pm->ops->leave(pm);
-  pm->ops->close(pm);
-  return TMB_E_NOT_FOUND;
+  pm->state = calloc(1, pm->ops->state_bytes);
+  if (!pm->state) {
+    tmb_print("out of memory for the process manager (%s)", pm->ops->name);
+    return TMB_E_NOMEM;
+  }
+  int rc = pm->ops->open(pm);
+  if (!rc && pm->size > 1) return TMB_OK;
+  if (!rc) {
+    pm->ops->leave(pm);
+    tmb_pm_close(pm);
+    rc = TMB_E_NOT_FOUND;
+  }
+  free(pm->state);
+  pm->state = NULL;
+  return rc;
 }
 
 /* ---- values */

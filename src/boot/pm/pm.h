@@ -32,12 +32,15 @@ struct tmb_pm {
   const struct tmb_pm_ops *ops;
   uint32_t rank, size;
   char who[96]; /* for messages: "PMI-1, as of mpiexec (MPI)" */
-  void *state;  /* the table's own */
+  void *state; /* the table's own, of state_bytes; kept as long as the process: signal handlers read
+                  it */
 };
 
 struct tmb_pm_ops {
   const char *name;
-  /* Connect. Fills rank, size, who, state. Returns 0, or a negative code after a message. */
+  size_t state_bytes;
+  /* Connect. Fills rank, size, who and the state, which is all 0 before. Returns 0, or a negative
+   * code after a message. */
   int (*open)(struct tmb_pm *pm);
   int (*put)(struct tmb_pm *pm, const char *key, const char *value);
   /* What all ranks have put is there for all. Returns 0, or a negative code after a message. */
@@ -54,7 +57,7 @@ struct tmb_pm_ops {
   /* This process ends with a code other than 0: end the job with it. Any thread, signal handlers,
    * once. Empty: the manager sees the code. */
   void (*fail)(struct tmb_pm *pm, int code);
-  void (*close)(struct tmb_pm *pm); /* release memory; says nothing to the manager */
+  void (*close)(struct tmb_pm *pm); /* release memory, the state apart; empty: there is none */
 };
 
 extern const struct tmb_pm_ops tmb_pm_pmix, tmb_pm_pmi1, tmb_pm_pmi2, tmb_pm_mpi;
@@ -65,6 +68,8 @@ extern const struct tmb_pm_ops tmb_pm_pmix, tmb_pm_pmi1, tmb_pm_pmi2, tmb_pm_mpi
  * cannot be used, or two launchers contradict each other.
  */
 int tmb_pm_find(struct tmb_pm *pm);
+/* The connection is not used again. Says nothing to the manager. */
+void tmb_pm_close(struct tmb_pm *pm);
 
 /* Whether a manager has started this process together with others: its name, else NULL. Looks at
  * the environment only. out rank, size: as it says. */

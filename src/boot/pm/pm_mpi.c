@@ -31,8 +31,6 @@ struct store {
   size_t mine_bytes, all_bytes;
 };
 
-static struct store the_store; /* one for the process, as MPI itself */
-
 /* ---- the plug-in */
 
 const char *tmb_pm_mpi_abi(void) {
@@ -64,7 +62,7 @@ static void *open_plugin(const char *file) {
 }
 
 static int mpi_open(struct tmb_pm *pm) {
-  struct store *s = pm->state = &the_store;
+  struct store *s = pm->state;
   char file[64];
   snprintf(file, sizeof file, "tombolo-net-mpi-%s.so", tmb_pm_mpi_abi());
   snprintf(pm->who, sizeof pm->who, "MPI (%s)", tmb_pm_mpi_abi());
@@ -149,6 +147,7 @@ static void mpi_close(struct tmb_pm *pm) {
 
 const struct tmb_pm_ops tmb_pm_mpi = {
     .name = "mpi",
+    .state_bytes = sizeof(struct store),
     .open = mpi_open,
     .put = mpi_put,
     .fence = mpi_fence,

@@ -23,8 +23,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct pending {
+  uint32_t done;
+  int status;
+};
+
 struct pmix {
-  void *library;
+  void *library; /* stays loaded: threads of its own may run in it */
   int (*init)(struct pmix_abi_proc *self, void *info, size_t count);
   int (*finalize)(const void *info, size_t count);
   int (*put)(uint8_t scope, const char *key, struct pmix_abi_value *value);
@@ -35,14 +40,14 @@ struct pmix {
              size_t count, struct pmix_abi_value **value);
   const char *(*error_text)(int status);
   struct pmix_abi_proc self;
+  struct pending fence; /* one at a time; the library may answer after we have given up */
   uint32_t left;
 };
 
-static struct pmix the_pmix; /* one for the process, as the library's own state */
-
 static int fail(const struct tmb_pm *pm, const char *what, int status) {
+  const struct pmix *p = pm->state;
   tmb_print("rank %u: %s: %s: %s", pm->rank, pm->who, what,
-            the_pmix.error_text ? the_pmix.error_text(status) : "failed");
+            p->error_text ? p->error_text(status) : "failed");
   return TMB_E_PROTOCOL;
 }
 
@@ -93,7 +98,7 @@ static int get_number(const struct pmix *p, uint32_t rank, const char *key, uint
 }
 
 static int pmix_open(struct tmb_pm *pm) {
-  struct pmix *p = pm->state = &the_pmix;
+  struct pmix *p = pm->state;
   snprintf(pm->who, sizeof pm->who, "%s (PMIx)",
            tmb_env_get("OMPI_COMM_WORLD_SIZE") ? "mpirun"
            : tmb_env_get("SLURM_STEP_ID")      ? "srun"
@@ -117,11 +122,6 @@ static int pmix_put(struct tmb_pm *pm, const char *key, const char *text) {
   return rc ? fail(pm, "PMIx_Put", rc) : TMB_OK;
 }
 
-struct pending {
-  uint32_t done;
-  int status;
-};
-
 static void on_fence(int status, void *arg) {
   struct pending *f = arg;
   f->status = status;
@@ -131,28 +131,27 @@ static void on_fence(int status, void *arg) {
 
 static int pmix_fence(struct tmb_pm *pm) {
   struct pmix *p = pm->state;
-  static struct pending
-      fence; /* one fence at a time; the library may answer after we have given up */
+  struct pending *fence = &p->fence;
   struct pmix_abi_proc all = p->self;
   const struct pmix_abi_info collect = flag_info(PMIX_ABI_COLLECT_DATA);
   int rc = p->commit();
   if (rc) return fail(pm, "PMIx_Commit", rc);
   all.rank = PMIX_ABI_RANK_WILDCARD;
-  fence = (struct pending){0};
-  rc = p->fence_nb(&all, 1, &collect, 1, on_fence, &fence);
+  *fence = (struct pending){0};
+  rc = p->fence_nb(&all, 1, &collect, 1, on_fence, fence);
   if (rc == PMIX_ABI_SUCCEEDED) return TMB_OK; /* done at once: nobody calls back */
   if (rc) return fail(pm, "PMIx_Fence", rc);
   bool noted = false;
-  while (!tmb_load_acq(&fence.done)) {
-    const int late = tmb_futex_wait(&fence.done, 0, TMB_PM_NOTE_S * UINT64_C(1000000000));
-    if (late == TMB_E_TIMEOUT && !noted && !tmb_load_acq(&fence.done)) {
+  while (!tmb_load_acq(&fence->done)) {
+    const int late = tmb_futex_wait(&fence->done, 0, TMB_PM_NOTE_S * UINT64_C(1000000000));
+    if (late == TMB_E_TIMEOUT && !noted && !tmb_load_acq(&fence->done)) {
       tmb_print("rank %u has waited %d s for others of the %u ranks that %s has started; every "
                 "program of the job must use this library and initialise it",
                 pm->rank, TMB_PM_NOTE_S, pm->size, pm->who);
       noted = true;
     }
   }
-  return fence.status ? fail(pm, "PMIx_Fence", fence.status) : TMB_OK;
+  return fence->status ? fail(pm, "PMIx_Fence", fence->status) : TMB_OK;
 }
 
 static int pmix_get(struct tmb_pm *pm, uint32_t owner, const char *key, char *text) {
@@ -181,17 +180,13 @@ static void pmix_leave(struct tmb_pm *pm) {
   if (!tmb_xchg_acq_rel(&p->left, 1u)) (void)p->finalize(NULL, 0);
 }
 
-static void pmix_close(struct tmb_pm *pm) {
-  pm->state = NULL; /* the library stays loaded: threads of its own may run in it */
-}
-
 const struct tmb_pm_ops tmb_pm_pmix = {
     .name = "pmix",
+    .state_bytes = sizeof(struct pmix),
     .open = pmix_open,
     .put = pmix_put,
     .fence = pmix_fence,
     .get = pmix_get,
     .hosts = pmix_hosts,
     .leave = pmix_leave,
-    .close = pmix_close,
 };

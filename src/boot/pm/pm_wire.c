@@ -37,8 +37,6 @@ struct wire {
   char answer[ANSWER_BYTES];
 };
 
-static struct wire the_wire; /* one for the process: the manager gives one descriptor */
-
 /* ---- octets */
 
 static bool send_all(int fd, const char *text, size_t bytes) {
@@ -178,7 +176,7 @@ static void note_mpi_to_come(const struct tmb_pm *pm, const struct wire *w) {
 }
 
 static int wire_open(struct tmb_pm *pm, int version) {
-  struct wire *w = pm->state = &the_wire;
+  struct wire *w = pm->state;
   w->fd = (int)number("PMI_FD");
   pm->rank = number("PMI_RANK");
   pm->size = number("PMI_SIZE");
@@ -317,12 +315,9 @@ static void one_fail(struct tmb_pm *pm, int code) {
   if (still_ours(w)) (void)send_all(w->fd, text, sizeof text - 1);
 }
 
-static void wire_close(struct tmb_pm *pm) {
-  pm->state = NULL;
-}
-
 const struct tmb_pm_ops tmb_pm_pmi1 = {
     .name = "pmi1",
+    .state_bytes = sizeof(struct wire),
     .open = one_open,
     .put = one_put,
     .fence = one_fence,
@@ -330,16 +325,15 @@ const struct tmb_pm_ops tmb_pm_pmi1 = {
     .hosts = one_hosts,
     .leave = one_leave,
     .fail = one_fail,
-    .close = wire_close,
 };
 
 const struct tmb_pm_ops tmb_pm_pmi2 = {
     .name = "pmi2",
+    .state_bytes = sizeof(struct wire),
     .open = two_open,
     .put = two_put,
     .fence = two_fence,
     .get = two_get,
     .hosts = two_hosts,
     .leave = two_leave,
-    .close = wire_close,
 };

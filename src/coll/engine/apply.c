@@ -2,10 +2,10 @@
 /*
  * Calling clients' reduction functions, see apply.h.
  *
- * Owns: the queue of calls that are posted. Called by the engine, by shared.c and by the progress
- * hook. Calls: the client's functions. Invariants: the queue is guarded by the lock of collectives,
- * which is not held while a function runs; while calls are posted no thread that has polled sleeps
- * for long, because tmb_apply_run then never says that there was nothing to do.
+ * Owns: the queue of calls that are posted (state.h). Called by the engine, by shared.c and by the
+ * progress hook. Calls: the client's functions. Invariants: the queue is guarded by the lock of
+ * collectives, which is not held while a function runs; while calls are posted no thread that has
+ * polled sleeps for long, because tmb_apply_run then never says that there was nothing to do.
  */
 #include "coll/engine/apply.h"
 
@@ -17,36 +17,33 @@
 /* ns after which any thread runs the function: one that waits for the event polls much sooner. */
 #define GRACE_NS 20000000u
 
-/* Calls that are posted, in order. */
-static struct { struct tmb_apply *first, **end; } queue = {NULL, &queue.first};
-
 void tmb_apply_post(struct tmb_apply *a) {
   a->next = NULL;
   a->since = 0;
   a->posted = true;
-  *queue.end = a;
-  queue.end = &a->next;
+  *tmb_colls.calls.end = a;
+  tmb_colls.calls.end = &a->next;
   tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] + 1);
 }
 
 static void unlink_at(struct tmb_apply **place) {
   struct tmb_apply *a = *place;
   *place = a->next;
-  if (!a->next) queue.end = place;
+  if (!a->next) tmb_colls.calls.end = place;
   a->posted = false;
   tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] - 1);
 }
 
 bool tmb_apply_cancel(struct tmb_apply *a) {
   if (!a->posted) return false;
-  struct tmb_apply **place = &queue.first;
+  struct tmb_apply **place = &tmb_colls.calls.first;
   while (*place != a) place = &(*place)->next;
   unlink_at(place);
   return true;
 }
 
 bool tmb_apply_any(void) {
-  return queue.first != NULL;
+  return tmb_colls.calls.first != NULL;
 }
 
 /* Whether this thread makes a call; else notes since when it has been left alone. */
@@ -60,8 +57,8 @@ static bool takes(struct tmb_apply *a, uint64_t *now) {
 
 TMB_REQUIRES(tmb_coll_guard) int tmb_apply_run(void) {
   uint64_t now = 0;
-  struct tmb_apply **place = &queue.first, *a;
-  if (TMB_LIKELY(!queue.first)) return TMB_FOUND_NOTHING;
+  struct tmb_apply **place = &tmb_colls.calls.first, *a;
+  if (TMB_LIKELY(!tmb_colls.calls.first)) return TMB_FOUND_NOTHING;
   while ((a = *place) != NULL && !takes(a, &now)) place = &a->next;
   if (!a) return TMB_FOUND_BUSY;
   unlink_at(place);

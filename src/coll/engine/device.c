@@ -60,8 +60,6 @@ struct tmb_coll_staged {
   struct side *src, *dst;
 };
 
-struct tmb_coll_staged *tmb_coll_staged;
-
 static enum form form_of(const struct tmb_coll_call *call, bool dst) {
   const bool root = call->tm->rank == call->root;
   if (dst && call->kind == TMB_COLL_EXSCAN && call->tm->rank == 0) return NOTHING;
@@ -144,7 +142,7 @@ static void finish(struct tmb_coll_staged *staged) {
 }
 
 void tmb_coll_device_finish(const struct tmb_op *event) {
-  struct tmb_coll_staged **p = &tmb_coll_staged;
+  struct tmb_coll_staged **p = &tmb_colls.staged;
   while (*p && (*p)->event != event) p = &(*p)->next;
   struct tmb_coll_staged *staged = *p;
   if (!staged) return;
@@ -174,8 +172,8 @@ void tmb_coll_device_keep(struct tmb_coll_staged *staged, gex_Event_t event) {
   const bool done = event == GEX_EVENT_INVALID || tmb_op_done(op, GEX_EC_ALL);
   staged->event = op;
   if (!done) {
-    staged->next = tmb_coll_staged;
-    tmb_coll_staged = staged;
+    staged->next = tmb_colls.staged;
+    tmb_colls.staged = staged;
   }
   tmb_coll_unlock();
   if (done) finish(staged);

@@ -8,14 +8,12 @@
 #ifndef TMB_COLL_DEVICE_H
 #define TMB_COLL_DEVICE_H
 
+#include "coll/engine/state.h"
 #include "core/job.h"
 #include "core/op/op.h"
 
 struct tmb_coll_call;
 struct tmb_coll_staged;
-
-/* Collectives in flight whose results go to device memory or whose sources were there. */
-extern struct tmb_coll_staged *tmb_coll_staged;
 
 /* If buffers of a call are in device memory: take host memory in their place, with copies of what
  * the collective reads. in,out host: the call, changed to use it. Returns NULL when none are there.
@@ -32,7 +30,7 @@ void tmb_coll_device_finish(const struct tmb_op *event);
 
 /* Complete the event of a collective. Under the lock of collectives. */
 static inline void tmb_coll_event_done(struct tmb_op *event) {
-  if (TMB_UNLIKELY(tmb_coll_staged != NULL)) tmb_coll_device_finish(event);
+  if (TMB_UNLIKELY(tmb_colls.staged != NULL)) tmb_coll_device_finish(event);
   tmb_up_op_done(event, TMB_CAT_PUT);
 }
 

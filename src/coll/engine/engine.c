@@ -35,13 +35,6 @@
 #define FENCE_EVERY 128u
 #define TMP_KEEP    (1u << 20) /* temporary memory that an idle op keeps, bytes */
 
-static struct {
-  struct tmb_coll_op *free;
-  struct tmb_coll_op *run, **run_end; /* ops whose next step sends */
-  struct tmb_coll_op *fences; /* fences that are complete; their references to teams are released
-                                 outside of the lock */
-} engine = {NULL, NULL, &engine.run, NULL};
-
 enum outcome { WAITS, DONE };
 static enum outcome advance(struct tmb_coll_op *op, bool may_send);
 static void applied(struct tmb_apply *apply);
@@ -49,9 +42,9 @@ static void applied(struct tmb_apply *apply);
 /* ---- ops */
 
 static struct tmb_coll_op *op_new(const struct tmb_sched *s) {
-  struct tmb_coll_op *op = engine.free;
+  struct tmb_coll_op *op = tmb_colls.ops.free;
   if (op) {
-    engine.free = op->next;
+    tmb_colls.ops.free = op->next;
   } else {
     op = calloc(1, sizeof *op);
     if (!op) tmb_fatal("out of memory for a collective");
@@ -87,8 +80,8 @@ static void op_free(struct tmb_coll_op *op) {
     op->bounce = NULL;
     op->bounce_capacity = 0;
   }
-  op->next = engine.free;
-  engine.free = op;
+  op->next = tmb_colls.ops.free;
+  tmb_colls.ops.free = op;
 }
 
 static struct tmb_coll_op **bucket_of(struct tmb_coll_team *ct, uint32_t seq) {
@@ -105,8 +98,8 @@ static void queue(struct tmb_coll_op *op) {
   if (op->at.runnable) return;
   op->at.runnable = true;
   op->next_run = NULL;
-  *engine.run_end = op;
-  engine.run_end = &op->next_run;
+  *tmb_colls.ops.run_end = op;
+  tmb_colls.ops.run_end = &op->next_run;
   tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] + 1);
 }
 
@@ -131,8 +124,8 @@ static void complete(struct tmb_coll_op *op) {
   if (op->event) tmb_coll_event_done(op->event);
   if (op->at.fence) {
     release_held(ct);
-    op->next = engine.fences;
-    engine.fences = op;
+    op->next = tmb_colls.ops.fences;
+    tmb_colls.ops.fences = op;
   } else if (op->at.runnable) {
     op->at.finished = true; /* progress finds it in its queue */
   } else {
@@ -141,8 +134,8 @@ static void complete(struct tmb_coll_op *op) {
 }
 
 void tmb_engine_unlock(void) {
-  struct tmb_coll_op *op = engine.fences;
-  engine.fences = NULL;
+  struct tmb_coll_op *op = tmb_colls.ops.fences;
+  tmb_colls.ops.fences = NULL;
   tmb_coll_unlock();
   while (TMB_UNLIKELY(op != NULL)) {
     struct tmb_coll_op *next = op->next;
@@ -389,9 +382,9 @@ static void applied(struct tmb_apply *apply) {
 }
 
 int tmb_engine_advance(void) {
-  struct tmb_coll_op *op = engine.run;
-  engine.run = NULL;
-  engine.run_end = &engine.run;
+  struct tmb_coll_op *op = tmb_colls.ops.run;
+  tmb_colls.ops.run = NULL;
+  tmb_colls.ops.run_end = &tmb_colls.ops.run;
   int done = 0;
   while (op) {
     struct tmb_coll_op *next = op->next_run;
@@ -410,7 +403,7 @@ int tmb_engine_advance(void) {
 }
 
 bool tmb_engine_waits(void) {
-  return engine.run != NULL;
+  return tmb_colls.ops.run != NULL;
 }
 
 /* ---- teams that have lost a member */

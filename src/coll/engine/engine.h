@@ -17,6 +17,7 @@
 #include "coll/engine/device.h"
 #include "coll/engine/pull.h"
 #include "coll/engine/shared_state.h"
+#include "coll/engine/state.h"
 #include "coll/reduce/reduce.h"
 #include "coll/select/select.h"
 #include "core/am/kit.h"
@@ -242,8 +243,7 @@ struct tmb_stash *tmb_stash_offer(struct tmb_coll_team *ct, struct tmb_coll_op *
                                   bool (*fits)(struct tmb_coll_op *op, const struct tmb_stash *m));
 void tmb_stash_free(struct tmb_stash *m);
 
-/* The lock of all collectives of this process. */
-extern struct tmb_lock tmb_coll_guard;
+/* The lock of all collectives of this process (state.h). */
 
 TMB_ACQUIRE(tmb_coll_guard) static inline void tmb_coll_lock(void) {
   tmb_lock_acquire(&tmb_coll_guard);

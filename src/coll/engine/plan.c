@@ -120,12 +120,12 @@ static void emit_sync(struct tmb_sched *s, const struct tmb_coll_shape *c,
 
 void tmb_coll_announce(const struct tmb_coll_shape *c, const struct tmb_coll_choice *choice) {
   static const char *const reason[] = {"TOMBOLO_COLL_ALG", "TOMBOLO_COLL_TABLE", "thresholds"};
-  static uint8_t said[TMB_COLL_ALGS_MAX];
   uint32_t count;
   const uint32_t alg = (uint32_t)(choice->alg - tmb_coll_algs(&count));
+  uint8_t *said = &tmb_colls.announced[alg];
   const uint8_t bit = (uint8_t)(1u << choice->reason);
-  if (c->rank != 0 || (said[alg] & bit)) return;
-  said[alg] |= bit;
+  if (c->rank != 0 || (*said & bit)) return;
+  *said |= bit;
   char line[32] = "", nodes[32] = "";
   if (choice->reason == TMB_CHOICE_RULE) snprintf(line, sizeof line, ", line %u", choice->line);
   if (c->nodes) snprintf(nodes, sizeof nodes, " in %u nodes", c->nodes->count);

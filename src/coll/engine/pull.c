@@ -2,11 +2,12 @@
 /*
  * Reading in a peer's memory, see pull.h.
  *
- * Owns: which peers can no longer be read. Called by the engine under the lock of collectives.
- * Calls: core/segment/segment_table.h, os/memory/peer_copy.h, base/config. Invariants: a peer's
- * memory is read only between its offer and our answer.
+ * Owns: which peers can no longer be read (state.h). Called by the engine under the lock of
+ * collectives. Calls: core/segment/segment_table.h, os/memory/peer_copy.h, base/config. Invariants:
+ * a peer's memory is read only between its offer and our answer.
  */
 #include "coll/engine/pull.h"
+#include "coll/engine/state.h"
 
 #include "base/config.h"
 #include "base/log.h"
@@ -16,8 +17,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-static uint8_t *refuses; /* [size] peers whose memory may no longer be read; NULL: none */
 
 bool tmb_pull_works(void) {
   if (tmb_job.lost)
@@ -35,9 +34,9 @@ char *tmb_pull_mapped(uint32_t jobrank, uint64_t address, size_t bytes) {
 
 /* The kernel has refused to read a peer's memory, which it allowed at start-up. */
 TMB_COLD static bool refused(uint32_t jobrank, int32_t pid) {
-  if (!refuses) refuses = calloc(tmb_job.size, sizeof *refuses);
-  if (!refuses) tmb_fatal("out of memory for %u ranks", tmb_job.size);
-  refuses[jobrank] = 1;
+  if (!tmb_colls.refuses) tmb_colls.refuses = calloc(tmb_job.size, sizeof *tmb_colls.refuses);
+  if (!tmb_colls.refuses) tmb_fatal("out of memory for %u ranks", tmb_job.size);
+  tmb_colls.refuses[jobrank] = 1;
   tmb_info(
       "collectives: the memory of rank %u (process %d) may no longer be read: its data come as "
       "messages",
@@ -51,6 +50,6 @@ bool tmb_pull_read(uint32_t jobrank, int32_t pid, uint64_t address, void *to, si
     memcpy(to, mapped, bytes);
     return true;
   }
-  if (refuses && refuses[jobrank]) return false;
+  if (tmb_colls.refuses && tmb_colls.refuses[jobrank]) return false;
   return TMB_LIKELY(tmb_os_peer_read(pid, to, address, bytes)) || refused(jobrank, pid);
 }

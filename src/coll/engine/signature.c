@@ -30,8 +30,6 @@ struct tmb_call_log {
   struct logged_call mine[LOG_CALLS], next[LOG_CALLS];
 };
 
-static struct tmb_team *teams; /* list of teams with calls that have not been compared */
-
 void tmb_coll_mismatch(const struct tmb_team *team, struct tmb_call_signature mine, uint32_t member,
                        struct tmb_call_signature theirs) {
   const char *differ = (mine.call ^ theirs.call) >> 56        ? "kind"
@@ -55,8 +53,8 @@ void tmb_coll_publish(struct tmb_team *team, const struct tmb_coll_call *call) {
   struct tmb_shared_call *call_slot =
       &tmb_shared_row(team, me)->calls[ct->published % TMB_SHARED_CALLS];
   if (ct->published++ == ct->compared) {
-    ct->next_published = teams;
-    teams = team;
+    ct->next_published = tmb_colls.told;
+    tmb_colls.told = team;
     tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] + 1);
   }
   tmb_store_rlx(&call_slot->number, 0);
@@ -178,7 +176,7 @@ static void unlist(struct tmb_team **place) {
 
 int tmb_coll_compare(void) {
   uint64_t done = 0;
-  for (struct tmb_team **place = &teams, *team; (team = *place) != NULL;) {
+  for (struct tmb_team **place = &tmb_colls.told, *team; (team = *place) != NULL;) {
     struct tmb_coll_team *ct = team->coll;
     done += compare_team(team);
     if (ct->compared == ct->published)
@@ -190,7 +188,7 @@ int tmb_coll_compare(void) {
 }
 
 void tmb_coll_forget(const struct tmb_team *team) {
-  for (struct tmb_team **place = &teams; *place;)
+  for (struct tmb_team **place = &tmb_colls.told; *place;)
     if (*place == team)
       unlist(place);
     else

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a team keeps for its collectives: messages that came early, and the lock.
+ * What a team keeps for its collectives: messages that came early.
  *
- * Owns: struct tmb_coll_team of each team member, kept messages and their free list, the lock of
- * all collectives. Called by the engine; tmb_coll_team_freed by core, as the layer's. Calls: libc.
- * Invariants: kept messages of one number are in order of arrival; unasked data are at most the
- * eager limit for each of the collectives that a member may be ahead (engine.c), so the memory is
- * bounded.
+ * Owns: struct tmb_coll_team of each team member, kept messages and their free list (state.h).
+ * Called by the engine; tmb_coll_team_freed by core, as the layer's. Calls: libc. Invariants: kept
+ * messages of one number are in order of arrival; unasked data are at most the eager limit for each
+ * of the collectives that a member may be ahead (engine.c), so the memory is bounded.
  */
 #include "base/log.h"
 #include "coll/engine/engine.h"
@@ -15,9 +14,6 @@
 #include <string.h>
 
 #define SMALL_BYTES 256u /* most payload of messages on the free list, in bytes; chosen */
-
-struct tmb_lock tmb_coll_guard;
-static struct tmb_stash *spare; /* of SMALL_BYTES each; under the lock */
 
 struct tmb_coll_team *tmb_coll_team_of(struct tmb_team *team) {
   if (TMB_LIKELY(team->coll != NULL)) return team->coll;
@@ -30,9 +26,9 @@ struct tmb_coll_team *tmb_coll_team_of(struct tmb_team *team) {
 }
 
 static struct tmb_stash *stash_new(size_t bytes) {
-  struct tmb_stash *m = spare;
+  struct tmb_stash *m = tmb_colls.spare;
   if (bytes <= SMALL_BYTES && m) {
-    spare = m->next;
+    tmb_colls.spare = m->next;
     return m;
   }
   const size_t capacity = TMB_MAX(bytes, (size_t)SMALL_BYTES);
@@ -47,8 +43,8 @@ void tmb_stash_free(struct tmb_stash *m) {
     free(m);
     return;
   }
-  m->next = spare;
-  spare = m;
+  m->next = tmb_colls.spare;
+  tmb_colls.spare = m;
 }
 
 struct tmb_stash *tmb_stash_add(struct tmb_coll_team *ct, const struct tmb_stash *like,

@@ -2,10 +2,10 @@
 /*
  * Collectives over shared memory, see shared.h.
  *
- * Owns: the ops that wait, a free list of them, the list of their teams. Called by calls/start.c.
- * Calls: shared_row.h, shared_now.c for small data, core's ops. Reductions go from the highest rank
- * down, the left operand is the new one: the same order on every rank and in every run, and a
- * client's function, which overwrites its right operand, never writes to a slot.
+ * Owns: the ops that wait, a free list of them, the list of their teams (engine/state.h). Called by
+ * calls/start.c. Calls: shared_row.h, shared_now.c for small data, core's ops. Reductions go from
+ * the highest rank down, the left operand is the new one: the same order on every rank and in every
+ * run, and a client's function, which overwrites its right operand, never writes to a slot.
  * Invariants: guarded by the lock of collectives; ops of a team complete in order; nothing here
  * blocks.
  */
@@ -47,11 +47,6 @@ struct tmb_coll_shared_op {
                             data */
   bool shows;            /* this member has data for others and writes chunks */
 };
-
-static struct {
-  struct tmb_team *teams; /* teams with ops that wait for other members */
-  struct tmb_coll_shared_op *free;
-} shared_colls;
 
 /* ---- what the kinds do */
 
@@ -298,9 +293,9 @@ static void begin(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_c
 }
 
 static struct tmb_coll_shared_op *op_new(void) {
-  struct tmb_coll_shared_op *op = shared_colls.free;
+  struct tmb_coll_shared_op *op = tmb_colls.shared.free;
   if (op)
-    shared_colls.free = op->next;
+    tmb_colls.shared.free = op->next;
   else
     op = malloc(sizeof *op);
   if (!op) tmb_fatal("out of memory for a collective");
@@ -309,15 +304,15 @@ static struct tmb_coll_shared_op *op_new(void) {
 
 static void op_free(struct tmb_coll_shared_op *op) {
   free(op->client);
-  op->next = shared_colls.free;
-  shared_colls.free = op;
+  op->next = tmb_colls.shared.free;
+  tmb_colls.shared.free = op;
 }
 
 /* Enter the team in the list of those with ops that wait, or take it out. */
 static void list(struct tmb_team *team, struct tmb_coll_shared *b,
                  const struct tmb_coll_shared_op *op) {
-  b->next_team = shared_colls.teams;
-  shared_colls.teams = team;
+  b->next_team = tmb_colls.shared.teams;
+  tmb_colls.shared.teams = team;
   tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] + 1);
   if (!tmb_job.wait.crowded) return;
   tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
@@ -351,7 +346,7 @@ static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_shared *b) {
 
 int tmb_coll_shared_advance(void) {
   uint64_t done = 0;
-  for (struct tmb_team **place = &shared_colls.teams, *team; (team = *place) != NULL;) {
+  for (struct tmb_team **place = &tmb_colls.shared.teams, *team; (team = *place) != NULL;) {
     struct tmb_coll_shared *b = &tmb_coll_team_of(team)->shared;
     done += advance_team(team, b);
     if (b->first)
@@ -380,7 +375,7 @@ void tmb_coll_shared_abandon(struct tmb_team *team) {
     op_free(op);
   }
   if (running) return;
-  struct tmb_team **place = &shared_colls.teams;
+  struct tmb_team **place = &tmb_colls.shared.teams;
   while (*place != team) place = &tmb_coll_team_of(*place)->shared.next_team;
   unlist(place, b);
 }

@@ -2,15 +2,15 @@
 /*
  * Buffers of host memory for device memory that travels, see mk_stage.h.
  *
- * Owns: the pool. Called by core/mk, notify and mk.c. Calls: plug-ins, os memory. Invariants: a
- * buffer is in the list of free ones or taken; the pool is pinned by one kind at a time, and
- * unpinned only while no copy uses it.
+ * Owns: the pool of the job. Called by core/mk, notify and mk.c. Calls: plug-ins, os memory.
+ * Invariants: a buffer is in the list of free ones or taken; the pool is pinned by one kind at a
+ * time, and unpinned only while no copy uses it.
  */
 #include "core/segment/mk_stage.h"
 
 #include "base/config.h"
 #include "base/log.h"
-#include "os/sync/lock.h"
+#include "core/job.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -21,81 +21,75 @@
 #define STAGE_BYTES      TMB_AM_MEDIUM_BYTES_MAX
 #define VERSION_WITH_PIN 3u /* fixed: of the table of plug-ins */
 
-static struct tmb_lock pool_lock;
-static struct {
-  char *memory; /* NULL: not made yet */
-  size_t bytes;
-  char *free; /* the first free buffer; its first word is the next one */
-  struct gexx_mk_s *pinner;
-  bool cannot; /* a kind has failed to pin it */
-} pool TMB_GUARDED_BY(pool_lock);
-static uint32_t copies; /* that are in progress; grows under the lock */
-
-TMB_REQUIRES(pool_lock) static void push(char *stage) {
-  memcpy(stage, &pool.free, sizeof pool.free);
-  pool.free = stage;
+TMB_REQUIRES(tmb_job.mk_pool.lock) static inline struct tmb_mk_pool *pool(void) {
+  return &tmb_job.mk_pool;
 }
 
-TMB_REQUIRES(pool_lock) static char *pop(void) {
-  char *stage = pool.free;
-  if (stage) memcpy(&pool.free, stage, sizeof pool.free);
+TMB_REQUIRES(tmb_job.mk_pool.lock) static void push(char *stage) {
+  memcpy(stage, &pool()->free, sizeof pool()->free);
+  pool()->free = stage;
+}
+
+TMB_REQUIRES(tmb_job.mk_pool.lock) static char *pop(void) {
+  char *stage = pool()->free;
+  if (stage) memcpy(&pool()->free, stage, sizeof pool()->free);
   return stage;
 }
 
-TMB_REQUIRES(pool_lock) static void make(void) {
+TMB_REQUIRES(tmb_job.mk_pool.lock) static void make(void) {
   const size_t count = (size_t)tmb_cfg_int(TMB_CFG_MK_STAGES);
   void *memory =
       mmap(NULL, count * STAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) tmb_fatal("out of memory for %zu buffers of device memory", count);
-  pool.memory = memory;
-  pool.bytes = count * STAGE_BYTES;
-  for (size_t i = count; i-- > 0;) push(pool.memory + i * STAGE_BYTES);
+  pool()->memory = memory;
+  pool()->bytes = count * STAGE_BYTES;
+  for (size_t i = count; i-- > 0;) push(pool()->memory + i * STAGE_BYTES);
 }
 
-TMB_REQUIRES(pool_lock) static void pin(struct gexx_mk_s *kind) {
+TMB_REQUIRES(tmb_job.mk_pool.lock) static void pin(struct gexx_mk_s *kind) {
   const struct gexx_mk_plugin *plugin = kind->plugin;
   if (plugin->version < VERSION_WITH_PIN || !plugin->pin || !plugin->unpin) return;
-  if (plugin->pin(kind->device, pool.memory, pool.bytes) == GASNET_OK) {
-    pool.pinner = kind;
+  if (plugin->pin(kind->device, pool()->memory, pool()->bytes) == GASNET_OK) {
+    pool()->pinner = kind;
     return;
   }
-  pool.cannot = true;
+  pool()->cannot = true;
   tmb_info("memory kind %s: the buffers through which device memory travels cannot be pinned: "
            "%s; copies are slower",
            kind->ops.name, tmb_mk_reason(plugin));
 }
 
 void *tmb_mk_stage_take(struct gexx_mk_s *kind) {
-  tmb_lock_acquire(&pool_lock);
-  if (TMB_UNLIKELY(!pool.memory)) make();
-  if (TMB_UNLIKELY(kind && !pool.pinner && !pool.cannot)) pin(kind);
+  tmb_lock_acquire(&tmb_job.mk_pool.lock);
+  if (TMB_UNLIKELY(!pool()->memory)) make();
+  if (TMB_UNLIKELY(kind && !pool()->pinner && !pool()->cannot)) pin(kind);
   char *stage = pop();
-  tmb_fetch_add_rlx(&copies, 1);
-  tmb_lock_release(&pool_lock);
+  tmb_fetch_add_rlx(&tmb_job.mk_pool.copies, 1);
+  tmb_lock_release(&tmb_job.mk_pool.lock);
   if (!stage) stage = malloc(STAGE_BYTES);
   if (!stage) tmb_fatal("out of memory for a copy of device memory");
   return stage;
 }
 
 void tmb_mk_stage_put(void *stage) {
-  tmb_lock_acquire(&pool_lock);
-  const bool pooled = (uintptr_t)stage - (uintptr_t)pool.memory < pool.bytes;
+  tmb_lock_acquire(&tmb_job.mk_pool.lock);
+  const bool pooled = (uintptr_t)stage - (uintptr_t)pool()->memory < pool()->bytes;
   if (pooled) push(stage);
-  tmb_lock_release(&pool_lock);
+  tmb_lock_release(&tmb_job.mk_pool.lock);
   if (!pooled) free(stage);
 }
 
 void tmb_mk_stage_filled(void) {
-  tmb_fetch_sub_rel(&copies, 1);
+  tmb_fetch_sub_rel(&tmb_job.mk_pool.copies, 1);
 }
 
 void tmb_mk_stage_forget(struct gexx_mk_s *kind) {
-  tmb_lock_acquire(&pool_lock);
-  if (pool.pinner == kind) {
-    while (tmb_load_acq(&copies)) sched_yield(); /* a copy ends by itself */
-    kind->plugin->unpin(kind->device, pool.memory, pool.bytes);
-    pool.pinner = NULL;
+  tmb_lock_acquire(&tmb_job.mk_pool.lock);
+  if (pool()->pinner == kind) {
+    while (tmb_load_acq(&tmb_job.mk_pool.copies)) sched_yield(); /* a copy ends by itself */
+    kind->plugin->unpin(kind->device, pool()->memory, pool()->bytes);
+    pool()->pinner = NULL;
   }
-  pool.cannot = false;
-  tmb_lock_release(&pool_lock);
+  pool()->cannot = false;
+  tmb_lock_release(&tmb_job.mk_pool.lock);
 }

@@ -12,14 +12,14 @@
 #include "base/error.h"
 #include "os/os.h"
 
-static int64_t delay_us = 100, jitter_us, seed = 1;
-static struct tmb_hook *self;
+enum { DELAY_US, JITTER_US, SEED };
+static struct tmb_hook *const self = &tmb_hooks.hook[TMB_HOOK_DELAY];
 
 static void up_am(const struct tmb_am_in *in) {
-  const uint64_t random =
-      jitter_us ? tmb_hook_random(self, seed) % (uint64_t)(jitter_us * 1000) : 0;
-  if (!tmb_hold_put(self->hold, in, tmb_os_now_ns() + (uint64_t)delay_us * 1000 + random))
-    self->outer_up->am(in);
+  const uint64_t fixed = (uint64_t)self->option[DELAY_US] * 1000;
+  const uint64_t most = (uint64_t)self->option[JITTER_US] * 1000;
+  const uint64_t random = most ? tmb_hook_random(self, self->option[SEED]) % most : 0;
+  if (!tmb_hold_put(self->hold, in, tmb_os_now_ns() + fixed + random)) self->outer_up->am(in);
 }
 
 static int progress(struct tmb_net *net, int serve) {
@@ -28,15 +28,15 @@ static int progress(struct tmb_net *net, int serve) {
 }
 
 static void begin(struct tmb_hook *hook) {
-  self = hook;
   tmb_hold_begin(hook);
   hook->up.am = up_am;
   hook->table.progress = progress;
 }
 
-static const struct tmb_hook_option options[] = {{"us", &delay_us, 0, 10000000},
-                                                 {"jitter", &jitter_us, 0, 10000000},
-                                                 {"seed", &seed, 0, INT64_MAX},
+static const struct tmb_hook_option options[] = {[DELAY_US] = {"us", 100, 0, 10000000},
+                                                 [JITTER_US] = {"jitter", 0, 0, 10000000},
+                                                 [SEED] = {"seed", 1, 0, INT64_MAX},
                                                  {0}};
 
-const struct tmb_hook_kind tmb_hook_delay = {.name = "delay", .options = options, .begin = begin};
+const struct tmb_hook_kind tmb_hook_delay = {
+    .name = "delay", .id = TMB_HOOK_DELAY, .options = options, .begin = begin};

@@ -16,18 +16,20 @@
 #include "base/error.h"
 #include "os/os.h"
 
-static int64_t again = 10, reorder = 10, reorder_us = 50, skip = 0, credits = 0, seed = 1;
-static struct tmb_hook *self;
-static int64_t used[2]; /* credits: of requests, of replies; atomic */
+enum option { AGAIN, REORDER, REORDER_US, SKIP, CREDITS, SEED };
+static struct tmb_hook *const self = &tmb_hooks.hook[TMB_HOOK_FAULT];
 
-static bool happens(int64_t percent) {
-  return percent && tmb_hook_random(self, seed) % 100 < (uint64_t)percent;
+/* Whether what an option gives a percentage for happens now. */
+static bool happens(enum option what) {
+  const int64_t percent = self->option[what];
+  return percent && tmb_hook_random(self, self->option[SEED]) % 100 < (uint64_t)percent;
 }
 
 /* Whether a send finds no room. */
 static bool refuses(bool is_reply) {
-  if (credits && tmb_fetch_add_rlx(&used[is_reply], 1) >= credits) return true;
-  return happens(again);
+  const int64_t credits = self->option[CREDITS];
+  if (credits && tmb_fetch_add_rlx(&self->used[is_reply], 1) >= credits) return true;
+  return happens(AGAIN);
 }
 
 static int am_send(struct tmb_net *net, struct tmb_am_out *out) {
@@ -37,7 +39,7 @@ static int am_send(struct tmb_net *net, struct tmb_am_out *out) {
 
 static void *am_stage(struct tmb_net *net, struct tmb_am_out *out) {
   (void)net;
-  return happens(again) ? NULL : self->inner->am_stage(self->net, out);
+  return happens(AGAIN) ? NULL : self->inner->am_stage(self->net, out);
 }
 
 static int am_long(struct tmb_net *net, struct tmb_am_out *out) {
@@ -75,22 +77,20 @@ static int atomic_op(struct tmb_net *net, const struct tmb_net_atomic *atomic) {
 }
 
 static void up_am(const struct tmb_am_in *in) {
-  const uint64_t late_ns = happens(reorder) ? (uint64_t)reorder_us * 1000 : 0;
+  const uint64_t late_ns = happens(REORDER) ? (uint64_t)self->option[REORDER_US] * 1000 : 0;
   if (!late_ns || !tmb_hold_put(self->hold, in, tmb_os_now_ns() + late_ns)) self->outer_up->am(in);
 }
 
 static int progress(struct tmb_net *net, int serve) {
   (void)net;
-  tmb_store_rlx(&used[0], 0);
-  tmb_store_rlx(&used[1], 0);
-  if (happens(skip)) return TMB_FOUND_BUSY;
+  tmb_store_rlx(&self->used[0], 0);
+  tmb_store_rlx(&self->used[1], 0);
+  if (happens(SKIP)) return TMB_FOUND_BUSY;
   return self->inner->progress(self->net, serve) | tmb_hold_progress(self->hold, serve);
 }
 
 static void begin(struct tmb_hook *hook) {
   struct tmb_net_ops *t = &hook->table;
-  self = hook;
-  used[0] = used[1] = 0;
   tmb_hold_begin(hook);
   hook->up.am = up_am;
   t->am_send = am_send;
@@ -104,12 +104,13 @@ static void begin(struct tmb_hook *hook) {
   if (t->atomic) t->atomic = atomic_op;
 }
 
-static const struct tmb_hook_option options[] = {{"again", &again, 0, 95},
-                                                 {"reorder", &reorder, 0, 100},
-                                                 {"us", &reorder_us, 1, 10000000},
-                                                 {"skip", &skip, 0, 95},
-                                                 {"credits", &credits, 0, 1000000},
-                                                 {"seed", &seed, 0, INT64_MAX},
+static const struct tmb_hook_option options[] = {[AGAIN] = {"again", 10, 0, 95},
+                                                 [REORDER] = {"reorder", 10, 0, 100},
+                                                 [REORDER_US] = {"us", 50, 1, 10000000},
+                                                 [SKIP] = {"skip", 0, 0, 95},
+                                                 [CREDITS] = {"credits", 0, 0, 1000000},
+                                                 [SEED] = {"seed", 1, 0, INT64_MAX},
                                                  {0}};
 
-const struct tmb_hook_kind tmb_hook_fault = {.name = "fault", .options = options, .begin = begin};
+const struct tmb_hook_kind tmb_hook_fault = {
+    .name = "fault", .id = TMB_HOOK_FAULT, .options = options, .begin = begin};

@@ -18,10 +18,8 @@
 
 static const struct tmb_hook_kind *const kinds[] = {&tmb_hook_trace, &tmb_hook_delay,
                                                     &tmb_hook_fault};
-#define KINDS      TMB_ARRAY_LEN(kinds)
 #define SPEC_BYTES 512 /* of a setting of a hook, with the NUL; chosen 2026-11-22 */
-
-static struct tmb_hook in_use[KINDS]; /* the innermost first */
+_Static_assert(TMB_ARRAY_LEN(kinds) == TMB_HOOKS, "each kind has an id");
 
 /* ---- passing on */
 
@@ -145,7 +143,7 @@ static struct tmb_net_ops pass_table(const struct tmb_net_ops *inner) {
 /* ---- the setting */
 
 static const struct tmb_hook_kind *kind_named(const char *name) {
-  for (size_t i = 0; i < KINDS; i++)
+  for (size_t i = 0; i < TMB_HOOKS; i++)
     if (!strcmp(kinds[i]->name, name)) return kinds[i];
   return NULL;
 }
@@ -165,7 +163,7 @@ static bool set_option(const struct tmb_hook_kind *kind, char *text, const struc
   errno = 0;
   const long long number = value ? strtoll(value, &end, 10) : 0;
   if (o && value && *value && !*end && !errno && number >= o->min && number <= o->max) {
-    *o->value = number;
+    tmb_hooks.hook[kind->id].option[o - kind->options] = number;
     return true;
   }
   if (o)
@@ -186,6 +184,8 @@ static const struct tmb_hook_kind *parse(char *text, const struct tmb_net_up *up
     up->print("TOMBOLO_NET_HOOK: no hook is named \"%s\"; there are trace, delay and fault", text);
     return NULL;
   }
+  for (int i = 0; kind->options && kind->options[i].name; i++)
+    tmb_hooks.hook[kind->id].option[i] = kind->options[i].usual;
   for (char *o = options ? strtok_r(options, ",:", &save) : NULL; o;
        o = strtok_r(NULL, ",:", &save))
     if (!set_option(kind, o, up)) return NULL;
@@ -194,7 +194,7 @@ static const struct tmb_hook_kind *parse(char *text, const struct tmb_net_up *up
 
 /* The kinds that a spec names, the outermost first. Returns how many, or -1. */
 static int parse_all(const char *spec, const struct tmb_net_up *up,
-                     const struct tmb_hook_kind *found[KINDS]) {
+                     const struct tmb_hook_kind *found[TMB_HOOKS]) {
   char text[SPEC_BYTES], *save = NULL;
   int count = 0;
   if (strlen(spec) >= sizeof text) {
@@ -217,32 +217,36 @@ static int parse_all(const char *spec, const struct tmb_net_up *up,
 
 int tmb_hooks_open(const char *spec, const struct tmb_net_env *env, const struct tmb_net_ops **ops,
                    struct tmb_net **net) {
-  const struct tmb_hook_kind *found[KINDS];
+  const struct tmb_hook_kind *found[TMB_HOOKS];
+  struct tmb_hook *chain[TMB_HOOKS]; /* the innermost first */
   const int count = spec ? parse_all(spec, env->up, found) : 0;
   if (count < 0) return TMB_E_ARG;
   if (!count) return (*ops)->open(env, net);
   const struct tmb_net_ops *inner = *ops;
   for (int i = 0; i < count; i++) {
-    struct tmb_hook *h = &in_use[i];
-    *h = (struct tmb_hook){.inner = inner, .table = pass_table(inner), .rank = env->rank};
+    struct tmb_hook *h = chain[i] = &tmb_hooks.hook[found[count - 1 - i]->id];
+    h->inner = inner;
+    h->table = pass_table(inner);
+    h->rank = env->rank;
+    h->hold = NULL;
+    h->used[0] = h->used[1] = 0;
     inner = &h->table;
   }
   /* Upcalls go in the other direction: the innermost hook is called first. */
   const struct tmb_net_up *up = env->up;
   for (int i = count - 1; i >= 0; i--) {
-    struct tmb_hook *h = &in_use[i];
+    struct tmb_hook *h = chain[i];
     h->outer_up = up;
     h->up = *up;
     found[count - 1 - i]->begin(h);
     up = &h->up;
   }
-  static struct tmb_net_env inner_env; /* the conduit keeps the address */
-  inner_env = *env;
-  inner_env.up = up;
-  const int rc = (*ops)->open(&inner_env, &in_use[0].net);
+  tmb_hooks.inner_env = *env;
+  tmb_hooks.inner_env.up = up;
+  const int rc = (*ops)->open(&tmb_hooks.inner_env, &chain[0]->net);
   if (rc) return rc;
-  for (int i = 1; i < count; i++) in_use[i].net = (struct tmb_net *)(void *)&in_use[i - 1];
-  *ops = &in_use[count - 1].table;
-  *net = (struct tmb_net *)(void *)&in_use[count - 1];
+  for (int i = 1; i < count; i++) chain[i]->net = (struct tmb_net *)(void *)chain[i - 1];
+  *ops = &chain[count - 1]->table;
+  *net = (struct tmb_net *)(void *)chain[count - 1];
   return 0;
 }

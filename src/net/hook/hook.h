@@ -2,7 +2,8 @@
 /*
  * Hook conduits: tables that wrap another one, to see what passes or to disturb it.
  *
- * Owns: struct tmb_hook, what a hook in use is; declarations of this folder. tmb_hooks_open is
+ * Owns: struct tmb_hook, what a hook in use is; struct tmb_hooks, the state of all (state.c);
+ * declarations of this folder. tmb_hooks_open is
  * called by core, once, in place of the conduit's open. Calls: the wrapped conduit. A setting names
  * hooks, the outermost first, with options: "trace/fault:seed=7,again=20". A hook starts as a table
  * that passes everything on (hook.c), replaces the slots that it is about, and may give the conduit
@@ -14,7 +15,12 @@
 #ifndef TMB_NET_HOOK_H
 #define TMB_NET_HOOK_H
 
+#include "base/compiler.h"
 #include "net/net.h"
+
+enum tmb_hook_id { TMB_HOOK_TRACE, TMB_HOOK_DELAY, TMB_HOOK_FAULT, TMB_HOOKS };
+
+#define TMB_HOOK_OPTIONS 6 /* most of one kind; fixed by the options of fault.c */
 
 /* A hook in use. */
 struct tmb_hook {
@@ -24,8 +30,18 @@ struct tmb_hook {
   struct tmb_net_up up;            /* what the wrapped conduit sees */
   const struct tmb_net_up *outer_up;
   uint32_t rank;
-  struct tmb_hold *hold; /* of tmb_hold_begin, else NULL */
+  struct tmb_hold *hold;            /* of tmb_hold_begin, else NULL */
+  int64_t option[TMB_HOOK_OPTIONS]; /* in the order of the kind's options */
+  int64_t used[2];                  /* fault.c: credits of requests, of replies; atomic */
 };
+
+/* The state of the hooks of this process. Written by hook.c, but for what says otherwise. */
+struct tmb_hooks {
+  struct tmb_hook hook[TMB_HOOKS];
+  struct tmb_net_env inner_env; /* the conduit keeps the address */
+  uint64_t drawn;               /* random.c: numbers so far; atomic */
+};
+extern struct tmb_hooks tmb_hooks TMB_HIDDEN;
 
 static inline struct tmb_hook *tmb_hook_of(struct tmb_net *net) {
   return (struct tmb_hook *)(void *)net;
@@ -34,12 +50,13 @@ static inline struct tmb_hook *tmb_hook_of(struct tmb_net *net) {
 /* A number that may be given to a hook. */
 struct tmb_hook_option {
   const char *name; /* NULL ends the list */
-  int64_t *value;   /* holds the default */
+  int64_t usual;    /* the default */
   int64_t min, max;
 };
 
 struct tmb_hook_kind {
   const char *name;
+  enum tmb_hook_id id;
   const struct tmb_hook_option *options;
   /* Replace slots of hook->table and hook->up; options are set. */
   void (*begin)(struct tmb_hook *hook);

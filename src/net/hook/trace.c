@@ -16,7 +16,7 @@
 
 #define TEXT_BYTES 96 /* of a line of the trace; chosen 2026-11-22 */
 
-static struct tmb_hook *self;
+static struct tmb_hook *const self = &tmb_hooks.hook[TMB_HOOK_TRACE];
 
 static const char *const category_name[] = {"short", "medium", "long"};
 
@@ -96,7 +96,6 @@ static void up_peer_lost(uint32_t peer, const char *why) {
 
 static void begin(struct tmb_hook *hook) {
   struct tmb_net_ops *t = &hook->table;
-  self = hook;
   hook->up.am = up_am;
   hook->up.peer_lost = up_peer_lost;
   t->am_send = am_send;
@@ -108,4 +107,4 @@ static void begin(struct tmb_hook *hook) {
   if (t->atomic) t->atomic = atomic_op;
 }
 
-const struct tmb_hook_kind tmb_hook_trace = {.name = "trace", .begin = begin};
+const struct tmb_hook_kind tmb_hook_trace = {.name = "trace", .id = TMB_HOOK_TRACE, .begin = begin};
