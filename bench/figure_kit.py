@@ -23,6 +23,7 @@ class Shown:
     says: str
     heads: list = dataclasses.field(default_factory=list)  # of the table
     rows: list = dataclasses.field(default_factory=list)
+    columns: int | None = None  # panels in a row; None: one alone, else two
 
 
 @dataclasses.dataclass

@@ -18,9 +18,10 @@ from pathlib import Path
 
 import plots
 import report
+import sim_figures
 from figure_kit import (BYTES, RANKS, Figure, Shown, at, by_bytes, bytes_text, fastest, is_mpi,
-                        last_x, link_name, middle, of_rounds, ranks, sentence, times)
-from figures_apps import events, ft, hydro, linear, pipeline_c, pipeline_fortran, stencil
+                        in_order, last_x, link_name, middle, of_rounds, ranks, sentence, times)
+from figures_apps import diagrams, events, ft, hydro, linear, pipeline_c, pipeline_fortran, stencil
 from plots import Axis, Bars, Lines
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -188,14 +189,26 @@ def upc(parts):
 # ---- collectives, words, start
 FORM_NAMES = {"board": "shared board", "tree": "dissemination / trees", "flat": "one root",
               "bare": "puts with signal by hand", "default": "the library's choice"}
+# Barriers on one host and between two pretended ones: {form: how it is called}; "by hand" is made
+# of puts with signal.
+LIBRARY = "the library's"
+NEAR_BARRIERS = {"default": LIBRARY, "barrier root": "one root, by hand",
+                 "barrier binomial": "binomial tree, by hand",
+                 "barrier dissemination": "dissemination, by hand",
+                 "openmpi": "Open MPI", "mpich": "MPICH"}
+FAR_BARRIERS = {"far library": LIBRARY, "far root": "one root, by hand",
+                "far binomial": "binomial tree, by hand",
+                "far dissemination": "dissemination, by hand", "far nodes": "two-level, by hand"}
 
 
-def forms_series(data, name, size):
-    series = {}
+def forms_series(data, name, size, names=None):
+    """{how a form is called: points by ranks} of one collective of one size."""
+    series, names = {}, names or FORM_NAMES
     for job in data["jobs"]:
         for r in job["records"]:
             for form in r["sides"] if (r["name"], r["bytes"]) == (name, size) else ():
-                series.setdefault(FORM_NAMES[form], []).append((job["ranks"], *of_rounds(r, form)))
+                if form in names:
+                    series.setdefault(names[form], []).append((job["ranks"], *of_rounds(r, form)))
     return series
 
 
@@ -219,19 +232,23 @@ def coll_points(data, kind):
 
 
 def barrier(parts):
-    series = forms_series(parts["forms"], "barrier", 0)
-    for part in ("coll", "coll4", "coll8"):
-        for name, points in coll_points(parts[part], "barrier").items() if part in parts else ():
-            series.setdefault(name, []).append((parts[part]["ranks"], *points[0][1:]))
-    series = {n: sorted(p) for n, p in series.items()}
-    if "the library's choice" not in series:
-        return None
-    x = series["the library's choice"][-1][0]
-    ours = at(series, "the library's choice", x)
-    slow = max((at(series, n, x), n) for n in series if at(series, n, x))
-    return Shown([Lines(RANKS, Axis("time of a barrier", "us", log=True), series)],
-                 f"With {x} ranks the library's choice takes {plots.number(ours)} us, the slowest "
-                 f"form ({slow[1]}) {plots.number(slow[0])} us.")
+    panels, said = [], []
+    axis = Axis("time of a barrier", "us", log=True)
+    for title, names in (("one host: shared memory", NEAR_BARRIERS),
+                         ("two pretended hosts: udp, loopback", FAR_BARRIERS)):
+        series = forms_series(parts["forms"], "barrier", 0, names)
+        series = in_order({n: sorted(p) for n, p in series.items()}, names.values())
+        if LIBRARY not in series:
+            continue
+        panels.append(Lines(RANKS, axis, series, title))
+        x = series[LIBRARY][-1][0]
+        ours, other = at(series, LIBRARY, x), fastest(series, x, [n for n in series
+                                                                  if n != LIBRARY])
+        text = f"{title.split(':')[0]}, {x} ranks: the library's barrier takes " \
+               f"{plots.number(ours)} us"
+        said.append(text + (f", the fastest other, {other[0]}, {plots.number(other[1])} us"
+                            if other else ""))
+    return Shown(panels, sentence("", said)) if panels else None
 
 
 def collectives(parts):
@@ -390,6 +407,11 @@ FIGURES = [
     Figure("pipeline-fortran", "Pipeline (sync_p2p), strong scaling, in coarray Fortran",
            ("pipeline",), "The same kernel in coarray Fortran, by form of synchronisation.",
            pipeline_fortran),
+    Figure("diagrams", "Pipeline on four ranks: who works when", ("diagrams",),
+           "From traces (`tombolo run --trace`) of examples/diagram.c: each rank has the same "
+           "work, a sleep, and needs the left neighbour's numbers. An arrow runs from a put with "
+           "signal to the wait that it ends. `tombolo view --diagram` draws any trace like this.",
+           diagrams, "one run, from its trace: no spread"),
     Figure("events", "Events of coarray Fortran, in four ways", ("events",),
            "The pipeline in coarray Fortran; TOMBOLO_CAF_EVENTS chooses how its events are built. "
            "Posted: an assignment, then EVENT POST. Attached: the assignment is the post, which "
@@ -430,8 +452,11 @@ FIGURES = [
     Figure("upc", "UPC: ways to hand over data", ("upc",),
            "Data and the notice that they are there, from one thread to another, one way.", upc,
            BAND_SAMPLES),
-    Figure("barrier", "Barrier by algorithm", ("forms", "coll", "coll4", "coll8"),
-           "All ranks on this machine; MPI's barrier beside it.", barrier, BAND_SAMPLES),
+    Figure("barrier", "Barrier by algorithm", ("forms",),
+           "All ranks on this machine, in shared memory and on two pretended hosts, whose ranks "
+           "share no memory with the other's (TOMBOLO_PLACES=2). By hand: made of puts with "
+           "signal; two-level: inside a host to one rank, dissemination among these, and back.",
+           barrier, BAND_SAMPLES),
     Figure("collectives", "Collectives by size", ("forms", "coll", "coll4", "coll8"),
            "Broadcast, all-reduce and all-to-all in each form, and MPI's.", collectives,
            BAND_SAMPLES),
@@ -466,18 +491,37 @@ def shown(figure, data):
     return figure.show(have)
 
 
-def all_shown(data):
-    """[(Figure, Shown)] of all that can be drawn."""
+def all_shown(data, failed=None):
+    """[(Figure, Shown)] of all that can be drawn. failed: called with a figure whose data are not
+    as they should be, and the error; without it the error is raised."""
     found = []
     for figure in FIGURES:
-        one = shown(figure, data)
+        try:
+            one = shown(figure, data)
+        except (LookupError, ValueError, TypeError, ArithmeticError, StopIteration) as error:
+            if not failed:
+                raise
+            failed(figure, error)
+            continue
         if one and one.panels:
             found.append((figure, one))
     return found
 
 
+def simulated(data):
+    """[(Figure, Shown)] of what simulate.py has computed. data: its JSON, or None."""
+    if not data:
+        return []
+    results = {name: {tuple(one["key"]): one for one in found}
+               for name, found in data.get("results", {}).items()}
+    return [(Figure(spec["name"], spec["title"], ("sim",), spec["about"], None,
+                    "computed: no spread", spec["command"]),
+             Shown([sim_figures.panel_of(panel) for panel in spec["panels"]], spec["says"]))
+            for spec in sim_figures.specs(results)]
+
+
 def drawing(figure, one):
-    return plots.draw(figure.title, *one.panels)
+    return plots.draw(figure.title, *one.panels, columns=one.columns)
 
 
 # ---- the kept figures: docs/figures

@@ -10,7 +10,26 @@ import statistics
 import plots
 from figure_kit import (OUR_WAYS, RANKS, Shown, at, by_ranks, bytes_text, fastest, in_order,
                         is_mpi, last_x, middle, ranks, sentence, times)
-from plots import Axis, Lines, Ratio, Stacked
+from plots import Axis, Lanes, Lines, Ratio, Stacked
+
+
+WORK = ("computes", "waits", "sends")  # what is drawn last is on top
+TICK = 0.003  # of the whole time: the least width that is drawn
+
+
+def diagrams(parts):
+    """Who works when, a panel a trace; what is shorter than a tick is drawn as one."""
+    panels, said, records = [], [], parts["diagrams"]["records"]
+    for r in records:
+        tick = 1e3 * r["seconds"] * TICK
+        lanes = {lane: [(begin, max(end, begin + tick), kind) for begin, end, kind in
+                        sorted(spans, key=lambda span: WORK.index(span[2]))]
+                 for lane, spans in r["lanes"].items()}
+        panels.append(Lanes(Axis("time", "ms"), lanes, tuple(map(tuple, r["arrows"])), r["title"]))
+        said.append(f"{r['title']}: {plots.number(1e3 * r['seconds'])} ms, in which a rank "
+                    f"computes {100 * r['shares']['computes']:.0f} % of the time and waits "
+                    f"{100 * r['shares']['waits']:.0f} %")
+    return Shown(panels, sentence("", said), columns=1) if panels else None
 
 
 def panels_by_ranks(data, keep, names, ratio=None, y=Axis("time of an iteration", "ms", log=True)):

@@ -155,28 +155,10 @@ a way that waits without yielding shows the scheduler.
 """
 
 
-# Drawings of traces, which are no measurement of the study.
-TAIL = """
-## Execution diagrams
-
-Four ranks of a pipeline, drawn from a trace: who computes, who waits, and which put ends a wait.
-[OBSERVE.md](OBSERVE.md) has the commands.
-
-One block an iteration: the ranks work one after the other.
-
-![One block]({folder}/pipeline-one.svg)
-
-Eight blocks: the ranks overlap.
-
-![Eight blocks]({folder}/pipeline-diagram.svg)
-"""
-
-
 def figures_page(figures, data, folder):
     """The Markdown page; folder: of the SVGs, as seen from the page."""
     lines = [HEAD.format(version=plots.load().__version__)]
     lines += [f"* [{figure.title}](#{anchor(figure.title)})" for figure, _ in figures]
-    lines += ["* [Execution diagrams](#execution-diagrams)"]
     for figure, one in figures:
         lines += ["", f"## {figure.title}", "", figure.about, "",
                   f"![{figure.title}]({folder}/{figure.name}.svg)", "", f"**{one.says}**", ""]
@@ -184,7 +166,7 @@ def figures_page(figures, data, folder):
             lines += ["| " + " | ".join(one.heads) + " |", "|" + "---|" * len(one.heads)]
             lines += ["| " + " | ".join(row) + " |" for row in one.rows] + [""]
         lines += [f"* {name}: {text}" for name, text in facts_of(figure, data)]
-    return "\n".join(lines) + "\n" + TAIL.format(folder=folder)
+    return "\n".join(lines) + "\n"
 
 
 def anchor(title):

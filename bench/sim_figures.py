@@ -510,7 +510,7 @@ def specs(results):
     for make, needs in FIGURES.items():
         try:
             out += make(results)
-        except (KeyError, ValueError, TypeError, ZeroDivisionError) as error:
+        except (LookupError, ValueError, TypeError, ArithmeticError) as error:
             print(f"simulate: no figure {make.__name__} of {', '.join(needs)}: "
                   f"{type(error).__name__} {error}", file=sys.stderr)
     return [{"order": i, **spec} for i, spec in enumerate(out)]

@@ -7,13 +7,14 @@
 # and what put with signal, two levels and more rails change on every machine. Nothing is fitted to
 # the published figures. Writes FOLDER/simulation.json, .md and .html (self-contained, SVG).
 #   bench/simulate.py [--quick] [--build build] [--out simulation] [--json FILE] [--jobs 2]
-#                     [--figures docs/figures]
+#                     [--budget S] [--figures docs/figures]
 import argparse
 import html
 import json
 import statistics
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -36,14 +37,18 @@ class Simulator:
     def __init__(self, options):
         self.program = options.build / "bin" / "tombolo"
         self.jobs, self.limit = options.jobs, options.timeout
+        self.until = time.monotonic() + (options.budget or float("inf"))
 
     def _one(self, words):
+        limit = min(self.limit, self.until - time.monotonic())
+        if limit <= 0:
+            return {"error": "not run: the time of all is spent", "command": words}
         command = [self.program, "sim", *map(str, words), "--json", "-"]
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  text=True, timeout=self.limit)
+                                  text=True, timeout=limit)
         except subprocess.TimeoutExpired:
-            return {"error": f"not done after {self.limit} s", "command": words}
+            return {"error": f"not done after {limit:.0f} s", "command": words}
         if done.returncode:
             return {"error": done.stderr.strip(), "command": words}
         return json.loads(done.stdout)
@@ -235,6 +240,7 @@ def main():
     parser.add_argument("--figures", type=Path, metavar="FOLDER",
                         help="keep the figures there, as docs/figures: SVG, and data/*.json")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one simulation")
+    parser.add_argument("--budget", type=float, help="seconds for all; then what there is is shown")
     options = parser.parse_args()
     options.build = options.build.resolve()
     if not (options.build / "sim" / "sim").exists():

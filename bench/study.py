@@ -6,7 +6,8 @@
 # Runs measuring programs one after the other (parts), keeps what they print and their JSON, and
 # writes FOLDER/report.html and .md with every figure (figures.py, report.py). A part that cannot
 # run here (a peer or root is missing) is named with the reason; one that has spent its time keeps
-# what it has. A run that was interrupted goes on where it was; --fresh begins again. With PART only
+# what it has. All parts of a run together end in time, too: what is left then, and a run that was
+# interrupted, the next call goes on with; --fresh begins again. With PART only
 # those are measured, and the report also has what the others have measured before in that folder.
 # --docs: the parts of docs/figures, in 25 minutes; then figures.py --adopt FOLDER.
 #   tombolo study [PART...] [--hosts a,b] [--ranks 1,2,4,8] [--quick | --docs] [--out study]
@@ -34,17 +35,22 @@ MARGIN_S, GRACE_S = 30, 8  # of a part that does not stop by itself: to be asked
 QUICK, DOCS, FULL = range(3)
 # Seconds of a part in each kind of run; 0: it is not one of that run.
 SECONDS = {
-    "pipeline": (24, 220, 240), "events": (12, 50, 60), "stencil": (14, 110, 120),
-    "hydro": (14, 130, 150),
-    "matmul": (10, 65, 75), "cholesky": (10, 65, 75), "ft1": (14, 80, 90),
-    "ft2d": (0, 60, 80), "ops": (20, 50, 60),
-    "overlap": (14, 60, 60), "overlapnet": (0, 80, 90),
-    "opsfar": (20, 50, 60), "opsofi": (0, 60, 60), "opsmpi": (0, 50, 60), "forms": (14, 90, 100),
-    "coll": (10, 50, 50), "coll4": (0, 80, 90), "upc": (10, 60, 60), "fetchadd": (12, 60, 60),
-    "start": (12, 100, 120), "silent": (0, 40, 60), "rails": (0, 120, 140),
-    "bench": (30, 0, 120), "apps": (0, 0, 180), "apps4": (0, 0, 180), "caf": (0, 0, 180),
-    "net": (0, 0, 120), "ft": (0, 150, 180), "apps4hosts": (0, 0, 180), "sim": (45, 0, 400),
+    "pipeline": (24, 140, 220), "events": (12, 40, 60), "stencil": (14, 80, 110),
+    "hydro": (14, 100, 140),
+    "matmul": (10, 55, 75), "cholesky": (10, 55, 75), "diagrams": (10, 20, 20),
+    "ft1": (14, 70, 90), "ft2d": (0, 50, 80), "ft": (0, 130, 180), "ops": (20, 60, 60),
+    "overlap": (14, 50, 60), "overlapnet": (0, 60, 90),
+    "opsfar": (20, 40, 60), "opsofi": (0, 40, 60), "opsmpi": (0, 40, 60), "forms": (14, 80, 100),
+    "coll": (10, 40, 50), "coll4": (0, 60, 90), "upc": (10, 40, 60), "fetchadd": (12, 40, 60),
+    "start": (12, 70, 120), "silent": (0, 30, 60), "rails": (0, 80, 120),
+    "sim": (45, 0, 240),
+    "bench": (30, 0, 120), "apps": (0, 0, 150), "apps4": (0, 0, 150), "caf": (0, 0, 150),
+    "net": (0, 0, 100), "apps4hosts": (0, 0, 120),
 }
+# Seconds that all parts together may take in each kind of run: less than is promised of it, for
+# what is compiled before, and for the report.
+ALL_SECONDS = (300, 24 * 60, 54 * 60)
+LEAST_S = 3  # a part that would have less is left to the next call
 
 
 def kind_of(options):
@@ -57,7 +63,8 @@ def part_seconds(name, options):
 
 
 def parts(options):
-    """{name: (title, command, function that makes rows of its JSON)}; {json} is replaced."""
+    """{name: (title, command, function that makes rows of its JSON)}, in the order in which they
+    run: what nothing else shows comes first. {json} and {budget} are replaced."""
     quick = options.quick
     bench = [options.build / "bin" / "tombolo", "bench", "--json={json}",
              *(["--quick", "p2p", "am", "notify"] if quick else ["all"])]
@@ -65,17 +72,17 @@ def parts(options):
     hosts = ["--hosts", options.hosts] if options.hosts else []
     ranks = ["--ranks", options.ranks]
 
-    def script(part, name, *words, rounds=5):
+    def script(name, *words, rounds=5):
         return [sys.executable, HERE / "compare" / name, "--build", options.build, "--rounds",
-                options.rounds or (2 if quick else rounds), "--budget",
-                part_seconds(part, options), "--json", "{json}", *words]
+                options.rounds or (2 if quick else rounds), "--budget", "{budget}", "--json",
+                "{json}", *words]
 
     def scaling(part, title):
-        return (title, script(part, "scaling.py", part, *ranks, *hosts, *less,
+        return (title, script("scaling.py", part, *ranks, *hosts, *less,
                               rounds=2 if part in ("matmul", "cholesky") else 5), scaling_rows)
 
-    def ops(part, title, *words, name="ops.py"):
-        return title, script(part, name, *words, *less, rounds=3), ops_rows
+    def ops(title, *words, name="ops.py"):
+        return title, script(name, *words, *less, rounds=3), ops_rows
 
     size = "W" if quick else "A"
     few = [str(n) for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)][:5 if quick else None]
@@ -86,51 +93,53 @@ def parts(options):
         "hydro": scaling("hydro", "Hydrodynamics by ranks"),
         "matmul": scaling("matmul", "Matrix product by ranks"),
         "cholesky": scaling("cholesky", "Cholesky factorisation by ranks"),
+        "diagrams": ("Pipeline on 4 ranks, who works when: from traces",
+                     script("diagrams.py", rounds=1), diagram_rows),
         "ft1": ("NAS FT on this machine, 2 ranks: flavours of put, MPI, FFTW's transform over MPI",
-                script("ft1", "ft.py", "--class", size, rounds=3), ft_rows),
+                script("ft.py", "--class", size, rounds=3), ft_rows),
         "ft2d": ("NAS FT on this machine, 4 ranks as 2 x 2: two exchanges a transform",
-                 script("ft2d", "ft.py", "--class", size, "--ranks", "4", "--grid", "2x2",
+                 script("ft.py", "--class", size, "--ranks", "4", "--grid", "2x2",
                         rounds=2), ft_rows),
-        "ops": ops("ops", "Overhead, gap and latency by size, one host"),
-        "opsfar": ops("opsfar", "The same, ranks that share no memory: conduit udp", "--far"),
-        "opsofi": ops("opsofi", "The same: conduit ofi", "--far", "--conduit", "ofi"),
-        "opsmpi": ops("opsmpi", "The same: conduit mpi", "--far", "--conduit", "mpi"),
-        "overlap": ops("overlap", "Share hidden by size, one host, with and without the thread",
+        "ft": ("NAS FT on four hosts, 1 Gbit/s, beside MPI",
+               script("net.py", "--ft", "--ft-class", size),
+               functools.partial(ft_rows, far=True)),
+        "ops": ops("Overhead, gap and latency by size, one host"),
+        "opsfar": ops("The same, ranks that share no memory: conduit udp", "--far"),
+        "opsofi": ops("The same: conduit ofi", "--far", "--conduit", "ofi"),
+        "opsmpi": ops("The same: conduit mpi", "--far", "--conduit", "mpi"),
+        "overlap": ops("Share hidden by size, one host, with and without the thread",
                        name="overlap.py"),
-        "overlapnet": ops("overlapnet", "The same: two hosts, 1 Gbit/s", "--lab",
+        "overlapnet": ops("The same: two hosts, 1 Gbit/s", "--lab",
                           name="overlap.py"),
-        "upc": ("Ways of UPC to hand over data", script("upc", "upc_ways.py", rounds=3), ops_rows),
+        "upc": ("Ways of UPC to hand over data", script("upc_ways.py", rounds=3), ops_rows),
         "forms": ("Barrier, broadcast, all-reduce and exchange in each form",
-                  script("forms", "forms.py", "--ranks", "2,4,8" if quick else "2,4,8,16,32",
+                  script("forms.py", "--ranks", "2,4,8" if quick else "2,4,8,16,32",
                          rounds=3), forms_rows),
-        "coll": ("Collectives beside MPI, 2 ranks", script("coll", "compare.py"), coll_rows),
+        "coll": ("Collectives beside MPI, 2 ranks", script("compare.py"), coll_rows),
         "coll4": ("Collectives beside MPI, 4 ranks",
-                  script("coll4", "compare.py", "--ranks", "4", rounds=3), coll_rows),
-        "fetchadd": ("Fetch-and-add by processes", script("fetchadd", "fetchadd.py", *less),
+                  script("compare.py", "--ranks", "4", rounds=3), coll_rows),
+        "fetchadd": ("Fetch-and-add by processes", script("fetchadd.py", *less),
                      scaling_rows),
         "start": ("Start and memory of a job by ranks",
-                  script("start", "starts.py", "--ranks", ",".join(few), rounds=3), scaling_rows),
+                  script("starts.py", "--ranks", ",".join(few), rounds=3), scaling_rows),
         "silent": ("Operations whose target makes no call",
-                   script("silent", "silent.py", rounds=2), silent_rows),
-        "bench": ("Operations beside their floors", bench, bench_rows),
-        "apps": ("Applications beside MPI and ScaLAPACK, 2 ranks", script("apps", "apps.py", *less),
-                 app_rows),
-        "apps4": ("Applications beside MPI and ScaLAPACK, 4 ranks",
-                  script("apps4", "apps.py", "--ranks", "4", *less), app_rows),
-        "caf": ("Applications in coarray Fortran beside OpenCoarrays, 2 ranks",
-                script("caf", "caf_apps.py"), caf_rows),
-        "net": ("Two ranks on two hosts, beside MPI over TCP", script("net", "net.py"), net_rows),
+                   script("silent.py", rounds=2), silent_rows),
         "rails": ("Puts and messages over one to four links, two hosts",
-                  script("rails", "rails.py", rounds=3), rails_rows),
-        "ft": ("NAS FT on four hosts, 1 Gbit/s, beside MPI",
-               script("ft", "net.py", "--ft", "--ft-class", size),
-               functools.partial(ft_rows, far=True)),
-        "apps4hosts": ("matmul and cholesky on four hosts, 1 Gbit/s, beside ScaLAPACK",
-                       script("apps4hosts", "net.py", "--apps", "--problem",
-                              "1000" if quick else "4000"), app_rows),
+                  script("rails.py", rounds=3), rails_rows),
         "sim": ("At scale, simulated, beside the published figures of the original study",
                 [sys.executable, HERE / "simulate.py", *less, "--build", options.build, "--out",
-                 options.out / "simulation", "--json", "{json}"], sim_rows),
+                 options.out / "simulation", "--budget", "{budget}", "--json", "{json}"], sim_rows),
+        "bench": ("Operations beside their floors", bench, bench_rows),
+        "apps": ("Applications beside MPI and ScaLAPACK, 2 ranks", script("apps.py", *less),
+                 app_rows),
+        "apps4": ("Applications beside MPI and ScaLAPACK, 4 ranks",
+                  script("apps.py", "--ranks", "4", *less), app_rows),
+        "caf": ("Applications in coarray Fortran beside OpenCoarrays, 2 ranks",
+                script("caf_apps.py"), caf_rows),
+        "net": ("Two ranks on two hosts, beside MPI over TCP", script("net.py"), net_rows),
+        "apps4hosts": ("matmul and cholesky on four hosts, 1 Gbit/s, beside ScaLAPACK",
+                       script("net.py", "--apps", "--problem",
+                              "1000" if quick else "4000"), app_rows),
     }
 
 
@@ -236,6 +245,12 @@ def silent_rows(data):
     for r in data["records"]:
         yield (r["operation"], {f"conduit {r['conduit']}": side(statistics.median(r["us"]), "us",
                                                                 r["us"])}, None, None, None)
+
+
+def diagram_rows(data):
+    for r in data["records"]:
+        yield r["title"], {way: side(100 * part, "%") for way, part in r["shares"].items()}, \
+            None, None, None
 
 
 def rails_rows(data):
@@ -348,7 +363,6 @@ def run_part(name, command, folder, limit, progress):
     """Runs one part. Returns (JSON or None, reason why not, or what was cut)."""
     raw = folder / f"{name}.json"
     raw.unlink(missing_ok=True)
-    command = [str(c).replace("{json}", str(raw)) for c in command]
     progress.start(name, command)
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                              stdin=subprocess.DEVNULL, start_new_session=True)
@@ -368,7 +382,10 @@ def run_part(name, command, folder, limit, progress):
         return None, f"{cut + ': ' if cut else ''}exit code {child.returncode}: {last}"
     if child.returncode and not cut:
         cut = f"exit code {child.returncode}: {last}"
-    return json.loads(raw.read_text()), cut
+    try:
+        return json.loads(raw.read_text()), cut
+    except ValueError as error:
+        return None, f"{raw.name} is no JSON: {error}"
 
 
 @functools.lru_cache
@@ -387,17 +404,27 @@ def mode_of(build):
 
 
 def measure(name, command, options, progress):
-    """Runs one part and puts into its JSON where and when it was measured."""
+    """Runs one part and puts into its JSON where and when it was measured. Returns (JSON or None,
+    what was not done); (None, None) if no time is left for it."""
+    limit = min(part_seconds(name, options), options.until - time.monotonic())
+    if limit < LEAST_S:
+        print(f"study: {name}: left to the next call: the time of this one is spent", flush=True)
+        return None, None
+    raw = options.out / f"{name}.json"
+    command = [str(c).replace("{json}", str(raw)).replace("{budget}", f"{limit:.0f}")
+               for c in command]
     load, mode = os.getloadavg()[0], mode_of(options.build)
-    data, reason = run_part(name, command, options.out, part_seconds(name, options), progress)
+    begin = time.monotonic()
+    data, reason = run_part(name, command, options.out, limit, progress)
     if data is not None:
         facts = dict(machine())
         data["study"] = {"date": facts["date"], "revision": facts["revision"], "mode": mode,
                          "machine": f"{facts['processor']}, {facts['processors']} processors, "
                                     f"kernel {facts['kernel']}",
                          "peers": facts["peers"], "load": f"{load:.1f}", "cut": reason,
-                         "command": " ".join(str(c) for c in command)}
-        (options.out / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n")
+                         "seconds": round(time.monotonic() - begin, 1),
+                         "command": " ".join(command)}
+        raw.write_text(json.dumps(data, indent=1) + "\n")
     progress.end("measured" if data else f"not measured: {reason}")
     return data, reason
 
@@ -445,15 +472,44 @@ def section_of(name, entry, data, reason):
             "reason": None if found else reason}
 
 
-def write_report(options, sections, data):
-    """report.html and report.md of what there is so far; the same sections, figures, sentences."""
-    facts, undrawn = machine(), plots.missing()
-    if undrawn:
-        facts.append(("drawings", f"none: {undrawn}"))
-    drawn = [(figure, one, None if undrawn else figures.drawing(figure, one))
-             for figure, one in figures.all_shown(data)]
-    (options.out / "report.md").write_text(report.markdown(facts, drawn, sections, data))
-    (options.out / "report.html").write_text(report.page(facts, drawn, sections, data))
+class Report:
+    """report.html and report.md of what there is so far. A figure whose parts are as before is not
+    drawn again: a drawing takes a third of a second, and the report is written after each part."""
+
+    def __init__(self, options):
+        self.folder, self.undrawn, self.before = options.out, plots.missing(), {}
+        self.named, self.sim = set(), (None, [])
+
+    def drawing(self, figure, one, data):
+        key = [id(data.get(part)) for part in figure.parts]
+        if self.undrawn:
+            return None
+        if self.before.get(figure.name, (None, None))[0] != key:
+            self.before[figure.name] = key, figures.drawing(figure, one)
+        return self.before[figure.name][1]
+
+    def lost(self, figure, error):
+        """Names a figure whose data are not as they should be, once; the others are drawn."""
+        if figure.name not in self.named:
+            print(f"study: no figure {figure.name}: {type(error).__name__} {error}", flush=True)
+        self.named.add(figure.name)
+
+    def simulated(self, data):
+        """Figures of the simulation, made once."""
+        if id(data) != self.sim[0]:
+            self.sim = id(data), figures.simulated(data)
+        return self.sim[1]
+
+    def write(self, sections, data):
+        """data: {part: JSON}; each JSON stays the same object until the end of the run."""
+        facts = machine()
+        if self.undrawn:
+            facts.append(("drawings", f"none: {self.undrawn}"))
+        shown = [*figures.all_shown(data, self.lost), *self.simulated(data.get("sim"))]
+        drawn = [(figure, one, self.drawing(figure, one, data)) for figure, one in shown]
+        for kind, text in (("md", report.markdown(facts, drawn, sections, data)),
+                           ("html", report.page(facts, drawn, sections, data))):
+            (self.folder / f"report.{kind}").write_text(text)
 
 
 def options_of():
@@ -480,6 +536,9 @@ def options_of():
     if set(options.wanted) - set(SECONDS):
         parser.error(f"no part {', '.join(sorted(set(options.wanted) - set(SECONDS)))}: expected "
                      f"{', '.join(SECONDS)}")
+    # A call that names its parts has the time that these need.
+    options.until = time.monotonic() + (float("inf") if options.part or options.only else
+                                        ALL_SECONDS[kind_of(options)])
     options.ranks = options.ranks or ("1,2,4" if options.quick else "1,2,4,8")
     for number in options.ranks.split(","):
         if not number.isdigit() or not 1 <= int(number) <= 4096:
@@ -535,11 +594,12 @@ def main():
               "begins again)")
     progress = Progress({name: part_seconds(name, options) for name in known
                          if name in options.wanted and name not in run.done})
-    every, sections = {}, []
+    every, sections, report_of = {}, [], Report(options)
     for name, (title, command, rows) in known.items():
-        reason = run.done.get(name)
-        if name in options.wanted and name not in run.done:
-            data, reason = measure(name, command, options, progress)
+        asked = name in options.wanted and name not in run.done
+        data, reason = measure(name, command, options, progress) if asked else \
+            (None, run.done.get(name))
+        if asked and (data or reason):
             run.done[name] = reason
             run.save()
         else:
@@ -549,8 +609,8 @@ def main():
                 continue
         every[name] = data
         sections.append(section_of(name, (title, command, rows), data, reason))
-        write_report(options, sections, every)
-    run.save(ended=True)
+        report_of.write(sections, every)
+    run.save(ended=not set(options.wanted) - set(run.done))
     rows = [row for section in sections for row in section["rows"]]
     missed, met = sum(row[4] is False for row in rows), sum(row[4] is True for row in rows)
     print(f"study: {met} targets met, {missed} missed; {options.out / 'report.html'}")

@@ -33,6 +33,8 @@ if(TARGET tombolo_tool AND TMB_BENCH)
   set(tmb_lab "${PROJECT_SOURCE_DIR}/tests/net")
   install(FILES "${tmb_lab}/lab.py" "${tmb_lab}/confine.py" "${tmb_lab}/fair_test.py"
     DESTINATION "${tmb_study}/tests/net" COMPONENT tools)
+  install(FILES "${PROJECT_SOURCE_DIR}/examples/diagram.c" DESTINATION "${tmb_study}/examples"
+    COMPONENT tools)
   file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/share/tombolo")
   file(CREATE_LINK "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/share/tombolo/study" SYMBOLIC)
 endif()

@@ -4,12 +4,16 @@
 # forms.py: barrier, broadcast, all-reduce and exchange in each form, by size and number of ranks.
 #
 # Compiles forms_gex.c and runs it with each form in alternation: the board (memory that the ranks
-# share), trees and other schedules, the form of two levels between two pretended hosts, and bare
-# puts with signal from rank to rank, as a program without collectives writes them. Each run checks
-# a sum. What is not done within --timeout is named; what it has printed counts. When --budget is
-# spent, larger jobs are left out.
+# share), trees and other schedules, and bare puts with signal from rank to rank, as a program
+# without collectives writes them. Of barriers it also measures trees and dissemination by hand,
+# MPI's (forms_mpi.c), and barriers between two pretended hosts, whose ranks share no memory with
+# the other's, with one of two levels. Each run checks a sum. What is not done within --timeout is
+# named, and a form that has failed is not run on more ranks; what it has printed counts. When
+# --budget is spent, larger jobs are left out.
 #   bench/compare/forms.py [--build build] [--ranks 2,4,8,16,32,64] [--rounds 3] [--json FILE]
 import argparse
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,15 +21,56 @@ from pathlib import Path
 
 import series
 from budget import Budget, add_options
-from compare import HERE, ROOT
+from compare import HERE, PEERS, ROOT
 
 TREES = "broadcast=knomial,allreduce=doubling,exchange=pairwise"
+TWO_HOSTS = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"}
 # form: (environment, arguments)
 FORMS = {"board": ({"TOMBOLO_COLL_ALG": "all=board", "TOMBOLO_COLL_BOARD_MAX": "1MB"}, []),
-         "tree": ({"TOMBOLO_COLL_ALG": TREES, "TOMBOLO_BARRIER": "DISSEM"}, []),
-         "flat": ({"TOMBOLO_COLL_ALG": "all=flat", "TOMBOLO_BARRIER": "AMCENTRAL"}, []),
+         "tree": ({"TOMBOLO_COLL_ALG": TREES}, []),
+         "flat": ({"TOMBOLO_COLL_ALG": "all=flat"}, []),
          "bare": ({}, ["bare"]),
-         "default": ({}, [])}
+         "default": ({}, []),
+         **{f"barrier {way}": ({}, ["barrier", way])
+            for way in ("root", "binomial", "dissemination")},
+         **{f"far {way}": (TWO_HOSTS, ["barrier", way])
+            for way in ("library", "root", "binomial", "dissemination", "nodes")}}
+MPI_BARRIERS, MPI_BARRIERS_CROWDED = 200, 5  # of a sample
+
+
+def compile_all(folder, build):
+    """{form: function(ranks) that gives (command, environment)}"""
+    program = folder / "forms"
+    subprocess.run(list(map(str, [
+        "cc", "-O2", HERE / "forms_gex.c", "-o", program, f"-I{ROOT}/include", f"-L{build}/lib",
+        f"-Wl,-rpath,{build}/lib", "-ltombolo"])), check=True)
+    run = [build / "bin" / "tombolo", "run", "-n"]
+    forms = {form: lambda n, e=environment, a=arguments: ([*run, n, program, *a], e)
+             for form, (environment, arguments) in FORMS.items()}
+    for name, (compiler, launcher) in PEERS.items():
+        if not shutil.which(compiler) or not shutil.which(launcher[0]):
+            print(f"{name}: not installed, left out", file=sys.stderr)
+            continue
+        theirs = folder / f"forms-{name}"
+        subprocess.run([compiler, "-O2", HERE / "forms_mpi.c", "-o", theirs], check=True)
+        forms[name] = lambda n, w=launcher, p=theirs: (
+            [*w, "-n", n, p, MPI_BARRIERS if n <= len(os.sched_getaffinity(0)) else
+             MPI_BARRIERS_CROWDED], {"OMPI_MCA_mpi_yield_when_idle": "1"})
+    return forms
+
+
+def measure(forms, ranks, rounds, budget, failed):
+    """Rows of all forms on so many ranks."""
+    rows = {}
+    for _ in range(rounds):
+        for form, command in forms.items():
+            who, (words, environment) = f"{form}, {ranks} ranks", command(ranks)
+            if form in failed:
+                continue
+            series.merge(rows, form, series.run(who, words, budget, environment))
+            if who in budget.unfinished and not budget.cut:
+                failed.add(form)
+    return series.records(rows, list(forms))
 
 
 def main():
@@ -35,23 +80,14 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, help="runs of each form, in alternation")
     add_options(parser, 20)
     options = parser.parse_args()
-    build = options.build.resolve()
-    budget, jobs = Budget(options), []
+    budget, jobs, failed = Budget(options), [], set()
     with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "forms"
-        subprocess.run(list(map(str, [
-            "cc", "-O2", HERE / "forms_gex.c", "-o", program, f"-I{ROOT}/include",
-            f"-L{build}/lib", f"-Wl,-rpath,{build}/lib", "-ltombolo"])), check=True)
+        forms = compile_all(Path(folder), options.build.resolve())
         for ranks in map(int, options.ranks.split(",")):
-            rows = {}
-            for _ in range(options.rounds):
-                for form, (environment, arguments) in FORMS.items():
-                    command = [build / "bin" / "tombolo", "run", "-n", ranks, program, *arguments]
-                    series.merge(rows, form, series.run(f"{form}, {ranks} ranks", command,
-                                                        budget, environment))
-            jobs.append({"ranks": ranks, "records": series.records(rows, list(FORMS))})
+            jobs.append({"ranks": ranks,
+                         "records": measure(forms, ranks, options.rounds, budget, failed)})
             print(f"\n{ranks} ranks, microseconds")
-            series.show(jobs[-1]["records"], list(FORMS))
+            series.show(jobs[-1]["records"], list(forms))
             budget.save({"rounds": options.rounds, "jobs": jobs})
     return 0
 

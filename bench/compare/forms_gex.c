@@ -3,12 +3,15 @@
  * Collectives of Tombolo in one form, for bench/compare/forms.py.
  *
  * Owns: segment and words of the bare form. Compiled by forms.py; not part of the build. Calls: the
- * public API. The form is chosen by settings (TOMBOLO_COLL_ALG, TOMBOLO_BARRIER), or with the
- * argument "bare" by hand: puts with signal from rank to rank, as a program without collectives
- * writes them: rank 0 tells all others, or hears from all and tells all; in an exchange each puts
- * to each. A line "KIND BYTES MEDIAN LEAST MOST" is of SAMPLES samples, in microseconds.
- * Invariants: word w of rank r counts what rank w has put to r; a bare broadcast and exchange end
- * with a barrier of the same form, so that the next one may overwrite the data.
+ * public API. The form is chosen by settings (TOMBOLO_COLL_ALG), or with the argument "bare" by
+ * hand: puts with signal from rank to rank, as a program without collectives writes them: rank 0
+ * tells all others, or hears from all and tells all; in an exchange each puts to each. With the
+ * arguments "barrier WAY" only barriers are measured: the library's ("library"), or by hand from
+ * puts with signal: "root", "binomial" (a tree up and down), "dissemination", "nodes" (inside each
+ * host to its first rank, dissemination among these, and back). A line "KIND BYTES MEDIAN LEAST
+ * MOST" is of SAMPLES samples, in microseconds. Invariants: word w of rank r counts what rank w has
+ * put to r; a bare broadcast and exchange end with a barrier of the same form, so that the next one
+ * may overwrite the data.
  */
 #define GASNET_SEQ 1
 #include <gasnetex_ext.h>
@@ -27,6 +30,8 @@ static gex_TM_t tm;
 static int rank, size;
 static char *base[RANKS_MAX]; /* segment of each rank, in its own addresses */
 static uint64_t sent[RANKS_MAX], had[RANKS_MAX];
+static int every[RANKS_MAX], node[RANKS_MAX], leader[RANKS_MAX]; /* ranks */
+static int node_size, mine_at, leaders, leader_at;
 static char *in, *out; /* [size][BYTES_MAX] of the library's form */
 
 static double now_us(void) {
@@ -63,6 +68,61 @@ static void bare_barrier(void) {
   }
   for (int r = 1; r < size; r++) (void)hear(r);
   for (int r = 1; r < size; r++) tell(r, NULL, 0);
+}
+
+/* Dissemination among members: count of them, who is number `me`. */
+static void disseminate(const int *member, int count, int me) {
+  for (int k = 1; k < count; k *= 2) {
+    tell(member[(me + k) % count], NULL, 0);
+    (void)hear(member[(me + count - k) % count]);
+  }
+}
+
+static void barrier_dissemination(void) {
+  disseminate(every, size, rank);
+}
+
+static void barrier_binomial(void) {
+  int k = 1;
+  for (; k < size && !(rank & k); k *= 2)
+    if (rank + k < size) (void)hear(rank + k);
+  if (rank) tell(rank - k, NULL, 0);
+  if (rank) (void)hear(rank - k);
+  for (k /= 2; k > 0; k /= 2)
+    if (rank + k < size) tell(rank + k, NULL, 0);
+}
+
+static void barrier_nodes(void) {
+  if (mine_at) {
+    tell(node[0], NULL, 0);
+    (void)hear(node[0]);
+    return;
+  }
+  for (int i = 1; i < node_size; i++) (void)hear(node[i]);
+  disseminate(leader, leaders, leader_at);
+  for (int i = 1; i < node_size; i++) tell(node[i], NULL, 0);
+}
+
+static void barrier_library(void) {
+  gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+}
+
+/* Who is on this host, and the first rank of each host. */
+static void find_nodes(void) {
+  gex_RankInfo_t *info;
+  gex_Rank_t count, me;
+  int of[RANKS_MAX], first[RANKS_MAX];
+  gex_System_QueryNbrhdInfo(&info, &count, &me);
+  for (gex_Rank_t i = 0; i < count; i++) node[i] = (int)info[i].gex_jobrank;
+  node_size = (int)count;
+  mine_at = (int)me;
+  for (int r = 0; r < size; r++) first[r] = node[0];
+  gex_Event_Wait(gexx_Coll_ExchangeNB(tm, of, first, sizeof *of, 0));
+  for (int r = 0; r < size; r++) {
+    every[r] = r;
+    if (of[r] == rank && r == rank) leader_at = leaders;
+    if (of[r] == r) leader[leaders++] = r;
+  }
 }
 
 static void bare_broadcast(size_t bytes) {
@@ -127,9 +187,8 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void row(int kind, size_t bytes, bool bare) {
+static void row(int kind, size_t bytes, void (*run)(int, size_t)) {
   static const char *const name[KINDS] = {"barrier", "broadcast", "allreduce", "exchange"};
-  void (*const run)(int, size_t) = bare ? by_hand : by_library;
   const int n = size <= 2 ? 200 : size <= 16 ? 40 : 10;
   double us[SAMPLES];
   for (int i = 0; i < 3; i++) run(kind, bytes);
@@ -143,6 +202,32 @@ static void row(int kind, size_t bytes, bool bare) {
   if (rank) return;
   printf("%s %zu %.4f %.4f %.4f\n", name[kind], bytes, us[SAMPLES / 2], us[0], us[SAMPLES - 1]);
   fflush(stdout);
+}
+
+static void (*barrier_way)(void); /* of the argument "barrier WAY" */
+
+static void only_barrier(int kind, size_t bytes) {
+  (void)kind, (void)bytes;
+  barrier_way();
+}
+
+/* Returns 0, or 1 after a message. */
+static int barriers(const char *way) {
+  static const struct {
+    const char *name;
+    void (*run)(void);
+  } ways[] = {{"library", barrier_library},
+              {"root", bare_barrier},
+              {"binomial", barrier_binomial},
+              {"dissemination", barrier_dissemination},
+              {"nodes", barrier_nodes}};
+  find_nodes();
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+    if (strcmp(way, ways[i].name) == 0) barrier_way = ways[i].run;
+  if (!barrier_way) fprintf(stderr, "forms: no barrier '%s'\n", way);
+  if (!barrier_way) return 1;
+  row(BARRIER, 0, only_barrier);
+  return 0;
 }
 
 /* Each form must give the right sum before it is timed. */
@@ -177,10 +262,11 @@ int main(int argc, char **argv) {
     fprintf(stderr, "forms: rank %d: a wrong sum\n", rank);
     gasnet_exit(1);
   }
-  row(BARRIER, 0, bare);
+  if (argc > 2 && strcmp(argv[1], "barrier") == 0) gasnet_exit(barriers(argv[2]));
+  row(BARRIER, 0, bare ? by_hand : by_library);
   for (int kind = BROADCAST; kind < KINDS; kind++)
     for (size_t bytes = 8; bytes <= BYTES_MAX; bytes *= bytes == 8 ? 128 : 8)
-      row(kind, bytes, bare);
+      row(kind, bytes, bare ? by_hand : by_library);
   by_library(BARRIER, 0);
   gasnet_exit(0);
 }

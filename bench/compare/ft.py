@@ -176,10 +176,10 @@ def main():
     add_options(parser, 120)
     options = parser.parse_args()
     options.build = options.build.resolve()
+    budget = Budget(options)  # compiling counts
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         ways = ways_of(compile_mpi(folder), options.build, options.grid)
-        budget = Budget(options)
         medians = show(measure(ways, options, folder, run_here(options, budget), budget))
     verdict(medians, None, None)
     return 0

@@ -160,7 +160,7 @@ static void ops_figure(const struct side *s, int op, int figure) {
 
 static bool ops_wanted(const struct side *s, int op, int figure) {
   if (!s->has[op] || s->overlap != (figure == OVERLAP)) return false;
-  return op < OP_FLAG || figure == LATENCY || (op >= OP_BROADCAST && s->overlap);
+  return op >= OP_BROADCAST ? figure == OVERLAP : op < OP_FLAG || figure == LATENCY;
 }
 
 static void ops_main(const struct side *s) {

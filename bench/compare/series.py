@@ -38,8 +38,9 @@ def records(all_rows, sides):
 def show(rows, sides):
     """Prints a table: medians, a column a side."""
     width = max((len(r["name"]) for r in rows), default=0) + 1
-    print(" " * width + f"{'bytes':>8}" + "".join(f"{s:>18}" for s in sides))
+    each = max(18, *(len(s) + 2 for s in sides))
+    print(" " * width + f"{'bytes':>8}" + "".join(f"{s:>{each}}" for s in sides))
     for r in rows:
-        cells = "".join(f"{r['sides'][s][0]:>18.3f}" if s in r["sides"] else f"{'-':>18}"
+        cells = "".join(f"{r['sides'][s][0]:>{each}.3f}" if s in r["sides"] else f"{'-':>{each}}"
                         for s in sides)
         print(f"{r['name']:<{width}}{r['bytes']:>8}{cells}", flush=True)
