@@ -18,7 +18,7 @@
 enum tmb_am_category { TMB_AM_SHORT = 0, TMB_AM_MEDIUM = 1, TMB_AM_LONG = 2 };
 
 /* What progress serves. */
-enum { TMB_SERVE_REPLIES = 1, TMB_SERVE_REQUESTS = 2, TMB_SERVE_ALL = 3 };
+enum { TMB_SERVE_NOTHING = 0, TMB_SERVE_REPLIES = 1, TMB_SERVE_REQUESTS = 2, TMB_SERVE_ALL = 3 };
 
 /* What a poll has found: bits. BUSY: this thread could not poll everything, because
  * another one is at work there, or could not continue for lack of a resource; a waiting thread must

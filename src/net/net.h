@@ -20,7 +20,7 @@
 #include <poll.h>
 
 /* Fixed by this interface. */
-#define TMB_NET_ABI          6 /* changes with this file; a plug-in of another number is refused */
+#define TMB_NET_ABI          7 /* changes with this file; a plug-in of another number is refused */
 #define TMB_NET_SECRET_BYTES 32
 
 struct tmb_net; /* a conduit's own state */
@@ -52,6 +52,10 @@ struct tmb_net_memory {
 struct tmb_net_up {
   /* A message has arrived: run its handler. From progress only. */
   void (*am)(const struct tmb_am_in *in);
+  /* The same, from a thread of the conduit, for a Short or Medium whose handler is one of
+   * env->thread_handlers. While it waits for room for a reply it calls progress with
+   * TMB_SERVE_NOTHING. Without locks of the conduit. */
+  void (*am_by_thread)(const struct tmb_am_in *in);
   /* Where rank `src` may read or write `nbytes` bytes at `addr` of this process: the address, or
    * NULL if it may not. Every address that comes from a peer passes here before it is used. */
   void *(*target)(uint32_t src, uint64_t addr, uint64_t nbytes);
@@ -94,10 +98,13 @@ struct tmb_net_env {
   uint32_t abi; /* TMB_NET_ABI */
   uint32_t rank, size;
   uint32_t host, hosts;
-  const uint32_t *host_of;     /* [size] host of each rank, 0..hosts-1 */
-  uint64_t job_id;             /* the same on all ranks */
-  const uint8_t *secret;       /* [TMB_NET_SECRET_BYTES] of the job; nobody else may know it */
-  bool threads;                /* client threads may be inside the library at once */
+  const uint32_t *host_of; /* [size] host of each rank, 0..hosts-1 */
+  uint64_t job_id;         /* the same on all ranks */
+  const uint8_t *secret;   /* [TMB_NET_SECRET_BYTES] of the job; nobody else may know it */
+  bool threads;            /* client threads may be inside the library at once */
+  /* Bit i % 64 of word i / 64: internal handler i may run by am_by_thread while the client
+   * computes. */
+  uint64_t thread_handlers[2];
   bool crowded;                /* ranks of this host outnumber its processors */
   bool launched;               /* by a launcher that serves an MPI in this process, too */
   struct tmb_net_stats *stats; /* to be kept up to date */
@@ -133,7 +140,10 @@ struct tmb_net_ops {
   /* Hand up what has arrived and finish local work; bounded. in serve: TMB_SERVE_*: with
    * TMB_SERVE_REPLIES no request is delivered. Returns TMB_FOUND_ bits: WORK if something was done,
    * BUSY if a part was skipped because another thread is at work there. Never sleeps. Any thread,
-   * and with TMB_SERVE_REPLIES also inside up->am of a request on the same thread. */
+   * and with TMB_SERVE_REPLIES also inside up->am of a request on the same thread. With
+   * TMB_SERVE_NOTHING, which only conduits with a thread see, inside up->am_by_thread: nothing is
+   * delivered, no completion is told, and the client has not called; returns an error of
+   * base/error.def if the thread is to end. */
   int (*progress)(struct tmb_net *net, int serve);
 
   /* ---- optional */
@@ -213,5 +223,12 @@ struct tmb_net_ops {
 
 /* What a plug-in exports, under the name tombolo_net: its table. */
 #define TMB_NET_PLUGIN_SYMBOL "tombolo_net"
+
+/* Whether a message may be handed to up->am_by_thread. */
+static inline bool tmb_net_by_thread(const uint64_t thread_handlers[2],
+                                     const struct tmb_am_in *in) {
+  return in->category != TMB_AM_LONG && in->handler < 128 &&
+         (thread_handlers[in->handler / 64] >> (in->handler % 64) & 1);
+}
 
 #endif

@@ -81,7 +81,7 @@ static bool for_peer(void *addr, const struct tmb_net_atomic *a, void *old) {
 /* Other members may operate on this process before it makes any call on a domain, or without one.
  */
 static const struct tmb_layer_handler handlers[] = {
-    {TMB_KIT_ATOMIC, TMB_TAKES_SHORT, OP_ARGS, 0, on_op},
+    {TMB_KIT_ATOMIC, TMB_TAKES_SHORT | TMB_BY_THREAD, OP_ARGS, 0, on_op},
     {TMB_KIT_ATOMIC_DONE, TMB_TAKES_SHORT, DONE_ARGS, 0, on_done},
     {0}};
 

@@ -2,9 +2,10 @@
 /*
  * Target of non-contiguous transfers that come as messages, and of peer completion handlers.
  *
- * Owns: internal handlers PUT, GET, COMPLETION. Called from progress. Calls: copy.c, list.c,
- * am_stage, kit.h, tmb_up_am. Invariant: the client's handler
- * runs as a Medium reply without arguments, after every byte of the put is in place here.
+ * Owns: internal handlers PUT, PUT_TELL, GET, COMPLETION. Called from progress, PUT and GET also by
+ * a thread of the conduit. Calls: copy.c, list.c, am_stage, kit.h, tmb_up_am. PUT_TELL is a put
+ * with a completion handler. Invariants: the client's handler runs as a Medium reply without
+ * arguments, after every byte of the put is in place here, and never in a thread of the conduit.
  */
 #include "base/atomic.h"
 #include "core/am/am.h"
@@ -129,13 +130,23 @@ static struct tmb_vis_head head_of(const struct tmb_am_in *in, bool carries) {
 
 /* ---- handlers */
 
-static void on_put(const struct tmb_am_in *in) {
+/* Put the data of a piece in place. Returns its head. */
+static struct tmb_vis_head place(const struct tmb_am_in *in) {
   const struct tmb_vis_head h = head_of(in, true);
-  char *completion = (char *)in->payload + sizeof h;
-  move(in, &h, completion + tmb_vis_pad16(h.completion_bytes),
+  move(in, &h, (const char *)in->payload + sizeof h + tmb_vis_pad16(h.completion_bytes),
        (char *)in->payload + in->nbytes - h.bytes, true);
+  return h;
+}
+
+static void on_put(const struct tmb_am_in *in) {
+  const struct tmb_vis_head h = place(in);
+  tmb_kit_ack(in->src, h.owner, h.category);
+}
+
+static void on_put_tell(const struct tmb_am_in *in) {
+  const struct tmb_vis_head h = place(in);
   if (h.handler && tmb_kit_last_piece(in->src, h.id, h.total, h.bytes))
-    deliver(in, h.handler, completion, h.completion_bytes);
+    deliver(in, h.handler, (char *)in->payload + sizeof h, h.completion_bytes);
   tmb_kit_ack(in->src, h.owner, h.category);
 }
 
@@ -158,6 +169,7 @@ static void on_get(const struct tmb_am_in *in) {
   char *buffer = small;
   if (h.bytes > sizeof small) {
     buffer = tmb_up_am_stage(&data);
+    if (!buffer) return; /* the conduit ends */
     data.filled = 1;
   }
   move(in, &h, (const char *)in->payload + sizeof h, buffer, false);
@@ -166,8 +178,9 @@ static void on_get(const struct tmb_am_in *in) {
 }
 
 static const struct tmb_layer_handler handlers[] = {
-    {TMB_KIT_VIS_PUT, TMB_TAKES_MEDIUM, 0, sizeof(struct tmb_vis_head), on_put},
-    {TMB_KIT_VIS_GET, TMB_TAKES_MEDIUM, 0, sizeof(struct tmb_vis_head), on_get},
+    {TMB_KIT_VIS_PUT, TMB_TAKES_MEDIUM | TMB_BY_THREAD, 0, sizeof(struct tmb_vis_head), on_put},
+    {TMB_KIT_VIS_PUT_TELL, TMB_TAKES_MEDIUM, 0, sizeof(struct tmb_vis_head), on_put_tell},
+    {TMB_KIT_VIS_GET, TMB_TAKES_MEDIUM | TMB_BY_THREAD, 0, sizeof(struct tmb_vis_head), on_get},
     {TMB_KIT_VIS_COMPLETION, TMB_TAKES_MEDIUM, 1, 0, on_completion},
     {0}};
 

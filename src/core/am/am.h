@@ -98,6 +98,15 @@ static inline int tmb_am_inject(struct tmb_am_out *out) {
 /* Set the handler of an internal message; at start-up only. */
 void tmb_am_set_internal(const struct tmb_layer_handler *handler);
 
+/* Handlers that may run in a thread of the conduit: struct tmb_net_env. out bits: [2]. */
+void tmb_am_thread_handlers(uint64_t bits[2]);
+
+/* Whether this thread is one of the conduit, and runs a handler (tmb_net_up.am_by_thread). */
+extern _Thread_local bool tmb_am_in_thread __attribute__((tls_model("initial-exec")));
+
+/* tmb_up_am for such a thread. */
+void tmb_am_by_thread(const struct tmb_am_in *in);
+
 /* Store "complete" where lc_opt says so. */
 static inline void tmb_am_complete_lc(gex_Event_t *lc_opt) {
   if ((uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;

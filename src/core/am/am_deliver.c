@@ -2,11 +2,11 @@
 /*
  * Running the handler of a message that has arrived, and what follows a signal that has changed.
  *
- * Owns: the token of the running handler, tmb_job.internal, and the only switch over
- * 0..16 arguments. Called by the engine's and the conduit's progress (tmb_up_am). Calls: handlers
- * of clients and layers, by address; nothing that sends or waits. Invariants: a thread runs one
- * request handler at a time, and inside it at most one reply handler; the token is dead when the
- * handler returns; the entry passed to the client is the library's copy.
+ * Owns: the token of the running handler, tmb_job.internal, tmb_am_in_thread, and the only switch
+ * over 0..16 arguments. Called by the engine's and the conduit's progress (tmb_up_am). Calls:
+ * handlers of clients and layers, by address; nothing that sends or waits. Invariants: a thread
+ * runs one request handler at a time, and inside it at most one reply handler; the token is dead
+ * when the handler returns; the entry passed to the client is the library's copy.
  */
 #include "core/am/am.h"
 #include "core/am/kit.h"
@@ -15,6 +15,8 @@
 
 #define ANY_NARGS 255 /* fixed by the API: a handler of any number of arguments */
 
+_Thread_local bool tmb_am_in_thread;
+
 void tmb_am_set_internal(const struct tmb_layer_handler *handler) {
   tmb_assert_cmp(handler->index, <, TMB_HANDLER_FIRST);
   tmb_job.internal.handler[handler->index] = *handler;
@@ -22,7 +24,13 @@ void tmb_am_set_internal(const struct tmb_layer_handler *handler) {
 
 void tmb_up_set_internal(uint8_t index, tmb_internal_fn fn) {
   tmb_am_set_internal(&(struct tmb_layer_handler){
-      .index = index, .takes = UINT8_MAX, .nargs = ANY_NARGS, .fn = fn});
+      .index = index, .takes = TMB_BY_THREAD - 1, .nargs = ANY_NARGS, .fn = fn});
+}
+
+void tmb_am_thread_handlers(uint64_t bits[2]) {
+  bits[0] = bits[1] = 0;
+  for (unsigned i = 0; i < TMB_HANDLER_FIRST; i++)
+    if (tmb_job.internal.handler[i].takes & TMB_BY_THREAD) bits[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
 typedef gex_AM_Arg_t A;
@@ -174,6 +182,12 @@ static void run_internal(const struct tmb_am_in *in) {
                    (in->nargs != h->nargs && h->nargs != ANY_NARGS) || in->nbytes < h->bytes_min))
     tmb_kit_malformed(in, "form");
   h->fn(in);
+}
+
+void tmb_am_by_thread(const struct tmb_am_in *in) {
+  tmb_am_in_thread = true;
+  run_internal(in);
+  tmb_am_in_thread = false;
 }
 
 void tmb_up_am(const struct tmb_am_in *in) {

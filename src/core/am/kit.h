@@ -28,6 +28,7 @@ enum tmb_kit_handler {
   TMB_KIT_RMA_GET_SIGNAL,
   TMB_KIT_RMA_DATA,
   TMB_KIT_RMA_FRAG,
+  TMB_KIT_RMA_SIGNAL,
   /* core/team: barrier.c, team_gather.c */
   TMB_KIT_BARRIER,
   TMB_KIT_BARRIER_WORD,
@@ -43,6 +44,7 @@ enum tmb_kit_handler {
   TMB_KIT_MK_GET_SIGNAL,
   /* vis/wire.h */
   TMB_KIT_VIS_PUT,
+  TMB_KIT_VIS_PUT_TELL,
   TMB_KIT_VIS_GET,
   TMB_KIT_VIS_DATA,
   TMB_KIT_VIS_COMPLETION,

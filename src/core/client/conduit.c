@@ -15,6 +15,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "core/am/am.h"
 #include "core/client/conduit_up.h"
 #include "core/job.h"
 #include "core/progress/peer.h"
@@ -169,26 +170,27 @@ static void env_allgather(void *ctx, const void *mine, size_t bytes, void *all) 
 
 static int open_with(const struct tmb_net_ops *ops) {
   struct tmb_boot *boot = &tmb_job.boot;
-  const struct tmb_net_env env = {.abi = TMB_NET_ABI,
-                                  .rank = tmb_job.rank,
-                                  .size = tmb_job.size,
-                                  .host = boot->places.host,
-                                  .hosts = boot->places.hosts,
-                                  .host_of = boot->places.host_of,
-                                  .job_id = boot->job_id,
-                                  .secret = boot->secret,
-                                  .threads = tmb_job.threads,
-                                  .crowded = tmb_job.wait.crowded,
-                                  .launched = tmb_boot_launched(),
-                                  .stats = (struct tmb_net_stats *)(void *)tmb_job.status->net,
-                                  .up = tmb_job.trace ? &tmb_conduit_up_traced : &tmb_conduit_up,
-                                  .ctx = boot,
-                                  .barrier = env_barrier,
-                                  .allgather = env_allgather};
+  struct tmb_net_env env = {.abi = TMB_NET_ABI,
+                            .rank = tmb_job.rank,
+                            .size = tmb_job.size,
+                            .host = boot->places.host,
+                            .hosts = boot->places.hosts,
+                            .host_of = boot->places.host_of,
+                            .job_id = boot->job_id,
+                            .secret = boot->secret,
+                            .threads = tmb_job.threads,
+                            .crowded = tmb_job.wait.crowded,
+                            .launched = tmb_boot_launched(),
+                            .stats = (struct tmb_net_stats *)(void *)tmb_job.status->net,
+                            .up = tmb_job.trace ? &tmb_conduit_up_traced : &tmb_conduit_up,
+                            .ctx = boot,
+                            .barrier = env_barrier,
+                            .allgather = env_allgather};
   _Static_assert(sizeof(struct tmb_net_stats) <= sizeof tmb_job.status->net, "its place suffices");
   _Static_assert(offsetof(struct tmb_net_stats, stalled_count) ==
                      TMB_STATUS_NET_STALLED_COUNT * sizeof(uint64_t),
                  "the numbers have the order of enum tmb_status_net");
+  tmb_am_thread_handlers(env.thread_handlers);
   const uint32_t threads = tmb_os_threads();
   if (tmb_hooks_open(tmb_cfg_str(TMB_CFG_NET_HOOK), &env, &ops, &tmb_job.net_state))
     return TMB_E_SYS; /* the reason has been printed */

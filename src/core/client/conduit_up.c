@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/messages/messages.h"
+#include "core/am/am.h"
 #include "core/layer.h"
 #include "core/op/record.h"
 #include "core/op/trace.h"
@@ -32,6 +33,13 @@ static void am(const struct tmb_am_in *in) {
   const uint32_t inside = tmb_net_inside;
   tmb_net_inside = 0;
   tmb_up_am(in);
+  tmb_net_inside = inside;
+}
+
+static void am_by_thread(const struct tmb_am_in *in) {
+  const uint32_t inside = tmb_net_inside;
+  tmb_net_inside = 0;
+  tmb_am_by_thread(in);
   tmb_net_inside = inside;
 }
 
@@ -111,10 +119,10 @@ static void packet(const char *what, uint32_t peer, size_t bytes) {
 }
 
 /* All upcalls but `packet`. */
-#define UPCALLS                                                                                  \
- .am = am, .target = tmb_up_target, .segment = tmb_segment_around, .signal = tmb_default_signal, \
- .atomic = tmb_layers_atomic, .op_done = op_done, .op_more = op_more,                            \
- .peer_lost = tmb_failure_cut, .setting = setting, .setting_int = setting_int,                   \
+#define UPCALLS                                                                                    \
+ .am = am, .am_by_thread = am_by_thread, .target = tmb_up_target, .segment = tmb_segment_around,   \
+ .signal = tmb_default_signal, .atomic = tmb_layers_atomic, .op_done = op_done,                    \
+ .op_more = op_more, .peer_lost = tmb_failure_cut, .setting = setting, .setting_int = setting_int, \
  .trace = tmb_trace_mark, .print = print, .fatal = fatal, .wrong_setting = wrong_setting
 
 const struct tmb_net_up tmb_conduit_up = {UPCALLS};

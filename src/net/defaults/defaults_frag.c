@@ -3,14 +3,14 @@
  * Payload to memory that is not mapped, with an action once all of it is there: AM Long,
  * put-with-signal.
  *
- * Owns: internal handler FRAG and the table of incomplete payloads of this process. Called by
- * core. Calls: the upcalls. A payload is cut into
- * Medium messages, each with the whole header, so they may arrive in any order; the target copies a
- * piece to its place and counts bytes; the piece that completes the count runs the action: the
- * handler of the Long, or the change of the signal, and for a signal an acknowledgement by reply. A
- * payload of one piece needs no table entry. Invariants: (source, id) names a payload until its
- * last piece; pieces of a reply are replies, so they may be sent from a request handler; the action
- * follows every byte in the target's memory order (release).
+ * Owns: internal handlers FRAG (AM Long) and SIGNAL, and the table of incomplete payloads of this
+ * process. Called by core. Calls: the upcalls. A payload is cut into Medium messages, each with the
+ * whole header, so they may arrive in any order; the target copies a piece to its place and counts
+ * bytes; the piece that completes the count runs the action: the handler of the Long, or the change
+ * of the signal, and for a signal an acknowledgement by reply. A payload of one piece needs no
+ * table entry. Invariants: (source, id) names a payload until its last piece; pieces of a reply are
+ * replies, so they may be sent from a request handler; the action follows every byte in the
+ * target's memory order (release).
  */
 #include "base/atomic.h"
 #include "base/error.h"
@@ -19,14 +19,12 @@
 
 #include <string.h>
 
-enum { ACTION_LONG, ACTION_SIGNAL };
-
 struct frag_head {
   uint64_t total, offset;
   uint64_t dest;              /* of the whole payload, in the target's space */
-  uint64_t signal, value, op; /* ACTION_SIGNAL; op: 0 without acknowledgement */
+  uint64_t signal, value, op; /* of SIGNAL; op: 0 without acknowledgement */
   uint32_t id, category;      /* category: of op */
-  uint8_t action, signal_op, handler, nargs;
+  uint8_t signal_op, handler, nargs, unused;
   int32_t args[TMB_AM_ARGS_MAX];
 };
 #define SMALL_BYTES     512 /* of a message on the stack, at most; chosen 2026-11-22 */
@@ -46,30 +44,38 @@ static struct frag_head head_of(const struct tmb_am_in *in) {
   memcpy(&h, in->payload, sizeof h);
   const size_t bytes = in->nbytes - sizeof h;
   if (h.offset > h.total || bytes > h.total - h.offset) tmb_kit_malformed(in, "offset");
-  if (h.action > ACTION_SIGNAL || h.nargs > TMB_AM_ARGS_MAX) tmb_kit_malformed(in, "action");
+  if (h.nargs > TMB_AM_ARGS_MAX) tmb_kit_malformed(in, "arguments");
   return h;
 }
 
+/* Copy a piece to its place. Returns whether it was the last; out dest: of the whole payload. */
+static bool take(const struct tmb_am_in *in, const struct frag_head *h, void **dest) {
+  const size_t bytes = in->nbytes - sizeof *h;
+  *dest = h->total ? tmb_up_memory(in->src, h->dest, h->total) : (void *)(uintptr_t)h->dest;
+  if (bytes) memcpy((char *)*dest + h->offset, (const char *)in->payload + sizeof *h, bytes);
+  return tmb_kit_last_piece(in->src, h->id, h->total, bytes);
+}
+
 static void on_frag(const struct tmb_am_in *in) {
-  struct frag_head h = head_of(in);
-  const size_t bytes = in->nbytes - sizeof h;
-  void *dest = h.total ? tmb_up_memory(in->src, h.dest, h.total) : (void *)(uintptr_t)h.dest;
-  void *signal = h.action == ACTION_SIGNAL ? tmb_up_memory(in->src, h.signal, 8) : NULL;
-  if (bytes) memcpy((char *)dest + h.offset, (const char *)in->payload + sizeof h, bytes);
-  if (!tmb_kit_last_piece(in->src, h.id, h.total, bytes)) return;
-  if (h.action == ACTION_LONG) {
-    const struct tmb_am_in done = {.src = in->src,
-                                   .category = TMB_AM_LONG,
-                                   .handler = h.handler,
-                                   .nargs = h.nargs,
-                                   .is_reply = in->is_reply,
-                                   .route = in->route,
-                                   .args = h.args,
-                                   .payload = dest,
-                                   .nbytes = h.total};
-    tmb_up_am(&done);
-    return;
-  }
+  const struct frag_head h = head_of(in);
+  void *dest;
+  if (!take(in, &h, &dest)) return;
+  const struct tmb_am_in done = {.src = in->src,
+                                 .category = TMB_AM_LONG,
+                                 .handler = h.handler,
+                                 .nargs = h.nargs,
+                                 .is_reply = in->is_reply,
+                                 .route = in->route,
+                                 .args = h.args,
+                                 .payload = dest,
+                                 .nbytes = h.total};
+  tmb_up_am(&done);
+}
+
+static void on_signal(const struct tmb_am_in *in) {
+  const struct frag_head h = head_of(in);
+  void *const signal = tmb_up_memory(in->src, h.signal, 8), *dest;
+  if (!take(in, &h, &dest)) return;
   tmb_default_signal(signal, h.signal_op, h.value);
   if (h.op) tmb_kit_ack(in->src, h.op, h.category);
 }
@@ -107,7 +113,7 @@ static int send_all(const struct tmb_am_out *like, struct frag_head *h, const vo
     const size_t bytes = TMB_MIN(h->total - at, (size_t)PIECE_BYTES_MAX);
     struct tmb_am_out out = {.peer = like->peer,
                              .category = TMB_AM_MEDIUM,
-                             .handler = TMB_KIT_RMA_FRAG,
+                             .handler = like->handler,
                              .is_reply = like->is_reply,
                              .route = like->route,
                              .immediate = resume || (like->immediate && at == 0),
@@ -123,11 +129,12 @@ static int send_all(const struct tmb_am_out *like, struct frag_head *h, const vo
 int tmb_default_am_long(struct tmb_am_out *out) {
   struct frag_head h = {.total = out->nbytes,
                         .dest = (uint64_t)(uintptr_t)out->dest,
-                        .action = ACTION_LONG,
                         .handler = out->handler,
                         .nargs = out->nargs};
   memcpy(h.args, out->args, 4u * out->nargs);
-  return send_all(out, &h, out->src, NULL);
+  struct tmb_am_out like = *out;
+  like.handler = TMB_KIT_RMA_FRAG;
+  return send_all(&like, &h, out->src, NULL);
 }
 
 int tmb_default_put_signal(const struct tmb_rma *rma, const struct tmb_signal *signal) {
@@ -137,9 +144,9 @@ int tmb_default_put_signal(const struct tmb_rma *rma, const struct tmb_signal *s
                         .value = signal->value,
                         .op = (uint64_t)(uintptr_t)rma->op,
                         .category = rma->category,
-                        .action = ACTION_SIGNAL,
                         .signal_op = (uint8_t)signal->op};
-  const struct tmb_am_out like = {.peer = rma->peer, .immediate = rma->immediate};
+  const struct tmb_am_out like = {
+      .peer = rma->peer, .handler = TMB_KIT_RMA_SIGNAL, .immediate = rma->immediate};
   if (rma->op) tmb_up_peer_more(rma->op, rma->category, rma->peer);
   const int rc = send_all(&like, &h, rma->local, rma->resume);
   if (rc && rma->op) tmb_up_peer_done(rma->op, rma->category, rma->peer);
@@ -147,6 +154,8 @@ int tmb_default_put_signal(const struct tmb_rma *rma, const struct tmb_signal *s
 }
 
 static const struct tmb_layer_handler handlers[] = {
-    {TMB_KIT_RMA_FRAG, TMB_TAKES_MEDIUM, 0, sizeof(struct frag_head), on_frag}, {0}};
+    {TMB_KIT_RMA_FRAG, TMB_TAKES_MEDIUM, 0, sizeof(struct frag_head), on_frag},
+    {TMB_KIT_RMA_SIGNAL, TMB_TAKES_MEDIUM | TMB_BY_THREAD, 0, sizeof(struct frag_head), on_signal},
+    {0}};
 
 const struct tmb_layer tmb_default_frag_layer = {.name = "defaults_frag", .handlers = handlers};

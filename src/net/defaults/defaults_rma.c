@@ -3,11 +3,11 @@
  * Put and get made of active messages, for conduits without remote memory access and for ranks of
  * this host whose memory is not mapped.
  *
- * Owns: internal handlers PUT, GET, GET_SIGNAL, DATA. Called by core. Calls: core/am/kit.h. A
- * put is cut into Medium requests, each acknowledged by a Short reply; a get into Short requests,
- * each answered by a Medium reply that carries the data. So the target's part runs when the target
- * polls. Invariants: every part is counted before it is sent and completed once; only the
- * first part of an immediate access may fail.
+ * Owns: internal handlers PUT, GET, GET_SIGNAL, DATA. Called by core. Calls: core/am/kit.h. A put
+ * is cut into Medium requests, each acknowledged by a Short reply; a get into Short requests, each
+ * answered by a Medium reply that carries the data. The target's part runs when it polls, or in a
+ * thread of the conduit. Invariants: every part is counted before it is sent and completed once;
+ * only the first part of an immediate access may fail.
  */
 #include "base/atomic.h"
 #include "base/compiler.h"
@@ -124,9 +124,9 @@ int tmb_default_get_signal(const struct tmb_rma *rma, const struct tmb_signal *s
 }
 
 static const struct tmb_layer_handler handlers[] = {
-    {TMB_KIT_RMA_PUT, TMB_TAKES_MEDIUM, PUT_ARGS, 0, on_put},
-    {TMB_KIT_RMA_GET, TMB_TAKES_SHORT, GET_ARGS, 0, on_get},
-    {TMB_KIT_RMA_GET_SIGNAL, TMB_TAKES_SHORT, GET_SIGNAL_ARGS, 0, on_get_signal},
+    {TMB_KIT_RMA_PUT, TMB_TAKES_MEDIUM | TMB_BY_THREAD, PUT_ARGS, 0, on_put},
+    {TMB_KIT_RMA_GET, TMB_TAKES_SHORT | TMB_BY_THREAD, GET_ARGS, 0, on_get},
+    {TMB_KIT_RMA_GET_SIGNAL, TMB_TAKES_SHORT | TMB_BY_THREAD, GET_SIGNAL_ARGS, 0, on_get_signal},
     {TMB_KIT_RMA_DATA, TMB_TAKES_MEDIUM, DATA_ARGS, 0, on_data},
     {0}};
 

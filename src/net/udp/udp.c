@@ -281,6 +281,7 @@ free_plan:
 static void net_close(struct tmb_net *e) {
   const struct udp_io io = e->io;
   struct udp_cipher *cipher = e->config.cipher;
+  tmb_store_rlx(&e->helper.ends, true);
   tmb_progress_thread_stop(e->helper.thread);
   udp_engine_free(e);
   io.ops->close(io.state);

@@ -40,6 +40,8 @@ static uint8_t *rig_segment[RIG_MAX];
 static uint32_t rig_current;       /* the rank whose engine runs */
 static void (*rig_on_fatal)(void); /* does not return */
 static void (*rig_on_am)(const struct tmb_am_in *in);
+static void (*rig_on_am_by_thread)(const struct tmb_am_in *in);
+static uint64_t rig_thread_handlers[2]; /* of the engines that are made */
 static uint64_t rig_done;
 static uint32_t rig_lost_peer;
 static const char *rig_lost_why;
@@ -51,6 +53,10 @@ static uint8_t rig_secret[TMB_NET_SECRET_BYTES] = "a secret of thirty-two bytes.
 
 static TMB_UNUSED void rig_am(const struct tmb_am_in *in) {
   if (rig_on_am) rig_on_am(in);
+}
+
+static TMB_UNUSED void rig_am_by_thread(const struct tmb_am_in *in) {
+  if (rig_on_am_by_thread) rig_on_am_by_thread(in);
 }
 
 static TMB_UNUSED void *rig_target(uint32_t src, uint64_t addr, uint64_t nbytes) {
@@ -106,6 +112,7 @@ __attribute__((format(printf, 1, 2), noreturn)) static TMB_UNUSED void rig_fatal
 static TMB_UNUSED const struct tmb_net_up *rig_up(void) {
   static struct tmb_net_up up;
   up = (struct tmb_net_up){.am = rig_am,
+                           .am_by_thread = rig_am_by_thread,
                            .target = rig_target,
                            .signal = rig_signal,
                            .atomic = rig_atomic,
@@ -210,13 +217,15 @@ static TMB_UNUSED void rig_open_io(uint32_t ranks, const struct udp_config *conf
       f.payload_hashed = config->hash_payload || config->cipher;
       (void)udp_fault_wrap(&io, &f);
     }
-    const struct tmb_net_env env = {.abi = TMB_NET_ABI,
-                                    .rank = i,
-                                    .size = ranks,
-                                    .job_id = 0x1234567890abcdefu,
-                                    .secret = rig_secret,
-                                    .stats = &rig_stats[i],
-                                    .up = rig_up()};
+    const struct tmb_net_env env = {
+        .abi = TMB_NET_ABI,
+        .rank = i,
+        .size = ranks,
+        .job_id = 0x1234567890abcdefu,
+        .secret = rig_secret,
+        .thread_handlers = {rig_thread_handlers[0], rig_thread_handlers[1]},
+        .stats = &rig_stats[i],
+        .up = rig_up()};
     rig_net[i] = udp_engine_new(&env, config, &io);
     rig_segment[i] = calloc(1, RIG_SEGMENT);
     if (!rig_segment[i]) abort();

@@ -2,15 +2,17 @@
 /* ranks: 2 */
 /* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=udp */
 /*
- * docs/PROGRESS.md: put, get, put and get with signal, and atomic operations of every kind end
- * while their target computes and makes no call. The target goes on only when the last operation
- * has changed a word of it, so a test that waits for the target does not end. Messages need the
- * target, so nothing here is one; over ofi, whose signals and first accesses are messages, atomic
- * operations alone; skipped over conduits that make these of messages, too.
+ * docs/PROGRESS.md: put, get, put and get with signal, atomic operations of every kind, and
+ * strided, indexed and vector transfers end while their target computes and makes no call. The
+ * target goes on only when the last operation has changed a word of it, so a test that waits for
+ * the target does not end. Handlers of the client do not run meanwhile. Over ofi, whose signals,
+ * first accesses and strided transfers are messages, atomic operations alone; skipped over conduits
+ * without a thread.
  */
 #include "job.h"
 
 #include <gasnet_ratomic.h>
+#include <gasnet_vis.h>
 #include <gasnetex_ext.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,7 +20,15 @@
 
 enum { WORD_AT = 64, SIGNAL_AT = 128, END_AT = 192, DATA_AT = 4096, DATA = 1 << 20, BURST = 300 };
 
+enum { ROWS = 200, WIDTH = 512, PITCH = 1024, CALLED = 130 };
+
 static gex_AD_t ad;
+static volatile int called;
+
+static void on_call(gex_Token_t token) {
+  (void)token;
+  called = 1;
+}
 
 static uint64_t *word_of(gex_Rank_t rank, size_t at) {
   return (uint64_t *)(void *)(job.peer[rank] + at);
@@ -61,8 +71,59 @@ static void atomics(void) {
   CHECK_EQ(before, 9 + BURST);
 }
 
+/* Rows of `local` to the peer and back into `back`, each ROWS * WIDTH bytes; far more than a
+ * message holds, and then some that fit. */
+static void strided(char *local, char *back, size_t rows) {
+  char *const there = job.peer[1] + DATA_AT;
+  const ptrdiff_t wide[1] = {PITCH}, tight[1] = {WIDTH};
+  const size_t count[1] = {rows};
+  for (size_t i = 0; i < rows * WIDTH; i++) local[i] = (char)(i * 7 + rows);
+  memset(back, 0, rows * WIDTH);
+  gex_VIS_StridedPutBlocking(job.tm, 1, there, wide, local, tight, WIDTH, count, 1, 0);
+  gex_VIS_StridedGetBlocking(job.tm, back, tight, 1, there, wide, WIDTH, count, 1, 0);
+  CHECK_EQ(memcmp(local, back, rows * WIDTH), 0);
+}
+
+static void lists(char *local, char *back, size_t rows) {
+  void *there[ROWS], *here[ROWS], *again[ROWS];
+  gex_Memvec_t far[ROWS], near[ROWS], home[ROWS];
+  for (size_t i = 0; i < rows; i++) {
+    there[i] = job.peer[1] + DATA_AT + i * PITCH;
+    here[i] = local + i * WIDTH;
+    again[i] = back + i * WIDTH;
+    far[i] = (gex_Memvec_t){there[i], 1 + i % WIDTH};
+    near[i] = (gex_Memvec_t){here[i], 1 + i % WIDTH};
+    home[i] = (gex_Memvec_t){again[i], 1 + i % WIDTH};
+  }
+  for (size_t i = 0; i < rows * WIDTH; i++) local[i] = (char)(i * 5 + rows);
+  memset(back, 0, rows * WIDTH);
+  gex_VIS_IndexedPutBlocking(job.tm, 1, rows, there, WIDTH, rows, here, WIDTH, 0);
+  gex_VIS_IndexedGetBlocking(job.tm, rows, again, WIDTH, 1, rows, there, WIDTH, 0);
+  CHECK_EQ(memcmp(local, back, rows * WIDTH), 0);
+  for (size_t i = 0; i < rows * WIDTH; i++) local[i] = (char)(i * 3 + rows);
+  gex_VIS_VectorPutBlocking(job.tm, 1, rows, far, rows, near, 0);
+  gex_VIS_VectorGetBlocking(job.tm, rows, home, 1, rows, far, 0);
+  for (size_t i = 0; i < rows; i++)
+    CHECK_EQ(memcmp(near[i].gex_addr, home[i].gex_addr, near[i].gex_len), 0);
+}
+
+static void pieces(void) {
+  char *local = malloc(ROWS * WIDTH), *back = malloc(ROWS * WIDTH);
+  CHECK(local && back);
+  for (int i = 0; i < 5; i++) {
+    strided(local, back, ROWS);
+    strided(local, back, 3);
+    lists(local, back, ROWS);
+    lists(local, back, 2);
+  }
+  free(local);
+  free(back);
+}
+
 int main(int argc, char **argv) {
-  job_start(&argc, &argv, DATA_AT + DATA, NULL, 0);
+  gex_AM_Entry_t handlers[] = {
+      {CALLED, (gex_AM_Fn_t)on_call, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "call"}};
+  job_start(&argc, &argv, DATA_AT + DATA, handlers, 1);
   const char *conduit = getenv("TOMBOLO_CONDUIT");
   const bool ofi = conduit && strcmp(conduit, "ofi") == 0;
   if (!job.mapped && !ofi && (!conduit || strcmp(conduit, "udp") != 0)) gasnet_exit(77);
@@ -72,13 +133,16 @@ int main(int argc, char **argv) {
   if (job.rank == 0) {
     char *local = malloc(DATA);
     CHECK(local != NULL);
+    gex_AM_RequestShort0(job.tm, 1, CALLED, 0);
     if (job.mapped || !ofi) transfers(local);
     atomics();
+    if (job.mapped || !ofi) pieces();
     gex_Event_Wait(gex_AD_OpNB_U64(ad, NULL, 1, word_of(1, END_AT), GEX_OP_SET, 1, 0, 0));
     free(local);
   } else if (job.rank == 1) {
     const volatile uint64_t *end = word_of(1, END_AT);
     while (!*end) continue; /* computes */
+    CHECK_EQ(called, 0);
   }
   job_barrier();
   gex_AD_Destroy(ad);

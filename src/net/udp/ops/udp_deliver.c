@@ -85,7 +85,8 @@ void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_de
 }
 
 /* Whether `serve` covers an entry. */
-static bool is_served(const struct udp_delivery *d, int serve) {
+static bool is_served(const struct tmb_net *e, const struct udp_delivery *d, int serve) {
+  if (serve == UDP_SERVE_THREAD) return tmb_net_by_thread(e->thread_handlers, &d->in);
   return (serve & (d->in.is_reply ? TMB_SERVE_REPLIES : TMB_SERVE_REQUESTS)) != 0;
 }
 
@@ -101,6 +102,7 @@ static void keep(struct tmb_net *e, const struct udp_delivery *d) {
   h->delivery.in.args = h->args;
   if (copies) h->delivery.in.payload = memcpy(h->payload, d->in.payload, d->in.nbytes);
   free(d->memory);
+  if (is_served(e, d, UDP_SERVE_THREAD)) e->kept.by_thread++;
   if (e->kept.last)
     e->kept.last->next = h;
   else
@@ -114,7 +116,8 @@ bool udp_deliver_kept(struct tmb_net *e, struct udp_batch *b, int serve) {
   while (h) {
     struct udp_held *next = h->next;
     h->next = NULL;
-    if (b->count < LIST_FIRST && is_served(&h->delivery, serve)) {
+    if (b->count < LIST_FIRST && is_served(e, &h->delivery, serve)) {
+      if (is_served(e, &h->delivery, UDP_SERVE_THREAD)) e->kept.by_thread--;
       udp_deliver_add(e, b, &h->delivery);
     } else {
       if (e->kept.last)
@@ -131,15 +134,15 @@ bool udp_deliver_kept(struct tmb_net *e, struct udp_batch *b, int serve) {
 void udp_deliver_hold(struct tmb_net *e, struct udp_batch *b, int serve) {
   uint32_t left = 0;
   for (uint32_t i = 0; i < b->count; i++)
-    if (is_served(&b->list[i], serve))
+    if (is_served(e, &b->list[i], serve))
       b->list[left++] = b->list[i];
     else
       keep(e, &b->list[i]);
   b->count = left;
 }
 
-void udp_deliver_run(struct tmb_net *e, struct udp_batch *b) {
-  for (uint32_t i = 0; i < b->count; i++) e->up->am(&b->list[i].in);
+void udp_deliver_run(const struct udp_batch *b, void (*am)(const struct tmb_am_in *in)) {
+  for (uint32_t i = 0; i < b->count; i++) am(&b->list[i].in);
 }
 
 void udp_deliver_credit(struct tmb_net *e, struct udp_batch *b) {

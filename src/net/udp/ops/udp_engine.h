@@ -22,6 +22,8 @@
 #include "net/udp/window/udp_window.h"
 #include "os/sync/lock.h"
 
+#include <pthread.h>
+
 /* The window of packets and its acknowledgements. Chosen 2026-11-22 to 2026-11-24; `tombolo bench
  * net` measures what they give together. */
 #define UDP_FDS_MAX       8u  /* descriptors to wait for */
@@ -37,6 +39,7 @@
 #define UDP_ASKS          4u         /* for an acknowledgement, a window */
 #define UDP_ACK_DELAY_NS  200000u
 #define UDP_ANSWERS_SURE  4u /* answered signals, after which the next answer is waited for */
+#define UDP_SERVE_THREAD  4  /* beside TMB_SERVE_*: what env->thread_handlers says */
 
 /* Memory of a packet. */
 struct udp_buf {
@@ -292,6 +295,9 @@ struct udp_time {
 /* The progress thread of this conduit. udp.c, udp_progress.c. */
 struct udp_helper {
   struct tmb_progress_thread *thread; /* NULL: none; constant once the conduit is open */
+  pthread_t self;                     /* while it delivers */
+  bool delivers;                      /* it runs handlers, without the lock */
+  bool ends;                          /* the conduit closes; atomic */
   int doorbell_fd; /* eventfd: rung when the thread received what a sleeping client waits for; -1 */
   bool doorbell_rung; /* it is readable */
   uint64_t bulk_ns;   /* when a long payload last came; atomic, read without the lock */
@@ -326,7 +332,8 @@ struct udp_inbox {
 /* Messages that wait until they are served. udp_deliver.c. */
 struct udp_waiting {
   struct udp_held *first, *last;
-  uint32_t threads; /* that deliver now, without the lock */
+  uint32_t by_thread; /* of them, those that the progress thread may deliver */
+  uint32_t threads;   /* that deliver now, without the lock */
 };
 
 /* Completions to be reported once the lock is released. udp_engine.c. */
@@ -355,6 +362,7 @@ struct tmb_net {
   const uint8_t *secret;
   struct udp_nh_key *tail_key;
   const struct tmb_net_up *up;
+  uint64_t thread_handlers[2];    /* of tmb_net_env */
   struct tmb_net_stats *stats;    /* what it points to: atomic */
   struct tmb_net_stats own_stats; /* where the environment has none */
   struct udp_config config;
@@ -596,7 +604,7 @@ bool udp_deliver_kept(struct tmb_net *e, struct udp_batch *b, int serve);
 /* Keep what is not served. in serve: TMB_SERVE_*, 0: nothing. */
 void udp_deliver_hold(struct tmb_net *e, struct udp_batch *b, int serve);
 /* Hand up, without the lock. */
-void udp_deliver_run(struct tmb_net *e, struct udp_batch *b);
+void udp_deliver_run(const struct udp_batch *b, void (*am)(const struct tmb_am_in *in));
 /* Give the credit of what was delivered back; with the lock. */
 void udp_deliver_credit(struct tmb_net *e, struct udp_batch *b);
 

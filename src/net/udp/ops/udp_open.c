@@ -9,6 +9,7 @@
 #include "net/udp/ops/udp_engine.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@ struct tmb_net *udp_engine_new(const struct tmb_net_env *env, const struct udp_c
   e->job_id = env->job_id;
   e->secret = env->secret;
   e->up = env->up;
+  memcpy(e->thread_handlers, env->thread_handlers, sizeof e->thread_handlers);
   e->stats = env->stats ? env->stats : &e->own_stats;
   e->config = *config;
   e->io = *io;

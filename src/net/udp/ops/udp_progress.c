@@ -5,8 +5,9 @@
  * Owns the timers. Called through the slots progress, wait_fds and drained. Calls the other parts.
  * One receive call per look while little comes, as many datagrams as there are while much comes. An
  * acknowledgement that is owed waits until what has come was delivered, because the answer can
- * carry it. Invariants: nothing is delivered under the lock; next_ns is not later than any timer of
- * a busy peer.
+ * carry it. While the client computes, the progress thread does the same, but delivers only
+ * messages whose handlers are the library's and marked. Invariants: nothing is delivered under the
+ * lock; next_ns is not later than any timer of a busy peer.
  */
 #include "net/udp/ops/udp_engine.h"
 
@@ -136,11 +137,27 @@ static void hand_up(struct tmb_net *e, struct udp_batch *b) TMB_REQUIRES(e->lock
 static void hand_up(struct tmb_net *e, struct udp_batch *b) {
   e->kept.threads++;
   udp_engine_unlock(e);
-  udp_deliver_run(e, b);
+  udp_deliver_run(b, e->up->am);
   udp_engine_lock(e);
   e->kept.threads--;
   udp_deliver_credit(e, b);
   udp_push_all(e, true, false);
+}
+
+/* The same, by the progress thread. */
+static void hand_up_by_thread(struct tmb_net *e, struct udp_batch *b) TMB_REQUIRES(e->lock);
+
+static void hand_up_by_thread(struct tmb_net *e, struct udp_batch *b) {
+  e->kept.threads++;
+  e->helper.self = pthread_self();
+  e->helper.delivers = true;
+  tmb_lock_release(&e->lock); /* completions wait for the client */
+  udp_deliver_run(b, e->up->am_by_thread);
+  udp_engine_lock(e);
+  e->helper.delivers = false;
+  e->kept.threads--;
+  udp_deliver_credit(e, b);
+  udp_push_all(e, true, true);
 }
 
 /* Wake the client, should it sleep: the packets that made its descriptors readable are received. */
@@ -155,7 +172,35 @@ static void silence_doorbell(struct tmb_net *e) {
   e->helper.doorbell_rung = read(e->helper.doorbell_fd, &count, sizeof count) < 0 && errno == EINTR;
 }
 
+/* What the progress thread does in the client's place: all but to deliver what is not covered by
+ * `serve`: UDP_SERVE_THREAD or TMB_SERVE_NOTHING. */
+static void stand_in(struct tmb_net *e, struct udp_batch *b, int serve) TMB_REQUIRES(e->lock);
+
+static void stand_in(struct tmb_net *e, struct udp_batch *b, int serve) {
+  b->in.count = 0;
+  if (serve == TMB_SERVE_NOTHING || !e->kept.by_thread || !udp_deliver_kept(e, b, serve)) {
+    e->io.ops->recv(e->io.state, &b->in, true);
+    e->in.more = b->in.more;
+  }
+  udp_batch_take(e, b);
+  udp_deliver_hold(e, b, serve);
+  udp_push_all(e, true, b->count == 0);
+  if (b->in.count || e->done.count || e->kept.first || e->in.signalled) ring_doorbell(e);
+}
+
+/* The progress thread waits, in a handler, for room for a reply. */
+static int wait_in_handler(struct tmb_net *e) {
+  if (tmb_load_rlx(&e->helper.ends)) return TMB_E_SYS;
+  if (!udp_engine_try(e)) return TMB_FOUND_BUSY;
+  struct udp_batch *b = udp_batch_get(e);
+  stand_in(e, b, TMB_SERVE_NOTHING);
+  udp_batch_put(e, b);
+  tmb_lock_release(&e->lock);
+  return TMB_FOUND_NOTHING;
+}
+
 int udp_progress(struct tmb_net *e, int serve) {
+  if (TMB_UNLIKELY(serve == TMB_SERVE_NOTHING)) return wait_in_handler(e);
   if (!udp_engine_try(e)) return TMB_FOUND_BUSY;
   e->time.tick++;
   if (TMB_UNLIKELY(e->helper.doorbell_rung)) silence_doorbell(e);
@@ -215,13 +260,9 @@ bool udp_tend(struct tmb_net *e, uint64_t tick, uint64_t *ns) {
     return false;
   }
   struct udp_batch *b = udp_batch_get(e);
-  e->io.ops->recv(e->io.state, &b->in, true);
-  udp_batch_take(e, b);
-  udp_deliver_hold(e, b, 0);
-  udp_push_all(e, true, true);
-  e->in.more = b->in.more;
-  if (b->in.count || e->done.count || e->kept.first || e->in.signalled) ring_doorbell(e);
-  if (e->time.next_ns <= e->time.now_ns || e->in.more)
+  stand_in(e, b, UDP_SERVE_THREAD);
+  if (b->count) hand_up_by_thread(e, b);
+  if (e->time.next_ns <= e->time.now_ns || e->in.more || e->kept.by_thread)
     *ns = 0;
   else if (e->time.next_ns - e->time.now_ns < *ns)
     *ns = e->time.next_ns - e->time.now_ns;
