@@ -119,6 +119,7 @@ clean:
 # The simulator beside real runs on eight emulated hosts, as root on an idle machine; half an hour.
 .PHONY: sim-check
 sim-check: build
+	@cmake --build $(BUILD) --target net_wire -j $(JOBS)
 	@python3 bench/compare/sim_real.py --build $(BUILD)
 
 # The figures of the simulation, from docs/figures/data/sim-*.json; a part of `make figures`.

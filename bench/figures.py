@@ -116,7 +116,8 @@ def links(parts):
             (b, n * data["rate"] / 1e6) for b in sorted(limits[n])]
             for n in (min(limits), max(limits))}
         series = {n: sorted(p) for n, p in series.items()}
-        panels.append(Lines(BYTES, Axis("bandwidth", "MB/s", log=True), series, panel,
+        ticks = tuple(n * data["rate"] / 1e6 for n in sorted(limits))
+        panels.append(Lines(BYTES, Axis("bandwidth", "MB/s", log=True, ticks=ticks), series, panel,
                             bounds=bounds))
         most = max(limits)
         x = last_x(series)

@@ -272,6 +272,7 @@ def set_axis(ax, which, axis, values, most=8):
         low, high = (least if axis.low is None else axis.low), (axis.high or high + room)
         if axis.ticks:
             line.set_major_locator(FixedLocator(axis.ticks))
+            line.set_major_formatter(FixedFormatter([number(t) for t in axis.ticks]))
     limits(low, high)
 
 
@@ -304,10 +305,12 @@ def draw_lines(ax, below, panel, by_name):
     xs = [p[0] for line in series.values() for p in line] + [p[0] for p in others]
     ys = [p[1] for line in series.values() for p in line] + [p[1] for p in others]
     set_axis(ax, "y", panel.y, ys)
-    set_axis(ax, "x", panel.x, xs)
+    few = tuple(sorted(set(xs)))  # a short range: ticks where the points are
+    x = panel.x if panel.x.ticks or len(few) > 6 else dataclasses.replace(panel.x, ticks=few)
+    set_axis(ax, "x", x, xs)
     if below is not None:
         draw_ratio(below, panel, series, by_name)
-        set_axis(below, "x", panel.x, xs)
+        set_axis(below, "x", x, xs)
         ax.set_xlabel("")
         ax.tick_params(labelbottom=False)
         ax.set_label("above")

@@ -155,10 +155,53 @@ a way that waits without yielding shows the scheduler.
 """
 
 
+# What is compared, and the figures that show it: (what, measured, simulated).
+COMPARED = [
+    ("pipeline, strong scaling, by grid", ("pipeline", "pipeline-fortran"),
+     ("sim-pipeline", "sim-pipeline-grids")),
+    ("who works when", ("diagrams",), ()),
+    ("events in four ways", ("events",), ("sim-events", "sim-events-machines")),
+    ("stencil, strong and weak, overlap", ("stencil",),
+     ("sim-stencil-strong", "sim-stencil-weak")),
+    ("hydrodynamics", ("hydro",), ("sim-hydro",)),
+    ("FT: schedules, phases, messages", ("ft",), ("sim-ft-breakdown",)),
+    ("FT: strong and weak scaling, bounds", (), ("sim-ft-strong", "sim-ft-weak")),
+    ("FT: exchange as a collective", ("ft",), ("sim-ft-collective",)),
+    ("operations by size and depth", ("latency", "depth", "bandwidth"), ()),
+    ("UPC: data and notice", ("upc",), ()),
+    ("share hidden by a computation", ("overlap",), ()),
+    ("several links", ("links",), ("sim-links",)),
+    ("barrier", ("barrier",), ("sim-barrier",)),
+    ("collectives by size and by ranks", ("collectives", "collectives-ranks"),
+     ("sim-collectives", "sim-collectives-ranks")),
+    ("matrix product, Cholesky", ("linear",), ("sim-dense",)),
+    ("fetch-and-add", ("fetchadd",), ("sim-fetch-add",)),
+    ("start, memory, silent peers", ("start", "silent"), ()),
+    ("simulated over measured", ("sim-real",), ()),
+]
+
+
+def compared(figures, data):
+    """COMPARED as a table; a figure that has no data is called missing."""
+    titles = {figure.name: (figure.title, "") for figure, _ in figures}
+    titles |= {name: (one["title"].replace(" (simulated)", ""), "FIGURES_SIMULATION.md")
+               for name, one in data.items() if name.startswith("sim-")}
+
+    def cell_of(names):
+        links = [f"[{name}]({titles[name][1]}#{anchor(titles[name][0])})" if name in titles else
+                 f"missing: {name}" for name in names]
+        return ", ".join(links) or "-"
+
+    return ["", "| compared | measured here | simulated, to 16,384 ranks |", "|---|---|---|",
+            *(f"| {what} | {cell_of(real)} | {cell_of(simulated)} |"
+              for what, real, simulated in COMPARED)]
+
+
 def figures_page(figures, data, folder):
     """The Markdown page; folder: of the SVGs, as seen from the page."""
     lines = [HEAD.format(version=plots.load().__version__)]
     lines += [f"* [{figure.title}](#{anchor(figure.title)})" for figure, _ in figures]
+    lines += compared(figures, data)
     for figure, one in figures:
         lines += ["", f"## {figure.title}", "", figure.about, "",
                   f"![{figure.title}]({folder}/{figure.name}.svg)", "", f"**{one.says}**", ""]

@@ -105,6 +105,7 @@ def main():
         environment = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": options.conduit,
                        "TOMBOLO_MPI": "mpich"}
     rows, budget = {}, Budget(options)
+    budget.share = 1 / 4  # a run has many rows, and there are few sides
     with tempfile.TemporaryDirectory() as folder:
         sides = compile_all(Path(folder), options.build.resolve(), options.far, options.conduit,
                             options.quick)
@@ -113,9 +114,9 @@ def main():
                 new = (pingpong(command, budget) if side == "libfabric" else
                        series.run(side, command, budget, environment))
                 series.merge(rows, side, new)
-    records = series.records(rows, list(sides))
+                records = series.records(rows, list(sides))
+                budget.save({"rounds": options.rounds, "far": options.far, "records": records})
     series.show(records, list(sides))
-    budget.save({"rounds": options.rounds, "far": options.far, "records": records})
     return 0
 
 

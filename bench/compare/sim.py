@@ -155,6 +155,12 @@ def host_seconds(options, lab, program):
     return max(two - options.delay_us * 1e-6, 0) / 2
 
 
+def save(options, records):
+    """Keeps what there is so far: a check that is ended has lost no row."""
+    if options.json:
+        options.json.write_text(json.dumps({"records": records}, indent=1) + "\n")
+
+
 def compare(options, folder, lab, program, work):
     """All numbers of ranks. Returns the records."""
     records = []
@@ -174,6 +180,7 @@ def compare(options, folder, lab, program, work):
                             "deviation": off, "ok": abs(off) <= 0.2})
             print(f"{ranks:4} {key[0]:10} {key[1]:7} {found[1]:10} real {seconds * 1e3:9.3f} ms  "
                   f"simulated {found[0] * 1e3:9.3f} ms  {100 * off:+6.1f} %", flush=True)
+            save(options, records)
     return records
 
 
@@ -220,8 +227,6 @@ def main():
             records = compare(options, folder, lab, program, work)
     good = sum(r["ok"] for r in records)
     print(f"sim: {good} of {len(records)} within 20 %")
-    if options.json:
-        options.json.write_text(json.dumps({"records": records}, indent=1) + "\n")
     return 0
 
 

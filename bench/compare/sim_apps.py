@@ -38,13 +38,17 @@ def real(lab, options, name, way, ranks):
     environment = {**os.environ, "HOME": str(lab.ssh.accounts["root"][1]),
                    "TOMBOLO_CONDUIT": "udp"}
     for _ in range(options.rounds):
-        done = subprocess.run(
-            lab.hosts[0].command([str(options.build / "bin/tombolo"), "run", "--hosts",
-                                  lab.host_list(ranks), "--timeout", "60",
-                                  str(options.build / "bench" / name), "--json", "--way", way,
-                                  *PROBLEMS[name][0]]),
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-            stdin=subprocess.DEVNULL, timeout=90, check=False)
+        try:
+            done = subprocess.run(
+                lab.hosts[0].command([str(options.build / "bin/tombolo"), "run", "--hosts",
+                                      lab.host_list(ranks), "--timeout", "60",
+                                      str(options.build / "bench" / name), "--json", "--way", way,
+                                      *PROBLEMS[name][0]]),
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+                stdin=subprocess.DEVNULL, timeout=90, check=False)
+        except subprocess.TimeoutExpired:
+            print(f"sim_apps: {name} {way}: not done after 90 s", file=sys.stderr)
+            return None
         if done.returncode:
             print(f"sim_apps: {name} {way}: exit code {done.returncode}: {done.stderr[-400:]}",
                   file=sys.stderr)
@@ -83,6 +87,7 @@ def compare(options, lab, files, work):
                                 "simulated_s": found, "deviation": off, "ok": abs(off) <= 0.2})
                 print(f"{ranks:4} {name:9} {way:9} real {took * 1e3:9.3f} ms  simulated "
                       f"{found * 1e3:9.3f} ms  {100 * off:+6.1f} %", flush=True)
+                sim.save(options, records)
     return records
 
 
@@ -111,8 +116,6 @@ def main():
             records = compare(options, lab, files, work)
     good = sum(r["ok"] for r in records)
     print(f"sim_apps: {good} of {len(records)} within 20 %")
-    if options.json:
-        options.json.write_text(json.dumps({"records": records}, indent=1) + "\n")
     return 0
 
 

@@ -94,6 +94,25 @@ class Figures(unittest.TestCase):
         for part in SMALL:
             self.assertTrue(self.check({part: SMALL[part]}), part)
 
+    def test_failed(self):
+        """A figure whose data are not as they should be takes no other along."""
+        failed = []
+        broken = {**SMALL, "start": {"records": [{}]}}
+        names = [f.name for f, _ in figures.all_shown(broken, lambda f, _: failed.append(f.name))]
+        self.assertEqual(failed, ["start"])
+        self.assertEqual(set(WANTED) - {"start"} - set(names), set())
+
+    def test_compared(self):
+        """The table of the page names every figure that is known, and links what is drawn."""
+        kept = figures.load(ROOT / "docs/figures/data")
+        shown = figures.all_shown(kept)
+        page = report.figures_page(shown, kept, "figures")
+        named = {name for _, *kinds in report.COMPARED for names in kinds for name in names}
+        known = {f.name for f in figures.FIGURES} | {n for n in kept if n.startswith("sim-")}
+        self.assertEqual(named ^ known, set())
+        for figure, _ in shown:
+            self.assertIn(f"[{figure.name}](#{report.anchor(figure.title)})", page)
+
     def test_sentences(self):
         said = {f.name: one.says for f, one in figures.all_shown(SMALL)}
         self.assertIn("of collectives: 2 of 2; applications: 0 of 2", said["sim-real"])
