@@ -133,6 +133,9 @@ if(TARGET tombolo_net_mpi_mpich)
   tmb_add_net_suite(mpi-devices net ${tmb_mpi} --set TOMBOLO_MPI=mpich --hosts 2 --ranks 4
     --placement cyclic --select "^(mk_rma|mk_signal|mk_stream|vis_device|coll_device)$"
     --time-factor 3)
+  tmb_add_net_suite(mpi-thread net ${tmb_mpi} --set TOMBOLO_MPI=mpich
+    --set TOMBOLO_MPI_THREAD=MULTIPLE --hosts 2 --ranks 4 --placement cyclic
+    --select "^(computing|computing_mix|vis_random|ad_ops)$" --time-factor 3)
   tmb_add_net_suite(mpi-run net ${tmb_mpi} --set TOMBOLO_MPI=mpich --hosts 2 --ranks 4
     --placement cyclic --part 7/20 --time-factor 3 --set TOMBOLO_MPI_DIRECT=1)
 endif()

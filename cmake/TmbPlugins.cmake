@@ -77,7 +77,8 @@ foreach(abi openmpi mpich)
       list(APPEND tmb_mpi_links "${word}")
     endif()
   endforeach()
-  tmb_add_conduit(tombolo_net_mpi_${abi} mpi-${abi} ${tmb_mpi_sources})
+  tmb_add_conduit(tombolo_net_mpi_${abi} mpi-${abi} ${tmb_mpi_sources}
+    "${tmb_progress_thread}")
   set_target_properties(tombolo_net_mpi_${abi} PROPERTIES
     TMB_MPI_INCLUDES "${tmb_mpi_includes}" TMB_MPI_LINKS "${tmb_mpi_links}")
   target_include_directories(tombolo_net_mpi_${abi} SYSTEM PRIVATE ${tmb_mpi_includes})

@@ -107,7 +107,7 @@ class Ofi(unittest.TestCase):
                                   "TOMBOLO_PEER_TIMEOUT": "2"}, f"conformance/{program}", 4)
                 self.assertEqual(code, 0, text)
 
-    def test_atomics_end_while_their_target_computes(self):
+    def test_operations_end_while_their_target_computes(self):
         for provider in ("tcp;ofi_rxm", "sockets", "shm"):
             with self.subTest(provider=provider):
                 code, text = run({"TOMBOLO_OFI_PROVIDER": provider}, "conformance/computing")

@@ -11,6 +11,7 @@
 #include "base/compiler.h"
 #include "base/error.h"
 #include "net/mpi/mpi_engine.h"
+#include "net/plugin/progress_thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,6 +145,20 @@ static void make_buffers(struct tmb_net *net) {
     up->fatal("out of memory for the buffers of conduit mpi");
 }
 
+/* Serve peers while the client computes, where MPI may be called by several threads: the program
+ * may use MPI at any time, too. */
+static void start_thread(struct tmb_net *net) {
+  int level = MPI_THREAD_SINGLE;
+  (void)MPI_Query_thread(&level);
+  if (level != MPI_THREAD_MULTIPLE || !net->env.up->setting_int("TOMBOLO_MPI_PROGRESS_THREAD"))
+    return;
+  net->thread = tmb_progress_thread_start(&(struct tmb_progress_work){
+      .net = net,
+      .tick = &net->tick,
+      .tend = nmpi_tend,
+      .share = (uint32_t)net->env.up->setting_int("TOMBOLO_PROGRESS_SHARE")});
+}
+
 /* The requests are MPI's until it ends, and with them the buffers that it may still write to. */
 static void net_close(struct tmb_net *net) {
   nmpi_leave(net, 0);
@@ -164,6 +179,7 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
   bool good = agree(env, begun && has_all(net));
   if (good) good = agree(env, connect_all(net) && begin_receives(net));
   if (good) {
+    start_thread(net);
     *out = net;
     return 0;
   }

@@ -15,6 +15,7 @@
 #define _GNU_SOURCE
 #include "base/compiler.h"
 #include "net/mpi/mpi_engine.h"
+#include "net/plugin/progress_thread.h"
 #include "os/os.h"
 
 #include <sched.h>
@@ -81,6 +82,11 @@ static void end_alone(struct tmb_net *net) {
 }
 
 void nmpi_leave(struct tmb_net *net, int code) {
+  if (!code) { /* else it may be the thread that ends the job */
+    tmb_store_rlx(&net->thread_ends, true);
+    tmb_progress_thread_stop(net->thread);
+    net->thread = NULL;
+  }
   if (!net->owns || net->ended || code || !net->env.up->setting_int("TOMBOLO_MPI_FINALIZE")) return;
   if (!meet(net, MEET_NS, TMB_SERVE_REPLIES)) return;
   if (!net->env.launched) {

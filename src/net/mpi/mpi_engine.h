@@ -126,12 +126,14 @@ struct nmpi_peers {
 };
 
 /* Receives, and messages that have come. mpi_inbox.c. */
+enum { NMPI_HELD = 4 }; /* queues of messages that wait */
+
 struct nmpi_inbox {
   struct nmpi_pool receives;
-  struct nmpi_queue ready; /* receives that have completed out of order */
-  struct nmpi_queue idle;  /* receive buffers that are to be posted again */
-  struct nmpi_queue held;  /* requests that wait for a poll that serves them */
-  uint32_t held_count;     /* of them, in receive buffers */
+  struct nmpi_queue ready;           /* receives that have completed out of order */
+  struct nmpi_queue idle;            /* receive buffers that are to be posted again */
+  struct nmpi_queue held[NMPI_HELD]; /* that wait for a poll that serves them, see queue_of */
+  uint32_t held_count;               /* of them, in receive buffers */
   uint32_t idle_count;
   uint32_t fruitless; /* looks in a row at the oldest receive alone */
   int *done;          /* [receives.count] for MPI_Testsome, as the next */
@@ -157,11 +159,15 @@ struct tmb_net {
   struct tmb_net_env env;
   MPI_Comm comm;
   uint32_t credit;
-  size_t direct_bytes; /* a put or get of so many bytes is not made of messages */
-  bool owns;           /* MPI_Init was called here */
+  size_t direct_bytes;                /* a put or get of so many bytes is not made of messages */
+  bool owns;                          /* MPI_Init was called here */
+  struct tmb_progress_thread *thread; /* NULL: none */
 
   struct tmb_lock lock; /* of all that follows, and of each call of MPI */
   bool ended;           /* MPI is not used any more */
+  bool thread_ends;     /* atomic */
+  uint64_t tick;        /* calls of progress by the client; atomic, the thread reads it */
+  uint32_t lively;      /* looks of the thread, for which it looks often */
   struct nmpi_peers peers;
   struct nmpi_inbox in;
   struct nmpi_outbox out;
@@ -249,15 +255,19 @@ struct nmpi_buffer *nmpi_inbox_next(struct tmb_net *net);
 void nmpi_inbox_recycle(struct nmpi_inbox *in, struct nmpi_buffer *b);
 /* Post idle buffers, if there are many, or anything else can wait. in idle: it can. */
 void nmpi_inbox_post(struct tmb_net *net, bool idle);
-/* Keep a request until it may be served; and the oldest of those, or NULL. */
-void nmpi_inbox_hold(struct tmb_net *net, struct nmpi_buffer *b);
-struct nmpi_buffer *nmpi_inbox_unhold(struct nmpi_inbox *in);
+/* Keep a message in one of the queues until it may be served; and the oldest of a queue, or NULL.
+ */
+void nmpi_inbox_hold(struct tmb_net *net, struct nmpi_buffer *b, int queue);
+struct nmpi_buffer *nmpi_inbox_unhold(struct nmpi_inbox *in, int queue);
 /* Whether a message of `peer` has come and has not been delivered. */
 bool nmpi_inbox_has(const struct nmpi_inbox *in, uint32_t peer);
 
 /* ---- mpi_progress.c */
 
 int nmpi_progress(struct tmb_net *net, int serve);
+/* Progress for a client that computes, see net/plugin/progress_thread.h. */
+bool nmpi_tend(struct tmb_net *net, uint64_t seen, struct pollfd *fds, uint32_t *count,
+               uint64_t *ns);
 bool nmpi_drained(struct tmb_net *net);
 int nmpi_lost(struct tmb_net *net, uint32_t peer);
 void nmpi_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes);

@@ -25,8 +25,9 @@ bool nmpi_inbox_make(struct nmpi_inbox *in, uint32_t receives) {
 }
 
 void nmpi_inbox_free(struct nmpi_inbox *in) {
-  for (struct nmpi_buffer *b; (b = nmpi_inbox_unhold(in));)
-    if (!b->pool) nmpi_buffer_put(b);
+  for (int i = 0; i < NMPI_HELD; i++)
+    for (struct nmpi_buffer *b; (b = nmpi_inbox_unhold(in, i));)
+      if (!b->pool) nmpi_buffer_put(b);
   nmpi_pool_free(&in->receives);
   free(in->done);
   free(in->status);
@@ -58,7 +59,7 @@ void nmpi_inbox_post(struct tmb_net *net, bool idle) {
   if (in->idle_count && (idle || in->idle_count >= in->receives.count / 2)) post_rest(net);
 }
 
-void nmpi_inbox_hold(struct tmb_net *net, struct nmpi_buffer *b) {
+void nmpi_inbox_hold(struct tmb_net *net, struct nmpi_buffer *b, int queue) {
   struct nmpi_inbox *const in = &net->in;
   if (in->held_count >= in->receives.count / 2) {
     struct nmpi_buffer *const copy = nmpi_buffer_copy(b);
@@ -68,12 +69,12 @@ void nmpi_inbox_hold(struct tmb_net *net, struct nmpi_buffer *b) {
   } else {
     in->held_count++;
   }
-  nmpi_queue_add(&in->held, b);
+  nmpi_queue_add(&in->held[queue], b);
 }
 
-struct nmpi_buffer *nmpi_inbox_unhold(struct nmpi_inbox *in) {
-  if (!in->held.first) return NULL;
-  struct nmpi_buffer *const b = nmpi_queue_take(&in->held);
+struct nmpi_buffer *nmpi_inbox_unhold(struct nmpi_inbox *in, int queue) {
+  if (!in->held[queue].first) return NULL;
+  struct nmpi_buffer *const b = nmpi_queue_take(&in->held[queue]);
   if (b->pool) in->held_count--;
   return b;
 }
@@ -133,8 +134,9 @@ bool nmpi_inbox_has(const struct nmpi_inbox *in, uint32_t peer) {
   bool found = false;
   for (const struct nmpi_buffer *b = in->ready.first; b && !found; b = b->next)
     found = b->peer == peer;
-  for (const struct nmpi_buffer *b = in->held.first; b && !found; b = b->next)
-    found = b->peer == peer;
+  for (int i = 0; i < NMPI_HELD; i++)
+    for (const struct nmpi_buffer *b = in->held[i].first; b && !found; b = b->next)
+      found = b->peer == peer;
   return found;
 }
 

@@ -18,6 +18,11 @@
 /* Work of one call of progress. Chosen 2026-11-22 (SENDING_MANY 2026-11-24), not measured. */
 #define PROGRESS_BATCH 32 /* messages */
 #define SENDING_MANY   4  /* buffers in flight, from which on sends are polled each time */
+/* The progress thread has nothing to sleep on: times between its looks. Chosen 2026-11-26. */
+#define QUIET_NS       1000000u
+#define LIVELY_NS      50000u /* after a look that found something, for LIVELY_LOOKS looks */
+#define LIVELY_LOOKS   100u
+#define SERVE_THREAD   4 /* beside TMB_SERVE_*: what is_by_thread says */
 
 /* ---- what has come */
 
@@ -73,24 +78,41 @@ static bool arrived(struct tmb_net *net, struct nmpi_buffer *b) {
   return false;
 }
 
-/* The next message that may be served, or NULL. in serve: TMB_SERVE_*; out dealt: of messages. */
+/* Whether the progress thread may deal with a message while the client computes. */
+static bool is_by_thread(const struct tmb_net *net, const struct nmpi_head *h) {
+  const struct tmb_am_in in = {.category = h->kind, .handler = h->handler};
+  return tmb_net_by_thread(net->env.thread_handlers, &in);
+}
+
+/* Where a message waits until it is served: requests and replies, and both for the thread. */
+static int queue_of(const struct tmb_net *net, const struct nmpi_buffer *b) {
+  const struct nmpi_head *h = nmpi_head_of(b);
+  return h->is_reply + 2 * is_by_thread(net, h);
+}
+
+/* The next message that may be served, or NULL. in serve: TMB_SERVE_* or SERVE_THREAD; out dealt:
+ * of messages. */
 static struct nmpi_buffer *next_message(struct tmb_net *net, int serve, uint32_t *dealt) {
-  struct nmpi_buffer *const kept = serve & TMB_SERVE_REQUESTS ? nmpi_inbox_unhold(&net->in) : NULL;
-  if (kept) return kept;
+  static const int served[NMPI_HELD] = {TMB_SERVE_REQUESTS, TMB_SERVE_REPLIES,
+                                        TMB_SERVE_REQUESTS | SERVE_THREAD,
+                                        TMB_SERVE_REPLIES | SERVE_THREAD};
+  for (int i = 0; i < NMPI_HELD; i++)
+    if (TMB_UNLIKELY(net->in.held[i].first != NULL) && (serve & served[i]))
+      return nmpi_inbox_unhold(&net->in, i);
   while (*dealt < PROGRESS_BATCH) {
     struct nmpi_buffer *const b = nmpi_inbox_next(net);
     if (!b) return NULL;
     ++*dealt;
     if (!arrived(net, b)) continue;
-    const bool reply = nmpi_head_of(b)->is_reply;
-    if (serve & (reply ? TMB_SERVE_REPLIES : TMB_SERVE_REQUESTS)) return b;
-    nmpi_inbox_hold(net, b);
+    const int queue = queue_of(net, b);
+    if (serve & served[queue]) return b;
+    nmpi_inbox_hold(net, b, queue);
   }
   return NULL;
 }
 
-/* Give a message to core; without the lock. */
-static void hand_up(const struct tmb_net *net, const struct nmpi_buffer *b) {
+/* Give a message to core, by one of its upcalls; without the lock. */
+static void hand_up(const struct nmpi_buffer *b, void (*am)(const struct tmb_am_in *in)) {
   const struct nmpi_head *h = nmpi_head_of(b);
   const struct tmb_am_in in = {
       .src = b->peer,
@@ -102,7 +124,7 @@ static void hand_up(const struct tmb_net *net, const struct nmpi_buffer *b) {
       .args = (const int32_t *)(const void *)(h + 1),
       .payload = h->kind == NMPI_SHORT ? NULL : b->data + nmpi_payload_at(h->nargs),
       .nbytes = h->nbytes};
-  net->env.up->am(&in);
+  am(&in);
 }
 
 /* ---- the slots */
@@ -117,31 +139,79 @@ static bool housekeeping(struct tmb_net *net, bool idle) {
   return (net->peers.todo && nmpi_send_rest(net)) || answered || reaped;
 }
 
-int nmpi_progress(struct tmb_net *net, int serve) {
+/* Give a message to core, without the lock, and use its buffer again. */
+static void deal_with(struct tmb_net *net, struct nmpi_buffer *b, int serve)
+    TMB_REQUIRES(net->lock);
+
+static void deal_with(struct tmb_net *net, struct nmpi_buffer *b, int serve) {
+  const struct tmb_net_up *up = net->env.up;
+  const uint32_t units = nmpi_units(nmpi_head_of(b));
+  tmb_count_rlx(&net->env.stats->received, 1);
+  tmb_count_rlx(&net->env.stats->bytes_in, nmpi_head_of(b)->nbytes);
+  tmb_lock_release(&net->lock);
+  hand_up(b, serve == SERVE_THREAD ? up->am_by_thread : up->am);
+  tmb_lock_acquire(&net->lock);
+  if (units) nmpi_credit_owe(net, b->peer, units);
+  nmpi_inbox_recycle(&net->in, b);
+}
+
+/* One look, for the client or, with SERVE_THREAD or TMB_SERVE_NOTHING, in its place. */
+static int look(struct tmb_net *net, int serve) TMB_REQUIRES(net->lock);
+
+static int look(struct tmb_net *net, int serve) {
+  const uint64_t tick = net->tick;
   uint32_t dealt = 0;
-  if (!tmb_lock_try(&net->lock)) return TMB_FOUND_BUSY;
   int found = TMB_FOUND_NOTHING;
   for (int i = 0; i < PROGRESS_BATCH && !net->ended; i++) {
     struct nmpi_buffer *const b = next_message(net, serve, &dealt);
     if (!b) break;
     const bool reply = nmpi_head_of(b)->is_reply;
-    const uint32_t units = nmpi_units(nmpi_head_of(b));
-    tmb_count_rlx(&net->env.stats->received, 1);
-    tmb_count_rlx(&net->env.stats->bytes_in, nmpi_head_of(b)->nbytes);
-    tmb_lock_release(&net->lock);
-    hand_up(net, b);
-    tmb_lock_acquire(&net->lock);
+    deal_with(net, b, serve);
     found |= TMB_FOUND_WORK;
-    if (units) nmpi_credit_owe(net, b->peer, units);
-    nmpi_inbox_recycle(&net->in, b);
     if (reply) break; /* somebody is likely to wait for it */
+    if (serve == SERVE_THREAD && net->tick != tick) break;
   }
   if (dealt) found |= TMB_FOUND_WORK;
   if (!net->ended && net->direct.moving && nmpi_direct_look(net)) found |= TMB_FOUND_WORK;
   if (net->direct.finished) nmpi_direct_finish(net);
   if (!net->ended && housekeeping(net, !found)) found |= TMB_FOUND_WORK;
+  return found;
+}
+
+/* The progress thread waits, in a handler, for room for a reply. */
+static int wait_in_handler(struct tmb_net *net) {
+  if (tmb_load_rlx(&net->thread_ends)) return TMB_E_SYS;
+  if (!tmb_lock_try(&net->lock)) return TMB_FOUND_BUSY;
+  if (!net->ended) (void)look(net, TMB_SERVE_NOTHING);
+  tmb_lock_release(&net->lock);
+  return TMB_FOUND_NOTHING;
+}
+
+int nmpi_progress(struct tmb_net *net, int serve) {
+  if (TMB_UNLIKELY(serve == TMB_SERVE_NOTHING)) return wait_in_handler(net);
+  if (!tmb_lock_try(&net->lock)) return TMB_FOUND_BUSY;
+  tmb_store_rlx(&net->tick, net->tick + 1);
+  const int found = look(net, serve);
   tmb_lock_release(&net->lock);
   return found;
+}
+
+bool nmpi_tend(struct tmb_net *net, uint64_t seen, struct pollfd *fds, uint32_t *count,
+               uint64_t *ns) {
+  (void)fds;
+  if (!tmb_lock_try(&net->lock)) return false;
+  if (net->ended || net->tick != seen) {
+    tmb_lock_release(&net->lock);
+    return false;
+  }
+  if (look(net, SERVE_THREAD))
+    net->lively = LIVELY_LOOKS;
+  else if (net->lively)
+    net->lively--;
+  *count = 0;
+  *ns = net->lively ? LIVELY_NS : QUIET_NS;
+  tmb_lock_release(&net->lock);
+  return true;
 }
 
 bool nmpi_drained(struct tmb_net *net) {

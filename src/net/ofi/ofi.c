@@ -199,10 +199,10 @@ static void free_copies(struct ofi_op *list) {
 }
 
 static void net_close(struct tmb_net *net) {
+  tmb_store_rlx(&net->client.ends, true);
   tmb_progress_thread_stop(net->client.thread);
   if (!ofi_rail_stop(net)) return; /* the provider may still use all of it */
-  free_copies(net->in.held[0].first);
-  free_copies(net->in.held[1].first);
+  for (int i = 0; i < OFI_HELD; i++) free_copies(net->in.held[i].first);
   free_copies(net->in.unanswered);
   ofi_memory_close(net);
   struct ofi_pool *const pools[] = {&net->bufs.receives, &net->bufs.small, &net->bufs.large,
@@ -248,7 +248,7 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
   net->env = *env;
   net->client.nudge = -1;
   net->rails = 1;
-  for (int i = 0; i < 2; i++) net->in.held[i].last = &net->in.held[i].first;
+  for (int i = 0; i < OFI_HELD; i++) net->in.held[i].last = &net->in.held[i].first;
   net->peers.of = calloc(env->size, sizeof(struct ofi_peer *));
   if (!net->peers.of) env->up->fatal("out of memory for %u ranks", env->size);
   net->token = token_of(env);

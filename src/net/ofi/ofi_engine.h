@@ -88,6 +88,8 @@ struct ofi_rmw {
   uint32_t zero;
 };
 
+enum { OFI_HELD = 4 }; /* queues of messages that wait */
+
 /* What libfabric gives back with a completion. */
 enum ofi_use { OFI_USE_SEND, OFI_USE_RECV, OFI_USE_ACCESS, OFI_USE_QUESTION };
 struct ofi_op {
@@ -198,11 +200,11 @@ struct ofi_bufs {
 
 /* Messages that have come. ofi_progress.c. */
 struct ofi_inbox {
-  struct ofi_queue held[2];  /* that wait for a poll that serves them: requests, others */
-  uint32_t held_count;       /* of them in buffers of the pool */
-  size_t held_bytes;         /* of copies */
-  struct ofi_op *unanswered; /* OFI_SIGNAL messages whose OFI_CHANGED had no room */
-  struct ofi_op *unposted;   /* receive buffers for which the provider had no room */
+  struct ofi_queue held[OFI_HELD]; /* that wait for a poll that serves them, see queue_of */
+  uint32_t held_count;             /* of them in buffers of the pool */
+  size_t held_bytes;               /* of copies */
+  struct ofi_op *unanswered;       /* OFI_SIGNAL messages whose OFI_CHANGED had no room */
+  struct ofi_op *unposted;         /* receive buffers for which the provider had no room */
 };
 
 /* Completions that have been read. ofi_progress.c. */
@@ -229,10 +231,12 @@ struct ofi_memories {
 /* What the client does, and the thread that stands in for it. ofi_progress.c. */
 struct ofi_client {
   struct tmb_progress_thread *thread; /* NULL: none; constant once the conduit is open */
-  int nudge;     /* descriptor that wakes a sleeping client; -1: none; constant as well */
-  bool nudged;   /* `nudge` is to be emptied */
-  bool moved;    /* completions since its last progress are not only questions and answers */
-  uint64_t tick; /* grows with each progress of the client; atomic, the thread reads it */
+  int nudge;       /* descriptor that wakes a sleeping client; -1: none; constant as well */
+  bool nudged;     /* `nudge` is to be emptied */
+  bool ends;       /* the conduit closes; atomic */
+  uint32_t serves; /* 1 + the peer whose message the thread deals with, without the lock; 0: none */
+  bool moved;      /* completions since its last progress are not only questions and answers */
+  uint64_t tick;   /* grows with each progress of the client; atomic, the thread reads it */
   uint64_t wait_tick, wait_due_ns; /* when it asked what to wait for, and its timer */
 };
 

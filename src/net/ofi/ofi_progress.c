@@ -32,6 +32,7 @@
 #define LATE_NS        UINT64_C(1000000)   /* from a timer of a client that sleeps to its waking */
 #define TEND_HELD_MAX  (UINT64_C(8) << 20) /* bytes of copies that the progress thread keeps */
 #define BLIND_NS       UINT64_C(1000000)   /* longest sleep while something is in flight */
+#define SERVE_THREAD   4                   /* beside TMB_SERVE_*: what is_by_thread says */
 #define LOOK_TICKS     256                 /* calls between searches for silent peers */
 
 /* ---- receive buffers */
@@ -96,7 +97,9 @@ static struct ofi_buffer *unhold(struct tmb_net *net, struct ofi_queue *queue) {
 }
 
 static bool holds_any(const struct tmb_net *net) {
-  return net->in.held[0].first || net->in.held[1].first;
+  bool any = false;
+  for (int i = 0; i < OFI_HELD; i++) any = any || net->in.held[i].first;
+  return any;
 }
 
 /* ---- what has come */
@@ -257,11 +260,27 @@ static bool refill(struct tmb_net *net) {
   ofi_fatal(net, "the completion queue cannot be read", (int)-count);
 }
 
-/* The next message that may be served, or NULL. in serve: TMB_SERVE_*; out dealt: of completions.
- */
+/* Whether the progress thread may deal with a message while the client computes: one whose handler
+ * env->thread_handlers names, or a signal. */
+static bool is_by_thread(const struct tmb_net *net, const struct ofi_buffer *b) {
+  const struct ofi_head *h = ofi_head_of(b);
+  const struct tmb_am_in in = {.category = h->kind, .handler = h->handler};
+  return h->kind == OFI_SIGNAL ||
+         (h->kind <= OFI_MEDIUM && tmb_net_by_thread(net->env.thread_handlers, &in));
+}
+
+/* Where a message waits until it is served: requests and others, and both for the thread. */
+static int queue_of(const struct tmb_net *net, const struct ofi_buffer *b) {
+  return (ofi_credit_units(b) == 0) + 2 * is_by_thread(net, b);
+}
+
+/* The next message that may be served, or NULL. in serve: TMB_SERVE_* or SERVE_THREAD; out dealt:
+ * of completions. */
 static struct ofi_buffer *next_message(struct tmb_net *net, int serve, uint32_t *dealt) {
-  static const int served[2] = {TMB_SERVE_REQUESTS, TMB_SERVE_REPLIES};
-  for (int i = 0; i < 2; i++)
+  static const int served[OFI_HELD] = {TMB_SERVE_REQUESTS, TMB_SERVE_REPLIES,
+                                       TMB_SERVE_REQUESTS | SERVE_THREAD,
+                                       TMB_SERVE_REPLIES | SERVE_THREAD};
+  for (int i = 0; i < OFI_HELD; i++)
     if (TMB_UNLIKELY(net->in.held[i].first != NULL) && (serve & served[i]))
       return unhold(net, &net->in.held[i]);
   while (*dealt < EVENTS_MOST) {
@@ -273,7 +292,8 @@ static struct ofi_buffer *next_message(struct tmb_net *net, int serve, uint32_t 
     ++*dealt;
     struct ofi_buffer *const b = completed(net, &net->cq.events[net->cq.at++]);
     if (!b) continue;
-    const int queue = ofi_credit_units(b) == 0;
+    if (serve == TMB_SERVE_ALL) return b;
+    const int queue = queue_of(net, b);
     if (serve & served[queue]) return b;
     hold(net, b, &net->in.held[queue]);
   }
@@ -288,8 +308,17 @@ static void count_message(struct tmb_net *net, const struct ofi_buffer *b) {
   tmb_count_rlx(&net->env.stats->bytes_in, h->nbytes);
 }
 
-/* Give a message to core; without the lock. */
-static void hand_up(struct tmb_net *net, const struct ofi_buffer *b) {
+/* Note the credit that a message takes until it is over. in b: NULL: there is none. Returns its
+ * units. */
+static uint32_t owe(struct tmb_net *net, const struct ofi_buffer *b) {
+  const uint32_t units = b ? ofi_credit_units(b) : 0;
+  if (units) ofi_peer_of(net, b->op.peer)->owed += units;
+  return units;
+}
+
+/* Give a message to core, by one of its upcalls; without the lock. */
+static void hand_up(struct tmb_net *net, const struct ofi_buffer *b,
+                    void (*am)(const struct tmb_am_in *in)) {
   const struct ofi_head *h = ofi_head_of(b);
   char *const payload = b->data + ofi_payload_at(h->nargs);
   if (h->kind == OFI_SIGNAL) {
@@ -307,7 +336,7 @@ static void hand_up(struct tmb_net *net, const struct ofi_buffer *b) {
                          .nbytes = h->nbytes};
   if (h->kind == OFI_LONG && !ofi_long_take(net, h, payload, &in))
     net->env.up->fatal("ofi: rank %u names a payload of a message that lies in no segment", h->src);
-  net->env.up->am(&in);
+  am(&in);
 }
 
 static void answer_rest(struct tmb_net *net) {
@@ -358,9 +387,35 @@ static void empty_nudge(struct tmb_net *net) {
   net->client.nudged = got < 0 && errno == EINTR;
 }
 
+/* Something has changed that the client may wait for: a message, a completion, credit, a buffer. If
+ * it is about to sleep after all, or has not been scheduled yet, the queue no longer shows it. */
+static void nudge(struct tmb_net *net) {
+  const uint64_t one = 1;
+  if (net->client.nudged || net->client.nudge < 0) return;
+  net->client.nudged = write(net->client.nudge, &one, sizeof one) == (ssize_t)sizeof one;
+}
+
+/* Whether the thread may read completions: it keeps copies of what it does not deal with. */
+static bool has_room(struct tmb_net *net) {
+  return net->in.held_bytes < TEND_HELD_MAX || ofi_silent_full(net);
+}
+
+/* The progress thread waits, in a handler, for room for a reply. */
+static int wait_in_handler(struct tmb_net *net) {
+  uint32_t dealt = 0;
+  if (tmb_load_rlx(&net->ended) || tmb_load_rlx(&net->client.ends)) return TMB_E_SYS;
+  if (!tmb_lock_try_shared(&net->lock)) return TMB_FOUND_BUSY;
+  const bool done = housekeeping(net);
+  if (has_room(net)) (void)next_message(net, TMB_SERVE_NOTHING, &dealt);
+  if (dealt || done) nudge(net);
+  tmb_lock_release(&net->lock);
+  return TMB_FOUND_NOTHING;
+}
+
 int ofi_progress(struct tmb_net *net, int serve) {
   int found = TMB_FOUND_NOTHING;
   uint32_t dealt = 0;
+  if (TMB_UNLIKELY(serve == TMB_SERVE_NOTHING)) return wait_in_handler(net);
   if (tmb_load_rlx(&net->ended)) return TMB_FOUND_NOTHING;
   if (!tmb_lock_try_shared(&net->lock)) return TMB_FOUND_BUSY;
   tmb_store_rlx(&net->client.tick, net->client.tick + 1);
@@ -370,14 +425,13 @@ int ofi_progress(struct tmb_net *net, int serve) {
     struct ofi_buffer *const b = next_message(net, serve, &dealt);
     struct ofi_op *const done = net->access.done;
     net->access.done = NULL;
-    const uint32_t units = b ? ofi_credit_units(b) : 0;
-    if (units) ofi_peer_of(net, b->op.peer)->owed += units;
+    const uint32_t units = owe(net, b);
     if (!b && !done) break;
     count_message(net, b);
     tmb_lock_release(&net->lock);
     found |= TMB_FOUND_WORK;
     ofi_access_tell(net, done);
-    if (b) hand_up(net, b);
+    if (b) hand_up(net, b, net->env.up->am);
     tmb_lock_acquire_shared(&net->lock);
     ofi_access_free(net, done);
     if (!b) break;
@@ -440,12 +494,19 @@ static bool is_asleep(const struct tmb_net *net) {
   return !count || poll(fds, count, 0) <= 0;
 }
 
-/* Something has changed that the client may wait for: a message, a completion, credit, a buffer. If
- * it is about to sleep after all, or has not been scheduled yet, the queue no longer shows it. */
-static void nudge(struct tmb_net *net) {
-  const uint64_t one = 1;
-  if (net->client.nudged || net->client.nudge < 0) return;
-  net->client.nudged = write(net->client.nudge, &one, sizeof one) == (ssize_t)sizeof one;
+/* Deal with a message that is_by_thread. */
+static void serve_by_thread(struct tmb_net *net, struct ofi_buffer *b) TMB_REQUIRES(net->lock);
+
+static void serve_by_thread(struct tmb_net *net, struct ofi_buffer *b) {
+  const uint32_t units = owe(net, b), peer = b->op.peer;
+  count_message(net, b);
+  net->client.serves = peer + 1;
+  tmb_lock_release(&net->lock);
+  hand_up(net, b, net->env.up->am_by_thread);
+  tmb_lock_acquire_shared(&net->lock);
+  net->client.serves = 0;
+  finish(net, b);
+  if (units) ofi_credit_return(net, peer);
 }
 
 /* What the progress thread waits for next; out as for ofi_tend. in room: for further copies. */
@@ -468,9 +529,12 @@ bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *
     tmb_lock_release(&net->lock);
     return false;
   }
-  const bool done = housekeeping(net);
-  const bool room = net->in.held_bytes < TEND_HELD_MAX || ofi_silent_full(net);
-  if (room) (void)next_message(net, 0, &dealt);
+  const bool done = housekeeping(net), room = has_room(net);
+  struct ofi_buffer *b;
+  for (int i = 0; i < PROGRESS_BATCH && room && net->client.tick == tick; i++) {
+    if (!(b = next_message(net, SERVE_THREAD, &dealt))) break;
+    serve_by_thread(net, b);
+  }
   if (dealt || done) nudge(net);
   tend_wait(net, room, fds, count, ns);
   tmb_lock_release(&net->lock); /* completions wait for the client */
@@ -495,8 +559,9 @@ int ofi_lost(struct tmb_net *net, uint32_t peer) {
   ofi_access_lost(net, peer);
   if (!p->lost_ns) p->lost_ns = tmb_os_now_ns();
   /* The provider writes into the memory of accesses until it has said that they failed. */
-  bool kept = net->cq.at < net->cq.count || (p->accesses && !ofi_given_up(net, peer));
-  for (int i = 0; i < 2; i++)
+  bool kept = net->cq.at < net->cq.count || net->client.serves == peer + 1 ||
+              (p->accesses && !ofi_given_up(net, peer));
+  for (int i = 0; i < OFI_HELD; i++)
     for (const struct ofi_op *op = net->in.held[i].first; op && !kept; op = op->next)
       kept = op->peer == peer;
   tmb_lock_release(&net->lock);

@@ -5,8 +5,7 @@
  * docs/PROGRESS.md: put, get, put and get with signal, atomic operations of every kind, and
  * strided, indexed and vector transfers end while their target computes and makes no call. The
  * target goes on only when the last operation has changed a word of it, so a test that waits for
- * the target does not end. Handlers of the client do not run meanwhile. Over ofi, whose signals,
- * first accesses and strided transfers are messages, atomic operations alone; skipped over conduits
+ * the target does not end. Handlers of the client do not run meanwhile. Skipped over conduits
  * without a thread.
  */
 #include "job.h"
@@ -120,13 +119,20 @@ static void pieces(void) {
   free(back);
 }
 
+/* Whether ranks of a conduit have a progress thread. */
+static bool has_thread(const char *conduit) {
+  const char *level = getenv("TOMBOLO_MPI_THREAD");
+  if (!conduit) return false;
+  if (!strcmp(conduit, "mpi")) return level && !strcmp(level, "MULTIPLE");
+  return !strcmp(conduit, "udp") || !strcmp(conduit, "ofi");
+}
+
 int main(int argc, char **argv) {
   gex_AM_Entry_t handlers[] = {
       {CALLED, (gex_AM_Fn_t)on_call, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "call"}};
   job_start(&argc, &argv, DATA_AT + DATA, handlers, 1);
   const char *conduit = getenv("TOMBOLO_CONDUIT");
-  const bool ofi = conduit && strcmp(conduit, "ofi") == 0;
-  if (!job.mapped && !ofi && (!conduit || strcmp(conduit, "udp") != 0)) gasnet_exit(77);
+  if (!job.mapped && !has_thread(conduit)) gasnet_exit(77);
   gex_AD_Create(&ad, job.tm, GEX_DT_U64,
                 GEX_OP_SET | GEX_OP_GET | GEX_OP_ADD | GEX_OP_FADD | GEX_OP_FCAS, 0);
   job_barrier();
@@ -134,9 +140,9 @@ int main(int argc, char **argv) {
     char *local = malloc(DATA);
     CHECK(local != NULL);
     gex_AM_RequestShort0(job.tm, 1, CALLED, 0);
-    if (job.mapped || !ofi) transfers(local);
+    transfers(local);
     atomics();
-    if (job.mapped || !ofi) pieces();
+    pieces();
     gex_Event_Wait(gex_AD_OpNB_U64(ad, NULL, 1, word_of(1, END_AT), GEX_OP_SET, 1, 0, 0));
     free(local);
   } else if (job.rank == 1) {
