@@ -3,9 +3,9 @@
 #
 # silent.py: operations whose target computes and makes no call, by conduit.
 #
-# Runs tombolo-bench-silent with two ranks that share no memory, through the conduits udp and ofi,
-# in alternation: how long an operation takes, and what the target's other threads take from its
-# computation. What is not done within --timeout is named; what it has printed counts.
+# Runs tombolo-bench-silent with two ranks that share no memory, through the conduits udp, ofi and
+# mpi, in alternation: how long an operation takes, and what the target's other threads take from
+# its computation. What is not done within --timeout is named; what it has printed counts.
 # JSON: records {operation, conduit, us: [medians], least: [tenth percentiles], stolen: [percent]}.
 #   bench/compare/silent.py [--build build] [--rounds 2] [--json FILE]
 import argparse
@@ -20,7 +20,7 @@ from compare import ROOT, processors
 
 TIME = re.compile(r"^silent (.+?) +median +([\d.]+) us, p10 +([\d.]+) us", re.M)
 STOLEN = re.compile(r"^stolen (.+?) +median +([\d.]+) %$", re.M)
-CONDUITS, TURNS = ("udp", "ofi"), 2
+CONDUITS, TURNS = ("udp", "ofi", "mpi"), 1
 
 
 def main():
@@ -32,11 +32,13 @@ def main():
     build, budget, found = options.build.resolve(), Budget(options), {}
     command = [build / "bin/tombolo", "run", *(["--bind"] if processors(2) else []), "-n", 2,
                build / "bench/tombolo-bench-silent", TURNS]
-    budget.share = 1 / 2  # each takes 0.5 s for each operation and turn, whatever they cost
+    # Each takes 0.5 s for each operation and turn, whatever they cost.
+    budget.share = 1 / len(CONDUITS)
     for _ in range(options.rounds):
         for conduit in CONDUITS:
             text, _ = budget.run(f"conduit {conduit}", command, {
-                "TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": conduit}, errors=subprocess.DEVNULL)
+                "TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": conduit,
+                "TOMBOLO_MPI_THREAD": "MULTIPLE"}, errors=subprocess.DEVNULL)
             for name, us, least in TIME.findall(text):
                 one = found.setdefault((name, conduit), {"us": [], "least": [], "stolen": []})
                 one["us"].append(float(us))
