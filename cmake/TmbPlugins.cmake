@@ -35,7 +35,7 @@ list(FILTER tmb_udp_sources EXCLUDE REGEX "_test\\.c$")
 list(APPEND tmb_udp_sources "${tmb_progress_thread}")
 tmb_add_conduit(tombolo_net_udp udp ${tmb_udp_sources})
 
-# The ofi conduit, in the same way. It needs the headers of libfabric to be built; libfabric itself
+# The ofi conduit, likewise. It needs the headers of libfabric to be built; libfabric itself
 # is loaded when a job uses the conduit.
 find_path(TMB_OFI_INCLUDE rdma/fi_endpoint.h
   DOC "Folder that holds libfabric's rdma/fabric.h, for the conduit ofi")

@@ -580,9 +580,9 @@ if(NOT TMB_SANITIZE)
   tmb_add_check(bits32 compile bash ${PROJECT_SOURCE_DIR}/tests/install/bits32.sh
     ${PROJECT_SOURCE_DIR})
   if(TMB_INSTALL)
-    foreach(way mak pkg-config udp ofi mpi cmake fortran names idioms compilers
+    foreach(method mak pkg-config udp ofi mpi cmake fortran names idioms compilers
             uninstall completion manual packages)
-      tmb_add_check(${way} install bash ${PROJECT_SOURCE_DIR}/tests/install/check.sh ${way}
+      tmb_add_check(${method} install bash ${PROJECT_SOURCE_DIR}/tests/install/check.sh ${method}
         ${PROJECT_BINARY_DIR})
     endforeach()
     set_tests_properties(install.mak install.pkg-config install.udp install.ofi install.mpi

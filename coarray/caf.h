@@ -24,7 +24,7 @@ struct caf_attach_list;
 /* Words of a member of a team that the others read. */
 struct caf_words {
   uint64_t begun; /* collectives of the team that this image has begun */
-  uint64_t slot;  /* what it gives the others in caf_tell */
+  uint64_t slot;  /* what it gives the others in caf_share */
   /* Serial number of the coarray that barrier number k deallocates, at [k % 2], and the low bits of
    * k: k << 32 | serial. */
   uint64_t freed[2];
@@ -54,16 +54,16 @@ struct caf_token {
   void *base;                     /* of this image; NULL: not allocated */
   uint32_t serial;                /* of a coarray, in its team, the same on all images */
   size_t bytes;
-  struct caf_desc *desc; /* of the variable or component; may be gone with its procedure */
-  void **token_p;        /* where the program keeps this token; may be gone, too */
+  struct caf_desc *desc; /* of the variable or component; may end with its procedure */
+  void **token_p;        /* where the program keeps this token; may end, too */
   int type;              /* enum caf_register */
   uint32_t ranks;        /* entries of addr */
   uintptr_t addr[];      /* [ranks] of the job, as the owners see them; 0: no member */
 };
 
-/* What a word that the compiler passes as a token of a component is (component.c). GONE: it was
+/* What a word that the compiler passes as a token of a component is (component.c). FREED: it was
  * one, or points into one. */
-enum caf_component { CAF_NO_COMPONENT, CAF_COMPONENT, CAF_COMPONENT_GONE };
+enum caf_component { CAF_NO_COMPONENT, CAF_COMPONENT, CAF_COMPONENT_FREED };
 enum caf_component caf_component_is(const void *word);
 
 /* A token of a component; NULL: no memory. */
@@ -83,14 +83,14 @@ struct caf {
   struct caf_shared *shared; /* of this image, at the start of its segment */
   uintptr_t *shared_addr;    /* [size] addresses of the others' */
   uint64_t *expected;        /* [size] sync images: posts of each image that were waited for */
-  int *lost;                 /* [size] 0, or CAF_STAT_STOPPED or CAF_STAT_FAILED: it is gone */
+  int *lost;                 /* [size] 0, or CAF_STAT_STOPPED or CAF_STAT_FAILED: it is lost */
   uint32_t lost_count;
   uint8_t *reach;           /* [size] enum in pending.h: whether memory of a rank is mapped */
   uint32_t pending;         /* of enum in pending.h: what an access has to check first */
   const uint64_t *attached; /* [size] attach_word of each rank: 0: it has attached no event */
   struct caf_attach_list *attach_list, **attach_copy; /* own, of others; attach.c */
   uint64_t *waiting;                                  /* event that this image waits for, or NULL */
-  uint32_t woken;                                     /* times that CAF_GONE was added to it */
+  uint32_t woken;                                     /* times that CAF_LOSS was added to it */
   uint32_t posts_open; /* posts that their owners may not know yet; post.c */
   uint8_t events;      /* enum caf_events in post.h: how events are posted */
   bool ready, ending;
@@ -103,7 +103,7 @@ extern struct caf caf;
 
 /* Added to the counter of an image that will post no more, and, while this image waits, to the
  * event that it waits for: so a wait for a signal ends. Counts stay below. */
-#define CAF_GONE ((uint64_t)1 << 48)
+#define CAF_LOSS ((uint64_t)1 << 48)
 
 /* What other images touch, at the start of each segment. */
 struct caf_shared {
@@ -111,7 +111,7 @@ struct caf_shared {
   uint64_t state;       /* of this image: 0 running, CAF_STAT_STOPPED */
   uint64_t attach_list; /* address of the list of attached sections (attach.c) */
   uint64_t attach_word; /* what this image gives the others of it */
-  /* [size] sync images: posts by each rank, CAF_GONE when it is gone; [size] attach_word of each.
+  /* [size] sync images: posts by each rank, CAF_LOSS when it is lost; [size] attach_word of each.
    */
   uint64_t word[];
 };
@@ -208,7 +208,7 @@ static inline void *caf_address(const struct caf_token *token, size_t offset, si
  * there is none. Allocatable and pointer components are none. */
 const struct caf_token *caf_token_at(const char *address);
 
-/* What a message calls a coarray: "coarray NAME" where the program's symbols tell it, else "a
+/* What a message calls a coarray: "coarray NAME" where the program's symbols name it, else "a
  * coarray". Returns `to` [room]. */
 const char *caf_name_of(const struct caf_token *token, char *to, size_t room);
 #define CAF_NAME_ROOM 80
@@ -230,9 +230,9 @@ int caf_wait_event(gex_Event_t event, struct caf_team *team);
  * gex_TM_t. Returns as caf_wait_event. */
 int caf_meet(struct caf_team *team);
 
-/* Every member tells a number to all that are not lost. [out] all: [size], 0 for the lost. Two
+/* Every member sends a number to all that are not lost. [out] all: [size], 0 for the lost. Two
  * collectives. Returns as caf_wait_event. */
-int caf_tell(struct caf_team *team, uint64_t mine, uint64_t *all);
+int caf_share(struct caf_team *team, uint64_t mine, uint64_t *all);
 
 /* Makes the words of a new team, whose table of ranks is there; collective over `parent`, or NULL
  * for the initial team. Returns 0 or a STAT code. */
@@ -328,7 +328,7 @@ struct caf_remote_object {
   const struct caf_vector *vector;
 };
 
-/* As caf_section_of. other: of the other side of the assignment, or NULL: it tells what the
+/* As caf_section_of. other: of the other side of the assignment, or NULL: it says what the
  * compiler does not (subscript.c). Returns false after caf_fail. */
 bool caf_remote_section(struct caf_section *s, const struct caf_remote_object *object,
                         const struct caf_desc *other, const struct caf_status *to);

@@ -142,7 +142,7 @@ static void end_normally(void) {
     struct caf_shared *there = (struct caf_shared *)caf.shared_addr[r];
     if (caf.lost[r]) continue;
     gexx_RMA_PutSignalBlocking(caf.tm, r, NULL, NULL, 0, GEX_EVENT_NOW, &there->word[caf.rank],
-                               GEXX_SIG_ADD, CAF_GONE, 0);
+                               GEXX_SIG_ADD, CAF_LOSS, 0);
     gexx_RMA_PutSignalBlocking(caf.tm, r, NULL, NULL, 0, GEX_EVENT_NOW, &there->ended, GEXX_SIG_ADD,
                                1, 0);
   }
@@ -261,7 +261,7 @@ static uint64_t caf_common(uint64_t mine) {
   uint64_t *all = calloc(caf.team->size, sizeof *all), value = mine;
   if (!all) return mine;
   CAF_STATEMENT("RANDOM_INIT");
-  (void)caf_tell(caf.team, mine | 1, all);
+  (void)caf_share(caf.team, mine | 1, all);
   for (uint32_t i = caf.team->size; i-- > 0;)
     if (all[i]) value = all[i];
   free(all);

@@ -54,16 +54,16 @@ static void make_shared(void) {
   if (caf_words_init(&caf.initial, NULL) || caf_attach_init()) gasnet_exit(1);
 }
 
-/* A process of the job is gone. Called from polls. */
+/* A process of the job is lost. Called from polls. */
 static void on_loss(gex_Rank_t rank, int state, void *cdata) {
   (void)cdata;
   if (caf.lost[rank]) return;
   caf.lost[rank] = state == GEXX_PEER_STOPPED ? CAF_STAT_STOPPED : CAF_STAT_FAILED;
   __atomic_fetch_add(&caf.lost_count, 1, __ATOMIC_RELEASE);
-  __atomic_fetch_add(&caf.shared->word[rank], CAF_GONE, __ATOMIC_RELEASE);
+  __atomic_fetch_add(&caf.shared->word[rank], CAF_LOSS, __ATOMIC_RELEASE);
   if (!caf.waiting) return;
   caf.woken++;
-  __atomic_fetch_add(caf.waiting, CAF_GONE, __ATOMIC_RELEASE);
+  __atomic_fetch_add(caf.waiting, CAF_LOSS, __ATOMIC_RELEASE);
 }
 
 /* From now on the images that are left go on when one fails; not beside another client of the

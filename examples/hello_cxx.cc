@@ -21,7 +21,8 @@ std::map<std::string, int> tally; // only rank 0's is filled
 gex_Rank_t sentences = 0;
 volatile int thanked = 0;
 
-// The buffer is valid until the handler returns; the reply tells the sender that it was counted.
+// The buffer is valid until the handler returns; the reply reports to the sender that it was
+// counted.
 void sentence(gex_Token_t token, void *text, size_t nbytes) {
   std::istringstream words(std::string(static_cast<const char *>(text), nbytes));
   for (std::string word; words >> word;) ++tally[word];

@@ -22,10 +22,10 @@ enum { TASK = 200, RESULT = 201, NOBODY = -1, TASKS_MAX = 100000, RANKS_MAX = 10
 static gex_TM_t team;
 static gex_Rank_t me, size;
 static int tasks = 60, handed_out, done, lost_workers;
-static int pile[TASKS_MAX], on_pile;               /* tasks that came back */
-static int doing[RANKS_MAX];                       /* task of each worker, or NOBODY */
-static uint64_t result[TASKS_MAX];                 /* 0: not yet */
-static volatile int my_task = NOBODY, master_gone; /* workers */
+static int pile[TASKS_MAX], on_pile;                /* tasks that came back */
+static int doing[RANKS_MAX];                        /* task of each worker, or NOBODY */
+static uint64_t result[TASKS_MAX];                  /* 0: not yet */
+static volatile int my_task = NOBODY, master_ended; /* workers */
 
 /* The work: any pure function of the task. */
 static uint64_t work(int task) {
@@ -55,7 +55,7 @@ static void on_result(gex_Token_t token, gex_AM_Arg_t task, gex_AM_Arg_t low, ge
 /* book: failure */
 static void on_failure(gex_Rank_t rank, int state, void *cdata) {
   (void)cdata;
-  if (rank == 0) master_gone = 1;
+  if (rank == 0) master_ended = 1;
   if (me != 0) return;
   if (state == GEXX_PEER_FAILED) lost_workers++;
   if (doing[rank] != NOBODY) pile[on_pile++] = doing[rank];
@@ -91,7 +91,7 @@ static void master(void) {
 
 static void worker(void) {
   for (;;) {
-    GASNET_BLOCKUNTIL(my_task != NOBODY || master_gone);
+    GASNET_BLOCKUNTIL(my_task != NOBODY || master_ended);
     if (my_task == NOBODY) return;
     const int task = my_task;
     my_task = NOBODY;

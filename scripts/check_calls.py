@@ -3,7 +3,7 @@
 """Checks that every call between files of the library is one that LAYERS allows.
 
 Usage: check_calls.py --build DIR
-#include lines tell what a file may know; the symbol tables of the objects tell what it uses. A file
+#include lines say what a file may know; the symbol tables of the objects say what it uses. A file
 may use what is defined in the folders that its row of LAYERS names, and what is declared in a
 header that the row names as a file: such a header is a contract, whoever fulfils it. What inline
 functions of other folders' headers use is the business of those. Inline functions of public
@@ -124,7 +124,7 @@ def read_circles(root):
 
 
 def check_circles(found, allowed, sources):
-    """Circles that LAYERS does not name, and circles of files among `sources` that are gone."""
+    """Circles that LAYERS does not name, and circles of files among `sources` that do not exist."""
     for circle in sorted(set(found) - allowed):
         yield f"circle of files, which LAYERS does not name: {' '.join(circle)}"
     for circle in sorted(allowed - set(found)):

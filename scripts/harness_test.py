@@ -161,7 +161,7 @@ class Runner(unittest.TestCase):
 
 
 class IfChanged(unittest.TestCase):
-    """scripts/if_changed.py on a script that reads in every way."""
+    """scripts/if_changed.py on a script that reads by every means."""
 
     SCRIPT = """import pathlib, subprocess, sys
 import helper

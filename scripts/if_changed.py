@@ -68,7 +68,7 @@ def of_modules(path):
 
 
 def of_program(path):
-    """What tells one version of an installed program from another."""
+    """What distinguishes one version of an installed program from another."""
     try:
         found = os.stat(path)
     except OSError:

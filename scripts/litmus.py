@@ -229,7 +229,7 @@ class Trace:
     origin: dict  # register -> indices of the loads that its value comes from
     control: frozenset  # indices of the loads that conditions have looked at
     barriers: tuple = ()  # position of each membarrier's first fence
-    ends: bool = True  # False: an `assume` was false; it only tells values
+    ends: bool = True  # False: an `assume` was false; it only gives values
 
 
 class Machine:
@@ -382,7 +382,7 @@ def has_sources(combination, initial):
 
 
 def frames_of(combination, initial):
-    """The frames of one trace for each thread: one for each way to place membarriers' fences."""
+    """The frames of one trace for each thread: one for each placement of membarriers' fences."""
     calls = [(t, at) for t, trace in enumerate(combination) for at in trace.barriers]
     choices = []
     for thread, _ in calls:

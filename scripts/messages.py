@@ -8,7 +8,7 @@ Usage: messages.py            says which messages have no number, and which rows
 Messages are the formats of tmb_fatal, tmb_fatal_nopos, TMB_CHECK, tmb_warn and
 tmb_wrong_setting, of the upcalls up->fatal, print and wrong_setting of conduits, and of tmb_print
 where a row has the format already or the file is a tool's. A
-format that is "%s" alone, or no literal, has no number. A row whose message is gone becomes
+format that is "%s" alone, or no literal, has no number. A row whose message is removed becomes
 TMB_MESSAGE_OLD: by hand, for its number is never given again.
 """
 

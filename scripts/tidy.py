@@ -548,7 +548,7 @@ def check_state(file, listed):
 
 
 def check_state_list(files, listed):
-    """Rows of the table whose file has no state, or is gone."""
+    """Rows of the table whose file has no state, or does not exist."""
     owners = {file.path for file in files if mutable_state(file)}
     for path, line in sorted(listed.items()):
         if path not in owners:

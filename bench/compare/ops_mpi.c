@@ -23,7 +23,7 @@ static char *team_in, *team_out; /* of collectives, two ranks' */
 static MPI_Win window;
 static MPI_Request request[N_MAX];
 static MPI_Status status[N_MAX];
-static int under_way;
+static int in_flight;
 static uint64_t turns, word;
 
 static void barrier(void) {
@@ -31,7 +31,7 @@ static void barrier(void) {
 }
 
 static void prepare(int op, int n, size_t bytes) {
-  under_way = 0;
+  in_flight = 0;
   for (int i = 0; rank == 1 && op == OP_MESSAGE && i < n; i++)
     MPI_Irecv(mine + DATA_AT, (int)bytes, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, &request[i]);
 }
@@ -45,7 +45,7 @@ static void put_and_tell(int peer, size_t bytes) {
 }
 
 static void collective(int op, size_t bytes) {
-  MPI_Request *const r = &request[under_way++];
+  MPI_Request *const r = &request[in_flight++];
   if (op == OP_BROADCAST)
     MPI_Ibcast(team_out, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD, r);
   else if (op == OP_ALLREDUCE)
@@ -65,25 +65,25 @@ static void start(int op, size_t bytes) {
   else if (op == OP_SIGNAL)
     put_and_tell(1, bytes);
   else
-    MPI_Isend(out, (int)bytes, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, &request[under_way++]);
+    MPI_Isend(out, (int)bytes, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, &request[in_flight++]);
 }
 
 static void complete(int op) {
   if (op >= OP_BROADCAST) {
-    MPI_Waitall(under_way, request, status);
+    MPI_Waitall(in_flight, request, status);
     return;
   }
   if (op != OP_MESSAGE) {
     MPI_Win_flush(1, window);
     return;
   }
-  MPI_Waitall(under_way, request, status);
+  MPI_Waitall(in_flight, request, status);
   MPI_Recv(NULL, 0, MPI_BYTE, 1, TAG_ACK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 static void serve(int op, int n, size_t bytes) {
   for (int i = 0; op >= OP_BROADCAST && i < n; i++) collective(op, bytes);
-  if (op >= OP_BROADCAST) MPI_Waitall(under_way, request, status);
+  if (op >= OP_BROADCAST) MPI_Waitall(in_flight, request, status);
   if (op != OP_MESSAGE) return;
   MPI_Waitall(n, request, status);
   MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_ACK, MPI_COMM_WORLD);

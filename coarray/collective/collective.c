@@ -97,7 +97,7 @@ struct row {
   gex_Coll_ReduceFn_t fn[3]; /* by enum caf_fold */
 };
 
-/* Kind 10 has elements of 16 bytes, too: told apart by the kind. */
+/* Kind 10 has elements of 16 bytes, too: the kind distinguishes them. */
 static const struct row rows[] = {
     {CAF_INTEGER, 1, GEX_DT_USER, {sum_i1, min_i1, max_i1}},
     {CAF_INTEGER, 2, GEX_DT_USER, {sum_i2, min_i2, max_i2}},

@@ -106,11 +106,11 @@ void CAF(co_reduce)(struct caf_desc *a, void *(*function)(void *, void *), int f
                                     .fn = function_of(a, flags),
                                     .cdata = &op};
   if (!how.fn) {
-    caf_fail(
-        &to, CAF_STAT_ERROR,
-        "CO_REDUCE: no way to call a function of type %d with results of %zu bytes (flags %d): "
-        "derived types need more than 16 bytes and arguments by reference",
-        a->dtype.type, a->dtype.elem_len, flags);
+    caf_fail(&to, CAF_STAT_ERROR,
+             "CO_REDUCE: no method of calling a function of type %d with results of %zu bytes "
+             "(flags %d): "
+             "derived types need more than 16 bytes and arguments by reference",
+             a->dtype.type, a->dtype.elem_len, flags);
     return;
   }
   caf_reduce_run(a, result_image, &how, &to);

@@ -72,7 +72,7 @@ void caf_async_complete(void) {
 }
 
 /* The transfer of a handle, NULL: it is done. */
-static struct slot *under_way(int64_t handle) {
+static struct slot *in_flight(int64_t handle) {
   const uint32_t index = (uint32_t)handle - 1, generation = (uint32_t)((uint64_t)handle >> 32);
   if (handle == 0 || index >= table.count) return NULL;
   struct slot *s = &table.slot[index];
@@ -80,7 +80,7 @@ static struct slot *under_way(int64_t handle) {
 }
 
 void tombolo_caf_async_wait(int64_t *handle) {
-  struct slot *s = under_way(*handle);
+  struct slot *s = in_flight(*handle);
   *handle = 0;
   if (!s) return;
   gex_Event_Wait(s->event);
@@ -88,7 +88,7 @@ void tombolo_caf_async_wait(int64_t *handle) {
 }
 
 bool tombolo_caf_async_test(int64_t *handle) {
-  struct slot *s = under_way(*handle);
+  struct slot *s = in_flight(*handle);
   if (s) {
     gasnet_AMPoll();
     if (gex_Event_Test(s->event) != GASNET_OK) return false;

@@ -55,9 +55,9 @@ enum caf_component caf_component_is(const void *word) {
   for (unsigned b = 0; b < pool.blocks; b++) {
     const size_t at = (size_t)((uintptr_t)word - (uintptr_t)pool.block[b]);
     if (at >= (FIRST_COUNT << b) * sizeof(struct caf_token)) continue;
-    if (at % sizeof(struct caf_token)) return CAF_COMPONENT_GONE;
+    if (at % sizeof(struct caf_token)) return CAF_COMPONENT_FREED;
     const struct caf_token *t = word;
-    return t->type == CAF_REGISTER_ONLY ? CAF_COMPONENT : CAF_COMPONENT_GONE;
+    return t->type == CAF_REGISTER_ONLY ? CAF_COMPONENT : CAF_COMPONENT_FREED;
   }
   return CAF_NO_COMPONENT;
 }

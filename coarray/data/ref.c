@@ -3,7 +3,7 @@
  * Assignments by reference: coindexed objects with components, such as x[2]%a(2:3)%b.
  *
  * Owns nothing beyond a call. Called by compiled programs. Calls: gets of the remote pointers and
- * descriptors on the way, section.c for the data. Invariants: a reference is walked from the base
+ * descriptors in between, section.c for the data. Invariants: a reference is walked from the base
  * of the coarray; an allocatable or pointer component is followed by reading its pointer, or its
  * descriptor, from the remote object; at the end stands a section, whose addresses are the owner's.
  */
@@ -127,7 +127,7 @@ static void select_described(struct walk *w, const struct caf_ref *ref) {
   }
 }
 
-/* Walk a reference from the base of the coarray. Returns false when something on the way is not
+/* Walk a reference from the base of the coarray. Returns false when something in between is not
  * allocated or associated. */
 static bool walk_refs(struct walk *w, const struct caf_token *token, const struct caf_ref *refs) {
   w->s = (struct caf_section){.base = (char *)token->addr[w->rank]};

@@ -40,7 +40,7 @@ __attribute__((no_sanitize("address"))) static size_t word_before(uintptr_t at) 
 
 /* Whether the array begins a block of glibc's malloc that was asked for as many bytes as its
  * elements take side by side, and has no room for them with the span. The word before a block is
- * its size, and three bits, of which the second one tells that it has pages of its own. */
+ * its size, and three bits, of which the second one says that it has pages of its own. */
 static bool fills_block(const struct caf_desc *desc, size_t elements) {
   enum { OWN_PAGES = 2, BITS = 7 };
   const uintptr_t at = (uintptr_t)desc->base;

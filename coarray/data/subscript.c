@@ -5,7 +5,7 @@
  * Owns nothing beyond a call. Called by transfer.c and section.c. Calls: section.c. Invariants: for
  * a vector that is a section itself, such as v(4:1:-1), gfortran 11 and 12 pass the address of its
  * first element and, as its length, the length divided by its stride, and no stride. The other side
- * of the assignment tells the length; where the stride follows from both, the vector is gathered,
+ * of the assignment gives the length; where the stride follows from both, the vector is gathered,
  * else the assignment is refused.
  */
 #include "caf.h"

@@ -32,7 +32,7 @@ module tombolo_caf
     integer(c_int64_t) :: count = 0
   end type
 
-  ! A transfer under way, or none.
+  ! A transfer in progress, or none.
   type, bind(c) :: async_handle
     private
     integer(c_int64_t) :: id = 0

@@ -71,7 +71,7 @@ const struct caf_token *caf_token_at(const char *address) {
 /* Read what the members that are left have sent, where the layer did not bring it. One collective,
  * as the layer's is: images that it did bring it to take part in no other. Until the SYNC ALL that
  * ends ALLOCATE no image sends anything else. */
-static int read_told(struct caf_team *team, uint64_t *all) {
+static int read_sent(struct caf_team *team, uint64_t *all) {
   const int code = caf_meet(team);
   for (uint32_t i = 0; i < team->size; i++) {
     const struct caf_words *there = (const struct caf_words *)team->words_at[i];
@@ -96,7 +96,7 @@ static bool gather(struct caf_token *t) {
     code = caf_wait_event(gexx_Coll_AllGatherNB(team->tm, all, &mine, sizeof mine, 0), team);
     if (code == CAF_STAT_FAILED) team->words->begun--; /* it was cut short */
   }
-  if (code == CAF_STAT_FAILED) code = read_told(team, all);
+  if (code == CAF_STAT_FAILED) code = read_sent(team, all);
   bool complete = code == 0 || code == CAF_STAT_FAILED;
   for (uint32_t i = 0; i < team->size; i++) {
     if (all[i] & 1) complete = false;
@@ -258,7 +258,7 @@ static int meet_to_free(const struct caf_token *t, const struct caf_status *to) 
   uint64_t word = 0;
   gex_RMA_GetBlocking(caf.tm, &word, team->jobrank[next],
                       (void *)(uintptr_t)&there->freed[number % 2], sizeof word, 0);
-  /* Another number: it is in a later statement already, or fails in another way. */
+  /* Another number: it is in a later statement already, or fails otherwise. */
   if (word >> 32 != (uint32_t)number || (uint32_t)word == t->serial) return 0;
   say_order(t, next, (uint32_t)word, to);
   return CAF_STAT_ERROR;

@@ -31,7 +31,7 @@ CAF_EXPORT void CAF(event_query)(void *token, size_t index, int image, int *coun
 static bool too_many(uint32_t rank, void *word) {
   uint64_t value;
   gex_RMA_GetBlocking(caf.tm, &value, rank, word, sizeof value, 0);
-  return (value & (CAF_GONE - 1)) > INT32_MAX;
+  return (value & (CAF_LOSS - 1)) > INT32_MAX;
 }
 
 void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errmsg,
@@ -54,7 +54,7 @@ void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errm
   if (__builtin_expect(stat != NULL, 0)) *stat = caf.lost_count ? caf.lost[rank] : 0;
 }
 
-/* Wait for posts that wake nobody: in another way than signals. Returns as wait_consume. */
+/* Wait for posts that wake nobody: by another method than signals. Returns as wait_consume. */
 static int poll_consume(uint64_t *word, uint64_t want) {
   int code = 0;
   uint32_t i;
@@ -92,7 +92,7 @@ static int wait_consume(uint64_t *word, uint64_t want) {
     caf.waiting = NULL;
     if (!caf.woken) return 0;
     /* It ended because an image was lost, not by posts. */
-    __atomic_fetch_add(word, want - caf.woken * CAF_GONE, __ATOMIC_ACQ_REL);
+    __atomic_fetch_add(word, want - caf.woken * CAF_LOSS, __ATOMIC_ACQ_REL);
   }
 }
 
@@ -129,7 +129,7 @@ void CAF(event_query)(void *token, size_t index, int image, int *count, int *sta
     value = caf_posts_count(word);
   else
     gex_RMA_GetBlocking(caf.tm, &value, rank, word, sizeof value, 0);
-  value &= CAF_GONE - 1;
+  value &= CAF_LOSS - 1;
   *count = value > INT32_MAX ? INT32_MAX : (int)value;
   caf_looked(word, (int64_t)value);
   caf_ok(stat);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Posts of events in four ways: signal, queue, flag, atomic.
+ * Posts of events by four methods: signal, queue, flag, atomic.
  *
  * Owns: the queue of posts that messages have brought, and the flags. Called by event.c and by the
  * files of notified access. Calls: signals, active messages, puts, remote atomics. Invariants: an
@@ -9,7 +9,7 @@
  * alone and only grows; its owner keeps how much of it was added. Handlers run in polls of this
  * thread.
  *
- * The ways are those that are compared in: A. Fanfarillo, J. Hammond: CAF Events Implementation
+ * The methods are those that are compared in: A. Fanfarillo, J. Hammond: CAF Events Implementation
  * Using MPI-3 Capabilities (EuroMPI 2016), doi 10.1145/2966884.2966916, and a put with signal.
  */
 #include "sync/post.h"
@@ -211,16 +211,16 @@ static uint64_t atomic_perform(uint32_t rank, void *word, gex_OP_t op, int64_t v
   return (uint64_t)before;
 }
 
-/* ---- all ways */
+/* ---- all methods */
 
 int caf_posts_start(void) {
   static const char *const names[] = {[CAF_EVENTS_SIGNAL] = "signal",
                                       [CAF_EVENTS_QUEUE] = "queue",
                                       [CAF_EVENTS_FLAG] = "flag",
                                       [CAF_EVENTS_ATOMIC] = "atomic"};
-  const char *way = gasnett_getenv_withdefault("TOMBOLO_CAF_EVENTS", "signal");
+  const char *method = gasnett_getenv_withdefault("TOMBOLO_CAF_EVENTS", "signal");
   for (uint8_t i = 0; i < sizeof names / sizeof names[0]; i++) /* others end the start of the job */
-    if (strcasecmp(way, names[i]) == 0) caf.events = i;
+    if (strcasecmp(method, names[i]) == 0) caf.events = i;
   if (caf.events == CAF_EVENTS_QUEUE) return queue_start();
   if (caf.events == CAF_EVENTS_FLAG) return flags_start();
   return 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Posts of events: four ways to build them, of which the setting TOMBOLO_CAF_EVENTS chooses one.
+ * Posts of events: four methods of building them, of which the setting TOMBOLO_CAF_EVENTS chooses
+ * one.
  *
- * Owns: the names of the ways. Included by the files that post events, wait for them, or allocate
- * coarrays. Calls nothing. Invariants: all images use the same way; only in the way `signal` may
- * data and their post be one operation.
+ * Owns: the names of the methods. Included by the files that post events, wait for them, or
+ * allocate coarrays. Calls nothing. Invariants: all images use the same method; only in the method
+ * `signal` may data and their post be one operation.
  */
 #ifndef CAF_POST_H
 #define CAF_POST_H
@@ -16,7 +17,7 @@
  * word that the owner keeps for each poster. ATOMIC: a remote atomic addition to the event. */
 enum caf_events { CAF_EVENTS_SIGNAL, CAF_EVENTS_QUEUE, CAF_EVENTS_FLAG, CAF_EVENTS_ATOMIC };
 
-/* Reads the setting and makes what the way needs; once, before any post. Returns 0, or
+/* Reads the setting and makes what the method needs; once, before any post. Returns 0, or
  * CAF_STAT_ERROR when there is no memory. */
 int caf_posts_start(void);
 
@@ -25,7 +26,7 @@ int caf_posts_start(void);
 void caf_post(uint32_t rank, void *word);
 
 /* Whether `want` posts of an event of this image have come; then it takes them. Takes in messages
- * where the way needs them. */
+ * where the method needs them. */
 bool caf_posts_take(uint64_t *word, uint64_t want);
 
 /* Posts of an event of this image that have come and were not taken. */

@@ -4,7 +4,7 @@
  *
  * Owns: what the wait of this image is for. Called by the files that wait, once a wait has lasted.
  * Calls: gexx_WaitInfo_*, name.c. Invariants: CAF_STATEMENT has said which statement of the program
- * runs; each begin has its end on every way out.
+ * runs; each begin has its end on every path out.
  */
 #include "caf.h"
 

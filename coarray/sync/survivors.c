@@ -2,7 +2,7 @@
 /*
  * Collective subroutines of teams that were formed after the loss of an image.
  *
- * Owns nothing beyond a call. Called by collective.c. Calls: caf_tell, gets. Invariants: the layer
+ * Owns nothing beyond a call. Called by collective.c. Calls: caf_share, gets. Invariants: the layer
  * has no team for these images, so each shows its data in its segment, sends the others the place,
  * and reads theirs: slow for many images, and rare. Results are combined in the order of images, so
  * all images get equal bits.
@@ -23,7 +23,7 @@ static int show(struct shown *s, struct caf_team *team, const void *data, size_t
   s->where = calloc(team->size, sizeof *s->where);
   if (s->copy) memcpy(s->copy, data, bytes);
   if (!s->where) return CAF_STAT_ERROR;
-  return caf_tell(team, (uintptr_t)s->copy, s->where);
+  return caf_share(team, (uintptr_t)s->copy, s->where);
 }
 
 /* The others have read what they need. */

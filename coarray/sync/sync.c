@@ -126,7 +126,7 @@ int caf_meet(struct caf_team *team) {
   return code;
 }
 
-int caf_tell(struct caf_team *team, uint64_t mine, uint64_t *all) {
+int caf_share(struct caf_team *team, uint64_t mine, uint64_t *all) {
   __atomic_store_n(&team->words->slot, mine, __ATOMIC_RELEASE);
   const int code = caf_meet(team);
   for (uint32_t i = 0; i < team->size; i++) {
@@ -152,7 +152,7 @@ int caf_words_init(struct caf_team *team, struct caf_team *parent) {
   }
   uint64_t *all = calloc(parent->size, sizeof *all);
   if (!all) return CAF_STAT_ERROR;
-  const int code = caf_tell(parent, mine, all);
+  const int code = caf_share(parent, mine, all);
   for (uint32_t k = 0; k < team->size; k++) /* NEW_INDEX= may have changed the order */
     for (uint32_t i = 0; i < parent->size; i++)
       if (parent->jobrank[i] == team->jobrank[k]) team->words_at[k] = all[i];
@@ -268,7 +268,7 @@ static int wait_for(uint32_t rank) {
     (void)gexx_Signal_Wait(post, GEXX_SIG_GE, want);
     caf_show_end();
   }
-  return (gexx_Signal_Fetch(post) & (CAF_GONE - 1)) >= want ? 0 : caf_state_of(rank);
+  return (gexx_Signal_Fetch(post) & (CAF_LOSS - 1)) >= want ? 0 : caf_state_of(rank);
 }
 
 /* Whether each of the images is one of the team, and named once; caf_fail if not. Few are compared

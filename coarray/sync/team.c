@@ -13,31 +13,31 @@
 
 /* What an image sends the others: its team's number, its index in it (0: as in the parent), and
  * whether it knows of a loss. Never 0. */
-struct told {
+struct entry {
   uint32_t number, index;
   bool lost;
 };
 
-static uint64_t encode(const struct told *t) {
+static uint64_t encode(const struct entry *t) {
   return (uint64_t)t->index << 33 | (uint64_t)t->lost << 32 | t->number;
 }
 
-static struct told decode(uint64_t word) {
-  return (struct told){(uint32_t)word, (uint32_t)(word >> 33), (word >> 32 & 1) != 0};
+static struct entry decode(uint64_t word) {
+  return (struct entry){(uint32_t)word, (uint32_t)(word >> 33), (word >> 32 & 1) != 0};
 }
 
 /* Table of the members, by what every image of the parent has sent. Returns 0, or CAF_STAT_ERROR
  * when there is no memory, or the indices are not 1, 2, .. in some order. */
 static int list_members(struct caf_team *team, const struct caf_team *parent,
-                        const uint64_t *told) {
-  const struct told mine = decode(told[parent->rank]);
+                        const uint64_t *entries) {
+  const struct entry mine = decode(entries[parent->rank]);
   uint32_t placed = 0;
   team->jobrank = malloc(parent->size * sizeof *team->jobrank);
   if (!team->jobrank) return CAF_STAT_ERROR;
   for (uint32_t i = 0; i < parent->size; i++) team->jobrank[i] = UINT32_MAX;
   for (uint32_t i = 0; i < parent->size; i++) {
-    const struct told other = decode(told[i]);
-    if (!told[i] || other.number != mine.number) continue;
+    const struct entry other = decode(entries[i]);
+    if (!entries[i] || other.number != mine.number) continue;
     const uint32_t at = other.index ? other.index - 1 : team->size;
     team->size++;
     if (at >= parent->size || team->jobrank[at] != UINT32_MAX) return CAF_STAT_ERROR;
@@ -51,15 +51,16 @@ static int list_members(struct caf_team *team, const struct caf_team *parent,
 /* Make a team: each image sends what it wants. Where anybody knows of a loss, the team is made
  * without the layer, which needs all members. */
 static int make_team(struct caf_team *team, struct caf_team *parent, uint32_t index) {
-  uint64_t *told = calloc(parent->size, sizeof *told);
-  if (!told) return CAF_STAT_ERROR;
-  const struct told mine = {(uint32_t)team->number, index,
-                            caf.lost_count != 0 || parent->tm == GEX_TM_INVALID};
-  int code = caf_tell(parent, encode(&mine), told);
+  uint64_t *entries = calloc(parent->size, sizeof *entries);
+  if (!entries) return CAF_STAT_ERROR;
+  const struct entry mine = {(uint32_t)team->number, index,
+                             caf.lost_count != 0 || parent->tm == GEX_TM_INVALID};
+  int code = caf_share(parent, encode(&mine), entries);
   bool without = code != 0;
-  for (uint32_t i = 0; i < parent->size; i++) without = without || !told[i] || decode(told[i]).lost;
-  if (code != CAF_STAT_STOPPED) code = list_members(team, parent, told);
-  free(told);
+  for (uint32_t i = 0; i < parent->size; i++)
+    without = without || !entries[i] || decode(entries[i]).lost;
+  if (code != CAF_STAT_STOPPED) code = list_members(team, parent, entries);
+  free(entries);
   if (code) return code;
   team->tm = GEX_TM_INVALID;
   if (!without)
@@ -116,7 +117,7 @@ uint32_t caf_rank_in(int image, void *const *team_p, const int *number,
 }
 
 /* Barrier at the begin or end of a team. Images that are lost do not count, save that the statement
- * tells with STAT=. Returns whether the program goes on. */
+ * reports with STAT=. Returns whether the program goes on. */
 static bool meet(struct caf_team *team, const char *name, const struct caf_status *to) {
   const int code = caf_barrier(team);
   if (code == 0 || (code == CAF_STAT_FAILED && !to->stat))

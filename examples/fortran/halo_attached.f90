@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! A bar of metal, one piece an image, cools at its ends. The neighbours' edge cells arrive in two halo
-! cells; an event is attached to each, so that the write itself tells that it has arrived: there is
+! cells; an event is attached to each, so that the write itself shows that it has arrived: there is
 ! no other synchronisation in the loop.
 !   tombolo fc -O2 halo_attached.f90 -o halo_attached && tombolo run -n 4 ./halo_attached
 program halo_attached

@@ -3,7 +3,7 @@
 !   1. SYNC ALL: everybody waits for everybody.
 !   2. SYNC IMAGES: neighbours wait for each other.
 !   3. EVENT POST after the write: only the one that needs the data waits.
-!   4. An attached event: the write itself tells that it has arrived.
+!   4. An attached event: the write itself shows that it has arrived.
 ! In 3 and 4 two halo cells are used in turn: what comes in one step does not overwrite that of the
 ! step before, and a neighbour is never two steps ahead, as it needs this image's cells, too.
 !   tombolo fc -O2 halo_four_ways.f90 -o halo_four_ways && tombolo run -n 4 ./halo_four_ways

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nqueens.upc: counts the ways to place N queens; threads take first rows from a shared counter.
+ * nqueens.upc: counts the placements of N queens; threads take first rows from a shared counter.
  *
  * Shows: a lock, a shared counter, a collective reduction, a value checked against the known one.
  * Compile: tombolo upcc -O2 nqueens.upc -o nqueens
@@ -19,15 +19,15 @@ shared long found[THREADS];
 shared long total;
 upc_lock_t *task_lock;
 
-/* Ways to fill the rows below; bits: columns and diagonals that are attacked. */
+/* Number of placements in the rows below; bits: columns and diagonals that are attacked. */
 static long place(unsigned all, unsigned columns, unsigned left, unsigned right) {
   if (columns == all) return 1;
-  long ways = 0;
+  long placements = 0;
   for (unsigned open = all & ~(columns | left | right); open; open &= open - 1) {
     const unsigned queen = open & -open;
-    ways += place(all, columns | queen, (left | queen) << 1, (right | queen) >> 1);
+    placements += place(all, columns | queen, (left | queen) << 1, (right | queen) >> 1);
   }
-  return ways;
+  return placements;
 }
 
 static int take_task(void) {

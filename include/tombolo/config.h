@@ -39,7 +39,7 @@
  * GEX_SPEC_VERSION_MAJOR, GEX_SPEC_VERSION_MINOR: version of the GASNet-EX specification;
  * GASNET_SUPPORTS_AM_CANCEL: prepared messages can be cancelled;
  * GASNET_SUPPORTS_AM_COMMIT_V2: gex_AM_Commit has the _v2 forms;
- * GASNET_SUPPORTS_TI_*: gex_Token_Info tells this;
+ * GASNET_SUPPORTS_TI_*: gex_Token_Info reports this;
  * GASNET_NATIVE_NP_ALLOC_REQ_MEDIUM, GASNET_NATIVE_NP_ALLOC_REP_MEDIUM: buffers of prepared Medium
  * messages save a copy;
  * GASNET_NATIVE_NP_ALLOC_REQ_LONG, GASNET_NATIVE_NP_ALLOC_REP_LONG: never defined, those of Long

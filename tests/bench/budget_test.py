@@ -47,7 +47,7 @@ def shared_memory():
         text, code = Budget(options("--timeout", "0.5")).run("leaves", ["sh", "-c", leaves])
         assert code is None and text.startswith("/dev/shm/tmb_left."), text
         assert not Path(text.strip()).exists(), "a file in /dev/shm is left"
-        assert Path(others.name).exists(), "somebody else's file in /dev/shm is gone"
+        assert Path(others.name).exists(), "somebody else's file in /dev/shm is removed"
 
 
 def peers_one_by_one(folder):

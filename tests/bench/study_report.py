@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`tombolo study` measures its parts, goes on where it was, and its report has what it should.
 
-A figure has its drawing, its sentence, and what is needed to repeat it; a run that is told to end
+A figure has its drawing, its sentence, and what is needed to repeat it; a run that gets SIGTERM
 takes all that it has started along, and the next one goes on. No time is judged. With "quick" the
 whole quick study is run."""
 
@@ -59,7 +59,7 @@ def check_page(page, figures):
 
 
 def interrupted(folder, number):
-    """A study that is told to end takes all that it has started along."""
+    """A study that is ordered to end takes all that it has started along."""
     command = [TOMBOLO, "study", "--quick", "--out", folder, "fetchadd", "start", "--rounds", "1"]
     with subprocess.Popen(command, text=True, stdout=subprocess.PIPE,
                           env={**os.environ, "TMPDIR": folder}) as child:
@@ -69,7 +69,7 @@ def interrupted(folder, number):
         child.send_signal(number)
         child.stdout.read()
     assert child.returncode not in (0, None), child.returncode
-    for _ in range(200):  # a launcher of MPI ends its ranks after it has been told
+    for _ in range(200):  # a launcher of MPI ends its ranks after it has been ordered to
         if not processes(folder):
             break
         time.sleep(0.1)

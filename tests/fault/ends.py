@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 240
 # cases: 1of2 2of2
-"""How jobs end: exit codes, early ends, crashes, kills, stops; for both ways to start a job."""
+"""How jobs end: exit codes, early ends, crashes, kills, stops; for both launch methods."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from jobs import VICTIM, WAYS, Job, check, named, run_cases, wait_for  # noqa: E402
+from jobs import LAUNCHES, VICTIM, Job, check, named, run_cases, wait_for  # noqa: E402
 
 # One rank ends on its own, three hang: (how, argument, exit code of the job, message).
 OWN_ENDS = [
@@ -36,35 +36,36 @@ OWN_ENDS = [
 ]
 
 
-def own_end(way, how, argument, code, message):
-    job = Job(4, [VICTIM, "one", how, "1", str(argument)], way)
+def own_end(launch, how, argument, code, message):
+    job = Job(4, [VICTIM, "one", how, "1", str(argument)], launch)
     job.expect(code, *([message] if message else []))
     check(job.err.count("\n") <= 1, "one end, more than one message:", job.err)
     if not message:
         check(job.err == "", "an early end with code 0 is not quiet:", job.err)
 
 
-def handler_exit(way):
+def handler_exit(launch):
     """gasnet_exit in a handler: rank 1 asks rank 3, which waits in the library."""
-    Job(4, [VICTIM, "one", "handler", "1", "13"], way).expect(13, r"rank 3 .*exited with code 13")
+    job = Job(4, [VICTIM, "one", "handler", "1", "13"], launch)
+    job.expect(13, r"rank 3 .*exited with code 13")
 
 
-def no_other_left(way):
+def no_other_left(launch):
     """A single rank of two."""
-    Job(2, [VICTIM, "one", "gexit", "0", "3"], way).expect(3, r"ending the other 1 rank\b")
+    Job(2, [VICTIM, "one", "gexit", "0", "3"], launch).expect(3, r"ending the other 1 rank\b")
 
 
-def first_code_counts(way):
+def first_code_counts(launch):
     """All ranks give different codes: the job's is one of them."""
-    job = Job(4, [VICTIM, "all", "20"], way)
+    job = Job(4, [VICTIM, "all", "20"], launch)
     code = job.end()
     check(20 <= code < 24, "exit code", code)
     job.nothing_left()
 
 
-def before_attach(way):
+def before_attach(launch):
     for how, code in (("gexit", 3), ("return", 4), ("exit", 0)):
-        Job(3, [VICTIM, "early", how, "1", str(code)], way).expect(code)
+        Job(3, [VICTIM, "early", how, "1", str(code)], launch).expect(code)
 
 
 def never_joins(code):
@@ -79,10 +80,10 @@ def other_program():
     check(job.out.count("done") == 3, job.out)
 
 
-def children_end_with_the_job(way):
+def children_end_with_the_job(launch):
     """What a rank has started ends with a job that fails, however it was started."""
     for start in ("sleep 1000 &", "(sleep 1000 & sleep 1001) &", "(trap '' TERM; sleep 1000) &"):
-        rank = f"{start} exec {VICTIM} one raise 1 9" if way == "exec" else (
+        rank = f"{start} exec {VICTIM} one raise 1 9" if launch == "exec" else (
             f"{start} {VICTIM} one raise 1 9; exit $?")
         Job(3, ["sh", "-c", rank]).expect(137, r"rank 1 .*(signal 9|code 137)")
 
@@ -99,21 +100,21 @@ def children_outlive_success():
     job.nothing_left()
 
 
-def catch_exit_off(way):
+def catch_exit_off(launch):
     """With GASNET_CATCH_EXIT=0 only gasnet_exit ends the job, and codes still count."""
     env = {"GASNET_CATCH_EXIT": "0"}
-    job = Job(3, [VICTIM, "one", "return", "1", "5"], way, env=env)
+    job = Job(3, [VICTIM, "one", "return", "1", "5"], launch, env=env)
     pids = job.ready()
     wait_for("rank 1 to end", lambda: not os.path.exists(f"/proc/{pids[1]}"))
     time.sleep(1.5)
     check(job.process.poll() is None, "the job ended with code", job.process.poll())
-    check(os.path.exists(f"/proc/{pids[0]}"), "rank 0 is gone")
+    check(os.path.exists(f"/proc/{pids[0]}"), "rank 0 has ended")
     job.process.send_signal(signal.SIGTERM)
     job.expect(128 + signal.SIGTERM)
 
 
-def kill_one(way):
-    job = Job(4, [VICTIM, "hang"], way)
+def kill_one(launch):
+    job = Job(4, [VICTIM, "hang"], launch)
     pids = job.ready()
     began = time.monotonic()
     os.kill(pids[2], signal.SIGKILL)
@@ -125,22 +126,22 @@ def kill_one(way):
     check(time.monotonic() - began < 10, "took", time.monotonic() - began, "s")
 
 
-def kill_all_ranks(way):
-    job = Job(4, [VICTIM, "hang"], way)
+def kill_all_ranks(launch):
+    job = Job(4, [VICTIM, "hang"], launch)
     for pid in job.ready().values():
         os.kill(pid, signal.SIGKILL)
     job.expect(137, r"killed by signal 9")
 
 
-def kill_supervisor(way):
-    job = Job(4, [VICTIM, "hang"], way)
+def kill_supervisor(launch):
+    job = Job(4, [VICTIM, "hang"], launch)
     job.ready()
     job.process.kill()
     job.expect(-signal.SIGKILL)
 
 
-def kill_everything(way):
-    job = Job(4, [VICTIM, "hang"], way)
+def kill_everything(launch):
+    job = Job(4, [VICTIM, "hang"], launch)
     pids = list(job.ready().values())
     for pid in [job.process.pid, *pids]:
         try:
@@ -150,8 +151,8 @@ def kill_everything(way):
     job.expect(-signal.SIGKILL)
 
 
-def stop_and_continue(way):
-    job = Job(3, [VICTIM, "work", "2"], way)
+def stop_and_continue(launch):
+    job = Job(3, [VICTIM, "work", "2"], launch)
     pids = job.ready()
     os.kill(pids[1], signal.SIGSTOP)
     time.sleep(1)
@@ -161,63 +162,63 @@ def stop_and_continue(way):
     check(job.out.count("worked") == 3, job.out)
 
 
-def stopped_rank_is_ended(way):
-    job = Job(3, [VICTIM, "hang"], way)
+def stopped_rank_is_ended(launch):
+    job = Job(3, [VICTIM, "hang"], launch)
     pids = job.ready()
     os.kill(pids[1], signal.SIGSTOP)
     os.kill(pids[2], signal.SIGKILL)
     job.expect(137, r"rank 2 .*killed by signal 9")
 
 
-def rank_that_ignores_signals_is_ended(way):
+def rank_that_ignores_signals_is_ended(launch):
     """Ranks that ignore SIGQUIT and SIGTERM."""
-    job = Job(3, [VICTIM, "ignore"], way)
+    job = Job(3, [VICTIM, "ignore"], launch)
     os.kill(job.ready()[0], signal.SIGKILL)
     job.expect(137, r"rank 0 .*killed by signal 9")
 
 
-def last_words(way):
+def last_words(launch):
     """What a rank has printed is not lost because it gets a processor too late."""
-    job = Job(5, [VICTIM, "starve"], way)
+    job = Job(5, [VICTIM, "starve"], launch)
     job.end()
     for rank in range(1, 5):
         check(f"last words of rank {rank}" in job.out, "a line is lost:", job.out, job.err)
 
 
-def client_quit_handler(way):
-    """The others are told by SIGQUIT, which the client may catch; their codes do not count."""
-    job = Job(3, [VICTIM, "client-quit", "9"], way)
+def client_quit_handler(launch):
+    """The others are ended by SIGQUIT, which the client may catch; their codes do not count."""
+    job = Job(3, [VICTIM, "client-quit", "9"], launch)
     os.kill(job.ready()[0], signal.SIGKILL)
     job.expect(137)
     check(job.out.count("client handler") == 2, job.out)
 
 
-def client_catches_terminator(way):
+def client_catches_terminator(launch):
     """SIGTERM to one rank arrives as SIGQUIT in the client's handler, whose code counts."""
-    job = Job(3, [VICTIM, "client-quit", "9"], way)
+    job = Job(3, [VICTIM, "client-quit", "9"], launch)
     os.kill(job.ready()[0], signal.SIGTERM)
     job.expect(9, r"rank 0 .*exited with code 9")
 
 
-def signal_left_alone(way):
+def signal_left_alone(launch):
     env = {"GASNET_NO_CATCH_SIGNAL": "SIGTERM,segv"}
-    Job(2, [VICTIM, "one", "raise", "1", "15"], way, env=env).expect(143, r"killed by signal 15")
-    job = Job(2, [VICTIM, "one", "segv", "1", "0"], way, env=env).expect(
+    Job(2, [VICTIM, "one", "raise", "1", "15"], launch, env=env).expect(143, r"killed by signal 15")
+    job = Job(2, [VICTIM, "one", "segv", "1", "0"], launch, env=env).expect(
         139, r"killed by signal 11"
     )
     check("caught signal" not in job.err, job.err)
 
 
-def end_by_signal(way, number):
-    job = Job(4, [VICTIM, "hang"], way)
+def end_by_signal(launch, number):
+    job = Job(4, [VICTIM, "hang"], launch)
     job.ready()
     job.process.send_signal(number)
     job.expect(128 + number)
 
 
-def end_by_signal_twice(way):
+def end_by_signal_twice(launch):
     """The second signal kills at once also ranks that do not listen."""
-    job = Job(2, [VICTIM, "ignore"], way)
+    job = Job(2, [VICTIM, "ignore"], launch)
     job.ready()
     job.process.send_signal(signal.SIGINT)
     job.process.send_signal(signal.SIGTERM)
@@ -226,21 +227,21 @@ def end_by_signal_twice(way):
     job.nothing_left()
 
 
-def descriptors(way):
+def descriptors(launch):
     """Programs that a rank starts inherit none of the job's descriptors."""
-    job = Job(2, [VICTIM, "fds"], way).expect(0)
+    job = Job(2, [VICTIM, "fds"], launch).expect(0)
     for line in job.out.strip().split("\n"):
         extra = [int(n) for n in line.split() if int(n) > 3]
         check(not extra, "descriptors", extra, "in", job.out)
 
 
 def both_ways(function):
-    return [named(f"{function.__name__}/{way}", function, way) for way in WAYS]
+    return [named(f"{function.__name__}/{launch}", function, launch) for launch in LAUNCHES]
 
 
 CASES = [
-    named(f"own_end/{way}/{end[0]}({end[1]})", own_end, way, *end)
-    for way in WAYS
+    named(f"own_end/{launch}/{end[0]}({end[1]})", own_end, launch, *end)
+    for launch in LAUNCHES
     for end in OWN_ENDS
 ]
 for case in (
@@ -265,15 +266,15 @@ for case in (
 ):
     CASES += both_ways(case)
 CASES += [
-    named(f"end_by_signal/{way}/{s}", end_by_signal, way, s)
-    for way in WAYS
+    named(f"end_by_signal/{launch}/{s}", end_by_signal, launch, s)
+    for launch in LAUNCHES
     for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 ]
 CASES += [named(f"never_joins/{code}", never_joins, code) for code in (0, 3)]
 CASES += [other_program, children_outlive_success]
 CASES += [
-    named(f"children_end_with_the_job/{way}", children_end_with_the_job, way)
-    for way in ("exec", "behind")
+    named(f"children_end_with_the_job/{launch}", children_end_with_the_job, launch)
+    for launch in ("exec", "behind")
 ]
 
 if __name__ == "__main__":

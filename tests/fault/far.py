@@ -12,7 +12,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from jobs import VICTIM, WAYS, WHOLE, Job, check, named, run_cases  # noqa: E402
+from jobs import LAUNCHES, VICTIM, WHOLE, Job, check, named, run_cases  # noqa: E402
 
 FOLDER = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/fault")
 HANGS, SHRINK, COLL, DEVICE = (os.path.join(FOLDER, n)
@@ -45,9 +45,9 @@ def survivors(job, count):
     check("FAILED" not in job.err, job.err)
 
 
-def killed(way, conduit, places):
+def killed(launch, conduit, places):
     """Without the wish to go on, the job ends within seconds."""
-    job = Job(5, [VICTIM, "hang"], way, env=far(conduit, places))
+    job = Job(5, [VICTIM, "hang"], launch, env=far(conduit, places))
     pids = job.ready()
     began = time.monotonic()
     os.kill(pids[3], signal.SIGKILL)
@@ -99,9 +99,9 @@ def own_end(conduit, how):
         check(not regions, "libfabric's regions are left:", regions)
 
 
-def silent(conduit, timeout, way="stop-get"):
+def silent(conduit, timeout, launch="stop-get"):
     """A peer that is stopped for ever: the job ends, and names rank and host."""
-    job = Job(3, [HANGS, way], env=far(conduit, TOMBOLO_PEER_TIMEOUT=timeout))
+    job = Job(3, [HANGS, launch], env=far(conduit, TOMBOLO_PEER_TIMEOUT=timeout))
     job.ready()
     job.expect(134, r"rank 2 on host \S+/0 is lost: it has not answered for TOMBOLO_PEER_TIMEOUT")
     check(job.seconds < 15 + 3 * float(timeout), "took", job.seconds)
@@ -166,8 +166,8 @@ def watched(conduit):
 
 
 CASES = [
-    named(f"killed/{way}/{conduit}/{places}", killed, way, conduit, places)
-    for way in WAYS
+    named(f"killed/{launch}/{conduit}/{places}", killed, launch, conduit, places)
+    for launch in LAUNCHES
     for conduit in CONDUITS
     for places in PLACES
 ]
@@ -182,7 +182,7 @@ CASES += [named(f"own_end/{c}/{how}", own_end, c, how) for c in ENDED for how in
 CASES += [named(f"device/{c}", device, c) for c in CONDUITS + ("ofi",) * OFI]
 if OFI:
     CASES += [launcher_killed]
-    CASES += [named("killed/ofi", killed, WAYS[0], "ofi", "cyclic:2"),
+    CASES += [named("killed/ofi", killed, LAUNCHES[0], "ofi", "cyclic:2"),
               named("shrink/ofi", shrink, "ofi", "cyclic:2", "middle", 2),
               named("coll/ofi", collectives, "ofi", "coll"),
               named("slow/ofi", slow, "ofi"),

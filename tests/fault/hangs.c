@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job that hangs in a known way, or is only slow: argument 1 says how, argument 2 which rank is
- * the odd one (default: the last), argument 3 how many seconds something takes. Driven by why.py
+ * A job that hangs for a known reason, or is only slow: argument 1 says how, argument 2 which rank
+ * is the odd one (default: the last), argument 3 how many seconds something takes. Driven by why.py
  * and far.py; without arguments it ends well.
  */
 /* mode: PAR */
@@ -139,7 +139,8 @@ static void fill(bool large) {
   while (me == odd) pause();
 }
 
-/* Messages that have been handled, fewer than the ring's head is told at once; then all wait. */
+/* Messages that have been handled, fewer than the ring's head is reported at once; then all wait.
+ */
 static void handled(void) {
   static char payload[8];
   for (int i = 0; i < 5 && me == 0; i++)
@@ -295,37 +296,37 @@ static void run(const char *how) {
   static const struct {
     const char *name;
     void (*fn)(void);
-  } ways[] = {{"barrier", missing_barrier},
-              {"named", missing_named},
-              {"reduction", one_reduction},
-              {"big-reduction", big_reduction},
-              {"team", missing_in_team},
-              {"twin", second_twin},
-              {"named-twin", named_twin},
-              {"circle", circle},
-              {"store", plain_store},
-              {"loop", endless_loop},
-              {"polls", endless_polls},
-              {"all-poll", all_poll},
-              {"handled", handled},
-              {"layer", layer},
-              {"fill", fill_ring},
-              {"fill-large", fill_buffers},
-              {"fill-prepared", fill_prepared},
-              {"stop", stopped},
-              {"signal", nobody_signals},
-              {"get", get_from_sleeper},
-              {"stop-get", get_from_stopped},
-              {"lock", locked_twice},
-              {"blocked", blocked},
-              {"slow", slow_by_sleep},
-              {"work-get", get_from_worker},
-              {"long-put", long_put},
-              {"stop-get-alone", get_from_stopped},
-              {"traffic", traffic},
-              {"busy", slow_by_work}};
-  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-    if (!strcmp(how, ways[i].name)) ways[i].fn();
+  } kinds[] = {{"barrier", missing_barrier},
+               {"named", missing_named},
+               {"reduction", one_reduction},
+               {"big-reduction", big_reduction},
+               {"team", missing_in_team},
+               {"twin", second_twin},
+               {"named-twin", named_twin},
+               {"circle", circle},
+               {"store", plain_store},
+               {"loop", endless_loop},
+               {"polls", endless_polls},
+               {"all-poll", all_poll},
+               {"handled", handled},
+               {"layer", layer},
+               {"fill", fill_ring},
+               {"fill-large", fill_buffers},
+               {"fill-prepared", fill_prepared},
+               {"stop", stopped},
+               {"signal", nobody_signals},
+               {"get", get_from_sleeper},
+               {"stop-get", get_from_stopped},
+               {"lock", locked_twice},
+               {"blocked", blocked},
+               {"slow", slow_by_sleep},
+               {"work-get", get_from_worker},
+               {"long-put", long_put},
+               {"stop-get-alone", get_from_stopped},
+               {"traffic", traffic},
+               {"busy", slow_by_work}};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (!strcmp(how, kinds[i].name)) kinds[i].fn();
 }
 
 /* Before the library knows. */

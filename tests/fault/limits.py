@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from jobs import TOMBOLO, VICTIM, WAYS, Job, check, named, run_cases  # noqa: E402
+from jobs import LAUNCHES, TOMBOLO, VICTIM, Job, check, named, run_cases  # noqa: E402
 
 NO_MEMFD = {"TOMBOLO_BOOT_NO_MEMFD": "1"}
 
@@ -28,16 +28,16 @@ def limited(**limits):
     return lower
 
 
-def runs(ranks, way="run", options=(), env=None, **popen):
+def runs(ranks, launch="run", options=(), env=None, **popen):
     """The job runs well."""
-    job = Job(ranks, [VICTIM], way, options, env, **popen).expect(0)
+    job = Job(ranks, [VICTIM], launch, options, env, **popen).expect(0)
     check(job.out.count("is fine") == ranks, job.out)
     return job
 
 
-def runs_or_is_refused(ranks, way, words, **popen):
+def runs_or_is_refused(ranks, launch, words, **popen):
     """The job runs, or ends with a message of ours that says what is missing."""
-    job = Job(ranks, [VICTIM], way, **popen)
+    job = Job(ranks, [VICTIM], launch, **popen)
     code = job.end()
     job.nothing_left()
     if code == 0:
@@ -47,15 +47,15 @@ def runs_or_is_refused(ranks, way, words, **popen):
     check(re.search(words, job.err), f"exit code {code}, but no message /{words}/:", repr(job.err))
 
 
-def little_memory(way, kib):
+def little_memory(launch, kib):
     words = r"memory|ulimit -v|RLIMIT_AS|cannot allocate|shared object|Sanitizer"
-    runs_or_is_refused(2, way, words, preexec_fn=limited(AS=kib << 10))
+    runs_or_is_refused(2, launch, words, preexec_fn=limited(AS=kib << 10))
 
 
-def small_files(way, size):
+def small_files(launch, size):
     """RLIMIT_FSIZE bounds shared memory, too: SIGXFSZ must not end anybody."""
     words = r"ulimit -f|RLIMIT_FSIZE|file size limit"
-    runs_or_is_refused(4, way, words, preexec_fn=limited(FSIZE=size))
+    runs_or_is_refused(4, launch, words, preexec_fn=limited(FSIZE=size))
 
 
 def few_files():
@@ -63,7 +63,7 @@ def few_files():
     runs(40, "run", ("--label",), preexec_fn=limited(NOFILE=24))
 
 
-def few_processes(way):
+def few_processes(launch):
     """fork fails in the middle: a message, and nobody is left."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         return "needs root and setpriv"
@@ -73,7 +73,7 @@ def few_processes(way):
         env = {"GASNET_PSHM_NODES": "30", "PATH": os.environ["PATH"], "LD_LIBRARY_PATH": folder}
         os.chmod(folder, 0o755)
         victim, command = copy_programs(folder)
-        program = [victim] if way == "self" else [command, "run", "-n", "30", victim]
+        program = [victim] if launch == "self" else [command, "run", "-n", "30", victim]
         done = subprocess.run(
             [*identity, *bash, *program],
             env=env,
@@ -103,15 +103,15 @@ def copy_programs(folder):
     return os.path.join(folder, "victim"), os.path.join(folder, "tombolo")
 
 
-def as_nobody(way):
+def as_nobody(launch):
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         return "needs root and setpriv"
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         victim, command = copy_programs(folder)
-        program = [victim] if way == "self" else [command, "run", "-n", "3", victim]
+        program = [victim] if launch == "self" else [command, "run", "-n", "3", victim]
         env = {"HOME": "/nonexistent", "LD_LIBRARY_PATH": folder}
-        if way == "self":
+        if launch == "self":
             env["GASNET_PSHM_NODES"] = "3"
         for extra in ({}, NO_MEMFD):
             done = subprocess.run(
@@ -136,13 +136,13 @@ def no_namespaces():
     return done.stderr.decode().strip() if done.returncode else None
 
 
-def unshared(script, way, env=None, arguments=""):
+def unshared(script, launch, env=None, arguments=""):
     """Runs a job in a mount namespace of its own, after `script`. Returns (code, text) or None."""
     program = f'exec "{VICTIM}" {arguments}'
-    if way == "run":
+    if launch == "run":
         program = f'exec "{TOMBOLO}" run -n 3 "{VICTIM}" {arguments}'
     variables = {**os.environ, **(env or {})}
-    if way == "self":
+    if launch == "self":
         variables["GASNET_PSHM_NODES"] = "3"
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", f"({script}) || exit 177; {program}"],
@@ -157,20 +157,20 @@ def unshared(script, way, env=None, arguments=""):
     return done.returncode, done.stdout.decode()
 
 
-def no_dev_shm(way, env):
+def no_dev_shm(launch, env):
     """As in a container without /dev/shm."""
     script = (
         "mount -t tmpfs none /mnt && mknod -m 666 /mnt/null c 1 3 && mount --move /mnt /dev && "
         "test ! -e /dev/shm"
     )
-    result = None if no_namespaces() else unshared(script, way, env)
+    result = None if no_namespaces() else unshared(script, launch, env)
     if result is None:
         return no_namespaces() or "mounts are not allowed here"
     check(result[0] == 0 and result[1].count("is fine") == 3, result)
     return None
 
 
-def read_only_everything(way):
+def read_only_everything(launch):
     """Nothing can be written: home, /tmp, /dev/shm, the working folder."""
     script = (
         "mount -t tmpfs -o ro none /tmp && mount -t tmpfs -o ro none /var/tmp && "
@@ -179,38 +179,38 @@ def read_only_everything(way):
     inside = [path for path in (VICTIM, TOMBOLO) if path.startswith(("/tmp", "/root", "/var/tmp"))]
     if inside:
         return "the programs lie where the test mounts"
-    result = None if no_namespaces() else unshared(script, way)
+    result = None if no_namespaces() else unshared(script, launch)
     if result is None:
         return no_namespaces() or "mounts are not allowed here"
     check(result[0] == 0 and result[1].count("is fine") == 3, result)
-    result = unshared(script, way, NO_MEMFD)
+    result = unshared(script, launch, NO_MEMFD)
     check(result is not None and result[0] not in (0, 137, 139), result)
     check("cannot create shared memory (/dev/shm: Read-only file system" in result[1], result)
     return None
 
 
-def no_memfd(way):
+def no_memfd(launch):
     """The fallback of old kernels; also with a folder for it that cannot be used."""
     for extra in ({}, {"GASNET_TMPDIR": "/nonexistent"}, {"GASNET_TMPDIR": "/proc"}):
-        runs(3, way, env={**NO_MEMFD, **extra})
+        runs(3, launch, env={**NO_MEMFD, **extra})
 
 
-def small_file_system(way):
+def small_file_system(launch):
     """The fallback in a file system that is too small: refused at attach, never SIGBUS."""
     script = "mount -t tmpfs -o size=64m none /dev/shm"
     env = {**NO_MEMFD, "TMPDIR": "", "GASNET_TMPDIR": ""}
-    result = None if no_namespaces() else unshared(script, way, env, "segment 8")
+    result = None if no_namespaces() else unshared(script, launch, env, "segment 8")
     if result is None:
         return no_namespaces() or "mounts are not allowed here"
     check(result[0] == 0 and result[1].count("touched") == 3, result)
     for mib in (20, 100):
-        code, text = unshared(script, way, env, f"segment {mib}")
+        code, text = unshared(script, launch, env, f"segment {mib}")
         check(code == 91 and text.count("refused GASNET_ERR") >= 1, code, text)
         check("SIG" not in text, text)
         check(re.search(r"/dev/shm|space of the file system", text), text)
         check("GASNET_TMPDIR" in text, text)
     # the messages alone do not fit
-    code, text = unshared("mount -t tmpfs -o size=64k none /dev/shm", way, env, "segment 1")
+    code, text = unshared("mount -t tmpfs -o size=64k none /dev/shm", launch, env, "segment 1")
     check(code not in (0, 134, 135, 137, 139), code, text)
     check(text.count("the file system of /dev/shm has") == 1, text)
     return None
@@ -248,20 +248,20 @@ def killed_for_want_of_memory():
 
 
 CASES = [
-    named(f"little_memory/{way}/{kib}", little_memory, way, kib)
-    for way in WAYS
+    named(f"little_memory/{launch}/{kib}", little_memory, launch, kib)
+    for launch in LAUNCHES
     for kib in (2048, 4096, 8192, 16384, 65536)
 ]
 CASES += [
-    named(f"small_files/{way}/{size}", small_files, way, size)
-    for way in WAYS
+    named(f"small_files/{launch}/{size}", small_files, launch, size)
+    for launch in LAUNCHES
     for size in (0, 512, 4096, 1 << 20)
 ]
 for case in (few_processes, as_nobody, read_only_everything, no_memfd, small_file_system):
-    CASES += [named(f"{case.__name__}/{way}", case, way) for way in WAYS]
+    CASES += [named(f"{case.__name__}/{launch}", case, launch) for launch in LAUNCHES]
 CASES += [
-    named(f"no_dev_shm/{way}/{'no_memfd' if env else 'memfd'}", no_dev_shm, way, env)
-    for way in WAYS
+    named(f"no_dev_shm/{launch}/{'no_memfd' if env else 'memfd'}", no_dev_shm, launch, env)
+    for launch in LAUNCHES
     for env in ({}, NO_MEMFD)
 ]
 CASES += [few_files, killed_for_want_of_memory]

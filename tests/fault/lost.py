@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 240
-"""Jobs that go on when a rank ends (GEXX_FAILURE_REPORT): every way to end, who ends, what the
-supervisor says, the job's exit code, suspended ranks, the way back to GEXX_FAILURE_ABORT."""
+"""Jobs that go on when a rank ends (GEXX_FAILURE_REPORT): every kind of end, who ends, what the
+supervisor says, the job's exit code, suspended ranks, the return to GEXX_FAILURE_ABORT."""
 
 import os
 import re
@@ -11,7 +11,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from jobs import TREES, WAYS, Job, check, named, run_cases, wait_for  # noqa: E402
+from jobs import LAUNCHES, TREES, Job, check, named, run_cases, wait_for  # noqa: E402
 
 FOLDER = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/fault")
 P2P, COLL, PLAY, SHRINK = (
@@ -34,33 +34,33 @@ def survivors(job, count):
     check("FAILED" not in job.err, job.err)
 
 
-def ends(way, scenario, how, code, message):
-    job = Job(4, [P2P, scenario, how], way).expect(code, *([message] if message else []))
+def ends(launch, scenario, how, code, message):
+    job = Job(4, [P2P, scenario, how], launch).expect(code, *([message] if message else []))
     survivors(job, 3)
     if not message:
         check(job.err == "", "an end in good order is not quiet:", job.err)
 
 
-def middle(way, program, scenario, env):
+def middle(launch, program, scenario, env):
     """SIGKILL in the middle of traffic."""
     for seed in range(3):
         variables = {**env, "TMB_TEST_SEED": str(seed)}
-        survivors(Job(4, [program, scenario, "kill"], way, env=variables).expect(137), 3)
+        survivors(Job(4, [program, scenario, "kill"], launch, env=variables).expect(137), 3)
 
 
-def shrink(way, scenario, ranks, dead, env):
+def shrink(launch, scenario, ranks, dead, env):
     """Killed in the middle of an agreement on who is left."""
     for _ in range(3):
-        survivors(Job(ranks, [SHRINK, scenario, "kill"], way, env=env).expect(137), ranks - dead)
+        survivors(Job(ranks, [SHRINK, scenario, "kill"], launch, env=env).expect(137), ranks - dead)
 
 
-def rank_0(way, scenario):
-    survivors(Job(4, [P2P, scenario, "kill", "0"], way).expect(137, r"rank 0 .*signal 9"), 3)
+def rank_0(launch, scenario):
+    survivors(Job(4, [P2P, scenario, "kill", "0"], launch).expect(137, r"rank 0 .*signal 9"), 3)
 
 
-def one_by_one(way):
+def one_by_one(launch):
     """Killed from outside, until one is left; that one ends by itself."""
-    job = Job(4, [PLAY, "watch"], way)
+    job = Job(4, [PLAY, "watch"], launch)
     pids = job.ready()
     for rank in (2, 0, 3):
         os.kill(pids[rank], signal.SIGKILL)
@@ -70,8 +70,8 @@ def one_by_one(way):
     job.expect(137, r"rank 2 .*; the other 3 ranks go on", r"rank 3 .*; the other 1 rank goes on")
 
 
-def all_killed(way):
-    job = Job(3, [PLAY, "watch"], way)
+def all_killed(launch):
+    job = Job(3, [PLAY, "watch"], launch)
     for pid in job.ready().values():
         os.kill(pid, signal.SIGKILL)
     job.expect(137, r"killed by signal 9")
@@ -89,9 +89,9 @@ def wait_line(job, pattern, bound=20.0):
         check(line and time.monotonic() < until, f"no line /{pattern}/ in", seen)
 
 
-def suspended(way):
+def suspended(launch):
     """A rank that is stopped by a signal is seen as such, and is not lost."""
-    job = Job(3, [PLAY, "watch"], way)
+    job = Job(3, [PLAY, "watch"], launch)
     pids = job.ready()
     os.kill(pids[1], signal.SIGSTOP)
     wait_line(job, r"rank 0 sees 1 suspended")
@@ -104,29 +104,29 @@ def suspended(way):
     job.expect(137)
 
 
-def aborts(way):
+def aborts(launch):
     """Any rank can end the whole job: ABORT, then gasnet_exit. Its code counts, 0 too. Rank 3 dies
     as soon as its call for REPORT has returned: every supervisor must know by then."""
-    job = Job(4, [PLAY, "abort", "7"], way)
+    job = Job(4, [PLAY, "abort", "7"], launch)
     job.expect(7, r"rank 1 .*exited with code 7 .*; ending the other 2 ranks", r"rank 3 .*go on")
-    for _ in range(5 if way in TREES else 1):
-        Job(4, [PLAY, "abort", "0"], way).expect(0, r"rank 3 .*go on")
+    for _ in range(5 if launch in TREES else 1):
+        Job(4, [PLAY, "abort", "0"], launch).expect(0, r"rank 3 .*go on")
 
 
-def not_all_want(way):
+def not_all_want(launch):
     """While one rank wants ABORT, a failure ends the job as ever."""
-    job = Job(3, [PLAY, "back"], way)
+    job = Job(3, [PLAY, "back"], launch)
     pids = job.ready()
     wait_line(job, "is back")
-    if way in TREES:
-        time.sleep(0.3)  # GEXX_FAILURE_ABORT is on its way to the other supervisors
+    if launch in TREES:
+        time.sleep(0.3)  # GEXX_FAILURE_ABORT is in flight to the other supervisors
     os.kill(pids[0], signal.SIGKILL)
     job.expect(137, r"rank 0 .*killed by signal 9 .*; ending the other 2 ranks")
 
 
-def interrupted(way):
+def interrupted(launch):
     """The launcher ends such a job on SIGTERM like any other."""
-    job = Job(3, [PLAY, "watch"], way)
+    job = Job(3, [PLAY, "watch"], launch)
     pids = job.ready()
     os.kill(pids[2], signal.SIGKILL)
     wait_line(job, r"rank \d sees 2 state 2")
@@ -134,14 +134,14 @@ def interrupted(way):
     job.expect(128 + signal.SIGTERM)
 
 
-def supervisor_killed(way):
-    job = Job(3, [PLAY, "watch"], way)
+def supervisor_killed(launch):
+    job = Job(3, [PLAY, "watch"], launch)
     job.ready()
     job.process.kill()
     job.expect(-signal.SIGKILL)
 
 
-def wrapped(_way):
+def wrapped(_launch):
     """Behind a shell that goes on after its rank."""
     script = '"$0" watch; echo "after $?"; sleep 1'
     job = Job(3, ["sh", "-c", script, PLAY])
@@ -162,7 +162,11 @@ def timeout():
 
 
 SETTINGS = {"mapped": {}, "messages": {"TOMBOLO_SHM_MAP": "0"}, "no_shm": {"TOMBOLO_SHM": "0"}}
-CASES = [named(f"ends/{way}/{end[0]}", ends, way, "idle", *end) for way in WAYS for end in ENDS]
+CASES = [
+    named(f"ends/{launch}/{end[0]}", ends, launch, "idle", *end)
+    for launch in LAUNCHES
+    for end in ENDS
+]
 CASES += [named(f"asleep/{end[0]}", ends, "run", "asleep", *end) for end in ENDS]
 CASES += [
     named(f"middle/{scenario}/{name}", middle, "run", program, scenario, env)
@@ -184,9 +188,9 @@ for case in (
     interrupted,
     supervisor_killed,
 ):
-    CASES += [named(f"{case.__name__}/{way}", case, way) for way in WAYS]
+    CASES += [named(f"{case.__name__}/{launch}", case, launch) for launch in LAUNCHES]
 for case in (aborts, not_all_want, interrupted, one_by_one):
-    CASES += [named(f"{case.__name__}/{way}", case, way) for way in TREES]
+    CASES += [named(f"{case.__name__}/{launch}", case, launch) for launch in TREES]
 CASES += [named("wrapped", wrapped, "run"), timeout]
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@
 /*
  * gexx_TM_Shrink: the survivors of a team get the same new team, whoever dies while they agree, and
  * that team works. Victims die by _exit(0), or as the second argument says (lost.py), at any time.
- * Every survivor tells the others what it got in each round, and in the end all that are left
+ * Every survivor sends the others what it got in each round, and in the end all that are left
  * compare.
  */
 #define _GNU_SOURCE
@@ -41,7 +41,7 @@ static uint32_t hash_of(gex_TM_t team) {
   return h | 1;
 }
 
-/* Shrink the last team and tell the others what came of it. */
+/* Shrink the last team and send the others what came of it. */
 static void shrink(void) {
   gex_TM_t next = GEX_TM_INVALID;
   CHECK_EQ(gexx_TM_Shrink(tm, &next), GASNET_OK);
@@ -87,8 +87,8 @@ static void check_team(void) {
   }
 }
 
-/* Whether all that are left have told what they got: messages need not keep their order. */
-static int all_told(void *arg) {
+/* Whether all that are left have sent what they got: messages need not keep their order. */
+static int all_sent(void *arg) {
   (void)arg;
   for (gex_Rank_t r = victims; r < job.size; r++)
     for (int k = 0; k < rounds; k++)
@@ -101,7 +101,7 @@ static void compare(void) {
   for (gex_Rank_t v = 0; v < victims; v++) loss_await(v, 1);
   shrink();
   check_team();
-  (void)loss_until(all_told, NULL);
+  (void)loss_until(all_sent, NULL);
   loss_meet(); /* who is done ends, and is lost to the others */
   for (gex_Rank_t r = victims; r < job.size; r++)
     for (int k = 0; k < rounds; k++) CHECK_EQ(got[r][k], got[job.rank][k]);

@@ -11,7 +11,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from jobs import VICTIM, WAYS, Job, Failure, check, named, run_cases  # noqa: E402
+from jobs import LAUNCHES, VICTIM, Failure, Job, check, named, run_cases  # noqa: E402
 
 LINES = 20000  # per rank and stream: far more than a pipe holds
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
@@ -34,9 +34,9 @@ def count_lines(text, ranks, label):
     check(seen == [LINES] * ranks, "lines per rank:", seen)
 
 
-def slow_reader(way, options):
+def slow_reader(launch, options):
     """Nothing is lost and nobody is killed when the reader takes its time."""
-    job = Job(3, [VICTIM, "lines", str(LINES)], way, options, stderr=subprocess.DEVNULL)
+    job = Job(3, [VICTIM, "lines", str(LINES)], launch, options, stderr=subprocess.DEVNULL)
     time.sleep(2.5)  # pipes are full by now, ranks may want to end
     chunks = []
     for _ in range(15):
@@ -57,9 +57,9 @@ def slow_reader(way, options):
     job.nothing_left()
 
 
-def nobody_reads_and_a_rank_dies(way, options):
+def nobody_reads_and_a_rank_dies(launch, options):
     """A full pipe does not hold up the end of a job that failed."""
-    job = Job(3, [VICTIM, "lines", str(LINES)], way, options, stderr=subprocess.DEVNULL)
+    job = Job(3, [VICTIM, "lines", str(LINES)], launch, options, stderr=subprocess.DEVNULL)
     time.sleep(1.5)
     ranks = [
         int(p)
@@ -88,8 +88,8 @@ def nobody_reads_and_time_is_over(options):
     job.nothing_left()
 
 
-def nobody_reads_and_the_user_gives_up(way, options):
-    job = Job(3, [VICTIM, "lines", str(LINES)], way, options)
+def nobody_reads_and_the_user_gives_up(launch, options):
+    job = Job(3, [VICTIM, "lines", str(LINES)], launch, options)
     time.sleep(1.0)
     job.process.send_signal(signal.SIGINT)
     code = job.process.wait(timeout=30)
@@ -97,9 +97,9 @@ def nobody_reads_and_the_user_gives_up(way, options):
     job.nothing_left()
 
 
-def reader_goes_away(way, options):
+def reader_goes_away(launch, options):
     """As in `... | head -1`: the job ends, by SIGPIPE or by itself, and does not hang."""
-    job = Job(3, [VICTIM, "lines", str(LINES)], way, options, stderr=subprocess.DEVNULL)
+    job = Job(3, [VICTIM, "lines", str(LINES)], launch, options, stderr=subprocess.DEVNULL)
     job.process.stdout.readline()
     job.process.stdout.close()
     try:
@@ -173,15 +173,15 @@ for case in (
     reader_goes_away,
 ):
     CASES += [
-        named(f"{case.__name__}/{way}{''.join(options)}", case, way, options)
-        for way, options in KINDS
+        named(f"{case.__name__}/{launch}{''.join(options)}", case, launch, options)
+        for launch, options in KINDS
     ]
 CASES += [
     named(
         f"nobody_reads_and_time_is_over{''.join(options)}", nobody_reads_and_time_is_over, options
     )
-    for way, options in KINDS
-    if way in WAYS[:1]
+    for launch, options in KINDS
+    if launch in LAUNCHES[:1]
 ]
 CASES += [
     labels_of_both_streams,

@@ -12,29 +12,29 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from jobs import TOMBOLO, VICTIM, WAYS, Job, check, named, run_cases  # noqa: E402
+from jobs import LAUNCHES, TOMBOLO, VICTIM, Job, check, named, run_cases  # noqa: E402
 
 SIZES = (1, 2, 5, 31, 255)
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
-def ends_well(way, ranks):
-    job = Job(ranks, [VICTIM], way).expect(0)
+def ends_well(launch, ranks):
+    job = Job(ranks, [VICTIM], launch).expect(0)
     check(job.out.count("is fine") == ranks and job.err == "", ranks, job.out, job.err)
 
 
-def ended_by_signal(way, ranks):
+def ended_by_signal(launch, ranks):
     for number in SIGNALS if ranks < 100 else SIGNALS[:1]:
-        job = Job(ranks, [VICTIM, "hang"], way)
+        job = Job(ranks, [VICTIM, "hang"], launch)
         job.ready()
         job.process.send_signal(number)
         job.expect(128 + number)
 
 
-def signal_while_starting(way, ranks):
+def signal_while_starting(launch, ranks):
     """At any time: before, between and after the forks."""
     for delay in (0, 0.001, 0.004, 0.01, 0.03):
-        job = Job(ranks, [VICTIM, "hang"], way)
+        job = Job(ranks, [VICTIM, "hang"], launch)
         try:
             job.process.wait(timeout=delay)
         except subprocess.TimeoutExpired:
@@ -45,16 +45,16 @@ def signal_while_starting(way, ranks):
         job.nothing_left()
 
 
-def launcher_killed(way, ranks):
-    job = Job(ranks, [VICTIM, "hang"], way)
+def launcher_killed(launch, ranks):
+    job = Job(ranks, [VICTIM, "hang"], launch)
     job.ready()
     job.process.kill()
     job.expect(-signal.SIGKILL)
 
 
-def launcher_killed_while_starting(way, ranks):
+def launcher_killed_while_starting(launch, ranks):
     for delay in (0.001, 0.005, 0.02):
-        job = Job(ranks, [VICTIM, "hang"], way)
+        job = Job(ranks, [VICTIM, "hang"], launch)
         try:
             job.process.wait(timeout=delay)
         except subprocess.TimeoutExpired:
@@ -63,8 +63,8 @@ def launcher_killed_while_starting(way, ranks):
         job.expect(-signal.SIGKILL)
 
 
-def last_rank_killed(way, ranks):
-    job = Job(ranks, [VICTIM, "hang"], way)
+def last_rank_killed(launch, ranks):
+    job = Job(ranks, [VICTIM, "hang"], launch)
     os.kill(job.ready()[ranks - 1], signal.SIGKILL)
     job.expect(137, rf"rank {ranks - 1} .*killed by signal 9")
     check(job.err.count("\n") == 1, job.err)
@@ -92,16 +92,16 @@ def full_device():
 
 
 CASES = [
-    named(f"{case.__name__}/{way}/{ranks}", case, way, ranks)
+    named(f"{case.__name__}/{launch}/{ranks}", case, launch, ranks)
     for case in (ends_well, ended_by_signal, launcher_killed, last_rank_killed)
-    for way in WAYS
+    for launch in LAUNCHES
     for ranks in SIZES
-    if case is ends_well or way == "run" or ranks > 1  # a single process has no supervisor
+    if case is ends_well or launch == "run" or ranks > 1  # a single process has no supervisor
 ]
 CASES += [
-    named(f"{case.__name__}/{way}/{ranks}", case, way, ranks)
+    named(f"{case.__name__}/{launch}/{ranks}", case, launch, ranks)
     for case in (signal_while_starting, launcher_killed_while_starting)
-    for way in WAYS
+    for launch in LAUNCHES
     for ranks in (1, 31)
 ]
 CASES += [closed_streams, full_device]

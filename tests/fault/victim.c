@@ -179,7 +179,7 @@ static void starve(void) {
   for (;;) continue;
 }
 
-/* Ways in which one rank ends while the others hang. Returns only for `return`. */
+/* Manners in which one rank ends while the others hang. Returns only for `return`. */
 static void end_one(const char *how) {
   if (strcmp(how, "gexit") == 0) gasnet_exit(exit_code);
   if (strcmp(how, "exit") == 0) exit(exit_code);

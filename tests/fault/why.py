@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 300
 # cases: 1of2 2of2
-"""`tombolo ps`, `tombolo why` and `--watchdog`: jobs that hang in known ways are named as what they
-are, jobs that are slow are not called hangs, and no rank is disturbed by being looked at."""
+"""`tombolo ps`, `tombolo why` and `--watchdog`: jobs that hang for known reasons are named as what
+they are, jobs that are slow are not called hangs, and no rank is disturbed by being looked at."""
 
 import os
 import re
@@ -13,7 +13,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from asks import BUSY, HANG, PROGRESS, end, settled, why  # noqa: E402
-from jobs import TOMBOLO, WAYS, Job, check, named, run_cases, wait_for  # noqa: E402
+from jobs import LAUNCHES, TOMBOLO, Job, check, named, run_cases, wait_for  # noqa: E402
 
 HANGS = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/fault/hangs")
 
@@ -62,8 +62,8 @@ CASES = [
 ]
 
 
-def hang(way, how, ranks, code, pattern, env):
-    job = Job(ranks, [HANGS, how], way, env=env)
+def hang(launch, how, ranks, code, pattern, env):
+    job = Job(ranks, [HANGS, how], launch, env=env)
     job.ready()
     try:
         settled(job, code, pattern)
@@ -117,9 +117,9 @@ def not_started():
     end(job)
 
 
-def slow(way, how):
+def slow(launch, how):
     """A slow job goes on, however often it is asked, and ends well."""
-    job = Job(3, [HANGS, how], way)
+    job = Job(3, [HANGS, how], launch)
     job.ready()
     for _ in range(5):
         code, text = why(job)
@@ -129,8 +129,8 @@ def slow(way, how):
     job.expect(0)
 
 
-def ps(way):
-    job = Job(3, [HANGS, "barrier"], way)
+def ps(launch):
+    job = Job(3, [HANGS, "barrier"], launch)
     job.ready()
     line = re.compile(rf"^{job.process.pid} +3 +1 .* hangs$", re.M)
     wait_for(
@@ -171,9 +171,9 @@ def watchdog_is_quiet(how):
 
 def main():
     cases = [
-        named(f"{how} {way} {' '.join(env)}", hang, way, how, ranks, code, pattern, env)
+        named(f"{how} {launch} {' '.join(env)}", hang, launch, how, ranks, code, pattern, env)
         for how, ranks, code, pattern, env in CASES
-        for way in (WAYS if how in ("barrier", "stop") else ("run",))
+        for launch in (LAUNCHES if how in ("barrier", "stop") else ("run",))
     ]
     cases += [
         named("stacks of a hang", stacks, "signal", (), HANG,
@@ -183,9 +183,9 @@ def main():
     ]
     cases += [named("not started", not_started), named("handled", handled)]
     cases += [named("by rank", by_rank)]
-    pairs = [(how, way) for how in ("slow", "busy") for way in WAYS]
-    cases += [named(f"slow {how} {way}", slow, way, how) for how, way in pairs]
-    cases += [named(f"ps {way}", ps, way) for way in WAYS]
+    pairs = [(how, launch) for how in ("slow", "busy") for launch in LAUNCHES]
+    cases += [named(f"slow {how} {launch}", slow, launch, how) for how, launch in pairs]
+    cases += [named(f"ps {launch}", ps, launch) for launch in LAUNCHES]
     cases += [
         named("watchdog barrier", watchdog, "barrier", r"which rank 2 has not called"),
         named("watchdog loop", watchdog, "loop", r"which rank 2 has not called; rank 2 runs"),

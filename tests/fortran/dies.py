@@ -75,7 +75,7 @@ program dies
     if (s /= 0) call wrong('unexpected stat')
     sync all (stat=s, errmsg=message)
     tries = tries + 1
-    if (tries > 100000) call wrong('the failure was never told')
+    if (tries > 100000) call wrong('the failure was never reported')
   end do
   if (image_status(victim) /= stat_failed_image) call wrong('image_status')
   if (size(failed_images()) /= 1) call wrong('failed_images')

@@ -71,12 +71,12 @@ program ends
     allocate (b(3)[*], c(5)[*])
     if (this_image() == 2) deallocate (b, stat=s, errmsg=text)
     if (this_image() /= 2) deallocate (c, stat=s, errmsg=text)
-    if (s /= 0 .and. index(text, 'DEALLOCATE in different order') == 1) print '(a)', 'told'
+    if (s /= 0 .and. index(text, 'DEALLOCATE in different order') == 1) print '(a)', 'reported'
   case ('overflow')
     if (this_image() == 1) then
       call poke(loc(e), huge(i))
       event post (e, stat=s, errmsg=text)
-      if (s /= 0 .and. index(text, 'EVENT POST: the event on image') == 1) print '(a)', 'told'
+      if (s /= 0 .and. index(text, 'EVENT POST: the event on image') == 1) print '(a)', 'reported'
     end if
   case ('overflow_bare')
     if (this_image() == 1) call poke(loc(e), huge(i))
@@ -134,8 +134,8 @@ CASES = (
     ("range", 3, "there is no image 4 for coarray a: the current team has images 1 to 3"),
     ("index", 3, "there is no image 7 for coarray a"),
     ("order", 3, "this image deallocates coarray c (number 5 of its team, 20 bytes), image 2"),
-    ("order_stat", 0, "told"),
-    ("overflow", 0, "told"),
+    ("order_stat", 0, "reported"),
+    ("overflow", 0, "reported"),
     ("overflow_bare", 3, "the event on image 1 has been posted 2147483647 times more"),
     ("unallocated", 3, "is not allocated"),
     ("stopped", 0, "saw it"),

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Events in each of the ways of TOMBOLO_CAF_EVENTS: many posters, more events than an image has flags for a poster,
+! Events with each method of TOMBOLO_CAF_EVENTS: many posters, more events than an image has flags for a poster,
 ! attached sections, notified puts, queries, events that are allocated again.
 ! ranks: 1 3 4
 ! since: 12
@@ -12,7 +12,7 @@ program events
   use tombolo_caf
   use check
   implicit none
-  type(event_type) :: ready[*], many(70)[*], told(3)[*]
+  type(event_type) :: ready[*], many(70)[*], notice(3)[*]
   type(event_type), allocatable :: brief(:)[:]
   integer :: box(20)[*], me, images, right, left, i, n, stat
   me = this_image()
@@ -20,7 +20,7 @@ program events
   right = mod(me, images) + 1
   left = mod(me - 2 + images, images) + 1
   box = 0
-  call event_attach(loc(told(1)), box(1:4))
+  call event_attach(loc(notice(1)), box(1:4))
   sync all
   call ring()
   call from_all()
@@ -37,8 +37,8 @@ contains
       event post (ready[right])
       event wait (ready)
       call expect(box(10) == 1000*left + i, 'data are there when the event is')
-      event post (told(2)[left]) ! it may be written again
-      event wait (told(2))
+      event post (notice(2)[left]) ! it may be written again
+      event wait (notice(2))
     end do
     sync all ! from here on others than the left image post, too
   end subroutine
@@ -84,10 +84,10 @@ contains
   subroutine with_data()
     do i = 1, 20
       box(1:4)[right] = [me, i, me + i, 7]
-      event wait (told(1))
+      event wait (notice(1))
       call expect(all(box(1:4) == [left, i, left + i, 7]), 'attached section')
-      call notified_put(box(11:12), right, [me, -i], loc(told(3)))
-      event wait (told(3))
+      call notified_put(box(11:12), right, [me, -i], loc(notice(3)))
+      event wait (notice(3))
       call expect(all(box(11:12) == [left, -i]), 'notified put')
       sync images ([left, right], stat=stat)
       if (left == right) sync images (left)

@@ -11,10 +11,10 @@ program notified
   type holder
     integer :: first
     real(8) :: values(6)
-    type(notify_type) :: told
+    type(notify_type) :: notice
   end type
   type(event_type) :: arrived[*], taken[*]
-  type(notify_type) :: told[*]
+  type(notify_type) :: notice[*]
   type(notify_type), allocatable :: many(:)[:]
   type(holder) :: held[*]
   integer :: a(10)[*], m(4, 6)[*], scalar[*], got(10), block(2, 3)
@@ -41,8 +41,8 @@ contains
     call notified_put(a(2:4), right, [me, me + 1, me + 2], loc(arrived))
     event wait (arrived)
     call expect(all(a(2:4) == left + [0, 1, 2]) .and. a(1) == 0 .and. a(5) == 0, 'notified put')
-    call notified_put(scalar, right, 10*me, told)
-    call notify_wait(told)
+    call notified_put(scalar, right, 10*me, notice)
+    call notify_wait(notice)
     call expect(scalar == 10*left, 'notified put of a scalar')
     call notified_put(m(1:4:2, 2:6:2), right, reshape([(me + i, i=0, 5)], [2, 3]), many(2))
     call notify_wait(many(2), stat=stat)
@@ -53,25 +53,25 @@ contains
     call expect(stat == 0, 'stat of notified_put')
     call notify_wait(many(0), until_count=2)
     call expect(all(m(:, 1) == 7) .and. all(m(:, 3) == 8), 'scalar to a section, with conversion')
-    call notified_put(held%values(2:3), right, [1.5d0, 2.5d0], held%told)
-    call notify_wait(held%told)
+    call notified_put(held%values(2:3), right, [1.5d0, 2.5d0], held%notice)
+    call notify_wait(held%notice)
     call expect(all(held%values(2:3) == [1.5d0, 2.5d0]), 'component')
-    call notified_put(text, right, 'abc', told)
-    call notify_wait(told)
+    call notified_put(text, right, 'abc', notice)
+    call notify_wait(notice)
     call expect(text == 'abc', 'characters')
-    call notified_put(a(1:0), right, a(1:0), told)
-    call notify_wait(told)
+    call notified_put(a(1:0), right, a(1:0), notice)
+    call notify_wait(notice)
     a = [(i, i=1, 10)]
     got = [(100*me + i, i=1, 10)]
-    call notified_put(a(10:1:-1), me, got, told)
-    call notify_wait(told)
+    call notified_put(a(10:1:-1), me, got, notice)
+    call notify_wait(notice)
     call expect(all(a(10:1:-1) == got), 'to this image, negative stride')
     sync all
     do i = 1, 200 ! the value may be changed at once
       got(1) = i
-      call notified_put(a(mod(i, 10) + 1), right, got(1), told)
+      call notified_put(a(mod(i, 10) + 1), right, got(1), notice)
     end do
-    call notify_wait(told, until_count=200)
+    call notify_wait(notice, until_count=200)
     call expect(all(a == [200, (i, i=191, 199)]), 'many at once')
     sync all
   end subroutine
@@ -83,25 +83,25 @@ contains
     call notified_get(a(1:10:3), right, got(1:4), loc(taken))
     event wait (taken) ! the left image has read
     call expect(all(got(1:4) == 100*right + [1, 4, 7, 10]), 'notified get')
-    call notified_get(m(2:3, 1:3), right, block, told)
-    call notify_wait(told)
+    call notified_get(m(2:3, 1:3), right, block, notice)
+    call notify_wait(notice)
     call expect(all(block == right), 'notified get with a notify variable')
     sync all
   end subroutine
 
   ! Attached notify variables; both kinds of notification of one write.
   subroutine attached()
-    call event_attach(told, a(1:5))
+    call event_attach(notice, a(1:5))
     sync all
     a(2)[right] = 5
-    call notify_wait(told)
+    call notify_wait(notice)
     call expect(a(2) == 5, 'attached notify variable')
     sync all
     call notified_put(a(1:2), right, [1, 2], loc(arrived))
     event wait (arrived)
-    call notify_wait(told)
+    call notify_wait(notice)
     call expect(all(a(1:2) == [1, 2]), 'attached and explicit')
-    call event_detach(told)
+    call event_detach(notice)
     sync all
     a(2)[right] = 6
     call event_query(arrived, posted)

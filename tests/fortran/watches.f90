@@ -9,7 +9,7 @@ program watches
   use iso_fortran_env
   implicit none
   integer :: last
-  integer, allocatable :: gone(:)
+  integer, allocatable :: failed(:)
   last = num_images()
   sync all
   if (this_image() == last) fail image
@@ -18,8 +18,8 @@ program watches
     end do
   else
     do
-      gone = failed_images()
-      if (size(gone) == 1) exit
+      failed = failed_images()
+      if (size(failed) == 1) exit
     end do
   end if
   if (this_image() == 1) print '(a)', 'seen by image 1'

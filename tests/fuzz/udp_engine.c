@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzer: whole packets with a good hash and any content, as a peer gone mad would send them. The
+/* Fuzzer: whole packets with a good hash and any content, as a broken peer would send them. The
  * input is a list of packets: two bytes of length, then the packet, whose job, source, length and
  * hash are put right. What is delivered is read through; nothing outside of the segment changes. */
 #define RIG_SEGMENT (1u << 16)

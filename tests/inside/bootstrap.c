@@ -107,7 +107,7 @@ static void nap(void) {
   nanosleep(&ms, NULL);
 }
 
-/* Rank `who` dies; the others are told and end in good order. */
+/* Rank `who` dies; the others are notified and end in good order. */
 static void lose(uint32_t who) {
   tmb_boot_report(&boot, true, NULL);
   REQUIRE(tmb_boot_barrier(&boot));

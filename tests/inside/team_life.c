@@ -7,9 +7,10 @@
 /* timeout: 120 */
 /*
  * Teams that come and go leave nothing behind, whatever the library still does on them when their
- * handles are gone: a long sequence of collectives has a synchronising one of the library's own
- * behind it, which others may not have begun when a team is destroyed. Every team made is freed, no
- * message waits for a team that is no more, and all memory of boards is there for the next teams.
+ * handles are destroyed: a long sequence of collectives has a synchronising one of the library's
+ * own behind it, which others may not have begun when a team is destroyed. Every team made is
+ * freed, no message waits for a team that is no more, and all memory of boards is there for the
+ * next teams.
  */
 #include "core/shared.h"
 #include "core/team.h"

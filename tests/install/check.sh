@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh WAY BUILD_DIR: installs the build into a fresh prefix, then builds and runs clients the
-# way that a user would who only knows that prefix. The ways are at the end.
+# check.sh METHOD BUILD_DIR: installs the build into a fresh prefix, then builds and runs clients
+# as a user would who only knows that prefix. The methods are at the end.
 set -euo pipefail
-way=$1
+method=$1
 build=$2
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -459,7 +459,7 @@ by_completion() {
 
 run_fortran() { "$@" | grep -x "fortran client: 3 images ok"; }
 
-case $way in
+case $method in
   fortran) by_fortran ;;
   mak) by_mak ;;
   pkg-config) by_pkg_config ;;
@@ -475,8 +475,8 @@ case $way in
   uninstall) by_uninstall ;;
   compilers) bash "$here/compilers.sh" "$build" ;;
   *)
-    echo "check.sh: unknown way $way"
+    echo "check.sh: unknown method $method"
     exit 2
     ;;
 esac
-echo "install through $way: ok"
+echo "install through $method: ok"

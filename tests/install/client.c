@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A client of an installed Tombolo: each rank puts its rank number to its right neighbour, and
- * checks what its left neighbour put. Built by check.sh through every way of finding the library.
+ * checks what its left neighbour put. Built by check.sh through every method of finding the
+ * library.
  */
 #include <gasnetex.h>
 

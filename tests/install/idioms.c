@@ -2,7 +2,7 @@
 /*
  * How clients of other implementations write: wrapper macros, handler tables, thread-info macros,
  * tests of configuration macros, names pasted together. Valid C99 and C++11; check.sh compiles it
- * in many ways, together with idioms_two.c, links both in one program and runs that.
+ * with many options, together with idioms_two.c, links both in one program and runs that.
  */
 #ifdef WRAPPED_IN_EXTERN_C /* some C++ clients do this to every header of a C library */
 extern "C" {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# idioms.sh PREFIX: compiles idioms.c and idioms_two.c against an installation in the ways that
-# clients are compiled, links both files in one program, and runs it. Works in the current folder.
+# idioms.sh PREFIX: compiles idioms.c and idioms_two.c against an installation with compilers
+# and options of clients, links both files in one program, and runs it. Works in the current folder.
 set -euo pipefail
 prefix=$1
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,8 +17,8 @@ fail() {
   exit 1
 }
 
-# way LIBRARY COMMON COMPILER OPTIONS...: COMMON options also link, OPTIONS only compile.
-way() {
+# build LIBRARY COMMON COMPILER OPTIONS...: COMMON options also link, OPTIONS only compile.
+build() {
   local library=$1 common=$2 compiler=$3
   shift 3
   command -v "$compiler" >/dev/null || return 0
@@ -40,20 +40,20 @@ run_idioms() {
 # shellcheck disable=SC2086
 {
   # Languages, thread modes, checks.
-  way "$shared" -O2 gcc $c -std=c99 -DGASNET_SEQ
-  way "$static" -O1 gcc $c -std=gnu17 -DGASNET_PARSYNC -DGASNET_DEBUG=1 -DGASNETEX_FIRST
-  way "$shared" -O0 clang $c -std=c2x -DGASNET_PAR
-  way "$shared" -O2 g++ $cxx -std=c++11 -DGASNET_SEQ -DGASNET_DEBUG -DWRAPPED_IN_EXTERN_C
-  way "$static" -O2 g++ $cxx -std=c++17 -DGASNET_PAR -fno-exceptions -fno-rtti -fvisibility=hidden
-  way "$shared" -O3 clang++ $cxx -std=c++20 -DGASNET_PAR -DWRAPPED_IN_EXTERN_C
-  way "$shared" -O2 gcc -std=gnu89 -Wall -Wextra -Werror -DGASNET_SEQ
-  # Ways of optimising, linking and checking.
-  way "$shared" -O0 gcc $c -DGASNET_SEQ
-  way "$shared" "-O3 -flto" gcc $c -DGASNET_PAR
-  way "$static" "-O3 -flto" g++ $cxx -DGASNET_SEQ
-  way "$shared" "-O3 -march=native" gcc $c -DGASNET_PAR -D_FORTIFY_SOURCE=2 -fstack-protector-all
-  way "$static" "-O2 -fno-pie -no-pie" gcc $c -DGASNET_PAR
-  way "$shared" "-O1 -fsanitize=address,undefined" gcc $c -DGASNET_PAR
+  build "$shared" -O2 gcc $c -std=c99 -DGASNET_SEQ
+  build "$static" -O1 gcc $c -std=gnu17 -DGASNET_PARSYNC -DGASNET_DEBUG=1 -DGASNETEX_FIRST
+  build "$shared" -O0 clang $c -std=c2x -DGASNET_PAR
+  build "$shared" -O2 g++ $cxx -std=c++11 -DGASNET_SEQ -DGASNET_DEBUG -DWRAPPED_IN_EXTERN_C
+  build "$static" -O2 g++ $cxx -std=c++17 -DGASNET_PAR -fno-exceptions -fno-rtti -fvisibility=hidden
+  build "$shared" -O3 clang++ $cxx -std=c++20 -DGASNET_PAR -DWRAPPED_IN_EXTERN_C
+  build "$shared" -O2 gcc -std=gnu89 -Wall -Wextra -Werror -DGASNET_SEQ
+  # Methods of optimising, linking and checking.
+  build "$shared" -O0 gcc $c -DGASNET_SEQ
+  build "$shared" "-O3 -flto" gcc $c -DGASNET_PAR
+  build "$static" "-O3 -flto" g++ $cxx -DGASNET_SEQ
+  build "$shared" "-O3 -march=native" gcc $c -DGASNET_PAR -D_FORTIFY_SOURCE=2 -fstack-protector-all
+  build "$static" "-O2 -fno-pie -no-pie" gcc $c -DGASNET_PAR
+  build "$shared" "-O1 -fsanitize=address,undefined" gcc $c -DGASNET_PAR
 }
 
 # One file in C, the other in C++.

@@ -47,7 +47,7 @@ class Run:
     def __init__(self, command, **settings):
         self.command = command
         began = time.monotonic()
-        # hydra tells its agent that its input is at its end, and dies of SIGPIPE where the program,
+        # hydra notifies its agent of the end of its input, and dies of SIGPIPE where the program,
         # any program, has ended before: so the input stays open.
         stdin, keeps_it_open = os.pipe()
         try:

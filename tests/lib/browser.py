@@ -4,8 +4,8 @@
 Usage: browser.py PAGE PICTURE.png [--dark] [--width N] [--part SELECTOR] [SCRIPT...]
 Opens the page, runs the scripts in it, and writes a picture of its first screen, or of one part.
 
-Owns: the browser process and its profile folder, both gone when the `with` block ends. Needs only
-the standard library. Invariants: errors of the page (exceptions, console errors, requests) are
+Owns: the browser process and its profile folder, both removed when the `with` block ends. Needs
+only the standard library. Invariants: errors of the page (exceptions, console errors, requests) are
 collected, never lost; a call that gets no answer within its time raises.
 """
 import argparse

@@ -48,7 +48,7 @@ static double seconds(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Reads until the last writer is gone or time is up. Returns whether it ended by itself. */
+/* Reads until the last writer has ended or time is up. Returns whether it ended by itself. */
 static int read_output(int fd, char *text) {
   const double end = seconds() + CASE_SECONDS;
   size_t have = 0;

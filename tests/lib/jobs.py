@@ -23,7 +23,7 @@ VICTIM = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/fault/victim"
 MARK = "TMBTEST_MARK"
 SANITIZER = "handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0"
 OUR_NAME = re.compile(r"tombolo-(ctl|arena|segment)\.")
-WAYS = ("run", "self")
+LAUNCHES = ("run", "self")
 TREES = ("agent", "agents")
 WHOLE = bool(os.environ.get("TMB_TEST_WHOLE"))  # `make test-all`: nothing is left out
 
@@ -78,18 +78,18 @@ def remote_shell():
 remote_shell.folder = None
 
 
-def host_list(way, ranks):
+def host_list(launch, ranks):
     """Hosts of a job: all ranks under one agent, or each half of them under one of its own."""
-    if way == "agent":
+    if launch == "agent":
         return f"localhost:{ranks}"
     return f"host_a:{ranks - ranks // 2},host_b:{ranks // 2}"
 
 
 class Job:
-    """A running job; `way` is "run" (tombolo run), "self" (a program that starts its own ranks), or
-    one of TREES: `tombolo run --hosts` with one agent, or with two."""
+    """A running job; `launch` is "run" (tombolo run), "self" (a program that starts its own ranks),
+    or one of TREES: `tombolo run --hosts` with one agent, or with two."""
 
-    def __init__(self, ranks, program, way="run", options=(), env=None, **popen):
+    def __init__(self, ranks, program, launch="run", options=(), env=None, **popen):
         self.mark = uuid.uuid4().hex
         variables = {
             k: v for k, v in os.environ.items() if not k.startswith(("TOMBOLO_", "GASNET_"))
@@ -100,10 +100,10 @@ class Job:
         variables.update(env or {})
         variables[MARK] = self.mark
         command = [TOMBOLO, "run", "-n", str(ranks), *options, "--", *program]
-        if way in TREES:
-            command[2:4] = ["--hosts", host_list(way, ranks)]
+        if launch in TREES:
+            command[2:4] = ["--hosts", host_list(launch, ranks)]
             variables.setdefault("TOMBOLO_SSH", remote_shell())
-        if way == "self":
+        if launch == "self":
             command = list(program)
             variables["GASNET_PSHM_NODES"] = str(ranks)
         self.ranks = ranks

@@ -235,16 +235,16 @@ static void soak_start(struct soak_worker *w, gex_Rank_t to, unsigned slot, int 
   w->bytes += s->bytes;
   p->slot = s;
   p->is_get = is_get;
-  const int way = (int)rng_below(&w->random, 3);
-  if (way == 0) {
+  const int kind = (int)rng_below(&w->random, 3);
+  if (kind == 0) {
     CHECK_EQ(is_get ? gex_RMA_GetBlocking(job.tm, p->buf, to, peer, s->bytes, 0)
                     : gex_RMA_PutBlocking(job.tm, to, peer, p->buf, s->bytes, 0),
              0);
     if (is_get) CHECK_BYTES(p->buf, s->bytes, s->seed);
     return;
   }
-  p->is_implicit = way == 1;
-  if (way == 1)
+  p->is_implicit = kind == 1;
+  if (kind == 1)
     CHECK_EQ(is_get ? gex_RMA_GetNBI(job.tm, p->buf, to, peer, s->bytes, 0)
                     : gex_RMA_PutNBI(job.tm, to, peer, p->buf, s->bytes, GEX_EVENT_DEFER, 0),
              0);

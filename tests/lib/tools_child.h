@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs a function in a child process and tells how it ended, for tests of fatal errors.
+ * Runs a function in a child process and reports how it ended, for tests of fatal errors.
  * The child's stderr is captured; it leaves no core file. Used by the tools_* programs.
  */
 #ifndef TMB_TOOLS_CHILD_H

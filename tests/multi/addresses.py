@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from jobs import TOMBOLO, VICTIM, WAYS, Job, check, named, run_cases  # noqa: E402
+from jobs import LAUNCHES, TOMBOLO, VICTIM, Job, check, named, run_cases  # noqa: E402
 
 RANKS = 4
 OFF = {"TOMBOLO_SAME_ADDRESSES": "0"}
@@ -25,9 +25,9 @@ def is_randomised():
     return len(places) > 1
 
 
-def addresses(way, env=None, **popen):
+def addresses(launch, env=None, **popen):
     """The different places of code, variables and library, over the ranks; the children's state."""
-    job = Job(RANKS, [VICTIM, "addresses"], way, env=env, **popen).expect(0)
+    job = Job(RANKS, [VICTIM, "addresses"], launch, env=env, **popen).expect(0)
     lines = job.out.split("\n")
     places = [line for line in lines if line.startswith("addresses ")]
     children = [line.split()[1] for line in lines if line.startswith("child ")]
@@ -35,10 +35,10 @@ def addresses(way, env=None, **popen):
     return set(places), set(children)
 
 
-def same(way):
+def same(launch):
     with open("/proc/self/personality", encoding="ascii") as file:
         ours = file.read().strip()
-    places, children = addresses(way)
+    places, children = addresses(launch)
     check(len(places) == 1, "addresses differ:", places)
     check(children == {ours}, "programs started by ranks run with", children, "not", ours)
 
@@ -100,7 +100,7 @@ def shown():
     check("the same in all ranks" in info(), info())
 
 
-CASES = [named(f"same/{way}", same, way) for way in WAYS]
+CASES = [named(f"same/{launch}", same, launch) for launch in LAUNCHES]
 CASES += [behind_a_shell, switched_off, refused, shown]
 
 if __name__ == "__main__":

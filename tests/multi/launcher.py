@@ -14,7 +14,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from jobs import TOMBOLO, VICTIM, WAYS, Job, check, named, run_cases, wait_for  # noqa: E402
+from jobs import LAUNCHES, TOMBOLO, VICTIM, Job, check, named, run_cases, wait_for  # noqa: E402
 
 HANGS = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/fault/hangs")
 
@@ -116,8 +116,8 @@ def other_spawner():
     Job(2, [VICTIM], "self", env={"GASNET_SMP_SPAWNER": "fork"}).expect(0)
 
 
-def counts(ranks, way):
-    job = Job(ranks, [VICTIM], way).expect(0)
+def counts(ranks, launch):
+    job = Job(ranks, [VICTIM], launch).expect(0)
     got = sorted(int(n) for n in re.findall(rf"rank (\d+) of {ranks} is fine", job.out))
     check(got == list(range(ranks)), "ranks", got)
 
@@ -217,14 +217,14 @@ def forwarded_signal():
     check("got" in job.out, job.out)
 
 
-def stop_and_continue(way):
+def stop_and_continue(launch):
     """SIGTSTP to the launcher stops the ranks with it; SIGCONT continues all."""
 
     def state(pid):
         with open(f"/proc/{pid}/stat", encoding="ascii") as file:
             return file.read().rsplit(")", 1)[1].split()[0]
 
-    job = Job(2, [VICTIM, "work", "3"], way)
+    job = Job(2, [VICTIM, "work", "3"], launch)
     pids = [*job.ready().values(), job.process.pid]
     job.process.send_signal(signal.SIGTSTP)
     wait_for("everybody to stop", lambda: all(state(pid) == "T" for pid in pids))
@@ -255,7 +255,7 @@ def behind_a_wrapper():
 
 
 def behind_another_pid_space():
-    """In a container within the job, process numbers mean others: refused, told once."""
+    """In a container within the job, process numbers mean others: refused, reported once."""
     if os.geteuid() != 0 or not shutil.which("unshare"):
         return "needs root and unshare"
     space = ["unshare", "--pid", "--fork", "--kill-child"]
@@ -270,7 +270,7 @@ def behind_another_pid_space():
 
 
 def missing_library():
-    """Told once, by the launcher; not by the loader in each rank."""
+    """Reported once, by the launcher; not by the loader in each rank."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "prog")
         with open(VICTIM, "rb") as file:
@@ -286,7 +286,7 @@ def missing_library():
 
 
 def wrong_setting():
-    """Told once, whichever way the job would start."""
+    """Reported once, however the job would start."""
     for name, value in (("TOMBOLO_CONDUIT", "token-ring"), ("GASNET_MAX_THREADS", "-7")):
         code, _, err = tombolo("run", "-n", "3", "-E", f"{name}={value}", VICTIM)
         check(code == 2 and err.count("\n") == 1, code, err)
@@ -303,7 +303,7 @@ def messages():
     job.process.stdout.close()
     job.process.stdout = None
     job.expect(141, r"killed by signal 13 \(SIGPIPE\)")
-    check(job.err.count("\n") == 1, "lines for one reader that has gone:", job.err)
+    check(job.err.count("\n") == 1, "lines for one reader that has ended:", job.err)
     job = Job(2, [VICTIM, "hang"])
     job.ready()
     job.process.send_signal(signal.SIGINT)
@@ -372,15 +372,19 @@ def nested():
     check(job.out.count("is fine") == 4, job.out)
 
 
-def many(way):
+def many(launch):
     """1024 ranks start, meet and end."""
-    job = Job(1024, [VICTIM], way)
+    job = Job(1024, [VICTIM], launch)
     job.expect(0, bound=120)
     check(job.out.count("of 1024 is fine") == 1024, job.out.count("is fine"))
 
 
 CASES = [named("refused/" + " ".join(case[0]), refused, *case) for case in REFUSED]
-CASES += [named(f"counts/{way}/{n}", counts, n, way) for way in WAYS for n in (1, 2, 3, 7, 64)]
+CASES += [
+    named(f"counts/{launch}/{n}", counts, n, launch)
+    for launch in LAUNCHES
+    for n in (1, 2, 3, 7, 64)
+]
 CASES += [
     information,
     bad_node_counts,
@@ -406,8 +410,8 @@ CASES += [
     stale_variable,
     nested,
 ]
-CASES += [named(f"stop_and_continue/{way}", stop_and_continue, way) for way in WAYS]
-CASES += [named(f"many/{way}", many, way) for way in WAYS]
+CASES += [named(f"stop_and_continue/{launch}", stop_and_continue, launch) for launch in LAUNCHES]
+CASES += [named(f"many/{launch}", many, launch) for launch in LAUNCHES]
 
 if __name__ == "__main__":
     run_cases(CASES)

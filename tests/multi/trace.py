@@ -20,12 +20,12 @@ PLAY = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/multi/trace_pla
 FOLDER = tempfile.TemporaryDirectory()
 
 
-def trace(*arguments, way="run", code=0, env=None, program=PLAY, orderly=True):
+def trace(*arguments, launch="run", code=0, env=None, program=PLAY, orderly=True):
     """Runs the program with a trace. Returns the trace, after what holds for every trace."""
     path = os.path.join(FOLDER.name, "out.json")
     if os.path.exists(path):
         os.unlink(path)
-    job = Job(2, [program, *map(str, arguments)], way=way, options=["--trace", path], env=env)
+    job = Job(2, [program, *map(str, arguments)], launch=launch, options=["--trace", path], env=env)
     job.expect(code)
     with open(path, encoding="utf-8") as file:
         found = json.load(file)
@@ -109,7 +109,7 @@ def near():
 
 def far():
     """On two hosts, whose areas and clocks come through agents."""
-    found = trace(way="agents", env={"TOMBOLO_TRACE_PACKETS": "1"})
+    found = trace(launch="agents", env={"TOMBOLO_TRACE_PACKETS": "1"})
     known(found)
     packets = {e["name"] for e in slices(found, "packet")}
     check({"sent", "received"} <= packets, packets)
@@ -171,7 +171,7 @@ def clocks():
     if not made:
         return "there is no C compiler"
     script, ahead = made
-    found = trace("slow", 40, way="agents", env={"TOMBOLO_SSH": script}, orderly=False)
+    found = trace("slow", 40, launch="agents", env={"TOMBOLO_SSH": script}, orderly=False)
     other = found["otherData"]
     error = max(other["clock_error_us"])
     asked = [(s, f) for s, f in found["arrows"] if s["name"] == "message" and s["pid"] == 0]
@@ -189,8 +189,8 @@ def clocks():
 
 def killed():
     """A rank that dies leaves what it had done, near and far."""
-    for how, code, way in (("abort", 134, "run"), ("kill", 137, "run"), ("kill", 137, "agents")):
-        known(trace(how, code=code, way=way))
+    for how, code, launch in (("abort", 134, "run"), ("kill", 137, "run"), ("kill", 137, "agents")):
+        known(trace(how, code=code, launch=launch))
 
 
 def small_ring():
@@ -222,19 +222,19 @@ def numbers(text):
 
 def stats():
     """The table of --stats has what the program does, near, far, and of a rank that is killed."""
-    for how, code, way in (("", 0, "run"), ("", 0, "agents"), ("kill", 137, "run")):
-        job = Job(2, [PLAY, how], way=way, options=["--stats"])
+    for how, code, launch in (("", 0, "run"), ("", 0, "agents"), ("kill", 137, "run")):
+        job = Job(2, [PLAY, how], launch=launch, options=["--stats"])
         job.expect(code, "statistics of 2 ranks")
         table = numbers(job.err)
         for row in ("puts", "gets", "signals", "atomics"):
-            check(table[row] == ("0", "1", "0.5", "1", "0", "1"), way, row, table[row], job.err)
+            check(table[row] == ("0", "1", "0.5", "1", "0", "1"), launch, row, table[row], job.err)
         check(table["peers"] == ("1", "0", "1", "1", "0", "2"), table["peers"])
         check(table["bytes got"][5] == "24 B", table)
         for row, values in table.items():
             if values[5] and " " not in "".join(values):
                 check(float(values[5]) == 2 * float(values[2]), row, values)
                 check(float(values[5]) == float(values[0]) + float(values[3]), row, values)
-        if way == "run":  # 40 B put, 64 with a signal, 33 sent, 8 of the atomic operation
+        if launch == "run":  # 40 B put, 64 with a signal, 33 sent, 8 of the atomic operation
             check(table["bytes sent and put"][5] == "145 B", table)
             check(table["messages"][5] == "2", table)
         else:
@@ -336,14 +336,14 @@ def upc():
     check(waits and ("play.upc:11" in waits[0] or not lines), waits)
     wanted = [("put", 1, 8, "put", "play.upc:6 (in set)"), ("get", 1, 8, "get", "play.upc:14"),
               ("put", 1, 8, "upc_memput", "play.upc:15")]
-    for way in ("run", "agents"):
-        found = trace(program=program, way=way)
+    for launch in ("run", "agents"):
+        found = trace(program=program, launch=launch)
         seen = [args(e, "peer", "bytes", "statement", "source") for e in
                 sorted(slices(found, "put", 0) + slices(found, "get", 0), key=lambda e: e["ts"])]
         seen = [e for e in seen if e[3]]
         if not lines:
             seen, wanted = [e[:4] for e in seen], [e[:4] for e in wanted]
-        check([e for e in seen if e in wanted] == wanted and len(seen) == 3, way, seen)
+        check([e for e in seen if e in wanted] == wanted and len(seen) == 3, launch, seen)
     return None
 
 

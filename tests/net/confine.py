@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Namespaces of the kernel for tests: what is made inside them ends with them.
 
-confine() moves the calling script into namespaces of its own and makes it process 1 there. Ended in
-any way, also by SIGKILL, it takes every process, interface and mount that it made along: the kernel
-does that. Host is a machine of its own inside: network, processes, name, /dev/shm. Used by lab.py.
+confine() moves the calling script into namespaces of its own and makes it process 1 there. However
+it ends, also by SIGKILL, the kernel removes every process, interface and mount that it made. Host
+is a machine of its own inside: network, processes, name, /dev/shm. Used by lab.py.
 """
 
 import contextlib

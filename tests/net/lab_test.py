@@ -95,7 +95,7 @@ class LabTest(unittest.TestCase):
                 self.assertEqual((done.stdout, done.returncode), (f"{uid}\nhost1\n{home}\n", 0))
             self.assertEqual(lab.leftovers(), [])
 
-    def test_host_gone_orphan(self):
+    def test_host_lost_orphan(self):
         with Lab(hosts=2) as lab:
             entered = lab.hosts[1].start(["sleep", "1000"])
             while lab.leftovers(0) != [("host1", "sleep 1000")]:
@@ -104,7 +104,7 @@ class LabTest(unittest.TestCase):
             self.assertEqual(entered.wait(timeout=10), -9)
             lab.hosts[1].kill()
 
-    def test_host_gone(self):
+    def test_host_lost(self):
         with Lab(hosts=2) as lab:
             sleeper = lab.hosts[1].start(["sleep", "1000"])
             while lab.leftovers(0) != [("host1", "sleep 1000")]:

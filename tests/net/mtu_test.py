@@ -37,7 +37,7 @@ class Routed(Lab):
         path = "/proc/sys/" + switch.replace(".", "/")
         router.run(["sh", "-c", f"echo 1 >{path}"], check=True)
         named, whole = self.address(2, 0), 32 if family == "4" else 128
-        # TCP of ssh is told what passes; the address behind host2's name is one of its own.
+        # TCP of ssh learns what passes; the address behind host2's name is one of its own.
         self._ip([f"route add {nets[1]}/{length} via {self.address(1, 0)} advmss 1000",
                   f"route add {named}/{whole} via {self.address(1, 0)} advmss 1000"], left)
         self._ip([f"addr add {named}/{whole} dev lo",
@@ -69,7 +69,7 @@ class Routed(Lab):
         return divided
 
     def heard(self):
-        """Whether the kernel of host0 has been told what the path carries."""
+        """Whether the kernel of host0 knows what the path carries."""
         words = ["ip", "route", "get", self.address(2, 1)]
         return " mtu " in self.hosts[0].run(words, text=True, capture_output=True).stdout
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 200
 """What others can see of a job on several hosts: packets on the wire with and without encryption,
-where the secret lies, and what a host that guards packets in another way is told."""
+where the secret lies, and what a host that guards packets by another method is sent."""
 
 import os
 import re

@@ -90,7 +90,7 @@ class Refusals(unittest.TestCase):
     """Before any rank runs."""
 
     def refuse(self, lab, words, pattern, code=1, **settings):
-        """The job does not start, for a reason that is told within seconds."""
+        """The job does not start, for a reason that is printed within seconds."""
         got, out, err, seconds = run(lab, *words, **settings)
         self.assertEqual((got, out), (code, ""), err)
         self.assertRegex(err, pattern)
@@ -139,7 +139,7 @@ class Losses(unittest.TestCase):
             self.assertIn("holds", process.stdout.readline())
         return process
 
-    def test_host_gone(self):
+    def test_host_lost(self):
         with Lab(hosts=3, sshd=True) as lab:
             process = self.hold(lab)
             lab.hosts[2].kill()
@@ -177,7 +177,7 @@ class Losses(unittest.TestCase):
                 os.kill(agent[-1], signal.SIGCONT)
                 self.assertEqual(lab.leftovers(6), [])
 
-    def test_launcher_gone(self):
+    def test_launcher_killed(self):
         with Lab(hosts=2, sshd=True) as lab:
             process = self.hold(lab)
             for pid, words in lab.hosts[0].processes():

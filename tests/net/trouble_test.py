@@ -64,7 +64,7 @@ def kill(pid):
 
 
 def launcher_killed(degree):
-    """Nobody is there to be told: all there is to see is that nothing is left."""
+    """Nobody is there to be notified: all there is to see is that nothing is left."""
     with Lab(3, sshd=True) as lab:
         for ms in PHASES_MS:
             process = start(lab, "--hosts", "host0:2,host1:2,host2:2", BOOTSTRAP, "hold",
@@ -87,7 +87,7 @@ def agent_killed(degree):
             check(code == 1 and "host host1" in err, ms, code, err)
 
 
-def server_gone():
+def server_ended():
     """No sshd listens on one host."""
     with Lab(3, sshd=True) as lab:
         for pid, words in lab.hosts[1].processes():
@@ -178,7 +178,7 @@ def slow_reader():
         check(most < 64 << 10, "launcher has", most, "KiB")
 
 
-def reader_gone():
+def reader_ended():
     """A reader that closes its end: the ranks get SIGPIPE, as behind a shell's pipe."""
     with Lab(2, sshd=True) as lab:
         process = start(lab, "--hosts", "host0:2,host1:2", "yes")
@@ -231,7 +231,7 @@ def disk_full():
 CASES = [named(f"launcher_killed/{degree}", launcher_killed, degree) for degree in ("32", "1")]
 CASES += [named(f"agent_killed/{degree}", agent_killed, degree) for degree in ("32", "1")]
 CASES += [
-    server_gone,
+    server_ended,
     named("session_killed/start", session_killed, False),
     named("session_killed/running", session_killed, True),
     named("link/300", link, 300, 1, "4"),
@@ -244,7 +244,7 @@ CASES += [
     named("input/large", standard_input, 100 * MIB, "wc -c", (str(100 * MIB), "0")),
     named("input/unread", standard_input, 100 * MIB, "echo x", ("x", "x")),
     slow_reader,
-    reader_gone,
+    reader_ended,
     named("shared_memory/tiny", shared_memory, "size=4k"),
     named("shared_memory/read_only", shared_memory, "ro"),
     no_shared_memory,

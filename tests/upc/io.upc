@@ -189,7 +189,7 @@ static void asynchronous(void) {
 static void settings(void) {
   const struct upc_hint given[] = {{"access_style", "sequential"}, {"nb_nodes", "2"}};
   const struct upc_hint *hints, another = {"nb_nodes", "3"};
-  const char *told;
+  const char *returned;
   const int flags = UPC_RDWR | UPC_INDIVIDUAL_FP | UPC_STRONG_CA;
   upc_file_t *f = upc_all_fopen(name, flags, 2, given);
   CHECK_EQ(upc_all_fcntl(f, UPC_GET_CA_SEMANTICS, NULL), UPC_STRONG_CA);
@@ -212,8 +212,8 @@ static void settings(void) {
   CHECK_EQ(upc_all_fcntl(f, UPC_GET_FP, NULL), UPC_COMMON_FP);
   CHECK_EQ(upc_all_fseek(f, 0, UPC_SEEK_CUR), 0);
   CHECK_EQ(upc_all_fcntl(f, UPC_SET_INDIVIDUAL_FP, NULL), 0);
-  CHECK_EQ(upc_all_fcntl(f, UPC_GET_FN, &told), 0);
-  CHECK(strcmp(told, name) == 0);
+  CHECK_EQ(upc_all_fcntl(f, UPC_GET_FN, &returned), 0);
+  CHECK(strcmp(returned, name) == 0);
   CHECK_EQ(upc_all_fcntl(f, UPC_SET_HINT, (void *)&another), 0);
   CHECK_EQ(upc_all_fcntl(f, UPC_GET_HINTS, &hints), 2);
   CHECK(strcmp(hints[1].key, "nb_nodes") == 0 && strcmp(hints[1].value, "3") == 0);

@@ -45,8 +45,8 @@ static void rows(void) {
   (void)left;
 }
 
-/* A put that is kept is seen by a thread that this one tells so, in every way to tell. */
-static void told(void) {
+/* A put that is kept is seen by a thread that this one notifies, by every kind of notification. */
+static void notified(void) {
   const int right = (MYTHREAD + 1) % THREADS;
   shared [] double *there = parts[right], *mine = parts[MYTHREAD];
   static upc_lock_t *lock;
@@ -113,7 +113,7 @@ int main(void) {
   upc_barrier;
   rows();
   upc_barrier;
-  told();
+  notified();
   mixed();
   return 0;
 }

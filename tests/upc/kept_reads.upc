@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A relaxed read that is written again in the same block may keep its value only while nothing can
- * have changed it: stores by every way, calls, fences, strict accesses, other iterations. */
+ * have changed it: stores by every path, calls, fences, strict accesses, other iterations. */
 #include "check.h"
 #include <string.h>
 #include <upc_relaxed.h>

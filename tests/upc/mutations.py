@@ -55,14 +55,14 @@ def mutant(rng, text):
     pieces = re.findall(rb'\w+|"[^"\n]*"|\s+|.', tail)
     for _ in range(rng.randint(1, 4)):
         i = rng.randrange(20, max(21, len(pieces)))
-        way = rng.randrange(4)
+        kind = rng.randrange(4)
         if i >= len(pieces):
             continue
-        if way == 0:
+        if kind == 0:
             del pieces[i]
-        elif way == 1:
+        elif kind == 1:
             pieces.insert(i, pieces[rng.randrange(len(pieces))])
-        elif way == 2:
+        elif kind == 2:
             pieces[i] = rng.choice(WORDS).encode()
         else:
             k = rng.randrange(len(pieces))

@@ -48,7 +48,7 @@ static void same_bytes(shared [] char *there) {
   }
 }
 
-/* Each thread writes all of its neighbour's data, then says so, in three ways. */
+/* Each thread writes all of its neighbour's data, then says so, by three methods. */
 static void published(int next) {
   for (int round = 1; round <= 20; round++) {
     for (int i = 0; i < N; i++) data[next * N + i] = round * 1000 + i;

@@ -313,7 +313,7 @@ def agrees(program, threads, what):
     return run.returncode == 0
 
 
-def run_all(head, loops, ways):
+def run_all(head, loops, builds):
     """Number of runs that fail of a program of these loops."""
     text = head + "\n".join(top for top, _ in loops) + "\n"
     for k, (_, code) in enumerate(loops):  # functions of their own, for cc is slow with a huge one
@@ -325,7 +325,7 @@ def run_all(head, loops, ways):
         source, program = os.path.join(folder, "r.upc"), os.path.join(folder, "r")
         with open(source, "w", encoding="utf-8") as file:
             file.write(text)
-        for options, threads in ways:
+        for options, threads in builds:
             built = subprocess.run([TOMBOLO, "upcc", *options, source, "-o", program], check=False)
             if built.returncode:
                 return failures + 1

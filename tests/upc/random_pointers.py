@@ -58,19 +58,19 @@ def walk(rng, array, threads, out):
     at, count = 0, array.count(threads)
     for _ in range(STEPS):
         target = rng.randrange(count)
-        way = rng.randrange(6)
+        kind = rng.randrange(6)
         delta = target - at
-        if way == 0:
+        if kind == 0:
             out.append(f"    p += {delta};")
-        elif way == 1:
+        elif kind == 1:
             out.append(f"    p = &p[{delta}];")
-        elif way == 2:
+        elif kind == 2:
             out.append(f"    p = p - ({-delta});")
-        elif way == 3:
+        elif kind == 3:
             row, column = divmod(target, array.row)
             index = f"[{row}][{column}]" if array.row > 1 else f"[{row}]"
             out.append(f"    p = &{array.name}{index};")
-        elif way == 4:
+        elif kind == 4:
             target = at + 1 if at + 1 < count else at
             out.append("    q = p++;" if target != at else "    q = p;")
         else:

@@ -107,7 +107,7 @@ static void matrix(int high, int step) {
   upc_barrier;
 }
 
-/* A variable that wraps before it gets to the bound, and steps that count the other way. */
+/* A variable that wraps before it gets to the bound, and steps that count in the other direction. */
 #define ENDLESS(TYPE, FIRST, CONDITION, STEP)     \
   do {                                            \
     int n = 0;                                    \

@@ -3,7 +3,7 @@
  * <pupc.h>: instrumentation by the program itself (GASP 1.5, section 6): accepted, nothing is
  * recorded, and __UPC_PUPC__ is not defined.
  *
- * Included by UPC programs. Invariants: events get numbers of their own, control tells the state
+ * Included by UPC programs. Invariants: events get numbers of their own, control returns the state
  * that the last call set, as with a tool that records.
  */
 #ifndef PUPC_H

@@ -36,7 +36,7 @@
  * See: upc_lock, upc_memput, tombolo-upcc(1) */
 
 /* Page upc_global_exit: end a UPC job.
- * Completion: the program's output is flushed; shared memory is gone.
+ * Completion: the program's output is flushed; shared memory is unmapped.
  * Threads: any one thread; not collective.
  * Errors: none; the job ends with status.
  * Cost: a message to each thread.

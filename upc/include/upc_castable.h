@@ -24,7 +24,7 @@
 #define UPC_CASTABLE_STATIC       8  /* static shared objects */
 #define UPC_CASTABLE_ALL          15 /* all of these */
 
-/* What upc_thread_info tells: sums of the constants above. */
+/* What upc_thread_info returns: sums of the constants above. */
 typedef struct {
   int guaranteedCastable;
   int probablyCastable;

@@ -71,7 +71,7 @@ extern const int upcr_threads;
 #endif
 extern int upcr_in_forall; /* the body of a controlling upc_forall is being executed */
 extern unsigned upcr_poll_credit;
-extern unsigned upcr_under_way; /* far puts that are not complete yet */
+extern unsigned upcr_in_flight; /* far puts that are not complete yet */
 /* Where each thread's memory is mapped here, or null; it stays the same. */
 #ifdef UPCR_WIDE
 # ifdef UPCR_RUNTIME
@@ -308,9 +308,9 @@ UPCR_CALLED long upcr_rest(long a, long b) {
 }
 /* Where a loop ends that counts up by `step` while it is below `stop`, or down while above. */
 UPCR_CALLED long upcr_end(long first, long stop, long step, int down) {
-  const long way = down ? first - stop : stop - first;
-  if (step <= 0 || way <= 0) return first;
-  const long all = ((way - 1) / step + 1) * step;
+  const long distance = down ? first - stop : stop - first;
+  if (step <= 0 || distance <= 0) return first;
+  const long all = ((distance - 1) / step + 1) * step;
   return down ? first - all : first + all;
 }
 /* Of indices `step` apart, in blocks of one: how far this thread's are apart, counted in them, and
@@ -359,7 +359,7 @@ UPCR_INLINE void *upcr_local(upcr_pts_t p) {
 /* Relaxed puts to memory that is not mapped here are in progress when they return; here they end.
  */
 UPCR_INLINE void upcr_complete(void) {
-  if (__builtin_expect(upcr_under_way != 0, 0)) UPCR_FAR_COMPLETE();
+  if (__builtin_expect(upcr_in_flight != 0, 0)) UPCR_FAR_COMPLETE();
 }
 /* All earlier accesses of this thread are complete; also the compiler's. */
 UPCR_INLINE void upcr_fence(void) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Linked into programs whose main is C or C++ (`tombolo upcc -extern-main`): tells the library
+ * Linked into programs whose main is C or C++ (`tombolo upcc -extern-main`): gives the library
  * which shared objects and initialisers there are, for bupc_init (<bupc_extern.h>).
  *
  * Owns: nothing. Called before main. Calls: upcr_announce. Invariants: as in crt.c.

@@ -327,7 +327,7 @@ GEXX_INLINE int gexx_am_com(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, unsigne
  * flags, arguments);
  * gex_AM_ReplyLong: replies with payload for dest, (token, handler, src, nbytes, dest, lc_opt,
  * flags, arguments)
- * Completion: a request completes locally when src may be changed, as lc_opt says. Nothing tells
+ * Completion: a request completes locally when src may be changed, as lc_opt says. Nothing reports
  * the sender that the handler has run; the handler may reply. All calls return 0, or non-zero with
  * GEX_FLAG_IMMEDIATE when nothing was sent.
  * Threads: requests from normal context, any thread; they may poll. Replies in a request handler

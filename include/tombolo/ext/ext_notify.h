@@ -153,10 +153,10 @@ GEXX_API int gexx_Sem_TryN(gexx_Sem_t sem, uint64_t n);
 /* Puts nbytes from local src to dest in the bound segment of the owner's primordial endpoint, and
  * posts n when they have arrived. [in] n: 1 for BOOLEAN. PutSignal returns when src may be reused.
  * The Async form may return earlier and gives no event: src is the library's until the consumer
- * tells the producer that data have arrived. Where dest is mapped it copies at once, as PutSignal
- * does; otherwise it sends what there is room for, and the rest goes from the progress of this
- * process. At most 256 such puts wait; a further one waits, polling, until one of them is sent.
- * Puts and posts that wait are lost when the process ends. */
+ * notifies the producer that data have arrived. Where dest is mapped it copies at once, as
+ * PutSignal does; otherwise it sends what there is room for, and the rest goes from the progress of
+ * this process. At most 256 such puts wait; a further one waits, polling, until one of them is
+ * sent. Puts and posts that wait are lost when the process ends. */
 GEXX_API void gexx_Sem_PutSignal(gexx_Sem_Handle_t sem, void *dest, const void *src, size_t nbytes,
                                  uint64_t n);
 GEXX_API void gexx_Sem_PutSignalAsync(gexx_Sem_Handle_t sem, void *dest, const void *src,

@@ -10,7 +10,7 @@
 
 enum { ROUNDS = 12, LIMIT_MS = 20000 };
 
-/* Changes the partner's word in one of several ways. */
+/* Changes the partner's word by one of several methods. */
 static void change(gex_Rank_t partner, uint64_t value) {
   void *there = job.peer[partner];
   void *mapped = NULL;

@@ -23,7 +23,7 @@ static void on_any(gex_Token_t token, gex_AM_Arg_t index) {
   hits[index]++;
 }
 
-/* Handlers of the first entries tell themselves apart by address, not only by index. */
+/* Handlers of the first entries are distinguished by address, not only by index. */
 static void on_first(gex_Token_t token, gex_AM_Arg_t index) {
   (void)token;
   CHECK_EQ(index, 255);

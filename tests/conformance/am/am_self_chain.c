@@ -3,7 +3,7 @@
 /* again: TOMBOLO_SHM=0 */
 /*
  * A handler that sends to its own rank breaks a rule, and yet must not use up the stack: the
- * message waits in the ring. Clients without debug checks; others are told.
+ * message waits in the ring. Clients without debug checks; others get a message.
  */
 #include "job.h"
 

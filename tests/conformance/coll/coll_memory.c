@@ -41,15 +41,15 @@ static uint64_t heap(void) {
 }
 
 /* Whether mallinfo2 counts: the allocators of sanitizers do not. */
-static int heap_is_told(void) {
+static int heap_is_reported(void) {
   enum { PROBE = 1 << 20 };
   const uint64_t before = heap();
   char *probe = malloc(PROBE);
   REQUIRE(probe != NULL);
   memset(probe, 1, PROBE);
-  const int told = heap() >= before + PROBE;
+  const int reported = heap() >= before + PROBE;
   free(probe);
-  return told;
+  return reported;
 }
 
 /* Serves messages without calling a collective until the heap has not grown for a while, or is
@@ -193,8 +193,8 @@ int main(int argc, char **argv) {
   dst = malloc((size_t)EAGER_MAX * job.size);
   REQUIRE(src && dst);
   memset(src, 0, EAGER_MAX);
-  if (!heap_is_told()) {
-    printf("SKIP: this malloc does not tell what is in use\n");
+  if (!heap_is_reported()) {
+    printf("SKIP: this malloc does not report what is in use\n");
     return 77;
   }
   root_ahead(8, 12000);

@@ -143,8 +143,8 @@ static void check(int team, int i, int round) {
   CHECK_EQ(bad, 0);
 }
 
-static void await(gex_Event_t *events, int way) {
-  switch (way % 4) {
+static void await(gex_Event_t *events, int method) {
+  switch (method % 4) {
   case 0: gex_Event_WaitAll(events, BATCH, 0); break;
   case 1:
     while (gex_Event_TestAll(events, BATCH, 0) == GASNET_ERR_NOT_READY) gasnet_AMPoll();

@@ -198,7 +198,7 @@ DBG_CASE(legal, NULL) {
   gasnet_puts_bulk(0, dbg.base, legacy_d, buf, legacy_s, legacy_count, 2);
 }
 
-/* Delivery of the completion handler is checked on both ways there. */
+/* Delivery of the completion handler is checked on both paths there. */
 DBG_CASE_AS(handler_missing_messages, handler_missing, 1, DBG_UNMAPPED, "handler 200",
             "not registered")
 DBG_CASE_AS(handler_wide_messages, handler_wide, 1, DBG_UNMAPPED, "peer completion handler",

@@ -18,7 +18,7 @@ static void on_go(gex_Token_t token) {
   go++;
 }
 
-/* The last rank calls only when told to, after everybody else has seen an incomplete barrier. */
+/* The last rank calls only when asked to, after everybody else has seen an incomplete barrier. */
 static void not_before_all(void) {
   for (int round = 1; round <= 20; round++) {
     const gex_Rank_t late = (gex_Rank_t)round % job.size;

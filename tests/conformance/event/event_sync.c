@@ -138,7 +138,7 @@ static void mixed_arrays(void) {
 }
 
 int main(int argc, char **argv) {
-  static void (*const ways[])(gex_Event_t *, int) = {by_one, by_some, by_all};
+  static void (*const waits[])(gex_Event_t *, int) = {by_one, by_some, by_all};
   job_start(&argc, &argv, 0, NULL, 0);
   job_attach((uintptr_t)COUNT * BYTES * job.size);
   empty_ones();
@@ -148,9 +148,9 @@ int main(int argc, char **argv) {
     for (int round = 0; round < 6; round++) {
       gex_Event_t ev[COUNT];
       start(ev, 0, skip);
-      ways[round / 2](ev, round % 2);
+      waits[round / 2](ev, round % 2);
       start(ev, 1, skip);
-      ways[(round / 2 + 1) % 3](ev, round % 2);
+      waits[(round / 2 + 1) % 3](ev, round % 2);
       check_back(skip);
     }
   mixed_arrays();

@@ -137,7 +137,7 @@ TEST_EACH_NARGS(SENDERS)
      {REQ_LONG + N, (gex_AM_Fn_t)req_long_##N}, {REP_SHORT + N, (gex_AM_Fn_t)rep_short_##N}, \
      {REP_MEDIUM + N, (gex_AM_Fn_t)rep_medium_##N}, {REP_LONG + N, (gex_AM_Fn_t)rep_long_##N},
 
-/* ---- payload sizes: the reply tells what arrived */
+/* ---- payload sizes: the reply says what arrived */
 static volatile int sizes_back;
 static volatile size_t size_seen;
 

@@ -14,7 +14,7 @@
 #include <gasnetex_ext.h>
 #include <stdlib.h>
 
-enum { SLOT = 1 << 18, WAYS = 3, ROUNDS = 5, HEAD = 4096 };
+enum { SLOT = 1 << 18, METHODS = 3, ROUNDS = 5, HEAD = 4096 };
 
 static gex_Rank_t next, before;
 
@@ -166,7 +166,7 @@ int main(int argc, char **argv) {
   job_start(&argc, &argv, 0, NULL, 0);
   next = (job.rank + 1) % job.size;
   before = (job.rank + job.size - 1) % job.size;
-  make_endpoints(HEAD + (uintptr_t)WAYS * SLOT);
+  make_endpoints(HEAD + (uintptr_t)METHODS * SLOT);
   memset(job.base, 0, HEAD);
   job_barrier();
   for (int l = 0; l < 2; l++)

@@ -7,7 +7,7 @@
 /*
  * Asynchronous puts with a post, and posts, to a rank that does not poll: they return although its
  * ring and this rank's buffers are full, and all data and posts arrive once it polls, driven by
- * whatever wait the producer is in; more than may wait hold the producer until some have gone, in
+ * whatever wait the producer is in; more than may wait hold the producer until some are sent, in
  * bounded memory. A slow rank does not hold up small puts to another one.
  */
 #include "job.h"

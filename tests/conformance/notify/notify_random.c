@@ -78,7 +78,7 @@ static void send_one(gex_Rank_t to) {
 }
 
 /* Whether the next message may be sent: its slot is free, and where announcements may overtake each
- * other, the one before that is announced in the same way has been taken. */
+ * other, the one before that is announced by the same call has been taken. */
 static int may_send(gex_Rank_t to) {
   const struct message m = model(job.rank, to, sent[to]);
   const unsigned before = ordered ? 0 : last[to][m.how < 2 ? 0 : m.how - 1];

@@ -87,7 +87,7 @@ static void add_wide(const void *x, void *y, size_t count, const void *cdata) {
   }
 }
 
-/* Vectors of every way: beside the number, in a slot, in several, in the sender's memory. */
+/* Vectors of every place: beside the number, in a slot, in several, in the sender's memory. */
 static void aligned(void) {
   static struct wide in[LONG_WORDS], out[LONG_WORDS];
   const size_t counts[] = {1, 2, 3, 5, 6, 7, 100, 1023, 1025, LONG_WORDS};

@@ -56,7 +56,7 @@ static void alone(int id) {
   }
 }
 
-/* Each thread serves one member; odd and even members of all processes part ways. */
+/* Each thread serves one member; odd and even members of all processes split. */
 static void together(int id) {
   const gex_TM_t tm = member[id];
   for (int i = 0; i < CYCLES / 4; i++) {

@@ -85,7 +85,7 @@ static void chain(int thread) {
       CHECK_EQ(gex_AM_RequestMedium2(job.tm, next, wake_index, out, sizeof out, GEX_EVENT_NOW, 0,
                                      to, round),
                0);
-    } else { /* the last one: tells the first that the round is over */
+    } else { /* the last one: notifies the first that the round is over */
       uint64_t out[8];
       pattern_fill(out, sizeof out, (unsigned)round);
       CHECK_EQ(

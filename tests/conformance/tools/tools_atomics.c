@@ -70,11 +70,11 @@ static void test_counters(void) {
 /* A ping-pong of plain data, ordered by the flags of the operation that publishes it. */
 static struct {
   gasnett_atomic32_t turn;
-  int way;
+  int method;
   uint64_t data[4];
 } mail = {gasnett_atomic32_init(0), 0, {0, 0, 0, 0}};
 
-/* Publishes `turn` after the data, in one of four ways. */
+/* Publishes `turn` after the data, in one of four methods. */
 static void publish(uint32_t turn) {
   switch (turn % 4) {
   case 0: gasnett_atomic32_set(&mail.turn, turn, GASNETT_ATOMIC_REL); break;
@@ -118,7 +118,7 @@ static void test_messages(void) {
 
 /*
  * Store buffering: x = 1; fence; read y || y = 1; fence; read x. Without full fences both may read
- * 0. Four ways to ask for the fence.
+ * 0. Four methods of asking for the fence.
  */
 enum { SB_ROUNDS = 20000 };
 static gasnett_atomic32_t sb[SB_ROUNDS][2];

@@ -4,7 +4,7 @@
 /* debug: both */
 /* timeout: 120 */
 /*
- * API 04: the cases that the text singles out: nothing to move in every way of saying so, no
+ * API 04: the cases that the text singles out: nothing to move by every form of saying so, no
  * levels, transposition, reflection, zero strides in the source, unaligned addresses, a large
  * transfer of many pieces, many transfers in flight, offsets into segments, TM-pairs, strides that
  * are changed after the call returns, access regions.

@@ -122,7 +122,7 @@ static void each_form(size_t bytes, char *data) {
     gex_VIS_SetPeerCompletionHandler(index_note, &n, sizeof n, 0);
     put(form, peer, &n, data, form % 3 ? GEX_FLAG_ENABLE_LEAF_LC : 0);
     wait_for(&notes, ++expected);
-    put(form, peer, &n, data, 0); /* disarmed: nobody is told */
+    put(form, peer, &n, data, 0); /* disarmed: nobody is notified */
     job_barrier();
     CHECK_EQ(notes, expected);
     job_barrier();

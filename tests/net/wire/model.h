@@ -22,7 +22,7 @@
 struct wire_settings {
   uint64_t delay_ns;
   uint64_t jitter_ns;   /* the delay is longer by up to this, evenly distributed */
-  uint64_t rate_bps;    /* bits per second each way, 0: unlimited */
+  uint64_t rate_bps;    /* bits per second in each direction, 0: unlimited */
   uint64_t queue_bytes; /* what may wait for a port to be free; frames beyond it are dropped */
   double loss, duplicate;
   double reorder;   /* frames held back ... */

@@ -2,7 +2,7 @@
 /*
  * Unit tests of the emulated link: times, chances, order, damage, settings.
  *
- * Owns: the time that the model is told. Called by ctest. Calls: model.h.
+ * Owns: the time that the model is given. Called by ctest. Calls: model.h.
  * Invariants: no clock is read and every seed is fixed, so that a run is like any other.
  */
 #include "model.h"
@@ -62,7 +62,7 @@ static void test_two_senders(void **state) {
   assert_int_equal(fate.copies[2][0].at_ns, 10 * US);
   wire_model_pass(&m, 1, 4, 0, 1250, &fate);
   assert_int_equal(fate.copies[2][0].at_ns, 20 * US);
-  wire_model_pass(&m, 2, 3, 0, 1250, &fate); /* the other way is free, for both */
+  wire_model_pass(&m, 2, 3, 0, 1250, &fate); /* the other direction is free, for both */
   assert_int_equal(fate.copies[0][0].at_ns, 10 * US);
   assert_int_equal(fate.copies[1][0].at_ns, 10 * US);
 }

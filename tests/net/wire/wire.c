@@ -140,12 +140,12 @@ static void read_port(uint32_t port) {
   static uint8_t data[FRAME_BYTES];
   for (int i = 0; i < BATCH; i++) {
     const ssize_t got = read(wire.fds[port], data, sizeof data);
-    if (got < 2 * MAC_BYTES) return; /* nothing more, or the interface is gone */
+    if (got < 2 * MAC_BYTES) return; /* nothing more, or the interface is removed */
     accept_frame(port, data, (size_t)got);
   }
 }
 
-/* Hand over what is due. A host that is gone or has no room loses its frames. */
+/* Hand over what is due. A host that is lost or has no room loses its frames. */
 static void deliver_due(void) {
   while (wire.waiting && wire.heap[0]->at_ns <= now_ns()) {
     struct frame *f = pop();

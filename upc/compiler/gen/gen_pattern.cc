@@ -4,8 +4,8 @@
  * its affinity, and of the elements that are known to be local in it.
  *
  * Called by gen_forall.cc, which writes the loops and says what the patterns are. Invariants: what
- * can be told from the text alone is answered here; what depends on values goes as C into `fits` of
- * the loop, which is evaluated before it runs.
+ * can be known from the text alone is answered here; what depends on values goes as C into `fits`
+ * of the loop, which is evaluated before it runs.
  */
 #include "gen/gen.h"
 

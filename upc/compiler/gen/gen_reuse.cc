@@ -56,7 +56,7 @@ bool is_plain(const Node *n) {
                      [](const Node *k) { return !k || is_plain(k); });
 }
 
-// What tells where a read reads: casts and the like are taken to differ.
+// What says where a read reads: casts and the like are taken to differ.
 bool is_place(const Node *n) {
   switch (n->kind) {
   case Nk::Name:
@@ -176,9 +176,9 @@ bool Generator::keep_reads(Node *statement, std::vector<Kept> &kept, std::vector
   const Symbol *to = changed(root);
   if (!to) return false;
   const auto stays = [&](const Kept &k) { return !names(k.reads[0], to->name); };
-  const auto gone = std::stable_partition(kept.begin(), kept.end(), stays);
-  ready.insert(ready.end(), gone, kept.end());
-  kept.erase(gone, kept.end());
+  const auto ended = std::stable_partition(kept.begin(), kept.end(), stays);
+  ready.insert(ready.end(), ended, kept.end());
+  kept.erase(ended, kept.end());
   return true;
 }
 

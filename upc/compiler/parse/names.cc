@@ -93,13 +93,13 @@ int semicolons_in(const Source &s, int open) {
 } // namespace
 
 // Whether the token is an undeclared name of the library, which is then reported.
-bool Parser::tell_unknown(int token) {
+bool Parser::report_unknown(int token) {
   const Token &t = s_[token];
   if (t.kind != Tk::Name || t.kw != KwNone || find(t.text)) return false;
   const std::string missing = instead(t.text), what = missing.empty() ? remedy(t.text) : missing;
   if (what.empty()) return false;
-  if (std::find(told_.begin(), told_.end(), t.text) != told_.end()) return true;
-  told_.push_back(t.text);
+  if (std::find(reported_.begin(), reported_.end(), t.text) != reported_.end()) return true;
+  reported_.push_back(t.text);
   const std::string text = "'" + std::string(t.text) + "' is not declared: " + what;
   if (missing.empty() && s_[token + 1].is("(")) // it may be a function of the program's own
     s_.warning(token, text);
@@ -109,9 +109,9 @@ bool Parser::tell_unknown(int token) {
 }
 
 // Whether one of these tokens is the reason why the text cannot be parsed.
-bool Parser::tell_unknown_in(int begin, int end) {
+bool Parser::report_unknown_in(int begin, int end) {
   bool found = false;
-  for (int i = begin; i < end; i++) found = (tell_unknown(i) && !s_[i + 1].is("(")) || found;
+  for (int i = begin; i < end; i++) found = (report_unknown(i) && !s_[i + 1].is("(")) || found;
   return found;
 }
 
@@ -120,7 +120,7 @@ bool Parser::tell_unknown_in(int begin, int end) {
 bool Parser::is_old_forall() {
   if (!at("forall") || !ahead(1).is("(") || find("forall")) return false;
   if (semicolons_in(s_, p_ + 1) != 3) return false;
-  if (!forall_told_) s_.note(p_, "'forall' is taken for upc_forall, as by older compilers");
-  forall_told_ = true;
+  if (!forall_noted_) s_.note(p_, "'forall' is taken for upc_forall, as by older compilers");
+  forall_noted_ = true;
   return true;
 }

@@ -165,7 +165,7 @@ bool Parser::is_upc(const Token &t) const {
 Node *Parser::pass_through(int begin, const SyntaxError &e) {
   p_ = begin;
   Node *n = make(Nk::Tokens, begin);
-  const bool told = tell_unknown_in(begin, e.token);
+  const bool reported = report_unknown_in(begin, e.token);
   bool upc = false;
   while (cur().kind != Tk::End) {
     upc = upc || is_upc(cur());
@@ -184,6 +184,6 @@ Node *Parser::pass_through(int begin, const SyntaxError &e) {
       p_++;
     }
   }
-  if (!told && (upc || p_ >= s_.size() - 1)) s_.error(e.token, e.what());
+  if (!reported && (upc || p_ >= s_.size() - 1)) s_.error(e.token, e.what());
   return done(n);
 }

@@ -152,8 +152,8 @@ private:
   Type *set_star(Type *t, long block);
 
   // names that are not declared (names.cc)
-  bool tell_unknown(int token);
-  bool tell_unknown_in(int begin, int end);
+  bool report_unknown(int token);
+  bool report_unknown_in(int begin, int end);
   bool is_old_forall();
 
   // statements
@@ -241,8 +241,9 @@ private:
   long pack_ = 0;          // of #pragma pack; 0: none
   std::vector<long> packs_;
   int anonymous_ = 0;
-  std::vector<std::string_view> told_; // undeclared names of the library that have had a message
-  bool forall_told_ = false;
+  std::vector<std::string_view>
+      reported_; // undeclared names of the library that have had a message
+  bool forall_noted_ = false;
   std::vector<int> tentative_; // names of static shared arrays without a size so far
   Type *result_ = nullptr;     // of the function
   std::vector<Scope> scopes_;

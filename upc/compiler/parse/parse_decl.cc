@@ -297,7 +297,7 @@ bool Parser::begins_body(const Declared *d) const {
 void Parser::check_no_type(const Declared *d) {
   if (!d->file_scope || cur().kind != Tk::Name)
     fail("expected a declaration before '" + std::string(cur().text) + "'");
-  if (tell_unknown(p_)) fail("the type '" + std::string(cur().text) + "' is not known");
+  if (report_unknown(p_)) fail("the type '" + std::string(cur().text) + "' is not known");
 }
 
 Node *Parser::declaration(bool in_record) {

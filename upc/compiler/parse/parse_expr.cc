@@ -518,7 +518,7 @@ Node *Parser::name() {
     if (Node *b = text == "__builtin_choose_expr" ? choose_expr() : builtin(text)) return b;
   p_++;
   const Symbol *symbol = n->symbol = find(text); // NULL: implicitly declared
-  if (!symbol) tell_unknown(n->begin);
+  if (!symbol) report_unknown(n->begin);
   n->type = symbol && symbol->type ? symbol->type : basic(Ty::Unknown);
   if (is_open_star(n->type))
     fail("the initialiser that gives '" + std::string(text) +
@@ -550,7 +550,7 @@ Node *Parser::builtin(std::string_view name) {
       Node *t = type_name();
       n->kids.push_back(t);
       n->type = f.form == 1 ? unqualified(t->operand) : basic(Ty::Int);
-      if (f.form == 3 && (first->dirty || t->dirty)) { // C cannot tell pointers-to-shared apart
+      if (f.form == 3 && (first->dirty || t->dirty)) { // C cannot distinguish pointers-to-shared
         n->kind = Nk::Value;
         n->entries = same_type(first->operand, t->operand);
       }

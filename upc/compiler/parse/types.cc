@@ -106,7 +106,7 @@ bool same_sharing(const Type *a, const Type *b) {
 
 } // namespace
 
-// Private pointers: to pointers-to-shared, which C could not tell apart.
+// Private pointers: to pointers-to-shared, which C could not distinguish.
 void Parser::check_depths(const Type *from, const Type *to, int token, const char *where) {
   if (!is_pointer(from) || !is_pointer(to)) return;
   const std::string text =

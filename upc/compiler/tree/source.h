@@ -20,7 +20,7 @@
 
 enum class Tk : uint8_t { End, Name, Number, String, Char, Punct };
 
-// Keywords that the parser asks for by number; others are told apart by their text.
+// Keywords that the parser asks for by number; their text distinguishes the others.
 enum Kw : uint8_t {
   KwNone, // an identifier
   KwType, // word of a basic type: int, unsigned, _Complex ...

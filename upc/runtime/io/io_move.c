@@ -83,7 +83,7 @@ struct staged {
   bool write;
 };
 
-/* The same for a part of a shared region, by way of a buffer. */
+/* The same for a part of a shared region, through a buffer. */
 static int64_t by_buffer(const struct io_file *f, int64_t position, const struct region *r,
                          size_t first, size_t n, struct staged *s) {
   if (!s->buffer) s->buffer = malloc(BUFFER_BYTES);

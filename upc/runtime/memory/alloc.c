@@ -4,7 +4,7 @@
  *
  * Called by UPC programs. Calls: heap.c, where the memory that holds the heap is mapped; active
  * messages to its owner elsewhere. Invariants: an object that lies on all threads has one offset on
- * all of them, given by the heap of thread 0; the offset tells which heap an object is of.
+ * all of them, given by the heap of thread 0; the offset says which heap an object is of.
  */
 #include "rt.h"
 

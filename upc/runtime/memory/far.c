@@ -6,7 +6,7 @@
  * and puts of the library. Invariants: a put returns when its source may change, and may be in
  * progress until a fence (UPC 1.3 section B.3.2: relaxed accesses of one thread are in order only
  * where they touch the same bytes), so whatever touches bytes of a put waits for that put first;
- * upcr_under_way is the number of puts whose event was not waited for, and of `row` if it holds any
+ * upcr_in_flight is the number of puts whose event was not waited for, and of `row` if it holds any
  * byte. A put that continues the one before is not sent but kept in `row`, with those that continue
  * it, until something else is to be done, so that stores to consecutive elements are few messages
  * and the first of them is not delayed.
@@ -26,7 +26,7 @@ struct put {
 static struct {
   struct put put[PUTS_MAX];
   unsigned next; /* the oldest one's place */
-} way;
+} flight;
 
 enum { ROW_MAX = 1024 }; /* bytes */
 
@@ -39,17 +39,17 @@ static struct {
   char data[ROW_MAX];
 } row;
 
-RT_EXPORT unsigned upcr_under_way;
+RT_EXPORT unsigned upcr_in_flight;
 
 static void finish(struct put *put) {
   gex_Event_Wait(put->event);
   put->event = GEX_EVENT_INVALID;
-  upcr_under_way--;
+  upcr_in_flight--;
 }
 
 void rt_far_complete(void) {
   rt_far_send();
-  for (struct put *p = way.put; upcr_under_way && p < way.put + PUTS_MAX; p++)
+  for (struct put *p = flight.put; upcr_in_flight && p < flight.put + PUTS_MAX; p++)
     if (p->event != GEX_EVENT_INVALID) finish(p);
 }
 
@@ -62,24 +62,24 @@ RT_EXPORT void upcr_far_complete(void) {
 static void wait_for(upcr_pts_t p, uint64_t bytes) {
   const int thread = upcr_threadof(p);
   const uint64_t begin = upcr_addrfield(p), end = begin + bytes;
-  for (struct put *q = way.put; q < way.put + PUTS_MAX; q++)
+  for (struct put *q = flight.put; q < flight.put + PUTS_MAX; q++)
     if (q->event != GEX_EVENT_INVALID && q->thread == thread && q->begin < end && begin < q->end)
       finish(q);
 }
 
 void rt_far_order(upcr_pts_t p, uint64_t bytes) {
   row.next = 0;
-  if (!upcr_under_way) return;
+  if (!upcr_in_flight) return;
   rt_far_send();
   wait_for(p, bytes);
 }
 
 static void remember(gex_Event_t event, upcr_pts_t p, uint64_t bytes) {
   if (event == GEX_EVENT_INVALID) return;
-  struct put *put = &way.put[way.next++ % PUTS_MAX];
+  struct put *put = &flight.put[flight.next++ % PUTS_MAX];
   if (put->event != GEX_EVENT_INVALID) finish(put);
   *put = (struct put){event, upcr_threadof(p), upcr_addrfield(p), upcr_addrfield(p) + bytes};
-  upcr_under_way++;
+  upcr_in_flight++;
 }
 
 static gex_Rank_t rank_of(upcr_pts_t p) {
@@ -91,7 +91,7 @@ void rt_far_send(void) {
   row.next = 0;
   if (!bytes) return;
   row.bytes = 0;
-  upcr_under_way--;
+  upcr_in_flight--;
   const gexx_WaitInfo_t now = rt.statement;
   rt.statement.call = "put";
   rt.statement.caller = row.from;
@@ -135,7 +135,7 @@ RT_EXPORT void upcr_far_put_joined(upcr_pts_t p, unsigned long value, unsigned l
   if (!row.bytes) {
     wait_for(p, ROW_MAX);
     row.begin = at;
-    upcr_under_way++;
+    upcr_in_flight++;
   }
   memcpy(row.data + row.bytes, &value, bytes);
   row.bytes += bytes;
