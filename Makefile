@@ -26,7 +26,7 @@ help:
 	@echo "make study             everything beside its floors and peers, as study/report.html; an hour"
 	@echo "                       STUDY=quick: 6 minutes; STUDY=docs: 25 minutes, and docs/figures from it"
 	@echo "make figures           docs/figures and docs/FIGURES.md again, from the JSON kept there"
-	@echo "make install PREFIX=/usr/local [CC=clang CXX=clang++]   CC, CXX: what clients are told to use;"
+	@echo "make install PREFIX=/usr/local [CC=clang CXX=clang++]   CC, CXX: the compilers of clients;"
 	@echo "                       CAF_ALIASES=1: also caf and cafrun, for tombolo fc and tombolo run"
 	@echo "make uninstall PREFIX=/usr/local   removes what make install has put there, and nothing else"
 	@echo "make packages          Debian packages of lib, dev, tools, fortran, upc and doc, in $(BUILD)/packages"

@@ -63,11 +63,11 @@ def latency(parts):
     said = []
     for panel in panels:
         small = min(p[0] for points in panel.series.values() for p in points)
-        put, told = (at(panel.series, n, small) for n in ("put, blocking", "put with signal"))
+        put, notified = (at(panel.series, n, small) for n in ("put, blocking", "put with signal"))
         peer = fastest(panel.series, small, filter(is_mpi, panel.series))
-        if put and told:
+        if put and notified:
             text = f"{panel.title.split(':')[0]}: put {plots.number(put)} us, put with signal " \
-                   f"{plots.number(told)} us"
+                   f"{plots.number(notified)} us"
             text += f", {peer[0]} {plots.number(peer[1])} us" if peer else ""
             said.append(text)
     return Shown(panels, sentence(f"At {small} B, ", said))
@@ -180,10 +180,10 @@ def upc(parts):
             continue
         panels.append(Lines(BYTES, Axis("data and notice, one way", "us", log=True), series, panel))
         small = min((p[0] for p in series.get("memput_signal", ())), default=8)
-        strict, told = (at(series, n, small) for n in ("memput + strict flag", "memput_signal"))
-        if strict and told:
-            said.append(f"{panel}: memput and strict flag take {times(strict / told)} memput_signal"
-                        f" ({plots.number(told)} us)")
+        strict, signal = (at(series, n, small) for n in ("memput + strict flag", "memput_signal"))
+        if strict and signal:
+            said.append(f"{panel}: memput and strict flag take {times(strict / signal)} "
+                        f"memput_signal ({plots.number(signal)} us)")
     return Shown(panels, sentence(f"At {small} B, ", said)) if panels else None
 
 

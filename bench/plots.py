@@ -13,9 +13,9 @@ A drawing is a title, panels (Lines, Bars, Stacked, Lanes) and one legend for al
   Stacked  bars {bar: {part: value}}: parts of a whole, horizontal, the sum at the end of the bar.
   Lanes    lanes {lane: [(begin, end, kind)]}, arrows [(begin, lane, end, lane)]: who works when.
 Axis(label, unit): logarithmic where the values ask for it (or log=True/False); scale "bytes"
-writes powers of two. A name has one look in a drawing: colour, dash and marker (hatch for bars), so
-that it can be told in grey. Names of peers (PEERS) are grey and dashed. `figure` and `problems` are
-for tests: texts that overlap or leave the drawing, axes without label. Invariant: the same
+writes powers of two. A name has one look in a drawing: colour, dash and marker (hatch for bars),
+also in grey. Names of peers (PEERS) are grey and dashed. `figure` and `problems` are for tests:
+texts that overlap or leave the drawing, axes without label. Invariant: the same
 arguments and the same Matplotlib give the same bytes. Without Matplotlib `missing()` says why, draw
 raises.
 """
@@ -32,7 +32,7 @@ HEIGHT, RATIO_HEIGHT, BAR = 2.75, 1.0, 0.19
 RATIO_LABEL = 16  # characters of a line of it: a panel's height
 TEXT, SMALL = 9.5, 8.5  # points
 PAPER, INK, FAINT = "#fcfcfa", "#1c1c1c", "#d9d9d6"
-# Colours that the colour-blind can tell (Okabe and Ito), in an order that differs in grey, too.
+# Colours for the colour-blind, too (Okabe and Ito), in an order that differs in grey.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8a6d00", "#7a3b9a", "#b02030")
 GREYS = ("#000000", "#6e6e6e", "#9a9a9a", "#444444")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")

@@ -86,7 +86,7 @@ def pipeline(r):
         "name": "sim-pipeline", "machine": "aries",
         "title": "Pipeline, 32768 x 32768, strong scaling (simulated)",
         "about": "Time of one sweep of the synchronised pipeline, one value a row to the right "
-                 "neighbour, by the way in which that is told.",
+                 "neighbour, by the method of notification.",
         "says": f"Put with signal is fastest on {wins} of {len(signal)} numbers of ranks; on "
                 f"{best[0]} put + flag takes {number(best[1])} times as long, on {x} sync all "
                 f"{number(at(found['sync all'], x) / at(signal, x))} times.",

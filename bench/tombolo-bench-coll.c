@@ -230,7 +230,7 @@ static void make_buffers(struct bench *b) {
   memset(dst, 0, room);
 }
 
-/* Whether the rows have a floor; where two ranks share no memory a reader is told why not. */
+/* Whether the rows have a floor; where two ranks share no memory a note says why not. */
 static bool has_floor(const struct bench *b) {
   if (b->far && b->rank == 0 && !strchr(b->opts.mode, ':'))
     fprintf(stderr, "tombolo-bench: the floor 'handoff' is left out: the segment of rank 1 is not "

@@ -131,7 +131,7 @@ def clean(text):
     return text if not text or text[-1] in ".:!" else text + "."
 
 
-def told(page, word, many):
+def blocks_of(page, word, many):
     """Blocks of one section: of the page, then of single entries."""
     out = [("text", clean(page.sections[word]))] if word in page.sections else []
     single = [(of_names(e), clean(e.said[word])) for e in page.entries if word in e.said]
@@ -235,7 +235,7 @@ def blocks(page, book):
     if rows:
         out += [("section", "PARAMETERS"), ("parameters", rows)]
     for word, title in TITLES.items():
-        found = told(page, word, many)
+        found = blocks_of(page, word, many)
         out += [("section", title), *found] if found else []
     if page.example:
         out += [

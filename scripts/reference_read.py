@@ -449,8 +449,8 @@ class Header:
             title = title.split("\n\n")[0].rstrip(".")
             page = Page(match[1], title, self.name)
             page.text, found = split_comment(more.strip())
-            for names, direction, told in found:
-                page.parameters.update({n: (direction, told) for n in names})
+            for names, direction, described in found:
+                page.parameters.update({n: (direction, described) for n in names})
             page.sections, page.line = sections, first
             out.append((last, page))
         return out

@@ -248,6 +248,12 @@ class Rules(unittest.TestCase):
         code, out = run({"src/base/x.c": HEAD, "docs/X.md": "It is deaf.\n"})
         self.assertEqual(code, 1, out)
         self.assertIn("docs/X.md:1: words: deaf: write closed", out)
+        self.fires("words", "/* The peer is gone. */\n")
+        self.fires("words", "static int note_told;\n")
+        self.fires("words", "/* Two strangers, and a put that is under way. */\n")
+        self.quiet("extern int agony, tolderol, newspaper;\n")
+        table = "## Instead of\n\n|---|---|\n| **Foe** (a peer), x | peer |\n"
+        self.assertEqual(tidy.read_words("| **no** | yes |\n" + table), {"foe": "peer"})
 
     def test_prints(self):
         test = HEAD + "static void f(int a) {\n  %s;\n}\n"

@@ -9,7 +9,7 @@
 # 1, and up to 4 KiB at most 1/1.5. A peer that is not installed is named and left out; one that is
 # not done within --timeout (MPICH spins: more ranks than processors can take minutes) counts
 # with the rows that it has printed. The ranks of every side are bound alike, rank r to the r-th
-# processor that this script may use, if there are enough; the launchers are told not to bind.
+# processor that this script may use, if there are enough; the launchers are asked not to bind.
 #   bench/compare/compare.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 import argparse
 import os

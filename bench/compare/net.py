@@ -41,7 +41,7 @@ OPENMPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-t
            "--mca", "pml", "ob1", "--mca", "btl", "tcp,self"]
 MPICH = ["mpirun.mpich", "-bind-to", "none", "-genv", "MPIR_CVAR_NOLOCAL", "1", "-genv",
          "UCX_TLS", "tcp,self", "-genv", "FI_PROVIDER", "tcp"]  # over UCX, or over libfabric
-SWEEP_S = 5  # for what is left on the hosts to be gone
+SWEEP_S = 5  # for what is left on the hosts to end
 # round trip: at most half of a peer's; the rest for comparison
 TARGETS = {("round_trip", 0): 0.5}
 

@@ -7,7 +7,7 @@
 # 1 MiB, passes a barrier and ends (start_gex.c). Beside it in each round a floor: an ssh to each
 # host at once with `true`, then as many empty programs forked, executed and waited for as there are
 # ranks (start_floor.c). All hosts share this machine's processors. Medians over the rounds; target:
-# 256 ranks on 8 hosts in at most 2 s. One more run a round tells the phases: when the first and the
+# 256 ranks on 8 hosts in at most 2 s. One more run a round shows the phases: when the first and the
 # last rank's main began, when all had initialised, attached, passed the barrier, and when the
 # launcher ended. With --other, also the job of another build tree, in alternation.
 #   bench/compare/start.py [--build build] [--other BUILD] [--hosts 8] [--rounds 5] [RANKS...]
@@ -72,7 +72,7 @@ def run_phases(lab, job, ranks):
     seconds, begin, text = run_job(lab, job, ranks, "phases")
     stamps = [tuple(map(int, found)) for found in STAMP.findall(text)]
     if len(stamps) != ranks:
-        sys.exit(f"{len(stamps)} of {ranks} ranks have told their times")
+        sys.exit(f"{len(stamps)} of {ranks} ranks have sent their times")
     main_at, init, attach, barrier = zip(*stamps)
     ends = (min(main_at), max(main_at), max(init), max(attach), max(barrier))
     return [*((at - begin) / 1e9 for at in ends), seconds]

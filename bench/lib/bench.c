@@ -235,7 +235,7 @@ static void command(struct bench *b, enum command order, size_t n) {
   bench_meet(b);
 }
 
-/* Rank 1: meet, and be told. Returns the command; out n: of how many operations. */
+/* Rank 1: meet, and read the order. Returns the command; out n: of how many operations. */
 static enum command obey(struct bench *b, size_t *n) {
   bench_meet(b);
   *n = b->far ? said[b->meets % 2].count : b->shared->count.value;

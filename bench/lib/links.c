@@ -51,7 +51,7 @@ static struct {
       *base; /* [size] segment after its head of each rank, in its own addresses; NULL: not asked */
   struct head *head;
   uint64_t waited[JOB_LINKS];        /* notices taken from each incoming link */
-  volatile uint64_t told[JOB_LINKS]; /* short messages that have come; the handler */
+  volatile uint64_t came[JOB_LINKS]; /* short messages that came; the handler */
   gexx_Sem_t sem[JOB_LINKS];
   gexx_Notify_t request[JOB_LINKS];
 } self;
@@ -63,7 +63,7 @@ static void fail(const char *what, int code) {
 
 static void on_tell(gex_Token_t token, gex_AM_Arg_t index) {
   (void)token;
-  self.told[index]++;
+  self.came[index]++;
 }
 
 void job_start(struct job *job, const char *program, int *argc, char ***argv) {
@@ -139,7 +139,7 @@ void job_links(struct job *job, int way) {
   job_barrier(job); /* nothing is in flight */
   job->way = way;
   for (int i = 0; i < JOB_LINKS; i++) {
-    self.waited[i] = self.told[i] = 0;
+    self.waited[i] = self.came[i] = 0;
     self.head->word[i].value = 0;
   }
   job_barrier(job);
@@ -206,7 +206,7 @@ void job_wait(struct job *job, int index) {
   const uint64_t want = ++self.waited[index];
   const uint64_t *const word = &self.head->word[index].value;
   switch (job->way) {
-  case PAIRWISE: GASNET_BLOCKUNTIL(self.told[index] >= want); break;
+  case PAIRWISE: GASNET_BLOCKUNTIL(self.came[index] >= want); break;
   case FLAG: GASNET_BLOCKUNTIL(__atomic_load_n(word, __ATOMIC_ACQUIRE) >= want); break;
   case SIGNAL: (void)gexx_Signal_Wait(word, GEXX_SIG_GE, want); break;
   case SEMAPHORE: gexx_Sem_Wait(self.sem[index]); break;

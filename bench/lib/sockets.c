@@ -3,7 +3,7 @@
  * Bare sockets between ranks 0 and 1; see sockets.h.
  *
  * Owns: the sockets. Called by: tombolo-bench-net. Calls: sockets, bench.h. Both ranks learn all
- * addresses of both and choose alike, so that neither needs to be told. Invariants: a datagram that
+ * addresses of both and choose alike, so that neither needs a message. Invariants: a datagram that
  * does not come within a second ends the measurement with a message, since a floor must not hang.
  */
 #define _GNU_SOURCE
@@ -30,7 +30,7 @@ struct place {
   uint32_t bits;
 };
 
-/* What a rank tells the other one, at the head of its segment. */
+/* What a rank sends the other one, at the head of its segment. */
 struct card {
   char machine[64]; /* boot identity and network of the rank: the same on one machine only */
   struct place places[ADDRESSES_MAX];
@@ -271,7 +271,7 @@ double floor_tcp_stream(struct bench *b, size_t n, size_t bytes) {
       at += (size_t)moved;
     }
   }
-  const ssize_t told = b->rank == 0 ? read(sockets.tcp, &last, 1) : write(sockets.tcp, &last, 1);
-  if (told != 1) bench_fail(b, "TCP floor: %s", strerror(errno));
+  const ssize_t moved = b->rank == 0 ? read(sockets.tcp, &last, 1) : write(sockets.tcp, &last, 1);
+  if (moved != 1) bench_fail(b, "TCP floor: %s", strerror(errno));
   return (double)(bench_now_ns() - start) / (double)n;
 }

@@ -142,7 +142,7 @@ struct tmb_net_ops {
    * BUSY if a part was skipped because another thread is at work there. Never sleeps. Any thread,
    * and with TMB_SERVE_REPLIES also inside up->am of a request on the same thread. With
    * TMB_SERVE_NOTHING, which only conduits with a thread see, inside up->am_by_thread: nothing is
-   * delivered, no completion is told, and the client has not called; returns an error of
+   * delivered, no completion is reported, and the client has not called; returns an error of
    * base/error.def if the thread is to end. */
   int (*progress)(struct tmb_net *net, int serve);
 

@@ -59,7 +59,7 @@ def numbers(app, names):
             refuses(app, [f"--{name}=0"], f"--{name} '0'", "a whole number from")
 
 
-def told(app, names):
+def options_in_help(app, names):
     """--help, --list and --usage."""
     done = run(app, ["--help"])
     assert done.returncode == 0, done.stderr
@@ -78,7 +78,7 @@ def told(app, names):
 
 
 def check(app, names, huge, crowded):
-    told(app, names)
+    options_in_help(app, names)
     numbers(app, names)
     refuses(app, ["--bogus"], "--bogus")
     refuses(app, ["word"], "argument 'word'")

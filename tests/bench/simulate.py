@@ -129,7 +129,7 @@ class Simulate(unittest.TestCase):
         row, signal, short = 4e-8, WIRE_S + 8e-8, 1e-6 + WIRE_S + 64e-8 + 1e-6
         put = 1e-6 + signal + WIRE_S + 2e-6
         expected = {
-            # both rows of rank 0 with their starts, on the way, last row of rank 1, corner home
+            # both rows of rank 0 with their starts, in flight, last row of rank 1, corner home
             "signal": 2 * (row + 3e-6) + signal + row + 3e-6 + signal,
             "sync-all": 3 * (row + put + short) + put + short,
             # the sender waits for its own message's being taken; the receiver is there before
@@ -148,7 +148,7 @@ class Simulate(unittest.TestCase):
         way = WIRE_S + 8e-7
         for name, overlap, seconds in (
                 ("signal", 0, 2e-6 + 3e-6 + way), ("signal", 1, 1e-6 + 3e-6 + way),
-                # put, complete, flag; the other half is computed while it is on its way
+                # put, complete, flag; the other half is computed while it is in flight
                 ("flag", 1, 1e-6 + 1e-6 + way + WIRE_S + 2e-6 + 1e-6 + WIRE_S + 8e-8)):
             got = self.seconds(*words, name, "--overlap", overlap)
             self.assertAlmostEqual(got, seconds, delta=seconds * 1e-4, msg=f"{name} {overlap}")

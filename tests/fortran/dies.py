@@ -59,7 +59,7 @@ program dies
   if (me == 1 .and. moment == 'in') then
     n = pid[victim]
     i = usleep(50000)           ! the victim waits in the statement meanwhile
-    ! One that has gone through, and is dead, reads as 0, which would name all of this job's group.
+    ! The number of a rank that has failed reads as 0, which would name all of this job's group.
     if (n > 1) i = kill(n, 9)
     n = num_images()
   end if

@@ -140,7 +140,7 @@ class Ofi(unittest.TestCase):
         wrong, text = run({"GASNET_OFI_NUM_BBUFS": "many"})
         self.assertIn("GASNET_OFI_NUM_BBUFS", text)
 
-    def test_atomics_are_told(self):
+    def test_atomics_are_reported(self):
         command = [build_folder().resolve() / "bin/tombolo", "info"]
         text = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.decode()
         self.assertIn("atomics by the owner's processor", text)

@@ -3,7 +3,7 @@
  * What an agent and the launcher agree on beside frames (tree.h).
  *
  * Owns: nothing. Included by agent.c, agent_env.c, run_hosts.c. Calls: nothing.
- * Invariants: a host has at most AGENT_OUTPUT_BYTES of each stream on the way to the launcher.
+ * Invariants: a host has at most AGENT_OUTPUT_BYTES of each stream in flight to the launcher.
  */
 #ifndef TMB_TOOL_AGENT_H
 #define TMB_TOOL_AGENT_H

@@ -6,7 +6,7 @@
  * Owns: struct look, one in each node of the tree of agents (tree.h), with a socket on which
  * `tombolo ps` and `tombolo why` ask; its name is in the abstract space of the system, so nothing
  * is left behind. Called by tree.c, run_hosts.c; look_ask by ps.c and why.c. Calls: link, boot's
- * snapshot. Way of a question: socket -> ASK up to the root -> LOOK down to all -> SEEN up ->
+ * snapshot. Path of a question: socket -> ASK up to the root -> LOOK down to all -> SEEN up ->
  * VIEW down to the host of the question -> socket. Invariants: only processes of the same user get
  * an answer; nothing is looked at unless somebody asks; a host that does not answer in time is left
  * out; an answer holds what was seen after its question.

@@ -23,7 +23,7 @@
 
 enum { AM_ARRIVE = GEX_AM_INDEX_BASE, AM_PART, AM_SUM };
 enum { LINE = 64 };         /* bytes: each word has a cache line */
-enum { FLIGHT_MAX = 1024 }; /* puts with signal under way */
+enum { FLIGHT_MAX = 1024 }; /* puts with signal in flight */
 enum { EXCHANGES_MAX = 64 };
 enum { REST_US = 1000 };
 
@@ -44,7 +44,7 @@ static struct {
   gex_TM_t teams[FT_TEAMS];
 } job;
 
-/* Puts with signal under way, oldest first: a ring. */
+/* Puts with signal in flight, oldest first: a ring. */
 static struct {
   struct {
     gex_Event_t event;
@@ -54,7 +54,7 @@ static struct {
   size_t bytes;
 } flight;
 
-/* Exchanges under way. */
+/* Exchanges in flight. */
 static struct {
   gex_Event_t event[EXCHANGES_MAX];
   size_t count;

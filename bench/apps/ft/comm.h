@@ -48,11 +48,11 @@ void comm_put_wait(void);
 void comm_put(int rank, size_t offset, const void *src, size_t bytes);
 
 /* Starts a put; when the data are there, the target's word number `part` of the team rises by one.
- * src must stay unchanged until comm_flight is 0. May wait where very many are under way. */
+ * src must stay unchanged until comm_flight is 0. May wait where very many are in flight. */
 void comm_put_signal(const struct ft_team *team, int rank, size_t offset, const void *src,
                      size_t bytes, int part);
 
-/* Bytes of such puts that are under way; poll: after progress, else of the last call and since. */
+/* Bytes of such puts that are in flight; poll: after progress, else of the last call and since. */
 size_t comm_flight(bool poll);
 
 /* Whether word `part` has risen by `puts` since it last did so for this call; wait: until it has.

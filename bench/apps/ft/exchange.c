@@ -8,7 +8,7 @@
  * the barrier after the forward transform), so a fast rank cannot overwrite what a slow one still
  * reads; `send` is reused only after comm_put_wait, a blocking put, or ft_exchange_end.
  *
- * slabs-signal streams. At most FT_WINDOW bytes are under way; whenever there is room, the next
+ * slabs-signal streams. At most FT_WINDOW bytes are in flight; whenever there is room, the next
  * part in the order of the receiver's planes goes, of the planes produced so far. So a slow link
  * carries first what the receiver transforms first, and a fast one is never idle while something is
  * ready. Where pieces land by source, the receiver's first planes are the first rows of all pieces,
@@ -96,7 +96,7 @@ static void slabs_finish(struct ft_exchange *x) {
   comm_team_sync(x->team);
 }
 
-/* Into how many a piece is cut on its way. */
+/* Into how many a piece is cut in flight. */
 static int cuts(const struct ft_exchange *x) {
   return x->order == FT_BY_PLANE ? 1 : x->parts;
 }

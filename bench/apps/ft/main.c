@@ -2,7 +2,7 @@
 /* NAS FT, the 3-D FFT benchmark, on Tombolo: joins the job, decides what to run or refuses with the
  * reason, runs the schedules and reports. Everything below is called from here; see README.md in
  * this folder for a map. Every rank takes the same decisions from the same arguments, so all leave
- * together by comm_exit and nothing waits for a rank that has gone; rank 0 alone prints. Exit
+ * together by comm_exit and nothing waits for a rank that has ended; rank 0 alone prints. Exit
  * codes: 0 verified or nothing to verify, 1 verification failed, 2 refused, 3 a result file was not
  * written.
  */

@@ -89,7 +89,7 @@ static bool is_mine(int matrix, long block) {
   return owner_of(matrix, block) == place(matrix);
 }
 
-/* ---- panels on their way */
+/* ---- panels in flight */
 
 static void broadcast(int matrix, long block) {
   double *const mine = own[matrix] + offset_of(matrix, block);

@@ -28,7 +28,7 @@ module block
   real(8), allocatable :: halo(:, :, :)[:] ! values, parity, side
   type(event_type) :: come(sides)[*]
 #ifndef PEER
-  type(notify_type) :: told(sides)[*]
+  type(notify_type) :: notice(sides)[*]
 #endif
 contains
   ! Images as square as they come; this image's block.
@@ -131,7 +131,7 @@ contains
     to = peer(side)
 #ifndef PEER
     if (way == by_notified) then
-      call notified_put(halo(1:n, parity, there), to, pack(1:n), told(there))
+      call notified_put(halo(1:n, parity, there), to, pack(1:n), notice(there))
       return
     end if
 #endif
@@ -143,7 +143,7 @@ contains
     integer, intent(in) :: side, way
     if (way == by_events .or. way == by_attached) event wait (come(side))
 #ifndef PEER
-    if (way == by_notified) call notify_wait(told(side))
+    if (way == by_notified) call notify_wait(notice(side))
 #endif
   end subroutine
 

@@ -33,7 +33,7 @@ def work(rounds, rng):
         y = TRUE[0] * x + TRUE[1] + rng.normal(scale=0.1, size=50)
         wrong = now[0] * x + now[1] - y
         gradient = np.array([(wrong * x).mean(), wrong.mean()])
-        job.call(0, apply, gradient).wait()  # at most one message of each worker is under way
+        job.call(0, apply, gradient).wait()  # at most one message of each worker is in flight
 
 
 def main():

@@ -103,13 +103,13 @@ def test_why_names_the_call_and_the_line():
     job = subprocess.Popen(command(2, "-c", text), env=environment(), stderr=subprocess.PIPE)
     try:
         limit = time.monotonic() + 40
-        told = ""
-        while "barrier" not in told and time.monotonic() < limit:
+        said = ""
+        while "barrier" not in said and time.monotonic() < limit:
             time.sleep(0.5)
             why = [sys.executable, "-m", "tombolo", "why", str(job.pid)]
             done = subprocess.run(why, env=environment(), capture_output=True, text=True)
-            told = done.stdout
-        assert re.search(r"rank 0.*waits.*barrier.*<string>:4", told), told
+            said = done.stdout
+        assert re.search(r"rank 0.*waits.*barrier.*<string>:4", said), said
     finally:
         job.send_signal(signal.SIGINT)
         job.communicate(timeout=60)

@@ -194,8 +194,8 @@ void tmb_ctl_ring(int fd);
  * rank ends. */
 bool tmb_ctl_reports(const struct tmb_ctl *ctl);
 
-/* Supervisor: what has become of a rank. A lost rank stays lost. Returns whether this was
- * news. */
+/* Supervisor: what has become of a rank. A lost rank stays lost. Returns whether it
+ * changed. */
 bool tmb_ctl_set_fate(struct tmb_ctl *ctl, uint32_t rank, uint32_t fate);
 
 /* Supervisor: wake every rank of a host that sleeps. in arena_fd: of that host, see

@@ -312,7 +312,7 @@ void tmb_supervise_lose_host(struct tmb_sup *s, uint32_t host, const char *name,
 
 #define FAR_FDS_MAX 4096
 
-static void wait_for_news(struct tmb_sup *s, struct pollfd *fds) {
+static void wait_for_event(struct tmb_sup *s, struct pollfd *fds) {
   int timeout_ms = sleep_ms(s);
   nfds_t count = 1;
   fds[0] = (struct pollfd){.fd = s->l->signal_fd, .events = POLLIN};
@@ -354,7 +354,7 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
   s.tick_ns = tmb_os_now_ns();
   s.oom_kills = tmb_os_oom_kills();
   while (!is_over(&s)) {
-    wait_for_news(&s, fds);
+    wait_for_event(&s, fds);
     look_around(&s, options->timeout_s);
   }
   if (s.failed || s.cut_short || s.code) tmb_orphans_end(l->children_before);

@@ -53,8 +53,8 @@ void tmb_coll_publish(struct tmb_team *team, const struct tmb_coll_call *call) {
   struct tmb_shared_call *call_slot =
       &tmb_shared_row(team, me)->calls[ct->published % TMB_SHARED_CALLS];
   if (ct->published++ == ct->compared) {
-    ct->next_published = tmb_colls.told;
-    tmb_colls.told = team;
+    ct->next_published = tmb_colls.published;
+    tmb_colls.published = team;
     tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] + 1);
   }
   tmb_store_rlx(&call_slot->number, 0);
@@ -176,7 +176,7 @@ static void unlist(struct tmb_team **place) {
 
 int tmb_coll_compare(void) {
   uint64_t done = 0;
-  for (struct tmb_team **place = &tmb_colls.told, *team; (team = *place) != NULL;) {
+  for (struct tmb_team **place = &tmb_colls.published, *team; (team = *place) != NULL;) {
     struct tmb_coll_team *ct = team->coll;
     done += compare_team(team);
     if (ct->compared == ct->published)
@@ -188,7 +188,7 @@ int tmb_coll_compare(void) {
 }
 
 void tmb_coll_forget(const struct tmb_team *team) {
-  for (struct tmb_team **place = &tmb_colls.told; *place;)
+  for (struct tmb_team **place = &tmb_colls.published; *place;)
     if (*place == team)
       unlist(place);
     else

@@ -31,10 +31,10 @@ struct tmb_coll_state {
   } ops;
   struct {
     struct tmb_apply *first, **end;
-  } calls;                 /* apply.c: calls that are posted, in order */
-  struct tmb_stash *spare; /* stash.c: a free list of messages of at most SMALL_BYTES */
-  struct tmb_team *told;   /* signature.c: teams with calls that have not been compared */
-  uint8_t *refuses;        /* pull.c: [size] peers whose memory may no longer be read; NULL: none */
+  } calls;                    /* apply.c: calls that are posted, in order */
+  struct tmb_stash *spare;    /* stash.c: a free list of messages of at most SMALL_BYTES */
+  struct tmb_team *published; /* signature.c: teams with calls that have not been compared */
+  uint8_t *refuses; /* pull.c: [size] peers whose memory may no longer be read; NULL: none */
   struct {
     struct tmb_team *teams; /* with ops that wait for other members */
     struct tmb_coll_shared_op *free;

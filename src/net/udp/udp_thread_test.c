@@ -132,7 +132,8 @@ static void credit(void **state) {
   rig_close(2);
 }
 
-/* A reply leaves with the same look. Completions that the thread finds are not told inside it. */
+/* A reply leaves with the same poll. Completions that the thread finds are not reported inside it.
+ */
 static void answers(void **state) {
   (void)state;
   begin(1);
@@ -157,7 +158,7 @@ static void answers(void **state) {
   rig_close(2);
 }
 
-/* A thread that waits for room when the conduit closes is told so. */
+/* A thread that waits for room when the conduit closes gets an error. */
 static void ends(void **state) {
   (void)state;
   begin(1);

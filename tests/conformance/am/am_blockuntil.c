@@ -3,7 +3,7 @@
 /* again: TOMBOLO_WAIT=block TOMBOLO_WAIT=spin */
 /*
  * API 02.8: polling and GASNET_BLOCKUNTIL: the condition is evaluated at least once, may have side
- * effects and any operator, a waiter that has gone to sleep is woken, and what the handler wrote is
+ * effects and any operator, a waiter that sleeps is woken, and what the handler wrote is
  * visible; in every wait mode.
  */
 #include "job.h"

@@ -105,7 +105,7 @@ int main(int argc, char **argv) {
   ping_index = job_handler((gex_AM_Fn_t)on_ping, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0);
   job_barrier();
   sched_getaffinity(0, sizeof at_start, &at_start);
-  CHECK(CPU_EQUAL(&at_start, &before)); /* ranks have gone apart */
+  CHECK(CPU_EQUAL(&at_start, &before)); /* ranks are on different processors */
   if (CPU_COUNT(&at_start) < 2) {
     if (job.rank == 0) printf("skipped: fewer than two processors\n");
     job_barrier();

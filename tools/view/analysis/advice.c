@@ -290,7 +290,7 @@ static void advise_overlap(struct sheet *s) {
   begin(s, print("Little communication is hidden behind computing"));
   if (!s->to) return;
   fprintf(s->to,
-          "While transfers are under way (%s, all ranks), the ranks that started them compute "
+          "While transfers are in flight (%s, all ranks), the ranks that started them compute "
           "only %s of the time. Start transfers earlier (put NB), compute what does not need "
           "them, and wait afterwards.",
           view_time((double)flight, a), view_percent((double)overlapped, (double)flight, b));

@@ -239,7 +239,7 @@ PyObject *tmbpy_coll_start(PyObject *module, PyObject *const *args, Py_ssize_t n
   return (PyObject *)future;
 }
 
-/* ---- the short way of an all-reduce */
+/* ---- the short method of an all-reduce */
 
 /* The library's type of a buffer's elements, 0: none. */
 static gex_DT_t data_type(const Py_buffer *view) {

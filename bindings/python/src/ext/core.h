@@ -114,7 +114,7 @@ struct tmbpy_operator {
   Py_ssize_t itemsize;
 };
 
-/* An operation under way. Its memory is held until it is complete. */
+/* An operation in progress. Its memory is held until it is complete. */
 struct tmbpy_future {
   PyObject_HEAD gex_Event_t event;
   uint32_t lock;   /* one thread tests the event at a time; atomic */

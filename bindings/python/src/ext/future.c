@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Futures: operations under way.
+ * Futures: operations in progress.
  *
- * Owns the type Future and the list of operations whose future is gone before they were complete.
+ * Owns the type Future and the list of operations whose future was freed before they were complete.
  * Called by every operation of this folder that does not wait, and by the package for calls of
  * functions on other ranks. Calls: wait.c. Invariants: the memory that an operation reads or writes
  * is held until it is complete, whatever becomes of its future; one thread at a time tests an
@@ -262,12 +262,12 @@ static PyObject *await_method(PyObject *self) {
 static PyObject *repr(PyObject *self) {
   struct tmbpy_future *future = (struct tmbpy_future *)self;
   return PyUnicode_FromFormat("<tombolo.Future of %s, %s>", future->what,
-                              future->done ? "complete" : "under way");
+                              future->done ? "complete" : "in progress");
 }
 
 /* ---- the end */
 
-/* Keeps what an operation under way uses. Without memory for that, the process waits. */
+/* Keeps what an operation in progress uses. Without memory for that, the process waits. */
 static void adopt(struct tmbpy_future *future) {
   struct orphan *o = malloc(sizeof *o);
   if (!o) {
@@ -290,10 +290,10 @@ static void adopt(struct tmbpy_future *future) {
 static void report(struct tmbpy_future *future) {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
-  PyObject *told = PyObject_CallFunction(tmbpy.hooks[TMBPY_FORGOTTEN], "sO", future->what,
-                                         future->done ? Py_True : Py_False);
-  if (!told) PyErr_WriteUnraisable(NULL);
-  Py_XDECREF(told);
+  PyObject *called = PyObject_CallFunction(tmbpy.hooks[TMBPY_FORGOTTEN], "sO", future->what,
+                                           future->done ? Py_True : Py_False);
+  if (!called) PyErr_WriteUnraisable(NULL);
+  Py_XDECREF(called);
   PyErr_Restore(type, value, trace);
 }
 
@@ -327,7 +327,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "An operation under way: wait(), done(), or await it."},
+    {Py_tp_doc, "An operation in progress: wait(), done(), or await it."},
     {Py_tp_new, (void *)make},
     {Py_tp_dealloc, (void *)dealloc},
     {Py_tp_repr, (void *)repr},

@@ -6,7 +6,7 @@
  * (gex_VIS_Strided*), future.c. A region and a buffer that are both contiguous are one transfer;
  * all else goes to the strided engine with the strides of both, zero strides where a value is
  * repeated. Invariants: transfers of at most TMBPY_HOLD_BYTES to a mapped peer keep the GIL, others
- * release it; the buffer of an operation under way is held by its future.
+ * release it; the buffer of an operation in progress is held by its future.
  */
 #include "core.h"
 

@@ -5,7 +5,7 @@ from typing import Any, NoReturn, SupportsIndex, final
 
 @final
 class Future:
-    """An operation under way: wait(), done(), or await it."""
+    """An operation in progress: wait(), done(), or await it."""
 
     def wait(self, timeout: float | None = None) -> Any:
         """Waits for the operation and returns its result; TimeoutError after `timeout` seconds."""

@@ -54,7 +54,7 @@ def lost(what: str, rank: int) -> NoReturn:
 
 def forgotten(what: str, done: bool) -> None:
     """Called by the extension for each future that is dropped without a wait."""
-    state = "which is complete" if done else "which was still under way"
+    state = "which is complete" if done else "which was still in progress"
     warnings.warn(
         f"a {what}, {state}, was never waited for: call wait() on its future, await it, or call "
         "quiet() on the job",

@@ -165,7 +165,7 @@ class Job(Team):
     def report_failures(self, report: bool = True) -> None:
         """From now on the end of a rank does not end the job; collective (False: local, at once).
 
-        An operation that meets a lost rank raises LostError. Nothing may be under way. The guide is
+        An operation that meets a lost rank raises LostError. Nothing may be in flight. The guide is
         docs/FAILURE.md.
         """
         _core.policy(report)

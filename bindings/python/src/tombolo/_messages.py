@@ -127,7 +127,7 @@ def resolve(kind: int, source: int, number: int, payload: bytes) -> None:
 
 
 def set_on_lost(function: Callable[[int, _errors.Peer], Any] | None) -> None:
-    """Sets the function that is told of lost ranks."""
+    """Sets the function that gets lost ranks."""
     _on_lost[:] = [] if function is None else [function]
 
 

@@ -96,7 +96,7 @@ class Interrupts:
 
 
 def serve(job: tombolo.Job, connection: Connection, variables: dict[str, Any]) -> None:
-    """Runs cells until the notebook stops or is gone."""
+    """Runs cells until the notebook stops or has ended."""
     interrupts = Interrupts()
     while True:
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways in which a program of ranks ends: endings.py CASE. The last rank does it; others wait."""
+"""How a program of ranks ends: endings.py CASE. The last rank does it; others wait."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ def in_thread(function):
 
 
 def forked():
-    """A fork is refused, does not disturb the job, and may exit in any way."""
+    """A fork is refused, does not disturb the job, and may exit by any call."""
     a = job.zeros(4)
     for leave in (sys.exit, os._exit):
         pid = os.fork()

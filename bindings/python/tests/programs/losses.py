@@ -14,13 +14,13 @@ a = job.array([job.rank + 1.0])
 arrived = job.signals(1)
 job.report_failures()
 assert job.reports_failures and job.peer(last).state == "alive"
-told = []
+reported = []
 
 
 def leave(rank, peer):
     """A wait that only the lost rank could have ended."""
-    told.append((rank, peer))
-    raise tombolo.LostError("told", rank)
+    reported.append((rank, peer))
+    raise tombolo.LostError("reported", rank)
 
 
 job.on_lost(leave)
@@ -31,9 +31,9 @@ if job.rank == last:
 try:
     arrived.wait()
 except tombolo.LostError as error:
-    assert error.rank == last and str(error) == "told"
+    assert error.rank == last and str(error) == "reported"
 job.on_lost(None)
-assert told == [(last, tombolo.Peer("failed", True, 137, 9))], told
+assert reported == [(last, tombolo.Peer("failed", True, 137, 9))], reported
 assert job.lost() == [last]
 for what in (job.barrier, lambda: job.call(last, time.sleep, 0).wait()):
     try:

@@ -221,7 +221,7 @@ def test_free_and_recycling():
     assert not job.zeros(2000).local.any()
 
 
-def test_different_shapes_are_told():
+def test_different_shapes_are_reported():
     if size == 1:
         return
     with pytest.raises(ValueError, match="give the same shape and dtype on all ranks"):

@@ -151,10 +151,10 @@ def test_threads_share_objects():
         got = a.get_nb(right)
         together(lambda t: got.wait()[t] == right or failed.append("get"))
         assert got.wait()[-1] == right
-        told = job.notification(left, 3, 4)
+        notice = job.notification(left, 3, 4)
         together(lambda t: b.put_list(right, [t, (t, 5)], [np.full(50, t), 9]))
         together(lambda t: b.put_notify(right, (t, 0), float(t), 3))
-        together(lambda t: told.wait(30).tag == 3 or failed.append("tag"))
+        together(lambda t: notice.wait(30).tag == 3 or failed.append("tag"))
         together(lambda t: posts.post())
         together(lambda t: posts.wait(timeout=30))
         assert not failed and b.local[3, 5] == 9 and b.local[:, 0].tolist() == [0, 1, 2, 3]
