@@ -157,12 +157,13 @@ static void bind_rank(const struct job *job) {
 static void describe(const struct app_program *program, struct texts *texts) {
   for (int i = 0; i < program->count; i++) {
     const struct app_number *n = &program->numbers[i];
-    append(texts->number[i], HELP_BYTES, "%s (default %ld; from %ld", n->help, n->normal, n->least);
-    if (n->most) append(texts->number[i], HELP_BYTES, " to %ld", n->most);
+    append(texts->number[i], HELP_BYTES, "%s (default %ld, at least %ld", n->help, n->normal,
+           n->least);
+    if (n->most) append(texts->number[i], HELP_BYTES, ", at most %ld", n->most);
     append(texts->number[i], HELP_BYTES, ")");
   }
   append(texts->iterations, HELP_BYTES, "%s (default %ld)", iterations.help, program->iterations);
-  append(texts->program, TEXT_BYTES, "%s\vWays:\n", program->help);
+  append(texts->program, TEXT_BYTES, "%s\vVariants of --way:\n", program->help);
   for (int i = 0; i < way_count(program); i++)
     append(texts->program, TEXT_BYTES, "  %-10s %s\n", way_name(program, i), way_help(program, i));
   append(texts->program, TEXT_BYTES, "Exit code: 0 verified, 1 verification failed, 2 refused.");
@@ -185,18 +186,19 @@ void app_options(struct job *job, const struct app_program *program, struct app_
     options->text[i] = t->normal;
   }
   known[count++] = (struct argp_option){"iterations", 'i', "N", 0, texts.iterations, 0};
-  known[count++] =
-      (struct argp_option){"way", 'w', "NAME", 0, "One way only, of those below (default all)", 0};
-  known[count++] = (struct argp_option){"list", KEY_LIST, NULL, 0, "Show the ways", 0};
-  known[count++] =
-      (struct argp_option){"json", KEY_JSON, NULL, 0, "One JSON object for each way", 0};
-  known[count++] =
-      (struct argp_option){"inject-error", KEY_INJECT, NULL, 0, "The verification must fail", 0};
   known[count++] = (struct argp_option){
-      "bind", KEY_BIND, NULL, 0, "Each rank on a processor of its own, if there are enough", 0};
-  known[count++] = (struct argp_option){"help", 'h', NULL, 0, "Show this help", -1};
+      "way", 'w', "NAME", 0, "Run one variant only, of those below (default all)", 0};
+  known[count++] = (struct argp_option){"list", KEY_LIST, NULL, 0, "List the variants and end", 0};
   known[count++] =
-      (struct argp_option){"usage", KEY_USAGE, NULL, 0, "Show the options in short", -1};
+      (struct argp_option){"json", KEY_JSON, NULL, 0, "Print one JSON object for each variant", 0};
+  known[count++] = (struct argp_option){
+      "inject-error", KEY_INJECT, NULL, 0, "Change a result: the verification must fail", 0};
+  known[count++] = (struct argp_option){
+      "bind", KEY_BIND, NULL, 0, "Bind each rank to a processor of its own, if there are enough",
+      0};
+  known[count++] = (struct argp_option){"help", 'h', NULL, 0, "Show this help", -1};
+  known[count++] = (struct argp_option){
+      "usage", KEY_USAGE, NULL, 0, "Show the options without their meaning", -1};
   options->program = program;
   options->iterations = program->iterations;
   options->way = -1;

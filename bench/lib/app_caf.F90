@@ -68,13 +68,13 @@ contains
     text = about // new_line('a') // new_line('a')
     do i = 1, size(options)
       write (line, form) '--' // trim(options(i)%name) // ' NUMBER', trim(options(i)%text), ' (default ', &
-        options(i)%value, '; from ', options(i)%least, ')'
+        options(i)%value, ', at least ', options(i)%least, ')'
       text = text // trim(line) // new_line('a')
     end do
-    write (line, form) '--iterations NUMBER', 'Timed iterations', ' (default ', iterations, '; from ', 1, ')'
+    write (line, form) '--iterations NUMBER', 'Timed iterations', ' (default ', iterations, ', at least ', 1, ')'
     text = text // trim(line) // new_line('a')
-    write (line, '(2x,a,t24,a)') '--way WAY', 'One way only, of those below (default all)'
-    text = text // trim(line) // new_line('a') // new_line('a') // 'Ways:'
+    write (line, '(2x,a,t24,a)') '--way WAY', 'Run one variant only, of those below (default all)'
+    text = text // trim(line) // new_line('a') // new_line('a') // 'Variants of --way:'
     do i = 1, size(ways)
       text = text // new_line('a') // '  ' // ways(i) // ' ' // trim(means(i))
     end do

@@ -80,12 +80,28 @@ static double number_or_fail(struct bench *b, const char *option, const char *te
   return value;
 }
 
-static void parse_options(struct bench *b, int argc, char **argv) {
+static void help(const struct bench *b, const char *program) {
+  if (b->rank == 0)
+    printf(
+        "Usage: tombolo run -n RANKS tombolo-bench-%s [OPTION...]\n"
+        "Measures figures beside their floors, for 'tombolo bench', which makes a table of them.\n"
+        "\n"
+        "  --quick         measure a short subset\n"
+        "  --runs N        samples of each figure, 3 to %d (default 101)\n"
+        "  --sample-us US  length of one sample in microseconds (default 100)\n"
+        "  --mode MODE     a choice of the program, see docs/BENCHMARKS.md (default: none)\n"
+        "  --help          print this text\n",
+        program, BENCH_RUNS_MAX);
+  gasnet_exit(0);
+}
+
+static void parse_options(struct bench *b, const char *program, int argc, char **argv) {
   b->opts.runs = 101;
   b->opts.sample_ns = 100e3;
   b->opts.mode = "";
   for (int i = 1; i < argc; i++) {
     const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+    if (strcmp(argv[i], "--help") == 0) help(b, program);
     if (strcmp(argv[i], "--quick") == 0) {
       b->opts.quick = true;
       continue;
@@ -97,8 +113,7 @@ static void parse_options(struct bench *b, int argc, char **argv) {
     else if (strcmp(argv[i], "--mode") == 0 && value)
       b->opts.mode = value;
     else
-      bench_fail(b, "unknown option '%s'; known: --quick --runs N --sample-us US --mode MODE",
-                 argv[i]);
+      bench_fail(b, "unknown option '%s': see tombolo-bench-%s --help", argv[i], program);
     i++;
   }
 }
@@ -113,7 +128,7 @@ void bench_start(struct bench *b, const char *program, int *argc, char ***argv) 
   b->rank = gex_TM_QueryRank(b->tm);
   b->size = gex_TM_QuerySize(b->tm);
   b->peer = b->rank ^ 1;
-  parse_options(b, *argc, *argv);
+  parse_options(b, program, *argc, *argv);
   if (b->rank == 0)
     printf("tombolo-bench 1 %s ranks=%u runs=%d sample_us=%g quick=%d\n", program,
            (unsigned)b->size, b->opts.runs, b->opts.sample_ns / 1000, b->opts.quick);

@@ -8,12 +8,14 @@
  * on, on the same cores, so that noise of the machine meets both. A sample is the mean of enough
  * operations to last opts.sample_ns. Every sample is reported; the tool makes medians and ratios of
  * them. Protocol, on rank 0's standard output, one record a line, words separated by blanks:
- *   tombolo-bench 1 PROGRAM key=value...      first line
- *   figure GROUP NAME key=value...            keys: bytes, unit (ns, us, bytes, count), floor,
- * target, better x V V V...                                samples of the figure; follows its
- * figure line f V V V...                                samples of the floor, may be absent end
- * COUNT                                 last line: number of figures Invariants: ranks 0 and 1
- * measure, further ranks only take part in barriers.
+ *
+ * - tombolo-bench 1 PROGRAM key=value...: the first line
+ * - figure GROUP NAME key=value...: keys bytes, unit (ns, us, bytes, count), floor, target, better
+ * - x V V V...: samples of the figure, after its figure line
+ * - f V V V...: samples of the floor; may be absent
+ * - end COUNT: the last line, number of figures
+ *
+ * Invariants: ranks 0 and 1 measure, further ranks only take part in barriers.
  */
 #ifndef TMB_BENCH_H
 #define TMB_BENCH_H

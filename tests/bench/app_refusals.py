@@ -4,7 +4,8 @@
 
 Numbers that are none, too small or too large, words that no option takes, problems that memory
 cannot hold (sizes whose bytes would wrap round included) and more ranks than parts: exit code 2 and
-the name of what is wrong. --help has each option with its default and its range, and each way."""
+the name of what is wrong. --help has each option with its default and its range, and each way. The
+measuring programs of `tombolo bench` explain their options, too."""
 
 import os
 import subprocess
@@ -88,6 +89,16 @@ def check(app, names, huge, crowded):
         refuses(app, words.split(), reason, ranks=ranks)
 
 
+def measuring(name):
+    """A measuring program of `tombolo bench` explains its options once, and refuses others."""
+    done = run(f"tombolo-bench-{name}", ["--help"])
+    assert done.returncode == 0 and done.stdout.count("Usage: ") == 1, (done.stdout, done.stderr)
+    for option in ("--quick", "--runs N", "--sample-us US", "--mode MODE"):
+        assert f"  {option} " in done.stdout, (option, done.stdout)
+    done = run(f"tombolo-bench-{name}", ["--bogus"])
+    assert done.returncode == 1 and f"tombolo-bench-{name} --help" in done.stderr, done.stderr
+
+
 def main():
     for app, what in APPS.items():
         if (BUILD / "bench" / app).exists():
@@ -104,6 +115,7 @@ def main():
         done = run("ft", ["--list"])
         assert done.returncode == 0 and "512 x 512 x 512" in done.stdout, done.stdout
         assert run("ft", ["--usage"]).stdout.startswith("Usage: ")
+    measuring("p2p")
     return 0
 
 

@@ -37,44 +37,37 @@ enum {
 
 static const struct argp_option option_table[] = {
     {"ranks", 'n', "N", 0,
-     "ranks of the oversubscribed measurement (default 4 a processor) and most ranks of startup "
-     "(default 1024)",
+     "ranks of the suite oversubscribed (default 4 for each processor), and of the largest job of "
+     "the suite startup (default 1024)",
      0},
-    {"quick", OPT_QUICK, NULL, 0, "a short table in a few seconds", 0},
+    {"quick", OPT_QUICK, NULL, 0, "measure a few figures in a few seconds", 0},
     {"json", OPT_JSON, "FILE", 0,
-     "write everything, samples included, to FILE; - is standard output", 0},
+     "write all figures with their samples to FILE; - is standard output", 0},
     {"runs", OPT_RUNS, "R", 0, "samples of each figure, 3 to 10000 (default 101, with --quick 31)",
      0},
     {"min-time", OPT_MIN_TIME, "TIME", 0,
-     "length of one sample (default 100us, with --quick 60us); without unit: us", 0},
-    {"dir", OPT_DIR, "DIR", 0, "folder of the measuring programs", 0},
-    {"no-bind", OPT_NO_BIND, NULL, 0, "let ranks move between processors", 0},
-    {"hosts", OPT_HOSTS, "A,B", 0,
-     "of net and loggp: two hosts, as for tombolo run (default: this machine, as two hosts that "
-     "share no "
-     "memory)",
+     "length of one sample, in us or with a unit (default 100us, with --quick 60us)", 0},
+    {"dir", OPT_DIR, "DIR", 0, "folder of the measuring programs (default: as installed or built)",
      0},
-    {"timeout", OPT_TIMEOUT, "TIME", 0, "end a measuring program after TIME (default 300s)", 0},
-    {"verbose", 'v', NULL, 0, "say what is being run", 0},
+    {"no-bind", OPT_NO_BIND, NULL, 0, "do not bind ranks to processors", 0},
+    {"hosts", OPT_HOSTS, "A,B", 0,
+     "two hosts for the suites net and loggp, as for 'tombolo run' (default: this machine, as two "
+     "hosts that share no memory)",
+     0},
+    {"timeout", OPT_TIMEOUT, "TIME", 0,
+     "end a measuring program after TIME, in seconds or with a unit (default 300s)", 0},
+    {"verbose", 'v', NULL, 0, "print the commands that are run", 0},
     {0},
 };
 
 static const char doc[] =
-    "Measure put, get, messages, start-up, crowded processors and waking on this machine, each "
-    "beside "
-    "what the machine could do at best, measured in alternation by the same processes."
-    "\v"
+    "Measure put, get, messages, start-up, crowded processors and waking on this machine. Each "
+    "figure stands beside its floor: the best that this machine can do, measured in turn by the "
+    "same processes.\v"
     "SUITE is p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, lock, loggp, "
-    "net, fortran, upc or all. "
-    "Without "
-    "one: "
-    "all, with "
-    "--quick "
-    "p2p, "
-    "am and "
-    "wake. 'ratio' is the median over all samples of figure / floor (for bandwidths: of bandwidth "
-    "/ floor's "
-    "bandwidth). A target that is missed is shown as such and does not change the exit code.";
+    "net, fortran, upc or all (default: all; with --quick: p2p, am and wake).\n\n"
+    "'ratio' is the median over all samples of figure / floor; for bandwidths of bandwidth / "
+    "floor's bandwidth. A missed target is marked and does not change the exit code.";
 
 static int usage(const char *option, const char *text, const char *remedy) {
   tmb_print("bench: %s %s: %s", option, text, remedy);

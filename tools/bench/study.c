@@ -22,21 +22,22 @@
 
 static const char usage[] =
     "Usage: tombolo study [OPTIONS] [PART...]\n\n"
-    "Measures everything beside its floors and its peers, and writes study/report.html with every\n"
-    "figure. A run that was interrupted goes on where it was. Without PART: all parts.\n\n"
-    "  --quick            fewer rounds and figures: 6 minutes (without: an hour)\n"
-    "  --docs             the parts of docs/figures: 25 minutes\n"
-    "  --hosts=LIST       run the applications on these hosts, as a,b\n"
+    "Measures this library beside the limits of the machine and beside MPI and other libraries,\n"
+    "and writes study/report.html with every figure. An interrupted run continues where it\n"
+    "stopped. Without PART: all parts.\n\n"
+    "  --quick            fewer rounds and figures: 6 minutes (default: an hour)\n"
+    "  --docs             only the parts of docs/figures: 25 minutes\n"
+    "  --hosts=LIST       run the applications on these hosts: A,B (default: this machine)\n"
     "  --ranks=LIST       numbers of ranks (default 1,2,4,8)\n"
     "  --rounds=N         runs of each side (default: by part)\n"
-    "  --timeout=SECONDS  for one part, which keeps what it has then (default: by part)\n"
+    "  --timeout=SECONDS  end a part after this time and keep its figures (default: by part)\n"
     "  --out=DIR          folder of the report (default study)\n"
-    "  --fresh            begin again instead of going on with an interrupted run\n"
-    "  --help             this text\n\n"
+    "  --fresh            start again instead of continuing an interrupted run\n"
+    "  --help             print this text\n\n"
     "Parts: pipeline, stencil, hydro, matmul, cholesky, ft1, ops, opsfar, opsofi, opsmpi,\n"
     "upc, forms, coll, coll4, fetchadd, start, bench, apps, apps4, caf, net, ft, apps4hosts, sim.\n"
-    "Needed is python3; drawings need python3-matplotlib. A peer that is not installed is "
-    "named.\n\n"
+    "It needs python3; drawings need python3-matplotlib. The report names the libraries that are\n"
+    "not installed.\n\n"
     "Example: tombolo study --quick pipeline ops\n";
 
 /* Replaces this process by the script. Returns after a message. */

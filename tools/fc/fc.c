@@ -32,12 +32,11 @@ struct command {
 
 static const char usage[] =
     "Usage: tombolo fc [--show] [--compiler=COMMAND] ARGUMENTS OF GFORTRAN...\n\n"
-    "Compiles coarray Fortran, and links it with Tombolo unless the arguments stop before (-c, "
-    "-S,\n"
-    "-E, -fsyntax-only). Run the program with 'tombolo run -n IMAGES ./PROGRAM'.\n\n"
+    "Compiles coarray Fortran, and links it with Tombolo unless the arguments stop before that\n"
+    "(-c, -S, -E, -fsyntax-only). Run the program with 'tombolo run -n IMAGES ./PROGRAM'.\n\n"
     "  --show              print the command instead of running it\n"
-    "  --compiler=COMMAND  the compiler, instead of $TOMBOLO_FC, else gfortran\n"
-    "  --help              this text\n\n"
+    "  --compiler=COMMAND  the compiler (default: $TOMBOLO_FC, else gfortran)\n"
+    "  --help              print this text\n\n"
     "Example: tombolo fc -O2 hello.f90 -o hello && tombolo run -n 4 ./hello\n";
 
 static void add(struct command *c, char *argument) {

@@ -54,22 +54,25 @@ static const struct argp_option option_table[] = {
     {"ranks", 'n', "N", 0,
      "number of ranks, 1 to " TMB_STRINGIFY(TMB_BOOT_RANKS_MAX) " (default 1)", 0},
     {"hosts", OPT_HOSTS, "LIST", 0,
-     "run on these hosts, by ssh: NAME[:RANKS],NAME[:RANKS],...; NAME may be USER@NAME or "
-     "[ADDRESS]",
+     "start ranks on these hosts by ssh: NAME[:RANKS],NAME[:RANKS],...; NAME may be USER@NAME or "
+     "[ADDRESS] (default: this machine)",
      0},
-    {"hostfile", OPT_HOSTFILE, "FILE", 0, "the same, one NAME[:RANKS] a line, # begins a comment",
-     0},
-    {"nodes", 'N', "H", 0, "use the first H hosts of the list, equally many ranks on each", 0},
-    {"cyclic", OPT_CYCLIC, NULL, 0, "deal ranks round the hosts; else blocks of ranks", 0},
+    {"hostfile", OPT_HOSTFILE, "FILE", 0,
+     "read the hosts of --hosts from FILE: one NAME[:RANKS] on each line; # starts a comment", 0},
+    {"nodes", 'N', "H", 0, "use the first H hosts of the list, with equally many ranks on each", 0},
+    {"cyclic", OPT_CYCLIC, NULL, 0,
+     "place ranks on the hosts in turn (default: consecutive ranks on each host)", 0},
     {"label", OPT_LABEL, NULL, 0, "put \"[rank] \" before every line of output", 0},
     {"timeout", OPT_TIMEOUT, "TIME", 0,
-     "end the job after TIME (seconds, or with a unit: 500ms, 10min) with exit code 124", 0},
+     "end the job after TIME with exit code 124; in seconds, or with a unit: 500ms, 10min "
+     "(default: no limit)",
+     0},
     {"watchdog", OPT_WATCHDOG, "TIME", 0,
-     "end the job with exit code 125 when no rank has done anything in the library for TIME, and "
-     "say what they wait for",
+     "end the job with exit code 125 when no rank has made progress in the library for TIME, and "
+     "print what each rank waits for; in seconds, or with a unit (default: off)",
      0},
     {"trace", OPT_TRACE, "FILE", 0,
-     "record what each rank does and write it to FILE at the end, for 'tombolo view', "
+     "record what each rank does, and write a trace to FILE at the end, for 'tombolo view', "
      "ui.perfetto.dev or chrome://tracing",
      0},
     {"stats", OPT_STATS, NULL, 0,
@@ -77,37 +80,35 @@ static const struct argp_option option_table[] = {
      "bytes, messages, peers, memory",
      0},
     {"live", OPT_LIVE, NULL, 0,
-     "show the ranks on the terminal while they run, as 'tombolo top' does, and the output of the "
-     "job afterwards; ranks get no standard input",
+     "show the ranks on the terminal while they run, as 'tombolo top' does; the output of the job "
+     "follows at the end, and ranks get no standard input",
      0},
     {"bind", OPT_BIND, NULL, 0, "bind each rank to processors of its own, if there are enough", 0},
     {"env", 'E', "NAME[=VALUE]", 0,
-     "set an environment variable for the ranks; NAME alone passes on ours (always done)", 0},
+     "set an environment variable of the ranks; NAME alone keeps it with --env-only", 0},
     {"env-only", OPT_ENV_ONLY, "NAMES", 0,
-     "give the ranks only these variables, names or patterns such as OMP_* separated by commas; "
-     "also "
-     "those of -E, TOMBOLO_*, GASNET_*, PATH, HOME and the like",
+     "pass only these variables to the ranks: names or patterns such as OMP_*, separated by "
+     "commas; those of -E, TOMBOLO_*, GASNET_*, PATH, HOME and the like always pass "
+     "(default: all)",
      0},
-    {"cwd", OPT_CWD, "DIR", 0, "run in this folder; a relative program path starts there, too", 0},
-    {"stdin", OPT_STDIN, "WHO", 0, "who gets standard input: a rank (default 0), 'all' or 'none'",
-     0},
-    {"verbose", 'v', NULL, 0, "say what the launcher and the library do", 0},
+    {"cwd", OPT_CWD, "DIR", 0,
+     "run the ranks in this folder; a relative path of PROGRAM starts there, too", 0},
+    {"stdin", OPT_STDIN, "WHO", 0,
+     "rank that reads standard input (default 0), or 'all', or 'none'", 0},
+    {"verbose", 'v', NULL, 0, "print what the launcher and the library do", 0},
     {"version", OPT_VERSION, NULL, 0, "print the version", 0},
     {0},
 };
 
 static const char doc[] =
-    "Start PROGRAM as the N ranks of one job on this machine, or on several hosts, and wait for "
-    "them."
-    "\v"
-    "The job ends when any rank ends: the others get a moment to end by themselves, then SIGQUIT, "
-    "then "
-    "SIGKILL. Exit code: the first non-zero code of a rank, 128+n if a rank was killed by signal "
-    "n, 124 "
-    "after --timeout, 125 after --watchdog, 126 or 127 if PROGRAM cannot be executed or found, 2 "
-    "for wrong options. "
-    "SIGINT, "
-    "SIGTERM, SIGHUP and SIGQUIT end the job; other signals are passed on to the ranks.";
+    "Start PROGRAM as the N ranks of one job, on this machine or on several hosts, and wait until "
+    "they have ended.\v"
+    "The job ends when any rank ends: the others get a grace period to end by themselves, then "
+    "SIGQUIT, then SIGKILL. SIGINT, SIGTERM, SIGHUP and SIGQUIT to the launcher end the job; it "
+    "passes other signals on to the ranks.\n\n"
+    "Exit code: the first non-zero code of a rank; 128+n if signal n killed a rank; 124 after "
+    "--timeout; 125 after --watchdog; 126 if PROGRAM cannot be executed; 127 if it was not found; "
+    "2 for wrong options.";
 
 static int parse_ranks(const char *text, uint32_t *ranks) {
   int64_t value;

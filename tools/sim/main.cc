@@ -22,7 +22,8 @@ namespace {
 
 const char usage[] =
     "Usage: tombolo sim EXPERIMENT --machine NAME|FILE [OPTIONS]\n\n"
-    "Simulates, with SimGrid, on a described machine:\n"
+    "Simulates an experiment with SimGrid on a described machine, and prints its time.\n\n"
+    "Experiments:\n"
     "  ft          a transform of NAS FT: --points 2048x1024x1024 --way WAY [--grid TYxTZ|1d]\n"
     "              WAY: slabs, signal, collective, packed (one-sided), slabs2, packed2 "
     "(two-sided);\n"
@@ -46,10 +47,10 @@ const char usage[] =
     "  matmul, cholesky  --rows N --block N --way hand|collective|library\n\n"
     "  --machine NAME|FILE  torus, fat-tree, dragonfly, ethernet, aries, aries-manycore, or a\n"
     "                       machine file\n"
-    "  --ranks N            ranks of the job\n"
-    "  --set NAME=NUMBER    another value for a parameter of the machine; repeatable\n"
-    "  --loggp FILE         put, message and signal as measured by 'tombolo bench loggp --json'\n"
-    "  --far                those through the network (group loggp_far)\n"
+    "  --ranks N            number of ranks of the job\n"
+    "  --set NAME=NUMBER    change a parameter of the machine; may be repeated\n"
+    "  --loggp FILE         take put, message and signal from 'tombolo bench loggp --json FILE'\n"
+    "  --far                of FILE take those through the network (group loggp_far)\n"
     "  --json FILE          write the result as JSON; - is standard output\n\n"
     "bench/simulate.py runs the standard set and draws it (docs/SIMULATION.md).\n";
 

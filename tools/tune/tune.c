@@ -65,17 +65,18 @@ struct tune_options {
 };
 
 static const struct argp_option option_table[] = {
-    {"ranks", 'n', "N[,N...]", 0, "ranks of the jobs that are measured (default 2)", 0},
-    {"output", 'o', "FILE", 0, "where the table goes; - is standard output (default)", 0},
-    {"collective", 'c', "NAME", 0, "measure this one; may be repeated (default: all)", 0},
+    {"ranks", 'n', "N[,N...]", 0, "numbers of ranks of the measured jobs (default 2)", 0},
+    {"output", 'o', "FILE", 0, "write the table to FILE (default -: standard output)", 0},
+    {"collective", 'c', "NAME", 0, "measure this collective only; may be repeated (default: all)",
+     0},
     {"max-bytes", OPT_MAX_BYTES, "SIZE", 0,
      "longest vector or block that is measured; longer ones are left to the thresholds", 0},
     {"hosts", OPT_HOSTS, "A:N,B:N,...", 0,
-     "measure jobs on these hosts, as for tombolo run; without -n as many ranks as the list says",
+     "measure jobs on these hosts, as for 'tombolo run'; without -n with the ranks of the list", 0},
+    {"quick", OPT_QUICK, NULL, 0, "measure fewer sizes, with fewer samples", 0},
+    {"dir", OPT_DIR, "DIR", 0, "folder of the measuring programs (default: as installed or built)",
      0},
-    {"quick", OPT_QUICK, NULL, 0, "fewer sizes and samples", 0},
-    {"dir", OPT_DIR, "DIR", 0, "folder of the measuring programs", 0},
-    {"verbose", 'v', NULL, 0, "say what is being run", 0},
+    {"verbose", 'v', NULL, 0, "print the commands that are run", 0},
     {0},
 };
 

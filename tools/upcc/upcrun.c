@@ -24,13 +24,14 @@
 static const char usage[] =
     "Usage: tombolo upcrun [OPTIONS] PROGRAM [ARGUMENTS]\n\n"
     "Starts a UPC program as 'tombolo run' does.\n\n"
-    "  -n N, -np N     number of threads; not needed for a program compiled with -T\n"
+    "  -n N, -np N     number of threads (default: N of a program compiled with -T N)\n"
     "  -t, -show       print the command instead of running it\n"
-    "  -v              say what the launcher and the library do\n"
+    "  -v              print what the launcher and the library do\n"
     "  -bind-threads   bind each thread to processors of its own\n"
-    "  -version, -h    the version, this text\n\n"
-    "Other options of older launchers (-q, -N, -c, -p, -shared-heap, ...) are accepted.\n"
-    "UPCRUN_FLAGS holds options that come first.\n\n"
+    "  -version, -h    print the version, this text\n\n"
+    "Other options of older launchers (-q, -N, -c, -p, -shared-heap, ...) are accepted and "
+    "ignored.\n"
+    "The environment variable UPCRUN_FLAGS holds options that come before these.\n\n"
     "Example: tombolo upcrun -n 4 ./hello\n";
 
 struct upcrun {

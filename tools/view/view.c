@@ -32,23 +32,24 @@ struct view_options {
 };
 
 static const struct argp_option option_table[] = {
-    {"output", 'o', "PAGE.html", 0, "where the page goes (default: FILE with the ending .html)", 0},
-    {"summary", OPT_SUMMARY, NULL, 0, "print the findings as text, write no page", 0},
+    {"output", 'o', "PAGE.html", 0, "write the page here (default: FILE with the ending .html)", 0},
+    {"summary", OPT_SUMMARY, NULL, 0, "print the findings as text instead of a page", 0},
     {"diagram", OPT_DIAGRAM, "DRAWING.svg", 0,
-     "draw who computes, waits and sends in a stretch of time; write no page", 0},
+     "draw who computes, waits and sends in a stretch of time, instead of a page", 0},
     {"from", OPT_FROM, "TIME", 0,
-     "begin of the diagram, since the first event: 1.5ms, 20us (default: 0)", 0},
-    {"until", OPT_UNTIL, "TIME", 0, "end of the diagram (default: the last event)", 0},
+     "start of the diagram, counted from the first event: 1.5ms, 20us (default 0)", 0},
+    {"until", OPT_UNTIL, "TIME", 0,
+     "end of the diagram, counted likewise (default: the last event)", 0},
     {"title", OPT_TITLE, "TEXT", 0, "title of the page (default: the program, or FILE)", 0},
     {"version", OPT_VERSION, NULL, 0, "print the version", 0},
     {0},
 };
 
 static const char doc[] =
-    "Reads a trace that 'tombolo run --trace FILE' has written (several files: those of the ranks "
-    "of one job) and writes one HTML page, which a browser opens from disk without a network: "
-    "timeline, communication matrix, who waits for whom and why, critical path, sizes and "
-    "latencies, overlap, and advice.\v"
+    "Make one HTML page of a trace that 'tombolo run --trace FILE' has written. Several files are "
+    "those of the ranks of one job. A browser opens the page from disk, without a network. It "
+    "shows a timeline, a communication matrix, who waits for whom and why, the critical path, "
+    "sizes and latencies, overlap, and advice.\v"
     "Examples:\n"
     "  tombolo run -n 4 --trace out.json ./prog && tombolo view out.json\n"
     "  tombolo view --summary out.json\n"

@@ -112,17 +112,16 @@ static error_t parse_ps(int key, char *arg, struct argp_state *state) {
 
 int tool_ps_main(int argc, char **argv) {
   static const struct argp_option options[] = {
-      {"ranks", 'r', NULL, 0, "a line for each rank, too", 0},
+      {"ranks", 'r', NULL, 0, "also print a line for each rank", 0},
       {"version", OPT_VERSION, NULL, 0, "print the version", 0},
       {0}};
   static const char doc[] =
-      "Show the jobs of this user that run on this machine, or of which a part does."
+      "Show the jobs of this user that run on this machine, whole or in part."
       "\v"
-      "JOB is the process number of the launcher, or of the job's agent where the launcher is on "
-      "another machine; `tombolo why` knows the job by it. MEMORY is what the ranks have to "
-      "themselves, and their parts of what they share. MESSAGES counts what has passed through "
-      "shared memory, in slots of 64 bytes; NETWORK the messages sent to other hosts, RESENT the "
-      "packets that had to be sent again.";
+      "JOB is the process number of the launcher, or of the job's agent where the launcher runs on "
+      "another machine; 'tombolo why' takes it. MEMORY is the private memory of the ranks and "
+      "their share of shared memory. MESSAGES counts slots of 64 bytes that have passed through "
+      "shared memory, NETWORK the messages sent to other hosts, RESENT the retransmitted packets.";
   static const struct argp parser = {options, parse_ps, NULL, doc, 0, 0, 0};
   struct tmb_job_found *jobs;
   bool ranks = false;

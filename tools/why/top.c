@@ -284,19 +284,18 @@ static bool watch(struct top *t) {
 
 int tool_top_main(int argc, char **argv) {
   static const struct argp_option options[] = {
-      {"interval", 'i', "TIME", 0, "read again after this time (default 1 s)", 0},
-      {"count", 'n', "N", 0, "end after N frames", 0},
+      {"interval", 'i', "TIME", 0, "time between two frames (default 1 s)", 0},
+      {"count", 'n', "N", 0, "end after N frames (default: when the job ends)", 0},
       {"version", OPT_VERSION, NULL, 0, "print the version", 0},
       {0}};
   static const char doc[] =
-      "Show what the ranks of a running job do, again and again."
+      "Show what the ranks of a running job do, until the job ends."
       "\v"
-      "JOB is the number of its launcher's process or of a rank's, see 'tombolo ps'; not needed if "
-      "there is only one. MSG/s counts slots of 64 bytes that pass through shared memory into a "
-      "rank, and messages that it sends to other hosts; NET B/s what goes to and comes from these; "
-      "RESENT the packets that had to be sent again. Keys: q quits, s takes another order, arrows "
-      "and pages move. Into a file or a pipe go plain frames. No rank is asked or stopped. Ends "
-      "with the job.";
+      "JOB is the process number of the launcher or of a rank, see 'tombolo ps'; it may be left "
+      "out when there is only one job. MSG/s counts slots of 64 bytes that pass through shared "
+      "memory into a rank, and messages that it sends to other hosts. NET B/s counts the bytes to "
+      "and from other hosts, RESENT the retransmitted packets. Keys: q quits, s changes the order, "
+      "arrows and pages scroll. A file or a pipe gets plain frames. No rank is interrupted.";
   static const struct argp parser = {options, parse_top, "[JOB]", doc, 0, 0, 0};
   struct top t = {.interval_ns = UINT64_C(1000000000)};
   struct tmb_job_found *jobs = NULL;

@@ -113,24 +113,25 @@ static int explain(const struct tmb_ctl *ctl, const struct why_options *o) {
 
 int tool_why_main(int argc, char **argv) {
   static const struct argp_option options[] = {
-      {"interval", 'i', "TIME", 0, "read the pages twice, so far apart (default 0.5 s)", 0},
-      {"all", OPT_ALL, NULL, 0, "a line for each rank, also where they are alike", 0},
-      {"stacks", OPT_STACKS, NULL, 0,
-       "where in the program each rank of this machine is, by eu-stack or gdb, which stop it for "
-       "some tenths of a second; without this option of up to four ranks of a job that hangs",
+      {"interval", 'i', "TIME", 0, "time between two readings of the job's state (default 0.5 s)",
        0},
-      {"no-stacks", OPT_NO_STACKS, NULL, 0, "do not search for that in a job that hangs", 0},
+      {"all", OPT_ALL, NULL, 0, "print a line for each rank, also for ranks that wait alike", 0},
+      {"stacks", OPT_STACKS, NULL, 0,
+       "print the call stack of each rank of this machine, by eu-stack or gdb, which stops a rank "
+       "for "
+       "some tenths of a second (default: stacks of up to four ranks of a job that hangs)",
+       0},
+      {"no-stacks", OPT_NO_STACKS, NULL, 0, "print no call stacks, also in a job that hangs", 0},
       {"version", OPT_VERSION, NULL, 0, "print the version", 0},
       {0}};
   static const char doc[] =
       "Say what each rank of a job waits for, who waits for whom, and which call is missing."
       "\v"
-      "JOB is the number of its launcher's process or of a rank's, see 'tombolo ps'; not needed if "
-      "there is only one. No rank is asked, and none is stopped that can go on, save by --stacks. "
-      "Exit code: 0 the ranks go on; 3 the job "
-      "hangs; "
-      "4 ranks wait for others that run their own code, perhaps in an endless loop, sleep in a "
-      "system call, or do not answer on the network; 1 there is no such job; 2 wrong options.";
+      "JOB is the process number of the launcher or of a rank, see 'tombolo ps'; it may be left "
+      "out when there is only one job. Only --stacks stops ranks that still make progress.\n\n"
+      "Exit code: 0 the ranks make progress; 1 there is no such job; 2 wrong options; 3 the job "
+      "hangs; 4 ranks wait for others that run their own code (perhaps in an endless loop), sleep "
+      "in a system call, or do not answer on the network.";
   static const struct argp parser = {options, parse_why, "[JOB]", doc, 0, 0, 0};
   struct why_options o = {.interval_ns = 500000000};
   struct tmb_job_found *jobs = NULL;

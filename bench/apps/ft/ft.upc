@@ -335,17 +335,17 @@ static const struct {
   const char *name, *value, *help; /* value NULL: the option takes none */
 } known[] = {
     {'c', "class", "S|W|A|B|C", "problem size (default S)"},
-    {'g', "grid", "TYxTZ", "process grid: 1xTHREADS, the only one here"},
-    {'s', "schedule", "NAME", "bulk (or packed), nb (or slabs), signal (or slabs-signal), all"},
-    {'f', "form", "NAME", "the same"},
+    {'g', "grid", "TYxTZ", "process grid; only 1xTHREADS is possible (default)"},
+    {'s', "schedule", "NAME", "bulk (or packed), nb (or slabs), signal (or slabs-signal), all (default)"},
+    {'f', "form", "NAME", "another name of --schedule"},
     {'i', "iterations", "N", "iterations, 1 to 1000000 (default as published)"},
-    {'r', "runs", "N", "runs of each form, of which the fastest counts, 1 to 1000000 (default 1)"},
+    {'r', "runs", "N", "runs of each form, 1 to 1000000 (default 1); the fastest counts"},
     {'j', "json", "FILE", "write results as JSON to FILE, or - for standard output"},
-    {'P', "fft-plan", "estimate|measure", "how FFTW plans (default measure)"},
+    {'P', "fft-plan", "estimate|measure", "effort of FFTW's planner (default measure)"},
     {'w', "warmup", NULL, "run one untimed iteration first"},
-    {'q', "quiet", NULL, "print only one result line a form"},
+    {'q', "quiet", NULL, "print only one result line for each form"},
     {'e', "inject-error", NULL, "flip one input value: the verification must fail"},
-    {'l', "list", NULL, "show the classes and the forms"},
+    {'l', "list", NULL, "list the classes and the forms"},
     {'h', "help", NULL, "show this help"},
 };
 enum { KNOWN = sizeof known / sizeof known[0] };

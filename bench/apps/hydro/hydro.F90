@@ -452,10 +452,10 @@ contains
   subroutine help()
     character(*), parameter :: nl = new_line('a')
     call app_help('Compressible hydrodynamics, Lagrangian step and remap' // nl // nl // &
-      '  CELLS_X CELLS_Y  Cells in x and y (default 240 240; from 2 for each image)' // nl // &
-      '  STEPS            Steps (default 50; from 1)' // nl // &
+      '  CELLS_X CELLS_Y  Cells in x and y (default 240 240, at least 2 for each image)' // nl // &
+      '  STEPS            Steps (default 50, at least 1)' // nl // &
       '  PROBLEM          blast, tube (shock tube in x) or corner (default blast)' // nl // &
-      '  FORM             One form only, of those below (default all of them)' // nl // nl // 'Forms:' // nl // &
+      '  FORM             Run one form only, of those below (default all)' // nl // nl // 'Forms:' // nl // &
       '  all       sync all' // nl // '  images    sync images with the neighbours' // nl // &
       '  events    event post and event wait' // nl // '  attached  the assignment is the post: event_attach')
   end subroutine
