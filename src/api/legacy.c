@@ -142,7 +142,7 @@ void gasnet_QueryGexObjects(gex_Client_t *client_p, gex_EP_t *endpoint_p, gex_TM
 int gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t *srcindex) {
   TMB_CHECK(token && token->magic == TMB_MAGIC_TOKEN,
             "gasnet_AMGetMsgSource: argument token (%p) belongs to no running handler; a token is "
-            "dead once its handler has returned",
+            "invalid once its handler has returned",
             (void *)token);
   if (!srcindex)
     return tmb_refuse("gasnet_AMGetMsgSource", GASNET_ERR_BAD_ARG, "argument srcindex is NULL");

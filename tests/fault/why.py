@@ -143,13 +143,13 @@ def ps(launch):
 
 
 def by_rank():
-    """A job is known by the process of any of its ranks, too; another number is no job."""
+    """A job is known by the process of any of its ranks, too; another number is not a job."""
     job = Job(2, [HANGS, "barrier"])
     pids = job.ready()
     done = subprocess.run([TOMBOLO, "why", str(pids[1])], capture_output=True, text=True)
     check(done.returncode in (PROGRESS, HANG), done.returncode, done.stdout, done.stderr)
     done = subprocess.run([TOMBOLO, "why", str(os.getpid())], capture_output=True, text=True)
-    check(done.returncode == 1 and "is no job" in done.stderr, done.returncode, done.stderr)
+    check(done.returncode == 1 and "is not a job" in done.stderr, done.returncode, done.stderr)
     end(job)
 
 

@@ -228,7 +228,7 @@ static uint64_t hash_file(const char *path) {
 static int prepare(struct agent *a) {
   const struct tree_job *job = &a->tree.job;
   if (chdir(job->folder) != 0) {
-    tmb_print("there is no folder %s (%s); use --cwd, or make it", job->folder, strerror(errno));
+    tmb_print("folder %s does not exist (%s); make it, or use --cwd", job->folder, strerror(errno));
     return TOOL_EXIT_FAILED;
   }
   int rc = run_check_settings();

@@ -228,13 +228,13 @@ static pid_t start_job(const struct bench_options *o, const struct bench_job *jo
   int ends[2];
   fflush(NULL);
   if (pipe2(ends, O_CLOEXEC) != 0) {
-    tmb_print("bench: no pipe: %s", strerror(errno));
+    tmb_print("bench: cannot make a pipe: %s", strerror(errno));
     return -1;
   }
   const pid_t pid = fork();
   if (pid == 0) exec_job(o, job, ends[1]);
   if (pid < 0) {
-    tmb_print("bench: no process: %s", strerror(errno));
+    tmb_print("bench: cannot start a process: %s", strerror(errno));
     close(ends[0]);
   }
   close(ends[1]);

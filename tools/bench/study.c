@@ -74,8 +74,8 @@ int tool_study_main(int argc, char **argv) {
   char *const root = dirname(dirname(tree));
   snprintf(script, sizeof script, "%s/share/tombolo/study/bench/study.py", root);
   if (access(script, R_OK)) {
-    tmb_print("study: no %s: %s; install the measuring programs too (TMB_BENCH=ON)", script,
-              strerror(errno));
+    tmb_print("study: cannot find %s: %s; install the measuring programs too (TMB_BENCH=ON)",
+              script, strerror(errno));
     return TOOL_EXIT_FAILED;
   }
   return start(root, script, argc, argv);

@@ -57,7 +57,7 @@ void run_live_begin(struct run_live *live, const struct tmb_launch *launch) {
   const pid_t parent = getpid();
   *live = (struct run_live){{-1, -1}, -1, -1};
   if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-    tmb_print("run: --live: standard input or output is no terminal, so nothing is shown; use "
+    tmb_print("run: --live: standard input or output is not a terminal, so nothing is shown; use "
               "'tombolo top %d' in one",
               (int)parent);
     return;

@@ -31,7 +31,7 @@ int tool_sim_main(int argc, char **argv) {
     tmb_print("sim: %s: %s", path, strerror(errno));
     return TOOL_EXIT_NOT_EXECUTABLE;
   }
-  tmb_print("sim: the simulator is not there: it is built where SimGrid is (package "
-            "libsimgrid-dev); install that and build again");
+  tmb_print("sim: the simulator is not installed: it is built where SimGrid is (package "
+            "libsimgrid-dev); install it and build again");
   return TOOL_EXIT_NOT_FOUND;
 }

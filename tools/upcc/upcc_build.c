@@ -334,7 +334,7 @@ int upcc_build(struct upcc *u) {
   const char **objects = calloc(u->sources.count + 1, sizeof *objects);
   u->temporary = upcc_format(tmp, "/upcc-XXXXXX", "");
   if (!objects || (!u->only_show && !mkdtemp(u->temporary))) {
-    tmb_print("upcc: no temporary folder %s: %s", u->temporary, strerror(errno));
+    tmb_print("upcc: cannot make a temporary folder %s: %s", u->temporary, strerror(errno));
     return TOOL_EXIT_FAILED;
   }
   if (u->sources.count == 0 && u->link.count == 0) {

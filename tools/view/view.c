@@ -126,7 +126,7 @@ static int load_all(struct view_trace *t, const struct view_options *o) {
     const int rc = view_load(t, text, bytes, why);
     free(text);
     if (rc == 0) continue;
-    tmb_print("view: %s is no trace: %s; name a file of 'tombolo run --trace FILE'", o->file[i],
+    tmb_print("view: %s is not a trace: %s; name a file of 'tombolo run --trace FILE'", o->file[i],
               why);
     return -1;
   }

@@ -46,7 +46,7 @@ const struct tmb_ctl *why_choose(const struct tmb_job_found *jobs, int count, co
   else if (!text)
     tmb_print("%s: %d jobs are running; give the number of one, see 'tombolo ps'", command, found);
   else
-    tmb_print("%s: %s is no job; give the number of a launcher or of a rank's process, see "
+    tmb_print("%s: %s is not a job; give the number of a launcher or of a rank's process, see "
               "'tombolo ps'",
               command, text);
   return NULL;

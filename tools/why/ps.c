@@ -129,7 +129,7 @@ int tool_ps_main(int argc, char **argv) {
   if (argp_parse(&parser, argc, argv, 0, NULL, &ranks) != 0) return TOOL_EXIT_USAGE;
   const int count = tmb_jobs_find(&jobs);
   if (count < 0) {
-    tmb_print("ps: the processes of this machine cannot be listed (/proc is not there)");
+    tmb_print("ps: the processes of this machine cannot be listed (/proc is missing)");
     return TOOL_EXIT_FAILED;
   }
   printf("%-8s %5s %5s %10s %10s %12s %12s  %-24s %s\n", "JOB", "RANKS", "HOSTS", "AGE", "MEMORY",

@@ -207,7 +207,7 @@ static int make_watch(struct watch *w, struct tmb_ctl *ctl, int ctl_fd) {
 struct watch *tmb_adopt_open(int ctl_fd, int arena_fd) {
   struct tmb_ctl *ctl = map_control(ctl_fd);
   if (!ctl) {
-    tmb_print("watch: descriptor %d is no control block", ctl_fd);
+    tmb_print("watch: descriptor %d is not the control block of a job", ctl_fd);
     return NULL;
   }
   struct watch *w = calloc(1, sizeof *w);

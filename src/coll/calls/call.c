@@ -22,7 +22,7 @@ static void user_operands(struct tmb_coll_call *call, const struct tmb_coll_oper
     tmb_fatal_nopos("%s: argument dt_sz is 0; pass the bytes of an element", call->name);
   const size_t fixed = tmb_reduce_type_bytes(o->dt);
   if (o->dt != GEX_DT_USER && fixed == 0)
-    tmb_fatal_nopos("%s: argument dt is 0x%x, which is no data type", call->name, o->dt);
+    tmb_fatal_nopos("%s: argument dt is 0x%x, which is not a data type", call->name, o->dt);
   if (fixed && fixed != o->dt_sz)
     tmb_fatal_nopos("%s: argument dt_sz is %zu, but an element of dt 0x%x has %zu bytes",
                     call->name, o->dt_sz, o->dt, fixed);
@@ -36,7 +36,7 @@ static void builtin_operands(struct tmb_coll_call *call, const struct tmb_coll_o
       tmb_fatal_nopos("%s: argument op is 0x%x; with GEX_DT_USER it must be GEX_OP_USER or USER_NC",
                       call->name, o->op);
     if (!tmb_reduce_type_bytes(o->dt))
-      tmb_fatal_nopos("%s: argument dt is 0x%x, which is no data type", call->name, o->dt);
+      tmb_fatal_nopos("%s: argument dt is 0x%x, which is not a data type", call->name, o->dt);
     if (o->op & OPS_INTEGER)
       tmb_fatal_nopos("%s: argument op is 0x%x, which is defined for integers only; dt is 0x%x",
                       call->name, o->op, o->dt);

@@ -54,10 +54,11 @@ static char *read_file(const char *path) {
   if (ferror(file)) tmb_wrong_setting("TOMBOLO_COLL_TABLE=%s: %s", path, strerror(errno));
   if (bytes == TABLE_BYTES_MAX)
     tmb_wrong_setting(
-        "TOMBOLO_COLL_TABLE=%s: %d bytes or more, which is no table of `tombolo tune`", path,
+        "TOMBOLO_COLL_TABLE=%s: %d bytes or more, which is not a table of `tombolo tune`", path,
         TABLE_BYTES_MAX);
   if (memchr(text, 0, bytes))
-    tmb_wrong_setting("TOMBOLO_COLL_TABLE=%s: no text, so no table of `tombolo tune`", path);
+    tmb_wrong_setting("TOMBOLO_COLL_TABLE=%s: not a text file, so not a table of `tombolo tune`",
+                      path);
   fclose(file);
   text[bytes] = 0;
   return text;

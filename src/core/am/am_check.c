@@ -78,7 +78,7 @@ void tmb_am_check_token(const char *call, gex_Token_t token) {
   if (!token) tmb_fatal_nopos("%s: argument token is NULL", call);
   if (token->magic != TMB_MAGIC_TOKEN)
     tmb_fatal_nopos(
-        "%s: argument token (%p) belongs to no running handler; a token is dead once its "
+        "%s: argument token (%p) belongs to no running handler; a token is invalid once its "
         "handler has returned",
         call, (void *)token);
   const struct tmb_thread *t = tmb_thread();

@@ -70,7 +70,7 @@ static void check_live(const char *call, gex_Token_t token) {
   tmb_check_ready_at(call);
   if (!token || token->magic != TMB_MAGIC_TOKEN)
     tmb_fatal_nopos(
-        "%s: argument token (%p) belongs to no running handler; a token is dead once its "
+        "%s: argument token (%p) belongs to no running handler; a token is invalid once its "
         "handler has returned",
         call, (void *)token);
 }

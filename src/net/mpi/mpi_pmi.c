@@ -220,7 +220,7 @@ static bool start(struct server *s) {
   pthread_attr_t attr;
   char value[16];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
-    s->env->up->print("mpi: no socket pair: %s", strerror(errno));
+    s->env->up->print("mpi: cannot make a socket pair: %s", strerror(errno));
     return false;
   }
   s->fd = pair[0];
@@ -233,7 +233,7 @@ static bool start(struct server *s) {
   pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
   const int rc = pthread_create(&thread, &attr, run, s);
   pthread_attr_destroy(&attr);
-  if (rc) s->env->up->print("mpi: no thread: %s", strerror(rc));
+  if (rc) s->env->up->print("mpi: cannot start a thread: %s", strerror(rc));
   return rc == 0;
 }
 #endif

@@ -169,7 +169,7 @@ void ofi_signal_message(struct tmb_net *net, const struct ofi_head *head, const 
   memcpy(&change, payload, sizeof change);
   void *const word = net->env.up->target(head->src, change.addr, sizeof(uint64_t));
   if (!word || change.addr % sizeof(uint64_t) || change.op > TMB_SIGNAL_ADD)
-    net->env.up->fatal("ofi: rank %u names a signal at 0x%llx, which is no word of a segment",
+    net->env.up->fatal("ofi: rank %u names a signal at 0x%llx, which is not a word of a segment",
                        head->src, (unsigned long long)change.addr);
   net->env.up->signal(word, change.op, change.value);
 }

@@ -114,7 +114,7 @@ static int meet(const struct tmb_net_env *env, struct plan *plan) {
   env->allgather(env->ctx, &card, sizeof card, plan->cards);
   for (uint32_t i = 0; i < env->size; i++)
     if (plan->cards[i].byte_order != UDP_BYTE_ORDER) {
-      up->print("udp: rank %u has no network, or another byte order than this host", i);
+      up->print("udp: rank %u has no network, or a different byte order from this host", i);
       return TMB_E_UNSUPPORTED;
     }
   if (!guards_agree(env, plan) || !streams_agree(env, plan)) return TMB_E_UNSUPPORTED;
@@ -136,7 +136,7 @@ static int listen_there(const struct tmb_net_env *env, struct plan *plan) {
               strerror(errno));
   if (plan->mode != UDP_STREAM_NEVER) plan->stream = udp_stream_open(own, &plan->choice, &ports);
   if (plan->mode != UDP_STREAM_NEVER && !plan->stream)
-    up->print("udp: no socket for connections can be opened: %s; TOMBOLO_UDP_STREAM=0 does without",
+    up->print("udp: cannot open a socket for connections: %s; TOMBOLO_UDP_STREAM=0 does without",
               strerror(errno));
   env->allgather(env->ctx, &ports, sizeof ports, plan->ports);
   for (uint32_t i = 0; i < env->size; i++) {

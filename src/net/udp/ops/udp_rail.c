@@ -142,8 +142,8 @@ static void give_up(struct tmb_net *e, struct udp_peer *p, uint32_t r) {
   if (p->tx.main == r) p->tx.main = next;
   if (e->peers.rails_noted >> r & 1) return;
   e->peers.rails_noted |= 1u << r;
-  e->up->print("udp: nothing comes through to rank %u by rail %u (interface number %u that "
-               "TOMBOLO_UDP_INTERFACES leaves) any more; the others carry its packets",
+  e->up->print("udp: rank %u cannot be reached by rail %u (interface number %u of "
+               "TOMBOLO_UDP_INTERFACES) any more; other rails carry its packets",
                p->rank, r, r + 1);
 }
 
