@@ -139,12 +139,13 @@ def compare_pairs(folder, options, lab, budget):
     programs.update(compile_sides(folder, build, "net", [HERE / "net_mpi.c"], []))
     starts = launchers(["host0", "host1"] if lab else None, 2, build)
     rows = {side: {} for side in programs}
+    budget.share = 0.3  # a run has many rows, and there are few sides
     for _ in range(options.rounds):
         for side, program in programs.items():
             text = one_run(side, [*starts[side], program], lab, budget)
             for name, size, us in ROW.findall(text):
                 rows[side].setdefault((name, int(size)), []).append(float(us))
-    budget.save({"rounds": options.rounds, "records": show(rows, list(programs))})
+        budget.save({"rounds": options.rounds, "records": show(rows, list(programs))})
 
 
 def compare_ft(folder, options, lab, budget):
