@@ -71,7 +71,7 @@
 /* Orders only the compiler. */
 #define tmb_fence_compiler() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-/* Tells the processor that this is a spin loop. */
+/* Hints to the processor that this is a spin loop. */
 static inline void tmb_cpu_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

@@ -35,8 +35,8 @@
 #define TMB_NO_TSAN                    __attribute__((no_sanitize("thread")))
 
 /*
- * Tell the thread sanitizer of an order that another process provides (a buffer or slot comes back
- * through it): what was done before TMB_TSAN_RELEASE(p) is visible after TMB_TSAN_ACQUIRE(p).
+ * Declare to the thread sanitizer an order that another process provides (a buffer or slot comes
+ * back through it): what was done before TMB_TSAN_RELEASE(p) is visible after TMB_TSAN_ACQUIRE(p).
  */
 #if defined(__SANITIZE_THREAD__)
 void __tsan_acquire(void *addr);

@@ -239,7 +239,7 @@ static void is_alone_without_a_launcher(void **state) {
 }
 
 /* What the settings ask at load, before the process is a rank. */
-static void tells_who_speaks(void **state) {
+static void names_who_speaks(void **state) {
   (void)state;
   static const struct {
     const char *text;
@@ -294,7 +294,7 @@ int main(void) {
   tmb_env_unset("GASNET_PSHM_NODES");
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(formats_rank_lists),
-      cmocka_unit_test(tells_who_speaks),
+      cmocka_unit_test(names_who_speaks),
       cmocka_unit_test(writes_what_it_reads),
       cmocka_unit_test(reports_are_held_back),
       cmocka_unit_test(keeps_own_and_imposed_ends_apart),

@@ -36,7 +36,7 @@ int tmb_refuse(const char *call, int code, const char *fmt, ...) {
   return code;
 }
 
-/* The client has not looked at what gex_Client_Init returned. */
+/* The client has not checked what gex_Client_Init returned. */
 static void end_after_failure(void) {
   if (tmb_job.state == TMB_JOB_FAILED) exit(EXIT_FAILURE);
 }

@@ -24,7 +24,7 @@
 #define MEASURE_NS  5000000u
 #define CLOCK_EVERY 64u
 
-/* Look at a word until it has a value, until a time. Returns whether it has. */
+/* Read a word until it has a value, until a time. Returns whether it has. */
 static bool await(const uint64_t *word, uint64_t value, uint64_t until) {
   for (;;) {
     for (uint32_t i = 0; i < CLOCK_EVERY; i++)

@@ -136,7 +136,7 @@ static int send_piece(struct cut *c) {
   struct tmb_am_out out = {.peer = tmb_jobrank(v->tm, v->rank),
                            .category = TMB_AM_MEDIUM,
                            .handler = v->is_get               ? TMB_KIT_VIS_GET
-                                      : v->completion.handler ? TMB_KIT_VIS_PUT_TELL
+                                      : v->completion.handler ? TMB_KIT_VIS_PUT_NOTIFY
                                                               : TMB_KIT_VIS_PUT,
                            .route = tmb_am_route(v->tm, v->rank),
                            .immediate = (v->flags & GEX_FLAG_IMMEDIATE) && c->at == 0,

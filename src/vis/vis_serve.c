@@ -143,7 +143,7 @@ static void on_put(const struct tmb_am_in *in) {
   tmb_kit_ack(in->src, h.owner, h.category);
 }
 
-static void on_put_tell(const struct tmb_am_in *in) {
+static void on_put_notify(const struct tmb_am_in *in) {
   const struct tmb_vis_head h = place(in);
   if (h.handler && tmb_kit_last_piece(in->src, h.id, h.total, h.bytes))
     deliver(in, h.handler, (char *)in->payload + sizeof h, h.completion_bytes);
@@ -179,7 +179,7 @@ static void on_get(const struct tmb_am_in *in) {
 
 static const struct tmb_layer_handler handlers[] = {
     {TMB_KIT_VIS_PUT, TMB_TAKES_MEDIUM | TMB_BY_THREAD, 0, sizeof(struct tmb_vis_head), on_put},
-    {TMB_KIT_VIS_PUT_TELL, TMB_TAKES_MEDIUM, 0, sizeof(struct tmb_vis_head), on_put_tell},
+    {TMB_KIT_VIS_PUT_NOTIFY, TMB_TAKES_MEDIUM, 0, sizeof(struct tmb_vis_head), on_put_notify},
     {TMB_KIT_VIS_GET, TMB_TAKES_MEDIUM | TMB_BY_THREAD, 0, sizeof(struct tmb_vis_head), on_get},
     {TMB_KIT_VIS_COMPLETION, TMB_TAKES_MEDIUM, 1, 0, on_completion},
     {0}};

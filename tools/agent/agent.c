@@ -426,7 +426,7 @@ static int run_ranks(struct agent *a) {
   return code;
 }
 
-/* The link to the node above: standard input and output, out of the way. */
+/* The link to the node above: standard input and output, on other descriptors. */
 static void take_link(struct agent *a) {
   char greeting[128];
   const int in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, FD_FLOOR);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Questions about a job and their way through the tree of agents, see look.h.
+ * Questions about a job and their path through the tree of agents, see look.h.
  *
  * Owns: struct look. Called as look.h says. Calls: tree, link, boot's snapshot, sockets.
  * Invariants: one snapshot at a time; a question that comes meanwhile gets the next one.
@@ -242,7 +242,7 @@ bool look_now(struct tree *t, struct tmb_snapshot *s) {
 /* ---- frames */
 
 /* An agent sends what it reads. */
-static void tell_seen(struct tree *t, const struct frame *f) {
+static void send_seen(struct tree *t, const struct frame *f) {
   struct tmb_snapshot s;
   struct pack p = {0};
   if (t->launch && tmb_snapshot_take(&s, t->launch->ctl, f->b & LOOK_MEMORY) == 0) {
@@ -273,7 +273,7 @@ static void view_came(struct look *l, const struct frame *f) {
 void look_frame(struct tree *t, const struct frame *f) {
   if (!t->look) return;
   switch (f->type) {
-  case FRAME_LOOK: tell_seen(t, f); break;
+  case FRAME_LOOK: send_seen(t, f); break;
   case FRAME_SEEN: seen_came(t->look, f); break;
   case FRAME_VIEW: view_came(t->look, f); break;
   case FRAME_ASK:

@@ -36,7 +36,7 @@ static double *sorted_copy(const double *values, size_t count) {
   return copy;
 }
 
-/* Figure over floor, or the other way round for bandwidths. */
+/* Figure over floor, or floor over figure for bandwidths. */
 static double ratio_of(const struct bench_figure *f, double figure, double floor) {
   return f->more ? floor / figure : figure / floor;
 }

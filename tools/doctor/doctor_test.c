@@ -139,7 +139,7 @@ static void missing_programs_are_found(void **state) {
   expect("error", "ssh", "TOMBOLO_SSH");
 }
 
-static void compilers_tell_their_version(void **state) {
+static void compilers_print_their_version(void **state) {
   (void)state;
   write_program("cc", "echo 'cc of the test 1.2'; echo more");
   write_program("gfortran", "echo 9.4.0");
@@ -286,7 +286,7 @@ int main(void) {
       cmocka_unit_test(limits_are_checked),
       cmocka_unit_test(refused_calls_are_found),
       cmocka_unit_test(missing_programs_are_found),
-      cmocka_unit_test(compilers_tell_their_version),
+      cmocka_unit_test(compilers_print_their_version),
       cmocka_unit_test(hosts_are_asked),
       cmocka_unit_test(facts_are_judged),
       cmocka_unit_test(interfaces_are_judged),

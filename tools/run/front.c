@@ -56,7 +56,7 @@ int front_open(struct front *f, struct tree *tree, struct run_label *label) {
 /* ---- output */
 
 /* Reports to agents how much of theirs has been delivered. */
-static void tell_taken(struct front *f, uint32_t sink, size_t bytes) {
+static void send_taken(struct front *f, uint32_t sink, size_t bytes) {
   struct front_sink *s = &f->sink[sink];
   while (bytes > 0 && s->owners.at < s->owners.bytes) {
     struct owner o;
@@ -108,7 +108,7 @@ static void write_sink(struct front *f, uint32_t sink) {
       return;
     }
     s->text.at += (size_t)n;
-    tell_taken(f, sink, (size_t)n);
+    send_taken(f, sink, (size_t)n);
   }
   if (s->text.at == s->text.bytes) s->text.at = s->text.bytes = 0;
 }

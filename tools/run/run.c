@@ -299,7 +299,7 @@ static int supervise(struct run *run) {
 }
 
 /* The ranks have ended: write and print what they have left. */
-static void tell_end(const struct run *run) {
+static void notify_end(const struct run *run) {
   struct run_stats stats;
   const struct tmb_ctl *ctl = run->launch.ctl;
   tmb_trace_write_here(ctl, run->options.argv);
@@ -326,7 +326,7 @@ static int start(struct run *run) {
   if (rank >= 0 && rank != TMB_LAUNCH_PARENT) run_exec(run, (uint32_t)rank);
   const int code = rank == TMB_LAUNCH_PARENT ? supervise(run) : TOOL_EXIT_FAILED;
   if (run->options.live) run_live_end(&live);
-  if (rank == TMB_LAUNCH_PARENT) tell_end(run);
+  if (rank == TMB_LAUNCH_PARENT) notify_end(run);
   tmb_launch_close(launch);
   free(launch->host_of);
   return code;

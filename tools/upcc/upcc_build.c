@@ -254,7 +254,7 @@ static char *folder_of(const struct upcc *u, size_t i) {
   return upcc_format(u->temporary, "/", number);
 }
 
-/* Files on the way from one source to its object. */
+/* Files between one source and its object. */
 struct files {
   const char *preprocessed, *c, *object;
 };

@@ -4,7 +4,7 @@
  *
  * Owns: declarations of top_screen.c. Called by top.c. Calls: termios. Invariants: between open and
  * close the terminal's former contents and modes are kept, and close brings them back; close is
- * called on every way out, also after signals that end the command.
+ * called at every end, also after signals that end the command.
  */
 #ifndef TMB_TOOL_WHY_TOP_SCREEN_H
 #define TMB_TOOL_WHY_TOP_SCREEN_H

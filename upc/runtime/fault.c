@@ -4,7 +4,7 @@
  *
  * Owns: the handlers of SIGSEGV and SIGBUS. Called by start.c, far.c and the kernel. Calls:
  * addr2line as a child process, libc. Invariants: accesses test nothing, the address that faulted
- * tells; the handlers only add their message, then the ones that were there before do what they
+ * says; the handlers only add their message, then the ones that were there before do what they
  * would have done; where these signals are left alone (GASNET_NO_CATCH_SIGNAL) there are none.
  */
 #include "rt.h"

@@ -78,7 +78,7 @@ GEXX_TOOLS_INLINE void gasnett_weak_rmb(void) {
 #endif
 }
 
-/* Tells the CPU that this is a spin loop; also a compiler fence. */
+/* Hints to the CPU that this is a spin loop; also a compiler fence. */
 GEXX_TOOLS_INLINE void gasnett_spinloop_hint(void) {
 #if defined(__x86_64__) || defined(__i386__)
   __asm__ __volatile__("pause" : : : "memory");

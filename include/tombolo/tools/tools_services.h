@@ -103,7 +103,7 @@ typedef struct {
  * one. */
 GEXX_API extern gasnett_backtrace_type_t gasnett_backtrace_user;
 
-/* Tell the library which executable backtraces are about; NULL: find out. */
+/* Set which executable backtraces are about; NULL: find out. */
 GEXX_API void gasnett_backtrace_init(const char *exename);
 /* Write a backtrace of the calling thread. Returns 0 on success. */
 GEXX_API int gasnett_print_backtrace(int fd);

@@ -86,7 +86,7 @@ static bool is_other(const struct losses *l, uint32_t h, uint32_t g) {
 }
 
 /* The first rank of host h that gets no answer from a rank of host g. */
-static void tell_pair(const struct losses *l, uint32_t h, uint32_t g, FILE *out) {
+static void print_pair(const struct losses *l, uint32_t h, uint32_t g, FILE *out) {
   char from[TMB_WORDS_NAME], to[TMB_WORDS_NAME];
   for (uint32_t r = 0; r < l->s->size; r++) {
     uint32_t peer, ms;
@@ -102,8 +102,8 @@ static void tell_pair(const struct losses *l, uint32_t h, uint32_t g, FILE *out)
 }
 
 /* Several hosts lose host g. */
-static void tell_host(const struct losses *l, uint32_t g, uint32_t count, uint32_t heard,
-                      FILE *out) {
+static void print_host(const struct losses *l, uint32_t g, uint32_t count, uint32_t heard,
+                       FILE *out) {
   const uint32_t hears = hears_ms(l, g), most = hears == UINT32_MAX ? heard : TMB_MAX(heard, hears);
   fprintf(out, "%u hosts get no answer from %s for %.1f s: %s\n", count, l->s->host_name[g],
           (double)most / 1000.0, direction(l, g, heard));
@@ -119,14 +119,14 @@ static void print_losses(const struct losses *l, FILE *out) {
   for (uint32_t g = 0; g < l->s->hosts; g++) {
     const uint32_t count = accusers(l, g, &ms);
     if (count > 1 && (ms > TMB_EXPLAIN_STALL_MS || hears_ms(l, g) > TMB_EXPLAIN_STALL_MS))
-      tell_host(l, g, count, ms, out);
+      print_host(l, g, count, ms, out);
   }
   for (uint32_t g = 0; g < l->s->hosts; g++) {
     if (accusers(l, g, &ms) != 1) continue;
     uint32_t h = 0;
     while (!*cell(l, h, g)) h++;
     if (accusers(l, h, &other_ms) > 1 || is_other(l, h, g)) continue; /* that one is cut off */
-    if (counts(l, h, g)) tell_pair(l, h, g, out);
+    if (counts(l, h, g)) print_pair(l, h, g, out);
   }
 }
 

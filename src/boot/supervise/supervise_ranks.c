@@ -38,7 +38,7 @@ static double seconds_since_start(const struct tmb_sup *s) {
   return (double)(tmb_os_now_ns() - s->l->ctl->start_ns) / (double)NS_PER_S;
 }
 
-static void tell_end(const struct tmb_sup *s, uint32_t flags) {
+static void notify_end(const struct tmb_sup *s, uint32_t flags) {
   tmb_sup_notify(s, &(struct tmb_sup_event){.kind = TMB_SUP_END,
                                             .code = s->code,
                                             .flags = flags | (s->failed ? TMB_SUP_FAILED : 0)});
@@ -122,7 +122,7 @@ void tmb_sup_enter_grace(struct tmb_sup *s) {
 void tmb_sup_begin_end(struct tmb_sup *s, uint32_t flags) {
   const bool first = s->phase == TMB_PHASE_RUNNING;
   tmb_sup_enter_grace(s);
-  if (first || s->failed) tell_end(s, flags);
+  if (first || s->failed) notify_end(s, flags);
 }
 
 /* "; ending the other 7 ranks" if there are any. */

@@ -44,7 +44,7 @@ enum tmb_kit_handler {
   TMB_KIT_MK_GET_SIGNAL,
   /* vis/wire.h */
   TMB_KIT_VIS_PUT,
-  TMB_KIT_VIS_PUT_TELL,
+  TMB_KIT_VIS_PUT_NOTIFY,
   TMB_KIT_VIS_GET,
   TMB_KIT_VIS_DATA,
   TMB_KIT_VIS_COMPLETION,

@@ -234,7 +234,7 @@ static int bring_up(const struct gexx_client_args *init) {
   return 0;
 }
 
-/* Initialisation has failed. A client that does not look at the error goes on with the objects that
+/* Initialisation has failed. A client that does not check the error goes on with the objects that
  * it gets: with checks on, each call finds that and ends the process. The inlines come to a call
  * because the team says of every rank that it is unmapped (docs/DECISIONS/0091). */
 static void give_up(void) {

@@ -98,7 +98,7 @@ static void arm_backstop(const struct timeval *after) {
 }
 
 /* The flush is slow: because of a slow reader it may go on, for any other reason it is given up.
- * Room at one look is no other reason: the reader has made it, and this thread, which has waited
+ * Room at one poll is no other reason: the reader has made it, and this thread, which has waited
  * for it, has not run yet. */
 static void on_backstop(int sig) {
   static const struct timeval tick = {.tv_sec = FLUSH_TICK_S}, look = {.tv_usec = FLUSH_LOOK_US};

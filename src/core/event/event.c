@@ -255,7 +255,7 @@ static struct tmb_thread *nbi_thread(const char *call, gex_EC_t mask, gex_Flags_
   return t;
 }
 
-/* Categories to look at: completion of puts includes their sources. */
+/* Categories to check: completion of puts includes their sources. */
 static uint32_t nbi_mask(gex_EC_t mask) {
   return (mask & GEX_EC_PUT ? mask | GEX_EC_LC : mask) & GEX_EC_ALL;
 }

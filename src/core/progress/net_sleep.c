@@ -4,12 +4,12 @@
  *
  * Owns: which thread sleeps, and how. Called by wait.c. Calls: the near engine's doorbells, the
  * conduit's wait_fds, os/poll and futex. The order is that of near_door.c: say "I sleep", fence,
- * ask the conduit what to wait for, look once more, sleep. Of the threads of a process one is in
+ * ask the conduit what to wait for, poll once more, sleep. Of the threads of a process one is in
  * poll and watches for all; the others sleep on a word that it changes when it leaves, whatever
  * woke it, and one of them takes its place. So the bell has one reader, and there is one time to
  * compare with when another thread starts a timer of the conduit and goes away. Invariants: while a
  * thread sleeps on the word, another one watches or the word has changed since; `until_ns` is never
- * later than the time at which the watching thread looks again.
+ * later than the time at which the watching thread polls again.
  */
 #include "core/progress/net_sleep.h"
 
@@ -34,7 +34,7 @@ static struct {
   uint32_t handed;   /* futex: grows when the place of the watching thread is free; atomic */
   bool watched;      /* a thread is in poll, or about to be; under the lock, as the next */
   bool settled;      /* it is in poll; before that it takes until_ns itself, and nobody rings */
-  uint64_t until_ns; /* when it looks again, as far as is known; UINT64_MAX: never */
+  uint64_t until_ns; /* when it polls again, as far as is known; UINT64_MAX: never */
 } sleepers = {.bell = -1, .until_ns = UINT64_MAX};
 
 void tmb_net_sleep_init(void) {

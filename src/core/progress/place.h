@@ -60,7 +60,7 @@ void tmb_place_begin(void);
  * Give the processor away, unless that was lately, again and again, to processes that compute: for
  * each yield the kernel charges a whole turn, so a thread that goes on yielding beside such
  * processes comes last again and again, but one that sleeps comes soon after it was woken. Returns
- * whether it yielded; if not, the caller sleeps next. Cost: two looks at the clock and a system
+ * whether it yielded; if not, the caller sleeps next. Cost: two reads of the clock and a system
  * call.
  */
 bool tmb_place_yield(void);

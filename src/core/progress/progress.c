@@ -17,7 +17,7 @@
 /* Loops of polls. Chosen 2026-11-22 (SHOW_POLLS 2026-11-24); `tombolo bench oversubscribed` shows
  * the effect of the spins. */
 #define SHOW_POLLS    1024u /* empty polls in a row before the status page says so, again */
-#define POLL_BATCH    32u   /* empty polls between looks at the clock */
+#define POLL_BATCH    32u   /* empty polls between reads of the clock */
 #define POLL_PAUSE_NS 300u  /* of other work between two polls: more, and it is no waiting */
 #define SPIN_NS_MIN   1000u /* polling before a yield, while yields bring what is waited for */
 #define SPIN_NS_FIRST 10000u

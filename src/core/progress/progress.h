@@ -4,7 +4,7 @@
  *
  * Owns: declarations of progress.c. Called by polls, by waits, and by sends that lack resources.
  * Returns of progress and of everything it calls are TMB_FOUND_ bits of message.h. Invariants:
- * TMB_FOUND_NOTHING means that this thread has looked at everything and nothing was there; whoever
+ * TMB_FOUND_NOTHING means that this thread has polled everything and nothing was there; whoever
  * could not look, because another thread has the lock, or could not go on for lack of a resource
  * that nobody announces, says TMB_FOUND_BUSY, and waits do not sleep for long then.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The pace of waits that spin: how soon a wait looks again.
+ * The pace of waits that spin: how soon a wait checks again.
  *
  * Owns nothing. Called by the wait loop. Calls: nothing but the processor's pause, whose length
  * differs between processors from 3 to 50 ns; what it takes here is measured at start-up. A wait

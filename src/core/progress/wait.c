@@ -4,12 +4,12 @@
  *
  * Owns: how long a wait spins, yields and sleeps. Called by every blocking operation. Calls:
  * progress.h, place.h, net_sleep.h, the engine's sleep. A step that finds nothing spins at first,
- * then yields a few times (not to processes that compute, place.h), then sleeps. The last look,
+ * then yields a few times (not to processes that compute, place.h), then sleeps. The last check,
  * when the intention to sleep is visible to everybody, says how long: without a limit if it found
  * nothing; not at all if it found something; for a short, growing time if another thread held a
  * lock that this one needed, because then this thread has not seen everything, and nobody may wake
  * it for what the other thread misses. Invariants: a wait samples progress_count before its
- * condition is evaluated, and sleeps only if the count is unchanged at the last look; so a
+ * condition is evaluated, and sleeps only if the count is unchanged at the last check; so a
  * condition that a handler made true, on any thread, is never slept over.
  */
 #include "core/progress/wait.h"
@@ -29,7 +29,7 @@
  * their effect, for WATCH_STEPS and WATCH_NS tombolo-bench-threads does. */
 #define LAST_NS        2000u      /* for each rank of this host: a turn on another processor */
 #define LAST_NS_MAX    50000u     /* of LAST_NS times ranks, at most */
-#define CLOCK_EVERY    8          /* idle steps between looks at the clock */
+#define CLOCK_EVERY    8          /* idle steps between reads of the clock */
 #define PHASE_HELD     UINT32_MAX /* wait->phase: the last step made progress */
 #define PHASE_WATCHES  (UINT32_MAX - 1) /* only other threads of this process made progress */
 /* Sleeps without a promised wake-up: length of the first one in ns; each further one is twice as
@@ -47,9 +47,9 @@
 #define THREADS_YIELDS 128u
 #define NET_NS         100000000u /* longest sleep with a conduit, whatever it says */
 #define SHOW_EVERY     0x10000u   /* idle steps of a wait that never sleeps, between its reports */
-#define WATCH_STEPS    128u       /* looks at what other threads do, before a wait yields to them */
-#define WATCH_NS       200000u    /* a rest while they make progress */
-#define RETRY_YIELDS   64         /* attempts between yields where sleeping is not allowed */
+#define WATCH_STEPS    128u    /* checks of what other threads do, before a wait yields to them */
+#define WATCH_NS       200000u /* a rest while they make progress */
+#define RETRY_YIELDS   64      /* attempts between yields where sleeping is not allowed */
 
 void tmb_wait_policy_init(void) {
   struct tmb_wait_policy *w = &tmb_job.wait;

@@ -5,7 +5,7 @@
  *
  * Owns: declarations of wait.c. Called by every blocking operation. Loop shape: tmb_wait_begin;
  * while (!condition) tmb_wait_step; or tmb_wait_until. Calls: progress.h, the engine's sleep.
- * Invariants: a thread sleeps without a limit only when it has itself looked at everything, after
+ * Invariants: a thread sleeps without a limit only when it has itself polled everything, after
  * its intention was visible, and what it waits for is announced; where it could not look because
  * another thread was at work, or where nobody announces the change, the sleep is bounded.
  */

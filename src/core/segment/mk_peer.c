@@ -122,7 +122,7 @@ static bool attach(struct tmb_far_segment *f, struct gexx_mk_s *kind) {
 
 /* At the first use of a peer's segment: find a kind that can attach it. in first: the kind to
  * try first, or NULL. */
-static bool find_way(struct tmb_far_segment *f, struct gexx_mk_s *first) {
+static bool find_path(struct tmb_far_segment *f, struct gexx_mk_s *first) {
   tmb_lock_acquire(&tmb_job.far_segments.lock);
   bool found = f->state == READY || (f->state == NEW && first && attach(f, first));
   for (struct gexx_mk_s *k = known()->kinds; !found && f->state == NEW && k; k = k->next)
@@ -149,7 +149,7 @@ bool tmb_mk_peer_map(const struct tmb_mk_far *at, struct gexx_mk_s **kind, void 
   const struct tmb_peer_segment *s = tmb_segtab_of(at->jobrank, at->ep);
   if (!f || !s) return false;
   const uint32_t state = tmb_load_acq(&f->state);
-  if (state == REFUSED || (state == NEW && !find_way(f, at->near))) return false;
+  if (state == REFUSED || (state == NEW && !find_path(f, at->near))) return false;
   *kind = f->kind;
   *addr = f->addr + ((uintptr_t)at->addr - s->base);
   return true;

@@ -387,7 +387,7 @@ static bool begin_plain(struct tmb_team *team, struct release *r) {
 
 /*
  * The whole of a blocking barrier where one word ends it. After each turn of the others this rank
- * looks at that word, where a wait for an event would run all that makes progress: after a switch
+ * reads that word, where a wait for an event would run all that makes progress: after a switch
  * few of the instructions and data that a rank needs are in the caches. Returns false, with nothing
  * done, where the barrier needs an op.
  */
@@ -632,7 +632,7 @@ static bool has_outcome(void *arg) {
   return tmb_load_acq(w->outcome) >> VOTE_BITS == w->phase || tmb_load_rlx(&tmb_job.team.lost) != 0;
 }
 
-/* Look at that word alone, as await_release. */
+/* Read that word alone, as await_release. */
 static void await_outcome(void) {
   tmb_lock_acquire(&tmb_job.barriers.lock);
   struct named_wait w = {barrier()->named.outcome, barrier()->named.phase};

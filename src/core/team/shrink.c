@@ -9,7 +9,7 @@
  * 6.1): the lowest member that is not lost coordinates. Every member sends it its STATE: what it
  * has been notified of, if anything. Once the coordinator has that of all members that are not
  * lost, it takes what any of them was notified of, else decides that those stay from whom it has
- * heard, and tells all. When a coordinator is lost, all, those included whose call has returned,
+ * heard, and notifies all. When a coordinator is lost, all, those included whose call has returned,
  * send their STATE to the next. Invariants: a member heeds no coordinator lower than the one that
  * it sent its STATE to last; so all survivors get the same answer. Guarded by one lock, under which
  * nothing waits.
@@ -93,7 +93,7 @@ static struct tmb_shrink *find_or_make(const struct tmb_team *team, uint32_t num
   return s;
 }
 
-/* Have progress look at it. */
+/* Have progress handle it. */
 static void set_pending(struct tmb_shrink *s, bool pending) {
   if (s->pending == pending) return;
   s->pending = pending;
@@ -140,7 +140,7 @@ static bool send(const struct tmb_shrink *s, uint32_t to, uint32_t coordinator, 
 }
 
 /* This member knows the decision, and coordinates or has been asked as a coordinator. */
-static void tell_all(struct tmb_shrink *s) {
+static void notify_all(struct tmb_shrink *s) {
   for (uint32_t r = 0; r < s->size; r++) s->notify[r] = r != s->rank && s->value[r] != EXCLUDED;
   set_pending(s, true);
 }
@@ -183,7 +183,7 @@ static void on_state(const struct tmb_am_in *in) {
       answer = message(s, from, TMB_KIT_SHRINK_DECIDED, args);
     } else if (in->args[6]) {
       adopt(s, in);
-      tell_all(s);
+      notify_all(s);
     } else {
       s->heard[from] = 1;
       s->value[from] = (uint8_t)in->args[7];
@@ -211,7 +211,7 @@ static void try_decide(struct tmb_shrink *s) {
   for (uint32_t r = 0; r < s->size; r++)
     if (is_lost(s, r)) s->value[r] = EXCLUDED;
   s->decided = true;
-  tell_all(s);
+  notify_all(s);
 }
 
 /* Do what can be done now. Returns whether nothing is left to be sent. */

@@ -248,7 +248,7 @@ static void describe_first(const void *object, struct tmb_status_wait *out) {
   if (all->count) tmb_team_gather_describe(&all->g[0], out);
 }
 
-/* Tell the members of the new team each other's scratch memory; for all local ones at once. Returns
+/* Send the members of the new team each other's scratch memory; for all local ones at once. Returns
  * false when one is lost. */
 static bool exchange_scratch(struct tmb_team *const *teams, size_t count) {
   struct tmb_team_gathering *g = calloc(count, sizeof *g);

@@ -132,7 +132,7 @@ static void early_messages_wait_for_their_team(void **state) {
   assert_int_equal(tmb_team_stats().parked, 0);
 }
 
-/* Messages for many teams that are not there yet, each taken out without a look at the others. */
+/* Messages for many teams that are not there yet, each received without a search of the others. */
 static void many_early_messages_keep_their_order(void **state) {
   (void)state;
   enum { TEAMS = 40, EACH = 50 };

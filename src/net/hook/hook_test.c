@@ -69,7 +69,7 @@ static int wire_progress(struct tmb_net *net, int serve) {
                                  .payload = payload,
                                  .nbytes = sizeof payload};
     wire.env->up->am(&in);
-    memset(payload, 0xff, sizeof payload); /* nobody may look at it any more */
+    memset(payload, 0xff, sizeof payload); /* nobody may read it any more */
   }
   if (count) wire.count = 0;
   return count ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;

@@ -4,7 +4,7 @@
  *
  * Owns: struct nmpi_inbox. Called by mpi_progress.c, and by mpi.c and mpi_end.c at both ends.
  * Calls: MPI. Receives complete in the order in which they were started, but for a long message
- * that is still being transferred while others come behind it: so the oldest alone is looked at,
+ * that is still being transferred while others come behind it: so the oldest alone is tested,
  * and all of them now and then. A request that may not be served yet is held in its buffer while
  * enough others are posted, else in a copy: so replies always find a buffer, and what is held is
  * bounded by the credit of the peers. Invariants: net->lock is held; a receive buffer is posted,
@@ -89,7 +89,7 @@ static void note_arrival(struct tmb_net *net, struct nmpi_buffer *b, const MPI_S
   b->peer = (uint32_t)status->MPI_SOURCE;
 }
 
-/* Look at all receives: those that are complete leave the order. */
+/* Test all receives: those that are complete leave the order. */
 static void look_at_all(struct tmb_net *net) {
   struct nmpi_inbox *const in = &net->in;
   int count = 0;

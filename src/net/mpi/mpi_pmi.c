@@ -41,7 +41,7 @@ static struct server the_server;
 
 static void append(struct server *s, char **text, size_t *bytes, const char *more, size_t count) {
   char *longer = realloc(*text, *bytes + count + 1);
-  if (!longer) s->env->up->fatal("mpi: out of memory for what MPI tells its ranks");
+  if (!longer) s->env->up->fatal("mpi: out of memory for what MPI sends its ranks");
   memcpy(longer + *bytes, more, count);
   *text = longer;
   *bytes += count;

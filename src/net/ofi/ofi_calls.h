@@ -76,13 +76,13 @@ const struct ofi_calls *ofi_calls_load(uint32_t far, char *why, size_t bytes);
 
 /* A table whose calls fail as `text` says: `CALL@N` fails the N-th time (from 1) and from then on
  * with an I/O error, `CALL=P` finds no room in P percent of its calls, `spoil=P` fails P percent
- * of the accesses after they were taken, `count` has ofi_fault_tell print; several by commas.
+ * of the accesses after they were taken, `count` has ofi_fault_print print; several by commas.
  * Returns NULL when the text is not understood, with the reason in `why`. One at a time. */
 const struct ofi_calls *ofi_fault_wrap(const struct ofi_calls *calls, const char *text,
                                        uint64_t seed, char *why, size_t bytes);
 
 /* Print how often messages and accesses were handed to libfabric, if `count` was asked for and it
  * has not been printed. */
-void ofi_fault_tell(const struct tmb_net_env *env);
+void ofi_fault_print(const struct tmb_net_env *env);
 
 #endif

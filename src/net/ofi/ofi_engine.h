@@ -121,7 +121,7 @@ struct ofi_pool {
 /* Whether a peer lives, see ofi_silent.h. The first two are set by messages, the rest by looks. */
 enum ofi_life_state { OFI_CALM, OFI_ASKING, OFI_ASKED };
 struct ofi_life {
-  bool heard;      /* something has come since the last look */
+  bool heard;      /* something has come since the last check */
   bool reached;    /* the provider has taken something for it */
   bool answer_due; /* an OFI_PROBED is still to be sent */
   bool silent;     /* and so it is broken */
@@ -374,7 +374,7 @@ int ofi_send_locked(struct tmb_net *net, struct tmb_am_out *out);
 int ofi_progress(struct tmb_net *net, int serve);
 uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns);
 /* Progress for a client that computes, see net/plugin/progress_thread.h: messages and completions
- * are kept. in tick: of the client when it was last looked at. out fds, count, ns: what to wait
+ * are kept. in tick: of the client when it was last read. out fds, count, ns: what to wait
  * for, up to when; ns is lowered. Returns false if the client is here or sleeps. */
 bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *count,
               uint64_t *ns);

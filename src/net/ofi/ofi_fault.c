@@ -236,7 +236,7 @@ const struct ofi_calls *ofi_fault_wrap(const struct ofi_calls *calls, const char
   return &wrapped;
 }
 
-void ofi_fault_tell(const struct tmb_net_env *env) {
+void ofi_fault_print(const struct tmb_net_env *env) {
   if (!fault.counts) return;
   fault.counts = false;
   env->up->print("ofi: rank %u handed over send=%" PRIu64 " inject=%" PRIu64 " write=%" PRIu64

@@ -430,7 +430,7 @@ int ofi_progress(struct tmb_net *net, int serve) {
     count_message(net, b);
     tmb_lock_release(&net->lock);
     found |= TMB_FOUND_WORK;
-    ofi_access_tell(net, done);
+    ofi_access_report(net, done);
     if (b) hand_up(net, b, net->env.up->am);
     tmb_lock_acquire_shared(&net->lock);
     ofi_access_free(net, done);
@@ -546,7 +546,7 @@ bool ofi_drained(struct tmb_net *net) {
   const bool drained = net->ended || (!net->tx_busy && !net->peers.todo && !net->access.pending &&
                                       !net->access.again);
   tmb_lock_release(&net->lock);
-  if (drained) ofi_fault_tell(&net->env);
+  if (drained) ofi_fault_print(&net->env);
   return drained;
 }
 

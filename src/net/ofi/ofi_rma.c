@@ -46,7 +46,7 @@ void ofi_access_free(struct tmb_net *net, struct ofi_op *list) {
   }
 }
 
-void ofi_access_tell(struct tmb_net *net, struct ofi_op *list) {
+void ofi_access_report(struct tmb_net *net, struct ofi_op *list) {
   for (; list; list = list->next) {
     const struct ofi_access *a = access_of(list);
     if (a->lost) continue;

@@ -113,7 +113,7 @@ void ofi_access_result(struct tmb_net *net, uint32_t peer, const struct ofi_rmw 
 /* Send signals for which there was no room. Returns whether one was sent. */
 bool ofi_access_rest(struct tmb_net *net);
 /* Report a list of them to core; without the lock. Then they may be used again. */
-void ofi_access_tell(struct tmb_net *net, struct ofi_op *list);
+void ofi_access_report(struct tmb_net *net, struct ofi_op *list);
 void ofi_access_free(struct tmb_net *net, struct ofi_op *list);
 /* Core is not notified any more of those towards a peer. */
 void ofi_access_lost(struct tmb_net *net, uint32_t peer);

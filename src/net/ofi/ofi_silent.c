@@ -131,7 +131,7 @@ static uint64_t drain_ns(const struct tmb_net *net, uint32_t peer) {
   return (TMB_MIN(bytes, DRAIN_MAX) + theirs) * DRAIN_BYTE_NS;
 }
 
-/* One look at a peer that was asked. Returns whether it is silent. */
+/* One check of a peer that was asked. Returns whether it is silent. */
 static bool judge(struct tmb_net *net, uint32_t peer, struct ofi_peer *p, uint64_t now) {
   struct ofi_life *life = &p->life;
   note_stalled(net, peer, life);
@@ -145,7 +145,7 @@ static bool judge(struct tmb_net *net, uint32_t peer, struct ofi_peer *p, uint64
   return true;
 }
 
-/* One look at a peer. Returns whether it is silent. */
+/* One check of a peer. Returns whether it is silent. */
 static bool look_at(struct tmb_net *net, uint32_t peer, struct ofi_peer *p, uint64_t now) {
   struct ofi_life *life = &p->life;
   if (p->broken || p->lost_ns || !net->silent.answers[peer]) return false;

@@ -21,7 +21,7 @@ bool ofi_silent_agree(struct tmb_net *net, bool good, bool answers);
 /* Memory for questions; before the endpoint is opened. */
 bool ofi_silent_make(struct tmb_net *net);
 
-/* Look at the peers, if it is time to. Returns whether one was found silent: it is broken then. */
+/* Check the peers, if it is time to. Returns whether one was found silent: it is broken then. */
 bool ofi_silent_look(struct tmb_net *net);
 /* The provider is done with a question, or (in error: of libfabric, positive) could not send it. */
 void ofi_silent_sent(struct tmb_net *net, struct ofi_op *op, int error);

@@ -7,7 +7,7 @@
  * called; if not, it tends the network, waits for what the conduit names, and tends it again, until
  * the client calls: so that long transfers overlap with computation and a rank that computes is not
  * taken for a dead one. What is meant for the client waits for its next call. Invariant: nothing is
- * called while the client polls, or sleeps on the network, as far as `tend` can tell.
+ * called while the client polls, or sleeps on the network, as far as `tend` can see.
  */
 #ifndef TMB_NET_PLUGIN_PROGRESS_THREAD_H
 #define TMB_NET_PLUGIN_PROGRESS_THREAD_H

@@ -69,7 +69,7 @@ static void answered(void **state) {
   rig_close(2);
 }
 
-/* A client that only looks again acknowledges then, and the next signal at once. */
+/* A client that only polls again acknowledges then, and the next signal at once. */
 static void unanswered(void **state) {
   (void)state;
   begin();

@@ -480,7 +480,7 @@ static void computing_peer(void **state) {
   end();
 }
 
-/* A client asks what to wait for, looks once more, finds what it waited for and goes on without
+/* A client asks what to wait for, polls once more, finds what it waited for and goes on without
  * another call: its progress thread sends what was lost again. */
 static void computes_on(void **state) {
   (void)state;

@@ -257,7 +257,7 @@ static TMB_UNUSED int rig_progress(uint32_t rank, int serve) {
   return found;
 }
 
-/* One look of each rank, and time passes. */
+/* One poll of each rank, and time passes. */
 static TMB_UNUSED void rig_step(uint32_t ranks) {
   for (uint32_t i = 0; i < ranks; i++) (void)rig_progress(i, TMB_SERVE_ALL);
   rig_now_ns += 1000;

@@ -213,7 +213,7 @@ static void cut_off(void **state) {
 }
 
 /* No datagram arrives: after a while connections are used, also by the one that only answers. */
-static void way_out(void **state) {
+static void fall_back(void **state) {
   (void)state;
   begin(UDP_STREAM_AUTO, AF_INET, "loss=100");
   for (uint32_t k = 0; k < 500; k++) message(k & 1, k, k % 3000);
@@ -620,7 +620,7 @@ int main(void) {
       cmocka_unit_test(greetings),       cmocka_unit_test(never_whole),
       cmocka_unit_test(messages),        cmocka_unit_test(full_buffers),
       cmocka_unit_test(broken),          cmocka_unit_test(cut_off),
-      cmocka_unit_test(way_out),         cmocka_unit_test(long_transfers),
+      cmocka_unit_test(fall_back),       cmocka_unit_test(long_transfers),
       cmocka_unit_test(hard_transfers),  cmocka_unit_test(full_link),
       cmocka_unit_test(places),          cmocka_unit_test(tails),
       cmocka_unit_test(unknown_senders), cmocka_unit_test(lost_peer)};

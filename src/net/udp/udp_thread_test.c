@@ -49,7 +49,7 @@ static void begin(uint64_t marked) {
   rig_open(2, &config, NULL);
 }
 
-/* Rank 1 computes: its progress thread looks, until no more packets are on their way. */
+/* Rank 1 computes: its progress thread polls, until no more packets are in flight. */
 static void tend(uint32_t times) {
   uint64_t ns = UINT64_MAX;
   for (uint32_t i = 0; i < times; i++) {

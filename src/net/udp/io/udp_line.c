@@ -46,8 +46,8 @@ static void set_cutting(int fd, int family, enum udp_cutting cutting) {
     (void)setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &discovery, sizeof discovery);
     return;
   }
-  const int way6 = cutting == UDP_CUT_NEVER ? IPV6_PMTUDISC_PROBE : IPV6_PMTUDISC_DONT;
-  (void)setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &way6, sizeof way6);
+  const int discovery6 = cutting == UDP_CUT_NEVER ? IPV6_PMTUDISC_PROBE : IPV6_PMTUDISC_DONT;
+  (void)setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &discovery6, sizeof discovery6);
   if (cutting == UDP_CUT_NEVER)
     (void)setsockopt(fd, IPPROTO_IPV6, IPV6_DONTFRAG, &one, sizeof one);
   else

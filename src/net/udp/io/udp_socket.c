@@ -52,7 +52,7 @@ struct udp_sockets {
   struct udp_addr own;   /* of rail 0 */
   int family;
   uint32_t hot;   /* the rail that something came by last */
-  uint32_t other; /* another, which is looked at next */
+  uint32_t other; /* another, which is read next */
   uint32_t calls; /* of recv */
   bool segment;   /* UDP_SEGMENT works, or has not been tried */
   bool proven;    /* it has worked: what is refused now is too long */

@@ -110,12 +110,12 @@ static void report(const struct tmb_net *e, const struct udp_done *done) {
 }
 
 /* Completions wait for the client while the progress thread is in a handler. */
-static bool tells(const struct tmb_net *e) {
+static bool reports(const struct tmb_net *e) {
   return !e->helper.delivers || !pthread_equal(e->helper.self, pthread_self());
 }
 
 void udp_engine_unlock(struct tmb_net *e) {
-  while (TMB_UNLIKELY(e->done.count) && tells(e)) {
+  while (TMB_UNLIKELY(e->done.count) && reports(e)) {
     struct udp_done list[DONE_CHUNK];
     const uint32_t count = TMB_MIN(e->done.count, DONE_CHUNK);
     e->done.count -= count;

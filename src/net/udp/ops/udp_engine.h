@@ -404,7 +404,7 @@ void udp_engine_unlock(struct tmb_net *e) TMB_RELEASE(e->lock);
 /* The peer's state, made if need be. NULL without memory. */
 struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank);
 void udp_peer_busy(struct tmb_net *e, struct udp_peer *p);
-/* An acknowledgement is owed at once: with the next packet, or alone at the next look. */
+/* An acknowledgement is owed at once: with the next packet, or alone at the next poll. */
 void udp_ack_owe(struct tmb_net *e, struct udp_peer *p);
 
 /* ---- udp_credit.c */
@@ -476,7 +476,7 @@ void udp_loose_send(struct tmb_net *e, struct udp_peer *p, struct udp_buf *buf,
                     const struct udp_out *made, uint32_t end);
 /* The client has answered a signal that had been acknowledged alone. */
 void udp_ack_answered(struct udp_peer *p);
-/* Whether what is owed for a signal waits for the client's answer, until its next look. */
+/* Whether what is owed for a signal waits for the client's answer, until its next poll. */
 bool udp_ack_hopes(const struct tmb_net *e, struct udp_peer *p);
 /* What is owed is about to be sent alone. */
 void udp_ack_alone(const struct tmb_net *e, struct udp_peer *p);

@@ -31,7 +31,7 @@
 #define LOOK_CALLS    1024u       /* of recv, between two accepts */
 #define HOT_CALLS     8u          /* of recv, from the one that was busy last */
 #define ACTIVE_CALLS  1024u       /* of recv, after something went through a connection */
-#define IDLE_CALLS    16u         /* of recv, between looks at connections that carry nothing */
+#define IDLE_CALLS    16u         /* of recv, between reads of connections that carry nothing */
 #define TURN_CALLS    8u          /* of recv, between those that ask connections first */
 #define BACKLOG       512         /* connections that the kernel keeps for accept */
 
@@ -56,7 +56,7 @@ struct udp_stream {
   struct udp_conn *greeting, *full, **full_last, *dead;
   struct udp_conn *hot; /* whose packets came last, or NULL */
   uint32_t greeting_count, conn_count, calls;
-  uint32_t active; /* calls of recv for which connections are looked at each time */
+  uint32_t active; /* calls of recv that read the connections each time */
   uint32_t
       look; /* a waiting thread polls these descriptors: recv must report what it has buffered */
   bool fallback_reported;

@@ -129,7 +129,7 @@ void udp_tx_unsent(struct udp_tx *tx, struct udp_slot *slot);
 bool udp_tx_ack(struct udp_tx *tx, const struct udp_ack *ack, uint64_t now_ns, udp_acked_fn acked,
                 void *ctx);
 
-/* Mark what is lost by now. Returns when to look again, UINT64_MAX: no need. */
+/* Mark what is lost by now. Returns when to check again, UINT64_MAX: no need. */
 uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns);
 
 /* Time of silence after which something is retransmitted, doubled with each time-out in a row. */
