@@ -162,6 +162,10 @@ class Ofi(unittest.TestCase):
                           "TOMBOLO_OFI_MR_LOCAL": "1"}, ranks=4)
         self.assertEqual(code, 0, text)
 
+    def test_one_credit(self):
+        code, text = run({"TOMBOLO_OFI_CREDITS": "1"}, "conformance/am_immediate")
+        self.assertEqual(code, 0, text)
+
     def test_a_rank_that_does_not_poll(self):
         code, text = run({}, "conformance/event_nopoll", 4)
         self.assertEqual(code, 0, text)

@@ -19,6 +19,13 @@ static uint32_t speed[2]; /* of each wire, bytes in a microsecond; 0: it is cut 
 static uint64_t free_ns[2][2], carried[2];
 static struct udp_io below[2];
 static struct udp_io_ops ops;
+static uint32_t fall_backs; /* times that the engine has asked for connections instead */
+
+static void note_fall_back(void *io, uint32_t rank) {
+  (void)io;
+  (void)rank;
+  fall_backs++;
+}
 
 /* A packet comes when those before it on its wire have. */
 static uint32_t wires_send(void *io, const struct udp_out *out, uint32_t count) {
@@ -56,6 +63,7 @@ static void begin(uint32_t first, uint32_t second, const char *fault) {
     below[i] = rig_wire(i);
     ops = *below[i].ops;
     ops.send = wires_send;
+    ops.fall_back = note_fall_back;
     below[i].ops = &ops;
   }
   rig_open_io(2, &config, fault, below);
@@ -147,6 +155,21 @@ static void cut(void **state) {
   }
 }
 
+/* One of two links is cut before anything came: it is named, and connections are not asked for. */
+static void never(void **state) {
+  (void)state;
+  for (uint32_t r = 0; r < 2; r++) {
+    begin(r ? 125 : 0, r ? 0 : 125, NULL);
+    fall_backs = 0;
+    for (uint32_t i = 0; i < 5; i++) (void)put();
+    assert_int_equal(rig_net[0]->peers.rails_noted, r ? 0 : 1);
+    assert_int_equal(peer()->tx.main, !r);
+    assert_int_equal(fall_backs, 0);
+    assert_null(rig_lost_why);
+    rig_close(2);
+  }
+}
+
 /* Both are cut for a while: nobody is given up. */
 static void both(void **state) {
   (void)state;
@@ -178,7 +201,7 @@ static void random_loss(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(shared), cmocka_unit_test(unproven),
-                                     cmocka_unit_test(cut), cmocka_unit_test(both),
-                                     cmocka_unit_test(random_loss)};
+                                     cmocka_unit_test(cut), cmocka_unit_test(never),
+                                     cmocka_unit_test(both), cmocka_unit_test(random_loss)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

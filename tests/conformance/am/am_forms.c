@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ranks: 1 2 */
+/* ranks: 1 2 3 4 */
 /*
  * API 00.15, 02.3: the forms in which clients write calls: arguments of any integer type, evaluated
  * once; names pasted from parts; calls inside conditions and comma expressions; nested macros;
@@ -70,8 +70,9 @@ int main(int argc, char **argv) {
   CHECK(GEX_EVENT_NOW != GEX_EVENT_DEFER && GEX_EVENT_NOW != GEX_EVENT_GROUP &&
         GEX_EVENT_DEFER != GEX_EVENT_GROUP && GEX_EVENT_NO_OP != GEX_EVENT_INVALID);
   CHECK_EQ(some_flags & GEX_FLAG_PEER_NEVER_NBRHD, 0);
-  /* of the three to target() each rank sends two to rank 0; the other six go to the neighbour */
-  const uint32_t want = job.size == 1 ? sent : (job.rank == 0 ? 4 : 2) + 6;
+  /* each rank sends three by target(), to ranks from 0 on, the other six to its neighbour */
+  uint32_t want = 6;
+  for (gex_Rank_t i = 0; i < 3; i++) want += i % job.size == job.rank ? job.size : 0;
   GASNET_BLOCKUNTIL(seen >= want);
   job_barrier();
   CHECK_EQ(seen, want);
