@@ -191,7 +191,9 @@ def main():
         named("watchdog loop", watchdog, "loop", r"which rank 2 has not called; rank 2 runs"),
         named("watchdog stop", watchdog, "stop", r"rank 2 is stopped"),
         named("watchdog polls", watchdog, "all-poll",
-              r"rank 2 .*polls in a loop .* \[hangs\]\n[^$]*ranks 0-2 poll in loops of their own, "
+              # lines of ranks that say the same, percentage and all, are one line
+              r"(rank 2 .*polls in a loop .* \[hangs\]|\[hangs\]\n +\.\.\. and the \d after it)"
+              r"\n[^$]*ranks 0-2 poll in loops of their own, "
               r"nothing is in flight in the job, and no other rank is left to send anything\n"),
         named("watchdog setting", watchdog_setting),
         named("watchdog quiet", watchdog_is_quiet, "slow"),

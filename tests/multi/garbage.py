@@ -75,6 +75,16 @@ def launcher_setting():
         check(refused(name, GARBAGE, code, text), name, code, text)
 
 
+def unused_choice():
+    """A wrong choice of algorithms is refused in a program that calls no collective of its own."""
+    for name in ("TOMBOLO_COLL_ALG", "TOMBOLO_COLL_TABLE"):
+        code, text = run([TOMBOLO, "run", "-n", "2", PROGRAM, "slow", "1"], **{name: GARBAGE})
+        check(refused(name, GARBAGE, code, text), name, code, text)
+    code, text = run([TOMBOLO, "run", "-n", "2", PROGRAM, "slow", "1"],
+                     TOMBOLO_COLL_ALG="broadcast=knomial:8")
+    check(code == 0, code, text)
+
+
 def commands():
     _, text = run([TOMBOLO, "--help"])
     return re.findall(r"^  (\w+)  +", text, re.M)
@@ -123,4 +133,4 @@ def applications():
 
 
 if __name__ == "__main__":
-    run_cases([every_setting, launcher_setting, every_option, applications])
+    run_cases([every_setting, launcher_setting, unused_choice, every_option, applications])

@@ -10,6 +10,8 @@
  */
 #include "coll/calls/start.h"
 
+#include "base/config.h"
+#include "coll/select/tuning.h"
 #include "coll/shared/shared.h"
 #include "core/op/lost.h"
 #include "core/op/record.h"
@@ -151,8 +153,17 @@ static void team_freed(struct tmb_team *team) {
   team->coll = NULL;
 }
 
+/* A wrong choice of algorithms is refused here, also in a program that never comes to use it. */
+static void begin(void) {
+  if (!tmb_cfg_is_set(TMB_CFG_COLL_ALG) && !tmb_cfg_is_set(TMB_CFG_COLL_TABLE)) return;
+  tmb_coll_lock();
+  (void)tmb_coll_tuning();
+  tmb_coll_unlock();
+}
+
 const struct tmb_layer tmb_coll_layer = {.name = "coll",
                                          .handlers = tmb_engine_handlers,
+                                         .init = begin,
                                          .work = TMB_WORK_COLLS,
                                          .progress = progress,
                                          .team_freed = team_freed,
