@@ -130,7 +130,8 @@ class Ofi(unittest.TestCase):
                           "GASNET_OFI_MAX_MEDIUM": "8192", "GASNET_OFI_NUM_BBUFS": "8",
                           "GASNET_OFI_NUM_RECEIVE_BUFFS": "8", "GASNET_OFI_RMA_POLL_FREQ": "32",
                           "GASNET_OFI_NUM_INITIAL_RECV_BUFFS": "4",
-                          "GASNET_OFI_INJECT_LIMIT": "64", "GASNET_OFI_LIST_DEVICES": "1"})
+                          "GASNET_OFI_INJECT_LIMIT": "64", "GASNET_OFI_LIST_DEVICES": "1"},
+                         "conformance/am_forms")  # few messages: `sockets` is slow under load
         self.assertEqual(code, 0, text)
         self.assertIn("provider sockets, device lo: taken", text)
         self.assertNotIn("unknown", text)

@@ -201,7 +201,7 @@ static void random_loss(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(shared), cmocka_unit_test(unproven),
-                                     cmocka_unit_test(cut), cmocka_unit_test(never),
-                                     cmocka_unit_test(both), cmocka_unit_test(random_loss)};
+                                     cmocka_unit_test(cut),    cmocka_unit_test(never),
+                                     cmocka_unit_test(both),   cmocka_unit_test(random_loss)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
