@@ -83,14 +83,16 @@ def no_debugger():
     return "this system forbids to trace processes" if forbidden else None
 
 
-def stacks(how, options, code, *patterns):
-    """Where in the program ranks are: in a hang without asking for it, else with --stacks."""
+def stacks(how, options, code, *patterns, env=None):
+    """Where in the program ranks are: in a hang without asking for it, else with --stacks. Threads
+    of the library are not shown."""
     if no_debugger():
         return no_debugger()
-    job = Job(3, [HANGS, how])
+    job = Job(3, [HANGS, how], env=env)
     job.ready()
     try:
-        settled(job, code, *patterns, options=options)
+        text = settled(job, code, *patterns, options=options)
+        check("progress_thread" not in text, text)
         _, text = why(job, "--no-stacks")
         check(" is in " not in text, "stacks that were not wanted:", text)
     finally:
@@ -178,6 +180,8 @@ def main():
     cases += [
         named("stacks of a hang", stacks, "signal", (), HANG,
               r"rank 2 is in nobody_signals \(hangs\.c:\d+\), called by run \(hangs\.c:\d+\)"),
+        named("stacks over udp", stacks, "signal", (), HANG, r"rank 2 on \S+ is in nobody_signals ",
+              env={"TOMBOLO_PLACES": "cyclic:2", "TOMBOLO_CONDUIT": "udp"}),
         named("stacks of a loop", stacks, "loop", ("--stacks",), BUSY,
               r"rank 2 is in endless_loop \(hangs\.c:\d+\), called by "),
     ]

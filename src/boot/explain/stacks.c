@@ -38,7 +38,7 @@ static bool begins(const char *text, const char *const *with, size_t count) {
 static bool is_ours(const char *name, const char *module) {
   static const char *const names[] = {"tmb_",         "gex_", "gexx_", "gasnet", "_gfortran_caf_",
                                       "tombolo_caf_", "caf_", "upcr_", "upc_",   "bupc_"};
-  static const char *const modules[] = {"libtombolo", "libcaf_tombolo"};
+  static const char *const modules[] = {"libtombolo", "libcaf_tombolo", "tombolo-net-"};
   const char *base = strrchr(module, '/');
   if (strcmp(name, "upcr_user_main") == 0) return false;
   return begins(name, names, TMB_ARRAY_LEN(names)) ||

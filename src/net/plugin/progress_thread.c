@@ -70,7 +70,8 @@ static void keep_share(const struct tmb_progress_thread *t, struct measured *sin
   if (until > now) rest(t, event, 0, until - now);
 }
 
-static void *run(void *arg) {
+/* The name tells `tombolo why` that this thread is none of the client's (boot/explain/stacks.c). */
+static void *tmb_progress_thread_run(void *arg) {
   struct tmb_progress_thread *t = arg;
   struct pollfd fds[TMB_PROGRESS_FDS + 1];
   struct measured since = {0, 0};
@@ -101,7 +102,7 @@ struct tmb_progress_thread *tmb_progress_thread_start(const struct tmb_progress_
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the client's */
-  const int rc = t->event < 0 ? -1 : pthread_create(&t->thread, NULL, run, t);
+  const int rc = t->event < 0 ? -1 : pthread_create(&t->thread, NULL, tmb_progress_thread_run, t);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (!rc) return t;
   if (t->event >= 0) close(t->event);
