@@ -95,6 +95,20 @@ if(TARGET tombolo_net_ofi)
   tmb_add_net_test(ofi_rails net ofi_rails_test.py)
   tmb_add_net_suite(ofi net ${tmb_ofi} --hosts 2 --ranks 4 --placement cyclic --part 6/20
     --time-factor 3)
+  # atomic domains by providers in software; over sockets, where each operation takes a millisecond
+  # on two processors, all of them only in the whole
+  foreach(provider tcp%3Bofi_rxm shm)
+    string(REGEX REPLACE "[^a-z].*" "" word "${provider}")
+    tmb_add_net_suite(ofi-atomics-${word} net --pretend --conduit ofi --hosts 2 --ranks 4
+      --placement cyclic --select "^(ad_.*|computing)$" --time-factor 3
+      --set TOMBOLO_OFI_PROVIDER=${provider} --set TOMBOLO_OFI_ATOMICS=yes)
+    tmb_add_net_suite(ofi-atomics-${word} net-whole --pretend --conduit ofi --hosts 3 --ranks 7
+      --placement uneven --time-factor 6 --set TOMBOLO_OFI_PROVIDER=${provider}
+      --set TOMBOLO_OFI_ATOMICS=yes)
+  endforeach()
+  tmb_add_net_suite(ofi-atomics-sockets net-whole --pretend --conduit ofi --hosts 2 --ranks 3
+    --select "^(ad_.*|computing)$" --time-factor 20 --set TOMBOLO_OFI_PROVIDER=sockets
+    --set TOMBOLO_OFI_ATOMICS=yes)
   # device memory (simulated) between hosts
   tmb_add_net_suite(ofi-devices net ${tmb_ofi} --hosts 2 --ranks 4 --placement cyclic
     --select "^(mk_rma|mk_signal|mk_stream|vis_device|coll_device)$" --time-factor 3)

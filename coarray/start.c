@@ -103,8 +103,10 @@ void caf_start(int *argc, char ***argv) {
   const gex_OP_t ops = GEX_OP_SET | GEX_OP_GET | GEX_OP_FADD | GEX_OP_ADD | GEX_OP_FAND |
                        GEX_OP_AND | GEX_OP_FOR | GEX_OP_OR | GEX_OP_FXOR | GEX_OP_XOR |
                        GEX_OP_FCAS | GEX_OP_SWAP;
-  gex_AD_Create(&caf.ad32, caf.tm, GEX_DT_I32, ops, 0);
-  gex_AD_Create(&caf.ad64, caf.tm, GEX_DT_I64, ops, 0);
+  /* locks and events are read by this processor as well, so no network may perform these domains
+   * (docs/DECISIONS/0098) */
+  gex_AD_Create(&caf.ad32, caf.tm, GEX_DT_I32, ops, GEX_FLAG_AD_FAVOR_MY_NBRHD);
+  gex_AD_Create(&caf.ad64, caf.tm, GEX_DT_I64, ops, GEX_FLAG_AD_FAVOR_MY_NBRHD);
   if (caf_posts_start()) {
     fprintf(stderr, "coarray: out of memory for posts of events of %u images\n", caf.size);
     gasnet_exit(1);

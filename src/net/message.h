@@ -112,6 +112,34 @@ struct tmb_signal {
   uint32_t op; /* TMB_SIGNAL_* */
 };
 
+/* Numbers of the bits of gex_DT_t and gex_OP_t that atomic operations have; src/ratomic compares
+ * them. A fetching opcode is 16 above the plain one; TMB_ATOMIC_GET, which has none, is one. */
+enum {
+  TMB_ATOMIC_I32,
+  TMB_ATOMIC_U32,
+  TMB_ATOMIC_I64,
+  TMB_ATOMIC_U64,
+  TMB_ATOMIC_FLT,
+  TMB_ATOMIC_DBL,
+  TMB_ATOMIC_TYPES
+};
+enum {
+  TMB_ATOMIC_AND,
+  TMB_ATOMIC_OR,
+  TMB_ATOMIC_XOR,
+  TMB_ATOMIC_ADD,
+  TMB_ATOMIC_SUB,
+  TMB_ATOMIC_MULT,
+  TMB_ATOMIC_MIN,
+  TMB_ATOMIC_MAX,
+  TMB_ATOMIC_INC,
+  TMB_ATOMIC_DEC,
+  TMB_ATOMIC_SET,
+  TMB_ATOMIC_CAS,
+  TMB_ATOMIC_GET,
+  TMB_ATOMIC_OPCODES
+};
+
 /* A remote atomic operation on a word of a peer. */
 struct tmb_net_atomic {
   uint32_t peer;
@@ -123,6 +151,7 @@ struct tmb_net_atomic {
   void *op;
   uint32_t category;
   bool immediate;
+  bool offload; /* the domain leaves all of its operations to the network: slot `offloads` */
 };
 
 #endif

@@ -192,6 +192,13 @@ struct tmb_net_ops {
    * that it does not do: then, and when empty, it is a message to the owner. */
   int (*atomic)(struct tmb_net *net, const struct tmb_net_atomic *atomic);
 
+  /* Whether the network itself performs all operations of an atomic domain, which need not be
+   * atomic towards processors: then core hands every one of them to `atomic` with `offload` set,
+   * those on words of this process and of its host too, and that never returns
+   * TMB_E_UNSUPPORTED. in dt: gex_DT_t; ops: an OR of gex_OP_t. The same answer on all ranks.
+   * Empty: false. */
+  bool (*offloads)(struct tmb_net *net, uint32_t dt, uint32_t ops);
+
   /* What to wait for. Fills at most `max` entries (fd, events) that become ready when progress has
    * something to do, and lowers *timeout_ns to the time until the next timer. After it, progress
    * is called once more before the thread sleeps. Called as well, with max 0, after other calls of

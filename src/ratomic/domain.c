@@ -7,14 +7,18 @@
  * and operands, and its handler performs them with the same processor instructions as a member that
  * has mapped the word, with which a conduit's own atomics agree; so each member decides alone, for
  * each target, which path it takes, and creation waits for nobody. Debug clients compare their
- * arguments, and wait for that. Invariants: a domain holds its team, so that the delta table
- * outlives it; a domain destroyed by a debug client keeps its memory with a dead magic number, so
- * that a stale handle is named.
+ * arguments, and wait for that. The exception is a domain that the network performs: then no
+ * processor may, so all members leave all operations to it, those on their own words too. That
+ * follows from the arguments, the places of the members and what the conduit has agreed on at the
+ * start, so that creation waits for nobody there either. Invariants: a domain holds its team, so
+ * that the delta table outlives it; a domain destroyed by a debug client keeps its memory with a
+ * dead magic number, so that a stale handle is named.
  */
 #include "core/check.h"
 #include "core/job.h"
 #include "core/op/check_context.h"
 #include "core/op/lost.h"
+#include "core/progress/peer.h"
 #include "core/progress/progress.h"
 #include "core/segment/segment_table.h"
 #include "os/sync/lock.h"
@@ -114,6 +118,34 @@ static bool team_lost(gex_TM_t tm) {
   return lost != 0;
 }
 
+_Static_assert(GEX_DT_I32 == 1u << TMB_ATOMIC_I32 && GEX_DT_U32 == 1u << TMB_ATOMIC_U32 &&
+                   GEX_DT_I64 == 1u << TMB_ATOMIC_I64 && GEX_DT_U64 == 1u << TMB_ATOMIC_U64 &&
+                   GEX_DT_FLT == 1u << TMB_ATOMIC_FLT && GEX_DT_DBL == 1u << TMB_ATOMIC_DBL,
+               "net/message.h numbers the types");
+_Static_assert(GEX_OP_AND == 1u << TMB_ATOMIC_AND && GEX_OP_OR == 1u << TMB_ATOMIC_OR &&
+                   GEX_OP_XOR == 1u << TMB_ATOMIC_XOR && GEX_OP_ADD == 1u << TMB_ATOMIC_ADD &&
+                   GEX_OP_SUB == 1u << TMB_ATOMIC_SUB && GEX_OP_MULT == 1u << TMB_ATOMIC_MULT &&
+                   GEX_OP_MIN == 1u << TMB_ATOMIC_MIN && GEX_OP_MAX == 1u << TMB_ATOMIC_MAX &&
+                   GEX_OP_INC == 1u << TMB_ATOMIC_INC && GEX_OP_DEC == 1u << TMB_ATOMIC_DEC &&
+                   GEX_OP_SET == 1u << TMB_ATOMIC_SET && GEX_OP_CAS == 1u << TMB_ATOMIC_CAS &&
+                   GEX_OP_SWAP == 1u << (TMB_ATOMIC_SET + 16) &&
+                   GEX_OP_FCAS == 1u << (TMB_ATOMIC_CAS + 16) &&
+                   GEX_OP_GET == 1u << (TMB_ATOMIC_GET + 16),
+               "net/message.h numbers the opcodes");
+
+/* Whether the network performs a domain. A domain whose operations mostly stay on the host, and a
+ * team that lies on one, are faster with the processor. */
+static bool offloads(gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
+  const struct tmb_team *const team = tmb_team_of(tm);
+  const uint32_t first = tmb_nbrhd_of(tmb_team_jobrank(team, 0));
+  uint32_t r = 1;
+  if ((flags & (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD)) ||
+      !tmb_peer_offloads(dt, ops))
+    return false;
+  while (r < tm->size && tmb_nbrhd_of(tmb_team_jobrank(team, r)) == first) r++;
+  return r < tm->size;
+}
+
 void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
   if (TMB_UNLIKELY(tmb_job.debug)) check_create(ad_p, tm, dt, ops, flags);
   *ad_p = GEX_AD_INVALID;
@@ -122,14 +154,15 @@ void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
   struct tmb_ad *d = malloc(sizeof *d + tm->size * sizeof *d->delta);
   if (!d) tmb_fatal("out of memory for an atomic domain");
   for (uint32_t r = 0; r < tm->size; r++) d->delta[r] = tmb_segtab_delta_of(tm, r);
+  d->offload = offloads(tm, dt, ops, flags);
   tmb_team_hold(tmb_team_of(tm));
-  d->head = (struct gexx_ad_s){
-      .delta = all_mapped(tm) && !tmb_job.counted ? d->delta : NULL, /* see tmb_segtab_deltas */
-      .tm = tm,
-      .dt = dt,
-      .ops = ops,
-      .flags = flags,
-      .magic = TMB_MAGIC_AD};
+  const bool direct = !d->offload && all_mapped(tm) && !tmb_job.counted; /* see tmb_segtab_deltas */
+  d->head = (struct gexx_ad_s){.delta = direct ? d->delta : NULL,
+                               .tm = tm,
+                               .dt = dt,
+                               .ops = ops,
+                               .flags = flags,
+                               .magic = TMB_MAGIC_AD};
   tmb_lock_acquire(&tmb_job.domains.lock);
   d->next = live()->first;
   live()->first = d;

@@ -7,7 +7,8 @@
  * by itself, and what is for ranks of this host that are not mapped, is a message. It names the
  * word, the operation and its operands, so the target needs no knowledge of the domain; its handler
  * performs the operation and replies with the value before. Operations on words of this process are
- * done in place: their mechanism is that of the handler. Invariants: an operation is counted before
+ * done in place: their mechanism is that of the handler. Of a domain that the network performs
+ * (domain.c) everything goes to the conduit. Invariants: an operation is counted before
  * its message is sent; the result is stored before it is counted done.
  */
 #include "core/op/op.h"
@@ -196,6 +197,7 @@ static void resolve(const char *call, gex_AD_t ad, struct gexx_ad_op *o) {
 /* Performs a resolved operation here if it can be. */
 static bool done_here(gex_AD_t ad, const struct gexx_ad_op *o) {
   const struct tmb_ad *d = tmb_ad_of(ad);
+  if (d->offload) return false;
   intptr_t delta = d->delta[o->rank];
   if (delta == GEXX_UNMAPPED) delta = tmb_segtab_delta_of(ad->tm, o->rank); /* attached later */
   if (tmb_jobrank(ad->tm, o->rank) == tmb_job.rank) delta = 0;
@@ -249,7 +251,8 @@ static int send(gex_AD_t ad, const struct gexx_ad_op *o, struct tmb_op *op) {
                              .result = o->result,
                              .op = op,
                              .category = category_of(o->opcode),
-                             .immediate = (o->flags & GEX_FLAG_IMMEDIATE) != 0};
+                             .immediate = (o->flags & GEX_FLAG_IMMEDIATE) != 0,
+                             .offload = tmb_ad_of(ad)->offload};
   memcpy(&a.operand[0], o->operand[0], bytes);
   memcpy(&a.operand[1], o->operand[1], bytes);
   gexx_ad_before(o->opcode, o->flags);

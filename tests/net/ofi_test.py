@@ -114,6 +114,51 @@ class Ofi(unittest.TestCase):
                 if "no usable provider" not in text:
                     self.assertEqual(code, 0, text)
 
+    def test_a_provider_that_progresses_by_itself_needs_no_thread_of_ours(self):
+        code, text = run({"TOMBOLO_OFI_PROVIDER": "sockets", "TOMBOLO_OFI_ATOMICS": "yes",
+                          "TOMBOLO_OFI_THREAD": "0"}, "conformance/computing",
+                         arguments=("atomics",))
+        if "no usable provider" not in text:
+            self.assertEqual(code, 0, text)
+
+    def test_atomics_by_the_provider(self):
+        for provider in ("tcp;ofi_rxm", "shm"):
+            settings = {"TOMBOLO_OFI_PROVIDER": provider, "TOMBOLO_OFI_ATOMICS": "yes",
+                        "TOMBOLO_OFI_FAULT": "count", "TOMBOLO_PLACES": "cyclic:2"}
+            for program, ranks in (("ad_ops", 3), ("computing", 2)):
+                with self.subTest(provider=provider, program=program):
+                    code, text = run(settings, f"conformance/{program}", ranks)
+                    if "no usable provider" in text:
+                        continue
+                    self.assertEqual(code, 0, text)
+                    self.assertRegex(text, r"atomic=[1-9]")  # not by messages
+
+    def test_atomics_by_the_provider_find_little_room(self):
+        for more in ({"TOMBOLO_OFI_FAULT": "fetch_atomic=50,compare_atomic=50,send=20"},
+                     {"TOMBOLO_OFI_MR_LOCAL": "1"}):
+            with self.subTest(more=more):
+                code, text = run({"TOMBOLO_OFI_ATOMICS": "yes", **more}, "conformance/ad_ops", 3)
+                self.assertEqual(code, 0, text)
+
+    def test_an_atomic_that_the_provider_refuses_is_named(self):
+        code, text = run({"TOMBOLO_OFI_ATOMICS": "yes", "TOMBOLO_OFI_FAULT": "fetch_atomic@3"},
+                         "conformance/ad_ops")
+        self.assertNotEqual(code, 0, text)
+        for word in ("atomic operation ", " on type ", "tcp;ofi_rxm", "TOMBOLO_OFI_ATOMICS=no"):
+            self.assertIn(word, text)
+
+    def test_atomics_on_memory_that_cannot_be_registered_are_refused(self):
+        code, text = run({"TOMBOLO_OFI_ATOMICS": "yes", "TOMBOLO_OFI_FAULT": "mr_reg@1"},
+                         "conformance/ad_ops")
+        self.assertNotEqual(code, 0, text)
+        self.assertIn("TOMBOLO_OFI_ATOMICS=no", text)
+
+    def test_a_domain_that_the_provider_lacks_stays_with_the_processor(self):
+        code, text = run({"TOMBOLO_OFI_ATOMICS": "yes",
+                          "TOMBOLO_OFI_FAULT": "query_atomic@1,count"}, "conformance/ad_ops")
+        self.assertEqual(code, 0, text)
+        self.assertNotRegex(text, r"atomic=[1-9]")
+
     def test_atomics_find_little_room(self):
         code, text = run({"TOMBOLO_OFI_FAULT": "send=30,inject=30", "TOMBOLO_OFI_CREDITS": "1",
                           "TOMBOLO_OFI_RECEIVES": "2", "TOMBOLO_OFI_SENDS": "4"},

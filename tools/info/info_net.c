@@ -164,7 +164,8 @@ struct describe {
 };
 
 static const char *setting_named(const char *name) {
-  const enum tmb_cfg_id ids[] = {TMB_CFG_OFI_PROVIDER, TMB_CFG_OFI_DEVICE, TMB_CFG_OFI_INTERFACES};
+  const enum tmb_cfg_id ids[] = {TMB_CFG_OFI_PROVIDER, TMB_CFG_OFI_DEVICE, TMB_CFG_OFI_INTERFACES,
+                                 TMB_CFG_OFI_ATOMICS};
   for (size_t i = 0; i < TMB_ARRAY_LEN(ids); i++)
     if (strcmp(tmb_cfg_row(ids[i])->name, name) == 0) return tmb_cfg_str(ids[i]);
   return NULL;

@@ -201,8 +201,10 @@ void upcr_start(int *argc, char ***argv, const struct upcr_object *const *object
   rt_alloc_start();
   const gex_OP_t ops = GEX_OP_SET | GEX_OP_GET | GEX_OP_FADD | GEX_OP_FAND | GEX_OP_FOR |
                        GEX_OP_FXOR | GEX_OP_FCAS | GEX_OP_SWAP | GEX_OP_FMIN;
-  gex_AD_Create(&rt.ad32, rt.tm, GEX_DT_U32, ops, 0);
-  gex_AD_Create(&rt.ad64, rt.tm, GEX_DT_U64, ops, 0);
+  /* locks and the words of barriers are changed by this processor as well, so no network may
+   * perform these domains (docs/DECISIONS/0098) */
+  gex_AD_Create(&rt.ad32, rt.tm, GEX_DT_U32, ops, GEX_FLAG_AD_FAVOR_MY_NBRHD);
+  gex_AD_Create(&rt.ad64, rt.tm, GEX_DT_U64, ops, GEX_FLAG_AD_FAVOR_MY_NBRHD);
   gex_Event_Wait(gex_Coll_BarrierNB(rt.tm, 0));
   initialise(objects, object_count, inits, init_count);
   upcr_complete();

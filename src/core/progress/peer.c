@@ -90,7 +90,10 @@ void tmb_peer_count_wake(uint32_t jobrank) {
 }
 
 int tmb_peer_lost_drain(uint32_t jobrank) {
-  if (tmb_is_near(jobrank)) return tmb_near_lost(&tmb_job.near, tmb_near_of(jobrank));
+  if (tmb_is_near(jobrank)) {
+    const int rc = tmb_near_lost(&tmb_job.near, tmb_near_of(jobrank));
+    if (rc || !tmb_job.net || !tmb_job.net->offloads) return rc;
+  }
   tmb_net_enter();
   return tmb_net_back(tmb_job.net->lost ? tmb_job.net->lost(tmb_job.net_state, jobrank) : 0);
 }

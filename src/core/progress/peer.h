@@ -51,6 +51,9 @@ int tmb_peer_device_rma(const struct tmb_rma *rma, bool is_get);
 int tmb_peer_put_signal(const struct tmb_rma *rma, const struct tmb_signal *signal);
 int tmb_peer_get_signal(const struct tmb_rma *rma, const struct tmb_signal *signal);
 
+/* Whether the conduit performs all operations of an atomic domain: its slot `offloads`. */
+bool tmb_peer_offloads(uint32_t dt, uint32_t ops);
+
 /* An atomic operation by the conduit; contract of its slot `atomic`, and waits for room unless it
  * is immediate. TMB_E_UNSUPPORTED also for a near rank, one that is lost, and where there is no
  * such slot: it is to be done by a message to the owner. */

@@ -194,9 +194,14 @@ static void describe_atomic(const void *object, struct tmb_status_wait *w) {
   w->peer = atomic->peer;
 }
 
+bool tmb_peer_offloads(uint32_t dt, uint32_t ops) {
+  return tmb_job.net && tmb_job.net->offloads && tmb_job.net->offloads(tmb_job.net_state, dt, ops);
+}
+
 int tmb_peer_atomic(const struct tmb_net_atomic *atomic) {
   struct gexx_wait wait;
-  if (tmb_is_near(atomic->peer) || !tmb_job.net->atomic || tmb_peer_ended(atomic->peer))
+  if ((tmb_is_near(atomic->peer) && !atomic->offload) || !tmb_job.net->atomic ||
+      tmb_peer_ended(atomic->peer))
     return TMB_E_UNSUPPORTED;
   tmb_wait_begin(&wait);
   for (;;) {

@@ -85,6 +85,11 @@ static int pass_atomic(struct tmb_net *net, const struct tmb_net_atomic *atomic)
   return h->inner->atomic(h->net, atomic);
 }
 
+static bool pass_offloads(struct tmb_net *net, uint32_t dt, uint32_t ops) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  return h->inner->offloads(h->net, dt, ops);
+}
+
 static uint32_t pass_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max,
                               uint64_t *timeout_ns) {
   struct tmb_hook *h = tmb_hook_of(net);
@@ -116,9 +121,14 @@ static void pass_leave(struct tmb_net *net, int code) {
   h->inner->leave(h->net, code);
 }
 
+static void pass_atomics(const struct tmb_net_ops *inner, struct tmb_net_ops *table) {
+  table->atomic = inner->atomic ? pass_atomic : NULL;
+  table->offloads = inner->offloads ? pass_offloads : NULL;
+}
+
 /* A table that passes on what `inner` has. */
 static struct tmb_net_ops pass_table(const struct tmb_net_ops *inner) {
-  return (struct tmb_net_ops){.abi = inner->abi,
+  struct tmb_net_ops table = {.abi = inner->abi,
                               .name = inner->name,
                               .close = pass_close,
                               .am_send = pass_am_send,
@@ -131,13 +141,14 @@ static struct tmb_net_ops pass_table(const struct tmb_net_ops *inner) {
                               .get_signal = inner->get_signal ? pass_get_signal : NULL,
                               .device_rma = inner->device_rma ? pass_device_rma : NULL,
                               .am_long = inner->am_long ? pass_am_long : NULL,
-                              .atomic = inner->atomic ? pass_atomic : NULL,
                               .wait_fds = inner->wait_fds ? pass_wait_fds : NULL,
                               .drained = inner->drained ? pass_drained : NULL,
                               .lost = pass_lost,
                               .segment_freed = inner->segment_freed ? pass_segment_freed : NULL,
                               .explain = inner->explain ? pass_explain : NULL,
                               .leave = inner->leave ? pass_leave : NULL};
+  pass_atomics(inner, &table);
+  return table;
 }
 
 /* ---- the setting */

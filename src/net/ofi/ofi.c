@@ -99,6 +99,22 @@ static void reach_devices(struct tmb_net *net) {
                        info->fabric_attr->prov_name);
 }
 
+/* Have the provider perform atomic operations, if that is asked for and all ranks can. */
+static void ask_atomics(struct tmb_net *net) {
+  const char *setting = net->env.up->setting("TOMBOLO_OFI_ATOMICS");
+  struct fi_info *const plain = net->rail[0].info;
+  if (!ofi_choose_atomics_vary(setting, plain)) return;
+  struct fi_info *info = net->calls->dupinfo(plain);
+  if (!info) net->env.up->fatal("out of memory for conduit ofi");
+  const char *why = ofi_choose_atomics(net->calls, setting, &info);
+  net->atomics.asked = agree(&net->env, !why);
+  if (why && strcmp(setting, "yes") == 0 && !net->env.rank)
+    net->env.up->print("ofi: TOMBOLO_OFI_ATOMICS=yes cannot be followed with provider %s: %s",
+                       plain->fabric_attr->prov_name, why);
+  net->rail[0].info = net->atomics.asked ? info : plain;
+  net->calls->freeinfo(net->atomics.asked ? plain : info);
+}
+
 /* Choose the provider: the best one that all ranks have. */
 static bool choose(struct tmb_net *net) {
   const struct tmb_net_up *up = net->env.up;
@@ -255,8 +271,10 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
   bool good = load(net);
   good = choose(net) && good;
   if (agree(env, good)) {
+    ask_atomics(net);
     configure(net);
     good = ofi_rail_meet(net, &net->rail[0], open_first(net));
+    if (net->atomics.asked) ofi_atomics_open(net, good);
     ofi_rail_others(net);
     tmb_lock_acquire_shared(&net->lock);
     for (struct ofi_buffer *b; good && (b = ofi_pool_take(&net->bufs.receives, 0));)
@@ -291,6 +309,7 @@ const struct tmb_net_ops tombolo_net = {.abi = TMB_NET_ABI,
                                         .put_signal = ofi_put_signal,
                                         .get_signal = ofi_get_signal,
                                         .atomic = ofi_atomic,
+                                        .offloads = ofi_offloads,
                                         .wait_fds = ofi_wait_fds,
                                         .drained = ofi_drained,
                                         .lost = ofi_lost,

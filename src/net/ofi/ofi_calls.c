@@ -103,6 +103,22 @@ static ssize_t call_read(struct fid_ep *ep, const struct fi_msg_rma *message) {
   return fi_readmsg(ep, message, FI_COMPLETION);
 }
 
+static int call_query_atomic(struct fid_domain *domain, enum fi_datatype type, enum fi_op op,
+                             struct fi_atomic_attr *attr, uint64_t flags) {
+  return fi_query_atomic(domain, type, op, attr, flags);
+}
+
+static ssize_t call_fetch_atomic(struct fid_ep *ep, const struct fi_msg_atomic *message,
+                                 struct fi_ioc *result, void *desc) {
+  return fi_fetch_atomicmsg(ep, message, result, &desc, 1, FI_COMPLETION);
+}
+
+static ssize_t call_compare_atomic(struct fid_ep *ep, const struct fi_msg_atomic *message,
+                                   const struct fi_ioc *compare, struct fi_ioc *result,
+                                   void *desc) {
+  return fi_compare_atomicmsg(ep, message, compare, &desc, 1, result, &desc, 1, FI_COMPLETION);
+}
+
 static ssize_t call_cq_read(struct fid_cq *cq, struct fi_cq_data_entry *entries, size_t count) {
   return fi_cq_read(cq, entries, count);
 }

@@ -13,6 +13,7 @@
 #include "net/net.h"
 
 #include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -51,6 +52,17 @@
  X(write, ssize_t, (struct fid_ep * ep, const struct fi_msg_rma *message, uint64_t flags),        \
    (ep, message, flags))                                                                          \
  X(read, ssize_t, (struct fid_ep * ep, const struct fi_msg_rma *message), (ep, message))          \
+ X(query_atomic, int,                                                                             \
+   (struct fid_domain * domain, enum fi_datatype type, enum fi_op op,                             \
+    struct fi_atomic_attr * attr, uint64_t flags),                                                \
+   (domain, type, op, attr, flags))                                                               \
+ X(fetch_atomic, ssize_t,                                                                         \
+   (struct fid_ep * ep, const struct fi_msg_atomic *message, struct fi_ioc *result, void *desc),  \
+   (ep, message, result, desc))                                                                   \
+ X(compare_atomic, ssize_t,                                                                       \
+   (struct fid_ep * ep, const struct fi_msg_atomic *message, const struct fi_ioc *compare,        \
+    struct fi_ioc *result, void *desc),                                                           \
+   (ep, message, compare, result, desc))                                                          \
  X(cq_read, ssize_t, (struct fid_cq * cq, struct fi_cq_data_entry * entries, size_t count),       \
    (cq, entries, count))                                                                          \
  X(cq_readerr, ssize_t, (struct fid_cq * cq, struct fi_cq_err_entry * entry), (cq, entry))        \

@@ -24,20 +24,21 @@ static const struct {
   const char *name; /* of the provider, with what it is layered over */
   bool emulated;    /* made of sockets */
   bool on_request;  /* taken only if it is named */
-} rows[] = {{"cxi", false, false},
-            {"efa", false, false},
-            {"verbs;ofi_rxm", false, false},
-            {"opx", false, false},
-            {"psm3", false, false},
-            {"psm2", false, false},
-            {"psm", false, false},
-            {"ucx", false, false},
-            {"tcp", true, false}, /* where it has reliable datagrams of its own */
-            {"tcp;ofi_rxm", true, false},
-            {"net;ofi_rxm", true, false},
-            {"sockets", true, false},
-            {"udp;ofi_rxd", true, false},
-            {"shm", true, true}};
+  bool atomics;     /* its atomic operations are the hardware's */
+} rows[] = {{"cxi", false, false, true},
+            {"efa", false, false, false},
+            {"verbs;ofi_rxm", false, false, false},
+            {"opx", false, false, false},
+            {"psm3", false, false, false},
+            {"psm2", false, false, false},
+            {"psm", false, false, false},
+            {"ucx", false, false, true},
+            {"tcp", true, false, false}, /* where it has reliable datagrams of its own */
+            {"tcp;ofi_rxm", true, false, false},
+            {"net;ofi_rxm", true, false, false},
+            {"sockets", true, false, false},
+            {"udp;ofi_rxd", true, false, false},
+            {"shm", true, true, false}};
 _Static_assert(TMB_ARRAY_LEN(rows) <= OFI_PROVIDERS, "every row has a bit");
 
 const char *ofi_choose_name(uint32_t row) {
@@ -135,21 +136,68 @@ uint64_t ofi_choose_list(const struct ofi_calls *calls, const char *wanted, cons
   return bits;
 }
 
-void ofi_choose_hmem(const struct ofi_calls *calls, struct fi_info **info) {
-  const char *provider = (*info)->fabric_attr->prov_name;
+/* The entry of the same domain with further capabilities and registration modes, or NULL. */
+static struct fi_info *with(const struct ofi_calls *calls, const struct fi_info *info,
+                            uint64_t caps, int mr_mode) {
+  const char *provider = info->fabric_attr->prov_name;
   struct fi_info *hints = make_hints(calls, provider), *list = NULL, *found = NULL;
-  if (!hints) return;
-  hints->caps |= FI_HMEM;
-  hints->domain_attr->mr_mode |= FI_MR_HMEM;
+  if (!hints) return NULL;
+  hints->caps |= caps;
+  hints->domain_attr->mr_mode |= mr_mode;
   if (calls->getinfo(OFI_API, hints, &list) == 0) {
-    found = best(list, provider, (*info)->domain_attr->name);
+    found = best(list, provider, info->domain_attr->name);
     if (found) found = calls->dupinfo(found);
     calls->freeinfo(list);
   }
   calls->freeinfo(hints);
-  if (!found) return;
+  return found;
+}
+
+static void replace(const struct ofi_calls *calls, struct fi_info **info, struct fi_info *by) {
   calls->freeinfo(*info);
-  *info = found;
+  *info = by;
+}
+
+void ofi_choose_hmem(const struct ofi_calls *calls, struct fi_info **info) {
+  struct fi_info *const found = with(calls, *info, FI_HMEM, FI_MR_HMEM);
+  if (found) replace(calls, info, found);
+}
+
+/* ---- atomic operations */
+
+static bool in_hardware(const struct fi_info *info) {
+  for (uint32_t i = 0; i < TMB_ARRAY_LEN(rows); i++)
+    if (strcmp(rows[i].name, info->fabric_attr->prov_name) == 0) return rows[i].atomics;
+  return false;
+}
+
+bool ofi_choose_atomics_vary(const char *setting, const struct fi_info *info) {
+  return strcmp(setting, "yes") == 0 || (strcmp(setting, "auto") == 0 && in_hardware(info));
+}
+
+/* A message may overtake a write: signals wait for the writes before them. */
+static bool ordered(const struct fi_info *info) {
+  return (info->tx_attr->msg_order & FI_ORDER_SAW) && (info->rx_attr->msg_order & FI_ORDER_SAW);
+}
+
+const char *ofi_choose_atomics(const struct ofi_calls *calls, const char *setting,
+                               struct fi_info **info) {
+  const bool any = strcmp(setting, "yes") == 0;
+  if (strcmp(setting, "no") == 0) return "TOMBOLO_OFI_ATOMICS=no";
+  if (!any && !in_hardware(*info))
+    return "the provider's are software as well; TOMBOLO_OFI_ATOMICS=yes uses them";
+  if (strstr((*info)->fabric_attr->prov_name, "ofi_rxd"))
+    return "those of ofi_rxd end with a segmentation fault";
+  if ((*info)->caps & FI_HMEM) return "TOMBOLO_OFI_HMEM=1 excludes those of the provider";
+  struct fi_info *const found = with(calls, *info, FI_ATOMIC, 0);
+  if (!found) return "the provider has no FI_ATOMIC";
+  if (!any && ordered(*info) && !ordered(found)) {
+    calls->freeinfo(found);
+    return "FI_ATOMIC costs the order of signals behind puts (FI_ORDER_SAW); "
+           "TOMBOLO_OFI_ATOMICS=yes accepts that";
+  }
+  replace(calls, info, found);
+  return NULL;
 }
 
 /* An entry of getinfo: of a domain that is known already the one that leads farthest counts. */

@@ -148,6 +148,8 @@ struct ofi_peer {
   bool broken;       /* nothing can be sent any more; net->peers.broken counts it */
   bool informed;     /* it knows of registered memory of this rank */
   bool asking;       /* an OFI_ASK is in progress */
+  uint64_t needed;   /* address that an operation asks for which cannot go by messages */
+  bool refused;      /* its owner says that it is not registered */
   bool answer_due;   /* `answer` is still to be sent */
   uint32_t quiet;    /* accesses for which no OFI_ASK is sent, after a refusal */
   uint32_t accesses; /* in progress */
@@ -222,6 +224,14 @@ struct ofi_accesses {
   struct ofi_op *again;   /* that are to be tried again */
 };
 
+/* Atomic operations of the provider; constant once the conduit is open. ofi_atomic.c. */
+struct ofi_atomics {
+  bool asked;                     /* FI_ATOMIC is in the first rail's capabilities, on all ranks */
+  bool any;                       /* the provider performs some domains */
+  uint32_t can[TMB_ATOMIC_TYPES]; /* bit for each opcode that all ranks' providers have */
+  void *desc;                     /* of the accesses, where the provider needs it */
+};
+
 /* Memory of this rank that is registered. ofi_memory.c. */
 struct ofi_memories {
   struct ofi_memory *list;
@@ -254,6 +264,7 @@ struct tmb_net {
   bool hmem;         /* ... also with memory of devices */
   bool ordered;      /* a message arrives after the writes before it */
   uint64_t timeout_ns;
+  struct ofi_atomics atomics;
 
   struct tmb_lock lock; /* of all that follows */
   uint32_t tx_busy;     /* sends and accesses that have not completed */
@@ -296,6 +307,14 @@ const char *ofi_choose_rail(const char *list, uint32_t rail, char *text, size_t 
 
 /* Replace an entry by one whose provider reaches memory of devices, if there is one. */
 void ofi_choose_hmem(const struct ofi_calls *calls, struct fi_info **info);
+
+/* Replace an entry by one with FI_ATOMIC on the same domain, if its atomic operations are to be
+ * used. in setting: TOMBOLO_OFI_ATOMICS. Returns NULL, or why not: a clause; the entry stays. */
+const char *ofi_choose_atomics(const struct ofi_calls *calls, const char *setting,
+                               struct fi_info **info);
+/* Whether some rank may find another answer than this one: it depends on more than the setting and
+ * the provider. */
+bool ofi_choose_atomics_vary(const char *setting, const struct fi_info *info);
 
 /* A domain of a provider, as getinfo has it. reach: where it leads: 0 nowhere else, 1 this machine
  * only, 2 a link only, 3 other hosts by IPv6, 4 by anything else. */

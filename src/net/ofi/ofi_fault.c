@@ -145,6 +145,27 @@ static ssize_t faulty_read(struct fid_ep *ep, const struct fi_msg_rma *message) 
   return rc ? rc : counted(CALL_read, fault.below->read(ep, message));
 }
 
+static int faulty_query_atomic(struct fid_domain *domain, enum fi_datatype type, enum fi_op op,
+                               struct fi_atomic_attr *attr, uint64_t flags) {
+  const int rc = verdict(CALL_query_atomic);
+  return rc ? rc : fault.below->query_atomic(domain, type, op, attr, flags);
+}
+
+static ssize_t faulty_fetch_atomic(struct fid_ep *ep, const struct fi_msg_atomic *message,
+                                   struct fi_ioc *result, void *desc) {
+  const int rc = verdict(CALL_fetch_atomic);
+  return rc ? rc : counted(CALL_fetch_atomic, fault.below->fetch_atomic(ep, message, result, desc));
+}
+
+static ssize_t faulty_compare_atomic(struct fid_ep *ep, const struct fi_msg_atomic *message,
+                                     const struct fi_ioc *compare, struct fi_ioc *result,
+                                     void *desc) {
+  const int rc = verdict(CALL_compare_atomic);
+  return rc ? rc
+            : counted(CALL_compare_atomic,
+                      fault.below->compare_atomic(ep, message, compare, result, desc));
+}
+
 static ssize_t faulty_cq_read(struct fid_cq *cq, struct fi_cq_data_entry *entries, size_t count) {
   const int rc = verdict(CALL_cq_read);
   if (rc || !fault.spoilt_share) return rc ? rc : fault.below->cq_read(cq, entries, count);
@@ -240,7 +261,8 @@ void ofi_fault_print(const struct tmb_net_env *env) {
   if (!fault.counts) return;
   fault.counts = false;
   env->up->print("ofi: rank %u handed over send=%" PRIu64 " inject=%" PRIu64 " write=%" PRIu64
-                 " read=%" PRIu64,
+                 " read=%" PRIu64 " atomic=%" PRIu64,
                  env->rank, fault.of[CALL_send].taken, fault.of[CALL_inject].taken,
-                 fault.of[CALL_write].taken, fault.of[CALL_read].taken);
+                 fault.of[CALL_write].taken, fault.of[CALL_read].taken,
+                 fault.of[CALL_fetch_atomic].taken + fault.of[CALL_compare_atomic].taken);
 }

@@ -20,17 +20,32 @@ struct describe {
   void *arg, *rails;
 };
 
-static void say_usable(const struct describe *d, uint32_t row, const struct fi_info *info,
-                       bool taken) {
-  char text[256];
+/* Who performs atomic operations with a provider. */
+static void say_atomics(const struct describe *d, const struct ofi_calls *calls,
+                        const struct fi_info *plain, char *text, size_t bytes) {
+  const char *setting = d->setting("TOMBOLO_OFI_ATOMICS");
+  struct fi_info *info = calls->dupinfo(plain);
+  const char *why =
+      info ? ofi_choose_atomics(calls, setting ? setting : "auto", &info) : "out of memory";
+  if (why)
+    snprintf(text, bytes, "atomics by the owner's processor (%s)", why);
+  else
+    snprintf(text, bytes, "atomics by the provider, in domains whose operations it has all%s",
+             info->tx_attr->msg_order & FI_ORDER_SAW ? "" : ", signals after puts are complete");
+  if (info) calls->freeinfo(info);
+}
+
+static void say_usable(const struct describe *d, const struct ofi_calls *calls, uint32_t row,
+                       const struct fi_info *info, bool taken) {
+  char text[512], atomics[256];
   const bool saw = (info->tx_attr->msg_order & FI_ORDER_SAW) != 0;
-  snprintf(text, sizeof text,
-           "%s%sdomain %s, injects %zu B, %s%s, atomics by the owner's processor",
+  say_atomics(d, calls, info, atomics, sizeof atomics);
+  snprintf(text, sizeof text, "%s%sdomain %s, injects %zu B, %s%s, %s",
            taken ? "taken if all ranks have it: " : "after the one above: ",
            ofi_choose_emulated(row) ? "made of sockets, " : "", info->domain_attr->name,
            info->tx_attr->inject_size,
            saw ? "signals right behind puts" : "signals after puts are complete",
-           info->domain_attr->mr_mode & FI_MR_LOCAL ? ", registers local buffers" : "");
+           info->domain_attr->mr_mode & FI_MR_LOCAL ? ", registers local buffers" : "", atomics);
   d->line(d->arg, ofi_choose_name(row), true, text);
 }
 
@@ -162,7 +177,7 @@ void tombolo_net_describe(const struct describe *d) {
       say_missing(d, calls, i, wanted);
       continue;
     }
-    say_usable(d, i, infos[i], !any);
+    say_usable(d, calls, i, infos[i], !any);
     if (!any) say_rails(d, calls, i, infos[i]);
     any = true;
     slow = slow && ofi_choose_emulated(i);

@@ -104,18 +104,24 @@ static bool holds_any(const struct tmb_net *net) {
 
 /* ---- what has come */
 
-/* Whether a message is one of a rank of another host of this job. */
+/* Whether a rank is one that sends messages of a kind here: on another host, or on this one what
+ * atomic operations need. */
+static bool is_sender(const struct tmb_net *net, uint32_t rank, uint8_t kind) {
+  return rank < net->env.size && (net->env.host_of[rank] != net->env.host ||
+                                  (net->atomics.any && kind >= OFI_CREDIT && kind != OFI_SIGNAL));
+}
+
+/* Whether a message is one of a rank of this job. */
 static bool is_good(const struct tmb_net *net, const struct ofi_buffer *b) {
   static const uint32_t own_bytes[OFI_KINDS] = {
       [OFI_LONG] = sizeof(struct ofi_place),    [OFI_ASK] = sizeof(struct ofi_region),
       [OFI_REGION] = sizeof(struct ofi_region), [OFI_FREED] = sizeof(struct ofi_region),
       [OFI_SIGNAL] = sizeof(struct ofi_change), [OFI_CHANGED] = sizeof(struct ofi_change),
       [OFI_ATOMIC] = sizeof(struct ofi_rmw),    [OFI_RESULT] = sizeof(struct ofi_rmw)};
-  const struct tmb_net_env *env = &net->env;
   const struct ofi_head *h = ofi_head_of(b);
-  if (b->bytes < sizeof *h || h->token != net->token || h->src >= env->size ||
-      env->host_of[h->src] == env->host || h->kind >= OFI_KINDS || h->is_reply > 1 ||
-      h->nargs > TMB_AM_ARGS_MAX || h->nbytes > TMB_AM_MEDIUM_BYTES_MAX)
+  if (b->bytes < sizeof *h || h->token != net->token || !is_sender(net, h->src, h->kind) ||
+      h->kind >= OFI_KINDS || h->is_reply > 1 || h->nargs > TMB_AM_ARGS_MAX ||
+      h->nbytes > TMB_AM_MEDIUM_BYTES_MAX)
     return false;
   if (h->kind != OFI_MEDIUM && h->nbytes != own_bytes[h->kind]) return false;
   const size_t bytes = h->nbytes ? ofi_payload_at(h->nargs) + h->nbytes : sizeof *h + 4u * h->nargs;
@@ -202,6 +208,7 @@ static void failed(struct tmb_net *net) {
   net->tx_busy--;
   net->client.moved = true;
   if (op->use == OFI_USE_ACCESS && ofi_access_again(net, op, error.err)) return;
+  if (op->use == OFI_USE_ACCESS) ofi_atomic_failed(net, op, error.err);
   ofi_peer_break(net, op->peer, error.err);
   if (op->use == OFI_USE_SEND)
     ofi_buffer_put(ofi_buffer_of(op));

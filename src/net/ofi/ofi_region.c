@@ -43,33 +43,66 @@ const struct ofi_region *ofi_region_find(struct tmb_net *net, uint32_t peer, uin
   return NULL;
 }
 
+/* What a peer learns of the memory around an address of this rank; bytes 0: it is not registered,
+ * and cannot be. */
+static struct ofi_region describe(struct tmb_net *net, uint64_t addr) {
+  const struct ofi_memory *m = ofi_memory_segment(net, addr);
+  struct ofi_region region = {.asked = addr};
+  if (!m) return region;
+  region.base = m->base;
+  region.bytes = m->bytes;
+  for (uint32_t r = 0; r < net->rails; r++) {
+    if (!m->mr[r]) continue;
+    region.key[r] = fi_mr_key(m->mr[r]);
+    region.rails |= UINT64_C(1) << r;
+  }
+  region.from = net->mr_mode & FI_MR_VIRT_ADDR ? m->base : 0;
+  return region;
+}
+
 static void answer(struct tmb_net *net, uint32_t peer, uint64_t addr) {
   struct ofi_peer *p = ofi_peer_of(net, peer);
-  const struct ofi_memory *m = ofi_memory_segment(net, addr);
-  p->answer = (struct ofi_region){.asked = addr};
-  if (m) {
-    p->answer.base = m->base;
-    p->answer.bytes = m->bytes;
-    for (uint32_t r = 0; r < net->rails; r++) {
-      if (!m->mr[r]) continue;
-      p->answer.key[r] = fi_mr_key(m->mr[r]);
-      p->answer.rails |= UINT64_C(1) << r;
-    }
-    p->answer.from = net->mr_mode & FI_MR_VIRT_ADDR ? m->base : 0;
-    p->informed = true;
-  }
+  p->answer = describe(net, addr);
+  p->informed = p->informed || p->answer.bytes;
   p->answer_due = true;
   ofi_send_later(net, peer);
 }
 
 static void learn(struct ofi_peer *p, const struct ofi_region *region) {
   p->asking = false;
+  if (region->asked == p->needed) p->refused = !region->bytes;
   if (!region->bytes) {
     p->quiet = QUIET_ACCESSES;
     return;
   }
   const uint32_t at = p->regions < OFI_REGIONS ? p->regions++ : p->oldest++ % OFI_REGIONS;
   p->region[at] = *region;
+}
+
+const struct ofi_region *ofi_region_need(struct tmb_net *net, uint32_t peer, uint64_t addr,
+                                         uint64_t bytes, bool *refused) {
+  struct ofi_peer *p = ofi_peer_of(net, peer);
+  *refused = false;
+  for (uint32_t i = 0; i < p->regions; i++)
+    if (holds(&p->region[i], addr, bytes)) return &p->region[i];
+  if (p->needed == addr && p->refused) {
+    *refused = true;
+    return NULL;
+  }
+  p->needed = addr;
+  p->refused = false;
+  p->quiet = 0;
+  if (peer != net->env.rank) {
+    ask(net, peer, p, addr);
+    return NULL;
+  }
+  const struct ofi_region own = describe(net, addr);
+  p->informed = p->informed || own.bytes;
+  learn(p, &own);
+  *refused = p->refused;
+  return own.bytes
+             ? &p->region[(p->regions == OFI_REGIONS ? p->oldest + OFI_REGIONS : p->regions) - 1]
+             : NULL;
 }
 
 static void forget(struct ofi_peer *p, const struct ofi_region *freed) {

@@ -292,8 +292,7 @@ static int attempt(struct tmb_net *net, struct ofi_access *a, const struct ofi_r
 
 /* ---- another try */
 
-/* Whether an error says that the peer, or the path to it, is lost. */
-static bool is_of_peer(int error) {
+bool ofi_error_of_peer(int error) {
   static const int errors[] = {FI_ECONNABORTED, FI_ECONNRESET,   FI_ECONNREFUSED, FI_ENOTCONN,
                                FI_ESHUTDOWN,    FI_EHOSTUNREACH, FI_EHOSTDOWN,    FI_ENETUNREACH,
                                FI_ETIMEDOUT,    FI_ECANCELED};
@@ -304,8 +303,9 @@ static bool is_of_peer(int error) {
 
 bool ofi_access_again(struct tmb_net *net, struct ofi_op *op, int error) {
   struct ofi_access *a = access_of(op);
+  if (a->atomic) return false;                     /* nobody knows whether it was performed */
   const bool signalled = a->signals && a->started; /* the peer may have seen it already */
-  if (a->lost || signalled || a->tries == OFI_TRIES || is_of_peer(error) ||
+  if (a->lost || signalled || a->tries == OFI_TRIES || ofi_error_of_peer(error) ||
       ofi_peer_of(net, op->peer)->broken)
     return false;
   a->tries++;

@@ -31,6 +31,8 @@ struct ofi_access {
   void *buffer; /* of this rank; stays as it is until core has been notified */
   bool atomic;  /* an atomic operation; `before` goes to `buffer`, unless that is NULL */
   uint64_t before;
+  uint64_t operand, compare; /* of one that the provider performs */
+  uint32_t opcode, dt;       /* of that, for messages to the user */
   uint64_t remote, nbytes;
   bool is_get, device;      /* device: its local side may be memory of a device */
   bool held;                /* its owner checks when all is over; core is not notified */
@@ -70,6 +72,10 @@ void ofi_memory_close(struct tmb_net *net);
 /* The region of a peer that holds a range, or NULL; then the peer is asked for the next time. */
 const struct ofi_region *ofi_region_find(struct tmb_net *net, uint32_t peer, uint64_t addr,
                                          uint64_t bytes);
+/* As ofi_region_find, for what cannot go by messages; the peer may be this rank or one of its host.
+ * out refused: the owner says that it is not registered. Else NULL means: ask again later. */
+const struct ofi_region *ofi_region_need(struct tmb_net *net, uint32_t peer, uint64_t addr,
+                                         uint64_t bytes, bool *refused);
 /* The key for an address of a peer may be wrong: ask for it anew before the next access. */
 void ofi_region_doubt(struct tmb_net *net, uint32_t peer, uint64_t addr);
 /* An OFI_ASK, OFI_REGION or OFI_FREED has come. */
@@ -104,6 +110,8 @@ void ofi_access_failed(struct tmb_net *net, struct ofi_op *op);
 /* The provider has failed one that it had taken. Returns whether it is tried again, because the
  * failure says nothing of the peer. in error: of libfabric, positive. */
 bool ofi_access_again(struct tmb_net *net, struct ofi_op *op, int error);
+/* Whether an error of libfabric, positive, says that the peer, or the path to it, is lost. */
+bool ofi_error_of_peer(int error);
 /* Try again what is to be. Returns whether something was started or given up. */
 bool ofi_access_retry(struct tmb_net *net);
 /* The peer has changed the signal of one. */
@@ -124,6 +132,19 @@ void ofi_signal_message(struct tmb_net *net, const struct ofi_head *head, const 
 
 /* The slot; without the lock. */
 int ofi_atomic(struct tmb_net *net, const struct tmb_net_atomic *atomic);
+/* The slot offloads. */
+bool ofi_offloads(struct tmb_net *net, uint32_t dt, uint32_t ops);
+/* Find out what the provider performs on all ranks; collective, and if net->atomics.asked. in good:
+ * this rank is ready. */
+void ofi_atomics_open(struct tmb_net *net, bool good);
+/* What one domain of libfabric performs. out can: as struct ofi_atomics. */
+void ofi_atomics_query(const struct ofi_calls *calls, struct fid_domain *domain,
+                       uint32_t can[TMB_ATOMIC_TYPES]);
+/* What a domain needs is among what can be. */
+bool ofi_atomics_cover(const uint32_t can[TMB_ATOMIC_TYPES], uint32_t dt, uint32_t ops);
+/* The provider has failed an access: say so if it is an atomic operation and the peer is not at
+ * fault; with the lock. in error: of libfabric, positive. */
+void ofi_atomic_failed(struct tmb_net *net, const struct ofi_op *op, int error);
 /* An OFI_ATOMIC has come: perform it, and turn its payload into that of OFI_RESULT. */
 void ofi_atomic_serve(struct tmb_net *net, uint32_t src, void *payload);
 

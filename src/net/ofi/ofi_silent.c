@@ -148,7 +148,7 @@ static bool judge(struct tmb_net *net, uint32_t peer, struct ofi_peer *p, uint64
 /* One check of a peer. Returns whether it is silent. */
 static bool look_at(struct tmb_net *net, uint32_t peer, struct ofi_peer *p, uint64_t now) {
   struct ofi_life *life = &p->life;
-  if (p->broken || p->lost_ns || !net->silent.answers[peer]) return false;
+  if (peer == net->env.rank || p->broken || p->lost_ns || !net->silent.answers[peer]) return false;
   if (life->heard || !life->heard_ns || !expects(p)) {
     life->heard = false;
     life->heard_ns = now;

@@ -6,7 +6,8 @@
  * strided, indexed and vector transfers end while their target computes and makes no call. The
  * target goes on only when the last operation has changed a word of it, so a test that waits for
  * the target does not end. Handlers of the client do not run meanwhile. Skipped over conduits
- * without a thread.
+ * without a thread. With the argument `atomics` rank 0 knows the target's memory before, and starts
+ * nothing else.
  */
 #include "job.h"
 
@@ -119,12 +120,29 @@ static void pieces(void) {
   free(back);
 }
 
+/* What is no atomic operation. */
+static void others(void) {
+  char *local = malloc(DATA);
+  CHECK(local != NULL);
+  gex_AM_RequestShort0(job.tm, 1, CALLED, 0);
+  transfers(local);
+  pieces();
+  free(local);
+}
+
 /* Whether ranks of a conduit have a progress thread. */
 static bool has_thread(const char *conduit) {
   const char *level = getenv("TOMBOLO_MPI_THREAD");
   if (!conduit) return false;
   if (!strcmp(conduit, "mpi")) return level && !strcmp(level, "MULTIPLE");
   return !strcmp(conduit, "udp") || !strcmp(conduit, "ofi");
+}
+
+/* Rank 0 asks for the target's memory while the target makes calls. */
+static void meet(void) {
+  if (job.rank == 0)
+    gex_Event_Wait(gex_AD_OpNB_U64(ad, NULL, 1, word_of(1, WORD_AT), GEX_OP_SET, 0, 0, 0));
+  job_barrier();
 }
 
 int main(int argc, char **argv) {
@@ -136,15 +154,12 @@ int main(int argc, char **argv) {
   gex_AD_Create(&ad, job.tm, GEX_DT_U64,
                 GEX_OP_SET | GEX_OP_GET | GEX_OP_ADD | GEX_OP_FADD | GEX_OP_FCAS, 0);
   job_barrier();
+  const bool alone = argc > 1 && strcmp(argv[1], "atomics") == 0;
+  if (alone) meet();
   if (job.rank == 0) {
-    char *local = malloc(DATA);
-    CHECK(local != NULL);
-    gex_AM_RequestShort0(job.tm, 1, CALLED, 0);
-    transfers(local);
+    if (!alone) others();
     atomics();
-    pieces();
     gex_Event_Wait(gex_AD_OpNB_U64(ad, NULL, 1, word_of(1, END_AT), GEX_OP_SET, 1, 0, 0));
-    free(local);
   } else if (job.rank == 1) {
     const volatile uint64_t *end = word_of(1, END_AT);
     while (!*end) continue; /* computes */
