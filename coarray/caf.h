@@ -158,9 +158,13 @@ static inline void caf_ok(int *stat) {
   if (stat) *stat = 0;
 }
 
-/* Ends a statement badly: sets STAT= and ERRMSG=, or ends the program with the message. */
+/* Ends a statement badly: sets STAT= and ERRMSG=, or ends the program with the message. The format
+ * ends in the number of the message, as [TMB-2001], which ERRMSG= is spared. */
 __attribute__((format(printf, 3, 4))) void caf_fail(const struct caf_status *to, int code,
                                                     const char *format, ...);
+
+/* Print why the program cannot start. The caller ends it. */
+__attribute__((format(printf, 1, 2))) void caf_refuse(const char *format, ...);
 
 /* Words for a STAT code in a message. */
 static inline const char *caf_end_name(int code) {

@@ -65,11 +65,22 @@ void caf_fail(const struct caf_status *to, int code, const char *format, ...) {
     caf_error_stop(code);
   }
   *to->stat = code;
+  char *number = strstr(text, " [TMB-");
+  if (number) *number = '\0'; /* a variable is short, and its text is the program's own */
   if (!to->errmsg || to->errmsg_len == 0) return;
   if (!writable(to->errmsg, to->errmsg_len)) return;
   const size_t len = strlen(text) < to->errmsg_len ? strlen(text) : to->errmsg_len;
   memset(to->errmsg, ' ', to->errmsg_len);
   memcpy(to->errmsg, text, len);
+}
+
+void caf_refuse(const char *format, ...) {
+  va_list args;
+  fputs("coarray: ", stderr);
+  va_start(args, format);
+  vfprintf(stderr, format, args);
+  va_end(args);
+  fputc('\n', stderr);
 }
 
 void caf_error_stop(int code) {
@@ -82,8 +93,9 @@ void caf_error_stop(int code) {
 uint32_t caf_rank_slow(int image, const struct caf_token *of, const struct caf_status *to) {
   char name[CAF_NAME_ROOM];
   if (image == 0) return caf.rank;
-  caf_fail(to, CAF_STAT_ERROR, "there is no image %d%s%s: the current team has images 1 to %u",
-           image, of ? " for " : "", of ? caf_name_of(of, name, sizeof name) : "", caf.team->size);
+  caf_fail(to, CAF_STAT_ERROR,
+           "there is no image %d%s%s: the current team has images 1 to %u [TMB-2027]", image,
+           of ? " for " : "", of ? caf_name_of(of, name, sizeof name) : "", caf.team->size);
   return UINT32_MAX;
 }
 
@@ -91,19 +103,21 @@ void *caf_address_slow(const struct caf_token *token, size_t offset, size_t byte
                        const struct caf_status *to) {
   char name[CAF_NAME_ROOM];
   if (!token) {
-    caf_fail(to, CAF_STAT_ERROR, "a coarray that is not allocated is used with an image index");
+    caf_fail(to, CAF_STAT_ERROR,
+             "a coarray that is not allocated is used with an image index [TMB-2026]");
   } else if (rank >= token->ranks || !token->addr[rank]) {
-    caf_fail(to, CAF_STAT_ERROR, "%s does not exist on image %u of the initial team",
+    caf_fail(to, CAF_STAT_ERROR, "%s does not exist on image %u of the initial team [TMB-2025]",
              caf_name_of(token, name, sizeof name), rank + 1);
   } else if (token->bytes == 0) {
     return (void *)token->addr[rank];
   } else if (token->bytes == bytes) {
     caf_fail(to, CAF_STAT_ERROR,
              "the compiler gives the address of a copy for this scalar coarray, as gfortran 11 and "
-             "12 do for COMPLEX: make it an array of one element");
+             "12 do for COMPLEX: make it an array of one element [TMB-2024]");
   } else {
     caf_fail(
-        to, CAF_STAT_ERROR, "byte %zd of a coarray of %zu bytes is used with an image index%s",
+        to, CAF_STAT_ERROR,
+        "byte %zd of a coarray of %zu bytes is used with an image index%s [TMB-2023]",
         (ptrdiff_t)offset, token->bytes,
         offset > PTRDIFF_MAX || offset / 2 > token->bytes
             ? ": the compiler gives the address of a copy, as gfortran 11 and 12 do for vector "

@@ -27,7 +27,7 @@ static void make_initial_team(void) {
   team->rank = caf.rank;
   team->jobrank = malloc(caf.size * sizeof *team->jobrank);
   if (!team->jobrank) {
-    fprintf(stderr, "coarray: out of memory for the table of %u images\n", caf.size);
+    caf_refuse("out of memory for the table of %u images [TMB-0001]", caf.size);
     gasnet_exit(1);
   }
   for (uint32_t r = 0; r < caf.size; r++) team->jobrank[r] = r;
@@ -41,8 +41,8 @@ static void make_shared(void) {
   caf.lost = calloc(caf.size, sizeof *caf.lost);
   caf.reach = calloc(caf.size, sizeof *caf.reach);
   if (!caf.shared || !caf.shared_addr || !caf.expected || !caf.lost || !caf.reach) {
-    fprintf(stderr, "coarray: out of memory for the counters of %u images; segment of %zu bytes\n",
-            caf.size, (size_t)caf.segment_bytes);
+    caf_refuse("out of memory for the counters of %u images; segment of %zu bytes [TMB-0001]",
+               caf.size, (size_t)caf.segment_bytes);
     gasnet_exit(1);
   }
   /* The segment begins as zeros, and nothing was allocated from it before. */
@@ -79,7 +79,7 @@ void caf_start(int *argc, char ***argv) {
   if (caf.ready) return;
   caf.ready = true;
   if (gexx_Client_Join(&caf.client, &caf.ep, &caf.tm, "TOMBOLO_CAF", argc, argv, 0) != GASNET_OK) {
-    fprintf(stderr, "coarray: the communication layer does not start\n");
+    caf_refuse("the communication layer does not start [TMB-2055]");
     exit(1);
   }
   caf.rank = gex_TM_QueryRank(caf.tm);
@@ -88,8 +88,8 @@ void caf_start(int *argc, char ***argv) {
   gex_Segment_t segment;
   caf.segment_bytes = gasnet_getMaxLocalSegmentSize();
   if (gex_Segment_Attach(&segment, caf.tm, caf.segment_bytes) != GASNET_OK) {
-    fprintf(stderr, "coarray: no segment of %zu bytes; set GASNET_MAX_SEGSIZE to less\n",
-            (size_t)caf.segment_bytes);
+    caf_refuse("no segment of %zu bytes; set GASNET_MAX_SEGSIZE to less [TMB-2035]",
+               (size_t)caf.segment_bytes);
     gasnet_exit(1);
   }
   caf.segment = gex_Segment_QueryAddr(segment);
@@ -108,7 +108,7 @@ void caf_start(int *argc, char ***argv) {
   gex_AD_Create(&caf.ad32, caf.tm, GEX_DT_I32, ops, GEX_FLAG_AD_FAVOR_MY_NBRHD);
   gex_AD_Create(&caf.ad64, caf.tm, GEX_DT_I64, ops, GEX_FLAG_AD_FAVOR_MY_NBRHD);
   if (caf_posts_start()) {
-    fprintf(stderr, "coarray: out of memory for posts of events of %u images\n", caf.size);
+    caf_refuse("out of memory for posts of events of %u images [TMB-0001]", caf.size);
     gasnet_exit(1);
   }
   survive();

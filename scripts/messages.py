@@ -6,10 +6,14 @@ Usage: messages.py            says which messages have no number, and which rows
        messages.py --write    adds a row for each new message, with the next number of its family
 
 Messages are the formats of tmb_fatal, tmb_fatal_nopos, TMB_CHECK, tmb_warn and
-tmb_wrong_setting, of the upcalls up->fatal, print and wrong_setting of conduits, and of tmb_print
+tmb_wrong_setting, of tmb_refuse and tmb_advise, of the upcalls up->fatal, print and wrong_setting
+of conduits, of the reasons why no conduit is found, and of tmb_print
 where a row has the format already or the file is a tool's. A
 format that is "%s" alone, or no literal, has no number. A row whose message is removed becomes
 TMB_MESSAGE_OLD: by hand, for its number is never given again.
+
+The runtimes of Fortran and UPC use public headers only, so they cannot look a number up: there the
+text itself ends in [TMB-2101], and --write adds that, too. Their rows are TMB_MESSAGE_CODE.
 """
 
 import re
@@ -23,9 +27,15 @@ SETTING = re.compile(r"\b(?:TOMBOLO|GASNET)_[A-Z_]*[A-Z](?==)")
 FUNCTION = re.compile(r"\b(?:gex|gexx|gasnet)_\w+(?=\()")
 CALL = re.compile(
     r"\b(tmb_fatal_nopos|tmb_fatal|tmb_warn|tmb_print|tmb_wrong_setting|TMB_CHECK"
-    r"|(?<=up->)(?:fatal|print|wrong_setting))\s*\(\s*"
+    r"|tmb_refuse|tmb_advise|(?<=up->)(?:fatal|print|wrong_setting)|note(?=\(why,))\s*\(\s*"
 )
+# Arguments before the format.
+BEFORE = {"TMB_CHECK": 1, "tmb_advise": 1, "note": 1, "tmb_refuse": 2, "caf_fail": 2}
 PIECE = re.compile(r"\s*(?:\"((?:[^\"\\]|\\.)*)\"|(PRI\w+|PROGRAM_PREFIX))")
+RUNTIMES = ("coarray", "upc/runtime")
+RUNTIME_CALL = re.compile(r"\b(rt_fatal|caf_fail|caf_refuse)\s*\(\s*")
+STRINGS = re.compile(r"(?:\s*(?:\"(?:[^\"\\]|\\.)*\"|PRI\w+))+")
+CODE = re.compile(r" \[TMB-(\d{4})\]$")
 ROW = re.compile(r"^(TMB_MESSAGE(?:_PART|_OLD|_CODE)?)\((\d+), ", re.M)
 FAMILY = re.compile(r"^TMB_MESSAGES\((\d+),\s+\"([^\"]*)\"", re.M)
 # Notices of progress: they need no explanation.
@@ -50,7 +60,7 @@ def literal(text, at):
         at = match.end()
 
 
-def after_condition(text, at):
+def after_argument(text, at):
     """The place behind the first argument of a call."""
     depth = 0
     for match in re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[(),]").finditer(text, at):
@@ -71,12 +81,88 @@ def of_sources():
             text = path.read_text()
             for match in CALL.finditer(text):
                 begin = match.end()
-                if match[1] == "TMB_CHECK":
-                    begin = after_condition(text, begin)
+                for _ in range(BEFORE.get(match[1], 0)):
+                    begin = after_argument(text, begin)
                 form = literal(text, begin)
                 if form:
                     found.setdefault(form, (name, match[1]))
     return found
+
+
+def of_runtimes():
+    """[(path, end of the last literal, format, number or None, whether it must have one)]."""
+    found = []
+    for folder in RUNTIMES:
+        for path in sorted((ROOT / folder).rglob("*.c")):
+            text, ends = path.read_text(), {}
+            for match in STRINGS.finditer(text):
+                form = literal(text, match.start())
+                if form and CODE.search(form):
+                    ends[match.end()] = (form, False)
+            for match in RUNTIME_CALL.finditer(text):
+                begin = match.end()
+                for _ in range(BEFORE.get(match[1], 0)):
+                    begin = after_argument(text, begin)
+                string = STRINGS.match(text, begin)
+                form = literal(text, begin)
+                if form and form not in ("%s", "%s: %s"):
+                    ends[string.end()] = (form, True)
+            for end, (form, must) in ends.items():
+                code = CODE.search(form)
+                found.append((path, end, CODE.sub("", form), code and int(code[1]), must))
+    return found
+
+
+def runtime_complaints(text):
+    """What is wrong with the numbers in the texts of the runtimes, and the texts without one."""
+    table = rows(text)
+    parts = {form: n for kind, n, form in table if kind == "TMB_MESSAGE_PART"}
+    coded = {n: form for kind, n, form in table if kind == "TMB_MESSAGE_CODE"}
+    said, new, used = [], [], set()
+    for path, end, form, number, _ in of_runtimes():
+        name = path.relative_to(ROOT)
+        part = next((n for p, n in parts.items() if p in form), None)
+        if number is None:
+            new.append((path, end, form, part))
+        elif part is not None and number != part:
+            said.append(f"{name}: number {number} of \"{form}\" must be {part}")
+        elif part is None and coded.get(number) != form:
+            said.append(f"{name}: {TABLE.name} has not \"{form}\" as number {number}")
+        used.add(number)
+    families = [int(n) for n, files in FAMILY.findall(text) if files in RUNTIMES]
+    said += [
+        f"{TABLE.name}: no runtime has message {n} any more: make it TMB_MESSAGE_OLD"
+        for n in coded
+        if n // 100 in families and n not in used
+    ]
+    return said, new
+
+
+def number_runtimes(text, new):
+    """Writes numbers into the sources of the runtimes. Returns the table with their rows."""
+    for path, end, form, number in sorted(new, key=lambda n: (str(n[0]), -n[1])):
+        families = [(int(n), files.split()) for n, files in FAMILY.findall(text)]
+        family = family_of(str(path.relative_to(ROOT)), families)
+        of_family = [(n, f) for _, n, f in rows(text) if n // 100 == family]
+        known = [n for n, f in of_family if f == form]
+        if number is None and known:
+            number = known[0]
+        elif number is None:
+            number = max([n for n, _ in of_family] + [family * 100]) + 1
+            text = add_row(text, family, row_text(number, form, "TMB_MESSAGE_CODE"))
+        source = path.read_text()
+        path.write_text(f"{source[: end - 1]} [TMB-{number:04}]{source[end - 1 :]}")
+        print(f"{path.relative_to(ROOT)}: TMB-{number:04}")
+    return text
+
+
+def add_row(text, family, row):
+    """The table with a row at the end of a family."""
+    start = re.search(rf"^TMB_MESSAGES\({family},", text, re.M).start()
+    following = re.compile(r"^TMB_MESSAGES\(", re.M).search(text, start + 1)
+    end = following.start() if following else len(text)
+    body = text[start:end].rstrip("\n") + "\n" + row
+    return text[:start] + body + ("\n" if following else "") + text[end:]
 
 
 def rows(text):
@@ -84,15 +170,16 @@ def rows(text):
     return [(m[1], int(m[2]), literal(text, m.end())) for m in ROW.finditer(text)]
 
 
-def row_text(number, form):
+def row_text(number, form, kind="TMB_MESSAGE"):
     """A row of the table, in lines of at most WIDTH characters of format."""
     pieces, body = [], re.sub(r"<(PRI\w+)>", r'" \1 "', form)
-    while len(body) > WIDTH:
-        cut = body.rfind(" ", 0, WIDTH) + 1 or WIDTH
+    width = WIDTH - len(kind) + len("TMB_MESSAGE")
+    while len(body) > width:
+        cut = body.rfind(" ", 0, width) + 1 or width
         pieces.append(body[:cut])
         body = body[cut:]
     lines = "\n            ".join(f'"{p}"' for p in [*pieces, body])
-    return f"TMB_MESSAGE({number}, {lines})\n"
+    return f"{kind}({number}, {lines})\n"
 
 
 def family_of(name, families):
@@ -165,19 +252,19 @@ def main():
     text = TABLE.read_text()
     said, new, families, here = complaints(text)
     said += advice_complaints(text)
+    wrong, unnumbered = runtime_complaints(text)
+    said += wrong
     if "--write" in sys.argv[1:]:
         for form, name in new:
             family = family_of(name, families)
             number = max(here[family]) + 1
             here[family].append(number)
-            start = re.search(rf"^TMB_MESSAGES\({family},", text, re.M).start()
-            following = re.compile(r"^TMB_MESSAGES\(", re.M).search(text, start + 1)
-            end = following.start() if following else len(text)
-            body = text[start:end].rstrip("\n") + "\n" + row_text(number, form)
-            text = text[:start] + body + ("\n" if following else "") + text[end:]
+            text = add_row(text, family, row_text(number, form))
             print(f"{name}: TMB-{number:04}")
+        text = number_runtimes(text, unnumbered)
         TABLE.write_text(text)
     else:
+        new += [(form, path.relative_to(ROOT)) for path, _, form, _ in unnumbered]
         said += [f"{name}: no number: {form}: scripts/messages.py --write" for form, name in new]
     print("\n".join(said) if said else f"messages.py: {len(rows(text))} messages")
     return 1 if said else 0

@@ -209,7 +209,7 @@ static void fold(struct caf_desc *a, int result_image, enum caf_fold kind, int a
   } of[] = {{"CO_SUM", GEX_OP_ADD}, {"CO_MIN", GEX_OP_MIN}, {"CO_MAX", GEX_OP_MAX}};
   const struct row *row = row_of(a);
   if (!row || (row->dt == GEX_DT_USER && !row->fn[kind])) {
-    caf_fail(to, CAF_STAT_ERROR, "%s: an argument of type %d with elements of %zu bytes",
+    caf_fail(to, CAF_STAT_ERROR, "%s: an argument of type %d with elements of %zu bytes [TMB-2010]",
              of[kind].name, a->dtype.type, a->dtype.elem_len);
     return;
   }
@@ -253,7 +253,8 @@ static void *pack(const struct caf_section *s, size_t elements, void **copy) {
   *copy = malloc(elements * s->elem_len + 1);
   if (!*copy) {
     const struct caf_status none = {0};
-    caf_fail(&none, CAF_STAT_ERROR, "out of memory: %zu bytes for a collective subroutine",
+    caf_fail(&none, CAF_STAT_ERROR,
+             "out of memory: %zu bytes for a collective subroutine [TMB-0001]",
              elements * s->elem_len);
   }
   caf_section_pack(s, *copy);
@@ -315,8 +316,9 @@ void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduc
                     const struct caf_status *to) {
   struct caf_team *team = caf.team;
   if (result_image < 0 || (uint32_t)result_image > team->size) {
-    caf_fail(to, CAF_STAT_ERROR, "%s: RESULT_IMAGE=%d: the current team has images 1 to %u",
-             how->name, result_image, team->size);
+    caf_fail(to, CAF_STAT_ERROR,
+             "%s: RESULT_IMAGE=%d: the current team has images 1 to %u [TMB-2009]", how->name,
+             result_image, team->size);
     return;
   }
   struct caf_section s;
@@ -330,7 +332,7 @@ void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduc
                        : reduce_in_layer(team, data, result_image, &all);
   unpack(&s, copy, result_image == 0 || (uint32_t)result_image == team->rank + 1);
   if (code)
-    caf_fail(to, code, "%s: an image of the team has %s", how->name, caf_end_name(code));
+    caf_fail(to, code, "%s: an image of the team has %s [TMB-2008]", how->name, caf_end_name(code));
   else
     caf_ok(to->stat);
 }
@@ -342,8 +344,8 @@ void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg, 
   struct caf_team *team = caf.team;
   if (source < 1 || (uint32_t)source > team->size) {
     caf_fail(&to, CAF_STAT_ERROR,
-             "CO_BROADCAST: SOURCE_IMAGE=%d: the current team has images 1 to %u", source,
-             team->size);
+             "CO_BROADCAST: SOURCE_IMAGE=%d: the current team has images 1 to %u [TMB-2007]",
+             source, team->size);
     return;
   }
   struct caf_section s;
@@ -362,7 +364,7 @@ void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg, 
     code = caf_wait_event(gex_Coll_BroadcastNB(team->tm, root, data, data, bytes, 0), team);
   unpack(&s, copy, true);
   if (code)
-    caf_fail(&to, code, "CO_BROADCAST: an image of the team has %s", caf_end_name(code));
+    caf_fail(&to, code, "CO_BROADCAST: an image of the team has %s [TMB-2006]", caf_end_name(code));
   else
     caf_ok(stat);
 }

@@ -109,7 +109,7 @@ void CAF(co_reduce)(struct caf_desc *a, void *(*function)(void *, void *), int f
     caf_fail(&to, CAF_STAT_ERROR,
              "CO_REDUCE: no method of calling a function of type %d with results of %zu bytes "
              "(flags %d): "
-             "derived types need more than 16 bytes and arguments by reference",
+             "derived types need more than 16 bytes and arguments by reference [TMB-2011]",
              a->dtype.type, a->dtype.elem_len, flags);
     return;
   }

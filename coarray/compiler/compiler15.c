@@ -48,8 +48,8 @@ int CAF(get_remote_function_index)(int hash) {
   const int index = caf_accessor_index(hash);
   const struct caf_status none = {0};
   if (index < 0)
-    caf_fail(&none, CAF_STAT_ERROR, "the compiler asks for accessor %d, which is not registered",
-             hash);
+    caf_fail(&none, CAF_STAT_ERROR,
+             "the compiler asks for accessor %d, which is not registered [TMB-2013]", hash);
   return index;
 }
 
@@ -61,7 +61,7 @@ static bool ask_image(const struct caf_ask *ask, uint32_t rank, struct caf_answe
     caf_complete(); /* the accessor may read what this image has written */
   const int code = caf_remote_call(rank, ask, answer);
   if (!code) return true;
-  caf_fail(to, code, "image %u of the initial team %s", rank + 1,
+  caf_fail(to, code, "image %u of the initial team %s [TMB-2012]", rank + 1,
            code == CAF_STAT_ERROR ? "has no memory for a transfer, or not the same program"
                                   : caf_end_name(code));
   return false;
@@ -106,7 +106,8 @@ static void store(const struct target *t, const struct caf_answer *a, const stru
   if (t->chars) *t->chars = a->chars;
   if (t->desc) {
     if (t->may_realloc && !reshape(t->desc, &a->desc)) {
-      caf_fail(to, CAF_STAT_ERROR, "out of memory for an assignment to an allocatable variable");
+      caf_fail(to, CAF_STAT_ERROR,
+               "out of memory for an assignment to an allocatable variable [TMB-0001]");
       return;
     }
     struct caf_section s;
@@ -198,7 +199,8 @@ void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_ch
     ask.data_bytes = caf_section_elements(&s) * s.elem_len;
     ask.data = copy = malloc(ask.data_bytes + 1);
     if (!copy) {
-      caf_fail(&to, CAF_STAT_ERROR, "out of memory: %zu bytes for a transfer", ask.data_bytes);
+      caf_fail(&to, CAF_STAT_ERROR, "out of memory: %zu bytes for a transfer [TMB-0001]",
+               ask.data_bytes);
       return;
     }
     caf_section_pack(&s, copy);

@@ -75,6 +75,7 @@ void *CAF(get_team)(int32_t *level) {
   if (*level == INITIAL_TEAM) return &caf.initial;
   if (*level == PARENT_TEAM) return caf.team->parent ? caf.team->parent : &caf.initial;
   const struct caf_status none = {0};
-  caf_fail(&none, CAF_STAT_ERROR, "GET_TEAM: level %d is none of iso_fortran_env", (int)*level);
+  caf_fail(&none, CAF_STAT_ERROR, "GET_TEAM: level %d is none of iso_fortran_env [TMB-2014]",
+           (int)*level);
   return NULL;
 }

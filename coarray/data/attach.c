@@ -153,11 +153,11 @@ static int detach(intptr_t event) {
 
 static void finish(const char *name, int code, int *stat, const CFI_cdesc_t *errmsg) {
   static const char *const text[] = {
-      [NOT_EVENT] = "argument event is not LOC of an event variable of this image",
-      [EMPTY_SECTION] = "argument section is empty or not allocated",
-      [NOT_COARRAY] = "argument section is not part of a coarray of this image",
-      [TOO_MANY] = "this image has 64 attachments already; detach some",
-      [NOT_ATTACHED] = "argument event has no attachment"};
+      [NOT_EVENT] = "argument event is not LOC of an event variable of this image [TMB-2001]",
+      [EMPTY_SECTION] = "argument section is empty or not allocated [TMB-2002]",
+      [NOT_COARRAY] = "argument section is not part of a coarray of this image [TMB-2003]",
+      [TOO_MANY] = "this image has 64 attachments already; detach some [TMB-2004]",
+      [NOT_ATTACHED] = "argument event has no attachment [TMB-2005]"};
   const struct caf_status to = {stat, errmsg ? errmsg->base_addr : NULL,
                                 errmsg ? errmsg->elem_len : 0};
   if (code)

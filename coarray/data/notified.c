@@ -78,8 +78,9 @@ static void section_of(struct caf_section *s, const CFI_cdesc_t *d) {
 static void *counterpart(const struct move *m, const char *here, const char *argument) {
   const struct caf_token *t = caf_token_at(here);
   if (!t) {
-    caf_fail(&m->to, CAF_STAT_ERROR, "%s: argument %s is not part of a coarray of this image",
-             m->name, argument);
+    caf_fail(&m->to, CAF_STAT_ERROR,
+             "%s: argument %s is not part of a coarray of this image [TMB-2019]", m->name,
+             argument);
     return NULL;
   }
   return caf_address(t, (size_t)(here - (const char *)t->base), 1, m->rank, &m->to);
@@ -113,13 +114,13 @@ static bool prepare(struct move *m, const struct request *r, bool put) {
   m->remote_elem = elem_of(r->section);
   m->local_elem = elem_of(r->local);
   if (!assignable(&m->remote_elem, &m->local_elem)) {
-    caf_fail(&m->to, CAF_STAT_ERROR, "%s: the types of the section and of the local data differ",
-             m->name);
+    caf_fail(&m->to, CAF_STAT_ERROR,
+             "%s: the types of the section and of the local data differ [TMB-2018]", m->name);
     return false;
   }
   if (!conforms(m, put)) {
-    caf_fail(&m->to, CAF_STAT_ERROR, "%s: the shapes of the section and of the local data differ",
-             m->name);
+    caf_fail(&m->to, CAF_STAT_ERROR,
+             "%s: the shapes of the section and of the local data differ [TMB-2017]", m->name);
     return false;
   }
   if (r->signal && !(m->signal = counterpart(m, r->signal, "event or notify"))) return false;
@@ -129,8 +130,8 @@ static bool prepare(struct move *m, const struct request *r, bool put) {
 
 static void finish(const struct move *m) {
   if (caf.lost_count && caf.lost[m->rank])
-    caf_fail(&m->to, caf.lost[m->rank], "%s: image %u of the initial team has %s", m->name,
-             m->rank + 1, caf_end_name(caf.lost[m->rank]));
+    caf_fail(&m->to, caf.lost[m->rank], "%s: image %u of the initial team has %s [TMB-2016]",
+             m->name, m->rank + 1, caf_end_name(caf.lost[m->rank]));
   else
     caf_ok(m->to.stat);
 }
@@ -208,7 +209,8 @@ void tombolo_caf_notify_wait(uint64_t *notify, const int *until, int *stat, CFI_
   const struct caf_status to = status_of(stat, errmsg);
   const struct caf_token *t = caf_token_at((const char *)notify);
   if (!t) {
-    caf_fail(&to, CAF_STAT_ERROR, "notify_wait: argument notify is not a coarray of this image");
+    caf_fail(&to, CAF_STAT_ERROR,
+             "notify_wait: argument notify is not a coarray of this image [TMB-2015]");
     return;
   }
   caf_complete();

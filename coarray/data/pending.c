@@ -118,7 +118,7 @@ void *caf_pending_memory(size_t bytes) {
   struct copy *copy = malloc(sizeof *copy + bytes + 1);
   if (!copy) {
     const struct caf_status none = {0};
-    caf_fail(&none, CAF_STAT_ERROR, "out of memory: %zu bytes for a transfer", bytes);
+    caf_fail(&none, CAF_STAT_ERROR, "out of memory: %zu bytes for a transfer [TMB-0001]", bytes);
   }
   copy->next = pending.copies;
   pending.copies = copy;

@@ -156,8 +156,10 @@ static bool resolve(struct walk *w, const struct caf_token *token, int image,
   if (w->rank == UINT32_MAX || !caf_address(token, 0, 0, w->rank, w->to)) return false;
   if (walk_refs(w, token, refs)) return true;
   caf_section_free(&w->s);
-  caf_fail(w->to, CAF_STAT_ERROR,
-           "a component of a coindexed object on image %d is not allocated or associated", image);
+  caf_fail(
+      w->to, CAF_STAT_ERROR,
+      "a component of a coindexed object on image %d is not allocated or associated [TMB-2021]",
+      image);
   return false;
 }
 
@@ -196,7 +198,8 @@ void CAF(get_by_ref)(void *token, int image, struct caf_desc *dst, struct caf_re
   struct walk w = {.to = &to};
   if (!resolve(&w, token, image, refs)) return;
   if (dst_realloc && w.s.levels > 0 && !reallocate(dst, &w.s)) {
-    caf_fail(&to, CAF_STAT_ERROR, "out of memory for an assignment to an allocatable variable");
+    caf_fail(&to, CAF_STAT_ERROR,
+             "out of memory for an assignment to an allocatable variable [TMB-0001]");
     return;
   }
   struct caf_section into;
@@ -225,7 +228,7 @@ void CAF(send_by_ref)(void *token, int image, struct caf_desc *src, struct caf_r
   if (from.levels > 0 && have != want)
     caf_fail(&to, CAF_STAT_ERROR,
              "%zu values are assigned to %zu elements of a coindexed variable, which keeps its "
-             "shape",
+             "shape [TMB-2020]",
              have, want);
   else
     caf_assign_remote(w.rank, &w.s, &into_elem, &from, &from_elem);

@@ -41,7 +41,7 @@ void caf_accessor_add(int hash, void (*function)(void)) {
     struct accessor *more = realloc(table.at, capacity * sizeof *more);
     if (!more) {
       const struct caf_status none = {0};
-      caf_fail(&none, CAF_STAT_ERROR, "out of memory for the table of accessors");
+      caf_fail(&none, CAF_STAT_ERROR, "out of memory for the table of accessors [TMB-0001]");
       return;
     }
     table.at = more;

@@ -18,7 +18,7 @@ static void *temporary(size_t bytes) {
   void *memory = malloc(bytes + 1);
   if (!memory) {
     const struct caf_status none = {0};
-    caf_fail(&none, CAF_STAT_ERROR, "out of memory: %zu bytes for a transfer", bytes);
+    caf_fail(&none, CAF_STAT_ERROR, "out of memory: %zu bytes for a transfer [TMB-0001]", bytes);
   }
   return memory;
 }

@@ -107,9 +107,10 @@ bool caf_remote_section(struct caf_section *s, const struct caf_remote_object *o
   for (int d = 0; d < rank; d++)
     if ((ptrdiff_t)vector[d].nvec < 0) gathered = -2;
   if (gathered == -2) {
-    caf_fail(to, CAF_STAT_ERROR,
-             "the compiler does not pass the stride of a vector subscript that is an array section "
-             "itself, as gfortran 11 and 12 do not: assign it to an array, and take that");
+    caf_fail(
+        to, CAF_STAT_ERROR,
+        "the compiler does not pass the stride of a vector subscript that is an array section "
+        "itself, as gfortran 11 and 12 do not: assign it to an array, and take that [TMB-2022]");
     return false;
   }
   caf_section_of(s, object->desc, object->base, vector);

@@ -109,16 +109,17 @@ static bool gather(struct caf_token *t) {
 /* End an ALLOCATE that cannot be done. */
 static void say_why(const struct caf_status *to, int code, size_t bytes, bool mine) {
   if (code != CAF_STAT_ERROR)
-    caf_fail(to, code, "ALLOCATE of a coarray: an image of the team has %s", caf_end_name(code));
+    caf_fail(to, code, "ALLOCATE of a coarray: an image of the team has %s [TMB-2034]",
+             caf_end_name(code));
   else if (mine)
     caf_fail(to, code,
              "another image of the team cannot allocate this coarray of %zu bytes, or has "
-             "ended",
+             "ended [TMB-2033]",
              bytes);
   else
     caf_fail(to, code,
              "no memory for a coarray of %zu bytes: the largest free block of this "
-             "image's %zu bytes has %zu; set GASNET_MAX_SEGSIZE to more",
+             "image's %zu bytes has %zu; set GASNET_MAX_SEGSIZE to more [TMB-0001]",
              bytes, (size_t)caf.segment_bytes, caf_heap_largest());
 }
 
@@ -127,7 +128,7 @@ static void register_coarray(size_t bytes, int type, void **token_p, struct caf_
   struct caf_token *t = token_new(caf.size, type);
   if (t) t->base = caf_heap_alloc(bytes);
   if (!t) {
-    caf_fail(to, CAF_STAT_ERROR, "out of memory for the description of a coarray");
+    caf_fail(to, CAF_STAT_ERROR, "out of memory for the description of a coarray [TMB-0001]");
     return;
   }
   t->bytes = bytes;
@@ -160,7 +161,7 @@ static void allocate_component(size_t bytes, void **token_p, struct caf_desc *de
   if (!memory) {
     caf_fail(to, CAF_STAT_ERROR,
              "no memory for a component of %zu bytes: the largest free block of this image's %zu "
-             "bytes has %zu; set GASNET_MAX_SEGSIZE to more",
+             "bytes has %zu; set GASNET_MAX_SEGSIZE to more [TMB-0001]",
              bytes, (size_t)caf.segment_bytes, caf_heap_largest());
     return;
   }
@@ -189,10 +190,11 @@ static const struct caf_token *taken(void *const *token_p, const struct caf_desc
 /* gfortran 12 has asked for the memory of a component with the token of the coarray itself. */
 static void refuse_polymorphic(const struct caf_token *t, const struct caf_status *to) {
   char name[CAF_NAME_ROOM];
-  caf_fail(to, CAF_STAT_ERROR,
-           "ALLOCATE of a polymorphic component (CLASS) of %s: gfortran asks for it as for the "
-           "coarray itself, which would be lost; declare the component TYPE instead of CLASS",
-           caf_name_of(t, name, sizeof name));
+  caf_fail(
+      to, CAF_STAT_ERROR,
+      "ALLOCATE of a polymorphic component (CLASS) of %s: gfortran asks for it as for the "
+      "coarray itself, which would be lost; declare the component TYPE instead of CLASS [TMB-2032]",
+      caf_name_of(t, name, sizeof name));
 }
 
 void CAF(register)(size_t size, int type, void **token_p, struct caf_desc *desc, int *stat,
@@ -223,12 +225,13 @@ void CAF(register)(size_t size, int type, void **token_p, struct caf_desc *desc,
     if (*token_p)
       caf_ok(stat);
     else
-      caf_fail(&to, CAF_STAT_ERROR, "out of memory for the description of a component");
+      caf_fail(&to, CAF_STAT_ERROR, "out of memory for the description of a component [TMB-0001]");
     break;
   case CAF_ALLOCATE_ONLY: allocate_component(size, token_p, desc, &to); break;
   default:
     caf_fail(&to, CAF_STAT_ERROR,
-             "the compiler asks for memory of type %d, which this library does not know", type);
+             "the compiler asks for memory of type %d, which this library does not know [TMB-2031]",
+             type);
   }
 }
 
@@ -240,7 +243,7 @@ static void say_order(const struct caf_token *t, uint32_t other, uint32_t serial
   while (u && u->serial != serial) u = u->next;
   caf_fail(to, CAF_STAT_ERROR,
            "DEALLOCATE in different order: this image deallocates %s (number %u of its team, %zu "
-           "bytes), image %u %s (number %u, %zu bytes)",
+           "bytes), image %u %s (number %u, %zu bytes) [TMB-2030]",
            caf_name_of(t, mine, sizeof mine), t->serial, t->bytes, other + 1,
            caf_name_of(u, theirs, sizeof theirs), serial, u ? u->bytes : 0);
 }
@@ -285,7 +288,7 @@ void CAF(deregister)(void **token_p, int type, int *stat, char *errmsg, size_t e
   const int code = meet_to_free(t, &to);
   if (code == CAF_STAT_ERROR) return;
   if (code == CAF_STAT_STOPPED) {
-    caf_fail(&to, code, "DEALLOCATE of a coarray: an image of the team has ended");
+    caf_fail(&to, code, "DEALLOCATE of a coarray: an image of the team has ended [TMB-2029]");
     return;
   }
   leave_team(t);
@@ -293,7 +296,7 @@ void CAF(deregister)(void **token_p, int type, int *stat, char *errmsg, size_t e
   free(t);
   *token_p = NULL;
   if (code && stat)
-    caf_fail(&to, code, "DEALLOCATE of a coarray: an image of the team has failed");
+    caf_fail(&to, code, "DEALLOCATE of a coarray: an image of the team has failed [TMB-2028]");
   else
     caf_ok(stat);
 }

@@ -28,7 +28,7 @@ static bool find(struct atom *a, void *token, size_t offset, int image, int kind
   const struct caf_status to = {.stat = stat};
   a->kind = kind;
   if (kind != 4 && kind != 8) {
-    caf_fail(&to, CAF_STAT_ERROR, "atomic variables are of kind 4 or 8, not %d", kind);
+    caf_fail(&to, CAF_STAT_ERROR, "atomic variables are of kind 4 or 8, not %d [TMB-2037]", kind);
     return false;
   }
   a->rank = caf_rank_of(token, image, &to);
@@ -105,8 +105,8 @@ void CAF(atomic_op)(int op, void *token, size_t offset, int image, void *value, 
   const struct caf_status to = {.stat = stat};
   struct atom a;
   if (op < 1 || op > 4) {
-    caf_fail(&to, CAF_STAT_ERROR, "the compiler asks for atomic operation %d, which is unknown",
-             op);
+    caf_fail(&to, CAF_STAT_ERROR,
+             "the compiler asks for atomic operation %d, which is unknown [TMB-2036]", op);
     return;
   }
   if (!find(&a, token, offset, image, kind, stat)) return;

@@ -45,10 +45,10 @@ void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errm
   caf_complete();
   caf_post(rank, word);
   if (__builtin_expect(caf_is_near(rank) && too_many(rank, word), 0)) {
-    caf_fail(
-        &to, CAF_STAT_ERROR,
-        "EVENT POST: the event on image %d has been posted %d times more than it was waited for",
-        image ? image : (int)caf.team->rank + 1, INT32_MAX);
+    caf_fail(&to, CAF_STAT_ERROR,
+             "EVENT POST: the event on image %d has been posted %d times more than it was waited "
+             "for [TMB-2042]",
+             image ? image : (int)caf.team->rank + 1, INT32_MAX);
     return;
   }
   if (__builtin_expect(stat != NULL, 0)) *stat = caf.lost_count ? caf.lost[rank] : 0;
@@ -100,8 +100,8 @@ void caf_consume(uint64_t *word, int until, const char *name, const struct caf_s
   const uint64_t want = until > 0 ? (uint64_t)until : 1;
   const int code = wait_consume(word, want);
   if (code)
-    caf_fail(to, code, "%s: %d posts have not come, and an image of the team has %s", name,
-             (int)want, caf_end_name(code));
+    caf_fail(to, code, "%s: %d posts have not come, and an image of the team has %s [TMB-2041]",
+             name, (int)want, caf_end_name(code));
   else
     caf_ok(to->stat);
 }
@@ -183,7 +183,7 @@ void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, c
     return;
   }
   if (before == (int64_t)caf.rank + 1) {
-    caf_fail(&to, CAF_STAT_LOCKED, "LOCK: this image holds the lock variable already");
+    caf_fail(&to, CAF_STAT_LOCKED, "LOCK: this image holds the lock variable already [TMB-2040]");
     return;
   }
   if (before) wait_lock(token, rank, word, before);
@@ -201,8 +201,8 @@ void CAF(unlock)(void *token, size_t index, int image, int *stat, char *errmsg, 
   if (before == (int64_t)caf.rank + 1)
     caf_ok(stat);
   else if (before == 0)
-    caf_fail(&to, CAF_STAT_LOCKED, "UNLOCK: the lock variable is not locked");
+    caf_fail(&to, CAF_STAT_LOCKED, "UNLOCK: the lock variable is not locked [TMB-2039]");
   else
-    caf_fail(&to, CAF_STAT_LOCKED_OTHER, "UNLOCK: image %lld of the initial team holds the lock",
-             (long long)before);
+    caf_fail(&to, CAF_STAT_LOCKED_OTHER,
+             "UNLOCK: image %lld of the initial team holds the lock [TMB-2038]", (long long)before);
 }

@@ -76,7 +76,7 @@ static void on_posted(gex_Token_t token, gex_AM_Arg_t high, gex_AM_Arg_t low) {
   uint64_t *word = (uint64_t *)(uintptr_t)((uint64_t)(uint32_t)high << 32 | (uint32_t)low);
   if (queue.count == queue.room && !compact_queue()) {
     const struct caf_status none = {0};
-    caf_fail(&none, CAF_STAT_ERROR, "out of memory for a queue of %zu posts of events",
+    caf_fail(&none, CAF_STAT_ERROR, "out of memory for a queue of %zu posts of events [TMB-0001]",
              queue.count);
   }
   queue.at[queue.count++] = (struct posted){word, 1};

@@ -237,7 +237,7 @@ void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len) {
   const int code = caf_barrier(caf.team);
   caf.allocate_stat = false;
   if (code && !after_allocate)
-    caf_fail(&to, code, "SYNC ALL: an image of the team has %s", caf_end_name(code));
+    caf_fail(&to, code, "SYNC ALL: an image of the team has %s [TMB-2046]", caf_end_name(code));
   else
     caf_ok(stat);
 }
@@ -291,10 +291,11 @@ static bool check_images(int count, const int *images, const struct caf_status *
   if (!wrong) return true;
   if (*wrong)
     caf_fail(to, CAF_STAT_DUP_SYNC_IMAGES,
-             "SYNC IMAGES: image %d is named twice; name each image once", images[i - 1]);
+             "SYNC IMAGES: image %d is named twice; name each image once [TMB-2045]",
+             images[i - 1]);
   else
     caf_fail(to, CAF_STAT_ERROR,
-             "SYNC IMAGES: there is no image %d: the current team has images 1 to %u",
+             "SYNC IMAGES: there is no image %d: the current team has images 1 to %u [TMB-2044]",
              images[i - 1], caf.team->size);
   return false;
 }
@@ -303,7 +304,8 @@ static bool check_images(int count, const int *images, const struct caf_status *
 static uint32_t *ranks_of(int count, const int *images, const struct caf_status *to) {
   if (images && !check_images(count, images, to)) return NULL;
   uint32_t *const rank = malloc((size_t)count * sizeof *rank);
-  if (!rank) caf_fail(to, CAF_STAT_ERROR, "SYNC IMAGES: out of memory for %d images", count);
+  if (!rank)
+    caf_fail(to, CAF_STAT_ERROR, "SYNC IMAGES: out of memory for %d images [TMB-0001]", count);
   for (int i = 0; rank && i < count; i++) rank[i] = caf.team->jobrank[images ? images[i] - 1 : i];
   return rank;
 }
@@ -336,7 +338,7 @@ void CAF(sync_images)(int count, int *images, int *stat, char *errmsg, size_t er
   }
   free(rank);
   if (code)
-    caf_fail(&to, code, "SYNC IMAGES: image %u of the initial team has %s", who + 1,
+    caf_fail(&to, code, "SYNC IMAGES: image %u of the initial team has %s [TMB-2043]", who + 1,
              caf_end_name(code));
   else
     caf_ok(stat);

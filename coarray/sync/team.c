@@ -71,12 +71,14 @@ static int make_team(struct caf_team *team, struct caf_team *parent, uint32_t in
 
 void caf_form_team(int number, void **team_p, const int *new_index, const struct caf_status *to) {
   if (number <= 0) {
-    caf_fail(to, CAF_STAT_ERROR, "FORM TEAM: team number %d: it must be positive", number);
+    caf_fail(to, CAF_STAT_ERROR, "FORM TEAM: team number %d: it must be positive [TMB-2054]",
+             number);
     return;
   }
   if (new_index && (*new_index < 1 || (uint32_t)*new_index > caf.team->size)) {
-    caf_fail(to, CAF_STAT_ERROR, "FORM TEAM: NEW_INDEX=%d: the current team has images 1 to %u",
-             *new_index, caf.team->size);
+    caf_fail(to, CAF_STAT_ERROR,
+             "FORM TEAM: NEW_INDEX=%d: the current team has images 1 to %u [TMB-2053]", *new_index,
+             caf.team->size);
     return;
   }
   caf_complete();
@@ -85,7 +87,7 @@ void caf_form_team(int number, void **team_p, const int *new_index, const struct
   const int code =
       team ? make_team(team, caf.team, new_index ? (uint32_t)*new_index : 0) : CAF_STAT_ERROR;
   if (code) {
-    caf_fail(to, code, "FORM TEAM: team %d cannot be made: %s", number,
+    caf_fail(to, code, "FORM TEAM: team %d cannot be made: %s [TMB-2052]", number,
              code == CAF_STAT_ERROR ? "out of memory, or NEW_INDEX= of two images is the same"
                                     : "an image of the team has ended");
     return;
@@ -100,7 +102,7 @@ const struct caf_team *caf_sibling(int number, const struct caf_status *to) {
   if (number == -1) return &caf.initial;
   caf_fail(to, CAF_STAT_ERROR,
            "team number %d: only the current team, %d, and the initial one, -1, can be named by "
-           "number",
+           "number [TMB-2051]",
            number, caf.team->number);
   return NULL;
 }
@@ -111,8 +113,8 @@ uint32_t caf_rank_in(int image, void *const *team_p, const int *number,
   if (!(team_p && *team_p) && number) team = caf_sibling(*number, to);
   if (!team) return UINT32_MAX;
   if (image >= 1 && (uint32_t)image <= team->size) return team->jobrank[image - 1];
-  caf_fail(to, CAF_STAT_ERROR, "there is no image %d: the team has images 1 to %u", image,
-           team->size);
+  caf_fail(to, CAF_STAT_ERROR, "there is no image %d: the team has images 1 to %u [TMB-2050]",
+           image, team->size);
   return UINT32_MAX;
 }
 
@@ -123,14 +125,14 @@ static bool meet(struct caf_team *team, const char *name, const struct caf_statu
   if (code == 0 || (code == CAF_STAT_FAILED && !to->stat))
     caf_ok(to->stat);
   else
-    caf_fail(to, code, "%s: an image of the team has %s", name, caf_end_name(code));
+    caf_fail(to, code, "%s: an image of the team has %s [TMB-2008]", name, caf_end_name(code));
   return code != CAF_STAT_STOPPED;
 }
 
 void caf_change_team(struct caf_team *team, const struct caf_status *to) {
   if (!team || team->parent != caf.team) {
     caf_fail(to, CAF_STAT_ERROR,
-             "CHANGE TEAM: the team was not formed by FORM TEAM in the current team");
+             "CHANGE TEAM: the team was not formed by FORM TEAM in the current team [TMB-2049]");
     return;
   }
   caf.team = team;
@@ -140,7 +142,7 @@ void caf_change_team(struct caf_team *team, const struct caf_status *to) {
 void caf_end_team(const struct caf_status *to) {
   struct caf_team *team = caf.team;
   if (!team->parent) {
-    caf_fail(to, CAF_STAT_ERROR, "END TEAM without CHANGE TEAM");
+    caf_fail(to, CAF_STAT_ERROR, "END TEAM without CHANGE TEAM [TMB-2048]");
     return;
   }
   meet(team, "END TEAM", to);
@@ -150,7 +152,7 @@ void caf_end_team(const struct caf_status *to) {
 
 void caf_sync_team(struct caf_team *team, const struct caf_status *to) {
   if (!team)
-    caf_fail(to, CAF_STAT_ERROR, "SYNC TEAM: the team was not formed");
+    caf_fail(to, CAF_STAT_ERROR, "SYNC TEAM: the team was not formed [TMB-2047]");
   else
     meet(team, "SYNC TEAM", to);
 }

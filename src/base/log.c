@@ -134,6 +134,20 @@ void tmb_print_list(const char *fmt, va_list args) {
   say("", 0, fmt, args);
 }
 
+void tmb_print_numbered(unsigned number, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  say("", number, fmt, args);
+  va_end(args);
+}
+
+void tmb_warn_numbered(unsigned number, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  say("warning: ", number, fmt, args);
+  va_end(args);
+}
+
 /* Flushes one stream unless another thread is inside it. */
 static void try_flush(FILE *stream) {
   if (ftrylockfile(stream) != 0) return;

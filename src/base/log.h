@@ -46,6 +46,11 @@ void tmb_print_list(const char *fmt, va_list args) __attribute__((format(printf,
  * any. */
 void tmb_print(const char *fmt, ...) TMB_PRINTF(1, 2);
 
+/* As tmb_print and tmb_warn, with a number of messages.def, 0 for none: of a message whose format
+ * has passed through another function. Threads: any. */
+void tmb_print_numbered(unsigned number, const char *fmt, ...) TMB_PRINTF(2, 3);
+void tmb_warn_numbered(unsigned number, const char *fmt, ...) TMB_PRINTF(2, 3);
+
 /*
  * End the process for API misuse or an unrecoverable failure: one console message with the rank,
  * then freeze for a debugger (if set), backtrace (if set), flush of the standard streams, abort().

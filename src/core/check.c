@@ -8,6 +8,8 @@
  */
 #include "core/check.h"
 
+#include "base/messages/messages.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +24,7 @@ void tmb_advise(enum tmb_advice advice, const char *fmt, ...) {
   va_start(args, fmt);
   vsnprintf(text, sizeof text, fmt, args);
   va_end(args);
-  tmb_warn("%s", text);
+  tmb_warn_numbered(tmb_message_number(fmt), "%s", text);
 }
 
 int tmb_refuse(const char *call, int code, const char *fmt, ...) {
@@ -32,7 +34,8 @@ int tmb_refuse(const char *call, int code, const char *fmt, ...) {
   va_start(args, fmt);
   vsnprintf(text, sizeof text, fmt, args);
   va_end(args);
-  tmb_print("%s returns %s: %s", call, gasnet_ErrorName(code), text);
+  tmb_print_numbered(tmb_message_number(fmt), "%s returns %s: %s", call, gasnet_ErrorName(code),
+                     text);
   return code;
 }
 

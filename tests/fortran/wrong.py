@@ -10,6 +10,7 @@ row is executed without `stat=`, in a job of its own: the job ends with an error
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -96,7 +97,8 @@ ROWS
     character(*), intent(in) :: text, words
     integer, intent(in) :: stat, wanted
     logical :: good
-    good = stat == wanted .and. (words == '' .or. index(message, words) > 0)
+    good = stat == wanted .and. (words == '' .or. index(message, words) > 0) &
+      .and. index(message, 'TMB-') == 0
     if (.not. good) print '(a,3i5,2a)', text, me, stat, wanted, ' ', trim(message)
     if (.not. good) failures = failures + 1
     sync all
@@ -155,6 +157,8 @@ def main():
                 what = f"row {row}, {statement}: exit code {code}, '{words}'"
                 expect(code not in (0, 124) and words in output, what, output)
                 expect("Error on image" in output, f"row {row} names the image", output)
+                has_number = re.search(r"Error on image .* \[TMB-(20\d\d|0001)\]", output)
+                expect(has_number, f"row {row}: the message has a number", output)
     counts = f"{len(ROWS)} statements with stat=, {len(ends)} without, {len(failures)} failures"
     print(f"wrong: {counts}")
     return 1 if failures else 0

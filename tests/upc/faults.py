@@ -94,9 +94,9 @@ def main():
                 for how, access, function in (("walk", "read", "walk"), ("write", "write", "main"),
                                               ("copy", "read", "main")):
                     word = "null" if how == "walk" else how
-                    check(options, program, how, [null.format(access),
+                    check(options, program, how, [null.format(access), "[TMB-2103]",
                           place.format(line_of(word), function)], ["SIGBUS"], **far)
-                check(options, program, "garbage", ["which does not exist",
+                check(options, program, "garbage", ["which does not exist", "[TMB-2102]",
                       place.format(line_of("garbage"), "main")], **far)
                 check(options, program, "outside", [place.format(line_of("outside"), "main")] if far
                       else [], **far)

@@ -59,6 +59,8 @@ static void advice_is_that_of_the_message(void **state) {
   (void)state;
   expect((char[]){"321"}, 0, "tombolo run -n 4 ./prog");
   expect((char[]){"321"}, 0, "The program has no slash in its name");
+  expect((char[]){"TMB-2103"}, 0, "follows a null pointer to shared");
+  expect((char[]){"2044"}, 0, "TMB-2044: coarray Fortran");
   expect((char[]){"302"}, 0, "`tombolo run` or its agents could not start a rank");
 }
 

@@ -128,7 +128,7 @@ void *tombolo_upc_peer_address(const void *p, int thread, void **owner) {
   const uint64_t offset = (uint64_t)((const char *)p - rt.memory);
   if (thread < 0 || thread >= upcr_threads || offset >= rt.bytes)
     rt_fatal("tombolo_upc_peer_address: %p, thread %d: no shared memory of this thread, or no "
-             "thread",
+             "thread [TMB-2110]",
              p, thread);
   if (owner) *owner = (void *)(rt.owner_base[thread] + offset);
   return rt.mapped[thread] ? rt.mapped[thread] + offset : NULL;

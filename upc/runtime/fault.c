@@ -143,19 +143,19 @@ static void describe(char *text, size_t text_bytes, const char *what, long threa
     snprintf(
         text, text_bytes,
         "%s through a pointer to shared of thread %ld, which does not exist%s: the pointer was "
-        "not set, or was overwritten",
+        "not set, or was overwritten [TMB-2102]",
         what, thread, place);
   else if (offset < RT_GUARD)
     snprintf(
         text, text_bytes,
         "%s through a null pointer to shared (thread %ld, phase 0, addrfield %#llx)%s: set it, "
-        "or see whether an allocation found no room",
+        "or see whether an allocation found no room [TMB-2103]",
         what, thread, at, place);
   else
     snprintf(text, text_bytes,
              "%s through a pointer to shared that leaves shared memory (thread %ld, addrfield "
              "%#llx; each thread has %#llx bytes)%s: an index is too large, or the pointer was not "
-             "set",
+             "set [TMB-2104]",
              what, thread, at, bytes, place);
 }
 
@@ -247,7 +247,7 @@ static bool describe_fault(int sig, uintptr_t at, const void *context, char *tex
   snprintf(
       text, text_bytes,
       "no memory is left for the shared memory of thread %ld (addrfield %#llx): allocate less, "
-      "or raise the host's limit on shared memory",
+      "or raise the host's limit on shared memory [TMB-2105]",
       thread, (unsigned long long)offset);
   return true;
 }

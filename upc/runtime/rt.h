@@ -75,6 +75,7 @@ static inline void *rt_owner_addr(upcr_pts_t p) {
   return (void *)(rt.owner_base[upcr_threadof(p)] + upcr_addrfield(p));
 }
 
+/* End the program with a message. The format ends in the number of the message, as [TMB-2101]. */
 __attribute__((noreturn, format(printf, 1, 2))) void rt_fatal(const char *format, ...);
 
 /* What lies at RT_GUARD in this thread's memory. */

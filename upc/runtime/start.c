@@ -31,7 +31,7 @@ RT_EXPORT void upcr_check_threads(int compiled);
 RT_EXPORT __attribute__((noreturn)) void upc_global_exit(int status);
 
 void rt_fatal(const char *format, ...) {
-  char text[512];
+  char text[1024];
   va_list args;
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
@@ -54,8 +54,9 @@ static void attach(void) {
   uint64_t bytes = gasnet_getMaxLocalSegmentSize();
   if (bytes > RT_ADDR_MAX) bytes = RT_ADDR_MAX;
   if (gex_Segment_Attach(&segment, rt.tm, bytes) != GASNET_OK)
-    rt_fatal("no shared memory of %llu bytes for each thread; set GASNET_MAX_SEGSIZE to less",
-             (unsigned long long)bytes);
+    rt_fatal(
+        "no shared memory of %llu bytes for each thread; set GASNET_MAX_SEGSIZE to less [TMB-2119]",
+        (unsigned long long)bytes);
   rt.memory = gex_Segment_QueryAddr(segment);
   rt.bytes = gex_Segment_QuerySize(segment);
 }
@@ -84,7 +85,7 @@ static void make_mapped(void) {
 #endif
   rt.traced = gexx_Trace_Follow(&rt.statement);
   rt.mapped = rt.traced ? calloc(count, sizeof *rt.mapped) : upcr_base;
-  if (!rt.mapped) rt_fatal("out of memory for a table of %d threads", upcr_threads);
+  if (!rt.mapped) rt_fatal("out of memory for a table of %d threads [TMB-0001]", upcr_threads);
 }
 
 static void find_peers(void) {
@@ -92,10 +93,10 @@ static void find_peers(void) {
   rt.counters = calloc((size_t)upcr_threads, sizeof *rt.counters);
 #ifdef UPCR_WIDE
   upcr_base = make_table();
-  if (!upcr_base) rt_fatal("out of memory for a table of %d threads", upcr_threads);
+  if (!upcr_base) rt_fatal("out of memory for a table of %d threads [TMB-0001]", upcr_threads);
 #endif
   if (!rt.owner_base || !rt.counters)
-    rt_fatal("out of memory for a table of %d threads", upcr_threads);
+    rt_fatal("out of memory for a table of %d threads [TMB-0001]", upcr_threads);
   make_mapped();
   rt.all_mapped = true;
   uint64_t least = rt.bytes;
@@ -129,7 +130,7 @@ static void place_objects(const struct upcr_object *const *objects, size_t count
     if (bytes > rt.bytes || at > rt.bytes - bytes)
       rt_fatal(
           "the static shared data need more than the %llu bytes of each thread's shared memory "
-          "(object '%s', %llu bytes); raise GASNET_MAX_SEGSIZE or use more threads",
+          "(object '%s', %llu bytes); raise GASNET_MAX_SEGSIZE or use more threads [TMB-2118]",
           (unsigned long long)rt.bytes, o->name, (unsigned long long)bytes);
     *o->address = upcr_make(at, 0, 0);
     at = (at + bytes + RT_ALIGN - 1) / RT_ALIGN * RT_ALIGN;
@@ -163,7 +164,8 @@ static void at_exit(void) {
 
 void upcr_check_threads(int compiled) {
   if (compiled != upcr_threads)
-    rt_fatal("the program was compiled for %d threads; start it with %d", compiled, compiled);
+    rt_fatal("the program was compiled for %d threads; start it with %d [TMB-2117]", compiled,
+             compiled);
 }
 
 void upcr_start(int *argc, char ***argv, const struct upcr_object *const *objects,
@@ -171,7 +173,7 @@ void upcr_start(int *argc, char ***argv, const struct upcr_object *const *object
   if (rt.ready) return;
   rt.ready = true;
   if (gexx_Client_Join(&rt.client, &rt.ep, &rt.tm, "UPC", argc, argv, 0) != GASNET_OK) {
-    fprintf(stderr, "UPC: the communication layer does not start\n");
+    fprintf(stderr, "UPC: %s\n", "the communication layer does not start [TMB-2101]");
     exit(1);
   }
   /* Coarrays in the same process go on without an image that failed, threads cannot. */
@@ -183,7 +185,7 @@ void upcr_start(int *argc, char ***argv, const struct upcr_object *const *object
   rt.held = gexx_WaitInfo_Held();
   if (upcr_threads > UPCR_THREADS_MAX)
     rt_fatal("pointers-to-shared of this form name at most %d threads; compile the program with "
-             "--pointers=wide",
+             "--pointers=wide [TMB-2116]",
              UPCR_THREADS_MAX);
   upcr_threads_inverse = ((1L << 62) + upcr_threads / 2) / upcr_threads;
   if ((upcr_threads & (upcr_threads - 1)) == 0)
@@ -191,7 +193,7 @@ void upcr_start(int *argc, char ***argv, const struct upcr_object *const *object
   gex_AM_Entry_t handlers[8];
   const size_t n = rt_alloc_handlers(handlers);
   if (gex_EP_RegisterHandlers(rt.ep, handlers, n) != GASNET_OK)
-    rt_fatal("the message handlers cannot be registered");
+    rt_fatal("the message handlers cannot be registered [TMB-2115]");
   attach();
   find_peers();
   guard_null();

@@ -15,6 +15,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/messages/messages.h"
 #include "core/am/am.h"
 #include "core/client/conduit_up.h"
 #include "core/job.h"
@@ -42,6 +43,7 @@ enum { PATH_BYTES = 4096 };
 
 enum { REASON_BYTES = PATH_BYTES + 1024 };
 struct reason {
+  unsigned number; /* of the message */
   char text[REASON_BYTES];
 };
 
@@ -51,6 +53,7 @@ __attribute__((format(printf, 2, 3))) static void note(struct reason *why, const
   va_start(args, format);
   vsnprintf(why->text, sizeof why->text, format, args);
   va_end(args);
+  why->number = tmb_message_number(format);
 }
 
 /* File of the plug-in of a conduit: mpi has one for each binary interface of MPI. */
@@ -153,7 +156,7 @@ static bool agree(bool ok, const struct reason *why) {
     if (!all[r] && r < tmb_job.rank && tmb_boot_here(&tmb_job.boot, r)) first = false;
   }
   free(all);
-  if (!ok && first) tmb_print("%s", why->text);
+  if (!ok && first) tmb_print_numbered(why->number, "%s", why->text);
   if (!all_ok) tmb_boot_barrier(&tmb_job.boot); /* the first rank to exit ends the job */
   return all_ok;
 }
@@ -203,7 +206,7 @@ static int open_with(const struct tmb_net_ops *ops) {
 int tmb_conduit_open(void) {
   const char *asked = tmb_cfg_str(TMB_CFG_CONDUIT);
   if (tmb_job.boot.places.hosts == 1) return 0;
-  struct reason why = {""};
+  struct reason why = {0, ""};
   const struct tmb_net_ops *ops = usable(asked && asked[0] ? asked : DEFAULT_NAME, &why);
   if (!agree(ops != NULL, &why)) return TMB_E_NOT_FOUND;
   const int rc = open_with(ops);

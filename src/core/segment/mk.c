@@ -97,10 +97,7 @@ static uint32_t options_of(gex_MK_Class_t class_id) {
   return sync ? GEXX_MK_SYNC_MEMOPS : 0;
 }
 
-static int refuse(int code, const char *why, const char *subject) {
-  return tmb_refuse("gex_MK_Create", code, "%s%s%s", why, subject ? ": " : "",
-                    subject ? subject : "");
-}
+static const char call[] = "gex_MK_Create";
 
 /* Open the plug-in of a class. in word: part of its name. NULL: there is none, which was said. */
 static void *open_library(const char *word) {
@@ -109,7 +106,9 @@ static void *open_library(const char *word) {
   const char *asked = tmb_cfg_str(TMB_CFG_MK_PLUGIN);
   if (asked && asked[0]) {
     void *library = dlopen(asked, RTLD_NOW | RTLD_LOCAL);
-    if (!library) (void)refuse(GASNET_ERR_BAD_ARG, "TOMBOLO_MK_PLUGIN cannot be loaded", dlerror());
+    if (!library)
+      (void)tmb_refuse(call, GASNET_ERR_BAD_ARG, "TOMBOLO_MK_PLUGIN=%s cannot be loaded: %s", asked,
+                       dlerror());
     return library;
   }
   snprintf(name, sizeof name, "libtombolo-mk-%s.so", word);
@@ -124,7 +123,7 @@ static void *open_library(const char *word) {
   if (!library && !broken) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (!library)
     (void)tmb_refuse(
-        "gex_MK_Create", GASNET_ERR_BAD_ARG,
+        call, GASNET_ERR_BAD_ARG,
         "no plug-in serves devices of class %s: %s; the plug-in %s must lie beside the "
         "library (%s) or where the loader looks (LD_LIBRARY_PATH), or "
         "TOMBOLO_MK_PLUGIN names its file",
@@ -136,7 +135,7 @@ static void *open_library(const char *word) {
 static int find_plugin(gex_MK_Class_t class_id, const struct gexx_mk_plugin **out) {
   gexx_mk_plugin_fn *entry;
   const char *word = word_of(class_id);
-  if (!word) return refuse(GASNET_ERR_BAD_ARG, "argument args names no class of devices", NULL);
+  if (!word) return tmb_refuse(call, GASNET_ERR_BAD_ARG, "argument args names no class of devices");
   void *library = open_library(word);
   if (!library) return GASNET_ERR_BAD_ARG;
   void *const symbol = dlsym(library, GEXX_MK_PLUGIN_ENTRY);
@@ -144,7 +143,10 @@ static int find_plugin(gex_MK_Class_t class_id, const struct gexx_mk_plugin **ou
   const struct gexx_mk_plugin *plugin = symbol ? entry() : NULL;
   if (!plugin || plugin->version < PLUGIN_VERSION_MIN || plugin->version > GEXX_MK_PLUGIN_VERSION) {
     dlclose(library);
-    return refuse(GASNET_ERR_BAD_ARG, "the plug-in was built for another library; class", word);
+    return tmb_refuse(call, GASNET_ERR_BAD_ARG,
+                      "the plug-in of class %s was built for another version of the library; "
+                      "install the two of one version",
+                      word);
   }
   *out = plugin;
   return GASNET_OK;
@@ -180,12 +182,12 @@ int gex_MK_Create(gex_MK_t *kind_p, gex_Client_t client, const gex_MK_Create_arg
   const struct gexx_mk_plugin *plugin = NULL;
   TMB_CHECK_CONTEXT("gex_MK_Create");
   if (!kind_p || !client || !args || flags || args->gex_flags)
-    return refuse(GASNET_ERR_BAD_ARG, "an argument is NULL or flags are not 0", NULL);
+    return tmb_refuse(call, GASNET_ERR_BAD_ARG, "an argument is NULL or flags are not 0");
   if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_client("gex_MK_Create", client);
   int rc = find_plugin(args->gex_class, &plugin);
   if (rc != GASNET_OK) return rc;
   struct gexx_mk_s *kind = malloc(sizeof *kind);
-  if (!kind) return refuse(GASNET_ERR_RESOURCE, "out of memory", NULL);
+  if (!kind) return tmb_refuse(call, GASNET_ERR_RESOURCE, "out of memory");
   *kind = (struct gexx_mk_s){.ops = {.name = plugin->name,
                                      .alloc = device_alloc,
                                      .free = device_free,
@@ -198,7 +200,8 @@ int gex_MK_Create(gex_MK_t *kind_p, gex_Client_t client, const gex_MK_Create_arg
   rc = plugin->open(args, options_of(args->gex_class), &kind->device);
   if (rc != GASNET_OK) {
     free(kind);
-    return refuse(rc, plugin->name, tmb_mk_reason(plugin));
+    return tmb_refuse(call, rc, "the plug-in of class %s cannot open the device: %s", plugin->name,
+                      tmb_mk_reason(plugin));
   }
   tmb_mk_peer_enlist(kind);
   *kind_p = kind;

@@ -28,6 +28,7 @@ int main(int argc, char **argv) {
   job_start(&argc, &argv, 0, NULL, 0);
   refused(GEX_MK_CLASS_HIP, GASNET_ERR_BAD_ARG, "libtombolo-mk-hip.so must lie beside the library");
   refused(GEX_MK_CLASS_ZE, GASNET_ERR_BAD_ARG, "libtombolo-mk-ze.so must lie beside the library");
+  refused(GEX_MK_CLASS_ZE, GASNET_ERR_BAD_ARG, "[TMB-0518]");
   refused(GEX_MK_CLASS_HIP, GASNET_ERR_BAD_ARG, "no plug-in serves devices of class hip");
   if (shared && !dlopen("libcuda.so.1", RTLD_NOW)) {
     refused(GEX_MK_CLASS_CUDA_UVA, GASNET_ERR_RESOURCE, "libcuda.so.1");

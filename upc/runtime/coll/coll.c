@@ -87,7 +87,8 @@ void upc_all_permute(upcr_pts_t dst, upcr_pts_t src, upcr_pts_t perm, size_t n, 
   rt_coll_enter(flags);
   const int to = (int)upcr_get4(part(perm, upcr_mythread));
   if (to < 0 || to >= upcr_threads)
-    rt_fatal("upc_all_permute: element %d of perm is %d, which is no thread", upcr_mythread, to);
+    rt_fatal("upc_all_permute: element %d of perm is %d, which is no thread [TMB-2106]",
+             upcr_mythread, to);
   upc_memcpy(part(dst, to), part(src, upcr_mythread), n);
   rt_coll_leave(flags);
 }

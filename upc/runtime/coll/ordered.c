@@ -18,7 +18,7 @@ size_t rt_share_begin(size_t count, size_t thread) {
 
 void *rt_room(size_t bytes, const char *what) {
   void *p = malloc(bytes ? bytes : 1);
-  if (!p) rt_fatal("%s: out of memory for %zu bytes", what, bytes);
+  if (!p) rt_fatal("%s: out of memory for %zu bytes [TMB-0001]", what, bytes);
   return p;
 }
 

@@ -18,17 +18,17 @@
 
 /* ---- operations */
 
-#define PICK(A, B, OP, BITS)                                                           \
- switch (OP) {                                                                         \
- case UPC_ADD: (A) = (A) + (B); return;                                                \
- case UPC_MULT: (A) = (A) * (B); return;                                               \
- case UPC_LOGAND: (A) = (A) && (B); return;                                            \
- case UPC_LOGOR: (A) = (A) || (B); return;                                             \
- case UPC_MIN: (A) = (B) < (A) ? (B) : (A); return;                                    \
- case UPC_MAX:                                                                         \
-  (A) = (B) > (A) ? (B) : (A);                                                         \
-  return;                                                                              \
-  BITS default : rt_fatal("a reduction: operation %#lx is unknown for this type", OP); \
+#define PICK(A, B, OP, BITS)                                                                      \
+ switch (OP) {                                                                                    \
+ case UPC_ADD: (A) = (A) + (B); return;                                                           \
+ case UPC_MULT: (A) = (A) * (B); return;                                                          \
+ case UPC_LOGAND: (A) = (A) && (B); return;                                                       \
+ case UPC_LOGOR: (A) = (A) || (B); return;                                                        \
+ case UPC_MIN: (A) = (B) < (A) ? (B) : (A); return;                                               \
+ case UPC_MAX:                                                                                    \
+  (A) = (B) > (A) ? (B) : (A);                                                                    \
+  return;                                                                                         \
+  BITS default : rt_fatal("a reduction: operation %#lx is unknown for this type [TMB-2108]", OP); \
  }
 #define BITS(A, B)                      \
  case UPC_AND: (A) = (A) & (B); return; \
@@ -87,7 +87,7 @@ const struct rt_kind *rt_kind_of(int type) {
       [UPC_FLOAT] = {4, combine_F},     [UPC_DOUBLE] = {8, combine_D},
       [UPC_LDOUBLE] = {16, combine_LD},
   };
-  if (type < 1 || type > UPC_LDOUBLE) rt_fatal("a reduction: type %d is unknown", type);
+  if (type < 1 || type > UPC_LDOUBLE) rt_fatal("a reduction: type %d is unknown [TMB-2107]", type);
   return &kinds[type];
 }
 
@@ -254,7 +254,7 @@ RT_EXPORT void upcr_allv_permute(void *result, const void *value, size_t bytes, 
 static void allv(void *result, const void *value, int type, upc_op_t op, int last) {
   const struct rt_kind *kind = rt_kind_of(type);
   char *all = malloc((size_t)upcr_threads * kind->bytes);
-  if (!all) rt_fatal("a reduction: out of memory for %d threads", upcr_threads);
+  if (!all) rt_fatal("a reduction: out of memory for %d threads [TMB-0001]", upcr_threads);
   gex_Event_Wait(gexx_Coll_AllGatherNB(rt.tm, all, value, kind->bytes, 0));
   memcpy(result, all, kind->bytes);
   for (int t = 1; t <= last; t++) kind->combine(result, all + (size_t)t * kind->bytes, op, NULL);
@@ -288,7 +288,8 @@ void upcr_allv_gather(void *dst, const void *value, size_t bytes, int root) {
 void upcr_allv_permute(void *result, const void *value, size_t bytes, int to) {
   const size_t each = sizeof(int64_t) + bytes, n = (size_t)upcr_threads;
   char *all = malloc(n * each), *own = malloc(each);
-  if (!all || !own) rt_fatal("bupc_allv_permute: out of memory for %d threads", upcr_threads);
+  if (!all || !own)
+    rt_fatal("bupc_allv_permute: out of memory for %d threads [TMB-0001]", upcr_threads);
   const int64_t target = to;
   memcpy(own, &target, sizeof target);
   memcpy(own + sizeof target, value, bytes);

@@ -121,7 +121,7 @@ static upcr_pts_t shared_room(size_t bytes) {
   const upcr_pts_t p = upc_alloc(bytes ? bytes : 1);
   if (!p)
     rt_fatal("upc_all_sort: no shared memory for %zu bytes beside the array; raise "
-             "GASNET_MAX_SEGSIZE",
+             "GASNET_MAX_SEGSIZE [TMB-2109]",
              bytes);
   return p;
 }

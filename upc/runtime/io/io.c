@@ -48,7 +48,7 @@ static struct {
 struct io_file *rt_io_file(upcr_pts_t handle, const char *function) {
   const uint64_t i = upcr_addrfield(handle) / 8;
   if (i < 1 || i > table.room || !table.files[i - 1])
-    rt_fatal("%s: this is no open file (offset %lu)", function, upcr_addrfield(handle));
+    rt_fatal("%s: this is no open file (offset %lu) [TMB-2111]", function, upcr_addrfield(handle));
   return table.files[i - 1];
 }
 
@@ -58,7 +58,7 @@ static uint64_t add_file(struct io_file *f) {
   if (i == table.room) {
     const size_t room = table.room ? 2 * table.room : 16;
     struct io_file **files = realloc(table.files, room * sizeof(struct io_file *));
-    if (!files) rt_fatal("upc_all_fopen: out of memory for %zu files", room);
+    if (!files) rt_fatal("upc_all_fopen: out of memory for %zu files [TMB-0001]", room);
     memset(files + table.room, 0, (room - table.room) * sizeof(struct io_file *));
     table.files = files;
     table.room = room;
@@ -140,7 +140,7 @@ static int open_together(const char *name, int flags) {
 
 static char *copied(const char *text) {
   char *copy = strdup(text ? text : "");
-  if (!copy) rt_fatal("parallel I/O: out of memory");
+  if (!copy) rt_fatal("parallel I/O: out of memory [TMB-0001]");
   return copy;
 }
 
@@ -149,7 +149,7 @@ static void set_hint(struct io_file *f, const struct io_hint *hint) {
   while (i < f->hint_count && strcmp(f->hints[i].key, hint->key ? hint->key : "") != 0) i++;
   if (i == f->hint_count) {
     struct io_hint *hints = realloc(f->hints, (i + 1) * sizeof *hints);
-    if (!hints) rt_fatal("parallel I/O: out of memory for %zu hints", i + 1);
+    if (!hints) rt_fatal("parallel I/O: out of memory for %zu hints [TMB-0001]", i + 1);
     hints[i] = (struct io_hint){copied(hint->key), NULL};
     f->hints = hints;
     f->hint_count = i + 1;
@@ -163,7 +163,7 @@ upcr_pts_t upc_all_fopen(const char *name, int flags, size_t hint_count,
   const int fd = open_together(name, flags);
   if (fd < 0) return 0;
   struct io_file *f = calloc(1, sizeof *f);
-  if (!f) rt_fatal("upc_all_fopen: out of memory");
+  if (!f) rt_fatal("upc_all_fopen: out of memory [TMB-0001]");
   f->fd = fd;
   f->flags = flags;
   f->name = copied(name);

@@ -87,7 +87,7 @@ struct staged {
 static int64_t by_buffer(const struct io_file *f, int64_t position, const struct region *r,
                          size_t first, size_t n, struct staged *s) {
   if (!s->buffer) s->buffer = malloc(BUFFER_BYTES);
-  if (!s->buffer) rt_fatal("parallel I/O: out of memory");
+  if (!s->buffer) rt_fatal("parallel I/O: out of memory [TMB-0001]");
   if (s->write) copy(r, first, s->buffer, n, true);
   const int64_t k = request(f->fd, s->buffer, n, position, s->write);
   if (!s->write && k > 0) copy(r, first, s->buffer, (size_t)k, false);
@@ -296,15 +296,16 @@ static int64_t keep(struct io_file *f, int64_t result) {
  return flags & IO_ASYNC ? keep(t.f, result) : result;
 
 /* A function and its _async form, which has the flag. */
-#define FUNCTION(NAME, W, PARAMS, ARGS, CALL)                                                  \
- RT_EXPORT int64_t NAME PARAMS;                                                                \
- RT_EXPORT void NAME##_async PARAMS;                                                           \
- int64_t NAME PARAMS {                                                                         \
-  RUN(#NAME, W, CALL)                                                                          \
- }                                                                                             \
- void NAME##_async PARAMS {                                                                    \
-  flags |= IO_ASYNC;                                                                           \
-  if (NAME ARGS != 0) rt_fatal(#NAME "_async: another operation on this file is outstanding"); \
+#define FUNCTION(NAME, W, PARAMS, ARGS, CALL)                                             \
+ RT_EXPORT int64_t NAME PARAMS;                                                           \
+ RT_EXPORT void NAME##_async PARAMS;                                                      \
+ int64_t NAME PARAMS {                                                                    \
+  RUN(#NAME, W, CALL)                                                                     \
+ }                                                                                        \
+ void NAME##_async PARAMS {                                                               \
+  flags |= IO_ASYNC;                                                                      \
+  if (NAME ARGS != 0)                                                                     \
+   rt_fatal("%s_async: another operation on this file is outstanding [TMB-2112]", #NAME); \
  }
 
 #define LOCAL  (&(struct region){.local = buffer})

@@ -121,7 +121,7 @@ void upc_free(upcr_pts_t p) {
   if (!offset) return;
   upcr_complete();
   if (offset < rt.heap)
-    rt_fatal("upc_free: offset %llu on thread %d is a static shared object",
+    rt_fatal("upc_free: offset %llu on thread %d is a static shared object [TMB-2113]",
              (unsigned long long)offset, upcr_threadof(p));
   if (offset < rt.heap_half)
     ask(0, OF_GLOBAL | FREE, offset);

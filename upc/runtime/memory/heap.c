@@ -116,7 +116,8 @@ static void give_back(struct upcr_heap *h, char *base, uint64_t o) {
 void rt_heap_free(struct upcr_heap *h, char *base, uint64_t user) {
   const uint64_t o = user - sizeof(struct block);
   if (o < h->begin || o >= h->end || user % RT_ALIGN != 0 || at(base, o)->used != 1)
-    rt_fatal("upc_free: offset %llu is not the beginning of an allocation, or was freed before",
+    rt_fatal("upc_free: offset %llu is not the beginning of an allocation, or was freed before "
+             "[TMB-2114]",
              (unsigned long long)user);
   lock(h);
   give_back(h, base, o);

@@ -91,7 +91,7 @@ static gex_OP_t library_op(upc_op_t op) {
 static struct domain *find(upcr_pts_t d, const char *name) {
   const uint64_t i = upcr_addrfield(d) / 8;
   if (i < 1 || i > DOMAINS_MAX || !domains[i - 1].type)
-    rt_fatal("%s: this is no domain, or it was freed", name);
+    rt_fatal("%s: this is no domain, or it was freed [TMB-2123]", name);
   return &domains[i - 1];
 }
 
@@ -100,8 +100,10 @@ upcr_pts_t upc_all_atomicdomain_alloc(int type, upc_op_t ops, int hints) {
   size_t i = 0;
   while (i < DOMAINS_MAX && domains[i].type) i++;
   const char width = width_of(type);
-  if (i == DOMAINS_MAX) rt_fatal("upc_all_atomicdomain_alloc: more than %d domains", DOMAINS_MAX);
-  if (!width) rt_fatal("upc_all_atomicdomain_alloc: type %d has no atomic operations", type);
+  if (i == DOMAINS_MAX)
+    rt_fatal("upc_all_atomicdomain_alloc: more than %d domains [TMB-2122]", DOMAINS_MAX);
+  if (!width)
+    rt_fatal("upc_all_atomicdomain_alloc: type %d has no atomic operations [TMB-2121]", type);
   gex_OP_t all = GEX_OP_GET | GEX_OP_SET;
   for (upc_op_t bit = 1; bit <= OP_DEC; bit <<= 1)
     if (ops & bit) all |= library_op(bit);
@@ -195,7 +197,8 @@ static void operate_pts(const struct domain *d, const struct call *c, upc_op_t o
 void upc_atomic_relaxed(upcr_pts_t handle, void *fetch, upc_op_t op, upcr_pts_t target,
                         const void *op1, const void *op2) {
   const struct domain *d = find(handle, "upc_atomic");
-  if (!(d->ops & op)) rt_fatal("upc_atomic: operation %#lx is not one of the domain's", op);
+  if (!(d->ops & op))
+    rt_fatal("upc_atomic: operation %#lx is not one of the domain's [TMB-2120]", op);
   RT_SITE("upc_atomic_relaxed");
   rt_check_pointer(target, "upc_atomic");
   upcr_serve();

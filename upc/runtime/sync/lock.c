@@ -34,7 +34,8 @@ extern upcr_pts_t upc_alloc(size_t nbytes);
 extern void upc_free(upcr_pts_t p);
 
 static void check(lock_t lock, const char *what) {
-  if (__builtin_expect(upcr_addrfield(lock) < RT_GUARD, 0)) rt_fatal("%s: null lock", what);
+  if (__builtin_expect(upcr_addrfield(lock) < RT_GUARD, 0))
+    rt_fatal("%s: null lock [TMB-2126]", what);
 }
 
 /* The word, where it is mapped here. */
@@ -51,7 +52,9 @@ static uint64_t operate(lock_t lock, gex_OP_t op, uint64_t a, uint64_t b) {
 
 lock_t upc_global_lock_alloc(void) {
   const lock_t lock = upc_alloc(sizeof(uint64_t));
-  if (!lock) rt_fatal("upc_global_lock_alloc: no shared memory is left; raise GASNET_MAX_SEGSIZE");
+  if (!lock)
+    rt_fatal(
+        "upc_global_lock_alloc: no shared memory is left; raise GASNET_MAX_SEGSIZE [TMB-2125]");
   upcr_put8(lock, 0);
   return lock;
 }
@@ -148,7 +151,7 @@ int upc_lock_attempt(lock_t lock) {
 
 static void check_held(uint64_t word) {
   if (__builtin_expect((uint32_t)word == (uint32_t)(word >> 32), 0))
-    rt_fatal("upc_unlock: no thread holds this lock; was it unlocked twice?");
+    rt_fatal("upc_unlock: no thread holds this lock; was it unlocked twice? [TMB-2124]");
 }
 
 void upc_unlock(lock_t lock) {

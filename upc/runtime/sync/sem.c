@@ -55,7 +55,7 @@ RT_EXPORT void bupc_memput_signal_async(upcr_pts_t dst, const void *src, size_t 
 /* One flag of each pair. Whatever was asked for, a single thread takes: the owner. */
 static unsigned complete_flags(int flags, const char *name) {
   unsigned f = (unsigned)flags;
-  if (f & ~63u) rt_fatal("%s: flags %#x are unknown", name, f);
+  if (f & ~63u) rt_fatal("%s: flags %#x are unknown [TMB-2134]", name, f);
   if (!(f & (GEXX_SEM_BOOLEAN | GEXX_SEM_INTEGER))) f |= GEXX_SEM_INTEGER;
   if (!(f & (GEXX_SEM_SPRODUCER | GEXX_SEM_MPRODUCER))) f |= GEXX_SEM_MPRODUCER;
   if ((f & GEXX_SEM_SCONSUMER) && (f & GEXX_SEM_MCONSUMER)) return f; /* refused */
@@ -80,11 +80,11 @@ sem_t bupc_sem_alloc(int flags) {
   struct upcr_sem *here = take_freed(all);
   if (here) return here->name;
   const sem_t s = upc_alloc(sizeof(struct upcr_sem));
-  if (!s) rt_fatal("bupc_sem_alloc: no shared memory is left; raise GASNET_MAX_SEGSIZE");
+  if (!s) rt_fatal("bupc_sem_alloc: no shared memory is left; raise GASNET_MAX_SEGSIZE [TMB-2133]");
   here = (struct upcr_sem *)(void *)rt_mapped(s);
   *here = (struct upcr_sem){.flags = all, .name = s};
   if (gexx_Sem_Alloc(&here->sem, (unsigned)all) != GASNET_OK)
-    rt_fatal("bupc_sem_alloc: no semaphore with flags %#x can be made", (unsigned)flags);
+    rt_fatal("bupc_sem_alloc: no semaphore with flags %#x can be made [TMB-2132]", (unsigned)flags);
   here->handle = gexx_Sem_QueryHandle(here->sem);
   here->next = circle ? circle->next : here;
   if (circle) circle->next = here;
@@ -96,15 +96,15 @@ sem_t bupc_sem_alloc(int flags) {
 /* The semaphore of this thread. */
 static struct upcr_sem *own(sem_t s, const char *name) {
   if (upcr_threadof(s) != upcr_mythread)
-    rt_fatal("%s: the semaphore belongs to thread %d; only that thread may wait for it", name,
-             upcr_threadof(s));
-  if (upcr_addrfield(s) < RT_GUARD) rt_fatal("%s: null semaphore", name);
+    rt_fatal("%s: the semaphore belongs to thread %d; only that thread may wait for it [TMB-2131]",
+             name, upcr_threadof(s));
+  if (upcr_addrfield(s) < RT_GUARD) rt_fatal("%s: null semaphore [TMB-2130]", name);
   return (struct upcr_sem *)(void *)rt_mapped(s);
 }
 
 static gexx_Sem_Handle_t handle_of(sem_t s, const char *name) {
   gexx_Sem_Handle_t handle;
-  if (upcr_addrfield(s) < RT_GUARD) rt_fatal("%s: null semaphore", name);
+  if (upcr_addrfield(s) < RT_GUARD) rt_fatal("%s: null semaphore [TMB-2130]", name);
   const size_t at = (upcr_addrfield(s) / RT_ALIGN + (size_t)upcr_threadof(s) * 31) % CACHED;
   if (cache[at].name == s) return cache[at].handle;
   upcr_getn(&handle, s, sizeof handle);
@@ -161,11 +161,11 @@ static inline void post(sem_t s, size_t n, const char *name) {
 /* By any thread; the owner takes it again. */
 void bupc_sem_free(sem_t s) {
   uint64_t freed = 0;
-  if (upcr_addrfield(s) < RT_GUARD) rt_fatal("bupc_sem_free: null semaphore");
+  if (upcr_addrfield(s) < RT_GUARD) rt_fatal("bupc_sem_free: null semaphore [TMB-2129]");
   const upcr_pts_t at = upcr_make(upcr_addrfield(s) + offsetof(struct upcr_sem, freed), 0,
                                   (unsigned long)upcr_threadof(s));
   upcr_getns(&freed, at, sizeof freed);
-  if (freed) rt_fatal("bupc_sem_free: the semaphore was freed before");
+  if (freed) rt_fatal("bupc_sem_free: the semaphore was freed before [TMB-2128]");
   freed = 1;
   upcr_putns(at, &freed, sizeof freed);
 }
@@ -216,7 +216,7 @@ int bupc_sem_tryN(sem_t s, size_t n) {
 
 static inline void check_target(upcr_pts_t dst, sem_t s, const char *name) {
   if (upcr_threadof(dst) != upcr_threadof(s))
-    rt_fatal("%s: the data go to thread %d, the semaphore is of thread %d", name,
+    rt_fatal("%s: the data go to thread %d, the semaphore is of thread %d [TMB-2127]", name,
              upcr_threadof(dst), upcr_threadof(s));
 }
 

@@ -24,7 +24,8 @@ static struct {
 
 RT_EXPORT void upcr_notify(int has_value, int value) {
   upcr_fence();
-  if (barrier.notified) rt_fatal("upc_notify (or upc_barrier) after upc_notify, without upc_wait");
+  if (barrier.notified)
+    rt_fatal("upc_notify (or upc_barrier) after upc_notify, without upc_wait [TMB-2139]");
   barrier.notified = true;
   barrier.has_value = has_value;
   barrier.value = value;
@@ -33,20 +34,21 @@ RT_EXPORT void upcr_notify(int has_value, int value) {
 
 /* The value of the barrier is compared where the wait has one of its own. */
 static void complete(int has_value, int value, gexx_WaitInfo_t *info) {
-  if (!barrier.notified) rt_fatal("upc_wait without upc_notify");
+  if (!barrier.notified) rt_fatal("upc_wait without upc_notify [TMB-2138]");
   if (has_value && barrier.has_value && value != barrier.value)
-    rt_fatal("upc_wait: the value %d is not that of upc_notify, %d", value, barrier.value);
+    rt_fatal("upc_wait: the value %d is not that of upc_notify, %d [TMB-2137]", value,
+             barrier.value);
   info->number = barrier.number;
   gexx_WaitInfo_Begin(info);
   const int result =
       gasnet_barrier_wait(barrier.value, barrier.has_value ? 0 : GASNET_BARRIERFLAG_ANONYMOUS);
   gexx_WaitInfo_End();
   if (result == GASNET_ERR_BARRIER_MISMATCH)
-    rt_fatal("upc_barrier: the threads gave different values; that of this thread: %s%d",
+    rt_fatal("upc_barrier: the threads gave different values; that of this thread: %s%d [TMB-2136]",
              barrier.has_value ? "" : "none, ", barrier.value);
   barrier.notified = false;
   if (barrier.number >= __atomic_load_n(&rt_own_root()->ended_at, __ATOMIC_ACQUIRE))
-    rt_fatal("upc_barrier, while another thread has returned from main or called exit");
+    rt_fatal("upc_barrier, while another thread has returned from main or called exit [TMB-2135]");
   barrier.number++;
   upcr_fence();
 }
