@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "man"
 FOLDER = ROOT / "cmake" / "install" / "completion"
 FLAG = re.compile(r"(?<![\w=-])(--?[A-Za-z?][\w-]*)(\[?=[^,\s]+| [A-Z][\w:=,]*)?")
-NO_FILES = {"ps", "info", "doctor", "why", "top", "explain"}  # their arguments are not files
+# Their arguments are not files.
+NO_FILES = {"ps", "info", "doctor", "why", "top", "explain", "version", "help"}
 PROGRAMS = ("run", "upcrun")  # what follows their first argument is the program's
 FILE_WORDS = re.compile(r"FILE|DIR|COMMAND|PATH|PROGRAM")
 NOTE = "Written by scripts/completion.py from the manual pages: run that with --write instead."
@@ -179,6 +180,7 @@ _tombolo() {{
   (( CURRENT-- ))
   case $words[1] in
 {chr(10).join(cases)}
+    help|version) ;;
     *) _files ;;
   esac
 }}
@@ -191,14 +193,37 @@ def fish_quote(text):
     return text.replace("\\", "\\\\").replace("'", "\\'")
 
 
+FISH_AT = """# Whether the command line is one of a command, and no program stands in it that
+# would take what follows. Arguments: the command; behind it, for those that start programs,
+# "program" and the options whose argument is a word of its own.
+function __tombolo_at
+  set -l words (commandline -opc)
+  test "$words[2]" = "$argv[1]"; or return 1
+  test "$argv[2]" = program; or return 0
+  set -l i 3
+  while test $i -le (count $words)
+    if contains -- $words[$i] $argv[3..-1]
+      set i (math $i + 2)
+    else if string match -q -- '-*' $words[$i]
+      set i (math $i + 1)
+    else
+      return 1
+    end
+  end
+end
+"""
+
+
 def fish(table):
     """The file for fish."""
-    lines = ["# SPDX-License-Identifier: BSD-3-Clause", f"# {NOTE}"]
+    lines = ["# SPDX-License-Identifier: BSD-3-Clause", f"# {NOTE}", FISH_AT.rstrip("\n")]
     for name, summary, _ in table:
         lines.append("complete -c tombolo -f -n __fish_use_subcommand "
                      f"-a {name} -d '{fish_quote(summary)}'")
     for name, _, options in table:
-        seen = f"-n '__fish_seen_subcommand_from {name}'"
+        words = [n for o in options for n in o.names if o.argument and not o.optional]
+        program = f" program {' '.join(words)}" if name in PROGRAMS else ""
+        seen = f"-n '__tombolo_at {name}{program}'"
         if name in NO_FILES:
             lines.append(f"complete -c tombolo -f {seen}")
         for o in options:

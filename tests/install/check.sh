@@ -449,12 +449,34 @@ by_completion() {
   offered "" tombolo run -n 4 ./prog --la # an option of the program
   grep -q -- "--hosts=" "$zsh"
   grep -q -- "-l 'hosts' -x" "$fish"
-  if command -v zsh >/dev/null; then zsh -n "$zsh"; fi
-  if command -v fish >/dev/null; then
-    fish --no-execute "$fish"
-    fish -c "source $fish; complete -C 'tombolo do'" | grep -q "^doctor"
-    fish -c "source $fish; complete -C 'tombolo run --hostf'" | grep -q "^--hostfile"
-  fi
+  mkdir files
+  touch files/prog.c files/pear
+  for shell in zsh fish; do
+    if command -v "$shell" >/dev/null; then
+      line_offers "$shell" "doctor" "tombolo do"
+      line_offers "$shell" "--hostfile --hosts" "tombolo run --ho"
+      line_offers "$shell" "--label" "tombolo run -n 4 --la"
+      line_offers "$shell" "" "tombolo run -n 4 ./prog --la" # an option of the program
+      line_offers "$shell" "pear prog.c" "tombolo run -n 4 p"
+      line_offers "$shell" "--list" "tombolo explain --l"
+      line_offers "$shell" "pear prog.c" "tombolo fc p"
+      line_offers "$shell" "" "tombolo help p"
+    else
+      echo "there is no $shell: its completion is not tried"
+    fi
+  done
+}
+
+# line_offers SHELL "WANTED" LINE: what a shell offers behind a line, in a folder with two files
+line_offers() {
+  local got
+  case $1 in
+    zsh) got=$(cd files && timeout 60 zsh -f "$here/complete.zsh" "${zsh%/*}" "$3") ;;
+    fish)
+      got=$(cd files && HOME=$work timeout 60 fish --no-config -c \
+        "source $fish; complete -C '$3'" | cut -f 1 | sort | tr '\n' ' ') ;;
+  esac
+  [ "${got% }" = "$2" ] || { echo "FAILED: $1: '$3' offers '${got% }', not '$2'"; exit 1; }
 }
 
 run_fortran() { "$@" | grep -x "fortran client: 3 images ok"; }

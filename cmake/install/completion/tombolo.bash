@@ -72,7 +72,7 @@ _tombolo() {
     return
   fi
   case $name in
-    doctor|explain|info|ps|top|why) compopt +o default +o bashdefault ;;
+    doctor|explain|help|info|ps|top|version|why) compopt +o default +o bashdefault ;;
   esac
 } 2>/dev/null
 complete -o bashdefault -o default -F _tombolo tombolo
