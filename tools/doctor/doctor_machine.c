@@ -24,12 +24,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SEGMENTS_FEW_BYTES (UINT64_C(64) << 20)
-#define LOCKED_FEW_BYTES   (UINT64_C(64) << 20)
-#define FILES_FEW          1024 /* a job of some hundred ranks under one launcher */
-#define FILES_LEAST        64
-#define PROCESSES_FEW      1024
-#define CLOCK_SLOW_NS      200.0
+#define SEGMENTS_FEW_BYTES  (UINT64_C(64) << 20)
+/* Below it a job does not start: two ranks need 8.4 MB for their messages. */
+#define SEGMENTS_NONE_BYTES (UINT64_C(8) << 20)
+#define LOCKED_FEW_BYTES    (UINT64_C(64) << 20)
+#define FILES_FEW           1024 /* a job of some hundred ranks under one launcher */
+#define FILES_LEAST         64
+#define PROCESSES_FEW       1024
+#define CLOCK_SLOW_NS       200.0
 
 /* Bytes of the default segments of all ranks of a host. */
 static uint64_t default_segments(const char **limited_by) {
@@ -73,7 +75,7 @@ static void check_segment(struct doctor *d) {
                "the default segments, %s, cannot be had: %s", text,
                *why ? why : "there is no shared memory");
   else if (bytes < SEGMENTS_FEW_BYTES)
-    doctor_add(d, DOCTOR_WARNING, "segments",
+    doctor_add(d, bytes < SEGMENTS_NONE_BYTES ? DOCTOR_ERROR : DOCTOR_WARNING, "segments",
                "Raise the limit (ulimit -f, -v, -d; memory of the container) or "
                "TOMBOLO_MAX_SEGSIZE.",
                "all ranks of this host share only %s; %s bounds memory", text, limited_by);

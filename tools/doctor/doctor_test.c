@@ -105,12 +105,14 @@ static void limits_are_checked(void **state) {
   (void)state;
   run((struct call){.has_limit = true, .resource = RLIMIT_NOFILE, .limit = 40}, 1);
   expect("error", "open files", "at most 40 in a process. Raise it: ulimit -n");
+  run((struct call){.has_limit = true, .resource = RLIMIT_FSIZE, .limit = 100000}, 1);
+  expect("error", "segments", "RLIMIT_FSIZE bounds memory. Raise the limit (ulimit -f");
+  run((struct call){.has_limit = true, .resource = RLIMIT_FSIZE, .limit = 40 << 20}, 0);
+  expect("warning", "segments", "RLIMIT_FSIZE bounds memory. Raise the limit (ulimit -f");
   run((struct call){.has_limit = true, .resource = RLIMIT_NOFILE, .limit = 512}, 0);
   expect("warning", "open files", "at most 512");
   run((struct call){.has_limit = true, .resource = RLIMIT_MEMLOCK, .limit = 65536}, 0);
   expect("warning", "locked memory", "at most 64.0 KB");
-  run((struct call){.has_limit = true, .resource = RLIMIT_FSIZE, .limit = 1 << 20}, 0);
-  expect("warning", "segments", "RLIMIT_FSIZE bounds memory");
   run((struct call){.name = "TOMBOLO_MAX_SEGSIZE",
                     .value = "2GB",
                     .has_limit = true,
