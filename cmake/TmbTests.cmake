@@ -558,6 +558,7 @@ if(NOT TMB_SANITIZE)
     --symbols ${PROJECT_SOURCE_DIR}/tests/data/symbols.txt
     --optional ${PROJECT_SOURCE_DIR}/tests/data/symbols_optional.txt)
 
+  tmb_add_check(abi_test lint python3 ${tmb_scripts}/abi_test.py)
   # The library of the last release tag is built for it.
   tmb_add_check(abi compile python3 ${tmb_scripts}/abi.py --lib $<TARGET_FILE:tombolo_shared>)
   set_tests_properties(compile.abi PROPERTIES LABELS "compile;nightly" TIMEOUT 1200)
