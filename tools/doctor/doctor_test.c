@@ -134,7 +134,7 @@ static void missing_programs_are_found(void **state) {
   (void)state;
   run((struct call){.name = "PATH", .value = "/no/such/folder"}, 0);
   expect("warning", "ssh", "no program 'ssh'");
-  expect("warning", "C compiler", "'cc' is not there");
+  expect("warning", "C compiler", "'cc' is missing");
   expect("warning", "gfortran", "'gfortran' is not there");
   expect("warning", "MPI", "neither mpirun nor mpiexec");
   run((struct call){.argv = {"--hosts", "a"}, .name = "PATH", .value = "/no/such/folder"}, 1);
@@ -151,7 +151,7 @@ static void compilers_print_their_version(void **state) {
   write_program("cc", "exit 3");
   write_program("gfortran", "echo 13");
   run((struct call){.name = "PATH", .value = folder}, 0);
-  expect("warning", "C compiler", "'cc' is not there");
+  expect("warning", "C compiler", "'cc' is missing");
   expect("ok", "gfortran", "gfortran 13, known to coarrays");
 }
 
