@@ -6,7 +6,7 @@ Usage: abi.py --lib build/lib/libtombolo.so [--against REF]
 
 Builds the library of the tag (or of REF) in a temporary folder, and lets abidiff (package
 abigail-tools) compare both, for what the public headers declare. New symbols are no finding, nor
-are new enumerators behind others. A symbol that is gone is one, and so is each other change that
+are new enumerators behind others. A missing symbol is one, and so is each other change that
 abidiff reports: of a parameter, a struct or the value of an enumerator. Where such a change is
 meant, and programs that were compiled before still run, tests/data/abi.suppr names it.
 Exit code: 0 compatible, 1 not, 77 where there is no tag, no abidiff or no git.
@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SUPPRESS = ROOT / "tests/data/abi.suppr"
 # Bits of abidiff's exit code: it failed; it found changes that somebody must judge, such as another
-# size of a struct; it found some that cannot be compatible, such as a symbol that is gone.
+# size of a struct; it found some that cannot be compatible, such as a missing symbol.
 FAILED, CHANGED, INCOMPATIBLE = 3, 4, 8
 USAGE = 2
 

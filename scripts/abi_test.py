@@ -27,7 +27,7 @@ CASES = (  # (what is done, words of the header, what stands there instead, COUN
     ("nothing", "", "", COUNT, 0),
     ("a new function", "int count", "int more(void);\nint count", COUNT + "int more(void) "
      "{ return 1; }\n", 0),
-    ("a function is gone", "int count(int n);\n", "", "", 1),
+    ("a function less", "int count(int n);\n", "", "", 1),
     ("a parameter is wider", "count(int n)", "count(long n)", COUNT.replace("int n", "long n"), 1),
     ("a struct grows in the middle", "long second", "long between, second", COUNT, 1),
     ("an enumerator in the middle", "RED, GREEN", "RED, BLUE, GREEN", COUNT, 1),
