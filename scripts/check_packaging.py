@@ -82,10 +82,10 @@ def check_yaml(path):
     try:
         import yaml  # pylint: disable=import-outside-toplevel
     except ImportError:
-        print("check_packaging: no PyYAML: meta.yaml is not parsed by it")
+        print("check_packaging: no PyYAML: recipe.yaml is not parsed by it")
         return
     recipe = yaml.safe_load(path.read_text())
-    for part in ("package", "source", "build", "requirements", "test", "about"):
+    for part in ("package", "source", "build", "requirements", "tests", "about"):
         if part not in recipe:
             yield f"{path.name}: no {part}"
 
@@ -94,7 +94,7 @@ def main():
     """All checks."""
     number = re.search(r"VERSION (\d+\.\d+\.\d+)", (ROOT / "CMakeLists.txt").read_text())[1]
     spec, spack, conda = (
-        PACKAGING / p for p in ("tombolo.spec", "spack/package.py", "conda/meta.yaml")
+        PACKAGING / p for p in ("tombolo.spec", "spack/package.py", "conda/recipe.yaml")
     )
     container, flake = PACKAGING / "Containerfile", ROOT / "flake.nix"
     said = [

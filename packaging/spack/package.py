@@ -28,6 +28,7 @@ class Tombolo(CMakePackage):
     depends_on("fortran", type="build", when="+fortran")
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
+    depends_on("pkgconfig", type="build")
     depends_on("python@3.8:", type="build")
     depends_on("llvm+clang", type="build")
     depends_on("jansson")
