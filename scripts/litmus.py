@@ -496,14 +496,16 @@ def find_source(name):
 
 
 def body_of(path, function):
-    """The text of a function's definition, its white space reduced."""
+    """The text of a function's definition, its white space reduced. A function that a macro defines
+    has one blank before its head and its end, and no ## in its name."""
     text = path.read_text(encoding="utf-8")
-    match = re.search(
-        rf"^(?![ \t#/*}}])[^\n]*\b{function}\((?:[^;{{}}]*)\{{(.*?)^\}}", text, re.M | re.S
+    rest = rf"[^\n]*\b{function}\((?:[^;{{}}]*)\{{(.*?)^"
+    match = re.search(rf"^(?![ \t#/*}}]){rest}\}}", text, re.M | re.S) or re.search(
+        rf"^ (?! ){rest} \}}", text.replace("##", ""), re.M | re.S
     )
     if not match:
         raise Wrong(f"{path.name} defines no function {function}")
-    return " ".join(match[1].split())
+    return " ".join(match[1].replace("\\\n", " ").split())
 
 
 def check_quote(s, last):

@@ -213,6 +213,9 @@ class Files(unittest.TestCase):
             quote = tuple(part.replace(old, new) for part in statement.quote)
             with self.assertRaisesRegex(litmus.Wrong, want):
                 litmus.check_quote(litmus.replace(statement, quote=quote), {})
+        source = litmus.find_source("ratomic/apply.c")
+        self.assertIn("tmb_cas_seq(p, &seen, want)", litmus.body_of(source, "loop_S"))
+        self.assertNotIn("tmb_cas_seq", litmus.body_of(source, "next_S"))
         with self.assertRaisesRegex(litmus.Wrong, "has no tmb_store_rlx"):
             litmus.check_quote(litmus.replace(statement, order="rlx"), {})
 

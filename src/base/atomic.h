@@ -82,6 +82,15 @@ static inline void tmb_cpu_pause(void) {
 #endif
 }
 
+/* Whether each atomic update is a full fence, so that an update which would change nothing may be
+ * left out: a fence and a load do the same then. On ARM and RISC-V it is not: what follows an
+ * update may come before its store (docs/MEMORY_ORDERS.md, ratomic_same). */
+#if defined(__x86_64__)
+# define TMB_UPDATES_FENCE 1
+#else
+# define TMB_UPDATES_FENCE 0
+#endif
+
 /* Asks the cache for the line at p, in a state in which it can be written. */
 static inline void tmb_prefetch_write(const void *p) {
 #if defined(__x86_64__)

@@ -8,7 +8,7 @@
  * fetched the line, so the next attempt follows at once and mostly succeeds, whoever won before;
  * only after QUICK_TRIES failures (many contenders) does it rest for a random time, longer each
  * time. Invariants: there is no lock, so a rank that the kernel has suspended delays no other; a
- * minimum or maximum that changes nothing does not write.
+ * minimum or maximum that changes nothing does not write where updates are full fences.
  */
 #include "base/atomic.h"
 #include "base/log.h"
@@ -20,6 +20,9 @@
  * Chosen 2026-11-21; `tombolo bench atomic` measures contended words (docs/RESULTS.md). */
 #define QUICK_TRIES   4
 #define REST_BITS_MAX 6
+
+/* Opcodes that leave their write out where it would change nothing. */
+#define SPARED        (TMB_UPDATES_FENCE ? GEX_OP_FMIN | GEX_OP_FMAX : 0)
 
 struct contest {
   uint32_t tries;
@@ -68,7 +71,7 @@ static bool rest(struct contest *c) {
   W seen = tmb_load_rlx(p);                                                  \
   for (;;) {                                                                 \
    const W want = word_##S(next_##S(op, from_##S(seen), a));                 \
-   if (want == seen && (op & (GEX_OP_FMIN | GEX_OP_FMAX))) {                 \
+   if (want == seen && (op & SPARED)) {                                      \
     tmb_fence_seq();                                                         \
     const W again = tmb_load_acq(p);                                         \
     if (again == seen) return from_##S(seen);                                \

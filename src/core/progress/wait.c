@@ -74,7 +74,7 @@ void tmb_wait_policy_init(void) {
 }
 
 void tmb_wait_begin(struct gexx_wait *wait) {
-  wait->seen = tmb_load_rlx(&tmb_job.progress_count);
+  wait->seen = tmb_load_acq(&tmb_job.progress_count); /* before the condition is read */
   wait->since = 0;
   wait->steps = 0;
   wait->phase = 0;

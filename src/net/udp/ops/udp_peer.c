@@ -8,6 +8,7 @@
  */
 #include "net/udp/ops/udp_engine.h"
 
+#include "base/atomic.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -42,7 +43,7 @@ struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank) {
     udp_seal_key(e->config.cipher, e->secret, e->job_id, (const uint32_t[2]){rank, e->rank},
                  p->seal.in);
   }
-  e->peers.of[rank] = p;
+  tmb_store_rel(&e->peers.of[rank], p); /* udp_peer_explain reads it without the lock */
   return p;
 }
 
