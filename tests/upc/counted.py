@@ -18,6 +18,7 @@ import tempfile
 from pathlib import Path
 
 TOMBOLO = os.environ.get("TOMBOLO", "tombolo")
+CC = os.environ.get("TOMBOLO_UPC_CC", "cc")  # of the processor that the tests run for
 SIZE = 240  # elements a thread
 
 # name: loop, and the most accesses and tests that a thread may make
@@ -145,7 +146,7 @@ def counted(folder, name, text, counted_names, *options):
     if not found:
         sys.exit("the translated program has no counter")
     (folder / f"{name}.c").write_text(c)
-    run(folder, "cc", "-E", "-x", "c", f"{name}.c", "-o", f"{name}2.trans.c")
+    run(folder, CC, "-E", "-x", "c", f"{name}.c", "-o", f"{name}2.trans.c")
     run(folder, TOMBOLO, "upcc", *options, f"{name}2.trans.c", "-o", name)
 
 

@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 TOMBOLO = os.environ.get("TOMBOLO", "tombolo")
+CC = os.environ.get("TOMBOLO_UPC_CC", "cc")  # of the processor that the tests run for
 WHOLE = bool(os.environ.get("TMB_TEST_WHOLE"))  # `make test-all`: nothing is left out
 SEEDS, STATEMENTS, LENGTH = 2 if WHOLE else 1, 150, 12
 INTEGERS = [
@@ -169,7 +170,7 @@ def check(seed, folder):
         with open(path, "w", encoding="utf-8") as file:
             file.write(program.text(statements, shared))
     flags = ["-w", "-fwrapv"]
-    subprocess.run(["cc", *flags, c_file, "-o", binary], check=True)
+    subprocess.run([CC, *flags, c_file, "-o", binary], check=True)
     expected = output([binary])
     for more in (["-O0"], ["-O2"], ["-O1", "--pointers=wide"]):
         subprocess.run(

@@ -17,6 +17,9 @@
 
 #ifndef UPCR_RUNTIME
 # pragma GCC system_header /* a program's warnings are of its own text */
+# ifdef __CHAR_UNSIGNED__
+#  pragma tombolo unsigned_char /* for the translator: char has no negative values */
+# endif
 #endif
 
 #ifdef __cplusplus

@@ -16,6 +16,7 @@ struct fields {
   unsigned long w : 20;
   unsigned u : 32;
   unsigned char c : 7;
+  char d : 5; /* signed or not, by the processor */
 };
 static shared struct fields all[THREADS];
 static struct fields here;
@@ -58,6 +59,7 @@ int main(void) {
     ALL(w);
     ALL(u);
     ALL(c);
+    ALL(d);
   }
   upc_barrier;
   return 0;

@@ -103,7 +103,6 @@ const Node *bit_field(const Node *n) {
 
 bool is_signed(const Type *t) {
   switch (t->kind) {
-  case Ty::Char:
   case Ty::SChar:
   case Ty::Short:
   case Ty::Int:
@@ -119,7 +118,9 @@ std::string bit_arguments(const Node *n) {
   long first = n->member->bit_offset;
   for (size_t i = 0; i + 1 < n->path.size(); i++) first += n->path[i]->offset * 8;
   return std::to_string(first) + ", " + std::to_string(n->member->bits) + ", " +
-         (is_signed(n->member->type) ? "1" : "0");
+         (n->member->type->kind == Ty::Char ? "(char)-1 < 0"
+          : is_signed(n->member->type)      ? "1"
+                                            : "0");
 }
 
 // The type of a bit-field's value: int for what is narrower than int, signed or not.

@@ -122,10 +122,14 @@ Constant combine(std::string_view op, const Constant &a, const Constant &b) {
   return c;
 }
 
-long truncate(long v, const Type *t) {
+long as_char(long v, bool is_unsigned) {
+  return is_unsigned ? static_cast<unsigned char>(v) : static_cast<signed char>(v);
+}
+
+long truncate(long v, const Type *t, bool unsigned_char) {
   switch (t->kind) {
   case Ty::Bool: return v != 0;
-  case Ty::Char:
+  case Ty::Char: return as_char(v, unsigned_char);
   case Ty::SChar: return static_cast<signed char>(v);
   case Ty::UChar: return static_cast<unsigned char>(v);
   case Ty::Short: return static_cast<short>(v);
@@ -195,7 +199,7 @@ Constant Parser::evaluate(const Node *n) {
   case Nk::Cast: {
     Constant c = without_threads(evaluate(n->kids[1]));
     if (!is_integer(n->type)) return {};
-    c.value = truncate(c.value, n->type);
+    c.value = truncate(c.value, n->type, s_.unsigned_char());
     return c;
   }
   case Nk::SizeofType:
@@ -207,7 +211,10 @@ Constant Parser::evaluate(const Node *n) {
 
 Constant Parser::literal_value(const Node *n) {
   const Token &t = s_[n->begin];
-  if (t.kind == Tk::Char) return known(character(t.text));
+  if (t.kind == Tk::Char) {
+    const long value = character(t.text);
+    return known(t.text[0] == '\'' ? as_char(value, s_.unsigned_char()) : value);
+  }
   if (t.kind != Tk::Number || !is_integer(n->type)) return {};
   return known(number(t.text));
 }

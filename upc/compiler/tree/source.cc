@@ -321,6 +321,10 @@ private:
       if (strcmp(b, "c_code") == 0) c_code_ = true;
       if (strcmp(b, "upc_code") == 0) c_code_ = false;
     }
+    if (strcmp(a, "tombolo") == 0 && strcmp(b, "unsigned_char") == 0) {
+      s_.unsigned_char_ = true;
+      return;
+    }
     s_.pragmas_.push_back({text, file_, line_});
     pending_++;
   }

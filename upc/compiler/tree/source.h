@@ -97,6 +97,7 @@ public:
   int size() const { return static_cast<int>(tokens_.size()); }
   const SourceFile &file(int i) const { return files_[static_cast<size_t>(i)]; }
   const Pragma &pragma(int i) const { return pragmas_[static_cast<size_t>(i)]; }
+  bool unsigned_char() const { return unsigned_char_; } // what `char` is on that processor
   bool in_system(int token) const { return file((*this)[token].file).system; }
 
   // Messages, as compilers write them. An error makes the exit status 1.
@@ -119,6 +120,7 @@ private:
   std::vector<SourceFile> files_;
   std::vector<Pragma> pragmas_;
   int errors_ = 0;
+  bool unsigned_char_ = false;
   bool no_warnings_ = false, errors_of_all_ = false;
 };
 
