@@ -234,6 +234,10 @@ int caf_wait_event(gex_Event_t event, struct caf_team *team);
  * gex_TM_t. Returns as caf_wait_event. */
 int caf_meet(struct caf_team *team);
 
+/* Reads what the members that are not lost have in their slots, after a collective. One collective.
+ * [out] all: [size], 0 for the lost. Returns as caf_wait_event. */
+int caf_read_slots(struct caf_team *team, uint64_t *all);
+
 /* Every member sends a number to all that are not lost. [out] all: [size], 0 for the lost. Two
  * collectives. Returns as caf_wait_event. */
 int caf_share(struct caf_team *team, uint64_t mine, uint64_t *all);

@@ -9,6 +9,8 @@
 #ifndef TMB_TOOL_H
 #define TMB_TOOL_H
 
+#include <argp.h>
+
 /* Exit codes. Usage: wrong arguments; the message names argument, value and remedy. */
 #define TOOL_EXIT_FAILED         1
 #define TOOL_EXIT_USAGE          2
@@ -35,6 +37,11 @@ int tool_view_main(int argc, char **argv);
 int tool_watch_main(int argc, char **argv);
 int tool_upcc_main(int argc, char **argv);
 int tool_upcrun_main(int argc, char **argv);
+
+/* What commands that are about one running job have: --version, and JOB, at most once. in key:
+ * version: the number of that option. Returns as an argp parser. */
+error_t tool_job_option(int key, char *arg, struct argp_state *state, int version,
+                        const char **job);
 
 /* "tombolo 0.1.0 (revision)" as printed by --version. */
 const char *tool_version(void);

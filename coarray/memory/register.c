@@ -68,21 +68,6 @@ const struct caf_token *caf_token_at(const char *address) {
   return NULL;
 }
 
-/* Read what the members that are left have sent, where the layer did not bring it. One collective,
- * as the layer's is: images that it did bring it to take part in no other. Until the SYNC ALL that
- * ends ALLOCATE no image sends anything else. */
-static int read_sent(struct caf_team *team, uint64_t *all) {
-  const int code = caf_meet(team);
-  for (uint32_t i = 0; i < team->size; i++) {
-    const struct caf_words *there = (const struct caf_words *)team->words_at[i];
-    all[i] = 0;
-    if (caf_state_of(team->jobrank[i]) != CAF_STAT_FAILED)
-      gex_RMA_GetBlocking(caf.tm, &all[i], team->jobrank[i], (void *)(uintptr_t)&there->slot,
-                          sizeof all[i], 0);
-  }
-  return code;
-}
-
 /* Send the team the place of this image's memory; an odd number stands for none. Returns whether
  * every image that is left has got some. */
 static bool gather(struct caf_token *t) {
@@ -96,7 +81,10 @@ static bool gather(struct caf_token *t) {
     code = caf_wait_event(gexx_Coll_AllGatherNB(team->tm, all, &mine, sizeof mine, 0), team);
     if (code == CAF_STAT_FAILED) team->words->begun--; /* it was cut short */
   }
-  if (code == CAF_STAT_FAILED) code = read_sent(team, all);
+  /* Read what the layer did not bring. One collective, as the layer's is: images that it did bring
+   * it to take part in no other. Until the SYNC ALL that ends ALLOCATE no image sends anything
+   * else. */
+  if (code == CAF_STAT_FAILED) code = caf_read_slots(team, all);
   bool complete = code == 0 || code == CAF_STAT_FAILED;
   for (uint32_t i = 0; i < team->size; i++) {
     if (all[i] & 1) complete = false;

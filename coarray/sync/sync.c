@@ -126,8 +126,7 @@ int caf_meet(struct caf_team *team) {
   return code;
 }
 
-int caf_share(struct caf_team *team, uint64_t mine, uint64_t *all) {
-  __atomic_store_n(&team->words->slot, mine, __ATOMIC_RELEASE);
+int caf_read_slots(struct caf_team *team, uint64_t *all) {
   const int code = caf_meet(team);
   for (uint32_t i = 0; i < team->size; i++) {
     const struct caf_words *there = (const struct caf_words *)team->words_at[i];
@@ -136,6 +135,12 @@ int caf_share(struct caf_team *team, uint64_t mine, uint64_t *all) {
       gex_RMA_GetBlocking(caf.tm, &all[i], team->jobrank[i], (void *)(uintptr_t)&there->slot,
                           sizeof all[i], 0);
   }
+  return code;
+}
+
+int caf_share(struct caf_team *team, uint64_t mine, uint64_t *all) {
+  __atomic_store_n(&team->words->slot, mine, __ATOMIC_RELEASE);
+  const int code = caf_read_slots(team, all);
   const int after = caf_meet(team); /* nobody changes its slot before all have read it */
   return code ? code : after;
 }

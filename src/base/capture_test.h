@@ -68,6 +68,15 @@ static inline int capture_run(struct capture *out, void (*fn)(void *arg), void *
   return waitpid(child, &out->status, 0) == child ? 0 : -1;
 }
 
+/* Runs fn(arg) as capture_run; fails the test, with what was printed, unless it ends with `code`.
+ */
+#define capture_exit(cap, fn, arg, code)                                                           \
+ do {                                                                                              \
+  assert_int_equal(capture_run((cap), (fn), (arg)), 0);                                            \
+  if (!WIFEXITED((cap)->status) || WEXITSTATUS((cap)->status) != (code))                           \
+   fail_msg("status %x, expected exit code %d: %s", (unsigned)(cap)->status, (code), (cap)->text); \
+ } while (0)
+
 /* True if the child died of `sig`. */
 static inline int capture_died_of(const struct capture *c, int sig) {
   return WIFSIGNALED(c->status) && WTERMSIG(c->status) == sig;

@@ -249,14 +249,19 @@ static gex_TM_t team_for(uint32_t rank, const void *dest, size_t nbytes) {
   return TMB_LIKELY(endpoint <= 0) ? &tmb_job.tm : &tmb_job.ep.pair[endpoint];
 }
 
+static TMB_ALWAYS_INLINE struct gexx_signal_op put_to(uint32_t rank, void *dest, const void *src,
+                                                      size_t nbytes, uint64_t n) {
+  return (struct gexx_signal_op){.tm = team_for(rank, dest, nbytes),
+                                 .rank = rank,
+                                 .remote = dest,
+                                 .local = (void *)(uintptr_t)src,
+                                 .nbytes = nbytes,
+                                 .value = n};
+}
+
 void gexx_Sem_PutSignal(gexx_Sem_Handle_t sem, void *dest, const void *src, size_t nbytes,
                         uint64_t n) {
-  const struct gexx_signal_op put = {.tm = team_for(sem.gexx_rank, dest, nbytes),
-                                     .rank = sem.gexx_rank,
-                                     .remote = dest,
-                                     .local = (void *)(uintptr_t)src,
-                                     .nbytes = nbytes,
-                                     .value = n};
+  const struct gexx_signal_op put = put_to(sem.gexx_rank, dest, src, nbytes, n);
   put_post("gexx_Sem_PutSignal", &sem, &put, false);
 }
 
@@ -264,12 +269,7 @@ void gexx_Sem_PutSignal(gexx_Sem_Handle_t sem, void *dest, const void *src, size
  * once. */
 void gexx_Sem_PutSignalAsync(gexx_Sem_Handle_t sem, void *dest, const void *src, size_t nbytes,
                              uint64_t n) {
-  const struct gexx_signal_op put = {.tm = team_for(sem.gexx_rank, dest, nbytes),
-                                     .rank = sem.gexx_rank,
-                                     .remote = dest,
-                                     .local = (void *)(uintptr_t)src,
-                                     .nbytes = nbytes,
-                                     .value = n};
+  const struct gexx_signal_op put = put_to(sem.gexx_rank, dest, src, nbytes, n);
   put_post("gexx_Sem_PutSignalAsync", &sem, &put, true);
 }
 

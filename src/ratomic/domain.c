@@ -193,32 +193,19 @@ void gex_AD_Destroy(gex_AD_t ad) {
   if (!tmb_job.debug) free(tmb_ad_of(ad));
 }
 
-gex_Flags_t gex_AD_QueryFlags(gex_AD_t ad) {
-  if (TMB_UNLIKELY(tmb_job.debug)) check_ad("gex_AD_QueryFlags", ad);
-  return ad->flags;
-}
-
-gex_TM_t gex_AD_QueryTM(gex_AD_t ad) {
-  if (TMB_UNLIKELY(tmb_job.debug)) check_ad("gex_AD_QueryTM", ad);
-  return ad->tm;
-}
-
-gex_DT_t gex_AD_QueryDT(gex_AD_t ad) {
-  if (TMB_UNLIKELY(tmb_job.debug)) check_ad("gex_AD_QueryDT", ad);
-  return ad->dt;
-}
-
-gex_OP_t gex_AD_QueryOps(gex_AD_t ad) {
-  if (TMB_UNLIKELY(tmb_job.debug)) check_ad("gex_AD_QueryOps", ad);
-  return ad->ops;
-}
+/* What a domain was made with. */
+#define QUERY(TYPE, NAME, FIELD)                                       \
+ TYPE gex_AD_Query##NAME(gex_AD_t ad) {                                \
+  if (TMB_UNLIKELY(tmb_job.debug)) check_ad("gex_AD_Query" #NAME, ad); \
+  return ad->FIELD;                                                    \
+ }
+QUERY(gex_Flags_t, Flags, flags)
+QUERY(gex_TM_t, TM, tm)
+QUERY(gex_DT_t, DT, dt)
+QUERY(gex_OP_t, Ops, ops)
+QUERY(void *, CData, cdata)
 
 void gex_AD_SetCData(gex_AD_t ad, const void *val) {
   if (TMB_UNLIKELY(tmb_job.debug)) check_ad("gex_AD_SetCData", ad);
   ad->cdata = (void *)(uintptr_t)val;
-}
-
-void *gex_AD_QueryCData(gex_AD_t ad) {
-  if (TMB_UNLIKELY(tmb_job.debug)) check_ad("gex_AD_QueryCData", ad);
-  return ad->cdata;
 }

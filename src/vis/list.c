@@ -132,26 +132,26 @@ void tmb_vis_list_copy(const struct tmb_vis_list *dst, const struct tmb_vis_list
   tmb_fence_compiler();
 }
 
-void tmb_vis_list_pack(struct tmb_vis_cursor *c, char *packed, size_t nbytes) {
+/* Copy nbytes between what the list names from the cursor on and packed memory. Expanded for each
+ * direction. */
+static TMB_ALWAYS_INLINE void carry(struct tmb_vis_cursor *c, char *packed, size_t nbytes,
+                                    bool to_list) {
   char *at;
   for (size_t there; nbytes && (there = tmb_vis_next(c, &at));) {
     const size_t n = TMB_MIN(there, nbytes);
-    tmb_vis_bytes(packed, at, n);
+    tmb_vis_bytes(to_list ? at : packed, to_list ? packed : at, n);
     tmb_vis_skip(c, n);
     packed += n;
     nbytes -= n;
   }
 }
 
+void tmb_vis_list_pack(struct tmb_vis_cursor *c, char *packed, size_t nbytes) {
+  carry(c, packed, nbytes, false);
+}
+
 void tmb_vis_list_unpack(struct tmb_vis_cursor *c, const char *packed, size_t nbytes) {
-  char *at;
-  for (size_t room; nbytes && (room = tmb_vis_next(c, &at));) {
-    const size_t n = TMB_MIN(room, nbytes);
-    tmb_vis_bytes(at, packed, n);
-    tmb_vis_skip(c, n);
-    packed += n;
-    nbytes -= n;
-  }
+  carry(c, (char *)(uintptr_t)packed, nbytes, true);
 }
 
 void tmb_vis_list_advance(struct tmb_vis_cursor *c, size_t nbytes) {

@@ -39,9 +39,7 @@ static void do_call(void *arg) {
 
 /* Runs the command, fails unless it exits with `code`. */
 static void run(struct call call, int code) {
-  assert_int_equal(capture_run(&cap, do_call, &call), 0);
-  if (!WIFEXITED(cap.status) || WEXITSTATUS(cap.status) != code)
-    fail_msg("status %x, expected exit code %d: %s", (unsigned)cap.status, code, cap.text);
+  capture_exit(&cap, do_call, &call, code);
 }
 
 static void expect(const char *part) {

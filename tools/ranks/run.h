@@ -102,6 +102,9 @@ int run_label_start(struct run_label *label); /* 0 or -1 after a message */
  */
 int run_label_finish(struct run_label *label, int signal_fd, double limit_s);
 
+/* Reads a signal that ends the command from a signalfd. Returns it; 0: there is none. */
+int run_ending_signal(int signal_fd);
+
 /* Whether output could not be written, which has been said; after run_label_finish. */
 bool run_label_lost(const struct run_label *label);
 

@@ -313,8 +313,7 @@ int run_label_start(struct run_label *label) {
 
 /* ---- the end */
 
-/* Reads a signal that ends the command, 0 if there is none. */
-static int ending_signal(int signal_fd) {
+int run_ending_signal(int signal_fd) {
   struct signalfd_siginfo info;
   while (read(signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
     const int sig = (int)info.ssi_signo;
@@ -341,7 +340,7 @@ int run_label_finish(struct run_label *label, int signal_fd, double limit_s) {
     uint64_t count;
     if (wait[0].revents && read(label->done_fd, &count, sizeof count) == (ssize_t)sizeof count)
       ended++;
-    const int sig = wait[1].revents ? ending_signal(signal_fd) : 0;
+    const int sig = wait[1].revents ? run_ending_signal(signal_fd) : 0;
     if (sig) return sig;
   }
   for (int i = 0; i < 2; i++) pthread_join(label->stream[i].thread, NULL);

@@ -262,16 +262,6 @@ static void root_frame(struct tree *t, const struct frame *f) {
 
 /* ---- start */
 
-/* A signal that ends the launcher while the agents start; 0: none. */
-static int ending_signal(int signal_fd) {
-  struct signalfd_siginfo info;
-  while (read(signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
-    const int sig = (int)info.ssi_signo;
-    if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT) return sig;
-  }
-  return 0;
-}
-
 /* Waits until every host is ready. Returns 0 or the exit code. */
 static int await_ready(struct root *r, struct pollfd *fds, nfds_t max) {
   struct tree *t = &r->tree;
@@ -282,7 +272,7 @@ static int await_ready(struct root *r, struct pollfd *fds, nfds_t max) {
     const nfds_t count = 1 + tree_wait(t, fds + 1, max - 1, &timeout_ms);
     (void)poll(fds, count, timeout_ms);
     tree_step(t);
-    const int sig = ending_signal(t->launch->signal_fd);
+    const int sig = run_ending_signal(t->launch->signal_fd);
     if (sig) return 128 + sig;
     if (!r->failures) continue;
     if (!failed_ns) failed_ns = tmb_os_now_ns();
@@ -346,7 +336,7 @@ static int deliver(struct root *r, bool cut_short) {
     const nfds_t count = 1 + front_wait(&r->front, fds + 1, TMB_ARRAY_LEN(fds) - 1);
     (void)poll(fds, count, 1000);
     front_serve(&r->front);
-    sig = ending_signal(signal_fd);
+    sig = run_ending_signal(signal_fd);
   }
   front_end_labels(&r->front);
   if (r->run->label && !sig) {

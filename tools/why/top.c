@@ -72,12 +72,7 @@ static error_t parse_top(int key, char *arg, struct argp_state *state) {
       exit(TOOL_EXIT_USAGE);
     }
     return 0;
-  case OPT_VERSION: puts(tool_version()); exit(0);
-  case ARGP_KEY_ARG:
-    if (t->job) argp_usage(state);
-    t->job = arg;
-    return 0;
-  default: return ARGP_ERR_UNKNOWN;
+  default: return tool_job_option(key, arg, state, OPT_VERSION, &t->job);
   }
 }
 

@@ -50,12 +50,7 @@ static error_t parse_why(int key, char *arg, struct argp_state *state) {
   case OPT_ALL: o->all = true; return 0;
   case OPT_STACKS: o->stacks = 1; return 0;
   case OPT_NO_STACKS: o->stacks = -1; return 0;
-  case OPT_VERSION: puts(tool_version()); exit(0);
-  case ARGP_KEY_ARG:
-    if (o->job) argp_usage(state);
-    o->job = arg;
-    return 0;
-  default: return ARGP_ERR_UNKNOWN;
+  default: return tool_job_option(key, arg, state, OPT_VERSION, &o->job);
   }
 }
 

@@ -229,14 +229,21 @@ static void on_notice(const struct tmb_am_in *in) {
   tmb_engine_unlock();
 }
 
+/* The op whose message this rank has offered to the sender of an answer. */
+static struct tmb_coll_op *offered(struct tmb_team *team, const struct tmb_am_in *in,
+                                   const char *verb) {
+  struct tmb_coll_op *op = find_op(tmb_coll_team_of(team), (uint32_t)in->args[2]);
+  if (!op || !op->at.untaken)
+    tmb_bug("rank %u %s a message of a collective that was not offered", in->src, verb);
+  return op;
+}
+
 /* A receiver has read a message that this rank offered. */
 static void on_taken(const struct tmb_am_in *in) {
   struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[3], in);
   if (!team || TMB_UNLIKELY(team->lost)) return;
   tmb_coll_lock();
-  struct tmb_coll_op *op = find_op(tmb_coll_team_of(team), (uint32_t)in->args[2]);
-  if (!op || !op->at.untaken)
-    tmb_bug("rank %u has read a message of a collective that was not offered", in->src);
+  struct tmb_coll_op *op = offered(team, in, "has read");
   if (--op->at.untaken == 0) {
     op->at.offered = op->at.owed = 0;
     (void)advance(op, false);
@@ -249,9 +256,7 @@ static void on_refused(const struct tmb_am_in *in) {
   struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[3], in);
   if (!team || TMB_UNLIKELY(team->lost)) return;
   tmb_coll_lock();
-  struct tmb_coll_op *op = find_op(tmb_coll_team_of(team), (uint32_t)in->args[2]);
-  if (!op || !op->at.untaken)
-    tmb_bug("rank %u refuses a message of a collective that was not offered", in->src);
+  struct tmb_coll_op *op = offered(team, in, "refuses");
   tmb_refused_add(op, (uint32_t)in->args[4], (uint32_t)in->args[5], tmb_kit_unpack64(in->args + 6));
   queue(op);
   tmb_engine_unlock();

@@ -302,11 +302,17 @@ static void from_host(gex_TM_t *tm, gex_Rank_t *rank) {
   *tm = &tmb_job.ep.pair[index];
 }
 
+/* What each transfer by value begins with. */
+static TMB_ALWAYS_INLINE void begin_value(const char *call, gex_TM_t *tm, gex_Rank_t *rank,
+                                          size_t nbytes, gex_Flags_t flags) {
+  check_value(call, nbytes, flags);
+  if (*tm) from_host(tm, rank);
+}
+
 gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t nbytes,
                                  gex_Flags_t flags) {
   gex_RMA_Value_t value = 0;
-  check_value("gex_RMA_GetBlockingVal", nbytes, flags);
-  if (tm) from_host(&tm, &rank);
+  begin_value("gex_RMA_GetBlockingVal", &tm, &rank, nbytes, flags);
   (void)blocking(&(struct access){"gex_RMA_GetBlockingVal", tm, rank, true, src,
                                   value_bytes(&value, nbytes), nbytes, flags & ~GEX_FLAG_IMMEDIATE,
                                   NULL});
@@ -315,24 +321,21 @@ gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t
 
 int gexx_rma_put_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes,
                      gex_Flags_t flags) {
-  check_value("gex_RMA_PutBlockingVal", nbytes, flags);
-  if (tm) from_host(&tm, &rank);
+  begin_value("gex_RMA_PutBlockingVal", &tm, &rank, nbytes, flags);
   return blocking(&(struct access){"gex_RMA_PutBlockingVal", tm, rank, false, dest,
                                    value_bytes(&value, nbytes), nbytes, flags, GEX_EVENT_DEFER});
 }
 
 int gexx_rma_put_nbi_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
                          size_t nbytes, gex_Flags_t flags) {
-  check_value("gex_RMA_PutNBIVal", nbytes, flags);
-  if (tm) from_host(&tm, &rank);
+  begin_value("gex_RMA_PutNBIVal", &tm, &rank, nbytes, flags);
   return implicit(&(struct access){"gex_RMA_PutNBIVal", tm, rank, false, dest,
                                    value_bytes(&value, nbytes), nbytes, flags, GEX_EVENT_NOW});
 }
 
 gex_Event_t gexx_rma_put_nb_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
                                 size_t nbytes, gex_Flags_t flags) {
-  check_value("gex_RMA_PutNBVal", nbytes, flags);
-  if (tm) from_host(&tm, &rank);
+  begin_value("gex_RMA_PutNBVal", &tm, &rank, nbytes, flags);
   return with_event(&(struct access){"gex_RMA_PutNBVal", tm, rank, false, dest,
                                      value_bytes(&value, nbytes), nbytes, flags, GEX_EVENT_NOW},
                     0);

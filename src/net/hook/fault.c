@@ -89,19 +89,21 @@ static int progress(struct tmb_net *net, int serve) {
   return self->inner->progress(self->net, serve) | tmb_hold_progress(self->hold, serve);
 }
 
+static const struct tmb_net_ops disturbed = {.am_stage = am_stage,
+                                             .am_long = am_long,
+                                             .put = put,
+                                             .get = get,
+                                             .put_signal = put_signal,
+                                             .get_signal = get_signal,
+                                             .atomic = atomic_op};
+
 static void begin(struct tmb_hook *hook) {
   struct tmb_net_ops *t = &hook->table;
   tmb_hold_begin(hook);
   hook->up.am = up_am;
   t->am_send = am_send;
   t->progress = progress;
-  if (t->am_stage) t->am_stage = am_stage;
-  if (t->am_long) t->am_long = am_long;
-  if (t->put) t->put = put;
-  if (t->get) t->get = get;
-  if (t->put_signal) t->put_signal = put_signal;
-  if (t->get_signal) t->get_signal = get_signal;
-  if (t->atomic) t->atomic = atomic_op;
+  tmb_hook_replace(t, &disturbed);
 }
 
 static const struct tmb_hook_option options[] = {[AGAIN] = {"again", 10, 0, 95},

@@ -47,6 +47,17 @@ static inline struct tmb_hook *tmb_hook_of(struct tmb_net *net) {
   return (struct tmb_hook *)(void *)net;
 }
 
+/* Replace slots of a hook's table that the conduit fills and the hook has its own for. */
+static inline void tmb_hook_replace(struct tmb_net_ops *table, const struct tmb_net_ops *own) {
+  if (table->am_stage && own->am_stage) table->am_stage = own->am_stage;
+  if (table->am_long) table->am_long = own->am_long;
+  if (table->put) table->put = own->put;
+  if (table->get) table->get = own->get;
+  if (table->put_signal) table->put_signal = own->put_signal;
+  if (table->get_signal) table->get_signal = own->get_signal;
+  if (table->atomic) table->atomic = own->atomic;
+}
+
 /* A number that may be given to a hook. */
 struct tmb_hook_option {
   const char *name; /* NULL ends the list */

@@ -94,17 +94,19 @@ static void up_peer_lost(uint32_t peer, const char *why) {
   self->outer_up->peer_lost(peer, why);
 }
 
+static const struct tmb_net_ops traced = {.am_long = am_long,
+                                          .put = put,
+                                          .get = get,
+                                          .put_signal = put_signal,
+                                          .get_signal = get_signal,
+                                          .atomic = atomic_op};
+
 static void begin(struct tmb_hook *hook) {
   struct tmb_net_ops *t = &hook->table;
   hook->up.am = up_am;
   hook->up.peer_lost = up_peer_lost;
   t->am_send = am_send;
-  if (t->am_long) t->am_long = am_long;
-  if (t->put) t->put = put;
-  if (t->get) t->get = get;
-  if (t->put_signal) t->put_signal = put_signal;
-  if (t->get_signal) t->get_signal = get_signal;
-  if (t->atomic) t->atomic = atomic_op;
+  tmb_hook_replace(t, &traced);
 }
 
 const struct tmb_hook_kind tmb_hook_trace = {.name = "trace", .id = TMB_HOOK_TRACE, .begin = begin};

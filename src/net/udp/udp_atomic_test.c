@@ -172,6 +172,6 @@ int main(void) {
   rig_cipher = udp_cipher_load(why, sizeof why);
   const struct CMUnitTest sealed[] = {cmocka_unit_test(each_once)};
   if (rig_cipher) failed += cmocka_run_group_tests(sealed, NULL, NULL);
-  udp_cipher_free(rig_cipher);
+  rig_unseal();
   return failed;
 }

@@ -50,12 +50,8 @@ static void begin(uint32_t passes, const char *fault) {
   config.base_bytes = UDP_MTU_BASE;
   carried = passes;
   dropped = cut = probes_to_lose = 0;
-  for (uint32_t i = 0; i < 2; i++) {
-    below[i] = rig_wire(i);
-    ops = *below[i].ops;
-    ops.send = narrow_send;
-    below[i].ops = &ops;
-  }
+  rig_wires(below, &ops);
+  ops.send = narrow_send;
   rig_open_io(2, &config, fault, below);
 }
 

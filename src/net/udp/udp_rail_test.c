@@ -59,13 +59,9 @@ static void begin(uint32_t first, uint32_t second, const char *fault) {
   memset(free_ns, 0, sizeof free_ns);
   memset(carried, 0, sizeof carried);
   rig_rails = 2;
-  for (uint32_t i = 0; i < 2; i++) {
-    below[i] = rig_wire(i);
-    ops = *below[i].ops;
-    ops.send = wires_send;
-    ops.fall_back = note_fall_back;
-    below[i].ops = &ops;
-  }
+  rig_wires(below, &ops);
+  ops.send = wires_send;
+  ops.fall_back = note_fall_back;
   rig_open_io(2, &config, fault, below);
 }
 

@@ -263,4 +263,38 @@ static TMB_UNUSED void rig_step(uint32_t ranks) {
   rig_now_ns += 1000;
 }
 
+/* Wires for two engines whose calls a test replaces: out ops: kept while they run. */
+static TMB_UNUSED void rig_wires(struct udp_io below[2], struct udp_io_ops *ops) {
+  for (uint32_t i = 0; i < 2; i++) {
+    below[i] = rig_wire(i);
+    *ops = *below[i].ops;
+    below[i].ops = ops;
+  }
+}
+
+/* A Medium request of handler 200 with one argument. */
+static TMB_UNUSED struct tmb_am_out rig_medium(uint32_t peer, int32_t *arg, const void *payload,
+                                               size_t nbytes) {
+  return (struct tmb_am_out){.peer = peer,
+                             .category = TMB_AM_MEDIUM,
+                             .handler = 200,
+                             .nargs = 1,
+                             .staged = -1,
+                             .args = arg,
+                             .src = payload,
+                             .nbytes = nbytes};
+}
+
+/* Whether packets can be sealed here: from now on all are, until rig_unseal. */
+static TMB_UNUSED bool rig_seal(void) {
+  char why[128];
+  rig_cipher = udp_cipher_load(why, sizeof why);
+  return rig_cipher != NULL;
+}
+
+static TMB_UNUSED void rig_unseal(void) {
+  udp_cipher_free(rig_cipher);
+  rig_cipher = NULL;
+}
+
 #endif

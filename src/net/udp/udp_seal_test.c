@@ -286,6 +286,6 @@ int main(void) {
   rig_cipher = udp_cipher_load(why, sizeof why);
   if (!rig_cipher) printf("without libsodium, so nothing is encrypted: %s\n", why);
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  udp_cipher_free(rig_cipher);
+  rig_unseal();
   return failed;
 }

@@ -63,16 +63,9 @@ static void send_messages(uint32_t count) {
   requests = 0;
   for (uint32_t k = 0; k < count; k++) {
     const size_t nbytes = k % 5 == 0 ? 20000 : k % 300;
-    int32_t args[1] = {(int32_t)k};
+    int32_t arg = (int32_t)k;
     for (size_t i = 0; i < nbytes; i++) payload[i] = (uint8_t)(k + i);
-    struct tmb_am_out out = {.peer = k & 1,
-                             .category = TMB_AM_MEDIUM,
-                             .handler = 200,
-                             .nargs = 1,
-                             .staged = -1,
-                             .args = args,
-                             .src = payload,
-                             .nbytes = nbytes};
+    struct tmb_am_out out = rig_medium(k & 1, &arg, payload, nbytes);
     for (uint32_t n = 0; udp_am_send(rig_net[!(k & 1)], &out); n++) {
       assert_cmp(n, <, STEPS_MAX);
       step();

@@ -86,16 +86,9 @@ static void step(void) {
 
 static void message(uint32_t from, uint32_t number, size_t nbytes) {
   static uint8_t payload[65536];
-  int32_t args[1] = {(int32_t)number};
+  int32_t arg = (int32_t)number;
   for (size_t i = 0; i < nbytes; i++) payload[i] = (uint8_t)(number + i);
-  struct tmb_am_out out = {.peer = !from,
-                           .category = TMB_AM_MEDIUM,
-                           .handler = 200,
-                           .nargs = 1,
-                           .staged = -1,
-                           .args = args,
-                           .src = payload,
-                           .nbytes = nbytes};
+  struct tmb_am_out out = rig_medium(!from, &arg, payload, nbytes);
   uint32_t tries = 0;
   while (udp_am_send(rig_net[from], &out)) {
     assert_cmp(++tries, <, STEPS_MAX);

@@ -208,6 +208,25 @@ static gex_Event_t put(const struct transfer *t, const struct tmbpy_after *after
                               (size_t)t->itemsize, t->count, (size_t)r->ndim, 0);
 }
 
+/* Begin a transfer, with the interpreter's lock only where it is a short copy. The future holds the
+ * local buffer. */
+static struct tmbpy_future *begin(struct tmbpy_future *future, struct local *local,
+                                  const struct transfer *t, const struct tmbpy_after *after,
+                                  gex_Event_t (*move)(const struct transfer *t,
+                                                      const struct tmbpy_after *after)) {
+  gex_Event_t event;
+  tmbpy_future_hold(future, &local->view);
+  if (t->near && t->bytes <= TMBPY_HOLD_BYTES) {
+    event = move(t, after);
+  } else {
+    Py_BEGIN_ALLOW_THREADS
+    event = move(t, after);
+    Py_END_ALLOW_THREADS
+  }
+  tmbpy_future_set(future, event);
+  return future;
+}
+
 struct tmbpy_future *tmbpy_transfer_put(struct tmbpy_array *array,
                                         const struct tmbpy_region *region, PyObject *value,
                                         const struct tmbpy_after *after) {
@@ -220,17 +239,7 @@ struct tmbpy_future *tmbpy_transfer_put(struct tmbpy_array *array,
     PyBuffer_Release(&local.view);
     return NULL;
   }
-  tmbpy_future_hold(future, &local.view);
-  gex_Event_t event;
-  if (t.near && t.bytes <= TMBPY_HOLD_BYTES) {
-    event = put(&t, after);
-  } else {
-    Py_BEGIN_ALLOW_THREADS
-    event = put(&t, after);
-    Py_END_ALLOW_THREADS
-  }
-  tmbpy_future_set(future, event);
-  return future;
+  return begin(future, &local, &t, after, put);
 }
 
 /* ---- get */
@@ -309,15 +318,5 @@ struct tmbpy_future *tmbpy_transfer_get(struct tmbpy_array *array,
     return NULL;
   }
   future->result = out;
-  tmbpy_future_hold(future, &local.view);
-  gex_Event_t event;
-  if (t.near && t.bytes <= TMBPY_HOLD_BYTES) {
-    event = get(&t, after);
-  } else {
-    Py_BEGIN_ALLOW_THREADS
-    event = get(&t, after);
-    Py_END_ALLOW_THREADS
-  }
-  tmbpy_future_set(future, event);
-  return future;
+  return begin(future, &local, &t, after, get);
 }

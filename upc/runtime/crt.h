@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the linker gathers of a UPC program: its shared objects and its initialisers.
+ *
+ * Owns: nothing. Included by crt.c and crt_extern.c, which are linked into programs. Calls nothing.
+ * Invariants: the linker gathers what the compiler put into the sections upc_objects and upc_inits;
+ * these names are empty where no file has such a section.
+ */
+#ifndef UPCR_CRT_H
+#define UPCR_CRT_H
+
+#include "upcr.h"
+
+#include <stddef.h>
+
+typedef void upcr_init(void);
+
+#define UPCR_SECTION extern __attribute__((weak, visibility("hidden")))
+UPCR_SECTION const struct upcr_object *const __start_upc_objects[];
+UPCR_SECTION const struct upcr_object *const __stop_upc_objects[];
+UPCR_SECTION upcr_init *const __start_upc_inits[];
+UPCR_SECTION upcr_init *const __stop_upc_inits[];
+
+/* The arguments of upcr_start and upcr_announce: both lists, each with its length. */
+#define UPCR_SECTIONS                                                                        \
+ __start_upc_objects, (size_t)(__stop_upc_objects - __start_upc_objects), __start_upc_inits, \
+     (size_t)(__stop_upc_inits - __start_upc_inits)
+
+#endif
