@@ -134,10 +134,7 @@ def kill_all_ranks(launch):
 
 
 def kill_supervisor(launch):
-    job = Job(4, [VICTIM, "hang"], launch)
-    job.ready()
-    job.process.kill()
-    job.expect(-signal.SIGKILL)
+    Job(4, [VICTIM, "hang"], launch).launcher_killed()
 
 
 def kill_everything(launch):

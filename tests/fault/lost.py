@@ -135,10 +135,7 @@ def interrupted(launch):
 
 
 def supervisor_killed(launch):
-    job = Job(3, [PLAY, "watch"], launch)
-    job.ready()
-    job.process.kill()
-    job.expect(-signal.SIGKILL)
+    Job(3, [PLAY, "watch"], launch).launcher_killed()
 
 
 def wrapped(_launch):

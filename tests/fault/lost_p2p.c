@@ -254,19 +254,13 @@ static void notify(void) {
 enum { SHORT_INDEX = 240, DATA_INDEX, REPLY_INDEX };
 static volatile uint64_t got[LOSS_RANKS_MAX], bytes_got[LOSS_RANKS_MAX], replies;
 
-static gex_Rank_t source(gex_Token_t token) {
-  gex_Token_Info_t info;
-  gex_Token_Info(token, &info, GEX_TI_SRCRANK);
-  return info.gex_srcrank;
-}
-
 static void on_short(gex_Token_t token, gex_AM_Arg_t reply) {
-  got[source(token)]++;
+  got[job_source(token)]++;
   if (reply) gex_AM_ReplyShort0(token, REPLY_INDEX, 0);
 }
 
 static void on_data(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t reply) {
-  const gex_Rank_t from = source(token);
+  const gex_Rank_t from = job_source(token);
   CHECK_BYTES(buf, nbytes, nbytes + from);
   got[from]++;
   bytes_got[from] += nbytes;

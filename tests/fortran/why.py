@@ -9,15 +9,13 @@ that has not come; also where images look at each other's memory over a network 
 """
 
 import os
-import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from asks import hangs, line_numbers  # noqa: E402
-from jobs import TOMBOLO, Job, check, named, run_cases  # noqa: E402
+from asks import Source, hangs  # noqa: E402
+from jobs import Job, named, run_cases  # noqa: E402
 
-SOURCE = """program hangs
+HANGS = Source("""program hangs
   use iso_fortran_env
   use iso_c_binding
   implicit none
@@ -75,15 +73,9 @@ contains
     event wait (ready)
   end subroutine
 end program
-"""
-LINES = line_numbers(SOURCE, "!")
-FOLDER = tempfile.TemporaryDirectory()
-PROGRAM = os.path.join(FOLDER.name, "hangs")
-
-
-def at(line):
-    return rf"at hangs\.f90:{LINES[line]}"
-
+""", "f90", "!")
+PROGRAM = HANGS.program
+at = HANGS.at
 
 # How, what `why` must say.
 CASES = [
@@ -128,11 +120,7 @@ def watchdog():
 
 
 def main():
-    with open(f"{PROGRAM}.f90", "w") as file:
-        file.write(SOURCE)
-    done = subprocess.run([TOMBOLO, "fc", "-g", f"{PROGRAM}.f90", "-o", PROGRAM], text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    check(done.returncode == 0, done.stdout)
+    HANGS.compile("fc", "-g")
     cases = [named(how, hang, how, patterns, {}) for how, patterns in CASES]
     cases += [named(f"{how} network", hang, how, patterns, NETWORK) for how, patterns in CASES
               if how in ("images", "lock")]

@@ -15,6 +15,7 @@
 #include "coll/calls/call.h"
 #include "coll/engine/engine.h"
 #include "coll/engine/pull.h"
+#include "coll_sum.h"
 #include "core/rma/cross_read.h"
 #include "core/team.h"
 #include "job.h"
@@ -56,22 +57,9 @@ static void broadcast(int round, size_t n) {
   CHECK_EQ(bad, 0);
 }
 
-static void add(const void *x, void *y, size_t count, const void *cdata) {
-  (void)cdata;
-  for (size_t i = 0; i < count; i++) ((uint64_t *)y)[i] += ((const uint64_t *)x)[i];
-}
-
 static void allreduce(int round, size_t n, gex_OP_t op) {
-  const gex_DT_t dt = op == GEX_OP_ADD ? GEX_DT_U64 : GEX_DT_USER;
-  size_t bad = 0;
   fill(round, n);
-  gex_Event_Wait(gex_Coll_ReduceToAllNB(job.tm, out, in, dt, 8, n, op, add, NULL, 0));
-  for (size_t i = 0; i < n; i++) {
-    uint64_t want = 0;
-    for (gex_Rank_t r = 0; r < job.size; r++) want += word(r, round, i);
-    bad += out[i] != want;
-  }
-  CHECK_EQ(bad, 0);
+  sum_check(out, in, n, op, round, word);
 }
 
 static void exchange(int round, size_t n) {

@@ -2,12 +2,14 @@
 """Asks `tombolo why` about a running job, for tests/fault/why*.py, tests/fortran/why.py and
 tests/upc/why.py. Every wait is bounded."""
 
+import os
 import re
 import signal
 import subprocess
+import tempfile
 import time
 
-from jobs import TOMBOLO, Failure
+from jobs import TOMBOLO, Failure, check
 
 PROGRESS, HANG, BUSY = 0, 3, 4
 
@@ -46,8 +48,27 @@ def hangs(job, *patterns):
         end(job)
 
 
-def line_numbers(source, comment):
-    """{name: number} of the lines of a program that end with a comment `line NAME`."""
-    mark = re.compile(rf".*{comment} line (.*)")
-    found = ((mark.match(text), number) for number, text in enumerate(source.splitlines(), 1))
-    return {match[1]: number for match, number in found if match}
+class Source:
+    """A program as text, `hangs.ENDING` in a folder of its own. Lines that a test names end with a
+    comment `line NAME`."""
+
+    def __init__(self, text, ending, comment):
+        self.text, self.ending = text, ending
+        self.folder = tempfile.TemporaryDirectory()
+        self.program = os.path.join(self.folder.name, "hangs")
+        mark = re.compile(rf".*{comment} line (.*)")
+        found = ((mark.match(line), number) for number, line in enumerate(text.splitlines(), 1))
+        self.lines = {match[1]: number for match, number in found if match}
+
+    def at(self, line):
+        """What `why` says of a line."""
+        return rf"at hangs\.{self.ending}:{self.lines[line]}"
+
+    def compile(self, *command):
+        """Runs `tombolo COMMAND` on it."""
+        name = f"{self.program}.{self.ending}"
+        with open(name, "w") as file:
+            file.write(self.text)
+        done = subprocess.run([TOMBOLO, *command, name, "-o", self.program], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        check(done.returncode == 0, done.stdout)

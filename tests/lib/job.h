@@ -63,6 +63,18 @@ int oob_wait(unsigned ms);
 /* Barrier over the job that never enters the library. */
 void oob_meet(void);
 
+/* The seed of a payload, by its ends, the number of its message and whether that is a reply. */
+static inline uint64_t job_seed(gex_Rank_t from, gex_Rank_t to, int id, int is_reply) {
+  return mix64(from * 64 + to) + (unsigned)id * 2 + (unsigned)is_reply;
+}
+
+/* The rank that has sent the message of a handler. */
+static inline gex_Rank_t job_source(gex_Token_t token) {
+  gex_Token_Info_t info;
+  gex_Token_Info(token, &info, GEX_TI_SRCRANK);
+  return info.gex_srcrank;
+}
+
 #ifdef __cplusplus
 }
 #endif

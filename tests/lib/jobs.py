@@ -156,6 +156,12 @@ class Job:
         self.nothing_left()
         return self
 
+    def launcher_killed(self):
+        """Kills the launcher of the running job, and expects that nothing is left."""
+        self.ready()
+        self.process.kill()
+        self.expect(-signal.SIGKILL)
+
     def nothing_left(self, bound=10.0):
         """Checks that no process and no name outlives the job."""
         until = time.monotonic() + bound

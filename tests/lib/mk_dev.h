@@ -13,6 +13,7 @@
 #include <tombolo/mk_plugin.h>
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -99,6 +100,39 @@ static inline gex_MK_t dev_kind(gex_Client_t client, int device) {
   args.gex_args.gex_class_cuda_uva.gex_CUdevice = device;
   REQUIRE(gex_MK_Create(&kind, client, &args, 0) == GASNET_OK);
   return kind;
+}
+
+/* ---- memory that may be a device's */
+
+static inline void mem_write(bool device, void *addr, const void *from, size_t n) {
+  if (device)
+    dev_write(addr, from, n);
+  else
+    memcpy(addr, from, n);
+}
+
+static inline void mem_read(bool device, void *to, const void *addr, size_t n) {
+  if (device)
+    dev_read(to, addr, n);
+  else
+    memcpy(to, addr, n);
+}
+
+/* Write the pattern of a seed, or check that it is there; at most MEM_BYTES_MAX. */
+enum { MEM_BYTES_MAX = 1 << 18 };
+
+static inline void mem_write_pattern(bool device, void *addr, size_t n, uint64_t seed) {
+  static char buf[MEM_BYTES_MAX];
+  REQUIRE(n <= sizeof buf);
+  pattern_fill(buf, n, seed);
+  mem_write(device, addr, buf, n);
+}
+
+static inline void mem_check_pattern(bool device, const void *addr, size_t n, uint64_t seed) {
+  static char buf[MEM_BYTES_MAX];
+  REQUIRE(n <= sizeof buf);
+  mem_read(device, buf, addr, n);
+  CHECK_BYTES(buf, n, seed);
 }
 
 #endif

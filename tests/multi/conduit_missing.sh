@@ -6,13 +6,7 @@
 # timeout: 60
 set -u
 program=$TMB_BUILD/tests/conformance/am_args
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-
-fail() {
-  echo "FAIL: $*" >&2
-  exit 1
-}
+. "$(dirname "$0")/../lib/checks.sh"
 
 # refused TEXT SETTING...: six ranks on two pretended hosts end, and TEXT comes once
 refused() {

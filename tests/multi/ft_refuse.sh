@@ -8,13 +8,7 @@
 set -u
 ft=$TMB_BUILD/bench/ft
 [ -x "$ft" ] || { echo "skipped: bench/ft is not built (libfftw3-dev missing?)"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-
-fail() {
-  echo "FAIL: $*" >&2
-  exit 1
-}
+. "$(dirname "$0")/../lib/checks.sh"
 
 # refused RANKS TEXT ARGS...: exit code 2, TEXT exactly once, no result
 refused() {

@@ -15,37 +15,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from choices import ONE_LEVEL, TWO_LEVEL, check, choice, failures  # noqa: E402
+
 TOMBOLO = os.environ["TOMBOLO"]
 PROGRAM = os.path.join(os.environ["TMB_BUILD"], "tests", "conformance", "coll_random")
-COLLECTIVES = [
-    "broadcast",
-    "reduce",
-    "allreduce",
-    "scatter",
-    "gather",
-    "allgather",
-    "exchange",
-    "reduce-scatter",
-    "scan",
-    "exscan",
-    "scatterv",
-    "gatherv",
-    "allgatherv",
-    "exchangev",
-]
-BLIND = {"scatterv", "gatherv", "exchangev"}  # lengths that not all ranks know
+COLLECTIVES = TWO_LEVEL + ONE_LEVEL
 ENDLESS = 2**63 - 1
-CHOICE = re.compile(
-    r"collectives: (\S+) uses (\S+) by TOMBOLO_COLL_TABLE, line (\d+); first for (\d+) bytes"
-    r" on (\d+) ranks"
-)
-failures = []
-
-
-def check(condition, message):
-    if not condition:
-        failures.append(message)
-        print(f"FAILED: {message}")
+CHOICE = re.compile(choice(r"TOMBOLO_COLL_TABLE, line (\d+)"))
 
 
 def run(*command, **settings):
@@ -85,7 +62,7 @@ def check_table(table, ranks, most):
         sizes = [rule[3] for rule in table if rule[0] == name]
         check(sizes, f"the table has no rule for {name}")
         check(sizes == sorted(set(sizes)), f"{name}: sizes {sizes} do not ascend")
-        last = ENDLESS if name in BLIND else most
+        last = ENDLESS if name in ONE_LEVEL else most
         check(sizes[-1:] == [last], f"{name}: the last rule ends at {sizes[-1:]}, not {last}")
     for rule in table:
         check(rule[0] in COLLECTIVES, f"{rule[0]} is no collective")
@@ -106,7 +83,7 @@ def check_use(path, ranks):
             continue
         check(rule[0] == name and rule[4] == algorithm, f"{name} by {algorithm} is not {rule}")
         check(rule[1] <= int(members) <= rule[2], f"{name} on {members} ranks is not {rule}")
-        if name not in BLIND:
+        if name not in ONE_LEVEL:
             check(int(size) <= rule[3], f"{name} of {size} bytes is not {rule}")
     return {name for name, *_ in used}
 

@@ -63,28 +63,29 @@ def kill(pid):
         pass
 
 
-def launcher_killed(degree):
-    """Nobody is there to be notified: all there is to see is that nothing is left."""
+def killed(degree, h, text):
+    """Starts jobs of three hosts, and kills the process of host h in each phase of the start. Gives
+    the phase in ms, exit code and standard error of each."""
     with Lab(3, sshd=True) as lab:
         for ms in PHASES_MS:
             process = start(lab, "--hosts", "host0:2,host1:2,host2:2", BOOTSTRAP, "hold",
                             TOMBOLO_SSH_OUT_DEGREE=degree)
-            pid = find(lab, 0, "tombolo run --hosts")
-            time.sleep(ms / 1000)
-            kill(pid)
-            end(lab, process)
-
-
-def agent_killed(degree):
-    with Lab(3, sshd=True) as lab:
-        for ms in PHASES_MS:
-            process = start(lab, "--hosts", "host0:2,host1:2,host2:2", BOOTSTRAP, "hold",
-                            TOMBOLO_SSH_OUT_DEGREE=degree)
-            pid = find(lab, 1, "run --agent")
+            pid = find(lab, h, text)
             time.sleep(ms / 1000)
             kill(pid)
             code, _, err = end(lab, process)
-            check(code == 1 and "host host1" in err, ms, code, err)
+            yield ms, code, err
+
+
+def launcher_killed(degree):
+    """Nobody is there to be notified: all there is to see is that nothing is left."""
+    for _ in killed(degree, 0, "tombolo run --hosts"):
+        pass
+
+
+def agent_killed(degree):
+    for ms, code, err in killed(degree, 1, "run --agent"):
+        check(code == 1 and "host host1" in err, ms, code, err)
 
 
 def server_ended():

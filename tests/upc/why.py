@@ -5,15 +5,13 @@
 barrier and a semaphore are named, with threads and source lines."""
 
 import os
-import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from asks import hangs, line_numbers  # noqa: E402
-from jobs import TOMBOLO, Job, check, named, run_cases  # noqa: E402
+from asks import Source, hangs  # noqa: E402
+from jobs import Job, named, run_cases  # noqa: E402
 
-SOURCE = """#include <bupc_extensions.h>
+HANGS = Source("""#include <bupc_extensions.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,15 +49,9 @@ int main(int argc, char **argv) {
   }
   return 0;
 }
-"""
-LINES = line_numbers(SOURCE, "//")
-FOLDER = tempfile.TemporaryDirectory()
-PROGRAM = os.path.join(FOLDER.name, "hangs")
-
-
-def at(line):
-    return rf"at hangs\.upc:{LINES[line]}"
-
+""", "upc", "//")
+PROGRAM = HANGS.program
+at = HANGS.at
 
 # How, threads, what `why` must say.
 CASES = [
@@ -89,11 +81,7 @@ def watchdog(env):
 
 
 def main():
-    with open(f"{PROGRAM}.upc", "w") as file:
-        file.write(SOURCE)
-    done = subprocess.run([TOMBOLO, "upcc", "-g", f"{PROGRAM}.upc", "-o", PROGRAM], text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    check(done.returncode == 0, done.stdout)
+    HANGS.compile("upcc", "-g")
     cases = [named(how, hang, how, threads, patterns, {}) for how, threads, patterns in CASES]
     cases += [named("circle network", hang, *CASES[1], NETWORK)]
     run_cases(cases + [named("watchdog network", watchdog, NETWORK)])

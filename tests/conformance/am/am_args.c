@@ -60,12 +60,6 @@ static void payload(gex_Token_t token, int kind, int n, void *buf, size_t nbytes
   if ((kind & 3) == LONG) CHECK_PTR(buf, slot_of(job.rank, info.gex_srcrank, kind, n));
 }
 
-static gex_Rank_t source(gex_Token_t token) {
-  gex_Token_Info_t info;
-  gex_Token_Info(token, &info, GEX_TI_SRCRANK);
-  return info.gex_srcrank;
-}
-
 #define INDEX(kind, n) (gex_AM_Index_t)(base_of[kind] + (n))
 #define HANDLERS(n)                                                                                \
  static void short_rep##n(gex_Token_t token TEST_PARAMS_##n) {                                     \
@@ -113,7 +107,7 @@ static gex_Rank_t source(gex_Token_t token) {
   say(LONG | REPLY);                                                                               \
   pattern_fill(out, BYTES, seed_of(job.rank, LONG | REPLY, n));                                    \
   const gex_AM_Index_t h = INDEX(LONG | REPLY, n);                                                 \
-  char *to = slot_of(source(token), job.rank, LONG | REPLY, n);                                    \
+  char *to = slot_of(job_source(token), job.rank, LONG | REPLY, n);                                    \
   gex_Event_t *const now = GEX_EVENT_NOW;                                                          \
   CHECK_EQ(counting_form                                                                           \
                ? gex_AM_ReplyLong(token, h, out, BYTES, to, now, 0 TEST_ARGS_##n)                  \

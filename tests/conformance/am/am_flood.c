@@ -24,12 +24,6 @@ static char *slot_of(gex_Rank_t to, gex_Rank_t from, int slot, int is_reply) {
   return job.peer[to] + (((size_t)from * 2 + (size_t)is_reply) * SLOTS + (size_t)slot) * SLOT_BYTES;
 }
 
-static gex_Rank_t source(gex_Token_t token) {
-  gex_Token_Info_t info;
-  gex_Token_Info(token, &info, GEX_TI_SRCRANK);
-  return info.gex_srcrank;
-}
-
 /* Payload size that goes with a message: a function of its id, so that both sides know it. */
 static size_t size_of(int kind, uint32_t id, size_t max) {
   const size_t limit = limits[kind] < max ? limits[kind] : max;
@@ -38,7 +32,7 @@ static size_t size_of(int kind, uint32_t id, size_t max) {
 
 static void answer(gex_Token_t token, uint32_t id, int slot) {
   const int kind = slot >= 0 ? 3 : (int)(mix64(id) % 3);
-  const gex_Rank_t to = source(token);
+  const gex_Rank_t to = job_source(token);
   got_requests[to]++;
   if (kind == 0) {
     if (gex_AM_ReplyShort2(token, short_rep, GEX_FLAG_IMMEDIATE, id, slot) != 0)
@@ -63,7 +57,7 @@ static void on_data_req(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_
                         gex_AM_Arg_t slot, gex_AM_Arg_t want) {
   CHECK_EQ(nbytes, want);
   CHECK_BYTES(buf, nbytes, (uint32_t)id);
-  if (slot >= 0) CHECK_PTR(buf, slot_of(job.rank, source(token), slot, 0));
+  if (slot >= 0) CHECK_PTR(buf, slot_of(job.rank, job_source(token), slot, 0));
   answer(token, (uint32_t)id, slot);
 }
 
@@ -79,7 +73,7 @@ static void on_data_rep(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_
   CHECK_EQ(nbytes, want);
   CHECK_BYTES(buf, nbytes, ~(uint64_t)(uint32_t)id);
   if (slot >= 0) {
-    CHECK_PTR(buf, slot_of(job.rank, source(token), slot, 1));
+    CHECK_PTR(buf, slot_of(job.rank, job_source(token), slot, 1));
     CHECK(slot_busy[slot]);
     slot_busy[slot] = 0;
   }
@@ -87,7 +81,7 @@ static void on_data_rep(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_
 }
 
 static void on_count(gex_Token_t token, gex_AM_Arg_t count) {
-  CHECK_EQ(got_requests[source(token)], (uint32_t)count);
+  CHECK_EQ(got_requests[job_source(token)], (uint32_t)count);
   got_counts++;
 }
 

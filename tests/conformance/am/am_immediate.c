@@ -17,12 +17,6 @@ static unsigned char *arrived[KINDS]; /* [size][TRIES_MAX / 8] bits of what rank
 static volatile uint64_t received[KINDS], announced[KINDS];
 static volatile uint32_t announcers[KINDS];
 
-static gex_Rank_t source(gex_Token_t token) {
-  gex_Token_Info_t info;
-  gex_Token_Info(token, &info, GEX_TI_SRCRANK);
-  return info.gex_srcrank;
-}
-
 static void mark(gex_Rank_t from, int kind, uint32_t id) {
   REQUIRE(kind >= 0 && kind < KINDS && id < TRIES_MAX);
   unsigned char *byte = &arrived[kind][from * (TRIES_MAX / 8) + id / 8];
@@ -32,14 +26,14 @@ static void mark(gex_Rank_t from, int kind, uint32_t id) {
 }
 
 static void on_short(gex_Token_t token, gex_AM_Arg_t kind, gex_AM_Arg_t id) {
-  mark(source(token), kind, (uint32_t)id);
+  mark(job_source(token), kind, (uint32_t)id);
 }
 
 static void on_data(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t kind,
                     gex_AM_Arg_t id) {
   CHECK_EQ(nbytes, kind == BIG ? BIG_BYTES : SMALL_BYTES);
   if (kind != LONG) CHECK_BYTES(buf, nbytes, (unsigned)id); /* Longs share one destination */
-  mark(source(token), kind, (uint32_t)id);
+  mark(job_source(token), kind, (uint32_t)id);
 }
 
 /* All ids below the total have arrived once that many have: mark() refuses doubles. */

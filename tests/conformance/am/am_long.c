@@ -7,6 +7,7 @@
  * destinations, each lc_opt, requests and replies; bytes around the destination stay as they were;
  * a zero-byte Long carries any address.
  */
+#include "am_lc.h"
 #include "job.h"
 
 enum { AREA = 2 << 20, MARGIN = 64, LCS = 3, GUARD = 0xa7 };
@@ -20,22 +21,12 @@ static char *area(gex_Rank_t to, gex_Rank_t from, int is_reply) {
   return job.peer[to] + ((size_t)from * 2 + (size_t)is_reply) * AREA;
 }
 
-static uint64_t seed_of(gex_Rank_t from, gex_Rank_t to, int id, int is_reply) {
-  return mix64(from * 64 + to) + (unsigned)id * 2 + (unsigned)is_reply;
-}
-
-static gex_Rank_t source(gex_Token_t token) {
-  gex_Token_Info_t info;
-  gex_Token_Info(token, &info, GEX_TI_SRCRANK);
-  return info.gex_srcrank;
-}
-
 /* Checks payload, place and guards, then restores the guard value. */
 static void landed(gex_Rank_t from, char *buf, size_t nbytes, int id, int is_reply) {
   char *want = area(job.rank, from, is_reply) + MARGIN + id % 13;
   CHECK_PTR(buf, want);
   if (buf != want) return;
-  CHECK_BYTES(buf, nbytes, seed_of(from, job.rank, id, is_reply));
+  CHECK_BYTES(buf, nbytes, job_seed(from, job.rank, id, is_reply));
   CHECK_EQ(fill_diff(buf - MARGIN, MARGIN, GUARD), MARGIN);
   CHECK_EQ(fill_diff(buf + nbytes, MARGIN, GUARD), MARGIN);
   memset(buf, GUARD, nbytes);
@@ -44,11 +35,11 @@ static void landed(gex_Rank_t from, char *buf, size_t nbytes, int id, int is_rep
 static void on_request(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t id,
                        gex_AM_Arg_t want) {
   static char out[AREA];
-  const gex_Rank_t from = source(token);
+  const gex_Rank_t from = job_source(token);
   CHECK_EQ(nbytes, want);
   landed(from, (char *)buf, nbytes, id, 0);
   requests++;
-  pattern_fill(out, nbytes, seed_of(job.rank, from, id, 1));
+  pattern_fill(out, nbytes, job_seed(job.rank, from, id, 1));
   CHECK(gex_Token_MaxReplyLong(token, GEX_EVENT_NOW, 0, 2) >= 512);
   CHECK_EQ(gex_AM_ReplyLong2(token, reply_index, out, nbytes,
                              area(from, job.rank, 1) + MARGIN + id % 13, GEX_EVENT_NOW, 0, id,
@@ -60,7 +51,7 @@ static void on_request(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t
 static void on_reply(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t id,
                      gex_AM_Arg_t want) {
   CHECK_EQ(nbytes, want);
-  landed(source(token), (char *)buf, nbytes, id, 1);
+  landed(job_source(token), (char *)buf, nbytes, id, 1);
   replies++;
 }
 
@@ -82,16 +73,11 @@ static void send_one(gex_Rank_t to, size_t nbytes, int id, int lc) {
   gex_Event_t *const opts[LCS] = {GEX_EVENT_NOW, &ev, GEX_EVENT_GROUP};
   CHECK(gex_AM_MaxRequestLong(job.tm, to, opts[lc], 0, 2) >= nbytes);
   char *src = room + (id * 5) % 16;
-  pattern_fill(src, nbytes, seed_of(job.rank, to, id, 0));
+  pattern_fill(src, nbytes, job_seed(job.rank, to, id, 0));
   CHECK_EQ(gex_AM_RequestLong2(job.tm, to, request_index, src, nbytes,
                                area(to, job.rank, 0) + MARGIN + id % 13, opts[lc], 0, id, nbytes),
            0);
-  if (lc == 1) {
-    CHECK(ev != GEX_EVENT_NO_OP);
-    gex_Event_Wait(ev);
-  }
-  if (lc == 2) gex_NBI_Wait(GEX_EC_AM, 0);
-  memset(src, 0xee, nbytes);
+  reuse(src, nbytes, lc, ev);
 }
 
 static void all_sizes(void) {

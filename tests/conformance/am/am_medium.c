@@ -9,6 +9,7 @@
  */
 #include <sys/mman.h>
 
+#include "am_lc.h"
 #include "job.h"
 
 enum { LCS = 3, READ_ONLY_BYTES = 4096 };
@@ -22,16 +23,6 @@ static gex_AM_Index_t request_index, reply_index;
 static struct pending *pending; /* replies whose sources are still in use */
 static size_t pending_count, pending_room;
 static volatile uint32_t replies, requests;
-
-static uint64_t seed_of(gex_Rank_t from, gex_Rank_t to, int id, int is_reply) {
-  return mix64(from * 64 + to) + (unsigned)id * 2 + (unsigned)is_reply;
-}
-
-static gex_Rank_t source(gex_Token_t token) {
-  gex_Token_Info_t info;
-  gex_Token_Info(token, &info, GEX_TI_SRCRANK);
-  return info.gex_srcrank;
-}
 
 static void keep(gex_Event_t ev, void *buf) {
   if (pending_count == pending_room) {
@@ -48,17 +39,17 @@ static void keep(gex_Event_t ev, void *buf) {
  */
 static void on_request(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t id,
                        gex_AM_Arg_t want) {
-  const gex_Rank_t from = source(token);
+  const gex_Rank_t from = job_source(token);
   CHECK_EQ(nbytes, want);
   if (nbytes) CHECK_EQ((uintptr_t)buf % 16, 0);
-  CHECK_BYTES(buf, nbytes, seed_of(from, job.rank, id, 0));
+  CHECK_BYTES(buf, nbytes, job_seed(from, job.rank, id, 0));
   requests++;
   size_t room = gex_Token_MaxReplyMedium(token, GEX_EVENT_NOW, 0, 2);
   CHECK(room >= 512);
   if (room > nbytes) room = nbytes;
   char *out = (char *)malloc(nbytes + 1);
   if (!out) check_abandon();
-  pattern_fill(out, room, seed_of(job.rank, from, id, 1));
+  pattern_fill(out, room, job_seed(job.rank, from, id, 1));
   if (id % 2) {
     gex_Event_t ev = GEX_EVENT_NO_OP;
     CHECK_EQ(gex_AM_ReplyMedium2(token, reply_index, out, room, &ev, 0, id, room), 0);
@@ -75,7 +66,7 @@ static void on_reply(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t i
                      gex_AM_Arg_t want) {
   CHECK_EQ(nbytes, want);
   if (nbytes) CHECK_EQ((uintptr_t)buf % 16, 0);
-  CHECK_BYTES(buf, nbytes, seed_of(source(token), job.rank, id, 1));
+  CHECK_BYTES(buf, nbytes, job_seed(job_source(token), job.rank, id, 1));
   replies++;
 }
 
@@ -92,15 +83,10 @@ static size_t send_one(gex_Rank_t to, size_t nbytes, int id, int lc, char *src) 
   gex_Event_t *const opts[LCS] = {GEX_EVENT_NOW, &ev, GEX_EVENT_GROUP};
   const size_t limit = gex_AM_MaxRequestMedium(job.tm, to, opts[lc], 0, 2);
   if (nbytes > limit) nbytes = limit;
-  pattern_fill(src, nbytes, seed_of(job.rank, to, id, 0));
+  pattern_fill(src, nbytes, job_seed(job.rank, to, id, 0));
   CHECK_EQ(gex_AM_RequestMedium2(job.tm, to, request_index, src, nbytes, opts[lc], 0, id, nbytes),
            0);
-  if (lc == 1) {
-    CHECK(ev != GEX_EVENT_NO_OP);
-    gex_Event_Wait(ev);
-  }
-  if (lc == 2) gex_NBI_Wait(GEX_EC_AM, 0);
-  memset(src, 0xee, nbytes);
+  reuse(src, nbytes, lc, ev);
   return nbytes;
 }
 
@@ -134,7 +120,7 @@ static void from_read_only(void) {
   for (gex_Rank_t to = 0; to < job.size; to++) {
     const uint32_t before = replies;
     REQUIRE(mprotect(page, READ_ONLY_BYTES, PROT_READ | PROT_WRITE) == 0);
-    pattern_fill(page, 500, seed_of(job.rank, to, id, 0));
+    pattern_fill(page, 500, job_seed(job.rank, to, id, 0));
     REQUIRE(mprotect(page, READ_ONLY_BYTES, PROT_READ) == 0);
     CHECK_EQ(gex_AM_RequestMedium2(job.tm, to, request_index, page, 500, GEX_EVENT_NOW, 0, id, 500),
              0);

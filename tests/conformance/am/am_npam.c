@@ -20,10 +20,6 @@ static char *area(gex_Rank_t to, gex_Rank_t from, int is_reply) {
   return job.peer[to] + ((size_t)from * 2 + (size_t)is_reply) * AREA;
 }
 
-static uint64_t seed_of(gex_Rank_t from, gex_Rank_t to, int id, int is_reply) {
-  return mix64(from * 64 + to) + (unsigned)id * 2 + (unsigned)is_reply;
-}
-
 /* The checks after Prepare; returns where the payload goes. */
 static char *granted(gex_AM_SrcDesc_t sd, const void *client, size_t least, size_t most) {
   REQUIRE(sd != GEX_AM_SRCDESC_NO_OP);
@@ -76,7 +72,7 @@ static void send_reply(gex_Token_t token, gex_Rank_t to, int shape, int id) {
   }
   char *const at = granted(sd, client, b.least, b.most);
   const size_t n = chosen(gex_AM_SrcDescSize(sd), id);
-  pattern_fill(at, n, seed_of(job.rank, to, id, 1));
+  pattern_fill(at, n, job_seed(job.rank, to, id, 1));
   if (shape & LONG) {
     if (shape & V2)
       CHECK_EQ(gex_AM_CommitReplyLong_v2(sd, reply_index, n, dest, 0, id, shape, n), 0);
@@ -99,7 +95,7 @@ static void arrived(gex_Token_t token, void *buf, size_t nbytes, int id, int sha
     CHECK_PTR(buf, area(job.rank, info.gex_srcrank, is_reply));
   else if (nbytes)
     CHECK_EQ((uintptr_t)buf % 16, 0);
-  CHECK_BYTES(buf, nbytes, seed_of(info.gex_srcrank, job.rank, id, is_reply));
+  CHECK_BYTES(buf, nbytes, job_seed(info.gex_srcrank, job.rank, id, is_reply));
 }
 
 static void on_request(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t id,
@@ -155,7 +151,7 @@ static void send_request(gex_Rank_t to, int shape, int id, int lc) {
   }
   char *const at = granted(sd, client, b.least, b.most);
   const size_t n = chosen(gex_AM_SrcDescSize(sd), id);
-  pattern_fill(at, n, seed_of(job.rank, to, id, 0));
+  pattern_fill(at, n, job_seed(job.rank, to, id, 0));
   commit(sd, shape, n, dest, id);
   if (opt == &ev) {
     CHECK(ev != GEX_EVENT_NO_OP);

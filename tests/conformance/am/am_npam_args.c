@@ -21,12 +21,6 @@ static char *area(gex_Rank_t to, gex_Rank_t from, int is_reply, int n) {
   return job.peer[to] + ((from * 2 + (unsigned)is_reply) * 17 + (unsigned)n) * BYTES;
 }
 
-static gex_Rank_t source(gex_Token_t token) {
-  gex_Token_Info_t info;
-  gex_Token_Info(token, &info, GEX_TI_SRCRANK);
-  return info.gex_srcrank;
-}
-
 static void arrived(int which, int n, const void *buf, size_t nbytes, const gex_AM_Arg_t *got) {
   for (int i = 0; i < n; i++) CHECK_EQ(got[i], ARG(i));
   CHECK_EQ(nbytes, BYTES);
@@ -56,7 +50,7 @@ static void fill(gex_AM_SrcDesc_t sd, int which, int n) {
  }                                                                                               \
  static void long_rep##n(gex_Token_t token, void *buf, size_t nbytes TEST_PARAMS_##n) {          \
   const gex_AM_Arg_t got[] = {0 TEST_NAMES_##n};                                                 \
-  CHECK_PTR(buf, area(job.rank, source(token), 1, n));                                           \
+  CHECK_PTR(buf, area(job.rank, job_source(token), 1, n));                                           \
   arrived(3, n, buf, nbytes, got + 1);                                                           \
  }                                                                                               \
  static void medium_req##n(gex_Token_t token, void *buf, size_t nbytes TEST_PARAMS_##n) {        \
@@ -70,9 +64,9 @@ static void fill(gex_AM_SrcDesc_t sd, int which, int n) {
  static void long_req##n(gex_Token_t token, void *buf, size_t nbytes TEST_PARAMS_##n) {          \
   const gex_AM_Arg_t got[] = {0 TEST_NAMES_##n};                                                 \
   const gex_AM_Index_t h = (gex_AM_Index_t)(first[3] + n);                                       \
-  CHECK_PTR(buf, area(job.rank, source(token), 0, n));                                           \
+  CHECK_PTR(buf, area(job.rank, job_source(token), 0, n));                                           \
   arrived(1, n, buf, nbytes, got + 1);                                                           \
-  char *dest = area(source(token), job.rank, 1, n);                                              \
+  char *dest = area(job_source(token), job.rank, 1, n);                                              \
   gex_AM_SrcDesc_t sd = gex_AM_PrepareReplyLong(token, NULL, BYTES, BYTES, NULL, NULL, 0, n);    \
   fill(sd, 3, n);                                                                                \
   COMMIT(gex_AM_CommitReplyLong, n, sd, h, , dest);                                              \

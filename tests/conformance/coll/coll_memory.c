@@ -70,6 +70,15 @@ static void tell(gex_Rank_t to, unsigned done) {
   gex_AM_RequestShort2(job.tm, to, PROGRESS, 0, phase, (gex_AM_Arg_t)done);
 }
 
+/* Serves messages while others run ahead: neither memory nor they go beyond the limit. */
+static void watch_ahead(const char *what, size_t bytes, uint64_t limit) {
+  const uint64_t growth = watch(limit);
+  if (!CHECK(growth <= limit))
+    fprintf(stderr, "%s of %zu bytes: %llu bytes kept, at most %llu are allowed\n", what, bytes,
+            (unsigned long long)growth, (unsigned long long)limit);
+  CHECK(progress <= AHEAD_MAX);
+}
+
 /* The root of broadcasts runs ahead of all others. */
 static void root_ahead(size_t bytes, unsigned count) {
   const uint64_t limit = AHEAD_MAX * (uint64_t)(bytes + KEPT_OVERHEAD) + SLACK;
@@ -77,11 +86,7 @@ static void root_ahead(size_t bytes, unsigned count) {
   progress = 0;
   job_barrier();
   if (job.rank != 0) {
-    const uint64_t growth = watch(limit);
-    if (!CHECK(growth <= limit))
-      fprintf(stderr, "broadcasts of %zu bytes: %llu bytes kept, at most %llu are allowed\n", bytes,
-              (unsigned long long)growth, (unsigned long long)limit);
-    CHECK(progress <= AHEAD_MAX);
+    watch_ahead("broadcasts", bytes, limit);
   }
   for (unsigned i = 0; i < count; i++) {
     memset(src, job.rank == 0 ? (int)(i & 127) : -1, bytes);
@@ -99,11 +104,7 @@ static void root_behind(size_t bytes, unsigned count) {
   progress = 0;
   job_barrier();
   if (job.rank == 0) {
-    const uint64_t growth = watch(limit);
-    if (!CHECK(growth <= limit))
-      fprintf(stderr, "gathers of %zu bytes: %llu bytes kept, at most %llu are allowed\n", bytes,
-              (unsigned long long)growth, (unsigned long long)limit);
-    CHECK(progress <= AHEAD_MAX);
+    watch_ahead("gathers", bytes, limit);
   }
   for (unsigned i = 0; i < count; i++) {
     memset(src, (int)(i & 127), bytes);

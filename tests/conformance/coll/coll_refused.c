@@ -12,6 +12,7 @@
  * allowed, come as messages then.
  */
 #define _GNU_SOURCE /* process_vm_readv */
+#include "coll_sum.h"
 #include "job.h"
 
 #include <gasnet_coll.h>
@@ -52,22 +53,9 @@ static uint64_t word(gex_Rank_t rank, int round, size_t i) {
   return mix64(rank * 1000003 + (uint64_t)round * 77 + i);
 }
 
-static void add(const void *x, void *y, size_t count, const void *cdata) {
-  (void)cdata;
-  for (size_t i = 0; i < count; i++) ((uint64_t *)y)[i] += ((const uint64_t *)x)[i];
-}
-
 static void reduce(int round, gex_OP_t op) {
-  const gex_DT_t dt = op == GEX_OP_ADD ? GEX_DT_U64 : GEX_DT_USER;
-  size_t bad = 0;
   for (size_t i = 0; i < WORDS; i++) in[i] = word(job.rank, round, i);
-  gex_Event_Wait(gex_Coll_ReduceToAllNB(job.tm, out, in, dt, 8, WORDS, op, add, NULL, 0));
-  for (size_t i = 0; i < WORDS; i++) {
-    uint64_t want = 0;
-    for (gex_Rank_t r = 0; r < job.size; r++) want += word(r, round, i);
-    bad += out[i] != want;
-  }
-  CHECK_EQ(bad, 0);
+  sum_check(out, in, WORDS, op, round, word);
 }
 
 static void broadcast(int round) {

@@ -29,34 +29,6 @@ static int is_device(int e) {
   return e == 1 || e == 2;
 }
 
-/* ---- memory of this process, beside the library */
-
-static void poke(int e, char *addr, const void *from, size_t n) {
-  if (is_device(e))
-    dev_write(addr, from, n);
-  else
-    memcpy(addr, from, n);
-}
-
-static void peek(int e, void *to, const char *addr, size_t n) {
-  if (is_device(e))
-    dev_read(to, addr, n);
-  else
-    memcpy(to, addr, n);
-}
-
-static void poke_pattern(int e, char *addr, size_t n, uint64_t seed) {
-  static char buf[SLOT];
-  pattern_fill(buf, n, seed);
-  poke(e, addr, buf, n);
-}
-
-static void expect(int e, const char *addr, size_t n, uint64_t seed) {
-  static char buf[SLOT];
-  peek(e, buf, addr, n);
-  CHECK_BYTES(buf, n, seed);
-}
-
 /* Local buffers `which` (0, 1) for operations from endpoint e. */
 static char *local(int e, int which) {
   return is_device(e) ? own[e] + (bytes - 2 * SLOT) + which * SLOT : host_memory + which * SLOT;
@@ -103,32 +75,32 @@ static void make_endpoints(void) {
 
 static void check_blocking(int l, int e, gex_Rank_t r, size_t n, uint64_t seed) {
   const gex_TM_t tm = gex_TM_Pair(ep[l], (gex_EP_Index_t)e);
-  poke_pattern(l, local(l, 0), n, seed);
+  mem_write_pattern(is_device(l), local(l, 0), n, seed);
   CHECK_EQ(gex_RMA_PutBlocking(tm, r, remote(e, r), local(l, 0), n, 0), 0);
-  poke_pattern(l, local(l, 0), n, seed + 1); /* was read */
+  mem_write_pattern(is_device(l), local(l, 0), n, seed + 1); /* was read */
   CHECK_EQ(gex_RMA_GetBlocking(tm, local(l, 1), r, remote(e, r), n, 0), 0);
-  expect(l, local(l, 1), n, seed);
+  mem_check_pattern(is_device(l), local(l, 1), n, seed);
 }
 
 static void check_nb(int l, int e, gex_Rank_t r, size_t n, uint64_t seed) {
   const gex_TM_t tm = gex_TM_Pair(ep[l], (gex_EP_Index_t)e);
   gex_Event_t lc = GEX_EVENT_INVALID, event = GEX_EVENT_NO_OP;
-  poke_pattern(l, local(l, 0), n, seed);
+  mem_write_pattern(is_device(l), local(l, 0), n, seed);
   while (event == GEX_EVENT_NO_OP) {
     event = gex_RMA_PutNB(tm, r, remote(e, r), local(l, 0), n, &lc, GEX_FLAG_IMMEDIATE);
     if (event == GEX_EVENT_NO_OP) gasnet_AMPoll();
   }
   gex_Event_Wait(lc);
-  poke_pattern(l, local(l, 0), n, seed + 1);
+  mem_write_pattern(is_device(l), local(l, 0), n, seed + 1);
   gex_Event_Wait(event);
   gex_Event_Wait(gex_RMA_GetNB(tm, local(l, 1), r, remote(e, r), n, 0));
-  expect(l, local(l, 1), n, seed);
+  mem_check_pattern(is_device(l), local(l, 1), n, seed);
 }
 
 static void check_nbi(int l, int e, gex_Rank_t r, size_t n, uint64_t seed) {
   const gex_TM_t tm = gex_TM_Pair(ep[l], (gex_EP_Index_t)e);
   char *const offset = (char *)(uintptr_t)((size_t)job.rank * SLOT);
-  poke_pattern(l, local(l, 0), n, seed);
+  mem_write_pattern(is_device(l), local(l, 0), n, seed);
   CHECK_EQ(gex_RMA_PutNBI(tm, r, offset, local(l, 0), n, GEX_EVENT_DEFER, GEX_FLAG_PEER_SEG_OFFSET),
            0);
   gex_NBI_Wait(GEX_EC_PUT, 0);
@@ -138,7 +110,7 @@ static void check_nbi(int l, int e, gex_Rank_t r, size_t n, uint64_t seed) {
     CHECK_EQ(gex_RMA_GetNBI(tm, local(l, 1) + at, r, remote(e, r) + at, some, 0), 0);
   }
   gex_Event_Wait(gex_NBI_EndAccessRegion(0));
-  expect(l, local(l, 1), n, seed);
+  mem_check_pattern(is_device(l), local(l, 1), n, seed);
 }
 
 static void check_values(int l, int e, gex_Rank_t r) {
@@ -172,7 +144,7 @@ static void check_route(int l, int e, gex_Rank_t r) {
 static void check_arrival(void) {
   for (int e = 0; e < EPS; e++)
     for (gex_Rank_t r = 0; r < job.size; r++) {
-      poke_pattern(0, local(0, 0), 5000, mix64(r * 8 + (unsigned)e + job.rank * 4096));
+      mem_write_pattern(is_device(0), local(0, 0), 5000, mix64(r * 8 + (unsigned)e + job.rank * 4096));
       CHECK_EQ(gex_RMA_PutBlocking(gex_TM_Pair(ep[0], (gex_EP_Index_t)e), r, remote(e, r),
                                    local(0, 0), 5000, 0),
                0);
@@ -180,7 +152,7 @@ static void check_arrival(void) {
   job_barrier();
   for (int e = 0; e < EPS; e++)
     for (gex_Rank_t r = 0; r < job.size; r++)
-      expect(e, own[e] + (size_t)r * SLOT, 5000, mix64(job.rank * 8 + (unsigned)e + r * 4096));
+      mem_check_pattern(is_device(e), own[e] + (size_t)r * SLOT, 5000, mix64(job.rank * 8 + (unsigned)e + r * 4096));
   job_barrier();
 }
 
@@ -198,15 +170,15 @@ static void check_team(void) {
   for (gex_Rank_t r = 0; r < job.size; r++) {
     const gex_Rank_t jobrank = job.size - 1 - r;
     char *const there = remote(1 + (int)(jobrank % 3), jobrank);
-    poke_pattern(l, local(l, 0), 70000, r * 16 + job.rank);
+    mem_write_pattern(is_device(l), local(l, 0), 70000, r * 16 + job.rank);
     CHECK_EQ(gex_RMA_PutBlocking(tm, r, there, local(l, 0), 70000, 0), 0);
     gex_Event_Wait(gex_RMA_GetNB(tm, local(l, 1), r, there, 70000, 0));
-    expect(l, local(l, 1), 70000, r * 16 + job.rank);
+    mem_check_pattern(is_device(l), local(l, 1), 70000, r * 16 + job.rank);
   }
   job_barrier();
   const gex_Rank_t me = gex_TM_QueryRank(tm);
   for (gex_Rank_t r = 0; r < job.size; r++)
-    expect(l, own[l] + (size_t)r * SLOT, 70000, me * 16 + r);
+    mem_check_pattern(is_device(l), own[l] + (size_t)r * SLOT, 70000, me * 16 + r);
   job_barrier();
   CHECK_EQ(gex_TM_Destroy(tm, NULL, 0), 0);
   free(member);

@@ -23,28 +23,6 @@ static uint64_t *word_at(gex_Rank_t r, int which) {
   return (uint64_t *)(void *)base[0][r] + 8 * which;
 }
 
-static void poke(int e, char *addr, const void *from, size_t n) {
-  if (e)
-    dev_write(addr, from, n);
-  else
-    memcpy(addr, from, n);
-}
-
-static void poke_pattern(int e, char *addr, size_t n, uint64_t seed) {
-  static char buf[SLOT];
-  pattern_fill(buf, n, seed);
-  poke(e, addr, buf, n);
-}
-
-static void expect(int e, const char *addr, size_t n, uint64_t seed) {
-  static char buf[SLOT];
-  if (e)
-    dev_read(buf, addr, n);
-  else
-    memcpy(buf, addr, n);
-  CHECK_BYTES(buf, n, seed);
-}
-
 /* Three slots in each memory: to send from, to receive in, to read from. */
 static char *slot(int e, gex_Rank_t r, int which) {
   return base[e][r] + HEAD + (size_t)which * SLOT;
@@ -69,13 +47,13 @@ static void put(int l, int e, size_t n, int form, uint64_t value) {
       if (event == GEX_EVENT_NO_OP) gasnet_AMPoll();
     }
     gex_Event_Wait(lc);
-    poke_pattern(l, from, n, 99); /* was read */
+    mem_write_pattern(l != 0, from, n, 99); /* was read */
     gex_Event_Wait(event);
     break;
   default:
     CHECK_EQ(gexx_RMA_PutSignalNBI(tm, next, to, from, n, GEX_EVENT_NOW, sig, GEXX_SIG_ADD, 1, 0),
              0);
-    poke_pattern(l, from, n, 98);
+    mem_write_pattern(l != 0, from, n, 98);
     gex_NBI_Wait(GEX_EC_PUT, 0);
   }
 }
@@ -88,10 +66,10 @@ static void check_puts(int l, int e) {
     for (int form = 0; form < 3; form++) {
       const size_t n = sizes[i];
       const uint64_t seed = ++rounds * 16;
-      poke_pattern(l, slot(l, job.rank, 0), n, seed + job.rank);
+      mem_write_pattern(l != 0, slot(l, job.rank, 0), n, seed + job.rank);
       put(l, e, n, form, rounds);
       gexx_Signal_Wait(word_at(job.rank, 0), GEXX_SIG_EQ, rounds);
-      expect(e, slot(e, job.rank, 1), n, seed + before);
+      mem_check_pattern(e != 0, slot(e, job.rank, 1), n, seed + before);
       /* The sender may overwrite it. */
       CHECK_EQ(gexx_RMA_PutSignalBlocking(host, before, NULL, NULL, 0, GEX_EVENT_NOW,
                                           word_at(before, 1), GEXX_SIG_ADD, 1, 0),
@@ -109,7 +87,7 @@ static void check_gets(int l, int e) {
     for (int form = 0; form < 2; form++) {
       const size_t n = sizes[i];
       const uint64_t seed = ++rounds * 16;
-      poke_pattern(e, slot(e, job.rank, 2), n, seed + job.rank);
+      mem_write_pattern(e != 0, slot(e, job.rank, 2), n, seed + job.rank);
       job_barrier();
       if (form)
         gex_Event_Wait(gexx_RMA_GetSignalNB(tm, slot(l, job.rank, 0), next, slot(e, next, 2), n,
@@ -119,9 +97,9 @@ static void check_gets(int l, int e) {
                                        word_at(next, 2), GEXX_SIG_ADD, 1, 0),
                  0);
       gexx_Signal_Wait(word_at(job.rank, 2), GEXX_SIG_EQ, rounds);
-      poke_pattern(e, slot(e, job.rank, 2), n, 97); /* was read */
+      mem_write_pattern(e != 0, slot(e, job.rank, 2), n, 97); /* was read */
       gex_NBI_Wait(GEX_EC_GET, 0);
-      expect(l, slot(l, job.rank, 0), n, seed + next);
+      mem_check_pattern(l != 0, slot(l, job.rank, 0), n, seed + next);
     }
 }
 
@@ -141,19 +119,19 @@ static void check_tagged(void) {
   for (uint64_t k = 0; k < ROUNDS; k++) {
     const size_t n = 1 + (size_t)k * 30000;
     gexx_Notify_Start(req);
-    poke_pattern(1, slot(1, job.rank, 0), n, k * 16 + job.rank);
+    mem_write_pattern(1 != 0, slot(1, job.rank, 0), n, k * 16 + job.rank);
     job_barrier();
     CHECK_EQ(gexx_RMA_PutNotify(tm, next, slot(1, next, 1), slot(1, job.rank, 0), n, 7, 0), 0);
     gexx_Notify_Wait(req, &status);
     CHECK_EQ(status.gexx_nbytes, n);
-    expect(1, slot(1, job.rank, 1), n, k * 16 + before);
+    mem_check_pattern(1 != 0, slot(1, job.rank, 1), n, k * 16 + before);
     gexx_Notify_Start(req);
-    poke_pattern(1, slot(1, job.rank, 2), n, k * 16 + 500 + job.rank);
+    mem_write_pattern(1 != 0, slot(1, job.rank, 2), n, k * 16 + 500 + job.rank);
     job_barrier();
     CHECK_EQ(gexx_RMA_GetNotify(tm, slot(1, job.rank, 0), next, slot(1, next, 2), n, 7, 0), 0);
     gexx_Notify_Wait(req, &status);
-    poke_pattern(1, slot(1, job.rank, 2), n, 96); /* was read */
-    expect(1, slot(1, job.rank, 0), n, k * 16 + 500 + next);
+    mem_write_pattern(1 != 0, slot(1, job.rank, 2), n, 96); /* was read */
+    mem_check_pattern(1 != 0, slot(1, job.rank, 0), n, k * 16 + 500 + next);
     job_barrier();
   }
   gexx_Notify_Free(req);

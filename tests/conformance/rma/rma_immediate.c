@@ -8,17 +8,18 @@
  * messages: no call blocks, refusal comes, what was accepted completes once the peer polls, what
  * was refused had no effect; Test never polls.
  */
-#include "job.h"
+#include "press.h"
 
 enum { TRIES_MAX = 1 << 20, MORE = 500, BYTES = 40, SLOTS = 4096 };
 
 static gex_Event_t *events;
+static char *room; /* [SLOTS * BYTES] what is got */
 
 static char *slot_of(gex_Rank_t from, uint32_t i) {
   return job.peer[0] + ((size_t)from * SLOTS + i % SLOTS) * BYTES;
 }
 
-static gex_Event_t start(int is_get, uint32_t i, char *room) {
+static gex_Event_t start(int is_get, uint32_t i) {
   if (is_get)
     return gex_RMA_GetNB(job.tm, room + (i % SLOTS) * BYTES, 0, slot_of(job.rank, i), BYTES,
                          GEX_FLAG_IMMEDIATE);
@@ -29,22 +30,8 @@ static gex_Event_t start(int is_get, uint32_t i, char *room) {
 }
 
 /* Fills up, tests that nothing completes by itself, then lets rank 0 go on and syncs. */
-static void press(int is_get, char *room) {
-  uint32_t accepted = 0, refused = 0, ready = 0;
-  while (accepted < TRIES_MAX && refused < MORE) {
-    const gex_Event_t ev = start(is_get, accepted, room);
-    if (ev == GEX_EVENT_NO_OP)
-      refused++;
-    else
-      events[accepted++] = ev;
-  }
-  CHECK_EQ(refused, MORE);
-  if (job.size == 2) CHECK(accepted > 0);
-  for (uint32_t i = 0; i < accepted; i++)
-    if (gex_Event_Test(events[i]) == GASNET_OK) ready++;
-  CHECK_EQ(ready, 0); /* the target has not run */
-  oob_send(0, is_get);
-  gex_Event_WaitAll(events, accepted, 0);
+static void press(int is_get) {
+  const uint32_t accepted = press_all(start, is_get, events, TRIES_MAX, MORE);
   for (uint32_t i = 0; i < accepted; i++) CHECK_PTR(events[i], GEX_EVENT_INVALID);
   for (uint32_t i = 0; is_get && i < accepted && i < SLOTS; i++)
     CHECK_BYTES(room + i * BYTES, BYTES, job.rank * 100000 + i);
@@ -57,7 +44,7 @@ int main(int argc, char **argv) {
   oob_open();
   events = (gex_Event_t *)calloc(TRIES_MAX, sizeof *events);
   if (!events) check_abandon();
-  char *const room = (char *)calloc(SLOTS, BYTES);
+  room = (char *)calloc(SLOTS, BYTES);
   if (!room) check_abandon();
   for (int is_get = 0; is_get < 2; is_get++) {
     if (is_get)
@@ -67,7 +54,7 @@ int main(int argc, char **argv) {
         gex_RMA_PutBlocking(job.tm, 0, slot_of(job.rank, i), out, BYTES, 0);
       }
     job_barrier();
-    if (job.rank != 0) press(is_get, room);
+    if (job.rank != 0) press(is_get);
     for (gex_Rank_t r = 1; job.rank == 0 && r < job.size; r++) CHECK_EQ(oob_wait(60000), is_get);
     job_barrier();
   }

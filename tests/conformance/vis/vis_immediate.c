@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
+#include "press.h"
 
 enum { TRIES_MAX = 1 << 18, MORE = 300, WORDS = 12, SLOTS = 2048, KINDS = 3 };
 
@@ -82,23 +82,13 @@ static void prepare(void) {
   }
 }
 
-/* Fills up, looks that nothing completes by itself, lets rank 0 go on, syncs. Returns how many were
- * accepted. */
+static gex_Event_t start(int what, uint32_t i) {
+  return what & 1 ? get(what >> 1, i) : put(what >> 1, i);
+}
+
+/* Returns how many slots are in use. */
 static uint32_t press(int is_get, int kind) {
-  uint32_t accepted = 0, refused = 0, ready = 0;
-  while (accepted < TRIES_MAX && refused < MORE) {
-    const gex_Event_t ev = is_get ? get(kind, accepted) : put(kind, accepted);
-    if (ev == GEX_EVENT_NO_OP)
-      refused++;
-    else
-      events[accepted++] = ev;
-  }
-  CHECK_EQ(refused, MORE);
-  if (job.size == 2) CHECK(accepted > 0);
-  for (uint32_t i = 0; i < accepted; i++) ready += gex_Event_Test(events[i]) == GASNET_OK;
-  CHECK_EQ(ready, 0); /* the target has not run */
-  oob_send(0, is_get);
-  gex_Event_WaitAll(events, accepted, 0);
+  const uint32_t accepted = press_all(start, kind << 1 | is_get, events, TRIES_MAX, MORE);
   return accepted < SLOTS ? accepted : SLOTS;
 }
 
