@@ -150,33 +150,17 @@ static inline __attribute__((always_inline)) double round_trips(struct bench *b,
   return (double)(bench_now_ns() - start) / (double)n;
 }
 
-static double short_rtt(struct bench *b, size_t n, size_t bytes) {
-  return round_trips(b, n, bytes, send_short);
-}
-
-static double medium_rtt(struct bench *b, size_t n, size_t bytes) {
-  return round_trips(b, n, bytes, send_medium);
-}
-
-static double medium_rtt_back(struct bench *b, size_t n, size_t bytes) {
-  return round_trips(b, n, bytes, send_medium_back);
-}
-
-static double medium_rtt_echo(struct bench *b, size_t n, size_t bytes) {
-  return round_trips(b, n, bytes, send_medium_echo);
-}
-
-static double long_rtt(struct bench *b, size_t n, size_t bytes) {
-  return round_trips(b, n, bytes, send_long);
-}
-
-static double negotiated_rtt(struct bench *b, size_t n, size_t bytes) {
-  return round_trips(b, n, bytes, send_negotiated);
-}
-
-static double written_rtt(struct bench *b, size_t n, size_t bytes) {
-  return round_trips(b, n, bytes, send_written);
-}
+#define ROUND_TRIPS(NAME, SEND)                                \
+ static double NAME(struct bench *b, size_t n, size_t bytes) { \
+  return round_trips(b, n, bytes, SEND);                       \
+ }
+ROUND_TRIPS(short_rtt, send_short)
+ROUND_TRIPS(medium_rtt, send_medium)
+ROUND_TRIPS(medium_rtt_back, send_medium_back)
+ROUND_TRIPS(medium_rtt_echo, send_medium_echo)
+ROUND_TRIPS(long_rtt, send_long)
+ROUND_TRIPS(negotiated_rtt, send_negotiated)
+ROUND_TRIPS(written_rtt, send_written)
 
 /* Both ranks poll by hand instead of waiting. */
 static double short_rtt_poll(struct bench *b, size_t n, size_t bytes) {

@@ -13,6 +13,7 @@
  * ranks share no memory. Invariants: rank 0 measures; rank 1 answers, or waits in a barrier.
  */
 #include "lib/bench.h"
+#include "lib/rounds.h"
 
 #include <gasnetex_ext.h>
 #include <stdlib.h>
@@ -26,7 +27,6 @@ enum { BATCH = 8, MANY = 400, SMALL = 65536, LARGE = 1 << 20 }; /* MANY: in flig
 
 static volatile uint64_t arrived, answers;
 static uint64_t expected; /* of `arrived` on rank 1 after a sample */
-static uint64_t turns;    /* signals so far, the same on both ranks */
 static const char *group; /* of all rows */
 
 static void on_ask(gex_Token_t token, void *data, size_t bytes) {
@@ -138,22 +138,7 @@ static double message_latency(struct bench *b, size_t n, size_t bytes) {
 
 /* There and back by put with signal, halved. */
 static double signal_latency(struct bench *b, size_t n, size_t bytes) {
-  uint64_t from = 0;
-  for (size_t i = 0; i < n + BENCH_WARM_OPS; i++) {
-    if (i == BENCH_WARM_OPS) from = bench_now_ns();
-    turns++;
-    for (uint32_t side = 0; side < 2; side++) {
-      if (side == b->rank)
-        gexx_RMA_PutSignalNBI(b->tm, b->peer, b->theirs_at + DATA_AT, b->mine + DATA_AT, bytes,
-                              GEX_EVENT_DEFER, (uint64_t *)(void *)(b->theirs_at + SIGNAL_AT),
-                              GEXX_SIG_SET, turns, 0);
-      else
-        (void)gexx_Signal_Wait((uint64_t *)(void *)(b->mine + SIGNAL_AT), GEXX_SIG_EQ, turns);
-    }
-  }
-  const uint64_t end = bench_now_ns();
-  gex_NBI_Wait(GEX_EC_PUT, 0);
-  return (double)(end - from) / (double)n / 2;
+  return signal_rtt(b, n, bytes, (struct signal_places){DATA_AT, DATA_AT, SIGNAL_AT}) / 2;
 }
 
 /* ---- overlap */

@@ -13,6 +13,7 @@
  */
 #include "lib/asks.h"
 #include "lib/bench.h"
+#include "lib/rounds.h"
 #include "lib/sockets.h"
 
 #include <gasnet_coll.h>
@@ -26,8 +27,6 @@ enum { SIGNAL_AT = 4096, WORD_AT = SIGNAL_AT + 8, DATA_AT = 1 << 20 };
 #define WINDOW_BYTES ((size_t)32 << 20)
 #define STREAM_BYTES ((size_t)16 << 20) /* of one sample of a stream */
 #define OVERLAP_POLL 50                 /* us of computation between two polls */
-
-static uint64_t turns; /* signal ping-pongs so far, the same on both ranks */
 
 /* ---- a handler */
 
@@ -107,22 +106,7 @@ static double put_blocking(struct bench *b, size_t n, size_t bytes) {
 
 /* There and back: each rank puts a word with a signal when it has seen the other's. */
 static double put_signal_rtt(struct bench *b, size_t n, size_t bytes) {
-  uint64_t start = 0;
-  for (size_t i = 0; i < n + BENCH_WARM_OPS; i++) {
-    if (i == BENCH_WARM_OPS) start = bench_now_ns();
-    turns++;
-    for (uint32_t side = 0; side < 2; side++) {
-      if (side == b->rank)
-        gexx_RMA_PutSignalNBI(b->tm, b->peer, b->theirs_at + WORD_AT, b->mine + DATA_AT, bytes,
-                              GEX_EVENT_DEFER, (uint64_t *)(void *)(b->theirs_at + SIGNAL_AT),
-                              GEXX_SIG_SET, turns, 0);
-      else
-        (void)gexx_Signal_Wait((uint64_t *)(void *)(b->mine + SIGNAL_AT), GEXX_SIG_EQ, turns);
-    }
-  }
-  const uint64_t end = bench_now_ns();
-  gex_NBI_Wait(GEX_EC_PUT, 0);
-  return (double)(end - start) / (double)n;
+  return signal_rtt(b, n, bytes, (struct signal_places){WORD_AT, DATA_AT, SIGNAL_AT});
 }
 
 static double allreduce(struct bench *b, size_t n, size_t bytes) {

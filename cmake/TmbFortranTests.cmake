@@ -147,6 +147,19 @@ endforeach()
 set(tmb_fortran_bench "")
 
 # `tombolo bench fortran`.
+# tmb_caf_application(PROGRAM APP): an application in coarray Fortran, bench/apps/APP/APP.F90, on what
+# all of them share.
+function(tmb_caf_application program app)
+  set(src "${PROJECT_SOURCE_DIR}/bench/lib/app_caf.F90"
+    "${PROJECT_SOURCE_DIR}/bench/apps/${app}/${app}.F90")
+  add_custom_command(OUTPUT "${program}"
+    COMMAND ${CMAKE_COMMAND} -E make_directory "${program}-modules"
+    COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${tmb_fortran_newest}} -O3
+      -Wall -J "${program}-modules" ${src} -o "${program}"
+    DEPENDS ${src} tombolo_tool caf_shared fortran_modules
+    COMMENT "Fortran: ${app}" VERBATIM)
+endfunction()
+
 if(TMB_BENCH)
   set(program "${PROJECT_BINARY_DIR}/bench/tombolo-bench-fortran")
   set(src "${PROJECT_SOURCE_DIR}/bench/fortran")
@@ -170,14 +183,7 @@ if(TMB_BENCH)
 
   # The coarray form of hydro.
   set(program "${PROJECT_BINARY_DIR}/bench/hydro-caf")
-  set(src "${PROJECT_SOURCE_DIR}/bench/lib/app_caf.F90"
-    "${PROJECT_SOURCE_DIR}/bench/apps/hydro/hydro.F90")
-  add_custom_command(OUTPUT "${program}"
-    COMMAND ${CMAKE_COMMAND} -E make_directory "${PROJECT_BINARY_DIR}/bench/hydro-modules"
-    COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${tmb_fortran_newest}} -O3
-      -Wall -J "${PROJECT_BINARY_DIR}/bench/hydro-modules" ${src} -o "${program}"
-    DEPENDS ${src} tombolo_tool caf_shared fortran_modules
-    COMMENT "Fortran: hydro-caf" VERBATIM)
+  tmb_caf_application("${program}" hydro)
   list(APPEND tmb_fortran_bench "${program}")
   tmb_read_header(hdr)
   foreach(n 1 2 4 7)
@@ -204,15 +210,7 @@ if(TMB_BENCH)
   set(tmb_caf_stencil_refused "--points;7;--radius;4")
   foreach(app IN ITEMS pipeline stencil)
     set(program "${PROJECT_BINARY_DIR}/bench/fortran/${app}")
-    set(modules "${program}-modules")
-    set(src "${PROJECT_SOURCE_DIR}/bench/lib/app_caf.F90"
-      "${PROJECT_SOURCE_DIR}/bench/apps/${app}/${app}.F90")
-    add_custom_command(OUTPUT "${program}"
-      COMMAND ${CMAKE_COMMAND} -E make_directory "${modules}"
-      COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${tmb_fortran_newest}} -O3
-        -Wall -J "${modules}" ${src} -o "${program}"
-      DEPENDS ${src} tombolo_tool caf_shared fortran_modules
-      COMMENT "Fortran: ${app}" VERBATIM)
+    tmb_caf_application("${program}" ${app})
     list(APPEND tmb_fortran_bench "${program}")
     tmb_read_header(hdr)
     foreach(n 1 2 3 4 7)

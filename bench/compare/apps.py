@@ -14,7 +14,6 @@
 # compare-and-swap here (Debian's 4.1.4).
 #   bench/compare/apps.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 #                         [--quick] [--problem NAME]... [APP...]
-import argparse
 import json
 import os
 import shutil
@@ -213,18 +212,12 @@ def add_options(parser):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Applications on Tombolo and on MPI.")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
+    parser = budgets.parser_for("Applications on Tombolo and on MPI.", 120)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
-    budgets.add_options(parser, 120)
     add_options(parser)
-    parser.add_argument("app", nargs="*", metavar="APP",
-                        help=f"{', '.join(PROBLEMS)} (default: all)")
-    options = parser.parse_args()
-    apps = options.app or list(PROBLEMS)
-    if set(apps) - set(PROBLEMS):
-        parser.error(f"no such application: {', '.join(set(apps) - set(PROBLEMS))}")
+    options = budgets.parse_apps(parser, PROBLEMS)
+    apps = options.apps
     options.apps_crowded = options.ranks > len(os.sched_getaffinity(0))
     budget = budgets.Budget(options)
     with tempfile.TemporaryDirectory() as folder:

@@ -6,6 +6,7 @@ through `Budget.run`: a program that is not done in its time is ended with all t
 named, and kept in the JSON; when the budget is spent no further one is started. `save` writes what
 there is so far, so that a script that is ended from outside has lost only the row it was at; when
 asked to end, it ends what it runs, too."""
+import argparse
 import json
 import os
 import signal
@@ -25,6 +26,26 @@ def add_options(parser, timeout):
     parser.add_argument("--timeout", type=float, default=timeout, help="seconds for one run")
     parser.add_argument("--budget", type=float, help="seconds for all runs (default: no limit)")
     parser.add_argument("--json", type=Path, help="also write the records to this file")
+
+
+def parser_for(description, timeout):
+    """A parser with --build, the build tree, and the options above."""
+    build = Path(__file__).resolve().parents[2] / "build"
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--build", type=Path, default=build, help="build tree of Tombolo")
+    add_options(parser, timeout)
+    return parser
+
+
+def parse_apps(parser, known):
+    """The options, with `apps`: the applications that are named; default: all that are known."""
+    parser.add_argument("app", nargs="*", metavar="APP", help=f"{', '.join(known)} (default: all)")
+    options = parser.parse_args()
+    options.apps = options.app or list(known)
+    wrong = set(options.apps) - set(known)
+    if wrong:
+        parser.error(f"no such application: {', '.join(wrong)}")
+    return options
 
 
 def asked_to_end(number, _):

@@ -10,7 +10,6 @@
 # within --timeout, is named and left out.
 #   bench/compare/caf_apps.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 #                             [--peer NAME]... [APP...]
-import argparse
 import re
 import statistics
 import subprocess
@@ -18,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from budget import Budget, Series, add_options, in_rounds
+from budget import Budget, Series, in_rounds, parse_apps, parser_for
 from compare import PEERS, ROOT, processors
 
 APPS = ROOT / "bench" / "apps"
@@ -148,18 +147,12 @@ def report(series):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Coarray applications beside OpenCoarrays.")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
+    parser = parser_for("Coarray applications beside OpenCoarrays.", 60)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
-    add_options(parser, 60)
     parser.add_argument("--peer", action="append", choices=PEERS, help="this one only; repeatable")
-    parser.add_argument("app", nargs="*", metavar="APP",
-                        help=f"{', '.join(PROGRAMS)} (default: all)")
-    options = parser.parse_args()
-    apps = options.app or list(PROGRAMS)
-    if set(apps) - set(PROGRAMS):
-        parser.error(f"no such application: {', '.join(set(apps) - set(PROGRAMS))}")
+    options = parse_apps(parser, PROGRAMS)
+    apps = options.apps
     budget = Budget(options)
     with tempfile.TemporaryDirectory() as folder:
         sides = compile_all(Path(folder), options.build.resolve(), apps,

@@ -11,7 +11,6 @@
 # with the rows that it has printed. The ranks of every side are bound alike, rank r to the r-th
 # processor that this script may use, if there are enough; the launchers are asked not to bind.
 #   bench/compare/compare.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
-import argparse
 import os
 import re
 import shutil
@@ -21,7 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from budget import Budget, add_options
+from budget import Budget, parser_for
 
 ROW = re.compile(r"([a-z]+) (\d+) ([\d.]+)")
 HERE = Path(__file__).resolve().parent
@@ -88,11 +87,9 @@ def table(results, names):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Tombolo's collectives beside MPI's.")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
+    parser = parser_for("Tombolo's collectives beside MPI's.", 120)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
-    add_options(parser, 120)
     options = parser.parse_args()
     budget = Budget(options)
     with tempfile.TemporaryDirectory() as folder:

@@ -9,7 +9,6 @@
 # its default has no compare-and-swap here (Debian's 4.1.4).
 # JSON: records {panel, line, ranks, unit, values: [operations a second]}.
 #   bench/compare/fetchadd.py [--build build] [--ranks 1,2,4,...] [--rounds 5] [--json FILE]
-import argparse
 import re
 import shutil
 import subprocess
@@ -17,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from budget import Budget, add_options
+from budget import Budget, parser_for
 from compare import HERE, PEERS, ROOT
 
 ROW = re.compile(r"^(hot|spread) (\d+) ([\d.]+)$", re.M)
@@ -43,12 +42,10 @@ def compile_all(folder, build):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Fetch-and-adds by number of processes.")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
+    parser = parser_for("Fetch-and-adds by number of processes.", 20)
     parser.add_argument("--ranks", default="1,2,4,8,16,32", help="numbers of processes")
     parser.add_argument("--quick", action="store_true", help="up to 4 processes")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
-    add_options(parser, 20)
     options = parser.parse_args()
     every = [int(n) for n in options.ranks.split(",") if not options.quick or int(n) <= 4]
     budget, found, failed = Budget(options), {}, {}

@@ -11,7 +11,6 @@
 # named, and a form that has failed is not run on more ranks; what it has printed counts. When
 # --budget is spent, larger jobs are left out.
 #   bench/compare/forms.py [--build build] [--ranks 2,4,8,16,32,64] [--rounds 3] [--json FILE]
-import argparse
 import os
 import shutil
 import subprocess
@@ -20,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 import series
-from budget import Budget, add_options
+from budget import Budget, parser_for
 from compare import HERE, PEERS, ROOT
 
 TREES = "broadcast=knomial,allreduce=doubling,exchange=pairwise"
@@ -74,11 +73,9 @@ def measure(forms, ranks, rounds, budget, failed):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Collectives in each form.")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
+    parser = parser_for("Collectives in each form.", 20)
     parser.add_argument("--ranks", default="2,4,8,16,32,64", help="numbers of ranks")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each form, in alternation")
-    add_options(parser, 20)
     options = parser.parse_args()
     budget, jobs, failed = Budget(options), [], set()
     with tempfile.TemporaryDirectory() as folder:

@@ -11,7 +11,6 @@
 # named.
 #   bench/compare/ft.py [--build build] [--ranks 2] [--class A] [--grid TYxTZ] [--rounds 5]
 #                       [--json FILE]
-import argparse
 import json
 import shutil
 import statistics
@@ -20,7 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from budget import Budget, add_options
+from budget import Budget, parser_for
 from compare import HERE, PEERS, ROOT
 
 FT = ROOT / "bench" / "apps" / "ft"
@@ -167,13 +166,11 @@ def run_here(options, budget):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="NAS FT on Tombolo and on MPI, one machine.")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
+    parser = parser_for("NAS FT on Tombolo and on MPI, one machine.", 120)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--class", dest="ft_class", default="A")
     parser.add_argument("--grid", help="process grid TYxTZ (default: ft's choice; FFTW: 1-D)")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
-    add_options(parser, 120)
     options = parser.parse_args()
     options.build = options.build.resolve()
     budget = Budget(options)  # compiling counts

@@ -11,12 +11,11 @@
 
 #include <mpi.h>
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TWO_SIDED, ONE_SIDED, WAYS, SENDS = 64, REFUSED = 2, LINE = 64 };
+enum { TWO_SIDED, ONE_SIDED, WAYS, SENDS = 64, LINE = 64 };
 
 const int job_way_count = WAYS;
 const struct job_way job_way_table[] = {
@@ -121,9 +120,9 @@ void job_barrier(struct job *job) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static double reduce(double value, MPI_Op op) {
+double job_reduce(double value, enum job_operator op) {
   double all = 0;
-  MPI_Allreduce(&value, &all, 1, MPI_DOUBLE, op, MPI_COMM_WORLD);
+  MPI_Allreduce(&value, &all, 1, MPI_DOUBLE, op == JOB_SUM ? MPI_SUM : MPI_MAX, MPI_COMM_WORLD);
   return all;
 }
 
@@ -134,16 +133,6 @@ int job_neighbours(void) {
   MPI_Comm_size(host, &count);
   MPI_Comm_free(&host);
   return count;
-}
-
-double job_sum(struct job *job, double value) {
-  (void)job;
-  return reduce(value, MPI_SUM);
-}
-
-double job_max(struct job *job, double value) {
-  (void)job;
-  return reduce(value, MPI_MAX);
 }
 
 void job_region(const char *name) {
@@ -164,16 +153,4 @@ _Noreturn void job_exit(struct job *job, int code) {
   }
   MPI_Finalize();
   exit(code);
-}
-
-_Noreturn void job_refuse(struct job *job, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  if (job->rank == 0) {
-    fprintf(stderr, "%s: ", job->program);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-  }
-  va_end(args);
-  job_exit(job, REFUSED);
 }

@@ -29,7 +29,7 @@ from pathlib import Path
 
 import apps
 import ft
-from budget import Budget, add_options
+from budget import Budget, parser_for
 from compare import HERE, ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "net"))
@@ -188,8 +188,7 @@ def compare_fair(options, budget):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Tombolo between hosts beside MPI over TCP.")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
+    parser = parser_for("Tombolo between hosts beside MPI over TCP.", 120)
     parser.add_argument("--loopback", action="store_true", help="this machine, no shared memory")
     parser.add_argument("--ft", action="store_true", help="NAS FT on four hosts")
     parser.add_argument("--apps", action="store_true", help="applications on four hosts")
@@ -201,7 +200,6 @@ def main():
     parser.add_argument("--grid", help="process grid TYxTZ with --ft (default: ft's choice)")
     parser.add_argument("--rate", default="1gbit", help="of the links")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
-    add_options(parser, 120)
     options = parser.parse_args()
     if not options.loopback:
         confine()

@@ -9,7 +9,6 @@
 # ops_loop.h says what each figure is; overlap.py measures overlap. All sides in alternation; a side
 # that is not installed, or not done within --timeout, is named; what it has printed counts.
 #   bench/compare/ops.py [--build build] [--far] [--rounds 3] [--json FILE]
-import argparse
 import re
 import shutil
 import subprocess
@@ -19,7 +18,7 @@ import time
 from pathlib import Path
 
 import series
-from budget import Budget, add_options
+from budget import Budget, parser_for
 from compare import HERE, PEERS, ROOT, processors
 
 FAR = {"openmpi": ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "osc", "pt2pt"]}
@@ -92,13 +91,11 @@ def pingpong(command, budget):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Single operations by size.")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
+    parser = parser_for("Single operations by size.", 30)
     parser.add_argument("--far", action="store_true", help="ranks that share no memory")
     parser.add_argument("--conduit", default="udp", help="of the far ranks: udp, ofi or mpi")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each side, in alternation")
-    add_options(parser, 30)
     options = parser.parse_args()
     environment = {}
     if options.far:

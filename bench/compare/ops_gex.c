@@ -181,12 +181,7 @@ int main(int argc, char **argv) {
   struct side s = {.rank = rank,
                    .few = ops_asked(argc, argv, "few"),
                    .overlap = ops_asked(argc, argv, "overlap"),
-                   .barrier = barrier,
-                   .prepare = prepare,
-                   .start = start,
-                   .complete = complete,
-                   .serve = serve,
-                   .bounce = bounce};
+                   OPS_CALLS};
   for (int op = 0; op < OPS; op++) s.has[op] = true;
   ops_main(&s);
   gasnet_exit(0);

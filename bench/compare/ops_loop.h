@@ -60,6 +60,11 @@ struct side {
   void (*bounce)(int op, int n, size_t bytes);  /* both: n round trips; not put and get */
 };
 
+/* The calls of a struct side, by functions of these names. */
+#define OPS_CALLS                                                                              \
+ .barrier = barrier, .prepare = prepare, .start = start, .complete = complete, .serve = serve, \
+ .bounce = bounce
+
 static double ops_now_us(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -144,12 +144,7 @@ int main(int argc, char **argv) {
                                  [OP_EXCHANGE] = true},
                          .few = ops_asked(argc, argv, "few"),
                          .overlap = ops_asked(argc, argv, "overlap"),
-                         .barrier = barrier,
-                         .prepare = prepare,
-                         .start = start,
-                         .complete = complete,
-                         .serve = serve,
-                         .bounce = bounce};
+                         OPS_CALLS};
   barrier();
   ops_main(&s);
   if (both) MPI_Win_unlock_all(window);

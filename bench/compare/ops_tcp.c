@@ -94,15 +94,7 @@ static void join(void) {
 
 int main(void) {
   join();
-  const struct side s = {.rank = rank,
-                         .has = {false, false, true},
-                         .few = true,
-                         .barrier = barrier,
-                         .prepare = prepare,
-                         .start = start,
-                         .complete = complete,
-                         .serve = serve,
-                         .bounce = bounce};
+  const struct side s = {.rank = rank, .has = {false, false, true}, .few = true, OPS_CALLS};
   ops_main(&s);
   if (rank == 0) (void)wait(NULL);
   return 0;

@@ -12,7 +12,6 @@
 # JSON: records {name, bytes, place, sides: {side: [median, least, most]}}.
 #   bench/compare/overlap.py [--build build] [--rounds 3] [--lab [--rate 1gbit]] [--quick]
 #                            [--json FILE]
-import argparse
 import functools
 import sys
 import tempfile
@@ -21,7 +20,7 @@ from pathlib import Path
 import net
 import ops
 import series
-from budget import Budget, add_options
+from budget import Budget, parser_for
 from compare import ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "net"))
@@ -86,13 +85,11 @@ def measure(sides, options, budget):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="The share of an operation that is hidden.")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
+    parser = parser_for("The share of an operation that is hidden.", 30)
     parser.add_argument("--rounds", type=int, default=3, help="runs of each side, in alternation")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions, without ofi")
     parser.add_argument("--lab", action="store_true", help="between two hosts")
     parser.add_argument("--rate", default="1gbit", help="of their links")
-    add_options(parser, 30)
     options = parser.parse_args()
     build = options.build.resolve()
     if options.lab:

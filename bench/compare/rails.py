@@ -10,7 +10,6 @@
 # JSON: rate: bytes/s of a link; records {panel, line, links, bytes, values: [bytes/s]}.
 #   bench/compare/rails.py [--build build] [--conduits udp,ofi] [--links 1,2,4] [--rate 1gbit]
 #                          [--mtu 9000] [--rounds 5] [--json FILE]
-import argparse
 import functools
 import re
 import statistics
@@ -19,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from budget import Budget, add_options
+from budget import Budget, parser_for
 from compare import HERE, ROOT
 from net import sweep
 
@@ -87,14 +86,12 @@ def show(found):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Puts and messages over one to four links.")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
+    parser = parser_for("Puts and messages over one to four links.", 60)
     parser.add_argument("--conduits", default="udp,ofi", help="of udp, ofi")
     parser.add_argument("--links", default="1,2,4", help="numbers of links")
     parser.add_argument("--rate", default="1gbit", help="of each link")
     parser.add_argument("--mtu", type=int, default=9000)
     parser.add_argument("--rounds", type=int, default=5)
-    add_options(parser, 60)
     options = parser.parse_args()
     options.build = options.build.resolve()
     confine()

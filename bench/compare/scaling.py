@@ -156,12 +156,16 @@ def c_rows(study, panel, side, ranks, command, suffix=""):
                   row["seconds"] * row["mflops"] * 1e6)
 
 
+def counts_of(study, iterations, ranks):
+    """How many iterations, whether ranks share processors, what starts each side."""
+    return (iterations[1 if study.options.quick else 0], ranks > len(os.sched_getaffinity(0)),
+            launchers(study.options, ranks))
+
+
 def run_c(study, problem, ranks, sides):
     """Every side of the program in C once."""
     panel, app, words, *iterations = problem
-    count = iterations[1 if study.options.quick else 0]
-    crowded = ranks > len(os.sched_getaffinity(0))
-    start = launchers(study.options, ranks)
+    count, crowded, start = counts_of(study, iterations, ranks)
     for side, (_, programs) in sides.items():
         if app not in programs:
             continue
@@ -196,9 +200,7 @@ def run_upc(study, problem, ranks):
 
 def run_fortran(study, problem, ranks, sides):
     panel, app, words, *iterations = problem
-    count = iterations[1 if study.options.quick else 0]
-    crowded = ranks > len(os.sched_getaffinity(0))
-    start = launchers(study.options, ranks)
+    count, crowded, start = counts_of(study, iterations, ranks)
     for side, (_, programs) in sides.items():
         peer = side != "tombolo"
         if peer and ranks == 1:

@@ -8,15 +8,13 @@
 # its computation. What is not done within --timeout is named; what it has printed counts.
 # JSON: records {operation, conduit, us: [medians], least: [tenth percentiles], stolen: [percent]}.
 #   bench/compare/silent.py [--build build] [--rounds 2] [--json FILE]
-import argparse
 import re
 import statistics
 import subprocess
 import sys
-from pathlib import Path
 
-from budget import Budget, add_options
-from compare import ROOT, processors
+from budget import Budget, parser_for
+from compare import processors
 
 TIME = re.compile(r"^silent (.+?) +median +([\d.]+) us, p10 +([\d.]+) us", re.M)
 STOLEN = re.compile(r"^stolen (.+?) +median +([\d.]+) %$", re.M)
@@ -24,10 +22,8 @@ CONDUITS, TURNS = ("udp", "ofi", "mpi"), 1
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Operations whose target makes no call.")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
+    parser = parser_for("Operations whose target makes no call.", 60)
     parser.add_argument("--rounds", type=int, default=2, help="runs of each conduit")
-    add_options(parser, 60)
     options = parser.parse_args()
     build, budget, found = options.build.resolve(), Budget(options), {}
     command = [build / "bin/tombolo", "run", *(["--bind"] if processors(2) else []), "-n", 2,

@@ -10,7 +10,6 @@
 # asked for more. start.py is the same between hosts.
 # JSON: records {panel: "start" or "memory", line, ranks, unit, values}.
 #   bench/compare/starts.py [--build build] [--ranks 1,2,4,...,1024] [--rounds 3] [--json FILE]
-import argparse
 import re
 import shutil
 import statistics
@@ -20,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from budget import Budget, add_options
+from budget import Budget, parser_for
 from compare import HERE, PEERS, ROOT
 from start import compile_floor, compile_job
 
@@ -91,12 +90,10 @@ def measure(sides, options, budget):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Time of a whole job by number of ranks.")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
+    parser = parser_for("Time of a whole job by number of ranks.", 20)
     parser.add_argument("--ranks", default="1,2,4,8,16,32,64,128,256,512,1024",
                         help="numbers of ranks")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each side, in alternation")
-    add_options(parser, 20)
     options = parser.parse_args()
     budget = Budget(options)
     with tempfile.TemporaryDirectory() as folder:

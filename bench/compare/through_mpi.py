@@ -7,7 +7,6 @@
 # pretended hosts. Prints the medians and the ratios: a short request and its reply beside a
 # ping-pong of 16 bytes (target: at most 1.5), a put of 1 MiB beside a synchronous send.
 #   bench/compare/through_mpi.py [--build build] [--rounds 3] [--timeout S]
-import argparse
 import shutil
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 import series
-from budget import Budget, add_options
+from budget import Budget, parser_for
 from compare import PEERS, ROOT
 
 PAIRS = (("am_rtt", "mpi_rtt", 16, 1.5), ("put", "mpi_send", 1 << 20, None))
@@ -43,10 +42,8 @@ def show(name, rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="The conduit mpi beside MPI.")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
+    parser = parser_for("The conduit mpi beside MPI.", 60)
     parser.add_argument("--rounds", type=int, default=3)
-    add_options(parser, 60)
     options = parser.parse_args()
     budget = Budget(options)
     environment = {"TOMBOLO_CONDUIT": "mpi", "TOMBOLO_PLACES": "2"}

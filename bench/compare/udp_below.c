@@ -13,6 +13,8 @@
  * together; XDP's program is attached during its rounds only.
  */
 #define _GNU_SOURCE
+#include "uring.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/bpf.h>
@@ -64,10 +66,8 @@ struct xsk {
 };
 
 struct uring {
-  int fd, armed;
-  unsigned *sq_tail, *sq_mask, *sq_array, *cq_head, *cq_tail, *cq_mask;
-  struct io_uring_sqe *sqes;
-  struct io_uring_cqe *cqes;
+  struct rings rings;
+  int armed;
   struct io_uring_buf_ring *buffers;
   char *memory;
   uint16_t tail;
@@ -222,26 +222,14 @@ static void xdp_receive(struct xsk *x) {
 /* ---- io_uring */
 
 static void uring_open(struct uring *r) {
-  struct io_uring_params p = {.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN};
-  must(r->fd = (int)syscall(SYS_io_uring_setup, RING, &p), "io_uring");
-  const int how = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_POPULATE;
-  char *const s = mmap(NULL, p.sq_off.array + p.sq_entries * sizeof(unsigned), how, flags, r->fd,
-                       IORING_OFF_SQ_RING);
-  char *const c = mmap(NULL, p.cq_off.cqes + p.cq_entries * sizeof(struct io_uring_cqe), how, flags,
-                       r->fd, IORING_OFF_CQ_RING);
-  r->sqes = mmap(NULL, p.sq_entries * sizeof *r->sqes, how, flags, r->fd, IORING_OFF_SQES);
-  r->sq_tail = (unsigned *)(void *)(s + p.sq_off.tail);
-  r->sq_mask = (unsigned *)(void *)(s + p.sq_off.ring_mask);
-  r->sq_array = (unsigned *)(void *)(s + p.sq_off.array);
-  r->cq_head = (unsigned *)(void *)(c + p.cq_off.head);
-  r->cq_tail = (unsigned *)(void *)(c + p.cq_off.tail);
-  r->cq_mask = (unsigned *)(void *)(c + p.cq_off.ring_mask);
-  r->cqes = (struct io_uring_cqe *)(void *)(c + p.cq_off.cqes);
+  must(rings_open(&r->rings, RING, IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN),
+       "io_uring");
+  const int how = PROT_READ | PROT_WRITE;
   r->buffers = mmap(NULL, 4096, how, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   r->memory = calloc(RING, FRAME);
   if (!r->memory) exit(2);
   const struct io_uring_buf_reg reg = {.ring_addr = (uintptr_t)r->buffers, .ring_entries = RING};
-  must(syscall(SYS_io_uring_register, r->fd, IORING_REGISTER_PBUF_RING, &reg, 1),
+  must(syscall(SYS_io_uring_register, r->rings.fd, IORING_REGISTER_PBUF_RING, &reg, 1),
        "buffers of io_uring");
 }
 
@@ -252,10 +240,10 @@ static void uring_give(struct uring *r, uint16_t id) {
 }
 
 static void uring_add(struct uring *r, const struct io_uring_sqe *sqe) {
-  const unsigned tail = *r->sq_tail, at = tail & *r->sq_mask;
-  r->sqes[at] = *sqe;
-  r->sq_array[at] = at;
-  __atomic_store_n(r->sq_tail, tail + 1, __ATOMIC_RELEASE);
+  const unsigned tail = *r->rings.sq_tail, at = tail & *r->rings.sq_mask;
+  r->rings.sqes[at] = *sqe;
+  r->rings.sq_array[at] = at;
+  __atomic_store_n(r->rings.sq_tail, tail + 1, __ATOMIC_RELEASE);
 }
 
 /* Submit what was added, then look until something has been received. */
@@ -281,12 +269,13 @@ static void uring_trip(struct side *s, int sends, int receives) {
   }
   do {
     calls++;
-    must(syscall(SYS_io_uring_enter, r->fd, adds, 0, IORING_ENTER_GETEVENTS, NULL, 0), "io_uring");
+    must(syscall(SYS_io_uring_enter, r->rings.fd, adds, 0, IORING_ENTER_GETEVENTS, NULL, 0),
+         "io_uring");
     adds = 0;
-    const unsigned head = *r->cq_head;
-    if (!receives || __atomic_load_n(r->cq_tail, __ATOMIC_ACQUIRE) == head) continue;
-    const struct io_uring_cqe cqe = r->cqes[head & *r->cq_mask];
-    __atomic_store_n(r->cq_head, head + 1, __ATOMIC_RELEASE);
+    const unsigned head = *r->rings.cq_head;
+    if (!receives || __atomic_load_n(r->rings.cq_tail, __ATOMIC_ACQUIRE) == head) continue;
+    const struct io_uring_cqe cqe = r->rings.cqes[head & *r->rings.cq_mask];
+    __atomic_store_n(r->rings.cq_head, head + 1, __ATOMIC_RELEASE);
     if (cqe.flags & IORING_CQE_F_BUFFER) uring_give(r, (uint16_t)(cqe.flags >> 16));
     if (!(cqe.flags & IORING_CQE_F_MORE)) r->armed = 0;
     receives = 0;
@@ -395,8 +384,8 @@ static double run(struct side *s, int way) {
   }
   if (way == URING) { /* the receive would take what other ways wait for */
     uring_add(&s->uring, &(struct io_uring_sqe){.opcode = IORING_OP_ASYNC_CANCEL, .addr = 1});
-    syscall(SYS_io_uring_enter, s->uring.fd, 1, 2, IORING_ENTER_GETEVENTS, NULL, 0);
-    *s->uring.cq_head = *s->uring.cq_tail;
+    syscall(SYS_io_uring_enter, s->uring.rings.fd, 1, 2, IORING_ENTER_GETEVENTS, NULL, 0);
+    *s->uring.rings.cq_head = *s->uring.rings.cq_tail;
     s->uring.armed = 0;
   }
   return mean;

@@ -12,6 +12,8 @@
  * Also prints which calls the kernel permits. Invariant: both sides change the way together.
  */
 #define _GNU_SOURCE
+#include "uring.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/io_uring.h>
@@ -43,17 +45,10 @@ enum {
 static const char *const names[WAYS] = {"poll",  "connected", "busy",
                                         "block", "uring",     "uring-sleep"};
 
-struct ring {
-  int fd;
-  unsigned *sq_tail, *sq_mask, *sq_array, *cq_head, *cq_tail, *cq_mask;
-  struct io_uring_sqe *sqes;
-  struct io_uring_cqe *cqes;
-};
-
 struct side {
   int loose, joined; /* sockets: unconnected, connected */
   struct sockaddr_in peer;
-  struct ring ring;
+  struct rings ring;
   char data[BYTES];
 };
 
@@ -63,30 +58,7 @@ static double now_ns(void) {
   return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-static int ring_open(struct ring *r) {
-  struct io_uring_params p;
-  memset(&p, 0, sizeof p);
-  r->fd = (int)syscall(SYS_io_uring_setup, ENTRIES, &p);
-  if (r->fd < 0) return -errno;
-  const size_t sq = p.sq_off.array + p.sq_entries * sizeof(unsigned);
-  const size_t cq = p.cq_off.cqes + p.cq_entries * sizeof(struct io_uring_cqe);
-  const size_t sqes = p.sq_entries * sizeof(struct io_uring_sqe);
-  const int how = PROT_READ | PROT_WRITE;
-  char *s = mmap(NULL, sq, how, MAP_SHARED | MAP_POPULATE, r->fd, IORING_OFF_SQ_RING);
-  char *c = mmap(NULL, cq, how, MAP_SHARED | MAP_POPULATE, r->fd, IORING_OFF_CQ_RING);
-  r->sqes = mmap(NULL, sqes, how, MAP_SHARED | MAP_POPULATE, r->fd, IORING_OFF_SQES);
-  if (s == MAP_FAILED || c == MAP_FAILED || (void *)r->sqes == MAP_FAILED) return -errno;
-  r->sq_tail = (unsigned *)(void *)(s + p.sq_off.tail);
-  r->sq_mask = (unsigned *)(void *)(s + p.sq_off.ring_mask);
-  r->sq_array = (unsigned *)(void *)(s + p.sq_off.array);
-  r->cq_head = (unsigned *)(void *)(c + p.cq_off.head);
-  r->cq_tail = (unsigned *)(void *)(c + p.cq_off.tail);
-  r->cq_mask = (unsigned *)(void *)(c + p.cq_off.ring_mask);
-  r->cqes = (struct io_uring_cqe *)(void *)(c + p.cq_off.cqes);
-  return 0;
-}
-
-static void ring_add(struct ring *r, int op, int fd, void *data, int link) {
+static void ring_add(struct rings *r, int op, int fd, void *data, int link) {
   const unsigned tail = *r->sq_tail, at = tail & *r->sq_mask;
   r->sqes[at] = (struct io_uring_sqe){.opcode = (uint8_t)op,
                                       .flags = link ? IOSQE_IO_LINK : 0,
@@ -99,7 +71,7 @@ static void ring_add(struct ring *r, int op, int fd, void *data, int link) {
 
 /* Submit `count` entries and wait for their ends: asleep in the kernel, or in a busy loop of
  * calls, without which this kernel completes nothing before the next tick. */
-static void ring_run(struct ring *r, unsigned count, int sleeps) {
+static void ring_run(struct rings *r, unsigned count, int sleeps) {
   const unsigned waits = sleeps ? count : 0, flags = sleeps ? IORING_ENTER_GETEVENTS : 0;
   if (syscall(SYS_io_uring_enter, r->fd, count, waits, flags, NULL, 0) < 0) exit(2);
   while (__atomic_load_n(r->cq_tail, __ATOMIC_ACQUIRE) - *r->cq_head < count)
@@ -200,7 +172,7 @@ int main(int argc, char **argv) {
   CPU_ZERO(&one);
   CPU_SET(me, &one);
   (void)sched_setaffinity(0, sizeof one, &one);
-  const int rc = ring_open(&side[me].ring), ways = rc ? URING : WAYS;
+  const int rc = rings_open(&side[me].ring, ENTRIES, 0), ways = rc ? URING : WAYS;
   if (!me) printf("io_uring: %s\n", rc ? strerror(-rc) : "permitted");
   for (int r = 0; r < rounds; r++)
     for (int w = 0; w < ways; w++) run(&side[me], w, !me, &mean[w * rounds + r]);

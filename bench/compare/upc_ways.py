@@ -8,7 +8,6 @@
 # over loopback. What is not installed or not done in its time is named.
 # JSON: records {name, bytes, place, sides: {side: [median, least, most]}}.
 #   bench/compare/upc_ways.py [--build build] [--rounds 3] [--json FILE]
-import argparse
 import subprocess
 import sys
 import tempfile
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import ops
 import series
-from budget import Budget, add_options
+from budget import Budget, parser_for
 from compare import ROOT, processors
 
 PLACES = {"smp: shared memory": {},
@@ -44,10 +43,8 @@ def compile_all(folder, build, far):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Ways of UPC to hand over data.")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
+    parser = parser_for("Ways of UPC to hand over data.", 20)
     parser.add_argument("--rounds", type=int, default=3, help="runs of each side, in alternation")
-    add_options(parser, 20)
     options = parser.parse_args()
     budget, rows = Budget(options), {place: {} for place in PLACES}
     records = []

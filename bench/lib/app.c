@@ -345,3 +345,15 @@ void app_report(struct job *job, const struct app_options *options,
   }
   fflush(stdout);
 }
+
+_Noreturn void job_refuse(struct job *job, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  if (job->rank == 0) {
+    fprintf(stderr, "%s: ", job->program);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+  }
+  va_end(args);
+  job_exit(job, JOB_REFUSED);
+}

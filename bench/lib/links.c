@@ -13,13 +13,12 @@
 #include <gasnetex.h>
 #include <gasnetex_ext.h>
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { AM_TELL = GEX_AM_INDEX_BASE, LINE = 64, REFUSED = 2 };
+enum { AM_TELL = GEX_AM_INDEX_BASE, LINE = 64 };
 enum { BARRIER, PAIRWISE, FLAG, SIGNAL, SEMAPHORE, TAGGED, WAYS };
 
 const int job_way_count = WAYS;
@@ -237,21 +236,11 @@ int job_neighbours(void) {
   return (int)count;
 }
 
-static double reduce(double value, gex_OP_t op) {
+double job_reduce(double value, enum job_operator op) {
   double all = 0;
-  gex_Event_Wait(gex_Coll_ReduceToAllNB(self.tm, &all, &value, GEX_DT_DBL, sizeof value, 1, op,
-                                        NULL, NULL, 0));
+  gex_Event_Wait(gex_Coll_ReduceToAllNB(self.tm, &all, &value, GEX_DT_DBL, sizeof value, 1,
+                                        op == JOB_SUM ? GEX_OP_ADD : GEX_OP_MAX, NULL, NULL, 0));
   return all;
-}
-
-double job_sum(struct job *job, double value) {
-  (void)job;
-  return reduce(value, GEX_OP_ADD);
-}
-
-double job_max(struct job *job, double value) {
-  (void)job;
-  return reduce(value, GEX_OP_MAX);
 }
 
 void job_region(const char *name) {
@@ -273,16 +262,4 @@ _Noreturn void job_exit(struct job *job, int code) {
   job_barrier(job);
   gasnet_exit(code);
   abort();
-}
-
-_Noreturn void job_refuse(struct job *job, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  if (job->rank == 0) {
-    fprintf(stderr, "%s: ", job->program);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-  }
-  va_end(args);
-  job_exit(job, REFUSED);
 }

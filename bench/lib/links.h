@@ -87,8 +87,16 @@ void job_barrier(struct job *job);
 int job_neighbours(void);
 
 /* Sum and largest value over all ranks, on all of them. */
-double job_sum(struct job *job, double value);
-double job_max(struct job *job, double value);
+enum job_operator { JOB_SUM, JOB_MAX };
+double job_reduce(double value, enum job_operator op);
+static inline double job_sum(struct job *job, double value) {
+  (void)job;
+  return job_reduce(value, JOB_SUM);
+}
+static inline double job_max(struct job *job, double value) {
+  (void)job;
+  return job_reduce(value, JOB_MAX);
+}
 
 /* Seconds since some moment. */
 double job_now(void);
@@ -99,6 +107,7 @@ void job_region(const char *name);
 void job_region_end(void);
 
 /* Say on rank 0 why, and end the job with code 2; all ranks call. */
+enum { JOB_REFUSED = 2 }; /* exit code */
 _Noreturn void job_refuse(struct job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -4,16 +4,6 @@
 # C++ library for musl here, so that the C++ compiler is that of glibc, for programs of the build
 # alone: scripts/musl.sh switches all parts off that need one. docs/PROCESSORS.md says what works.
 set(CMAKE_C_COMPILER musl-gcc)
-set(TMB_CROSS_CACHE "$ENV{XDG_CACHE_HOME}")
-if(NOT TMB_CROSS_CACHE)
-  set(TMB_CROSS_CACHE "$ENV{HOME}/.cache")
-endif()
-set(TMB_CROSS_ROOT "${TMB_CROSS_CACHE}/tombolo/cross/musl")
+set(TMB_CROSS_TARGET musl)
+include("${CMAKE_CURRENT_LIST_DIR}/cross_root.cmake")
 set(CMAKE_C_FLAGS_INIT "-isystem ${TMB_CROSS_ROOT}/kernel")
-set(CMAKE_FIND_ROOT_PATH "${TMB_CROSS_ROOT}")
-set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
-set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
-set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
-set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-set(ENV{PKG_CONFIG_LIBDIR} "${TMB_CROSS_ROOT}/lib/pkgconfig")
-set(ENV{PKG_CONFIG_PATH} "")
