@@ -45,7 +45,7 @@ static void body(int id) {
     gex_Rank_t who = victim;
     met = job.rank != victim && gexx_Lost_Take(&who) == GEXX_ERR_LOST;
     CHECK_EQ(who, victim);
-    if (!CHECK(now_s() < until)) break;
+    if (!CHECK_CMP(now_s(), <, until)) break;
   }
   threads_meet();
   CHECK(there_and_back(neighbour(), id, piece, back));

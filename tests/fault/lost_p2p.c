@@ -216,7 +216,7 @@ static void credits(void) {
   int lost = 0;
   for (uint64_t i = 0; i < stats.gexx_credits + 10; i++)
     lost += gexx_RMA_PutNotify(job.tm, loss_victim, NULL, NULL, 0, 9, 0) == GEXX_ERR_LOST;
-  CHECK(lost >= 10);
+  CHECK_CMP(lost, >=, 10);
   LOSS_EXPECT(loss_victim);
   loss_await(loss_victim, 0);
 }
@@ -333,7 +333,7 @@ static void full(void) {
                                   0, 0);
   }
   LOSS_EXPECT(loss_victim);
-  CHECK(gexx_Lost_QueryDropped() > 0);
+  CHECK_CMP(gexx_Lost_QueryDropped(), >, 0);
   loss_await(loss_victim, 0);
   const uint64_t dropped = gexx_Lost_QueryDropped();
   CHECK_EQ(gex_AM_RequestShort1(job.tm, loss_victim, SHORT_INDEX, 0, 0), 0);
@@ -358,7 +358,7 @@ static void reply(void) {
     loss_die(loss_how);
   }
   loss_await(loss_victim, 0);
-  CHECK(got[loss_victim] > 0);
+  CHECK_CMP(got[loss_victim], >, 0);
   loss_meet();
 }
 
@@ -396,7 +396,7 @@ static void atomics(void) {
   gex_Event_Wait(
       gex_AD_OpNB_U64(ad, &before, loss_victim, job.peer[loss_victim], GEX_OP_FADD, 1, 0, 0));
   LOSS_EXPECT(loss_victim);
-  if (job.mapped) CHECK(before >= 50);
+  if (job.mapped) CHECK_CMP(before, >=, 50);
   CHECK_EQ(gex_AD_OpNBI_U64(ad, NULL, loss_victim, job.peer[loss_victim], GEX_OP_ADD, 1, 0, 0), 0);
   gex_NBI_Wait(GEX_EC_ALL, 0);
   LOSS_EXPECT(loss_victim);

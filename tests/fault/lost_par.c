@@ -50,7 +50,7 @@ static void body(int id) {
     gex_Rank_t who = victim;
     met = job.rank != victim && gexx_Lost_Take(&who) == GEXX_ERR_LOST;
     CHECK_EQ(who, victim);
-    if (!CHECK(now_s() < until)) return;
+    if (!CHECK_CMP(now_s(), <, until)) return;
   }
   CHECK_EQ(gexx_Peer_Query(victim), GEXX_PEER_FAILED);
   CHECK_EQ(gex_RMA_PutBlockingVal(job.tm, victim, job.peer[victim], 1, 8, 0), GEXX_ERR_LOST);

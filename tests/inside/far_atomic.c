@@ -86,7 +86,7 @@ static void together(gex_AD_t ad) {
     for (gex_Rank_t r = 0; r < job.size; r++) {
       gex_Event_Wait(gex_AD_OpNB_U64(ad, &old, r, word_of(r), GEX_OP_FADD, 5, 0, 0));
       gex_Event_Wait(gex_AD_OpNB_U64(ad, &old, r, word_of(r), GEX_OP_FSUB, 2, 0, 0));
-      CHECK(old >= 5);
+      CHECK_CMP(old, >=, 5);
       CHECK_EQ(gex_AD_OpNBI_U64(ad, NULL, r, word_of(r), GEX_OP_ADD, 1, 0, 0), 0);
     }
   gex_NBI_Wait(GEX_EC_ALL, 0);
@@ -103,7 +103,8 @@ static void immediate(gex_AD_t ad) {
   const unsigned before = refused;
   CHECK(gex_AD_OpNB_U64(ad, &old, far, word_of(far), GEX_OP_FADD, 1, 0, GEX_FLAG_IMMEDIATE) ==
         GEX_EVENT_NO_OP);
-  CHECK(gex_AD_OpNBI_U64(ad, &old, far, word_of(far), GEX_OP_FADD, 1, 0, GEX_FLAG_IMMEDIATE) != 0);
+  CHECK_CMP(gex_AD_OpNBI_U64(ad, &old, far, word_of(far), GEX_OP_FADD, 1, 0, GEX_FLAG_IMMEDIATE),
+            !=, 0);
   CHECK_EQ(refused, before + 2);
   no_room = false;
 }

@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
     for (int k = 0; k < live; k++) destroy(tm[k], i % 4);
   }
   const struct tmb_team_stats s = settled();
-  CHECK(s.made >= CYCLES);
+  CHECK_CMP(s.made, >=, CYCLES);
   CHECK_EQ(s.freed, s.made);
   CHECK_EQ(s.bytes, 0);
   CHECK_EQ(s.parked, 0);

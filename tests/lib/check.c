@@ -80,6 +80,11 @@ int check_eq(const char *file, int line, const char *text, long long got, long l
   return got == want;
 }
 
+int check_cmp(const char *file, int line, const char *text, long double left, long double right) {
+  check_fail(file, line, "%s: %.20Lg and %.20Lg", text, left, right);
+  return 0;
+}
+
 int check_ptr(const char *file, int line, const char *text, const void *got, const void *want) {
   if (got == want)
     check_count(1);

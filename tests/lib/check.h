@@ -40,6 +40,7 @@ void check_abandon(void);
 /* Bodies of the macros; return whether the check passed. */
 int check_true(const char *file, int line, const char *text, int passed);
 int check_eq(const char *file, int line, const char *text, long long got, long long want);
+int check_cmp(const char *file, int line, const char *text, long double left, long double right);
 int check_ptr(const char *file, int line, const char *text, const void *got, const void *want);
 int check_str(const char *file, int line, const char *text, const char *got, const char *want);
 int check_bytes(const char *file, int line, const void *buf, size_t nbytes, uint64_t seed);
@@ -47,6 +48,12 @@ int check_bytes(const char *file, int line, const void *buf, size_t nbytes, uint
 #define CHECK(cond) check_true(__FILE__, __LINE__, #cond, !!(cond))
 #define CHECK_EQ(got, want) \
  check_eq(__FILE__, __LINE__, #got " == " #want, (long long)(got), (long long)(want))
+/* A comparison of numbers: CHECK_CMP(count, <=, limit). Prints both when it does not hold; they are
+ * evaluated again for that. */
+#define CHECK_CMP(left, op, right)                                                               \
+ ((left)op(right) ? check_true(__FILE__, __LINE__, "", 1)                                        \
+                  : check_cmp(__FILE__, __LINE__, #left " " #op " " #right, (long double)(left), \
+                              (long double)(right)))
 #define CHECK_PTR(got, want)      check_ptr(__FILE__, __LINE__, #got " == " #want, (got), (want))
 #define CHECK_STR(got, want)      check_str(__FILE__, __LINE__, #got " == " #want, (got), (want))
 /* The n bytes at buf are those that pattern_fill(buf, n, seed) writes. */

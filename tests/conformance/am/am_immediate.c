@@ -102,7 +102,7 @@ static void self_only(int kind) {
   uint32_t accepted = 0;
   for (int i = 0; i < 100000; i++)
     if (inject(job.rank, kind, accepted) == 0) accepted++;
-  CHECK(accepted > 0);
+  CHECK_CMP(accepted, >, 0);
   GASNET_BLOCKUNTIL(received[kind] >= accepted);
   announced[kind] = accepted;
 }
@@ -115,7 +115,7 @@ static void works_again(int kind) {
     gasnet_AMPoll();
     tries++;
   }
-  CHECK(tries < 10000000);
+  CHECK_CMP(tries, <, 10000000);
   const uint64_t want = announced[kind] + 1;
   GASNET_BLOCKUNTIL(received[kind] >= want);
 }

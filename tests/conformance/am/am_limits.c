@@ -48,10 +48,10 @@ static void check_one(int kind, gex_Rank_t r, const gex_Event_t *lc, int flag) {
   size_t before = SIZE_MAX;
   for (unsigned n = 0; n < NARGS; n++) {
     const size_t max = ask(kind, job.tm, r, lc, least[flag], n);
-    CHECK(max >= 512);
-    CHECK(max <= before);
-    CHECK(lub[kind] >= 512);
-    if (flag == 0) CHECK(max >= lub[kind]);
+    CHECK_CMP(max, >=, 512);
+    CHECK_CMP(max, <=, before);
+    CHECK_CMP(lub[kind], >=, 512);
+    if (flag == 0) CHECK_CMP(max, >=, lub[kind]);
     CHECK_EQ(ask(kind, gex_TM_Pair(job.ep, 0), r, lc, least[flag], n), max);
     CHECK_EQ(ask(kind, job.tm, r, lc, least[flag], n), max);
     before = max;

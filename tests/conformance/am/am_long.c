@@ -40,7 +40,7 @@ static void on_request(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t
   landed(from, (char *)buf, nbytes, id, 0);
   requests++;
   pattern_fill(out, nbytes, job_seed(job.rank, from, id, 1));
-  CHECK(gex_Token_MaxReplyLong(token, GEX_EVENT_NOW, 0, 2) >= 512);
+  CHECK_CMP(gex_Token_MaxReplyLong(token, GEX_EVENT_NOW, 0, 2), >=, 512);
   CHECK_EQ(gex_AM_ReplyLong2(token, reply_index, out, nbytes,
                              area(from, job.rank, 1) + MARGIN + id % 13, GEX_EVENT_NOW, 0, id,
                              want),
@@ -71,7 +71,7 @@ static void on_zero(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t lo
 static void send_one(gex_Rank_t to, size_t nbytes, int id, int lc) {
   gex_Event_t ev = GEX_EVENT_NO_OP;
   gex_Event_t *const opts[LCS] = {GEX_EVENT_NOW, &ev, GEX_EVENT_GROUP};
-  CHECK(gex_AM_MaxRequestLong(job.tm, to, opts[lc], 0, 2) >= nbytes);
+  CHECK_CMP(gex_AM_MaxRequestLong(job.tm, to, opts[lc], 0, 2), >=, nbytes);
   char *src = room + (id * 5) % 16;
   pattern_fill(src, nbytes, job_seed(job.rank, to, id, 0));
   CHECK_EQ(gex_AM_RequestLong2(job.tm, to, request_index, src, nbytes,

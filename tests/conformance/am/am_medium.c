@@ -45,7 +45,7 @@ static void on_request(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t
   CHECK_BYTES(buf, nbytes, job_seed(from, job.rank, id, 0));
   requests++;
   size_t room = gex_Token_MaxReplyMedium(token, GEX_EVENT_NOW, 0, 2);
-  CHECK(room >= 512);
+  CHECK_CMP(room, >=, 512);
   if (room > nbytes) room = nbytes;
   char *out = (char *)malloc(nbytes + 1);
   if (!out) check_abandon();

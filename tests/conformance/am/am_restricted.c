@@ -51,8 +51,8 @@ static void ask_everything(void) {
   CHECK_EQ(gex_TM_QueryRank(job.tm), job.rank);
   CHECK_EQ(gex_TM_QuerySize(job.tm), job.size);
   CHECK_PTR(gex_TM_Pair(job.ep, 0), gex_TM_Pair(job.ep, 0));
-  CHECK(gex_AM_MaxRequestMedium(job.tm, 0, GEX_EVENT_NOW, 0, 0) >= gex_AM_LUBRequestMedium());
-  CHECK(gex_AM_MaxReplyLong(job.tm, 0, GEX_EVENT_NOW, 0, 16) >= gex_AM_LUBReplyLong());
+  CHECK_CMP(gex_AM_MaxRequestMedium(job.tm, 0, GEX_EVENT_NOW, 0, 0), >=, gex_AM_LUBRequestMedium());
+  CHECK_CMP(gex_AM_MaxReplyLong(job.tm, 0, GEX_EVENT_NOW, 0, 16), >=, gex_AM_LUBReplyLong());
   uintptr_t bytes = 0;
   CHECK_PTR(gex_EP_QueryBoundSegmentNB(job.tm, job.rank, NULL, NULL, &bytes, GEX_FLAG_IMMEDIATE),
             GEX_EVENT_INVALID);

@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
   link_i = job_handler((gex_AM_Fn_t)on_link, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0);
   job_barrier();
   gex_AM_RequestShort0(job.tm, job.rank, link_i, 0);
-  CHECK(links >= 1);
+  CHECK_CMP(links, >=, 1);
   GASNET_BLOCKUNTIL(links == LINKS);
   CHECK_EQ(depth_most, 1);
   return job_finish();

@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
   CHECK_STR(gex_Client_QueryName(job.client), name);
   const size_t length = strlen(name);
   name[0] = '#';
-  CHECK(gex_Client_QueryName(job.client)[0] != '#');
-  CHECK(strlen(gex_Client_QueryName(job.client)) == length);
+  CHECK_CMP(gex_Client_QueryName(job.client)[0], !=, '#');
+  CHECK_CMP(strlen(gex_Client_QueryName(job.client)), ==, length);
   return job_finish();
 }

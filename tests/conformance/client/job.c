@@ -76,8 +76,8 @@ static void check_set(gex_RankInfo_t *info, gex_Rank_t count, gex_Rank_t mine) {
   REQUIRE(count >= 1 && count <= job.size && mine < count);
   CHECK_EQ(info[mine].gex_jobrank, job.rank);
   for (gex_Rank_t i = 0; i < count; i++) {
-    CHECK(info[i].gex_jobrank < job.size);
-    if (i) CHECK(info[i - 1].gex_jobrank < info[i].gex_jobrank);
+    CHECK_CMP(info[i].gex_jobrank, <, job.size);
+    if (i) CHECK_CMP(info[i - 1].gex_jobrank, <, info[i].gex_jobrank);
   }
 }
 
@@ -88,7 +88,7 @@ static void check_placement(void) {
   check_set(info, count, mine);
   gex_System_QueryHostInfo(&host, &hosts, &host_mine);
   check_set(host, hosts, host_mine);
-  CHECK(count <= hosts);
+  CHECK_CMP(count, <=, hosts);
   gex_System_QueryNbrhdInfo(&again, NULL, NULL);
   CHECK_PTR(again, info);
   gex_System_QueryNbrhdInfo(NULL, NULL, NULL);

@@ -37,7 +37,7 @@ static void check_barriers(void) {
   CHECK_EQ(id, 42);
   gasnet_barrier_notify((int)job.rank, GASNET_BARRIERFLAG_ANONYMOUS);
   CHECK_EQ(gasnet_barrier_wait((int)job.rank, GASNET_BARRIERFLAG_ANONYMOUS), GASNET_OK);
-  CHECK(gasnet_barrier_result(&id) != 0);
+  CHECK_CMP(gasnet_barrier_result(&id), !=, 0);
   const int named = (int)job.rank % 2;
   gasnet_barrier_notify(named, 0);
   int rc;

@@ -109,7 +109,7 @@ static void bits(void) {
   for (int i = 0; i < 3; i++) {
     gex_Event_Wait(
         gex_Coll_ReduceToAllNB(job.tm, &all[i], &mine, GEX_DT_U64, 8, 1, ops[i], NULL, NULL, 0));
-    CHECK(all[i] == want[i]);
+    CHECK_CMP(all[i], ==, want[i]);
   }
 }
 
@@ -127,8 +127,8 @@ static void same_bits(void) {
     both[1] = ~sum;
     gex_Event_Wait(
         gex_Coll_ReduceToAllNB(job.tm, seen, both, GEX_DT_U64, 8, 2, GEX_OP_MAX, NULL, NULL, 0));
-    CHECK(seen[0] == sum);
-    CHECK(seen[1] == ~sum);
+    CHECK_CMP(seen[0], ==, sum);
+    CHECK_CMP(seen[1], ==, ~sum);
   }
 }
 
@@ -150,8 +150,8 @@ static void many(void) {
     for (unsigned i = 0; i < MANY; i++) {
       uint64_t sum = 0;
       for (gex_Rank_t r = 0; r < job.size; r++) sum += mix64(r + i * 1000 + (unsigned)round);
-      CHECK(sums[i] == sum);
-      CHECK(out[i] == mix64(i % job.size + i * 1000 + (unsigned)round));
+      CHECK_CMP(sums[i], ==, sum);
+      CHECK_CMP(out[i], ==, mix64(i % job.size + i * 1000 + (unsigned)round));
     }
   }
 }

@@ -144,7 +144,7 @@ static void tuner(void) {
   gasnet_coll_dumpProfile(name, team);
   gasnet_coll_set_tree_kind(team, 0, 2, GASNET_COLL_BROADCAST_OP);
   gasnet_coll_set_dissem_limit(team, 100, GASNET_COLL_EXCHANGE_OP);
-  CHECK(gasnet_coll_get_num_tree_classes(team, GASNET_COLL_GATHER_OP) >= 0);
+  CHECK_CMP(gasnet_coll_get_num_tree_classes(team, GASNET_COLL_GATHER_OP), >=, 0);
 }
 
 static void on_team(gasnet_team_handle_t tm) {

@@ -73,10 +73,10 @@ static void tell(gex_Rank_t to, unsigned done) {
 /* Serves messages while others run ahead: neither memory nor they go beyond the limit. */
 static void watch_ahead(const char *what, size_t bytes, uint64_t limit) {
   const uint64_t growth = watch(limit);
-  if (!CHECK(growth <= limit))
+  if (!CHECK_CMP(growth, <=, limit))
     fprintf(stderr, "%s of %zu bytes: %llu bytes kept, at most %llu are allowed\n", what, bytes,
             (unsigned long long)growth, (unsigned long long)limit);
-  CHECK(progress <= AHEAD_MAX);
+  CHECK_CMP(progress, <=, AHEAD_MAX);
 }
 
 /* The root of broadcasts runs ahead of all others. */
@@ -137,7 +137,7 @@ static void in_flight(void) {
       if (out[i] != i + (i % 3 ? job.size - 1 : i % job.size)) CHECK_EQ(out[i], i);
   }
   const uint64_t after = heap();
-  CHECK(after <= before + SLACK);
+  CHECK_CMP(after, <=, before + SLACK);
   check_count((uint64_t)MANY * CYCLES);
 }
 
@@ -153,7 +153,7 @@ static void lengths(void) {
         gex_Coll_ReduceToAllNB(job.tm, dst, src, GEX_DT_U64, 8, i + 1, GEX_OP_XOR, NULL, NULL, 0));
   }
   job_barrier();
-  CHECK(heap() <= before + SLACK);
+  CHECK_CMP(heap(), <=, before + SLACK);
 }
 
 static void make_teams(unsigned count) {
@@ -183,7 +183,7 @@ static void teams(void) {
     const uint64_t after = heap(), grown = after > before ? after - before : 0;
     if (grown < least) least = grown;
   }
-  CHECK(least <= LEFT);
+  CHECK_CMP(least, <=, LEFT);
 }
 
 int main(int argc, char **argv) {

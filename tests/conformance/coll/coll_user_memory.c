@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
   CHECK_EQ(bad, 0);
   if (peak - before > KEPT_MAX)
     fprintf(stderr, "rank %u kept %llu bytes\n", job.rank, (unsigned long long)(peak - before));
-  CHECK(peak - before <= KEPT_MAX);
+  CHECK_CMP(peak - before, <=, KEPT_MAX);
   free(in);
   free(out);
   return job_finish();

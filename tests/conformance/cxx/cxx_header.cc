@@ -87,7 +87,7 @@ void check_heap(const job &j) {
   {
     const auto a = j.allocate<char>(100), b = j.allocate<char>(1);
     first = a.on(0);
-    CHECK(b.on(0) - first >= 100);
+    CHECK_CMP(b.on(0) - first, >=, 100);
     std::memset(a.local(), 1, 100);
   }
   const auto again = j.allocate<char>(130); /* the two free blocks have become one */
@@ -126,7 +126,7 @@ void check_strided(const job &j) {
   const auto there = tombolo::view2d(a.on(right_of(j)) + 12, 3, 4, 10);
   copy(tombolo::view2d(&block[0][0], 3, 4, 4), there);
   copy(there, tombolo::view2d(&back[0][0], 3, 4, 4));
-  CHECK(std::memcmp(block, back, sizeof block) == 0);
+  CHECK_CMP(std::memcmp(block, back, sizeof block), ==, 0);
   j.barrier();
   for (int row = 0; row < 6; row++) {
     for (int col = 0; col < 10; col++) {
@@ -154,7 +154,7 @@ void check_cube(const job &j) {
   const tombolo::view<global_ptr<int>, 3> turned{p, {2, 3, 4}, {1, 2, 6}};
   rcopy(here, turned).wait();
   rcopy(turned, tombolo::view<int *, 3>{&back[0][0][0], {2, 3, 4}, {12, 4, 1}}).wait();
-  CHECK(std::memcmp(cube, back, sizeof cube) == 0);
+  CHECK_CMP(std::memcmp(cube, back, sizeof cube), ==, 0);
   j.barrier();
   CHECK_EQ(a.local()[1 + 2 * 2 + 3 * 6], cube[1][2][3]);
   CHECK_EQ(a.local()[2], cube[0][1][0]);

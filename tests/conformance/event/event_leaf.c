@@ -80,7 +80,7 @@ static void many(void) {
       CHECK(ev[i] != GEX_EVENT_NO_OP);
     }
     for (int i = 0; i < MANY; i++) gex_Event_Wait(ev[(i + MANY / 2) % MANY]);
-    CHECK(gex_RMA_GetBlockingVal(job.tm, target(1), dest, 8, 0) < MANY);
+    CHECK_CMP(gex_RMA_GetBlockingVal(job.tm, target(1), dest, 8, 0), <, MANY);
   }
 }
 

@@ -53,13 +53,13 @@ static void by_some(gex_Event_t *ev, int wait) {
     if (wait) {
       gex_Event_WaitSome(ev, COUNT, 0);
       left = live(ev);
-      CHECK(left < before);
+      CHECK_CMP(left, <, before);
       continue;
     }
     const int rc = gex_Event_TestSome(ev, COUNT, 0);
     left = live(ev);
     if (rc == GASNET_OK)
-      CHECK(left < before);
+      CHECK_CMP(left, <, before);
     else
       CHECK(rc == GASNET_ERR_NOT_READY && left == before);
     if (rc) gasnet_AMPoll();
@@ -73,7 +73,7 @@ static void by_all(gex_Event_t *ev, int wait) {
     int rc;
     while ((rc = gex_Event_TestAll(ev, COUNT, 0)) != GASNET_OK) {
       CHECK_EQ(rc, GASNET_ERR_NOT_READY);
-      CHECK(live(ev) > 0);
+      CHECK_CMP(live(ev), >, 0);
       gasnet_AMPoll();
     }
   }

@@ -29,7 +29,7 @@ static volatile int requests_seen, replies_seen;
 static gasnet_node_t source_of(gasnet_token_t token) {
   gasnet_node_t from = GEX_RANK_INVALID;
   CHECK_EQ(gasnet_AMGetMsgSource(token, &from), GASNET_OK);
-  CHECK(from < g1.size);
+  CHECK_CMP(from, <, g1.size);
   return from;
 }
 

@@ -36,7 +36,7 @@ static void expect_result(int anonymous, int id) {
 
 static void test_flags(void) {
   CHECK((UNNAMED & ANON) == ANON && UNNAMED != ANON);
-  CHECK((ANON & MISMATCH) == 0);
+  CHECK_CMP((ANON & MISMATCH), ==, 0);
 }
 
 /* All ranks agree: styles differ from rank to rank, so that each is paired with each. */

@@ -46,15 +46,15 @@ static void before_init(void) {
 }
 
 static void between(uintptr_t *max_local) {
-  CHECK(gasnet_nodes() >= 1);
-  CHECK(gasnet_mynode() < gasnet_nodes());
+  CHECK_CMP(gasnet_nodes(), >=, 1);
+  CHECK_CMP(gasnet_mynode(), <, gasnet_nodes());
   CHECK_EQ(gasneti_mynode, gasnet_mynode());
   CHECK_EQ(gasneti_nodes, gasnet_nodes());
   const uintptr_t local = gasnet_getMaxLocalSegmentSize();
   const uintptr_t global = gasnet_getMaxGlobalSegmentSize();
   CHECK(local >= GASNET_PAGESIZE && local % GASNET_PAGESIZE == 0);
   CHECK(global >= GASNET_PAGESIZE && global % GASNET_PAGESIZE == 0);
-  CHECK(global <= local);
+  CHECK_CMP(global, <=, local);
   CHECK_STR(gasnet_getenv("TMB_LEGACY_INIT_MARK"), "mark");
   CHECK(gasnet_getenv("TMB_NOT_IN_THE_ENVIRONMENT") == NULL);
   int argc = 0;
@@ -135,7 +135,7 @@ static void segment_info(void) {
   CHECK_PTR(table[size].addr, &hook_calls);
   CHECK_PTR(table[size + 1].addr, &hook_calls);
   for (gasnet_node_t r = 0; r < size; r++) {
-    CHECK((uintptr_t)table[r].addr % GASNET_PAGESIZE == 0);
+    CHECK_CMP((uintptr_t)table[r].addr % GASNET_PAGESIZE, ==, 0);
     CHECK_EQ(table[r].size, (r ? r : 1) * (uintptr_t)GASNET_PAGESIZE);
   }
   CHECK_PTR(table[gasnet_mynode()].addr, hook_base);

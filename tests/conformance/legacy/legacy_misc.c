@@ -102,7 +102,7 @@ static void test_wait_modes(gasnet_handler_t add, gasnet_handler_t try_it) {
       }
       int evaluated = 0;
       GASNET_BLOCKUNTIL((evaluated++, arrived == 2 * (int)g1.size));
-      CHECK(evaluated >= 1);
+      CHECK_CMP(evaluated, >=, 1);
       CHECK_EQ(sum, g1.size * (g1.size + 1) / 2);
       g1_barrier();
     }

@@ -91,7 +91,7 @@ int main(int argc, char **argv) {
   const long long mine = handled;
   gasnet_hsl_unlock(&lock);
   if (g1.size == 1) CHECK_EQ(mine, THREADS * ROUNDS);
-  CHECK(mine > 0);
+  CHECK_CMP(mine, >, 0);
 
   /* A handle made here is synchronised by another thread. */
   static uint32_t word;

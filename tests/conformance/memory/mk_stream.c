@@ -69,7 +69,7 @@ static void to_host(int id) {
   CHECK_EQ(gex_RMA_PutBlocking(device, next_rank(), there, out + at + 1, n, 0), 0);
   memset(in + at, 0, n);
   gex_Event_Wait(gex_RMA_GetNB(device, in + at, next_rank(), there, n, 0));
-  CHECK(memcmp(in + at, out + at + 1, n) == 0);
+  CHECK_CMP(memcmp(in + at, out + at + 1, n), ==, 0);
 }
 
 /* The same from this rank's device, and back to another place of it. */
@@ -84,7 +84,7 @@ static void to_device(int id) {
   gex_Event_Wait(put);
   CHECK_EQ(gex_RMA_GetBlocking(from_device, back, next_rank(), there, n, 0), 0);
   dev_read(in + at, back, n);
-  CHECK(memcmp(in + at, out + at, n) == 0);
+  CHECK_CMP(memcmp(in + at, out + at, n), ==, 0);
 }
 
 static void body(int id) {
@@ -132,7 +132,7 @@ int main(int argc, char **argv) {
   run_threads(THREADS, body);
   const size_t after = peak();
   const char *conduit = getenv("TOMBOLO_CONDUIT");
-  if (!conduit || strcmp(conduit, "loop")) CHECK(after < before + GROWTH_MAX);
+  if (!conduit || strcmp(conduit, "loop")) CHECK_CMP(after, <, before + GROWTH_MAX);
   job_barrier();
   CHECK(is_pinned());
 #ifndef GASNET_DEBUG /* such clients may end so, with a segment that is still bound */

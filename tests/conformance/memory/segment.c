@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
   const uintptr_t global = gasnet_getMaxGlobalSegmentSize();
   CHECK(local >= GASNET_PAGESIZE && local % GASNET_PAGESIZE == 0);
   CHECK(global >= GASNET_PAGESIZE && global % GASNET_PAGESIZE == 0);
-  CHECK(global <= local);
+  CHECK_CMP(global, <=, local);
   REQUIRE(gex_Segment_Attach(&job.seg, job.tm, size_of(job.rank)) == GASNET_OK);
   check_own();
   for (gex_Rank_t r = 0; r < job.size; r++)

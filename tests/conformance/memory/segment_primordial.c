@@ -93,11 +93,11 @@ int main(int argc, char **argv) {
   check_long(job.tm, 100);
   check_long(late, BYTES / 2);
   gex_Memvec_t back = {NULL, 0};
-  CHECK(gex_TM_Destroy(late, &back, 0) != 0);
+  CHECK_CMP(gex_TM_Destroy(late, &back, 0), !=, 0);
   CHECK_PTR(back.gex_addr, job.base + BYTES / 2);
   CHECK_EQ(gex_TM_Destroy(early, NULL, 0), 0);
   gex_Segment_t attached = GEX_SEGMENT_INVALID;
-  CHECK(gex_Segment_Attach(&attached, job.tm, GASNET_PAGESIZE) != GASNET_OK);
+  CHECK_CMP(gex_Segment_Attach(&attached, job.tm, GASNET_PAGESIZE), !=, GASNET_OK);
   CHECK_PTR(attached, GEX_SEGMENT_INVALID);
   check_rma(job.tm, 300);
   job_barrier();

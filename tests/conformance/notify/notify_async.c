@@ -150,7 +150,7 @@ int main(int argc, char **argv) {
    * them the first round has needed depends on how soon the consumer woke. A conduit likewise keeps
    * the packets of a window: 256, about 560 bytes each. */
   const size_t kept = (size_t)(near < job.size ? 320 : 64) * 1024;
-  CHECK(mallinfo2().uordblks < before + kept);
+  CHECK_CMP(mallinfo2().uordblks, <, before + kept);
   not_held_up();
   gexx_Sem_Free(data_sem);
   return job_finish();

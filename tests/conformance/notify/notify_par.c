@@ -39,7 +39,7 @@ static void all_see(int id) {
     (void)gexx_Signal_Wait(mine(0), GEXX_SIG_GE, round);
     if (round % 16 == 0) {
       threads_meet();
-      CHECK(gexx_Signal_Fetch(mine(0)) >= round);
+      CHECK_CMP(gexx_Signal_Fetch(mine(0)), >=, round);
     }
   }
   threads_meet();

@@ -60,7 +60,7 @@ static void wake(int how) {
       gexx_Notify_Wait(req, NULL);
       gexx_Notify_Free(req);
     }
-    CHECK(cpu_s() - before < NAP_MS * 0.5e-3);
+    CHECK_CMP(cpu_s() - before, <, NAP_MS * 0.5e-3);
     oob_send(job.rank - 1, how);
     (void)gexx_Signal_Reset(sig);
   }
@@ -72,7 +72,7 @@ static void polls(void) {
     while (gexx_Poll(0)) continue;
     const double start = now_s();
     while (gexx_Poll(20000)) continue; /* what others still send ends a poll early */
-    CHECK(now_s() - start >= 0.0199);
+    CHECK_CMP(now_s() - start, >=, 0.0199);
     if (job.size == 1) CHECK_EQ(gexx_Poll(0), 0);
   }
   job_barrier();
@@ -97,10 +97,10 @@ static void counts(void) {
   if (!on) return;
   for (int i = 0; i < 5; i++) gex_AM_RequestShort0(job.tm, next(), H_PING, 0);
   CHECK_EQ(gexx_Stats_Query(GEXX_STATS_AM_SHORT, next(), &after, &bytes), GASNET_OK);
-  CHECK(after >= before + 5);
+  CHECK_CMP(after, >=, before + 5);
   CHECK_EQ(bytes, 0);
   CHECK_EQ(gexx_Stats_Query(GEXX_STATS_AM_SHORT, GEX_RANK_INVALID, &all, NULL), GASNET_OK);
-  CHECK(all >= after);
+  CHECK_CMP(all, >=, after);
   CHECK_EQ(gexx_Stats_Query(GEXX_STATS_KINDS, 0, NULL, NULL), GASNET_ERR_BAD_ARG);
   CHECK_EQ(gexx_Stats_Query(0, job.size, NULL, NULL), GASNET_ERR_BAD_ARG);
   gexx_Stats_Reset();

@@ -208,7 +208,7 @@ static void some(void) {
     if (found % 2)
       while (gexx_Signal_TestSome(first, job.size, BLOCK, &index) != GASNET_OK) continue;
     else
-      CHECK(gexx_Signal_WaitSome(first, job.size, BLOCK, &index) <= job.size);
+      CHECK_CMP(gexx_Signal_WaitSome(first, job.size, BLOCK, &index), <=, job.size);
     CHECK_EQ(gexx_Signal_Fetch(signal_of(0, (gex_Rank_t)index, 5)), index + 1);
     sum += gexx_Signal_Reset(signal_of(0, (gex_Rank_t)index, 5));
     want += ++found;
@@ -268,7 +268,7 @@ static void immediate(void) {
     }
   }
   if (job.mapped) CHECK_EQ(accepted, ATTEMPTS); /* else: as the neighbour serves, once at least */
-  CHECK(accepted > 0);
+  CHECK_CMP(accepted, >, 0);
   gex_Event_WaitAll(kept, kept_count, 0);
   gex_NBI_Wait(GEX_EC_PUT, 0);
   CHECK_EQ(gexx_RMA_PutSignalBlocking(job.tm, to, NULL, NULL, 0, GEX_EVENT_NOW,

@@ -132,8 +132,8 @@ static void flood(void) {
     gexx_Notify_Free(b);
     gexx_Notify_QueryStats(&stats);
     CHECK_EQ(stats.gexx_kept, 0);
-    CHECK(stats.gexx_kept_max <= stats.gexx_credits * job.size);
-    CHECK(stats.gexx_matched + stats.gexx_kept_total >= FLOOD);
+    CHECK_CMP(stats.gexx_kept_max, <=, stats.gexx_credits * job.size);
+    CHECK_CMP(stats.gexx_matched + stats.gexx_kept_total, >=, FLOOD);
   }
   job_barrier();
 }

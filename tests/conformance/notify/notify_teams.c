@@ -68,7 +68,7 @@ static void all_dropped(void) {
   const gexx_Notify_Stats_t s = stats();
   CHECK_EQ(s.gexx_dropped, sent_unawaited);
   CHECK_EQ(s.gexx_kept, 0);
-  CHECK(s.gexx_kept_max <= s.gexx_credits * job.size);
+  CHECK_CMP(s.gexx_kept_max, <=, s.gexx_credits * job.size);
   job_barrier();
 }
 
@@ -106,7 +106,7 @@ int main(int argc, char **argv) {
   for (unsigned i = WARM; i < WARM + cycles; i++) cycle(i);
   all_dropped();
   const size_t after = memory_in_use();
-  CHECK(after < before + 64 * 1024);
+  CHECK_CMP(after, <, before + 64 * 1024);
   credit_is_back();
   return job_finish();
 }

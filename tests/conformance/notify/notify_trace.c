@@ -47,10 +47,10 @@ static void check_events(void) {
   double last = 0;
   for (at = text; (at = strstr(at, "\"ts\":")) != NULL; at += 5) {
     const double ts = atof(at + 5);
-    CHECK(ts >= last);
+    CHECK_CMP(ts, >=, last);
     last = ts;
   }
-  CHECK(last > 0);
+  CHECK_CMP(last, >, 0);
 }
 
 int main(int argc, char **argv) {

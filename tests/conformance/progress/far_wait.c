@@ -101,7 +101,7 @@ static void waits_are_idle(void) {
   if (job.rank) {
     const double before = cpu_s();
     CHECK_EQ(gexx_Signal_Wait(word_of(job.rank, 2), GEXX_SIG_NE, 0), 1);
-    CHECK(cpu_s() - before < NAP_MS * 0.5e-3);
+    CHECK_CMP(cpu_s() - before, <, NAP_MS * 0.5e-3);
   } else {
     sleep_ms(NAP_MS);
     for (gex_Rank_t r = 1; r < job.size; r++)

@@ -50,7 +50,7 @@ static void check_live(void) {
   if (job.rank == 0) {
     CHECK_EQ(ad_call(ad, &result, 1, job.peer[1], GEX_OP_FADD, 1, 0, 0, &event), 0);
     CHECK(event != GEX_EVENT_INVALID && event != GEX_EVENT_NO_OP);
-    CHECK(gex_Event_Test(event) != GASNET_OK);
+    CHECK_CMP(gex_Event_Test(event), !=, GASNET_OK);
     oob_send(1, 1);
     gex_Event_Wait(event);
     CHECK_EQ(result, 5);

@@ -58,7 +58,7 @@ int main(int argc, char **argv) {
     for (gex_Rank_t r = 1; job.rank == 0 && r < job.size; r++) CHECK_EQ(oob_wait(60000), is_get);
     job_barrier();
   }
-  CHECK(gex_NBI_Test(GEX_EC_ALL, 0) == GASNET_OK);
+  CHECK_CMP(gex_NBI_Test(GEX_EC_ALL, 0), ==, GASNET_OK);
   free(room);
   free(events);
   return job_finish();

@@ -45,7 +45,7 @@ static void check_refusals(void) {
 
 static void check_segments(void) {
   const gex_Segment_t own = make_segment(NULL, BYTES);
-  CHECK(gex_Segment_QuerySize(own) >= BYTES);
+  CHECK_CMP(gex_Segment_QuerySize(own), >=, BYTES);
   char *const base = (char *)gex_Segment_QueryAddr(own);
   REQUIRE(base != NULL);
   memset(base, 1, gex_Segment_QuerySize(own));

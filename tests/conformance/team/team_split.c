@@ -103,12 +103,12 @@ static void check_scratch(void) {
   (void)gex_TM_Split(&tm, job.tm, 0, (int)job.rank, at, SCRATCH, 0);
   REQUIRE(tm != GEX_TM_INVALID);
   gex_Coll_BarrierBlocking(tm, 0);
-  CHECK(gex_TM_Destroy(tm, &back, 0) != 0);
+  CHECK_CMP(gex_TM_Destroy(tm, &back, 0), !=, 0);
   CHECK_PTR(back.gex_addr, at);
   CHECK_EQ(back.gex_len, SCRATCH);
   (void)gex_TM_Split(&tm, job.tm, (int)job.rank / 2, 0, (void *)(uintptr_t)SCRATCH, SCRATCH,
                      GEX_FLAG_TM_LOCAL_SCRATCH | GEX_FLAG_SCRATCH_SEG_OFFSET);
-  CHECK(gex_TM_Destroy(tm, &back, GEX_FLAG_SCRATCH_SEG_OFFSET) != 0);
+  CHECK_CMP(gex_TM_Destroy(tm, &back, GEX_FLAG_SCRATCH_SEG_OFFSET), !=, 0);
   CHECK_PTR(back.gex_addr, (void *)(uintptr_t)SCRATCH);
   (void)gex_TM_Split(&tm, job.tm, 0, 0, at, SCRATCH, 0);
   CHECK_EQ(gex_TM_Destroy(tm, NULL, 0), 0);
@@ -169,7 +169,7 @@ static void check_barrier_holds(gex_TM_t tm) {
       CHECK_EQ(gex_RMA_PutBlockingVal(tm, r, job.peer[j] + 8 * me, step, 8, 0), 0);
     }
     gex_Coll_BarrierBlocking(tm, 0);
-    for (gex_Rank_t r = 0; r < size; r++) CHECK(place[r] >= step);
+    for (gex_Rank_t r = 0; r < size; r++) CHECK_CMP(place[r], >=, step);
     gex_Coll_BarrierBlocking(tm, 0);
   }
 }
@@ -206,7 +206,7 @@ static void check_cycles(void) {
     CHECK_EQ(gex_TM_Destroy(tm, NULL, 0), 0);
   }
   job_barrier();
-  CHECK(heap_bytes() < before + 64 * 1024);
+  CHECK_CMP(heap_bytes(), <, before + 64 * 1024);
   CHECK_EQ(gex_TM_Destroy(keep, NULL, 0), 0);
 }
 

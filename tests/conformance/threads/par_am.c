@@ -92,7 +92,7 @@ int main(int argc, char **argv) {
       {0, (gex_AM_Fn_t)on_short_rep, GEX_FLAG_AM_SHORT | rep, 2, NULL, "c"},
       {0, (gex_AM_Fn_t)on_medium_rep, GEX_FLAG_AM_MEDIUM | rep, 2, NULL, "d"}};
   job_start(&argc, &argv, 0, table, 4);
-  CHECK(gex_System_QueryMaxThreads() >= THREADS_MAX + 1);
+  CHECK_CMP(gex_System_QueryMaxThreads(), >=, THREADS_MAX + 1);
   short_req = table[0].gex_index;
   medium_req = table[1].gex_index;
   short_rep = table[2].gex_index;

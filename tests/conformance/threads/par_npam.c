@@ -53,7 +53,7 @@ static void body(int thread) {
       CHECK_EQ(gex_AM_CancelRequestMedium(sd, 0), 0);
     } while (1);
     const size_t size = gex_AM_SrcDescSize(sd);
-    CHECK(size <= n);
+    CHECK_CMP(size, <=, n);
     pattern_fill(gex_AM_SrcDescAddr(sd), size, id);
     gex_AM_CommitRequestMedium2(sd, request_index, size, thread, id);
   }

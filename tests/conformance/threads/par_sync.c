@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
       0, (gex_AM_Fn_t)on_bump, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 1, NULL, "bump"};
   job_start(&argc, &argv, GASNET_PAGESIZE, &entry, 1);
   bump_index = entry.gex_index;
-  CHECK(gex_System_QueryMaxThreads() > THREADS);
+  CHECK_CMP(gex_System_QueryMaxThreads(), >, THREADS);
   job_barrier();
   run_threads(THREADS, body);
   GASNET_BLOCKUNTIL(bumps >= 3L * THREADS * COUNT);

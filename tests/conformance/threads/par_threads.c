@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
   hit_index = table[0].gex_index;
   back_index = table[1].gex_index;
   const uint64_t limit = gex_System_QueryMaxThreads();
-  CHECK(limit >= 256);
+  CHECK_CMP(limit, >=, 256);
   const int wave = (int)(limit < MOST ? limit : MOST) - 1; /* and the main thread */
   job_barrier();
   for (int i = 0; i < WAVES; i++) {

@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
   }
   soak_end(w);
   job_barrier();
-  for (int kind = 0; kind < SOAK_KINDS && mine > 1000; kind++) CHECK(w->by_kind[kind] > 0);
+  for (int kind = 0; kind < SOAK_KINDS && mine > 1000; kind++) CHECK_CMP(w->by_kind[kind], >, 0);
   soak_report(now_s() - begin);
   return job_finish();
 }

@@ -67,7 +67,7 @@ int main(void) {
   CHECK_EQ(add(&counter, 2, GASNETT_ATOMIC_MB_PRE), 42);
   gasnett_mutex_t mutex = GASNETT_MUTEX_INITIALIZER;
   CHECK_EQ(lock(&mutex), 0);
-  CHECK(lock(&mutex) != 0); /* the symbol is the threaded form */
+  CHECK_CMP(lock(&mutex), !=, 0); /* the symbol is the threaded form */
   const gasnett_tick_t before = gasnett_ticks_now(), between = now();
   CHECK(before <= between && between <= gasnett_ticks_now());
   return check_done();

@@ -25,7 +25,7 @@ static void test_accounting(void) {
   gasnett_heapstats_t now = stats();
   CHECK_EQ(now.live_objects - before.live_objects, 2);
   CHECK_EQ(now.live_bytes - before.live_bytes, 100 + 10 * sizeof *b);
-  CHECK(now.overhead_bytes > before.overhead_bytes);
+  CHECK_CMP(now.overhead_bytes, >, before.overhead_bytes);
   CHECK(now.live_bytes_max >= now.live_bytes && now.live_objects_max >= now.live_objects);
   a = gasnett_debug_realloc(a, 3000);
   CHECK_BYTES(a, 100, 1);
@@ -53,7 +53,7 @@ static void test_accounting(void) {
   CHECK_EQ(now.overhead_bytes, before.overhead_bytes);
   CHECK_EQ(now.allocated_objects - now.freed_objects, now.live_objects);
   CHECK_EQ(now.allocated_bytes - now.freed_bytes, now.live_bytes);
-  CHECK(now.live_bytes_max >= 3000);
+  CHECK_CMP(now.live_bytes_max, >=, 3000);
 }
 
 static void *churn(void *arg) {

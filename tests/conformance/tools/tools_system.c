@@ -32,7 +32,7 @@ static void test_system(void) {
   CHECK_EQ(gasnett_isLittleEndian(), *(const unsigned char *)&probe);
   CHECK_EQ(GASNETT_PAGESIZE, 1 << GASNETT_PAGESHIFT);
   CHECK_EQ(sysconf(_SC_PAGESIZE) % GASNETT_PAGESIZE, 0);
-  CHECK(GASNETT_CACHE_LINE_BYTES >= 16);
+  CHECK_CMP(GASNETT_CACHE_LINE_BYTES, >=, 16);
 #if GASNETT_SET_AFFINITY_SUPPORT
   CHECK_EQ(gasnett_set_affinity(1), 0);
   CHECK_EQ(sched_getaffinity(0, sizeof mask, &mask), 0);
@@ -52,13 +52,13 @@ static void test_versions(void) {
   CHECK_PTR(strstr(config, "RELEASE=2025.8.0,SPEC=1.20,PTR=64bit,nodebug,SEQ,timers_"), config);
   CHECK(strstr(config, "," _STRINGIFY(GASNETT_MEMBAR_CONFIG) "," _STRINGIFY(
                            GASNETT_ATOMIC_CONFIG) ",") != NULL);
-  CHECK(strlen(GASNETT_SYSTEM_TUPLE) > 0);
-  CHECK(strlen(GASNETT_PLATFORM_COMPILER_IDSTR) > 0);
+  CHECK_CMP(strlen(GASNETT_SYSTEM_TUPLE), >, 0);
+  CHECK_CMP(strlen(GASNETT_PLATFORM_COMPILER_IDSTR), >, 0);
   CHECK_EQ(GASNETT_PLATFORM_COMPILER_ID, PLATFORM_COMPILER_ID);
   CHECK_EQ(GASNETT_PLATFORM_COMPILER_FAMILYID, PLATFORM_COMPILER_FAMILYID);
   CHECK_EQ(GASNETT_PLATFORM_COMPILER_VERSION, PLATFORM_COMPILER_VERSION);
   const char args[] = GASNETT_CONFIGURE_ARGS;
-  CHECK(sizeof args >= 1);
+  CHECK_CMP(sizeof args, >=, 1);
 #ifdef __OPTIMIZE__
   CHECK_STR(gasnett_performance_warning_str(), "");
 #else
@@ -87,7 +87,7 @@ static void test_zeros(void) {
       memset(to, 7, sizeof to);
       CHECK_EQ(gasnett_count0s(from + shift, n), zeros_of(from + shift, n));
       CHECK_EQ(gasnett_count0s_copy(to + 3, from + shift, n), zeros_of(from + shift, n));
-      CHECK(memcmp(to + 3, from + shift, n) == 0);
+      CHECK_CMP(memcmp(to + 3, from + shift, n), ==, 0);
       CHECK_EQ(to[3 + n], 7);
     }
 }
@@ -99,11 +99,11 @@ static void test_checksum(void) {
   CHECK_EQ(gasnett_checksum(data, 64), sum);
   for (int bit = 0; bit < 512; bit++) {
     data[bit / 8] ^= (unsigned char)(1 << bit % 8);
-    CHECK(gasnett_checksum(data, 64) != sum);
+    CHECK_CMP(gasnett_checksum(data, 64), !=, sum);
     data[bit / 8] ^= (unsigned char)(1 << bit % 8);
   }
   CHECK_EQ(gasnett_checksum("a", 1), (int64_t)UINT64_C(0xaf63dc4c8601ec8c)); /* FNV-1a's own test */
-  CHECK(gasnett_checksum(data, 0) != gasnett_checksum(data, 1));
+  CHECK_CMP(gasnett_checksum(data, 0), !=, gasnett_checksum(data, 1));
 }
 
 static void test_ctype(void) {

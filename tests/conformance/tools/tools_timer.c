@@ -24,8 +24,8 @@ static void test_monotone(void) {
     last = now;
   }
   CHECK_EQ(backwards, 0);
-  CHECK(last > GASNETT_TICK_MIN);
-  CHECK(last < GASNETT_TICK_MAX);
+  CHECK_CMP(last, >, GASNETT_TICK_MIN);
+  CHECK_CMP(last, <, GASNETT_TICK_MAX);
 }
 
 /*
@@ -60,8 +60,8 @@ static void test_properties(void) {
   gettimeofday(&before, NULL);
   const uint64_t now = gasnett_gettimeofday_us();
   gettimeofday(&after, NULL);
-  CHECK(now >= (uint64_t)before.tv_sec * 1000000u + (uint64_t)before.tv_usec);
-  CHECK(now <= (uint64_t)after.tv_sec * 1000000u + (uint64_t)after.tv_usec);
+  CHECK_CMP(now, >=, (uint64_t)before.tv_sec * 1000000u + (uint64_t)before.tv_usec);
+  CHECK_CMP(now, <=, (uint64_t)after.tv_sec * 1000000u + (uint64_t)after.tv_usec);
 }
 
 static void on_alarm(int sig) {
@@ -71,7 +71,7 @@ static void on_alarm(int sig) {
 static void test_sleep(void) {
   const uint64_t start = clock_ns(CLOCK_MONOTONIC);
   CHECK_EQ(gasnett_nsleep(20000000), 0);
-  CHECK(clock_ns(CLOCK_MONOTONIC) - start >= 20000000);
+  CHECK_CMP(clock_ns(CLOCK_MONOTONIC) - start, >=, 20000000);
   CHECK_EQ(gasnett_nsleep(0), 0);
   struct sigaction action;
   memset(&action, 0, sizeof action);
@@ -82,7 +82,7 @@ static void test_sleep(void) {
   setitimer(ITIMER_REAL, &soon, NULL);
   errno = 0;
   const int rc = gasnett_nsleep(UINT64_C(30000000000));
-  CHECK(rc != 0);
+  CHECK_CMP(rc, !=, 0);
   CHECK_EQ(errno, EINTR);
   setitimer(ITIMER_REAL, &never, NULL);
 }

@@ -102,7 +102,7 @@ static void transpose(size_t elem) {
   CHECK_EQ(wrong, 0);
   gex_Event_Wait(
       gex_VIS_StridedGetNB(job.tm, back, across, peer, far_slot, straight, elem, count, 2, 0));
-  CHECK(memcmp(back, matrix, N * N * elem) == 0);
+  CHECK_CMP(memcmp(back, matrix, N * N * elem), ==, 0);
 }
 
 /* Negative strides on one side turn rows round; addresses are those of index 0. */
@@ -169,7 +169,7 @@ static void metadata_is_read(void) {
     count = 1 << 20;
   }
   gex_Event_WaitAll(ev, OPS, 0);
-  CHECK(memcmp(here, back, sizeof here) == 0);
+  CHECK_CMP(memcmp(here, back, sizeof here), ==, 0);
 }
 
 /* Offsets into bound segments, on both sides, and TM-pairs. */

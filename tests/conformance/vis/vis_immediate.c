@@ -150,6 +150,6 @@ int main(int argc, char **argv) {
   }
   large();
   job_barrier();
-  CHECK(gex_NBI_Test(GEX_EC_ALL, 0) == GASNET_OK);
+  CHECK_CMP(gex_NBI_Test(GEX_EC_ALL, 0), ==, GASNET_OK);
   return job_finish();
 }

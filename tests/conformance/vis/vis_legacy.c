@@ -46,7 +46,7 @@ static void strided(enum form form) {
   gasnet_get_bulk(back, peer, far_slot, SLOT);
   for (size_t j = 0; j < 6; j++)
     for (size_t i = 0; i < 5; i++)
-      CHECK(memcmp(back + j * 256 + i * 40, here + (j * 5 + i) * CHUNK, CHUNK) == 0);
+      CHECK_CMP(memcmp(back + j * 256 + i * 40, here + (j * 5 + i) * CHUNK, CHUNK), ==, 0);
 }
 
 static void vector(enum form form) {
@@ -79,7 +79,7 @@ static void vector(enum form form) {
   CHECK_BYTES(back, total, 20u + form);
   gasnet_get_bulk(back, peer, far_slot, SLOT);
   for (size_t i = 0, at = 0; i < PIECES; at += 3 * i++)
-    CHECK(memcmp(back + (PIECES - 1 - i) * 100, here + at, 3 * i) == 0);
+    CHECK_CMP(memcmp(back + (PIECES - 1 - i) * 100, here + at, 3 * i), ==, 0);
 }
 
 static void indexed(enum form form) {
@@ -105,7 +105,7 @@ static void indexed(enum form form) {
   CHECK_BYTES(back, PIECES * 50, 30u + form);
   gasnet_get_bulk(back, peer, far_slot, SLOT);
   for (size_t i = 0; i < PIECES; i++)
-    CHECK(memcmp(back + (i * 7 % PIECES) * 64, here + i * 50, 50) == 0);
+    CHECK_CMP(memcmp(back + (i * 7 % PIECES) * 64, here + i * 50, 50), ==, 0);
 }
 
 static void degenerate(void) {

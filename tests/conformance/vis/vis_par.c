@@ -50,7 +50,7 @@ static void body(int id) {
     gex_Event_Wait(gex_VIS_StridedPutNB(job.tm, peer, far, &wide, data, &tight, 8, &count, 1, 0));
     gex_VIS_StridedGetNBI(job.tm, back, &tight, peer, far, &wide, 8, &count, 1, 0);
     gex_NBI_Wait(GEX_EC_GET, 0);
-    CHECK(memcmp(back, data, WORDS * 8) == 0);
+    CHECK_CMP(memcmp(back, data, WORDS * 8), ==, 0);
     gex_VIS_IndexedGetBlocking(job.tm, 1, near_list, 800, peer, 100, far_list, 8, 0);
     for (uint32_t i = 0; i < 100; i++) CHECK_EQ(back[i], data[99 - i]);
     if (id % 2) /* the handler looks at this round's data */

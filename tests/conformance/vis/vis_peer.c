@@ -32,7 +32,7 @@ static void check_token(gex_Token_t token, gex_AM_Index_t index) {
   gex_Token_Info(token, &info, GEX_TI_ALL);
   CHECK_EQ(info.gex_is_req, 0);
   CHECK_EQ(info.gex_is_long, 0);
-  CHECK(info.gex_srcrank < job.size);
+  CHECK_CMP(info.gex_srcrank, <, job.size);
   CHECK_EQ(info.gex_entry->gex_index, index);
 }
 
@@ -148,7 +148,7 @@ static void extremes(void) {
   const ptrdiff_t stride = 8;
   const size_t none = 0;
   pattern_fill(most, sizeof most, 77);
-  CHECK(GEX_VIS_MAX_PEERCOMPLETION >= 127);
+  CHECK_CMP(GEX_VIS_MAX_PEERCOMPLETION, >=, 127);
   gex_VIS_SetPeerCompletionHandler(index_empty, NULL, 0, 0);
   gex_VIS_VectorPutBlocking(job.tm, peer, 0, NULL, 0, NULL, 0);
   wait_for(&empties, 1);
