@@ -146,9 +146,8 @@ foreach(src IN LISTS tmb_fortran_examples)
 endforeach()
 set(tmb_fortran_bench "")
 
-# `tombolo bench fortran`.
-# tmb_caf_application(PROGRAM APP): an application in coarray Fortran, bench/apps/APP/APP.F90, on what
-# all of them share.
+# tmb_caf_application(PROGRAM APP): an application in coarray Fortran, bench/apps/APP/APP.F90, on
+# what all of them share.
 function(tmb_caf_application program app)
   set(src "${PROJECT_SOURCE_DIR}/bench/lib/app_caf.F90"
     "${PROJECT_SOURCE_DIR}/bench/apps/${app}/${app}.F90")
@@ -160,6 +159,7 @@ function(tmb_caf_application program app)
     COMMENT "Fortran: ${app}" VERBATIM)
 endfunction()
 
+# `tombolo bench fortran`.
 if(TMB_BENCH)
   set(program "${PROJECT_BINARY_DIR}/bench/tombolo-bench-fortran")
   set(src "${PROJECT_SOURCE_DIR}/bench/fortran")

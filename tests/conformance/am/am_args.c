@@ -107,7 +107,7 @@ static void payload(gex_Token_t token, int kind, int n, void *buf, size_t nbytes
   say(LONG | REPLY);                                                                               \
   pattern_fill(out, BYTES, seed_of(job.rank, LONG | REPLY, n));                                    \
   const gex_AM_Index_t h = INDEX(LONG | REPLY, n);                                                 \
-  char *to = slot_of(job_source(token), job.rank, LONG | REPLY, n);                                    \
+  char *to = slot_of(job_source(token), job.rank, LONG | REPLY, n);                                \
   gex_Event_t *const now = GEX_EVENT_NOW;                                                          \
   CHECK_EQ(counting_form                                                                           \
                ? gex_AM_ReplyLong(token, h, out, BYTES, to, now, 0 TEST_ARGS_##n)                  \

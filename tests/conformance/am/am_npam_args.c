@@ -50,7 +50,7 @@ static void fill(gex_AM_SrcDesc_t sd, int which, int n) {
  }                                                                                               \
  static void long_rep##n(gex_Token_t token, void *buf, size_t nbytes TEST_PARAMS_##n) {          \
   const gex_AM_Arg_t got[] = {0 TEST_NAMES_##n};                                                 \
-  CHECK_PTR(buf, area(job.rank, job_source(token), 1, n));                                           \
+  CHECK_PTR(buf, area(job.rank, job_source(token), 1, n));                                       \
   arrived(3, n, buf, nbytes, got + 1);                                                           \
  }                                                                                               \
  static void medium_req##n(gex_Token_t token, void *buf, size_t nbytes TEST_PARAMS_##n) {        \
@@ -64,9 +64,9 @@ static void fill(gex_AM_SrcDesc_t sd, int which, int n) {
  static void long_req##n(gex_Token_t token, void *buf, size_t nbytes TEST_PARAMS_##n) {          \
   const gex_AM_Arg_t got[] = {0 TEST_NAMES_##n};                                                 \
   const gex_AM_Index_t h = (gex_AM_Index_t)(first[3] + n);                                       \
-  CHECK_PTR(buf, area(job.rank, job_source(token), 0, n));                                           \
+  CHECK_PTR(buf, area(job.rank, job_source(token), 0, n));                                       \
   arrived(1, n, buf, nbytes, got + 1);                                                           \
-  char *dest = area(job_source(token), job.rank, 1, n);                                              \
+  char *dest = area(job_source(token), job.rank, 1, n);                                          \
   gex_AM_SrcDesc_t sd = gex_AM_PrepareReplyLong(token, NULL, BYTES, BYTES, NULL, NULL, 0, n);    \
   fill(sd, 3, n);                                                                                \
   COMMIT(gex_AM_CommitReplyLong, n, sd, h, , dest);                                              \

@@ -144,7 +144,8 @@ static void check_route(int l, int e, gex_Rank_t r) {
 static void check_arrival(void) {
   for (int e = 0; e < EPS; e++)
     for (gex_Rank_t r = 0; r < job.size; r++) {
-      mem_write_pattern(is_device(0), local(0, 0), 5000, mix64(r * 8 + (unsigned)e + job.rank * 4096));
+      mem_write_pattern(is_device(0), local(0, 0), 5000,
+                        mix64(r * 8 + (unsigned)e + job.rank * 4096));
       CHECK_EQ(gex_RMA_PutBlocking(gex_TM_Pair(ep[0], (gex_EP_Index_t)e), r, remote(e, r),
                                    local(0, 0), 5000, 0),
                0);
@@ -152,7 +153,8 @@ static void check_arrival(void) {
   job_barrier();
   for (int e = 0; e < EPS; e++)
     for (gex_Rank_t r = 0; r < job.size; r++)
-      mem_check_pattern(is_device(e), own[e] + (size_t)r * SLOT, 5000, mix64(job.rank * 8 + (unsigned)e + r * 4096));
+      mem_check_pattern(is_device(e), own[e] + (size_t)r * SLOT, 5000,
+                        mix64(job.rank * 8 + (unsigned)e + r * 4096));
   job_barrier();
 }
 
