@@ -18,7 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_AT = 64, SIGNAL_AT = 128, END_AT = 192, DATA_AT = 4096, DATA = 1 << 20, BURST = 300 };
+enum {
+  WORD_AT = 64,
+  SIGNAL_AT = 128,
+  END_AT = 192,
+  BEGUN_AT = 256,
+  DATA_AT = 4096,
+  DATA = 1 << 20,
+  BURST = 300
+};
 
 enum { ROWS = 200, WIDTH = 512, PITCH = 1024, CALLED = 130 };
 
@@ -124,6 +132,7 @@ static void pieces(void) {
 static void others(void) {
   char *local = malloc(DATA);
   CHECK(local != NULL);
+  while (!gex_RMA_GetBlockingVal(job.tm, 1, word_of(1, BEGUN_AT), 8, 0)) continue;
   gex_AM_RequestShort0(job.tm, 1, CALLED, 0);
   transfers(local);
   pieces();
@@ -162,6 +171,7 @@ int main(int argc, char **argv) {
     gex_Event_Wait(gex_AD_OpNB_U64(ad, NULL, 1, word_of(1, END_AT), GEX_OP_SET, 1, 0, 0));
   } else if (job.rank == 1) {
     const volatile uint64_t *end = word_of(1, END_AT);
+    __atomic_store_n(word_of(1, BEGUN_AT), 1, __ATOMIC_RELEASE);
     while (!*end) continue; /* computes */
     CHECK_EQ(called, 0);
   }
