@@ -231,11 +231,33 @@ struct tmb_net_ops {
 /* What a plug-in exports, under the name tombolo_net: its table. */
 #define TMB_NET_PLUGIN_SYMBOL "tombolo_net"
 
+/* Whether a message of a category to a handler may be handed to up->am_by_thread. */
+static inline bool tmb_net_handler_by_thread(const uint64_t thread_handlers[2], uint32_t category,
+                                             uint32_t handler) {
+  return category != TMB_AM_LONG && handler < 128 &&
+         (thread_handlers[handler / 64] >> (handler % 64) & 1);
+}
+
 /* Whether a message may be handed to up->am_by_thread. */
 static inline bool tmb_net_by_thread(const uint64_t thread_handlers[2],
                                      const struct tmb_am_in *in) {
-  return in->category != TMB_AM_LONG && in->handler < 128 &&
-         (thread_handlers[in->handler / 64] >> (in->handler % 64) & 1);
+  return tmb_net_handler_by_thread(thread_handlers, in->category, in->handler);
+}
+
+/* Whether a request of `cost` may be sent to a peer that has not handled `used` of `credit`. One is
+ * always possible. What waits for the peer's client leaves an eighth of the credit (chosen
+ * 2026-11-26) to what its progress thread serves; that may exceed the credit by one request. So
+ * accesses end while the peer computes, however many messages wait for its client. */
+static inline bool tmb_net_credit(uint32_t used, uint32_t cost, uint32_t credit, bool by_thread) {
+  const uint32_t client = credit - credit / 8;
+  if (!used || used + cost <= client) return true;
+  return by_thread && (used <= client || used + cost <= credit);
+}
+
+/* Whether the peer's progress thread serves a message. */
+static inline bool tmb_net_out_by_thread(const uint64_t thread_handlers[2],
+                                         const struct tmb_am_out *out) {
+  return tmb_net_handler_by_thread(thread_handlers, out->category, out->handler);
 }
 
 #endif

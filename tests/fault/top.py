@@ -144,7 +144,7 @@ def live():
     check("ready 0" not in shown and re.search(r"ready 0 \d+", after), after)
     done = subprocess.run([TOMBOLO, "run", "--live", "-n", "1", HANGS], capture_output=True,
                           text=True, stdin=subprocess.DEVNULL, timeout=BOUND)
-    check(done.returncode == 0 and "is no terminal" in done.stderr, done)
+    check(done.returncode == 0 and "is not a terminal" in done.stderr, done)
 
 
 def tmux():

@@ -158,7 +158,7 @@ def bad_tables(folder):
         ("# x\nscan 2 4 64K flat 2 5", ["line 2", "bytes '64K'", "whole number"]),
         ("\n\nscan 2 4 64 flat", ["line 3", "fewer than 7 words", "ranks_min ranks_max"]),
         ("scans 2 4 64 flat 2 5", ["line 1", "'scans'", "exscan"]),
-        ("scan 2 4 64 flat 2 5\0", ["no text"]),
+        ("scan 2 4 64 flat 2 5\0", ["not a text file"]),
     ):
         path.write_text(text)
         done = coll_random(2, TOMBOLO_COLL_TABLE=str(path))

@@ -164,7 +164,8 @@ static int send_locked(struct tmb_net *net, struct tmb_am_out *out) {
   struct nmpi_peer *p = nmpi_peer_of(net, out->peer);
   const uint32_t units = nmpi_units(&head);
   out->lacks = TMB_LACKS_CREDIT;
-  if (units && p->flying && p->flying + units > net->credit) return TMB_AGAIN;
+  const bool by_thread = tmb_net_out_by_thread(net->env.thread_handlers, out);
+  if (units && !tmb_net_credit(p->flying, units, net->credit, by_thread)) return TMB_AGAIN;
   out->lacks = TMB_LACKS_BUFFER;
   const int rc = send_message(net, out->peer, &head, out->args, out->src, units ? 4 : 0);
   if (rc == 0) p->flying += units;

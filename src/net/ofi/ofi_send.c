@@ -136,7 +136,8 @@ int ofi_send_own(struct tmb_net *net, uint32_t peer, enum ofi_kind kind, const v
 int ofi_send_request(struct tmb_net *net, uint32_t peer, enum ofi_kind kind, const void *payload,
                      uint32_t nbytes) {
   struct ofi_peer *p = ofi_peer_of(net, peer);
-  if ((p->flying && p->flying >= net->credit) || net->tx_busy >= net->tx_limit) return TMB_AGAIN;
+  if (!tmb_net_credit(p->flying, 1, net->credit, true) || net->tx_busy >= net->tx_limit)
+    return TMB_AGAIN;
   const int rc = ofi_send_own(net, peer, kind, payload, nbytes);
   if (rc == 0) p->flying++;
   return rc;
@@ -203,7 +204,8 @@ int ofi_send_locked(struct tmb_net *net, struct tmb_am_out *out) {
   struct ofi_peer *p = ofi_peer_of(net, out->peer);
   const uint32_t units = out->is_reply ? 0 : units_of(head.nbytes);
   out->lacks = TMB_LACKS_CREDIT;
-  if (units && p->flying && p->flying + units > net->credit) return TMB_AGAIN;
+  const bool by_thread = tmb_net_out_by_thread(net->env.thread_handlers, out);
+  if (units && !tmb_net_credit(p->flying, units, net->credit, by_thread)) return TMB_AGAIN;
   out->lacks = TMB_LACKS_WINDOW;
   if (units && net->tx_busy >= net->tx_limit) return TMB_AGAIN;
   const int rc = send_message(net, out->peer, &head, out->args, out->src);

@@ -5,7 +5,8 @@
  * docs/PROGRESS.md: put, get, put and get with signal, atomic operations of every kind, and
  * strided, indexed and vector transfers end while their target computes and makes no call. The
  * target goes on only when the last operation has changed a word of it, so a test that waits for
- * the target does not end. Handlers of the client do not run meanwhile. Skipped over conduits
+ * the target does not end. Messages to the client, more than there is room for, wait meanwhile, and
+ * their handlers do not run. Skipped over conduits
  * without a thread. With the argument `atomics` rank 0 knows the target's memory before, and starts
  * nothing else.
  */
@@ -28,7 +29,7 @@ enum {
   BURST = 300
 };
 
-enum { ROWS = 200, WIDTH = 512, PITCH = 1024, CALLED = 130 };
+enum { ROWS = 200, WIDTH = 512, PITCH = 1024, CALLED = 130, FLOOD = 20000 };
 
 static gex_AD_t ad;
 static volatile int called;
@@ -133,7 +134,7 @@ static void others(void) {
   char *local = malloc(DATA);
   CHECK(local != NULL);
   while (!gex_RMA_GetBlockingVal(job.tm, 1, word_of(1, BEGUN_AT), 8, 0)) continue;
-  gex_AM_RequestShort0(job.tm, 1, CALLED, 0);
+  for (int i = 0; i < FLOOD && !gex_AM_RequestShort0(job.tm, 1, CALLED, GEX_FLAG_IMMEDIATE);) i++;
   transfers(local);
   pieces();
   free(local);

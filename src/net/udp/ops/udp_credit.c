@@ -4,15 +4,15 @@
  *
  * Owns the counts of cost in struct udp_peer. Called by whatever sends or has handled a request.
  * Calls udp_peer.c and the window. Invariant: requests sent and not handled cost no more than
- * config.credit, but for a single one that is larger.
+ * config.credit, but for a single one (tmb_net_credit).
  */
 #include "net/udp/ops/udp_engine.h"
 
 /* One request is always possible. Acknowledgements that carry credit are not retransmitted when
  * they are lost, so a rank that waits for credit requests an update. */
-bool udp_credit(struct tmb_net *e, struct udp_peer *p, uint32_t cost) {
+bool udp_credit(struct tmb_net *e, struct udp_peer *p, uint32_t cost, bool by_thread) {
   const uint32_t used = p->credit.sent - p->credit.back;
-  if (TMB_LIKELY(used == 0 || used + cost <= e->config.credit)) return true;
+  if (TMB_LIKELY(tmb_net_credit(used, cost, e->config.credit, by_thread))) return true;
   if (!p->credit.starved) {
     p->credit.starved = true;
     p->credit.asks = 0;

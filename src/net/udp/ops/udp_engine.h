@@ -413,8 +413,9 @@ void udp_ack_owe(struct tmb_net *e, struct udp_peer *p);
 static inline uint32_t udp_cost(uint64_t nbytes) {
   return 1 + (uint32_t)(nbytes / 256);
 }
-/* Whether the peer takes a request of this cost now; if not, it is asked after a while. */
-bool udp_credit(struct tmb_net *e, struct udp_peer *p, uint32_t cost);
+/* Whether the peer takes a request of this cost now, by its progress thread or its client; if not,
+ * it is asked after a while. */
+bool udp_credit(struct tmb_net *e, struct udp_peer *p, uint32_t cost, bool by_thread);
 /* A request of this cost has been handled. */
 void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost);
 

@@ -30,7 +30,8 @@ static int send_parts(struct tmb_net *e, struct udp_peer *p, struct udp_record *
 static int send_locked(struct tmb_net *e, struct udp_peer *p, struct tmb_am_out *out) {
   const uint32_t cost = out->is_reply ? 0 : udp_cost(out->nbytes);
   out->lacks = TMB_LACKS_CREDIT;
-  if (cost && !udp_credit(e, p, cost)) return TMB_AGAIN;
+  const bool by_thread = tmb_net_out_by_thread(e->thread_handlers, out);
+  if (cost && !udp_credit(e, p, cost, by_thread)) return TMB_AGAIN;
   out->lacks = TMB_LACKS_WINDOW;
   struct udp_record r = {.type = UDP_AM,
                          .handler = out->handler,

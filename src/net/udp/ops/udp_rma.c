@@ -166,7 +166,7 @@ int udp_put_signal(struct tmb_net *e, const struct tmb_rma *rma, const struct tm
 static int long_locked(struct tmb_net *e, struct udp_peer *p, struct tmb_am_out *out) {
   const uint32_t cost = out->is_reply ? 0 : udp_cost(0);
   out->lacks = TMB_LACKS_CREDIT;
-  if (cost && !udp_credit(e, p, cost)) return TMB_AGAIN;
+  if (cost && !udp_credit(e, p, cost, false)) return TMB_AGAIN;
   out->lacks = TMB_LACKS_WINDOW;
   struct udp_record r = {.type = UDP_PART,
                          .flags = out->is_reply ? UDP_REPLY : 0,
@@ -227,7 +227,7 @@ void udp_get_end(struct tmb_net *e, uint32_t index) {
 int udp_get_ask(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
                 const struct udp_get *get) {
   const uint32_t cost = udp_cost(0);
-  if (!udp_credit(e, p, cost)) return TMB_AGAIN;
+  if (!udp_credit(e, p, cost, true)) return TMB_AGAIN;
   if (e->gets.free == UINT32_MAX && !gets_grow(e)) return TMB_AGAIN;
   const uint32_t index = e->gets.free;
   struct udp_get *g = &e->gets.list[index];
