@@ -176,7 +176,7 @@ COMPARED = [
      ("sim-collectives", "sim-collectives-ranks")),
     ("matrix product, Cholesky", ("linear",), ("sim-dense",)),
     ("fetch-and-add", ("fetchadd",), ("sim-fetch-add",)),
-    ("start, memory, silent peers", ("start", "silent"), ()),
+    ("start, memory, silent peers", ("start", "silent"), ("sim-start",)),
     ("simulated over measured", ("sim-real",), ()),
 ]
 

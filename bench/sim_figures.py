@@ -281,6 +281,49 @@ def barriers(r):
         "panels": panels}]
 
 
+def measured_start(panel):
+    """[(ranks, median)] of this library on the reference machine; empty: not measured."""
+    path = ROOT / "docs/figures/data/start.json"
+    records = json.loads(path.read_text())["records"] if path.exists() else []
+    return [(one["ranks"], statistics.median(one["values"])) for one in records
+            if (one["panel"], one["line"]) == (panel, "Tombolo")]
+
+
+def starts(r):
+    steps = {"all": "seconds", "agents": "agents_s", "processes": "processes_s",
+             "cards of all ranks": "cards_s"}
+    one = series(r["start"], lambda k: "simulated" if k[0] == "one host" else None)
+    real = {"measured": measured_start("start")}
+    parts = {n: series(r["start"], lambda k, n=n: n if k[0] == "ethernet" else None,
+                       value=value)[n] for n, value in steps.items()}
+    memory = {name: series(r["start"], lambda k, m=m: m if k[0] == m else None,
+                           value="memory_bytes", scale=1 / 1024)[m]
+              for m, name in (("one host", "one host"), ("ethernet", "hosts of 16"))}
+    both = [(x, at(one["simulated"], x) / v) for x, v in real["measured"]
+            if at(one["simulated"], x)]
+    x = last(parts)
+    ratio = (f"From {both[0][0]} to {both[-1][0]} ranks of one host the simulated time is "
+             f"{number(min(v for _, v in both))} to {number(max(v for _, v in both))} times the "
+             "measured one. " if both else "")
+    return [{
+        "name": "sim-start", "machine": "ethernet, and one host of two processors",
+        "title": "Start of a job, memory of a rank (simulated)",
+        "about": "From the launcher's begin until all ranks have left their first barrier. The "
+                 "costs of a process and of a peer are those of docs/GROWTH.md; the measured "
+                 "time also has the launcher's own begin and end in it.",
+        "says": f"{ratio}{x} ranks on hosts of 16 processors start in "
+                f"{number(at(parts['all'], x))} s, {number(at(parts['agents'], x))} s of it for "
+                f"agents; a rank keeps {number(at(memory['hosts of 16'], x))} KiB.",
+        "command": "tombolo sim start --machine ethernet --ranks N",
+        "panels": [lines(RANKS, {"label": "time", "unit": "s", "log": True},
+                         {**one, **real}, title="one host, two processors"),
+                   lines(RANKS, {"label": "time", "unit": "s", "log": True},
+                         {n: [(p, v) for p, v in line if v] for n, line in parts.items()},
+                         title="hosts of 16 processors"),
+                   lines(RANKS, {"label": "memory of a rank", "unit": "KiB", "log": False},
+                         memory, title="memory")]}]
+
+
 NETS = {"tree": "tree network", "torus": "torus, all links", "native": "native puts",
         "this library": "this library", "point-to-point": "MPI-like point-to-point"}
 KINDS = {"broadcast": "broadcast", "allreduce": "all-reduce", "exchange": "all-to-all"}
@@ -499,7 +542,7 @@ def ft_collective(r):
 
 FIGURES = {pipeline: ("pipeline",), grids: ("pipeline",), events: ("events",),
            stencil: ("stencil",), hydro: ("hydro",), atomics: ("atomics",),
-           barriers: ("barriers",), collectives: ("collectives", "byranks"),
+           barriers: ("barriers",), starts: ("start",), collectives: ("collectives", "byranks"),
            links: ("links", "machine"), dense: ("dense",), ft_scaling: ("strong", "weak"),
            ft_breakdown: ("weak",), ft_collective: ("strong", "weak")}
 

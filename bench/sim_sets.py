@@ -197,6 +197,19 @@ def barrier_set(quick):
     return asked
 
 
+# This machine as docs/GROWTH.md has it: ranks of one host share two processors.
+ONE_HOST = ["--set", "shared_processors=2", "--set", "join_s=0.44e-3", "--set",
+            "join_peer_s=0.49e-6", "--set", "peer_bytes=61", "--set", "cores_per_node=4096"]
+
+
+def start_set(quick):
+    """(machine, ranks)"""
+    asked = {("one host", n): ["start", "--machine", "ethernet", "--ranks", n, *ONE_HOST]
+             for n in powers(1, 1024, 16 if quick else 2)}
+    return asked | {("ethernet", n): ["start", "--machine", "ethernet", "--ranks", n]
+                    for n in powers(16, 16384, 4 if quick else 2)}
+
+
 def dense_set(quick):
     """(application, way, order)"""
     return {(app, way, n): [app, "--machine", "torus", "--ranks", 256, "--rows", n, "--block", 64,
@@ -212,6 +225,7 @@ def machine_set(_quick):
 SETS = {"machine": machine_set,
         "pipeline": pipeline_set, "events": event_set, "stencil": stencil_set,
         "hydro": hydro_set, "atomics": atomic_set, "barriers": barrier_set, "dense": dense_set,
+        "start": start_set,
         "strong": strong_set, "weak": weak_set, "bounds": bounds_set, "links": links_set,
         "collectives": collective_set, "byranks": rank_set, "trips": trip_set,
         "changes": change_set}

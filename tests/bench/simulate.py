@@ -187,6 +187,22 @@ class Simulate(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("nic_atomic_s is 0", err)
 
+    def test_start_by_hand(self):
+        """Ranks of one host by turns; on 34 hosts a second level of agents, and six rounds."""
+        costs = {"process_s": 1e-3, "join_s": 2e-3, "join_peer_s": 1e-4, "rank_bytes": 1000,
+                 "peer_bytes": 10, "shared_processors": 2, "cores_per_node": 8}
+        got = self.run_one("start", "--ranks", 8, machine=self.machine(**costs))
+        self.assertAlmostEqual(got["processes_s"], 4 * 3.8e-3, 9)
+        self.assertEqual((got["agents_s"], got["cards_s"], got["memory_bytes"]), (0, 0, 1080))
+        far = self.machine(**costs | {"shared_processors": 0, "cores_per_node": 1, "agent_s": 0.5,
+                                      "card_bytes": 0})
+        got = self.run_one("start", "--ranks", 34, machine=far)
+        self.assertAlmostEqual(got["agents_s"], 1.0, 9)
+        self.assertAlmostEqual(got["processes_s"], 6.4e-3, 9)
+        self.assertAlmostEqual(got["cards_s"], 2 * 6 * (1e-6 + WIRE_S + 64e-8 + 1e-6), 9)
+        self.assertAlmostEqual(got["seconds"], sum(got[n] for n in (
+            "agents_s", "processes_s", "cards_s", "barrier_s")), 12)
+
     def test_barrier_by_hand(self):
         short = 1e-6 + WIRE_S + 64e-8 + 1e-6
         for name, seconds in (("dissemination", short), ("nodes", short), ("binomial", 2 * short)):

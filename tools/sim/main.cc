@@ -44,6 +44,7 @@ const char usage[] =
     "              --blocking 1: puts are blocking, as in the C programs of bench/apps\n"
     "  fetch-add   --kind hot|spread|next --algorithm owner|nic [--count N]\n"
     "  native      the machine's own: --kind broadcast|allreduce --algorithm tree|torus\n"
+    "  start       a job, from the launcher's begin to the end of its first barrier\n"
     "  matmul, cholesky  --rows N --block N --way hand|collective|library\n\n"
     "  --machine NAME|FILE  torus, fat-tree, dragonfly, ethernet, aries, aries-manycore, or a\n"
     "                       machine file\n"

@@ -11,6 +11,7 @@
 #include "sim/apps/dense.h"
 #include "sim/apps/halo.h"
 #include "sim/apps/native.h"
+#include "sim/apps/start.h"
 #include "sim/apps/wave.h"
 
 namespace sim {
@@ -123,12 +124,21 @@ Result run_cholesky(Network &network, const Experiment &e) {
   return out;
 }
 
+Result run_start(Network &network, const Experiment &) {
+  const StartResult r = start_run(network);
+  Result out;
+  out.values = {{"seconds", r.seconds()}, {"agents_s", r.agents},   {"processes_s", r.processes},
+                {"cards_s", r.cards},     {"barrier_s", r.barrier}, {"memory_bytes", r.memory}};
+  return out;
+}
+
 const struct Model {
   const char *name;
   Run run;
 } models[] = {{"pipeline", run_wave},   {"event", run_event},   {"barrier", run_barrier},
               {"stencil", run_stencil}, {"hydro", run_hydro},   {"fetch-add", run_atomic},
-              {"native", run_native},   {"matmul", run_matmul}, {"cholesky", run_cholesky}};
+              {"native", run_native},   {"matmul", run_matmul}, {"cholesky", run_cholesky},
+              {"start", run_start}};
 
 } // namespace
 
