@@ -421,7 +421,8 @@ python_package() {
   dpkg-deb -f "$work"/packages/python3-tombolo_*.deb Depends | grep -q "python3-numpy"
   LD_LIBRARY_PATH=$root/usr/lib PYTHONPATH=$root/usr/lib/python3/dist-packages \
     /usr/bin/python3 -m tombolo run -n 2 -c \
-    "import tombolo; j = tombolo.init(); print(j.allreduce(1), tombolo.__file__)" >said
+    "import os, tombolo; j = tombolo.init()
+os.write(1, f'{j.allreduce(1)} {tombolo.__file__}\n'.encode())" >said # in one piece
   [ "$(grep -c "^2 $root/usr/lib/python3/dist-packages/tombolo/__init__.py" said)" = 2 ]
 }
 
