@@ -83,6 +83,10 @@ def unused_choice():
     code, text = run([TOMBOLO, "run", "-n", "2", PROGRAM, "slow", "1"],
                      TOMBOLO_COLL_ALG="broadcast=knomial:8")
     check(code == 0, code, text)
+    # Files of the other implementation have another form: environments that name one still work.
+    code, text = run([TOMBOLO, "run", "-n", "2", PROGRAM, "slow", "1"],
+                     GASNET_COLL_TUNING_FILE="/nowhere/tuning.xml")
+    check(code == 0, code, text)
 
 
 def commands():

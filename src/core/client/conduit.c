@@ -210,8 +210,10 @@ int tmb_conduit_open(void) {
   const struct tmb_net_ops *ops = usable(asked && asked[0] ? asked : DEFAULT_NAME, &why);
   if (!agree(ops != NULL, &why)) return TMB_E_NOT_FOUND;
   const int rc = open_with(ops);
-  if (rc == 0) tmb_job.special |= TMB_SPECIAL_NET;
-  return rc;
+  if (rc) return rc;
+  tmb_job.special |= TMB_SPECIAL_NET;
+  if (strcmp(ops->name, "mpi") == 0) tmb_job.boot.mpi_is_alone = false; /* it joined the ranks */
+  return 0;
 }
 
 void tmb_conduit_drain(void) {
