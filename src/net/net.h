@@ -244,10 +244,11 @@ static inline bool tmb_net_by_thread(const uint64_t thread_handlers[2],
   return tmb_net_handler_by_thread(thread_handlers, in->category, in->handler);
 }
 
-/* Whether a request of `cost` may be sent to a peer that has not handled `used` of `credit`. One is
- * always possible. What waits for the peer's client leaves an eighth of the credit (chosen
- * 2026-11-26) to what its progress thread serves; that may exceed the credit by one request. So
- * accesses end while the peer computes, however many messages wait for its client. */
+/* Whether a request may be sent. in used: cost of the requests that the peer has not handled yet;
+ * credit: what it takes of them; by_thread: its progress thread serves the request. One request is
+ * always possible. Requests to the client use at most seven eighths of the credit (chosen
+ * 2026-11-26), so they never keep the others from the peer while its client computes. Beyond the
+ * credit there is at most one request. */
 static inline bool tmb_net_credit(uint32_t used, uint32_t cost, uint32_t credit, bool by_thread) {
   const uint32_t client = credit - credit / 8;
   if (!used || used + cost <= client) return true;

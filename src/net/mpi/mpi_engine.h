@@ -167,7 +167,7 @@ struct tmb_net {
   bool ended;           /* MPI is not used any more */
   bool thread_ends;     /* atomic */
   uint64_t tick;        /* calls of progress by the client; atomic, the thread reads it */
-  uint32_t lively;      /* looks of the thread, for which it looks often */
+  uint32_t busy_polls;  /* polls of the thread that are still BUSY_NS apart */
   struct nmpi_peers peers;
   struct nmpi_inbox in;
   struct nmpi_outbox out;

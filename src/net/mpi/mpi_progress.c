@@ -18,10 +18,10 @@
 /* Work of one call of progress. Chosen 2026-11-22 (SENDING_MANY 2026-11-24), not measured. */
 #define PROGRESS_BATCH 32 /* messages */
 #define SENDING_MANY   4  /* buffers in flight, from which on sends are polled each time */
-/* The progress thread has nothing to sleep on: times between its looks. Chosen 2026-11-26. */
+/* The progress thread has nothing to sleep on: times between its polls. Chosen 2026-11-26. */
 #define QUIET_NS       1000000u
-#define LIVELY_NS      50000u /* after a look that found something, for LIVELY_LOOKS looks */
-#define LIVELY_LOOKS   100u
+#define BUSY_NS        50000u /* after a poll that found something, for BUSY_POLLS polls */
+#define BUSY_POLLS     100u
 #define SERVE_THREAD   4 /* beside TMB_SERVE_*: what is_by_thread says */
 
 /* ---- what has come */
@@ -155,10 +155,10 @@ static void deal_with(struct tmb_net *net, struct nmpi_buffer *b, int serve) {
   nmpi_inbox_recycle(&net->in, b);
 }
 
-/* One look, for the client or, with SERVE_THREAD or TMB_SERVE_NOTHING, in its place. */
-static int look(struct tmb_net *net, int serve) TMB_REQUIRES(net->lock);
+/* One poll, for the client or, with SERVE_THREAD or TMB_SERVE_NOTHING, in its place. */
+static int poll_once(struct tmb_net *net, int serve) TMB_REQUIRES(net->lock);
 
-static int look(struct tmb_net *net, int serve) {
+static int poll_once(struct tmb_net *net, int serve) {
   const uint64_t tick = net->tick;
   uint32_t dealt = 0;
   int found = TMB_FOUND_NOTHING;
@@ -182,7 +182,7 @@ static int look(struct tmb_net *net, int serve) {
 static int wait_in_handler(struct tmb_net *net) {
   if (tmb_load_rlx(&net->thread_ends)) return TMB_E_SYS;
   if (!tmb_lock_try(&net->lock)) return TMB_FOUND_BUSY;
-  if (!net->ended) (void)look(net, TMB_SERVE_NOTHING);
+  if (!net->ended) (void)poll_once(net, TMB_SERVE_NOTHING);
   tmb_lock_release(&net->lock);
   return TMB_FOUND_NOTHING;
 }
@@ -191,7 +191,7 @@ int nmpi_progress(struct tmb_net *net, int serve) {
   if (TMB_UNLIKELY(serve == TMB_SERVE_NOTHING)) return wait_in_handler(net);
   if (!tmb_lock_try(&net->lock)) return TMB_FOUND_BUSY;
   tmb_store_rlx(&net->tick, net->tick + 1);
-  const int found = look(net, serve);
+  const int found = poll_once(net, serve);
   tmb_lock_release(&net->lock);
   return found;
 }
@@ -204,12 +204,12 @@ bool nmpi_tend(struct tmb_net *net, uint64_t seen, struct pollfd *fds, uint32_t 
     tmb_lock_release(&net->lock);
     return false;
   }
-  if (look(net, SERVE_THREAD))
-    net->lively = LIVELY_LOOKS;
-  else if (net->lively)
-    net->lively--;
+  if (poll_once(net, SERVE_THREAD))
+    net->busy_polls = BUSY_POLLS;
+  else if (net->busy_polls)
+    net->busy_polls--;
   *count = 0;
-  *ns = net->lively ? LIVELY_NS : QUIET_NS;
+  *ns = net->busy_polls ? BUSY_NS : QUIET_NS;
   tmb_lock_release(&net->lock);
   return true;
 }
