@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 CMAKE_ARGS ?=
 PART ?=
 
-# STUDY=quick: fewer rounds and figures, 6 minutes. STUDY=docs: the parts of docs/figures, 25 minutes,
+# STUDY=quick: fewer rounds and figures, at most 6 minutes. STUDY=docs: those of docs/figures, at most 25,
 # and then the figures. PART: these parts only.
 STUDY ?=
 
@@ -23,8 +23,8 @@ help:
 	@echo "make python            the Python wheel, in $(BUILD)/wheels, and the tests of the binding"
 	@echo "make bench             the full set of measurements"
 	@echo "make book              the Book and all pages of docs as a site, $(BUILD)/book/index.html"
-	@echo "make study             everything beside its floors and peers, as study/report.html; an hour"
-	@echo "                       STUDY=quick: 6 minutes; STUDY=docs: 25 minutes, and docs/figures from it"
+	@echo "make study             everything beside its floors and peers, as study/report.html; at most an hour"
+	@echo "                       STUDY=quick: 6 minutes; STUDY=docs: 25, and docs/figures from it"
 	@echo "make figures           docs/figures and docs/FIGURES.md again, from the JSON kept there"
 	@echo "make install PREFIX=/usr/local [CC=clang CXX=clang++]   CC, CXX: the compilers of clients;"
 	@echo "                       CAF_ALIASES=1: also caf and cafrun, for tombolo fc and tombolo run"
@@ -116,7 +116,7 @@ tidy:
 clean:
 	rm -rf build build-asan build-tsan build-preempt build-coverage build-release build-seeds
 
-# The simulator beside real runs on eight emulated hosts, as root on an idle machine; half an hour.
+# The simulator beside real runs on eight emulated hosts, as root on an idle machine; 8 minutes.
 .PHONY: sim-check
 sim-check: build
 	@cmake --build $(BUILD) --target net_wire -j $(JOBS)

@@ -19,6 +19,7 @@ from pathlib import Path
 import plots
 import report
 import sim_figures
+import sim_specs
 from figure_kit import (BYTES, RANKS, Figure, Shown, at, by_bytes, bytes_text, fastest, is_mpi,
                         in_order, last_x, link_name, middle, of_rounds, ranks, sentence, times)
 from figures_apps import diagrams, events, ft, hydro, linear, pipeline_c, pipeline_fortran, stencil
@@ -518,7 +519,7 @@ def simulated(data):
     return [(Figure(spec["name"], spec["title"], ("sim",), spec["about"], None,
                     "computed: no spread", spec["command"]),
              Shown([sim_figures.panel_of(panel) for panel in spec["panels"]], spec["says"]))
-            for spec in sim_figures.specs(results)]
+            for spec in sim_specs.specs(results)]
 
 
 def drawing(figure, one):

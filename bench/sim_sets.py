@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What bench/simulate.py asks `tombolo sim`: {set: {key: words of the command line}}.
 
-A key is a tuple that says what varies; bench/sim_figures.py and the tables of simulate.py find the
+A key is a tuple that says what varies; bench/sim_specs.py and the tables of simulate.py find the
 results by it. `quick`: fewer sizes. Nothing is run here.
 """
 MACHINES = ("torus", "fat-tree", "dragonfly", "ethernet")
@@ -197,7 +197,7 @@ def barrier_set(quick):
     return asked
 
 
-# This machine as docs/GROWTH.md has it: ranks of one host share two processors.
+# This machine by docs/GROWTH.md: all ranks share two processors, without a network between them.
 ONE_HOST = ["--set", "shared_processors=2", "--set", "join_s=0.44e-3", "--set",
             "join_peer_s=0.49e-6", "--set", "peer_bytes=61", "--set", "cores_per_node=4096"]
 

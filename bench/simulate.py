@@ -20,6 +20,7 @@ from pathlib import Path
 
 import plots
 import sim_figures
+import sim_specs
 from sim_sets import MACHINES, SETS, STRONG
 
 HERE = Path(__file__).resolve().parent
@@ -213,7 +214,7 @@ def page(r):
     if not plots.missing():
         body += [f"<h2>{html.escape(spec['title'])}</h2><p>{html.escape(spec['about'])} "
                  f"{html.escape(spec['says'])}</p>{sim_figures.draw(spec)}"
-                 for spec in sim_figures.specs(r)]
+                 for spec in sim_specs.specs(r)]
     return ('<!doctype html><html lang="en"><meta charset="utf-8"><title>Simulation</title>'
             "<style>body{font:14px sans-serif;margin:2em}td{border-top:1px solid #ddd;"
             f"padding:3px 1em 3px 0}}</style><body>{''.join(body)}</body></html>\n")
@@ -264,7 +265,7 @@ def main():
     (options.out / "simulation.html").write_text(page(results))
     print(f"simulate: {options.out / 'simulation.html'}")
     if options.figures:
-        return sim_figures.keep(sim_figures.specs(results), options.figures / "data",
+        return sim_figures.keep(sim_specs.specs(results), options.figures / "data",
                                 options.figures)
     return 0
 

@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 import plots  # noqa: E402
 import sim_figures  # noqa: E402
+import sim_specs  # noqa: E402
 
 FOLDER = ROOT / "docs/figures"
 
@@ -38,7 +39,7 @@ class SimFigures(unittest.TestCase):
                          "run bench/sim_figures.py")
 
     def test_published(self):
-        for name, value in sim_figures.published().items():
+        for name, value in sim_specs.published().items():
             self.assertGreater(value, 0, name)
 
 

@@ -202,6 +202,9 @@ class Simulate(unittest.TestCase):
         self.assertAlmostEqual(got["cards_s"], 2 * 6 * (1e-6 + WIRE_S + 64e-8 + 1e-6), 9)
         self.assertAlmostEqual(got["seconds"], sum(got[n] for n in (
             "agents_s", "processes_s", "cards_s", "barrier_s")), 12)
+        code, _, err = simulate("start", "--machine", "torus", "--ranks", 64)
+        self.assertEqual(code, 2)
+        self.assertIn("process_s is 0", err)
 
     def test_barrier_by_hand(self):
         short = 1e-6 + WIRE_S + 64e-8 + 1e-6

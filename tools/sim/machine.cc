@@ -72,15 +72,15 @@ const Row rows[] = {
     {"eager_bytes_max", 0, 1e12, NEEDED},
     {"rendezvous_s", 0, 1, NEEDED},
     {"message_progress", 0, 2, 0},
-    /* start of a job: defaults are of this library on the reference machine, docs/GROWTH.md */
-    {"agent_s", 0, 100, 0.2},
+    /* start of a job; process_s 0: not described */
+    {"agent_s", 0, 100, 0},
     {"agent_children", 1, 1024, 32},
-    {"process_s", 0, 10, 0.77e-3},
-    {"join_s", 0, 10, 0.96e-3},
-    {"join_peer_s", 0, 1, 3.2e-6},
-    {"card_bytes", 0, 1e6, 128},
-    {"rank_bytes", 0, 1e12, 276e3},
-    {"peer_bytes", 0, 1e9, 125},
+    {"process_s", 0, 10, 0},
+    {"join_s", 0, 10, 0},
+    {"join_peer_s", 0, 1, 0},
+    {"card_bytes", 0, 1e6, 0},
+    {"rank_bytes", 0, 1e12, 0},
+    {"peer_bytes", 0, 1e9, 0},
     /* native collectives; 0: none */
     {"tree_bytes_per_s", 0, 1e15, 0},
     {"tree_latency_s", 0, 1, 0},

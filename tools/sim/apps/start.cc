@@ -48,6 +48,11 @@ double exchange(const Network &network, const Ways &ways) {
 
 StartResult start_run(const Network &network) {
   const Machine &m = network.machine();
+  if (m.get("process_s") <= 0)
+    throw Error(
+        "start: machine " + m.name +
+        " does not say what a process costs (process_s is 0); give ethernet, or a file that "
+        "does");
   const Ways ways(network, Notice::SIGNAL, false);
   const double ranks = static_cast<double>(network.ranks());
   const double rank = m.get("process_s") + m.get("join_s") + ranks * m.get("join_peer_s");

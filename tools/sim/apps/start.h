@@ -24,7 +24,7 @@ struct StartResult {
   double seconds() const { return agents + processes + cards + barrier; }
 };
 
-/* in network: of all ranks. */
+/* in network: of all ranks. Throws Error where the machine does not describe it. */
 StartResult start_run(const Network &network);
 
 } // namespace sim
