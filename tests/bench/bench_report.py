@@ -8,10 +8,12 @@ with its floor and target, and that medians, ratios and verdicts follow from the
 
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 TOMBOLO = os.environ["TOMBOLO"]
@@ -113,6 +115,33 @@ def check_report(report):
     check(report["settings"].get("TOMBOLO_SPIN_NS") == "5000", f"settings: {report['settings']}")
 
 
+def check_ended(folder):
+    """A bench that is killed has written what it had, whole; a link stays a link."""
+    real, path = Path(folder) / "real.json", Path(folder) / "ended.json"
+    real.write_text("{}", encoding="utf-8")
+    path.symlink_to(real)
+    words = [TOMBOLO, "bench", "p2p", "--json", str(path), "--runs", "5", "--min-time", "20us"]
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          start_new_session=True) as child:
+        until = time.monotonic() + 60
+        seen = []  # numbers of figures, as the file had them
+        while child.poll() is None and len(seen) < 3 and time.monotonic() < until:
+            report = json.loads(path.read_text(encoding="utf-8"))
+            count = len(report.get("figures", []))
+            if count and (not seen or count > seen[-1]):
+                seen.append(count)
+                check(report["complete"] is False, "a report of a bench that goes on is complete")
+        ended = child.poll()
+        if ended is None:
+            os.killpg(child.pid, signal.SIGKILL)
+    check(ended is None, f"the bench had ended, exit code {ended}, when {seen} figures were seen")
+    check(len(seen) == 3, f"the report did not grow: {seen}")
+    check(path.is_symlink(), "the link of --json was replaced by a file")
+    report = json.loads(path.read_text(encoding="utf-8"))
+    for figure in report["figures"]:
+        check_figure(figure)
+
+
 def main():
     os.environ["TOMBOLO_SPIN_NS"] = "5000"
     quick = ("--quick", "--runs", str(RUNS), "--min-time", "20us", "--ranks", "4")
@@ -124,8 +153,11 @@ def main():
         done = run("startup", "--quick", "--json", str(path))
         check(done.returncode == 0, f"startup: exit code {done.returncode}: {done.stderr}")
         check("Start-up" in done.stdout and "16 ranks" in done.stdout, f"table: {done.stdout}")
+        check(not path.with_suffix(".json.new").exists(), "PATH.new was left behind")
+        check_ended(folder)
         report["figures"] += json.loads(path.read_text(encoding="utf-8"))["figures"]
     check_report(report)
+    check(report["complete"] is True, "a report of a bench that has ended is not complete")
     for arguments, word in (
         (["nothing"], "suite nothing"),
         (["--runs", "2"], "--runs 2"),
@@ -136,6 +168,12 @@ def main():
         done = run(*arguments)
         check(done.returncode == 2, f"{arguments}: exit code {done.returncode}, not 2")
         check(word in done.stderr, f"{arguments}: message {done.stderr!r} does not name {word}")
+    done = run("p2p", "--quick", "--json", "/nonexistent/x.json")
+    check(done.returncode == 1 and "p2p" not in done.stderr and "Put and get" not in done.stdout,
+          f"--json /nonexistent/x.json: exit code {done.returncode}, {done.stderr}")
+    done = run("p2p", "--quick", "--runs", "3", "--json", "/dev/full")
+    check(done.returncode == 1 and "/dev/full" in done.stderr, f"/dev/full: {done.stderr}")
+    check(Path("/dev/full").is_char_device(), "/dev/full was replaced by a file")
     print(f"{len(report['figures'])} figures, {len(failures)} failures")
     return 1 if failures else 0
 

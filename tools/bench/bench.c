@@ -42,7 +42,9 @@ static const struct argp_option option_table[] = {
      0},
     {"quick", OPT_QUICK, NULL, 0, "measure a few figures in a few seconds", 0},
     {"json", OPT_JSON, "FILE", 0,
-     "write all figures with their samples to FILE; - is standard output", 0},
+     "write all figures with their samples to FILE, again after each; - is standard output, at the "
+     "end",
+     0},
     {"runs", OPT_RUNS, "R", 0, "samples of each figure, 3 to 10000 (default 101, with --quick 31)",
      0},
     {"min-time", OPT_MIN_TIME, "TIME", 0,
@@ -287,29 +289,16 @@ static int measure(const struct bench_options *o, struct bench_results *results)
     if (!parts[i].on) continue;
     bench_progress_next(&progress, parts[i].name);
     rc = parts[i].run ? parts[i].run(o, results) : bench_job_run(o, &job, results);
+    if (rc == 0) rc = bench_json_save(o, results, BENCH_GOES_ON);
   }
   bench_progress_end(&progress);
   return rc;
 }
 
-static int write_json(const struct bench_options *o, const struct bench_results *results) {
-  const bool to_stdout = strcmp(o->json, "-") == 0;
-  json_t *root = bench_to_json(results, o);
-  FILE *out = to_stdout ? stdout : fopen(o->json, "w");
-  int rc =
-      root && out && json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 ? 0 : -1;
-  if (out && fputc('\n', out) == EOF) rc = -1;
-  if (out && (to_stdout ? fflush(out) : fclose(out)) != 0) rc = -1;
-  json_decref(root);
-  if (rc == 0) return 0;
-  tmb_print("bench: --json %s: %s", o->json, root ? strerror(errno) : "no memory");
-  return TOOL_EXIT_FAILED;
-}
-
 int tool_bench_main(int argc, char **argv) {
   static const struct argp parser = {option_table, parse_option, "[SUITE...]", doc, 0, 0, 0};
   static struct bench_options options = {.bind = true, .timeout_s = 300};
-  struct bench_results results = {0};
+  struct bench_results results = {.saved = true};
   argp_err_exit_status = TOOL_EXIT_USAGE;
   if (argp_parse(&parser, argc, argv, 0, NULL, &options) != 0) return TOOL_EXIT_USAGE;
   complete_options(&options);
@@ -317,12 +306,13 @@ int tool_bench_main(int argc, char **argv) {
   if (rc) return rc;
   const bool table = !options.json || strcmp(options.json, "-") != 0;
   if (table) bench_print_machine(&options);
+  rc = bench_json_save(&options, &results,
+                       BENCH_GOES_ON); /* a file that cannot be is known before */
+  if (rc) return rc;
   rc = measure(&options, &results);
   if (table) bench_print_table(&results, &options);
-  if (options.json) {
-    const int written = write_json(&options, &results);
-    if (rc == 0) rc = written;
-  }
+  const int written = bench_json_save(&options, &results, rc ? BENCH_FAILED : BENCH_COMPLETE);
+  if (rc == 0) rc = written;
   bench_results_free(&results);
   return rc;
 }

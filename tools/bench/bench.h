@@ -32,11 +32,15 @@ struct bench_figure {
   double *samples; /* [count] */
   double *floors;  /* [floor_count]: count or 0 */
   size_t count, floor_count;
+  char *text;          /* as JSON with `text_samples` samples, or NULL; freed with the results */
+  size_t text_samples; /* of bench_json.c */
 };
 
 struct bench_results {
   struct bench_figure *figures; /* [count] */
   size_t count, capacity;
+  json_t *machine; /* of bench_json.c, made once; NULL before */
+  bool saved;      /* the file of --json is renewed with each figure */
 };
 
 struct bench_options {
@@ -107,7 +111,13 @@ const char *bench_mode(double handoff_ns);
 void bench_print_table(const struct bench_results *results, const struct bench_options *options);
 void bench_print_machine(const struct bench_options *options);
 
-/* The whole report; the caller owns it. NULL: no memory. */
-json_t *bench_to_json(const struct bench_results *results, const struct bench_options *options);
+enum bench_when { BENCH_GOES_ON, BENCH_FAILED, BENCH_COMPLETE };
+
+/* Write what has been measured so far to the file of --json, in one piece; nothing without that
+ * option. Standard output, a device and a pipe get nothing while the bench goes on. A file gets
+ * nothing before there is a figure, but it is tried whether it could.
+ * Returns 0, or the exit code after a message. */
+int bench_json_save(const struct bench_options *options, struct bench_results *results,
+                    enum bench_when when);
 
 #endif

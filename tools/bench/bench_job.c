@@ -94,7 +94,9 @@ void bench_results_free(struct bench_results *results) {
   for (size_t i = 0; i < results->count; i++) {
     free(results->figures[i].samples);
     free(results->figures[i].floors);
+    free(results->figures[i].text);
   }
+  json_decref(results->machine);
   free(results->figures);
   memset(results, 0, sizeof *results);
 }
@@ -103,6 +105,7 @@ void bench_results_free(struct bench_results *results) {
 
 /* What is known while a report is read. */
 struct reader {
+  const struct bench_options *options;
   struct bench_results *results;
   const struct bench_job *job;
   size_t capacity; /* most samples of a figure */
@@ -147,14 +150,20 @@ static bool read_samples(struct reader *r, const char *text, bool floor) {
   return count > 0;
 }
 
-/* One line. False: it breaks the protocol. */
+/* Renews the file of --json: a figure is whole when the next one begins. */
+static bool save_before(const struct reader *r) {
+  if (!r->results->saved || r->results->count == r->first) return true;
+  return bench_json_save(r->options, r->results, BENCH_GOES_ON) == 0;
+}
+
+/* One line. False: it breaks the protocol, or what came before it could not be saved. */
 static bool read_line(struct reader *r, char *line) {
   if (strncmp(line, "tombolo-bench 1 ", 16) == 0) return r->begun = true;
   if (!r->begun) {
     fputs(line, stderr);
     return true;
   }
-  if (strncmp(line, "figure ", 7) == 0) return read_figure(r, line + 7);
+  if (strncmp(line, "figure ", 7) == 0) return save_before(r) && read_figure(r, line + 7);
   if (strncmp(line, "x ", 2) == 0) return read_samples(r, line + 2, false);
   if (strncmp(line, "f ", 2) == 0) return read_samples(r, line + 2, true);
   if (strncmp(line, "end ", 4) == 0) {
@@ -245,7 +254,8 @@ static pid_t start_job(const struct bench_options *o, const struct bench_job *jo
 int bench_job_run(const struct bench_options *o, struct bench_job *job,
                   struct bench_results *results) {
   struct bench_results scratch = {0};
-  struct reader r = {.results = results ? results : &scratch, .job = job, .capacity = o->runs};
+  struct reader r = {
+      .options = o, .results = results ? results : &scratch, .job = job, .capacity = o->runs};
   int fd = -1, status = 0;
   if (r.capacity < SAMPLES_LEAST) r.capacity = SAMPLES_LEAST;
   r.first = r.results->count;

@@ -102,7 +102,7 @@ complete -c tombolo -n '__tombolo_at explain' -l 'usage' -d 'Give a short usage 
 complete -c tombolo -n '__tombolo_at explain' -l 'version' -d 'Print program version'
 complete -c tombolo -n '__tombolo_at bench' -l 'dir' -r -d 'folder of the measuring programs'
 complete -c tombolo -n '__tombolo_at bench' -l 'hosts' -x -d 'two hosts for the suites net and loggp, as for \'tombolo run\''
-complete -c tombolo -n '__tombolo_at bench' -l 'json' -r -d 'write all figures with their samples to FILE'
+complete -c tombolo -n '__tombolo_at bench' -l 'json' -r -d 'write all figures with their samples to FILE, again after each'
 complete -c tombolo -n '__tombolo_at bench' -l 'min-time' -x -d 'length of one sample, in us or with a unit'
 complete -c tombolo -n '__tombolo_at bench' -l 'no-bind' -d 'do not bind ranks to processors'
 complete -c tombolo -n '__tombolo_at bench' -s 'n' -l 'ranks' -x -d 'ranks of the suite oversubscribed'
