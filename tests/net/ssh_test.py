@@ -128,6 +128,49 @@ class Refusals(unittest.TestCase):
                         r"host host2: .*(route|time|answer)", TOMBOLO_SSH_TIMEOUT="2")
 
 
+class Doctor(unittest.TestCase):
+    """`tombolo doctor --hosts`: each difference between hosts has a line and a remedy."""
+
+    def ask(self, lab, **settings):
+        """The lines of the hosts host0 and host1, and the exit code."""
+        command = [TOMBOLO, "doctor", "--hosts", "host0,host1"]
+        environment = {**os.environ, "HOME": str(lab.ssh.accounts["root"][1]), **settings}
+        done = lab.hosts[0].run(command, env=environment, capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+    def expect(self, lab, code, pattern, **settings):
+        """One line of the answer."""
+        got, out = self.ask(lab, **settings)
+        self.assertRegex(out, f"(?m)^{pattern}", settings)
+        self.assertEqual(got, code, out)
+
+    def test_differences(self):
+        with Lab(hosts=2, sshd=True) as lab:
+            code, out = self.ask(lab)
+            self.assertEqual(code, 0, out)
+            self.assertNotRegex(out, "(?m)^(warning|error) .*host1")
+            lab.hosts[1].run(["ip", "link", "set", "eth0", "mtu", "1400"], check=True)
+            self.expect(lab, 0, "warning  MTU +host1: eth0 has 1400, eth0 of this host 1500. .*"
+                                "'ip link set eth0 mtu 1400' on this host")
+            lab.hosts[1].run(["ip", "link", "set", "eth0", "mtu", "1500"], check=True)
+            there, whole = {"TOMBOLO_SSH_REMOTE_PATH": "/dev/shm/bin"}, Path(TOMBOLO).read_bytes()
+            put(lab, 0, "bin/tombolo", source=TOMBOLO)
+            self.expect(lab, 1, "error    host +host1: tombolo is not there: .*Install tombolo",
+                        **there)
+            put(lab, 1, "bin/tombolo", "#!/bin/sh\necho 'tombolo 0.0.1 (v0.0.1), GNU 1'\n")
+            self.expect(lab, 1, 'error    host +host1 has "tombolo 0.0.1 .*", this host has.* '
+                                "Install the same version", **there)
+            for name, pattern in (
+                (b"jansson.so", "error    host +host1: tombolo misses a library: .*jXXsson.so.*"
+                                "Install that library there"),
+                (b"sodium.so", "warning  libsodium +host1: not found; .*install libsodium23"),
+            ):
+                changed = Path(FOLDER / "changed")
+                changed.write_bytes(whole.replace(name, name[:1] + b"XX" + name[3:]))
+                put(lab, 1, "bin/tombolo", source=changed)
+                self.expect(lab, int(b"jansson" in name), pattern, **there)
+
+
 class Losses(unittest.TestCase):
     """While ranks run."""
 

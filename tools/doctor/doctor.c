@@ -27,8 +27,8 @@ struct options {
 
 static const struct argp_option option_table[] = {
     {"hosts", OPT_HOSTS, "A,B,...", 0,
-     "also check that each of these hosts can be reached by ssh without a password, and has the "
-     "same version of tombolo",
+     "also check each of these hosts: that ssh works without a password, that it has the same "
+     "version of tombolo, the same MTU, and no problem that this host has not",
      0},
     {"json", 'j', NULL, 0, "print JSON", 0},
     {0},
@@ -103,11 +103,11 @@ static void print_text(const struct doctor *d) {
          d->count[DOCTOR_OK], d->count[DOCTOR_WARNING], d->count[DOCTOR_ERROR]);
 }
 
-/* Prints {checks, warnings, errors}. Returns 0 or the exit code. */
+/* Prints {version, checks, mtu_bytes, warnings, errors}. Returns 0 or the exit code. */
 static int print_json(const struct doctor *d) {
-  json_t *document =
-      json_pack("{s:s, s:O, s:i, s:i}", "version", tool_version(), "checks", d->checks, "warnings",
-                d->count[DOCTOR_WARNING], "errors", d->count[DOCTOR_ERROR]);
+  json_t *document = json_pack("{s:s, s:O, s:O, s:i, s:i}", "version", tool_version(), "checks",
+                               d->checks, "mtu_bytes", d->mtu, "warnings", d->count[DOCTOR_WARNING],
+                               "errors", d->count[DOCTOR_ERROR]);
   const int rc = document ? json_dumpf(document, stdout, JSON_INDENT(2)) : -1;
   json_decref(document);
   if (rc == 0) putchar('\n');
@@ -139,6 +139,7 @@ int tool_doctor_main(int argc, char **argv) {
   else
     print_text(&d);
   json_decref(d.checks);
+  json_decref(d.mtu);
   hosts_free(&list);
   if (fflush(stdout) != 0) {
     tmb_print("doctor: cannot write to standard output: %m");

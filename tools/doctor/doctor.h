@@ -21,7 +21,8 @@ enum doctor_state { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_ERROR, DOCTOR_STATES };
 struct doctor {
   json_t *checks; /* [{name, state, found, remedy}], remedy null where the state is ok */
   int count[DOCTOR_STATES];
-  bool hosts; /* other hosts are asked for: what reaches them is then needed */
+  json_t *mtu; /* bytes, by the names of interfaces that lead to other hosts; NULL: not asked yet */
+  bool hosts;  /* other hosts are asked for: what reaches them is then needed */
 };
 
 /* The word for a state, as it is printed. */
@@ -45,12 +46,24 @@ void doctor_judge_files(struct doctor *d, uint64_t hard);
 void doctor_judge_processes(struct doctor *d, uint64_t hard, int processors);
 void doctor_judge_locked(struct doctor *d, uint64_t hard);
 
-/* ---- doctor_network.c: interfaces, conduits and their libraries, ssh, hosts */
+/* ---- doctor_network.c: interfaces, conduits and their libraries, ssh */
 void doctor_network(struct doctor *d);
 void doctor_judge_interfaces(struct doctor *d, const json_t *interfaces);
 
-/* Start ssh for every host of the list at once, and compare the versions there with ours. */
+/* The MTU of the interfaces that can be used: {name: bytes}. The caller owns it. */
+json_t *doctor_mtu(const json_t *interfaces);
+
+/* The command that reaches a host, with its options: TOMBOLO_SSH. */
+const char *doctor_ssh_command(void);
+
+/* ---- doctor_hosts.c: other hosts
+ *
+ * Start ssh for every host of the list at once, let `tombolo doctor` run there, and compare: the
+ * version, checks that are worse than ours, MTUs. */
 void doctor_hosts(struct doctor *d, const struct host_list *list);
+
+/* The same for one host's answer. in report: the JSON that `tombolo doctor --json` prints there. */
+void doctor_judge_report(struct doctor *d, const char *host, const json_t *report);
 
 /* ---- doctor_programs.c: compilers, and how programs are run */
 void doctor_compilers(struct doctor *d);
@@ -61,7 +74,7 @@ void doctor_judge_gfortran(struct doctor *d, const char *command, const char *ve
 struct doctor_program {
   int pid, fd;       /* of its output; -1: it could not be started */
   int status;        /* as of waitpid; -1: killed at the deadline */
-  char text[512];    /* the start of its output and messages */
+  char text[16384];  /* the start of its output and messages; a report in JSON has some 5 KB */
   size_t text_bytes; /* of that */
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo doctor`: interfaces, conduits and the libraries that they load, ssh, other hosts.
+ * `tombolo doctor`: interfaces, conduits and the libraries that they load, ssh.
  *
  * Owns: nothing. Called by doctor.c. Calls: tools/info for interfaces and conduits, the loader,
- * doctor_programs.c to run ssh. Invariants: only hosts that the user names are asked, by the same
- * command as `tombolo run` (TOMBOLO_SSH, TOMBOLO_SSH_OPTIONS, TOMBOLO_SSH_REMOTE_PATH).
+ * doctor_programs.c to look for programs. Invariants: nothing is sent; doctor_hosts.c asks other
+ * hosts.
  */
 #include "doctor/doctor.h"
 #include "tool.h"
@@ -12,15 +12,12 @@
 #include "base/config.h"
 #include "boot/launch/spawn.h"
 #include "info/info.h"
-#include "os/os.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
-enum { NAMES_BYTES = 512, WORDS_MAX = 64, MTU_LEAST = 1500, NOT_FOUND = 127, SSH_FAILED = 255 };
+enum { NAMES_BYTES = 512, MTU_LEAST = 1500 };
 
 /* ---- interfaces, conduits, libraries */
 
@@ -49,6 +46,17 @@ void doctor_judge_interfaces(struct doctor *d, const json_t *interfaces) {
                "%s", used);
   else
     doctor_add(d, DOCTOR_OK, "interfaces", NULL, "%s", used);
+}
+
+json_t *doctor_mtu(const json_t *interfaces) {
+  json_t *item, *mtu = json_object();
+  size_t i;
+  json_array_foreach(interfaces, i, item) {
+    if (json_is_true(json_object_get(item, "available")))
+      json_object_set(mtu, json_string_value(json_object_get(item, "name")),
+                      json_object_get(item, "mtu_bytes"));
+  }
+  return mtu;
 }
 
 static void check_conduits(struct doctor *d, const json_t *interfaces) {
@@ -109,14 +117,14 @@ static void check_libraries(struct doctor *d) {
                "neither mpirun nor mpiexec is in PATH; conduit mpi needs one");
 }
 
-/* ---- ssh and other hosts */
+/* ---- ssh */
 
-static const char *ssh_command(void) {
+const char *doctor_ssh_command(void) {
   return tmb_spawn_setting(TMB_CFG_SSH, "SSH_CMD");
 }
 
 static void check_ssh(struct doctor *d) {
-  const char *command = ssh_command();
+  const char *command = doctor_ssh_command();
   if (doctor_program_exists(command))
     doctor_add(d, DOCTOR_OK, "ssh", NULL, "%s", command);
   else
@@ -129,105 +137,9 @@ static void check_ssh(struct doctor *d) {
 void doctor_network(struct doctor *d) {
   json_t *interfaces = info_interfaces();
   doctor_judge_interfaces(d, interfaces);
+  d->mtu = doctor_mtu(interfaces);
   check_conduits(d, interfaces);
   json_decref(interfaces);
   check_libraries(d);
   check_ssh(d);
-}
-
-/* Adds the words of a text, which it cuts. */
-static size_t add_words(char **words, size_t count, char *text) {
-  char *save = NULL;
-  for (char *w = strtok_r(text, " \t", &save); w && count < WORDS_MAX - 4;
-       w = strtok_r(NULL, " \t", &save))
-    words[count++] = w;
-  return count;
-}
-
-/* Starts ssh to ask a host for its version. */
-static void ask_host(struct doctor_program *p, const char *host) {
-  char command[1024], options[1024], ask[1200], timeout[64];
-  char *words[WORDS_MAX];
-  const char *more = tmb_spawn_setting(TMB_CFG_SSH_OPTIONS, "SSH_OPTIONS");
-  const char *folder = tmb_spawn_setting(TMB_CFG_SSH_REMOTE_PATH, "SSH_REMOTE_PATH");
-  snprintf(command, sizeof command, "%s", ssh_command());
-  snprintf(options, sizeof options, "%s", more ? more : "");
-  if (folder)
-    snprintf(ask, sizeof ask, "'%s/tombolo' --version", folder);
-  else
-    snprintf(ask, sizeof ask, "'%s' --version", tmb_os_exe_name());
-  size_t count = add_words(words, 0, command);
-  const size_t length = count ? strlen(words[0]) : 0;
-  if (length >= 3 && strcmp(words[0] + length - 3, "ssh") == 0 &&
-      (length == 3 || words[0][length - 4] == '/')) {
-    snprintf(timeout, sizeof timeout, "-T -x -o BatchMode=yes -o ConnectTimeout=%d",
-             (int)(tmb_cfg_dbl(TMB_CFG_SSH_TIMEOUT) + 0.999));
-    count = add_words(words, count, timeout);
-  }
-  count = add_words(words, count, options);
-  words[count++] = (char *)(uintptr_t)host;
-  words[count++] = ask;
-  words[count] = NULL;
-  doctor_program_start(p, words);
-}
-
-/* The last line of a text: what a host says before is a greeting of its shell. */
-static const char *last_line(const char *text) {
-  const char *line = strrchr(text, '\n');
-  return line ? line + 1 : text;
-}
-
-/* Whether two texts of --version name the same version and revision; compilers may differ. */
-static bool same_version(const char *a, const char *b) {
-  const size_t bytes = strcspn(a, ",");
-  return bytes == strcspn(b, ",") && memcmp(a, b, bytes) == 0;
-}
-
-static void judge_host(struct doctor *d, const char *host, const struct doctor_program *p) {
-  char remedy[512];
-  const char *line = last_line(p->text);
-  const int code = p->status >= 0 && WIFEXITED(p->status) ? WEXITSTATUS(p->status) : -1;
-  if (code == 0 && same_version(line, tool_version())) {
-    doctor_add(d, DOCTOR_OK, "host", NULL, "%s: ssh works without a password; %s", host, line);
-  } else if (code == 0) {
-    doctor_add(d, DOCTOR_ERROR, "host", "Install the same version on all hosts.",
-               "%s has \"%s\", this host has \"%s\"", host, line, tool_version());
-  } else if (p->status < 0) {
-    doctor_add(d, DOCTOR_ERROR, "host",
-               "Check that the host is up, and whether a firewall drops its packets in one "
-               "direction; "
-               "TOMBOLO_SSH_TIMEOUT sets the time.",
-               "%s does not answer", host);
-  } else if (code == SSH_FAILED) {
-    snprintf(remedy, sizeof remedy,
-             "Make 'ssh %s true' work without a question: ssh-copy-id, an agent, known_hosts.",
-             host);
-    doctor_add(d, DOCTOR_ERROR, "host", remedy, "%s: ssh fails: %s", host, line);
-  } else if (code == NOT_FOUND) {
-    doctor_add(d, DOCTOR_ERROR, "host",
-               "Install tombolo there in the same folder, or name its folder by "
-               "TOMBOLO_SSH_REMOTE_PATH.",
-               "%s: tombolo is not there: %s", host, line);
-  } else {
-    doctor_add(d, DOCTOR_ERROR, "host", "Run 'tombolo doctor' on that host.",
-               "%s: 'tombolo --version' there ends with code %d: %s", host, code, line);
-  }
-}
-
-void doctor_hosts(struct doctor *d, const struct host_list *list) {
-  if (list->count == 0 || !doctor_program_exists(ssh_command())) return;
-  struct doctor_program *programs = calloc(list->count, sizeof *programs);
-  if (!programs) {
-    doctor_add(d, DOCTOR_ERROR, "hosts", "Ask for fewer hosts at once.", "out of memory for %u",
-               list->count);
-    return;
-  }
-  const double wait_s = tmb_cfg_dbl(TMB_CFG_SSH_TIMEOUT);
-  const uint64_t deadline = tmb_os_now_ns() + (uint64_t)((wait_s + 1.0) * 1e9);
-  for (uint32_t h = 0; h < list->count; h++) ask_host(&programs[h], list->entry[h].name);
-  for (uint32_t h = 0; h < list->count; h++) {
-    doctor_program_finish(&programs[h], deadline);
-    judge_host(d, list->entry[h].name, &programs[h]);
-  }
-  free(programs);
 }

@@ -155,31 +155,43 @@ static void compilers_print_their_version(void **state) {
 
 static void hosts_are_asked(void **state) {
   (void)state;
-  char remote[256], text[1024];
+  static const char report[] =
+      "{\n\"checks\": [{\"name\": \"open files\", \"state\": \"error\", \"found\": \"at most 9\", "
+      "\"remedy\": \"Raise it.\"}, {\"name\": \"conduits\", \"state\": \"ok\", \"found\": "
+      "\"smp\"}, "
+      "{\"name\": \"gfortran\", \"state\": \"error\", \"found\": \"none\"}, 7]}";
+  char remote[256], text[2048];
   snprintf(remote, sizeof remote, "%s/rsh -q", folder);
   snprintf(text, sizeof text,
            "[ \"$1\" = -q ] || exit 9\n"
            "case $2 in\n"
-           "same) echo Welcome; echo '%s' ;;\n"
+           "same) echo Welcome; echo '%s'; echo '%s' ;;\n"
+           "bare) echo '%s' ;;\n"
            "old) echo 'tombolo 0.0.1 (abc, GNU 1)' ;;\n"
            "deny) echo 'Permission denied (publickey).' >&2; exit 255 ;;\n"
            "none) echo 'sh: not found' >&2; exit 127 ;;\n"
+           "lib) echo 'x: error while loading shared libraries: liby.so.4: no' >&2; exit 127 ;;\n"
            "mute) sleep 50 ;;\n"
            "broken) exit 4 ;;\n"
            "esac",
-           tool_version());
+           tool_version(), report, tool_version());
   write_program("rsh", text);
   tmb_env_set("TOMBOLO_SSH_TIMEOUT", "0.2");
-  run((struct call){.argv = {"--hosts", "same,old,deny,none,broken,mute"},
+  run((struct call){.argv = {"--hosts", "same,bare,old,deny,none,lib,broken,mute"},
                     .name = "TOMBOLO_SSH",
                     .value = remote},
       1);
   tmb_env_unset("TOMBOLO_SSH_TIMEOUT");
   expect("ok", "ssh", "rsh");
   expect("ok", "host", "same: ssh works without a password");
+  expect("error", "open files", "same: at most 9. Raise it.");
+  expect("warning", "conduits", "same has smp; this host has");
+  assert_null(strstr(cap.text, "same: none"));
+  expect("warning", "host", "bare: ssh works without a password");
   expect("error", "host", "old has \"tombolo 0.0.1 (abc, GNU 1)\"");
   expect("error", "host", "deny: ssh fails: Permission denied (publickey).. Make 'ssh deny true'");
   expect("error", "host", "none: tombolo is not there");
+  expect("error", "host", "lib: tombolo misses a library: x: error");
   expect("error", "host", "broken: 'tombolo --version' there ends with code 4");
   expect("error", "host", "mute does not answer");
 }
@@ -241,6 +253,38 @@ static void interfaces_are_judged(void **state) {
   json_decref(d.checks);
 }
 
+/* What another host reports, beside what this one has. */
+static void reports_are_compared(void **state) {
+  (void)state;
+  struct doctor d = {.checks = json_array(),
+                     .mtu = json_pack("{s:i, s:i}", "eth0", 9000, "ib0", 4092)};
+  json_t *same = json_pack("{s:{s:i, s:i}}", "mtu_bytes", "eth0", 9000, "eth7", 100),
+         *other = json_pack("{s:{s:i}}", "mtu_bytes", "eth0", 1500),
+         *named = json_pack("{s:{s:i}}", "mtu_bytes", "ens1", 1500),
+         *slow = json_pack("{s:[{s:s, s:s, s:s, s:s}]}", "checks", "name", "clock", "state",
+                           "warning", "found", "slow", "remedy", "Mend it."),
+         *odd = json_pack("{s:[i, {s:i}], s:[]}", "checks", 3, "name", 4, "mtu_bytes");
+  doctor_judge_report(&d, "h", same);
+  doctor_judge_report(&d, "h", odd);
+  doctor_judge_report(&d, "h", NULL);
+  assert_int_equal(json_array_size(d.checks), 0);
+  doctor_judge_report(&d, "h", other);
+  const char *remedy = json_string_value(json_object_get(json_array_get(d.checks, 0), "remedy"));
+  assert_non_null(strstr(remedy, "'ip link set eth0 mtu 1500' on this host"));
+  assert_string_equal(judged(&d), "warning");
+  doctor_judge_report(&d, "h", named);
+  assert_string_equal(judged(&d), "warning");
+  doctor_judge_report(&d, "h", slow); /* this host has no such check that is ok */
+  assert_int_equal(json_array_size(d.checks), 0);
+  doctor_judge_clock(&d, "rdtsc", 10);
+  doctor_judge_report(&d, "h", slow);
+  assert_int_equal(json_array_size(d.checks), 2);
+  json_array_remove(d.checks, 0);
+  assert_string_equal(judged(&d), "warning");
+  json_t *const all[] = {same, other, named, slow, odd, d.checks, d.mtu};
+  for (size_t i = 0; i < TMB_ARRAY_LEN(all); i++) json_decref(all[i]);
+}
+
 static void json_is_complete(void **state) {
   (void)state;
   run((struct call){.argv = {"--json"}, .name = "TOMBOLO_MAX_THREADS", .value = "-7"}, 1);
@@ -290,6 +334,7 @@ int main(void) {
       cmocka_unit_test(hosts_are_asked),
       cmocka_unit_test(facts_are_judged),
       cmocka_unit_test(interfaces_are_judged),
+      cmocka_unit_test(reports_are_compared),
       cmocka_unit_test(json_is_complete),
       cmocka_unit_test(wrong_arguments_are_refused),
   };

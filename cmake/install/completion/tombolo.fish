@@ -91,7 +91,7 @@ complete -c tombolo -n '__tombolo_at info' -s 'n' -l 'network' -d 'show only net
 complete -c tombolo -n '__tombolo_at info' -s '?' -l 'help' -d 'Give this help list'
 complete -c tombolo -n '__tombolo_at info' -l 'usage' -d 'Give a short usage message'
 complete -c tombolo -f -n '__tombolo_at doctor'
-complete -c tombolo -n '__tombolo_at doctor' -l 'hosts' -x -d 'also check that each of these hosts can be reached by ssh without a ...'
+complete -c tombolo -n '__tombolo_at doctor' -l 'hosts' -x -d 'also check each of these hosts'
 complete -c tombolo -n '__tombolo_at doctor' -s 'j' -l 'json' -d 'print JSON'
 complete -c tombolo -n '__tombolo_at doctor' -s '?' -l 'help' -d 'Give this help list'
 complete -c tombolo -n '__tombolo_at doctor' -l 'usage' -d 'Give a short usage message'
