@@ -562,9 +562,11 @@ if(NOT TMB_SANITIZE)
   # The library of the last release tag is built for it.
   tmb_add_check(abi compile python3 ${tmb_scripts}/abi.py --lib $<TARGET_FILE:tombolo_shared>)
   set_tests_properties(compile.abi PROPERTIES LABELS "compile;nightly" TIMEOUT 1200)
+  tmb_add_check(release_test lint python3 ${tmb_scripts}/release_test.py)
+  # All programs are built from the tarball: ten minutes without a compiler cache.
   tmb_add_check(release compile python3 ${tmb_scripts}/release.py --dry-run --build
     --out ${PROJECT_BINARY_DIR}/release)
-  set_tests_properties(compile.release PROPERTIES LABELS "compile;nightly" TIMEOUT 1200)
+  set_tests_properties(compile.release PROPERTIES LABELS "compile;nightly" TIMEOUT 3000)
   tmb_add_check(musl compile bash ${tmb_scripts}/musl.sh ${PROJECT_BINARY_DIR}/musl)
   set_tests_properties(compile.musl PROPERTIES LABELS "compile;nightly" TIMEOUT 1800)
 

@@ -9,14 +9,16 @@ The version is that of CMakeLists.txt. Written to DIR (default: build/release):
   tombolo-VERSION-notes.md     the part of CHANGELOG.md about this version
   tombolo-VERSION.spdx.json    what is in it and what it needs (SPDX 2.3)
   SHA256SUMS                   checksums of the three
---build also unpacks the tarball and builds library and command in it, without network where that
-can be had. Without --dry-run the commit gets the annotated tag vVERSION; nothing is pushed.
+--build also unpacks the tarball, builds, installs and uninstalls it, without network where that can
+be had. Without --dry-run, the heading "Unreleased (VERSION)" of CHANGELOG.md becomes "VERSION
+(date)" in a commit of its own, and this gets the annotated tag vVERSION; nothing is pushed.
 """
 
 import argparse
 import gzip
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -64,11 +66,22 @@ def version():
     return re.search(r"project\(tombolo VERSION (\d+\.\d+\.\d+)", text)[1]
 
 
+def date_changes(number, today):
+    """Gives the part of CHANGELOG.md about a version its date, in a commit. Once is enough."""
+    path = ROOT / "CHANGELOG.md"
+    text = path.read_text()
+    dated = text.replace(f"## Unreleased ({number})", f"## {number} ({today})", 1)
+    if dated == text:
+        return
+    path.write_text(dated)
+    git("commit", "-q", "-m", f"Release {number}", "--", "CHANGELOG.md")
+
+
 def notes(number):
     """The part of CHANGELOG.md about a version, under its own heading or as Unreleased."""
     text = (ROOT / "CHANGELOG.md").read_text()
     match = re.search(
-        rf"^## (?:\[?{re.escape(number)}\]?|Unreleased \({re.escape(number)}\))[^\n]*\n"
+        rf"^## (?:{re.escape(number)} \(|Unreleased \({re.escape(number)}\))[^\n]*\n"
         r"(.*?)(?=^## |\Z)",
         text,
         re.M | re.S,
@@ -166,23 +179,20 @@ def build(number, tar):
     )
     with tempfile.TemporaryDirectory(prefix="tombolo-release-") as name:
         shutil.unpack_archive(tar, name)
-        source = Path(name) / f"tombolo-{number}"
+        source, prefix = Path(name) / f"tombolo-{number}", Path(name) / "prefix"
+        where = {**os.environ, "DESTDIR": str(prefix)}
         for step in (
             ["cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DTMB_TESTS=OFF"],
-            [
-                "cmake",
-                "--build",
-                "build",
-                "--target",
-                "tombolo_shared",
-                "tombolo_tool",
-                "examples__hello",
-            ],
+            ["cmake", "--build", "build", "--target", "programs"],
             ["build/bin/tombolo", "run", "-n", "2", "build/examples/hello"],
+            ["cmake", "--install", "build", "--prefix", "/usr"],
+            [prefix / "usr/bin/tombolo", "version"],
+            ["cmake", "-DPREFIX=/usr", "-P", "cmake/install/uninstall.cmake"],
         ):
             done = subprocess.run(
-                [*alone, *step],
+                [*alone, *map(str, step)],
                 cwd=source,
+                env=where,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
@@ -190,9 +200,12 @@ def build(number, tar):
             )
             if done.returncode != 0:
                 print(done.stdout[-3000:])
-                raise SystemExit(f"release.py: {' '.join(step)} failed in the tarball")
+                raise SystemExit(f"release.py: {' '.join(map(str, step))} failed in the tarball")
+        left = [p for p in prefix.rglob("*") if not p.is_dir() or p.is_symlink()]
+        if left:
+            raise SystemExit(f"release.py: uninstalling leaves {left[:5]}")
     print(
-        "the tarball builds"
+        "the tarball builds, installs and uninstalls"
         + (" without a network" if alone else " (with a network: no unshare)")
     )
 
@@ -206,6 +219,9 @@ def main():
     parse.add_argument("--out", type=Path, default=ROOT / "build/release")
     parse.add_argument("--build", action="store_true", help="build the tarball as a test")
     options = parse.parse_args()
+    if not (ROOT / ".git").exists():
+        print("release.py: skipped: this is no clone of the repository")
+        return 77
     number = version()
     changed = git("status", "--porcelain", "--untracked-files=no")
     if not options.dry_run:
@@ -215,6 +231,7 @@ def main():
             raise SystemExit(
                 f"release.py: tag v{number} is there: raise VERSION in CMakeLists.txt"
             )
+        date_changes(number, datetime.now(timezone.utc).strftime("%Y-%m-%d"))
     options.out.mkdir(parents=True, exist_ok=True)
     tar = options.out / f"tombolo-{number}.tar.gz"
     text, bill = (options.out / f"tombolo-{number}{end}" for end in ("-notes.md", ".spdx.json"))
@@ -231,7 +248,8 @@ def main():
             f"dry run: no tag v{number}" + ("; changes are not in the tarball" if changed else "")
         )
         return 0
-    git("tag", "-a", f"v{number}", "-F", str(text))
+    # Verbatim: headings of the notes begin with the sign of git's comments.
+    git("tag", "-a", f"v{number}", "--cleanup=verbatim", "-F", str(text))
     print(f"tagged v{number}; push it with: git push origin v{number}")
     return 0
 
