@@ -12,7 +12,7 @@ set(tmb_upc_support "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tombolo/upc")
 
 # ---- the run-time library
 file(GLOB_RECURSE tmb_upc_sources CONFIGURE_DEPENDS "${tmb_upc_dir}/runtime/*.c")
-list(FILTER tmb_upc_sources EXCLUDE REGEX "/crt[a-z_]*\\.c$")
+list(FILTER tmb_upc_sources EXCLUDE REGEX "/crt[a-z_]*\\.c$|_test\\.c$")
 # tmb_add_upc_library(SUFFIX DEFINITIONS...): the library, shared and static, for one form of
 # pointers-to-shared.
 function(tmb_add_upc_library suffix)

@@ -13,6 +13,17 @@ set(tmb_upc_nightly "")
 set(tmb_upc_needs tombolo_tool upc1 upc_shared upc_shared_wide upc_support)
 set(tmb_upc_far "TOMBOLO_CONDUIT=loop+TOMBOLO_PLACES=cyclic:2")
 
+# Unit tests of the run-time library: upc/runtime/X_test.c has X.c, which needs no other.
+file(GLOB tmb_upc_units CONFIGURE_DEPENDS "${tmb_upc_dir}/runtime/*_test.c")
+foreach(src IN LISTS tmb_upc_units)
+  string(REGEX REPLACE "_test\\.c$" ".c" tested "${src}")
+  get_filename_component(name "${tested}" NAME_WE)
+  tmb_add_unit_test(upc.${name} "${src}" "${tested}")
+  if(TARGET unit.upc.${name})
+    target_compile_definitions(unit.upc.${name} PRIVATE _GNU_SOURCE=1)
+  endif()
+endforeach()
+
 # tmb_add_upc(TEST LABEL PROGRAM SOURCE [OPTIONS...]): compiles and registers one program, which is
 # the build target TEST, too.
 function(tmb_add_upc test label program src)

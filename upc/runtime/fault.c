@@ -3,10 +3,12 @@
  * What is said of an access through a pointer-to-shared that points to nothing.
  *
  * Owns: the handlers of SIGSEGV and SIGBUS. Called by start.c, far.c and the kernel. Calls:
- * addr2line as a child process, libc. Invariants: accesses test nothing, the address that faulted
- * says; the handlers only add their message, then the ones that were there before do what they
- * would have done; where these signals are left alone (GASNET_NO_CATCH_SIGNAL) there are none.
+ * context.c, addr2line as a child process, libc. Invariants: accesses test nothing, the address
+ * that faulted says; the handlers only add their message, then the ones that were there before do
+ * what they would have done; where these signals are left alone (GASNET_NO_CATCH_SIGNAL) there are
+ * none.
  */
+#include "context.h"
 #include "rt.h"
 
 #include <dlfcn.h>
@@ -22,7 +24,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/wait.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -101,6 +102,16 @@ static bool read_place(char *output, char *place, size_t place_bytes) {
   return false;
 }
 
+/* A file name of this program for another process. An emulator shows the program to the program
+ * only: its link leads there, but /proc/PID/exe is the emulator for others. A link to what has been
+ * removed leads nowhere; then /proc/PID/exe does. */
+static void name_program(char *name, size_t name_bytes) {
+  const ssize_t n = readlink("/proc/self/exe", name, name_bytes - 1);
+  if (n > 0) name[n] = '\0';
+  if (n <= 0 || access(name, R_OK) != 0)
+    snprintf(name, name_bytes, "/proc/%ld/exe", (long)getpid());
+}
+
 static bool find_place(uintptr_t pc, char *place, size_t place_bytes) {
   static char output[OUTPUT_BYTES], object[4096]; /* the stack of signals is small */
   Dl_info info;
@@ -109,7 +120,7 @@ static bool find_place(uintptr_t pc, char *place, size_t place_bytes) {
   const uintptr_t base = (uintptr_t)info.dli_fbase;
   const bool is_program = getauxval(AT_PHDR) - base < 4096;
   if (is_program) /* its name may be one of another directory */
-    snprintf(object, sizeof object, "/proc/%ld/exe", (long)getpid());
+    name_program(object, sizeof object);
   else
     snprintf(object, sizeof object, "%s", info.dli_fname);
   const bool fixed = ((const Elf64_Ehdr *)info.dli_fbase)->e_type == ET_EXEC;
@@ -172,35 +183,12 @@ void rt_check_pointer(upcr_pts_t p, const char *what) {
 
 /* ---- the handlers */
 
-static uintptr_t pc_of(const void *context) {
-  const ucontext_t *c = context;
-#if defined(__x86_64__)
-  return (uintptr_t)c->uc_mcontext.gregs[REG_RIP];
-#elif defined(__aarch64__)
-  return (uintptr_t)c->uc_mcontext.pc;
-#else
-  return c ? 0 : 0;
-#endif
-}
-
-static uintptr_t stack_of(const void *context) {
-  const ucontext_t *c = context;
-#if defined(__x86_64__)
-  return (uintptr_t)c->uc_mcontext.gregs[REG_RSP];
-#elif defined(__aarch64__)
-  return (uintptr_t)c->uc_mcontext.sp;
-#else
-  return c ? 0 : 0;
-#endif
-}
-
 static const char *access_of(const void *context) {
-#if defined(__x86_64__)
-  const ucontext_t *c = context;
-  return c->uc_mcontext.gregs[REG_ERR] & 2 ? "write" : "read";
-#else
-  return context ? "access" : "access";
-#endif
+  switch (rt_context_access(context)) {
+  case RT_ACCESS_READ: return "read";
+  case RT_ACCESS_WRITE: return "write";
+  default: return "access";
+  }
 }
 
 /* The number of a thread that does not exist, whose place in the table of addresses was read; -1 if
@@ -232,7 +220,7 @@ static long thread_at(uintptr_t at, uint64_t *offset) {
 static bool describe_fault(int sig, uintptr_t at, const void *context, char *text,
                            size_t text_bytes) {
   uint64_t offset;
-  const uintptr_t pc = pc_of(context), stack = stack_of(context);
+  const uintptr_t pc = rt_context_pc(context), stack = rt_context_stack(context);
   const long beyond = thread_beyond_table(at), thread = thread_at(at, &offset);
   if (beyond >= 0) {
     describe(text, text_bytes, "access", beyond, 0, pc);
