@@ -14,7 +14,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { WORD = sizeof(size_t), ROUND = 2 * WORD, PAGE = 4096, LEAST = 2 * ROUND };
+enum {
+  WORD = sizeof(size_t),
+  ROUND = 2 * WORD,
+  PAGE = 4096, /* the smallest that a system has */
+  LEAST = 2 * ROUND
+};
 
 /* Sizes of types are below. */
 #define MOST_SPAN ((ptrdiff_t)1 << 32)
@@ -48,8 +53,10 @@ static bool fills_block(const struct caf_desc *desc, size_t elements) {
   const size_t word = word_before(at), size = word & ~(size_t)BITS;
   const size_t bytes = elements * desc->dtype.elem_len;
   const size_t spread = (elements - 1) * (size_t)desc->span + desc->dtype.elem_len;
-  if (word & OWN_PAGES)
-    return size == (bytes + ROUND + PAGE - 1) / PAGE * PAGE && spread > size - ROUND;
+  if (word & OWN_PAGES) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return size == (bytes + ROUND + page - 1) / page * page && spread > size - ROUND;
+  }
   size_t least = (bytes + WORD + ROUND - 1) / ROUND * ROUND;
   if (least < LEAST) least = LEAST;
   return size >= least && size <= least + ROUND && spread > size - WORD;

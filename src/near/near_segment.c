@@ -5,8 +5,8 @@
  *
  * Owns: the mapping of segment_fd. Called by core, once. Calls: os/memfd, the
  * bootstrap exchange. One mapping per process whatever the number of ranks; pages cost memory only
- * when touched. Rank r's segment starts at the sum of the sizes of the ranks before it. Invariants:
- * sizes are page multiples; an address of r plus delta[r] is the same byte in this process; nothing
+ * when touched. Rank r's segment starts at the sum of the sizes of the ranks before it, each in
+ * whole pages. Invariants: an address of r plus delta[r] is the same byte in this process; nothing
  * is mapped unless every rank can map it.
  */
 #include "base/config.h"
@@ -60,13 +60,19 @@ static void report_refusal(const struct tmb_near *near, const uint64_t *bases, u
     tmb_print("cannot make segments of %llu bytes in all: %s", (unsigned long long)total, why);
 }
 
+/* A segment begins with a page: the host's pages may be larger than the unit of sizes. */
+static uint64_t whole_pages(uint64_t bytes) {
+  const uint64_t page = tmb_os_page_size();
+  return bytes > UINT64_MAX - page ? UINT64_MAX : TMB_ALIGN_UP(bytes, page);
+}
+
 int tmb_near_attach(struct tmb_near *near, const uint64_t *sizes, void **base, intptr_t *delta) {
   const uint32_t size = near->env.count;
   uint64_t total = 0;
   uint64_t mine = 0;
   for (uint32_t r = 0; r < size; r++) {
     if (r == near->env.index) mine = total;
-    if (__builtin_add_overflow(total, sizes[r], &total)) total = UINT64_MAX;
+    if (__builtin_add_overflow(total, whole_pages(sizes[r]), &total)) total = UINT64_MAX;
   }
   uint64_t *bases = calloc(size, sizeof *bases);
   if (!bases) tmb_fatal("out of memory for %u addresses", size);

@@ -51,6 +51,7 @@ int main(int argc, char **argv) {
   }
   if (!strcmp(how, "walk")) walk(head);
   if (!strcmp(how, "write")) p[THREADS] = argc; /* write */
+  if (!strcmp(how, "index")) p[THREADS * 15000] = argc; /* index */
   if (!strcmp(how, "copy")) upc_memget((void *)&out, q, 4); /* copy */
   if (!strcmp(how, "garbage")) {
     memset((void *)&q, 0x7f, sizeof q);
@@ -92,6 +93,7 @@ def main():
             null = "UPC: thread 1 of 2: {} through a null pointer to shared (thread 0, phase 0,"
             for far in ({}, {"TOMBOLO_SHM": "0"}):
                 for how, access, function in (("walk", "read", "walk"), ("write", "write", "main"),
+                                              ("index", "write", "main"),
                                               ("copy", "read", "main")):
                     word = "null" if how == "walk" else how
                     check(options, program, how, [null.format(access), "[TMB-2103]",
@@ -101,6 +103,7 @@ def main():
                 check(options, program, "outside", [place.format(line_of("outside"), "main")] if far
                       else [], **far)
             check(options, program, "private", ["SIGSEGV"], ["UPC:"])
+        check("memory", program, "private", ["[TMB-2140]"], GASNET_MAX_SEGSIZE="64K")
         check("handlers", program, "private", ["handled"], ["UPC:"], EARLY="1")
         check("handlers", program, "walk", ["handled", "null pointer to shared"], EARLY="1")
         check("handlers", program, "walk", ["handled"], ["UPC:"], LATE="1")

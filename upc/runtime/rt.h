@@ -23,7 +23,7 @@
 
 #define RT_EXPORT   __attribute__((visibility("default")))
 #define RT_ALIGN    64u
-#define RT_GUARD    4096u
+#define RT_GUARD    65536u /* bytes; the largest pages of Linux on ARM have as many */
 #define RT_ADDR_MAX ((uint64_t)1 << UPCR_ADDR_BITS)
 #define RT_TABLE_HALF                                                        \
  ((long)1 << (UPCR_THREAD_BITS - 1)) /* numbers of threads, a sign with them \

@@ -114,7 +114,7 @@ static void find_peers(void) {
   rt.bytes = least; /* one layout for all */
 }
 
-/* Accesses through null are to fail: nothing lies in the first page of a thread's memory. */
+/* Accesses through null are to fail: nothing lies at the beginning of a thread's memory. */
 static void guard_null(void) {
   for (int t = 0; t < upcr_threads; t++)
     if (rt.mapped[t]) mprotect(rt.mapped[t], RT_GUARD, PROT_NONE);
@@ -123,6 +123,11 @@ static void guard_null(void) {
 /* Gives the static shared objects their places. */
 static void place_objects(const struct upcr_object *const *objects, size_t count) {
   uint64_t at = RT_GUARD + (sizeof(struct upcr_root) + RT_ALIGN - 1) / RT_ALIGN * RT_ALIGN;
+  if (at > rt.bytes)
+    rt_fatal(
+        "each thread's shared memory has %llu bytes, and %llu are needed for the library alone; "
+        "raise GASNET_MAX_SEGSIZE [TMB-2140]",
+        (unsigned long long)rt.bytes, (unsigned long long)at);
   for (size_t i = 0; i < count; i++) {
     const struct upcr_object *o = objects[i];
     if (*o->address) continue; /* declared in several files */

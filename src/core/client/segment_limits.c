@@ -63,7 +63,7 @@ uintptr_t gasnet_getMaxGlobalSegmentSize(void) {
 }
 
 int tmb_segment_size_verdict(const char *call, uintptr_t size) {
-  if (!size || size % tmb_os_page_size())
+  if (!size || size % GASNET_PAGESIZE)
     return tmb_refuse(
         call, GASNET_ERR_BAD_ARG,
         "argument size is %zu; it must be a non-zero multiple of GASNET_PAGESIZE (%d)",
