@@ -488,7 +488,7 @@ def try_pattern(pattern):
 
 def find_source(name):
     """The path of a quoted file."""
-    tops = (ROOT / top for top in ("src", "include", "upc"))
+    tops = (ROOT / top for top in ("src", "include", "upc", "coarray"))
     found = [p for top in tops for p in top.rglob(Path(name).name) if p.match(name)]
     if len(found) != 1:
         raise Wrong(f"{len(found)} files are called {name}; put their folder before it")
@@ -508,6 +508,17 @@ def body_of(path, function):
     return " ".join(match[1].replace("\\\n", " ").split())
 
 
+def operations_in(text):
+    """The atomic operations that a piece of source has, as patterns spell them: those of
+    src/base/atomic.h, and those of the compiler, which clients of the public headers use."""
+    names = {name.replace("_weak", "") for name in re.findall(r"\btmb_(\w+)\(", text)}
+    verbs = {"exchange": "xchg", "compare_exchange": "cas", "thread_fence": "fence"}
+    orders = {"RELAXED": "rlx", "ACQUIRE": "acq", "RELEASE": "rel", "SEQ_CST": "seq"}
+    for verb, order in re.findall(r"\b__atomic_(\w+?)(?:_n)?\((?:.*?)__ATOMIC_(\w+)", text):
+        names.add(f"{verbs.get(verb, verb)}_{orders.get(order, order.lower())}")
+    return names
+
+
 def check_quote(s, last):
     """Checks one quote. in last: for each function, where its quote before ended."""
     file, function, text = s.quote
@@ -519,11 +530,10 @@ def check_quote(s, last):
     last[file, function] = at
     if s.order in ("", "na"):
         return
-    called = {name.replace("_weak", "") for name in re.findall(r"\btmb_(\w+)\(", text)}
     want = {"membarrier": "membarrier"}.get(s.verb, f"{s.verb}_{s.order}")
     if s.verb.startswith("futex"):
         want = s.verb
-    if want not in called:
+    if want not in operations_in(text):
         raise Wrong(f"line {s.line}: '{text}' has no tmb_{want}")
 
 

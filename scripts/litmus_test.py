@@ -26,6 +26,21 @@ def is_possible(outcome, places, *threads, races=False):
         return litmus.find(litmus.read_pattern(path), outcome, races)
 
 
+class Quotes(unittest.TestCase):
+    """Which operations a quoted line has."""
+
+    def test_operations(self):
+        for text, names in (
+            ("tmb_load_acq(p) + tmb_cas_weak_rel(q, &e, 1)", {"load_acq", "cas_rel"}),
+            ("__atomic_store_n(p, f(x), __ATOMIC_RELEASE)", {"store_rel"}),
+            ("__atomic_exchange_n(p, 1, __ATOMIC_ACQ_REL)", {"xchg_acq_rel"}),
+            ("__atomic_thread_fence(__ATOMIC_SEQ_CST); a = b;", {"fence_seq"}),
+            ("__atomic_fetch_add(p, 1, __ATOMIC_RELAXED)", {"fetch_add_rlx"}),
+            ("load(p, RELEASE)", set()),
+        ):
+            self.assertEqual(litmus.operations_in(text), names, text)
+
+
 class Model(unittest.TestCase):
     """Outcomes that the memory model allows, and those that it forbids."""
 

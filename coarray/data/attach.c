@@ -76,10 +76,12 @@ static void publish(void) {
   }
 }
 
-/* Each change makes the version odd first, and even again after. */
+/* Each change makes the version odd first, and even again after. The fence keeps what changes
+ * behind the odd version for those who read the list where it lies. */
 static void begin_change(void) {
   gex_NBI_Wait(GEX_EC_PUT, 0); /* the word is the source of earlier puts */
-  __atomic_store_n(&caf.attach_list->version, caf.attach_list->version + 1, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&caf.attach_list->version, caf.attach_list->version + 1, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
 static void end_change(void) {
@@ -196,7 +198,9 @@ void tombolo_caf_detach_notify(const void *notify, int *stat, CFI_cdesc_t *errms
 
 /* ---- the lists of others */
 
-/* The list of a rank, as of the version in its word. NULL: out of memory. */
+/* The list of a rank, as of the version in its word. NULL: out of memory. What is read between two
+ * equal, even versions belongs to them: no fence of a blocking get says so where memory is shared.
+ */
 static const struct caf_attach_list *list_of(uint32_t rank) {
   struct caf_attach_list **copy = &caf.attach_copy[rank];
   const uint64_t version = caf.attached[rank] >> 2;
@@ -208,7 +212,10 @@ static const struct caf_attach_list *list_of(uint32_t rank) {
   gex_RMA_GetBlocking(caf.tm, &at, rank, &there->attach_list, sizeof at, 0);
   do {
     const size_t head = offsetof(struct caf_attach_list, entry);
-    gex_RMA_GetBlocking(caf.tm, *copy, rank, (void *)at, head, 0);
+    const size_t count = offsetof(struct caf_attach_list, count);
+    gex_RMA_GetBlocking(caf.tm, &(*copy)->version, rank, (void *)at, sizeof after, 0);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    gex_RMA_GetBlocking(caf.tm, &(*copy)->count, rank, (char *)at + count, sizeof(uint64_t), 0);
     if ((*copy)->count <= ENTRIES_MAX)
       gex_RMA_GetBlocking(caf.tm, (*copy)->entry, rank, (char *)at + head,
                           (*copy)->count * sizeof(struct entry), 0);
