@@ -44,11 +44,16 @@ system=$(realpath /lib)
 register='mount -t binfmt_misc none /proc/sys/fs/binfmt_misc &&
   printf %s "$1" >/proc/sys/fs/binfmt_misc/register &&
   { [ -e "$3/$4" ] || { mount -t tmpfs none /mnt && ln -s "$2/lib/$4" "/mnt/$4" &&
-    mount -t overlay -o "lowerdir=/mnt:$3" none "$3" && umount -l /mnt; }; }'
-arguments=("$rule" "$libraries" "$system" "$loader")
+    mount -t overlay -o "lowerdir=/mnt:$3" none "$3" && umount -l /mnt; }; } &&
+  { [ -z "$5" ] || mount --bind "$5" "$6"; }'
+# addr2line, which programs start to name lines of theirs, is the one that reads such programs.
+reader=$(command -v "$processor-linux-gnu-addr2line" || true)
+place=$(command -v addr2line || true)
+[ -n "$place" ] || reader=
+arguments=("$rule" "$libraries" "$system" "$loader" "$reader" "$place")
 inside=(unshare --user --map-root-user --mount)
 if "${inside[@]}" bash -c "$register" register "${arguments[@]}" 2>/dev/null; then
-  register+=' && shift 4 && exec "$@"'
+  register+=' && shift 6 && exec "$@"'
   exec "${inside[@]}" bash -c "$register" register "${arguments[@]}" "$@"
 fi
 grep -qs '^enabled' "/proc/sys/fs/binfmt_misc/qemu-$processor" && exec "$@"

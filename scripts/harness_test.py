@@ -16,7 +16,9 @@ import run_tests
 
 HERE = Path(__file__).resolve().parent
 REPORT = """<testsuite><testcase name="a" status="run"/><testcase name="b" status="fail"/>
-<testcase name="c" status="notrun"/><testcase name="d" status="run"/></testsuite>"""
+<testcase name="c" status="notrun"><system-out>a line
+skipped: no device
+</system-out></testcase><testcase name="d" status="run"/></testsuite>"""
 ROWS = (
     "gex_f\tfunction\tgasnetex.h\t01\ngex_m\tfunction\tgasnetex.h\t01\n"
     "gex_T\ttype\tgasnetex.h\t01\ngex_T.field\tfield\tgasnetex.h\t01\n"
@@ -58,6 +60,7 @@ class Runner(unittest.TestCase):
             path.write_text(REPORT)
             total = run_tests.sum_of(run_tests.read_report(path).values())
             self.assertEqual(str(total), "2 passed, 1 failed, 1 skipped")
+            self.assertEqual(total.why, {"c": "skipped: no device"})
 
     def test_run_again(self):
         stage = run_tests.Stage("x", "dev", "net")

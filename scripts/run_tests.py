@@ -163,6 +163,7 @@ class Count:
     failed: int = 0
     skipped: int = 0
     ends: dict = field(default_factory=dict)  # test that failed -> the end of what it printed
+    why: dict = field(default_factory=dict)  # test that was skipped -> the last line it printed
     second: int = 0  # tests that passed only when run again
     test_s: float = 0  # sum of the times of the tests
     longest: list = field(default_factory=list)  # (time in seconds, test) of LONGEST tests
@@ -170,6 +171,7 @@ class Count:
     def add(self, other):
         """Adds another count to this one."""
         self.ends.update(other.ends)
+        self.why.update(other.why)
         self.longest = sorted(self.longest + other.longest, reverse=True)[:LONGEST]
         self.passed += other.passed
         self.failed += other.failed
@@ -260,14 +262,15 @@ def read_report(path):
         took = float(case.get("time") or 0)
         count.add(Count(test_s=took, longest=[(took, case.get("name"))]))
         status = case.get("status")
+        printed = (case.findtext("system-out") or "").rstrip().split("\n")
         if status == "run":
             count.passed += 1
         elif status == "fail":
             count.failed += 1
-            printed = (case.findtext("system-out") or "").rstrip().split("\n")
             count.ends[case.get("name")] = printed[-END_LINES:]
         else:
             count.skipped += 1
+            count.why[case.get("name")] = printed[-1]
     return counts
 
 
@@ -304,6 +307,8 @@ def run_ctest(stage, jobs, prefix, choice=(), only=None):
     environment = {**os.environ, **dict(stage.env)}
     done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, env=environment, check=False)
     counts = read_report(report)
+    for name, why in sum_of(counts.values()).why.items():
+        say(f"skipped: {name}: {why or 'it says no reason'}")
     if not counts and "-I" not in choice:
         say(f"{stage.name}: no test was run")
         counts[stage.name] = Count(failed=1)
