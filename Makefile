@@ -25,6 +25,7 @@ help:
 	@echo "make book              the Book and all pages of docs as a site, $(BUILD)/book/index.html"
 	@echo "make study             everything beside its floors and peers, as study/report.html; at most an hour"
 	@echo "                       STUDY=quick: 6 minutes; STUDY=docs: 25, and docs/figures from it"
+	@echo "make cells             figures that were behind a peer once: met or missed; at most 5 minutes"
 	@echo "make figures           docs/figures and docs/FIGURES.md again, from the JSON kept there"
 	@echo "make install PREFIX=/usr/local [CC=clang CXX=clang++]   CC, CXX: the compilers of clients;"
 	@echo "                       CAF_ALIASES=1: also caf and cafrun, for tombolo fc and tombolo run"
@@ -82,6 +83,14 @@ study: build
 	@STUDY=1 bash scripts/install_deps.sh || echo "make study: goes on without what is missing"
 	@python3 bench/study.py --build $(BUILD) $(if $(filter quick docs,$(STUDY)),--$(STUDY)) $(PART)
 	$(if $(filter docs,$(STUDY)),@python3 bench/figures.py --adopt study)
+
+# Figures that were behind a peer once; less than 5 minutes. CELLS: these groups only. ADOPT=1: also
+# docs/figures/data/cells.json and its table in docs/RESULTS.md.
+.PHONY: cells
+cells: build
+	@mkdir -p study
+	@python3 bench/compare/cells.py --build $(BUILD) --json study/cells.json $(CELLS)
+	$(if $(ADOPT),@python3 bench/compare/cells.py --adopt study/cells.json)
 
 # docs/figures/*.svg and docs/FIGURES.md from the JSON in docs/figures/data, which is that of the
 # last `make study STUDY=docs`.

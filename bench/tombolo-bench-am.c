@@ -22,6 +22,7 @@ enum handler {
   H_MEDIUM,
   H_MEDIUM_BACK,
   H_MEDIUM_ECHO,
+  H_MEDIUM_RETURN,
   H_LONG,
   H_FLOOD,
   H_FLOOD_PAYLOAD,
@@ -58,6 +59,11 @@ static void on_medium_back(gex_Token_t token, void *buffer, size_t bytes) {
 static void on_medium_echo(gex_Token_t token, void *buffer, size_t bytes) {
   arrived++;
   gex_AM_ReplyMedium(token, H_READ, buffer, bytes, GEX_EVENT_NOW, 0);
+}
+
+static void on_medium_return(gex_Token_t token, void *buffer, size_t bytes) {
+  arrived++;
+  gex_AM_ReplyMedium(token, H_BACK, buffer, bytes, GEX_EVENT_NOW, 0);
 }
 
 static void on_flood(gex_Token_t token) {
@@ -106,6 +112,10 @@ static void send_medium_back(struct bench *b, size_t bytes) {
 
 static void send_medium_echo(struct bench *b, size_t bytes) {
   gex_AM_RequestMedium(b->tm, b->peer, H_MEDIUM_ECHO, floor_private(b), bytes, GEX_EVENT_NOW, 0);
+}
+
+static void send_medium_return(struct bench *b, size_t bytes) {
+  gex_AM_RequestMedium(b->tm, b->peer, H_MEDIUM_RETURN, floor_private(b), bytes, GEX_EVENT_NOW, 0);
 }
 
 static void send_long(struct bench *b, size_t bytes) {
@@ -158,6 +168,7 @@ ROUND_TRIPS(short_rtt, send_short)
 ROUND_TRIPS(medium_rtt, send_medium)
 ROUND_TRIPS(medium_rtt_back, send_medium_back)
 ROUND_TRIPS(medium_rtt_echo, send_medium_echo)
+ROUND_TRIPS(medium_rtt_return, send_medium_return)
 ROUND_TRIPS(long_rtt, send_long)
 ROUND_TRIPS(negotiated_rtt, send_negotiated)
 ROUND_TRIPS(written_rtt, send_written)
@@ -253,6 +264,9 @@ static const struct {
     {"medium_echo", medium_rtt_echo, 16384, 1.25, false},
     {"medium_echo", medium_rtt_echo, 32768, 1.25, false},
     {"medium_echo", medium_rtt_echo, 65536, 1.25, false},
+    {"medium_return", medium_rtt_return, 16384, 1.25, false},
+    {"medium_return", medium_rtt_return, 32768, 1.25, false},
+    {"medium_return", medium_rtt_return, 65536, 1.25, false},
     {"medium_flood", medium_flood, 8, 0, false},
     {"medium_flood", medium_flood, 64, 0.22, true},
     {"medium_flood", medium_flood, 1024, 0, true},
@@ -272,6 +286,7 @@ static const struct {
 /* The floor of a row; NULL: the hand-off. */
 static bench_fn *copies_of(const char *row) {
   if (strcmp(row, "medium_back") == 0) return floor_payload;
+  if (strcmp(row, "medium_return") == 0) return floor_payload_return;
   return strcmp(row, "medium_echo") == 0 ? floor_payload_echo : NULL;
 }
 
@@ -283,7 +298,8 @@ static size_t fit(struct bench *b, bench_fn *fn, size_t bytes) {
       gex_AM_MaxRequestMedium(b->tm, b->peer, NULL, GEX_FLAG_AM_PREPARE_LEAST_ALLOC, 0);
   size_t most = request;
   if (fn == long_rtt) return bytes;
-  if ((fn == medium_rtt_back || fn == medium_rtt_echo) && reply < most) most = reply;
+  const bool back = fn == medium_rtt_back || fn == medium_rtt_echo || fn == medium_rtt_return;
+  if (back && reply < most) most = reply;
   if (fn == negotiated_rtt && least < most) most = least;
   return bytes < most ? bytes : most;
 }
@@ -301,6 +317,8 @@ int main(int argc, char **argv) {
        "flood_payload"},
       {H_ACK, on_ack, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "ack"},
       {H_MEDIUM_ECHO, on_medium_echo, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL, "echo"},
+      {H_MEDIUM_RETURN, on_medium_return, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL,
+       "return"},
       {H_READ, on_read, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, "read"},
       {H_BACK, on_back, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, "back"},
   };

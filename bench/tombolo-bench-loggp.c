@@ -10,7 +10,8 @@
  * way; `latency` (L + 2o), one way, until the target can use what came, for put and get until done;
  * `per_kib` (G), what 1 KiB more costs. `overlap`: a transfer and a computation that lasts as long
  * as the transfer alone, over the transfer alone: 1 is all of it hidden, 2 nothing. --mode far: the
- * ranks share no memory. Invariants: rank 0 measures; rank 1 answers, or waits in a barrier.
+ * ranks share no memory; far-gaps: and only `gap` is measured. Invariants: rank 0 measures; rank 1
+ * answers, or waits in a barrier.
  */
 #include "lib/bench.h"
 #include "lib/rounds.h"
@@ -186,7 +187,8 @@ static double gap_message(struct bench *b, size_t n, size_t bytes) {
   return message_flood(b, n, bytes, gap);
 }
 
-static void measure_parameters(struct bench *b) {
+/* in gaps: nothing else. */
+static void measure_parameters(struct bench *b, bool gaps) {
   const struct bench_row rows[] = {
       {.name = "put_overhead", .figure = overhead_put, .alone = true},
       {.name = "put_gap", .figure = gap_put, .alone = true, .count = MANY},
@@ -203,10 +205,12 @@ static void measure_parameters(struct bench *b) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct bench_row row = rows[i];
+    if (gaps && !strstr(row.name, "_gap")) continue;
     row.group = group;
     row.bytes = 8;
     bench_measure(b, &row);
   }
+  if (gaps) return;
   const struct bench_row bytes[] = {{.name = "put_per_kib", .figure = per_kib_put},
                                     {.name = "get_per_kib", .figure = per_kib_get},
                                     {.name = "signal_per_kib", .figure = per_kib_signal}};
@@ -250,14 +254,16 @@ int main(int argc, char **argv) {
       {H_FLOOD, (gex_AM_Fn_t)on_flood, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL, "flood"},
   };
   bench_start(&b, "loggp", &argc, &argv);
-  b.far = strcmp(b.opts.mode, "far") == 0;
+  const bool gaps = strcmp(b.opts.mode, "far-gaps") == 0;
+  b.far = gaps || strcmp(b.opts.mode, "far") == 0;
   group = b.far ? "loggp_far" : "loggp";
-  if (b.opts.mode[0] && !b.far) bench_fail(&b, "--mode %s: give far, or nothing", b.opts.mode);
+  if (b.opts.mode[0] && !b.far)
+    bench_fail(&b, "--mode %s: give far, far-gaps, or nothing", b.opts.mode);
   bench_attach(&b, table, sizeof table / sizeof *table, WINDOW_BYTES);
   memset(b.mine, 0, WINDOW_BYTES);
   bench_calibrate();
   bench_barrier(&b);
-  measure_parameters(&b);
-  measure_overlap(&b);
+  measure_parameters(&b, gaps);
+  if (!gaps) measure_overlap(&b);
   bench_finish(&b);
 }

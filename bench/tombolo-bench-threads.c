@@ -224,7 +224,7 @@ static void trip_sample(int waiters, uint64_t sample, size_t trips, double *ns, 
 
 static void measure_trips(void) {
   static uint64_t sample;
-  const size_t trips = b.opts.quick ? TRIPS / 4 : TRIPS;
+  const size_t trips = b.opts.quick ? TRIPS / 40 : TRIPS;
   const int many = (int)(sizeof waiter_counts / sizeof *waiter_counts);
   sample = __atomic_load_n(&ended, __ATOMIC_ACQUIRE); /* rank 0 hears of none, and needs none */
   bench_barrier(&b);

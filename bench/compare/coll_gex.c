@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
   gex_EP_t ep;
   gex_Client_Init(&client, &ep, &tm, "COMPARE", &argc, &argv, 0);
   const struct side s = {run, barrier, (int)gex_TM_QueryRank(tm), (int)gex_TM_QuerySize(tm)};
-  const int rc = loop_main(&s, argc > 1 ? argv[1] : NULL);
+  const int rc = loop_main(&s, argc, argv);
   barrier();
   gasnet_exit(rc);
 }

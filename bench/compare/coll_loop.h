@@ -6,7 +6,8 @@
  * define what a collective is in their library. Calls: the two functions of struct side. A sample
  * is the mean of enough calls to last about 2 ms, timed on rank 0 between two barriers; a line
  * "KIND BYTES MICROSECONDS" is the least of SAMPLES samples. Both libraries run exactly this, and
- * bind themselves alike: rank r to the r-th processor of a list that is the first argument.
+ * bind themselves alike: rank r to the r-th processor of a list that is the first argument. A
+ * second argument is the only size that is measured.
  */
 #ifndef TMB_COMPARE_COLL_LOOP_H
 #define TMB_COMPARE_COLL_LOOP_H
@@ -72,8 +73,9 @@ static void loop_bind(const struct side *s, const char *cpus) {
     fprintf(stderr, "coll comparison: rank %d is not bound\n", s->rank);
 }
 
-static int loop_main(const struct side *s, const char *cpus) {
-  loop_bind(s, cpus);
+static int loop_main(const struct side *s, int argc, char **argv) {
+  const size_t only = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+  loop_bind(s, argc > 1 ? argv[1] : NULL);
   static const char *const name[KINDS] = {"broadcast", "allreduce", "allgather", "exchange"};
   char *dst = malloc(LOOP_BYTES_MAX * (size_t)s->size);
   char *src = malloc(LOOP_BYTES_MAX * (size_t)s->size);
@@ -86,6 +88,7 @@ static int loop_main(const struct side *s, const char *cpus) {
   for (int kind = 0; kind < KINDS; kind++)
     for (size_t bytes = 8; bytes <= LOOP_BYTES_MAX;
          bytes = bytes == 262144 ? LOOP_BYTES_MAX : bytes * 8) {
+      if (only && bytes != only) continue;
       const double us = loop_figure(s, kind, dst, src, bytes);
       if (s->rank == 0) printf("%s %zu %.4f\n", name[kind], bytes, us);
       if (s->rank == 0) fflush(stdout); /* a run may be cut off */

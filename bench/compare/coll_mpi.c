@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &s.size);
-  const int rc = loop_main(&s, argc > 1 ? argv[1] : NULL);
+  const int rc = loop_main(&s, argc, argv);
   MPI_Finalize();
   return rc;
 }

@@ -133,6 +133,8 @@ int main(int argc, char **argv) {
     loop_puts(&s);
   else if (argc > 1 && strcmp(argv[1], "links") == 0)
     loop_links(&s);
+  else if (argc > 1 && strcmp(argv[1], "trips") == 0)
+    loop_trips(&s);
   else
     loop_main(&s);
   barrier();

@@ -78,6 +78,11 @@ __attribute__((unused)) static void loop_links(const struct side *s) {
   }
 }
 
+/* The figure of cells.py. */
+__attribute__((unused)) static void loop_trips(const struct side *s) {
+  loop_row(s, "round_trip", ROUND_TRIP, 0, 1000);
+}
+
 __attribute__((unused)) static void loop_main(const struct side *s) {
   loop_row(s, "round_trip", ROUND_TRIP, 0, 1000);
   loop_row(s, "flood", FLOOD, 0, 5000);

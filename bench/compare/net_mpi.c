@@ -66,7 +66,10 @@ int main(int argc, char **argv) {
   theirs = calloc(1, LOOP_BYTES_MAX);
   if (!mine || !theirs) MPI_Abort(MPI_COMM_WORLD, 1);
   const struct side s = {round_trip, flood, stream, allreduce, barrier, rank};
-  loop_main(&s);
+  if (argc > 1 && strcmp(argv[1], "trips") == 0)
+    loop_trips(&s);
+  else
+    loop_main(&s);
   MPI_Finalize();
   free(mine);
   free(theirs);

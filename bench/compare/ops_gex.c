@@ -181,6 +181,7 @@ int main(int argc, char **argv) {
   struct side s = {.rank = rank,
                    .few = ops_asked(argc, argv, "few"),
                    .overlap = ops_asked(argc, argv, "overlap"),
+                   .cells = ops_asked(argc, argv, "cells"),
                    OPS_CALLS};
   for (int op = 0; op < OPS; op++) s.has[op] = true;
   ops_main(&s);

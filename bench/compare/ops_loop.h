@@ -9,9 +9,9 @@
  * until the operation is done; `overlap`, the part of a transfer that a computation as long as it
  * hides; `depth`, the time an operation of 8 B when BYTES of them are started before the first is
  * waited for. A side with `overlap` measures that alone, of collectives, too, in which rank 1 takes
- * part without computing. A line "OP_FIGURE BYTES MEDIAN LEAST MOST" is of SAMPLES samples, in
- * microseconds, overlap as a fraction. Invariants: rank 0 measures; rank 1 is in `serve` or in a
- * barrier.
+ * part without computing. With `cells` it measures what bench/compare/cells.py asks for. A line
+ * "OP_FIGURE BYTES MEDIAN LEAST MOST" is of SAMPLES samples, in microseconds, overlap as a
+ * fraction. Invariants: rank 0 measures; rank 1 is in `serve` or in a barrier.
  */
 #ifndef TMB_COMPARE_OPS_LOOP_H
 #define TMB_COMPARE_OPS_LOOP_H
@@ -52,6 +52,7 @@ struct side {
   bool has[OPS];
   bool few;     /* fewer repetitions: each takes microseconds */
   bool overlap; /* measure nothing else */
+  bool cells;   /* only rows of cells.py */
   void (*barrier)(void);
   void (*prepare)(int op, int n, size_t bytes); /* both ranks, before n are started; then barrier */
   void (*start)(int op, size_t bytes);          /* rank 0 */
@@ -168,7 +169,18 @@ static bool ops_wanted(const struct side *s, int op, int figure) {
   return op >= OP_BROADCAST ? figure == OVERLAP : op < OP_FLAG || figure == LATENCY;
 }
 
+/* Starts of puts from 8 to 128 KiB, messages of 16 to 64 KiB. */
+static void ops_cells(const struct side *s) {
+  for (size_t x = 8192; s->has[OP_PUT] && x <= 131072; x *= 2) ops_row(s, OP_PUT, OVERHEAD, x);
+  for (size_t x = 16384; x <= 65536; x *= 2) ops_row(s, OP_MESSAGE, LATENCY, x);
+}
+
 static void ops_main(const struct side *s) {
+  if (s->cells) {
+    ops_cells(s);
+    s->barrier();
+    return;
+  }
   for (int figure = 0; figure < FIGURES;
        figure++) /* what is cut off is cut off of all operations */
     for (int op = 0; op < OPS; op++)

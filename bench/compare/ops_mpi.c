@@ -125,6 +125,7 @@ int main(int argc, char **argv) {
   team_in = calloc(2, OPS_BYTES_MAX);
   team_out = calloc(2, OPS_BYTES_MAX);
   if (!out || !team_in || !team_out) MPI_Abort(MPI_COMM_WORLD, 1);
+  memset(out, 1, OPS_BYTES_MAX); /* memory that was never written is one page of zeros */
   if (both) {
     MPI_Win_allocate((MPI_Aint)(DATA_AT + OPS_BYTES_MAX), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine,
                      &window);
@@ -144,6 +145,7 @@ int main(int argc, char **argv) {
                                  [OP_EXCHANGE] = true},
                          .few = ops_asked(argc, argv, "few"),
                          .overlap = ops_asked(argc, argv, "overlap"),
+                         .cells = ops_asked(argc, argv, "cells"),
                          OPS_CALLS};
   barrier();
   ops_main(&s);

@@ -190,9 +190,9 @@ double floor_memcpy_get_cold(struct bench *b, size_t n, size_t bytes) {
   return cold_loop(floor_private(b), b->theirs, n, bytes);
 }
 
-/* n round trips of payload by hand. in echo: rank 1 passes on what it got, and rank 0 takes it out.
- */
-static double pass_payload(struct bench *b, size_t n, size_t bytes, bool echo) {
+/* n round trips of payload by hand. in echo: rank 1 passes on what it got; in read: rank 0 takes
+ * the answer out. */
+static double pass_payload(struct bench *b, size_t n, size_t bytes, bool echo, bool read) {
   struct bench_word *ping = &b->shared->ping[0], *pong = ping + BENCH_LINES;
   const uint64_t start = bench_now_ns();
   for (uint64_t i = b->seq + 1; i <= b->seq + n; i++) {
@@ -200,7 +200,7 @@ static double pass_payload(struct bench *b, size_t n, size_t bytes, bool echo) {
       memcpy(b->mine, floor_private(b), bytes);
       store_rel(ping, i);
       while (load_acq(pong) != i) {}
-      if (echo) memcpy(floor_private(b), b->theirs, bytes);
+      if (read) memcpy(floor_private(b), b->theirs, bytes);
     } else {
       while (load_acq(ping) != i) {}
       memcpy(b->mine, echo ? b->theirs : floor_private(b), bytes);
@@ -214,11 +214,15 @@ static double pass_payload(struct bench *b, size_t n, size_t bytes, bool echo) {
 }
 
 double floor_payload(struct bench *b, size_t n, size_t bytes) {
-  return pass_payload(b, n, bytes, false);
+  return pass_payload(b, n, bytes, false, false);
+}
+
+double floor_payload_return(struct bench *b, size_t n, size_t bytes) {
+  return pass_payload(b, n, bytes, true, false);
 }
 
 double floor_payload_echo(struct bench *b, size_t n, size_t bytes) {
-  return pass_payload(b, n, bytes, true);
+  return pass_payload(b, n, bytes, true, true);
 }
 
 /* ---- futexes */
