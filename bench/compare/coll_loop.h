@@ -13,6 +13,7 @@
 #define TMB_COMPARE_COLL_LOOP_H
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,23 +36,55 @@ static double loop_now_us(void) {
   return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
 }
 
-/* Calls in one sample: the same on all ranks, from the size alone. */
-static int loop_calls(size_t bytes) {
+#define LOOP_CALLS_LEAST  4 /* of a sample, so that its barrier counts little */
+#define LOOP_TRIAL_CALLS  16
+#define LOOP_FAR_OFF      4.0 /* times what the size let expect: what was seen counts */
+/* Calls that take longer have few samples: where ranks outnumber processors a peer that spins takes
+ * tens of milliseconds, and would not be done in time. */
+#define LOOP_SLOW_US      1000.0
+#define LOOP_SAMPLES_SLOW 3
+
+/* Microseconds of one of so many calls, between two barriers. */
+static double loop_sample(const struct side *s, int kind, void *dst, void *src, size_t bytes,
+                          int calls) {
+  s->barrier();
+  const double start = loop_now_us();
+  for (int i = 0; i < calls; i++) s->run(kind, dst, src, bytes);
+  s->barrier();
+  return (loop_now_us() - start) / calls;
+}
+
+/* What rank 0 has seen, on all ranks: a number of calls must be the same everywhere. */
+static double loop_agree(const struct side *s, double us, void *dst, void *src) {
+  memcpy(dst, &us, sizeof us);
+  s->run(BROADCAST, dst, src, sizeof us);
+  memcpy(&us, dst, sizeof us);
+  memset(dst, 0, sizeof us);
+  s->barrier();
+  return us;
+}
+
+/* Calls of a sample of 2 ms, the same on all ranks: by the size, or by what has been seen if that
+ * is much more. out slow: a call takes so long that few samples must do. */
+static int loop_calls(const struct side *s, int kind, void *dst, void *src, size_t bytes,
+                      bool *slow) {
   const double guess_us = 1.0 + (double)bytes / 4000.0;
-  const int calls = (int)(2000.0 / guess_us);
-  return calls < 4 ? 4 : calls;
+  loop_sample(s, kind, dst, src, bytes, 1); /* the first one pays for what is set up */
+  double us = loop_agree(s, loop_sample(s, kind, dst, src, bytes, 1), dst, src);
+  const int trial = us > LOOP_SLOW_US ? LOOP_CALLS_LEAST : LOOP_TRIAL_CALLS;
+  us = loop_agree(s, loop_sample(s, kind, dst, src, bytes, trial), dst, src);
+  *slow = us > LOOP_SLOW_US;
+  const int calls = (int)(2000.0 / (us > LOOP_FAR_OFF * guess_us ? us : guess_us));
+  return calls < LOOP_CALLS_LEAST ? LOOP_CALLS_LEAST : calls;
 }
 
 /* The least time of one call in microseconds. */
 static double loop_figure(const struct side *s, int kind, void *dst, void *src, size_t bytes) {
-  const int calls = loop_calls(bytes);
+  bool slow;
+  const int calls = loop_calls(s, kind, dst, src, bytes, &slow);
   double best = 1e30;
-  for (int sample = 0; sample < LOOP_SAMPLES; sample++) {
-    s->barrier();
-    const double start = loop_now_us();
-    for (int i = 0; i < calls; i++) s->run(kind, dst, src, bytes);
-    s->barrier();
-    const double us = (loop_now_us() - start) / calls;
+  for (int sample = 0; sample < (slow ? LOOP_SAMPLES_SLOW : LOOP_SAMPLES); sample++) {
+    const double us = loop_sample(s, kind, dst, src, bytes, calls);
     if (us < best) best = us;
   }
   return best;

@@ -11,7 +11,6 @@
 # named, and a form that has failed is not run on more ranks; what it has printed counts. When
 # --budget is spent, larger jobs are left out.
 #   bench/compare/forms.py [--build build] [--ranks 2,4,8,16,32,64] [--rounds 3] [--json FILE]
-import os
 import shutil
 import subprocess
 import sys
@@ -34,7 +33,6 @@ FORMS = {"board": ({"TOMBOLO_COLL_ALG": "all=board", "TOMBOLO_COLL_BOARD_MAX": "
             for way in ("root", "binomial", "dissemination")},
          **{f"far {way}": (TWO_HOSTS, ["barrier", way])
             for way in ("library", "root", "binomial", "dissemination", "nodes")}}
-MPI_BARRIERS, MPI_BARRIERS_CROWDED = 200, 5  # of a sample
 
 
 def compile_all(folder, build):
@@ -53,8 +51,7 @@ def compile_all(folder, build):
         theirs = folder / f"forms-{name}"
         subprocess.run([compiler, "-O2", HERE / "forms_mpi.c", "-o", theirs], check=True)
         forms[name] = lambda n, w=launcher, p=theirs: (
-            [*w, "-n", n, p, MPI_BARRIERS if n <= len(os.sched_getaffinity(0)) else
-             MPI_BARRIERS_CROWDED], {"OMPI_MCA_mpi_yield_when_idle": "1"})
+            [*w, "-n", n, p], {"OMPI_MCA_mpi_yield_when_idle": "1"})
     return forms
 
 
