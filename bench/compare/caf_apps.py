@@ -11,6 +11,7 @@
 #   bench/compare/caf_apps.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 #                             [--peer NAME]... [APP...]
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from budget import Budget, Series, in_rounds, parse_apps, parser_for
 from compare import PEERS, ROOT, processors
 
 APPS = ROOT / "bench" / "apps"
+LIBRARIES = Path("/usr/lib")
 SHARED = ROOT / "bench" / "lib" / "app_caf.F90"
 ROW = re.compile(r"^\s+(\w+)\s+([\d.]+) ms an? (?:step|iteration).*(VERIFIED|FAILED)", re.M)
 # application: (program in the build tree, sources of the peers)
@@ -44,8 +46,32 @@ PROBLEMS = [("hydro", "96^2", ["96", "96"], 200, 200, 0.8),
 NOTIFIED = ("attached", "notified")
 
 
+def library_of(peer):
+    """The library of OpenCoarrays for this MPI, or None."""
+    return next(iter(sorted(LIBRARIES.glob(f"*/libcaf_{peer}.so*"))), None)
+
+
+def compile_peer(folder, name, library, apps):
+    """Compiles the applications for a peer. Returns {application: program}; what fails is named."""
+    programs = {}
+    for app in apps:
+        modules = folder / f"{app}-{name}-modules"
+        modules.mkdir()
+        command = [f"mpifort.{name}", "-fcoarray=lib", "-O3", "-DPEER", "-J", modules,
+                   *PROGRAMS[app][1], library, "-o", folder / f"{app}-{name}"]
+        done = subprocess.run(list(map(str, command)), stderr=subprocess.PIPE, text=True,
+                              check=False)
+        if done.returncode:
+            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+            print(f"{name}: {app} not compiled, left out: {last}", file=sys.stderr)
+        else:
+            programs[app] = folder / f"{app}-{name}"
+    return programs
+
+
 def compile_all(folder, build, apps, peers):
-    """Compiles the peers. Returns {side: (launcher, {application: program})}."""
+    """Compiles the peers that are installed; one that is not is named. Returns {side: (launcher,
+    {application: program})}."""
     ours = [build / "bin" / "tombolo", "run"]
     programs = {app: build / "bench" / PROGRAMS[app][0] for app in apps}
     for program in programs.values():
@@ -53,20 +79,16 @@ def compile_all(folder, build, apps, peers):
             sys.exit(f"caf_apps: no {program}: make build, with gfortran")
     sides = {"tombolo": (ours, programs)}
     for name in peers:
-        launcher = PEERS[name][1]
-        library = next(Path("/usr/lib").glob(f"*/libcaf_{name}.so*"), None)
-        programs = {}
-        for app in apps:
-            modules = folder / f"{app}-{name}-modules"
-            modules.mkdir()
-            command = [f"mpifort.{name}", "-fcoarray=lib", "-O3", "-DPEER", "-J", modules,
-                       *PROGRAMS[app][1], library, "-o", folder / f"{app}-{name}"]
-            try:
-                subprocess.run(list(map(str, command)), check=True)
-                programs[app] = folder / f"{app}-{name}"
-            except (OSError, subprocess.CalledProcessError) as reason:
-                print(f"{name}: {app} left out: {reason}", file=sys.stderr)
-        sides[name] = (launcher[:-2], programs)  # without its --bind-to none
+        launcher, library = PEERS[name][1], library_of(name)
+        missing = f"libcaf_{name}.so" if not library else next(
+            (program for program in (f"mpifort.{name}", launcher[0]) if not shutil.which(program)),
+            None)
+        if missing:
+            print(f"OpenCoarrays on {name}: not installed, left out ({missing}: make deps STUDY=1)",
+                  file=sys.stderr)
+            continue
+        # without the launcher's --bind-to none
+        sides[name] = (launcher[:-2], compile_peer(folder, name, library, apps))
     return sides
 
 

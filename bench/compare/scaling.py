@@ -261,11 +261,9 @@ def measure(study, folder):
     c_sides = apps.compile_all(folder, options.build, [figure])
     fortran = {}
     if has_fortran(options.build, figure):
-        peers = ["openmpi"] if next(Path("/usr/lib").glob("*/libcaf_openmpi.so*"), None) else []
-        if not peers:
-            print("OpenCoarrays: not installed, left out (make deps STUDY=1)", file=sys.stderr)
-        (folder / "fortran").mkdir()  # programs of both have the same names
-        fortran = caf_apps.compile_all(folder / "fortran", options.build, [figure], peers)
+                (folder / "fortran").mkdir()  # programs of both have the same names
+        fortran = caf_apps.compile_all(folder / "fortran", options.build, [figure],
+                                       ["openmpi"])
     runs = len(c_sides) * (2 if figure == "stencil" else 1) + sum(
         (caf_apps.PEER_FORMS if s != "tombolo" else len(FORTRAN[figure])) for s in fortran)
     if has_upc(options.build, figure):

@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench/compare"))
 import apps  # noqa: E402
+import caf_apps  # noqa: E402
 import budget as budgets  # noqa: E402
 from budget import Budget, Series, add_options, in_rounds  # noqa: E402
 
@@ -50,6 +51,31 @@ def shared_memory():
         assert Path(others.name).exists(), "somebody else's file in /dev/shm is removed"
 
 
+def coarray_peers(folder):
+    """An MPI without OpenCoarrays is named by what is missing, before anything is compiled; of one
+    that does not compile the compiler's last line is said."""
+    program = folder / "bench" / caf_apps.PROGRAMS["hydro"][0]
+    program.parent.mkdir(parents=True)
+    program.write_text("")
+    (folder / "lib/x").mkdir(parents=True)
+    (folder / "lib/x/libcaf_openmpi.so").write_text("")
+    for name, text in (("mpifort.openmpi", "echo it is 'Error: no module' >&2; exit 1"),
+                       ("mpifort.mpich", "echo called >&2"), ("mpirun.openmpi", "")):
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+        (folder / name).chmod(0o755)
+    code = ("import caf_apps, pathlib, sys; f = pathlib.Path(sys.argv[1]); "
+            "caf_apps.LIBRARIES = f / 'lib'; "
+            "print(*caf_apps.compile_all(f, f, ['hydro'], ['mpich', 'openmpi']))")
+    done = subprocess.run([sys.executable, "-c", code, folder], text=True, capture_output=True,
+                          cwd=ROOT / "bench/compare", check=False,
+                          env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["tombolo", "openmpi"], done.stdout
+    assert "mpich: not installed, left out (libcaf_mpich.so" in done.stderr, done.stderr
+    assert "openmpi: hydro not compiled, left out: it is Error: no module" in done.stderr
+    assert "None" not in done.stderr and "called" not in done.stderr, done.stderr
+
+
 def peers_one_by_one(folder):
     """Where ScaLAPACK is absent, the applications that need it are left out, and no others."""
     compiler = folder / "cc"
@@ -65,6 +91,8 @@ def peers_one_by_one(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         peers_one_by_one(Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        coarray_peers(Path(folder))
     shared_memory()
     swept = []
     with tempfile.TemporaryDirectory() as folder:
