@@ -44,6 +44,7 @@ def missing_of(part):
     for who, why in part.get("unfinished", {}).items():
         reasons.setdefault(why, []).append(who)
     lines = [f"{'; '.join(who[:NAMED])}{more(who)}: {why}" for why, who in reasons.items()]
+    lines += part.get("absent", [])
     if part.get("cut"):
         lines.append(f"the part's {part['cut']:.0f} s were spent: fewer rounds or problems")
     return lines

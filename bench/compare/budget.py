@@ -55,10 +55,10 @@ def asked_to_end(number, _):
 
 class Series:
     """What is measured of one problem in all rounds: figures by side or (side, way), and those that
-    have failed and are not run again."""
+    have failed and are not run again. rounds: that have begun."""
 
     def __init__(self, *about):
-        self.about, self.figures, self.failed = about, {}, set()
+        self.about, self.figures, self.failed, self.rounds = about, {}, set(), 0
 
     def add(self, key, value):
         self.figures.setdefault(key, []).append(value)
@@ -138,17 +138,22 @@ class Budget:
         return float("inf") if self.seconds is None else \
             self.seconds - (time.monotonic() - self.begin)
 
+    def longest(self):
+        """Seconds that one run may take at most."""
+        share = max(SHARE_S, self.share * self.seconds) if self.seconds else self.timeout
+        return min(self.timeout, share)
+
     def miss(self, who, why):
         """Names what was not done."""
         print(f"{who}: {why}", file=sys.stderr, flush=True)
         if who not in self.done:
             self.unfinished.setdefault(who, why)
 
-    def run(self, who, command, environment=None, errors=None):
-        """Runs one program. Returns (what it printed, its exit code); the code is None if it was
-        not done in time or not started. errors: its stderr (default: this one's)."""
-        share = max(SHARE_S, self.share * self.seconds) if self.seconds else self.timeout
-        limit = min(self.timeout, self.left(), share)
+    def run(self, who, command, environment=None, errors=None, most=float("inf")):
+        """Runs one program, for `most` seconds at most. Returns (what it printed, its exit code);
+        the code is None if it was not done in time or not started. errors: its stderr (default:
+        this one's)."""
+        limit = min(self.longest(), self.left(), most)
         if limit <= 0:
             self.cut = True
             if who not in self.done | set(self.unfinished):

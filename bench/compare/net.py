@@ -169,7 +169,7 @@ def compare_apps(folder, options, lab, budget):
              for side, (_, programs) in apps.compile_all(folder, build, names).items()}
     apps.add_upc(sides, build, names)
 
-    def run(side, who, command):
+    def run(side, who, command, _):
         text = one_run(who, command, lab, budget)
         return apps.rows_of(side, command, 0, text) if text else {}
 

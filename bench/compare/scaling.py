@@ -12,6 +12,7 @@
 #   bench/compare/scaling.py FIGURE [--build build] [--ranks 1,2,4,8] [--rounds 5] [--quick]
 #                            [--hosts a,b] [--timeout S] [--budget S] [--json FILE]
 import argparse
+import itertools
 import json
 import math
 import os
@@ -46,7 +47,9 @@ def grid(n):
 FIGURES = {
     "pipeline": [("400 x 400", "pipeline", grid("400"), 60, 20),
                  ("2000 x 2000", "pipeline", grid("2000"), 6, 2),
-                 ("8000 x 8000", "pipeline", grid("8000"), 2, 0)],
+                 ("8000 x 8000", "pipeline", grid("8000"), 2, 0),
+                 ("16384 x 16384", "pipeline", grid("16384"), 1, 0),
+                 ("32768 x 32768", "pipeline", grid("32768"), 1, 0)],
     "events": [("400 x 400", "pipeline", grid("400"), 60, 20)],
     "stencil": [("strong: 1000 x 1000", "stencil", fixed("--points", "1000"), 40, 10),
                 ("weak: 400 x 400 a rank", "stencil", weak(400), 60, 15)],
@@ -57,6 +60,22 @@ FIGURES = {
     "cholesky": [("n = 1000", "cholesky", fixed("--size", "1000"), 3, 1),
                  ("n = 2400", "cholesky", fixed("--size", "2400"), 1, 0)],
 }
+
+
+class Large:
+    """What a large problem needs, and which part of it is measured: numbers of ranks (None: all)
+    and ways (None: all; else each is a run of its own). memory: bytes of all ranks together."""
+
+    def __init__(self, memory, ranks=None, ways=None):
+        self.memory, self.ranks, self.ways = memory, ranks, ways
+
+
+# By panel. They are measured in the first round only.
+LARGE = {"16384 x 16384": Large(8 * 16384**2),
+         "32768 x 32768": Large(8 * 32768**2, (2,), ("barrier", "signal", "mpi", "sync_all",
+                                                     "attached"))}
+ALL = Large(0)
+MEMORY_MARGIN = 1.15  # of what a problem needs, beside the library and the launchers
 # Figures with another name than their application.
 APPLICATION = {"events": "pipeline"}
 # Events of coarray Fortran: TOMBOLO_CAF_EVENTS, and how the way is called.
@@ -69,6 +88,7 @@ WAYS = {"stencil": {"signal": "signal", "flag": "put + flag", "pairwise": "messa
                   "mpi": "MPI"}}
 # The way of the programs in UPC (matmul-upc, cholesky-upc) that is drawn, as the line "UPC".
 UPC_WAY = "signal"
+C_WAYS = ("barrier", "signal")  # of the largest problem
 MPI_WAYS = {"mpi": "two-sided", "mpi-rma": "one-sided"}
 FORTRAN = {"pipeline": ["sync_all", "sync_images", "events", "attached"],
            "hydro": ["all", "images", "events", "attached"]}
@@ -131,6 +151,29 @@ class Study:
                           "rounds": self.options.rounds, "records": records})
 
 
+def available():
+    """Bytes of memory that processes can have, or no limit where nothing says so."""
+    try:
+        line = next(x for x in open("/proc/meminfo", encoding="utf-8") if x.startswith("MemAvail"))
+    except (OSError, StopIteration):
+        return float("inf")
+    return int(line.split()[1]) * 1024
+
+
+def is_meant(study, panel, ranks, turn):
+    """Whether a problem is measured on so many ranks in this round; one that does not fit into
+    memory is named."""
+    large = LARGE.get(panel, ALL)
+    if large is not ALL and (turn or ranks not in (large.ranks or [ranks])):
+        return False
+    need = large.memory * MEMORY_MARGIN
+    free = float("inf") if study.options.hosts else available()
+    if need > free:
+        study.budget.miss(f"{panel}, {ranks} ranks", f"needs {need / 1e9:.1f} GB of memory, "
+                          f"{free / 1e9:.1f} GB are available")
+    return need <= free
+
+
 def c_words(app, words, iterations):
     """Arguments of the program in C; those of hydro are given as of the Fortran one."""
     if app == "hydro":
@@ -162,6 +205,16 @@ def counts_of(study, iterations, ranks):
             launchers(study.options, ranks))
 
 
+def c_ways(app, side, panel):
+    """Ways of the program in C that are each a run of its own; [None]: all in one."""
+    ways = LARGE.get(panel, ALL).ways
+    if side == "tombolo":
+        return [way for way in ways if way in C_WAYS] if ways else [None]
+    if app in apps.ROUTINES:
+        return [apps.ROUTINES[app]]
+    return ["mpi"] if ways or side == "mpich" else [None]
+
+
 def run_c(study, problem, ranks, sides):
     """Every side of the program in C once."""
     panel, app, words, *iterations = problem
@@ -171,12 +224,12 @@ def run_c(study, problem, ranks, sides):
             continue
         peer = side != "tombolo"
         few = max(1, count // CROWDED) if peer and crowded else count
-        more = ["--way", apps.ROUTINES[app]] if peer and app in apps.ROUTINES else \
-            ["--way", "mpi"] if side == "mpich" else []
-        command = [*start[side], programs[app], *c_words(app, words(ranks), few), *more]
-        c_rows(study, panel, side, ranks, command)
+        command = [*start[side], programs[app], *c_words(app, words(ranks), few)]
+        for way in c_ways(app, side, panel):
+            c_rows(study, panel, side, ranks, [*command, *(["--way", way] if way else [])])
         if app == "stencil":
-            c_rows(study, panel, side, ranks, [*command, "--overlap", "1"], ", overlapped")
+            more = ["--way", "mpi"] if side == "mpich" else []
+            c_rows(study, panel, side, ranks, [*command, *more, "--overlap", "1"], ", overlapped")
 
 
 def has_upc(build, app):
@@ -206,6 +259,7 @@ def run_fortran(study, problem, ranks, sides):
         if peer and ranks == 1:
             continue  # OpenCoarrays of Debian 12 ends in MPI_Win_create with one image
         forms = FORTRAN[app][:caf_apps.PEER_FORMS] if peer else FORTRAN[app]
+        forms = [form for form in forms if form in (LARGE.get(panel, ALL).ways or forms)]
         for form in forms if app in programs else []:
             few = max(1, count // CROWDED) if peer or (crowded and "all" in form) else count
             name = f"{'OpenCoarrays ' if peer else 'Fortran: '}{FORTRAN_NAMES[form]}"
@@ -261,19 +315,19 @@ def measure(study, folder):
     c_sides = apps.compile_all(folder, options.build, [figure])
     fortran = {}
     if has_fortran(options.build, figure):
-                (folder / "fortran").mkdir()  # programs of both have the same names
-        fortran = caf_apps.compile_all(folder / "fortran", options.build, [figure],
-                                       ["openmpi"])
+        (folder / "fortran").mkdir()  # programs of both have the same names
+        fortran = caf_apps.compile_all(folder / "fortran", options.build, [figure], ["openmpi"])
     runs = len(c_sides) * (2 if figure == "stencil" else 1) + sum(
         (caf_apps.PEER_FORMS if s != "tombolo" else len(FORTRAN[figure])) for s in fortran)
     if has_upc(options.build, figure):
         runs += 1
     elif figure in apps.ROUTINES:
         print(f"UPC: not built, left out ({figure}-upc)", file=sys.stderr)
-    study.all = options.rounds * len(problems) * len(options.ranks) * runs
-    for _ in range(options.rounds):
-        for problem in problems:
-            for ranks in options.ranks:
+    rounds = [1 if p[0] in LARGE else options.rounds for p in problems]
+    study.all = sum(rounds) * len(options.ranks) * runs
+    for turn in range(options.rounds):
+        for problem, ranks in itertools.product(problems, options.ranks):
+            if is_meant(study, problem[0], ranks, turn):
                 run_c(study, problem, ranks, c_sides)
                 run_upc(study, problem, ranks)
                 run_fortran(study, problem, ranks, fortran)

@@ -11,14 +11,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench/compare"))
 import apps  # noqa: E402
-import caf_apps  # noqa: E402
 import budget as budgets  # noqa: E402
+import caf_apps  # noqa: E402
+import scaling  # noqa: E402
+import starts  # noqa: E402
 from budget import Budget, Series, add_options, in_rounds  # noqa: E402
 
 # A launcher that does not end when it is asked to, and what it has started.
@@ -49,6 +51,33 @@ def shared_memory():
         assert code is None and text.startswith("/dev/shm/tmb_left."), text
         assert not Path(text.strip()).exists(), "a file in /dev/shm is left"
         assert Path(others.name).exists(), "somebody else's file in /dev/shm is removed"
+
+
+def large_problems(folder):
+    """A large problem is measured in the first round only, on the numbers of ranks that it names,
+    and one that does not fit into memory is named with what it needs."""
+    study = scaling.Study("pipeline", Namespace(hosts=None), Budget(options()))
+    panel, most = "32768 x 32768", scaling.available
+    scaling.available = lambda: 1e12
+    assert scaling.is_meant(study, panel, 2, 0) and scaling.is_meant(study, "400 x 400", 8, 3)
+    assert not scaling.is_meant(study, panel, 2, 1) and not scaling.is_meant(study, panel, 8, 0)
+    scaling.available = lambda: 8e9
+    assert not scaling.is_meant(study, panel, 2, 0)
+    scaling.available = most
+    assert study.budget.unfinished == {
+        f"{panel}, 2 ranks": "needs 9.9 GB of memory, 8.0 GB are available"}, \
+        study.budget.unfinished
+
+
+def slow_starts(_):
+    """A start that took long is measured once, and twice as many ranks are not tried if they would
+    not be done in time; that is said."""
+    budget = Budget(options("--timeout", "40"))
+    assert starts.is_due(0, {}, 1, budget, "a") and starts.is_due(1, {4: 1.0}, 4, budget, "a")
+    assert not starts.is_due(1, {4: 6.0}, 4, budget, "a") and not budget.unfinished
+    assert starts.is_due(0, {128: 19.0}, 256, budget, "a")
+    assert not starts.is_due(0, {128: 21.0}, 256, budget, "b")
+    assert budget.unfinished == {"b": "not run: 128 ranks took 21 s"}, budget.unfinished
 
 
 def coarray_peers(folder):
@@ -89,10 +118,9 @@ def peers_one_by_one(folder):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as folder:
-        peers_one_by_one(Path(folder))
-    with tempfile.TemporaryDirectory() as folder:
-        coarray_peers(Path(folder))
+    for check in (peers_one_by_one, coarray_peers, large_problems, slow_starts):
+        with tempfile.TemporaryDirectory() as folder:
+            check(Path(folder))
     shared_memory()
     swept = []
     with tempfile.TemporaryDirectory() as folder:
@@ -127,6 +155,9 @@ def main():
         begin = time.monotonic()
         budget.run("slow", ["sleep", "7"])
         assert 0.9 < time.monotonic() - begin < 6 and not budget.cut, budget.unfinished
+        begin = time.monotonic()
+        assert budget.run("at most", ["sleep", "7"], most=0.2)[1] is None
+        assert time.monotonic() - begin < 3 and budget.longest() == 1, budget.longest()
         order, every = [], [Series("a"), Series("b")]
         in_rounds(every, 2, lambda series: order.append(series.about[0]), lambda: order.append("."))
         assert "".join(order) == "a.b.a.b.", order
