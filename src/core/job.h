@@ -177,6 +177,7 @@ struct tmb_job {
   struct tmb_track track;
   struct tmb_shown shown;
   struct tmb_pieces pieces;
+  struct tmb_laters later;
   struct tmb_segments segments;
   struct tmb_far_segments far_segments;
   struct tmb_row_use row_use;

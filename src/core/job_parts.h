@@ -79,6 +79,18 @@ struct tmb_pieces {
   struct tmb_incomplete *bucket[TMB_PIECE_BUCKETS];
 };
 
+/* progress/later.c: messages to the client that a thread of the conduit has received. */
+struct tmb_later;
+struct tmb_laters {
+  struct tmb_lock lock TMB_ALIGNED(TMB_CACHE_LINE);
+  uint32_t count; /* of messages; atomic */
+  bool full;      /* `deferring` are not in `handlers` */
+  size_t bytes;   /* of their payloads */
+  struct tmb_later *first, *last;
+  uint64_t deferring[2]; /* handlers that add messages */
+  uint64_t handlers[2];  /* that may run in such a thread now; atomic, read by conduits */
+};
+
 /* segment/segment_create.c: segments that exist beside the attached one. */
 struct tmb_segments {
   struct tmb_lock lock;

@@ -34,20 +34,21 @@ enum tmb_work {
  * it runs. A list ends with fn NULL. */
 struct tmb_layer_handler {
   uint8_t index; /* enum tmb_kit_handler, below 128 */
-  uint8_t takes; /* TMB_TAKES_*, and TMB_BY_THREAD */
+  uint8_t takes; /* TMB_TAKES_*, and TMB_BY_THREAD or TMB_BY_THREAD_IF_ROOM */
   uint8_t nargs;
   uint16_t bytes_min; /* of the payload */
   void (*fn)(const struct tmb_am_in *in);
 };
 
 /* Categories of a message, as bits by enum tmb_am_category. */
-enum { TMB_TAKES_SHORT = 1, TMB_TAKES_MEDIUM = 2, TMB_TAKES_SHORT_OR_LONG = 5 };
+enum { TMB_TAKES_SHORT = 1, TMB_TAKES_MEDIUM = 2, TMB_TAKES_SHORT_OR_LONG = 5, TMB_TAKES_ALL = 7 };
 
 /* The handler may also run in a thread of the conduit, while the client is anywhere in the library
  * or computes. So it changes only memory that messages may name and what a lock guards, and sends
  * replies by kit.h, tmb_up_am_stage and tmb_up_am_send. It runs no function of the client, and uses
- * no record of a thread. */
-enum { TMB_BY_THREAD = 128 };
+ * no record of a thread. With IF_ROOM it leaves a message to the client, by tmb_up_am_later: it may
+ * run there only while few of them wait. */
+enum { TMB_BY_THREAD = 128, TMB_BY_THREAD_IF_ROOM = 64 };
 
 /* Every field but the name may be empty. */
 struct tmb_layer {

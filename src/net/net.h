@@ -15,12 +15,13 @@
 #ifndef TMB_NET_NET_H
 #define TMB_NET_NET_H
 
+#include "base/atomic.h"
 #include "net/message.h"
 
 #include <poll.h>
 
 /* Fixed by this interface. */
-#define TMB_NET_ABI          7 /* changes with this file; a plug-in of another number is refused */
+#define TMB_NET_ABI          8 /* changes with this file; a plug-in of another number is refused */
 #define TMB_NET_SECRET_BYTES 32
 
 struct tmb_net; /* a conduit's own state */
@@ -52,9 +53,9 @@ struct tmb_net_memory {
 struct tmb_net_up {
   /* A message has arrived: run its handler. From progress only. */
   void (*am)(const struct tmb_am_in *in);
-  /* The same, from a thread of the conduit, for a Short or Medium whose handler is one of
-   * env->thread_handlers. While it waits for room for a reply it calls progress with
-   * TMB_SERVE_NOTHING. Without locks of the conduit. */
+  /* The same, from a thread of the conduit, for a message whose handler was one of env->thread_now
+   * when it came. While it waits for room for a reply it calls progress with TMB_SERVE_NOTHING.
+   * Without locks of the conduit. */
   void (*am_by_thread)(const struct tmb_am_in *in);
   /* Where rank `src` may read or write `nbytes` bytes at `addr` of this process: the address, or
    * NULL if it may not. Every address that comes from a peer passes here before it is used. */
@@ -103,8 +104,10 @@ struct tmb_net_env {
   const uint8_t *secret;   /* [TMB_NET_SECRET_BYTES] of the job; nobody else may know it */
   bool threads;            /* client threads may be inside the library at once */
   /* Bit i % 64 of word i / 64: internal handler i may run by am_by_thread while the client
-   * computes. */
+   * computes: always; and now, which is read when a message comes: these, and some while there is
+   * room for what they leave to the client. */
   uint64_t thread_handlers[2];
+  const uint64_t *thread_now;  /* [2]; atomic, changes at any time; NULL: none */
   bool crowded;                /* ranks of this host outnumber its processors */
   bool launched;               /* by a launcher that serves an MPI in this process, too */
   struct tmb_net_stats *stats; /* to be kept up to date */
@@ -231,17 +234,15 @@ struct tmb_net_ops {
 /* What a plug-in exports, under the name tombolo_net: its table. */
 #define TMB_NET_PLUGIN_SYMBOL "tombolo_net"
 
-/* Whether a message of a category to a handler may be handed to up->am_by_thread. */
-static inline bool tmb_net_handler_by_thread(const uint64_t thread_handlers[2], uint32_t category,
-                                             uint32_t handler) {
-  return category != TMB_AM_LONG && handler < 128 &&
-         (thread_handlers[handler / 64] >> (handler % 64) & 1);
+/* Whether a handler is one of a set as env->thread_handlers. */
+static inline bool tmb_net_handler_in(const uint64_t set[2], uint32_t handler) {
+  return handler < 128 && (tmb_load_rlx(&set[handler / 64]) >> (handler % 64) & 1);
 }
 
-/* Whether a message may be handed to up->am_by_thread. */
-static inline bool tmb_net_by_thread(const uint64_t thread_handlers[2],
-                                     const struct tmb_am_in *in) {
-  return tmb_net_handler_by_thread(thread_handlers, in->category, in->handler);
+/* Whether a message that has just come may be handed to up->am_by_thread. in thread_now: of env;
+ * NULL: none may. */
+static inline bool tmb_net_by_thread(const uint64_t *thread_now, const struct tmb_am_in *in) {
+  return thread_now && tmb_net_handler_in(thread_now, in->handler);
 }
 
 /* Whether a request may be sent. in used: cost of the requests that the peer has not handled yet;
@@ -255,10 +256,18 @@ static inline bool tmb_net_credit(uint32_t used, uint32_t cost, uint32_t credit,
   return by_thread && (used <= client || used + cost <= credit);
 }
 
-/* Whether the peer's progress thread serves a message. */
+/* From how many units on a rank returns credit, if no message takes it back before. What it has not
+ * returned then never keeps a request from it for good. in most: cost of a request, at most. */
+static inline uint32_t tmb_net_credit_due(uint32_t credit, uint32_t most) {
+  const uint32_t client = credit - credit / 8;
+  const uint32_t room = client > most ? client - most : 1;
+  return room < credit / 2 ? room : credit < 2 ? 1 : credit / 2;
+}
+
+/* Whether the peer's progress thread always serves a message. */
 static inline bool tmb_net_out_by_thread(const uint64_t thread_handlers[2],
                                          const struct tmb_am_out *out) {
-  return tmb_net_handler_by_thread(thread_handlers, out->category, out->handler);
+  return tmb_net_handler_in(thread_handlers, out->handler);
 }
 
 #endif

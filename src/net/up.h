@@ -14,6 +14,10 @@
 /* A message has arrived: runs its handler. Called from progress only. */
 void tmb_up_am(const struct tmb_am_in *in);
 
+/* The same from a handler that may run in a thread of the conduit: there the message waits for the
+ * client's next poll, in a copy, unless its own handler may run there, too. */
+void tmb_up_am_later(const struct tmb_am_in *in);
+
 /* One part of an operation is complete. Any thread. */
 void tmb_up_op_done(void *op, uint32_t category);
 

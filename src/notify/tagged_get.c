@@ -52,7 +52,7 @@ static void on_data(const struct tmb_am_in *in) {
 }
 
 static const struct tmb_layer_handler handlers[] = {
-    {TMB_KIT_TAGGED_GET, TMB_TAKES_SHORT, GET_ARGS, 0, on_get},
+    {TMB_KIT_TAGGED_GET, TMB_TAKES_SHORT | TMB_BY_THREAD, GET_ARGS, 0, on_get},
     {TMB_KIT_TAGGED_DATA, TMB_TAKES_MEDIUM, DATA_ARGS, 0, on_data},
     {0}};
 

@@ -72,9 +72,9 @@ static void on_credit(const struct tmb_am_in *in) {
 }
 
 static const struct tmb_layer_handler handlers[] = {
-    {TMB_KIT_TAGGED, TMB_TAKES_SHORT_OR_LONG, NOTIFY_ARGS, 0, on_notification},
+    {TMB_KIT_TAGGED, TMB_TAKES_SHORT_OR_LONG | TMB_BY_THREAD, NOTIFY_ARGS, 0, on_notification},
     {TMB_KIT_TAGGED_ACK, TMB_TAKES_SHORT, ACK_ARGS, 0, on_ack},
-    {TMB_KIT_TAGGED_CREDIT, TMB_TAKES_SHORT, TMB_TAGGED_CREDIT_ARGS, 0, on_credit},
+    {TMB_KIT_TAGGED_CREDIT, TMB_TAKES_SHORT | TMB_BY_THREAD, TMB_TAGGED_CREDIT_ARGS, 0, on_credit},
     {0}};
 
 const struct tmb_layer tmb_tagged_send_layer = {.name = "tagged_send", .handlers = handlers};

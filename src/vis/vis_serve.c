@@ -2,10 +2,10 @@
 /*
  * Target of non-contiguous transfers that come as messages, and of peer completion handlers.
  *
- * Owns: internal handlers PUT, PUT_TELL, GET, COMPLETION. Called from progress, PUT and GET also by
- * a thread of the conduit. Calls: copy.c, list.c, am_stage, kit.h, tmb_up_am. PUT_TELL is a put
- * with a completion handler. Invariants: the client's handler runs as a Medium reply without
- * arguments, after every byte of the put is in place here, and never in a thread of the conduit.
+ * Owns: internal handlers PUT, PUT_NOTIFY, GET, COMPLETION. Called from progress, and by a thread
+ * of the conduit. Calls: copy.c, list.c, am_stage, kit.h, tmb_up_am_later. PUT_NOTIFY is a put with
+ * a completion handler. Invariants: the client's handler runs as a Medium reply without arguments,
+ * after every byte of the put is in place here, and never in a thread of the conduit.
  */
 #include "base/atomic.h"
 #include "core/am/am.h"
@@ -39,7 +39,7 @@ static void deliver(const struct tmb_am_in *in, uint8_t handler, void *payload, 
                                   .route = in->route,
                                   .payload = payload,
                                   .nbytes = nbytes};
-  tmb_up_am(&reply);
+  tmb_up_am_later(&reply);
 }
 
 static void on_completion(const struct tmb_am_in *in) {
@@ -179,9 +179,10 @@ static void on_get(const struct tmb_am_in *in) {
 
 static const struct tmb_layer_handler handlers[] = {
     {TMB_KIT_VIS_PUT, TMB_TAKES_MEDIUM | TMB_BY_THREAD, 0, sizeof(struct tmb_vis_head), on_put},
-    {TMB_KIT_VIS_PUT_NOTIFY, TMB_TAKES_MEDIUM, 0, sizeof(struct tmb_vis_head), on_put_notify},
+    {TMB_KIT_VIS_PUT_NOTIFY, TMB_TAKES_MEDIUM | TMB_BY_THREAD_IF_ROOM, 0,
+     sizeof(struct tmb_vis_head), on_put_notify},
     {TMB_KIT_VIS_GET, TMB_TAKES_MEDIUM | TMB_BY_THREAD, 0, sizeof(struct tmb_vis_head), on_get},
-    {TMB_KIT_VIS_COMPLETION, TMB_TAKES_MEDIUM, 1, 0, on_completion},
+    {TMB_KIT_VIS_COMPLETION, TMB_TAKES_MEDIUM | TMB_BY_THREAD_IF_ROOM, 1, 0, on_completion},
     {0}};
 
 const struct tmb_layer tmb_vis_serve_layer = {.name = "vis_serve", .handlers = handlers};

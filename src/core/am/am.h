@@ -98,8 +98,9 @@ static inline int tmb_am_inject(struct tmb_am_out *out) {
 /* Set the handler of an internal message; at start-up only. */
 void tmb_am_set_internal(const struct tmb_layer_handler *handler);
 
-/* Handlers that may run in a thread of the conduit: struct tmb_net_env. out bits: [2]. */
-void tmb_am_thread_handlers(uint64_t bits[2]);
+/* Handlers that may run in a thread of the conduit, as in struct tmb_net_env: always, and while
+ * there is room for what they leave to the client. out: [2]. */
+void tmb_am_thread_handlers(uint64_t always[2], uint64_t if_room[2]);
 
 /* Whether this thread is one of the conduit, and runs a handler (tmb_net_up.am_by_thread). */
 extern _Thread_local bool tmb_am_in_thread __attribute__((tls_model("initial-exec")));

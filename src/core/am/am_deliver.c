@@ -4,14 +4,15 @@
  *
  * Owns: the token of the running handler, tmb_job.internal, tmb_am_in_thread, and the only switch
  * over 0..16 arguments. Called by the engine's and the conduit's progress (tmb_up_am). Calls:
- * handlers of clients and layers, by address; nothing that sends or waits. Invariants: a thread
- * runs one request handler at a time, and inside it at most one reply handler; the token is dead
- * when the handler returns; the entry passed to the client is the library's copy.
+ * handlers of clients and layers, by address; later.c; nothing that sends or waits. Invariants: a
+ * thread runs one request handler at a time, and inside it at most one reply handler; the token is
+ * dead when the handler returns; the entry passed to the client is the library's copy.
  */
 #include "core/am/am.h"
 #include "core/am/kit.h"
 #include "core/check.h"
 #include "core/op/record.h"
+#include "core/progress/progress.h"
 
 #define ANY_NARGS 255 /* fixed by the API: a handler of any number of arguments */
 
@@ -24,13 +25,17 @@ void tmb_am_set_internal(const struct tmb_layer_handler *handler) {
 
 void tmb_up_set_internal(uint8_t index, tmb_internal_fn fn) {
   tmb_am_set_internal(&(struct tmb_layer_handler){
-      .index = index, .takes = TMB_BY_THREAD - 1, .nargs = ANY_NARGS, .fn = fn});
+      .index = index, .takes = TMB_TAKES_ALL, .nargs = ANY_NARGS, .fn = fn});
 }
 
-void tmb_am_thread_handlers(uint64_t bits[2]) {
-  bits[0] = bits[1] = 0;
-  for (unsigned i = 0; i < TMB_HANDLER_FIRST; i++)
-    if (tmb_job.internal.handler[i].takes & TMB_BY_THREAD) bits[i / 64] |= UINT64_C(1) << (i % 64);
+void tmb_am_thread_handlers(uint64_t always[2], uint64_t if_room[2]) {
+  always[0] = always[1] = if_room[0] = if_room[1] = 0;
+  for (unsigned i = 0; i < TMB_HANDLER_FIRST; i++) {
+    const uint8_t takes = tmb_job.internal.handler[i].takes;
+    const uint64_t bit = UINT64_C(1) << (i % 64);
+    if (takes & TMB_BY_THREAD) always[i / 64] |= bit;
+    if (takes & TMB_BY_THREAD_IF_ROOM) if_room[i / 64] |= bit;
+  }
 }
 
 typedef gex_AM_Arg_t A;
@@ -224,6 +229,16 @@ void tmb_up_am(const struct tmb_am_in *in) {
   t->context = context;
   t->unanswered = token->is_req && !token->replied;
   token->magic = 0;
+}
+
+void tmb_up_am_later(const struct tmb_am_in *in) {
+  if (!tmb_am_in_thread)
+    tmb_up_am(in);
+  else if (in->handler < TMB_HANDLER_FIRST &&
+           (tmb_job.internal.handler[in->handler].takes & TMB_BY_THREAD))
+    run_internal(in);
+  else
+    tmb_later_add(in);
 }
 
 void tmb_up_signal(const void *addr) {

@@ -20,6 +20,7 @@
 #include "core/client/conduit_up.h"
 #include "core/job.h"
 #include "core/progress/peer.h"
+#include "core/progress/progress.h"
 #include "net/hook/hook.h"
 #include "net/list.h"
 #include "os/os.h"
@@ -193,7 +194,10 @@ static int open_with(const struct tmb_net_ops *ops) {
   _Static_assert(offsetof(struct tmb_net_stats, stalled_count) ==
                      TMB_STATUS_NET_STALLED_COUNT * sizeof(uint64_t),
                  "the numbers have the order of enum tmb_status_net");
-  tmb_am_thread_handlers(env.thread_handlers);
+  uint64_t if_room[2];
+  tmb_am_thread_handlers(env.thread_handlers, if_room);
+  tmb_later_init(env.thread_handlers, if_room);
+  env.thread_now = tmb_job.later.handlers;
   const uint32_t threads = tmb_os_threads();
   if (tmb_hooks_open(tmb_cfg_str(TMB_CFG_NET_HOOK), &env, &ops, &tmb_job.net_state))
     return TMB_E_SYS; /* the reason has been printed */

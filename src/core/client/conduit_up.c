@@ -16,6 +16,7 @@
 #include "core/op/trace.h"
 #include "core/progress/failure.h"
 #include "core/progress/net_sleep.h"
+#include "core/progress/progress.h"
 #include "core/segment/segment.h"
 #include "net/defaults/defaults.h"
 #include "net/up.h"
@@ -40,6 +41,7 @@ static void am_by_thread(const struct tmb_am_in *in) {
   const uint32_t inside = tmb_net_inside;
   tmb_net_inside = 0;
   tmb_am_by_thread(in);
+  tmb_progress_by_thread();
   tmb_net_inside = inside;
 }
 

@@ -8,10 +8,12 @@
  */
 #include "core/progress/peer.h"
 
+#include "base/error.h"
 #include "base/log.h"
 #include "core/op/lost.h"
 #include "core/op/record.h"
 #include "core/progress/net_sleep.h"
+#include "core/progress/progress.h"
 
 #include <gasnetex_ext.h>
 #include <stdlib.h>
@@ -95,7 +97,9 @@ int tmb_peer_lost_drain(uint32_t jobrank) {
     if (rc || !tmb_job.net || !tmb_job.net->offloads) return rc;
   }
   tmb_net_enter();
-  return tmb_net_back(tmb_job.net->lost ? tmb_job.net->lost(tmb_job.net_state, jobrank) : 0);
+  const int rc =
+      tmb_net_back(tmb_job.net->lost ? tmb_job.net->lost(tmb_job.net_state, jobrank) : 0);
+  return rc == 0 && tmb_later_has(jobrank) ? TMB_AGAIN : rc;
 }
 
 int tmb_peer_progress(int serve) {

@@ -5,7 +5,9 @@
  * Owns: the count of progress made. Called by polls, waits, and sends that lack resources. Calls:
  * engine and conduit, failure.h, and the layers that have work. Invariants: the count
  * grows after what was done is visible, and then threads of this process that sleep are woken; so
- * a condition that a handler made true, on any thread, is never slept over (wait.c).
+ * a condition that a handler made true, on any thread, is never slept over (wait.c). Where one
+ * thread calls, a thread of the conduit may add at the same time: whatever of both is lost, the
+ * count differs from what a wait had seen.
  */
 #include "core/progress/progress.h"
 
@@ -14,21 +16,28 @@
 #include "core/progress/peer.h"
 #include "os/os.h"
 
+#include <stdlib.h>
+
 /* Loops of polls. Chosen 2026-11-22 (SHOW_POLLS 2026-11-24); `tombolo bench oversubscribed` shows
  * the effect of the spins. */
 #define SHOW_POLLS    1024u /* empty polls in a row before the status page says so, again */
+#define LATER_BATCH   32    /* handlers that a thread has left, of one poll; chosen 2026-11-26 */
 #define POLL_BATCH    32u   /* empty polls between reads of the clock */
 #define POLL_PAUSE_NS 300u  /* of other work between two polls: more, and it is no waiting */
 #define SPIN_NS_MIN   1000u /* polling before a yield, while yields bring what is waited for */
 #define SPIN_NS_FIRST 10000u
 #define SPIN_NS_MAX   100000u /* the same while they do not: times 4 for each vain yield */
 
+void tmb_progress_by_thread(void) {
+  tmb_fetch_add_acq_rel(&tmb_job.progress_count, 1);
+}
+
 void tmb_progress_made(void) {
   if (tmb_job.threads) {
     tmb_fetch_add_acq_rel(&tmb_job.progress_count, 1);
     tmb_wake_self();
   } else {
-    tmb_job.progress_count++;
+    tmb_store_rlx(&tmb_job.progress_count, tmb_load_rlx(&tmb_job.progress_count) + 1);
   }
 }
 
@@ -40,10 +49,23 @@ static inline bool any_work(void) {
           tmb_load_rlx(&work[3])) != 0;
 }
 
+/* Run handlers of messages that a thread of the conduit has left to the client. */
+static int run_later(int serve) {
+  int found = TMB_FOUND_NOTHING;
+  struct tmb_am_in *in;
+  for (int i = 0; i < LATER_BATCH && (in = tmb_later_take(serve)) != NULL; i++) {
+    tmb_up_am(in);
+    free(in);
+    found = TMB_FOUND_WORK;
+  }
+  return found;
+}
+
 /* What a poll does where there are other hosts, or where failures are reported. */
 static TMB_NOINLINE int poll_special(int serve) {
   int found = TMB_FOUND_NOTHING;
   if (tmb_job.net) found |= tmb_peer_progress(serve);
+  if (TMB_UNLIKELY(tmb_load_acq(&tmb_job.later.count) != 0)) found |= run_later(serve);
   if (tmb_job.lost) found |= tmb_failure_progress(serve);
   return found;
 }

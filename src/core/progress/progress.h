@@ -2,15 +2,18 @@
 /*
  * Progress: running what has arrived and what can go on.
  *
- * Owns: declarations of progress.c. Called by polls, by waits, and by sends that lack resources.
- * Returns of progress and of everything it calls are TMB_FOUND_ bits of message.h. Invariants:
- * TMB_FOUND_NOTHING means that this thread has polled everything and nothing was there; whoever
- * could not look, because another thread has the lock, or could not go on for lack of a resource
- * that nobody announces, says TMB_FOUND_BUSY, and waits do not sleep for long then.
+ * Owns: declarations of progress.c and later.c. Called by polls, by waits, and by sends that lack
+ * resources. Returns of  progress and of everything it calls are TMB_FOUND_ bits of message.h.
+ * Invariants: TMB_FOUND_NOTHING means that this thread has polled everything and nothing was there;
+ * whoever could not look, because another thread has the lock, or could not go on for lack of a
+ * resource that nobody announces, says TMB_FOUND_BUSY, and waits do not sleep for long then.
  */
 #ifndef TMB_CORE_PROGRESS_H
 #define TMB_CORE_PROGRESS_H
 
+#include "net/message.h"
+
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Run what has arrived. in serve: TMB_SERVE_*. Returns TMB_FOUND_ bits. Any thread. */
@@ -19,6 +22,9 @@ int tmb_progress(int serve);
 /* Something was done that a thread of this process may wait for: wake those that sleep. */
 void tmb_progress_made(void);
 
+/* The same in a thread of the conduit, which rings by itself. */
+void tmb_progress_by_thread(void);
+
 /*
  * One poll on behalf of a client. A client that only polls may be waiting for a rank that has no
  * processor, so where ranks outnumber processors one that polls without pause gives its own away:
@@ -26,5 +32,21 @@ void tmb_progress_made(void);
  * between its polls keeps its turn.
  */
 void tmb_poll(void);
+
+/* ---- later.c: messages to the client that a thread of the conduit has received */
+
+/* Before the conduit is open: which internal handlers may always run in such a thread, and which
+ * only while there is room for what they leave to the client. in: [2], as env->thread_handlers. */
+void tmb_later_init(const uint64_t always[2], const uint64_t if_room[2]);
+
+/* Keep a message until the client polls. In a thread of the conduit. */
+void tmb_later_add(const struct tmb_am_in *in);
+
+/* Take the first message out whose handler may run now; NULL: there is none. in serve: TMB_SERVE_*.
+ * The caller frees it. */
+struct tmb_am_in *tmb_later_take(int serve);
+
+/* Whether a message of a rank waits. */
+bool tmb_later_has(uint32_t jobrank);
 
 #endif

@@ -69,7 +69,7 @@ static void on_frag(const struct tmb_am_in *in) {
                                  .args = h.args,
                                  .payload = dest,
                                  .nbytes = h.total};
-  tmb_up_am(&done);
+  tmb_up_am_later(&done);
 }
 
 static void on_signal(const struct tmb_am_in *in) {
@@ -154,7 +154,8 @@ int tmb_default_put_signal(const struct tmb_rma *rma, const struct tmb_signal *s
 }
 
 static const struct tmb_layer_handler handlers[] = {
-    {TMB_KIT_RMA_FRAG, TMB_TAKES_MEDIUM, 0, sizeof(struct frag_head), on_frag},
+    {TMB_KIT_RMA_FRAG, TMB_TAKES_MEDIUM | TMB_BY_THREAD_IF_ROOM, 0, sizeof(struct frag_head),
+     on_frag},
     {TMB_KIT_RMA_SIGNAL, TMB_TAKES_MEDIUM | TMB_BY_THREAD, 0, sizeof(struct frag_head), on_signal},
     {0}};
 

@@ -256,6 +256,7 @@ int tmb_hooks_open(const char *spec, const struct tmb_net_env *env, const struct
   tmb_hooks.inner_env.up = up;
   tmb_hooks.inner_env.thread_handlers[0] = 0; /* hooks see all messages */
   tmb_hooks.inner_env.thread_handlers[1] = 0;
+  tmb_hooks.inner_env.thread_now = tmb_hooks.inner_env.thread_handlers;
   const int rc = (*ops)->open(&tmb_hooks.inner_env, &chain[0]->net);
   if (rc) return rc;
   for (int i = 1; i < count; i++) chain[i]->net = (struct tmb_net *)(void *)chain[i - 1];

@@ -81,7 +81,7 @@ static bool arrived(struct tmb_net *net, struct nmpi_buffer *b) {
 /* Whether the progress thread may deal with a message while the client computes. */
 static bool is_by_thread(const struct tmb_net *net, const struct nmpi_head *h) {
   const struct tmb_am_in in = {.category = h->kind, .handler = h->handler};
-  return tmb_net_by_thread(net->env.thread_handlers, &in);
+  return tmb_net_by_thread(net->env.thread_now, &in);
 }
 
 /* Where a message waits until it is served: requests and replies, and both for the thread. */

@@ -268,12 +268,12 @@ static bool refill(struct tmb_net *net) {
 }
 
 /* Whether the progress thread may deal with a message while the client computes: one whose handler
- * env->thread_handlers names, or a signal. */
+ * env->thread_now names, or a signal. */
 static bool is_by_thread(const struct tmb_net *net, const struct ofi_buffer *b) {
   const struct ofi_head *h = ofi_head_of(b);
   const struct tmb_am_in in = {.category = h->kind, .handler = h->handler};
   return h->kind == OFI_SIGNAL ||
-         (h->kind <= OFI_MEDIUM && tmb_net_by_thread(net->env.thread_handlers, &in));
+         (h->kind <= OFI_LONG && tmb_net_by_thread(net->env.thread_now, &in));
 }
 
 /* Where a message waits until it is served: requests and others, and both for the thread. */

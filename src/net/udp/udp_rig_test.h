@@ -224,6 +224,7 @@ static TMB_UNUSED void rig_open_io(uint32_t ranks, const struct udp_config *conf
         .job_id = 0x1234567890abcdefu,
         .secret = rig_secret,
         .thread_handlers = {rig_thread_handlers[0], rig_thread_handlers[1]},
+        .thread_now = rig_thread_handlers,
         .stats = &rig_stats[i],
         .up = rig_up()};
     rig_net[i] = udp_engine_new(&env, config, &io);

@@ -84,14 +84,14 @@ void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_de
   b->list[b->count++] = *d;
 }
 
-/* Whether `serve` covers an entry. */
-static bool is_served(const struct tmb_net *e, const struct udp_delivery *d, int serve) {
-  if (serve == UDP_SERVE_THREAD) return tmb_net_by_thread(e->thread_handlers, &d->in);
+/* Whether `serve` covers an entry. in by_thread: the progress thread may deliver it. */
+static bool is_served(const struct udp_delivery *d, int serve, bool by_thread) {
+  if (serve == UDP_SERVE_THREAD) return by_thread;
   return (serve & (d->in.is_reply ? TMB_SERVE_REPLIES : TMB_SERVE_REQUESTS)) != 0;
 }
 
 /* Keep an entry: its own copy of arguments and payload. */
-static void keep(struct tmb_net *e, const struct udp_delivery *d) {
+static void keep(struct tmb_net *e, const struct udp_delivery *d, bool by_thread) {
   const bool copies = d->in.category == TMB_AM_MEDIUM && d->in.nbytes;
   struct udp_held *h = malloc(sizeof *h + (copies ? d->in.nbytes : 0));
   if (!h) e->up->fatal("no memory to keep a message of %zu bytes", d->in.nbytes);
@@ -102,7 +102,8 @@ static void keep(struct tmb_net *e, const struct udp_delivery *d) {
   h->delivery.in.args = h->args;
   if (copies) h->delivery.in.payload = memcpy(h->payload, d->in.payload, d->in.nbytes);
   free(d->memory);
-  if (is_served(e, d, UDP_SERVE_THREAD)) e->kept.by_thread++;
+  h->by_thread = by_thread;
+  if (by_thread) e->kept.by_thread++;
   if (e->kept.last)
     e->kept.last->next = h;
   else
@@ -116,8 +117,8 @@ bool udp_deliver_kept(struct tmb_net *e, struct udp_batch *b, int serve) {
   while (h) {
     struct udp_held *next = h->next;
     h->next = NULL;
-    if (b->count < LIST_FIRST && is_served(e, &h->delivery, serve)) {
-      if (is_served(e, &h->delivery, UDP_SERVE_THREAD)) e->kept.by_thread--;
+    if (b->count < LIST_FIRST && is_served(&h->delivery, serve, h->by_thread)) {
+      if (h->by_thread) e->kept.by_thread--;
       udp_deliver_add(e, b, &h->delivery);
     } else {
       if (e->kept.last)
@@ -133,11 +134,13 @@ bool udp_deliver_kept(struct tmb_net *e, struct udp_batch *b, int serve) {
 
 void udp_deliver_hold(struct tmb_net *e, struct udp_batch *b, int serve) {
   uint32_t left = 0;
-  for (uint32_t i = 0; i < b->count; i++)
-    if (is_served(e, &b->list[i], serve))
+  for (uint32_t i = 0; i < b->count; i++) {
+    const bool by_thread = tmb_net_by_thread(e->thread_now, &b->list[i].in);
+    if (is_served(&b->list[i], serve, by_thread))
       b->list[left++] = b->list[i];
     else
-      keep(e, &b->list[i]);
+      keep(e, &b->list[i], by_thread);
+  }
   b->count = left;
 }
 

@@ -39,7 +39,7 @@
 #define UDP_ASKS          4u         /* for an acknowledgement, a window */
 #define UDP_ACK_DELAY_NS  200000u
 #define UDP_ANSWERS_SURE  4u /* answered signals, after which the next answer is waited for */
-#define UDP_SERVE_THREAD  4  /* beside TMB_SERVE_*: what env->thread_handlers says */
+#define UDP_SERVE_THREAD  4  /* beside TMB_SERVE_*: what env->thread_now says */
 
 /* Memory of a packet. */
 struct udp_buf {
@@ -252,6 +252,7 @@ struct udp_batch {
 struct udp_held {
   struct udp_held *next;
   struct udp_delivery delivery;
+  bool by_thread; /* the progress thread may deliver it */
   int32_t args[TMB_AM_ARGS_MAX];
   TMB_ALIGNED(16) uint8_t payload[];
 };
@@ -362,7 +363,8 @@ struct tmb_net {
   const uint8_t *secret;
   struct udp_nh_key *tail_key;
   const struct tmb_net_up *up;
-  uint64_t thread_handlers[2];    /* of tmb_net_env */
+  uint64_t thread_handlers[2]; /* of tmb_net_env, as the next */
+  const uint64_t *thread_now;
   struct tmb_net_stats *stats;    /* what it points to: atomic */
   struct tmb_net_stats own_stats; /* where the environment has none */
   struct udp_config config;

@@ -25,6 +25,7 @@ struct tmb_net *udp_engine_new(const struct tmb_net_env *env, const struct udp_c
   e->secret = env->secret;
   e->up = env->up;
   memcpy(e->thread_handlers, env->thread_handlers, sizeof e->thread_handlers);
+  e->thread_now = env->thread_now;
   e->stats = env->stats ? env->stats : &e->own_stats;
   e->config = *config;
   e->io = *io;

@@ -144,7 +144,14 @@ static void hand_up(struct tmb_net *e, struct udp_batch *b) {
   udp_push_all(e, true, false);
 }
 
-/* The same, by the progress thread. */
+/* Wake the client, should it sleep: the packets that made its descriptors readable are received. */
+static void ring_doorbell(struct tmb_net *e) {
+  const uint64_t one = 1;
+  if (e->helper.doorbell_rung || e->helper.doorbell_fd < 0) return;
+  e->helper.doorbell_rung = write(e->helper.doorbell_fd, &one, sizeof one) == (ssize_t)sizeof one;
+}
+
+/* hand_up by the progress thread. */
 static void hand_up_by_thread(struct tmb_net *e, struct udp_batch *b) TMB_REQUIRES(e->lock);
 
 static void hand_up_by_thread(struct tmb_net *e, struct udp_batch *b) {
@@ -158,13 +165,7 @@ static void hand_up_by_thread(struct tmb_net *e, struct udp_batch *b) {
   e->kept.threads--;
   udp_deliver_credit(e, b);
   udp_push_all(e, true, true);
-}
-
-/* Wake the client, should it sleep: the packets that made its descriptors readable are received. */
-static void ring_doorbell(struct tmb_net *e) {
-  const uint64_t one = 1;
-  if (e->helper.doorbell_rung || e->helper.doorbell_fd < 0) return;
-  e->helper.doorbell_rung = write(e->helper.doorbell_fd, &one, sizeof one) == (ssize_t)sizeof one;
+  ring_doorbell(e); /* again: the client may have called before the handlers ran */
 }
 
 static void silence_doorbell(struct tmb_net *e) {
