@@ -115,6 +115,20 @@ class Ofi(unittest.TestCase):
                     if "no usable provider" not in text:
                         self.assertEqual(code, 0, text)
 
+    def test_what_is_left_to_a_client_that_computes(self):
+        for case in ("puts", "tagged", "longs", "flood"):
+            for credits in ("1", "8", "256"):
+                with self.subTest(case=case, credits=credits):
+                    code, text = run({"TOMBOLO_OFI_CREDITS": credits, "TOMBOLO_PLACES": "cyclic:3"},
+                                     "conformance/computing_later", 3, arguments=(case,))
+                    self.assertEqual(code, 0, text)
+
+    def test_long_messages_behind_short_ones_with_little_credit(self):
+        for credits in ("1", "2", "8", "64"):
+            with self.subTest(credits=credits):
+                code, text = run({"TOMBOLO_OFI_CREDITS": credits}, "conformance/am_credit")
+                self.assertEqual(code, 0, text)
+
     def test_a_provider_that_progresses_by_itself_needs_no_thread_of_ours(self):
         code, text = run({"TOMBOLO_OFI_PROVIDER": "sockets", "TOMBOLO_OFI_ATOMICS": "yes",
                           "TOMBOLO_OFI_THREAD": "0"}, "conformance/computing",

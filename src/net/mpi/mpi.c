@@ -140,6 +140,7 @@ static void make_buffers(struct tmb_net *net) {
   const uint32_t sends = (uint32_t)up->setting_int("TOMBOLO_MPI_SENDS");
   net->direct_bytes = (size_t)up->setting_int("TOMBOLO_MPI_DIRECT");
   net->credit = credit > 0 ? (uint32_t)credit : CREDIT_UNITS;
+  net->credit_due = tmb_net_credit_due(net->credit, 1 + TMB_AM_MEDIUM_BYTES_MAX / NMPI_UNIT);
   if (!nmpi_peers_make(&net->peers, net->env.size) || !nmpi_inbox_make(&net->in, receives) ||
       !nmpi_outbox_make(&net->out, sends))
     up->fatal("out of memory for the buffers of conduit mpi");

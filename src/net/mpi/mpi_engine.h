@@ -159,6 +159,7 @@ struct tmb_net {
   struct tmb_net_env env;
   MPI_Comm comm;
   uint32_t credit;
+  uint32_t credit_due;                /* credit that is returned at once */
   size_t direct_bytes;                /* a put or get of so many bytes is not made of messages */
   bool owns;                          /* MPI_Init was called here */
   struct tmb_progress_thread *thread; /* NULL: none */

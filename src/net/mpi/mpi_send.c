@@ -128,7 +128,7 @@ static int return_credit(struct tmb_net *net, uint32_t peer) {
 }
 
 static bool is_due(const struct tmb_net *net, const struct nmpi_peer *p) {
-  return p->owed && p->owed >= net->credit / 2;
+  return p->owed >= net->credit_due;
 }
 
 void nmpi_credit_owe(struct tmb_net *net, uint32_t peer, uint32_t units) {

@@ -176,6 +176,7 @@ static void configure(struct tmb_net *net) {
   const size_t inject_max = TMB_MIN(info->tx_attr->inject_size, (size_t)OFI_SMALL_BYTES);
   net->timeout_ns = seconds > 0 ? (uint64_t)(seconds * NS_PER_S) : 0;
   net->credit = credit > 0 ? (uint32_t)credit : CREDIT_UNITS;
+  net->credit_due = tmb_net_credit_due(net->credit, 1 + TMB_AM_MEDIUM_BYTES_MAX / OFI_UNIT);
   net->inject_max = (uint32_t)TMB_MIN(inject_max, (size_t)inject);
   net->mr_mode = (uint64_t)info->domain_attr->mr_mode;
   if (up->setting_int("TOMBOLO_OFI_MR_LOCAL")) net->mr_mode |= FI_MR_LOCAL;

@@ -258,7 +258,7 @@ struct tmb_net {
   uint32_t rails; /* one more than the last that is open */
   uint64_t token;
   uint64_t mr_mode;
-  uint32_t credit, inject_max;
+  uint32_t credit, credit_due, inject_max;
   uint32_t tx_limit; /* of operations in progress, for requests */
   bool rma;          /* put and get by the provider */
   bool hmem;         /* ... also with memory of devices */

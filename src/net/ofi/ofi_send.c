@@ -120,8 +120,7 @@ void ofi_credit_back(struct tmb_net *net, uint32_t peer, uint32_t units) {
 
 void ofi_credit_return(struct tmb_net *net, uint32_t peer) {
   struct ofi_peer *p = ofi_peer_of(net, peer);
-  if (p->owed && p->owed >= net->credit / 2 && !p->listed &&
-      ofi_send_own(net, peer, OFI_CREDIT, NULL, 0))
+  if (p->owed >= net->credit_due && !p->listed && ofi_send_own(net, peer, OFI_CREDIT, NULL, 0))
     ofi_send_later(net, peer);
 }
 
@@ -165,13 +164,13 @@ static int send_due(struct tmb_net *net, uint32_t peer, struct ofi_peer *p) {
     if (ofi_send_own(net, peer, OFI_FREED, &p->freed, sizeof p->freed)) return TMB_AGAIN;
     p->freed = (struct ofi_region){0};
   }
-  if (p->owed && p->owed >= net->credit / 2) return ofi_send_own(net, peer, OFI_CREDIT, NULL, 0);
+  if (p->owed >= net->credit_due) return ofi_send_own(net, peer, OFI_CREDIT, NULL, 0);
   return 0;
 }
 
 /* Whether all that is due is an answer that this rank lives, for which nobody waits here. */
 static bool only_answers(const struct tmb_net *net, const struct ofi_peer *p) {
-  return p->life.answer_due && !p->answer_due && !p->freed.bytes && p->owed < net->credit / 2;
+  return p->life.answer_due && !p->answer_due && !p->freed.bytes && p->owed < net->credit_due;
 }
 
 bool ofi_send_rest(struct tmb_net *net) {
