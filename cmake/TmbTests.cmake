@@ -119,6 +119,10 @@ add_executable(refuse "${PROJECT_SOURCE_DIR}/tests/absent/refuse.c")
 set_target_properties(refuse PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/absent")
 target_link_libraries(refuse PRIVATE tmb_warnings)
+add_library(no_segments MODULE "${PROJECT_SOURCE_DIR}/tests/absent/no_segments.c")
+set_target_properties(no_segments PROPERTIES PREFIX ""
+  LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/absent")
+target_link_libraries(no_segments PRIVATE tmb_warnings ${CMAKE_DL_LIBS})
 
 # ---- multi-rank tests
 file(GLOB tmb_test_lib CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/lib/*.c")

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 240
 # nightly: yes
-# cases: memfd pidfd membarrier close_range process_vm fallocate udp_gro all
+# cases: memfd pidfd membarrier close_range process_vm fallocate udp_gro udp_segment all
 """Jobs run where a feature of the kernel is absent, and where all of them are.
 
-Argument: the feature. tests/absent/refuse.c makes it absent for the launcher and for all ranks.
+Argument: the feature. tests/absent/refuse.c makes it absent for the launcher and for all ranks;
+udp_segment is an option of messages, which tests/absent/no_segments.c refuses in the ranks.
 First it is shown that the feature is absent there; then the programs, launchers and conduits run
 that use it.
 """
@@ -54,6 +55,7 @@ PROGRAMS = (
 ).split()
 VICTIM = {"exit": 3, "segv": 139}  # how rank 1 ends -> code of the job
 UDP = {"TOMBOLO_CONDUIT": "udp", "TOMBOLO_PLACES": "cyclic:2"}
+NO_SEGMENTS = {**UDP, "LD_PRELOAD": os.path.join(BUILD, "tests/absent/no_segments.so")}
 
 
 def run(*command, env=None):
@@ -97,8 +99,21 @@ def programs():
     return [os.path.join(folder, name) for name in PROGRAMS]
 
 
+def check_segments():
+    """The conduit `udp` where the kernel cuts no messages, and where it does so no longer."""
+    program = os.path.join(BUILD, "tests/conformance/am_flood")
+    for after in ("0", "20"):
+        text = expect(0, TOMBOLO, "run", "-n", "4", "--timeout", "60", "--", program,
+                      env={**NO_SEGMENTS, "NO_SEGMENTS_AFTER": after})
+        if "no_segments: a message is refused" not in text:
+            sys.exit(f"no message was cut (after {after}), so nothing was tried")
+    return 0
+
+
 def main():
     case = sys.argv[1]
+    if case == "udp_segment":
+        return check_segments()
     refused = [REFUSE, FEATURES[case]]
     if run(*refused, "true")[1] == 77:
         print("the kernel takes no filters of system calls")

@@ -299,7 +299,7 @@ static int after_error(struct udp_sockets *s, int fd, bool first, bool segmented
     read_errors(s, fd);
     return error == EMSGSIZE && first ? -1 : 1;
   }
-  if (segmented && !s->proven) {
+  if (segmented && (!s->proven || error == EIO)) { /* EIO: a route without checksums by device */
     s->segment = false;
     return -1;
   }
