@@ -384,6 +384,10 @@ foreach(dir conformance inside multi fault)
     endif()
   endforeach()
 endforeach()
+# Scripts of UPC drive it, too, in trees without tests of faults (those for other processors).
+if(TMB_UPC AND NOT TARGET fault.victim AND "conformance" IN_LIST TMB_TEST_FOLDERS)
+  tmb_add_multi_test(victim "${PROJECT_SOURCE_DIR}/tests/fault/victim.c" LABEL fault RANKS 4)
+endif()
 
 # ---- examples and benchmarks run too
 if(TARGET tombolo_tool AND NOT TMB_SANITIZE)
