@@ -28,6 +28,7 @@ qemu=$(command -v "qemu-$processor-static" || command -v "qemu-$processor") ||
 libraries=/usr/$processor-linux-gnu
 [ -d "$libraries" ] || skip "no C library in $libraries (package gcc-$processor-linux-gnu)"
 export QEMU_LD_PREFIX=$libraries TOMBOLO_UPC_CC=${TOMBOLO_UPC_CC:-$processor-linux-gnu-gcc}
+export TMB_CC=$processor-linux-gnu-gcc TMB_CXX=$processor-linux-gnu-g++ # for tests that link
 [ "${TMB_EMULATED:-}" = "$processor" ] && exec "$@"
 export TMB_EMULATED=$processor
 

@@ -142,8 +142,9 @@ def generate():
 
 def build(source, program, *options):
     """Compiles one C source."""
-    command = ["cc", "-w", *options, f"-I{ROOT / 'include'}", "-x", "c", "-", "-x", "none"]
-    command += [str(LIBRARY), f"-Wl,-rpath,{LIBRARY.parent}", "-lpthread", "-o", str(program)]
+    command = [os.environ.get("TMB_CC", "cc"), "-w", *options, f"-I{ROOT / 'include'}"]
+    command += ["-x", "c", "-", "-x", "none", str(LIBRARY), f"-Wl,-rpath,{LIBRARY.parent}"]
+    command += ["-lpthread", "-o", str(program)]
     done = subprocess.run(command, input=source.encode(), capture_output=True, check=False)
     expect(done.returncode == 0, f"{program.name} compiles", done.stderr.decode())
     return done.returncode == 0

@@ -67,7 +67,8 @@ int main(int argc, char **argv) {
 
 
 def main():
-    compiler, build = os.environ.get("CXX", "g++"), os.environ["TMB_BUILD"]
+    compiler = os.environ.get("TMB_CXX") or os.environ.get("CXX", "g++")
+    build = os.environ["TMB_BUILD"]
     if not shutil.which(compiler):
         print(f"skipped: no {compiler}")
         return 77

@@ -152,7 +152,8 @@ def check_lite_runs():
         program = Path(folder) / "lite"
         options = [*WARNINGS, "-DGASNETT_LITE_MODE=1", "-o", str(program)]
         source = LITE + "int main(void) { return lite() != 0; }\n"
-        command = ["cc", "-x", "c", *options, "-", "-x", "none", str(library)]
+        compiler = os.environ.get("TMB_CC", "cc")
+        command = [compiler, "-x", "c", *options, "-", "-x", "none", str(library)]
         command.append(f"-Wl,-rpath,{library.parent}")
         done = subprocess.run(command, input=source.encode(), capture_output=True, check=False)
         expect(done.returncode == 0, "a LITE client links", done.stderr.decode())
