@@ -6,7 +6,7 @@ Usage: compile_headers.py --include DIR HEADER | --all
 HEADER is included twice; `--all` includes every public header, in both orders. The source then
 tests the guards that clients test: each belongs to one header, and a client that finds that of
 gasnet.h uses names of GASNet-1. What is combined: compiler (gcc, clang, where installed), standard
-(C99 to C17, C++11 to C++20; of a .hpp C++17 to C++23), mode (SEQ, PARSYNC, PAR) and debug (on,
+(C99 to C17, C++98 to C++20; of a .hpp C++17 to C++23), mode (SEQ, PARSYNC, PAR) and debug (on,
 off). `--all` tries each combination in one order; for the other one and for a header alone each
 pair is enough. All must pass with the warnings below as errors, and, but for a .hpp, once more in a
 client that has macros of common names.
@@ -23,7 +23,10 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
 WARNINGS += ["-Wundef", "-Wshadow", "-Wwrite-strings", "-Wcast-align", "-Wconversion"]
 C_WARNINGS = ["-Wstrict-prototypes", "-Wmissing-prototypes", "-Wold-style-definition"]
 C_STANDARDS = ["c99", "c11", "c17"]
-CXX_STANDARDS = ["c++11", "c++17", "c++20"]
+CXX_STANDARDS = ["c++98", "c++11", "c++17", "c++20"]
+# What C++98 lacks and its compilers know: clients that choose it allow this.
+OLD_CXX = ["-Wno-long-long", "-Wno-variadic-macros"]
+OLD_CLANG = ["-Wno-c++11-long-long", "-Wno-c++11-extensions"]
 HPP_STANDARDS = ["c++17", "c++20", "c++2b"]  # the last one is C++23, also for older compilers
 COMPILERS = [("gcc", "g++"), ("clang", "clang++")]
 MODES = ["GASNET_SEQ", "GASNET_PARSYNC", "GASNET_PAR"]
@@ -42,8 +45,10 @@ CLIENT = """
 int probe(void);
 int probe(void) {
 #ifdef _INCLUDED_GASNETEX_H
+  enum { NAMELESS = 3 };
   gex_TM_t tm = GEX_TM_INVALID;
-  (void)tm;
+  gex_AM_RequestShort(tm, 0, 200, 0, NAMELESS);
+  gex_AM_RequestMedium2(tm, 0, 200, &tm, sizeof tm, GEX_EVENT_NOW, 0, NAMELESS, NAMELESS);
 #endif
 #ifdef _INCLUDED_GASNET_TOOLS_H
   gasnett_tick_t now = gasnett_ticks_now();
@@ -59,7 +64,8 @@ int probe(void) {
 """
 # Names that clients define as macros of their own before they include the headers.
 CLIENT_MACROS = "unused used noreturn visibility pure cold hot format weak may_alias".split()
-CLIENT_MACROS += "likely unlikely always_inline noinline warn_unused_result min max T N X".split()
+CLIENT_MACROS += "likely unlikely always_inline noinline warn_unused_result min max".split()
+CLIENT_MACROS += "A B C D E F G H I J K L M N O P Q R S T U V W X Y Z".split()
 
 
 def program(headers):
@@ -110,6 +116,8 @@ def check(include, headers):
         for defines in variants(headers, number):
             command = [compiler, f"-std={standard}", *WARNINGS, f"-I{include}", *defines]
             command += C_WARNINGS if language == "c" else []
+            if standard == "c++98":
+                command += OLD_CLANG if "clang" in compiler else OLD_CXX
             done = subprocess.run(
                 command + ["-x", language, "-"],
                 input=program(headers).encode(),

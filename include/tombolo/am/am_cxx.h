@@ -4,154 +4,189 @@
  *
  * Included by inline_am.h when compiling C++. Each template packs its trailing
  * arguments into an array, each cast to gex_AM_Arg_t (commits: to 64 bits), and calls the same
- * inline that the C macros call. Invariants: at most 16 arguments, checked at compile time; every
- * argument is evaluated once; usable even when a client wraps the headers in extern "C".
+ * inline that the C macros call. A macro of the same name casts the arguments before (am_each.h).
+ * Invariants: at most 16 arguments, checked at compile time; every argument is evaluated once;
+ * usable even when a client wraps the headers in extern "C"; no name of one letter, because clients
+ * define such macros.
  */
 #ifndef GEXX_AM_CXX_H
 #define GEXX_AM_CXX_H
 
 #if __cplusplus >= 201103L
-# define GEXX_AT_MOST_16(A) \
-  static_assert(sizeof...(A) <= 16, "an active message takes at most 16 arguments")
+# define GEXX_AT_MOST_16(pack) \
+  static_assert(sizeof...(pack) <= 16, "an active message takes at most 16 arguments")
 #else
 /* Compilers know variadic templates in C++98 too, and would warn of each. */
 # pragma GCC system_header
-# define GEXX_AT_MOST_16(A) \
-  typedef char gexx_at_most_16_arguments[sizeof...(A) <= 16 ? 1 : -1] __attribute__((unused))
+# define GEXX_AT_MOST_16(pack) \
+  typedef char gexx_at_most_16_arguments[sizeof...(pack) <= 16 ? 1 : -1] __attribute__((unused))
 #endif
 
 extern "C++" {
 
 /* C++ form of gex_AM_RequestShort; same contract as the C one (API 02.3, 02.5). */
-template <class... A>
+template <class... GexxA>
 inline int gex_AM_RequestShort(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
-                               gex_Flags_t flags, A... a) {
-  GEXX_AT_MOST_16(A);
+                               gex_Flags_t flags, GexxA... a) {
+  GEXX_AT_MOST_16(GexxA);
   const gex_AM_Arg_t v[] = {(gex_AM_Arg_t)flags, (gex_AM_Arg_t)a...};
-  return gexx_am_req_short(tm, rank, handler, (unsigned)sizeof...(A), v);
+  return gexx_am_req_short(tm, rank, handler, (unsigned)sizeof...(GexxA), v);
 }
 
 /* C++ form of gex_AM_RequestMedium; same contract as the C one (API 02.3, 02.5). */
-template <class... A>
+template <class... GexxA>
 inline int gex_AM_RequestMedium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                 const void *src, size_t nbytes, gex_Event_t *lc_opt,
-                                gex_Flags_t flags, A... a) {
-  GEXX_AT_MOST_16(A);
+                                gex_Flags_t flags, GexxA... a) {
+  GEXX_AT_MOST_16(GexxA);
   const gex_AM_Arg_t v[] = {(gex_AM_Arg_t)flags, (gex_AM_Arg_t)a...};
-  return gexx_am_req_medium(tm, rank, handler, src, nbytes, lc_opt, (unsigned)sizeof...(A), v);
+  return gexx_am_req_medium(tm, rank, handler, src, nbytes, lc_opt, (unsigned)sizeof...(GexxA), v);
 }
 
 /* C++ form of gex_AM_RequestLong; same contract as the C one (API 02.3, 02.5). */
-template <class... A>
+template <class... GexxA>
 inline int gex_AM_RequestLong(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void *src,
                               size_t nbytes, void *dest, gex_Event_t *lc_opt, gex_Flags_t flags,
-                              A... a) {
-  GEXX_AT_MOST_16(A);
+                              GexxA... a) {
+  GEXX_AT_MOST_16(GexxA);
   const gex_AM_Arg_t v[] = {(gex_AM_Arg_t)flags, (gex_AM_Arg_t)a...};
-  return gexx_am_req_long(tm, rank, handler, src, nbytes, dest, lc_opt, (unsigned)sizeof...(A), v);
+  return gexx_am_req_long(tm, rank, handler, src, nbytes, dest, lc_opt, (unsigned)sizeof...(GexxA),
+                          v);
 }
 
 /* C++ form of gex_AM_ReplyShort; same contract as the C one (API 02.3, 02.5). */
-template <class... A>
-inline int gex_AM_ReplyShort(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags, A... a) {
-  GEXX_AT_MOST_16(A);
+template <class... GexxA>
+inline int gex_AM_ReplyShort(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
+                             GexxA... a) {
+  GEXX_AT_MOST_16(GexxA);
   const gex_AM_Arg_t v[] = {(gex_AM_Arg_t)flags, (gex_AM_Arg_t)a...};
-  return gexx_am_rep_short(token, handler, (unsigned)sizeof...(A), v);
+  return gexx_am_rep_short(token, handler, (unsigned)sizeof...(GexxA), v);
 }
 
 /* C++ form of gex_AM_ReplyMedium; same contract as the C one (API 02.3, 02.5). */
-template <class... A>
+template <class... GexxA>
 inline int gex_AM_ReplyMedium(gex_Token_t token, gex_AM_Index_t handler, const void *src,
-                              size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags, A... a) {
-  GEXX_AT_MOST_16(A);
+                              size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags, GexxA... a) {
+  GEXX_AT_MOST_16(GexxA);
   const gex_AM_Arg_t v[] = {(gex_AM_Arg_t)flags, (gex_AM_Arg_t)a...};
-  return gexx_am_rep_medium(token, handler, src, nbytes, lc_opt, (unsigned)sizeof...(A), v);
+  return gexx_am_rep_medium(token, handler, src, nbytes, lc_opt, (unsigned)sizeof...(GexxA), v);
 }
 
 /* C++ form of gex_AM_ReplyLong; same contract as the C one (API 02.3, 02.5). */
-template <class... A>
+template <class... GexxA>
 inline int gex_AM_ReplyLong(gex_Token_t token, gex_AM_Index_t handler, const void *src,
                             size_t nbytes, void *dest, gex_Event_t *lc_opt, gex_Flags_t flags,
-                            A... a) {
-  GEXX_AT_MOST_16(A);
+                            GexxA... a) {
+  GEXX_AT_MOST_16(GexxA);
   const gex_AM_Arg_t v[] = {(gex_AM_Arg_t)flags, (gex_AM_Arg_t)a...};
-  return gexx_am_rep_long(token, handler, src, nbytes, dest, lc_opt, (unsigned)sizeof...(A), v);
+  return gexx_am_rep_long(token, handler, src, nbytes, dest, lc_opt, (unsigned)sizeof...(GexxA), v);
 }
 
 /* C++ form of gex_AM_CommitRequestMedium; same contract as the C one (API 02.3, 02.5). */
-template <class... A>
+template <class... GexxA>
 inline void gex_AM_CommitRequestMedium(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
-                                       A... a) {
-  GEXX_AT_MOST_16(A);
+                                       GexxA... a) {
+  GEXX_AT_MOST_16(GexxA);
   const uint64_t v[] = {(uint64_t)nbytes, (uint64_t)a...};
-  (void)gexx_am_com(sd, handler, 0, (unsigned)sizeof...(A) + 1, v);
+  (void)gexx_am_com(sd, handler, 0, (unsigned)sizeof...(GexxA) + 1, v);
 }
 
 /* C++ form of gex_AM_CommitReplyMedium; same contract as the C one (API 02.3, 02.5). */
-template <class... A>
+template <class... GexxA>
 inline void gex_AM_CommitReplyMedium(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
-                                     A... a) {
-  GEXX_AT_MOST_16(A);
+                                     GexxA... a) {
+  GEXX_AT_MOST_16(GexxA);
   const uint64_t v[] = {(uint64_t)nbytes, (uint64_t)a...};
-  (void)gexx_am_com(sd, handler, 1, (unsigned)sizeof...(A) + 1, v);
+  (void)gexx_am_com(sd, handler, 1, (unsigned)sizeof...(GexxA) + 1, v);
 }
 
 /* C++ form of gex_AM_CommitRequestLong; same contract as the C one (API 02.3, 02.5). */
-template <class... A>
+template <class... GexxA>
 inline void gex_AM_CommitRequestLong(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
-                                     void *dest, A... a) {
-  GEXX_AT_MOST_16(A);
+                                     void *dest, GexxA... a) {
+  GEXX_AT_MOST_16(GexxA);
   const uint64_t v[] = {(uint64_t)nbytes, (uint64_t)(uintptr_t)dest, (uint64_t)a...};
-  (void)gexx_am_com(sd, handler, 2, (unsigned)sizeof...(A) + 2, v);
+  (void)gexx_am_com(sd, handler, 2, (unsigned)sizeof...(GexxA) + 2, v);
 }
 
 /* C++ form of gex_AM_CommitReplyLong; same contract as the C one (API 02.3, 02.5). */
-template <class... A>
+template <class... GexxA>
 inline void gex_AM_CommitReplyLong(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
-                                   void *dest, A... a) {
-  GEXX_AT_MOST_16(A);
+                                   void *dest, GexxA... a) {
+  GEXX_AT_MOST_16(GexxA);
   const uint64_t v[] = {(uint64_t)nbytes, (uint64_t)(uintptr_t)dest, (uint64_t)a...};
-  (void)gexx_am_com(sd, handler, 3, (unsigned)sizeof...(A) + 2, v);
+  (void)gexx_am_com(sd, handler, 3, (unsigned)sizeof...(GexxA) + 2, v);
 }
 
 /* C++ form of gex_AM_CommitRequestMedium_v2; same contract as the C one (API 02.3, 02.5). */
-template <class... A>
+template <class... GexxA>
 inline int gex_AM_CommitRequestMedium_v2(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
-                                         gex_Flags_t commit_flags, A... a) {
-  GEXX_AT_MOST_16(A);
+                                         gex_Flags_t commit_flags, GexxA... a) {
+  GEXX_AT_MOST_16(GexxA);
   const uint64_t v[] = {(uint64_t)nbytes, (uint64_t)commit_flags, (uint64_t)a...};
-  return gexx_am_com(sd, handler, 4, (unsigned)sizeof...(A) + 2, v);
+  return gexx_am_com(sd, handler, 4, (unsigned)sizeof...(GexxA) + 2, v);
 }
 
 /* C++ form of gex_AM_CommitReplyMedium_v2; same contract as the C one (API 02.3, 02.5). */
-template <class... A>
+template <class... GexxA>
 inline int gex_AM_CommitReplyMedium_v2(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
-                                       gex_Flags_t commit_flags, A... a) {
-  GEXX_AT_MOST_16(A);
+                                       gex_Flags_t commit_flags, GexxA... a) {
+  GEXX_AT_MOST_16(GexxA);
   const uint64_t v[] = {(uint64_t)nbytes, (uint64_t)commit_flags, (uint64_t)a...};
-  return gexx_am_com(sd, handler, 5, (unsigned)sizeof...(A) + 2, v);
+  return gexx_am_com(sd, handler, 5, (unsigned)sizeof...(GexxA) + 2, v);
 }
 
 /* C++ form of gex_AM_CommitRequestLong_v2; same contract as the C one (API 02.3, 02.5). */
-template <class... A>
+template <class... GexxA>
 inline int gex_AM_CommitRequestLong_v2(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
-                                       void *dest, gex_Flags_t commit_flags, A... a) {
-  GEXX_AT_MOST_16(A);
+                                       void *dest, gex_Flags_t commit_flags, GexxA... a) {
+  GEXX_AT_MOST_16(GexxA);
   const uint64_t v[] = {(uint64_t)nbytes, (uint64_t)(uintptr_t)dest, (uint64_t)commit_flags,
                         (uint64_t)a...};
-  return gexx_am_com(sd, handler, 6, (unsigned)sizeof...(A) + 3, v);
+  return gexx_am_com(sd, handler, 6, (unsigned)sizeof...(GexxA) + 3, v);
 }
 
 /* C++ form of gex_AM_CommitReplyLong_v2; same contract as the C one (API 02.3, 02.5). */
-template <class... A>
+template <class... GexxA>
 inline int gex_AM_CommitReplyLong_v2(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
-                                     void *dest, gex_Flags_t commit_flags, A... a) {
-  GEXX_AT_MOST_16(A);
+                                     void *dest, gex_Flags_t commit_flags, GexxA... a) {
+  GEXX_AT_MOST_16(GexxA);
   const uint64_t v[] = {(uint64_t)nbytes, (uint64_t)(uintptr_t)dest, (uint64_t)commit_flags,
                         (uint64_t)a...};
-  return gexx_am_com(sd, handler, 7, (unsigned)sizeof...(A) + 3, v);
+  return gexx_am_com(sd, handler, 7, (unsigned)sizeof...(GexxA) + 3, v);
 }
 
 } /* extern "C++" */
+
+/* The names that clients write: macros, as in C, that cast each argument before it is copied. */
+#define GEXX_CXX(...) GEXX_TAIL(gex_AM_Arg_t, __VA_ARGS__)
+#define gex_AM_RequestShort(tm, rank, handler, ...) \
+ gex_AM_RequestShort(tm, rank, handler, GEXX_CXX(__VA_ARGS__))
+#define gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, ...) \
+ gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, GEXX_CXX(__VA_ARGS__))
+#define gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest, lc_opt, ...) \
+ gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest, lc_opt, GEXX_CXX(__VA_ARGS__))
+#define gex_AM_ReplyShort(token, handler, ...) \
+ gex_AM_ReplyShort(token, handler, GEXX_CXX(__VA_ARGS__))
+#define gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, ...) \
+ gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, GEXX_CXX(__VA_ARGS__))
+#define gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, ...) \
+ gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, GEXX_CXX(__VA_ARGS__))
+#define gex_AM_CommitRequestMedium(sd, handler, ...) \
+ gex_AM_CommitRequestMedium(sd, handler, GEXX_CXX(__VA_ARGS__))
+#define gex_AM_CommitReplyMedium(sd, handler, ...) \
+ gex_AM_CommitReplyMedium(sd, handler, GEXX_CXX(__VA_ARGS__))
+#define gex_AM_CommitRequestLong(sd, handler, nbytes, ...) \
+ gex_AM_CommitRequestLong(sd, handler, nbytes, GEXX_CXX(__VA_ARGS__))
+#define gex_AM_CommitReplyLong(sd, handler, nbytes, ...) \
+ gex_AM_CommitReplyLong(sd, handler, nbytes, GEXX_CXX(__VA_ARGS__))
+#define gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, ...) \
+ gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, GEXX_CXX(__VA_ARGS__))
+#define gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, ...) \
+ gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, GEXX_CXX(__VA_ARGS__))
+#define gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest, ...) \
+ gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest, GEXX_CXX(__VA_ARGS__))
+#define gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, ...) \
+ gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, GEXX_CXX(__VA_ARGS__))
 
 #endif

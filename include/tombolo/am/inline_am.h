@@ -3,10 +3,10 @@
  * tombolo/am/inline_am.h: active messages (API 02), argument packing and prototypes.
  *
  * Included by gasnetex.h. The unsuffixed names take 0..16 trailing arguments: macros that build an
- * array in C, variadic templates in C++; am_numbered.h (generated) maps the numbered names onto
- * them and so checks the count at compile time. Invariants: each argument is cast to gex_AM_Arg_t
- * and evaluated once; element 0 of the array of a request or reply is `flags`, so that the array is
- * never empty; commits use 64-bit elements, because nbytes and dest_addr come first.
+ * array in C, macros over variadic templates in C++; am_numbered.h (generated) maps the numbered
+ * names onto them and so checks the count at compile time. Invariants: each argument is cast to
+ * gex_AM_Arg_t and evaluated once; element 0 of the array of a request or reply is `flags`, so that
+ * the array is never empty; commits use 64-bit elements, because nbytes and dest_addr come first.
  */
 #ifndef GEXX_INLINE_AM_H
 #define GEXX_INLINE_AM_H
@@ -263,37 +263,11 @@ GEXX_INLINE int gexx_am_com(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, unsigne
 
 /* ---------------------------------------------------------------- unsuffixed forms */
 
+#include "am_each.h"
+
 #ifdef __cplusplus
 # include "am_cxx.h"
 #else
-
-# define GEXX_NARGS(...) \
-  GEXX_NARGS_(__VA_ARGS__, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-# define GEXX_NARGS_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, \
-                     a18, a19, a20, N, ...)                                                      \
-  N
-# define GEXX_PASTE(a, b)        GEXX_PASTE_(a, b)
-# define GEXX_PASTE_(a, b)       a##b
-# define GEXX_EACH(T, ...)       GEXX_PASTE(GEXX_EACH_, GEXX_NARGS(__VA_ARGS__))(T, __VA_ARGS__)
-# define GEXX_EACH_1(T, a)       (T)(a)
-# define GEXX_EACH_2(T, a, ...)  (T)(a), GEXX_EACH_1(T, __VA_ARGS__)
-# define GEXX_EACH_3(T, a, ...)  (T)(a), GEXX_EACH_2(T, __VA_ARGS__)
-# define GEXX_EACH_4(T, a, ...)  (T)(a), GEXX_EACH_3(T, __VA_ARGS__)
-# define GEXX_EACH_5(T, a, ...)  (T)(a), GEXX_EACH_4(T, __VA_ARGS__)
-# define GEXX_EACH_6(T, a, ...)  (T)(a), GEXX_EACH_5(T, __VA_ARGS__)
-# define GEXX_EACH_7(T, a, ...)  (T)(a), GEXX_EACH_6(T, __VA_ARGS__)
-# define GEXX_EACH_8(T, a, ...)  (T)(a), GEXX_EACH_7(T, __VA_ARGS__)
-# define GEXX_EACH_9(T, a, ...)  (T)(a), GEXX_EACH_8(T, __VA_ARGS__)
-# define GEXX_EACH_10(T, a, ...) (T)(a), GEXX_EACH_9(T, __VA_ARGS__)
-# define GEXX_EACH_11(T, a, ...) (T)(a), GEXX_EACH_10(T, __VA_ARGS__)
-# define GEXX_EACH_12(T, a, ...) (T)(a), GEXX_EACH_11(T, __VA_ARGS__)
-# define GEXX_EACH_13(T, a, ...) (T)(a), GEXX_EACH_12(T, __VA_ARGS__)
-# define GEXX_EACH_14(T, a, ...) (T)(a), GEXX_EACH_13(T, __VA_ARGS__)
-# define GEXX_EACH_15(T, a, ...) (T)(a), GEXX_EACH_14(T, __VA_ARGS__)
-# define GEXX_EACH_16(T, a, ...) (T)(a), GEXX_EACH_15(T, __VA_ARGS__)
-# define GEXX_EACH_17(T, a, ...) (T)(a), GEXX_EACH_16(T, __VA_ARGS__)
-# define GEXX_EACH_18(T, a, ...) (T)(a), GEXX_EACH_17(T, __VA_ARGS__)
-# define GEXX_EACH_19(T, a, ...) (T)(a), GEXX_EACH_18(T, __VA_ARGS__)
 
 /* flags, a0, ... -> count, array */
 # define GEXX_AM_ARGS(...)                              \

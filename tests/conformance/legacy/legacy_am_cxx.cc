@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // API 08.4 from C++: numbered and variadic messages, C++ types as arguments, thread-info macros.
 /* ranks: 1 2 4 */
+#include <atomic>
+
 #include "legacy.h"
 
 namespace {
@@ -59,7 +61,8 @@ int main(int argc, char **argv) {
   const gasnet_node_t next = (g1.rank + 1) % g1.size;
   char payload[300];
 
-  CHECK_EQ(gasnet_AMRequestShort(next, 200, 3, -5, Colour::Blue, true), GASNET_OK);
+  const std::atomic<int> minus_five(-5);
+  CHECK_EQ(gasnet_AMRequestShort(next, 200, 3, minus_five, Colour::Blue, true), GASNET_OK);
   CHECK_EQ(gasnet_AMRequestShort3(next, 200, -5, Colour::Blue, INT64_C(0x100000001)), GASNET_OK);
   pattern_fill(payload, sizeof payload, 5);
   CHECK_EQ(gasnet_AMRequestMedium(next, 201, payload, sizeof payload, 0), GASNET_OK);
