@@ -175,9 +175,8 @@ struct tmb_barriers {
     bool posted;   /* the signal of the present round has been sent */
     uint32_t lost; /* complete because of a lost rank: 1 + its number */
   } named;
-  /* Set once: rounds of the named barrier, log2 of the job's size, rounded up; control words, a
-   * part of the on-node engine's memory that other ranks of the host reach; this rank's. */
-  uint32_t rounds;
+  /* Set once: control words, a part of the on-node engine's memory that other ranks of the host
+   * reach; this rank's. */
   uint32_t region;
   struct tmb_barrier_words *words;
 };

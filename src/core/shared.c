@@ -115,7 +115,8 @@ uint64_t tmb_shared_write_ns(void) {
 
 bool tmb_shared_last_here(const struct tmb_team *team, enum tmb_meeting kind, uint64_t number) {
   const uint32_t cpu = (uint32_t)tmb_os_cpu_current() % TMB_SHARED_CPUS;
-  uint64_t *const word = &tmb_shared_row(team, 0)->here[kind][cpu].word;
+  const uint32_t root = team->group ? team->group->member[0] : 0;
+  uint64_t *const word = &tmb_shared_row(team, root)->here[kind][cpu].word;
   const uint64_t name = number << 2 * HERE_BITS;
   uint64_t seen = tmb_load_rlx(word), now;
   do {

@@ -32,6 +32,22 @@
 
 struct tmb_op;
 
+/* The members of a team in one neighbourhood, where the team spans several (groups.h). */
+struct tmb_team_group {
+  uint32_t count;   /* members */
+  uint32_t rounds;  /* ceil(log2 of the team's groups) */
+  uint32_t *member; /* [count] team ranks, ascending; the first one leads */
+  uint32_t *to;     /* [rounds] leader that this group's leader signals in a round */
+};
+
+/* How the barriers of a team member go, see barrier.c. */
+enum tmb_barrier_form {
+  TMB_BARRIER_ROUNDS,  /* dissemination among all */
+  TMB_BARRIER_CENTRAL, /* all count in one word, the last one releases all */
+  TMB_BARRIER_MEMBER,  /* the group counts in a word of its leader, who releases it */
+  TMB_BARRIER_LEADER   /* of a group: awaits it, then dissemination among leaders */
+};
+
 /* EX barriers of a team member; guarded by the lock of barrier.c, except `arrived`. */
 struct tmb_team_barrier {
   uint64_t
@@ -41,6 +57,8 @@ struct tmb_team_barrier {
   bool listed;    /* in barrier.c's list of teams with barriers in flight */
   bool closing;   /* the last barrier is that of an unattended gex_TM_Destroy */
   bool plain;     /* barrier number done + 1 has no op, and is not counted as work */
+  uint8_t form;   /* enum tmb_barrier_form; set with the team, as the next one */
+  uint32_t steps; /* rounds that this member passes in a barrier */
   struct tmb_op *first, *last;
   struct tmb_team *next; /* in the list of teams with barriers in flight */
   uint64_t
@@ -75,6 +93,7 @@ struct tmb_team {
   void *coll;             /* owned by coll; freed when its layer hears that the team is */
   struct tmb_team_gather gather[2];
   struct tmb_team_barrier barrier;
+  struct tmb_team_group *group;     /* this member's, NULL: the team has none; see groups.h */
   bool shared;                      /* all members are on this host and have a row; see shared.h */
   uint8_t *shared_row;              /* [size] their rows, or NULL: all 0 */
   bool closed;                      /* the handle is destroyed; guarded by the registry's lock */

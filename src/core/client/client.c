@@ -27,6 +27,7 @@
 #include "core/segment/segment_table.h"
 #include "core/shared.h"
 #include "core/team/endpoint.h"
+#include "core/team/groups.h"
 
 #include "base/config.h"
 #include "base/error.h"
@@ -148,6 +149,7 @@ static int make_objects(const struct gexx_client_args *init) {
   tmb_team_init_primordial(&tmb_job.team);
   tmb_place_begin(); /* the next call measures between two processors */
   tmb_shared_init();
+  tmb_groups_init(&tmb_job.team);
   return 0;
 }
 

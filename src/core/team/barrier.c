@@ -11,11 +11,13 @@
  * others by internal messages, the primordial one by control words: a store to a rank of this host,
  * a message to another. Where ranks outnumber processors every round costs each rank one turn on
  * its processor, so teams with shared memory do without rounds there: they count arrivals in one
- * word, and the last member to arrive releases all. Named barrier: works by the same two methods,
- * and its words also carry {phase, state, id}; combining is associative, commutative and
- * idempotent, so dissemination with overlap gives every rank the same outcome. Invariants: state is
- * changed under `lock`, under which nothing waits; a rank posts round k only after rounds 0..k-1 of
- * the same number have passed.
+ * word, and the last member to arrive releases all. A team with groups (groups.h) counts in each
+ * group; its leader awaits that, signals by rounds among leaders, and releases the group. Named
+ * barrier: works by the same methods, and its words also carry {phase, state, id}; combining is
+ * associative, commutative and idempotent, so dissemination with overlap gives every rank the same
+ * outcome. Invariants: state is changed under `lock`, under which nothing waits; a rank posts round
+ * k only after rounds 0..k-1 of the same number have passed; a leader's round 0 is its group, and
+ * round k of it is round k - 1 among leaders.
  */
 #include "core/team/barrier.h"
 
@@ -65,7 +67,6 @@ static void init(void) {
   uint32_t rounds = 0;
   while ((UINT64_C(1) << rounds) < tmb_job.size) rounds++;
   tmb_assert_cmp(rounds, <=, ROUNDS_MAX);
-  tmb_job.barriers.rounds = rounds;
   tmb_job.barriers.words =
       tmb_near_at(&tmb_job.near, tmb_job.barriers.region, tmb_near_of(tmb_job.rank));
 }
@@ -101,10 +102,14 @@ static bool send_word(uint32_t peer, uint32_t word, uint64_t value) {
   return tmb_peer_send(&out) == 0;
 }
 
-/* Set a control word of the peer of a round, after all earlier stores; words only grow. Returns
- * false when there are no resources now. */
-static bool post(uint32_t round, uint32_t word, uint64_t value) {
-  const uint32_t peer = (uint32_t)((tmb_job.rank + (UINT64_C(1) << round)) % tmb_job.size);
+/* Whom a member signals in a round among all. */
+static uint32_t peer_of(const struct tmb_team *team, uint32_t round) {
+  return (uint32_t)((team->head.rank + (UINT64_C(1) << round)) % team->head.size);
+}
+
+/* Set a control word of a rank, after all earlier stores; words only grow. Returns false when there
+ * are no resources now. */
+static bool post(uint32_t peer, uint32_t word, uint64_t value) {
   struct tmb_barrier_words *const words = tmb_peer_region(tmb_job.barriers.region, peer);
   if (!words) return send_word(peer, word, value);
   if (tmb_peer_ended(peer)) return true;
@@ -131,57 +136,78 @@ static inline uint64_t *started(const struct tmb_team *team) {
   return &team->calls->barriers;
 }
 
-static bool ex_central(const struct tmb_team *team) {
-  return team->shared && tmb_job.wait.crowded;
+/* Whether members count their arrivals in one word, and one word releases each. */
+static bool has_root(const struct tmb_team *team) {
+  return team->barrier.form != TMB_BARRIER_ROUNDS;
 }
 
-static uint32_t ex_rounds(const struct tmb_team *team) {
-  return ex_central(team) ? 1 : team->rounds;
+/* Whether one word ends a barrier for this member. */
+static bool is_released(const struct tmb_team *team) {
+  const uint8_t form = team->barrier.form;
+  return form == TMB_BARRIER_CENTRAL || form == TMB_BARRIER_MEMBER;
 }
 
-/* Where a member finds the release. In the primordial team all members read one word. Of a team
- * that may end, rank 0 gives its row back as soon as it has passed, so there each member has its
- * own. */
+/* Whether a member that waits should leave its processor to others that come to the barrier. */
+static bool is_crowded(const struct tmb_team *team) {
+  return has_root(team) && tmb_job.wait.crowded;
+}
+
+/* Those who count together: all members of the team, or of this group. */
+static uint32_t met_count(const struct tmb_team *team) {
+  return team->group ? team->group->count : team->head.size;
+}
+
+static uint32_t met(const struct tmb_team *team, uint32_t i) {
+  return team->group ? team->group->member[i] : i;
+}
+
+/* The row in which they do. */
+static struct tmb_shared_row *root_row(const struct tmb_team *team) {
+  return tmb_shared_row(team, met(team, 0));
+}
+
+/* Where a member finds the release. In the primordial team all members that meet read one word. Of
+ * a team that may end, its owner gives its row back as soon as it has passed, so there each member
+ * has its own. */
 static uint64_t *ex_word(const struct tmb_team *team, uint32_t rank) {
-  return &tmb_shared_row(team, team == &tmb_job.team ? 0 : rank)->release.word;
+  return &tmb_shared_row(team, team == &tmb_job.team ? met(team, 0) : rank)->release.word;
 }
 
 /* All members have come. */
 static void ex_release(const struct tmb_team *team, uint64_t number) {
-  const uint32_t words = team == &tmb_job.team ? 1 : team->head.size;
-  for (uint32_t r = 0; r < words; r++) tmb_store_rel(ex_word(team, r), number);
-  for (uint32_t r = 0; r < team->head.size; r++) tmb_peer_wake(tmb_team_jobrank(team, r));
+  const uint32_t count = met_count(team), words = team == &tmb_job.team ? 1 : count;
+  for (uint32_t i = 0; i < words; i++) tmb_store_rel(ex_word(team, met(team, i)), number);
+  for (uint32_t i = 0; i < count; i++) tmb_peer_wake(tmb_team_jobrank(team, met(team, i)));
 }
 
-/* Count this member's arrival. The word counts all arrivals of the team ever, so the last
- * arrival at barrier s is the one that makes it s * size; that member releases all. */
+/* Count this member's arrival. The word counts all arrivals of those who meet there ever, so the
+ * last arrival at barrier s is the one that makes it s * members; that member releases all, or
+ * wakes the leader. */
 static void ex_arrive(const struct tmb_team *team) {
   const uint64_t number = team->barrier.done + 1;
-  tmb_store_rlx(&tmb_job.last_here, tmb_shared_last_here(team, TMB_MEETING_BARRIER, number));
-  if (tmb_fetch_add_acq_rel(&tmb_shared_row(team, 0)->arrive.word, 1) + 1 ==
-      number * team->head.size)
+  if (tmb_job.wait.crowded)
+    tmb_store_rlx(&tmb_job.last_here, tmb_shared_last_here(team, TMB_MEETING_BARRIER, number));
+  if (tmb_fetch_add_acq_rel(&root_row(team)->arrive.word, 1) + 1 != number * met_count(team))
+    return;
+  if (team->barrier.form == TMB_BARRIER_CENTRAL)
     ex_release(team, number);
+  else if (team->barrier.form == TMB_BARRIER_MEMBER)
+    tmb_peer_wake(tmb_team_jobrank(team, met(team, 0)));
 }
 
-/* Signal the peer of the current round that this member has come to the next barrier (number
- * done + 1). Returns false when there are no resources now. */
-static bool ex_post(struct tmb_team *team) {
+/* Signal a member in a round. Returns false when there are no resources now. */
+static bool ex_signal(struct tmb_team *team, uint32_t to, uint32_t round) {
   const struct tmb_team_barrier *b = &team->barrier;
-  if (ex_central(team)) {
-    ex_arrive(team);
-    return true;
-  }
-  if (team == &tmb_job.team) return post(b->round, EX_WORDS + b->round, b->done + 1);
-  const uint32_t to = (uint32_t)((team->head.rank + (UINT64_C(1) << b->round)) % team->head.size);
+  if (team == &tmb_job.team) return post(to, EX_WORDS + round, b->done + 1);
   if (team->shared) {
-    tmb_store_rel(&tmb_shared_row(team, to)->flag[b->round].word, b->done + 1);
+    tmb_store_rel(&tmb_shared_row(team, to)->flag[round].word, b->done + 1);
     tmb_peer_wake(tmb_team_jobrank(team, to));
     return true;
   }
   int32_t args[EX_ARGS];
   tmb_kit_pack64(args, team->uid);
   args[2] = (int32_t)to;
-  args[3] = (int32_t)b->round;
+  args[3] = (int32_t)round;
   tmb_kit_pack64(args + 4, b->done + 1);
   struct tmb_am_out out = {.peer = tmb_team_jobrank(team, to),
                            .category = TMB_AM_SHORT,
@@ -193,9 +219,29 @@ static bool ex_post(struct tmb_team *team) {
   return tmb_peer_send(&out) == 0;
 }
 
+/* Signal in the current round that this member has come to the next barrier (number done + 1).
+ * Returns false when there are no resources now. */
+static bool ex_post(struct tmb_team *team) {
+  const struct tmb_team_barrier *b = &team->barrier;
+  if (TMB_LIKELY(!has_root(team))) return ex_signal(team, peer_of(team, b->round), b->round);
+  if (b->round) return ex_signal(team, team->group->to[b->round - 1], b->round - 1);
+  ex_arrive(team);
+  return true;
+}
+
+/* The last barrier for which a leader's group has come. */
+static uint64_t ex_group_arrived(const struct tmb_team *team) {
+  const uint64_t next = team->barrier.done + 1;
+  const bool here = tmb_load_acq(&root_row(team)->arrive.word) >= next * team->group->count;
+  return here ? next : next - 1;
+}
+
 static uint64_t ex_arrived(const struct tmb_team *team) {
-  const uint32_t round = team->barrier.round;
-  if (ex_central(team)) return tmb_load_acq(ex_word(team, team->head.rank));
+  uint32_t round = team->barrier.round;
+  if (TMB_UNLIKELY(has_root(team))) {
+    if (is_released(team)) return tmb_load_acq(ex_word(team, team->head.rank));
+    if (!round--) return ex_group_arrived(team);
+  }
   if (team == &tmb_job.team) return word_value(EX_WORDS + round);
   if (team->shared) return tmb_load_acq(&tmb_shared_row(team, team->head.rank)->flag[round].word);
   return tmb_load_acq(&team->barrier.arrived[round]);
@@ -208,7 +254,7 @@ static void ex_complete(struct tmb_team *team) {
   b->round = 0;
   if (!b->plain) tmb_fetch_sub_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
   b->plain = false;
-  if (ex_central(team)) {
+  if (is_crowded(team)) {
     tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
     tmb_store_rlx(&tmb_job.last_here, false);
   }
@@ -236,7 +282,7 @@ TMB_REQUIRES(tmb_job.barriers.lock) static int ex_advance(struct tmb_team *team)
   int passed = 0;
   if (TMB_UNLIKELY(tmb_load_rlx(&team->lost))) return ex_abandon(team);
   while (b->done < last) {
-    while (b->round < ex_rounds(team)) {
+    while (b->round < b->steps) {
       if (!b->posted) b->posted = ex_post(team);
       if (!b->posted) {
         barrier()->stalled = true;
@@ -247,6 +293,7 @@ TMB_REQUIRES(tmb_job.barriers.lock) static int ex_advance(struct tmb_team *team)
       b->round++;
       passed++;
     }
+    if (b->form == TMB_BARRIER_LEADER) ex_release(team, b->done + 1);
     ex_complete(team);
     passed++;
   }
@@ -296,7 +343,7 @@ static void ex_start(struct tmb_team *team, struct tmb_op *op) {
     b->first = op;
   if (op) b->last = op;
   tmb_fetch_add_acq_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
-  if (ex_central(team)) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
+  if (is_crowded(team)) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
   if (!b->listed) (void)ex_advance(team);
   if (b->done < number && !b->listed && team != &tmb_job.team) {
     b->listed = true;
@@ -396,7 +443,7 @@ static bool meet_plainly(struct tmb_team *team) {
   if (!tmb_job.wait.crowded || tmb_job.debug || tmb_recording())
     return false; /* `team` unchecked */
   TMB_CHECK_NO_HANDLER("gex_Coll_BarrierBlocking");
-  if (!team->shared) return false;
+  if (!is_released(team)) return false;
   r.word = ex_word(team, team->head.rank);
   if (!begin_plain(team, &r)) return false;
   if (!released(&r)) (void)tmb_wait_until(released, &r, UINT64_MAX, describe_release);
@@ -435,49 +482,77 @@ TMB_REQUIRES(tmb_job.barriers.lock) static uint32_t named_word(uint32_t round) {
   return NAMED_WORDS + (uint32_t)(barrier()->named.phase & 1) * ROUNDS_MAX + round;
 }
 
+/* Signal the peer of a round. Returns false when there are no resources now. */
+TMB_REQUIRES(tmb_job.barriers.lock) static bool named_signal(uint32_t round) {
+  if (tmb_job.team.barrier.form == TMB_BARRIER_ROUNDS)
+    return post(peer_of(&tmb_job.team, round), named_word(round), named_pack());
+  if (!round) return true; /* a leader, whose group counts by itself */
+  return post(tmb_job.team.group->to[round - 1], named_word(round - 1), named_pack());
+}
+
 /* Signal the peer of the present round. Returns false when there are no resources now. */
 TMB_REQUIRES(tmb_job.barriers.lock) static bool named_post(void) {
   const uint32_t round = barrier()->named.round;
-  if (!barrier()->named.posted)
-    barrier()->named.posted = post(round, named_word(round), named_pack());
+  if (!barrier()->named.posted) barrier()->named.posted = named_signal(round);
   return barrier()->named.posted;
 }
 
-/* Count this rank and its vote in; the last one gives all the outcome, and nobody counts himself in
- * again before he has seen it, or after he has heard of a loss. */
+/* Give all that count with this rank the outcome. */
+TMB_REQUIRES(tmb_job.barriers.lock) static void named_release(void) {
+  struct tmb_shared_row *const row = root_row(&tmb_job.team);
+  tmb_store_rlx(&row->named.word, 0);
+  tmb_store_rel(&row->outcome.word, named_pack());
+  for (uint32_t i = 0; i < met_count(&tmb_job.team); i++)
+    if (met(&tmb_job.team, i) != tmb_job.rank) tmb_peer_wake(met(&tmb_job.team, i));
+}
+
+/* Count this rank and its vote in; the last one, or the leader, gives all the outcome, and nobody
+ * counts himself in again before he has seen it, or after he has heard of a loss. */
 TMB_REQUIRES(tmb_job.barriers.lock) static void named_arrive(void) {
-  struct tmb_shared_row *const row = tmb_shared_row(&tmb_job.team, 0);
-  barrier()->named.outcome = &row->outcome.word;
-  if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.team.lost))) return;
-  tmb_store_rlx(&tmb_job.last_here,
-                tmb_shared_last_here(&tmb_job.team, TMB_MEETING_NAMED, barrier()->named.phase));
+  const struct tmb_team *const team = &tmb_job.team;
+  struct tmb_shared_row *const row = root_row(team);
+  if (is_released(team)) barrier()->named.outcome = &row->outcome.word;
+  if (TMB_UNLIKELY(tmb_load_rlx(&team->lost))) return;
+  if (tmb_job.wait.crowded)
+    tmb_store_rlx(&tmb_job.last_here,
+                  tmb_shared_last_here(team, TMB_MEETING_NAMED, barrier()->named.phase));
   const uint64_t one = UINT64_C(1) << VOTE_BITS;
   uint64_t seen = tmb_load_rlx(&row->named.word), now;
   do {
     const uint64_t vote = combined(seen & VOTE_MASK, barrier()->named.vote);
     now = ((seen & ~VOTE_MASK) + one) | vote;
   } while (!tmb_cas_acq_rel(&row->named.word, &seen, now));
-  if (now >> VOTE_BITS != tmb_job.size) return;
-  barrier()->named.vote = now & VOTE_MASK;
-  tmb_store_rlx(&row->named.word, 0);
-  tmb_store_rel(&row->outcome.word, named_pack());
-  for (uint32_t r = 0; r < tmb_job.size; r++)
-    if (r != tmb_job.rank) tmb_peer_wake(r);
+  if (now >> VOTE_BITS != met_count(team)) return;
+  if (team->barrier.form == TMB_BARRIER_CENTRAL) {
+    barrier()->named.vote = now & VOTE_MASK;
+    named_release();
+  } else if (team->barrier.form == TMB_BARRIER_MEMBER) {
+    tmb_peer_wake(met(team, 0));
+  }
+}
+
+/* For a leader: whether its group has come. Takes the group's vote. */
+TMB_REQUIRES(tmb_job.barriers.lock) static bool named_group(void) {
+  const uint64_t v = tmb_load_acq(&root_row(&tmb_job.team)->named.word);
+  if (v >> VOTE_BITS != tmb_job.team.group->count) return false;
+  barrier()->named.vote = v & VOTE_MASK;
+  return true;
 }
 
 /* Look for the signal of the current round, or the outcome. Returns whether it was there. */
 TMB_REQUIRES(tmb_job.barriers.lock) static bool named_check(void) {
   const uint64_t *outcome = barrier()->named.outcome;
-  const uint64_t v =
-      outcome ? tmb_load_acq(outcome) : word_value(named_word(barrier()->named.round));
+  uint32_t round = barrier()->named.round;
+  if (tmb_job.team.barrier.form == TMB_BARRIER_LEADER && !round--) return named_group();
+  const uint64_t v = outcome ? tmb_load_acq(outcome) : word_value(named_word(round));
   if ((v ^ barrier()->named.phase << VOTE_BITS) >> VOTE_BITS) return false;
   barrier()->named.vote = combined(barrier()->named.vote, v & VOTE_MASK);
   return true;
 }
 
 TMB_REQUIRES(tmb_job.barriers.lock) static int named_advance(void) {
-  const bool central = barrier()->named.outcome != NULL;
-  const uint32_t steps = central ? 1 : tmb_job.barriers.rounds;
+  const bool central = is_released(&tmb_job.team);
+  const uint32_t steps = tmb_job.team.barrier.steps;
   int passed = 0;
   if (!barrier()->named.notified || barrier()->named.complete) return 0;
   barrier()->named.lost = tmb_load_rlx(&tmb_job.team.lost);
@@ -491,9 +566,10 @@ TMB_REQUIRES(tmb_job.barriers.lock) static int named_advance(void) {
     barrier()->named.posted = false;
     passed++;
   }
+  if (tmb_job.team.barrier.form == TMB_BARRIER_LEADER && !barrier()->named.lost) named_release();
   barrier()->named.complete = true;
   tmb_fetch_sub_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
-  if (central) {
+  if (is_crowded(&tmb_job.team)) {
     tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
     tmb_store_rlx(&tmb_job.last_here, false);
   }
@@ -575,10 +651,8 @@ static void notify(const char *call, int id, int flags) {
                               ? vote_of(STATE_ANONYMOUS, 0)
                               : vote_of(STATE_NAMED, (uint32_t)id);
   tmb_fetch_add_acq_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
-  if (ex_central(&tmb_job.team)) {
-    tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
-    named_arrive();
-  }
+  if (is_crowded(&tmb_job.team)) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
+  if (has_root(&tmb_job.team)) named_arrive();
   (void)named_advance();
   tmb_lock_release(&tmb_job.barriers.lock);
   if (tmb_recording()) record_notify(begun);

@@ -5,9 +5,10 @@
  *
  * Owns: declarations of barrier.c. Called by progress (advance) and the public calls.
  * Algorithm: dissemination (Hensgen, Finkel, Manber, Int. J. Parallel Program. 17, 1988,
- * doi:10.1007/BF01379320): ceil(log2 P) rounds, in round k rank r signals rank r + 2^k. Signals are
- * control words of the conduit. Invariants: control words 0..15 belong to the EX barrier, 16..37 to
- * the named one (two parities); a word has one writer.
+ * doi:10.1007/BF01379320): ceil(log2 P) rounds, in round k rank r signals rank r + 2^k; among all,
+ * or among the leaders of groups. Signals are control words of the conduit. Invariants: control
+ * words 0..15 belong to the EX barrier, 16..37 to the named one (two parities); a word has one
+ * writer.
  */
 #ifndef TMB_CORE_BARRIER_H
 #define TMB_CORE_BARRIER_H

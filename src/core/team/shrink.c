@@ -17,13 +17,13 @@
 #include "core/team/shrink.h"
 #include "core/am/kit.h"
 #include "core/check.h"
-#include "core/nbrhd.h"
 #include "core/op/check_context.h"
 #include "core/op/lost.h"
 #include "core/op/status.h"
 #include "core/progress/progress.h"
 #include "core/progress/wait.h"
 #include "core/shared.h"
+#include "core/team/groups.h"
 #include "net/up.h"
 #include "os/sync/lock.h"
 
@@ -301,16 +301,6 @@ static void describe(const void *arg, struct tmb_status_wait *out) {
   tmb_lock_release(&tmb_job.shrinks.lock);
 }
 
-/* Give the new team shared memory if all its members have a row and share memory. */
-static void set_shared(struct tmb_team *team, uint32_t mine) {
-  team->shared = team->head.size > 1;
-  for (uint32_t i = 0; i < team->head.size; i++)
-    if (team->shared_row[i] == NO_ROW ||
-        tmb_nbrhd_of(team->jobrank_table[i]) != tmb_nbrhd_of(tmb_job.rank))
-      team->shared = false;
-  if (!team->shared && mine != TMB_SHARED_NONE) tmb_shared_give(mine);
-}
-
 static gex_TM_t make_team(struct tmb_team *old, const struct tmb_shrink *s, uint32_t row) {
   uint32_t count = 0, next = 0;
   gex_EP_Index_t *ep_index;
@@ -329,7 +319,7 @@ static gex_TM_t make_team(struct tmb_team *old, const struct tmb_shrink *s, uint
   team->head.ep = old->head.ep;
   team->head.client = old->head.client;
   team->head.flags = GEX_FLAG_TM_NO_SCRATCH;
-  set_shared(team, row);
+  tmb_groups_set(team, row);
   tmb_team_register(team);
   return &team->head;
 }

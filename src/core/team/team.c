@@ -290,7 +290,9 @@ static void dispose(struct tmb_team *team) {
   /* After a loss the row is not used again: members that do not know of the loss yet may still
    * write to it. */
   tmb_status_team_leave(team);
-  if (team->shared && !team->lost) tmb_shared_give(team->shared_row[team->head.rank]);
+  if ((team->shared || team->group) && !team->lost)
+    tmb_shared_give(team->shared_row[team->head.rank]);
+  free(team->group);
   for (int i = 0; i < 2; i++) free(team->gather[i].blocks);
   tmb_lock_acquire(&tmb_job.teams.lock);
   reg()->stats.freed++;

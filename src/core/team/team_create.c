@@ -13,6 +13,7 @@
 #include "core/check.h"
 #include "core/progress/wait.h"
 #include "core/shared.h"
+#include "core/team/groups.h"
 #include "core/team/team_make.h"
 
 #include <stdlib.h>
@@ -41,7 +42,8 @@ struct create {
   size_t bytes;
   gex_Flags_t flags;
   uint64_t uid;
-  uint8_t *rows; /* [numargs] of the members' shared memory, NULL: the team has none */
+  uint32_t row;  /* of this member, or TMB_SHARED_NONE */
+  uint8_t *rows; /* [numargs] of the members' shared memory, NULL: this member has none */
 };
 
 static uint32_t jobrank_of(const struct create *c, size_t i) {
@@ -162,10 +164,9 @@ static struct offer offer_of(const struct create *c) {
   return o;
 }
 
-/* Keep the rows that the members offer for the new team's shared memory if every member is in this
- * neighbourhood and offers one;
- * else give back this one's. */
-static void agree_on_rows(struct create *c, const struct offer *all, const struct offer *mine) {
+/* Which rows the members offer for the new team's shared memory. */
+static void note_rows(struct create *c, const struct offer *all, const struct offer *mine) {
+  c->row = mine->row;
   if (mine->row == TMB_SHARED_NONE) return;
   c->rows = malloc(c->numargs);
   if (!c->rows) tmb_fatal("out of memory for %zu members", c->numargs);
@@ -173,13 +174,7 @@ static void agree_on_rows(struct create *c, const struct offer *all, const struc
     const gex_Rank_t rank = tmb_rank_of_jobrank(c->parent, jobrank_of(c, i));
     const uint32_t row =
         rank < c->parent->size && all[rank].first == mine->first ? all[rank].row : TMB_SHARED_NONE;
-    if (row == TMB_SHARED_NONE || tmb_nbrhd_of(jobrank_of(c, i)) != tmb_nbrhd_of(tmb_job.rank)) {
-      free(c->rows);
-      c->rows = NULL;
-      tmb_shared_give(mine->row);
-      return;
-    }
-    c->rows[i] = (uint8_t)row;
+    c->rows[i] = (uint8_t)TMB_MIN(row, (uint32_t)TMB_SHARED_ROWS_MAX);
   }
 }
 
@@ -200,7 +195,7 @@ static bool agree_on_uid(struct create *c) {
     if (!found) c->uid = all[r].uid;
     found = true;
   }
-  if (ok) agree_on_rows(c, all, &mine);
+  if (ok) note_rows(c, all, &mine);
   free(all);
   return ok;
 }
@@ -211,14 +206,14 @@ static struct tmb_team *make_member(const struct create *c, size_t index, size_t
   struct tmb_team *team = tmb_team_new((uint32_t)c->numargs, has_scratch(c), &ep_index);
   for (size_t i = 0; i < c->numargs; i++) {
     team->jobrank_table[i] = jobrank_of(c, i);
+    team->shared_row[i] = c->rows ? c->rows[i] : TMB_SHARED_ROWS_MAX;
     ep_index[i] = c->args[i].gex_ep_index;
   }
   team->uid = c->uid;
   team->parent = tmb_team_of(c->parent)->uid;
   team->order = tmb_team_of(c->parent)->made;
-  team->shared = c->rows != NULL;
-  if (c->rows) memcpy(team->shared_row, c->rows, c->numargs);
   team->head.rank = (uint32_t)index;
+  tmb_groups_set(team, c->row);
   team->head.ep = tmb_job.eps[ep_index[index]];
   team->head.client = team->head.ep->client;
   team->head.flags = c->flags;
@@ -289,8 +284,9 @@ static size_t make_members(const struct create *c) {
 size_t gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm,
                      gex_EP_Location_t *args, size_t numargs, gex_Addr_t *scratch_addrs,
                      size_t scratch_size, gex_Flags_t flags) {
-  struct create c = {new_tms,       num_new_tms,  parent_tm, args, numargs,
-                     scratch_addrs, scratch_size, flags,     0,    NULL};
+  struct create c = {new_tms, num_new_tms,     parent_tm,    args,
+                     numargs, scratch_addrs,   scratch_size, flags,
+                     0,       TMB_SHARED_NONE, NULL};
   if (TMB_UNLIKELY(tmb_job.debug)) check_create(&c);
   if (flags & TMB_TEAM_QUERY_FLAGS)
     return numargs ? tmb_team_scratch_query("gex_TM_Create", parent_tm, flags) : 0;

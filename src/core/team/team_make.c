@@ -15,6 +15,7 @@
 #include "core/op/check_context.h"
 #include "core/shared.h"
 #include "core/team/barrier.h"
+#include "core/team/groups.h"
 
 #include <stdlib.h>
 
@@ -65,20 +66,6 @@ static void check_agreement(const char *call, const struct offer *all, const str
                  call, (unsigned long long)mine->bytes, (unsigned long long)all[r].bytes, r);
 }
 
-/* Give the new team shared memory if all its members share memory and have a row for it. */
-static void set_shared(struct tmb_team *team, const struct offer *all, const uint64_t *order) {
-  const uint32_t size = team->head.size;
-  team->shared = size > 1;
-  for (uint32_t i = 0; i < size && team->shared; i++) {
-    const uint32_t row = all[(uint32_t)order[i]].row;
-    team->shared = row != TMB_SHARED_NONE &&
-                   tmb_nbrhd_of(team->jobrank_table[i]) == tmb_nbrhd_of(tmb_job.rank);
-    team->shared_row[i] = (uint8_t)row;
-  }
-  const uint32_t mine = all[(uint32_t)order[team->head.rank]].row;
-  if (!team->shared && mine != TMB_SHARED_NONE) tmb_shared_give(mine);
-}
-
 /* The new team of this member, registered. in all: offers by parent rank. */
 static struct tmb_team *make(const struct tmb_team *parent, const struct offer *all,
                              const struct offer *mine, gex_Flags_t flags) {
@@ -90,6 +77,7 @@ static struct tmb_team *make(const struct tmb_team *parent, const struct offer *
   for (uint32_t i = 0; i < count; i++) {
     const uint32_t r = (uint32_t)order[i];
     team->jobrank_table[i] = tmb_team_jobrank(parent, r);
+    team->shared_row[i] = (uint8_t)TMB_MIN(all[r].row, (uint32_t)TMB_SHARED_ROWS_MAX);
     ep_index[i] = parent->ep_index ? parent->ep_index[r] : 0;
     if (team->peer_scratch) team->peer_scratch[i] = all[r].scratch;
     if (r == parent->head.rank) team->head.rank = i;
@@ -97,7 +85,7 @@ static struct tmb_team *make(const struct tmb_team *parent, const struct offer *
   team->uid = all[(uint32_t)order[0]].uid;
   team->parent = parent->uid;
   team->order = parent->made;
-  set_shared(team, all, order);
+  tmb_groups_set(team, mine->row);
   free(order);
   team->head.ep = parent->head.ep;
   team->head.client = parent->head.client;
