@@ -7,9 +7,9 @@
 # share), trees and other schedules, and bare puts with signal from rank to rank, as a program
 # without collectives writes them. Of barriers it also measures trees and dissemination by hand,
 # MPI's (forms_mpi.c), and barriers between two pretended hosts, whose ranks share no memory with
-# the other's, with one of two levels. Each run checks a sum. What is not done within --timeout is
-# named, and a form that has failed is not run on more ranks; what it has printed counts. When
-# --budget is spent, larger jobs are left out.
+# the other's, with one of two levels; so it does with all-reduce and broadcast of 8 B. Each run
+# checks a sum. What is not done within --timeout is named, and a form that has failed is not run
+# on more ranks; what it has printed counts. When --budget is spent, larger jobs are left out.
 #   bench/compare/forms.py [--build build] [--ranks 2,4,8,16,32,64] [--rounds 3] [--json FILE]
 import shutil
 import subprocess
@@ -32,7 +32,8 @@ FORMS = {"board": ({"TOMBOLO_COLL_ALG": "all=board", "TOMBOLO_COLL_BOARD_MAX": "
          **{f"barrier {way}": ({}, ["barrier", way])
             for way in ("root", "binomial", "dissemination")},
          **{f"far {way}": (TWO_HOSTS, ["barrier", way])
-            for way in ("library", "root", "binomial", "dissemination", "nodes")}}
+            for way in ("library", "root", "binomial", "dissemination", "nodes")},
+         **{f"small {way}": (TWO_HOSTS, ["small", way]) for way in ("library", "nodes")}}
 
 
 def compile_all(folder, build):

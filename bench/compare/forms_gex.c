@@ -8,10 +8,12 @@
  * tells all others, or hears from all and tells all; in an exchange each puts to each. With the
  * arguments "barrier WAY" only barriers are measured: the library's ("library"), or by hand from
  * puts with signal: "root", "binomial" (a tree up and down), "dissemination", "nodes" (inside each
- * host to its first rank, dissemination among these, and back). A line "KIND BYTES MEDIAN LEAST
- * MOST" is of SAMPLES samples, in microseconds, of SAMPLES_SLOW where one takes long. Invariants:
- * word w of rank r counts what rank w has put to r; a bare broadcast and exchange end with a
- * barrier of the same form, so that the next one may overwrite the data.
+ * host to its first rank, dissemination among these, and back). With the arguments "small WAY" an
+ * all-reduce of 8 B is measured, and a broadcast of 8 B with a barrier behind it: the library's, or
+ * by hand by the way "nodes". A line "KIND BYTES MEDIAN LEAST MOST" is of SAMPLES samples, in
+ * microseconds, of SAMPLES_SLOW where one takes long. Invariants: word w of rank r counts what rank
+ * w has put to r; a bare broadcast and exchange end with a barrier of the same form, so that the
+ * next one may overwrite the data.
  */
 #define GASNET_SEQ 1
 #include <gasnetex_ext.h>
@@ -32,6 +34,7 @@ enum {
   SAMPLES_SLOW = 3,
   RANKS_MAX = 256
 };
+enum { SMALL_BROADCAST = KINDS, SMALL_ALLREDUCE, ROWS };
 
 #define SLOW_US   20000.0 /* 73 of them would take 1.5 s */
 
@@ -116,6 +119,30 @@ static void barrier_nodes(void) {
 
 static void barrier_library(void) {
   gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+}
+
+/* Inside a host to its first rank, among these to the job's first one, and back. */
+static void allreduce_nodes(double mine, double *sum) {
+  if (mine_at) {
+    tell(node[0], &mine, sizeof mine);
+    memcpy(sum, hear(node[0]), sizeof *sum);
+    return;
+  }
+  *sum = mine;
+  for (int i = 1; i < node_size; i++) *sum += *(const double *)(const void *)hear(node[i]);
+  for (int i = 1; !leader_at && i < leaders; i++)
+    *sum += *(const double *)(const void *)hear(leader[i]);
+  if (leader_at) tell(leader[0], sum, sizeof *sum);
+  if (leader_at) memcpy(sum, hear(leader[0]), sizeof *sum);
+  for (int i = 1; !leader_at && i < leaders; i++) tell(leader[i], sum, sizeof *sum);
+  for (int i = 1; i < node_size; i++) tell(node[i], sum, sizeof *sum);
+}
+
+/* From rank 0 to the first rank of each host, and on. */
+static void broadcast_nodes(double *value) {
+  for (int i = 1; rank == 0 && i < leaders; i++) tell(leader[i], value, sizeof *value);
+  if (rank) memcpy(value, hear(mine_at ? node[0] : leader[0]), sizeof *value);
+  for (int i = 1; !mine_at && i < node_size; i++) tell(node[i], value, sizeof *value);
 }
 
 /* Who is on this host, and the first rank of each host. */
@@ -209,7 +236,8 @@ static bool is_slow(int kind, size_t bytes, void (*run)(int, size_t)) {
 }
 
 static void row(int kind, size_t bytes, void (*run)(int, size_t)) {
-  static const char *const name[KINDS] = {"barrier", "broadcast", "allreduce", "exchange"};
+  static const char *const name[ROWS] = {"barrier",  "broadcast",       "allreduce",
+                                         "exchange", "small_broadcast", "small_allreduce"};
   double us[SAMPLES];
   for (int i = 0; i < 2; i++) run(kind, bytes);
   const bool slow = is_slow(kind, bytes, run);
@@ -253,6 +281,39 @@ static int barriers(const char *way) {
   return 0;
 }
 
+static bool small_by_hand; /* of the argument "small WAY" */
+
+static void only_small(int kind, size_t bytes) {
+  double *const x = (double *)(void *)in, *const y = (double *)(void *)out;
+  x[0] = rank + 1;
+  if (kind == BARRIER) {
+    by_library(BARRIER, 0);
+  } else if (!small_by_hand) {
+    by_library(kind == SMALL_ALLREDUCE ? ALLREDUCE : BROADCAST, bytes);
+    if (kind == SMALL_BROADCAST) by_library(BARRIER, 0);
+  } else if (kind == SMALL_ALLREDUCE) {
+    allreduce_nodes(x[0], y);
+  } else {
+    broadcast_nodes(y);
+    barrier_nodes();
+  }
+}
+
+/* Returns 0, or 1 after a message. */
+static int small(const char *way) {
+  double *const sum = (double *)(void *)out;
+  find_nodes();
+  small_by_hand = strcmp(way, "nodes") == 0;
+  row(SMALL_ALLREDUCE, sizeof *sum, only_small);
+  bool right = sum[0] == 0.5 * size * (size + 1);
+  sum[0] = rank ? 0 : 42;
+  by_library(BARRIER, 0); /* before a slot is written again */
+  row(SMALL_BROADCAST, sizeof *sum, only_small);
+  right = right && sum[0] == 42;
+  if (!right) fprintf(stderr, "forms: rank %d: a wrong sum or broadcast\n", rank);
+  return !right;
+}
+
 /* Each form must give the right sum before it is timed. */
 static bool correct(bool bare) {
   double *const x = (double *)(void *)in, *const sum = (double *)(void *)out;
@@ -285,7 +346,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "forms: rank %d: a wrong sum\n", rank);
     gasnet_exit(1);
   }
-  if (argc > 2 && strcmp(argv[1], "barrier") == 0) gasnet_exit(barriers(argv[2]));
+  if (argc > 2) gasnet_exit(strcmp(argv[1], "barrier") == 0 ? barriers(argv[2]) : small(argv[2]));
   row(BARRIER, 0, bare ? by_hand : by_library);
   for (int kind = BROADCAST; kind < KINDS; kind++)
     for (size_t bytes = 8; bytes <= BYTES_MAX; bytes *= bytes == 8 ? 128 : 8)
