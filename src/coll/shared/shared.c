@@ -21,9 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the next slot that are fetched for writing in advance. */
-#define PREPARE_BYTES 4096u
-#define PROBES        16u
+#define PROBES 16u
 
 /* The calls of a client's function for an op, one after another. */
 struct client {
@@ -153,7 +151,6 @@ static bool show(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_co
   for (uint64_t i = 0; i < blocks; i++)
     if (i != mine || blocks == 1) memcpy(to + i * length, from + i * op->call.bytes, length);
   tmb_row_publish(row, number, op->signature);
-  if (length * blocks > TMB_SHARED_SMALL) tmb_row_prepare(b, row, number + 1, length * blocks);
   op->shown++;
   wake_readers(team, &op->call);
   return true;
@@ -384,7 +381,6 @@ static void open_shared(struct tmb_team *team, struct tmb_coll_shared *b) {
   b->row = malloc(team->head.size * sizeof(struct tmb_shared_row *));
   if (!b->row) tmb_fatal("out of memory for a team of %u ranks", team->head.size);
   for (uint32_t r = 0; r < team->head.size; r++) b->row[r] = tmb_shared_row(team, r);
-  b->prepare_bytes = tmb_coll_tuning()->shared_near ? 0 : PREPARE_BYTES;
   b->end = &b->first;
 }
 

@@ -98,7 +98,6 @@ static bool show(struct now *n, uint32_t own) {
     memcpy(to + after, from + after, n->shown - after);
   }
   tmb_row_publish(row, n->number, n->signature);
-  if (!small) tmb_row_prepare(n->b, row, n->number + 1, n->shown);
   tmb_row_wake_all(n->team);
   return true;
 }

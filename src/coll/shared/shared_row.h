@@ -64,15 +64,6 @@ static inline void tmb_row_publish(struct tmb_shared_row *row, uint64_t number,
   tmb_prefetch_write(tmb_row_head(row, number + TMB_ROW_AHEAD));
 }
 
-/* The next chunk will probably be as long: begin to get its lines, which others have read, back.
- * Not where caches are near: there the copy itself gets them as fast, and this only adds to it. */
-static inline void tmb_row_prepare(const struct tmb_coll_shared *b, struct tmb_shared_row *row,
-                                   uint64_t number, uint64_t bytes) {
-  const char *slot = tmb_row_data(row, number, bytes);
-  for (uint64_t i = 0; i < TMB_MIN(bytes, (uint64_t)b->prepare_bytes); i += TMB_CACHE_LINE)
-    tmb_prefetch_write(slot + i);
-}
-
 /* Fatal unless the chunk that a member shows belongs to the same collective. */
 static inline void tmb_row_check(const struct tmb_team *team, struct tmb_call_signature mine,
                                  uint32_t member, const struct tmb_shared_head *head) {
