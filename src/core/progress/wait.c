@@ -49,7 +49,13 @@
 #define SHOW_EVERY     0x10000u   /* idle steps of a wait that never sleeps, between its reports */
 #define WATCH_STEPS    128u    /* checks of what other threads do, before a wait yields to them */
 #define WATCH_NS       200000u /* a rest while they make progress */
-#define RETRY_YIELDS   64      /* attempts between yields where sleeping is not allowed */
+/* Attempts to send a reply, in a handler: between yields; and after how many it sleeps instead, for
+ * so long, because a yield gives the processor to processes of the same group only, and launchers
+ * put each rank into a group of its own. Measured 2026-11-26 with mpiexec.hydra, 2 loaded
+ * processors. */
+#define RETRY_YIELDS   64
+#define RETRY_SLEEPS   1024
+#define RETRY_NS       50000u
 
 void tmb_wait_policy_init(void) {
   struct tmb_wait_policy *w = &tmb_job.wait;
@@ -279,10 +285,12 @@ void tmb_wait_retry(struct gexx_wait *wait, int serve, struct tmb_why why) {
   } else {
     wait->steps++;
     if (wait->steps % SHOW_EVERY == 0) tmb_status_polls(why, wait->steps == SHOW_EVERY);
-    if (wait->steps % RETRY_YIELDS == 0)
+    if (wait->steps % RETRY_YIELDS)
+      tmb_cpu_pause();
+    else if (wait->steps < RETRY_SLEEPS || tmb_job.wait.mode == GASNET_WAIT_SPIN)
       tmb_os_yield();
     else
-      tmb_cpu_pause();
+      (void)tmb_os_nsleep(RETRY_NS);
   }
   if (tmb_recording_waits()) tmb_record_waited(wait);
   wait->seen = tmb_load_acq(&tmb_job.progress_count);
