@@ -153,6 +153,9 @@ if(TARGET tombolo_net_mpi_mpich)
   tmb_add_net_suite(mpi-credits net ${tmb_mpi} --set TOMBOLO_MPI=mpich
     --set TOMBOLO_MPI_THREAD=MULTIPLE --set TOMBOLO_MPI_CREDITS=8 --hosts 3 --ranks 7
     --placement cyclic --select "^(computing_later.*|am_credit)$" --time-factor 3)
+  tmb_add_net_suite(mpi-colls net ${tmb_mpi} --set TOMBOLO_MPI=mpich
+    --set TOMBOLO_MPI_THREAD=MULTIPLE --hosts 7 --ranks 7 --placement cyclic
+    --select "^computing_coll$" --time-factor 3)
   tmb_add_net_suite(mpi-run net ${tmb_mpi} --set TOMBOLO_MPI=mpich --hosts 2 --ranks 4
     --placement cyclic --part 7/20 --time-factor 3 --set TOMBOLO_MPI_DIRECT=1)
 endif()

@@ -60,6 +60,16 @@ int tmb_layers_progress(int serve) {
   return found;
 }
 
+int tmb_layers_thread_progress(void) {
+  int found = TMB_FOUND_NOTHING;
+  for (int kind = 0; kind < TMB_WORK_KINDS; kind++) {
+    const struct tmb_layer *layer = tmb_job.layers.at_work[kind];
+    if (layer && layer->thread_progress && tmb_load_acq(&tmb_job.work[kind]))
+      found |= layer->thread_progress();
+  }
+  return found;
+}
+
 void tmb_layers_team_closed(const struct tmb_team *team) {
   for (size_t i = 0; i < tmb_job.layers.count; i++)
     if (tmb_job.layers.all[i]->team_closed) tmb_job.layers.all[i]->team_closed(team);

@@ -66,6 +66,9 @@ struct tmb_layer {
    * bits. Any thread. */
   enum tmb_work work;
   int (*progress)(int serve);
+  /* The same in a thread of the conduit while the client computes: what neither waits nor runs a
+   * function of the client, towards ranks of other hosts. BUSY: some waits for room. */
+  int (*thread_progress)(void);
 
   /* A team's handle is destroyed; messages of its members may still come. */
   void (*team_closed)(const struct tmb_team *team);
@@ -99,6 +102,7 @@ void tmb_layers_handlers(void (*set)(const struct tmb_layer_handler *handler));
 void tmb_layers_ask(void);
 void tmb_layers_init(void);
 int tmb_layers_progress(int serve);
+int tmb_layers_thread_progress(void);
 void tmb_layers_team_closed(const struct tmb_team *team);
 void tmb_layers_teams_made(void);
 void tmb_layers_team_freed(struct tmb_team *team);

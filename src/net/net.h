@@ -21,7 +21,7 @@
 #include <poll.h>
 
 /* Fixed by this interface. */
-#define TMB_NET_ABI          8 /* changes with this file; a plug-in of another number is refused */
+#define TMB_NET_ABI          9 /* changes with this file; a plug-in of another number is refused */
 #define TMB_NET_SECRET_BYTES 32
 
 struct tmb_net; /* a conduit's own state */
@@ -57,6 +57,11 @@ struct tmb_net_up {
    * when it came. While it waits for room for a reply it calls progress with TMB_SERVE_NOTHING.
    * Without locks of the conduit. */
   void (*am_by_thread)(const struct tmb_am_in *in);
+  /* What the library can go on with while the client computes: in each poll of a thread of the
+   * conduit, after am_by_thread, without locks of the conduit. It sends and never waits. Returns
+   * TMB_FOUND_ bits: WORK if something was done; BUSY if some waits for room, so that the thread
+   * calls again soon. NULL: nothing. */
+  int (*thread_work)(void);
   /* Where rank `src` may read or write `nbytes` bytes at `addr` of this process: the address, or
    * NULL if it may not. Every address that comes from a peer passes here before it is used. */
   void *(*target)(uint32_t src, uint64_t addr, uint64_t nbytes);

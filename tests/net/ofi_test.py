@@ -123,6 +123,13 @@ class Ofi(unittest.TestCase):
                                      "conformance/computing_later", 3, arguments=(case,))
                     self.assertEqual(code, 0, text)
 
+    def test_collectives_end_while_a_member_computes(self):
+        for credits in ("1", "8", "256"):
+            with self.subTest(credits=credits):
+                code, text = run({"TOMBOLO_OFI_CREDITS": credits, "TOMBOLO_PLACES": "cyclic:3"},
+                                 "conformance/computing_coll", 3)
+                self.assertEqual(code, 0, text)
+
     def test_long_messages_behind_short_ones_with_little_credit(self):
         for credits in ("1", "2", "8", "64"):
             with self.subTest(credits=credits):

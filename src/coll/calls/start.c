@@ -93,11 +93,21 @@ gex_Event_t tmb_coll_start(const struct tmb_coll_call *call, struct tmb_coll_pla
  * TMB_FOUND_ bits: BUSY also when messages wait for room, for nobody rings when a ring drains. */
 static int progress(int serve) {
   if (!tmb_coll_try_lock()) return TMB_FOUND_BUSY;
-  int done = tmb_engine_advance() + tmb_coll_shared_advance();
+  int done = tmb_engine_advance(false) + tmb_coll_shared_advance();
   if (TMB_UNLIKELY(tmb_job.debug)) done += tmb_coll_compare();
   int found = !done && tmb_engine_waits() ? TMB_FOUND_BUSY : TMB_FOUND_NOTHING;
   if (done) found = TMB_FOUND_WORK;
   if (serve == TMB_SERVE_ALL) found |= tmb_apply_run();
+  tmb_engine_unlock();
+  return found;
+}
+
+/* The same in a thread of the conduit: what goes to ranks of other hosts. A client's function, and
+ * ranks of this host, wait for the client. */
+static int thread_progress(void) {
+  if (!tmb_coll_try_lock()) return TMB_FOUND_BUSY;
+  int found = tmb_engine_advance(true) ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
+  if (tmb_engine_waits_far()) found |= TMB_FOUND_BUSY;
   tmb_engine_unlock();
   return found;
 }
@@ -166,5 +176,6 @@ const struct tmb_layer tmb_coll_layer = {.name = "coll",
                                          .init = begin,
                                          .work = TMB_WORK_COLLS,
                                          .progress = progress,
+                                         .thread_progress = thread_progress,
                                          .team_freed = team_freed,
                                          .peer_lost = on_lost};

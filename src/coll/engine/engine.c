@@ -36,7 +36,10 @@
 #define TMP_KEEP    (1u << 20) /* temporary memory that an idle op keeps, bytes */
 
 enum outcome { WAITS, DONE };
-static enum outcome advance(struct tmb_coll_op *op, bool may_send);
+/* What a run of a collective may do beside local steps: a handler sends nothing; a thread of the
+ * conduit sends to ranks of other hosts; the progress hook and the call that starts it, all. */
+enum sends { SENDS_NOTHING, SENDS_FAR, SENDS_ALL };
+static enum outcome advance(struct tmb_coll_op *op, enum sends sends);
 static void applied(struct tmb_apply *apply);
 
 /* ---- ops */
@@ -205,11 +208,11 @@ static void on_data(const struct tmb_am_in *in) {
     tmb_stash_put(ct, in);
   } else if (tmb_recv_is_deferred(op, index)) {
     tmb_stash_put(ct, in);
-    (void)advance(op, false);
+    (void)advance(op, SENDS_NOTHING);
   } else {
     (void)tmb_recv_deliver(op, index, in->payload, tmb_kit_unpack64(in->args + 6), in->nbytes,
                            NULL);
-    if (op->at.waiting == 0 && op->at.posted_end > op->at.pc) (void)advance(op, false);
+    if (op->at.waiting == 0 && op->at.posted_end > op->at.pc) (void)advance(op, SENDS_NOTHING);
   }
   tmb_engine_unlock();
 }
@@ -246,7 +249,7 @@ static void on_taken(const struct tmb_am_in *in) {
   struct tmb_coll_op *op = offered(team, in, "has read");
   if (--op->at.untaken == 0) {
     op->at.offered = op->at.owed = 0;
-    (void)advance(op, false);
+    (void)advance(op, SENDS_NOTHING);
   }
   tmb_engine_unlock();
 }
@@ -292,14 +295,19 @@ static bool may_post(const struct tmb_coll_op *op) {
   return true;
 }
 
+/* Whether a step is about a rank of another host. */
+static bool is_far(const struct tmb_coll_op *op, const struct tmb_step *step) {
+  return !tmb_is_near(tmb_team_jobrank(op->team, step->peer));
+}
+
 /* Run the step at pc, which is no receive. Returns whether it is done. */
-static bool run_step(struct tmb_coll_op *op, const struct tmb_step *step, bool may_send) {
+static bool run_step(struct tmb_coll_op *op, const struct tmb_step *step, enum sends sends) {
   bool again = true, sent;
   if (step->kind == TMB_STEP_COPY || step->kind == TMB_STEP_REDUCE) {
     if (op->at.owed && tmb_recv_touches(op, step, op->at.owed)) return false;
     return run_local(op, step);
   }
-  if (!may_send)
+  if (sends == SENDS_NOTHING || (sends == SENDS_FAR && !is_far(op, step)))
     sent = false;
   else if (step->kind == TMB_STEP_READY)
     sent = tmb_send_notice(op, step, TMB_KIT_COLL_READY);
@@ -312,7 +320,7 @@ static bool run_step(struct tmb_coll_op *op, const struct tmb_step *step, bool m
 }
 
 /* Run steps until the collective waits for others or its schedule ends. Returns whether it has. */
-static bool run(struct tmb_coll_op *op, bool may_send) {
+static bool run(struct tmb_coll_op *op, enum sends sends) {
   const struct tmb_sched *s = &op->plan->sched;
   while (op->at.pc < s->count) {
     const struct tmb_step *step = &s->step[op->at.pc];
@@ -325,7 +333,7 @@ static bool run(struct tmb_coll_op *op, bool may_send) {
       if (op->at.posted_end <= op->at.pc && !may_post(op)) return false;
       if (!receives_done(op)) return false;
       op->at.pc = op->at.posted_end;
-    } else if (run_step(op, step, may_send)) {
+    } else if (run_step(op, step, sends)) {
       op->at.pc++;
     } else {
       return false;
@@ -336,22 +344,22 @@ static bool run(struct tmb_coll_op *op, bool may_send) {
 
 /* Do what comes before the next step: read, and ask for, data of others. Returns whether the steps
  * may go on: not before a client's function has been called, and its sender asked for more. */
-static bool fetch(struct tmb_coll_op *op, bool may_send) {
-  if (may_send && !tmb_coll_applies(op)) tmb_recv_pull(op);
-  if (TMB_UNLIKELY(op->refused != NULL) && may_send) tmb_refused_send(op);
+static bool fetch(struct tmb_coll_op *op, enum sends sends) {
+  const bool all = sends == SENDS_ALL;
+  if (all && !tmb_coll_applies(op)) tmb_recv_pull(op);
+  if (TMB_UNLIKELY(op->refused != NULL) && all) tmb_refused_send(op);
   if (TMB_LIKELY(op->reducer.user == NULL)) return true;
   if (!tmb_coll_applies(op) && !op->at.asking) take_open(op);
   if (tmb_coll_applies(op)) return false;
-  if (!op->at.asking || (may_send && tmb_recv_ask(op))) return true;
+  if (!op->at.asking || (all && tmb_recv_ask(op))) return true;
   queue(op);
   return false;
 }
 
-/* Run a collective until it waits for others; when it is complete it is freed. in may_send: the
- * caller is the progress hook or the call that starts it, not a handler. */
-static enum outcome advance(struct tmb_coll_op *op, bool may_send) {
-  if (!fetch(op, may_send)) return WAITS;
-  if (run(op, may_send)) {
+/* Run a collective until it waits for others; when it is complete it is freed. */
+static enum outcome advance(struct tmb_coll_op *op, enum sends sends) {
+  if (!fetch(op, sends)) return WAITS;
+  if (run(op, sends)) {
     complete(op);
     return DONE;
   }
@@ -383,10 +391,10 @@ static void applied(struct tmb_apply *apply) {
   if (TMB_UNLIKELY(op->team->lost))
     lose(op);
   else
-    (void)advance(op, true);
+    (void)advance(op, SENDS_ALL);
 }
 
-int tmb_engine_advance(void) {
+int tmb_engine_advance(bool by_thread) {
   struct tmb_coll_op *op = tmb_colls.ops.run;
   tmb_colls.ops.run = NULL;
   tmb_colls.ops.run_end = &tmb_colls.ops.run;
@@ -399,8 +407,8 @@ int tmb_engine_advance(void) {
     tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] - 1);
     if (op->at.finished)
       op_free(op);
-    else if (advance(op, true) == DONE || op->at.pc != pc || op->at.sent != sent ||
-             op->at.moves != moves)
+    else if (advance(op, by_thread ? SENDS_FAR : SENDS_ALL) == DONE || op->at.pc != pc ||
+             op->at.sent != sent || op->at.moves != moves)
       done++;
     op = next;
   }
@@ -409,6 +417,17 @@ int tmb_engine_advance(void) {
 
 bool tmb_engine_waits(void) {
   return tmb_colls.ops.run != NULL;
+}
+
+bool tmb_engine_waits_far(void) {
+  for (const struct tmb_coll_op *op = tmb_colls.ops.run; op; op = op->next_run) {
+    const struct tmb_sched *s = &op->plan->sched;
+    if (op->at.finished || op->at.pc >= s->count) continue;
+    const struct tmb_step *step = &s->step[op->at.pc];
+    if ((step->kind == TMB_STEP_SEND || step->kind == TMB_STEP_READY) && is_far(op, step))
+      return true;
+  }
+  return false;
 }
 
 /* ---- teams that have lost a member */
@@ -447,7 +466,7 @@ static bool launch(struct tmb_team *team, struct tmb_coll_op *op) {
   *bucket = op;
   if (TMB_LIKELY(!ct->held) && !(op->at.fence && ct->fence)) {
     ct->fence = ct->fence || op->at.fence;
-    return advance(op, true) == WAITS;
+    return advance(op, SENDS_ALL) == WAITS;
   }
   op->at.held = true;
   *ct->held_end = op;
@@ -505,8 +524,8 @@ struct tmb_op *tmb_engine_start(const struct tmb_coll_call *call, struct tmb_col
 }
 
 const struct tmb_layer_handler tmb_engine_handlers[] = {
-    {TMB_KIT_COLL_DATA, TMB_TAKES_MEDIUM, TMB_COLL_ARGS, 0, on_data},
-    {TMB_KIT_COLL_READY, TMB_TAKES_SHORT, TMB_COLL_ARGS, 0, on_notice},
+    {TMB_KIT_COLL_DATA, TMB_TAKES_MEDIUM | TMB_BY_THREAD, TMB_COLL_ARGS, 0, on_data},
+    {TMB_KIT_COLL_READY, TMB_TAKES_SHORT | TMB_BY_THREAD, TMB_COLL_ARGS, 0, on_notice},
     {TMB_KIT_COLL_OFFER, TMB_TAKES_SHORT, TMB_COLL_OFFER_ARGS, 0, on_notice},
     {TMB_KIT_COLL_TAKEN, TMB_TAKES_SHORT, TMB_COLL_ARGS, 0, on_taken},
     {TMB_KIT_COLL_REFUSED, TMB_TAKES_SHORT, TMB_COLL_ARGS, 0, on_refused},

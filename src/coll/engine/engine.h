@@ -7,8 +7,9 @@
  * messages. Calls: core's teams, ops and the conduit's am_send. A collective is one op
  * per member, named by its number in the team; data travel as Medium requests, one per chunk.
  * Invariants: everything here is guarded by tmb_coll_guard; nothing waits under it; the engine
- * sends from initiation and from the progress hook, never from a handler; a client's reduction
- * function runs without the lock, from progress, and its op is left alone meanwhile (apply.h).
+ * sends from initiation, from the progress hook and, to ranks of other hosts, from its counterpart
+ * in a thread of the conduit, never from a handler; a client's reduction function runs without the
+ * lock, from progress, and its op is left alone meanwhile (apply.h).
  */
 #ifndef TMB_COLL_ENGINE_H
 #define TMB_COLL_ENGINE_H
@@ -179,11 +180,14 @@ extern const struct tmb_layer_handler tmb_engine_handlers[]; /* ends with a row 
 struct tmb_op *tmb_engine_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan,
                                 const char **algorithm);
 
-/* Advance the ops whose next step sends. Returns how many moved. */
-int tmb_engine_advance(void);
+/* Advance the ops whose next step sends. in by_thread: in a thread of the conduit: to ranks of
+ * other hosts only. Returns how many moved. */
+int tmb_engine_advance(bool by_thread);
 
 /* Whether an op waits for room to send: nobody rings when a ring drains. */
 bool tmb_engine_waits(void);
+/* The same towards a rank of another host. */
+bool tmb_engine_waits_far(void);
 
 /* A member of a team that has collectives is lost: complete all in flight, marked as having met a
  * loss. */

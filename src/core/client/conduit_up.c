@@ -45,6 +45,17 @@ static void am_by_thread(const struct tmb_am_in *in) {
   tmb_net_inside = inside;
 }
 
+static int thread_work(void) {
+  const uint32_t inside = tmb_net_inside;
+  tmb_net_inside = 0;
+  tmb_am_in_thread = true;
+  const int found = tmb_layers_thread_progress();
+  tmb_am_in_thread = false;
+  if (found & TMB_FOUND_WORK) tmb_progress_by_thread();
+  tmb_net_inside = inside;
+  return found;
+}
+
 static void op_done(void *op, uint32_t category, uint32_t peer) {
   if (op) tmb_up_peer_done(op, category, peer);
 }
@@ -121,11 +132,12 @@ static void packet(const char *what, uint32_t peer, size_t bytes) {
 }
 
 /* All upcalls but `packet`. */
-#define UPCALLS                                                                                    \
- .am = am, .am_by_thread = am_by_thread, .target = tmb_up_target, .segment = tmb_segment_around,   \
- .signal = tmb_default_signal, .atomic = tmb_layers_atomic, .op_done = op_done,                    \
- .op_more = op_more, .peer_lost = tmb_failure_cut, .setting = setting, .setting_int = setting_int, \
- .trace = tmb_trace_mark, .print = print, .fatal = fatal, .wrong_setting = wrong_setting
+#define UPCALLS                                                                               \
+ .am = am, .am_by_thread = am_by_thread, .thread_work = thread_work, .target = tmb_up_target, \
+ .segment = tmb_segment_around, .signal = tmb_default_signal, .atomic = tmb_layers_atomic,    \
+ .op_done = op_done, .op_more = op_more, .peer_lost = tmb_failure_cut, .setting = setting,    \
+ .setting_int = setting_int, .trace = tmb_trace_mark, .print = print, .fatal = fatal,         \
+ .wrong_setting = wrong_setting
 
 const struct tmb_net_up tmb_conduit_up = {UPCALLS};
 const struct tmb_net_up tmb_conduit_up_traced = {UPCALLS, .packet = packet};

@@ -249,6 +249,7 @@ int tmb_hooks_open(const char *spec, const struct tmb_net_env *env, const struct
     struct tmb_hook *h = chain[i];
     h->outer_up = up;
     h->up = *up;
+    h->up.thread_work = NULL; /* hooks expect calls by the client's threads */
     found[count - 1 - i]->begin(h);
     up = &h->up;
   }

@@ -204,7 +204,13 @@ bool nmpi_tend(struct tmb_net *net, uint64_t seen, struct pollfd *fds, uint32_t 
     tmb_lock_release(&net->lock);
     return false;
   }
-  if (poll_once(net, SERVE_THREAD))
+  int found = poll_once(net, SERVE_THREAD);
+  if (net->env.up->thread_work && !net->ended) {
+    tmb_lock_release(&net->lock);
+    found |= net->env.up->thread_work();
+    tmb_lock_acquire(&net->lock);
+  }
+  if (found)
     net->busy_polls = BUSY_POLLS;
   else if (net->busy_polls)
     net->busy_polls--;

@@ -516,6 +516,24 @@ static void serve_by_thread(struct tmb_net *net, struct ofi_buffer *b) {
   if (units) ofi_credit_return(net, peer);
 }
 
+/* Let the library go on with what needs no client. Returns TMB_FOUND_ bits. */
+static int work_by_thread(struct tmb_net *net) TMB_REQUIRES(net->lock);
+
+static int work_by_thread(struct tmb_net *net) {
+  if (!net->env.up->thread_work) return TMB_FOUND_NOTHING;
+  tmb_lock_release(&net->lock);
+  const int found = net->env.up->thread_work();
+  tmb_lock_acquire_shared(&net->lock);
+  return found;
+}
+
+/* Shorten the time until the thread polls again where the library waits for room. in found: of
+ * work_by_thread. */
+static void library_waits(int found, uint64_t *ns) {
+  if (!(found & TMB_FOUND_BUSY)) return;
+  *ns = found & TMB_FOUND_WORK ? 0 : TMB_MIN(*ns, (uint64_t)BLIND_NS);
+}
+
 /* What the progress thread waits for next; out as for ofi_tend. in room: for further copies. */
 static void tend_wait(struct tmb_net *net, bool room, struct pollfd *fds, uint32_t *count,
                       uint64_t *ns) {
@@ -542,8 +560,10 @@ bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *
     if (!(b = next_message(net, SERVE_THREAD, &dealt))) break;
     serve_by_thread(net, b);
   }
-  if (dealt || done) nudge(net);
+  const int found = work_by_thread(net);
+  if (dealt || done || (found & TMB_FOUND_WORK)) nudge(net);
   tend_wait(net, room, fds, count, ns);
+  library_waits(found, ns);
   tmb_lock_release(&net->lock); /* completions wait for the client */
   return true;
 }

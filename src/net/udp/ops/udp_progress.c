@@ -22,6 +22,7 @@
 #define BULK_NS     5000000u    /* after the last long payload the progress thread stays awake */
 #define BLIND_NS    1000000u    /* longest sleep of a client that the progress thread cannot wake */
 #define LATE_NS     1000000u    /* from a timer of a client that sleeps to its waking */
+#define ROOM_NS     200000u     /* until the library retries what had no room; chosen 2026-11-26 */
 #define STALL_NS    200000000u  /* a peer that has said nothing for so long does not answer */
 #define ASK_NS_MAX  1000000000u /* between questions for credit */
 
@@ -168,6 +169,26 @@ static void hand_up_by_thread(struct tmb_net *e, struct udp_batch *b) {
   ring_doorbell(e); /* again: the client may have called before the handlers ran */
 }
 
+/* Let the library go on with what needs no client. Returns TMB_FOUND_ bits. */
+static int work_by_thread(struct tmb_net *e) TMB_REQUIRES(e->lock);
+
+static int work_by_thread(struct tmb_net *e) {
+  if (!e->up->thread_work) return TMB_FOUND_NOTHING;
+  e->kept.threads++;
+  e->helper.self = pthread_self();
+  e->helper.delivers = true;
+  tmb_lock_release(&e->lock);
+  const int found = e->up->thread_work();
+  udp_engine_lock(e);
+  e->helper.delivers = false;
+  e->kept.threads--;
+  if (found & TMB_FOUND_WORK) {
+    udp_push_all(e, true, true);
+    ring_doorbell(e);
+  }
+  return found;
+}
+
 static void silence_doorbell(struct tmb_net *e) {
   uint64_t count;
   e->helper.doorbell_rung = read(e->helper.doorbell_fd, &count, sizeof count) < 0 && errno == EINTR;
@@ -263,6 +284,8 @@ bool udp_tend(struct tmb_net *e, uint64_t tick, uint64_t *ns) {
   struct udp_batch *b = udp_batch_get(e);
   stand_in(e, b, UDP_SERVE_THREAD);
   if (b->count) hand_up_by_thread(e, b);
+  const int found = work_by_thread(e);
+  if (found & TMB_FOUND_BUSY) *ns = found & TMB_FOUND_WORK ? 0 : TMB_MIN(*ns, (uint64_t)ROOM_NS);
   if (e->time.next_ns <= e->time.now_ns || e->in.more || e->kept.by_thread)
     *ns = 0;
   else if (e->time.next_ns - e->time.now_ns < *ns)
