@@ -21,7 +21,7 @@
 #include <time.h>
 
 enum { TURNS = 5, BULK = 1 << 20, HUGE = 16 << 20, TIMES_MAX = 1 << 20 };
-enum { ROWS = 64, WIDTH = 256, PITCH = 1024, TAKE = 130 };
+enum { ROWS = 64, WIDTH = 256, PITCH = 1024, TAKE = 130, PLACED = 131 };
 #define SLICE_S 0.5
 
 struct bench {
@@ -107,6 +107,16 @@ static void get_indexed(struct bench *b) {
   gex_VIS_IndexedGetBlocking(b->tm, ROWS, b->near, WIDTH, 1, ROWS, b->far, WIDTH, 0);
 }
 
+/* Strided, with a handler of the client at the target. */
+static void put_and_run(struct bench *b) {
+  gex_VIS_SetPeerCompletionHandler(PLACED, b->local, 8, 0);
+  put_strided(b);
+}
+
+static void put_tagged(struct bench *b) {
+  gex_Event_Wait(gexx_RMA_PutNotifyNB(b->tm, 1, b->theirs, b->local, 8192, GEX_EVENT_DEFER, 1, 0));
+}
+
 static void send_medium(struct bench *b) {
   gex_AM_RequestMedium0(b->tm, 1, TAKE, b->local, 8192, GEX_EVENT_NOW, 0);
 }
@@ -133,6 +143,8 @@ static const struct {
              {"strided get", get_strided, false},
              {"indexed put", put_indexed, false},
              {"indexed get", get_indexed, false},
+             {"put with handler", put_and_run, true},
+             {"tagged put 8 KiB", put_tagged, true},
              {"medium 8 KiB out", send_medium, true},
              {"long 1 MiB out", send_long, true}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -187,10 +199,11 @@ static double quantile(double *list, size_t count, double part) {
 /* Everything that the operations need. Returns whether it is there. */
 static bool prepare(struct bench *b) {
   gex_Segment_t segment;
-  gex_AM_Entry_t take = {
-      TAKE, (gex_AM_Fn_t)on_take, GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REQUEST, 0, NULL, "take"};
+  gex_AM_Entry_t take[] = {
+      {TAKE, (gex_AM_Fn_t)on_take, GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REQUEST, 0, NULL, "take"},
+      {PLACED, (gex_AM_Fn_t)on_take, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, "placed"}};
   void *base;
-  if (gex_TM_QuerySize(b->tm) != 2 || gex_EP_RegisterHandlers(b->ep, &take, 1) ||
+  if (gex_TM_QuerySize(b->tm) != 2 || gex_EP_RegisterHandlers(b->ep, take, 2) ||
       gex_Segment_Attach(&segment, b->tm, HUGE))
     return false;
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(b->tm, 1, &base, NULL, NULL, 0));
