@@ -9,7 +9,6 @@ set(tmb_not_emulated
   "^unit\\.os\\.os$" "the limit of the address space is QEMU's too, and QEMU has threads of its own"
   "^unit\\.os\\.process\\.debug$" "GDB sees QEMU instead of the program"
   "^unit\\.tools\\.doctor_test$" "filters of system calls see QEMU's calls"
-  "^conformance\\.mk_signal\\." "QEMU 7.2 refuses mprotect of the simulated device's pages"
   "^conformance\\.segment_large\\." "the page tables of QEMU count as memory of the program"
 )
 
@@ -52,8 +51,8 @@ if(CMAKE_CROSSCOMPILING)
       endif()
     endwhile()
     get_property(tmb_limit TEST "${test}" PROPERTY TIMEOUT)
-    if(tmb_limit) # QEMU takes 5 to 20 times as long, and compilers run under it, too
-      math(EXPR tmb_limit "${tmb_limit} * 8")
+    if(tmb_limit)
+      math(EXPR tmb_limit "${tmb_limit} * ${tmb_time_factor}")
       set_property(TEST "${test}" PROPERTY TIMEOUT ${tmb_limit})
     endif()
   endforeach()

@@ -5,6 +5,12 @@
 
 include(TmbSelect)
 
+# What limits of time are multiplied by: QEMU takes 5 to 20 times as long, compilers under it too.
+set(tmb_time_factor 1)
+if(CMAKE_CROSSCOMPILING)
+  set(tmb_time_factor 8)
+endif()
+
 # ---- unit tests
 # tmb_add_unit_test(NAME SOURCE [SOURCES...]): a cmocka program; SOURCES, or objects, are linked
 # with it. With `/* long: ARGUMENT */` it is also run with that argument, as NAME.long with the
@@ -192,7 +198,8 @@ function(tmb_register_program name label program)
           set(test ${name}${variant}.${case}.n${n})
           list(PREPEND args ${case})
         endif()
-        set(command $<TARGET_FILE:tombolo_tool> run -n ${n} --timeout ${hdr_timeout}
+        math(EXPR tmb_run_limit "${hdr_timeout} * ${tmb_time_factor}")
+        set(command $<TARGET_FILE:tombolo_tool> run -n ${n} --timeout ${tmb_run_limit}
           ${hdr_launch} --
           ${program} ${args})
         tmb_selection_labels(selection ${n} ${setting} ${case_at} "${chosen}")
