@@ -49,8 +49,12 @@ endforeach()
 # where `tombolo fc` looks for it. gfortran 11 cannot pass what it declares.
 set(tmb_fortran_compilers "")
 set(tmb_fortran_modules "")
+set(tmb_fortran_prefix "") # of the compiler's name
+if(CMAKE_CROSSCOMPILING)
+  set(tmb_fortran_prefix "${TMB_CROSS_PROCESSOR}-linux-gnu-")
+endif()
 foreach(version 11 12 13 14 15 16)
-  find_program(TMB_GFORTRAN_${version} gfortran-${version})
+  find_program(TMB_GFORTRAN_${version} ${tmb_fortran_prefix}gfortran-${version})
   mark_as_advanced(TMB_GFORTRAN_${version})
   if(NOT TMB_GFORTRAN_${version})
     continue()

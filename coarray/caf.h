@@ -18,6 +18,14 @@
 #include <gasnetex.h>
 #include <gasnetex_ext.h>
 
+/* real(16) of gfortran. On ARM and RISC-V that is C's long double, of which there is no kind 10. */
+#ifdef __SIZEOF_FLOAT128__
+typedef __float128 caf_real16;
+#else
+typedef long double caf_real16;
+#endif
+_Static_assert(sizeof(caf_real16) == 16, "real(16)");
+
 struct caf_token;
 struct caf_attach_list;
 

@@ -24,7 +24,8 @@ STUDY_PACKAGES=(python3-matplotlib libscalapack-openmpi-dev libscalapack-mpich-d
 if [ -n "${STUDY:-}" ]; then PACKAGES+=("${STUDY_PACKAGES[@]}"); fi
 if [ -n "${BROWSER:-}" ]; then PACKAGES+=(chromium); fi
 if [ -n "${CROSS:-}" ]; then
-  PACKAGES+=(g++-aarch64-linux-gnu g++-riscv64-linux-gnu qemu-user-static musl-tools)
+  PACKAGES+=(g++-aarch64-linux-gnu g++-riscv64-linux-gnu qemu-user-static musl-tools
+    gfortran-aarch64-linux-gnu gfortran-riscv64-linux-gnu)
 fi
 
 is_installed() {

@@ -13,7 +13,7 @@
 #include <string.h>
 
 typedef __int128 wide_int;
-typedef __float128 wide_real;
+typedef caf_real16 wide_real;
 
 /* A number in flight: complex numbers have both parts. */
 struct number {
