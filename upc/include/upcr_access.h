@@ -120,14 +120,28 @@
   upcr_fence();                                                                         \
  }
 
+/* Members of packed structures may lie anywhere. Where the compiler therefore takes bytes one by
+ * one, as on RISC-V, an object in its usual place is read and written whole, so that it is not
+ * torn. */
+#ifdef __riscv
+# define UPCR_IS_WHOLE(AT, T) ((unsigned long)(AT) % sizeof(T) == 0)
+#else
+# define UPCR_IS_WHOLE(AT, T) 0
+#endif
+
 /* Those of a type T that has the size of the integer I. */
 #define UPCR_ACCESS(NAME, T, I)                                                           \
  typedef T upcr_mem##NAME __attribute__((__may_alias__, __aligned__(1)));                 \
+ typedef T upcr_whole##NAME __attribute__((__may_alias__));                               \
  UPCR_INLINE T upcr_load##NAME(const char *at) {                                          \
+  if (UPCR_IS_WHOLE(at, T)) return *(const upcr_whole##NAME *)(const void *)at;           \
   return *(const upcr_mem##NAME *)(const void *)at;                                       \
  }                                                                                        \
  UPCR_INLINE void upcr_store##NAME(char *at, T value) {                                   \
-  *(upcr_mem##NAME *)(void *)at = value;                                                  \
+  if (UPCR_IS_WHOLE(at, T))                                                               \
+   *(upcr_whole##NAME *)(void *)at = value;                                               \
+  else                                                                                    \
+   *(upcr_mem##NAME *)(void *)at = value;                                                 \
  }                                                                                        \
  UPCR_INLINE T upcr_far_get_from##NAME(unsigned long at, long thread, const void *from) { \
   const union {                                                                           \
