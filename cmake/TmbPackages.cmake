@@ -79,6 +79,14 @@ tmb_package(python python "communication layer for PGAS programs: Python"
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-tombolo)
 string(APPEND CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS ", python3 (>= 3.11), python3-numpy")
 set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)
+# What a package is of little use without, but what a host that only runs programs does not need.
+set(CPACK_DEBIAN_LIB_PACKAGE_RECOMMENDS "libsodium23")
+set(CPACK_DEBIAN_LIB_PACKAGE_SUGGESTS "libfabric1")
+set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "gcc | c-compiler, libc6-dev, pkg-config")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "openssh-client")
+set(CPACK_DEBIAN_FORTRAN_PACKAGE_RECOMMENDS "gfortran")
+set(CPACK_DEBIAN_UPC_PACKAGE_RECOMMENDS "gcc | c-compiler, libc6-dev")
+set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS "openmpi-bin | mpich")
 foreach(component LIB FORTRAN UPC)
   set(CPACK_DEBIAN_${component}_PACKAGE_CONTROL_EXTRA
     "${PROJECT_SOURCE_DIR}/packaging/debian/triggers")
@@ -96,5 +104,8 @@ find_program(TMB_SHLIBDEPS dpkg-shlibdeps)
 if(TMB_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
+  foreach(component DEV DOC) # links and 2500 pages, of which CPack would ask each what it is
+    set(CPACK_DEBIAN_${component}_PACKAGE_SHLIBDEPS OFF)
+  endforeach()
 endif()
 include(CPack)

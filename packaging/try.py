@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Builds a recipe of packaging/ for real, and runs a program from what it has installed.
 
-Usage: try.py rpm|conda|spack|nix|container TARBALL [--base TARBALL] [--keep DIR]
+Usage: try.py deb|rpm|conda|spack|nix|container TARBALL [--base TARBALL] [--keep DIR]
 
-TARBALL is that of scripts/release.py. No network is needed: packages that a recipe asks for are
-stand-ins without files, and the tools and libraries of this machine are used in their place.
+TARBALL is that of scripts/release.py. No network is needed (but for deb and container): packages
+that a recipe asks for are stand-ins without files, and the tools and libraries of this machine are
+used in their place.
+  deb        make packages, lintian; installed, used and purged in a Debian 12 (--base) by apt-get
   rpm        rpmbuild (package rpm); the packages go into a scratch root by rpm --root
   conda      py-rattler-build from PyPI; channel of stand-ins
   spack      the class is loaded beside a stand-in of spack.package, and its phases are run
   nix        nix-build (package nix-bin); stand-in of nixpkgs with the options of its cmake hook
-  container  buildah; --base: a tarball of Debian 12 (mmdebstrap), as docker.io/library/debian:12
+  container  buildah; --base stands in for docker.io/library/debian:12
+--base is a tarball of Debian 12: mmdebstrap --variant=minbase --include=ca-certificates bookworm F
 Exit code 77: the program that builds it is not there.
 """
 
@@ -88,6 +91,29 @@ def use(prefix, folder, enter=(), inside=None):
     if sorted(said.split("\n"))[-3:] != wanted:
         raise SystemExit(f"try.py: the program printed: {said}")
     print(run(*enter, f"{prefix}/bin/tombolo", "version").strip())
+
+
+def try_deb(tar, folder, base):
+    """Packages of `make packages`, in a system that has never seen Tombolo."""
+    need("cpack", "package cmake")
+    if not base or os.geteuid() != 0:
+        raise Missing("no --base, a tarball of Debian 12, or not root")
+    source, root = unpack(tar, folder), folder / "root"
+    run("make", "packages", f"JOBS={JOBS}", cwd=source)
+    packages = sorted((source / "build/packages").glob("*.deb"))
+    if shutil.which("lintian"):
+        print(run("lintian", "--no-cfg", "--fail-on", "error,warning", *packages))
+    root.mkdir()
+    run("tar", "-C", root, "--exclude=./dev/*", "-xf", base)
+    (root / "packages").mkdir()
+    for package in packages:
+        shutil.copy(package, root / "packages")
+    unpack(tar, root)
+    shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
+    inside = 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"'
+    alone = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "bash", "-c", inside, root)
+    work = f"/{source.name}"
+    print(run(*alone, "bash", f"{work}/packaging/debian/try.sh", "/packages", work))
 
 
 def try_rpm(tar, folder, _):
@@ -209,7 +235,7 @@ let
   # As stdenv with the hooks of cmake and ninja: folders of the installation are absolute paths.
   mkDerivation = a: derivation ((removeAttrs a [ "meta" ]) // {
     name = "${a.pname}-${a.version}"; system = "x86_64-linux"; builder = "/bin/bash";
-    PATH = "EXTRA/usr/bin:/bin";
+    PATH = "/usr/bin:/bin"; CACHE
     args = [ "-ec" ''
       cp -r "$src" source; chmod -R u+w source; mkdir build; cd build
       cmake ../source -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=$out \\
@@ -240,7 +266,8 @@ def try_nix(tar, folder, _):
     """The flake's package, in a store of its own."""
     need("nix-build", "package nix-bin")
     source = unpack(tar, folder)
-    text = NIX.replace("SOURCE", str(source)).replace("JOBS", JOBS).replace("EXTRA", "")
+    cache = "".join(f'{k} = "{v}"; ' for k, v in os.environ.items() if "CCACHE" in k or "LAUNCH" in k)
+    text = NIX.replace("SOURCE", str(source)).replace("JOBS", JOBS).replace("CACHE", cache)
     (folder / "try.nix").write_text(text)
     place = {f"NIX_{n}_DIR": str(folder / "nix" / n.lower()) for n in ("STORE", "STATE", "LOG")}
     settings = "sandbox = false\nbuild-users-group =\nsubstituters =\n"

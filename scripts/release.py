@@ -94,7 +94,8 @@ def notes(number):
 def tarball(number, path):
     """The sources of this commit; the same commit gives the same bytes."""
     tar = subprocess.run(
-        ["git", "-C", str(ROOT), "archive", f"--prefix=tombolo-{number}/", "HEAD"],
+        ["git", "-C", str(ROOT), "-c", "tar.umask=0022", "archive"]
+        + [f"--prefix=tombolo-{number}/", "HEAD"],
         stdout=subprocess.PIPE,
         check=True,
     ).stdout

@@ -69,6 +69,7 @@ class Releases(unittest.TestCase):
         self.assertEqual(self.git("rev-list", "--count", "HEAD").strip(), "2")
         self.assertEqual(self.git("rev-parse", "v1.2.3^{commit}"), self.git("rev-parse", "HEAD"))
         with tarfile.open(out / NAMES[3]) as tar:
+            self.assertEqual([m.name for m in tar if m.mode & 0o022], [])
             changes = tar.extractfile("tombolo-1.2.3/CHANGELOG.md").read().decode()
         self.assertRegex(changes, r"(?m)^## 1\.2\.3 \(\d{4}-\d\d-\d\d\)$")
         bill = json.loads((out / NAMES[2]).read_text())

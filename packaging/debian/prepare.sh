@@ -11,6 +11,7 @@ if [ "$component" = python ]; then
   package=python3-tombolo
   mv "$root/usr/share/doc/tombolo-python" "$root/usr/share/doc/$package"
 fi
+chmod -R go-w "$root" # sources may come with the permissions of another umask
 man=$root/usr/share/man
 if [ -d "$man" ]; then
   # Launchers have the page of the one whose options they take.
