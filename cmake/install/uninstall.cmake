@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cmake -DPREFIX=/usr/local -DLIBDIR=lib -P uninstall.cmake: removes the files on the list that the
+# cmake -DPREFIX=/usr/local -P uninstall.cmake: removes the files on the list that the
 # installation has left in the prefix, and folders that are then empty, but for those that other
-# programs share. $DESTDIR is honoured. What is not on the list stays.
+# programs share. $DESTDIR is honoured. What is not on the list stays. -DLIBDIR=lib64 names the folder
+# of libraries where more than one has a list.
 get_filename_component(PREFIX "${PREFIX}" ABSOLUTE)
-if(NOT LIBDIR)
-  set(LIBDIR lib)
-endif()
 set(root "$ENV{DESTDIR}${PREFIX}")
-set(manifest "${root}/${LIBDIR}/tombolo/install_manifest.txt")
+set(list "tombolo/install_manifest.txt")
+if(NOT LIBDIR) # lib, lib64 or Debian's lib/x86_64-linux-gnu
+  file(GLOB found RELATIVE "${root}" "${root}/lib*/${list}" "${root}/lib*/*/${list}")
+  list(APPEND found "lib/${list}")
+  list(GET found 0 first)
+  string(REPLACE "/${list}" "" LIBDIR "${first}")
+endif()
+set(manifest "${root}/${LIBDIR}/${list}")
 if(NOT EXISTS "${manifest}")
   message(FATAL_ERROR "PREFIX=${PREFIX}: there is no ${manifest}, so nothing is removed; give the "
     "PREFIX of the installation: make uninstall PREFIX=...")

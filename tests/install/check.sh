@@ -359,6 +359,7 @@ by_uninstall() {
   (cd "$prefix" && find . -not -type d | sed 's,^./,,' | LC_ALL=C sort) >there
   LC_ALL=C sort "$prefix/lib/tombolo/install_manifest.txt" >listed
   diff there listed || { echo "FAILED: the list of installed files"; exit 1; }
+  [ -z "$(find "$prefix" -type d -empty)" ] || { echo "FAILED: an empty folder"; exit 1; }
   cmake --install "$build" --prefix "$prefix" >again.log # twice: the list has each file once
   LC_ALL=C sort "$prefix/lib/tombolo/install_manifest.txt" | diff - listed
   echo mine >"$prefix/lib/tombolo/foreign.so"
@@ -372,6 +373,22 @@ by_uninstall() {
   # Without a list, and with one that names files elsewhere, nothing is removed.
   make -s -C "$here/../.." uninstall PREFIX="$prefix" >said 2>&1 && exit 1
   grep -q "give the.PREFIX of the" <(tr '\n' ' ' <said | tr -s ' ') || { cat said; exit 1; }
+  # With another folder of libraries, below DESTDIR.
+  mkdir -p stage/usr/lib/x86_64-linux-gnu/tombolo
+  echo "lib/x86_64-linux-gnu/tombolo/install_manifest.txt" \
+    >stage/usr/lib/x86_64-linux-gnu/tombolo/install_manifest.txt
+  make -s -C "$here/../.." uninstall PREFIX=/usr DESTDIR="$PWD/stage" >said
+  [ -z "$(find stage -type f)" ] && [ ! -e stage/usr/lib/x86_64-linux-gnu/tombolo ]
+  # The folder of libraries is the default one, also when the prefix becomes Debian's own, or the
+  # one that is asked for.
+  for given in PREFIX=/opt/t PREFIX=/usr LIBDIR=lib64; do
+    cmake -S "$here/../.." -B tree -G Ninja "-DCMAKE_INSTALL_$given" -DTMB_TESTS=OFF \
+      -DTMB_BENCH=OFF -DTMB_FORTRAN=OFF -DTMB_UPC=OFF -DTMB_PYTHON=OFF >tree.log 2>&1
+    wanted=lib
+    [ "$given" != LIBDIR=lib64 ] || wanted=lib64
+    grep -qx "CMAKE_INSTALL_LIBDIR:STRING=$wanted" tree/CMakeCache.txt ||
+      { grep LIBDIR tree/CMakeCache.txt; echo "FAILED: LIBDIR with $given"; exit 1; }
+  done
   echo keep >outside
   echo "../outside" >"$prefix/lib/tombolo/install_manifest.txt"
   make -s -C "$here/../.." uninstall PREFIX="$prefix" >said 2>&1 && exit 1
