@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cmake -DPREFIX=/usr/local -P uninstall.cmake: removes the files on the list that the
 # installation has left in the prefix, and folders that are then empty, but for those that other
-# programs share. $DESTDIR is honoured. What is not on the list stays. -DLIBDIR=lib64 names the folder
-# of libraries where more than one has a list.
+# programs share. $DESTDIR is honoured. What is not on the list stays. -DLIBDIR=lib64 names the
+# folder of libraries where more than one has a list.
 get_filename_component(PREFIX "${PREFIX}" ABSOLUTE)
 set(root "$ENV{DESTDIR}${PREFIX}")
 set(list "tombolo/install_manifest.txt")
