@@ -14,7 +14,14 @@ execute_process(COMMAND git -C "${PROJECT_SOURCE_DIR}" describe --always --dirty
   OUTPUT_VARIABLE TMB_REVISION OUTPUT_STRIP_TRAILING_WHITESPACE
   ERROR_QUIET RESULT_VARIABLE tmb_git_rc)
 if(NOT tmb_git_rc EQUAL 0)
-  set(TMB_REVISION "unknown")
+  # A tarball of git archive names its commit here; elsewhere the file has a pattern.
+  set(tmb_named "${PROJECT_SOURCE_DIR}/cmake/revision.txt")
+  if(EXISTS "${tmb_named}")
+    file(STRINGS "${tmb_named}" TMB_REVISION LIMIT_COUNT 1)
+  endif()
+  if(NOT TMB_REVISION MATCHES "^[0-9a-f]+$")
+    set(TMB_REVISION "unknown")
+  endif()
 endif()
 string(TOUPPER "${CMAKE_BUILD_TYPE}" tmb_type_upper)
 string(STRIP "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${tmb_type_upper}}" TMB_BUILD_FLAGS)
