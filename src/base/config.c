@@ -27,6 +27,7 @@ enum { TEXT_BYTES = 256, NAME_BYTES = 96 };
 struct value {
   bool is_set;                        /* not the default */
   bool over_env;                      /* `forced` replaces the environment too */
+  bool limited;                       /* the text was beyond the range: its end is used */
   const char *text;                   /* as given; for TMB_ENUM the row's spelling; NULL: unset */
   const char *forced, *forced_source; /* from tmb_cfg_override, or NULL */
   int64_t integer; /* TMB_BOOL, TMB_INT, TMB_SIZE, index of TMB_ENUM (-1: unset) */
@@ -211,6 +212,27 @@ static const char *find_text(enum tmb_cfg_id id, struct value *v) {
 }
 
 /*
+ * A number of a GASNET_* name that is above the row's range counts as its end, a size below it as
+ * the least one: scripts set such values for other builds of that interface, which take them. A
+ * count of ranks is what was asked for, or refused. out word: [TEXT_BYTES] the number that is used.
+ */
+static bool limit_number(enum tmb_cfg_id id, const char *text, struct value *v, char *word) {
+  struct tmb_cfg_row row = tmb_cfg_rows[id];
+  const int64_t least = row.min, most = row.max;
+  const bool is_number = row.type == TMB_INT || row.type == TMB_SIZE || row.type == TMB_DOUBLE;
+  if (!is_number || least == most || id == TMB_CFG_PSHM_NODES) return false;
+  if (strncmp(v->name, "GASNET_", 7) != 0) return false;
+  row.min = row.max = 0;
+  if (parse_number(&row, text, v) != TMB_OK) return false;
+  if (v->real < (double)least && row.type != TMB_SIZE) return false;
+  v->integer = v->real < (double)least ? least : most;
+  v->real = (double)v->integer;
+  snprintf(word, TEXT_BYTES, "%lld", (long long)v->integer);
+  v->limited = true;
+  return true;
+}
+
+/*
  * Finds and parses the text of setting `id` into *v. out word: [TEXT_BYTES] spelling of an enum.
  * Returns the text, NULL if unset, or NULL and `why` filled if it is wrong.
  */
@@ -220,8 +242,10 @@ static const char *read_setting(enum tmb_cfg_id id, struct value *v, char *word,
   word[0] = why[0] = '\0';
   v->integer = tmb_cfg_rows[id].type == TMB_ENUM ? -1 : 0;
   v->real = 0;
+  v->limited = false;
   const char *text = find_text(id, v);
   if (!text || parse_value(id, text, v, word) == TMB_OK) return text;
+  if (limit_number(id, text, v, word)) return text;
   tmb_cfg_allowed(id, allowed, sizeof allowed);
   explain(id, v, text, allowed, why, why_bytes);
   return NULL;
@@ -365,13 +389,23 @@ void tmb_env_report(const char *name, const char *text, bool is_default) {
   print_reports();
 }
 
+/* Names the settings of which another value is used than the one given. */
+static void warn_limited(void) {
+  for (int id = 0; id < TMB_CFG_COUNT; id++)
+    if (values[id].limited)
+      tmb_warn("setting %s=\"%s\" is beyond what this library has: %s is used", values[id].name,
+               tmb_env_get(values[id].name), values[id].text);
+}
+
 void tmb_cfg_init(void) {
   if (initialised) return;
   initialised = true;
   for (int id = 0; id < TMB_CFG_COUNT; id++) load((enum tmb_cfg_id)id, true);
   tmb_env_report("GASNET_VERBOSEENV", "1", false);
   print_reports();
-  if (speaks_for_job() && !tmb_cfg_bool(TMB_CFG_QUIET)) tmb_cfg_warn_unknown();
+  if (!speaks_for_job() || tmb_cfg_bool(TMB_CFG_QUIET)) return;
+  tmb_cfg_warn_unknown();
+  warn_limited();
 }
 
 const char *tmb_env_str(const char *name, const char *dflt) {

@@ -112,12 +112,35 @@ static void environment_wins_over_defaults(void **state) {
   expect_well();
 }
 
+static void check_limited(void) {
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_MAX_THREADS) == 4096);
+  CHILD_CHECK(strcmp(tmb_cfg_text(TMB_CFG_MAX_THREADS), "4096") == 0);
+  CHILD_CHECK(tmb_cfg_dbl(TMB_CFG_EXITTIMEOUT) == 86400);
+  CHILD_CHECK(tmb_cfg_dbl(TMB_CFG_TSC_RATE_TOLERANCE) == 1);
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_SD_INITLEN) == 1);
+}
+
+static void numbers_of_other_builds_are_limited(void **state) {
+  (void)state;
+  const char *const *env = ENV("GASNET_MAX_THREADS=1000000", "GASNET_EXITTIMEOUT=1e9",
+                               "GASNET_TSC_RATE_TOLERANCE=2.5", "GASNET_SD_INITLEN=0");
+  run(&cap, 0, env, check_limited);
+  expect_well();
+  const char *warning = "GASNET_MAX_THREADS=\"1000000\" is beyond what this library has: 4096";
+  if (!strstr(cap.text, warning)) fail_msg("\"%s\" is not in: %s", warning, cap.text);
+  run(&cap, 1, env, check_limited);
+  expect_well();
+  assert_string_equal(cap.text, "");
+}
+
 static void bad_values_are_fatal(void **state) {
   (void)state;
   static const struct {
     const char *env, *name, *value, *allowed;
   } rows[] = {
-      {"GASNET_MAX_THREADS=5000", "GASNET_MAX_THREADS", "\"5000\"", "from 1 to 4096"},
+      {"TOMBOLO_MAX_THREADS=5000", "TOMBOLO_MAX_THREADS", "\"5000\"", "from 1 to 4096"},
+      {"GASNET_MAX_THREADS=0", "GASNET_MAX_THREADS", "\"0\"", "from 1 to 4096"},
+      {"GASNET_PSHM_NODES=5000", "GASNET_PSHM_NODES", "\"5000\"", "from 1 to 1024"},
       {"GASNET_MAX_THREADS=two", "GASNET_MAX_THREADS", "\"two\"", "an integer"},
       {"GASNET_QUIET=2", "GASNET_QUIET", "\"2\"", "1, y, yes or 0, n, no"},
       {"TOMBOLO_BARRIER=FAST", "TOMBOLO_BARRIER", "\"FAST\"", "DISSEM|AMDISSEM"},
@@ -412,6 +435,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(defaults_apply),
       cmocka_unit_test(environment_wins_over_defaults),
+      cmocka_unit_test(numbers_of_other_builds_are_limited),
       cmocka_unit_test(bad_values_are_fatal),
       cmocka_unit_test(ignored_settings_accept_anything),
       cmocka_unit_test(unknown_names_are_reported_on_rank_0),
