@@ -7,7 +7,8 @@
  * and the target's handler reads it there, so a prepared Medium is not copied at all; a prepared
  * Long is copied once, to its destination, at commit. Invariants: one descriptor per thread;
  * between Prepare and Commit no handler runs on the thread; Commit may wait and run handlers once
- * the descriptor's content has been captured.
+ * the descriptor's content has been captured. An immediate Commit that is repeated without end
+ * waits at last: the client may not poll in between, so that nothing else would give it resources.
  */
 #include "core/am/am.h"
 
@@ -20,6 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+/* So many immediate commits of one descriptor fail before one waits. Chosen 2026-11: a program that
+ * repeats it for ever, without the poll that is forbidden there, goes on after about 0.1 ms. */
+enum { REFUSED_MAX = 1000 };
 
 static const char *const prepare_name[2][2] = {
     {"gex_AM_PrepareRequestMedium", "gex_AM_PrepareRequestLong"},
@@ -286,9 +291,11 @@ int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *
   if (TMB_UNLIKELY(out.route || copy.resolve)) tmb_am_resolve(&out, copy.resolve);
   out.immediate = 0;
   const int32_t staged = out.staged;
-  if ((m->flags & GEX_FLAG_IMMEDIATE) && out.peer != tmb_job.rank) {
+  const bool try_once = (m->flags & GEX_FLAG_IMMEDIATE) && sd->refused < REFUSED_MAX;
+  if (try_once && out.peer != tmb_job.rank) {
     if (send_now(&out)) {
       if (staged < 0) tmb_peer_release(&out);
+      sd->refused++;
       return 1;
     }
     retire(sd);

@@ -41,6 +41,7 @@ struct gexx_token_s {
 struct gexx_srcdesc_s {
   bool live, is_reply, is_long, immediate;
   unsigned nargs;
+  unsigned refused; /* immediate commits of it that found no resources */
   void *addr;
   size_t size;
   size_t canary_bytes; /* prefix that Prepare filled, 0: none */
