@@ -74,6 +74,7 @@ struct tmb_thread {
   uint64_t yield_ns;              /* how long the last yield took */
   uint64_t yield_debt_ns;         /* lost in yields to processes that compute */
   uint64_t no_yield_ns;           /* until then waits sleep without yielding */
+  uint64_t short_ticks;           /* a yield of at most so many is short; 0: time the next one */
   gex_HSL_t *hsl_wanted;          /* lock that it wanted last */
   struct tmb_status_wait *shown;  /* entry on the status page, NULL: never slept, or none is free */
   struct gexx_waitinfo *declared; /* what a layer above says that it waits for, or NULL */

@@ -13,6 +13,7 @@
 #include "core/job.h"
 #include "core/op/thread.h"
 #include "os/os.h"
+#include "os/processor/ticks.h"
 
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@
 #define SWITCH_NS      2000u /* a yield that takes longer has let somebody else run */
 #define COMPUTE_NS     500000u   /* one that takes this long went to a process that computes */
 #define COMPUTE_NS_MAX 10000000u /* longer ones count as this */
+#define SHORT_PART     2u        /* one below this part of it is short by the tick counter, too */
 #define GAIN_NS        50000u    /* what a shorter one saves: to sleep and to be woken */
 #define DEBT_NS        8000000u  /* time lost in long yields, less what short ones saved, at most */
 #define NO_YIELD_TIMES 16u /* then waits sleep without yielding for so many times the last one */
@@ -100,14 +102,28 @@ static void learn_yield(struct tmb_thread *t, uint64_t end) {
   t->no_yield_ns = end + NO_YIELD_TIMES * lost;
 }
 
-bool tmb_place_yield(void) {
-  struct tmb_thread *t = tmb_thread();
+/* A yield by the clock. A short one says for the next ones how many ticks of the counter are short:
+ * to read the counter takes less than the clock, above all in a turn that begins with cold caches.
+ */
+static bool yield_timed(struct tmb_thread *t) {
   const uint64_t start = tmb_os_now_ns();
   if (TMB_UNLIKELY(start < t->no_yield_ns)) return false;
+  const uint64_t before = tmb_os_ticks_now();
   tmb_os_yield();
-  const uint64_t end = tmb_os_now_ns();
+  const uint64_t ticks = tmb_os_ticks_now() - before, end = tmb_os_now_ns();
   t->yield_ns = end - start;
   learn_yield(t, end);
+  if (tmb_job.wait.crowded && !t->yield_debt_ns && t->yield_ns < COMPUTE_NS / SHORT_PART)
+    t->short_ticks = ticks * (COMPUTE_NS / SHORT_PART) / TMB_MAX(t->yield_ns, UINT64_C(1));
+  return true;
+}
+
+bool tmb_place_yield(void) {
+  struct tmb_thread *t = tmb_thread();
+  if (!t->short_ticks) return yield_timed(t);
+  const uint64_t before = tmb_os_ticks_now();
+  tmb_os_yield();
+  if (TMB_UNLIKELY(tmb_os_ticks_now() - before > t->short_ticks)) t->short_ticks = 0;
   return true;
 }
 

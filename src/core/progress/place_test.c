@@ -8,6 +8,7 @@
 #include "core/progress/place.h"
 
 #include "core/job.h"
+#include "core/op/thread.h"
 #include "os/os.h"
 
 #include <setjmp.h>
@@ -50,9 +51,11 @@ static void test_yields(void **state) {
   for (int crowded = 0; crowded < 2; crowded++) {
     tmb_job.wait.crowded = crowded;
     turn_ns = 0;
-    assert_true(all_yield(20));
+    assert_true(all_yield(200));
+    assert_int_equal(tmb_thread()->short_ticks != 0, crowded); /* short ones need no clock */
     turn_ns = 2 * MS;
-    assert_in_range(yield_times(20), 1, 4); /* 8 ms */
+    assert_in_range(yield_times(20), 1, 4 + (unsigned)crowded); /* 8 ms, and one by the counter */
+    assert_int_equal(tmb_thread()->short_ticks, 0);
     assert_false(tmb_place_yield());
     (void)tmb_os_nsleep(200 * MS); /* longer than it may stay away from yielding */
     assert_int_equal(yield_times(20), 1);
