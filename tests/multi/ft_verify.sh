@@ -50,7 +50,25 @@ for conduit in udp loop; do
   grep -q "448 puts a rank, 16.0 KiB each" <<<"$out" || fail "$conduit: no parts of planes: $out"
   grep -qE "^bound: [0-9.]+ s: the longer one of wire \([0-9.]+ s\)" <<<"$out" ||
     fail "$conduit: no bound: $out"
+  grep -qE "^bound with the processors: [0-9.]+ s: .* 2 ranks share [0-9]+; this run" <<<"$out" ||
+    fail "$conduit: no bound with the processors: $out"
 done
+# The second bound has the kernel's part, on the processors that ranks of one machine share; with
+# grids of rows and columns, too. The numbers of the report follow from each other.
+json=$(mktemp)
+out=$(TOMBOLO_CONDUIT=udp TOMBOLO_PLACES=2 "$TOMBOLO" run -n 4 --timeout 60 -- "$ft" --class S \
+  --grid 2x2 --schedule all --bound --quiet --json "$json" 2>&1) || fail "2x2, bound: $out"
+python3 - "$json" <<'EOF' || fail "the bounds in $(cat "$json")"
+import json, os, sys
+for run in json.load(open(sys.argv[1]))["runs"]:
+    machine = run["machine"]
+    assert machine == {"ranks": 4, "processors": len(os.sched_getaffinity(0))}, machine
+    assert run["conduit_seconds"] >= run["kernel_seconds"] >= 0 < run["compute_alone_seconds"]
+    busy = (run["compute_alone_seconds"] + run["conduit_seconds"]) * 4 / machine["processors"]
+    assert run["processor_seconds"]["min"] > 0, run
+    assert run["shared_bound_seconds"] >= max(busy, run["wire_seconds"]), run
+EOF
+rm -f "$json"
 run 2 --bound --quiet
 grep -q "^bound: none: all ranks share memory" <<<"$out" || fail "shared memory, --bound: $out"
 

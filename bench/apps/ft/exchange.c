@@ -314,11 +314,10 @@ static void collective_finish(struct ft_exchange *x) {
 }
 
 double ft_exchange_alone(const struct ft_exchange *x) {
-  enum { TIMES = 4 };
   const struct ft_team *team = x->team;
   const size_t bytes = (size_t)x->planes * x->piece * sizeof(struct cplx);
   double least = 0;
-  for (int k = 0; k < TIMES && team->size > 1; k++) {
+  for (int k = 0; k < FT_ALONE_TIMES && team->size > 1; k++) {
     comm_barrier();
     const double start = ft_now();
     for (int i = 1; i < team->size; i++)

@@ -21,6 +21,8 @@
 
 #include <stdbool.h>
 
+enum { FT_ALONE_TIMES = 4 };
+
 enum ft_order { FT_BY_SOURCE, FT_BY_PLANE };
 
 struct ft_exchange {
@@ -81,7 +83,7 @@ void ft_exchange_finish(const struct ft_schedule *schedule, struct ft_exchange *
 int ft_exchange_parts(const struct ft_exchange *x);
 
 /* Seconds in which the data of an exchange go to all others while nothing is computed; the least of
- * some. Collective over the job; changes what has landed. 0: there is nothing to send. */
+ * FT_ALONE_TIMES. Collective over the job; changes what has landed. 0: there is nothing to send. */
 double ft_exchange_alone(const struct ft_exchange *x);
 
 /* After ft_exchange_finish: returns when what plane `plane` of the next stage reads has come;

@@ -82,6 +82,16 @@ static void json_stats(FILE *out, const char *key, const struct ft_stats *s) {
           s->max);
 }
 
+static void json_bound(FILE *out, const struct ft_result *r) {
+  const struct ft_bound *b = &r->bound;
+  fprintf(out, "     \"wire_seconds\": %.9g, \"bound_seconds\": %.9g,\n", b->wire, r->least);
+  fprintf(out,
+          "     \"shared_bound_seconds\": %.9g, \"compute_alone_seconds\": %.9g,\n"
+          "     \"conduit_seconds\": %.9g, \"kernel_seconds\": %.9g,\n"
+          "     \"machine\": {\"ranks\": %d, \"processors\": %d},\n",
+          r->shared, b->compute, b->conduit, b->kernel, b->ranks, b->cpus);
+}
+
 static void json_run(FILE *out, const struct ft_result *r) {
   fprintf(
       out,
@@ -95,9 +105,10 @@ static void json_run(FILE *out, const struct ft_result *r) {
     fprintf(out, "     \"%s\": {\"puts_per_rank\": %llu, \"put_bytes_per_rank\": %llu},\n",
             i == FT_ROW ? "rows" : "columns", (unsigned long long)r->round[i].messages,
             (unsigned long long)r->round[i].bytes);
-  if (r->bound > 0)
-    fprintf(out, "     \"wire_seconds\": %.9g, \"bound_seconds\": %.9g,\n", r->wire, r->bound);
-  fprintf(out, "     \"phases\": {");
+  if (r->least > 0) json_bound(out, r);
+  fprintf(out, "     ");
+  json_stats(out, "processor_seconds", &r->busy);
+  fprintf(out, ",\n     \"phases\": {");
   for (int p = 0; p < FT_PHASES; p++) {
     json_stats(out, ft_phase_key(p), &r->phase[p]);
     if (p + 1 < FT_PHASES) fprintf(out, ",\n                ");

@@ -30,7 +30,10 @@ static const struct argp_option known[] = {
     {"warmup", KEY_WARMUP, NULL, 0, "Run one untimed iteration first (always with --schedule all)",
      0},
     {"bound", KEY_BOUND, NULL, 0,
-     "Measure the exchange alone, and show the least time: the longer of wire and computation", 0},
+     "Measure exchanges and computation alone, and show the least time: of wire and computation, "
+     "and "
+     "with the processors that move the data",
+     0},
     {"quiet", 'q', NULL, 0, "Print only one result line for each schedule", 0},
     {"inject-error", KEY_INJECT, NULL, 0, "Flip one input value: the verification must fail", 0},
     {"list", KEY_LIST, NULL, 0, "List the classes and the schedules", 0},

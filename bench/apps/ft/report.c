@@ -82,19 +82,28 @@ static void print_phases(FILE *out, const struct ft_result *r) {
   fprintf(out, "  %-18s %9s  %9s  %9.4f\n", "total", "", "", r->seconds);
 }
 
-/* How near a run came to the least time, see run.c. */
+/* How near a run came to the least times, see bound.h. */
 static void print_bound(FILE *out, const struct ft_setting *s, const struct ft_result *r) {
+  const struct ft_bound *b = &r->bound;
   if (!s->options->bound) return;
-  if (r->wire > 0)
-    fprintf(out,
-            "bound: %.4f s: the longer one of wire (%.4f s) and computation (%.4f s), initial data,"
-            " first and last planes; this run takes %.3f times as long\n",
-            r->bound, r->wire, ft_result_compute(r), r->seconds / r->bound);
-  else
+  if (b->wire <= 0) {
     fprintf(out, "bound: none: %s\n",
             comm_size() == 1
                 ? "one rank sends nothing"
                 : "all ranks share memory, so the processors themselves move the data");
+    return;
+  }
+  fprintf(out,
+          "bound: %.4f s: the longer one of wire (%.4f s) and computation (%.4f s), initial data,"
+          " first and last planes; this run takes %.3f times as long\n",
+          r->least, b->wire, ft_result_compute(r), r->seconds / r->least);
+  fprintf(
+      out,
+      "bound with the processors: %.4f s: a rank needs one for %.4f s to compute and for %.4f s "
+      "to send and receive (%.4f s in the kernel), each measured alone; %d rank%s share%s %d; "
+      "this run takes %.3f times as long, and a rank's processor for %.4f s\n",
+      r->shared, b->compute, b->conduit, b->kernel, b->ranks, b->ranks == 1 ? "" : "s",
+      b->ranks == 1 ? "s" : "", b->cpus, r->seconds / r->shared, r->busy.mean);
 }
 
 static void print_verdict(FILE *out, const struct ft_setting *s, const struct ft_result *r) {

@@ -37,25 +37,17 @@ static void warm_up(struct ft_solver *s) {
   ft_solver_checksum(s);
 }
 
-/* Seconds of all exchanges of the timed part, when nothing is computed beside them. */
-static double wire_time(const struct ft_solver *s, int iterations) {
-  double seconds = ft_exchange_alone(&s->exchange[FT_COLUMN_INVERSE]);
-  if (s->layout.ty > 1) seconds += ft_exchange_alone(&s->exchange[FT_ROW_INVERSE]);
-  return seconds * (iterations + 1); /* and the forward transform */
-}
-
-/* The least time with this wire and these processors: one works while the other does, but for the
- * first plane before anything can be sent, and the last one after all has come. */
-static double bound_of(const struct ft_solver *s, const struct ft_result *r) {
-  const double compute = ft_result_compute(r);
+/* The bounds of a run; of its phases those count that overlap with nothing. */
+static void bounds_of(const struct ft_solver *s, struct ft_result *r) {
   const double others = r->phase[FT_SETUP].mean + r->phase[FT_CHECKSUM].mean;
-  const double planes = compute / s->layout.nz;
-  return others + planes + (r->wire > compute ? r->wire : compute);
+  r->least = ft_bound_least(&r->bound, others, ft_result_compute(r), s->layout.nz);
+  r->shared = ft_bound_shared(&r->bound, others, s->layout.nz);
 }
 
 static void timed_part(struct ft_solver *s, const struct ft_options *o, struct ft_result *r) {
   struct ft_progress progress;
   comm_barrier();
+  r->busy.mean = -ft_processor_time();
   for (int i = 0; i < FT_EXCHANGES; i++) s->exchange[i].messages = s->exchange[i].bytes = 0;
   ft_phases_start(&s->phases, FT_SETUP);
   ft_progress_start(&progress, o, s->class, r);
@@ -68,6 +60,7 @@ static void timed_part(struct ft_solver *s, const struct ft_options *o, struct f
     r->sums[t - 1].value = ft_solver_checksum(s);
   }
   ft_phases_enter(&s->phases, FT_SYNC);
+  r->busy.mean += ft_processor_time();
   ft_progress_end(&progress);
 }
 
@@ -97,13 +90,21 @@ static struct ft_stats column_stats(const double *all, int ranks, int at) {
   return s;
 }
 
+/* The longest sum of all phases of a rank: that of the whole run. */
+static double longest(const double *all, int ranks) {
+  double most = 0;
+  for (int i = 0; i < ranks; i++) {
+    double sum = 0;
+    for (int p = 0; p < FT_PHASES; p++) sum += all[i * (FT_PHASES + 1) + p];
+    if (sum > most) most = sum;
+  }
+  return most;
+}
+
 static void collect(const struct ft_solver *s, struct ft_result *r) {
   double mine[FT_PHASES + 1], *all = NULL;
-  mine[FT_PHASES] = 0;
-  for (int i = 0; i < FT_PHASES; i++) {
-    mine[i] = s->phases.seconds[i];
-    mine[FT_PHASES] += mine[i];
-  }
+  mine[FT_PHASES] = r->busy.mean; /* of this rank so far */
+  for (int i = 0; i < FT_PHASES; i++) mine[i] = s->phases.seconds[i];
   if (comm_rank() == 0) {
     all = malloc(comm_gather_bytes(FT_PHASES + 1));
     if (!all) comm_fail("out of memory for the statistics", "use fewer ranks");
@@ -117,9 +118,10 @@ static void collect(const struct ft_solver *s, struct ft_result *r) {
   }
   if (comm_rank() != 0) return;
   for (int i = 0; i < FT_PHASES; i++) r->phase[i] = column_stats(all, comm_size(), i);
-  r->seconds = column_stats(all, comm_size(), FT_PHASES).max;
+  r->busy = column_stats(all, comm_size(), FT_PHASES);
+  r->seconds = longest(all, comm_size());
   r->mops = ft_mops(s->class, r->iterations, r->seconds);
-  if (r->wire > 0) r->bound = bound_of(s, r);
+  if (r->bound.wire > 0) bounds_of(s, r);
   free(all);
 }
 
@@ -138,7 +140,7 @@ void ft_run(struct ft_setting *setting, const struct ft_schedule *schedule, stru
   r->planning = ft_now() - start;
   comm_barrier(); /* no put may arrive before its landing zone is ready */
   if (o->warmup || o->schedule == FT_ALL_SCHEDULES) warm_up(&s); /* compare like with like */
-  if (o->bound && !comm_all_near()) r->wire = wire_time(&s, iterations);
+  if (o->bound && !comm_all_near()) ft_bound_measure(&s, iterations, &r->bound);
   timed_part(&s, o, r);
   verify(setting->class, r);
   collect(&s, r);

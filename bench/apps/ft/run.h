@@ -6,6 +6,7 @@
 #ifndef FT_RUN_H
 #define FT_RUN_H
 
+#include "bound.h"
 #include "options.h"
 #include "solver.h"
 
@@ -25,7 +26,9 @@ struct ft_result {
   double planning; /* seconds in FFTW's planner and in touching memory, not timed */
   double seconds;  /* of the slowest rank: initial data, forward transform, iterations */
   double mops;
-  double wire, bound; /* with --bound: of all exchanges alone; the least time of the run; else 0 */
+  struct ft_bound bound; /* with --bound, else its wire is 0 */
+  double least, shared;  /* the two bounds of the run, rank 0 only */
+  struct ft_stats busy;  /* processor seconds of a rank, all its threads, in the timed part */
   struct ft_stats phase[FT_PHASES]; /* seconds */
   uint64_t messages, bytes;         /* put by this rank (every rank puts the same) */
   struct {
