@@ -383,8 +383,9 @@ def sim_real(parts):
             line = f"{r[names[0]]}, {r[names[1]]}{' B' if kind == 'collectives' else ''}"
             ratio = r["simulated_s"] / r["real_s"]
             series.setdefault(line, []).append((r["ranks"], ratio))
-            rows.append([str(r["ranks"]), line, f"{1e3 * r['real_s']:.3g} ms",
-                         f"{1e3 * r['simulated_s']:.3g} ms", f"{100 * (ratio - 1):+.0f} %"])
+            rows.append([str(r["ranks"]), line,
+                         *(f"{plots.number(1e3 * r[s])} ms" for s in ("real_s", "simulated_s")),
+                         f"{100 * (ratio - 1):+.0f} %"])
         if not series:
             continue
         ends = [min(p[0] for v in series.values() for p in v), last_x(series)]

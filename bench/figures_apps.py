@@ -201,12 +201,12 @@ def ft_says(place, data):
     medians = {way: statistics.median(v) for way, v in data["seconds"].items() if v}
     ours = min((v, w) for w, v in medians.items() if w.startswith("tombolo"))
     peers = [(v, w) for w, v in medians.items() if not w.startswith("tombolo")]
-    text = f"{place}: {ours[1][8:]} takes {ours[0]:.3f} s, verified"
+    text = f"{place}: fastest is {ours[1][8:]}, {ours[0]:.3f} s"
     slabs, collective = (medians.get(f"tombolo {w}") for w in ("slabs", "collective"))
     if slabs and collective:
-        text += f", the exchange as a collective {times(collective / slabs)} slabs"
-    return text + (f", {ft_way(min(peers)[1])}, the fastest peer, {times(min(peers)[0] / ours[0])} "
-                   "our fastest" if peers else "")
+        text += f", the exchange as a collective takes {times(collective / slabs)} slabs"
+    return text + (f", the fastest peer, {ft_way(min(peers)[1])}, takes "
+                   f"{times(min(peers)[0] / ours[0])} that" if peers else "")
 
 
 def ft(parts):

@@ -189,7 +189,7 @@ def looks(names):
             dash = DASHES[(DASHES.index(base.dash) + 2) % 5]
             out[name] = Look(base.colour, dash, base.marker, "//" + base.hatch, False)
         elif is_peer(name):
-            out[name] = Look(GREYS[peers % 4], DASHES[1 + peers % 4], MARKERS[(5 + peers) % 10],
+            out[name] = Look(GREYS[peers % 4], DASHES[(1 + peers) % 5], MARKERS[(5 + peers) % 10],
                              HATCHES[(1 + peers) % 8])
             peers += 1
         else:

@@ -70,7 +70,7 @@ class Large:
         self.memory, self.ranks, self.ways = memory, ranks, ways
 
 
-# By panel. They are measured in the first round only.
+# By panel. They are measured once, in the second round: others have two rounds before all is spent.
 LARGE = {"16384 x 16384": Large(8 * 16384**2),
          "32768 x 32768": Large(8 * 32768**2, (2,), ("barrier", "signal", "mpi", "sync_all",
                                                      "attached"))}
@@ -164,7 +164,8 @@ def is_meant(study, panel, ranks, turn):
     """Whether a problem is measured on so many ranks in this round; one that does not fit into
     memory is named."""
     large = LARGE.get(panel, ALL)
-    if large is not ALL and (turn or ranks not in (large.ranks or [ranks])):
+    once = min(1, study.options.rounds - 1)
+    if large is not ALL and (turn != once or ranks not in (large.ranks or [ranks])):
         return False
     need = large.memory * MEMORY_MARGIN
     free = float("inf") if study.options.hosts else available()

@@ -118,7 +118,7 @@ class Figures(unittest.TestCase):
         self.assertIn("of collectives: 2 of 2; applications: 0 of 2", said["sim-real"])
         self.assertIn("82 % (20 % without the conduit's thread)", said["overlap"])
         self.assertIn("Of 16 ranks one needs", said["start"])
-        self.assertIn("the exchange as a collective as long as slabs", said["ft"])
+        self.assertIn("the exchange as a collective takes as long as slabs", said["ft"])
 
 
 if __name__ == "__main__":

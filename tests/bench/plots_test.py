@@ -70,6 +70,9 @@ def main():
     looks = plots.looks(NAMES + tuple(f"way {i}" for i in range(4)))
     assert len({(v.colour, str(v.dash), v.marker) for v in looks.values()}) == len(looks)
     assert len({(str(v.dash), v.marker) for v in looks.values()}) == len(looks), "alike in grey"
+    peers = plots.looks(["Open MPI two-sided", "Open MPI one-sided", "MPICH two-sided", "memcpy",
+                         "TCP", "FFTW"])
+    assert len({(v.colour, str(v.dash)) for v in peers.values()}) == len(peers), "alike but markers"
     for title, panels in drawings():
         check(title, panels)
     check_finds()
