@@ -24,8 +24,9 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tests/net"))
 from lab import Lab, confine  # noqa: E402
 
-ROW = re.compile(r"^ROW (\S+) (\d+) ([\d.]+)$", re.M)
-TIMES = 8  # as in sim_check.c
+ROW = re.compile(r"^ROW (\S+) (\d+) ([\d.]+) ([\d.]+)$", re.M)
+TIMES = 8
+MORE_TIMES = 40  # what begins and ends a job is in both counts, and not in their difference
 KINDS = (("broadcast", 8), ("broadcast", 8192), ("broadcast", 65536), ("allreduce", 8),
          ("allreduce", 32768), ("exchange", 512), ("exchange", 16384))
 FLOOD = ("broadcast", 1 << 20)
@@ -33,6 +34,10 @@ SHORT = ("exchange", 8)
 NEAR = ("broadcast", 8)
 RESTING = ("resting", 8)
 WAKE_AFTER_S = 1e-5  # src/core/progress/wait.c: 1 us and four yields where ranks are crowded
+# How ranks wait where a host has more of them than processors (the same file): given as settings to
+# jobs with one rank on each host.
+CROWDED = {"TOMBOLO_SPIN_NS": "1000", "TOMBOLO_YIELD_COUNT": "4"}
+PROCESSORS = len(os.sched_getaffinity(0))
 FIRST_WINDOW = 14600
 FRAME_BYTES = 1514  # of which a datagram of the conduit carries:
 PAYLOAD_BYTES = 1400
@@ -65,9 +70,9 @@ def machine(options, per_host, work):
 def shared(per_host, work):
     """What processors that serve all hosts take for collectives."""
     return {
-        "shared_processors": (len(os.sched_getaffinity(0)), "this machine's serve all hosts"),
-        "host_s_per_byte": (work.byte, "measured: two hosts without delay and rate"),
-        "host_s_per_message": (work.message, "measured: all hosts without delay and rate"),
+        "shared_processors": (PROCESSORS, "this machine's serve all hosts"),
+        "host_s_per_byte": (work.byte[per_host], "measured: two hosts, 1 MiB"),
+        "host_s_per_message": (work.message[per_host], "measured: all hosts, 8 bytes"),
         "host_s_per_near_message": (work.near.get(per_host, 0),
                                     "measured: all ranks on one host"),
         "host_s_per_wake": (work.wake.get(per_host, 0),
@@ -75,23 +80,30 @@ def shared(per_host, work):
         "wake_after_s": (WAKE_AFTER_S, "src/core/progress/wait.c")}
 
 
+def job(lab, program, options, ranks, kind, times=TIMES, settings=None):
+    """(seconds, processor seconds of all ranks) of one collective, or None after a message.
+    ranks: of each host. settings: variables of the library."""
+    hosts = lab.host_list(ranks)
+    environment = {**os.environ, "HOME": str(lab.ssh.accounts["root"][1]),
+                   "TOMBOLO_CONDUIT": "udp", **(settings or {})}
+    done = subprocess.run(
+        lab.hosts[0].command([str(options.build / "bin/tombolo"), "run", "--hosts", hosts,
+                              "--timeout", "40", str(program), *map(str, kind), str(times)]),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+        stdin=subprocess.DEVNULL, timeout=60, check=False)
+    if done.returncode:
+        print(f"sim: {hosts}: exit code {done.returncode}: {done.stderr[-800:]}", file=sys.stderr)
+    found = ROW.search(done.stdout)
+    return (float(found[3]), float(found[4])) if found else None
+
+
 def real(lab, program, options, ranks, kinds=KINDS):
     """{(collective, bytes): seconds}, the median of some jobs. ranks: of each host."""
     rows = {}
-    hosts = lab.host_list(ranks)
-    environment = {**os.environ, "HOME": str(lab.ssh.accounts["root"][1]),
-                   "TOMBOLO_CONDUIT": "udp"}
-    for kind, size in [k for _ in range(options.rounds) for k in kinds]:
-        done = subprocess.run(
-            lab.hosts[0].command([str(options.build / "bin/tombolo"), "run", "--hosts", hosts,
-                                  "--timeout", "40", str(program), kind, str(size)]),
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-            stdin=subprocess.DEVNULL, timeout=60, check=False)
-        if done.returncode:
-            print(f"sim: {hosts}: exit code {done.returncode}: {done.stderr[-800:]}",
-                  file=sys.stderr)
-        for name, size, seconds in ROW.findall(done.stdout):
-            rows.setdefault((name, int(size)), []).append(float(seconds))
+    for kind in [k for _ in range(options.rounds) for k in kinds]:
+        found = job(lab, program, options, ranks, kind)
+        if found:
+            rows.setdefault(kind, []).append(found[0])
     return {key: statistics.median(values) for key, values in rows.items()}
 
 
@@ -110,42 +122,70 @@ def simulated(options, files, key, ranks):
     return result["seconds"], result["algorithm"]
 
 
+def links(options):
+    """Settings of the program wire."""
+    return [f"delay={options.delay_us:.0f}us", f"rate={options.rate_mbit:.0f}mbit",
+            f"queue={4 << 20}"]
+
+
+def processor_s(pid):
+    """Processor seconds of a process with one thread, so far."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) * 1e-9
+
+
 class Work:
-    """Processor seconds on all sides, the emulated link included: nothing else slows the ranks
-    down, and they keep this machine's processors busy."""
+    """Processor seconds of what collectives are made of, as the kernel counts them: those of all
+    ranks, and of the program wire, on links with the delay and rate of the lab. A link's rate
+    matters: it hands frames over one at a time, and each wakes who takes it. Measured by
+    collectives, bytes or numbers of hosts that are not compared."""
 
     def __init__(self, options, program):
         self.options, self.program = options, program
-        self.byte = self.seconds([1, 1], FLOOD) / FLOOD[1]
-        # In an exchange of few bytes each host sends each other one a message.
-        hosts = options.hosts
-        self.message = self.seconds([1] * hosts, SHORT) / (hosts * (hosts - 1))
-        # In a broadcast on one host each rank has to run once. As many ranks as there will be.
-        self.near = {n: self.seconds([n * hosts], NEAR) / (n * hosts - 1)
-                     for n in options.per_host if n > 1}
+        hosts, self.byte, self.message = options.hosts, {}, {}
+        for settings, crowd in ((None, [n for n in options.per_host if n <= PROCESSORS]),
+                                (CROWDED, [n for n in options.per_host if n > PROCESSORS])):
+            if not crowd:
+                continue
+            byte = self.far([1, 1], FLOOD, settings) / FLOOD[1]
+            # In an exchange of few bytes each host sends each other one a message.
+            message = self.far([1] * hosts, SHORT, settings) / (hosts * (hosts - 1))
+            self.byte.update({n: byte for n in crowd})
+            self.message.update({n: message for n in crowd})
+        with Lab(2, wire=links(options), sshd=True) as lab:
+            # In a broadcast on one host each rank has to run once. As many ranks as there will be.
+            self.near = {n: self.median(lab, [n * hosts], NEAR) / (n * hosts - 1)
+                         for n in options.per_host if n > 1}
+            # The same to ranks that sleep: each is also woken.
+            self.wake = {n: max(self.median(lab, [n * hosts], RESTING) / (n * hosts - 1)
+                                - self.near.get(n, 0), 0) for n in options.per_host}
 
-        # The same to ranks that sleep: each is also woken.
-        self.wake = {}
-        for n in options.per_host:
-            ranks = max(n * hosts, 2)
-            asleep = self.seconds([ranks], RESTING) / (ranks - 1)
-            self.wake[n] = max(asleep - self.near.get(n, 0), 0)
+    def median(self, lab, ranks, kind):
+        """Processor seconds of all ranks for one collective."""
+        found = [job(lab, self.program, self.options, ranks, kind, MORE_TIMES)
+                 for _ in range(self.options.rounds)]
+        return statistics.median(f[1] for f in found if f)
 
-    def seconds(self, ranks, kind):
-        """All processors' time for one collective. ranks: of each host."""
-        wire = ["delay=0us", "rate=100gbit", f"queue={4 << 20}"]
-        with Lab(max(len(ranks), 2), wire=wire, sshd=True) as lab:
-            took = real(lab, self.program, self.options, ranks, (kind,)).get(kind, 0)
-        return min(sum(ranks), len(os.sched_getaffinity(0))) * took
+    def far(self, ranks, kind, settings):
+        """Processor seconds of all ranks and of wire for one collective. ranks: of each host."""
+        def one(times):
+            before = processor_s(lab.wire.process.pid)
+            spent = job(lab, self.program, self.options, ranks, kind, times, settings)[1]
+            return spent * times, processor_s(lab.wire.process.pid) - before
+
+        found = []
+        with Lab(len(ranks), wire=links(self.options), sshd=True) as lab:
+            for _ in range(self.options.rounds):
+                few, more = one(TIMES), one(MORE_TIMES)
+                found.append(more[0] / MORE_TIMES
+                             + max(more[1] - few[1], 0) / (MORE_TIMES - TIMES))
+        return statistics.median(found)
 
     def __str__(self):
-        near = ", ".join(f"{s * 1e6:.1f} us ({n * self.options.hosts} ranks)"
-                         for n, s in self.near.items())
-        wake = ", ".join(f"{s * 1e6:.1f} us ({n * self.options.hosts} ranks)"
-                         for n, s in self.wake.items())
-        near += f"; to wake a rank {wake}"
-        return (f"{self.byte * 1e9:.2f} ns for a byte, {self.message * 1e6:.0f} us for a message"
-                + (f", on the host {near}" if near else ""))
+        return "; ".join(
+            f"{n * self.options.hosts} ranks: {self.byte[n] * 1e9:.2f} ns for a byte, "
+            f"{self.message[n] * 1e6:.1f} us for a message, {self.near.get(n, 0) * 1e6:.1f} us for "
+            f"one on the host, {self.wake[n] * 1e6:.1f} us to wake a rank"
+            for n in self.options.per_host)
 
 
 def host_seconds(options, lab, program):
@@ -153,6 +193,11 @@ def host_seconds(options, lab, program):
     short = ("allreduce", 8)
     two = real(lab, program, options, [1, 1], (short,)).get(short, 0)
     return max(two - options.delay_us * 1e-6, 0) / 2
+
+
+def rest_of_host(host_s, work):
+    """What is left of it where the work of a message, and to wake who takes it, are charged."""
+    return max(host_s - (min(work.message.values()) + min(work.wake.values())) / 2, 0)
 
 
 def save(options, records):
@@ -165,8 +210,8 @@ def compare(options, folder, lab, program, work):
     """All numbers of ranks. Returns the records."""
     records = []
     files = {"machine": folder / "lab.json", "loggp": folder / "loggp.json",
-             "host_s": host_seconds(options, lab, program)}
-    print(f"sim: a host adds {files['host_s'] * 1e6:.0f} us to a message", flush=True)
+             "host_s": rest_of_host(host_seconds(options, lab, program), work)}
+    print(f"sim: a host adds {files['host_s'] * 1e6:.0f} us to a message and its work", flush=True)
     for per_host in options.per_host:
         files["machine"].write_text(machine(options, per_host, work))
         ranks = per_host * options.hosts
@@ -219,11 +264,9 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = prepare(options, folder)
-        wire = [f"delay={options.delay_us:.0f}us", f"rate={options.rate_mbit:.0f}mbit",
-                f"queue={4 << 20}"]
         work = Work(options, program)
         print(f"sim: processors take {work}", flush=True)
-        with Lab(options.hosts, wire=wire, sshd=True) as lab:
+        with Lab(options.hosts, wire=links(options), sshd=True) as lab:
             records = compare(options, folder, lab, program, work)
     good = sum(r["ok"] for r in records)
     print(f"sim: {good} of {len(records)} within 20 %")

@@ -3,13 +3,15 @@
  * Collectives of a job on several hosts, to be compared with simulated ones by sim.py.
  *
  * Owns: nothing. Compiled by sim.py; not part of the build. Calls: the public API. Arguments: a
- * collective and its bytes. Prints the mean of some of them one after the other, each with the next
- * root, after one that is not counted, as `tombolo sim collective --warm 1 --times 8` does them:
- * from a barrier to the last rank's end. A job does one kind, so that windows of congestion control
- * are what that kind has made them. `resting`: broadcasts to ranks that sleep, one at a time, by
- * the clock that all ranks of a machine share.
+ * collective, its bytes and how many. Prints the mean of so many one after the other, each with the
+ * next root, after one that is not counted, as `tombolo sim collective --warm 1` does them: from a
+ * time at which all ranks begin, by the clock that all ranks of a machine share, to the last rank's
+ * end. A barrier cannot begin it: its first rank leaves milliseconds before its last one. Prints
+ * also the processor time of all ranks. A job does one kind, so that windows of congestion control
+ * are what that kind has made them. `resting`: broadcasts to ranks that sleep, one at a time.
  */
-#define GASNET_SEQ 1
+#define _GNU_SOURCE /* clock_nanosleep */
+#define GASNET_SEQ  1
 #include <gasnetex.h>
 
 #include <gasnet_coll.h>
@@ -19,12 +21,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
-enum { TIMES = 8, REST_US = 20000 };
+enum { TIMES = 8, TIMES_MAX = 1000, REST_US = 20000, READY_US = 100000 };
 
 static gex_TM_t tm;
 static gex_Rank_t rank, size;
+static int times = TIMES;
 static char *src, *dst;
 
 static double now_s(void) {
@@ -52,40 +56,75 @@ static void exchange(size_t bytes, int i) {
   gex_Event_Wait(gexx_Coll_ExchangeNB(tm, dst, src, bytes, 0));
 }
 
+static void reduce(double *all, const double *mine, size_t count, gex_OP_t op) {
+  gex_Event_Wait(gex_Coll_ReduceToAllNB(tm, all, mine, GEX_DT_DBL, 8, count, op, NULL, NULL, 0));
+}
+
+/* Processor seconds of this rank so far. */
+static double spent_s(void) {
+  struct rusage u;
+  getrusage(RUSAGE_SELF, &u);
+  return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+         1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+/* Rest until a time on which all ranks agree. Returns it. */
+static double begin_together(void) {
+  double mine = now_s() + READY_US * 1e-6, all = 0;
+  reduce(&all, &mine, 1, GEX_OP_MAX);
+  struct timespec at = {.tv_sec = (time_t)all};
+  at.tv_nsec = (long)((all - (double)at.tv_sec) * 1e9);
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+  return all;
+}
+
+static void report(const char *name, size_t bytes, double seconds, double spent) {
+  double all = 0;
+  reduce(&all, &spent, 1, GEX_OP_ADD);
+  if (rank == 0) printf("ROW %s %zu %.9f %.9f\n", name, bytes, seconds / times, all / times);
+  fflush(stdout);
+}
+
 static void measure(const char *name, size_t bytes, void (*one)(size_t, int)) {
   one(bytes, 0); /* schedules are made, connections are warm */
   barrier();
-  const double from = now_s();
-  for (int i = 0; i < TIMES; i++) one(bytes, i);
-  double took = now_s() - from, longest = 0;
-  gex_Event_Wait(
-      gex_Coll_ReduceToAllNB(tm, &longest, &took, GEX_DT_DBL, 8, 1, GEX_OP_MAX, NULL, NULL, 0));
-  if (rank == 0) printf("ROW %s %zu %.9f\n", name, bytes, longest / TIMES);
-  fflush(stdout);
+  const double from = begin_together(), before = spent_s();
+  for (int i = 0; i < times; i++) one(bytes, i);
+  double end = now_s(), last = 0;
+  const double spent = spent_s() - before;
+  reduce(&last, &end, 1, GEX_OP_MAX);
+  report(name, bytes, last - from, spent);
 }
 
 /* Seconds from the root's start to the last rank's end of broadcasts, the mean of some: before each
  * the root rests, and all others wait, so that they sleep. */
 static void measure_resting(size_t bytes, long rest_us) {
-  double start[TIMES] = {0}, end[TIMES], first[TIMES], last[TIMES];
+  static double start[TIMES_MAX], end[TIMES_MAX], first[TIMES_MAX], last[TIMES_MAX];
+  double spent = 0;
   broadcast(bytes, 0);
-  for (int i = 0; i < TIMES; i++) {
+  for (int i = 0; i < times; i++) {
     barrier();
     if ((gex_Rank_t)i % size == rank) {
       nanosleep(&(struct timespec){rest_us / 1000000, rest_us % 1000000 * 1000}, NULL);
       start[i] = now_s();
     }
+    const double before = spent_s();
     broadcast(bytes, i);
     end[i] = now_s();
+    spent += spent_s() - before;
   }
-  gex_Event_Wait(
-      gex_Coll_ReduceToAllNB(tm, first, start, GEX_DT_DBL, 8, TIMES, GEX_OP_MAX, NULL, NULL, 0));
-  gex_Event_Wait(
-      gex_Coll_ReduceToAllNB(tm, last, end, GEX_DT_DBL, 8, TIMES, GEX_OP_MAX, NULL, NULL, 0));
+  reduce(first, start, (size_t)times, GEX_OP_MAX);
+  reduce(last, end, (size_t)times, GEX_OP_MAX);
   double sum = 0;
-  for (int i = 0; i < TIMES; i++) sum += last[i] - first[i];
-  if (rank == 0) printf("ROW resting %zu %.9f\n", bytes, sum / TIMES);
-  fflush(stdout);
+  for (int i = 0; i < times; i++) sum += last[i] - first[i];
+  report("resting", bytes, sum, spent);
+}
+
+static void read_times(const char *text) {
+  times = atoi(text);
+  if (times >= 1 && times <= TIMES_MAX) return;
+  fprintf(stderr, "sim_check: TIMES %s: give 1 to %d\n", text, TIMES_MAX);
+  gasnet_exit(2);
 }
 
 int main(int argc, char **argv) {
@@ -100,6 +139,7 @@ int main(int argc, char **argv) {
   rank = gex_TM_QueryRank(tm);
   size = gex_TM_QuerySize(tm);
   const size_t bytes = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+  if (argc > 3) read_times(argv[3]);
   if (bytes && !strcmp(argv[1], "resting")) {
     src = calloc(1, bytes);
     dst = calloc(1, bytes);
@@ -118,6 +158,6 @@ int main(int argc, char **argv) {
     measure(argv[1], bytes, kinds[i].one);
     gasnet_exit(0);
   }
-  fprintf(stderr, "usage: sim_check broadcast|allreduce|exchange|resting BYTES\n");
+  fprintf(stderr, "usage: sim_check broadcast|allreduce|exchange|resting BYTES [TIMES]\n");
   gasnet_exit(2);
 }

@@ -24,6 +24,7 @@ SIMPLE = {  # costs that add up to round numbers
     "rendezvous_s": 5e-6,
 }
 WIRE_S = 2e-5  # to the switch and on
+HAND_S = 1.01e-7  # from what serves the network to the rank
 
 
 def simulate(*words):
@@ -84,12 +85,13 @@ class Simulate(unittest.TestCase):
         """A window of one piece: the second one waits for the acknowledgement of the first; and
         the processors' work for its bytes."""
         words = ("collective", "--kind", "broadcast", "--bytes", 5600, "--ranks", 2)
-        ends = 2 * (1e-6 + 5.6e-6)
+        ends = 2 * (1e-6 + 5.6e-6) + HAND_S
         for window, work, seconds in (
                 (2800, 0, ends + 2 * (WIRE_S + 2.8e-5) + WIRE_S),
                 (5600, 0, ends + WIRE_S + 5.6e-5),
-                # The first piece shares the processor with the root's copy to its destination.
-                (2800, 1e-9, ends + 5.6e-6 + 2.8e-6 + 2 * (WIRE_S + 2.8e-5) + WIRE_S)):
+                # The root's copy to its destination is first; then half of each piece's work on
+                # either side of the wire.
+                (2800, 1e-9, ends + 5.6e-6 + 5.6e-6 + 2 * (WIRE_S + 2.8e-5) + WIRE_S)):
             got = self.run_one(*words, machine=self.machine(
                 window_bytes=window, shared_processors=1, host_s_per_byte=work))
             self.assertAlmostEqual(got["seconds"], seconds, delta=seconds * 1e-3)
@@ -98,9 +100,22 @@ class Simulate(unittest.TestCase):
             window_bytes=5600, shared_processors=2, host_s_per_message=1e-4))
         seconds = ends + WIRE_S + 5.6e-5 + 1e-4
         self.assertAlmostEqual(got["seconds"], seconds, delta=seconds * 1e-2)
+        # One processor ends what it has begun: both messages leave before either is taken.
+        got = self.run_one("collective", "--kind", "broadcast", "--algorithm", "flat", "--bytes", 8,
+                           "--ranks", 3, machine=self.machine(
+                               window_bytes=5600, shared_processors=1, host_s_per_message=1e-4))
+        self.assertAlmostEqual(got["seconds"], 2e-4 + 4e-6, delta=1e-6)
         # The window that one collective has opened serves the next.
         warm = self.run_one(*words, "--warm", 2, machine=self.machine(window_bytes=2800))
         self.assertLess(warm["seconds"], ends + WIRE_S * 2 + 5.6e-5)
+
+    def test_line_by_hand(self):
+        """A node's messages leave whole, in order: the next root has the data after the first of
+        two of them, while the other is on its way."""
+        got = self.run_one("collective", "--kind", "broadcast", "--algorithm", "flat", "--bytes",
+                           2800, "--ranks", 3, "--times", 2,
+                           machine=self.machine(window_bytes=28000))
+        self.assertAlmostEqual(2 * got["seconds"], 2 * WIRE_S + 3 * 2.8e-5, delta=2e-5)
 
     def seconds(self, *words, **changes):
         return self.run_one(*words, machine=self.machine(**changes))["seconds"]

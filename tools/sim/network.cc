@@ -17,8 +17,6 @@ namespace {
 namespace s4u = simgrid::s4u;
 using Coordinates = std::vector<unsigned long>;
 
-constexpr double PROCESSOR_SPEED = 1e9; /* SimGrid counts operations, this program seconds */
-
 /* Three lengths, as equal as can be, with room for all nodes. */
 Coordinates near_cube(uint64_t nodes) {
   Coordinates best;
@@ -132,16 +130,23 @@ Network::Network(s4u::Engine &engine, const Machine &machine, uint64_t ranks)
   (void)engine;
   s4u::NetZone *root = s4u::create_full_zone("root");
   wires_ = s4u::create_full_zone("wires")->set_parent(root);
-  const auto shared = static_cast<int>(machine.count("shared_processors"));
-  if (shared)
-    processors_ = wires_->create_host("processors", PROCESSOR_SPEED)->set_core_count(shared);
+  processors_.resize(machine.count("shared_processors"));
   build(root, (ranks + cores_ - 1) / cores_)->seal();
+  lines_.resize(hosts_.size());
 }
 
 void Network::work(double seconds) const {
   if (seconds <= 0) return;
-  if (!processors_) return s4u::this_actor::sleep_for(seconds);
-  s4u::this_actor::exec_init(seconds * PROCESSOR_SPEED)->set_host(processors_)->wait();
+  if (processors_.empty()) return s4u::this_actor::sleep_for(seconds);
+  double &first = *std::min_element(processors_.begin(), processors_.end());
+  first = std::max(first, s4u::Engine::get_clock()) + seconds;
+  s4u::this_actor::sleep_until(first);
+}
+
+double Network::take_line(uint64_t node, double bytes) const {
+  const double begin = std::max(lines_[node], s4u::Engine::get_clock());
+  lines_[node] = begin + bytes / rail_bytes_per_s();
+  return begin;
 }
 
 Network::Wire Network::add_wire(const std::string &name, double bytes_per_s, double latency_s) {

@@ -56,8 +56,14 @@ public:
   double bisection(double bytes) const;
 
   /* Processor time of a rank, or of what serves the network for it: on the processors that all
-   * nodes share, where the machine says that they do, else on one of its own. */
+   * nodes share, where the machine says that they do, else on one of its own. Shared processors
+   * serve in the order of the calls, each one to its end: what is asked of them is shorter than a
+   * time slice of the kernel's. */
   void work(double seconds) const;
+
+  /* Occupy the line of a node to its switch, behind what was handed over before. Returns when
+   * `bytes` begin to leave. */
+  double take_line(uint64_t node, double bytes) const;
 
   /* Hosts `from`, `to` of a wire of its own. Before the simulation begins. */
   struct Wire {
@@ -73,7 +79,9 @@ private:
   std::vector<simgrid::s4u::Host *> hosts_;
   std::vector<unsigned long> shape_;
   simgrid::s4u::NetZone *wires_ = nullptr;
-  simgrid::s4u::Host *processors_ = nullptr; /* shared_processors; null: each rank has its own */
+  /* When each of the shared processors is free; empty: each rank has its own. */
+  mutable std::vector<double> processors_;
+  mutable std::vector<double> lines_; /* by node: when its line is free */
   bool closed_ = true;
 };
 

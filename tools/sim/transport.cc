@@ -20,7 +20,7 @@ constexpr double PIECE_BYTES = 2 * 1400; /* two packets: receivers acknowledge e
 } // namespace
 
 Way::Way(const Network &network, uint64_t from, uint64_t to)
-    : network_(network), from_(network.host(from)), to_(network.host(to)),
+    : network_(network), node_(from), from_(network.host(from)), to_(network.host(to)),
       back_s_(network.latency(to, from)), window_(network.machine().get("window_bytes")),
       mutex_(s4u::Mutex::create()), acknowledged_(s4u::ConditionVariable::create()) {}
 
@@ -31,7 +31,15 @@ void Way::post(s4u::Mailbox *box, void *mail, double bytes) {
   s4u::Actor::create("way", from_, [this]() { serve(); });
 }
 
+/* At one end: half of what a message and its bytes take. */
+void Way::work(double bytes, bool message) const {
+  const Machine &m = network_.machine();
+  network_.work((bytes * m.get("host_s_per_byte") + (message ? m.get("host_s_per_message") : 0)) /
+                2);
+}
+
 void Way::serve() {
+  const double ends = 2 * network_.machine().get("node_latency_s");
   while (!queue_.empty()) {
     const Item item = queue_.front();
     queue_.pop_front();
@@ -43,23 +51,25 @@ void Way::serve() {
         while (in_flight_ > 0 && in_flight_ + bytes > window_) acknowledged_->wait(lock);
         in_flight_ += bytes;
       }
+      work(bytes, i <= 1);
+      const double leaves = network_.take_line(node_, bytes) + ends;
       const bool last = i >= pieces;
-      s4u::Actor::create("piece", from_, [this, item, bytes, last]() { move(item, bytes, last); });
-      s4u::this_actor::sleep_for(bytes / network_.rail_bytes_per_s());
+      s4u::Actor::create("piece", from_, [this, item, bytes, last, leaves]() {
+        s4u::this_actor::sleep_until(leaves);
+        move(item, bytes, last);
+      });
     }
   }
   serving_ = false;
 }
 
 void Way::move(const Item &item, double bytes, bool last) {
-  const auto whole = static_cast<uint64_t>(std::ceil(bytes));
-  s4u::this_actor::sleep_for(2 * network_.machine().get("node_latency_s"));
-  network_.work(bytes * network_.machine().get("host_s_per_byte") +
-                (last ? network_.machine().get("host_s_per_message") : 0));
-  if (last)
-    item.box->put(item.mail, whole);
-  else
-    s4u::Comm::sendto(from_, to_, whole);
+  s4u::Comm::sendto(from_, to_, static_cast<uint64_t>(std::ceil(bytes)));
+  work(bytes, last);
+  if (last) {
+    s4u::this_actor::set_host(to_);
+    item.box->put_init(item.mail, 1)->detach();
+  }
   s4u::this_actor::sleep_for(back_s_);
   std::unique_lock<s4u::Mutex> lock(*mutex_);
   if (2 * in_flight_ >= window_)

@@ -5,10 +5,12 @@
  * Owns: class Way. Used by collective.cc where the machine has a window. Calls: network.h, SimGrid.
  * The window is that of conduit udp before the first loss (src/net/udp/window/udp_cc.c): it begins
  * with `window_bytes`, grows by what is acknowledged while at least half of it is in use, to
- * `window_bytes_max`, and is never taken back. Messages leave in order, in pieces of some packets,
- * each when the one before it has left; a piece is acknowledged when it is there and one way back
- * has passed. Invariants: no more than the window is in flight, or one piece; lost packets do not
- * exist.
+ * `window_bytes_max`, and is never taken back. Messages leave in order, in pieces of some packets.
+ * All pieces of a node take its line one after the other, as they were handed over: the first of
+ * two messages is there before the second one, and not both late. A piece is acknowledged when it
+ * is there and one way back has passed. Half of the processors' work for a message and its bytes is
+ * done before they leave, the other half when they are there. Invariants: no more than the window
+ * is in flight, or one piece; lost packets do not exist.
  */
 #ifndef TMB_SIM_TRANSPORT_H
 #define TMB_SIM_TRANSPORT_H
@@ -35,10 +37,12 @@ private:
     void *mail;
     double bytes;
   };
+  void work(double bytes, bool message) const;
   void serve();
   void move(const Item &item, double bytes, bool last);
 
   const Network &network_;
+  uint64_t node_;
   simgrid::s4u::Host *from_, *to_;
   double back_s_, window_, in_flight_ = 0;
   bool serving_ = false;
