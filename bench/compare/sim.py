@@ -190,8 +190,9 @@ class Work:
 
 def host_seconds(options, lab, program):
     """What a host adds to a message: from two ranks, of which one message each way is done."""
-    short = ("allreduce", 8)
-    two = real(lab, program, options, [1, 1], (short,)).get(short, 0)
+    found = [job(lab, program, options, [1, 1], ("allreduce", 8), MORE_TIMES)
+             for _ in range(options.rounds)]
+    two = statistics.median(f[0] for f in found if f)
     return max(two - options.delay_us * 1e-6, 0) / 2
 
 

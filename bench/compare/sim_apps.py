@@ -19,6 +19,7 @@ from pathlib import Path
 
 import sim
 
+FAST = ["delay=0us", "rate=100gbit", f"queue={4 << 20}"]  # of wire
 WAYS = {"barrier": "sync-all", "pairwise": "queue", "flag": "flag", "signal": "signal"}
 # {name: (options of the program, of the model)}; few points, so that messages decide.
 PROBLEMS = {
@@ -30,6 +31,32 @@ PROBLEMS = {
     "hydro": (["--cells-x", "128", "--cells-y", "128", "-i", "10"],
               ["--rows", "128", "--columns", "128", "--times", "10"]),
 }
+
+
+class Work:
+    """Processor seconds of a message between hosts and inside one, and to wake a rank, on links
+    without delay and rate. Each time all processors: nothing else slows the ranks down, and they
+    keep this machine's processors busy. The models add up all messages of an exchange."""
+
+    def __init__(self, options, program):
+        hosts = options.hosts
+        self.options, self.program, counts = options, program, options.per_host
+        message = self.seconds([1] * hosts, sim.SHORT) / (hosts * (hosts - 1))
+        self.message = dict.fromkeys(counts, message)
+        self.byte = dict.fromkeys(counts, 0)
+        self.near = {n: self.seconds([n * hosts], sim.NEAR) / (n * hosts - 1)
+                     for n in counts if n > 1}
+        self.wake = {n: max(self.seconds([n * hosts], sim.RESTING) / (n * hosts - 1)
+                            - self.near.get(n, 0), 0) for n in counts}
+
+    def seconds(self, ranks, kind):
+        """All processors' time for one collective. ranks: of each host."""
+        with sim.Lab(max(len(ranks), 2), wire=FAST, sshd=True) as lab:
+            took = sim.real(lab, self.program, self.options, ranks, (kind,)).get(kind, 0)
+        return min(sum(ranks), sim.PROCESSORS) * took
+
+    def __str__(self):
+        return sim.Work.__str__(self)
 
 
 def real(lab, options, name, way, ranks):
@@ -93,7 +120,7 @@ def compare(options, lab, files, work):
 
 def hand_over(options, program):
     """Seconds of a message between two ranks of one host of which the taker sleeps."""
-    with sim.Lab(2, wire=["delay=0us", "rate=100gbit", f"queue={4 << 20}"], sshd=True) as lab:
+    with sim.Lab(2, wire=FAST, sshd=True) as lab:
         return sim.real(lab, program, options, [2], (sim.RESTING,)).get(sim.RESTING, 1e-6)
 
 
@@ -105,7 +132,7 @@ def main():
         program = sim.prepare(options, folder)
         files = {"machine": folder / "lab.json", "loggp": folder / "loggp.json",
                  "near_s": hand_over(options, program)}
-        work = sim.Work(options, program)
+        work = Work(options, program)
         print(f"sim_apps: processors take {work}", flush=True)
         wire = [f"delay={options.delay_us:.0f}us", f"rate={options.rate_mbit:.0f}mbit",
                 f"queue={4 << 20}"]
