@@ -112,6 +112,12 @@ static void find_peers(void) {
     if (bytes < least) least = bytes;
   }
   rt.bytes = least; /* one layout for all */
+  const uint64_t at = RT_GUARD + sizeof(struct upcr_root);
+  if (at > rt.bytes)
+    rt_fatal(
+        "each thread's shared memory has %llu bytes, and %llu are needed for the library alone; "
+        "raise GASNET_MAX_SEGSIZE [TMB-2140]",
+        (unsigned long long)rt.bytes, (unsigned long long)at);
 }
 
 /* Accesses through null are to fail: nothing lies at the beginning of a thread's memory. */
@@ -123,11 +129,6 @@ static void guard_null(void) {
 /* Gives the static shared objects their places. */
 static void place_objects(const struct upcr_object *const *objects, size_t count) {
   uint64_t at = RT_GUARD + (sizeof(struct upcr_root) + RT_ALIGN - 1) / RT_ALIGN * RT_ALIGN;
-  if (at > rt.bytes)
-    rt_fatal(
-        "each thread's shared memory has %llu bytes, and %llu are needed for the library alone; "
-        "raise GASNET_MAX_SEGSIZE [TMB-2140]",
-        (unsigned long long)rt.bytes, (unsigned long long)at);
   for (size_t i = 0; i < count; i++) {
     const struct upcr_object *o = objects[i];
     if (*o->address) continue; /* declared in several files */
