@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 */
-/* again: TOMBOLO_PLACES=cyclic:3 */
+/* again: TOMBOLO_PLACES=cyclic:3+TOMBOLO_CONDUIT=udp */
 /*
  * A client that repeats an immediate Commit until it succeeds goes on, although all ranks do so at
  * the same time and none may poll between Prepare and Commit (API 02.4, 02.5).
