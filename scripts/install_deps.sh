@@ -18,9 +18,9 @@ PACKAGES=(build-essential clang clang-format libclang-rt-14-dev cmake ninja-buil
   groff man-db lintian abigail-tools rpm)
 
 # Of the study: Matplotlib for its drawings (44 MB to fetch, 190 MB on the disk); as peers ScaLAPACK
-# for matmul and cholesky, OpenCoarrays, FFTW for MPI.
+# for matmul and cholesky, OpenCoarrays, FFTW for MPI, fi_pingpong of libfabric.
 STUDY_PACKAGES=(python3-matplotlib libscalapack-openmpi-dev libscalapack-mpich-dev
-  libcoarrays-openmpi-dev libfftw3-mpi-dev)
+  libcoarrays-openmpi-dev libfftw3-mpi-dev libfabric-bin)
 if [ -n "${STUDY:-}" ]; then PACKAGES+=("${STUDY_PACKAGES[@]}"); fi
 if [ -n "${BROWSER:-}" ]; then PACKAGES+=(chromium); fi
 if [ -n "${CROSS:-}" ]; then

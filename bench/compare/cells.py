@@ -271,7 +271,15 @@ def measure(group, sides, rounds, budget):
                 values += [None] * (turn - len(values)) + [value]
             if side.who in budget.unfinished:
                 failed.add(side.who)
+    name_absent(group, figures, failed, budget)
     return figures
+
+
+def name_absent(group, figures, failed, budget):
+    """Names the cells whose figure no program has printed, although none failed."""
+    for cell in cells_table.CELLS:
+        if not failed and cell.group == group and cell.ours not in figures:
+            budget.miss(cell.what, f"no program prints '{cell.ours}'")
 
 
 def about():

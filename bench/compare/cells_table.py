@@ -65,7 +65,7 @@ CELLS = [
     Cell("barrier", "barrier of 4 ranks beside MPI", "barrier_4",
          ("openmpi barrier_4", "mpich barrier_4"), 0.8),
     *[Cell("sleepers", f"round trip to {n} thread{'s' if n > 1 else ''} in BLOCKUNTIL, "
-           "beside a hand-off", f"pingpong_{n}", HAND, SLEEPER) for n in (1, 2, 3, 4)],
+           "beside a hand-off", f"pingpong_1_{n}", HAND, SLEEPER) for n in (1, 2, 3, 4)],
     Cell("team", "split and destroy, 4 ranks, in hand-offs, each run", "split", ("split hand-off",),
          20, worst=True),
     Cell("team", "the same, beside a barrier of 4 ranks by hand", "split", ("by hand 4",), 1.25),

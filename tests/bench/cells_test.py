@@ -111,6 +111,16 @@ class Turns(unittest.TestCase):
         self.assertEqual(said.getvalue().count("... bad"), 1)
 
 
+    def test_a_figure_that_nobody_prints_is_named(self):
+        sides = [cells.Side("one", ["echo", "3"], lambda text: {"pingpong_1_1": float(text)})]
+        budget = Budget(options())
+        with contextlib.redirect_stderr(io.StringIO()), mock.patch.object(
+                cells, "one_turn", lambda side, _: {"pingpong_1_1": 3.0}):
+            cells.measure("sleepers", sides, 2, budget)
+        self.assertEqual([who.split(" in ")[0] for who in budget.unfinished],
+                         [f"round trip to {n} threads" for n in (2, 3, 4)])
+
+
 class Page(unittest.TestCase):
     def test_adopt_and_check(self):
         records = [judge(RATIO, {"g": {"ours": [1], "one": [4]}}), judge(RATIO, {})]
