@@ -25,29 +25,30 @@
 #include <gasnet.h>
 
 static const struct tmb_layer *const layers[] = {
-    &tmb_team_layer,         /* which teams have lost a member */
-    &tmb_track_layer,        /* which operations have */
-    &tmb_kit_layer,          /* internal messages: acknowledgement, pieces */
-    &tmb_default_layer,      /* puts, gets and signals made of messages */
-    &tmb_default_frag_layer, /* Longs and puts with a signal in pieces */
-    &tmb_stats_layer,        /* counts what the others send */
-    &tmb_team_gather_layer,  /* all-gather for the set-up of others */
-    &tmb_barrier_layer,      /* barriers of teams */
-    &tmb_shrink_layer,       /* teams of survivors */
-    &tmb_mk_layer,           /* puts and gets of device memory */
-    &tmb_vis_layer,          /* non-contiguous transfers: origin */
-    &tmb_vis_serve_layer,    /* and target */
-    &tmb_ratomic_layer,      /* atomics without a domain, by message */
-    &tmb_domain_layer,       /* atomic domains */
-    &tmb_mk_signal_layer,    /* puts and gets of device memory with signals */
-    &tmb_index_layer,        /* index of signals */
-    &tmb_sem_layer,          /* semaphores */
-    &tmb_deferred_layer,     /* puts with a signal that wait for room */
-    &tmb_tagged_layer,       /* tagged notification: matching */
-    &tmb_tagged_send_layer,  /* sending */
-    &tmb_tagged_get_layer,   /* reading */
-    &tmb_coll_layer,         /* collectives */
-    &tmb_signature_layer,    /* whether their members call the same, in debug jobs */
+    &tmb_team_layer,          /* which teams have lost a member */
+    &tmb_track_layer,         /* which operations have */
+    &tmb_kit_layer,           /* internal messages: acknowledgement, pieces */
+    &tmb_default_layer,       /* puts, gets and signals made of messages */
+    &tmb_default_frag_layer,  /* Longs and puts with a signal in pieces */
+    &tmb_stats_layer,         /* counts what the others send */
+    &tmb_team_gather_layer,   /* all-gather for the set-up of others */
+    &tmb_barrier_words_layer, /* control words of barriers */
+    &tmb_barrier_layer,       /* barriers of teams */
+    &tmb_shrink_layer,        /* teams of survivors */
+    &tmb_mk_layer,            /* puts and gets of device memory */
+    &tmb_vis_layer,           /* non-contiguous transfers: origin */
+    &tmb_vis_serve_layer,     /* and target */
+    &tmb_ratomic_layer,       /* atomics without a domain, by message */
+    &tmb_domain_layer,        /* atomic domains */
+    &tmb_mk_signal_layer,     /* puts and gets of device memory with signals */
+    &tmb_index_layer,         /* index of signals */
+    &tmb_sem_layer,           /* semaphores */
+    &tmb_deferred_layer,      /* puts with a signal that wait for room */
+    &tmb_tagged_layer,        /* tagged notification: matching */
+    &tmb_tagged_send_layer,   /* sending */
+    &tmb_tagged_get_layer,    /* reading */
+    &tmb_coll_layer,          /* collectives */
+    &tmb_signature_layer,     /* whether their members call the same, in debug jobs */
 };
 
 /* Sets what the inlines and variables of GASNet-1 read. After a failure those inlines, too, get the

@@ -52,16 +52,10 @@ static uint32_t find_leaders(const struct tmb_team *team, uint32_t *leader) {
   return count;
 }
 
-static uint32_t rounds_of(uint32_t count) {
-  uint32_t rounds = 0;
-  while ((UINT64_C(1) << rounds) < count) rounds++;
-  return rounds;
-}
-
 /* This member's group. in leader: [count] those of all groups. */
 static struct tmb_team_group *make(const struct tmb_team *team, const uint32_t *leader,
                                    uint32_t count) {
-  const uint32_t mine = label(team, team->head.rank), rounds = rounds_of(count);
+  const uint32_t mine = label(team, team->head.rank), rounds = tmb_team_log2(count);
   uint32_t index = 0, members = 0;
   while (label(team, leader[index]) != mine) index++;
   for (uint32_t r = 0; r < team->head.size; r++) members += label(team, r) == mine;

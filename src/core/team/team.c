@@ -49,8 +49,7 @@ TMB_REQUIRES(tmb_job.teams.lock) static struct tmb_team **bucket_of(uint64_t uid
 }
 
 static uint32_t rounds_of(uint32_t size) {
-  uint32_t rounds = 0;
-  while ((UINT64_C(1) << rounds) < size) rounds++;
+  const uint32_t rounds = tmb_team_log2(size);
   tmb_assert_cmp(rounds, <=, TMB_TEAM_ROUNDS_MAX);
   return rounds;
 }

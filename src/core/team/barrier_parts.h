@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the EX barrier and the named barrier have in common.
+ *
+ * Owns: who meets where, the layout of control words. Called by barrier.c, barrier_named.c and
+ * barrier_words.c alone. Calls: rows of a team. Invariants: as in barrier.c.
+ */
+#ifndef TMB_CORE_BARRIER_PARTS_H
+#define TMB_CORE_BARRIER_PARTS_H
+
+#include "core/job.h"
+#include "core/shared.h"
+
+/* Fixed: the layout of a barrier's words, for teams of at most 2^TMB_BARRIER_ROUNDS_MAX hosts. */
+#define TMB_BARRIER_EX_WORDS    0
+#define TMB_BARRIER_NAMED_WORDS 16
+#define TMB_BARRIER_ROUNDS_MAX  11
+#define TMB_BARRIER_WORDS       (TMB_BARRIER_NAMED_WORDS + 2 * TMB_BARRIER_ROUNDS_MAX)
+
+/* Control words of a rank: each has one writer, the peer of one round. */
+struct tmb_barrier_words {
+  struct tmb_shared_line word[TMB_BARRIER_WORDS];
+};
+
+/* Checked by clang: only under the lock. */
+TMB_REQUIRES(tmb_job.barriers.lock) static inline struct tmb_barriers *tmb_barriers(void) {
+  return &tmb_job.barriers;
+}
+
+/* Whether members count their arrivals in one word, and one word releases each. */
+static inline bool tmb_barrier_has_root(const struct tmb_team *team) {
+  return team->barrier.form != TMB_BARRIER_ROUNDS;
+}
+
+/* Whether one word ends a barrier for this member. */
+static inline bool tmb_barrier_is_released(const struct tmb_team *team) {
+  const uint8_t form = team->barrier.form;
+  return form == TMB_BARRIER_CENTRAL || form == TMB_BARRIER_MEMBER;
+}
+
+/* Whether a member that waits should leave its processor to others that come to the barrier. */
+static inline bool tmb_barrier_is_crowded(const struct tmb_team *team) {
+  return tmb_barrier_has_root(team) && tmb_job.wait.crowded;
+}
+
+/* Those who count together: all members of the team, or of this group. */
+static inline uint32_t tmb_barrier_met_count(const struct tmb_team *team) {
+  return team->group ? team->group->count : team->head.size;
+}
+
+static inline uint32_t tmb_barrier_met(const struct tmb_team *team, uint32_t i) {
+  return team->group ? team->group->member[i] : i;
+}
+
+/* The row in which they do. */
+static inline struct tmb_shared_row *tmb_barrier_root(const struct tmb_team *team) {
+  return tmb_shared_row(team, tmb_barrier_met(team, 0));
+}
+
+/* Whom a member signals in a round among all. */
+static inline uint32_t tmb_barrier_peer(const struct tmb_team *team, uint32_t round) {
+  return (uint32_t)((team->head.rank + (UINT64_C(1) << round)) % team->head.size);
+}
+
+/* Set a control word of a rank, after all earlier stores; words only grow. Returns false when there
+ * are no resources now. */
+bool tmb_barrier_post(uint32_t peer, uint32_t word, uint64_t value);
+
+/* Value of a control word of this rank. */
+static inline uint64_t tmb_barrier_word(uint32_t word) {
+  return tmb_load_acq(&tmb_job.barriers.words->word[word].word);
+}
+
+/* Raise a word that one peer changes by messages, which may overtake each other. */
+static inline void tmb_barrier_raise(uint64_t *word, uint64_t value) {
+  uint64_t seen = tmb_load_rlx(word);
+  while (seen < value && !tmb_cas_acq_rel(word, &seen, value)) {}
+}
+
+/* Pass what rounds of the named barrier can be passed. Returns how many, 1 more at its end. */
+TMB_REQUIRES(tmb_job.barriers.lock) int tmb_barrier_named_advance(void);
+
+#endif
