@@ -34,7 +34,8 @@ endif()
 set(tmb_fuzz_checks -g1 -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
 set(tmb_fuzz_c -std=gnu17 ${tmb_fuzz_checks} "-I${PROJECT_SOURCE_DIR}/src"
   "-I${PROJECT_SOURCE_DIR}/include" "-I${PROJECT_SOURCE_DIR}/tools"
-  "-I${PROJECT_BINARY_DIR}/generated" -Wno-literal-conversion)
+  "-I${PROJECT_BINARY_DIR}/generated" -Wno-literal-conversion
+  -Werror)
 set(tmb_fuzz_cxx -std=c++17 ${tmb_fuzz_checks} -fno-sanitize=vptr,function
   "-I${PROJECT_SOURCE_DIR}/upc" "-I${PROJECT_SOURCE_DIR}/upc/compiler")
 

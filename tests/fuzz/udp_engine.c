@@ -96,7 +96,7 @@ static void feed(const uint8_t *data, size_t size) {
     sign(memory, bytes);
     struct udp_batch batch = {.list = list, .capacity = TMB_ARRAY_LEN(list)};
     if (!take_placed(e, &batch, bytes)) udp_datagram_take(e, &batch, memory, bytes);
-    udp_deliver_run(e, &batch);
+    udp_deliver_run(&batch, e->up->am);
     udp_deliver_credit(e, &batch);
     udp_push_all(e, true, true);
     udp_batch_end(&batch);
