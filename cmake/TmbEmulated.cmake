@@ -13,7 +13,7 @@ set(tmb_not_emulated
 )
 if(TMB_CROSS_PROCESSOR STREQUAL "riscv64") # no fault of QEMU: docs/PROCESSORS.md
   list(APPEND tmb_not_emulated "^upc\\.faults$"
-    "the library has no unwind tables on RISC-V, so that lines of callers are not named")
+    "on RISC-V lines of callers are not named")
 endif()
 
 # tmb_not_under_qemu(TEST REASON): takes a test out of its stage, and skips in its place.

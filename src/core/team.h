@@ -113,6 +113,13 @@ static inline uint32_t tmb_team_jobrank(const struct tmb_team *team, uint32_t ra
   return team->head.jobrank ? team->head.jobrank[rank] : rank;
 }
 
+/* Rounds in which `count` members hear of each other: ceil(log2 count). */
+static inline uint32_t tmb_team_log2(uint32_t count) {
+  uint32_t rounds = 0;
+  while ((UINT64_C(1) << rounds) < count) rounds++;
+  return rounds;
+}
+
 /* ---- team.c */
 
 /* Make the primordial team in place; after rank, size and tables are known. */

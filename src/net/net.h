@@ -21,7 +21,7 @@
 #include <poll.h>
 
 /* Fixed by this interface. */
-#define TMB_NET_ABI          9 /* changes with this file; a plug-in of another number is refused */
+#define TMB_NET_ABI          10 /* changes with this file; a plug-in of another number is refused */
 #define TMB_NET_SECRET_BYTES 32
 
 struct tmb_net; /* a conduit's own state */
@@ -126,6 +126,7 @@ struct tmb_net_env {
 struct tmb_net_ops {
   uint32_t abi;     /* TMB_NET_ABI */
   const char *name; /* lower case, as in TOMBOLO_CONDUIT */
+  bool joins_mpi;   /* the ranks of the job are those of an MPI in this process, once it is open */
 
   /* ---- mandatory */
 

@@ -216,7 +216,7 @@ int tmb_conduit_open(void) {
   const int rc = open_with(ops);
   if (rc) return rc;
   tmb_job.special |= TMB_SPECIAL_NET;
-  if (strcmp(ops->name, "mpi") == 0) tmb_job.boot.mpi_is_alone = false; /* it joined the ranks */
+  if (ops->joins_mpi) tmb_job.boot.mpi_is_alone = false;
   return 0;
 }
 

@@ -21,10 +21,8 @@
 #include <limits.h>
 #include <poll.h>
 
-/* Descriptors of a conduit that a waiting thread polls; longest sleep with a conduit that does not
- * say what it waits for. Chosen 2026-11-22, not measured. */
+/* Descriptors of a conduit that a waiting thread polls. Chosen 2026-11-22, not measured. */
 #define CONDUIT_FDS 15
-#define BLIND_NS    1000000u
 
 _Thread_local volatile uint32_t tmb_net_inside;
 uint32_t tmb_net_sleepers;
@@ -81,11 +79,12 @@ static void leave(bool watches) {
   tmb_futex_wake(&sleepers.handed, INT_MAX);
 }
 
-/* What to watch. Returns how many descriptors; out timeout_ns: for how long at most. */
+/* What to watch. Returns how many descriptors; inout timeout_ns: for how long at most, at first
+ * where the conduit does not say. */
 static uint32_t collect(struct pollfd fds[CONDUIT_FDS + 1], uint64_t *timeout_ns) {
   const struct tmb_net_ops *net = tmb_job.net;
   uint32_t count = 1;
-  *timeout_ns = net->wait_fds ? UINT64_MAX : BLIND_NS;
+  if (net->wait_fds) *timeout_ns = UINT64_MAX;
   fds[0] = (struct pollfd){.fd = sleepers.bell, .events = POLLIN};
   tmb_net_inside++;
   if (net->wait_fds)
@@ -108,9 +107,9 @@ static uint64_t settle(uint64_t limit) {
 }
 
 /* Sleep in poll, as last_check allows. Returns what poll does; out slept. */
-static int watch(uint64_t (*last_check)(void *), void *arg, bool *slept) {
+static int watch(uint64_t (*last_check)(void *), void *arg, uint64_t blind_ns, bool *slept) {
   struct pollfd fds[CONDUIT_FDS + 1];
-  uint64_t timeout;
+  uint64_t timeout = blind_ns;
   const uint32_t count = collect(fds, &timeout);
   uint64_t limit = TMB_MIN(last_check(arg), timeout);
   if (limit && tmb_job.threads) limit = settle(limit);
@@ -129,12 +128,13 @@ static bool follow(uint64_t (*last_check)(void *), void *arg, uint32_t handed) {
   return limit && tmb_futex_wait(&sleepers.handed, handed, limit) == 0;
 }
 
-bool tmb_net_sleep(uint64_t (*last_check)(void *), void *arg) {
+bool tmb_net_sleep(uint64_t (*last_check)(void *), void *arg, uint64_t blind_ns) {
   const uint32_t handed = tmb_load_acq(&sleepers.handed);
   const bool watches = enter();
   bool slept = false;
   tmb_near_doze_begin(&tmb_job.near);
-  const bool woken = watches ? watch(last_check, arg, &slept) > 0 : follow(last_check, arg, handed);
+  const bool woken =
+      watches ? watch(last_check, arg, blind_ns, &slept) > 0 : follow(last_check, arg, handed);
   tmb_near_doze_end(&tmb_job.near, slept && !woken);
   leave(watches);
   return woken;

@@ -20,8 +20,9 @@ extern uint32_t tmb_net_sleepers;
 /* Prepare; after the conduit is open. */
 void tmb_net_sleep_init(void);
 
-/* Contract of tmb_near_sleep. */
-bool tmb_net_sleep(uint64_t (*last_check)(void *), void *arg);
+/* Contract of tmb_near_sleep. in blind_ns: how long, at most, where the conduit does not say what
+ * it waits for (mpi): something may come meanwhile, and nobody wakes this rank. */
+bool tmb_net_sleep(uint64_t (*last_check)(void *), void *arg, uint64_t blind_ns);
 
 /* See that threads which sleep know of the conduit's timers. */
 void tmb_net_sleep_timer(void);

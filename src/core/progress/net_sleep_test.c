@@ -104,7 +104,7 @@ static void *body(void *arg) {
   for (uint64_t want = 1; want <= TURNS; want++) {
     while (tmb_load_acq(watched) < want) {
       look();
-      (void)tmb_net_sleep(last_check, &want);
+      (void)tmb_net_sleep(last_check, &want, 0);
     }
     tmb_store_rel(&reached[id], want);
   }
@@ -186,14 +186,32 @@ static uint64_t started_by_itself(void *arg) {
 static void its_own_timer_does_not_wake(void **state) {
   (void)state;
   tmb_store_rel(&timer_at, tmb_os_now_ns() + 2000000);
-  (void)tmb_net_sleep(started_by_itself, NULL); /* empties the bell */
+  (void)tmb_net_sleep(started_by_itself, NULL, 0); /* empties the bell */
   for (int i = 0; i < 20; i++) {
     const uint64_t from = tmb_os_now_ns();
     tmb_store_rel(&timer_at, from + 2000000);
-    assert_false(tmb_net_sleep(started_by_itself, NULL));
+    assert_false(tmb_net_sleep(started_by_itself, NULL, 0));
     assert_cmp(tmb_os_now_ns() - from, >=, 1900000);
   }
   tmb_store_rel(&timer_at, UINT64_MAX);
+}
+
+static uint64_t nothing_comes(void *arg) {
+  (void)arg;
+  return UINT64_MAX;
+}
+
+/* With a conduit that names no descriptors, the caller says how long. */
+static void blind_sleeps_end(void **state) {
+  (void)state;
+  static const struct tmb_net_ops blind = {.name = "blind"};
+  const struct tmb_net_ops *const before = tmb_job.net;
+  tmb_job.net = &blind;
+  (void)tmb_net_sleep(nothing_comes, NULL, 1); /* empties the bell */
+  const uint64_t from = tmb_os_now_ns();
+  assert_false(tmb_net_sleep(nothing_comes, NULL, 30000000));
+  assert_cmp(tmb_os_now_ns() - from, >=, 29000000);
+  tmb_job.net = before;
 }
 
 int main(void) {
@@ -201,6 +219,7 @@ int main(void) {
       cmocka_unit_test(a_bell_wakes_all),
       cmocka_unit_test(a_descriptor_wakes),
       cmocka_unit_test(another_threads_timer_wakes),
+      cmocka_unit_test(blind_sleeps_end),
       cmocka_unit_test(its_own_timer_does_not_wake),
   };
   return cmocka_run_group_tests(tests, set_up, NULL);

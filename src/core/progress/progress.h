@@ -3,7 +3,7 @@
  * Progress: running what has arrived and what can go on.
  *
  * Owns: declarations of progress.c and later.c. Called by polls, by waits, and by sends that lack
- * resources. Returns of  progress and of everything it calls are TMB_FOUND_ bits of message.h.
+ * resources. Returns of progress and of everything it calls are TMB_FOUND_ bits of message.h.
  * Invariants: TMB_FOUND_NOTHING means that this thread has polled everything and nothing was there;
  * whoever could not look, because another thread has the lock, or could not go on for lack of a
  * resource that nobody announces, says TMB_FOUND_BUSY, and waits do not sleep for long then.

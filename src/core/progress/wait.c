@@ -32,9 +32,8 @@
 #define CLOCK_EVERY    8          /* idle steps between reads of the clock */
 #define PHASE_HELD     UINT32_MAX /* wait->phase: the last step made progress */
 #define PHASE_WATCHES  (UINT32_MAX - 1) /* only other threads of this process made progress */
-/* Sleeps without a promised wake-up, as all are with a conduit that names no descriptors (mpi):
- * length of the first one in ns; each further one is twice as long, BUSY_DOUBLED times. Two ranks
- * that wait in turn found each other asleep again and again when the first one took 1 ms. */
+/* Sleeps without a promised wake-up: length of the first one in ns; each further one is twice as
+ * long, BUSY_DOUBLED times. */
 #define BUSY_NS_MIN    20000u
 #define BUSY_DOUBLED   6u /* so at most 1.3 ms */
 /* Where clients have threads, these may need the processor on which a thread or a peer waits. Then
@@ -116,8 +115,7 @@ static uint64_t last_check(void *arg) {
     return 0;
   const uint64_t most_ns = TMB_MIN(rule->limit_ns, tmb_status_detail_ns());
   const uint64_t limit_ns = tmb_job.net ? TMB_MIN(most_ns, NET_NS) : most_ns;
-  const bool blind = tmb_job.net && !tmb_job.net->wait_fds;
-  return blind || (found & TMB_FOUND_BUSY) ? TMB_MIN(limit_ns, busy_ns(rule->wait)) : limit_ns;
+  return found & TMB_FOUND_BUSY ? TMB_MIN(limit_ns, busy_ns(rule->wait)) : limit_ns;
 }
 
 /* For how long a wait spins at first; 0: not at all. Where this processor has other ranks that come
@@ -161,7 +159,7 @@ static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
   rule->wait = wait;
   tmb_status_sleeps(rule->why, wait->phase == policy->yield_count + 2);
   const bool woken = TMB_UNLIKELY(tmb_job.net != NULL)
-                         ? tmb_net_sleep(last_check, rule)
+                         ? tmb_net_sleep(last_check, rule, busy_ns(wait))
                          : tmb_near_sleep(&tmb_job.near, last_check, rule);
   tmb_status_awake();
   return woken;

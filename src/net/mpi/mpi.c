@@ -191,6 +191,7 @@ TMB_EXPORT extern const struct tmb_net_ops tombolo_net;
 
 const struct tmb_net_ops tombolo_net = {.abi = TMB_NET_ABI,
                                         .name = "mpi",
+                                        .joins_mpi = true,
                                         .open = net_open,
                                         .close = net_close,
                                         .am_send = nmpi_am_send,
