@@ -5,12 +5,13 @@ Named in the table of figures.py, which has what is said of each; made with figu
 function gets {part: JSON} and returns Shown, or None where the parts have nothing of it. Invariant:
 sentences are computed from these data.
 """
+import dataclasses
 import statistics
 
 import plots
 from figure_kit import (OUR_WAYS, RANKS, Shown, at, by_ranks, bytes_text, fastest, in_order,
                         is_mpi, last_x, middle, ranks, sentence, times)
-from plots import Axis, Lanes, Lines, Ratio, Stacked
+from plots import Axis, Bars, Lanes, Lines, Ratio, Stacked
 
 
 WORK = ("computes", "waits", "sends")  # what is drawn last is on top
@@ -43,6 +44,17 @@ def panels_by_ranks(data, keep, names, ratio=None, y=Axis("time of an iteration"
     return out
 
 
+def as_bars(panel):
+    """A panel of lines whose points all have one x is easier to read as bars."""
+    xs = {p[0] for line in panel.series.values() for p in line}
+    if len(xs) != 1:
+        return panel
+    groups = {n: {n: tuple(line[0][1:]) if len(line[0]) == 4 else line[0][1]}
+              for n, line in panel.series.items() if line}
+    return Bars(dataclasses.replace(panel.y, log=False), groups,
+                f"{panel.title}, {ranks(xs.pop())}")
+
+
 def pipeline_c(parts):
     panels = panels_by_ranks(parts["pipeline"],
                              lambda line: not line.startswith(("Fortran", "OpenCo")), OUR_WAYS)
@@ -59,7 +71,7 @@ def pipeline_c(parts):
                    f"barrier {plots.number(barrier / ours[1])} times as long"
             text += f", {peer[0]} {plots.number(peer[1] / ours[1])} times" if peer else ""
             said.append(text + ")")
-    return Shown(panels, sentence("Fastest: ", said))
+    return Shown([as_bars(p) for p in panels], sentence("Fastest: ", said))
 
 
 def pipeline_fortran(parts):

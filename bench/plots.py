@@ -218,6 +218,14 @@ def size(value):
     return f"{value:.3g}"
 
 
+def power(value):
+    """A tick of a logarithmic axis, as 0.1, 1000, 10k, 100k, 1M."""
+    for least, unit, mark in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
+        if value >= least:
+            return f"{value / unit:g}{mark}"
+    return f"{value:g}"
+
+
 def wants_log(values, over=15):
     return bool(values) and min(values) > 0 and max(values) / min(values) > over
 
@@ -262,7 +270,7 @@ def set_axis(ax, which, axis, values, most=8):
             ticks = list(axis.ticks) or round_ticks(low, high)
             if len(ticks) < 2:
                 ticks = [float(f"{v:.2g}") for v in (min(values), max(values))]
-        write = size if axis.scale == "bytes" else number
+        write = size if axis.scale == "bytes" else power if which == "y" else number
         line.set_major_locator(FixedLocator(ticks))
         line.set_major_formatter(FixedFormatter([write(t) for t in ticks]))
         line.set_minor_locator(NullLocator())

@@ -79,6 +79,8 @@ def main():
     assert [plots.size(v) for v in (1, 4096, 1 << 22)] == ["1", "4 Ki", "4 Mi"]
     assert [plots.number(v) for v in (0.034, 12, 4096, 16384, 2e9)] == ["0.034", "12", "4096",
                                                                        "16384", "2G"]
+    assert [plots.power(v) for v in (0.1, 1000, 1e4, 2e5, 1e6)] == ["0.1", "1000", "10k", "200k",
+                                                                    "1M"]
     print("plots: every drawing can be read and is the same each time")
     return 0
 
