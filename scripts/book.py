@@ -267,9 +267,14 @@ def check_links(page, text):
         if re.match(r"[a-z]+:|#", target):
             continue
         path = target.partition("#")[0]
-        if path in ("tools.md",) or (page.parent / path).is_file():
+        if path in ("tools.md",):
             continue
-        yield f"{page.relative_to(ROOT)}: the link {target} leads nowhere"
+        file = (page.parent / path).resolve()
+        if not file.is_file():
+            yield f"{page.relative_to(ROOT)}: the link {target} leads nowhere"
+        elif DOCS not in file.parents:
+            yield f"{page.relative_to(ROOT)}: the link {target} leaves docs, so the book lacks " \
+                  f"it: write `{file.relative_to(ROOT)}`"
 
 
 def check():

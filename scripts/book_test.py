@@ -19,6 +19,7 @@ FAULTS = {  # page: a word of what is said about it
     "# A\n\n<!-- not run -->\n```sh\ntrue\n```\n": "say why",
     "# A\n\n```sh\ntrue\n": "has no end",
     "# A\n\n[b](b.md)\n": "leads nowhere",
+    "# A\n\n[b](../../examples/a.c)\n": "leaves docs",
     "# A\n\n`gex_No_Such_Call`\n": "nothing declares",
     "# A\n\n* b\n\n    code\n": "text of the item above",
 }
