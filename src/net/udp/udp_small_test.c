@@ -109,6 +109,50 @@ static void who_leaves_at_once(void **state) {
   end();
 }
 
+static uint64_t clock_reads;
+
+static uint64_t counted_now(void *io) {
+  clock_reads++;
+  return rig_wire_now(io);
+}
+
+/* In a burst the clock is read for each eighth put. Puts that follow at longer distances, with no
+ * poll between them, leave at once after at most seven that do not. */
+static void clock_of_bursts(void **state) {
+  (void)state;
+  const struct udp_config config = rig_config();
+  struct udp_io below[2];
+  struct udp_io_ops ops;
+  rig_wires(below, &ops);
+  ops.now = counted_now;
+  rig_open_io(2, &config, NULL, below);
+  uint64_t done = 0, value = 7;
+  const struct tmb_rma rma = rma_of(0, &value, sizeof value, &done);
+  const struct tmb_signal sig = {signal_word(), 1, TMB_SIGNAL_ADD};
+  for (uint32_t k = 0; k < 3; k++) put(&rma, NULL);
+  clock_reads = 0;
+  for (uint32_t k = 0; k < 16; k++) put(&rma, k % 2 ? &sig : NULL);
+  assert_int_equal(clock_reads, 2);
+  assert_int_equal(rig_stats[0].packets_out, 2);
+  for (uint32_t k = 0; k < 8; k++) {
+    rig_now_ns += 20000;
+    put(&rma, NULL);
+  }
+  assert_int_equal(rig_stats[0].packets_out, 3);
+  for (uint64_t k = 1; k <= 3; k++) {
+    rig_now_ns += 20000;
+    put(&rma, NULL);
+    assert_int_equal(rig_stats[0].packets_out, 3 + k);
+  }
+  rig_step(2); /* a poll ends the burst */
+  clock_reads = 0;
+  put(&rma, NULL);
+  assert_cmp(clock_reads, >=, 1);
+  await(&done, 31);
+  assert_int_equal(*signal_word(), 8);
+  end();
+}
+
 /* Completion of a put with a signal says that the signal has changed; signals change in order. */
 static void signals(const struct udp_config *config, const char *fault) {
   rig_open(2, config, fault);
@@ -221,9 +265,10 @@ static void lost_peer(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shared_packets), cmocka_unit_test(who_leaves_at_once),
-      cmocka_unit_test(ordered),        cmocka_unit_test(behind_transfers),
-      cmocka_unit_test(full_window),    cmocka_unit_test(lost_peer)};
+      cmocka_unit_test(shared_packets),   cmocka_unit_test(who_leaves_at_once),
+      cmocka_unit_test(clock_of_bursts),  cmocka_unit_test(ordered),
+      cmocka_unit_test(behind_transfers), cmocka_unit_test(full_window),
+      cmocka_unit_test(lost_peer)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   if (rig_seal()) failed += cmocka_run_group_tests(tests, NULL, NULL);
   rig_unseal();

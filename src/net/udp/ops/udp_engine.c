@@ -85,19 +85,23 @@ void *udp_target(struct tmb_net *e, struct udp_peer *p, uint64_t addr, uint64_t 
   return place;
 }
 
-static void locked(struct tmb_net *e) {
+void udp_engine_clock(struct tmb_net *e) {
   e->time.now_ns = e->io.ops->now(e->io.state);
 }
 
 bool udp_engine_try(struct tmb_net *e) {
   if (!tmb_lock_try_shared(&e->lock)) return false;
-  locked(e);
+  udp_engine_clock(e);
   return true;
 }
 
 void udp_engine_lock(struct tmb_net *e) {
   tmb_lock_acquire_shared(&e->lock);
-  locked(e);
+  udp_engine_clock(e);
+}
+
+void udp_engine_lock_blind(struct tmb_net *e) {
+  tmb_lock_acquire_shared(&e->lock);
 }
 
 static void report(const struct tmb_net *e, const struct udp_done *done) {

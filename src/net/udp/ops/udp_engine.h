@@ -127,6 +127,7 @@ struct udp_gather {
   struct udp_pending *passing; /* acknowledged, but earlier packets are not: signals */
   uint64_t small_ns;           /* when the last small put was made */
   uint32_t dense;              /* small puts that came close after one another */
+  uint32_t blind;              /* small puts since then for which the clock was not read */
 };
 
 /* Transfers to the peer. udp_xfer.c, udp_rail.c. */
@@ -396,9 +397,12 @@ void udp_done_add(struct tmb_net *e, const struct udp_done *done);
 /* Memory of this process that `p` names; under a core that goes on, NULL if it may not. */
 void *udp_target(struct tmb_net *e, struct udp_peer *p, uint64_t addr, uint64_t bytes);
 
-/* Take the lock and read the clock; release it and report completions. */
+/* Take the lock and read the clock; release it and report completions. The third takes the lock,
+ * and time.now_ns is old until the fourth has been called. */
 bool udp_engine_try(struct tmb_net *e) TMB_TRY_ACQUIRE(true, e->lock);
 void udp_engine_lock(struct tmb_net *e) TMB_ACQUIRE(e->lock);
+void udp_engine_lock_blind(struct tmb_net *e) TMB_ACQUIRE(e->lock);
+void udp_engine_clock(struct tmb_net *e) TMB_REQUIRES(e->lock);
 void udp_engine_unlock(struct tmb_net *e) TMB_RELEASE(e->lock);
 
 /* ---- udp_peer.c */
@@ -506,6 +510,9 @@ bool udp_packet_asks(struct udp_peer *p, const struct udp_ask *ask);
  */
 bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uint8_t flags,
                 uint32_t reserve);
+/* Add a record without a tail to the open packet, which there is. Sends nothing and needs no clock.
+ * Returns false, with nothing done, if it does not fit. */
+bool udp_gather_join(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
 /* Send what is gathered, if the window allows. Returns false if not. */
 bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve);
 /* Send it if nothing is in flight, else let it wait for company. */
@@ -553,6 +560,9 @@ int udp_am_send(struct tmb_net *e, struct tmb_am_out *out);
  * without its payload. Returns 0, or TMB_AGAIN if the window has no room. */
 int udp_small_put(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
                   const struct tmb_rma *rma);
+/* The same for a put of a burst that the open packet has room for. The clock need not have been
+ * read. Returns whether it was one; if not, nothing is done. */
+bool udp_small_join(struct tmb_net *e, struct udp_record *r, const struct tmb_rma *rma);
 /* Whether a put may be gathered: it is short, fits into a packet, and no transfer waits. */
 static inline bool udp_small_is(const struct udp_peer *p, const struct tmb_rma *rma) {
   const uint32_t most = TMB_MIN(p->mtu.bytes, UDP_HEADER_BYTES + UDP_RECORD_MAX);

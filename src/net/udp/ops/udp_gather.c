@@ -62,6 +62,19 @@ static bool fits(const struct tmb_net *e, const struct udp_peer *p, const struct
   return !p->gather.tail && end <= limit;
 }
 
+/* Write `r`, which fits, into the open packet. */
+static void append(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
+  uint32_t payload_at = 0;
+  p->gather.end = udp_record_write(p->gather.buf->data, p->gather.end, r, &payload_at);
+  if (r->flags & UDP_TAIL) {
+    memcpy(p->gather.buf->data + payload_at, r->payload, r->bytes);
+    p->gather.tail = r->bytes;
+  }
+  p->gather.count++;
+  p->gather.tick = e->time.tick;
+  udp_peer_busy(e, p);
+}
+
 bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uint8_t flags,
                 uint32_t reserve) {
   if (r->bytes > UDP_INLINE_MAX || udp_record_bytes(r) + UDP_HEADER_BYTES > p->mtu.bytes)
@@ -74,16 +87,14 @@ bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uin
     const uint32_t gathers = TMB_MIN(GATHER_BYTES, p->mtu.bytes);
     p->gather.buf = udp_buf_get(e, TMB_MAX(UDP_HEADER_BYTES + bytes + 16 + r->bytes, gathers));
   }
-  uint32_t payload_at = 0;
-  p->gather.end = udp_record_write(p->gather.buf->data, p->gather.end, r, &payload_at);
-  if (r->flags & UDP_TAIL) {
-    memcpy(p->gather.buf->data + payload_at, r->payload, r->bytes);
-    p->gather.tail = r->bytes;
-  }
+  append(e, p, r);
   p->gather.flags |= flags;
-  p->gather.count++;
-  p->gather.tick = e->time.tick;
-  udp_peer_busy(e, p);
+  return true;
+}
+
+bool udp_gather_join(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
+  if (!fits(e, p, r, udp_record_bytes(r))) return false;
+  append(e, p, r);
   return true;
 }
 

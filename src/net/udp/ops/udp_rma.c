@@ -62,24 +62,30 @@ static void complete_to(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *
                &(struct udp_done){.op = rma->op, .category = rma->local_category, .peer = p->rank});
 }
 
-static int put_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_rma *rma) {
-  struct udp_record r = {.type = UDP_PUT, .addr = (uint64_t)(uintptr_t)rma->remote};
+static int put_locked(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
+                      const struct tmb_rma *rma) {
   if (udp_small_is(p, rma)) {
-    const int rc = udp_small_put(e, p, &r, rma);
+    const int rc = udp_small_put(e, p, r, rma);
     udp_small_settle(e, p);
     return rc;
   }
   if (rma->immediate && p->bulk.first) return TMB_AGAIN; /* others wait for the window */
-  struct udp_xfer *x = udp_xfer_new(e, p, &r, rma->local, rma->nbytes);
+  struct udp_xfer *x = udp_xfer_new(e, p, r, rma->local, rma->nbytes);
   complete_to(e, p, x, rma);
   udp_xfer_add(e, p, x);
   return 0;
 }
 
 int udp_put(struct tmb_net *e, const struct tmb_rma *rma) {
-  udp_engine_lock(e);
+  struct udp_record r = {.type = UDP_PUT, .addr = (uint64_t)(uintptr_t)rma->remote};
+  udp_engine_lock_blind(e);
+  if (udp_small_join(e, &r, rma)) {
+    udp_engine_unlock(e);
+    return 0;
+  }
+  udp_engine_clock(e);
   struct udp_peer *p = udp_peer_get(e, rma->peer);
-  const int rc = p->lost ? 0 : put_locked(e, p, rma);
+  const int rc = p->lost ? 0 : put_locked(e, p, &r, rma);
   if (!rc && !p->lost) {
     udp_count(&e->stats->sent, 1);
     udp_count(&e->stats->bytes_out, rma->nbytes);
@@ -121,19 +127,14 @@ static bool may_copy(const struct udp_peer *p, uint64_t nbytes) {
   return !p->bulk.copied || p->bulk.copied + nbytes <= COPIED_MAX;
 }
 
-static int put_signal_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_rma *rma,
-                             const struct tmb_signal *signal) {
-  struct udp_record r = {.type = UDP_PART,
-                         .action = action_of(signal),
-                         .addr = (uint64_t)(uintptr_t)rma->remote,
-                         .signal_addr = (uint64_t)(uintptr_t)signal->addr,
-                         .signal_value = signal->value};
+static int put_signal_locked(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
+                             const struct tmb_rma *rma) {
   const bool unread = !rma->op; /* nobody could be notified later that the source is free */
-  if (unread && send_short(e, p, &r, rma->local, rma->nbytes)) return 0;
-  if (!unread && udp_small_is(p, rma)) return udp_small_put(e, p, &r, rma);
+  if (unread && send_short(e, p, r, rma->local, rma->nbytes)) return 0;
+  if (!unread && udp_small_is(p, rma)) return udp_small_put(e, p, r, rma);
   if (unread && rma->nbytes <= COPY_LONG_MAX && rma->resume && !may_copy(p, rma->nbytes))
     return TMB_AGAIN;
-  struct udp_xfer *x = udp_xfer_new(e, p, &r, rma->local, rma->nbytes);
+  struct udp_xfer *x = udp_xfer_new(e, p, r, rma->local, rma->nbytes);
   if (unread) return send_whole(e, p, x, rma->resume);
   complete_to(e, p, x, rma);
   udp_xfer_add(e, p, x);
@@ -141,14 +142,24 @@ static int put_signal_locked(struct tmb_net *e, struct udp_peer *p, const struct
 }
 
 int udp_put_signal(struct tmb_net *e, const struct tmb_rma *rma, const struct tmb_signal *signal) {
-  udp_engine_lock(e);
-  int rc = 0;
-  struct udp_peer *p = udp_peer_get(e, rma->peer);
+  struct udp_record r = {.type = UDP_PART,
+                         .action = action_of(signal),
+                         .addr = (uint64_t)(uintptr_t)rma->remote,
+                         .signal_addr = (uint64_t)(uintptr_t)signal->addr,
+                         .signal_value = signal->value};
   const bool again = rma->resume && rma->resume->started;
+  int rc = 0;
+  udp_engine_lock_blind(e);
+  if (rma->op && !again && udp_small_join(e, &r, rma)) {
+    udp_engine_unlock(e);
+    return 0;
+  }
+  udp_engine_clock(e);
+  struct udp_peer *p = udp_peer_get(e, rma->peer);
   if (again)
     rc = held_next(e, rma->resume);
   else if (!p->lost)
-    rc = put_signal_locked(e, p, rma, signal);
+    rc = put_signal_locked(e, p, &r, rma);
   if (!again && (!rc || rma->resume)) {
     udp_count(&e->stats->sent, 1);
     udp_count(&e->stats->bytes_out, rma->nbytes);
