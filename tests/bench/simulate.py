@@ -146,7 +146,9 @@ class Simulate(unittest.TestCase):
         expected = {
             # both rows of rank 0 with their starts, in flight, last row of rank 1, corner home
             "signal": 2 * (row + 3e-6) + signal + row + 3e-6 + signal,
-            "sync-all": 3 * (row + put + short) + put + short,
+            # Rank 0 is always the later one: it has rank 1's notice when it enters a barrier, and
+            # goes on 2 us later. The last but one barrier waits for rank 1, the last one for home.
+            "sync-all": 3 * row + 3 * put + 2 * 2e-6 + 2 * short,
             # the sender waits for its own message's being taken; the receiver is there before
             "sync-images": (row + put + 2e-6) + (row + put + short) + row + put + short,
         }
@@ -225,6 +227,12 @@ class Simulate(unittest.TestCase):
         short = 1e-6 + WIRE_S + 64e-8 + 1e-6
         for name, seconds in (("dissemination", short), ("nodes", short), ("binomial", 2 * short)):
             self.assertAlmostEqual(self.seconds("barrier", "--algorithm", name), seconds, 10, name)
+        # Two nodes of four: hand-overs to and from the leaders, or one processor wakes six ranks.
+        node, hand = {"cores_per_node": 4}, 1e-7
+        self.assertAlmostEqual(self.seconds("barrier", "--ranks", 8, **node), short + 2 * hand, 12)
+        self.assertAlmostEqual(
+            self.seconds("barrier", "--ranks", 8, **node, shared_processors=1,
+                         host_s_per_wake=1e-5), short + hand + 6e-5, 12)
         # The same dissemination as the library's schedule, message by message.
         words = ("--machine", "torus", "--ranks", 64)
         ours, steps = (json.loads(simulate(*w, *words, "--json", "-")[1])["seconds"] for w in (

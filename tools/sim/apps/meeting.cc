@@ -12,38 +12,29 @@
 #include "sim/apps/way.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace sim {
 namespace {
 
 using Times = std::vector<double>;
 
-/* One rank after the other notifies its node's first rank, or is notified by it: a tree inside the
- * node.
- */
-double inside(const Network &network, const Ways &ways) {
-  const uint64_t cores = std::min(network.machine().count("cores_per_node"), network.ranks());
-  double seconds = 0;
-  for (uint64_t reach = 1; reach < cores; reach *= 2)
-    seconds += ways.short_send(true) + ways.short_way(0, 0) + ways.short_take(true);
-  return seconds;
-}
-
-/* Round of a dissemination: each of `at` waits for the one `reach` before it; member i is rank
- * i * stride. */
-void disseminate(const Network &network, const Ways &ways, Times &at, uint64_t stride) {
-  const uint64_t count = at.size();
+/* Rounds of a dissemination: each rank waits for the one `reach` before it. Returns the end. */
+double disseminate(const Network &network, const Ways &ways) {
+  const uint64_t count = network.ranks();
+  Times at(count, 0);
   for (uint64_t reach = 1; reach < count; reach *= 2) {
     Times next(count);
     for (uint64_t i = 0; i < count; i++) {
-      const uint64_t from = (i + count - reach) % count, a = from * stride, b = i * stride;
-      const bool near = network.near(a, b);
-      const double sent = at[i] + ways.short_send(network.near(b, (i + reach) % count * stride));
-      const double notified = at[from] + ways.short_send(near) + ways.short_way(a, b);
+      const uint64_t from = (i + count - reach) % count;
+      const bool near = network.near(from, i);
+      const double sent = at[i] + ways.short_send(network.near(i, (i + reach) % count));
+      const double notified = at[from] + ways.short_send(near) + ways.short_way(from, i);
       next[i] = std::max(sent, notified) + ways.short_take(near);
     }
     at = next;
   }
+  return *std::max_element(at.begin(), at.end());
 }
 
 /* Up to rank 0 and down again; children of rank i are i + 2^k below its lowest set bit. */
@@ -96,7 +87,7 @@ double meeting_seconds(const Network &network, Meeting kind) {
   const Machine &m = network.machine();
   const Ways ways(network, Notice::SIGNAL, false);
   if (network.ranks() == 1) return 0;
-  const double node = inside(network, ways), board = m.get("near_latency_s");
+  const double board = m.get("near_latency_s");
   if (kind == Meeting::INTERRUPT) {
     if (m.get("barrier_s") <= 0)
       throw Error("--algorithm interrupt: machine " + m.name +
@@ -109,11 +100,76 @@ double meeting_seconds(const Network &network, Meeting kind) {
     return 2 * board + (network.nodes() > 1 ? along_lines(network) : 0);
   }
   if (kind == Meeting::BINOMIAL) return binomial(network, ways);
-  const bool levels = kind == Meeting::NODES;
-  const uint64_t stride = levels ? std::min(m.count("cores_per_node"), network.ranks()) : 1;
-  Times at((network.ranks() + stride - 1) / stride, 0);
-  disseminate(network, ways, at, stride);
-  return (levels ? 2 * node : 0) + *std::max_element(at.begin(), at.end());
+  if (kind == Meeting::DISSEMINATION) return disseminate(network, ways);
+  Times at(network.ranks(), 0);
+  NodeBarrier(network).meet(at);
+  return *std::max_element(at.begin(), at.end());
+}
+
+NodeBarrier::NodeBarrier(const Network &network)
+    : cores_(std::min(network.machine().count("cores_per_node"), network.ranks())),
+      nodes_((network.ranks() + cores_ - 1) / cores_),
+      hand_(network.machine().get("near_latency_s")),
+      wake_(network.machine().get("host_s_per_wake")),
+      processors_(network.machine().count("shared_processors")), lead_(nodes_), next_(nodes_),
+      order_(nodes_) {
+  const Ways ways(network, Notice::SIGNAL, false);
+  send_ = ways.short_send(false);
+  take_ = ways.short_take(false);
+  for (uint64_t reach = 1; reach < nodes_; reach *= 2) {
+    way_.emplace_back(nodes_);
+    for (uint64_t i = 0; i < nodes_; i++)
+      way_.back()[i] = ways.short_way((i + nodes_ - reach) % nodes_ * cores_, i * cores_);
+  }
+  std::iota(order_.begin(), order_.end(), 0);
+}
+
+/* A leader knows of the last rank of its node a hand-over after that has come. */
+void NodeBarrier::gather(const Times &at) const {
+  for (uint64_t n = 0; n < nodes_; n++) {
+    const uint64_t first = n * cores_, end = std::min<uint64_t>(first + cores_, at.size());
+    double last = first + 1 < end ? *std::max_element(&at[first + 1], &at[end - 1] + 1) + hand_ : 0;
+    lead_[n] = std::max(at[first], last);
+  }
+}
+
+void NodeBarrier::disseminate() const {
+  uint64_t reach = 1;
+  for (const Times &way : way_) {
+    for (uint64_t i = 0; i < nodes_; i++) {
+      const double notified = lead_[(i + nodes_ - reach) % nodes_] + send_ + way[i];
+      next_[i] = std::max(lead_[i] + send_, notified) + take_;
+    }
+    lead_.swap(next_);
+    reach *= 2;
+  }
+}
+
+/* A leader goes on at once, the other ranks of its node a hand-over later, or when a processor has
+ * woken them. */
+void NodeBarrier::release(Times &at) const {
+  Times busy(processors_);
+  if (processors_)
+    std::stable_sort(order_.begin(), order_.end(),
+                     [this](uint64_t a, uint64_t b) { return lead_[a] < lead_[b]; });
+  for (const uint64_t n : order_) {
+    const uint64_t first = n * cores_, end = std::min<uint64_t>(first + cores_, at.size());
+    at[first] = lead_[n];
+    for (uint64_t r = first + 1; r < end; r++) {
+      at[r] = lead_[n] + hand_;
+      if (!processors_) continue;
+      double &free = *std::min_element(busy.begin(), busy.end());
+      free = std::max(free, lead_[n]) + wake_;
+      at[r] = std::max(at[r], free);
+    }
+  }
+}
+
+void NodeBarrier::meet(Times &at) const {
+  if (at.size() < 2) return;
+  gather(at);
+  disseminate();
+  release(at);
 }
 
 } // namespace sim

@@ -56,8 +56,7 @@ public:
     const double closing = last ? home(last) : 0;
     double longest = 0;
     for (const Rank &r : ranks_) longest = std::max(longest, r.compute);
-    if (c_.notice == Notice::SYNC_ALL)
-      return {in_steps(blocks, longest), longest * blocks_of(blocks)};
+    if (c_.notice == Notice::SYNC_ALL) return {in_steps(blocks), longest * blocks_of(blocks)};
     for (uint64_t k = 0; k < c_.times; k++) {
       for (uint64_t b = 0; b < blocks; b++) c_.notice == Notice::SYNC_IMAGES ? meet() : flow();
       ranks_[0].free = std::max(ranks_[0].free, ranks_[last].free + closing);
@@ -104,13 +103,24 @@ private:
     }
   }
 
-  double in_steps(uint64_t blocks, double compute) const {
+  /* All iterations in steps, each of which ends with a barrier of all ranks. In its step a rank has
+   * a block and tells the next one; without a block it enters the barrier at once. */
+  double in_steps(uint64_t blocks) const {
+    const NodeBarrier barrier(network_);
     const uint64_t size = ranks_.size();
-    const double barrier = meeting_seconds(network_, Meeting::NODES);
-    double put = 0;
-    for (const Rank &r : ranks_) put = std::max(put, r.busy);
-    return blocks_of(blocks + size - 1) * (compute + put + barrier) +
-           (size > 1 ? put + barrier : 0);
+    std::vector<double> at(size);
+    for (uint64_t k = 0; k < c_.times; k++) {
+      for (uint64_t step = 0; step < blocks + size - 1; step++) {
+        const uint64_t end = std::min(step + 1, size);
+        for (uint64_t p = step < blocks ? 0 : step - blocks + 1; p < end; p++)
+          at[p] += ranks_[p].compute + ranks_[p].busy;
+        barrier.meet(at);
+      }
+      if (size == 1) continue;
+      at[size - 1] += to(size - 1, 0, VALUE_BYTES).busy();
+      barrier.meet(at);
+    }
+    return at[0] / static_cast<double>(c_.times);
   }
 
   const Network &network_;

@@ -77,12 +77,36 @@ double loop_seconds(const Machine &machine, double flops, double bytes);
 
 /* Barriers. INTERRUPT: a wire of its own. TORUS: a node's ranks gather, nodes meet along one
  * dimension after the other. BINOMIAL: up and down a tree of ranks. DISSEMINATION: log2 rounds of
- * all ranks. NODES: ranks of a node gather, nodes disseminate. */
+ * all ranks. NODES: class NodeBarrier. */
 enum class Meeting { INTERRUPT, TORUS, BINOMIAL, DISSEMINATION, NODES };
 Meeting meeting_of(const std::string &name);
 
 /* Seconds of a barrier that all ranks enter together. Throws Error where the machine has none. */
 double meeting_seconds(const Network &network, Meeting kind);
+
+/* The library's barrier (src/core/team/barrier.c): ranks of a node count in one word, leaders of
+ * nodes disseminate, a leader releases its node. Ranks may enter at different times: one that is
+ * late delays only those that must hear of it. Where processors serve all ranks they wake one rank
+ * after the other, in the order in which nodes are released. */
+class NodeBarrier {
+public:
+  explicit NodeBarrier(const Network &network);
+
+  /* inout at: [ranks] when each enters; then when each goes on. */
+  void meet(std::vector<double> &at) const;
+
+private:
+  void gather(const std::vector<double> &at) const;
+  void disseminate() const;
+  void release(std::vector<double> &at) const;
+
+  uint64_t cores_, nodes_;
+  double hand_, send_, take_, wake_;
+  size_t processors_;
+  std::vector<std::vector<double>> way_;    /* by round and leader: a message from its peer */
+  mutable std::vector<double> lead_, next_; /* by node: when its leader has come so far */
+  mutable std::vector<uint64_t> order_;
+};
 
 } // namespace sim
 
