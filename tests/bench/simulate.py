@@ -181,6 +181,13 @@ class Simulate(unittest.TestCase):
         got = self.seconds(*words, "flag", "--overlap", 0, shared_processors=1,
                            host_s_per_message=1e-5, host_s_per_wake=3e-5)
         self.assertAlmostEqual(got, 1e-4, delta=1e-9)
+        # Of both ways to divide, hydro takes the one with the shorter side; of equal ones lines,
+        # which need no packing.
+        for rows, columns, cells in ((20, 8, 8), (8, 20, 8), (10, 10, 10)):
+            got = self.run_one("hydro", "--rows", rows, "--columns", columns,
+                               machine=self.machine(copy_bytes_per_s=1e3 if rows == 10 else 1e9))
+            self.assertEqual(got["message_bytes"], cells * 5 * 2 * 8)
+            self.assertLess(got["seconds"], 1e-2)
         # Alone: the operations of a step, 440 a cell.
         self.assertAlmostEqual(self.seconds("hydro", "--ranks", 1, "--rows", 10, "--columns", 10),
                                440e-6, delta=1e-9)

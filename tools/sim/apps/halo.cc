@@ -40,12 +40,11 @@ class Halo {
 public:
   Halo(const Network &network, const HaloCase &c)
       : network_(network), c_(c), m_(network.machine()), ways_(network, c.notice, c.blocking),
-        ranks_(network.ranks()), next_(network.ranks()) {
+        barrier_(network), ranks_(network.ranks()), next_(network.ranks()) {
     divide();
     for (uint64_t r = 0; r < ranks_.size(); r++) join(r);
-    const bool all = c.minimum || c.notice == Notice::SYNC_ALL;
+    for (uint64_t r = 0; r < ranks_.size(); r++) find_backs(r);
     served_ = served();
-    meeting_ = all ? meeting_seconds(network, Meeting::NODES) : 0;
   }
 
   HaloResult run() {
@@ -60,12 +59,28 @@ public:
   }
 
 private:
+  /* Lines and columns of ranks as the programs divide: bench/apps/stencil as square as it can be,
+   * bench/apps/hydro (with corners) with the shortest sides between ranks, and of two such with the
+   * fewer columns. */
+  void choose_grid() {
+    const uint64_t size = ranks_.size();
+    double best = INFINITY;
+    for (uint64_t px = 1; px <= size; px++) {
+      if (size % px) continue;
+      const uint64_t py = size / px;
+      const double sides = static_cast<double>(c_.rows * (px - 1) + c_.columns * (py - 1));
+      if (c_.one_dimension ? px < size : c_.corners ? sides >= best : py > px || py <= py_)
+        continue;
+      best = sides;
+      px_ = px;
+      py_ = py;
+    }
+  }
+
   void divide() {
     const uint64_t size = ranks_.size();
-    py_ = 1;
-    for (uint64_t d = 1; !c_.one_dimension && d * d <= size; d++)
-      if (size % d == 0) py_ = d;
-    px_ = size / py_;
+    py_ = 0;
+    choose_grid();
     if (c_.columns < px_ || c_.rows < py_)
       throw Error("--rows " + std::to_string(c_.rows) + " --columns " + std::to_string(c_.columns) +
                   ": ranks form a grid of " + std::to_string(py_) + " x " + std::to_string(px_) +
@@ -77,22 +92,32 @@ private:
     }
   }
 
-  /* Sides to the right and above, and those of the neighbours back. */
+  /* Sides of a rank in the order in which the programs send. */
   void join(uint64_t r) {
+    static const int ways[][2] = {{-1, 0},  {1, 0},  {0, -1}, {0, 1},
+                                  {-1, -1}, {1, -1}, {-1, 1}, {1, 1}};
     const uint64_t x = r % px_, y = r / px_;
-    auto link = [&](uint64_t peer, double cells, bool packed) {
-      const size_t mine = ranks_[r].sides.size(), its = ranks_[peer].sides.size();
-      ranks_[r].sides.push_back({peer, its, cells, packed});
-      ranks_[peer].sides.push_back({r, mine, cells, packed});
-      for (uint64_t one : {r, peer})
-        ranks_[one].there.push_back(0), ranks_[one].answer.push_back(0);
-    };
-    /* Columns are contiguous where they alone are divided, as in Fortran; else lines are. */
-    if (x + 1 < px_) link(r + 1, static_cast<double>(ranks_[r].high), !c_.one_dimension);
-    if (y + 1 < py_) link(r + px_, static_cast<double>(ranks_[r].wide), false);
-    if (!c_.corners || y + 1 == py_) return;
-    if (x + 1 < px_) link(r + px_ + 1, 0, true);
-    if (x > 0) link(r + px_ - 1, 0, true);
+    for (const auto &way : ways) {
+      /* Below 0 they become the largest numbers. */
+      const uint64_t to_x = x + static_cast<uint64_t>(way[0]),
+                     to_y = y + static_cast<uint64_t>(way[1]);
+      const bool corner = way[0] && way[1];
+      if (to_x >= px_ || to_y >= py_ || (corner && !c_.corners)) continue;
+      const uint64_t cells = corner ? 0 : way[0] ? ranks_[r].high : ranks_[r].wide;
+      /* Columns are contiguous where they alone are divided, as in Fortran; else lines are. */
+      const bool packed = way[0] && !(c_.one_dimension && !corner);
+      ranks_[r].sides.push_back({to_y * px_ + to_x, 0, static_cast<double>(cells), packed});
+    }
+    ranks_[r].there.resize(ranks_[r].sides.size());
+    ranks_[r].answer.resize(ranks_[r].sides.size());
+  }
+
+  /* Where a rank is among the sides of its neighbours. */
+  void find_backs(uint64_t r) {
+    for (Side &side : ranks_[r].sides) {
+      const std::vector<Side> &its = ranks_[side.peer].sides;
+      while (its[side.back].peer != r) side.back++;
+    }
   }
 
   double bytes(const Side &side, const Phase &phase) const {
@@ -221,19 +246,20 @@ private:
   }
 
   void all_meet() {
-    double last = 0;
-    for (const Rank &r : ranks_) last = std::max(last, r.free);
-    for (Rank &r : ranks_) r.free = last + meeting_;
+    for (size_t i = 0; i < ranks_.size(); i++) next_[i] = ranks_[i].free;
+    barrier_.meet(next_);
+    for (size_t i = 0; i < ranks_.size(); i++) ranks_[i].free = next_[i];
   }
 
   const Network &network_;
   const HaloCase &c_;
   const Machine &m_;
   Ways ways_;
+  NodeBarrier barrier_;
   std::vector<Rank> ranks_;
   std::vector<double> next_;
   uint64_t px_ = 1, py_ = 1;
-  double meeting_ = 0, served_ = 0, longest_ = 0;
+  double served_ = 0, longest_ = 0;
 };
 
 } // namespace
