@@ -24,7 +24,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tests/net"))
 from lab import Lab, confine  # noqa: E402
 
-ROW = re.compile(r"^ROW (\S+) (\d+) ([\d.]+) ([\d.]+)$", re.M)
+ROW = re.compile(r"^ROW (\S+) (\d+) ([\d.]+) ([\d.]+) ([\d.]+)$", re.M)
 TIMES = 8
 MORE_TIMES = 40  # what begins and ends a job is in both counts, and not in their difference
 KINDS = (("broadcast", 8), ("broadcast", 8192), ("broadcast", 65536), ("allreduce", 8),

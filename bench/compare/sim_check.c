@@ -60,12 +60,23 @@ static void reduce(double *all, const double *mine, size_t count, gex_OP_t op) {
   gex_Event_Wait(gex_Coll_ReduceToAllNB(tm, all, mine, GEX_DT_DBL, 8, count, op, NULL, NULL, 0));
 }
 
-/* Processor seconds of this rank so far. */
-static double spent_s(void) {
+/* What this rank has used so far: processor seconds, and how often it slept. */
+struct spent {
+  double seconds, sleeps;
+};
+
+static struct spent spent_so_far(void) {
   struct rusage u;
   getrusage(RUSAGE_SELF, &u);
-  return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-         1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+  return (struct spent){(double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+                            1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec),
+                        (double)u.ru_nvcsw};
+}
+
+static void spent_since(struct spent *sum, struct spent before) {
+  const struct spent now = spent_so_far();
+  sum->seconds += now.seconds - before.seconds;
+  sum->sleeps += now.sleeps - before.sleeps;
 }
 
 /* Rest until a time on which all ranks agree. Returns it. */
@@ -78,20 +89,25 @@ static double begin_together(void) {
   return all;
 }
 
-static void report(const char *name, size_t bytes, double seconds, double spent) {
-  double all = 0;
-  reduce(&all, &spent, 1, GEX_OP_ADD);
-  if (rank == 0) printf("ROW %s %zu %.9f %.9f\n", name, bytes, seconds / times, all / times);
+static void report(const char *name, size_t bytes, double seconds, struct spent spent) {
+  const double mine[] = {spent.seconds, spent.sleeps};
+  double all[2] = {0};
+  reduce(all, mine, 2, GEX_OP_ADD);
+  if (rank == 0)
+    printf("ROW %s %zu %.9f %.9f %.2f\n", name, bytes, seconds / times, all[0] / times,
+           all[1] / times);
   fflush(stdout);
 }
 
 static void measure(const char *name, size_t bytes, void (*one)(size_t, int)) {
   one(bytes, 0); /* schedules are made, connections are warm */
   barrier();
-  const double from = begin_together(), before = spent_s();
+  const double from = begin_together();
+  const struct spent before = spent_so_far();
   for (int i = 0; i < times; i++) one(bytes, i);
   double end = now_s(), last = 0;
-  const double spent = spent_s() - before;
+  struct spent spent = {0};
+  spent_since(&spent, before);
   reduce(&last, &end, 1, GEX_OP_MAX);
   report(name, bytes, last - from, spent);
 }
@@ -100,7 +116,7 @@ static void measure(const char *name, size_t bytes, void (*one)(size_t, int)) {
  * the root rests, and all others wait, so that they sleep. */
 static void measure_resting(size_t bytes, long rest_us) {
   static double start[TIMES_MAX], end[TIMES_MAX], first[TIMES_MAX], last[TIMES_MAX];
-  double spent = 0;
+  struct spent spent = {0};
   broadcast(bytes, 0);
   for (int i = 0; i < times; i++) {
     barrier();
@@ -108,10 +124,10 @@ static void measure_resting(size_t bytes, long rest_us) {
       nanosleep(&(struct timespec){rest_us / 1000000, rest_us % 1000000 * 1000}, NULL);
       start[i] = now_s();
     }
-    const double before = spent_s();
+    const struct spent before = spent_so_far();
     broadcast(bytes, i);
     end[i] = now_s();
-    spent += spent_s() - before;
+    spent_since(&spent, before);
   }
   reduce(first, start, (size_t)times, GEX_OP_MAX);
   reduce(last, end, (size_t)times, GEX_OP_MAX);
