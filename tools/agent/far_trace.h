@@ -7,7 +7,8 @@
  * An agent asks the launcher for its time, one question after the other, CLOCK up and down: some
  * questions when its ranks have started, some when they have ended. The answer to the fastest
  * question of each time bounds the difference of the clocks by half the time that it took (D. L.
- * Mills, RFC 5905); the two differences give the drift. Then the agent sends the areas, TRACE.
+ * Mills, RFC 5905); the two differences give the drift. Pretended hosts and containers of one
+ * kernel have one clock, which no comparison betters. Then the agent sends the areas, TRACE.
  * Invariants: bounded in time: a launcher that does not answer gets the areas without a
  * comparison; what comes is checked before it is used.
  */
@@ -30,6 +31,7 @@ struct far_clock {
   unsigned answers;            /* to the questions of this time */
   struct far_sample sample[2]; /* at the start, at the end */
   bool at_end, sent;
+  bool same;       /* the launcher runs on this kernel, and in this time namespace */
   uint64_t end_ns; /* since then the ranks have ended */
 };
 

@@ -35,7 +35,7 @@ enum frame_type {
   FRAME_LOOK,       /* down: a number, b flags */
   FRAME_SEEN,       /* up: a host, b number; payload: what was seen there */
   FRAME_VIEW,       /* down: a host; payload: what was seen of the job */
-  FRAME_CLOCK,      /* up: a host that asks; down: a host, payload: the time here; far_trace.h */
+  FRAME_CLOCK,      /* up: a host that asks; down: a host, payload: time and clock, far_trace.h */
   FRAME_TRACE,      /* up: a rank, b part; payload: of its trace area */
   FRAME_STATS,      /* up: a rank; payload: struct far_stats */
   FRAME_PING,       /* both */

@@ -2,13 +2,13 @@
 /*
  * What caused what in a trace.
  *
- * Owns: no process state. Called by set.c. Calls: libc. A handler's cause is the message with the
- * same pair of ranks, direction and number. A wait for a signal is ended by the last operation that
- * had begun to change that word before the wait ended. A call of all members of a team is ended by
- * the member that came last. A wait for an operation or a call refers to it by the address of its
- * event, which is looked for among the earlier items of the same rank. A condition of the program
- * becomes true by the last handler that ran during the wait. Invariants: a cause begins
- * no later than its effect ends; a cause that does not is dropped and counted.
+ * Owns: no process state. Called by set.c and align.c. Calls: libc. A handler's cause is the
+ * message with the same pair of ranks, direction and number. A wait for a signal is ended by the
+ * last operation that had begun to change that word before the wait ended. A call of all members of
+ * a team is ended by the member that came last. A wait for an operation or a call refers to it by
+ * the address of its event, which is looked for among the earlier items of the same rank. A
+ * condition of the program becomes true by the last handler that ran during the wait. Invariants: a
+ * cause begins no later than its effect ends; a cause that does not is dropped and counted.
  */
 #define _GNU_SOURCE
 #include "boot/trace/set.h"
@@ -16,6 +16,8 @@
 #include "base/error.h"
 
 #include <stdlib.h>
+
+#define DOUBT_NS_MAX 1e9 /* an agent that waits longer for an answer gives up, see far_trace.c */
 
 /* Items by number, as they are sorted. */
 struct list {
@@ -60,10 +62,22 @@ static int order_of(uint64_t a, uint64_t b) {
   return a < b ? -1 : a > b;
 }
 
+int64_t tmb_trace_doubt_ns(const struct tmb_trace_set *set, uint32_t host, uint32_t other) {
+  const double error = set->offset[host].error_ns + set->offset[other].error_ns;
+  return (int64_t)TMB_MAX(0, TMB_MIN(error, DOUBT_NS_MAX));
+}
+
+/* How far a cause may lie behind its effect in this pass. */
+static int64_t behind_ns(const struct tmb_trace_set *set, const struct tmb_trace_item *effect,
+                         const struct tmb_trace_item *cause) {
+  const uint32_t from = set->rank[cause->rank].host, to = set->rank[effect->rank].host;
+  return set->doubt && from != to ? tmb_trace_doubt_ns(set, from, to) : 0;
+}
+
 static void set_cause(struct tmb_trace_set *set, uint32_t effect, uint32_t cause) {
   struct tmb_trace_item *e = &set->item[effect];
   const struct tmb_trace_item *c = &set->item[cause];
-  if (c->begin_ns > e->end_ns) {
+  if (c->begin_ns - e->end_ns > behind_ns(set, e, c)) {
     set->arrows_dropped++;
     return;
   }
@@ -137,6 +151,24 @@ static size_t first_after(const struct tmb_trace_set *set, const struct list *l,
   return low;
 }
 
+/* A change of this word of this rank. */
+static bool is_change(const struct tmb_trace_item *c, uint32_t rank, uint64_t addr) {
+  return c->event->peer == rank && key_of(c->event) == addr;
+}
+
+/* The last change of a word before the wait ended. In doubt of the clocks, if there is none: the
+ * first one behind, for something has ended the wait. */
+static uint32_t change_of(const struct tmb_trace_set *set, const struct list *changes,
+                          const struct tmb_trace_item *wait, uint64_t addr) {
+  const size_t at = first_after(set, changes, wait->rank, addr, wait->end_ns);
+  if (at > 0 && is_change(&set->item[changes->at[at - 1]], wait->rank, addr))
+    return changes->at[at - 1];
+  if (at == changes->count) return TMB_TRACE_NO_ITEM;
+  const struct tmb_trace_item *c = &set->item[changes->at[at]];
+  const bool near = c->begin_ns - wait->end_ns <= behind_ns(set, wait, c);
+  return near && is_change(c, wait->rank, addr) ? changes->at[at] : TMB_TRACE_NO_ITEM;
+}
+
 /* The last change of one of the words that a wait is for. */
 static void match_wait(struct tmb_trace_set *set, const struct list *changes, uint32_t wait) {
   const struct tmb_trace_item *w = &set->item[wait];
@@ -145,11 +177,9 @@ static void match_wait(struct tmb_trace_set *set, const struct list *changes, ui
   uint32_t best = TMB_TRACE_NO_ITEM;
   for (uint64_t k = 0; k < words; k++) {
     const uint64_t addr = key_of(w->event) + k * w->event->value;
-    const size_t at = first_after(set, changes, w->rank, addr, w->end_ns);
-    if (at == 0) continue;
-    const uint32_t last = changes->at[at - 1];
+    const uint32_t last = change_of(set, changes, w, addr);
+    if (last == TMB_TRACE_NO_ITEM) continue;
     const struct tmb_trace_item *c = &set->item[last];
-    if (c->event->peer != w->rank || key_of(c->event) != addr) continue;
     if (best == TMB_TRACE_NO_ITEM || c->begin_ns > set->item[best].begin_ns) best = last;
   }
   if (best != TMB_TRACE_NO_ITEM) set_cause(set, wait, best);
@@ -270,7 +300,10 @@ static bool match_own(struct tmb_trace_set *set, const struct tmb_trace_rank *ra
   return true;
 }
 
-int tmb_trace_match(struct tmb_trace_set *set) {
+int tmb_trace_match(struct tmb_trace_set *set, bool doubt) {
+  set->doubt = doubt;
+  set->arrows_dropped = 0;
+  for (uint32_t i = 0; i < set->items; i++) set->item[i].cause = TMB_TRACE_NO_ITEM;
   uint32_t *last = malloc((set->items + 1u) * sizeof *last);
   bool good = last && match_messages(set) && match_signals(set) && match_calls(set, last);
   for (uint32_t r = 0; good && r < set->size; r++) {

@@ -2,9 +2,9 @@
 /*
  * Collecting the areas of ranks, and the course from areas to a file: see set.h.
  *
- * Owns: no process state. Called as set.h says. Calls: match.c, write.c, the clock, settings. Ticks
- * become nanoseconds by two moments of the rank's host: when the area was made, and when it was
- * collected. Invariants: an event that the rank was writing when it ended is left out.
+ * Owns: no process state. Called as set.h says. Calls: match.c, align.c, write.c, the clock,
+ * settings. Ticks become nanoseconds by two moments of the rank's host: when the area was made, and
+ * when it was collected. Invariants: an event that the rank was writing when it ended is left out.
  */
 #include "boot/trace/set.h"
 
@@ -162,7 +162,9 @@ int tmb_trace_set_items(struct tmb_trace_set *set) {
   set->item = malloc((total + 1) * sizeof *set->item);
   if (!set->item) return TMB_E_NOMEM;
   for (uint32_t r = 0; r < set->size; r++) add_items(set, r, zero);
-  return tmb_trace_match(set);
+  int rc = tmb_trace_match(set, true);
+  if (!rc) rc = tmb_trace_align(set);
+  return rc ? rc : tmb_trace_match(set, false);
 }
 
 /* ---- the file */

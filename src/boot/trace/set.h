@@ -5,8 +5,9 @@
  * Owns: struct tmb_trace_set and its items. Called by `tombolo run`, by programs that start their
  * own ranks, and by watchers. Calls: ctl, source, the clock. Course: areas are collected when the
  * ranks of a host have ended; events become items with times of one clock; match.c finds the cause
- * of each item; write.c writes. Invariants: what an area says is checked before it is an index or a
- * length, for a rank may have been killed while it wrote, or have damaged its memory.
+ * of each item; align.c corrects the clocks by that; write.c writes. Invariants: what an area says
+ * is checked before it is an index or a length, for a rank may have been killed while it wrote, or
+ * have damaged its memory.
  */
 #ifndef TMB_BOOT_TRACE_SET_H
 #define TMB_BOOT_TRACE_SET_H
@@ -57,6 +58,7 @@ struct tmb_trace_set {
   struct tmb_trace_item *item; /* [items], rank by rank */
   uint32_t items;
   uint64_t arrows_dropped;
+  bool doubt; /* the pass of match.c that allows for errors of the clocks */
 };
 
 /* The file of the settings, NULL: nothing is recorded. */
@@ -96,8 +98,18 @@ int tmb_trace_check_file(void);
 
 /* ---- match.c */
 
-/* Fill in the causes. Returns 0 or TMB_E_NOMEM. */
-int tmb_trace_match(struct tmb_trace_set *set);
+/* Fill in the causes anew. doubt: a cause on another host may lie behind its effect, as far as
+ * tmb_trace_doubt_ns says. Returns 0 or TMB_E_NOMEM. */
+int tmb_trace_match(struct tmb_trace_set *set, bool doubt);
+
+/* How far an event of one host may lie behind its effect on another, by errors of their clocks. */
+int64_t tmb_trace_doubt_ns(const struct tmb_trace_set *set, uint32_t host, uint32_t other);
+
+/* ---- align.c */
+
+/* Move the items of hosts, within the errors of their clocks, so that causes do not lie behind
+ * their effects; tmb_trace_match with `doubt` has found these. Returns 0 or TMB_E_NOMEM. */
+int tmb_trace_align(struct tmb_trace_set *set);
 
 /* ---- write.c */
 

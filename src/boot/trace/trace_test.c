@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trace areas of ranks that have ended: a head that cannot be is refused, and times of damaged
- * events become numbers. */
+/* Trace areas of ranks that have ended: a head that cannot be is refused, times of damaged events
+ * become numbers, and clocks are corrected by what caused what. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +13,8 @@
 #include "base/error.h"
 #include "boot/trace/set.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { RANKS = 2, CAPACITY = 128 };
@@ -72,8 +74,108 @@ static void damaged_events(void **state) {
   tmb_ctl_unmap(ctl);
 }
 
+/* ---- clocks of two hosts */
+
+/* Two ranks on two hosts. The clock of the second is `late_ns` behind, and known within
+ * `error_ns`. */
+struct pair {
+  struct tmb_trace_area *area[2];
+  struct tmb_trace_rank rank[2];
+  struct tmb_trace_offset offset[2];
+  struct tmb_trace_set set;
+  uint64_t late_ns;
+};
+
+static void make_pair(struct pair *p, uint64_t late_ns, double error_ns) {
+  *p = (struct pair){.late_ns = late_ns, .offset = {[1].error_ns = error_ns}};
+  p->set = (struct tmb_trace_set){.size = 2, .hosts = 2, .rank = p->rank, .offset = p->offset};
+  for (uint32_t r = 0; r < 2; r++) {
+    const size_t bytes = TMB_ALIGN_UP(tmb_trace_bytes(CAPACITY), (size_t)TMB_CACHE_LINE);
+    p->area[r] = aligned_alloc(TMB_CACHE_LINE, bytes);
+    assert_non_null(p->area[r]);
+    memset(p->area[r], 0, bytes);
+    p->area[r]->capacity = CAPACITY;
+    p->rank[r] = (struct tmb_trace_rank){
+        .area = p->area[r], .host = r, .end = {UINT64_C(1) << 30, UINT64_C(1) << 30}};
+  }
+}
+
+static void free_pair(struct pair *p) {
+  free(p->set.item);
+  for (uint32_t r = 0; r < 2; r++) free(p->area[r]);
+}
+
+/* Record an event; times are those of the first host. */
+static void record(struct pair *p, uint32_t rank, const struct tmb_trace_event *event) {
+  struct tmb_trace_area *a = p->area[rank];
+  struct tmb_trace_event *e = &a->event[a->next++ & (CAPACITY - 1)];
+  *e = *event;
+  e->begin -= rank * p->late_ns;
+  e->end -= rank * p->late_ns;
+  e->peer = 1 - rank;
+  e->seq = (uint32_t)a->next;
+}
+
+/* What is recorded: a request that is answered, a signal that ends a wait. All take 2 us. */
+static void talk(struct pair *p) {
+  record(p, 0, &(struct tmb_trace_event){100000, 100100, .kind = TMB_TRACE_MESSAGE, .number = 1});
+  record(p, 1, &(struct tmb_trace_event){102000, 102100, .kind = TMB_TRACE_HANDLER, .number = 1});
+  record(p, 1, &(struct tmb_trace_event){103000, 103100, .kind = TMB_TRACE_MESSAGE, .number = 1});
+  record(p, 0, &(struct tmb_trace_event){105000, 105100, .kind = TMB_TRACE_HANDLER, .number = 1});
+  record(p, 0,
+         &(struct tmb_trace_event){110000, 110100, .kind = TMB_TRACE_OPERATION,
+                                   .what = TMB_WHAT_PUT_SIGNAL, .object = 64});
+  record(p, 1,
+         &(struct tmb_trace_event){101000, 112000, .kind = TMB_TRACE_WAIT, .what = TMB_WAIT_SIGNAL,
+                                   .object = 64});
+}
+
+/* Check that each of three effects has its cause, which begins before; of handlers, before them. */
+static void expect_causes(const struct tmb_trace_set *set) {
+  uint32_t causes = 0;
+  assert_int_equal(set->arrows_dropped, 0);
+  for (uint32_t i = 0; i < set->items; i++) {
+    const struct tmb_trace_item *e = &set->item[i];
+    assert_cmp(e->begin_ns, >=, 0);
+    if (e->cause == TMB_TRACE_NO_ITEM) continue;
+    const bool handler = e->event->kind == TMB_TRACE_HANDLER;
+    assert_cmp(set->item[e->cause].begin_ns, <=, handler ? e->begin_ns : e->end_ns);
+    causes++;
+  }
+  assert_int_equal(causes, 3);
+}
+
+/* However the clock errs within its bound, no cause is lost. */
+static void clocks_in_doubt(void **state) {
+  (void)state;
+  const int late_ns[] = {0, 1900, 2100, 9000, 14900, -1900, -2100, -14900};
+  for (size_t i = 0; i < TMB_ARRAY_LEN(late_ns); i++) {
+    struct pair p;
+    make_pair(&p, (uint64_t)(int64_t)late_ns[i], 15000);
+    talk(&p);
+    assert_int_equal(tmb_trace_set_items(&p.set), TMB_OK);
+    expect_causes(&p.set);
+    /* Items of one host keep their distance. */
+    assert_cmp(p.set.item[1].begin_ns - p.set.item[0].begin_ns, ==, 5000);
+    free_pair(&p);
+  }
+}
+
+/* A clock that errs by more than is said: what runs backward is dropped and counted. */
+static void clocks_that_lie(void **state) {
+  (void)state;
+  struct pair p;
+  make_pair(&p, 50000, 1000);
+  talk(&p);
+  assert_int_equal(tmb_trace_set_items(&p.set), TMB_OK);
+  assert_int_equal(p.set.arrows_dropped, 1); /* the request; no signal is before the wait's end */
+  free_pair(&p);
+}
+
 int main(void) {
   tmb_cfg_init();
-  const struct CMUnitTest tests[] = {cmocka_unit_test(heads), cmocka_unit_test(damaged_events)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(heads), cmocka_unit_test(damaged_events),
+                                     cmocka_unit_test(clocks_in_doubt),
+                                     cmocka_unit_test(clocks_that_lie)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
