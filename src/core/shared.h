@@ -72,7 +72,9 @@ struct tmb_shared_card {
  * cache lines, because many processors fetch lines in pairs. */
 struct tmb_shared_head {
   uint64_t number TMB_ALIGNED(2 * TMB_CACHE_LINE); /* of the chunk + 1; written last */
-  struct tmb_call_signature signature;          /* of the collective to which the chunk belongs */
+  struct tmb_call_signature signature; /* of the collective to which the chunk belongs */
+  uint64_t met; /* arrivals at this chunk, where ranks outnumber processors: in the row of team rank
+                   0, changed by all members; see coll/shared/shared_meet.h */
   char small[TMB_SHARED_SMALL] TMB_ALIGNED(16); /* data of a short chunk; aligned for any type */
 };
 _Static_assert(sizeof(struct tmb_shared_head) == 2 * TMB_CACHE_LINE, "two cache lines");
@@ -98,6 +100,8 @@ struct tmb_shared_row {
   struct tmb_shared_line gathered; /* contributions of all members to all-gathers so far, where
                                       processors are crowded; every member adds to that of team
                                       rank 0 */
+  struct tmb_shared_line room;     /* members that wait for room for a chunk, where ranks outnumber
+                                      processors; they change that of team rank 0 */
   struct tmb_shared_line ask;      /* number of the trip that job rank 0 begins; in its own row */
   struct tmb_shared_line answer; /* of the trip that the last rank has answered; in the same row */
   struct tmb_shared_line write;  /* time in ns to write a slot that the last rank has read */

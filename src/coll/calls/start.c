@@ -135,7 +135,7 @@ static void on_lost(uint32_t jobrank) {
 static void clear_row(const struct tmb_team *team, const struct tmb_coll_team *ct) {
   struct tmb_shared_row *row = tmb_shared_row(team, team->head.rank);
   for (uint64_t i = 0; i < TMB_MIN(ct->shared.next, (uint64_t)TMB_SHARED_HEADS); i++)
-    row->head[i].number = 0;
+    row->head[i].number = row->head[i].met = 0;
   for (uint64_t i = 0; i < TMB_MIN(ct->published, (uint64_t)TMB_SHARED_CALLS); i++)
     row->calls[i].number = 0;
 }

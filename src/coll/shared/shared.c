@@ -9,7 +9,7 @@
  * Invariants: guarded by the lock of collectives; ops of a team complete in order; nothing here
  * blocks.
  */
-#include "coll/shared/shared_row.h"
+#include "coll/shared/shared_meet.h"
 
 #include "base/log.h"
 #include "coll/select/tuning.h"
@@ -21,7 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROBES 16u
+/* Looks inside a call of a member that has a processor to itself; and, where it shares one, looks
+ * at which not all had come before what they show is checked. Chosen 2026-11-22 and 2026-11-26. */
+#define PROBES     16u
+#define VAIN_LOOKS 4u
 
 /* The calls of a client's function for an op, one after another. */
 struct client {
@@ -43,7 +46,10 @@ struct tmb_coll_shared_op {
   uint64_t chunks;
   uint32_t members_read; /* members of whose part of chunk number `read` this member has taken its
                             data */
+  uint32_t vain;         /* looks in a row at which not all had come */
   bool shows;            /* this member has data for others and writes chunks */
+  uint64_t folds; /* bytes of what the last member makes of the data of all, for all; 0: nothing */
+  bool meets;     /* members that show count themselves at each chunk, see shared_meet.h */
 };
 
 /* ---- what the kinds do */
@@ -65,6 +71,12 @@ static const struct {
     [TMB_COLL_ALLGATHERV] = {NOBODY, false, false}, [TMB_COLL_EXCHANGEV] = {NOBODY, false, false},
     [TMB_COLL_SYNC] = {NOBODY, false, false},
 };
+
+/* Whether those who show data in a collective of this kind count themselves, and the last one wakes
+ * those who want them. */
+static bool meets(uint32_t kind) {
+  return tmb_job.wait.crowded && (kinds[kind].shower == ALL || kinds[kind].shower == OTHERS);
+}
 
 static uint64_t blocks_of(const struct tmb_team *team, const struct tmb_coll_call *call) {
   return kinds[call->kind].blocks ? team->head.size : 1;
@@ -139,20 +151,120 @@ static uint64_t length_of(const struct tmb_coll_shared_op *op, uint64_t chunk) {
   return TMB_MIN(op->unit, op->call.bytes - chunk * op->unit);
 }
 
+/* Bytes of what the last member that comes to a collective makes of the data of all, once, so that
+ * the others read one row instead of all; 0: nothing. */
+static uint64_t folds(const struct tmb_team *team, const struct tmb_coll_call *c) {
+  const uint64_t size = team->head.size, all = c->bytes * size;
+  if (!meets(c->kind)) return 0;
+  switch (c->kind) {
+  case TMB_COLL_ALLREDUCE:
+    return c->reducer.loop ? TMB_MIN(c->bytes, (uint64_t)TMB_SHARED_BYTES) : 0;
+  case TMB_COLL_ALLGATHER: return all <= TMB_SHARED_BYTES ? all : 0;
+  case TMB_COLL_EXCHANGE: return all * size <= TMB_SHARED_BYTES ? all * size : 0;
+  default: return 0;
+  }
+}
+
+/* Combine what all show in a chunk, the highest first. */
+static void fold_values(const struct tmb_team *team, const struct tmb_coll_shared *b,
+                        const struct tmb_coll_shared_op *op, uint64_t number) {
+  const struct tmb_reducer *r = &op->call.reducer;
+  const uint64_t length = length_of(op, op->shown);
+  char *const to = (char *)op->call.dst + op->shown * op->unit;
+  uint32_t member = team->head.size - 1;
+  const char *right = tmb_row_data(b->row[member], number, length);
+  while (member-- > 0) {
+    r->loop(tmb_row_data(b->row[member], number, length), right, to, length / r->elem);
+    right = to;
+  }
+  memcpy(tmb_row_data(b->row[team->head.rank], number, op->folds), to, length);
+}
+
+/* Put side by side what all show. */
+static void fold_blocks(const struct tmb_team *team, const struct tmb_coll_shared *b,
+                        const struct tmb_coll_shared_op *op, uint64_t number) {
+  const uint64_t bytes = op->call.bytes;
+  char *const to = op->call.dst;
+  for (uint32_t r = 0; r < team->head.size; r++)
+    memcpy(to + r * bytes, tmb_row_data(b->row[r], number, bytes), bytes);
+  memcpy(tmb_row_data(b->row[team->head.rank], number, op->folds), to, op->folds);
+}
+
+/* Put side by side what all show for each member. */
+static void fold_exchange(const struct tmb_team *team, const struct tmb_coll_shared *b,
+                          const struct tmb_coll_shared_op *op, uint64_t number) {
+  const uint64_t bytes = op->call.bytes, size = team->head.size, all = bytes * size;
+  const uint32_t me = team->head.rank;
+  char *const to = tmb_row_data(b->row[me], number, op->folds);
+  for (uint64_t r = 0; r < size; r++) {
+    const char *from = r == me ? op->call.src : tmb_row_data(b->row[r], number, all);
+    for (uint64_t i = 0; i < size; i++) memcpy(to + i * all + r * bytes, from + i * bytes, bytes);
+  }
+}
+
+/* The last member makes of the data of all what all want, and shows it in its own row. Nobody reads
+ * there before. */
+static void fold(const struct tmb_team *team, const struct tmb_coll_shared *b,
+                 const struct tmb_coll_shared_op *op, uint64_t number) {
+  for (uint32_t r = 0; r < team->head.size; r++)
+    tmb_row_check(team, op->signature, r, tmb_row_head(b->row[r], number));
+  switch (op->call.kind) {
+  case TMB_COLL_ALLREDUCE: fold_values(team, b, op, number); break;
+  case TMB_COLL_ALLGATHER: fold_blocks(team, b, op, number); break;
+  default: fold_exchange(team, b, op, number); break;
+  }
+}
+
+/* Take from it what this member wants. */
+static void take_folded(const struct tmb_team *team, const struct tmb_coll_shared *b,
+                        const struct tmb_coll_shared_op *op, uint32_t last) {
+  const uint64_t number = op->first + op->read, all = op->call.bytes * team->head.size;
+  const char *from = tmb_row_data(b->row[last], number, op->folds);
+  char *const to = (char *)op->call.dst + op->read * op->unit;
+  tmb_row_check(team, op->signature, last, tmb_row_head(b->row[last], number));
+  switch (op->call.kind) {
+  case TMB_COLL_ALLREDUCE: memcpy(to, from, length_of(op, op->read)); break;
+  case TMB_COLL_ALLGATHER: memcpy(to, from, all); break;
+  default: memcpy(to, from + team->head.rank * all, all); break;
+  }
+}
+
+/* This member has published a chunk where those who show count themselves. */
+static void meet(const struct tmb_team *team, const struct tmb_coll_shared *b,
+                 const struct tmb_coll_shared_op *op, uint64_t number) {
+  const bool all = kinds[op->call.kind].shower == ALL;
+  if (!all && team->head.rank == op->call.root) return; /* a reduction in place */
+  const bool last_here = all && tmb_shared_last_here(team, TMB_MEETING_COLL, number);
+  const bool last = tmb_meet_arrive(b, number, team->head.size - !all);
+  tmb_store_rlx(&tmb_job.last_here, last_here && !last);
+  if (!last) return;
+  if (op->folds) fold(team, b, op, number);
+  tmb_meet_close(b, number, team->head.rank);
+  wake_readers(team, &op->call);
+}
+
 /* Show the next chunk. Returns false when there is no room for it. */
 static bool show(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_coll_shared_op *op) {
   const uint64_t number = op->first + op->shown, at = op->shown * op->unit;
   const uint64_t length = length_of(op, op->shown), blocks = blocks_of(team, &op->call);
   struct tmb_shared_row *row = b->row[team->head.rank];
-  if (!tmb_row_has_room(team, b, number, length * blocks <= TMB_SHARED_SMALL)) return false;
+  const bool small = TMB_MAX(length * blocks, op->folds) <= TMB_SHARED_SMALL;
+  const bool room = tmb_row_has_room(team, b, number, small);
+  if (tmb_job.wait.crowded)
+    tmb_row_want_room(b, room ? 0 : small ? TMB_ROW_WANTS_SMALL : TMB_ROW_WANTS_SLOT);
+  if (!room) return false;
   char *to = tmb_row_data(row, number, length * blocks);
   const char *from = (const char *)op->call.src + at;
-  const uint64_t mine = kinds[op->call.kind].reduces ? UINT64_MAX : team->head.rank;
+  const bool whole = kinds[op->call.kind].reduces || op->folds; /* others read its own block, too */
+  const uint64_t mine = whole ? UINT64_MAX : team->head.rank;
   for (uint64_t i = 0; i < blocks; i++)
     if (i != mine || blocks == 1) memcpy(to + i * length, from + i * op->call.bytes, length);
   tmb_row_publish(row, number, op->signature);
+  if (op->meets)
+    meet(team, b, op, number);
+  else
+    wake_readers(team, &op->call);
   op->shown++;
-  wake_readers(team, &op->call);
   return true;
 }
 
@@ -248,18 +360,52 @@ static bool combine(struct tmb_team *team, struct tmb_coll_shared *b,
 
 /* ---- running */
 
+/* Not all have come to a chunk: does one of them call another collective? Not asked at each look,
+ * for it takes a line of each row. */
+static void check_present(const struct tmb_team *team, const struct tmb_coll_shared *b,
+                          const struct tmb_coll_shared_op *op, uint64_t number) {
+  for (uint32_t r = 0; r < team->head.size; r++) {
+    const struct tmb_shared_head *head = tmb_row_head(b->row[r], number);
+    if (tmb_load_acq(&head->number) == number + 1) tmb_row_check(team, op->signature, r, head);
+  }
+}
+
+/* Whether this member takes data of others. */
+static bool needs_others(const struct tmb_team *team, const struct tmb_coll_shared_op *op) {
+  uint32_t low, high;
+  sources(team, &op->call, &low, &high);
+  return high - low > 1 || (high > low && low != team->head.rank);
+}
+
+/* Take this member's data of the next chunk, as far as they have been shown. Returns whether that
+ * is done. */
+static bool take(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_coll_shared_op *op) {
+  const uint64_t number = op->first + op->read;
+  uint32_t last;
+  if (op->meets && needs_others(team, op)) {
+    if (!tmb_meet_closed(b, number, &last)) {
+      if (++op->vain > VAIN_LOOKS) check_present(team, b, op, number);
+      return false;
+    }
+    op->vain = 0;
+    if (op->folds) {
+      take_folded(team, b, op, last);
+      return true;
+    }
+  }
+  return kinds[op->call.kind].reduces ? combine(team, b, op) : collect(team, b, op);
+}
+
 /* Show chunks as far as there is room and read chunks as far as they are shown. in head: this is
  * the oldest op of the team, the only one that may read. Returns how many chunks were shown and
  * read. */
 static uint64_t advance(struct tmb_team *team, struct tmb_coll_shared *b,
                         struct tmb_coll_shared_op *op, bool head) {
   const uint64_t before = op->shown + op->read;
-  const bool reduces = kinds[op->call.kind].reduces;
   for (uint64_t seen = UINT64_MAX; seen != op->shown + op->read;) {
     seen = op->shown + op->read;
     while (op->shown < op->chunks && show(team, b, op)) {}
-    while (head && op->read < op->shown && !applies(op) &&
-           (reduces ? combine(team, b, op) : collect(team, b, op))) {
+    while (head && op->read < op->shown && !applies(op) && take(team, b, op)) {
       op->read++;
       op->members_read = 0;
       tmb_row_count_read(team, b);
@@ -284,6 +430,9 @@ static void begin(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_c
   op->shown = op->shows ? 0 : op->chunks;
   op->read = 0;
   op->members_read = 0;
+  op->vain = 0;
+  op->meets = meets(c->kind);
+  op->folds = folds(team, c);
   op->signature = tmb_coll_signature(c);
   op->first = b->next;
   b->next += op->chunks;
@@ -306,15 +455,11 @@ static void op_free(struct tmb_coll_shared_op *op) {
 }
 
 /* Enter the team in the list of those with ops that wait, or take it out. */
-static void list(struct tmb_team *team, struct tmb_coll_shared *b,
-                 const struct tmb_coll_shared_op *op) {
+static void list(struct tmb_team *team, struct tmb_coll_shared *b) {
   b->next_team = tmb_colls.shared.teams;
   tmb_colls.shared.teams = team;
   tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] + 1);
-  if (!tmb_job.wait.crowded) return;
-  tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
-  if (kinds[op->call.kind].shower == ALL)
-    tmb_store_rlx(&tmb_job.last_here, tmb_shared_last_here(team, TMB_MEETING_COLL, op->first));
+  if (tmb_job.wait.crowded) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
 }
 
 static void unlist(struct tmb_team **place, struct tmb_coll_shared *b) {
@@ -402,7 +547,7 @@ static struct tmb_op *keep(struct tmb_team *team, struct tmb_coll_shared *b,
     op->client->op = op;
     tmb_store_rlx(&op->event->thread, tmb_thread()->id);
   }
-  if (!b->first) list(team, b, op);
+  if (!b->first) list(team, b);
   *b->end = op;
   b->end = &op->next;
   return op->event;
@@ -416,7 +561,8 @@ static gex_Event_t done(void) {
 gex_Event_t tmb_coll_shared_start(struct tmb_team *team, const struct tmb_coll_call *call) {
   struct tmb_coll_shared *b = &tmb_coll_team_of(team)->shared;
   if (TMB_UNLIKELY(!b->row)) open_shared(team, b);
-  const enum tmb_shared_now state = b->first ? TMB_SHARED_NOT_NOW : tmb_coll_shared_now(team, call);
+  const enum tmb_shared_now state =
+      b->first || meets(call->kind) ? TMB_SHARED_NOT_NOW : tmb_coll_shared_now(team, call);
   if (TMB_LIKELY(state == TMB_SHARED_COMPLETE)) return done();
   struct tmb_coll_shared_op now = {.call = *call};
   begin(team, b, &now);

@@ -71,11 +71,35 @@ static inline void tmb_row_check(const struct tmb_team *team, struct tmb_call_si
     tmb_coll_mismatch(team, mine, member, head->signature);
 }
 
-/* Count a chunk that this member has read. */
+/* What a member that waits for room adds to the word of those who do: the lower half counts those
+ * that want a slot, the upper one those that want a small chunk. */
+#define TMB_ROW_WANTS_SLOT  UINT64_C(1)
+#define TMB_ROW_WANTS_SMALL (UINT64_C(1) << 32)
+
+/* Whether what this member has read so far makes room for one that waits. It has said so before it
+ * sleeps, with a fence on all processors or, where senders fence, with one of its own
+ * (near_door.c). */
+static inline bool tmb_row_room_wanted(const struct tmb_coll_shared *b) {
+  if (TMB_UNLIKELY(tmb_job.near.sender_fences)) tmb_fence_seq();
+  tmb_fence_compiler();
+  const uint64_t wanted = tmb_load_rlx(&b->row[0]->room.word);
+  if (TMB_LIKELY(!wanted)) return false;
+  return b->read % (TMB_SHARED_HEADS / 2) == 0 || wanted % TMB_ROW_WANTS_SMALL;
+}
+
+/* Say for what room this member waits: TMB_ROW_WANTS_*, or 0: none. */
+static inline void tmb_row_want_room(struct tmb_coll_shared *b, uint64_t wants) {
+  if (b->wants_room == wants) return;
+  tmb_fetch_add_acq_rel(&b->row[0]->room.word, wants - b->wants_room);
+  b->wants_room = wants;
+}
+
+/* Count a chunk that this member has read. Where ranks outnumber processors others sleep that wait
+ * for something else: they are left alone. */
 static inline void tmb_row_count_read(const struct tmb_team *team, struct tmb_coll_shared *b) {
   if (++b->read % TMB_ROW_STRIDE) return;
   tmb_store_rel(&b->row[team->head.rank]->read.word, b->read);
-  tmb_row_wake_all(team);
+  if (!tmb_job.wait.crowded || tmb_row_room_wanted(b)) tmb_row_wake_all(team);
 }
 
 #endif
