@@ -54,6 +54,14 @@ int f(int i) {
   a[i] += a[a[i]] + *i;
   return a[1] + (a[i] ? a[2] : fourth);
 }
+shared unsigned char narrow[THREADS];
+void g(void) {
+  int n = 0;
+
+  narrow[0] = 300; /* what is written in front of the first token is of this line, too */
+  n++;
+  narrow[0] += 1 << 40; (void)n;
+}
 """
 VOID_MAIN = """#include <upc.h>
 #include <stdio.h>
@@ -207,6 +215,10 @@ def columns(folder):
         place = f"wrong.upc:{line + 1}:{lines[line].index(text) + 1}: error:"
         if place not in result.stderr:
             sys.exit(f"no message at {place}\n{result.stderr}")
+    for text in "= 300", "<< 40":
+        line = next(i for i, content in enumerate(lines) if text in content)
+        if f"\nwrong.upc:{line + 1}:" not in result.stderr:
+            sys.exit(f"no warning in line {line + 1}\n{result.stderr}")
 
 
 def main():

@@ -43,6 +43,8 @@ def check(path):
         for text in wanted:
             if not any(text in message for message in got):
                 yield f"{path.name}:{number}: expected '{text}', got {got}"
+        if len(got) > max(len(set(got)), len(wanted)):
+            yield f"{path.name}:{number}: reported twice: {got}"
         if not wanted:
             yield f"{path.name}:{number}: not expected: {got}"
 

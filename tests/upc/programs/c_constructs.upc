@@ -309,6 +309,8 @@ int main(void) {
     extern int other;
     CK(&other != 0);
   }
+  for (struct { int i; shared int *p; } at = {0, NULL}; at.i < 2; at.i++) CK(at.p == NULL);
+  for (struct { int i; double d; } at = {0, 1}; at.i < 2; at.i++) CK(at.d == 1);
   {
     int i = 3;
     {

@@ -68,6 +68,32 @@ int idx(int i) {
   calls++;
   return i;
 }
+shared int late[THREADS];
+static shared int *late_pointer;
+shared struct {
+  unsigned bits : 9;
+} late_bits[THREADS];
+
+static int change_late(void) {
+  late[MYTHREAD] += 5;
+  late_pointer++;
+  late_bits[MYTHREAD].bits += 7;
+  return 1;
+}
+
+/* A compound assignment reads its left side behind the calls on its right, as C compilers do. */
+static void late_reads(void) {
+  late[MYTHREAD] = 1;
+  late[MYTHREAD] += change_late();
+  CK(late[MYTHREAD] == 7);
+  late_pointer = late;
+  late_pointer += change_late();
+  CK(late_pointer == late + 2);
+  late_bits[MYTHREAD].bits = 500;
+  late_bits[MYTHREAD].bits += change_late();
+  CK(late_bits[MYTHREAD].bits == 508);
+}
+
 int main() {
   int m = MYTHREAD, k;
   OPS(sc, signed char);
@@ -223,6 +249,7 @@ int main() {
     x <<= si[m];
     CK(x == 48);
   }
+  late_reads();
   while (si[m]) si[m]--;
   do si[m]++;
   while (si[m] < 5);

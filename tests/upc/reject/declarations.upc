@@ -23,6 +23,7 @@ shared void *shared [*] star_own[][THREADS] = {{star_own}}; /* error: names the 
 extern shared [*] int star_open[][THREADS]; /* error: needs an array of known size */
 shared [4] void *layout_void;             /* error: shared void cannot have a block size */
 shared int no_threads[10];                /* error: must have THREADS in one dimension */
+shared const int no_threads_set[3] = {1}; /* error: must have THREADS in one dimension */
 shared int twice_threads[THREADS][THREADS]; /* error: THREADS stands twice */
 shared int square[THREADS * THREADS];     /* error: THREADS stands twice */
 shared int sum[10 + THREADS];             /* error: may only be multiplied */

@@ -39,6 +39,10 @@ std::string Generator::place(int token) const {
   return "\1p" + std::to_string(token) + "\2";
 }
 
+std::string Generator::line(int token) const {
+  return "\1l" + std::to_string(token) + "\2";
+}
+
 std::string Generator::fresh(const char *stem) {
   return std::string("upcr_") + stem + std::to_string(number_++);
 }
@@ -103,7 +107,10 @@ const std::map<Nk, Generator::Write> Generator::writers_ = {
 std::string Generator::code(Node *n) {
   if (!n->dirty) return tokens(n->begin, n->end);
   const auto found = writers_.find(n->kind);
-  return found == writers_.end() ? splice(n) : (this->*found->second)(n);
+  if (found == writers_.end()) return splice(n);
+  // What is written in front of the first token is of that token's line.
+  const bool access = n->kind == Nk::Load || n->kind == Nk::Assign || n->kind == Nk::Step;
+  return (access ? line(n->begin) : "") + (this->*found->second)(n);
 }
 
 std::string Generator::name_code(Node *n) {
@@ -149,9 +156,11 @@ std::string Generator::word_code(Node *n) {
   }
 }
 
-// A loop that declares its variables: those that are written to lie in a block around it.
+// A loop that declares its variables: those that are written, and structures that get a name, lie
+// in a block around it.
 std::string Generator::for_code(Node *n) {
-  if (!writes(n->kids[0])) return splice(n);
+  const Node *d = n->kids[0]->declared->definition;
+  if (!writes(n->kids[0]) && !(d && d->dirty)) return splice(n);
   return place(n->begin) + " {" + code(n->kids[0]) + " for (;" +
          splice(n->kids[0]->end, n->end, n->kids) + "}";
 }

@@ -44,6 +44,7 @@ private:
   std::string splice(int begin, int end, const std::vector<Node *> &kids);
   std::string mark(int token) const;
   std::string place(int token) const; // line and pragmas, without the token
+  std::string line(int token) const;  // line alone
   std::string fresh(const char *stem);
 
   // expressions (gen_expr.cc)
@@ -63,7 +64,8 @@ private:
   std::string assign(Node *n);
   std::string change(Node *n); // compound assignment and steps
   std::string change_private(Node *n);
-  std::string new_value(Node *n, const std::string &old);
+  std::string right_side(Node *n, std::string &before);
+  std::string new_value(Node *n, const std::string &old, const std::string &right);
   std::string difference(const Node *n, Node *a, Node *b);
   std::string with_null(const Node *n, Node *p, bool p_first);
   std::string binary(Node *n);

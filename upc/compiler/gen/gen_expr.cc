@@ -163,10 +163,20 @@ std::string Generator::assign(Node *n) {
   return s + put_to(n->type, left, v, n->strict) + " " + v + "; })";
 }
 
+// The right side of a compound assignment, 1 of a step. One that calls functions is evaluated first
+// by what is added to `before`: a function may change what is assigned to, and C compilers read
+// that last.
+std::string Generator::right_side(Node *n, std::string &before) {
+  if (n->kind == Nk::Step) return "1";
+  const std::string right = code(n->kids[1]);
+  if (!n->kids[1]->has_call) return right;
+  const std::string v = fresh("v");
+  before += "__auto_type " + v + " = +(" + right + "); ";
+  return v;
+}
+
 // What a compound assignment or step makes of the old value.
-std::string Generator::new_value(Node *n, const std::string &old) {
-  const bool step = n->kind == Nk::Step;
-  const std::string right = step ? "1" : code(n->kids[1]);
+std::string Generator::new_value(Node *n, const std::string &old, const std::string &right) {
   const bool minus = n->op[0] == '-';
   const std::string op(n->op.substr(0, n->op.size() - 1));
   if (is_pts(n->type))
@@ -180,9 +190,10 @@ std::string Generator::change(Node *n) {
   const Node *b = bit_field(left);
   const std::string bits = b ? bit_arguments(b) + ", " + (n->strict ? "1" : "0") : "";
   std::string s = "({ upcr_pts_t " + p + " = " + code(left) + "; ";
+  const std::string right = right_side(n, s);
   s += (b ? promoted(b) + " " + o : c_type(n->type, o)) + " = ";
   s += b ? "(" + type + ")upcr_getbits(" + p + ", " + bits + ")" : get(n->type, p, n->strict);
-  s += "; " + c_type(n->type, v) + " = " + new_value(n, o) + "; ";
+  s += "; " + c_type(n->type, v) + " = " + new_value(n, o, right) + "; ";
   if (b)
     s += v + " = (" + type + ")upcr_putbits(" + p + ", " + bits + ", (unsigned long)" + v + ");";
   else
@@ -204,9 +215,10 @@ std::string Generator::change_private(Node *n) {
     s += "__typeof__(" + code(left) + ") *" + p + " = &(" + code(left) + "); ";
     target = "*" + p;
   }
+  const std::string right = right_side(n, s);
   s += "upcr_pts_t " + o + " = " + target + "; ";
   const std::string v = fresh("v");
-  s += "upcr_pts_t " + v + " = " + new_value(n, o) + "; " + target + " = " + v + "; ";
+  s += "upcr_pts_t " + v + " = " + new_value(n, o, right) + "; " + target + " = " + v + "; ";
   return s + (n->postfix ? o : v) + "; })";
 }
 

@@ -4,8 +4,9 @@
  * or what stands in a line is longer than its text in the source.
  *
  * Called by main.cc. Calls: columns.cc. Invariants: a mark is \1 NUMBER \2 for a token with its
- * text, \1 p NUMBER \2 for its line and the pragmas in front alone. Tokens of system headers, of
- * which the C compiler does not warn, and of macros stand in any column.
+ * text, \1 p NUMBER \2 for its line and the pragmas in front alone, \1 l NUMBER \2 for its line
+ * alone. Tokens of system headers, of which the C compiler does not warn, and of macros stand in
+ * any column.
  */
 #include "gen/gen.h"
 
@@ -71,10 +72,13 @@ void Writer::write(const std::string &text) {
       last_ = -2;
     }
     if (next == std::string::npos) return;
-    const bool plain = text[next + 1] == 'p';
+    const char form = text[next + 1];
+    const bool plain = form == 'p', bare = form == 'l';
     char *end;
-    const long token = strtol(text.c_str() + next + (plain ? 2 : 1), &end, 10);
-    if (token >= 0 && token < s_.size()) mark(static_cast<int>(token), !plain); // else not a mark
+    const long token = strtol(text.c_str() + next + (plain || bare ? 2 : 1), &end, 10);
+    const bool known = token >= 0 && token < s_.size(); // else not a mark
+    if (known && bare) sync(static_cast<int>(token));
+    if (known && !bare) mark(static_cast<int>(token), !plain);
     i = static_cast<size_t>(end - text.c_str()) + 1;
   }
 }

@@ -174,7 +174,7 @@ Node *Parser::for_statement(Node *n) {
   if (starts_declaration()) {
     n->kids.push_back(declaration(false));
     const Declared *d = n->kids[0]->declared;
-    if (d && d->list.size() > 1) n->kind = Nk::ForDeclaration;
+    if (d && (d->list.size() > 1 || d->definition)) n->kind = Nk::ForDeclaration;
   } else {
     if (!at(";")) n->kids.push_back(value(expression()));
     expect(";");

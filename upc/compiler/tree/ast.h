@@ -50,7 +50,7 @@ enum class Nk : unsigned char {
   Record, // structure definition
   // statements
   Block,
-  ForDeclaration, // for with several declarators in its first clause
+  ForDeclaration, // for with several declarators or a structure in its first clause
   Forall,
   Barrier,
 };

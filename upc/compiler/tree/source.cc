@@ -463,6 +463,9 @@ void Source::report(int token, const char *kind, const std::string &message) {
 
 void Source::error(int token, const std::string &message) {
   errors_++;
+  if (token == last_error_ && message == last_message_)
+    return; // an object is checked more than once
+  last_error_ = token, last_message_ = message;
   report(token, "error", message);
 }
 

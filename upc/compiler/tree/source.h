@@ -119,7 +119,8 @@ private:
   std::vector<Token> tokens_;
   std::vector<SourceFile> files_;
   std::vector<Pragma> pragmas_;
-  int errors_ = 0;
+  int errors_ = 0, last_error_ = -1; // of all; the token of the last one
+  std::string last_message_;
   bool unsigned_char_ = false;
   bool no_warnings_ = false, errors_of_all_ = false;
 };
