@@ -101,7 +101,7 @@ def settings_page(book):
     last = None
     for group, names, default, allowed, said in settings(book.root):
         if group != last:
-            out.append(("section", group.upper()))
+            out.append(("section", group))
             last = group
         facts = f"Default: {default if default is not None else 'unset'}." if allowed else ""
         facts += f" Allowed: {allowed}." if allowed else ""
@@ -127,6 +127,15 @@ def advice(root):
     return out
 
 
+def message_text(kind, form):
+    """A format as a person reads it: "..." for each conversion, and around a part of a message."""
+    form = re.sub(r"\bPRI\w+", "", form)
+    form = re.sub(r"%[-+ 0-9.*]*(?:hh|ll|[hlzt])?[a-zA-Z]?", "...", text_of(form))
+    if kind == "_PART":
+        form = f"...{'' if form[:1] == ':' else ' '}{form} ..."
+    return form.replace("......", "...")
+
+
 def messages_page(book):
     """Blocks of tombolo-messages, from src/base/messages/messages.def and advice.def."""
     text = (book.root / "src/base/messages/messages.def").read_text()
@@ -139,24 +148,24 @@ def messages_page(book):
             (
                 "A message that ends a program, refuses something or warns has a number at its"
                 " end, as [TMB-0107]. `tombolo explain TMB-0107` says the same as this page."
-                " Three dots stand for a value."
+                " Three dots stand for a value or for further text."
             ),
         ),
     ]
     for part in re.split(r"(?m)^(?=TMB_MESSAGES\()", text)[1:]:
         head, _, rest = part.partition(")\nTMB_")
         _, title, cause, remedy, example = [text_of(i) for i in LITERAL.findall(head)][:5]
-        out += [("section", title.upper()), ("text", f"Cause: {cause}")]
+        out += [("section", title), ("text", f"Cause: {cause}")]
         out += [("text", f"What to do: {remedy}"), ("text", "Example:"), ("code", [example])]
-        rows = []
+        said = {}
         for kind, number, form in MESSAGE.findall("TMB_" + rest):
-            form = re.sub(r"\bPRI\w+", "", form)
-            form = re.sub(r"%[-+ 0-9.*]*(?:hh|ll|[hlzt])?[a-zA-Z]?", "...", text_of(form))
-            said = form.replace("......", "...")
-            if int(number) in single:
-                cause, remedy, example = single[int(number)]
-                said += f"\n\nCause: {cause}\n\nWhat to do: {remedy}\n\nExample: `{example}`"
-            rows.append((f"TMB-{int(number):04}", said))
+            said.setdefault(int(number), []).append(message_text(kind, form))
+        rows = []
+        for number, texts in said.items():
+            if number in single:
+                cause, remedy, example = single[number]
+                texts += [f"Cause: {cause}", f"What to do: {remedy}", f"Example: `{example}`"]
+            rows.append((f"TMB-{number:04}", "\n\n".join(texts)))
         out.append(("list", rows))
     return [*out, ("section", "SEE ALSO"), ("see", ["tombolo-explain(1)", "tombolo-settings"])]
 
@@ -178,7 +187,7 @@ def api_page(book):
     ]
     for include, group in groups(book):
         out += [
-            ("section", include.upper() if include[-2:] != ".h" else include),
+            ("section", include),
             ("list", [(f"{p.name}(3)", p.title[:1].upper() + p.title[1:] + ".") for p in group]),
         ]
     for language in languages.FENCES:

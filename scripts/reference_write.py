@@ -66,7 +66,7 @@ def roff_blocks(blocks, known, names):
             listed = ", ".join(roff(n) for n in names)
             out += [".SH NAME", f"{listed} \\- {roff(rest[1])}"]
         elif kind == "section":
-            out.append(f".SH {rest[0]}")
+            out.append(f".SH {rest[0] if rest[0][-2:] == '.h' else rest[0].upper()}")
         elif kind == "heading":
             out.append(f".SS {roff(rest[0])}")
         elif kind == "text":
@@ -176,7 +176,8 @@ def mark_blocks(blocks, book, own):
         if kind == "title":
             out += [f"# {rest[0]}", mark(rest[1][:1].upper() + rest[1][1:] + ".", book, own)]
         elif kind == "section":
-            out.append(f"## {rest[0].capitalize()}")
+            title = rest[0].capitalize() if rest[0].isupper() else rest[0]
+            out.append(f"## {title if title[-2:] == '.h' else title[:1].upper() + title[1:]}")
         elif kind == "heading":
             out.append("### " + ", ".join(f"`{n}`" for n in rest[0].split(", ")))
         elif kind == "text":

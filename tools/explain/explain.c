@@ -29,14 +29,18 @@ struct advice {
 
 struct row {
   unsigned number;
-  int old; /* 1: no message of this version */
+  enum {
+    ROW_WHOLE,
+    ROW_PART,
+    ROW_OLD
+  } kind; /* the whole message, a part of some, none of this version */
   const char *text;
 };
 
-#define TMB_MESSAGE(number, text)      {number, 0, text},
-#define TMB_MESSAGE_PART(number, text) {number, 0, text},
-#define TMB_MESSAGE_CODE(number, text) {number, 0, text},
-#define TMB_MESSAGE_OLD(number, text)  {number, 1, text},
+#define TMB_MESSAGE(number, text)      {number, ROW_WHOLE, text},
+#define TMB_MESSAGE_PART(number, text) {number, ROW_PART, text},
+#define TMB_MESSAGE_CODE(number, text) {number, ROW_WHOLE, text},
+#define TMB_MESSAGE_OLD(number, text)  {number, ROW_OLD, text},
 #define TMB_MESSAGES(family, files, title, cause, remedy, example)
 static const struct row rows[] = {
 #include "base/messages/messages.def"
@@ -94,10 +98,12 @@ static void print_wrapped(const char *indent, const char *text) {
   putchar('\n');
 }
 
-/* Prints a format as a person reads it: each conversion is "...". */
-static void readable(const char *format, char *to, size_t bytes) {
+/* A row as a person reads it: "..." for each conversion, and around what is a part of a message. */
+static void readable(const struct row *row, char *to, size_t bytes) {
   size_t used = 0;
-  for (const char *p = format; *p && used + 4 < bytes; p++) {
+  const int part = row->kind == ROW_PART;
+  if (part) used = (size_t)snprintf(to, bytes, *row->text == ':' ? "..." : "... ");
+  for (const char *p = row->text; *p && used + 8 < bytes; p++) {
     if (*p != '%' || p[1] == '%') {
       p += *p == '%';
       to[used++] = *p;
@@ -107,7 +113,7 @@ static void readable(const char *format, char *to, size_t bytes) {
     memcpy(to + used, "...", 3);
     used += 3;
   }
-  to[used] = '\0';
+  snprintf(to + used, bytes - used, "%s", part ? " ..." : "");
 }
 
 static int explain_number(unsigned number) {
@@ -117,10 +123,10 @@ static int explain_number(unsigned number) {
   for (size_t i = 0; i < ROWS; i++) {
     char text[1024];
     if (rows[i].number != number) continue;
-    readable(rows[i].text, text, sizeof text);
+    readable(&rows[i], text, sizeof text);
     if (!found) printf("TMB-%04u: %s\n\n", number, family ? family->title : "");
     print_wrapped("    ", text);
-    if (rows[i].old) puts("    (no message of this version any more)");
+    if (rows[i].kind == ROW_OLD) puts("    (no message of this version any more)");
     found = 1;
   }
   if (!found || !family) {
@@ -138,7 +144,7 @@ static int explain_number(unsigned number) {
 static void list_all(void) {
   for (size_t i = 0; i < ROWS; i++) {
     char text[1024];
-    readable(rows[i].text, text, sizeof text);
+    readable(&rows[i], text, sizeof text);
     printf("TMB-%04u  %s\n", rows[i].number, text);
   }
 }
