@@ -92,6 +92,13 @@ cells: build
 	@python3 bench/compare/cells.py --build $(BUILD) --json study/cells.json $(CELLS)
 	$(if $(ADOPT),@python3 bench/compare/cells.py --adopt study/cells.json)
 
+# What the docs show of a study: figures, its targets, the cells. FROM: the folder of the study.
+.PHONY: adopt
+FROM ?= study
+adopt:
+	@python3 bench/figures.py --adopt $(FROM)
+	$(if $(wildcard $(FROM)/cells.json),@python3 bench/compare/cells.py --adopt $(FROM)/cells.json)
+
 # docs/figures/*.svg and docs/FIGURES.md from the JSON in docs/figures/data, which is that of the
 # last `make study STUDY=docs`.
 figures:

@@ -6,7 +6,8 @@ A Figure names the parts that it draws from; its function gets their JSON and re
 of plots.py, one sentence that is computed from these data, and a table where numbers say more.
 Invariants: no number is written here that a run could change; a line that a run lacks is left out,
 a figure without any line is not shown. bench/report.py makes pages of them. As a program it draws
-all figures again from kept JSON (`make figures`); the same JSON gives the same bytes.
+all figures again from kept JSON (`make figures`); the same JSON gives the same bytes. --adopt takes
+the JSON of a study first, and its targets into docs/RESULTS.md (targets.py).
   bench/figures.py [--data docs/figures/data] [--out docs/figures] [--page docs/FIGURES.md]
                    [--adopt STUDY] [--check]
 """
@@ -570,6 +571,8 @@ def main():
         return 77
     if options.adopt:
         print(f"figures: from {options.adopt}: {', '.join(adopt(options.adopt, options.data))}")
+        import targets  # which imports this module: by study
+        targets.adopt(options.adopt)
     drawn = f"(Matplotlib {plots.load().__version__})"
     if options.check and options.page.exists() and drawn not in options.page.read_text():
         print(f"figures: {options.page} was drawn by another Matplotlib than this one {drawn}")
