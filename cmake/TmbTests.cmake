@@ -507,9 +507,8 @@ $<TARGET_FILE:bench__ft>;--class;S;--schedule;all;--grid;2x2")
   tmb_register_run(bench.study.quick bench
     "python3;${PROJECT_SOURCE_DIR}/tests/bench/study_report.py;quick")
   set(hdr_nightly "")
-  set(hdr_timeout 120)
-  tmb_register_run(bench.apps bench "python3;${PROJECT_SOURCE_DIR}/tests/bench/app_reports.py")
   set(hdr_timeout 300)
+  tmb_register_run(bench.apps bench "python3;${PROJECT_SOURCE_DIR}/tests/bench/app_reports.py")
   tmb_register_run(bench.app_refusals bench
     "python3;${PROJECT_SOURCE_DIR}/tests/bench/app_refusals.py")
   set(hdr_timeout 120)

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 TOMBOLO, BUILD = os.environ["TOMBOLO"], Path(os.environ["TMB_BUILD"])
+LIMIT_S = 300  # the longest run takes four seconds, and minutes on a machine with a load of 30
 PHASES = {"computing", "copying", "sending", "waiting"}
 # application: (small problem, impossible one on two ranks, a word of the reason)
 APPS = {
@@ -28,7 +29,7 @@ APPS = {
 
 
 def run(app, *words):
-    command = [TOMBOLO, "run", "-n", "2", "--timeout", "60", "--", str(BUILD / "bench" / app)]
+    command = [TOMBOLO, "run", "-n", "2", "--timeout", str(LIMIT_S), "--", BUILD / "bench" / app]
     return subprocess.run([*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, check=False)
 
@@ -52,8 +53,8 @@ def regions(program, words, way, iterations):
     """A trace shows each iteration as a region of its way, and the phases of the watched one."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.json"
-        command = [TOMBOLO, "run", "-n", "2", "--timeout", "60", "--trace", path, "--", program,
-                   *words]
+        command = [TOMBOLO, "run", "-n", "2", "--timeout", str(LIMIT_S), "--trace", path, "--",
+                   program, *words]
         done = subprocess.run(command, text=True, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
         found = [(e["pid"], e["name"]) for e in json.loads(path.read_text())["traceEvents"]
