@@ -34,6 +34,7 @@
 void tmb_place_rank_read(struct tmb_place_rank *mine) {
   tmb_os_cpu_bits(mine->bits, sizeof mine->bits);
   mine->cpu = (uint32_t)tmb_os_cpu_current();
+  mine->quota = tmb_os_cpu_quota();
 }
 
 static bool allows(const struct tmb_place_rank *rank, uint32_t cpu) {
@@ -56,10 +57,12 @@ struct tmb_place_plan tmb_place_plan(const struct tmb_place_rank *ranks, uint32_
     const uint8_t bit = (uint8_t)(1u << cpu % 8);
     plan.spread = plan.spread || (taken[cpu / 8] & bit);
     taken[cpu / 8] |= bit;
+    plan.crowded = plan.crowded || (ranks[r].quota > 0 && ranks[r].quota < count);
     for (size_t i = 0; i < sizeof all; i++) all[i] |= ranks[r].bits[i];
   }
   for (size_t i = 0; i < sizeof all; i++) plan.cpus += (uint32_t)__builtin_popcount(all[i]);
   plan.spread = plan.spread || 2 * count > plan.cpus;
+  plan.crowded = plan.crowded || plan.cpus < count;
   plan.home = index_of(&ranks[mine], ranks[0].cpu) + mine;
   return plan;
 }
@@ -77,8 +80,7 @@ void tmb_place_init(void) {
     if (tmb_boot_here(boot, r)) ranks[here++] = ranks[r];
   const struct tmb_place_plan plan = tmb_place_plan(ranks, here, boot->here_index);
   free(ranks);
-  const double quota = tmb_os_cpu_quota();
-  w->crowded = plan.cpus < here || (quota > 0 && quota < here);
+  w->crowded = plan.crowded;
   const bool one_host = boot->here == boot->size;
   w->home = one_host ? plan.home : tmb_place_home(boot);
   w->spread = here > 1 && (plan.spread || !one_host);

@@ -27,6 +27,7 @@ static inline uint32_t tmb_place_home(const struct tmb_boot *boot) {
 struct tmb_place_rank {
   uint8_t bits[TMB_PLACE_BYTES]; /* those that it may use */
   uint32_t cpu;                  /* that which runs it now */
+  double quota;                  /* processors that its cgroup may use at a time; 0: no limit */
 };
 
 /* Where the ranks of a machine are to run. */
@@ -34,6 +35,8 @@ struct tmb_place_plan {
   uint32_t cpus; /* processors that they may use together */
   uint32_t home; /* of this rank: index in its mask, modulo their number */
   bool spread;   /* ranks go to their homes: two share a processor, or they need most of them */
+  bool crowded;  /* they outnumber the processors, or what a cgroup of one of them allows. The same
+                    on all: barriers and collectives depend on it */
 };
 
 void tmb_place_rank_read(struct tmb_place_rank *mine);

@@ -127,6 +127,7 @@ static void plan_of_many(void **state) {
   for (uint32_t r = 0; r < count; r++) on[tmb_place_plan(ranks, count, r).home % 2]++;
   assert_int_equal(on[0], 4);
   assert_int_equal(on[1], 4);
+  assert_true(tmb_place_plan(ranks, count, 0).crowded);
 }
 
 /* Ranks that are bound to a processor each: their processors count together. */
@@ -134,6 +135,12 @@ static void plan_of_bound(void **state) {
   (void)state;
   struct tmb_place_rank ranks[2] = {{.bits = {1 << 2}, .cpu = 2}, {.bits = {1 << 6}, .cpu = 6}};
   assert_int_equal(tmb_place_plan(ranks, 2, 0).cpus, 2);
+  assert_false(tmb_place_plan(ranks, 2, 0).crowded);
+  ranks[1].quota = 1.5; /* of one rank's cgroup: all must take the same view */
+  assert_true(tmb_place_plan(ranks, 2, 0).crowded);
+  assert_true(tmb_place_plan(ranks, 2, 1).crowded);
+  ranks[1].quota = 2;
+  assert_false(tmb_place_plan(ranks, 2, 1).crowded);
 }
 
 int main(void) {
