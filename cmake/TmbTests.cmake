@@ -580,6 +580,12 @@ if(NOT TMB_SANITIZE)
   # The library of the last release tag is built for it.
   tmb_add_check(abi compile python3 ${tmb_scripts}/abi.py --lib $<TARGET_FILE:tombolo_shared>)
   set_tests_properties(compile.abi PROPERTIES LABELS "compile;nightly" TIMEOUT 1200)
+  # Debug information of other compilers and build types differs in words.
+  tmb_add_kept_check(abi_baseline_test ${tmb_scripts}/abi_baseline_test.py)
+  if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+    tmb_add_check(abi_baseline lint python3 ${tmb_scripts}/abi_baseline.py
+      --lib $<TARGET_FILE:tombolo_shared> --cc ${CMAKE_C_COMPILER})
+  endif()
   tmb_add_check(release_test lint python3 ${tmb_scripts}/release_test.py)
   # All programs are built from the tarball: ten minutes without a compiler cache.
   tmb_add_check(release compile python3 ${tmb_scripts}/release.py --dry-run --build
