@@ -43,8 +43,8 @@ struct caf_words {
 
 /* A team of images. The initial one has number -1, and identity as its table. */
 struct caf_team {
-  struct caf_team *parent;
-  gex_TM_t tm; /* GEX_TM_INVALID: formed after the loss of an image */
+  struct caf_team *parent, *formed_before; /* the second: NULL for the first formed */
+  gex_TM_t tm;                             /* GEX_TM_INVALID: formed after the loss of an image */
   int number;
   uint32_t size, rank;        /* rank: of this image in it, from 0 */
   uint32_t *jobrank;          /* [size] */
@@ -83,6 +83,7 @@ struct caf {
   uint32_t size, rank;   /* of the job */
   gex_TM_t tm;           /* of the job */
   struct caf_team initial;
+  struct caf_team *formed; /* the team formed last, of all that this image has formed */
   gex_Client_t client;
   gex_EP_t ep;
   gex_AD_t ad32, ad64;

@@ -93,6 +93,8 @@ void caf_form_team(int number, void **team_p, const int *new_index, const struct
     return;
   }
   team->parent = caf.team;
+  team->formed_before = caf.formed;
+  caf.formed = team;
   *team_p = team;
   caf_ok(to->stat);
 }
@@ -129,8 +131,16 @@ static bool meet(struct caf_team *team, const char *name, const struct caf_statu
   return code != CAF_STAT_STOPPED;
 }
 
+/* Whether FORM TEAM has made this team, or it is the initial one. A TEAM_TYPE variable that is not
+ * set holds any word: gfortran 12 gives it no first value. Takes longer for older teams. */
+static bool is_formed(const struct caf_team *team) {
+  const struct caf_team *formed = caf.formed;
+  while (formed && formed != team) formed = formed->formed_before;
+  return formed != NULL || team == &caf.initial;
+}
+
 void caf_change_team(struct caf_team *team, const struct caf_status *to) {
-  if (!team || team->parent != caf.team) {
+  if (!team || !is_formed(team) || team->parent != caf.team) {
     caf_fail(to, CAF_STAT_ERROR,
              "CHANGE TEAM: the team was not formed by FORM TEAM in the current team [TMB-2049]");
     return;
@@ -151,7 +161,7 @@ void caf_end_team(const struct caf_status *to) {
 }
 
 void caf_sync_team(struct caf_team *team, const struct caf_status *to) {
-  if (!team)
+  if (!team || !is_formed(team))
     caf_fail(to, CAF_STAT_ERROR, "SYNC TEAM: the team was not formed [TMB-2047]");
   else
     meet(team, "SYNC TEAM", to);

@@ -50,6 +50,10 @@ ENDS = [
     ("form team (minus*0, team)", "FORM TEAM: team number 0: it must be positive"),
     ("change team (never); end team", "CHANGE TEAM: the team was not formed"),
     ("sync team (never)", "SYNC TEAM: the team was not formed"),
+    # As a variable that the compiler gives no first value.
+    ("team = transfer(4242_int64, team); change team (team); end team",
+     "CHANGE TEAM: the team was not formed"),
+    ("team = transfer(4242_int64, team); sync team (team)", "SYNC TEAM: the team was not formed"),
 ]
 PROGRAM = """
 program wrong
