@@ -11,11 +11,6 @@ set(tmb_not_emulated
   "^unit\\.tools\\.doctor_test$" "filters of system calls see QEMU's calls"
   "^conformance\\.segment_large\\." "the page tables of QEMU count as memory of the program"
 )
-if(TMB_CROSS_PROCESSOR STREQUAL "riscv64") # no fault of QEMU: docs/PROCESSORS.md
-  list(APPEND tmb_not_emulated "^upc\\.faults$"
-    "on RISC-V lines of callers are not named")
-endif()
-
 # tmb_not_under_qemu(TEST REASON): takes a test out of its stage, and skips in its place.
 function(tmb_not_under_qemu test reason)
   get_property(labels TEST "${test}" PROPERTY LABELS)

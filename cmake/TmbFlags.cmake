@@ -31,6 +31,12 @@ if(NOT TMB_BYTE_ATOMICS)
   link_libraries(atomic)
 endif()
 
+# Compilers for x86-64 and ARM write unwind tables for C by themselves, those for RISC-V do not.
+# Without them a backtrace ends where it begins, and the caller of a call is not named.
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|aarch64|arm64)$")
+  add_compile_options(-fasynchronous-unwind-tables)
+endif()
+
 add_library(tmb_warnings INTERFACE)
 target_compile_options(tmb_warnings INTERFACE -Wall -Wextra $<$<COMPILE_LANGUAGE:C>:-Wvla>)
 if(TMB_WERROR)

@@ -221,6 +221,8 @@ static void compile_options(const struct upcc *u, struct upcc_list *l) {
       is_old = !strcmp(word, "-ansi") || strstr(word, "89") || strstr(word, "90");
   }
   upcc_add(l, "-std=gnu17");
+  /* Not the default on every processor; without, the line of a wrong call cannot be named. */
+  upcc_add(l, "-fasynchronous-unwind-tables");
   /* At -O2 GCC vectorises only loops of known lengths; a thread's share has none. */
   if (is_gcc(u->compiler)) upcc_add(l, "-fvect-cost-model=dynamic");
   for (size_t i = 0; !is_strict && i < sizeof lenient / sizeof lenient[0]; i++)
