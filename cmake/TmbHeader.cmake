@@ -2,7 +2,8 @@
 # tmb_read_header(PREFIX SOURCES...): reads the `/* key: value */` comment lines (`# key: value`
 # in scripts, `! key: value` in Fortran) among the first 30 lines of each source and sets
 # PREFIX_ranks (list), PREFIX_mode (SEQ), PREFIX_debug, PREFIX_timeout (60), PREFIX_args, PREFIX_env
-# (list), PREFIX_launch, PREFIX_expect (0), PREFIX_match, PREFIX_long, PREFIX_cases, PREFIX_since
+# (list), PREFIX_launch, PREFIX_expect (0), PREFIX_match, PREFIX_long, PREFIX_emulated (what
+# QEMU gets in the place of that), PREFIX_cases, PREFIX_since
 # (of Fortran tests: the oldest gfortran that compiles it), PREFIX_nightly (empty, or yes: no run is
 # one of `make test`) and PREFIX_again (each NAME=VALUE, or several joined by +, repeats the tests
 # with that in the environment) in the caller's scope. The first source that has a key wins.
@@ -22,10 +23,12 @@ function(tmb_read_header prefix)
   set(cases "")
   set(again "")
   set(long "")
+  set(emulated "")
   set(since "")
   set(nightly "")
   set(seen "")
-  set(keys "ranks|mode|debug|timeout|args|env|launch|expect|match|cases|again|long|since|nightly")
+  set(keys "ranks|mode|debug|timeout|args|env|launch|expect|match|cases|again|long|emulated")
+  string(APPEND keys "|since|nightly")
   foreach(src IN LISTS ARGN)
     set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${src}")
     file(READ "${src}" head LIMIT 4000)
@@ -65,7 +68,8 @@ function(tmb_read_header prefix)
   foreach(key ranks args env launch cases again)
     string(REGEX REPLACE "[ ,]+" ";" ${key} "${${key}}")
   endforeach()
-  foreach(key ranks mode debug timeout args env launch expect match cases again long since nightly)
+  foreach(key ranks mode debug timeout args env launch expect match cases again long emulated since
+      nightly)
     set(${prefix}_${key} "${${key}}" PARENT_SCOPE)
   endforeach()
 endfunction()

@@ -14,7 +14,7 @@ endif()
 # ---- unit tests
 # tmb_add_unit_test(NAME SOURCE [SOURCES...]): a cmocka program; SOURCES, or objects, are linked
 # with it. With `/* long: ARGUMENT */` it is also run with that argument, as NAME.long with the
-# label "nightly".
+# label "nightly"; under QEMU with that of `/* emulated: ARGUMENT */`, if there is one.
 function(tmb_add_unit_test name src)
   tmb_read_header(hdr ${src})
   if(NOT "unit" IN_LIST TMB_TEST_FOLDERS OR NOT hdr_mode IN_LIST TMB_TEST_MODES)
@@ -29,6 +29,9 @@ function(tmb_add_unit_test name src)
   add_test(NAME unit.${name} COMMAND unit.${name})
   set_tests_properties(unit.${name} PROPERTIES LABELS "unit;${hdr_mode};check"
     TIMEOUT ${hdr_timeout} SKIP_RETURN_CODE 77)
+  if(CMAKE_CROSSCOMPILING AND hdr_emulated)
+    set(hdr_long "${hdr_emulated}")
+  endif()
   if(hdr_long)
     add_test(NAME unit.${name}.long COMMAND unit.${name} ${hdr_long})
     set_tests_properties(unit.${name}.long PROPERTIES LABELS "unit;${hdr_mode};nightly"
