@@ -138,9 +138,9 @@ CROSS = ("aarch64", "riscv64")  # presets for other processors, whose programs Q
 CROSS_STAGES = (
     Stage("litmus", "dev", "litmus"),
     Stage("build-aarch64", "aarch64"),
-    Stage("aarch64", "aarch64", "unit|conformance|upc"),
+    Stage("aarch64", "aarch64", "unit|conformance|fortran|upc"),
     Stage("build-riscv64", "riscv64"),
-    Stage("riscv64", "riscv64", "unit|conformance|upc"),
+    Stage("riscv64", "riscv64", "unit|conformance|fortran|upc"),
 )
 ALL_STAGES = (
     STAGES + PREEMPT_STAGES + CROSS_STAGES + (NET_STAGES[-1], Stage("seeds", "dev", "seeds"))

@@ -4,6 +4,7 @@
 program collectives
   use check
   implicit none
+  integer, parameter :: ext = selected_real_kind(18) ! 10, or 16 where the processor lacks that
   type :: pair
     integer :: i
     real(8) :: x(4)
@@ -25,11 +26,11 @@ contains
     integer(16) :: i16
     real(4) :: r4(2, 2)
     real(8) :: r8
-    real(10) :: r10(2)
+    real(ext) :: r10(2)
     real(16) :: r16
     complex(4) :: c4
     complex(8) :: c8(2)
-    complex(10) :: c10
+    complex(ext) :: c10
     complex(16) :: c16
     integer :: section(9), stat
     character(20) :: message
@@ -53,7 +54,7 @@ contains
     if (me == images) call expect(r8 == total, 'co_sum on one image')
     r10 = me
     call co_sum(r10)
-    call expect(all(r10 == total), 'co_sum real(10)')
+    call expect(all(r10 == total), 'co_sum real(ext)')
     r16 = me + 1/3.0_16
     call co_sum(r16)
     call expect(abs(r16 - total - images/3.0_16) < 1e-25_16, 'co_sum real(16)')
@@ -65,7 +66,7 @@ contains
     call expect(all(c8 == total), 'co_sum complex(8)')
     c10 = me
     call co_sum(c10)
-    call expect(c10 == total, 'co_sum complex(10)')
+    call expect(c10 == total, 'co_sum complex(ext)')
     c16 = me/3.0_16
     call co_sum(c16)
     call expect(abs(c16 - total/3.0_16) < 1e-25_16, 'co_sum complex(16)')

@@ -4,13 +4,14 @@
 program kinds
   use iso_fortran_env
   implicit none
+  integer, parameter :: ext = selected_real_kind(18) ! 10, or 16 where the processor lacks that
   integer(int8) :: i1(3)[*]
   integer(int16) :: i2[*]
   integer(int64) :: i8(3)[*]
   real(real32) :: r4(3)[*]
   real(real64) :: r8(3)[*]
   real(real128) :: r16(2)[*]
-  real(10) :: r10(2)[*]
+  real(ext) :: r10(2)[*]
   complex(real64) :: c8(2)[*]
   logical(1) :: l1(2)[*]
   logical :: l4(2)
@@ -20,7 +21,7 @@ program kinds
   complex :: c(2)
   me = this_image(); n = num_images(); r = mod(me,n)+1; l = mod(me-2+n,n)+1
   i1 = int(me,int8); i2 = 300_int16; i8 = 2_int64**40+me; r4 = me+0.25; r8 = me+0.125d0
-  r16 = me+0.5_real128; r10 = me+0.75_10; c8 = cmplx(me,2*me,real64); l1 = me==1
+  r16 = me+0.5_real128; r10 = me+0.75_ext; c8 = cmplx(me,2*me,real64); l1 = me==1
   u4 = 4_'abc'
   sync all
   k = i1(:)[r]; if (any(k /= r)) error stop 'i1'

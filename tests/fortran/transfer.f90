@@ -4,6 +4,7 @@
 program transfer
   use check
   implicit none
+  integer, parameter :: ext = selected_real_kind(18) ! 10, or 16 where the processor lacks that
   integer :: s[*], v(10)[*], w(-2:8)[*], m(4, 5)[*], index(3), got(10), block(2, 3)
   integer, allocatable :: a(:, :)[:], none(:)[:]
   character(5) :: text[*]
@@ -13,7 +14,7 @@ program transfer
   character(kind=4, len=3) :: wide_short
   real(8) :: real8
   real(4) :: real4[*]
-  real(10) :: real10[*]
+  real(ext) :: real10[*]
   real(16) :: real16
   complex(8) :: z(1)[*] ! gfortran 12 breaks on complex scalars
   complex(4) :: z4
@@ -52,7 +53,7 @@ contains
     text = 'abcde'
     wide = 4_'wxyz'
     real4 = 1.25*me
-    real10 = 2.5_10*me
+    real10 = 2.5_ext*me
     z = cmplx(me, -me, 8)
     flag = mod(me, 2) == 0
     byte = [1_1, -2_1, 3_1]
