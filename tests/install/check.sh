@@ -187,6 +187,12 @@ by_udp() {
   SSH_SERVERS="hosta,hostb" SPAWNFN=S run_udp 2 ./client 2 "x y"
   GASNET_SPAWNFN=C GASNET_CSPAWN_CMD="$work/custom to %M %C" GASNET_CSPAWN_SERVERS="a b" \
     run_udp 2 ./client 2 "x y"
+  # Without hosts a custom command runs once, here, by a shell, and may leave the agent behind it.
+  printf '#!/bin/sh\nn=$1\nshift\nwhile [ "$n" -gt 0 ]; do "$@" & n=$((n - 1)); done\nwait\n' >many
+  chmod +x many
+  for way in "nice %C" "sh -c '%C'" 'for i in $(seq %N); do %C & done; wait' "$work/many %N %C"; do
+    GASNET_SPAWNFN=C GASNET_CSPAWN_CMD="$way" run_udp 3 ./client 3 "x y"
+  done
   if GASNET_SPAWNFN=S ./client 2 2>said; then exit 1; fi
   grep -q "no hosts are named; give --hosts, or set GASNET_SSH_SERVERS" said
   if GASNET_SPAWNFN=C GASNET_SSH_SERVERS=a ./client 2 2>said; then exit 1; fi

@@ -441,9 +441,10 @@ static void take_link(struct agent *a) {
   link_open(&a->tree.up, in, out);
 }
 
-int run_agent_main(void) {
+int run_agent_main(bool copied) {
   struct agent *a = calloc(1, sizeof *a);
   if (!a) return TOOL_EXIT_FAILED;
+  if (copied && dup2(RUN_AGENT_STDIN, STDIN_FILENO) == STDIN_FILENO) close(RUN_AGENT_STDIN);
   (void)signal(SIGPIPE, SIG_IGN);
   a->room[0] = a->room[1] = AGENT_OUTPUT_BYTES;
   a->input_fd = -1;

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "agent/look.h"
 #include "agent/tree.h"
+#include "ranks/run.h"
 #include "tool.h"
 
 #include "base/log.h"
@@ -27,12 +28,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define GREETING      "\001tombolo-agent "
-#define PROTOCOL      "2"
-#define GREETING_MAX  65536 /* a login shell may say so much before the agent does */
-#define WORDS_MAX     64
-#define AGENT_WORDS   " run --agent"
-#define LAST_WORDS_MS 500 /* from the end of a child's link to the end of what it says */
+#define GREETING         "\001tombolo-agent "
+#define PROTOCOL         "2"
+#define GREETING_MAX     65536 /* a login shell may say so much before the agent does */
+#define WORDS_MAX        64
+#define AGENT_WORDS      " run --agent"
+#define AGENT_WORDS_COPY " run " RUN_AGENT_COPY
+#define LAST_WORDS_MS    500 /* from the end of a child's link to the end of what it says */
 
 char *tree_greeting(char *buf, size_t bytes) {
   const uint16_t one = 1;
@@ -58,46 +60,56 @@ void tree_open(struct tree *t) {
 
 /* ---- starting */
 
-/* Appends one word of a custom command with its %-letters replaced. */
-static void expand_word(const struct tree *t, const char *host, const char *word, struct pack *p) {
-  for (; *word; word++) {
-    if (*word != '%' || !word[1]) {
-      pack_bytes(p, word, 1);
-      continue;
-    }
-    word++;
-    const char *with = *word == 'M'   ? host
-                       : *word == 'N' ? "1"
-                       : *word == 'D' ? t->job.folder
-                       : *word == 'P' ? t->job.argv[0]
-                       : *word == 'C' ? t->job.agent
-                                      : NULL;
-    if (with)
-      pack_bytes(p, with, strlen(with));
-    else
-      pack_bytes(p, word, 1);
-    if (*word == 'C') pack_bytes(p, AGENT_WORDS, strlen(AGENT_WORDS));
+/* Appends text to a line that a shell reads, in quotes where the shell would change it. */
+static void pack_shell(struct pack *p, const char *text) {
+  static const char plain[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/.,:@%+=-";
+  const bool quote = !*text || text[strspn(text, plain)];
+  if (quote) pack_bytes(p, "'", 1);
+  for (; *text; text++) {
+    const char *part = *text == '\'' ? "'\\''" : text;
+    pack_bytes(p, part, *text == '\'' ? 4 : 1);
   }
-  pack_bytes(p, "", 1);
+  if (quote) pack_bytes(p, "'", 1);
 }
 
-/* The words of a custom command; %C as a word of its own becomes three. */
-static int custom_words(const struct tree *t, const char *host, char **words) {
-  char *save;
-  int count = 0;
-  for (char *w = strtok_r(t->job.ssh, " \t", &save); w && count < WORDS_MAX;
-       w = strtok_r(NULL, " \t", &save)) {
-    struct pack p = {0};
-    if (strcmp(w, "%C") == 0) {
-      words[count++] = t->job.agent;
-      words[count++] = (char *)"run";
-      words[count++] = (char *)"--agent";
+/* The custom command, its %-letters replaced, for the shell. [in] own_stdin: %C reads descriptor
+ * RUN_AGENT_STDIN, so that it may run in the background, where a shell takes standard input away.
+ */
+static char *custom_line(const struct tree *t, const char *host, bool own_stdin) {
+  struct pack p = {0};
+  for (const char *at = t->job.ssh; *at; at++) {
+    if (*at != '%' || !at[1]) {
+      pack_bytes(&p, at, 1);
       continue;
     }
-    expand_word(t, host, w, &p);
-    words[count++] = p.data;
+    at++;
+    const char *with = *at == 'M'   ? host
+                       : *at == 'N' ? "1"
+                       : *at == 'D' ? t->job.folder
+                       : *at == 'P' ? t->job.argv[0]
+                       : *at == 'C' ? t->job.agent
+                                    : NULL;
+    if (with)
+      pack_shell(&p, with);
+    else
+      pack_bytes(&p, at, 1);
+    if (*at != 'C') continue;
+    const char *words = own_stdin ? AGENT_WORDS_COPY : AGENT_WORDS;
+    pack_bytes(&p, words, strlen(words));
   }
-  return count;
+  pack_bytes(&p, "", 1);
+  return p.data;
+}
+
+/* In a fork: become the shell that runs the custom command. A job without named hosts runs it once,
+ * for this machine, which is "localhost" then. */
+_Noreturn static void become_custom(const struct tree *t, const char *host) {
+  const bool here = strcmp(host, "localhost") == 0;
+  if (here && dup2(0, RUN_AGENT_STDIN) < 0) _exit(TOOL_EXIT_FAILED);
+  execl("/bin/sh", "sh", "-c", custom_line(t, host, here), (char *)NULL);
+  fprintf(stderr, "/bin/sh: %s\n", strerror(errno));
+  _exit(TOOL_EXIT_NOT_FOUND);
 }
 
 /* The words of ssh: command, options, host, command line there. */
@@ -116,13 +128,13 @@ static int ssh_words(const struct tree *t, const char *host, char **words) {
 /* In a fork: become the ssh that starts an agent, or the agent itself. */
 _Noreturn static void become_ssh(const struct tree *t, const char *host) {
   char *words[WORDS_MAX + 5];
+  if (strstr(t->job.ssh, "%C")) become_custom(t, host);
   if (strcmp(host, "localhost") == 0) {
     execl(t->job.agent, t->job.agent, "run", "--agent", (char *)NULL);
     fprintf(stderr, "%s: %s\n", t->job.agent, strerror(errno));
     _exit(TOOL_EXIT_NOT_FOUND);
   }
-  const int count =
-      strstr(t->job.ssh, "%C") ? custom_words(t, host, words) : ssh_words(t, host, words);
+  const int count = ssh_words(t, host, words);
   words[count] = NULL;
   execvp(words[0], words);
   fprintf(stderr, "%s: %s\n", words[0], strerror(errno));

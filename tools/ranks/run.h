@@ -69,8 +69,11 @@ int run_check_settings(void);
 /* run_hosts.c: a job on several hosts. Returns its exit code. */
 int run_hosts_main(struct run *run);
 
-/* agent.c: the supervisor of one host of such a job; speaks on standard input and output. */
-int run_agent_main(void);
+/* agent.c: the supervisor of one host of such a job; speaks on standard input and output. [in]
+ * copied: its input is descriptor RUN_AGENT_STDIN; RUN_AGENT_COPY is the option that says so. */
+#define RUN_AGENT_STDIN 9 /* above the standard streams, below what shells use (10) */
+#define RUN_AGENT_COPY  "--agent=copied"
+int run_agent_main(bool copied);
 
 /* In a child: become the program as `rank`. Ends the process with 126 or 127 if that fails. */
 _Noreturn void run_exec(struct run *run, uint32_t rank);

@@ -343,11 +343,12 @@ static bool on_hosts(struct run_options *o) {
     list = slurm_hosts(o->ranks);
     is_file = false;
   }
+  if (!list && o->custom) list = "localhost";
   if (list && is_file)
     o->hostfile = list;
   else
     o->hosts = list;
-  if (list || (function != 'S' && function != 'C')) return list != NULL;
+  if (list || function != 'S') return list != NULL;
   tmb_print(
       "run: GASNET_SPAWNFN=%c, but no hosts are named; give --hosts, or set GASNET_SSH_SERVERS",
       function);
@@ -389,7 +390,8 @@ int tool_run_main(int argc, char **argv) {
       option_table, parse_option, "PROGRAM [ARGUMENTS]", doc, 0, 0, 0};
   struct run run = {0};
   open_streams();
-  if (argc == 2 && strcmp(argv[1], "--agent") == 0) return run_agent_main();
+  if (argc == 2 && strcmp(argv[1], "--agent") == 0) return run_agent_main(false);
+  if (argc == 2 && strcmp(argv[1], RUN_AGENT_COPY) == 0) return run_agent_main(true);
   argp_err_exit_status = TOOL_EXIT_USAGE;
   if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &run.options) != 0)
     return TOOL_EXIT_USAGE;

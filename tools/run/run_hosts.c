@@ -104,19 +104,24 @@ static char *copy_of(const char *text) {
   return copy;
 }
 
-/* The command that starts an agent. Returns NULL after a message. */
-static char *ssh_words(bool custom) {
+/* Whether a custom command names the agent, and the host where there are several. [in] command: may
+ * be NULL. Prints a message when not. */
+static bool usable_custom(const char *command, uint32_t hosts) {
+  if (command && strstr(command, "%C") && (hosts == 1 || strstr(command, "%M"))) return true;
+  tmb_print("run: GASNET_SPAWNFN=C: GASNET_CSPAWN_CMD is \"%s\"; give a command that starts %%C on "
+            "the host %%M and passes on its standard input and output, as \"srun -N1 -n1 -w %%M "
+            "%%C\"",
+            command ? command : "");
+  return false;
+}
+
+/* The command that starts an agent. [in] hosts: number of them; a custom command for several names
+ * the host by %M. Returns NULL after a message. */
+static char *ssh_words(bool custom, uint32_t hosts) {
   char *text;
   const char *command = tmb_spawn_setting(custom ? TMB_CFG_CSPAWN_CMD : TMB_CFG_SSH,
                                           custom ? "CSPAWN_CMD" : "SSH_CMD");
-  if (custom && (!command || !strstr(command, "%C") || !strstr(command, "%M"))) {
-    tmb_print(
-        "run: GASNET_SPAWNFN=C: GASNET_CSPAWN_CMD is \"%s\"; give a command that starts %%C on "
-        "the host %%M and passes on its standard input and output, as \"srun -N1 -n1 -w %%M "
-        "%%C\"",
-        command ? command : "");
-    return NULL;
-  }
+  if (custom && !usable_custom(command, hosts)) return NULL;
   if (custom) return copy_of(command);
   const char *options = tmb_spawn_setting(TMB_CFG_SSH_OPTIONS, "SSH_OPTIONS");
   const size_t length = strcspn(command, " \t");
@@ -160,7 +165,7 @@ static int plan_job(struct run *run, struct tree_job *job) {
   job->degree = (uint32_t)tmb_cfg_int(TMB_CFG_SSH_OUT_DEGREE);
   job->silence_s = tmb_cfg_dbl(TMB_CFG_PEER_TIMEOUT);
   job->connect_s = tmb_cfg_dbl(TMB_CFG_SSH_TIMEOUT);
-  job->ssh = ssh_words(run->options.custom);
+  job->ssh = ssh_words(run->options.custom, job->hosts);
   if (!job->ssh) return TOOL_EXIT_USAGE;
   job->agent = agent_path();
   job->folder = copy_of(folder);
