@@ -129,6 +129,11 @@ bool tmb_place_yield(void) {
   return true;
 }
 
+bool tmb_place_shared(void) {
+  const uint64_t took = tmb_thread()->yield_ns;
+  return took >= SWITCH_NS && took < COMPUTE_NS;
+}
+
 /* More ranks than processors: of two ranks that keep waiting for each other by yields, the
  * higher one moves to another processor. */
 static void consider_move(bool yielded) {

@@ -68,6 +68,10 @@ void tmb_place_begin(void);
  */
 bool tmb_place_yield(void);
 
+/* Whether this thread's last yield let somebody run who soon gave the processor back, because it
+ * waits, too. So this thread shares its processor, perhaps with whom it waits for. */
+bool tmb_place_shared(void);
+
 /* A wait is over or has made progress. in yielded: its last step was a yield. */
 void tmb_place_learn(bool yielded);
 

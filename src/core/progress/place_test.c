@@ -86,6 +86,21 @@ static void test_yields(void **state) {
   }
 }
 
+/* A thread shares its processor if its last yield brought a short turn of somebody else. */
+static void test_shared(void **state) {
+  (void)state;
+  static const struct {
+    uint64_t turn_ns;
+    bool shared;
+  } cases[] = {{0, false}, {20000, true}, {1000, false}, {20000, true}, {2 * MS, false}};
+  tmb_job.wait.crowded = false;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    turn_ns = cases[i].turn_ns;
+    assert_true(tmb_place_yield());
+    assert_int_equal(tmb_place_shared(), cases[i].shared);
+  }
+}
+
 static uint32_t home(uint32_t host, uint32_t here, uint32_t index, uint32_t size) {
   const struct tmb_boot boot = {
       .size = size, .here = here, .here_index = index, .places = {.host = host}};
@@ -164,6 +179,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_machine),   cmocka_unit_test(namespaces),
       cmocka_unit_test(plan_of_few),   cmocka_unit_test(plan_of_many),
-      cmocka_unit_test(plan_of_bound), cmocka_unit_test(test_yields)};
+      cmocka_unit_test(plan_of_bound), cmocka_unit_test(test_yields),
+      cmocka_unit_test(test_shared)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,8 +41,10 @@
  * tombolo-bench-threads on 2026-11-24, 2 processors, hand-off 0.5 us, medians of three runs:
  * a message of 64 B by 1, 2, 4, 8, 16 threads takes 182, 187, 194, 203, 218 ns with 100 us and 16
  * yields, 166, 165, 146, 138, 154 with these. With 100 us in waits for room, too, short messages of
- * 2 threads took 3.4 times as long as those of one; with ROOM_NS 1.1 times (hand-off 0.1 us). */
-#define ROOM_NS        2000u
+ * 2 threads took 3.4 times as long as those of one; with SHORT_NS 1.1 times (hand-off 0.1 us). A
+ * thread that shares its processor: 4 threads 35.8 ns with THREADS_NS, 26.2 with SHORT_NS
+ * (2026-11-26, load 35). */
+#define SHORT_NS       2000u
 #define THREADS_NS     20000u
 #define THREADS_YIELDS 128u
 #define NET_NS         100000000u /* longest sleep with a conduit, whatever it says */
@@ -123,9 +125,16 @@ static uint64_t last_check(void *arg) {
  * that wait for room take the processor from those that would make it. */
 static uint64_t spins_ns(const struct tmb_wait_policy *policy, const struct sleep_rule *rule) {
   if (policy->mode != GASNET_WAIT_SPINBLOCK) return 0;
-  if (rule->room && tmb_job.threads) return TMB_MIN(policy->spin_ns, (uint64_t)ROOM_NS);
+  if (rule->room && tmb_job.threads) return TMB_MIN(policy->spin_ns, (uint64_t)SHORT_NS);
   if (TMB_LIKELY(!tmb_load_rlx(&tmb_job.crowd_waits))) return policy->spin_ns;
   return tmb_load_rlx(&tmb_job.last_here) ? policy->last_ns : 0;
+}
+
+/* Whether a wait has spun long enough. A thread that shares its processor takes it from those that
+ * send. */
+static bool has_spun(const struct gexx_wait *wait, uint64_t spin_ns) {
+  const bool shared = tmb_job.threads && tmb_place_shared();
+  return tmb_os_now_ns() - wait->since >= (shared ? TMB_MIN(spin_ns, (uint64_t)SHORT_NS) : spin_ns);
 }
 
 /* A wait that found nothing: spin, yield or sleep. Returns whether it slept and was woken. */
@@ -141,10 +150,9 @@ static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
   const uint64_t spin_ns = wait->phase == 0 ? spins_ns(policy, rule) : 0;
   if (spin_ns) {
     if (wait->steps > policy->eager_steps && wait->steps % CLOCK_EVERY == 0) {
-      const uint64_t now = tmb_os_now_ns();
       if (!wait->since)
-        wait->since = now;
-      else if (now - wait->since >= spin_ns)
+        wait->since = tmb_os_now_ns();
+      else if (has_spun(wait, spin_ns))
         wait->phase = 1;
     }
     tmb_spin_pause(wait->steps);
