@@ -17,8 +17,44 @@
 #define DOUBLING_BYTES_MAX \
  8192u /* longest vector, in bytes, that the leaders combine by recursive doubling */
 
+/* Vectors of a node, in bytes, that its leader holds at once. Chosen 2026-11-26. */
+#define STAR_BYTES_MAX 65536u
+
 /* Ranks of a node that all report to the leader itself. An estimate, 2026-11-22. */
 #define FLAT_RANKS_MAX 8u
+
+/* ---- inside a node. Where its ranks outnumber its processors each message takes a turn of its
+ * receiver on one: a tree takes as many turns of all ranks as it has levels, and a star takes one.
+ * So where all wait for all. A broadcast alone is a tree: many follow each other, and the root of a
+ * star would send all of them. */
+
+static void bcast_inside(struct tmb_sched *s, const struct tmb_coll_shape *p) {
+  if (p->crowded)
+    tmb_alg_bcast_flat(s, p);
+  else
+    tmb_alg_bcast_knomial(s, p);
+}
+
+/* Reduce to the leader by a star: it has all vectors before it combines them, so that it takes them
+ * in any order. */
+static void reduce_star(struct tmb_sched *s, const struct tmb_coll_shape *c) {
+  struct tmb_coll_shape p = *c;
+  if (c->rank == c->root) p.dst = tmb_sched_tmp(s, c->size * c->bytes);
+  tmb_alg_gather_flat(s, &p);
+  if (c->rank != c->root) return;
+  const struct tmb_ref acc = tmb_ref_at(p.dst, (c->size - 1) * c->bytes);
+  tmb_sched_next(s);
+  for (uint32_t i = c->size - 1; i-- > 0;)
+    tmb_sched_reduce(s, acc, tmb_ref_at(p.dst, i * c->bytes), c->bytes, 0);
+  tmb_sched_copy(s, c->dst, acc, c->bytes);
+}
+
+static void reduce_inside(struct tmb_sched *s, const struct tmb_coll_shape *p) {
+  if (p->crowded && p->size * p->bytes <= STAR_BYTES_MAX)
+    reduce_star(s, p);
+  else
+    tmb_alg_reduce_binomial(s, p);
+}
 
 void tmb_alg_bcast_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   struct tmb_levels l;
@@ -38,7 +74,7 @@ void tmb_alg_reduce_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   struct tmb_coll_shape p = tmb_levels_inside(c, &l, 0);
   if (l.leads && c->rank != c->root) p.dst = tmb_sched_tmp(s, c->bytes);
   const struct tmb_ref acc = p.dst;
-  tmb_alg_reduce_binomial(s, &p);
+  reduce_inside(s, &p);
   tmb_sched_next(s);
   p = tmb_levels_among(c, &l, 1);
   p.src = acc;
@@ -50,7 +86,7 @@ void tmb_alg_allreduce_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c
   struct tmb_levels l;
   if (!tmb_levels_make(&l, s, c, TMB_LEAD_FIRST)) return;
   struct tmb_coll_shape p = tmb_levels_inside(c, &l, 0);
-  tmb_alg_reduce_binomial(s, &p);
+  reduce_inside(s, &p);
   tmb_sched_next(s);
   p = tmb_levels_among(c, &l, 1);
   p.src = c->dst;
@@ -61,7 +97,7 @@ void tmb_alg_allreduce_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c
   tmb_sched_next(s);
   p = tmb_levels_inside(c, &l, 2);
   p.src = c->dst;
-  tmb_alg_bcast_knomial(s, &p);
+  bcast_inside(s, &p);
   tmb_levels_free(&l);
 }
 
@@ -72,7 +108,7 @@ void tmb_alg_sync_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   struct tmb_coll_shape p = tmb_levels_inside(c, &l, 0);
   p.src = p.dst = byte;
   p.bytes = 1;
-  if (l.count <= FLAT_RANKS_MAX)
+  if (c->crowded || l.count <= FLAT_RANKS_MAX)
     tmb_alg_gather_flat(s, &p);
   else
     tmb_alg_gather_binomial(s, &p);
@@ -83,7 +119,7 @@ void tmb_alg_sync_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   p = tmb_levels_inside(c, &l, 2);
   p.src = p.dst = byte;
   p.bytes = 1;
-  tmb_alg_bcast_knomial(s, &p);
+  bcast_inside(s, &p);
   tmb_levels_free(&l);
 }
 
@@ -103,7 +139,7 @@ static void prefixes(struct tmb_sched *s, const struct tmb_coll_shape *c,
   if (l->node == 0) return;
   p = tmb_levels_inside(c, l, 2);
   p.src = p.dst = prefix;
-  tmb_alg_bcast_knomial(s, &p);
+  bcast_inside(s, &p);
   tmb_sched_next(s);
 }
 

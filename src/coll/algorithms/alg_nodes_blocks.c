@@ -148,14 +148,20 @@ void tmb_alg_allgather_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c
   p.recv = (struct tmb_coll_blocks){NULL, NULL};
   p.block_at = at + c->nodes->start[l.node];
   p.dst = tmb_ref_at(whole, node_at[l.node]);
-  tmb_alg_gather_binomial(s, &p);
+  if (c->crowded && !c->recv.bytes) /* a star: see alg_nodes.c */
+    tmb_alg_gather_flat(s, &p);
+  else
+    tmb_alg_gather_binomial(s, &p);
   tmb_sched_next(s);
   if (l.leads) gather_nodes(s, c, &l, whole, node_at);
   tmb_sched_next(s);
   p = tmb_levels_inside(c, &l, 2);
   p.bytes = total;
   p.src = p.dst = whole;
-  tmb_alg_bcast_knomial(s, &p);
+  if (c->crowded)
+    tmb_alg_bcast_flat(s, &p);
+  else
+    tmb_alg_bcast_knomial(s, &p);
   tmb_sched_next(s);
   if (!in_order) unpack(s, c, whole, at);
   tmb_levels_free(&l);

@@ -81,6 +81,7 @@ static struct tmb_coll_shape shape_of(struct tmb_team *team, const struct tmb_co
                                  .eager = t->eager,
                                  .pull = tmb_pull_works() ? t->direct_min : UINT64_MAX,
                                  .commutes = call->commutes,
+                                 .crowded = tmb_job.wait.crowded,
                                  .src = {TMB_BUF_SRC, 0},
                                  .dst = {TMB_BUF_DST, 0},
                                  .send = call->send,

@@ -536,6 +536,7 @@ static bool run_variant(const struct tmb_coll_alg *alg, uint32_t size, unsigned 
                                      .pull = UINT64_MAX,
                                      .radix = 2 + v % 4,
                                      .commutes = reduces(alg->kind) && v / 2 % 2,
+                                     .crowded = v % 5 < 2,
                                      .src = {TMB_BUF_SRC, 0},
                                      .dst = {TMB_BUF_DST, 0},
                                      .nodes = by_nodes ? nodes : NULL};
@@ -602,7 +603,7 @@ static void every_schedule(void **state) {
 /* ---- the number of rounds that the literature promises */
 
 static struct world figures_of(uint32_t kind, const char *name, uint32_t size,
-                               const struct tmb_coll_nodes *nodes) {
+                               const struct tmb_coll_nodes *nodes, bool crowded) {
   struct world w = {.alg = tmb_coll_alg_find(kind, name)};
   assert_non_null(w.alg);
   w.shape = (struct tmb_coll_shape){.kind = kind,
@@ -614,6 +615,7 @@ static struct world figures_of(uint32_t kind, const char *name, uint32_t size,
                                     .pull = UINT64_MAX,
                                     .radix = 2,
                                     .commutes = w.alg->needs & TMB_ALG_COMMUTES,
+                                    .crowded = crowded,
                                     .src = {TMB_BUF_SRC, 0},
                                     .dst = {TMB_BUF_DST, 0},
                                     .nodes = nodes};
@@ -622,7 +624,7 @@ static struct world figures_of(uint32_t kind, const char *name, uint32_t size,
 }
 
 static uint32_t rounds_of(uint32_t kind, const char *name, uint32_t size) {
-  return figures_of(kind, name, size, NULL).depth;
+  return figures_of(kind, name, size, NULL, false).depth;
 }
 
 static void rounds(void **state) {
@@ -662,10 +664,24 @@ static void between_nodes(void **state) {
   struct tmb_coll_nodes *nodes = nodes_make(RANGES, 64, 8);
   (void)state;
   for (unsigned i = 0; i < TMB_ARRAY_LEN(want); i++) {
-    const struct world w = figures_of(want[i].kind, "nodes", 64, nodes);
-    assert_int_equal(w.far_messages, want[i].messages);
-    assert_int_equal(w.far, want[i].rounds);
+    for (int crowded = 0; crowded < 2; crowded++) {
+      const struct world w = figures_of(want[i].kind, "nodes", 64, nodes, crowded);
+      assert_int_equal(w.far_messages, want[i].messages);
+      assert_int_equal(w.far, want[i].rounds);
+    }
   }
+  free(nodes);
+}
+
+/* 8 nodes of 8 ranks: where these outnumber the processors of a host, one round inside a node takes
+ * the place of three. */
+static void stars_inside(void **state) {
+  struct tmb_coll_nodes *nodes = nodes_make(RANGES, 64, 8);
+  (void)state;
+  assert_int_equal(figures_of(TMB_COLL_ALLREDUCE, "nodes", 64, nodes, false).depth, 3 + 3 + 3);
+  assert_int_equal(figures_of(TMB_COLL_ALLREDUCE, "nodes", 64, nodes, true).depth, 1 + 3 + 1);
+  assert_int_equal(figures_of(TMB_COLL_ALLGATHER, "nodes", 64, nodes, true).depth, 1 + 3 + 1);
+  assert_int_equal(figures_of(TMB_COLL_REDUCE, "nodes", 64, nodes, true).depth, 1 + 3);
   free(nodes);
 }
 
@@ -689,9 +705,9 @@ static void node_numbers(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_schedule), cmocka_unit_test(rounds),
-                                     cmocka_unit_test(between_nodes),
-                                     cmocka_unit_test(node_numbers)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_schedule), cmocka_unit_test(rounds), cmocka_unit_test(between_nodes),
+      cmocka_unit_test(stars_inside), cmocka_unit_test(node_numbers)};
   every_size = argc > 1;
   if (every_size) larger = strcmp(argv[1], "every") == 0 ? UINT_MAX : 3;
   return cmocka_run_group_tests(tests, NULL, NULL);
