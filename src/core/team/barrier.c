@@ -68,12 +68,19 @@ static void ex_release(const struct tmb_team *team, uint64_t number) {
     tmb_peer_wake(tmb_team_jobrank(team, tmb_barrier_met(team, i)));
 }
 
+/* Whether this member waits for a barrier and should leave its processor to others that come to it.
+ * Nobody waits for the last one of a team that is destroyed: it must not say how other waits wait.
+ */
+static bool ex_is_crowded(const struct tmb_team *team, uint64_t number) {
+  return tmb_barrier_is_crowded(team) && !(team->barrier.closing && number == *started(team));
+}
+
 /* Count this member's arrival. The word counts all arrivals of those who meet there ever, so the
  * last arrival at barrier s is the one that makes it s * members; that member releases all, or
  * wakes the leader. */
 static void ex_arrive(const struct tmb_team *team) {
   const uint64_t number = team->barrier.done + 1;
-  if (tmb_job.wait.crowded)
+  if (ex_is_crowded(team, number))
     tmb_store_rlx(&tmb_job.last_here, tmb_shared_last_here(team, TMB_MEETING_BARRIER, number));
   if (tmb_fetch_add_acq_rel(&tmb_barrier_root(team)->arrive.word, 1) + 1 !=
       number * tmb_barrier_met_count(team))
@@ -144,7 +151,7 @@ static void ex_complete(struct tmb_team *team) {
   b->round = 0;
   if (!b->plain) tmb_fetch_sub_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
   b->plain = false;
-  if (tmb_barrier_is_crowded(team)) {
+  if (ex_is_crowded(team, b->done)) {
     tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
     tmb_store_rlx(&tmb_job.last_here, false);
   }
@@ -233,7 +240,7 @@ static void ex_start(struct tmb_team *team, struct tmb_op *op) {
     b->first = op;
   if (op) b->last = op;
   tmb_fetch_add_acq_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
-  if (tmb_barrier_is_crowded(team)) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
+  if (ex_is_crowded(team, number)) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
   if (!b->listed) (void)ex_advance(team);
   if (b->done < number && !b->listed && team != &tmb_job.team) {
     b->listed = true;

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ranks: 3 4 7 */
+/*
+ * Where ranks outnumber processors, the barrier that ends a destroyed team, for which nobody waits,
+ * does not say how this rank waits for something else: neither while other members have not come to
+ * it nor when it is complete.
+ */
+#define _GNU_SOURCE
+#include "check.h"
+#include "core/job.h"
+
+#include <gasnet_coll.h>
+#include <gasnetex.h>
+
+#include <sched.h>
+#include <time.h>
+
+static void restrict_to_one(void) {
+  cpu_set_t may, one;
+  if (sched_getaffinity(0, sizeof may, &may)) return;
+  CPU_ZERO(&one);
+  for (int c = 0; c < CPU_SETSIZE && CPU_COUNT(&one) < 1; c++)
+    if (CPU_ISSET(c, &may)) CPU_SET(c, &one);
+  (void)sched_setaffinity(0, sizeof one, &one);
+}
+
+int main(int argc, char **argv) {
+  gex_Client_t client;
+  gex_EP_t ep;
+  gex_TM_t world, part;
+  const struct timespec nap = {0, 20000000};
+  restrict_to_one();
+  gex_Client_Init(&client, &ep, &world, "TEAMCROWD", &argc, &argv, 0);
+  const gex_Rank_t me = gex_TM_QueryRank(world);
+  CHECK(tmb_job.wait.crowded);
+  for (int round = 0; round < 5; round++) {
+    (void)gex_TM_Split(&part, world, 0, (int)me, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+    gex_Coll_BarrierBlocking(part, 0); /* a barrier that is waited for counts, and ends */
+    CHECK_EQ(tmb_job.crowd_waits, 0);
+    if (me != 0) nanosleep(&nap, NULL);
+    tmb_store_rlx(&tmb_job.last_here, true);
+    gex_TM_Destroy(part, NULL, 0);
+    CHECK_EQ(tmb_job.crowd_waits, 0);
+    CHECK(tmb_load_rlx(&tmb_job.last_here));
+    gex_Coll_BarrierBlocking(world, 0);
+    CHECK_EQ(tmb_job.crowd_waits, 0);
+  }
+  gasnet_exit(check_done());
+}
