@@ -15,6 +15,11 @@
 
 #include <string.h>
 
+/* Of a header, behind its tag. */
+#define HASHED_WORDS ((UDP_HEADER_BYTES - sizeof(uint64_t)) / sizeof(uint64_t))
+
+_Static_assert(sizeof(struct udp_header) - sizeof(uint64_t) == 8 * HASHED_WORDS, "whole words");
+
 void udp_auth_key(const uint8_t *secret, uint64_t job_id, uint32_t src, uint32_t dst,
                   uint64_t key[2]) {
   uint64_t master[2];
@@ -56,6 +61,13 @@ static void feed_tail(struct udp_siphash *state, const struct udp_auth_input *in
 uint64_t udp_auth_hash(const uint64_t key[2], const struct udp_header *header,
                        const struct udp_auth_input *input) {
   const uint64_t upper = (input->seq >> 32) << 32 | input->ack >> 32;
+  if (TMB_LIKELY(!input->tail_bytes && !(input->control_bytes & 7))) {
+    const struct udp_siphash_part parts[] = {
+        {(const uint8_t *)header + sizeof header->mac, HASHED_WORDS},
+        {&upper, 1},
+        {input->control, input->control_bytes / 8}};
+    return udp_siphash_words(key, parts, TMB_ARRAY_LEN(parts));
+  }
   struct udp_siphash state;
   udp_siphash_begin(&state, key);
   udp_siphash_feed(&state, (const uint8_t *)header + sizeof header->mac,

@@ -28,4 +28,15 @@ void udp_siphash_feed(struct udp_siphash *state, const void *data, size_t bytes)
 /* The hash of what was fed. */
 uint64_t udp_siphash_end(struct udp_siphash *state);
 
+/* Whole words, one after the other. */
+struct udp_siphash_part {
+  const void *data; /* [8 * words] */
+  uint32_t words;
+};
+
+/* The hash of the words of all parts: what begin, feed and end give, without a state in memory
+ * between them. in key: [2]; parts: [count]. */
+uint64_t udp_siphash_words(const uint64_t key[2], const struct udp_siphash_part *parts,
+                           uint32_t count);
+
 #endif

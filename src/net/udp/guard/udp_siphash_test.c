@@ -43,7 +43,21 @@ static void pieces(void **state) {
   assert_int_not_equal(hash(8, 8), hash(9, 9));
 }
 
+static void words(void **state) {
+  (void)state;
+  setup();
+  for (uint32_t first = 0; first <= 4; first++)
+    for (uint32_t second = 0; second <= 4; second++) {
+      const struct udp_siphash_part parts[] = {{input, first}, {input + 8 * first, second}};
+      const uint64_t whole = hash(8 * (size_t)(first + second), sizeof input);
+      assert_int_equal(udp_siphash_words(key, parts, 2), whole);
+    }
+  const struct udp_siphash_part last = {input + 8, 7};
+  assert_int_not_equal(udp_siphash_words(key, &last, 1), hash(56, 56));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(paper), cmocka_unit_test(pieces)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(paper), cmocka_unit_test(pieces),
+                                     cmocka_unit_test(words)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
