@@ -103,8 +103,26 @@ static void computing(void **state) {
   rig_close(2);
 }
 
+/* Messages that come one in each call, and are not answered, are acknowledged all the same. */
+static void each_call(void **state) {
+  (void)state;
+  begin();
+  for (uint32_t i = 0; i < 2000; i++) {
+    int32_t arg = (int32_t)i;
+    struct tmb_am_out out = rig_medium(1, &arg, NULL, 0);
+    assert_int_equal(udp_am_send(rig_net[0], &out), 0);
+    (void)rig_progress(0, TMB_SERVE_ALL);
+    (void)rig_progress(0, TMB_SERVE_ALL);
+    (void)rig_progress(0, TMB_SERVE_ALL);
+    look(1);
+    assert_int_equal(rig_stats[1].received, i + 1);
+  }
+  assert_int_equal(rig_stats[0].retransmits, 0);
+  rig_close(2);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(answered), cmocka_unit_test(unanswered),
-                                     cmocka_unit_test(computing)};
+                                     cmocka_unit_test(computing), cmocka_unit_test(each_call)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,12 @@
  * Datagram sockets, see udp_socket.h.
  *
  * Owns struct udp_sockets. Called by the engine through its io. Calls the kernel. The common case
- * is one short packet: one sendto, through a line (udp_line.h) once much has been sent. Several
- * packets to one peer of one length, the last may be shorter, become one message with UDP_SEGMENT;
- * several such runs one sendmmsg. When the kernel or the interface refuses segmentation it is given
- * up. Errors of the network that belong to a peer are read from the error queue. Invariant: a
- * packet that the kernel refuses for good counts as sent, and is lost; only for want of buffers is
- * it tried again.
+ * is one short packet: one call of sendto, through a line (udp_line.h) once much has been sent.
+ * Several packets to one peer of one length, the last may be shorter, become one message with
+ * UDP_SEGMENT; several such runs one sendmmsg. When the kernel or the interface refuses
+ * segmentation it is given up. Errors of the network that belong to a peer are read from the error
+ * queue. Invariant: a packet that the kernel refuses for good counts as sent, and is lost; only for
+ * want of buffers is it tried again.
  */
 #define _GNU_SOURCE /* sendmmsg, recvmmsg */
 
@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -322,6 +323,17 @@ static uint32_t send_run(struct udp_sockets *s, const struct udp_out *out, uint3
   return count;
 }
 
+/* Receive and send one datagram. libc's calls are cancellation points: where a process has threads
+ * they mark themselves with two locked instructions, at each look of a wait. */
+static ssize_t call_recv(int fd, void *data, size_t bytes) {
+  return syscall(SYS_recvfrom, fd, data, bytes, MSG_DONTWAIT, NULL, NULL);
+}
+
+static ssize_t call_send(int fd, const struct udp_out *out, const struct sockaddr *to,
+                         socklen_t length) {
+  return syscall(SYS_sendto, fd, out->head, (size_t)out->head_bytes, MSG_DONTWAIT, to, length);
+}
+
 /* One short packet in one piece. */
 static uint32_t send_one(struct udp_sockets *s, const struct udp_out *out) {
   struct sockaddr_storage addr;
@@ -329,7 +341,7 @@ static uint32_t send_one(struct udp_sockets *s, const struct udp_out *out) {
   const int line = line_of(s, out), fd = line < 0 ? common_of(s, out) : line;
   const socklen_t length = line < 0 ? sockaddr_of(s, index_of(s, out), &addr) : 0;
   const struct sockaddr *to = line < 0 ? (const struct sockaddr *)&addr : NULL;
-  while (sendto(fd, out->head, out->head_bytes, MSG_DONTWAIT, to, length) < 0) {
+  while (call_send(fd, out, to, length) < 0) {
     const int verdict = after_error(s, fd, first, false);
     if (verdict >= 0) return verdict ? 1 : 0;
     first = false;
@@ -385,7 +397,7 @@ static uint32_t socket_send(void *io, const struct udp_out *out, uint32_t count)
 /* ---- receiving */
 
 static void recv_one(struct udp_sockets *s, int fd, struct udp_datagrams *in) {
-  const ssize_t bytes = recv(fd, in->memory, UDP_DATAGRAM_MAX, MSG_DONTWAIT);
+  const ssize_t bytes = call_recv(fd, in->memory, UDP_DATAGRAM_MAX);
   if (bytes < 0) {
     if (is_network_error(errno)) read_errors(s, fd);
     return;

@@ -282,6 +282,7 @@ struct udp_peers {
       *of; /* [size] NULL: silent; read without the lock by udp_peer_explain (acquire) */
   struct udp_peer *busy;
   bool dirty;           /* one has something to send */
+  bool waits;           /* something is gathered, a transfer not sent whole, or a packet lost */
   uint64_t keep_ns;     /* when to ask silent ones */
   uint32_t rails_noted; /* bit r: it has been said that rail r is lost */
 };
@@ -402,7 +403,7 @@ void *udp_target(struct tmb_net *e, struct udp_peer *p, uint64_t addr, uint64_t 
 bool udp_engine_try(struct tmb_net *e) TMB_TRY_ACQUIRE(true, e->lock);
 void udp_engine_lock(struct tmb_net *e) TMB_ACQUIRE(e->lock);
 void udp_engine_lock_blind(struct tmb_net *e) TMB_ACQUIRE(e->lock);
-void udp_engine_clock(struct tmb_net *e) TMB_REQUIRES(e->lock);
+void udp_engine_clock(struct tmb_net *e); /* holds the lock */
 void udp_engine_unlock(struct tmb_net *e) TMB_RELEASE(e->lock);
 
 /* ---- udp_peer.c */

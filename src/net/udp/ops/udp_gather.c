@@ -72,6 +72,7 @@ static void append(struct tmb_net *e, struct udp_peer *p, const struct udp_recor
   }
   p->gather.count++;
   p->gather.tick = e->time.tick;
+  e->peers.waits = true;
   udp_peer_busy(e, p);
 }
 
@@ -81,7 +82,10 @@ bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uin
     r->flags |= UDP_TAIL;
   const uint32_t bytes = udp_record_bytes(r);
   /* A full packet asks for no acknowledgement of its puts: the next one, which follows, does. */
-  if (p->gather.buf && !fits(e, p, r, bytes) && !open_send(e, p, reserve, 0)) return false;
+  if (p->gather.buf && !fits(e, p, r, bytes)) {
+    if (e->kept.threads) udp_engine_clock(e); /* udp_am_send has not */
+    if (!open_send(e, p, reserve, 0)) return false;
+  }
   if (!p->gather.buf) {
     if (udp_tx_room(&p->tx) <= reserve) return false;
     const uint32_t gathers = TMB_MIN(GATHER_BYTES, p->mtu.bytes);

@@ -18,6 +18,7 @@ static int send_parts(struct tmb_net *e, struct udp_peer *p, struct udp_record *
                       const struct tmb_am_out *out) {
   if (p->bulk.copied && p->bulk.copied + out->nbytes > COPIED_MAX * (out->is_reply ? 2u : 1u))
     return TMB_AGAIN;
+  udp_engine_clock(e);
   r->type = UDP_PART;
   r->action = UDP_ACT_MEDIUM;
   r->flags &= UDP_REPLY;
@@ -56,8 +57,10 @@ static int send_locked(struct tmb_net *e, struct udp_peer *p, struct tmb_am_out 
   return 0;
 }
 
+/* What handlers send is gathered until they have run: no clock is needed. */
 int udp_am_send(struct tmb_net *e, struct tmb_am_out *out) {
-  udp_engine_lock(e);
+  udp_engine_lock_blind(e);
+  if (!e->kept.threads) udp_engine_clock(e);
   struct udp_peer *p = udp_peer_get(e, out->peer);
   int rc = 0;
   if (TMB_LIKELY(!p->lost)) {

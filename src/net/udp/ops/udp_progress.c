@@ -108,7 +108,7 @@ static bool is_idle(const struct udp_peer *p) {
 void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
   struct udp_peer **at = &e->peers.busy;
   if (e->time.now_ns >= e->peers.keep_ns) udp_peer_keep(e);
-  uint64_t next = e->peers.keep_ns, unacked = 0, queued = 0, stalled = 0;
+  uint64_t next = e->peers.keep_ns, unacked = 0, queued = 0, stalled = 0, lost = 0;
   e->peers.dirty = false;
   while (*at) {
     struct udp_peer *p = *at;
@@ -116,6 +116,7 @@ void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
     next = TMB_MIN(next, due);
     unacked += p->tx.next - p->tx.una;
     queued += p->gather.count + (p->bulk.first != NULL);
+    lost += p->tx.lost;
     stalled += p->life.asked_ns && e->time.now_ns - p->life.asked_ns > STALL_NS;
     if (is_idle(p)) {
       p->busy = false;
@@ -125,6 +126,7 @@ void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
     }
   }
   udp_out_flush(e);
+  e->peers.waits = queued || lost;
   e->time.next_ns = e->peers.dirty ? e->time.now_ns : next;
   e->peers.dirty = false;
   tmb_store_rlx(&e->stats->unacked, unacked);
@@ -132,16 +134,18 @@ void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
   tmb_store_rlx(&e->stats->stalled_count, stalled);
 }
 
-/* Hand up what is in the batch, then send what handlers have said. */
+/* Hand up what is in the batch, then send what handlers have said, if they have. */
 static void hand_up(struct tmb_net *e, struct udp_batch *b) TMB_REQUIRES(e->lock);
 
 static void hand_up(struct tmb_net *e, struct udp_batch *b) {
   e->kept.threads++;
   udp_engine_unlock(e);
   udp_deliver_run(b, e->up->am);
-  udp_engine_lock(e);
+  udp_engine_lock_blind(e);
   e->kept.threads--;
   udp_deliver_credit(e, b);
+  if (!e->peers.waits && !e->out.count) return;
+  udp_engine_clock(e);
   udp_push_all(e, true, false);
 }
 
@@ -221,10 +225,20 @@ static int wait_in_handler(struct tmb_net *e) {
   return TMB_FOUND_NOTHING;
 }
 
+/* Whether busy peers are to be served before handlers run. Where there are handlers to run, and
+ * nothing to send but acknowledgements, that is left to the next call: this rank waits for an
+ * answer then. in left: the last call has left it, too. */
+static bool must_push(const struct tmb_net *e, const struct udp_batch *b, bool left) {
+  if (e->time.now_ns >= e->time.next_ns || e->out.count) return true;
+  if (b->count) return left || e->peers.waits;
+  return b->in.count || e->peers.dirty;
+}
+
 int udp_progress(struct tmb_net *e, int serve) {
   if (TMB_UNLIKELY(serve == TMB_SERVE_NOTHING)) return wait_in_handler(e);
   if (!udp_engine_try(e)) return TMB_FOUND_BUSY;
   e->time.tick++;
+  const bool left = e->peers.dirty;
   if (TMB_UNLIKELY(e->helper.doorbell_rung)) silence_doorbell(e);
   struct udp_batch *b = udp_batch_get(e);
   e->in.signalled = false;
@@ -234,11 +248,9 @@ int udp_progress(struct tmb_net *e, int serve) {
     e->in.flood = b->in.count > 0;
     e->in.more = b->in.more;
   }
-  const uint32_t came = b->in.count;
   udp_batch_take(e, b);
   if (TMB_UNLIKELY(serve != TMB_SERVE_ALL)) udp_deliver_hold(e, b, serve);
-  if (came || e->peers.dirty || e->time.now_ns >= e->time.next_ns)
-    udp_push_all(e, false, b->count == 0);
+  if (must_push(e, b, left)) udp_push_all(e, false, b->count == 0);
   /* Packets that only show that a peer lives, or that came before, are no work: a wait goes on. */
   const bool found = b->count || e->done.count || e->in.moved;
   e->in.moved = false;

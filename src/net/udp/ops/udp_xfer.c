@@ -56,6 +56,7 @@ void udp_xfer_add(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   else
     p->bulk.first = x;
   p->bulk.last = x;
+  e->peers.waits = true;
   udp_peer_busy(e, p);
   /* What is gathered goes first: signals of one rank keep their order while nothing is lost. */
   if (p->bulk.first == x && udp_gather_flush(e, p, 0)) (void)udp_xfer_push(e, p);

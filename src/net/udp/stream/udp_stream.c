@@ -317,12 +317,12 @@ static void hand_over(struct udp_stream *s, struct udp_datagrams *in, uint32_t m
 
 static void read_streams(struct udp_stream *s, uint32_t calls) {
   const bool always = s->mode == UDP_STREAM_ALWAYS || s->active || s->greeting_count;
-  const uint32_t pause = s->conn_count ? IDLE_CALLS : LOOK_CALLS;
+  const uint32_t pause = s->conn_count ? IDLE_CALLS : LOOK_CALLS; /* powers of two */
   if (s->active) s->active--;
   if (s->hot && s->active && calls % HOT_CALLS && !tmb_load_rlx(&s->look)) {
     serve(s, s->hot, EPOLLIN);
     bury(s);
-  } else if (always || calls % pause == 0 || tmb_load_rlx(&s->look)) {
+  } else if (always || !(calls & (pause - 1)) || tmb_load_rlx(&s->look)) {
     look(s);
   }
 }
