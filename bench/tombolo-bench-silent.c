@@ -6,10 +6,11 @@
  * share no memory. Calls the public API. Rank 1 computes in slices of SLICE_S seconds, each under
  * one kind of operation of rank 0, which waits for each operation before the next. Prints for each
  * kind: the median and the tenth percentile of an operation's time, how many a second, and what the
- * other threads of rank 1's process use of a processor, in percent of what the computation gets.
- * That is processor time, so other programs of the machine change it little. Invariant: between
- * barriers rank 1 makes no call. The argument is the number of slices of each kind (5, at most).
- * Hand-over is the time of a call that sends a message, one in a slice; its handler waits.
+ * other threads of rank 1's process use of one processor, in percent. That is processor time over
+ * the time of the clock: what other programs take from the computation does not change it.
+ * The argument is the number of slices of each kind (5, at most). Hand-over is the time of a call
+ * that sends a message, one in a slice; its handler waits. Invariant: between barriers rank 1 makes
+ * no call.
  */
 #include <gasnet_ratomic.h>
 #include <gasnet_tools.h>
@@ -173,15 +174,15 @@ static double cpu_s(clockid_t clock) {
   return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
-/* Rank 1: a slice. Returns what other threads have used, in percent of this one. */
+/* Rank 1: a slice. Returns what other threads have used of a processor, in percent. */
 static double compute(void) {
-  const double end = now_s() + SLICE_S;
+  const double begin = now_s(), end = begin + SLICE_S;
   const double all = cpu_s(CLOCK_PROCESS_CPUTIME_ID), own = cpu_s(CLOCK_THREAD_CPUTIME_ID);
   volatile double x = 1;
   while (now_s() < end)
     for (int i = 0; i < 1000; i++) x = x * 0.999 + 1;
   const double computed = cpu_s(CLOCK_THREAD_CPUTIME_ID) - own;
-  return 100 * (cpu_s(CLOCK_PROCESS_CPUTIME_ID) - all - computed) / computed;
+  return 100 * (cpu_s(CLOCK_PROCESS_CPUTIME_ID) - all - computed) / (now_s() - begin);
 }
 
 static int compare(const void *a, const void *b) {
