@@ -5,8 +5,9 @@
 # (list), PREFIX_launch, PREFIX_expect (0), PREFIX_match, PREFIX_long, PREFIX_emulated (what
 # QEMU gets in the place of that), PREFIX_cases, PREFIX_since
 # (of Fortran tests: the oldest gfortran that compiles it), PREFIX_nightly (empty, or yes: no run is
-# one of `make test`) and PREFIX_again (each NAME=VALUE, or several joined by +, repeats the tests
-# with that in the environment) in the caller's scope. The first source that has a key wins.
+# one of `make test`), PREFIX_far (yes, or empty: no run over the conduit loop) and PREFIX_again
+# (each NAME=VALUE, or several joined by +, repeats the tests with that in the environment) in the
+# caller's scope. The first source that has a key wins.
 # CONTRIBUTING.md explains the keys to test writers.
 function(tmb_read_header prefix)
   string(ASCII 1 open) # brackets would change how CMake splits the text into lines
@@ -26,9 +27,10 @@ function(tmb_read_header prefix)
   set(emulated "")
   set(since "")
   set(nightly "")
+  set(far "yes")
   set(seen "")
   set(keys "ranks|mode|debug|timeout|args|env|launch|expect|match|cases|again|long|emulated")
-  string(APPEND keys "|since|nightly")
+  string(APPEND keys "|since|nightly|far")
   foreach(src IN LISTS ARGN)
     set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${src}")
     file(READ "${src}" head LIMIT 4000)
@@ -60,7 +62,7 @@ function(tmb_read_header prefix)
   if(NOT timeout MATCHES "^[0-9]+$")
     message(FATAL_ERROR "${ARGN}: timeout: ${timeout} is not a number of seconds")
   endif()
-  foreach(key debug nightly)
+  foreach(key debug nightly far)
     if(${key} MATCHES "^(no|off|0)$")
       set(${key} "")
     endif()
@@ -69,7 +71,7 @@ function(tmb_read_header prefix)
     string(REGEX REPLACE "[ ,]+" ";" ${key} "${${key}}")
   endforeach()
   foreach(key ranks mode debug timeout args env launch expect match cases again long emulated since
-      nightly)
+      nightly far)
     set(${prefix}_${key} "${${key}}" PARENT_SCOPE)
   endforeach()
 endfunction()

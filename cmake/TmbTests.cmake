@@ -173,11 +173,15 @@ function(tmb_register_program name label program)
   set(plain_env "${hdr_env}")
   set(setting 0)
   foreach(again IN ITEMS "-" LISTS hdr_again)
-    if(TMB_SANITIZE AND again MATCHES "CONDUIT=udp")
-      continue() # the plug-in is not found from a program that holds the library
-    endif()
     set(variant "")
     set(hdr_env "${plain_env}")
+    if(TMB_SANITIZE AND "${again} ${hdr_env}" MATCHES "CONDUIT=udp")
+      if(TMB_SANITIZE STREQUAL "thread")
+        continue() # threads of one process are what it sees
+      endif()
+      # The plug-in is not found from a program that holds the library.
+      list(APPEND hdr_env "TOMBOLO_NET_PLUGIN=$<TARGET_FILE:tombolo_net_udp>")
+    endif()
     if(NOT again STREQUAL "-")
       string(REPLACE "+" ";" settings "${again}")
       list(APPEND hdr_env ${settings})
@@ -220,7 +224,7 @@ endfunction()
 # far peers; of programs that do not take four, three on unequal hosts. `make test` runs the latter,
 # and two ranks of programs that take no more.
 function(tmb_register_far name program)
-  if("${hdr_env}" MATCHES "TOMBOLO_PLACES" OR hdr_debug OR TMB_SANITIZE)
+  if("${hdr_env}" MATCHES "TOMBOLO_PLACES" OR hdr_debug OR TMB_SANITIZE OR NOT hdr_far)
     return()
   endif()
   set(plain_env "${hdr_env}")

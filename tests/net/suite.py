@@ -139,6 +139,7 @@ def prepare(run, options):
         if options.launcher:
             return *by_launcher(run, options, environment, seconds), seconds
         return command, environment, seconds
+    environment.pop("TOMBOLO_PLACES", None)  # its hosts are those of the lab
     environment.setdefault("TOMBOLO_SSH_TIMEOUT", f"{AGENT_S * max(options.time_factor, 1):g}")
     words = ",".join(f"host{h}" for h in host_of)
     at = command.index("-n")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 */
 /* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=udp */
+/* far: no */
 /*
  * docs/PROGRESS.md: put, get, put and get with signal, atomic operations of every kind, and
  * strided, indexed and vector transfers end while their target computes and makes no call. The
