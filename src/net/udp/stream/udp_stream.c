@@ -315,14 +315,19 @@ static void hand_over(struct udp_stream *s, struct udp_datagrams *in, uint32_t m
   bury(s);
 }
 
-static void read_streams(struct udp_stream *s, uint32_t calls) {
-  const bool always = s->mode == UDP_STREAM_ALWAYS || s->active || s->greeting_count;
+/* Whether it is the turn of connections that carry nothing. */
+static bool is_their_turn(const struct udp_stream *s) {
   const uint32_t pause = s->conn_count ? IDLE_CALLS : LOOK_CALLS; /* powers of two */
+  return !(s->calls & (pause - 1)) || tmb_load_rlx(&s->look);
+}
+
+static void read_streams(struct udp_stream *s) {
+  const bool always = s->mode == UDP_STREAM_ALWAYS || s->active || s->greeting_count;
   if (s->active) s->active--;
-  if (s->hot && s->active && calls % HOT_CALLS && !tmb_load_rlx(&s->look)) {
+  if (s->hot && s->active && s->calls % HOT_CALLS && !tmb_load_rlx(&s->look)) {
     serve(s, s->hot, EPOLLIN);
     bury(s);
-  } else if (always || !(calls & (pause - 1)) || tmb_load_rlx(&s->look)) {
+  } else if (always || is_their_turn(s)) {
     look(s);
   }
 }
@@ -332,9 +337,14 @@ static void take_streams(struct udp_stream *s, struct udp_datagrams *in, uint32_
   uint32_t had;
   do {
     had = in->count;
-    if (!s->full && had < most) read_streams(s, s->calls);
+    if (!s->full && had < most) read_streams(s);
     hand_over(s, in, most);
   } while (in->count > had && in->count < most);
+}
+
+/* Whether no connection has anything, as far as is known without a call of the kernel. */
+static bool is_idle(const struct udp_stream *s) {
+  return !s->active && !s->full && !s->greeting_count && !s->dead && !is_their_turn(s);
 }
 
 static void stream_recv(void *io, struct udp_datagrams *in, bool many) {
@@ -345,6 +355,11 @@ static void stream_recv(void *io, struct udp_datagrams *in, bool many) {
   const bool turn = ++s->calls % TURN_CALLS == 0;
   const bool datagrams = s->mode == UDP_STREAM_AUTO, first = s->active && s->streamed != turn;
   in->count = 0;
+  if (TMB_LIKELY(datagrams && is_idle(s))) {
+    s->streamed = in->more = false;
+    s->io.ops->recv(s->io.state, in, many);
+    return;
+  }
   s->env.in = in;
   if (datagrams && !first) s->io.ops->recv(s->io.state, in, many);
   const uint32_t had = in->count;
