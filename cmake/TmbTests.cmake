@@ -398,6 +398,24 @@ foreach(dir conformance inside multi fault)
     endif()
   endforeach()
 endforeach()
+# The address sanitizer sees the progress threads of the other conduits, too.
+foreach(conduit ofi mpi_mpich)
+  if(NOT TMB_SANITIZE MATCHES "address" OR NOT TARGET conformance.computing_later
+     OR NOT TARGET tombolo_tool OR NOT TARGET tombolo_net_${conduit})
+    continue()
+  endif()
+  string(REGEX REPLACE "_.*" "" name ${conduit})
+  tmb_read_header(hdr "${PROJECT_SOURCE_DIR}/tests/conformance/progress/computing_later.c")
+  # MPICH keeps memory when it ends.
+  set(hdr_env TOMBOLO_PLACES=cyclic:7 TOMBOLO_CONDUIT=${name} TOMBOLO_MPI=mpich
+    TOMBOLO_MPI_THREAD=MULTIPLE ASAN_OPTIONS=detect_leaks=0
+    TOMBOLO_NET_PLUGIN=$<TARGET_FILE:tombolo_net_${conduit}>)
+  foreach(case IN LISTS hdr_cases)
+    tmb_register_run(conformance.computing_later.${name}.${case}.n3 conformance
+      "$<TARGET_FILE:tombolo_tool>;run;-n;3;--timeout;60;--;\
+$<TARGET_FILE:conformance.computing_later>;${case}")
+  endforeach()
+endforeach()
 # Scripts of UPC drive it, too, in trees without tests of faults (those for other processors).
 if(TMB_UPC AND NOT TARGET fault.victim AND "conformance" IN_LIST TMB_TEST_FOLDERS)
   tmb_add_multi_test(victim "${PROJECT_SOURCE_DIR}/tests/fault/victim.c" LABEL fault RANKS 4)
