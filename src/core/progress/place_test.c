@@ -3,13 +3,14 @@
  * Unit test of place.c and place.h. Which processor belongs to a rank: another one for each rank of
  * a host, and of hosts that share a machine; which ranks go there at start. A thread that has
  * yielded to a process that computes a few times leaves yielding for a while, unless most of its
- * yields are short. sched_yield and the clock are this file's own: a yield takes as long as the
- * test says.
+ * yields are short. How long waits spin. sched_yield and the clock are this file's own: a yield
+ * takes as long as the test says.
  */
 #include "core/progress/place.h"
 
 #include "core/job.h"
 #include "core/op/thread.h"
+#include "core/progress/wait.h"
 #include "os/os.h"
 
 #include <setjmp.h>
@@ -26,6 +27,7 @@
 static uint64_t now_ns = FOREVER; /* of the clock */
 static uint64_t turn_ns;          /* of the others, whenever this thread yields */
 static unsigned yields;
+static uint64_t look_ns; /* that each look at the clock takes */
 
 /* The counter of ticks is the machine's: a turn takes some of them. */
 int sched_yield(void) {
@@ -38,6 +40,7 @@ int sched_yield(void) {
 
 int clock_gettime(clockid_t id, struct timespec *out) {
   (void)id;
+  now_ns += look_ns;
   *out = (struct timespec){(time_t)(now_ns / (1000 * MS)), (long)(now_ns % (1000 * MS))};
   return 0;
 }
@@ -99,6 +102,39 @@ static void test_shared(void **state) {
     assert_true(tmb_place_yield());
     assert_int_equal(tmb_place_shared(), cases[i].shared);
   }
+}
+
+/* How long a wait of a client's thread spins before it yields, after a yield that took so long. */
+static uint64_t spin_after(uint64_t yield_ns) {
+  struct gexx_wait wait;
+  tmb_thread()->yield_ns = yield_ns;
+  yields = 0;
+  tmb_wait_begin(&wait);
+  const uint64_t start = now_ns;
+  while (!yields) tmb_wait_step_client(&wait);
+  return now_ns - start;
+}
+
+/* Whoever shares its processor leaves it to the others sooner. */
+static void test_spins(void **state) {
+  (void)state;
+  static const uint64_t no_message = 0;
+  for (int i = 0; i < 2; i++) {
+    tmb_job.near.inbox[i].next = &no_message;
+    tmb_job.near.inbox[i].lap = 1;
+  }
+  tmb_job.wait =
+      (struct tmb_wait_policy){.mode = GASNET_WAIT_SPINBLOCK, .yield_count = 4, .spin_ns = 20000};
+  turn_ns = 0;
+  look_ns = 100;
+  for (int threads = 0; threads < 2; threads++) {
+    tmb_job.threads = threads;
+    assert_in_range(spin_after(0), 20000, 21000);
+    assert_in_range(spin_after(5000), threads ? 2000 : 20000, threads ? 3000 : 21000);
+    assert_in_range(spin_after(2 * MS), 20000, 21000);
+  }
+  tmb_job.threads = false;
+  look_ns = 0;
 }
 
 static uint32_t home(uint32_t host, uint32_t here, uint32_t index, uint32_t size) {
@@ -180,6 +216,6 @@ int main(void) {
       cmocka_unit_test(one_machine),   cmocka_unit_test(namespaces),
       cmocka_unit_test(plan_of_few),   cmocka_unit_test(plan_of_many),
       cmocka_unit_test(plan_of_bound), cmocka_unit_test(test_yields),
-      cmocka_unit_test(test_shared)};
+      cmocka_unit_test(test_shared),   cmocka_unit_test(test_spins)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
