@@ -264,11 +264,22 @@ by_mpi() {
     grep -q "TOMBOLO_MPI_THREAD=knotted" said || { cat said; echo "FAILED: not by MPI"; exit 1; }
   done
   [ -n "$tried" ] || { echo "skipped: no MPI plug-in is built"; exit 77; }
+  printf 'printf "[%%s]" "$@"\necho\n' >echo-words
   GASNET_MPI_SPAWNER=fork TOMBOLO_PLACES=1 run_udp 2 "$prefix/bin/gasnetrun_mpi" -n 2 ./client "x y"
   "$prefix/bin/gasnetrun_mpi" -t -spawner=ssh -n 2 ./client 2>said
   grep -q "tombolo run -n 2 -- ./client" said
   GASNET_MPI_SPAWNER=pmi "$prefix/bin/gasnetrun_mpi" -t -n 2 ./client 2>said
   grep -q "srun -n 2 ./client" said
+  # Commands of the user: letters inside words, quotes, arguments with blanks and percent signs.
+  for what in "%P %A" "%C"; do
+    way="sh echo-words -n%N 'a  b' 100%% $what end"
+    MPIRUN_CMD=$way "$prefix/bin/gasnetrun_mpi" -n 2 ./client "x  %y" '$z' >said
+    grep -qxF '[-n2][a  b][100%][./client][x  %y][$z][end]' said
+    PMIRUN_CMD=$way "$prefix/bin/gasnetrun_mpi" -spawner=pmi -n 2 ./client "x  %y" '$z' >said
+    grep -qxF '[-n2][a  b][100%][./client][x  %y][$z][end]' said
+  done
+  MPIRUN_CMD="sh echo-words %D" "$prefix/bin/gasnetrun_mpi" -n 2 ./client "x y" >said
+  grep -qxF "[$PWD][./client][x y]" said
 }
 
 # Plug-ins lie beside the library, where it looks for them.
