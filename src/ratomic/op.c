@@ -20,6 +20,7 @@
 #include "core/op/record.h"
 #include "core/op/thread.h"
 #include "core/progress/peer.h"
+#include "core/progress/progress.h"
 #include "core/segment/check_range.h"
 #include "core/segment/mk.h"
 #include "core/segment/segment_table.h"
@@ -217,6 +218,18 @@ static bool done_here(gex_AD_t ad, const struct gexx_ad_op *o) {
   return true;
 }
 
+/* One poll for so many operations that are done here: a client that repeats one of them until a
+ * peer has changed the word, as for a lock, polls nowhere else, and the peer may need an answer
+ * first. */
+enum { UNPOLLED_MAX = 64 };
+
+static void poll_now_and_then(void) {
+  struct tmb_thread *t = tmb_thread();
+  if (++t->unpolled < UNPOLLED_MAX || t->context) return;
+  t->unpolled = 0;
+  tmb_poll();
+}
+
 static uint32_t category_of(gex_OP_t opcode) {
   return opcode == GEX_OP_SET ? TMB_CAT_PUT : opcode == GEX_OP_GET ? TMB_CAT_GET : TMB_CAT_RMW;
 }
@@ -269,6 +282,7 @@ gex_Event_t gexx_ad_op_nb(gex_AD_t ad, const struct gexx_ad_op *asked) {
   resolve(name_of(o.dt, false), ad, &o);
   const uint32_t peer = tmb_jobrank(ad->tm, o.rank);
   const bool done = done_here(ad, &o);
+  if (done) poll_now_and_then();
   if (done && tmb_peer_lost(peer)) return tmb_op_event(tmb_op_lost(category_of(o.opcode), peer));
   if (done)
     return TMB_UNLIKELY(tmb_job.debug) ? tmb_op_event(tmb_op_new(TMB_OP_SINGLE, 0))
@@ -287,6 +301,7 @@ int gexx_ad_op_nbi(gex_AD_t ad, const struct gexx_ad_op *asked) {
   resolve(name_of(o.dt, true), ad, &o);
   struct tmb_op *op = tmb_thread_iop(tmb_thread());
   if (!done_here(ad, &o)) return send(ad, &o, op) ? 1 : 0;
+  poll_now_and_then();
   const uint32_t peer = tmb_jobrank(ad->tm, o.rank);
   if (tmb_peer_lost(peer)) tmb_op_lose(op, category_of(o.opcode), peer);
   return 0;

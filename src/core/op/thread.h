@@ -81,6 +81,7 @@ struct tmb_thread {
   uint32_t declared_count;        /* such waits begun */
   bool detailed;                  /* its detail function has been called */
   uint64_t moved_ns;              /* when this thread last asked for another processor */
+  uint32_t unpolled; /* operations that were complete at once since one of them polled; ratomic */
 };
 
 extern _Thread_local struct tmb_thread *tmb_thread_self __attribute__((tls_model("initial-exec")));
