@@ -80,8 +80,7 @@ static bool ex_is_crowded(const struct tmb_team *team, uint64_t number) {
  * wakes the leader. */
 static void ex_arrive(const struct tmb_team *team) {
   const uint64_t number = team->barrier.done + 1;
-  if (ex_is_crowded(team, number))
-    tmb_store_rlx(&tmb_job.last_here, tmb_shared_last_here(team, TMB_MEETING_BARRIER, number));
+  if (ex_is_crowded(team, number)) tmb_barrier_come(team, TMB_MEETING_BARRIER, number);
   if (tmb_fetch_add_acq_rel(&tmb_barrier_root(team)->arrive.word, 1) + 1 !=
       number * tmb_barrier_met_count(team))
     return;

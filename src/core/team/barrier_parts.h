@@ -57,6 +57,14 @@ static inline struct tmb_shared_row *tmb_barrier_root(const struct tmb_team *tea
   return tmb_shared_row(team, tmb_barrier_met(team, 0));
 }
 
+/* This member comes to a barrier, of this number and kind, for which it waits. The last member that
+ * a processor runs may spin there, unless the team has groups: then others of the processor have
+ * more to do, the leader of this group or members of another one. */
+static inline void tmb_barrier_come(const struct tmb_team *team, enum tmb_meeting kind,
+                                    uint64_t number) {
+  tmb_store_rlx(&tmb_job.last_here, !team->group && tmb_shared_last_here(team, kind, number));
+}
+
 /* Whom a member signals in a round among all. */
 static inline uint32_t tmb_barrier_peer(const struct tmb_team *team, uint32_t round) {
   return (uint32_t)((team->head.rank + (UINT64_C(1) << round)) % team->head.size);
