@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tmb_read_header(PREFIX SOURCES...): reads the `/* key: value */` comment lines (`# key: value`
 # in scripts, `! key: value` in Fortran) among the first 30 lines of each source and sets
-# PREFIX_ranks (list), PREFIX_mode (SEQ), PREFIX_debug, PREFIX_timeout (60), PREFIX_args, PREFIX_env
-# (list), PREFIX_launch, PREFIX_expect (0), PREFIX_match, PREFIX_long, PREFIX_emulated (what
-# QEMU gets in the place of that), PREFIX_cases, PREFIX_since
+# PREFIX_ranks (list), PREFIX_mode (SEQ), PREFIX_debug, PREFIX_timeout (120), PREFIX_args,
+# PREFIX_env (list), PREFIX_launch, PREFIX_expect (0), PREFIX_match, PREFIX_long, PREFIX_emulated
+# (what QEMU gets in the place of that), PREFIX_cases, PREFIX_since
 # (of Fortran tests: the oldest gfortran that compiles it), PREFIX_nightly (empty, or yes: no run is
 # one of `make test`), PREFIX_far (yes, or empty: no run over the conduit loop) and PREFIX_again
 # (each NAME=VALUE, or several joined by +, repeats the tests with that in the environment) in the
@@ -15,7 +15,7 @@ function(tmb_read_header prefix)
   set(ranks "")
   set(mode "SEQ")
   set(debug "")
-  set(timeout 60)
+  set(timeout 120)
   set(args "")
   set(env "")
   set(launch "")

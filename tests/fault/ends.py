@@ -123,7 +123,8 @@ def kill_one(launch):
         r"rank 2 \(pid %d on \S+\) killed by signal 9 \(SIGKILL\) after \d+\.\d\d s; "
         r"ending the other 3 ranks" % pids[2],
     )
-    check(time.monotonic() - began < 10, "took", time.monotonic() - began, "s")
+    # Less than TOMBOLO_PEER_TIMEOUT; most often a second, more on a machine with load.
+    check(time.monotonic() - began < 25, "took", time.monotonic() - began, "s")
 
 
 def kill_all_ranks(launch):

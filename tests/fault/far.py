@@ -26,6 +26,9 @@ ENDED = CONDUITS + ("ofi", "shm") * OFI + ("mpi",) * MPI  # shm: of the conduit 
 HOWS = ("gexit", "exit", "threads", "handler", "insignal", "flood")
 PLACES = ("cyclic:2", "0,1,2,0,1")
 
+# Less than TOMBOLO_PEER_TIMEOUT, which one who waits for a lost rank would take: 30 s. Most often a
+# second is enough; on a machine with a load of 40 a start alone takes six.
+SOON_S = 25
 PROVIDERS = {"ofi": "tcp;ofi_rxm", "rxd": "udp;ofi_rxd", "shm": "shm"}
 
 
@@ -52,7 +55,7 @@ def killed(launch, conduit, places):
     began = time.monotonic()
     os.kill(pids[3], signal.SIGKILL)
     job.expect(137, r"rank 3 \(pid %d on \S+\) killed by signal 9.*; ending the other 4" % pids[3])
-    check(time.monotonic() - began < 10, "took", time.monotonic() - began, "s")
+    check(time.monotonic() - began < SOON_S, "took", time.monotonic() - began, "s")
 
 
 def launcher_killed():
@@ -93,8 +96,9 @@ def own_end(conduit, how):
     for code in range(20, 23 if conduit in CONDUITS or WHOLE else 21):
         job = Job(4, [VICTIM, "one", how, "1", str(code)], env=far(conduit))
         pids = job.ready().values()
+        began = time.monotonic()
         job.expect(code)
-        check(job.seconds < 5, how, "took", job.seconds, "s")
+        check(time.monotonic() - began < SOON_S, how, "took", time.monotonic() - began, "s")
         regions = [name for name in os.listdir("/dev/shm") if name.split(":")[0] in map(str, pids)]
         check(not regions, "libfabric's regions are left:", regions)
 
@@ -104,7 +108,7 @@ def silent(conduit, timeout, launch="stop-get"):
     job = Job(3, [HANGS, launch], env=far(conduit, TOMBOLO_PEER_TIMEOUT=timeout))
     job.ready()
     job.expect(134, r"rank 2 on host \S+/0 is lost: it has not answered for TOMBOLO_PEER_TIMEOUT")
-    check(job.seconds < 15 + 3 * float(timeout), "took", job.seconds)
+    check(job.seconds < SOON_S + 3 * float(timeout), "took", job.seconds)
 
 
 def silent_reported(conduit, timeout):
@@ -154,7 +158,7 @@ def stopped_and_killed(conduit):
     began = time.monotonic()
     os.kill(pids[2], signal.SIGKILL)
     job.expect(137, r"rank 2 \(pid %d on \S+\) killed by signal 9.*; ending the other 2" % pids[2])
-    check(time.monotonic() - began < 10, "took", time.monotonic() - began, "s")
+    check(time.monotonic() - began < SOON_S, "took", time.monotonic() - began, "s")
 
 
 def watched(conduit):
@@ -162,7 +166,7 @@ def watched(conduit):
     job = Job(3, [HANGS, "stop-get"], options=["--watchdog", "2"], env=far(conduit))
     job.ready()
     job.expect(125, r"rank 2 on \S+ is stopped by a signal", r"watchdog: ending the job")
-    check(job.seconds < 15, "took", job.seconds)
+    check(job.seconds < SOON_S, "took", job.seconds)
 
 
 CASES = [
