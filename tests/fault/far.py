@@ -163,7 +163,7 @@ def stopped_and_killed(conduit):
 
 def watched(conduit):
     """A peer that is stopped for ever, and a watchdog: the job ends and names it."""
-    job = Job(3, [HANGS, "stop-get"], options=["--watchdog", "2"], env=far(conduit))
+    job = Job(3, [HANGS, "stop-get"], options=["--watchdog", "4"], env=far(conduit))
     job.ready()
     job.expect(125, r"rank 2 on \S+ is stopped by a signal", r"watchdog: ending the job")
     check(job.seconds < SOON_S, "took", job.seconds)

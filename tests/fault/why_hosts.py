@@ -108,9 +108,9 @@ def ps():
 def watchdog(how, pattern):
     """The launcher's watchdog sees the ranks of all hosts, and ends the job. Questions whether
     a peer lives, after a quarter of TOMBOLO_PEER_TIMEOUT, are nothing that has happened."""
-    job = started(how, ("--hosts", "a:2,b,c", "--watchdog", "1.5"), {"TOMBOLO_PEER_TIMEOUT": "4"})
+    job = started(how, ("--hosts", "a:2,b,c", "--watchdog", "4"), {"TOMBOLO_PEER_TIMEOUT": "12"})
     job.expect(125, r"watchdog: nothing has happened in the job for \d", pattern)
-    check(job.seconds < 20, "took", job.seconds)
+    check(job.seconds < 30, "took", job.seconds)
 
 
 def watchdog_is_quiet(how):

@@ -94,7 +94,7 @@ class Tune(unittest.TestCase):
     def test_mpi_ends(self):
         """MPICH under our launcher: no job waits for a peer that has ended MPI already."""
         settings = {"TOMBOLO_MPI": "mpich", **over("mpi")}
-        slow = 0
+        took = []
         with Lab(hosts=2, sshd=True) as lab:
             for _ in range(8):
                 began = time.monotonic()
@@ -103,8 +103,9 @@ class Tune(unittest.TestCase):
                                        "broadcast:8", **settings)
                 self.assertEqual(code, 0, err[-2000:])
                 self.assertNotIn("UCX  ERROR", err)
-                slow += time.monotonic() - began > 5
-        self.assertLess(slow, 2)
+                took.append(time.monotonic() - began)
+        usual = min(took)  # more on a machine with much load
+        self.assertLess(sum(seconds > 5 + 3 * usual for seconds in took), 2, took)
 
 
 if __name__ == "__main__":
