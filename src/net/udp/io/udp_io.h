@@ -47,6 +47,13 @@ struct udp_datagrams {
    * holds until the end of the call of recv. */
   uint8_t *(*place)(void *placer, const uint8_t *head, uint32_t bytes);
   void *placer;
+  /* Bit i: packet i lies at at[i], in memory of the io, until the next call of recv. */
+  uint32_t lent;
+  uint8_t *at[UDP_BATCH];
+  /* Of who receives, may be NULL: whether nothing of a packet is needed once it has been taken in,
+   * which is before the next call of recv, so that it may be lent. in packet: [bytes], aligned to
+   * 16. */
+  bool (*lends)(const void *placer, const uint8_t *packet, uint32_t bytes);
 };
 
 struct udp_io_ops {

@@ -37,13 +37,14 @@ struct udp_batch *udp_batch_get(struct tmb_net *e) {
   b->capacity = LIST_FIRST;
   if (!b->in.memory || !b->list) e->up->fatal("no memory to receive");
   b->in.place = e->in.tail_place;
+  b->in.lends = e->in.packet_lends;
   b->in.placer = e;
   return b;
 }
 
 void udp_batch_end(struct udp_batch *b) {
   b->count = 0;
-  b->in.placed = 0;
+  b->in.placed = b->in.lent = 0;
   while (b->kept) {
     struct udp_kept *next = b->kept->next;
     free(b->kept->memory);

@@ -329,7 +329,8 @@ struct udp_inbox {
   bool more;      /* and left packets for which no descriptor is readable */
   bool signalled; /* signals have changed since the client's last call of progress */
   bool moved;     /* packets have brought data, credit or acknowledgements since then */
-  uint8_t *(*tail_place)(void *placer, const uint8_t *head, uint32_t bytes); /* udp_recv.c */
+  uint8_t *(*tail_place)(void *placer, const uint8_t *head, uint32_t bytes);       /* udp_recv.c */
+  bool (*packet_lends)(const void *placer, const uint8_t *packet, uint32_t bytes); /* the same */
 };
 
 /* Messages that wait until they are served. udp_deliver.c. */
@@ -628,6 +629,9 @@ void udp_deliver_credit(struct tmb_net *e, struct udp_batch *b);
 void udp_datagram_take(struct tmb_net *e, struct udp_batch *b, uint8_t *data, uint32_t bytes);
 /* Take in what was received. */
 void udp_batch_take(struct tmb_net *e, struct udp_batch *b);
+/* See udp_datagrams.lends: a long packet whose records are put in place while the lock is held. in
+ * placer: the engine. */
+bool udp_packet_lends(const void *placer, const uint8_t *packet, uint32_t bytes);
 /* Where the tail of a packet belongs, see udp_datagrams.place. NULL, too, if the packet is not
  * authentic, has come before, or has a hash or tag that covers its tail. in placer: the engine. */
 uint8_t *udp_tail_place(void *placer, const uint8_t *head, uint32_t bytes);

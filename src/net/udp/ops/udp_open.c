@@ -31,6 +31,7 @@ struct tmb_net *udp_engine_new(const struct tmb_net_env *env, const struct udp_c
   e->io = *io;
   e->gets.free = UINT32_MAX;
   e->in.tail_place = udp_tail_place;
+  e->in.packet_lends = udp_packet_lends;
   e->time.next_ns = UINT64_MAX;
   e->helper.doorbell_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   e->peers.of = calloc(env->size, sizeof(struct udp_peer *));

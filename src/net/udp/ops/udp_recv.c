@@ -344,6 +344,26 @@ void udp_datagram_take(struct tmb_net *e, struct udp_batch *b, uint8_t *data, ui
   }
 }
 
+/* Whether a record needs nothing of its packet once it has been taken in. */
+static bool is_passing(const struct udp_record *r) {
+  if (r->type == UDP_PUT || r->type == UDP_DATA || r->type == UDP_SACK) return true;
+  if (r->type != UDP_PART) return false;
+  return !(r->flags & UDP_HEAD) || r->action == UDP_ACT_SET || r->action == UDP_ACT_ADD;
+}
+
+bool udp_packet_lends(const void *placer, const uint8_t *packet, uint32_t bytes) {
+  const struct tmb_net *e = placer;
+  struct udp_header h;
+  if (bytes < UDP_BULK_BYTES || e->config.cipher || udp_header_read(packet, bytes, &h))
+    return false;
+  const uint32_t end = UDP_HEADER_BYTES + h.control;
+  for (uint32_t at = UDP_HEADER_BYTES; at < end;) {
+    struct udp_record r;
+    if (udp_record_read(packet, h.bytes, end, &at, &r) || !is_passing(&r)) return false;
+  }
+  return true;
+}
+
 /* Where a record's payload belongs, if that can be said before it has come; or NULL. */
 static uint8_t *record_place(struct tmb_net *e, const struct udp_peer *p,
                              const struct udp_record *r) {
@@ -372,6 +392,7 @@ uint8_t *udp_tail_place(void *placer, const uint8_t *head, uint32_t bytes) {
 void udp_batch_take(struct tmb_net *e, struct udp_batch *b) {
   for (uint32_t i = 0; i < b->in.count; i++) {
     struct packet k = {.data = b->in.memory + (size_t)i * UDP_DATAGRAM_MAX, .placed = true};
+    if (b->in.lent >> i & 1) k.data = b->in.at[i];
     if (!(b->in.placed >> i & 1)) {
       udp_datagram_take(e, b, k.data, b->in.bytes[i]);
       continue;

@@ -373,3 +373,13 @@ bool udp_conn_take(struct udp_conn *c, uint8_t *memory, uint32_t bytes) {
   c->part_ns = 0;
   return placed;
 }
+
+uint8_t *udp_conn_packet(const struct udp_conn *c) {
+  uint8_t *packet = c->in.data + c->in.start;
+  return c->tail.head_bytes || (uintptr_t)packet % 16 ? NULL : packet;
+}
+
+void udp_conn_skip(struct udp_conn *c, uint32_t bytes) {
+  c->in.start += bytes;
+  c->part_ns = 0;
+}

@@ -61,6 +61,7 @@ struct udp_stream {
       look; /* a waiting thread polls these descriptors: recv must report what it has buffered */
   bool fallback_reported;
   bool streamed; /* the last call of recv found packets in connections */
+  bool lent;     /* and some lie in a connection's buffer: no connection is freed meanwhile */
 };
 
 static struct udp_conn *preferred(const struct udp_stream *s, const struct pair *w, uint32_t peer) {
@@ -113,7 +114,7 @@ static void drop(struct udp_stream *s, struct udp_conn *c) {
 }
 
 static void bury(struct udp_stream *s) {
-  while (s->dead) {
+  while (s->dead && !s->lent) {
     struct udp_conn *c = s->dead;
     s->dead = c->next;
     udp_conn_free(c);
@@ -289,7 +290,29 @@ static void note_rail(struct udp_stream *s, const struct udp_conn *c, const uint
   if (h.rail < s->io.rails) replace_datagrams(s, pair_get(s, c->peer), c->peer);
 }
 
-/* Hand packets that have come over, one by one: each at the start of its memory. */
+/* Hand a packet over at the start of its memory. */
+static void take(struct udp_stream *s, struct udp_conn *c, struct udp_datagrams *in,
+                 uint32_t bytes) {
+  uint8_t *to = in->memory + (size_t)in->count * UDP_DATAGRAM_MAX;
+  if (udp_conn_take(c, to, bytes)) in->placed |= 1u << in->count;
+  note_rail(s, c, to);
+}
+
+/* Hand a packet over where it lies, if nobody needs it longer. Returns whether it was. */
+static bool lend(struct udp_stream *s, struct udp_conn *c, struct udp_datagrams *in,
+                 uint32_t bytes) {
+  uint8_t *packet = udp_conn_packet(c);
+  if (s->mode != UDP_STREAM_AUTO || !packet || !in->lends) return false;
+  if (!in->lends(in->placer, packet, bytes)) return false;
+  in->lent |= 1u << in->count;
+  in->at[in->count] = packet;
+  s->lent = true;
+  note_rail(s, c, packet);
+  udp_conn_skip(c, bytes);
+  return true;
+}
+
+/* Hand packets that have come over, one by one: each at the start of its memory, or lent. */
 static void hand_over(struct udp_stream *s, struct udp_datagrams *in, uint32_t most) {
   while (s->full && in->count < most) {
     struct udp_conn *c = s->full;
@@ -300,9 +323,7 @@ static void hand_over(struct udp_stream *s, struct udp_datagrams *in, uint32_t m
     while (in->count < most) {
       const int bytes = udp_conn_next(&s->env, c);
       if (bytes <= 0) break;
-      uint8_t *to = in->memory + (size_t)in->count * UDP_DATAGRAM_MAX;
-      if (udp_conn_take(c, to, (uint32_t)bytes)) in->placed |= 1u << in->count;
-      note_rail(s, c, to);
+      if (!lend(s, c, in, (uint32_t)bytes)) take(s, c, in, (uint32_t)bytes);
       in->bytes[in->count++] = (uint32_t)bytes;
     }
     const int next = udp_conn_next(&s->env, c);
@@ -339,7 +360,7 @@ static void take_streams(struct udp_stream *s, struct udp_datagrams *in, uint32_
     had = in->count;
     if (!s->full && had < most) read_streams(s);
     hand_over(s, in, most);
-  } while (in->count > had && in->count < most);
+  } while (in->count > had && in->count < most && !s->lent); /* reading would move what is lent */
 }
 
 /* Whether no connection has anything, as far as is known without a call of the kernel. */
@@ -355,6 +376,7 @@ static void stream_recv(void *io, struct udp_datagrams *in, bool many) {
   const bool turn = ++s->calls % TURN_CALLS == 0;
   const bool datagrams = s->mode == UDP_STREAM_AUTO, first = s->active && s->streamed != turn;
   in->count = 0;
+  s->lent = false;
   if (TMB_LIKELY(datagrams && is_idle(s))) {
     s->streamed = in->more = false;
     s->io.ops->recv(s->io.state, in, many);
@@ -486,6 +508,7 @@ void udp_stream_close(struct udp_stream *s) {
     s->pairs[i] = NULL;
   }
   while (s->greeting) drop(s, s->greeting);
+  s->lent = false;
   bury(s);
   if (s->listen >= 0) close(s->listen);
   if (s->env.epoll >= 0) close(s->env.epoll);
