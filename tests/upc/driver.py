@@ -32,6 +32,14 @@ int part(void) {
   return sum;
 }
 """
+UNDECLARED = """#include <upc.h>
+shared int a[THREADS];
+int main(void) {
+  upc_all_broadcast(a, a, 4, 0);
+  upc_ticks_now();
+  return 0;
+}
+"""
 OLD = """#include <upc.h>
 #include <stdio.h>
 shared [2] int a[2 * THREADS];
@@ -221,6 +229,19 @@ def columns(folder):
             sys.exit(f"no warning in line {line + 1}\n{result.stderr}")
 
 
+def undeclared(folder):
+    """A function of a header that is not included is named with the header, as a warning."""
+    (Path(folder) / "names.upc").write_text(UNDECLARED)
+    command = [TOMBOLO, "upcc", "-c", "names.upc"]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    for text in (
+        "names.upc:4:3: warning: 'upc_all_broadcast' is not declared: #include <upc_collective.h>",
+        "names.upc:5:3: warning: 'upc_ticks_now' is not declared: #include <upc_tick.h>",
+    ):
+        if text not in result.stderr or result.returncode:
+            sys.exit(f"no '{text}': {result.returncode}\n{result.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -240,6 +261,7 @@ def main():
         older_options(folder)
         vendors(folder)
         columns(folder)
+        undeclared(folder)
         definitions(folder)
         (folder / "void.upc").write_text(VOID_MAIN)
         run(folder, TOMBOLO, "upcc", "-O2", "void.upc", "-o", "void")

@@ -23,6 +23,9 @@ shared void *shared [*] star_own[][THREADS] = {{star_own}}; /* error: names the 
 extern shared [*] int star_open[][THREADS]; /* error: needs an array of known size */
 shared [4] void *layout_void;             /* error: shared void cannot have a block size */
 shared int no_threads[10];                /* error: must have THREADS in one dimension */
+shared int numbered[NUMBER * THREADS];    /* error: is not constant: 'NUMBER' is not declared */
+int private_threads[2 * THREADS];         /* error: the size of the private array 'private_threads' is not constant: THREADS */
+static int private_mine[MYTHREAD + 1];    /* error: the size of the private array 'private_mine' is not constant: THREADS */
 shared const int no_threads_set[3] = {1}; /* error: must have THREADS in one dimension */
 shared int twice_threads[THREADS][THREADS]; /* error: THREADS stands twice */
 shared int square[THREADS * THREADS];     /* error: THREADS stands twice */
@@ -30,7 +33,7 @@ shared int sum[10 + THREADS];             /* error: may only be multiplied */
 shared int casted[(int)THREADS];          /* error: may only be multiplied */
 shared int none[0 * THREADS];             /* error: has no elements */
 shared int below[-2 * THREADS];           /* error: has no elements */
-upc_lock_t lock;                          /* error: has the incomplete type */
+upc_lock_t lock;                          /* error: has the incomplete type 'shared upc_lock_t': let 'upc_lock_t *lock' point to */
 shared int half[THREADS / 2];             /* error: may only be multiplied */ /* error: is not constant */
 shared [] int whole[THREADS];             /* error: indefinite block size cannot have THREADS */
 shared void nothing;                      /* error: cannot have the type shared void */

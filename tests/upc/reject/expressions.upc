@@ -86,7 +86,7 @@ void f(shared int *p, int *q) {
   constant = 4;                           /* error: a const shared object is changed */
   p = private_int ? p : q;                /* error: cannot become the pointer to shared */
   private_int = p;                        /* error: which needs a cast */
-  f(q, q);                                /* error: argument: 'int *' cannot become */
+  f(q, q);                                /* error: argument 1 of 'f': 'int *' cannot become */
   f(p, p);                                /* error: becomes the private pointer */
 }
 

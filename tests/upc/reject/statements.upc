@@ -32,6 +32,23 @@ void f(int *q) {
   }
 }
 
+void forgotten(void) {
+  upc_forall (int i = 0; i < 10; i++) { /* error: the affinity of upc_forall is missing */
+    a[i] = i;
+  }
+  upc_barrier();                      /* error: upc_barrier is a statement, not a function */
+  upc_notify();                       /* error: write 'upc_notify;' */
+  upc_wait (3);
+  upc_barier;                         /* error: 'upc_barier' is not declared: did you mean 'upc_barrier'? */
+  int n = THREAD;                     /* error: did you mean 'THREADS'? */
+}
+
+void line_end(void) {
+  upc_fence;
+  int i = 0                           /* error: expected ';' behind '0' */
+  upc_fence;
+}
+
 void g(void) {
   int v;
   __asm__("" : "=r"(v) : "r"(a[0]));

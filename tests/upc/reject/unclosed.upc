@@ -8,4 +8,4 @@ void f(void) {
   upc_forall (int i = 0; i < THREADS; i++; &a[i]) {
     a[i] = i;
 }
-/* error: a block is not closed */
+/* error: the block that begins in line 7 is not closed */

@@ -134,21 +134,60 @@ void Parser::check_object(Declared *d, Declarator &x) {
   if (!is_shared(x.type)) return;
   const Type *e = element_of(x.type);
   if (e->kind == Ty::Void) s_.error(x.name_token, "an object cannot have the type shared void");
-  if (!d->file_scope && !d->is_static && !d->is_extern)
+  const bool incomplete = !d->is_extern && is_record(e) && !e->tag->complete;
+  const bool lock = incomplete && upc_name(e).find("upc_lock_t") != std::string::npos;
+  if (!lock && !d->file_scope && !d->is_static && !d->is_extern)
     s_.error(x.name_token, "the automatic variable '" + std::string(x.name) +
                                "' cannot be shared; make it static");
-  if (!d->is_extern && is_record(e) && !e->tag->complete)
+  if (incomplete)
     s_.error(x.name_token, "the object '" + std::string(x.name) + "' has the incomplete type '" +
-                               upc_name(e) + "'");
+                               upc_name(e) + "'" +
+                               (lock ? ": let 'upc_lock_t *" + std::string(x.name) +
+                                           "' point to what upc_all_lock_alloc() makes"
+                                     : ""));
   if (is_array(x.type)) check_dimensions(x);
+}
+
+namespace {
+
+// A name in an expression that no declaration has given; NULL: none.
+const Node *undeclared_in(const Node *n) {
+  if (n->kind == Nk::Name && !n->symbol) return n;
+  for (const Node *k : n->kids)
+    if (const Node *found = k ? undeclared_in(k) : nullptr) return found;
+  return nullptr;
+}
+
+bool names_threads(const Node *n) {
+  return n->kind == Nk::Threads || n->kind == Nk::MyThread ||
+         std::any_of(n->kids.begin(), n->kids.end(),
+                     [](const Node *k) { return k && names_threads(k); });
+}
+
+} // namespace
+
+// A private array of static storage, whose size the C compiler has to know.
+void Parser::check_private_size(const Declarator &x) {
+  for (const Type *a = x.type; is_array(a); a = a->base) {
+    const bool threads = (a->times_threads && !options_.threads) ||
+                         (a->variable && a->length && names_threads(a->length));
+    if (!threads) continue;
+    s_.error(x.name_token, "the size of the private array '" + std::string(x.name) +
+                               "' is not constant: THREADS is so with -T N alone, and MYTHREAD "
+                               "never; make the array shared, or allocate it");
+    return;
+  }
 }
 
 // The dimensions of a shared array.
 void Parser::check_dimensions(const Declarator &x) {
   for (const Type *a = x.type; is_array(a); a = a->base)
     if (a->variable && a->length) {
-      s_.error(x.name_token,
-               "the size of the shared array '" + std::string(x.name) + "' is not constant");
+      const Node *unknown = undeclared_in(a->length);
+      s_.error(
+          x.name_token,
+          "the size of the shared array '" + std::string(x.name) + "' is not constant" +
+              (unknown ? ": '" + std::string(s_[unknown->begin].text) + "' is not declared" : ""));
       return;
     }
   for (const Type *a = x.type; is_array(a); a = a->base)
@@ -173,8 +212,9 @@ void Parser::check_definition(const Declared *d, const Declarator &x) {
       tentative_.push_back(x.name_token);
     else
       s_.error(x.name_token, "the static shared array '" + std::string(x.name) + "' has no size");
-  } else if (x.init && (d->file_scope || d->is_static)) {
-    check_static_value(x.init);
+  } else if (d->file_scope || d->is_static) {
+    check_private_size(x);
+    if (x.init) check_static_value(x.init);
   }
 }
 

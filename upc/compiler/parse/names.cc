@@ -3,8 +3,8 @@
  * Names of the library that a program uses without their declaration: what declares them.
  *
  * Called by the other parts of the parser, where a name is unknown or the text cannot be parsed.
- * Calls: messages. Invariants: each name is reported once in a file; functions of the headers are
- * left to the C compiler, because programs of the older C call them undeclared.
+ * Calls: messages. Invariants: each name is reported once in a file, a function by a warning,
+ * because programs of the older C call them undeclared.
  */
 #include "parse.h"
 
@@ -34,6 +34,54 @@ const Known types[] = {
     {"upc_flag_t", "upc_types.h"},
 };
 
+// How names of functions and constants begin.
+const Known beginnings[] = {
+    {"upc_all_f", "upc_io.h"},
+    {"upc_all_atomicdomain_", "upc_atomic.h"},
+    {"upc_atomic_", "upc_atomic.h"},
+    {"upc_all_alloc", "upc.h"},
+    {"upc_all_lock_", "upc.h"},
+    {"upc_all_broadcast", "upc_collective.h"},
+    {"upc_all_scatter", "upc_collective.h"},
+    {"upc_all_gather", "upc_collective.h"},
+    {"upc_all_exchange", "upc_collective.h"},
+    {"upc_all_permute", "upc_collective.h"},
+    {"upc_all_reduce", "upc_collective.h"},
+    {"upc_all_prefix_reduce", "upc_collective.h"},
+    {"upc_all_sort", "upc_collective.h"},
+    {"upc_tick", "upc_tick.h"},
+    {"upc_cast", "upc_castable.h"},
+    {"upc_thread_info", "upc_castable.h"},
+    {"upc_sync", "upc_nb.h"},
+    {"upc_memput_nb", "upc_nb.h"},
+    {"upc_memget_nb", "upc_nb.h"},
+    {"upc_memcpy_nb", "upc_nb.h"},
+    {"upc_memset_nb", "upc_nb.h"},
+    {"upc_mem", "upc.h"},
+    {"upc_lock", "upc.h"},
+    {"upc_unlock", "upc.h"},
+    {"upc_alloc", "upc.h"},
+    {"upc_global_", "upc.h"},
+    {"upc_free", "upc.h"},
+    {"upc_threadof", "upc.h"},
+    {"upc_phaseof", "upc.h"},
+    {"upc_resetphase", "upc.h"},
+    {"upc_addrfield", "upc.h"},
+    {"upc_affinitysize", "upc.h"},
+    {"UPC_IN_", "upc_types.h"},
+    {"UPC_OUT_", "upc_types.h"},
+    {"UPC_CASTABLE_", "upc_castable.h"},
+    {"UPC_COMPLETE_HANDLE", "upc_nb.h"},
+    {"UPC_TICK_", "upc_tick.h"},
+    {"UPC_ATOMIC_", "upc_atomic.h"},
+};
+
+// Words of the language, for names that are nearly one of them.
+const char *const language[] = {
+    "upc_barrier",     "upc_notify",      "upc_wait",       "upc_fence", "upc_forall",
+    "upc_localsizeof", "upc_blocksizeof", "upc_elemsizeof", "THREADS",   "MYTHREAD",
+};
+
 // How names begin that tombolo_upc_names.h gives to those with bupc_.
 const char *const older[] = {
     "upc_sem_",      "upc_smemvec_t", "upc_pmemvec_t",       "upc_memput_signal",
@@ -53,6 +101,18 @@ bool begins(std::string_view name, std::string_view with) {
   return name.compare(0, with.size(), with) == 0;
 }
 
+// Whether one letter more, less, other or exchanged with its neighbour makes a of b.
+bool is_near(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  size_t front = 0, back = 0;
+  while (front < a.size() && a[front] == b[front]) front++;
+  while (back < a.size() - front && a[a.size() - 1 - back] == b[b.size() - 1 - back]) back++;
+  const size_t rest = a.size() - front - back, other = b.size() - front - back;
+  const bool exchanged =
+      rest == 2 && other == 2 && a[front] == b[front + 1] && a[front + 1] == b[front];
+  return exchanged || other <= 1;
+}
+
 // What declares a name; empty: it is none of the library's.
 std::string remedy(std::string_view name) {
   for (const Known &k : types)
@@ -64,6 +124,10 @@ std::string remedy(std::string_view name) {
                   [name](const char *beginning) { return begins(name, beginning); }))
     return "#define BUPC_USE_UPC_NAMESPACE in front of #include <upc.h>, or write 'b" +
            std::string(name) + "'";
+  for (const Known &k : beginnings)
+    if (begins(name, k.name)) return "#include <" + std::string(k.header) + ">, which declares it";
+  for (const char *word : language)
+    if (is_near(name, word)) return "did you mean '" + std::string(word) + "'?";
   return "";
 }
 

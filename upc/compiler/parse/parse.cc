@@ -21,7 +21,7 @@ bool Parser::accept(std::string_view t) {
 }
 
 void Parser::fail(const std::string &message) {
-  throw SyntaxError(p_, message);
+  throw SyntaxError(p_, p_, message);
 }
 
 void Parser::expect(std::string_view t) {
@@ -33,7 +33,11 @@ std::string_view Parser::word(const char *what) {
   return s_[p_++].text;
 }
 
+// What is missing at the end of a line is reported there.
 void Parser::fail_before(const std::string &what) {
+  if (p_ > 0 && s_[p_ - 1].file == cur().file && s_[p_ - 1].line < cur().line)
+    throw SyntaxError(p_, p_ - 1,
+                      "expected " + what + " behind '" + std::string(s_[p_ - 1].text) + "'");
   const std::string found =
       cur().kind == Tk::End ? "the end of the file" : "'" + std::string(cur().text) + "'";
   fail("expected " + what + " before " + found);
@@ -175,7 +179,7 @@ Node *Parser::pass_through(int begin, const SyntaxError &e) {
       try {
         skip_balanced();
       } catch (const SyntaxError &) { // at the end of the text
-        s_.error(e.token, e.what());
+        s_.error(e.place, e.what());
         return done(n);
       }
       for (int i = before; i < p_; i++) upc = upc || s_[i].kw >= KwUpcStatement;
@@ -184,6 +188,6 @@ Node *Parser::pass_through(int begin, const SyntaxError &e) {
       p_++;
     }
   }
-  if (!reported && (upc || p_ >= s_.size() - 1)) s_.error(e.token, e.what());
+  if (!reported && (upc || p_ >= s_.size() - 1)) s_.error(e.place, e.what());
   return done(n);
 }

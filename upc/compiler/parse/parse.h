@@ -143,6 +143,7 @@ private:
   void check_initialised(const Declarator &x);
   void check_object(Declared *d, Declarator &x);
   void check_dimensions(const Declarator &x);
+  void check_private_size(const Declarator &x);
   void check_definition(const Declared *d, const Declarator &x);
   void check_static_value(const Node *n);
   void check_tentative();
@@ -152,6 +153,7 @@ private:
   Type *set_star(Type *t, long block);
 
   // names that are not declared (names.cc)
+  std::string argument_name(const Node *callee, size_t index) const;
   bool report_unknown(int token);
   bool report_unknown_in(int begin, int end);
   bool is_old_forall();

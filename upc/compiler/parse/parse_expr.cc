@@ -295,6 +295,13 @@ Node *Parser::printed(Node *n) {
   return c;
 }
 
+// What messages call an argument of a call.
+std::string Parser::argument_name(const Node *callee, size_t index) const {
+  const std::string number = "argument " + std::to_string(index + 1);
+  if (callee->kind != Nk::Name) return number;
+  return number + " of '" + std::string(s_[callee->begin].text) + "'";
+}
+
 Node *Parser::call(Node *callee) {
   Node *n = make(Nk::Call, callee->begin);
   n->op_token = p_++;
@@ -308,7 +315,7 @@ Node *Parser::call(Node *callee) {
     const int token = p_;
     Node *a = value(assignment());
     if (known && t->prototype && i < t->params.size())
-      a = convert(a, t->params[i], token, "argument");
+      a = convert(a, t->params[i], token, argument_name(callee, i).c_str());
     else if (is_printf(callee))
       a = printed(a);
     n->kids.push_back(a);

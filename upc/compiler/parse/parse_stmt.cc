@@ -13,7 +13,9 @@ Node *Parser::block() {
   expect("{");
   enter();
   while (!at("}")) {
-    if (cur().kind == Tk::End) fail("a block is not closed");
+    if (cur().kind == Tk::End)
+      fail("the block that begins in line " + std::to_string(s_[n->begin].line) +
+           " is not closed: a '}' is missing");
     item(n);
   }
   pragmas();
@@ -226,14 +228,18 @@ Node *Parser::upc_statement() {
   Node *n = make(Nk::Barrier, p_);
   n->op = cur().text;
   p_++;
-  if (!at(";")) {
+  const std::string name(n->op);
+  if (at("(") && ahead(1).is(")")) {
+    s_.error(p_, name + " is a statement, not a function: write '" + name + ";'");
+    p_ += 2;
+  } else if (!at(";")) {
     const int token = p_;
     Node *v = value(expression());
     if (n->op == "upc_fence")
       s_.error(token, "upc_fence has no operand");
     else if (!is_arithmetic(v->type))
-      s_.error(token, "the value of " + std::string(n->op) + " is not an integer, but '" +
-                          upc_name(v->type) + "'");
+      s_.error(token,
+               "the value of " + name + " is not an integer, but '" + upc_name(v->type) + "'");
     n->kids.push_back(v);
   }
   expect(";");
@@ -257,7 +263,12 @@ Node *Parser::forall_statement() {
   if (!at(";")) n->kids[1] = value(expression());
   expect(";");
   if (!at(";")) n->kids[2] = value(expression());
-  expect(";");
+  if (at(")"))
+    s_.error(p_,
+             "the affinity of upc_forall is missing: a fourth part, behind a semicolon, that is "
+             "an integer, a pointer to shared or 'continue'");
+  else
+    expect(";");
   const int token = p_;
   if (at("continue"))
     p_++;

@@ -79,7 +79,8 @@ Node *Parser::to_pts(Node *n, Type *to, int token, const char *where) {
   } else if (!is_null_constant(n)) {
     if (n->type->kind == Ty::Unknown) return n;
     s_.error(token, std::string(where) + ": '" + upc_name(n->type) +
-                        "' cannot become the pointer to shared '" + upc_name(to) + "'");
+                        "' cannot become the pointer to shared '" + upc_name(to) + "'" +
+                        (is_pointer(n->type) ? ": it points to private memory" : ""));
   }
   if (!changes) return n;
   Node *c = make(Nk::Convert, n->begin);
@@ -125,7 +126,8 @@ Node *Parser::convert(Node *n, Type *to, int token, const char *where) {
   if (!is_pts(n->type) || to->kind == Ty::Unknown || to->kind == Ty::Bool) return n;
   if (is_pointer(to))
     s_.error(token, std::string(where) + ": the pointer to shared '" + upc_name(n->type) +
-                        "' becomes the private pointer '" + upc_name(to) + "', which needs a cast");
+                        "' becomes the private pointer '" + upc_name(to) +
+                        "', which needs a cast, and memory of this thread");
   else if (is_arithmetic(to))
     s_.error(token, std::string(where) + ": the pointer to shared '" + upc_name(n->type) +
                         "' becomes '" + upc_name(to) + "', which needs a cast");

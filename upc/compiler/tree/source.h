@@ -80,8 +80,10 @@ struct SourceFile {
 
 // Thrown where the text cannot be parsed; the message has been kept, not printed.
 struct SyntaxError : std::runtime_error {
-  int token;
-  SyntaxError(int token, const std::string &what) : std::runtime_error(what), token(token) {}
+  int token; // that cannot be parsed
+  int place; // that the message names
+  SyntaxError(int token, int place, const std::string &what)
+      : std::runtime_error(what), token(token), place(place) {}
 };
 
 class Source {
