@@ -32,6 +32,25 @@ int part(void) {
   return sum;
 }
 """
+OPENMP = """#include <upc.h>
+shared int a[THREADS];
+int main(void) {
+  int sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = 0; i < THREADS; i++) sum += a[i] + a[i];
+#pragma omp parallel
+  {
+#pragma omp critical
+    a[0] = a[0] + 1;
+#pragma omp critical
+    a[0]++;
+    if (sum)
+#pragma omp critical
+      a[0] += a[0];
+  }
+  return sum;
+}
+"""
 UNDECLARED = """#include <upc.h>
 shared int a[THREADS];
 int main(void) {
@@ -242,6 +261,16 @@ def undeclared(folder):
             sys.exit(f"no '{text}': {result.returncode}\n{result.stderr}")
 
 
+def openmp(folder):
+    """A pragma stands in front of its statement, not within what the statement becomes."""
+    (Path(folder) / "openmp.upc").write_text(OPENMP)
+    for level in "-O0", "-O2":
+        command = [TOMBOLO, "upcc", level, "-fopenmp", "-c", "openmp.upc"]
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        if result.returncode or result.stderr:
+            sys.exit(f"-fopenmp {level}: {result.returncode}\n{result.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -262,6 +291,7 @@ def main():
         vendors(folder)
         columns(folder)
         undeclared(folder)
+        openmp(folder)
         definitions(folder)
         (folder / "void.upc").write_text(VOID_MAIN)
         run(folder, TOMBOLO, "upcc", "-O2", "void.upc", "-o", "void")

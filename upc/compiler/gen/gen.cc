@@ -43,6 +43,10 @@ std::string Generator::line(int token) const {
   return "\1l" + std::to_string(token) + "\2";
 }
 
+std::string Generator::front(int token) const {
+  return "\1s" + std::to_string(token) + "\2";
+}
+
 std::string Generator::fresh(const char *stem) {
   return std::string("upcr_") + stem + std::to_string(number_++);
 }
@@ -104,10 +108,21 @@ const std::map<Nk, Generator::Write> Generator::writers_ = {
     {Nk::Barrier, &Generator::barrier},
 };
 
+// A node as its tokens. The pragmas in front of a statement stand there, also where what upcc
+// writes stands in front of its first token.
+std::string Generator::with_pragmas(Node *n) {
+  if (n->kind != Nk::Tokens || !s_[n->begin].pragma_count || fronted_ == n->begin) return splice(n);
+  const int outer = fronted_;
+  fronted_ = n->begin;
+  const std::string s = front(n->begin) + splice(n);
+  fronted_ = outer;
+  return s;
+}
+
 std::string Generator::code(Node *n) {
   if (!n->dirty) return tokens(n->begin, n->end);
   const auto found = writers_.find(n->kind);
-  if (found == writers_.end()) return splice(n);
+  if (found == writers_.end()) return with_pragmas(n);
   // What is written in front of the first token is of that token's line.
   const bool access = n->kind == Nk::Load || n->kind == Nk::Assign || n->kind == Nk::Step;
   return (access ? line(n->begin) : "") + (this->*found->second)(n);

@@ -13,6 +13,7 @@
 #include "parse/parse.h"
 
 #include <map>
+#include <set>
 #include <string>
 
 class Generator {
@@ -45,6 +46,8 @@ private:
   std::string mark(int token) const;
   std::string place(int token) const; // line and pragmas, without the token
   std::string line(int token) const;  // line alone
+  std::string front(int token) const; // pragmas in front of a statement
+  std::string with_pragmas(Node *n);
   std::string fresh(const char *stem);
 
   // expressions (gen_expr.cc)
@@ -188,6 +191,7 @@ private:
   Source &s_;
   Options options_;
   int number_ = 0;
+  int fronted_ = -1; // the first token of the statement in hand, whose pragmas are written
   std::string deferred_;
   std::string hoisted_; // what stands in front of the external declaration in hand
   bool has_main_ = false;
@@ -242,10 +246,13 @@ private:
   void begin_line(const Token &t);
   void sync(int token);
   void align(int token);
+  void pragmas(const Token &t);
+  size_t obey(const std::string &text, size_t i);
   const Source &s_;
   Columns columns_;
   std::string out_;
   int file_ = -1, line_ = 0, last_ = -2;
+  std::set<int> fronts_; // tokens whose pragmas stand in front of their statement
 };
 
 #endif

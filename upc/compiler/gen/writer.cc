@@ -5,8 +5,9 @@
  *
  * Called by main.cc. Calls: columns.cc. Invariants: a mark is \1 NUMBER \2 for a token with its
  * text, \1 p NUMBER \2 for its line and the pragmas in front alone, \1 l NUMBER \2 for its line
- * alone. Tokens of system headers, of which the C compiler does not warn, and of macros stand in
- * any column.
+ * alone, \1 s NUMBER \2 for the pragmas in front of a statement, which its tokens leave out.
+ * Tokens of system headers, of which the C compiler does not warn, and of macros stand in any
+ * column.
  */
 #include "gen/gen.h"
 
@@ -42,8 +43,8 @@ void Writer::align(int token) {
   out_ += columns_.blanks(t, out_.size() - (out_.rfind('\n') + 1), column);
 }
 
-void Writer::mark(int token, bool with_token) {
-  const Token &t = s_[token];
+// The pragmas in front of a token, but for those that upcc obeys itself.
+void Writer::pragmas(const Token &t) {
   for (int i = 0; i < t.pragma_count; i++) {
     const Pragma &p = s_.pragma(t.pragma + i);
     if (p.text.compare(0, 12, "#pragma upc ") == 0 || p.text.compare(0, 13, "#pragma pupc ") == 0 ||
@@ -53,12 +54,38 @@ void Writer::mark(int token, bool with_token) {
     out_ += "\n" + p.text + "\n";
     file_ = -1;
   }
+}
+
+void Writer::mark(int token, bool with_token) {
+  const Token &t = s_[token];
+  if (!fronts_.count(token)) pragmas(t);
   sync(token);
   if (!with_token) return;
   if (t.space || last_ != token - 1) out_ += ' ';
   align(token);
   out_ += t.text;
   last_ = token;
+}
+
+// Obeys the mark whose form and number begin at text[i]. Returns what follows it.
+size_t Writer::obey(const std::string &text, size_t i) {
+  const char form = text[i];
+  const bool lettered = form == 'p' || form == 'l' || form == 's';
+  char *end;
+  const long number = strtol(text.c_str() + i + (lettered ? 1 : 0), &end, 10);
+  const auto token = static_cast<int>(number);
+  const auto next = static_cast<size_t>(end - text.c_str()) + 1;
+  if (number < 0 || number >= s_.size()) return next; // not a mark
+  switch (form) {
+  case 's':
+    pragmas(s_[token]);
+    fronts_.insert(token);
+    sync(token);
+    break;
+  case 'l': sync(token); break;
+  default: mark(token, form != 'p');
+  }
+  return next;
 }
 
 void Writer::write(const std::string &text) {
@@ -72,13 +99,6 @@ void Writer::write(const std::string &text) {
       last_ = -2;
     }
     if (next == std::string::npos) return;
-    const char form = text[next + 1];
-    const bool plain = form == 'p', bare = form == 'l';
-    char *end;
-    const long token = strtol(text.c_str() + next + (plain || bare ? 2 : 1), &end, 10);
-    const bool known = token >= 0 && token < s_.size(); // else not a mark
-    if (known && bare) sync(static_cast<int>(token));
-    if (known && !bare) mark(static_cast<int>(token), !plain);
-    i = static_cast<size_t>(end - text.c_str()) + 1;
+    i = obey(text, next + 1);
   }
 }
