@@ -193,13 +193,22 @@ size_t caf_heap_largest(void);
 int caf_attach_init(void);
 
 /* Rank in the job of an image of the current team, of which the coarray `of` is accessed (NULL:
- * none is); 0: this image. UINT32_MAX, after caf_fail, when there is no such image. */
-uint32_t caf_rank_slow(int image, const struct caf_token *of, const struct caf_status *to);
+ * none is); 0: this image, if `zero_is_own`. UINT32_MAX, after caf_fail, when there is no such
+ * image. gfortran passes 0 for atomic variables, events and locks without an image index. */
+uint32_t caf_rank_slow(int image, bool zero_is_own, const struct caf_token *of,
+                       const struct caf_status *to);
 static inline uint32_t caf_rank_of(const struct caf_token *of, int image,
                                    const struct caf_status *to) {
   const struct caf_team *team = caf.team;
   if (__builtin_expect((uint32_t)image - 1u < team->size, 1)) return team->jobrank[image - 1];
-  return caf_rank_slow(image, of, to);
+  return caf_rank_slow(image, true, of, to);
+}
+/* The same for data, of which gfortran gives the number of this image, too. */
+static inline uint32_t caf_rank_there(const struct caf_token *of, int image,
+                                      const struct caf_status *to) {
+  const struct caf_team *team = caf.team;
+  if (__builtin_expect((uint32_t)image - 1u < team->size, 1)) return team->jobrank[image - 1];
+  return caf_rank_slow(image, false, of, to);
 }
 static inline uint32_t caf_rank(int image, const struct caf_status *to) {
   return caf_rank_of(NULL, image, to);

@@ -90,9 +90,10 @@ void caf_error_stop(int code) {
   abort();
 }
 
-uint32_t caf_rank_slow(int image, const struct caf_token *of, const struct caf_status *to) {
+uint32_t caf_rank_slow(int image, bool zero_is_own, const struct caf_token *of,
+                       const struct caf_status *to) {
   char name[CAF_NAME_ROOM];
-  if (image == 0) return caf.rank;
+  if (image == 0 && zero_is_own) return caf.rank;
   caf_fail(to, CAF_STAT_ERROR,
            "there is no image %d%s%s: the current team has images 1 to %u [TMB-2027]", image,
            of ? " for " : "", of ? caf_name_of(of, name, sizeof name) : "", caf.team->size);

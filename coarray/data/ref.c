@@ -152,7 +152,7 @@ static bool walk_refs(struct walk *w, const struct caf_token *token, const struc
 /* The section that a reference names on an image. Returns false after caf_fail. */
 static bool resolve(struct walk *w, const struct caf_token *token, int image,
                     const struct caf_ref *refs) {
-  w->rank = caf_rank_of(token, image, w->to);
+  w->rank = caf_rank_there(token, image, w->to);
   if (w->rank == UINT32_MAX || !caf_address(token, 0, 0, w->rank, w->to)) return false;
   if (walk_refs(w, token, refs)) return true;
   caf_section_free(&w->s);

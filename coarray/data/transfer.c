@@ -80,7 +80,7 @@ void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
   CAF_STATEMENT("get");
   (void)may_need_tmp;
   const struct caf_status to = {.stat = stat};
-  const uint32_t rank = caf_rank_of(token, image, &to);
+  const uint32_t rank = caf_rank_there(token, image, &to);
   if (__builtin_expect(rank == UINT32_MAX, 0)) return;
   const size_t bytes = src->dtype.elem_len;
   void *remote = caf_address(token, offset, bytes, rank, &to);
@@ -135,7 +135,7 @@ void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
   (void)may_need_tmp;
   const struct caf_status to = {.stat = stat};
   const uint32_t rank = __builtin_expect(team != NULL, 0) ? caf_rank_in(image, team, NULL, &to)
-                                                          : caf_rank_of(token, image, &to);
+                                                          : caf_rank_there(token, image, &to);
   if (__builtin_expect(rank == UINT32_MAX, 0)) return;
   const size_t bytes = dst->dtype.elem_len;
   void *remote = caf_address(token, offset, bytes, rank, &to);
@@ -160,8 +160,8 @@ void CAF(sendget)(void *dst_token, size_t dst_offset, int dst_image, struct caf_
   CAF_STATEMENT("put");
   (void)may_need_tmp;
   const struct caf_status to = {.stat = stat};
-  const uint32_t dst_rank = caf_rank_of(dst_token, dst_image, &to),
-                 src_rank = caf_rank_of(src_token, src_image, &to);
+  const uint32_t dst_rank = caf_rank_there(dst_token, dst_image, &to),
+                 src_rank = caf_rank_there(src_token, src_image, &to);
   if (dst_rank == UINT32_MAX || src_rank == UINT32_MAX) return;
   void *dst_at = caf_address(dst_token, dst_offset, dst->dtype.elem_len, dst_rank, &to);
   void *src_at = caf_address(src_token, src_offset, src->dtype.elem_len, src_rank, &to);

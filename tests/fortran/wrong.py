@@ -50,6 +50,10 @@ ENDS = [
     ("form team (minus*0, team)", "FORM TEAM: team number 0: it must be positive"),
     ("change team (never); end team", "CHANGE TEAM: the team was not formed"),
     ("sync team (never)", "SYNC TEAM: the team was not formed"),
+    # Data have no image 0: gfortran passes the number of this image for its own.
+    ("value = box(1)[minus*0]", NONE + " 0 for coarray box"),
+    ("box(1)[minus*0] = 3", NONE + " 0 for coarray box"),
+    ("box(:)[minus*0] = 3", NONE + " 0"),
     # As a variable that the compiler gives no first value.
     ("team = transfer(4242_int64, team); change team (team); end team",
      "CHANGE TEAM: the team was not formed"),
@@ -63,6 +67,7 @@ program wrong
   type(lock_type) :: lk[*], held[*]
   type(team_type) :: child, team, never
   integer :: minus = -1, failures = 0, n, me, i, value, row
+  integer :: box(3)[*]
   integer, allocatable :: two(:), own(:), far(:), many(:)
   character(12) :: how
   character(100) :: message
