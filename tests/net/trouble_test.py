@@ -25,7 +25,7 @@ from launch import TOMBOLO, arguments, run, start  # noqa: E402
 BOOTSTRAP = str(build_folder() / "tests/inside/bootstrap")
 TRAFFIC = str(build_folder() / "tests/fault/traffic")
 PHASES_MS = (0, 50, 100, 200, 400)  # from the first sight of a victim
-LATE = 12  # seconds within which a job has ended, on a loaded machine
+LATE = 25  # seconds within which a job has ended, on a machine with much load
 MIB = 1 << 20
 
 

@@ -87,12 +87,21 @@ def test_interrupts_end_sends(ranks):
     assert done.returncode == 0 and "interrupted rank 0" in done.stdout, done.stdout
 
 
+WAITS = """
+import tombolo
+signals = tombolo.init().signals(1)
+print("begun", flush=True)
+signals.wait()
+"""
+
+
 def test_interrupt_of_the_launcher():
     job = subprocess.Popen(
-        command(2, "-c", "import tombolo; tombolo.init().signals(1).wait()"),
+        command(2, "-c", WAITS),
         env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
-    time.sleep(1.5)
+    begun = [job.stdout.readline() for _ in range(2)]  # before, SIGINT would end an import
+    assert begun == ["begun\n"] * 2, begun
     job.send_signal(signal.SIGINT)
     output, _ = job.communicate(timeout=60)
     assert job.returncode == 130, output
