@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -30,10 +31,14 @@ MORE_TIMES = 40  # what begins and ends a job is in both counts, and not in thei
 KINDS = (("broadcast", 8), ("broadcast", 8192), ("broadcast", 65536), ("allreduce", 8),
          ("allreduce", 32768), ("exchange", 512), ("exchange", 16384))
 FLOOD = ("broadcast", 1 << 20)
-SHORT = ("exchange", 8)
+SHORT = ("exchange", 8)  # many messages at once: few sleeps
+ALONE = ("allreduce", 512)  # one message at a time: all sleep between
 NEAR = ("broadcast", 8)
 RESTING = ("resting", 8)
-WAKE_AFTER_S = 1e-5  # src/core/progress/wait.c: 1 us and four yields where ranks are crowded
+# src/core/progress/wait.c: a rank spins for 100 us. Where ranks are crowded it spins for 1 us and
+# yields four times.
+WAKE_AFTER_S, CROWDED_WAKE_AFTER_S = 1e-4, 1e-5
+ACK_DELAY_S = 200e-6  # src/net/udp/ops/udp_engine.h
 # How ranks wait where a host has more of them than processors (the same file): given as settings to
 # jobs with one rank on each host.
 CROWDED = {"TOMBOLO_SPIN_NS": "1000", "TOMBOLO_YIELD_COUNT": "4"}
@@ -69,20 +74,68 @@ def machine(options, per_host, work):
 
 def shared(per_host, work):
     """What processors that serve all hosts take for collectives."""
+    source = "measured: bytes, short messages at once and alone: their frames and sleeps"
     return {
         "shared_processors": (PROCESSORS, "this machine's serve all hosts"),
-        "host_s_per_byte": (work.byte[per_host], "measured: all hosts, 1 MiB"),
-        "host_s_per_message": (work.message[per_host], "measured: all hosts, 8 bytes"),
         "host_s_per_near_message": (work.near.get(per_host, 0),
                                     "measured: all ranks on one host"),
         "host_s_per_wake": (work.wake.get(per_host, 0),
                             "measured: all ranks on one host asleep, less the message"),
-        "wake_after_s": (WAKE_AFTER_S, "src/core/progress/wait.c")}
+        "wake_after_s": (WAKE_AFTER_S if per_host <= PROCESSORS else CROWDED_WAKE_AFTER_S,
+                         "src/core/progress/wait.c"),
+        "ack_delay_s": (ACK_DELAY_S, "src/net/udp/ops/udp_engine.h"),
+        **{name: (value, source) for name, value in work.cost[per_host]._asdict().items()}}
+
+
+class Cost(NamedTuple):
+    """Processor seconds; names are those of a machine."""
+    host_s_per_byte: float
+    host_s_per_message: float
+    host_s_per_frame: float = 0
+    host_s_per_sleep: float = 0
+    line_s_per_frame: float = 0
+    line_s_per_sleep: float = 0
+
+    def one_message(self):
+        """What of it delays a message for which all wait: each is woken in its turn."""
+        return sum(self[1:]) + self.line_s_per_sleep
+
+
+class Use(NamedTuple):
+    """What one collective used of the processors: by its ranks, and by the program wire."""
+    messages: float
+    seconds: float
+    sleeps: float
+    line_seconds: float
+    line_sleeps: float
+    frames: float
+
+
+def explain(counts, seconds):
+    """Costs, none below 0, of which the sums over `counts` are nearest to `seconds`: least squares
+    of what is missing as a part of each."""
+    rows = [[n / s for n in row] for row, s in zip(counts, seconds)]
+    found = [0.0] * len(rows[0])
+    for _ in range(20000):
+        for k in range(len(found)):
+            rest = [1 - sum(a * b for i, (a, b) in enumerate(zip(row, found)) if i != k)
+                    for row in rows]
+            norm = sum(row[k] ** 2 for row in rows)
+            found[k] = max(sum(row[k] * r for row, r in zip(rows, rest)) / norm, 0)
+    return found
+
+
+def costs(uses, flood_bytes):
+    """Costs of messages, frames and sleeps that explain what some collectives used; and of a byte
+    in the first of them, with all that it takes."""
+    host = explain([(u.messages, u.frames, u.sleeps) for u in uses], [u.seconds for u in uses])
+    line = explain([(u.frames, u.line_sleeps) for u in uses], [u.line_seconds for u in uses])
+    return Cost((uses[0].seconds + uses[0].line_seconds) / flood_bytes, *host, *line)
 
 
 def job(lab, program, options, ranks, kind, times=TIMES, settings=None):
-    """(seconds, processor seconds of all ranks) of one collective, or None after a message.
-    ranks: of each host. settings: variables of the library."""
+    """(seconds, processor seconds and sleeps of all ranks) of one collective, or None after a
+    message. ranks: of each host. settings: variables of the library."""
     hosts = lab.host_list(ranks)
     environment = {**os.environ, "HOME": str(lab.ssh.accounts["root"][1]),
                    "TOMBOLO_CONDUIT": "udp", **(settings or {})}
@@ -94,7 +147,7 @@ def job(lab, program, options, ranks, kind, times=TIMES, settings=None):
     if done.returncode:
         print(f"sim: {hosts}: exit code {done.returncode}: {done.stderr[-800:]}", file=sys.stderr)
     found = ROW.search(done.stdout)
-    return (float(found[3]), float(found[4])) if found else None
+    return tuple(float(found[i]) for i in (3, 4, 5)) if found else None
 
 
 def real(lab, program, options, ranks, kinds=KINDS):
@@ -128,31 +181,36 @@ def links(options):
             f"queue={4 << 20}"]
 
 
-def processor_s(pid):
-    """Processor seconds of a process with one thread, so far."""
-    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) * 1e-9
+def line_use(lab):
+    """(processor seconds, sleeps, frames) of the program wire, which has one thread, so far."""
+    folder = Path(f"/proc/{lab.wire.process.pid}")
+    text = (folder / "status").read_text()
+    sleeps = re.search(r"^voluntary_ctxt_switches:\s*(\d+)", text, re.M)
+    return (int((folder / "schedstat").read_text().split()[0]) * 1e-9, int(sleeps[1]),
+            lab.wire.counts()["frames"])
 
 
 class Work:
     """Processor seconds of what collectives are made of, as the kernel counts them: those of all
     ranks, and of the program wire, on links with the delay and rate of the lab. A link's rate
-    matters: it hands frames over one at a time, and each wakes who takes it. Measured by
-    collectives, bytes or numbers of hosts that are not compared."""
+    matters: it hands frames over one at a time, and each wakes who takes it. Collectives with few
+    and many frames and sleeps for a message tell their costs apart. Measured by collectives, bytes
+    or numbers of hosts that are not compared."""
 
     def __init__(self, options, program):
         self.options, self.program = options, program
-        hosts, self.byte, self.message = options.hosts, {}, {}
+        hosts, self.cost = options.hosts, {}
         for settings, crowd in ((None, [n for n in options.per_host if n <= PROCESSORS]),
                                 (CROWDED, [n for n in options.per_host if n > PROCESSORS])):
             if not crowd:
                 continue
-            # All links at once, so that the processors are busy: a rank that runs seldom takes
-            # several frames in one turn.
-            byte = self.far([1] * hosts, FLOOD, settings) / FLOOD[1] / (hosts - 1)
-            # In an exchange of few bytes each host sends each other one a message.
-            message = self.far([1] * hosts, SHORT, settings) / (hosts * (hosts - 1))
-            self.byte.update({n: byte for n in crowd})
-            self.message.update({n: message for n in crowd})
+            # With one rank on each host: a broadcast gives each other one a message, in an
+            # exchange each gives one to each, and all-reduces take log2 rounds of all.
+            messages = {FLOOD: hosts - 1, SHORT: hosts * (hosts - 1),
+                        ALONE: hosts * (hosts - 1).bit_length()}
+            cost = costs([Use(count, *self.far([1] * hosts, kind, settings))
+                          for kind, count in messages.items()], FLOOD[1] * (hosts - 1))
+            self.cost.update({n: cost for n in crowd})
         with Lab(2, wire=links(options), sshd=True) as lab:
             # In a broadcast on one host each rank has to run once. As many ranks as there will be.
             self.near = {n: self.median(lab, [n * hosts], NEAR) / (n * hosts - 1)
@@ -168,26 +226,27 @@ class Work:
         return statistics.median(f[1] for f in found if f)
 
     def far(self, ranks, kind, settings):
-        """Processor seconds of all ranks and of wire for one collective. ranks: of each host."""
+        """Use of one collective but for `messages`, the median of some. ranks: of each host."""
         def one(times):
-            before = processor_s(lab.wire.process.pid)
-            spent = job(lab, self.program, self.options, ranks, kind, times, settings)[1]
-            return spent * times, processor_s(lab.wire.process.pid) - before
+            before = line_use(lab)
+            ranks_used = job(lab, self.program, self.options, ranks, kind, times, settings)[1:]
+            return ranks_used, [b - a for a, b in zip(before, line_use(lab))]
 
         found = []
         with Lab(len(ranks), wire=links(self.options), sshd=True) as lab:
             for _ in range(self.options.rounds):
                 few, more = one(TIMES), one(MORE_TIMES)
-                found.append(more[0] / MORE_TIMES
-                             + max(more[1] - few[1], 0) / (MORE_TIMES - TIMES))
-        return statistics.median(found)
+                # What begins and ends the job is in both.
+                line = [max(b - a, 0) / (MORE_TIMES - TIMES) for a, b in zip(few[1], more[1])]
+                found.append((*more[0], *line))
+        return map(statistics.median, zip(*found))
 
     def __str__(self):
         return "; ".join(
-            f"{n * self.options.hosts} ranks: {self.byte[n] * 1e9:.2f} ns for a byte, "
-            f"{self.message[n] * 1e6:.1f} us for a message, {self.near.get(n, 0) * 1e6:.1f} us for "
-            f"one on the host, {self.wake[n] * 1e6:.1f} us to wake a rank"
-            for n in self.options.per_host)
+            f"{n * self.options.hosts} ranks: "
+            + ", ".join(f"{v * 1e6:.4g} us {k}" for k, v in self.cost[n]._asdict().items())
+            + f", {self.near.get(n, 0) * 1e6:.1f} us for a message on the host, "
+            f"{self.wake[n] * 1e6:.1f} us to wake a rank there" for n in self.options.per_host)
 
 
 def host_seconds(options, lab, program):
@@ -200,7 +259,7 @@ def host_seconds(options, lab, program):
 
 def rest_of_host(host_s, work):
     """What is left of it where the work of a message, and to wake who takes it, are charged."""
-    return max(host_s - (min(work.message.values()) + min(work.wake.values())) / 2, 0)
+    return max(host_s - min(c.one_message() for c in work.cost.values()) / 2, 0)
 
 
 def save(options, records):

@@ -43,7 +43,7 @@ class Work:
         self.options, self.program, counts = options, program, options.per_host
         message = self.seconds([1] * hosts, sim.SHORT) / (hosts * (hosts - 1))
         self.message = dict.fromkeys(counts, message)
-        self.byte = dict.fromkeys(counts, 0)
+        self.cost = dict.fromkeys(counts, sim.Cost(0, message))
         self.near = {n: self.seconds([n * hosts], sim.NEAR) / (n * hosts - 1)
                      for n in counts if n > 1}
         self.wake = {n: max(self.seconds([n * hosts], sim.RESTING) / (n * hosts - 1)
@@ -56,7 +56,10 @@ class Work:
         return min(sum(ranks), sim.PROCESSORS) * took
 
     def __str__(self):
-        return sim.Work.__str__(self)
+        return "; ".join(
+            f"{n * self.options.hosts} ranks: {self.message[n] * 1e6:.1f} us for a message, "
+            f"{self.near.get(n, 0) * 1e6:.1f} us for one on the host, {self.wake[n] * 1e6:.1f} us "
+            "to wake a rank" for n in self.options.per_host)
 
 
 def real(lab, options, name, way, ranks):

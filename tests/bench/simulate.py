@@ -34,6 +34,23 @@ def simulate(*words):
     return done.returncode, done.stdout, done.stderr
 
 
+class Costs(unittest.TestCase):
+    """bench/compare/sim.py: costs that explain what was measured."""
+
+    def test_explain(self):
+        sys.path.insert(0, str(ROOT / "bench/compare"))
+        import sim  # pylint: disable=import-outside-toplevel
+        counts = [(7, 6000, 1200), (56, 80, 40), (24, 54, 64)]
+        costs = (9e-6, 3e-6, 30e-6)
+        seconds = [sum(n * c for n, c in zip(row, costs)) for row in counts]
+        for found, cost in zip(sim.explain(counts, seconds), costs):
+            self.assertAlmostEqual(found / cost, 1, 3)
+        # No cost is below 0: what fits best without it.
+        found = sim.explain([(1, 0), (1, 1)], [2, 1])
+        self.assertEqual(found[1], 0)
+        self.assertAlmostEqual(found[0], 1.2, 6)
+
+
 class Simulate(unittest.TestCase):
     """One machine of two links to a switch, and the described ones."""
 
@@ -98,7 +115,7 @@ class Simulate(unittest.TestCase):
         # ... and for each message.
         got = self.run_one(*words, machine=self.machine(
             window_bytes=5600, shared_processors=2, host_s_per_message=1e-4))
-        seconds = ends + WIRE_S + 5.6e-5 + 1e-4
+        seconds = ends + WIRE_S + 5.6e-5 + 1e-4 + 5.6e-6  # the root's copy is done first
         self.assertAlmostEqual(got["seconds"], seconds, delta=seconds * 1e-2)
         # One processor ends what it has begun: both messages leave before either is taken.
         got = self.run_one("collective", "--kind", "broadcast", "--algorithm", "flat", "--bytes", 8,
@@ -108,6 +125,36 @@ class Simulate(unittest.TestCase):
         # The window that one collective has opened serves the next.
         warm = self.run_one(*words, "--warm", 2, machine=self.machine(window_bytes=2800))
         self.assertLess(warm["seconds"], ends + WIRE_S * 2 + 5.6e-5)
+
+    def test_wakes_by_hand(self):
+        """A message alone: each who has to do with it is woken, and so for its acknowledgement."""
+        words = ("collective", "--kind", "broadcast", "--bytes", 8, "--ranks", 2)
+        costs = {"host_s_per_frame": 1e-5, "host_s_per_sleep": 2e-5, "line_s_per_frame": 4e-5,
+                 "line_s_per_sleep": 8e-5}
+        plain, busy, acked = (self.run_one(*words, machine=self.machine(
+            window_bytes=5600, shared_processors=1, **more))
+            for more in ({}, costs, costs | {"ack_delay_s": 1e-3}))
+        self.assertAlmostEqual(busy["seconds"] - plain["seconds"],
+                               1e-5 + 2e-5 + 4e-5 + 2 * 8e-5, delta=1e-7)
+        self.assertEqual((busy["sleeps"], busy["line_sleeps"]), (1, 2))
+        # Later its receiver wakes to acknowledge it, and the sender to take that.
+        self.assertEqual((acked["sleeps"], acked["line_sleeps"]), (3, 4))
+        self.assertAlmostEqual(acked["seconds"], busy["seconds"], 9)
+        # Who spins is not woken before it sleeps.
+        got = self.run_one(*words, machine=self.machine(
+            window_bytes=5600, shared_processors=1, wake_after_s=1, **costs))
+        self.assertEqual(got["sleeps"], 0)
+        # Messages back take acknowledgements along: only those of the last two go alone.
+        got = self.run_one("collective", "--kind", "allreduce", "--bytes", 8, "--ranks", 2,
+                           "--times", 10, machine=self.machine(
+                               window_bytes=5600, shared_processors=2, ack_delay_s=1,
+                               **costs | {"line_s_per_frame": 0, "line_s_per_sleep": 0}))
+        self.assertEqual(got["sleeps"], 2 * 10 + 2 * 2)
+        # What comes while a rank has its turn needs no second one: of two messages at once.
+        got = self.run_one("collective", "--kind", "reduce", "--algorithm", "flat", "--bytes", 8,
+                           "--ranks", 3, machine=self.machine(
+                               window_bytes=5600, shared_processors=2, host_s_per_sleep=1e-3))
+        self.assertEqual(got["sleeps"], 1)
 
     def test_line_by_hand(self):
         """A node's messages leave whole, in order: the next root has the data after the first of

@@ -40,6 +40,7 @@ struct Job {
   CollResult result{};
   std::vector<s4u::Mailbox *> boxes;
   std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Way>> ways; /* where there are windows */
+  std::vector<Thread> threads;                                        /* of the ranks */
   s4u::BarrierPtr begin;    /* all ranks have done what is not counted, */
   double from = 0, end = 0; /* when that was, and when the last rank has done all */
 };
@@ -77,7 +78,9 @@ public:
 private:
   using Key = std::tuple<Note, uint32_t, uint32_t, uint32_t>;
 
-  void spend(double seconds) const { job_.network.work(seconds); }
+  void spend(double seconds) const {
+    if (seconds > 0) job_.network.serve(job_.threads[rank_], seconds, {0, 0});
+  }
 
   bool near(uint32_t peer) const { return job_.network.near(rank_, peer); }
 
@@ -132,20 +135,33 @@ private:
     });
   }
 
-  Way &way_to(uint32_t peer) {
-    std::unique_ptr<Way> &way = job_.ways[{rank_, peer}];
-    if (!way)
-      way = std::make_unique<Way>(job_.network, job_.network.node_of(rank_),
-                                  job_.network.node_of(peer));
-    return *way;
+  /* Making one is a call of the simulator's, in which the rank at the other end may make it. */
+  Way *make_way(uint32_t from, uint32_t to) {
+    const auto found = job_.ways.find({from, to});
+    if (found != job_.ways.end()) return found->second.get();
+    auto way = std::make_unique<Way>(job_.network,
+                                     Way::End{job_.network.node_of(from), job_.threads[from]},
+                                     Way::End{job_.network.node_of(to), job_.threads[to]});
+    return job_.ways.emplace(std::make_pair(from, to), std::move(way)).first->second.get();
   }
 
-  /* Take one message from the network. A rank that has waited for long sleeps and must be woken. */
+  Way &way_to(uint32_t peer) {
+    Way *const there = make_way(rank_, peer), *const back = make_way(peer, rank_);
+    there->set_back(back);
+    back->set_back(there);
+    return *there;
+  }
+
+  /* Take one message from the network. A rank that has waited for one from its own node is switched
+   * to. If it has waited for long it sleeps and must be woken. */
   void pump() {
     const double since = s4u::Engine::get_clock();
     const std::unique_ptr<Mail> mail(job_.boxes[rank_]->get<Mail>());
-    if (s4u::Engine::get_clock() - since > m_.get("wake_after_s")) spend(m_.get("host_s_per_wake"));
-    spend(receive_cost(*mail) + (near(mail->from) ? m_.get("host_s_per_near_message") : 0));
+    const bool local = near(mail->from), waited = s4u::Engine::get_clock() > since;
+    const Wake wake{local || !windows_ ? m_.get("host_s_per_wake") : 0, m_.get("wake_after_s")};
+    const double seconds =
+        receive_cost(*mail) + (local && waited ? m_.get("host_s_per_near_message") : 0);
+    job_.network.serve(job_.threads[rank_], seconds, wake);
     if (mail->kind == Note::DATA) job_.result.received += static_cast<double>(mail->bytes);
     stash_[{mail->kind, mail->round, mail->from, mail->tag}]++;
   }
@@ -245,6 +261,7 @@ CollResult coll_run(Network &network, const CollCase &c) {
           {},
           {},
           {},
+          std::vector<Thread>(size),
           s4u::Barrier::create(size)};
   job.result.algorithm = check(job.ask);
   for (uint32_t rank = 0; rank < size; rank++)
@@ -252,6 +269,8 @@ CollResult coll_run(Network &network, const CollCase &c) {
   for (uint32_t rank = 0; rank < size; rank++)
     s4u::Actor::create("rank" + std::to_string(rank), network.host_of(rank), Member(job, rank));
   s4u::Engine::get_instance()->run();
+  for (const Thread &thread : job.threads) job.result.sleeps += static_cast<double>(thread.sleeps);
+  job.result.line_sleeps = static_cast<double>(network.line_thread().sleeps);
   job.result.seconds = (job.end - job.from) / static_cast<double>(c.times);
   return job.result;
 }

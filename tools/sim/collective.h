@@ -30,6 +30,7 @@ struct CollResult {
   std::string algorithm;
   double seconds; /* of one, in the mean, until the last rank has done it */
   double messages, sent, received, steps;
+  double sleeps, line_sleeps; /* all: how often ranks, and what serves the lines, were woken */
 };
 
 /* The means of a name: am, put, message. Throws Error. */

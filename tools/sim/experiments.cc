@@ -186,6 +186,10 @@ Result run_collective(const Machine &machine, const Experiment &e) {
   out.texts["algorithm"] = r.algorithm;
   out.values["seconds"] = r.seconds;
   out.values["messages"] = r.messages;
+  if (network.machine().get("shared_processors") > 0) {
+    out.values["sleeps"] = r.sleeps;
+    out.values["line_sleeps"] = r.line_sleeps;
+  }
   out.values["steps"] = r.steps;
   out.values["exchanged_bytes"] = r.sent;
   out.values["delivered_bytes"] = r.received;

@@ -54,6 +54,11 @@ const Row rows[] = {
     {"host_s_per_message", 0, 1, 0},
     {"host_s_per_near_message", 0, 1, 0},
     {"host_s_per_wake", 0, 1, 0},
+    {"host_s_per_frame", 0, 1, 0},
+    {"host_s_per_sleep", 0, 1, 0},
+    {"line_s_per_frame", 0, 1, 0},
+    {"line_s_per_sleep", 0, 1, 0},
+    {"ack_delay_s", 0, 1, 0}, /* 0: acknowledgements are not frames */
     {"wake_after_s", 0, 1, 0},
     /* one-sided */
     {"put_overhead_s", 0, 1, NEEDED},

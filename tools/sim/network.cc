@@ -143,6 +143,26 @@ void Network::work(double seconds) const {
   s4u::this_actor::sleep_until(first);
 }
 
+void Network::serve(Thread &thread, double seconds, const Wake &wake) const {
+  const double now = s4u::Engine::get_clock();
+  if (processors_.empty()) return work(seconds);
+  if (seconds <= 0 && wake.seconds <= 0) return;
+  if (thread.until < now)
+    thread.processor = static_cast<size_t>(
+        std::min_element(processors_.begin(), processors_.end()) - processors_.begin());
+  const bool slept = thread.until + wake.after_s < now;
+  if (slept && wake.seconds > 0) thread.sleeps++;
+  double &free = processors_[thread.processor];
+  free = thread.until = std::max(free, now) + seconds + (slept ? wake.seconds : 0);
+  s4u::this_actor::sleep_until(free);
+}
+
+/* It never spins. */
+void Network::serve_line() const {
+  const double half = machine_.get("line_s_per_frame") / 2;
+  serve(line_thread_, half, {machine_.get("line_s_per_sleep"), 0});
+}
+
 double Network::take_line(uint64_t node, double bytes) const {
   const double begin = std::max(lines_[node], s4u::Engine::get_clock());
   lines_[node] = begin + bytes / rail_bytes_per_s();

@@ -20,6 +20,18 @@
 
 namespace sim {
 
+/* One that sleeps where it has nothing to do: a rank, or what serves all lines. */
+struct Thread {
+  uint64_t sleeps = 0;  /* how often it has been woken */
+  double until = 0;     /* when the last work that it was given ends */
+  size_t processor = 0; /* on which */
+};
+
+/* What it takes to switch to one that has had nothing to do for longer than `after_s`. */
+struct Wake {
+  double seconds, after_s;
+};
+
 /* What one node sends to another. */
 struct Flow {
   uint64_t from, to; /* nodes */
@@ -61,6 +73,14 @@ public:
    * time slice of the kernel's. */
   void work(double seconds) const;
 
+  /* The same of a thread. One that has slept is switched to first. What comes before its turn ends
+   * is a part of that turn: it goes to the same processor, behind the others there. */
+  void serve(Thread &thread, double seconds, const Wake &wake) const;
+
+  /* A frame comes to the thread that serves all lines, or leaves it. */
+  void serve_line() const;
+  const Thread &line_thread() const { return line_thread_; }
+
   /* Occupy the line of a node to its switch, behind what was handed over before. Returns when
    * `bytes` begin to leave. */
   double take_line(uint64_t node, double bytes) const;
@@ -81,6 +101,7 @@ private:
   simgrid::s4u::NetZone *wires_ = nullptr;
   /* When each of the shared processors is free; empty: each rank has its own. */
   mutable std::vector<double> processors_;
+  mutable Thread line_thread_;
   mutable std::vector<double> lines_; /* by node: when its line is free */
   bool closed_ = true;
 };

@@ -9,8 +9,13 @@
  * All pieces of a node take its line one after the other, as they were handed over: the first of
  * two messages is there before the second one, and not both late. A piece is acknowledged when it
  * is there and one way back has passed. Half of the processors' work for a message and its bytes is
- * done before they leave, the other half when they are there. Invariants: no more than the window
- * is in flight, or one piece; lost packets do not exist.
+ * done before they leave, the other half when they are there. What is measured for a byte has
+ * all work for a packet in it, where each comes behind another one: who takes them takes several in
+ * a turn. The first and the last packet of a message come alone: the sender, what serves the lines
+ * and the receiver each have work for a frame, and may have to be woken. So does the
+ * acknowledgement of a message, a frame of its own: for a long one at once, else `ack_delay_s`
+ * later, if no message goes back before (src/net/udp/ops). Invariants: no
+ * more than the window is in flight, or one piece; lost packets do not exist.
  */
 #ifndef TMB_SIM_TRANSPORT_H
 #define TMB_SIM_TRANSPORT_H
@@ -24,8 +29,15 @@ namespace sim {
 
 class Way {
 public:
-  /* in from, to: nodes. */
-  Way(const Network &network, uint64_t from, uint64_t to);
+  /* One end. */
+  struct End {
+    uint64_t node;
+    Thread &rank;
+  };
+  Way(const Network &network, const End &from, const End &to);
+
+  /* The other direction: what goes there takes acknowledgements along. */
+  void set_back(Way *back) { back_ = back; }
 
   /* Send `bytes` in order behind what was posted before; `mail` is put into the box when the last
    * of them arrives. Does not wait. */
@@ -37,12 +49,24 @@ private:
     void *mail;
     double bytes;
   };
-  void work(double bytes, bool message) const;
+  struct Piece {
+    double bytes;
+    bool first, last; /* of its message */
+    bool is_long;     /* its message has several packets */
+    bool alone() const { return first || last; }
+  };
+  double half(const Piece &piece, bool message) const;
+  void take(Thread &rank, double seconds, bool alone) const;
   void serve();
-  void move(const Item &item, double bytes, bool last);
+  void move(const Item &item, const Piece &piece);
+  void owe(bool at_once);
+  void acknowledge();
 
   const Network &network_;
-  uint64_t node_;
+  End near_, far_;
+  Way *back_ = nullptr;
+  uint64_t owed_ = 0;     /* pieces that the other end has not acknowledged */
+  uint64_t answered_ = 0; /* how often it has */
   simgrid::s4u::Host *from_, *to_;
   double back_s_, window_, in_flight_ = 0;
   bool serving_ = false;
