@@ -9,6 +9,9 @@ program collectives
     integer :: i
     real(8) :: x(4)
   end type
+  type :: triple
+    real(8) :: x(3)
+  end type
   integer :: me, images, i, total
   me = this_image()
   images = num_images()
@@ -116,6 +119,8 @@ contains
   subroutine reductions()
     integer :: product, expected
     type(pair) :: p
+    type(triple) :: t
+    integer :: stat
     character(4) :: text
     logical :: every
     product = me
@@ -129,6 +134,9 @@ contains
     p%x = me
     call co_reduce(p, add_pairs)
     call expect(p%i == total .and. all(p%x == total), 'co_reduce derived type')
+    t%x = me
+    call co_reduce(t, add_triples, stat=stat) ! ARM returns it in registers: refused
+    call expect(stat /= 0 .or. all(t%x == total), 'co_reduce of a type of three reals')
     text = char(64 + me)
     call co_reduce(text, longer)
     call expect(text(1:1) == char(64 + images), 'co_reduce character')
@@ -146,6 +154,12 @@ contains
     type(pair), intent(in) :: x, y
     type(pair) :: z
     z%i = x%i + y%i
+    z%x = x%x + y%x
+  end function
+
+  pure function add_triples(x, y) result(z)
+    type(triple), intent(in) :: x, y
+    type(triple) :: z
     z%x = x%x + y%x
   end function
 
