@@ -106,7 +106,8 @@ static void print(const char *format, ...) {
   tmb_print("%s", line);
 }
 
-_Noreturn static void fatal(const char *format, ...) {
+/* An attribute, which is part of the type: for clang _Noreturn is not. */
+__attribute__((noreturn)) static void fatal(const char *format, ...) {
   char line[LINE_BYTES];
   va_list args;
   va_start(args, format);
@@ -115,7 +116,7 @@ _Noreturn static void fatal(const char *format, ...) {
   tmb_fatal_nopos("%s", line);
 }
 
-_Noreturn static void wrong_setting(const char *format, ...) {
+__attribute__((noreturn)) static void wrong_setting(const char *format, ...) {
   char line[LINE_BYTES];
   va_list args;
   va_start(args, format);
