@@ -7,6 +7,26 @@ if(NOT TMB_FORTRAN)
   return()
 endif()
 
+# Descriptors of arrays are declared by a header of gfortran, which gcc of the same package finds.
+# For other C compilers its folder is an option.
+include(CheckIncludeFile)
+set(tmb_caf_options "")
+check_include_file(ISO_Fortran_binding.h TMB_HAVE_FORTRAN_BINDING)
+if(NOT TMB_HAVE_FORTRAN_BINDING)
+  find_program(TMB_GFORTRAN NAMES gfortran gfortran-14 gfortran-13 gfortran-12 gfortran-11)
+  set(tmb_caf_header "")
+  if(TMB_GFORTRAN AND NOT CMAKE_CROSSCOMPILING)
+    execute_process(COMMAND ${TMB_GFORTRAN} -print-file-name=include/ISO_Fortran_binding.h
+      OUTPUT_VARIABLE tmb_caf_header OUTPUT_STRIP_TRAILING_WHITESPACE)
+  endif()
+  if(NOT EXISTS "${tmb_caf_header}")
+    message(STATUS "tombolo: no ISO_Fortran_binding.h (package gfortran): no coarray Fortran")
+    return()
+  endif()
+  get_filename_component(tmb_caf_header "${tmb_caf_header}" DIRECTORY)
+  set(tmb_caf_options "SHELL:-idirafter \"${tmb_caf_header}\"")
+endif()
+
 file(GLOB_RECURSE tmb_caf_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/coarray/*.c")
 list(FILTER tmb_caf_sources EXCLUDE REGEX "_test\\.c$")
 # What depends on the compiler's generation lies in compiler*.c: up to gfortran 15 and from 16 on,
@@ -24,6 +44,7 @@ foreach(objects tmb_caf_objects tmb_caf_objects12 tmb_caf_objects16)
     GEXX_NO_IDENT=1) # a program is not of the thread mode of a library that it links
   target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/include"
     "${PROJECT_SOURCE_DIR}/coarray")
+  target_compile_options(${objects} PRIVATE ${tmb_caf_options})
   target_link_libraries(${objects} PRIVATE tmb_warnings Threads::Threads)
 endforeach()
 
