@@ -6,7 +6,7 @@ Usage: compile_headers.py --include DIR HEADER | --all
 HEADER is included twice; `--all` includes every public header, in both orders. The source then
 tests the guards that clients test: each belongs to one header, and a client that finds that of
 gasnet.h uses names of GASNet-1. What is combined: compiler (gcc, clang, where installed), standard
-(C99 to C17, C++98 to C++20; of a .hpp C++17 to C++23), mode (SEQ, PARSYNC, PAR) and debug (on,
+(C99 to C23, C++98 to C++23; of a .hpp C++17 to C++23), mode (SEQ, PARSYNC, PAR) and debug (on,
 off). `--all` tries each combination in one order; for the other one and for a header alone each
 pair is enough. All must pass with the warnings below as errors, and, but for a .hpp, once more in a
 client that has macros of common names.
@@ -22,8 +22,8 @@ from pathlib import Path
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
 WARNINGS += ["-Wundef", "-Wshadow", "-Wwrite-strings", "-Wcast-align", "-Wconversion"]
 C_WARNINGS = ["-Wstrict-prototypes", "-Wmissing-prototypes", "-Wold-style-definition"]
-C_STANDARDS = ["c99", "c11", "c17"]
-CXX_STANDARDS = ["c++98", "c++11", "c++17", "c++20"]
+C_STANDARDS = ["c99", "c11", "c17", "c2x"]  # the last one is C23
+CXX_STANDARDS = ["c++98", "c++11", "c++17", "c++20", "c++2b"]
 # What C++98 lacks and its compilers know: clients that choose it allow this.
 OLD_CXX = ["-Wno-long-long", "-Wno-variadic-macros"]
 OLD_CLANG = ["-Wno-c++11-long-long", "-Wno-c++11-extensions"]
