@@ -99,6 +99,7 @@ CASES = [
              r"image 3 has not called"]),
 ]
 NETWORK = {"TOMBOLO_SHM": "0"}
+QUIET = "20" if "TMB_EMULATED" in os.environ else "2"  # seconds after which a watchdog barks
 
 
 def hang(how, patterns, env):
@@ -115,7 +116,7 @@ def hosts():
 
 def watchdog():
     """An image that looks at a lock over the network again and again does nothing."""
-    job = Job(3, [PROGRAM, "lock"], options=["--watchdog", "2"], env=NETWORK)
+    job = Job(3, [PROGRAM, "lock"], options=["--watchdog", QUIET], env=NETWORK)
     job.expect(125, rf"image 2 waits in LOCK of coarray gate on image 2 {at('lock')}, held by im")
 
 

@@ -16,6 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+SECONDS = 240 if "TMB_EMULATED" in os.environ else 30  # until a job hangs
 IMAGES = 4  # a child team has the odd ones, 1 and 3, or the even ones
 NONE = "there is no image"
 # (statement, STAT=, words of the message). `n` is the number of images of the current team, `me`
@@ -134,7 +135,8 @@ def source():
 
 def run(program, row):
     """(exit code, output) of the program in a job of IMAGES images; code 124: it hangs."""
-    command = [os.environ["TOMBOLO"], "run", "-n", str(IMAGES), "--timeout", "30", "--", program]
+    command = [os.environ["TOMBOLO"], "run", "-n", str(IMAGES), "--timeout", str(SECONDS), "--",
+               program]
     done = subprocess.run(
         [*command, str(row)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
