@@ -14,6 +14,8 @@ import sys
 import tempfile
 
 TOMBOLO = os.environ.get("TOMBOLO", "tombolo")
+# On RISC-V memcpy of the C library has no unwind table, so that a backtrace ends in it.
+NO_CALLER_OF_MEMCPY = os.environ.get("TMB_EMULATED") == "riscv64"
 SOURCE = """#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -96,8 +98,10 @@ def main():
                                               ("index", "write", "main"),
                                               ("copy", "read", "main")):
                     word = "null" if how == "walk" else how
-                    check(options, program, how, [null.format(access), "[TMB-2103]",
-                          place.format(line_of(word), function)], ["SIGBUS"], **far)
+                    wanted = [null.format(access), "[TMB-2103]"]
+                    if far or how != "copy" or not NO_CALLER_OF_MEMCPY:
+                        wanted.append(place.format(line_of(word), function))
+                    check(options, program, how, wanted, ["SIGBUS"], **far)
                 check(options, program, "garbage", ["which does not exist", "[TMB-2102]",
                       place.format(line_of("garbage"), "main")], **far)
                 check(options, program, "outside", [place.format(line_of("outside"), "main")] if far
