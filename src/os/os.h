@@ -170,6 +170,10 @@ struct tmb_os_process {
  * proportion to the process's memory. Returns false if there is no such process. */
 bool tmb_os_process(pid_t pid, bool memory, struct tmb_os_process *out);
 
+/* The parent of a process: another one than before after that has ended. 0: there is no such
+ * process, or its parent is not in this process number space. */
+pid_t tmb_os_parent(pid_t pid);
+
 /* Open, for reading, the file with this inode number that a process has open; -1: none. */
 int tmb_os_process_file(pid_t pid, uint64_t inode);
 

@@ -4,6 +4,7 @@
  *   hello         each rank prints "rank R of N"; code 0
  *   exit CODE     the last rank calls gasnet_exit(CODE), the others wait for ever
  *   kill, segv    rank 1 dies by SIGKILL, or touches page 0, the others wait for ever
+ *   wait          the ranks print their process numbers and wait for ever
  *   child         rank 0 starts the program anew, which must be a job of its own
  */
 #include <gasnetex.h>
@@ -34,6 +35,7 @@ static void start_child(const char *program) {
 }
 
 static void end(const char *how, int code, unsigned me, unsigned size) {
+  if (strcmp(how, "wait") == 0) printf("process %d waits\n", (int)getpid()), fflush(stdout);
   if (strcmp(how, "exit") == 0 && me == size - 1) gasnet_exit(code);
   if (strcmp(how, "kill") == 0 && me == 1) raise(SIGKILL);
   if (strcmp(how, "segv") == 0 && me == 1) *nowhere = 1;

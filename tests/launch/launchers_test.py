@@ -7,12 +7,15 @@ pretended hosts, how a job ends, conformance programs, and MPI in the same proce
 Usage: launchers_test.py [--whole] LAUNCHER [NAME...]
 """
 
+import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
 
-from harness import (BUILD, ENDS, LAUNCHERS, MPI_OF, TOMBOLO, Run, launch, need, run_cases,
-                     shm_names, watchers)
+from harness import (BUILD, ENDS, LAUNCHERS, MPI_OF, TOMBOLO, Run, clean_environment, launch, need,
+                     run_cases, shm_names, watchers)
 
 QUICK = ["job", "am_flood"]
 WHOLE = ["am_long", "am_medium", "coll_basic", "coll_random", "rma_nb", "notify_signal",
@@ -67,6 +70,30 @@ def a_rank_that_dies_ends_the_job():
         run = launch(launcher, 4, ENDS, how, TOMBOLO_PLACES="cyclic:2", TOMBOLO_CONDUIT="mpi")
         run.check(run.code not in (0, None) and run.seconds < LATE, "it ends, also over MPI")
         run.check("rank " in run.out, "it says which rank")
+
+
+def is_there(process):
+    """Whether it runs: one that has ended may wait for its parent."""
+    try:
+        return Path("/proc", process, "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def a_killed_launcher_leaves_no_ranks():
+    with subprocess.Popen([*LAUNCHERS[launcher], "3", ENDS, "wait"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                          env=clean_environment()) as run:
+        ranks = [run.stdout.readline().split()[1] for _ in range(3)]
+        assert all(map(is_there, ranks)), f"ranks that wait: {ranks}"
+        run.kill()
+        until = time.monotonic() + LATE
+        while any(map(is_there, ranks)) and time.monotonic() < until:
+            time.sleep(0.1)
+        left = [r for r in ranks if is_there(r)]
+        for process in left:
+            os.kill(int(process), signal.SIGKILL)
+        assert not left, f"ranks that outlive their launcher: {left}"
 
 
 def children_are_jobs_of_their_own():
@@ -178,5 +205,6 @@ def mixes():
 
 
 run_cases([ranks_know_who_they_are, pretended_hosts, codes_reach_the_launcher,
-           a_rank_that_dies_ends_the_job, children_are_jobs_of_their_own, conformance_programs,
+           a_rank_that_dies_ends_the_job, a_killed_launcher_leaves_no_ranks,
+           children_are_jobs_of_their_own, conformance_programs,
            mpi_in_one_process, mixes, mpi_is_alone, nothing_is_left], names)

@@ -25,6 +25,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,8 +86,11 @@ void tmb_adopt_start(const struct tmb_boot *b, int ctl_fd) {
 
 struct watch {
   struct tmb_launch launch;
-  int *pid_fd; /* [size] -1: not watched so */
-  bool *ended; /* [size] seen in this check */
+  struct {
+    int pid_fd;   /* -1: not watched so */
+    bool ended;   /* seen in this check */
+    pid_t parent; /* who started it: the process manager, or a wrapper */
+  } * rank;       /* [size] */
 };
 
 static nfds_t watch_wait(void *arg, struct pollfd *fds, nfds_t max, int *timeout_ms) {
@@ -94,14 +98,14 @@ static nfds_t watch_wait(void *arg, struct pollfd *fds, nfds_t max, int *timeout
   nfds_t n = 0;
   (void)timeout_ms;
   for (uint32_t r = 0; r < w->launch.size && n < max; r++)
-    if (w->launch.pids[r] && w->pid_fd[r] >= 0)
-      fds[n++] = (struct pollfd){.fd = w->pid_fd[r], .events = POLLIN};
+    if (w->launch.pids[r] && w->rank[r].pid_fd >= 0)
+      fds[n++] = (struct pollfd){.fd = w->rank[r].pid_fd, .events = POLLIN};
   return n;
 }
 
 static bool has_ended(const struct watch *w, uint32_t rank) {
   struct tmb_os_process process;
-  struct pollfd ended = {.fd = w->pid_fd[rank], .events = POLLIN};
+  struct pollfd ended = {.fd = w->rank[rank].pid_fd, .events = POLLIN};
   if (!w->launch.pids[rank]) return false;
   if (ended.fd >= 0) return poll(&ended, 1, 0) > 0;
   if (tmb_ctl_signal(w->launch.ctl, rank, 0) == TMB_E_STATE) return true;
@@ -111,10 +115,33 @@ static bool has_ended(const struct watch *w, uint32_t rank) {
 static void rank_ended(struct watch *w, struct tmb_sup *sup, uint32_t rank) {
   const uint32_t state = tmb_ctl_state(w->launch.ctl, rank);
   const bool said = TMB_RANK_STATE(state) == TMB_RANK_EXITING;
-  if (w->pid_fd[rank] >= 0) close(w->pid_fd[rank]);
-  w->pid_fd[rank] = -1;
-  w->ended[rank] = false;
+  if (w->rank[rank].pid_fd >= 0) close(w->rank[rank].pid_fd);
+  w->rank[rank].pid_fd = -1;
+  w->rank[rank].ended = false;
   tmb_supervise_ended(sup, rank, said ? TMB_RANK_CODE(state) << 8 : DIED);
+}
+
+/* A manager that is killed cannot end its ranks: whatever they wait for, they would stay for ever.
+ */
+static void end_orphans(struct watch *w) {
+  pid_t asked = 0;
+  bool ended = false;
+  for (uint32_t r = 0; r < w->launch.size; r++) {
+    const pid_t parent = w->rank[r].parent;
+    if (parent <= 1 || w->rank[r].ended || !w->launch.pids[r]) continue;
+    if (parent != asked) {
+      const pid_t now = tmb_os_parent(w->launch.pids[r]);
+      ended = now && now != parent;
+      if (ended)
+        tmb_print("the process manager (pid %d) that started rank %u has ended, so the rank is "
+                  "ended, too",
+                  (int)parent, r);
+      asked = parent;
+    }
+    if (!ended) continue;
+    (void)tmb_ctl_signal(w->launch.ctl, r, SIGKILL);
+    w->rank[r].parent = 0;
+  }
 }
 
 /* A manager that has seen a rank fail kills the others at once: those that have said a code of
@@ -122,12 +149,13 @@ static void rank_ended(struct watch *w, struct tmb_sup *sup, uint32_t rank) {
 static void watch_serve(void *arg, struct tmb_sup *sup) {
   struct watch *w = arg;
   const uint32_t size = w->launch.size;
-  for (uint32_t r = 0; r < size; r++) w->ended[r] = has_ended(w, r);
+  for (uint32_t r = 0; r < size; r++) w->rank[r].ended = has_ended(w, r);
+  end_orphans(w);
   for (uint32_t r = 0; r < size; r++)
-    if (w->ended[r] && TMB_RANK_STATE(tmb_ctl_state(w->launch.ctl, r)) == TMB_RANK_EXITING)
+    if (w->rank[r].ended && TMB_RANK_STATE(tmb_ctl_state(w->launch.ctl, r)) == TMB_RANK_EXITING)
       rank_ended(w, sup, r);
   for (uint32_t r = 0; r < size; r++)
-    if (w->ended[r]) rank_ended(w, sup, r);
+    if (w->rank[r].ended) rank_ended(w, sup, r);
 }
 
 static void watch_notify(void *arg, const struct tmb_sup_event *event) {
@@ -197,9 +225,8 @@ static int make_watch(struct watch *w, struct tmb_ctl *ctl, int ctl_fd) {
                            .guard_fd = -1};
   l->pids = calloc(ctl->size, sizeof *l->pids);
   l->host = calloc(ctl->hosts, sizeof *l->host);
-  w->pid_fd = calloc(ctl->size, sizeof *w->pid_fd);
-  w->ended = calloc(ctl->size, sizeof *w->ended);
-  if (l->pids && l->host && w->pid_fd && w->ended) return TMB_OK;
+  w->rank = calloc(ctl->size, sizeof *w->rank);
+  if (l->pids && l->host && w->rank) return TMB_OK;
   tmb_print("out of memory for the states of %u ranks", ctl->size);
   return TMB_E_NOMEM;
 }
@@ -215,13 +242,14 @@ struct watch *tmb_adopt_open(int ctl_fd, int arena_fd) {
   struct tmb_launch *l = &w->launch;
   for (uint32_t h = 0; h < ctl->hosts; h++) l->host[h] = (struct tmb_launch_host){-1, -1};
   for (uint32_t r = 0; r < ctl->size; r++) {
-    w->pid_fd[r] = -1;
+    w->rank[r].pid_fd = -1;
     if (tmb_ctl_record_of(ctl)[r] == TMB_CTL_ELSEWHERE) continue;
     const uint32_t host = tmb_ctl_host_of(ctl)[r];
     l->host[host].arena_fd = arena_fd;
     l->host_name = tmb_ctl_host_name(ctl, host);
     l->pids[r] = tmb_ctl_pid(ctl, r);
-    w->pid_fd[r] = (int)syscall(SYS_pidfd_open, l->pids[r], 0);
+    w->rank[r].pid_fd = (int)syscall(SYS_pidfd_open, l->pids[r], 0);
+    w->rank[r].parent = tmb_os_parent(l->pids[r]);
   }
   return w;
 }
@@ -237,13 +265,13 @@ int tmb_adopt_run(struct watch *w) {
   struct tmb_supervise_options options = {.far = &far};
   ctl->supervisor_pid = (int32_t)getpid();
   ctl->far_refuses = ctl->hosts > 1;
+  (void)signal(SIGPIPE, SIG_IGN); /* where messages go may end with the manager */
   const int rc = tmb_launch_signals(&w->launch);
   if (!rc) (void)tmb_supervise(&w->launch, &options);
   if (!rc) tmb_trace_write_here(ctl, NULL);
   free(w->launch.pids);
   free(w->launch.host);
-  free(w->pid_fd);
-  free(w->ended);
+  free(w->rank);
   free(w);
   return rc;
 }

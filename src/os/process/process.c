@@ -24,9 +24,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define START_FIELD 22 /* of /proc/PID/stat, counted from 1; proc(5) */
-#define CPU_FIELD   14 /* user time, then system time, in ticks */
-#define AFTER_NAME  3  /* the field behind the program's name, which may hold anything */
+#define START_FIELD  22 /* of /proc/PID/stat, counted from 1; proc(5) */
+#define PARENT_FIELD 4
+#define CPU_FIELD    14 /* user time, then system time, in ticks */
+#define AFTER_NAME   3  /* the field behind the program's name, which may hold anything */
 
 /* Field of /proc/PID/stat, from the third on; NULL if it is not there. out text: [bytes] its
  * content. */
@@ -43,6 +44,12 @@ uint64_t tmb_os_start_time(pid_t pid) {
   char text[1024];
   const char *at = stat_field(pid, START_FIELD, text, sizeof text);
   return at ? strtoull(at, NULL, 10) : 0;
+}
+
+pid_t tmb_os_parent(pid_t pid) {
+  char text[1024];
+  const char *at = stat_field(pid, PARENT_FIELD, text, sizeof text);
+  return at ? (pid_t)strtol(at, NULL, 10) : 0;
 }
 
 bool tmb_os_process(pid_t pid, bool memory, struct tmb_os_process *out) {
