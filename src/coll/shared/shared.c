@@ -481,8 +481,10 @@ static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_shared *b) {
     tmb_coll_event_done(op->event);
     op_free(op);
   }
-  for (struct tmb_coll_shared_op *op = b->first ? b->first->next : NULL; op; op = op->next)
-    done += advance(team, b, op, false);
+  /* Chunks so far ahead of what this member has read have no room, and later ones neither. */
+  const uint64_t far = b->read + TMB_SHARED_HEADS;
+  for (struct tmb_coll_shared_op *op = b->first; op && op->first < far; op = op->next)
+    if (op != b->first) done += advance(team, b, op, false);
   return done;
 }
 

@@ -214,11 +214,11 @@ void gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
   const struct events all = {pevent, numevents};
   struct gexx_wait wait;
   tmb_wait_begin(&wait);
-  for (;;) {
-    (void)sweep(pevent, numevents, &live);
-    if (!live) return;
-    tmb_wait_step(&wait, (struct tmb_why){describe_events, &all});
-  }
+  /* One after another: to look at all after each poll takes the square of their number. */
+  for (size_t i = 0; i < numevents; i++)
+    while (pevent[i] != GEX_EVENT_INVALID && !complete(pevent[i]))
+      tmb_wait_step(&wait, (struct tmb_why){describe_events, &all});
+  (void)sweep(pevent, numevents, &live);
 }
 
 gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category) {
