@@ -99,7 +99,7 @@ CASES = [
              r"image 3 has not called"]),
 ]
 NETWORK = {"TOMBOLO_SHM": "0"}
-QUIET = "20" if "TMB_EMULATED" in os.environ else "2"  # seconds after which a watchdog barks
+QUIET = "20" if "TMB_EMULATED" in os.environ else "4"  # seconds after which a watchdog barks
 
 
 def hang(how, patterns, env):

@@ -76,7 +76,7 @@ def watchdog(env):
 
     The report is of one moment, in which one of the two may be between two requests.
     """
-    job = Job(2, [PROGRAM, "circle"], options=["--watchdog", "2"], env=env)
+    job = Job(2, [PROGRAM, "circle"], options=["--watchdog", "4"], env=env)
     job.expect(125, r"waits .* in upc_lock of the lock at .* held by thread [01]")
 
 

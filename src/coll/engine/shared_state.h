@@ -19,6 +19,7 @@ struct tmb_coll_shared {
   uint64_t read;               /* chunks that this member has read */
   uint64_t room[2]; /* this member may show chunks below this number: [0] small ones, [1] those with
                        a slot */
+  uint64_t lacks;   /* room that collectives looked at in this pass lack, TMB_ROW_WANTS_* */
   uint64_t wants_room; /* what this member has added to the word of those who wait for room */
   struct tmb_call_signature known; /* the last call with small data that went over shared memory */
   struct tmb_coll_shared_op *first, **end; /* collectives begun and not complete, in order */

@@ -249,10 +249,10 @@ static bool show(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_co
   const uint64_t length = length_of(op, op->shown), blocks = blocks_of(team, &op->call);
   struct tmb_shared_row *row = b->row[team->head.rank];
   const bool small = TMB_MAX(length * blocks, op->folds) <= TMB_SHARED_SMALL;
-  const bool room = tmb_row_has_room(team, b, number, small);
-  if (tmb_job.wait.crowded)
-    tmb_row_want_room(b, room ? 0 : small ? TMB_ROW_WANTS_SMALL : TMB_ROW_WANTS_SLOT);
-  if (!room) return false;
+  if (!tmb_row_has_room(team, b, number, small)) {
+    b->lacks |= small ? TMB_ROW_WANTS_SMALL : TMB_ROW_WANTS_SLOT;
+    return false;
+  }
   char *to = tmb_row_data(row, number, length * blocks);
   const char *from = (const char *)op->call.src + at;
   const bool whole = kinds[op->call.kind].reduces || op->folds; /* others read its own block, too */
@@ -473,6 +473,7 @@ static void unlist(struct tmb_team **place, struct tmb_coll_shared *b) {
 /* Advance the ops of a team in order. Returns how many chunks were shown and read. */
 static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_shared *b) {
   uint64_t done = 0;
+  b->lacks = 0;
   for (struct tmb_coll_shared_op *op; (op = b->first) != NULL;) {
     done += advance(team, b, op, true);
     if (op->read < op->chunks) break;
@@ -485,6 +486,7 @@ static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_shared *b) {
   const uint64_t far = b->read + TMB_SHARED_HEADS;
   for (struct tmb_coll_shared_op *op = b->first; op && op->first < far; op = op->next)
     if (op != b->first) done += advance(team, b, op, false);
+  if (tmb_job.wait.crowded) tmb_row_want_room(b, b->lacks);
   return done;
 }
 

@@ -87,7 +87,8 @@ static inline bool tmb_row_room_wanted(const struct tmb_coll_shared *b) {
   return b->read % (TMB_SHARED_HEADS / 2) == 0 || wanted % TMB_ROW_WANTS_SMALL;
 }
 
-/* Say for what room this member waits: TMB_ROW_WANTS_*, or 0: none. */
+/* Say for what room this member waits: TMB_ROW_WANTS_* of all its collectives, or 0: none. A poll
+ * after it, before the member sleeps, looks again. */
 static inline void tmb_row_want_room(struct tmb_coll_shared *b, uint64_t wants) {
   if (b->wants_room == wants) return;
   tmb_fetch_add_acq_rel(&b->row[0]->room.word, wants - b->wants_room);

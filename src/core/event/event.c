@@ -50,9 +50,14 @@ static void want(struct tmb_op *op) {
   if (tmb_load_rlx(&op->thread) != id) tmb_store_rlx(&op->thread, id);
 }
 
-static bool complete(gex_Event_t event) {
+/* The categories that an event stands for. */
+static uint32_t mask_of(gex_Event_t event) {
   const uint32_t tag = tag_of(event);
-  if (TMB_LIKELY(tmb_op_done(op_of(event), tag ? 1u << (tag - 1) : GEX_EC_ALL))) return true;
+  return tag ? 1u << (tag - 1) : GEX_EC_ALL;
+}
+
+static bool complete(gex_Event_t event) {
+  if (TMB_LIKELY(tmb_op_done(op_of(event), mask_of(event)))) return true;
   want(op_of(event));
   return false;
 }
@@ -114,8 +119,9 @@ static void describe_events(const void *object, struct tmb_status_wait *out) {
   const struct events *all = object;
   uint32_t live = 0;
   for (size_t i = 0; i < all->count; i++) {
-    if (all->event[i] == GEX_EVENT_INVALID) continue;
-    if (live++ == 0) tmb_status_of_op(op_of(all->event[i]), out);
+    const gex_Event_t event = all->event[i];
+    if (event == GEX_EVENT_INVALID || tmb_op_done(op_of(event), mask_of(event))) continue;
+    if (live++ == 0) tmb_status_of_op(op_of(event), out);
   }
   if (live < 2) return;
   out->kind = TMB_WAIT_EVENTS;
