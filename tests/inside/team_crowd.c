@@ -10,21 +10,12 @@
 #define _GNU_SOURCE
 #include "check.h"
 #include "core/job.h"
+#include "processors.h"
 
 #include <gasnet_coll.h>
 #include <gasnetex.h>
 
-#include <sched.h>
 #include <time.h>
-
-static void restrict_to_one(void) {
-  cpu_set_t may, one;
-  if (sched_getaffinity(0, sizeof may, &may)) return;
-  CPU_ZERO(&one);
-  for (int c = 0; c < CPU_SETSIZE && CPU_COUNT(&one) < 1; c++)
-    if (CPU_ISSET(c, &may)) CPU_SET(c, &one);
-  (void)sched_setaffinity(0, sizeof one, &one);
-}
 
 /* A barrier that this rank has begun, and that needs others, does not say that it may spin. */
 static void groups(gex_TM_t world) {
@@ -40,7 +31,7 @@ int main(int argc, char **argv) {
   gex_EP_t ep;
   gex_TM_t world, part;
   const struct timespec nap = {0, 20000000};
-  restrict_to_one();
+  restrict_to(1);
   gex_Client_Init(&client, &ep, &world, "TEAMCROWD", &argc, &argv, 0);
   const gex_Rank_t me = gex_TM_QueryRank(world);
   CHECK(tmb_job.wait.crowded);

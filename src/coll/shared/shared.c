@@ -21,8 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Looks inside a call of a member that has a processor to itself; and, where it shares one, looks
- * at which not all had come before what they show is checked. Chosen 2026-11-22 and 2026-11-26. */
+/* How often a member that has a processor to itself looks again inside a call. How often one that
+ * shares its processor finds that not all have come, before it checks whether the others call the
+ * same. Chosen 2026-11-22 and 2026-11-26. */
 #define PROBES     16u
 #define VAIN_LOOKS 4u
 
@@ -48,8 +49,8 @@ struct tmb_coll_shared_op {
                             data */
   uint32_t vain;         /* looks in a row at which not all had come */
   bool shows;            /* this member has data for others and writes chunks */
-  uint64_t folds; /* bytes of what the last member makes of the data of all, for all; 0: nothing */
-  bool meets;     /* members that show count themselves at each chunk, see shared_meet.h */
+  uint64_t folds;        /* bytes of the result that the last member makes for all; 0: none */
+  bool meets;            /* members that show count themselves at each chunk, see shared_meet.h */
 };
 
 /* ---- what the kinds do */
@@ -151,8 +152,8 @@ static uint64_t length_of(const struct tmb_coll_shared_op *op, uint64_t chunk) {
   return TMB_MIN(op->unit, op->call.bytes - chunk * op->unit);
 }
 
-/* Bytes of what the last member that comes to a collective makes of the data of all, once, so that
- * the others read one row instead of all; 0: nothing. */
+/* The last member that comes makes the result once, for all: the others read its row instead of all
+ * rows. Returns the bytes of a chunk of that result; 0: each member makes its own. */
 static uint64_t folds(const struct tmb_team *team, const struct tmb_coll_call *c) {
   const uint64_t size = team->head.size, all = c->bytes * size;
   if (!meets(c->kind)) return 0;

@@ -11,10 +11,10 @@
  */
 #define _GNU_SOURCE
 #include "check.h"
+#include "processors.h"
 
 #include <gasnetex_ext.h>
 
-#include <sched.h>
 #include <string.h>
 #include <time.h>
 
@@ -23,15 +23,6 @@ enum { OPS = 32, AHEAD = 150, RANKS_MAX = 64, LONG_WORDS = 4000 };
 static gex_TM_t world;
 static gex_Rank_t me, size;
 static uint64_t in[LONG_WORDS], out[LONG_WORDS];
-
-static void restrict_to_two(void) {
-  cpu_set_t may, two;
-  if (sched_getaffinity(0, sizeof may, &may)) return;
-  CPU_ZERO(&two);
-  for (int c = 0; c < CPU_SETSIZE && CPU_COUNT(&two) < 2; c++)
-    if (CPU_ISSET(c, &may)) CPU_SET(c, &two);
-  (void)sched_setaffinity(0, sizeof two, &two);
-}
 
 static uint64_t sum_of(uint64_t value) {
   uint64_t sum = 0;
@@ -146,7 +137,7 @@ int main(int argc, char **argv) {
                                             reduce_scatter, reduce,     reduce_in_place, gather};
   gex_Client_t client;
   gex_EP_t ep;
-  restrict_to_two();
+  restrict_to(2);
   gex_Client_Init(&client, &ep, &world, "COLLCROWD", &argc, &argv, 0);
   me = gex_TM_QueryRank(world);
   size = gex_TM_QuerySize(world);
