@@ -275,6 +275,13 @@ static void one_reduction(void) {
   missing_reduction(1);
 }
 
+/* Rank 1 comes when rank 0 sleeps already. */
+static void late_reduction(void) {
+  const struct timespec pause_of_1 = {0, 400000000};
+  if (me == 1) nanosleep(&pause_of_1, NULL);
+  missing_reduction(1);
+}
+
 static void big_reduction(void) {
   missing_reduction(1 << 18);
 }
@@ -299,6 +306,7 @@ static void run(const char *how) {
   } kinds[] = {{"barrier", missing_barrier},
                {"named", missing_named},
                {"reduction", one_reduction},
+               {"late-reduction", late_reduction},
                {"big-reduction", big_reduction},
                {"team", missing_in_team},
                {"twin", second_twin},

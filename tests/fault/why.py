@@ -24,6 +24,8 @@ CASES = [
     ("named", 3, BUSY, r"ranks 0-1 wait in gasnet_barrier 1 of all ranks, which rank 2 has not "
                        r"called; rank 2 sleeps in a system call", {}),
     ("reduction", 3, BUSY, r"ranks 0-1 wait in all-reduce .*, which rank 2 has not called", {}),
+    ("late-reduction", 3, BUSY, r"ranks 0-1 wait in all-reduce 1 of all ranks, which rank 2 has "
+                                r"not called", {}),
     ("big-reduction", 3, BUSY, r"ranks 0-1 wait in all-reduce 1 of all ranks, which rank 2 has not "
                                r"called", {}),
     ("reduction", 3, BUSY, r"wait in all-reduce 1 of all ranks, which rank 2 has not called",

@@ -158,6 +158,12 @@ static bool has_missing(const struct tmb_status_wait *w) {
   return false;
 }
 
+/* Whether a member had not shown its data when this wait was described. It may have come since: a
+ * rank that sleeps for a collective is woken by the last one only. */
+static bool is_missing(const struct tmb_status_wait *w, uint32_t member) {
+  return member < 64 * TMB_STATUS_MISSING && (w->missing[member / 64] >> member % 64 & 1);
+}
+
 /* Whether a rank waits in the same call. */
 static bool in_call(const struct tmb_snapshot *s, uint32_t rank, uint64_t uid,
                     const struct tmb_status_wait *w) {
@@ -184,11 +190,10 @@ static void mark_call(const struct tmb_explain *e, uint32_t rank, const struct t
       const int at = tmb_explain_team(s, r, uid);
       if (at < 0 || r == rank) continue;
       const uint32_t member = s->rank[r].status.team[at].rank;
+      const bool inside = in_call(s, r, uid, w);
       const bool missing =
-          rows ? member < 64 * TMB_STATUS_MISSING && (w->missing[member / 64] >> member % 64 & 1)
-               : tmb_explain_calls(s, r, at, w) < w->number;
-      const bool wanted =
-          pass ? e->condition[r] != TMB_SEEN_ENDED && !in_call(s, r, uid, w) : missing;
+          rows ? is_missing(w, member) && !inside : tmb_explain_calls(s, r, at, w) < w->number;
+      const bool wanted = pass ? e->condition[r] != TMB_SEEN_ENDED && !inside : missing;
       mark[r] = wanted;
       any = any || wanted;
     }
