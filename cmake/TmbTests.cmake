@@ -461,7 +461,7 @@ $<TARGET_FILE:bench__ft>;--class;S;--schedule;all;--grid;2x2")
     tmb_read_header(hdr)
     foreach(n 1 2 3 4 6 8)
       tmb_register_run(bench.cholesky.n${n} bench "$<TARGET_FILE:tombolo_tool>;run;-n;${n};\
---timeout;60;--;$<TARGET_FILE:bench__cholesky>;--size;301;--block;24")
+--timeout;60;--;$<TARGET_FILE:bench__cholesky>;--size;301;--block;36")
     endforeach()
     set(hdr_match "FAILED")
     set(hdr_expect 1)

@@ -203,7 +203,10 @@ if(TARGET bench__matmul)
   foreach(app IN ITEMS matmul cholesky)
     set(program "${PROJECT_BINARY_DIR}/bench/${app}-upc")
     set(src "${PROJECT_SOURCE_DIR}/bench/apps/${app}")
-    add_library(bench_upc_${app} OBJECT "${src}/problem.c")
+    file(GLOB sources CONFIGURE_DEPENDS "${src}/*.c")
+    list(FILTER sources INCLUDE REGEX "/(problem|local)\\.c$")
+    file(GLOB own_headers CONFIGURE_DEPENDS "${src}/*.h")
+    add_library(bench_upc_${app} OBJECT ${sources})
     target_include_directories(bench_upc_${app} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
     target_compile_definitions(bench_upc_${app} PRIVATE GASNET_PARSYNC=1)
     target_link_libraries(bench_upc_${app} PRIVATE tmb_warnings tmb_client PkgConfig::OPENBLAS)
@@ -215,7 +218,7 @@ if(TARGET bench__matmul)
         "${src}/${app}.upc" ${common} $<TARGET_OBJECTS:bench_upc_${app}> ${OPENBLAS_LDFLAGS} -lm
         "${tmb_upc_rpath}" -o "${program}"
       DEPENDS "${src}/${app}.upc" ${common} $<TARGET_OBJECTS:bench_upc_${app}> ${tmb_upc_needs}
-        "${src}/problem.h" ${headers}
+        ${own_headers} ${headers}
       COMMENT "UPC: ${app}" COMMAND_EXPAND_LISTS VERBATIM)
     tmb_upc_bench_program("${program}")
   endforeach()

@@ -6,13 +6,13 @@
  * blocks below it), hand it to the others (deliver.c), and everybody subtracts its product from
  * what is left. Block column k + 1 is brought up to date, factored and delivered first, before the
  * rest of step k (lookahead), except in the way `blocking`. Local work by OpenBLAS with one thread.
- * Calls: bench/lib, deliver.h, problem.h, CBLAS, LAPACK. Invariants: the matrix is extended to
+ * Calls: bench/lib, deliver.h, local.h, problem.h, OpenBLAS. Invariants: the matrix is extended to
  * whole blocks by a unit diagonal; a rank keeps block column j of its own as one column-major
  * matrix of all its local rows. Verified by |L (L^T x) - A x| for a given x. Exit codes: 0
  * verified, 1 failed, 2 refused.
  */
 #include "apps/cholesky/deliver.h"
-#include "apps/cholesky/problem.h"
+#include "apps/cholesky/local.h"
 #include "lib/app.h"
 #include "lib/blocks.h"
 #include "lib/links_gex.h"
@@ -37,16 +37,10 @@ struct cholesky {
   double *diagonal;       /* the diagonal block that this rank makes */
 };
 
-/* Block column j -= panel k times block j of panel k, transposed; rows of block j and below. */
-static void update(const struct cholesky *t, long k, long j) {
-  const struct deliver *d = &t->d;
-  const struct deliver_panel panel = deliver_panel(d, k);
-  const struct deliver_block right = deliver_block(d, k, j);
-  const long first = deliver_first_row(d, j), count = d->rows - first;
-  if (count <= 0) return;
-  cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)count, (int)d->nb, (int)d->nb, -1.0,
-              panel.value + (first - panel.first), (int)panel.ld, right.value, (int)right.ld, 1.0,
-              cholesky_column(&t->m, j) + first, (int)d->rows);
+/* Block columns `from` to `to` - 1, those that are here, -= panel k times panel k, transposed. */
+static void update(const struct cholesky *t, long k, long from, long to) {
+  const struct cholesky_panel panel = deliver_panel(&t->d, k);
+  cholesky_update(&t->m, &panel, from, to);
 }
 
 /* Factor block column k, which is up to date, if it is this rank's; then deliver it. */
@@ -65,9 +59,7 @@ static void factor(struct cholesky *t, long k) {
     app_enter(d->job, APP_WAIT);
     const double *const diagonal = deliver_diagonal(d, k, t->diagonal);
     app_enter(d->job, APP_COMPUTE);
-    if (count > 0)
-      cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)count, nb,
-                  1.0, diagonal, nb, cholesky_column(&t->m, k) + first, lda);
+    cholesky_solve(&t->m, k, diagonal);
     app_enter(d->job, APP_COPY);
     double *const pack = deliver_pack(d, k);
     for (long c = 0; c < d->nb && count > 0; c++)
@@ -88,11 +80,9 @@ static void factorise(struct cholesky *t) {
     app_enter(d->job, APP_WAIT);
     deliver_wait(d, k);
     app_enter(d->job, APP_COMPUTE);
-    const bool mine = d->col == (k + 1) % d->q;
-    if (mine) update(t, k, k + 1);
+    update(t, k, k + 1, k + 2);
     if (ahead) factor(t, k + 1);
-    for (long j = k + 2; j < d->blocks; j++)
-      if (d->col == j % d->q) update(t, k, j);
+    update(t, k, k + 2, d->blocks);
     app_enter(d->job, APP_SEND);
     deliver_done(d, k);
     app_enter(d->job, APP_COMPUTE);

@@ -23,7 +23,7 @@
 
 #include <cblas.h>
 
-#include "apps/cholesky/problem.h"
+#include "apps/cholesky/local.h"
 #include "lib/app.h"
 #include "lib/blocks.h"
 #include "lib/links_gex.h"
@@ -71,13 +71,9 @@ static double *slot(int kind, long k) {
   return slots[kind] + (size_t)(k % SLOTS) * slot_numbers[kind];
 }
 
-/* First local row of block i or of the next one that is here; rows from there on. */
-static long first_row(long i) {
-  return blocks_local(i, 1, m.row, m.p) * m.nb;
-}
-
+/* Rows of block i and behind it that are here, in whole blocks. */
 static long rows_from(long i) {
-  return m.rows - first_row(i);
+  return m.rows - cholesky_first_row(&m, i);
 }
 
 static size_t block_numbers(void) {
@@ -137,20 +133,20 @@ static const double *deliver_diagonal(long k) {
   return diagonal;
 }
 
-/* Block j of panel k. [out] ld: how far its columns are apart. */
-static const double *block_of(long k, long j, long *ld) {
-  const bool own_row = j % m.p == m.row;
-  *ld = own_row ? rows_from(k + 1) : m.nb;
-  return own_row ? slot(PANEL, k) + (first_row(j) - first_row(k + 1))
-                 : slot(TILE, k) + (size_t)(j / m.q) * block_numbers();
+/* What is here of panel k. */
+static struct cholesky_panel panel_of(long k) {
+  struct cholesky_panel panel;
+  panel.rows = slot(PANEL, k);
+  panel.tiles = slot(TILE, k);
+  panel.first = cholesky_first_row(&m, k + 1);
+  panel.ld = rows_from(k + 1);
+  return panel;
 }
 
-/* Copies a block of the own rows of panel k to where it is contiguous. */
+/* Copies block j of the own rows of panel k as its readers want it. */
 static void copy_block(long k, long j, double *to) {
-  long ld;
-  const double *const from = block_of(k, j, &ld);
-  for (long c = 0; c < m.nb; c++)
-    memcpy(to + c * m.nb, from + c * ld, (size_t)m.nb * sizeof(double));
+  const struct cholesky_panel panel = panel_of(k);
+  cholesky_transpose(m.nb, panel.rows + (cholesky_first_row(&m, j) - panel.first), panel.ld, to);
 }
 
 /* To the row the packed rows; to the column of each block that block. */
@@ -219,20 +215,15 @@ static void deliver_wait(long k) {
 
 /* ---- the factorisation */
 
-/* Block column j -= panel k times block j of panel k, transposed; rows of block j and below. */
-static void update(long k, long j) {
-  long ld;
-  const double *const right = block_of(k, j, &ld);
-  const long first = first_row(j), count = m.rows - first;
-  if (count <= 0) return;
-  cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)count, (int)m.nb, (int)m.nb, -1.0,
-              slot(PANEL, k) + (first - first_row(k + 1)), (int)rows_from(k + 1), right, (int)ld,
-              1.0, cholesky_column(&m, j) + first, (int)m.rows);
+/* Block columns `from` to `to` - 1, those that are here, -= panel k times panel k, transposed. */
+static void update(long k, long from, long to) {
+  const struct cholesky_panel panel = panel_of(k);
+  cholesky_update(&m, &panel, from, to);
 }
 
 /* Factors block column k, which is up to date, and packs this thread's rows of it. */
 static void factor_own(long k) {
-  const long first = first_row(k + 1), count = rows_from(k + 1);
+  const long first = cholesky_first_row(&m, k + 1), count = rows_from(k + 1);
   const int nb = (int)m.nb, lda = (int)m.rows;
   double *const column = cholesky_column(&m, k), *const pack = slot(PANEL, k);
   int info = 0;
@@ -245,9 +236,8 @@ static void factor_own(long k) {
   app_enter(&job, APP_WAIT);
   const double *const top = deliver_diagonal(k);
   app_enter(&job, APP_COMPUTE);
+  cholesky_solve(&m, k, top);
   if (count <= 0) return;
-  cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)count, nb, 1.0,
-              top, nb, column + first, lda);
   app_enter(&job, APP_COPY);
   for (long c = 0; c < m.nb; c++)
     memcpy(pack + c * count, column + c * m.rows + first, (size_t)count * sizeof(double));
@@ -268,10 +258,9 @@ static void factorise(void) {
     app_enter(&job, APP_WAIT);
     deliver_wait(k);
     app_enter(&job, APP_COMPUTE);
-    if (m.col == (k + 1) % m.q) update(k, k + 1);
+    update(k, k + 1, k + 2);
     factor(k + 1);
-    for (long j = k + 2; j < m.blocks; j++)
-      if (m.col == j % m.q) update(k, j);
+    update(k, k + 2, m.blocks);
     app_enter(&job, APP_SEND);
     step_is_done(k);
     app_enter(&job, APP_COMPUTE);

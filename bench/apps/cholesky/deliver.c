@@ -146,24 +146,17 @@ static long panel_rows(const struct deliver *d, long k) {
   return d->rows - deliver_first_row(d, k + 1);
 }
 
-struct deliver_panel deliver_panel(const struct deliver *d, long k) {
-  return (struct deliver_panel){local(d, offset_of(d, PANEL, k)), deliver_first_row(d, k + 1),
-                                panel_rows(d, k)};
+struct cholesky_panel deliver_panel(const struct deliver *d, long k) {
+  return (struct cholesky_panel){.rows = local(d, offset_of(d, PANEL, k)),
+                                 .tiles = local(d, offset_of(d, TILE, k)),
+                                 .first = deliver_first_row(d, k + 1),
+                                 .ld = panel_rows(d, k)};
 }
 
-struct deliver_block deliver_block(const struct deliver *d, long k, long j) {
-  if (j % d->p == d->row) {
-    const struct deliver_panel panel = deliver_panel(d, k);
-    return (struct deliver_block){panel.value + (j / d->p * d->nb - panel.first), panel.ld};
-  }
-  return (struct deliver_block){local(d, offset_of(d, TILE, k)) + j / d->q * d->nb * d->nb, d->nb};
-}
-
-/* Copy a block of the own rows of panel k to where it is contiguous. */
+/* Copy block j of the own rows of panel k as its consumers want it. */
 static void copy_block(const struct deliver *d, long k, long j, double *to) {
-  const struct deliver_block from = deliver_block(d, k, j);
-  for (long c = 0; c < d->nb; c++)
-    memcpy(to + c * d->nb, from.value + c * from.ld, (size_t)d->nb * sizeof(double));
+  const struct cholesky_panel panel = deliver_panel(d, k);
+  cholesky_transpose(d->nb, panel.rows + (j / d->p * d->nb - panel.first), panel.ld, to);
 }
 
 /* To the row the packed rows; to the column of each block that block. */

@@ -5,15 +5,16 @@
  * Owns: struct deliver. Called by cholesky.c. Calls: bench/lib, the public API. Of panel k (blocks
  * i > k of block column k), rank (row, col) needs the blocks i with i mod P = row, which come as
  * one packed matrix from rank (row, k mod Q), and the blocks j with j mod Q = col; those of them
- * that are not among the former come one by one. By collectives: a broadcast in the row, then an
- * all-gather of varying length in the column. By signals: each owner puts to each consumer, and
- * the last byte brings the notice; no rank waits for one from which it needs nothing. Invariants:
- * panel k uses slot k mod DELIVER_SLOTS of each buffer; nobody writes a slot before its owner has
- * said that it is done with the panel before in that slot (`done` words).
+ * that are not among the former come one by one, transposed. By collectives: a broadcast in the
+ * row, then an all-gather of varying length in the column. By signals: each owner puts to each
+ * consumer, and the last byte brings the notice; no rank waits for one from which it needs nothing.
+ * Invariants: panel k uses slot k mod DELIVER_SLOTS of each buffer; nobody writes a slot before its
+ * owner has said that it is done with the panel before in that slot (`done` words).
  */
 #ifndef TMB_BENCH_DELIVER_H
 #define TMB_BENCH_DELIVER_H
 
+#include "apps/cholesky/local.h"
 #include "lib/links_gex.h"
 
 #define DELIVER_SLOTS 3
@@ -32,18 +33,6 @@ struct deliver {
   size_t panel_bytes, tile_bytes, diagonal_bytes; /* of one slot */
   uint64_t want[3][DELIVER_SLOTS]; /* notices of each kind and slot, since deliver_begin */
   double *packed, *gathered;       /* blocks for and from the all-gather */
-};
-
-/* The rows that this rank has of a panel: `value` begins with local row `first`. */
-struct deliver_panel {
-  const double *value;
-  long first, ld;
-};
-
-/* One block of a panel. */
-struct deliver_block {
-  const double *value;
-  long ld;
 };
 
 /* Lay out the grid and attach the segment; collective. Ends the job if it does not fit. */
@@ -67,11 +56,10 @@ double *deliver_pack(const struct deliver *d, long k);
 /* Begin to deliver panel k, packed where it is this rank's. */
 void deliver_start(struct deliver *d, long k);
 
-/* Wait until all that this rank needs of panel k is here; then deliver_panel and deliver_block give
- * it, until deliver_done. */
+/* Wait until all that this rank needs of panel k is here; then deliver_panel gives it, until
+ * deliver_done. */
 void deliver_wait(struct deliver *d, long k);
-struct deliver_panel deliver_panel(const struct deliver *d, long k);
-struct deliver_block deliver_block(const struct deliver *d, long k, long j);
+struct cholesky_panel deliver_panel(const struct deliver *d, long k);
 void deliver_done(struct deliver *d, long k);
 
 #endif
