@@ -11,7 +11,9 @@
 # enough processors. MPICH runs its two-sided way only: with Debian's MPICH 4.0.2 the one-sided way
 # did not end here (the flag that a rank polls stays behind; cause not known). Open MPI runs `hash`,
 # `bfs` and `tree` with its component `osc sm`: its default ends by a segmentation fault in
-# compare-and-swap here (Debian's 4.1.4).
+# compare-and-swap here (Debian's 4.1.4). Beside matmul and cholesky stands the rate of dgemm alone
+# on the processors, which the programs measure: where 0.95 of it, beside the best peer, is less
+# than the target, that is the target. blas.py says which kernel of OpenBLAS all sides take.
 #   bench/compare/apps.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 #                         [--quick] [--problem NAME]... [APP...]
 import json
@@ -23,6 +25,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import blas
 import budget as budgets
 from compare import HERE, PEERS, ROOT
 
@@ -56,6 +59,8 @@ ONE_WAY = {("matmul", "8000"): "direct", ("cholesky", "8000"): "signal"}
 SHARE = 1 / 5  # of the budget, for one run: the largest problems take half a minute
 CROWDED_S = 15  # at most for one-sided calls on them: with MPICH they may not end in a minute
 SPINS = 8  # a peer whose ranks share processors does this part of the iterations: it spins
+BOUND = "dgemm alone"  # beside the ways of matmul and cholesky: the rate of their inner loop
+NEAR_BOUND = 0.95  # of it is the target where that is less than the target beside the peers
 CROWDED = 1.3  # target of matmul and cholesky where ranks outnumber processors, and between hosts
 
 # Applications on words of MPI's one-sided calls; Open MPI's default component for these cannot
@@ -132,6 +137,13 @@ def rows_of(side, command, code, text):
     return {row["way"]: row["mflops"] for row in rows}
 
 
+def with_bound(rows, text):
+    """The rows, with the rate that the programs found dgemm to have by itself, if they say so."""
+    said = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    bounds = [row["mflops"] / row["share"] for row in said if row.get("share")]
+    return {**rows, BOUND: max(bounds)} if rows and bounds else rows
+
+
 def fewer(words):
     """Arguments with a part of the iterations, at least one: rates stay comparable."""
     at = words.index("-i") + 1
@@ -144,7 +156,7 @@ def run_here(budget):
         text, code = budget.run(who, command, most=most)
         if side in OURS and code:
             sys.exit(f"{who}: exit code {code}: {' '.join(str(c) for c in command)}")
-        return {} if code is None else rows_of(side, command, code, text)
+        return {} if code is None else with_bound(rows_of(side, command, code, text), text)
     return run
 
 
@@ -179,19 +191,34 @@ def measure(sides, series, options, run):
 
 def over_peers(rate):
     """The best rate of ours over the best of the peers, or None. rate: {(side, way): MFlop/s}"""
-    ours = [m for (side, _), m in rate.items() if side in OURS]
+    ours = [m for (side, way), m in rate.items() if side in OURS and way != BOUND]
     peers = [m for (side, _), m in rate.items() if side not in OURS]
     return max(ours) / max(peers) if ours and peers else None
+
+
+def bound_of(rate, ratio, target):
+    """What the JSON has of the bound of a problem: dgemm alone over the best peer, our part of
+    that, and the target, which is no ratio that the bound does not allow."""
+    bounds = [m for (_, way), m in rate.items() if way == BOUND]
+    if not bounds or not ratio:
+        return {"target": target}
+    ours = max(m for (side, way), m in rate.items() if side in OURS and way != BOUND)
+    possible = max(bounds) * ratio / ours
+    return {"target": min(target, round(NEAR_BOUND * possible, 3)), "bound": possible,
+            "of_bound": ours / max(bounds)}
 
 
 def record_of(series, options):
     """What the JSON has of a problem so far."""
     app, problem = series.about
     medians = {key: statistics.median(values) for key, values in series.figures.items()}
-    return {"application": app, "problem": problem[0], "ratio": over_peers(medians),
+    ratio = over_peers(medians)
+    target = CROWDED if options.apps_crowded and app in ROUTINES else problem[2]
+    return {"application": app, "problem": problem[0], "ratio": ratio,
             "ratio_of_best": over_peers({k: max(v) for k, v in series.figures.items()}),
-            "target": CROWDED if options.apps_crowded and app in ROUTINES else problem[2],
-            "mflops": {f"{side} {way}": values for (side, way), values in series.figures.items()}}
+            **bound_of(medians, ratio, target),
+            "mflops": {f"{side} {way}": values for (side, way), values in series.figures.items()
+                       if way != BOUND}}
 
 
 def report(series, options):
@@ -209,6 +236,9 @@ def report(series, options):
               f"{'ok' if ratio >= wanted else 'MISSED'}; by the best run of each: "
               f"{record['ratio_of_best']:.2f}",
               flush=True)
+    if "bound" in record:
+        print(f"  {BOUND} over best peer: {record['bound']:.2f}; best of ours has "
+              f"{100 * record['of_bound']:.0f} % of it", flush=True)
 
 
 def measure_all(sides, apps, options, run, budget):
@@ -219,7 +249,7 @@ def measure_all(sides, apps, options, run, budget):
                  else not (options.quick and problem[0] in NOT_QUICK))]
 
     def save():
-        budget.save({"ranks": options.ranks, "rounds": options.rounds,
+        budget.save({"ranks": options.ranks, "rounds": options.rounds, "blas": options.blas,
                      "records": [record_of(s, options) for s in every if s.figures]})
     every.sort(key=lambda s: s.about[1][0] in FEW_ROUNDS and FEW_ROUNDS[s.about[1][0]] == 1)
     budgets.in_rounds(every, options.rounds, lambda s: measure(sides, s, options, run), save)
@@ -242,6 +272,7 @@ def main():
     options = budgets.parse_apps(parser, PROBLEMS)
     apps = options.apps
     options.apps_crowded = options.ranks > len(os.sched_getaffinity(0))
+    options.blas = blas.say_kernel() if set(apps) & set(ROUTINES) else None
     budget = budgets.Budget(options)
     budget.share = SHARE
     with tempfile.TemporaryDirectory() as folder:

@@ -28,6 +28,7 @@ import time
 from pathlib import Path
 
 import apps
+import blas
 import ft
 from budget import Budget, parser_for
 from compare import HERE, ROOT
@@ -174,6 +175,7 @@ def compare_apps(folder, options, lab, budget):
         return apps.rows_of(side, command, 0, text) if text else {}
 
     options.apps_crowded = True
+    options.blas = blas.say_kernel()
     apps.measure_all(sides, names, options, run, budget)
 
 

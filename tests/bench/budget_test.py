@@ -120,7 +120,30 @@ def peers_one_by_one(folder):
     assert list(sides["openmpi"][1]) == ["pipeline", "tree"], sides
 
 
+def bounds():
+    """The rate of dgemm alone is no way of ours. It limits the target where it is near the peers',
+    and only there; problems without it have none."""
+    def record(**rates):
+        series = Series("matmul", ("1000", [], 1.0))
+        for key, rate in rates.items():
+            series.add(tuple(key.split("_", 1)), rate)
+        return apps.record_of(series, Namespace(apps_crowded=True))
+    words = '{"way": "get", "mflops": 90.0, "share": 0.75}\n'
+    rows = apps.with_bound({"get": 90.0}, words)
+    assert rows == {"get": 90.0, apps.BOUND: 120.0}, rows
+    assert apps.with_bound({}, words) == {} and apps.with_bound({"a": 1}, "") == {"a": 1}
+    near = record(**{"tombolo_get": 110.0, "upc_get": 114.0, f"tombolo_{apps.BOUND}": 120.0,
+                     "openmpi_pdgemm": 100.0})
+    assert near["ratio"] == 1.14 and near["target"] == 1.14 and round(near["bound"], 9) == 1.2, near
+    assert near["of_bound"] == 0.95 and list(near["mflops"]) == [
+        "tombolo get", "upc get", "openmpi pdgemm"], near
+    far = record(**{"tombolo_get": 110.0, f"tombolo_{apps.BOUND}": 180.0, "openmpi_pdgemm": 100.0})
+    assert far["target"] == apps.CROWDED and round(far["bound"], 9) == 1.8, far
+    assert "bound" not in record(tombolo_get=110.0, openmpi_pdgemm=100.0)
+
+
 def main():
+    bounds()
     for check in (peers_one_by_one, coarray_peers, large_problems, slow_starts):
         with tempfile.TemporaryDirectory() as folder:
             check(Path(folder))

@@ -15,6 +15,7 @@
 #include "apps/cholesky/local.h"
 #include "lib/app.h"
 #include "lib/blocks.h"
+#include "lib/dense.h"
 #include "lib/links_gex.h"
 
 #include <cblas.h>
@@ -35,6 +36,7 @@ struct cholesky {
   struct cholesky_part m; /* of the matrix, that this rank has */
   struct deliver d;       /* grid, block size, panels */
   double *diagonal;       /* the diagonal block that this rank makes */
+  double rate;            /* dgemm on the processors that the ranks have, flop/s */
 };
 
 /* Block columns `from` to `to` - 1, those that are here, -= panel k times panel k, transposed. */
@@ -107,11 +109,11 @@ static bool run(struct job *job, const struct app_options *o, struct cholesky *t
     if (i && i <= o->iterations && (best == 0 || seconds < best)) best = seconds;
   }
   if (o->inject_error && t->d.rows && t->d.col < t->d.blocks && job->rank == 0) t->m.a[0] += 1;
-  const double n = (double)t->m.n;
+  const double n = (double)t->m.n, work = n * n * n / 3;
   const bool good = cholesky_verify(job, &t->m);
-  app_report(
-      job, o,
-      &(struct app_result){.seconds = best, .work = n * n * n / 3, .verified = good, .share = 0});
+  app_report(job, o,
+             &(struct app_result){
+                 .seconds = best, .work = work, .verified = good, .share = work / best / t->rate});
   return good;
 }
 
@@ -146,8 +148,10 @@ static bool run_all(struct job *job, const struct app_options *options) {
   if (job_sum(job, allocate(&t) ? 0 : 1) != 0)
     job_refuse(job, "a matrix of %ld x %ld does not fit in memory; take a smaller --size", t.m.n,
                t.m.n);
+  t.rate = cholesky_calibrate(job);
   bool good = true;
   app_head(job, options);
+  dense_say(job, options, t.rate);
   for (int way = 0; way < DELIVER_WAYS; way++)
     if (options->way < 0 || options->way == way) good = run(job, options, &t, way) && good;
   return good;

@@ -2,12 +2,13 @@
 /*
  * The problem of Cholesky, see problem.h.
  *
- * Owns nothing. Called by cholesky.c and cholesky.upc. Calls: bench/lib, the public API. Invariant:
- * nothing here knows how panels travel, so that all programs verify alike.
+ * Owns nothing. Called by cholesky.c and cholesky.upc. Calls: bench/lib, OpenBLAS, the public API.
+ * Invariant: nothing here knows how panels travel, so that all programs verify alike.
  */
 #include "apps/cholesky/problem.h"
 
 #include "lib/blocks.h"
+#include "lib/dense.h"
 #include "lib/links_gex.h"
 
 #include <float.h>
@@ -73,4 +74,8 @@ static double residual(struct job *job, const struct cholesky_part *t) {
 
 bool cholesky_verify(struct job *job, const struct cholesky_part *t) {
   return residual(job, t) < fmax(32, sqrt((double)t->n)) * DBL_EPSILON;
+}
+
+double cholesky_calibrate(struct job *job) {
+  return dense_rate(job);
 }

@@ -13,6 +13,7 @@
 #include "apps/matmul/problem.h"
 #include "lib/app.h"
 #include "lib/blocks.h"
+#include "lib/dense.h"
 #include "lib/links_gex.h"
 
 #include <cblas.h>
@@ -41,7 +42,7 @@ struct matmul {
   double *panel[2][2];  /* [A or B][parity], for the ways that copy */
   double *packed[2];    /* [parity] rows of B that this rank owns, one after the other */
   gex_Event_t event[2]; /* of the panels that are in flight */
-  double rate;          /* dgemm of all ranks together, flop/s */
+  double rate;          /* dgemm on the processors that the ranks have, flop/s */
 };
 
 /* A panel as dgemm reads it. */
@@ -248,6 +249,7 @@ static bool run_all(struct job *job, const struct app_options *options) {
   t.rate = matmul_calibrate(job);
   bool good = true;
   app_head(job, options);
+  dense_say(job, options, t.rate);
   for (int way = 0; way < WAYS; way++)
     if ((options->way < 0 || options->way == way) && (way != DIRECT || direct))
       good = run(job, options, &t, way) && good;

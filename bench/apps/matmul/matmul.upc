@@ -27,6 +27,7 @@
 #include "apps/matmul/problem.h"
 #include "lib/app.h"
 #include "lib/blocks.h"
+#include "lib/dense.h"
 #include "lib/links_gex.h"
 
 enum { TEAM, SIGNAL, GET, DIRECT, WAYS };
@@ -278,6 +279,7 @@ int main(int argc, char **argv) {
   rate = matmul_calibrate(&job);
   bool good = true;
   app_head(&job, &options);
+  dense_say(&job, &options, rate);
   for (int way = 0; way < WAYS; way++)
     if ((options.way < 0 || options.way == way) && (way != DIRECT || all_near))
       good = run(&options, way) && good;

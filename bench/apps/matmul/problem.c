@@ -8,13 +8,11 @@
 #include "apps/matmul/problem.h"
 
 #include "lib/blocks.h"
-
-#include <cblas.h>
+#include "lib/dense.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-enum { SAMPLES = 16, CALIBRATION = 512 };
+enum { SAMPLES = 16 };
 
 void matmul_shape(struct matmul_shape *s, const struct job *job, const long *numbers) {
   *s = (struct matmul_shape){.m = numbers[0], .n = numbers[0], .k = numbers[0], .nb = numbers[1]};
@@ -56,18 +54,5 @@ double matmul_deviation(const struct matmul_shape *s, const double *c) {
 }
 
 double matmul_calibrate(struct job *job) {
-  const int n = CALIBRATION;
-  double *const x = calloc((size_t)3 * n * n, sizeof(double));
-  if (!x) job_refuse(job, "out of memory for the calibration (%d x %d)", n, n);
-  double best = 0;
-  for (int i = 0; i < 4; i++) {
-    job_barrier(job);
-    const double begin = job_now();
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1.0, x, n, x + n * n, n, 1.0,
-                x + 2 * n * n, n);
-    const double rate = job_sum(job, 2.0 * n * n * n / (job_now() - begin));
-    if (rate > best) best = rate;
-  }
-  free(x);
-  return best;
+  return dense_rate(job);
 }

@@ -31,7 +31,7 @@ long matmul_width(const struct matmul_shape *s, long block);
 /* Largest deviation of some elements of C from their sums, over k. in c: [nq][mp]. */
 double matmul_deviation(const struct matmul_shape *s, const double *c);
 
-/* Flop/s of OpenBLAS alone on all ranks at once: what a product without communication has.
+/* Flop/s of a product without communication, on the processors that the ranks have (lib/dense.h).
  * Collective. */
 double matmul_calibrate(struct job *job);
 
