@@ -79,13 +79,16 @@ struct tmb_near_ctl {
 struct tmb_near_inbox {
   struct tmb_near_ring *ring;
   struct tmb_lock lock; /* held by the thread that consumes */
+  uint32_t lap;         /* low half of the first word of a record at `head`, once it is there */
   uint64_t head;        /* next position to consume; written under the lock, as next and lap are */
   const uint64_t *next; /* first word of the slot at `head` */
-  uint32_t lap;         /* its low half once the record is there */
+  const void *answer;   /* slot that a message to the last target would take, of the other kind; a
+                           hint; NULL: none was sent since a record of this inbox was handled */
   uint64_t published;   /* last value stored in ring->head; under the lock */
   uint64_t *shown;      /* where `head` is shown to those who ask what is unread */
   uint64_t unseen;      /* that place where the environment has none */
 } TMB_ALIGNED(TMB_CACHE_LINE);
+_Static_assert(sizeof(struct tmb_near_inbox) == TMB_CACHE_LINE, "one line");
 
 /* The tails of this process's rings when a peer was lost: everything that the peer sent has been
  * handled once the heads have reached them. */

@@ -13,7 +13,7 @@
  * Chosen 2026-11-22, not measured one by one. */
 #define PAUSES          16u /* in one measurement */
 #define MEASUREMENTS    8
-#define ANSWERED_NS     80u  /* two thirds of a hand-off and back on a fast machine */
+#define ANSWERED_NS     50u  /* half of a hand-off and back on a fast machine; 2026-11-27 */
 #define UNANSWERED_NS   160u /* room for a handful of messages */
 #define HOLD_PAUSES_MAX 64u  /* pauses for one of these times, at most */
 #define EAGER_STEPS     24u  /* some 500 ns */

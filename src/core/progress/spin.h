@@ -8,7 +8,7 @@
  * look takes the line away from a sender that is about to write, so not while messages flow. After
  * progress it leaves the rings alone for a moment, so that a sender in full flow keeps its cache
  * lines and a batch gathers. A peer that got an answer cannot be back before a hand-off and back:
- * then the moment is two thirds of one; else twice as long, because whoever sends more without an
+ * then the moment is half of one; else three times as long, because whoever sends more without an
  * answer is in flow. Invariant: a wait that has not made progress is never held.
  */
 #ifndef TMB_CORE_SPIN_H

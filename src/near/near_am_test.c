@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Unit tests of near_am.c: two ranks in one process, each with an engine of its own on one arena.
+ * Records of one slot take a path of their own; here they share the ring with longer ones.
+ */
+#include "base/error.h"
+#include "near/near.h"
+#include "net/up.h"
+#include "os/memory/memfd.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/cmp_test.h"
+
+enum { RANKS = 2, HANDLER = 100, QUIET = 101, MESSAGES = 20000 };
+
+static struct tmb_near *rank_of[RANKS];
+static int32_t handled; /* messages that have been checked */
+
+/* Message k has k % 17 arguments, each of which says k; each fifth one is a Medium. */
+static uint8_t args_of(int32_t k) {
+  return (uint8_t)(k % (TMB_AM_ARGS_MAX + 1));
+}
+
+static size_t bytes_of(int32_t k) {
+  return k % 5 ? 0 : 1 + (size_t)k % 200;
+}
+
+static void on_message(const struct tmb_am_in *in) {
+  assert_int_equal(in->src, 1);
+  assert_int_equal(in->nargs, args_of(handled));
+  assert_int_equal(in->category, bytes_of(handled) ? TMB_AM_MEDIUM : TMB_AM_SHORT);
+  for (uint32_t i = 0; i < in->nargs; i++) assert_int_equal(in->args[i], handled);
+  for (size_t i = 0; i < bytes_of(handled); i++)
+    assert_int_equal(((const unsigned char *)in->payload)[i], (unsigned char)handled);
+  handled++;
+}
+
+static void on_quiet(const struct tmb_am_in *in) {
+  (void)in;
+}
+
+static void no_barrier(void *ctx) {
+  (void)ctx;
+}
+
+static bool agree(void *ctx, bool ok) {
+  (void)ctx;
+  return ok;
+}
+
+/* Everybody says the same. */
+static void echo(void *ctx, const void *mine, size_t bytes, void *all) {
+  (void)ctx;
+  for (size_t r = 0; r < RANKS; r++) memcpy((char *)all + r * bytes, mine, bytes);
+}
+
+static int set_up(void **state) {
+  (void)state;
+  const int fd = tmb_memfd_create("test-arena", false);
+  assert_cmp(fd, >=, 0);
+  tmb_up_set_internal(HANDLER, on_message);
+  tmb_up_set_internal(QUIET, on_quiet);
+  for (uint32_t r = 0; r < RANKS; r++) {
+    const struct tmb_near_env env = {.rank = r,
+                                     .index = r,
+                                     .count = RANKS,
+                                     .arena_fd = fd,
+                                     .barrier = no_barrier,
+                                     .agree = agree,
+                                     .allgather = echo};
+    rank_of[r] = aligned_alloc(TMB_CACHE_LINE, TMB_ALIGN_UP(sizeof **rank_of, TMB_CACHE_LINE));
+    assert_non_null(rank_of[r]);
+    memset(rank_of[r], 0, sizeof **rank_of);
+    assert_int_equal(tmb_near_open(rank_of[r], &env), 0);
+  }
+  handled = 0;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  for (uint32_t r = 0; r < RANKS; r++) {
+    tmb_near_close(rank_of[r]);
+    free(rank_of[r]);
+  }
+  return 0;
+}
+
+/* Message k from rank 1 to rank 0. */
+static int send(int32_t k, bool reply) {
+  int32_t args[TMB_AM_ARGS_MAX];
+  unsigned char data[256];
+  for (int i = 0; i < TMB_AM_ARGS_MAX; i++) args[i] = k;
+  memset(data, (unsigned char)k, sizeof data);
+  struct tmb_am_out out = {.category = bytes_of(k) ? TMB_AM_MEDIUM : TMB_AM_SHORT,
+                           .handler = HANDLER,
+                           .nargs = args_of(k),
+                           .is_reply = reply,
+                           .staged = -1,
+                           .args = args,
+                           .src = data,
+                           .nbytes = bytes_of(k)};
+  const int rc = tmb_near_am_send(rank_of[1], 0, &out);
+  if (rc) assert_int_equal(out.lacks, TMB_LACKS_RING);
+  return rc;
+}
+
+/* The sender runs ahead until the ring is full, many times round it; nothing is lost, changed or
+ * out of order. */
+static void all_come_in_order(void **state) {
+  (void)state;
+  int full = 0;
+  for (int32_t k = 0; k < MESSAGES;) {
+    if (send(k, false) == 0) {
+      k++;
+      continue;
+    }
+    full++;
+    assert_int_equal(tmb_near_progress(rank_of[0], TMB_SERVE_ALL), TMB_FOUND_WORK);
+  }
+  while (tmb_near_progress(rank_of[0], TMB_SERVE_ALL) == TMB_FOUND_WORK)
+    ;
+  assert_int_equal(handled, MESSAGES);
+  assert_cmp(full, >, 10);
+}
+
+/* A reply of one slot says where the next one goes; the request that is handled next uses that up.
+ * A longer one says nothing. */
+static void answers_are_expected(void **state) {
+  (void)state;
+  struct tmb_near_inbox *requests = &rank_of[1]->inbox[0];
+  const struct tmb_near_ring *replies = tmb_near_ring(rank_of[1], 0, 1);
+  assert_null(requests->answer);
+  assert_int_equal(send(1, true), 0);
+  assert_ptr_equal(requests->answer, &replies->slot[1]);
+  struct tmb_am_out out = {.category = TMB_AM_SHORT, .handler = QUIET, .staged = -1};
+  assert_int_equal(tmb_near_am_send(rank_of[0], 1, &out), 0);
+  assert_int_equal(tmb_near_progress(rank_of[1], TMB_SERVE_REQUESTS), TMB_FOUND_WORK);
+  assert_null(requests->answer);
+  assert_int_equal(send(5, true), 0); /* a Medium of 6 bytes and 5 arguments: one slot */
+  assert_ptr_equal(requests->answer, &replies->slot[2]);
+  requests->answer = NULL;
+  assert_int_equal(send(100, true), 0); /* 101 bytes */
+  assert_null(requests->answer);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(all_come_in_order, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(answers_are_expected, set_up, tear_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
