@@ -114,8 +114,10 @@ struct tmb_job {
   intptr_t *mapped_delta; /* [ranks of this host] as delta, but also with TOMBOLO_SHM_MAP=0 */
   struct tmb_peer_segment *peer_segment; /* [size] */
   char *rows; /* shared rows of the ranks of this host, see shared.h; NULL: there are none */
-  size_t rows_stride;            /* bytes of one rank's rows */
-  struct tmb_shared_card *cards; /* [ranks of this host][2] of the primordial team's all-gathers */
+  size_t rows_stride;             /* bytes of one rank's rows */
+  struct tmb_shared_turns *turns; /* [ranks of this host] by processor: turns that ranks have had
+                                    there, see place.c; NULL: none are shared */
+  struct tmb_shared_card *cards;  /* [ranks of this host][2] of the primordial team's all-gathers */
   uint8_t *lost; /* [size] TMB_PEER_* of failure.h; NULL while a failure ends the job */
   uint64_t progress_count
       TMB_ALIGNED(TMB_CACHE_LINE); /* handlers run and waits advanced by any thread */

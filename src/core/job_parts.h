@@ -121,6 +121,7 @@ struct tmb_mk_pool {
 struct tmb_row_use {
   uint64_t used;          /* a bit for each; row 0 is never taken; atomic */
   uint32_t region, cards; /* of the on-node engine: rows; cards of the primordial team */
+  uint32_t turns;         /* the same: turns of ranks by processor */
 };
 
 /* progress/failure.c: what has become of peers. */

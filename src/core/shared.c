@@ -81,6 +81,7 @@ uint32_t tmb_shared_rows(void) {
 void tmb_shared_ask(void) {
   tmb_job.row_use.cards =
       tmb_near_region(&tmb_job.near, "all-gathers", 2 * sizeof(struct tmb_shared_card));
+  tmb_job.row_use.turns = tmb_near_region(&tmb_job.near, "turns", sizeof(struct tmb_shared_turns));
   tmb_job.row_use.region =
       tmb_near_region(&tmb_job.near, "rows of teams", tmb_shared_rows() * TMB_SHARED_ROW_BYTES);
 }
@@ -89,6 +90,7 @@ void tmb_shared_init(void) {
   if (tmb_job.near_memory) {
     tmb_job.rows = tmb_near_at(&tmb_job.near, tmb_job.row_use.region, 0);
     tmb_job.rows_stride = tmb_job.near.region[tmb_job.row_use.region].bytes;
+    tmb_job.turns = tmb_near_at(&tmb_job.near, tmb_job.row_use.turns, 0);
     tmb_job.cards = tmb_near_at(&tmb_job.near, tmb_job.row_use.cards, 0);
   }
   tmb_job.team.shared = tmb_job.rows && tmb_job.size > 1 && tmb_job.nbrhd.size == tmb_job.size;

@@ -35,6 +35,11 @@ struct tmb_shared_line {
   uint64_t word TMB_ALIGNED(TMB_CACHE_LINE);
 };
 
+/* Turns of ranks on a processor. Two cache lines, because many processors fetch lines in pairs. */
+struct tmb_shared_turns {
+  uint64_t count TMB_ALIGNED(2 * TMB_CACHE_LINE);
+};
+
 /* Meetings of a team's members, each kind numbered by itself: nobody goes on before all have come.
  */
 enum tmb_meeting {

@@ -5,13 +5,16 @@
  * Owns: the policy; its state is in struct tmb_thread. Called by wait.c. Calls: the scheduler. With
  * more ranks than processors, two ranks that talk may share one while others idle: the kernel sees
  * both as running and lets them be; with a processor for each rank the same happens beside foreign
- * load. Where yields keep ending waits, one of the two moves. Invariants: see place.h.
+ * load. Where yields keep ending waits, one of the two moves. Ranks count their turns by processor:
+ * a yield is long because of a process that computes, or because many ranks had their turns in it.
+ * Invariants: see place.h.
  */
 #include "core/progress/place.h"
 
 #include "base/log.h"
 #include "core/job.h"
 #include "core/op/thread.h"
+#include "core/shared.h"
 #include "os/os.h"
 #include "os/processor/ticks.h"
 
@@ -90,14 +93,29 @@ void tmb_place_begin(void) {
   if (tmb_job.wait.spread) (void)tmb_os_cpu_visit((int)tmb_job.wait.home);
 }
 
-/* A yield has taken so long. Among waits that end by short ones a long one now and then is no loss:
- * sleeping would cost each of them more. */
-static void learn_yield(struct tmb_thread *t, uint64_t end) {
-  if (TMB_LIKELY(t->yield_ns < COMPUTE_NS)) {
+/* The word that counts the turns of ranks on this processor; NULL: there is none. */
+static uint64_t *turns_here(void) {
+  if (!tmb_job.turns || !tmb_job.wait.crowded) return NULL;
+  return &tmb_job.turns[(uint32_t)tmb_os_cpu_current() % tmb_job.boot.places.near_count].count;
+}
+
+void tmb_place_turn(void) {
+  uint64_t *const turns = turns_here();
+  if (turns) tmb_fetch_add_rlx(turns, 1);
+}
+
+/* A yield has taken so long, and so many turns of other ranks ended in it. Among waits that end by
+ * short ones a long one now and then is no loss: sleeping would cost each of them more. Nor is one
+ * in which many ranks had their turns, as sleeping would have cost each of these as much: without
+ * that, 32 ranks on a processor sleep for good after a few long yields, for a rank that yields
+ * comes after all those that sleep and are woken, so its next yields are long, too. */
+static void learn_yield(struct tmb_thread *t, uint64_t end, uint64_t turns) {
+  const uint64_t theirs = turns * GAIN_NS;
+  if (TMB_LIKELY(t->yield_ns < COMPUTE_NS + theirs)) {
     t->yield_debt_ns -= TMB_MIN(t->yield_debt_ns, (uint64_t)GAIN_NS);
     return;
   }
-  const uint64_t lost = TMB_MIN(t->yield_ns, (uint64_t)COMPUTE_NS_MAX);
+  const uint64_t lost = TMB_MIN(t->yield_ns - theirs, (uint64_t)COMPUTE_NS_MAX);
   t->yield_debt_ns += lost;
   if (t->yield_debt_ns < DEBT_NS) return;
   t->yield_debt_ns = DEBT_NS;
@@ -110,11 +128,13 @@ static void learn_yield(struct tmb_thread *t, uint64_t end) {
 static bool yield_timed(struct tmb_thread *t) {
   const uint64_t start = tmb_os_now_ns();
   if (TMB_UNLIKELY(start < t->no_yield_ns)) return false;
+  uint64_t *const turns = turns_here();
+  const uint64_t first = turns ? tmb_fetch_add_rlx(turns, 1) + 1 : 0;
   const uint64_t before = tmb_os_ticks_now();
   tmb_os_yield();
   const uint64_t ticks = tmb_os_ticks_now() - before, end = tmb_os_now_ns();
   t->yield_ns = end - start;
-  learn_yield(t, end);
+  learn_yield(t, end, turns ? tmb_load_rlx(turns) - first : 0);
   if (tmb_job.wait.crowded && !t->yield_debt_ns && t->yield_ns < COMPUTE_NS / SHORT_PART)
     t->short_ticks = ticks * (COMPUTE_NS / SHORT_PART) / TMB_MAX(t->yield_ns, UINT64_C(1));
   return true;
@@ -123,6 +143,7 @@ static bool yield_timed(struct tmb_thread *t) {
 bool tmb_place_yield(void) {
   struct tmb_thread *t = tmb_thread();
   if (!t->short_ticks) return yield_timed(t);
+  tmb_place_turn();
   const uint64_t before = tmb_os_ticks_now();
   tmb_os_yield();
   if (TMB_UNLIKELY(tmb_os_ticks_now() - before > t->short_ticks)) t->short_ticks = 0;

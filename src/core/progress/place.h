@@ -68,6 +68,9 @@ void tmb_place_begin(void);
  */
 bool tmb_place_yield(void);
 
+/* Count a turn of this rank that ends without a yield, for others that yield on this processor. */
+void tmb_place_turn(void);
+
 /* Whether this thread's last yield let somebody run who soon gave the processor back, because it
  * waits, too. So this thread shares its processor, perhaps with whom it waits for. */
 bool tmb_place_shared(void);

@@ -3,14 +3,15 @@
  * Unit test of place.c and place.h. Which processor belongs to a rank: another one for each rank of
  * a host, and of hosts that share a machine; which ranks go there at start. A thread that has
  * yielded to a process that computes a few times leaves yielding for a while, unless most of its
- * yields are short. How long waits spin. sched_yield and the clock are this file's own: a yield
- * takes as long as the test says.
+ * yields are short, or ranks of the job have used the time. How long waits spin. sched_yield and
+ * the clock are this file's own: a yield takes as long as the test says.
  */
 #include "core/progress/place.h"
 
 #include "core/job.h"
 #include "core/op/thread.h"
 #include "core/progress/wait.h"
+#include "core/shared.h"
 #include "os/os.h"
 
 #include <setjmp.h>
@@ -28,12 +29,15 @@ static uint64_t now_ns = FOREVER; /* of the clock */
 static uint64_t turn_ns;          /* of the others, whenever this thread yields */
 static unsigned yields;
 static uint64_t look_ns; /* that each look at the clock takes */
+static unsigned turns;   /* of other ranks that end, whenever this thread yields */
+static struct tmb_shared_turns counts[2];
 
 /* The counter of ticks is the machine's: a turn takes some of them. */
 int sched_yield(void) {
   const struct timespec moment = {0, 1000};
   yields++;
   now_ns += turn_ns;
+  for (unsigned i = 0; i < turns; i++) tmb_place_turn();
   if (turn_ns) nanosleep(&moment, NULL);
   return 0;
 }
@@ -87,6 +91,53 @@ static void test_yields(void **state) {
     assert_true(tmb_place_yield());
     now_ns += FOREVER;
   }
+}
+
+/* A long yield in which many ranks had their turns is none to a process that computes. One in which
+ * few had is, whatever this thread has yielded before. */
+static void test_turns(void **state) {
+  (void)state;
+  struct tmb_thread *t = tmb_thread();
+  tmb_job.wait.crowded = true;
+  tmb_job.boot.places.near_count = 2;
+  tmb_job.turns = counts;
+  turn_ns = 2 * MS;
+  static const struct {
+    unsigned turns, yields;
+  } cases[] = {{64, 200}, {31, 200}, {29, 15}, {1, 5}, {0, 4}, {64, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    if (cases[i].yields) {
+      now_ns += FOREVER;
+      t->yield_debt_ns = 0;
+    }
+    t->short_ticks = 0;
+    turns = cases[i].turns;
+    assert_int_equal(yield_times(200), cases[i].yields);
+  }
+  turns = 0;
+  now_ns += FOREVER;
+  tmb_job.turns = NULL;
+}
+
+/* This thread's turns count for others, however it ends them. */
+static void test_counts(void **state) {
+  (void)state;
+  tmb_job.wait.crowded = true;
+  tmb_job.boot.places.near_count = 2;
+  tmb_job.turns = counts;
+  turn_ns = 0;
+  tmb_thread()->short_ticks = 0;
+  tmb_thread()->yield_debt_ns = 0;
+  const uint64_t before = counts[0].count + counts[1].count;
+  assert_true(tmb_place_yield());
+  assert_true(ends_by_ticks());
+  const uint64_t timed = counts[0].count + counts[1].count;
+  assert_in_range(timed - before, 2, 2000);
+  assert_true(tmb_place_yield());
+  tmb_place_turn();
+  assert_int_equal(counts[0].count + counts[1].count, timed + 2);
+  tmb_thread()->short_ticks = 0;
+  tmb_job.turns = NULL;
 }
 
 /* A thread shares its processor if its last yield brought a short turn of somebody else. */
@@ -216,6 +267,7 @@ int main(void) {
       cmocka_unit_test(one_machine),   cmocka_unit_test(namespaces),
       cmocka_unit_test(plan_of_few),   cmocka_unit_test(plan_of_many),
       cmocka_unit_test(plan_of_bound), cmocka_unit_test(test_yields),
+      cmocka_unit_test(test_turns),    cmocka_unit_test(test_counts),
       cmocka_unit_test(test_shared),   cmocka_unit_test(test_spins)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

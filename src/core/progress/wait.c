@@ -165,6 +165,7 @@ static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
     wait->phase = policy->yield_count + 2;
   }
   rule->wait = wait;
+  tmb_place_turn();
   tmb_status_sleeps(rule->why, wait->phase == policy->yield_count + 2);
   const bool woken = TMB_UNLIKELY(tmb_job.net != NULL)
                          ? tmb_net_sleep(last_check, rule, busy_ns(wait))
