@@ -99,9 +99,17 @@ def times(ratio):
         f"{plots.number(100 * ratio)} % of the time of"
 
 
+class Said(str):
+    """A sentence that knows what it is made of: begin, and items, one for each panel."""
+    begin, items = "", ()
+
+
 def sentence(begin, said):
     """One sentence of what was said of each panel."""
-    return f"{begin}{'; '.join(said)}." if said else "Nothing here can be compared in this run."
+    text = f"{begin}{'; '.join(said)}." if said else "Nothing here can be compared in this run."
+    out = Said(text)
+    out.begin, out.items = begin.strip(" ,:"), tuple(said)
+    return out
 
 
 def in_order(series, names):

@@ -76,7 +76,7 @@ def latency(parts):
 
 
 def depth(parts):
-    panels = ops_figure("depth", Axis("time an operation of 8 B", "us", log=True),
+    panels = ops_figure("depth", Axis("time per operation, 8 B", "us", log=True),
                         x=Axis("operations in flight"))(parts)
     if not panels:
         return None
@@ -146,10 +146,10 @@ def hidden_panel(data, place, kinds):
         if "broadcast" in kinds else {"Open MPI two-sided": ("openmpi", "message_overlap"),
                                       "Open MPI one-sided": ("openmpi", "put_overlap")}
     series = by_bytes(chosen, "", {**lines, **peers})
-    title = HIDDEN_IN.get(place) or f"two hosts, {place}"
+    title = HIDDEN_IN.get(place) or f"two hosts, {place}".replace("1gbit", "1 Gbit/s")
     title += ", collectives" if "broadcast" in kinds else ""
-    return Lines(BYTES, Axis("share hidden", log=False, low=0, high=1.03), series, title) \
-        if series else None
+    axis = Axis("share of the time hidden", log=False, low=0, high=1.03)
+    return Lines(BYTES, axis, series, title) if series else None
 
 
 def overlap(parts):
@@ -180,7 +180,8 @@ def upc(parts):
         series = by_bytes(chosen, "", {c: (s, f"{n}_latency") for c, (s, n) in lines.items()})
         if not series:
             continue
-        panels.append(Lines(BYTES, Axis("data and notice, one way", "us", log=True), series, panel))
+        axis = Axis("data and notification, one way", "us", log=True)
+        panels.append(Lines(BYTES, axis, series, panel))
         small = min((p[0] for p in series.get("memput_signal", ())), default=8)
         strict, signal = (at(series, n, small) for n in ("memput + strict flag", "memput_signal"))
         if strict and signal:
@@ -190,11 +191,12 @@ def upc(parts):
 
 
 # ---- collectives, words, start
+CHOICE = "Tombolo's choice"
 FORM_NAMES = {"board": "shared board", "tree": "dissemination / trees", "flat": "one root",
-              "bare": "puts with signal by hand", "default": "the library's choice"}
+              "bare": "puts with signal by hand", "default": CHOICE}
 # Barriers on one host and between two pretended ones: {form: how it is called}; "by hand" is made
 # of puts with signal.
-LIBRARY = "the library's"
+LIBRARY = "Tombolo's"
 NEAR_BARRIERS = {"default": LIBRARY, "barrier root": "one root, by hand",
                  "barrier binomial": "binomial tree, by hand",
                  "barrier dissemination": "dissemination, by hand",
@@ -247,7 +249,7 @@ def barrier(parts):
         x = series[LIBRARY][-1][0]
         ours, other = at(series, LIBRARY, x), fastest(series, x, [n for n in series
                                                                   if n != LIBRARY])
-        text = f"{title.split(':')[0]}, {x} ranks: the library's barrier takes " \
+        text = f"{title.split(':')[0]}, {x} ranks: Tombolo's barrier takes " \
                f"{plots.number(ours)} us"
         said.append(text + (f", the fastest other, {other[0]}, {plots.number(other[1])} us"
                             if other else ""))
@@ -269,8 +271,8 @@ def collectives(parts):
             continue
         panels.append(Lines(BYTES, Axis("time", "us", log=True), series,
                             {"exchange": "all-to-all", "allreduce": "all-reduce"}.get(name, name)))
-        x = min(p[0] for p in series["the library's choice"])
-        ours = at(series, "the library's choice", x)
+        x = min(p[0] for p in series[CHOICE])
+        ours = at(series, CHOICE, x)
         peer = fastest(series, x, [n for n in series if plots.is_peer(n)])
         text = f"{panels[-1].title} {plots.number(ours)} us"
         said.append(text + (f" ({peer[0]} {plots.number(peer[1])} us)" if peer else ""))
@@ -295,7 +297,7 @@ def collectives_ranks(parts):
     for name in ("broadcast", "allreduce", "exchange"):
         for size in (sizes[0], sizes[-1]) if sizes else ():
             series = by_ranks_of(parts, name, size)
-            choice = series.get("the library's choice")
+            choice = series.get(CHOICE)
             if not choice:
                 continue
             title = {"exchange": "all-to-all", "allreduce": "all-reduce"}.get(name, name)
@@ -303,7 +305,7 @@ def collectives_ranks(parts):
                                 f"{title}, {bytes_text(size)}"))
             said.append(f"{panels[-1].title} {plots.number(choice[-1][1])} us with "
                         f"{choice[-1][0]} ranks")
-    return Shown(panels, sentence("The library's choice: ", said)) if panels else None
+    return Shown(panels, sentence("Tombolo's choice: ", said)) if panels else None
 
 
 def fetchadd(parts):
@@ -374,26 +376,41 @@ def silent(parts):
         if said else Shown(panels, "No put of 8 B was measured in this run.")
 
 
+REAL = {"allreduce": "all-reduce", "exchange": "all-to-all", "hydro": "hydrodynamics"}
+
+
+def ratios(records, by_panel):
+    """{panel: {line: [(ranks, simulated over real)]}}; by_panel: record -> (panel, line)."""
+    out = {}
+    for r in records:
+        panel, line = by_panel(r)
+        out.setdefault(REAL.get(panel, panel), {}).setdefault(line, []).append(
+            (r["ranks"], r["simulated_s"] / r["real_s"]))
+    return out
+
+
 def sim_real(parts):
-    """Simulated over real time, by ranks; rows of both checks as tables."""
+    """Simulated over real time, by ranks, a panel for each collective and application; both checks
+    as a table."""
     data, panels, rows, said = parts["simreal"], [], [], []
-    for kind, names in (("collectives", ("collective", "bytes")),
-                        ("applications", ("application", "way"))):
-        series = {}
+    kinds = {"collectives": lambda r: (r["collective"], bytes_text(r["bytes"])),
+             "applications": lambda r: (r["application"], r["way"])}
+    found = {kind: ratios(data.get(kind, ()), named) for kind, named in kinds.items()}
+    every = [y for of in found.values() for s in of.values() for p in s.values() for _, y in p]
+    for kind, named in kinds.items():
         for r in data.get(kind, ()):
-            line = f"{r[names[0]]}, {r[names[1]]}{' B' if kind == 'collectives' else ''}"
-            ratio = r["simulated_s"] / r["real_s"]
-            series.setdefault(line, []).append((r["ranks"], ratio))
-            rows.append([str(r["ranks"]), line,
+            rows.append([str(r["ranks"]), ", ".join(named(r)),
                          *(f"{plots.number(1e3 * r[s])} ms" for s in ("real_s", "simulated_s")),
-                         f"{100 * (ratio - 1):+.0f} %"])
-        if not series:
-            continue
-        ends = [min(p[0] for v in series.values() for p in v), last_x(series)]
-        bounds = {f"{limit:+d} %": [(x, 1 + limit / 100) for x in ends] for limit in (-20, 20)}
-        panels.append(Lines(RANKS, Axis("simulated over real"), series, kind, bounds=bounds))
-        good = sum(0.8 <= p[1] <= 1.2 for v in series.values() for p in v)
-        said.append(f"{kind}: {good} of {sum(map(len, series.values()))}")
+                         f"{100 * (r['simulated_s'] / r['real_s'] - 1):+.0f} %"])
+        for panel, series in found[kind].items():
+            ends = [min(p[0] for v in series.values() for p in v), last_x(series)]
+            bounds = {f"{limit:+d} %": [(x, 1 + limit / 100) for x in ends] for limit in (-20, 20)}
+            axis = Axis("simulated / real", log=False, low=min(0.6, *every) - 0.05,
+                        high=max(1.4, *every) + 0.05)
+            panels.append(Lines(RANKS, axis, series, panel, bounds=bounds))
+        of = [y for series in found[kind].values() for p in series.values() for _, y in p]
+        if of:
+            said.append(f"{kind}: {sum(0.8 <= y <= 1.2 for y in of)} of {len(of)}")
     return Shown(panels, sentence("Within 20 % are, of ", said),
                  ["ranks", "what", "real", "simulated", "deviation"], rows) if panels else None
 
@@ -407,7 +424,7 @@ FIGURES = [
     Figure("pipeline", "Pipeline (sync_p2p), strong scaling, in C", ("pipeline",),
            "A wavefront over a grid (Parallel Research Kernels, Synch_p2p). The columns are "
            "divided among the ranks; a row waits for one number from the left neighbour. Only the "
-           "way of giving notice differs.", pipeline_c),
+           "method of notification differs.", pipeline_c),
     Figure("pipeline-fortran", "Pipeline (sync_p2p), strong scaling, in coarray Fortran",
            ("pipeline",), "The same kernel in coarray Fortran, by form of synchronisation.",
            pipeline_fortran),
@@ -416,10 +433,10 @@ FIGURES = [
            "work, a sleep, and needs the left neighbour's numbers. An arrow runs from a put with "
            "signal to the wait that it ends. `tombolo view --diagram` draws any trace like this.",
            diagrams, "one run, from its trace: no spread"),
-    Figure("events", "Events of coarray Fortran, in four ways", ("events",),
+    Figure("events", "Events of coarray Fortran, by four methods", ("events",),
            "The pipeline in coarray Fortran; TOMBOLO_CAF_EVENTS chooses how its events are built. "
            "Posted: an assignment, then EVENT POST. Attached: the assignment is the post, which "
-           "put with signal makes one operation; the other ways wait for the data, then post.",
+           "put with signal makes one operation; the other methods wait for the data, then post.",
            events),
     Figure("stencil", "Stencil, strong and weak scaling, overlap off and on", ("stencil",),
            "A star stencil with exchange of halos (Parallel Research Kernels, Stencil). "
@@ -436,9 +453,9 @@ FIGURES = [
            "The 3-D transform of NAS FT with its exchange in one packed put a rank, as a "
            "collective for each plane, or plane by plane (slabs), blocking or not, with signals; "
            "in UPC in bulk, with non-blocking puts, with puts that post a semaphore; "
-           "MPI_Alltoall and point-to-point MPI on the same layout. The table has all ways, with "
-           "number and size of the puts of a rank in both rounds of exchanges: rows of the process "
-           "grid, which are there with 2 x 2 only, and columns.", ft,
+           "MPI_Alltoall and point-to-point MPI on the same layout. The table has all variants, "
+           "with number and size of the puts of a rank in both rounds of exchanges: rows of the "
+           "process grid, which are there with 2 x 2 only, and columns.", ft,
            "bar: mean over the ranks of the last run"),
     Figure("depth", "Inverse throughput by depth", OPS,
            "Time an operation of 8 B when 1 to 256 are started before the first is waited for.",
@@ -453,8 +470,9 @@ FIGURES = [
            "and gets; right: collectives, in which the other rank takes part without computing. "
            "No thread: TOMBOLO_UDP_THREAD=0, TOMBOLO_OFI_THREAD=0. In shared memory and over "
            "loopback the processors themselves copy.", overlap, BAND_SAMPLES),
-    Figure("upc", "UPC: ways to hand over data", ("upc",),
-           "Data and the notice that they are there, from one thread to another, one way.", upc,
+    Figure("upc", "UPC: methods to hand over data", ("upc",),
+           "Data and the notification that they are there, from one thread to another, one way.",
+           upc,
            BAND_SAMPLES),
     Figure("barrier", "Barrier by algorithm", ("forms",),
            "All ranks on this machine, in shared memory and on two pretended hosts, whose ranks "

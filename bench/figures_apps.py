@@ -88,7 +88,7 @@ def pipeline_fortran(parts):
             said.append(f"{panel.title} on {ranks(x)}: an attached event takes "
                         f"{times(attached / event)} a posted one, sync all "
                         f"{times(every / attached)} the attached one")
-    return Shown(panels, sentence("", said))
+    return Shown([as_bars(p) for p in panels], sentence("", said))
 
 
 def events(parts):
@@ -100,7 +100,7 @@ def events(parts):
         signal = at(panel.series, names[0], x)
         others = [(at(panel.series, n, x), n) for n in names[1:] if at(panel.series, n, x)]
         if signal and others:
-            said.append(f"{panel.title.split(', ')[-1]}, {ranks(x)}: the fastest other way, "
+            said.append(f"{panel.title.split(', ')[-1]}, {ranks(x)}: the fastest other method, "
                         f"{min(others)[1]}, takes {times(min(others)[0] / signal)} put with "
                         "signal")
     return Shown(panels, sentence("Events ", said)) if panels else None
@@ -197,7 +197,7 @@ def puts_of(count, size):
 
 
 def ft_rows(place, data):
-    """Rows of the table: a way, its time, and the puts of both rounds."""
+    """Rows of the table: a variant, its time, and the puts of both rounds."""
     for way, seconds in data["seconds"].items():
         if not seconds:
             continue
@@ -236,5 +236,5 @@ def ft(parts):
             said.append(ft_says(place, data))
     if not panels:
         return None
-    return Shown(panels, sentence("", said), ["where", "way", "median", "least..most",
+    return Shown(panels, sentence("", said), ["where", "variant", "median", "least..most",
                                               "puts a rank, rows", "puts a rank, columns"], rows)

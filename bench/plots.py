@@ -210,6 +210,14 @@ def number(value):
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
 
+def digits(value):
+    """A value with three digits, also where the last is 0, as 1.90, 19.0, 282, 2825, 23.3k."""
+    for limit, unit, mark in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
+        if abs(value) >= limit:
+            return digits(value / unit) + mark
+    return f"{value:#.3g}".rstrip(".") if abs(value) < 999.5 else f"{value:.0f}"
+
+
 def size(value):
     """Bytes by powers of two, as 64, 4 Ki, 1 Mi."""
     for limit, mark in ((1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki")):
@@ -230,16 +238,21 @@ def wants_log(values, over=15):
     return bool(values) and min(values) > 0 and max(values) / min(values) > over
 
 
-def round_ticks(low, high):
-    """1, 2, 5, 10 where that is few, else powers of ten."""
+def round_ticks(low, high, most=7):
+    """1, 2, 5, 10, or 1, 3, 10, or powers of ten: the first of these that has at most `most` ticks;
+    more in a range so short that it would have fewer than three."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    if last - first <= 2:
-        every = [m * 10.0 ** e for e in range(first, last + 1) for m in (1, 2, 5)]
-    else:
-        step = max(1, round((last - first) / 6))
-        first = math.floor(first / step) * step
-        every = [10.0 ** e for e in range(first, last + 1, step)]
-    return [t for t in every if low * 0.999 <= t <= high * 1.001]
+
+    def among(parts, step=1):
+        start = math.floor(first / step) * step
+        every = [float(f"{m}e{e}") for e in range(start, last + 1, step) for m in parts]
+        return [t for t in every if low * 0.999 <= t <= high * 1.001]
+
+    for parts in ((1, 2, 5), (1, 3), (1,)):
+        ticks = among(parts)
+        if len(ticks) <= most:
+            return ticks if len(ticks) > 2 else among((1, 1.5, 2, 3, 4, 6, 8))
+    return among((1,), max(2, round((last - first) / 6)))
 
 
 def thin(ticks, most):
@@ -248,8 +261,9 @@ def thin(ticks, most):
     return ticks[::step]
 
 
-def set_axis(ax, which, axis, values, most=8):
-    """Scale, limits and ticks of one axis; values: all that are drawn, without bands."""
+def set_axis(ax, which, axis, values, most=0):
+    """Scale, limits and ticks of one axis; values: all that are drawn, without bands; most: ticks,
+    0: as many as a panel of usual size has room for."""
     from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
     values = [v for v in values if v is not None and math.isfinite(v)]
     log = wants_log(values, 3.9 if which == "x" else 15) if axis.log is None else axis.log
@@ -259,6 +273,7 @@ def set_axis(ax, which, axis, values, most=8):
     if not values:
         return
     low, high = min(values), max(values)
+    most = most or (8 if which == "x" else 7)
     if log:
         low, high = min(v for v in values if v > 0), max(high, 1e-12)
         (ax.set_xscale if which == "x" else ax.set_yscale)("log")
@@ -267,7 +282,7 @@ def set_axis(ax, which, axis, values, most=8):
         if which == "x":
             ticks = list(axis.ticks) or thin(sorted(set(values)), most)
         else:
-            ticks = list(axis.ticks) or round_ticks(low, high)
+            ticks = list(axis.ticks) or round_ticks(low, high, most)
             if len(ticks) < 2:
                 ticks = [float(f"{v:.2g}") for v in (min(values), max(values))]
         write = size if axis.scale == "bytes" else power if which == "y" else number
@@ -335,10 +350,11 @@ def draw_ratio(ax, panel, series, by_name):
             ax.plot(*zip(*points), **marks(by_name[name]))
     ax.axhline(1, color=INK, linewidth=0.8)
     label = textwrap.fill(ratio.label, RATIO_LABEL)
-    set_axis(ax, "y", Axis(label, log=wants_log(values)), values)
+    set_axis(ax, "y", Axis(label, log=wants_log(values)), values, 4)
     if not wants_log(values):
         from matplotlib.ticker import MaxNLocator
-        ax.set_ylim(min(values) - 0.08, max(values) + 0.08)
+        room = max(0.08, 0.08 * (max(values) - min(values)))  # whole markers
+        ax.set_ylim(min(values) - room, max(values) + room)
         ax.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
 
 
@@ -367,7 +383,7 @@ def horizontal(ax, places, names, axis, values):
     else:
         from matplotlib.ticker import FixedFormatter, FixedLocator
         low, high = min(v for v in values if v > 0) / 2, max(values) * 1.1
-        ticks = round_ticks(low, high)
+        ticks = round_ticks(low, high, 6)
         ax.xaxis.set_major_locator(FixedLocator(ticks))
         ax.xaxis.set_major_formatter(FixedFormatter([number(t) for t in ticks]))
         ax.set_xlim(low, high * (high / low) ** 0.14)
@@ -387,11 +403,12 @@ def draw_bars(ax, panel, by_name):
                 ax.plot((least, most), (at, at), color=INK, linewidth=1.1, marker="|",
                         markersize=5)
             values += [median, most]
-            labels.append((max(median, most), at, number(median)))
+            labels.append((max(median, most), at, digits(median)))
             at += 1
         places.append((first + at - 1) / 2)
         at += 0.7
     horizontal(ax, places, list(panel.groups), panel.x, values or [1])
+    ax.set_ylim(at - 0.7, -0.9)  # as much room above the first bar as below the last, at any number
     for x, y, text in labels:
         ax.annotate(text, (min(x, ax.get_xlim()[1]), y), (4, 0), textcoords="offset points",
                     va="center", fontsize=SMALL - 0.5)
@@ -410,7 +427,7 @@ def draw_stacked(ax, panel, by_name):
     horizontal(ax, range(len(sums)), list(panel.bars), dataclasses.replace(panel.x, log=False),
                sums or [1])
     for at, total in enumerate(sums):
-        ax.annotate(number(total), (total, at), (4, 0), textcoords="offset points", va="center",
+        ax.annotate(digits(total), (total, at), (4, 0), textcoords="offset points", va="center",
                     fontsize=SMALL)
 
 
@@ -459,6 +476,18 @@ def has_bands(panels):
                if isinstance(panel, Lines) for line in panel.series.values() for point in line)
 
 
+def has_whiskers(panels):
+    return any(triple(value)[1] != triple(value)[2] for panel in panels if isinstance(panel, Bars)
+               for group in panel.groups.values() for value in group.values())
+
+
+def spread_note(panels):
+    """What bands and whiskers are; empty where there is none."""
+    marks_of = [("line", "band")] * has_bands(panels) + [("bar", "whisker")] * has_whiskers(panels)
+    middles, ends = (", ".join(words) for words in zip(*marks_of)) if marks_of else ("", "")
+    return f"{middles}: median; {ends}: least to most" if marks_of else ""
+
+
 def left_of(panel):
     """Inches that the names at the left of a panel need."""
     if isinstance(panel, Lines):
@@ -504,7 +533,8 @@ def figure(title, *panels, columns=None):
         longest = max(map(len, shown), default=1)
         across = max(1, min(len(shown), int((WIDTH - 0.3) / (0.075 * longest + 0.62))))
         legend = LEGEND_ROW * math.ceil(len(shown) / across) + 0.12 if len(shown) > 1 else 0.05
-        legend += 0.2 if has_bands(panels) else 0
+        note = spread_note(panels)
+        legend += 0.2 if note else 0
         heads = [0.3 if any(p.title for p in row) else 0.08 for row in rows]
         heights = [max(p.height() for p in row) for row in rows]
         inches = TITLE + legend + sum(heights) + sum(heads) + BELOW * len(rows)
@@ -521,12 +551,11 @@ def figure(title, *panels, columns=None):
             top -= head + height + BELOW
         if len(shown) > 1:
             out.legend(list(shown.values()), list(shown), loc="lower center", ncol=across,
-                       bbox_to_anchor=(0.5, (0.22 if has_bands(panels) else 0.02) / inches),
+                       bbox_to_anchor=(0.5, (0.22 if note else 0.02) / inches),
                        frameon=False, handlelength=3.2, columnspacing=1.4, borderpad=0.1,
                        labelspacing=0.4)
-        if has_bands(panels):
-            out.text(0.5, 0.09 / inches, "line: median; band: least to most", ha="center",
-                     fontsize=SMALL - 0.5, color="#555555")
+        if note:
+            out.text(0.5, 0.09 / inches, note, ha="center", fontsize=SMALL - 0.5, color="#555555")
     return out
 
 

@@ -64,8 +64,24 @@ def facts_of(figure, data):
                                 for name, s in said)),
              ("spread", figure.spread + "; rounds: " + ", ".join(
                  dict.fromkeys(str(part.get("rounds", "?")) for _, part in parts)))]
-    lost = [line for _, part in parts for line in missing_of(part)]
+    lost = list(dict.fromkeys(line for _, part in parts for line in missing_of(part)))
     return facts + ([("not measured", " | ".join(lost))] if lost else [])
+
+
+def said_lines(says):
+    """What one sees, as lines of Markdown: one sentence, or a list where there are many panels."""
+    items = getattr(says, "items", ())
+    if len(items) < 3:
+        return [f"**{says}**", ""]
+    return [f"**{says.begin or 'What one sees'}:**", "", *(f"* {item}" for item in items), ""]
+
+
+def html_said(says):
+    items = getattr(says, "items", ())
+    if len(items) < 3:
+        return f"<p><b>{html.escape(says)}</b></p>"
+    return f"<p><b>{html.escape(says.begin or 'What one sees')}:</b></p><ul>" + "".join(
+        f"<li>{html.escape(item)}</li>" for item in items) + "</ul>"
 
 
 def html_table(heads, rows):
@@ -81,7 +97,7 @@ def html_figure(figure, one, data, svg):
     picture = f"<figure>{svg}</figure>" if svg else "<p>Not drawn.</p>"
     table = html_table(one.heads, one.rows) if one.rows else ""
     return (f'<h2 id="{figure.name}">{html.escape(figure.title)}</h2><p>{html.escape(figure.about)}'
-            f"</p>{picture}<p><b>{html.escape(one.says)}</b></p>{table}<dl>{facts}</dl>")
+            f"</p>{picture}{html_said(one.says)}{table}<dl>{facts}</dl>")
 
 
 # ---- sections of rows: medians, spread, ratio, target
@@ -128,7 +144,7 @@ def markdown(facts, figures, sections, data):
     """report.md: the same without drawings."""
     lines = ["# Study", "", *(f"* {name}: {text}" for name, text in facts), ""]
     for figure, one, _ in figures:
-        lines += [f"## {figure.title}", "", figure.about, "", f"**{one.says}**", ""]
+        lines += [f"## {figure.title}", "", figure.about, "", *said_lines(one.says)]
         lines += [f"* {name}: {text}" for name, text in facts_of(figure, data)] + [""]
     for section in sections:
         lines += [f"## {section['title']}", ""]
@@ -152,7 +168,7 @@ Drawn by `make figures` (Matplotlib {version}) from the JSON in `docs/figures/da
 machine, and the spread. Times of two machines say little beside each other; compare the lines of
 one figure. "mode" is that of the machine, by the hand-off of a cache line between two processors
 ([BENCHMARKS.md](BENCHMARKS.md)): fast below 300 ns, else slow. Where ranks outnumber processors,
-a way that waits without yielding shows the scheduler.
+a method that waits without yielding shows the scheduler.
 """
 
 
@@ -161,7 +177,7 @@ COMPARED = [
     ("pipeline, strong scaling, by grid", ("pipeline", "pipeline-fortran"),
      ("sim-pipeline", "sim-pipeline-grids")),
     ("who works when", ("diagrams",), ()),
-    ("events in four ways", ("events",), ("sim-events", "sim-events-machines")),
+    ("events by four methods", ("events",), ("sim-events", "sim-events-machines")),
     ("stencil, strong and weak, overlap", ("stencil",),
      ("sim-stencil-strong", "sim-stencil-weak")),
     ("hydrodynamics", ("hydro",), ("sim-hydro",)),
@@ -169,7 +185,7 @@ COMPARED = [
     ("FT: strong and weak scaling, bounds", (), ("sim-ft-strong", "sim-ft-weak")),
     ("FT: exchange as a collective", ("ft",), ("sim-ft-collective",)),
     ("operations by size and depth", ("latency", "depth", "bandwidth"), ()),
-    ("UPC: data and notice", ("upc",), ()),
+    ("UPC: data and notification", ("upc",), ()),
     ("share hidden by a computation", ("overlap",), ()),
     ("several links", ("links",), ("sim-links",)),
     ("barrier", ("barrier",), ("sim-barrier",)),
@@ -205,7 +221,7 @@ def figures_page(figures, data, folder):
     lines += compared(figures, data)
     for figure, one in figures:
         lines += ["", f"## {figure.title}", "", figure.about, "",
-                  f"![{figure.title}]({folder}/{figure.name}.svg)", "", f"**{one.says}**", ""]
+                  f"![{figure.title}]({folder}/{figure.name}.svg)", "", *said_lines(one.says)]
         if one.rows:
             lines += ["| " + " | ".join(one.heads) + " |", "|" + "---|" * len(one.heads)]
             lines += ["| " + " | ".join(row) + " |" for row in one.rows] + [""]

@@ -90,7 +90,7 @@ def pipeline(r):
         "command": "tombolo sim pipeline --machine aries --rows 32768 --columns 32768 --ranks N "
                    "--way WAY",
         "panels": [lines(RANKS, {"label": "time", "unit": "s", "log": True}, found,
-                         ratio={"label": "over signal", "base": "put with signal",
+                         ratio={"label": "time over put with signal's", "base": "put with signal",
                                 "inverse": True})]}]
 
 
@@ -102,15 +102,15 @@ def grids(r):
         "name": "sim-pipeline-grids", "machine": "aries",
         "title": "Pipeline on 128 ranks, by the side of the grid (simulated)",
         "about": "Time of one sweep on four nodes of 32 ranks, grids of equal sides.",
-        "says": f"The smaller the grid, the more the notice counts: at {x} x {x} sync all takes "
-                f"{number(at(found['sync all'], x) / at(found['put with signal'], x))} times as "
-                "long as put with signal, at the largest "
+        "says": f"The smaller the grid, the more the notification counts: at {x} x {x} sync all "
+                f"takes {number(at(found['sync all'], x) / at(found['put with signal'], x))} times "
+                "as long as put with signal, at the largest "
                 f"{number(found['sync all'][-1][1] / found['put with signal'][-1][1])} times.",
         "command": "tombolo sim pipeline --machine aries --ranks 128 --rows N --columns N --way "
                    "WAY",
         "panels": [lines({"label": "side of the grid", "log": True},
                          {"label": "time", "unit": "ms", "log": True}, found,
-                         ratio={"label": "over signal", "base": "put with signal",
+                         ratio={"label": "time over put with signal's", "base": "put with signal",
                                 "inverse": True})]}]
 
 
@@ -127,17 +127,17 @@ def events(r):
     large = at(by_size["put + flag"], size) / at(by_size["put with signal"], size)
     return [{
         "name": "sim-events", "machine": "aries",
-        "title": "Data with their notice, by size (simulated)",
+        "title": "Data with their notification, by size (simulated)",
         "about": "Time from the start of a put until its target knows that the data are there, "
-                 "between nodes, for the four ways of events and for send and receive.",
+                 "between nodes, for the four methods of events and for send and receive.",
         "says": f"At 8 bytes put + flag takes {number(small)} times as long as put with signal; "
                 f"at {plots.size(size)}B {number(large)} times.",
         "command": "tombolo sim event --machine aries --ranks 256 --bytes N --way WAY",
         "panels": [lines(BYTES, {"label": "time", "unit": "us", "log": True}, by_size,
-                         ratio={"label": "over signal", "base": "put with signal",
+                         ratio={"label": "time over put with signal's", "base": "put with signal",
                                 "inverse": True})]}, {
         "name": "sim-events-machines", "machine": ", ".join(groups),
-        "title": "Data of 8 bytes with their notice, on four machines (simulated)",
+        "title": "Data of 8 bytes with their notification, on four machines (simulated)",
         "about": "The same time on the machines of bench/machines.",
         "says": f"Put + flag takes {number(min(ratios))} to {number(max(ratios))} times as long "
                 "as put with signal, by the machine.",
@@ -184,7 +184,8 @@ def stencil(r):
                 f"the put is hidden: {number(at(alone[signal], y))} us on {y} ranks, "
                 f"{number(at(alone[signal + ', no overlap'], y))} us without overlap.",
         "command": word + "--rows 65536 --columns 65536 --grid 1d [--set cores_per_node=1]",
-        "panels": [lines(RANKS, {"label": "time of an iteration", "unit": "ms", "log": True}, time),
+        "panels": [lines(RANKS, {"label": "time of an iteration", "unit": "ms", "log": True}, time,
+                         title="32 ranks a node"),
                    lines(RANKS, ADDED, added, title="32 ranks a node"),
                    lines(RANKS, ADDED, alone, title="one rank a node")]}, {
         "name": "sim-stencil-weak", "machine": "aries",
@@ -216,7 +217,8 @@ def hydro(r):
                 f"{number(100 * facts['hydro_gain'])} % on 512.",
         "command": "tombolo sim hydro --machine aries-manycore --rows 3840 --columns 7680 --times "
                    "4 --ranks N --way WAY",
-        "panels": [lines(RANKS, {"label": "time of a step", "unit": "ms", "log": True}, time),
+        "panels": [lines(RANKS, {"label": "time of a step", "unit": "ms", "log": True}, time,
+                         title="32 ranks a node"),
                    lines(RANKS, {"label": "1 - t / t(sync all)", "log": False}, gain,
                          published={"put with signal": [(512, facts["hydro_gain"])]})]}]
 
@@ -286,16 +288,19 @@ def measured_start(panel):
             if (one["panel"], one["line"]) == (panel, "Tombolo")]
 
 
+WHOLE, AGENTS, OF_16 = "whole start", "agents, over ssh", "memory, hosts of 16 processors"
+
+
 def starts(r):
-    steps = {"all": "seconds", "agents": "agents_s", "processes": "processes_s",
-             "cards of all ranks": "cards_s"}
+    steps = {WHOLE: "seconds", AGENTS: "agents_s", "processes of each host": "processes_s",
+             "exchange of the ranks' addresses": "cards_s"}
     one = series(r["start"], lambda k: "simulated" if k[0] == "one host" else None)
     real = {"measured": measured_start("start")}
     parts = {n: series(r["start"], lambda k, n=n: n if k[0] == "ethernet" else None,
                        value=value)[n] for n, value in steps.items()}
     memory = {name: series(r["start"], lambda k, m=m: m if k[0] == m else None,
                            value="memory_bytes", scale=1 / 1024)[m]
-              for m, name in (("one host", "one host"), ("ethernet", "hosts of 16"))}
+              for m, name in (("one host", "memory, one host"), ("ethernet", OF_16))}
     both = [(x, at(one["simulated"], x) / v) for x, v in real["measured"]
             if at(one["simulated"], x)]
     x = last(parts)
@@ -309,8 +314,8 @@ def starts(r):
                  "costs of a process and of a peer are those of docs/GROWTH.md. The measured "
                  "time also has the launcher's own begin and end in it.",
         "says": f"{ratio}{x} ranks on hosts of 16 processors start in "
-                f"{number(at(parts['all'], x))} s, {number(at(parts['agents'], x))} s of it for "
-                f"agents; a rank keeps {number(at(memory['hosts of 16'], x))} KiB.",
+                f"{number(at(parts[WHOLE], x))} s, {number(at(parts[AGENTS], x))} s of it for "
+                f"agents; a rank keeps {number(at(memory[OF_16], x))} KiB.",
         "command": "tombolo sim start --machine ethernet --ranks N",
         "panels": [lines(RANKS, {"label": "time", "unit": "s", "log": True},
                          {**one, **real}, title="one host, two processors"),
@@ -322,7 +327,7 @@ def starts(r):
 
 
 NETS = {"tree": "tree network", "torus": "torus, all links", "native": "native puts",
-        "this library": "this library", "point-to-point": "MPI-like point-to-point"}
+        "this library": "Tombolo", "point-to-point": "MPI-like point-to-point"}
 KINDS = {"broadcast": "broadcast", "allreduce": "all-reduce", "exchange": "all-to-all"}
 
 
@@ -451,14 +456,14 @@ def bisection(results, unit):
 
 def ft_scaling(r):
     out, facts = [], published()
-    base = {"label": "slabs over", "base": "slabs"}
+    base = {"label": "rate of slabs over the line's", "base": "slabs"}
     speed = speeds(r["strong"], 1e9)
     means = {n: statistics.mean(v for x, v in over(speed["slabs"], speed[n]) if x <= 4096)
              for n in ("two-sided packed", "two-sided slabs")}
     out.append({
         "name": "sim-ft-strong", "machine": "torus",
         "title": "FT, 2048 x 1024 x 1024, strong scaling (simulated)",
-        "about": "Rate of a forward transform by the way of the exchange, with the bound that "
+        "about": "Rate of a forward transform by the variant of the exchange, with the bound that "
                  "the narrowest cut of the torus sets.",
         "says": f"In the mean of 256 to 4096 cores slabs are "
                 f"{number(means['two-sided packed'])} times as fast as two-sided packed "
@@ -477,7 +482,7 @@ def ft_scaling(r):
         "title": "FT, D/8 on 256 cores to 8 D on 16,384, weak scaling (simulated)",
         "about": "The same, with as many points a core; D is 2048 x 1024 x 1024.",
         "says": f"On 16,384 cores slabs reach {number(top)} TFlop/s (published "
-                f"{facts['weak_top']}) and the best two-sided way {number(best)} (published "
+                f"{facts['weak_top']}) and the best two-sided variant {number(best)} (published "
                 f"{facts['weak_best2']}): {number(top / best)} times (published "
                 f"{number(facts['weak_ratio'])}).",
         "command": "tombolo sim ft --machine torus --ranks N --points NXxNYxNZ --way WAY --flows "

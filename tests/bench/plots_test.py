@@ -62,6 +62,33 @@ def check_finds():
     assert any("no label of y" in p for p in plots.problems(drawn))
 
 
+def check_scales():
+    """A logarithmic axis has three ticks or more, however short; values keep their last digit."""
+    for low, high in ((24, 110), (45, 6000), (0.002, 400), (280, 770), (1, 1e12), (0.3, 0.9)):
+        for most in (4, 7):
+            ticks = plots.round_ticks(low, high, most)
+            assert len(ticks) >= 3 and ticks == sorted(set(ticks)), (low, high, ticks)
+            assert low * 0.999 <= ticks[0] and ticks[-1] <= high * 1.001, (low, high, ticks)
+            assert len(ticks) <= 7, (low, high, ticks)
+    assert plots.round_ticks(1, 100) == [1, 2, 5, 10, 20, 50, 100]
+    assert [plots.digits(v) for v in (1.9, 19, 0.11, 282, 999.7, 2825, 12000, 0)] == [
+        "1.90", "19.0", "0.110", "282", "1000", "2825", "12.0k", "0.00"]
+
+
+def check_room():
+    """Whiskers are explained; bars fill their panel; a panel of ratios shows whole markers."""
+    many = {f"group {i}": {"one": (2, 1, 3), "two": 4} for i in range(20)}
+    drawn = plots.figure("bars", Bars(Axis("rate", "MB/s"), many))
+    assert any("bar: median; whisker: least to most" in t.get_text() for t in drawn.texts)
+    bottom, top = drawn.axes[0].get_ylim()
+    bars = [patch.get_y() for patch in drawn.axes[0].patches]
+    assert min(bars) - top < 1 and bottom - max(bars) < 2, (bottom, top, min(bars), max(bars))
+    drawn = plots.figure("ratio", Lines(Axis("ranks"), Axis("time", "ms", log=True), {
+        "a": [(1, 1), (2, 1)], "b": [(1, 14), (2, 5)]}, ratio=Ratio("over a", "a", inverse=True)))
+    assert drawn.axes[1].get_ylim()[1] > 14.5, "the highest marker is cut"
+    assert not plots.problems(drawn)
+
+
 def main():
     reason = plots.missing()
     if reason:
@@ -76,6 +103,8 @@ def main():
     for title, panels in drawings():
         check(title, panels)
     check_finds()
+    check_scales()
+    check_room()
     assert [plots.size(v) for v in (1, 4096, 1 << 22)] == ["1", "4 Ki", "4 Mi"]
     assert [plots.number(v) for v in (0.034, 12, 4096, 16384, 2e9)] == ["0.034", "12", "4096",
                                                                        "16384", "2G"]
