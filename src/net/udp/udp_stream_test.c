@@ -219,6 +219,23 @@ static void fall_back(void **state) {
   end(500);
 }
 
+/* A peer that does not answer for long is sent the packet again, and nothing else: where datagrams
+ * have one rail, no probe asks whether that carries anything. */
+static void no_probes(void **state) {
+  (void)state;
+  bulk = true;
+  begin(UDP_STREAM_AUTO, AF_INET, NULL);
+  bulk = false;
+  message(0, 7, 100);
+  const uint64_t from = udp_conn_now(), sent = tmb_load_rlx(&rig_stats[0].packets_out);
+  const uint64_t before = tmb_load_rlx(&rig_stats[0].retransmits);
+  while (udp_conn_now() - from < 200000000u) (void)rig_progress(0, TMB_SERVE_ALL);
+  const uint64_t again = tmb_load_rlx(&rig_stats[0].retransmits) - before;
+  assert_cmp(again, >=, 2);
+  assert_int_equal(tmb_load_rlx(&rig_stats[0].packets_out) - sent, again);
+  end(1);
+}
+
 /* ---- long transfers by connection, the rest by datagrams */
 
 enum { PUTS = 24, PUT_BYTES = 400000 };
@@ -616,12 +633,13 @@ static void greetings(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(greetings),       cmocka_unit_test(never_whole),
-      cmocka_unit_test(messages),        cmocka_unit_test(full_buffers),
-      cmocka_unit_test(broken),          cmocka_unit_test(cut_off),
-      cmocka_unit_test(fall_back),       cmocka_unit_test(long_transfers),
-      cmocka_unit_test(hard_transfers),  cmocka_unit_test(full_link),
-      cmocka_unit_test(places),          cmocka_unit_test(tails),
-      cmocka_unit_test(unknown_senders), cmocka_unit_test(lost_peer)};
+      cmocka_unit_test(greetings),      cmocka_unit_test(never_whole),
+      cmocka_unit_test(messages),       cmocka_unit_test(full_buffers),
+      cmocka_unit_test(broken),         cmocka_unit_test(cut_off),
+      cmocka_unit_test(fall_back),      cmocka_unit_test(long_transfers),
+      cmocka_unit_test(hard_transfers), cmocka_unit_test(full_link),
+      cmocka_unit_test(no_probes),      cmocka_unit_test(places),
+      cmocka_unit_test(tails),          cmocka_unit_test(unknown_senders),
+      cmocka_unit_test(lost_peer)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,6 +159,7 @@ static bool is_asked(const struct tmb_net *e, const struct udp_peer *p, uint32_t
   const struct udp_rail *rail = &p->tx.rail[r];
   if (rail->ask_ns > e->time.now_ns) return false;
   if (udp_rail_is_stream(e, r)) return wants_stream(e, p) && !udp_rail_streams(e, p);
+  if (e->io.rails == 1) return false; /* what is retransmitted on it asks that, too */
   return rail->timeouts || (r != p->tx.main && rail->carries < p->mtu.bytes);
 }
 

@@ -15,10 +15,13 @@
 #include <string.h>
 
 /* Times of RFC 6298 and RFC 8985, shorter for networks of one site. Chosen 2026-11-22 (REORDER_MAX
- * 2026-11-24), not measured one by one. */
+ * 2026-11-24), not measured one by one. RTO_FIRST and UNPROVEN_MAX 2026-11-26, from the packets of
+ * 64 ranks on links of 3 ms. */
 #define RTT_FIRST_NS   2000000u    /* before the first sample */
+#define RTO_FIRST_NS   30000000u   /* the same: ranks on crowded hosts answer after 8 ms and more */
 #define RTO_MIN_NS     4000000u    /* above the longest delay of an acknowledgement */
 #define RTO_MAX_NS     1000000000u /* of a time-out with all its doublings */
+#define UNPROVEN_MAX   3u          /* doublings that outlast an answer: to 240 ms */
 #define REORDER_MIN_NS 100000u     /* that a packet may be overtaken, at least */
 #define QUEUE_MIN_NS   400000u     /* what receivers that are busy delay anyway */
 #define REORDER_MAX    3u          /* of a rail */
@@ -98,6 +101,7 @@ struct ack_sum {
   uint64_t bytes;
   uint64_t newest_ns; /* when the latest of them was sent */
   uint64_t again_ns;  /* the same of those that were sent again */
+  uint64_t soon_ns;   /* the same of those whose answer came too soon for that */
   uint64_t first_ns;  /* when the earliest was sent of those that were sent once */
   bool full;          /* the window was in use before */
 };
@@ -129,7 +133,8 @@ static void ack_slot(struct udp_tx *tx, uint64_t number, struct acks *acks) {
     tx->lost--;
   sum->bytes += slot_bytes(slot);
   if (slot->tries > 1) {
-    if (slot->sent_ns > sum->again_ns && !mistaken) sum->again_ns = slot->sent_ns;
+    uint64_t *sent_ns = mistaken ? &sum->soon_ns : &sum->again_ns;
+    if (slot->sent_ns > *sent_ns) *sent_ns = slot->sent_ns;
   } else if (slot->state == UDP_SLOT_SENT) {
     if (slot->sent_ns > sum->newest_ns) sum->newest_ns = slot->sent_ns;
     if (slot->sent_ns < sum->first_ns) sum->first_ns = slot->sent_ns;
@@ -182,11 +187,29 @@ static bool is_late_answer(const struct udp_rail *rail, const struct ack_sum *su
   return rail->timeouts && sum->first_ns < sum->again_ns;
 }
 
-static void apply_sum(struct udp_tx *tx, struct udp_rail *rail, const struct ack_sum *sum,
+/* What was sent twice measures no round trip (Karn). Until something does, the time-out stays as
+ * long as it has become (RFC 6298, 5): else all packets of a far network would be sent twice. */
+static void keep_back_off(struct udp_rail *rail) {
+  const uint32_t sum = rail->unproven + rail->timeouts;
+  rail->unproven = sum < UNPROVEN_MAX ? sum : UNPROVEN_MAX;
+}
+
+/* After a time-out an answer to nothing but what was sent again: had that come before, those that
+ * were sent with it would have come, too. So the round trip has become shorter, and they are lost.
+ */
+static void believe(struct udp_rail *rail, struct ack_sum *sum) {
+  if (!rail->timeouts || sum->again_ns || !sum->soon_ns || sum->first_ns != UINT64_MAX) return;
+  sum->again_ns = sum->soon_ns;
+  rail->resent = true;
+}
+
+static void apply_sum(struct udp_tx *tx, struct udp_rail *rail, struct ack_sum *sum,
                       uint64_t delay_ns, uint64_t now_ns) {
+  believe(rail, sum);
   const bool late = is_late_answer(rail, sum), again = sum->again_ns > sum->newest_ns;
   const uint64_t newest_ns = again && !late ? sum->again_ns : sum->newest_ns;
   const bool sampled = newest_ns && !again;
+  if (rail->timeouts && !rail->srtt_ns) keep_back_off(rail);
   rail->timeouts = 0;
   rail->timer_ns = now_ns;
   if (newest_ns > rail->rack_ns) {
@@ -294,10 +317,10 @@ uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns) {
 }
 
 uint64_t udp_tx_rto(const struct udp_rail *rail) {
-  uint64_t rto = rail->srtt_ns ? rail->srtt_ns + 4 * rail->rttvar_ns : 4 * (uint64_t)RTT_FIRST_NS;
+  uint64_t rto = rail->srtt_ns ? rail->srtt_ns + 4 * rail->rttvar_ns : RTO_FIRST_NS;
   if (rto < rail->rto_min_ns) rto = rail->rto_min_ns;
-  const uint32_t shift = rail->timeouts < 16 ? rail->timeouts : 16;
-  rto <<= shift;
+  const uint32_t shift = rail->timeouts + (rail->srtt_ns ? 0 : rail->unproven);
+  rto <<= shift < 16 ? shift : 16;
   return rto < RTO_MAX_NS ? rto : RTO_MAX_NS;
 }
 

@@ -47,6 +47,7 @@ struct udp_rail {
   uint64_t acked_end; /* one more than the highest of its numbers that is acknowledged */
   uint64_t in_flight; /* bytes sent, neither acknowledged nor lost */
   uint32_t timeouts;  /* in a row */
+  uint32_t unproven;  /* doublings of the time-out until a round trip is measured */
   uint32_t carries;   /* packets of this length pass, 0: not known to */
   bool resent;      /* one that was retransmitted has been acknowledged: earlier ones may be lost */
   uint64_t rack_ns; /* when the latest packet was sent that has been acknowledged */

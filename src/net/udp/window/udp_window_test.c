@@ -167,6 +167,49 @@ static void lost_before_a_timeout(void **state) {
   assert_int_equal(tx.lost, 11);
 }
 
+/* Round trips were long once, and are short now: what a broken connection had is lost as well, and
+ * not sent again one packet a time-out. */
+static void lost_with_a_connection(void **state) {
+  (void)state;
+  uint64_t now = MS;
+  send(now);
+  now += 200 * MS;
+  hear(tx.next, 0, now);
+  const uint64_t first = tx.una;
+  for (int i = 0; i < 12; i++) send(now);
+  now += udp_tx_rto(&tx.rail[0]);
+  udp_tx_timeout(&tx, 0, false, now);
+  udp_tx_sent(&tx, udp_tx_slot(&tx, first), now);
+  now += MS;
+  hear(first + 1, 0, now);
+  (void)udp_tx_detect(&tx, now);
+  assert_int_equal(tx.lost, 11);
+}
+
+/* Round trips of 200 ms: some packets are sent again before one is measured, and none after. */
+static void far_network(void **state) {
+  (void)state;
+  uint64_t now = MS;
+  uint32_t again = 0;
+  assert_cmp(udp_tx_rto(&tx.rail[0]), >=, 25 * MS); /* crowded hosts are slow to answer */
+  for (int k = 0; k < 8; k++) {
+    const uint64_t sent = now;
+    if (k < 3) again = 0; /* the first ones */
+    send(now);
+    while (now - sent + udp_tx_rto(&tx.rail[0]) < 200 * MS) {
+      now += udp_tx_rto(&tx.rail[0]);
+      udp_tx_timeout(&tx, 0, false, now);
+      udp_tx_sent(&tx, udp_tx_slot(&tx, tx.una), now);
+      again++;
+    }
+    now = sent + 200 * MS;
+    hear(tx.next, 0, now);
+    now += MS;
+  }
+  assert_int_equal(again, 0);
+  assert_cmp(tx.rail[0].srtt_ns, >=, 199 * MS);
+}
+
 /* An answer that says it has waited for nearly all of its round trip was not that fast: losses are
  * still distinguished from a queue by the shortest one. */
 static void untrue_delay(void **state) {
@@ -231,6 +274,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(answer_to_the_first, begin, end),
       cmocka_unit_test_setup_teardown(late_in_parts, begin, end),
       cmocka_unit_test_setup_teardown(lost_before_a_timeout, begin, end),
+      cmocka_unit_test_setup_teardown(far_network, begin, end),
+      cmocka_unit_test_setup_teardown(lost_with_a_connection, begin, end),
       cmocka_unit_test_setup_teardown(untrue_delay, begin, end),
       cmocka_unit_test(bursts)};
   return cmocka_run_group_tests(tests, NULL, NULL);
