@@ -26,6 +26,7 @@
  8u /* waits ended by yields, less those ended by spinning, after which a rank moves */
 #define MOVE_EVERY_NS  2000000u /* at most one move in this time */
 #define SPREAD_AFTER   2u    /* with a processor for each rank: they spin long before they yield */
+#define LEAVE_AFTER    4u    /* with threads: leave the home, too; chosen 2026-11-27 */
 #define SWITCH_NS      2000u /* a yield that takes longer has let somebody else run */
 #define COMPUTE_NS     500000u   /* one that takes this long went to a process that computes */
 #define COMPUTE_NS_MAX 10000000u /* longer ones count as this */
@@ -177,16 +178,23 @@ static void consider_move(bool yielded) {
 /*
  * There is a processor for each rank, and yet a yield ended a wait, and took so long that somebody
  * else has run: this rank and the one that it waits for share a processor. Each rank has one of its
- * own; move there.
+ * own; move there. A rank that is at home already shares it with threads of the one that it waits
+ * for, which the kernel lets be for 8 ms, even while another processor is idle: move to the next
+ * one. A rank with several threads stays, see tmb_os_cpu_visit.
  */
 static void consider_spread(void) {
   struct tmb_thread *t = tmb_thread();
-  if (tmb_job.threads || t->yield_ns < SWITCH_NS || ++t->yields_paid < SPREAD_AFTER) return;
+  if (t->yield_ns < SWITCH_NS || ++t->yields_paid < SPREAD_AFTER) return;
+  if (tmb_job.threads && !tmb_place_shared()) return;
   const uint64_t now = tmb_os_now_ns();
   if (now - t->moved_ns < MOVE_EVERY_NS) return;
+  const int cpu = tmb_os_cpu_current();
+  (void)tmb_os_cpu_visit((int)tmb_job.wait.home);
+  const bool moved = tmb_os_cpu_current() != cpu;
+  if (!moved && tmb_job.threads && t->yields_paid < LEAVE_AFTER) return;
+  if (!moved && tmb_job.threads) (void)tmb_os_cpu_next();
   t->moved_ns = now;
   t->yields_paid = 0;
-  (void)tmb_os_cpu_visit((int)tmb_job.wait.home);
 }
 
 void tmb_place_learn(bool yielded) {

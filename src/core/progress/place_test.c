@@ -3,9 +3,11 @@
  * Unit test of place.c and place.h. Which processor belongs to a rank: another one for each rank of
  * a host, and of hosts that share a machine; which ranks go there at start. A thread that has
  * yielded to a process that computes a few times leaves yielding for a while, unless most of its
- * yields are short, or ranks of the job have used the time. How long waits spin. sched_yield and
- * the clock are this file's own: a yield takes as long as the test says.
+ * yields are short, or ranks of the job have used the time. How long waits spin. Where a rank goes
+ * that shares its processor. sched_yield, the clock and the mask are this file's own: a yield takes
+ * as long as the test says.
  */
+#define _GNU_SOURCE
 #include "core/progress/place.h"
 
 #include "core/job.h"
@@ -17,6 +19,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 #include <sched.h>
@@ -188,6 +191,60 @@ static void test_spins(void **state) {
   look_ns = 0;
 }
 
+enum { CPUS = 4 };
+static int on_cpu;
+static cpu_set_t mask;
+
+int sched_getcpu(void) {
+  return on_cpu;
+}
+
+int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *out) {
+  (void)pid;
+  memcpy(out, &mask, bytes < sizeof mask ? bytes : sizeof mask);
+  return 0;
+}
+
+int sched_setaffinity(pid_t pid, size_t bytes, const cpu_set_t *set) {
+  (void)pid;
+  memcpy(&mask, set, bytes < sizeof mask ? bytes : sizeof mask);
+  while (!CPU_ISSET(on_cpu, &mask)) on_cpu = (on_cpu + 1) % CPUS;
+  return 0;
+}
+
+/* Where a rank is that starts on a processor and ends so many waits by yields of `ns`. */
+static int goes_to(int cpu, unsigned waits, uint64_t ns) {
+  struct tmb_thread *t = tmb_thread();
+  on_cpu = cpu;
+  t->yields_paid = 0;
+  t->moved_ns = 0;
+  t->yield_ns = ns;
+  for (unsigned i = 0; i < waits; i++) tmb_place_learn(true);
+  assert_int_equal(CPU_COUNT(&mask), CPUS);
+  return on_cpu;
+}
+
+/* A rank that shares its processor goes home. Where others have threads it leaves its home, too,
+ * later. A rank that has run beside a process that computes stays there, with threads. */
+static void test_moves(void **state) {
+  (void)state;
+  CPU_ZERO(&mask);
+  for (int c = 0; c < CPUS; c++) CPU_SET(c, &mask);
+  tmb_job.wait.crowded = false;
+  tmb_job.wait.home = 2;
+  for (int threads = 0; threads < 2; threads++) {
+    tmb_job.threads = threads;
+    assert_int_equal(goes_to(0, 1, 20000), 0);
+    assert_int_equal(goes_to(0, 2, 20000), 2);
+    assert_int_equal(goes_to(0, 20, 1000), 0);
+    assert_int_equal(goes_to(0, 2, 2 * MS), threads ? 0 : 2);
+    assert_int_equal(goes_to(2, 3, 20000), 2);
+    assert_int_equal(goes_to(2, 4, 20000), threads ? 3 : 2);
+    assert_int_equal(goes_to(2, 100, 20000), threads ? 3 : 2); /* at most one move in 2 ms */
+  }
+  tmb_job.threads = false;
+}
+
 static uint32_t home(uint32_t host, uint32_t here, uint32_t index, uint32_t size) {
   const struct tmb_boot boot = {
       .size = size, .here = here, .here_index = index, .places = {.host = host}};
@@ -268,6 +325,7 @@ int main(void) {
       cmocka_unit_test(plan_of_few),   cmocka_unit_test(plan_of_many),
       cmocka_unit_test(plan_of_bound), cmocka_unit_test(test_yields),
       cmocka_unit_test(test_turns),    cmocka_unit_test(test_counts),
-      cmocka_unit_test(test_shared),   cmocka_unit_test(test_spins)};
+      cmocka_unit_test(test_shared),   cmocka_unit_test(test_spins),
+      cmocka_unit_test(test_moves)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
