@@ -838,11 +838,14 @@ GEXX_API extern void (*gasnet_client_attach_hook)(void *segbase, uintptr_t size)
 GEXX_API extern volatile int gasnet_frozen;
 
 /* Thread information: valid on the calling thread. The POST form is a declaration and has no
- * run-time meaning. API 08.9. */
+ * run-time meaning; it names its line, so that one in an inner scope hides none. API 08.9. */
 GEXX_API gasnet_threadinfo_t gexx_threadinfo(void);
-#define GASNET_GET_THREADINFO()      (gexx_threadinfo())
-#define GASNET_POST_THREADINFO(info) GEXX_UNUSED gasnet_threadinfo_t gexx_threadinfo_ = (info)
-#define GASNET_BEGIN_FUNCTION()      GASNET_POST_THREADINFO(GASNET_GET_THREADINFO())
+#define GEXX_THREADINFO_AT(line)   gexx_threadinfo_at_##line
+#define GEXX_THREADINFO_NAME(line) GEXX_THREADINFO_AT(line)
+#define GASNET_GET_THREADINFO()    (gexx_threadinfo())
+#define GASNET_POST_THREADINFO(info) \
+ GEXX_UNUSED gasnet_threadinfo_t GEXX_THREADINFO_NAME(__LINE__) = (info)
+#define GASNET_BEGIN_FUNCTION() GASNET_POST_THREADINFO(GASNET_GET_THREADINFO())
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,7 @@
 #include "core/op/record.h"
 #include "core/op/thread.h"
 #include "core/progress/peer.h"
+#include "core/progress/progress.h"
 #include "core/segment/check_range.h"
 #include "core/segment/mk.h"
 #include "core/segment/segment_table.h"
@@ -102,10 +103,10 @@ static int with_device(const struct operation *o, struct tmb_op *op, uint64_t be
                                                 .nbytes = t->nbytes,
                                                 .op = op,
                                                 .signal = &signal});
-  if (rc) return rc;
+  if (rc) return tmb_poll_refused(rc);
   count(t);
   record(begun, o, op, false);
-  return rc;
+  return 0;
 }
 
 /* Change a mapped signal after all earlier accesses. Returns whether that was all: its owner was
@@ -157,10 +158,11 @@ static int start(struct operation *o, struct tmb_op *op) {
   const struct tmb_signal signal = {o->sig_addr, a->value, (uint32_t)a->op};
   const int rc =
       t->is_get ? tmb_peer_get_signal(&rma, &signal) : tmb_peer_put_signal(&rma, &signal);
-  if (rc == 0) record(begun, o, op, false);
-  if (t->is_get) return rc;
-  if (rc == 0 && op && a->lc_opt == GEX_EVENT_NOW) tmb_op_wait_local(op);
-  return rc;
+  if (rc) return tmb_poll_refused(rc);
+  record(begun, o, op, false);
+  if (t->is_get) return 0;
+  if (op && a->lc_opt == GEX_EVENT_NOW) tmb_op_wait_local(op);
+  return 0;
 }
 
 static int implicit(struct operation *o) {

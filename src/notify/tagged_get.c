@@ -19,6 +19,7 @@
 #include "core/op/record.h"
 #include "core/op/status.h"
 #include "core/op/thread.h"
+#include "core/progress/progress.h"
 #include "core/progress/wait.h"
 #include "core/team.h"
 #include "notify/tagged.h"
@@ -106,13 +107,14 @@ static int start(struct tmb_tagged_send *s, struct tmb_op *op) {
   const uint64_t begun = tmb_record_clock();
   if (TMB_UNLIKELY(tmb_job.debug)) tmb_tagged_check(s);
   tmb_transfer_resolve(t);
-  if (!tmb_tagged_take(t->call, jobrank, (t->flags & GEX_FLAG_IMMEDIATE) != 0)) return TMB_AGAIN;
+  if (!tmb_tagged_take(t->call, jobrank, (t->flags & GEX_FLAG_IMMEDIATE) != 0))
+    return tmb_poll_refused(TMB_AGAIN);
   if (tmb_peer_lost(jobrank)) {
     tmb_op_lose(op, TMB_CAT_GET, jobrank);
     return 0;
   }
   const int rc = serve(s, jobrank, op);
-  if (rc) return rc;
+  if (rc) return tmb_poll_refused(rc);
   if (!tmb_transfer_device(t)) tmb_count(GEXX_STATS_GET, jobrank, t->nbytes);
   tmb_tagged_record(begun, s, op);
   return 0;

@@ -17,6 +17,7 @@
 #include "core/op/record.h"
 #include "core/op/thread.h"
 #include "core/progress/peer.h"
+#include "core/progress/progress.h"
 #include "core/segment/segment_table.h"
 #include "core/team.h"
 #include "notify/tagged.h"
@@ -171,7 +172,7 @@ static int start(struct tmb_tagged_send *s, struct tmb_op *op) {
   const bool immediate = (t->flags & GEX_FLAG_IMMEDIATE) != 0;
   const uint64_t begun = tmb_record_clock();
   tmb_transfer_resolve(t);
-  if (!tmb_tagged_take(t->call, jobrank, immediate)) return TMB_AGAIN;
+  if (!tmb_tagged_take(t->call, jobrank, immediate)) return tmb_poll_refused(TMB_AGAIN);
   if (tmb_peer_lost(jobrank)) {
     tmb_op_or_thread_lose(op, TMB_CAT_PUT, jobrank);
     return 0;
@@ -183,7 +184,7 @@ static int start(struct tmb_tagged_send *s, struct tmb_op *op) {
   const bool self = jobrank == tmb_job.rank;
   if (self && t->nbytes) memmove(t->remote, t->local, t->nbytes);
   const int rc = self ? tmb_tagged_send_bare(s) : send(s, t->nbytes, op);
-  if (rc) return rc;
+  if (rc) return tmb_poll_refused(rc);
   tmb_count(GEXX_STATS_PUT, jobrank, t->nbytes);
   tmb_tagged_record(begun, s, op);
   return 0;

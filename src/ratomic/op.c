@@ -271,7 +271,7 @@ static int send(gex_AD_t ad, const struct gexx_ad_op *o, struct tmb_op *op) {
   gexx_ad_before(o->opcode, o->flags);
   int rc = tmb_peer_atomic(&a);
   if (rc == TMB_E_UNSUPPORTED) rc = send_message(&a);
-  if (rc) return rc;
+  if (rc) return tmb_poll_refused(rc);
   tmb_count(GEXX_STATS_ATOMIC, a.peer, bytes);
   tmb_record_operation(begun, TMB_WHAT_ATOMIC, a.peer, bytes, o->addr, op);
   return 0;

@@ -16,6 +16,7 @@
 #include "core/op/record.h"
 #include "core/op/status.h"
 #include "core/op/thread.h"
+#include "core/progress/progress.h"
 #include "core/progress/wait.h"
 #include "core/segment/check_range.h"
 #include "core/segment/mk.h"
@@ -148,7 +149,7 @@ static int start(struct tmb_vis *v, bool blocking) {
                            v->base[tmb_vis_remote(v)]);
       if (!v->op) v->op = tmb_op_new(TMB_OP_SINGLE, leaves_of(v));
       const int rc = tmb_mk_involved(v->tm, v->rank) ? tmb_vis_device(v) : tmb_vis_send(v);
-      if (rc) return rc;
+      if (rc) return tmb_poll_refused(rc);
       tmb_vis_armed.handler = 0;
       record(begun, v);
       return 0;

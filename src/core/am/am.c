@@ -11,6 +11,7 @@
 
 #include "core/check.h"
 #include "core/op/check_context.h"
+#include "core/progress/progress.h"
 #include "core/segment/mk.h"
 #include "core/segment/segment.h"
 #include "core/segment/segment_table.h"
@@ -68,7 +69,7 @@ int gexx_am_request(gex_TM_t tm, gex_Rank_t rank, const struct gexx_am_msg *m) {
   struct tmb_am_out out = out_of(m, tmb_jobrank(tm, rank), false);
   out.route = tmb_am_route(tm, rank);
   if (TMB_UNLIKELY(out.route || (m->flags & TMB_AM_RESOLVE_FLAGS))) tmb_am_resolve(&out, m->flags);
-  if (TMB_UNLIKELY(tmb_am_inject(&out))) return 1;
+  if (TMB_UNLIKELY(tmb_am_inject(&out))) return tmb_poll_refused(1);
   tmb_am_complete_lc(m->lc_opt);
   return 0;
 }

@@ -17,6 +17,7 @@
 #include "base/fmt.h"
 #include "core/check.h"
 #include "core/op/check_context.h"
+#include "core/progress/progress.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +155,10 @@ static gex_AM_SrcDesc_t prepare(const struct prepare *p) {
     out.immediate = (p->flags & GEX_FLAG_IMMEDIATE) != 0;
     addr = tmb_up_am_stage(&out);
     out.immediate = 0;
-    if (!addr) return GEX_AM_SRCDESC_NO_OP;
+    if (!addr) {
+      (void)tmb_poll_refused(1);
+      return GEX_AM_SRCDESC_NO_OP;
+    }
   }
   *sd = (struct gexx_srcdesc_s){.live = true,
                                 .is_reply = p->is_reply,

@@ -12,6 +12,7 @@
 #include "core/progress/progress.h"
 
 #include "core/op/status.h"
+#include "core/op/thread.h"
 #include "core/progress/failure.h"
 #include "core/progress/peer.h"
 #include "os/os.h"
@@ -139,4 +140,10 @@ void tmb_poll(void) {
     empty_end(&empty);
   else if (++empty.count == POLL_BATCH)
     empty_batch(&empty);
+}
+
+int tmb_poll_refused(int rc) {
+  const struct tmb_thread *t = tmb_thread();
+  if (!t->context) tmb_poll();
+  return rc;
 }

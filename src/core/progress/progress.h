@@ -33,6 +33,13 @@ void tmb_progress_by_thread(void);
  */
 void tmb_poll(void);
 
+/*
+ * What an immediate operation does before it reports that it found no resources: one poll, so that
+ * a client that repeats it without a poll of its own goes on, although its peers do the same. Not
+ * in handlers, nor between Prepare and Commit. Takes and returns the operation's code.
+ */
+int tmb_poll_refused(int rc);
+
 /* ---- later.c: messages to the client that a thread of the conduit has received */
 
 /* Before the conduit is open: which internal handlers may always run in such a thread, and which

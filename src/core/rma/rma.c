@@ -19,6 +19,7 @@
 #include "core/op/status.h"
 #include "core/op/thread.h"
 #include "core/progress/peer.h"
+#include "core/progress/progress.h"
 #include "core/progress/wait.h"
 #include "core/segment/check_range.h"
 #include "core/segment/mk.h"
@@ -154,7 +155,7 @@ static int start(struct access *a, struct tmb_op *op) {
   const uint64_t begun = tmb_record_clock();
   resolve(a);
   const int rc = a->nbytes ? serve(a, op) : 0;
-  if (rc) return rc;
+  if (rc) return tmb_poll_refused(rc);
   const uint32_t peer = tmb_jobrank(a->tm, a->rank);
   tmb_count(a->is_get ? GEXX_STATS_GET : GEXX_STATS_PUT, peer, a->nbytes);
   tmb_record_operation(begun, a->is_get ? TMB_WHAT_GET : TMB_WHAT_PUT, peer, a->nbytes, a->remote,

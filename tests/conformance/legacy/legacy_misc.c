@@ -58,6 +58,8 @@ static void test_interrupts(void) {
   gasnet_AMPoll();
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wshadow" /* one in an inner block hides none */
 static gasnet_threadinfo_t info_of_thread(void) {
   GASNET_BEGIN_FUNCTION();
   int declared_after = 1;
@@ -69,6 +71,7 @@ static gasnet_threadinfo_t info_of_thread(void) {
   CHECK_EQ(declared_after, 2);
   return GASNET_GET_THREADINFO();
 }
+#pragma GCC diagnostic pop
 
 static void takes_info(gasnet_threadinfo_t info) {
   GASNET_POST_THREADINFO(info);

@@ -54,6 +54,7 @@ int main(int argc, char **argv) {
         gex_RMA_PutBlocking(job.tm, 0, slot_of(job.rank, i), out, BYTES, 0);
       }
     job_barrier();
+    oob_meet(); /* rank 0 has left the barrier, and serves nobody from now on */
     if (job.rank != 0) press(is_get);
     for (gex_Rank_t r = 1; job.rank == 0 && r < job.size; r++) CHECK_EQ(oob_wait(60000), is_get);
     job_barrier();

@@ -94,6 +94,7 @@ static uint32_t press(int is_get, int kind) {
 
 static void turn(int is_get, int kind) {
   job_barrier();
+  oob_meet(); /* rank 0 has left the barrier, and serves nobody from now on */
   if (!is_get) fill(SLOTS);
   if (is_get) memset(words, 0, SLOTS * sizeof *words);
   if (job.rank != 0) {
