@@ -51,6 +51,9 @@ demo: deps
 	@$(MAKE) --no-print-directory build
 	$(BUILD)/bin/tombolo run -n 4 $(BUILD)/bench/ft --class W --schedule all
 	$(BUILD)/bin/tombolo bench --quick
+	@echo
+	@echo "Tombolo runs here. ft prints VERIFIED for each schedule; docs/BENCHMARKS.md explains the table."
+	@echo "Next: docs/book/start.md, a program of your own in ten minutes; make help, all targets."
 
 check: deps
 	@python3 scripts/run_tests.py --check

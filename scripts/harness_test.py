@@ -85,7 +85,8 @@ class Runner(unittest.TestCase):
         self.assertEqual(seen, [(1, ["n.a", "n.b"])])
         self.assertEqual(str(count), "6 passed, 1 failed, 1 skipped")
         self.assertEqual(count.second, 1)
-        self.assertEqual(count.ends["n.b"], ["second b"])
+        self.assertEqual(count.ends["n.b"], ["second b", "again: ctest --test-dir build "
+                                             r"-R '^n\.b$' --output-on-failure"])
         self.assertEqual(count.ends["n.a (passed when run again, alone)"], ["first a"])
 
     def test_no_tree_is_a_failure(self):

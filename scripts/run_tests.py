@@ -326,7 +326,8 @@ def run_again(stage, prefix, counts):
     for name in sorted(first):
         count = counts[name.split(".")[0]]
         if name in again:
-            count.ends[name] = again[name]
+            count.ends[name] = [*again[name], f"again: ctest --test-dir {TREES[stage.preset]} "
+                                f"-R '^{re.escape(name)}$' --output-on-failure"]
             continue
         count.passed, count.failed = count.passed + 1, count.failed - 1
         count.second += 1

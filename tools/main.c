@@ -26,7 +26,7 @@ static void print_usage(FILE *to, const struct subcommand *table) {
 
 int main(int argc, char **argv) {
   const struct subcommand table[] = {
-      {"run", tool_run_main, "start a program as the ranks of a job on this machine"},
+      {"run", tool_run_main, "start a program as the ranks of a job, on this machine or on others"},
       {"ps", tool_ps_main, "show the jobs of this user"},
       {"top", tool_top_main, "show what the ranks of a running job do, every second"},
       {"why", tool_why_main, "say what the ranks of a job wait for, and which call is missing"},

@@ -52,6 +52,8 @@ REFUSED = [
     (["run", "--stdin", "5", "-n", "2", "true"], 2, r"--stdin 5: there is no such rank"),
     (["run", "--stdin", "me", "true"], 2, r"--stdin me: give a rank, 'all' or 'none'"),
     (["run", "-E", "=x", "true"], 2, r"-E =x: no name"),
+    (["run", "--trace", "-n", "2", "true"], 2, r"--trace -n: this is an option; give a file"),
+    (["run", "--trace", "", "true"], 2, r"--trace: the name is empty"),
     (["run", "--cwd", "/no/such", "true"], 2, r"--cwd /no/such: No such file or directory"),
     (["run", "-n", "2", "/no/such/program"], 127, r"program '/no/such/program' not found"),
     (["run", "-n", "2", "no-such-program"], 127, r"program 'no-such-program' not found in PATH"),

@@ -156,8 +156,9 @@ void bench_print_machine(const struct bench_options *o) {
 static void print_mode(const struct bench_results *results) {
   const double ns = bench_handoff_ns(results);
   if (isnan(ns)) return;
-  printf("\nmachine in its %s mode: a cache line goes to another processor and back in %.0f ns%s\n",
-         bench_mode(ns), ns, ns < 60 ? " (two threads of one core)" : "");
+  printf("\nmode of the machine: %s: a cache line goes to another processor and back in %.0f ns%s "
+         "(fast: below 300 ns)\n",
+         bench_mode(ns), ns, ns < 60 ? ", two threads of one core" : "");
 }
 
 void bench_print_table(const struct bench_results *results, const struct bench_options *o) {

@@ -161,6 +161,10 @@ static int parse_trace(const char *text) {
     tmb_print("run: --trace: the name is empty; give a file, as --trace out.json");
     return TOOL_EXIT_USAGE;
   }
+  if (*text == '-') {
+    tmb_print("run: --trace %s: this is an option; give a file, as --trace out.json", text);
+    return TOOL_EXIT_USAGE;
+  }
   const bool whole = *text == '/' || !getcwd(folder, sizeof folder);
   snprintf(path, sizeof path, "%s%s%s", whole ? "" : folder, whole ? "" : "/", text);
   tmb_env_set("TOMBOLO_TRACE", path);

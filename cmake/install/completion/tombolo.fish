@@ -18,7 +18,7 @@ function __tombolo_at
     end
   end
 end
-complete -c tombolo -f -n __fish_use_subcommand -a run -d 'start a program as the ranks of a job on this machine'
+complete -c tombolo -f -n __fish_use_subcommand -a run -d 'start a program as the ranks of a job, on this machine or on others'
 complete -c tombolo -f -n __fish_use_subcommand -a ps -d 'show the jobs of this user'
 complete -c tombolo -f -n __fish_use_subcommand -a top -d 'show what the ranks of a running job do, every second'
 complete -c tombolo -f -n __fish_use_subcommand -a why -d 'say what the ranks of a job wait for, and which call is missing'
