@@ -107,6 +107,7 @@ struct tmb_shared_row {
                                       rank 0 */
   struct tmb_shared_line room;     /* members that wait for room for a chunk, where ranks outnumber
                                       processors; they change that of team rank 0 */
+  struct tmb_shared_line lacks;    /* for what room this member waits, 0: none; written by it */
   struct tmb_shared_line ask;      /* number of the trip that job rank 0 begins; in its own row */
   struct tmb_shared_line answer; /* of the trip that the last rank has answered; in the same row */
   struct tmb_shared_line write;  /* time in ns to write a slot that the last rank has read */

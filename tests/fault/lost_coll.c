@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 4 5 */
-/* cases: barrier asleep named team coll late large split create publish domain destroy two */
+/* cases: barrier asleep named team coll late large room split create publish domain destroy two */
 /* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 TOMBOLO_RING_SLOTS=64+TOMBOLO_BULK_BUFFERS=2 */
 /* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop */
 /* debug: both */
@@ -217,6 +217,31 @@ static void late(void) {
   check_all();
 }
 
+/* The victim never reads: the root of long broadcasts waits for room, the others for what it will
+ * show. Afterwards those that are left have room again. */
+static void room(void) {
+  enum { MANY = 40, WORDS = 5000 };
+  static gex_Event_t event[MANY + 1];
+  static uint64_t from[WORDS], to[MANY][WORDS], again[MANY][WORDS], sum;
+  make_others();
+  if (is_victim()) {
+    sleep_ms(300);
+    loss_die(loss_how);
+  }
+  for (int i = 0; i < MANY; i++)
+    event[i] = gex_Coll_BroadcastNB(job.tm, 0, to[i], from, sizeof from, 0);
+  event[MANY] =
+      gex_Coll_ReduceToAllNB(job.tm, &sum, from, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL, 0);
+  gex_Event_WaitAll(event, MANY + 1, 0);
+  LOSS_EXPECT(loss_victim);
+  for (int i = 0; i < WORDS && job.rank == 0; i++) from[i] = (uint64_t)i + 1;
+  for (int i = 0; i < MANY; i++)
+    event[i] = gex_Coll_BroadcastNB(others, 0, again[i], from, sizeof from, 0);
+  gex_Event_WaitAll(event, MANY, 0);
+  for (int i = 0; i < MANY; i++) CHECK_EQ(again[i][WORDS - 1], WORDS);
+  check_all();
+}
+
 /* ---- making teams and the like */
 
 static void split(void) {
@@ -328,10 +353,10 @@ static void two(void) {
 }
 
 static const struct loss_scenario scenarios[] = {
-    {"barrier", barrier}, {"asleep", asleep},   {"named", named},   {"team", of_team},
-    {"coll", coll},       {"late", late},       {"large", large},   {"split", split},
-    {"create", create},   {"publish", publish}, {"domain", domain}, {"destroy", destroy},
-    {"two", two}};
+    {"barrier", barrier}, {"asleep", asleep}, {"named", named},     {"team", of_team},
+    {"coll", coll},       {"late", late},     {"large", large},     {"room", room},
+    {"split", split},     {"create", create}, {"publish", publish}, {"domain", domain},
+    {"destroy", destroy}, {"two", two}};
 
 int main(int argc, char **argv) {
   loss_start(&argc, &argv, NULL, 0);

@@ -263,7 +263,7 @@ static bool show(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_co
   tmb_row_publish(row, number, op->signature);
   if (op->meets)
     meet(team, b, op, number);
-  else
+  else if (!tmb_job.wait.crowded)
     wake_readers(team, &op->call);
   op->shown++;
   return true;
@@ -397,7 +397,9 @@ static bool take(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_co
   return kinds[op->call.kind].reduces ? combine(team, b, op) : collect(team, b, op);
 }
 
-/* Show chunks as far as there is room and read chunks as far as they are shown. in head: this is
+/* Show chunks as far as there is room and read chunks as far as they are shown. Where ranks
+ * outnumber processors, readers are woken once for all chunks: woken for the first one, each would
+ * sleep again before the next. in head: this is
  * the oldest op of the team, the only one that may read. Returns how many chunks were shown and
  * read. */
 static uint64_t advance(struct tmb_team *team, struct tmb_coll_shared *b,
@@ -405,7 +407,9 @@ static uint64_t advance(struct tmb_team *team, struct tmb_coll_shared *b,
   const uint64_t before = op->shown + op->read;
   for (uint64_t seen = UINT64_MAX; seen != op->shown + op->read;) {
     seen = op->shown + op->read;
+    const uint64_t shown = op->shown;
     while (op->shown < op->chunks && show(team, b, op)) {}
+    if (op->shown > shown && !op->meets && tmb_job.wait.crowded) wake_readers(team, &op->call);
     while (head && op->read < op->shown && !applies(op) && take(team, b, op)) {
       op->read++;
       op->members_read = 0;
@@ -487,7 +491,7 @@ static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_shared *b) {
   const uint64_t far = b->read + TMB_SHARED_HEADS;
   for (struct tmb_coll_shared_op *op = b->first; op && op->first < far; op = op->next)
     if (op != b->first) done += advance(team, b, op, false);
-  if (tmb_job.wait.crowded) tmb_row_want_room(b, b->lacks);
+  if (tmb_job.wait.crowded) tmb_row_want_room(team, b, b->lacks);
   return done;
 }
 

@@ -89,10 +89,24 @@ static inline bool tmb_row_room_wanted(const struct tmb_coll_shared *b) {
 
 /* Say for what room this member waits: TMB_ROW_WANTS_* of all its collectives, or 0: none. A poll
  * after it, before the member sleeps, looks again. */
-static inline void tmb_row_want_room(struct tmb_coll_shared *b, uint64_t wants) {
+static inline void tmb_row_want_room(const struct tmb_team *team, struct tmb_coll_shared *b,
+                                     uint64_t wants) {
   if (b->wants_room == wants) return;
+  tmb_store_rel(&b->row[team->head.rank]->lacks.word, wants);
   tmb_fetch_add_acq_rel(&b->row[0]->room.word, wants - b->wants_room);
   b->wants_room = wants;
+}
+
+/* Some members wait for room, and this one has published its count of chunks read: if it is the
+ * last one, wake them, and nobody else. The fence: of two members that publish at the same time one
+ * sees the count of the other. A member that says only now that it waits looks again before it
+ * sleeps. */
+static inline void tmb_row_give_room(const struct tmb_team *team, const struct tmb_coll_shared *b) {
+  tmb_fence_seq();
+  for (uint32_t r = 0; r < team->head.size; r++)
+    if (tmb_load_acq(&b->row[r]->read.word) < b->read) return;
+  for (uint32_t r = 0; r < team->head.size; r++)
+    if (tmb_load_rlx(&b->row[r]->lacks.word)) tmb_row_wake(team, r);
 }
 
 /* Count a chunk that this member has read. Where ranks outnumber processors others sleep that wait
@@ -100,7 +114,10 @@ static inline void tmb_row_want_room(struct tmb_coll_shared *b, uint64_t wants) 
 static inline void tmb_row_count_read(const struct tmb_team *team, struct tmb_coll_shared *b) {
   if (++b->read % TMB_ROW_STRIDE) return;
   tmb_store_rel(&b->row[team->head.rank]->read.word, b->read);
-  if (!tmb_job.wait.crowded || tmb_row_room_wanted(b)) tmb_row_wake_all(team);
+  if (!tmb_job.wait.crowded)
+    tmb_row_wake_all(team);
+  else if (tmb_row_room_wanted(b))
+    tmb_row_give_room(team, b);
 }
 
 #endif

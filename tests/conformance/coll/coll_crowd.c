@@ -7,7 +7,8 @@
  * Collectives of more ranks than processors, which each rank restricts to two before the job
  * begins: of the ranks that come to one only the last wakes others, each at most once; and ranks
  * that are far ahead of a late root wait for room, are woken when there is some, and find right
- * results.
+ * results. Whoever reads last wakes those that wait for room, and nobody else; a broadcast of
+ * several pieces wakes its readers for all that there is room for at once.
  */
 #define _GNU_SOURCE
 #include "check.h"
@@ -18,11 +19,11 @@
 #include <string.h>
 #include <time.h>
 
-enum { OPS = 32, AHEAD = 150, RANKS_MAX = 64, LONG_WORDS = 4000 };
+enum { OPS = 32, AHEAD = 150, RANKS_MAX = 64, LONG_WORDS = 4000, PIECE_WORDS = 2048, PIECES = 4 };
 
 static gex_TM_t world;
 static gex_Rank_t me, size;
-static uint64_t in[LONG_WORDS], out[LONG_WORDS];
+static uint64_t in[PIECES * PIECE_WORDS], out[PIECES * PIECE_WORDS];
 
 static uint64_t sum_of(uint64_t value) {
   uint64_t sum = 0;
@@ -90,15 +91,22 @@ static void gather(uint64_t round) {
   for (gex_Rank_t r = 0; me == root && r < size; r++) CHECK_EQ(out[r], round * 100 + r);
 }
 
+static void broadcast_pieces(uint64_t round) {
+  const size_t words = sizeof in / sizeof *in;
+  for (size_t i = 0; i < words; i++) in[i] = me == round % size ? round * 10000 + i : 0;
+  gex_Event_Wait(gex_Coll_BroadcastNB(world, (gex_Rank_t)(round % size), out, in, sizeof in, 0));
+  for (size_t i = 0; i < words; i += PIECE_WORDS - 1) CHECK_EQ(out[i], round * 10000 + i);
+}
+
 static uint64_t wakes(void) {
   uint64_t count = 0;
   CHECK_EQ(gexx_Stats_Query(GEXX_STATS_WAKE, GEX_RANK_INVALID, &count, NULL), GASNET_OK);
   return count;
 }
 
-/* Each call wakes each rank at most once. A sum after each keeps all ranks together, so that none
- * waits for room. */
-static void few_wakes(void (*kind)(uint64_t)) {
+/* Each call wakes each rank at most so many times. A sum after each keeps all ranks together, so
+ * that few wait for room. */
+static void few_wakes(void (*kind)(uint64_t), uint64_t times) {
   (void)sum_of(0);
   const uint64_t before = wakes();
   for (uint64_t round = 0; round < OPS; round++) {
@@ -106,7 +114,7 @@ static void few_wakes(void (*kind)(uint64_t)) {
     CHECK_EQ(sum_of(1), size);
   }
   const uint64_t all = sum_of(wakes() - before);
-  CHECK_CMP(all, <=, (2 * OPS + 1) * (uint64_t)size);
+  CHECK_CMP(all, <=, ((times + 1) * OPS + 1) * (uint64_t)size);
 }
 
 /* All but one rank run ahead of it as far as there is room. */
@@ -123,6 +131,7 @@ static void ahead(size_t words) {
     CHECK_EQ(out[0], expected(round, 0, size));
     CHECK_EQ(out[words - 1], expected(round, 0, size) + (uint64_t)size * (words - 1));
   }
+  const uint64_t before = wakes();
   for (uint64_t round = 0; round < AHEAD; round++) {
     if (me == 0)
       for (size_t i = 0; i < words; i++) in[i] = round + i;
@@ -130,6 +139,8 @@ static void ahead(size_t words) {
     CHECK_EQ(out[0], round);
     CHECK_EQ(out[words - 1], round + words - 1);
   }
+  const uint64_t pieces = AHEAD * ((words + PIECE_WORDS - 1) / PIECE_WORDS);
+  CHECK_CMP(sum_of(wakes() - before), <=, 2 * pieces * size); /* of half of them for room */
 }
 
 int main(int argc, char **argv) {
@@ -142,7 +153,8 @@ int main(int argc, char **argv) {
   me = gex_TM_QueryRank(world);
   size = gex_TM_QuerySize(world);
   REQUIRE(size <= RANKS_MAX);
-  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) few_wakes(kinds[k]);
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) few_wakes(kinds[k], 1);
+  few_wakes(broadcast_pieces, 3); /* to two halves of the slots, and for room */
   ahead(1);
   ahead(LONG_WORDS);
   gex_Coll_BarrierBlocking(world, 0);
