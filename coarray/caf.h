@@ -17,6 +17,9 @@
 #include <gasnet_vis.h>
 #include <gasnetex.h>
 #include <gasnetex_ext.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 
 /* real(16) of gfortran. On ARM and RISC-V that is C's long double, of which there is no kind 10. */
 #ifdef __SIZEOF_FLOAT128__
@@ -106,6 +109,8 @@ struct caf {
   bool began, settled;       /* `init` has returned; the signal is back: caf_settle */
   bool allocate_stat;        /* ALLOCATE has had STAT=: the SYNC ALL behind it may fail */
   uint32_t served;           /* calls of caf_serve */
+  pthread_t flusher;         /* the thread in caf_flush_all */
+  sigjmp_buf *flush_end;     /* of that thread, while it may be locked out: flush.c */
   gexx_WaitInfo_t statement; /* of the program, that runs now or ran last: CAF_STATEMENT */
 };
 extern struct caf caf;
@@ -175,10 +180,19 @@ __attribute__((format(printf, 3, 4))) void caf_fail(const struct caf_status *to,
 /* Print why the program cannot start. The caller ends it. */
 __attribute__((format(printf, 1, 2))) void caf_refuse(const char *format, ...);
 
+/* What a message calls the image because of which a statement of a team has failed with `code`:
+ * "image 2 of the initial team", and how many others there are. Returns `to` [room]. */
+const char *caf_ended_images(const struct caf_team *team, int code, char *to, size_t room);
+#define CAF_ENDED_ROOM 64
+
 /* Words for a STAT code in a message. */
 static inline const char *caf_end_name(int code) {
   return code == CAF_STAT_FAILED ? "failed" : "ended normally and cannot take part";
 }
+
+/* Writes what Fortran's units and C's streams hold, as the end of a process does not. Gives up what
+ * is locked for a second: a statement of input or output that this image has not finished. */
+void caf_flush_all(void);
 
 /* Ends all images. */
 __attribute__((noreturn)) void caf_error_stop(int code);
@@ -289,6 +303,14 @@ void caf_sync_team(struct caf_team *team, const struct caf_status *to);
 
 /* The current or initial team, by its number; NULL after caf_fail. */
 const struct caf_team *caf_sibling(int number, const struct caf_status *to);
+
+/* Whether FORM TEAM has made this team, or it is the initial one. A TEAM_TYPE variable that is not
+ * set holds any word: gfortran 12 gives it no first value. Takes longer for older teams. */
+bool caf_team_formed(const struct caf_team *team);
+
+/* The number of a team variable, NULL: of the current team; ends the program where it is not set.
+ */
+int caf_number_of(const struct caf_team *team);
 
 /* Rank in the job of an image of a team: *team_p, else that of *number, else the current one.
  * UINT32_MAX after caf_fail. */

@@ -33,13 +33,6 @@ CAF_EXPORT void CAF(random_init)(bool repeatable, bool image_distinct);
 /* Of libgfortran, which the program links; weak, so that this library does not need it. */
 extern void _gfortran_random_seed_i4(void *size, struct caf_desc *put, struct caf_desc *get)
     __attribute__((weak));
-extern void _gfortran_flush_i4(const int32_t *unit) __attribute__((weak));
-
-/* Write what Fortran's units and C's streams hold: the end of a process does not. */
-static void flush_all(void) {
-  if (_gfortran_flush_i4) _gfortran_flush_i4(NULL);
-  fflush(NULL);
-}
 
 /* ---- errors */
 
@@ -84,7 +77,7 @@ void caf_refuse(const char *format, ...) {
 }
 
 void caf_error_stop(int code) {
-  flush_all();
+  caf_flush_all();
   gexx_Job_SetFailurePolicy(GEXX_FAILURE_ABORT);
   gasnet_exit(code ? code : 1);
   abort();
@@ -170,14 +163,14 @@ static void end_normally(void) {
 }
 
 __attribute__((noreturn)) static void stop(int code) {
-  flush_all();
+  caf_flush_all();
   end_normally();
   gasnet_exit(code);
   abort();
 }
 
 void CAF(finalize)(void) {
-  flush_all();
+  caf_flush_all();
   end_normally();
   gasnet_exit(0);
 }
@@ -206,7 +199,7 @@ void CAF(error_stop_str)(const char *text, size_t len, bool quiet) {
  * be taken: others would find the barrier cut short by a failure that came after it. */
 void CAF(fail_image)(void) {
   enum { LINGER = 20, SLEEP_US = 1000 };
-  flush_all();
+  caf_flush_all();
   for (int i = 0; i < LINGER; i++) gexx_Poll(SLEEP_US);
   _exit(1);
 }

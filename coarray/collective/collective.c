@@ -325,6 +325,7 @@ void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduc
   caf_section_of(&s, a, a->base, NULL);
   const size_t elements = caf_section_elements(&s), len = s.elem_len;
   void *copy, *data = pack(&s, elements, &copy);
+  char who[CAF_ENDED_ROOM];
   caf_complete();
   struct fold_all all = {how, elements, len};
   const int code = team->tm == GEX_TM_INVALID
@@ -332,7 +333,8 @@ void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduc
                        : reduce_in_layer(team, data, result_image, &all);
   unpack(&s, copy, result_image == 0 || (uint32_t)result_image == team->rank + 1);
   if (code)
-    caf_fail(to, code, "%s: an image of the team has %s [TMB-2008]", how->name, caf_end_name(code));
+    caf_fail(to, code, "%s: %s has %s [TMB-2008]", how->name,
+             caf_ended_images(team, code, who, sizeof who), caf_end_name(code));
   else
     caf_ok(to->stat);
 }
@@ -352,6 +354,7 @@ void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg, 
   caf_section_of(&s, a, a->base, NULL);
   const size_t elements = caf_section_elements(&s);
   void *copy, *data = pack(&s, elements, &copy);
+  char who[CAF_ENDED_ROOM];
   caf_complete();
   const size_t bytes = elements * s.elem_len;
   const gex_Rank_t root = (gex_Rank_t)source - 1;
@@ -364,7 +367,8 @@ void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg, 
     code = caf_wait_event(gex_Coll_BroadcastNB(team->tm, root, data, data, bytes, 0), team);
   unpack(&s, copy, true);
   if (code)
-    caf_fail(&to, code, "CO_BROADCAST: an image of the team has %s [TMB-2006]", caf_end_name(code));
+    caf_fail(&to, code, "CO_BROADCAST: %s has %s [TMB-2006]",
+             caf_ended_images(team, code, who, sizeof who), caf_end_name(code));
   else
     caf_ok(stat);
 }

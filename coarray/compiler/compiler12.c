@@ -65,5 +65,5 @@ void CAF(sync_team)(void **team, int unused) {
 }
 
 int CAF(team_number)(void *team) {
-  return team ? ((const struct caf_team *)team)->number : caf.team->number;
+  return caf_number_of(team);
 }

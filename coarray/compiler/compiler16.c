@@ -67,7 +67,7 @@ void CAF(sync_team)(void *team, int *stat, char *errmsg, size_t errmsg_len) {
 }
 
 int CAF(team_number)(void *team) {
-  return team_or_current(team)->number;
+  return caf_number_of(team);
 }
 
 void *CAF(get_team)(int32_t *level) {

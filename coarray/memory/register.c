@@ -96,9 +96,10 @@ static bool gather(struct caf_token *t) {
 
 /* End an ALLOCATE that cannot be done. */
 static void say_why(const struct caf_status *to, int code, size_t bytes, bool mine) {
+  char who[CAF_ENDED_ROOM];
   if (code != CAF_STAT_ERROR)
-    caf_fail(to, code, "ALLOCATE of a coarray: an image of the team has %s [TMB-2034]",
-             caf_end_name(code));
+    caf_fail(to, code, "ALLOCATE of a coarray: %s has %s [TMB-2034]",
+             caf_ended_images(caf.team, code, who, sizeof who), caf_end_name(code));
   else if (mine)
     caf_fail(to, code,
              "another image of the team cannot allocate this coarray of %zu bytes, or has "
@@ -274,9 +275,11 @@ void CAF(deregister)(void **token_p, int type, int *stat, char *errmsg, size_t e
   }
   /* Nobody may still be using the coarray. */
   const int code = meet_to_free(t, &to);
+  char who[CAF_ENDED_ROOM];
   if (code == CAF_STAT_ERROR) return;
   if (code == CAF_STAT_STOPPED) {
-    caf_fail(&to, code, "DEALLOCATE of a coarray: an image of the team has ended [TMB-2029]");
+    caf_fail(&to, code, "DEALLOCATE of a coarray: %s has ended [TMB-2029]",
+             caf_ended_images(caf.team, code, who, sizeof who));
     return;
   }
   leave_team(t);
@@ -284,7 +287,8 @@ void CAF(deregister)(void **token_p, int type, int *stat, char *errmsg, size_t e
   free(t);
   *token_p = NULL;
   if (code && stat)
-    caf_fail(&to, code, "DEALLOCATE of a coarray: an image of the team has failed [TMB-2028]");
+    caf_fail(&to, code, "DEALLOCATE of a coarray: %s has failed [TMB-2028]",
+             caf_ended_images(caf.team, code, who, sizeof who));
   else
     caf_ok(stat);
 }

@@ -99,9 +99,10 @@ static int wait_consume(uint64_t *word, uint64_t want) {
 void caf_consume(uint64_t *word, int until, const char *name, const struct caf_status *to) {
   const uint64_t want = until > 0 ? (uint64_t)until : 1;
   const int code = wait_consume(word, want);
+  char who[CAF_ENDED_ROOM];
   if (code)
-    caf_fail(to, code, "%s: %d posts have not come, and an image of the team has %s [TMB-2041]",
-             name, (int)want, caf_end_name(code));
+    caf_fail(to, code, "%s: %d posts have not come, and %s has %s [TMB-2041]", name, (int)want,
+             caf_ended_images(caf.team, code, who, sizeof who), caf_end_name(code));
   else
     caf_ok(to->stat);
 }

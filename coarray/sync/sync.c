@@ -11,6 +11,7 @@
 #include "data/pending.h"
 #include "sync/post.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,19 @@ int caf_team_state(const struct caf_team *team) {
     if (state) worst = state;
   }
   return worst;
+}
+
+const char *caf_ended_images(const struct caf_team *team, int code, char *to, size_t room) {
+  uint32_t first = 0, count = 0;
+  for (uint32_t i = 0; i < team->size; i++)
+    if (caf_state_of(team->jobrank[i]) == code && count++ == 0) first = team->jobrank[i] + 1;
+  if (count == 0)
+    snprintf(to, room, "an image of the team");
+  else if (count == 1)
+    snprintf(to, room, "image %u of the initial team", first);
+  else
+    snprintf(to, room, "image %u of the initial team, as %u others,", first, count - 1);
+  return to;
 }
 
 static uint64_t begun_by(const struct caf_team *team, uint32_t i) {
@@ -239,10 +253,12 @@ void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len) {
   CAF_STATEMENT("SYNC ALL");
   const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
   const bool after_allocate = caf.allocate_stat && !stat;
+  char name[CAF_ENDED_ROOM];
   const int code = caf_barrier(caf.team);
   caf.allocate_stat = false;
   if (code && !after_allocate)
-    caf_fail(&to, code, "SYNC ALL: an image of the team has %s [TMB-2046]", caf_end_name(code));
+    caf_fail(&to, code, "SYNC ALL: %s has %s [TMB-2046]",
+             caf_ended_images(caf.team, code, name, sizeof name), caf_end_name(code));
   else
     caf_ok(stat);
 }

@@ -109,10 +109,28 @@ const struct caf_team *caf_sibling(int number, const struct caf_status *to) {
   return NULL;
 }
 
+bool caf_team_formed(const struct caf_team *team) {
+  const struct caf_team *formed = caf.formed;
+  while (formed && formed != team) formed = formed->formed_before;
+  return formed || team == &caf.initial;
+}
+
+int caf_number_of(const struct caf_team *team) {
+  const struct caf_status none = {0};
+  if (!team) return caf.team->number;
+  if (caf_team_formed(team)) return team->number;
+  caf_fail(&none, CAF_STAT_ERROR, "TEAM_NUMBER: the team was not formed by FORM TEAM [TMB-2057]");
+  return 0;
+}
+
 uint32_t caf_rank_in(int image, void *const *team_p, const int *number,
                      const struct caf_status *to) {
-  const struct caf_team *team = team_p && *team_p ? *team_p : caf.team;
-  if (!(team_p && *team_p) && number) team = caf_sibling(*number, to);
+  const struct caf_team *team = team_p ? *team_p : number ? caf_sibling(*number, to) : caf.team;
+  if (team_p && !caf_team_formed(team)) {
+    caf_fail(to, CAF_STAT_ERROR,
+             "TEAM= of an image selector: the team was not formed by FORM TEAM [TMB-2056]");
+    return UINT32_MAX;
+  }
   if (!team) return UINT32_MAX;
   if (image >= 1 && (uint32_t)image <= team->size) return team->jobrank[image - 1];
   caf_fail(to, CAF_STAT_ERROR, "there is no image %d: the team has images 1 to %u [TMB-2050]",
@@ -124,23 +142,17 @@ uint32_t caf_rank_in(int image, void *const *team_p, const int *number,
  * reports with STAT=. Returns whether the program goes on. */
 static bool meet(struct caf_team *team, const char *name, const struct caf_status *to) {
   const int code = caf_barrier(team);
+  char who[CAF_ENDED_ROOM];
   if (code == 0 || (code == CAF_STAT_FAILED && !to->stat))
     caf_ok(to->stat);
   else
-    caf_fail(to, code, "%s: an image of the team has %s [TMB-2008]", name, caf_end_name(code));
+    caf_fail(to, code, "%s: %s has %s [TMB-2008]", name,
+             caf_ended_images(team, code, who, sizeof who), caf_end_name(code));
   return code != CAF_STAT_STOPPED;
 }
 
-/* Whether FORM TEAM has made this team, or it is the initial one. A TEAM_TYPE variable that is not
- * set holds any word: gfortran 12 gives it no first value. Takes longer for older teams. */
-static bool is_formed(const struct caf_team *team) {
-  const struct caf_team *formed = caf.formed;
-  while (formed && formed != team) formed = formed->formed_before;
-  return formed != NULL || team == &caf.initial;
-}
-
 void caf_change_team(struct caf_team *team, const struct caf_status *to) {
-  if (!team || !is_formed(team) || team->parent != caf.team) {
+  if (!caf_team_formed(team) || team->parent != caf.team) {
     caf_fail(to, CAF_STAT_ERROR,
              "CHANGE TEAM: the team was not formed by FORM TEAM in the current team [TMB-2049]");
     return;
@@ -161,7 +173,7 @@ void caf_end_team(const struct caf_status *to) {
 }
 
 void caf_sync_team(struct caf_team *team, const struct caf_status *to) {
-  if (!team || !is_formed(team))
+  if (!caf_team_formed(team))
     caf_fail(to, CAF_STAT_ERROR, "SYNC TEAM: the team was not formed [TMB-2047]");
   else
     meet(team, "SYNC TEAM", to);

@@ -28,6 +28,7 @@ program ends
   character(120) :: text
   type(event_type) :: e[*]
   character(20) :: what
+  type(team_type), save :: unset
   call get_command_argument(1, what)
   a = 0
   sync all
@@ -55,9 +56,34 @@ program ends
   case ('stopped_bare')
     if (this_image() == 2) stop
     sync all
+  case ('failed_bare')
+    if (this_image() == 2) fail image
+    do
+      sync all
+    end do
+  case ('failed_event')
+    if (this_image() == 2) fail image
+    event wait (e)
+  case ('failed_sum')
+    if (this_image() == 2) fail image
+    do
+      call co_sum(i)
+    end do
+  case ('team_static')
+    a(1)[1, team=unset] = 2
+  case ('team_local')
+    call team_local
+  case ('team_number')
+    unset = transfer(loc(what), unset)
+    print *, team_number(unset)
   case ('index')
     i = 7
     a(1)[i] = 2
+  case ('index_printed')
+    i = 7
+    print *, 'value', a(1)[i]
+  case ('stop_printed')
+    print *, 'value', stops()
   case ('order')
     allocate (b(3)[*], c(5)[*])
     if (this_image() == 2) then
@@ -100,6 +126,17 @@ program ends
     if (this_image() == 1) print '(a)', 'both there'
   end select
 contains
+  integer function stops()
+    stops = 1
+    error stop 11
+  end function
+
+  subroutine team_local() ! holds any word
+    type(team_type) :: any
+    any = transfer(loc(what), any)
+    a(1:2)[1, team=any] = 3
+  end subroutine
+
   subroutine moved() ! MOVE_ALLOC leaves the token in x behind
     integer, allocatable :: x(:)[:], y(:)[:]
     allocate (x(4)[*])
@@ -133,13 +170,21 @@ CASES = (
     ("error_text", 1, "ERROR STOP bad thing"),
     ("range", 3, "there is no image 4 for coarray a: the current team has images 1 to 3"),
     ("index", 3, "there is no image 7 for coarray a"),
+    ("index_printed", 3, "there is no image 7 for coarray a"),
+    ("stop_printed", 11, "ERROR STOP 11"),
     ("order", 3, "this image deallocates coarray c (number 5 of its team, 20 bytes), image 2"),
     ("order_stat", 0, "reported"),
     ("overflow", 0, "reported"),
     ("overflow_bare", 3, "the event on image 1 has been posted 2147483647 times more"),
     ("unallocated", 3, "is not allocated"),
     ("stopped", 0, "saw it"),
-    ("stopped_bare", None, "SYNC ALL: an image of the team has ended normally"),
+    ("stopped_bare", None, "SYNC ALL: image 2 of the initial team has ended normally"),
+    ("failed_bare", None, "SYNC ALL: image 2 of the initial team has failed"),
+    ("failed_event", None, "1 posts have not come, and image 2 of the initial team has failed"),
+    ("failed_sum", None, "CO_SUM: image 2 of the initial team has failed"),
+    ("team_static", 3, "TEAM= of an image selector: the team was not formed by FORM TEAM"),
+    ("team_local", 3, "TEAM= of an image selector: the team was not formed by FORM TEAM"),
+    ("team_number", 3, "TEAM_NUMBER: the team was not formed by FORM TEAM"),
     ("huge", 0, "refused"),
     ("huge_bare", None, "set GASNET_MAX_SEGSIZE"),
     ("class", 3, "polymorphic component (CLASS) of coarray single: gfortran asks"),

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writing what is buffered, before an image ends.
+ *
+ * Owns: nothing. Called by image.c. Calls: libgfortran, the C library. Invariants: it comes back.
+ * An error may be found within a statement of input or output, as in `print *, x[9]`: libgfortran
+ * holds the lock of the unit there, and would wait for it in this same thread for ever. So after a
+ * second, in which nothing keeps the output from being written, the wait is left by a jump; what
+ * that unit holds is lost. The process ends soon after.
+ */
+#include "caf.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/* Of libgfortran, which the program links; weak, so that this library does not need it. */
+extern void _gfortran_flush_i4(const int32_t *unit) __attribute__((weak));
+
+/* Seconds until a lock is taken for one that is never given back; chosen 2026-11-27. */
+enum { TIME_LIMIT_S = 1 };
+
+static const struct itimerval time_limit = {.it_value = {.tv_sec = TIME_LIMIT_S}};
+
+/* Whether a reader of the output is slow, so that writing may take time. */
+static bool output_is_full(void) {
+  struct pollfd out[] = {{.fd = STDOUT_FILENO, .events = POLLOUT},
+                         {.fd = STDERR_FILENO, .events = POLLOUT}};
+  return poll(out, 2, 0) >= 0 && !(out[0].revents && out[1].revents);
+}
+
+static void on_alarm(int sig) {
+  if (!pthread_equal(pthread_self(), caf.flusher)) {
+    (void)pthread_kill(caf.flusher, sig);
+  } else if (output_is_full()) {
+    (void)setitimer(ITIMER_REAL, &time_limit, NULL);
+  } else if (caf.flush_end) {
+    siglongjmp(*caf.flush_end, 1);
+  }
+}
+
+static void flush_units(void) {
+  sigjmp_buf end;
+  if (sigsetjmp(end, 1) == 0) {
+    caf.flush_end = &end;
+    (void)setitimer(ITIMER_REAL, &time_limit, NULL);
+    _gfortran_flush_i4(NULL);
+  }
+  caf.flush_end = NULL;
+}
+
+void caf_flush_all(void) {
+  const struct itimerval none = {.it_value = {0}};
+  struct itimerval own; /* the program's */
+  struct sigaction action, before;
+  sigset_t alarm, mask;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = on_alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  if (_gfortran_flush_i4) {
+    caf.flusher = pthread_self();
+    (void)setitimer(ITIMER_REAL, &none, &own);
+    (void)sigaction(SIGALRM, &action, &before);
+    (void)pthread_sigmask(SIG_UNBLOCK, &alarm, &mask);
+    flush_units();
+    (void)setitimer(ITIMER_REAL, &none, NULL);
+    (void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    (void)sigaction(SIGALRM, &before, NULL);
+    (void)setitimer(ITIMER_REAL, &own, NULL);
+  }
+  fflush(NULL);
+}
