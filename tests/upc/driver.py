@@ -51,6 +51,21 @@ int main(void) {
   return sum;
 }
 """
+SIGNS = """#include <upc.h>
+shared int *a;
+int main(void) {
+  a++; a += 1; a + a /* first */;
+  int **b; b = 0; *b * 2; a *= 1, a * 2 /* second */;
+  return 0;
+}
+"""
+EMPTY = """#include <upc.h>
+int main(void) { return 0; }
+"""
+UNKNOWN = """#include <upc.h>
+#include <upc_castable.h>
+int main(void) { return UPC_CASTABLE_NONE; }
+"""
 UNDECLARED = """#include <upc.h>
 shared int a[THREADS];
 int main(void) {
@@ -248,6 +263,35 @@ def columns(folder):
             sys.exit(f"no warning in line {line + 1}\n{result.stderr}")
 
 
+def operators(folder):
+    """upc1 names the operator that is wrong, not the same sign within another operator."""
+    (Path(folder) / "signs.upc").write_text(SIGNS)
+    said = fails(folder, TOMBOLO, "upcc", "-c", "signs.upc")
+    lines = SIGNS.split("\n")
+    for text in "+ a /* first */", "* 2 /* second */":
+        line = next(i for i, content in enumerate(lines) if text in content)
+        place = f"signs.upc:{line + 1}:{lines[line].index(text) + 1}: error:"
+        if place not in said:
+            sys.exit(f"no message at {place}\n{said}")
+
+
+def without_main(folder):
+    """What the linker says is put into UPC's words: no main, two, objects of both pointers."""
+    (folder / "part.upc").write_text(PART)
+    (folder / "one.upc").write_text(EMPTY)
+    (folder / "two.upc").write_text(EMPTY)
+    run(folder, TOMBOLO, "upcc", "--pointers=wide", "-c", "part.upc", "-o", "wide.o")
+    for command, texts in (
+        ("part.upc", ("no UPC source or object of the program has a function main",)),
+        ("one.upc two.upc", ("multiple definition of `main'", "the object of two.upc")),
+        ("one.upc wide.o", ("were compiled with --pointers=wide, and this command links without",)),
+        ("nosuch.o", ("nosuch.o",)),
+    ):
+        said = fails(folder, TOMBOLO, "upcc", *command.split(), "-o", "none")
+        if "upcr_" in said or any(text not in said for text in texts):
+            sys.exit(f"{command}: not as it should be\n{said}")
+
+
 def undeclared(folder):
     """A function of a header that is not included is named with the header, as a warning."""
     (Path(folder) / "names.upc").write_text(UNDECLARED)
@@ -259,6 +303,10 @@ def undeclared(folder):
     ):
         if text not in result.stderr or result.returncode:
             sys.exit(f"no '{text}': {result.returncode}\n{result.stderr}")
+    (Path(folder) / "unknown.upc").write_text(UNKNOWN)
+    said = fails(folder, TOMBOLO, "upcc", "-c", "unknown.upc")
+    if "#include" in said or "UPC_CASTABLE_NONE" not in said:
+        sys.exit(f"a name that no header declares: {said}")
 
 
 def openmp(folder):
@@ -290,6 +338,8 @@ def main():
         older_options(folder)
         vendors(folder)
         columns(folder)
+        operators(folder)
+        without_main(folder)
         undeclared(folder)
         openmp(folder)
         definitions(folder)

@@ -2,8 +2,8 @@
 /*
  * upcc.h: what the parts of `tombolo upcc` share.
  *
- * Included by upcc.c (arguments) and upcc_build.c (the steps). Invariants: lists end with NULL; in
- * `link`, NULL entries before the end stand for the objects of `sources`, in order.
+ * Included by upcc.c (arguments), upcc_build.c (the steps) and upcc_link.c. Invariants: lists
+ * end with NULL; in `link`, NULL entries before the end stand for the objects of `sources`, in order.
  */
 #ifndef TOMBOLO_TOOLS_UPCC_H
 #define TOMBOLO_TOOLS_UPCC_H
@@ -45,6 +45,10 @@ char *upcc_format(const char *a, const char *b, const char *c);
 
 /* Where the translator, headers and libraries lie; false with a message. */
 bool upcc_find_folders(struct upcc *u);
+/* Runs a command, or shows it. Returns its exit code. */
+int upcc_run(const struct upcc *u, struct upcc_list *l);
+/* Links. in objects: of the sources, in order. Returns the exit code. */
+int upcc_link(const struct upcc *u, const char *const *objects);
 /* Runs the steps. Returns the exit code. */
 int upcc_build(struct upcc *u);
 

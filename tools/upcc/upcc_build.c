@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The steps of `tombolo upcc`: preprocess, translate, compile, link.
+ * The steps of `tombolo upcc`: preprocess, translate, compile; upcc_link.c links.
  *
  * Called by upcc.c. Calls: the C compiler and upc1 as processes. Invariants: a step that fails ends
  * the work with its exit code; nothing is left in the temporary folder.
@@ -56,7 +56,7 @@ static void print_word(FILE *to, const char *word) {
   fputc('\'', to);
 }
 
-static int run(const struct upcc *u, struct upcc_list *l) {
+int upcc_run(const struct upcc *u, struct upcc_list *l) {
   if (u->only_show || u->verbose) {
     FILE *to = u->only_show ? stdout : stderr;
     for (size_t i = 0; i < l->count; i++) {
@@ -150,7 +150,7 @@ static int preprocess(const struct upcc *u, const char *source, const char *outp
     upcc_add(&l, "-o");
     upcc_add(&l, output);
   }
-  return run(u, &l);
+  return upcc_run(u, &l);
 }
 
 /* Options of the C compiler that the translator needs as well. */
@@ -182,7 +182,7 @@ static int translate(const struct upcc *u, const char *input, const char *output
   upcc_add(&l, "-o");
   upcc_add(&l, output);
   upcc_add(&l, input);
-  return run(u, &l);
+  return upcc_run(u, &l);
 }
 
 /* Whether the file of a command, behind links, is called gcc. */
@@ -246,7 +246,7 @@ static int compile(const struct upcc *u, const char *input, const char *output) 
   upcc_add(&l, input);
   upcc_add(&l, "-o");
   upcc_add(&l, output);
-  return run(u, &l);
+  return upcc_run(u, &l);
 }
 
 /* The temporary folder of source number i: sources of different folders may have one name. */
@@ -295,31 +295,6 @@ static int build_source(const struct upcc *u, size_t i, const char **object) {
   return code;
 }
 
-/* The linker names objects by their files, most of which are removed when its message is read. */
-static void name_objects(const struct upcc *u, const char *const *objects) {
-  for (size_t i = 0; i < u->sources.count; i++)
-    tmb_print("upcc: %s is the object of %s", objects[i], u->sources.words[i]);
-}
-
-static int link_program(const struct upcc *u, const char *const *objects) {
-  struct upcc_list l = {0};
-  size_t next = 0;
-  upcc_add(&l, u->compiler);
-  for (size_t i = 0; i < u->link.count; i++)
-    upcc_add(&l, u->link.words[i] ? u->link.words[i] : objects[next++]);
-  upcc_add(&l, "-o");
-  upcc_add(&l, u->output ? u->output : "a.out");
-  upcc_add(&l, upcc_format(u->support, u->extern_main ? "/crt_extern.o" : "/crt.o", ""));
-  upcc_add(&l, upcc_format("-L", u->libraries, ""));
-  upcc_add(&l, upcc_format("-Wl,-rpath,", u->libraries, ""));
-  upcc_add(&l, u->wide ? "-ltombolo-upc-wide" : "-ltombolo-upc");
-  upcc_add(&l, "-ltombolo");
-  upcc_add(&l, "-lm");
-  const int code = run(u, &l);
-  if (code && u->sources.count > 1) name_objects(u, objects);
-  return code;
-}
-
 static void remove_temporary(const struct upcc *u) {
   if (!u->temporary || u->only_show) return;
   static const char *const suffixes[] = {".i", ".trans.c", ".o", ".s"};
@@ -345,7 +320,7 @@ int upcc_build(struct upcc *u) {
   }
   int code = 0;
   for (size_t i = 0; i < u->sources.count && !code; i++) code = build_source(u, i, &objects[i]);
-  if (!code && u->stop == UPCC_PROGRAM) code = link_program(u, objects);
+  if (!code && u->stop == UPCC_PROGRAM) code = upcc_link(u, objects);
   remove_temporary(u);
   free(objects);
   return code;

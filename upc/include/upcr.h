@@ -72,6 +72,17 @@ enum { upcr_threads = UPCR_STATIC_THREADS };
 extern const int upcr_threads;
 # endif
 #endif
+/* Each object asks for the symbol of its form of pointers, which the library of the other form has
+ * not: so the linker refuses to mix them. */
+#ifdef UPCR_WIDE
+# define UPCR_POINTERS upcr_pointers_wide
+#else
+# define UPCR_POINTERS upcr_pointers_packed
+#endif
+extern const char UPCR_POINTERS;
+#if defined __UPC__ && !defined UPCR_RUNTIME
+static const char *const upcr_form_asked __attribute__((used)) = &UPCR_POINTERS;
+#endif
 extern int upcr_in_forall; /* the body of a controlling upc_forall is being executed */
 extern unsigned upcr_poll_credit;
 extern unsigned upcr_in_flight; /* far puts that are not complete yet */

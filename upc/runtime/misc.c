@@ -37,6 +37,8 @@ RT_EXPORT char *bupc_getenv(const char *name);
 RT_EXPORT void bupc_all_free(upcr_pts_t p);
 extern void upc_all_free(upcr_pts_t p);
 
+RT_EXPORT const char UPCR_POINTERS = 0; /* upcr.h */
+
 uint64_t upc_ticks_now(void) {
   return gasnett_ticks_now();
 }

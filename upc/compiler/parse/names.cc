@@ -76,6 +76,14 @@ const Known beginnings[] = {
     {"UPC_ATOMIC_", "upc_atomic.h"},
 };
 
+// A name that each header declares: where it is known, the program has the header.
+const Known declared_by[] = {
+    {"upc_file_t", "upc_io.h"},     {"upc_atomicdomain_t", "upc_atomic.h"},
+    {"upc_handle_t", "upc_nb.h"},   {"upc_tick_t", "upc_tick.h"},
+    {"upc_cast", "upc_castable.h"}, {"upc_lock_t", "upc.h"},
+    {"upc_flag_t", "upc_types.h"},  {"upc_all_broadcast", "upc_collective.h"},
+};
+
 // Words of the language, for names that are nearly one of them.
 const char *const language[] = {
     "upc_barrier",     "upc_notify",      "upc_wait",       "upc_fence", "upc_forall",
@@ -156,11 +164,26 @@ int semicolons_in(const Source &s, int open) {
 
 } // namespace
 
+// Whether the program has a header, as one of its names is known.
+bool Parser::has_header(std::string_view header) const {
+  return std::any_of(std::begin(declared_by), std::end(declared_by),
+                     [&](const Known &k) { return k.header == header && find(k.name); });
+}
+
+// What declares a name; empty: it is none of the library's, or no header has it.
+std::string Parser::remedy_here(std::string_view name) const {
+  const std::string what = remedy(name), front = "#include <";
+  if (what.compare(0, front.size(), front) != 0) return what;
+  const size_t end = what.find('>');
+  return has_header(what.substr(front.size(), end - front.size())) ? "" : what;
+}
+
 // Whether the token is an undeclared name of the library, which is then reported.
 bool Parser::report_unknown(int token) {
   const Token &t = s_[token];
   if (t.kind != Tk::Name || t.kw != KwNone || find(t.text)) return false;
-  const std::string missing = instead(t.text), what = missing.empty() ? remedy(t.text) : missing;
+  const std::string missing = instead(t.text),
+                    what = missing.empty() ? remedy_here(t.text) : missing;
   if (what.empty()) return false;
   if (std::find(reported_.begin(), reported_.end(), t.text) != reported_.end()) return true;
   reported_.push_back(t.text);

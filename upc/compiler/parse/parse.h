@@ -154,6 +154,8 @@ private:
 
   // names that are not declared (names.cc)
   std::string argument_name(const Node *callee, size_t index) const;
+  bool has_header(std::string_view header) const;
+  std::string remedy_here(std::string_view name) const;
   bool report_unknown(int token);
   bool report_unknown_in(int begin, int end);
   bool is_old_forall();

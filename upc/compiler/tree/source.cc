@@ -413,7 +413,20 @@ std::string Source::line_of(const Token &t) const {
 
 namespace {
 
-// Where a token's text stands in a line, as a whole word.
+// Whether a text at a place of a line is part of a longer operator: the + of ++.
+bool is_in_longer(const std::string &line, size_t at, std::string_view text) {
+  static const char *const longer[] = {
+      "...", "<<=", ">>=", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&",
+      "||",  "*=",  "/=",  "%=", "+=", "-=", "&=", "^=", "|=", "/*", "*/", "//"};
+  for (const std::string_view o : longer)
+    for (size_t k = 0; k + text.size() <= o.size() && k <= at; k++)
+      if (o.size() > text.size() && line.compare(at - k, o.size(), o) == 0 &&
+          o.substr(k, text.size()) == text)
+        return true;
+  return false;
+}
+
+// Where a token's text stands in a line, as a whole word or operator.
 std::vector<size_t> places_in(const std::string &line, std::string_view text) {
   std::vector<size_t> places;
   const bool word = name_char(text.front());
@@ -421,6 +434,7 @@ std::vector<size_t> places_in(const std::string &line, std::string_view text) {
     const size_t end = at + text.size();
     if (word && ((at && name_char(line[at - 1])) || (end < line.size() && name_char(line[end]))))
       continue;
+    if (!word && is_in_longer(line, at, text)) continue;
     places.push_back(at);
   }
   return places;
