@@ -4,6 +4,7 @@
 """`tombolo upcc`: separate compilation, sources of one name, translated sources, main in C."""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -292,6 +293,48 @@ def without_main(folder):
             sys.exit(f"{command}: not as it should be\n{said}")
 
 
+def usage(folder):
+    """Wrong command lines; where the lists of headers go that make reads."""
+    for command, text in (
+        ("-O2 -o x", "no input files"),
+        ("one.upc -o", "the name of the file is missing"),
+        ("-c one.upc two.upc -o x.o", "one file for what becomes of 2 sources"),
+    ):
+        said = fails(folder, TOMBOLO, "upcc", *command.split())
+        if text not in said:
+            sys.exit(f"{command}: no '{text}'\n{said}")
+    for options, path, target in (
+        ("-MMD -c one.upc", "one.d", "one.o:"),
+        ("-MD -c x/m.c -o x/other.o", "x/other.d", "x/other.o:"),
+        ("-MMD -MF named.d -c one.upc", "named.d", "one.o:"),
+        ("-MMD one.upc -o program", "one.d", "one.o:"),
+    ):
+        run(folder, TOMBOLO, "upcc", *options.split())
+        if target not in (folder / path).read_text():
+            sys.exit(f"{options}: {path} has no '{target}'")
+        (folder / path).unlink()
+
+
+def interrupted(folder):
+    """^C leaves nothing in the folder for temporary files."""
+    (folder / "slow").write_text("#!/bin/sh\necho ready\nexec sleep 60\n")
+    (folder / "slow").chmod(0o755)
+    (folder / "kept").mkdir()
+    with subprocess.Popen(
+        [TOMBOLO, "upcc", "--compiler=./slow", "-c", "one.upc"],
+        cwd=folder,
+        env=os.environ | {"TMPDIR": str(folder / "kept")},
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    ) as upcc:
+        upcc.stdout.readline()
+        os.killpg(upcc.pid, signal.SIGINT)
+        code = upcc.wait(20)
+    left = list((folder / "kept").iterdir())
+    if not code or left:
+        sys.exit(f"interrupted: exit code {code}, left: {left}")
+
+
 def undeclared(folder):
     """A function of a header that is not included is named with the header, as a warning."""
     (Path(folder) / "names.upc").write_text(UNDECLARED)
@@ -340,6 +383,8 @@ def main():
         columns(folder)
         operators(folder)
         without_main(folder)
+        usage(folder)
+        interrupted(folder)
         undeclared(folder)
         openmp(folder)
         definitions(folder)

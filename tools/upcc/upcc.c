@@ -258,6 +258,7 @@ static void pass_option(struct upcc *u, const char *s, const char *value) {
 }
 
 static void add_file(struct upcc *u, const char *s) {
+  u->files++;
   if (ends(s, ".upc") || ends(s, ".c") || ends(s, ".upcc") || u->all_upc) {
     upcc_add(&u->sources, s);
     upcc_add(&u->link, NULL); /* its object's place */
@@ -274,10 +275,19 @@ static bool ignored_with_value(const char *s, const char *next) {
                              !strcmp(s, "-heap-offset"));
 }
 
+/* The file behind -o. */
+static void set_output(struct upcc *u, const char *next) {
+  if (!next) {
+    tmb_print("upcc: -o: the name of the file is missing");
+    exit(TOOL_EXIT_USAGE);
+  }
+  u->output = next;
+}
+
 /* One option, maybe with the argument behind it. Returns how many arguments it was. */
 static int read_option(struct upcc *u, const char *s, const char *next) {
-  if (!strcmp(s, "-o") && next) {
-    u->output = next;
+  if (!strcmp(s, "-o")) {
+    set_output(u, next);
     return 2;
   }
   if (!strcmp(s, "-x") && next) {
@@ -288,6 +298,7 @@ static int read_option(struct upcc *u, const char *s, const char *next) {
   if (ignored_with_value(s, next)) return 2;
   if (own_option(u, s) || is_ignored(s)) return 1;
   const bool two = takes_value(s) && next;
+  if (!strncmp(s, "-l", 2)) u->files++;
   pass_option(u, s, two ? next : NULL);
   return two ? 2 : 1;
 }

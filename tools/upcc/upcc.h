@@ -3,7 +3,8 @@
  * upcc.h: what the parts of `tombolo upcc` share.
  *
  * Included by upcc.c (arguments), upcc_build.c (the steps) and upcc_link.c. Invariants: lists
- * end with NULL; in `link`, NULL entries before the end stand for the objects of `sources`, in order.
+ * end with NULL; in `link`, NULL entries before the end stand for the objects of `sources`, in
+ * order.
  */
 #ifndef TOMBOLO_TOOLS_UPCC_H
 #define TOMBOLO_TOOLS_UPCC_H
@@ -29,6 +30,7 @@ struct upcc_list {
 struct upcc {
   enum upcc_stop stop;
   const char *compiler, *output;
+  size_t files; /* sources, objects and libraries that are named as such */
   long threads; /* 0: known at run time */
   bool keep, only_show, verbose, extern_main, all_upc;
   bool wide;     /* pointers-to-shared of 128 bits */

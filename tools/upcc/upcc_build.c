@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,14 +68,20 @@ int upcc_run(const struct upcc *u, struct upcc_list *l) {
   }
   if (u->only_show) return 0;
   fflush(NULL);
+  struct sigaction ignore = {.sa_handler = SIG_IGN},
+                   before; /* ^C ends the step, not its cleaning */
+  sigaction(SIGINT, &ignore, &before);
   const pid_t pid = fork();
   if (pid == 0) {
+    sigaction(SIGINT, &before, NULL);
     execvp(l->words[0], (char *const *)(uintptr_t)l->words);
     tmb_print("upcc: '%s' cannot be run: %s", l->words[0], strerror(errno));
     _exit(errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE);
   }
   int status;
-  if (pid < 0 || waitpid(pid, &status, 0) < 0) {
+  const bool ended = pid > 0 && waitpid(pid, &status, 0) > 0;
+  sigaction(SIGINT, &before, NULL);
+  if (!ended) {
     tmb_print("upcc: cannot start '%s': %s", l->words[0], strerror(errno));
     return TOOL_EXIT_FAILED;
   }
@@ -132,7 +139,33 @@ static void define_macros(const struct upcc *u, struct upcc_list *l) {
   upcc_add(l, upcc_format("-DUPCR_STATIC_THREADS=", number, ""));
 }
 
-static int preprocess(const struct upcc *u, const char *source, const char *output) {
+/* Whether the preprocessor gets this option. */
+static bool preprocesses_with(const struct upcc *u, const char *option) {
+  for (size_t i = 0; i < u->preprocess.count; i++)
+    if (!strcmp(u->preprocess.words[i], option)) return true;
+  return false;
+}
+
+/* Where the list of headers goes that -MD and -MMD ask for, and of what file: beside the object, as
+ * from the C compiler in one step. */
+static void name_dependencies(const struct upcc *u, const char *object, struct upcc_list *l) {
+  if (!preprocesses_with(u, "-MD") && !preprocesses_with(u, "-MMD")) return;
+  if (!preprocesses_with(u, "-MF")) {
+    const char *slash = strrchr(object, '/'), *dot = strrchr(object, '.');
+    const size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - object) : strlen(object);
+    char *path = upcc_format(object, "  ", "");
+    memcpy(path + stem, ".d", sizeof ".d");
+    upcc_add(l, "-MF");
+    upcc_add(l, path);
+  }
+  if (preprocesses_with(u, "-MT") || preprocesses_with(u, "-MQ")) return;
+  upcc_add(l, "-MQ");
+  upcc_add(l, object);
+}
+
+/* in object: the source's own, beside which its list of headers goes, or NULL. */
+static int preprocess(const struct upcc *u, const char *source, const char *output,
+                      const char *object) {
   struct upcc_list l = {0};
   upcc_add(&l, u->compiler);
   upcc_add(&l, "-std=gnu17");
@@ -143,6 +176,7 @@ static int preprocess(const struct upcc *u, const char *source, const char *outp
   upcc_add(&l, "-include");
   upcc_add(&l, upcc_format(u->headers, "/upcr.h", ""));
   upcc_add_list(&l, &u->preprocess);
+  if (object) name_dependencies(u, object, &l);
   upcc_add(&l, "-I");
   upcc_add(&l, u->headers);
   upcc_add(&l, source);
@@ -281,7 +315,7 @@ static bool is_translated(const char *source) {
 /* One source to what is asked for; *object is the file for the linker. */
 static int build_source(const struct upcc *u, size_t i, const char **object) {
   const char *source = u->sources.words[i], *folder = folder_of(u, i);
-  if (u->stop == UPCC_PREPROCESSED) return preprocess(u, source, u->output);
+  if (u->stop == UPCC_PREPROCESSED) return preprocess(u, source, u->output, NULL);
   if (!u->only_show && mkdir(folder, 0700) != 0) {
     tmb_print("upcc: %s: %s", folder, strerror(errno));
     return TOOL_EXIT_FAILED;
@@ -289,7 +323,8 @@ static int build_source(const struct upcc *u, size_t i, const char **object) {
   const struct files f = name_files(u, source, folder);
   *object = f.object;
   if (is_translated(source)) return u->stop == UPCC_TRANSLATED ? 0 : compile(u, source, f.object);
-  int code = preprocess(u, source, f.preprocessed);
+  const char *beside = u->stop == UPCC_PROGRAM ? derived("", source, ".o") : f.object;
+  int code = preprocess(u, source, f.preprocessed, beside);
   if (!code) code = translate(u, f.preprocessed, f.c);
   if (!code && u->stop != UPCC_TRANSLATED) code = compile(u, f.c, f.object);
   return code;
@@ -307,16 +342,23 @@ static void remove_temporary(const struct upcc *u) {
 }
 
 int upcc_build(struct upcc *u) {
-  const char *tmp = "/tmp";
+  if (u->files == 0) {
+    tmb_print("upcc: no input files");
+    return TOOL_EXIT_USAGE;
+  }
+  if (u->output && u->stop != UPCC_PROGRAM && u->sources.count > 1) {
+    tmb_print("upcc: -o %s: one file for what becomes of %zu sources; leave -o out, or compile one "
+              "by one",
+              u->output, u->sources.count);
+    return TOOL_EXIT_USAGE;
+  }
+  const char *tmp = tmb_env_get("TMPDIR");
+  if (!tmp || access(tmp, W_OK) != 0) tmp = "/tmp";
   const char **objects = calloc(u->sources.count + 1, sizeof *objects);
   u->temporary = upcc_format(tmp, "/upcc-XXXXXX", "");
   if (!objects || (!u->only_show && !mkdtemp(u->temporary))) {
     tmb_print("upcc: cannot make a temporary folder %s: %s", u->temporary, strerror(errno));
     return TOOL_EXIT_FAILED;
-  }
-  if (u->sources.count == 0 && u->link.count == 0) {
-    tmb_print("upcc: no input files");
-    return TOOL_EXIT_USAGE;
   }
   int code = 0;
   for (size_t i = 0; i < u->sources.count && !code; i++) code = build_source(u, i, &objects[i]);
