@@ -33,7 +33,8 @@ struct tmb_layers {
   const struct tmb_layer *const *all;
   size_t count;
   const struct tmb_layer *at_work[TMB_WORK_KINDS];
-  const struct tmb_layer *signals, *atomics, *counts; /* the layer that has this call */
+  const struct tmb_layer *signals, *atomics, *counts; /* the layer that has this call, or NULL */
+  const struct tmb_layer *closes, *makes, *frees;     /* teams, likewise */
 };
 
 /* am/am_deliver.c: handlers of internal messages by index; takes 0: free. Written once. */

@@ -26,6 +26,9 @@ void tmb_layers_use(const struct tmb_layer *const *all, size_t count) {
     if (layer->signal) claim(&tmb_job.layers.signals, layer);
     if (layer->atomic) claim(&tmb_job.layers.atomics, layer);
     if (layer->count) claim(&tmb_job.layers.counts, layer);
+    if (layer->team_closed) claim(&tmb_job.layers.closes, layer);
+    if (layer->teams_made) claim(&tmb_job.layers.makes, layer);
+    if (layer->team_freed) claim(&tmb_job.layers.frees, layer);
   }
 }
 
@@ -71,18 +74,15 @@ int tmb_layers_thread_progress(void) {
 }
 
 void tmb_layers_team_closed(const struct tmb_team *team) {
-  for (size_t i = 0; i < tmb_job.layers.count; i++)
-    if (tmb_job.layers.all[i]->team_closed) tmb_job.layers.all[i]->team_closed(team);
+  if (tmb_job.layers.closes) tmb_job.layers.closes->team_closed(team);
 }
 
 void tmb_layers_teams_made(void) {
-  for (size_t i = 0; i < tmb_job.layers.count; i++)
-    if (tmb_job.layers.all[i]->teams_made) tmb_job.layers.all[i]->teams_made();
+  if (tmb_job.layers.makes) tmb_job.layers.makes->teams_made();
 }
 
 void tmb_layers_team_freed(struct tmb_team *team) {
-  for (size_t i = 0; i < tmb_job.layers.count; i++)
-    if (tmb_job.layers.all[i]->team_freed) tmb_job.layers.all[i]->team_freed(team);
+  if (tmb_job.layers.frees) tmb_job.layers.frees->team_freed(team);
 }
 
 void tmb_layers_peer_lost(uint32_t jobrank) {

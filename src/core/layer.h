@@ -103,12 +103,12 @@ void tmb_layers_ask(void);
 void tmb_layers_init(void);
 int tmb_layers_progress(int serve);
 int tmb_layers_thread_progress(void);
+void tmb_layers_peer_lost(uint32_t jobrank);
+
+/* The calls that one layer takes. Those of teams: if there is one. */
 void tmb_layers_team_closed(const struct tmb_team *team);
 void tmb_layers_teams_made(void);
 void tmb_layers_team_freed(struct tmb_team *team);
-void tmb_layers_peer_lost(uint32_t jobrank);
-
-/* The calls that one layer takes. */
 void tmb_layers_signal(const void *addr);
 bool tmb_layers_atomic(void *addr, const struct tmb_net_atomic *atomic, void *old);
 void tmb_layers_count(int kind, uint32_t jobrank, size_t bytes);

@@ -32,6 +32,7 @@ static bool have_rows(const struct tmb_team *team, uint32_t limit) {
 }
 
 static bool one_nbrhd(const struct tmb_team *team) {
+  if (tmb_job.nbrhd.count == 1) return true;
   const uint32_t mine = label(team, team->head.rank);
   for (uint32_t r = 0; r < team->head.size; r++)
     if (label(team, r) != mine) return false;

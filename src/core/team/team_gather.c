@@ -118,9 +118,11 @@ static void send_round(const struct tmb_team_gathering *g) {
  * for the next all-gather, and nobody would wake those that sleep in this one. */
 static bool collect_shown(struct tmb_team_gathering *g) {
   const struct tmb_team *team = g->team;
-  if (tmb_job.wait.crowded &&
-      tmb_load_acq(&tmb_shared_row(team, 0)->gathered.word) < (g->number + 1) * team->head.size)
-    return false;
+  if (tmb_job.wait.crowded) {
+    const uint64_t all = (g->number + 1) * team->head.size;
+    if (tmb_load_acq(&tmb_shared_row(team, 0)->gathered.word) < all) return false;
+    g->round = team->head.size;
+  }
   for (; g->round < team->head.size; g->round++)
     if (tmb_load_acq(&tmb_shared_card(team, g->round, g->number)->number) != g->number + 1)
       return false;

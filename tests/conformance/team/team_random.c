@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ranks: 1 2 3 4 7 16 */
+/* ranks: 1 2 3 4 7 17 */
 /* again: TOMBOLO_SHM=0 */
 /* again: TOMBOLO_SHM_MAP=0 */
 /* debug: both */
