@@ -15,6 +15,9 @@
 
 #define TMB_PRINTF(fmt_arg, first_arg) __attribute__((format(printf, fmt_arg, first_arg)))
 #define TMB_COLD                       __attribute__((cold, noinline))
+/* Runs in each turn of a rank that waits where ranks outnumber processors. The linker puts all of
+ * these side by side: after a switch the processor must look up each page again. */
+#define TMB_HOT                        __attribute__((hot))
 #define TMB_NOINLINE                   __attribute__((noinline))
 /* A function that runs when the library is loaded: before the constructors of clients, which may
  * start the job, also where the library is linked statically. */

@@ -115,7 +115,8 @@ uint64_t tmb_shared_write_ns(void) {
 #define HERE_BITS 16
 #define HERE_MASK ((UINT64_C(1) << HERE_BITS) - 1)
 
-bool tmb_shared_last_here(const struct tmb_team *team, enum tmb_meeting kind, uint64_t number) {
+TMB_HOT bool tmb_shared_last_here(const struct tmb_team *team, enum tmb_meeting kind,
+                                  uint64_t number) {
   const uint32_t cpu = (uint32_t)tmb_os_cpu_current() % TMB_SHARED_CPUS;
   const uint32_t root = team->group ? team->group->member[0] : 0;
   uint64_t *const word = &tmb_shared_row(team, root)->here[kind][cpu].word;

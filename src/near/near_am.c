@@ -326,7 +326,7 @@ static TMB_NOINLINE int serve_boxes(struct tmb_near *near, int serve) {
   return found;
 }
 
-int tmb_near_progress(struct tmb_near *near, int serve) {
+TMB_HOT int tmb_near_progress(struct tmb_near *near, int serve) {
   if (TMB_LIKELY(!pending(&near->inbox[0]) && !pending(&near->inbox[1]) &&
                  !tmb_load_rlx(&near->lost_count)))
     return TMB_FOUND_NOTHING;

@@ -95,12 +95,12 @@ void tmb_place_begin(void) {
 }
 
 /* The word that counts the turns of ranks on this processor; NULL: there is none. */
-static uint64_t *turns_here(void) {
+TMB_HOT static uint64_t *turns_here(void) {
   if (!tmb_job.turns || !tmb_job.wait.crowded) return NULL;
   return &tmb_job.turns[(uint32_t)tmb_os_cpu_current() % tmb_job.boot.places.near_count].count;
 }
 
-void tmb_place_turn(void) {
+TMB_HOT void tmb_place_turn(void) {
   uint64_t *const turns = turns_here();
   if (turns) tmb_fetch_add_rlx(turns, 1);
 }
@@ -126,7 +126,7 @@ static void learn_yield(struct tmb_thread *t, uint64_t end, uint64_t turns) {
 /* A yield by the clock. A short one says for the next ones how many ticks of the counter are short:
  * to read the counter takes less than the clock, above all in a turn that begins with cold caches.
  */
-static bool yield_timed(struct tmb_thread *t) {
+TMB_HOT static bool yield_timed(struct tmb_thread *t) {
   const uint64_t start = tmb_os_now_ns();
   if (TMB_UNLIKELY(start < t->no_yield_ns)) return false;
   uint64_t *const turns = turns_here();
@@ -141,7 +141,7 @@ static bool yield_timed(struct tmb_thread *t) {
   return true;
 }
 
-bool tmb_place_yield(void) {
+TMB_HOT bool tmb_place_yield(void) {
   struct tmb_thread *t = tmb_thread();
   if (!t->short_ticks) return yield_timed(t);
   tmb_place_turn();
@@ -197,7 +197,7 @@ static void consider_spread(void) {
   t->yields_paid = 0;
 }
 
-void tmb_place_learn(bool yielded) {
+TMB_HOT void tmb_place_learn(bool yielded) {
   if (tmb_job.wait.crowded)
     consider_move(yielded);
   else if (TMB_UNLIKELY(yielded))

@@ -71,7 +71,7 @@ static TMB_NOINLINE int poll_special(int serve) {
   return found;
 }
 
-int tmb_progress(int serve) {
+TMB_HOT int tmb_progress(int serve) {
   int found = tmb_near_progress(&tmb_job.near, serve);
   if (TMB_UNLIKELY(tmb_job.special & TMB_SPECIAL_POLLS)) found |= poll_special(serve);
   if (TMB_UNLIKELY(any_work())) found |= tmb_layers_progress(serve);

@@ -81,7 +81,7 @@ void tmb_wait_policy_init(void) {
                            : GASNET_WAIT_SPINBLOCK;
 }
 
-void tmb_wait_begin(struct gexx_wait *wait) {
+TMB_HOT void tmb_wait_begin(struct gexx_wait *wait) {
   wait->seen = tmb_load_acq(&tmb_job.progress_count); /* before the condition is read */
   wait->since = 0;
   wait->steps = 0;
@@ -138,7 +138,7 @@ static bool has_spun(const struct gexx_wait *wait, uint64_t spin_ns) {
 }
 
 /* A wait that found nothing: spin, yield or sleep. Returns whether it slept and was woken. */
-static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
+TMB_HOT static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
   const struct tmb_wait_policy *policy = &tmb_job.wait;
   wait->steps++;
   if (policy->mode == GASNET_WAIT_SPIN) {
@@ -191,7 +191,7 @@ static void watch_others(struct gexx_wait *wait) {
 }
 
 /* Returns whether this step slept and was woken. */
-static bool step(struct gexx_wait *wait, struct sleep_rule *rule) {
+TMB_HOT static bool step(struct gexx_wait *wait, struct sleep_rule *rule) {
   const uint32_t phase = wait->phase;
   bool woken = false;
   if (tmb_recording_waits()) tmb_record_steps(wait, rule->why);
@@ -249,8 +249,8 @@ static uint64_t limit_of(uint64_t timeout_ns) {
   return timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
 }
 
-bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns,
-                    void (*describe)(const void *arg, struct tmb_status_wait *out)) {
+TMB_HOT bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns,
+                            void (*describe)(const void *arg, struct tmb_status_wait *out)) {
   if (ready(arg)) return true;
   struct gexx_wait wait;
   struct sleep_rule rule = {.ready = ready, .arg = arg, .why = {describe, arg}};

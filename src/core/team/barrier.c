@@ -54,13 +54,13 @@ static inline uint64_t *started(const struct tmb_team *team) {
 /* Where a member finds the release. In the primordial team all members that meet read one word. Of
  * a team that may end, its owner gives its row back as soon as it has passed, so there each member
  * has its own. */
-static uint64_t *ex_word(const struct tmb_team *team, uint32_t rank) {
+TMB_HOT static uint64_t *ex_word(const struct tmb_team *team, uint32_t rank) {
   return &tmb_shared_row(team, team == &tmb_job.team ? tmb_barrier_met(team, 0) : rank)
               ->release.word;
 }
 
 /* All members have come. */
-static void ex_release(const struct tmb_team *team, uint64_t number) {
+TMB_HOT static void ex_release(const struct tmb_team *team, uint64_t number) {
   const uint32_t count = tmb_barrier_met_count(team), words = team == &tmb_job.team ? 1 : count;
   for (uint32_t i = 0; i < words; i++)
     tmb_store_rel(ex_word(team, tmb_barrier_met(team, i)), number);
@@ -78,7 +78,7 @@ static bool ex_is_crowded(const struct tmb_team *team, uint64_t number) {
 /* Count this member's arrival. The word counts all arrivals of those who meet there ever, so the
  * last arrival at barrier s is the one that makes it s * members; that member releases all, or
  * wakes the leader. */
-static void ex_arrive(const struct tmb_team *team) {
+TMB_HOT static void ex_arrive(const struct tmb_team *team) {
   const uint64_t number = team->barrier.done + 1;
   if (ex_is_crowded(team, number)) tmb_barrier_come(team, TMB_MEETING_BARRIER, number);
   if (tmb_fetch_add_acq_rel(&tmb_barrier_root(team)->arrive.word, 1) + 1 !=
@@ -143,7 +143,7 @@ static uint64_t ex_arrived(const struct tmb_team *team) {
   return tmb_load_acq(&team->barrier.arrived[round]);
 }
 
-static void ex_complete(struct tmb_team *team) {
+TMB_HOT static void ex_complete(struct tmb_team *team) {
   struct tmb_team_barrier *b = &team->barrier;
   struct tmb_op *op = b->plain ? NULL : b->first;
   b->done++;
@@ -172,7 +172,7 @@ TMB_COLD static int ex_abandon(struct tmb_team *team) {
   return ended;
 }
 
-TMB_REQUIRES(tmb_job.barriers.lock) static int ex_advance(struct tmb_team *team) {
+TMB_HOT TMB_REQUIRES(tmb_job.barriers.lock) static int ex_advance(struct tmb_team *team) {
   struct tmb_team_barrier *b = &team->barrier;
   const uint64_t last = *started(team); /* barriers begin under the lock */
   int passed = 0;
@@ -302,7 +302,7 @@ struct release {
   uint64_t number;
 };
 
-static bool released(void *arg) {
+TMB_HOT static bool released(void *arg) {
   const struct release *r = arg;
   return tmb_load_acq(r->word) >= r->number || tmb_load_rlx(&r->team->lost) != 0;
 }
@@ -315,7 +315,7 @@ static void describe_release(const void *object, struct tmb_status_wait *out) {
 }
 
 /* Begin a barrier without an op. Returns false, with nothing done, while others are in flight. */
-static bool begin_plain(struct tmb_team *team, struct release *r) {
+TMB_HOT static bool begin_plain(struct tmb_team *team, struct release *r) {
   tmb_lock_acquire(&tmb_job.barriers.lock);
   const bool alone = team->barrier.done == *started(team);
   if (alone) {
@@ -334,7 +334,7 @@ static bool begin_plain(struct tmb_team *team, struct release *r) {
  * few of the instructions and data that a rank needs are in the caches. Returns false, with nothing
  * done, where the barrier needs an op.
  */
-static bool meet_plainly(struct tmb_team *team) {
+TMB_HOT static bool meet_plainly(struct tmb_team *team) {
   struct release r = {.team = team};
   if (!tmb_job.wait.crowded || tmb_job.debug || tmb_recording())
     return false; /* `team` unchecked */
@@ -350,7 +350,7 @@ static bool meet_plainly(struct tmb_team *team) {
   return true;
 }
 
-void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
+TMB_HOT void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
   struct tmb_record record;
   if (meet_plainly(tmb_team_of(tm))) return;
   gex_Event_Wait(start_barrier(tm, flags, &record));

@@ -135,7 +135,7 @@ int tmb_os_cpu_visit(int index) {
   return cpu == sched_getcpu() ? TMB_OK : visit(cpu, &mask);
 }
 
-int tmb_os_cpu_current(void) {
+TMB_HOT int tmb_os_cpu_current(void) {
   const int cpu = sched_getcpu();
   return cpu >= 0 ? cpu : 0;
 }

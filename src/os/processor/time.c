@@ -14,7 +14,7 @@
 
 enum { NS_PER_S = 1000000000 };
 
-uint64_t tmb_os_now_ns(void) {
+TMB_HOT uint64_t tmb_os_now_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
@@ -35,6 +35,6 @@ int tmb_os_nsleep(uint64_t ns) {
   return -1;
 }
 
-void tmb_os_yield(void) {
+TMB_HOT void tmb_os_yield(void) {
   sched_yield();
 }
