@@ -221,20 +221,19 @@ void tmb_boot_allgather(struct tmb_boot *b, const void *mine, size_t bytes, void
   if (!good) memset(all, 0, b->size * bytes);
 }
 
-/* A forked child of the client is no rank. */
-static bool is_rank(const struct tmb_boot *b) {
+bool tmb_boot_is_rank(const struct tmb_boot *b) {
   return b->ops && b->pid == getpid();
 }
 
 int tmb_boot_record_exit(struct tmb_boot *b, int code) {
-  if (!is_rank(b)) return code;
+  if (!tmb_boot_is_rank(b)) return code;
   code = b->ops->record_exit(b, code);
   tmb_boot_rouse(b); /* a stopped agent would never see the end, and nothing would end it */
   return code;
 }
 
 void tmb_boot_note_explained(struct tmb_boot *b) {
-  if (is_rank(b)) b->ops->note_explained(b);
+  if (tmb_boot_is_rank(b)) b->ops->note_explained(b);
 }
 
 bool tmb_boot_ordered_to_end(const struct tmb_boot *b) {

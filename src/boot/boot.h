@@ -136,6 +136,10 @@ int tmb_boot_exchange(struct tmb_boot *boot);
 int64_t tmb_boot_get(const struct tmb_boot *boot, uint32_t rank, const char *key, void *value,
                      size_t bytes);
 
+/* Whether this process is the rank itself, not a child that the client has forked. Threads: any;
+ * also from a signal handler. */
+bool tmb_boot_is_rank(const struct tmb_boot *boot);
+
 /*
  * Record that this rank ends the job on purpose: its code counts for the job, and the time it takes
  * to flush its output is granted. Only the first call counts; ignored in a forked child of the

@@ -123,14 +123,22 @@ static void start_backstop(void) {
   arm_backstop(&(struct timeval){.tv_sec = FLUSH_TICK_S});
 }
 
+/* In a child that the client has forked: sockets, files and the state behind them are the rank's,
+ * which has not ended. */
+static bool in_child(void) {
+  return exiting.boot && !tmb_boot_is_rank(exiting.boot);
+}
+
 void tmb_exit(int code) {
   if (!claim(&exiting.exit_thread)) _exit(exiting.code);
   exiting.code = code & 0xff;
   if (exiting.boot) exiting.code = tmb_boot_record_exit(exiting.boot, code) & 0xff;
   start_backstop();
   tmb_flush_streams(); /* what matters most first: this skips a locked stream */
-  tmb_trace_end();
-  tmb_record_end();
+  if (!in_child()) {
+    tmb_trace_end();
+    tmb_record_end();
+  }
   fflush(NULL);
   if (exiting.fs_sync) sync();
   end_process(exiting.code);
@@ -163,7 +171,7 @@ static void leave_network(int code) {
   sigset_t alarm, mask;
   tmb_flush_streams(); /* the conduit may wait for seconds, and the job end meanwhile */
   /* What a signal has interrupted inside the conduit may hold a lock that the leaver waits for. */
-  if (!tmb_job.net || tmb_net_inside || !claims_leaving()) return;
+  if (!tmb_job.net || tmb_net_inside || in_child() || !claims_leaving()) return;
   exiting.leave_code = code;
   sigaction(SIGALRM, &at_limit, &action);
   sigemptyset(&alarm);

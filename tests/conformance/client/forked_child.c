@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ranks: 1 3 */
+/* again: TOMBOLO_PLACES=cyclic:3 */
+/* timeout: 60 */
+/*
+ * API 00.11, 00.12: a child that a client forks is no rank. It may end by exit, by gasnet_exit or
+ * by a signal, with its own code; the rank and its peers go on, over networks too: no peer takes
+ * the rank for lost.
+ */
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "job.h"
+
+enum { WAYS = 3, ROUNDS = 3, CODE = 5 };
+
+_Noreturn static void end_child(int way) {
+  if (way == 0) exit(CODE);
+  if (way == 1) gasnet_exit(CODE);
+  abort();
+}
+
+static void puts_go_through(uint32_t value) {
+  const gex_Rank_t to = (job.rank + 1) % job.size;
+  gex_RMA_PutBlockingVal(job.tm, to, job.peer[to], value, 4, 0);
+  job_barrier();
+  CHECK_EQ(gex_RMA_GetBlockingVal(job.tm, job.rank, job.base, 4, 0), value);
+  job_barrier();
+}
+
+int main(int argc, char **argv) {
+  job_start(&argc, &argv, 4096, NULL, 0);
+  for (int i = 0; i < WAYS * ROUNDS; i++) {
+    const int way = i % WAYS;
+    int status = 0;
+    fflush(NULL);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) end_child(way);
+    REQUIRE(waitpid(child, &status, 0) == child);
+    if (way < 2)
+      CHECK(WIFEXITED(status) && WEXITSTATUS(status) == CODE);
+    else
+      CHECK(WIFSIGNALED(status));
+    puts_go_through((uint32_t)i + 1);
+  }
+  return job_finish();
+}
