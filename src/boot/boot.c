@@ -75,10 +75,18 @@ static void check_settings(void) {
     if (tmb_cfg_check(id, why, sizeof why)) tmb_wrong_setting("%s", why);
 }
 
+/* Words of GASNet. All ranks are on this machine, whatever starts them: they are forked. */
+static bool spawner_known(const char *spawner) {
+  static const char *const known[] = {"fork", "ssh", "mpi", "pmi"};
+  for (size_t i = 0; i < TMB_ARRAY_LEN(known); i++)
+    if (strcmp(spawner, known[i]) == 0) return true;
+  return false;
+}
+
 static int start_peers(struct tmb_boot *b, uint32_t size) {
   check_settings();
   const char *spawner = tmb_cfg_str(TMB_CFG_SMP_SPAWNER);
-  if (spawner && strcmp(spawner, "fork") != 0) {
+  if (spawner && !spawner_known(spawner)) {
     tmb_warn(
         "GASNET_SMP_SPAWNER=%s is not available: a program can start its own ranks only by fork; "
         "unset it, or use 'tombolo run -n %u'",

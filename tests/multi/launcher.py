@@ -103,7 +103,7 @@ def bad_node_counts():
 
 
 def other_spawner():
-    env = {**os.environ, "GASNET_PSHM_NODES": "2", "GASNET_SMP_SPAWNER": "ssh"}
+    env = {**os.environ, "GASNET_PSHM_NODES": "2", "GASNET_SMP_SPAWNER": "rsh"}
     done = subprocess.run(
         [VICTIM],
         env=env,
@@ -113,9 +113,10 @@ def other_spawner():
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    check(done.returncode != 0, "GASNET_SMP_SPAWNER=ssh is accepted")
-    check(b"GASNET_SMP_SPAWNER=ssh is not available" in done.stderr, done.stderr)
-    Job(2, [VICTIM], "self", env={"GASNET_SMP_SPAWNER": "fork"}).expect(0)
+    check(done.returncode != 0, "GASNET_SMP_SPAWNER=rsh is accepted")
+    check(b"GASNET_SMP_SPAWNER=rsh is not available" in done.stderr, done.stderr)
+    for known in ("fork", "ssh", "mpi", "pmi"):
+        Job(2, [VICTIM], "self", env={"GASNET_SMP_SPAWNER": known}).expect(0)
 
 
 def counts(ranks, launch):

@@ -45,7 +45,7 @@ ARGUMENTS = {
     "gex_OP_t": "GEX_OP_ADD",
     "gex_Event_t *": "GEX_EVENT_NOW",
 }
-REASON = "GASNET_SMP_SPAWNER=ssh is not available"
+REASON = "GASNET_SMP_SPAWNER=rsh is not available"
 RETURNED = 42
 PROGRAM = """
 #include <gasnetex_ext.h>
@@ -171,7 +171,7 @@ def check_calls(folder):
     program = folder / "calls"
     if not build(source, program, "-DGASNET_SEQ=1", "-O1"):
         return 0
-    code, output = run(program, GASNET_SMP_SPAWNER="ssh")
+    code, output = run(program, GASNET_SMP_SPAWNER="rsh")
     expect(code == 0, "the program runs to its end", output)
     ends = re.findall(r"^case (\w+)\n(.*?)^ended (\d+)$", output, re.M | re.S)
     expect([end[0] for end in ends] == names, "each case is tried", output)
@@ -191,7 +191,7 @@ def check_programs(folder):
     source = re.search(r"```c\n(.*?)```", readme, re.S).group(1)
     if not (build(source, ignoring, "-DGASNET_PAR=1") and build(CHECKING, looking)):
         return
-    before = {"GASNET_SMP_SPAWNER": "ssh"}
+    before = {"GASNET_SMP_SPAWNER": "rsh"}
     after = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp", "TOMBOLO_NET_PLUGIN": "/no/such.so"}
     for settings, ranks, reason in (before, 1, REASON), (after, 2, "/no/such.so cannot be loaded"):
         code, output = run(ignoring, **settings)
