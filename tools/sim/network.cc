@@ -130,34 +130,47 @@ Network::Network(s4u::Engine &engine, const Machine &machine, uint64_t ranks)
   (void)engine;
   s4u::NetZone *root = s4u::create_full_zone("root");
   wires_ = s4u::create_full_zone("wires")->set_parent(root);
-  processors_.resize(machine.count("shared_processors"));
+  if (machine.count("shared_processors"))
+    processors_ = s4u::Semaphore::create(static_cast<unsigned>(machine.count("shared_processors")));
   build(root, (ranks + cores_ - 1) / cores_)->seal();
   lines_.resize(hosts_.size());
+  line_thread_.look_s = 0;
 }
 
 void Network::work(double seconds) const {
   if (seconds <= 0) return;
-  if (processors_.empty()) return s4u::this_actor::sleep_for(seconds);
-  double &first = *std::min_element(processors_.begin(), processors_.end());
-  first = std::max(first, s4u::Engine::get_clock()) + seconds;
-  s4u::this_actor::sleep_until(first);
+  if (processors_) processors_->acquire();
+  s4u::this_actor::sleep_for(seconds);
+  if (processors_) processors_->release();
 }
 
 void Network::serve(Thread &thread, double seconds, const Wake &wake) const {
-  const double now = s4u::Engine::get_clock();
-  if (processors_.empty()) return work(seconds);
+  if (!processors_) return work(seconds);
   if (seconds <= 0 && wake.seconds <= 0) return;
-  if (thread.until < now)
-    thread.processor = static_cast<size_t>(
-        std::min_element(processors_.begin(), processors_.end()) - processors_.begin());
-  const bool slept = thread.until + wake.after_s < now;
+  const bool slept = thread.until + wake.after_s < s4u::Engine::get_clock();
+  thread.until = INFINITY;
+  thread.asking++;
+  thread.turn->lock();
+  if (!thread.runs) processors_->acquire();
+  thread.runs = true;
   if (slept && wake.seconds > 0) thread.sleeps++;
-  double &free = processors_[thread.processor];
-  free = thread.until = std::max(free, now) + seconds + (slept ? wake.seconds : 0);
-  s4u::this_actor::sleep_until(free);
+  s4u::this_actor::sleep_for(seconds + (slept ? wake.seconds : 0));
+  thread.turn->unlock();
+  if (--thread.asking == 0) leave(thread);
 }
 
-/* It never spins. */
+/* A thread has nothing to do: it looks for a moment whether more has come, and gives its processor
+ * away. */
+void Network::leave(Thread &thread) const {
+  const double end = thread.until = s4u::Engine::get_clock();
+  s4u::Actor::create("leave", s4u::this_actor::get_host(), [this, &thread, end]() {
+    s4u::this_actor::sleep_for(thread.look_s);
+    if (thread.until != end || !thread.runs) return;
+    thread.runs = false;
+    processors_->release();
+  });
+}
+
 void Network::serve_line() const {
   const double half = machine_.get("line_s_per_frame") / 2;
   serve(line_thread_, half, {machine_.get("line_s_per_sleep"), 0});

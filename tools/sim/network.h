@@ -23,8 +23,12 @@ namespace sim {
 /* One that sleeps where it has nothing to do: a rank, or what serves all lines. */
 struct Thread {
   uint64_t sleeps = 0;  /* how often it has been woken */
-  double until = 0;     /* when the last work that it was given ends */
-  size_t processor = 0; /* on which */
+  double until = 0;     /* when the last work that it was given ends; while some waits: INFINITY */
+  bool runs = false;    /* it has a processor */
+  double look_s = 1e-6; /* so long it keeps that without work: a rank of a crowded host spins
+                           (src/core/progress/wait.c) */
+  uint64_t asking = 0;  /* how many pieces of work it has been given that have not ended */
+  simgrid::s4u::MutexPtr turn = simgrid::s4u::Mutex::create(); /* one after the other */
 };
 
 /* What it takes to switch to one that has had nothing to do for longer than `after_s`. */
@@ -73,8 +77,8 @@ public:
    * time slice of the kernel's. */
   void work(double seconds) const;
 
-  /* The same of a thread. One that has slept is switched to first. What comes before its turn ends
-   * is a part of that turn: it goes to the same processor, behind the others there. */
+  /* The same of a thread, which keeps its processor while it has work, and shortly after. One that
+   * has slept is switched to first. */
   void serve(Thread &thread, double seconds, const Wake &wake) const;
 
   /* A frame comes to the thread that serves all lines, or leaves it. */
@@ -99,10 +103,10 @@ private:
   std::vector<simgrid::s4u::Host *> hosts_;
   std::vector<unsigned long> shape_;
   simgrid::s4u::NetZone *wires_ = nullptr;
-  /* When each of the shared processors is free; empty: each rank has its own. */
-  mutable std::vector<double> processors_;
-  mutable Thread line_thread_;
-  mutable std::vector<double> lines_; /* by node: when its line is free */
+  void leave(Thread &thread) const;
+  simgrid::s4u::SemaphorePtr processors_; /* those that are shared and free; null: none are */
+  mutable Thread line_thread_;            /* never spins */
+  mutable std::vector<double> lines_;     /* by node: when its line is free */
   bool closed_ = true;
 };
 

@@ -18,6 +18,7 @@ namespace s4u = simgrid::s4u;
 constexpr double PACKET_BYTES = 1400;
 constexpr double PIECE_BYTES = 2 * PACKET_BYTES;
 constexpr uint64_t OWED_MAX = 16; /* UDP_ACK_EVERY */
+constexpr double ASKS = 4;        /* UDP_ASKS: for an acknowledgement, a window */
 
 } // namespace
 
@@ -28,16 +29,16 @@ Way::Way(const Network &network, const End &from, const End &to)
       acknowledged_(s4u::ConditionVariable::create()) {}
 
 void Way::post(s4u::Mailbox *box, void *mail, double bytes) {
-  queue_.push_back({box, mail, bytes});
+  queue_.push_back({{{box, mail}}, bytes});
   if (serving_) return;
   serving_ = true;
   s4u::Actor::create("way", from_, [this]() { serve(); });
 }
 
-/* At one end: half of what a message and its bytes or its frame take. */
-double Way::half(const Piece &piece, bool message) const {
+/* At one end: half of what messages and their bytes or their frame take. in messages: how many. */
+double Way::half(const Piece &piece, size_t messages) const {
   const Machine &m = network_.machine();
-  return ((message ? m.get("host_s_per_message") : 0) +
+  return (static_cast<double>(messages) * m.get("host_s_per_message") +
           (piece.alone() ? m.get("host_s_per_frame") : 0) +
           piece.bytes * m.get("host_s_per_byte")) /
          2;
@@ -48,11 +49,38 @@ void Way::take(Thread &rank, double seconds, bool alone) const {
   network_.serve(rank, seconds, {alone ? m.get("host_s_per_sleep") : 0, m.get("wake_after_s")});
 }
 
+/* The next message. Where something is in flight, a short one waits for others that fit into its
+ * packet until its rank has nothing else to do (src/net/udp/ops/udp_gather.c). */
+Way::Item Way::next() {
+  const double short_bytes = PACKET_BYTES - queue_.front().bytes;
+  while (in_flight_ > 0 && short_bytes >= 0 && near_.rank.asking > 0) {
+    const std::unique_lock<s4u::Mutex> turn(*near_.rank.turn);
+    s4u::this_actor::sleep_for(near_.rank.look_s / 4);
+  }
+  Item item = queue_.front();
+  queue_.pop_front();
+  while (in_flight_ > 0 && !queue_.empty() && item.bytes + queue_.front().bytes <= PACKET_BYTES) {
+    item.bytes += queue_.front().bytes;
+    item.mails.push_back(queue_.front().mails.front());
+    queue_.pop_front();
+  }
+  return item;
+}
+
+/* Whether a piece asks for an acknowledgement before its message ends. What is measured for a byte
+ * has one for each OWED_MAX packets in it: only a window that is shorter asks more often. */
+bool Way::asks(double bytes) {
+  const double every = PACKET_BYTES * std::ceil(window_ / ASKS / PACKET_BYTES);
+  unasked_ += bytes;
+  if (unasked_ < every || every >= OWED_MAX * PACKET_BYTES) return false;
+  unasked_ -= every;
+  return true;
+}
+
 void Way::serve() {
   const double ends = 2 * network_.machine().get("node_latency_s");
   while (!queue_.empty()) {
-    const Item item = queue_.front();
-    queue_.pop_front();
+    const Item item = next();
     const double pieces = std::max(1.0, std::ceil(item.bytes / PIECE_BYTES));
     const double bytes = item.bytes / pieces;
     for (double i = 1; i <= pieces; i++) {
@@ -62,8 +90,9 @@ void Way::serve() {
         in_flight_ += bytes;
       }
       if (back_) back_->owed_ = 0; /* it takes along what this end owes */
-      const Piece piece{bytes, i <= 1, i >= pieces, item.bytes > PACKET_BYTES};
-      take(near_.rank, half(piece, piece.first), piece.alone());
+      const bool is_long = item.bytes > PACKET_BYTES, ask = asks(bytes);
+      const Piece piece{bytes, i <= 1, i >= pieces, is_long, is_long && ask};
+      take(near_.rank, half(piece, piece.first ? item.mails.size() : 0), piece.alone());
       if (piece.alone()) network_.serve_line();
       const double leaves = network_.take_line(near_.node, bytes) + ends;
       s4u::Actor::create("piece", from_, [this, item, piece, leaves]() {
@@ -78,12 +107,12 @@ void Way::serve() {
 void Way::move(const Item &item, const Piece &piece) {
   s4u::Comm::sendto(from_, to_, static_cast<uint64_t>(std::ceil(piece.bytes)));
   if (piece.alone()) network_.serve_line();
-  take(far_.rank, half(piece, piece.last), piece.alone());
+  take(far_.rank, half(piece, piece.last ? item.mails.size() : 0), piece.alone());
   if (piece.last) {
     s4u::this_actor::set_host(to_);
-    item.box->put_init(item.mail, 1)->detach();
+    for (const auto &mail : item.mails) mail.first->put_init(mail.second, 1)->detach();
   }
-  if (piece.last) owe(piece.is_long);
+  if (piece.last || piece.asks) owe(piece.is_long);
   s4u::this_actor::sleep_for(back_s_);
   std::unique_lock<s4u::Mutex> lock(*mutex_);
   if (2 * in_flight_ >= window_)

@@ -14,7 +14,9 @@
  * a turn. The first and the last packet of a message come alone: the sender, what serves the lines
  * and the receiver each have work for a frame, and may have to be woken. So does the
  * acknowledgement of a message, a frame of its own: for a long one at once, else `ack_delay_s`
- * later, if no message goes back before (src/net/udp/ops). Invariants: no
+ * later, if no message goes back before (src/net/udp/ops). While something is in flight, short
+ * messages wait for the end of their rank's turn and share a packet (udp_gather.c). A window
+ * shorter than 64 packets asks four times for an acknowledgement (udp_packet_asks). Invariants: no
  * more than the window is in flight, or one piece; lost packets do not exist.
  */
 #ifndef TMB_SIM_TRANSPORT_H
@@ -45,17 +47,19 @@ public:
 
 private:
   struct Item {
-    simgrid::s4u::Mailbox *box;
-    void *mail;
+    std::vector<std::pair<simgrid::s4u::Mailbox *, void *>> mails; /* messages of one packet */
     double bytes;
   };
   struct Piece {
     double bytes;
     bool first, last; /* of its message */
     bool is_long;     /* its message has several packets */
+    bool asks;        /* for an acknowledgement before its message ends */
     bool alone() const { return first || last; }
   };
-  double half(const Piece &piece, bool message) const;
+  double half(const Piece &piece, size_t messages) const;
+  Item next();
+  bool asks(double bytes);
   void take(Thread &rank, double seconds, bool alone) const;
   void serve();
   void move(const Item &item, const Piece &piece);
@@ -68,7 +72,7 @@ private:
   uint64_t owed_ = 0;     /* pieces that the other end has not acknowledged */
   uint64_t answered_ = 0; /* how often it has */
   simgrid::s4u::Host *from_, *to_;
-  double back_s_, window_, in_flight_ = 0;
+  double back_s_, window_, in_flight_ = 0, unasked_ = 0;
   bool serving_ = false;
   std::deque<Item> queue_;
   simgrid::s4u::MutexPtr mutex_;
