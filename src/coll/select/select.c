@@ -20,11 +20,22 @@
 #define SHARED_COMBINERS          4u
 
 /* Bytes that a member shows at most where ranks outnumber processors: in exchanges, its blocks for
- * all; and where every member combines the data of all. Measured by bench/compare/forms.py with 16,
- * 32 and 64 ranks on 2 processors, 2026-11-23: beyond, other forms are as fast
- * (docs/RESULTS_SESSIONS.md). */
+ * all, where they could be read in the sender's memory and where they could not; where every member
+ * combines the data of all. Measured with 4 to 32 ranks on 2 processors; the first one 2026-11-27,
+ * in the normal and the real-time class, the others by bench/compare/forms.py, 2026-11-23
+ * (docs/RESULTS_SESSIONS.md). Beyond, other forms are faster. */
+#define CROWDED_EXCHANGE_READ     (16 * KB)
 #define CROWDED_EXCHANGE          (512 * KB)
 #define CROWDED_COMBINE           (8 * KB)
+
+/* The same where the last member combines for all, times the members squared: each of so many waits
+ * while one combines so many rows. Measured with 4, 8 and 16 ranks on 2 processors, 2026-11-27. */
+#define CROWDED_FOLD              (16 * KB * KB)
+
+/* Members of a crowded host up to which a member exchanges with all others at once: with each round
+ * of a form in rounds, all members take turns on the processors. Measured with 8, 16 and 32 ranks
+ * on 2 processors, 2026-11-27. */
+#define CROWDED_FLAT              16u
 
 /* Blocks that a leader moves one by one. An estimate, 2026-11-22. */
 #define NODES_EXCHANGE_BLOCKS_MAX 16384u
@@ -232,6 +243,7 @@ static enum tmb_coll_alg_id by_threshold(const struct tmb_coll_shape *c,
     return c->bytes * c->size <= t->allgather_doubling_max ? TMB_ALG_DOUBLING : TMB_ALG_RING;
   case TMB_COLL_EXCHANGE:
     if (c->size <= t->flat_ranks_max) return TMB_ALG_FLAT;
+    if (c->crowded && !c->far && c->size <= CROWDED_FLAT) return TMB_ALG_FLAT;
     return c->bytes <= t->exchange_bruck_max ? TMB_ALG_BRUCK : TMB_ALG_PAIRWISE;
   case TMB_COLL_REDUCE_SCATTER:
     if (c->bytes * c->size <= t->rscatter_halving_max) return TMB_ALG_HALVING;
@@ -256,34 +268,47 @@ static const struct tmb_coll_rule *by_rule(const struct tmb_coll_shape *c,
   return NULL;
 }
 
+/* Bytes that a member shows at most where ranks outnumber processors. */
+static uint64_t crowded_limit(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
+  switch (c->kind) {
+  case TMB_COLL_ALLREDUCE:
+    if (c->folds) return TMB_MAX(t->shared_max, CROWDED_FOLD / ((uint64_t)c->size * c->size));
+    /* fallthrough */
+  case TMB_COLL_SCAN:
+  case TMB_COLL_EXSCAN:
+    if (c->size <= SHARED_COMBINERS) return t->shared_max;
+    return TMB_MAX(t->shared_max * SHARED_COMBINERS / c->size, CROWDED_COMBINE);
+  case TMB_COLL_SCATTER:
+  case TMB_COLL_REDUCE_SCATTER: return t->shared_max;
+  case TMB_COLL_EXCHANGE: return c->pull == UINT64_MAX ? CROWDED_EXCHANGE : CROWDED_EXCHANGE_READ;
+  default: return UINT64_MAX;
+  }
+}
+
 /* Bytes that a member shows in shared memory at most. in c->size: at least 2. */
 static uint64_t shared_limit(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
   if (t->shared_near && c->size <= SHARED_COMBINERS) return UINT64_MAX;
+  if (t->shared_long) return crowded_limit(c, t);
   switch (c->kind) {
   case TMB_COLL_ALLREDUCE:
   case TMB_COLL_SCAN:
   case TMB_COLL_EXSCAN:
     /* Every member combines the data of all: work that grows with the team, while algorithms
      * with messages divide it among the members. */
-    if (c->size <= SHARED_COMBINERS) return t->shared_max;
-    return TMB_MAX(t->shared_max * SHARED_COMBINERS / c->size,
-                   t->shared_long ? CROWDED_COMBINE : 0);
-  case TMB_COLL_SCATTER:
-  case TMB_COLL_REDUCE_SCATTER: return t->shared_max;
+    return c->size <= SHARED_COMBINERS ? t->shared_max : t->shared_max * SHARED_COMBINERS / c->size;
   case TMB_COLL_EXCHANGE:
   case TMB_COLL_ALLGATHER:
     /* Every member copies its data into its row and then copies all rows out: twice the copying
      * of a direct read, with nothing to overlap it. */
-    if (t->shared_long) return c->kind == TMB_COLL_ALLGATHER ? UINT64_MAX : CROWDED_EXCHANGE;
     return c->pull == UINT64_MAX ? t->shared_max : TMB_MIN(t->shared_max, t->shared_copy_max);
   case TMB_COLL_BROADCAST:
     /* Likewise, where few read the root's memory at once. */
-    if (!t->shared_long && c->pull != UINT64_MAX && c->size <= SHARED_COMBINERS)
+    if (c->pull != UINT64_MAX && c->size <= SHARED_COMBINERS)
       return TMB_MIN(t->shared_max, t->shared_copy_max);
     break;
   default: break;
   }
-  return t->shared_long ? UINT64_MAX : t->shared_max;
+  return t->shared_max;
 }
 
 bool tmb_coll_select_shared(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,

@@ -297,6 +297,48 @@ static void check_broadcast(const struct tmb_coll_tuning *t, struct tmb_coll_sha
   assert_true(tmb_coll_select_shared(&c, t, 401, &why));
 }
 
+/* Where ranks outnumber processors, one member combines for all: the more members, the shorter the
+ * data. A client's function is called by each of them. */
+static void check_folds(struct tmb_coll_tuning t, struct tmb_coll_shape c) {
+  struct tmb_coll_choice why;
+  c.kind = TMB_COLL_ALLREDUCE;
+  for (uint32_t size = 4; size <= 16; size *= 2) {
+    const uint64_t most = (16 << 20) / (size * size);
+    c.size = t.shared_ranks_max = size;
+    c.folds = true;
+    assert_true(tmb_coll_select_shared(&c, &t, most, &why));
+    assert_false(tmb_coll_select_shared(&c, &t, most + 1, &why));
+    c.folds = false;
+    assert_false(tmb_coll_select_shared(&c, &t, most, &why));
+  }
+}
+
+/* Exchanges have a higher limit where nobody can read in the memory of others. */
+static void check_crowded_exchange(const struct tmb_coll_tuning *t, struct tmb_coll_shape c) {
+  struct tmb_coll_choice why;
+  assert_true(tmb_coll_select_shared(&c, t, 16 << 10, &why));
+  assert_false(tmb_coll_select_shared(&c, t, (16 << 10) + 1, &why));
+  c.pull = UINT64_MAX;
+  assert_true(tmb_coll_select_shared(&c, t, 512 << 10, &why));
+  assert_false(tmb_coll_select_shared(&c, t, (512 << 10) + 1, &why));
+}
+
+/* Exchanges of a crowded host are flat up to more members, but not those with other hosts. */
+static void crowded_exchange(void **state) {
+  const struct tmb_coll_tuning t = defaults();
+  const uint8_t far[32] = {0};
+  struct tmb_coll_shape c = shape(TMB_COLL_EXCHANGE, 16, 32 << 10, false);
+  (void)state;
+  assert_string_equal(tmb_coll_select(&c, &t).alg->name, "pairwise");
+  c.crowded = true;
+  assert_string_equal(tmb_coll_select(&c, &t).alg->name, "flat");
+  c.size = 17;
+  assert_string_equal(tmb_coll_select(&c, &t).alg->name, "pairwise");
+  c.size = 16;
+  c.far = far;
+  assert_string_equal(tmb_coll_select(&c, &t).alg->name, "pairwise");
+}
+
 /* The shared memory: forced, by rule, by threshold; never asked for messages. */
 static void shared(void **state) {
   struct tmb_coll_tuning t = defaults();
@@ -317,8 +359,8 @@ static void shared(void **state) {
   t.shared_long = true; /* with a limit for blocks, and where all combine all */
   assert_true(tmb_coll_select_shared(&c, &t, UINT64_MAX, &why));
   c.kind = TMB_COLL_EXCHANGE;
-  assert_true(tmb_coll_select_shared(&c, &t, 512 << 10, &why));
-  assert_false(tmb_coll_select_shared(&c, &t, (512 << 10) + 1, &why));
+  check_crowded_exchange(&t, c);
+  check_folds(t, c);
   c.kind = TMB_COLL_SCAN;
   c.size = t.shared_ranks_max = 32;
   assert_true(tmb_coll_select_shared(&c, &t, 8 << 10, &why));
@@ -367,12 +409,17 @@ static void shared(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sites),       cmocka_unit_test(tables),
-      cmocka_unit_test(bad_tables),  cmocka_unit_test(forced),
-      cmocka_unit_test(forced_more), cmocka_unit_test(always_something),
-      cmocka_unit_test(pipelines),   cmocka_unit_test(nodes),
-      cmocka_unit_test(v_lengths),   cmocka_unit_test(shared),
-      cmocka_unit_test(names)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(sites),
+                                     cmocka_unit_test(tables),
+                                     cmocka_unit_test(bad_tables),
+                                     cmocka_unit_test(forced),
+                                     cmocka_unit_test(forced_more),
+                                     cmocka_unit_test(always_something),
+                                     cmocka_unit_test(pipelines),
+                                     cmocka_unit_test(nodes),
+                                     cmocka_unit_test(v_lengths),
+                                     cmocka_unit_test(shared),
+                                     cmocka_unit_test(crowded_exchange),
+                                     cmocka_unit_test(names)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,7 +107,8 @@ bool tmb_coll_shared_takes(struct tmb_team *team, const struct tmb_coll_call *ca
                                    .rank = team->head.rank,
                                    .bytes = call->bytes,
                                    .commutes = call->commutes,
-                                   .shared = true};
+                                   .shared = true,
+                                   .folds = call->reducer.loop != NULL};
   if (!tmb_coll_select_shared(&c, tmb_coll_tuning(), shown, NULL)) return false;
   if (TMB_UNLIKELY(tmb_coll_tuning()->verbose)) announce(&c, shown);
   if (shown <= TMB_SHARED_BYTES) *known = signature;
@@ -405,6 +406,7 @@ static bool take(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_co
 static uint64_t advance(struct tmb_team *team, struct tmb_coll_shared *b,
                         struct tmb_coll_shared_op *op, bool head) {
   const uint64_t before = op->shown + op->read;
+  if (head && !op->read) tmb_row_skip(team, b, op->first);
   for (uint64_t seen = UINT64_MAX; seen != op->shown + op->read;) {
     seen = op->shown + op->read;
     const uint64_t shown = op->shown;
@@ -439,8 +441,8 @@ static void begin(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_c
   op->meets = meets(c->kind);
   op->folds = folds(team, c);
   op->signature = tmb_coll_signature(c);
-  op->first = b->next;
-  b->next += op->chunks;
+  op->first = tmb_row_begin(b, op->chunks);
+  b->next = op->first + op->chunks;
 }
 
 static struct tmb_coll_shared_op *op_new(void) {

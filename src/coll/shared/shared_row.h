@@ -109,15 +109,35 @@ static inline void tmb_row_give_room(const struct tmb_team *team, const struct t
     if (tmb_load_rlx(&b->row[r]->lacks.word)) tmb_row_wake(team, r);
 }
 
-/* Count a chunk that this member has read. Where ranks outnumber processors others sleep that wait
+/* Say how many chunks this member has read. Where ranks outnumber processors others sleep that wait
  * for something else: they are left alone. */
-static inline void tmb_row_count_read(const struct tmb_team *team, struct tmb_coll_shared *b) {
-  if (++b->read % TMB_ROW_STRIDE) return;
+static inline void tmb_row_say_read(const struct tmb_team *team, const struct tmb_coll_shared *b) {
   tmb_store_rel(&b->row[team->head.rank]->read.word, b->read);
   if (!tmb_job.wait.crowded)
     tmb_row_wake_all(team);
   else if (tmb_row_room_wanted(b))
     tmb_row_give_room(team, b);
+}
+
+/* Count a chunk that this member has read. */
+static inline void tmb_row_count_read(const struct tmb_team *team, struct tmb_coll_shared *b) {
+  if (++b->read % TMB_ROW_STRIDE == 0) tmb_row_say_read(team, b);
+}
+
+/* The number of the first chunk of a collective. One whose chunks are as many as become free at a
+ * time, or more, begins where they do: else its last chunks would wait for a further turn of all
+ * other members. */
+static inline uint64_t tmb_row_begin(const struct tmb_coll_shared *b, uint64_t chunks) {
+  return chunks < TMB_ROW_STRIDE ? b->next : TMB_ALIGN_UP(b->next, (uint64_t)TMB_ROW_STRIDE);
+}
+
+/* This member is at chunk `number`; the numbers between it and what the member has read belong to
+ * no collective. */
+static inline void tmb_row_skip(const struct tmb_team *team, struct tmb_coll_shared *b,
+                                uint64_t number) {
+  if (b->read >= number) return;
+  b->read = number;
+  tmb_row_say_read(team, b);
 }
 
 #endif
