@@ -179,7 +179,7 @@ def app_rows(data):
         sides = {name: side(statistics.median(values), "M/s", values)
                  for name, values in r["mflops"].items()}
         met = r["ratio"] >= r["target"] if r["ratio"] else None
-        bound = f", dgemm alone {r['bound']:.2f}" if r.get("bound") else ""
+        bound = f", computing alone {r['bound']:.2f}" if r.get("bound") else ""
         yield f"{r['application']} {r['problem']}{bound}", sides, r["ratio"], r["target"], met
 
 

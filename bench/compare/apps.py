@@ -11,9 +11,10 @@
 # enough processors. MPICH runs its two-sided way only: with Debian's MPICH 4.0.2 the one-sided way
 # did not end here (the flag that a rank polls stays behind; cause not known). Open MPI runs `hash`,
 # `bfs` and `tree` with its component `osc sm`: its default ends by a segmentation fault in
-# compare-and-swap here (Debian's 4.1.4). Beside matmul and cholesky stands the rate of dgemm alone
-# on the processors, which the programs measure: where 0.95 of it, beside the best peer, is less
-# than the target, that is the target. blas.py says which kernel of OpenBLAS all sides take.
+# compare-and-swap here (Debian's 4.1.4). Beside the ways stands the rate of computing alone, which
+# matmul, cholesky, stencil and pipeline measure: where 0.95 of it, over the best peer, is less than
+# the target, that is the target, but never less than the peer. blas.py says which kernel of
+# OpenBLAS all sides take.
 #   bench/compare/apps.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 #                         [--quick] [--problem NAME]... [APP...]
 import json
@@ -59,7 +60,7 @@ ONE_WAY = {("matmul", "8000"): "direct", ("cholesky", "8000"): "signal"}
 SHARE = 1 / 5  # of the budget, for one run: the largest problems take half a minute
 CROWDED_S = 15  # at most for one-sided calls on them: with MPICH they may not end in a minute
 SPINS = 8  # a peer whose ranks share processors does this part of the iterations: it spins
-BOUND = "dgemm alone"  # beside the ways of matmul and cholesky: the rate of their inner loop
+BOUND = "computing alone"  # beside the ways: the rate without any communication
 NEAR_BOUND = 0.95  # of it is the target where that is less than the target beside the peers
 CROWDED = 1.3  # target of matmul and cholesky where ranks outnumber processors, and between hosts
 
@@ -138,7 +139,7 @@ def rows_of(side, command, code, text):
 
 
 def with_bound(rows, text):
-    """The rows, with the rate that the programs found dgemm to have by itself, if they say so."""
+    """The rows, with the rate that the programs found for computing alone, if they say so."""
     said = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     bounds = [row["mflops"] / row["share"] for row in said if row.get("share")]
     return {**rows, BOUND: max(bounds)} if rows and bounds else rows
@@ -197,14 +198,15 @@ def over_peers(rate):
 
 
 def bound_of(rate, ratio, target):
-    """What the JSON has of the bound of a problem: dgemm alone over the best peer, our part of
+    """What the JSON has of the bound of a problem: computing alone over the best peer, our part of
     that, and the target, which is no ratio that the bound does not allow."""
     bounds = [m for (_, way), m in rate.items() if way == BOUND]
     if not bounds or not ratio:
         return {"target": target}
     ours = max(m for (side, way), m in rate.items() if side in OURS and way != BOUND)
     possible = max(bounds) * ratio / ours
-    return {"target": min(target, round(NEAR_BOUND * possible, 3)), "bound": possible,
+    limited = max(NEAR_BOUND * possible, 1.0)
+    return {"target": min(target, round(limited, 3)), "bound": possible,
             "of_bound": ours / max(bounds)}
 
 
@@ -229,7 +231,7 @@ def report(series, options):
     medians = {key: statistics.median(values) for key, values in rates.items()}
     print(f"\n{app}, {problem[0]} ({' '.join(problem[1])})")
     for (side, way), values in sorted(rates.items(), key=lambda item: -medians[item[0]]):
-        print(f"  {side:<9}{way:<11}{medians[side, way]:>10.1f} M/s"
+        print(f"  {side:<9}{way:<16}{medians[side, way]:>10.1f} M/s"
               f"  {min(values):.1f}..{max(values):.1f}")
     if ratio:
         print(f"  best of ours over best peer: {ratio:.2f}, target {wanted}: "

@@ -63,7 +63,7 @@ struct app_result {
   double seconds; /* of one iteration, on the slowest rank */
   double work;    /* floating-point operations, or units, of one iteration, all ranks */
   bool verified;
-  double share; /* of what the processors could do without communication; 0: not known */
+  double share; /* of what the processors do without communication; 0: not known */
 };
 
 /* Read the command line; ends the job where there is nothing to run. */
@@ -101,6 +101,11 @@ void app_charge(struct job *job, enum app_phase next);
 static inline void app_enter(struct job *job, enum app_phase next) {
   if (__builtin_expect(job->watched, 0)) app_charge(job, next);
 }
+
+/* Seconds that the computation of an iteration takes by itself, on the slowest rank: processor
+ * time, and where ranks share processors, the time until all have had their turn. Calls `compute`
+ * some times; collective. in about: given to it. */
+double app_alone(struct job *job, void (*compute)(void *about), void *about);
 
 /* The watched iteration is over, the rest is not charged to any phase. */
 void app_stop(struct job *job);

@@ -121,8 +121,8 @@ def peers_one_by_one(folder):
 
 
 def bounds():
-    """The rate of dgemm alone is no way of ours. It limits the target where it is near the peers',
-    and only there; problems without it have none."""
+    """The rate of computing alone is no way of ours. It limits the target where it is near the
+    peers', and only there; problems without it have none."""
     def record(**rates):
         series = Series("matmul", ("1000", [], 1.0))
         for key, rate in rates.items():
@@ -139,6 +139,8 @@ def bounds():
         "tombolo get", "upc get", "openmpi pdgemm"], near
     far = record(**{"tombolo_get": 110.0, f"tombolo_{apps.BOUND}": 180.0, "openmpi_pdgemm": 100.0})
     assert far["target"] == apps.CROWDED and round(far["bound"], 9) == 1.8, far
+    behind = record(**{"tombolo_get": 90.0, f"tombolo_{apps.BOUND}": 101.0, "mpich_mpi": 100.0})
+    assert behind["target"] == 1.0, behind  # never less than the peer
     assert "bound" not in record(tombolo_get=110.0, openmpi_pdgemm=100.0)
 
 

@@ -27,6 +27,7 @@ struct grid {
   double *halo;              /* [rows] the last column of the left neighbour; in the segment */
   double *corner;            /* value of the last rank, after the halo */
   double *out;               /* [group] in flight */
+  double alone;              /* seconds that computing takes by itself */
 };
 
 static double *row(const struct grid *g, long j) {
@@ -66,6 +67,12 @@ static void compute(const struct grid *g, long from, long to) {
     if (g->first > 0) now[0] = above[0] + g->halo[j] - g->halo[j - 1];
     compute_row(now, above, g->count);
   }
+}
+
+/* What an iteration computes. */
+static void compute_alone(void *about) {
+  const struct grid *const g = about;
+  compute(g, 1, g->rows);
 }
 
 static void send_right(struct job *job, const struct grid *g, struct job_link *right, long from,
@@ -141,7 +148,7 @@ static bool run(struct job *job, const struct app_options *o, struct grid *g, in
              &(struct app_result){.seconds = job->seconds,
                                   .work = 2.0 * (double)(g->rows - 1) * (double)(g->columns - 1),
                                   .verified = wrong == 0,
-                                  .share = 0});
+                                  .share = g->alone / job->seconds});
   return wrong == 0;
 }
 
@@ -178,6 +185,8 @@ static bool run_all(struct job *job, const struct app_options *options) {
     job_refuse(job, "a grid of %ld x %ld does not fit in memory; take a smaller one", grid.rows,
                grid.columns);
   bool good = true;
+  fill(&grid);
+  grid.alone = app_alone(job, compute_alone, &grid);
   app_head(job, options);
   for (int way = 0; way < job_way_count; way++)
     if (options->way < 0 || options->way == way) good = run(job, options, &grid, way) && good;

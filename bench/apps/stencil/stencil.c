@@ -37,6 +37,7 @@ struct block {
   size_t doubles[SIDES]; /* of the halo at a side; 0: the edge of the grid */
   size_t offset;         /* doubles of one parity of one halo in the segment, the same everywhere */
   double weight[RADIUS_MAX + 1];
+  double alone; /* seconds that an iteration's computation takes by itself */
 };
 
 /* Ranks as square as they come. */
@@ -264,6 +265,15 @@ static double deviation(const struct block *b, double expected) {
   return worst;
 }
 
+/* What an iteration computes. */
+static void compute_alone(void *about) {
+  struct block *const b = about;
+  struct box all, inner;
+  boxes(b, &all, &inner);
+  update_box(b, all);
+  add_one(b);
+}
+
 static bool run(struct job *job, const struct app_options *o, struct block *b, int way) {
   struct job_link links[SIDES];
   job_links(job, way);
@@ -294,7 +304,7 @@ static bool run(struct job *job, const struct app_options *o, struct block *b, i
              &(struct app_result){.seconds = job->seconds,
                                   .work = points * (2.0 * (4 * b->radius) + 1),
                                   .verified = good,
-                                  .share = 0});
+                                  .share = b->alone / job->seconds});
   return good;
 }
 
@@ -314,6 +324,8 @@ static bool run_all(struct job *job, const struct app_options *options) {
     job_refuse(job, "a grid of %ld x %ld does not fit in memory; take a smaller one", block.n,
                block.n);
   bool good = true;
+  fill(&block);
+  block.alone = app_alone(job, compute_alone, &block);
   app_head(job, options);
   for (int way = 0; way < job_way_count; way++)
     if (options->way < 0 || options->way == way) good = run(job, options, &block, way) && good;
