@@ -160,7 +160,8 @@ static struct tmb_coll_plan *build(const struct tmb_coll_shape *c, const struct 
 struct tmb_coll_plan *tmb_coll_plan_get(struct tmb_team *team, const struct tmb_coll_call *call,
                                         bool cached) {
   const struct tmb_coll_tuning *t = tmb_coll_tuning();
-  const struct tmb_coll_shape c = shape_of(team, call, t);
+  struct tmb_coll_shape c = shape_of(team, call, t);
+  tmb_coll_select_lengths(&c);
   if (!cached || v_form(call)) {
     struct tmb_coll_plan *plan = build(&c, t, call->sync);
     if (cached) tmb_coll_announce(&c, &plan->choice);

@@ -20,17 +20,19 @@
 #define SHARED_COMBINERS          4u
 
 /* Bytes that a member shows at most where ranks outnumber processors: in exchanges, its blocks for
- * all, where they could be read in the sender's memory and where they could not; where every member
- * combines the data of all. Measured with 4 to 32 ranks on 2 processors; the first one 2026-11-27,
- * in the normal and the real-time class, the others by bench/compare/forms.py, 2026-11-23
- * (docs/RESULTS_SESSIONS.md). Beyond, other forms are faster. */
-#define CROWDED_EXCHANGE_READ     (16 * KB)
-#define CROWDED_EXCHANGE          (512 * KB)
+ * all; in all-reduces, which the last member combines for all; where every member combines the data
+ * of all. Measured with 4 to 32 ranks on 2 processors, 2026-11-27 and, by bench/compare/forms.py,
+ * 2026-11-23 (docs/DECISIONS/0025). Beyond, other forms are faster. */
+#define CROWDED_EXCHANGE          (16 * KB)
+#define CROWDED_FOLD              (16 * KB)
 #define CROWDED_COMBINE           (8 * KB)
 
-/* The same where the last member combines for all, times the members squared: each of so many waits
- * while one combines so many rows. Measured with 4, 8 and 16 ranks on 2 processors, 2026-11-27. */
-#define CROWDED_FOLD              (16 * KB * KB)
+/* Bytes that others send a member of a crowded host before it asks for them: in an exchange all
+ * together, in an all-reduce one of them. What finds no room makes its sender sleep. Measured with
+ * 4, 8 and 16 ranks on 2 processors, 2026-11-27: in exchanges 96 to 120 KB are fastest, and with
+ * 190 KB times triple. */
+#define CROWDED_UNASKED           (128 * KB)
+#define CROWDED_UNASKED_BY_ONE    (32 * KB)
 
 /* Members of a crowded host up to which a member exchanges with all others at once: with each round
  * of a form in rounds, all members take turns on the processors. Measured with 8, 16 and 32 ranks
@@ -257,6 +259,13 @@ static enum tmb_coll_alg_id by_threshold(const struct tmb_coll_shape *c,
   }
 }
 
+void tmb_coll_select_lengths(struct tmb_coll_shape *c) {
+  const bool exchange = c->kind == TMB_COLL_EXCHANGE;
+  if (!(exchange || c->kind == TMB_COLL_ALLREDUCE) || !c->crowded || c->far || c->size < 2) return;
+  c->pull = UINT64_MAX;
+  c->eager = TMB_MIN(c->eager, exchange ? CROWDED_UNASKED / (c->size - 1) : CROWDED_UNASKED_BY_ONE);
+}
+
 static const struct tmb_coll_rule *by_rule(const struct tmb_coll_shape *c,
                                            const struct tmb_coll_tuning *t, uint64_t length) {
   for (uint32_t i = 0; i < t->rule_count; i++) {
@@ -272,7 +281,7 @@ static const struct tmb_coll_rule *by_rule(const struct tmb_coll_shape *c,
 static uint64_t crowded_limit(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
   switch (c->kind) {
   case TMB_COLL_ALLREDUCE:
-    if (c->folds) return TMB_MAX(t->shared_max, CROWDED_FOLD / ((uint64_t)c->size * c->size));
+    if (c->folds) return CROWDED_FOLD;
     /* fallthrough */
   case TMB_COLL_SCAN:
   case TMB_COLL_EXSCAN:
@@ -280,7 +289,7 @@ static uint64_t crowded_limit(const struct tmb_coll_shape *c, const struct tmb_c
     return TMB_MAX(t->shared_max * SHARED_COMBINERS / c->size, CROWDED_COMBINE);
   case TMB_COLL_SCATTER:
   case TMB_COLL_REDUCE_SCATTER: return t->shared_max;
-  case TMB_COLL_EXCHANGE: return c->pull == UINT64_MAX ? CROWDED_EXCHANGE : CROWDED_EXCHANGE_READ;
+  case TMB_COLL_EXCHANGE: return CROWDED_EXCHANGE;
   default: return UINT64_MAX;
   }
 }

@@ -126,6 +126,12 @@ struct tmb_coll_choice {
 bool tmb_coll_select_shared(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
                             uint64_t shown, struct tmb_coll_choice *choice);
 
+/* Adapt the lengths from which a message waits for its receiver, and from which the receiver reads
+ * it in the sender's memory, to what the members of a crowded host do. There a copy into a ring, in
+ * the cache, and out of it takes less time than the kernel's walk through page tables. in,out c:
+ * the same on all members. */
+void tmb_coll_select_lengths(struct tmb_coll_shape *c);
+
 /* Choose the algorithm of a collective that is done with messages. */
 struct tmb_coll_choice tmb_coll_select(const struct tmb_coll_shape *c,
                                        const struct tmb_coll_tuning *t);

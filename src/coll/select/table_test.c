@@ -297,13 +297,13 @@ static void check_broadcast(const struct tmb_coll_tuning *t, struct tmb_coll_sha
   assert_true(tmb_coll_select_shared(&c, t, 401, &why));
 }
 
-/* Where ranks outnumber processors, one member combines for all: the more members, the shorter the
- * data. A client's function is called by each of them. */
+/* Where ranks outnumber processors, one member combines for all. A client's function is called by
+ * each of them. */
 static void check_folds(struct tmb_coll_tuning t, struct tmb_coll_shape c) {
   struct tmb_coll_choice why;
   c.kind = TMB_COLL_ALLREDUCE;
   for (uint32_t size = 4; size <= 16; size *= 2) {
-    const uint64_t most = (16 << 20) / (size * size);
+    const uint64_t most = 16 << 10;
     c.size = t.shared_ranks_max = size;
     c.folds = true;
     assert_true(tmb_coll_select_shared(&c, &t, most, &why));
@@ -311,16 +311,6 @@ static void check_folds(struct tmb_coll_tuning t, struct tmb_coll_shape c) {
     c.folds = false;
     assert_false(tmb_coll_select_shared(&c, &t, most, &why));
   }
-}
-
-/* Exchanges have a higher limit where nobody can read in the memory of others. */
-static void check_crowded_exchange(const struct tmb_coll_tuning *t, struct tmb_coll_shape c) {
-  struct tmb_coll_choice why;
-  assert_true(tmb_coll_select_shared(&c, t, 16 << 10, &why));
-  assert_false(tmb_coll_select_shared(&c, t, (16 << 10) + 1, &why));
-  c.pull = UINT64_MAX;
-  assert_true(tmb_coll_select_shared(&c, t, 512 << 10, &why));
-  assert_false(tmb_coll_select_shared(&c, t, (512 << 10) + 1, &why));
 }
 
 /* Exchanges of a crowded host are flat up to more members, but not those with other hosts. */
@@ -337,6 +327,38 @@ static void crowded_exchange(void **state) {
   c.size = 16;
   c.far = far;
   assert_string_equal(tmb_coll_select(&c, &t).alg->name, "pairwise");
+}
+
+/* In those, no memory of others is read, and few bytes come unasked; in no others. */
+static void crowded_lengths(void **state) {
+  const uint8_t far[32] = {0};
+  struct tmb_coll_shape c = shape(TMB_COLL_EXCHANGE, 5, 32 << 10, false);
+  (void)state;
+  c.pull = 8 << 10;
+  c.eager = 64 << 10;
+  tmb_coll_select_lengths(&c);
+  assert_int_equal(c.pull, 8 << 10);
+  c.crowded = true;
+  c.far = far;
+  tmb_coll_select_lengths(&c);
+  assert_int_equal(c.pull, 8 << 10);
+  c.far = NULL;
+  c.kind = TMB_COLL_ALLGATHER;
+  tmb_coll_select_lengths(&c);
+  assert_int_equal(c.eager, 64 << 10);
+  c.kind = TMB_COLL_EXCHANGE;
+  tmb_coll_select_lengths(&c);
+  assert_int_equal(c.pull, UINT64_MAX);
+  assert_int_equal(c.eager, 32 << 10);
+  c.eager = 100; /* by a setting */
+  tmb_coll_select_lengths(&c);
+  assert_int_equal(c.eager, 100);
+  c.kind = TMB_COLL_ALLREDUCE;
+  c.eager = 64 << 10;
+  tmb_coll_select_lengths(&c);
+  assert_int_equal(c.eager, 32 << 10);
+  c.size = 1;
+  tmb_coll_select_lengths(&c);
 }
 
 /* The shared memory: forced, by rule, by threshold; never asked for messages. */
@@ -359,7 +381,8 @@ static void shared(void **state) {
   t.shared_long = true; /* with a limit for blocks, and where all combine all */
   assert_true(tmb_coll_select_shared(&c, &t, UINT64_MAX, &why));
   c.kind = TMB_COLL_EXCHANGE;
-  check_crowded_exchange(&t, c);
+  assert_true(tmb_coll_select_shared(&c, &t, 16 << 10, &why));
+  assert_false(tmb_coll_select_shared(&c, &t, (16 << 10) + 1, &why));
   check_folds(t, c);
   c.kind = TMB_COLL_SCAN;
   c.size = t.shared_ranks_max = 32;
@@ -420,6 +443,7 @@ int main(void) {
                                      cmocka_unit_test(v_lengths),
                                      cmocka_unit_test(shared),
                                      cmocka_unit_test(crowded_exchange),
+                                     cmocka_unit_test(crowded_lengths),
                                      cmocka_unit_test(names)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
