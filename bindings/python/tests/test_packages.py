@@ -82,10 +82,22 @@ def test_command_line():
         (["run", "--label", "-n4", "-m", "x"], ["run", "--label", "-n4", "--", python, "-m", "x"]),
         (["run", "-n", "2", "--", "x.py"], ["run", "-n", "2", "--", python, "x.py"]),
         (["run", "-n", "2", "hostname"], ["run", "-n", "2", "--", "hostname"]),
+        (["run", "--trace", "o", "p.py"], ["run", "--trace", "o", "--", python, "p.py"]),
         (["info", "x.py"], ["info", "x.py"]),
         (["run", "--help"], ["run", "--help", "--"]),
     ]:
         assert arguments(given) == want
+
+
+def test_without_numpy():
+    """A Python without NumPy gets a remedy, not only the name of a module."""
+    program = "import sys; sys.modules['numpy'] = None; import tombolo"
+    env = {**os.environ, "PYTHONPATH": str(BUILD / "python")}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert f"tombolo needs NumPy, which {sys.executable} does not have: install" in done.stderr
 
 
 def test_types():

@@ -14,7 +14,7 @@ from . import _command
 
 WITH_VALUE = {
     "-n", "--ranks", "--hosts", "--hostfile", "-N", "--timeout", "-E", "--env", "--env-only",
-    "--cwd", "--stdin", "--nodes", "--watchdog",
+    "--cwd", "--stdin", "--nodes", "--watchdog", "--trace",
 }  # fmt: skip
 
 
