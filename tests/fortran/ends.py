@@ -228,6 +228,12 @@ def main():
             if not ok:
                 wrong += 1
                 print(f"FAILED: {case}: exit code {code}, not {expected}, or no {match!r}:\n{text}")
+        code, text = run([tombolo, "fc", "-static", str(source), "-o", str(program)])
+        if not code:
+            code, text = run([tombolo, "run", "-n", "2", str(program), "end"])
+        if code:
+            wrong += 1
+            print(f"FAILED: -static: exit code {code}:\n{text}")
     print(f"{len(CASES) - wrong} of {len(CASES)} cases ended as they should")
     return 1 if wrong else 0
 

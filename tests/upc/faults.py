@@ -22,6 +22,7 @@ SOURCE = """#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <upc.h>
+#include <upc_collective.h>
 struct node { int value; shared struct node *next; };
 shared struct node *head;
 shared int numbers[THREADS];
@@ -60,6 +61,7 @@ int main(int argc, char **argv) {
     out = *q; /* garbage */
   }
   if (!strcmp(how, "outside")) out = far[(1L << 34) - 4096 - upc_addrfield(far)]; /* outside */
+  if (!strcmp(how, "reduce")) upc_all_reduceI(numbers, numbers, UPC_FUNC, 1, 1, NULL, 0);
   if (!strcmp(how, "private")) out = *(int *)none;
   upc_barrier;
   return 0;
@@ -107,6 +109,7 @@ def main():
                 check(options, program, "outside", [place.format(line_of("outside"), "main")] if far
                       else [], **far)
             check(options, program, "private", ["SIGSEGV"], ["UPC:"])
+            check(options, program, "reduce", ["need a function, which is null"], ["SIGSEGV"])
         check("memory", program, "private", ["[TMB-2140]"], GASNET_MAX_SEGSIZE="64K")
         check("handlers", program, "private", ["handled"], ["UPC:"], EARLY="1")
         check("handlers", program, "walk", ["handled", "null pointer to shared"], EARLY="1")

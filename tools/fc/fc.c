@@ -147,6 +147,13 @@ static void add_modules(struct command *c) {
   free(base);
 }
 
+/* Whether the compiler links libraries without those that are shared. */
+static bool is_static(const struct command *c) {
+  for (int i = 0; i < c->argc; i++)
+    if (strcmp(c->argv[i], "-static") == 0 || strcmp(c->argv[i], "-static-pie") == 0) return true;
+  return false;
+}
+
 /* Add what linking needs. Returns 0 or an exit code. */
 static int add_libraries(struct command *c) {
   const char *root = root_folder();
@@ -166,6 +173,7 @@ static int add_libraries(struct command *c) {
   add(c, format("-L", folder, ""));
   add(c, format("-Wl,-rpath,", folder, ""));
   add(c, format("-l", name, ""));
+  if (is_static(c)) add(c, format("-ltombolo", "", "")); /* libcaf_tombolo.so names it itself */
   return 0;
 }
 

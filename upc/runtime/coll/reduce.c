@@ -175,8 +175,16 @@ static void combine_parts(struct partial *mine, const struct reduction *r, int t
   free(all);
 }
 
+/* UPC_FUNC and UPC_NONCOMM_FUNC call the program's function. */
+static void check_function(const struct reduction *r) {
+  if (!r->func && (r->op == OP_FUNC || r->op == OP_NONCOMM))
+    rt_fatal(
+        "a reduction: UPC_FUNC and UPC_NONCOMM_FUNC need a function, which is null [TMB-2141]");
+}
+
 static void reduce(const struct reduction *r, bool to_all) {
   struct partial mine = {0};
+  check_function(r);
   rt_coll_enter(r->flags);
   if (r->op == OP_NONCOMM)
     add_share(&mine, r);
@@ -195,6 +203,7 @@ static void reduce(const struct reduction *r, bool to_all) {
 static void prefix_reduce(const struct reduction *r) {
   const struct rt_array dst = {r->dst, r->kind->bytes, r->block};
   struct partial sum = {0};
+  check_function(r);
   rt_coll_enter(r->flags);
   const struct share s = fetch_share(r);
   for (size_t i = 0; i < s.count; i++) {
