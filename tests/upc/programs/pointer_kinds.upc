@@ -76,6 +76,7 @@ int main(int argc, char **argv) {
   CK(*p5 == 7);
   p0 = (shared [] int *)&x[3 * MYTHREAD];
   CK(p0[2] == 3 * MYTHREAD + 2);
+  upc_barrier; /* others still read what is changed now */
   {
     int *l = (int *)&x[3 * MYTHREAD];
     CK(l[1] == 3 * MYTHREAD + 1);
