@@ -219,23 +219,23 @@ static int translate(const struct upcc *u, const char *input, const char *output
   return upcc_run(u, &l);
 }
 
-/* Whether the file of a command, behind links, is called gcc. */
-static bool file_is_gcc(const char *path) {
+/* Whether the name of a command's file, behind links, has a word. */
+static bool file_has(const char *path, const char *word) {
   char file[PATH_MAX];
   if (access(path, X_OK) != 0 || !realpath(path, file)) return false;
   const char *slash = strrchr(file, '/');
-  return strstr(slash ? slash : file, "gcc") != NULL;
+  return strstr(slash ? slash : file, word) != NULL;
 }
 
 /* The same for a command that is looked for as the shell does. */
-static bool is_gcc(const char *command) {
-  if (strchr(command, '/')) return file_is_gcc(command);
+static bool command_has(const char *command, const char *word) {
+  if (strchr(command, '/')) return file_has(command, word);
   const char *folder = tmb_env_get("PATH");
   while (folder && *folder) {
     const size_t n = strcspn(folder, ":");
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%.*s/%s", (int)n, folder, command);
-    if (access(path, X_OK) == 0) return file_is_gcc(path);
+    if (access(path, X_OK) == 0) return file_has(path, word);
     folder += n + (folder[n] == ':');
   }
   return false;
@@ -258,7 +258,9 @@ static void compile_options(const struct upcc *u, struct upcc_list *l) {
   /* Not the default on every processor; without, the line of a wrong call cannot be named. */
   upcc_add(l, "-fasynchronous-unwind-tables");
   /* At -O2 GCC vectorises only loops of known lengths; a thread's share has none. */
-  if (is_gcc(u->compiler)) upcc_add(l, "-fvect-cost-model=dynamic");
+  if (command_has(u->compiler, "gcc")) upcc_add(l, "-fvect-cost-model=dynamic");
+  /* In version 5 clang numbers files so that addr2line of binutils 2.40 names FILE.trans.c. */
+  if (command_has(u->compiler, "clang")) upcc_add(l, "-fdebug-default-version=4");
   for (size_t i = 0; !is_strict && i < sizeof lenient / sizeof lenient[0]; i++)
     upcc_add(l, lenient[i]);
   for (size_t i = 0; i < u->compile.count; i++)
