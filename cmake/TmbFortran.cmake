@@ -8,11 +8,13 @@ if(NOT TMB_FORTRAN)
 endif()
 
 # Descriptors of arrays are declared by a header of gfortran, which gcc of the same package finds.
-# For other C compilers its folder is an option.
-include(CheckIncludeFile)
+# Other C compilers get a copy, for what else lies in its folder is gcc's. clang 19 has a header of
+# this name, for another Fortran compiler: a name that only gfortran's header has decides.
+include(CheckCSourceCompiles)
 set(tmb_caf_options "")
-check_include_file(ISO_Fortran_binding.h TMB_HAVE_FORTRAN_BINDING)
-if(NOT TMB_HAVE_FORTRAN_BINDING)
+check_c_source_compiles("#include <ISO_Fortran_binding.h>
+int main(void) { return CFI_type_Integer == CFI_type_Logical; }" TMB_HAVE_GFORTRAN_BINDING)
+if(NOT TMB_HAVE_GFORTRAN_BINDING)
   find_program(TMB_GFORTRAN NAMES gfortran gfortran-14 gfortran-13 gfortran-12 gfortran-11)
   set(tmb_caf_header "")
   if(TMB_GFORTRAN AND NOT CMAKE_CROSSCOMPILING)
@@ -23,8 +25,8 @@ if(NOT TMB_HAVE_FORTRAN_BINDING)
     message(STATUS "tombolo: no ISO_Fortran_binding.h (package gfortran): no coarray Fortran")
     return()
   endif()
-  get_filename_component(tmb_caf_header "${tmb_caf_header}" DIRECTORY)
-  set(tmb_caf_options "SHELL:-idirafter \"${tmb_caf_header}\"")
+  file(COPY "${tmb_caf_header}" DESTINATION "${PROJECT_BINARY_DIR}/generated/gfortran")
+  set(tmb_caf_options "SHELL:-isystem \"${PROJECT_BINARY_DIR}/generated/gfortran\"")
 endif()
 
 file(GLOB_RECURSE tmb_caf_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/coarray/*.c")

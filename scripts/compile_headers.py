@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiles a public header alone in every language standard, thread mode and compiler.
 
-Usage: compile_headers.py --include DIR HEADER | --all
+Usage: compile_headers.py --include DIR [--cc CC --cxx CXX] HEADER | --all
 HEADER is included twice; `--all` includes every public header, in both orders. The source then
 tests the guards that clients test: each belongs to one header, and a client that finds that of
-gasnet.h uses names of GASNet-1. What is combined: compiler (gcc, clang, where installed), standard
-(C99 to C23, C++98 to C++23; of a .hpp C++17 to C++23), mode (SEQ, PARSYNC, PAR) and debug (on,
-off). `--all` tries each combination in one order; for the other one and for a header alone each
-pair is enough. All must pass with the warnings below as errors, and, but for a .hpp, once more in a
-client that has macros of common names.
+gasnet.h uses names of GASNet-1. What is combined: compiler (those named, else gcc
+and clang, where installed), standard (C99 to C23, C++98 to C++23; of a .hpp C++17 to C++23), mode
+(SEQ, PARSYNC, PAR) and debug (on, off). `--all` tries each combination in one order; for the other
+one and for a header alone each pair is enough. All must pass with the warnings below as errors,
+and, but for a .hpp, once more in a client that has macros of common names.
 """
 
 import argparse
@@ -98,9 +98,10 @@ def variants(headers, number):
     return sets
 
 
-def compilers(is_hpp):
-    """(command, language, standard) for each installed compiler. is_hpp: a header of C++ only."""
-    for c_compiler, cxx_compiler in COMPILERS:
+def compilers(pairs, is_hpp):
+    """(command, language, standard) for each installed compiler of `pairs`, each of C and C++.
+    is_hpp: a header of C++ only."""
+    for c_compiler, cxx_compiler in pairs:
         if shutil.which(c_compiler) and not is_hpp:
             yield from ((c_compiler, "c", standard) for standard in C_STANDARDS)
         if shutil.which(cxx_compiler):
@@ -108,11 +109,11 @@ def compilers(is_hpp):
             yield from ((cxx_compiler, "c++", standard) for standard in standards)
 
 
-def check(include, headers):
+def check(include, pairs, headers):
     """Compiles the headers in every combination; returns (runs, failures)."""
     runs = failures = 0
     is_hpp = headers[0].endswith(".hpp")
-    for number, (compiler, language, standard) in enumerate(compilers(is_hpp)):
+    for number, (compiler, language, standard) in enumerate(compilers(pairs, is_hpp)):
         for defines in variants(headers, number):
             command = [compiler, f"-std={standard}", *WARNINGS, f"-I{include}", *defines]
             command += C_WARNINGS if language == "c" else []
@@ -136,6 +137,8 @@ def check(include, headers):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--include", required=True, type=Path, help="folder of the public headers")
+    parser.add_argument("--cc", help="the C compiler (default: gcc and clang)")
+    parser.add_argument("--cxx", help="the C++ compiler, with --cc")
     parser.add_argument("--all", action="store_true", help="all public headers in one source")
     parser.add_argument("header", nargs="?", help="one public header")
     options = parser.parse_args()
@@ -147,8 +150,9 @@ def main():
     else:
         parser.error("name a header, or use --all")
     runs = failures = 0
+    pairs = [(options.cc, options.cxx)] if options.cc and options.cxx else COMPILERS
     for group in groups:
-        done, failed = check(options.include, group)
+        done, failed = check(options.include, pairs, group)
         runs += done
         failures += failed
     print(f"compile_headers: {runs} compilations, {failures} failed")

@@ -52,6 +52,7 @@ ASAN_JOB_ENV = {
 }
 TSAN_ENV = {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}
 
+CLANG_OLDEST = 14
 MOST_TESTS = 100000  # ctest takes a part without an end, begun behind the last test, for all
 UNDER_NICE = 10  # priority of stages that run under others
 SECOND_MOST = 3  # tests that may need their second run
@@ -142,8 +143,23 @@ CROSS_STAGES = (
     Stage("build-riscv64", "riscv64"),
     Stage("riscv64", "riscv64", "unit|conformance|fortran|upc"),
 )
+# Everything compiled by clang, and tests run. Those of `compile` that choose compilers
+# themselves are left to the tree dev.
+CLANG_STAGES = (
+    Stage("build-clang", "clang"),
+    Stage(
+        "clang",
+        "clang",
+        "unit|conformance|inside|upc|compile",
+        select=("-E", "^compile[.](abi|bits32|musl|release)$"),
+    ),
+)
 ALL_STAGES = (
-    STAGES + PREEMPT_STAGES + CROSS_STAGES + (NET_STAGES[-1], Stage("seeds", "dev", "seeds"))
+    STAGES
+    + PREEMPT_STAGES
+    + CLANG_STAGES
+    + CROSS_STAGES
+    + (NET_STAGES[-1], Stage("seeds", "dev", "seeds"))
 )
 DAILY = ("-LE", "^nightly$")  # options of ctest: what `make test` and `make check` leave out
 TREES = {
@@ -151,6 +167,7 @@ TREES = {
     "asan-ubsan": "build-asan",
     "tsan": "build-tsan",
     "preempt": "build-preempt",
+    "clang": "build-clang",
     "aarch64": "build-aarch64",
     "riscv64": "build-riscv64",
 }
@@ -235,6 +252,17 @@ def cross_prefix(processor):
         if subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False).returncode:
             return None
     return emulate
+
+
+def has_clang():
+    """Whether there is a clang that compiles the library: CLANG_OLDEST or later. It is the one that
+    cmake/toolchains/clang.cmake finds."""
+    if any(shutil.which(f"clang-{version}") for version in range(CLANG_OLDEST, CLANG_OLDEST + 9)):
+        return True
+    if not shutil.which("clang"):
+        return False
+    asked = subprocess.run(["clang", "-dumpversion"], capture_output=True, text=True, check=False)
+    return int(asked.stdout.split(".")[0] or 0) >= CLANG_OLDEST
 
 
 def build(stage, jobs, everything, prefix=()):
@@ -350,6 +378,9 @@ def run_stage(stage, jobs, choice):
         if prefix is None:
             say(f"{stage.name}: skipped: programs under the thread sanitizer do not start here")
             return {stage.name: Count(skipped=1)}
+    if stage.preset == "clang" and not has_clang():
+        say(f"{stage.name}: skipped: no clang {CLANG_OLDEST} or later (package clang-19)")
+        return {stage.name: Count(skipped=1)}
     if stage.preset in CROSS:
         prefix = cross_prefix(stage.preset)
         if prefix is None:

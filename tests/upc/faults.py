@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
+# gcc: line of the program where a wide pointer is wrong, but that of upcr_access.h
 # timeout: 60
 """Accesses through pointers-to-shared that point to nothing: what is said, by which line.
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* gcc: promotion of x++ to int, where x is an unsigned bit-field */
 /* Values of shared bit-fields have the type that those of private ones have: int where they are
  * narrower, signed for enumerations with negative constants; also those of assignments to them. */
 /* ranks: 1 2 3 */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* gcc: functions within functions */
 /* Typedefs with layouts, arrays of function pointers, statics in functions, setjmp, nested
  * functions. */
 /* ranks: 1 2 3 4 8 */

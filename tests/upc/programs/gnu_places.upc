@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* gcc: parameters declared ahead, and _Alignas in compound literals */
 /* GNU C in places where it is rare, beside shared objects: attributes at the front of casts and
  * statements, parameters declared ahead, letters beyond ASCII, constants of a condition. */
 /* ranks: 1 3 */

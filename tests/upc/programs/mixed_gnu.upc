@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* gcc: functions within functions */
 /* Callbacks, variadic functions, statement expressions, labels, VLAs and bit-fields beside UPC. */
 /* ranks: 1 2 3 5 */
 #include "check.h"

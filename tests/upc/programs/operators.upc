@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* gcc: defined value of a double that an integer type cannot hold */
 /* Every assignment operator on every type of shared object; each operand is evaluated once. */
 /* ranks: 1 2 3 4 8 */
 #include "check.h"
