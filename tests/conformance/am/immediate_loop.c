@@ -2,7 +2,7 @@
 /* ranks: 2 3 */
 /* env: TOMBOLO_RING_SLOTS=64 */
 /* again: TOMBOLO_SHM=0 */
-/* again: TOMBOLO_PLACES=cyclic:3 */
+/* again: TOMBOLO_PLACES=cyclic:3+TOMBOLO_CONDUIT=udp */
 /* timeout: 60 */
 /*
  * Clients that repeat an immediate call until it succeeds, and poll nowhere, go on although all

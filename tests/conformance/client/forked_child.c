@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 3 */
-/* again: TOMBOLO_PLACES=cyclic:3 */
+/* again: TOMBOLO_PLACES=cyclic:3+TOMBOLO_CONDUIT=udp */
 /* timeout: 60 */
 /*
  * API 00.11, 00.12: a child that a client forks is no rank. It may end by exit, by gasnet_exit or
