@@ -193,7 +193,7 @@ def measure(sides, series, options, run):
 def over_peers(rate):
     """The best rate of ours over the best of the peers, or None. rate: {(side, way): MFlop/s}"""
     ours = [m for (side, way), m in rate.items() if side in OURS and way != BOUND]
-    peers = [m for (side, _), m in rate.items() if side not in OURS]
+    peers = [m for (side, way), m in rate.items() if side not in OURS and way != BOUND]
     return max(ours) / max(peers) if ours and peers else None
 
 

@@ -141,6 +141,9 @@ def bounds():
     assert far["target"] == apps.CROWDED and round(far["bound"], 9) == 1.8, far
     behind = record(**{"tombolo_get": 90.0, f"tombolo_{apps.BOUND}": 101.0, "mpich_mpi": 100.0})
     assert behind["target"] == 1.0, behind  # never less than the peer
+    both = record(**{"tombolo_get": 110.0, f"tombolo_{apps.BOUND}": 120.0, "mpich_mpi": 100.0,
+                     f"mpich_{apps.BOUND}": 125.0})
+    assert both["ratio"] == 1.1 and both["bound"] == 1.25, both  # no way of the peer, either
     assert "bound" not in record(tombolo_get=110.0, openmpi_pdgemm=100.0)
 
 
