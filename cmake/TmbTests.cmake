@@ -19,7 +19,7 @@ if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
 endif()
 
 # ---- unit tests
-# Loops of theirs wait for what is changed by its address, which clang does not see.
+# Some wait in a loop for a variable that others change through a pointer. clang warns of the loop.
 add_library(tmb_unit_warnings INTERFACE)
 target_compile_options(tmb_unit_warnings INTERFACE
   $<$<COMPILE_LANG_AND_ID:C,Clang>:-Wno-for-loop-analysis>)

@@ -11,7 +11,7 @@ set(tmb_upc_tests_dir "${PROJECT_SOURCE_DIR}/tests/upc")
 set(tmb_upc_programs "")
 set(tmb_upc_nightly "")
 set(tmb_upc_needs tombolo_tool upc1 upc_shared upc_shared_wide upc_support)
-# Compilers of C give other warnings: those of gcc, and of upc1, are the ones that must not be.
+# The translated C must be free of the warnings of gcc. Those of other compilers are no errors.
 set(tmb_upcc $<TARGET_FILE:tombolo_tool> upcc)
 set(tmb_upc_warnings -Wall -Werror)
 if(tmb_test_compilers)

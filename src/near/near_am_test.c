@@ -4,23 +4,19 @@
  * Records of one slot take a path of their own; here they share the ring with longer ones.
  */
 #include "base/error.h"
-#include "near/near.h"
 #include "net/up.h"
-#include "os/memory/memfd.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "base/cmp_test.h"
-
 enum { RANKS = 2, HANDLER = 100, QUIET = 101, MESSAGES = 20000 };
 
-static struct tmb_near *rank_of[RANKS];
+#include "near/near_rig_test.h"
+
 static int32_t handled; /* messages that have been checked */
 
 /* Message k has k % 17 arguments, each of which says k; each fifth one is a Medium. */
@@ -46,50 +42,12 @@ static void on_quiet(const struct tmb_am_in *in) {
   (void)in;
 }
 
-static void no_barrier(void *ctx) {
-  (void)ctx;
-}
-
-static bool agree(void *ctx, bool ok) {
-  (void)ctx;
-  return ok;
-}
-
-/* Everybody says the same. */
-static void echo(void *ctx, const void *mine, size_t bytes, void *all) {
-  (void)ctx;
-  for (size_t r = 0; r < RANKS; r++) memcpy((char *)all + r * bytes, mine, bytes);
-}
-
 static int set_up(void **state) {
   (void)state;
-  const int fd = tmb_memfd_create("test-arena", false);
-  assert_cmp(fd, >=, 0);
   tmb_up_set_internal(HANDLER, on_message);
   tmb_up_set_internal(QUIET, on_quiet);
-  for (uint32_t r = 0; r < RANKS; r++) {
-    const struct tmb_near_env env = {.rank = r,
-                                     .index = r,
-                                     .count = RANKS,
-                                     .arena_fd = fd,
-                                     .barrier = no_barrier,
-                                     .agree = agree,
-                                     .allgather = echo};
-    rank_of[r] = aligned_alloc(TMB_CACHE_LINE, TMB_ALIGN_UP(sizeof **rank_of, TMB_CACHE_LINE));
-    assert_non_null(rank_of[r]);
-    memset(rank_of[r], 0, sizeof **rank_of);
-    assert_int_equal(tmb_near_open(rank_of[r], &env), 0);
-  }
+  rig_open();
   handled = 0;
-  return 0;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  for (uint32_t r = 0; r < RANKS; r++) {
-    tmb_near_close(rank_of[r]);
-    free(rank_of[r]);
-  }
   return 0;
 }
 
@@ -153,8 +111,8 @@ static void answers_are_expected(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(all_come_in_order, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(answers_are_expected, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(all_come_in_order, set_up, rig_close),
+      cmocka_unit_test_setup_teardown(answers_are_expected, set_up, rig_close),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,23 +5,19 @@
  */
 #include "base/config.h"
 #include "base/error.h"
-#include "near/near.h"
 #include "net/up.h"
-#include "os/memory/memfd.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "base/cmp_test.h"
-
 enum { RANKS = 3, HANDLER = 100 };
 
-static struct tmb_near *rank_of[RANKS];
+#include "near/near_rig_test.h"
+
 static uint32_t got[RANKS]; /* messages that rank 0 has got, by source */
 
 static void on_message(const struct tmb_am_in *in) {
@@ -31,52 +27,16 @@ static void on_message(const struct tmb_am_in *in) {
       assert_int_equal(((const unsigned char *)in->payload)[i], (unsigned char)in->args[0]);
 }
 
-static void no_barrier(void *ctx) {
-  (void)ctx;
-}
-
-static bool agree(void *ctx, bool ok) {
-  (void)ctx;
-  return ok;
-}
-
-/* Everybody says the same. */
-static void echo(void *ctx, const void *mine, size_t bytes, void *all) {
-  (void)ctx;
-  for (size_t r = 0; r < RANKS; r++) memcpy((char *)all + r * bytes, mine, bytes);
-}
-
 static int set_up(void **state) {
   (void)state;
-  const int fd = tmb_memfd_create("test-arena", false);
-  assert_cmp(fd, >=, 0);
   tmb_up_set_internal(HANDLER, on_message);
+  rig_open();
   for (uint32_t r = 0; r < RANKS; r++) {
-    const struct tmb_near_env env = {.rank = r,
-                                     .index = r,
-                                     .count = RANKS,
-                                     .arena_fd = fd,
-                                     .barrier = no_barrier,
-                                     .agree = agree,
-                                     .allgather = echo};
     uint64_t offset, stride;
-    rank_of[r] = aligned_alloc(TMB_CACHE_LINE, TMB_ALIGN_UP(sizeof **rank_of, TMB_CACHE_LINE));
-    assert_non_null(rank_of[r]);
-    memset(rank_of[r], 0, sizeof **rank_of);
-    assert_int_equal(tmb_near_open(rank_of[r], &env), 0);
     tmb_near_expect_loss(rank_of[r], &offset, &stride);
     assert_int_equal(stride, sizeof(struct tmb_near_ctl));
   }
   memset(got, 0, sizeof got);
-  return 0;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  for (uint32_t r = 0; r < RANKS; r++) {
-    tmb_near_close(rank_of[r]);
-    free(rank_of[r]);
-  }
   return 0;
 }
 
@@ -204,11 +164,11 @@ static void buffers_come_back(void **state) {
 int main(void) {
   tmb_cfg_init();
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(hole_is_skipped, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(living_producer_is_waited_for, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(claims_of_two_lost_ranks, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(failed_attempt_leaves_no_claim, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(buffers_come_back, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(hole_is_skipped, set_up, rig_close),
+      cmocka_unit_test_setup_teardown(living_producer_is_waited_for, set_up, rig_close),
+      cmocka_unit_test_setup_teardown(claims_of_two_lost_ranks, set_up, rig_close),
+      cmocka_unit_test_setup_teardown(failed_attempt_leaves_no_claim, set_up, rig_close),
+      cmocka_unit_test_setup_teardown(buffers_come_back, set_up, rig_close),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

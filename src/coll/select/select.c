@@ -277,6 +277,12 @@ static const struct tmb_coll_rule *by_rule(const struct tmb_coll_shape *c,
   return NULL;
 }
 
+/* Bytes that a member shows at most where every member combines the data of all: work that grows
+ * with the team, while algorithms with messages divide it among the members. */
+static uint64_t combine_limit(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
+  return c->size <= SHARED_COMBINERS ? t->shared_max : t->shared_max * SHARED_COMBINERS / c->size;
+}
+
 /* Bytes that a member shows at most where ranks outnumber processors. */
 static uint64_t crowded_limit(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
   switch (c->kind) {
@@ -285,8 +291,7 @@ static uint64_t crowded_limit(const struct tmb_coll_shape *c, const struct tmb_c
     /* fallthrough */
   case TMB_COLL_SCAN:
   case TMB_COLL_EXSCAN:
-    if (c->size <= SHARED_COMBINERS) return t->shared_max;
-    return TMB_MAX(t->shared_max * SHARED_COMBINERS / c->size, CROWDED_COMBINE);
+    return TMB_MAX(combine_limit(c, t), c->size <= SHARED_COMBINERS ? 0 : CROWDED_COMBINE);
   case TMB_COLL_SCATTER:
   case TMB_COLL_REDUCE_SCATTER: return t->shared_max;
   case TMB_COLL_EXCHANGE: return CROWDED_EXCHANGE;
@@ -301,10 +306,7 @@ static uint64_t shared_limit(const struct tmb_coll_shape *c, const struct tmb_co
   switch (c->kind) {
   case TMB_COLL_ALLREDUCE:
   case TMB_COLL_SCAN:
-  case TMB_COLL_EXSCAN:
-    /* Every member combines the data of all: work that grows with the team, while algorithms
-     * with messages divide it among the members. */
-    return c->size <= SHARED_COMBINERS ? t->shared_max : t->shared_max * SHARED_COMBINERS / c->size;
+  case TMB_COLL_EXSCAN: return combine_limit(c, t);
   case TMB_COLL_EXCHANGE:
   case TMB_COLL_ALLGATHER:
     /* Every member copies its data into its row and then copies all rows out: twice the copying

@@ -400,9 +400,8 @@ static bool take(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_co
 
 /* Show chunks as far as there is room and read chunks as far as they are shown. Where ranks
  * outnumber processors, readers are woken once for all chunks: woken for the first one, each would
- * sleep again before the next. in head: this is
- * the oldest op of the team, the only one that may read. Returns how many chunks were shown and
- * read. */
+ * sleep again before the next. in head: this is the oldest op of the team, the only one that may
+ * read. Returns how many chunks were shown and read. */
 static uint64_t advance(struct tmb_team *team, struct tmb_coll_shared *b,
                         struct tmb_coll_shared_op *op, bool head) {
   const uint64_t before = op->shown + op->read;

@@ -105,11 +105,11 @@ TMB_HOT void tmb_place_turn(void) {
   if (turns) tmb_fetch_add_rlx(turns, 1);
 }
 
-/* A yield has taken so long, and so many turns of other ranks ended in it. Among waits that end by
- * short ones a long one now and then is no loss: sleeping would cost each of them more. Nor is one
- * in which many ranks had their turns, as sleeping would have cost each of these as much: without
- * that, 32 ranks on a processor sleep for good after a few long yields, for a rank that yields
- * comes after all those that sleep and are woken, so its next yields are long, too. */
+/* Learn from the last yield. in turns: of other ranks, that ended during it. A long yield among
+ * many short ones is no loss: to sleep each time would take longer. A yield is no loss, either,
+ * when it is long because many ranks had their turns: GAIN_NS of it is allowed for each. Without
+ * that, 32 ranks on a processor slept for good after a few long yields: woken ranks run before one
+ * that yields, so the more ranks slept, the longer the yields of the others became. */
 static void learn_yield(struct tmb_thread *t, uint64_t end, uint64_t turns) {
   const uint64_t theirs = turns * GAIN_NS;
   if (TMB_LIKELY(t->yield_ns < COMPUTE_NS + theirs)) {

@@ -194,9 +194,9 @@ static void keep_back_off(struct udp_rail *rail) {
   rail->unproven = sum < UNPROVEN_MAX ? sum : UNPROVEN_MAX;
 }
 
-/* After a time-out an answer to nothing but what was sent again: had that come before, those that
- * were sent with it would have come, too. So the round trip has become shorter, and they are lost.
- */
+/* After a time-out only retransmitted packets are acknowledged, sooner than a round trip took so
+ * far. Had their first copies arrived, the packets that were sent with these would be acknowledged,
+ * too. So the round trip has become shorter, and the others are lost. */
 static void believe(struct udp_rail *rail, struct ack_sum *sum) {
   if (!rail->timeouts || sum->again_ns || !sum->soon_ns || sum->first_ns != UINT64_MAX) return;
   sum->again_ns = sum->soon_ns;
