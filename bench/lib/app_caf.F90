@@ -27,7 +27,7 @@ module app_caf
   integer :: phase
   real(8) :: since, spent(app_phases), shown
   public :: app_start, app_refuse, app_help, app_need, app_now, app_watch, app_enter, app_progress, app_report, app_breakdown
-  public :: app_region, app_region_end
+  public :: app_region, app_region_end, app_alone
 contains
   ! Read these options, --iterations, --way and --help; every image reads the same. about: what the program does.
   subroutine app_start(name, about, options, ways, means)
@@ -184,6 +184,51 @@ contains
     app_now = real(ticks, 8)/real(rate, 8)
   end function
 
+  ! Say what computing takes by itself, on the slowest image: processor time of an iteration; where images share processors, the
+  ! time until all have had their turn. what: an iteration's computation; called some times. Collective.
+  subroutine app_alone(what)
+    interface
+      subroutine what()
+      end subroutine
+    end interface
+    integer, parameter :: samples = 5
+    real(8), parameter :: long_enough = 1d-3 ! of a sample, so that reading the clock counts little
+    real(8) :: begun, ended, best
+    integer :: sample, calls, k
+    calls = 1
+    best = huge(best)
+    do sample = 1, samples
+      sync all
+      do
+        call cpu_time(begun)
+        do k = 1, calls
+          call what()
+        end do
+        call cpu_time(ended)
+        if (ended - begun >= long_enough) exit
+        calls = 2*calls
+      end do
+      best = min(best, (ended - begun)/calls)
+    end do
+    call co_max(best)
+    best = best*max(1d0, real(neighbours(), 8)/processors())
+    if (this_image() == 1) print '(2x,a,f12.5,a)', 'computing alone', 1d3*best, ' ms an iteration'
+  end subroutine
+
+  ! Processors of this host; as many as images can be: it does not say.
+  integer function processors()
+    character(128) :: line
+    integer :: unit, failed
+    processors = 0
+    open (newunit=unit, file='/proc/cpuinfo', status='old', action='read', iostat=failed)
+    do while (failed == 0)
+      read (unit, '(a)', iostat=failed) line
+      if (failed == 0 .and. line(:9) == 'processor') processors = processors + 1
+    end do
+    close (unit, iostat=failed)
+    if (processors == 0) processors = huge(processors)
+  end function
+
   ! Marks what happens from here to the matching end, for `tombolo run --trace`; regions nest.
   subroutine app_region(name)
     character(*), intent(in) :: name
@@ -244,7 +289,7 @@ contains
     character(*), intent(in) :: way
     real(8), intent(in) :: seconds, work
     logical, intent(in) :: good
-    if (me == 1) print '(2x,a,f12.3,a,f10.1,2a)', way, 1d3*seconds, ' ms an iteration ', 1d-6*work/seconds, &
+    if (me == 1) print '(2x,a,f12.5,a,f10.1,2a)', way, 1d3*seconds, ' ms an iteration ', 1d-6*work/seconds, &
       ' MFlop/s  ', merge('VERIFIED', 'FAILED  ', good)
     call app_breakdown()
   end subroutine

@@ -127,7 +127,7 @@ static void mirror(struct grid *g, enum quantity field, bool in_x, bool low) {
                 on_wall, turns);
 }
 
-static void walls(struct grid *g, const struct halo_group *group) {
+void halo_walls(struct grid *g, const struct halo_group *group) {
   for (int in_x = 1; in_x >= 0; in_x--)
     for (int low = 1; low >= 0; low--) {
       const int d = low ? -1 : 1;
@@ -164,5 +164,5 @@ void halo_exchange(struct halo *h, const struct halo_group *group) {
     message(h, group, s, false, slots + ((size_t)s * 2 + parity) * h->slot);
   }
   app_enter(job, APP_COMPUTE);
-  walls(h->grid, group);
+  halo_walls(h->grid, group);
 }

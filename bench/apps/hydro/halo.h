@@ -43,4 +43,7 @@ void halo_open(struct halo *halo);
 /* Fill the ghosts of a group. */
 void halo_exchange(struct halo *halo, const struct halo_group *group);
 
+/* Fill those beyond the walls of a grid; halo_exchange does it, too. */
+void halo_walls(struct grid *g, const struct halo_group *group);
+
 #endif

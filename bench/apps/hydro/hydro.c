@@ -38,24 +38,50 @@ struct run {
   struct halo *halo;
   enum problem problem;
   double time, step; /* since the start; the last time step */
+  long steps_alone;  /* how often compute_alone was called */
+  double alone;      /* seconds that computing takes by itself, a step */
 };
+
+/* Fill ghosts. Without a halo, those of walls only. */
+static void exchange(struct run *r, const struct halo_group *group) {
+  if (r->halo)
+    halo_exchange(r->halo, group);
+  else
+    halo_walls(r->grid, group);
+}
 
 /* One time step. */
 static void advance(struct run *r, long number) {
   struct grid *const g = r->grid;
-  halo_exchange(r->halo, &all_moving);
+  exchange(r, &all_moving);
   state(g);
-  const double stable = -job_max(r->job, -stable_step(g));
+  double stable = stable_step(g);
+  if (r->halo) stable = -job_max(r->job, -stable);
   r->step = number ? fmin(stable, GROWTH * r->step) : BEGINNING * stable;
   r->time += r->step;
   lagrange(g, r->step);
   for (int sweep = 0; sweep < 2; sweep++) {
     const bool in_x = (number + sweep) % 2 == 0; /* the first one changes from step to step */
-    halo_exchange(r->halo, sweep ? &all_remap : &all_moving);
+    exchange(r, sweep ? &all_remap : &all_moving);
     remap_cells(g, in_x, sweep == 0);
-    halo_exchange(r->halo, in_x ? &flux_x : &flux_y);
+    exchange(r, in_x ? &flux_x : &flux_y);
     remap_nodes(g, in_x);
   }
+}
+
+/* What a step computes: this rank's cells in a box of their own, with walls on all sides. */
+static void compute_alone(void *about) {
+  struct run *const r = about;
+  advance(r, r->steps_alone++);
+}
+
+static double alone(const struct run *r) {
+  struct grid box = *r->grid;
+  struct run in_box = {.grid = &box};
+  box.ranks_x = box.ranks_y = 1;
+  box.rank_x = box.rank_y = 0;
+  problem_start(&box, r->problem);
+  return app_alone(r->job, compute_alone, &in_box);
 }
 
 static void snapshot(struct run *r, long step) {
@@ -121,7 +147,8 @@ static bool run(struct run *r, int way) {
   app_report(job, r->options,
              &(struct app_result){.seconds = step,
                                   .work = (double)r->grid->all_x * (double)r->grid->all_y,
-                                  .verified = good});
+                                  .verified = good,
+                                  .share = r->alone / step});
   return good;
 }
 
@@ -160,6 +187,7 @@ static bool run_all(struct job *job, const struct app_options *options) {
   if (job_sum(job, enough ? 0 : 1) != 0)
     job_refuse(job, "%ld x %ld cells do not fit in memory; take fewer", grid.all_x, grid.all_y);
   bool good = true;
+  r.alone = alone(&r);
   app_head(job, options);
   for (int way = 0; way < job_way_count; way++)
     if (options->way < 0 || options->way == way) good = run(&r, way) && good;

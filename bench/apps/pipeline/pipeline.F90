@@ -41,6 +41,11 @@ contains
     end do
   end subroutine
 
+  ! What an iteration computes.
+  subroutine compute_all()
+    call compute(2, rows)
+  end subroutine
+
   ! The points of a row behind the first one. Each is its left neighbour plus what the row before gains
   ! there; the gains of four points are summed beside the chain from point to point, which then has one
   ! addition for four points.
@@ -156,6 +161,8 @@ program pipeline
   call app_need(8*(count + 1d0)*rows)
   allocate (value(count, rows))
   allocate (halo(rows)[*], corner[*])
+  call fill()
+  call app_alone(compute_all)
   wrong = 0
   do way = 1, last_way
     if (only == '' .or. only == ways(way)) call run(way)

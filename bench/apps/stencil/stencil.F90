@@ -243,6 +243,8 @@ program stencil
   radius = options(2)%value
   call divide()
   call reserve()
+  call fill()
+  call app_alone(update)
   good = .true.
   do way = 1, last_way
     if (only == '' .or. only == ways(way)) call run(way)
