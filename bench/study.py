@@ -179,8 +179,14 @@ def app_rows(data):
         sides = {name: side(statistics.median(values), "M/s", values)
                  for name, values in r["mflops"].items()}
         met = r["ratio"] >= r["target"] if r["ratio"] else None
-        bound = f", computing alone {r['bound']:.2f}" if r.get("bound") else ""
-        yield f"{r['application']} {r['problem']}{bound}", sides, r["ratio"], r["target"], met
+        yield app_name(r), sides, r["ratio"], r["target"], met
+
+
+def app_name(record):
+    """An application and its problem, with computing alone over the best peer (targets.py reads
+    it)."""
+    bound = f", computing alone {record['bound']:.2f}" if record.get("bound") else ""
+    return f"{record['application']} {record['problem']}{bound}"
 
 
 def caf_rows(data):
@@ -188,7 +194,7 @@ def caf_rows(data):
         sides = {name: side(statistics.median(values), "ms", values)
                  for name, values in r["ms"].items()}
         met = r["ratio"] <= r["target"] if r["ratio"] else None
-        yield f"{r['application']} {r['problem']}", sides, r["ratio"], r["target"], met
+        yield app_name(r), sides, r["ratio"], r["target"], met
 
 
 def net_rows(data):

@@ -12,9 +12,9 @@
 # did not end here (the flag that a rank polls stays behind; cause not known). Open MPI runs `hash`,
 # `bfs` and `tree` with its component `osc sm`: its default ends by a segmentation fault in
 # compare-and-swap here (Debian's 4.1.4). Beside the ways stands the rate of computing alone, which
-# matmul, cholesky, stencil and pipeline measure: where 0.95 of it, over the best peer, is less than
-# the target, that is the target, but never less than the peer. blas.py says which kernel of
-# OpenBLAS all sides take.
+# matmul, cholesky, stencil, pipeline and hydro measure: where 0.95 of it, over the best peer, is
+# less than the target, that is the target, but never less than the peer. blas.py says which kernel
+# of OpenBLAS all sides take.
 #   bench/compare/apps.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 #                         [--quick] [--problem NAME]... [APP...]
 import json

@@ -147,8 +147,36 @@ def bounds():
     assert "bound" not in record(tombolo_get=110.0, openmpi_pdgemm=100.0)
 
 
+def coarray_bounds():
+    """The time of computing alone is no form. It limits the target where it is near the peer's, but
+    no target is slower than the peer. Of each side the best form counts."""
+    def record(**times):
+        series = Series("hydro", "96^2", [], 1, 1, 0.8)
+        for key, ms in times.items():
+            series.add(tuple(key.split("_", 1)), ms)
+        return caf_apps.record_of(series)
+    near = record(**{"tombolo_all": 0.96, "tombolo_attached": 0.98,
+                     f"tombolo_{caf_apps.BOUND}": 0.9, "openmpi_events": 1.0,
+                     f"openmpi_{caf_apps.BOUND}": 0.855})
+    assert near["ratio"] == 0.96 and near["target"] == 0.9, near
+    assert round(near["bound"], 9) == 0.855 and list(near["ms"]) == [
+        "tombolo all", "tombolo attached", "openmpi events"], near
+    far = record(**{"tombolo_all": 0.6, f"tombolo_{caf_apps.BOUND}": 0.3, "openmpi_events": 1.0})
+    assert far["target"] == 0.8 and far["of_bound"] == 0.5, far
+    slow = record(**{"tombolo_all": 1.1, f"tombolo_{caf_apps.BOUND}": 1.0, "openmpi_all": 1.0})
+    assert slow["target"] == 1.0, slow
+    plain = record(tombolo_all=0.9, openmpi_all=1.0)
+    assert plain["target"] == 0.8 and "bound" not in plain, plain
+    budget = Budget(options("--timeout", "5"))
+    printed = ["printf", "  computing alone  0.25000 ms an iteration\\n  events  0.50000 ms an "
+               "iteration  1.0 MFlop/s  VERIFIED\\n"]
+    rows = caf_apps.one_run("it", printed, budget)
+    assert rows == {"events": 0.5, caf_apps.BOUND: 0.25}, rows
+
+
 def main():
     bounds()
+    coarray_bounds()
     for check in (peers_one_by_one, coarray_peers, large_problems, slow_starts):
         with tempfile.TemporaryDirectory() as folder:
             check(Path(folder))

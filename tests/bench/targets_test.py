@@ -46,6 +46,17 @@ class Rows(unittest.TestCase):
         self.assertFalse(targets.at_edge(["", RATE, 1.0, 1.4, False]))
         self.assertFalse(targets.at_edge(["", RATE, 0.7, 1.2, False]))  # no ratio of medians
 
+    def test_computing_alone_is_part_of_the_reason(self):
+        rate = ["pipeline large, computing alone 1.25", RATE, 1.0, 1.2, False]
+        self.assertEqual(targets.bound_why(rate), "computing alone is 0.80 of our time")
+        time = ["hydro 96^2, computing alone 0.90", TIME, 1.0, 0.9, False]
+        self.assertEqual(targets.bound_why(time), "computing alone is 0.90 of our time")
+        self.assertEqual(targets.bound_why(["hydro 96^2", TIME, 1.0, 0.9, False]), "")
+        reasons = [{"parts": ["apps"], "what": "^pipeline", "why": "it rains"}]
+        self.assertEqual(targets.why_text(reasons, "apps", rate),
+                         "computing alone is 0.80 of our time; it rains; met in our best round")
+        self.assertEqual(targets.why_text([], "apps", ["x", {}, None, 1.2, False]), "not known")
+
 
 class Adopting(unittest.TestCase):
     def setUp(self):
