@@ -29,17 +29,20 @@ static void on_request(gex_Token_t token, void *buf, size_t nbytes) {
   gex_AM_ReplyShort0(token, REPLY, 0);
 }
 
-/* Rank 1 waits; rank 0 signals when it has got an answer, which rank 1 gives in its wait. */
+/* Rank 1 waits; rank 0 signals when it has got an answer, which rank 1 gives in its wait: it begins
+ * a barrier, which lets rank 0 go on, and ends it behind the wait. */
 static void signal_late(void) {
   uint64_t *signal = (uint64_t *)(void *)((char *)job.base + BYTES);
   static char data[64];
-  job_barrier();
+  gex_Event_t met = gex_Coll_BarrierNB(job.tm, 0);
   if (job.rank == 1) {
     gexx_Trace_Begin("consume");
     CHECK_EQ(gexx_Signal_Wait(signal, GEXX_SIG_GE, 7), 7);
     gexx_Trace_End();
+    gex_Event_Wait(met);
     return;
   }
+  gex_Event_Wait(met);
   gex_AM_RequestMedium0(job.tm, 1, REQUEST, data, 33, GEX_EVENT_NOW, 0);
   GASNET_BLOCKUNTIL(replies == 1);
   gexx_Trace_Mark("late");

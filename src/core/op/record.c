@@ -5,11 +5,12 @@
  * Owns: the table of names, the counts of messages by peer, and of each thread the waits that it is
  * inside of. Called as record.h says. Calls: boot, the tick counter. The messages of a pair of
  * ranks are numbered on both sides in the order in which they are sent and handled, so that a
- * reader finds the handler of a message also when older events are overwritten. A wait has no end
- * of its own in the code: it is recorded when its first step begins, each step sets its end, and it
- * is over when another one begins outside of its steps. Invariants: a record is one cache line,
- * written by one thread; its `seq` is cleared before and set after. The texts of names are only
- * added to.
+ * reader finds the handler of a message also when older events are overwritten. Most waits have no
+ * end of their own in the code: a wait is recorded when its first step begins, each step sets its
+ * end, and it is over when another one begins outside of its steps. A wait for what a peer stores
+ * also ends when that is seen, for no step needs to come between. Invariants: a record is one cache
+ * line, written by one thread; its `seq` is cleared before and set after. The texts of names are
+ * only added to.
  */
 #include "core/op/record.h"
 
@@ -471,6 +472,11 @@ void tmb_record_waited(const struct gexx_wait *wait) {
   w->steps = false;
   if (tmb_job.status->stats.on) sum_wait(w, now);
   if (w->record.number && tmb_job.trace) set_end(&w->record, now);
+}
+
+void tmb_record_wait_over(const struct gexx_wait *wait) {
+  const struct waiting *w = entry_of(wait);
+  if (w && (w->summed || w->record.number)) tmb_record_waited(wait);
 }
 
 /* ---- what is above the library */

@@ -119,4 +119,8 @@ void tmb_record_steps(const struct gexx_wait *wait, struct tmb_why why);
 /* A step of a wait is over: unless there is another, the wait ends now. */
 void tmb_record_waited(const struct gexx_wait *wait);
 
+/* A wait for what a peer stores is over. The store may have come after the last step, so a wait
+ * that had a step ends now. */
+void tmb_record_wait_over(const struct gexx_wait *wait);
+
 #endif

@@ -262,6 +262,7 @@ TMB_HOT bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeou
     (void)step(&wait, &rule);
   }
   if (TMB_UNLIKELY(wait.phase > 1 && wait.phase < PHASE_WATCHES)) tmb_place_learn(true);
+  if (tmb_recording_waits()) tmb_record_wait_over(&wait);
   return true;
 }
 
