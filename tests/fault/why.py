@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from asks import BUSY, HANG, PROGRESS, end, settled, why  # noqa: E402
@@ -167,6 +168,19 @@ def watchdog(how, pattern):
     check(job.seconds < 30, "took", job.seconds)
 
 
+def watchdog_slow_tools():
+    """Tools that read stacks for ever do not keep the watchdog from ending the job."""
+    with tempfile.TemporaryDirectory() as folder:
+        for tool in ("eu-stack", "gdb"):
+            path = os.path.join(folder, tool)
+            with open(path, "w") as file:
+                file.write("#!/bin/sh\nexec sleep 90\n")
+            os.chmod(path, 0o755)
+        path = f"{folder}:{os.environ['PATH']}"
+        job = Job(3, [HANGS, "loop"], options=["--watchdog", WATCHDOG], env={"PATH": path})
+        job.expect(125, r"which rank 2 has not called; rank 2 runs")
+
+
 def watchdog_setting():
     """A program that starts its own ranks has a watchdog by the setting."""
     job = Job(3, [HANGS, "signal"], "self", env={"TOMBOLO_WATCHDOG": WATCHDOG})
@@ -205,6 +219,7 @@ def main():
               r"(rank 2 .*polls in a loop .* \[hangs\]|\[hangs\]\n +\.\.\. and the \d after it)"
               r"\n[^$]*ranks 0-2 poll in loops of their own, "
               r"nothing is in flight in the job, and no other rank is left to send anything\n"),
+        named("watchdog slow tools", watchdog_slow_tools),
         named("watchdog setting", watchdog_setting),
         named("watchdog quiet", watchdog_is_quiet, "slow"),
     ]

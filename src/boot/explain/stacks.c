@@ -19,9 +19,12 @@
 
 #define OUTPUT_BYTES 65536
 #define TOOL_MS      15000
-#define FRAMES_MAX   64 /* read of a thread */
-#define SHOWN_MAX    4  /* frames shown of a thread */
-#define RANKS_MAX    4  /* shown unless all are asked for */
+#define TOGETHER_MS                                                                          \
+ 10000                /* unless all ranks are asked for: the watchdog ends the job behind it \
+                       */
+#define FRAMES_MAX 64 /* read of a thread */
+#define SHOWN_MAX  4  /* frames shown of a thread */
+#define RANKS_MAX  4  /* shown unless all are asked for */
 
 struct frame {
   char name[80], place[96]; /* place: file:line, or empty */
@@ -132,8 +135,15 @@ static bool print_process(const char *text, const char *who, FILE *out) {
   return any;
 }
 
-/* Read the stacks of a process with what is installed. out text: [OUTPUT_BYTES] */
-static bool stacks_of(pid_t pid, char *text) {
+/* What is left for a tool, in ms. in until_ns: 0: each has its own time. */
+static int left_ms(uint64_t until_ns) {
+  if (!until_ns) return TOOL_MS;
+  const uint64_t now = tmb_os_now_ns();
+  return now >= until_ns ? 0 : (int)((until_ns - now) / 1000000);
+}
+
+/* Read the stacks of a process with what is installed, until until_ns. out text: [OUTPUT_BYTES] */
+static bool stacks_of(pid_t pid, char *text, uint64_t until_ns) {
   char number[16];
   snprintf(number, sizeof number, "%d", (int)pid);
 #define ARG(text) (char *)(uintptr_t)(text)
@@ -151,8 +161,10 @@ static bool stacks_of(pid_t pid, char *text) {
                        ARG("thread apply all backtrace 60"),
                        NULL};
 #undef ARG
-  return tmb_command_output(elf, text, OUTPUT_BYTES, TOOL_MS) ||
-         tmb_command_output(gdb, text, OUTPUT_BYTES, TOOL_MS);
+  int ms = left_ms(until_ns);
+  if (ms > 0 && tmb_command_output(elf, text, OUTPUT_BYTES, ms)) return true;
+  ms = left_ms(until_ns);
+  return ms > 0 && tmb_command_output(gdb, text, OUTPUT_BYTES, ms);
 }
 
 /* Whether two ranks wait for the same at the same place. */
@@ -176,11 +188,13 @@ uint32_t tmb_stacks_print(const struct tmb_explain *e, FILE *out, bool all) {
   char *text = malloc(OUTPUT_BYTES), who[TMB_WORDS_NAME];
   uint8_t *shown = calloc(s->size, 1);
   uint32_t count = 0;
+  const uint64_t until_ns = all ? 0 : tmb_os_now_ns() + TOGETHER_MS * UINT64_C(1000000);
   for (uint32_t r = 0; text && shown && r < s->size && (all || count < RANKS_MAX); r++) {
     const struct tmb_seen *seen = &s->rank[r];
     const bool here = seen->here && seen->process && seen->process != 'Z' &&
                       strcmp(seen->status.host, tmb_os_hostname()) == 0;
-    if (!here || (!all && !is_wanted(e, r, shown)) || !stacks_of(seen->pid, text)) continue;
+    if (!here || (!all && !is_wanted(e, r, shown)) || !stacks_of(seen->pid, text, until_ns))
+      continue;
     if (!print_process(text, tmb_words_name(s, r, who, sizeof who), out)) continue;
     shown[r] = 1;
     count++;

@@ -12,7 +12,8 @@
 #include "boot/explain/explain.h"
 
 /* Print the frames of ranks, in paragraphs. in all: of all ranks; else, at most four that hang or
- * keep others waiting, and are at different places. Returns how many ranks could be read. */
+ * keep others waiting, and are at different places, as far as 10 s suffice. Returns how many ranks
+ * could be read. */
 uint32_t tmb_stacks_print(const struct tmb_explain *e, FILE *out, bool all);
 
 #endif
