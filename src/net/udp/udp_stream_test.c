@@ -347,20 +347,27 @@ static uint64_t packets(void) {
          rig_stats[1].retransmits;
 }
 
+/* A third of the packets that datagrams would take. On a busy machine it may be more, for there
+ * connections come later: then it is tried again. */
+static void few_packets(uint64_t by_datagrams, const char *fault) {
+  uint64_t sent = 0;
+  for (int tries = 0; tries < 5; tries++) {
+    begin(UDP_STREAM_AUTO, AF_INET, fault);
+    transfers(NULL);
+    sent = packets();
+    end(2 * PUTS);
+    if (4 * sent < 3 * by_datagrams) return;
+  }
+  assert_cmp(4 * sent, <, 3 * by_datagrams);
+}
+
 /* They take connections soon: few packets are sent, and short messages make none longer. */
 static void long_transfers(void **state) {
   (void)state;
   const uint64_t by_datagrams = 2 * PUTS * (uint64_t)(PUT_BYTES / 1440);
   bulk = true;
-  begin(UDP_STREAM_AUTO, AF_INET, NULL);
-  transfers(NULL);
-  /* A third; on a busy machine more, for there connections come later. */
-  assert_cmp(4 * packets(), <, 3 * by_datagrams);
-  end(2 * PUTS);
-  begin(UDP_STREAM_AUTO, AF_INET, "loss=5,dup=1,reorder=2,seed=3");
-  transfers(NULL);
-  assert_cmp(4 * packets(), <, 3 * by_datagrams);
-  end(2 * PUTS);
+  few_packets(by_datagrams, NULL);
+  few_packets(by_datagrams, "loss=5,dup=1,reorder=2,seed=3");
   bulk = false;
   begin(UDP_STREAM_AUTO, AF_INET, NULL);
   transfers(NULL);
