@@ -574,6 +574,13 @@ def write(data, out, page):
     return texts
 
 
+def unreadable(data):
+    """What a reader could not read in the drawings: [text]. Empty is good."""
+    return [f"{figure.name}: {text}" for figure, one in all_shown(data)
+            for text in plots.problems(plots.figure(figure.title, *one.panels,
+                                                    columns=one.columns))]
+
+
 def main():
     parser = argparse.ArgumentParser(description="Draws the figures of docs/figures again.")
     docs = ROOT / "docs"
@@ -604,7 +611,9 @@ def main():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     print(f"figures: {len(texts) - 1} drawings in {options.out}, {options.page}")
-    return 0
+    found = unreadable(load(options.data))
+    print("".join(f"figures: {text}\n" for text in found), end="")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -74,7 +74,8 @@ if(TMB_HAVE_SANITIZERS AND NOT CMAKE_CROSSCOMPILING AND CMAKE_C_COMPILER_ID STRE
     C_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY "${tmb_asan_dir}")
   target_compile_definitions(caf_asan PRIVATE GASNET_PARSYNC=1 _GNU_SOURCE=1 GEXX_NO_IDENT=1)
   target_compile_options(caf_asan PRIVATE ${tmb_caf_options} ${tmb_asan_flags}
-    -fno-omit-frame-pointer)
+    -fno-omit-frame-pointer $<$<CONFIG:RelWithDebInfo>:-O1> $<$<CONFIG:RelWithDebInfo>:-g1>
+    ${tmb_few_paths})
   target_link_options(caf_asan PRIVATE ${tmb_asan_flags})
   target_include_directories(caf_asan PRIVATE "${PROJECT_SOURCE_DIR}/include"
     "${PROJECT_SOURCE_DIR}/coarray")

@@ -1,10 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Fuzzers: tests/fuzz/<name>.c and .cc with libFuzzer, which only clang has. Each becomes the test
-# fuzz.<name> (label "fuzz"): its kept corpus, tests/fuzz/corpus/<name>, then TMB_FUZZ_SECONDS of
-# new inputs; fuzz.<name>.long, of `make test-all`, takes TMB_FUZZ_LONG_SECONDS. What it finds lies
-# in build/tests/fuzz. Without clang there are none. Each source is compiled once for all fuzzers,
-# at -O1; upc1-checked (TmbUpcTests.cmake), linked of the same objects, runs four times as long at
-# -O0.
+# fuzz.<name>.long (label "fuzz") of `make test-all`: its kept corpus, tests/fuzz/corpus/<name>,
+# then TMB_FUZZ_LONG_SECONDS of new inputs. What it finds lies in build/tests/fuzz. `make test`
+# gives each its corpus: unit.corpus.<name> in the tree of the address sanitizer, of whose objects
+# it is linked, so that no source is compiled again. That tree lacks upc1: `make test` runs
+# fuzz.upc_parser with TMB_FUZZ_SECONDS of new inputs, for upc1-checked (TmbUpcTests.cmake) needs
+# the same objects. Without clang there are no fuzzers. Each source is compiled once for all, at
+# -O1; upc1-checked runs four times as long at -O0.
+file(GLOB tmb_fuzzers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/*.c")
+if(TMB_SANITIZE MATCHES "address" AND TARGET tmb_tool_objects AND "unit" IN_LIST TMB_TEST_FOLDERS)
+  foreach(src IN LISTS tmb_fuzzers)
+    get_filename_component(name "${src}" NAME_WE)
+    set(program unit.corpus.${name})
+    add_executable(${program} "${src}" "${PROJECT_SOURCE_DIR}/tests/fuzz/lib/corpus.c")
+    target_include_directories(${program} PRIVATE "${PROJECT_SOURCE_DIR}/include"
+      "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tools" "${PROJECT_BINARY_DIR}/generated")
+    target_link_libraries(${program} PRIVATE tmb_warnings tombolo_static m)
+    if(name MATCHES "^udp_")
+      target_sources(${program} PRIVATE $<TARGET_OBJECTS:tombolo_net_udp_parts>)
+    else()
+      target_sources(${program} PRIVATE $<TARGET_OBJECTS:tmb_tool_objects>)
+      target_link_libraries(${program} PRIVATE PkgConfig::JANSSON)
+    endif()
+    set_target_properties(${program} PROPERTIES
+      RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/unit")
+    add_test(NAME ${program} COMMAND ${program} "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
+    set_tests_properties(${program} PROPERTIES LABELS "unit;SEQ" TIMEOUT 120
+      ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0:abort_on_error=1")
+  endforeach()
+endif()
+
 if(NOT TMB_FUZZ)
   return()
 endif()
@@ -67,18 +92,25 @@ function(tmb_fuzz_objects out)
   set(${out} ${objects} PARENT_SCOPE)
 endfunction()
 
-# tmb_add_fuzzer(NAME LIMITS SOURCES...): the fuzzer NAME, of which all sources are given; LIMITS
-# are options of libFuzzer.
-function(tmb_add_fuzzer name limits)
+# tmb_add_fuzzer(NAME LIMITS DAILY SOURCES...): the fuzzer NAME, of which all sources are given;
+# LIMITS are options of libFuzzer; DAILY: whether `make test` runs it, too.
+function(tmb_add_fuzzer name limits daily)
   set(program "${tmb_fuzz_dir}/${name}")
   tmb_fuzz_objects(objects ${ARGN})
   add_custom_command(OUTPUT "${program}"
     COMMAND "${TMB_CLANG}" -fsanitize=fuzzer,address,undefined ${objects} -o "${program}"
       -lstdc++ -lpthread -ldl -lm
     DEPENDS ${objects} COMMENT "Fuzzers: ${name}" VERBATIM)
-  add_custom_target(fuzz_${name} ALL DEPENDS "${program}")
+  set(tests fuzz.${name}.long)
+  if(daily)
+    add_custom_target(fuzz_${name} ALL DEPENDS "${program}")
+    list(APPEND tests fuzz.${name})
+  else()
+    add_custom_target(fuzz_${name} DEPENDS "${program}")
+    add_dependencies(nightly fuzz_${name})
+  endif()
   file(MAKE_DIRECTORY "${tmb_fuzz_dir}/found/${name}")
-  foreach(test fuzz.${name} fuzz.${name}.long)
+  foreach(test IN LISTS tests)
     set(seconds ${TMB_FUZZ_SECONDS})
     set(labels fuzz)
     if(test MATCHES "\\.long$")
@@ -105,16 +137,15 @@ file(GLOB_RECURSE tmb_trace_sources CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/src/os/*.c")
 list(FILTER tmb_trace_sources EXCLUDE REGEX "_test\\.c$|/view/(view|page|assets)\\.c$")
 
-file(GLOB tmb_fuzzers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/*.c")
 if(tmb_fuzz_works)
   foreach(src IN LISTS tmb_fuzzers)
     get_filename_component(name "${src}" NAME_WE)
     if(name MATCHES "^agent")
-      tmb_add_fuzzer(${name} -max_len=4096 "${src}" ${tmb_agent_sources})
+      tmb_add_fuzzer(${name} -max_len=4096 FALSE "${src}" ${tmb_agent_sources})
     elseif(name MATCHES "^trace")
-      tmb_add_fuzzer(${name} -max_len=4096 "${src}" ${tmb_trace_sources})
+      tmb_add_fuzzer(${name} -max_len=4096 FALSE "${src}" ${tmb_trace_sources})
     else()
-      tmb_add_fuzzer(${name} -max_len=4096 "${src}" ${tmb_udp_sources} ${tmb_alone_sources})
+      tmb_add_fuzzer(${name} -max_len=4096 FALSE "${src}" ${tmb_udp_sources} ${tmb_alone_sources})
     endif()
   endforeach()
 endif()
@@ -125,7 +156,7 @@ if(tmb_fuzz_works AND TARGET upc1)
   set(sources ${tmb_upc1_sources})
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
   tmb_add_fuzzer(upc_parser
-    "-max_len=2048;-rss_limit_mb=4096;-timeout=10;-dict=${src}.dict" "${src}.cc" ${sources})
+    "-max_len=2048;-rss_limit_mb=4096;-timeout=10;-dict=${src}.dict" TRUE "${src}.cc" ${sources})
   # The compiler never frees its tree: each input leaves one behind.
   set_tests_properties(fuzz.upc_parser fuzz.upc_parser.long PROPERTIES
     ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")

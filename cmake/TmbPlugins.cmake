@@ -26,14 +26,43 @@ function(tmb_add_conduit target name)
   set_target_properties(${target} PROPERTIES PREFIX ""
     LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/tombolo")
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  if(target IN_LIST tmb_conduits_untested)
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  endif()
 endfunction()
 
-# The udp conduit. Its unit tests compile the same sources (TmbTests.cmake).
+# The trees of the sanitizers build the conduits that their tests use.
+set(tmb_conduits_untested "")
+if(TMB_SANITIZE STREQUAL "thread")
+  set(tmb_conduits_untested tombolo_net_udp tombolo_net_ofi tombolo_net_mpi_openmpi
+    tombolo_net_mpi_mpich)
+elseif(TMB_SANITIZE)
+  set(tmb_conduits_untested tombolo_net_mpi_openmpi)
+endif()
+
+# tmb_conduit_parts(TARGET NAME SOURCES...): tmb_add_conduit of SOURCES, which are compiled once, as
+# TARGET_parts, for the conduit and its unit tests (TmbTests.cmake).
+function(tmb_conduit_parts target name)
+  add_library(${target}_parts OBJECT ${ARGN})
+  set_target_properties(${target}_parts PROPERTIES POSITION_INDEPENDENT_CODE ON
+    C_VISIBILITY_PRESET hidden)
+  target_include_directories(${target}_parts PRIVATE "${PROJECT_SOURCE_DIR}/include"
+    "${PROJECT_SOURCE_DIR}/src")
+  target_compile_definitions(${target}_parts PRIVATE GASNET_PAR=1)
+  target_compile_options(${target}_parts PRIVATE -UTMB_PREEMPT)
+  if(target IN_LIST tmb_conduits_untested)
+    set_target_properties(${target}_parts PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  endif()
+  target_link_libraries(${target}_parts PRIVATE tmb_warnings Threads::Threads)
+  tmb_add_conduit(${target} ${name} $<TARGET_OBJECTS:${target}_parts>)
+endfunction()
+
+# The udp conduit.
 set(tmb_progress_thread "${PROJECT_SOURCE_DIR}/src/net/plugin/progress_thread.c")
 file(GLOB_RECURSE tmb_udp_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/udp/*.c")
 list(FILTER tmb_udp_sources EXCLUDE REGEX "_test\\.c$")
 list(APPEND tmb_udp_sources "${tmb_progress_thread}")
-tmb_add_conduit(tombolo_net_udp udp ${tmb_udp_sources})
+tmb_conduit_parts(tombolo_net_udp udp ${tmb_udp_sources})
 
 # The ofi conduit, likewise. It needs the headers of libfabric to be built; libfabric itself
 # is loaded when a job uses the conduit.
@@ -42,8 +71,8 @@ find_path(TMB_OFI_INCLUDE rdma/fi_endpoint.h
 if(TMB_OFI_INCLUDE)
   file(GLOB tmb_ofi_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/ofi/*.c")
   list(FILTER tmb_ofi_sources EXCLUDE REGEX "_test\\.c$")
-  tmb_add_conduit(tombolo_net_ofi ofi ${tmb_ofi_sources} "${tmb_progress_thread}")
-  target_include_directories(tombolo_net_ofi SYSTEM PRIVATE "${TMB_OFI_INCLUDE}")
+  tmb_conduit_parts(tombolo_net_ofi ofi ${tmb_ofi_sources} "${tmb_progress_thread}")
+  target_include_directories(tombolo_net_ofi_parts SYSTEM PRIVATE "${TMB_OFI_INCLUDE}")
 else()
   message(STATUS "tombolo: libfabric's headers are not found, so the conduit ofi is not built "
     "(Debian: package libfabric-dev; or set TMB_OFI_INCLUDE)")

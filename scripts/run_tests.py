@@ -114,7 +114,7 @@ STAGES = (
     Stage("net", "dev", "net", beside="tests", waits=2),
     Stage("upc", "dev", "upc", beside="tests", waits=2),
     Stage("python", "dev", "python", beside="tests", waits=2),
-    Stage("fortran-asan", "dev", "fortran-asan", env=tuple(ASAN_JOB_ENV.items())),
+    Stage("fortran-asan", "dev", "fortran-asan", env=tuple(ASAN_JOB_ENV.items()), under="tests"),
     *SANITIZER_STAGES,
     Stage("install", "dev", "install", under="tests"),
     Stage("compile", "dev", "compile", under="tests"),

@@ -330,6 +330,8 @@ def _malloc_target(texts):
 def check_malloc(file):
     """The result of an allocation is tested before it is used: within the next four statements."""
     for function in file.functions:
+        if not any(token.text in ALLOCATORS for token in function.body):
+            continue
         statements = list(_statements(function))
         for i, statement in enumerate(statements):
             texts = [token.text for token in statement]
@@ -560,6 +562,8 @@ def check_state_list(files, listed):
 # ---- rules on preprocessor lines
 def _hidden_flow(macro):
     """`return` or `goto` in a macro, but not inside a whole function that the macro defines."""
+    if "return" not in macro and "goto" not in macro:
+        return None
     tokens = ctokens.tokenize(re.sub(r"^#\s*define\s+\w+(\([^)]*\))?", "", macro))
     inside = [token for function in ctokens.find_functions(tokens, []) for token in function.body]
     for word in ("return", "goto"):
@@ -606,11 +610,17 @@ def _prefix_length(path, pattern):
     return len(wanted) if all(w in ("*", p) for p, w in zip(parts, wanted)) else 0
 
 
+LAYER_OF = {}  # id of the list of rules -> (the list, {path: its layer})
+
+
 def layer_of(path, layers):
     """(the folder of `path`, allowed prefixes) by the longest matching rule, or None."""
-    best = max(layers, key=lambda rule: (_prefix_length(path, rule[0]), "*" not in rule[0]))
-    length = _prefix_length(path, best[0])
-    return ("/".join(path.split("/")[:length]), best[1]) if length else None
+    known = LAYER_OF.setdefault(id(layers), (layers, {}))[1]
+    if path not in known:
+        best = max(layers, key=lambda rule: (_prefix_length(path, rule[0]), "*" not in rule[0]))
+        length = _prefix_length(path, best[0])
+        known[path] = ("/".join(path.split("/")[:length]), best[1]) if length else None
+    return known[path]
 
 
 def allows(path, target, layers):

@@ -76,7 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int ends[2];
   if (size < 2) return 0;
   if (!env.stats)
-    env = (struct udp_conn_env){{secret, JOB, 0, 4}, AF_UNIX, epoll_create1(EPOLL_CLOEXEC), &stats};
+    env = (struct udp_conn_env){
+        {secret, JOB, 0, 4}, AF_UNIX, epoll_create1(EPOLL_CLOEXEC), &stats, NULL};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends)) return 0;
   struct udp_conn *c = udp_conn_accepted(&env, ends[0]);
   if (!c) abort();

@@ -23,7 +23,7 @@ import tempfile
 
 TOMBOLO = os.environ.get("TOMBOLO", "tombolo")
 WHOLE = bool(os.environ.get("TMB_TEST_WHOLE"))  # `make test-all`: nothing is left out
-LOOPS, BY_POINTER, DOWN, CONTROL = (40, 16, 16, 16) if WHOLE else (20, 10, 10, 10)
+LOOPS, BY_POINTER, DOWN, CONTROL = (40, 16, 16, 16) if WHOLE else (12, 6, 6, 6)
 ALL = LOOPS + BY_POINTER + DOWN
 HEAD = """#include <upc_relaxed.h>
 #include <stdio.h>

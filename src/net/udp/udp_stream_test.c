@@ -312,31 +312,35 @@ static void count_places(void *io, struct udp_datagrams *in, bool many) {
   lent += (uint64_t)__builtin_popcount(in->lent);
 }
 
+/* in all: all of a packet is authenticated. */
+static void place_all(bool all) {
+  static struct udp_io_ops ops;
+  begin(UDP_STREAM_AUTO, AF_INET, NULL);
+  counted = rig_net[0]->io.ops;
+  ops = *counted;
+  ops.recv = count_places;
+  in_place = lent = 0;
+  for (uint32_t i = 0; i < 2; i++) {
+    rig_net[i]->io.ops = &ops;
+    rig_net[i]->config.hash_payload = all;
+  }
+  transfers(NULL);
+  get_all();
+  if (all) assert_int_equal(in_place, 0);
+  end(2 * PUTS);
+}
+
 /* Most of what comes by connections is read straight to its place; where all of a packet is
  * authenticated nothing is, but most is checked, and put in place, from the buffer that it was read
- * to. */
+ * to. On a busy machine connections come later: then it is tried again. */
 static void places(void **state) {
   (void)state;
-  static struct udp_io_ops ops;
   bulk = true;
   for (int all = 0; all < 2; all++) {
-    begin(UDP_STREAM_AUTO, AF_INET, NULL);
-    counted = rig_net[0]->io.ops;
-    ops = *counted;
-    ops.recv = count_places;
-    in_place = lent = 0;
-    for (uint32_t i = 0; i < 2; i++) {
-      rig_net[i]->io.ops = &ops;
-      rig_net[i]->config.hash_payload = all;
-    }
-    transfers(NULL);
-    get_all();
-    if (all)
-      assert_int_equal(in_place, 0);
-    else
-      assert_cmp(in_place, >, 3 * PUTS * (PUT_BYTES / UDP_PACKET_MAX) / 2);
-    if (all) assert_cmp(lent, >, PUTS * (PUT_BYTES / UDP_PACKET_MAX) / 2);
-    end(2 * PUTS);
+    const uint64_t *placed = all ? &lent : &in_place;
+    const uint64_t wanted = (all ? 2 : 3) * PUTS * (PUT_BYTES / UDP_PACKET_MAX) / 2;
+    for (int tries = 0; tries < 5 && (tries == 0 || *placed <= wanted); tries++) place_all(all);
+    assert_cmp(*placed, >, wanted);
   }
   bulk = false;
 }
