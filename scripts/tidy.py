@@ -610,17 +610,18 @@ def _prefix_length(path, pattern):
     return len(wanted) if all(w in ("*", p) for p, w in zip(parts, wanted)) else 0
 
 
-LAYER_OF = {}  # id of the list of rules -> (the list, {path: its layer})
+@functools.lru_cache(maxsize=None)
+def _rule_of(path, folders):
+    """Index of the longest rule that matches, and how many components of `path` it covers."""
+    lengths = [_prefix_length(path, folder) for folder in folders]
+    best = max(range(len(folders)), key=lambda i: (lengths[i], "*" not in folders[i]))
+    return best, lengths[best]
 
 
 def layer_of(path, layers):
     """(the folder of `path`, allowed prefixes) by the longest matching rule, or None."""
-    known = LAYER_OF.setdefault(id(layers), (layers, {}))[1]
-    if path not in known:
-        best = max(layers, key=lambda rule: (_prefix_length(path, rule[0]), "*" not in rule[0]))
-        length = _prefix_length(path, best[0])
-        known[path] = ("/".join(path.split("/")[:length]), best[1]) if length else None
-    return known[path]
+    best, length = _rule_of(path, tuple(folder for folder, _ in layers))
+    return ("/".join(path.split("/")[:length]), layers[best][1]) if length else None
 
 
 def allows(path, target, layers):
