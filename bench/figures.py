@@ -23,7 +23,8 @@ import sim_figures
 import sim_specs
 from figure_kit import (BYTES, RANKS, Figure, Shown, at, by_bytes, bytes_text, fastest, is_mpi,
                         in_order, last_x, link_name, middle, of_rounds, ranks, sentence, times)
-from figures_apps import diagrams, events, ft, hydro, linear, pipeline_c, pipeline_fortran, stencil
+from figures_apps import (diagrams, events, ft, hosts, hydro, linear, pipeline_c, pipeline_fortran,
+                          stencil)
 from plots import Axis, Bars, Lines
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -178,8 +179,11 @@ def upc(parts):
     for panel in dict.fromkeys(r.get("place", "") for r in data["records"]):
         chosen = {"records": [r for r in data["records"] if r.get("place", "") == panel]}
         series = by_bytes(chosen, "", {c: (s, f"{n}_latency") for c, (s, n) in lines.items()})
-        if not series:
+        ours = {p[0] for n, points in series.items() if not is_mpi(n) for p in points}
+        if not ours:
             continue
+        series = {n: [p for p in points if min(ours) <= p[0] <= max(ours)]
+                  for n, points in series.items()}
         axis = Axis("data and notification, one way", "us", log=True)
         panels.append(Lines(BYTES, axis, series, panel))
         small = min((p[0] for p in series.get("memput_signal", ())), default=8)
@@ -193,7 +197,8 @@ def upc(parts):
 # ---- collectives, words, start
 CHOICE = "Tombolo's choice"
 FORM_NAMES = {"board": "shared board", "tree": "dissemination / trees", "flat": "one root",
-              "bare": "puts with signal by hand", "default": CHOICE}
+              "bare": "puts with signal by hand", "default": CHOICE,
+              "openmpi all": "Open MPI", "mpich all": "MPICH"}
 # Barriers on one host and between two pretended ones: {form: how it is called}; "by hand" is made
 # of puts with signal.
 LIBRARY = "Tombolo's"
@@ -286,7 +291,7 @@ def by_ranks_of(parts, name, size):
     for part in ("coll", "coll4", "coll8"):
         for peer, points in coll_points(parts[part], name).items() if part in parts else ():
             found = [p for p in points if p[0] == size]
-            if found:
+            if found and parts[part]["ranks"] not in {p[0] for p in series.get(peer, ())}:
                 series.setdefault(peer, []).append((parts[part]["ranks"], *found[0][1:]))
     return {n: sorted(p) for n, p in series.items()}
 
@@ -445,6 +450,10 @@ FIGURES = [
            "A step of compressible hydrodynamics (of CloverLeaf's class) in coarray Fortran, and "
            "in C with put with signal and on MPI. Right: the part of the time of sync all that is "
            "saved.", hydro),
+    Figure("hosts", "Applications on two to eight hosts", ("hosts",),
+           "Pipeline, events, stencil and hydrodynamics on hosts (network namespaces of this "
+           "machine) with links of 1 Gbit/s, conduit udp, beside MPI over TCP. All hosts share "
+           "this machine's processors.", hosts),
     Figure("linear", "Matrix product and Cholesky factorisation", ("matmul", "cholesky"),
            "Block-cyclic matrices. In C: blocking, ahead: team collectives; get, direct, signal: "
            "by hand. UPC (where it is built): puts that post a semaphore. Beside ScaLAPACK, with "
@@ -484,11 +493,12 @@ FIGURES = [
            BAND_SAMPLES),
     Figure("collectives-ranks", "Collectives by number of ranks",
            ("forms", "coll", "coll4", "coll8"),
-           "The same at the least and the greatest size, where MPI's were measured at it.",
+           "The same at the least and the greatest size.",
            collectives_ranks, BAND_SAMPLES),
     Figure("fetchadd", "Fetch-and-add by number of processes", ("fetchadd",),
            "Each process adds as fast as it can: all to one word, or each to the word of its right "
-           "neighbour.", fetchadd),
+           "neighbour. In shared memory, and on pretended hosts of one rank each, where the "
+           "owner's processor adds.", fetchadd),
     Figure("start", "Start and memory of a job", ("start",),
            "Time from the launcher's begin to its end: processes start, join, pass a barrier and "
            "end. Memory that a rank needs after the barrier, mean of the ranks (Pss: a page that n "

@@ -91,6 +91,29 @@ def pipeline_fortran(parts):
     return Shown([as_bars(p) for p in panels], sentence("", said))
 
 
+def hosts(parts):
+    """Every application on hosts, a panel each; the sentence has the fastest of each side."""
+    data = parts["hosts"]
+    panels, said = [], []
+    names = ["signal", "put with signal", "Fortran: sync all", "Fortran: sync images",
+             "Fortran: event", "Fortran: attached event"]
+    for panel in panels_by_ranks(data, lambda line: True, names):
+        panel = dataclasses.replace(panel, x=Axis("hosts, one rank each"))
+        panels.append(panel)
+        x = last_x(panel.series)
+        ours = fastest(panel.series, x, [n for n in panel.series if not is_mpi(n)])
+        if not ours:
+            continue
+        slowest = max((at(panel.series, n, x), n) for n in panel.series
+                      if not is_mpi(n) and at(panel.series, n, x))
+        peer = fastest(panel.series, x, filter(is_mpi, panel.series))
+        text = f"{panel.title}, {x} hosts: {ours[0]}, {plots.number(ours[1])} ms"
+        text += f", {slowest[1]} {plots.number(slowest[0])} ms" if slowest[1] != ours[0] else ""
+        said.append(text + (f", {peer[0]} {plots.number(peer[1])} ms" if peer else ""))
+    return Shown(panels, sentence("Fastest and slowest of ours, and MPI: ", said)) \
+        if panels else None
+
+
 def events(parts):
     names = ("put with signal", "put + flag", "put + atomic", "message + queue")
     panels = panels_by_ranks(parts["events"], lambda line: line in names, names, names[0])

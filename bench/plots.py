@@ -179,6 +179,17 @@ def marks(look):
             "markerfacecolor": look.colour if look.filled else PAPER}
 
 
+def beside(names):
+    """The names in their order, but "NAME, VARIANT" behind NAME and its other variants, so that a
+    legend has them together."""
+    out = []
+    for name in names:
+        base = name.rpartition(", ")[0]
+        of_base = [i for i, n in enumerate(out) if n == base or n.rpartition(", ")[0] == base]
+        out.insert(of_base[-1] + 1 if base in out else len(out), name)
+    return out
+
+
 def looks(names):
     """{name: Look}: ours in colours, peers in greys; no two alike. "NAME, VARIANT" beside NAME has
     its colour, another dash, and a hollow marker."""
@@ -262,8 +273,8 @@ def thin(ticks, most):
 
 
 def set_axis(ax, which, axis, values, most=0):
-    """Scale, limits and ticks of one axis; values: all that are drawn, without bands; most: ticks,
-    0: as many as a panel of usual size has room for."""
+    """Scale, limits and ticks of one axis; values: all that are drawn, with ends of bands; most:
+    ticks, 0: as many as a panel of usual size has room for."""
     from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
     values = [v for v in values if v is not None and math.isfinite(v)]
     log = wants_log(values, 3.9 if which == "x" else 15) if axis.log is None else axis.log
@@ -326,7 +337,7 @@ def draw_lines(ax, below, panel, by_name):
                 markeredgecolor=look.colour if look else INK, markeredgewidth=1.2)
     others = [p for many in (panel.bounds, panel.published) for line in many.values() for p in line]
     xs = [p[0] for line in series.values() for p in line] + [p[0] for p in others]
-    ys = [p[1] for line in series.values() for p in line] + [p[1] for p in others]
+    ys = [y for line in series.values() for p in line for y in p[1:]] + [p[1] for p in others]
     set_axis(ax, "y", panel.y, ys)
     few = tuple(sorted(set(xs)))  # a short range: ticks where the points are
     x = panel.x if panel.x.ticks or len(few) > 6 else dataclasses.replace(panel.x, ticks=few)
@@ -527,7 +538,7 @@ def figure(title, *panels, columns=None):
     from matplotlib.figure import Figure
     columns = columns or min(2, len(panels))
     rows = [panels[i:i + columns] for i in range(0, len(panels), columns)]
-    by_name = looks(dict.fromkeys(name for panel in panels for name in panel.names()))
+    by_name = looks(beside(dict.fromkeys(n for panel in panels for n in panel.names())))
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, **SETTINGS, "backend": "Agg"}):
         shown = handles(panels, by_name)
         longest = max(map(len, shown), default=1)

@@ -174,13 +174,13 @@ a method that waits without yielding shows the scheduler.
 
 # What is compared, and the figures that show it: (what, measured, simulated).
 COMPARED = [
-    ("pipeline, strong scaling, by grid", ("pipeline", "pipeline-fortran"),
+    ("pipeline, strong scaling, by grid", ("pipeline", "pipeline-fortran", "hosts"),
      ("sim-pipeline", "sim-pipeline-grids")),
     ("who works when", ("diagrams",), ()),
-    ("events by four methods", ("events",), ("sim-events", "sim-events-machines")),
-    ("stencil, strong and weak, overlap", ("stencil",),
+    ("events by four methods", ("events", "hosts"), ("sim-events", "sim-events-machines")),
+    ("stencil, strong and weak, overlap", ("stencil", "hosts"),
      ("sim-stencil-strong", "sim-stencil-weak")),
-    ("hydrodynamics", ("hydro",), ("sim-hydro",)),
+    ("hydrodynamics", ("hydro", "hosts"), ("sim-hydro",)),
     ("FT: schedules, phases, messages", ("ft",), ("sim-ft-breakdown",)),
     ("FT: strong and weak scaling, bounds", (), ("sim-ft-strong", "sim-ft-weak")),
     ("FT: exchange as a collective", ("ft",), ("sim-ft-collective",)),

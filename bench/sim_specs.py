@@ -550,12 +550,18 @@ FIGURES = {pipeline: ("pipeline",), grids: ("pipeline",), events: ("events",),
 
 
 def specs(results):
-    """The figures that the results suffice for. One that cannot be made is named on stderr."""
+    """The figures that the results suffice for. One that cannot be made is named on stderr, and so
+    is one of which a set has no result. order: of a figure among all, whichever are made."""
     out = []
-    for make, needs in FIGURES.items():
+    for i, (make, needs) in enumerate(FIGURES.items()):
+        missing = [name for name in needs if not results.get(name)]
+        if missing:
+            print(f"simulate: no figure {make.__name__}: needs --only {' '.join(missing)}",
+                  file=sys.stderr)
+            continue
         try:
-            out += make(results)
+            out += [{"order": 10 * i + j, **spec} for j, spec in enumerate(make(results))]
         except (LookupError, ValueError, TypeError, ArithmeticError) as error:
             print(f"simulate: no figure {make.__name__} of {', '.join(needs)}: "
                   f"{type(error).__name__} {error}", file=sys.stderr)
-    return [{"order": i, **spec} for i, spec in enumerate(out)]
+    return out

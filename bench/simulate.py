@@ -249,7 +249,7 @@ def main():
               "built")
         return 77
     simulator = Simulator(options)
-    results = earlier(options)
+    results = {name: {} for name in SETS} | earlier(options)
     results |= {name: simulator.all(name, make(options.quick)) for name, make in SETS.items()
                 if options.only is None or name in options.only}
     data = {"records": records(results),

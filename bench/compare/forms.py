@@ -5,8 +5,8 @@
 #
 # Compiles forms_gex.c and runs it with each form in alternation: the board (memory that the ranks
 # share), trees and other schedules, and bare puts with signal from rank to rank, as a program
-# without collectives writes them. Of barriers it also measures trees and dissemination by hand,
-# MPI's (forms_mpi.c), and barriers between two pretended hosts, whose ranks share no memory with
+# without collectives writes them; and MPI's (forms_mpi.c). Of barriers it also measures trees and
+# dissemination by hand, and barriers between two pretended hosts, whose ranks share no memory with
 # the other's, with one of two levels; so it does with all-reduce and broadcast of 8 B. Each run
 # checks a sum. What is not done within --timeout is named, and a form that has failed is not run
 # on more ranks; what it has printed counts. When --budget is spent, larger jobs are left out.
@@ -51,8 +51,9 @@ def compile_all(folder, build):
             continue
         theirs = folder / f"forms-{name}"
         subprocess.run([compiler, "-O2", HERE / "forms_mpi.c", "-o", theirs], check=True)
-        forms[name] = lambda n, w=launcher, p=theirs: (
-            [*w, "-n", n, p], {"OMPI_MCA_mpi_yield_when_idle": "1"})
+        for form, words in ((name, []), (f"{name} all", ["all"])):
+            forms[form] = lambda n, w=launcher, p=theirs, a=words: (
+                [*w, "-n", n, p, *a], {"OMPI_MCA_mpi_yield_when_idle": "1"})
     return forms
 
 

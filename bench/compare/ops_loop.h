@@ -161,7 +161,7 @@ static void ops_figure(const struct side *s, int op, int figure) {
   const bool deep = figure == DEPTH;
   const size_t last = deep ? OPS_DEPTH_MAX : OPS_BYTES_MAX;
   const size_t first = op >= OP_BROADCAST ? sizeof(double) : 1;
-  for (size_t x = first; x <= last; x *= deep ? 4 : x < 262144 ? 8 : 16) ops_row(s, op, figure, x);
+  for (size_t x = first; x <= last; x *= deep ? 4 : x < 262144 ? 8 : 4) ops_row(s, op, figure, x);
 }
 
 static bool ops_wanted(const struct side *s, int op, int figure) {

@@ -8,7 +8,7 @@
 # number of links, in alternation. Packets are long, because both hosts and their links take the
 # time of this machine's processors. Target: two links carry 1.8 times the puts of 4 MiB of one.
 # JSON: rate: bytes/s of a link; records {panel, line, links, bytes, values: [bytes/s]}.
-#   bench/compare/rails.py [--build build] [--conduits udp,ofi] [--links 1,2,4] [--rate 1gbit]
+#   bench/compare/rails.py [--build build] [--conduits udp,ofi] [--links 1,2,3,4] [--rate 1gbit]
 #                          [--mtu 9000] [--rounds 5] [--json FILE]
 import functools
 import re
@@ -88,7 +88,7 @@ def show(found):
 def main():
     parser = parser_for("Puts and messages over one to four links.", 60)
     parser.add_argument("--conduits", default="udp,ofi", help="of udp, ofi")
-    parser.add_argument("--links", default="1,2,4", help="numbers of links")
+    parser.add_argument("--links", default="1,2,3,4", help="numbers of links")
     parser.add_argument("--rate", default="1gbit", help="of each link")
     parser.add_argument("--mtu", type=int, default=9000)
     parser.add_argument("--rounds", type=int, default=5)

@@ -63,17 +63,16 @@ FIGURES = {
 
 
 class Large:
-    """What a large problem needs, and which part of it is measured: numbers of ranks (None: all)
-    and ways (None: all; else each is a run of its own). memory: bytes of all ranks together."""
+    """What a large problem needs, and on which numbers of ranks it is measured (None: all).
+    memory: bytes of all ranks together."""
 
-    def __init__(self, memory, ranks=None, ways=None):
-        self.memory, self.ranks, self.ways = memory, ranks, ways
+    def __init__(self, memory, ranks=None):
+        self.memory, self.ranks = memory, ranks
 
 
 # By panel. They are measured once, in the second round: others have two rounds before all is spent.
 LARGE = {"16384 x 16384": Large(8 * 16384**2),
-         "32768 x 32768": Large(8 * 32768**2, (2,), ("barrier", "signal", "mpi", "sync_all",
-                                                     "attached"))}
+         "32768 x 32768": Large(8 * 32768**2, (2, 8))}
 ALL = Large(0)
 MEMORY_MARGIN = 1.15  # of what a problem needs, beside the library and the launchers
 # Figures with another name than their application.
@@ -88,7 +87,6 @@ WAYS = {"stencil": {"signal": "signal", "flag": "put + flag", "pairwise": "messa
                   "mpi": "MPI"}}
 # The way of the programs in UPC (matmul-upc, cholesky-upc) that is drawn, as the line "UPC".
 UPC_WAY = "signal"
-C_WAYS = ("barrier", "signal")  # of the largest problem
 MPI_WAYS = {"mpi": "two-sided", "mpi-rma": "one-sided"}
 FORTRAN = {"pipeline": ["sync_all", "sync_images", "events", "attached"],
            "hydro": ["all", "images", "events", "attached"]}
@@ -98,7 +96,10 @@ FORTRAN_NAMES = {"sync_all": "sync all", "all": "sync all", "sync_images": "sync
 
 
 def launchers(options, ranks):
-    """{side: command before the program}, bound where there are enough processors."""
+    """{side: command before the program}, bound where there are enough processors; hosts.py has
+    its own."""
+    if getattr(options, "launchers", None):
+        return options.launchers(ranks)
     enough = not options.hosts and ranks <= len(os.sched_getaffinity(0))
     ours = [options.build / "bin" / "tombolo", "run", *(["--bind"] if enough else [])]
     core = "core" if enough else "none"
@@ -206,14 +207,11 @@ def counts_of(study, iterations, ranks):
             launchers(study.options, ranks))
 
 
-def c_ways(app, side, panel):
-    """Ways of the program in C that are each a run of its own; [None]: all in one."""
-    ways = LARGE.get(panel, ALL).ways
+def c_way(app, side):
+    """The way of the program in C, or None: all in one run."""
     if side == "tombolo":
-        return [way for way in ways if way in C_WAYS] if ways else [None]
-    if app in apps.ROUTINES:
-        return [apps.ROUTINES[app]]
-    return ["mpi"] if ways or side == "mpich" else [None]
+        return None
+    return apps.ROUTINES.get(app, "mpi" if side == "mpich" else None)
 
 
 def run_c(study, problem, ranks, sides):
@@ -226,8 +224,8 @@ def run_c(study, problem, ranks, sides):
         peer = side != "tombolo"
         few = max(1, count // CROWDED) if peer and crowded else count
         command = [*start[side], programs[app], *c_words(app, words(ranks), few)]
-        for way in c_ways(app, side, panel):
-            c_rows(study, panel, side, ranks, [*command, *(["--way", way] if way else [])])
+        way = c_way(app, side)
+        c_rows(study, panel, side, ranks, [*command, *(["--way", way] if way else [])])
         if app == "stencil":
             more = ["--way", "mpi"] if side == "mpich" else []
             c_rows(study, panel, side, ranks, [*command, *more, "--overlap", "1"], ", overlapped")
@@ -260,7 +258,6 @@ def run_fortran(study, problem, ranks, sides):
         if peer and ranks == 1:
             continue  # OpenCoarrays of Debian 12 ends in MPI_Win_create with one image
         forms = FORTRAN[app][:caf_apps.PEER_FORMS] if peer else FORTRAN[app]
-        forms = [form for form in forms if form in (LARGE.get(panel, ALL).ways or forms)]
         for form in forms if app in programs else []:
             few = max(1, count // CROWDED) if peer or (crowded and "all" in form) else count
             name = f"{'OpenCoarrays ' if peer else 'Fortran: '}{FORTRAN_NAMES[form]}"

@@ -57,13 +57,35 @@ SMALL = {
               "openmpi alltoall"),
     "ft2d": ft("tombolo packed", "tombolo slabs", "mpich p2p"),
     "ft": ft("tombolo slabs-signal"),
+    "hosts": {"rounds": 2, "records": [
+        {"panel": panel, "line": line, "ranks": n, "values": [v, 1.2 * v]}
+        for panel, lines in (("pipeline 400 x 400", ("barrier", "signal", "Open MPI two-sided")),
+                             ("hydro 96 x 96 cells, Fortran", ("Fortran: event",)))
+        for line, v in zip(lines, (3e-3, 1e-3, 2e-3)) for n in (2, 4, 8)]},
+    "fetchadd": {"rounds": 2, "records": [
+        {"panel": panel, "line": line, "ranks": n, "unit": "/s", "values": [1e6 * n, 2e6 * n]}
+        for panel in ("one hot word", "one hot word, udp, loopback")
+        for line in ("Tombolo", "Open MPI") for n in (2, 4)]},
+    "upc": {"rounds": 2, "records": [
+        row("message_latency", size, "smp: shared memory", openmpi=2.0)
+        for size in (1, *SIZES)] + [
+        row(f"{way}_latency", size, "smp: shared memory", upc=1.0)
+        for way in ("strict", "fence", "semaphore", "signal") for size in (8, 1 << 20)]},
+    "forms": {"rounds": 2, "jobs": [{"ranks": n, "records": [
+        row("barrier", 0, default=1.0, openmpi=2.0),
+        *(row(kind, size, default=1.0, **{"openmpi all": 2.0, "mpich all": 300.0})
+          for kind in ("broadcast", "allreduce", "exchange") for size in (8, 65536))]}
+        for n in (2, 4, 8)]},
+    "coll4": {"ranks": 4, "rounds": 2, "records": [
+        {"collective": "broadcast", "bytes": 8, "samples": {"openmpi": [5.0], "mpich": [7.0]}}]},
     "simreal": {"rounds": "2,3", "collectives": [
         {"collective": "broadcast", "bytes": 8, "ranks": n, "real_s": 1e-3, "simulated_s": 1.1e-3}
         for n in (8, 64)], "applications": [
         {"application": "hydro", "way": "signal", "ranks": n, "real_s": 1e-3,
          "simulated_s": 1.5e-3} for n in (8, 64)]},
 }
-WANTED = ("overlap", "silent", "start", "ft", "sim-real")
+WANTED = ("overlap", "silent", "start", "ft", "hosts", "fetchadd", "upc", "barrier", "collectives",
+          "collectives-ranks", "sim-real")
 
 
 class Figures(unittest.TestCase):
@@ -94,7 +116,7 @@ class Figures(unittest.TestCase):
 
     def test_one_part_alone(self):
         """A part whose others are missing is drawn all the same."""
-        for part in SMALL:
+        for part in SMALL.keys() - {"coll4"}:  # which stands beside forms only
             self.assertTrue(self.check({part: SMALL[part]}), part)
 
     def test_failed(self):
@@ -115,6 +137,17 @@ class Figures(unittest.TestCase):
         self.assertEqual(named ^ known, set())
         for figure, _ in shown:
             self.assertIn(f"[{figure.name}](#{report.anchor(figure.title)})", page)
+
+    def test_lines(self):
+        """What stands beside ours has the same range, and one point for each number of ranks."""
+        shown = {f.name: one for f, one in figures.all_shown(SMALL)}
+        for name, points in shown["upc"].panels[0].series.items():
+            self.assertEqual((points[0][0], points[-1][0]), (8, 4096 if "MPI" in name else 1 << 20))
+        for panel in shown["collectives-ranks"].panels:
+            self.assertEqual([p[0] for p in panel.series["Open MPI"]], [2, 4, 8], panel.title)
+        self.assertEqual([p.title for p in shown["fetchadd"].panels],
+                         ["one hot word", "one hot word, udp, loopback"])
+        self.assertIn("8 hosts: signal", shown["hosts"].says)
 
     def test_sentences(self):
         said = {f.name: one.says for f, one in figures.all_shown(SMALL)}

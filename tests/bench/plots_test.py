@@ -87,6 +87,11 @@ def check_room():
         "a": [(1, 1), (2, 1)], "b": [(1, 14), (2, 5)]}, ratio=Ratio("over a", "a", inverse=True)))
     assert drawn.axes[1].get_ylim()[1] > 14.5, "the highest marker is cut"
     assert not plots.problems(drawn)
+    for log in (True, False):
+        drawn = plots.figure("band", Lines(Axis("ranks"), Axis("time", "ms", log=log), {
+            "a": [(1, 1, 0.5, 1), (2, 1, 1, 9)]}))
+        low, high = drawn.axes[0].get_ylim()
+        assert low <= 0.5 and high >= 9, ("a band is cut", log, low, high)
 
 
 def main():
@@ -94,6 +99,9 @@ def main():
     if reason:
         print(f"skipped: {reason}")
         return 77
+    assert plots.beside(["put", "get", "put, blocking", "get, late", "put, late"]) == [
+        "put", "put, blocking", "put, late", "get", "get, late"], "variants stand beside their name"
+    assert plots.beside(["put, blocking", "get"]) == ["put, blocking", "get"]
     looks = plots.looks(NAMES + tuple(f"way {i}" for i in range(4)))
     assert len({(v.colour, str(v.dash), v.marker) for v in looks.values()}) == len(looks)
     assert len({(str(v.dash), v.marker) for v in looks.values()}) == len(looks), "alike in grey"

@@ -5,7 +5,9 @@
 Skipped (77) without Matplotlib.
 """
 
+import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -37,6 +39,29 @@ class SimFigures(unittest.TestCase):
         page = (ROOT / "docs/FIGURES_SIMULATION.md").read_text()
         self.assertEqual(page, sim_figures.markdown(sim_figures.kept(FOLDER / "data")),
                          "run bench/sim_figures.py")
+
+    def test_order(self):
+        """A figure has its place among all, also when few are made."""
+        orders = [spec["order"] for spec in sim_figures.kept(FOLDER / "data")]
+        self.assertEqual(orders, sorted(set(orders)))
+        self.assertIn(10 * list(sim_specs.FIGURES).index(sim_specs.links), orders)
+
+    def test_only(self):
+        """One set without an earlier run: what needs others is named, nothing is kept of it."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for program in ("bin/tombolo", "sim/sim"):
+                (folder / program).parent.mkdir()
+                (folder / program).write_text("#!/bin/sh\necho '{\"seconds\": 1}'\n")
+                (folder / program).chmod(0o755)
+            done = subprocess.run(
+                [sys.executable, ROOT / "bench/simulate.py", "--only", "machine", "--build", folder,
+                 "--out", folder / "out", "--figures", folder / "figures"],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("no figure links: needs --only links\n", done.stderr)
+            self.assertTrue((folder / "out/simulation.html").exists())
+            self.assertEqual(list((folder / "figures/data").iterdir()), [])
 
     def test_published(self):
         for name, value in sim_specs.published().items():
