@@ -32,6 +32,13 @@ _Static_assert(sizeof(caf_real16) == 16, "real(16)");
 struct caf_token;
 struct caf_attach_list;
 
+/* What a member of the parent has asked for in FORM TEAM. */
+struct caf_entry {
+  int64_t number;
+  uint32_t index; /* in its team, from 1; 0: in the order of the parent */
+  bool lost;      /* it knows of the loss of an image */
+};
+
 /* Words of a member of a team that the others read. */
 struct caf_words {
   uint64_t begun; /* collectives of the team that this image has begun */
@@ -48,9 +55,10 @@ struct caf_words {
 struct caf_team {
   struct caf_team *parent, *formed_before; /* the second: NULL for the first formed */
   gex_TM_t tm;                             /* GEX_TM_INVALID: formed after the loss of an image */
-  int number;
+  int64_t number;
   uint32_t size, rank;        /* rank: of this image in it, from 0 */
   uint32_t *jobrank;          /* [size] */
+  struct caf_entry *siblings; /* [size of parent] what each of its members asked for, or NULL */
   struct caf_words *words;    /* of this image, in the segment */
   uintptr_t *words_at;        /* [size] addresses of the members' */
   struct caf_token *coarrays; /* allocated while it was the current team */
@@ -68,6 +76,7 @@ struct caf_token {
   struct caf_desc *desc; /* of the variable or component; may end with its procedure */
   void **token_p;        /* where the program keeps this token; may end, too */
   int type;              /* enum caf_register */
+  void *owner;           /* of a client of this library: what it knows of the coarray */
   uint32_t ranks;        /* entries of addr */
   uintptr_t addr[];      /* [ranks] of the job, as the owners see them; 0: no member */
 };
@@ -106,11 +115,12 @@ struct caf {
   uint32_t posts_open; /* posts that their owners may not know yet; post.c */
   uint8_t events;      /* enum caf_events in post.h: how events are posted */
   bool ready, ending;
-  bool began, settled;       /* `init` has returned; the signal is back: caf_settle */
-  bool allocate_stat;        /* ALLOCATE has had STAT=: the SYNC ALL behind it may fail */
-  uint32_t served;           /* calls of caf_serve */
-  pthread_t flusher;         /* the thread in caf_flush_all */
-  sigjmp_buf *flush_end;     /* of that thread, while it may be locked out: flush.c */
+  bool wide_teams;       /* numbers of teams have 64 bits, and those of siblings are kept: PRIF */
+  bool began, settled;   /* `init` has returned; the signal is back: caf_settle */
+  bool allocate_stat;    /* ALLOCATE has had STAT=: the SYNC ALL behind it may fail */
+  uint32_t served;       /* calls of caf_serve */
+  pthread_t flusher;     /* the thread in caf_flush_all */
+  sigjmp_buf *flush_end; /* of that thread, while it may be locked out: flush.c */
   gexx_WaitInfo_t statement; /* of the program, that runs now or ran last: CAF_STATEMENT */
 };
 extern struct caf caf;
@@ -132,6 +142,9 @@ struct caf_shared {
 
 /* Starts the library at the first call, from a constructor or from `init`. */
 void caf_start(int *argc, char ***argv);
+
+/* The program begins: as caf_start, where needed, and waits for all images. Once. */
+void caf_enter(int *argc, char ***argv);
 
 /* Once, when the program runs: libgfortran's start, which comes after `init`, has taken the signal
  * by which the launcher ends the other images; give it back, or each would print a backtrace. */
@@ -194,13 +207,22 @@ static inline const char *caf_end_name(int code) {
  * is locked for a second: a statement of input or output that this image has not finished. */
 void caf_flush_all(void);
 
-/* Ends all images. */
+/* Normal end: reports the end of this image to all, and waits for the others. */
+void caf_end(void);
+
+/* Writes what is buffered, and ends this image: normally; all images; as one that fails. */
+__attribute__((noreturn)) void caf_stop(int code);
 __attribute__((noreturn)) void caf_error_stop(int code);
+__attribute__((noreturn)) void caf_fail_image(void);
 
 /* Memory of the segment: aligned to 64 bytes; NULL when there is not enough. */
 void caf_heap_init(void *base, size_t bytes);
 void *caf_heap_alloc(size_t bytes);
 void caf_heap_free(void *memory);
+
+/* Marks memory until it is freed; whether an address is that of memory which is marked. */
+void caf_heap_mark(void *memory);
+bool caf_heap_is_marked(const void *memory);
 size_t caf_heap_largest(void);
 
 /* Makes the empty list of attached sections. Returns 0 or CAF_STAT_ERROR. */
@@ -296,13 +318,22 @@ static inline bool caf_team_whole(struct caf_team *team) {
 int caf_barrier(struct caf_team *team);
 
 /* The team statements. in new_index: NULL: as in the parent. */
-void caf_form_team(int number, void **team, const int *new_index, const struct caf_status *to);
+void caf_form_team(int64_t number, struct caf_team **team, const int *new_index,
+                   const struct caf_status *to);
 void caf_change_team(struct caf_team *team, const struct caf_status *to);
 void caf_end_team(const struct caf_status *to);
+
+/* Begin of END TEAM: a barrier. Returns the team, whose coarrays are still there, or NULL after
+ * caf_fail. */
+struct caf_team *caf_end_team_begin(const struct caf_status *to);
 void caf_sync_team(struct caf_team *team, const struct caf_status *to);
 
 /* The current or initial team, by its number; NULL after caf_fail. */
-const struct caf_team *caf_sibling(int number, const struct caf_status *to);
+const struct caf_team *caf_sibling(int64_t number, const struct caf_status *to);
+
+/* The images of a team formed together with the current one, where caf.wide_teams. Returns how many
+ * there are, 0: there is no such team. [out] jobrank: [size of the parent], or NULL. */
+uint32_t caf_sibling_images(int64_t number, uint32_t *jobrank);
 
 /* Whether FORM TEAM has made this team, or it is the initial one. A TEAM_TYPE variable that is not
  * set holds any word: gfortran 12 gives it no first value. Takes longer for older teams. */
@@ -310,7 +341,7 @@ bool caf_team_formed(const struct caf_team *team);
 
 /* The number of a team variable, NULL: of the current team; ends the program where it is not set.
  */
-int caf_number_of(const struct caf_team *team);
+int64_t caf_number_of(const struct caf_team *team);
 
 /* Rank in the job of an image of a team: *team_p, else that of *number, else the current one.
  * UINT32_MAX after caf_fail. */
@@ -319,6 +350,16 @@ uint32_t caf_rank_in(int image, void *const *team_p, const int *number,
 
 /* Makes this image answer what accessors ask (remote.c). */
 void caf_remote_start(void);
+
+/* A coarray of the current team, collective: memory of any value, save for locks and events. NULL
+ * after caf_fail, with CAF_STAT_ERROR where an image has no memory. */
+struct caf_token *caf_coarray_new(size_t bytes, int type, const struct caf_status *to);
+
+/* Before a coarray goes: a barrier of its team, for the same coarray as on the next image, which is
+ * checked. Returns as caf_barrier, or CAF_STAT_ERROR after caf_fail. Then, without communication,
+ * caf_coarray_free. */
+int caf_meet_to_free(const struct caf_token *t, const struct caf_status *to);
+void caf_coarray_free(struct caf_token *t);
 
 /* Frees the coarrays of a team that ends. */
 void caf_team_free_coarrays(struct caf_team *team);

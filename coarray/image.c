@@ -125,10 +125,14 @@ void *caf_address_slow(const struct caf_token *token, size_t offset, size_t byte
 
 /* Coarrays have their initial values, which constructors give them before the program begins, on
  * every image before any image may read them. */
-void CAF(init)(int *argc, char ***argv) {
+void caf_enter(int *argc, char ***argv) {
   caf_start(argc, argv);
   gex_Event_Wait(gex_Coll_BarrierNB(caf.tm, 0));
   caf.began = true;
+}
+
+void CAF(init)(int *argc, char ***argv) {
+  caf_enter(argc, argv);
 }
 
 /* Whether every other image has come to its end, or is lost before it. */
@@ -140,8 +144,7 @@ static bool everybody_ended(void) {
   return true;
 }
 
-/* Report the end of this image to all, and wait for the others. */
-static void end_normally(void) {
+void caf_end(void) {
   if (caf.ending) return;
   caf.ending = true;
   __atomic_store_n(&caf.shared->state, CAF_STAT_STOPPED, __ATOMIC_RELEASE);
@@ -162,27 +165,27 @@ static void end_normally(void) {
   caf_show_end();
 }
 
-__attribute__((noreturn)) static void stop(int code) {
+void caf_stop(int code) {
   caf_flush_all();
-  end_normally();
+  caf_end();
   gasnet_exit(code);
   abort();
 }
 
 void CAF(finalize)(void) {
   caf_flush_all();
-  end_normally();
+  caf_end();
   gasnet_exit(0);
 }
 
 void CAF(stop_numeric)(int code, bool quiet) {
   if (!quiet) fprintf(stderr, "STOP %d\n", code);
-  stop(code);
+  caf_stop(code);
 }
 
 void CAF(stop_str)(const char *text, size_t len, bool quiet) {
   if (!quiet && text && len) fprintf(stderr, "STOP %.*s\n", (int)len, text);
-  stop(0);
+  caf_stop(0);
 }
 
 void CAF(error_stop)(int code, bool quiet) {
@@ -197,11 +200,15 @@ void CAF(error_stop_str)(const char *text, size_t len, bool quiet) {
 
 /* What this image has sent, above all the ends of barriers that are complete for it, gets time to
  * be taken: others would find the barrier cut short by a failure that came after it. */
-void CAF(fail_image)(void) {
+void caf_fail_image(void) {
   enum { LINGER = 20, SLEEP_US = 1000 };
   caf_flush_all();
   for (int i = 0; i < LINGER; i++) gexx_Poll(SLEEP_US);
   _exit(1);
+}
+
+void CAF(fail_image)(void) {
+  caf_fail_image();
 }
 
 /* ---- queries */

@@ -30,10 +30,11 @@ CALL = re.compile(
     r"|tmb_refuse|tmb_advise|(?<=up->)(?:fatal|print|wrong_setting)|note(?=\(why,))\s*\(\s*"
 )
 # Arguments before the format.
-BEFORE = {"TMB_CHECK": 1, "tmb_advise": 1, "note": 1, "tmb_refuse": 2, "caf_fail": 2}
+BEFORE = {"TMB_CHECK": 1, "tmb_advise": 1, "note": 1, "tmb_refuse": 2, "caf_fail": 2,
+          "prif_fail": 2}
 PIECE = re.compile(r"\s*(?:\"((?:[^\"\\]|\\.)*)\"|(PRI\w+|PROGRAM_PREFIX))")
-RUNTIMES = ("coarray", "upc/runtime")
-RUNTIME_CALL = re.compile(r"\b(rt_fatal|caf_fail|caf_refuse)\s*\(\s*")
+RUNTIMES = ("coarray", "prif", "upc/runtime")
+RUNTIME_CALL = re.compile(r"\b(rt_fatal|caf_fail|caf_refuse|prif_fail)\s*\(\s*")
 STRINGS = re.compile(r"(?:\s*(?:\"(?:[^\"\\]|\\.)*\"|PRI\w+))+")
 CODE = re.compile(r" \[TMB-(\d{4})\]$")
 ROW = re.compile(r"^(TMB_MESSAGE(?:_PART|_OLD|_CODE)?)\((\d+), ", re.M)

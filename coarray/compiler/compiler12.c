@@ -43,7 +43,7 @@ int CAF(num_images)(int distance, int failed) {
 void CAF(form_team)(int number, void **team, int unused) {
   CAF_STATEMENT("FORM TEAM");
   (void)unused;
-  caf_form_team(number, team, NULL, &no_stat);
+  caf_form_team(number, (struct caf_team **)team, NULL, &no_stat);
 }
 
 void CAF(change_team)(void **team, int unused) {
@@ -65,5 +65,5 @@ void CAF(sync_team)(void **team, int unused) {
 }
 
 int CAF(team_number)(void *team) {
-  return caf_number_of(team);
+  return (int)caf_number_of(team);
 }

@@ -45,7 +45,7 @@ void CAF(form_team)(int number, void **team, int *new_index, int *stat, char *er
                     size_t errmsg_len) {
   CAF_STATEMENT("FORM TEAM");
   const struct caf_status to = {stat, errmsg, errmsg_len};
-  caf_form_team(number, team, new_index, &to);
+  caf_form_team(number, (struct caf_team **)team, new_index, &to);
 }
 
 void CAF(change_team)(void *team, int *stat, char *errmsg, size_t errmsg_len) {
@@ -67,7 +67,7 @@ void CAF(sync_team)(void *team, int *stat, char *errmsg, size_t errmsg_len) {
 }
 
 int CAF(team_number)(void *team) {
-  return caf_number_of(team);
+  return (int)caf_number_of(team);
 }
 
 void *CAF(get_team)(int32_t *level) {

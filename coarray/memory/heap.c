@@ -11,14 +11,16 @@
  */
 #include "caf.h"
 
-#define ALIGN 64u
-#define BINS  64
+#define ALIGN  64u
+#define BINS   64
+#define MARKED ((uintptr_t)0x746f6d626f6c6f00)
 
 struct block {
   size_t bytes;               /* header included; multiple of ALIGN */
   size_t prev_bytes;          /* of the block before, 0: first */
   struct block *next, **link; /* free: in its bin; link NULL: in use */
-  char pad[ALIGN - 4 * sizeof(void *)];
+  uintptr_t mark;             /* of caf_heap_mark: MARKED ^ address of the memory; else 0 */
+  char pad[ALIGN - 5 * sizeof(void *)];
 };
 _Static_assert(sizeof(struct block) == ALIGN, "user memory is aligned");
 
@@ -82,12 +84,25 @@ void *caf_heap_alloc(size_t bytes) {
     b->bytes = need;
     link_free(rest);
   }
+  b->mark = 0;
   return b + 1;
+}
+
+void caf_heap_mark(void *memory) {
+  ((struct block *)memory - 1)->mark = MARKED ^ (uintptr_t)memory;
+}
+
+bool caf_heap_is_marked(const void *memory) {
+  const uintptr_t offset = (uintptr_t)memory - (uintptr_t)heap.begin;
+  if (offset % ALIGN || offset < ALIGN || offset >= (uintptr_t)(heap.end - heap.begin))
+    return false;
+  return ((const struct block *)memory - 1)->mark == (MARKED ^ (uintptr_t)memory);
 }
 
 void caf_heap_free(void *memory) {
   if (!memory) return;
   struct block *b = (struct block *)memory - 1;
+  b->mark = 0;
   struct block *next = after(b);
   if (next && next->link) {
     unlink_free(next);

@@ -112,33 +112,39 @@ static void say_why(const struct caf_status *to, int code, size_t bytes, bool mi
              bytes, (size_t)caf.segment_bytes, caf_heap_largest());
 }
 
-static void register_coarray(size_t bytes, int type, void **token_p, struct caf_desc *desc,
-                             const struct caf_status *to) {
+struct caf_token *caf_coarray_new(size_t bytes, int type, const struct caf_status *to) {
   struct caf_token *t = token_new(caf.size, type);
   if (t) t->base = caf_heap_alloc(bytes);
   if (!t) {
     caf_fail(to, CAF_STAT_ERROR, "out of memory for the description of a coarray [TMB-0001]");
-    return;
+    return NULL;
   }
   t->bytes = bytes;
   t->serial = ++caf.team->registered;
-  t->desc = desc;
-  t->token_p = token_p;
   if (t->base && type >= CAF_LOCK_STATIC && type <= CAF_EVENT_ALLOC) memset(t->base, 0, bytes);
   if (t->base) caf_posts_forget(t->base, bytes);
   const bool mine = t->base != NULL, complete = gather(t);
   const int code = complete ? caf_barrier(caf.team) : CAF_STAT_ERROR; /* the same on all images */
-  caf.allocate_stat = to->stat != NULL;
   if (code) {
     caf_heap_free(t->base);
     free(t);
     say_why(to, code, bytes, mine);
-    return;
+    return NULL;
   }
   join_team(t);
+  caf_ok(to->stat);
+  return t;
+}
+
+static void register_coarray(size_t bytes, int type, void **token_p, struct caf_desc *desc,
+                             const struct caf_status *to) {
+  struct caf_token *t = caf_coarray_new(bytes, type, to);
+  caf.allocate_stat = to->stat != NULL;
+  if (!t) return;
+  t->desc = desc;
+  t->token_p = token_p;
   *token_p = t;
   desc->base = t->base;
-  caf_ok(to->stat);
 }
 
 /* Memory for a component; its token may be there already, from CAF_REGISTER_ONLY, or any word. */
@@ -224,6 +230,12 @@ void CAF(register)(size_t size, int type, void **token_p, struct caf_desc *desc,
   }
 }
 
+void caf_coarray_free(struct caf_token *t) {
+  leave_team(t);
+  caf_heap_free(t->base);
+  free(t);
+}
+
 /* Complain that another image deallocates the coarray with that number. */
 static void say_order(const struct caf_token *t, uint32_t other, uint32_t serial,
                       const struct caf_status *to) {
@@ -237,9 +249,7 @@ static void say_order(const struct caf_token *t, uint32_t other, uint32_t serial
            caf_name_of(u, theirs, sizeof theirs), serial, u ? u->bytes : 0);
 }
 
-/* The barrier before a coarray goes: all images of the team have come here, for the same coarray as
- * the next image, which is checked. Returns as caf_barrier, or CAF_STAT_ERROR after caf_fail. */
-static int meet_to_free(const struct caf_token *t, const struct caf_status *to) {
+int caf_meet_to_free(const struct caf_token *t, const struct caf_status *to) {
   struct caf_team *team = caf.team;
   const uint64_t number = team->words->begun + 1;
   __atomic_store_n(&team->words->freed[number % 2], number << 32 | t->serial, __ATOMIC_RELEASE);
@@ -274,7 +284,7 @@ void CAF(deregister)(void **token_p, int type, int *stat, char *errmsg, size_t e
     return;
   }
   /* Nobody may still be using the coarray. */
-  const int code = meet_to_free(t, &to);
+  const int code = caf_meet_to_free(t, &to);
   char who[CAF_ENDED_ROOM];
   if (code == CAF_STAT_ERROR) return;
   if (code == CAF_STAT_STOPPED) {
@@ -282,9 +292,7 @@ void CAF(deregister)(void **token_p, int type, int *stat, char *errmsg, size_t e
              caf_ended_images(caf.team, code, who, sizeof who));
     return;
   }
-  leave_team(t);
-  caf_heap_free(t->base);
-  free(t);
+  caf_coarray_free(t);
   *token_p = NULL;
   if (code && stat)
     caf_fail(&to, code, "DEALLOCATE of a coarray: %s has failed [TMB-2028]",
@@ -304,9 +312,7 @@ static void forget(const struct caf_token *t) {
 
 void caf_team_free_coarrays(struct caf_team *team) {
   for (struct caf_token *t; (t = team->coarrays) != NULL;) {
-    leave_team(t);
     forget(t);
-    caf_heap_free(t->base);
-    free(t);
+    caf_coarray_free(t);
   }
 }

@@ -11,68 +11,104 @@
 
 #include <stdlib.h>
 
-/* What an image sends the others: its team's number, its index in it (0: as in the parent), and
- * whether it knows of a loss. Never 0. */
-struct entry {
-  uint32_t number, index;
-  bool lost;
-};
+/* A lost image: the number of no team. */
+#define NO_TEAM 0
 
-static uint64_t encode(const struct entry *t) {
-  return (uint64_t)t->index << 33 | (uint64_t)t->lost << 32 | t->number;
+/* What an image sends the others first: the lower half of the number, and the rest. Not 0, save in
+ * a wide number, which is sent as a whole afterwards. */
+static uint64_t encode(const struct caf_entry *t) {
+  return (uint64_t)t->index << 33 | (uint64_t)t->lost << 32 | (uint32_t)t->number;
 }
 
-static struct entry decode(uint64_t word) {
-  return (struct entry){(uint32_t)word, (uint32_t)(word >> 33), (word >> 32 & 1) != 0};
+static struct caf_entry decode(uint64_t word) {
+  return (struct caf_entry){(uint32_t)word, (uint32_t)(word >> 33), (word >> 32 & 1) != 0};
 }
 
-/* Table of the members, by what every image of the parent has sent. Returns 0, or CAF_STAT_ERROR
- * when there is no memory, or the indices are not 1, 2, .. in some order. */
-static int list_members(struct caf_team *team, const struct caf_team *parent,
-                        const uint64_t *entries) {
-  const struct entry mine = decode(entries[parent->rank]);
-  uint32_t placed = 0;
-  team->jobrank = malloc(parent->size * sizeof *team->jobrank);
-  if (!team->jobrank) return CAF_STAT_ERROR;
-  for (uint32_t i = 0; i < parent->size; i++) team->jobrank[i] = UINT32_MAX;
-  for (uint32_t i = 0; i < parent->size; i++) {
-    const struct entry other = decode(entries[i]);
-    if (!entries[i] || other.number != mine.number) continue;
-    const uint32_t at = other.index ? other.index - 1 : team->size;
-    team->size++;
-    if (at >= parent->size || team->jobrank[at] != UINT32_MAX) return CAF_STAT_ERROR;
-    team->jobrank[at] = parent->jobrank[i];
-    if (i == parent->rank) team->rank = at;
+/* Sends the others what this image asks for. [out] entries: [size of the parent] theirs, NO_TEAM of
+ * the lost. Returns as caf_share. */
+static int share_entries(struct caf_team *parent, const struct caf_entry *mine,
+                         struct caf_entry *entries) {
+  uint64_t *words = calloc(parent->size, sizeof *words);
+  if (!words) return CAF_STAT_ERROR;
+  int code = caf_share(parent, encode(mine), words);
+  for (uint32_t i = 0; i < parent->size; i++) entries[i] = decode(words[i]);
+  if (caf.wide_teams && code != CAF_STAT_STOPPED) {
+    const int again = caf_share(parent, (uint64_t)mine->number, words);
+    for (uint32_t i = 0; i < parent->size; i++) entries[i].number = (int64_t)words[i];
+    code = again ? again : code;
   }
-  while (placed < team->size && team->jobrank[placed] != UINT32_MAX) placed++;
-  return placed == team->size ? 0 : CAF_STAT_ERROR;
+  free(words);
+  return code;
+}
+
+/* Places the members of a team by what every image of the parent has asked for. [out] jobrank:
+ * [size of the parent], UINT32_MAX behind the last. Returns how many there are, or -1 when the
+ * indices are not 1, 2, .. in some order. */
+static int64_t place(const struct caf_team *parent, const struct caf_entry *entries, int64_t number,
+                     uint32_t *jobrank) {
+  uint32_t size = 0, placed = 0;
+  for (uint32_t i = 0; i < parent->size; i++) jobrank[i] = UINT32_MAX;
+  for (uint32_t i = 0; i < parent->size; i++) {
+    if (entries[i].number != number) continue;
+    const uint32_t at = entries[i].index ? entries[i].index - 1 : size;
+    size++;
+    if (at >= parent->size || jobrank[at] != UINT32_MAX) return -1;
+    jobrank[at] = parent->jobrank[i];
+  }
+  while (placed < size && jobrank[placed] != UINT32_MAX) placed++;
+  return placed == size ? (int64_t)size : -1;
+}
+
+/* Table of the members. Returns 0, or CAF_STAT_ERROR when there is no memory, or indices are wrong.
+ */
+static int list_members(struct caf_team *team, const struct caf_team *parent,
+                        const struct caf_entry *entries) {
+  team->jobrank = malloc(parent->size * sizeof *team->jobrank);
+  const int64_t size = team->jobrank ? place(parent, entries, team->number, team->jobrank) : -1;
+  if (size < 0) return CAF_STAT_ERROR;
+  team->size = (uint32_t)size;
+  while (team->rank < team->size && team->jobrank[team->rank] != caf.rank) team->rank++;
+  return team->rank < team->size ? 0 : CAF_STAT_ERROR;
 }
 
 /* Make a team: each image sends what it wants. Where anybody knows of a loss, the team is made
  * without the layer, which needs all members. */
 static int make_team(struct caf_team *team, struct caf_team *parent, uint32_t index) {
-  uint64_t *entries = calloc(parent->size, sizeof *entries);
+  struct caf_entry *entries = calloc(parent->size, sizeof *entries);
   if (!entries) return CAF_STAT_ERROR;
-  const struct entry mine = {(uint32_t)team->number, index,
-                             caf.lost_count != 0 || parent->tm == GEX_TM_INVALID};
-  int code = caf_share(parent, encode(&mine), entries);
+  const struct caf_entry mine = {team->number, index,
+                                 caf.lost_count != 0 || parent->tm == GEX_TM_INVALID};
+  int code = share_entries(parent, &mine, entries);
   bool without = code != 0;
   for (uint32_t i = 0; i < parent->size; i++)
-    without = without || !entries[i] || decode(entries[i]).lost;
+    without = without || entries[i].number == NO_TEAM || entries[i].lost;
   if (code != CAF_STAT_STOPPED) code = list_members(team, parent, entries);
-  free(entries);
+  if (caf.wide_teams && !code)
+    team->siblings = entries;
+  else
+    free(entries);
   if (code) return code;
   team->tm = GEX_TM_INVALID;
   if (!without)
-    (void)gex_TM_Split(&team->tm, parent->tm, team->number, (int)team->rank, NULL, 0,
+    (void)gex_TM_Split(&team->tm, parent->tm, (int)team->jobrank[0], (int)team->rank, NULL, 0,
                        GEX_FLAG_TM_NO_SCRATCH);
   return caf_words_init(team, parent);
 }
 
-void caf_form_team(int number, void **team_p, const int *new_index, const struct caf_status *to) {
+uint32_t caf_sibling_images(int64_t number, uint32_t *jobrank) {
+  const struct caf_team *team = caf.team;
+  uint32_t size = 0;
+  if (!team->siblings) return 0;
+  for (uint32_t i = 0; i < team->parent->size; i++) size += team->siblings[i].number == number;
+  if (jobrank && size) (void)place(team->parent, team->siblings, number, jobrank);
+  return size;
+}
+
+void caf_form_team(int64_t number, struct caf_team **team_p, const int *new_index,
+                   const struct caf_status *to) {
   if (number <= 0) {
-    caf_fail(to, CAF_STAT_ERROR, "FORM TEAM: team number %d: it must be positive [TMB-2054]",
-             number);
+    caf_fail(to, CAF_STAT_ERROR, "FORM TEAM: team number %lld: it must be positive [TMB-2054]",
+             (long long)number);
     return;
   }
   if (new_index && (*new_index < 1 || (uint32_t)*new_index > caf.team->size)) {
@@ -87,7 +123,7 @@ void caf_form_team(int number, void **team_p, const int *new_index, const struct
   const int code =
       team ? make_team(team, caf.team, new_index ? (uint32_t)*new_index : 0) : CAF_STAT_ERROR;
   if (code) {
-    caf_fail(to, code, "FORM TEAM: team %d cannot be made: %s [TMB-2052]", number,
+    caf_fail(to, code, "FORM TEAM: team %lld cannot be made: %s [TMB-2052]", (long long)number,
              code == CAF_STAT_ERROR ? "out of memory, or NEW_INDEX= of two images is the same"
                                     : "an image of the team has ended");
     return;
@@ -99,13 +135,13 @@ void caf_form_team(int number, void **team_p, const int *new_index, const struct
   caf_ok(to->stat);
 }
 
-const struct caf_team *caf_sibling(int number, const struct caf_status *to) {
+const struct caf_team *caf_sibling(int64_t number, const struct caf_status *to) {
   if (number == caf.team->number) return caf.team;
   if (number == -1) return &caf.initial;
   caf_fail(to, CAF_STAT_ERROR,
-           "team number %d: only the current team, %d, and the initial one, -1, can be named by "
-           "number [TMB-2051]",
-           number, caf.team->number);
+           "team number %lld: only the current team, %lld, and the initial one, -1, can be named "
+           "by number [TMB-2051]",
+           (long long)number, (long long)caf.team->number);
   return NULL;
 }
 
@@ -115,7 +151,7 @@ bool caf_team_formed(const struct caf_team *team) {
   return formed || team == &caf.initial;
 }
 
-int caf_number_of(const struct caf_team *team) {
+int64_t caf_number_of(const struct caf_team *team) {
   const struct caf_status none = {0};
   if (!team) return caf.team->number;
   if (caf_team_formed(team)) return team->number;
@@ -161,13 +197,18 @@ void caf_change_team(struct caf_team *team, const struct caf_status *to) {
   meet(team, "CHANGE TEAM", to);
 }
 
-void caf_end_team(const struct caf_status *to) {
-  struct caf_team *team = caf.team;
-  if (!team->parent) {
+struct caf_team *caf_end_team_begin(const struct caf_status *to) {
+  if (!caf.team->parent) {
     caf_fail(to, CAF_STAT_ERROR, "END TEAM without CHANGE TEAM [TMB-2048]");
-    return;
+    return NULL;
   }
-  meet(team, "END TEAM", to);
+  meet(caf.team, "END TEAM", to);
+  return caf.team;
+}
+
+void caf_end_team(const struct caf_status *to) {
+  struct caf_team *team = caf_end_team_begin(to);
+  if (!team) return;
   caf_team_free_coarrays(team);
   caf.team = team->parent;
 }
