@@ -157,15 +157,6 @@ module tombolo_prif
 contains
 
   ! gfortran 12 cannot pass its own optional characters on to C: the text comes back in a local.
-  subroutine give_message(text, errmsg, errmsg_alloc)
-    character(len=:), allocatable, intent(in) :: text
-    character(len=*), intent(inout), optional :: errmsg
-    character(len=:), allocatable, intent(inout), optional :: errmsg_alloc
-    if (.not. allocated(text)) return
-    if (present(errmsg)) errmsg = text
-    if (present(errmsg_alloc)) errmsg_alloc = text
-  end subroutine
-
   subroutine prif_allocate_coarray(lcobounds, ucobounds, size_in_bytes, final_proc, &
     coarray_handle, allocated_memory, stat, errmsg, errmsg_alloc)
     integer(c_int64_t), intent(in) :: lcobounds(:), ucobounds(:)
@@ -175,12 +166,15 @@ contains
     type(c_ptr), intent(out) :: allocated_memory
     include 'status.inc'
     character(len=:), allocatable :: text
+    procedure(prif_coarray_cleanup_interface), pointer :: code
     type(c_funptr) :: cleanup
+    code => final_proc ! gfortran's C_FUNLOC of such an argument is the address of the pointer
     cleanup = c_null_funptr
-    if (associated(final_proc)) cleanup = c_funloc(final_proc)
+    if (associated(code)) cleanup = c_funloc(code)
     call c_allocate_coarray(lcobounds, ucobounds, size_in_bytes, cleanup, coarray_handle, &
       allocated_memory, stat, errmsg_alloc=text)
-    call give_message(text, errmsg, errmsg_alloc)
+    if (allocated(text) .and. present(errmsg)) errmsg = text
+    if (allocated(text) .and. present(errmsg_alloc)) errmsg_alloc = text
   end subroutine
 
   subroutine prif_co_reduce(a, operation_wrapper, cdata, result_image, stat, errmsg, errmsg_alloc)
@@ -189,9 +183,12 @@ contains
     type(c_ptr), value, intent(in) :: cdata
     integer(c_int), intent(in), optional :: result_image
     include 'status.inc'
+    procedure(prif_operation_wrapper_interface), pointer :: code
     character(len=:), allocatable :: text
-    call c_co_reduce(a, c_funloc(operation_wrapper), cdata, result_image, stat, errmsg_alloc=text)
-    call give_message(text, errmsg, errmsg_alloc)
+    code => operation_wrapper
+    call c_co_reduce(a, c_funloc(code), cdata, result_image, stat, errmsg_alloc=text)
+    if (allocated(text) .and. present(errmsg)) errmsg = text
+    if (allocated(text) .and. present(errmsg_alloc)) errmsg_alloc = text
   end subroutine
 
   subroutine prif_co_reduce_cptr(a_ptr, element_size, element_count, operation_wrapper, cdata, &
@@ -202,10 +199,13 @@ contains
     type(c_ptr), value, intent(in) :: cdata
     integer(c_int), intent(in), optional :: result_image
     include 'status.inc'
+    procedure(prif_operation_wrapper_interface), pointer :: code
     character(len=:), allocatable :: text
-    call c_co_reduce_cptr(a_ptr, element_size, element_count, c_funloc(operation_wrapper), cdata, &
+    code => operation_wrapper
+    call c_co_reduce_cptr(a_ptr, element_size, element_count, c_funloc(code), cdata, &
       result_image, stat, errmsg_alloc=text)
-    call give_message(text, errmsg, errmsg_alloc)
+    if (allocated(text) .and. present(errmsg)) errmsg = text
+    if (allocated(text) .and. present(errmsg_alloc)) errmsg_alloc = text
   end subroutine
 
   impure elemental subroutine prif_image_status(image, team, image_status)
