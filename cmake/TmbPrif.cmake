@@ -6,7 +6,8 @@ if(NOT TARGET tmb_caf_objects)
 endif()
 
 file(GLOB_RECURSE tmb_prif_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/prif/*.c")
-list(FILTER tmb_prif_sources EXCLUDE REGEX "_test\\.c$|/prif/flang/program/") # the latter: parts of programs
+# prif/flang/program/ is linked with programs.
+list(FILTER tmb_prif_sources EXCLUDE REGEX "_test\\.c$|/prif/flang/program/")
 add_library(tmb_prif_objects OBJECT ${tmb_prif_sources})
 set_target_properties(tmb_prif_objects PROPERTIES
   POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)

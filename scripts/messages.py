@@ -22,6 +22,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "src/base/messages/messages.def"
+RUNTIME_TABLE = ROOT / "src/base/messages/runtimes.def"  # families 20 to 89, which TABLE includes
+INCLUDE = '#include "base/messages/runtimes.def"\n\n'
 ADVICE = ROOT / "src/base/messages/advice.def"
 SETTING = re.compile(r"\b(?:TOMBOLO|GASNET)_[A-Z_]*[A-Z](?==)")
 FUNCTION = re.compile(r"\b(?:gex|gexx|gasnet)_\w+(?=\()")
@@ -47,6 +49,25 @@ NOTICES = re.compile(
     r"|%s returns %s|diagnostics: %s|\w+: %s$|(?:%s|explain: .*)$"
 )
 WIDTH = 100
+
+
+def split_runtimes():
+    """The table of the runtimes as (comment, rows)."""
+    text = RUNTIME_TABLE.read_text()
+    at = text.index("TMB_MESSAGES(")
+    return text[:at], text[at:]
+
+
+def read_table(path=TABLE):
+    """The whole table."""
+    return path.read_text().replace(INCLUDE, split_runtimes()[1])
+
+
+def write_table(text):
+    """Writes both files of the table."""
+    begin, end = text.index("TMB_MESSAGES(20,"), text.index("TMB_MESSAGES(90,")
+    RUNTIME_TABLE.write_text(split_runtimes()[0] + text[begin:end])
+    TABLE.write_text(text[:begin] + INCLUDE + text[end:])
 
 
 def literal(text, at):
@@ -174,7 +195,7 @@ def rows(text):
 def row_text(number, form, kind="TMB_MESSAGE"):
     """A row of the table, in lines of at most WIDTH characters of format."""
     pieces, body = [], re.sub(r"<(PRI\w+)>", r'" \1 "', form)
-    width = WIDTH - len(kind) + len("TMB_MESSAGE")
+    width = WIDTH - 1 - len(kind) + len("TMB_MESSAGE")
     while len(body) > width:
         cut = body.rfind(" ", 0, width) + 1 or width
         pieces.append(body[:cut])
@@ -250,7 +271,7 @@ def advice_complaints(text):
 
 def main():
     """Compares or writes."""
-    text = TABLE.read_text()
+    text = read_table()
     said, new, families, here = complaints(text)
     said += advice_complaints(text)
     wrong, unnumbered = runtime_complaints(text)
@@ -263,7 +284,7 @@ def main():
             text = add_row(text, family, row_text(number, form))
             print(f"{name}: TMB-{number:04}")
         text = number_runtimes(text, unnumbered)
-        TABLE.write_text(text)
+        write_table(text)
     else:
         new += [(form, path.relative_to(ROOT)) for path, _, form, _ in unnumbered]
         said += [f"{name}: no number: {form}: scripts/messages.py --write" for form, name in new]

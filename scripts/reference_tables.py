@@ -7,6 +7,7 @@ Settings come from src/base/config.def. The blocks are those of scripts/referenc
 import functools
 import re
 
+import messages
 import reference_languages as languages
 
 ORDER = (
@@ -138,7 +139,7 @@ def message_text(kind, form):
 
 def messages_page(book):
     """Blocks of tombolo-messages, from src/base/messages/messages.def and advice.def."""
-    text = (book.root / "src/base/messages/messages.def").read_text()
+    text = messages.read_table()
     single = advice(book.root)
     out = [
         ("title", "tombolo-messages", "numbered messages of Tombolo, and what to do"),
