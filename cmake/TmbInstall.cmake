@@ -54,6 +54,15 @@ if(TARGET caf_shared)
   install(FILES "${PROJECT_SOURCE_DIR}/coarray/fortran/tombolo_caf.f90"
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/fortran" COMPONENT fortran)
 endif()
+set(tmb_prif 0) # whether PRIF is installed
+if(TARGET prif_shared)
+  set(tmb_prif 1)
+  install(TARGETS prif_shared prif_static EXPORT tombolo-targets
+    LIBRARY COMPONENT fortran ARCHIVE COMPONENT fortran)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/prif/fortran/"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/fortran/prif" COMPONENT fortran
+    FILES_MATCHING PATTERN "*.f90" PATTERN "*.F90" PATTERN "*.inc")
+endif()
 set(tmb_upc 0) # whether UPC is installed
 if(TARGET upc1)
   set(tmb_upc 1)

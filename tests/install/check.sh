@@ -354,6 +354,36 @@ END
   grep -q "no-such-compiler.*not found" said
 }
 
+# PRIF: each compiler with its module, by pkg-config.
+by_prif() {
+  local compiler said module found=0
+  cat >hello.f90 <<'END'
+use, intrinsic :: iso_c_binding
+use prif
+integer(c_int) :: stat, sum, images
+call prif_init(stat)
+call prif_this_image_no_coarray(this_image=sum)
+call prif_num_images(images)
+call prif_co_sum(sum)
+if (sum == images*(images + 1)/2) print '(a)', 'prif client: ok'
+call prif_stop(.true._c_bool)
+end
+END
+  for module in "$prefix"/lib/tombolo/fortran/*/prif.mod; do
+    [ -e "$module" ] || continue
+    compiler=$(basename "$(dirname "$module")")
+    case $compiler in flang*) ;; *) compiler=gfortran-$compiler ;; esac
+    command -v "$compiler" >/dev/null || continue
+    # shellcheck disable=SC2046
+    "$compiler" hello.f90 -o hello \
+      $(pkg-config --cflags --libs "prif_tombolo-${compiler#gfortran-}")
+    said=$("$prefix/bin/tombolo" run -n 3 ./hello)
+    [ "$(grep -c "prif client: ok" <<<"$said")" = 3 ] || { echo "$compiler: $said"; exit 1; }
+    found=1
+  done
+  [ "$found" = 1 ] || { echo "skipped: no compiler with a module prif"; exit 77; }
+}
+
 # Applications in UPC, where they are built, are installed beside the others and run there.
 upc_applications() {
   local app found="$prefix/libexec/tombolo"
@@ -518,6 +548,7 @@ run_fortran() { "$@" | grep -x "fortran client: 3 images ok"; }
 
 case $method in
   fortran) by_fortran ;;
+  prif) by_prif ;;
   mak) by_mak ;;
   pkg-config) by_pkg_config ;;
   udp) by_udp ;;
