@@ -8,6 +8,7 @@
  * images at once.
  */
 #include "data/pending.h"
+#include "sync/control.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -144,7 +145,23 @@ static bool everybody_ended(void) {
   return true;
 }
 
+/* Notifies the one image that has not ended, where it is one, that no other is left: it may wait
+ * for a post. Returns whether nobody has to be notified any more. */
+static bool notify_last(void) {
+  uint32_t last = caf.rank, running = 0;
+  if (__atomic_load_n(&caf.shared->ended, __ATOMIC_ACQUIRE) + caf.lost_count + 1 < caf.size)
+    return false;
+  for (uint32_t r = 0; r < caf.size; r++) {
+    if (caf_state_of(r)) continue;
+    last = r;
+    running++;
+  }
+  if (running == 1) gex_AM_RequestShort0(caf.tm, last, CAF_H_ALONE, 0);
+  return running < 2;
+}
+
 void caf_end(void) {
+  enum { SOON = 10 }; /* polls in which most others end */
   if (caf.ending) return;
   caf.ending = true;
   __atomic_store_n(&caf.shared->state, CAF_STAT_STOPPED, __ATOMIC_RELEASE);
@@ -161,7 +178,11 @@ void caf_end(void) {
   caf.statement.caller = NULL;
   caf_show_begin(&(struct caf_shown){
       .needs = GEXX_WAIT_ANY, .peer = GEX_RANK_INVALID, .event = GEX_EVENT_INVALID});
-  while (!everybody_ended()) gexx_Poll(1000);
+  bool notified = false;
+  for (uint32_t i = 0; !everybody_ended(); i++) {
+    gexx_Poll(1000);
+    if (!notified && i > SOON) notified = notify_last();
+  }
   caf_show_end();
 }
 

@@ -8,6 +8,7 @@
  * costs nothing.
  */
 #include "data/pending.h"
+#include "sync/control.h"
 #include "sync/post.h"
 
 #include <gasnet_tools.h>
@@ -100,6 +101,7 @@ void caf_start(int *argc, char ***argv) {
   gex_System_QueryNbrhdInfo(NULL, &near, NULL);
   if (near < caf.size) caf.pending |= CAF_SERVES;
   caf_remote_start();
+  caf_events_start();
   const gex_OP_t ops = GEX_OP_SET | GEX_OP_GET | GEX_OP_FADD | GEX_OP_ADD | GEX_OP_FAND |
                        GEX_OP_AND | GEX_OP_FOR | GEX_OP_OR | GEX_OP_FXOR | GEX_OP_XOR |
                        GEX_OP_FCAS | GEX_OP_SWAP;

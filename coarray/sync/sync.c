@@ -9,6 +9,7 @@
  * other; posts grow only.
  */
 #include "data/pending.h"
+#include "sync/control.h"
 #include "sync/post.h"
 
 #include <stdio.h>
@@ -37,6 +38,14 @@ int caf_state_of(uint32_t rank) {
 static bool all_well(void) {
   return __atomic_load_n(&caf.shared->ended, __ATOMIC_ACQUIRE) == 0 &&
          __atomic_load_n(&caf.lost_count, __ATOMIC_ACQUIRE) == 0;
+}
+
+bool caf_alone(void) {
+  if (__atomic_load_n(&caf.shared->ended, __ATOMIC_ACQUIRE) + caf.lost_count < caf.size - 1)
+    return false;
+  for (uint32_t r = 0; r < caf.size; r++)
+    if (r != caf.rank && !caf_state_of(r)) return false;
+  return true;
 }
 
 int caf_team_state(const struct caf_team *team) {
@@ -263,13 +272,17 @@ void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len) {
     caf_ok(stat);
 }
 
+void caf_sync_memory(void) {
+  caf_complete();
+  caf_serve();
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len) {
   CAF_STATEMENT("SYNC MEMORY");
   (void)errmsg;
   (void)errmsg_len;
-  caf_complete();
-  caf_serve();
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  caf_sync_memory();
   caf_ok(stat);
 }
 
@@ -331,18 +344,17 @@ static uint32_t *ranks_of(int count, const int *images, const struct caf_status 
   return rank;
 }
 
-void CAF(sync_images)(int count, int *images, int *stat, char *errmsg, size_t errmsg_len) {
-  CAF_STATEMENT("SYNC IMAGES");
-  const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
+void caf_sync_images(int count, const int *images, const struct caf_status *to) {
   if (count == 0) {
-    CAF(sync_memory)(stat, errmsg, errmsg_len);
+    caf_sync_memory();
+    caf_ok(to->stat);
     return;
   }
   if (count < 0) {
     images = NULL;
     count = (int)caf.team->size;
   }
-  uint32_t *rank = ranks_of(count, images, &to);
+  uint32_t *rank = ranks_of(count, images, to);
   if (!rank) return;
   caf_complete();
   caf_posts_settle();
@@ -359,8 +371,14 @@ void CAF(sync_images)(int count, int *images, int *stat, char *errmsg, size_t er
   }
   free(rank);
   if (code)
-    caf_fail(&to, code, "SYNC IMAGES: image %u of the initial team has %s [TMB-2043]", who + 1,
+    caf_fail(to, code, "SYNC IMAGES: image %u of the initial team has %s [TMB-2043]", who + 1,
              caf_end_name(code));
   else
-    caf_ok(stat);
+    caf_ok(to->stat);
+}
+
+void CAF(sync_images)(int count, int *images, int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_STATEMENT("SYNC IMAGES");
+  const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
+  caf_sync_images(count, images, &to);
 }

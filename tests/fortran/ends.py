@@ -27,6 +27,7 @@ program ends
   integer, allocatable, save :: b(:)[:], c(:)[:]
   character(120) :: text
   type(event_type) :: e[*]
+  type(lock_type) :: guard[*]
   character(20) :: what
   type(team_type), save :: unset
   call get_command_argument(1, what)
@@ -64,6 +65,21 @@ program ends
   case ('failed_event')
     if (this_image() == 2) fail image
     event wait (e)
+  case ('alone_event') ! also where the wait begins long before the others end
+    if (this_image() /= 1) call short_sleep(100000)
+    if (this_image() /= 1) stop
+    event wait (e, stat=s, errmsg=text)
+    if (s == stat_stopped_image) print '(a)', trim(text)
+    call count_of(s)
+    if (s == 0) print '(a)', 'and the count is 0'
+  case ('alone_bare')
+    if (this_image() == 1) event wait (e)
+  case ('lock_stopped')
+    if (this_image() == 2) lock (guard[3])
+    sync all
+    if (this_image() == 2) stop
+    lock (guard[3], stat=s, errmsg=text)
+    if (s == stat_stopped_image) print '(a)', trim(text)
   case ('failed_sum')
     if (this_image() == 2) fail image
     do
@@ -150,6 +166,23 @@ contains
     sync all
   end subroutine
 
+  subroutine short_sleep(us)
+    use iso_c_binding
+    integer, intent(in) :: us
+    interface
+      subroutine usleep(us) bind(c)
+        import c_int
+        integer(c_int), value :: us
+      end subroutine
+    end interface
+    call usleep(us)
+  end subroutine
+
+  subroutine count_of(n)
+    integer, intent(out) :: n
+    call event_query(e, n)
+  end subroutine
+
   subroutine poke(at, value)  ! the count of an event
     use iso_c_binding
     integer(c_intptr_t), intent(in) :: at
@@ -172,7 +205,7 @@ CASES = (
     ("index", 3, "there is no image 7 for coarray a"),
     ("index_printed", 3, "there is no image 7 for coarray a"),
     ("stop_printed", 11, "ERROR STOP 11"),
-    ("order", 3, "this image deallocates coarray c (number 5 of its team, 20 bytes), image 2"),
+    ("order", 3, "this image deallocates coarray c (number 6 of its team, 20 bytes), image 2"),
     ("order_stat", 0, "reported"),
     ("overflow", 0, "reported"),
     ("overflow_bare", 3, "the event on image 1 has been posted 2147483647 times more"),
@@ -181,6 +214,10 @@ CASES = (
     ("stopped_bare", None, "SYNC ALL: image 2 of the initial team has ended normally"),
     ("failed_bare", None, "SYNC ALL: image 2 of the initial team has failed"),
     ("failed_event", None, "1 posts have not come, and image 2 of the initial team has failed"),
+    ("alone_event", 0, "EVENT WAIT: 1 posts have not come, and no other image is left to post"),
+    ("alone_event", 0, "and the count is 0"),
+    ("alone_bare", None, "and no other image is left to post"),
+    ("lock_stopped", 0, "LOCK: image 2 of the initial team holds the lock and has ended"),
     ("failed_sum", None, "CO_SUM: image 2 of the initial team has failed"),
     ("team_static", 3, "TEAM= of an image selector: the team was not formed by FORM TEAM"),
     ("team_local", 3, "TEAM= of an image selector: the team was not formed by FORM TEAM"),

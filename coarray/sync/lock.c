@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Locks and critical sections.
+ *
+ * Owns nothing: a lock is a word in the coarray, 0 when free, else 1 + rank of its holder. Called
+ * by compiled programs and by the PRIF library. Calls: remote atomics. Invariants: a statement is
+ * an image control: what was written before is visible after. A wait ends when the holder is lost
+ * (then the lock is taken), has ended normally, or the image where the lock lies is lost.
+ */
+#include "data/pending.h"
+#include "sync/control.h"
+
+CAF_EXPORT void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat,
+                          char *errmsg, size_t errmsg_len);
+CAF_EXPORT void CAF(unlock)(void *token, size_t index, int image, int *stat, char *errmsg,
+                            size_t errmsg_len);
+
+#define WORD     8u    /* bytes of a lock */
+#define TESTS    1000u /* tests before a wait sleeps between them */
+#define SLEEP_US 100u
+
+/* Compare and swap a lock word; returns what it was. */
+static int64_t swap_word(const struct caf_lock *l, int64_t expected, int64_t value) {
+  int64_t before = 0;
+  gex_Event_Wait(
+      gex_AD_OpNB_I64(caf.ad64, &before, l->rank, l->word, GEX_OP_FCAS, expected, value, 0));
+  return before;
+}
+
+/* Whether the image that held a lock has ended normally, and holds it still: it gave all locks back
+ * that it ever will before it said that it ends. */
+static bool ended_with(const struct caf_lock *l, uint32_t holder, int64_t word) {
+  if (__atomic_load_n(&caf.shared->ended, __ATOMIC_ACQUIRE) == 0) return false;
+  return caf_state_of(holder) == CAF_STAT_STOPPED && swap_word(l, word, word) == word;
+}
+
+/* Why a wait for a lock ends without it; CAF_TAKEN: it goes on. */
+static enum caf_taken hopeless(const struct caf_lock *l, int64_t word, bool long_wait) {
+  const uint64_t holder = (uint64_t)word - 1; /* none: word is 0 */
+  if (caf.lost[l->rank]) return CAF_TAKEN_NOWHERE;
+  if (word && holder >= caf.size) return CAF_TAKEN_NO_LOCK;
+  if (word && long_wait && ended_with(l, (uint32_t)holder, word)) return CAF_TAKEN_NEVER;
+  return CAF_TAKEN;
+}
+
+/* Waits until a lock is free, or its holder lost, and takes it. [in,out] before: what it was. */
+static enum caf_taken wait_lock(const struct caf_lock *l, int64_t *before) {
+  enum caf_taken taken = CAF_TAKEN;
+  int64_t expected = 0;
+  uint32_t i;
+  for (i = 0; *before != expected; i++) {
+    const uint64_t holder = (uint64_t)*before - 1;
+    const bool held = holder < caf.size;
+    caf.statement.peer = held ? (gex_Rank_t)holder : GEX_RANK_INVALID;
+    if (i == TESTS)
+      caf_show_begin(&(struct caf_shown){.needs = GEXX_WAIT_HOLDER,
+                                         .polls = 1,
+                                         .peer = caf.statement.peer,
+                                         .home = l->rank,
+                                         .event = GEX_EVENT_INVALID,
+                                         .token = l->token});
+    gexx_Poll(i < TESTS ? 0 : SLEEP_US);
+    taken = hopeless(l, *before, i >= TESTS);
+    if (taken != CAF_TAKEN) break;
+    expected = held && caf.lost[holder] ? *before : 0;
+    *before = swap_word(l, expected, (int64_t)caf.rank + 1);
+  }
+  if (i > TESTS) caf_show_end();
+  return taken == CAF_TAKEN && expected ? CAF_TAKEN_OF_FAILED : taken;
+}
+
+/* Takes a lock whose holder is lost, if it can be had at once. */
+static enum caf_taken try_lost(const struct caf_lock *l, int64_t before) {
+  const uint64_t holder = (uint64_t)before - 1;
+  if (holder >= caf.size || !caf.lost[holder]) return CAF_TAKEN_BUSY;
+  return swap_word(l, before, (int64_t)caf.rank + 1) == before ? CAF_TAKEN_OF_FAILED
+                                                               : CAF_TAKEN_BUSY;
+}
+
+enum caf_taken caf_lock_take(const struct caf_lock *l, bool once, int64_t *holder) {
+  int64_t before = swap_word(l, 0, (int64_t)caf.rank + 1);
+  enum caf_taken taken = CAF_TAKEN;
+  if (__builtin_expect(caf.lost_count && caf.lost[l->rank], 0))
+    taken = CAF_TAKEN_NOWHERE;
+  else if (before == (int64_t)caf.rank + 1)
+    taken = CAF_TAKEN_BEFORE;
+  else if (before && once)
+    taken = try_lost(l, before);
+  else if (before)
+    taken = wait_lock(l, &before);
+  *holder = before;
+  if (taken == CAF_TAKEN_BUSY) { /* in a loop of the program: the holder's UNLOCK has to come in */
+    gasnet_AMPoll();
+    caf_looked(l->word, before);
+  }
+  return taken;
+}
+
+int64_t caf_lock_free(const struct caf_lock *l) {
+  return swap_word(l, (int64_t)caf.rank + 1, 0);
+}
+
+/* Where the lock variable of a statement lies. Returns false after caf_fail. */
+static bool find(struct caf_lock *l, void *token, size_t index, int image,
+                 const struct caf_status *to) {
+  l->rank = caf_rank_of(token, image, to);
+  if (l->rank == UINT32_MAX) return false;
+  l->word = caf_address(token, index * WORD, WORD, l->rank, to);
+  if (!l->word) return false;
+  l->token = ((const struct caf_token *)token)->type == CAF_CRITICAL ? NULL : token;
+  return true;
+}
+
+static void fail_lock(enum caf_taken taken, const struct caf_lock *l, int64_t holder,
+                      const struct caf_status *to) {
+  const char *name = caf.statement.call;
+  if (taken == CAF_TAKEN_BEFORE)
+    caf_fail(to, CAF_STAT_LOCKED, "LOCK: this image holds the lock variable already [TMB-2040]");
+  else if (taken == CAF_TAKEN_NEVER)
+    caf_fail(to, CAF_STAT_STOPPED,
+             "%s: image %lld of the initial team holds the lock and has ended [TMB-2061]", name,
+             (long long)holder);
+  else if (taken == CAF_TAKEN_NOWHERE)
+    caf_fail(to, caf.lost[l->rank],
+             "%s: image %u of the initial team, which has the lock, has %s [TMB-2060]", name,
+             l->rank + 1, caf_end_name(caf.lost[l->rank]));
+  else
+    caf_fail(to, CAF_STAT_ERROR, "%s: the lock variable holds %lld, which is no image [TMB-2059]",
+             name, (long long)holder);
+}
+
+void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, char *errmsg,
+               size_t errmsg_len) {
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  struct caf_lock l;
+  if (!find(&l, token, index, image, &to)) return;
+  CAF_STATEMENT(l.token ? "LOCK" : "CRITICAL");
+  caf_complete();
+  int64_t holder;
+  const enum caf_taken taken = caf_lock_take(&l, acquired != NULL, &holder);
+  const bool mine = taken == CAF_TAKEN || taken == CAF_TAKEN_OF_FAILED;
+  if (acquired) *acquired = mine;
+  if (mine || (acquired && (taken == CAF_TAKEN_BUSY || taken == CAF_TAKEN_BEFORE)))
+    caf_ok(stat);
+  else
+    fail_lock(taken, &l, holder, &to);
+}
+
+void CAF(unlock)(void *token, size_t index, int image, int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_STATEMENT("UNLOCK");
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  struct caf_lock l;
+  if (!find(&l, token, index, image, &to)) return;
+  caf_complete();
+  const int64_t before = caf_lock_free(&l);
+  if (before == (int64_t)caf.rank + 1)
+    caf_ok(stat);
+  else if (before == 0)
+    caf_fail(&to, CAF_STAT_LOCKED, "UNLOCK: the lock variable is not locked [TMB-2039]");
+  else
+    caf_fail(&to, CAF_STAT_LOCKED_OTHER,
+             "UNLOCK: image %lld of the initial team holds the lock [TMB-2038]", (long long)before);
+}
