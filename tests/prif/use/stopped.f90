@@ -1,0 +1,51 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! Images stop: what the waits of those that are left give, last of all those of image 1 alone.
+! ranks: 2 3 5
+! match: nothing waits for ever
+program stopped
+  use, intrinsic :: iso_c_binding
+  use prif
+  use check, me => this
+  use parts
+  implicit none
+  integer, parameter :: z = c_size_t, l = c_int64_t
+  type(prif_coarray_handle) :: h
+  type(c_ptr) :: memory
+  integer(l), target :: value
+  integer(l) :: count
+  integer(c_int) :: stat
+  character(200) :: text
+  call begin()
+  call coarray(64, h, memory)
+  if (me == images) call prif_lock(1_c_int, h, 0_z)
+  value = me
+  call prif_put(1_c_int, h, int(24 + 8*mod(me, 4), z), c_loc(value), 8_z)
+  call prif_event_post(1_c_int, h, 8_z)
+  call prif_sync_all()
+  if (me == images) call prif_stop(quiet=.true._c_bool)
+  text = ''
+  call prif_sync_images([images], stat, text)
+  call expect_error(stat, text, PRIF_STAT_STOPPED_IMAGE, 'ended normally')
+  call prif_lock(1_c_int, h, 0_z, stat=stat, errmsg=text)
+  call expect_error(stat, text, PRIF_STAT_STOPPED_IMAGE, 'holds the lock and has ended')
+  call prif_get(images, h, 16_z, c_loc(value), 8_z, stat) ! its memory is still there
+  call expect(stat == 0 .and. value == 0, 'get from a stopped image')
+  call prif_sync_all(stat)
+  call expect(stat == PRIF_STAT_STOPPED_IMAGE, 'sync_all')
+  if (me /= 1) call prif_stop(quiet=.true._c_bool)
+  call prif_event_wait(memory_at(8_z), until_count=int(images + 1, l), stat=stat, errmsg=text)
+  call expect_error(stat, text, PRIF_STAT_STOPPED_IMAGE, 'no other image is left to post')
+  call prif_event_query(memory_at(8_z), count)
+  call expect(count == images, 'what a wait that fails leaves')
+  call prif_event_wait(memory_at(8_z), until_count=int(images, l), stat=stat)
+  call expect(stat == 0, 'event_wait of posts that have come')
+  call prif_notify_wait(memory_at(16_z), stat=stat, errmsg=text)
+  call expect_error(stat, text, PRIF_STAT_STOPPED_IMAGE, 'no other image is left to post')
+  print '(a)', 'nothing waits for ever'
+  call finish()
+contains
+  type(c_ptr) function memory_at(offset)
+    integer(z), intent(in) :: offset
+    memory_at = transfer(transfer(memory, 0_c_intptr_t) + offset, memory)
+  end function
+end program
