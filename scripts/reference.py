@@ -63,7 +63,8 @@ class Sources:
             for path in sorted(root.glob(pattern)):
                 for block in re.split(r"\n\s*\n", path.read_text()):
                     if not NO_EXAMPLE.search(block) and path.parent.name not in NO_FOLDERS:
-                        self.paragraphs.append((str(path.relative_to(root)), block))
+                        words = frozenset(re.findall(r"\w+", block))
+                        self.paragraphs.append((str(path.relative_to(root)), block, words))
 
     def chosen(self, where):
         """(file, lines) of `FILE WORDS`: the paragraph of FILE that has WORDS."""
@@ -85,8 +86,11 @@ class Sources:
     def best(self, names, behind=""):
         """(file, lines) of the paragraph that shows most of the names in few lines, or None."""
         form = re.compile(r"\b(" + "|".join(map(re.escape, names)) + r")\b" + behind)
+        parts = [frozenset(re.findall(r"\w+", name)) for name in names]
         best, score = None, 0
-        for order, (file, block) in enumerate(self.paragraphs):
+        for order, (file, block, words) in enumerate(self.paragraphs):
+            if not any(part <= words for part in parts):
+                continue
             shown = len(set(form.findall(block)))
             lines = block.count("\n") + 1
             worth = (
