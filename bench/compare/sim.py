@@ -9,6 +9,8 @@
 # bench loggp`. Prints both and the deviation. Needs root; skipped (77) without. The processors of
 # this machine serve all ranks: the links must be slow enough to be what decides.
 #   bench/compare/sim.py [--hosts 8] [--per-host 1,2,4,8] [--delay-us 3000] [--rate-mbit 200]
+#   bench/compare/sim.py --replay docs/figures/data/simreal.json
+# The second simulates again what a file has measured, without lab and root, in a minute.
 import argparse
 import json
 import os
@@ -17,6 +19,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,13 +38,16 @@ SHORT = ("exchange", 8)  # many messages at once: few sleeps
 ALONE = ("allreduce", 512)  # one message at a time: all sleep between
 NEAR = ("broadcast", 8)
 RESTING = ("resting", 8)
+FIGURES = ("put_overhead", "signal_overhead", "message_overhead", "message_gap", "signal_latency")
 # src/core/progress/wait.c: a rank spins for 100 us. Where ranks are crowded it spins for 1 us and
 # yields four times.
 WAKE_AFTER_S, CROWDED_WAKE_AFTER_S = 1e-4, 1e-5
 ACK_DELAY_S = 200e-6  # src/net/udp/ops/udp_engine.h
-# How ranks wait where a host has more of them than processors (the same file): given as settings to
-# jobs with one rank on each host.
-CROWDED = {"TOMBOLO_SPIN_NS": "1000", "TOMBOLO_YIELD_COUNT": "4"}
+# How ranks wait in jobs with one rank on each host that are measured: as where a host has more of
+# them than processors (the same file); and without spinning. The model spins itself, where nobody
+# wants the processor, so that a sleep's cost must have none of it.
+WAITS = {"crowded": {"TOMBOLO_SPIN_NS": "1000", "TOMBOLO_YIELD_COUNT": "4"},
+         "free": {"TOMBOLO_SPIN_NS": "0"}}
 PROCESSORS = len(os.sched_getaffinity(0))
 FIRST_WINDOW = 14600
 FRAME_BYTES = 1514  # of which a datagram of the conduit carries:
@@ -74,9 +80,10 @@ def machine(options, per_host, work):
 
 def shared(per_host, work):
     """What processors that serve all hosts take for collectives."""
-    source = "measured: bytes, short messages at once and alone: their frames and sleeps"
+    source = "measured: long and short messages at once, and alone: their frames and sleeps"
     return {
-        "shared_processors": (PROCESSORS, "this machine's serve all hosts"),
+        "shared_processors": (getattr(work, "processors", PROCESSORS),
+                              "this machine's serve all hosts"),
         "host_s_per_near_message": (work.near.get(per_host, 0),
                                     "measured: all ranks on one host"),
         "host_s_per_wake": (work.wake.get(per_host, 0),
@@ -125,12 +132,12 @@ def explain(counts, seconds):
     return found
 
 
-def costs(uses, flood_bytes):
-    """Costs of messages, frames and sleeps that explain what some collectives used; and of a byte
-    in the first of them, with all that it takes."""
+def costs(uses):
+    """Costs of messages, frames and sleeps that explain what some collectives used. What bytes
+    take is in the frames."""
     host = explain([(u.messages, u.frames, u.sleeps) for u in uses], [u.seconds for u in uses])
     line = explain([(u.frames, u.line_sleeps) for u in uses], [u.line_seconds for u in uses])
-    return Cost((uses[0].seconds + uses[0].line_seconds) / flood_bytes, *host, *line)
+    return Cost(0, *host, *line)
 
 
 def job(lab, program, options, ranks, kind, times=TIMES, settings=None):
@@ -161,7 +168,7 @@ def real(lab, program, options, ranks, kinds=KINDS):
 
 
 def simulated(options, files, key, ranks):
-    """Seconds of one collective, or None with a message."""
+    """What `tombolo sim` says of one collective, or None with a message."""
     done = subprocess.run(
         [options.build / "bin/tombolo", "sim", "collective", "--machine", files["machine"],
          "--loggp", files["loggp"], "--far", "--set",
@@ -171,8 +178,7 @@ def simulated(options, files, key, ranks):
     if done.returncode:
         print(f"sim: {done.stderr.strip()}", file=sys.stderr)
         return None
-    result = json.loads(done.stdout)
-    return result["seconds"], result["algorithm"]
+    return json.loads(done.stdout)
 
 
 def links(options):
@@ -190,63 +196,87 @@ def line_use(lab):
             lab.wire.counts()["frames"])
 
 
+def measure_uses(options, program):
+    """{how ranks wait: {collective: what it used}} with one rank on each host: a broadcast gives
+    each other one a message, in an exchange each gives one to each, and all-reduces take log2
+    rounds of all. None of them is compared."""
+    hosts = options.hosts
+    messages = {FLOOD: hosts - 1, SHORT: hosts * (hosts - 1),
+                ALONE: hosts * (hosts - 1).bit_length()}
+    waits = {"free" if n <= PROCESSORS else "crowded" for n in options.per_host}
+    return {wait: {f"{kind[0]} {kind[1]}":
+                   Use(count, *far(options, program, kind, WAITS[wait]))._asdict()
+                   for kind, count in messages.items()} for wait in sorted(waits)}
+
+
+def far(options, program, kind, settings):
+    """Use of one collective but for `messages`, the median of some, with a rank on each host."""
+    def one(lab, times):
+        before = line_use(lab)
+        used = job(lab, program, options, [1] * options.hosts, kind, times, settings)[1:]
+        return used, [b - a for a, b in zip(before, line_use(lab))]
+
+    found = []
+    with Lab(options.hosts, wire=links(options), sshd=True) as lab:
+        for _ in range(options.rounds):
+            few, more = one(lab, TIMES), one(lab, MORE_TIMES)
+            # What begins and ends the job is in both.
+            line = [max(b - a, 0) / (MORE_TIMES - TIMES) for a, b in zip(few[1], more[1])]
+            found.append((*more[0], *line))
+    return map(statistics.median, zip(*found))
+
+
+def medians(path):
+    """What the simulator reads of the JSON of `tombolo bench loggp`."""
+    figures = json.loads(path.read_text())["figures"]
+    return {"figures": [{name: f[name] for name in ("group", "name", "median")} for f in figures
+                        if f["name"] in FIGURES]}
+
+
+def measure(options, program, loggp):
+    """All that the model needs of this machine, as JSON: what a file keeps for a replay."""
+    def median(lab, ranks, kind):
+        """Processor seconds of all ranks for a message of a broadcast on one host."""
+        found = [job(lab, program, options, [ranks], kind, MORE_TIMES)
+                 for _ in range(options.rounds)]
+        return statistics.median(f[1] for f in found if f) / (ranks - 1)
+
+    measured = {"hosts": options.hosts, "delay_us": options.delay_us,
+                "rate_mbit": options.rate_mbit, "processors": PROCESSORS, "loggp": loggp,
+                "uses": measure_uses(options, program)}
+    with Lab(2, wire=links(options), sshd=True) as lab:
+        # In a broadcast on one host each rank has to run once. As many ranks as there will be.
+        measured["near_s"] = {n: median(lab, n * options.hosts, NEAR)
+                              for n in options.per_host if n > 1}
+        # The same to ranks that sleep: each is also woken.
+        measured["resting_s"] = {n: median(lab, n * options.hosts, RESTING)
+                                 for n in options.per_host}
+        measured["host_s"] = host_seconds(options, lab, program)
+    return measured
+
+
 class Work:
     """Processor seconds of what collectives are made of, as the kernel counts them: those of all
     ranks, and of the program wire, on links with the delay and rate of the lab. A link's rate
     matters: it hands frames over one at a time, and each wakes who takes it. Collectives with few
-    and many frames and sleeps for a message tell their costs apart. Measured by collectives, bytes
-    or numbers of hosts that are not compared."""
+    and many frames and sleeps for a message tell their costs apart. in measured: of measure()."""
 
-    def __init__(self, options, program):
-        self.options, self.program = options, program
-        hosts, self.cost = options.hosts, {}
-        for settings, crowd in ((None, [n for n in options.per_host if n <= PROCESSORS]),
-                                (CROWDED, [n for n in options.per_host if n > PROCESSORS])):
-            if not crowd:
-                continue
-            # With one rank on each host: a broadcast gives each other one a message, in an
-            # exchange each gives one to each, and all-reduces take log2 rounds of all.
-            messages = {FLOOD: hosts - 1, SHORT: hosts * (hosts - 1),
-                        ALONE: hosts * (hosts - 1).bit_length()}
-            cost = costs([Use(count, *self.far([1] * hosts, kind, settings))
-                          for kind, count in messages.items()], FLOOD[1] * (hosts - 1))
-            self.cost.update({n: cost for n in crowd})
-        with Lab(2, wire=links(options), sshd=True) as lab:
-            # In a broadcast on one host each rank has to run once. As many ranks as there will be.
-            self.near = {n: self.median(lab, [n * hosts], NEAR) / (n * hosts - 1)
-                         for n in options.per_host if n > 1}
-            # The same to ranks that sleep: each is also woken.
-            self.wake = {n: max(self.median(lab, [n * hosts], RESTING) / (n * hosts - 1)
-                                - self.near.get(n, 0), 0) for n in options.per_host}
-
-    def median(self, lab, ranks, kind):
-        """Processor seconds of all ranks for one collective."""
-        found = [job(lab, self.program, self.options, ranks, kind, MORE_TIMES)
-                 for _ in range(self.options.rounds)]
-        return statistics.median(f[1] for f in found if f)
-
-    def far(self, ranks, kind, settings):
-        """Use of one collective but for `messages`, the median of some. ranks: of each host."""
-        def one(times):
-            before = line_use(lab)
-            ranks_used = job(lab, self.program, self.options, ranks, kind, times, settings)[1:]
-            return ranks_used, [b - a for a, b in zip(before, line_use(lab))]
-
-        found = []
-        with Lab(len(ranks), wire=links(self.options), sshd=True) as lab:
-            for _ in range(self.options.rounds):
-                few, more = one(TIMES), one(MORE_TIMES)
-                # What begins and ends the job is in both.
-                line = [max(b - a, 0) / (MORE_TIMES - TIMES) for a, b in zip(few[1], more[1])]
-                found.append((*more[0], *line))
-        return map(statistics.median, zip(*found))
+    def __init__(self, measured):
+        uses = {wait: costs([Use(**use) for use in of.values()])
+                for wait, of in measured["uses"].items()}
+        self.processors = measured["processors"]
+        self.near = {int(n): s for n, s in measured["near_s"].items()}
+        resting = {int(n): s for n, s in measured["resting_s"].items()}
+        self.cost = {n: uses["free" if n <= self.processors else "crowded"] for n in resting}
+        self.wake = {n: max(s - self.near.get(n, 0), 0) for n, s in resting.items()}
+        self.hosts = measured["hosts"]
 
     def __str__(self):
         return "; ".join(
-            f"{n * self.options.hosts} ranks: "
+            f"{n * self.hosts} ranks: "
             + ", ".join(f"{v * 1e6:.4g} us {k}" for k, v in self.cost[n]._asdict().items())
             + f", {self.near.get(n, 0) * 1e6:.1f} us for a message on the host, "
-            f"{self.wake[n] * 1e6:.1f} us to wake a rank there" for n in self.options.per_host)
+            f"{self.wake[n] * 1e6:.1f} us to wake a rank there" for n in sorted(self.cost))
 
 
 def host_seconds(options, lab, program):
@@ -262,18 +292,39 @@ def rest_of_host(host_s, work):
     return max(host_s - min(c.one_message() for c in work.cost.values()) / 2, 0)
 
 
-def save(options, records):
+def save(options, records, measured=None):
     """Keeps what there is so far: a check that is ended has lost no row."""
     if options.json:
-        options.json.write_text(json.dumps({"records": records}, indent=1) + "\n")
+        options.json.write_text(
+            json.dumps({"records": records, "measured": measured}, indent=1) + "\n")
 
 
-def compare(options, folder, lab, program, work):
-    """All numbers of ranks. Returns the records."""
-    records = []
+def write_files(folder, measured, work):
+    """What the simulator reads, but for the machine."""
     files = {"machine": folder / "lab.json", "loggp": folder / "loggp.json",
-             "host_s": rest_of_host(host_seconds(options, lab, program), work)}
+             "host_s": rest_of_host(measured["host_s"], work)}
+    files["loggp"].write_text(json.dumps(measured["loggp"]))
     print(f"sim: a host adds {files['host_s'] * 1e6:.0f} us to a message and its work", flush=True)
+    return files
+
+
+def record(ranks, key, seconds, found):
+    """One row, also printed."""
+    off = found["seconds"] / seconds - 1
+    print(f"{ranks:4} {key[0]:10} {key[1]:7} {found['algorithm']:10} real {seconds * 1e3:9.3f} ms  "
+          f"simulated {found['seconds'] * 1e3:9.3f} ms  {100 * off:+6.1f} %", flush=True)
+    counts = {name: found[name] / (TIMES + 1) for name in
+              ("packets", "answers", "sleeps", "line_sleeps", "work_s", "line_work_s")}
+    return {"ranks": ranks, "collective": key[0], "bytes": key[1], "algorithm": found["algorithm"],
+            "real_s": seconds, "simulated_s": found["seconds"], "deviation": off,
+            "ok": abs(off) <= 0.2, "simulated": counts}
+
+
+def compare(options, folder, lab, program, measured):
+    """All numbers of ranks. Returns the records."""
+    records, work = [], Work(measured)
+    print(f"sim: processors take {work}", flush=True)
+    files = write_files(folder, measured, work)
     for per_host in options.per_host:
         files["machine"].write_text(machine(options, per_host, work))
         ranks = per_host * options.hosts
@@ -281,13 +332,36 @@ def compare(options, folder, lab, program, work):
             found = simulated(options, files, key, ranks)
             if not found:
                 continue
-            off = found[0] / seconds - 1
-            records.append({"ranks": ranks, "collective": key[0], "bytes": key[1],
-                            "algorithm": found[1], "real_s": seconds, "simulated_s": found[0],
-                            "deviation": off, "ok": abs(off) <= 0.2})
-            print(f"{ranks:4} {key[0]:10} {key[1]:7} {found[1]:10} real {seconds * 1e3:9.3f} ms  "
-                  f"simulated {found[0] * 1e3:9.3f} ms  {100 * off:+6.1f} %", flush=True)
-            save(options, records)
+            records.append(record(ranks, key, seconds, found))
+            save(options, records, measured)
+    return records
+
+
+def replay(options, folder):
+    """Simulates the rows of a file again. Returns the records."""
+    data = json.loads(options.replay.read_text())
+    measured = data["measured"] if "records" in data else data.get("measured", {})["collectives"]
+    rows = data["records"] if "records" in data else data["collectives"]
+    options.hosts, options.delay_us, options.rate_mbit = (
+        measured[name] for name in ("hosts", "delay_us", "rate_mbit"))
+    work = Work(measured)
+    print(f"sim: processors take {work}", flush=True)
+    files = write_files(folder, measured, work)
+
+    def one(row):
+        mine = {**files, "machine": folder / f"lab{row['ranks']}.json"}
+        return simulated(options, mine, (row["collective"], row["bytes"]), row["ranks"])
+
+    for ranks in {row["ranks"] for row in rows}:
+        text = machine(options, ranks // options.hosts, work)
+        (folder / f"lab{ranks}.json").write_text(text)
+    records = []
+    with ThreadPoolExecutor(PROCESSORS) as pool:
+        for row, found in zip(rows, pool.map(one, rows)):
+            if found:
+                key = (row["collective"], row["bytes"])
+                records.append(record(row["ranks"], key, row["real_s"], found))
+    save(options, records, measured)
     return records
 
 
@@ -313,6 +387,8 @@ def read_options(what):
     parser.add_argument("--rate-mbit", type=float, default=200, help="of each host's link")
     parser.add_argument("--rounds", type=int, default=3, help="real runs; their median counts")
     parser.add_argument("--json", type=Path, help="also write the records to this file")
+    parser.add_argument("--replay", type=Path,
+                        help="simulate again what this file has measured: no lab, no root")
     options = parser.parse_args()
     options.build = options.build.resolve()
     options.per_host = [int(n) for n in options.per_host.split(",")]
@@ -320,16 +396,20 @@ def read_options(what):
     return options
 
 
+def check(options, folder):
+    """Measures, and compares with real runs. Returns the records."""
+    program = prepare(options, folder)
+    measured = measure(options, program, medians(folder / "loggp.json"))
+    with Lab(options.hosts, wire=links(options), sshd=True) as lab:
+        return compare(options, folder, lab, program, measured)
+
+
 def main():
     options = read_options("Simulated collectives beside real ones.")
-    confine()
+    if not options.replay:
+        confine()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        program = prepare(options, folder)
-        work = Work(options, program)
-        print(f"sim: processors take {work}", flush=True)
-        with Lab(options.hosts, wire=links(options), sshd=True) as lab:
-            records = compare(options, folder, lab, program, work)
+        records = (replay if options.replay else check)(options, Path(name))
     good = sum(r["ok"] for r in records)
     print(f"sim: {good} of {len(records)} within 20 %")
     return 0

@@ -25,16 +25,16 @@ CHECKS = {"collectives": "sim.py", "applications": "sim_apps.py"}
 
 
 def check(script, options, rounds):
-    """Records of one check, or [] after a message."""
+    """What one check writes: its records and what it measured; {} after a message."""
     with tempfile.TemporaryDirectory() as folder:
         raw = Path(folder) / "records.json"
         command = [sys.executable, HERE / script, "--build", options.build, "--per-host",
                    options.per_host, "--rounds", rounds, "--json", raw]
         code = subprocess.run([str(word) for word in command], check=False).returncode
         if raw.exists():
-            return json.loads(raw.read_text())["records"]
+            return json.loads(raw.read_text())
     print(f"sim_real: {script}: no records, exit code {code}", file=sys.stderr)
-    return []
+    return {}
 
 
 def main():
@@ -54,7 +54,9 @@ def main():
              for (name, script), n in zip(CHECKS.items(), rounds)}
     if not any(found.values()):
         return 77
-    data = {**found, "rounds": options.rounds, "study": {
+    data = {**{name: of.get("records", []) for name, of in found.items()},
+            "measured": {name: of.get("measured") for name, of in found.items()},
+            "rounds": options.rounds, "study": {
         "date": facts["date"], "revision": facts["revision"], "mode": mode, "load": f"{load:.1f}",
         "machine": f"{facts['processor']}, {facts['processors']} processors, kernel "
                    f"{facts['kernel']}", "command": " ".join(sys.argv)}}

@@ -158,7 +158,8 @@ private:
     const double since = s4u::Engine::get_clock();
     const std::unique_ptr<Mail> mail(job_.boxes[rank_]->get<Mail>());
     const bool local = near(mail->from), waited = s4u::Engine::get_clock() > since;
-    const Wake wake{local || !windows_ ? m_.get("host_s_per_wake") : 0, m_.get("wake_after_s")};
+    const Wake wake{local || !windows_ ? m_.get("host_s_per_wake") : 0, m_.get("wake_after_s"),
+                    local};
     const double seconds =
         receive_cost(*mail) + (local && waited ? m_.get("host_s_per_near_message") : 0);
     job_.network.serve(job_.threads[rank_], seconds, wake);
@@ -264,13 +265,21 @@ CollResult coll_run(Network &network, const CollCase &c) {
           std::vector<Thread>(size),
           s4u::Barrier::create(size)};
   job.result.algorithm = check(job.ask);
+  const uint64_t processors = std::max<uint64_t>(network.machine().count("shared_processors"), 1);
+  for (uint32_t rank = 0; rank < size; rank++) job.threads[rank].home = rank % processors;
   for (uint32_t rank = 0; rank < size; rank++)
     job.boxes.push_back(s4u::Mailbox::by_name("rank" + std::to_string(rank)));
   for (uint32_t rank = 0; rank < size; rank++)
     s4u::Actor::create("rank" + std::to_string(rank), network.host_of(rank), Member(job, rank));
   s4u::Engine::get_instance()->run();
-  for (const Thread &thread : job.threads) job.result.sleeps += static_cast<double>(thread.sleeps);
+  for (const Thread &thread : job.threads) {
+    job.result.sleeps += static_cast<double>(thread.sleeps);
+    job.result.work_s += thread.work_s;
+  }
   job.result.line_sleeps = static_cast<double>(network.line_thread().sleeps);
+  job.result.line_work_s = network.line_thread().work_s;
+  job.result.packets = network.frames().packets;
+  job.result.answers = network.frames().answers;
   job.result.seconds = (job.end - job.from) / static_cast<double>(c.times);
   return job.result;
 }

@@ -31,6 +31,8 @@ struct CollResult {
   double seconds; /* of one, in the mean, until the last rank has done it */
   double messages, sent, received, steps;
   double sleeps, line_sleeps; /* all: how often ranks, and what serves the lines, were woken */
+  double work_s, line_work_s; /* all: processor time of them */
+  double packets, answers;    /* all: frames on the lines, see network.h */
 };
 
 /* The means of a name: am, put, message. Throws Error. */

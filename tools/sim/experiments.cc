@@ -189,6 +189,10 @@ Result run_collective(const Machine &machine, const Experiment &e) {
   if (network.machine().get("shared_processors") > 0) {
     out.values["sleeps"] = r.sleeps;
     out.values["line_sleeps"] = r.line_sleeps;
+    out.values["work_s"] = r.work_s;
+    out.values["line_work_s"] = r.line_work_s;
+    out.values["packets"] = r.packets;
+    out.values["answers"] = r.answers;
   }
   out.values["steps"] = r.steps;
   out.values["exchanged_bytes"] = r.sent;

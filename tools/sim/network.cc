@@ -130,50 +130,132 @@ Network::Network(s4u::Engine &engine, const Machine &machine, uint64_t ranks)
   (void)engine;
   s4u::NetZone *root = s4u::create_full_zone("root");
   wires_ = s4u::create_full_zone("wires")->set_parent(root);
-  if (machine.count("shared_processors"))
-    processors_ = s4u::Semaphore::create(static_cast<unsigned>(machine.count("shared_processors")));
+  if (machine.count("shared_processors")) processors_.resize(machine.count("shared_processors"));
   build(root, (ranks + cores_ - 1) / cores_)->seal();
   lines_.resize(hosts_.size());
-  line_thread_.look_s = 0;
 }
 
 void Network::work(double seconds) const {
   if (seconds <= 0) return;
-  if (processors_) processors_->acquire();
-  s4u::this_actor::sleep_for(seconds);
-  if (processors_) processors_->release();
+  Thread once;
+  if (processors_.empty()) return s4u::this_actor::sleep_for(seconds);
+  serve(once, seconds, {0, 0});
+}
+
+namespace {
+
+template <typename List, typename Is> void take_out(List &list, Is is) {
+  list.erase(std::remove_if(list.begin(), list.end(), is), list.end());
+}
+
+} // namespace
+
+/* A thread that wakes takes a processor that is free, else it waits for the one that it had. */
+Network::Processor &Network::choose(const Thread &thread) const {
+  Processor &home = processors_[thread.home];
+  if (!home.free->would_block()) return home;
+  for (Processor &p : processors_)
+    if (!p.free->would_block()) return p;
+  return home;
+}
+
+void Network::get_processor(Thread &thread) const {
+  const auto is = [&thread](const std::pair<Thread *, double> &t) { return t.first == &thread; };
+  if (thread.spins) take_out(processors_[thread.home].spinning, is);
+  if (thread.yields) take_out(processors_[thread.home].yielding, is);
+  thread.spins = thread.yields = false;
+  if (thread.runs) return;
+  Processor &p = choose(thread);
+  thread.home = static_cast<size_t>(&p - processors_.data());
+  if (p.free->would_block() && !p.spinning.empty()) {
+    Thread *const other = p.spinning.front().first;
+    p.yielding.push_back(p.spinning.front());
+    p.spinning.pop_front();
+    other->runs = other->spins = false;
+    other->yields = true;
+  } else {
+    p.wanting++;
+    p.free->acquire();
+    p.wanting--;
+  }
+  thread.runs = true;
+}
+
+/* A processor is free: for one that wants it, or one that has yielded it. */
+void Network::give_back(Processor &p) const {
+  if (p.wanting || p.yielding.empty()) return p.free->release();
+  const auto next = p.yielding.front();
+  p.yielding.pop_front();
+  next.first->yields = false;
+  next.first->runs = true;
+  look(*next.first, next.second);
 }
 
 void Network::serve(Thread &thread, double seconds, const Wake &wake) const {
-  if (!processors_) return work(seconds);
+  if (processors_.empty()) return work(seconds);
   if (seconds <= 0 && wake.seconds <= 0) return;
-  const bool slept = thread.until + wake.after_s < s4u::Engine::get_clock();
-  thread.until = INFINITY;
+  const bool yields = wake.near && thread.yields;
+  const double since = wake.near ? thread.looked : thread.until;
+  const bool slept = !yields && since + wake.after_s < s4u::Engine::get_clock();
+  thread.until = thread.looked = INFINITY;
   thread.asking++;
   thread.turn->lock();
-  if (!thread.runs) processors_->acquire();
-  thread.runs = true;
+  get_processor(thread);
   if (slept && wake.seconds > 0) thread.sleeps++;
-  s4u::this_actor::sleep_for(seconds + (slept ? wake.seconds : 0));
+  const double takes = seconds + (slept ? wake.seconds : 0), late = processors_[thread.home].late_s;
+  thread.work_s += takes;
+  processors_[thread.home].late_s = 0;
+  s4u::this_actor::sleep_for(takes + late);
   thread.turn->unlock();
-  if (--thread.asking == 0) leave(thread);
+  if (--thread.asking == 0) leave(thread, wake.after_s);
 }
 
 /* A thread has nothing to do: it looks for a moment whether more has come, and gives its processor
- * away. */
-void Network::leave(Thread &thread) const {
-  const double end = thread.until = s4u::Engine::get_clock();
-  s4u::Actor::create("leave", s4u::this_actor::get_host(), [this, &thread, end]() {
-    s4u::this_actor::sleep_for(thread.look_s);
-    if (thread.until != end || !thread.runs) return;
-    thread.runs = false;
-    processors_->release();
+ * away, at once to one that wants it. */
+void Network::leave(Thread &thread, double look_s) const {
+  Processor &p = processors_[thread.home];
+  thread.until = thread.looked = s4u::Engine::get_clock();
+  if (!p.wanting && look_s > 0) return look(thread, look_s);
+  thread.runs = false;
+  if (look_s > 0) {
+    thread.yields = true;
+    p.yielding.push_back({&thread, look_s});
+  }
+  give_back(p);
+}
+
+void Network::look(Thread &thread, double look_s) const {
+  const double begin = thread.looked = s4u::Engine::get_clock();
+  thread.spins = true;
+  processors_[thread.home].spinning.push_back({&thread, look_s});
+  s4u::Actor::create("leave", s4u::this_actor::get_host(), [this, &thread, begin, look_s]() {
+    s4u::this_actor::sleep_for(look_s);
+    if (thread.looked != begin || !thread.spins) return;
+    thread.spins = thread.runs = false;
+    Processor &p = processors_[thread.home];
+    take_out(p.spinning,
+             [&thread](const std::pair<Thread *, double> &t) { return t.first == &thread; });
+    give_back(p);
   });
 }
 
-void Network::serve_line() const {
-  const double half = machine_.get("line_s_per_frame") / 2;
-  serve(line_thread_, half, {machine_.get("line_s_per_sleep"), 0});
+void Network::serve_line(double frames) const {
+  const double takes = frames * machine_.get("line_s_per_frame") / 2;
+  const double wake = machine_.get("line_s_per_sleep");
+  if (processors_.empty() || takes + wake <= 0) return;
+  Processor &p = processors_[0];
+  Thread &line = line_thread_;
+  const bool slept = line.until < s4u::Engine::get_clock();
+  line.until = INFINITY;
+  line.asking++;
+  line.turn->lock();
+  const double seconds = takes + (slept ? wake : 0);
+  if (slept) line.sleeps++;
+  line.work_s += seconds;
+  if (p.free->would_block() && p.spinning.empty()) p.late_s += seconds;
+  s4u::this_actor::sleep_for(seconds);
+  line.turn->unlock();
+  if (--line.asking == 0) line.until = s4u::Engine::get_clock();
 }
 
 double Network::take_line(uint64_t node, double bytes) const {

@@ -15,6 +15,7 @@
 
 #include <simgrid/s4u.hpp>
 
+#include <deque>
 #include <functional>
 #include <unordered_map>
 
@@ -22,18 +23,24 @@ namespace sim {
 
 /* One that sleeps where it has nothing to do: a rank, or what serves all lines. */
 struct Thread {
-  uint64_t sleeps = 0;  /* how often it has been woken */
-  double until = 0;     /* when the last work that it was given ends; while some waits: INFINITY */
-  bool runs = false;    /* it has a processor */
-  double look_s = 1e-6; /* so long it keeps that without work: a rank of a crowded host spins
-                           (src/core/progress/wait.c) */
-  uint64_t asking = 0;  /* how many pieces of work it has been given that have not ended */
+  uint64_t sleeps = 0; /* how often it has been woken */
+  double work_s = 0;   /* processor time that it has taken */
+  double until = 0;    /* when the last work that it was given ends; while some waits: INFINITY */
+  double looked = 0;   /* when it last began to look for work: then, and after each yield */
+  bool runs = false;   /* it has a processor */
+  bool spins = false;  /* it has one and no work: who wants the processor takes it */
+  bool yields = false; /* one has: it looks again when a processor is free, and sleeps then */
+  size_t home = 0;     /* the processor that it has, or had last */
+  uint64_t asking = 0; /* how many pieces of work it has been given that have not ended */
   simgrid::s4u::MutexPtr turn = simgrid::s4u::Mutex::create(); /* one after the other */
 };
 
-/* What it takes to switch to one that has had nothing to do for longer than `after_s`. */
+/* What it takes to switch to one that has had nothing to do for longer than `after_s`. near: a rank
+ * of its own node does. A yield gives the processor to ranks of the same node, so that who has
+ * yielded to them looks again when they have had their turn, and does not sleep before. */
 struct Wake {
   double seconds, after_s;
+  bool near = false;
 };
 
 /* What one node sends to another. */
@@ -72,18 +79,27 @@ public:
   double bisection(double bytes) const;
 
   /* Processor time of a rank, or of what serves the network for it: on the processors that all
-   * nodes share, where the machine says that they do, else on one of its own. Shared processors
-   * serve in the order of the calls, each one to its end: what is asked of them is shorter than a
-   * time slice of the kernel's. */
+   * nodes share, where the machine says that they do, else on one of its own. A shared processor
+   * serves in the order of the calls, each one to its end: what is asked of it is shorter than a
+   * time slice of the kernel's. Each has a queue of its own, as the kernel has: who is woken takes
+   * one that is free, else it waits for the one that it had. */
   void work(double seconds) const;
 
-  /* The same of a thread, which keeps its processor while it has work, and shortly after. One that
+  /* The same of a thread. It keeps its processor while it has work, and then for `wake.after_s`,
+   * unless another one wants it (src/core/progress/wait.c: ranks spin before they sleep). One that
    * has slept is switched to first. */
   void serve(Thread &thread, double seconds, const Wake &wake) const;
 
-  /* A frame comes to the thread that serves all lines, or leaves it. */
-  void serve_line() const;
+  /* So many frames come at once to the thread that serves all lines, or leave it. It has the
+   * kernel's highest priority: where no processor is free, a rank stands still meanwhile. */
+  void serve_line(double frames) const;
   const Thread &line_thread() const { return line_thread_; }
+
+  /* Frames that the lines have carried: packets and acknowledgements. */
+  struct Frames {
+    double packets = 0, answers = 0;
+  };
+  Frames &frames() const { return frames_; }
 
   /* Occupy the line of a node to its switch, behind what was handed over before. Returns when
    * `bytes` begin to leave. */
@@ -103,10 +119,22 @@ private:
   std::vector<simgrid::s4u::Host *> hosts_;
   std::vector<unsigned long> shape_;
   simgrid::s4u::NetZone *wires_ = nullptr;
-  void leave(Thread &thread) const;
-  simgrid::s4u::SemaphorePtr processors_; /* those that are shared and free; null: none are */
-  mutable Thread line_thread_;            /* never spins */
-  mutable std::vector<double> lines_;     /* by node: when its line is free */
+  /* One of the processors that all nodes share. */
+  struct Processor {
+    simgrid::s4u::SemaphorePtr free = simgrid::s4u::Semaphore::create(1);
+    uint64_t wanting = 0;                                       /* threads that wait for it */
+    std::deque<std::pair<Thread *, double>> spinning, yielding; /* and for how long they look */
+    double late_s = 0; /* what the line's thread has taken from ranks */
+  };
+  Processor &choose(const Thread &thread) const;
+  void get_processor(Thread &thread) const;
+  void leave(Thread &thread, double look_s) const;
+  void look(Thread &thread, double look_s) const;
+  void give_back(Processor &p) const;
+  mutable std::vector<Processor> processors_; /* empty: none are shared */
+  mutable Thread line_thread_;                /* never spins */
+  mutable Frames frames_;
+  mutable std::vector<double> lines_; /* by node: when its line is free */
   bool closed_ = true;
 };
 

@@ -2,8 +2,8 @@
 /*
  * Ways with a congestion window, see transport.h.
  *
- * Owns: the size of a piece. Called by collective.cc. Calls: SimGrid. One actor serves a way while
- * something waits there; another one accompanies each piece, for its acknowledgement.
+ * Owns: the size of a packet. Called by collective.cc. Calls: SimGrid. One actor serves a way while
+ * something waits there; another one accompanies each packet, for its acknowledgement.
  */
 #include "transport.h"
 
@@ -16,9 +16,10 @@ namespace {
 namespace s4u = simgrid::s4u;
 
 constexpr double PACKET_BYTES = 1400;
-constexpr double PIECE_BYTES = 2 * PACKET_BYTES;
 constexpr uint64_t OWED_MAX = 16; /* UDP_ACK_EVERY */
 constexpr double ASKS = 4;        /* UDP_ASKS: for an acknowledgement, a window */
+constexpr size_t RUN_MAX = 64;    /* UDP_OUT_MAX: packets handed over at once */
+constexpr double LOOK_S = 2.5e-7; /* until a short message looks again whether others joined it */
 
 } // namespace
 
@@ -35,18 +36,17 @@ void Way::post(s4u::Mailbox *box, void *mail, double bytes) {
   s4u::Actor::create("way", from_, [this]() { serve(); });
 }
 
-/* At one end: half of what messages and their bytes or their frame take. in messages: how many. */
-double Way::half(const Piece &piece, size_t messages) const {
+/* At one end: half of what so many packets, their bytes and messages take. */
+double Way::half(double packets, double bytes, size_t messages) const {
   const Machine &m = network_.machine();
   return (static_cast<double>(messages) * m.get("host_s_per_message") +
-          (piece.alone() ? m.get("host_s_per_frame") : 0) +
-          piece.bytes * m.get("host_s_per_byte")) /
+          packets * m.get("host_s_per_frame") + bytes * m.get("host_s_per_byte")) /
          2;
 }
 
-void Way::take(Thread &rank, double seconds, bool alone) const {
+void Way::take(Thread &rank, double seconds) const {
   const Machine &m = network_.machine();
-  network_.serve(rank, seconds, {alone ? m.get("host_s_per_sleep") : 0, m.get("wake_after_s")});
+  network_.serve(rank, seconds, {m.get("host_s_per_sleep"), m.get("wake_after_s")});
 }
 
 /* The next message. Where something is in flight, a short one waits for others that fit into its
@@ -55,7 +55,7 @@ Way::Item Way::next() {
   const double short_bytes = PACKET_BYTES - queue_.front().bytes;
   while (in_flight_ > 0 && short_bytes >= 0 && near_.rank.asking > 0) {
     const std::unique_lock<s4u::Mutex> turn(*near_.rank.turn);
-    s4u::this_actor::sleep_for(near_.rank.look_s / 4);
+    s4u::this_actor::sleep_for(LOOK_S);
   }
   Item item = queue_.front();
   queue_.pop_front();
@@ -67,66 +67,101 @@ Way::Item Way::next() {
   return item;
 }
 
-/* Whether a piece asks for an acknowledgement before its message ends. What is measured for a byte
- * has one for each OWED_MAX packets in it: only a window that is shorter asks more often. */
+/* Whether a packet, which is in flight now, asks for an acknowledgement: four times a window, and
+ * where the window is full (udp_packet_asks). The end of a message does not: nobody waits there. */
 bool Way::asks(double bytes) {
-  const double every = PACKET_BYTES * std::ceil(window_ / ASKS / PACKET_BYTES);
+  const bool stops = in_flight_ + bytes > window_ && asked_ <= released_;
+  sent_ += bytes;
   unasked_ += bytes;
-  if (unasked_ < every || every >= OWED_MAX * PACKET_BYTES) return false;
-  unasked_ -= every;
+  if (!stops && unasked_ < window_ / ASKS) return false;
+  unasked_ = 0;
+  asked_ = sent_;
   return true;
 }
 
 void Way::serve() {
-  const double ends = 2 * network_.machine().get("node_latency_s");
-  while (!queue_.empty()) {
-    const Item item = next();
-    const double pieces = std::max(1.0, std::ceil(item.bytes / PIECE_BYTES));
-    const double bytes = item.bytes / pieces;
-    for (double i = 1; i <= pieces; i++) {
-      {
-        std::unique_lock<s4u::Mutex> lock(*mutex_);
-        while (in_flight_ > 0 && in_flight_ + bytes > window_) acknowledged_->wait(lock);
-        in_flight_ += bytes;
-      }
-      if (back_) back_->owed_ = 0; /* it takes along what this end owes */
-      const bool is_long = item.bytes > PACKET_BYTES, ask = asks(bytes);
-      const Piece piece{bytes, i <= 1, i >= pieces, is_long, is_long && ask};
-      take(near_.rank, half(piece, piece.first ? item.mails.size() : 0), piece.alone());
-      if (piece.alone()) network_.serve_line();
-      const double leaves = network_.take_line(near_.node, bytes) + ends;
-      s4u::Actor::create("piece", from_, [this, item, piece, leaves]() {
-        s4u::this_actor::sleep_until(leaves);
-        move(item, piece);
-      });
-    }
-  }
+  while (!queue_.empty()) send(next());
   serving_ = false;
 }
 
-void Way::move(const Item &item, const Piece &piece) {
-  s4u::Comm::sendto(from_, to_, static_cast<uint64_t>(std::ceil(piece.bytes)));
-  if (piece.alone()) network_.serve_line();
-  take(far_.rank, half(piece, piece.last ? item.mails.size() : 0), piece.alone());
-  if (piece.last) {
+/* The packets of a message, as the window allows: what it allows at once is handed over at once. */
+void Way::send(const Item &item) {
+  const double packets = std::max(1.0, std::ceil(item.bytes / PACKET_BYTES));
+  const double bytes = item.bytes / packets;
+  for (double sent = 0; sent < packets;) {
+    std::vector<Packet> run;
+    const bool first = sent == 0;
+    {
+      std::unique_lock<s4u::Mutex> lock(*mutex_);
+      while (!is_open(bytes)) acknowledged_->wait(lock);
+      for (; sent < packets && run.size() < RUN_MAX && is_open(bytes); sent++) {
+        in_flight_ += bytes;
+        run.push_back({bytes, sent + 1 == packets, asks(bytes), 0});
+      }
+    }
+    hand_over(item, run, first);
+  }
+}
+
+void Way::hand_over(const Item &item, std::vector<Packet> &run, bool first) {
+  const double ends = 2 * network_.machine().get("node_latency_s");
+  const auto count = static_cast<double>(run.size());
+  if (back_) run[0].takes_along = back_->take_answer();
+  take(near_.rank, half(count, count * run[0].bytes, first ? item.mails.size() : 0));
+  network_.frames().packets += count;
+  network_.serve_line(count);
+  for (const Packet &packet : run) {
+    const double leaves = network_.take_line(near_.node, packet.bytes) + ends;
+    s4u::Actor::create("packet", from_, [this, item, packet, leaves]() {
+      s4u::this_actor::sleep_until(leaves);
+      move(item, packet);
+    });
+  }
+}
+
+void Way::move(const Item &item, const Packet &packet) {
+  s4u::Comm::sendto(from_, to_, static_cast<uint64_t>(std::ceil(packet.bytes)));
+  network_.serve_line(1);
+  take(far_.rank, half(1, packet.bytes, packet.last ? item.mails.size() : 0));
+  if (packet.last) {
     s4u::this_actor::set_host(to_);
     for (const auto &mail : item.mails) mail.first->put_init(mail.second, 1)->detach();
   }
-  if (piece.last || piece.asks) owe(piece.is_long);
+  come_ += packet.bytes;
+  owe(packet.asks);
+  if (packet.takes_along > 0) back_->release(packet.takes_along);
+  if (network_.machine().get("ack_delay_s") > 0) return;
   s4u::this_actor::sleep_for(back_s_);
+  release(take_answer());
+}
+
+/* What has come until now is acknowledged. Returns its bytes. */
+double Way::take_answer() {
+  const double bytes = come_;
+  owed_ = 0;
+  come_ = 0;
+  answered_++;
+  return bytes;
+}
+
+/* The acknowledgement of so many bytes has come. */
+void Way::release(double bytes) {
   std::unique_lock<s4u::Mutex> lock(*mutex_);
   if (2 * in_flight_ >= window_)
-    window_ = std::min(window_ + piece.bytes, network_.machine().get("window_bytes_max"));
-  in_flight_ -= piece.bytes;
+    window_ = std::min(window_ + bytes, network_.machine().get("window_bytes_max"));
+  in_flight_ -= bytes;
+  released_ += bytes;
   acknowledged_->notify_all();
 }
 
-/* A message is there: acknowledge it, or do so later if nothing goes back meanwhile. */
+/* A packet is there: acknowledge it when this end next has its turn, or later if nothing goes back
+ * meanwhile. */
 void Way::owe(bool at_once) {
   const double delay = network_.machine().get("ack_delay_s");
   if (delay <= 0) return;
   const bool now = ++owed_ >= OWED_MAX || at_once;
-  if (!now && owed_ > 1) return; /* the first one's delay counts */
+  if (now ? answering_ : owed_ > 1) return; /* the first one's delay counts */
+  answering_ = answering_ || now;
   const uint64_t before = answered_;
   s4u::Actor::create("ack", to_, [this, now, before, delay]() {
     if (!now) s4u::this_actor::sleep_for(delay);
@@ -134,16 +169,19 @@ void Way::owe(bool at_once) {
   });
 }
 
-/* The frame that goes back. */
+/* The frame that goes back: for all packets that have come when it leaves. */
 void Way::acknowledge() {
   const double half = network_.machine().get("host_s_per_frame") / 2;
-  owed_ = 0;
-  answered_++;
-  take(far_.rank, half, true);
-  network_.serve_line();
+  take(far_.rank, half);
+  answering_ = false;
+  if (!owed_) return; /* data have taken it along */
+  const double bytes = take_answer();
+  network_.frames().answers++;
+  network_.serve_line(1);
   s4u::this_actor::sleep_for(back_s_);
-  network_.serve_line();
-  take(near_.rank, half, true);
+  network_.serve_line(1);
+  take(near_.rank, half);
+  release(bytes);
 }
 
 } // namespace sim

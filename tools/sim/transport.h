@@ -5,19 +5,17 @@
  * Owns: class Way. Used by collective.cc where the machine has a window. Calls: network.h, SimGrid.
  * The window is that of conduit udp before the first loss (src/net/udp/window/udp_cc.c): it begins
  * with `window_bytes`, grows by what is acknowledged while at least half of it is in use, to
- * `window_bytes_max`, and is never taken back. Messages leave in order, in pieces of some packets.
- * All pieces of a node take its line one after the other, as they were handed over: the first of
- * two messages is there before the second one, and not both late. A piece is acknowledged when it
- * is there and one way back has passed. Half of the processors' work for a message and its bytes is
- * done before they leave, the other half when they are there. What is measured for a byte has
- * all work for a packet in it, where each comes behind another one: who takes them takes several in
- * a turn. The first and the last packet of a message come alone: the sender, what serves the lines
- * and the receiver each have work for a frame, and may have to be woken. So does the
- * acknowledgement of a message, a frame of its own: for a long one at once, else `ack_delay_s`
- * later, if no message goes back before (src/net/udp/ops). While something is in flight, short
- * messages wait for the end of their rank's turn and share a packet (udp_gather.c). A window
- * shorter than 64 packets asks four times for an acknowledgement (udp_packet_asks). Invariants: no
- * more than the window is in flight, or one piece; lost packets do not exist.
+ * `window_bytes_max`, and is never taken back. Messages leave in order, in packets. Packets that
+ * the window allows at once are handed over in one turn of their rank, and wake what serves the
+ * lines once (udp_out_flush). They take the node's line one after the other; each one that arrives
+ * is handed over alone, and wakes whom it comes to, unless that has its turn anyway. A packet asks
+ * for an acknowledgement as udp_packet_asks says: four times a window, and where the window is
+ * full. What is asked for, and each sixteenth packet, is acknowledged at the end of the receiver's
+ * turn, all that has come by then in one frame; the rest `ack_delay_s` later. Packets that go back
+ * take it along (udp_ops). The window opens when the acknowledgement comes. While something is in
+ * flight, short messages wait for the end of their rank's turn and share a packet (udp_gather.c).
+ * Half of the processors' work for messages, packets and bytes is done at each end. Invariants: no
+ * more than the window is in flight, or one packet; lost packets do not exist.
  */
 #ifndef TMB_SIM_TRANSPORT_H
 #define TMB_SIM_TRANSPORT_H
@@ -50,27 +48,35 @@ private:
     std::vector<std::pair<simgrid::s4u::Mailbox *, void *>> mails; /* messages of one packet */
     double bytes;
   };
-  struct Piece {
+  struct Packet {
     double bytes;
-    bool first, last; /* of its message */
-    bool is_long;     /* its message has several packets */
-    bool asks;        /* for an acknowledgement before its message ends */
-    bool alone() const { return first || last; }
+    bool last;          /* of its message */
+    bool asks;          /* for an acknowledgement */
+    double takes_along; /* bytes of the other direction that it acknowledges */
   };
-  double half(const Piece &piece, size_t messages) const;
+  bool is_open(double bytes) const { return in_flight_ <= 0 || in_flight_ + bytes <= window_; }
+  double half(double packets, double bytes, size_t messages) const;
   Item next();
   bool asks(double bytes);
-  void take(Thread &rank, double seconds, bool alone) const;
+  void take(Thread &rank, double seconds) const;
   void serve();
-  void move(const Item &item, const Piece &piece);
+  void send(const Item &item);
+  void hand_over(const Item &item, std::vector<Packet> &run, bool first);
+  void move(const Item &item, const Packet &packet);
   void owe(bool at_once);
   void acknowledge();
+  double take_answer();
+  void release(double bytes);
 
   const Network &network_;
   End near_, far_;
   Way *back_ = nullptr;
-  uint64_t owed_ = 0;     /* pieces that the other end has not acknowledged */
-  uint64_t answered_ = 0; /* how often it has */
+  uint64_t owed_ = 0;              /* packets that the other end has not acknowledged */
+  uint64_t answered_ = 0;          /* how often it has, with data or without */
+  bool answering_ = false;         /* it does so as soon as it has its turn */
+  double come_ = 0;                /* bytes that it has not acknowledged */
+  double asked_ = 0;               /* bytes sent up to the last question for an acknowledgement, */
+  double sent_ = 0, released_ = 0; /* at all, and up to the last that came */
   simgrid::s4u::Host *from_, *to_;
   double back_s_, window_, in_flight_ = 0, unasked_ = 0;
   bool serving_ = false;
