@@ -68,6 +68,7 @@ static void publish(void) {
   uint64_t word = list->version << 2;
   for (uint64_t i = 0; i < list->count; i++) word |= list->entry[i].kind;
   caf.shared->attach_word = word;
+  caf.pending |= CAF_UNDER_WAY; /* the next image control statement waits for the puts */
   for (uint32_t r = 0; r < caf.size; r++) {
     struct caf_shared *there = (struct caf_shared *)caf.shared_addr[r];
     if (!caf.lost[r])

@@ -64,9 +64,8 @@ bool caf_is_near_slow(uint32_t rank) {
   return near;
 }
 
-void caf_complete(void) {
+void caf_complete_slow(void) {
   gex_NBI_Wait(GEX_EC_ALL, 0);
-  if (__builtin_expect(!(caf.pending & CAF_UNDER_WAY), 1)) return;
   caf_async_complete();
   while (pending.copies) {
     struct copy *done = pending.copies;

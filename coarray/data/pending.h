@@ -23,7 +23,8 @@ static inline bool caf_is_near(uint32_t rank) {
   return reach == CAF_NOT_ASKED && caf_is_near_slow(rank);
 }
 
-/* Bits of caf.pending. CAF_UNDER_WAY: puts to far ranks, or asynchronous transfers. CAF_SERVES:
+/* Bits of caf.pending. CAF_UNDER_WAY: whatever was started with an implicit handle since
+ * caf_complete, that is puts to far ranks, or asynchronous transfers. CAF_SERVES:
  * other images reach the memory of this one, or its accessors, by messages, which it takes in when
  * it polls: so must a program that does nothing but read a variable of its own image. */
 enum { CAF_UNDER_WAY = 1, CAF_SERVES = 2 };
@@ -53,8 +54,12 @@ void caf_pending_add(uint32_t rank, const void *low, size_t bytes);
  * the program when there is none. */
 void *caf_pending_memory(size_t bytes);
 
-/* Waits for all puts and gets of this image: begins every image control statement. */
-void caf_complete(void);
+/* Waits for all puts and gets of this image: begins every image control statement. Where all memory
+ * is mapped, there is nothing to wait for. */
+void caf_complete_slow(void);
+static inline void caf_complete(void) {
+  if (__builtin_expect(caf.pending & CAF_UNDER_WAY, 0)) caf_complete_slow();
+}
 
 /* Writes bytes that lie together; the source may be changed after the return. flags: 0 or
  * CAF_ANYWHERE. */
