@@ -305,13 +305,19 @@ static double processor_time(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Samples, and how long one is, so that reading the clock counts little. Chosen 2026-11-27. */
-#define ALONE_SAMPLES 5
+/* Samples, an odd number, and how long one is, so that reading the clock counts little. Chosen
+ * 2026-11-27. */
+#define ALONE_SAMPLES 9
 #define ALONE_SECONDS 1e-3
+
+static int compare_doubles(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
 
 double app_alone(struct job *job, void (*compute)(void *about), void *about) {
   const double processors = (double)sysconf(_SC_NPROCESSORS_ONLN), ranks = job_neighbours();
-  double best = 0;
+  double sample[ALONE_SAMPLES];
   long calls = 1;
   for (int i = 0; i < ALONE_SAMPLES; i++) {
     double spent = 0;
@@ -322,9 +328,10 @@ double app_alone(struct job *job, void (*compute)(void *about), void *about) {
       spent = processor_time() - begin;
       if (spent >= ALONE_SECONDS) break;
     }
-    if (!i || spent / (double)calls < best) best = spent / (double)calls;
+    sample[i] = spent / (double)calls;
   }
-  return job_max(job, best) * (ranks > processors ? ranks / processors : 1);
+  qsort(sample, ALONE_SAMPLES, sizeof *sample, compare_doubles);
+  return job_max(job, sample[ALONE_SAMPLES / 2]) * (ranks > processors ? ranks / processors : 1);
 }
 
 void app_stop(struct job *job) {

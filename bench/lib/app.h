@@ -103,8 +103,9 @@ static inline void app_enter(struct job *job, enum app_phase next) {
 }
 
 /* Seconds that the computation of an iteration takes by itself, on the slowest rank: processor
- * time, and where ranks share processors, the time until all have had their turn. Calls `compute`
- * some times; collective. in about: given to it. */
+ * time, and where ranks share processors, the time until all have had their turn. The median of
+ * some samples, which all ranks take at once: the best would be one in which another rank did not
+ * run and left its part of the memory's rate. Collective. in about: given to `compute`. */
 double app_alone(struct job *job, void (*compute)(void *about), void *about);
 
 /* The watched iteration is over, the rest is not charged to any phase. */

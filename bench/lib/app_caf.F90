@@ -185,19 +185,19 @@ contains
   end function
 
   ! Say what computing takes by itself, on the slowest image: processor time of an iteration; where images share processors, the
-  ! time until all have had their turn. what: an iteration's computation; called some times. Collective.
+  ! time until all have had their turn. The median of samples that all take at once, see app.h. what: computes an iteration.
+  ! Collective.
   subroutine app_alone(what)
     interface
       subroutine what()
       end subroutine
     end interface
-    integer, parameter :: samples = 5
+    integer, parameter :: samples = 9 ! an odd number
     real(8), parameter :: long_enough = 1d-3 ! of a sample, so that reading the clock counts little
-    real(8) :: begun, ended, best
-    integer :: sample, calls, k
+    real(8) :: begun, ended, alone, sample(samples)
+    integer :: i, k, calls
     calls = 1
-    best = huge(best)
-    do sample = 1, samples
+    do i = 1, samples
       sync all
       do
         call cpu_time(begun)
@@ -208,12 +208,24 @@ contains
         if (ended - begun >= long_enough) exit
         calls = 2*calls
       end do
-      best = min(best, (ended - begun)/calls)
+      sample(i) = (ended - begun)/calls
     end do
-    call co_max(best)
-    best = best*max(1d0, real(neighbours(), 8)/processors())
-    if (this_image() == 1) print '(2x,a,f12.5,a)', 'computing alone', 1d3*best, ' ms an iteration'
+    alone = median(sample)
+    call co_max(alone)
+    alone = alone*max(1d0, real(neighbours(), 8)/processors())
+    if (this_image() == 1) print '(2x,a,f12.5,a)', 'computing alone', 1d3*alone, ' ms an iteration'
   end subroutine
+
+  ! Of an odd number of values: as many are less as are more.
+  pure real(8) function median(values)
+    real(8), intent(in) :: values(:)
+    integer :: i
+    median = values(1)
+    do i = 1, size(values)
+      median = values(i)
+      if (count(values < median) <= size(values)/2 .and. count(values <= median) > size(values)/2) return
+    end do
+  end function
 
   ! Processors of this host; as many as images can be: it does not say.
   integer function processors()
