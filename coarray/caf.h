@@ -207,6 +207,9 @@ static inline const char *caf_end_name(int code) {
  * is locked for a second: a statement of input or output that this image has not finished. */
 void caf_flush_all(void);
 
+/* Makes caf_flush_all call this, too; NULL: no more. */
+void caf_flush_by(void (*flush)(void));
+
 /* Normal end: reports the end of this image to all, and waits for the others. */
 void caf_end(void);
 

@@ -22,6 +22,13 @@ extern void _gfortran_flush_i4(const int32_t *unit) __attribute__((weak));
 /* Seconds until a lock is taken for one that is never given back; chosen 2026-11-27. */
 enum { TIME_LIMIT_S = 1 };
 
+/* Of another compiler's run-time library, where the program has one. */
+static void (*program_units)(void);
+
+void caf_flush_by(void (*flush)(void)) {
+  program_units = flush;
+}
+
 static const struct itimerval time_limit = {.it_value = {.tv_sec = TIME_LIMIT_S}};
 
 /* Whether a reader of the output is slow, so that writing may take time. */
@@ -46,7 +53,8 @@ static void flush_units(void) {
   if (sigsetjmp(end, 1) == 0) {
     caf.flush_end = &end;
     (void)setitimer(ITIMER_REAL, &time_limit, NULL);
-    _gfortran_flush_i4(NULL);
+    if (_gfortran_flush_i4) _gfortran_flush_i4(NULL);
+    if (program_units) program_units();
   }
   caf.flush_end = NULL;
 }
@@ -60,7 +68,7 @@ void caf_flush_all(void) {
   action.sa_handler = on_alarm;
   sigemptyset(&alarm);
   sigaddset(&alarm, SIGALRM);
-  if (_gfortran_flush_i4) {
+  if (_gfortran_flush_i4 || program_units) {
     caf.flusher = pthread_self();
     (void)setitimer(ITIMER_REAL, &none, &own);
     (void)sigaction(SIGALRM, &action, &before);

@@ -91,13 +91,11 @@ static void max_character(const void *a, void *b, size_t count, const void *cdat
 }
 
 struct row {
-  int type;
-  size_t len;
+  int type, kind;
   gex_DT_t dt;               /* GEX_DT_USER: the functions */
   gex_Coll_ReduceFn_t fn[3]; /* by enum caf_fold */
 };
 
-/* Kind 10 has elements of 16 bytes, too: the kind distinguishes them. */
 static const struct row rows[] = {
     {CAF_INTEGER, 1, GEX_DT_USER, {sum_i1, min_i1, max_i1}},
     {CAF_INTEGER, 2, GEX_DT_USER, {sum_i2, min_i2, max_i2}},
@@ -106,15 +104,15 @@ static const struct row rows[] = {
     {CAF_INTEGER, 16, GEX_DT_USER, {sum_i16, min_i16, max_i16}},
     {CAF_REAL, 4, GEX_DT_FLT, {0}},
     {CAF_REAL, 8, GEX_DT_DBL, {0}},
+    {CAF_REAL, 10, GEX_DT_USER, {sum_r10, min_r10, max_r10}},
     {CAF_REAL, 16, GEX_DT_USER, {sum_r16, min_r16, max_r16}},
-    {CAF_COMPLEX, 8, GEX_DT_USER, {sum_c4, NULL, NULL}},
-    {CAF_COMPLEX, 16, GEX_DT_USER, {sum_c8, NULL, NULL}},
-    {CAF_COMPLEX, 32, GEX_DT_USER, {sum_c16, NULL, NULL}},
+    {CAF_COMPLEX, 4, GEX_DT_USER, {sum_c4, NULL, NULL}},
+    {CAF_COMPLEX, 8, GEX_DT_USER, {sum_c8, NULL, NULL}},
+    {CAF_COMPLEX, 10, GEX_DT_USER, {sum_c10, NULL, NULL}},
+    {CAF_COMPLEX, 16, GEX_DT_USER, {sum_c16, NULL, NULL}},
+    {CAF_CHARACTER, 1, GEX_DT_USER, {NULL, min_character, max_character}},
+    {CAF_CHARACTER, 4, GEX_DT_USER, {NULL, min_character, max_character}},
 };
-static const struct row row_r10 = {CAF_REAL, 16, GEX_DT_USER, {sum_r10, min_r10, max_r10}};
-static const struct row row_c10 = {CAF_COMPLEX, 32, GEX_DT_USER, {sum_c10, NULL, NULL}};
-static const struct row row_character = {
-    CAF_CHARACTER, 0, GEX_DT_USER, {NULL, min_character, max_character}};
 
 /* Exponents that programs use, of both wide kinds, which have the same range. */
 static bool is_usual(unsigned exponent) {
@@ -153,11 +151,9 @@ static void vote(void *arg, char *element) {
 }
 
 /* Descriptors of reals of kind 10 and 16 are equal: the images compare the values, and agree. */
-static bool agree_kind10(const struct caf_desc *a) {
-  struct kind_vote v = {{0, 0}, a->dtype.elem_len / 16};
-  struct caf_section s;
-  caf_section_of(&s, a, a->base, NULL);
-  caf_section_each(&s, vote, &v);
+static bool agree_kind10(const struct caf_section *s) {
+  struct kind_vote v = {{0, 0}, s->elem_len / 16};
+  caf_section_each(s, vote, &v);
   uint64_t all[2] = {0, 0};
   if (!caf_team_whole(caf.team)) return v.votes[0] > v.votes[1];
   (void)caf_wait_event(gex_Coll_ReduceToAllNB(caf.team->tm, all, v.votes, GEX_DT_U64, 8, 2,
@@ -166,16 +162,13 @@ static bool agree_kind10(const struct caf_desc *a) {
   return all[0] > all[1];
 }
 
-/* The row of an argument's type, NULL: there is none. */
-static const struct row *row_of(const struct caf_desc *a) {
-  const int type = a->dtype.type;
-  const size_t len = a->dtype.elem_len;
-  if (type == CAF_CHARACTER) return &row_character;
-  if (type == CAF_REAL && len == 16 && agree_kind10(a)) return &row_r10;
-  if (type == CAF_COMPLEX && len == 32 && agree_kind10(a)) return &row_c10;
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-    if (rows[i].type == type && rows[i].len == len) return &rows[i];
-  return NULL;
+/* Type and kind of gfortran's argument. in a_len: of a character; its kind follows from it. */
+static struct caf_elem elem_of(const struct caf_desc *a, const struct caf_section *s, int a_len) {
+  struct caf_elem e = {a->dtype.type, (int)s->elem_len, s->elem_len};
+  if (e.type == CAF_CHARACTER) e.kind = a_len > 0 && e.len == 4 * (size_t)a_len ? 4 : 1;
+  if (e.type == CAF_COMPLEX) e.kind /= 2;
+  if ((e.type == CAF_REAL || e.type == CAF_COMPLEX) && e.kind == 16 && agree_kind10(s)) e.kind = 10;
+  return e;
 }
 
 #define LOWEST_ADDRESS  0x400000u /* of data in any program: the default of linkers */
@@ -199,49 +192,56 @@ struct caf_status caf_collective_status(int *stat, char *errmsg, size_t errmsg_l
   return (struct caf_status){.stat = stat};
 }
 
-enum caf_fold { FOLD_SUM, FOLD_MIN, FOLD_MAX };
-
-static void fold(struct caf_desc *a, int result_image, enum caf_fold kind, int a_len,
-                 const struct caf_status *to) {
+void caf_fold_run(const struct caf_section *s, const struct caf_elem *e, int result_image,
+                  enum caf_fold kind, const struct caf_status *to) {
   static const struct {
     const char *name;
     gex_OP_t op;
   } of[] = {{"CO_SUM", GEX_OP_ADD}, {"CO_MIN", GEX_OP_MIN}, {"CO_MAX", GEX_OP_MAX}};
-  const struct row *row = row_of(a);
+  const struct row *row = NULL;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    if (rows[i].type == e->type && rows[i].kind == e->kind) row = &rows[i];
   if (!row || (row->dt == GEX_DT_USER && !row->fn[kind])) {
     caf_fail(to, CAF_STAT_ERROR, "%s: an argument of type %d with elements of %zu bytes [TMB-2010]",
-             of[kind].name, a->dtype.type, a->dtype.elem_len);
+             of[kind].name, e->type, e->len);
     return;
   }
-  struct caf_elem elem = {CAF_CHARACTER, 1, a->dtype.elem_len};
-  if (row == &row_character && a_len > 0 && elem.len == 4 * (size_t)a_len) elem.kind = 4;
+  struct caf_elem elem = *e;
   const struct caf_reduction how = {.name = of[kind].name,
                                     .dt = row->dt,
                                     .op = row->dt == GEX_DT_USER ? GEX_OP_USER : of[kind].op,
                                     .fn = row->fn[kind],
                                     .cdata = &elem};
-  caf_reduce_run(a, result_image, &how, to);
+  caf_reduce_run(s, result_image, &how, to);
+}
+
+static void fold(struct caf_desc *a, int result_image, enum caf_fold kind, int a_len,
+                 const struct caf_status *to) {
+  struct caf_section s;
+  caf_section_of(&s, a, a->base, NULL);
+  const struct caf_elem e = elem_of(a, &s, a_len);
+  caf_fold_run(&s, &e, result_image, kind, to);
 }
 
 void CAF(co_sum)(struct caf_desc *a, int result_image, int *stat, char *errmsg, size_t errmsg_len,
                  size_t after) {
   CAF_STATEMENT("CO_SUM");
   const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, NULL);
-  fold(a, result_image, FOLD_SUM, 0, &to);
+  fold(a, result_image, CAF_FOLD_SUM, 0, &to);
 }
 
 void CAF(co_min)(struct caf_desc *a, int result_image, int *stat, char *errmsg, int a_len,
                  size_t errmsg_len, size_t after) {
   CAF_STATEMENT("CO_MIN");
   const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, &a_len);
-  fold(a, result_image, FOLD_MIN, a_len, &to);
+  fold(a, result_image, CAF_FOLD_MIN, a_len, &to);
 }
 
 void CAF(co_max)(struct caf_desc *a, int result_image, int *stat, char *errmsg, int a_len,
                  size_t errmsg_len, size_t after) {
   CAF_STATEMENT("CO_MAX");
   const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, &a_len);
-  fold(a, result_image, FOLD_MAX, a_len, &to);
+  fold(a, result_image, CAF_FOLD_MAX, a_len, &to);
 }
 
 /* ---- packing */
@@ -312,7 +312,7 @@ static int reduce_in_layer(struct caf_team *team, void *data, int result_image,
                         team);
 }
 
-void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduction *how,
+void caf_reduce_run(const struct caf_section *s, int result_image, const struct caf_reduction *how,
                     const struct caf_status *to) {
   struct caf_team *team = caf.team;
   if (result_image < 0 || (uint32_t)result_image > team->size) {
@@ -321,19 +321,50 @@ void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduc
              result_image, team->size);
     return;
   }
-  struct caf_section s;
-  caf_section_of(&s, a, a->base, NULL);
-  const size_t elements = caf_section_elements(&s), len = s.elem_len;
-  void *copy, *data = pack(&s, elements, &copy);
+  const size_t elements = caf_section_elements(s), len = s->elem_len;
+  if (elements == 0 || len == 0) { /* the layer reduces something */
+    caf_ok(to->stat);
+    return;
+  }
+  void *copy, *data = pack(s, elements, &copy);
   char who[CAF_ENDED_ROOM];
   caf_complete();
   struct fold_all all = {how, elements, len};
   const int code = team->tm == GEX_TM_INVALID
                        ? caf_survivors_reduce(team, data, elements * len, fold_elements, &all)
                        : reduce_in_layer(team, data, result_image, &all);
-  unpack(&s, copy, result_image == 0 || (uint32_t)result_image == team->rank + 1);
+  unpack(s, copy, result_image == 0 || (uint32_t)result_image == team->rank + 1);
   if (code)
     caf_fail(to, code, "%s: %s has %s [TMB-2008]", how->name,
+             caf_ended_images(team, code, who, sizeof who), caf_end_name(code));
+  else
+    caf_ok(to->stat);
+}
+
+void caf_broadcast_run(const struct caf_section *s, int source, const struct caf_status *to) {
+  struct caf_team *team = caf.team;
+  if (source < 1 || (uint32_t)source > team->size) {
+    caf_fail(to, CAF_STAT_ERROR,
+             "CO_BROADCAST: SOURCE_IMAGE=%d: the current team has images 1 to %u [TMB-2007]",
+             source, team->size);
+    return;
+  }
+  const size_t elements = caf_section_elements(s);
+  void *copy, *data = pack(s, elements, &copy);
+  char who[CAF_ENDED_ROOM];
+  caf_complete();
+  const size_t bytes = elements * s->elem_len;
+  const gex_Rank_t root = (gex_Rank_t)source - 1;
+  int code;
+  if (team->tm == GEX_TM_INVALID)
+    code = caf_survivors_broadcast(team, root, data, bytes);
+  else if (!caf_team_whole(team))
+    code = refuse(team);
+  else
+    code = caf_wait_event(gex_Coll_BroadcastNB(team->tm, root, data, data, bytes, 0), team);
+  unpack(s, copy, true);
+  if (code)
+    caf_fail(to, code, "CO_BROADCAST: %s has %s [TMB-2006]",
              caf_ended_images(team, code, who, sizeof who), caf_end_name(code));
   else
     caf_ok(to->stat);
@@ -343,32 +374,7 @@ void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg, 
                        size_t after) {
   CAF_STATEMENT("CO_BROADCAST");
   const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, NULL);
-  struct caf_team *team = caf.team;
-  if (source < 1 || (uint32_t)source > team->size) {
-    caf_fail(&to, CAF_STAT_ERROR,
-             "CO_BROADCAST: SOURCE_IMAGE=%d: the current team has images 1 to %u [TMB-2007]",
-             source, team->size);
-    return;
-  }
   struct caf_section s;
   caf_section_of(&s, a, a->base, NULL);
-  const size_t elements = caf_section_elements(&s);
-  void *copy, *data = pack(&s, elements, &copy);
-  char who[CAF_ENDED_ROOM];
-  caf_complete();
-  const size_t bytes = elements * s.elem_len;
-  const gex_Rank_t root = (gex_Rank_t)source - 1;
-  int code;
-  if (team->tm == GEX_TM_INVALID)
-    code = caf_survivors_broadcast(team, root, data, bytes);
-  else if (!caf_team_whole(team))
-    code = refuse(team);
-  else
-    code = caf_wait_event(gex_Coll_BroadcastNB(team->tm, root, data, data, bytes, 0), team);
-  unpack(&s, copy, true);
-  if (code)
-    caf_fail(&to, code, "CO_BROADCAST: %s has %s [TMB-2006]",
-             caf_ended_images(team, code, who, sizeof who), caf_end_name(code));
-  else
-    caf_ok(stat);
+  caf_broadcast_run(&s, source, &to);
 }

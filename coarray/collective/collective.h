@@ -2,8 +2,8 @@
 /*
  * What the collective subroutines share: how an argument is packed, reduced and unpacked.
  *
- * Owns nothing. Included by collective.c, reduce.c and survivors.c. Calls nothing. Invariants: an
- * argument is an array of any shape; its elements are taken in array element order.
+ * Owns nothing. Included by collective.c, reduce.c, survivors.c and prif/collective. Calls nothing.
+ * Invariants: an argument is an array of any shape; its elements are taken in array element order.
  */
 #ifndef CAF_COLLECTIVE_H
 #define CAF_COLLECTIVE_H
@@ -26,9 +26,19 @@ struct caf_reduction {
 struct caf_status caf_collective_status(int *stat, char *errmsg, size_t errmsg_len, size_t after,
                                         int *a_len);
 
-/* Reduces the argument over the current team, in place. in result_image: 0: on all images. */
-void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduction *how,
+/* Reduces the elements of an argument over the current team, in place. in result_image: 0: on all
+ * images. */
+void caf_reduce_run(const struct caf_section *s, int result_image, const struct caf_reduction *how,
                     const struct caf_status *to);
+
+enum caf_fold { CAF_FOLD_SUM, CAF_FOLD_MIN, CAF_FOLD_MAX };
+
+/* CO_SUM, CO_MIN, CO_MAX of elements of a type and kind: caf_reduce_run. */
+void caf_fold_run(const struct caf_section *s, const struct caf_elem *e, int result_image,
+                  enum caf_fold kind, const struct caf_status *to);
+
+/* CO_BROADCAST of the bytes of an argument, from image `source` of the current team. */
+void caf_broadcast_run(const struct caf_section *s, int source, const struct caf_status *to);
 
 /* Collectives of a team without a gex_TM_t (survivors.c): each image reads the data of the others.
  * in fold: combines two arrays, inout = in op inout. Return 0 or a STAT code. */

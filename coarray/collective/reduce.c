@@ -148,5 +148,7 @@ void CAF(co_reduce)(struct caf_desc *a, void *(*function)(void *, void *), int f
              a->dtype.type, a->dtype.elem_len, flags);
     return;
   }
-  caf_reduce_run(a, result_image, &how, &to);
+  struct caf_section s;
+  caf_section_of(&s, a, a->base, NULL);
+  caf_reduce_run(&s, result_image, &how, &to);
 }
