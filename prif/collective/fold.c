@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * prif_co_sum, prif_co_min, prif_co_max, those of characters, and prif_co_broadcast.
+ *
+ * Owns nothing. Called by programs. Calls: coarray/collective. Invariants: type and kind are what
+ * the descriptor says; the layer reduces once and sends the result, so it is the same on all
+ * images.
+ */
+#include "collective/argument.h"
+
+static void fold(const struct prif_desc *a, const char *procedure, enum caf_fold kind,
+                 const int32_t *result_image, const struct prif_status *to) {
+  struct prif_core core;
+  struct caf_section s;
+  struct caf_elem e;
+  int image;
+  if (!prif_result_image(result_image, procedure, &image, to)) return;
+  prif_desc_section(&s, a);
+  prif_desc_elem(&e, a);
+  caf_fold_run(&s, &e, image, kind, prif_core(&core, to));
+  prif_pass(to, &core);
+}
+
+void PRIF(co_sum)(const struct prif_desc *a, const int32_t *result_image, int32_t *stat,
+                  const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+  PRIF_STATEMENT("CO_SUM");
+  fold(a, "prif_co_sum", CAF_FOLD_SUM, result_image, PRIF_TO);
+}
+
+void PRIF(co_min)(const struct prif_desc *a, const int32_t *result_image, int32_t *stat,
+                  const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+  PRIF_STATEMENT("CO_MIN");
+  fold(a, "prif_co_min", CAF_FOLD_MIN, result_image, PRIF_TO);
+}
+
+void PRIF(co_max)(const struct prif_desc *a, const int32_t *result_image, int32_t *stat,
+                  const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+  PRIF_STATEMENT("CO_MAX");
+  fold(a, "prif_co_max", CAF_FOLD_MAX, result_image, PRIF_TO);
+}
+
+void PRIF(co_min_character)(const struct prif_desc *a, const int32_t *result_image, int32_t *stat,
+                            const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+  PRIF_STATEMENT("CO_MIN");
+  fold(a, "prif_co_min_character", CAF_FOLD_MIN, result_image, PRIF_TO);
+}
+
+void PRIF(co_max_character)(const struct prif_desc *a, const int32_t *result_image, int32_t *stat,
+                            const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+  PRIF_STATEMENT("CO_MAX");
+  fold(a, "prif_co_max_character", CAF_FOLD_MAX, result_image, PRIF_TO);
+}
+
+/* ---- broadcast */
+
+static void broadcast(const struct caf_section *s, const char *procedure, int32_t source,
+                      const struct prif_status *to) {
+  struct prif_core core;
+  if (!prif_member(source, procedure, "source_image", to)) return;
+  caf_broadcast_run(s, source, prif_core(&core, to));
+  prif_pass(to, &core);
+}
+
+void PRIF(co_broadcast)(const struct prif_desc *a, const int32_t *source_image, int32_t *stat,
+                        const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+  struct caf_section s;
+  PRIF_STATEMENT("CO_BROADCAST");
+  prif_desc_section(&s, a);
+  broadcast(&s, "prif_co_broadcast", *source_image, PRIF_TO);
+}
+
+void PRIF(co_broadcast_cptr)(void *const *a_ptr, const size_t *size_in_bytes,
+                             const int32_t *source_image, int32_t *stat,
+                             const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+  struct caf_section s;
+  PRIF_STATEMENT("CO_BROADCAST");
+  prif_plain_section(&s, *a_ptr, *size_in_bytes, 1);
+  broadcast(&s, "prif_co_broadcast_cptr", *source_image, PRIF_TO);
+}
