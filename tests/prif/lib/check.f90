@@ -6,14 +6,15 @@ module check
   use prif
   implicit none
   private
-  public :: begin, expect, finish
+  public :: begin, expect, failed, finish
   integer(c_int), public, protected :: this = 0, images = 0
   integer :: failures = 0
 contains
   subroutine begin()
     integer(c_int) :: stat
     call prif_init(stat)
-    if (stat /= 0) error stop 'prif_init'
+    ! Programs of flang -fcoarray start it themselves.
+    if (stat /= 0 .and. stat /= PRIF_STAT_ALREADY_INIT) error stop 'prif_init'
     call prif_this_image_no_coarray(this_image=this)
     call prif_num_images(images)
   end subroutine
@@ -27,8 +28,13 @@ contains
     flush (error_unit)
   end subroutine
 
+  ! Whether a check has failed on this image.
+  logical function failed()
+    failed = failures > 0
+  end function
+
   subroutine finish()
-    if (failures > 0) call prif_error_stop(.false._c_bool, 1_c_int)
+    if (failed()) call prif_error_stop(.false._c_bool, 1_c_int)
     call prif_stop(.true._c_bool)
   end subroutine
 end module

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests of PRIF: programs that `use prif` (tests/prif/use), compiled by the newest gfortran and by
+# flang, each with tests/prif/lib; programs of flang -fcoarray (tests/prif/coarray); and
+# scripts that run a program (tests/prif/programs). Without a compiler they are left out with a
+# message.
+if(NOT TARGET prif_shared OR NOT TARGET tombolo_tool OR TMB_SANITIZE OR NOT tmb_prif_fortran)
+  return()
+endif()
+set(tmb_prif_dir "${PROJECT_SOURCE_DIR}/tests/prif")
+set(tmb_prif_programs "")
+set(tmb_prif_lib "${tmb_prif_dir}/lib/check.f90")
+file(GLOB tmb_prif_parts CONFIGURE_DEPENDS "${tmb_prif_dir}/lib/parts.f90") # uses check
+list(APPEND tmb_prif_lib ${tmb_prif_parts})
+file(GLOB tmb_prif_use CONFIGURE_DEPENDS "${tmb_prif_dir}/use/*.f90")
+file(GLOB tmb_prif_coarray CONFIGURE_DEPENDS "${tmb_prif_dir}/coarray/*.f90")
+set(tmb_prif_gfortran ${tmb_prif_fortran})
+list(FILTER tmb_prif_gfortran EXCLUDE REGEX "flang")
+set(tmb_prif_newest "")
+if(tmb_prif_gfortran)
+  list(GET tmb_prif_gfortran -1 tmb_prif_newest)
+endif()
+
+# tmb_prif_program(PROGRAM COMPILER NAME SOURCES...): compiles and links one. NAME: as in
+# tmb_prif_fortran.
+function(tmb_prif_program program name)
+  get_filename_component(folder "${program}" DIRECTORY)
+  set(modules "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tombolo/fortran/${name}")
+  if(name MATCHES "flang")
+    set(compile "${TMB_FLANG_22}" -fcoarray -module-dir "${folder}" ${tmb_prif_wraps})
+  else()
+    set(compile "${TMB_GFORTRAN_${name}}" -Wall -J "${folder}")
+  endif()
+  add_custom_command(OUTPUT "${program}"
+    COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
+    COMMAND ${compile} -O1 -g -I "${modules}" ${ARGN} -o "${program}"
+      "${modules}/libprif_fortran.a" $<TARGET_FILE:prif_shared> $<TARGET_FILE:tombolo_shared>
+      "-Wl,-rpath,$<TARGET_FILE_DIR:prif_shared>"
+    DEPENDS ${ARGN} prif_shared prif_fortran_modules
+    COMMENT "PRIF ${name}: ${program}" VERBATIM)
+endfunction()
+
+# tmb_prif_test(TEST NAME FOLDER SOURCE): registers the runs of a program, as its header says.
+macro(tmb_prif_test test name folder src)
+  get_filename_component(tmb_base "${src}" NAME_WE)
+  set(tmb_path "${PROJECT_BINARY_DIR}/tests/prif/${name}/${folder}/${tmb_base}/${tmb_base}")
+  tmb_prif_program("${tmb_path}" ${name} ${tmb_prif_lib} "${src}")
+  list(APPEND tmb_prif_programs "${tmb_path}")
+  tmb_read_header(hdr ${src})
+  if(NOT hdr_ranks)
+    set(hdr_ranks 1 2 4 7)
+  endif()
+  tmb_register_program(${test} prif "${tmb_path}")
+endmacro()
+
+foreach(src IN LISTS tmb_prif_use)
+  get_filename_component(base "${src}" NAME_WE)
+  if(tmb_prif_newest)
+    tmb_prif_test(prif.${base} ${tmb_prif_newest} use "${src}")
+  endif()
+  if(TMB_FLANG_22)
+    tmb_prif_test(prif.${base}.flang flang-22 use "${src}")
+  endif()
+endforeach()
+if(TMB_FLANG_22)
+  foreach(src IN LISTS tmb_prif_coarray)
+    get_filename_component(base "${src}" NAME_WE)
+    tmb_prif_test(prif.coarray.${base} flang-22 coarray "${src}")
+  endforeach()
+endif()
+
+# Scripts that run a program: tests/prif/programs, without the library of checks.
+# tmb_prif_script(TEST NAME PROGRAM SCRIPT)
+macro(tmb_prif_script test name program script)
+  set(tmb_path "${PROJECT_BINARY_DIR}/tests/prif/${name}/programs/${program}/${program}")
+  tmb_prif_program("${tmb_path}" ${name} "${tmb_prif_dir}/programs/${program}.f90")
+  list(APPEND tmb_prif_programs "${tmb_path}")
+  set(src "${tmb_prif_dir}/programs/${script}")
+  tmb_read_header(hdr ${src})
+  tmb_register_run(${test} prif "python3;${src};${tmb_path}")
+endmacro()
+if(tmb_prif_newest)
+  tmb_prif_script(prif.ends ${tmb_prif_newest} ends ends.py)
+endif()
+if(TMB_FLANG_22)
+  tmb_prif_script(prif.ends.flang flang-22 ends ends.py)
+  tmb_prif_script(prif.coarray.ends flang-22 statements coarray_ends.py)
+endif()
+add_custom_target(prif_tests ALL DEPENDS ${tmb_prif_programs})
