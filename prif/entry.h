@@ -5,7 +5,7 @@
  * Owns the types of arguments and the values of constants. Included by every file that defines such
  * a function, and by prif/flang, whose functions translate what flang emits and call these. Calls
  * nothing. Invariants: the interfaces in prif/fortran/ declare the same arguments in the same order
- * (tests/prif/interfaces.py compares them); all arguments are passed by reference, NULL for one
+ * (tests/prif/programs/interfaces.py); all arguments are passed by reference, NULL for one
  * that is absent, save those that the Fortran source calls VALUE; image_num is an image of the
  * initial team, result_image, source_image and image_set are images of the current one. Source:
  * PRIF 0.8, doi 10.25344/S4Z88F.
