@@ -76,16 +76,33 @@ def in_rounds(every, rounds, one_round, save):
 SHM = Path("/dev/shm")
 
 
-def shared_files(session):
-    """Files of /dev/shm that processes of a session have mapped or open, and that are this user's:
-    Open MPI's vader_segment files stay when a rank is killed."""
-    found = set()
+def family(leader):
+    """Folders in /proc of the processes of a session, and of all that they have started: MPICH's
+    launcher gives each rank a session of its own."""
+    parents, members = {}, set()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             # pid (name) state parent group session ...
             stat = (folder / "stat").read_text().rpartition(")")[2].split()
-            if int(stat[3]) != session:
-                continue
+        except OSError:  # it has ended
+            continue
+        parents[int(folder.name)] = int(stat[1])
+        if int(stat[3]) == leader:
+            members.add(int(folder.name))
+    more = members
+    while more:
+        more = {pid for pid, parent in parents.items() if parent in more} - members
+        members |= more
+    return [Path("/proc") / str(pid) for pid in members]
+
+
+def shared_files(leader):
+    """Files of /dev/shm that processes of a session, and what they have started, have mapped or
+    open, and that are this user's: Open MPI's vader_segment files and UCX's ucx_shm_posix files
+    stay when a rank is killed."""
+    found = set()
+    for folder in family(leader):
+        try:
             lines = (folder / "maps").read_text().splitlines()
             names = [line.split(None, 5)[5] for line in lines if str(SHM) in line]
             names += [os.readlink(fd) for fd in (folder / "fd").iterdir()]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cmake -DPREFIX=/usr/local -P uninstall.cmake: removes the files on the list that the
-# installation has left in the prefix, and folders that are then empty, but for those that other
-# programs share. $DESTDIR is honoured. What is not on the list stays. -DLIBDIR=lib64 names the
-# folder of libraries where more than one has a list.
+# installation has left in the prefix, and folders that are then empty; below /usr and /usr/local
+# not those that other programs share. $DESTDIR is honoured. What is not on the list stays.
+# -DLIBDIR=lib64 names the folder of libraries where more than one has a list.
 get_filename_component(PREFIX "${PREFIX}" ABSOLUTE)
 set(root "$ENV{DESTDIR}${PREFIX}")
 set(list "tombolo/install_manifest.txt")
@@ -18,11 +18,15 @@ if(NOT EXISTS "${manifest}")
     "PREFIX of the installation: make uninstall PREFIX=...")
 endif()
 
-# Folders that stay, also when they are empty.
+# Folders that stay in a prefix of the system, also when they are empty.
 set(shared "^(bin|include|lib(exec|64)?|${LIBDIR}|${LIBDIR}/(pkgconfig|cmake)|share")
 string(APPEND shared "|share/(man|doc)")
 string(APPEND shared "|share/man/man[0-9]|share/(bash-completion|zsh|fish)(/.*)?")
 string(APPEND shared "|${LIBDIR}/python[0-9.]+(/(site|dist)-packages)?)$")
+
+if(NOT PREFIX MATCHES "^/usr(/local)?$")
+  set(shared "^$") # matches no folder of the list
+endif()
 
 set(count 0)
 set(kept 0)

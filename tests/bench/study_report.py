@@ -18,7 +18,7 @@ from argparse import Namespace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-TOMBOLO = os.environ["TOMBOLO"]
+TOMBOLO = os.environ.get("TOMBOLO", str(ROOT / "build/bin/tombolo"))
 CALLS = 5  # at most, of the quick study
 sys.path.insert(0, str(ROOT / "bench"))
 import plots  # noqa: E402

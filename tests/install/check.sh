@@ -415,8 +415,9 @@ by_uninstall() {
   grep -q "removed $(wc -l <listed) files" said || { cat said; exit 1; }
   (cd "$prefix" && find . -not -type d | LC_ALL=C sort) >left
   printf './bin/foreign\n./lib/tombolo/foreign.so\n' | diff - left
-  [ ! -e "$prefix/include/smp-conduit" ] || { echo "FAILED: an empty folder is left"; exit 1; }
-  [ -d "$prefix/lib/pkgconfig" ]
+  # In a prefix of our own no empty folder is left; below /usr those that others share.
+  [ -z "$(find "$prefix" -mindepth 1 -type d -empty)" ] ||
+    { find "$prefix" -type d -empty; echo "FAILED: an empty folder is left"; exit 1; }
   # Without a list, and with one that names files elsewhere, nothing is removed.
   make -s -C "$here/../.." uninstall PREFIX="$prefix" >said 2>&1 && exit 1
   grep -q "give the.PREFIX of the" <(tr '\n' ' ' <said | tr -s ' ') || { cat said; exit 1; }
@@ -426,6 +427,7 @@ by_uninstall() {
     >stage/usr/lib/x86_64-linux-gnu/tombolo/install_manifest.txt
   make -s -C "$here/../.." uninstall PREFIX=/usr DESTDIR="$PWD/stage" >said
   [ -z "$(find stage -type f)" ] && [ ! -e stage/usr/lib/x86_64-linux-gnu/tombolo ]
+  [ -d stage/usr/lib/x86_64-linux-gnu ]
   # The folder of libraries is the default one, also when the prefix becomes Debian's own, or the
   # one that is asked for.
   for given in PREFIX=/opt/t PREFIX=/usr LIBDIR=lib64; do

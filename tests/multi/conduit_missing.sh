@@ -32,4 +32,14 @@ refused "TOMBOLO_NET_PLUGIN=/no/such.so cannot be loaded" TOMBOLO_CONDUIT=udp
 # A command that PATH has found knows where its plug-ins are.
 PATH=$(dirname "$TOMBOLO"):$PATH tombolo info --network | grep -q '^ *udp .* plug-in /' ||
   fail "tombolo info, started by PATH, does not find the plug-in of udp"
+
+# Of each provider of libfabric it is said what it does, or how to find out what it lacks.
+"$TOMBOLO" info --network >"$dir/info"
+if grep -q '^ *ofi .* plug-in /' "$dir/info" && grep -q '^ *cxi ' "$dir/info"; then
+  grep -Eq "^ *cxi  .*(injects up to [0-9]+ B;|'fi_info -p \"cxi\"' shows which)" "$dir/info" ||
+    fail "tombolo info does not say what the provider cxi is, or lacks"
+  ! grep -q ' available: ' "$dir/info" ||
+    grep -q ' available: the first choice, if all ranks have it; domain ' "$dir/info" ||
+    fail "tombolo info does not say which provider is the first choice"
+fi
 echo "passed"

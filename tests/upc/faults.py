@@ -23,6 +23,7 @@ SOURCE = """#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <upc.h>
+#include <upc_atomic.h>
 #include <upc_collective.h>
 struct node { int value; shared struct node *next; };
 shared struct node *head;
@@ -45,6 +46,7 @@ static int walk(shared struct node *p) {
 int main(int argc, char **argv) {
   const char *how = argv[1];
   shared int *p = NULL, *volatile q = NULL;
+  upc_atomicdomain_t *sums = upc_all_atomicdomain_alloc(UPC_INT, UPC_ADD, 0);
   shared [] char *far = (shared [] char *)&numbers[0];
   upc_barrier;
   if (MYTHREAD != THREADS - 1) upc_barrier;
@@ -63,6 +65,7 @@ int main(int argc, char **argv) {
   }
   if (!strcmp(how, "outside")) out = far[(1L << 34) - 4096 - upc_addrfield(far)]; /* outside */
   if (!strcmp(how, "reduce")) upc_all_reduceI(numbers, numbers, UPC_FUNC, 1, 1, NULL, 0);
+  if (!strcmp(how, "atomic")) upc_atomic_relaxed(sums, NULL, UPC_CSWAP, numbers, &argc, &argc);
   if (!strcmp(how, "private")) out = *(int *)none;
   upc_barrier;
   return 0;
@@ -111,6 +114,8 @@ def main():
                       else [], **far)
             check(options, program, "private", ["SIGSEGV"], ["UPC:"])
             check(options, program, "reduce", ["need a function, which is null"], ["SIGSEGV"])
+            check(options, program, "atomic", ["operation UPC_CSWAP is not one of the domain's"],
+                  ["SIGSEGV"])
         check("memory", program, "private", ["[TMB-2140]"], GASNET_MAX_SEGSIZE="64K")
         check("handlers", program, "private", ["handled"], ["UPC:"], EARLY="1")
         check("handlers", program, "walk", ["handled", "null pointer to shared"], EARLY="1")

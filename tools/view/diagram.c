@@ -175,7 +175,7 @@ static void write_axis(const struct drawing *d) {
     fprintf(d->to,
             "<line x1=\"%.1f\" y1=\"%.0f\" x2=\"%.1f\" y2=\"%.0f\" stroke=\"#bbb\"/>"
             "<text x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\" fill=\"#444\">%s</text>\n",
-            x, TOP - 6, x, y, x, y + 16, view_time((double)at, text));
+            x, TOP - 6, x, y, x, y + 16, view_time_of_axis((double)at, (double)step, text));
   }
 }
 

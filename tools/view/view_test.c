@@ -326,6 +326,9 @@ static void test_outputs(void **state) {
              "begin late because rank 0 computes (100 % of that time, most in 'sweep')"));
   assert_non_null(strstr(drawing, "marker-end"));
   assert_non_null(strstr(drawing, "rank 1</text>"));
+  assert_non_null(strstr(drawing, ">0 us</text>"));
+  assert_non_null(strstr(drawing, ">10 us</text>"));
+  assert_null(strstr(drawing, " ns</text>"));
   free(page);
   free(summary);
   free(drawing);

@@ -31,7 +31,7 @@ static void say_atomics(const struct describe *d, const struct ofi_calls *calls,
     snprintf(text, bytes, "atomics by the owner's processor (%s)", why);
   else
     snprintf(text, bytes, "atomics by the provider, in domains whose operations it has all%s",
-             info->tx_attr->msg_order & FI_ORDER_SAW ? "" : ", signals after puts are complete");
+             info->tx_attr->msg_order & FI_ORDER_SAW ? "" : "; signals then after the end of puts");
   if (info) calls->freeinfo(info);
 }
 
@@ -40,12 +40,13 @@ static void say_usable(const struct describe *d, const struct ofi_calls *calls, 
   char text[512], atomics[256];
   const bool saw = (info->tx_attr->msg_order & FI_ORDER_SAW) != 0;
   say_atomics(d, calls, info, atomics, sizeof atomics);
-  snprintf(text, sizeof text, "%s%sdomain %s, injects %zu B, %s%s, %s",
-           taken ? "taken if all ranks have it: " : "after the one above: ",
-           ofi_choose_emulated(row) ? "made of sockets, " : "", info->domain_attr->name,
-           info->tx_attr->inject_size,
-           saw ? "signals right behind puts" : "signals after puts are complete",
-           info->domain_attr->mr_mode & FI_MR_LOCAL ? ", registers local buffers" : "", atomics);
+  snprintf(text, sizeof text,
+           "%s; domain %s%s; injects up to %zu B; a signal is sent %s its put%s; %s",
+           taken ? "the first choice, if all ranks have it" : "the choice after the one above",
+           info->domain_attr->name, ofi_choose_emulated(row) ? ", by sockets of the kernel" : "",
+           info->tx_attr->inject_size, saw ? "right behind" : "after the end of",
+           info->domain_attr->mr_mode & FI_MR_LOCAL ? "; local buffers must be registered" : "",
+           atomics);
   d->line(d->arg, ofi_choose_name(row), true, text);
 }
 
@@ -59,8 +60,9 @@ static void say_missing(const struct describe *d, const struct ofi_calls *calls,
   ofi_choose_free(calls, infos);
   if (!there)
     snprintf(text, sizeof text,
-             "libfabric offers no such provider with reliable datagrams and "
-             "remote memory access here (fi_info says more)");
+             "no device for it, not in this libfabric, or without reliable datagrams and remote "
+             "memory access: 'fi_info -p \"%s\"' shows which",
+             name);
   else if (by_setting)
     snprintf(text, sizeof text, "TOMBOLO_OFI_PROVIDER names %s", wanted);
   else

@@ -26,6 +26,17 @@ const char *view_time(double ns, char *text) {
   return scaled(ns, units, 1000, text);
 }
 
+const char *view_time_of_axis(double ns, double step, char *text) {
+  static const char *const units[] = {"ns", "us", "ms", "s"};
+  size_t unit = 0;
+  for (; step >= 1000 && unit < 3; unit++) {
+    step /= 1000;
+    ns /= 1000;
+  }
+  snprintf(text, VIEW_WORD_BYTES, "%.0f %s", ns, units[unit]);
+  return text;
+}
+
 const char *view_bytes(double bytes, char *text) {
   static const char *const units[] = {"B", "KB", "MB", "GB", "TB", NULL};
   return scaled(bytes, units, 1024, text);

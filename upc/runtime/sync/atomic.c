@@ -8,6 +8,7 @@
  */
 #include "rt.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <upc_types.h>
@@ -194,11 +195,25 @@ static void operate_pts(const struct domain *d, const struct call *c, upc_op_t o
 }
 #endif
 
+/* An operation as a program writes it, for a message. */
+static const char *name_of(upc_op_t op) {
+  static const char *const names[] = {"UPC_ADD",    "UPC_MULT",  "UPC_AND", "UPC_OR",  "UPC_XOR",
+                                      "UPC_LOGAND", "UPC_LOGOR", "UPC_MIN", "UPC_MAX", "UPC_GET",
+                                      "UPC_SET",    "UPC_CSWAP", "UPC_SUB", "UPC_INC", "UPC_DEC"};
+  static char number[32];
+  for (size_t bit = 0; bit < sizeof names / sizeof *names; bit++)
+    if (op == (upc_op_t)1 << bit) return names[bit];
+  snprintf(number, sizeof number, "%#lx", (unsigned long)op);
+  return number;
+}
+
 void upc_atomic_relaxed(upcr_pts_t handle, void *fetch, upc_op_t op, upcr_pts_t target,
                         const void *op1, const void *op2) {
   const struct domain *d = find(handle, "upc_atomic");
   if (!(d->ops & op))
-    rt_fatal("upc_atomic: operation %#lx is not one of the domain's [TMB-2120]", op);
+    rt_fatal("upc_atomic: operation %s is not one of the domain's: name it in "
+             "upc_all_atomicdomain_alloc [TMB-2120]",
+             name_of(op));
   RT_SITE("upc_atomic_relaxed");
   rt_check_pointer(target, "upc_atomic");
   upcr_serve();
