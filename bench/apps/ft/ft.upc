@@ -169,6 +169,7 @@ static void transform_back(enum form form, int t) {
     plane_is_done(form, y, grid.ny_z, piece);
   }
   finish(form, grid.ny_z, piece);
+  if (form == SIGNAL && !all_near) upc_barrier; /* all have all pieces: work can be written */
   for (int z = 0; z < grid.nz; z++) {
     const struct ft_view in = ft_columns(land + area(z, grid.nx), grid.n[1], piece);
     const struct ft_view out = ft_columns(work + z * plane, grid.n[1], grid.nx);
