@@ -4,11 +4,14 @@
 # sim_apps.py: simulated applications beside real ones on emulated links.
 #
 # Runs pipeline, stencil and hydro of bench/apps on the hosts of a lab (sim.py), in each way that
-# `tombolo sim` models, and the same with `tombolo sim`. Links are the lab's; costs of messages are
-# those of `tombolo bench loggp`; what a host adds to a message and what a hand-over inside a host
-# takes are measured by other programs (sim_check.c). No parameter is fitted to a row. Needs root;
-# skipped (77) without. The machine must be idle: its processors serve all ranks.
+# `tombolo sim` models, and the same with `tombolo sim`. Links are the lab's; what messages, packets
+# and sleeps take is measured by another program (sim_points.c), with as many ranks. No parameter is
+# fitted to a row. Needs root; skipped (77) without. The machine must be idle: its processors serve
+# all ranks. With --replay it simulates again what a check has kept, with the parameters that were
+# measured then: seconds, without root.
 #   bench/compare/sim_apps.py [--hosts 8] [--per-host 1,2,4,8] [--rounds 3] [--json FILE]
+#   bench/compare/sim_apps.py --replay docs/figures/data/simreal.json [--build build]
+import argparse
 import json
 import os
 import statistics
@@ -19,7 +22,6 @@ from pathlib import Path
 
 import sim
 
-FAST = ["delay=0us", "rate=100gbit", f"queue={4 << 20}"]  # of wire
 WAYS = {"barrier": "sync-all", "pairwise": "queue", "flag": "flag", "signal": "signal"}
 # {name: (options of the program, of the model)}; few points, so that messages decide.
 PROBLEMS = {
@@ -31,35 +33,82 @@ PROBLEMS = {
     "hydro": (["--cells-x", "128", "--cells-y", "128", "-i", "10"],
               ["--rows", "128", "--columns", "128", "--times", "10"]),
 }
+# Of `tombolo bench loggp`, through the network: {parameter: figure}.
+OVERHEADS = {"put_overhead_s": "put_overhead", "signal_overhead_s": "signal_overhead",
+             "am_send_s": "message_overhead", "am_receive_s": "message_gap"}
+FEW, MORE = 20, 120  # what begins and ends a job is in both counts, and not in their difference
+LOOKS, RELAYS = 20, 50
 
 
 class Work:
-    """Processor seconds of a message between hosts and inside one, and to wake a rank, on links
-    without delay and rate. Each time all processors: nothing else slows the ranks down, and they
-    keep this machine's processors busy. The models add up all messages of an exchange."""
+    """What messages, packets and sleeps take of the processors with `per_host` ranks on each host,
+    as the kernel counts it, on links with the delay and rate of the lab. sim_points.c says what
+    its kinds are: a message has few and many packets and sleeps in them. A sleep is measured where
+    nobody sends anything. All wait as ranks of crowded hosts do: a spinning rank's time is its own
+    in the model."""
 
-    def __init__(self, options, program):
-        hosts = options.hosts
-        self.options, self.program, counts = options, program, options.per_host
-        message = self.seconds([1] * hosts, sim.SHORT) / (hosts * (hosts - 1))
-        self.message = dict.fromkeys(counts, message)
-        self.cost = dict.fromkeys(counts, sim.Cost(0, message))
-        self.near = {n: self.seconds([n * hosts], sim.NEAR) / (n * hosts - 1)
-                     for n in counts if n > 1}
-        self.wake = {n: max(self.seconds([n * hosts], sim.RESTING) / (n * hosts - 1)
-                            - self.near.get(n, 0), 0) for n in counts}
+    def __init__(self, lab, options, program, per_host):
+        self.lab, self.options, self.program, self.per_host = lab, options, program, per_host
+        ranks = per_host * options.hosts
+        messages = {"bundle": 16 * ranks, "storm": (options.hosts - 1) * ranks, "single": ranks}
+        _, seconds, sleeps = self.job([per_host] * options.hosts, "looking", LOOKS)
+        self.cost = costs([self.use(kind, n) for kind, n in messages.items()],
+                          seconds / max(sleeps, 1))
+        self.hand_s, self.hand = 1e-6, 0  # seconds of a hand-over in a host, and processor seconds
+        if per_host > 1:
+            took, seconds, _ = self.job([ranks], "relay", RELAYS)
+            self.hand_s, self.hand = took / ranks, seconds / ranks
 
-    def seconds(self, ranks, kind):
-        """All processors' time for one collective. ranks: of each host."""
-        with sim.Lab(max(len(ranks), 2), wire=FAST, sshd=True) as lab:
-            took = sim.real(lab, self.program, self.options, ranks, (kind,)).get(kind, 0)
-        return min(sum(ranks), sim.PROCESSORS) * took
+    def job(self, ranks, kind, times):
+        for _ in range(3):
+            found = sim.job(self.lab, self.program, self.options, ranks,
+                            (kind, max(ranks)), times, sim.CROWDED)
+            if found:
+                return found
+        raise SystemExit(f"sim_apps: {kind}: three jobs have failed")
 
-    def __str__(self):
-        return "; ".join(
-            f"{n * self.options.hosts} ranks: {self.message[n] * 1e6:.1f} us for a message, "
-            f"{self.near.get(n, 0) * 1e6:.1f} us for one on the host, {self.wake[n] * 1e6:.1f} us "
-            "to wake a rank" for n in self.options.per_host)
+    def use(self, kind, messages):
+        def one(times):
+            before = sim.line_use(self.lab)
+            used = self.job([self.per_host] * self.options.hosts, kind, times)[1:]
+            return used, [b - a for a, b in zip(before, sim.line_use(self.lab))]
+        few, more = one(FEW), one(MORE)
+        line = [max(b - a, 0) / (MORE - FEW) for a, b in zip(few[1], more[1])]
+        return sim.Use(messages, *more[0], *line)
+
+    def parameters(self, byte, host_s):
+        """Of the machine, {name: value}. host_s: what a host adds to a message between two
+        ranks, of which the model has a part as work."""
+        spins = sim.WAKE_AFTER_S if self.per_host <= sim.PROCESSORS else sim.CROWDED_WAKE_AFTER_S
+        return {"shared_processors": sim.PROCESSORS, "wake_after_s": spins,
+                "ack_delay_s": sim.ACK_DELAY_S, **self.cost._asdict(), "host_s_per_byte": byte,
+                "host_s_per_wake": self.hand,
+                "near_latency_s": max(self.hand_s, 1e-6),
+                "node_latency_s": max(host_s - self.cost.one_message() / 2, 0)}
+
+
+def costs(uses, sleep_s):
+    """Costs of messages and frames that explain what some kinds used, without their sleeps, of
+    which each takes `sleep_s`; and of the program wire."""
+    host = sim.explain([(u.messages, u.frames) for u in uses],
+                       [max(u.seconds - u.sleeps * sleep_s, 1e-9) for u in uses])
+    line = sim.explain([(u.frames, u.line_sleeps) for u in uses], [u.line_seconds for u in uses])
+    return sim.Cost(0, *host, sleep_s, *line)
+
+
+def overheads(path):
+    """Costs of starting and taking a message, from what `tombolo bench loggp` has written."""
+    medians = {f["name"]: f["median"] for f in json.loads(path.read_text())["figures"]
+               if f["group"] == "loggp_far"}
+    return {key: max(medians[name] * 1e-9, 0) for key, name in OVERHEADS.items()}
+
+
+def machine(options, per_host, parameters):
+    """A machine's description. parameters: those that are measured."""
+    found = json.loads(sim.machine(options, per_host, None))
+    found["parameters"].update({key: {"value": value, "source": "measured by sim_apps.py, or of "
+                                      "the library's code"} for key, value in parameters.items()})
+    return found
 
 
 def real(lab, options, name, way, ranks):
@@ -88,62 +137,124 @@ def real(lab, options, name, way, ranks):
     return statistics.median(found) if found else None
 
 
-def simulated(options, files, name, way, ranks):
+def simulated(options, file, name, way, ranks):
+    """What the model says of an iteration, or None after a message."""
     done = subprocess.run(
-        [options.build / "bin/tombolo", "sim", name, "--machine", files["machine"], "--loggp",
-         files["loggp"], "--far", "--set", f"node_latency_s={files['host_s']}", "--set",
-         f"near_latency_s={files['near_s']}", "--ranks", str(ranks), "--way", WAYS[way],
-         "--blocking", "1", *PROBLEMS[name][1], "--json", "-"],
+        [options.build / "bin/tombolo", "sim", name, "--machine", file, "--ranks", str(ranks),
+         "--way", WAYS[way], "--blocking", "1", *PROBLEMS[name][1], "--json", "-"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         print(f"sim_apps: {done.stderr.strip()}", file=sys.stderr)
         return None
-    return json.loads(done.stdout)["seconds"]
+    return json.loads(done.stdout)
 
 
-def compare(options, lab, files, work):
-    records = []
+def row(key, took, found):
+    """A record, which is also printed. key: (ranks, application, way)."""
+    ranks, name, way = key
+    off = found["seconds"] / took - 1
+    print(f"{ranks:4} {name:9} {way:9} real {took * 1e3:9.3f} ms  simulated "
+          f"{found['seconds'] * 1e3:9.3f} ms  {100 * off:+6.1f} %  {found['sleeps']:.0f} sleeps",
+          flush=True)
+    return {"ranks": ranks, "application": name, "way": way, "real_s": took,
+            "simulated_s": found["seconds"], "deviation": off, "ok": abs(off) <= 0.2}
+
+
+def keep(options, records, machines):
+    """All that there is so far: a check that is ended has lost no row."""
+    if options.json:
+        options.json.write_text(json.dumps({"records": records, "measured": machines}, indent=1)
+                                + "\n")
+
+
+def compare(options, lab, folder, machines):
+    records, file = [], folder / "lab.json"
     for per_host in options.per_host:
-        files["machine"].write_text(sim.machine(options, per_host, work))
+        file.write_text(json.dumps(machines[str(per_host)]))
         ranks = per_host * options.hosts
         for name in PROBLEMS:
             for way in WAYS:
                 took = real(lab, options, name, way, [per_host] * options.hosts)
-                found = simulated(options, files, name, way, ranks)
-                if not took or not found:
-                    continue
-                off = found / took - 1
-                records.append({"ranks": ranks, "application": name, "way": way, "real_s": took,
-                                "simulated_s": found, "deviation": off, "ok": abs(off) <= 0.2})
-                print(f"{ranks:4} {name:9} {way:9} real {took * 1e3:9.3f} ms  simulated "
-                      f"{found * 1e3:9.3f} ms  {100 * off:+6.1f} %", flush=True)
-                sim.save(options, records)
+                found = simulated(options, file, name, way, ranks)
+                if took and found:
+                    records.append(row((ranks, name, way), took, found))
+                    keep(options, records, machines)
     return records
 
 
-def hand_over(options, program):
-    """Seconds of a message between two ranks of one host of which the taker sleeps."""
-    with sim.Lab(2, wire=FAST, sshd=True) as lab:
-        return sim.real(lab, program, options, [2], (sim.RESTING,)).get(sim.RESTING, 1e-6)
+def replay(options, path):
+    """The rows of a file once more, with its parameters and today's model."""
+    kept = json.loads(path.read_text())
+    rows = kept.get("applications") or kept.get("records", [])
+    machines = kept.get("measured", {})
+    machines = machines.get("applications", machines)
+    hosts = {str(m["parameters"]["cores_per_node"]["value"]): m for m in machines.values()}
+    if not rows or not hosts:
+        raise SystemExit(f"sim_apps: {path}: no applications or no measured parameters; make "
+                         "sim-check keeps both")
+    records = []
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name) / "lab.json"
+        for r in rows:
+            per_host = str(r["ranks"] // options.hosts)
+            if per_host not in hosts:
+                continue
+            file.write_text(json.dumps(hosts[per_host]))
+            key = (r["ranks"], r["application"], r["way"])
+            found = simulated(options, file, key[1], key[2], key[0])
+            if found:
+                records.append(row(key, r["real_s"], found))
+    keep(options, records, machines)
+    return records
+
+
+def prepare(options, folder):
+    """Builds the programs. Returns sim_check and sim_points."""
+    check = sim.prepare(options, folder)
+    points = folder / "sim_points"
+    subprocess.run(["cc", "-O2", str(sim.HERE / "sim_points.c"), "-o", str(points),
+                    f"-I{sim.ROOT}/include", f"-L{options.build}/lib",
+                    f"-Wl,-rpath,{options.build}/lib", "-ltombolo"], check=True)
+    return check, points
+
+
+def measure(options, lab, folder):
+    """{ranks of a host: machine}."""
+    check, points = prepare(options, folder)
+    before = sim.line_use(lab)[0]
+    used = sim.job(lab, check, options, [1] * options.hosts, sim.FLOOD, sim.MORE_TIMES)
+    if not used:
+        raise SystemExit("sim_apps: a broadcast of 1 MiB has failed")
+    line = (sim.line_use(lab)[0] - before) / (sim.MORE_TIMES + 1)  # and one that is not counted
+    byte = (used[1] + line) / (sim.FLOOD[1] * (options.hosts - 1))
+    host_s = sim.host_seconds(options, lab, check)
+    print(f"sim_apps: a host adds {host_s * 1e6:.0f} us to a message, a byte takes "
+          f"{byte * 1e9:.1f} ns", flush=True)
+    machines = {}
+    for per_host in options.per_host:
+        work = Work(lab, options, points, per_host)
+        values = {**overheads(folder / "loggp.json"), **work.parameters(byte, host_s)}
+        print(f"sim_apps: {per_host * options.hosts} ranks: " + ", ".join(
+            f"{values[k] * 1e6:.4g} us {k}" for k in values if k.endswith(
+                ("message", "frame", "sleep", "wake", "latency_s"))), flush=True)
+        machines[str(per_host)] = machine(options, per_host, values)
+    return machines
 
 
 def main():
-    options = sim.read_options("Simulated applications beside real ones.")
-    sim.confine()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        program = sim.prepare(options, folder)
-        files = {"machine": folder / "lab.json", "loggp": folder / "loggp.json",
-                 "near_s": hand_over(options, program)}
-        work = Work(options, program)
-        print(f"sim_apps: processors take {work}", flush=True)
-        wire = [f"delay={options.delay_us:.0f}us", f"rate={options.rate_mbit:.0f}mbit",
-                f"queue={4 << 20}"]
-        with sim.Lab(options.hosts, wire=wire, sshd=True) as lab:
-            files["host_s"] = sim.host_seconds(options, lab, program)
-            print(f"sim_apps: a host adds {files['host_s'] * 1e6:.0f} us to a message, a hand-over "
-                  f"inside one takes {files['near_s'] * 1e6:.0f} us", flush=True)
-            records = compare(options, lab, files, work)
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--replay", type=Path)
+    known, sys.argv[1:] = parser.parse_known_args()
+    options = sim.read_options("Simulated applications beside real ones; --replay FILE: the rows "
+                               "of a check once more.")
+    if known.replay:
+        records = replay(options, known.replay)
+    else:
+        sim.confine()
+        with tempfile.TemporaryDirectory() as name, \
+                sim.Lab(options.hosts, wire=sim.links(options), sshd=True) as lab:
+            machines = measure(options, lab, Path(name))
+            records = compare(options, lab, Path(name), machines)
     good = sum(r["ok"] for r in records)
     print(f"sim_apps: {good} of {len(records)} within 20 %")
     return 0

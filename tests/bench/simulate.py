@@ -50,7 +50,6 @@ class Costs(unittest.TestCase):
         self.assertEqual(found[1], 0)
         self.assertAlmostEqual(found[0], 1.2, 6)
 
-
     def test_replay(self):
         """bench/compare/sim.py --replay: rows of a file are simulated again from what it has
         measured, without a lab."""
@@ -69,6 +68,20 @@ class Costs(unittest.TestCase):
         for row in found:
             self.assertGreater(row["simulated_s"], 0.003)  # the links' delay
             self.assertIn(f"{row['simulated_s'] * 1e3:9.3f} ms", done.stdout)
+
+    def test_points(self):
+        """sim_apps.py: costs of messages and packets, where that of a sleep is known."""
+        sys.path.insert(0, str(ROOT / "bench/compare"))
+        import sim  # pylint: disable=import-outside-toplevel
+        import sim_apps  # pylint: disable=import-outside-toplevel
+        found = sim_apps.costs([sim.Use(n, n * 2e-6 + f * 1e-5 + s * 1.5e-5, s, f * 3e-6 + w * 5e-6,
+                                        w, f) for n, f, s, w in (
+                                            (1024, 124, 110, 120), (448, 900, 800, 460),
+                                            (64, 96, 190, 90))], 1.5e-5)
+        self.assertEqual((found.host_s_per_byte, found.host_s_per_sleep), (0, 1.5e-5))
+        for name, value in (("host_s_per_message", 2e-6), ("host_s_per_frame", 1e-5),
+                            ("line_s_per_frame", 3e-6), ("line_s_per_sleep", 5e-6)):
+            self.assertAlmostEqual(getattr(found, name) / value, 1, 2, name)
 
 
 class Simulate(unittest.TestCase):
@@ -305,14 +318,6 @@ class Simulate(unittest.TestCase):
         got = self.seconds(*words, "flag", "--blocking", 1)
         self.assertAlmostEqual(got, 2e-6 + 1e-6 + way + WIRE_S + 2e-6 + 1e-6 + 2 * (WIRE_S + 4e-8)
                                + 2e-6, delta=1e-9)
-        # One processor serves both ranks: two messages, two ranks that are woken.
-        got = self.seconds(*words, "signal", "--overlap", 0, shared_processors=1,
-                           host_s_per_message=1e-5, host_s_per_wake=3e-5)
-        self.assertAlmostEqual(got, 2e-6 + 3e-6 + way + 8e-5, delta=1e-9)
-        # By flags, four messages and two ranks take 1e-4 s of it, longer than all else.
-        got = self.seconds(*words, "flag", "--overlap", 0, shared_processors=1,
-                           host_s_per_message=1e-5, host_s_per_wake=3e-5)
-        self.assertAlmostEqual(got, 1e-4, delta=1e-9)
         # Of both ways to divide, hydro takes the one with the shorter side; of equal ones lines,
         # which need no packing.
         for rows, columns, cells in ((20, 8, 8), (8, 20, 8), (10, 10, 10)):
@@ -326,6 +331,59 @@ class Simulate(unittest.TestCase):
         step = [self.seconds("hydro", "--ranks", 6, "--rows", 60, "--columns", 60, "--way", name)
                 for name in ("signal", "flag", "sync-all")]
         self.assertEqual(step, sorted(step))
+
+    def crowd(self, *words, **changes):
+        """Two ranks that share processors exchange halos of 80 bytes; 1 ms of each link."""
+        return self.run_one("stencil", "--rows", 10, "--columns", 4, "--width", 1, "--grid", "1d",
+                            *words, machine=self.machine(**{
+                                "link_latency_s": 1e-3, "shared_processors": 2, "ack_delay_s": 1,
+                                "window_bytes": 14600} | changes))
+
+    def test_crowd_by_hand(self):
+        """Who sleeps, who is woken, and when acknowledgements go, where ranks share processors."""
+        way = 2e-3 + 8e-7 + 64e-8  # two links, data, what else is in the packet
+        work = {"host_s_per_frame": 2e-5, "host_s_per_sleep": 3e-5}
+        # Compute, send, wake, take. Each is woken twice: when the barrier before it is done, too.
+        got = self.crowd("--way", "signal", **work)
+        self.assertAlmostEqual(got["seconds"], 2e-6 + 1e-5 + way + 3e-5 + 1e-5, delta=2e-8)
+        self.assertEqual((got["sleeps"], got["looks"], got["frames"]), (4, 0, 2))
+        # What nothing goes back for is acknowledged alone: three messages an iteration.
+        alone, along = (self.run_one(
+            "pipeline", "--rows", 2, "--columns", 60, "--ranks", 3, "--times", 20, "--way",
+            "signal", machine=self.machine(link_latency_s=1e-3, shared_processors=3,
+                                           flops_per_core=1e6, ack_delay_s=delay,
+                                           window_bytes=14600)) for delay in (2e-4, 1))
+        self.assertAlmostEqual(alone["frames"], 6, delta=0.3)
+        self.assertAlmostEqual(along["frames"], 3, delta=0.1)
+        self.assertGreater(alone["sleeps"], along["sleeps"] + 2)
+        # Who spins until the message comes is not woken.
+        got = self.crowd("--way", "signal", **work | {"wake_after_s": 3e-3})
+        self.assertEqual(got["sleeps"], 0)
+        # A blocking put ends with its acknowledgement; then a short message, and the other's comes
+        # that much later: 20, 20, 40, ... 640 us are seven looks, the next is after 2.56 ms.
+        got = self.crowd("--way", "queue")
+        self.assertAlmostEqual(got["seconds"], 2e-6 + 3 * way, delta=4e-6)
+        self.assertEqual((got["looks"], got["frames"]), (14, 6))
+        # On one processor the acknowledgement waits until the target has computed.
+        slow = {"flops_per_core": 1e6, **work}
+        one, two = (self.crowd("--way", "queue", shared_processors=n, **slow)["seconds"]
+                    for n in (1, 2))
+        self.assertGreater(one - two, 1e-3)
+        # Inside a host a signal rings; a flag is found by looking.
+        near = {"cores_per_node": 2, "host_s_per_wake": 1e-5}
+        got = self.crowd("--way", "signal", **near)
+        self.assertEqual((got["looks"], got["frames"]), (0, 0))
+        got = self.crowd("--way", "flag", **near, flops_per_core=1e6, shared_processors=1)
+        self.assertGreater(got["looks"], 0)
+        # Rows of a pipeline share a packet while the first one is in flight; then the corner.
+        got = self.run_one("pipeline", "--rows", 9, "--columns", 4, "--way", "signal",
+                           machine=self.machine(link_latency_s=1e-3, shared_processors=2,
+                                                ack_delay_s=1, window_bytes=14600))
+        self.assertEqual(got["frames"], 3)
+        code, _, err = simulate("stencil", "--way", "message", "--machine",
+                                self.machine(shared_processors=1))
+        self.assertEqual(code, 2)
+        self.assertIn("share processors: give sync-all", err)
 
     def test_fetch_add_by_hand(self):
         """The later of two ranks decides: rank 1 over the network."""

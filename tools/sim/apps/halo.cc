@@ -11,6 +11,8 @@
  */
 #include "sim/apps/halo.h"
 
+#include "sim/apps/crowd.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -18,6 +20,7 @@ namespace sim {
 namespace {
 
 constexpr double VALUE_BYTES = 8;
+constexpr size_t SIDES_MAX = 8;
 
 struct Side {
   uint64_t peer;
@@ -29,7 +32,7 @@ struct Side {
 struct Rank {
   uint64_t wide, high;
   std::vector<Side> sides;
-  double begun = 0, free = 0, computed = 0;
+  double free = 0, computed = 0;
   double flushed = 0;         /* when buffers of the last exchange may be used again */
   double posted = 0;          /* SYNC_IMAGES: when it notified all neighbours */
   std::vector<double> there;  /* by side: when the neighbour's notice is here */
@@ -44,10 +47,10 @@ public:
     divide();
     for (uint64_t r = 0; r < ranks_.size(); r++) join(r);
     for (uint64_t r = 0; r < ranks_.size(); r++) find_backs(r);
-    served_ = served();
   }
 
   HaloResult run() {
+    if (crowd_has(network_)) return run_crowd();
     for (uint64_t k = 0; k < c_.times; k++) {
       for (const Phase &phase : c_.phases) one(phase);
       if (c_.minimum) all_meet();
@@ -55,7 +58,7 @@ public:
     const Rank &last = *std::max_element(
         ranks_.begin(), ranks_.end(), [](const Rank &a, const Rank &b) { return a.free < b.free; });
     const double times = static_cast<double>(c_.times);
-    return {last.free / times, last.computed / times, longest_};
+    return {last.free / times, last.computed / times, longest_, 0, 0, 0, 0, 0};
   }
 
 private:
@@ -134,20 +137,6 @@ private:
     return sum;
   }
 
-  /* Seconds of the processors that serve all ranks, where the machine has such: for all messages of
-   * an exchange, and to wake all ranks. A notice of its own is a message more. */
-  double served() const {
-    const double processors = m_.get("shared_processors");
-    if (processors <= 0) return 0;
-    const bool alone = c_.notice == Notice::SIGNAL || c_.notice == Notice::MESSAGE;
-    double work = static_cast<double>(ranks_.size()) * m_.get("host_s_per_wake");
-    for (uint64_t r = 0; r < ranks_.size(); r++)
-      for (const Side &side : ranks_[r].sides)
-        work += (alone ? 1 : 2) * m_.get(network_.near(r, side.peer) ? "host_s_per_near_message"
-                                                                     : "host_s_per_message");
-    return work / processors;
-  }
-
   double packing(const Rank &r, const Phase &phase) const {
     double sum = 0;
     for (const Side &side : r.sides)
@@ -155,10 +144,13 @@ private:
     return sum / m_.get("copy_bytes_per_s");
   }
 
+  double seconds(const Phase &phase, double cells) const {
+    return loop_seconds(m_, phase.flops * cells, phase.bytes * cells);
+  }
+
   void compute(Rank &r, const Phase &phase, double cells) const {
-    const double seconds = loop_seconds(m_, phase.flops * cells, phase.bytes * cells);
-    r.free += seconds;
-    r.computed += seconds;
+    r.free += seconds(phase, cells);
+    r.computed += seconds(phase, cells);
   }
 
   /* Data of all sides, what is computed meanwhile, notices. Peers get the times in next_. */
@@ -225,7 +217,6 @@ private:
     const std::vector<double> shared = leaving(phase);
     for (uint64_t i = 0; i < ranks_.size(); i++) {
       Rank &r = ranks_[i];
-      r.begun = r.free;
       const double cells = static_cast<double>(r.wide * r.high);
       double edge = 0;
       for (const Side &side : r.sides) edge += side.cells * phase.depth;
@@ -237,12 +228,43 @@ private:
     }
     for (uint64_t i = 0; i < ranks_.size(); i++)
       next_[i] = wait(i, phase, shared[network_.node_of(i)]);
-    /* Messages that are all of an exchange come together. Where a rank waits between them, the
-     * processors work meanwhile. */
-    const bool alone = c_.notice == Notice::SIGNAL || c_.notice == Notice::MESSAGE;
-    for (uint64_t i = 0; i < ranks_.size(); i++)
-      ranks_[i].free = alone ? next_[i] + served_ : std::max(next_[i], ranks_[i].begun + served_);
+    for (uint64_t i = 0; i < ranks_.size(); i++) ranks_[i].free = next_[i];
     if (c_.notice == Notice::SYNC_ALL) all_meet();
+  }
+
+  /* One exchange of a rank, side after side, and the computing. */
+  void act(Acts &acts, uint64_t index, const Phase &phase) {
+    const Rank &r = ranks_[index];
+    const double cells = static_cast<double>(r.wide * r.high);
+    double edge = 0;
+    for (const Side &side : r.sides) edge += side.cells * phase.depth;
+    const double first = c_.overlap && !c_.blocking ? std::min(edge, cells) : cells;
+    acts.push_back({Do::COMPUTE, 0, 0, seconds(phase, first) + 2 * packing(r, phase)});
+    for (const Side &side : r.sides) {
+      longest_ = std::max(longest_, bytes(side, phase));
+      crowd_send(acts, c_.notice, {Do::PUT, side.peer, side.back, bytes(side, phase)});
+    }
+    if (first < cells) acts.push_back({Do::COMPUTE, 0, 0, seconds(phase, cells - first)});
+    if (c_.notice == Notice::SYNC_ALL) acts.push_back({Do::MEET, 0, 0, 0});
+    for (size_t i = 0; i < r.sides.size(); i++) crowd_await(acts, c_.notice, i);
+  }
+
+  /* Ranks that share processors. */
+  HaloResult run_crowd() {
+    std::vector<Acts> acts(ranks_.size());
+    double compute = 0;
+    for (uint64_t i = 0; i < ranks_.size(); i++)
+      for (uint64_t k = 0; k <= c_.times; k++) {
+        if (k == 1) crowd_start(acts[i]);
+        for (const Phase &phase : c_.phases) act(acts[i], i, phase);
+        if (c_.minimum) acts[i].push_back({Do::MEET, 0, 0, 0});
+      }
+    const CrowdResult r = crowd_run(network_, acts, SIDES_MAX);
+    const double times = static_cast<double>(c_.times);
+    for (const Act &a : acts[0])
+      if (a.what == Do::COMPUTE) compute += a.amount;
+    return {r.seconds / times, compute / (times + 1), longest_,       r.sleeps / times,
+            r.looks / times,   r.frames / times,      r.work / times, r.line / times};
   }
 
   void all_meet() {
@@ -259,7 +281,7 @@ private:
   std::vector<Rank> ranks_;
   std::vector<double> next_;
   uint64_t px_ = 1, py_ = 1;
-  double served_ = 0, longest_ = 0;
+  double longest_ = 0;
 };
 
 } // namespace

@@ -35,6 +35,8 @@ struct HaloResult {
   double seconds; /* of one iteration, of the slowest rank */
   double compute; /* of these, its computing */
   double message; /* bytes of the longest message */
+  double sleeps, looks, frames, work,
+      line; /* of an iteration, see crowd.h; 0 where ranks share nothing */
 };
 
 /* The phases of the programs: a star of radius `width`; a step of hydrodynamics. */

@@ -26,7 +26,12 @@ Result run_wave(Network &network, const Experiment &e) {
   out.values = {{"seconds", r.seconds},
                 {"compute_s", r.compute},
                 {"rows", static_cast<double>(e.app.rows)},
-                {"columns", static_cast<double>(e.app.columns)}};
+                {"columns", static_cast<double>(e.app.columns)},
+                {"sleeps", r.sleeps},
+                {"looks", r.looks},
+                {"frames", r.frames},
+                {"work_s", r.work},
+                {"line_s", r.line}};
   return out;
 }
 
@@ -56,7 +61,9 @@ Result run_barrier(Network &network, const Experiment &e) {
 
 Result halo_result(const HaloResult &r) {
   Result out;
-  out.values = {{"seconds", r.seconds}, {"compute_s", r.compute}, {"message_bytes", r.message}};
+  out.values = {{"seconds", r.seconds}, {"compute_s", r.compute}, {"message_bytes", r.message},
+                {"sleeps", r.sleeps},   {"looks", r.looks},       {"frames", r.frames},
+                {"work_s", r.work},     {"line_s", r.line}};
   return out;
 }
 

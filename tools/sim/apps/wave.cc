@@ -9,6 +9,8 @@
  */
 #include "sim/apps/wave.h"
 
+#include "sim/apps/crowd.h"
+
 #include <algorithm>
 
 namespace sim {
@@ -18,6 +20,8 @@ constexpr double VALUE_BYTES = 8;
 constexpr double POINT_FLOPS = 2;  /* an addition and a subtraction */
 constexpr double POINT_BYTES = 16; /* a point of the row is fetched and stored; the one above is in
                                       cache */
+
+enum { LEFT, CORNER }; /* slots of notices */
 
 struct Rank {
   double free, compute, busy, there, take;
@@ -56,12 +60,15 @@ public:
     const double closing = last ? home(last) : 0;
     double longest = 0;
     for (const Rank &r : ranks_) longest = std::max(longest, r.compute);
-    if (c_.notice == Notice::SYNC_ALL) return {in_steps(blocks), longest * blocks_of(blocks)};
+    if (crowd_has(network_)) return run_crowd(blocks, longest);
+    if (c_.notice == Notice::SYNC_ALL)
+      return {in_steps(blocks), longest * blocks_of(blocks), 0, 0, 0, 0, 0};
     for (uint64_t k = 0; k < c_.times; k++) {
       for (uint64_t b = 0; b < blocks; b++) c_.notice == Notice::SYNC_IMAGES ? meet() : flow();
       ranks_[0].free = std::max(ranks_[0].free, ranks_[last].free + closing);
     }
-    return {ranks_[0].free / static_cast<double>(c_.times), longest * blocks_of(blocks)};
+    return {
+        ranks_[0].free / static_cast<double>(c_.times), longest * blocks_of(blocks), 0, 0, 0, 0, 0};
   }
 
 private:
@@ -101,6 +108,38 @@ private:
       notified = std::max(other, mine + r.way) + r.meet;
       r.free = std::max(mine, other + r.way) + r.meet;
     }
+  }
+
+  /* A block of a rank, if it has one in this step. */
+  void act(Acts &acts, uint64_t p, uint64_t blocks, uint64_t step) const {
+    const bool steps = c_.notice == Notice::SYNC_ALL;
+    if (!steps || (step >= p && step - p < blocks)) {
+      if (p > 0) crowd_await(acts, c_.notice, LEFT);
+      acts.push_back({Do::COMPUTE, 0, 0, ranks_[p].compute});
+      if (p + 1 < ranks_.size()) crowd_send(acts, c_.notice, {Do::PUT, p + 1, LEFT, values()});
+    }
+    if (steps) acts.push_back({Do::MEET, 0, 0, 0});
+  }
+
+  /* Ranks that share processors. */
+  WaveResult run_crowd(uint64_t blocks, double longest) const {
+    const uint64_t last = ranks_.size() - 1;
+    const bool steps = c_.notice == Notice::SYNC_ALL;
+    std::vector<Acts> acts(ranks_.size());
+    for (uint64_t p = 0; p <= last; p++)
+      for (uint64_t k = 0; k <= c_.times; k++) {
+        if (k == 1) crowd_start(acts[p]);
+        for (uint64_t s = 0; s < blocks + (steps ? last : 0); s++) act(acts[p], p, blocks, s);
+        if (last && p == last) crowd_send(acts[p], c_.notice, {Do::PUT, 0, CORNER, VALUE_BYTES});
+        if (steps) acts[p].push_back({Do::MEET, 0, 0, 0});
+        if (last && p == 0) crowd_await(acts[p], c_.notice, CORNER);
+      }
+    const CrowdResult r = crowd_run(network_, acts, CORNER + 1);
+    const double times = static_cast<double>(c_.times);
+    return {r.seconds / times, longest * blocks_of(blocks),
+            r.sleeps / times,  r.looks / times,
+            r.frames / times,  r.work / times,
+            r.line / times};
   }
 
   /* All iterations in steps, each of which ends with a barrier of all ranks. In its step a rank has

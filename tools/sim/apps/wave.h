@@ -23,6 +23,8 @@ struct WaveCase {
 struct WaveResult {
   double seconds; /* of one iteration */
   double compute; /* of the rank that computes longest */
+  double sleeps, looks, frames, work,
+      line; /* of an iteration, see crowd.h; 0 where ranks share nothing */
 };
 
 WaveResult wave_run(const Network &network, const WaveCase &c);
