@@ -34,18 +34,35 @@ static bool ended_with(const struct caf_lock *l, uint32_t holder, int64_t word) 
   return caf_state_of(holder) == CAF_STAT_STOPPED && swap_word(l, word, word) == word;
 }
 
-/* Why a wait for a lock ends without it; CAF_TAKEN: it goes on. */
-static enum caf_taken hopeless(const struct caf_lock *l, int64_t word, bool long_wait) {
+/* What was known when the holder was asked last. An image that has ended is counted in `ended`, so
+ * the answer stays the same until one of them changes. To ask again and again would be taken for
+ * progress by a watchdog. */
+struct asked {
+  uint64_t ended;
+  int64_t word;
+};
+
+static bool has_changed(struct asked *asked, int64_t word) {
+  const uint64_t ended = __atomic_load_n(&caf.shared->ended, __ATOMIC_ACQUIRE);
+  const bool changed = ended != asked->ended || word != asked->word;
+  *asked = (struct asked){ended, word};
+  return changed;
+}
+
+/* Why a wait for a lock ends without it; CAF_TAKEN: it goes on. in asked: NULL: not long yet. */
+static enum caf_taken hopeless(const struct caf_lock *l, int64_t word, struct asked *asked) {
   const uint64_t holder = (uint64_t)word - 1; /* none: word is 0 */
   if (caf.lost[l->rank]) return CAF_TAKEN_NOWHERE;
   if (word && holder >= caf.size) return CAF_TAKEN_NO_LOCK;
-  if (word && long_wait && ended_with(l, (uint32_t)holder, word)) return CAF_TAKEN_NEVER;
+  if (word && asked && has_changed(asked, word) && ended_with(l, (uint32_t)holder, word))
+    return CAF_TAKEN_NEVER;
   return CAF_TAKEN;
 }
 
 /* Waits until a lock is free, or its holder lost, and takes it. [in,out] before: what it was. */
 static enum caf_taken wait_lock(const struct caf_lock *l, int64_t *before) {
   enum caf_taken taken = CAF_TAKEN;
+  struct asked asked = {0, 0};
   int64_t expected = 0;
   uint32_t i;
   for (i = 0; *before != expected; i++) {
@@ -60,7 +77,7 @@ static enum caf_taken wait_lock(const struct caf_lock *l, int64_t *before) {
                                          .event = GEX_EVENT_INVALID,
                                          .token = l->token});
     gexx_Poll(i < TESTS ? 0 : SLEEP_US);
-    taken = hopeless(l, *before, i >= TESTS);
+    taken = hopeless(l, *before, i >= TESTS ? &asked : NULL);
     if (taken != CAF_TAKEN) break;
     expected = held && caf.lost[holder] ? *before : 0;
     *before = swap_word(l, expected, (int64_t)caf.rank + 1);
