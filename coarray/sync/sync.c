@@ -68,7 +68,8 @@ const char *caf_ended_images(const struct caf_team *team, int code, char *to, si
   else if (count == 1)
     snprintf(to, room, "image %u of the initial team", first);
   else
-    snprintf(to, room, "image %u of the initial team, as %u others,", first, count - 1);
+    snprintf(to, room, "image %u of the initial team, as %u other%s,", first, count - 1,
+             count > 2 ? "s" : "");
   return to;
 }
 

@@ -9,10 +9,14 @@
  */
 #include "data/pending.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* A lost image: the number of no team. */
 #define NO_TEAM 0
+
+/* Index of an image that asks for what cannot be. It takes part, so that nobody waits for it. */
+#define REFUSED 0x7fffffffu
 
 /* What an image sends the others first: the lower half of the number, and the rest. Not 0, save in
  * a wide number, which is sent as a whole afterwards. */
@@ -71,22 +75,35 @@ static int list_members(struct caf_team *team, const struct caf_team *parent,
   return team->rank < team->size ? 0 : CAF_STAT_ERROR;
 }
 
+/* Whether a member of the parent is lost, or knows of a loss. */
+static bool any_lost(const struct caf_team *parent, const struct caf_entry *entries) {
+  for (uint32_t i = 0; i < parent->size; i++)
+    if (entries[i].lost || (entries[i].number == NO_TEAM && entries[i].index != REFUSED))
+      return true;
+  return false;
+}
+
+/* Takes part in what the other images do to make their teams. */
+static void stand_aside(struct caf_team *parent, bool without) {
+  uint64_t *words = calloc(parent->size, sizeof *words);
+  if (!without) (void)gex_TM_Split(NULL, parent->tm, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  if (words) (void)caf_share(parent, 0, words);
+  free(words);
+}
+
 /* Make a team: each image sends what it wants. Where anybody knows of a loss, the team is made
  * without the layer, which needs all members. */
-static int make_team(struct caf_team *team, struct caf_team *parent, uint32_t index) {
+static int make_team(struct caf_team *team, struct caf_team *parent, const struct caf_entry *mine) {
   struct caf_entry *entries = calloc(parent->size, sizeof *entries);
   if (!entries) return CAF_STAT_ERROR;
-  const struct caf_entry mine = {team->number, index,
-                                 caf.lost_count != 0 || parent->tm == GEX_TM_INVALID};
-  int code = share_entries(parent, &mine, entries);
-  bool without = code != 0;
-  for (uint32_t i = 0; i < parent->size; i++)
-    without = without || entries[i].number == NO_TEAM || entries[i].lost;
-  if (code != CAF_STAT_STOPPED) code = list_members(team, parent, entries);
+  int code = share_entries(parent, mine, entries);
+  const bool without = code != 0 || any_lost(parent, entries), ended = code == CAF_STAT_STOPPED;
+  if (!ended) code = list_members(team, parent, entries);
   if (caf.wide_teams && !code)
     team->siblings = entries;
   else
     free(entries);
+  if (code && !ended) stand_aside(parent, without);
   if (code) return code;
   team->tm = GEX_TM_INVALID;
   if (!without)
@@ -104,28 +121,41 @@ uint32_t caf_sibling_images(int64_t number, uint32_t *jobrank) {
   return size;
 }
 
-void caf_form_team(int64_t number, struct caf_team **team_p, const int *new_index,
-                   const struct caf_status *to) {
-  if (number <= 0) {
+/* Says why FORM TEAM has failed with `code`. */
+static void refuse(int code, int64_t number, const int *new_index, const struct caf_status *to) {
+  char who[CAF_ENDED_ROOM];
+  char why[128] =
+      "NEW_INDEX= of its images must be 1, 2, 3 ... in some order, or no memory is left";
+  if (code != CAF_STAT_ERROR)
+    snprintf(why, sizeof why, "%s has %s", caf_ended_images(caf.team, code, who, sizeof who),
+             caf_end_name(code));
+  if (number <= 0)
     caf_fail(to, CAF_STAT_ERROR, "FORM TEAM: team number %lld: it must be positive [TMB-2054]",
              (long long)number);
-    return;
-  }
-  if (new_index && (*new_index < 1 || (uint32_t)*new_index > caf.team->size)) {
+  else if (new_index && (*new_index < 1 || (uint32_t)*new_index > caf.team->size))
     caf_fail(to, CAF_STAT_ERROR,
              "FORM TEAM: NEW_INDEX=%d: the current team has images 1 to %u [TMB-2053]", *new_index,
              caf.team->size);
-    return;
+  else
+    caf_fail(to, code, "FORM TEAM: team %lld cannot be made: %s [TMB-2052]", (long long)number,
+             why);
+}
+
+void caf_form_team(int64_t number, struct caf_team **team_p, const int *new_index,
+                   const struct caf_status *to) {
+  struct caf_entry mine = {number, new_index ? (uint32_t)*new_index : 0,
+                           caf.lost_count != 0 || caf.team->tm == GEX_TM_INVALID};
+  if (number <= 0 || (new_index && (*new_index < 1 || (uint32_t)*new_index > caf.team->size))) {
+    if (!to->stat) refuse(CAF_STAT_ERROR, number, new_index, to);
+    mine.index = REFUSED;
+    if (number <= 0) mine.number = NO_TEAM;
   }
   caf_complete();
   struct caf_team *team = calloc(1, sizeof *team);
   if (team) team->number = number;
-  const int code =
-      team ? make_team(team, caf.team, new_index ? (uint32_t)*new_index : 0) : CAF_STAT_ERROR;
+  const int code = team ? make_team(team, caf.team, &mine) : CAF_STAT_ERROR;
   if (code) {
-    caf_fail(to, code, "FORM TEAM: team %lld cannot be made: %s [TMB-2052]", (long long)number,
-             code == CAF_STAT_ERROR ? "out of memory, or NEW_INDEX= of two images is the same"
-                                    : "an image of the team has ended");
+    refuse(code, number, new_index, to);
     return;
   }
   team->parent = caf.team;
