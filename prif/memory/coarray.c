@@ -59,6 +59,13 @@ static void allocate(struct prif_co *co, size_t bytes, const struct prif_status 
   prif_pass(to, &core);
 }
 
+/* An image that cannot describe its coarray takes part, so that the others find out. */
+static void stand_aside(void) {
+  char text[1];
+  int stat = 0;
+  (void)caf_coarray_new(SIZE_MAX, CAF_STATIC, &(struct caf_status){&stat, text, sizeof text});
+}
+
 void PRIF(allocate_coarray)(const struct prif_desc *lcobounds, const struct prif_desc *ucobounds,
                             const size_t *size_in_bytes, prif_cleanup_fn *const *final_proc,
                             prif_handle *coarray_handle, void **allocated_memory, int32_t *stat,
@@ -75,6 +82,8 @@ void PRIF(allocate_coarray)(const struct prif_desc *lcobounds, const struct prif
   struct prif_co *const co = add_handle(block, PRIF_TO);
   if (co && prif_bounds_set(co, lcobounds, ucobounds, caf.team->size, PRIF_TO))
     allocate(co, *size_in_bytes, PRIF_TO);
+  else
+    stand_aside();
   if (co && co->token) {
     co->token->owner = block;
     *coarray_handle = co;

@@ -245,5 +245,9 @@ contains
     call expect(stat /= 0, 'corank 16')
     call prif_allocate_coarray(no_bounds, no_bounds, 8_c_size_t, none, handle, memory, stat)
     call expect(stat /= 0, 'corank 0')
+    ! One image alone is wrong: the others find out, and do not wait.
+    call prif_allocate_coarray([1_c_int64_t], [int(merge(0, images, this == 1), c_int64_t)], &
+      8_c_size_t, none, handle, memory, stat)
+    call expect(stat /= 0, 'too few images by one image')
   end subroutine
 end program
