@@ -4,8 +4,9 @@
 # missing. Says first what it installs. Root installs directly; another user through sudo when sudo
 # asks no password; otherwise it prints the command to run and fails. Does nothing when everything
 # is there. `--check` installs nothing. With STUDY=1 also what `make study` compares with, with
-# BROWSER=1 the browser in which the page of `tombolo view` is tested, with CROSS=1 a newer
-# clang, the compilers and the emulator for other processors (docs/PROCESSORS.md).
+# BROWSER=1 the browser in which the page of `tombolo view` is tested, with FLANG=1 the Fortran
+# compiler of docs/PRIF.md, with CROSS=1 a newer clang, the compilers and the emulator for other
+# processors (docs/PROCESSORS.md).
 set -euo pipefail
 
 PACKAGES=(build-essential clang clang-format libclang-rt-14-dev cmake ninja-build pkg-config
@@ -23,6 +24,7 @@ STUDY_PACKAGES=(python3-matplotlib libscalapack-openmpi-dev libscalapack-mpich-d
   libcoarrays-openmpi-dev libfftw3-mpi-dev libfabric-bin)
 if [ -n "${STUDY:-}" ]; then PACKAGES+=("${STUDY_PACKAGES[@]}"); fi
 if [ -n "${BROWSER:-}" ]; then PACKAGES+=(chromium); fi
+if [ -n "${FLANG:-}" ]; then PACKAGES+=(flang-22); fi
 if [ -n "${CROSS:-}" ]; then
   PACKAGES+=(clang-19 g++-aarch64-linux-gnu g++-riscv64-linux-gnu qemu-user-static musl-tools
     gfortran-aarch64-linux-gnu gfortran-riscv64-linux-gnu)
