@@ -54,14 +54,11 @@ def compile_mpi(folder):
     return programs
 
 
-def ways_of(programs, build, grid=None):
-    """{name: (side, program, schedule)} of all that is compared. grid: TYxTZ or None; the programs
-    in UPC divide one side only."""
+def ways_of(programs, build):
+    """{name: (side, program, schedule)} of all that is compared."""
     ways = {f"tombolo {s}": ("tombolo", build / "bench" / "ft", s) for s in OURS}
     upc = build / "bench" / "ft-upc"
-    if grid and not grid.startswith("1x"):
-        print(f"UPC: grids 1xN only, left out ({grid})", file=sys.stderr)
-    elif upc.exists():
+    if upc.exists():
         ways.update({f"tombolo UPC {s}": ("tombolo", upc, s) for s in UPC})
     else:
         print("UPC: not built, left out (ft-upc)", file=sys.stderr)
@@ -176,7 +173,7 @@ def main():
     budget = Budget(options)  # compiling counts
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        ways = ways_of(compile_mpi(folder), options.build, options.grid)
+        ways = ways_of(compile_mpi(folder), options.build)
         medians = show(measure(ways, options, folder, run_here(options, budget), budget))
     verdict(medians, None, None)
     return 0

@@ -153,7 +153,7 @@ def compare_ft(folder, options, lab, budget):
     """NAS FT on four hosts; saves the records."""
     build = options.build.resolve()
     starts = launchers([f"host{h}" for h in range(4)], 4, build)
-    ways = ft.ways_of(ft.compile_mpi(folder), build, options.grid)
+    ways = ft.ways_of(ft.compile_mpi(folder), build)
 
     def run(side, way, command):
         return one_run(way, [*starts[side], *command], lab, budget)

@@ -91,10 +91,17 @@ run, = json.load(open(sys.argv[1]))["runs"]
 assert run["schedule"] == "signal" and run["verification"] == "VERIFIED", run
 assert run["puts_per_rank"] > 0 and 0 < run["phases"]["fft"]["mean"] < run["seconds"], run
 P
+  # Two exchanges a transform: rows and columns, in memory that is shared and not.
+  for shm in 1 0; do
+    TOMBOLO_SHM=$shm "$TOMBOLO" run -n 4 --timeout 60 -- "$upc" --grid 2x2 -P estimate -q \
+      >"$dir/out" || fail "ft-upc --grid 2x2, TOMBOLO_SHM=$shm: exit code $?"
+    [ "$(grep -c " VERIFIED" "$dir/out")" -eq 3 ] || fail "ft-upc --grid 2x2: $(cat "$dir/out")"
+  done
   upc2 --inject-error -s nb -q >"$dir/out" 2>/dev/null
   code=$?
   [ "$code" -eq 1 ] && grep -q FAILED "$dir/out" || fail "ft-upc --inject-error: exit code $code"
-  for words in "--class Z:expected S, W, A, B or C" "--grid 2x1:expected 1xTHREADS" \
+  for words in "--class Z:expected S, W, A, B or C" "--grid 2y1:expected two numbers" \
+    "--grid 2x2:has 4 places.*possible grids: 1x2 2x1" \
     "--iterations 0:expected a whole number" "--schedule x:expected bulk" \
     "--frob:there is none of this name" "--runs:expected N" "--quiet=1:expected no value"; do
     upc2 ${words%%:*} >/dev/null 2>"$dir/err"
