@@ -12,6 +12,7 @@
 #   bench/compare/sim.py --replay docs/figures/data/simreal.json
 # The second simulates again what a file has measured, without lab and root, in a minute.
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -102,10 +103,12 @@ class Cost(NamedTuple):
     host_s_per_sleep: float = 0
     line_s_per_frame: float = 0
     line_s_per_sleep: float = 0
+    host_s_per_halt: float = 0
+    line_s_per_halt: float = 0
 
     def one_message(self):
         """What of it delays a message for which all wait: each is woken in its turn."""
-        return sum(self[1:]) + self.line_s_per_sleep
+        return sum(self[1:]) + self.line_s_per_sleep + self.line_s_per_halt
 
 
 class Use(NamedTuple):
@@ -128,16 +131,20 @@ def explain(counts, seconds):
             rest = [1 - sum(a * b for i, (a, b) in enumerate(zip(row, found)) if i != k)
                     for row in rows]
             norm = sum(row[k] ** 2 for row in rows)
-            found[k] = max(sum(row[k] * r for row, r in zip(rows, rest)) / norm, 0)
+            found[k] = max(sum(row[k] * r for row, r in zip(rows, rest)) / norm, 0) if norm else 0
     return found
 
 
-def costs(uses):
+def costs(uses, busy=()):
     """Costs of messages, frames and sleeps that explain what some collectives used. What bytes
-    take is in the frames."""
-    host = explain([(u.messages, u.frames, u.sleeps) for u in uses], [u.seconds for u in uses])
-    line = explain([(u.frames, u.line_sleeps) for u in uses], [u.line_seconds for u in uses])
-    return Cost(0, *host, *line)
+    take is in the frames. busy: uses beside programs that keep the processors from standing still;
+    without, all of a sleep's cost is in one number."""
+    both = [(u, bool(busy)) for u in uses] + [(u, False) for u in busy]
+    host = explain([(u.messages, u.frames, u.sleeps, u.sleeps * halts) for u, halts in both],
+                   [u.seconds for u, _ in both])
+    line = explain([(u.frames, u.line_sleeps, u.line_sleeps * halts) for u, halts in both],
+                   [u.line_seconds for u, _ in both])
+    return Cost(0, *host[:3], *line[:2], host[3], line[2])
 
 
 def job(lab, program, options, ranks, kind, times=TIMES, settings=None):
@@ -197,16 +204,43 @@ def line_use(lab):
 
 
 def measure_uses(options, program):
-    """{how ranks wait: {collective: what it used}} with one rank on each host: a broadcast gives
+    """{how ranks wait: {collective: what it used}}, of processors that stand still where nobody has
+    work, and of some that do not. With one rank on each host: a broadcast gives
     each other one a message, in an exchange each gives one to each, and all-reduces take log2
     rounds of all. None of them is compared."""
     hosts = options.hosts
     messages = {FLOOD: hosts - 1, SHORT: hosts * (hosts - 1),
                 ALONE: hosts * (hosts - 1).bit_length()}
-    waits = {"free" if n <= PROCESSORS else "crowded" for n in options.per_host}
-    return {wait: {f"{kind[0]} {kind[1]}":
-                   Use(count, *far(options, program, kind, WAITS[wait]))._asdict()
-                   for kind, count in messages.items()} for wait in sorted(waits)}
+    waits = sorted({"free" if n <= PROCESSORS else "crowded" for n in options.per_host})
+
+    def uses():
+        return {wait: {f"{kind[0]} {kind[1]}":
+                       Use(count, *far(options, program, kind, WAITS[wait]))._asdict()
+                       for kind, count in messages.items()} for wait in waits}
+
+    idle = uses()
+    with busy_processors():
+        return idle, uses()
+
+
+@contextlib.contextmanager
+def busy_processors():
+    """Programs of the lowest priority keep all processors from standing still: to wake a processor
+    that stands still takes more, and where many ranks share some, none does."""
+    spinners = []
+    try:
+        for k in sorted(os.sched_getaffinity(0)):
+            spinners.append(subprocess.Popen([sys.executable, "-c", "while True: pass"],
+                                             start_new_session=True))
+            os.sched_setaffinity(spinners[-1].pid, {k})
+            os.sched_setscheduler(spinners[-1].pid, os.SCHED_IDLE, os.sched_param(0))
+            with contextlib.suppress(OSError):
+                Path(f"/proc/{spinners[-1].pid}/autogroup").write_text("19")
+        yield
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
 
 
 def far(options, program, kind, settings):
@@ -241,9 +275,10 @@ def measure(options, program, loggp):
                  for _ in range(options.rounds)]
         return statistics.median(f[1] for f in found if f) / (ranks - 1)
 
+    idle, busy = measure_uses(options, program)
     measured = {"hosts": options.hosts, "delay_us": options.delay_us,
                 "rate_mbit": options.rate_mbit, "processors": PROCESSORS, "loggp": loggp,
-                "uses": measure_uses(options, program)}
+                "uses": idle, "busy_uses": busy}
     with Lab(2, wire=links(options), sshd=True) as lab:
         # In a broadcast on one host each rank has to run once. As many ranks as there will be.
         measured["near_s"] = {n: median(lab, n * options.hosts, NEAR)
@@ -262,8 +297,11 @@ class Work:
     and many frames and sleeps for a message tell their costs apart. in measured: of measure()."""
 
     def __init__(self, measured):
-        uses = {wait: costs([Use(**use) for use in of.values()])
-                for wait, of in measured["uses"].items()}
+        def listed(name, wait):
+            return [Use(**use) for use in measured.get(name, {}).get(wait, {}).values()]
+
+        uses = {wait: costs(listed("uses", wait), listed("busy_uses", wait))
+                for wait in measured["uses"]}
         self.processors = measured["processors"]
         self.near = {int(n): s for n, s in measured["near_s"].items()}
         resting = {int(n): s for n, s in measured["resting_s"].items()}

@@ -62,7 +62,7 @@ class Work:
     def job(self, ranks, kind, times):
         for _ in range(3):
             found = sim.job(self.lab, self.program, self.options, ranks,
-                            (kind, max(ranks)), times, sim.CROWDED)
+                            (kind, max(ranks)), times, sim.WAITS["crowded"])
             if found:
                 return found
         raise SystemExit(f"sim_apps: {kind}: three jobs have failed")

@@ -56,8 +56,10 @@ const Row rows[] = {
     {"host_s_per_wake", 0, 1, 0},
     {"host_s_per_frame", 0, 1, 0},
     {"host_s_per_sleep", 0, 1, 0},
+    {"host_s_per_halt", 0, 1, 0}, /* more, where the processor has stood still */
     {"line_s_per_frame", 0, 1, 0},
     {"line_s_per_sleep", 0, 1, 0},
+    {"line_s_per_halt", 0, 1, 0},
     {"ack_delay_s", 0, 1, 0}, /* 0: acknowledgements are not frames */
     {"wake_after_s", 0, 1, 0},
     /* one-sided */

@@ -159,13 +159,15 @@ Network::Processor &Network::choose(const Thread &thread) const {
   return home;
 }
 
-void Network::get_processor(Thread &thread) const {
+/* Returns whether it stood still until now. */
+bool Network::get_processor(Thread &thread) const {
   const auto is = [&thread](const std::pair<Thread *, double> &t) { return t.first == &thread; };
   if (thread.spins) take_out(processors_[thread.home].spinning, is);
   if (thread.yields) take_out(processors_[thread.home].yielding, is);
   thread.spins = thread.yields = false;
-  if (thread.runs) return;
+  if (thread.runs) return false;
   Processor &p = choose(thread);
+  const bool stood = !p.free->would_block();
   thread.home = static_cast<size_t>(&p - processors_.data());
   if (p.free->would_block() && !p.spinning.empty()) {
     Thread *const other = p.spinning.front().first;
@@ -179,6 +181,7 @@ void Network::get_processor(Thread &thread) const {
     p.wanting--;
   }
   thread.runs = true;
+  return stood;
 }
 
 /* A processor is free: for one that wants it, or one that has yielded it. */
@@ -200,9 +203,10 @@ void Network::serve(Thread &thread, double seconds, const Wake &wake) const {
   thread.until = thread.looked = INFINITY;
   thread.asking++;
   thread.turn->lock();
-  get_processor(thread);
+  const double halt_s = get_processor(thread) ? wake.halt_s : 0;
   if (slept && wake.seconds > 0) thread.sleeps++;
-  const double takes = seconds + (slept ? wake.seconds : 0), late = processors_[thread.home].late_s;
+  const double takes = seconds + (slept ? wake.seconds + halt_s : 0);
+  const double late = processors_[thread.home].late_s;
   thread.work_s += takes;
   processors_[thread.home].late_s = 0;
   s4u::this_actor::sleep_for(takes + late);
@@ -249,7 +253,8 @@ void Network::serve_line(double frames) const {
   line.until = INFINITY;
   line.asking++;
   line.turn->lock();
-  const double seconds = takes + (slept ? wake : 0);
+  const double halt = p.free->would_block() ? 0 : machine_.get("line_s_per_halt");
+  const double seconds = takes + (slept ? wake + halt : 0);
   if (slept) line.sleeps++;
   line.work_s += seconds;
   if (p.free->would_block() && p.spinning.empty()) p.late_s += seconds;

@@ -41,6 +41,7 @@ struct Thread {
 struct Wake {
   double seconds, after_s;
   bool near = false;
+  double halt_s = 0; /* more of it where its processor has stood still */
 };
 
 /* What one node sends to another. */
@@ -127,7 +128,7 @@ private:
     double late_s = 0; /* what the line's thread has taken from ranks */
   };
   Processor &choose(const Thread &thread) const;
-  void get_processor(Thread &thread) const;
+  bool get_processor(Thread &thread) const;
   void leave(Thread &thread, double look_s) const;
   void look(Thread &thread, double look_s) const;
   void give_back(Processor &p) const;

@@ -46,7 +46,9 @@ double Way::half(double packets, double bytes, size_t messages) const {
 
 void Way::take(Thread &rank, double seconds) const {
   const Machine &m = network_.machine();
-  network_.serve(rank, seconds, {m.get("host_s_per_sleep"), m.get("wake_after_s")});
+  network_.serve(
+      rank, seconds,
+      {m.get("host_s_per_sleep"), m.get("wake_after_s"), false, m.get("host_s_per_halt")});
 }
 
 /* The next message. Where something is in flight, a short one waits for others that fit into its

@@ -11,6 +11,7 @@
 #include "core/op/check_context.h"
 #include "core/op/lost.h"
 #include "core/op/op.h"
+#include "core/op/record.h"
 #include "core/op/status.h"
 #include "core/op/thread.h"
 #include "core/progress/wait.h"
@@ -79,6 +80,12 @@ int gexx_event_test(gex_Event_t event) {
   return GASNET_OK;
 }
 
+/* A collective of ranks of this host may end between the last step of a wait and the look that sees
+ * it: the trace says that the wait ends at the look. */
+static void is_over(const struct gexx_wait *wait) {
+  if (tmb_recording_waits()) tmb_record_wait_over(wait);
+}
+
 void gexx_event_wait(gex_Event_t event) {
   if (TMB_UNLIKELY(tmb_job.debug)) {
     tmb_check_context_at("gex_Event_Wait");
@@ -89,6 +96,7 @@ void gexx_event_wait(gex_Event_t event) {
     struct gexx_wait wait;
     tmb_wait_begin(&wait);
     while (!complete(event)) tmb_wait_step(&wait, tmb_why_op(op_of(event)));
+    is_over(&wait);
   }
   retire(event);
 }
@@ -203,6 +211,7 @@ void gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags
   tmb_wait_begin(&wait);
   while (!sweep(pevent, numevents, &live))
     tmb_wait_step(&wait, (struct tmb_why){describe_events, &all});
+  is_over(&wait);
 }
 
 int gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
@@ -224,6 +233,7 @@ void gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
   for (size_t i = 0; i < numevents; i++)
     while (pevent[i] != GEX_EVENT_INVALID && !complete(pevent[i]))
       tmb_wait_step(&wait, (struct tmb_why){describe_events, &all});
+  is_over(&wait);
   (void)sweep(pevent, numevents, &live);
 }
 
@@ -281,6 +291,7 @@ void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
     struct gexx_wait wait;
     tmb_wait_begin(&wait);
     while (!tmb_op_done(&t->nbi, mask)) tmb_wait_step(&wait, tmb_why_op(&t->nbi));
+    is_over(&wait);
   }
   (void)tmb_op_sync(&t->nbi, mask);
 }
