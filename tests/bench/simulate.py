@@ -175,6 +175,10 @@ class Simulate(unittest.TestCase):
         # Later its receiver wakes to acknowledge it, and the sender to take that.
         self.assertEqual((acked["sleeps"], acked["line_sleeps"]), (3, 4))
         self.assertAlmostEqual(acked["seconds"], busy["seconds"], 9)
+        # It finds the processor standing still.
+        halts = self.run_one(*words, machine=self.machine(
+            window_bytes=5600, shared_processors=1, host_s_per_halt=1e-4, **costs))
+        self.assertAlmostEqual(halts["seconds"] - busy["seconds"], 1e-4, 6)
         # Who spins is not woken before it sleeps.
         got = self.run_one(*words, machine=self.machine(
             window_bytes=5600, shared_processors=1, wake_after_s=1, **costs))
@@ -249,9 +253,10 @@ class Simulate(unittest.TestCase):
         self.assertEqual(sleeps[0], sleeps[1])
         # Each rank waits for the processor that it had. The root has the first one for 16 ms.
         # Rank 2 waits there from 8 ms on, though the other one is free after 11 ms; then rank 4.
+        # So none of them finds it standing still.
         got = self.run_one(*words, "--ranks", 5, machine=self.machine(
             window_bytes=5600, shared_processors=2, host_s_per_message=8e-3,
-            host_s_per_sleep=3e-3))
+            host_s_per_sleep=3e-3, host_s_per_halt=1e-3))
         self.assertAlmostEqual(got["seconds"], 16e-3 + 2 * 7e-3, delta=1e-4)
 
     def test_line_by_hand(self):

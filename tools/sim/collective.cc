@@ -158,8 +158,9 @@ private:
     const double since = s4u::Engine::get_clock();
     const std::unique_ptr<Mail> mail(job_.boxes[rank_]->get<Mail>());
     const bool local = near(mail->from), waited = s4u::Engine::get_clock() > since;
-    const Wake wake{local || !windows_ ? m_.get("host_s_per_wake") : 0, m_.get("wake_after_s"),
-                    local};
+    const bool wakes = local || !windows_;
+    const Wake wake{wakes ? m_.get("host_s_per_wake") : 0, m_.get("wake_after_s"), local,
+                    wakes ? m_.get("host_s_per_halt") : 0};
     const double seconds =
         receive_cost(*mail) + (local && waited ? m_.get("host_s_per_near_message") : 0);
     job_.network.serve(job_.threads[rank_], seconds, wake);
