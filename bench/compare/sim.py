@@ -204,10 +204,10 @@ def line_use(lab):
 
 
 def measure_uses(options, program):
-    """{how ranks wait: {collective: what it used}}, of processors that stand still where nobody has
-    work, and of some that do not. With one rank on each host: a broadcast gives
-    each other one a message, in an exchange each gives one to each, and all-reduces take log2
-    rounds of all. None of them is compared."""
+    """Two of {how ranks wait: {collective: what it used}}: on processors that stand still where
+    nobody has work, and on some that never do. Each host has one rank. In a broadcast each other
+    one gets a message, in an exchange each sends one to each, all-reduces take log2 rounds of all.
+    None of these is compared."""
     hosts = options.hosts
     messages = {FLOOD: hosts - 1, SHORT: hosts * (hosts - 1),
                 ALONE: hosts * (hosts - 1).bit_length()}
