@@ -28,7 +28,7 @@
 #define GREETINGS_MAX 64u         /* connections whose greeting is not over */
 #define GREETING_NS   5000000000u /* in which a greeting is complete */
 #define RETRY_NS      100000000u  /* after a connection that could not be made */
-#define LOOK_CALLS    1024u       /* of recv, between two accepts */
+#define LOOK_CALLS    1024u       /* of recv, or KiB that they take, between two accepts */
 #define HOT_CALLS     8u          /* of recv, from the one that was busy last */
 #define ACTIVE_CALLS  1024u       /* of recv, after something went through a connection */
 #define IDLE_CALLS    16u         /* of recv, between reads of connections that carry nothing */
@@ -56,6 +56,7 @@ struct udp_stream {
   struct udp_conn *greeting, *full, **full_last, *dead;
   struct udp_conn *hot; /* whose packets came last, or NULL */
   uint32_t greeting_count, conn_count, calls;
+  uint32_t unseen; /* calls of recv, and KiB that they took, since the last accept */
   uint32_t active; /* calls of recv that read the connections each time */
   uint32_t
       look; /* a waiting thread polls these descriptors: recv must report what it has buffered */
@@ -226,6 +227,7 @@ static void serve(struct udp_stream *s, struct udp_conn *c, uint32_t events) {
 
 static void look(struct udp_stream *s) {
   struct epoll_event events[EVENTS_MAX];
+  s->unseen = 0;
   tmb_store_rlx(&s->look, 0);
   const int count = epoll_wait(s->env.epoll, events, EVENTS_MAX, 0);
   for (int i = 0; i < count; i++) {
@@ -338,8 +340,8 @@ static void hand_over(struct udp_stream *s, struct udp_datagrams *in, uint32_t m
 
 /* Whether it is the turn of connections that carry nothing. */
 static bool is_their_turn(const struct udp_stream *s) {
-  const uint32_t pause = s->conn_count ? IDLE_CALLS : LOOK_CALLS; /* powers of two */
-  return !(s->calls & (pause - 1)) || tmb_load_rlx(&s->look);
+  const bool turn = s->conn_count ? s->calls % IDLE_CALLS == 0 : s->unseen >= LOOK_CALLS;
+  return turn || tmb_load_rlx(&s->look);
 }
 
 static void read_streams(struct udp_stream *s) {
@@ -368,6 +370,16 @@ static bool is_idle(const struct udp_stream *s) {
   return !s->active && !s->full && !s->greeting_count && !s->dead && !is_their_turn(s);
 }
 
+/* Datagrams alone, while no connection has anything. A call may take many packets as one: what it
+ * took brings the turn of connections sooner. */
+static void recv_datagrams(struct udp_stream *s, struct udp_datagrams *in, bool many) {
+  uint32_t bytes = 0;
+  s->streamed = in->more = false;
+  s->io.ops->recv(s->io.state, in, many);
+  for (uint32_t i = 0; i < in->count; i++) bytes += in->bytes[i];
+  s->unseen += 1 + bytes / 1024;
+}
+
 static void stream_recv(void *io, struct udp_datagrams *in, bool many) {
   struct udp_stream *s = io;
   const uint32_t most = many ? UDP_BATCH : 1;
@@ -378,8 +390,7 @@ static void stream_recv(void *io, struct udp_datagrams *in, bool many) {
   in->count = 0;
   s->lent = false;
   if (TMB_LIKELY(datagrams && is_idle(s))) {
-    s->streamed = in->more = false;
-    s->io.ops->recv(s->io.state, in, many);
+    recv_datagrams(s, in, many);
     return;
   }
   s->env.in = in;
