@@ -379,6 +379,9 @@ END
       $(pkg-config --cflags --libs "prif_tombolo-${compiler#gfortran-}")
     said=$("$prefix/bin/tombolo" run -n 3 ./hello)
     [ "$(grep -c "prif client: ok" <<<"$said")" = 3 ] || { echo "$compiler: $said"; exit 1; }
+    FC=$compiler "$prefix/bin/tombolo" fc --prif hello.f90 -o by_fc
+    said=$("$prefix/bin/tombolo" run -n 3 ./by_fc)
+    [ "$(grep -c "prif client: ok" <<<"$said")" = 3 ] || { echo "fc $compiler: $said"; exit 1; }
     found=1
   done
   [ "$found" = 1 ] || { echo "skipped: no compiler with a module prif"; exit 77; }

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, GFORTRAN_FIRST = 11, GFORTRAN_LAST = 16 };
+enum { PATH_BYTES = 4096, GFORTRAN_FIRST = 11, GFORTRAN_LAST = 16, FLANG_FIRST = 22 };
 
 #define COMPILER_NS UINT64_C(10000000000)
 
@@ -118,9 +118,22 @@ static void ask_compiler(struct doctor_program *p, const char *command, const ch
   if (p->status != 0) p->text[0] = '\0';
 }
 
+static void judge_flang(struct doctor *d, const char *command, const char *version, long major) {
+  if (major < FLANG_FIRST)
+    doctor_add(d, DOCTOR_WARNING, "flang",
+               "If you want coarray Fortran by flang: install flang 22 or newer; TOMBOLO_FC names "
+               "one.",
+               "'%s' %s", command, *version ? version : "is not there");
+  else
+    doctor_add(d, DOCTOR_OK, "flang", NULL, "%s %s, known to PRIF", command, version);
+}
+
 void doctor_judge_gfortran(struct doctor *d, const char *command, const char *version) {
   const long major = strtol(version, NULL, 10);
-  if (!*version)
+  const char *slash = strrchr(command, '/');
+  if (strstr(slash ? slash : command, "flang"))
+    judge_flang(d, command, version, major);
+  else if (!*version)
     doctor_add(d, DOCTOR_WARNING, "gfortran",
                "If you want coarray Fortran: install gfortran, or name one by TOMBOLO_FC.",
                "'%s' is not there", command);

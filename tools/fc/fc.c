@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo fc`: compiles and links a coarray Fortran program with gfortran.
+ * `tombolo fc`: compiles and links a coarray Fortran program with gfortran or flang.
  *
- * Owns: the options that gfortran needs for this library. Called by main.c. Calls: execvp of the
- * compiler. Invariants: every argument that is not its own goes to the compiler unchanged and in
- * order; what it adds stands before and behind; nothing is linked where the arguments say not to.
+ * Owns: the options that the compilers need for this library. Called by main.c. Calls: execvp of
+ * the compiler. Invariants: every argument that is not its own goes to the compiler unchanged and
+ * in order; what it adds stands before and behind; nothing is linked where the arguments say not
+ * to.
  */
 #define _GNU_SOURCE
+#include "fc/compiler.h"
 #include "tool.h"
 
 #include "base/config.h"
@@ -22,7 +24,7 @@
 #include <unistd.h>
 
 #define DEFAULT_COMPILER "gfortran"
-#define EXTRA            8 /* arguments that may be added, and NULL */
+#define EXTRA            16 /* arguments that may be added, and NULL */
 
 /* Arguments of the compiler. */
 struct command {
@@ -30,12 +32,25 @@ struct command {
   int argc;
 };
 
+/* What the command is asked for. */
+struct request {
+  struct fc_compiler compiler;
+  const char *root; /* folder of the installation or build tree */
+  bool only_show;
+  bool prif;  /* the library is libprif_tombolo */
+  bool input; /* there is something to compile or link */
+  bool links;
+};
+
 static const char usage[] =
-    "Usage: tombolo fc [--show] [--compiler=COMMAND] ARGUMENTS OF GFORTRAN...\n\n"
+    "Usage: tombolo fc [--show] [--compiler=COMMAND] [--prif] ARGUMENTS OF THE COMPILER...\n\n"
     "Compiles coarray Fortran, and links it with Tombolo unless the arguments stop before that\n"
-    "(-c, -S, -E, -fsyntax-only). Run the program with 'tombolo run -n IMAGES ./PROGRAM'.\n\n"
+    "(-c, -S, -E, -fsyntax-only). Run the program with 'tombolo run -n IMAGES ./PROGRAM'.\n"
+    "The compiler is gfortran, or flang 22 or newer, which compiles less of coarray Fortran.\n\n"
     "  --show              print the command instead of running it\n"
-    "  --compiler=COMMAND  the compiler (default: $TOMBOLO_FC, else gfortran)\n"
+    "  --compiler=COMMAND  the compiler (default: $TOMBOLO_FC, else $FC if it names gfortran or\n"
+    "                      flang, else gfortran)\n"
+    "  --prif              the program calls PRIF itself ('use prif'); always so with flang\n"
     "  --help              print this text\n\n"
     "Example: tombolo fc -O2 hello.f90 -o hello && tombolo run -n 4 ./hello\n";
 
@@ -108,7 +123,7 @@ static int run_compiler(const struct command *c) {
   execvp(c->argv[0], c->argv);
   const int err = errno;
   if (err == ENOENT)
-    tmb_print("fc: compiler '%s' not found; install gfortran, or name one with --compiler=COMMAND "
+    tmb_print("fc: compiler '%s' not found; install it, or name another with --compiler=COMMAND "
               "or TOMBOLO_FC",
               c->argv[0]);
   else
@@ -116,35 +131,13 @@ static int run_compiler(const struct command *c) {
   return err == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE;
 }
 
-/* Generation of a compiler, as the first number of its version; empty when it prints none. */
-static void ask_version(const char *compiler, char *version, size_t bytes) {
-  char *command = format("exec '", compiler, "' -dumpversion 2>/dev/null");
-  FILE *answer = strchr(compiler, '\'') ? NULL : popen(command, "r");
-  *version = '\0';
-  if (answer) {
-    if (!fgets(version, (int)bytes, answer)) *version = '\0';
-    pclose(answer);
-  }
-  version[strspn(version, "0123456789")] = '\0';
-  free(command);
-}
-
-/* Name of the library for a compiler: from gfortran 16 on, team calls have other arguments. */
-static const char *library_of(const char *compiler) {
-  char version[32];
-  ask_version(compiler, version, sizeof version);
-  return strtol(version, NULL, 10) >= 16 ? "caf_tombolo16" : "caf_tombolo";
-}
-
-/* Add where the module tombolo_caf lies, if there is one for this compiler. */
-static void add_modules(struct command *c) {
-  const char *root = root_folder();
-  char version[32];
-  ask_version(c->argv[0], version, sizeof version);
-  if (!root || !*version) return;
-  char *base = format(root, "/lib/tombolo/fortran/", version);
-  if (access(base, R_OK) == 0) add(c, format("-I", base, ""));
-  free(base);
+/* Folder of the modules for a compiler, and of what it links besides the library. NULL: none. */
+static char *modules_folder(const struct request *r) {
+  if (!r->root || !*r->compiler.modules) return NULL;
+  char *folder = format(r->root, "/lib/tombolo/fortran/", r->compiler.modules);
+  if (access(folder, R_OK) == 0) return folder;
+  free(folder);
+  return NULL;
 }
 
 /* Whether the compiler links libraries without those that are shared. */
@@ -154,59 +147,131 @@ static bool is_static(const struct command *c) {
   return false;
 }
 
+/* Name of the library: from gfortran 16 on, team calls have other arguments. */
+static const char *library_of(const struct request *r) {
+  if (r->prif) return "prif_tombolo";
+  return r->compiler.major >= 16 ? "caf_tombolo16" : "caf_tombolo";
+}
+
+/* Add the procedures of the module prif, and what flang's statements that end a program need:
+ * cmake/TmbPrifFortran.cmake. Returns 0 or an exit code. */
+static int add_prif(struct command *c, const struct request *r) {
+  static char *const wraps[] = {
+      "-Wl,--wrap=_FortranAProgramEndStatement", "-Wl,--wrap=_FortranAFailImageStatement",
+      "-Wl,--wrap=_FortranAStopStatement", "-Wl,--wrap=_FortranAStopStatementText"};
+  char *folder = modules_folder(r);
+  char *archive = format(folder ? folder : "", "/libprif_fortran.a", "");
+  free(folder);
+  if (access(archive, R_OK) != 0) {
+    tmb_print("fc: Tombolo was built without '%s', so it has no module prif for it: build Tombolo "
+              "where this compiler is installed (docs/PRIF.md)",
+              c->argv[0]);
+    return TOOL_EXIT_FAILED;
+  }
+  add(c, archive);
+  for (size_t i = 0; r->compiler.is_flang && i < sizeof wraps / sizeof wraps[0]; i++)
+    add(c, wraps[i]);
+  return 0;
+}
+
 /* Add what linking needs. Returns 0 or an exit code. */
-static int add_libraries(struct command *c) {
-  const char *root = root_folder();
-  if (!root) {
+static int add_libraries(struct command *c, const struct request *r) {
+  if (!r->root) {
     tmb_print("fc: the folder of this command cannot be found in /proc/self/exe: %s",
               strerror(errno));
     return TOOL_EXIT_FAILED;
   }
-  char *folder = format(root, "/lib", "");
-  const char *name = library_of(c->argv[0]);
+  char *folder = format(r->root, "/lib", "");
+  const char *name = library_of(r);
   char *library = format(format(folder, "/lib", ""), name, ".so");
   if (access(library, R_OK) != 0) {
     tmb_print("fc: %s: %s; build or install Tombolo with TMB_FORTRAN=ON", library, strerror(errno));
     return TOOL_EXIT_FAILED;
   }
   free(library);
+  const int code = r->prif ? add_prif(c, r) : 0;
+  if (code) return code;
   add(c, format("-L", folder, ""));
   add(c, format("-Wl,-rpath,", folder, ""));
   add(c, format("-l", name, ""));
-  if (is_static(c)) add(c, format("-ltombolo", "", "")); /* libcaf_tombolo.so names it itself */
+  if (is_static(c)) add(c, format("-ltombolo", "", "")); /* the shared one names it itself */
   return 0;
 }
 
-int tool_fc_main(int argc, char **argv) {
-  const char *compiler = tmb_env_get("TOMBOLO_FC");
-  bool only_show = false;
-  char **arguments = calloc((size_t)argc + EXTRA, sizeof *arguments);
-  struct command c = {arguments, 0};
-  if (!arguments) {
-    tmb_print("fc: out of memory");
-    return TOOL_EXIT_FAILED;
-  }
-  add(&c, NULL);
-  add(&c, "-fcoarray=lib");
+/* Whether the compiler can compile coarrays; prints why not. One that is not there is found
+ * missing when it is run. */
+static bool is_usable(const struct request *r, const char *command) {
+  if (!r->compiler.is_flang || r->compiler.major == 0 || r->compiler.major >= FLANG_FIRST)
+    return true;
+  tmb_print("fc: '%s' is flang %d, which has no -fcoarray; install flang %d or newer (package "
+            "flang-%d), and name it with --compiler=COMMAND or TOMBOLO_FC",
+            command, r->compiler.major, FLANG_FIRST, FLANG_FIRST);
+  return false;
+}
+
+static const char *default_compiler(void) {
+  const char *name = tmb_env_get("TOMBOLO_FC");
+  if (name && *name) return name;
+  name = tmb_env_get("FC");
+  return name && fc_compiler_is_known(name) ? name : DEFAULT_COMPILER;
+}
+
+/* Takes this command's own options out of the arguments. Returns the compiler; NULL: help was
+ * printed. */
+static const char *read_arguments(struct command *c, struct request *r, int argc, char **argv) {
+  const char *compiler = NULL;
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--help") == 0) {
       fputs(usage, stdout);
-      return 0;
+      return NULL;
     }
     if (strcmp(argv[i], "--show") == 0)
-      only_show = true;
+      r->only_show = true;
+    else if (strcmp(argv[i], "--prif") == 0)
+      r->prif = true;
     else if (strncmp(argv[i], "--compiler=", 11) == 0)
       compiler = argv[i] + 11;
     else
-      add(&c, argv[i]);
+      add(c, argv[i]);
   }
-  c.argv[0] = (char *)(uintptr_t)(compiler && *compiler ? compiler : DEFAULT_COMPILER);
+  return compiler && *compiler ? compiler : default_compiler();
+}
+
+/* Finishes the command, and runs or prints it. c->argv[1] is free for the option for coarrays. */
+static int compile(struct command *c, struct request *r) {
+  if (r->compiler.is_flang)
+    c->argv[1] = "-fcoarray";
+  else
+    c->argv[1] = r->prif ? "-fcoarray=none" : "-fcoarray=lib";
+  r->prif = r->prif || r->compiler.is_flang;
+  char *folder = r->input ? modules_folder(r) : NULL;
+  if (folder) add(c, format("-I", folder, ""));
+  const bool missing = r->prif && r->compiler.major == 0; /* says so below */
+  const int code = r->links && !missing ? add_libraries(c, r) : 0;
+  if (code) return code;
+  return r->only_show ? show(c) : run_compiler(c);
+}
+
+int tool_fc_main(int argc, char **argv) {
   if (argc == 1) {
     fputs(usage, stderr);
     return TOOL_EXIT_USAGE;
   }
-  if (has_input(argc, argv)) add_modules(&c);
-  const int code = has_input(argc, argv) && links(argc, argv) ? add_libraries(&c) : 0;
-  if (code) return code;
-  return only_show ? show(&c) : run_compiler(&c);
+  char **arguments = calloc((size_t)argc + EXTRA, sizeof *arguments);
+  if (!arguments) {
+    tmb_print("fc: out of memory");
+    return TOOL_EXIT_FAILED;
+  }
+  struct command c = {arguments, 0};
+  struct request r = {.root = root_folder()};
+  add(&c, NULL);
+  add(&c, NULL); /* the option for coarrays, below */
+  const char *compiler = read_arguments(&c, &r, argc, argv);
+  if (!compiler) return 0;
+  c.argv[0] = (char *)(uintptr_t)compiler;
+  fc_compiler_ask(&r.compiler, compiler);
+  if (!is_usable(&r, compiler)) return TOOL_EXIT_FAILED;
+  r.input = has_input(argc, argv);
+  r.links = r.input && links(argc, argv);
+  return compile(&c, &r);
 }

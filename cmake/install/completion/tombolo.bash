@@ -43,7 +43,7 @@ _tombolo() {
       options='--machine= --ranks= --set= --loggp= --far --json='
       takes='--machine --ranks --set --loggp --json' ;;
     fc)
-      options='--show --compiler= --help'
+      options='--show --compiler= --prif --help'
       takes='--compiler' ;;
     upcc)
       options='-T -c -E -S -trans -o -D -U -I -L -l -O -g -f -m -W -std -Wp -Wc -Wl --pointers= --berkeley -extern-main -save-temps --show -v --compiler= -print-include-dir --help --version'

@@ -129,6 +129,7 @@ complete -c tombolo -n '__tombolo_at sim' -l 'far' -d 'of FILE take those throug
 complete -c tombolo -n '__tombolo_at sim' -l 'json' -r -d 'write the result as JSON'
 complete -c tombolo -n '__tombolo_at fc' -l 'show' -d 'print the command instead of running it'
 complete -c tombolo -n '__tombolo_at fc' -l 'compiler' -r -d 'the compiler'
+complete -c tombolo -n '__tombolo_at fc' -l 'prif' -d 'the program calls PRIF itself'
 complete -c tombolo -n '__tombolo_at fc' -l 'help' -d 'print this text'
 complete -c tombolo -n '__tombolo_at upcc' -s 'T' -x -d 'compile for N threads, also -fupc-threads-N'
 complete -c tombolo -n '__tombolo_at upcc' -s 'c' -s 'E' -s 'S' -d 'stop before linking, after the preprocessor, with assembler'

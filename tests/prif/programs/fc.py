@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 60
+"""`tombolo fc` with flang: which compiler it takes, what it adds, and what it says without one.
+
+Compilers are small scripts that print a version. The last case runs flang-22, where it is.
+"""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TOMBOLO = os.environ["TOMBOLO"]
+FLANG = "flang version {0} (made up)\nTarget: none"
+PROGRAM = """
+integer :: total
+total = this_image()
+call co_sum(total)
+if (total == num_images()*(num_images() + 1)/2) print '(a)', 'sum ok'
+if (this_image() == 2) stop 3
+end
+"""
+failures = 0
+
+
+def fc(*arguments, **variables):
+    """Exit code and output of tombolo fc; the variables replace those that choose a compiler."""
+    env = {k: v for k, v in os.environ.items() if k not in ("FC", "TOMBOLO_FC")} | variables
+    done = subprocess.run([TOMBOLO, "fc", *map(str, arguments)], env=env, capture_output=True,
+                          text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def expect(what, result, code, *words, absent=()):
+    global failures
+    good = result[0] == code and all(w in result[1] for w in words)
+    if not good or any(w in result[1] for w in absent):
+        print(f"FAILED {what}: exit {result[0]}, wanted {code} and {words}:\n{result[1]}")
+        failures += 1
+
+
+def compiler(folder, name, version):
+    """A compiler that prints its version."""
+    path = folder / name
+    text = FLANG.format(version) if "gnu" not in name else "GNU Fortran 13"
+    path.write_text(f'#!/bin/sh\ncase $1 in --version) echo "{text}" ;;\n'
+                    f'-dumpversion) echo {version} ;; *) echo "ran $*" ;; esac\n')
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def choices(folder):
+    new, old = compiler(folder, "flang-22", "22.1.8"), compiler(folder, "flang-19", "19.1.7")
+    far = compiler(folder, "flang-new", "99.0.0")
+    other = compiler(folder, "my-compiler", "22.1.8")
+    expect("option", fc(f"--compiler={new}", "-c", "x.f90"), 0, "ran -fcoarray -c x.f90",
+           absent=("-fcoarray=lib", "-l"))
+    expect("TOMBOLO_FC", fc("-c", "x.f90", TOMBOLO_FC=str(new)), 0, "ran -fcoarray -c x.f90")
+    expect("FC", fc("-c", "x.f90", FC=str(new)), 0, "ran -fcoarray -c x.f90")
+    expect("FC of another name", fc("--show", "-c", "x.f90", FC="ifx -O2"), 0,
+           "gfortran -fcoarray=lib")
+    expect("TOMBOLO_FC before FC", fc("--show", "-c", "x.f90", TOMBOLO_FC="gfortran", FC=str(new)),
+           0, "gfortran -fcoarray=lib")
+    expect("its version tells", fc("--show", "-c", "x.f90", TOMBOLO_FC=str(other)), 0,
+           "my-compiler -fcoarray -c")
+    expect("too old", fc(f"--compiler={old}", "x.f90"), 1, "is flang 19", "flang 22 or newer")
+    expect("missing", fc("--compiler=flang-77", "x.f90"), 127, "'flang-77' not found")
+    expect("no module", fc(f"--compiler={far}", "x.f90"), 1, "built without", "docs/PRIF.md")
+    expect("only compiled", fc(f"--compiler={far}", "-c", "x.f90"), 0, "ran -fcoarray -c")
+    expect("prif", fc("--prif", "--show", "-c", "x.f90"), 0, "gfortran -fcoarray=none -c x.f90")
+    expect("help", fc("--help"), 0, "flang", "--prif")
+
+
+def flang(folder):
+    """A program of flang -fcoarray: compiled, and run by three images, the second of which stops
+    with a code, which flang's own library would keep from the others."""
+    if not shutil.which("flang-22"):
+        print("no flang-22: its case is left out")
+        return
+    (folder / "sum.f90").write_text(PROGRAM)
+    expect("compile", fc("--compiler=flang-22", folder / "sum.f90", "-o", folder / "sum"), 0)
+    done = subprocess.run([TOMBOLO, "run", "-n", "3", folder / "sum"], capture_output=True,
+                          text=True, check=False)
+    expect("run", (done.stdout.count("sum ok"), done.stdout + done.stderr), 3)
+    expect("run's exit code", (done.returncode, done.stdout + done.stderr), 3)
+
+
+with tempfile.TemporaryDirectory() as place:
+    choices(Path(place))
+    flang(Path(place))
+sys.exit(1 if failures else 0)

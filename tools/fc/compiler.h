@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fortran compilers, as `tombolo fc` knows them.
+ *
+ * Owns nothing. Included by fc.c. Calls the compilers. Invariants: a compiler is asked once, and
+ * says itself what it is; one that cannot be run is taken for what its name says.
+ */
+#ifndef FC_COMPILER_H
+#define FC_COMPILER_H
+
+#include <stdbool.h>
+
+#define FLANG_FIRST    22 /* the first one with -fcoarray */
+#define COMPILER_BYTES 32
+
+struct fc_compiler {
+  bool is_flang;
+  int major;                    /* first number of its version; 0: it printed none */
+  char modules[COMPILER_BYTES]; /* folder of its modules, as "12", "flang-22"; "": unknown */
+};
+
+/* Asks a compiler for its name and version. */
+void fc_compiler_ask(struct fc_compiler *compiler, const char *command);
+
+/* Whether $FC names a compiler that is known here, and nothing else. */
+bool fc_compiler_is_known(const char *command);
+
+#endif
