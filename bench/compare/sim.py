@@ -40,8 +40,8 @@ ALONE = ("allreduce", 512)  # one message at a time: all sleep between
 NEAR = ("broadcast", 8)
 RESTING = ("resting", 8)
 FIGURES = ("put_overhead", "signal_overhead", "message_overhead", "message_gap", "signal_latency")
-# src/core/progress/wait.c: a rank spins for 100 us. Where ranks are crowded it spins for 1 us and
-# yields four times.
+# src/core/progress/wait.c: a rank spins for 100 us. Where the ranks of all hosts of this machine
+# outnumber its processors it spins for 1 us and yields four times.
 WAKE_AFTER_S, CROWDED_WAKE_AFTER_S = 1e-4, 1e-5
 ACK_DELAY_S = 200e-6  # src/net/udp/ops/udp_engine.h
 # How ranks wait in jobs with one rank on each host that are measured: as where a host has more of
@@ -53,6 +53,11 @@ PROCESSORS = len(os.sched_getaffinity(0))
 FIRST_WINDOW = 14600
 FRAME_BYTES = 1514  # of which a datagram of the conduit carries:
 PAYLOAD_BYTES = 1400
+
+
+def wake_after(options, per_host):
+    """Seconds after which a rank that waits sleeps."""
+    return WAKE_AFTER_S if options.hosts * per_host <= PROCESSORS else CROWDED_WAKE_AFTER_S
 
 
 def machine(options, per_host, work):
@@ -73,13 +78,13 @@ def machine(options, per_host, work):
         "eager_bytes_max": (65536, "not used"), "rendezvous_s": (0, "not used"),
         "window_bytes": (FIRST_WINDOW, "src/net/udp/window/udp_cc.c: ten packets"),
         "window_bytes_max": (2 << 20, "src/net/udp/window/udp_cc.c"),
-        **(shared(per_host, work) if work else {})}
+        **(shared(options, per_host, work) if work else {})}
     return json.dumps({"name": "lab", "title": "emulated links", "topology": "switch",
                        "parameters": {k: {"value": v, "source": s}
                                       for k, (v, s) in values.items()}})
 
 
-def shared(per_host, work):
+def shared(options, per_host, work):
     """What processors that serve all hosts take for collectives."""
     source = "measured: long and short messages at once, and alone: their frames and sleeps"
     return {
@@ -89,8 +94,7 @@ def shared(per_host, work):
                                     "measured: all ranks on one host"),
         "host_s_per_wake": (work.wake.get(per_host, 0),
                             "measured: all ranks on one host asleep, less the message"),
-        "wake_after_s": (WAKE_AFTER_S if per_host <= PROCESSORS else CROWDED_WAKE_AFTER_S,
-                         "src/core/progress/wait.c"),
+        "wake_after_s": (wake_after(options, per_host), "src/core/progress/wait.c"),
         "ack_delay_s": (ACK_DELAY_S, "src/net/udp/ops/udp_engine.h"),
         **{name: (value, source) for name, value in work.cost[per_host]._asdict().items()}}
 

@@ -79,8 +79,8 @@ class Work:
     def parameters(self, byte, host_s):
         """Of the machine, {name: value}. host_s: what a host adds to a message between two
         ranks, of which the model has a part as work."""
-        spins = sim.WAKE_AFTER_S if self.per_host <= sim.PROCESSORS else sim.CROWDED_WAKE_AFTER_S
-        return {"shared_processors": sim.PROCESSORS, "wake_after_s": spins,
+        return {"shared_processors": sim.PROCESSORS,
+                "wake_after_s": sim.wake_after(self.options, self.per_host),
                 "ack_delay_s": sim.ACK_DELAY_S, **self.cost._asdict(), "host_s_per_byte": byte,
                 "host_s_per_wake": self.hand,
                 "near_latency_s": max(self.hand_s, 1e-6),

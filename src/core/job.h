@@ -85,7 +85,8 @@ struct tmb_wait_policy {
       hold_pauses[2]; /* after progress, before the next poll; [1]: the last request got no reply */
   uint32_t home;      /* processor of this rank, see tmb_place_plan */
   bool spread;        /* ranks go to their homes at start */
-  bool crowded;       /* ranks outnumber the cores they may use */
+  bool crowded;       /* ranks of this host outnumber the cores they may use */
+  bool outnumber;     /* ranks of this kernel do, on all its hosts; or `crowded` */
 };
 
 /* What messages and polls have to heed: bits of tmb_job.special. */

@@ -42,6 +42,12 @@ int tmb_os_bind_cpu(int index);
  */
 void tmb_os_cpu_bits(uint8_t *bits, size_t bytes);
 
+/*
+ * A number of the kernel that runs this process: the same in all its containers and namespaces, as
+ * a rule another one on each machine. 0: not known. Cost: reads a file.
+ */
+uint64_t tmb_os_kernel(void);
+
 /* Threads of this process; 0: not known. Cost: a system call. */
 uint32_t tmb_os_threads(void);
 

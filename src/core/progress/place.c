@@ -39,6 +39,7 @@ void tmb_place_rank_read(struct tmb_place_rank *mine) {
   tmb_os_cpu_bits(mine->bits, sizeof mine->bits);
   mine->cpu = (uint32_t)tmb_os_cpu_current();
   mine->quota = tmb_os_cpu_quota();
+  mine->kernel = tmb_os_kernel();
 }
 
 static bool allows(const struct tmb_place_rank *rank, uint32_t cpu) {
@@ -50,6 +51,13 @@ static uint32_t index_of(const struct tmb_place_rank *rank, uint32_t cpu) {
   uint32_t index = 0;
   for (uint32_t i = 0; i < cpu; i++) index += allows(rank, i);
   return index;
+}
+
+/* How many bits are set. */
+static uint32_t count_of(const uint8_t bits[TMB_PLACE_BYTES]) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < TMB_PLACE_BYTES; i++) count += (uint32_t)__builtin_popcount(bits[i]);
+  return count;
 }
 
 struct tmb_place_plan tmb_place_plan(const struct tmb_place_rank *ranks, uint32_t count,
@@ -64,11 +72,23 @@ struct tmb_place_plan tmb_place_plan(const struct tmb_place_rank *ranks, uint32_
     plan.crowded = plan.crowded || (ranks[r].quota > 0 && ranks[r].quota < count);
     for (size_t i = 0; i < sizeof all; i++) all[i] |= ranks[r].bits[i];
   }
-  for (size_t i = 0; i < sizeof all; i++) plan.cpus += (uint32_t)__builtin_popcount(all[i]);
+  plan.cpus = count_of(all);
   plan.spread = plan.spread || 2 * count > plan.cpus;
   plan.crowded = plan.crowded || plan.cpus < count;
   plan.home = index_of(&ranks[mine], ranks[0].cpu) + mine;
   return plan;
+}
+
+bool tmb_place_outnumber(const struct tmb_place_rank *ranks, uint32_t count, uint32_t mine) {
+  uint8_t all[TMB_PLACE_BYTES] = {0};
+  uint32_t same = 0;
+  if (!ranks[mine].kernel) return false;
+  for (uint32_t r = 0; r < count; r++) {
+    if (ranks[r].kernel != ranks[mine].kernel) continue;
+    same++;
+    for (size_t i = 0; i < sizeof all; i++) all[i] |= ranks[r].bits[i];
+  }
+  return same > count_of(all);
 }
 
 void tmb_place_init(void) {
@@ -79,12 +99,14 @@ void tmb_place_init(void) {
   if (!ranks) tmb_fatal("out of memory for %u ranks", tmb_job.size);
   tmb_place_rank_read(&mine);
   tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, ranks);
+  const bool outnumber = tmb_place_outnumber(ranks, tmb_job.size, tmb_job.rank);
   uint32_t here = 0;
   for (uint32_t r = 0; r < tmb_job.size; r++)
     if (tmb_boot_here(boot, r)) ranks[here++] = ranks[r];
   const struct tmb_place_plan plan = tmb_place_plan(ranks, here, boot->here_index);
   free(ranks);
   w->crowded = plan.crowded;
+  w->outnumber = plan.crowded || outnumber;
   const bool one_host = boot->here == boot->size;
   w->home = one_host ? plan.home : tmb_place_home(boot);
   w->spread = here > 1 && (plan.spread || !one_host);
@@ -200,6 +222,6 @@ static void consider_spread(void) {
 TMB_HOT void tmb_place_learn(bool yielded) {
   if (tmb_job.wait.crowded)
     consider_move(yielded);
-  else if (TMB_UNLIKELY(yielded))
+  else if (TMB_UNLIKELY(yielded && !tmb_job.wait.outnumber))
     consider_spread();
 }

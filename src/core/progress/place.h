@@ -28,6 +28,7 @@ struct tmb_place_rank {
   uint8_t bits[TMB_PLACE_BYTES]; /* those that it may use */
   uint32_t cpu;                  /* that which runs it now */
   double quota;                  /* processors that its cgroup may use at a time; 0: no limit */
+  uint64_t kernel;               /* tmb_os_kernel */
 };
 
 /* Where the ranks of a machine are to run. */
@@ -47,6 +48,11 @@ void tmb_place_rank_read(struct tmb_place_rank *mine);
  * each rank. */
 struct tmb_place_plan tmb_place_plan(const struct tmb_place_rank *ranks, uint32_t count,
                                      uint32_t mine);
+
+/* Whether the ranks of the kernel that runs rank `mine` outnumber the processors that they may use
+ * together, on whatever hosts they are: containers and namespaces are hosts that share processors.
+ * in ranks: [count] of the job. False where the kernel is not known. */
+bool tmb_place_outnumber(const struct tmb_place_rank *ranks, uint32_t count, uint32_t mine);
 
 /* Collective: say whether ranks outnumber processors, and find this rank's home. */
 void tmb_place_init(void);

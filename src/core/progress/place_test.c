@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Unit test of place.c and place.h. Which processor belongs to a rank: another one for each rank of
- * a host, and of hosts that share a machine; which ranks go there at start. A thread that has
- * yielded to a process that computes a few times leaves yielding for a while, unless most of its
- * yields are short, or ranks of the job have used the time. How long waits spin. Where a rank goes
- * that shares its processor. sched_yield, the clock and the mask are this file's own: a yield takes
- * as long as the test says.
+ * a host, and of hosts that share a machine; which ranks go there at start; whether those of all
+ * hosts of a kernel outnumber its processors. A thread that has yielded to a process that computes
+ * a few times leaves yielding for a while, unless most of its yields are short, or ranks of the job
+ * have used the time. How long waits spin. Where a rank goes that shares its processor.
+ * sched_yield, the clock and the mask are this file's own: a yield takes as long as the test says.
  */
 #define _GNU_SOURCE
 #include "core/progress/place.h"
@@ -25,6 +25,7 @@
 #include <cmocka.h>
 #include <sched.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MS      UINT64_C(1000000)
 #define FOREVER (1000 * MS) /* longer than it may stay away from yielding */
@@ -321,11 +322,40 @@ static void plan_of_bound(void **state) {
   assert_false(tmb_place_plan(ranks, 2, 1).crowded);
 }
 
+/* Hosts of one kernel share its processors, whatever each of them has; hosts of others do not, and
+ * where the kernel is not known, nobody does. */
+static void kernels(void **state) {
+  (void)state;
+  struct tmb_place_rank ranks[8];
+  const uint32_t count = ranks_on(ranks, 2, "0101");
+  assert_false(tmb_place_outnumber(ranks, count, 3));
+  for (uint32_t r = 0; r < count; r++) ranks[r].kernel = 1 + r % 2;
+  for (uint32_t r = 0; r < count; r++) assert_false(tmb_place_outnumber(ranks, count, r));
+  ranks[1].kernel = ranks[0].kernel;
+  for (uint32_t r = 0; r < count; r++)
+    assert_int_equal(tmb_place_outnumber(ranks, count, r), r != 3);
+  ranks[2].bits[0] = 1 << 2; /* a container with another processor */
+  assert_false(tmb_place_outnumber(ranks, count, 0));
+  ranks[1].quota = 1; /* which the other containers do not share */
+  assert_false(tmb_place_outnumber(ranks, count, 0));
+}
+
+/* A rank is of the kernel that it asks, at each call. */
+static void own_kernel(void **state) {
+  (void)state;
+  struct tmb_place_rank mine, again;
+  tmb_place_rank_read(&mine);
+  tmb_place_rank_read(&again);
+  assert_int_equal(mine.kernel, again.kernel);
+  if (access("/proc/sys/kernel/random/boot_id", R_OK) == 0) assert_int_not_equal(mine.kernel, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_machine),   cmocka_unit_test(namespaces),
       cmocka_unit_test(plan_of_few),   cmocka_unit_test(plan_of_many),
-      cmocka_unit_test(plan_of_bound), cmocka_unit_test(test_yields),
+      cmocka_unit_test(plan_of_bound), cmocka_unit_test(kernels),
+      cmocka_unit_test(own_kernel),    cmocka_unit_test(test_yields),
       cmocka_unit_test(test_turns),    cmocka_unit_test(test_counts),
       cmocka_unit_test(test_shared),   cmocka_unit_test(test_spins),
       cmocka_unit_test(test_moves)};

@@ -67,13 +67,13 @@ void tmb_wait_policy_init(void) {
   const int64_t yields = tmb_cfg_int(TMB_CFG_YIELD_COUNT);
   const char *mode = tmb_cfg_str(TMB_CFG_WAIT);
   w->spin_ns = spin >= 0         ? (uint64_t)spin
-               : w->crowded      ? 1000
+               : w->outnumber    ? 1000
                : tmb_job.threads ? THREADS_NS
                                  : 100000;
   w->last_ns = spin >= 0 ? (uint64_t)spin
                          : TMB_MIN((uint64_t)LAST_NS * tmb_job.boot.here, (uint64_t)LAST_NS_MAX);
   w->yield_count = yields >= 0       ? (uint32_t)yields
-                   : w->crowded      ? 4
+                   : w->outnumber    ? 4
                    : tmb_job.threads ? THREADS_YIELDS
                                      : 16;
   w->mode = mode[0] == 'b' ? GASNET_WAIT_BLOCK

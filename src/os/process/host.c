@@ -6,6 +6,7 @@
  * /proc. Invariants: a cached name never changes after pthread_once.
  */
 #include "os/os.h"
+#include "os/sysfile.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -36,6 +37,14 @@ const char *tmb_os_exe_name(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, read_exe_name);
   return exe_name;
+}
+
+uint64_t tmb_os_kernel(void) {
+  char text[64];
+  uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+  if (tmb_sysfile_read("/proc/sys/kernel/random/boot_id", text, sizeof text) <= 0) return 0;
+  for (const char *p = text; *p; p++) hash = (hash ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
+  return hash;
 }
 
 size_t tmb_os_page_size(void) {
