@@ -231,22 +231,25 @@ static void take_folded(const struct tmb_team *team, const struct tmb_coll_share
   }
 }
 
-/* This member has published a chunk where those who show count themselves. */
-static void meet(const struct tmb_team *team, const struct tmb_coll_shared *b,
+/* This member has published a chunk where those who show count themselves. Returns whether it was
+ * the last one: then the readers are to be woken. */
+static bool meet(const struct tmb_team *team, const struct tmb_coll_shared *b,
                  const struct tmb_coll_shared_op *op, uint64_t number) {
   const bool all = kinds[op->call.kind].shower == ALL;
-  if (!all && team->head.rank == op->call.root) return; /* a reduction in place */
+  if (!all && team->head.rank == op->call.root) return false; /* a reduction in place */
   const bool last_here = all && tmb_shared_last_here(team, TMB_MEETING_COLL, number);
   const bool last = tmb_meet_arrive(b, number, team->head.size - !all);
   tmb_store_rlx(&tmb_job.last_here, last_here && !last);
-  if (!last) return;
+  if (!last) return false;
   if (op->folds) fold(team, b, op, number);
   tmb_meet_close(b, number, team->head.rank);
-  wake_readers(team, &op->call);
+  return true;
 }
 
-/* Show the next chunk. Returns false when there is no room for it. */
-static bool show(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_coll_shared_op *op) {
+/* Show the next chunk. out wakes: set to true if the readers are to be woken. Returns false when
+ * there is no room for the chunk. */
+static bool show(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_coll_shared_op *op,
+                 bool *wakes) {
   const uint64_t number = op->first + op->shown, at = op->shown * op->unit;
   const uint64_t length = length_of(op, op->shown), blocks = blocks_of(team, &op->call);
   struct tmb_shared_row *row = b->row[team->head.rank];
@@ -262,10 +265,8 @@ static bool show(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_co
   for (uint64_t i = 0; i < blocks; i++)
     if (i != mine || blocks == 1) memcpy(to + i * length, from + i * op->call.bytes, length);
   tmb_row_publish(row, number, op->signature);
-  if (op->meets)
-    meet(team, b, op, number);
-  else if (!tmb_job.wait.crowded)
-    wake_readers(team, &op->call);
+  if (!op->meets || meet(team, b, op, number)) *wakes = true;
+  if (!tmb_job.wait.crowded) wake_readers(team, &op->call);
   op->shown++;
   return true;
 }
@@ -408,9 +409,9 @@ static uint64_t advance(struct tmb_team *team, struct tmb_coll_shared *b,
   if (head && !op->read) tmb_row_skip(team, b, op->first);
   for (uint64_t seen = UINT64_MAX; seen != op->shown + op->read;) {
     seen = op->shown + op->read;
-    const uint64_t shown = op->shown;
-    while (op->shown < op->chunks && show(team, b, op)) {}
-    if (op->shown > shown && !op->meets && tmb_job.wait.crowded) wake_readers(team, &op->call);
+    bool wakes = false;
+    while (op->shown < op->chunks && show(team, b, op, &wakes)) {}
+    if (wakes && tmb_job.wait.crowded) wake_readers(team, &op->call);
     while (head && op->read < op->shown && !applies(op) && take(team, b, op)) {
       op->read++;
       op->members_read = 0;
