@@ -46,8 +46,10 @@ static int walk(shared struct node *p) {
 int main(int argc, char **argv) {
   const char *how = argv[1];
   shared int *p = NULL, *volatile q = NULL;
+  upc_lock_t *lock = upc_all_lock_alloc();
   upc_atomicdomain_t *sums = upc_all_atomicdomain_alloc(UPC_INT, UPC_ADD, 0);
   shared [] char *far = (shared [] char *)&numbers[0];
+  if (!strcmp(how, "combine")) upc_all_reduceI(numbers, numbers, UPC_MAX << 1, 2, 1, NULL, 0);
   upc_barrier;
   if (MYTHREAD != THREADS - 1) upc_barrier;
   if (getenv("LATE")) signal(SIGSEGV, handler);
@@ -66,6 +68,9 @@ int main(int argc, char **argv) {
   if (!strcmp(how, "outside")) out = far[(1L << 34) - 4096 - upc_addrfield(far)]; /* outside */
   if (!strcmp(how, "reduce")) upc_all_reduceI(numbers, numbers, UPC_FUNC, 1, 1, NULL, 0);
   if (!strcmp(how, "atomic")) upc_atomic_relaxed(sums, NULL, UPC_CSWAP, numbers, &argc, &argc);
+  if (!strcmp(how, "type")) upc_all_atomicdomain_alloc(UPC_CHAR, UPC_ADD, 0);
+  if (!strcmp(how, "twice")) upc_lock(lock); /* first */
+  if (!strcmp(how, "twice")) upc_lock(lock); /* second */
   if (!strcmp(how, "private")) out = *(int *)none;
   upc_barrier;
   return 0;
@@ -116,6 +121,12 @@ def main():
             check(options, program, "reduce", ["need a function, which is null"], ["SIGSEGV"])
             check(options, program, "atomic", ["operation UPC_CSWAP is not one of the domain's"],
                   ["SIGSEGV"])
+            check(options, program, "type", ["type UPC_CHAR has no atomic operations"], ["SIG"])
+            check(options, program, "combine", ["operation UPC_GET is unknown for"], ["SIG"])
+            places = [place.format(line_of(word), "main") for word in ("first", "second")]
+            for far in ({}, {"TOMBOLO_SHM": "0"}):
+                check(options, program, "twice", ["this thread holds this lock already", *places],
+                      **far)
         check("memory", program, "private", ["[TMB-2140]"], GASNET_MAX_SEGSIZE="64K")
         check("handlers", program, "private", ["handled"], ["UPC:"], EARLY="1")
         check("handlers", program, "walk", ["handled", "null pointer to shared"], EARLY="1")

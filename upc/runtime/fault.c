@@ -141,6 +141,11 @@ static void find_caller(uintptr_t pc, char *place, size_t place_bytes) {
     if (find_place((uintptr_t)frames[i] - 1, place, place_bytes)) return;
 }
 
+void rt_name_place(const void *from, char *place, size_t place_bytes) {
+  snprintf(place, place_bytes, " (compile with -g to see the line)");
+  (void)find_place((uintptr_t)from - 1, place, place_bytes);
+}
+
 /* ---- messages */
 
 /* What is wrong with this place of a thread's memory, used by the instruction at pc (0: by the

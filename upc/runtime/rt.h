@@ -117,7 +117,15 @@ void rt_far_send(void);
 /* Waits for the puts in progress that touch these bytes. */
 void rt_far_order(upcr_pts_t p, uint64_t bytes);
 
+/* ---- names.c */
+/* The operation or type as a program writes it, for a message; a number where it has no name. */
+const char *rt_name_operation(unsigned long op);
+const char *rt_name_type(int type);
+
 /* ---- fault.c */
+/* The line of the program that a call returns to, as " at f.upc:12, in main"; a word how to see it
+ * where it is not known. in from: the address of return. */
+void rt_name_place(const void *from, char *place, size_t place_bytes);
 /* Ends the job where p points to no shared memory; what: the access. */
 void rt_check_pointer(upcr_pts_t p, const char *what);
 /* From here on a fault of an access to shared memory is explained. Call when all is mapped. */

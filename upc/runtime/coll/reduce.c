@@ -18,17 +18,18 @@
 
 /* ---- operations */
 
-#define PICK(A, B, OP, BITS)                                                                      \
- switch (OP) {                                                                                    \
- case UPC_ADD: (A) = (A) + (B); return;                                                           \
- case UPC_MULT: (A) = (A) * (B); return;                                                          \
- case UPC_LOGAND: (A) = (A) && (B); return;                                                       \
- case UPC_LOGOR: (A) = (A) || (B); return;                                                        \
- case UPC_MIN: (A) = (B) < (A) ? (B) : (A); return;                                               \
- case UPC_MAX:                                                                                    \
-  (A) = (B) > (A) ? (B) : (A);                                                                    \
-  return;                                                                                         \
-  BITS default : rt_fatal("a reduction: operation %#lx is unknown for this type [TMB-2108]", OP); \
+#define PICK(A, B, OP, BITS)                                                               \
+ switch (OP) {                                                                             \
+ case UPC_ADD: (A) = (A) + (B); return;                                                    \
+ case UPC_MULT: (A) = (A) * (B); return;                                                   \
+ case UPC_LOGAND: (A) = (A) && (B); return;                                                \
+ case UPC_LOGOR: (A) = (A) || (B); return;                                                 \
+ case UPC_MIN: (A) = (B) < (A) ? (B) : (A); return;                                        \
+ case UPC_MAX:                                                                             \
+  (A) = (B) > (A) ? (B) : (A);                                                             \
+  return;                                                                                  \
+  BITS default : rt_fatal("a reduction: operation %s is unknown for this type [TMB-2108]", \
+                          rt_name_operation(OP));                                          \
  }
 #define BITS(A, B)                      \
  case UPC_AND: (A) = (A) & (B); return; \
@@ -87,7 +88,8 @@ const struct rt_kind *rt_kind_of(int type) {
       [UPC_FLOAT] = {4, combine_F},     [UPC_DOUBLE] = {8, combine_D},
       [UPC_LDOUBLE] = {16, combine_LD},
   };
-  if (type < 1 || type > UPC_LDOUBLE) rt_fatal("a reduction: type %d is unknown [TMB-2107]", type);
+  if (type < 1 || type > UPC_LDOUBLE)
+    rt_fatal("a reduction: type %s cannot be combined [TMB-2107]", rt_name_type(type));
   return &kinds[type];
 }
 

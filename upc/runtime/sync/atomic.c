@@ -104,7 +104,8 @@ upcr_pts_t upc_all_atomicdomain_alloc(int type, upc_op_t ops, int hints) {
   if (i == DOMAINS_MAX)
     rt_fatal("upc_all_atomicdomain_alloc: more than %d domains [TMB-2122]", DOMAINS_MAX);
   if (!width)
-    rt_fatal("upc_all_atomicdomain_alloc: type %d has no atomic operations [TMB-2121]", type);
+    rt_fatal("upc_all_atomicdomain_alloc: type %s has no atomic operations [TMB-2121]",
+             rt_name_type(type));
   gex_OP_t all = GEX_OP_GET | GEX_OP_SET;
   for (upc_op_t bit = 1; bit <= OP_DEC; bit <<= 1)
     if (ops & bit) all |= library_op(bit);
@@ -195,25 +196,13 @@ static void operate_pts(const struct domain *d, const struct call *c, upc_op_t o
 }
 #endif
 
-/* An operation as a program writes it, for a message. */
-static const char *name_of(upc_op_t op) {
-  static const char *const names[] = {"UPC_ADD",    "UPC_MULT",  "UPC_AND", "UPC_OR",  "UPC_XOR",
-                                      "UPC_LOGAND", "UPC_LOGOR", "UPC_MIN", "UPC_MAX", "UPC_GET",
-                                      "UPC_SET",    "UPC_CSWAP", "UPC_SUB", "UPC_INC", "UPC_DEC"};
-  static char number[32];
-  for (size_t bit = 0; bit < sizeof names / sizeof *names; bit++)
-    if (op == (upc_op_t)1 << bit) return names[bit];
-  snprintf(number, sizeof number, "%#lx", (unsigned long)op);
-  return number;
-}
-
 void upc_atomic_relaxed(upcr_pts_t handle, void *fetch, upc_op_t op, upcr_pts_t target,
                         const void *op1, const void *op2) {
   const struct domain *d = find(handle, "upc_atomic");
   if (!(d->ops & op))
     rt_fatal("upc_atomic: operation %s is not one of the domain's: name it in "
              "upc_all_atomicdomain_alloc [TMB-2120]",
-             name_of(op));
+             rt_name_operation(op));
   RT_SITE("upc_atomic_relaxed");
   rt_check_pointer(target, "upc_atomic");
   upcr_serve();

@@ -18,6 +18,7 @@
 typedef upcr_pts_t lock_t;
 
 #define TICKET ((uint64_t)1 << 32)
+enum { PLACE_BYTES = 300 };
 enum { LOW_HALF = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
 
 RT_EXPORT lock_t upc_global_lock_alloc(void);
@@ -50,12 +51,20 @@ static uint64_t operate(lock_t lock, gex_OP_t op, uint64_t a, uint64_t b) {
   return old;
 }
 
+/* The first ticket of a new lock. Each has another one: what a thread remembers of a lock that was
+ * freed while it held it is not taken for a new lock in its place. */
+static uint64_t first_ticket(void) {
+  static uint32_t made;
+  const uint32_t ticket = (++made * (uint32_t)upcr_threads + (uint32_t)upcr_mythread) * 0x9E3779B1u;
+  return (uint64_t)ticket << 32 | ticket;
+}
+
 lock_t upc_global_lock_alloc(void) {
   const lock_t lock = upc_alloc(sizeof(uint64_t));
   if (!lock)
     rt_fatal(
         "upc_global_lock_alloc: no shared memory is left; raise GASNET_MAX_SEGSIZE [TMB-2125]");
-  upcr_put8(lock, 0);
+  upcr_put8(lock, first_ticket());
   return lock;
 }
 
@@ -84,13 +93,43 @@ static uint64_t id_of(lock_t lock) {
   return (uint64_t)upcr_threadof(lock) << 48 ^ (uint64_t)upcr_addrfield(lock);
 }
 
-/* This thread holds a lock, or no longer. Where it holds more than there is room for, the rest is
- * not shown. */
-static inline void show_held(uint64_t was, uint64_t is) {
+/* What is known of the locks that this thread holds, beside rt.held. */
+static struct {
+  uint32_t ticket;
+  const void *from; /* where the program has got it: the address of return */
+} holds[GEXX_WAIT_HELD_COUNT];
+
+/* This thread holds a lock. Where it holds more than there is room for, the rest is not known. */
+static inline void note_held(lock_t lock, uint32_t ticket, const void *from) {
   for (int i = 0; i < GEXX_WAIT_HELD_COUNT; i++) {
-    if (rt.held[i] != was) continue;
-    __atomic_store_n(&rt.held[i], is, __ATOMIC_RELAXED);
+    if (rt.held[i]) continue;
+    holds[i].ticket = ticket;
+    holds[i].from = from;
+    __atomic_store_n(&rt.held[i], id_of(lock), __ATOMIC_RELAXED);
     return;
+  }
+}
+
+static inline void note_freed(lock_t lock) {
+  for (int i = 0; i < GEXX_WAIT_HELD_COUNT; i++) {
+    if (rt.held[i] != id_of(lock)) continue;
+    __atomic_store_n(&rt.held[i], 0, __ATOMIC_RELAXED);
+    return;
+  }
+}
+
+/* The thread that would wait has the lock: it would wait for ever. in ticket: which holds the lock;
+ * from: the address of return of this call. */
+static void check_not_mine(lock_t lock, uint32_t ticket, const void *from) {
+  char here[PLACE_BYTES], there[PLACE_BYTES];
+  for (int i = 0; i < GEXX_WAIT_HELD_COUNT; i++) {
+    if (rt.held[i] != id_of(lock) || holds[i].ticket != ticket) continue;
+    rt_name_place(from, here, sizeof here);
+    rt_name_place(holds[i].from, there, sizeof there);
+    rt_fatal("upc_lock%s: this thread holds this lock already and would wait for itself for ever; "
+             "it got the lock%s; call upc_unlock first (the lock is of thread %ld, offset %#llx) "
+             "[TMB-2142]",
+             here, there, (long)upcr_threadof(lock), (unsigned long long)upcr_addrfield(lock));
   }
 }
 
@@ -128,10 +167,11 @@ void upc_lock(lock_t lock) {
                              : operate(lock, GEX_OP_FADD, TICKET, 0);
   if ((uint32_t)word != (uint32_t)(word >> 32)) {
     gexx_WaitInfo_t info = RT_WAIT("upc_lock", GEXX_WAIT_HOLDER);
+    check_not_mine(lock, (uint32_t)word, info.caller);
     wait_turn(lock, (uint32_t)(word >> 32), &info);
     upcr_fence();
   }
-  show_held(0, id_of(lock));
+  note_held(lock, (uint32_t)(word >> 32), __builtin_return_address(0));
 }
 
 int upc_lock_attempt(lock_t lock) {
@@ -145,7 +185,7 @@ int upc_lock_attempt(lock_t lock) {
     return 0;
   }
   upcr_fence();
-  show_held(0, id_of(lock));
+  note_held(lock, (uint32_t)word, __builtin_return_address(0));
   return 1;
 }
 
@@ -157,7 +197,7 @@ static void check_held(uint64_t word) {
 void upc_unlock(lock_t lock) {
   check(lock, "upc_unlock");
   upcr_complete();
-  show_held(id_of(lock), 0);
+  note_freed(lock);
   uint64_t *here = word_of(lock);
   if (here) {
     const uint64_t word = __atomic_load_n(here, __ATOMIC_RELAXED);
