@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cmake -DPREFIX=/usr/local -P uninstall.cmake: removes the files on the list that the
-# installation has left in the prefix, and folders that are then empty; below /usr and /usr/local
-# not those that other programs share. $DESTDIR is honoured. What is not on the list stays.
+# installation has left in the prefix, and folders that are then empty, the prefix among them;
+# below /usr and /usr/local not those that other programs share. $DESTDIR is honoured. What is not
+# on the list stays.
 # -DLIBDIR=lib64 names the folder of libraries where more than one has a list.
 get_filename_component(PREFIX "${PREFIX}" ABSOLUTE)
 set(root "$ENV{DESTDIR}${PREFIX}")
@@ -26,6 +27,7 @@ string(APPEND shared "|${LIBDIR}/python[0-9.]+(/(site|dist)-packages)?)$")
 
 if(NOT PREFIX MATCHES "^/usr(/local)?$")
   set(shared "^$") # matches no folder of the list
+  set(own_prefix TRUE)
 endif()
 
 set(count 0)
@@ -72,4 +74,8 @@ foreach(folder IN LISTS folders)
     file(REMOVE_RECURSE "${root}/${folder}")
   endif()
 endforeach()
+file(GLOB inside LIST_DIRECTORIES true "${root}/*" "${root}/.[!.]*")
+if(own_prefix AND NOT inside AND NOT IS_SYMLINK "${root}")
+  file(REMOVE_RECURSE "${root}")
+endif()
 message(STATUS "removed ${count} files from ${root}")

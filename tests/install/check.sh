@@ -431,6 +431,11 @@ by_uninstall() {
   make -s -C "$here/../.." uninstall PREFIX=/usr DESTDIR="$PWD/stage" >said
   [ -z "$(find stage -type f)" ] && [ ! -e stage/usr/lib/x86_64-linux-gnu/tombolo ]
   [ -d stage/usr/lib/x86_64-linux-gnu ]
+  # A prefix of our own that is then empty goes, too.
+  mkdir -p stage/opt/own/lib/tombolo
+  echo "lib/tombolo/install_manifest.txt" >stage/opt/own/lib/tombolo/install_manifest.txt
+  make -s -C "$here/../.." uninstall PREFIX=/opt/own DESTDIR="$PWD/stage" >said
+  [ ! -e stage/opt/own ] && [ -d stage/opt ] || { echo "FAILED: the empty prefix stays"; exit 1; }
   # The folder of libraries is the default one, also when the prefix becomes Debian's own, or the
   # one that is asked for.
   for given in PREFIX=/opt/t PREFIX=/usr LIBDIR=lib64; do
