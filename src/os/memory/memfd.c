@@ -72,22 +72,25 @@ static void record_failure(char *tried, size_t tried_bytes, const char *place) {
 
 int tmb_memfd_create(const char *name, bool avoid_memfd) {
   char tried[TMB_MEMFD_WHY_BYTES * 2] = "";
+  bool full = false; /* no more files can be open */
   if (!avoid_memfd) {
     const int fd = kernel_memfd(name);
     if (fd >= 0) return fd;
+    full = errno == EMFILE || errno == ENFILE;
     record_failure(tried, sizeof tried, "memfd_create");
   }
   const char *dirs[] = {tmb_env_get("GASNET_TMPDIR"), tmb_env_get("TMPDIR"), "/dev/shm", "/tmp",
                         "/var/tmp"};
-  for (size_t i = 0; i < TMB_ARRAY_LEN(dirs); i++) {
+  for (size_t i = 0; i < TMB_ARRAY_LEN(dirs) && !full; i++) {
     if (!dirs[i] || !*dirs[i]) continue;
     const int fd = nameless_file(dirs[i], name);
     if (fd >= 0) return fd;
+    full = errno == EMFILE || errno == ENFILE;
     record_failure(tried, sizeof tried, dirs[i]);
   }
-  tmb_print(
-      "cannot create shared memory (%s); set GASNET_TMPDIR to a directory that can be written",
-      tried);
+  tmb_print("cannot create shared memory (%s); %s", tried,
+            full ? "raise the limit on open files (ulimit -n)"
+                 : "set GASNET_TMPDIR to a directory that can be written");
   return TMB_E_SYS;
 }
 

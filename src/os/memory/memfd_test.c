@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/capture_test.h"
 #include "base/cmp_test.h"
 #include "base/config.h"
 #include "base/error.h"
@@ -110,6 +111,23 @@ static void reports_the_file_size_limit(void **state) {
   if (status != 0) fail_msg("child: wait status 0x%x", (unsigned)status);
 }
 
+static void create_without_descriptors(void *arg) {
+  (void)arg;
+  const struct rlimit limit = {0, 0};
+  CHILD_CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+  CHILD_CHECK(tmb_memfd_create("tombolo-test", false) == TMB_E_SYS);
+}
+
+/* It is not a matter of folders. */
+static void names_the_limit_on_open_files(void **state) {
+  (void)state;
+  static struct capture all;
+  assert_int_equal(capture_run(&all, create_without_descriptors, NULL), 0);
+  assert_int_equal(all.status, 0);
+  assert_non_null(strstr(all.text, "(memfd_create: Too many open files); raise the limit"));
+  assert_null(strstr(all.text, "GASNET_TMPDIR"));
+}
+
 static void refuses_impossible_sizes(void **state) {
   (void)state;
   char why[TMB_MEMFD_WHY_BYTES] = "";
@@ -127,6 +145,7 @@ int main(void) {
       cmocka_unit_test(falls_back_behind_a_bad_folder),
       cmocka_unit_test(switches_close_on_exec),
       cmocka_unit_test(reports_the_file_size_limit),
+      cmocka_unit_test(names_the_limit_on_open_files),
       cmocka_unit_test(refuses_impossible_sizes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
