@@ -128,16 +128,16 @@ def as_nobody(launch):
     return None
 
 
-def no_namespaces():
-    """Why no mount namespace can be made here; None if one can."""
+def no_namespaces(flags="-m"):
+    """Why no namespace, of mounts, can be made here; None if one can."""
     if os.geteuid() != 0 or not shutil.which("unshare"):
         return "needs root and unshare"
-    done = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False)
+    done = subprocess.run(["unshare", flags, "true"], capture_output=True, check=False)
     return done.stderr.decode().strip() if done.returncode else None
 
 
-def unshared(script, launch, env=None, arguments=""):
-    """Runs a job in a mount namespace of its own, after `script`. Returns (code, text) or None."""
+def unshared(script, launch, env=None, arguments="", flags="-m"):
+    """Runs a job in a namespace of its own after `script`. Returns (code, text) or None."""
     program = f'exec "{VICTIM}" {arguments}'
     if launch == "run":
         program = f'exec "{TOMBOLO}" run -n 3 "{VICTIM}" {arguments}'
@@ -145,7 +145,7 @@ def unshared(script, launch, env=None, arguments=""):
     if launch == "self":
         variables["GASNET_PSHM_NODES"] = "3"
     done = subprocess.run(
-        ["unshare", "-m", "sh", "-c", f"({script}) || exit 177; {program}"],
+        ["unshare", flags, "sh", "-c", f"({script}) || exit 177; {program}"],
         env=variables,
         timeout=60,
         check=False,
@@ -216,6 +216,17 @@ def small_file_system(launch):
     return None
 
 
+def no_loopback(launch):
+    """A network namespace whose loopback interface is down: said at once, with the remedy."""
+    if no_namespaces("-n"):
+        return no_namespaces("-n")
+    env = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"}
+    result = unshared("true", launch, env, flags="-n")
+    check(result[0] not in (0, 134, 137), result)
+    check("Network is unreachable; bring the loopback interface up (ip link" in result[1], result)
+    return None
+
+
 PRETEND_CGROUP = """
 m=$(awk '$3 == "cgroup" && $4 ~ /(^|,)memory(,|$)/ {print $2; exit}' /proc/self/mounts)
 [ -n "$m" ] || m=$(awk '$3 == "cgroup2" {print $2; exit}' /proc/self/mounts)
@@ -257,7 +268,8 @@ CASES += [
     for launch in LAUNCHES
     for size in (0, 512, 4096, 1 << 20)
 ]
-for case in (few_processes, as_nobody, read_only_everything, no_memfd, small_file_system):
+for case in (few_processes, as_nobody, read_only_everything, no_memfd, small_file_system,
+             no_loopback):
     CASES += [named(f"{case.__name__}/{launch}", case, launch) for launch in LAUNCHES]
 CASES += [
     named(f"no_dev_shm/{launch}/{'no_memfd' if env else 'memfd'}", no_dev_shm, launch, env)

@@ -226,6 +226,19 @@ static void add_stream(const struct tmb_net_env *env, struct plan *plan,
   plan->stream = NULL; /* belongs to io */
 }
 
+/* Is there a way to the others? Else they would be given up after a long time. Returns as meet. */
+static int find_way(const struct tmb_net_env *env, const struct plan *plan) {
+  uint32_t peer = 0;
+  while (peer < env->size && env->host_of[peer] == env->host) peer++;
+  const int error = peer < env->size ? udp_sockets_route(plan->sockets, peer) : 0;
+  if (!error) return 0;
+  env->up->print("udp: this host cannot send to rank %u: %s; %s", peer, strerror(error),
+                 plan->choice.loopback
+                     ? "bring the loopback interface up (ip link set lo up)"
+                     : "check its routes (ip route); TOMBOLO_UDP_INTERFACES chooses interfaces");
+  return TMB_E_SYS;
+}
+
 static bool tend(struct tmb_net *e, uint64_t seen, struct pollfd *fds, uint32_t *count,
                  uint64_t *ns) {
   if (!udp_tend(e, seen, ns)) return false;
@@ -250,6 +263,8 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
       {plan.cards, plan.ports, env->size}, &plan.choice, offload, config.base_bytes > 0};
   if (!udp_sockets_join(plan.sockets, &join))
     env->up->fatal("no memory for the addresses of %u ranks", env->size);
+  rc = find_way(env, &plan);
+  if (rc) goto free_plan;
   struct udp_io io = udp_sockets_io(plan.sockets);
   /* Faults are those of datagrams, so that the fall-back to connections shows; without datagrams,
    * of all. */

@@ -469,6 +469,20 @@ static void socket_close(void *io) {
   udp_sockets_close(io);
 }
 
+int udp_sockets_route(const struct udp_sockets *s, uint32_t peer) {
+  int error = 0;
+  for (uint32_t rail = 0; rail < s->rails; rail++) {
+    struct sockaddr_storage addr;
+    const socklen_t length = sockaddr_of(s, peer * s->rails + rail, &addr);
+    const int fd = socket(addr.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return 0;
+    error = connect(fd, (const struct sockaddr *)&addr, length) == 0 ? 0 : errno;
+    close(fd);
+    if (!error) break;
+  }
+  return error;
+}
+
 const struct udp_book *udp_sockets_book(const struct udp_sockets *s) {
   return &s->book;
 }
