@@ -176,6 +176,19 @@ struct tmb_os_process {
  * proportion to the process's memory. Returns false if there is no such process. */
 bool tmb_os_process(pid_t pid, bool memory, struct tmb_os_process *out);
 
+/* ---- threads */
+
+/* Most bytes of a thread's name, with the NUL. */
+#define TMB_OS_THREAD_NAME 16
+
+/* Names the calling thread; threads that it makes then have the same name. out old: the name
+ * before, or NULL. */
+void tmb_os_thread_name(char old[TMB_OS_THREAD_NAME], const char *name);
+
+/* Whether a thread of this process runs besides the calling one and those of this name; true where
+ * that is not known. */
+bool tmb_os_threads_run(const char *but);
+
 /* The parent of a process: another one than before after that has ended. 0: there is no such
  * process, or its parent is not in this process number space. */
 pid_t tmb_os_parent(pid_t pid);

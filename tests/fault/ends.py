@@ -168,6 +168,14 @@ def stopped_rank_is_ended(launch):
     job.expect(137, r"rank 2 .*killed by signal 9")
 
 
+def last_thread(launch):
+    """A process whose main thread has ended ends with its last thread, also with a network."""
+    for env in ({}, {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"}):
+        for seconds in ("0", "1"):
+            job = Job(4, [VICTIM, "work", seconds, "last"], launch, env=env).expect(0)
+            check(job.out.count("worked") == 4, env, job.out)
+
+
 def rank_that_ignores_signals_is_ended(launch):
     """Ranks that ignore SIGQUIT and SIGTERM."""
     job = Job(3, [VICTIM, "ignore"], launch)
@@ -255,6 +263,7 @@ for case in (
     stop_and_continue,
     stopped_rank_is_ended,
     rank_that_ignores_signals_is_ended,
+    last_thread,
     last_words,
     client_quit_handler,
     client_catches_terminator,

@@ -226,9 +226,8 @@ static int early(char **argv) {
   return 0;
 }
 
-/* work SECONDS: meets the others again and again. */
-static int work(char **argv) {
-  const double seconds = atof(argv[0]);
+/* Meets the others again and again. */
+static int meet_for(double seconds) {
   struct timespec from, now;
   attach();
   say_ready();
@@ -250,6 +249,22 @@ static int work(char **argv) {
   }
   printf("worked %d\n", me);
   return rounds > 0 ? 0 : 95;
+}
+
+static void *work_thread(void *arg) {
+  (void)meet_for(*(const double *)arg);
+  fflush(stdout);
+  return NULL;
+}
+
+/* work SECONDS [last]: meets the others so long; last: by a thread, the main thread ends before. */
+static int work(char **argv) {
+  static double seconds;
+  pthread_t thread;
+  seconds = atof(argv[0]);
+  if (!argv[1]) return meet_for(seconds);
+  if (pthread_create(&thread, NULL, work_thread, &seconds) != 0) abort();
+  pthread_exit(NULL);
 }
 
 /* lines N: N numbered lines on each stream, then one without an end. The first to return ends the

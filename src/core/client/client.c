@@ -16,6 +16,7 @@
 #include "core/client/conduit.h"
 #include "core/client/exit.h"
 #include "core/client/join.h"
+#include "core/client/last_thread.h"
 #include "core/job.h"
 #include "core/op/record.h"
 #include "core/op/status.h"
@@ -34,6 +35,7 @@
 #include "base/log.h"
 #include "boot/launch/spawn.h"
 #include "net/defaults/defaults.h"
+#include "os/os.h"
 #include "os/process/debug.h"
 #include "os/sync/lock.h"
 
@@ -192,6 +194,15 @@ static void client_defaults(void) {
   }
 }
 
+/* Threads that a network makes get a name by which they are known. */
+static int open_conduit(void) {
+  char name[TMB_OS_THREAD_NAME];
+  tmb_os_thread_name(name, TMB_OWN_THREAD);
+  const int rc = tmb_conduit_open();
+  tmb_os_thread_name(NULL, name);
+  return rc;
+}
+
 static int bring_up(const struct gexx_client_args *init) {
   if (init->mode.conduit == GEXX_CONDUIT_UDP) tmb_boot_spawn(init->argc, init->argv);
   int rc = tmb_boot_start(&tmb_job.boot);
@@ -218,13 +229,14 @@ static int bring_up(const struct gexx_client_args *init) {
   tmb_os_freeze_set_flag(&gasnet_frozen, "gasnet_frozen");
   tmb_os_debug_init();
   tmb_exit_install(&tmb_job.boot);
+  tmb_last_thread_begin();
   rc = tmb_nbrhd_init();
   if (rc) return rc;
   tmb_wait_policy_init();
   tmb_cross_read_init();
   rc = make_tables();
   if (!rc) rc = open_near();
-  if (!rc) rc = tmb_conduit_open();
+  if (!rc) rc = open_conduit();
   if (!rc) tmb_net_sleep_init();
   if (rc) return rc;
   tmb_layers_init();

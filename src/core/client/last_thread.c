@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The end of a process whose threads end one by one, see last_thread.h.
+ *
+ * Owns: the key whose destructor notes that the thread that initialised ends, and the thread that
+ * waits from then on. Called by client.c. Calls: os/process/threads.c, exit(3). Invariants: without
+ * a network there are no threads but the client's, and the C library ends the process; a thread
+ * that the client makes while it is looked for the last one is found by the second look, because
+ * its maker ran at the first.
+ */
+#include "core/client/last_thread.h"
+
+#include "core/job.h"
+#include "os/os.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+/* Between two looks at the threads, at first and at most, in ns. Chosen 2026-11-28: a process that
+ * ends at once does so within 10 ms, one that computes on loses nothing that can be measured. */
+#define REST_FIRST_NS UINT64_C(1000000)
+#define REST_MOST_NS  UINT64_C(200000000)
+
+static pthread_key_t key;
+
+static void *wait_for_last(void *arg) {
+  (void)arg;
+  uint64_t rest = REST_FIRST_NS;
+  while (tmb_os_threads_run(TMB_OWN_THREAD) || tmb_os_threads_run(TMB_OWN_THREAD)) {
+    tmb_os_nsleep(rest);
+    rest = TMB_MIN(2 * rest, REST_MOST_NS);
+  }
+  exit(0); /* as the C library does at the end of the last thread */
+}
+
+/* The thread that initialised has called pthread_exit, or its function has returned. */
+static void first_has_ended(void *arg) {
+  (void)arg;
+  pthread_t thread;
+  pthread_attr_t attr;
+  sigset_t all, before;
+  if (!tmb_job.net || !tmb_boot_is_rank(&tmb_job.boot)) return;
+  pthread_attr_init(&attr);
+  pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the client's */
+  (void)pthread_create(&thread, &attr, wait_for_last, NULL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attr);
+}
+
+void tmb_last_thread_begin(void) {
+  if (pthread_key_create(&key, first_has_ended) == 0) pthread_setspecific(key, &key);
+}
