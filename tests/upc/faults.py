@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # gcc: line of the program where a wide pointer is wrong, but that of upcr_access.h
-# timeout: 60
+# timeout: 90
 """Accesses through pointers-to-shared that point to nothing: what is said, by which line.
 
 Also that the program's own handler of SIGSEGV gets what is not of shared memory, and everything

@@ -7,8 +7,8 @@
  * Collectives of more ranks than processors, which each rank restricts to two before the job
  * begins: of the ranks that come to one only the last wakes others, each at most once; and ranks
  * that are far ahead of a late root wait for room, are woken when there is some, and find right
- * results. Whoever reads last wakes those that wait for room, and nobody else; a broadcast of
- * several pieces wakes its readers for all that there is room for at once.
+ * results. Whoever reads last wakes those that wait for room, and nobody else; a broadcast or
+ * reduction of several pieces wakes its readers for all that there is room for at once.
  */
 #define _GNU_SOURCE
 #include "check.h"
@@ -98,15 +98,26 @@ static void broadcast_pieces(uint64_t round) {
   for (size_t i = 0; i < words; i += PIECE_WORDS - 1) CHECK_EQ(out[i], round * 10000 + i);
 }
 
+/* All come to each of several pieces. */
+static void reduce_pieces(uint64_t round) {
+  const size_t words = PIECES * PIECE_WORDS;
+  const gex_Rank_t root = (gex_Rank_t)(round % size);
+  for (size_t i = 0; i < words; i++) in[i] = round * 100 + me + i;
+  gex_Event_Wait(gex_Coll_ReduceToOneNB(world, root, out, in, GEX_DT_U64, 8, words, GEX_OP_ADD,
+                                        NULL, NULL, 0));
+  for (size_t i = 0; me == root && i < words; i += PIECE_WORDS - 1)
+    CHECK_EQ(out[i], expected(round, 0, size) + (uint64_t)size * i);
+}
+
 static uint64_t wakes(void) {
   uint64_t count = 0;
   CHECK_EQ(gexx_Stats_Query(GEXX_STATS_WAKE, GEX_RANK_INVALID, &count, NULL), GASNET_OK);
   return count;
 }
 
-/* Each call wakes each rank at most so many times. A sum after each keeps all ranks together, so
- * that few wait for room. */
-static void few_wakes(void (*kind)(uint64_t), uint64_t times) {
+/* Each call wakes ranks at most so many times, all together. A sum after each keeps all ranks
+ * together, so that few wait for room. */
+static void few_wakes(void (*kind)(uint64_t), uint64_t most) {
   (void)sum_of(0);
   const uint64_t before = wakes();
   for (uint64_t round = 0; round < OPS; round++) {
@@ -114,7 +125,7 @@ static void few_wakes(void (*kind)(uint64_t), uint64_t times) {
     CHECK_EQ(sum_of(1), size);
   }
   const uint64_t all = sum_of(wakes() - before);
-  CHECK_CMP(all, <=, ((times + 1) * OPS + 1) * (uint64_t)size);
+  CHECK_CMP(all, <=, (most + size) * OPS + size);
 }
 
 /* All but one rank run ahead of it as far as there is room. */
@@ -153,8 +164,9 @@ int main(int argc, char **argv) {
   me = gex_TM_QueryRank(world);
   size = gex_TM_QuerySize(world);
   REQUIRE(size <= RANKS_MAX);
-  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) few_wakes(kinds[k], 1);
-  few_wakes(broadcast_pieces, 3); /* to two halves of the slots, and for room */
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) few_wakes(kinds[k], size);
+  few_wakes(reduce_pieces, 1);                     /* the root */
+  few_wakes(broadcast_pieces, 3 * (uint64_t)size); /* to two halves of the slots, and for room */
   ahead(1);
   ahead(LONG_WORDS);
   gex_Coll_BarrierBlocking(world, 0);
