@@ -5,9 +5,11 @@
  * Owns nothing beyond a call. Called by compiled programs; CO_REDUCE is in reduce.c. Calls: the
  * collectives of the team. Invariants: a contiguous argument is reduced in place, without a copy;
  * any other is packed, and unpacked where it is defined. Types that the layer has no name for
- * (kinds 1, 2, 10 and 16, complex numbers, characters) are reduced by functions of this file.
+ * (kinds 1, 2, 10 and 16, complex numbers, characters) are reduced by functions of this file, and
+ * reals of 2 bytes by those of half.c.
  */
 #include "collective/collective.h"
+#include "collective/half.h"
 #include "data/pending.h"
 
 #include <stdlib.h>
@@ -102,10 +104,14 @@ static const struct row rows[] = {
     {CAF_INTEGER, 4, GEX_DT_I32, {0}},
     {CAF_INTEGER, 8, GEX_DT_I64, {0}},
     {CAF_INTEGER, 16, GEX_DT_USER, {sum_i16, min_i16, max_i16}},
+    {CAF_REAL, 2, GEX_DT_USER, {caf_sum_r2, caf_min_r2, caf_max_r2}},
+    {CAF_REAL, 3, GEX_DT_USER, {caf_sum_r3, caf_min_r3, caf_max_r3}},
     {CAF_REAL, 4, GEX_DT_FLT, {0}},
     {CAF_REAL, 8, GEX_DT_DBL, {0}},
     {CAF_REAL, 10, GEX_DT_USER, {sum_r10, min_r10, max_r10}},
     {CAF_REAL, 16, GEX_DT_USER, {sum_r16, min_r16, max_r16}},
+    {CAF_COMPLEX, 2, GEX_DT_USER, {caf_sum_c_r2, NULL, NULL}},
+    {CAF_COMPLEX, 3, GEX_DT_USER, {caf_sum_c_r3, NULL, NULL}},
     {CAF_COMPLEX, 4, GEX_DT_USER, {sum_c4, NULL, NULL}},
     {CAF_COMPLEX, 8, GEX_DT_USER, {sum_c8, NULL, NULL}},
     {CAF_COMPLEX, 10, GEX_DT_USER, {sum_c10, NULL, NULL}},

@@ -40,17 +40,12 @@ struct type_row {
 };
 
 /* flang's codes; integers and logicals, which have codes of their own for each C type of a size, by
- * their size. No arithmetic of kinds 2 and 3 (25, 26, 32, 33). */
-static const struct type_row flang_types[] = {{26, 0, 0}, /* bfloat16: C has no arithmetic for it */
-                                              {27, CAF_REAL, 4},
-                                              {28, CAF_REAL, 8},
-                                              {29, CAF_REAL, 10},
-                                              {31, CAF_REAL, 16},
-                                              {34, CAF_COMPLEX, 4},
-                                              {35, CAF_COMPLEX, 8},
-                                              {36, CAF_COMPLEX, 10},
-                                              {38, CAF_COMPLEX, 16},
-                                              {40, CAF_CHARACTER, 1}};
+ * their size. */
+static const struct type_row flang_types[] = {
+    {25, CAF_REAL, 2},     {26, CAF_REAL, 3},    {27, CAF_REAL, 4},     {28, CAF_REAL, 8},
+    {29, CAF_REAL, 10},    {31, CAF_REAL, 16},   {32, CAF_COMPLEX, 2},  {33, CAF_COMPLEX, 3},
+    {34, CAF_COMPLEX, 4},  {35, CAF_COMPLEX, 8}, {36, CAF_COMPLEX, 10}, {38, CAF_COMPLEX, 16},
+    {40, CAF_CHARACTER, 1}};
 enum { FLANG_LOGICAL = 12, FLANG_LAST_LOGICAL = 16, FLANG_LAST_INTEGER = 24 };
 
 static void flang_elem(struct caf_elem *e, const struct prif_desc *d) {

@@ -45,7 +45,55 @@ contains
     c = me
     call co_max(c)
     call expect(c == n, 'co_max of kind 10')
+    call small_reals()
+    call brains()
   end subroutine
+
+  ! Kind 2 is IEEE binary16: exact where the numbers are small.
+  subroutine small_reals()
+    real(2) :: a(3), c, d
+    complex(2) :: e
+    a = real([me, -me, 2*me], 2)
+    call co_sum(a)
+    call expect(all(int(a) == [sum_of, -sum_of, 2*sum_of]), 'co_sum of kind 2')
+    a = real([me, -me, 2*me], 2)
+    call co_max(a)
+    call expect(all(int(a) == [n, -1, 2*n]), 'co_max of kind 2')
+    c = 6.0e-8_2*me; d = 65504.0_2
+    call co_sum(c); call co_sum(d)
+    call expect(nint(real(c, 4)*2.0**24) == sum_of, 'co_sum of numbers below the normal ones')
+    call expect(n == 1 .or. real(d, 4) > huge(1.0), 'co_sum beyond the greatest of kind 2')
+    e = cmplx(me, -me, 2)
+    call co_sum(e)
+    call expect(int(real(e)) == sum_of .and. int(aimag(e)) == -sum_of, 'complex of kind 2')
+  end subroutine
+
+  ! Kind 3 is bfloat16, the first half of kind 4. libgcc 12 cannot convert it.
+  subroutine brains()
+    real(3) :: b(3)
+    complex(3) :: f
+    b = brain([me, -me, 2*me])
+    call co_sum(b)
+    call expect(all(bits(b) == bits(brain([sum_of, -sum_of, 2*sum_of]))), 'co_sum of kind 3')
+    b = brain([me, -me, 2*me])
+    call co_min(b(1:3:2))
+    call expect(all(bits(b) == bits(brain([1, -me, 2]))), 'co_min of kind 3')
+    f = transfer(brain([me, 1]), f)
+    call co_sum(f)
+    call expect(all(transfer(f, [0_int16]) == bits(brain([sum_of, n]))), 'complex of kind 3')
+  end subroutine
+
+  function brain(values) result(b)
+    integer, intent(in) :: values(:)
+    real(3) :: b(size(values))
+    b = transfer(int(shiftr(transfer(real(values), [0]), 16), int16), b)
+  end function
+
+  function bits(b)
+    real(3), intent(in) :: b(:)
+    integer(int16) :: bits(size(b))
+    bits = transfer(b, bits)
+  end function
 
   subroutine complexes()
     complex(real32) :: a
