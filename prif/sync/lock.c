@@ -3,10 +3,11 @@
  * Locks and critical constructs: prif_lock, prif_unlock, prif_critical, prif_end_critical.
  *
  * Owns nothing: a variable is a word of 8 bytes, 0 when free, else the holder's image of the
- * initial team. Called by programs. Calls: locks of coarray/. Invariants: the word of a critical
- * construct is that of image 1 of the initial team; each statement is an image control: what was
- * written before is visible after. A lock whose holder has failed is taken, with a code where STAT=
- * is present.
+ * initial team. Called by programs. Calls: locks of coarray/. Invariants: all images use the word
+ * of the same image for a critical construct; which one follows from the order of allocations, so
+ * that constructs spread over the images; each statement is an image control: what was written
+ * before is visible after. A lock whose holder has failed is taken, with a code where STAT= is
+ * present.
  */
 #include "access/place.h"
 
@@ -103,19 +104,35 @@ void PRIF(unlock_indirect)(const int32_t *image_num, const intptr_t *lock_var_pt
   release(PRIF_WHERE_AT(lock_var_ptr), PRIF_TO);
 }
 
-/* The word of a critical construct. */
-static const int32_t first_image = 1;
+/* The image whose word a critical construct uses: 1 for the first coarray of the initial team, 2
+ * for the second one and so on. The coarray may exist on some images only. */
+static int32_t critical_image(const struct prif_co *co) {
+  const struct caf_token *t = co->token;
+  uint32_t rank = (t->serial - 1) % t->ranks;
+  for (uint32_t i = 0; i < t->ranks && !t->addr[rank]; i++) rank = (rank + 1) % t->ranks;
+  return (int32_t)rank + 1;
+}
+
 static const size_t at_start;
-#define CRITICAL_WORD(handle) \
- (&(const struct prif_where){&first_image, handle, &at_start, NULL, "critical_coarray"})
+#define CRITICAL_WORD(image, handle) \
+ (&(const struct prif_where){image, handle, &at_start, NULL, "critical_coarray"})
 
 void PRIF(critical)(const prif_handle *critical_coarray, int32_t *stat,
                     const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
   PRIF_STATEMENT("prif_critical");
-  take(CRITICAL_WORD(critical_coarray), NULL, PRIF_STAT_FAILED_IMAGE, PRIF_TO);
+  const struct prif_co *const co = prif_coarray(*critical_coarray, PRIF_TO);
+  if (!co) return;
+  const int32_t image = critical_image(co);
+  take(CRITICAL_WORD(&image, critical_coarray), NULL, PRIF_STAT_FAILED_IMAGE, PRIF_TO);
 }
 
 void PRIF(end_critical)(const prif_handle *critical_coarray) {
   PRIF_STATEMENT("prif_end_critical");
-  release(CRITICAL_WORD(critical_coarray), PRIF_NO_STATUS);
+  const struct prif_co *const co = prif_coarray(*critical_coarray, PRIF_NO_STATUS);
+  const int32_t image = critical_image(co);
+  int32_t code = 0;
+  release(CRITICAL_WORD(&image, critical_coarray), &(const struct prif_status){&code, NULL, NULL});
+  /* Where the image that has the word is lost, no other one can enter: nothing to give back. */
+  if (code && code != PRIF_STAT_FAILED_IMAGE && code != PRIF_STAT_STOPPED_IMAGE)
+    release(CRITICAL_WORD(&image, critical_coarray), PRIF_NO_STATUS); /* says why, and ends */
 }

@@ -10,7 +10,7 @@ program lost
   use parts
   implicit none
   integer, parameter :: z = c_size_t, l = c_int64_t
-  type(prif_coarray_handle) :: h, section
+  type(prif_coarray_handle) :: h, section, gone
   type(c_ptr) :: memory, ignored
   integer(l), target :: value
   integer(c_int) :: stat
@@ -18,12 +18,14 @@ program lost
   logical(c_bool) :: got
   call begin()
   call coarray(64, h, memory)
+  call coarray(8, gone, ignored) ! the second one: its word is on image 2
   call coarray(8, section, ignored)
   if (me == 2) then
     call prif_lock(1_c_int, h, 0_z)
     call prif_lock(3_c_int, h, 0_z)
     call prif_critical(section)
   end if
+  if (me == 3) call prif_critical(gone)
   call prif_sync_all()
   if (me == 2) call prif_fail_image()
   stat = 0
@@ -50,6 +52,9 @@ program lost
   call expect_error(stat, text, PRIF_STAT_FAILED_IMAGE, 'prif_notify_wait: until_count=1')
   call prif_lock(2_c_int, h, 32_z, stat=stat, errmsg=text)
   call expect_error(stat, text, PRIF_STAT_FAILED_IMAGE, 'has the lock variable')
+  if (me == 3) call prif_end_critical(gone)
+  call prif_critical(gone, stat, text)
+  call expect_error(stat, text, PRIF_STAT_FAILED_IMAGE, 'prif_critical: image 2')
   if (me == 1) then
     call prif_lock(1_c_int, h, 0_z, stat=stat, errmsg=text)
     call expect_error(stat, text, PRIF_STAT_UNLOCKED_FAILED_IMAGE, 'holds it now')
