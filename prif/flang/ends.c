@@ -19,6 +19,7 @@ FLANG_EXPORT void tombolo_prif_flang_ends(enum prif_flang_end how, bool quiet, c
 FLANG_EXPORT void tombolo_prif_flang_flush(void (*flush)(void));
 FLANG_EXPORT void FLANG_NAME(init)(int32_t *stat);
 FLANG_EXPORT void FLANG_NAME(fail_image)(void);
+FLANG_EXPORT void FLANG_NAME(register_stop_callback)(prif_stop_callback *const *callback);
 FLANG_EXPORT void FLANG_NAME(stop)(const bool *quiet, const int32_t *code, const char *text,
                                    size_t len);
 FLANG_EXPORT void FLANG_NAME(error_stop)(const bool *quiet, const int32_t *code, const char *text,
@@ -54,6 +55,11 @@ void FLANG_NAME(init)(int32_t *stat) {
   PRIF(init)(stat);
   if (!registered) (void)on_exit(on_exit_of, NULL);
   registered = true;
+}
+
+void FLANG_NAME(register_stop_callback)(prif_stop_callback *const *callback) {
+  prif_settle();
+  if (*callback) prif_add_callback(*callback);
 }
 
 /* flang 23 calls these three from its run-time library. */

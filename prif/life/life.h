@@ -19,7 +19,14 @@ struct prif_stop_code {
   size_t len;
 };
 
-/* Runs the stop callbacks of the program, last registered first. */
+/* A stop callback that flang calls have registered. The length belongs to the text. */
+typedef void prif_stop_callback(const bool *is_error_stop, const bool *quiet,
+                                const int32_t *stop_code_int, const char *stop_code_char,
+                                size_t len);
+void prif_add_callback(prif_stop_callback *callback);
+
+/* Runs the stop callbacks of the program, last registered first: those of the module, then those
+ * of prif_add_callback. */
 void prif_run_callbacks(const struct prif_stop_code *stop);
 
 /* Normal termination of this image, and error termination of all: callbacks, the stop code, the

@@ -2,14 +2,16 @@
 /*
  * End: prif_stop, prif_error_stop, prif_fail_image, and the callbacks that run before.
  *
- * Owns: the address of the function that runs the program's callbacks; the module keeps the list.
- * Called by programs and by prif/flang. Calls: the end of coarray/. Invariants: the callbacks run
- * once, while the library still works; none of these functions returns. A stop code goes to the
- * unit OUTPUT_UNIT, that of an error stop to ERROR_UNIT.
+ * Owns: the address of the function that runs the program's callbacks; the module keeps the list;
+ * and a list of those that flang's calls have registered. Called by programs and by prif/flang.
+ * Calls: the end of coarray/. Invariants: the callbacks run once, while the library still works;
+ * none of these functions returns. A stop code goes to the unit OUTPUT_UNIT, that of an error stop
+ * to ERROR_UNIT.
  */
 #include "life/life.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static prif_stop_runner *runner;
 
@@ -17,10 +19,32 @@ void PRIF(set_stop_runner)(prif_stop_runner *run) {
   runner = run;
 }
 
+static struct callback {
+  prif_stop_callback *call;
+  struct callback *next;
+} * callbacks; /* the last registered first */
+
+void prif_add_callback(prif_stop_callback *call) {
+  struct callback *const entry = malloc(sizeof *entry);
+  if (!entry) {
+    prif_fail(PRIF_NO_STATUS, PRIF_STAT_OUT_OF_MEMORY,
+              "prif_register_stop_callback: no memory for a list entry [TMB-0001]");
+    return;
+  }
+  *entry = (struct callback){call, callbacks};
+  callbacks = entry;
+}
+
 void prif_run_callbacks(const struct prif_stop_code *stop) {
   prif_stop_runner *const run = runner;
   runner = NULL; /* a callback that stops again does not run the others again */
   if (run) run(stop->is_error, stop->quiet, stop->code, stop->text, stop->len);
+  while (callbacks) {
+    struct callback *const entry = callbacks;
+    callbacks = entry->next;
+    entry->call(&stop->is_error, &stop->quiet, stop->code, stop->text, stop->len);
+    free(entry);
+  }
 }
 
 /* Behind what the program has written. */
