@@ -135,6 +135,16 @@ PREEMPT_STAGES = (
     Stage("build-preempt", "preempt"),
     Stage("preempt", "preempt", "conformance|inside|fault", env=tuple(PREEMPT_ENV.items())),
 )
+# Programs of coarray Fortran and PRIF, of the tree dev, with the library whose threads stop at
+# random: all locks and publications of their run-time libraries are in it.
+PREEMPT_FORTRAN = Stage(
+    "preempt-fortran",
+    "dev",
+    "fortran|prif",
+    env=(*PREEMPT_ENV.items(), ("LD_LIBRARY_PATH", str(ROOT / "build-preempt" / "lib"))),
+    select=("-R", "^(fortran|prif)[.](atomics|collectives|events|failed|lost|notified|order|pairs"
+            "|sync|synchronise|teams)[.]"),
+)
 CROSS = ("aarch64", "riscv64")  # presets for other processors, whose programs QEMU runs
 CROSS_STAGES = (
     Stage("litmus", "dev", "litmus"),
@@ -157,6 +167,7 @@ CLANG_STAGES = (
 ALL_STAGES = (
     STAGES
     + PREEMPT_STAGES
+    + (PREEMPT_FORTRAN,)
     + CLANG_STAGES
     + CROSS_STAGES
     + (NET_STAGES[-1], Stage("seeds", "dev", "seeds"))
