@@ -275,6 +275,13 @@ static void retire(gex_AM_SrcDesc_t sd) {
   tmb_thread()->context &= ~(uint32_t)TMB_PREPARED;
 }
 
+/* The thread's descriptor stays prepared: nothing was sent, and no handler has run meanwhile. */
+static void restore(gex_AM_SrcDesc_t sd) {
+  sd->live = true;
+  sd->refused++;
+  tmb_thread()->context |= TMB_PREPARED;
+}
+
 int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *m) {
   const bool is_long = m->category == TMB_AM_LONG;
   if (TMB_UNLIKELY(tmb_job.debug)) {
@@ -298,12 +305,12 @@ int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *
   const int32_t staged = out.staged;
   const bool try_once = (m->flags & GEX_FLAG_IMMEDIATE) && sd->refused < REFUSED_MAX;
   if (try_once && out.peer != tmb_job.rank) {
+    retire(sd); /* a Long whose beginning was sent waits for room for the rest: handlers prepare */
     if (send_now(&out)) {
       if (staged < 0) tmb_peer_release(&out);
-      sd->refused++;
+      restore(sd);
       return 1;
     }
-    retire(sd);
   } else {
     retire(sd);
     (void)tmb_am_inject(&out);
