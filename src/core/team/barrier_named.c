@@ -264,6 +264,7 @@ static int wait_phase(const char *call, int id, int flags) {
     await_outcome();
     tmb_wait_begin(&wait);
     while (!named_complete()) tmb_wait_step(&wait, (struct tmb_why){describe_named, NULL});
+    if (tmb_recording_waits()) tmb_record_wait_over(&wait);
   }
   return outcome(id, flags);
 }
