@@ -192,7 +192,7 @@ struct tmb_trace_area *tmb_boot_trace(const struct tmb_boot *b) {
              (unsigned long long)bytes, strerror(errno));
     return NULL;
   }
-  tmb_trace_open(at, bytes);
+  tmb_trace_open(at, bytes, NULL);
   return at;
 }
 

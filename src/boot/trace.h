@@ -67,8 +67,10 @@ static inline uint64_t tmb_trace_bytes(uint64_t capacity) {
 /* Bytes of the area that the settings ask for; 0: nothing is recorded. */
 uint64_t tmb_trace_wanted(void);
 
-/* Fill the head of an area of so many bytes, which is zero. */
-void tmb_trace_open(struct tmb_trace_area *area, uint64_t bytes);
+/* Fill the head of an area of so many bytes, which is zero. `first` is an area of the same host,
+ * whose moment this one gets, too, or NULL: with moments of their own two clocks would differ. */
+void tmb_trace_open(struct tmb_trace_area *area, uint64_t bytes,
+                    const struct tmb_trace_area *first);
 
 /* Write the trace of a process without a supervisor to the file of the settings. */
 void tmb_trace_write_alone(const struct tmb_trace_area *area);

@@ -114,6 +114,17 @@ static void name_hosts(struct tmb_ctl *ctl, const struct tmb_ctl_job *job) {
   }
 }
 
+/* All ranks of a host share the moment of the first. */
+static void open_traces(struct tmb_ctl *ctl, const struct tmb_ctl_job *job) {
+  const struct tmb_trace_area *first = NULL;
+  for (uint32_t r = 0; r < job->size; r++) {
+    if (!is_here(job, r)) continue;
+    struct tmb_trace_area *area = tmb_ctl_trace(ctl, r);
+    tmb_trace_open(area, job->trace_bytes, first);
+    first = area;
+  }
+}
+
 int tmb_ctl_create(const struct tmb_ctl_job *job, bool avoid_memfd, int *fd_out,
                    struct tmb_ctl **ctl_out) {
   const int fd = tmb_memfd_create("tombolo-ctl", avoid_memfd);
@@ -146,8 +157,7 @@ int tmb_ctl_create(const struct tmb_ctl_job *job, bool avoid_memfd, int *fd_out,
   ctl->trace_bytes = job->trace_bytes;
   place_ranks(ctl, job);
   name_hosts(ctl, job);
-  for (uint32_t r = 0; job->trace_bytes && r < job->size; r++)
-    if (is_here(job, r)) tmb_trace_open(tmb_ctl_trace(ctl, r), job->trace_bytes);
+  if (job->trace_bytes) open_traces(ctl, job);
   *fd_out = fd;
   *ctl_out = ctl;
   return TMB_OK;

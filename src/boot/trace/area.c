@@ -40,9 +40,11 @@ uint64_t tmb_trace_wanted(void) {
   return TMB_ALIGN_UP(tmb_trace_bytes(capacity), UINT64_C(4096));
 }
 
-void tmb_trace_open(struct tmb_trace_area *area, uint64_t bytes) {
+void tmb_trace_open(struct tmb_trace_area *area, uint64_t bytes,
+                    const struct tmb_trace_area *first) {
   uint64_t capacity = 64;
-  const struct tmb_trace_moment now = tmb_trace_moment_now();
+  const struct tmb_trace_moment now =
+      first ? (struct tmb_trace_moment){first->tick0, first->ns0} : tmb_trace_moment_now();
   while (tmb_trace_bytes(2 * capacity) <= bytes) capacity *= 2;
   area->capacity = capacity;
   area->tick0 = now.ticks;

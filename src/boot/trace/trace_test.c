@@ -48,6 +48,17 @@ static void heads(void **state) {
   tmb_ctl_unmap(ctl);
 }
 
+/* The clocks of ranks of one host agree: else an arrow between them could run backward. */
+static void one_moment(void **state) {
+  (void)state;
+  make_job();
+  const struct tmb_trace_area *a = tmb_ctl_trace(ctl, 0), *b = tmb_ctl_trace(ctl, 1);
+  assert_cmp(a->tick0, >, 0);
+  assert_int_equal(a->tick0, b->tick0);
+  assert_int_equal(a->ns0, b->ns0);
+  tmb_ctl_unmap(ctl);
+}
+
 static void damaged_events(void **state) {
   (void)state;
   make_job();
@@ -174,8 +185,8 @@ static void clocks_that_lie(void **state) {
 
 int main(void) {
   tmb_cfg_init();
-  const struct CMUnitTest tests[] = {cmocka_unit_test(heads), cmocka_unit_test(damaged_events),
-                                     cmocka_unit_test(clocks_in_doubt),
-                                     cmocka_unit_test(clocks_that_lie)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(heads), cmocka_unit_test(one_moment), cmocka_unit_test(damaged_events),
+      cmocka_unit_test(clocks_in_doubt), cmocka_unit_test(clocks_that_lie)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
