@@ -15,6 +15,7 @@ import sys
 import time
 from pathlib import Path
 
+TURNS = 4  # so often a run gets its time limit on a busy machine
 GRACE_S = 5  # from being asked to end until being killed
 # At most for one run: this part of the budget, so that what hangs or is slow leaves time for the
 # others, but some seconds always.
@@ -96,6 +97,19 @@ def family(leader):
     return [Path("/proc") / str(pid) for pid in members]
 
 
+def starved_s(leader):
+    """Seconds for which threads of the family were ready to run and had no processor, in sum; 0
+    where the kernel does not say it."""
+    ns = 0
+    for folder in family(leader):
+        for file in folder.glob("task/*/schedstat"):
+            try:
+                ns += int(file.read_text().split()[1])
+            except (OSError, IndexError, ValueError):  # it has ended, or is not counted
+                continue
+    return ns / 1e9
+
+
 def shared_files(leader):
     """Files of /dev/shm that processes of a session, and what they have started, have mapped or
     open, and that are this user's: Open MPI's vader_segment files and UCX's ucx_shm_posix files
@@ -166,6 +180,17 @@ class Budget:
         if who not in self.done:
             self.unfinished.setdefault(who, why)
 
+    def wait(self, child, limit):
+        """What a child has printed, when it has ended. Without a budget it gets its limit again, up
+        to TURNS times, while its threads lack processors: it does not hang, others take them."""
+        for turn in range(1, TURNS + 1):
+            try:
+                return child.communicate(timeout=limit)[0]
+            except subprocess.TimeoutExpired:
+                if self.seconds is not None or turn == TURNS or \
+                        starved_s(child.pid) < turn * limit / 2:
+                    raise
+
     def run(self, who, command, environment=None, errors=None, most=float("inf")):
         """Runs one program, for `most` seconds at most. Returns (what it printed, its exit code);
         the code is None if it was not done in time or not started. errors: its stderr (default:
@@ -181,7 +206,7 @@ class Budget:
                                  stdin=subprocess.DEVNULL, text=True, start_new_session=True,
                                  env={**os.environ, **(environment or {})})
         try:
-            text, _ = child.communicate(timeout=limit)
+            text = self.wait(child, limit)
         except subprocess.TimeoutExpired:
             text = end_group(child)
             self.miss(who, f"not done after {limit:.0f} s")

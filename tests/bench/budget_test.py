@@ -179,8 +179,19 @@ def coarray_bounds():
     assert rows == {"events": 0.5, caf_apps.BOUND: 0.25}, rows
 
 
+def busy_machine():
+    """Programs that share one processor are not done in their limit because they wait for it: they
+    get more, but not where the budget counts."""
+    spin = "for i in 1 2 3; do timeout 1 sh -c 'while :; do :; done' & done; wait; echo done"
+    command = ["taskset", "-c", str(min(os.sched_getaffinity(0))), "sh", "-c", spin]
+    assert Budget(options("--timeout", "0.4")).run("spins", command) == ("done\n", 0)
+    budget = Budget(options("--timeout", "0.4", "--budget", "60"))
+    assert budget.run("spins", command)[1] is None, "more than the limit"
+
+
 def main():
     bounds()
+    busy_machine()
     coarray_bounds()
     for check in (peers_one_by_one, coarray_peers, large_problems, slow_starts):
         with tempfile.TemporaryDirectory() as folder:
