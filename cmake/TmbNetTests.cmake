@@ -68,9 +68,10 @@ set(tmb_bad_link --wire "loss=1%,duplicate=1%,reorder=2%,corrupt=0.5%,delay=50us
   --set TOMBOLO_UDP_STREAM_BYTES=0)
 # Programs that repeat a lot do so less often.
 set(tmb_less --set TMB_TEST_SHARE=6 --set TMB_TEST_COUNT=20000)
-tmb_add_net_suite(cyclic net --hosts 2 --ranks 4 --placement cyclic --part 1/12 --time-factor 3)
+tmb_add_net_suite(cyclic net --hosts 2 --ranks 4 --placement cyclic --part 1/24 --time-factor 3
+  ${tmb_less})
 tmb_add_net_suite(cyclic net-whole --hosts 2 --ranks 4 --placement cyclic --time-factor 3)
-tmb_add_net_suite(strict net --hosts 4 --ranks 7 --placement uneven --part 2/36 --time-factor 3
+tmb_add_net_suite(strict net --hosts 4 --ranks 7 --placement uneven --part 2/72 --time-factor 3
   ${tmb_no_comfort} ${tmb_less})
 tmb_add_net_suite(bad-link net --hosts 2 --ranks 3 --family 6 --part 4/80 --time-factor 3
   ${tmb_bad_link} ${tmb_less})
@@ -79,8 +80,8 @@ tmb_add_net_suite(soak net --hosts 2 --ranks 4 --select "^soak$" --time-factor 3
 
 tmb_add_net_suite(encrypted net --hosts 2 --ranks 3 --part 3/40 --time-factor 3
   --set TOMBOLO_UDP_AUTH=encrypt)
-tmb_add_net_suite(stream net --hosts 2 --ranks 3 --part 5/20 --time-factor 3
-  --set TOMBOLO_UDP_STREAM=1 --set TOMBOLO_UDP_AUTH=encrypt)
+tmb_add_net_suite(stream net --hosts 2 --ranks 3 --part 5/40 --time-factor 3
+  --set TOMBOLO_UDP_STREAM=1 --set TOMBOLO_UDP_AUTH=encrypt ${tmb_less})
 
 # The conduit ofi on hosts that are pretended: no root is needed.
 if(TARGET tombolo_net_ofi)
@@ -94,7 +95,7 @@ if(TARGET tombolo_net_ofi)
   endforeach()
   tmb_add_net_test(ofi net ofi_test.py)
   tmb_add_net_test(ofi_rails net ofi_rails_test.py)
-  tmb_add_net_suite(ofi net ${tmb_ofi} --hosts 2 --ranks 4 --placement cyclic --part 6/20
+  tmb_add_net_suite(ofi net ${tmb_ofi} --hosts 2 --ranks 4 --placement cyclic --part 6/40
     --time-factor 3)
   # atomic domains by providers in software; over sockets, where each operation takes a millisecond
   # on two processors, all of them only in the whole
@@ -135,7 +136,7 @@ foreach(pair openmpi=openmpi mpich=hydra)
   list(GET words 1 launcher)
   if(TARGET tombolo_net_mpi_${abi})
     tmb_add_net_suite(mpi-${abi} net ${tmb_mpi} --launcher ${launcher} --hosts 2 --ranks 4
-      --placement cyclic --part 5/20 --time-factor 3)
+      --placement cyclic --part 5/40 --time-factor 3)
     tmb_add_net_suite(mpi-${abi} net-whole ${tmb_mpi} --launcher ${launcher} --hosts 3 --ranks 7
       --placement uneven --time-factor 6)
     tmb_add_net_suite(mpi-${abi}-strict net-whole ${tmb_mpi} --launcher ${launcher} --hosts 2
@@ -158,7 +159,7 @@ if(TARGET tombolo_net_mpi_mpich)
     --set TOMBOLO_MPI_THREAD=MULTIPLE --hosts 7 --ranks 7 --placement cyclic
     --select "^computing_coll$" --time-factor 3)
   tmb_add_net_suite(mpi-run net ${tmb_mpi} --set TOMBOLO_MPI=mpich --hosts 2 --ranks 4
-    --placement cyclic --part 7/20 --time-factor 3 --set TOMBOLO_MPI_DIRECT=1)
+    --placement cyclic --part 7/40 --time-factor 3 --set TOMBOLO_MPI_DIRECT=1)
 endif()
 
 # ---- the whole: hosts, ranks, placements

@@ -18,6 +18,8 @@ if(tmb_test_compilers)
   list(APPEND tmb_upcc "--compiler=${CMAKE_C_COMPILER}")
   set(tmb_upc_warnings -Wall)
 endif()
+# A program's second compilation: another level of optimisation, which takes a third of the time.
+set(tmb_upc_second -O0 -g1)
 set(tmb_upc_far "TOMBOLO_CONDUIT=loop+TOMBOLO_PLACES=cyclic:2")
 
 # Unit tests of the run-time library: upc/runtime/X_test.c has X.c, which needs no other.
@@ -40,7 +42,7 @@ function(tmb_add_upc test label program src)
     "${tmb_upc_tests_dir}/lib/*.h")
   add_custom_command(OUTPUT "${program}"
     COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
-    COMMAND ${tmb_upcc} -O1 -g1 -I "${tmb_upc_tests_dir}/lib" ${ARGN} "${src}"
+    COMMAND ${tmb_upcc} -O1 -I "${tmb_upc_tests_dir}/lib" ${ARGN} "${src}"
       -o "${program}"
     DEPENDS "${src}" ${headers} ${tmb_upc_needs} COMMENT "UPC: ${name}" VERBATIM)
   add_custom_target(${test} DEPENDS "${program}")
@@ -91,11 +93,11 @@ foreach(src IN LISTS tmb_upc_tests)
     set(hdr_again "${tmb_upc_far}")
     tmb_choose_method(${name} 0)
     tmb_add_upc(upc.${name}.wide upc "${PROJECT_BINARY_DIR}/tests/upc/wide/${name}" "${src}"
-      --pointers=wide ${tmb_upc_warnings})
+      --pointers=wide ${tmb_upc_second} ${tmb_upc_warnings})
     set(hdr_again "")
     tmb_choose_method(${name} 1)
     tmb_add_upc(upc.${name}.static3 upc "${PROJECT_BINARY_DIR}/tests/upc/static/${name}" "${src}"
-      -T 3 ${tmb_upc_warnings})
+      -T 3 ${tmb_upc_second} ${tmb_upc_warnings})
   endif()
 endforeach()
 file(GLOB tmb_upc_others CONFIGURE_DEPENDS "${tmb_upc_tests_dir}/programs/*.upc")

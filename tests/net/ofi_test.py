@@ -22,6 +22,7 @@ from lab import build_folder  # noqa: E402
 
 LIMIT_S = 120
 MANY = 9 if os.environ.get("TMB_TEST_WHOLE") else 3  # of similar runs; `make test-all` makes all
+SHARE = "1" if MANY == 9 else "6"  # of the pairs of values of atomics: one in so many
 GROWTH_KIB = 4096  # at most, under a flood that takes 20 MiB and more to keep
 HANDED = re.compile(r"ofi: rank 0 handed over send=(\d+) inject=(\d+) write=(\d+) read=(\d+)")
 AT_START = ("getinfo", "fabric", "domain", "av_open", "cq_open", "endpoint", "ep_bind",
@@ -31,7 +32,7 @@ AT_START = ("getinfo", "fabric", "domain", "av_open", "cq_open", "endpoint", "ep
 def run(settings, program="conformance/rma_blocking", ranks=2, folder=None, arguments=()):
     """Runs a program. Returns its exit code and what it said."""
     environment = {**os.environ, "TOMBOLO_CONDUIT": "ofi", "TOMBOLO_PLACES": "2",
-                   "TOMBOLO_OFI_PROVIDER": "tcp;ofi_rxm", **settings}
+                   "TOMBOLO_OFI_PROVIDER": "tcp;ofi_rxm", "TMB_TEST_SHARE": SHARE, **settings}
     build = build_folder().resolve()
     command = [build / "bin/tombolo", "run", "-n", str(ranks), build / "tests" / program,
                *map(str, arguments)]

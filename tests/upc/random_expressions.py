@@ -18,7 +18,7 @@ import tempfile
 TOMBOLO = os.environ.get("TOMBOLO", "tombolo")
 CC = os.environ.get("TOMBOLO_UPC_CC", "cc")  # of the processor that the tests run for
 WHOLE = bool(os.environ.get("TMB_TEST_WHOLE"))  # `make test-all`: nothing is left out
-SEEDS, STATEMENTS, LENGTH = 2 if WHOLE else 1, 150, 12
+SEEDS, STATEMENTS, LENGTH = 2 if WHOLE else 1, 150 if WHOLE else 75, 12
 INTEGERS = [
     "char",
     "signed char",

@@ -80,7 +80,7 @@ def watchdog(env):
     """
     waits = r"waits .* in upc_lock of the lock at .* held by thread [01]"
     for tries in range(3):
-        job = Job(2, [PROGRAM, "circle"], options=["--watchdog", "4"], env=env)
+        job = Job(2, [PROGRAM, "circle"], options=["--watchdog", "2"], env=env)
         job.expect(125, waits if tries == 2 else "nothing has happened")
         if re.search(waits, job.err):
             return
