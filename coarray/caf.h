@@ -242,12 +242,20 @@ static inline uint32_t caf_rank_of(const struct caf_token *of, int image,
   if (__builtin_expect((uint32_t)image - 1u < team->size, 1)) return team->jobrank[image - 1];
   return caf_rank_slow(image, true, of, to);
 }
-/* The same for data, of which gfortran gives the number of this image, too. */
+/* Whether a rank has failed, after caf_fail. Asked where a statement has STAT=; polls. */
+bool caf_failed_slow(uint32_t rank, const struct caf_status *to);
+static inline bool caf_failed(uint32_t rank, const struct caf_status *to) {
+  return __builtin_expect(to->stat != NULL, 0) && caf_failed_slow(rank, to);
+}
+/* The same for data, of which gfortran gives the number of this image, too. UINT32_MAX, after
+ * caf_fail, also when the statement has STAT= and the image has failed. */
 static inline uint32_t caf_rank_there(const struct caf_token *of, int image,
                                       const struct caf_status *to) {
   const struct caf_team *team = caf.team;
-  if (__builtin_expect((uint32_t)image - 1u < team->size, 1)) return team->jobrank[image - 1];
-  return caf_rank_slow(image, false, of, to);
+  if (__builtin_expect((uint32_t)image - 1u >= team->size, 0))
+    return caf_rank_slow(image, false, of, to);
+  const uint32_t rank = team->jobrank[image - 1];
+  return caf_failed(rank, to) ? UINT32_MAX : rank;
 }
 static inline uint32_t caf_rank(int image, const struct caf_status *to) {
   return caf_rank_of(NULL, image, to);

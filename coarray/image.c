@@ -94,6 +94,13 @@ uint32_t caf_rank_slow(int image, bool zero_is_own, const struct caf_token *of,
   return UINT32_MAX;
 }
 
+bool caf_failed_slow(uint32_t rank, const struct caf_status *to) {
+  gasnet_AMPoll(); /* it reports lost images */
+  if (caf.lost[rank] != CAF_STAT_FAILED) return false;
+  caf_fail(to, CAF_STAT_FAILED, "image %u of the initial team has failed [TMB-2062]", rank + 1);
+  return true;
+}
+
 void *caf_address_slow(const struct caf_token *token, size_t offset, size_t bytes, uint32_t rank,
                        const struct caf_status *to) {
   char name[CAF_NAME_ROOM];

@@ -94,9 +94,10 @@ void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
       gex_RMA_GetBlocking(caf.tm, dst->base, rank, remote, 4, 0);
     else
       gex_RMA_GetBlocking(caf.tm, dst->base, rank, remote, bytes, 0);
-    return;
+  } else {
+    get_any(&(struct assignment){rank, remote, src, dst, vector, src_kind, dst_kind, &to});
   }
-  get_any(&(struct assignment){rank, remote, src, dst, vector, src_kind, dst_kind, &to});
+  (void)caf_failed(rank, &to); /* meanwhile */
 }
 
 static void put(uint32_t rank, void *remote, const void *data, size_t bytes) {

@@ -32,6 +32,7 @@ static bool find(struct atom *a, void *token, size_t offset, int image, int kind
     return false;
   }
   a->rank = caf_rank_of(token, image, &to);
+  if (a->rank != UINT32_MAX && caf_failed(a->rank, &to)) return false;
   a->word = a->rank == UINT32_MAX ? NULL : caf_address(token, offset, (size_t)kind, a->rank, &to);
   if (a->word) caf_await(a->rank, a->word, (size_t)kind);
   return a->word != NULL;
