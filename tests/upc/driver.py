@@ -123,6 +123,13 @@ shared int a??(THREADS??);
 TWICE = """#include <upc.h>
 shared [2] int a[4 * THREADS] = {6};
 """
+# C23: marks between the digits of a number.
+DIGITS = """#include <upc.h>
+shared [1'0] int a[THREADS * 2'0];
+int main(void) {
+  return upc_blocksizeof(a) != 10 || 1'000 != 0x3'e8 || 0b1'0 != 2;
+}
+"""
 # In the older C a definition with `inline` alone can be called from everywhere.
 INLINE = """#include <upc.h>
 #include <stdio.h>
@@ -225,7 +232,7 @@ def fails(folder, *command):
 
 
 def definitions(folder):
-    """Two initialised definitions; the older inline; where headers are looked for; --berkeley."""
+    """Two initialised definitions; versions of C; where headers are looked for; --berkeley."""
     (folder / "twice.upc").write_text(TWICE)
     said = fails(folder, TOMBOLO, "upcc", "m.upc", "x/m.c", "twice.upc", "-o", "two")
     for text in "multiple definition of `a'", "the object of x/m.c", "the object of twice.upc":
@@ -234,6 +241,9 @@ def definitions(folder):
     (folder / "inline.upc").write_text(INLINE)
     run(folder, TOMBOLO, "upcc", "-O0", "-std=gnu89", "inline.upc", "-o", "inline")
     expect(folder, "./inline", 6)
+    (folder / "digits.upc").write_text(DIGITS)
+    run(folder, TOMBOLO, "upcc", "-std=gnu2x", "digits.upc", "-o", "digits")
+    run(folder, TOMBOLO, "run", "./digits")
     (folder / "x" / "near.h").write_text("enum { near = 3 };\n")
     (folder / "x" / "near.upc").write_text(NEAR)
     run(folder, TOMBOLO, "upcc", "-c", "x/near.upc", "-o", "near.o")

@@ -7,6 +7,7 @@
  */
 #include "parse/parse.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace {
@@ -142,7 +143,8 @@ long truncate(long v, const Type *t, bool unsigned_char) {
 
 long number(std::string_view t) {
   const bool binary = t.size() > 2 && t[0] == '0' && (t[1] == 'b' || t[1] == 'B');
-  const std::string digits(binary ? t.substr(2) : t);
+  std::string digits(binary ? t.substr(2) : t);
+  digits.erase(std::remove(digits.begin(), digits.end(), '\''), digits.end());
   return static_cast<long>(strtoull(digits.c_str(), nullptr, binary ? 2 : 0));
 }
 

@@ -246,6 +246,8 @@ private:
         p_ += 2;
       else if (name_char(*p_) || *p_ == '.')
         p_++;
+      else if (*p_ == '\'' && p_ + 1 < end_ && name_char(p_[1])) // C23: 1'000
+        p_ += 2;
       else
         break;
     }
