@@ -68,12 +68,12 @@ const struct caf_token *caf_token_at(const char *address) {
   return NULL;
 }
 
-/* Send the team the place of this image's memory; an odd number stands for none. Returns whether
- * every image that is left has got some. */
-static bool gather(struct caf_token *t) {
+/* Send the team the place of this image's memory; an odd number stands for none. Returns 0 when
+ * every image that is left has got some, else a code, the same on all images. */
+static int gather(struct caf_token *t) {
   struct caf_team *team = caf.team;
   uint64_t *all = calloc(team->size, sizeof *all);
-  if (!all) return false;
+  if (!all) return CAF_STAT_ERROR;
   const uint64_t mine = t->base ? (uintptr_t)t->base : 1;
   int code = CAF_STAT_FAILED;
   __atomic_store_n(&team->words->slot, mine, __ATOMIC_RELEASE);
@@ -85,13 +85,13 @@ static bool gather(struct caf_token *t) {
    * it to take part in no other. Until the SYNC ALL that ends ALLOCATE no image sends anything
    * else. */
   if (code == CAF_STAT_FAILED) code = caf_read_slots(team, all);
-  bool complete = code == 0 || code == CAF_STAT_FAILED;
+  if (code == CAF_STAT_FAILED) code = 0;
   for (uint32_t i = 0; i < team->size; i++) {
-    if (all[i] & 1) complete = false;
+    if (all[i] & 1 && !code) code = CAF_STAT_ERROR;
     t->addr[team->jobrank[i]] = all[i];
   }
-  free(all);
-  return complete;
+  if (code != CAF_STAT_STOPPED) free(all); /* else the layer may write into it yet */
+  return code;
 }
 
 /* End an ALLOCATE that cannot be done. */
@@ -123,8 +123,9 @@ struct caf_token *caf_coarray_new(size_t bytes, int type, const struct caf_statu
   t->serial = ++caf.team->registered;
   if (t->base && type >= CAF_LOCK_STATIC && type <= CAF_EVENT_ALLOC) memset(t->base, 0, bytes);
   if (t->base) caf_posts_forget(t->base, bytes);
-  const bool mine = t->base != NULL, complete = gather(t);
-  const int code = complete ? caf_barrier(caf.team) : CAF_STAT_ERROR; /* the same on all images */
+  const bool mine = t->base != NULL;
+  int code = gather(t);
+  if (!code) code = caf_barrier(caf.team);
   if (code) {
     caf_heap_free(t->base);
     free(t);

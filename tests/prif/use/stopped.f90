@@ -9,14 +9,18 @@ program stopped
   use parts
   implicit none
   integer, parameter :: z = c_size_t, l = c_int64_t
-  type(prif_coarray_handle) :: h
-  type(c_ptr) :: memory
+  type(prif_coarray_handle) :: h, section, other
+  type(prif_team_type) :: team
+  procedure(prif_coarray_cleanup_interface), pointer :: none
+  type(c_ptr) :: memory, ignored
   integer(l), target :: value
   integer(l) :: count
   integer(c_int) :: stat
   character(200) :: text
+  none => null()
   call begin()
   call coarray(64, h, memory)
+  call coarray(8, section, ignored)
   if (me == images) call prif_lock(1_c_int, h, 0_z)
   value = me
   call prif_put(1_c_int, h, int(24 + 8*mod(me, 4), z), c_loc(value), 8_z)
@@ -32,6 +36,15 @@ program stopped
   call expect(stat == 0 .and. value == 0, 'get from a stopped image')
   call prif_sync_all(stat)
   call expect(stat == PRIF_STAT_STOPPED_IMAGE, 'sync_all')
+  call prif_allocate_coarray([1_l], [int(images, l)], 8_z, none, other, ignored, stat, text)
+  call expect_error(stat, text, PRIF_STAT_STOPPED_IMAGE, 'ALLOCATE')
+  call prif_co_sum(value, stat=stat)
+  call expect(stat == PRIF_STAT_STOPPED_IMAGE, 'co_sum')
+  call prif_form_team(1_l, team, stat=stat)
+  call expect(stat == PRIF_STAT_STOPPED_IMAGE, 'form_team')
+  call prif_critical(section, stat) ! its word is on image 2, which may be the stopped one
+  call expect(stat == 0, 'critical')
+  call prif_end_critical(section)
   if (me /= 1) call prif_stop(quiet=.true._c_bool)
   call prif_event_wait(memory_at(8_z), until_count=int(images + 1, l), stat=stat, errmsg=text)
   call expect_error(stat, text, PRIF_STAT_STOPPED_IMAGE, 'no other image is left to post')
