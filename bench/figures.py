@@ -23,8 +23,8 @@ import sim_figures
 import sim_specs
 from figure_kit import (BYTES, RANKS, Figure, Shown, at, by_bytes, bytes_text, fastest, is_mpi,
                         in_order, last_x, link_name, middle, of_rounds, ranks, sentence, times)
-from figures_apps import (diagrams, events, ft, hosts, hydro, linear, pipeline_c, pipeline_fortran,
-                          stencil)
+from figures_apps import (diagrams, events, ft, hosts, hosts_fortran, hydro, linear, pipeline_c,
+                          pipeline_fortran, stencil)
 from plots import Axis, Bars, Lines
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -394,6 +394,10 @@ def ratios(records, by_panel):
     return out
 
 
+def signed(percent):
+    return f"{round(percent):+d}" if round(percent) else "0"
+
+
 def sim_real(parts):
     """Simulated over real time, by ranks, a panel for each collective and application; both checks
     as a table."""
@@ -406,7 +410,7 @@ def sim_real(parts):
         for r in data.get(kind, ()):
             rows.append([str(r["ranks"]), ", ".join(named(r)),
                          *(f"{plots.number(1e3 * r[s])} ms" for s in ("real_s", "simulated_s")),
-                         f"{100 * (r['simulated_s'] / r['real_s'] - 1):+.0f} %"])
+                         f"{signed(100 * (r['simulated_s'] / r['real_s'] - 1))} %"])
         for panel, series in found[kind].items():
             ends = [min(p[0] for v in series.values() for p in v), last_x(series)]
             bounds = {f"{limit:+d} %": [(x, 1 + limit / 100) for x in ends] for limit in (-20, 20)}
@@ -451,9 +455,12 @@ FIGURES = [
            "in C with put with signal and on MPI. Right: the part of the time of sync all that is "
            "saved.", hydro),
     Figure("hosts", "Applications on two to eight hosts", ("hosts",),
-           "Pipeline, events, stencil and hydrodynamics on hosts (network namespaces of this "
+           "Pipeline, stencil and hydrodynamics in C on hosts (network namespaces of this "
            "machine) with links of 1 Gbit/s, conduit udp, beside MPI over TCP. All hosts share "
            "this machine's processors.", hosts),
+    Figure("hosts-fortran", "Coarray Fortran on two to eight hosts", ("hosts",),
+           "Pipeline and hydrodynamics by form of synchronisation, and events by the four methods, "
+           "on the same hosts.", hosts_fortran),
     Figure("linear", "Matrix product and Cholesky factorisation", ("matmul", "cholesky"),
            "Block-cyclic matrices. In C: blocking, ahead: team collectives; get, direct, signal: "
            "by hand. UPC (where it is built): puts that post a semaphore. Beside ScaLAPACK, with "
@@ -465,7 +472,8 @@ FIGURES = [
            "MPI_Alltoall and point-to-point MPI on the same layout. The table has all variants, "
            "with number and size of the puts of a rank in both rounds of exchanges: rows of the "
            "process grid, which are there with 2 x 2 only, and columns.", ft,
-           "bar: mean over the ranks of the last run"),
+           "bar: one run, mean over its ranks; dot and number: median of the runs; "
+           "line below it: least to most of them"),
     Figure("depth", "Inverse throughput by depth", OPS,
            "Time an operation of 8 B when 1 to 256 are started before the first is waited for.",
            depth, BAND_SAMPLES),
@@ -500,12 +508,14 @@ FIGURES = [
            "neighbour. In shared memory, and on pretended hosts of one rank each, where the "
            "owner's processor adds.", fetchadd),
     Figure("start", "Start and memory of a job", ("start",),
-           "Time from the launcher's begin to its end: processes start, join, pass a barrier and "
-           "end. Memory that a rank needs after the barrier, mean of the ranks (Pss: a page that n "
-           "processes share counts 1/n).", start),
+           "Time from the start of the launcher to its end: processes start, join, pass a barrier "
+           "and end. Memory that a rank needs after the barrier, mean of the ranks (Pss: a page "
+           "that n processes share counts 1/n).", start),
     Figure("silent", "Operations whose target makes no call", ("silent",),
            "The target computes; a thread of the conduit serves it. One operation at a time, and "
-           "what they take from the target's computation. Two ranks that share no memory.",
+           "what they take from the target's computation. Two ranks that share no memory. The "
+           "last four kinds are done once in 0.5 s: their handlers and notifications wait for the "
+           "target's calls, and the time is that of the origin's call.",
            silent, "bar: median of the runs' medians; whisker: least to most of them"),
     Figure("sim-real", "Simulated beside real", ("simreal",),
            "Collectives and applications on eight hosts with slow links, real and by `tombolo sim` "

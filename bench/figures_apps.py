@@ -68,8 +68,8 @@ def pipeline_c(parts):
         barrier = at(panel.series, "barrier", x)
         if ours and barrier:
             text = f"{panel.title} on {ranks(x)}: {ours[0]}, {plots.number(ours[1])} ms (a " \
-                   f"barrier {plots.number(barrier / ours[1])} times as long"
-            text += f", {peer[0]} {plots.number(peer[1] / ours[1])} times" if peer else ""
+                   f"barrier takes {times(barrier / ours[1])} that"
+            text += f", {peer[0]} {times(peer[1] / ours[1])} that" if peer else ""
             said.append(text + ")")
     return Shown([as_bars(p) for p in panels], sentence("Fastest: ", said))
 
@@ -91,13 +91,17 @@ def pipeline_fortran(parts):
     return Shown([as_bars(p) for p in panels], sentence("", said))
 
 
-def hosts(parts):
-    """Every application on hosts, a panel each; the sentence has the fastest of each side."""
+def is_fortran(panel):
+    return "Fortran" in panel.title or panel.title.startswith("events")
+
+
+def hosts(parts, wanted=lambda panel: not is_fortran(panel)):
+    """Applications on hosts, a panel each; the sentence has the fastest of each side."""
     data = parts["hosts"]
     panels, said = [], []
     names = ["signal", "put with signal", "Fortran: sync all", "Fortran: sync images",
              "Fortran: event", "Fortran: attached event"]
-    for panel in panels_by_ranks(data, lambda line: True, names):
+    for panel in filter(wanted, panels_by_ranks(data, lambda line: True, names)):
         panel = dataclasses.replace(panel, x=Axis("hosts, one rank each"))
         panels.append(panel)
         x = last_x(panel.series)
@@ -107,11 +111,15 @@ def hosts(parts):
         slowest = max((at(panel.series, n, x), n) for n in panel.series
                       if not is_mpi(n) and at(panel.series, n, x))
         peer = fastest(panel.series, x, filter(is_mpi, panel.series))
-        text = f"{panel.title}, {x} hosts: {ours[0]}, {plots.number(ours[1])} ms"
-        text += f", {slowest[1]} {plots.number(slowest[0])} ms" if slowest[1] != ours[0] else ""
-        said.append(text + (f", {peer[0]} {plots.number(peer[1])} ms" if peer else ""))
-    return Shown(panels, sentence("Fastest and slowest of ours, and MPI: ", said)) \
-        if panels else None
+        text = f"{panel.title}, {x} hosts: {ours[0]} ({plots.number(ours[1])} ms)"
+        text += f", {slowest[1]} ({plots.number(slowest[0])} ms)" if slowest[1] != ours[0] else ""
+        said.append(text + (f", {peer[0]} ({plots.number(peer[1])} ms)" if peer else ""))
+    return Shown(panels, sentence("Fastest and slowest method" + (
+        ", and the fastest MPI: " if "MPI" in "".join(said) else ": "), said)) if panels else None
+
+
+def hosts_fortran(parts):
+    return hosts(parts, is_fortran)
 
 
 def events(parts):
@@ -161,7 +169,7 @@ def hydro(parts):
         gains = {line: [(x, 1 - y / at(series, base, x)) for x, y, *_ in points
                         if at(series, base, x)]
                  for line, points in series.items() if line in names[1:]}
-        panels.append(Lines(RANKS, Axis("1 - t / t(sync all)", log=False, low=min(
+        panels.append(Lines(RANKS, Axis("part of the time saved", log=False, low=min(
             0, *(p[1] for points in gains.values() for p in points)) - 0.05), gains, panel))
         x = last_x(series)
         best = max((points[-1][1], line) for line, points in gains.items() if points[-1][0] == x)
@@ -253,8 +261,10 @@ def ft(parts):
                 for way, detail in data.get("details", {}).items()} if data else {}
         if bars:
             title = f"{place}, class {data['class']}"
+            spread = {ft_way(way): middle(v) for way, v in data["seconds"].items()
+                      if v and ft_way(way) in bars}
             panels.append(Stacked(Axis("time of all iterations, mean of the ranks", "s"), bars,
-                                  title))
+                                  title, spread))
             rows += ft_rows(place, data)
             said.append(ft_says(place, data))
     if not panels:

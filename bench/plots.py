@@ -10,7 +10,8 @@ A drawing is a title, panels (Lines, Bars, Stacked, Lanes) and one legend for al
            bounds {name: [(x, y)]}: thin dotted lines without markers: limits, computed bounds.
            ratio Ratio(label, base): a panel below; base / line, or line / base where inverse.
   Bars     groups {group: {name: value or (median, least, most)}}: horizontal, whiskers for spread.
-  Stacked  bars {bar: {part: value}}: parts of a whole, horizontal, the sum at the end of the bar.
+  Stacked  bars {bar: {part: value}}: parts of a whole, horizontal, the sum at the end of the bar;
+           spread {bar: (median, least, most)}: below it, and the median instead of the sum.
   Lanes    lanes {lane: [(begin, end, kind)]}, arrows [(begin, lane, end, lane)]: who works when.
 Axis(label, unit): logarithmic where the values ask for it (or log=True/False); scale "bytes"
 writes powers of two. A name has one look in a drawing: colour, dash and marker (hatch for bars),
@@ -113,6 +114,7 @@ class Stacked:
     x: Axis
     bars: dict
     title: str = ""
+    spread: dict = dataclasses.field(default_factory=dict)
 
     def names(self):
         return list(dict.fromkeys(part for bar in self.bars.values() for part in bar))
@@ -176,6 +178,7 @@ def marks(look):
     return {"color": look.colour, "linestyle": look.dash, "marker": look.marker,
             "markeredgecolor": PAPER if look.filled else look.colour,
             "markeredgewidth": 0.4 if look.filled else 1.0,
+            "markersize": 7.5 if look.marker == "*" else SETTINGS["lines.markersize"],
             "markerfacecolor": look.colour if look.filled else PAPER}
 
 
@@ -426,19 +429,24 @@ def draw_bars(ax, panel, by_name):
 
 
 def draw_stacked(ax, panel, by_name):
-    sums = []
-    for at, parts in enumerate(panel.bars.values()):
+    ends = []  # (where the number stands, what it is)
+    for at, (bar, parts) in enumerate(panel.bars.items()):
         left = 0.0
         for part, value in parts.items():
             look = by_name[part]
             ax.barh(at, value, left=left, height=0.66, color=look.colour, hatch=look.hatch,
                     edgecolor=PAPER, linewidth=0.5)
             left += value
-        sums.append(left)
-    horizontal(ax, range(len(sums)), list(panel.bars), dataclasses.replace(panel.x, log=False),
-               sums or [1])
-    for at, total in enumerate(sums):
-        ax.annotate(digits(total), (total, at), (4, 0), textcoords="offset points", va="center",
+        median, least, most = panel.spread.get(bar, (left, left, left))
+        if bar in panel.spread:
+            ax.plot((least, most), (at + 0.43, at + 0.43), color=INK, linewidth=0.9, marker="|",
+                    markersize=4)
+            ax.plot(median, at + 0.43, color=INK, marker="o", markersize=3.5)
+        ends.append((max(left, most), median))
+    horizontal(ax, range(len(ends)), list(panel.bars), dataclasses.replace(panel.x, log=False),
+               [x for x, _ in ends] or [1])
+    for at, (x, value) in enumerate(ends):
+        ax.annotate(digits(value), (x, at), (4, 0), textcoords="offset points", va="center",
                     fontsize=SMALL)
 
 
@@ -494,6 +502,8 @@ def has_whiskers(panels):
 
 def spread_note(panels):
     """What bands and whiskers are; empty where there is none."""
+    if any(isinstance(panel, Stacked) and panel.spread for panel in panels):
+        return "bar: one run; dot and number: median of the runs; line below: least to most"
     marks_of = [("line", "band")] * has_bands(panels) + [("bar", "whisker")] * has_whiskers(panels)
     middles, ends = (", ".join(words) for words in zip(*marks_of)) if marks_of else ("", "")
     return f"{middles}: median; {ends}: least to most" if marks_of else ""

@@ -46,7 +46,7 @@ def missing_of(part):
     lines = [f"{'; '.join(who[:NAMED])}{more(who)}: {why}" for why, who in reasons.items()]
     lines += part.get("absent", [])
     if part.get("cut"):
-        lines.append(f"the part's {part['cut']:.0f} s were spent: fewer rounds or problems")
+        lines.append(f"stopped at the limit of {part['cut']:.0f} s: fewer rounds or problems")
     return lines
 
 
@@ -174,13 +174,14 @@ a method that waits without yielding shows the scheduler.
 
 # What is compared, and the figures that show it: (what, measured, simulated).
 COMPARED = [
-    ("pipeline, strong scaling, by grid", ("pipeline", "pipeline-fortran", "hosts"),
+    ("pipeline, strong scaling, by grid", ("pipeline", "pipeline-fortran", "hosts",
+                                            "hosts-fortran"),
      ("sim-pipeline", "sim-pipeline-grids")),
     ("who works when", ("diagrams",), ()),
-    ("events by four methods", ("events", "hosts"), ("sim-events", "sim-events-machines")),
+    ("events by four methods", ("events", "hosts-fortran"), ("sim-events", "sim-events-machines")),
     ("stencil, strong and weak, overlap", ("stencil", "hosts"),
      ("sim-stencil-strong", "sim-stencil-weak")),
-    ("hydrodynamics", ("hydro", "hosts"), ("sim-hydro",)),
+    ("hydrodynamics", ("hydro", "hosts", "hosts-fortran"), ("sim-hydro",)),
     ("FT: schedules, phases, messages", ("ft",), ("sim-ft-breakdown",)),
     ("FT: strong and weak scaling, bounds", (), ("sim-ft-strong", "sim-ft-weak")),
     ("FT: exchange as a collective", ("ft",), ("sim-ft-collective",)),

@@ -73,7 +73,7 @@ def markdown(found, folder="figures"):
         out += [f"## {spec['title'].replace(' (simulated)', '')}", "",
                 f"![{spec['title']}]({folder}/{spec['name']}.svg)", "",
                 f"{spec['about']} **{spec['says']}**", "",
-                f"Machine: {spec['machine']}. Again: `{spec['command']}`", ""]
+                f"Machine: {spec['machine']}. Repeat: `{spec['command']}`", ""]
     return "\n".join(out)
 
 

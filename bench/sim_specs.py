@@ -219,7 +219,7 @@ def hydro(r):
                    "4 --ranks N --way WAY",
         "panels": [lines(RANKS, {"label": "time of a step", "unit": "ms", "log": True}, time,
                          title="32 ranks a node"),
-                   lines(RANKS, {"label": "1 - t / t(sync all)", "log": False}, gain,
+                   lines(RANKS, {"label": "part of the time saved", "log": False}, gain,
                          published={"put with signal": [(512, facts["hydro_gain"])]})]}]
 
 
@@ -310,9 +310,9 @@ def starts(r):
     return [{
         "name": "sim-start", "machine": "ethernet, and one host of two processors",
         "title": "Start of a job, memory of a rank (simulated)",
-        "about": "From the launcher's begin until all ranks have left their first barrier. The "
-                 "costs of a process and of a peer are those of docs/GROWTH.md. The measured "
-                 "time also has the launcher's own begin and end in it.",
+        "about": "From the start of the launcher until all ranks have left their first barrier. "
+                 "The costs of a process and of a peer are those of docs/GROWTH.md. The measured "
+                 "time also has the launcher's own start and end in it.",
         "says": f"{ratio}{x} ranks on hosts of 16 processors start in "
                 f"{number(at(parts[WHOLE], x))} s, {number(at(parts[AGENTS], x))} s of it for "
                 f"agents; a rank keeps {number(at(memory[OF_16], x))} KiB.",
@@ -348,10 +348,10 @@ def collectives(r):
         "title": "Collectives by size (simulated)",
         "about": "Broadcast and all-reduce on 1024 ranks, all-to-all on 128: over the machine's "
                  "own networks, by this library's schedules, by send and receive.",
-        "says": f"Over point-to-point a broadcast is {number(gain['tree'])} times as fast by the "
-                f"tree network and {number(gain['torus'])} times over the torus's links in the "
-                f"mean (published 3 to 4), an all-to-all {number(both)} times (published 2 to 3: "
-                f"{facts['exchange']}).",
+        "says": f"In the mean, a broadcast over the tree network is {number(gain['tree'])} times "
+                "as fast as over point-to-point, over all links of the torus "
+                f"{number(gain['torus'])} times (published 3 to 4); an all-to-all by native puts "
+                f"{number(both)} times (published 2 to 3: {facts['exchange']}).",
         "command": "tombolo sim native|collective --machine torus --ranks N --bytes N --kind KIND",
         "panels": panels}]
     panels = []

@@ -98,7 +98,7 @@ def measure(ways, options, folder, run, budget):
     """run(side, way, command after the launcher): its output. Returns {way: [seconds]}, saved after
     each run. What was not done once is not run again."""
     report = folder / "ft.json"
-    seconds, failed, details = {way: [] for way in ways}, set(), {}
+    seconds, failed, runs = {way: [] for way in ways}, set(), {way: [] for way in ways}
     for _ in range(options.rounds):
         for way, (side, program, schedule) in ways.items():
             if way in failed:
@@ -107,15 +107,22 @@ def measure(ways, options, folder, run, budget):
             text = run(side, way, [program, *arguments(schedule, options, report)])
             value, detail = found_in(schedule, text, report)
             if detail:
-                details[way] = detail
+                runs[way].append((value, detail))
             if value is None:
                 failed.add(way)
             else:
                 seconds[way].append(value)
             budget.save({"rounds": options.rounds, "class": options.ft_class,
                          "ranks": options.ranks, "grid": options.grid, "seconds": seconds,
-                         "records": medians_of(seconds), "details": details})
+                         "records": medians_of(seconds),
+                         "details": {w: of_middle(found) for w, found in runs.items() if found}})
     return seconds
+
+
+def of_middle(found):
+    """The detail of the run whose time is nearest to the median. found: [(seconds, detail)]."""
+    middle = statistics.median(value for value, _ in found)
+    return min(found, key=lambda one: abs(one[0] - middle))[1]
 
 
 def medians_of(seconds):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# starts.py: a job from its launcher's begin to its end, and its memory, by number of ranks.
+# starts.py: a job from the start of its launcher to its end, and its memory, by number of ranks.
 #
 # Ranks of this machine that join, pass a barrier and end (start_gex.c, start_mpi.c), beside MPI's
 # launchers; as floor as many empty programs, started one after the other and waited for

@@ -13,10 +13,12 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "bench"))
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench/compare")]
 import figures  # noqa: E402
+import ft as ft_study  # noqa: E402
 import plots  # noqa: E402
 import report  # noqa: E402
+import study  # noqa: E402
 
 SIZES = (8, 4096, 4 << 20)
 KINDS = ("put", "get", "signal", "message", "broadcast", "allreduce", "exchange")
@@ -148,6 +150,17 @@ class Figures(unittest.TestCase):
         self.assertEqual([p.title for p in shown["fetchadd"].panels],
                          ["one hot word", "one hot word, udp, loopback"])
         self.assertIn("8 hosts: signal", shown["hosts"].says)
+
+    def test_parts(self):
+        """The help of tombolo study names every part, and no other."""
+        text = (ROOT / "tools/bench/study.c").read_text().replace('\\n"', "").replace('"', "")
+        named = text.split("Parts: ")[1].split(".")[0].replace(",", " ").split()
+        self.assertEqual(sorted(named), sorted(study.SECONDS))
+
+    def test_middle(self):
+        """Phases are shown of the run nearest to the median."""
+        runs = [(1.0, "first"), (3.0, "last"), (1.2, "middle")]
+        self.assertEqual(ft_study.of_middle(runs), "middle")
 
     def test_sentences(self):
         said = {f.name: one.says for f, one in figures.all_shown(SMALL)}

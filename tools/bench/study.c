@@ -34,10 +34,12 @@ static const char usage[] =
     "  --out=DIR          folder of the report (default study)\n"
     "  --fresh            start again instead of continuing an interrupted run\n"
     "  --help             print this text\n\n"
-    "Parts: pipeline, stencil, hydro, matmul, cholesky, ft1, ops, opsfar, opsofi, opsmpi,\n"
-    "upc, forms, coll, coll4, fetchadd, start, bench, apps, apps4, caf, net, ft, apps4hosts, sim.\n"
-    "It needs python3; drawings need python3-matplotlib. The report names the libraries that are\n"
-    "not installed.\n\n"
+    "Parts: pipeline, events, stencil, hydro, hosts, matmul, cholesky, diagrams, ft1, ft2d, ft,\n"
+    "ops, opsfar, opsofi, opsmpi, overlap, overlapnet, forms, coll, coll4, upc, fetchadd, start,\n"
+    "silent, rails, sim, bench, apps, apps4, caf, net, apps4hosts, cells. A figure of\n"
+    "docs/FIGURES.md names its parts. --quick and --docs leave some of them out.\n"
+    "The study needs python3; drawings need python3-matplotlib. The report names the libraries\n"
+    "that are not installed.\n\n"
     "Example: tombolo study --quick pipeline ops\n";
 
 /* Replaces this process by the script. Returns after a message. */
