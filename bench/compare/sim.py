@@ -55,9 +55,15 @@ FRAME_BYTES = 1514  # of which a datagram of the conduit carries:
 PAYLOAD_BYTES = 1400
 
 
+def spins(options, per_host):
+    """Whether ranks spin for long: they have a processor each. What was measured before
+    2026-11-28 02:40 has no `one_kernel`: ranks knew those of their own host only."""
+    return per_host * (options.hosts if options.one_kernel else 1) <= PROCESSORS
+
+
 def wake_after(options, per_host):
     """Seconds after which a rank that waits sleeps."""
-    return WAKE_AFTER_S if options.hosts * per_host <= PROCESSORS else CROWDED_WAKE_AFTER_S
+    return WAKE_AFTER_S if spins(options, per_host) else CROWDED_WAKE_AFTER_S
 
 
 def machine(options, per_host, work):
@@ -95,6 +101,9 @@ def shared(options, per_host, work):
         "host_s_per_wake": (work.wake.get(per_host, 0),
                             "measured: all ranks on one host asleep, less the message"),
         "wake_after_s": (wake_after(options, per_host), "src/core/progress/wait.c"),
+        "spin_holds": (int(spins(options, per_host)),
+                       "counted: who wakes waits until a rank that spins has done so; crowded ones "
+                       "yield at once"),
         "ack_delay_s": (ACK_DELAY_S, "src/net/udp/ops/udp_engine.h"),
         **{name: (value, source) for name, value in work.cost[per_host]._asdict().items()}}
 
@@ -282,7 +291,7 @@ def measure(options, program, loggp):
     idle, busy = measure_uses(options, program)
     measured = {"hosts": options.hosts, "delay_us": options.delay_us,
                 "rate_mbit": options.rate_mbit, "processors": PROCESSORS, "loggp": loggp,
-                "uses": idle, "busy_uses": busy}
+                "one_kernel": True, "uses": idle, "busy_uses": busy}
     with Lab(2, wire=links(options), sshd=True) as lab:
         # In a broadcast on one host each rank has to run once. As many ranks as there will be.
         measured["near_s"] = {n: median(lab, n * options.hosts, NEAR)
@@ -386,6 +395,7 @@ def replay(options, folder):
     rows = data["records"] if "records" in data else data["collectives"]
     options.hosts, options.delay_us, options.rate_mbit = (
         measured[name] for name in ("hosts", "delay_us", "rate_mbit"))
+    options.one_kernel = measured.get("one_kernel", False)
     work = Work(measured)
     print(f"sim: processors take {work}", flush=True)
     files = write_files(folder, measured, work)
@@ -433,6 +443,7 @@ def read_options(what):
                         help="simulate again what this file has measured: no lab, no root")
     options = parser.parse_args()
     options.build = options.build.resolve()
+    options.one_kernel = True
     options.per_host = [int(n) for n in options.per_host.split(",")]
     os.environ.setdefault("TMB_BUILD", str(options.build))
     return options

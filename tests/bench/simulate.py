@@ -240,6 +240,22 @@ class Simulate(unittest.TestCase):
         self.assertLessEqual(got["work_s"] + got["line_work_s"], 2 * got["seconds"])
         self.assertGreater(got["work_s"] + got["line_work_s"], got["seconds"])
 
+    def test_begin_by_hand(self):
+        """Where ranks share processors a clock wakes all of them before the first collective that
+        counts, and each takes its turn. The root goes on when those that wait have had theirs."""
+        words = ("collective", "--kind", "broadcast", "--algorithm", "flat", "--bytes", 8)
+        for ranks, processors, turns in ((2, 1, 2), (6, 1, 6), (6, 6, 1)):
+            work = {"window_bytes": 5600, "shared_processors": processors, "link_latency_s": 0.1,
+                    "host_s_per_sleep": 1e-3}
+            cold, warm, own = (self.seconds(*words, "--ranks", ranks, *more, **work, **costs)
+                               for more, costs in (((), {}), (("--warm", 1), {}),
+                                                   (("--warm", 1), {"cores_per_node": ranks})))
+            self.assertAlmostEqual(warm - cold, turns * 1e-3, delta=2e-5)
+            self.assertLess(own, 0.1)  # also where no message leaves its node
+        free = [self.seconds(*words, "--ranks", 6, *more, window_bytes=5600, host_s_per_sleep=1e-3)
+                for more in ((), ("--warm", 1))]
+        self.assertAlmostEqual(*free, delta=2e-5)  # each rank has its own processor
+
     def test_processors_by_hand(self):
         """Who spins gives its processor to who wants it; who has yielded it to a rank of its own
         node has not slept."""
@@ -247,6 +263,11 @@ class Simulate(unittest.TestCase):
         got = self.run_one(*words, "--ranks", 3, machine=self.machine(
             window_bytes=5600, shared_processors=1, host_s_per_frame=1e-5, wake_after_s=1))
         self.assertLess(got["seconds"], 1e-3)
+        # ... unless it spins without a yield: rank 1 waits for the root's spin, rank 2 for both.
+        got = self.run_one(*words, "--ranks", 3, machine=self.machine(
+            window_bytes=5600, shared_processors=1, host_s_per_frame=1e-5, wake_after_s=1e-2,
+            spin_holds=1))
+        self.assertAlmostEqual(got["seconds"], 2e-2, delta=1e-3)
         sleeps = [self.run_one(*words, "--ranks", 4, "--times", 4, machine=self.machine(
             cores_per_node=4, window_bytes=5600, shared_processors=count, wake_after_s=1e-5,
             host_s_per_near_message=1e-4, host_s_per_wake=1e-3))["sleeps"] for count in (1, 4)]

@@ -62,6 +62,7 @@ const Row rows[] = {
     {"line_s_per_halt", 0, 1, 0},
     {"ack_delay_s", 0, 1, 0}, /* 0: acknowledgements are not frames */
     {"wake_after_s", 0, 1, 0},
+    {"spin_holds", 0, 1, 0},
     /* one-sided */
     {"put_overhead_s", 0, 1, NEEDED},
     {"put_done_s", 0, 1, 0},

@@ -130,6 +130,7 @@ Network::Network(s4u::Engine &engine, const Machine &machine, uint64_t ranks)
   (void)engine;
   s4u::NetZone *root = s4u::create_full_zone("root");
   wires_ = s4u::create_full_zone("wires")->set_parent(root);
+  holds_ = machine.count("spin_holds");
   if (machine.count("shared_processors")) processors_.resize(machine.count("shared_processors"));
   build(root, (ranks + cores_ - 1) / cores_)->seal();
   lines_.resize(hosts_.size());
@@ -169,7 +170,7 @@ bool Network::get_processor(Thread &thread) const {
   Processor &p = choose(thread);
   const bool stood = !p.free->would_block();
   thread.home = static_cast<size_t>(&p - processors_.data());
-  if (p.free->would_block() && !p.spinning.empty()) {
+  if (p.free->would_block() && !p.spinning.empty() && !holds_) {
     Thread *const other = p.spinning.front().first;
     p.yielding.push_back(p.spinning.front());
     p.spinning.pop_front();
@@ -215,11 +216,11 @@ void Network::serve(Thread &thread, double seconds, const Wake &wake) const {
 }
 
 /* A thread has nothing to do: it looks for a moment whether more has come, and gives its processor
- * away, at once to one that wants it. */
+ * away, at once to one that wants it, unless it holds it while it spins. */
 void Network::leave(Thread &thread, double look_s) const {
   Processor &p = processors_[thread.home];
   thread.until = thread.looked = s4u::Engine::get_clock();
-  if (!p.wanting && look_s > 0) return look(thread, look_s);
+  if ((holds_ || !p.wanting) && look_s > 0) return look(thread, look_s);
   thread.runs = false;
   if (look_s > 0) {
     thread.yields = true;

@@ -137,6 +137,7 @@ private:
   mutable Frames frames_;
   mutable std::vector<double> lines_; /* by node: when its line is free */
   bool closed_ = true;
+  bool holds_ = false; /* who spins keeps its processor, whoever wants it */
 };
 
 } // namespace sim
