@@ -185,7 +185,9 @@ def clocks():
     late = sorted(f["ts"] - s["ts"] for s, f in asked[-20:])
     early = sorted(f["ts"] - s["ts"] for s, f in asked[:20])
     middle = sorted(trips)[len(trips) // 2]
-    check(abs(late[10] - early[10]) < 2 * error + middle, late, early, error)
+    # Load makes some messages slow, and more of one end's than of the other's: the fastest are
+    # compared.
+    check(abs(late[0] - early[0]) < 2 * error + middle, late, early, error)
     return None
 
 
