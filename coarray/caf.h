@@ -65,6 +65,7 @@ struct caf_team {
   uint32_t registered;        /* coarrays allocated so far */
   uint32_t losses_seen;       /* caf.lost_count when members_lost was found out */
   bool members_lost;
+  bool given_up; /* a collective of tm was, as an image had ended normally: there is no other */
 };
 
 /* A coarray, or a component (type CAF_REGISTER_ONLY, for which `addr` has no entries). */
@@ -292,7 +293,7 @@ static inline void caf_begin(struct caf_team *team) {
 }
 
 /* Begins a collective and waits for its event. Returns 0, or when an image will never take part:
- * CAF_STAT_STOPPED or CAF_STAT_FAILED. */
+ * CAF_STAT_STOPPED or CAF_STAT_FAILED. Then, too, the layer uses none of the buffers any more. */
 int caf_wait_event(gex_Event_t event, struct caf_team *team);
 
 /* Begins a collective and waits until every member that is not lost has begun it, too. Needs no
@@ -318,10 +319,12 @@ int caf_state_of(uint32_t rank);
  * has failed, else 0. */
 int caf_team_state(const struct caf_team *team);
 
-/* Whether the layer can do collectives of a team: it was made by it, and no member is lost. */
+/* Whether the layer can do collectives of a team: it was made by it, no member is lost, and none
+ * was given up. */
 bool caf_team_whole_slow(struct caf_team *team);
 static inline bool caf_team_whole(struct caf_team *team) {
-  if (__builtin_expect(caf.lost_count == 0 && team->tm != GEX_TM_INVALID, 1)) return true;
+  const bool made = team->tm != GEX_TM_INVALID && !team->given_up;
+  if (__builtin_expect(caf.lost_count == 0 && made, 1)) return true;
   return caf_team_whole_slow(team);
 }
 

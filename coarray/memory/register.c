@@ -90,7 +90,7 @@ static int gather(struct caf_token *t) {
     if (all[i] & 1 && !code) code = CAF_STAT_ERROR;
     t->addr[team->jobrank[i]] = all[i];
   }
-  if (code != CAF_STAT_STOPPED) free(all); /* else the layer may write into it yet */
+  free(all);
   return code;
 }
 

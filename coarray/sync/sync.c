@@ -81,28 +81,40 @@ static uint64_t begun_by(const struct caf_team *team, uint32_t i) {
   return begun;
 }
 
-/* Whether a member has ended normally and will never begin the collective of this image. */
-static bool never_comes(const struct caf_team *team) {
-  if (all_well()) return false;
-  for (uint32_t i = 0; i < team->size; i++)
-    if (caf_state_of(team->jobrank[i]) == CAF_STAT_STOPPED &&
-        begun_by(team, i) < team->words->begun)
-      return true;
-  return false;
+/* The first member that has ended normally and will never begin the collective of this image;
+ * team->size: none. */
+static uint32_t never_comes(const struct caf_team *team) {
+  uint32_t i = 0;
+  if (all_well()) return team->size;
+  while (i < team->size && (caf_state_of(team->jobrank[i]) != CAF_STAT_STOPPED ||
+                            begun_by(team, i) >= team->words->begun))
+    i++;
+  return i;
+}
+
+/* Ends the collective of this image without the member `lacks`. Those that come later do not write
+ * to its buffers, which may be freed by then. */
+static void give_up(gex_Event_t event, struct caf_team *team, uint32_t lacks) {
+  team->given_up = true;
+  (void)gexx_TM_Abandon(team->tm, lacks);
+  gex_Event_Wait(event);
+  if (!caf.lost_count) (void)gexx_Lost_Take(NULL);
 }
 
 /* The event has not come for some time. Returns whether it has now; false: an image that has ended
- * will never take part. A failure completes the event, marked. */
-static bool wait_long(gex_Event_t event, const struct caf_team *team) {
-  bool done = false, never = false;
+ * will never take part, so it was given up. A failure completes the event, marked. */
+static bool wait_long(gex_Event_t event, struct caf_team *team) {
+  bool done = false;
+  uint32_t lacks = team->size;
   caf_show_begin(
       &(struct caf_shown){.needs = GEXX_WAIT_AS_SHOWN, .peer = GEX_RANK_INVALID, .event = event});
-  while (!done && !never) {
+  while (!done && lacks == team->size) {
     gexx_Poll(LOOK_US);
-    never = never_comes(team);
-    done = !never && gex_Event_Test(event) == GASNET_OK;
+    lacks = never_comes(team);
+    done = lacks == team->size && gex_Event_Test(event) == GASNET_OK;
   }
   caf_show_end();
+  if (!done) give_up(event, team, lacks);
   return done;
 }
 
@@ -195,7 +207,7 @@ bool caf_team_whole_slow(struct caf_team *team) {
     for (uint32_t i = 0; i < team->size; i++)
       team->members_lost = team->members_lost || caf.lost[team->jobrank[i]];
   }
-  return team->tm != GEX_TM_INVALID && !team->members_lost;
+  return team->tm != GEX_TM_INVALID && !team->members_lost && !team->given_up;
 }
 
 static void publish_outcome(struct caf_team *team, uint64_t word) {

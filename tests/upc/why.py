@@ -39,10 +39,6 @@ int main(int argc, char **argv) {
     if (MYTHREAD < 2) take(MYTHREAD ? second : first);
     upc_barrier;
     if (MYTHREAD < 2) take(MYTHREAD ? first : second);
-  } else if (!strcmp(how, "twice")) {
-    if (MYTHREAD == 1) upc_lock(first);
-    if (MYTHREAD == 1) upc_lock(first); // line twice
-    upc_barrier;
   } else if (!strcmp(how, "notify")) {
     if (MYTHREAD == 1) bupc_sem_wait(sem); // line sem
     upc_notify;
@@ -61,7 +57,6 @@ CASES = [
                  rf"{at('barrier')}",
                  r"thread 0 waits in upc_barrier 3 .*, which threads 1-2 have not called"]),
     ("circle", 2, [r"in a circle: thread 0 waits for thread 1, which waits for thread 0"]),
-    ("twice", 2, [rf"thread 1 waits in upc_lock of .* {at('twice')}, held by thread 1"]),
     ("notify", 2, [rf"thread 0 waits in upc_wait 2 {at('wait')} .*, which thread 1 has not called; "
                    rf"thread 1 waits .* in bupc_sem_wait \(0 of 1 posts have come\) {at('sem')}"]),
 ]

@@ -141,7 +141,7 @@ GEXX_API uint64_t gexx_Lost_QueryDropped(void);
  * team do not overlap.
  * Errors: none; more members may be lost meanwhile.
  * Cost: two messages for each member.
- * See: gexx_Job_SetFailurePolicy, gexx_Lost_Take, gex_TM_Split */
+ * See: gexx_TM_Abandon, gexx_Job_SetFailurePolicy, gexx_Lost_Take, gex_TM_Split */
 
 /* Makes a team of those members of a team that are not lost, in the order of their ranks in it.
  * Collective over the members that are left: each of them calls, as often as the others. All of
@@ -154,6 +154,17 @@ GEXX_API uint64_t gexx_Lost_QueryDropped(void);
  * GASNET_OK. Cost: two messages for each member; more for each coordinator (the lowest member that
  * is left) lost meanwhile. Uses a little memory until the process ends. */
 GEXX_API int gexx_TM_Shrink(gex_TM_t tm, gex_TM_t *new_tm_p);
+
+/* Gives a team up, in this process alone: for a runtime that knows that a member will not take part
+ * any more, though its process is not lost. What this process has in flight in the team's barriers
+ * and collectives completes as if that member were lost: the mark is its jobrank, results are
+ * undefined, and what other members send later touches no memory of the client. Later barriers and
+ * collectives of the team complete likewise, at once. Messages, puts, gets and other teams are as
+ * before. [in] tm: any team. [in] rank: the member, in tm. Also without GEXX_FAILURE_REPORT, but
+ * then others may still write to memory of a large collective. Where a function of a reduction runs
+ * in another thread, the event completes after it. Not collective; normal context; any thread.
+ * Returns GASNET_OK. Cost: as many steps as collectives are in flight. */
+GEXX_API int gexx_TM_Abandon(gex_TM_t tm, gex_Rank_t rank);
 
 #ifdef __cplusplus
 }

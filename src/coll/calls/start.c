@@ -13,6 +13,7 @@
 #include "base/config.h"
 #include "coll/select/tuning.h"
 #include "coll/shared/shared.h"
+#include "core/op/check_context.h"
 #include "core/op/lost.h"
 #include "core/op/record.h"
 #include "core/progress/progress.h"
@@ -127,6 +128,19 @@ static void abandon(struct tmb_team *team) {
 static void on_lost(uint32_t jobrank) {
   (void)jobrank;
   tmb_team_each_lost(abandon);
+}
+
+int gexx_TM_Abandon(gex_TM_t tm, gex_Rank_t rank) {
+  const char *call = "gexx_TM_Abandon";
+  TMB_CHECK_CONTEXT(call);
+  tmb_check_tm(call, tm, false);
+  struct tmb_team *team = tmb_team_of(tm);
+  if (rank >= team->head.size)
+    tmb_fatal_nopos("%s: argument rank is %u, but the team has %u members (0..%u)", call, rank,
+                    team->head.size, team->head.size - 1);
+  if (!tmb_load_rlx(&team->lost)) tmb_store_rel(&team->lost, tmb_team_jobrank(team, rank) + 1);
+  abandon(team);
+  return GASNET_OK;
 }
 
 /* ---- teams that end */
