@@ -255,7 +255,7 @@ int caf_barrier(struct caf_team *team) {
   if (__builtin_expect(caf_team_whole(team), 1)) {
     const int code = caf_wait_event(gex_Coll_BarrierNB(team->tm, 0), team);
     if (code == 0) publish_outcome(team, 2 * team->words->begun + 1);
-    if (code == 0 || code == CAF_STAT_STOPPED) return code;
+    if (code == 0 || team->given_up) return code; /* given up: nobody can complete it */
   } else {
     caf_begin(team);
   }
