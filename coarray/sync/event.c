@@ -93,6 +93,17 @@ static int poll_consume(uint64_t *word, uint64_t want) {
   return taken ? 0 : code;
 }
 
+/* Nobody else will post: what this image has posted itself may be on its way. */
+static bool take_own(uint64_t *word, uint64_t want) {
+  bool taken = false;
+  caf_settle();
+  caf_complete();
+  caf_posts_settle();
+  for (uint32_t i = 0; i < TESTS && !taken; i++)
+    taken = gexx_Signal_TryConsume(word, want) == GASNET_OK;
+  return taken;
+}
+
 int caf_wait_posts(uint64_t *word, uint64_t want) {
   if (caf.events != CAF_EVENTS_SIGNAL) return poll_consume(word, want);
   for (;;) {
@@ -113,7 +124,7 @@ int caf_wait_posts(uint64_t *word, uint64_t want) {
     const uint64_t taken = code ? 0 : want, added = caf.woken * CAF_LOSS;
     /* An image was lost, or ended: what was added for that, and taken without posts, goes back. */
     if (caf.woken) __atomic_fetch_add(word, taken - added, __ATOMIC_ACQ_REL);
-    if (code) return gexx_Signal_TryConsume(word, want) == GASNET_OK ? 0 : code;
+    if (code) return take_own(word, want) ? 0 : code;
     if (!caf.woken) return 0;
   }
 }
