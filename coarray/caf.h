@@ -65,7 +65,7 @@ struct caf_team {
   uint32_t registered;        /* coarrays allocated so far */
   uint32_t losses_seen;       /* caf.lost_count when members_lost was found out */
   bool members_lost;
-  bool given_up; /* a collective of tm was, as an image had ended normally: there is no other */
+  bool given_up; /* gexx_TM_Abandon was called for tm: an image has ended normally */
 };
 
 /* A coarray, or a component (type CAF_REGISTER_ONLY, for which `addr` has no entries). */

@@ -66,25 +66,28 @@ uint16_t caf_brain_set(float value) {
   return (uint16_t)(sign | (size > INFINITE ? 0x7fc0 : round_off(size, 16)));
 }
 
-#define LOOP(GET, SET, EXPR)                 \
- {                                           \
-  const uint16_t *p = a;                     \
-  uint16_t *q = b;                           \
-  (void)cdata;                               \
-  for (size_t i = 0; i < count; i++) {       \
-   const float x = GET(p[i]), y = GET(q[i]); \
-   q[i] = SET(EXPR);                         \
-  }                                          \
+#define COMBINE(NAME, GET, SET, EXPR)                                 \
+ void NAME(const void *a, void *b, size_t count, const void *cdata) { \
+  const uint16_t *p = a;                                              \
+  uint16_t *q = b;                                                    \
+  (void)cdata;                                                        \
+  for (size_t i = 0; i < count; i++) {                                \
+   const float x = GET(p[i]), y = GET(q[i]);                          \
+   q[i] = SET(EXPR);                                                  \
+  }                                                                   \
  }
+COMBINE(caf_sum_r2, caf_half_get, caf_half_set, x + y)
+COMBINE(caf_min_r2, caf_half_get, caf_half_set, x < y ? x : y)
+COMBINE(caf_max_r2, caf_half_get, caf_half_set, x > y ? x : y)
+COMBINE(caf_sum_r3, caf_brain_get, caf_brain_set, x + y)
+COMBINE(caf_min_r3, caf_brain_get, caf_brain_set, x < y ? x : y)
+COMBINE(caf_max_r3, caf_brain_get, caf_brain_set, x > y ? x : y)
 
-#define FUNCTIONS(S, GET, SET)                                                                  \
- void caf_sum_##S(const void *a, void *b, size_t count, const void *cdata) LOOP(                \
-     GET, SET, x + y) void caf_min_##S(const void *a, void *b, size_t count, const void *cdata) \
-     LOOP(GET, SET, x < y ? x : y) void caf_max_##S(const void *a, void *b, size_t count,       \
-                                                    const void *cdata)                          \
-         LOOP(GET, SET, x > y ? x : y) void caf_sum_c_##S(const void *a, void *b, size_t count, \
-                                                          const void *cdata) {                  \
-  caf_sum_##S(a, b, 2 * count, cdata);                                                          \
- }
-FUNCTIONS(r2, caf_half_get, caf_half_set)
-FUNCTIONS(r3, caf_brain_get, caf_brain_set)
+/* A complex number is two reals. */
+void caf_sum_c_r2(const void *a, void *b, size_t count, const void *cdata) {
+  caf_sum_r2(a, b, 2 * count, cdata);
+}
+
+void caf_sum_c_r3(const void *a, void *b, size_t count, const void *cdata) {
+  caf_sum_r3(a, b, 2 * count, cdata);
+}

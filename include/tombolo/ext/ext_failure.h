@@ -155,15 +155,15 @@ GEXX_API uint64_t gexx_Lost_QueryDropped(void);
  * is left) lost meanwhile. Uses a little memory until the process ends. */
 GEXX_API int gexx_TM_Shrink(gex_TM_t tm, gex_TM_t *new_tm_p);
 
-/* Gives a team up, in this process alone: for a runtime that knows that a member will not take part
- * any more, though its process is not lost. What this process has in flight in the team's barriers
- * and collectives completes as if that member were lost: the mark is its jobrank, results are
- * undefined, and what other members send later touches no memory of the client. Later barriers and
- * collectives of the team complete likewise, at once. Messages, puts, gets and other teams are as
- * before. [in] tm: any team. [in] rank: the member, in tm. Also without GEXX_FAILURE_REPORT, but
- * then others may still write to memory of a large collective. Where a function of a reduction runs
- * in another thread, the event completes after it. Not collective; normal context; any thread.
- * Returns GASNET_OK. Cost: as many steps as collectives are in flight. */
+/* Ends the barriers and collectives of a team, in this process alone. A runtime calls it when a
+ * member is not lost, but takes no part any more. Those in flight complete as if the member were
+ * lost: gexx_Lost_Take gives its jobrank, results are undefined, and what other members send later
+ * touches no memory of the client. Those that are started later complete likewise, at once.
+ * Messages, puts, gets and other teams are as before. [in] tm: any team. [in] rank: the member, in
+ * tm. Not collective; normal context; any thread. If a thread is in the function of a reduction,
+ * that reduction completes after the function returns. Without GEXX_FAILURE_REPORT members may
+ * still write to the buffers of large collectives. Returns GASNET_OK; a rank out of range ends the
+ * process with a message. Cost: a step for each collective in flight. */
 GEXX_API int gexx_TM_Abandon(gex_TM_t tm, gex_Rank_t rank);
 
 #ifdef __cplusplus

@@ -4,9 +4,9 @@
  *
  * Owns: the key whose destructor notes that the thread that initialised ends, and the thread that
  * waits from then on. Called by client.c. Calls: os/process/threads.c, exit(3). Invariants: without
- * a network there are no threads but the client's, and the C library ends the process; a thread
- * that the client makes while it is looked for the last one is found by the second look, because
- * its maker ran at the first.
+ * a network there are no threads but the client's, and the C library ends the process. The threads
+ * are listed twice before the end: a client's thread may end while the first list is read, and
+ * leave another one that this list lacks; the second list has it.
  */
 #include "core/client/last_thread.h"
 

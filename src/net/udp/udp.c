@@ -226,8 +226,9 @@ static void add_stream(const struct tmb_net_env *env, struct plan *plan,
   plan->stream = NULL; /* belongs to io */
 }
 
-/* Is there a way to the others? Else they would be given up after a long time. Returns as meet. */
-static int find_way(const struct tmb_net_env *env, const struct plan *plan) {
+/* Whether there is a route to the other hosts. Without one their ranks would be taken for lost, but
+ * only after the peer's time-out. Returns as meet. */
+static int find_route(const struct tmb_net_env *env, const struct plan *plan) {
   uint32_t peer = 0;
   while (peer < env->size && env->host_of[peer] == env->host) peer++;
   const int error = peer < env->size ? udp_sockets_route(plan->sockets, peer) : 0;
@@ -263,7 +264,7 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
       {plan.cards, plan.ports, env->size}, &plan.choice, offload, config.base_bytes > 0};
   if (!udp_sockets_join(plan.sockets, &join))
     env->up->fatal("no memory for the addresses of %u ranks", env->size);
-  rc = find_way(env, &plan);
+  rc = find_route(env, &plan);
   if (rc) goto free_plan;
   struct udp_io io = udp_sockets_io(plan.sockets);
   /* Faults are those of datagrams, so that the fall-back to connections shows; without datagrams,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* mode: PAR */
 /* ranks: 3 4 7 */
 /* again: TOMBOLO_SHM=0 TOMBOLO_SHM_MAP=0 TOMBOLO_COLL_BOARD_MAX=0 TOMBOLO_PLACES=cyclic:2 */
 /* debug: both */
@@ -13,13 +14,18 @@
 
 #include <gasnetex_ext.h>
 
-#include <string.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "threads.h"
 
 enum { WORDS_MAX = 50000 };
 
 static const size_t sizes[] = {1, 100, 3000, WORDS_MAX};
 static uint64_t data[WORDS_MAX], sums[WORDS_MAX];
-static unsigned calls;
+static atomic_uint calls;
+static atomic_bool over;
 
 static void add(const void *in, void *inout, size_t count, const void *cdata) {
   (void)cdata;
@@ -87,11 +93,20 @@ static void first_leaves(unsigned kind, size_t words) {
   job_barrier();
 }
 
-int main(int argc, char **argv) {
-  job_start(&argc, &argv, 1 << 20, NULL, 0);
-  CHECK_EQ(gexx_Job_SetFailurePolicy(GEXX_FAILURE_REPORT), GASNET_OK);
+static void body(int id) {
+  if (id == 1) {
+    for (; !over; sched_yield()) gasnet_AMPoll();
+    return;
+  }
   for (unsigned kind = 0; kind < 3; kind++)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) first_leaves(kind, sizes[i]);
   CHECK_EQ(gexx_Lost_Take(NULL), GASNET_OK);
+  over = true;
+}
+
+int main(int argc, char **argv) {
+  job_start(&argc, &argv, 1 << 20, NULL, 0);
+  CHECK_EQ(gexx_Job_SetFailurePolicy(GEXX_FAILURE_REPORT), GASNET_OK);
+  run_threads(2, body);
   return job_finish();
 }

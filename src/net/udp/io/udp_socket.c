@@ -478,7 +478,7 @@ int udp_sockets_route(const struct udp_sockets *s, uint32_t peer) {
     if (fd < 0) return 0;
     error = connect(fd, (const struct sockaddr *)&addr, length) == 0 ? 0 : errno;
     close(fd);
-    if (!error) break;
+    if (error != ENETUNREACH && error != EHOSTUNREACH && error != ENETDOWN) return 0;
   }
   return error;
 }

@@ -30,8 +30,8 @@ struct udp_join {
 /* The cards and ports of all ranks are there: keep the addresses. Returns false without memory. */
 bool udp_sockets_join(struct udp_sockets *s, const struct udp_join *join);
 
-/* Whether the system has a way to a peer by one of its addresses. Returns 0, or the errno of the
- * last address. Nothing is sent. */
+/* Whether the system has a route to one of a peer's addresses. Returns 0, or the errno that says
+ * that there is none; other errors are left to those who send. Nothing is sent. */
 int udp_sockets_route(const struct udp_sockets *s, uint32_t peer);
 
 /* The addresses that packets go to; lives as long as the sockets. */
