@@ -174,7 +174,10 @@ function(tmb_register_program name label program)
   foreach(again IN ITEMS "-" LISTS hdr_again)
     set(variant "")
     set(hdr_env "${plain_env}")
-    if(TMB_SANITIZE AND "${again} ${hdr_env}" MATCHES "CONDUIT=udp")
+    set(all_env "${again} ${hdr_env}")
+    # Hosts without a named conduit use udp.
+    if(TMB_SANITIZE AND ("${all_env}" MATCHES "CONDUIT=udp" OR
+        ("${all_env}" MATCHES "PLACES=" AND NOT "${all_env}" MATCHES "CONDUIT=")))
       if(TMB_SANITIZE STREQUAL "thread")
         continue() # threads of one process are what it sees
       endif()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mode: PAR */
 /* ranks: 1 2 5 */
-/* again: TOMBOLO_PLACES=2 TOMBOLO_PLACES=cyclic:3 */
+/* again: TOMBOLO_PLACES=2+TOMBOLO_CONDUIT=loop TOMBOLO_PLACES=cyclic:3+TOMBOLO_CONDUIT=loop */
 /*
  * The bootstrap alone, without a conduit: barriers, gathers of many lengths, keys and values,
  * fates, the end. tests/multi/hosts.py runs it over hosts of its own, too. With an argument: `hold`

@@ -20,8 +20,8 @@
 
 #include "base/cmp_test.h"
 
-#define STEPS_MAX   20000000u
-#define PATIENCE_NS 10000000000u /* on a busy machine this process may stand still for long */
+#define STEPS_MAX 20000000u
+#define LIMIT_NS  10000000000u /* on a busy machine this process may stand still for long */
 
 static uint64_t requests, bad;
 static uint16_t door; /* port of rank 1 */
@@ -233,7 +233,7 @@ static void no_probes(void **state) {
   const uint64_t from = udp_conn_now(), sent = tmb_load_rlx(&rig_stats[0].packets_out);
   const uint64_t before = tmb_load_rlx(&rig_stats[0].retransmits);
   uint64_t again = 0;
-  while (udp_conn_now() - from < 200000000u || (again < 2 && udp_conn_now() - from < PATIENCE_NS)) {
+  while (udp_conn_now() - from < 200000000u || (again < 2 && udp_conn_now() - from < LIMIT_NS)) {
     (void)rig_progress(0, TMB_SERVE_ALL);
     again = tmb_load_rlx(&rig_stats[0].retransmits) - before;
   }

@@ -2,6 +2,7 @@
 /* mode: PAR */
 /* ranks: 3 4 7 */
 /* again: TOMBOLO_SHM=0 TOMBOLO_SHM_MAP=0 TOMBOLO_COLL_BOARD_MAX=0 TOMBOLO_PLACES=cyclic:2 */
+/* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop */
 /* debug: both */
 /* timeout: 60 */
 /*
