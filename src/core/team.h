@@ -15,6 +15,7 @@
 #ifndef TMB_CORE_TEAM_H
 #define TMB_CORE_TEAM_H
 
+#include "base/atomic.h"
 #include "base/compiler.h"
 #include "boot/status.h"
 #include "core/gex.h"
@@ -81,7 +82,7 @@ struct tmb_team {
   uint32_t made;                  /* calls that make teams from this one, begun by this member */
   uint64_t parent;                /* uid of the team that this one was made from */
   uint32_t order;                 /* number of the call that made it, of those of its parent */
-  uint32_t lost;                  /* 1 + jobrank of a member that is lost, 0: none */
+  uint32_t lost;                  /* tmb_team_lost; atomic */
   uint32_t refs;                  /* the handle, and each user of tmb_team_hold; atomic */
   const gex_EP_Index_t *ep_index; /* [size], or NULL when all are primordial */
   uint32_t *jobrank_table;        /* [size] memory for head.jobrank, unused while that is NULL */
@@ -106,6 +107,11 @@ struct tmb_team {
 
 static inline struct tmb_team *tmb_team_of(gex_TM_t tm) {
   return (struct tmb_team *)(void *)tm;
+}
+
+/* 1 + jobrank of a member that is lost, 0: none. */
+static inline uint32_t tmb_team_lost(const struct tmb_team *team) {
+  return tmb_load_rlx(&team->lost);
 }
 
 /* Jobrank of a member. */

@@ -59,9 +59,9 @@ static gex_Event_t run(const struct tmb_coll_call *call, struct tmb_coll_plan *p
   const uint64_t begun = tmb_record_clock();
   if (TMB_UNLIKELY(tmb_job.debug) && !team->shared) tmb_coll_send_call(team, call);
   tmb_coll_lock();
-  if (TMB_UNLIKELY(team->lost)) {
+  if (TMB_UNLIKELY(tmb_team_lost(team))) {
     tmb_coll_unlock();
-    return tmb_op_event(tmb_op_lost(TMB_CAT_PUT, team->lost - 1));
+    return tmb_op_event(tmb_op_lost(TMB_CAT_PUT, tmb_team_lost(team) - 1));
   }
   if (TMB_UNLIKELY(tmb_job.debug) && team->shared) tmb_coll_publish(team, call);
   if (tmb_coll_shared_takes(team, call)) {
@@ -138,7 +138,7 @@ int gexx_TM_Abandon(gex_TM_t tm, gex_Rank_t rank) {
   if (rank >= team->head.size)
     tmb_fatal_nopos("%s: argument rank is %u, but the team has %u members (0..%u)", call, rank,
                     team->head.size, team->head.size - 1);
-  if (!tmb_load_rlx(&team->lost)) tmb_store_rel(&team->lost, tmb_team_jobrank(team, rank) + 1);
+  if (!tmb_team_lost(team)) tmb_store_rel(&team->lost, tmb_team_jobrank(team, rank) + 1);
   abandon(team);
   return GASNET_OK;
 }
@@ -159,7 +159,7 @@ static void team_freed(struct tmb_team *team) {
   struct tmb_coll_team *ct = team->coll;
   if (!ct) return;
   tmb_coll_lock();
-  if (team->shared && !team->lost) clear_row(team, ct);
+  if (team->shared && !tmb_team_lost(team)) clear_row(team, ct);
   tmb_coll_forget(team);
   for (uint32_t i = 0; i < TMB_COLL_PLANS; i++)
     if (ct->plan[i]) tmb_coll_plan_release(ct->plan[i]);

@@ -197,7 +197,7 @@ static bool receives_done(struct tmb_coll_op *op) {
 
 static void on_data(const struct tmb_am_in *in) {
   struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[3], in);
-  if (!team || TMB_UNLIKELY(team->lost)) return;
+  if (!team || TMB_UNLIKELY(tmb_team_lost(team))) return;
   tmb_coll_lock();
   struct tmb_coll_team *ct = tmb_coll_team_of(team);
   struct tmb_coll_op *op = find_op(ct, (uint32_t)in->args[2]);
@@ -223,7 +223,7 @@ static void on_notice(const struct tmb_am_in *in) {
   if (TMB_UNLIKELY(!tmb_is_near(in->src)) && in->handler == TMB_KIT_COLL_OFFER)
     tmb_kit_malformed(in, "offer, of memory of another host");
   struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[3], in);
-  if (!team || TMB_UNLIKELY(team->lost)) return;
+  if (!team || TMB_UNLIKELY(tmb_team_lost(team))) return;
   tmb_coll_lock();
   struct tmb_coll_team *ct = tmb_coll_team_of(team);
   tmb_stash_put(ct, in);
@@ -244,7 +244,7 @@ static struct tmb_coll_op *offered(struct tmb_team *team, const struct tmb_am_in
 /* A receiver has read a message that this rank offered. */
 static void on_taken(const struct tmb_am_in *in) {
   struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[3], in);
-  if (!team || TMB_UNLIKELY(team->lost)) return;
+  if (!team || TMB_UNLIKELY(tmb_team_lost(team))) return;
   tmb_coll_lock();
   struct tmb_coll_op *op = offered(team, in, "has read");
   if (--op->at.untaken == 0) {
@@ -257,7 +257,7 @@ static void on_taken(const struct tmb_am_in *in) {
 /* A receiver may not read a message that this rank offered: it is sent. */
 static void on_refused(const struct tmb_am_in *in) {
   struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[3], in);
-  if (!team || TMB_UNLIKELY(team->lost)) return;
+  if (!team || TMB_UNLIKELY(tmb_team_lost(team))) return;
   tmb_coll_lock();
   struct tmb_coll_op *op = offered(team, in, "refuses");
   tmb_refused_add(op, (uint32_t)in->args[4], (uint32_t)in->args[5], tmb_kit_unpack64(in->args + 6));
@@ -378,7 +378,7 @@ static void lose(struct tmb_coll_op *op) {
   tmb_refused_drop(op);
   op->at.pull = NULL;
   op->at.held = false;
-  if (op->event) tmb_op_lose(op->event, TMB_CAT_PUT, op->team->lost - 1);
+  if (op->event) tmb_op_lose(op->event, TMB_CAT_PUT, tmb_team_lost(op->team) - 1);
   complete(op);
 }
 
@@ -388,7 +388,7 @@ static void applied(struct tmb_apply *apply) {
   struct tmb_coll_op *op =
       (struct tmb_coll_op *)(void *)(place - offsetof(struct tmb_coll_op, apply));
   tmb_recv_applied(op, true);
-  if (TMB_UNLIKELY(op->team->lost))
+  if (TMB_UNLIKELY(tmb_team_lost(op->team)))
     lose(op);
   else
     (void)advance(op, SENDS_ALL);

@@ -115,7 +115,7 @@ void tmb_coll_send_call(struct tmb_team *team, const struct tmb_coll_call *call)
 
 static void on_call(const struct tmb_am_in *in) {
   struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[2], in);
-  if (!team || team->lost) return;
+  if (!team || tmb_team_lost(team)) return;
   if (tmb_team_jobrank(team, (team->head.rank + 1) % team->head.size) != in->src)
     tmb_kit_malformed(in, "sender");
   const uint64_t number = tmb_kit_unpack64(in->args + 3);

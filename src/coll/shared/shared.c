@@ -311,7 +311,7 @@ static bool collect(struct tmb_team *team, struct tmb_coll_shared *b,
 static void applied(struct tmb_apply *apply) {
   const struct client *client = (const struct client *)(const void *)apply;
   client->op->members_read++;
-  if (TMB_UNLIKELY(client->team->lost)) tmb_coll_shared_abandon(client->team);
+  if (TMB_UNLIKELY(tmb_team_lost(client->team))) tmb_coll_shared_abandon(client->team);
 }
 
 static bool applies(const struct tmb_coll_shared_op *op) {
@@ -523,7 +523,7 @@ void tmb_coll_shared_abandon(struct tmb_team *team) {
   b->end = running ? &running->next : &b->first;
   for (; op; op = next) {
     next = op->next;
-    tmb_op_lose(op->event, TMB_CAT_PUT, team->lost - 1);
+    tmb_op_lose(op->event, TMB_CAT_PUT, tmb_team_lost(team) - 1);
     tmb_up_op_done(op->event, TMB_CAT_PUT);
     op_free(op);
   }

@@ -166,7 +166,7 @@ TMB_COLD static int ex_abandon(struct tmb_team *team) {
   struct tmb_team_barrier *b = &team->barrier;
   int ended = 0;
   for (; b->done < *started(team); ended++) {
-    if (b->first && !b->plain) tmb_op_lose(b->first, TMB_CAT_PUT, team->lost - 1);
+    if (b->first && !b->plain) tmb_op_lose(b->first, TMB_CAT_PUT, tmb_team_lost(team) - 1);
     ex_complete(team);
   }
   return ended;
@@ -176,7 +176,7 @@ TMB_HOT TMB_REQUIRES(tmb_job.barriers.lock) static int ex_advance(struct tmb_tea
   struct tmb_team_barrier *b = &team->barrier;
   const uint64_t last = *started(team); /* barriers begin under the lock */
   int passed = 0;
-  if (TMB_UNLIKELY(tmb_load_rlx(&team->lost))) return ex_abandon(team);
+  if (TMB_UNLIKELY(tmb_team_lost(team))) return ex_abandon(team);
   while (b->done < last) {
     while (b->round < b->steps) {
       if (!b->posted) b->posted = ex_post(team);
@@ -304,7 +304,7 @@ struct release {
 
 TMB_HOT static bool released(void *arg) {
   const struct release *r = arg;
-  return tmb_load_acq(r->word) >= r->number || tmb_load_rlx(&r->team->lost) != 0;
+  return tmb_load_acq(r->word) >= r->number || tmb_team_lost(r->team) != 0;
 }
 
 static void describe_release(const void *object, struct tmb_status_wait *out) {
@@ -346,7 +346,7 @@ TMB_HOT static bool meet_plainly(struct tmb_team *team) {
   tmb_lock_acquire(&tmb_job.barriers.lock);
   if (team->barrier.done < r.number) (void)ex_advance(team);
   tmb_lock_release(&tmb_job.barriers.lock);
-  if (TMB_UNLIKELY(tmb_load_rlx(&team->lost))) (void)tmb_lost_record(team->lost - 1);
+  if (TMB_UNLIKELY(tmb_team_lost(team))) (void)tmb_lost_record(tmb_team_lost(team) - 1);
   return true;
 }
 

@@ -81,7 +81,7 @@ TMB_REQUIRES(tmb_job.barriers.lock) static void named_arrive(void) {
   const struct tmb_team *const team = &tmb_job.team;
   struct tmb_shared_row *const row = tmb_barrier_root(team);
   if (tmb_barrier_is_released(team)) tmb_barriers()->named.outcome = &row->outcome.word;
-  if (TMB_UNLIKELY(tmb_load_rlx(&team->lost))) return;
+  if (TMB_UNLIKELY(tmb_team_lost(team))) return;
   if (tmb_job.wait.crowded) tmb_barrier_come(team, TMB_MEETING_NAMED, tmb_barriers()->named.phase);
   const uint64_t one = UINT64_C(1) << VOTE_BITS;
   uint64_t seen = tmb_load_rlx(&row->named.word), now;

@@ -206,7 +206,7 @@ void tmb_team_register(struct tmb_team *team) {
   if (team->local_delta) fill_delta(team);
   team->head.delta = tmb_segtab_shown(tmb_team_delta(team));
   team->head.magic = GEXX_MAGIC_TM;
-  for (uint32_t r = 0; r < team->head.size && tmb_job.lost && !team->lost; r++)
+  for (uint32_t r = 0; r < team->head.size && tmb_job.lost && !tmb_team_lost(team); r++)
     if (tmb_peer_lost(tmb_team_jobrank(team, r))) team->lost = tmb_team_jobrank(team, r) + 1;
   tmb_status_team_enter(team);
   tmb_lock_acquire(&tmb_job.teams.lock);
@@ -289,7 +289,7 @@ static void dispose(struct tmb_team *team) {
   /* After a loss the row is not used again: members that do not know of the loss yet may still
    * write to it. */
   tmb_status_team_leave(team);
-  if ((team->shared || team->group) && !team->lost)
+  if ((team->shared || team->group) && !tmb_team_lost(team))
     tmb_shared_give(team->shared_row[team->head.rank]);
   free(team->group);
   for (int i = 0; i < 2; i++) free(team->gather[i].blocks);
@@ -338,7 +338,7 @@ static void on_lost(uint32_t jobrank) {
   tmb_lock_acquire(&tmb_job.teams.lock);
   for (uint32_t b = 0; b < TMB_TEAM_BUCKETS; b++)
     for (struct tmb_team *t = reg()->bucket[b]; t; t = t->hash_next)
-      if (!t->lost && has_member(t, jobrank)) tmb_store_rel(&t->lost, jobrank + 1);
+      if (!tmb_team_lost(t) && has_member(t, jobrank)) tmb_store_rel(&t->lost, jobrank + 1);
   tmb_lock_release(&tmb_job.teams.lock);
 }
 
@@ -348,12 +348,12 @@ void tmb_team_each_lost(void (*fn)(struct tmb_team *team)) {
   tmb_lock_acquire(&tmb_job.teams.lock);
   size_t count = 0, at = 0;
   for (uint32_t b = 0; b < TMB_TEAM_BUCKETS; b++)
-    for (struct tmb_team *t = reg()->bucket[b]; t; t = t->hash_next) count += t->lost != 0;
+    for (struct tmb_team *t = reg()->bucket[b]; t; t = t->hash_next) count += tmb_team_lost(t) != 0;
   struct tmb_team **found = calloc(count + 1, sizeof *found);
   if (!found) tmb_fatal("out of memory for %zu teams", count);
   for (uint32_t b = 0; b < TMB_TEAM_BUCKETS; b++)
     for (struct tmb_team *t = reg()->bucket[b]; t; t = t->hash_next)
-      if (t->lost && hold_found(t)) found[at++] = t;
+      if (tmb_team_lost(t) && hold_found(t)) found[at++] = t;
   tmb_lock_release(&tmb_job.teams.lock);
   for (size_t i = 0; i < at; i++) {
     fn(found[i]);

@@ -106,7 +106,7 @@ static void send_round(const struct tmb_team_gathering *g) {
                              .nargs = ARGS,
                              .staged = -1,
                              .args = args,
-                             .src = g->slot->blocks + at,
+                             .src = tmb_load_rlx(&g->slot->blocks) + at,
                              .nbytes = TMB_MIN(total - at, (size_t)TMB_AM_MEDIUM_BYTES_MAX)};
     (void)tmb_up_am_send(&out);
   }
@@ -131,8 +131,8 @@ static bool collect_shown(struct tmb_team_gathering *g) {
 
 bool tmb_team_gather_step(struct tmb_team_gathering *g) {
   const struct tmb_team *team = g->team;
-  if (team->shared) return team->lost || collect_shown(g);
-  while (g->round < team->rounds && TMB_LIKELY(!team->lost)) {
+  if (team->shared) return tmb_team_lost(team) || collect_shown(g);
+  while (g->round < team->rounds && TMB_LIKELY(!tmb_team_lost(team))) {
     if (!g->sent) {
       g->sent = true;
       send_round(g);
@@ -158,7 +158,7 @@ bool tmb_team_gather_end(struct tmb_team_gathering *g, void *all) {
     tmb_store_rlx(&tmb_job.last_here, false);
   }
   if (g->round < (team->shared ? team->head.size : team->rounds)) {
-    (void)tmb_lost_record(team->lost - 1);
+    (void)tmb_lost_record(tmb_team_lost(team) - 1);
     return false;
   }
   if (team->shared) {
@@ -168,8 +168,9 @@ bool tmb_team_gather_end(struct tmb_team_gathering *g, void *all) {
   }
   const size_t low = (size_t)(team->head.size - team->head.rank) * g->bytes;
   const size_t high = (size_t)team->head.rank * g->bytes;
-  memcpy((char *)all + high, g->slot->blocks, low);
-  memcpy(all, g->slot->blocks + low, high);
+  const char *blocks = tmb_load_rlx(&g->slot->blocks);
+  memcpy((char *)all + high, blocks, low);
+  memcpy(all, blocks + low, high);
   memset(g->slot->got, 0, team->rounds * sizeof *g->slot->got);
   return true;
 }
