@@ -51,9 +51,10 @@ void udp_auth_tail_key(const uint8_t *secret, uint64_t job_id, struct udp_nh_key
 /* The results of the tail's blocks. Their number is known by the header. */
 static void feed_tail(struct udp_siphash *state, const struct udp_auth_input *input) {
   const uint8_t *tail = input->tail;
+  const uint32_t step = udp_nh_step(input->tail_key, input->tail_bytes);
   for (uint32_t at = 0; at < input->tail_bytes; at += UDP_NH_BLOCK) {
     uint64_t out[2];
-    udp_nh(input->tail_key, tail + at, TMB_MIN(input->tail_bytes - at, UDP_NH_BLOCK), out);
+    udp_nh(input->tail_key, tail + at, TMB_MIN(input->tail_bytes - at, UDP_NH_BLOCK), step, out);
     udp_siphash_feed(state, out, sizeof out);
   }
 }

@@ -15,7 +15,6 @@
 
 #include "base/compiler.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define UDP_NH_BLOCK 2048u /* fixed: bytes of one result, at most; RFC 4418 has 1024 */
@@ -25,14 +24,20 @@
 struct udp_nh_key {
   TMB_ALIGNED(32) uint32_t even[UDP_NH_UNITS / 2 + 1][4];
   TMB_ALIGNED(32) uint32_t odd[UDP_NH_UNITS / 2][4];
-  bool wide; /* the processor has AVX2 */
+  uint32_t step; /* groups of a step, at most: 4 with AVX-512, 2 with AVX2, else 1 */
 };
 
 /* Take the key. in words: [UDP_NH_UNITS * 4], random. */
 void udp_nh_open(struct udp_nh_key *key, const uint32_t *words);
 
-/* Hash one block. in data: [bytes], at most UDP_NH_BLOCK, need not be aligned. Cost: about 0.02 ns
- * a byte with AVX2, 0.2 without. */
-void udp_nh(const struct udp_nh_key *key, const void *data, uint32_t bytes, uint64_t out[2]);
+/* Groups of a step that suits a payload of so many bytes: 1, 2 or 4. Processors begin slowly with
+ * instructions of 512 bits, so that only long payloads take them. */
+uint32_t udp_nh_step(const struct udp_nh_key *key, uint32_t payload_bytes);
+
+/* Hash one block. in data: [bytes], at most UDP_NH_BLOCK, need not be aligned. in step: of
+ * udp_nh_step, or less; the result is the same. Cost: about 0.05 ns a byte with AVX2, 0.03 with
+ * AVX-512, 0.2 without. */
+void udp_nh(const struct udp_nh_key *key, const void *data, uint32_t bytes, uint32_t step,
+            uint64_t out[2]);
 
 #endif
