@@ -5,7 +5,8 @@
  * Owns: the words by which images learn that others have ended. Called by compiled programs. Calls:
  * signals, gasnet_exit. Invariants: normal termination (STOP, END PROGRAM) waits until every image
  * has come to it, since others may still use this image's coarrays; error termination ends all
- * images at once.
+ * images at once. exit() with a code other than 0 is error termination: libgfortran calls it after
+ * each error that it reports.
  */
 #include "data/pending.h"
 #include "sync/control.h"
@@ -139,8 +140,17 @@ void caf_enter(int *argc, char ***argv) {
   caf.began = true;
 }
 
+/* exit() before any end of the program; not that of a process which the program has forked. */
+static void on_exit_of(int status, void *pid) {
+  if (getpid() != (pid_t)(intptr_t)pid || caf.ending) return;
+  if (status) caf_error_stop(status);
+  caf_stop(0);
+}
+
 void CAF(init)(int *argc, char ***argv) {
+  const bool first = !caf.began;
   caf_enter(argc, argv);
+  if (first) (void)on_exit(on_exit_of, (void *)(intptr_t)getpid());
 }
 
 /* Whether every other image has come to its end, or is lost before it. */

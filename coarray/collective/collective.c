@@ -208,8 +208,13 @@ void caf_fold_run(const struct caf_section *s, const struct caf_elem *e, int res
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     if (rows[i].type == e->type && rows[i].kind == e->kind) row = &rows[i];
   if (!row || (row->dt == GEX_DT_USER && !row->fn[kind])) {
-    caf_fail(to, CAF_STAT_ERROR, "%s: an argument of type %d with elements of %zu bytes [TMB-2010]",
-             of[kind].name, e->type, e->len);
+    caf_fail(to, CAF_STAT_ERROR,
+             "%s: an argument of type %d with elements of %zu bytes%s [TMB-2010]", of[kind].name,
+             e->type, e->len,
+             e->type == CAF_DERIVED
+                 ? ": gfortran passes whole structures for a component of an array of structures: "
+                   "copy it to an array first"
+                 : "");
     return;
   }
   struct caf_elem elem = *e;

@@ -44,6 +44,7 @@ ROWS = [
     ("lock (held{})", 1, "holds the lock variable already"),
     ("call co_broadcast (value, n + 1{})", 3, ""),
     ("call co_sum (value, n + 1{})", 3, ""),
+    ("call co_sum (pairs%first{})", 3, "whole structures for a component"),
 ]
 # Without `stat=` in the compiler; -1 is the number of the initial team, and must be refused.
 ENDS = [
@@ -70,6 +71,10 @@ program wrong
   integer :: minus = -1, failures = 0, n, me, i, value, row
   integer :: box(3)[*]
   integer, allocatable :: two(:), own(:), far(:), many(:)
+  type :: pair
+    integer :: first = 1, second = 2
+  end type
+  type(pair) :: pairs(3)
   character(12) :: how
   character(100) :: message
   call get_command_argument(1, how)
