@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NAMES(fn)           DBG_CASE_WITH(fn, 2, NULL, "rank 1 names", "check the remote address")
 #define MALFORMED(fn, what) DBG_CASE_WITH(fn, 2, NULL, "a message of rank 1", "malformed", what)
@@ -41,7 +42,10 @@ static void arrives(uint8_t handler, const int32_t *args, uint8_t nargs, size_t 
                                .nbytes = nbytes};
   if (tmb_is_near(in.src)) exit(3);
   if (tmb_job.rank == 0) tmb_up_am(&in);
-  for (;;) gasnet_AMPoll();
+  for (;;) { /* the other rank, until it is ended */
+    gasnet_AMPoll();
+    usleep(1000);
+  }
 }
 
 /* ---- memory kinds */

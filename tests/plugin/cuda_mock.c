@@ -322,15 +322,20 @@ cuda_result cuPointerSetAttribute(const void *value, cuda_pointer_attr attr, cud
 
 /* ---- copies */
 
-static int expose(struct range *r, int protection) {
-  return r ? mprotect(r->start, r->mapped, protection) : 0;
+/* Sets what may be done with the pages of a range that hold `bytes` at `at`. A whole segment would
+ * take as long as copying it. */
+static int expose(const struct range *r, const void *at, size_t bytes, int protection) {
+  const uintptr_t first = (uintptr_t)at / PAGE * PAGE;
+  if (!r || (uintptr_t)at + bytes == first) return 0;
+  return mprotect((void *)first, (uintptr_t)at + bytes - first, protection);
 }
 
 static bool perform(void *dest, const void *src, size_t bytes) {
-  struct range *to = find(dest, bytes), *from = find(src, bytes);
-  if (expose(to, PROT_READ | PROT_WRITE) || expose(from, PROT_READ | PROT_WRITE)) return false;
+  const struct range *to = find(dest, bytes), *from = find(src, bytes);
+  const int all = PROT_READ | PROT_WRITE;
+  if (expose(to, dest, bytes, all) || expose(from, src, bytes, all)) return false;
   memmove(dest, src, bytes);
-  return !expose(to, PROT_NONE) && !expose(from, PROT_NONE);
+  return !expose(to, dest, bytes, PROT_NONE) && !expose(from, src, bytes, PROT_NONE);
 }
 
 /* One side must be device memory, the other must be or must not be. */

@@ -9,7 +9,7 @@
 /* timeout: 120 */
 #include "legacy.h"
 
-enum { THREADS = 6, ROUNDS = 150, WORDS = 256, H_ADD = 150, H_BACK };
+enum { THREADS = 6, ROUNDS = 60, WORDS = 256, H_ADD = 150, H_BACK };
 
 static gasnet_hsl_t lock = GASNET_HSL_INITIALIZER;
 static long long handled; /* under lock */
