@@ -83,15 +83,19 @@ def program(headers):
 def variants(headers, number):
     """The macro sets to compile with, as lists of -D options. number: of the standard; for a header
     alone, or all in the reverse order, it says which modes are combined with debug: two of the six
-    pairs. With two compilers a standard meets each mode; each compiler meets each pair."""
+    pairs, of a .hpp one. With two compilers a standard meets each mode (of a .hpp two), and all
+    standards together each pair. Every second one meets the macros of a client."""
     alone = headers != sorted(set(headers)) and "TMB_TEST_WHOLE" not in os.environ
-    sets = [
-        [f"-D{mode}=1"] + debug
-        for i, mode in enumerate(MODES)
-        for d, debug in enumerate(([], ["-DGASNET_DEBUG=1"]))
-        if not alone or (i + d + number + number // 3) % 3 == 0
-    ]
-    if not headers[0].endswith(".hpp"):  # names of template parameters are those of the client
+    is_hpp = headers[0].endswith(".hpp")
+    pairs = [(mode, debug) for debug in ([], ["-DGASNET_DEBUG=1"]) for mode in MODES]
+    if alone and is_hpp:
+        pairs = [pairs[number % len(pairs)]]
+    elif alone:
+        pairs = [pairs[i + 3 * d] for i in range(3) for d in range(2)
+                 if (i + d + number + number // 3) % 3 == 0]
+    sets = [[f"-D{mode}=1", *debug] for mode, debug in pairs]
+    # names of template parameters are those of the client
+    if not is_hpp and not (alone and number % 2):
         sets.append(["-DGASNET_PAR=1"] + [f"-D{name}=client_macro" for name in CLIENT_MACROS])
     if all(header in MODELESS for header in headers):
         sets.append([])

@@ -53,7 +53,7 @@ def handed_over(count, size):
 
 
 def pairs(first, second):
-    """Pairs of two lists: all, or each element of the longer list with one of the other, in turn."""
+    """Pairs of two lists: all, or each element of the longer one with one of the other in turn."""
     if WHOLE:
         return [(one, two) for one in first for two in second]
     count = max(len(first), len(second))
