@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rank 0 puts with a signal to rank 1, which waits for each: `ofi_signals COUNT BYTES`. What that
- * takes at the network is counted by who starts it (ofi_test.py). */
+/* Rank 0 puts with a signal to rank 1: `ofi_signals COUNT BYTES [blocking]`. What that takes at the
+ * network is counted by who starts it (ofi_test.py). */
 #include <gasnetex_ext.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ int main(int argc, char **argv) {
   gex_Segment_t segment;
   gex_Client_Init(&client, &ep, &tm, "SIGNALS", &argc, &argv, 0);
   const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+  const bool blocking = argc > 3 && strcmp(argv[3], "blocking") == 0;
   const size_t bytes = argc > 2 ? strtoull(argv[2], NULL, 10) : 8;
   if (bytes < 1 || bytes > BYTES_MAX) gasnet_exit(2);
   const size_t pages = (HEAD + bytes + GASNET_PAGESIZE - 1) / GASNET_PAGESIZE;
@@ -30,8 +32,13 @@ int main(int argc, char **argv) {
     char *const to = owner;
     for (uint64_t i = 1; i <= count; i++) {
       memset(src, (int)(i & 0xff), bytes);
-      gex_Event_Wait(gexx_RMA_PutSignalNB(tm, 1, to + HEAD, src, bytes, GEX_EVENT_DEFER,
-                                          (uint64_t *)(void *)to, GEXX_SIG_SET, i, 0));
+      uint64_t *const signal = (uint64_t *)(void *)to;
+      if (blocking)
+        (void)gexx_RMA_PutSignalBlocking(tm, 1, to + HEAD, src, bytes, GEX_EVENT_NOW, signal,
+                                         GEXX_SIG_SET, i, 0);
+      else
+        gex_Event_Wait(gexx_RMA_PutSignalNB(tm, 1, to + HEAD, src, bytes, GEX_EVENT_DEFER, signal,
+                                            GEXX_SIG_SET, i, 0));
     }
   } else if (gex_TM_QueryRank(tm) == 1) {
     (void)gexx_Signal_Wait((uint64_t *)(void *)mine, GEXX_SIG_GE, count);

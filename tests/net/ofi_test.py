@@ -43,9 +43,10 @@ def run(settings, program="conformance/rma_blocking", ranks=2, folder=None, argu
     return done.returncode, done.stdout.decode(errors="replace")
 
 
-def handed_over(count, size):
+def handed_over(count, size, *form):
     """Puts with a signal by rank 0. Returns how many [sends, injects, writes, reads] that takes."""
-    code, text = run({"TOMBOLO_OFI_FAULT": "count"}, "net/ofi_signals", arguments=(count, size))
+    code, text = run({"TOMBOLO_OFI_FAULT": "count"}, "net/ofi_signals",
+                     arguments=(count, size, *form))
     found = HANDED.search(text)
     if code or not found:
         raise AssertionError(f"exit code {code}: {text}")
@@ -260,6 +261,13 @@ class Ofi(unittest.TestCase):
                 more = [b - a for a, b in zip(few, many)]
                 self.assertEqual(sum(more[:2]), 300, (few, many))
                 self.assertEqual(more[2:], [0, 0], (few, many))
+
+    def test_a_long_put_with_a_signal_is_a_write_and_a_message(self):
+        for form in ((), ("blocking",)):
+            with self.subTest(form=form):
+                few, many = handed_over(20, 200000, *form), handed_over(70, 200000, *form)
+                more = [b - a for a, b in zip(few, many)]
+                self.assertEqual((sum(more[:2]), *more[2:]), (50, 50, 0), (few, many))
 
     def test_device_memory_by_the_provider(self):
         by_provider = {"TOMBOLO_OFI_PROVIDER": "shm", "TOMBOLO_OFI_HMEM": "1",

@@ -130,8 +130,9 @@ static void describe_access(const void *object, struct tmb_status_wait *w) {
 }
 
 /* An access by the conduit. A put without a report of its end is sent in parts, if need be: its
- * source has been read on return. */
-static int access_far(enum slot slot, const struct tmb_rma *rma, const struct tmb_signal *signal) {
+ * source has been read on return. Returns 0, TMB_AGAIN or TMB_E_UNSUPPORTED. */
+static int access_conduit(enum slot slot, const struct tmb_rma *rma,
+                          const struct tmb_signal *signal) {
   struct tmb_resume resume = {0};
   struct tmb_rma whole = *rma;
   struct gexx_wait wait;
@@ -142,12 +143,39 @@ static int access_far(enum slot slot, const struct tmb_rma *rma, const struct tm
     const int rc = call_slot(slot, &whole, signal);
     if (rc == 0) return 0;
     withdraw(rma);
-    if (rc == TMB_E_UNSUPPORTED) return build(slot, rma, signal);
+    if (rc == TMB_E_UNSUPPORTED) return rc;
     if (rc != TMB_AGAIN)
       tmb_fatal_nopos("remote memory access to rank %u failed with code %d", rma->peer, rc);
     if (rma->resume || (rma->immediate && resume.at == 0)) return TMB_AGAIN;
     tmb_wait_retry(&wait, TMB_SERVE_ALL, (struct tmb_why){describe_access, rma});
   }
+}
+
+/* A long put with a signal whose end nobody asked for, where the conduit writes to the peer's
+ * memory only with an operation: waits for that. One write moves data in half the time of messages,
+ * which are copied on both sides. Returns as access_conduit. */
+static int put_signal_by_write(const struct tmb_rma *rma, const struct tmb_signal *signal) {
+  if (rma->op || rma->resume || rma->nbytes <= TMB_AM_MEDIUM_BYTES_MAX) return TMB_E_UNSUPPORTED;
+  struct tmb_op *const op = tmb_op_new(TMB_OP_SINGLE, 0);
+  struct tmb_rma whole = *rma;
+  tmb_op_name(op, TMB_WHAT_PUT_SIGNAL, rma->peer);
+  whole.op = op;
+  const int rc = access_conduit(PUT_SIGNAL, &whole, signal);
+  if (rc == 0) {
+    struct gexx_wait wait;
+    tmb_wait_begin(&wait);
+    while (!tmb_op_done(op, GEX_EC_ALL)) tmb_wait_step(&wait, tmb_why_op(op));
+    (void)tmb_op_sync(op, GEX_EC_ALL);
+  }
+  tmb_op_free(op);
+  return rc;
+}
+
+/* An access by the conduit, or made of messages. */
+static int access_far(enum slot slot, const struct tmb_rma *rma, const struct tmb_signal *signal) {
+  int rc = access_conduit(slot, rma, signal);
+  if (rc == TMB_E_UNSUPPORTED && slot == PUT_SIGNAL) rc = put_signal_by_write(rma, signal);
+  return rc == TMB_E_UNSUPPORTED ? build(slot, rma, signal) : rc;
 }
 
 int tmb_peer_put(const struct tmb_rma *rma) {
