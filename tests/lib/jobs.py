@@ -17,6 +17,8 @@ import time
 import traceback
 import uuid
 
+import signals
+
 BOUND = 40.0
 TOMBOLO = os.environ.get("TOMBOLO", "build/bin/tombolo")
 VICTIM = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/fault/victim")
@@ -26,6 +28,7 @@ OUR_NAME = re.compile(r"tombolo-(ctl|arena|segment)\.")
 LAUNCHES = ("run", "self")
 TREES = ("agent", "agents")
 WHOLE = bool(os.environ.get("TMB_TEST_WHOLE"))  # `make test-all`: nothing is left out
+signals.by_default()
 
 
 class Failure(Exception):

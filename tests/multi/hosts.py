@@ -13,6 +13,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import signals  # noqa: E402
+
 TOMBOLO = os.environ["TOMBOLO"]
 BOOTSTRAP = os.path.join(os.environ["TMB_BUILD"], "tests/inside/bootstrap")
 
@@ -289,6 +292,7 @@ def refusals():
 
 def main():
     """Runs all."""
+    signals.by_default()
     with open(REMOTE, "w", encoding="utf-8") as file:
         file.write(RSH)
     os.chmod(REMOTE, 0o755)

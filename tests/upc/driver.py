@@ -10,6 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
+import signals  # noqa: E402
+
 TOMBOLO = os.environ.get("TOMBOLO", "tombolo")
 CC = os.environ.get("TOMBOLO_UPC_CC", "cc")
 MAIN = """#include <upc.h>
@@ -382,6 +385,7 @@ def openmp(folder):
 
 
 def main():
+    signals.by_default()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "x").mkdir()
