@@ -90,7 +90,7 @@ static uint32_t hole(const struct tmb_near *near, uint32_t reply, uint64_t head)
     const uint64_t *claims = tmb_near_claims(near, r);
     for (uint32_t i = 0; i < TMB_NEAR_CLAIMS; i++) {
       const uint32_t slots = covered(tmb_load_acq(&claims[i]), ring, head);
-      if (slots && !near->lost[r]) return 0;
+      if (slots && !tmb_load_acq(&near->lost[r])) return 0;
       if (slots && (!shortest || slots < shortest)) shortest = slots;
     }
   }

@@ -36,7 +36,7 @@ static void on_lost(uint32_t jobrank) {
   (void)jobrank;
   tmb_lock_acquire(&tmb_job.domains.lock);
   for (struct tmb_ad *d = live()->first; d; d = d->next)
-    if (tmb_team_of(d->head.tm)->lost) tmb_store_rel(&d->head.delta, NULL);
+    if (tmb_team_lost(tmb_team_of(d->head.tm))) tmb_store_rel(&d->head.delta, NULL);
   tmb_lock_release(&tmb_job.domains.lock);
 }
 
@@ -166,7 +166,7 @@ void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
   tmb_lock_acquire(&tmb_job.domains.lock);
   d->next = live()->first;
   live()->first = d;
-  if (tmb_team_of(tm)->lost) tmb_store_rel(&d->head.delta, NULL);
+  if (tmb_team_lost(tmb_team_of(tm))) tmb_store_rel(&d->head.delta, NULL);
   tmb_lock_release(&tmb_job.domains.lock);
   *ad_p = &d->head;
 }

@@ -27,7 +27,7 @@ bool tmb_pull_works(void) {
 
 char *tmb_pull_mapped(uint32_t jobrank, uint64_t address, size_t bytes) {
   const void *there = (const void *)(uintptr_t)address;
-  const intptr_t delta = tmb_job.delta[jobrank];
+  const intptr_t delta = tmb_load_rlx(&tmb_job.delta[jobrank]);
   if (delta == GEXX_UNMAPPED || !tmb_segtab_attached(jobrank, there, bytes)) return NULL;
   return (char *)(uintptr_t)(address + (uint64_t)delta);
 }

@@ -18,7 +18,7 @@ int gexx_Job_SetFailurePolicy(int policy) {
             "%s: argument policy is %d; give GEXX_FAILURE_ABORT or GEXX_FAILURE_REPORT", call,
             policy);
   if (policy != GEXX_FAILURE_ABORT && policy != GEXX_FAILURE_REPORT) return GASNET_ERR_BAD_ARG;
-  tmb_job.failure_policy = policy;
+  tmb_store_rlx(&tmb_job.failure_policy, policy);
   if (policy == GEXX_FAILURE_ABORT) {
     tmb_boot_report(&tmb_job.boot, false, NULL);
     return GASNET_OK;
@@ -37,5 +37,5 @@ int gexx_Job_SetFailurePolicy(int policy) {
 }
 
 int gexx_Job_QueryFailurePolicy(void) {
-  return tmb_job.failure_policy;
+  return tmb_load_rlx(&tmb_job.failure_policy);
 }

@@ -47,7 +47,7 @@ bool tmb_segtab_attached(uint32_t jobrank, const void *addr, size_t nbytes) {
 
 bool tmb_segtab_maps(gex_TM_t tm, gex_Rank_t rank, const void *addr, size_t nbytes) {
   const struct tmb_peer_segment *s = tmb_segtab_at(tm, rank);
-  return tmb_segtab_deltas(tm)[rank] != GEXX_UNMAPPED && s && inside(s, addr, nbytes);
+  return tmb_segtab_delta_of(tm, rank) != GEXX_UNMAPPED && s && inside(s, addr, nbytes);
 }
 
 /* What to add to an address in the segment of a process to get ours, or GEXX_UNMAPPED; whatever
@@ -118,7 +118,7 @@ void tmb_segtab_refresh(void) {
     if (!s || !map) continue;
     intptr_t *delta = local_delta(e);
     for (uint32_t r = 0; r < tmb_job.size; r++)
-      if (s[r].size && !tmb_peer_lost(r)) delta[r] = delta_of(r, &s[r]);
+      if (s[r].size && !tmb_peer_lost(r)) tmb_store_rlx(&delta[r], delta_of(r, &s[r]));
   }
 }
 

@@ -157,13 +157,14 @@ struct tmb_team *tmb_team_new(uint32_t size, bool with_scratch, gex_EP_Index_t *
   return team;
 }
 
-/* Fill local_delta from what is known of segments. */
+/* Fill local_delta from what is known of segments; other threads may read it meanwhile. */
 static void fill_delta(struct tmb_team *team) {
   const bool device = tmb_mk_device(team->head.ep->segment) != NULL;
-  for (uint32_t r = 0; r < team->head.size; r++)
-    team->local_delta[r] = device ? GEXX_UNMAPPED
-                                  : tmb_segtab_delta(team->ep_index ? team->ep_index[r]
-                                                                    : 0)[tmb_team_jobrank(team, r)];
+  for (uint32_t r = 0; r < team->head.size; r++) {
+    const intptr_t *const known = tmb_segtab_delta(team->ep_index ? team->ep_index[r] : 0);
+    const intptr_t delta = tmb_load_rlx(&known[tmb_team_jobrank(team, r)]);
+    tmb_store_rlx(&team->local_delta[r], device ? GEXX_UNMAPPED : delta);
+  }
 }
 
 /* Drop tables of the team that say the same as the job's, and use those. */
