@@ -4,15 +4,16 @@
 
 Usage: book.py site [--out DIR] [--venv DIR]    builds the site with mkdocs (`make book`)
        book.py check                            checks links and listings, without mkdocs
+       book.py listings                         writes the listings into the chapters again
        book.py run [--build DIR] [PAGE...]      runs the commands that the chapters print
 
-A listing of a program in docs/book is one line, `--8<-- "PATH:NAME"`: the part of that file between
-the comments `book: NAME` and `book end`, or the whole file without `:NAME`. The tests compile and
-run these files. A block `sh` is run as printed, in a copy of examples/, with an installation in
-$HOME/tombolo, unless `<!-- not run: REASON -->` stands above it. It must end with the exit code 0,
-or N below `<!-- exit N -->`. What it exports holds for the blocks after it. Each line of a block
-`text` below `<!-- output -->` must be in what the block before it has printed; numbers and blanks
-may differ.
+A listing of a program in docs/book stands below `<!-- listing: PATH:NAME -->`. It is the part of
+that file between the comments `book: NAME` and `book end`, or the whole file without `:NAME`. The
+tests compile and run these files. A block `sh` is run as printed, in a copy of examples/, with an
+installation in $HOME/tombolo, unless `<!-- not run: REASON -->` stands above it. It must end with
+the exit code 0, or N below `<!-- exit N -->`. What it exports holds for the blocks after it. Each
+line of a block `text` below `<!-- output -->` must be in what the block before it has printed;
+numbers and blanks may differ.
 mkdocs is installed in the folder --venv when it is not there; without a registry the site is
 skipped: exit code 77, or 0 with --lenient.
 """
@@ -30,7 +31,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 BOOK = DOCS / "book"
-LISTING = re.compile(r'^--8<-- "([^":]+)(?::([^"]+))?"$')
+LISTING = re.compile(r"<!-- listing: ([^\s:]+)(?::(\S+))? -->")
 MARK = re.compile(r"^\s*(?:/\*|//|!|#)\s*book(?:: (\S+)| end)\s*(?:\*/)?\s*$")
 FENCE = re.compile(r"^( *)```(.*)$")
 ITEM = re.compile(r"(?:[*+-]|\d+\.) +")
@@ -86,17 +87,41 @@ def blocks_of(text):
 
 
 def expand(text):
-    """A page with the listings in place; the title of each is the path of its file."""
-    out = []
-    for line in text.splitlines():
-        listing = LISTING.match(line.strip())
-        if not listing:
-            out.append(line)
-            continue
-        if out and FENCE.match(out[-1]) and "title=" not in out[-1]:
-            out[-1] += f' title="{listing.group(1)}"'
-        out += part_of(*listing.groups())
+    """A page whose listings have the path of their file as a title."""
+    out = text.splitlines()
+    for number, line in enumerate(out[:-1]):
+        listing = LISTING.fullmatch(line.strip())
+        if listing and FENCE.match(out[number + 1]):
+            out[number + 1] += f' title="{listing.group(1)}"'
     return "\n".join(out) + "\n"
+
+
+def relisted(text):
+    """A page with its listings as their files have them now."""
+    out, lines = [], iter(text.splitlines())
+    for line in lines:
+        out.append(line)
+        listing = LISTING.fullmatch(line.strip())
+        opening = listing and FENCE.match(next(lines, ""))
+        if listing and not opening:
+            raise Wrong(f"no block stands below '{line}'")
+        if opening:
+            end = opening.group(1) + "```"
+            while next(lines, end) != end:
+                pass
+            out += [opening.group(0), *part_of(*listing.groups()), end]
+    return "\n".join(out) + "\n"
+
+
+def write_listings():
+    """Writes the listings into the chapters again; returns the exit code."""
+    for page in sorted(BOOK.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        now = relisted(text)
+        if now != text:
+            page.write_text(now, encoding="utf-8")
+            print(f"book: written: {page.relative_to(ROOT)}")
+    return 0
 
 
 # ---- the page of the tools, from the manual pages
@@ -216,16 +241,16 @@ def check_blocks(page, text):
     """Yields what is wrong with the fenced blocks of a chapter."""
     for number, language, lines, above in blocks_of(text):
         where = f"{page.relative_to(ROOT)}:{number}"
-        listings = [LISTING.match(line.strip()) for line in lines]
-        if language in CODE and not (listings and all(listings)):
-            yield f'{where}: a program is listed from a tested file: --8<-- "PATH:NAME"'
+        listing = LISTING.fullmatch(above)
+        if language in CODE and not listing:
+            yield f"{where}: a program is listed from a tested file: <!-- listing: PATH:NAME -->"
         elif language not in (*CODE, "sh", "text", "make", "cmake", "toml", "yaml"):
             yield f"{where}: '{language}' is no language of a block; sh and text are"
-        for listing in filter(None, listings):
-            try:
-                part_of(*listing.groups())
-            except Wrong as wrong:
-                yield f"{where}: {wrong}"
+        try:
+            if listing and part_of(*listing.groups()) != lines:
+                yield f"{where}: differs from {listing.group(1)}: run scripts/book.py listings"
+        except Wrong as wrong:
+            yield f"{where}: {wrong}"
         if above.startswith("<!-- not run") and not re.fullmatch(r"<!-- not run: .{8,} -->", above):
             yield f"{where}: say why: <!-- not run: REASON -->"
 
@@ -267,8 +292,6 @@ def check_links(page, text):
         if re.match(r"[a-z]+:|#", target):
             continue
         path = target.partition("#")[0]
-        if path in ("tools.md",):
-            continue
         file = (page.parent / path).resolve()
         if not file.is_file():
             yield f"{page.relative_to(ROOT)}: the link {target} leads nowhere"
@@ -435,7 +458,7 @@ def site(out, venv):
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("site", "check", "run"))
+    parser.add_argument("what", choices=("site", "check", "listings", "run"))
     parser.add_argument("names", nargs="*", help="chapters to run")
     parser.add_argument("--build", default=str(ROOT / "build"), help="build tree")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "book")
@@ -445,6 +468,8 @@ def main():
     try:
         if options.what == "check":
             return check()
+        if options.what == "listings":
+            return write_listings()
         if options.what == "run":
             return run(str(Path(options.build).resolve()), options.names)
         code = site(options.out.resolve(), options.venv.resolve())

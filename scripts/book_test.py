@@ -10,11 +10,13 @@ from pathlib import Path
 import book
 
 PROGRAM = "int main(void) {\n  /* book: body */\n  return 0;\n  /* book end */\n}\n"
-GOOD = '# A\n\n```c\n--8<-- "examples/a.c:body"\n```\n'
+HEAD = "# A\n\n<!-- listing: examples/a.c:body -->\n```c\n"
+GOOD = HEAD + "return 0;\n```\n"
 FAULTS = {  # page: a word of what is said about it
     "# A\n\n```c\nint x;\n```\n": "listed from a tested file",
-    '# A\n\n```c\n--8<-- "examples/a.c:nobody"\n```\n': "has no part",
-    '# A\n\n```c\n--8<-- "examples/b.c"\n```\n': "no such file",
+    HEAD + "return 1;\n```\n": "differs from examples/a.c",
+    GOOD.replace("body", "nobody"): "has no part",
+    GOOD.replace("a.c:body", "b.c"): "no such file",
     "# A\n\n```perl\n1;\n```\n": "no language of a block",
     "# A\n\n<!-- not run -->\n```sh\ntrue\n```\n": "say why",
     "# A\n\n```sh\ntrue\n": "has no end",
@@ -71,8 +73,10 @@ def failures():
     """Yields what does not behave as it should."""
     if faults_of(GOOD):
         yield f"a good page: {faults_of(GOOD)}"
-    if "return 0;" not in book.expand(GOOD) or "book" in book.expand(GOOD):
-        yield f"a listing: {book.expand(GOOD)}"
+    if '```c title="examples/a.c"' not in book.expand(GOOD):
+        yield f"the title of a listing: {book.expand(GOOD)}"
+    if book.relisted(HEAD + "return 1;\n\nint x;\n```\nB\n") != GOOD + "B\n":
+        yield "a listing was not written again"
     for text, word in FAULTS.items():
         if not any(word in fault for fault in faults_of(text)):
             yield f"not found: {word}: {faults_of(text)}"
@@ -93,7 +97,7 @@ def main():
         (book.ROOT / "examples").mkdir()
         (book.ROOT / "examples" / "a.c").write_text(PROGRAM, encoding="utf-8")
         found = list(failures())
-    cases = len(FAULTS) + len(LISTS) + len(COMMANDS) + 2
+    cases = len(FAULTS) + len(LISTS) + len(COMMANDS) + 3
     print("\n".join([*found, f"book_test: {cases} cases, {len(found)} failed"]))
     return 1 if found else 0
 

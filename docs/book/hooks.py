@@ -5,7 +5,8 @@
 * The pages of the tools are made from docs/man, which scripts/man.py makes from the commands' help.
 * The pages of all functions are made by scripts/reference.py, where clang is there; a chapter's
   `gex_NAME` becomes a link to its page.
-* A listing `--8<-- "PATH:NAME"` is replaced by that part of the file (scripts/book.py has the rules).
+* A listing gets the path of its file as a title (scripts/book.py has the rules).
+* A link to a manual page, `../man/tombolo-run.1`, leads to that command's section of the page Tools.
 * A link whose text is the name of a page, `[RUN.md](RUN.md)`, gets the page's title as its text.
 * Lists are indented as Python-Markdown wants it.
 * A picture is drawn once for light and once for dark colours, so that it follows the site's switch.
@@ -28,6 +29,7 @@ import picture  # pylint: disable=wrong-import-position
 PICTURE = re.compile(r"!\[([^]]*)\]\(([^)]*pictures/)([a-z_0-9]+)\.svg\)")
 GROUP = re.compile(r"^## (.+)$|^\* \[([^]]+)\]\(([^)]+)\): (.*)$", re.M)
 PAGE_LINK = re.compile(r"\[([A-Z_]+\.md)\]\(((?:\.\./)*\1)(#[\w-]+)?\)")
+MAN_LINK = re.compile(r"\]\(((?:\.\./)*)man/([\w-]+)\.1\)")
 NAME = re.compile(r"(?<![\[`\w])`((?:gex|gexx|gasnet|gasnett|GEX|GEXX|GASNET)_\w+)`(?![\]`])")
 
 generated = {}  # path below docs: text
@@ -122,7 +124,8 @@ def on_page_markdown(markdown, page, **_):
         markdown = markdown.replace("[Reference](SETTINGS.md)", "[Reference](reference/index.md)")
     if path == "SETTINGS.md":
         markdown = book.settings_page(markdown)
-    markdown = book.expand(markdown)
+    folder = "" if path.startswith("book/") else "book/"
+    markdown = MAN_LINK.sub(rf"]({folder}tools.md#\2)", book.expand(markdown))
     markdown = book.deep_lists(PAGE_LINK.sub(titled, markdown))
     drawn = r"![\1](\2\3.light.svg#only-light)![\1](\2\3.dark.svg#only-dark)"
     return PICTURE.sub(drawn, markdown)
