@@ -169,7 +169,7 @@ def hydro(parts):
         gains = {line: [(x, 1 - y / at(series, base, x)) for x, y, *_ in points
                         if at(series, base, x)]
                  for line, points in series.items() if line in names[1:]}
-        panels.append(Lines(RANKS, Axis("part of the time saved", log=False, low=min(
+        panels.append(Lines(RANKS, Axis("saved over sync all", "share", log=False, low=min(
             0, *(p[1] for points in gains.values() for p in points)) - 0.05), gains, panel))
         x = last_x(series)
         best = max((points[-1][1], line) for line, points in gains.items() if points[-1][0] == x)

@@ -275,6 +275,15 @@ def thin(ticks, most):
     return ticks[::step]
 
 
+def spaced(ticks, low, high):
+    """Those of a logarithmic axis whose labels have room: an eighth of the axis for each."""
+    kept = []
+    for tick in ticks:
+        if not kept or math.log(tick / kept[-1]) > 0.12 * math.log(high / low):
+            kept.append(tick)
+    return kept
+
+
 def set_axis(ax, which, axis, values, most=0):
     """Scale, limits and ticks of one axis; values: all that are drawn, with ends of bands; most:
     ticks, 0: as many as a panel of usual size has room for."""
@@ -295,6 +304,7 @@ def set_axis(ax, which, axis, values, most=0):
         low, high = axis.low or low / room, axis.high or high * room
         if which == "x":
             ticks = list(axis.ticks) or thin(sorted(set(values)), most)
+            ticks = spaced(ticks, low, high) if axis.scale == "bytes" else ticks
         else:
             ticks = list(axis.ticks) or round_ticks(low, high, most)
             if len(ticks) < 2:

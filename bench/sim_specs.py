@@ -90,7 +90,7 @@ def pipeline(r):
         "command": "tombolo sim pipeline --machine aries --rows 32768 --columns 32768 --ranks N "
                    "--way WAY",
         "panels": [lines(RANKS, {"label": "time", "unit": "s", "log": True}, found,
-                         ratio={"label": "time over put with signal's", "base": "put with signal",
+                         ratio={"label": "over put with signal", "base": "put with signal",
                                 "inverse": True})]}]
 
 
@@ -110,7 +110,7 @@ def grids(r):
                    "WAY",
         "panels": [lines({"label": "side of the grid", "log": True},
                          {"label": "time", "unit": "ms", "log": True}, found,
-                         ratio={"label": "time over put with signal's", "base": "put with signal",
+                         ratio={"label": "over put with signal", "base": "put with signal",
                                 "inverse": True})]}]
 
 
@@ -134,7 +134,7 @@ def events(r):
                 f"at {plots.size(size)}B {number(large)} times.",
         "command": "tombolo sim event --machine aries --ranks 256 --bytes N --way WAY",
         "panels": [lines(BYTES, {"label": "time", "unit": "us", "log": True}, by_size,
-                         ratio={"label": "time over put with signal's", "base": "put with signal",
+                         ratio={"label": "over put with signal", "base": "put with signal",
                                 "inverse": True})]}, {
         "name": "sim-events-machines", "machine": ", ".join(groups),
         "title": "Data of 8 bytes with their notification, on four machines (simulated)",
@@ -219,8 +219,8 @@ def hydro(r):
                    "4 --ranks N --way WAY",
         "panels": [lines(RANKS, {"label": "time of a step", "unit": "ms", "log": True}, time,
                          title="32 ranks a node"),
-                   lines(RANKS, {"label": "part of the time saved", "log": False}, gain,
-                         published={"put with signal": [(512, facts["hydro_gain"])]})]}]
+                   lines(RANKS, {"label": "saved over sync all", "unit": "share", "log": False},
+                         gain, published={"put with signal": [(512, facts["hydro_gain"])]})]}]
 
 
 def atomics(r):
@@ -456,7 +456,7 @@ def bisection(results, unit):
 
 def ft_scaling(r):
     out, facts = [], published()
-    base = {"label": "rate of slabs over the line's", "base": "slabs"}
+    base = {"label": "gain of slabs", "base": "slabs"}
     speed = speeds(r["strong"], 1e9)
     means = {n: statistics.mean(v for x, v in over(speed["slabs"], speed[n]) if x <= 4096)
              for n in ("two-sided packed", "two-sided slabs")}
