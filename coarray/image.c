@@ -132,14 +132,6 @@ void *caf_address_slow(const struct caf_token *token, size_t offset, size_t byte
 
 /* ---- start and end */
 
-/* Coarrays have their initial values, which constructors give them before the program begins, on
- * every image before any image may read them. */
-void caf_enter(int *argc, char ***argv) {
-  caf_start(argc, argv);
-  gex_Event_Wait(gex_Coll_BarrierNB(caf.tm, 0));
-  caf.began = true;
-}
-
 /* exit() before any end of the program; not that of a process which the program has forked. */
 static void on_exit_of(int status, void *pid) {
   if (getpid() != (pid_t)(intptr_t)pid || caf.ending) return;
@@ -147,10 +139,18 @@ static void on_exit_of(int status, void *pid) {
   caf_stop(0);
 }
 
-void CAF(init)(int *argc, char ***argv) {
+/* Coarrays have their initial values, which constructors give them before the program begins, on
+ * every image before any image may read them. */
+void caf_enter(int *argc, char ***argv) {
   const bool first = !caf.began;
-  caf_enter(argc, argv);
+  caf_start(argc, argv);
+  gex_Event_Wait(gex_Coll_BarrierNB(caf.tm, 0));
+  caf.began = true;
   if (first) (void)on_exit(on_exit_of, (void *)(intptr_t)getpid());
+}
+
+void CAF(init)(int *argc, char ***argv) {
+  caf_enter(argc, argv);
 }
 
 /* Whether every other image has come to its end, or is lost before it. */

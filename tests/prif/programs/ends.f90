@@ -37,7 +37,9 @@ program ends
   type(prif_coarray_handle) :: handle
   type(prif_team_type) :: team
   integer(c_int) :: stat, me
+  type(c_ptr) :: memory
   integer(c_size_t) :: bytes
+  integer(c_int64_t), target :: count
   integer(c_int), allocatable :: list(:)
   character(len=120) :: text
   call prif_init(stat)
@@ -82,6 +84,19 @@ program ends
     call prif_image_status(1_c_int, image_status=stat)
     if (me == 2) print '(a,i0)', 'status ', stat
     call prif_stop(.true._c_bool)
+  case ('own_error') ! of the language, while the others do not synchronise
+    call coarray(handle, memory)
+    if (me == 1) error stop 6
+    do
+      call prif_event_query(memory, count)
+      if (count > 0) exit
+    end do
+  case ('own_end') ! without prif_stop
+    call coarray(handle, memory)
+    if (me == 1) stop
+    call wait_for_stop()
+    call prif_get(1_c_int, handle, 0_c_size_t, c_loc(count), 8_c_size_t, stat)
+    print '(a,i0)', 'stat ', stat
   case ('null_handle')
     call prif_size_bytes(handle, bytes)
   case ('bad_handle')
@@ -94,4 +109,24 @@ program ends
   case ('bad_level')
     call prif_get_team(5_c_int, team)
   end select
+contains
+  subroutine coarray(handle, memory)
+    type(prif_coarray_handle), intent(out) :: handle
+    type(c_ptr), intent(out) :: memory
+    procedure(prif_coarray_cleanup_interface), pointer :: none
+    integer(c_int64_t), pointer :: word
+    none => null()
+    call prif_allocate_coarray([1_c_int64_t], [integer(c_int64_t) ::], 8_c_size_t, none, handle, &
+      memory)
+    call c_f_pointer(memory, word)
+    word = 0
+    call prif_sync_all()
+  end subroutine
+
+  subroutine wait_for_stop() ! of image 1
+    do
+      call prif_stopped_images(stopped_images=list)
+      if (any(list == 1)) exit
+    end do
+  end subroutine
 end program

@@ -21,6 +21,8 @@ CASES = {
     "error_text": (2, 1, [], ["ERROR STOP bad input"]),
     "stopped": (3, 0, ["stat 104 1 prif_sync_all: image 1 "], []),
     "failed": (3, 1, ["stat 101 1 prif_sync_all: image 1 ", "status 101"], []),
+    "own_error": (3, 6, [], ["ending the other 2 ranks"]),
+    "own_end": (3, 0, ["stat 0"], []),
     "null_handle": (1, 120, [], ["prif_size_bytes: the coarray handle is null", "TMB-22"]),
     "bad_handle": (1, 120, [], ["prif_size_bytes: coarray handle 0x3039 is none", "TMB-22"]),
     "bad_team": (1, 120, [], ["argument team was not formed", "TMB-22"]),
