@@ -111,6 +111,10 @@ struct tmb_shared_row {
   struct tmb_shared_line ask;      /* number of the trip that job rank 0 begins; in its own row */
   struct tmb_shared_line answer; /* of the trip that the last rank has answered; in the same row */
   struct tmb_shared_line write;  /* time in ns to write a slot that the last rank has read */
+  struct tmb_shared_line reads, kernel; /* where ranks outnumber processors: times in ns to read
+                                           several slots that job rank 0 has written, and in which
+                                           the kernel copies as much; 0: unknown. `write` is that of
+                                           as many slots there */
   struct tmb_shared_line
       handoff; /* time of a round trip in ns, 0: unknown; written by job rank 0 */
   struct tmb_shared_line
@@ -148,6 +152,13 @@ uint64_t tmb_shared_handoff_ns(void);
  * of 256 KiB in such slots took 5 us on one machine and 30 us on another, which needs 1300 ns to
  * write one. */
 uint64_t tmb_shared_write_ns(void);
+
+/* Whether one copy by the kernel takes less time than two through shared memory, where ranks
+ * outnumber processors; false where that is not known. Job ranks 0 and 1 measure with 64 KiB at
+ * start-up. Of two copies, one writes what another processor has read, one reads what it has
+ * written. The kernel looks up each page, and reads what another processor has written or not: half
+ * the time of such a read is taken for that. */
+bool tmb_shared_kernel_faster(void);
 
 /* Take a row of this process that no team uses, and clear it. Returns its index, or
  * TMB_SHARED_NONE when all are in use; give it back with tmb_shared_give. Any thread. */

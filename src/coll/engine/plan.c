@@ -161,7 +161,7 @@ struct tmb_coll_plan *tmb_coll_plan_get(struct tmb_team *team, const struct tmb_
                                         bool cached) {
   const struct tmb_coll_tuning *t = tmb_coll_tuning();
   struct tmb_coll_shape c = shape_of(team, call, t);
-  tmb_coll_select_lengths(&c);
+  tmb_coll_select_lengths(&c, t);
   if (!cached || v_form(call)) {
     struct tmb_coll_plan *plan = build(&c, t, call->sync);
     if (cached) tmb_coll_announce(&c, &plan->choice);

@@ -34,6 +34,12 @@
 #define CROWDED_UNASKED           (128 * KB)
 #define CROWDED_UNASKED_BY_ONE    (32 * KB)
 
+/* Bytes of a block of an exchange that are sent even where reading is faster than two copies: an
+ * offer and an answer take time, too. Measured with 4, 8 and 16 ranks on 2 processors of a Xeon,
+ * 2026-11-28 (docs/DECISIONS/0025): reading 16 KiB takes 1.2, 1.3 and 0.8 of the time, 32 KiB 0.95,
+ * 0.75 and 0.45. */
+#define CROWDED_SENT              (16 * KB)
+
 /* Members of a crowded host up to which a member exchanges with all others at once: with each round
  * of a form in rounds, all members take turns on the processors. Measured with 8, 16 and 32 ranks
  * on 2 processors, 2026-11-27. */
@@ -259,10 +265,10 @@ static enum tmb_coll_alg_id by_threshold(const struct tmb_coll_shape *c,
   }
 }
 
-void tmb_coll_select_lengths(struct tmb_coll_shape *c) {
+void tmb_coll_select_lengths(struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
   const bool exchange = c->kind == TMB_COLL_EXCHANGE;
   if (!(exchange || c->kind == TMB_COLL_ALLREDUCE) || !c->crowded || c->far || c->size < 2) return;
-  c->pull = UINT64_MAX;
+  c->pull = exchange && t->crowded_read ? TMB_MAX(c->pull, CROWDED_SENT) : UINT64_MAX;
   c->eager = TMB_MIN(c->eager, exchange ? CROWDED_UNASKED / (c->size - 1) : CROWDED_UNASKED_BY_ONE);
 }
 

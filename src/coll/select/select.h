@@ -97,6 +97,7 @@ struct tmb_coll_tuning {
   uint64_t shared_max; /* bytes that a member shows in shared memory at most */
   bool shared_long;    /* ranks outnumber processors: data of any length are shown, with limits for
                           those that show a block for each member or combine all data */
+  bool crowded_read;   /* there long blocks of exchanges are read in the sender's memory */
   bool shared_near;    /* whether teams of few ranks have no limit: their caches are near */
   uint64_t shared_copy_max; /* the same limit for all-gather and exchange where long messages can be
                               read in the sender's memory */
@@ -128,9 +129,9 @@ bool tmb_coll_select_shared(const struct tmb_coll_shape *c, const struct tmb_col
 
 /* Adapt the lengths from which a message waits for its receiver, and from which the receiver reads
  * it in the sender's memory, to what the members of a crowded host do. There a copy into a ring, in
- * the cache, and out of it takes less time than the kernel's walk through page tables. in,out c:
- * the same on all members. */
-void tmb_coll_select_lengths(struct tmb_coll_shape *c);
+ * the cache, and out of it often takes less time than the kernel's walk through page tables. in,out
+ * c: the same on all members. */
+void tmb_coll_select_lengths(struct tmb_coll_shape *c, const struct tmb_coll_tuning *t);
 
 /* Choose the algorithm of a collective that is done with messages. */
 struct tmb_coll_choice tmb_coll_select(const struct tmb_coll_shape *c,

@@ -329,36 +329,45 @@ static void crowded_exchange(void **state) {
   assert_string_equal(tmb_coll_select(&c, &t).alg->name, "pairwise");
 }
 
-/* In those, no memory of others is read, and few bytes come unasked; in no others. */
+/* In those, memory of others is read if that was measured to be faster, and only in exchanges; few
+ * bytes come unasked. In no others. */
 static void crowded_lengths(void **state) {
+  struct tmb_coll_tuning t = defaults();
   const uint8_t far[32] = {0};
   struct tmb_coll_shape c = shape(TMB_COLL_EXCHANGE, 5, 32 << 10, false);
   (void)state;
   c.pull = 8 << 10;
   c.eager = 64 << 10;
-  tmb_coll_select_lengths(&c);
+  tmb_coll_select_lengths(&c, &t);
   assert_int_equal(c.pull, 8 << 10);
   c.crowded = true;
   c.far = far;
-  tmb_coll_select_lengths(&c);
+  tmb_coll_select_lengths(&c, &t);
   assert_int_equal(c.pull, 8 << 10);
   c.far = NULL;
   c.kind = TMB_COLL_ALLGATHER;
-  tmb_coll_select_lengths(&c);
+  tmb_coll_select_lengths(&c, &t);
   assert_int_equal(c.eager, 64 << 10);
   c.kind = TMB_COLL_EXCHANGE;
-  tmb_coll_select_lengths(&c);
+  tmb_coll_select_lengths(&c, &t);
   assert_int_equal(c.pull, UINT64_MAX);
   assert_int_equal(c.eager, 32 << 10);
+  t.crowded_read = true;
+  tmb_coll_select_lengths(&c, &t);
+  assert_int_equal(c.pull, UINT64_MAX); /* the kernel refuses */
+  c.pull = 8 << 10;
+  tmb_coll_select_lengths(&c, &t);
+  assert_int_equal(c.pull, 16 << 10);
   c.eager = 100; /* by a setting */
-  tmb_coll_select_lengths(&c);
+  tmb_coll_select_lengths(&c, &t);
   assert_int_equal(c.eager, 100);
   c.kind = TMB_COLL_ALLREDUCE;
   c.eager = 64 << 10;
-  tmb_coll_select_lengths(&c);
+  tmb_coll_select_lengths(&c, &t);
   assert_int_equal(c.eager, 32 << 10);
+  assert_int_equal(c.pull, UINT64_MAX);
   c.size = 1;
-  tmb_coll_select_lengths(&c);
+  tmb_coll_select_lengths(&c, &t);
 }
 
 /* The shared memory: forced, by rule, by threshold; never asked for messages. */

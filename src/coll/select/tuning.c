@@ -105,6 +105,7 @@ static void read_settings(void) {
   /* Where ranks outnumber processors each message, offer and answer costs a turn on a processor,
    * so even long data are shown in shared memory. */
   t->shared_long = tmb_job.wait.crowded && !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
+  t->crowded_read = tmb_cfg_is_set(TMB_CFG_COLL_DIRECT) || tmb_shared_kernel_faster();
   if (tmb_job.wait.crowded) t->shared_ranks_max = CROWDED_RANKS_MAX;
   const uint64_t handoff_ns = tmb_shared_handoff_ns();
   t->shared_near = handoff_ns && handoff_ns <= NEAR_NS && tmb_shared_write_ns() <= NEAR_WRITE_NS &&
