@@ -58,6 +58,7 @@ struct tmb_op *tmb_op_new(enum tmb_op_kind kind, uint32_t leaves) {
   op->next = NULL;
   op->lost_mask = 0;
   op->what = TMB_WHAT_UNKNOWN;
+  op->joined = false;
   return op;
 }
 

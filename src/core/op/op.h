@@ -43,6 +43,7 @@ struct tmb_op {
   uint8_t what;        /* enum tmb_what, for those who ask what is waited for */
   uint8_t team;        /* index of its team on the status page, or TMB_STATUS_NO_TEAM */
   bool rows;           /* a collective over shared memory: number is that of its first chunk */
+  bool joined;         /* an access region: an operation was started in it */
 } TMB_ALIGNED(64);
 _Static_assert(sizeof(struct tmb_op) == 64, "one cache line");
 

@@ -95,9 +95,11 @@ static inline struct tmb_thread *tmb_thread(void) {
   return TMB_LIKELY(t != NULL) ? t : tmb_thread_enter();
 }
 
-/* Where this thread's implicit operations are counted now. */
+/* Where to count an implicit operation that this thread starts. */
 static inline struct tmb_op *tmb_thread_iop(struct tmb_thread *t) {
-  return t->region ? t->region : &t->nbi;
+  if (!t->region) return &t->nbi;
+  t->region->joined = true;
+  return t->region;
 }
 
 #endif
