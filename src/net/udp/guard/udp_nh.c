@@ -94,6 +94,11 @@ __attribute__((target("avx512f"))) static inline __m512i products512(__m512i a, 
   return _mm512_add_epi64(_mm512_mul_epu32(a, b), odd);
 }
 
+/* gcc's _mm512_reduce_add_epi64 adds signed numbers, which overflow. */
+__attribute__((target("avx512f"))) static inline uint64_t sum512(__m512i v) {
+  return sum(_mm256_add_epi64(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1)));
+}
+
 /* Groups 0 to `end` - 1, four by four. in end: a multiple of 4. */
 __attribute__((target("avx512f"))) static void
 add_fours(const struct udp_nh_key *key, const uint8_t *data, uint32_t end, uint64_t out[2]) {
@@ -109,8 +114,8 @@ add_fours(const struct udp_nh_key *key, const uint8_t *data, uint32_t end, uint6
     y0 = _mm512_add_epi64(y0, products512(_mm512_add_epi32(low, k0), _mm512_add_epi32(high, k1)));
     y1 = _mm512_add_epi64(y1, products512(_mm512_add_epi32(low, k1), _mm512_add_epi32(high, k2)));
   }
-  out[0] += (uint64_t)_mm512_reduce_add_epi64(y0);
-  out[1] += (uint64_t)_mm512_reduce_add_epi64(y1);
+  out[0] += sum512(y0);
+  out[1] += sum512(y1);
 }
 
 /* Groups 0 to `end` - 1. in end: a multiple of `step`. */
