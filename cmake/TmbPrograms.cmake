@@ -77,6 +77,9 @@ if(tmb_tool_sources)
     target_include_directories(${target} PRIVATE
       "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tools" "${PROJECT_BINARY_DIR}/generated")
     target_link_libraries(${target} PRIVATE tmb_warnings tombolo_static PkgConfig::JANSSON m)
+    if(TMB_SANITIZE OR TMB_PREEMPT) # it starts ranks there, and compiling takes longer
+      target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0>)
+    endif()
   endforeach()
 
   # The page of `tombolo view` is part of the command: tools/view/assets.c includes its files.

@@ -55,6 +55,7 @@ TSAN_ENV = {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}
 CLANG_OLDEST = 14
 MOST_TESTS = 100000  # ctest takes a part without an end, begun behind the last test, for all
 UNDER_NICE = 10  # priority of stages that run under others
+SPARE = 1  # compilers more than processors, and tests under others: each waits a part of the time
 SECOND_MOST = 3  # tests that may need their second run
 END_LINES = 8  # of what a test that failed has printed
 END_TESTS = 12  # so many of them are shown
@@ -399,8 +400,9 @@ def run_stage(stage, jobs, choice):
         if prefix is None:
             return {stage.name: Count(skipped=1)}
     if not stage.label:
-        return {stage.name: build(stage, jobs, choice != DAILY, prefix)}
-    counts = run_ctest(stage, int(jobs * stage.waits), prefix, choice)
+        return {stage.name: build(stage, jobs + SPARE, choice != DAILY, prefix)}
+    at_once = int(jobs * stage.waits) + (SPARE if stage.under else 0)
+    counts = run_ctest(stage, at_once, prefix, choice)
     return run_again(stage, prefix, counts) if sum_of(counts.values()).ends else counts
 
 

@@ -168,7 +168,8 @@ def mpi_in_one_process():
             mixed(order, 7, TOMBOLO_PLACES="3")
 
 
-def mix(order, what, ranks=4, **settings):
+# MPI's ranks spin where they wait: each night four of them.
+def mix(order, what, ranks=4 if whole else 2, **settings):
     program = BUILD / f"tests/launch/mixes-{MPI_OF[launcher]}"
     if not program.exists():
         return
@@ -190,7 +191,7 @@ def mixes():
         mix(order, what)
     mix("mpi", "sleep", TOMBOLO_WAIT="block")
     if has_mpi_plugin():
-        mix("gex", "threads", **over_mpi)
+        mix("gex", "threads", 4 if whole else 3, **over_mpi)  # near and far peers
         mix("gex", "sleep", **over_mpi, TOMBOLO_WAIT="block")
         mix("mpi", "coll", **over_mpi)
     if not whole:

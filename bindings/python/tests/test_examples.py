@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The examples: each checks its own result. On 1 and 4 ranks near, and on 2 over udp."""
+"""The examples: each checks its own result. On 1 rank, and in turn on 4 near and on 2 over udp; in
+`make test-all` on all of these."""
 
+import os
 import struct
 
 import pytest
 from conftest import HERE
 
 EXAMPLES = sorted(p.stem for p in (HERE.parent / "examples").glob("*.py"))
+PLACES = [(4, "near"), (2, "far")]
+RUNS = [(name, 1, "near") for name in EXAMPLES]
+RUNS += [(name, *place) for i, name in enumerate(EXAMPLES) for k, place in enumerate(PLACES)
+         if i % 2 == k or "TMB_TEST_WHOLE" in os.environ]  # fmt: skip
 
 
-@pytest.mark.parametrize("n, where", [(1, "near"), (4, "near"), (2, "far")])
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name, n, where", RUNS)
 def test_example(ranks, name, n, where):
     done = ranks(n, f"../examples/{name}.py", where=where)
     assert done.returncode == 0, done.stdout
