@@ -37,6 +37,7 @@ AGENT_S = 15  # within which agents of hosts have to answer, as of TOMBOLO_SSH_T
 # What is left out, with the reason: on any hosts, on hosts of a lab, by MPI's launcher, with the
 # conduit udp, where sends are refused at random.
 ON_ONE_HOST = {
+    "coll_many": "judges processor time, which waits for other hosts take too",
     "coll_mismatch": "calls are compared through memory that ranks of one host share",
     "mk_cuda": "counts the copies that ranks of one host save each other",
 }
