@@ -111,6 +111,7 @@ class Job:
             variables["GASNET_PSHM_NODES"] = str(ranks)
         self.ranks = ranks
         self.began = time.monotonic()
+        popen.setdefault("bufsize", 0)  # end() would not see what is buffered behind a line
         popen.setdefault("stdin", subprocess.DEVNULL)
         popen.setdefault("stdout", subprocess.PIPE)
         popen.setdefault("stderr", subprocess.PIPE)

@@ -37,11 +37,22 @@ def start(lab, *words, user=None, **settings):
                               **keywords)
 
 
+def read_line(process):
+    """A line of its output, and no byte behind it: communicate() leaves out what is buffered."""
+    line = b""
+    while not line.endswith(b"\n"):
+        byte = os.read(process.stdout.fileno(), 1)
+        if not byte:
+            break
+        line += byte
+    return line.decode()
+
+
 def read_ready(process, ranks):
     """Reads until every rank has said `ready RANK PID`. Returns {rank: pid on its host}."""
     pids = {}
     while len(pids) < ranks:
-        line = process.stdout.readline()
+        line = read_line(process)
         if not line:
             raise RuntimeError(f"the job ended before it was ready: {process.stderr.read()}")
         match = re.search(r"ready (\d+) (\d+)", line)
