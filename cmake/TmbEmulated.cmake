@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests that QEMU cannot run, though the library is right: in a tree for another processor they get
 # the label not-emulated instead of their own, so that no stage chooses them. In their place stands
-# a test NAME.qemu, which is skipped and prints the reason. Included last.
+# a test NAME.qemu, which is skipped and prints the reason. Also limits of time where all takes
+# longer. Included last.
 #
 # Pairs: regular expression of tests, reason.
 set(tmb_not_emulated
@@ -49,6 +50,12 @@ if(CMAKE_CROSSCOMPILING)
         tmb_not_under_qemu("${test}" "${tmb_reason}")
       endif()
     endwhile()
+  endforeach()
+endif()
+
+if(tmb_time_factor GREATER 1)
+  get_property(tmb_all_tests DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTY TESTS)
+  foreach(test IN LISTS tmb_all_tests)
     get_property(tmb_limit TEST "${test}" PROPERTY TIMEOUT)
     if(tmb_limit)
       math(EXPR tmb_limit "${tmb_limit} * ${tmb_time_factor}")

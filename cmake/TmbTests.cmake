@@ -6,9 +6,12 @@
 include(TmbSelect)
 
 # What limits of time are multiplied by: QEMU takes 5 to 20 times as long, compilers under it too.
+# Sanitizers and stopped threads take 2 to 10 times, at low priority under others (run_tests.py).
 set(tmb_time_factor 1)
 if(CMAKE_CROSSCOMPILING)
   set(tmb_time_factor 8)
+elseif(TMB_SANITIZE OR TMB_PREEMPT)
+  set(tmb_time_factor 4)
 endif()
 
 # In a tree of clang, tests that compile programs do so by clang, too.
