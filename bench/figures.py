@@ -483,10 +483,10 @@ FIGURES = [
            "Two hosts (network namespaces) joined by links of 1 Gbit/s each; a transfer is shared "
            "among the links in use.", links),
     Figure("overlap", "Overlap by size", ("overlap", "overlapnet"),
-           "The share of an operation that a computation as long as it hides. 1: all. Left: puts "
-           "and gets; right: collectives, in which the other rank takes part without computing. "
-           "No thread: TOMBOLO_UDP_THREAD=0, TOMBOLO_OFI_THREAD=0. In shared memory and over "
-           "loopback the processors themselves copy.", overlap, BAND_SAMPLES),
+           "The share of an operation's time that a computation of the same length hides. 1: all "
+           "of it. Left: puts and gets; right: collectives, in which the other rank takes part "
+           "without computing. No thread: TOMBOLO_UDP_THREAD=0, TOMBOLO_OFI_THREAD=0. In shared "
+           "memory and over loopback the processors themselves copy.", overlap, BAND_SAMPLES),
     Figure("upc", "UPC: methods to hand over data", ("upc",),
            "Data and the notification that they are there, from one thread to another, one way.",
            upc,
