@@ -25,7 +25,7 @@ foreach(version IN LISTS tmb_fortran_compilers)
     set(program "${folder}/${name}")
     add_custom_command(OUTPUT "${program}"
       COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
-      COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${version}} -O1 -g -Wall
+      COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${version}} -O1 -g1 -Wall
         -Wno-character-truncation -J "${folder}" "${tmb_fortran_dir}/lib/check.f90" "${src}"
         -o "${program}"
       DEPENDS "${src}" "${tmb_fortran_dir}/lib/check.f90" tombolo_tool caf_shared
@@ -90,7 +90,7 @@ if(TMB_HAVE_SANITIZERS AND NOT CMAKE_CROSSCOMPILING AND CMAKE_C_COMPILER_ID STRE
     set(program "${folder}/${name}")
     add_custom_command(OUTPUT "${program}"
       COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
-      COMMAND ${TMB_GFORTRAN_${tmb_fortran_newest}} -fcoarray=lib -g -O1 -fsanitize=address
+      COMMAND ${TMB_GFORTRAN_${tmb_fortran_newest}} -fcoarray=lib -g1 -O0 -fsanitize=address
         -I "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tombolo/fortran/${tmb_fortran_newest}"
         -J "${folder}" "${tmb_fortran_dir}/lib/check.f90" "${src}" -o "${program}"
         -L "${tmb_asan_dir}" -lcaf_tombolo_asan "-Wl,-rpath,${tmb_asan_dir}"

@@ -110,6 +110,7 @@ STAGES = (
     Stage("examples", "dev", "examples", beside="tests", waits=2),
     Stage("bench", "dev", "bench", beside="tests", waits=2),
     Stage("fortran", "dev", "fortran", beside="tests", waits=2),
+    Stage("prif", "dev", "prif", beside="tests", waits=2),
     Stage("multi", "dev", "multi", beside="tests", waits=2),
     Stage("fault", "dev", "fault", beside="tests", waits=2),
     Stage("net", "dev", "net", beside="tests", waits=2),
