@@ -74,6 +74,7 @@ struct caf_token {
   void *base;                     /* of this image; NULL: not allocated */
   uint32_t serial;                /* of a coarray, in its team, the same on all images */
   size_t bytes;
+  size_t char_bytes;     /* of an element of a coarray of characters; else 0 */
   struct caf_desc *desc; /* of the variable or component; may end with its procedure */
   void **token_p;        /* where the program keeps this token; may end, too */
   int type;              /* enum caf_register */

@@ -47,6 +47,27 @@ static inline bool scalar_numbers(const struct caf_desc *a, const struct caf_des
          b->dtype.type < CAF_DERIVED;
 }
 
+/* Refuses a substring of a coindexed object, `s[i](2:3)`: gfortran 12 gives where it begins, and as
+ * its length that of the whole. One that begins at 1 looks like the whole. */
+static __attribute__((noinline)) bool substring(const struct caf_token *token, size_t offset,
+                                                const struct caf_desc *remote,
+                                                const struct caf_status *to) {
+  const size_t whole = token->char_bytes;
+  char name[CAF_NAME_ROOM];
+  if (whole == 0 || remote->dtype.elem_len != whole || offset % whole == 0) return false;
+  caf_fail(to, CAF_STAT_ERROR,
+           "a substring of %s is used with an image index: gfortran 12 does not pass its length: "
+           "assign the whole to a variable first [TMB-2063]",
+           caf_name_of(token, name, sizeof name));
+  return true;
+}
+
+static inline bool is_substring(const struct caf_token *token, size_t offset,
+                                const struct caf_desc *remote, const struct caf_status *to) {
+  return __builtin_expect(remote->dtype.type == CAF_CHARACTER, 0) &&
+         substring(token, offset, remote, to);
+}
+
 /* An assignment that is not one of equal scalars, or posts events. */
 struct assignment {
   uint32_t rank;
@@ -84,7 +105,7 @@ void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
   if (__builtin_expect(rank == UINT32_MAX, 0)) return;
   const size_t bytes = src->dtype.elem_len;
   void *remote = caf_address(token, offset, bytes, rank, &to);
-  if (__builtin_expect(!remote, 0)) return;
+  if (__builtin_expect(!remote, 0) || is_substring(token, offset, src, &to)) return;
   caf_ok(stat);
   if (same_scalars(src, dst, src_kind, dst_kind) && !caf_attached(rank, CAF_ATTACH_READ)) {
     caf_await(rank, remote, bytes);
@@ -140,7 +161,7 @@ void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
   if (__builtin_expect(rank == UINT32_MAX, 0)) return;
   const size_t bytes = dst->dtype.elem_len;
   void *remote = caf_address(token, offset, bytes, rank, &to);
-  if (__builtin_expect(!remote, 0)) return;
+  if (__builtin_expect(!remote, 0) || is_substring(token, offset, dst, &to)) return;
   caf_ok(stat);
   if (same_scalars(src, dst, src_kind, dst_kind) && !caf_attached(rank, CAF_ATTACH_WRITE)) {
     if (bytes == 8) /* known sizes are copied inline */
@@ -167,6 +188,8 @@ void CAF(sendget)(void *dst_token, size_t dst_offset, int dst_image, struct caf_
   void *dst_at = caf_address(dst_token, dst_offset, dst->dtype.elem_len, dst_rank, &to);
   void *src_at = caf_address(src_token, src_offset, src->dtype.elem_len, src_rank, &to);
   if (!dst_at || !src_at) return;
+  if (is_substring(dst_token, dst_offset, dst, &to)) return;
+  if (is_substring(src_token, src_offset, src, &to)) return;
   caf_ok(stat);
   struct caf_section from, into;
   const struct caf_remote_object src_object = {src, src_at, src_vector},

@@ -144,6 +144,7 @@ static void register_coarray(size_t bytes, int type, void **token_p, struct caf_
   if (!t) return;
   t->desc = desc;
   t->token_p = token_p;
+  if (desc->dtype.type == CAF_CHARACTER) t->char_bytes = desc->dtype.elem_len;
   *token_p = t;
   desc->base = t->base;
 }

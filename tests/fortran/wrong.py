@@ -56,6 +56,9 @@ ENDS = [
     ("value = box(1)[minus*0]", NONE + " 0 for coarray box"),
     ("box(1)[minus*0] = 3", NONE + " 0 for coarray box"),
     ("box(:)[minus*0] = 3", NONE + " 0"),
+    # The compiler passes the length of the whole.
+    ("label[1](2:3) = 'xy'", "a substring of coarray label is used with an image index"),
+    ("how = label[n](4:5)", "a substring of coarray label is used with an image index"),
     # As a variable that the compiler gives no first value.
     ("team = transfer(4242_int64, team); change team (team); end team",
      "CHANGE TEAM: the team was not formed"),
@@ -70,6 +73,7 @@ program wrong
   type(team_type) :: child, team, never
   integer :: minus = -1, failures = 0, n, me, i, value, row
   integer :: box(3)[*]
+  character(5) :: label[*]
   integer, allocatable :: two(:), own(:), far(:), many(:)
   type :: pair
     integer :: first = 1, second = 2
