@@ -70,7 +70,7 @@ static int look(const struct tmb_ctl *ctl, struct tmb_snapshot *s) {
 
 static void show_stacks(const struct tmb_explain *e, const struct why_options *o) {
   if (o->stacks < 0 || (o->stacks == 0 && e->verdict != TMB_VERDICT_HANG)) return;
-  if (tmb_stacks_print(e, stdout, o->stacks > 0) == 0 && o->stacks > 0)
+  if (tmb_stacks_print(e, stdout, o->stacks > 0, 0) == 0 && o->stacks > 0)
     printf("no stack can be read: neither eu-stack nor gdb is installed, or the system forbids to "
            "trace processes (kernel.yama.ptrace_scope), or no rank is on this machine\n");
 }

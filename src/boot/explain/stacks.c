@@ -19,12 +19,9 @@
 
 #define OUTPUT_BYTES 65536
 #define TOOL_MS      15000
-#define TOGETHER_MS                                                                          \
- 10000                /* unless all ranks are asked for: the watchdog ends the job behind it \
-                       */
-#define FRAMES_MAX 64 /* read of a thread */
-#define SHOWN_MAX  4  /* frames shown of a thread */
-#define RANKS_MAX  4  /* shown unless all are asked for */
+#define FRAMES_MAX   64 /* read of a thread */
+#define SHOWN_MAX    4  /* frames shown of a thread */
+#define RANKS_MAX    4  /* shown unless all are asked for */
 
 struct frame {
   char name[80], place[96]; /* place: file:line, or empty */
@@ -183,12 +180,12 @@ static bool is_wanted(const struct tmb_explain *e, uint32_t rank, const uint8_t 
   return true;
 }
 
-uint32_t tmb_stacks_print(const struct tmb_explain *e, FILE *out, bool all) {
+uint32_t tmb_stacks_print(const struct tmb_explain *e, FILE *out, bool all, uint32_t limit_ms) {
   const struct tmb_snapshot *s = e->now;
   char *text = malloc(OUTPUT_BYTES), who[TMB_WORDS_NAME];
   uint8_t *shown = calloc(s->size, 1);
   uint32_t count = 0;
-  const uint64_t until_ns = all ? 0 : tmb_os_now_ns() + TOGETHER_MS * UINT64_C(1000000);
+  const uint64_t until_ns = limit_ms ? tmb_os_now_ns() + limit_ms * UINT64_C(1000000) : 0;
   for (uint32_t r = 0; text && shown && r < s->size && (all || count < RANKS_MAX); r++) {
     const struct tmb_seen *seen = &s->rank[r];
     const bool here = seen->here && seen->process && seen->process != 'Z' &&

@@ -12,8 +12,8 @@
 #include "boot/explain/explain.h"
 
 /* Print the frames of ranks, in paragraphs. in all: of all ranks; else, at most four that hang or
- * keep others waiting, and are at different places, as far as 10 s suffice. Returns how many ranks
- * could be read. */
-uint32_t tmb_stacks_print(const struct tmb_explain *e, FILE *out, bool all);
+ * keep others waiting, and are at different places. in limit_ms: for all ranks together, 0: each
+ * has some seconds. Returns how many ranks could be read. */
+uint32_t tmb_stacks_print(const struct tmb_explain *e, FILE *out, bool all, uint32_t limit_ms);
 
 #endif

@@ -17,6 +17,7 @@
 #define LOOKS     8u                /* readings in the time limit */
 #define LOOK_MIN  (20 * NS_PER_MS)  /* between two readings */
 #define LOOK_MAX  (500 * NS_PER_MS) /* the same */
+#define STACKS_MS 10000             /* for the stacks of all ranks: the job ends behind them */
 
 void tmb_watchdog_open(struct tmb_watchdog *w, double seconds) {
   *w = (struct tmb_watchdog){.limit_ns = (uint64_t)(seconds * 1e9)};
@@ -42,7 +43,7 @@ static void report(const struct tmb_watchdog *w, struct tmb_snapshot *now) {
   if (tmb_explain(&e, &w->last, now, true) != 0) return;
   tmb_explain_ranks(&e, stderr, false);
   tmb_explain_causes(&e, stderr);
-  (void)tmb_stacks_print(&e, stderr, false);
+  (void)tmb_stacks_print(&e, stderr, false, STACKS_MS);
   tmb_explain_free(&e);
 }
 
