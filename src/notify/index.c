@@ -112,6 +112,7 @@ static void set_above(uint64_t *word, size_t i) {
 
 static void add_mark(struct box *box, size_t group) {
   const size_t word = group / FANOUT;
+  tmb_prefetch_write(box->slot); /* while the line of the signal comes, and not to be read first */
   for (size_t k = 0; k < SLOTS; k++) {
     uint64_t *const slot = &box->slot[(k + tmb_job.rank) % SLOTS];
     uint64_t found = tmb_load_rlx(slot);
@@ -176,10 +177,19 @@ static void collect_word(struct tmb_signal_index *w, size_t word) {
   for (; bits; bits &= bits - 1) set(w->tree, word * FANOUT + lowest(bits));
 }
 
+/* Begin to fetch the first signals of a group while its mark is taken. The caller resets them. */
+static void expect_group(const struct tmb_signal_index *w, size_t group) {
+  if (group << w->shift < w->range.count)
+    tmb_prefetch_write(signal_at(&w->range, group << w->shift));
+}
+
 static void collect(struct tmb_signal_index *w) {
   struct box *const box = w->box;
   for (size_t k = 0; k < SLOTS; k++) {
-    const uint64_t left = tmb_load_rlx(&box->slot[k]) ? tmb_xchg_acq_rel(&box->slot[k], 0) : 0;
+    uint64_t left = tmb_load_rlx(&box->slot[k]);
+    if (!left) continue;
+    expect_group(w, left - 1);
+    left = tmb_xchg_acq_rel(&box->slot[k], 0);
     if (left && left <= GROUPS) set(w->tree, left - 1);
   }
   if (TMB_LIKELY(!tmb_load_acq(&box->tree.top))) return;
