@@ -190,9 +190,15 @@ double floor_memcpy_get_cold(struct bench *b, size_t n, size_t bytes) {
   return cold_loop(floor_private(b), b->theirs, n, bytes);
 }
 
-/* n round trips of payload by hand. in echo: rank 1 passes on what it got; in read: rank 0 takes
- * the answer out. */
-static double pass_payload(struct bench *b, size_t n, size_t bytes, bool echo, bool read) {
+/* What happens after rank 0 has passed its payload. */
+enum {
+  PASS_BACK = 1, /* rank 1 passes as much back */
+  PASS_SAME = 2, /* namely what it got */
+  PASS_OUT = 4   /* rank 0 takes the answer out */
+};
+
+/* n round trips of payload by hand. in what: PASS_*. */
+static double pass_payload(struct bench *b, size_t n, size_t bytes, unsigned what) {
   struct bench_word *ping = &b->shared->ping[0], *pong = ping + BENCH_LINES;
   const uint64_t start = bench_now_ns();
   for (uint64_t i = b->seq + 1; i <= b->seq + n; i++) {
@@ -200,10 +206,10 @@ static double pass_payload(struct bench *b, size_t n, size_t bytes, bool echo, b
       memcpy(b->mine, floor_private(b), bytes);
       store_rel(ping, i);
       while (load_acq(pong) != i) {}
-      if (read) memcpy(floor_private(b), b->theirs, bytes);
+      if (what & PASS_OUT) memcpy(floor_private(b), b->theirs, bytes);
     } else {
       while (load_acq(ping) != i) {}
-      memcpy(b->mine, echo ? b->theirs : floor_private(b), bytes);
+      if (what & PASS_BACK) memcpy(b->mine, what & PASS_SAME ? b->theirs : floor_private(b), bytes);
       store_rel(pong, i);
     }
     bench_fence();
@@ -213,16 +219,20 @@ static double pass_payload(struct bench *b, size_t n, size_t bytes, bool echo, b
   return (double)(end - start) / (double)n;
 }
 
+double floor_payload_once(struct bench *b, size_t n, size_t bytes) {
+  return pass_payload(b, n, bytes, 0);
+}
+
 double floor_payload(struct bench *b, size_t n, size_t bytes) {
-  return pass_payload(b, n, bytes, false, false);
+  return pass_payload(b, n, bytes, PASS_BACK);
 }
 
 double floor_payload_return(struct bench *b, size_t n, size_t bytes) {
-  return pass_payload(b, n, bytes, true, false);
+  return pass_payload(b, n, bytes, PASS_BACK | PASS_SAME);
 }
 
 double floor_payload_echo(struct bench *b, size_t n, size_t bytes) {
-  return pass_payload(b, n, bytes, true, true);
+  return pass_payload(b, n, bytes, PASS_BACK | PASS_SAME | PASS_OUT);
 }
 
 /* ---- futexes */

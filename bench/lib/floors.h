@@ -45,7 +45,8 @@ bench_fn floor_memcpy_get_cold;
 
 /* A message and its answer by hand: rank 0 copies from private to shared memory and writes a word;
  * rank 1 sees it, does the same, and rank 0 sees that. In a return rank 1 copies from what rank 0
- * has written; in an echo, rank 0 copies the answer out, too. */
+ * has written; in an echo, rank 0 copies the answer out, too. Once: rank 1 only answers. */
+bench_fn floor_payload_once;
 bench_fn floor_payload;
 bench_fn floor_payload_return;
 bench_fn floor_payload_echo;

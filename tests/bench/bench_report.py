@@ -26,7 +26,7 @@ TARGETS = {
     ("am", "short_rtt", 0): 1.35,
     ("am", "short_flood", 0): 0.16,
     ("am", "medium_rtt", 1024): 1.7,
-    ("am", "medium_rtt", None): 12.0,
+    ("am", "medium_once", None): 1.25,
     ("am", "medium_flood", 64): 0.22,
     ("wake", "wake_rtt", 0): 3.0,
     ("oversubscribed", "short_rtt", 0): 3.0,
