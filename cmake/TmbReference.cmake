@@ -21,7 +21,11 @@ if(TMB_REFERENCE_CLANG AND TMB_REFERENCE_PYTHON)
     DEPENDS ${tmb_reference_from} COMMENT "Reference pages of the headers" VERBATIM)
   add_custom_target(reference ALL DEPENDS "${tmb_reference}/stamp")
   add_dependencies(programs reference)
-  install(DIRECTORY "${tmb_reference}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}" COMPONENT dev)
+  # Of the files of an installation 2,500 are these. Tests of other things leave them out.
+  install(CODE "if(NOT \"\$ENV{TMB_INSTALL_PAGES}\" STREQUAL \"no\")
+    file(INSTALL DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}\" TYPE DIRECTORY
+      FILES \"${tmb_reference}/man/\")
+  endif()" COMPONENT dev)
 else()
   message(STATUS "Tombolo: no reference pages: clang and python3 are needed for them")
 endif()

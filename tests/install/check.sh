@@ -9,6 +9,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
+case $method in
+  manual | uninstall | packages) ;;
+  *) export TMB_INSTALL_PAGES=no ;; # the pages of the manual take most of the time
+esac
 cmake --install "$build" --prefix "$prefix" >"$work/install.log" || {
   cat "$work/install.log"
   exit 1
