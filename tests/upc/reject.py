@@ -4,7 +4,8 @@
 """What UPC forbids is reported: tests/upc/reject/*.upc, translated only.
 
 Every line with a comment `/* error: TEXT */` must be reported with that text, by file and line, and
-no other line may be. A file may say `/* threads: N */` in its first lines.
+no other line may be; so must warnings, `/* warning: TEXT */`. A file may say `/* threads: N */` in
+its first lines.
 """
 
 import os
@@ -24,8 +25,8 @@ def check(path):
     expected = {}
     command = [TOMBOLO, "upcc", "-trans"]
     for number, line in enumerate(lines, 1):
-        for text in re.findall(r"/\* error: (.*?) \*/", line):
-            expected.setdefault(number, []).append(text)
+        for kind, text in re.findall(r"/\* (error: |warning: )(.*?) \*/", line):
+            expected.setdefault(number, []).append((kind, text))
         threads = re.search(r"/\* threads: (\d+) \*/", line)
         if threads:
             command += ["-T", threads.group(1)]
@@ -33,16 +34,17 @@ def check(path):
         command += [str(path), "-o", os.path.join(folder, "out.c")]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
     found = {}
-    for name, line, text in re.findall(r"^(.*?):(\d+):\d+: error: (.*)$", run.stderr, re.M):
+    messages = re.findall(r"^(.*?):(\d+):\d+: (error: |warning: )(.*)$", run.stderr, re.M)
+    for name, line, kind, text in messages:
         if os.path.basename(name) == path.name:
-            found.setdefault(int(line), []).append(text)
+            found.setdefault(int(line), []).append((kind, text))
     if run.returncode == 0 and expected:
         yield f"{path.name}: it was translated"
     for number in sorted(set(expected) | set(found)):
         wanted, got = expected.get(number, []), found.get(number, [])
-        for text in wanted:
-            if not any(text in message for message in got):
-                yield f"{path.name}:{number}: expected '{text}', got {got}"
+        for kind, text in wanted:
+            if not any(kind == k and text in message for k, message in got):
+                yield f"{path.name}:{number}: expected '{kind}{text}', got {got}"
         if len(got) > max(len(set(got)), len(wanted)):
             yield f"{path.name}:{number}: reported twice: {got}"
         if not wanted:

@@ -164,6 +164,12 @@ int main(void) {
   const shared void *cvp = vp;
   shared const int *cip = p;
   CK(cip == vp);
+  /* qualifiers of what a pointer points to are a part of its type */
+  CK(_Generic(cip, shared int *: 1, shared const int *: 2, default: 3) == 2);
+  CK(_Generic(&si[0], shared const int *: 1, strict shared int *: 2, shared int *: 3) == 3);
+  CK(_Generic((const int *)0, int *: si[0], const int *: 2, default: 3) == 2);
+  CK(!__builtin_types_compatible_p(shared int *, shared const int *));
+  CK(__builtin_types_compatible_p(shared int *, shared int *const));
   CK(cvp == (void *)0 ? 0 : 1);
   shared int *arr[3] = {p, p + 1, [2] = p + 2};
   shared int **pa = arr;

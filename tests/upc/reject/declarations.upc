@@ -86,7 +86,7 @@ static int taken = somewhere;           /* error: the value of a shared object i
 static int list[] = {1, MYTHREAD, 3};   /* error: MYTHREAD is no constant */
 static shared int *address = &somewhere, *element = &good[THREADS - 1];
 static int bytes = sizeof(int), bytes_of_shared = upc_localsizeof(shared int);
-static shared int sizeless[];           /* error: the static shared array 'sizeless' has no size */
+static shared int sizeless[];           /* error: the shared array 'sizeless' has no size */
 static shared int sized_later[];
 static shared int sized_later[THREADS];
 extern shared int elsewhere[];
@@ -96,3 +96,23 @@ void g(void) {
   static int first = THREADS;           /* error: THREADS is no constant */
   static shared int inner_sizeless[];   /* error: the static shared array 'inner_sizeless' has no size */
 }
+
+/* Declarations of one object have one type, its qualifiers included, also in a block. */
+extern shared const int fixed[THREADS];
+shared int fixed[THREADS];              /* error: but was declared as 'shared const int [THREADS]' */
+extern strict shared int ordered;
+relaxed shared int ordered;             /* warning: but was declared as 'strict shared int' */
+void prototype(shared int *p, int n);
+void prototype(shared int *const p, int n);
+void prototype(shared const int *p, int n); /* error: 'void (shared const int *, int)', but was declared as 'void (shared int *const, int)' */
+extern shared int of_file[THREADS];
+void in_a_block(void) {
+  extern shared int of_file[], *any_pointer;
+  extern shared [4] int of_file[4 * THREADS]; /* error: but was declared as 'shared int [THREADS]' */
+  of_file[0] = 1;
+}
+
+_Thread_local shared int of_thread;     /* error: cannot be both shared and thread-local */
+shared int open_ended[];                /* error: the shared array 'open_ended' has no size */
+shared int copied = somewhere;          /* error: the value of a shared object is no constant */
+shared int of_threads = THREADS + sizeof(somewhere);

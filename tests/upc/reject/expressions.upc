@@ -23,7 +23,7 @@ void f(shared int *p, int *q) {
   p = q;                                  /* error: cannot become the pointer to shared */
   q = p;                                  /* error: becomes the private pointer */
   q = (int *)p;
-  p = b; /* a warning only */
+  p = b;                                  /* warning: different block sizes need a cast */
   p = (shared int *)b;
   p = generic;
   generic = b;
@@ -62,7 +62,7 @@ void f(shared int *p, int *q) {
   private_int = upc_blocksizeof(open_array);
   pointers = privates;                    /* error: which needs a cast */
   privates = pointers;                    /* error: which needs a cast */
-  pointers = blocks; /* a warning only */
+  pointers = blocks;                      /* warning: different block sizes need a cast */
   switch (p) {                            /* error: the value of switch is the pointer to shared */
   }
   pointers = (shared int **)privates;
@@ -105,4 +105,21 @@ upc_atomicdomain_t *domain;               /* error: 'upc_atomicdomain_t' is not 
 
 void j(void) {
   private_int = sizeof(upc_tick_t);       /* error: 'upc_tick_t' is not declared: #include <upc_tick.h> */
+}
+
+/* Qualifiers of what a pointer points to; functions of the library take any. */
+shared const int *fixed;
+shared volatile int *changing;
+strict shared int *ordered;
+void k(shared int *p) {
+  fixed = p;
+  p = fixed;                              /* warning: loses the qualifier 'const' */
+  p = (shared int *)fixed;
+  f(fixed, 0);                            /* warning: argument 1 of 'f': 'shared const int *' becomes 'shared int *', which loses */
+  p = changing;                           /* warning: loses the qualifier 'volatile' */
+  p = ordered;                            /* warning: loses the qualifier 'strict' */
+  generic = ordered;
+  generic = fixed;                        /* warning: loses the qualifier 'const' */
+  private_int = upc_threadof(fixed) + (fixed == p) + (fixed - p);
+  fixed = private_int ? fixed : p;
 }

@@ -64,3 +64,7 @@ void unnamed(void) {
   upc_fence;
   void *label = &&; /* error: expected the name of a label before ';' */
 }
+
+#pragma upc stritc /* warning: '#pragma upc stritc' is unknown */
+#pragma upc relaxed
+void behind_pragmas(void) {}

@@ -149,6 +149,16 @@ std::string upc_qualifiers(const Type *t) {
   return s + qualifiers(t);
 }
 
+std::string upc_text(const Type *t, const std::string &inner);
+
+std::string upc_params(const Type *t) {
+  if (!t->prototype) return "";
+  std::string s;
+  for (const Type *p : t->params) s += (s.empty() ? "" : ", ") + upc_name(p);
+  if (t->variadic) s += s.empty() ? "..." : ", ...";
+  return s.empty() ? "void" : s;
+}
+
 std::string upc_text(const Type *t, const std::string &inner) {
   switch (t->kind) {
   case Ty::Pointer: {
@@ -161,7 +171,7 @@ std::string upc_text(const Type *t, const std::string &inner) {
     if (t->times_threads) n = (t->count == 1 ? "" : n + "*") + "THREADS";
     return upc_text(t->base, inner + "[" + n + "]");
   }
-  case Ty::Function: return upc_text(t->base, inner + "()");
+  case Ty::Function: return upc_text(t->base, inner + "(" + upc_params(t) + ")");
   default: return with_space(upc_qualifiers(t) + base_name(t), inner);
   }
 }
@@ -169,5 +179,7 @@ std::string upc_text(const Type *t, const std::string &inner) {
 } // namespace
 
 std::string upc_name(const Type *t) {
-  return upc_text(t, "");
+  std::string s = upc_text(t, "");
+  while (!s.empty() && s.back() == ' ') s.pop_back();
+  return s;
 }

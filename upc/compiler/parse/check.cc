@@ -74,9 +74,17 @@ void Parser::check_again(const Symbol *before, const Declarator &x) {
   if (!before || !before->type || before->kind == Sk::Typedef || before->kind == Sk::Constant)
     return;
   if (!names_shared(before->type) && !names_shared(x.type)) return;
-  if (same_type(before->type, x.type) || s_.file(s_[x.name_token].file).ours) return;
-  s_.error(x.name_token, "'" + std::string(x.name) + "' is declared as '" + upc_name(x.type) +
-                             "', but was declared as '" + upc_name(before->type) + "'");
+  if (s_.file(s_[x.name_token].file).ours) return;
+  const std::string text = "'" + std::string(x.name) + "' is declared as '" + upc_name(x.type) +
+                           "', but was declared as '" + upc_name(before->type) + "'";
+  const auto alike = [&](bool orders) {
+    return same_top_qualifiers(before->type, x.type, orders) &&
+           same_qualifiers(before->type, x.type, orders);
+  };
+  if (!same_type(before->type, x.type) || !alike(false))
+    s_.error(x.name_token, text);
+  else if (!alike(true))
+    s_.warning(x.name_token, text);
 }
 
 // The C compiler does not see that a shared object has two initialisers.
@@ -139,6 +147,10 @@ void Parser::check_object(Declared *d, Declarator &x) {
   if (!lock && !d->file_scope && !d->is_static && !d->is_extern)
     s_.error(x.name_token, "the automatic variable '" + std::string(x.name) +
                                "' cannot be shared; make it static");
+  if (std::any_of(d->other.begin(), d->other.end(), [this](int token) {
+        return s_[token].is("_Thread_local") || s_[token].is("__thread");
+      }))
+    s_.error(x.name_token, "'" + std::string(x.name) + "' cannot be both shared and thread-local");
   if (incomplete)
     s_.error(x.name_token, "the object '" + std::string(x.name) + "' has the incomplete type '" +
                                upc_name(e) + "'" +
@@ -205,45 +217,46 @@ void Parser::check_dimensions(const Declarator &x) {
 void Parser::check_definition(const Declared *d, const Declarator &x) {
   if (d->is_typedef || x.type->kind == Ty::Function) return;
   if (is_shared(x.type)) {
+    if (x.init) check_static_value(x.init, true);
     if (!is_array(x.type) || d->is_extern) return;
     if (x.init) return check_dimensions(x);
-    if (!x.type->incomplete || !d->is_static) return;
+    if (!x.type->incomplete) return;
     if (d->file_scope)
       tentative_.push_back(x.name_token);
     else
       s_.error(x.name_token, "the static shared array '" + std::string(x.name) + "' has no size");
   } else if (d->file_scope || d->is_static) {
     check_private_size(x);
-    if (x.init) check_static_value(x.init);
+    if (x.init) check_static_value(x.init, false);
   }
 }
 
-// An initialiser of a private static variable: constants, and addresses of shared objects, which
-// are known at start.
-void Parser::check_static_value(const Node *n) {
+// An initialiser of a static variable: constants, and addresses of shared objects, which are known
+// at start. That of a shared object may name THREADS, and MYTHREAD, which is 0 there.
+void Parser::check_static_value(const Node *n, bool shared) {
   if (!n || is_pts(n->type)) return;
   const char *what = nullptr;
   switch (n->kind) {
   case Nk::SizeofType:
   case Nk::SizeofExpr:
   case Nk::UpcSizeof: return;
-  case Nk::MyThread: what = "MYTHREAD"; break;
-  case Nk::Threads: what = options_.threads ? nullptr : "THREADS"; break;
+  case Nk::MyThread: what = shared ? nullptr : "MYTHREAD"; break;
+  case Nk::Threads: what = shared || options_.threads ? nullptr : "THREADS"; break;
   case Nk::Load: what = "the value of a shared object"; break;
   default: break;
   }
   if (what)
     s_.error(n->begin, std::string(what) + " is no constant, which the initialiser of a static " +
                            "variable has to be");
-  for (size_t i = 0; i < n->kids.size() && !what; i++) check_static_value(n->kids[i]);
+  for (size_t i = 0; i < n->kids.size() && !what; i++) check_static_value(n->kids[i], shared);
 }
 
-// At the end of the text: static shared arrays whose size no declaration has given.
+// At the end of the text: shared arrays whose size no declaration has given.
 void Parser::check_tentative() {
   for (int token : tentative_) {
     const Symbol *s = find(s_[token].text);
     if (s && s->type->incomplete)
-      s_.error(token, "the static shared array '" + std::string(s->name) + "' has no size");
+      s_.error(token, "the shared array '" + std::string(s->name) + "' has no size");
   }
   tentative_.clear();
 }

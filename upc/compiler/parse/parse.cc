@@ -73,6 +73,14 @@ void Parser::pragma_pack(const std::string &text) {
     pack_ = 0;
 }
 
+// A word behind `#pragma upc` that nobody knows, a slip of the pen most likely.
+void Parser::check_pragma(const Pragma &p, const char *word) {
+  static const char *const known[] = {"strict", "relaxed", "c_code", "upc_code", "detect_upc"};
+  for (const char *k : known)
+    if (strcmp(word, k) == 0) return;
+  s_.warning(p, "'#pragma upc " + std::string(word) + "' is unknown and changes nothing");
+}
+
 // Obey the pragmas up to this token.
 void Parser::pragmas() {
   const Token &t = cur();
@@ -80,6 +88,7 @@ void Parser::pragmas() {
   for (int i = std::max(t.pragma, pragma_done_); i < t.pragma + t.pragma_count; i++) {
     char a[32] = "", b[32] = "";
     sscanf(s_.pragma(i).text.c_str(), "#pragma %31s %31s", a, b);
+    if (strcmp(a, "upc") == 0) check_pragma(s_.pragma(i), b);
     if (strcmp(a, "upc") == 0 && strcmp(b, "strict") == 0) strict_ = true;
     if (strcmp(a, "upc") == 0 && strcmp(b, "relaxed") == 0) strict_ = false;
     if (strncmp(a, "pack", 4) == 0) pragma_pack(s_.pragma(i).text);

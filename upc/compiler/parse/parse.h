@@ -65,6 +65,7 @@ private:
   void skip_balanced();                    // ( ... ), [ ... ] or { ... }
   void pragmas();
   void pragma_pack(const std::string &text);
+  void check_pragma(const Pragma &p, const char *word);
   [[noreturn]] void fail(const std::string &message);
   [[noreturn]] void fail_before(const std::string &what); // "expected `what` before" this
 
@@ -112,6 +113,7 @@ private:
   void attributes_behind(Declared *d);
   void init_declarator(Spec &s, Declared *d);
   void introduce_typedef(Declarator &x);
+  const Symbol *declared_before(const Declared *d, const Declarator &x) const;
   Symbol *declare_in(const Declared *d, const Declarator &x, Sk kind);
   void introduce(Declared *d, Declarator &x);
   void object_initializer(const Spec &s, Declarator &x);
@@ -145,7 +147,7 @@ private:
   void check_dimensions(const Declarator &x);
   void check_private_size(const Declarator &x);
   void check_definition(const Declared *d, const Declarator &x);
-  void check_static_value(const Node *n);
+  void check_static_value(const Node *n, bool shared);
   void check_tentative();
   void check_array(const Type *t, int token);
   static bool is_open_star(const Type *t);
@@ -250,6 +252,7 @@ private:
   bool forall_noted_ = false;
   std::vector<int> tentative_; // names of static shared arrays without a size so far
   Type *result_ = nullptr;     // of the function
+  bool library_call_ = false;  // an argument of a function of our headers is converted
   std::vector<Scope> scopes_;
 };
 

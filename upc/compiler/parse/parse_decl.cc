@@ -192,10 +192,18 @@ Symbol *Parser::declare_in(const Declared *d, const Declarator &x, Sk kind) {
   Symbol *s = declare(x.name, kind, x.type);
   s->is_extern = d->is_extern;
   s->is_static = d->is_static;
+  s->ours = s_.file(s_[x.name_token].file).ours;
   if (x.before) s->init_token = x.before->init_token;
   s->is_register = std::any_of(d->other.begin(), d->other.end(),
                                [this](int token) { return s_[token].is("register"); });
   return s;
+}
+
+// What the file has declared under the name of a declarator that means the same object or function.
+const Symbol *Parser::declared_before(const Declared *d, const Declarator &x) const {
+  const auto &outside = scopes_.front().names;
+  const auto found = outside.find(x.name);
+  return found != outside.end() && (file_scope() || d->is_extern) ? found->second : nullptr;
 }
 
 // Declare the symbol, so that its initialiser may name it.
@@ -204,8 +212,7 @@ void Parser::introduce(Declared *d, Declarator &x) {
   const Sk kind = x.type->kind == Ty::Function ? Sk::Function : Sk::Variable;
   const bool sized_later = at("=") && is_open_star(x.type);
   if (kind == Sk::Variable && !sized_later) x.type = resolve_star(x.type, x.name_token);
-  Symbol *before = file_scope() ? find(x.name) : nullptr;
-  x.before = before;
+  const Symbol *before = x.before = declared_before(d, x);
   x.symbol = declare_in(d, x, kind);
   if (before && before->type && is_array(before->type) && is_array(x.type) && x.type->incomplete &&
       !before->type->incomplete)

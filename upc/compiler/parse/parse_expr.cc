@@ -314,10 +314,12 @@ Node *Parser::call(Node *callee) {
   while (!at(")")) {
     const int token = p_;
     Node *a = value(assignment());
+    library_call_ = callee->symbol && callee->symbol->ours;
     if (known && t->prototype && i < t->params.size())
       a = convert(a, t->params[i], token, argument_name(callee, i).c_str());
     else if (is_printf(callee))
       a = printed(a);
+    library_call_ = false;
     n->kids.push_back(a);
     i++;
     if (!accept(",")) break;
@@ -559,7 +561,8 @@ Node *Parser::builtin(std::string_view name) {
       n->type = f.form == 1 ? unqualified(t->operand) : basic(Ty::Int);
       if (f.form == 3 && (first->dirty || t->dirty)) { // C cannot distinguish pointers-to-shared
         n->kind = Nk::Value;
-        n->entries = same_type(first->operand, t->operand);
+        n->entries = same_type(first->operand, t->operand) &&
+                     same_qualifiers(first->operand, t->operand, true);
       }
     }
     expect(")");
@@ -617,7 +620,8 @@ Node *Parser::generic() {
     // Not value(): a choice may be an object
     n->kids.push_back(assignment());
     in_upc = in_upc || is_pts(n->kids.back()->type) || is_shared(n->kids.back()->type);
-    if (t && !chosen && t->kind == of->kind && same_type(t, of)) chosen = n->kids.back();
+    if (t && !chosen && t->kind == of->kind && same_type(t, of) && same_qualifiers(t, of, true))
+      chosen = n->kids.back();
     if (!t) otherwise = n->kids.back();
   }
   expect(")");

@@ -55,10 +55,21 @@ bool drops_phase(const Type *from, const Type *to) {
   return !size_a || !size_b || *size_a != *size_b;
 }
 
+// The qualifier of what a pointer points to that a conversion loses; NULL: none.
+static const char *lost_qualifier(const Type *from, const Type *to) {
+  const Type *a = element_of(from->base), *b = element_of(to->base);
+  if (a->is_const && !b->is_const) return "const";
+  if (a->is_volatile && !b->is_volatile) return "volatile";
+  if (a->strict && !b->strict && !is_generic_pts(to)) return "strict";
+  return nullptr;
+}
+
 void Parser::compatible(const Type *from, const Type *to, int token, const char *where) {
-  if (is_generic_pts(from) || is_generic_pts(to)) return;
   const std::string text =
       std::string(where) + ": '" + upc_name(from) + "' becomes '" + upc_name(to) + "'";
+  const char *lost = library_call_ ? nullptr : lost_qualifier(from, to);
+  if (lost) s_.warning(token, text + ", which loses the qualifier '" + lost + "'");
+  if (is_generic_pts(from) || is_generic_pts(to)) return;
   if (block_of(from->base) != block_of(to->base)) {
     const std::string layouts = text + "; pointers to shared of different block sizes need a cast";
     if (options_.pedantic)

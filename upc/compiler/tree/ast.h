@@ -65,6 +65,7 @@ struct Symbol {
   long value = 0;
   bool file_scope = false, is_extern = false, is_static = false, is_register = false;
   bool is_parameter = false, address_taken = false;
+  bool ours = false;   // a header of UPC declares it
   int init_token = -1; // the name where the object is initialised; -1: not so far
 };
 

@@ -495,3 +495,10 @@ void Source::warning(int token, const std::string &message) {
   else if (!no_warnings_)
     report(token, "warning", message);
 }
+
+void Source::warning(const Pragma &pragma, const std::string &message) {
+  if (errors_of_all_) errors_++;
+  if (errors_of_all_ || !no_warnings_)
+    fprintf(stderr, "%s:%d:1: %s: %s\n", file(pragma.file).name.c_str(), pragma.line,
+            errors_of_all_ ? "error" : "warning", message.c_str());
+}

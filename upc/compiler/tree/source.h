@@ -105,6 +105,7 @@ public:
   // Messages, as compilers write them. An error makes the exit status 1.
   void error(int token, const std::string &message);
   void warning(int token, const std::string &message);
+  void warning(const Pragma &pragma, const std::string &message);
   void note(int token, const std::string &message);
   int errors() const { return errors_; }
   void set_warnings(bool none, bool are_errors) {

@@ -256,3 +256,23 @@ bool same_type(const Type *a, const Type *b) {
   default: return true;
   }
 }
+
+bool same_top_qualifiers(const Type *a, const Type *b, bool orders) {
+  a = element_of(a), b = element_of(b);
+  return a->is_const == b->is_const && a->is_volatile == b->is_volatile &&
+         a->is_restrict == b->is_restrict && a->is_atomic == b->is_atomic &&
+         (!orders || (a->strict == b->strict && a->relaxed == b->relaxed));
+}
+
+bool same_qualifiers(const Type *a, const Type *b, bool orders) {
+  if (a->kind != b->kind || a->kind == Ty::Unknown) return true; // not for us to say
+  if (is_array(a)) return same_qualifiers(a->base, b->base, orders);
+  if (is_pointer(a))
+    return same_top_qualifiers(a->base, b->base, orders) &&
+           same_qualifiers(a->base, b->base, orders);
+  if (a->kind != Ty::Function) return true;
+  const size_t both = std::min(a->params.size(), b->params.size());
+  for (size_t i = 0; i < both; i++)
+    if (!same_qualifiers(a->params[i], b->params[i], orders)) return false;
+  return same_qualifiers(a->base, b->base, orders);
+}

@@ -141,6 +141,11 @@ bool has_threads(const Type *t);
 long local_count(const Type *t, long threads);
 
 bool same_type(const Type *a, const Type *b); // qualifiers of C at the top ignored
+// Whether two types of which same_type() holds have the same qualifiers below the top: those of C,
+// with `orders` also strict and relaxed.
+bool same_qualifiers(const Type *a, const Type *b, bool orders);
+// The same for qualifiers of the objects themselves.
+bool same_top_qualifiers(const Type *a, const Type *b, bool orders);
 bool same_layout(const Type *a, const Type *b);
 
 // Whether the C declaration must differ from the source: something in it is shared.
