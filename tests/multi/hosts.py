@@ -171,7 +171,7 @@ def streams():
     process = start("--hosts", "a,b", "yes")
     process.stdout.read(3)
     process.stdout.close()
-    process.wait(10)
+    process.wait(40)
     if process.returncode == 0:
         raise AssertionError("yes into a closed pipe ended with 0")
     process.stderr.close()
@@ -203,7 +203,7 @@ def surroundings():
         if "--agent" in words:
             expect_match(r"run --agent", words)
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=10)
+    process.communicate(timeout=40)
     expect(128 + signal.SIGTERM, process.returncode)
 
 
@@ -222,7 +222,7 @@ def ends():
         process = start("--hosts", "a:2,b:1", BOOTSTRAP, "hold")
         process.stdout.readline()
         process.send_signal(sig)
-        process.communicate(timeout=10)
+        process.communicate(timeout=40)
         expect(128 + sig, process.returncode)
         nothing_left()
     script = "trap 'echo usr1' USR1; trap 'exit 0' QUIT; echo on; while :; do sleep 0.05; done"
@@ -231,7 +231,7 @@ def ends():
     process.send_signal(signal.SIGUSR1)
     expect(["usr1\n"] * 2, [process.stdout.readline() for _ in range(2)])
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=10)
+    process.communicate(timeout=40)
     expect(128 + signal.SIGTERM, process.returncode)
 
 
@@ -250,7 +250,7 @@ def losses():
             last = [pid for pid, words in ours() if words.endswith("run --agent ")
                     and agent_of(pid)]
             os.kill(max(last), signal.SIGKILL)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=40)
         if victim == "agent":
             expect(1, process.returncode)
             expect_match(r"host [ab] with ranks .* is lost: .*; ending the other 2 ranks", err)

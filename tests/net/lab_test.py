@@ -104,7 +104,7 @@ class LabTest(unittest.TestCase):
             while lab.leftovers(0) != [("host1", "sleep 1000")]:
                 time.sleep(0.01)
             entered.kill()
-            self.assertEqual(entered.wait(timeout=10), -9)
+            self.assertEqual(entered.wait(timeout=40), -9)
             lab.hosts[1].kill()
 
     def test_host_lost(self):
@@ -115,7 +115,7 @@ class LabTest(unittest.TestCase):
                 time.sleep(0.01)
             self.assertEqual(lab.hosts[1].processes()[0][1], "sleep 1000")
             lab.hosts[1].kill()
-            self.assertNotEqual(sleeper.wait(timeout=10), 0)
+            self.assertNotEqual(sleeper.wait(timeout=40), 0)
             self.assertIn(lab.port(0, 0), links())
             deadline = time.monotonic() + 10
             while lab.port(1, 0) in links() and time.monotonic() < deadline:

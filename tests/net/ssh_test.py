@@ -186,7 +186,7 @@ class Losses(unittest.TestCase):
         with Lab(hosts=3, sshd=True) as lab:
             process = self.hold(lab)
             lab.hosts[2].kill()
-            _, err = process.communicate(timeout=10)
+            _, err = process.communicate(timeout=40)
             self.assertRegex(err, r"host host2 with ranks 4-5 is lost: .*; ending the other 4")
             self.assertEqual(process.returncode, 1)
             self.assertEqual(lab.leftovers(), [])
@@ -196,7 +196,7 @@ class Losses(unittest.TestCase):
             process = self.hold(lab, TOMBOLO_PEER_TIMEOUT="2")
             lab.cut(1)
             began = time.monotonic()
-            _, err = process.communicate(timeout=20)
+            _, err = process.communicate(timeout=40)
             self.assertRegex(err, r"host host1 with ranks 2-3 is lost: .*said nothing for 2 s")
             self.assertLess(time.monotonic() - began, 8)
             self.assertEqual([h for h, words in lab.leftovers(6) if "bootstrap" in words], [])
@@ -226,7 +226,7 @@ class Losses(unittest.TestCase):
             for pid, words in lab.hosts[0].processes():
                 if "tombolo run --hosts" in words:
                     os.kill(pid, signal.SIGKILL)
-            process.communicate(timeout=10)
+            process.communicate(timeout=40)
             self.assertEqual(lab.leftovers(), [])
 
 
