@@ -28,6 +28,13 @@ foreach(abi openmpi mpich)
   if(TARGET tombolo_net_mpi_${abi})
     tmb_add_mixed(mixed ${abi} GASNET_SEQ)
     tmb_add_mixed(mixes ${abi} GASNET_PAR)
+    add_library(launch_refuses_${abi} MODULE "${tmb_launch_dir}/mpi_refuses.c")
+    target_include_directories(launch_refuses_${abi} SYSTEM PRIVATE
+      $<TARGET_PROPERTY:tombolo_net_mpi_${abi},TMB_MPI_INCLUDES>)
+    target_link_libraries(launch_refuses_${abi} PRIVATE tmb_warnings ${CMAKE_DL_LIBS}
+      $<TARGET_PROPERTY:tombolo_net_mpi_${abi},TMB_MPI_LINKS>)
+    set_target_properties(launch_refuses_${abi} PROPERTIES PREFIX "" OUTPUT_NAME mpi_refuses-${abi}
+      LIBRARY_OUTPUT_DIRECTORY "${tmb_launch_out}")
   endif()
 endforeach()
 

@@ -115,6 +115,15 @@ target_link_libraries(mk_sim PRIVATE tmb_warnings Threads::Threads)
 set_target_properties(mk_sim PROPERTIES PREFIX "lib" OUTPUT_NAME tombolo-mk-sim SUFFIX ".so"
   LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/plugin")
 
+# ---- a conduit that refuses to send, for tests/multi/conduit_missing.sh
+add_library(net_refuses MODULE "${PROJECT_SOURCE_DIR}/tests/plugin/net_refuses.c")
+target_include_directories(net_refuses PRIVATE "${PROJECT_SOURCE_DIR}/src"
+  "${PROJECT_SOURCE_DIR}/include")
+target_compile_definitions(net_refuses PRIVATE GASNET_PAR=1)
+target_link_libraries(net_refuses PRIVATE tmb_warnings)
+set_target_properties(net_refuses PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden
+  LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/plugin")
+
 # ---- a CUDA driver without a device
 if(TMB_CUDA)
   add_library(cuda_mock SHARED "${PROJECT_SOURCE_DIR}/tests/plugin/cuda_mock.c")

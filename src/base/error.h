@@ -10,7 +10,7 @@
 
 enum tmb_error {
   TMB_OK = 0,
-#define TMB_ERROR(name, value, text) TMB_##name = (value),
+#define TMB_ERROR(name, value, text, remedy) TMB_##name = (value),
 #include "base/error.def"
 #undef TMB_ERROR
 };
@@ -21,5 +21,18 @@ enum tmb_error {
  * Returns a constant string, "unknown error" for values outside error.def. Threads: any.
  */
 const char *tmb_error_text(int code);
+
+/* Its name, as "TMB_E_NOMEM", for a message that is reported; "unknown" for other values. As above.
+ */
+const char *tmb_error_name(int code);
+
+/* What the user can do where it ends the program: a clause for the end of a message. As above. */
+const char *tmb_error_remedy(int code);
+
+/*
+ * What the user can do where the system has refused a descriptor (a pipe, an eventfd, a file).
+ * in error: an errno. Returns a clause for the end of a message, constant. Threads: any.
+ */
+const char *tmb_error_fd_remedy(int error);
 
 #endif

@@ -283,17 +283,20 @@ static void measures_edit_distance(void **state) {
 static void error_codes_are_unique(void **state) {
   (void)state;
   static const int codes[] = {
-#define TMB_ERROR(name, value, text) TMB_##name,
+#define TMB_ERROR(name, value, text, remedy) TMB_##name,
 #include "base/error.def"
 #undef TMB_ERROR
   };
   for (size_t i = 0; i < TMB_ARRAY_LEN(codes); i++) {
     assert_cmp(codes[i], <, 0);
     assert_string_not_equal(tmb_error_text(codes[i]), "unknown error");
+    assert_true(*tmb_error_remedy(codes[i]));
     for (size_t j = 0; j < i; j++) assert_int_not_equal(codes[i], codes[j]);
   }
   assert_string_equal(tmb_error_text(TMB_OK), "success");
   assert_string_equal(tmb_error_text(-9999), "unknown error");
+  assert_string_equal(tmb_error_name(TMB_E_NOMEM), "TMB_E_NOMEM");
+  assert_string_equal(tmb_error_name(-9999), "unknown");
 }
 
 int main(void) {

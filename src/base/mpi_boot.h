@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TMB_MPI_BOOT_ABI    1 /* changes with this file */
+#define TMB_MPI_BOOT_ABI    2 /* changes with this file */
 #define TMB_MPI_BOOT_SYMBOL "tombolo_mpi_boot"
 
 struct tmb_mpi_boot {
@@ -24,6 +24,8 @@ struct tmb_mpi_boot {
   int (*share)(const char *mine, size_t bytes, char **all, size_t *total);
   /* out host_of: [size] lowest rank that shares memory with each. */
   int (*hosts)(uint32_t *host_of);
+  /* What MPI says of a code that one of these has returned. out text: [bytes], terminated. */
+  void (*explain)(int code, char *text, size_t bytes);
 };
 
 #endif

@@ -185,9 +185,19 @@ bool tmb_os_process(pid_t pid, bool memory, struct tmb_os_process *out);
  * before, or NULL. */
 void tmb_os_thread_name(char old[TMB_OS_THREAD_NAME], const char *name);
 
-/* Whether a thread of this process runs besides the calling one and those of this name; true where
- * that is not known. */
-bool tmb_os_threads_run(const char *but);
+/* Threads of this process; where there are more, or /proc is not there, count is 0. */
+#define TMB_OS_THREADS_MAX 64
+struct tmb_os_threads {
+  uint32_t count;
+  pid_t id[TMB_OS_THREADS_MAX]; /* [count] */
+};
+
+/* The threads that this process has now. */
+void tmb_os_threads_list(struct tmb_os_threads *out);
+
+/* Whether a thread of this process runs besides the calling one, those of this name, and those of
+ * the list; true where that is not known. */
+bool tmb_os_threads_run(const char *but, const struct tmb_os_threads *but_these);
 
 /* The parent of a process: another one than before after that has ended. 0: there is no such
  * process, or its parent is not in this process number space. */

@@ -48,6 +48,7 @@ static const struct feature {
     {"close_range", SYS_close_range},
     {"process_vm", SYS_process_vm_readv},
     {"fallocate", SYS_fallocate},
+    {"eventfd", SYS_eventfd2}, /* which the library needs */
     {"udp_gro", SYS_setsockopt},
 };
 

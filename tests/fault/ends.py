@@ -13,6 +13,9 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from jobs import LAUNCHES, VICTIM, Job, check, named, run_cases, wait_for  # noqa: E402
 
+MPICH = os.path.join(os.environ.get("TMB_BUILD", "build"),
+                     "lib/tombolo/tombolo-net-mpi-mpich.so")
+
 # One rank ends on its own, three hang: (how, argument, exit code of the job, message).
 OWN_ENDS = [
     ("gexit", 7, 7, r"rank 1 .*exited with code 7 after \d+\.\d+ s"),
@@ -68,16 +71,24 @@ def before_attach(launch):
         Job(3, [VICTIM, "early", how, "1", str(code)], launch).expect(code)
 
 
-def never_joins(code):
-    """One process of the job is no rank at all: the others must not wait for it."""
+def never_joins(launch, code):
+    """One process of the job is no rank at all: the others must not wait for it, and end with the
+    reason; also where it is on another host than the others."""
+    words = r"rank \d ended with code 0 and never joined the job.* initialises this library"
     with tempfile.TemporaryDirectory() as folder:
-        Job(3, [VICTIM, "noinit", folder + "/first", str(code)]).expect(code)
+        program = [VICTIM, "noinit", folder + "/first", str(code)]
+        job = Job(3 if launch == "run" else 2, program, launch)
+        job.expect(code or 1, *([] if code else [words]))
+        check(job.err.count("never joined") == (not code), job.err)
 
 
 def other_program():
     """Programs that know nothing of the library run side by side to their own ends."""
     job = Job(3, ["sh", "-c", "sleep 0.$$; sleep 0.5; echo done"]).expect(0)
     check(job.out.count("done") == 3, job.out)
+    check("joined" not in job.err, job.err)
+    job = Job(2, ["true"], options=["-v"]).expect(0)
+    check("no rank of this host has joined the job before it ended" in job.err, job.err)
 
 
 def children_end_with_the_job(launch):
@@ -170,7 +181,10 @@ def stopped_rank_is_ended(launch):
 
 def last_thread(launch):
     """A process whose main thread has ended ends with its last thread, also with a network."""
-    for env in ({}, {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"}):
+    networks = [{}, {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"}]
+    if launch == "run" and os.path.exists(MPICH):  # UCX below it has threads with names of its own
+        networks.append({"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "mpi", "TOMBOLO_MPI": "mpich"})
+    for env in networks:
         for seconds in ("0", "1"):
             job = Job(4, [VICTIM, "work", seconds, "last"], launch, env=env).expect(0)
             check(job.out.count("worked") == 4, env, job.out)
@@ -277,7 +291,11 @@ CASES += [
     for launch in LAUNCHES
     for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 ]
-CASES += [named(f"never_joins/{code}", never_joins, code) for code in (0, 3)]
+CASES += [
+    named(f"never_joins/{launch}/{code}", never_joins, launch, code)
+    for launch in ("run", "agents")
+    for code in (0, 3)
+]
 CASES += [other_program, children_outlive_success]
 CASES += [
     named(f"children_end_with_the_job/{launch}", children_end_with_the_job, launch)

@@ -10,10 +10,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from jobs import LAUNCHES, TOMBOLO, VICTIM, Job, check, named, run_cases  # noqa: E402
 
+PLUGINS = os.path.join(os.environ.get("TMB_BUILD", "build"), "lib/tombolo")
 NO_MEMFD = {"TOMBOLO_BOOT_NO_MEMFD": "1"}
 
 
@@ -61,6 +63,21 @@ def small_files(launch, size):
 def few_files():
     runs(8, "run", preexec_fn=limited(NOFILE=16))
     runs(40, "run", ("--label",), preexec_fn=limited(NOFILE=24))
+
+
+def forbidden_call():
+    """What a filter of system calls forbids is not taken for too low a limit."""
+    refuse = os.path.join(os.path.dirname(PLUGINS), "../tests/absent/refuse")
+    if subprocess.run([refuse, "eventfd", "true"], check=False).returncode == 77:
+        return "the kernel takes no filters of system calls"
+    done = subprocess.run([refuse, "eventfd", TOMBOLO, "run", "-n", "2", VICTIM], text=True,
+                          env={**os.environ, "TOMBOLO_PLACES": "2"}, capture_output=True,
+                          timeout=60, check=False)
+    check(done.returncode not in (0, 137), done)
+    check("eventfd: Function not implemented; the kernel or a filter of system calls"
+          in done.stderr, done.stderr)
+    check("ulimit" not in done.stderr, done.stderr)
+    return None
 
 
 def few_processes(launch):
@@ -220,10 +237,16 @@ def no_loopback(launch):
     """A network namespace whose loopback interface is down: said at once, with the remedy."""
     if no_namespaces("-n"):
         return no_namespaces("-n")
-    env = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"}
-    result = unshared("true", launch, env, flags="-n")
-    check(result[0] not in (0, 134, 137), result)
-    check("Network is unreachable; bring the loopback interface up (ip link" in result[1], result)
+    for conduit in ("udp", "ofi"):
+        if not os.path.exists(PLUGINS + f"/tombolo-net-{conduit}.so"):
+            continue
+        env = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": conduit}
+        began = time.monotonic()
+        result = unshared("true", launch, env, flags="-n")
+        check(result[0] not in (0, 134, 137), conduit, result)
+        words = "Network is unreachable; bring the loopback interface up (ip link"
+        check(words in result[1], conduit, result)
+        check(time.monotonic() - began < 20, conduit, "took", time.monotonic() - began, "s")
     return None
 
 
@@ -276,7 +299,7 @@ CASES += [
     for launch in LAUNCHES
     for env in ({}, NO_MEMFD)
 ]
-CASES += [few_files, killed_for_want_of_memory]
+CASES += [few_files, forbidden_call, killed_for_want_of_memory]
 
 if __name__ == "__main__":
     run_cases(CASES)

@@ -107,8 +107,10 @@ contains
     lock (guards(2)[me])
     lock (guards(2)[me], stat=stat)
     call expect(stat == stat_locked, 'lock twice')
-    lock (guards(2)[me], acquired_lock=mine)
-    call expect(.not. mine, 'lock held by this image')
+    mine = .true.
+    stat = 0
+    lock (guards(2)[me], acquired_lock=mine, stat=stat) ! F2018 11.6.10, paragraph 7
+    call expect(stat == stat_locked .and. .not. mine, 'lock held by this image')
     sync all
     if (images > 1) then
       lock (guards(2)[right], acquired_lock=mine)

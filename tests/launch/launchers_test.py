@@ -8,6 +8,7 @@ Usage: launchers_test.py [--whole] LAUNCHER [NAME...]
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -168,6 +169,18 @@ def mpi_in_one_process():
             mixed(order, 7, TOMBOLO_PLACES="3")
 
 
+def mpi_that_refuses():
+    """What MPI cannot do is said in its words, with what helps."""
+    library = BUILD / f"tests/launch/mpi_refuses-{MPI_OF[launcher]}.so"
+    if not library.exists():
+        return
+    run = launch(launcher, 2, str(BUILD / f"tests/launch/mixed-{MPI_OF[launcher]}"), "mpi",
+                 LD_PRELOAD=str(library))
+    run.check(run.code not in (0, None), "it ends")
+    run.check(re.search(r"\(MPI_Comm_dup\): .*[Cc]ommunicator.*; initialise this library before",
+                        run.out), "it says what MPI says, and what helps")
+
+
 # MPI's ranks spin where they wait: each night four of them.
 def mix(order, what, ranks=4 if whole else 2, **settings):
     program = BUILD / f"tests/launch/mixes-{MPI_OF[launcher]}"
@@ -208,4 +221,4 @@ def mixes():
 run_cases([ranks_know_who_they_are, pretended_hosts, codes_reach_the_launcher,
            a_rank_that_dies_ends_the_job, a_killed_launcher_leaves_no_ranks,
            children_are_jobs_of_their_own, conformance_programs,
-           mpi_in_one_process, mixes, mpi_is_alone, nothing_is_left], names)
+           mpi_in_one_process, mixes, mpi_that_refuses, mpi_is_alone, nothing_is_left], names)

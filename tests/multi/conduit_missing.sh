@@ -29,6 +29,22 @@ start=(bash -c 'mkdir "$0" 2>/dev/null && export TOMBOLO_NET_PLUGIN=/no/such.so;
   "$dir/one")
 refused "TOMBOLO_NET_PLUGIN=/no/such.so cannot be loaded" TOMBOLO_CONDUIT=udp
 
+# A library that a relative LD_LIBRARY_PATH finds is named by its folder, not by the program's.
+found=$(find "$TMB_BUILD/lib" -name 'libtombolo.so.?' | head -1)
+if [ -n "$found" ] && ldd "$program" | grep -q libtombolo; then
+  mkdir "$dir/lib"
+  cp -L "$found" "$dir/lib"
+  saved=$PWD
+  cd "$dir" || fail "cannot enter $dir"
+  refused "beside the library ($dir/lib/libtombolo" TOMBOLO_CONDUIT=udp LD_LIBRARY_PATH=lib
+  cd "$saved" || fail "cannot enter $saved"
+fi
+
+# A network that refuses is named, with its error and what helps.
+start=()
+refused "sending a message.* to rank 3 failed: conduit refuses: .* (TMB_E_LIMIT); raise" \
+  TOMBOLO_CONDUIT=udp TOMBOLO_NET_PLUGIN="$TMB_BUILD/tests/plugin/net_refuses.so"
+
 # A command that PATH has found knows where its plug-ins are.
 PATH=$(dirname "$TOMBOLO"):$PATH tombolo info --network | grep -q '^ *udp .* plug-in /' ||
   fail "tombolo info, started by PATH, does not find the plug-in of udp"

@@ -19,6 +19,7 @@
 #include "tool.h"
 
 #include "base/config.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "boot/page/ctl.h"
 #include "boot/supervise/supervise.h"
@@ -64,8 +65,8 @@ static void agent_before_fork(void *arg, uint32_t rank) {
   for (int i = 0; i < 2; i++) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
-      tmb_print("run: cannot open a pipe for rank %u: %s; raise 'ulimit -n' or run fewer ranks",
-                rank, strerror(errno));
+      tmb_print("run: cannot open a pipe for rank %u: %s; %s", rank, strerror(errno),
+                tmb_error_fd_remedy(errno));
       exit(TOOL_EXIT_FAILED);
     }
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -224,11 +225,18 @@ static uint64_t hash_file(const char *path) {
   return hash;
 }
 
+/* What helps when the folder of the job cannot be entered. */
+static const char *folder_remedy(int error) {
+  if (error == ENOENT) return "make it there";
+  return error == EACCES ? "let this user enter it" : "make it a folder there";
+}
+
 /* What has to be in order on this host. Returns 0 or an exit code after a message. */
 static int prepare(struct agent *a) {
   const struct tree_job *job = &a->tree.job;
   if (chdir(job->folder) != 0) {
-    tmb_print("folder %s does not exist (%s); make it, or use --cwd", job->folder, strerror(errno));
+    tmb_print("cannot enter folder %s: %s; %s, or name another one by --cwd", job->folder,
+              strerror(errno), folder_remedy(errno));
     return TOOL_EXIT_FAILED;
   }
   int rc = run_check_settings();

@@ -13,6 +13,7 @@
 #include "ranks/run.h"
 #include "tool.h"
 
+#include "base/error.h"
 #include "base/log.h"
 #include "os/os.h"
 
@@ -151,8 +152,8 @@ static void plain_signals(void) {
 static int start_child(struct tree *t, struct tree_child *c) {
   int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
   if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC)) {
-    tmb_print("run: cannot open pipes for host %s: %s; raise 'ulimit -n'",
-              t->job.host_name[c->first], strerror(errno));
+    tmb_print("run: cannot open pipes for host %s: %s; %s", t->job.host_name[c->first],
+              strerror(errno), tmb_error_fd_remedy(errno));
     return -1;
   }
   const pid_t parent = getpid();

@@ -56,7 +56,9 @@ static int start(const char *tree, const char *script, int argc, char **argv) {
   words[count++] = tree;
   for (int i = 1; i < argc; i++) words[count++] = argv[i];
   execvp(words[0], (char **)(uintptr_t)words);
-  tmb_print("study: python3 cannot be started: %s; install it", strerror(errno));
+  tmb_print("study: python3 cannot be started: %s; %s", strerror(errno),
+            errno == ENOENT ? "install it, or put its folder into PATH"
+                            : "the first python3 of PATH must be a program that this user may run");
   free(words);
   return TOOL_EXIT_FAILED;
 }

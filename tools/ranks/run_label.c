@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include "ranks/run.h"
 
+#include "base/error.h"
 #include "base/log.h"
 #include "os/os.h"
 
@@ -259,9 +260,8 @@ int run_label_before_fork(struct run_label *label, uint32_t rank) {
     struct stream *s = &label->stream[i];
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
-      tmb_print(
-          "run: --label: cannot open a pipe for rank %u: %s; raise 'ulimit -n' or run fewer ranks",
-          rank, strerror(errno));
+      tmb_print("run: --label: cannot open a pipe for rank %u: %s; %s", rank, strerror(errno),
+                tmb_error_fd_remedy(errno));
       return -1;
     }
     fcntl(ends[0], F_SETFL, O_NONBLOCK);

@@ -106,8 +106,9 @@ static const char doc[] =
     "The job ends when any rank ends: the others get a grace period to end by themselves, then "
     "SIGQUIT, then SIGKILL. SIGINT, SIGTERM, SIGHUP and SIGQUIT to the launcher end the job; it "
     "passes other signals on to the ranks.\n\n"
-    "Exit code: the first non-zero code of a rank; 128+n if signal n killed a rank; 124 after "
-    "--timeout; 125 after --watchdog; 126 if PROGRAM cannot be executed; 127 if it was not found; "
+    "Exit code: the first non-zero code of a rank; 128+n if signal n killed a rank; 1 if a rank "
+    "ended with code 0 without joining the job in which others waited; 124 after --timeout; 125 "
+    "after --watchdog; 126 if PROGRAM cannot be executed; 127 if it was not found; "
     "2 for wrong options.";
 
 static int parse_ranks(const char *text, uint32_t *ranks) {

@@ -242,10 +242,7 @@ static void check_programs(struct root *r) {
 static void check_absent(struct root *r) {
   bool waiting = false;
   for (uint32_t i = 0; i < r->tree.children; i++) waiting |= r->tree.child[i].has_parts;
-  const struct tmb_sup_event event = {.kind = TMB_SUP_END};
-  if (!waiting || !r->tree.sup) return;
-  tmb_supervise_apply(r->tree.sup, &event);
-  tree_notify(&r->tree, &event);
+  if (waiting && r->tree.sup) tmb_supervise_absent(r->tree.sup);
 }
 
 static void root_frame(struct tree *t, const struct frame *f) {

@@ -285,7 +285,8 @@ static int open_bells(const struct tmb_boot *b) {
   for (uint32_t i = 0; i < b->places.near_count; i++) {
     managed.fds[FDS + i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (managed.fds[FDS + i] >= 0) continue;
-    tmb_print("cannot make a doorbell (an eventfd): %s; raise 'ulimit -n'", strerror(errno));
+    tmb_print("cannot make a doorbell (an eventfd): %s; %s", strerror(errno),
+              tmb_error_fd_remedy(errno));
     return TMB_E_LIMIT;
   }
   return TMB_OK;

@@ -93,7 +93,8 @@ static int open_hosts(struct tmb_launch *l) {
 
 static int open_bell(void) {
   const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (fd < 0) tmb_print("cannot start ranks: eventfd: %s; raise 'ulimit -n'", strerror(errno));
+  if (fd < 0)
+    tmb_print("cannot start ranks: eventfd: %s; %s", strerror(errno), tmb_error_fd_remedy(errno));
   return fd < 0 ? -1 : high_fd(fd);
 }
 

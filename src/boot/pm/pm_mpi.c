@@ -25,6 +25,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define WHY_BYTES 256 /* of what MPI says of an error */
+
 struct store {
   const struct tmb_mpi_boot *mpi;
   char *mine, *all; /* texts; mine: since the last fence; all: of all fences so far */
@@ -61,9 +63,18 @@ static void *open_plugin(const char *file) {
   return library ? library : dlopen(file, RTLD_NOW | RTLD_LOCAL);
 }
 
+static const char remedy[] =
+    "initialise this library before MPI_Init, or start the program by `tombolo run`";
+
+/* What MPI says of its code, in text. */
+static const char *explain(const struct store *s, int code, char *text, size_t bytes) {
+  s->mpi->explain(code, text, bytes);
+  return text;
+}
+
 static int mpi_open(struct tmb_pm *pm) {
   struct store *s = pm->state;
-  char file[64];
+  char file[64], text[WHY_BYTES];
   snprintf(file, sizeof file, "tombolo-net-mpi-%s.so", tmb_pm_mpi_abi());
   snprintf(pm->who, sizeof pm->who, "MPI (%s)", tmb_pm_mpi_abi());
   void *library = open_plugin(file);
@@ -77,7 +88,9 @@ static int mpi_open(struct tmb_pm *pm) {
     return TMB_E_NOT_FOUND;
   }
   const int rc = s->mpi->open(&pm->rank, &pm->size);
-  if (rc) tmb_print("MPI_Comm_dup failed with code %d", rc);
+  if (rc)
+    tmb_print("%s refuses to duplicate MPI_COMM_WORLD (MPI_Comm_dup): %s; %s", pm->who,
+              explain(s, rc, text, sizeof text), remedy);
   return rc ? TMB_E_SYS : TMB_OK;
 }
 
@@ -104,11 +117,12 @@ static int mpi_put(struct tmb_pm *pm, const char *key, const char *value) {
 
 static int mpi_fence(struct tmb_pm *pm) {
   struct store *s = pm->state;
-  char *got = NULL;
+  char *got = NULL, text[WHY_BYTES];
   size_t bytes = 0;
   int rc = s->mpi->share(s->mine ? s->mine : "", s->mine_bytes, &got, &bytes);
   if (rc)
-    tmb_print("rank %u cannot exchange data through MPI: code %d", pm->rank, rc);
+    tmb_print("rank %u cannot exchange data through %s (MPI_Allgather): %s; %s", pm->rank, pm->who,
+              explain(s, rc, text, sizeof text), remedy);
   else if (!append(&s->all, &s->all_bytes, got, bytes))
     rc = TMB_E_NOMEM;
   free(got);

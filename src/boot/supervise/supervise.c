@@ -238,8 +238,12 @@ static void take_code(struct tmb_sup *s, const struct tmb_sup_event *e) {
 
 void tmb_supervise_apply(struct tmb_sup *s, const struct tmb_sup_event *e) {
   switch (e->kind) {
-  case TMB_SUP_ENDED: far_ended(s, e->rank); break;
+  case TMB_SUP_ENDED:
+    if (e->flags & TMB_SUP_UNJOINED) tmb_sup_note_unjoined(s, e->rank);
+    far_ended(s, e->rank);
+    break;
   case TMB_SUP_END:
+    if (e->flags & TMB_SUP_UNJOINED && s->is_root) tmb_sup_report_unjoined(s);
     take_code(s, e);
     tmb_sup_enter_grace(s);
     break;
@@ -259,6 +263,14 @@ void tmb_supervise_apply(struct tmb_sup *s, const struct tmb_sup_event *e) {
   case TMB_SUP_SIGNAL: tmb_sup_signal(s, e->code, true); break;
   case TMB_SUP_CONDEMN: tmb_sup_condemn(s, e->rank); break;
   }
+}
+
+void tmb_supervise_absent(struct tmb_sup *s) {
+  if (s->phase != TMB_PHASE_RUNNING) return;
+  if (s->ended_unjoined)
+    tmb_sup_end_unjoined(s);
+  else
+    tmb_sup_begin_end(s, 0);
 }
 
 void tmb_supervise_ended(struct tmb_sup *s, uint32_t rank, int status) {
@@ -344,6 +356,7 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
       .l = l, .phase = TMB_PHASE_RUNNING, .alive = l->ctl->here, .timeout_ns = UINT64_MAX};
   struct pollfd alone, *fds = &alone;
   s.far_alive = l->size - s.alive;
+  s.is_root = s.alive == 0;
   if (!open_far(&s, options->far)) return 1;
   if (s.far && !(fds = calloc(1 + FAR_FDS_MAX, sizeof *fds)))
     tmb_fatal_nopos("out of memory for %d descriptors", FAR_FDS_MAX);

@@ -35,7 +35,9 @@ enum {
   TMB_SUP_FAILED = 1,  /* something went wrong: nobody waits for slow output */
   TMB_SUP_FINAL = 2,   /* the code replaces those of ranks that were lost before */
   TMB_SUP_REFUSES = 4, /* see TMB_SUP_POLICY */
-  TMB_SUP_CUT = 8      /* by the time limit or a signal */
+  TMB_SUP_CUT = 8,     /* by the time limit or a signal */
+  TMB_SUP_UNJOINED =
+      16 /* ENDED: with code 0, and it had never joined; END: because of such ranks */
 };
 
 struct tmb_sup_event {
@@ -101,6 +103,9 @@ void tmb_supervise_policy(struct tmb_sup *sup);
 
 /* From far->serve: another supervisor has reported something. */
 void tmb_supervise_apply(struct tmb_sup *sup, const struct tmb_sup_event *event);
+
+/* From far->serve: all ranks of a machine have ended while others wait for it: ends the job. */
+void tmb_supervise_absent(struct tmb_sup *sup);
 
 /* From far->serve: a rank that is no child of this process has ended. in status: as of waitpid. */
 void tmb_supervise_ended(struct tmb_sup *sup, uint32_t rank, int status);

@@ -245,6 +245,18 @@ bool tmb_sup_goes_on(const struct tmb_sup *s) {
          tmb_ctl_reports(s->l->ctl);
 }
 
+void tmb_sup_note_unjoined(struct tmb_sup *s, uint32_t rank) {
+  if (s->ended_unjoined++ == 0) s->unjoined_first = rank;
+}
+
+/* Programs that know nothing of the library run side by side to their own ends. */
+static void ended_unjoined(struct tmb_sup *s, uint32_t rank) {
+  tmb_sup_note_unjoined(s, rank);
+  if (s->alive == 0 && tmb_ctl_joined(s->l->ctl) == 0)
+    tmb_info("no rank of this host has joined the job before it ended: the program does not "
+             "initialise this library, or is linked with another one");
+}
+
 /* One child is reaped: decide whether it ended by itself and what that means. */
 void tmb_sup_rank_ended(struct tmb_sup *s, uint32_t rank, pid_t pid, int status) {
   const enum tmb_rank_state state = TMB_RANK_STATE(tmb_ctl_state(s->l->ctl, rank));
@@ -252,7 +264,11 @@ void tmb_sup_rank_ended(struct tmb_sup *s, uint32_t rank, pid_t pid, int status)
       s->phase >= TMB_PHASE_ASKED && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   s->l->pids[rank] = 0;
   s->alive--;
-  tmb_sup_notify(s, &(struct tmb_sup_event){.kind = TMB_SUP_ENDED, .rank = rank});
+  const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  const bool unjoined = state == TMB_RANK_NEW && code == 0;
+  tmb_sup_notify(s, &(struct tmb_sup_event){.kind = TMB_SUP_ENDED,
+                                            .rank = rank,
+                                            .flags = unjoined ? TMB_SUP_UNJOINED : 0});
   if (state == TMB_RANK_ORDERED || TMB_FATE_IS_LOST(tmb_ctl_fate(s->l->ctl)[rank])) return;
   if (tmb_sup_goes_on(s)) {
     lose(s, rank, pid, status);
@@ -263,9 +279,8 @@ void tmb_sup_rank_ended(struct tmb_sup *s, uint32_t rank, pid_t pid, int status)
     return;
   }
   if (killed) return;
-  const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  if (state == TMB_RANK_NEW && code == 0)
-    s->ended_unjoined++;
+  if (unjoined)
+    ended_unjoined(s, rank);
   else if (state == TMB_RANK_JOINED && WIFEXITED(status) && !tmb_cfg_bool(TMB_CFG_CATCH_EXIT))
     tmb_sup_add_code(s, code);
   else
@@ -306,12 +321,28 @@ static void reap(struct tmb_sup *s) {
   }
 }
 
-/* A rank that ended without joining is missing as soon as any other has joined. */
+void tmb_sup_report_unjoined(const struct tmb_sup *s) {
+  if (s->ended_unjoined == 0 || s->phase != TMB_PHASE_RUNNING) return;
+  char more[40] = "";
+  if (s->ended_unjoined > 1) snprintf(more, sizeof more, " and %u more", s->ended_unjoined - 1);
+  tmb_print("rank %u%s ended with code 0 and never joined the job, in which others wait for it; "
+            "ending the job: each rank must run a program that initialises this library",
+            s->unjoined_first, more);
+}
+
+void tmb_sup_end_unjoined(struct tmb_sup *s) {
+  if (!s->far || s->is_root) tmb_sup_report_unjoined(s); /* else the launcher does */
+  s->failed = true;
+  tmb_sup_add_code(s, 1);
+  tmb_sup_begin_end(s, TMB_SUP_UNJOINED);
+}
+
+/* A rank that ended without joining is missing as soon as any other has joined. That may be seen on
+ * another host than the one where the rank was. */
 static void check_absent(struct tmb_sup *s) {
   if (s->phase != TMB_PHASE_RUNNING || s->ended_unjoined == 0 || tmb_sup_all_alive(s) == 0) return;
   if (tmb_ctl_joined(s->l->ctl) == 0) return;
-  tmb_info("%u ranks ended without joining the job", s->ended_unjoined);
-  tmb_sup_begin_end(s, 0);
+  tmb_sup_end_unjoined(s);
 }
 
 /* A rank that takes long to leave on purpose holds up the others no longer than a hung one would.

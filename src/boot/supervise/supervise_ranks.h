@@ -31,7 +31,9 @@ struct tmb_sup {
   bool refuses_sent;       /* what the others know of our ranks' policy */
   uint64_t oom_kills;      /* tmb_os_oom_kills at the start */
   uint32_t reports;        /* failures so far; the first TMB_SUP_REPORTS_MAX are shown */
-  uint32_t ended_unjoined; /* ranks that ended with code 0 without ever joining */
+  bool is_root;            /* of the machines' supervisors this is the launcher, without ranks */
+  uint32_t ended_unjoined; /* ranks, anywhere, that ended with code 0 without ever joining */
+  uint32_t unjoined_first; /* the first of them; a rank */
   int code;                /* the job's, so far */
   bool final;              /* no other code counts any more */
   bool cut_short;          /* by the timeout or a signal to us */
@@ -86,7 +88,7 @@ bool tmb_sup_kill_late(const struct tmb_sup *s);
 void tmb_sup_enter_grace(struct tmb_sup *s);
 
 /* Begins to end the job, and reports that to the other machines if it is new. in flags:
- * TMB_SUP_FINAL or 0. */
+ * TMB_SUP_FINAL, TMB_SUP_UNJOINED or 0. */
 void tmb_sup_begin_end(struct tmb_sup *s, uint32_t flags);
 
 /* Whether the job goes on without the lost ranks. */
@@ -105,6 +107,15 @@ void tmb_sup_set_fate(struct tmb_sup *s, uint32_t rank, uint32_t fate);
 /* A rank here has ended: decides whether it ended by itself and what that means. in status: as of
  * waitpid. */
 void tmb_sup_rank_ended(struct tmb_sup *s, uint32_t rank, pid_t pid, int status);
+
+/* A rank ended with code 0 and had never joined. */
+void tmb_sup_note_unjoined(struct tmb_sup *s, uint32_t rank);
+
+/* Begins to end the job because ranks wait for those that did so. */
+void tmb_sup_end_unjoined(struct tmb_sup *s);
+
+/* Prints which ranks did so, if the end of the job has not begun. */
+void tmb_sup_report_unjoined(const struct tmb_sup *s);
 
 /* Kills a rank of this machine that others get no answer from; ranks elsewhere are left alone. */
 void tmb_sup_condemn(struct tmb_sup *s, uint32_t rank);

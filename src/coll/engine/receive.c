@@ -286,7 +286,7 @@ static bool notify(const struct tmb_coll_op *op, uint32_t peer, uint32_t tag, ui
                            .nargs = TMB_COLL_ARGS,
                            .staged = -1,
                            .args = args};
-  return tmb_peer_send(&out) == 0;
+  return tmb_peer_try(&out, "sending a message of a collective to");
 }
 
 bool tmb_recv_ask(struct tmb_coll_op *op) {

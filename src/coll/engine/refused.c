@@ -9,7 +9,6 @@
  */
 #include "coll/engine/refused.h"
 
-#include "base/error.h"
 #include "base/log.h"
 #include "core/progress/peer.h"
 
@@ -68,11 +67,7 @@ void tmb_refused_send(struct tmb_coll_op *op) {
   for (uint32_t k = 0; k < WINDOW_CHUNKS && r->sent < r->step->bytes; k++) {
     if (!r->live) address(op, r);
     const size_t bytes = r->out.nbytes;
-    const int rc = tmb_peer_send(&r->out);
-    if (rc == TMB_AGAIN) return;
-    if (rc)
-      tmb_fatal("sending a message of a collective to rank %u failed with code %d", r->out.peer,
-                rc);
+    if (!tmb_peer_try(&r->out, "sending a message of a collective to")) return;
     r->live = false;
     r->sent += bytes;
     op->at.moves++;

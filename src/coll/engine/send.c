@@ -9,8 +9,6 @@
  */
 #include "coll/engine/send.h"
 
-#include "base/error.h"
-#include "base/log.h"
 #include "coll/engine/receive.h"
 #include "core/progress/peer.h"
 
@@ -29,14 +27,9 @@ static void address(struct tmb_coll_op *op, const struct tmb_step *step, uint64_
 
 /* Try to send op->out. */
 static bool transmit(struct tmb_coll_op *op) {
-  const int rc = tmb_peer_send(&op->out);
-  if (TMB_LIKELY(rc == 0)) {
-    op->at.live = false;
-    return true;
-  }
-  if (rc != TMB_AGAIN)
-    tmb_fatal("sending a message of a collective to rank %u failed with code %d", op->out.peer, rc);
-  return false;
+  if (!tmb_peer_try(&op->out, "sending a message of a collective to")) return false;
+  op->at.live = false;
+  return true;
 }
 
 bool tmb_send_notice(struct tmb_coll_op *op, const struct tmb_step *step, uint8_t handler) {

@@ -11,7 +11,6 @@
 #include "core/am/am.h"
 
 #include "base/error.h"
-#include "base/log.h"
 #include "core/op/status.h"
 #include "core/progress/wait.h"
 #include "os/os.h"
@@ -51,7 +50,7 @@ static int thread_sends(struct tmb_am_out *out) {
     if (!thread_rests()) return tmb_peer_drop(out);
     rc = tmb_peer_send(out);
   }
-  if (rc) tmb_fatal_nopos("sending a message to rank %u failed with code %d", out->peer, rc);
+  if (rc) tmb_peer_fatal("sending a message to", out->peer, rc);
   return 0;
 }
 
@@ -68,7 +67,7 @@ int tmb_am_send_again(struct tmb_am_out *out) {
     tmb_wait_retry(&wait, serve_of(out), (struct tmb_why){describe_send, out});
     rc = tmb_peer_send(out);
   } while (rc == TMB_AGAIN);
-  if (rc) tmb_fatal_nopos("sending a message to rank %u failed with code %d", out->peer, rc);
+  if (rc) tmb_peer_fatal("sending a message to", out->peer, rc);
   return 0;
 }
 

@@ -194,12 +194,10 @@ static void client_defaults(void) {
   }
 }
 
-/* Threads that a network makes get a name by which they are known. */
 static int open_conduit(void) {
-  char name[TMB_OS_THREAD_NAME];
-  tmb_os_thread_name(name, TMB_OWN_THREAD);
+  tmb_last_thread_network(false);
   const int rc = tmb_conduit_open();
-  tmb_os_thread_name(NULL, name);
+  tmb_last_thread_network(true);
   return rc;
 }
 

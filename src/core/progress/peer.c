@@ -87,6 +87,13 @@ void tmb_peer_release(struct tmb_am_out *out) {
 
 /* ---- the rest */
 
+void tmb_peer_fatal(const char *what, uint32_t peer, int rc) {
+  const bool far = tmb_job.net && !tmb_is_near(peer);
+  tmb_fatal_nopos("%s rank %u failed: conduit %s: %s (%s); %s", what, peer,
+                  far ? tmb_job.net->name : "smp", tmb_error_text(rc), tmb_error_name(rc),
+                  tmb_error_remedy(rc));
+}
+
 void tmb_peer_count_wake(uint32_t jobrank) {
   tmb_count(GEXX_STATS_WAKE, jobrank, 0);
 }

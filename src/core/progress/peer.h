@@ -11,6 +11,7 @@
 #ifndef TMB_CORE_PEER_H
 #define TMB_CORE_PEER_H
 
+#include "base/error.h"
 #include "core/job.h"
 #include "net/up.h"
 
@@ -25,6 +26,18 @@ static inline int tmb_peer_send(struct tmb_am_out *out) {
   if (TMB_UNLIKELY(tmb_job.special & TMB_SPECIAL_SENDS)) return tmb_peer_send_special(out);
   if (TMB_UNLIKELY(!tmb_is_near(out->peer))) return tmb_peer_send_far(out);
   return tmb_near_am_send(&tmb_job.near, tmb_near_of(out->peer), out);
+}
+
+/* Ends the program because the network refuses. in what: the operation, with "to", "on" or so at
+ * its end; rc: what a slot of the conduit has returned. */
+_Noreturn void tmb_peer_fatal(const char *what, uint32_t peer, int rc) TMB_COLD;
+
+/* tmb_peer_send, where an error ends the program. in what: as of tmb_peer_fatal. Returns whether
+ * the message is sent. */
+static inline bool tmb_peer_try(struct tmb_am_out *out, const char *what) {
+  const int rc = tmb_peer_send(out);
+  if (TMB_UNLIKELY(rc && rc != TMB_AGAIN)) tmb_peer_fatal(what, out->peer, rc);
+  return rc == 0;
 }
 
 /* Reserve a buffer of TMB_AM_MEDIUM_BYTES_MAX bytes for a message to out->peer: out->is_reply is

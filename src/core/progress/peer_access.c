@@ -9,7 +9,6 @@
  * nothing; an access to a lost peer ends at once, in error.
  */
 #include "base/error.h"
-#include "base/log.h"
 #include "core/op/lost.h"
 #include "core/op/record.h"
 #include "core/progress/net_sleep.h"
@@ -144,8 +143,7 @@ static int access_conduit(enum slot slot, const struct tmb_rma *rma,
     if (rc == 0) return 0;
     withdraw(rma);
     if (rc == TMB_E_UNSUPPORTED) return rc;
-    if (rc != TMB_AGAIN)
-      tmb_fatal_nopos("remote memory access to rank %u failed with code %d", rma->peer, rc);
+    if (rc != TMB_AGAIN) tmb_peer_fatal("remote memory access to", rma->peer, rc);
     if (rma->resume || (rma->immediate && resume.at == 0)) return TMB_AGAIN;
     tmb_wait_retry(&wait, TMB_SERVE_ALL, (struct tmb_why){describe_access, rma});
   }
@@ -239,8 +237,7 @@ int tmb_peer_atomic(const struct tmb_net_atomic *atomic) {
     if (rc == 0) return 0;
     tmb_up_peer_done(atomic->op, atomic->category, atomic->peer);
     if (rc == TMB_E_UNSUPPORTED || (rc == TMB_AGAIN && atomic->immediate)) return rc;
-    if (rc != TMB_AGAIN)
-      tmb_fatal_nopos("atomic operation on rank %u failed with code %d", atomic->peer, rc);
+    if (rc != TMB_AGAIN) tmb_peer_fatal("an atomic operation on", atomic->peer, rc);
     tmb_wait_retry(&wait, TMB_SERVE_ALL, (struct tmb_why){describe_atomic, atomic});
     if (tmb_peer_ended(atomic->peer)) return TMB_E_UNSUPPORTED;
   }

@@ -111,7 +111,7 @@ static bool ex_signal(struct tmb_team *team, uint32_t to, uint32_t round) {
                            .immediate = 1,
                            .staged = -1,
                            .args = args};
-  return tmb_peer_send(&out) == 0;
+  return tmb_peer_try(&out, "sending a message of a barrier to");
 }
 
 /* Signal in the current round that this member has come to the next barrier (number done + 1).

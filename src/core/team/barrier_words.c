@@ -43,7 +43,7 @@ static bool send_word(uint32_t peer, uint32_t word, uint64_t value) {
                            .immediate = 1,
                            .staged = -1,
                            .args = args};
-  return tmb_peer_send(&out) == 0;
+  return tmb_peer_try(&out, "sending a message of a barrier to");
 }
 
 bool tmb_barrier_post(uint32_t peer, uint32_t word, uint64_t value) {

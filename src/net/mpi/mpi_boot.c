@@ -11,6 +11,7 @@
 
 #include <limits.h>
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static MPI_Comm world;
@@ -57,6 +58,14 @@ static int boot_hosts(uint32_t *host_of) {
   return rc;
 }
 
+static void boot_explain(int code, char *text, size_t bytes) {
+  char words[MPI_MAX_ERROR_STRING + 1] = "";
+  int length = 0;
+  if (MPI_Error_string(code, words, &length) != MPI_SUCCESS)
+    snprintf(words, sizeof words, "unknown code %d", code);
+  snprintf(text, bytes, "%s", words);
+}
+
 TMB_EXPORT extern const struct tmb_mpi_boot tombolo_mpi_boot;
 
 const struct tmb_mpi_boot tombolo_mpi_boot = {
@@ -64,4 +73,5 @@ const struct tmb_mpi_boot tombolo_mpi_boot = {
     .open = boot_open,
     .share = boot_share,
     .hosts = boot_hosts,
+    .explain = boot_explain,
 };

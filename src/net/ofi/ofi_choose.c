@@ -94,6 +94,10 @@ static int reach(const struct fi_info *info) {
   return 4;
 }
 
+bool ofi_choose_is_loopback(const struct fi_info *info) {
+  return reach(info) < 2;
+}
+
 /* Whether an entry is of a provider, and takes our messages. */
 static bool is_usable(const struct fi_info *info, const char *provider) {
   return strcmp(info->fabric_attr->prov_name, provider) == 0 &&

@@ -288,6 +288,9 @@ struct ofi_card {
   uint8_t name[OFI_NAME_MAX];
 };
 
+/* Whether a provider's entry leads to this host only. */
+bool ofi_choose_is_loopback(const struct fi_info *info);
+
 /* The providers that are usable here, and why the others are not. in wanted: TOMBOLO_OFI_PROVIDER;
  * device: TOMBOLO_OFI_DEVICE, or NULL. out infos: one for each usable row, NULL for others; free
  * them by ofi_choose_free. Returns the bits. */

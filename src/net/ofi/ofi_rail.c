@@ -13,6 +13,7 @@
 
 #include "base/compiler.h"
 #include "base/error.h"
+#include "net/plugin/route.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -61,6 +62,26 @@ bool ofi_rail_open(struct tmb_net *net, struct ofi_rail *rail) {
   return true;
 }
 
+/* Whether there is a route to the other hosts, as far as the addresses are those of sockets.
+ * Without one the provider tries to connect until it takes their ranks for lost. */
+static bool has_route(const struct tmb_net *net, const struct ofi_rail *rail,
+                      const struct ofi_card *cards) {
+  const struct tmb_net_env *env = &net->env;
+  const uint32_t format = rail->info->addr_format;
+  uint32_t peer = 0;
+  while (peer < env->size && (env->host_of[peer] == env->host || !cards[peer].name_bytes)) peer++;
+  if (peer == env->size || (format != FI_SOCKADDR_IN && format != FI_SOCKADDR_IN6)) return true;
+  struct sockaddr_storage addr = {0};
+  memcpy(&addr, cards[peer].name, TMB_MIN(cards[peer].name_bytes, sizeof addr));
+  const int error = tmb_route_check((struct sockaddr *)&addr, (socklen_t)cards[peer].name_bytes);
+  if (!error) return true;
+  env->up->print("ofi: this host cannot send to rank %u: %s; %s", peer, strerror(error),
+                 ofi_choose_is_loopback(rail->info)
+                     ? "bring the loopback interface up (ip link set lo up)"
+                     : "check its routes (ip route); TOMBOLO_OFI_DEVICE chooses the interface");
+  return false;
+}
+
 bool ofi_rail_meet(struct tmb_net *net, struct ofi_rail *rail, bool good) {
   const struct tmb_net_env *env = &net->env;
   struct ofi_card mine = {.name_bytes = 0};
@@ -81,6 +102,7 @@ bool ofi_rail_meet(struct tmb_net *net, struct ofi_rail *rail, bool good) {
     const int rc = net->calls->av_insert(rail->av, cards[i].name, &rail->addr[i]);
     if (rc) good = ofi_says(net, "entering a rank's address", rc);
   }
+  if (good && rail == &net->rail[0]) good = has_route(net, rail, cards);
   free(cards);
   return good;
 }

@@ -72,11 +72,11 @@ static void record_failure(char *tried, size_t tried_bytes, const char *place) {
 
 int tmb_memfd_create(const char *name, bool avoid_memfd) {
   char tried[TMB_MEMFD_WHY_BYTES * 2] = "";
-  bool full = false; /* no more files can be open */
+  int full = 0; /* why no more files can be open */
   if (!avoid_memfd) {
     const int fd = kernel_memfd(name);
     if (fd >= 0) return fd;
-    full = errno == EMFILE || errno == ENFILE;
+    full = errno == EMFILE || errno == ENFILE ? errno : 0;
     record_failure(tried, sizeof tried, "memfd_create");
   }
   const char *dirs[] = {tmb_env_get("GASNET_TMPDIR"), tmb_env_get("TMPDIR"), "/dev/shm", "/tmp",
@@ -85,11 +85,11 @@ int tmb_memfd_create(const char *name, bool avoid_memfd) {
     if (!dirs[i] || !*dirs[i]) continue;
     const int fd = nameless_file(dirs[i], name);
     if (fd >= 0) return fd;
-    full = errno == EMFILE || errno == ENFILE;
+    full = errno == EMFILE || errno == ENFILE ? errno : 0;
     record_failure(tried, sizeof tried, dirs[i]);
   }
   tmb_print("cannot create shared memory (%s); %s", tried,
-            full ? "raise the limit on open files (ulimit -n)"
+            full ? tmb_error_fd_remedy(full)
                  : "set GASNET_TMPDIR to a directory that can be written");
   return TMB_E_SYS;
 }

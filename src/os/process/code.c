@@ -3,13 +3,14 @@
  * Places in the code of this process, see code.h.
  *
  * Owns: nothing. Called as code.h says. Calls: dladdr1 or dladdr, readlink. The loader knows the
- * program itself by an empty name or by the name that it was started with, so its file comes from
- * the system.
+ * program itself by an empty name or by the name that it was started with, and a library of a
+ * relative LD_LIBRARY_PATH by a relative name, so those files come from the system.
  */
 #define _GNU_SOURCE
 #include "os/process/code.h"
 
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <link.h>
 #include <stdint.h>
@@ -32,7 +33,26 @@ static const char *file_of(const void *code, uintptr_t *base) {
 #endif
 }
 
-/* The same, where the loader's name of the program itself is replaced by the system's. */
+/* The file from which the page of an address is mapped. Returns false if there is none. */
+static bool find_mapped(const void *code, char *buf, size_t bytes) {
+  char line[PATH_MAX + 128];
+  bool found = false;
+  FILE *maps = fopen("/proc/self/maps", "re");
+  if (!maps) return false;
+  while (!found && fgets(line, sizeof line, maps)) {
+    uintptr_t first = 0, end = 0;
+    line[strcspn(line, "\n")] = '\0';
+    const char *path = strchr(line, '/');
+    if (!path || sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &first, &end) != 2) continue;
+    if ((uintptr_t)code < first || (uintptr_t)code >= end) continue;
+    const int n = snprintf(buf, bytes, "%s", path);
+    found = n > 0 && (size_t)n < bytes;
+  }
+  fclose(maps);
+  return found;
+}
+
+/* The same as file_of, with the whole name where the loader has another one. */
 static bool find_file(const void *code, char *buf, size_t bytes, uintptr_t *base) {
   const char *file = file_of(code, base);
   if (!file || bytes == 0) return false;
@@ -40,6 +60,7 @@ static bool find_file(const void *code, char *buf, size_t bytes, uintptr_t *base
     const int n = snprintf(buf, bytes, "%s", file);
     return n > 0 && (size_t)n < bytes;
   }
+  if (file[0] && find_mapped(code, buf, bytes)) return true;
   const ssize_t n = readlink("/proc/self/exe", buf, bytes - 1);
   buf[n > 0 ? n : 0] = '\0';
   return n > 0;

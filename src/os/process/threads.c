@@ -33,15 +33,39 @@ static bool runs(long thread, const char *but) {
   return !strstr(text, name);
 }
 
-bool tmb_os_threads_run(const char *but) {
+static bool is_listed(const struct tmb_os_threads *list, long thread) {
+  uint32_t i = 0;
+  while (i < list->count && list->id[i] != thread) i++;
+  return i < list->count;
+}
+
+/* The next thread of an open folder of threads, 0 after the last. */
+static long next_thread(DIR *dir) {
+  for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
+    const long thread = strtol(e->d_name, NULL, 10);
+    if (thread > 0) return thread;
+  }
+  return 0;
+}
+
+void tmb_os_threads_list(struct tmb_os_threads *out) {
+  out->count = 0;
+  DIR *dir = opendir("/proc/self/task");
+  if (!dir) return;
+  long thread;
+  while ((thread = next_thread(dir)) != 0 && out->count < TMB_OS_THREADS_MAX)
+    out->id[out->count++] = (pid_t)thread;
+  if (thread) out->count = 0;
+  closedir(dir);
+}
+
+bool tmb_os_threads_run(const char *but, const struct tmb_os_threads *but_these) {
   const long self = gettid();
   bool found = false;
   DIR *dir = opendir("/proc/self/task");
   if (!dir) return true;
-  for (const struct dirent *e; !found && (e = readdir(dir)) != NULL;) {
-    const long thread = strtol(e->d_name, NULL, 10);
-    found = thread > 0 && thread != self && runs(thread, but);
-  }
+  for (long thread; !found && (thread = next_thread(dir)) != 0;)
+    found = thread != self && !is_listed(but_these, thread) && runs(thread, but);
   closedir(dir);
   return found;
 }

@@ -15,6 +15,7 @@
 #include "net/udp/io/udp_socket.h"
 
 #include "base/compiler.h"
+#include "net/plugin/route.h"
 #include "net/udp/io/udp_line.h"
 
 #include <errno.h>
@@ -474,11 +475,8 @@ int udp_sockets_route(const struct udp_sockets *s, uint32_t peer) {
   for (uint32_t rail = 0; rail < s->rails; rail++) {
     struct sockaddr_storage addr;
     const socklen_t length = sockaddr_of(s, peer * s->rails + rail, &addr);
-    const int fd = socket(addr.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) return 0;
-    error = connect(fd, (const struct sockaddr *)&addr, length) == 0 ? 0 : errno;
-    close(fd);
-    if (error != ENETUNREACH && error != EHOSTUNREACH && error != ENETDOWN) return 0;
+    error = tmb_route_check((const struct sockaddr *)&addr, length);
+    if (!error) return 0;
   }
   return error;
 }
