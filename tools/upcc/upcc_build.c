@@ -190,14 +190,17 @@ static int preprocess(const struct upcc *u, const char *source, const char *outp
 /* Options of the C compiler that the translator needs as well. */
 static void translator_options(const struct upcc *u, struct upcc_list *l) {
   static const char *const same[] = {"-w", "-Werror", "-pedantic-errors"};
-  const char *level = "";
+  const char *level = "", *standard = "";
   for (size_t i = 0; i < u->compile.count; i++) {
     const char *word = u->compile.words[i];
     if (!strncmp(word, "-O", 2)) level = word;
+    if (!strncmp(word, "-std=", 5)) standard = word;
     for (size_t k = 0; k < sizeof same / sizeof same[0]; k++)
       if (!strcmp(word, same[k])) upcc_add(l, word);
   }
   if (!strcmp(level, "-O0")) upcc_add(l, level);
+  if (strstr(standard, "2x") || strstr(standard, "23") || strstr(standard, "2y"))
+    upcc_add(l, "-c23");
 }
 
 static int translate(const struct upcc *u, const char *input, const char *output) {

@@ -24,6 +24,25 @@ struct Arguments {
   std::string input = "-", output = "-", upc_folder;
 };
 
+// Options that stand alone. Returns whether s is one.
+bool read_switch(const std::string &s, Options &o) {
+  if (s == "-wide")
+    pts_form() = {16, (1L << 31) - 1};
+  else if (s == "-O0")
+    o.optimise = false;
+  else if (s == "-c23")
+    o.c23 = true;
+  else if (s == "-w")
+    o.no_warnings = true;
+  else if (s == "-Werror")
+    o.warnings_are_errors = true;
+  else if (s == "-pedantic-errors")
+    o.pedantic = true;
+  else
+    return false;
+  return true;
+}
+
 bool read_arguments(int argc, char **argv, Arguments &a) {
   for (int i = 1; i < argc; i++) {
     const std::string s = argv[i];
@@ -33,16 +52,8 @@ bool read_arguments(int argc, char **argv, Arguments &a) {
       a.options.threads = atol(argv[++i]);
     else if (s == "-upc-headers" && i + 1 < argc)
       a.upc_folder = argv[++i];
-    else if (s == "-wide")
-      pts_form() = {16, (1L << 31) - 1};
-    else if (s == "-O0")
-      a.options.optimise = false;
-    else if (s == "-w")
-      a.options.no_warnings = true;
-    else if (s == "-Werror")
-      a.options.warnings_are_errors = true;
-    else if (s == "-pedantic-errors")
-      a.options.pedantic = true;
+    else if (read_switch(s, a.options))
+      continue;
     else if (s[0] == '-' && s.size() > 1)
       return false;
     else
@@ -66,6 +77,7 @@ bool read_all(const std::string &name, std::string &text) {
 
 int translate(const Arguments &a, std::string text) {
   Source source(std::move(text), a.upc_folder);
+  if (a.options.c23) source.take_c23();
   source.set_warnings(a.options.no_warnings, a.options.warnings_are_errors);
   Parser parser(source, a.options);
   Generator generator(source, a.options);
@@ -100,7 +112,8 @@ int main(int argc, char **argv) {
   deepen_stack();
   Arguments a;
   if (!read_arguments(argc, argv, a)) {
-    fprintf(stderr, "Usage: upc1 [-T THREADS] [-wide] [-upc-headers FOLDER] [-o OUTPUT] [INPUT]\n");
+    fprintf(stderr, "Usage: upc1 [-T THREADS] [-wide] [-c23] "
+                    "[-upc-headers FOLDER] [-o OUTPUT] [INPUT]\n");
     return 2;
   }
   std::string text;

@@ -189,7 +189,9 @@ Constant Parser::evaluate(const Node *n) {
   case Nk::Value: return known(n->entries);
   case Nk::MaxBlock: return known(pts_form().max_block);
   case Nk::Name:
-    return n->symbol && n->symbol->kind == Sk::Constant ? known(n->symbol->value) : Constant();
+    return n->symbol && (n->symbol->kind == Sk::Constant || n->symbol->is_constexpr)
+               ? known(n->symbol->value)
+               : Constant();
   case Nk::Paren: return evaluate(n->kids[0]);
   case Nk::Unary: return apply_unary(n->op, evaluate(n->kids[0]));
   case Nk::Binary: return combine(n->op, evaluate(n->kids[0]), evaluate(n->kids[1]));
@@ -221,9 +223,16 @@ Constant Parser::literal_value(const Node *n) {
   return known(number(t.text));
 }
 
+// __null, and nullptr, which is a constant where C23 is taken.
+bool Parser::is_null_word(const Node *n) const {
+  if (n->kind != Nk::Name) return false;
+  if (!n->symbol) return s_[n->begin].text == "__null";
+  return n->symbol->kind == Sk::Constant && is_pointer(n->type);
+}
+
 bool Parser::is_null_constant(const Node *n) {
   while (n->kind == Nk::Paren) n = n->kids[0];
-  if (n->kind == Nk::Name && !n->symbol && s_[n->begin].text == "__null") return true;
+  if (is_null_word(n)) return true;
   if (n->kind == Nk::Cast && is_pointer(n->type) && n->type->base->kind == Ty::Void &&
       !is_shared(n->type->base))
     return is_null_constant(n->kids[1]);

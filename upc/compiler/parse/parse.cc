@@ -12,6 +12,10 @@
 
 Parser::Parser(Source &source, const Options &options) : s_(source), options_(options) {
   scopes_.emplace_back();
+  if (!options.c23) return;
+  declare("true", Sk::Constant, basic(Ty::Bool))->value = 1;
+  declare("false", Sk::Constant, basic(Ty::Bool))->value = 0;
+  declare("nullptr", Sk::Constant, pointer_to(basic(Ty::Void)))->value = 0;
 }
 
 bool Parser::accept(std::string_view t) {
@@ -35,6 +39,9 @@ std::string_view Parser::word(const char *what) {
 
 // What is missing at the end of a line is reported there.
 void Parser::fail_before(const std::string &what) {
+  if (p_ > 0 && is_unknown_type(p_ - 1))
+    throw SyntaxError(p_, p_ - 1,
+                      "the type '" + std::string(s_[p_ - 1].text) + "' is not declared");
   if (p_ > 0 && s_[p_ - 1].file == cur().file && s_[p_ - 1].line < cur().line)
     throw SyntaxError(p_, p_ - 1,
                       "expected " + what + " behind '" + std::string(s_[p_ - 1].text) + "'");
@@ -191,7 +198,8 @@ Node *Parser::pass_through(int begin, const SyntaxError &e) {
         s_.error(e.place, e.what());
         return done(n);
       }
-      for (int i = before; i < p_; i++) upc = upc || s_[i].kw >= KwUpcStatement;
+      for (int i = before; i < p_; i++)
+        upc = upc || s_[i].kw >= KwUpcStatement || s_[i].kw == KwShared;
       if (!at(";") && !at("=") && !at(",")) break;
     } else {
       p_++;

@@ -18,6 +18,7 @@
 struct Options {
   long threads = 0; // 0: known at run time
   bool optimise = true, no_warnings = false, warnings_are_errors = false, pedantic = false;
+  bool c23 = false; // its words are words of the language
 };
 
 // Value of a constant expression: value, times THREADS to a power.
@@ -36,6 +37,7 @@ public:
   Node *external();
 
   Constant evaluate(const Node *n);
+  bool is_null_word(const Node *n) const;
   bool is_null_constant(const Node *n);
 
 private:
@@ -103,6 +105,7 @@ private:
   void enumerators(Node *n, Tag *tag);
   Type *typeof_type(Spec &s);
   Type *atomic_type(Spec &s);
+  std::string_view bit_int();
   void declarator(Type *base, Declarator &d, bool abstract);
   Type *pointers(Type *t);
   Type *suffix(Type *t, Declarator &d, bool outer);
@@ -159,6 +162,7 @@ private:
   bool has_header(std::string_view header) const;
   std::string remedy_here(std::string_view name) const;
   bool report_unknown(int token);
+  bool is_unknown_type(int token);
   bool report_unknown_in(int begin, int end);
   bool is_old_forall();
 

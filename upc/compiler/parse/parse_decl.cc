@@ -250,6 +250,11 @@ void Parser::init_declarator(Spec &s, Declared *d) {
   if (accept("=")) {
     object_initializer(s, x);
     s.kids.push_back(x.init);
+    if (d->is_constexpr && x.symbol && x.init && is_integer(x.type)) {
+      const Constant c = evaluate(x.init);
+      x.symbol->is_constexpr = c.known && !c.threads;
+      x.symbol->value = c.value;
+    }
   }
   check_definition(d, x);
   d->list.push_back(x);
@@ -319,6 +324,8 @@ Node *Parser::declaration(bool in_record) {
   specifiers(s);
   d->spec_end = p_;
   if (s.implicit && p_ == d->spec_begin) check_no_type(d);
+  if (s.implicit && is_unknown_type(p_))
+    fail("the type '" + std::string(cur().text) + "' is not declared");
   if (accept(";")) return finish(n, s, d);
   for (;;) {
     while (cur().kw == KwAttribute) attribute(d, nullptr, nullptr);

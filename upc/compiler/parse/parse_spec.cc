@@ -126,6 +126,7 @@ void Parser::storage(Spec &s) {
   if (at("typedef")) s.d->is_typedef = true;
   if (at("extern")) s.d->is_extern = true;
   if (at("static")) s.d->is_static = true;
+  if (at("constexpr")) s.d->is_constexpr = s.q.is_const = true;
   s.d->other.push_back(p_++);
 }
 
@@ -152,7 +153,7 @@ bool Parser::specifier_word(Spec &s, std::vector<std::string_view> &words) {
     for (int i = begin; i < p_; i++) s.d->other.push_back(i);
     return true;
   }
-  case KwType: words.push_back(s_[p_++].text); return true;
+  case KwType: words.push_back(at("_BitInt") ? bit_int() : s_[p_++].text); return true;
   case KwQualifier: s.type = atomic_type(s); return true;
   case KwStruct:
   case KwUnion: s.type = record(s); return true;
@@ -208,6 +209,16 @@ bool has(const std::vector<std::string_view> &words, std::string_view w) {
   return std::find(words.begin(), words.end(), w) != words.end();
 }
 
+std::string joined(const std::vector<std::string_view> &words) {
+  std::string text;
+  for (auto w : words) text += (text.empty() ? "" : " ") + std::string(w);
+  return text;
+}
+
+bool begins(std::string_view word, std::string_view with) {
+  return word.compare(0, with.size(), with) == 0;
+}
+
 bool has_any(const std::vector<std::string_view> &words,
              std::initializer_list<std::string_view> these) {
   return std::any_of(these.begin(), these.end(),
@@ -221,20 +232,18 @@ Type *Parser::words_type(const std::vector<std::string_view> &words) {
   const bool is_signed = has_any(words, {"signed", "__signed__", "__signed"});
   const int longs = static_cast<int>(std::count(words.begin(), words.end(), "long"));
   if (has_any(words, {"_Complex", "__complex__", "__complex"})) {
-    std::string text;
-    for (auto w : words) text += (text.empty() ? "" : " ") + std::string(w);
     Type *t = copy(basic(Ty::Complex));
-    t->alias = text;
+    t->alias = joined(words);
     return t;
   }
   if (has(words, "void")) return basic(Ty::Void);
-  if (has(words, "_Bool")) return basic(Ty::Bool);
+  if (has_any(words, {"_Bool", "bool"})) return basic(Ty::Bool);
   if (has(words, "float")) return basic(Ty::Float);
   if (has(words, "double")) return basic(longs ? Ty::LDouble : Ty::Double);
   if (has_any(words, {"__int128", "__int128_t"}))
     return basic(is_unsigned ? Ty::UInt128 : Ty::Int128);
   if (has(words, "__uint128_t")) return basic(Ty::UInt128);
-  if (words[0][0] == '_' && !is_signed) return unknown_type(std::string(words[0]));
+  if (words[0][0] == '_' && !begins(words[0], "__signed")) return unknown_type(joined(words));
   return basic(
       integer_kind(longs, has(words, "short"), has(words, "char"), is_signed, is_unsigned));
 }
@@ -267,6 +276,16 @@ void Parser::attribute(Declared *d, long *align, bool *packed) {
     for (int i = begin; i < p_; i++) d->other.push_back(i);
 }
 
+std::string_view Parser::bit_int() { // _BitInt ( width )
+  const int begin = p_++;
+  expect("(");
+  (void)conditional();
+  expect(")");
+  std::string text;
+  for (int i = begin; i < p_; i++) text += std::string(s_[i].text);
+  return *new std::string(text); // as the types of the text, for ever
+}
+
 Type *Parser::atomic_type(Spec &s) { // _Atomic ( type-name )
   p_++;
   expect("(");
@@ -293,6 +312,7 @@ Type *Parser::typeof_type(Spec &s) {
   s.d->rewritten = s.d->rewritten || n->dirty;
   for (Node *k : n->kids)
     if (n->kind == Nk::TypeName && k->kind == Nk::Record) s.d->definition = k;
+  if (s_[begin].text.find("unqual") != std::string_view::npos) t = unqualified(t);
   if (t->kind != Ty::Unknown || !t->alias.empty()) return t;
   std::string text;
   for (int i = begin; i < p_; i++) text += std::string(s_[i].text) + " ";

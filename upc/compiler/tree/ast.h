@@ -64,6 +64,7 @@ struct Symbol {
   Type *type = nullptr;
   long value = 0;
   bool file_scope = false, is_extern = false, is_static = false, is_register = false;
+  bool is_constexpr = false; // `value` is its value
   bool is_parameter = false, address_taken = false;
   bool ours = false;   // a header of UPC declares it
   int init_token = -1; // the name where the object is initialised; -1: not so far
@@ -116,6 +117,7 @@ struct Declared {
   std::vector<Node *> old_style; // declarations of parameters before the body
   bool rewritten = false;        // the specifiers are not written as they stand
   bool file_scope = false, is_typedef = false, is_extern = false, is_static = false;
+  bool is_constexpr = false;
   bool function() const { return body != nullptr; }
 };
 

@@ -51,6 +51,7 @@ const Word words[] = {
     {"__float80", KwType},
     {"__bf16", KwType},
     {"__builtin_va_list", KwType},
+    {"_BitInt", KwType},
     {"_Decimal32", KwType},
     {"_Decimal64", KwType},
     {"_Decimal128", KwType},
@@ -81,6 +82,8 @@ const Word words[] = {
     {"typeof", KwTypeof},
     {"__typeof__", KwTypeof},
     {"__typeof", KwTypeof},
+    {"__typeof_unqual__", KwTypeof},
+    {"__typeof_unqual", KwTypeof},
     {"__auto_type", KwAutoType},
     {"__attribute__", KwAttribute},
     {"__attribute", KwAttribute},
@@ -129,6 +132,17 @@ const Word upc_words[] = {
     {"MYTHREAD", KwMyThread},
     {"THREADS", KwThreads},
     {"UPC_MAX_BLOCK_SIZE", KwMaxBlock},
+};
+
+// What C23 adds, for a C compiler whose options choose C23.
+const Word c23_words[] = {
+    {"bool", KwType},
+    {"constexpr", KwStorage},
+    {"thread_local", KwStorage},
+    {"typeof_unqual", KwTypeof},
+    {"alignas", KwAlignas},
+    {"alignof", KwAlignof},
+    {"static_assert", KwStaticAssert},
 };
 
 using WordMap = std::unordered_map<std::string_view, Kw>;
@@ -391,6 +405,12 @@ bool names_object(const Token *before, const Token &t, const Token &after) {
 }
 
 } // namespace
+
+void Source::take_c23() {
+  for (Token &t : tokens_)
+    for (const Word &w : c23_words)
+      if (t.kind == Tk::Name && t.kw == KwNone && t.text == w.text) t.kw = w.kw;
+}
 
 Source::Source(std::string text, std::string upc_folder)
     : text_(std::move(text)), upc_folder_(std::move(upc_folder)) {

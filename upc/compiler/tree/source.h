@@ -92,6 +92,9 @@ public:
   // headers.
   Source(std::string text, std::string upc_folder);
 
+  // Words that C23 adds are words of the language from now on.
+  void take_c23();
+
   // Beyond the text: its end.
   const Token &operator[](int i) const {
     return tokens_[std::min(static_cast<size_t>(i), tokens_.size() - 1)];
