@@ -41,6 +41,7 @@ static void on_request(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t
                        gex_AM_Arg_t want) {
   const gex_Rank_t from = job_source(token);
   CHECK_EQ(nbytes, want);
+  CHECK(buf != NULL); /* clients hand it to Prepare, where NULL has another meaning */
   if (nbytes) CHECK_EQ((uintptr_t)buf % 16, 0);
   CHECK_BYTES(buf, nbytes, job_seed(from, job.rank, id, 0));
   requests++;
@@ -65,6 +66,7 @@ static void on_request(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t
 static void on_reply(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t id,
                      gex_AM_Arg_t want) {
   CHECK_EQ(nbytes, want);
+  CHECK(buf != NULL);
   if (nbytes) CHECK_EQ((uintptr_t)buf % 16, 0);
   CHECK_BYTES(buf, nbytes, job_seed(job_source(token), job.rank, id, 1));
   replies++;

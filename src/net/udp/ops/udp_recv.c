@@ -69,19 +69,21 @@ static void place(struct tmb_net *e, struct udp_peer *p, uint64_t addr,
 
 static void take_am(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
                     const struct udp_record *r) {
+  static const TMB_ALIGNED(16) char empty[16]; /* handlers get an address of no bytes, too */
   const bool reply = (r->flags & UDP_REPLY) != 0;
   const bool medium = (r->flags & UDP_MEDIUM) != 0;
-  const struct udp_delivery d = {.peer = p,
-                                 .cost = reply ? 0 : udp_cost(r->bytes),
-                                 .in = {.src = p->rank,
-                                        .category = medium ? TMB_AM_MEDIUM : TMB_AM_SHORT,
-                                        .handler = r->handler,
-                                        .nargs = r->nargs,
-                                        .is_reply = reply,
-                                        .route = r->route,
-                                        .args = r->args,
-                                        .payload = (void *)(uintptr_t)r->payload,
-                                        .nbytes = r->bytes}};
+  const struct udp_delivery d = {
+      .peer = p,
+      .cost = reply ? 0 : udp_cost(r->bytes),
+      .in = {.src = p->rank,
+             .category = medium ? TMB_AM_MEDIUM : TMB_AM_SHORT,
+             .handler = r->handler,
+             .nargs = r->nargs,
+             .is_reply = reply,
+             .route = r->route,
+             .args = r->args,
+             .payload = (void *)(uintptr_t)(r->bytes ? r->payload : (const void *)empty),
+             .nbytes = r->bytes}};
   udp_deliver_add(e, b, &d);
 }
 
