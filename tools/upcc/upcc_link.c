@@ -87,6 +87,13 @@ static int run_linker(const struct upcc *u, struct upcc_list *l) {
   return code;
 }
 
+/* The object that announces the shared objects: of a program, one whose main is C, a library. */
+static const char *start_object(const struct upcc *u) {
+  for (size_t i = 0; i < u->link.count; i++)
+    if (u->link.words[i] && !strcmp(u->link.words[i], "-shared")) return "/crt_shared.o";
+  return u->extern_main ? "/crt_extern.o" : "/crt.o";
+}
+
 int upcc_link(const struct upcc *u, const char *const *objects) {
   struct upcc_list l = {0};
   size_t next = 0;
@@ -95,7 +102,7 @@ int upcc_link(const struct upcc *u, const char *const *objects) {
     upcc_add(&l, u->link.words[i] ? u->link.words[i] : objects[next++]);
   upcc_add(&l, "-o");
   upcc_add(&l, u->output ? u->output : "a.out");
-  upcc_add(&l, upcc_format(u->support, u->extern_main ? "/crt_extern.o" : "/crt.o", ""));
+  upcc_add(&l, upcc_format(u->support, start_object(u), ""));
   upcc_add(&l, upcc_format("-L", u->libraries, ""));
   upcc_add(&l, upcc_format("-Wl,-rpath,", u->libraries, ""));
   upcc_add(&l, u->wide ? "-ltombolo-upc-wide" : "-ltombolo-upc");

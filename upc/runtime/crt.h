@@ -2,9 +2,10 @@
 /*
  * What the linker gathers of a UPC program: its shared objects and its initialisers.
  *
- * Owns: nothing. Included by crt.c and crt_extern.c, which are linked into programs. Calls nothing.
- * Invariants: the linker gathers what the compiler put into the sections upc_objects and upc_inits;
- * these names are empty where no file has such a section.
+ * Owns: nothing. Included by crt.c, crt_extern.c and crt_shared.c, which are linked into programs
+ * and their shared libraries, and by start.c. Calls nothing. Invariants: the linker gathers what
+ * the compiler put into the sections upc_objects and upc_inits; these names are empty where no file
+ * has such a section.
  */
 #ifndef UPCR_CRT_H
 #define UPCR_CRT_H
@@ -14,6 +15,17 @@
 #include <stddef.h>
 
 typedef void upcr_init(void);
+
+/* Both lists of a shared library, kept by it. */
+struct upcr_part {
+  const struct upcr_object *const *objects;
+  size_t object_count;
+  upcr_init *const *inits;
+  size_t init_count;
+  struct upcr_part *next; /* of the library that was loaded after it */
+};
+/* Adds a shared library, before the start. */
+void upcr_announce_part(struct upcr_part *part);
 
 #define UPCR_SECTION extern __attribute__((weak, visibility("hidden")))
 UPCR_SECTION const struct upcr_object *const __start_upc_objects[];

@@ -58,7 +58,8 @@ struct upcr_state {
   /* [threads]: where the memory is mapped here, or NULL. upcr_base is the same table, but while
    * events are recorded that has this thread's memory alone: then accesses come to far.c. */
   char **mapped;
-  char **counters; /* [threads]: of their semaphores, as gexx_sem_counters says */
+  char **counters;         /* [threads]: of their semaphores, as gexx_sem_counters says */
+  struct upcr_part *parts; /* shared libraries, in the order they were loaded (crt.h) */
   bool ready, ended;
   bool traced;               /* events are recorded, or operations counted */
   gexx_WaitInfo_t statement; /* of the program, whose access goes on: RT_SITE; caller NULL: none */

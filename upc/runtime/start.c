@@ -9,6 +9,8 @@
  * to that.
  */
 #include "rt.h"
+/* rt.h says first that this is the library itself */
+#include "crt.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,7 +26,7 @@ RT_EXPORT char **upcr_base;
 RT_EXPORT char *upcr_base[UPCR_THREADS_MAX];
 #endif
 
-typedef void upcr_init(void);
+RT_EXPORT void upcr_announce_part(struct upcr_part *part);
 RT_EXPORT void upcr_start(int *argc, char ***argv, const struct upcr_object *const *objects,
                           size_t object_count, upcr_init *const *inits, size_t init_count);
 RT_EXPORT void upcr_check_threads(int compiled);
@@ -126,11 +128,17 @@ static void guard_null(void) {
     if (rt.mapped[t]) mprotect(rt.mapped[t], RT_GUARD, PROT_NONE);
 }
 
-/* Gives the static shared objects their places. */
-static void place_objects(const struct upcr_object *const *objects, size_t count) {
-  uint64_t at = RT_GUARD + (sizeof(struct upcr_root) + RT_ALIGN - 1) / RT_ALIGN * RT_ALIGN;
-  for (size_t i = 0; i < count; i++) {
-    const struct upcr_object *o = objects[i];
+void upcr_announce_part(struct upcr_part *part) {
+  struct upcr_part **last = &rt.parts;
+  while (*last) last = &(*last)->next;
+  *last = part;
+}
+
+/* Gives the static shared objects of the program or a shared library their places, from offset `at`
+ * on. Returns the offset behind them. */
+static uint64_t place_part(const struct upcr_part *part, uint64_t at) {
+  for (size_t i = 0; i < part->object_count; i++) {
+    const struct upcr_object *o = part->objects[i];
     if (*o->address) continue; /* declared in several files */
     const uint64_t bytes = o->bytes ? o->bytes : 1;
     if (bytes > rt.bytes || at > rt.bytes - bytes)
@@ -141,24 +149,34 @@ static void place_objects(const struct upcr_object *const *objects, size_t count
     *o->address = upcr_make(at, 0, 0);
     at = (at + bytes + RT_ALIGN - 1) / RT_ALIGN * RT_ALIGN;
   }
+  return at;
+}
+
+static void place_objects(const struct upcr_part *program) {
+  uint64_t at = RT_GUARD + (sizeof(struct upcr_root) + RT_ALIGN - 1) / RT_ALIGN * RT_ALIGN;
+  for (const struct upcr_part *p = program; p; p = p->next) at = place_part(p, at);
   rt.heap = at;
   rt.heap_half = (at + (rt.bytes - at) / 2) / RT_ALIGN * RT_ALIGN;
 }
 
-static void initialise(const struct upcr_object *const *objects, size_t count,
-                       upcr_init *const *inits, size_t init_count) {
-  const bool traced = rt.traced;
-  rt.traced = false; /* this is no access of the program */
-  for (size_t i = 0; upcr_mythread == 0 && i < count; i++) {
-    const struct upcr_object *o = objects[i];
+static void store_values(const struct upcr_part *part) {
+  for (size_t i = 0; i < part->object_count; i++) {
+    const struct upcr_object *o = part->objects[i];
     if (!o->data) continue;
     const unsigned long own =
         o->bytes / o->elem_bytes; /* more than there are threads for is left */
     const unsigned long room = o->block ? own * (unsigned long)upcr_threads : own;
     upcr_spread(*o->address, o->data, o->count < room ? o->count : room, o->elem_bytes, o->block);
   }
+}
+
+static void initialise(const struct upcr_part *program) {
+  const bool traced = rt.traced;
+  rt.traced = false; /* this is no access of the program */
+  for (const struct upcr_part *p = program; upcr_mythread == 0 && p; p = p->next) store_values(p);
   rt.traced = traced;
-  for (size_t i = 0; i < init_count; i++) inits[i]();
+  for (const struct upcr_part *p = program; p; p = p->next)
+    for (size_t i = 0; i < p->init_count; i++) p->inits[i]();
 }
 
 static void at_exit(void) {
@@ -205,7 +223,8 @@ void upcr_start(int *argc, char ***argv, const struct upcr_object *const *object
   guard_null();
   rt_fault_start();
   rt_own_root()->ended_at = UINT64_MAX;
-  place_objects(objects, object_count);
+  const struct upcr_part program = {objects, object_count, inits, init_count, rt.parts};
+  place_objects(&program);
   rt_alloc_start();
   const gex_OP_t ops = GEX_OP_SET | GEX_OP_GET | GEX_OP_FADD | GEX_OP_FAND | GEX_OP_FOR |
                        GEX_OP_FXOR | GEX_OP_FCAS | GEX_OP_SWAP | GEX_OP_FMIN;
@@ -214,7 +233,7 @@ void upcr_start(int *argc, char ***argv, const struct upcr_object *const *object
   gex_AD_Create(&rt.ad32, rt.tm, GEX_DT_U32, ops, GEX_FLAG_AD_FAVOR_MY_NBRHD);
   gex_AD_Create(&rt.ad64, rt.tm, GEX_DT_U64, ops, GEX_FLAG_AD_FAVOR_MY_NBRHD);
   gex_Event_Wait(gex_Coll_BarrierNB(rt.tm, 0));
-  initialise(objects, object_count, inits, init_count);
+  initialise(&program);
   upcr_complete();
   gex_Event_Wait(gex_Coll_BarrierNB(rt.tm, 0));
   atexit(at_exit);
