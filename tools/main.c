@@ -7,6 +7,7 @@
  */
 #include "tool.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ static void print_usage(FILE *to, const struct subcommand *table) {
         to);
 }
 
-int main(int argc, char **argv) {
+static int start(int argc, char **argv) {
   const struct subcommand table[] = {
       {"run", tool_run_main, "start a program as the ranks of a job, on this machine or on others"},
       {"ps", tool_ps_main, "show the jobs of this user"},
@@ -70,4 +71,11 @@ int main(int argc, char **argv) {
   fprintf(stderr, "tombolo: unknown command '%s'\n", argv[1]);
   print_usage(stderr, table);
   return TOOL_EXIT_USAGE;
+}
+
+int main(int argc, char **argv) {
+  const int code = start(argc, argv);
+  if (code || (fflush(stdout) == 0 && !ferror(stdout))) return code;
+  fprintf(stderr, "tombolo: cannot write to standard output: %s\n", strerror(errno));
+  return TOOL_EXIT_FAILED;
 }

@@ -11,7 +11,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from jobs import LAUNCHES, VICTIM, Failure, Job, check, named, run_cases  # noqa: E402
+from jobs import LAUNCHES, TOMBOLO, VICTIM, Failure, Job, check, named, run_cases  # noqa: E402
 
 LINES = 20000  # per rank and stream: far more than a pipe holds
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
@@ -155,6 +155,16 @@ def closed_output():
     job.expect(0)
 
 
+def full_output():
+    """A command that cannot print what it was asked for says so, and fails."""
+    for words in (["explain", "103"], ["version"], ["help"], ["ps"]):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([TOMBOLO, *words], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  timeout=60, check=False)
+        check(done.returncode == 1, words, done)
+        check("cannot write to standard output: No space left" in done.stderr, words, done)
+
+
 def stray_child():
     """A process that a rank leaves behind with the pipe open does not hold the launcher."""
     job = Job(2, ["sh", "-c", "sleep 30 & echo done"], "run", ("--label",))
@@ -189,6 +199,7 @@ CASES += [
     long_line,
     no_newline_no_output,
     closed_output,
+    full_output,
     stray_child,
 ]
 

@@ -145,6 +145,7 @@ def list_of_hosts():
         (["--hosts", "a:1,b:1", "-n", 3], r"room for 2 ranks"),
         (["--hosts", "a", "-N", 2], r"-N 2, but the list has 1 host"),
         (["--hostfile", "/no/such"], r"--hostfile /no/such: No such file"),
+        (["--hostfile", "/"], r"--hostfile /: Is a directory"),
         (["--hosts", "a:2", "--stdin", 2], r"one rank below 2"),
         (["--hosts", "a:2", "--stdin", "all"], r"one rank below 2"),
     ):

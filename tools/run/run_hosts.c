@@ -60,12 +60,12 @@ static char *read_hostfile(const char *path) {
   FILE *file = fopen(path, "re");
   char *text = calloc(1, HOSTFILE_BYTES);
   if (!text) tmb_fatal_nopos("out of memory for a list of hosts");
-  if (file && fread(text, 1, HOSTFILE_BYTES - 1, file) < HOSTFILE_BYTES - 1) {
+  if (file && fread(text, 1, HOSTFILE_BYTES - 1, file) < HOSTFILE_BYTES - 1 && !ferror(file)) {
     fclose(file);
     return text;
   }
   tmb_print("run: --hostfile %s: %s; give a file with one NAME[:RANKS] a line", path,
-            file ? "longer than 1 MiB" : strerror(errno));
+            file && !ferror(file) ? "longer than 1 MiB" : strerror(errno));
   if (file) fclose(file);
   free(text);
   return NULL;
