@@ -124,7 +124,7 @@ static void names_the_limit_on_open_files(void **state) {
   static struct capture all;
   assert_int_equal(capture_run(&all, create_without_descriptors, NULL), 0);
   assert_int_equal(all.status, 0);
-  assert_non_null(strstr(all.text, "(memfd_create: Too many open files); raise the limit"));
+  assert_non_null(strstr(all.text, "(memfd_create: Too many open files); raise 'ulimit -n'"));
   assert_null(strstr(all.text, "GASNET_TMPDIR"));
 }
 
