@@ -120,52 +120,59 @@ static const struct row rows[] = {
     {CAF_CHARACTER, 4, GEX_DT_USER, {NULL, min_character, max_character}},
 };
 
-/* Exponents that programs use, of both wide kinds, which have the same range. */
-static bool is_usual(unsigned exponent) {
+/* Whether an exponent, of both wide kinds, is one of 2^-most to 2^most. */
+static bool is_usual(unsigned exponent, int most) {
   const int e = (int)(exponent & 0x7fff) - 16383;
-  return e > -1500 && e < 1500;
+  return e > -most && e < most;
 }
 
-enum { KIND_EITHER, KIND_10, KIND_16 };
+enum { USUAL = 1500, COMMON = 300 };
+enum kind { KIND_10, KIND_16, KIND_10_PERHAPS, KIND_EITHER, KINDS = KIND_EITHER };
 
 /* Guess the kind of a wide real from its bits: kind 10 has its exponent in bytes 8 and 9, a leading
- * bit before them, and padding behind, which may hold anything; kind 16 its exponent in bytes 14
- * and 15. */
-static int kind_of(const char *value) {
+ * bit before them, and padding behind, which may hold anything, as parts of other numbers; kind 16
+ * its exponent in bytes 14 and 15. One in a hundred values of kind 16 looks like one of kind 10
+ * with such padding. */
+static enum kind kind_of(const char *value) {
   uint64_t mantissa;
   uint16_t exponent10, exponent16;
   memcpy(&mantissa, value, 8);
   memcpy(&exponent10, value + 8, 2);
   memcpy(&exponent16, value + 14, 2);
-  if (mantissa == 0 && (exponent10 & 0x7fff) == 0)
-    return is_usual(exponent16) ? KIND_16 : KIND_EITHER;
-  const bool may10 = mantissa >> 63 && is_usual(exponent10);
-  return !may10 ? KIND_16 : is_usual(exponent16) ? KIND_EITHER : KIND_10;
+  const bool may16 = is_usual(exponent16, USUAL);
+  if (mantissa == 0 && (exponent10 & 0x7fff) == 0) return may16 ? KIND_16 : KIND_EITHER;
+  if (!(mantissa >> 63 && is_usual(exponent10, USUAL))) return KIND_16;
+  if (!may16) return KIND_10;
+  return is_usual(exponent10, COMMON) ? KIND_10_PERHAPS : KIND_EITHER;
 }
 
 struct kind_vote {
-  uint64_t votes[2]; /* for kind 10, for kind 16 */
+  uint64_t votes[KINDS];
   size_t parts;
 };
 
 static void vote(void *arg, char *element) {
   struct kind_vote *v = arg;
   for (size_t i = 0; i < v->parts; i++) {
-    const int kind = kind_of(element + 16 * i);
-    if (kind != KIND_EITHER) v->votes[kind == KIND_16]++;
+    const enum kind kind = kind_of(element + 16 * i);
+    if (kind != KIND_EITHER) v->votes[kind]++;
   }
+}
+
+static bool elects_kind10(const uint64_t votes[KINDS]) {
+  return votes[KIND_10] > votes[KIND_16] || (!votes[KIND_16] && votes[KIND_10_PERHAPS]);
 }
 
 /* Descriptors of reals of kind 10 and 16 are equal: the images compare the values, and agree. */
 static bool agree_kind10(const struct caf_section *s) {
-  struct kind_vote v = {{0, 0}, s->elem_len / 16};
+  struct kind_vote v = {.parts = s->elem_len / 16};
   caf_section_each(s, vote, &v);
-  uint64_t all[2] = {0, 0};
-  if (!caf_team_whole(caf.team)) return v.votes[0] > v.votes[1];
-  (void)caf_wait_event(gex_Coll_ReduceToAllNB(caf.team->tm, all, v.votes, GEX_DT_U64, 8, 2,
+  uint64_t all[KINDS] = {0};
+  if (!caf_team_whole(caf.team)) return elects_kind10(v.votes);
+  (void)caf_wait_event(gex_Coll_ReduceToAllNB(caf.team->tm, all, v.votes, GEX_DT_U64, 8, KINDS,
                                               GEX_OP_ADD, NULL, NULL, 0),
                        caf.team);
-  return all[0] > all[1];
+  return elects_kind10(all);
 }
 
 /* Type and kind of gfortran's argument. in a_len: of a character; its kind follows from it. */

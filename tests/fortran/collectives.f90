@@ -29,7 +29,9 @@ contains
     integer(16) :: i16
     real(4) :: r4(2, 2)
     real(8) :: r8
-    real(ext) :: r10(2)
+    real(ext) :: r10(2), r10_bits(2)
+    integer(2) :: bits(8, 2)
+    equivalence (r10_bits, bits)
     real(16) :: r16
     complex(4) :: c4
     complex(8) :: c8(2)
@@ -58,6 +60,10 @@ contains
     r10 = me
     call co_sum(r10)
     call expect(all(r10 == total), 'co_sum real(ext)')
+    bits = 16256 ! padding behind 10 bytes may be part of another number, as of a 1.0 of kind 4
+    r10_bits = me
+    call co_sum(r10_bits)
+    call expect(all(r10_bits == total), 'co_sum real(ext), padding that looks like an exponent')
     r16 = me + 1/3.0_16
     call co_sum(r16)
     call expect(abs(r16 - total - images/3.0_16) < 1e-25_16, 'co_sum real(16)')
