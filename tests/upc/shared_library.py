@@ -3,13 +3,11 @@
 # timeout: 120
 """Shared libraries of UPC have shared objects and initialisers of their own, also two at a time."""
 
-import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-TOMBOLO = os.environ.get("TOMBOLO", "tombolo")
+from driver import TOMBOLO, run
 
 COMMON = """
 #include <upc.h>
@@ -54,13 +52,6 @@ int main(void) {
   return 0;
 }
 """
-
-
-def run(folder, *command):
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if result.returncode:
-        sys.exit(f"{' '.join(command)}: {result.returncode}\n{result.stdout}{result.stderr}")
-    return result.stdout
 
 
 def main():

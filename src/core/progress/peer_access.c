@@ -149,9 +149,9 @@ static int access_conduit(enum slot slot, const struct tmb_rma *rma,
   }
 }
 
-/* A long put with a signal whose end nobody asked for, where the conduit writes to the peer's
- * memory only with an operation: waits for that. One write moves data in half the time of messages,
- * which are copied on both sides. Returns as access_conduit. */
+/* A long put with a signal and without an op, which the conduit has refused. With an op it may
+ * write the data in one piece, in half the time of messages, which are copied on both sides. So
+ * this makes an op and waits for it. Returns as access_conduit. */
 static int put_signal_by_write(const struct tmb_rma *rma, const struct tmb_signal *signal) {
   if (rma->op || rma->resume || rma->nbytes <= TMB_AM_MEDIUM_BYTES_MAX) return TMB_E_UNSUPPORTED;
   struct tmb_op *const op = tmb_op_new(TMB_OP_SINGLE, 0);
