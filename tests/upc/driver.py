@@ -159,6 +159,30 @@ NEAR = """#include <upc.h>
 #include "near.h"
 int x = near;
 """
+# Two files that both define a private variable, as compilers allowed.
+COMMON = """#include <upc.h>
+#include <stdio.h>
+int counter;
+int main(void) {
+  counter++;
+  printf("sum %d\\n", THREADS * counter);
+  return 0;
+}
+"""
+# C behind the pragma, also in a header that is included there; UPC in one of ours.
+C_HEADER = """struct text { int strict; };
+extern void eat(struct text *shared, int THREADS);
+"""
+C_CODE = """#include <upc.h>
+static shared int common;
+#pragma upc c_code
+#include "c.h"
+#include <upc_collective.h>
+int f(int shared) { return shared + 1; }
+#pragma upc upc_code
+#include "upc.uph"
+int g(void) { return common + more; }
+"""
 C_MAIN = """int part(void);
 #include <stdio.h>
 void bupc_init(int *, char ***);
@@ -250,15 +274,43 @@ def definitions(folder):
     (folder / "x" / "near.h").write_text("enum { near = 3 };\n")
     (folder / "x" / "near.upc").write_text(NEAR)
     run(folder, TOMBOLO, "upcc", "-c", "x/near.upc", "-o", "near.o")
-    (folder / "x" / "near.upc").write_text(NEAR.replace('"near.h"', "<near.h>"))
-    if "near.h" not in fails(folder, TOMBOLO, "upcc", "-c", "x/near.upc", "-o", "near.o"):
-        sys.exit("#include <near.h> found what lies beside the source")
+    (folder / "x" / "math.h").write_text("# error not the system's math.h\n")
+    (folder / "x" / "near.h").write_text("static shared int there; enum { near = 3 };\n")
+    for line in "#include <near.h>", "#include <math.h>\n#include <near.h>":
+        (folder / "x" / "near.upc").write_text(NEAR.replace('#include "near.h"', line))
+        run(folder, TOMBOLO, "upcc", "-c", "x/near.upc", "-o", "near.o")
+    (folder / "x" / "c.h").write_text(C_HEADER)
+    (folder / "x" / "upc.uph").write_text("static shared int more;\n")
+    (folder / "x" / "c_code.c").write_text(C_CODE)
+    run(folder, TOMBOLO, "upcc", "-c", "x/c_code.c", "-o", "c_code.o")
     (folder / "berkeley.upc").write_text(BERKELEY)
     fails(folder, TOMBOLO, "upcc", "-c", "berkeley.upc")
     command = [TOMBOLO, "upcc", "--berkeley", "-c", "-Werror", "berkeley.upc"]
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if result.returncode or result.stderr.count("note: 'forall' is taken for upc_forall") != 1:
         sys.exit(f"--berkeley: {result.returncode}\n{result.stderr}")
+    (folder / "common.upc").write_text(COMMON)
+    (folder / "x" / "common.c").write_text("int counter;\n")
+    fails(folder, TOMBOLO, "upcc", "common.upc", "x/common.c", "-o", "common")
+    run(folder, TOMBOLO, "upcc", "--berkeley", "common.upc", "x/common.c", "-o", "common")
+    expect(folder, "./common", 3)
+
+
+def preprocessed(folder):
+    """What -E and -save-temps write can be compiled, under the names of C compilers, too."""
+    text = run(folder, TOMBOLO, "upcc", "-E", "m.upc")
+    (folder / "part.i").write_text(run(folder, TOMBOLO, "upcc", "-E", "x/m.c"))
+    for name in "again.i", "again.upci":
+        (folder / name).write_text(text)
+        run(folder, TOMBOLO, "upcc", "-O2", name, "part.i", "-o", "again")
+        expect(folder, "./again", 12 * 11 // 2 + 12)
+    (folder / "other.txt").write_text(text)
+    run(folder, TOMBOLO, "upcc", "-x", "cpp-output", "-c", "other.txt")
+    run(folder, TOMBOLO, "upcc", "-E", "again.i", "-o", "twice.i")
+    run(folder, TOMBOLO, "upcc", "-save-temps", "-c", "twice.i")
+    run(folder, TOMBOLO, "upcc", "twice.o", "other.o", "part.i", "-o", "again",
+        "-Wl,--allow-multiple-definition")
+    expect(folder, "./again", 12 * 11 // 2 + 12)
 
 
 def is_clang():
@@ -411,6 +463,7 @@ def main():
         undeclared(folder)
         openmp(folder)
         definitions(folder)
+        preprocessed(folder)
         (folder / "void.upc").write_text(VOID_MAIN)
         run(folder, TOMBOLO, "upcc", "-O2", "void.upc", "-o", "void")
         expect(folder, "./void", 3) # its status is 0

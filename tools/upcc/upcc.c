@@ -22,8 +22,8 @@
 
 static const char usage[] =
     "Usage: tombolo upcc [OPTIONS] FILES...\n\n"
-    "Compiles UPC (.upc, .c) and links it with Tombolo. Run the program with\n"
-    "'tombolo run -n THREADS ./PROGRAM'.\n\n"
+    "Compiles UPC (.upc, .c; .upci, .i: what -E wrote) and links it with Tombolo.\n"
+    "Run the program with 'tombolo run -n THREADS ./PROGRAM'.\n\n"
     "  -T N, -T=N          compile for N threads, also -fupc-threads-N (default: chosen at start)\n"
     "  -c, -E, -S          stop before linking, after the preprocessor, with assembler\n"
     "  -trans              stop after the translation to C, FILE.trans.c\n"
@@ -34,7 +34,8 @@ static const char usage[] =
     "                      threads, 16 GB of each thread or blocks of 1,048,576 elements; all\n"
     "                      files of a program need the same\n"
     "  --berkeley          define __BERKELEY_UPC__ and its relatives, as version 2.28.0, for\n"
-    "                      programs that call bupc_ functions only where these are defined\n"
+    "                      programs that call bupc_ functions only where these are defined;\n"
+    "                      compile with -fcommon\n"
     "  -extern-main        the program's main is C or C++ and calls bupc_init\n"
     "  -save-temps         keep FILE.i and FILE.trans.c\n"
     "  --show              print the commands instead of running them\n"
@@ -257,9 +258,17 @@ static void pass_option(struct upcc *u, const char *s, const char *value) {
   }
 }
 
+/* Whether a name ends with one of the texts of a list. */
+static bool among_ends(const char *s, const char *const *list) {
+  for (; *list; list++)
+    if (ends(s, *list)) return true;
+  return false;
+}
+
 static void add_file(struct upcc *u, const char *s) {
+  static const char *const suffixes[] = {".upc", ".c", ".upcc", ".i", ".upci", NULL};
   u->files++;
-  if (ends(s, ".upc") || ends(s, ".c") || ends(s, ".upcc") || u->all_upc) {
+  if (among_ends(s, suffixes) || u->all_upc || u->all_preprocessed) {
     upcc_add(&u->sources, s);
     upcc_add(&u->link, NULL); /* its object's place */
     return;
@@ -292,6 +301,7 @@ static int read_option(struct upcc *u, const char *s, const char *next) {
   }
   if (!strcmp(s, "-x") && next) {
     u->all_upc = !strcmp(next, "upc") || !strcmp(next, "c");
+    u->all_preprocessed = !strcmp(next, "cpp-output");
     return 2;
   }
   if (set_threads(u, s, next)) return s[2] ? 1 : 2;

@@ -33,8 +33,9 @@ struct upcc {
   size_t files; /* sources, objects and libraries that are named as such */
   long threads; /* 0: known at run time */
   bool keep, only_show, verbose, extern_main, all_upc;
-  bool wide;     /* pointers-to-shared of 128 bits */
-  bool berkeley; /* the macros of that compiler are defined */
+  bool all_preprocessed; /* the sources are what -E wrote, whatever their names */
+  bool wide;             /* pointers-to-shared of 128 bits */
+  bool berkeley;         /* the macros of that compiler are defined */
   struct upcc_list preprocess, compile, link, sources;
   char *upc1, *headers, *support, *libraries; /* files and folders of the installation */
   char *temporary;                            /* folder */

@@ -163,7 +163,42 @@ static void name_dependencies(const struct upcc *u, const char *object, struct u
   upcc_add(l, object);
 }
 
-/* in object: the source's own, beside which its list of headers goes, or NULL. */
+static bool ends(const char *source, const char *suffix) {
+  const size_t length = strlen(source), n = strlen(suffix);
+  return length > n && strcmp(source + length - n, suffix) == 0;
+}
+
+/* Whether a source is what -E or -save-temps wrote. */
+static bool is_preprocessed(const struct upcc *u, const char *source) {
+  return u->all_preprocessed || ends(source, ".i") || ends(source, ".upci");
+}
+
+/* The folder of a file. */
+static char *folder_beside(const char *source) {
+  char *folder = upcc_format(source, "", "");
+  char *slash = strrchr(folder, '/');
+  if (!slash) return upcc_format(".", "", "");
+  slash[slash == folder] = '\0';
+  return folder;
+}
+
+/* Headers beside the source are found by #include <> behind all others, as by older drivers. Not
+ * where an option names that folder: the C compiler would search it here only. */
+static void add_folder_of(const struct upcc *u, const char *source, struct upcc_list *l) {
+  char *folder = folder_beside(source);
+  struct stat own, other;
+  if (stat(folder, &own) != 0) return;
+  for (size_t i = 0; i < u->preprocess.count; i++) {
+    const char *word = u->preprocess.words[i];
+    if (word[0] == '-' && word[1] == 'I') word += 2;
+    if (stat(word, &other) == 0 && other.st_dev == own.st_dev && other.st_ino == own.st_ino) return;
+  }
+  upcc_add(l, "-idirafter");
+  upcc_add(l, folder);
+}
+
+/* in object: the source's own, beside which its list of headers goes, or NULL. What is preprocessed
+ * already stays as it is: it has the macros and headers of UPC. */
 static int preprocess(const struct upcc *u, const char *source, const char *output,
                       const char *object) {
   struct upcc_list l = {0};
@@ -172,13 +207,16 @@ static int preprocess(const struct upcc *u, const char *source, const char *outp
   upcc_add(&l, "-E");
   upcc_add(&l, "-x");
   upcc_add(&l, "c");
-  define_macros(u, &l);
-  upcc_add(&l, "-include");
-  upcc_add(&l, upcc_format(u->headers, "/upcr.h", ""));
-  upcc_add_list(&l, &u->preprocess);
-  if (object) name_dependencies(u, object, &l);
-  upcc_add(&l, "-I");
-  upcc_add(&l, u->headers);
+  if (!is_preprocessed(u, source)) {
+    define_macros(u, &l);
+    upcc_add(&l, "-include");
+    upcc_add(&l, upcc_format(u->headers, "/upcr.h", ""));
+    upcc_add_list(&l, &u->preprocess);
+    if (object) name_dependencies(u, object, &l);
+    upcc_add(&l, "-I");
+    upcc_add(&l, u->headers);
+    add_folder_of(u, source, &l);
+  }
   upcc_add(&l, source);
   if (output) {
     upcc_add(&l, "-o");
@@ -258,6 +296,7 @@ static void compile_options(const struct upcc *u, struct upcc_list *l) {
       is_old = !strcmp(word, "-ansi") || strstr(word, "89") || strstr(word, "90");
   }
   upcc_add(l, "-std=gnu17");
+  if (u->berkeley) upcc_add(l, "-fcommon"); /* as compilers did at the time of such programs */
   /* Not the default on every processor; without, the line of a wrong call cannot be named. */
   upcc_add(l, "-fasynchronous-unwind-tables");
   /* At -O2 GCC vectorises only loops of known lengths; a thread's share has none. */
@@ -312,11 +351,6 @@ static struct files name_files(const struct upcc *u, const char *source, const c
   return f;
 }
 
-static bool is_translated(const char *source) {
-  const size_t length = strlen(source);
-  return length > 8 && strcmp(source + length - 8, ".trans.c") == 0;
-}
-
 /* One source to what is asked for; *object is the file for the linker. */
 static int build_source(const struct upcc *u, size_t i, const char **object) {
   const char *source = u->sources.words[i], *folder = folder_of(u, i);
@@ -325,11 +359,16 @@ static int build_source(const struct upcc *u, size_t i, const char **object) {
     tmb_print("upcc: %s: %s", folder, strerror(errno));
     return TOOL_EXIT_FAILED;
   }
-  const struct files f = name_files(u, source, folder);
+  struct files f = name_files(u, source, folder);
   *object = f.object;
-  if (is_translated(source)) return u->stop == UPCC_TRANSLATED ? 0 : compile(u, source, f.object);
+  if (ends(source, ".trans.c"))
+    return u->stop == UPCC_TRANSLATED ? 0 : compile(u, source, f.object);
   const char *beside = u->stop == UPCC_PROGRAM ? derived("", source, ".o") : f.object;
-  int code = preprocess(u, source, f.preprocessed, beside);
+  int code = 0;
+  if (is_preprocessed(u, source))
+    f.preprocessed = source;
+  else
+    code = preprocess(u, source, f.preprocessed, beside);
   if (!code) code = translate(u, f.preprocessed, f.c);
   if (!code && u->stop != UPCC_TRANSLATED) code = compile(u, f.c, f.object);
   return code;

@@ -102,6 +102,8 @@ void h(shared int *p) {
 
 void i(upc_file_t *file, int n);          /* error: 'upc_file_t' is not declared: #include <upc_io.h> */
 upc_atomicdomain_t *domain;               /* error: 'upc_atomicdomain_t' is not declared: #include <upc_atomic.h> */
+extern upc_filevec_t *pieces;             /* error: 'upc_filevec_t' is not declared: #include <upc_io.h> */
+static upc_thread_info_t nearness;        /* error: 'upc_thread_info_t' is not declared: #include <upc_castable.h> */
 
 void j(void) {
   private_int = sizeof(upc_tick_t);       /* error: 'upc_tick_t' is not declared: #include <upc_tick.h> */

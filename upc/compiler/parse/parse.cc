@@ -185,7 +185,7 @@ bool Parser::is_upc(const Token &t) const {
 Node *Parser::pass_through(int begin, const SyntaxError &e) {
   p_ = begin;
   Node *n = make(Nk::Tokens, begin);
-  const bool reported = report_unknown_in(begin, e.token);
+  const bool reported = report_unknown_in(begin, e.token + 1);
   bool upc = false;
   while (cur().kind != Tk::End) {
     upc = upc || is_upc(cur());

@@ -372,14 +372,21 @@ private:
       if (*rest == '3') quiet = true;
       if (*rest == '1') {
         saved_.push_back(c_code_);
-        c_code_ = false;
+        if (ours) c_code_ = false; // a header of UPC is not C, whoever includes it
       }
       if (*rest == '2' && !saved_.empty()) {
         c_code_ = saved_.back();
         saved_.pop_back();
       }
     }
+    if (folder_.empty()) folder_ = folder_of(name); // the first file is the source
+    if (folder_of(name) == folder_) quiet = false;  // found beside it by #include <>
     file_ = find_file({name, quiet && !ours, quiet, ours});
+  }
+
+  static std::string folder_of(const std::string &name) {
+    const size_t slash = name.rfind('/');
+    return slash == std::string::npos ? "." : name.substr(0, slash);
   }
 
   Source &s_;
@@ -387,6 +394,7 @@ private:
   int file_ = 0, line_ = 1, pending_ = 0;
   bool space_ = false, at_line_start_ = true, c_code_ = false;
   std::vector<bool> saved_;
+  std::string folder_; // of the source
 };
 
 namespace {
