@@ -136,6 +136,11 @@ static void lists(void) {
   struct upc_filevec wrong[] = {{8, 4}, {0, 4}};
   CHECK_EQ(upc_all_fread_list_local(f, 1, back, 2, wrong, 0), -1);
   CHECK_EQ(errno, EINVAL);
+  wrong[1].len = 0; /* an empty piece is in no order; those around it are */
+  CHECK_EQ(upc_all_fread_list_local(f, 1, (struct upc_local_memvec[]){{b, 4}}, 2, wrong, 0), 4);
+  struct upc_filevec around[] = {{8, 4}, {0, 0}, {4, 4}};
+  CHECK_EQ(upc_all_fread_list_local(f, 1, back, 3, around, 0), -1);
+  CHECK_EQ(errno, EINVAL);
   /* Shared: cyclic ints, two ranges each thread. */
   struct upc_shared_memvec vec[] = {{&cyclic[0], sizeof(int), 40}, {one_thread, 0, 40}};
   struct upc_filevec where[] = {{1000 + MYTHREAD * 80, 60}, {1060 + MYTHREAD * 80, 20}};

@@ -4,6 +4,7 @@
 /* again: TOMBOLO_SHM=0 */
 #include <string.h>
 #include <upc_relaxed.h>
+#include <unistd.h>
 #include "check.h"
 
 shared[4] int blocked[8 * THREADS];
@@ -34,6 +35,16 @@ static void all_alloc(void) {
   if (MYTHREAD == THREADS - 1) upc_free(a);
   shared int *b = (shared int *)upc_all_alloc(THREADS, 8);
   upc_all_free(b);
+}
+
+/* Not in the standard, but in programs: upc_all_alloc is a barrier. */
+static void all_alloc_waits(void) {
+  static shared int came[THREADS];
+  if (MYTHREAD == THREADS - 1) usleep(20000);
+  came[MYTHREAD] = 1;
+  shared void *a = upc_all_alloc(THREADS, 8);
+  for (int i = 0; i < THREADS; i++) CHECK_EQ(came[i], 1);
+  upc_all_free(a);
 }
 
 /* 7.2.2: upc_alloc is memory of the caller, indefinite. */
@@ -105,7 +116,7 @@ static void copies(void) {
 }
 
 int main(void) {
-  static void (*const all[])(void) = {global_alloc, all_alloc, alloc,  parts_of_pointers,
+  static void (*const all[])(void) = {global_alloc, all_alloc, all_alloc_waits, alloc,  parts_of_pointers,
                                       affinity_sizes, locks,   copies};
   for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
     all[i]();

@@ -56,7 +56,8 @@ void upc_global_exit(int status) __attribute__((__noreturn__));
  * See: upc_threadof, upc_memput */
 /* Allocates one object, shared [nbytes] char[nblocks * nbytes]. Each call gives another object. */
 shared void *upc_global_alloc(size_t nblocks, size_t nbytes);
-/* Allocates such an object by all threads together. Every thread gets the same pointer. */
+/* Allocates such an object by all threads together. Every thread gets the same pointer, none before
+ * all have called. */
 shared void *upc_all_alloc(size_t nblocks, size_t nbytes);
 /* Allocates nbytes with affinity to the calling thread. */
 shared void *upc_alloc(size_t nbytes);

@@ -215,14 +215,19 @@ static struct region item(const struct memory_list *m, size_t i, size_t *length)
   return (struct region){.shared = true, .p = m->shared[i].address, .block = m->shared[i].block};
 }
 
+/* Whether the pieces are in the order of the file, and as long as the memory. An empty piece has no
+ * bytes, so its offset is in no order. */
 static bool valid_lists(const struct memory_list *m, size_t n, const struct io_filevec *v) {
   size_t in_memory = 0, in_file = 0, length;
+  int64_t before = 0;
   for (size_t i = 0; i < m->count; i++) {
     item(m, i, &length);
     in_memory += length;
   }
   for (size_t i = 0; i < n; i++) {
-    if (v[i].offset < 0 || (i && v[i].offset < v[i - 1].offset)) return false;
+    if (v[i].len == 0) continue;
+    if (v[i].offset < before) return false;
+    before = v[i].offset;
     in_file += v[i].len;
   }
   return in_memory == in_file;

@@ -98,11 +98,16 @@ upcr_pts_t upc_global_alloc(size_t nblocks, size_t nbytes) {
   return bytes ? upcr_make(ask(0, OF_GLOBAL, bytes), 0, 0) : 0;
 }
 
+/* Programs of older compilers take the call as a barrier, which UPC does not promise: none leaves
+ * before all have come, since the offset is the maximum of what all threads give. */
 upcr_pts_t upc_all_alloc(size_t nblocks, size_t nbytes) {
   const uint64_t bytes = part_bytes(nblocks, nbytes);
-  uint64_t offset = 0;
-  if (upcr_mythread == 0 && bytes) offset = ask(0, OF_GLOBAL, bytes);
-  gex_Event_Wait(gex_Coll_BroadcastNB(rt.tm, 0, &offset, &offset, sizeof offset, 0));
+  uint64_t mine = 0, offset = 0;
+  upcr_fence();
+  if (upcr_mythread == 0 && bytes) mine = ask(0, OF_GLOBAL, bytes);
+  gex_Event_Wait(gex_Coll_ReduceToAllNB(rt.tm, &offset, &mine, GEX_DT_U64, sizeof mine, 1,
+                                        GEX_OP_MAX, NULL, NULL, 0));
+  upcr_fence();
   return upcr_make(offset, 0, 0);
 }
 
