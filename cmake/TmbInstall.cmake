@@ -72,7 +72,7 @@ if(TARGET upc1)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/upc/include"
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/upc" COMPONENT upc FILES_MATCHING PATTERN "*.h")
   install(FILES "${tmb_upc_support}/crt.o" "${tmb_upc_support}/crt_extern.o"
-    "${tmb_upc_support}/crt_shared.o"
+    "${tmb_upc_support}/crt_shared.o" "${tmb_upc_support}/crt_tentative.o"
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/upc" COMPONENT upc)
 endif()
 if(TARGET tombolo_mk_cuda)

@@ -41,7 +41,7 @@ tmb_add_upc_library(_wide UPCR_WIDE=1)
 
 # ---- what every program is linked with, and the headers
 set(tmb_upc_objects "")
-foreach(name crt crt_extern crt_shared)
+foreach(name crt crt_extern crt_shared crt_tentative)
   add_library(upc_${name} OBJECT "${tmb_upc_dir}/runtime/${name}.c")
   set_target_properties(upc_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_include_directories(upc_${name} PRIVATE "${tmb_upc_dir}/include")

@@ -108,6 +108,30 @@ int upc_part(int image) {
   return right;
 }
 """
+# A library of C that works with and without UPC.
+TENTATIVE = """#include <bupc_tentative.h>
+#include <bupc_tentative.h>
+int upc_threads(void) {
+  if (!bupc_tentative_version_major) return 0;
+  bupc_tentative_barrier(0);
+  void *memory = bupc_tentative_alloc(8);
+  if (!memory || bupc_tentative_mythread() < 0) return -1;
+  bupc_tentative_free(memory, bupc_tentative_mythread());
+  return bupc_tentative_threads();
+}
+"""
+WITH_UPC = """#include <upc.h>
+#include <stdio.h>
+int upc_threads(void);
+int main(void) {
+  if (upc_threads() == THREADS) puts("right");
+  return 0;
+}
+"""
+WITHOUT_UPC = """#include <bupc_tentative.h>
+int upc_threads(void);
+int main(void) { return upc_threads() || bupc_tentative_init; }
+"""
 MPI = """#include <mpi.h>
 int part(int me, int threads, int *word) {
   int size = 0, sum = -1, all = threads * (threads - 1) / 2;
@@ -170,6 +194,22 @@ def try_fortran(folder, headers):
     expect_right(folder, "./above")
 
 
+def try_tentative(folder, headers):
+    """A library finds whether UPC is linked with it, however its definitions are compiled."""
+    for name, text in ("library", TENTATIVE), ("main", WITHOUT_UPC):
+        (folder / f"{name}.txt").write_text(text)
+    (folder / "with.upc").write_text(WITH_UPC)
+    common = "-DBUPC_TENTATIVE_SPECIFIER=__attribute__((common))"
+    for option in "-DWEAK", common:
+        for name in "library", "main":
+            run(folder, CC, f"-I{headers}", option, "-x", "c", "-c", f"{name}.txt", "-o",
+                f"{name}.o")
+        run(folder, CC, "main.o", "library.o", "-o", "without")
+        run(folder, "./without")
+        run(folder, TOMBOLO, "upcc", "with.upc", "library.o", "-o", "with")
+        expect_right(folder, "./with")
+
+
 def try_mpi(folder, compiler):
     (folder / "mpi.txt").write_text(MPI)
     run(folder, compiler, "-x", "c", "-c", "mpi.txt", "-o", f"{compiler}.o")
@@ -187,6 +227,7 @@ def main():
         headers = run(folder, TOMBOLO, "upcc", "-print-include-dir").strip()
         try_gasnet(folder, headers)
         try_client(folder)
+        try_tentative(folder, headers)
         if shutil.which("gfortran") and not EMULATED:
             try_fortran(folder, headers)
             tried.append("gfortran")

@@ -87,11 +87,14 @@ static int run_linker(const struct upcc *u, struct upcc_list *l) {
   return code;
 }
 
-/* The object that announces the shared objects: of a program, one whose main is C, a library. */
-static const char *start_object(const struct upcc *u) {
+/* The objects that announce the shared objects: of a program, one whose main is C, a library. */
+static void add_start_objects(const struct upcc *u, struct upcc_list *l) {
+  const char *start = u->extern_main ? "/crt_extern.o" : "/crt.o";
   for (size_t i = 0; i < u->link.count; i++)
-    if (u->link.words[i] && !strcmp(u->link.words[i], "-shared")) return "/crt_shared.o";
-  return u->extern_main ? "/crt_extern.o" : "/crt.o";
+    if (u->link.words[i] && !strcmp(u->link.words[i], "-shared")) start = "/crt_shared.o";
+  upcc_add(l, upcc_format(u->support, start, ""));
+  if (strcmp(start, "/crt_shared.o") != 0)
+    upcc_add(l, upcc_format(u->support, "/crt_tentative.o", ""));
 }
 
 int upcc_link(const struct upcc *u, const char *const *objects) {
@@ -102,7 +105,7 @@ int upcc_link(const struct upcc *u, const char *const *objects) {
     upcc_add(&l, u->link.words[i] ? u->link.words[i] : objects[next++]);
   upcc_add(&l, "-o");
   upcc_add(&l, u->output ? u->output : "a.out");
-  upcc_add(&l, upcc_format(u->support, start_object(u), ""));
+  add_start_objects(u, &l);
   upcc_add(&l, upcc_format("-L", u->libraries, ""));
   upcc_add(&l, upcc_format("-Wl,-rpath,", u->libraries, ""));
   upcc_add(&l, u->wide ? "-ltombolo-upc-wide" : "-ltombolo-upc");
