@@ -43,6 +43,14 @@ BANNED = {
     "gets": "fgets",
     "alloca": "malloc or a fixed array",
 }
+LOCALE = dict.fromkeys("strtod strtof strtold atof".split(), "tmb_ascii_strtod (base/ascii.h)")
+LOCALE |= dict.fromkeys("strcasecmp strncasecmp".split(), "tmb_ascii_same (base/ascii.h)")
+LOCALE |= dict.fromkeys("toupper tolower isalpha isalnum isupper islower isspace".split(),
+                        "the functions of base/ascii.h")
+LOCALE_OK = ("_test.c", "_test.h", "src/base/ascii.h")
+LOCALE_IN = ("src/", "coarray/", "prif/", "upc/runtime/", "bindings/")
+PRINTERS = {"snprintf", "fprintf", "printf", "dprintf"}
+REAL = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?L?[feEgGaA]")
 PLATFORM = re.compile(
     r"\b(__linux__|__linux|__APPLE__|__MACH__|_WIN32|_WIN64|__FreeBSD__|__NetBSD__"
     r"|__OpenBSD__|__CYGWIN__|__ANDROID__|__x86_64__|__i386__|__amd64__|__aarch64__|__arm__|__riscv"
@@ -74,6 +82,7 @@ RULES = (
     "include-c",
     "banned",
     "getenv",
+    "locale",
     "malloc",
     "assert",
     "vla",
@@ -283,6 +292,32 @@ def check_banned(file):
             yield token.line, "banned", f"{token.text}: use {BANNED[token.text]}"
         if token.text in ("getenv", "secure_getenv") and not may_getenv:
             yield token.line, "getenv", "use the settings of src/base/config.h (tmb_env_get)"
+
+
+def check_locale(file):
+    """The client may set a locale: the library reads and prints by base/ascii.h and base/fmt.h."""
+    if not file.path.startswith(LOCALE_IN) or file.path.endswith(LOCALE_OK):
+        return
+    for i, token in enumerate(file.tokens[:-1]):
+        if file.tokens[i + 1].text != "(":
+            continue
+        if token.text in LOCALE:
+            yield token.line, "locale", f"{token.text}: use {LOCALE[token.text]}"
+        elif token.text in PRINTERS:
+            last = file.tokens[_call_end(file.tokens, i + 1) - 1].line
+            call = "".join(file.lines[token.line - 1 : last])
+            if REAL.search(call.replace("%%", "")):
+                yield token.line, "locale", f"{token.text} of a real number: use tmb_fmt_print"
+
+
+def _call_end(tokens, first):
+    """Index behind the parenthesis that closes the one at `first`."""
+    depth = 0
+    for i in range(first, len(tokens)):
+        depth += {"(": 1, ")": -1}.get(tokens[i].text, 0)
+        if depth == 0:
+            return i + 1
+    return len(tokens)
 
 
 def check_atomics(file):
@@ -767,6 +802,7 @@ def check_file(file, root, layers, listed):
             check_functions,
             check_docs,
             check_banned,
+            check_locale,
             check_atomics,
             check_malloc,
             check_assert,

@@ -165,6 +165,15 @@ class Rules(unittest.TestCase):
             self.fires("banned", f"void f(void) {{ {name}(a, b); }}\n", "src/base/x.c:5")
         self.quiet('/* strcpy(a) */ char *const s = "sprintf(a)"; void f(void) { snprintf(a); }\n')
 
+    def test_locale(self):
+        for call in ("strtod(a, 0)", "toupper(*a)", 'snprintf(a, 9, "%.1f", b)'):
+            self.fires("locale", f"void f(void) {{ {call}; }}\n", "src/base/x.c:5")
+        two_lines = 'void f(void) {\n  fprintf(a,\n    "%*g", b);\n}\n'
+        self.fires("locale", two_lines, "src/base/x.c:6")
+        self.quiet('void f(void) { snprintf(a, 9, "%d%% free", b); }\n')
+        self.quiet({"tools/fc/x.c": HEAD + "void f(void) { strtod(a, 0); }\n",
+                    "tools/fc/README.md": "In, out.\n"})
+
     def test_getenv(self):
         self.fires("getenv", 'void f(void) { getenv("A"); }\n')
         self.quiet({"src/base/config.c": HEAD + 'void f(void) { getenv("A"); }\n'})

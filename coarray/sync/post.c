@@ -19,7 +19,6 @@
 #include <gasnet_tools.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* remote.c has the indices from GEX_AM_INDEX_BASE on. */
 enum { H_POSTED = GEX_AM_INDEX_BASE + 32, H_ANSWER };
@@ -220,7 +219,7 @@ int caf_posts_start(void) {
                                       [CAF_EVENTS_ATOMIC] = "atomic"};
   const char *method = gasnett_getenv_withdefault("TOMBOLO_CAF_EVENTS", "signal");
   for (uint8_t i = 0; i < sizeof names / sizeof names[0]; i++) /* others end the start of the job */
-    if (strcasecmp(method, names[i]) == 0) caf.events = i;
+    if ((*method | 0x20) == *names[i]) caf.events = i;
   if (caf.events == CAF_EVENTS_QUEUE) return queue_start();
   if (caf.events == CAF_EVENTS_FLAG) return flags_start();
   return 0;

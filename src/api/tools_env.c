@@ -69,7 +69,7 @@ void gasnett_envstr_display(const char *key, const char *val, int is_dflt) {
 
 void gasnett_envdbl_display(const char *key, double val, int is_dflt) {
   char text[TMB_FMT_BYTES];
-  (void)snprintf(text, sizeof text, "%g", val);
+  tmb_fmt_print(text, sizeof text, "%g", val);
   tmb_env_report(key, text, is_dflt != 0);
 }
 

@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include "base/config.h"
 
+#include "base/ascii.h"
 #include "base/atomic.h"
 #include "base/fmt.h"
 #include "base/log.h"
@@ -19,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 enum { TEXT_BYTES = 256, NAME_BYTES = 96 };
@@ -91,7 +91,7 @@ static const char *keep_text(const char *text) {
 static int find_word(const char *list, const char *text, char *word, size_t word_bytes) {
   for (int index = 0;; index++) {
     const size_t len = strcspn(list, "|");
-    if (strlen(text) == len && strncasecmp(list, text, len) == 0 && len < word_bytes) {
+    if (strlen(text) == len && tmb_ascii_same_n(list, text, len) && len < word_bytes) {
       memcpy(word, list, len);
       word[len] = '\0';
       return index;
@@ -436,7 +436,7 @@ double tmb_env_dbl(const char *name, double dflt) {
     tmb_fatal_nopos("environment variable %s=\"%s\" is not valid: expected a number as 1.5, -1e4 "
                     "or a fraction as 3/8",
                     name, text);
-  snprintf(shown, sizeof shown, "%g", value);
+  tmb_fmt_print(shown, sizeof shown, "%g", value);
   tmb_env_report(name, shown, !is_set);
   return value;
 }

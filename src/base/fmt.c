@@ -10,13 +10,15 @@
  */
 #include "base/fmt.h"
 
+#include "base/ascii.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 struct unit {
   const char *name;
@@ -49,7 +51,7 @@ static const struct unit time_units[] = {
 
 /* First character of `text` that is not blank. */
 static const char *skip_blanks(const char *text) {
-  while (isspace((unsigned char)*text)) text++;
+  while (tmb_ascii_is_blank(*text)) text++;
   return text;
 }
 
@@ -57,7 +59,7 @@ static const char *skip_blanks(const char *text) {
 static bool copy_trimmed(const char *text, char *out, size_t out_bytes) {
   text = skip_blanks(text);
   size_t len = strlen(text);
-  while (len > 0 && isspace((unsigned char)text[len - 1])) len--;
+  while (len > 0 && tmb_ascii_is_blank(text[len - 1])) len--;
   if (len >= out_bytes) return false;
   memcpy(out, text, len);
   out[len] = '\0';
@@ -69,7 +71,7 @@ static uint64_t suffix_factor(const char *text, const struct unit *units, size_t
                               uint64_t none) {
   if (*text == '\0') return none;
   for (size_t i = 0; i < count; i++) {
-    if (strcasecmp(text, units[i].name) == 0) return units[i].factor;
+    if (tmb_ascii_same(text, units[i].name)) return units[i].factor;
   }
   return 0;
 }
@@ -97,8 +99,7 @@ struct decimal {
   long double fraction; /* 0 <= fraction < 1 */
 };
 
-/* Reads an unsigned decimal at the start of `text`; by hand, as strtod follows the locale's point.
- */
+/* Reads an unsigned decimal at the start of `text`. */
 static int read_decimal(const char *text, size_t len, struct decimal *out) {
   struct decimal d = {0, 0};
   long double weight = 1;
@@ -170,7 +171,7 @@ int tmb_fmt_parse_int(const char *text, uint64_t unit_bytes, int64_t *value) {
 static int parse_float(const char *text, double *value) {
   char *end;
   if (*text == '\0') return TMB_E_ARG;
-  const double v = strtod(text, &end);
+  const double v = tmb_ascii_strtod(text, &end);
   if (end == text || *end != '\0' || isnan(v) || isinf(v)) return TMB_E_ARG;
   *value = v;
   return TMB_OK;
@@ -195,7 +196,7 @@ int tmb_fmt_parse_bool(const char *text, bool *value) {
   char trimmed[16];
   if (!text || !copy_trimmed(text, trimmed, sizeof trimmed)) return TMB_E_ARG;
   for (size_t i = 0; i < TMB_ARRAY_LEN(words); i++) {
-    if (strcasecmp(trimmed, words[i]) == 0) {
+    if (tmb_ascii_same(trimmed, words[i])) {
       *value = i % 2;
       return TMB_OK;
     }
@@ -307,10 +308,20 @@ char *tmb_fmt_number(int64_t value, char *buf, size_t buf_bytes, bool is_mem_siz
   return buf;
 }
 
+int tmb_fmt_print(char *buf, size_t buf_bytes, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  const locale_t before = tmb_ascii_enter();
+  const int n = vsnprintf(buf, buf_bytes, fmt, args);
+  tmb_ascii_leave(before);
+  va_end(args);
+  return n;
+}
+
 /* Prints `value` with three significant digits and a unit. */
 static char *format_scaled(double value, const char *unit, char *buf, size_t buf_bytes) {
   const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  snprintf(buf, buf_bytes, "%.*f %s", decimals, value, unit);
+  tmb_fmt_print(buf, buf_bytes, "%.*f %s", decimals, value, unit);
   return buf;
 }
 
@@ -344,14 +355,13 @@ unsigned tmb_fmt_edit_distance(const char *a, const char *b) {
   for (size_t j = 0; j <= b_len; j++) rows[0][j] = (unsigned)j;
   for (size_t i = 1; i <= a_len; i++) {
     unsigned *row = rows[i % 3], *up = rows[(i + 2) % 3], *up2 = rows[(i + 1) % 3];
-    const int ca = toupper((unsigned char)a[i - 1]);
+    const int ca = tmb_ascii_lower(a[i - 1]);
     row[0] = (unsigned)i;
     for (size_t j = 1; j <= b_len; j++) {
-      const int cb = toupper((unsigned char)b[j - 1]);
+      const int cb = tmb_ascii_lower(b[j - 1]);
       unsigned best = up[j - 1] + (ca != cb);
       best = TMB_MIN(best, TMB_MIN(up[j], row[j - 1]) + 1);
-      if (i > 1 && j > 1 && ca == toupper((unsigned char)b[j - 2]) &&
-          cb == toupper((unsigned char)a[i - 2]))
+      if (i > 1 && j > 1 && ca == tmb_ascii_lower(b[j - 2]) && cb == tmb_ascii_lower(a[i - 2]))
         best = TMB_MIN(best, up2[j - 2] + 1);
       row[j] = best;
     }

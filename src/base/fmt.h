@@ -68,6 +68,9 @@ int tmb_fmt_rank_listed(const char *list, uint32_t rank);
  */
 char *tmb_fmt_number(int64_t value, char *buf, size_t buf_bytes, bool is_mem_size);
 
+/* snprintf with a decimal point, whatever the locale. */
+TMB_PRINTF(3, 4) int tmb_fmt_print(char *buf, size_t buf_bytes, const char *fmt, ...);
+
 /* Format bytes for people with three significant digits: "1.50 GB". Returns buf. */
 char *tmb_fmt_bytes(uint64_t bytes, char *buf, size_t buf_bytes);
 

@@ -9,6 +9,7 @@
  */
 #include "base/log.h"
 
+#include "base/ascii.h"
 #include "base/messages/messages.h"
 
 #include <errno.h>
@@ -54,7 +55,9 @@ uint32_t tmb_log_size(void) {
 
 static void add_v(struct message *msg, const char *fmt, va_list args) {
   const size_t room = MESSAGE_BYTES - 1 - NUMBER_BYTES - msg->len;
+  const locale_t before = tmb_ascii_enter();
   const int n = vsnprintf(msg->text + msg->len, room, fmt, args);
+  tmb_ascii_leave(before);
   if (n < 0) return;
   if ((size_t)n < room) {
     msg->len += (size_t)n;

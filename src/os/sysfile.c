@@ -179,15 +179,15 @@ uint64_t tmb_cgroup_oom_kills(const struct tmb_cgroup_walk *walk) {
 
 double tmb_cgroup_cpu_quota(const struct tmb_cgroup_walk *walk) {
   char text[64];
-  double quota_us, period_us;
+  long long quota_us, period_us;
   if (walk->v2) {
     if (read_cgroup(walk, "cpu.max", text, sizeof text) <= 0) return 0;
-    if (sscanf(text, "%lf %lf", &quota_us, &period_us) != 2) return 0; /* "max 100000" */
+    if (sscanf(text, "%lld %lld", &quota_us, &period_us) != 2) return 0; /* "max 100000" */
   } else {
     if (read_cgroup(walk, "cpu.cfs_quota_us", text, sizeof text) <= 0) return 0;
-    quota_us = atof(text); /* -1: none */
+    quota_us = atoll(text); /* -1: none */
     if (read_cgroup(walk, "cpu.cfs_period_us", text, sizeof text) <= 0) return 0;
-    period_us = atof(text);
+    period_us = atoll(text);
   }
-  return quota_us > 0 && period_us > 0 ? quota_us / period_us : 0;
+  return quota_us > 0 && period_us > 0 ? (double)quota_us / (double)period_us : 0;
 }

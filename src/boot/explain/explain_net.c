@@ -10,6 +10,8 @@
  */
 #include "boot/explain/explain_words.h"
 
+#include "base/fmt.h"
+
 #include <stdlib.h>
 
 #define LONG_MS 2500u /* packets are sent again more often than this */
@@ -85,18 +87,23 @@ static bool is_other(const struct losses *l, uint32_t h, uint32_t g) {
   return l->peers[g] < l->peers[h] || (l->peers[g] == l->peers[h] && g < h);
 }
 
+static const char *seconds(double s, char age[TMB_FMT_BYTES]) {
+  tmb_fmt_print(age, TMB_FMT_BYTES, "%.1f s", s);
+  return age;
+}
+
 /* The first rank of host h that gets no answer from a rank of host g. */
 static void print_pair(const struct losses *l, uint32_t h, uint32_t g, FILE *out) {
-  char from[TMB_WORDS_NAME], to[TMB_WORDS_NAME];
+  char from[TMB_WORDS_NAME], to[TMB_WORDS_NAME], age[TMB_FMT_BYTES];
   for (uint32_t r = 0; r < l->s->size; r++) {
     uint32_t peer, ms;
     uint64_t silent_ns;
     if (l->s->host_of[r] != h || !tmb_explain_asks(l->s, r, &peer, &silent_ns)) continue;
     if (l->s->host_of[peer] != g) continue;
     (void)accusers(l, g, &ms);
-    fprintf(out, "%s gets no answer from %s for %.1f s: %s\n",
+    fprintf(out, "%s gets no answer from %s for %s: %s\n",
             tmb_words_name(l->s, r, from, sizeof from), tmb_words_name(l->s, peer, to, sizeof to),
-            (double)silent_ns / 1e9, direction(l, g, ms));
+            seconds((double)silent_ns / 1e9, age), direction(l, g, ms));
     return;
   }
 }
@@ -105,8 +112,9 @@ static void print_pair(const struct losses *l, uint32_t h, uint32_t g, FILE *out
 static void print_host(const struct losses *l, uint32_t g, uint32_t count, uint32_t heard,
                        FILE *out) {
   const uint32_t hears = hears_ms(l, g), most = hears == UINT32_MAX ? heard : TMB_MAX(heard, hears);
-  fprintf(out, "%u hosts get no answer from %s for %.1f s: %s\n", count, l->s->host_name[g],
-          (double)most / 1000.0, direction(l, g, heard));
+  char age[TMB_FMT_BYTES];
+  fprintf(out, "%u hosts get no answer from %s for %s: %s\n", count, l->s->host_name[g],
+          seconds((double)most / 1000.0, age), direction(l, g, heard));
 }
 
 /* Whether a pair is worth a line: one of the two has not heard the other for a while. */

@@ -8,6 +8,7 @@
  */
 #include "boot/explain/explain_words.h"
 
+#include "base/fmt.h"
 #include "boot/page/ranklist.h"
 
 #include <stdlib.h>
@@ -36,10 +37,11 @@ static void rank_text(const struct tmb_explain *e, uint32_t rank, char *buf, siz
              (unsigned)(time ? (b->cpu_ns - a->cpu_ns) * 100 / time : 0));
     return;
   case TMB_SEEN_POLLS:
-    snprintf(buf, bytes,
-             "polls in a loop of its own, and has found nothing for %.1f s (%u %% of a processor)",
-             (double)tmb_explain_polls(s, rank) / 1e9,
-             (unsigned)(time ? (b->cpu_ns - a->cpu_ns) * 100 / time : 0));
+    tmb_fmt_print(
+        buf, bytes,
+        "polls in a loop of its own, and has found nothing for %.1f s (%u %% of a processor)",
+        (double)tmb_explain_polls(s, rank) / 1e9,
+        (unsigned)(time ? (b->cpu_ns - a->cpu_ns) * 100 / time : 0));
     return;
   case TMB_SEEN_SLEEPS: snprintf(buf, bytes, "sleeps in a system call of its own"); return;
   default: break;
@@ -52,8 +54,8 @@ static void rank_text(const struct tmb_explain *e, uint32_t rank, char *buf, siz
     char text[TMB_WORDS_BYTES];
     tmb_words_wait(s, rank, w, text, sizeof text);
     const double age = (double)(b->at_ns - TMB_MIN(w->since_ns, b->at_ns)) / 1e9;
-    snprintf(buf + used, bytes - used, "%s%.1f s %s %s", used ? "; " : "waits ", age,
-             w->layer.begun ? "in" : "for", text);
+    tmb_fmt_print(buf + used, bytes - used, "%s%.1f s %s %s", used ? "; " : "waits ", age,
+                  w->layer.begun ? "in" : "for", text);
     used = strlen(buf);
   }
   if (!used)
@@ -73,13 +75,13 @@ static void queue_text(const struct tmb_snapshot *s, uint32_t rank, char *buf, s
              (unsigned long long)seen->queued[0], (unsigned long long)seen->queued[1]);
   const size_t used = strlen(buf);
   if (tmb_explain_stalled(s, rank, &peer, &silent_ns))
-    snprintf(buf + used, bytes - used,
-             "; network: %llu packets without acknowledgement, %llu messages queued, %llu "
-             "retransmissions so far; %s silent for %.1f s",
-             (unsigned long long)net[TMB_STATUS_NET_UNACKED],
-             (unsigned long long)net[TMB_STATUS_NET_QUEUED],
-             (unsigned long long)net[TMB_STATUS_NET_RETRANSMITS],
-             tmb_words_name(s, peer, name, sizeof name), (double)silent_ns / 1e9);
+    tmb_fmt_print(buf + used, bytes - used,
+                  "; network: %llu packets without acknowledgement, %llu messages queued, %llu "
+                  "retransmissions so far; %s silent for %.1f s",
+                  (unsigned long long)net[TMB_STATUS_NET_UNACKED],
+                  (unsigned long long)net[TMB_STATUS_NET_QUEUED],
+                  (unsigned long long)net[TMB_STATUS_NET_RETRANSMITS],
+                  tmb_words_name(s, peer, name, sizeof name), (double)silent_ns / 1e9);
   else if (net[TMB_STATUS_NET_UNACKED] + net[TMB_STATUS_NET_QUEUED])
     snprintf(buf + used, bytes - used,
              "; network: %llu packets in flight, %llu messages queued, %llu retransmissions so far",

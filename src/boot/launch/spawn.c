@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "boot/launch/spawn.h"
 
+#include "base/ascii.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "boot/boot.h"
@@ -110,7 +111,7 @@ const char *tmb_spawn_setting(enum tmb_cfg_id id, const char *name) {
 
 int tmb_spawn_function(void) {
   const char *text = tmb_spawn_setting(TMB_CFG_SPAWNFN, "SPAWNFN");
-  const int letter = text ? toupper((unsigned char)*text) : 0;
+  const int letter = text ? tmb_ascii_lower(*text) - 'a' + 'A' : 0;
   if (!letter || letter == 'L' || letter == 'S' || letter == 'C') return letter;
   tmb_cfg_bad_value(TMB_CFG_SPAWNFN, "L (this machine), S (ssh) or C (a command of your own)");
 }

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "boot/trace/words.h"
 
+#include "base/fmt.h"
 #include "boot/explain/source.h"
 
 #include <errno.h>
@@ -294,8 +295,11 @@ static void put_other(const struct tmb_trace_set *set, FILE *f) {
     comma = ",";
   }
   fputs("],\"clock_error_us\":[", f);
-  for (uint32_t h = 0; h < set->hosts; h++)
-    fprintf(f, "%s%.3f", h ? "," : "", set->offset[h].error_ns / 1e3);
+  for (uint32_t h = 0; h < set->hosts; h++) {
+    char text[TMB_FMT_BYTES];
+    tmb_fmt_print(text, sizeof text, "%.3f", set->offset[h].error_ns / 1e3);
+    fprintf(f, "%s%s", h ? "," : "", text);
+  }
   fprintf(f, "],\"arrows_dropped\":%" PRIu64 "},\n", set->arrows_dropped);
 }
 

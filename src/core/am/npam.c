@@ -12,6 +12,7 @@
  */
 #include "core/am/am.h"
 
+#include "base/ascii.h"
 #include "base/config.h"
 #include "base/error.h"
 #include "base/fmt.h"
@@ -21,7 +22,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* So many immediate commits of one descriptor fail before one waits. Chosen 2026-11-26, not
  * measured: a program that repeats it for ever, without the poll that is forbidden there, goes on.
@@ -99,7 +99,7 @@ static unsigned char canary_byte(size_t i) {
   static const unsigned char nan_bytes[8] = {0, 0, 0, 0, 0, 0, 0xf8, 0x7f};
   const char *text = tmb_cfg_str(TMB_CFG_SD_INITVAL);
   int64_t value;
-  if (strcasecmp(text, "NAN") == 0) return nan_bytes[i % sizeof nan_bytes];
+  if (tmb_ascii_same(text, "NAN")) return nan_bytes[i % sizeof nan_bytes];
   if (tmb_fmt_parse_int(text, 0, &value) || value < 0 || value > 255)
     tmb_cfg_bad_value(TMB_CFG_SD_INITVAL, "NAN, or a byte from 0 to 255");
   return (unsigned char)value;

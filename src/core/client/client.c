@@ -41,7 +41,6 @@
 
 #include <gasnet.h>
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,7 +105,7 @@ void gexx_client_files(const uint32_t *first, const uint32_t *last) {
 /* Once there is a rank: the text asks for [A-Z][A-Z0-9_]+, released clients pass "upcxx". */
 static void advise_name(const char *name) {
   const size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-  if (tmb_job.rank || (isupper((unsigned char)name[0]) && n >= 2 && !name[n])) return;
+  if (tmb_job.rank || (name[0] >= 'A' && name[0] <= 'Z' && n >= 2 && !name[n])) return;
   tmb_advise(TMB_ADVICE_CLIENT_NAME,
              "gex_Client_Init: argument clientName is \"%s\"; the API asks for [A-Z][A-Z0-9_]+",
              name);

@@ -8,6 +8,7 @@
  * docs/NETWORK_MPI.md describes it. Invariants: nothing of this conduit meets the program's
  * messages; what one rank cannot do ends the opening on all, and that rank has said why.
  */
+#include "base/ascii.h"
 #include "base/compiler.h"
 #include "base/error.h"
 #include "net/mpi/mpi_engine.h"
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Credit of a peer in units of NMPI_UNIT bytes. Chosen 2026-11-22, not measured. */
 #define CREDIT_UNITS 1024u
@@ -52,9 +52,9 @@ static const char *level_name(int level) {
 static int level_wanted(const struct tmb_net *net) {
   const char *text = net->env.up->setting("TOMBOLO_MPI_THREAD");
   if (!text || !*text) return MPI_THREAD_SERIALIZED;
-  if (strncasecmp(text, "MPI_THREAD_", 11) == 0) text += 11;
+  if (tmb_ascii_same_n(text, "MPI_THREAD_", 11)) text += 11;
   for (size_t i = 0; i < TMB_ARRAY_LEN(levels); i++)
-    if (strcasecmp(text, levels[i].name) == 0) return levels[i].level;
+    if (tmb_ascii_same(text, levels[i].name)) return levels[i].level;
   net->env.up->print("mpi: TOMBOLO_MPI_THREAD=%s is not SINGLE, FUNNELED, SERIALIZED or MULTIPLE; "
                      "SERIALIZED is used",
                      text);

@@ -8,6 +8,7 @@
  * it. Invariants: all ranks of a job use the same provider, the best one that all of them have;
  * what one rank cannot do ends the opening on all, and that rank has said why.
  */
+#include "base/ascii.h"
 #include "base/compiler.h"
 #include "base/error.h"
 #include "net/ofi/ofi_engine.h"
@@ -172,7 +173,7 @@ static void configure(struct tmb_net *net) {
   const int64_t receives = up->setting_int("TOMBOLO_OFI_RECEIVES");
   const int64_t sends = up->setting_int("TOMBOLO_OFI_SENDS");
   const char *timeout = up->setting("TOMBOLO_PEER_TIMEOUT");
-  const double seconds = timeout ? strtod(timeout, NULL) : 0;
+  const double seconds = timeout ? tmb_ascii_strtod(timeout, NULL) : 0;
   const size_t inject_max = TMB_MIN(info->tx_attr->inject_size, (size_t)OFI_SMALL_BYTES);
   net->timeout_ns = seconds > 0 ? (uint64_t)(seconds * NS_PER_S) : 0;
   net->credit = credit > 0 ? (uint32_t)credit : CREDIT_UNITS;

@@ -7,6 +7,7 @@
  * sockets. docs/UDP_PROTOCOL.md describes the protocol. Invariant: all ranks of a job choose the
  * same family, rails and packet length, from what all of them have published.
  */
+#include "base/ascii.h"
 #include "base/error.h"
 #include "net/plugin/progress_thread.h"
 #include "net/udp/io/udp_fault.h"
@@ -148,7 +149,7 @@ static int listen_there(const struct tmb_net_env *env, struct plan *plan) {
 
 static uint64_t timeout_ns(const struct tmb_net_up *up) {
   const char *text = up->setting("TOMBOLO_PEER_TIMEOUT");
-  const double seconds = text ? strtod(text, NULL) : 0;
+  const double seconds = text ? tmb_ascii_strtod(text, NULL) : 0;
   return seconds > 0 ? (uint64_t)(seconds * NS_PER_S) : 0;
 }
 

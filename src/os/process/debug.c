@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "os/process/debug.h"
 
+#include "base/ascii.h"
 #include "base/config.h"
 #include "base/fmt.h"
 #include "base/log.h"
@@ -24,7 +25,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -168,11 +168,11 @@ static const struct mechanism *next_mechanism(const char **list, bool *end) {
   *end = len == 0;
   *list = name + len;
   for (size_t i = 0; i < TMB_ARRAY_LEN(mechanisms); i++) {
-    if (strlen(mechanisms[i].name) == len && strncasecmp(mechanisms[i].name, name, len) == 0)
+    if (strlen(mechanisms[i].name) == len && tmb_ascii_same_n(mechanisms[i].name, name, len))
       return &mechanisms[i];
   }
   /* The client's mechanism may also be listed by its own name. */
-  if (user_name && strlen(user_name) == len && strncasecmp(user_name, name, len) == 0)
+  if (user_name && strlen(user_name) == len && tmb_ascii_same_n(user_name, name, len))
     return &mechanisms[2];
   return *end ? &none : NULL;
 }

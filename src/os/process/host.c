@@ -6,9 +6,10 @@
  * /proc. Invariants: a cached name never changes after pthread_once.
  */
 #include "os/os.h"
+
+#include "base/ascii.h"
 #include "os/sysfile.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static char exe_name[PATH_MAX];
 
 static void read_hostname(void) {
   if (gethostname(hostname, sizeof hostname - 1) != 0) hostname[0] = '\0';
-  for (char *p = hostname; *p; p++) *p = (char)tolower((unsigned char)*p);
+  for (char *p = hostname; *p; p++) *p = (char)tmb_ascii_lower(*p);
 }
 
 static void read_exe_name(void) {

@@ -7,11 +7,12 @@
  */
 #include "os/process/signals.h"
 
+#include "base/ascii.h"
+
 #include <ctype.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static const struct tmb_os_signal table[] = {
     {SIGHUP, "SIGHUP", "hangup"},
@@ -84,8 +85,8 @@ static int number_of(const char *text, size_t len) {
   }
   for (size_t i = 0; i < TMB_ARRAY_LEN(table); i++) {
     const char *name = table[i].name, *plain = name + 3;
-    if (strlen(name) == len && strncasecmp(name, text, len) == 0) return table[i].sig;
-    if (strlen(plain) == len && strncasecmp(plain, text, len) == 0) return table[i].sig;
+    if (strlen(name) == len && tmb_ascii_same_n(name, text, len)) return table[i].sig;
+    if (strlen(plain) == len && tmb_ascii_same_n(plain, text, len)) return table[i].sig;
   }
   return -1;
 }

@@ -10,6 +10,7 @@
  */
 #include "os/processor/ticks.h"
 
+#include "base/ascii.h"
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "base/config.h"
@@ -23,7 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #if defined(__x86_64__) || defined(__i386__)
 # include <cpuid.h>
@@ -135,10 +135,10 @@ static double cpuinfo_hz(void) {
   while (fgets(line, sizeof line, file) && line[0] != '\n') {
     const char *at = strchr(line, '@'), *colon = strchr(line, ':');
     if (strncmp(line, "model name", 10) == 0 && at && strstr(at, "GHz")) {
-      hz = strtod(at + 1, NULL) * 1e9;
+      hz = tmb_ascii_strtod(at + 1, NULL) * 1e9;
       break;
     }
-    if (strncmp(line, "cpu MHz", 7) == 0 && colon) hz = strtod(colon + 1, NULL) * 1e6;
+    if (strncmp(line, "cpu MHz", 7) == 0 && colon) hz = tmb_ascii_strtod(colon + 1, NULL) * 1e6;
   }
   fclose(file);
   return hz;
@@ -166,13 +166,13 @@ static void check_given_rate(double given_hz) {
 static double find_rate(void) {
   const char *how = tmb_cfg_str(TMB_CFG_TSC_RATE);
   double given_hz;
-  if (strcasecmp(how, "walltime") == 0) {
+  if (tmb_ascii_same(how, "walltime")) {
     given_hz = counter_given_hz();
     source =
         given_hz > 0 ? COUNTER_NAME ", rate given by the processor" : COUNTER_NAME ", measured";
     return given_hz > 0 ? given_hz : measure_hz();
   }
-  if (strcasecmp(how, "cpuinfo") == 0) {
+  if (tmb_ascii_same(how, "cpuinfo")) {
     given_hz = cpuinfo_hz();
     if (!(given_hz > 0)) {
       tmb_warn("/proc/cpuinfo has no processor rate (GASNET_TSC_RATE=cpuinfo); measuring instead");

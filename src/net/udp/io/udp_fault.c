@@ -8,6 +8,8 @@
  */
 #include "net/udp/io/udp_fault.h"
 
+#include "base/ascii.h"
+
 #include "net/udp/wire/udp_packet.h"
 
 #include <poll.h>
@@ -179,7 +181,7 @@ bool udp_fault_parse(const char *text, struct udp_fault_config *config) {
     const char *equals = strchr(text, '=');
     if (!equals) return false;
     char *end = NULL;
-    const double value = strtod(equals + 1, &end);
+    const double value = tmb_ascii_strtod(equals + 1, &end);
     if (end == equals + 1 || !(value >= 0)) return false;
     if (!set(config, text, (size_t)(equals - text), value)) return false;
     if (*end && *end != ',') return false;
