@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("include", "src", "plugins", "coarray", "upc", "tools", "bench", "examples", "tests")
-FOLDERS += ("prif",)
+FOLDERS += ("prif", "shmem")
 FOLDERS += ("bindings",)
 ENDINGS = (".c", ".h", ".hpp", ".cc")
 

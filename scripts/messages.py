@@ -33,10 +33,10 @@ CALL = re.compile(
 )
 # Arguments before the format.
 BEFORE = {"TMB_CHECK": 1, "tmb_advise": 1, "note": 1, "tmb_refuse": 2, "caf_fail": 2,
-          "prif_fail": 2}
+          "prif_fail": 2, "sh_fatal": 1}
 PIECE = re.compile(r"\s*(?:\"((?:[^\"\\]|\\.)*)\"|(PRI\w+|PROGRAM_PREFIX))")
-RUNTIMES = ("coarray", "prif", "upc/runtime")
-RUNTIME_CALL = re.compile(r"\b(rt_fatal|caf_fail|caf_refuse|prif_fail)\s*\(\s*")
+RUNTIMES = ("coarray", "prif", "upc/runtime", "shmem/runtime")
+RUNTIME_CALL = re.compile(r"\b(rt_fatal|caf_fail|caf_refuse|prif_fail|sh_fatal|sh_say)\s*\(\s*")
 STRINGS = re.compile(r"(?:\s*(?:\"(?:[^\"\\]|\\.)*\"|PRI\w+))+")
 CODE = re.compile(r" \[TMB-(\d{4})\]$")
 ROW = re.compile(r"^(TMB_MESSAGE(?:_PART|_OLD|_CODE)?)\((\d+), ", re.M)

@@ -115,6 +115,7 @@ STAGES = (
     Stage("fault", "dev", "fault", beside="tests", waits=2),
     Stage("net", "dev", "net", beside="tests", waits=2),
     Stage("upc", "dev", "upc", beside="tests", waits=2),
+    Stage("shmem", "dev", "shmem", beside="tests", waits=2),
     Stage("python", "dev", "python", beside="tests", waits=2),
     Stage("fortran-asan", "dev", "fortran-asan", env=tuple(ASAN_JOB_ENV.items()), under="tests"),
     *SANITIZER_STAGES,

@@ -30,7 +30,7 @@ P99_LINES = 60
 GATE_MIN_FUNCTIONS = 100
 
 FOLDERS = ("include", "src", "plugins", "coarray", "tools", "bench", "examples", "tests", "upc")
-FOLDERS += ("prif", "scripts", "cmake", "bindings")
+FOLDERS += ("prif", "shmem", "scripts", "cmake", "bindings")
 C_ENDINGS = (".c", ".h", ".hpp", ".cc", ".def")
 ENDINGS = C_ENDINGS + (".py", ".sh", ".cmake", ".map", ".in")
 PUBLIC = ("gex_", "gexx_", "gasnet_", "gasnett_")
@@ -65,7 +65,7 @@ PLATFORM_OK = (
 )
 ALLOCATORS = {"malloc", "calloc", "realloc", "aligned_alloc", "strdup", "strndup"}
 GENERATED = {"build_info.h"}
-ROOM_TREES = ("src/", "tools/", "coarray/", "prif/", "upc/", "include/tombolo/")
+ROOM_TREES = ("src/", "tools/", "coarray/", "prif/", "shmem/", "upc/", "include/tombolo/")
 ROOM_ENDINGS = (".c", ".h", ".cc", ".def")
 ROOM_FILES = 20
 RULES = (
@@ -709,7 +709,7 @@ def resolve_include(root, path, name, quoted):
     """The file of this tree that an #include names, or None."""
     places = [os.path.dirname(path)] if quoted else []
     places += ["include", "src", "tools", "tests/lib", "tests", "bench", "upc/include"]
-    places += ["coarray", "prif", "upc/runtime", "upc/compiler"]
+    places += ["coarray", "prif", "upc/runtime", "upc/compiler", "shmem/include"]
     if path.startswith("tests/plugin/"):
         places.append("plugins/cuda")
     for place in places:

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests of OpenSHMEM: tests/shmem/*.c, each linked with libshmem_tombolo.so and run at several
+# numbers of PEs, and on pretended hosts; tests/shmem/*.py are scripts. Other settings are in the
+# heads of the programs.
+if(NOT TARGET shmem_shared OR NOT TARGET tombolo_tool OR TMB_SANITIZE)
+  return()
+endif()
+
+set(tmb_shmem_tests_dir "${PROJECT_SOURCE_DIR}/tests/shmem")
+tmb_test_options(tmb_shmem_options)
+file(GLOB tmb_shmem_tests CONFIGURE_DEPENDS "${tmb_shmem_tests_dir}/*.c")
+foreach(src IN LISTS tmb_shmem_tests)
+  get_filename_component(name "${src}" NAME_WE)
+  tmb_read_header(hdr ${src})
+  add_executable(shmem.${name} ${src} "${PROJECT_SOURCE_DIR}/tests/lib/check.c")
+  set_target_properties(shmem.${name} PROPERTIES OUTPUT_NAME ${name}
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/shmem")
+  target_include_directories(shmem.${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests/lib")
+  target_compile_options(shmem.${name} PRIVATE ${tmb_shmem_options})
+  target_link_libraries(shmem.${name} PRIVATE tmb_warnings shmem_shared Threads::Threads m)
+  if(NOT hdr_ranks)
+    set(hdr_ranks 1 2 3 8)
+  endif()
+  tmb_register_program(shmem.${name} shmem $<TARGET_FILE:shmem.${name}>)
+  if(hdr_far AND NOT hdr_expect)
+    set(hdr_ranks 4)
+    set(hdr_again "")
+    list(APPEND hdr_env TOMBOLO_CONDUIT=loop TOMBOLO_PLACES=cyclic:2)
+    tmb_register_program(shmem.${name}.far shmem $<TARGET_FILE:shmem.${name}>)
+  endif()
+endforeach()
+
+file(GLOB tmb_shmem_scripts CONFIGURE_DEPENDS "${tmb_shmem_tests_dir}/*.py")
+foreach(script IN LISTS tmb_shmem_scripts)
+  get_filename_component(name "${script}" NAME_WE)
+  tmb_read_header(hdr ${script})
+  add_test(NAME shmem.${name} COMMAND python3 "${script}")
+  set(labels shmem)
+  if(hdr_nightly)
+    list(APPEND labels nightly)
+  endif()
+  set_tests_properties(shmem.${name} PROPERTIES LABELS "${labels}" TIMEOUT ${hdr_timeout}
+    SKIP_RETURN_CODE 77
+    ENVIRONMENT "TMB_BUILD=${PROJECT_BINARY_DIR};TOMBOLO=$<TARGET_FILE:tombolo_tool>")
+endforeach()

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Objects of other PEs: checks of arguments, shmem_ptr and the queries about addresses.
+ *
+ * Owns nothing. Called by the long way of put, get, atomics and signals, and by programs. Calls:
+ * messages. Invariant: an argument that is wrong ends the job with routine, argument, value and
+ * remedy.
+ */
+#include "../sh.h"
+
+/* Bytes from an offset to the end of what it lies in: the heap, or a data segment. */
+static uint64_t left_at(uint64_t offset) {
+  if (offset >= sh.own) return sh.bytes - offset;
+  for (uint32_t i = 0; i < sh.ranges; i++)
+    if (offset - sh.range[i].offset < sh.range[i].bytes)
+      return sh.range[i].offset + sh.range[i].bytes - offset;
+  return 0;
+}
+
+struct sh_far sh_find(const struct shmem_ctx_s *ctx, const char *call, const char *arg,
+                      const void *addr, uint64_t bytes, int pe) {
+  sh_need_start(call);
+  if ((uint32_t)pe >= ctx->size)
+    sh_fatal(call, "argument pe is %d; the %s has PEs 0 to %u [TMB-2309]", pe,
+             ctx->team == &sh.world ? "program" : "team of the context", ctx->size - 1);
+  const uint64_t offset = sh_offset(addr);
+  if (offset == SH_NOWHERE)
+    sh_fatal(call,
+             "argument %s is %p, which is no symmetric address; use memory of shmem_malloc, or a "
+             "global or static variable [TMB-2308]",
+             arg, addr);
+  if (bytes > left_at(offset))
+    sh_fatal(call,
+             "argument %s is %p, and %llu bytes from there pass the end of the symmetric memory "
+             "[TMB-2307]",
+             arg, addr, (unsigned long long)bytes);
+  const uint32_t world = ctx->team->pe[pe];
+  return (struct sh_far){.pe = world,
+                         .offset = offset,
+                         .owner = (void *)(sh.owner[world] + offset),
+                         .near = !sh.traced && sh.near[world] ? sh.near[world] + offset : NULL};
+}
+
+static void *pointer(const struct shmem_team_s *team, const void *dest, int pe) {
+  const uint64_t offset = sh_offset(dest);
+  if (!team || (uint32_t)pe >= team->size || offset == SH_NOWHERE) return NULL;
+  const uint32_t world = team->pe[pe];
+  if (world == sh.pe) return (void *)(uintptr_t)dest;
+  return sh.near[world] ? sh.near[world] + offset : NULL;
+}
+
+SH_DEF(void *, ptr, (const void *dest, int pe)) {
+  sh_need_start("ptr");
+  return pointer(&sh.world, dest, pe);
+}
+
+SH_DEF(void *, team_ptr, (shmem_team_t team, const void *dest, int pe)) {
+  sh_need_start("team_ptr");
+  return pointer(sh_team(team), dest, pe);
+}
+
+SH_DEF(int, pe_accessible, (int pe)) {
+  return (uint32_t)pe < sh.size;
+}
+
+SH_DEF(int, addr_accessible, (const void *addr, int pe)) {
+  return (uint32_t)pe < sh.size && sh_offset(addr) != SH_NOWHERE;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The OpenSHMEM library, inside: state, addresses, contexts, teams, what its files call of each
+ * other.
+ *
+ * Included by the files of shmem/runtime. Calls: the public headers of Tombolo only. Invariants: a
+ * PE is a rank of the job. The symmetric memory of a PE is its bound segment: the data segments of
+ * program and libraries first, then the library's own words, then the heap, with one layout on all
+ * PEs. A symmetric address is therefore an offset, equal on all PEs. The tables `here` hold where
+ * each PE's segment is mapped in this process; an entry is NULL where a call must go the long way,
+ * which also is where arguments are checked.
+ */
+#ifndef SHMEM_SH_H
+#define SHMEM_SH_H
+
+#include <gasnet_ratomic.h>
+#include <gasnetex.h>
+#include <gasnetex_ext.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHMEM_NO_GENERIC_ 1 /* the routines are defined here, by their names */
+#include "shmem.h"
+
+#define SH_HIDDEN      __attribute__((visibility("hidden")))
+#define SH_EXPORT      __attribute__((visibility("default")))
+#define SH_LIKELY(e)   __builtin_expect(!!(e), 1)
+#define SH_UNLIKELY(e) __builtin_expect(!!(e), 0)
+#define SH_HOT         __attribute__((always_inline)) static inline
+#define SH_COLD        __attribute__((noinline, cold))
+
+/* Defines the routine pshmem_NAME, and shmem_NAME as a weak alias of it (OpenSHMEM 1.6, 10). */
+#define SH_DEF(RET, NAME, ARGS)                                                 \
+ SH_EXPORT RET pshmem_##NAME ARGS;                                              \
+ SH_EXPORT __attribute__((weak, alias("pshmem_" #NAME))) RET shmem_##NAME ARGS; \
+ RET pshmem_##NAME ARGS
+
+#define SH_NOWHERE UINT64_MAX /* offset of an address that is not symmetric */
+#define SH_RANGES  64         /* data segments that can be placed */
+
+/* Part of a data segment that lies in the symmetric memory. */
+struct sh_range {
+  uintptr_t begin, bytes;
+  uint64_t offset;     /* in the segment */
+  uintptr_t from_file; /* bytes at the beginning that the file has; zeros follow */
+};
+
+/* Operations of a context that were not complete when their call returned. */
+struct sh_pending {
+  pthread_mutex_t lock; /* where several threads may use the context */
+  gex_Event_t *event;   /* [room], the first `count` are in use */
+  uint32_t count, room;
+  bool shared;
+};
+
+struct shmem_team_s {
+  gex_TM_t tm;
+  uint32_t size, rank;
+  uint32_t *pe;     /* [size] number in the world */
+  char **here;      /* [size] as sh.here, by number in this team */
+  int *number;      /* [PEs of the world] number in this team, -1: no member; NULL: the world */
+  int contexts_max; /* that its configuration allows */
+  struct shmem_ctx_s *contexts; /* made from this team and not destroyed */
+};
+
+struct shmem_ctx_s {
+  char **here; /* that of its team; first, because each call reads it */
+  uint32_t size;
+  struct shmem_team_s *team;
+  long options;
+  struct sh_pending pending;
+  struct shmem_ctx_s *next, **link; /* in the team's list, under sh.lock */
+};
+
+struct sh_state {
+  struct shmem_ctx_s ctx; /* the default context */
+  char *base;             /* symmetric memory of this PE */
+  uint64_t bytes;
+  uint64_t heap; /* offset of the heap */
+  uint64_t own;  /* offset of the library's own words */
+  struct sh_range range[SH_RANGES];
+  uint32_t ranges;
+  uint32_t pe, size;
+  bool debug;         /* SHMEM_DEBUG: arguments are checked */
+  bool traced;        /* events are recorded or counted: memory is reached by calls alone */
+  bool threads;       /* SHMEM_THREAD_MULTIPLE */
+  bool far;           /* some PE is not mapped */
+  int level;          /* SHMEM_THREAD_* */
+  uint32_t inits;     /* calls of shmem_init without shmem_finalize */
+  bool joined, ended; /* the job is joined; shmem_finalize was called, or the program ends */
+  uintptr_t *owner;   /* [size] base of each PE's memory, in its own address space */
+  char **near;        /* [size] where it is mapped here, NULL: nowhere */
+  char **nothing;     /* [size] NULL */
+  gex_Client_t client;
+  gex_EP_t ep;
+  gex_TM_t tm;
+  gex_AD_t ad[6]; /* by enum sh_kind */
+  struct shmem_team_s world, shared, node;
+  pthread_mutex_t lock; /* lists of contexts, the heap */
+};
+extern SH_HIDDEN struct sh_state sh;
+
+/* Types of atomics, by their domain. */
+enum sh_kind { SH_I32, SH_U32, SH_I64, SH_U64, SH_FLT, SH_DBL };
+
+/* ---- messages: message.c */
+
+/* Ends the job with a message; the format ends in its number, as [TMB-2201]. in call: routine as
+ * the program writes it, without shmem_. */
+SH_COLD SH_HIDDEN __attribute__((noreturn, format(printf, 2, 3))) void
+sh_fatal(const char *call, const char *format, ...);
+/* Says something at start or under SHMEM_DEBUG. */
+SH_COLD SH_HIDDEN __attribute__((format(printf, 1, 2))) void sh_say(const char *format, ...);
+
+/* ---- addresses */
+
+/* Offset of an address in the data segments of program and libraries; SH_NOWHERE: in none. */
+SH_HIDDEN uint64_t sh_offset_static(uintptr_t addr);
+
+/* Offset of a symmetric address. */
+SH_HOT uint64_t sh_offset(const void *addr) {
+  const uint64_t offset = (uintptr_t)addr - (uintptr_t)sh.base;
+  return SH_LIKELY(offset < sh.bytes) ? offset : sh_offset_static((uintptr_t)addr);
+}
+
+/* Where an object of a PE lies in this process; NULL: nowhere, or the call goes the long way. */
+SH_HOT char *sh_here(const struct shmem_ctx_s *ctx, const void *addr, int pe) {
+  const uint64_t offset = sh_offset(addr);
+  if (SH_UNLIKELY((uint32_t)pe >= ctx->size)) return NULL;
+  char *const here = ctx->here[pe];
+  return SH_LIKELY(here != NULL && offset != SH_NOWHERE) ? here + offset : NULL;
+}
+
+/* An object of a PE, for the long way: checked. */
+struct sh_far {
+  uint32_t pe; /* in the world */
+  uint64_t offset;
+  void *owner; /* its address in the PE's address space */
+  char *near;  /* in this one; NULL: not mapped */
+};
+/* Names the object, or ends the job with a message. in arg: name of the argument. */
+SH_HIDDEN struct sh_far sh_find(const struct shmem_ctx_s *ctx, const char *call, const char *arg,
+                                const void *addr, uint64_t bytes, int pe);
+
+/* Whether calls go the long way: `here` of all teams is empty. */
+SH_HOT bool sh_long_way(void) {
+  return sh.debug || sh.traced;
+}
+
+/* Wakes a PE that may wait for memory which was just written here. pe: in the world. */
+SH_HOT void sh_wake(uint32_t pe) {
+  gexx_signal_wake(sh.tm, pe);
+}
+SH_HOT uint32_t sh_world_pe(const struct shmem_ctx_s *ctx, int pe) {
+  return ctx->team->pe[pe];
+}
+
+/* ---- contexts: context.c */
+
+SH_COLD SH_HIDDEN struct shmem_ctx_s *sh_ctx_special(shmem_ctx_t ctx);
+SH_HOT struct shmem_ctx_s *sh_ctx(shmem_ctx_t ctx) {
+  return SH_LIKELY((uintptr_t)ctx > (uintptr_t)SHMEM_CTX_DEFAULT) ? ctx : sh_ctx_special(ctx);
+}
+/* Keeps an event until the next quiet of the context; GEX_EVENT_INVALID: nothing to keep. */
+SH_HIDDEN void sh_pend(struct shmem_ctx_s *ctx, gex_Event_t event);
+SH_HIDDEN void sh_quiet(struct shmem_ctx_s *ctx);
+/* Completes a context and frees it. */
+SH_HIDDEN void sh_ctx_end(struct shmem_ctx_s *ctx);
+SH_HIDDEN void sh_ctx_init(struct shmem_ctx_s *ctx, struct shmem_team_s *team, long options);
+
+/* ---- teams: team.c */
+
+/* Fills the predefined teams; collective. */
+SH_HIDDEN void sh_teams_start(void);
+/* The team of a handle; NULL: SHMEM_TEAM_INVALID. */
+SH_HIDDEN struct shmem_team_s *sh_team(shmem_team_t team);
+
+/* ---- start and end: start.c */
+
+/* Barrier over all PEs. */
+SH_HIDDEN void sh_barrier(void);
+/* Waits for an event, which the routine `call` has started. */
+SH_HIDDEN void sh_complete(gex_Event_t event);
+/* The library must have been started: ends the program with a message otherwise. */
+SH_HIDDEN void sh_need_start(const char *call);
+
+/* ---- statics.c */
+
+/* Finds the data segments; fills sh.range with offsets from 0. Before the job is joined. Returns
+ * bytes, a multiple of the page. */
+SH_HIDDEN uint64_t sh_statics_find(void);
+/* Number that is equal on PEs whose data segments are equal. */
+SH_HIDDEN uint64_t sh_statics_hash(void);
+/* Puts them into the segment, at sh.base. in same: whether all PEs have the same. */
+SH_HIDDEN void sh_statics_place(bool same);
+
+/* ---- heap.c */
+
+SH_HIDDEN void sh_heap_init(void *base, size_t bytes);
+
+/* ---- environment: env.c */
+
+/* Bytes of the heap that the environment asks for; 0: nothing is said. */
+SH_HIDDEN uint64_t sh_env_heap(void);
+/* Reads the rest, and prints what SHMEM_VERSION and SHMEM_INFO ask for. */
+SH_HIDDEN void sh_env_read(void);
+
+/* ---- waits: wait.c */
+
+/* Whether *ivar compares with value. */
+struct sh_cond {
+  bool (*holds)(const struct sh_cond *cond, size_t i);
+  const void *ivars, *values; /* [count]; values: [1] where `vector` is not set */
+  const int *status;
+  size_t count;
+  int cmp;
+  bool vector;
+  const char *call;
+};
+SH_HIDDEN void sh_wait(const struct sh_cond *cond, bool (*enough)(const struct sh_cond *, void *),
+                       void *arg);
+
+#endif
