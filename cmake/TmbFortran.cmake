@@ -57,6 +57,7 @@ function(tmb_add_caf shared static export name objects)
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C
     INSTALL_RPATH "$ORIGIN")
   target_link_libraries(${shared} PUBLIC tombolo_shared)
+  target_link_options(${shared} PRIVATE ${tmb_stays})
   add_library(${static} STATIC $<TARGET_OBJECTS:tmb_caf_objects> $<TARGET_OBJECTS:${objects}>)
   set_target_properties(${static} PROPERTIES OUTPUT_NAME ${name} EXPORT_NAME ${export}_static
     LINKER_LANGUAGE C)

@@ -37,11 +37,13 @@ target_compile_definitions(tmb_objects PRIVATE GEXX_NO_IDENT=1)
 target_link_libraries(tmb_objects PRIVATE tmb_warnings Threads::Threads)
 
 set(tmb_map "${PROJECT_SOURCE_DIR}/cmake/tombolo.map")
+# Threads, handlers and keys of the library outlive a dlclose of the module that has brought it.
+set(tmb_stays "LINKER:-z,nodelete")
 add_library(tombolo_shared SHARED $<TARGET_OBJECTS:tmb_objects>)
 set_target_properties(tombolo_shared PROPERTIES OUTPUT_NAME tombolo EXPORT_NAME tombolo
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C
   LINK_DEPENDS "${tmb_map}")
-target_link_options(tombolo_shared PRIVATE "LINKER:--version-script=${tmb_map}")
+target_link_options(tombolo_shared PRIVATE "LINKER:--version-script=${tmb_map}" ${tmb_stays})
 if(NOT TMB_SANITIZE)
   target_link_options(tombolo_shared PRIVATE "LINKER:--no-undefined")
 endif()

@@ -12,6 +12,7 @@ function(tmb_add_plugin target output)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include")
   target_compile_definitions(${target} PRIVATE GASNET_PAR=1)
   target_link_libraries(${target} PRIVATE tmb_warnings Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_options(${target} PRIVATE ${tmb_stays})
 endfunction()
 
 # What each conduit needs of the library's sources, because it links nothing of the library.

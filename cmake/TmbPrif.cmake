@@ -24,7 +24,7 @@ add_library(prif_shared SHARED ${tmb_prif_objects})
 set_target_properties(prif_shared PROPERTIES OUTPUT_NAME prif_tombolo EXPORT_NAME prif
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C
   INSTALL_RPATH "$ORIGIN" LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/prif.map")
-target_link_options(prif_shared PRIVATE
+target_link_options(prif_shared PRIVATE ${tmb_stays}
   "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/prif.map")
 target_link_libraries(prif_shared PUBLIC tombolo_shared)
 add_library(prif_static STATIC ${tmb_prif_objects})

@@ -31,6 +31,7 @@ function(tmb_add_upc_library suffix)
     EXPORT_NAME upc${suffix} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
     LINKER_LANGUAGE C INSTALL_RPATH "$ORIGIN")
   target_link_libraries(upc_shared${suffix} PUBLIC tombolo_shared)
+  target_link_options(upc_shared${suffix} PRIVATE ${tmb_stays})
   add_library(upc_static${suffix} STATIC $<TARGET_OBJECTS:${objects}>)
   set_target_properties(upc_static${suffix} PROPERTIES OUTPUT_NAME ${name}
     EXPORT_NAME upc_static${suffix} LINKER_LANGUAGE C)

@@ -99,6 +99,7 @@ static int map_arena(struct tmb_near *near) {
         near->arena_bytes, limit, (unsigned long long)bytes, strerror(err), near->slots[0],
         near->bulk_count[0] + near->bulk_count[1]);
   }
+  if (ok) tmb_os_mem_skip_core(p, near->arena_bytes);
   if (near->env.agree(near->env.ctx, ok)) {
     near->arena = p;
     return 0;

@@ -47,6 +47,7 @@ static char *map_all(struct tmb_near *near, uint64_t total, char *why, size_t wh
              strerror(err), limit, (unsigned long long)bytes);
     return NULL;
   }
+  tmb_os_mem_skip_core(p, total);
   if (tmb_cfg_bool(TMB_CFG_USE_HUGEPAGES)) (void)madvise(p, total, MADV_HUGEPAGE);
   return p;
 }

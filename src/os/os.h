@@ -95,6 +95,10 @@ size_t tmb_os_page_size(void);
  */
 void tmb_os_mem_touch(void *at, size_t bytes);
 
+/* Leave mapped memory out of core dumps, for which the kernel would fill each page of shared
+ * memory, also those that nobody has touched. TOMBOLO_CORE_SEGMENTS=1 keeps it in them. */
+void tmb_os_mem_skip_core(void *at, size_t bytes);
+
 /* Physical memory of the machine in bytes, 0 if unknown. */
 uint64_t tmb_os_mem_total(void);
 

@@ -37,7 +37,8 @@ enum {
 };
 
 static struct sigaction before_segv, before_bus;
-static void *libc_base; /* where the C library is mapped: its lines are not the program's */
+static pid_t thread_pid; /* of the thread; a child that it has forked is none */
+static void *libc_base;  /* where the C library is mapped: its lines are not the program's */
 
 /* ---- the line of the program */
 
@@ -271,7 +272,7 @@ static void pass_on(int sig, siginfo_t *info, void *context) {
 static void on_fault(int sig, siginfo_t *info, void *context) {
   static volatile sig_atomic_t is_explaining;
   const int error = errno;
-  if (info->si_code > 0 && !is_explaining) {
+  if (info->si_code > 0 && !is_explaining && getpid() == thread_pid) {
     is_explaining = 1; /* a fault within is passed on */
     explain(sig, (uintptr_t)info->si_addr, context);
     is_explaining = 0;
@@ -293,6 +294,7 @@ void rt_fault_start(void) {
   void *frame;
   Dl_info libc;
   if (dladdr(dlsym(RTLD_DEFAULT, "exit"), &libc)) libc_base = libc.dli_fbase;
+  thread_pid = getpid();
   backtrace(&frame, 1); /* loads what it needs, which a handler may not */
   add_handler(SIGSEGV, &before_segv);
   add_handler(SIGBUS, &before_bus);

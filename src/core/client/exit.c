@@ -7,7 +7,8 @@
  * os/debug through base/log, base.
  * The chain of signals: SIGINT, SIGTERM, SIGHUP and SIGPIPE become SIGQUIT, which the client may
  * catch; its default action here is tmb_exit. Fatal signals print, flush and are raised again with
- * the default action, so that the supervisor sees the true cause. Invariants: exactly one thread
+ * the default action, so that the supervisor sees the true cause. In a child that the client has
+ * forked each of them has its default action: the child is no rank. Invariants: exactly one thread
  * runs the body of tmb_exit, one that of a fatal signal; a second entry on the same thread ends the
  * process at once, other threads sleep until it has ended. One thread leaves the network before, in
  * bounded time; others wait for it.
@@ -210,7 +211,7 @@ static void raise_default(int sig) {
 
 static void on_fatal(int sig, siginfo_t *info, void *context) {
   (void)context;
-  if (claim(&exiting.fatal_thread)) {
+  if (!in_child() && claim(&exiting.fatal_thread)) {
     if (sig == SIGABRT && tmb_fatal_begun())
       ; /* the abort of a fatal error, whose reason is on the screen */
     else if (info->si_code > 0 && (sig == SIGSEGV || sig == SIGBUS))
@@ -227,12 +228,19 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
 /* Default action of SIGQUIT: end the job with 128 + the signal that was turned into SIGQUIT, if
  * one was. */
 static void on_quit(int sig) {
-  (void)sig;
+  if (in_child()) {
+    raise_default(sig);
+    return;
+  }
   tmb_exit(exiting.terminator ? 128 + (int)exiting.terminator : 1);
 }
 
 static void on_terminator(int sig) {
   sigset_t set;
+  if (in_child()) {
+    raise_default(sig);
+    return;
+  }
   if (!exiting.terminator) exiting.terminator = sig;
   sigemptyset(&set);
   sigaddset(&set, SIGQUIT);

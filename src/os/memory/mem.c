@@ -8,6 +8,7 @@
  */
 #include "os/os.h"
 
+#include "base/config.h"
 #include "os/sysfile.h"
 
 #include <stdio.h>
@@ -23,6 +24,10 @@ void tmb_os_mem_touch(void *at, size_t bytes) {
   const uintptr_t page = tmb_os_page_size();
   const uintptr_t from = (uintptr_t)at & ~(page - 1);
   (void)madvise((void *)from, (uintptr_t)at + bytes - from, POPULATE_WRITE);
+}
+
+void tmb_os_mem_skip_core(void *at, size_t bytes) {
+  if (!tmb_cfg_bool(TMB_CFG_CORE_SEGMENTS)) (void)madvise(at, bytes, MADV_DONTDUMP);
 }
 
 uint64_t tmb_os_mem_total(void) {

@@ -9,6 +9,7 @@
 #include "os/memory/memfd_peer.h"
 
 #include "os/memory/memfd.h"
+#include "os/os.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +18,9 @@
 
 static void *map(int fd, uint64_t bytes) {
   void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-  return p == MAP_FAILED ? NULL : p;
+  if (p == MAP_FAILED) return NULL;
+  tmb_os_mem_skip_core(p, bytes);
+  return p;
 }
 
 void *tmb_memfd_map_peer(pid_t pid, int fd, uint64_t bytes) {
