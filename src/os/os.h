@@ -239,6 +239,15 @@ int tmb_os_at_exit(void (*handler)(int code));
  */
 bool tmb_os_maximize_rlimit(int resource, const char *desc);
 
+/* Most processes and threads that the cgroups above this process allow together with others in
+ * them; UINT64_MAX: no such limit. in full: only cgroups in which there is no room now. out folder:
+ * if not NULL, [bytes], the folder of the cgroup with that limit. */
+uint64_t tmb_os_cgroup_pids(bool full, char *folder, size_t bytes);
+
+/* The limit that has refused a process or a thread (EAGAIN), for a message: "process limit,
+ * ...". out text: [bytes]. Returns text. */
+char *tmb_os_processes_refused(char *text, size_t bytes);
+
 /* Call tmb_os_maximize_rlimit for the limits that matter to large programs (AS, DATA, FSIZE,
  * NOFILE, RSS, STACK). Returns whether all succeeded. */
 bool tmb_os_maximize_rlimits(void);

@@ -177,6 +177,15 @@ uint64_t tmb_cgroup_oom_kills(const struct tmb_cgroup_walk *walk) {
   return at ? strtoull(at + strlen("oom_kill "), NULL, 10) : 0;
 }
 
+uint64_t tmb_cgroup_pids_max(const struct tmb_cgroup_walk *walk, uint64_t *now) {
+  char text[64], *end;
+  *now = 0;
+  if (read_cgroup(walk, "pids.current", text, sizeof text) > 0) *now = strtoull(text, NULL, 10);
+  if (read_cgroup(walk, "pids.max", text, sizeof text) <= 0) return UINT64_MAX;
+  const unsigned long long most = strtoull(text, &end, 10);
+  return end == text || *end != '\0' ? UINT64_MAX : most; /* "max" */
+}
+
 double tmb_cgroup_cpu_quota(const struct tmb_cgroup_walk *walk) {
   char text[64];
   long long quota_us, period_us;

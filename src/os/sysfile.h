@@ -38,7 +38,7 @@ struct tmb_cgroup_walk {
 
 /*
  * Start a walk at the cgroup that controls this process.
- * in controller: "memory" or "cpu". Returns true if the first step is ready in walk->dir.
+ * in controller: "memory", "cpu" or "pids". Returns true if the first step is ready in walk->dir.
  */
 bool tmb_cgroup_first(struct tmb_cgroup_walk *walk, const char *controller);
 
@@ -56,6 +56,10 @@ uint64_t tmb_cgroup_mem_limit(const struct tmb_cgroup_walk *walk);
  * unknown.
  */
 uint64_t tmb_cgroup_oom_kills(const struct tmb_cgroup_walk *walk);
+
+/* Most processes and threads in the walk's current cgroup, UINT64_MAX if it has no such limit. out
+ * now: how many there are. */
+uint64_t tmb_cgroup_pids_max(const struct tmb_cgroup_walk *walk, uint64_t *now);
 
 /* CPU quota of the walk's current cgroup in processors, 0 if it has none. */
 double tmb_cgroup_cpu_quota(const struct tmb_cgroup_walk *walk);

@@ -108,6 +108,31 @@ def few_processes(launch):
     return None
 
 
+def cgroup_of_processes():
+    """The pids controller of cgroups refuses: its limit is named, by the doctor, too."""
+    roots = [p for p in ("/sys/fs/cgroup/pids", "/sys/fs/cgroup") if os.path.exists(p)]
+    group = os.path.join(roots[0] if roots else "/nonexistent", f"tombolo-test-{os.getpid()}")
+    try:
+        os.mkdir(group)
+    except OSError as error:
+        return f"no cgroup can be made: {error}"
+    try:
+        if not os.path.exists(f"{group}/pids.max"):
+            return "no controller pids"
+        with open(f"{group}/pids.max", "w", encoding="ascii") as file:
+            file.write("12")
+        enter = ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', group, TOMBOLO]
+        done = subprocess.run([*enter, "run", "-n", "16", VICTIM], text=True, timeout=60,
+                              capture_output=True, check=False)
+        check(done.returncode not in (0, 137, 139) and f"{group}/pids.max: 12" in done.stderr, done)
+        done = subprocess.run([*enter, "doctor"], text=True, timeout=60, capture_output=True,
+                              check=False)
+        check(re.search(f"processes +at most 12 in the cgroup {group}", done.stdout), done)
+    finally:
+        os.rmdir(group)
+    return None
+
+
 def copy_programs(folder):
     """Copies of our programs, with their library, that every user can reach."""
     for program in (VICTIM, TOMBOLO):
@@ -299,7 +324,7 @@ CASES += [
     for launch in LAUNCHES
     for env in ({}, NO_MEMFD)
 ]
-CASES += [few_files, forbidden_call, killed_for_want_of_memory]
+CASES += [few_files, cgroup_of_processes, forbidden_call, killed_for_want_of_memory]
 
 if __name__ == "__main__":
     run_cases(CASES)

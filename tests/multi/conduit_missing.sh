@@ -40,6 +40,20 @@ if [ -n "$found" ] && ldd "$program" | grep -q libtombolo; then
   cd "$saved" || fail "cannot enter $saved"
 fi
 
+# A static program has no other libc for a conduit; on one host it needs none.
+printf '#include <gasnetex.h>\n%s\n' 'int main(int argc, char **argv) {
+  gex_Client_t c; gex_EP_t e; gex_TM_t t;
+  gex_Client_Init(&c, &e, &t, "STATIC", &argc, &argv, 0);
+  gex_Event_Wait(gex_Coll_BarrierNB(t, 0));
+}' >"$dir/static.c"
+if "${TMB_CC:-cc}" -static -DGASNET_PAR=1 -I"$(dirname "$0")/../../include" "$dir/static.c" \
+  "$TMB_BUILD/lib/libtombolo.a" -lpthread -lm -o "$dir/static" 2>"$dir/log"; then
+  "$TOMBOLO" run -n 2 "$dir/static" || fail "a static program does not run on one host"
+  program=$dir/static
+  refused "linked with -static, so it cannot load the conduit udp" TOMBOLO_CONDUIT=udp
+  program=$TMB_BUILD/tests/conformance/am_args
+fi
+
 # A network that refuses is named, with its error and what helps.
 start=()
 refused "sending a message.* to rank 3 failed: conduit refuses: .* (TMB_E_LIMIT); raise" \

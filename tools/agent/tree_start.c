@@ -158,6 +158,7 @@ static int start_child(struct tree *t, struct tree_child *c) {
   }
   const pid_t parent = getpid();
   c->pid = fork();
+  const int refusal = errno;
   if (c->pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(TOOL_EXIT_FAILED);
@@ -170,7 +171,9 @@ static int start_child(struct tree *t, struct tree_child *c) {
   close(in[1]);
   close(err[1]);
   if (c->pid < 0) {
-    tmb_print("run: cannot start ssh for host %s: %s", t->job.host_name[c->first], strerror(errno));
+    char limit[256];
+    tmb_print("run: cannot start ssh for host %s: %s (%s)", t->job.host_name[c->first],
+              strerror(refusal), tmb_os_processes_refused(limit, sizeof limit));
     c->pid = 0;
     return -1;
   }

@@ -43,7 +43,7 @@ void doctor_judge_processors(struct doctor *d, int processors, int online, doubl
 void doctor_judge_reading(struct doctor *d, bool reads, int scope);
 void doctor_judge_clock(struct doctor *d, const char *source, double overhead_ns);
 void doctor_judge_files(struct doctor *d, uint64_t hard);
-void doctor_judge_processes(struct doctor *d, uint64_t hard, int processors);
+void doctor_judge_processes(struct doctor *d, uint64_t hard, const char *cgroup, int processors);
 void doctor_judge_locked(struct doctor *d, uint64_t hard);
 
 /* ---- doctor_network.c: interfaces, conduits and their libraries, ssh */

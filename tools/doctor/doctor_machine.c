@@ -17,6 +17,7 @@
 #include "os/processor/ticks.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -111,24 +112,38 @@ void doctor_judge_files(struct doctor *d, uint64_t hard) {
                "at most %llu in a process", (unsigned long long)hard);
 }
 
-void doctor_judge_processes(struct doctor *d, uint64_t hard, int processors) {
-  static const char remedy[] =
-      "Raise it: ulimit -u 4096, or nproc in /etc/security/limits.conf; threads count, too.";
+void doctor_judge_processes(struct doctor *d, uint64_t hard, const char *cgroup, int processors) {
+  const char *remedy =
+      cgroup
+          ? "Raise pids.max there (docker run --pids-limit, the pod's limit, TasksMax of systemd); "
+            "threads count, too."
+          : "Raise it: ulimit -u 4096, or nproc in /etc/security/limits.conf; threads count, too.";
+  const char *owner = cgroup ? "in the cgroup " : "of this user";
+  if (!cgroup) cgroup = "";
   if (hard == UINT64_MAX)
     doctor_add(d, DOCTOR_OK, "processes", NULL, "unlimited");
   else if (hard >= PROCESSES_FEW)
-    doctor_add(d, DOCTOR_OK, "processes", NULL, "at most %llu of this user",
-               (unsigned long long)hard);
+    doctor_add(d, DOCTOR_OK, "processes", NULL, "at most %llu %s%s", (unsigned long long)hard,
+               owner, cgroup);
   else
     doctor_add(d, hard < (uint64_t)processors + 2 ? DOCTOR_ERROR : DOCTOR_WARNING, "processes",
-               remedy, "at most %llu of this user, for %d processors", (unsigned long long)hard,
-               processors);
+               remedy, "at most %llu %s%s, for %d processors", (unsigned long long)hard, owner,
+               cgroup, processors);
 }
 
 static uint64_t hard_limit(__rlimit_resource_t resource) {
   struct rlimit limit;
   if (getrlimit(resource, &limit) != 0 || limit.rlim_max == RLIM_INFINITY) return UINT64_MAX;
   return limit.rlim_max;
+}
+
+static void check_processes(struct doctor *d) {
+  char cgroup[PATH_MAX];
+  const uint64_t user = hard_limit(RLIMIT_NPROC);
+  const uint64_t most = tmb_os_cgroup_pids(false, cgroup, sizeof cgroup);
+  const bool by_cgroup = most < UINT64_MAX && most <= user;
+  doctor_judge_processes(d, by_cgroup ? most : user, by_cgroup ? cgroup : NULL,
+                         tmb_os_cpus_usable());
 }
 
 void doctor_judge_processors(struct doctor *d, int processors, int online, double quota) {
@@ -232,7 +247,7 @@ void doctor_machine(struct doctor *d) {
   check_segment(d);
   doctor_judge_locked(d, hard_limit(RLIMIT_MEMLOCK));
   doctor_judge_files(d, hard_limit(RLIMIT_NOFILE));
-  doctor_judge_processes(d, hard_limit(RLIMIT_NPROC), tmb_os_cpus_usable());
+  check_processes(d);
   doctor_judge_processors(d, tmb_os_cpus_usable(), tmb_os_cpus_online(), tmb_os_cpu_quota());
   doctor_judge_reading(d, ranks_read(), ptrace_scope());
   tmb_os_ticks_measure(&granularity, &overhead);

@@ -216,11 +216,11 @@ static void facts_are_judged(void **state) {
   assert_string_equal(judged(&d), "warning");
   doctor_judge_processors(&d, 4, 4, 1.5);
   assert_string_equal(judged(&d), "warning");
-  doctor_judge_processes(&d, UINT64_MAX, 4);
+  doctor_judge_processes(&d, UINT64_MAX, NULL, 4);
   assert_string_equal(judged(&d), "ok");
-  doctor_judge_processes(&d, 100, 4);
+  doctor_judge_processes(&d, 100, NULL, 4);
   assert_string_equal(judged(&d), "warning");
-  doctor_judge_processes(&d, 5, 4);
+  doctor_judge_processes(&d, 5, "/sys/fs/cgroup/a", 4);
   assert_string_equal(judged(&d), "error");
   doctor_judge_reading(&d, true, 3);
   assert_string_equal(judged(&d), "ok");

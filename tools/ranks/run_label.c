@@ -307,7 +307,10 @@ int run_label_start(struct run_label *label) {
     err = pthread_create(&label->stream[i].thread, &attr, carry, &label->stream[i]);
   pthread_attr_destroy(&attr);
   label->running = true;
-  if (err) tmb_print("run: --label: cannot start a thread: %s", strerror(err));
+  char limit[256];
+  if (err)
+    tmb_print("run: --label: cannot start a thread: %s (%s)", strerror(err),
+              tmb_os_processes_refused(limit, sizeof limit));
   return err ? -1 : 0;
 }
 

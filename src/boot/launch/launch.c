@@ -243,15 +243,10 @@ static void become_rank(const struct tmb_launch *l, uint32_t rank, pid_t parent)
 
 /* Ends the ranks that were started when not all can be. */
 static void undo_fork(struct tmb_launch *l, uint32_t started, int err) {
-  struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
-  getrlimit(RLIMIT_NPROC, &limit);
-  char text[32] = "unlimited";
-  if (limit.rlim_cur != RLIM_INFINITY)
-    snprintf(text, sizeof text, "%ju", (uintmax_t)limit.rlim_cur);
-  tmb_print(
-      "cannot start rank %u of %u: fork: %s (process limit, ulimit -u: %s); start fewer ranks or "
-      "raise the limit",
-      started, l->size, strerror(err), text);
+  char limit[256];
+  tmb_print("cannot start rank %u of %u: fork: %s (%s); start fewer ranks or raise the limit",
+            started, l->size, strerror(err),
+            err == EAGAIN ? tmb_os_processes_refused(limit, sizeof limit) : "no memory for it");
   tmb_ctl_end(l->ctl);
   for (uint32_t r = 0; r < started; r++)
     if (l->pids[r]) kill(l->pids[r], SIGKILL);

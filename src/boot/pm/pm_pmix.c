@@ -16,6 +16,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "os/process/code.h"
 #include "os/sync/futex.h"
 
 #include <dlfcn.h>
@@ -64,8 +65,11 @@ static int load(struct pmix *p) {
                  {(void **)&p->fence_nb, "PMIx_Fence_nb"},
                  {(void **)&p->get, "PMIx_Get"},
                  {(void **)&p->error_text, "PMIx_Error_string"}};
-  p->library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_GLOBAL);
-  const char *why = p->library ? NULL : dlerror();
+  const bool alone = tmb_os_program_is_static();
+  p->library = alone ? NULL : dlopen("libpmix.so.2", RTLD_NOW | RTLD_GLOBAL);
+  const char *why = p->library ? NULL
+                    : alone    ? "it is linked with -static; link it without"
+                               : dlerror();
   for (size_t i = 0; p->library && i < TMB_ARRAY_LEN(symbols); i++)
     if (!(*symbols[i].to = dlsym(p->library, symbols[i].name)) && !why) why = dlerror();
   if (!why) return TMB_OK;

@@ -78,6 +78,13 @@ static void *open_plugin(const char *name, struct reason *why) {
   char file[128];
   const char *asked = tmb_cfg_str(TMB_CFG_NET_PLUGIN);
   char own[PATH_BYTES];
+  if (tmb_os_program_is_static()) {
+    note(why,
+         "this program is linked with -static, so it cannot load the conduit %s; link it without "
+         "-static (libtombolo.a may stay), or run all ranks on one host",
+         name);
+    return NULL;
+  }
   if (asked && asked[0]) {
     void *library = dlopen(asked, RTLD_NOW | RTLD_LOCAL);
     if (!library) note(why, "TOMBOLO_NET_PLUGIN=%s cannot be loaded: %s", asked, dlerror());

@@ -17,6 +17,7 @@
 #include "core/segment/mk_peer.h"
 #include "core/segment/mk_stage.h"
 #include "core/segment/segment_table.h"
+#include "os/process/code.h"
 
 #include <gasnet_mk.h>
 #include <tombolo/mk_plugin.h>
@@ -104,6 +105,13 @@ static void *open_library(const char *word) {
   char path[PATH_BYTES] = "", name[64];
   Dl_info self;
   const char *asked = tmb_cfg_str(TMB_CFG_MK_PLUGIN);
+  if (tmb_os_program_is_static()) {
+    (void)tmb_refuse(call, GASNET_ERR_BAD_ARG,
+                     "this program is linked with -static, so it cannot load the plug-in of class "
+                     "%s; link it without -static",
+                     word);
+    return NULL;
+  }
   if (asked && asked[0]) {
     void *library = dlopen(asked, RTLD_NOW | RTLD_LOCAL);
     if (!library)

@@ -73,6 +73,19 @@ size_t tmb_os_code_folder(const void *code, char *buf, size_t bytes) {
   return slash ? (size_t)(slash - buf) : 0;
 }
 
+/* Stops at the first object, the program: no interpreter is named in a static one. */
+static int note_static(struct dl_phdr_info *info, size_t bytes, void *is_static) {
+  (void)bytes;
+  for (int i = 0; i < info->dlpi_phnum; i++)
+    if (info->dlpi_phdr[i].p_type == PT_INTERP) *(bool *)is_static = false;
+  return 1;
+}
+
+bool tmb_os_program_is_static(void) {
+  bool is_static = true;
+  return dl_iterate_phdr(note_static, &is_static) && is_static;
+}
+
 bool tmb_os_code_place(const void *code, char *buf, size_t bytes) {
   char file[PATH_MAX];
   uintptr_t base;
