@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 180
+# timeout: 400
 """Somebody on the path copies packets, changes them and sends them: what arrives is right.
 
 Nothing is dropped. Each changed copy has a right checksum and arrives before its original, which is
@@ -23,6 +23,7 @@ from lab import FOLDER, Lab, build_folder, confine  # noqa: E402
 WHOLE = "--whole" in sys.argv
 PACKETS = 20000
 STREAM_PACKETS = PACKETS if WHOLE else 300
+HEAVY_PACKETS = 2000
 SECONDS = 600 if WHOLE else 50  # after which fewer packets suffice: a slow machine tries less
 FEWEST = 1 if WHOLE else 0.1  # the part of them that has to be sent at least
 # A rank enters the network of its host: its number is the second one of TOMBOLO_BOOT.
@@ -96,6 +97,14 @@ class Inject(unittest.TestCase):
     def test_both(self):
         """Long transfers take connections, as they do by default."""
         self.check_right(STREAM_PACKETS, "0.5%", "auto")
+
+    @unittest.skipUnless(WHOLE, "only with --whole")
+    def test_heavy(self):
+        """No long packet gets through a connection whole: the job goes on all the same."""
+        for share in ("20%", "50%"):
+            self.check_right(HEAVY_PACKETS, share, "auto")
+        self.check_right(HEAVY_PACKETS // 20, "20%", "1")
+        self.check_right(HEAVY_PACKETS // 20, "50%", "1")
 
     def test_header(self):
         """What is not guarded is changed: so the listener is as good as it has to be."""

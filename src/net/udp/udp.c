@@ -167,7 +167,8 @@ static struct udp_config config_of(const struct tmb_net_env *env, const struct p
   const struct tmb_net_up *up = env->up;
   const uint32_t headers = plan->choice.family == AF_INET6 ? 48 : 28;
   const int64_t wanted = up->setting_int("TOMBOLO_UDP_MTU");
-  uint32_t bytes = plan->mode == UDP_STREAM_ALWAYS ? UDP_PACKET_MAX : plan->choice.mtu - headers;
+  const bool always = plan->mode == UDP_STREAM_ALWAYS;
+  uint32_t bytes = always ? UDP_PACKET_MAX : plan->choice.mtu - headers;
   const bool given = plan_mtu_given(up, plan);
   if (wanted > 0 && wanted < bytes) bytes = (uint32_t)wanted;
   if (bytes > UDP_PACKET_MAX) bytes = UDP_PACKET_MAX;
@@ -179,12 +180,13 @@ static struct udp_config config_of(const struct tmb_net_env *env, const struct p
   }
   const int64_t credits = up->setting_int("TOMBOLO_UDP_CREDITS");
   return (struct udp_config){.packet_bytes = TMB_ALIGN_DOWN(bytes, 16u),
-                             .base_bytes = given ? 0 : TMB_ALIGN_DOWN(base, 16u),
+                             .base_bytes = given && !always ? 0 : TMB_ALIGN_DOWN(base, 16u),
+                             .begins_long = always,
                              .credit = credits > 0 ? (uint32_t)credits : CREDIT_DEFAULT,
                              .coalesce = up->setting_int("TOMBOLO_UDP_COALESCE") != 0,
                              .cipher = plan->cipher,
                              .hash_payload = plan->guard == UDP_GUARD_PAYLOAD,
-                             .rto_min_ns = plan->mode == UDP_STREAM_ALWAYS ? UDP_STREAM_RTO_NS : 0,
+                             .rto_min_ns = always ? UDP_STREAM_RTO_NS : 0,
                              .peer_timeout_ns = timeout_ns(up),
                              .stream_min = (uint64_t)up->setting_int("TOMBOLO_UDP_STREAM_BYTES"),
                              .stream_bytes = stream_packet(plan)};

@@ -15,7 +15,8 @@
 #define FAST      1000   /* bytes in a microsecond */
 #define AWAY_NS   50000u /* on a wire, beside its rate */
 
-static uint32_t speed[2]; /* of each wire, bytes in a microsecond; 0: it is cut */
+static uint32_t longest[2]; /* bytes of a packet that a wire carries */
+static uint32_t speed[2];   /* of each wire, bytes in a microsecond; 0: it is cut */
 static uint64_t free_ns[2][2], carried[2];
 static struct udp_io below[2];
 static struct udp_io_ops ops;
@@ -33,7 +34,7 @@ static uint32_t wires_send(void *io, const struct udp_out *out, uint32_t count) 
   for (uint32_t i = 0; i < count; i++) {
     const uint32_t r = out[i].rail, bytes = out[i].head_bytes + out[i].tail_bytes;
     assert_cmp(r, <, 2);
-    if (!speed[r]) continue;
+    if (!speed[r] || bytes > longest[r]) continue;
     struct rig_port *to = rig_port[out[i].peer];
     const uint32_t before = to->tail;
     (void)rig_wire_send(io, &out[i], 1);
@@ -56,6 +57,7 @@ static void begin(uint32_t first, uint32_t second, const char *fault) {
   const struct udp_config config = rig_config();
   speed[0] = first;
   speed[1] = second;
+  longest[0] = longest[1] = UINT32_MAX;
   memset(free_ns, 0, sizeof free_ns);
   memset(carried, 0, sizeof carried);
   rig_rails = 2;
@@ -195,9 +197,71 @@ static void random_loss(void **state) {
   assert_cmp(ns[1], <, 2 * ns[0]);
 }
 
+static void begin_stream(const struct udp_config *config) {
+  begin(FAST, FAST, NULL);
+  rig_close(2);
+  rig_rails = 1;
+  rig_wires(below, &ops);
+  ops.send = wires_send;
+  for (uint32_t i = 0; i < 2; i++) below[i].has_stream = true;
+  rig_open_io(2, config, NULL, below);
+}
+
+/* Somebody changes what a connection carries, so that no long packet arrives there: datagrams carry
+ * everything, in pieces what is numbered already. Later the connection works, and is used again. */
+static void changed_stream(void **state) {
+  (void)state;
+  struct udp_config config = rig_config();
+  config.packet_bytes = 1440;
+  config.stream_min = 32768;
+  config.stream_bytes = UDP_PACKET_MAX - 32;
+  begin_stream(&config);
+  longest[0] = 1472;
+  longest[1] = 4096;
+  uint64_t ns = 0;
+  for (uint32_t i = 0; i < 4; i++) ns += put();
+  assert_cmp(rig_stats[0].timeouts, >, 0); /* it was tried */
+  assert_cmp(ns, <, 4000000000u);
+  for (uint32_t i = 0; i < 8; i++) ns += put();
+  assert_cmp(ns, <, 6000000000u);
+  longest[1] = UINT32_MAX;
+  carried[1] = 0;
+  for (uint32_t i = 0; i < 8; i++) {
+    rig_now_ns += 8000000000u;
+    (void)put();
+  }
+  assert_cmp(carried[1], >, LONG);
+  rig_close(2);
+}
+
+/* All packets take connections, and long ones get lost there. */
+static void changed_long(void **state) {
+  (void)state;
+  struct udp_config config = rig_config();
+  config.packet_bytes = UDP_PACKET_MAX - 32;
+  config.base_bytes = UDP_MTU_BASE;
+  config.begins_long = true;
+  begin(FAST, 0, NULL);
+  rig_close(2);
+  rig_rails = 1;
+  rig_wires(below, &ops);
+  ops.send = wires_send;
+  rig_open_io(2, &config, NULL, below);
+  (void)put();
+  assert_int_equal(peer()->mtu.bytes, UDP_PACKET_MAX - 32);
+  longest[0] = 2000;
+  assert_cmp(put(), <, 3000000000u);
+  rig_close(2);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(shared), cmocka_unit_test(unproven),
-                                     cmocka_unit_test(cut),    cmocka_unit_test(never),
-                                     cmocka_unit_test(both),   cmocka_unit_test(random_loss)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(shared),
+                                     cmocka_unit_test(unproven),
+                                     cmocka_unit_test(cut),
+                                     cmocka_unit_test(never),
+                                     cmocka_unit_test(both),
+                                     cmocka_unit_test(random_loss),
+                                     cmocka_unit_test(changed_stream),
+                                     cmocka_unit_test(changed_long)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

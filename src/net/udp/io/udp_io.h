@@ -21,7 +21,6 @@ struct pollfd;
 enum udp_send_mode {
   UDP_SEND_WHOLE,
   UDP_SEND_ALONE, /* not joined with others */
-  UDP_SEND_CUT,   /* longer than the path may carry: routers may divide it */
 };
 
 struct udp_out {

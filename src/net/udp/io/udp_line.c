@@ -18,7 +18,6 @@
 #define CALLS        64u /* sends to a peer, before it gets a socket of its own */
 #define NEVER        UINT8_MAX
 #define BUFFER_BYTES (4 << 20) /* of its socket, each direction */
-#define IPV6_LEAST   1280      /* bytes that every link of IPv6 carries: fixed */
 
 _Static_assert(CALLS + UDP_LINES < NEVER, "a line's number fits into its byte");
 
@@ -39,19 +38,14 @@ void udp_lines_close(struct udp_lines *lines) {
 }
 
 static void set_cutting(int fd, int family, enum udp_cutting cutting) {
-  const int one = 1, least = IPV6_LEAST;
-  const int discovery = cutting == UDP_CUT_NEVER ? IP_PMTUDISC_PROBE : IP_PMTUDISC_DONT;
+  const int one = 1, discovery = IP_PMTUDISC_PROBE, discovery6 = IPV6_PMTUDISC_PROBE;
   if (cutting == UDP_CUT_BY_KERNEL) return;
   if (family != AF_INET6) {
     (void)setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &discovery, sizeof discovery);
     return;
   }
-  const int discovery6 = cutting == UDP_CUT_NEVER ? IPV6_PMTUDISC_PROBE : IPV6_PMTUDISC_DONT;
   (void)setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &discovery6, sizeof discovery6);
-  if (cutting == UDP_CUT_NEVER)
-    (void)setsockopt(fd, IPPROTO_IPV6, IPV6_DONTFRAG, &one, sizeof one);
-  else
-    (void)setsockopt(fd, IPPROTO_IPV6, IPV6_MTU, &least, sizeof least);
+  (void)setsockopt(fd, IPPROTO_IPV6, IPV6_DONTFRAG, &one, sizeof one);
 }
 
 void udp_socket_prepare(int fd, int family, enum udp_cutting cutting) {

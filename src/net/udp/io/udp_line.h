@@ -23,7 +23,6 @@
 enum udp_cutting {
   UDP_CUT_BY_KERNEL, /* as the kernel knows the path */
   UDP_CUT_NEVER,     /* it is dropped, and the sender finds out */
-  UDP_CUT_ANYWHERE,  /* routers divide it; nothing is known of the path */
 };
 
 struct udp_lines {

@@ -50,8 +50,6 @@
 
 struct udp_sockets {
   int fd[UDP_RAILS_MAX]; /* [rails] they receive, and send what has no line */
-  int plain;             /* for packets that routers may divide, or -1 */
-  struct udp_addr own;   /* of rail 0 */
   int family;
   uint32_t hot;   /* the rail that something came by last */
   uint32_t other; /* another, which is read next */
@@ -85,9 +83,7 @@ struct udp_sockets *udp_sockets_open(const struct udp_card *own, const struct ud
                                      struct udp_ports *ports) {
   struct udp_sockets *s = calloc(1, sizeof *s);
   if (!s) return NULL;
-  s->plain = -1;
   s->family = choice->family;
-  s->own = udp_card_addr(own, choice, 0);
   for (; s->rails < choice->rails; s->rails++) {
     const struct udp_addr addr = udp_card_addr(own, choice, s->rails);
     s->fd[s->rails] = open_one(s->family, &addr, &ports->datagram[s->rails]);
@@ -100,17 +96,6 @@ struct udp_sockets *udp_sockets_open(const struct udp_card *own, const struct ud
   return s;
 }
 
-/* A socket for packets that routers may divide; nothing is received by it. */
-static int open_plain(const struct udp_sockets *s) {
-  const int fd = socket(s->family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), least = 0;
-  if (fd < 0) return -1;
-  udp_socket_prepare(fd, s->family, UDP_CUT_ANYWHERE);
-  (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &least, sizeof least);
-  if (udp_addr_bind(fd, &s->own, s->family)) return fd;
-  close(fd);
-  return -1;
-}
-
 bool udp_sockets_join(struct udp_sockets *s, const struct udp_join *join) {
   const uint32_t size = join->rows.size;
   const enum udp_cutting cutting = join->search ? UDP_CUT_NEVER : UDP_CUT_BY_KERNEL;
@@ -120,7 +105,6 @@ bool udp_sockets_join(struct udp_sockets *s, const struct udp_join *join) {
   s->refused = calloc(size, 1);
   if (!udp_book_open(&s->book, &join->rows, join->choice) || !s->refused) return false;
   if (!udp_lines_open(&s->lines, s->family, size * s->rails, cutting)) return false;
-  if (join->search) s->plain = open_plain(s);
   for (uint32_t r = 0; r < s->rails; r++) {
     if (join->search) udp_socket_prepare(s->fd[r], s->family, UDP_CUT_NEVER);
     if (join->offload) (void)setsockopt(s->fd[r], IPPROTO_UDP, UDP_GRO, &one, sizeof one);
@@ -130,7 +114,6 @@ bool udp_sockets_join(struct udp_sockets *s, const struct udp_join *join) {
 
 void udp_sockets_close(struct udp_sockets *s) {
   for (uint32_t r = 0; r < s->rails; r++) close(s->fd[r]);
-  if (s->plain >= 0) close(s->plain);
   udp_lines_close(&s->lines);
   udp_book_close(&s->book);
   free(s->refused);
@@ -221,7 +204,6 @@ static uint32_t index_of(const struct udp_sockets *s, const struct udp_out *out)
 
 static int line_of(struct udp_sockets *s, const struct udp_out *out) {
   const uint32_t index = index_of(s, out);
-  if (TMB_UNLIKELY(out->mode == UDP_SEND_CUT) && s->plain >= 0) return -1;
   const int line = udp_line_look(&s->lines, index);
   if (TMB_LIKELY(line >= 0)) return line;
   const struct udp_addr addr = udp_book_addr(&s->book, index);
@@ -230,7 +212,7 @@ static int line_of(struct udp_sockets *s, const struct udp_out *out) {
 
 /* The socket of a packet that has no line. */
 static int common_of(const struct udp_sockets *s, const struct udp_out *out) {
-  return out->mode == UDP_SEND_CUT && s->plain >= 0 ? s->plain : s->fd[rail_of(s, out)];
+  return s->fd[rail_of(s, out)];
 }
 
 /* A message of one or several packets. */
@@ -369,7 +351,7 @@ static uint32_t send_many(struct udp_sockets *s, const struct udp_out *out, uint
 static uint32_t many_length(const struct udp_sockets *s, const struct udp_out *out,
                             uint32_t count) {
   uint32_t n = 0;
-  while (n < count && n < RUNS_MAX && !out[n].tail_bytes && out[n].mode != UDP_SEND_CUT &&
+  while (n < count && n < RUNS_MAX && !out[n].tail_bytes &&
          rail_of(s, &out[n]) == rail_of(s, out) && run_length(s, out + n, count - n) == 1)
     n++;
   return n;

@@ -4,13 +4,13 @@
  *
  * Owns the struct definitions. Included by the parts, each of which calls those above it in this
  * file only: udp_engine (lock, buffers, completions), udp_peer, udp_credit, udp_pending (completion
- * of gathered operations), udp_rail, udp_send (packets out), udp_gather, udp_probe, udp_xfer (long
- * transfers out), udp_message, udp_small, udp_rma, udp_atomic, udp_deliver (what is delivered),
- * udp_recv (packets in), udp_lost, udp_progress (the loop), udp_open. All but udp_deliver's
- * hand-over run under engine->lock, and no call into core that may call the engine again does.
- * Invariants: a packet lives in a slot of its peer's window until it is acknowledged; a peer is in
- * the busy list while it has anything in flight, waiting or to be acknowledged; peers that this
- * rank has not talked to have no struct.
+ * of gathered operations), udp_rail, udp_send (packets out), udp_pieces (of long packets),
+ * udp_gather, udp_probe, udp_xfer (long transfers out), udp_message, udp_small, udp_rma,
+ * udp_atomic, udp_deliver (what is delivered), udp_recv (packets in), udp_lost, udp_progress (the
+ * loop), udp_open. All but udp_deliver's hand-over run under engine->lock, and no call into core
+ * that may call the engine again does. Invariants: a packet lives in a slot of its peer's window
+ * until it is acknowledged; a peer is in the busy list while it has anything in flight, waiting or
+ * to be acknowledged; peers that this rank has not talked to have no struct.
  */
 #ifndef TMB_UDP_ENGINE_H
 #define TMB_UDP_ENGINE_H
@@ -139,6 +139,10 @@ struct udp_bulk {
   uint32_t rail, run; /* the rail that they take, and bytes on it so far */
   uint64_t bytes;     /* of all transfers */
   bool fills_link;    /* packets have stood in a queue of this host: datagrams fill its link */
+  uint32_t breaks;    /* losses of the connection in a row */
+  uint64_t break_ns;  /* losses of packets that were sent before belong to the last one */
+  uint64_t streamed;  /* bytes that the connection took since then */
+  uint64_t rest_ns;   /* datagrams carry everything until then */
 };
 
 /* When an acknowledgement was asked for. udp_send.c. */
@@ -151,7 +155,8 @@ struct udp_asking {
 struct udp_coming {
   uint64_t seq; /* of the packet that is being read */
   struct udp_parts *parts;
-  struct udp_late *late; /* signals that came before earlier packets, by number */
+  struct udp_pieces *pieces; /* packets that come in pieces. udp_pieces.c */
+  struct udp_late *late;     /* signals that came before earlier packets, by number */
 };
 
 /* Credit of requests. udp_credit.c. */
@@ -264,6 +269,7 @@ struct udp_held {
 struct udp_config {
   uint32_t packet_bytes;     /* of a packet at most, header included */
   uint32_t base_bytes;       /* to begin with; 0: packet_bytes is given */
+  bool begins_long;          /* to begin with packet_bytes; base_bytes where those get lost */
   uint32_t credit;           /* cost of requests at a peer that have not been handled, at most */
   struct udp_cipher *cipher; /* NULL: packets are hashed, not encrypted */
   bool hash_payload;
@@ -462,7 +468,9 @@ static inline bool udp_rail_flows(const struct tmb_net *e, const struct udp_peer
 /* The rail of a packet that is retransmitted. */
 uint32_t udp_rail_again(struct tmb_net *e, struct udp_peer *p, const struct udp_slot *slot);
 /* Whether a window leaves room for a packet that is retransmitted. */
-bool udp_rail_open(const struct udp_peer *p);
+bool udp_rail_open(struct tmb_net *e, struct udp_peer *p, const struct udp_slot *slot);
+/* A packet that the connection had is retransmitted. */
+void udp_rail_broke(const struct tmb_net *e, struct udp_peer *p, const struct udp_slot *slot);
 /* Nothing of a rail has been acknowledged for its time-out. */
 void udp_rail_timeout(struct tmb_net *e, struct udp_peer *p, uint32_t r);
 /* Whether it is to be asked now whether rail `r` carries packets of the length that is used. */
@@ -504,6 +512,22 @@ struct udp_ask {
  * is full, unless an answer is in flight: else a full window would be acknowledged, and refilled,
  * packet by packet. */
 bool udp_packet_asks(struct udp_peer *p, const struct udp_ask *ask);
+
+/* ---- udp_pieces.c */
+
+/* Whether a packet that is retransmitted on `rail` is too long for it, or may be: it was lost
+ * often.
+ */
+bool udp_pieces_due(const struct tmb_net *e, const struct udp_peer *p, const struct udp_slot *slot,
+                    uint32_t rail);
+/* Send a packet in pieces, on slot->rail. */
+void udp_pieces_send(struct tmb_net *e, struct udp_peer *p, const struct udp_slot *slot,
+                     uint64_t number);
+/* A piece of packet `number` has come, which is new. Returns the packet if it is whole, else NULL;
+ * it lives until the batch ends, and its header is not checked. */
+uint8_t *udp_pieces_take(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
+                         const struct udp_record *r, uint64_t number);
+void udp_pieces_free(struct udp_peer *p);
 
 /* ---- udp_gather.c */
 

@@ -29,6 +29,7 @@ static void free_parts(struct udp_peer *p) {
     free(p->in.parts);
     p->in.parts = next;
   }
+  udp_pieces_free(p);
   while (p->in.late) {
     struct udp_late *next = p->in.late->next;
     free(p->in.late);

@@ -28,6 +28,7 @@ struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank) {
   p->rank = rank;
   p->rx.next = 1;
   udp_mtu_open(&p->mtu, e->config.base_bytes, e->config.packet_bytes);
+  if (e->config.begins_long) p->mtu.bytes = p->mtu.most;
   for (uint32_t r = 0; e->config.rto_min_ns && r < e->io.rails; r++)
     p->tx.rail[r].rto_min_ns = e->config.rto_min_ns;
   p->ack.due_ns = UINT64_MAX;

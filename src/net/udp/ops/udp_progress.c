@@ -30,8 +30,9 @@
 static void push_lost(struct tmb_net *e, struct udp_peer *p, bool probe) {
   uint32_t sent = 0;
   for (uint64_t n = p->tx.una; n < p->tx.next && p->tx.lost && sent < RESENDS_MAX; n++) {
-    if (udp_tx_slot(&p->tx, n)->state != UDP_SLOT_LOST) continue;
-    if (!probe && !udp_rail_open(p)) return;
+    const struct udp_slot *slot = udp_tx_slot(&p->tx, n);
+    if (slot->state != UDP_SLOT_LOST) continue;
+    if (!probe && !udp_rail_open(e, p, slot)) return;
     udp_packet_resend(e, p, n);
     probe = false;
     sent++;

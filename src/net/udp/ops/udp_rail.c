@@ -15,12 +15,17 @@
 #include "net/udp/ops/udp_engine.h"
 
 /* Chosen 2026-11-22; STREAM_AFTER 2026-11-23: docs/DECISIONS/0083 has the measurements. */
-#define TIMEOUTS_MAX 3u         /* in a row, after which a rail is left */
-#define STREAM_TRIES 4u         /* of a packet by a connection, which is made again each time */
-#define RUN_BYTES    32768u     /* on one rail before another is looked for */
-#define STREAM_AFTER (2u << 20) /* bytes of transfers that go as datagrams first */
-#define ASK_NS       20000000u  /* between questions whether a rail carries anything, at first */
-#define ASK_SHIFT    8u         /* doublings of it, at most */
+#define TIMEOUTS_MAX  3u /* in a row, after which a rail is left */
+#define STREAM_TRIES  4u /* of a packet by a connection, which is made again each time */
+/* Chosen 2026-11-28, not measured. */
+#define STREAM_BREAKS 4u          /* in a row, after which datagrams carry everything */
+#define STREAM_CLEAN  (16u << 20) /* bytes that end the row */
+#define REST_NS       1000000000u /* until the connection is tried again, at first */
+#define REST_SHIFT    6u          /* doublings of it, at most */
+#define RUN_BYTES     32768u      /* on one rail before another is looked for */
+#define STREAM_AFTER  (2u << 20)  /* bytes of transfers that go as datagrams first */
+#define ASK_NS        20000000u   /* between questions whether a rail carries anything, at first */
+#define ASK_SHIFT     8u          /* doublings of it, at most */
 
 /* Whether packets may be sent on a rail beside others. */
 static bool is_usable(const struct udp_peer *p, uint32_t r) {
@@ -34,13 +39,29 @@ static bool has_room(const struct udp_rail *rail) {
 
 /* ---- the connection: a rail of its own kind, for long transfers, where there is one other rail */
 
+/* The connection has lost packets too often. */
+static bool rests(const struct tmb_net *e, const struct udp_peer *p) {
+  return e->time.now_ns < p->bulk.rest_ns;
+}
+
+void udp_rail_broke(const struct tmb_net *e, struct udp_peer *p, const struct udp_slot *slot) {
+  struct udp_bulk *b = &p->bulk;
+  if (slot->sent_ns < b->break_ns) return;
+  if (b->streamed >= STREAM_CLEAN) b->breaks = 0;
+  b->break_ns = e->time.now_ns;
+  b->streamed = 0;
+  if (++b->breaks < STREAM_BREAKS) return;
+  const uint32_t shift = TMB_MIN(b->breaks - STREAM_BREAKS, REST_SHIFT);
+  b->rest_ns = e->time.now_ns + ((uint64_t)REST_NS << shift);
+}
+
 /* Whether the first of the transfers is to take the connection, if that works. Datagrams go first:
  * where they fill the link of this host a connection carries no more, and takes more of the
  * processor's time from a client that computes. */
 static bool wants_stream(const struct tmb_net *e, const struct udp_peer *p) {
   const bool tried = p->bulk.bytes >= STREAM_AFTER || p->tx.rail[p->tx.main].timeouts;
   return e->io.has_stream && p->bulk.first && p->bulk.first->total >= e->config.stream_min &&
-         tried && !p->bulk.fills_link;
+         tried && !p->bulk.fills_link && !rests(e, p);
 }
 
 bool udp_rail_streams(const struct tmb_net *e, const struct udp_peer *p) {
@@ -99,7 +120,9 @@ uint32_t udp_rail_bulk(struct tmb_net *e, struct udp_peer *p, uint64_t *due_ns) 
 uint32_t udp_rail_again(struct tmb_net *e, struct udp_peer *p, const struct udp_slot *slot) {
   struct udp_tx *tx = &p->tx;
   const uint32_t tries = slot->tries;
-  if (udp_rail_is_stream(e, slot->rail) && tries < STREAM_TRIES) return slot->rail;
+  if (udp_rail_is_stream(e, slot->rail) && tries < STREAM_TRIES && tx->rail[slot->rail].carries &&
+      !rests(e, p))
+    return slot->rail;
   if (TMB_LIKELY(e->io.rails == 1)) return 0;
   uint64_t due_ns;
   const uint32_t r = best(e, p, &due_ns);
@@ -111,7 +134,11 @@ void udp_rail_set_bytes(const struct tmb_net *e, struct udp_peer *p) {
   for (uint32_t r = 0; r < e->io.rails; r++) p->tx.rail[r].cc.packet_bytes = p->mtu.bytes;
 }
 
-bool udp_rail_open(const struct udp_peer *p) {
+bool udp_rail_open(struct tmb_net *e, struct udp_peer *p, const struct udp_slot *slot) {
+  if (TMB_UNLIKELY(e->io.has_stream)) {
+    const struct udp_rail *rail = &p->tx.rail[udp_rail_again(e, p, slot)];
+    return !rail->in_flight || has_room(rail);
+  }
   for (uint32_t r = 0; r < p->tx.rails; r++)
     if (p->tx.rail[r].in_flight < p->tx.rail[r].cc.window && is_usable(p, r)) return true;
   const struct udp_rail *main = &p->tx.rail[p->tx.main];
@@ -138,7 +165,10 @@ static void give_up(struct tmb_net *e, struct udp_peer *p, uint32_t r) {
   rail->carries = 0;
   rail->ask_ns = e->time.now_ns + ASK_NS;
   rail->asks = 0;
-  if (streams) return;
+  if (streams) {
+    p->bulk.breaks = TMB_MAX(p->bulk.breaks, STREAM_BREAKS - 1); /* the next loss is one too many */
+    return;
+  }
   if (p->tx.main == r) p->tx.main = next;
   if (e->peers.rails_noted >> r & 1) return;
   e->peers.rails_noted |= 1u << r;
@@ -150,7 +180,9 @@ static void give_up(struct tmb_net *e, struct udp_peer *p, uint32_t r) {
 void udp_rail_timeout(struct tmb_net *e, struct udp_peer *p, uint32_t r) {
   const bool streams = udp_rail_is_stream(e, r);
   const bool several = !streams && e->io.rails > 1 && other(e, p, r) != UDP_NO_RAIL;
-  udp_tx_timeout(&p->tx, r, several, e->time.now_ns);
+  /* A connection keeps the order: where its oldest packet gets lost again, the others are, too. */
+  const bool all = several || (streams && (rests(e, p) || p->tx.rail[r].timeouts));
+  udp_tx_timeout(&p->tx, r, all, e->time.now_ns);
   if ((several || streams) && p->tx.rail[r].timeouts >= TIMEOUTS_MAX) give_up(e, p, r);
 }
 

@@ -295,21 +295,28 @@ static bool take_number(struct tmb_net *e, struct udp_peer *p, const struct pack
   return true;
 }
 
-static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k) {
-  struct udp_peer *p = authentic(e, k);
-  if (!p) {
-    refuse(e);
+static void take_records(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
+                         const struct packet *k);
+
+/* A piece of a longer packet, which is taken as soon as it is whole. */
+static void take_piece(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
+                       const struct udp_record *r) {
+  struct packet whole = {.seq = udp_extend(p->rx.next, r->id)};
+  if (udp_rx_look(&p->rx, whole.seq) != UDP_RX_NEW) {
+    udp_ack_owe(e, p);
     return;
   }
-  udp_count(&e->stats->packets_in, 1);
-  if (TMB_UNLIKELY(e->up->packet != NULL)) e->up->packet("received", p->rank, k->h.bytes);
-  if (p->lost) return;
-  p->life.heard_ns = e->time.now_ns;
-  if (!udp_rail_is_stream(e, k->h.rail))
-    p->life.heard = true; /* else datagrams may still be lost */
-  p->life.rail = k->h.rail < p->tx.rails ? k->h.rail : 0;
-  p->life.asked_ns = p->life.refused_ns = 0;
-  take_ack(e, p, k, NULL);
+  whole.data = udp_pieces_take(e, b, p, r, whole.seq);
+  if (!whole.data) return;
+  if (udp_header_read(whole.data, (uint32_t)r->total, &whole.h) || whole.h.bytes != r->total)
+    refuse(e);
+  else if (whole.h.flags & UDP_NUMBERED)
+    take_records(e, b, p, &whole);
+}
+
+/* The records of an authentic packet; those of a numbered one if it has not come before. */
+static void take_records(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
+                         const struct packet *k) {
   const bool fresh = take_number(e, p, k);
   p->in.seq = k->seq;
   const uint32_t end = UDP_HEADER_BYTES + k->h.control;
@@ -327,7 +334,27 @@ static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k
       udp_probe_take(e, p, &r);
     else if (fresh)
       take_record(e, b, p, &r);
+    else if (r.type == UDP_PIECE && !(k->h.flags & UDP_NUMBERED))
+      take_piece(e, b, p, &r);
   }
+}
+
+static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k) {
+  struct udp_peer *p = authentic(e, k);
+  if (!p) {
+    refuse(e);
+    return;
+  }
+  udp_count(&e->stats->packets_in, 1);
+  if (TMB_UNLIKELY(e->up->packet != NULL)) e->up->packet("received", p->rank, k->h.bytes);
+  if (p->lost) return;
+  p->life.heard_ns = e->time.now_ns;
+  if (!udp_rail_is_stream(e, k->h.rail))
+    p->life.heard = true; /* else datagrams may still be lost */
+  p->life.rail = k->h.rail < p->tx.rails ? k->h.rail : 0;
+  p->life.asked_ns = p->life.refused_ns = 0;
+  take_ack(e, p, k, NULL);
+  take_records(e, b, p, k);
   if (TMB_UNLIKELY(p->in.late != NULL)) late_take(e, p);
 }
 

@@ -143,9 +143,22 @@ struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const st
   return slot;
 }
 
+/* Datagrams get shorter where long ones vanish: a packet, or its pieces. */
+static void lower_length(struct tmb_net *e, struct udp_peer *p, struct udp_slot *slot) {
+  const uint32_t bytes = TMB_MIN(slot->head_bytes + slot->tail_bytes, p->mtu.bytes);
+  if (TMB_LIKELY(!udp_mtu_lost(&p->mtu, bytes, slot->tries, slot->sent_ns))) return;
+  slot->tries = 1; /* at this length */
+  udp_rail_set_bytes(e, p);
+  udp_mtu_want(&p->mtu, e->time.now_ns);
+}
+
 void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
   struct udp_slot *slot = udp_tx_slot(&p->tx, number);
   const struct udp_header *h = (const struct udp_header *)(const void *)slot->buf->data;
+  if (TMB_UNLIKELY(udp_rail_is_stream(e, slot->rail)))
+    udp_rail_broke(e, p, slot);
+  else
+    lower_length(e, p, slot);
   struct udp_out out = {.peer = p->rank,
                         .rail = udp_rail_again(e, p, slot),
                         .head = slot->buf->data,
@@ -155,17 +168,17 @@ void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
                         /* It may have been refused because the program wrote to it. */
                         .changes = !slot->xfer || !slot->xfer->copy};
   const uint32_t bytes = slot->head_bytes + slot->tail_bytes;
-  if (TMB_UNLIKELY(udp_mtu_lost(&p->mtu, bytes, slot->tries, slot->sent_ns))) {
-    udp_rail_set_bytes(e, p);
-    udp_mtu_want(&p->mtu, e->time.now_ns);
-  }
-  if (TMB_UNLIKELY(bytes > p->mtu.bytes)) out.mode = UDP_SEND_CUT;
-  const uint8_t flags = slot->flags | UDP_NUMBERED | UDP_ACK_NOW;
-  fill_header(e, p, &out, &(struct header_parts){number, h->control, flags});
   slot->rail = (uint8_t)out.rail;
-  udp_tx_sent(&p->tx, slot, e->time.now_ns);
   udp_count(&e->stats->retransmits, 1);
   if (TMB_UNLIKELY(e->up->packet != NULL)) e->up->packet("resent", p->rank, bytes);
+  if (TMB_UNLIKELY(udp_pieces_due(e, p, slot, out.rail))) {
+    udp_pieces_send(e, p, slot, number);
+    udp_tx_sent(&p->tx, slot, e->time.now_ns);
+    return;
+  }
+  const uint8_t flags = slot->flags | UDP_NUMBERED | UDP_ACK_NOW;
+  fill_header(e, p, &out, &(struct header_parts){number, h->control, flags});
+  udp_tx_sent(&p->tx, slot, e->time.now_ns);
   out_add(e, p, &out, slot);
 }
 

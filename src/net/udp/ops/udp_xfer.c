@@ -195,6 +195,7 @@ static uint64_t push_packet(struct tmb_net *e, struct udp_peer *p, struct udp_xf
   if (udp_cc_paced(cc)) udp_cc_pace(cc, bytes, e->time.now_ns, p->tx.rail[rail].srtt_ns);
   p->bulk.run += (uint32_t)bytes;
   p->bulk.bytes += bytes;
+  if (streams) p->bulk.streamed += bytes;
   return bytes;
 }
 

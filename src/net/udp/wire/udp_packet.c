@@ -48,7 +48,8 @@ static const uint16_t fixed_bytes[UDP_RECORD_TYPES] = {
     [UDP_SACK] = sizeof(struct wire_prefix) + UDP_SACK_BYTES,
     [UDP_PROBE] = sizeof(struct wire_prefix) + sizeof(struct wire_data),
     [UDP_ANSWER] = sizeof(struct wire_prefix) + sizeof(struct wire_data),
-    [UDP_ATOMIC] = sizeof(struct wire_prefix) + sizeof(struct wire_atomic)};
+    [UDP_ATOMIC] = sizeof(struct wire_prefix) + sizeof(struct wire_atomic),
+    [UDP_PIECE] = sizeof(struct wire_prefix) + sizeof(struct wire_part)};
 
 static bool is_message(uint8_t action) {
   return action == UDP_ACT_MEDIUM || action == UDP_ACT_LONG;
@@ -202,6 +203,17 @@ static bool take_atomic(struct reader *in, struct udp_record *r) {
   return true;
 }
 
+static bool take_piece(struct reader *in, struct udp_record *r) {
+  struct wire_part part;
+  if (!take(in, &part, sizeof part) || part.total > UDP_PACKET_MAX || part.addr % UDP_PIECE_STEP)
+    return false;
+  r->addr = part.addr;
+  r->total = part.total;
+  r->id = part.id;
+  if (r->bytes > r->total || r->addr > r->total - r->bytes) return false;
+  return r->bytes % UDP_PIECE_STEP == 0 || r->addr + r->bytes == r->total; /* the last */
+}
+
 static bool take_fields(struct reader *in, struct udp_record *r) {
   struct wire_data data;
   switch (r->type) {
@@ -210,6 +222,7 @@ static bool take_fields(struct reader *in, struct udp_record *r) {
   case UDP_PART:
   case UDP_GET: return take_part(in, r);
   case UDP_ATOMIC: return take_atomic(in, r);
+  case UDP_PIECE: return take_piece(in, r);
   case UDP_DATA:
   case UDP_PROBE:
   case UDP_ANSWER:

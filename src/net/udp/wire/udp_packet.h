@@ -23,6 +23,7 @@
 #define UDP_INLINE_MAX     256u   /* payload in the control part, at most; longer is a tail */
 #define UDP_RECORD_MAX     (128u + UDP_INLINE_MAX)
 #define UDP_SACK_BYTES     32u
+#define UDP_PIECE_STEP     16u /* pieces begin at multiples of it */
 
 /* Bits of udp_header.flags. */
 enum {
@@ -59,6 +60,7 @@ enum udp_record_type {
   UDP_PROBE,  /* filled up, to be answered at once: does this length pass this rail? */
   UDP_ANSWER, /* to a PROBE */
   UDP_ATOMIC, /* an operation on a word; with UDP_REPLY its value before is asked for, as DATA */
+  UDP_PIECE,  /* a piece of a numbered packet that is too long for the path */
   UDP_RECORD_TYPES
 };
 
@@ -83,12 +85,14 @@ struct udp_record {
   uint8_t nargs;       /* as handler */
   uint16_t route;      /* as handler */
   uint32_t bytes;      /* of payload */
-  uint32_t id;         /* PART: transfer; GET, DATA, ATOMIC: get; PROBE, ANSWER: probe */
+  uint32_t id;         /* PART: transfer; GET, DATA, ATOMIC: get; PROBE, ANSWER: probe; PIECE:
+                          number of the packet, low half */
   uint32_t opcode, dt; /* ATOMIC, as in struct tmb_net_atomic */
   uint64_t operand[2]; /* the same */
   uint64_t addr;  /* PUT, GET, ATOMIC: in the target's space; PART: that, or the place in a Medium;
-                     DATA: place in the get's memory; ANSWER: rail of the probe */
-  uint64_t total; /* PART, GET: bytes of the whole; ATOMIC: of the word, 4 or 8 */
+                     DATA: place in the get's memory; ANSWER: rail of the probe; PIECE: place in
+                     the packet */
+  uint64_t total; /* PART, GET, PIECE: bytes of the whole; ATOMIC: of the word, 4 or 8 */
   uint64_t signal_addr; /* action SET, ADD */
   uint64_t signal_value;
   const int32_t *args; /* [nargs], aligned to 4 */
