@@ -665,7 +665,7 @@ if(NOT TMB_SANITIZE)
     ${PROJECT_SOURCE_DIR})
   if(TMB_INSTALL)
     foreach(method mak pkg-config udp ofi mpi cmake fortran prif names idioms compilers
-            uninstall completion manual packages)
+            uninstall completion manual packages upcxx)
       tmb_add_check(${method} install bash ${PROJECT_SOURCE_DIR}/tests/install/check.sh ${method}
         ${PROJECT_BINARY_DIR})
     endforeach()
@@ -674,6 +674,7 @@ if(NOT TMB_SANITIZE)
       PROPERTIES TIMEOUT 120)
     # 45 s of processor time: cpack compresses all packages, lintian reads them.
     set_tests_properties(install.packages PROPERTIES LABELS "install;nightly" TIMEOUT 400)
+    set_tests_properties(install.upcxx PROPERTIES LABELS "install;nightly" TIMEOUT 3600)
   endif()
 endif()
 

@@ -16,6 +16,8 @@
  * GASNETI_RELEASE_VERSION: all three with points;
  * GASNETI_BUILD_ID: when and where the library was built;
  * GASNETI_CONFIGURE_ARGS: options of the build;
+ * GASNETI_EX_SPEC_VERSION_MAJOR: version of the GASNet-EX specification;
+ * GASNETI_EX_SPEC_VERSION_MINOR: the number behind the point;
  * GASNET_SOCKLEN_T: type of the length of a socket address
  * See: gasnet_config */
 
@@ -25,6 +27,10 @@
 #define GASNET_RELEASE_VERSION_MINOR 8
 #define GASNET_RELEASE_VERSION_PATCH 0
 #define GASNETI_RELEASE_VERSION 2025.8.0
+
+/* The specification, for scripts; programs read GEX_SPEC_VERSION_MAJOR and _MINOR. */
+#define GASNETI_EX_SPEC_VERSION_MAJOR 0
+#define GASNETI_EX_SPEC_VERSION_MINOR 19
 
 /* What was built, and how. */
 #define GASNETI_BUILD_ID "source tree"

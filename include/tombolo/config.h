@@ -110,8 +110,8 @@
 #define GASNET_SEGMENT_FAST                1
 #define GASNET_PSHM                        1
 
-#define GEX_SPEC_VERSION_MAJOR             0
-#define GEX_SPEC_VERSION_MINOR             19
+#define GEX_SPEC_VERSION_MAJOR             GASNETI_EX_SPEC_VERSION_MAJOR
+#define GEX_SPEC_VERSION_MINOR             GASNETI_EX_SPEC_VERSION_MINOR
 
 #define GASNET_SUPPORTS_AM_CANCEL          20240418L
 #define GASNET_SUPPORTS_AM_COMMIT_V2       20240906L

@@ -457,6 +457,22 @@ by_uninstall() {
 }
 
 # Packages hold what an installation does, each file once, and serve a client from a scratch root.
+# UPC++ itself, unmodified: its configure takes the include folder as a build of GASNet. Needs a
+# folder with its sources, in TMB_UPCXX_SOURCE.
+by_upcxx() {
+  if [ ! -x "${TMB_UPCXX_SOURCE:-}/configure" ]; then
+    echo "skipped: TMB_UPCXX_SOURCE names no folder with the sources of UPC++"
+    exit 77
+  fi
+  cp -r "$TMB_UPCXX_SOURCE" source
+  mkdir upcxx
+  cd upcxx
+  ../source/configure --prefix="$work/installed" --enable-single=opt \
+    --with-gasnet="$prefix/include" --with-default-network=smp
+  make -j2 all
+  make check NETWORKS="smp udp"
+}
+
 by_packages() {
   for package in cpack dpkg-deb; do
     command -v "$package" >/dev/null || { echo "there is no $package"; exit 77; }
@@ -575,6 +591,7 @@ case $method in
   packages) by_packages ;;
   manual) by_manual ;;
   uninstall) by_uninstall ;;
+  upcxx) by_upcxx ;;
   compilers) bash "$here/compilers.sh" "$build" ;;
   *)
     echo "check.sh: unknown method $method"

@@ -112,6 +112,15 @@ check_config_lines() { # as scripts read them
       "$config")" = "${name#*=}" ] || fail "no plain line for $name in $config"
   done
   grep -qx '#define GASNETI_RELEASE_VERSION 2025.8.0' "$config" || fail "release in $config"
+  # A configure script of UPC++ takes the folder of this file as a build of GASNet: it reads the
+  # specification's version here, and includes the fragments of the conduits from below it.
+  for name in MAJOR=0 MINOR=19; do
+    [ "$(sed -n "s/^#define .*EX_SPEC_VERSION_${name%=*} *//p" "$config")" = "${name#*=}" ] ||
+      fail "no plain line for the specification's $name in $config"
+  done
+  for name in smp udp; do
+    [ -r "$(dirname "$config")/$name-conduit/$name-par.mak" ] || fail "no fragment of $name"
+  done
   grep -q '^#define GASNETI_BUILD_ID "tombolo [0-9]' "$config" || fail "build id in $config"
   grep -q '^#define GASNETI_CONFIGURE_ARGS ".*-DCMAKE_INSTALL_PREFIX=' "$config" ||
     fail "configure arguments in $config"
