@@ -209,6 +209,9 @@ static inline const char *caf_end_name(int code) {
  * is locked for a second: a statement of input or output that this image has not finished. */
 void caf_flush_all(void);
 
+/* Writes what the units of Fortran hold. Also from a signal handler. */
+void caf_flush_units(void);
+
 /* Makes caf_flush_all call this, too; NULL: no more. */
 void caf_flush_by(void (*flush)(void));
 

@@ -2,11 +2,11 @@
 /*
  * Writing what is buffered, before an image ends.
  *
- * Owns: nothing. Called by image.c. Calls: libgfortran, the C library. Invariants: it comes back.
- * An error may be found within a statement of input or output, as in `print *, x[9]`: libgfortran
- * holds the lock of the unit there, and would wait for it in this same thread for ever. So after a
- * second, in which nothing keeps the output from being written, the wait is left by a jump; what
- * that unit holds is lost. The process ends soon after.
+ * Owns: nothing. Called by image.c, and by the signal that ends an image. Calls: libgfortran, the C
+ * library. Invariants: it comes back. An error may be found within a statement of input or output,
+ * as in `print *, x[9]`: libgfortran holds the lock of the unit there, and would wait for it in
+ * this same thread for ever. So after a second, in which nothing keeps the output from being
+ * written, the wait is left by a jump; what that unit holds is lost. The process ends soon after.
  */
 #include "caf.h"
 
@@ -21,6 +21,15 @@ extern void _gfortran_flush_i4(const int32_t *unit) __attribute__((weak));
 
 /* Seconds until a lock is taken for one that is never given back; chosen 2026-11-27. */
 enum { TIME_LIMIT_S = 1 };
+
+/* Units of NEWUNIT= have numbers from here downwards. */
+enum { NEWUNIT_FIRST = -10, NEWUNIT_LAST = NEWUNIT_FIRST - 1023 };
+
+/* Without a unit, libgfortran writes what those with positive numbers hold. */
+static void flush_gfortran(void) {
+  _gfortran_flush_i4(NULL);
+  for (int32_t unit = NEWUNIT_FIRST; unit >= NEWUNIT_LAST; unit--) _gfortran_flush_i4(&unit);
+}
 
 /* Of another compiler's run-time library, where the program has one. */
 static void (*program_units)(void);
@@ -53,13 +62,13 @@ static void flush_units(void) {
   if (sigsetjmp(end, 1) == 0) {
     caf.flush_end = &end;
     (void)setitimer(ITIMER_REAL, &time_limit, NULL);
-    if (_gfortran_flush_i4) _gfortran_flush_i4(NULL);
+    if (_gfortran_flush_i4) flush_gfortran();
     if (program_units) program_units();
   }
   caf.flush_end = NULL;
 }
 
-void caf_flush_all(void) {
+void caf_flush_units(void) {
   const struct itimerval none = {.it_value = {0}};
   struct itimerval own; /* the program's */
   struct sigaction action, before;
@@ -68,16 +77,19 @@ void caf_flush_all(void) {
   action.sa_handler = on_alarm;
   sigemptyset(&alarm);
   sigaddset(&alarm, SIGALRM);
-  if (_gfortran_flush_i4 || program_units) {
-    caf.flusher = pthread_self();
-    (void)setitimer(ITIMER_REAL, &none, &own);
-    (void)sigaction(SIGALRM, &action, &before);
-    (void)pthread_sigmask(SIG_UNBLOCK, &alarm, &mask);
-    flush_units();
-    (void)setitimer(ITIMER_REAL, &none, NULL);
-    (void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
-    (void)sigaction(SIGALRM, &before, NULL);
-    (void)setitimer(ITIMER_REAL, &own, NULL);
-  }
+  if ((!_gfortran_flush_i4 && !program_units) || caf.flush_end) return;
+  caf.flusher = pthread_self();
+  (void)setitimer(ITIMER_REAL, &none, &own);
+  (void)sigaction(SIGALRM, &action, &before);
+  (void)pthread_sigmask(SIG_UNBLOCK, &alarm, &mask);
+  flush_units();
+  (void)setitimer(ITIMER_REAL, &none, NULL);
+  (void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  (void)sigaction(SIGALRM, &before, NULL);
+  (void)setitimer(ITIMER_REAL, &own, NULL);
+}
+
+void caf_flush_all(void) {
+  caf_flush_units();
   fflush(NULL);
 }

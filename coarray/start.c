@@ -18,7 +18,25 @@
 #include <string.h>
 
 struct caf caf;
-static struct sigaction quit_action; /* of SIGQUIT, when the layer had started */
+static struct sigaction quit_action;      /* of SIGQUIT, when the layer had started */
+static void (*end_by_signal)(int) = NULL; /* what the layer does then */
+
+/* Another image has ended the program: what this one has written is not lost. */
+static void on_quit(int sig) {
+  caf_flush_units();
+  end_by_signal(sig);
+}
+
+/* Puts the handler in front of that of the layer. */
+static void catch_quit(void) {
+  sigaction(SIGQUIT, NULL, &quit_action);
+  if (quit_action.sa_flags & SA_SIGINFO || quit_action.sa_handler == SIG_DFL ||
+      quit_action.sa_handler == SIG_IGN)
+    return;
+  end_by_signal = quit_action.sa_handler;
+  quit_action.sa_handler = on_quit;
+  sigaction(SIGQUIT, &quit_action, NULL);
+}
 
 static void make_initial_team(void) {
   struct caf_team *team = &caf.initial;
@@ -114,7 +132,7 @@ void caf_start(int *argc, char ***argv) {
     gasnet_exit(1);
   }
   survive();
-  sigaction(SIGQUIT, NULL, &quit_action);
+  catch_quit();
 }
 
 void caf_settle_slow(void) {

@@ -156,6 +156,14 @@ program ends
     call forked_exit()
     sync all
     if (this_image() == 1) print '(a)', 'goes on'
+  case ('written') ! an image that waits, and one that computes
+    write (text, '(a,i0)') 'written-', this_image()
+    open (newunit=i, file=trim(text))
+    write (i, '(a)') 'a line'
+    sync all
+    if (this_image() == 2) error stop 9
+    if (this_image() == 3) call until_set()
+    sync all
   case ('moved')
     call moved()
     call moved()
@@ -281,10 +289,11 @@ CASES = (
 )
 
 
-def run(command):
-    """Runs a command; returns its exit code and all of its output."""
+def run(command, folder=None):
+    """Runs a command in a folder; returns its exit code and all of its output."""
     done = subprocess.run(
         command,
+        cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -292,6 +301,13 @@ def run(command):
         check=False,
     )
     return done.returncode, done.stdout.decode(errors="replace")
+
+
+def unwritten(tombolo, program, folder):
+    """Images whose file is not there after ERROR STOP of another one."""
+    run([tombolo, "run", "-n", "3", str(program), "written"], folder)
+    files = [Path(folder) / f"written-{image}" for image in (1, 2, 3)]
+    return [file.name for file in files if not file.exists() or file.read_text() != "a line\n"]
 
 
 def main():
@@ -312,6 +328,10 @@ def main():
             if not ok:
                 wrong += 1
                 print(f"FAILED: {case}: exit code {code}, not {expected}, or no {match!r}:\n{text}")
+        lost = unwritten(tombolo, program, folder)
+        if lost:
+            wrong += 1
+            print(f"FAILED: written: without the line: {lost}")
         code, text = run([tombolo, "fc", "-static", str(source), "-o", str(program)])
         if not code:
             code, text = run([tombolo, "run", "-n", "2", str(program), "end"])

@@ -18,7 +18,7 @@ CASES = {
     "stop5": (5, 3, "5"),
     "text": (0, 3, "all is well"),
     "quiet": (0, 3, ""),
-    "error7": (7, 1, "7"),
+    "error7": (7, 3, "7"),
     "errortext": (1, 1, "it went wrong"),
     "stopped": (0, 3, ""),
     "failed": (1, 3, ""),

@@ -19,6 +19,7 @@ program statements
   case ('quiet')
     stop 'not shown', quiet=.true.
   case ('error7')
+    sync all ! so that the others have written
     if (this_image() == 1) error stop 7
     sync all
   case ('errortext')
