@@ -5,11 +5,14 @@
  * Owns: blocks that fill the segment, each with a header of 64 bytes, and lists of the free ones by
  * size. Called by register.c and team.c. Invariants: blocks lie end to end; prev_bytes of a block
  * is `bytes` of the one before it; no two neighbours are free; a free block of b bytes is in bin
- * floor(log2 b). Local: no communication. Memory that was never touched is never written, save for
+ * floor(log2 b). A lock guards all of it, since threads of a program may allocate components at
+ * once. Local: no communication. Memory that was never touched is never written, save for
  * headers, so that a large segment costs nothing. Algorithm: boundary tags (D. Knuth, The Art of
  * Computer Programming, volume 1, 2.5).
  */
 #include "caf.h"
+
+#include <pthread.h>
 
 #define ALIGN  64u
 #define BINS   64
@@ -25,9 +28,10 @@ struct block {
 _Static_assert(sizeof(struct block) == ALIGN, "user memory is aligned");
 
 static struct {
+  pthread_mutex_t lock; /* of the bins, and of `bytes`, `prev_bytes`, `next`, `link` in blocks */
   char *begin, *end;
   struct block *bin[BINS];
-} heap;
+} heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static unsigned bin_of(size_t bytes) {
   return 63u - (unsigned)__builtin_clzll(bytes);
@@ -71,9 +75,8 @@ static struct block *find(size_t need) {
   return NULL;
 }
 
-void *caf_heap_alloc(size_t bytes) {
-  if (bytes > SIZE_MAX / 2) return NULL;
-  const size_t need = ((bytes ? bytes : 1) + ALIGN - 1) / ALIGN * ALIGN + sizeof(struct block);
+/* Takes `need` bytes out of a free block; NULL: none has them. */
+static struct block *take(size_t need) {
   struct block *b = find(need);
   if (!b) return NULL;
   unlink_free(b);
@@ -84,6 +87,16 @@ void *caf_heap_alloc(size_t bytes) {
     b->bytes = need;
     link_free(rest);
   }
+  return b;
+}
+
+void *caf_heap_alloc(size_t bytes) {
+  if (bytes > SIZE_MAX / 2) return NULL;
+  const size_t need = ((bytes ? bytes : 1) + ALIGN - 1) / ALIGN * ALIGN + sizeof(struct block);
+  pthread_mutex_lock(&heap.lock);
+  struct block *b = take(need);
+  pthread_mutex_unlock(&heap.lock);
+  if (!b) return NULL;
   b->mark = 0;
   return b + 1;
 }
@@ -99,10 +112,8 @@ bool caf_heap_is_marked(const void *memory) {
   return ((const struct block *)memory - 1)->mark == (MARKED ^ (uintptr_t)memory);
 }
 
-void caf_heap_free(void *memory) {
-  if (!memory) return;
-  struct block *b = (struct block *)memory - 1;
-  b->mark = 0;
+/* Makes a block free, one with its free neighbours. */
+static void give_back(struct block *b) {
   struct block *next = after(b);
   if (next && next->link) {
     unlink_free(next);
@@ -119,10 +130,21 @@ void caf_heap_free(void *memory) {
   link_free(b);
 }
 
+void caf_heap_free(void *memory) {
+  if (!memory) return;
+  struct block *b = (struct block *)memory - 1;
+  b->mark = 0;
+  pthread_mutex_lock(&heap.lock);
+  give_back(b);
+  pthread_mutex_unlock(&heap.lock);
+}
+
 size_t caf_heap_largest(void) {
   size_t largest = 0;
+  pthread_mutex_lock(&heap.lock);
   for (unsigned k = BINS; k-- > 0 && !largest;)
     for (const struct block *b = heap.bin[k]; b; b = b->next)
       if (b->bytes > largest) largest = b->bytes;
+  pthread_mutex_unlock(&heap.lock);
   return largest ? largest - sizeof(struct block) : 0;
 }

@@ -101,13 +101,14 @@ static void say_why(const struct caf_status *to, int code, size_t bytes, bool mi
     caf_fail(to, code, "ALLOCATE of a coarray: %s has %s [TMB-2034]",
              caf_ended_images(caf.team, code, who, sizeof who), caf_end_name(code));
   else if (mine)
-    caf_fail(to, code,
-             "another image of the team cannot allocate this coarray of %zu bytes, or has "
-             "ended [TMB-2033]",
-             bytes);
+    caf_fail(
+        to, code,
+        "another image of the team is out of memory for this coarray of %zu bytes, refuses its "
+        "bounds, or has ended [TMB-0001]",
+        bytes);
   else
     caf_fail(to, code,
-             "no memory for a coarray of %zu bytes: the largest free block of this "
+             "out of memory for a coarray of %zu bytes: the largest free block of this "
              "image's %zu bytes has %zu; set GASNET_MAX_SEGSIZE to more [TMB-0001]",
              bytes, (size_t)caf.segment_bytes, caf_heap_largest());
 }
@@ -156,10 +157,11 @@ static void allocate_component(size_t bytes, void **token_p, struct caf_desc *de
   if (caf_component_is(t) != CAF_COMPONENT) *token_p = t = caf_component_new();
   void *memory = t ? caf_heap_alloc(bytes) : NULL;
   if (!memory) {
-    caf_fail(to, CAF_STAT_ERROR,
-             "no memory for a component of %zu bytes: the largest free block of this image's %zu "
-             "bytes has %zu; set GASNET_MAX_SEGSIZE to more [TMB-0001]",
-             bytes, (size_t)caf.segment_bytes, caf_heap_largest());
+    caf_fail(
+        to, CAF_STAT_ERROR,
+        "out of memory for a component of %zu bytes: the largest free block of this image's %zu "
+        "bytes has %zu; set GASNET_MAX_SEGSIZE to more [TMB-0001]",
+        bytes, (size_t)caf.segment_bytes, caf_heap_largest());
     return;
   }
   t->base = desc->base = memory;

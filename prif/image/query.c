@@ -45,8 +45,9 @@ static void list_images(const prif_team *team_p, int state, struct prif_desc *li
   for (uint32_t i = 0; found && i < team->size; i++)
     if (caf_state_of(team->jobrank[i]) == state) found[count++] = (int32_t)i + 1;
   if (!found || !prif_desc_integers(list, found, count))
-    prif_fail(PRIF_NO_STATUS, PRIF_STAT_ERROR, "%s: no memory for a list of %u images [TMB-0001]",
-              caf.statement.call, team->size);
+    prif_fail(PRIF_NO_STATUS, PRIF_STAT_ERROR,
+              "%s: out of memory for a list of %u images [TMB-0001]", caf.statement.call,
+              team->size);
   free(found);
 }
 

@@ -28,7 +28,7 @@ void prif_add_callback(prif_stop_callback *call) {
   struct callback *const entry = malloc(sizeof *entry);
   if (!entry) {
     prif_fail(PRIF_NO_STATUS, PRIF_STAT_OUT_OF_MEMORY,
-              "prif_register_stop_callback: no memory for a list entry [TMB-0001]");
+              "prif_register_stop_callback: out of memory for a list entry [TMB-0001]");
     return;
   }
   *entry = (struct callback){call, callbacks};

@@ -28,12 +28,17 @@ static int64_t set_dimension(struct prif_co *co, int k, int64_t lower, int64_t u
   return 0;
 }
 
-/* The last upper cobound is the least with which all images have cosubscripts. */
+/* The least last upper cobound with which `images` have cosubscripts. in before: product of the
+ * other extents. [out] upper: the cobound. Returns false where it does not fit. */
+static bool find_last(int64_t lower, int64_t before, uint32_t images, int64_t *upper) {
+  const int64_t extent = before >= images ? 1 : (images + before - 1) / before;
+  return !__builtin_add_overflow(lower, extent - 1, upper);
+}
+
 static bool set_last(struct prif_co *co, int64_t before, uint32_t images,
                      const struct prif_status *to) {
   const int last = co->corank - 1;
-  const int64_t extent = before >= images ? 1 : (images + before - 1) / before;
-  if (!__builtin_add_overflow(co->lower[last], extent - 1, &co->upper[last])) return true;
+  if (find_last(co->lower[last], before, images, &co->upper[last])) return true;
   prif_fail(to, PRIF_STAT_ERROR,
             "%s: lower cobound %lld of codimension %d: %u images do not fit behind it [TMB-2205]",
             caf.statement.call, (long long)co->lower[last], last + 1, images);
@@ -77,6 +82,15 @@ bool prif_bounds_set(struct prif_co *co, const struct prif_desc *lower,
     }
   }
   return set_last(co, before, images, to);
+}
+
+int64_t prif_bounds_upper(const struct prif_co *co, int k, uint32_t images) {
+  int64_t before = 1, last;
+  if (k + 1 < co->corank) return co->upper[k];
+  for (int i = 0; i < k; i++)
+    if (__builtin_mul_overflow(before, co->upper[i] - co->lower[i] + 1, &before))
+      before = INT64_MAX;
+  return find_last(co->lower[k], before, images, &last) ? last : INT64_MAX;
 }
 
 uint32_t prif_bounds_index(const struct prif_co *co, const int64_t *sub, uint32_t images) {

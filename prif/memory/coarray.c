@@ -5,13 +5,16 @@
  * Owns: struct prif_block, and which handles a coarray has. Called by programs. Calls: the heap and
  * the coarrays of coarray/. Invariants: a coarray has one block of equal size on each image of its
  * team. It ends with all of its handles. Before its memory goes, all images of the team have come,
- * and then the cleanup has ended on each of them.
+ * and then the cleanup has ended on each of them. Threads of an image may call prif_allocate and
+ * prif_deallocate at once.
  */
 #include "memory/memory.h"
 
 #include "data/pending.h"
 #include "sync/post.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static void destroy_handle(struct prif_co *co) {
@@ -25,7 +28,7 @@ static void destroy_handle(struct prif_co *co) {
 static struct prif_co *add_handle(struct prif_block *block, const struct prif_status *to) {
   struct prif_co *const co = prif_handle_new();
   if (!co) {
-    prif_fail(to, PRIF_STAT_OUT_OF_MEMORY, "%s: no memory for a coarray handle [TMB-0001]",
+    prif_fail(to, PRIF_STAT_OUT_OF_MEMORY, "%s: out of memory for a coarray handle [TMB-0001]",
               caf.statement.call);
     return NULL;
   }
@@ -51,12 +54,24 @@ static void clean_up(const struct caf_token *token) {
 
 /* ---- allocation */
 
-/* Makes the coarray of a handle. Where an image has no memory, all find that out. */
+enum { OF_ENDED = 2034 }; /* number of the core's message that an image has ended */
+
+/* Makes the coarray of a handle. Where an image has no memory, all find that out. Without STAT=,
+ * the program ends here rather than in the core, with the code of PRIF. */
 static void allocate(struct prif_co *co, size_t bytes, const struct prif_status *to) {
-  struct prif_core core;
-  co->token = caf_coarray_new(bytes, CAF_STATIC, prif_core(&core, to));
-  if (core.stat == CAF_STAT_ERROR) core.stat = PRIF_STAT_OUT_OF_MEMORY;
-  prif_pass(to, &core);
+  struct prif_core core = {.stat = 0};
+  co->token = caf_coarray_new(bytes, CAF_STATIC,
+                              &(struct caf_status){&core.stat, core.text, sizeof core.text});
+  if (core.stat == 0) {
+    prif_done(to);
+    return;
+  }
+  const bool memory = core.stat == CAF_STAT_ERROR;
+  char text[PRIF_TEXT_ROOM];
+  int len = (int)sizeof core.text;
+  while (len > 0 && core.text[len - 1] == ' ') len--;
+  snprintf(text, sizeof text, "%.*s [TMB-%04d]", len, core.text, memory ? 1 : OF_ENDED);
+  prif_fail(to, memory ? PRIF_STAT_OUT_OF_MEMORY : prif_code_of(core.stat), "%s", text);
 }
 
 /* An image that cannot describe its coarray takes part, so that the others find out. */
@@ -74,7 +89,7 @@ void PRIF(allocate_coarray)(const struct prif_desc *lcobounds, const struct prif
   struct prif_block *const block = calloc(1, sizeof *block);
   if (!block) {
     prif_fail(PRIF_TO, PRIF_STAT_OUT_OF_MEMORY,
-              "prif_allocate_coarray: no memory for the description of a coarray [TMB-0001]");
+              "prif_allocate_coarray: out of memory for the description of a coarray [TMB-0001]");
     return;
   }
   block->team = caf.team;
@@ -100,7 +115,7 @@ void PRIF(allocate)(const size_t *size_in_bytes, void **allocated_memory, int32_
   void *const memory = caf_heap_alloc(*size_in_bytes);
   if (!memory) {
     prif_fail(PRIF_TO, PRIF_STAT_OUT_OF_MEMORY,
-              "prif_allocate: no memory for size_in_bytes %zu: the largest free block of this "
+              "prif_allocate: out of memory for size_in_bytes %zu: the largest free block of this "
               "image's %zu bytes has %zu; set GASNET_MAX_SEGSIZE to more [TMB-0001]",
               *size_in_bytes, (size_t)caf.segment_bytes, caf_heap_largest());
     return;
@@ -201,13 +216,22 @@ void PRIF(deallocate_coarrays)(const struct prif_desc *coarray_handles, int32_t 
   bool valid = co != NULL;
   if (!co)
     prif_fail(PRIF_TO, PRIF_STAT_OUT_OF_MEMORY,
-              "prif_deallocate_coarrays: no memory for a list of %zu handles [TMB-0001]", count);
+              "prif_deallocate_coarrays: out of memory for a list of %zu handles [TMB-0001]",
+              count);
   for (size_t i = 0; i < count && valid; i++) {
     co[i] = to_free(*(prif_handle *)prif_desc_at(coarray_handles, i), PRIF_TO);
     valid = co[i] && !is_listed_twice(co, i, PRIF_TO);
   }
   if (valid) deallocate(co, count, PRIF_TO);
   free(co);
+}
+
+/* Waits for the puts that this image has begun, one of its threads at a time. */
+static void complete(void) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&lock);
+  caf_complete();
+  pthread_mutex_unlock(&lock);
 }
 
 void PRIF(deallocate)(void *const *mem, int32_t *stat, const struct prif_desc *errmsg,
@@ -220,7 +244,7 @@ void PRIF(deallocate)(void *const *mem, int32_t *stat, const struct prif_desc *e
               *mem);
     return;
   }
-  caf_complete();
+  complete();
   caf_heap_free(*mem);
   prif_done(PRIF_TO);
 }

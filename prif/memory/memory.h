@@ -19,6 +19,10 @@ void prif_handle_free(struct prif_co *co);
 bool prif_bounds_set(struct prif_co *co, const struct prif_desc *lower,
                      const struct prif_desc *upper, uint32_t images, const struct prif_status *to);
 
+/* Upper cobound of codimension k, from 0, for `images` images: the last one follows the team in
+ * which it is asked for. */
+int64_t prif_bounds_upper(const struct prif_co *co, int k, uint32_t images);
+
 /* Number of the image with these cosubscripts, [corank], from 1; 0: there is none among `images`.
  */
 uint32_t prif_bounds_index(const struct prif_co *co, const int64_t *sub, uint32_t images);

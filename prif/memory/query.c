@@ -4,7 +4,7 @@
  *
  * Owns nothing. Called by programs. Calls: teams of coarray/. Invariants: context data belong to
  * the allocation, all else to the handle; indices of images are those of the team of the argument,
- * or of the current one.
+ * or of the current one, which the last upper cobound follows, too.
  */
 #include "memory/memory.h"
 
@@ -75,19 +75,22 @@ void PRIF(lcobound_no_dim)(const prif_handle *coarray_handle, const struct prif_
 void PRIF(ucobound_with_dim)(const prif_handle *coarray_handle, const int32_t *dim,
                              int64_t *ucobound) {
   PRIF_STATEMENT("prif_ucobound_with_dim");
-  *ucobound = with_dim(*coarray_handle, *dim)->upper[*dim - 1];
+  const struct prif_co *const co = with_dim(*coarray_handle, *dim);
+  *ucobound = prif_bounds_upper(co, *dim - 1, caf.team->size);
 }
 
 void PRIF(ucobound_no_dim)(const prif_handle *coarray_handle, const struct prif_desc *ucobounds) {
   PRIF_STATEMENT("prif_ucobound_no_dim");
   const struct prif_co *const co = with_array(*coarray_handle, ucobounds, "ucobounds");
-  for (int k = 0; k < co->corank; k++) store(ucobounds, k, co->upper[k]);
+  for (int k = 0; k < co->corank; k++)
+    store(ucobounds, k, prif_bounds_upper(co, k, caf.team->size));
 }
 
 void PRIF(coshape)(const prif_handle *coarray_handle, const struct prif_desc *sizes) {
   PRIF_STATEMENT("prif_coshape");
   const struct prif_co *const co = with_array(*coarray_handle, sizes, "sizes");
-  for (int k = 0; k < co->corank; k++) store(sizes, k, co->upper[k] - co->lower[k] + 1);
+  for (int k = 0; k < co->corank; k++)
+    store(sizes, k, prif_bounds_upper(co, k, caf.team->size) - co->lower[k] + 1);
 }
 
 /* ---- images */
@@ -162,8 +165,9 @@ void PRIF(initial_team_index_with_team_number)(const prif_handle *coarray_handle
   uint32_t *const jobrank = malloc(caf.size * sizeof *jobrank);
   const uint32_t images = jobrank ? prif_sibling(*team_number, jobrank, TO_STAT) : 0;
   if (!jobrank)
-    prif_fail(TO_STAT, PRIF_STAT_OUT_OF_MEMORY, "%s: no memory for a table of %u images [TMB-0001]",
-              caf.statement.call, caf.size);
+    prif_fail(TO_STAT, PRIF_STAT_OUT_OF_MEMORY,
+              "%s: out of memory for a table of %u images [TMB-0001]", caf.statement.call,
+              caf.size);
   if (images) find_initial(*coarray_handle, sub, jobrank, images, initial_team_index, TO_STAT);
   free(jobrank);
 }

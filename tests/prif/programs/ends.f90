@@ -33,6 +33,7 @@ program ends
   use callbacks
   implicit none
   procedure(prif_stop_callback_interface), pointer :: callback
+  procedure(prif_coarray_cleanup_interface), pointer :: none => null()
   character(len=32) :: how
   type(prif_coarray_handle) :: handle
   type(prif_team_type) :: team
@@ -53,6 +54,11 @@ program ends
     call prif_stop(.false._c_bool, stop_code_char='enough')
   case ('quiet')
     call prif_stop(.true._c_bool, stop_code_char='enough')
+  case ('memory')
+    call prif_allocate(2_c_size_t**60, memory)
+  case ('memory_coarray')
+    call prif_allocate_coarray([1_c_int64_t], [integer(c_int64_t) ::], 2_c_size_t**60, none, &
+      handle, memory)
   case ('callbacks')
     callback => first
     call prif_register_stop_callback(callback)

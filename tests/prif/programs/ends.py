@@ -23,6 +23,8 @@ CASES = {
     "failed": (3, 1, ["stat 101 1 prif_sync_all: image 1 ", "status 101"], []),
     "own_error": (3, 6, [], ["ending the other 2 ranks"]),
     "own_end": (3, 0, ["stat 0"], []),
+    "memory": (2, 121, [], ["prif_allocate: out of memory for", "TMB-0001"]),
+    "memory_coarray": (2, 121, [], ["out of memory for a coarray of", "TMB-0001"]),
     "null_handle": (1, 120, [], ["prif_size_bytes: the coarray handle is null", "TMB-22"]),
     "bad_handle": (1, 120, [], ["prif_size_bytes: coarray handle 0x3039 is none", "TMB-22"]),
     "bad_team": (1, 120, [], ["argument team was not formed", "TMB-22"]),
