@@ -6,9 +6,10 @@ PREFIX ?= /usr/local
 CMAKE_ARGS ?=
 PART ?=
 
-# STUDY=quick: fewer rounds and figures, at most 6 minutes. STUDY=docs: those of docs/figures, at most 25,
-# and then the figures. PART: these parts only.
+# STUDY=quick: fewer rounds and figures, at most 6 minutes. STUDY=docs: those of study/figures, at most
+# 25, and then the figures. PART: these parts only.
 STUDY ?=
+REPORT = $(BUILD)/study
 
 .PHONY: all help deps configure build demo check python test test-all test-net bench book study figures install uninstall packages release clean format tidy
 all: build
@@ -23,10 +24,10 @@ help:
 	@echo "make python            the Python wheel, in $(BUILD)/wheels, and the tests of the binding"
 	@echo "make bench             the full set of measurements"
 	@echo "make book              the Book and all pages of docs as a site, $(BUILD)/book/index.html"
-	@echo "make study             everything beside its floors and peers, as study/report.html; at most an hour"
-	@echo "                       STUDY=quick: 6 minutes; STUDY=docs: 25, and docs/figures from it"
+	@echo "make study             everything beside its floors and peers, as $(REPORT)/report.html; an hour"
+	@echo "                       STUDY=quick: 6 minutes; STUDY=docs: 25, and study/figures from it"
 	@echo "make cells             figures that were behind a peer once: met or missed; at most 5 minutes"
-	@echo "make figures           docs/figures and docs/FIGURES.md again, from the JSON kept there"
+	@echo "make figures           study/figures and study/FIGURES.md again, from the JSON kept there"
 	@echo "make install PREFIX=/usr/local [CC=clang CXX=clang++]   CC, CXX: the compilers of clients;"
 	@echo "                       CAF_ALIASES=1: also caf and cafrun, for tombolo fc and tombolo run"
 	@echo "make uninstall PREFIX=/usr/local   removes what make install has put there, and nothing else"
@@ -49,6 +50,7 @@ build: configure
 
 demo: deps
 	@$(MAKE) --no-print-directory build
+	@cmake --build $(BUILD) --target study__ft -j $(JOBS)
 	$(BUILD)/bin/tombolo run -n 4 $(BUILD)/bench/ft --class W --schedule all
 	$(BUILD)/bin/tombolo bench --quick
 	@echo
@@ -83,29 +85,30 @@ book:
 
 # Matplotlib and peers are installed where that is possible; what is missing the report names.
 study: build
+	@cmake --build $(BUILD) --target study -j $(JOBS)
 	@STUDY=1 bash scripts/install_deps.sh || echo "make study: goes on without what is missing"
-	@python3 bench/study.py --build $(BUILD) $(if $(filter quick docs,$(STUDY)),--$(STUDY)) $(PART)
-	$(if $(filter docs,$(STUDY)),@python3 bench/figures.py --adopt study)
+	@python3 study/study.py --build $(BUILD) --out $(REPORT) $(if $(filter quick docs,$(STUDY)),--$(STUDY)) $(PART)
+	$(if $(filter docs,$(STUDY)),@python3 study/figures.py --adopt $(REPORT))
 
 # Figures that were behind a peer once; less than 5 minutes. CELLS: these groups only. ADOPT=1: also
-# docs/figures/data/cells.json and its table in docs/RESULTS.md.
+# study/data/cells.json and its table in study/RESULTS.md.
 .PHONY: cells
 cells: build
-	@mkdir -p study
-	@python3 bench/compare/cells.py --build $(BUILD) --json study/cells.json $(CELLS)
-	$(if $(ADOPT),@python3 bench/compare/cells.py --adopt study/cells.json)
+	@mkdir -p $(REPORT)
+	@python3 study/compare/cells.py --build $(BUILD) --json $(REPORT)/cells.json $(CELLS)
+	$(if $(ADOPT),@python3 study/compare/cells.py --adopt $(REPORT)/cells.json)
 
-# What the docs show of a study: figures, its targets, the cells. FROM: the folder of the study.
+# What study/ shows of a run: figures, its targets, the cells. FROM: the folder of the run.
 .PHONY: adopt
-FROM ?= study
+FROM ?= $(REPORT)
 adopt:
-	@python3 bench/figures.py --adopt $(FROM)
-	$(if $(wildcard $(FROM)/cells.json),@python3 bench/compare/cells.py --adopt $(FROM)/cells.json)
+	@python3 study/figures.py --adopt $(FROM)
+	$(if $(wildcard $(FROM)/cells.json),@python3 study/compare/cells.py --adopt $(FROM)/cells.json)
 
-# docs/figures/*.svg and docs/FIGURES.md from the JSON in docs/figures/data, which is that of the
+# study/figures/*.svg and study/FIGURES.md from the JSON in study/data, which is that of the
 # last `make study STUDY=docs`.
 figures:
-	@python3 bench/figures.py
+	@python3 study/figures.py
 
 # CC and CXX, where given, are recorded in the make fragments and pkg-config files of clients.
 given = $(if $(filter command% environment%,$(origin $(1))),$($(1)))
@@ -139,10 +142,10 @@ clean:
 .PHONY: sim-check
 sim-check: build
 	@cmake --build $(BUILD) --target net_wire -j $(JOBS)
-	@python3 bench/compare/sim_real.py --build $(BUILD)
+	@python3 study/compare/sim_real.py --build $(BUILD)
 
-# The figures of the simulation, from docs/figures/data/sim-*.json; a part of `make figures`.
+# The figures of the simulation, from study/data/sim-*.json; a part of `make figures`.
 .PHONY: figures figures-sim
 figures: figures-sim
 figures-sim:
-	@python3 bench/sim_figures.py
+	@python3 study/sim_figures.py

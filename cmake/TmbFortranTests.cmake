@@ -149,19 +149,6 @@ foreach(src IN LISTS tmb_fortran_examples)
 endforeach()
 set(tmb_fortran_bench "")
 
-# tmb_caf_application(PROGRAM APP): an application in coarray Fortran, bench/apps/APP/APP.F90, on
-# what all of them share.
-function(tmb_caf_application program app)
-  set(src "${PROJECT_SOURCE_DIR}/bench/lib/app_caf.F90"
-    "${PROJECT_SOURCE_DIR}/bench/apps/${app}/${app}.F90")
-  add_custom_command(OUTPUT "${program}"
-    COMMAND ${CMAKE_COMMAND} -E make_directory "${program}-modules"
-    COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${tmb_fortran_newest}} -O3
-      -Wall -J "${program}-modules" ${src} -o "${program}"
-    DEPENDS ${src} tombolo_tool caf_shared fortran_modules
-    COMMENT "Fortran: ${app}" VERBATIM)
-endfunction()
-
 # `tombolo bench fortran`.
 if(TMB_BENCH)
   set(program "${PROJECT_BINARY_DIR}/bench/tombolo-bench-fortran")
@@ -183,54 +170,6 @@ if(TMB_BENCH)
   set(installed "${CMAKE_INSTALL_LIBEXECDIR}/tombolo/tombolo-bench-fortran")
   install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${installed}\"
     NEW_RPATH \"\\\$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}\")" COMPONENT fortran)
-
-  # The coarray form of hydro.
-  set(program "${PROJECT_BINARY_DIR}/bench/hydro-caf")
-  tmb_caf_application("${program}" hydro)
-  list(APPEND tmb_fortran_bench "${program}")
-  tmb_read_header(hdr)
-  foreach(n 1 2 4 7)
-    tmb_register_run(bench.hydro_caf.n${n} bench "$<TARGET_FILE:tombolo_tool>;run;-n;${n};\
---timeout;60;--;${program};41;38;20")
-  endforeach()
-  tmb_register_run(bench.hydro_caf.corner bench "$<TARGET_FILE:tombolo_tool>;run;-n;3;\
---timeout;60;--;${program};23;40;20;corner;attached")
-  set(hdr_match "attached +the assignment is the post")
-  tmb_register_run(bench.hydro_caf.help bench "$<TARGET_FILE:tombolo_tool>;run;-n;2;\
---timeout;60;--;${program};--help")
-  set(hdr_expect 2)
-  set(hdr_match "hydro-caf: this problem.*an image can have [0-9]+ MiB")
-  tmb_register_run(bench.hydro_caf.memory bench "$<TARGET_FILE:tombolo_tool>;run;-n;3;\
---timeout;60;--;${program};2147483647;2147483647")
-endif()
-if(TMB_BENCH)
-  # Applications in coarray Fortran, on what they share (bench/lib/app_caf.F90).
-  set(tmb_caf_pipeline "--rows;200;--columns;200")
-  set(tmb_caf_stencil "--points;67;--radius;3")
-  set(tmb_caf_pipeline_memory "--rows;2147483647;--columns;2147483647")
-  set(tmb_caf_stencil_memory "--points;2147483647")
-  set(tmb_caf_pipeline_refused "--columns;3")
-  set(tmb_caf_stencil_refused "--points;7;--radius;4")
-  foreach(app IN ITEMS pipeline stencil)
-    set(program "${PROJECT_BINARY_DIR}/bench/fortran/${app}")
-    tmb_caf_application("${program}" ${app})
-    list(APPEND tmb_fortran_bench "${program}")
-    tmb_read_header(hdr)
-    foreach(n 1 2 3 4 7)
-      tmb_register_run(bench.fortran.${app}.n${n} bench "$<TARGET_FILE:tombolo_tool>;run;-n;${n};\
---timeout;60;--;${program};--iterations;2;${tmb_caf_${app}}")
-    endforeach()
-    set(hdr_expect 2)
-    tmb_register_run(bench.fortran.${app}.refused bench "$<TARGET_FILE:tombolo_tool>;run;-n;2;\
---timeout;60;--;${program};${tmb_caf_${app}_refused}")
-    set(hdr_match "an image can have [0-9]+ MiB")
-    tmb_register_run(bench.fortran.${app}.memory bench "$<TARGET_FILE:tombolo_tool>;run;-n;3;\
---timeout;60;--;${program};${tmb_caf_${app}_memory}")
-    set(hdr_expect 0)
-    set(hdr_match "attached +the assignment is the post")
-    tmb_register_run(bench.fortran.${app}.help bench "$<TARGET_FILE:tombolo_tool>;run;-n;2;\
---timeout;60;--;${program};--help")
-  endforeach()
 endif()
 add_custom_target(fortran_bench ALL DEPENDS ${tmb_fortran_bench})
 add_dependencies(programs fortran_bench)

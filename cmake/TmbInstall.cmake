@@ -25,23 +25,10 @@ if(TARGET tombolo_tool)
   install(FILES "${tmb_completion}/tombolo.fish"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT tools)
 endif()
-# `tombolo study`: its scripts, and the sources that they compile for MPI and UPC.
-if(TARGET tombolo_tool AND TMB_BENCH)
-  set(tmb_study "${CMAKE_INSTALL_DATADIR}/tombolo/study")
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/bench" DESTINATION "${tmb_study}" COMPONENT tools
-    PATTERN "__pycache__" EXCLUDE)
-  set(tmb_lab "${PROJECT_SOURCE_DIR}/tests/net")
-  install(FILES "${tmb_lab}/lab.py" "${tmb_lab}/confine.py" "${tmb_lab}/fair_test.py"
-    DESTINATION "${tmb_study}/tests/net" COMPONENT tools)
-  install(FILES "${PROJECT_SOURCE_DIR}/examples/diagram.c" DESTINATION "${tmb_study}/examples"
-    COMPONENT tools)
-  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/share/tombolo")
-  file(CREATE_LINK "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/share/tombolo/study" SYMBOLIC)
-endif()
 if(TARGET tombolo_sim)
   install(TARGETS tombolo_sim RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo"
     COMPONENT sim)
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/bench/machines"
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/sim/machines"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/tombolo" COMPONENT sim)
 endif()
 set(tmb_caf 0) # whether coarray Fortran is installed
@@ -125,7 +112,7 @@ install(SCRIPT "${PROJECT_BINARY_DIR}/generated/layout.cmake" COMPONENT dev)
 # Documents and examples.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
   COMPONENT doc FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "man" EXCLUDE
-  PATTERN "figures/data" EXCLUDE PATTERN "book/theme" EXCLUDE) # they would be empty folders
+  PATTERN "book/theme" EXCLUDE) # it would be an empty folder
 install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
   "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT doc)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}"

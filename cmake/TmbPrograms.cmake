@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs: tools/*.c -> bin/tombolo; bench/*.c -> bench/<name>, bench/apps/ft/*.c -> bench/ft;
+# Programs: tools/*.c -> bin/tombolo; bench/*.c -> bench/<name>;
 # examples/*.{c,cc} -> examples/<name>. A folder that is not there yet, or an optional package
 # that is missing, is left out with a message.
 
@@ -20,16 +20,16 @@ function(tmb_client_program target outdir)
   endif()
 endfunction()
 
-# tmb_bench_objects(OUT MODE SOURCES...): the objects of SOURCES of bench/lib, each compiled once
-# for all programs of a thread mode.
-function(tmb_bench_objects out mode)
+# tmb_bench_objects(OUT FOLDER MODE SOURCES...): the objects of SOURCES of FOLDER/lib, each compiled
+# once for all programs of a thread mode. FOLDER: bench or study.
+function(tmb_bench_objects out folder mode)
   set(objects "")
   foreach(src IN LISTS ARGN)
     get_filename_component(name "${src}" NAME_WE)
-    set(target tmb_bench_${name}_${mode})
+    set(target tmb_${folder}_${name}_${mode})
     if(NOT TARGET ${target})
-      add_library(${target} OBJECT ${src})
-      target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+      add_library(${target} OBJECT EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/${folder}/lib/${src}")
+      target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/${folder}")
       target_compile_definitions(${target} PRIVATE GASNET_${mode}=1)
       target_link_libraries(${target} PRIVATE tmb_warnings tmb_client Threads::Threads)
     endif()
@@ -38,16 +38,15 @@ function(tmb_bench_objects out mode)
   set(${out} ${objects} PARENT_SCOPE)
 endfunction()
 
-# tmb_bench_program(NAME SOURCES... LIB SOURCES...): a measuring program or an application, with
-# what it uses of bench/lib.
-function(tmb_bench_program name)
+# tmb_bench_program(FOLDER NAME SOURCES... LIB SOURCES...): FOLDER__NAME, a measuring program of
+# bench or an application of study, with the LIB sources of FOLDER/lib.
+function(tmb_bench_program folder name)
   cmake_parse_arguments(arg "" "" "LIB" ${ARGN})
   tmb_read_header(hdr ${arg_UNPARSED_ARGUMENTS})
-  list(TRANSFORM arg_LIB PREPEND "${PROJECT_SOURCE_DIR}/bench/lib/")
-  tmb_bench_objects(objects ${hdr_mode} ${arg_LIB})
-  tmb_client_program(bench__${name} bench ${arg_UNPARSED_ARGUMENTS})
-  target_sources(bench__${name} PRIVATE ${objects})
-  target_include_directories(bench__${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+  tmb_bench_objects(objects ${folder} ${hdr_mode} ${arg_LIB})
+  tmb_client_program(${folder}__${name} bench ${arg_UNPARSED_ARGUMENTS})
+  target_sources(${folder}__${name} PRIVATE ${objects})
+  target_include_directories(${folder}__${name} PRIVATE "${PROJECT_SOURCE_DIR}/${folder}")
 endfunction()
 
 # ---- the tombolo command
@@ -109,7 +108,7 @@ if(TARGET tombolo_tool AND TMB_SIMGRID_INCLUDE AND TMB_SIMGRID_LIBRARY AND NOT T
   target_precompile_headers(tombolo_sim PRIVATE # to parse it takes most of each source's time
     "$<$<COMPILE_LANGUAGE:CXX>:${TMB_SIMGRID_INCLUDE}/simgrid/s4u.hpp>")
   target_compile_definitions(tombolo_sim PRIVATE
-    TMB_SIM_MACHINES="${PROJECT_SOURCE_DIR}/bench/machines"
+    TMB_SIM_MACHINES="${PROJECT_SOURCE_DIR}/tools/sim/machines"
     TMB_SIM_MACHINES_INSTALLED="${CMAKE_INSTALL_FULL_DATADIR}/tombolo/machines")
   target_link_libraries(tombolo_sim PRIVATE tmb_warnings tombolo_static PkgConfig::JANSSON
     "${TMB_SIMGRID_LIBRARY}" m)
@@ -120,68 +119,12 @@ endif()
 # ---- benchmarks
 if(TMB_BENCH)
   file(GLOB tmb_bench_lib CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/lib/*.c")
-  list(FILTER tmb_bench_lib EXCLUDE REGEX "/(app|links|words)\\.c$")
   list(TRANSFORM tmb_bench_lib REPLACE "^.*/" "")
   file(GLOB tmb_bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.c")
   foreach(src IN LISTS tmb_bench_sources)
     get_filename_component(name "${src}" NAME_WE)
-    tmb_bench_program(${name} ${src} LIB ${tmb_bench_lib})
+    tmb_bench_program(bench ${name} ${src} LIB ${tmb_bench_lib})
   endforeach()
-
-  # What computes is compiled as its peers are (bench/compare/apps.py).
-  set(tmb_compute_options $<$<NOT:$<CONFIG:Debug>>:-O3> -ffp-contract=off)
-
-  # Applications written on links (bench/lib/links.h): one source each.
-  foreach(name IN ITEMS pipeline stencil hash)
-    tmb_bench_program(${name} "${PROJECT_SOURCE_DIR}/bench/apps/${name}/${name}.c"
-      LIB app.c links.c)
-    target_compile_options(bench__${name} PRIVATE ${tmb_compute_options})
-  endforeach()
-
-  # Applications on words and letters (bench/lib/words.h).
-  foreach(name IN ITEMS bfs tree)
-    file(GLOB tmb_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/apps/${name}/*.c")
-    tmb_bench_program(${name} ${tmb_sources} LIB app.c links.c words.c)
-  endforeach()
-
-  # Hydrodynamics on links; snapshots as PNG where libpng is.
-  file(GLOB tmb_hydro CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/apps/hydro/*.c")
-  tmb_bench_program(hydro ${tmb_hydro} LIB app.c links.c)
-  target_compile_options(bench__hydro PRIVATE ${tmb_compute_options}) # the same bits everywhere
-  if(PkgConfig_FOUND)
-    pkg_check_modules(PNG IMPORTED_TARGET libpng)
-  endif()
-  if(TARGET PkgConfig::PNG)
-    target_link_libraries(bench__hydro PRIVATE PkgConfig::PNG)
-    target_compile_definitions(bench__hydro PRIVATE TMB_HAVE_PNG=1)
-  else()
-    message(STATUS "tombolo: no libpng: hydro draws no pictures")
-  endif()
-
-  if(PkgConfig_FOUND)
-    pkg_check_modules(OPENBLAS IMPORTED_TARGET openblas)
-  endif()
-  if(OPENBLAS_FOUND)
-    foreach(name IN ITEMS matmul cholesky)
-      file(GLOB tmb_app_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/apps/${name}/*.c")
-      tmb_bench_program(${name} ${tmb_app_sources} LIB app.c links.c)
-      target_link_libraries(bench__${name} PRIVATE PkgConfig::OPENBLAS)
-    endforeach()
-  else()
-    message(STATUS "tombolo: no OpenBLAS (package libopenblas-dev): no bench/matmul, cholesky")
-  endif()
-
-  file(GLOB tmb_ft_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/apps/ft/*.c")
-  list(FILTER tmb_ft_sources EXCLUDE REGEX "_test\\.c$")
-  if(PkgConfig_FOUND)
-    pkg_check_modules(FFTW3 IMPORTED_TARGET fftw3)
-  endif()
-  if(tmb_ft_sources AND FFTW3_FOUND)
-    tmb_client_program(bench__ft bench ${tmb_ft_sources})
-    target_link_libraries(bench__ft PRIVATE PkgConfig::FFTW3)
-  elseif(tmb_ft_sources)
-    message(STATUS "tombolo: FFTW 3 not found (package libfftw3-dev): bench/ft is left out")
-  endif()
 endif()
 
 # ---- examples
@@ -194,8 +137,8 @@ if(TMB_EXAMPLES)
   endforeach()
 endif()
 
-# ---- everything but the tests: what `make build`, `make demo`, `make study` and `make install`
-# need; TmbFortranTests.cmake and TmbUpcTests.cmake add measuring programs
+# ---- everything but the tests and the study: what `make build` and `make install` need;
+# TmbFortranTests.cmake and TmbUpcTests.cmake add measuring programs
 add_custom_target(programs)
 get_property(tmb_programs DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTY BUILDSYSTEM_TARGETS)
 list(FILTER tmb_programs INCLUDE REGEX

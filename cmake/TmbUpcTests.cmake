@@ -174,20 +174,8 @@ foreach(src IN LISTS tmb_upc_examples)
     -O2 ${tmb_upc_warnings})
 endforeach()
 
-# ---- `tombolo bench upc`, and NAS FT, whose transforms are those of bench/apps/ft
+# ---- `tombolo bench upc`; its run path is at least as long as the installed one, its successor
 set(tmb_upc_bench "")
-# tmb_upc_bench_program(PROGRAM): is built by the target upc_bench and installed beside the other
-# measuring programs. Its run path must be at least as long as the installed one, which replaces it.
-set(tmb_upc_rpath "-Wl,-rpath,$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}")
-function(tmb_upc_bench_program program)
-  set(tmb_upc_bench ${tmb_upc_bench} "${program}" PARENT_SCOPE)
-  get_filename_component(name "${program}" NAME)
-  set(installed "${CMAKE_INSTALL_LIBEXECDIR}/tombolo/${name}")
-  install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo"
-    COMPONENT upc)
-  install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${installed}\"
-    NEW_RPATH \"\\\$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}\")" COMPONENT upc)
-endfunction()
 if(TMB_BENCH)
   set(program "${PROJECT_BINARY_DIR}/bench/tombolo-bench-upc")
   set(src "${PROJECT_SOURCE_DIR}/bench/upc")
@@ -198,57 +186,15 @@ if(TMB_BENCH)
   target_link_libraries(bench_upc_api PRIVATE tmb_warnings)
   add_custom_command(OUTPUT "${program}"
     COMMAND ${tmb_upcc} -O2 -Wall -I "${src}" "${src}/tombolo-bench-upc.upc"
-      $<TARGET_OBJECTS:bench_upc_api> "${tmb_upc_rpath}" -o "${program}"
+      $<TARGET_OBJECTS:bench_upc_api> "-Wl,-rpath,$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}"
+      -o "${program}"
     DEPENDS "${src}/tombolo-bench-upc.upc" $<TARGET_OBJECTS:bench_upc_api> ${tmb_upc_needs}
     COMMENT "UPC: tombolo-bench-upc" VERBATIM)
-  tmb_upc_bench_program("${program}")
-endif()
-if(TMB_BENCH AND FFTW3_FOUND)
-  set(program "${PROJECT_BINARY_DIR}/bench/ft-upc")
-  set(src "${PROJECT_SOURCE_DIR}/bench/apps/ft")
-  add_library(bench_upc_ft OBJECT "${src}/problem.c" "${src}/layout.c" "${src}/phases.c"
-    "${src}/pencil.c")
-  target_link_libraries(bench_upc_ft PRIVATE tmb_warnings PkgConfig::FFTW3)
-  target_compile_definitions(bench_upc_ft PRIVATE _GNU_SOURCE=1)
-  add_custom_command(OUTPUT "${program}"
-    COMMAND ${tmb_upcc} -O2 -Wall -I "${src}" "${src}/ft.upc"
-      $<TARGET_OBJECTS:bench_upc_ft> -lfftw3 "${tmb_upc_rpath}" -o "${program}"
-    DEPENDS "${src}/ft.upc" $<TARGET_OBJECTS:bench_upc_ft> ${tmb_upc_needs}
-    COMMENT "UPC: ft" COMMAND_EXPAND_LISTS VERBATIM)
-  tmb_upc_bench_program("${program}")
-  set(hdr_again "")
-  set(hdr_env "")
-  set(hdr_cases "")
-  set(hdr_ranks 1 2 4)
-  tmb_register_program(upc.ft upc "${program}")
-endif()
-# matmul and Cholesky, whose problem and verification are those of bench/apps; tests/upc/linear.py.
-if(TARGET bench__matmul)
-  tmb_bench_objects(common PARSYNC "${PROJECT_SOURCE_DIR}/bench/lib/app.c"
-    "${PROJECT_SOURCE_DIR}/bench/lib/links.c")
-  file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/lib/*.h")
-  foreach(app IN ITEMS matmul cholesky)
-    set(program "${PROJECT_BINARY_DIR}/bench/${app}-upc")
-    set(src "${PROJECT_SOURCE_DIR}/bench/apps/${app}")
-    file(GLOB sources CONFIGURE_DEPENDS "${src}/*.c")
-    list(FILTER sources INCLUDE REGEX "/(problem|local)\\.c$")
-    file(GLOB own_headers CONFIGURE_DEPENDS "${src}/*.h")
-    add_library(bench_upc_${app} OBJECT ${sources})
-    target_include_directories(bench_upc_${app} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
-    target_compile_definitions(bench_upc_${app} PRIVATE GASNET_PARSYNC=1)
-    target_link_libraries(bench_upc_${app} PRIVATE tmb_warnings tmb_client PkgConfig::OPENBLAS)
-    set(flags "${OPENBLAS_INCLUDE_DIRS}")
-    list(TRANSFORM flags PREPEND "-I")
-    add_custom_command(OUTPUT "${program}"
-      COMMAND ${tmb_upcc} -O2 -Wall -DGASNET_PARSYNC=1
-        -I "${PROJECT_SOURCE_DIR}/bench" -I "${PROJECT_SOURCE_DIR}/include" ${flags}
-        "${src}/${app}.upc" ${common} $<TARGET_OBJECTS:bench_upc_${app}> ${OPENBLAS_LDFLAGS} -lm
-        "${tmb_upc_rpath}" -o "${program}"
-      DEPENDS "${src}/${app}.upc" ${common} $<TARGET_OBJECTS:bench_upc_${app}> ${tmb_upc_needs}
-        ${own_headers} ${headers}
-      COMMENT "UPC: ${app}" COMMAND_EXPAND_LISTS VERBATIM)
-    tmb_upc_bench_program("${program}")
-  endforeach()
+  set(tmb_upc_bench "${program}")
+  set(installed "${CMAKE_INSTALL_LIBEXECDIR}/tombolo/tombolo-bench-upc")
+  install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo" COMPONENT upc)
+  install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${installed}\"
+    NEW_RPATH \"\\\$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}\")" COMPONENT upc)
 endif()
 add_custom_target(upc_bench ALL DEPENDS ${tmb_upc_bench})
 add_dependencies(programs upc_bench)

@@ -18,7 +18,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("include", "src", "plugins", "coarray", "upc", "tools", "bench", "examples", "tests")
+FOLDERS = ("include", "src", "plugins", "coarray", "upc", "tools", "bench",
+           "study", "examples", "tests")
 FOLDERS += ("prif", "shmem")
 FOLDERS += ("bindings",)
 ENDINGS = (".c", ".h", ".hpp", ".cc")

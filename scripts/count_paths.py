@@ -5,7 +5,7 @@
 Usage: count_paths.py [--build DIR] [--check | --record | --markdown | --dump FOLDER]
 Runs build/bench/tombolo-bench-count (SEQ) and -count-par (PAR) as two ranks under valgrind; each
 path is a function path_* that rank 0 calls a known number of times (bench/lib/paths.h). Prints a
-line a path; --markdown prints the table of docs/RESULTS.md instead. --check exits 1 when a path
+line a path; --markdown prints the table of study/RESULTS.md instead. --check exits 1 when a path
 takes more than a tenth above what bench/path_counts.json records, and 77, with the reason, where
 the record does not apply: without valgrind, with another compiler, other flags or a sanitizer.
 --record writes the record anew. --dump keeps callgrind's files, for callgrind_annotate.

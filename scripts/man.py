@@ -18,14 +18,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "man"
 COMMANDS = ("run", "ps", "why", "top", "view", "info", "doctor", "explain", "bench",
-            "study", "tune", "sim", "fc", "upcc", "upcrun")
+            "tune", "sim", "fc", "upcc", "upcrun")
 NETWORK_SCRIPTS = ("gasnetrun_udp", "amudprun")
 OPTION = re.compile(r"^ {2,6}(-\S.*?)(?: {2,}(\S.*))?$")
 SEE = {"run": "docs/RUN.md, docs/HOSTS.md", "ps": "docs/HANGS.md", "why": "docs/HANGS.md",
        "top": "docs/HANGS.md",
        "view": "docs/OBSERVE.md", "info": "docs/SETTINGS.md", "doctor": "docs/RUN.md",
        "explain": "tombolo-messages(7)",
-       "bench": "docs/BENCHMARKS.md", "study": "docs/BENCHMARKS.md, docs/FIGURES.md",
+       "bench": "docs/BENCHMARKS.md",
        "tune": "docs/COLLECTIVES.md",
        "sim": "docs/SIMULATION.md", "fc": "docs/FORTRAN.md", "upcc": "docs/UPC.md",
        "upcrun": "docs/UPC.md"}

@@ -37,7 +37,7 @@ EXAMPLES = (
     "examples/*.c",
     "examples/upc/*.upc",
     "bench/*.c",
-    "bench/apps/*/*.c",
+    "study/apps/*/*.c",
     "tests/conformance/*/*.c",
     "tests/inside/*.c",
     "tests/fault/*.c",

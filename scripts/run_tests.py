@@ -75,6 +75,7 @@ class Stage:
     beside: str = ""  # runs together with its neighbours that have the same word here
     waits: float = 1  # its tests wait a part of the time: so many times as many run at once
     under: str = ""  # runs while the stages with this word in `beside` leave processors idle
+    target: str = ""  # of a build: what is built beside `all`
 
 
 SANITIZER_STAGES = (
@@ -101,7 +102,7 @@ SANITIZER_STAGES = (
 # with these; those that compute fill their gaps. What is left of the processors builds and runs the
 # trees of the sanitizers. A test that fails beside others has a bug: it depends on time.
 STAGES = (
-    Stage("build", "dev"),
+    Stage("build", "dev", target="study"),
     Stage("lint", "dev", "lint", beside="tests", waits=2),
     Stage("unit", "dev", "unit", beside="tests", waits=2),
     Stage("conformance", "dev", "conformance", beside="tests", waits=2),
@@ -109,6 +110,7 @@ STAGES = (
     Stage("inside", "dev", "inside", beside="tests", waits=2),
     Stage("examples", "dev", "examples", beside="tests", waits=2),
     Stage("bench", "dev", "bench", beside="tests", waits=2),
+    Stage("study", "dev", "study", beside="tests", waits=2),
     Stage("fortran", "dev", "fortran", beside="tests", waits=2),
     Stage("prif", "dev", "prif", beside="tests", waits=2),
     Stage("multi", "dev", "multi", beside="tests", waits=2),
@@ -290,7 +292,7 @@ def build(stage, jobs, everything, prefix=()):
         os.environ.setdefault("CCACHE_DEPEND", "1")
         os.environ.setdefault("CMAKE_C_COMPILER_LAUNCHER", "ccache")
         os.environ.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
-    targets = ["all", "nightly"] if everything else ["all"]
+    targets = ["all", *filter(None, [stage.target, "nightly" if everything else ""])]
     ok = run_quietly(["cmake", "--preset", stage.preset, "-DTMB_WERROR=ON"]) and run_quietly(
         [*prefix, "cmake", "--build", TREES[stage.preset], "-j", str(jobs), "--target", *targets]
     )

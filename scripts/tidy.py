@@ -29,7 +29,8 @@ P90_LINES = 40
 P99_LINES = 60
 GATE_MIN_FUNCTIONS = 100
 
-FOLDERS = ("include", "src", "plugins", "coarray", "tools", "bench", "examples", "tests", "upc")
+FOLDERS = ("include", "src", "plugins", "coarray", "tools", "bench", "study",
+           "examples", "tests", "upc")
 FOLDERS += ("prif", "shmem", "scripts", "cmake", "bindings")
 C_ENDINGS = (".c", ".h", ".hpp", ".cc", ".def")
 ENDINGS = C_ENDINGS + (".py", ".sh", ".cmake", ".map", ".in")
@@ -108,7 +109,7 @@ WORDS = read_words((Path(__file__).resolve().parent.parent / "docs/TERMS.md").re
 WORD = re.compile(r"(?<![a-z])(" + "|".join(WORDS) + r")s?(?![a-z])", re.I)
 WORDS_OK = ("docs/TERMS.md", "docs/DECISIONS/", "scripts/tidy.py", "scripts/tidy_test.py")
 MAX_SENTENCE = 32  # words; 25 is what to aim at
-HISTORY = ("docs/FIGURES", "CHANGELOG.md")  # written by bench/figures.py; lists
+HISTORY = ("study/FIGURES", "CHANGELOG.md")  # written by study/figures.py; lists
 TUNED = ("src/core/", "src/net/")
 NUMBER = re.compile(r"\s*#\s*define\s+(\w+)\s+((?:\(*(?:UINT\d\d_C|size_t|uintptr_t)|[\d(]).*)")
 KNOWN_NUMBERS = {"_GNU_SOURCE", "GASNET_PAR", "NS_PER_S", "HAS_WIDE"}
@@ -708,7 +709,7 @@ def find_circle(layers):
 def resolve_include(root, path, name, quoted):
     """The file of this tree that an #include names, or None."""
     places = [os.path.dirname(path)] if quoted else []
-    places += ["include", "src", "tools", "tests/lib", "tests", "bench", "upc/include"]
+    places += ["include", "src", "tools", "tests/lib", "tests", "bench", "study", "upc/include"]
     places += ["coarray", "prif", "upc/runtime", "upc/compiler", "shmem/include"]
     if path.startswith("tests/plugin/"):
         places.append("plugins/cuda")

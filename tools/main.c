@@ -36,7 +36,6 @@ static int start(int argc, char **argv) {
       {"doctor", tool_doctor_main, "check whether this machine and other hosts can run jobs"},
       {"explain", tool_explain_main, "say what a message with a number means"},
       {"bench", tool_bench_main, "measure put, get, messages and start-up"},
-      {"study", tool_study_main, "compare this library with MPI and others in one report"},
       {"sim", tool_sim_main, "simulate collectives and applications on a described machine"},
       {"fc", tool_fc_main, "compile a coarray Fortran program"},
       {"watch", tool_watch_main,

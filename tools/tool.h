@@ -31,7 +31,6 @@ int tool_explain_main(int argc, char **argv);
 int tool_ps_main(int argc, char **argv);
 int tool_top_main(int argc, char **argv);
 int tool_sim_main(int argc, char **argv);
-int tool_study_main(int argc, char **argv);
 int tool_why_main(int argc, char **argv);
 int tool_view_main(int argc, char **argv);
 int tool_watch_main(int argc, char **argv);

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Measures coarray statements between two images, each beside its floor, for `tombolo bench fortran`.
 ! The lines that it prints are described in bench/lib/bench.h. With -DPEER it needs neither the module
-! tombolo_caf nor floors.c, so that bench/compare/fortran.py can compile it with other libraries.
+! tombolo_caf nor floors.c, so that study/compare/fortran.py can compile it with other libraries.
 ! Each sample is the mean of enough operations to last about 100 us; a sample of the floor comes before
 ! each of the figure. Image 1 measures, image 2 answers.
 module measure

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ways of UPC to hand over data from one thread to another, for bench/compare/upc_ways.py.
+ * Ways of UPC to hand over data from one thread to another, for study/compare/upc_ways.py.
  *
  * strict: upc_memput, then a strict flag. fence: upc_memput, upc_fence, then a relaxed flag.
  * semaphore: upc_memput, then a post. signal: bupc_memput_signal. The other thread waits for the

@@ -29,7 +29,7 @@ if [ -d "$man" ]; then
     fi
   done
 fi
-for program in "$root"/usr/libexec/tombolo/{tombolo-bench-*,*-upc}; do
+for program in "$root"/usr/libexec/tombolo/tombolo-bench-*; do
   [ -e "$program" ] && strip --strip-unneeded "$program" # CPack strips what it knows as a target
 done
 doc=$root/usr/share/doc/$package

@@ -391,23 +391,8 @@ END
   [ "$found" = 1 ] || { echo "skipped: no compiler with a module prif"; exit 77; }
 }
 
-# Applications in UPC, where they are built, are installed beside the others and run there.
-upc_applications() {
-  local app found="$prefix/libexec/tombolo"
-  declare -A words=([ft]="--class S" [matmul]="-n 100 -i 1" [cholesky]="-n 100 -i 1")
-  for app in "${!words[@]}"; do
-    [ -e "$build/bench/$app-upc" ] || continue
-    # shellcheck disable=SC2086
-    "$prefix/bin/tombolo" run -n 2 "$found/$app-upc" ${words[$app]} >said
-    grep -q VERIFIED said || { cat said; echo "FAILED: installed $app-upc"; exit 1; }
-    ! grep -q "$build" < <(readelf -d "$found/$app-upc") ||
-      { echo "FAILED: $app-upc has a run path of the build tree"; exit 1; }
-  done
-}
-
 # The prefix then holds what was there before, and what others have put there.
 by_uninstall() {
-  upc_applications
   [ -s "$prefix/lib/tombolo/install_manifest.txt" ]
   # Every file that the installation wrote is on its list.
   (cd "$prefix" && find . -not -type d | sed 's,^./,,' | LC_ALL=C sort) >there

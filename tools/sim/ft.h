@@ -3,7 +3,7 @@
  * The exchanges of FT on a described machine.
  *
  * Owns: struct FtCase, struct FtResult. Called by main.cc. Calls: network.h. The stages, planes and
- * pieces are those of bench/apps/ft (transform.c, layout.c): planes of x, then of y, then of z
+ * pieces are those of study/apps/ft (transform.c, layout.c): planes of x, then of y, then of z
  * transforms, with an exchange in the rows and one in the columns of a grid of ranks. One forward
  * transform is simulated. Invariants: the bytes that all transfers carried are the bytes that the
  * exchanges of all ranks name.

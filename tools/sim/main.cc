@@ -4,7 +4,7 @@
  *
  * Owns: the command line and what is printed. Called by tools/sim/sim.c. Calls: machine.cc,
  * network.cc, and one of ft.cc, collective.cc, links.cc. One simulation for each process, because
- * SimGrid has one engine; bench/simulate.py runs many. Invariants: exit code 0, 1 when the
+ * SimGrid has one engine; study/simulate.py runs many. Invariants: exit code 0, 1 when the
  * simulation failed, 2 for arguments or files that the user can repair; then nothing is written to
  * standard output.
  */
@@ -41,7 +41,7 @@ const char usage[] =
     "  barrier     --algorithm interrupt, torus, binomial, dissemination or nodes\n"
     "  stencil     a star: --rows N --columns N --width RADIUS [--grid 1d] [--overlap 0|1] --way\n"
     "  hydro       a step of hydrodynamics: --rows N --columns N --way\n"
-    "              --blocking 1: puts are blocking, as in the C programs of bench/apps\n"
+    "              --blocking 1: puts are blocking, as in the C programs of study/apps\n"
     "  fetch-add   --kind hot|spread|next --algorithm owner|nic [--count N]\n"
     "  native      the machine's own: --kind broadcast|allreduce --algorithm tree|torus\n"
     "  start       a job, from the launcher's begin to the end of its first barrier\n"
@@ -53,7 +53,7 @@ const char usage[] =
     "  --loggp FILE         take put, message and signal from 'tombolo bench loggp --json FILE'\n"
     "  --far                of FILE take those through the network (group loggp_far)\n"
     "  --json FILE          write the result as JSON; - is standard output\n\n"
-    "bench/simulate.py runs the standard set and draws it (docs/SIMULATION.md).\n";
+    "study/simulate.py runs the standard set and draws it (docs/SIMULATION.md).\n";
 
 struct Options {
   sim::Experiment experiment;

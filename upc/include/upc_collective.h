@@ -50,7 +50,7 @@ void upc_all_permute(shared void *restrict dst, shared const void *restrict src,
  * Errors: no shared memory for a copy of the array ends the job with a message.
  * Cost: each thread sorts its part; then parts are merged. Needs as much shared memory as the
  * array.
- * See: upc_all_broadcast, bench/apps */
+ * See: upc_all_broadcast, study/apps */
 /* Sorts the elements in place, the least first. */
 void upc_all_sort(shared void *A, size_t elem_size, size_t nelems, size_t blk_size,
                   int (*func)(shared void *, shared void *), upc_flag_t flags);

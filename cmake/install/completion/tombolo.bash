@@ -5,7 +5,7 @@ _tombolo() {
   local cur=${COMP_WORDS[COMP_CWORD]} name=${COMP_WORDS[1]} options='' takes='' i word
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'run ps top why view info doctor explain bench study sim fc upcc upcrun tune version help' -- "$cur")
+    mapfile -t COMPREPLY < <(compgen -W 'run ps top why view info doctor explain bench sim fc upcc upcrun tune version help' -- "$cur")
     return
   fi
   case $name in
@@ -36,9 +36,6 @@ _tombolo() {
     bench)
       options='--dir= --hosts= --json= --min-time= --no-bind -n --ranks= --quick --runs= --timeout= -v --verbose -? --help --usage'
       takes='--dir --hosts --json --min-time -n --ranks --runs --timeout' ;;
-    study)
-      options='--quick --docs --hosts= --ranks= --rounds= --timeout= --out= --fresh --help'
-      takes='--hosts --ranks --rounds --timeout --out' ;;
     sim)
       options='--machine= --ranks= --set= --loggp= --far --json='
       takes='--machine --ranks --set --loggp --json' ;;

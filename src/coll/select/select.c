@@ -21,7 +21,7 @@
 
 /* Bytes that a member shows at most where ranks outnumber processors: in exchanges, its blocks for
  * all; in all-reduces, which the last member combines for all; where every member combines the data
- * of all. Measured with 4 to 32 ranks on 2 processors, 2026-11-27 and, by bench/compare/forms.py,
+ * of all. Measured with 4 to 32 ranks on 2 processors, 2026-11-27 and, by study/compare/forms.py,
  * 2026-11-23 (docs/DECISIONS/0025). Beyond, other forms are faster. */
 #define CROWDED_EXCHANGE          (16 * KB)
 #define CROWDED_FOLD              (16 * KB)

@@ -27,7 +27,7 @@ static struct {
 } tuning;
 
 /* Largest team, in ranks, that uses its shared memory where ranks outnumber processors. Measured up
- * to here (bench/compare/forms.py --ranks 64 on 2 processors, 2026-11-23): 8 B take 171 instead of
+ * to here (study/compare/forms.py --ranks 64 on 2 processors, 2026-11-23): 8 B take 171 instead of
  * 590 to 700 us. */
 #define CROWDED_RANKS_MAX 64u
 

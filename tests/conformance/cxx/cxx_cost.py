@@ -5,7 +5,7 @@
 
 Compiles the same functions against gasnetex.h and tombolo.hpp with -O2 and counts the instructions
 that objdump finds. What a function does before and after its loop is not counted. Run alone, it
-prints the counts: docs/RESULTS.md has them.
+prints the counts: study/RESULTS.md has them.
 """
 import os
 import re

@@ -4,7 +4,7 @@
  *
  * Owns: struct DenseCase. Called by models.cc. Calls: way.h. Ranks form a square grid; blocks are
  * dealt out cyclically; panels go along the rows and the columns of the grid, as in
- * bench/apps/matmul and bench/apps/cholesky. Invariants: a rank's time never goes back.
+ * study/apps/matmul and study/apps/cholesky. Invariants: a rank's time never goes back.
  */
 #ifndef TMB_SIM_DENSE_H
 #define TMB_SIM_DENSE_H

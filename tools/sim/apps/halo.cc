@@ -62,8 +62,8 @@ public:
   }
 
 private:
-  /* Lines and columns of ranks as the programs divide: bench/apps/stencil as square as it can be,
-   * bench/apps/hydro (with corners) with the shortest sides between ranks, and of two such with the
+  /* Lines and columns of ranks as the programs divide: study/apps/stencil as square as it can be,
+   * study/apps/hydro (with corners) with the shortest sides between ranks, and of two such with the
    * fewer columns. */
   void choose_grid() {
     const uint64_t size = ranks_.size();
@@ -293,7 +293,7 @@ std::vector<Phase> stencil_phases(uint64_t width) {
 }
 
 std::vector<Phase> hydro_phases() {
-  /* Operations and doubles through the memory of a cell, counted in bench/apps/hydro: state, time
+  /* Operations and doubles through the memory of a cell, counted in study/apps/hydro: state, time
    * step and Lagrangian step; then in each direction the remap of cells and that of nodes. */
   const Phase lagrange = {160, 57 * VALUE_BYTES, 4, 2}, nodes = {80, 26 * VALUE_BYTES, 1, 1};
   const Phase first = {60, 21 * VALUE_BYTES, 4, 2}, second = {60, 21 * VALUE_BYTES, 5, 2};

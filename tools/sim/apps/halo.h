@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exchanges of halos on a described machine: the stencil and the hydrodynamics of bench/apps.
+ * Exchanges of halos on a described machine: the stencil and the hydrodynamics of study/apps.
  *
  * Owns: struct HaloCase, struct Phase. Called by models.cc. Calls: way.h. Ranks form a grid; in a
  * phase each computes, sends its edges to up to four neighbours and waits for theirs. Invariants: a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The synchronised pipeline (bench/apps/pipeline) on a described machine.
+ * The synchronised pipeline (study/apps/pipeline) on a described machine.
  *
  * Owns: struct WaveCase, struct WaveResult. Called by experiments.cc. Calls: way.h. Columns are
  * divided among the ranks; a rank computes `group` rows when the last values of its left neighbour

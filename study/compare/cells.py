@@ -1,0 +1,365 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# cells.py: each figure that was behind a peer once, beside that peer, with what is wanted of it.
+#
+# `make cells`, `make study PART=cells`. Runs small measuring programs of ours and of the MPI
+# libraries in alternation, group by group, and prints a line a figure: ours, the best peer, their
+# ratio (median over the rounds, least and most), what is wanted, and whether it is met.
+# cells_table.py has the rows. Less than 5 minutes; a peer that is missing or does not end is named.
+#   study/compare/cells.py [GROUP...] [--build build] [--rounds 5] [--json FILE]
+#   study/compare/cells.py --show FILE | --adopt FILE | --check
+# --show prints the table of a JSON file again. --adopt keeps FILE as study/data/cells.json
+# and writes its table into study/RESULTS.md; --check compares the two. Groups: first, medium, ops,
+# barrier, sleepers, team, coll, udp, threads, growth (1024 ranks).
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cells_table
+import growth
+import net
+import series
+from budget import Budget, parser_for
+from compare import HERE, PEERS, ROOT, processors
+
+KEPT = ROOT / "study" / "data" / "cells.json"
+PAGE = ROOT / "study" / "RESULTS.md"
+MARK = ("<!-- cells: written by study/compare/cells.py --adopt -->\n", "<!-- end of cells -->\n")
+GROUPS = tuple(dict.fromkeys(cell.group for cell in cells_table.CELLS))
+ALL_S = 270  # seconds for all groups
+# Of a sample; MPICH spins, so that each takes milliseconds where ranks outnumber processors.
+MPI_BARRIERS = {"openmpi": 50, "mpich": 2}
+COLL = re.compile(r"^(broadcast|allgather|exchange) 4096 ([\d.]+)$", re.M)
+TRIP = re.compile(r"^round_trip 0 ([\d.]+)$", re.M)
+FIGURE = re.compile(r"^figure (\S+) (\S+) bytes=(\d+).*\nx (.*)\n(?:f (.*)\n)?", re.M)
+
+
+@dataclass
+class Side:
+    """One program of a group. read: makes {figure: value} of what it prints."""
+    who: str
+    words: list
+    read: object
+    environment: dict = field(default_factory=dict)
+
+
+# ---- what programs print
+
+
+def bench_figures(text):
+    """{(name, bytes): (median ns, floor's median ns or None)} of a measuring program."""
+    found = {}
+    for _, name, size, values, floors in FIGURE.findall(text):
+        middle = [statistics.median(map(float, part.split())) if part else None
+                  for part in (values, floors)]
+        found[name, int(size)] = tuple(middle)
+    return found
+
+
+def us(ns):
+    return None if ns is None else ns / 1e3
+
+
+def read_handoff(text):
+    return {"hand-off": us(bench_figures(text)["short_rtt", 0][1])}
+
+
+def read_first(text):
+    words = next(line for line in text.splitlines() if line.startswith("first")).split()
+    chunks, settled = words[1:words.index("steady")], words[-1]
+    return {"first": us(statistics.mean(map(float, chunks))), "settled": us(float(settled))}
+
+
+def read_medium(text):
+    out = {}
+    for (name, size), (ours, floor) in bench_figures(text).items():
+        out[f"{name} {size}"], out[f"copies {size}"] = us(ours), us(floor)
+    return out
+
+
+def read_ops(prefix):
+    """Starts of puts, and messages there and back."""
+    def read(text):
+        out = {}
+        for name, size, median, *_ in series.ROW.findall(text):
+            if name == "put_overhead":
+                out[f"{prefix}{name} {size}"] = float(median)
+            elif name == "message_latency":
+                out[f"{prefix}message_trip {size}"] = 2 * float(median)
+        return out
+    return read
+
+
+def read_team(ranks):
+    def read(text):
+        found, out = bench_figures(text), {}
+        for (name, _), (ours, floor) in found.items():
+            if name == f"barrier_{ranks}ranks":
+                out[f"barrier_{ranks}"], out[f"by hand {ranks}"] = us(ours), us(floor)
+            elif name == f"split_destroy_{ranks}ranks":
+                out["split"], out["split hand-off"] = us(ours), us(floor)
+        return out
+    return read
+
+
+def read_barrier(name):
+    return lambda text: {name: float(series.ROW.findall(text)[0][2])}
+
+
+def read_threads(scale):
+    return lambda text: {name: ours * scale for (name, _), (ours, _) in bench_figures(text).items()}
+
+
+def read_coll(prefix):
+    return lambda text: {prefix + kind: float(value) for kind, value in COLL.findall(text)}
+
+
+def read_gaps(text):
+    return {name: us(ours) for (name, _), (ours, _) in bench_figures(text).items()}
+
+
+def read_trip(name):
+    return lambda text: {name: float(TRIP.findall(text)[0])}
+
+
+def read_growth(text):
+    """Needs the clock at begin and end of the job, which one_turn adds."""
+    begin, done = map(int, re.search(r"^clock (\d+) (\d+)$", text, re.M).groups())
+    ranks = [list(map(int, stamps.split())) for _, stamps, _ in growth.LINE.findall(text)]
+    barrier = 2 * growth.STEPS.index("first barrier")
+    return {"grow start": (max(r[barrier] for r in ranks) - begin) / 1e9,
+            "grow end": (done - max(map(int, growth.END.findall(text)))) / 1e9}
+
+
+# ---- programs
+
+
+class Programs:
+    """Compiles what needs it, once; `mpi` names the libraries that are installed."""
+
+    def __init__(self, folder, build):
+        self.folder, self.build = folder, build
+        self.mpi = net.compile_sides(folder, build, "ops", [HERE / "ops_mpi.c"],
+                                     ["-Wno-stringop-overflow"])
+        self.run = [build / "bin" / "tombolo", "run"]
+
+    def ours(self, source):
+        program = self.folder / Path(source).stem
+        if not program.exists():
+            subprocess.run(list(map(str, [
+                "cc", "-O2", "-DGASNET_SEQ", HERE / source, "-o", program, f"-I{ROOT}/include",
+                f"-L{self.build}/lib", f"-Wl,-rpath,{self.build}/lib", "-ltombolo"])), check=True)
+        return program
+
+    def theirs(self, source):
+        """{library: (launcher without -n, program)}"""
+        if source == "ops_mpi.c":
+            programs = self.mpi
+        else:
+            programs = net.compile_sides(self.folder, self.build, Path(source).stem,
+                                         [HERE / source], [])
+        return {name: (PEERS[name][1], program) for name, program in programs.items()}
+
+    def bench(self, name, ranks, *words, bind=True):
+        """A measuring program of the build tree."""
+        bound = ["--bind"] if bind and processors(ranks) else []
+        program = self.build / "bench" / f"tombolo-bench-{name}"
+        return [*self.run, "-n", ranks, *bound, "--", program, *words]
+
+
+def sides_of(group, p):
+    """The sides of a group, in the order in which they take turns."""
+    hand = Side("hand-off", p.bench("am", 2, "--mode", "short_rtt", "--runs", 31), read_handoff)
+    if group == "first":
+        return [hand, Side("first", p.bench("first", 2, bind=False), read_first)]
+    if group == "medium":
+        return [hand, Side("medium", p.bench("am", 2, "--mode", "medium_return", "--runs", 31),
+                           read_medium)]
+    if group == "ops":
+        return ops_sides(p)
+    if group == "sleepers":
+        return [hand, Side("sleepers", p.bench("threads", 2, "--mode", "trips", "--quick", "--runs",
+                                               21, bind=False), read_threads(1e-3))]
+    if group == "threads":
+        return [Side("threads", p.bench("threads", 2, "--mode", "rates", "--runs", 5, bind=False),
+                     read_threads(1))]
+    if group == "udp":
+        return udp_sides(p)
+    if group == "coll":
+        return coll_sides(p)
+    if group == "growth":
+        return [Side("growth", [*p.run, "-n", 1024, p.ours("growth_gex.c"), 10], read_growth)]
+    return team_sides(p, (4,) if group == "team" else (4, 16))
+
+
+def ops_sides(p):
+    bind = ["--bind"] if processors(2) else []
+    sides = [Side("tombolo", [*p.run, *bind, "-n", 2, p.ours("ops_gex.c"), "cells"], read_ops(""))]
+    for name, (launcher, program) in p.theirs("ops_mpi.c").items():
+        place = [*launcher[:-2], launcher[-2], "core" if bind else "none"]
+        sides.append(Side(name, [*place, "-n", 2, program, "cells"], read_ops(f"{name} ")))
+    return sides
+
+
+def coll_sides(p):
+    cpus = processors(2)
+    sides = [Side("tombolo", [*p.run, "-n", 2, p.ours("coll_gex.c"), cpus, 4096], read_coll(""))]
+    return sides + [Side(name, [*launcher, "-n", 2, program, cpus, 4096], read_coll(f"{name} "))
+                    for name, (launcher, program) in p.theirs("coll_mpi.c").items()]
+
+
+def team_sides(p, counts):
+    sides = []
+    for n in counts:
+        sides.append(Side(f"{n} ranks", p.bench("team", n, "--runs", 21, "--quick", bind=False),
+                          read_team(n)))
+        if len(counts) == 1:
+            continue
+        for name, (launcher, program) in p.theirs("forms_mpi.c").items():
+            words = [*launcher, "-n", n, program, MPI_BARRIERS[name]]
+            sides.append(Side(f"{name}, {n} ranks", words,
+                              read_barrier(f"{name} barrier_{n}"),
+                              {"OMPI_MCA_mpi_yield_when_idle": "1"}))
+    return sides
+
+
+def udp_sides(p):
+    far = {"TOMBOLO_PLACES": "cyclic:2", "TOMBOLO_CONDUIT": "udp"}
+    sides = [Side("gaps", p.bench("loggp", 2, "--mode", "far-gaps", "--runs", 31), read_gaps, far),
+             Side("tombolo", [*p.run, "-n", 2, p.ours("net_gex.c"), "trips"],
+                  read_trip("udp round_trip"), far)]
+    starts = net.launchers(None, 2, p.build)
+    return sides + [Side(name, [*starts[name], program, "trips"], read_trip(f"{name} round_trip"))
+                    for name, (_, program) in p.theirs("net_mpi.c").items()]
+
+
+# ---- measuring
+
+
+def one_turn(side, budget):
+    """{figure: value} of one run; empty if it failed, which the budget has named."""
+    begin = time.monotonic_ns()
+    text, code = budget.run(side.who, side.words, side.environment, errors=subprocess.DEVNULL)
+    text += f"clock {begin} {time.monotonic_ns()}\n"
+    try:
+        return side.read(text)
+    except (LookupError, ValueError, StopIteration, AttributeError) as error:
+        if code == 0:
+            budget.done.discard(side.who)
+            budget.miss(side.who, f"prints no figures ({type(error).__name__})")
+        return {}
+
+
+def measure(group, sides, rounds, budget):
+    """{figure: [value or None of each round]}; a side that has failed is not run again."""
+    figures, failed = {}, set()
+    for turn in range(rounds):
+        for side in sides:
+            if side.who in failed:
+                continue
+            budget.note = f" ({group}, round {turn + 1} of {rounds})"
+            for name, value in one_turn(side, budget).items():
+                values = figures.setdefault(name, [])
+                values += [None] * (turn - len(values)) + [value]
+            if side.who in budget.unfinished:
+                failed.add(side.who)
+    name_absent(group, figures, failed, budget)
+    return figures
+
+
+def name_absent(group, figures, failed, budget):
+    """Names the cells whose figure no program has printed, although none failed."""
+    for cell in cells_table.CELLS:
+        if not failed and cell.group == group and cell.ours not in figures:
+            budget.miss(cell.what, f"no program prints '{cell.ours}'")
+
+
+def about():
+    model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo")
+                  if line.startswith("model name")), "?")
+    revision = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
+    return {"date": time.strftime("%Y-%m-%d", time.gmtime()), "revision": revision or "?",
+            "machine": f"{model}, {len(os.sched_getaffinity(0))} processors, kernel "
+                       f"{os.uname().release}", "load": f"{os.getloadavg()[0]:.1f}"}
+
+
+def measure_all(options):
+    """Measures the groups asked for, prints and keeps what there is after each."""
+    budget, figures, facts, begin = Budget(options), {}, about(), time.monotonic()
+    data = {}
+    with tempfile.TemporaryDirectory() as folder:
+        programs = Programs(Path(folder), options.build.resolve())
+        for group in options.groups:
+            figures[group] = measure(group, sides_of(group, programs), options.rounds, budget)
+            hands = [v for f in figures.values() for v in f.get("hand-off", ()) if v]
+            data = {"about": facts, "rounds": options.rounds, "figures": figures,
+                    "handoff_ns": 1e3 * statistics.median(hands) if hands else None,
+                    "seconds": round(time.monotonic() - begin),
+                    "records": cells_table.judge_all(figures, options.groups)}
+            budget.save(data)
+    print(f"\n{cells_table.text_table(data['records'])}; {data['seconds']} s")
+    for who, why in budget.unfinished.items():
+        print(f"not measured: {who}: {why}")
+    return 0
+
+
+def parts_of(page):
+    """(before, section, after) of the text of study/RESULTS.md."""
+    before, _, rest = page.partition(MARK[0])
+    section, found, after = rest.partition(MARK[1])
+    if not found:
+        sys.exit(f"cells: {PAGE} has no lines {MARK[0].strip()} and {MARK[1].strip()}")
+    return before, section, after
+
+
+def adopt(path):
+    data = json.loads(path.read_text())
+    before, _, after = parts_of(PAGE.read_text())
+    KEPT.write_text(json.dumps(data, indent=1) + "\n")
+    PAGE.write_text(before + MARK[0] + cells_table.markdown(data) + MARK[1] + after)
+    print(f"cells: {KEPT}, {PAGE}: {cells_table.summary(data['records'])}")
+    return 0
+
+
+def check():
+    kept = cells_table.markdown(json.loads(KEPT.read_text())) if KEPT.exists() else ""
+    if parts_of(PAGE.read_text())[1] == kept:
+        return 0
+    print(f"cells: the table of {PAGE} is not that of {KEPT}: run cells.py --adopt {KEPT}")
+    return 1
+
+
+def main():
+    parser = parser_for("Each figure that was behind a peer once, beside that peer.", 20)
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"{', '.join(GROUPS)} (all)")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
+    parser.add_argument("--show", type=Path, metavar="FILE", help="print the table of a JSON file")
+    parser.add_argument("--adopt", type=Path, metavar="FILE", help="put it into study/RESULTS.md")
+    parser.add_argument("--check", action="store_true", help="1 if page and JSON differ")
+    options = parser.parse_args()
+    options.budget = options.budget or (None if options.groups else ALL_S)
+    options.groups = options.groups or list(GROUPS)
+    wrong = set(options.groups) - set(GROUPS)
+    if wrong:
+        parser.error(f"no group {', '.join(sorted(wrong))}: expected {', '.join(GROUPS)}")
+    if options.check:
+        return check()
+    if options.adopt:
+        return adopt(options.adopt)
+    if options.show:
+        print(cells_table.text_table(json.loads(options.show.read_text())["records"]))
+        return 0
+    return measure_all(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# ops.py: overhead, gap and latency of single operations by size, two ranks.
+#
+# Put, get, message and put with signal of Tombolo beside MPI's two-sided and one-sided calls, bare
+# TCP sockets and libfabric (fi_pingpong); and put + flag, semaphore and message as ways to hand
+# over data. Near: one host's shared memory; --far: two ranks that share none, over loopback.
+# ops_loop.h says what each figure is; overlap.py measures overlap. All sides in alternation; a side
+# that is not installed, or not done within --timeout, is named; what it has printed counts.
+#   study/compare/ops.py [--build build] [--far] [--rounds 3] [--json FILE]
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import series
+from budget import Budget, parser_for
+from compare import HERE, PEERS, ROOT, processors
+
+FAR = {"openmpi": ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "osc", "pt2pt"]}
+PORT = 47592  # of fi_pingpong, on loopback
+FI_ROW = re.compile(r"^(\d+)([kM]?)\s+.*\s([\d.]+)\s+[\d.]+\s*$", re.M)
+FI_SIZES = (8, 64, 512, 4096, 32768, 262144)
+
+
+def compile_all(folder, build, far, conduit="udp", quick=False):
+    """{side: command}"""
+    bound, few = processors(2) != "", ["few"] if far or quick else []
+    ours = folder / "ops-gex"
+    subprocess.run(list(map(str, [
+        "cc", "-O2", HERE / "ops_gex.c", "-o", ours, f"-I{ROOT}/include", f"-L{build}/lib",
+        f"-Wl,-rpath,{build}/lib", "-ltombolo"])), check=True)
+    sides = {"tombolo": [build / "bin" / "tombolo", "run", *(["--bind"] if bound else []), "-n",
+                         "2", ours, *few]}
+    for name, (compiler, launcher) in PEERS.items():
+        if not shutil.which(compiler) or not shutil.which(launcher[0]):
+            print(f"{name}: not installed, left out", file=sys.stderr)
+            continue
+        if far and name == "mpich":
+            print("mpich: left out: on one host it uses shared memory all the same (4.0.2)",
+                  file=sys.stderr)
+            continue
+        program = folder / f"ops-{name}"
+        subprocess.run([compiler, "-O2", "-Wno-stringop-overflow", HERE / "ops_mpi.c", "-o",
+                        program], check=True)
+        bind = [launcher[-2], "core" if bound else "none"]
+        # MPICH's target does not see what one-sided calls have written here, see apps.py.
+        sides[name] = [*launcher[:-2], *bind, *(FAR[name] if far else []), "-n", "2", program,
+                       *(["two-sided"] if name == "mpich" else []), *few]
+    if not far:
+        program = folder / "ops-copy"
+        subprocess.run(["cc", "-O2", HERE / "ops_copy.c", "-o", program], check=True)
+        sides["memcpy"] = [program, *few]
+    if far and conduit == "udp":
+        program = folder / "ops-tcp"
+        subprocess.run(["cc", "-O2", HERE / "ops_tcp.c", "-o", program], check=True)
+        sides["tcp"] = [program]
+        if shutil.which("fi_pingpong"):
+            sides["libfabric"] = ["fi_pingpong", "-p", "tcp", "-e", "rdm"]
+        else:
+            print("libfabric: no fi_pingpong (package libfabric-bin), left out", file=sys.stderr)
+    return sides
+
+
+def pingpong(command, budget):
+    """libfabric's own round trips, halved, as rows message_latency."""
+    rows = {}
+    for size in FI_SIZES:
+        words = ["-I", "500" if size <= 4096 else "50", "-S", str(size), "-m", "msg"]
+        server = subprocess.Popen([*command, *words, "-B", str(PORT)], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+        time.sleep(0.2)
+        try:
+            text, _ = budget.run(f"libfabric, {size} B",
+                                 [*command, *words, "-P", str(PORT), "127.0.0.1"],
+                                 errors=subprocess.DEVNULL)
+            found = FI_ROW.search(text)
+            if found:
+                us = float(found[3])
+                rows["message_latency", size] = (us, us, us)
+        finally:
+            server.kill()
+            server.wait()
+    if not rows:
+        print("libfabric: fi_pingpong printed nothing", file=sys.stderr)
+    return rows
+
+
+def main():
+    parser = parser_for("Single operations by size.", 30)
+    parser.add_argument("--far", action="store_true", help="ranks that share no memory")
+    parser.add_argument("--conduit", default="udp", help="of the far ranks: udp, ofi or mpi")
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each side, in alternation")
+    options = parser.parse_args()
+    environment = {}
+    if options.far:
+        environment = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": options.conduit,
+                       "TOMBOLO_MPI": "mpich"}
+    rows, budget = {}, Budget(options)
+    budget.share = 1 / 4  # a run has many rows, and there are few sides
+    with tempfile.TemporaryDirectory() as folder:
+        sides = compile_all(Path(folder), options.build.resolve(), options.far, options.conduit,
+                            options.quick)
+        for _ in range(options.rounds):
+            for side, command in sides.items():
+                new = (pingpong(command, budget) if side == "libfabric" else
+                       series.run(side, command, budget, environment))
+                series.merge(rows, side, new)
+                records = series.records(rows, list(sides))
+                budget.save({"rounds": options.rounds, "far": options.far, "records": records})
+    series.show(records, list(sides))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
