@@ -18,8 +18,8 @@ foreach(version IN LISTS tmb_fortran_compilers)
   foreach(src IN LISTS tmb_fortran_tests)
     get_filename_component(name "${src}" NAME_WE)
     tmb_read_header(hdr ${src})
-    if(hdr_since AND version LESS hdr_since) # older compilers break on it
-      continue()
+    if((hdr_since AND version LESS hdr_since) OR (hdr_until AND version GREATER hdr_until))
+      continue() # other compilers break on it
     endif()
     set(folder "${PROJECT_BINARY_DIR}/tests/fortran/${version}/${name}")
     set(program "${folder}/${name}")
@@ -69,7 +69,11 @@ unset(CMAKE_REQUIRED_FLAGS)
 if(TMB_HAVE_SANITIZERS AND NOT CMAKE_CROSSCOMPILING AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
   set(tmb_asan_dir "${PROJECT_BINARY_DIR}/tests/fortran/asan")
   set(tmb_asan_flags -fsanitize=address,undefined)
-  add_library(caf_asan SHARED ${tmb_caf_sources} "${tmb_caf_12}")
+  set(tmb_caf_newest "${tmb_caf_12}") # what the newest compiler calls
+  if(tmb_fortran_newest GREATER_EQUAL 16)
+    set(tmb_caf_newest "${tmb_caf_16}")
+  endif()
+  add_library(caf_asan SHARED ${tmb_caf_sources} "${tmb_caf_newest}")
   set_target_properties(caf_asan PROPERTIES OUTPUT_NAME caf_tombolo_asan
     C_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY "${tmb_asan_dir}")
   target_compile_definitions(caf_asan PRIVATE GASNET_PARSYNC=1 _GNU_SOURCE=1 GEXX_NO_IDENT=1)
@@ -83,7 +87,8 @@ if(TMB_HAVE_SANITIZERS AND NOT CMAKE_CROSSCOMPILING AND CMAKE_C_COMPILER_ID STRE
   foreach(src IN LISTS tmb_fortran_tests)
     get_filename_component(name "${src}" NAME_WE)
     tmb_read_header(hdr ${src})
-    if(name MATCHES "^(many|spans)$" OR (hdr_since AND tmb_fortran_newest LESS hdr_since))
+    if(name MATCHES "^(many|spans)$" OR (hdr_since AND tmb_fortran_newest LESS hdr_since) OR
+        (hdr_until AND tmb_fortran_newest GREATER hdr_until))
       continue()
     endif()
     set(folder "${tmb_asan_dir}/${name}")

@@ -2,6 +2,7 @@
 ! Character coarrays: fixed and deferred length, arrays, padding and cutting.
 ! ranks: 1 3 8
 ! since: 12
+! until: 14
 program characters
   implicit none
   character(len=10) :: name[*]

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Coarray dummy arguments of every form, passed on, and sequence association.
 ! ranks: 1 3 8
+! until: 14
 module sub
   implicit none
 contains

@@ -30,7 +30,6 @@ program failed
   call expect(size(list) == 1 .and. all(list == 2), 'failed_images')
   call expect(image_status(2) == stat_failed_image, 'image_status')
   call expect(image_status(me) == 0, 'image_status of this image')
-  call expect(num_images(failed=.true.) == 1, 'num_images(failed=.true.)')
   call expect(size(stopped_images()) == 0, 'stopped_images')
   sync images (*, stat=stat)
   call expect(stat == stat_failed_image, 'sync images stat')

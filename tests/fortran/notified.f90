@@ -41,7 +41,8 @@ contains
     call notified_put(a(2:4), right, [me, me + 1, me + 2], loc(arrived))
     event wait (arrived)
     call expect(all(a(2:4) == left + [0, 1, 2]) .and. a(1) == 0 .and. a(5) == 0, 'notified put')
-    call notified_put(scalar, right, 10*me, notice)
+    i = 10*me ! gfortran 16 passes an expression by value
+    call notified_put(scalar, right, i, notice)
     call notify_wait(notice)
     call expect(scalar == 10*left, 'notified put of a scalar')
     call notified_put(m(1:4:2, 2:6:2), right, reshape([(me + i, i=0, 5)], [2, 3]), many(2))

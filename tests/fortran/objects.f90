@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Extended types and type-bound procedures with coarrays.
 ! ranks: 1 3 8
+! until: 14
 module shapes
   implicit none
   type :: base

@@ -13,6 +13,7 @@ program random
   character(12) :: argument
   character(40) :: what
   integer :: list(8)
+  integer, allocatable :: picked(:)
   seed = 0
   call get_command_argument(1, argument)
   if (argument /= '') then
@@ -125,7 +126,8 @@ contains
     case (4) ! vector subscripts on the left
       if (distinct()) then
         list = [(10*me + i, i=1, 8)]
-        a(pick(1:np), lo(2), lo(3))[next] = list(1:np)
+        picked = pick(1:np)
+        a(picked, lo(2), lo(3))[next] = list(1:np)
         model(pick(1:np), lo(2), lo(3)) = [(10*left + i, i=1, np)]
       end if
     case (5) ! vector subscripts on the right, which may repeat
@@ -133,7 +135,8 @@ contains
       a = box
       sync all
       list = -1
-      list(1:np) = a(pick(1:np), lo(2), lo(3))[next]
+      picked = pick(1:np)
+      list(1:np) = a(picked, lo(2), lo(3))[next]
       call fill(model, next)
       call expect(all(list(1:np) == model(pick(1:np), lo(2), lo(3))), trim(what))
       call fill(model, me)

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Sections with negative strides and vector subscripts, of one to seven dimensions.
 ! ranks: 1 3 8
+! until: 14
 program sections
   implicit none
   integer :: a(10)[*], b(5,6)[*], c(2,2,2,2,2,2,2)[*]

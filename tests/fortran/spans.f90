@@ -2,6 +2,7 @@
 ! Arrays whose descriptor has no true span: gfortran 12 leaves that of an allocatable array unset which the
 ! assignment of a function's result allocates; and pointers to components, whose span is true.
 ! ranks: 1 3
+! until: 14
 module lists
   implicit none
   type pair

@@ -103,13 +103,14 @@ contains
   end subroutine
 
   subroutine own_lock()
-    integer :: old
+    integer :: old, seen
     do i = 1, turns
       do
         call atomic_cas(guard[1], old, 0, me)
         if (old == 0) exit
       end do
-      count[1] = count[1] + 1
+      seen = count[1]
+      count[1] = seen + 1
       sync memory
       call atomic_define(guard[1], 0)
     end do

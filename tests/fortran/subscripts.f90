@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Vector subscripts that are sections themselves: gfortran 11 and 12 lose their strides.
 ! ranks: 1 3 8
+! until: 14
 program subscripts
   integer :: a(10)[*], v(4)=[7,2,9,2], m(2,4), loc(4), b(4,5)[*], none(0), i
   integer :: me, n, r, l

@@ -81,6 +81,7 @@ contains
   ! Locks that are tried until they are free, the own image's among them: the others' UNLOCK comes in.
   subroutine attempts()
     logical :: got
+    integer :: seen
     if (me == 1) count = 0
     sync all
     do i = 1, 10
@@ -88,7 +89,8 @@ contains
       do while (.not. got)
         lock (guard[1], acquired_lock=got)
       end do
-      count[1] = count[1] + 1
+      seen = count[1]
+      count[1] = seen + 1
       unlock (guard[1])
     end do
     sync all
@@ -97,9 +99,11 @@ contains
   end subroutine
 
   subroutine locks()
+    integer :: seen
     do i = 1, 100
       lock (guard[1])
-      count[1] = count[1] + 1
+      seen = count[1]
+      count[1] = seen + 1
       unlock (guard[1])
     end do
     sync all
@@ -126,9 +130,11 @@ contains
   end subroutine
 
   subroutine critical_sections()
+    integer :: seen
     do i = 1, 100
       critical
-        sum[1] = sum[1] + me
+        seen = sum[1]
+        sum[1] = seen + me
       end critical
     end do
     sync all

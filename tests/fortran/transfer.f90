@@ -5,7 +5,7 @@ program transfer
   use check
   implicit none
   integer, parameter :: ext = selected_real_kind(18) ! 10, or 16 where the processor lacks that
-  integer :: s[*], v(10)[*], w(-2:8)[*], m(4, 5)[*], index(3), got(10), block(2, 3)
+  integer :: s[*], v(10)[*], w(-2:8)[*], m(4, 5)[*], index(3), rows(3), got(10), block(2, 3)
   integer, allocatable :: a(:, :)[:], none(:)[:]
   character(5) :: text[*]
   character(kind=4, len=4) :: wide[*]
@@ -72,7 +72,8 @@ contains
     call expect(all(got(1:3) == 1000*right + index), 'vector subscript with a lower bound')
     block = m(2:4:2, 1:5:2)[right]
     call expect(all(block == 1000*right + reshape([21, 41, 23, 43, 25, 45], [2, 3])), '2-D section')
-    got(1:3) = m(index - [0, 0, 4], 2)[right]
+    rows = index - [0, 0, 4]
+    got(1:3) = m(rows, 2)[right]
     call expect(all(got(1:3) == 1000*right + [32, 12, 32]), 'vector subscript in 2-D')
     got(1:10:3) = m(:, 2)[right]
     call expect(all(got(1:10:3) == 1000*right + [12, 22, 32, 42]), 'into a section')
