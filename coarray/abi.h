@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What gfortran (12, and 11, 13, 14, which are alike) passes to a coarray run-time library.
+ * What gfortran (11 to 14, which are alike, and 15 and 16) passes to a coarray run-time library.
  *
  * Owns: the layouts and constants of the compiler's interface. Included by every file of coarray/.
  * Calls nothing. Invariants: layouts are the compiler's, checked by static assertions. Sources: the
@@ -36,7 +36,8 @@ enum caf_register {
   CAF_EVENT_STATIC = 5,
   CAF_EVENT_ALLOC = 6,
   CAF_REGISTER_ONLY = 7, /* a component: a token without memory; local */
-  CAF_ALLOCATE_ONLY = 8  /* memory for such a token; local */
+  CAF_ALLOCATE_ONLY = 8, /* memory for such a token; local */
+  CAF_MAP_EXISTING = 9   /* a token for memory of a coarray, that of an associate name; local */
 };
 
 /* Values of STAT= (iso_fortran_env). */

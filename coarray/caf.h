@@ -71,17 +71,24 @@ struct caf_team {
 /* A coarray, or a component (type CAF_REGISTER_ONLY, for which `addr` has no entries). */
 struct caf_token {
   struct caf_token *next, **link; /* in the list of its team; link NULL: in none */
+  struct caf_token *names;        /* CAF_MAP_EXISTING tokens of its memory, by next */
   void *base;                     /* of this image; NULL: not allocated */
   uint32_t serial;                /* of a coarray, in its team, the same on all images */
   size_t bytes;
   size_t char_bytes;     /* of an element of a coarray of characters; else 0 */
+  size_t elem_bytes;     /* of an element; 0: not known */
+  int elem_type, rank;   /* enum caf_type, 0: not known; rank: 0 of a scalar and of a static one */
   struct caf_desc *desc; /* of the variable or component; may end with its procedure */
   void **token_p;        /* where the program keeps this token; may end, too */
-  int type;              /* enum caf_register */
+  int type;              /* enum caf_register, or CAF_OF_ASKER */
+  uint32_t asker;        /* CAF_OF_ASKER: the rank; base is an address there */
   void *owner;           /* of a client of this library: what it knows of the coarray */
   uint32_t ranks;        /* entries of addr */
   uintptr_t addr[];      /* [ranks] of the job, as the owners see them; 0: no member */
 };
+
+/* Type of a token that stands for the image that asks an accessor; data/accessor.h. */
+enum { CAF_OF_ASKER = -1 };
 
 /* What a word that the compiler passes as a token of a component is (component.c). FREED: it was
  * one, or points into one. */
@@ -109,6 +116,8 @@ struct caf {
   int *lost;                 /* [size] 0, or CAF_STAT_STOPPED or CAF_STAT_FAILED: it is lost */
   uint32_t lost_count;
   uint8_t *reach;           /* [size] enum in pending.h: whether memory of a rank is mapped */
+  ptrdiff_t *delta;         /* [size] from addresses of a rank whose memory is mapped to ours */
+  uint32_t asked;           /* requests of other images that are to be served; remote.c */
   uint32_t pending;         /* of enum in pending.h: what an access has to check first */
   const uint64_t *attached; /* [size] attach_word of each rank: 0: it has attached no event */
   struct caf_attach_list *attach_list, **attach_copy; /* own, of others; attach.c */

@@ -197,7 +197,7 @@ void caf_end(void) {
       .needs = GEXX_WAIT_ANY, .peer = GEX_RANK_INVALID, .event = GEX_EVENT_INVALID});
   bool notified = false;
   for (uint32_t i = 0; !everybody_ended(); i++) {
-    gexx_Poll(1000);
+    caf_poll(1000);
     if (!notified && i > SOON) notified = notify_last();
   }
   caf_show_end();

@@ -44,8 +44,9 @@ static void make_initial_team(void) {
   team->number = -1;
   team->size = caf.size;
   team->rank = caf.rank;
+  caf.delta = calloc(caf.size, sizeof *caf.delta);
   team->jobrank = malloc(caf.size * sizeof *team->jobrank);
-  if (!team->jobrank) {
+  if (!team->jobrank || !caf.delta) {
     caf_refuse("out of memory for the table of %u images [TMB-0001]", caf.size);
     gasnet_exit(1);
   }

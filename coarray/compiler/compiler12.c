@@ -7,6 +7,9 @@
  * libcaf_tombolo16 has compiler16.c instead.
  */
 #include "caf.h"
+#include "compiler/generation.h"
+
+const bool caf_scalars_by_pointer = false, caf_source_has_team = false;
 
 CAF_EXPORT int CAF(this_image)(int distance);
 CAF_EXPORT int CAF(num_images)(int distance, int failed);

@@ -2,12 +2,14 @@
 /*
  * What gfortran 15 calls for coindexed objects, and 16 too: transfers by accessors.
  *
- * Owns nothing. Called by compiled programs. Calls: remote.c. Invariants: an accessor is a function
- * of the program that finds the object on the image that has it, so components and subscripts need
- * no description; its values travel as a copy of `add`. A get, and its answer, are one message
- * each. Earlier compilers call transfer.c and ref.c instead; one library serves both. Not tried
- * with a compiler: written from the manual's "Coarray Programming", tested by hand-made calls.
+ * Owns nothing. Called by compiled programs, and by their accessors. Calls: remote.c. Invariants:
+ * an accessor is a function of the program that accesses the object where it is, so components and
+ * subscripts need no description; its values travel as a copy of `add`. Earlier compilers call
+ * transfer.c and ref.c instead; one library serves both. What the compiler passes was read from
+ * -fdump-tree-original: a descriptor of the coarray where the accessor takes one, else NULL; with a
+ * descriptor of the data, the address of a pointer to them; with characters, `size` is that of one.
  */
+#include "compiler/generation.h"
 #include "data/pending.h"
 #include "data/remote.h"
 
@@ -53,125 +55,206 @@ int CAF(get_remote_function_index)(int hash) {
   return index;
 }
 
-/* Ask an image of the named or current team; ends the statement when that fails. */
-static bool ask_image(const struct caf_ask *ask, uint32_t rank, struct caf_answer *answer,
-                      const struct caf_status *to) {
-  if (rank == UINT32_MAX || !caf_address(ask->token, 0, 0, rank, to)) return false;
-  if (caf.pending & CAF_UNDER_WAY)
-    caf_complete(); /* the accessor may read what this image has written */
-  const int code = caf_remote_call(rank, ask, answer);
-  if (!code) return true;
-  caf_fail(to, code, "image %u of the initial team %s [TMB-2012]", rank + 1,
-           code == CAF_STAT_ERROR ? "has no memory for a transfer, or not the same program"
-                                  : caf_end_name(code));
+/* The image and the object of an access. */
+struct selector {
+  void *token;
+  int image;
+  void **team;
+  const int *team_number;
+};
+
+/* Finds the object of an access; shape: of the coarray, or NULL. Returns false after caf_fail. */
+static bool find(struct caf_there *there, const struct selector *s, const struct caf_desc *shape,
+                 const struct caf_status *to) {
+  const struct caf_token *t = s->token;
+  if (t && t->type == CAF_OF_ASKER) { /* an accessor asks */
+    *there = (struct caf_there){.rank = t->asker, .base = (uintptr_t)t->base};
+    return true;
+  }
+  there->token = t;
+  there->rank = s->team || s->team_number ? caf_rank_in(s->image, s->team, s->team_number, to)
+                                          : caf_rank_there(t, s->image, to);
+  if (there->rank == UINT32_MAX || !caf_address(t, 0, 0, there->rank, to)) return false;
+  there->base = t->addr[there->rank];
+  /* Of a dummy argument: where it begins in the coarray that was passed for it. */
+  const size_t offset = shape ? (size_t)((char *)shape->base - (char *)t->base) : 0;
+  if (offset < t->bytes) there->base += offset;
+  return true;
+}
+
+/* Length of the elements of a coarray of characters, of `bytes` each; else that of the object. */
+static size_t length_of(const struct caf_token *t, size_t bytes, size_t object_chars) {
+  const bool known = t && t->elem_type == CAF_CHARACTER && bytes && t->elem_bytes % bytes == 0;
+  return known ? t->elem_bytes / bytes : object_chars;
+}
+
+/* Makes an access. Returns false after caf_fail. */
+static bool call(const struct caf_there *there, const struct caf_ask *ask,
+                 const struct caf_room *room, struct caf_answer *answer,
+                 const struct caf_status *to) {
+  const int code = caf_remote_call(there, ask, room, answer);
+  if (!code) return !there->token || !caf_failed(there->rank, to); /* meanwhile */
+  caf_fail(to, code, "image %u of the initial team %s [TMB-2012]", there->rank + 1,
+           code == CAF_STAT_ERROR ? "is not of the same program" : caf_end_name(code));
   return false;
 }
 
-/* Give an allocatable variable the shape of a result. Returns whether there is memory. */
-static bool reshape(struct caf_desc *dst, const struct caf_desc *shape) {
-  size_t elements = 1;
-  bool same = dst->base != NULL && dst->dtype.rank == shape->dtype.rank;
-  for (int d = 0; d < shape->dtype.rank; d++) {
-    const ptrdiff_t n = shape->dim[d].ub - shape->dim[d].lb + 1;
-    same = same && dst->dim[d].ub - dst->dim[d].lb + 1 == n;
-    elements *= n > 0 ? (size_t)n : 0;
-  }
-  if (same) return true;
-  const size_t len = shape->dtype.elem_len;
-  void *memory = realloc(dst->base, elements * len + 1);
-  if (!memory) return false;
-  dst->base = memory;
-  dst->dtype = shape->dtype;
-  dst->span = (ptrdiff_t)len;
-  dst->offset = 0;
-  ptrdiff_t stride = 1;
-  for (int d = 0; d < shape->dtype.rank; d++) {
-    const ptrdiff_t n = shape->dim[d].ub - shape->dim[d].lb + 1;
-    dst->dim[d] = (struct caf_dim){stride, 1, n};
-    dst->offset -= (size_t)stride;
-    stride *= n;
-  }
-  return true;
+/* The elements of a section that lie together: where they are, or a copy. [out] copy: malloc'ed, or
+ * NULL. Returns NULL, after caf_fail, when there is no memory. */
+static void *together(const struct caf_section *s, void **copy, const struct caf_status *to) {
+  const size_t bytes = caf_section_elements(s) * s->elem_len;
+  *copy = NULL;
+  if (caf_section_contiguous(s)) return s->base;
+  *copy = malloc(bytes + 1);
+  if (*copy)
+    caf_section_pack(s, *copy);
+  else
+    caf_fail(to, CAF_STAT_ERROR, "out of memory: %zu bytes for a transfer [TMB-0001]", bytes);
+  return *copy;
 }
+
+/* ---- get */
 
 /* Where the result of a get goes. */
 struct target {
   void **dst;
+  size_t bytes; /* of a scalar, or of one of its characters */
   size_t *chars;
   struct caf_desc *desc;
   bool may_realloc;
 };
 
-static void store(const struct target *t, const struct caf_answer *a, const struct caf_status *to) {
-  if (t->chars) *t->chars = a->chars;
-  if (t->desc) {
-    if (t->may_realloc && !reshape(t->desc, &a->desc)) {
-      caf_fail(to, CAF_STAT_ERROR,
-               "out of memory for an assignment to an allocatable variable [TMB-0001]");
+/* A result without shape, or with that of the variable which it may be put into. [out] room: there.
+ */
+static struct caf_desc result_of(const struct target *t, struct caf_room *room) {
+  struct caf_desc shape = {.base = NULL};
+  struct caf_section s;
+  shape.dtype = t->desc->dtype;
+  if (t->may_realloc) return shape;
+  caf_section_of(&s, t->desc, t->desc->base, NULL);
+  if (!caf_section_contiguous(&s)) return shape;
+  *room = (struct caf_room){s.base, caf_section_elements(&s) * s.elem_len};
+  return caf_desc_packed(t->desc, s.base);
+}
+
+/* Gives an array variable what a get has found. */
+static void store_array(const struct target *t, struct caf_answer *a, const struct caf_status *to) {
+  struct caf_desc *found = &a->found.desc;
+  struct caf_section from, into;
+  if (found->base == t->desc->base) return;
+  caf_section_of(&from, found, found->base, NULL);
+  const size_t bytes = caf_section_elements(&from) * from.elem_len;
+  if (t->may_realloc) {
+    void *memory = found->base;
+    if (!a->found.owned) memory = malloc(bytes + 1);
+    if (!memory) {
+      caf_fail(to, CAF_STAT_ERROR, "out of memory: %zu bytes for a transfer [TMB-0001]", bytes);
       return;
     }
-    struct caf_section s;
-    caf_section_of(&s, t->desc, t->desc->base, NULL);
-    if (caf_section_elements(&s) * s.elem_len <= a->bytes) caf_section_unpack(&s, a->data);
-    if (t->dst) *t->dst = t->desc->base;
-  } else {
-    if (t->may_realloc) {
-      void *memory = realloc(*t->dst, a->bytes + 1);
-      if (memory) *t->dst = memory;
-    }
-    memcpy(*t->dst, a->data, a->bytes);
+    if (!a->found.owned) caf_section_pack(&from, memory);
+    a->found.owned = false;
+    *found = caf_desc_packed(found, memory);
+    memcpy(t->desc, found, caf_desc_bytes(found));
+    return;
   }
-  caf_ok(to->stat);
+  caf_section_of(&into, t->desc, t->desc->base, NULL);
+  void *copy, *elements = together(&from, &copy, to);
+  if (elements && caf_section_elements(&into) * into.elem_len <= bytes)
+    caf_section_unpack(&into, elements);
+  free(copy);
+}
+
+static void store(const struct target *t, struct caf_answer *a, const struct caf_status *to) {
+  if (!a->found.at) {
+    caf_fail(to, CAF_STAT_ERROR,
+             "a component of a coindexed object is used that is not allocated [TMB-2064]");
+    return;
+  }
+  if (t->desc) {
+    store_array(t, a, to);
+    if (t->dst) *t->dst = t->desc->base;
+  } else if (t->may_realloc) {
+    void *memory = realloc(*t->dst, a->bytes + 1);
+    if (memory) *t->dst = memcpy(memory, a->found.at, a->bytes);
+  } else if (*t->dst != a->found.at) {
+    memmove(*t->dst, a->found.at, a->bytes);
+  }
+}
+
+static void get(const struct caf_there *there, struct caf_ask *ask, const struct target *t,
+                const struct caf_status *to) {
+  struct caf_answer answer = {.bytes = 0};
+  struct caf_room room = {.bytes = 0};
+  struct caf_desc result;
+  if (t->desc) {
+    result = result_of(t, &room);
+    ask->result = &result;
+  } else if (!t->may_realloc) {
+    room = (struct caf_room){*t->dst, t->bytes * (t->chars ? *t->chars : 1)};
+  }
+  if (call(there, ask, &room, &answer, to)) {
+    caf_ok(to->stat);
+    store(t, &answer, to);
+  }
+  if (answer.found.owned) free(answer.found.at);
 }
 
 void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t *src_chars,
                           int image, size_t dst_size, void **dst, size_t *dst_chars,
                           struct caf_desc *dst_desc, bool may_realloc, int index, void *add,
                           size_t add_bytes, int *stat, void **team, int *team_number) {
-  CAF_STATEMENT("get");
   const struct caf_status to = {.stat = stat};
-  const struct caf_ask ask = {.kind = CAF_ACCESS_GET,
-                              .index = index,
-                              .token = token,
-                              .object = src,
-                              .object_chars = src_chars,
-                              .add = add,
-                              .add_bytes = add_bytes,
-                              .result_bytes = dst_size,
-                              .result_desc = dst_desc != NULL};
-  const struct target target = {dst, dst_chars, dst_desc, may_realloc};
-  struct caf_answer answer = {.data = NULL};
-  if (ask_image(&ask, caf_rank_in(image, team, team_number, &to), &answer, &to))
-    store(&target, &answer, &to);
-  free(answer.data);
+  const struct selector selector = {token, image, team, team_number};
+  struct caf_there there;
+  if (!find(&there, &selector, src, &to)) return;
+  if (there.token) CAF_STATEMENT("get");
+  struct caf_ask ask = {.kind = CAF_ACCESS_GET,
+                        .index = index,
+                        .object = src,
+                        .has_object_chars = src_chars != NULL,
+                        .add = add,
+                        .add_bytes = add_bytes,
+                        .result_bytes = dst_size,
+                        .result_chars = dst_chars ? *dst_chars : 0};
+  if (src_chars) ask.object_chars = length_of(there.token, dst_size, *src_chars);
+  const struct target target = {dst, dst_size, dst_chars, dst_desc, may_realloc};
+  get(&there, &ask, &target, &to);
+}
+
+/* The shape of an allocatable coarray, by its variable. NULL, after caf_fail: it is elsewhere now.
+ */
+static const struct caf_desc *shape_of(const struct caf_token *t, const struct caf_status *to) {
+  char name[CAF_NAME_ROOM];
+  if (t->desc && t->desc->base == t->base) return t->desc;
+  caf_fail(to, CAF_STAT_ERROR,
+           "ALLOCATED of a component of %s: the variable has changed since its ALLOCATE, as by "
+           "MOVE_ALLOC; gfortran does not pass its shape [TMB-2065]",
+           caf_name_of(t, name, sizeof name));
+  return NULL;
 }
 
 int32_t CAF(is_present_on_remote)(void *token, int image, int index, void *add, size_t add_bytes) {
   const struct caf_status to = {0};
-  const struct caf_ask ask = {.kind = CAF_ACCESS_PRESENT,
-                              .index = index,
-                              .token = token,
-                              .add = add,
-                              .add_bytes = add_bytes};
-  struct caf_answer answer = {.data = NULL};
-  return ask_image(&ask, caf_rank(image, &to), &answer, &to) ? answer.present : 0;
+  const struct selector selector = {token, image, NULL, NULL};
+  const struct caf_token *t = token;
+  struct caf_there there;
+  struct caf_ask ask = {
+      .kind = CAF_ACCESS_PRESENT, .index = index, .add = add, .add_bytes = add_bytes};
+  if (!t) return 0; /* the coarray itself is not allocated */
+  CAF_STATEMENT("ALLOCATED");
+  if (!find(&there, &selector, NULL, &to)) return 0;
+  if (there.token && t->rank > 0) {
+    ask.object = shape_of(t, &to);
+    if (!ask.object) return 0;
+  } else if (there.token) {
+    ask.by_pointer = caf_scalars_by_pointer && t->elem_bytes == t->bytes;
+  }
+  struct caf_answer answer;
+  const struct caf_room room = {.bytes = 0};
+  return call(&there, &ask, &room, &answer, &to) ? answer.found.present : 0;
 }
 
-/* A descriptor of packed data with the shape of another. */
-static struct caf_desc packed_like(const struct caf_desc *desc) {
-  struct caf_desc d;
-  memcpy(&d, desc, offsetof(struct caf_desc, dim));
-  d.span = (ptrdiff_t)desc->dtype.elem_len;
-  d.offset = 0;
-  ptrdiff_t stride = 1;
-  for (int i = 0; i < desc->dtype.rank; i++) {
-    const ptrdiff_t n = desc->dim[i].ub - desc->dim[i].lb + 1;
-    d.dim[i] = (struct caf_dim){stride, 1, n > 0 ? n : 0};
-    d.offset -= (size_t)stride;
-    stride *= d.dim[i].ub;
-  }
-  return d;
-}
+/* ---- put */
 
 void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_chars, int image,
                          size_t src_size, const void *src, const size_t *src_chars,
@@ -179,35 +262,60 @@ void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_ch
                          int *stat, void **team, int *team_number) {
   CAF_STATEMENT("put");
   const struct caf_status to = {.stat = stat};
+  const struct selector selector = {token, image, team, team_number};
+  struct caf_there there;
+  struct caf_answer answer;
+  const struct caf_room room = {.bytes = 0};
+  if (!find(&there, &selector, dst, &to)) return;
   struct caf_ask ask = {.kind = CAF_ACCESS_PUT,
                         .index = index,
-                        .token = token,
                         .object = dst,
-                        .object_chars = dst_chars,
+                        .has_object_chars = dst_chars != NULL,
+                        .has_data_chars = src_chars != NULL,
                         .add = add,
                         .add_bytes = add_bytes,
                         .data = src,
                         .data_bytes = src_size * (src_chars ? *src_chars : 1),
-                        .data_chars = src_chars};
+                        .data_chars = src_chars ? *src_chars : 0};
+  if (dst_chars) ask.object_chars = length_of(there.token, src_size, *dst_chars);
   struct caf_desc shape;
   void *copy = NULL;
   if (src_desc) {
     struct caf_section s;
     caf_section_of(&s, src_desc, src_desc->base, NULL);
-    shape = packed_like(src_desc);
-    ask.data_desc = &shape;
     ask.data_bytes = caf_section_elements(&s) * s.elem_len;
-    ask.data = copy = malloc(ask.data_bytes + 1);
-    if (!copy) {
-      caf_fail(&to, CAF_STAT_ERROR, "out of memory: %zu bytes for a transfer [TMB-0001]",
-               ask.data_bytes);
-      return;
-    }
-    caf_section_pack(&s, copy);
+    shape = caf_desc_packed(src_desc, together(&s, &copy, &to));
+    if (!shape.base && ask.data_bytes) return;
+    ask.data = shape.base;
+    ask.data_desc = &shape;
   }
-  struct caf_answer answer;
-  if (ask_image(&ask, caf_rank_in(image, team, team_number, &to), &answer, &to)) caf_ok(stat);
+  if (call(&there, &ask, &room, &answer, &to)) caf_ok(stat);
   free(copy);
+}
+
+/* ---- from image to image */
+
+/* The second half of a transfer: puts what the first has got. */
+static bool put_found(const struct caf_there *there, struct caf_ask *ask, struct caf_answer *got,
+                      const struct caf_status *to) {
+  struct caf_desc shape;
+  struct caf_answer answer;
+  const struct caf_room room = {.bytes = 0};
+  struct caf_section s;
+  void *copy = NULL;
+  ask->data = got->found.at;
+  ask->data_bytes = got->bytes;
+  if (ask->data_desc) {
+    caf_section_of(&s, &got->found.desc, got->found.desc.base, NULL);
+    ask->data_bytes = caf_section_elements(&s) * s.elem_len;
+    shape = caf_desc_packed(&got->found.desc, together(&s, &copy, to));
+    if (!shape.base && ask->data_bytes) return false;
+    ask->data = shape.base;
+    ask->data_desc = &shape;
+  }
+  const bool done = call(there, ask, &room, &answer, to);
+  free(copy);
+  return done;
 }
 
 void CAF(transfer_between_remotes)(void *dst_token, struct caf_desc *dst_desc, size_t *dst_chars,
@@ -220,35 +328,37 @@ void CAF(transfer_between_remotes)(void *dst_token, struct caf_desc *dst_desc, s
                                    int *dst_team_number, void **src_team, int *src_team_number) {
   CAF_STATEMENT("put");
   const struct caf_status dst_to = {.stat = dst_stat}, src_to = {.stat = src_stat};
+  const struct selector from = {src_token, src_image, caf_source_has_team ? src_team : NULL,
+                                caf_source_has_team ? src_team_number : NULL},
+                        into = {dst_token, dst_image, dst_team, dst_team_number};
+  const struct caf_desc shape = {.base = NULL};
+  struct caf_there src, dst;
+  if (!find(&src, &from, src_desc, &src_to) || !find(&dst, &into, dst_desc, &dst_to)) return;
   const struct caf_ask get = {.kind = CAF_ACCESS_GET,
                               .index = src_index,
-                              .token = src_token,
                               .object = src_desc,
-                              .object_chars = src_chars,
+                              .has_object_chars = src_chars != NULL,
+                              .object_chars =
+                                  src_chars ? length_of(src.token, src_size, *src_chars) : 0,
                               .add = src_add,
                               .add_bytes = src_add_bytes,
                               .result_bytes = src_size,
-                              .result_desc = !scalar};
-  struct caf_answer between = {.data = NULL}, answer;
-  const uint32_t from = caf_rank_in(src_image, src_team, src_team_number, &src_to);
-  if (!ask_image(&get, from, &between, &src_to)) return;
-  const size_t chars = between.chars;
-  const struct caf_desc shape = packed_like(&between.desc);
-  const struct caf_ask put = {.kind = CAF_ACCESS_PUT,
-                              .index = dst_index,
-                              .token = dst_token,
-                              .object = dst_desc,
-                              .object_chars = dst_chars,
-                              .add = dst_add,
-                              .add_bytes = dst_add_bytes,
-                              .data = between.data,
-                              .data_bytes = between.bytes,
-                              .data_desc = scalar ? NULL : &shape,
-                              .data_chars = chars ? &chars : NULL};
-  const uint32_t into = caf_rank_in(dst_image, dst_team, dst_team_number, &dst_to);
-  if (ask_image(&put, into, &answer, &dst_to)) {
-    caf_ok(dst_stat);
-    caf_ok(src_stat);
-  }
-  free(between.data);
+                              .result_chars = src_chars ? *src_chars : 0,
+                              .result = scalar ? NULL : &shape};
+  struct caf_ask put = {.kind = CAF_ACCESS_PUT,
+                        .index = dst_index,
+                        .object = dst_desc,
+                        .has_object_chars = dst_chars != NULL,
+                        .has_data_chars = src_chars != NULL,
+                        .object_chars = dst_chars ? length_of(dst.token, src_size, *dst_chars) : 0,
+                        .data_chars = src_chars ? *src_chars : 0,
+                        .add = dst_add,
+                        .add_bytes = dst_add_bytes,
+                        .data_desc = get.result};
+  struct caf_answer got = {.bytes = 0};
+  const struct caf_room room = {.bytes = 0};
+  if (!call(&src, &get, &room, &got, &src_to)) return;
+  caf_ok(src_stat);
+  if (put_found(&dst, &put, &got, &dst_to)) caf_ok(dst_stat);
+  if (got.found.owned) free(got.found.at);
 }

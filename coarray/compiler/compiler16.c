@@ -8,6 +8,9 @@
  * Programming", tested by hand-made calls.
  */
 #include "caf.h"
+#include "compiler/generation.h"
+
+const bool caf_scalars_by_pointer = true, caf_source_has_team = true;
 
 CAF_EXPORT int CAF(this_image)(void *team);
 CAF_EXPORT int CAF(num_images)(void *team, int32_t *team_number);

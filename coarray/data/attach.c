@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENTRIES_MAX 64
+#define ENTRIES_MAX CAF_ATTACH_MAX
 #define LEVELS_MAX  CAF_RANK_MAX
 
 struct entry {
@@ -195,6 +195,24 @@ void tombolo_caf_attach_read_notify(const void *notify, const CFI_cdesc_t *secti
 
 void tombolo_caf_detach_notify(const void *notify, int *stat, CFI_cdesc_t *errmsg) {
   tombolo_caf_detach((intptr_t)notify, stat, errmsg);
+}
+
+size_t caf_attach_own(unsigned kind, struct caf_attachment *at) {
+  const struct caf_attach_list *list = caf.attach_list;
+  size_t found = 0;
+  for (uint64_t i = 0; i < list->count; i++) {
+    const struct entry *e = &list->entry[i];
+    if (!(e->kind & kind)) continue;
+    struct caf_section *s = &at[found].section;
+    at[found++].event = (uint64_t *)(uintptr_t)e->event;
+    *s = (struct caf_section){
+        .base = (char *)(uintptr_t)e->base, .levels = e->levels, .elem_len = e->bytes};
+    for (unsigned d = 0; d < e->levels; d++) {
+      s->count[d] = e->count[d];
+      s->stride[d] = (ptrdiff_t)e->stride[d];
+    }
+  }
+  return found;
 }
 
 /* ---- the lists of others */

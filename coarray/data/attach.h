@@ -2,11 +2,11 @@
 /*
  * Attached events: sections whose remote writes, or reads, post an event of their owner.
  *
- * Owns: the format of an image's list of attached sections. Included by attach.c and section.c, and
- * by transfer.c for its short path. Calls nothing. Invariants: the list lies in the owner's
- * segment; every image has a word for every other one, written by the owner alone, that says
- * whether there is a list and which version; so an assignment to an image without attached events
- * costs one load.
+ * Owns: the format of an image's list of attached sections. Included by attach.c, section.c,
+ * watch.c and remote.c, and by transfer.c for its short path. Calls nothing. Invariants: the list
+ * lies in the owner's segment; every image has a word for every other one, written by the owner
+ * alone, that says whether there is a list and which version; so an assignment to an image without
+ * attached events costs one load.
  */
 #ifndef CAF_ATTACH_H
 #define CAF_ATTACH_H
@@ -23,6 +23,19 @@ static inline bool caf_attached(uint32_t rank, unsigned kind) {
 /* A section of a rank has been written, or read: posts each event that is attached to a section
  * which shares memory with it, once. */
 void caf_attach_post(uint32_t rank, const struct caf_section *s, unsigned kind);
+
+/* A section of this image to which an event is attached. */
+struct caf_attachment {
+  uint64_t *event;
+  struct caf_section section;
+};
+
+/* Most attachments of an image. */
+enum { CAF_ATTACH_MAX = 64 };
+
+/* Finds the attached sections of this image for writes or reads (kind). [out] at: [CAF_ATTACH_MAX].
+ * Returns how many there are. */
+size_t caf_attach_own(unsigned kind, struct caf_attachment *at);
 
 /* Puts contiguous data into a rank with attached events. flags: as of caf_put. */
 void caf_attach_put(uint32_t rank, void *remote, const void *data, size_t bytes, gex_Flags_t flags);

@@ -56,9 +56,10 @@ void caf_looked(const void *where, int64_t found) {
 }
 
 bool caf_is_near_slow(uint32_t rank) {
-  void *here = NULL;
-  const int none = gex_Segment_QueryBound(caf.tm, rank, NULL, &here, NULL);
+  void *here = NULL, *there = NULL;
+  const int none = gex_Segment_QueryBound(caf.tm, rank, &there, &here, NULL);
   const bool near = rank == caf.rank || (!none && here);
+  if (rank != caf.rank && near) caf.delta[rank] = (char *)here - (char *)there;
   caf.reach[rank] = near ? CAF_NEAR : CAF_FAR;
   if (!near) caf.pending |= CAF_SERVES;
   return near;
@@ -81,7 +82,7 @@ void caf_complete_slow(void) {
 static void serve_reader(const void *low) {
   if (low != reader.last && ++reader.count % READS_PER_POLL) return;
   reader.last = low;
-  gasnet_AMPoll();
+  caf_poll(0);
 }
 
 void caf_await_slow(uint32_t rank, const void *low, size_t bytes) {

@@ -29,11 +29,28 @@ static inline bool caf_is_near(uint32_t rank) {
  * it polls: so must a program that does nothing but read a variable of its own image. */
 enum { CAF_UNDER_WAY = 1, CAF_SERVES = 2 };
 
+/* Serves the images that ask for accesses by accessors; not in a handler. Returns whether it has
+ * served any. */
+bool caf_answer_slow(void);
+static inline void caf_answer(void) {
+  if (__builtin_expect(caf.asked != 0, 0)) (void)caf_answer_slow();
+}
+
+/* Takes in messages, and serves. With timeout_us, sleeps until something arrives if nothing has. */
+static inline void caf_poll(uint64_t timeout_us) {
+  if (__builtin_expect(caf.asked != 0, 0) && caf_answer_slow()) return;
+  if (timeout_us)
+    gexx_Poll(timeout_us);
+  else
+    gasnet_AMPoll();
+  caf_answer();
+}
+
 /* Called by statements of which programs make loops that wait: takes in messages; now and then
  * where all memory is mapped, since targets of pointers are not. */
 static inline void caf_serve(void) {
   enum { SELDOM = 64 };
-  if (__builtin_expect(caf.pending & CAF_SERVES || ++caf.served % SELDOM == 0, 0)) gasnet_AMPoll();
+  if (__builtin_expect(caf.pending & CAF_SERVES || ++caf.served % SELDOM == 0, 0)) caf_poll(0);
 }
 
 /* Statements that only read report what they found and where: a loop that has found the same for

@@ -1,361 +1,398 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Accessors: asks other images to run a function of the program, and runs those that they ask for.
+ * Accesses by accessors: runs them here where the object can be reached, else asks its image, and
+ * serves the images that ask this one.
  *
- * Owns: the table of accessors, questions that this image waits for. Called by compiler15.c. Calls:
- * active messages, put and get for what is larger than a message. Invariants: a question is one
- * message; one that is too large is put into memory that the other image gives, and so is an
- * answer, which the asker gets. Accessors run in the handler, as they only read and write memory of
- * their image; an image answers whenever it polls, which every wait of this library does.
+ * Owns: requests that are to be served, and answers that are waited for. Called by compiler15.c,
+ * and by every wait of this library. Calls: active messages. Invariants: numbers and characters of
+ * an image whose memory is mapped are reached from here; other types may have pointers, which only
+ * their image can follow. A request, and an answer, are a head and a body; each message has the
+ * head and a piece of the body. The handlers only collect pieces. Requests are served outside of
+ * handlers, one after the other, by whatever call of this library waits or polls: an accessor may
+ * access the image that asks, and while it waits for the answer further requests are served. Those
+ * nest to SERVING_MAX; beyond, only the accesses of accessors are served that this image has called
+ * itself, of which there are no more than it has calls, so every chain of waits ends.
  */
 #include "data/remote.h"
 
+#include "data/attach.h"
 #include "data/pending.h"
+#include "data/watch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef void getter(void *add, const int *image, void **result, int32_t *owned, void *object,
-                    void *token, size_t offset, size_t *chars, const size_t *object_chars);
-typedef void setter(void *add, const int *image, void *object, const void *data, void *token,
-                    size_t offset, const size_t *object_chars, const size_t *data_chars);
-typedef void asker(void *add, const int *image, int32_t *present, void *object, void *token,
-                   size_t offset);
+enum { SERVING_MAX = 32 };
 
-/* ---- the table */
+/* Parts of the body of a request, each at a multiple of 16. */
+enum part { OBJECT, DATA_DESC, ADD, DATA, PARTS };
 
-struct accessor {
-  int hash;
-  void (*function)(void);
-};
-
-static struct {
-  struct accessor *at; /* [count], sorted by hash when `sorted` */
-  size_t count, capacity;
-  bool sorted;
-} table;
-
-void caf_accessor_add(int hash, void (*function)(void)) {
-  if (table.count == table.capacity) {
-    const size_t capacity = table.capacity ? 2 * table.capacity : 64;
-    struct accessor *more = realloc(table.at, capacity * sizeof *more);
-    if (!more) {
-      const struct caf_status none = {0};
-      caf_fail(&none, CAF_STAT_ERROR, "out of memory for the table of accessors [TMB-0001]");
-      return;
-    }
-    table.at = more;
-    table.capacity = capacity;
-  }
-  table.at[table.count++] = (struct accessor){hash, function};
-  table.sorted = false;
-  caf.pending |= CAF_SERVES;
-}
-
-static int by_hash(const void *a, const void *b) {
-  const int x = ((const struct accessor *)a)->hash, y = ((const struct accessor *)b)->hash;
-  return (x > y) - (x < y);
-}
-
-void caf_accessors_sort(void) {
-  if (table.count) qsort(table.at, table.count, sizeof *table.at, by_hash);
-  table.sorted = true;
-}
-
-int caf_accessor_index(int hash) {
-  const struct accessor key = {.hash = hash};
-  if (!table.sorted) caf_accessors_sort();
-  const struct accessor *found =
-      table.count ? bsearch(&key, table.at, table.count, sizeof key, by_hash) : NULL;
-  return found ? (int)(found - table.at) : -1;
-}
-
-/* ---- what goes over the wire */
-
-/* A question; add, from byte sizeof struct question on, and data follow, each at a multiple of 16.
- */
-struct question {
-  uint64_t asker; /* address of its struct wait */
-  uint64_t base;  /* of the coarray, on the image that is asked */
-  uint64_t add_bytes, data_bytes, result_bytes, object_chars, data_chars;
+struct request_head {
+  uint64_t wait;   /* address of the asking image's struct wait */
+  uint64_t offset; /* of this piece in the body */
+  uint64_t base;   /* address of the object, or of what its image has passed as `add` */
+  uint64_t add;    /* address of the values of the accessor, on the asking image */
+  uint64_t bytes[PARTS];
+  uint64_t object_chars, data_chars, result_bytes, result_chars;
   int32_t kind, index;
-  bool has_object, has_data_desc, has_object_chars, has_data_chars, result_desc;
-  struct caf_desc object, data_desc;
+  int8_t result_rank; /* -1: the result has no descriptor */
+  bool of_accessor;   /* an accessor asks, for what the served image has passed it */
+  bool by_pointer, has_object_chars, has_data_chars;
 };
 
-/* An answer; data follow, or lie at `at` on the image that was asked. */
-struct reply {
-  uint64_t asker, bytes, chars, at;
-  int32_t present, code;
+struct answer_head {
+  uint64_t wait, offset;
+  uint64_t bytes; /* of the body */
+  uint64_t chars;
+  int32_t code, present;
+  bool found;
+  int8_t rank; /* of the descriptor; -1: there is none */
   struct caf_desc desc;
 };
 
-/* What an image that asks waits for. */
+/* A request that is collected, or waits to be served. */
+struct request {
+  struct request *next;
+  uint32_t rank; /* that asks */
+  uint64_t missing;
+  struct request_head head;
+  _Alignas(16) char body[];
+};
+
+static struct {
+  struct request *first, **end; /* by time of arrival */
+  struct request *incomplete;
+  uint32_t serving; /* accessors that run in this process for other images */
+} requests = {.end = &requests.first};
+
+/* What this image waits for. */
 struct wait {
-  struct caf_answer *answer;
-  uint64_t memory; /* where the question may be put */
-  struct reply reply;
-  bool done;
+  const struct caf_room *room;
+  struct answer_head head;
+  char *body; /* [head.bytes], malloc'ed or in the room; NULL: no piece has come */
+  uint64_t missing;
+  bool begun, done;
 };
 
 #define ROUND(n) (((n) + 15) / 16 * 16)
-#define HEAD     ROUND(sizeof(struct question))
 
-enum { H_ASK = GEX_AM_INDEX_BASE, H_MEMORY, H_RUN, H_FREE, H_REPLY, H_MEMORY_REPLY };
+enum { H_ASK = GEX_AM_INDEX_BASE, H_ANSWER };
 
-static void copy_desc(struct caf_desc *to, const struct caf_desc *from) {
-  memcpy(to, from, offsetof(struct caf_desc, dim));
-  memcpy(to->dim, from->dim, (size_t)from->dtype.rank * sizeof from->dim[0]);
+static uint64_t part_at(const struct request_head *h, enum part part) {
+  uint64_t at = 0;
+  for (int p = 0; p < (int)part; p++) at += ROUND(h->bytes[p]);
+  return at;
+}
+
+static size_t head_bytes(const struct answer_head *h) {
+  return h->rank < 0 ? offsetof(struct answer_head, desc)
+                     : offsetof(struct answer_head, desc) + caf_desc_bytes(&h->desc);
+}
+
+/* Memory for what other images send or are sent; ends the program when there is none. */
+static void *message_memory(size_t bytes) {
+  void *memory = malloc(bytes + 1);
+  const struct caf_status none = {0};
+  if (!memory)
+    caf_fail(&none, CAF_STAT_ERROR,
+             "out of memory: %zu bytes for an access of another image [TMB-0001]", bytes);
+  return memory;
+}
+
+/* Sends a head and its body in pieces. head: [head_size], of which *offset is part. */
+static void send_pieces(uint32_t rank, gex_AM_Index_t handler, const void *head, size_t head_size,
+                        uint64_t *offset, const struct caf_room *body) {
+  const size_t most = gex_AM_LUBRequestMedium() - head_size;
+  char *message = message_memory(head_size + (body->bytes < most ? body->bytes : most));
+  *offset = 0;
+  do {
+    const size_t left = body->bytes - *offset, piece = left < most ? left : most;
+    memcpy(message, head, head_size);
+    if (piece) memcpy(message + head_size, (const char *)body->at + *offset, piece);
+    gex_AM_RequestMedium0(caf.tm, rank, handler, message, head_size + piece, GEX_EVENT_NOW, 0);
+    *offset += piece;
+  } while (*offset < body->bytes);
+  free(message);
+}
+
+/* Whether an access of a rank may post events that are attached there. */
+static bool is_watched(uint32_t rank, const struct caf_ask *ask) {
+  return ask->kind != CAF_ACCESS_PRESENT &&
+         caf_attached(rank, ask->kind == CAF_ACCESS_PUT ? CAF_ATTACH_WRITE : CAF_ATTACH_READ);
+}
+
+/* Calls an accessor for an object of this image. */
+static int call_own(const struct caf_ask *ask, char *base, const struct caf_asker *asker,
+                    struct caf_found *found) {
+  return __builtin_expect(is_watched(caf.rank, ask), 0)
+             ? caf_watched_call(ask, base, asker, found)
+             : caf_accessor_call(ask, base, asker, found);
 }
 
 /* ---- the image that is asked */
 
-/* Result of a getter, packed; malloc'ed. */
-static void *pack_result(const struct question *q, struct reply *r, void *result) {
-  if (!q->result_desc) {
-    r->bytes = q->result_bytes * (r->chars ? r->chars : 1);
-    void *data = malloc(r->bytes + 1);
-    if (data && result) memcpy(data, result, r->bytes);
-    return data;
-  }
-  const struct caf_desc *d = result;
-  copy_desc(&r->desc, d);
-  struct caf_section s;
-  caf_section_of(&s, d, d->base, NULL);
-  r->bytes = caf_section_elements(&s) * s.elem_len;
-  char *data = malloc(r->bytes + 1);
-  if (data) caf_section_pack(&s, data);
-  return data;
+static struct request *find_incomplete(const struct request_head *head, uint32_t rank) {
+  for (struct request *r = requests.incomplete; r; r = r->next)
+    if (r->rank == rank && r->head.wait == head->wait) return r;
+  return NULL;
 }
 
-/* Run the accessor of a question. Returns its result, malloc'ed, or NULL. */
-static void *run(const struct question *q, char *add, char *data, struct reply *r) {
-  struct caf_desc object, data_desc, result_desc = {.base = NULL};
-  char *base = (char *)q->base;
-  void *place = base, *token = (void *)(uintptr_t)caf_token_at(base), *result = NULL;
-  const int image = (int)caf.team->rank + 1;
-  *r = (struct reply){.asker = q->asker};
-  if (q->index < 0 || (size_t)q->index >= table.count) {
-    r->code = CAF_STAT_ERROR;
-    return NULL;
-  }
-  if (q->has_object) {
-    copy_desc(&object, &q->object);
-    object.base = base;
-    place = &object;
-  }
-  void (*function)(void) = table.at[q->index].function;
-  const size_t object_chars = q->object_chars, data_chars = q->data_chars;
-  const size_t *chars = q->has_object_chars ? &object_chars : NULL;
-  if (q->kind == CAF_ACCESS_PRESENT) {
-    ((asker *)function)(add, &image, &r->present, place, token, 0);
-    return NULL;
-  }
-  if (q->kind == CAF_ACCESS_PUT) {
-    copy_desc(&data_desc, &q->data_desc);
-    data_desc.base = data;
-    ((setter *)function)(add, &image, place, q->has_data_desc ? (void *)&data_desc : data, token, 0,
-                         chars, q->has_data_chars ? &data_chars : NULL);
-    return NULL;
-  }
-  int32_t owned = 0;
-  size_t result_chars = 0;
-  if (q->result_desc) result = &result_desc;
-  ((getter *)function)(add, &image, &result, &owned, place, token, 0, &result_chars, chars);
-  r->chars = result_chars;
-  void *packed = pack_result(q, r, result);
-  if (!packed) r->code = CAF_STAT_ERROR;
-  if (owned) free(q->result_desc ? result_desc.base : result);
-  return packed;
+static void remove_incomplete(const struct request *r) {
+  struct request **at = &requests.incomplete;
+  while (*at != r) at = &(*at)->next;
+  *at = r->next;
 }
 
-/* Run a question and answer it: in one message, or with the address of the result. */
-static void answer(gex_Token_t token, const char *message) {
-  struct question q;
-  struct reply r;
-  memcpy(&q, message, sizeof q);
-  char *copy = malloc(ROUND(q.add_bytes) + ROUND(q.data_bytes) + 16); /* aligned for any type */
-  void *result = NULL;
-  if (copy) {
-    memcpy(copy, message + HEAD, q.add_bytes);
-    memcpy(copy + ROUND(q.add_bytes), message + HEAD + ROUND(q.add_bytes), q.data_bytes);
-    result = run(&q, copy, copy + ROUND(q.add_bytes), &r);
-  } else {
-    r = (struct reply){.asker = q.asker, .code = CAF_STAT_ERROR};
-  }
-  const size_t bytes = result ? r.bytes : 0;
-  const bool fits = sizeof r + bytes <= gex_AM_LUBReplyMedium();
-  char *out = malloc(sizeof r + (fits ? bytes : 0));
-  if (!fits) {
-    void *shared = caf_heap_alloc(bytes);
-    if (shared)
-      memcpy(shared, result, bytes);
-    else
-      r.code = CAF_STAT_ERROR;
-    r.at = (uintptr_t)shared;
-  }
-  if (!out) abort(); /* no memory for a few words: nothing can be reported */
-  memcpy(out, &r, sizeof r);
-  if (fits && bytes) memcpy(out + sizeof r, result, bytes);
-  gex_AM_ReplyMedium0(token, H_REPLY, out, sizeof r + (fits ? bytes : 0), GEX_EVENT_NOW, 0);
-  free(out);
-  free(result);
-  free(copy);
+/* Ends the wait of this image inside the layer, so that it serves. */
+static void wake(void) {
+  if (!caf.waiting || caf.woken) return;
+  caf.woken++;
+  __atomic_fetch_add(caf.waiting, CAF_LOSS, __ATOMIC_RELEASE);
 }
 
 static void on_ask(gex_Token_t token, void *message, size_t bytes) {
-  (void)bytes;
-  answer(token, message);
+  gex_Token_Info_t info;
+  struct request_head head;
+  memcpy(&head, message, sizeof head);
+  (void)gex_Token_Info(token, &info, GEX_TI_SRCRANK);
+  const uint64_t body = part_at(&head, PARTS);
+  struct request *r = find_incomplete(&head, info.gex_srcrank);
+  if (!r) {
+    r = message_memory(sizeof *r + (size_t)body);
+    *r = (struct request){
+        .next = requests.incomplete, .rank = info.gex_srcrank, .missing = body, .head = head};
+    requests.incomplete = r;
+  }
+  memcpy(r->body + head.offset, (const char *)message + sizeof head, bytes - sizeof head);
+  r->missing -= bytes - sizeof head;
+  if (r->missing) return;
+  remove_incomplete(r);
+  r->next = NULL;
+  *requests.end = r;
+  requests.end = &r->next;
+  caf.asked++;
+  wake();
 }
 
-#define ADDRESS(high, low) ((uint64_t)(uint32_t)(high) << 32 | (uint32_t)(low))
-#define HIGH(x)            ((gex_AM_Arg_t)((uint64_t)(x) >> 32))
-#define LOW(x)             ((gex_AM_Arg_t)(uint64_t)(x))
-
-static void on_memory(gex_Token_t token, gex_AM_Arg_t asker1, gex_AM_Arg_t asker0, gex_AM_Arg_t n1,
-                      gex_AM_Arg_t n0) {
-  const uint64_t at = (uintptr_t)caf_heap_alloc(ADDRESS(n1, n0));
-  gex_AM_ReplyShort4(token, H_MEMORY_REPLY, 0, asker1, asker0, HIGH(at), LOW(at));
+/* Reads a request. [out] shape: of a result without memory. */
+static void decode(struct request *r, struct caf_ask *ask, struct caf_desc *shape) {
+  struct request_head *h = &r->head;
+  struct caf_desc *data_desc = (struct caf_desc *)(void *)(r->body + part_at(h, DATA_DESC));
+  char *data = r->body + part_at(h, DATA);
+  *ask = (struct caf_ask){.kind = h->kind,
+                          .index = h->index,
+                          .by_pointer = h->by_pointer,
+                          .has_object_chars = h->has_object_chars,
+                          .has_data_chars = h->has_data_chars,
+                          .object_chars = h->object_chars,
+                          .add = r->body + part_at(h, ADD),
+                          .add_bytes = h->bytes[ADD],
+                          .data = data,
+                          .data_bytes = h->bytes[DATA],
+                          .data_chars = h->data_chars,
+                          .result_bytes = h->result_bytes,
+                          .result_chars = h->result_chars};
+  if (h->bytes[OBJECT]) ask->object = (struct caf_desc *)(void *)(r->body + part_at(h, OBJECT));
+  if (h->bytes[DATA_DESC]) {
+    data_desc->base = data;
+    ask->data_desc = data_desc;
+  }
+  if (h->result_rank < 0) return;
+  memset(shape, 0, sizeof *shape);
+  shape->dtype.rank = h->result_rank;
+  ask->result = shape;
 }
 
-static void on_run(gex_Token_t token, gex_AM_Arg_t at1, gex_AM_Arg_t at0) {
-  char *message = (char *)ADDRESS(at1, at0);
-  answer(token, message);
-  caf_heap_free(message);
+/* Sends what an accessor has found. */
+static void reply(const struct request *r, const struct caf_ask *ask, struct caf_found *found,
+                  int code) {
+  struct answer_head head = {.wait = r->head.wait,
+                             .chars = found->chars,
+                             .code = code,
+                             .present = found->present,
+                             .found = found->at != NULL,
+                             .rank = -1};
+  struct caf_room body = {.at = found->at};
+  void *packed = NULL;
+  if (found->at && ask->result) {
+    struct caf_section s;
+    caf_section_of(&s, &found->desc, found->desc.base, NULL);
+    body.bytes = caf_section_elements(&s) * s.elem_len;
+    if (!caf_section_contiguous(&s)) {
+      body.at = packed = message_memory(body.bytes);
+      caf_section_pack(&s, packed);
+    }
+    head.rank = found->desc.dtype.rank;
+    head.desc = caf_desc_packed(&found->desc, NULL);
+  } else if (found->at) {
+    body.bytes = ask->result_bytes * (ask->result_chars ? ask->result_chars : 1);
+  }
+  head.bytes = body.bytes;
+  if (!caf.lost[r->rank])
+    send_pieces(r->rank, H_ANSWER, &head, head_bytes(&head), &head.offset, &body);
+  free(packed);
 }
 
-static void on_free(gex_Token_t token, gex_AM_Arg_t at1, gex_AM_Arg_t at0) {
-  (void)token;
-  caf_heap_free((void *)ADDRESS(at1, at0));
+static void serve(struct request *r) {
+  struct caf_ask ask;
+  struct caf_desc shape;
+  struct caf_found found;
+  decode(r, &ask, &shape);
+  const struct caf_asker asker = {r->rank, r->head.add};
+  const int code = call_own(&ask, (char *)(uintptr_t)r->head.base, &asker, &found);
+  reply(r, &ask, &found, code);
+  if (found.owned) free(found.at);
+  free(r);
+}
+
+/* Takes the first request that may be served now. */
+static struct request *next_request(void) {
+  struct request **at = &requests.first;
+  while (*at && requests.serving >= SERVING_MAX && !(*at)->head.of_accessor) at = &(*at)->next;
+  struct request *r = *at;
+  if (!r) return NULL;
+  *at = r->next;
+  if (requests.end == &r->next) requests.end = at;
+  caf.asked--;
+  return r;
+}
+
+bool caf_answer_slow(void) {
+  struct request *r;
+  bool any = false;
+  requests.serving++;
+  while ((r = next_request()) != NULL) {
+    any = true;
+    if (caf.lost[r->rank])
+      free(r);
+    else
+      serve(r);
+  }
+  requests.serving--;
+  return any;
 }
 
 /* ---- the image that asks */
 
-static void on_reply(gex_Token_t token, void *message, size_t bytes) {
+static void on_answer(gex_Token_t token, void *message, size_t bytes) {
   (void)token;
-  struct reply r;
-  memcpy(&r, message, sizeof r);
-  struct wait *w = (struct wait *)r.asker;
-  w->reply = r;
-  if (bytes > sizeof r) {
-    w->answer->data = malloc(bytes - sizeof r);
-    if (w->answer->data)
-      memcpy(w->answer->data, (char *)message + sizeof r, bytes - sizeof r);
-    else
-      w->reply.code = CAF_STAT_ERROR;
+  struct answer_head head;
+  memset(&head, 0, sizeof head);
+  memcpy(&head, message, bytes < sizeof head ? bytes : sizeof head);
+  const size_t head_size = head_bytes(&head), piece = bytes - head_size;
+  struct wait *w = (struct wait *)(uintptr_t)head.wait;
+  if (!w->begun) {
+    w->begun = true;
+    w->head = head;
+    w->missing = head.bytes;
+    const bool fits = w->room->at && head.bytes <= w->room->bytes;
+    w->body = fits ? w->room->at : message_memory(head.bytes);
   }
-  w->done = true;
-}
-
-static void on_memory_reply(gex_Token_t token, gex_AM_Arg_t asker1, gex_AM_Arg_t asker0,
-                            gex_AM_Arg_t at1, gex_AM_Arg_t at0) {
-  (void)token;
-  struct wait *w = (struct wait *)ADDRESS(asker1, asker0);
-  w->memory = ADDRESS(at1, at0);
-  w->done = true;
-}
-
-static void register_handlers(void) {
-  static bool done;
-  static gex_AM_Entry_t entries[] = {
-      {H_ASK, (gex_AM_Fn_t)on_ask, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDIUM, 0, NULL, NULL},
-      {H_MEMORY, (gex_AM_Fn_t)on_memory, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 4, NULL, NULL},
-      {H_RUN, (gex_AM_Fn_t)on_run, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 2, NULL, NULL},
-      {H_FREE, (gex_AM_Fn_t)on_free, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 2, NULL, NULL},
-      {H_REPLY, (gex_AM_Fn_t)on_reply, GEX_FLAG_AM_REPLY | GEX_FLAG_AM_MEDIUM, 0, NULL, NULL},
-      {H_MEMORY_REPLY, (gex_AM_Fn_t)on_memory_reply, GEX_FLAG_AM_REPLY | GEX_FLAG_AM_SHORT, 4, NULL,
-       NULL}};
-  if (done) return;
-  done = true;
-  gex_EP_RegisterHandlers(caf.ep, entries, sizeof entries / sizeof entries[0]);
+  if (piece) memcpy(w->body + head.offset, (const char *)message + head_size, piece);
+  w->missing -= piece;
+  w->done = w->missing == 0;
 }
 
 /* From the start on, since other images may ask as soon as the program begins. */
 void caf_remote_start(void) {
-  register_handlers();
+  static gex_AM_Entry_t entries[] = {
+      {H_ASK, (gex_AM_Fn_t)on_ask, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDIUM, 0, NULL, NULL},
+      {H_ANSWER, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDIUM, 0, NULL, NULL}};
+  gex_EP_RegisterHandlers(caf.ep, entries, sizeof entries / sizeof entries[0]);
 }
 
-/* Wait until a handler has answered. Returns 0 or the STAT code of the image that never will. */
-static int await(struct wait *w, uint32_t rank) {
-  enum { TESTS = 1000 };
+/* Waits for an answer, and serves. Returns 0 or the STAT code of the image that never answers. What
+ * the statement of the program waits for is shown, not what an accessor does. */
+static int await(const struct wait *w, uint32_t rank) {
+  enum { TESTS = 100, SLEEP_US = 1000 };
+  const bool shows = requests.serving == 0;
   int code = 0;
   uint32_t i;
   for (i = 0; !w->done && !code; i++) {
-    if (i == TESTS) {
-      caf.statement.call = "a coindexed access";
-      caf.statement.caller = NULL;
+    if (i == TESTS && shows)
       caf_show_begin(
           &(struct caf_shown){.needs = GEXX_WAIT_PEER, .peer = rank, .event = GEX_EVENT_INVALID});
-    }
-    gexx_Poll(i < TESTS ? 0 : 1000);
+    caf_poll(i < TESTS ? 0 : SLEEP_US);
     if (!w->done && caf.lost_count) code = caf.lost[rank];
   }
-  if (i > TESTS) caf_show_end();
-  w->done = false;
+  if (i > TESTS && shows) caf_show_end();
   return code;
 }
 
-/* The message of a question; malloc'ed. */
-static char *compose(const struct caf_ask *ask, uint32_t rank, struct wait *w, size_t *bytes) {
-  struct question q = {.asker = (uintptr_t)w,
-                       .base = ask->token->addr[rank],
-                       .add_bytes = ask->add_bytes,
-                       .data_bytes = ask->data_bytes,
-                       .result_bytes = ask->result_bytes,
-                       .kind = ask->kind,
-                       .index = ask->index,
-                       .has_object = ask->object != NULL,
-                       .has_data_desc = ask->data_desc != NULL,
-                       .has_object_chars = ask->object_chars != NULL,
-                       .has_data_chars = ask->data_chars != NULL,
-                       .result_desc = ask->result_desc};
-  if (ask->object) copy_desc(&q.object, ask->object);
-  if (ask->data_desc) copy_desc(&q.data_desc, ask->data_desc);
-  if (ask->object_chars) q.object_chars = *ask->object_chars;
-  if (ask->data_chars) q.data_chars = *ask->data_chars;
-  *bytes = HEAD + ROUND(ask->add_bytes) + ROUND(ask->data_bytes);
-  char *message = calloc(1, *bytes);
-  if (!message) return NULL;
-  memcpy(message, &q, sizeof q);
-  if (ask->add_bytes) memcpy(message + HEAD, ask->add, ask->add_bytes);
-  if (ask->data_bytes) memcpy(message + HEAD + ROUND(ask->add_bytes), ask->data, ask->data_bytes);
-  return message;
+static void add_part(struct caf_room *body, struct request_head *h, enum part part,
+                     const void *data) {
+  if (h->bytes[part]) memcpy((char *)body->at + part_at(h, part), data, h->bytes[part]);
 }
 
-/* Send a question: as a message, or into memory of the other image. Returns 0 or a STAT code. */
-static int send(uint32_t rank, const char *message, size_t bytes, struct wait *w) {
-  if (bytes <= gex_AM_LUBRequestMedium()) {
-    gex_AM_RequestMedium0(caf.tm, rank, H_ASK, (void *)(uintptr_t)message, bytes, GEX_EVENT_NOW, 0);
-    return 0;
-  }
-  const uint64_t asker = (uintptr_t)w, size = bytes;
-  gex_AM_RequestShort4(caf.tm, rank, H_MEMORY, 0, HIGH(asker), LOW(asker), HIGH(size), LOW(size));
-  const int code = await(w, rank);
-  if (code || !w->memory) return code ? code : CAF_STAT_ERROR;
-  gex_RMA_PutBlocking(caf.tm, rank, (void *)w->memory, message, bytes, 0);
-  gex_AM_RequestShort2(caf.tm, rank, H_RUN, 0, HIGH(w->memory), LOW(w->memory));
-  return 0;
+/* Sends a request. */
+static void ask_image(const struct caf_there *there, const struct caf_ask *ask,
+                      const struct wait *w) {
+  struct request_head h = {.wait = (uintptr_t)w,
+                           .base = there->base,
+                           .add = (uintptr_t)ask->add,
+                           .bytes = {[ADD] = ask->add_bytes, [DATA] = ask->data_bytes},
+                           .object_chars = ask->object_chars,
+                           .data_chars = ask->data_chars,
+                           .result_bytes = ask->result_bytes,
+                           .result_chars = ask->result_chars,
+                           .kind = ask->kind,
+                           .index = ask->index,
+                           .result_rank = ask->result ? ask->result->dtype.rank : -1,
+                           .of_accessor = there->token == NULL,
+                           .by_pointer = ask->by_pointer,
+                           .has_object_chars = ask->has_object_chars,
+                           .has_data_chars = ask->has_data_chars};
+  if (ask->object) h.bytes[OBJECT] = caf_desc_bytes(ask->object);
+  if (ask->data_desc) h.bytes[DATA_DESC] = caf_desc_bytes(ask->data_desc);
+  struct caf_room body = {.bytes = part_at(&h, PARTS)};
+  body.at = message_memory(body.bytes);
+  add_part(&body, &h, OBJECT, ask->object);
+  add_part(&body, &h, DATA_DESC, ask->data_desc);
+  add_part(&body, &h, ADD, ask->add);
+  add_part(&body, &h, DATA, ask->data);
+  send_pieces(there->rank, H_ASK, &h, sizeof h, &h.offset, &body);
+  free(body.at);
 }
 
-int caf_remote_call(uint32_t rank, const struct caf_ask *ask, struct caf_answer *answer_to) {
-  struct wait w = {.answer = answer_to};
-  size_t bytes;
-  *answer_to = (struct caf_answer){.data = NULL};
-  char *message = compose(ask, rank, &w, &bytes);
-  int code = message ? send(rank, message, bytes, &w) : CAF_STAT_ERROR;
-  free(message);
-  if (!code) code = await(&w, rank);
-  if (!code) code = w.reply.code;
+static int call_there(const struct caf_there *there, const struct caf_ask *ask,
+                      const struct caf_room *room, struct caf_answer *answer) {
+  struct wait w = {.room = room};
+  struct caf_found *found = &answer->found;
+  if (caf.pending & CAF_UNDER_WAY)
+    caf_complete(); /* the accessor may read what this image has written */
+  ask_image(there, ask, &w);
+  const int code = await(&w, there->rank);
   if (code) return code;
-  answer_to->bytes = w.reply.bytes;
-  answer_to->chars = w.reply.chars;
-  answer_to->desc = w.reply.desc;
-  answer_to->present = w.reply.present;
-  if (!w.reply.at) return 0;
-  const uint64_t at = w.reply.at;
-  answer_to->data = malloc(answer_to->bytes);
-  if (answer_to->data)
-    gex_RMA_GetBlocking(caf.tm, answer_to->data, rank, (void *)at, answer_to->bytes, 0);
-  gex_AM_RequestShort2(caf.tm, rank, H_FREE, 0, HIGH(at), LOW(at));
-  return answer_to->data ? 0 : CAF_STAT_ERROR;
+  found->at = w.head.found ? w.body : NULL;
+  found->owned = w.body != room->at;
+  found->chars = w.head.chars;
+  found->present = w.head.present;
+  if (w.head.rank >= 0) found->desc = caf_desc_packed(&w.head.desc, found->at);
+  answer->bytes = w.head.bytes;
+  if (found->at || !found->owned) return w.head.code;
+  free(w.body);
+  found->owned = false;
+  return w.head.code;
+}
+
+/* ---- either */
+
+/* Whether an accessor needs nothing but the elements of the object. */
+static bool is_plain(const struct caf_token *token) {
+  return token && token->elem_type != 0 && token->elem_type != CAF_DERIVED &&
+         token->elem_type <= CAF_CHARACTER;
+}
+
+int caf_remote_call(const struct caf_there *there, const struct caf_ask *ask,
+                    const struct caf_room *room, struct caf_answer *answer) {
+  const struct caf_asker self = {caf.rank, (uintptr_t)ask->add};
+  const uint32_t rank = there->rank;
+  char *const base = (char *)(uintptr_t)there->base;
+  const bool own = rank == caf.rank;
+  if (!own && (!is_plain(there->token) || !caf_is_near(rank) || is_watched(rank, ask)))
+    return call_there(there, ask, room, answer);
+  caf_await(rank, base, 1);
+  answer->bytes = ask->result_bytes * (ask->result_chars ? ask->result_chars : 1);
+  return own ? call_own(ask, base, &self, &answer->found)
+             : caf_accessor_call(ask, base + caf.delta[rank], &self, &answer->found);
 }

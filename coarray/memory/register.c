@@ -138,16 +138,53 @@ struct caf_token *caf_coarray_new(size_t bytes, int type, const struct caf_statu
   return t;
 }
 
+/* What a new token says of its variable. */
+static void describe(struct caf_token *t, void **token_p, struct caf_desc *desc) {
+  t->desc = desc;
+  t->token_p = token_p;
+  t->rank = desc->dtype.rank;
+  t->elem_type = desc->dtype.type;
+  t->elem_bytes = desc->dtype.elem_len;
+  if (desc->dtype.type == CAF_CHARACTER) t->char_bytes = desc->dtype.elem_len;
+}
+
 static void register_coarray(size_t bytes, int type, void **token_p, struct caf_desc *desc,
                              const struct caf_status *to) {
   struct caf_token *t = caf_coarray_new(bytes, type, to);
   caf.allocate_stat = to->stat != NULL;
   if (!t) return;
-  t->desc = desc;
-  t->token_p = token_p;
-  if (desc->dtype.type == CAF_CHARACTER) t->char_bytes = desc->dtype.elem_len;
+  describe(t, token_p, desc);
   *token_p = t;
   desc->base = t->base;
+}
+
+/* A token for the associate name of a coarray, or of a section of one: of CHANGE TEAM or ASSOCIATE.
+ * The token lasts as long as the coarray: the compiler never says that the name has ended, and
+ * passes the same place for the next one. */
+static void map_existing(void **token_p, struct caf_desc *desc, const struct caf_status *to) {
+  struct caf_token *of = (struct caf_token *)(uintptr_t)caf_token_at(desc->base), *t;
+  if (!of) {
+    caf_fail(to, CAF_STAT_ERROR,
+             "an associate name with an image index does not name a coarray of this image, or a "
+             "section of one [TMB-2066]");
+    return;
+  }
+  for (t = of->names; t && t->token_p != token_p; t = t->next) {}
+  if (!t && !(t = token_new(caf.size, CAF_MAP_EXISTING))) {
+    caf_fail(to, CAF_STAT_ERROR, "out of memory for the description of a coarray [TMB-0001]");
+    return;
+  }
+  if (!t->token_p) {
+    t->next = of->names;
+    of->names = t;
+  }
+  const size_t offset = (size_t)((char *)desc->base - (char *)of->base);
+  t->base = desc->base;
+  t->bytes = of->bytes - offset;
+  for (uint32_t r = 0; r < of->ranks; r++) t->addr[r] = of->addr[r] ? of->addr[r] + offset : 0;
+  describe(t, token_p, desc);
+  *token_p = t;
+  caf_ok(to->stat);
 }
 
 /* Memory for a component; its token may be there already, from CAF_REGISTER_ONLY, or any word. */
@@ -227,6 +264,7 @@ void CAF(register)(size_t size, int type, void **token_p, struct caf_desc *desc,
       caf_fail(&to, CAF_STAT_ERROR, "out of memory for the description of a component [TMB-0001]");
     break;
   case CAF_ALLOCATE_ONLY: allocate_component(size, token_p, desc, &to); break;
+  case CAF_MAP_EXISTING: map_existing(token_p, desc, &to); break;
   default:
     caf_fail(&to, CAF_STAT_ERROR,
              "the compiler asks for memory of type %d, which this library does not know [TMB-2031]",
@@ -236,6 +274,10 @@ void CAF(register)(size_t size, int type, void **token_p, struct caf_desc *desc,
 
 void caf_coarray_free(struct caf_token *t) {
   leave_team(t);
+  for (struct caf_token *name; (name = t->names) != NULL;) {
+    t->names = name->next;
+    free(name);
+  }
   caf_heap_free(t->base);
   free(t);
 }
@@ -283,7 +325,7 @@ void CAF(deregister)(void **token_p, int type, int *stat, char *errmsg, size_t e
       *token_p = NULL;
     }
   }
-  if (!t || component != CAF_NO_COMPONENT) {
+  if (!t || component != CAF_NO_COMPONENT || t->type == CAF_MAP_EXISTING) {
     caf_ok(stat);
     return;
   }

@@ -85,7 +85,7 @@ static int poll_consume(uint64_t *word, uint64_t want) {
                                          .peer = GEX_RANK_INVALID,
                                          .event = GEX_EVENT_INVALID,
                                          .word = word});
-    gexx_Poll(i < YIELDS ? 0 : LOOK_US / 10);
+    caf_poll(i < YIELDS ? 0 : LOOK_US / 10);
     if (i >= TESTS) sched_yield();
     if (i >= TESTS) code = hopeless();
   }
@@ -107,12 +107,14 @@ static bool take_own(uint64_t *word, uint64_t want) {
 int caf_wait_posts(uint64_t *word, uint64_t want) {
   if (caf.events != CAF_EVENTS_SIGNAL) return poll_consume(word, want);
   for (;;) {
+    caf_answer();
     for (uint32_t i = 0; i < (caf.lost_count ? TESTS : 1); i++)
       if (gexx_Signal_TryConsume(word, want) == GASNET_OK) return 0;
     caf.woken = 0;
     caf.waiting = word;
     const int code = hopeless();
-    if (!code) {
+    const bool waits = !code && !caf.asked; /* what comes from here on ends the wait */
+    if (waits) {
       caf_show_begin(&(struct caf_shown){.needs = GEXX_WAIT_ANY,
                                          .peer = GEX_RANK_INVALID,
                                          .event = GEX_EVENT_INVALID,
@@ -121,11 +123,12 @@ int caf_wait_posts(uint64_t *word, uint64_t want) {
       caf_show_end();
     }
     caf.waiting = NULL;
-    const uint64_t taken = code ? 0 : want, added = caf.woken * CAF_LOSS;
-    /* An image was lost, or ended: what was added for that, and taken without posts, goes back. */
+    const uint64_t taken = waits ? want : 0, added = caf.woken * CAF_LOSS;
+    /* An image was lost, has ended, or asks for an access: what was added for that, and taken
+     * without posts, goes back. */
     if (caf.woken) __atomic_fetch_add(word, taken - added, __ATOMIC_ACQ_REL);
     if (code) return take_own(word, want) ? 0 : code;
-    if (!caf.woken) return 0;
+    if (waits && !caf.woken) return 0;
   }
 }
 

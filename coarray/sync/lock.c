@@ -76,7 +76,7 @@ static enum caf_taken wait_lock(const struct caf_lock *l, int64_t *before) {
                                          .home = l->rank,
                                          .event = GEX_EVENT_INVALID,
                                          .token = l->token});
-    gexx_Poll(i < TESTS ? 0 : SLEEP_US);
+    caf_poll(i < TESTS ? 0 : SLEEP_US);
     taken = hopeless(l, *before, i >= TESTS ? &asked : NULL);
     if (taken != CAF_TAKEN) break;
     expected = held && caf.lost[holder] ? *before : 0;
@@ -107,7 +107,7 @@ enum caf_taken caf_lock_take(const struct caf_lock *l, bool once, int64_t *holde
     taken = wait_lock(l, &before);
   *holder = before;
   if (taken == CAF_TAKEN_BUSY) { /* in a loop of the program: the holder's UNLOCK has to come in */
-    gasnet_AMPoll();
+    caf_poll(0);
     caf_looked(l->word, before);
   }
   return taken;

@@ -136,7 +136,7 @@ static bool some_unanswered(void) {
 
 void caf_posts_settle_slow(void) {
   enum { POLL_US = 1000 };
-  while (some_unanswered()) gexx_Poll(POLL_US);
+  while (some_unanswered()) caf_poll(POLL_US);
 }
 
 /* ---- flags */

@@ -109,7 +109,7 @@ static bool wait_long(gex_Event_t event, struct caf_team *team) {
   caf_show_begin(
       &(struct caf_shown){.needs = GEXX_WAIT_AS_SHOWN, .peer = GEX_RANK_INVALID, .event = event});
   while (!done && lacks == team->size) {
-    gexx_Poll(LOOK_US);
+    caf_poll(LOOK_US);
     lacks = never_comes(team);
     done = lacks == team->size && gex_Event_Test(event) == GASNET_OK;
   }
@@ -122,7 +122,7 @@ int caf_wait_event(gex_Event_t event, struct caf_team *team) {
   caf_begin(team);
   for (uint32_t i = 0; gex_Event_Test(event) != GASNET_OK; i++) {
     if (i < TESTS)
-      gasnet_AMPoll(); /* a test does not poll */
+      caf_poll(0); /* a test does not poll */
     else if (wait_long(event, team))
       break;
     else
@@ -153,7 +153,7 @@ int caf_meet(struct caf_team *team) {
       const int state = caf_state_of(team->jobrank[i]);
       if (state) break;
       show_looks(looks, team->jobrank[i]);
-      gexx_Poll(looks++ < TESTS ? 0 : LOOK_US / 10);
+      caf_poll(looks++ < TESTS ? 0 : LOOK_US / 10);
     }
     if (looks > TESTS) caf_show_end();
     const int state = begun_by(team, i) < team->words->begun ? caf_state_of(team->jobrank[i]) : 0;
@@ -238,7 +238,7 @@ static int agree(struct caf_team *team) {
     for (looks = 0; (word = outcome_of(team, i)) < cut && !state; looks++) {
       state = caf_state_of(team->jobrank[i]);
       show_looks(looks, team->jobrank[i]);
-      gexx_Poll(looks < TESTS ? 0 : LOOK_US / 10);
+      caf_poll(looks < TESTS ? 0 : LOOK_US / 10);
     }
     if (looks > TESTS) caf_show_end();
     if (word >= cut) state = 0; /* it took part */
@@ -307,12 +307,17 @@ static void post_to(uint32_t rank) {
 
 /* Wait for the next post of a rank. Returns 0 or the code of its end. */
 static int wait_for(uint32_t rank) {
-  const uint64_t *post = &caf.shared->word[rank];
+  uint64_t *post = &caf.shared->word[rank];
   const uint64_t want = ++caf.expected[rank];
-  if (gexx_Signal_Test(post, GEXX_SIG_GE, want) != GASNET_OK) {
+  while (gexx_Signal_Test(post, GEXX_SIG_GE, want) != GASNET_OK) {
+    caf_answer();
     caf_show_begin(
         &(struct caf_shown){.needs = GEXX_WAIT_PEER, .peer = rank, .event = GEX_EVENT_INVALID});
-    (void)gexx_Signal_Wait(post, GEXX_SIG_GE, want);
+    caf.woken = 0;
+    caf.waiting = post;
+    if (!caf.asked) (void)gexx_Signal_Wait(post, GEXX_SIG_GE, want);
+    caf.waiting = NULL;
+    if (caf.woken) __atomic_fetch_sub(post, caf.woken * CAF_LOSS, __ATOMIC_ACQ_REL);
     caf_show_end();
   }
   return (gexx_Signal_Fetch(post) & (CAF_LOSS - 1)) >= want ? 0 : caf_state_of(rank);

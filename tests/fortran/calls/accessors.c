@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls the transfers of gfortran 15 as its manual describes them: gets, puts and transfers by
- * accessors, of scalars, arrays and characters, small and larger than a message.
+ * Calls the transfers of gfortran 15 as it emits them (-fdump-tree-original): gets, puts and
+ * transfers by accessors, of scalars, arrays and characters, small and larger than a message, and
+ * an accessor that makes an access itself. For machines that have no such compiler.
  */
 /* again: TOMBOLO_SHM=0 */
 /* ranks: 1 2 3 4 */
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the manual declares. */
 extern void CAF(init)(int *argc, char ***argv);
 extern void CAF(finalize)(void);
 extern int CAF(this_image)(int distance);
@@ -33,12 +33,14 @@ extern void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t 
                                 const size_t *src_chars, const struct caf_desc *src_desc, int index,
                                 void *add, size_t add_bytes, int *stat, void **team,
                                 int *team_number);
-extern void CAF(transfer_between_remotes)(
-    void *dst_token, struct caf_desc *dst_desc, size_t *dst_chars, int dst_image, int dst_index,
-    void *dst_add, size_t dst_add_bytes, void *src_token, const struct caf_desc *src_desc,
-    const size_t *src_chars, int src_image, int src_index, void *src_add, size_t src_add_bytes,
-    size_t src_size, bool scalar, int *dst_stat, int *src_stat, void **dst_team,
-    int *dst_team_number, void **src_team, int *src_team_number);
+extern void CAF(transfer_between_remotes)(void *dst_token, struct caf_desc *dst_desc,
+                                          size_t *dst_chars, int dst_image, int dst_index,
+                                          void *dst_add, size_t dst_add_bytes, void *src_token,
+                                          const struct caf_desc *src_desc, const size_t *src_chars,
+                                          int src_image, int src_index, void *src_add,
+                                          size_t src_add_bytes, size_t src_size, bool scalar,
+                                          int *dst_stat, int *src_stat, void **dst_team,
+                                          int *dst_team_number);
 extern void CAF(error_stop)(int code, bool quiet);
 
 enum {
@@ -48,7 +50,9 @@ enum {
   HASH_SET,
   HASH_FILL,
   HASH_TEXT,
-  HASH_PRESENT
+  HASH_PRESENT,
+  HASH_PICKED,
+  HASH_LIST
 };
 
 /* The coarray: a derived type with an allocatable component, which only its image can follow. */
@@ -64,6 +68,7 @@ struct object {
 /* Values that the accessors use. */
 struct subscripts {
   int64_t from, to, step;
+  const int64_t *list; /* [to] of the image that asks */
 };
 
 static void check(bool condition, const char *what) {
@@ -77,18 +82,16 @@ static void ACCESSOR(get_element)(struct subscripts *add, const int *image, void
                                   int32_t *owned, struct object *object, void *token, size_t offset,
                                   size_t *chars, const size_t *object_chars) {
   (void)chars, (void)object_chars, (void)offset;
-  check(*image == CAF(this_image)(0) && token, "image and token of an accessor");
+  check(*image >= 1 && *image <= CAF(num_images)(0, -1) && token, "image and token of an accessor");
   *result = &object->component[add->from];
   *owned = 0;
 }
 
 /* ... = x[i]%component(from:to:step) */
-static void ACCESSOR(get_section)(struct subscripts *add, const int *image,
-                                  struct caf_desc **result, int32_t *owned, struct object *object,
-                                  void *token, size_t offset, size_t *chars,
-                                  const size_t *object_chars) {
+static void ACCESSOR(get_section)(struct subscripts *add, const int *image, struct caf_desc *d,
+                                  int32_t *owned, struct object *object, void *token, size_t offset,
+                                  size_t *chars, const size_t *object_chars) {
   (void)image, (void)token, (void)offset, (void)chars, (void)object_chars;
-  struct caf_desc *d = *result;
   d->dtype.elem_len = 8;
   d->dtype.rank = 1;
   d->dtype.type = CAF_INTEGER;
@@ -103,10 +106,43 @@ static void ACCESSOR(get_text)(void *add, const int *image, void **result, int32
                                struct object *object, void *token, size_t offset, size_t *chars,
                                const size_t *object_chars) {
   (void)add, (void)image, (void)token, (void)offset, (void)object_chars;
-  *chars = 5;
+  check(*chars == 5, "length that the caller expects");
   *result = malloc(5);
   if (*result) memcpy(*result, object->text, 5);
   *owned = 1;
+}
+
+/* The list of the image that asks. */
+static void ACCESSOR(get_list)(const void *add, const int *image, struct caf_desc *d,
+                               int32_t *owned, struct subscripts *object, void *token,
+                               size_t offset, size_t *chars, const size_t *object_chars) {
+  (void)add, (void)image, (void)token, (void)offset, (void)chars, (void)object_chars;
+  d->dtype.elem_len = 8;
+  d->dtype.rank = 1;
+  d->dtype.type = CAF_INTEGER;
+  d->span = 8;
+  d->dim[0] = (struct caf_dim){1, 1, object->to};
+  d->base = malloc((size_t)object->to * 8);
+  if (d->base) memcpy(d->base, object->list, (size_t)object->to * 8);
+  *owned = 1;
+}
+
+/* ... = x[i]%component(list) */
+static void ACCESSOR(get_picked)(struct subscripts *add, const int *image, struct caf_desc *d,
+                                 int32_t *owned, struct object *object, void *token, size_t offset,
+                                 size_t *chars, const size_t *object_chars) {
+  struct caf_desc list = {.dtype = {.elem_len = 8, .rank = 1, .type = CAF_INTEGER}};
+  CAF(get_from_remote)
+  (token, NULL, NULL, *image, 8, &list.base, NULL, &list, true,
+   CAF(get_remote_function_index)(HASH_LIST), NULL, 0, NULL, NULL, NULL);
+  struct subscripts all = {0, add->to - 1, 1, NULL};
+  get_section(&all, image, d, owned, object, token, offset, chars, object_chars);
+  int64_t *picked = malloc((size_t)add->to * 8);
+  for (int64_t i = 0; picked && i < add->to; i++)
+    picked[i] = object->component[((int64_t *)list.base)[i]];
+  d->base = picked;
+  *owned = 1;
+  free(list.base);
 }
 
 /* x[i]%component(from) = ... */
@@ -147,6 +183,8 @@ __attribute__((constructor)) static void register_all(void) {
   CAF(register_accessor)(HASH_SET, (void (*)(void))set_element);
   CAF(register_accessor)(HASH_FILL, (void (*)(void))set_section);
   CAF(register_accessor)(HASH_PRESENT, (void (*)(void))is_present);
+  CAF(register_accessor)(HASH_PICKED, (void (*)(void))get_picked);
+  CAF(register_accessor)(HASH_LIST, (void (*)(void))get_list);
   CAF(register_accessors_finish)();
 }
 
@@ -158,7 +196,7 @@ static struct caf_desc array_of(int64_t *base, ptrdiff_t count, ptrdiff_t stride
 }
 
 static void read_all(int right) {
-  struct subscripts add = {7, 0, 1};
+  struct subscripts add = {7, 0, 1, NULL};
   int64_t value = 0, *to = &value;
   int stat = -1;
   CAF(get_from_remote)
@@ -169,7 +207,7 @@ static void read_all(int right) {
     int64_t *all = calloc((size_t)n * 2, 8);
     if (!all) abort();
     struct caf_desc into = array_of(all, n, 2);
-    add = (struct subscripts){1, 2 * n - 1, 2};
+    add = (struct subscripts){1, 2 * n - 1, 2, NULL};
     CAF(get_from_remote)
     (token, NULL, NULL, right, 8, (void **)&into.base, NULL, &into, false,
      CAF(get_remote_function_index)(HASH_SECTION), &add, sizeof add, NULL, NULL, NULL);
@@ -178,7 +216,7 @@ static void read_all(int right) {
     free(all);
   }
   struct caf_desc grows = {.dtype = {.elem_len = 8, .rank = 1, .type = CAF_INTEGER}};
-  add = (struct subscripts){0, 99, 1};
+  add = (struct subscripts){0, 99, 1, NULL};
   CAF(get_from_remote)
   (token, NULL, NULL, right, 8, &grows.base, NULL, &grows, true,
    CAF(get_remote_function_index)(HASH_SECTION), &add, sizeof add, NULL, NULL, NULL);
@@ -186,18 +224,28 @@ static void read_all(int right) {
         "get that allocates");
   free(grows.base);
   char text[8] = "", *text_to = text;
-  size_t chars = 0;
+  size_t chars = 5;
   CAF(get_from_remote)
   (token, NULL, NULL, right, 1, (void **)&text_to, &chars, NULL, false,
    CAF(get_remote_function_index)(HASH_TEXT), NULL, 0, NULL, NULL, NULL);
   check(chars == 5 && memcmp(text, "hello", 5) == 0, "get of characters");
+  const int64_t list[] = {4, 2, 99};
+  struct caf_desc picked = {.dtype = {.elem_len = 8, .rank = 1, .type = CAF_INTEGER}};
+  add = (struct subscripts){0, 3, 1, list};
+  CAF(get_from_remote)
+  (token, NULL, NULL, right, 8, &picked.base, NULL, &picked, true,
+   CAF(get_remote_function_index)(HASH_PICKED), &add, sizeof add, NULL, NULL, NULL);
+  check(picked.dim[0].ub - picked.dim[0].lb == 2, "size by a vector");
+  for (int i = 0; i < 3; i++)
+    check(((int64_t *)picked.base)[i] == right * 1000000 + list[i], "get by a vector");
+  free(picked.base);
   check(CAF(is_present_on_remote)(token, right, CAF(get_remote_function_index)(HASH_PRESENT), NULL,
                                   0) == 1,
         "is_present_on_remote");
 }
 
 static void write_all(int me, int right) {
-  struct subscripts add = {3, 0, 1};
+  struct subscripts add = {3, 0, 1, NULL};
   const int64_t value = -me;
   CAF(send_to_remote)
   (token, NULL, NULL, right, 8, &value, NULL, NULL, CAF(get_remote_function_index)(HASH_SET), &add,
@@ -205,7 +253,7 @@ static void write_all(int me, int right) {
   int64_t *all = malloc(ELEMENTS * 8);
   for (int64_t i = 0; all && i < ELEMENTS; i++) all[i] = me * 100 + i;
   struct caf_desc from = array_of(all, ELEMENTS / 4, 2);
-  add = (struct subscripts){ELEMENTS / 2, ELEMENTS - 1, 2};
+  add = (struct subscripts){ELEMENTS / 2, ELEMENTS - 1, 2, NULL};
   CAF(send_to_remote)
   (token, NULL, NULL, right, 8, all, NULL, &from, CAF(get_remote_function_index)(HASH_FILL), &add,
    sizeof add, NULL, NULL, NULL);
@@ -229,12 +277,12 @@ int main(int argc, char **argv) {
   for (int64_t i = 0; i < ELEMENTS / 4; i++)
     check(mine->component[ELEMENTS / 2 + 2 * i] == left * 100 + 2 * i, "put of a section");
   CAF(sync_all)(NULL, NULL, 0);
-  struct subscripts from = {10, 19, 1}, into = {20, 29, 1};
+  struct subscripts from = {10, 19, 1, NULL}, into = {20, 29, 1, NULL};
   int dst_stat = -1, src_stat = -1;
   if (me == 1) CAF(transfer_between_remotes)
   (token, NULL, NULL, images, CAF(get_remote_function_index)(HASH_FILL), &into, sizeof into, token,
    NULL, NULL, right, CAF(get_remote_function_index)(HASH_SECTION), &from, sizeof from, 8, false,
-   &dst_stat, &src_stat, NULL, NULL, NULL, NULL);
+   &dst_stat, &src_stat, NULL, NULL);
   CAF(sync_all)(NULL, NULL, 0);
   if (me == images)
     check(mine->component[29] == (images > 1 ? 2 : 1) * 1000000 + 19, "between two images");

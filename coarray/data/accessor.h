@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Accessors: functions of the program that access a coindexed object where it can be reached.
+ *
+ * Owns: what an access asks for, and what an accessor has answered. Included by compiler15.c,
+ * accessor.c and remote.c. Calls nothing. Invariants: accessors are known by a hash that the
+ * compiler gives them, and by an index that is the same on all images, as every image registers the
+ * same ones. An accessor may make a coindexed access itself, with the token that it is given: to
+ * the image that asks, for what `add` points to there. So it never runs in a message handler.
+ */
+#ifndef CAF_ACCESSOR_H
+#define CAF_ACCESSOR_H
+
+#include "caf.h"
+
+enum caf_access { CAF_ACCESS_GET, CAF_ACCESS_PUT, CAF_ACCESS_PRESENT };
+
+/* An access. Pointers are valid until it ends. */
+struct caf_ask {
+  int kind, index;               /* enum caf_access; of the accessor */
+  const struct caf_desc *object; /* shape of the coarray; NULL: the accessor takes its address */
+  bool by_pointer;               /* the accessor takes the address of a pointer to the object */
+  bool has_object_chars, has_data_chars;
+  size_t object_chars;              /* length of the object in characters */
+  const void *add;                  /* [add_bytes] values that the accessor uses */
+  size_t add_bytes;                 /* */
+  const void *data;                 /* put: [data_bytes] */
+  size_t data_bytes;                /* */
+  const struct caf_desc *data_desc; /* put: of the data, or NULL; its base is that of the data */
+  size_t data_chars;                /* put: length in characters */
+  size_t result_bytes;              /* get, without descriptor: of the result, or of a character */
+  size_t result_chars;           /* get: length that the asking image expects, 0: no characters */
+  const struct caf_desc *result; /* get: of the result; with a base: that it may be put there */
+};
+
+/* The image that asks. */
+struct caf_asker {
+  uint32_t rank;
+  uint64_t add; /* address of ask.add there */
+};
+
+/* What an accessor has found. */
+struct caf_found {
+  void *at;             /* get: NULL: it is not allocated */
+  bool owned;           /* `at` is malloc'ed for the caller */
+  size_t chars;         /* get: length in characters; 0: not of characters */
+  int present;          /* present: whether it is allocated */
+  struct caf_desc desc; /* get, with ask.result: of the result, at desc.base */
+};
+
+void caf_accessor_add(int hash, void (*accessor)(void));
+void caf_accessors_sort(void);
+
+/* Index of the accessor with a hash; -1: there is none. */
+int caf_accessor_index(int hash);
+
+/* Calls the accessor of an access for an object at `base` in this process. May access the image
+ * that asks. Returns 0, or CAF_STAT_ERROR: there is no such accessor. */
+int caf_accessor_call(const struct caf_ask *ask, char *base, const struct caf_asker *asker,
+                      struct caf_found *found);
+
+/* A descriptor of elements that lie together, with the shape of another, at `base`. */
+struct caf_desc caf_desc_packed(const struct caf_desc *desc, void *base);
+
+/* Bytes of a descriptor with a rank. */
+static inline size_t caf_desc_bytes(const struct caf_desc *desc) {
+  return offsetof(struct caf_desc, dim) + (size_t)desc->dtype.rank * sizeof desc->dim[0];
+}
+
+#endif
