@@ -13,10 +13,10 @@ the JSON of a study first, and its targets into study/RESULTS.md (targets.py).
 """
 import argparse
 import json
-import shutil
 import sys
 from pathlib import Path
 
+import kept
 import plots
 import report
 import sim_figures
@@ -572,14 +572,14 @@ def load(folder):
 
 
 def adopt(study, folder):
-    """Copies the JSON of a study's parts that figures are drawn from. Returns the names."""
+    """Keeps the JSON of a study's parts that figures are drawn from. Returns the names."""
     wanted = dict.fromkeys(part for figure in FIGURES for part in figure.parts)
     folder.mkdir(parents=True, exist_ok=True)
     found = []
     for part in wanted:
         source = study / f"{part}.json"
         if source.exists():
-            shutil.copyfile(source, folder / source.name)
+            kept.keep(folder / source.name, json.loads(source.read_text()))
             found.append(part)
     return found
 

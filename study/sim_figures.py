@@ -11,6 +11,7 @@ import json
 import sys
 from pathlib import Path
 
+import kept as store
 import plots
 
 HERE = Path(__file__).resolve().parent
@@ -41,7 +42,7 @@ def keep(found, data, out):
     data.mkdir(parents=True, exist_ok=True)
     out.mkdir(parents=True, exist_ok=True)
     for spec in found:
-        (data / f"{spec['name']}.json").write_text(json.dumps(spec, indent=1) + "\n")
+        store.keep(data / f"{spec['name']}.json", spec, whole=True)
     if plots.missing():
         print(f"simulate: {plots.missing()}", file=sys.stderr)
         return 1

@@ -15,6 +15,7 @@ import re
 import sys
 from pathlib import Path
 
+import kept as store
 import report
 import study
 
@@ -185,7 +186,7 @@ def adopt(folder):
     """Takes the targets of a folder of the study into the kept JSON and the page."""
     kept = collect(folder, load(KEPT, {}))
     before, _, after = parts_of(PAGE.read_text())
-    KEPT.write_text(json.dumps(kept, indent=1) + "\n")
+    store.keep(KEPT, kept)
     PAGE.write_text(before + MARK[0] + markdown(kept, load(WHY, [])) + MARK[1] + after)
     print(f"targets: {KEPT}, {PAGE}: {', '.join(kept) or 'nothing'}")
 

@@ -30,6 +30,9 @@ import series
 from budget import Budget, parser_for
 from compare import HERE, PEERS, ROOT, processors
 
+sys.path.insert(0, str(HERE.parent))
+import kept as store  # noqa: E402
+
 KEPT = ROOT / "study" / "data" / "cells.json"
 PAGE = ROOT / "study" / "RESULTS.md"
 MARK = ("<!-- cells: written by study/compare/cells.py --adopt -->\n", "<!-- end of cells -->\n")
@@ -324,7 +327,7 @@ def parts_of(page):
 def adopt(path):
     data = json.loads(path.read_text())
     before, _, after = parts_of(PAGE.read_text())
-    KEPT.write_text(json.dumps(data, indent=1) + "\n")
+    store.keep(KEPT, data)
     PAGE.write_text(before + MARK[0] + cells_table.markdown(data) + MARK[1] + after)
     print(f"cells: {KEPT}, {PAGE}: {cells_table.summary(data['records'])}")
     return 0

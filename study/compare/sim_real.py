@@ -19,6 +19,7 @@ from pathlib import Path
 from compare import HERE, ROOT
 
 sys.path.insert(0, str(HERE.parent))
+import kept as store  # noqa: E402
 import study  # noqa: E402
 
 CHECKS = {"collectives": "sim.py", "applications": "sim_apps.py"}
@@ -60,7 +61,7 @@ def main():
         "date": facts["date"], "revision": facts["revision"], "mode": mode, "load": f"{load:.1f}",
         "machine": f"{facts['processor']}, {facts['processors']} processors, kernel "
                    f"{facts['kernel']}", "command": " ".join(sys.argv)}}
-    options.keep.write_text(json.dumps(data, indent=1) + "\n")
+    store.keep(options.keep, data, whole=True)
     print(f"sim_real: {options.keep}")
     if options.keep.parent == ROOT / "study/data":
         return subprocess.run([sys.executable, HERE.parent / "figures.py"], check=False).returncode

@@ -7,15 +7,19 @@ In `make test` study.kept_figures compares those drawings with the kept ones, of
 `make figures` has said that they can be read. Skipped (77) without Matplotlib.
 """
 
+import json
 import os
 import sys
+import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "study"), str(ROOT / "study/compare")]
 import figures  # noqa: E402
 import ft as ft_study  # noqa: E402
+import kept  # noqa: E402
 import plots  # noqa: E402
 import report  # noqa: E402
 import study  # noqa: E402
@@ -150,6 +154,26 @@ class Figures(unittest.TestCase):
         self.assertEqual([p.title for p in shown["fetchadd"].panels],
                          ["one hot word", "one hot word, udp, loopback"])
         self.assertIn("8 hosts: signal", shown["hosts"].says)
+
+    def test_packed(self):
+        """What is kept of many runs draws the same as all of them."""
+        def more(values):
+            return [f * v for v in values for f in (1, 1.07, 0.9)] if isinstance(
+                values[0], float) else [kept.packed(v) for v in values]
+
+        with mock.patch.object(kept, "three", more):
+            runs = kept.packed(SMALL)
+        few = kept.packed(runs)
+        self.assertLess(len(json.dumps(few)), len(json.dumps(runs)))
+        self.assertEqual(kept.packed(few), few)
+        self.assertEqual([(f.name, one) for f, one in figures.all_shown(few)],
+                         [(f.name, one) for f, one in figures.all_shown(runs)])
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "hosts.json"
+            kept.keep(path, few["hosts"])
+            self.assertEqual(json.loads(path.read_text()), few["hosts"])
+            self.assertEqual(len(path.read_text().splitlines()),
+                             len(few["hosts"]["records"]) + 4)
 
     def test_middle(self):
         """Phases are shown of the run nearest to the median."""
