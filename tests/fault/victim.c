@@ -332,6 +332,18 @@ static int print_addresses(void) {
   return system("echo \"child $(cat /proc/self/personality)\"") == 0 ? 0 : 92;
 }
 
+/* What a rank says of itself and its surroundings. */
+static int print(char **argv) {
+  const char *what = argv[0];
+  if (strcmp(what, "lines") == 0) return lines(argv + 1);
+  if (strcmp(what, "stdin") == 0) return print_stdin();
+  if (strcmp(what, "env") == 0) return print_env(argv + 1);
+  if (strcmp(what, "addresses") == 0) return print_addresses();
+  if (strcmp(what, "fds") == 0) return print_fds();
+  fprintf(stderr, "victim: unknown request '%s'\n", what);
+  return 93;
+}
+
 static int dispatch(char **argv) {
   const char *what = argv[0];
   if (strcmp(what, "one") == 0) return one(argv + 1);
@@ -345,6 +357,11 @@ static int dispatch(char **argv) {
   }
   if (strcmp(what, "ignore") == 0) ignore_requests();
   if (strcmp(what, "starve") == 0) starve();
+  if (strcmp(what, "leave") == 0) {
+    if (me == atoi(argv[1])) return 0;
+    barrier();
+    return 91;
+  }
   if (strcmp(what, "all") == 0) gasnet_exit(atoi(argv[1]) + me);
   if (strcmp(what, "client-quit") == 0) {
     exit_code = atoi(argv[1]);
@@ -352,13 +369,7 @@ static int dispatch(char **argv) {
     say_ready();
     hang();
   }
-  if (strcmp(what, "lines") == 0) return lines(argv + 1);
-  if (strcmp(what, "stdin") == 0) return print_stdin();
-  if (strcmp(what, "env") == 0) return print_env(argv + 1);
-  if (strcmp(what, "addresses") == 0) return print_addresses();
-  if (strcmp(what, "fds") == 0) return print_fds();
-  fprintf(stderr, "victim: unknown request '%s'\n", what);
-  return 93;
+  return print(argv);
 }
 
 /* noinit FILE C: the process that creates FILE ends with code C without joining the job. */

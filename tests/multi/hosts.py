@@ -8,6 +8,7 @@ by ssh."""
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -152,6 +153,19 @@ def list_of_hosts():
         code, out, err = run(*arguments, "true")
         expect(2, code, str(arguments))
         expect_match(pattern, err)
+    for name, value in (("TOMBOLO_HOSTS", "a:0"), ("GASNET_SSH_SERVERS", "a:0"),
+                        ("SSH_SERVERS", "a:0"), ("GASNET_NODEFILE", "/no/such")):
+        code, out, err = run("true", env={name: value})
+        expect(2, code, name)
+        expect_match(f"run: {name} {value}: ", err)
+        expect(False, "--host" in err, err)
+
+
+def own_name():
+    """This machine by its own name needs no ssh."""
+    for name in (socket.gethostname(), socket.gethostname().upper(), "localhost"):
+        code, out, err = run("--hosts", f"{name}:2", "echo", "x", env={"TOMBOLO_SSH": "/no/ssh"})
+        expect((0, "x\nx\n", ""), (code, out, err), name)
 
 
 def streams():
@@ -297,7 +311,8 @@ def main():
     with open(REMOTE, "w", encoding="utf-8") as file:
         file.write(RSH)
     os.chmod(REMOTE, 0o755)
-    cases = (bootstrap_over_hosts, list_of_hosts, streams, surroundings, ends, losses, refusals)
+    cases = (bootstrap_over_hosts, list_of_hosts, own_name, streams, surroundings, ends, losses,
+             refusals)
     for case in cases:
         began = time.monotonic()
         case()

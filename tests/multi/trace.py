@@ -210,6 +210,14 @@ def refused():
     """A file that cannot be written is refused before anything starts."""
     path = "/no/such/folder/out.json"
     Job(2, [PLAY], options=["--trace", path]).expect(2, f"cannot write the trace {path}: No such")
+    kept, fresh = (os.path.join(FOLDER.name, name) for name in ("kept.json", "fresh.json"))
+    with open(kept, "w", encoding="utf-8") as file:
+        file.write("an earlier trace")
+    for path in (kept, fresh):
+        Job(2, ["/no/such/program"], options=["--trace", path]).expect(127)
+    with open(kept, encoding="utf-8") as file:
+        check(file.read() == "an earlier trace", "a failed start changes the file")
+    check(not os.path.exists(fresh), "a failed start leaves a file")
 
 
 def numbers(text):

@@ -29,6 +29,7 @@ struct run_options {
   char **argv;          /* program and its arguments, NULL-terminated */
   const char *hosts;    /* list of hosts, NULL: this machine alone */
   const char *hostfile; /* file with one host a line, or NULL */
+  char hosts_from[64];  /* the option or the setting that names them */
   bool custom;          /* agents are started by TOMBOLO_CSPAWN_CMD */
   uint32_t hosts_max;   /* use so many hosts of the list; 0: as many as needed */
   bool cyclic;          /* ranks go round the hosts, else in blocks */

@@ -339,21 +339,18 @@ static int start(struct run *run) {
 
 /* Whether the user, a setting or an allocation of Slurm names hosts; else this machine alone. */
 static bool on_hosts(struct run_options *o) {
-  bool is_file;
   const int function = tmb_spawn_function();
   o->custom = function == 'C';
+  snprintf(o->hosts_from, sizeof o->hosts_from, o->hosts ? "--hosts" : "--hostfile");
   if (o->hosts || o->hostfile) return true;
-  const char *list = tmb_spawn_hosts(function, &is_file);
-  if (!list && function != 'L') {
-    list = slurm_hosts(o->ranks);
-    is_file = false;
-  }
-  if (!list && o->custom) list = "localhost";
-  if (list && is_file)
-    o->hostfile = list;
+  const struct tmb_spawn_list set = tmb_spawn_hosts(function);
+  memcpy(o->hosts_from, set.from, sizeof o->hosts_from);
+  if (set.text && set.is_file)
+    o->hostfile = set.text;
   else
-    o->hosts = list;
-  if (list || function != 'S') return list != NULL;
+    o->hosts = set.text || function == 'L' ? set.text : slurm_hosts(o->ranks);
+  if (o->custom && !o->hosts && !o->hostfile) o->hosts = "localhost";
+  if (o->hosts || o->hostfile || function != 'S') return o->hosts || o->hostfile;
   tmb_print(
       "run: GASNET_SPAWNFN=%c, but no hosts are named; give --hosts, or set GASNET_SSH_SERVERS",
       function);

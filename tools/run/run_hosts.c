@@ -56,7 +56,8 @@ struct root {
 
 /* ---- the job */
 
-static char *read_hostfile(const char *path) {
+static char *read_hostfile(const struct run_options *o) {
+  const char *path = o->hostfile;
   FILE *file = fopen(path, "re");
   char *text = calloc(1, HOSTFILE_BYTES);
   if (!text) tmb_fatal_nopos("out of memory for a list of hosts");
@@ -64,7 +65,7 @@ static char *read_hostfile(const char *path) {
     fclose(file);
     return text;
   }
-  tmb_print("run: --hostfile %s: %s; give a file with one NAME[:RANKS] a line", path,
+  tmb_print("run: %s %s: %s; give a file with one NAME[:RANKS] a line", o->hosts_from, path,
             file && !ferror(file) ? "longer than 1 MiB" : strerror(errno));
   if (file) fclose(file);
   free(text);
@@ -75,14 +76,13 @@ static char *read_hostfile(const char *path) {
 static int plan_places(struct run_options *o, struct tree_job *job) {
   struct host_list list = {0};
   char why[HOSTS_WHY_BYTES];
-  char *file = o->hosts ? NULL : read_hostfile(o->hostfile);
+  char *file = o->hosts ? NULL : read_hostfile(o);
   if (!o->hosts && !file) return TOOL_EXIT_USAGE;
   int rc = hosts_parse(&list, file ? file : o->hosts, why);
   if (!rc) rc = hosts_place(&list, o->hosts_max, o->cyclic, &o->ranks, &job->host_of, why);
   free(file);
   if (rc) {
-    tmb_print("run: --host%s %s: %s", o->hosts ? "s" : "file", o->hosts ? o->hosts : o->hostfile,
-              why);
+    tmb_print("run: %s %s: %s", o->hosts_from, o->hosts ? o->hosts : o->hostfile, why);
     hosts_free(&list);
     return TOOL_EXIT_USAGE;
   }

@@ -97,16 +97,25 @@ _Noreturn static void become_launcher(uint32_t ranks, char **args) {
                   ranks, strerror(errno));
 }
 
-const char *tmb_spawn_setting(enum tmb_cfg_id id, const char *name) {
-  char longer[64];
-  const char *text = tmb_cfg_str(id);
-  if (text && *text && tmb_cfg_is_set(id)) return text;
-  const char *const dflt = text;
-  snprintf(longer, sizeof longer, "AMUDP_%s", name);
-  text = tmb_env_get(longer);
-  if (!text || !*text) text = tmb_env_get(name);
+/* tmb_spawn_setting. out from: [bytes] the name under which it is set. */
+static const char *setting_from(enum tmb_cfg_id id, const char *name, char *from, size_t bytes) {
+  static const char environment[] = "environment ";
+  const char *const dflt = tmb_cfg_str(id), *source = tmb_cfg_source(id);
+  if (!strncmp(source, environment, strlen(environment))) source += strlen(environment);
+  snprintf(from, bytes, "%s", source);
+  if (dflt && *dflt && tmb_cfg_is_set(id)) return dflt;
+  snprintf(from, bytes, "AMUDP_%s", name);
+  const char *text = tmb_env_get(from);
+  if (text && *text) return text;
+  snprintf(from, bytes, "%s", name);
+  text = tmb_env_get(from);
   if (!text || !*text) text = dflt;
   return text && *text ? text : NULL;
+}
+
+const char *tmb_spawn_setting(enum tmb_cfg_id id, const char *name) {
+  char from[64];
+  return setting_from(id, name, from, sizeof from);
 }
 
 int tmb_spawn_function(void) {
@@ -116,17 +125,20 @@ int tmb_spawn_function(void) {
   tmb_cfg_bad_value(TMB_CFG_SPAWNFN, "L (this machine), S (ssh) or C (a command of your own)");
 }
 
-const char *tmb_spawn_hosts(int function, bool *is_file) {
-  *is_file = false;
-  if (function == 'L') return NULL;
-  const char *list =
-      function == 'C' ? tmb_spawn_setting(TMB_CFG_CSPAWN_SERVERS, "CSPAWN_SERVERS") : NULL;
-  if (!list) list = tmb_spawn_setting(TMB_CFG_HOSTS, "SSH_SERVERS");
-  if (list) return list;
-  *is_file = true;
-  list = tmb_spawn_setting(TMB_CFG_HOSTFILE, "SSH_NODEFILE");
-  if (!list) list = tmb_env_get("GASNET_NODEFILE");
-  return list && *list ? list : NULL;
+struct tmb_spawn_list tmb_spawn_hosts(int function) {
+  struct tmb_spawn_list l = {NULL, false, ""};
+  if (function == 'L') return l;
+  if (function == 'C')
+    l.text = setting_from(TMB_CFG_CSPAWN_SERVERS, "CSPAWN_SERVERS", l.from, sizeof l.from);
+  if (!l.text) l.text = setting_from(TMB_CFG_HOSTS, "SSH_SERVERS", l.from, sizeof l.from);
+  if (l.text) return l;
+  l.is_file = true;
+  l.text = setting_from(TMB_CFG_HOSTFILE, "SSH_NODEFILE", l.from, sizeof l.from);
+  if (l.text) return l;
+  snprintf(l.from, sizeof l.from, "GASNET_NODEFILE");
+  l.text = tmb_env_get(l.from);
+  if (l.text && !*l.text) l.text = NULL;
+  return l;
 }
 
 void tmb_boot_spawn(int *argc, char ***argv) {
@@ -136,9 +148,8 @@ void tmb_boot_spawn(int *argc, char ***argv) {
   char **args = given ? *argv : read_arguments();
   const uint32_t ranks = args && args[0] ? number_of(args[1]) : 0;
   if (!ranks) return;
-  bool is_file;
   const int function = tmb_spawn_function();
-  if (function == 'S' || function == 'C' || tmb_spawn_hosts(function, &is_file))
+  if (function == 'S' || function == 'C' || tmb_spawn_hosts(function).text)
     become_launcher(ranks, args);
   char number[16];
   snprintf(number, sizeof number, "%u", ranks);

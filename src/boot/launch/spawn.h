@@ -23,9 +23,15 @@ const char *tmb_spawn_setting(enum tmb_cfg_id id, const char *name);
 /* L, S or C of GASNET_SPAWNFN; 0: unset. Ends the process if it is none of them. */
 int tmb_spawn_function(void);
 
-/* The list of hosts that settings name; NULL: there is none. out is_file: whether it is the name of
- * a file. in function: as of tmb_spawn_function. */
-const char *tmb_spawn_hosts(int function, bool *is_file);
+/* Hosts that a setting names. */
+struct tmb_spawn_list {
+  const char *text; /* a list or the name of a file; NULL: no setting names hosts */
+  bool is_file;
+  char from[64]; /* the setting, as it was given */
+};
+
+/* in function: as of tmb_spawn_function. */
+struct tmb_spawn_list tmb_spawn_hosts(int function);
 
 /*
  * If this process was not launched and its first argument is a number of ranks: start so many, as

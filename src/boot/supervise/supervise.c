@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "boot/launch/orphans.h"
 #include "boot/page/ranklist.h"
+#include "boot/supervise/early.h"
 #include "boot/supervise/supervise_ranks.h"
 #include "os/process/signals.h"
 
@@ -160,8 +161,27 @@ static bool grace_is_over(const struct tmb_sup *s) {
   return now - s->last_end_ns >= s->grace_ns || now - s->first_end_ns >= GRACE_ROUNDS * s->grace_ns;
 }
 
+/* The job ends in good order, and ranks have not: those may wait for ranks that have. Of the
+ * supervisors of several machines the one that sees all of them says so. */
+static void report_early(struct tmb_sup *s) {
+  struct tmb_snapshot now;
+  const uint32_t size = s->l->size;
+  if (s->failed || s->code || s->early_seen || (s->far && !s->far->look)) return;
+  if (tmb_sup_clock_ns(s) - s->first_end_ns < s->grace_ns / 2) return; /* they have time to end */
+  if (s->far ? !s->far->look(s->far->arg, &now) : tmb_snapshot_take(&now, s->l->ctl, false) != 0)
+    return;
+  s->early_seen = true;
+  bool *ended = calloc(size, sizeof *ended);
+  for (uint32_t r = 0; ended && r < size; r++)
+    ended[r] = s->far ? s->far_ended[r] : s->l->pids[r] == 0;
+  if (ended) tmb_sup_print_early(&now, ended);
+  free(ended);
+  tmb_snapshot_free(&now);
+}
+
 static void advance(struct tmb_sup *s) {
   if (s->phase == TMB_PHASE_RUNNING) return;
+  if (s->phase == TMB_PHASE_GRACE) report_early(s);
   if (s->phase == TMB_PHASE_GRACE && grace_is_over(s)) tmb_sup_ask(s);
   if (s->phase != TMB_PHASE_ASKED || !tmb_sup_kill_late(s)) return;
   s->phase = TMB_PHASE_KILLED;

@@ -38,6 +38,7 @@ struct tmb_sup {
   bool final;              /* no other code counts any more */
   bool cut_short;          /* by the timeout or a signal to us */
   bool failed;             /* something went wrong: do not wait for slow output */
+  bool early_seen;         /* it is known whether ranks wait for some that have ended */
   uint64_t grace_ns, slow_output_ns;
   uint64_t first_end_ns, last_end_ns, asked_ns, killed_ns; /* of tmb_sup_clock_ns */
   uint64_t exiting_since_ns; /* a rank is leaving since then; 0: none */

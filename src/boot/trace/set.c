@@ -15,6 +15,7 @@
 #include "os/os.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,9 +173,12 @@ int tmb_trace_set_items(struct tmb_trace_set *set) {
 int tmb_trace_check_file(void) {
   const char *path = tmb_trace_path();
   if (!path) return TMB_OK;
-  FILE *file = fopen(path, "we");
-  if (file) {
-    fclose(file);
+  int fd = open(path, O_WRONLY | O_CLOEXEC); /* an earlier trace stays until there is a new one */
+  const bool fresh = fd < 0 && errno == ENOENT;
+  if (fresh) fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd >= 0) {
+    close(fd);
+    if (fresh) unlink(path);
     return TMB_OK;
   }
   tmb_print("cannot write the trace %s: %s; give a file in a folder that you may write to, by "
