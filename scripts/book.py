@@ -40,6 +40,7 @@ NAME = r"\b(?:gex|gexx|gasnet|gasnett|GEX|GEXX|GASNET|TOMBOLO|bupc|BUPC|caf)_\w+
 CODE = ("c", "cpp", "c++", "fortran", "python", "upc")
 FOLDERS = {"python": "bindings/python/examples"}  # of chapters whose commands run elsewhere
 LIMIT = 300  # seconds for one block of commands
+RECORD_LINES = 40  # of a decision
 
 
 class Wrong(Exception):
@@ -300,6 +301,15 @@ def check_links(page, text):
                   f"it: write `{file.relative_to(ROOT)}`"
 
 
+def check_records():
+    """Yields decisions that are no short records any more."""
+    for record in sorted(DOCS.glob("DECISIONS/[0-9]*.md")):
+        count = len(record.read_text(encoding="utf-8").splitlines())
+        if count > RECORD_LINES:
+            yield f"{record.relative_to(ROOT)}: {count} lines, at most {RECORD_LINES}: move the " \
+                  "measurements to study/journal"
+
+
 def check():
     """The quick check; returns the exit code."""
     faults, chapters, known = [], sorted(BOOK.glob("*.md")), known_names()
@@ -314,6 +324,7 @@ def check():
                 faults += check_blocks(page, text)
             except Wrong as wrong:
                 faults.append(f"{page.relative_to(ROOT)}: {wrong}")
+    faults += check_records()
     print("\n".join(faults + [f"book: {len(chapters)} chapters, {len(faults)} faults"]))
     return 1 if faults or not chapters else 0
 

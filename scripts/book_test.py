@@ -80,6 +80,12 @@ def failures():
     for text, word in FAULTS.items():
         if not any(word in fault for fault in faults_of(text)):
             yield f"not found: {word}: {faults_of(text)}"
+    record = book.DOCS / "DECISIONS" / "0001-x.md"
+    record.parent.mkdir()
+    for lines in (book.RECORD_LINES, book.RECORD_LINES + 1):
+        record.write_text("A line.\n" * lines, encoding="utf-8")
+        if len(list(book.check_records())) != (lines > book.RECORD_LINES):
+            yield f"a record of {lines} lines: {list(book.check_records())}"
     for text, wanted in LISTS:
         if book.deep_lists(text) != wanted:
             yield f"a list: {book.deep_lists(text)!r}, expected {wanted!r}"
@@ -97,7 +103,7 @@ def main():
         (book.ROOT / "examples").mkdir()
         (book.ROOT / "examples" / "a.c").write_text(PROGRAM, encoding="utf-8")
         found = list(failures())
-    cases = len(FAULTS) + len(LISTS) + len(COMMANDS) + 3
+    cases = len(FAULTS) + len(LISTS) + len(COMMANDS) + 5
     print("\n".join([*found, f"book_test: {cases} cases, {len(found)} failed"]))
     return 1 if found else 0
 

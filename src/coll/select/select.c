@@ -22,7 +22,7 @@
 /* Bytes that a member shows at most where ranks outnumber processors: in exchanges, its blocks for
  * all; in all-reduces, which the last member combines for all; where every member combines the data
  * of all. Measured with 4 to 32 ranks on 2 processors, 2026-11-27 and, by study/compare/forms.py,
- * 2026-11-23 (docs/DECISIONS/0025). Beyond, other forms are faster. */
+ * 2026-11-23 (study/journal/0025). Beyond, other forms are faster. */
 #define CROWDED_EXCHANGE          (16 * KB)
 #define CROWDED_FOLD              (16 * KB)
 #define CROWDED_COMBINE           (8 * KB)
@@ -36,7 +36,7 @@
 
 /* Bytes of a block of an exchange that are sent even where reading is faster than two copies: an
  * offer and an answer take time, too. Measured with 4, 8 and 16 ranks on 2 processors of a Xeon,
- * 2026-11-28 (docs/DECISIONS/0025): reading 16 KiB takes 1.2, 1.3 and 0.8 of the time, 32 KiB 0.95,
+ * 2026-11-28 (study/journal/0025): reading 16 KiB takes 1.2, 1.3 and 0.8 of the time, 32 KiB 0.95,
  * 0.75 and 0.45. */
 #define CROWDED_SENT              (16 * KB)
 
