@@ -46,9 +46,6 @@ if(TARGET prif_shared)
   set(tmb_prif 1)
   install(TARGETS prif_shared prif_static EXPORT tombolo-targets
     LIBRARY COMPONENT fortran ARCHIVE COMPONENT fortran)
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/prif/fortran/"
-    DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/fortran/prif" COMPONENT fortran
-    FILES_MATCHING PATTERN "*.f90" PATTERN "*.F90" PATTERN "*.inc")
 endif()
 set(tmb_upc 0) # whether UPC is installed
 if(TARGET upc1)

@@ -386,9 +386,33 @@ END
     FC=$compiler "$prefix/bin/tombolo" fc --prif hello.f90 -o by_fc
     said=$("$prefix/bin/tombolo" run -n 3 ./by_fc)
     [ "$(grep -c "prif client: ok" <<<"$said")" = 3 ] || { echo "fc $compiler: $said"; exit 1; }
+    case $compiler in flang*) by_hand "$compiler" ;; esac
     found=1
   done
   [ "$found" = 1 ] || { echo "skipped: no compiler with a module prif"; exit 77; }
+}
+
+# A program of flang, linked as docs/PRIF.md says for a compiler that Tombolo does not know: STOP
+# with a code ends one image, and what is written before ERROR STOP is kept.
+by_hand() { # COMPILER
+  local sources=$prefix/lib/tombolo/fortran/prif
+  cat >ends.f90 <<'END'
+print '(a)', 'written'
+if (this_image() == 2) stop 3
+if (this_image() == 1) call execute_command_line('sleep 0.2')
+if (this_image() == 1) error stop 5
+end
+END
+  "$1" -c -I "$sources" "$sources/tombolo_prif.F90"
+  "$1" -c -I "$sources" "$sources/prif.f90"
+  "$1" -fcoarray ends.f90 tombolo_prif.o prif.o "$sources/program.o" "@$sources/flang.link" \
+    -o ends -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lprif_tombolo 2>/dev/null
+  said=$("$prefix/bin/tombolo" run -n 2 ./ends 2>ended) && code=0 || code=$?
+  if [ "$code" != 5 ] || [ "$(grep -c written <<<"$said")" != 2 ]; then
+    echo "$1 by hand: exit code $code: $said"
+    cat ended
+    exit 1
+  fi
 }
 
 # The prefix then holds what was there before, and what others have put there.

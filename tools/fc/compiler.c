@@ -48,6 +48,7 @@ void fc_compiler_ask(struct fc_compiler *compiler, const char *command) {
   *compiler = (struct fc_compiler){.is_flang = is_flang(command)};
   ask(command, "-dumpversion", version);
   compiler->major = (int)strtol(version, NULL, 10);
+  snprintf(compiler->version, sizeof compiler->version, "%.*s", COMPILER_BYTES - 1, version);
   if (compiler->major > 0)
     snprintf(compiler->modules, sizeof compiler->modules, "%s%d",
              compiler->is_flang ? "flang-" : "", compiler->major);

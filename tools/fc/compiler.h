@@ -11,11 +11,13 @@
 #include <stdbool.h>
 
 #define FLANG_FIRST    22 /* the first one with -fcoarray */
+#define GFORTRAN_PRIF  12 /* the first one that compiles the module prif */
 #define COMPILER_BYTES 32
 
 struct fc_compiler {
   bool is_flang;
   int major;                    /* first number of its version; 0: it printed none */
+  char version[COMPILER_BYTES]; /* all that it printed, as "22.1.8" */
   char modules[COMPILER_BYTES]; /* folder of its modules, as "12", "flang-22"; "": unknown */
 };
 

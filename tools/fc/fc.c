@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "fc/compiler.h"
+#include "fc/module.h"
 #include "tool.h"
 
 #include "base/config.h"
@@ -36,6 +37,7 @@ struct command {
 struct request {
   struct fc_compiler compiler;
   const char *root; /* folder of the installation or build tree */
+  char *modules;    /* folder of the compiler's modules, or NULL */
   bool only_show;
   bool prif;  /* the library is libprif_tombolo */
   bool input; /* there is something to compile or link */
@@ -131,13 +133,23 @@ static int run_compiler(const struct command *c) {
   return err == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE;
 }
 
-/* Folder of the modules for a compiler, and of what it links besides the library. NULL: none. */
-static char *modules_folder(const struct request *r) {
+/* Whether the compiler takes the module prif: gfortran 11 cannot pass such arguments to C. */
+static bool takes_module(const struct fc_compiler *compiler) {
+  return compiler->is_flang ? compiler->major >= FLANG_FIRST : compiler->major >= GFORTRAN_PRIF;
+}
+
+/* Folder of the modules for a compiler, and of what it links besides the library: that of the
+ * installation, else one of the user, for PRIF. NULL: none. */
+static char *modules_folder(const struct request *r, const char *command) {
   if (!r->root || !*r->compiler.modules) return NULL;
   char *folder = format(r->root, "/lib/tombolo/fortran/", r->compiler.modules);
-  if (access(folder, R_OK) == 0) return folder;
+  char *module = format(folder, "/prif.mod", "");
+  const bool found = access(r->prif ? module : folder, R_OK) == 0;
+  free(module);
+  if (found) return folder;
   free(folder);
-  return NULL;
+  return r->prif && takes_module(&r->compiler) ? fc_module_make(&r->compiler, command, r->root)
+                                               : NULL;
 }
 
 /* Whether the compiler links libraries without those that are shared. */
@@ -153,24 +165,32 @@ static const char *library_of(const struct request *r) {
   return r->compiler.major >= 16 ? "caf_tombolo16" : "caf_tombolo";
 }
 
+/* Adds a file of a folder, if it is there; whether it is. */
+static bool add_file(struct command *c, const char *folder, const char *name) {
+  char *path = format(folder, "/", name);
+  const bool there = access(path, R_OK) == 0;
+  if (there) add(c, path);
+  return there;
+}
+
 /* Add the procedures of the module prif, and what flang's statements that end a program need:
  * cmake/TmbPrifFortran.cmake. Returns 0 or an exit code. */
 static int add_prif(struct command *c, const struct request *r) {
-  static char *const wraps[] = {
-      "-Wl,--wrap=_FortranAProgramEndStatement", "-Wl,--wrap=_FortranAFailImageStatement",
-      "-Wl,--wrap=_FortranAStopStatement", "-Wl,--wrap=_FortranAStopStatementText"};
-  char *folder = modules_folder(r);
-  char *archive = format(folder ? folder : "", "/libprif_fortran.a", "");
-  free(folder);
-  if (access(archive, R_OK) != 0) {
-    tmb_print("fc: Tombolo was built without '%s', so it has no module prif for it: build Tombolo "
-              "where this compiler is installed (docs/PRIF.md)",
-              c->argv[0]);
+  char *common = format(r->root, "/lib/tombolo/fortran/", "prif");
+  if (!r->modules) {
+    if (!takes_module(&r->compiler))
+      tmb_print("fc: '%s' is gfortran %d, which cannot compile the module prif; use gfortran %d or "
+                "newer, or flang (docs/PRIF.md)",
+                c->argv[0], r->compiler.major, GFORTRAN_PRIF);
     return TOOL_EXIT_FAILED;
   }
-  add(c, archive);
-  for (size_t i = 0; r->compiler.is_flang && i < sizeof wraps / sizeof wraps[0]; i++)
-    add(c, wraps[i]);
+  if (!add_file(c, r->modules, "libprif_fortran.a")) {
+    add_file(c, r->modules, "tombolo_prif.o");
+    add_file(c, r->modules, "prif.o");
+    if (r->compiler.is_flang) add_file(c, common, "program.o");
+  }
+  if (r->compiler.is_flang) add(c, format("@", common, "/flang.link"));
+  free(common);
   return 0;
 }
 
@@ -244,8 +264,8 @@ static int compile(struct command *c, struct request *r) {
   else
     c->argv[1] = r->prif ? "-fcoarray=none" : "-fcoarray=lib";
   r->prif = r->prif || r->compiler.is_flang;
-  char *folder = r->input ? modules_folder(r) : NULL;
-  if (folder) add(c, format("-I", folder, ""));
+  r->modules = r->input ? modules_folder(r, c->argv[0]) : NULL;
+  if (r->modules) add(c, format("-I", r->modules, ""));
   const bool missing = r->prif && r->compiler.major == 0; /* says so below */
   const int code = r->links && !missing ? add_libraries(c, r) : 0;
   if (code) return code;

@@ -24,6 +24,16 @@ if (total == num_images()*(num_images() + 1)/2) print '(a)', 'sum ok'
 if (this_image() == 2) stop 3
 end
 """
+USE = """
+use iso_c_binding
+use prif
+integer(c_int) :: sum, images
+call prif_this_image_no_coarray(this_image=sum)
+call prif_num_images(images)
+call prif_co_sum(sum)
+if (sum == images*(images + 1)/2) print '(a)', 'sum ok'
+end
+"""
 failures = 0
 
 
@@ -69,10 +79,56 @@ def choices(folder):
            "my-compiler -fcoarray -c")
     expect("too old", fc(f"--compiler={old}", "x.f90"), 1, "is flang 19", "flang 22 or newer")
     expect("missing", fc("--compiler=flang-77", "x.f90"), 127, "'flang-77' not found")
-    expect("no module", fc(f"--compiler={far}", "x.f90"), 1, "built without", "docs/PRIF.md")
-    expect("only compiled", fc(f"--compiler={far}", "-c", "x.f90"), 0, "ran -fcoarray -c")
+    cache = {"XDG_CACHE_HOME": str(folder / "cache")}
+    expect("no module", fc(f"--compiler={far}", "x.f90", **cache), 1,
+           "cannot compile the module prif", "docs/PRIF.md", "ran -O2")
+    expect("only compiled", fc(f"--compiler={far}", "-c", "x.f90", **cache), 0,
+           "ran -fcoarray -c")
+    left = [path for path in (folder / "cache").rglob("*") if not path.is_dir()]
+    expect("what a failure leaves", (0 if not left else left, ""), 0)
+    eleven = compiler(folder, "gfortran-gnu", "11.4.0")
+    expect("gfortran 11", fc("--prif", f"--compiler={eleven}", "x.f90", **cache), 1,
+           "is gfortran 11", "gfortran 12 or newer")
     expect("prif", fc("--prif", "--show", "-c", "x.f90"), 0, "gfortran -fcoarray=none -c x.f90")
     expect("help", fc("--help"), 0, "flang", "--prif")
+
+
+def installed_before(folder, command):
+    """An installation, read only, that is older than a compiler: the module is made at its first
+    use, once, also by two commands at the same time. PRIF of the compiler, and its modules."""
+    root, library = folder / "older", Path(TOMBOLO).resolve().parent.parent / "lib"
+    later, cache = root / "lib/tombolo/fortran/prif", folder / "of the user"
+    (root / "bin").mkdir(parents=True)
+    later.parent.mkdir(parents=True)
+    shutil.copy(TOMBOLO, root / "bin/tombolo")
+    later.symlink_to(library / "tombolo/fortran/prif")
+    for path in library.glob("lib*.so*"):
+        (root / "lib" / path.name).symlink_to(path)
+    (folder / "sum.f90").write_text(PROGRAM)
+    env = os.environ | {"XDG_CACHE_HOME": str(cache)}
+    compile_it = [root / "bin/tombolo", "fc", "--prif", f"--compiler={command}",
+                  folder / ("sum.f90" if "flang" in command else "use.f90"), "-o"]
+    (folder / "use.f90").write_text(USE)
+    started = [subprocess.Popen([*compile_it, folder / name], env=env, stderr=subprocess.PIPE)
+               for name in ("one", "two")]
+    for process in started:
+        said = process.communicate()[1]
+        expect("first use", (process.returncode, said.decode()), 0)
+    made = list((cache / "tombolo/fortran").iterdir())
+    expect("one folder", (len(made), str(made)), 1)
+    before = (made[0] / "prif.o").stat().st_mtime_ns
+    subprocess.run([*compile_it, folder / "two"], env=env, check=False, capture_output=True)
+    expect("made once", ((made[0] / "prif.o").stat().st_mtime_ns, ""), before)
+    done = subprocess.run([TOMBOLO, "run", "-n", "3", folder / "two"], capture_output=True,
+                          text=True, check=False)
+    expect("run", (done.stdout.count("sum ok"), done.stdout + done.stderr), 3)
+    (folder / "file").write_text("")
+    env["XDG_CACHE_HOME"] = str(folder / "file")
+    done = subprocess.run([*compile_it, folder / "two"], env=env, check=False,
+                          capture_output=True, text=True)
+    expect("no cache", (done.returncode, done.stderr), 1, "Not a directory", "XDG_CACHE_HOME")
+    shutil.rmtree(root)
+    shutil.rmtree(cache)
 
 
 def flang(folder):
@@ -91,5 +147,8 @@ def flang(folder):
 
 with tempfile.TemporaryDirectory() as place:
     choices(Path(place))
+    later = [name for name in ("flang-22", "flang-23", "gfortran-12") if shutil.which(name)]
+    if later:
+        installed_before(Path(place), later[0])
     flang(Path(place))
 sys.exit(1 if failures else 0)
