@@ -4,7 +4,7 @@
  *
  * Owns: the list of subcommands' entry points. Included by every tools/x.c. Calls: nothing.
  * Invariants: a subcommand gets its own arguments with "tombolo NAME" as argv[0] and returns the
- * exit code; it may use src/base, src/os, src/boot and the public headers, not core or conduits.
+ * exit code; LAYERS says which parts of the library its room may use.
  */
 #ifndef TMB_TOOL_H
 #define TMB_TOOL_H

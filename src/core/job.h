@@ -3,7 +3,7 @@
  * The state of this process in its job: one instance, tmb_job, and the objects that hang off it.
  *
  * Owns: declarations of struct tmb_job, clients, endpoints, segments, teams and threads. Included
- * by core and api. Written by client.c (set-up), segment.c (attach), register.c (handlers),
+ * by core and api. Written by client.c (set-up), attach.c (segments), register.c (handlers),
  * thread.c; read everywhere. Invariants: `client` is the one that started the job; object heads
  * follow tombolo/abi.h; everything that the fast path reads is written before gex_Client_Init
  * returns, except `delta`, which attach, bind and publish fill.

@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-#define PROGRESS_BATCH    32 /* records that one progress call consumes at most */
+#define PROGRESS_BATCH    32 /* records that one progress call consumes of each ring at most */
 #define RESERVE_LOOKAHEAD 8u
 #define ARGS_IN_SLOT      12u /* of a Short: what is left of a slot behind its header */
 

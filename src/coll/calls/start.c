@@ -4,9 +4,9 @@
  * a schedule elsewhere.
  *
  * Owns: the layer of collectives (progress, teams that end, peers that are lost). Called by the
- * entry points in this folder and by core. Calls: shared/ and engine/, which do not know each
- * other, and engine/device.c. Invariants: the choice between the two is the same on all members;
- * both work under the lock of collectives, which is taken here.
+ * entry points in this folder and by core. Calls: shared/, engine/ and engine/device.c. Invariants:
+ * the choice between shared/ and engine/ is the same on all members; both work under the lock of
+ * collectives, which is taken here.
  */
 #include "coll/calls/start.h"
 

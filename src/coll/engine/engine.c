@@ -2,17 +2,18 @@
 /*
  * Running schedules, see engine.h.
  *
- * Owns: ops in flight, the queue of those that can go on, the handlers of messages 48 to 51. Called
- * by calls/start.c (from calls and from progress) and by the conduit (handlers). Calls: the
- * conduit's am_send. A handler delivers a message into the buffer that its receive names and runs
- * local steps; when the next step sends, the op is queued for progress. Messages are cut at
- * `chunk`, a multiple of the element size; an element larger than `chunk` is put together before it
- * is combined. Flow control: a long message is offered, and the receiver reads it in the sender's
- * memory (pull.h); where that is not possible, a message longer than the eager limit waits for the
- * receiver's READY. After every FENCE_EVERY collectives of a team the engine starts a synchronising
- * one of its own, the fence; a member begins no fence before its previous one is complete, so no
- * member is ahead of another by more than 2 * FENCE_EVERY collectives. Invariants: see engine.h; an
- * op is in its team's bucket until it is complete and in the run queue at most once.
+ * Owns: ops in flight, the queue of those that can go on, the handlers of the messages from
+ * TMB_KIT_COLL_DATA to TMB_KIT_COLL_REFUSED. Called by calls/start.c (from calls and from progress)
+ * and by the conduit (handlers). Calls: the conduit's am_send. A handler delivers a message into
+ * the buffer that its receive names and runs local steps; when the next step sends, the op is
+ * queued for progress. Messages are cut at `chunk`, a multiple of the element size; an element
+ * larger than `chunk` is put together before it is combined. Flow control: a long message is
+ * offered, and the receiver reads it in the sender's memory (pull.h); where that is not possible, a
+ * message longer than the eager limit waits for the receiver's READY. After every FENCE_EVERY
+ * collectives of a team the engine starts a synchronising one of its own, the fence; a member
+ * begins no fence before its previous one is complete, so no member is ahead of another by more
+ * than 2 * FENCE_EVERY collectives. Invariants: see engine.h; an op is in its team's bucket until
+ * it is complete and in the run queue at most once.
  */
 #include "coll/engine/receive.h"
 #include "coll/engine/refused.h"

@@ -3,9 +3,10 @@
  * What a team keeps for its collectives: messages that came early.
  *
  * Owns: struct tmb_coll_team of each team member, kept messages and their free list (state.h).
- * Called by the engine; tmb_coll_team_freed by core, as the layer's. Calls: libc. Invariants: kept
- * messages of one number are in order of arrival; unasked data are at most the eager limit for each
- * of the collectives that a member may be ahead (engine.c), so the memory is bounded.
+ * Called by the engine; tmb_stash_free also by calls/start.c, when a team ends. Calls: libc.
+ * Invariants: kept messages of one number are in order of arrival; unasked data are at most the
+ * eager limit for each of the collectives that a member may be ahead (engine.c), so the memory is
+ * bounded.
  */
 #include "base/log.h"
 #include "coll/engine/engine.h"

@@ -2,7 +2,7 @@
 /*
  * Active messages of clients: the entry points behind the public macros.
  *
- * Owns nothing. Called by inline_am.h, npam.c, the GASNet-1 layer and notify. Calls: am_check.c,
+ * Owns nothing. Called by inline_am.h, npam.c and the GASNet-1 layer. Calls: am_check.c,
  * am_self.c, am_send.c, and peer.h for a Long whose destination is not mapped. Invariants: a
  * message is accepted exactly once; local completion is reached on return, because the payload has
  * been read.

@@ -5,8 +5,9 @@
  * Owns: declarations of peer.c (one attempt, no wait) and peer_access.c (waits). Called by
  * everything that sends a message, accesses remote memory that is not mapped, or wakes a rank.
  * Calls: src/near, the conduit's table (net/net.h), and net/defaults where the conduit has nothing
- * of its own, or a near rank's memory is not mapped. Invariants: tmb_is_near decides, and nothing
- * else; a message is counted, and one to a lost rank dropped, here.
+ * of its own, or a near rank's memory is not mapped. Invariants: tmb_is_near decides, but for an
+ * atomic that the conduit's hardware performs and for device memory; a message is counted, and one
+ * to a lost rank dropped, here.
  */
 #ifndef TMB_CORE_PEER_H
 #define TMB_CORE_PEER_H
