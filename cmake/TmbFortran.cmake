@@ -67,6 +67,8 @@ tmb_add_caf(caf_shared caf_static caf caf_tombolo tmb_caf_objects12)
 tmb_add_caf(caf16_shared caf16_static caf16 caf_tombolo16 tmb_caf_objects16)
 foreach(lib caf_shared caf_static caf16_shared caf16_static)
   target_compile_options(${lib} INTERFACE $<$<COMPILE_LANGUAGE:Fortran>:-fcoarray=lib>)
+  target_link_options(${lib} INTERFACE # weak references take nothing out of libgfortran.a
+    $<$<LINK_LANGUAGE:Fortran>:-Wl,-u,_gfortran_flush_i4,-u,_gfortran_random_seed_i4>)
 endforeach()
 
 # The module tombolo_caf has interfaces only: no object, but a file for each compiler's generation,

@@ -65,6 +65,7 @@ struct caf_team {
   uint32_t registered;        /* coarrays allocated so far */
   uint32_t losses_seen;       /* caf.lost_count when members_lost was found out */
   bool members_lost;
+  bool repeats;  /* every image of the parent has formed a team together with this one */
   bool given_up; /* gexx_TM_Abandon was called for tm: an image has ended normally */
 };
 
@@ -126,12 +127,12 @@ struct caf {
   uint32_t posts_open; /* posts that their owners may not know yet; post.c */
   uint8_t events;      /* enum caf_events in post.h: how events are posted */
   bool ready, ending;
-  bool wide_teams;       /* numbers of teams have 64 bits, and those of siblings are kept: PRIF */
-  bool began, settled;   /* `init` has returned; the signal is back: caf_settle */
-  bool allocate_stat;    /* ALLOCATE has had STAT=: the SYNC ALL behind it may fail */
-  uint32_t served;       /* calls of caf_serve */
-  pthread_t flusher;     /* the thread in caf_flush_all */
-  sigjmp_buf *flush_end; /* of that thread, while it may be locked out: flush.c */
+  bool wide_teams;           /* numbers of teams have 64 bits: PRIF */
+  bool began, settled;       /* `init` has returned; the signal is back: caf_settle */
+  bool allocate_stat;        /* ALLOCATE has had STAT=: the SYNC ALL behind it may fail */
+  uint32_t served;           /* calls of caf_serve */
+  pthread_t flusher;         /* the thread in caf_flush_all */
+  sigjmp_buf *flush_end;     /* of that thread, while it may be locked out: flush.c */
   gexx_WaitInfo_t statement; /* of the program, that runs now or ran last: CAF_STATEMENT */
 };
 extern struct caf caf;
@@ -224,8 +225,9 @@ void caf_flush_units(void);
 /* Makes caf_flush_all call this, too; NULL: no more. */
 void caf_flush_by(void (*flush)(void));
 
-/* Normal end: reports the end of this image to all, and waits for the others. */
-void caf_end(void);
+/* Normal end: writes what is buffered, reports the end of this image to all, and waits for the
+ * others. The caller then returns from main, or is within exit(code). */
+void caf_leave(int code);
 
 /* Writes what is buffered, and ends this image: normally; all images; as one that fails. */
 __attribute__((noreturn)) void caf_stop(int code);
@@ -358,8 +360,8 @@ void caf_sync_team(struct caf_team *team, const struct caf_status *to);
 /* The current or initial team, by its number; NULL after caf_fail. */
 const struct caf_team *caf_sibling(int64_t number, const struct caf_status *to);
 
-/* The images of a team formed together with the current one, where caf.wide_teams. Returns how many
- * there are, 0: there is no such team. [out] jobrank: [size of the parent], or NULL. */
+/* The images of a team formed together with the current one. Returns how many there are, 0: there
+ * is no such team. [out] jobrank: [size of the parent], or NULL. */
 uint32_t caf_sibling_images(int64_t number, uint32_t *jobrank);
 
 /* Whether FORM TEAM has made this team, or it is the initial one. A TEAM_TYPE variable that is not

@@ -19,6 +19,16 @@
 /* Of libgfortran, which the program links; weak, so that this library does not need it. */
 extern void _gfortran_flush_i4(const int32_t *unit) __attribute__((weak));
 
+/* libgfortran.a up to gcc 12 refers to these weakly. It takes threads for there when the program
+ * has some of them, so a program that is linked with -static must have all. */
+typedef void function(void);
+__attribute__((used)) static function *const threads_of_libgfortran[] = {
+    (function *)pthread_mutex_init,    (function *)pthread_mutex_trylock,
+    (function *)pthread_mutex_destroy, (function *)pthread_cond_init,
+    (function *)pthread_cond_wait,     (function *)pthread_cond_broadcast,
+    (function *)pthread_cond_destroy,  (function *)pthread_join,
+};
+
 /* Seconds until a lock is taken for one that is never given back; chosen 2026-11-27. */
 enum { TIME_LIMIT_S = 1 };
 

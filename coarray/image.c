@@ -11,6 +11,8 @@
 #include "data/pending.h"
 #include "sync/control.h"
 
+#include <gasnet_tools.h>
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -136,7 +138,7 @@ void *caf_address_slow(const struct caf_token *token, size_t offset, size_t byte
 static void on_exit_of(int status, void *pid) {
   if (getpid() != (pid_t)(intptr_t)pid || caf.ending) return;
   if (status) caf_error_stop(status);
-  caf_stop(0);
+  caf_leave(status);
 }
 
 /* Coarrays have their initial values, which constructors give them before the program begins, on
@@ -177,10 +179,11 @@ static bool notify_last(void) {
   return running < 2;
 }
 
-void caf_end(void) {
+static void end_image(void) {
   enum { SOON = 10 }; /* polls in which most others end */
   if (caf.ending) return;
   caf.ending = true;
+  caf_flush_all();
   __atomic_store_n(&caf.shared->state, CAF_STAT_STOPPED, __ATOMIC_RELEASE);
   caf_complete();
   for (uint32_t r = 0; r < caf.size; r++) {
@@ -203,17 +206,26 @@ void caf_end(void) {
   caf_show_end();
 }
 
-void caf_stop(int code) {
-  caf_flush_all();
-  caf_end();
-  gasnet_exit(code);
-  abort();
+/* Whether the library follows exit() to the end of this rank. */
+static bool exit_is_caught(void) {
+  return gasnett_getenv_yesno_withdefault(
+      "GASNET_CATCH_EXIT", gasnett_getenv_yesno_withdefault("TOMBOLO_CATCH_EXIT", 1));
 }
 
+void caf_leave(int code) {
+  end_image();
+  if (!exit_is_caught()) gasnet_exit(code);
+}
+
+/* The C library runs the program's handlers, and libgfortran closes its units. */
+void caf_stop(int code) {
+  caf_leave(code);
+  exit(code);
+}
+
+/* Before the program returns from main. */
 void CAF(finalize)(void) {
-  caf_flush_all();
-  caf_end();
-  gasnet_exit(0);
+  caf_leave(0);
 }
 
 void CAF(stop_numeric)(int code, bool quiet) {

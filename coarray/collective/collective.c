@@ -14,6 +14,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 /* The last parameter, `after`, is none of gfortran's: see caf_collective_status. */
 CAF_EXPORT void CAF(co_sum)(struct caf_desc *a, int result_image, int *stat, char *errmsg,
@@ -388,11 +390,31 @@ void caf_broadcast_run(const struct caf_section *s, int source, const struct caf
     caf_ok(to->stat);
 }
 
+/* Whether the argument is a component of a variable, CHARACTER of deferred length: gfortran (11 to
+ * 16) passes an array of one element without length, whose address is that of a descriptor. */
+static bool is_deferred_component(const struct caf_desc *a) {
+  struct caf_desc inner; /* without dimensions */
+  const size_t bytes = offsetof(struct caf_desc, dim);
+  if (a->dtype.type != CAF_CHARACTER || a->dtype.elem_len || a->dtype.rank != 1) return false;
+  if (!a->base || a->dim[0].lb != 1 || a->dim[0].ub != 1) return false;
+  struct iovec here = {&inner, bytes}, there = {a->base, bytes};
+  if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) != (ssize_t)bytes) return false;
+  return inner.dtype.type == CAF_CHARACTER && inner.dtype.elem_len == 0 && inner.dtype.rank == 0 &&
+         inner.dtype.version == 0 && inner.span == 0;
+}
+
 void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg, size_t errmsg_len,
                        size_t after) {
   CAF_STATEMENT("CO_BROADCAST");
   const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, NULL);
   struct caf_section s;
+  if (is_deferred_component(a)) {
+    caf_fail(&to, CAF_STAT_ERROR,
+             "CO_BROADCAST of a variable with a CHARACTER component of deferred length: gfortran "
+             "does not pass the component: broadcast its length and a variable of that length "
+             "[TMB-2067]");
+    return;
+  }
   caf_section_of(&s, a, a->base, NULL);
   caf_broadcast_run(&s, source, &to);
 }

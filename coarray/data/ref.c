@@ -197,13 +197,25 @@ void CAF(get_by_ref)(void *token, int image, struct caf_desc *dst, struct caf_re
   const struct caf_status to = {.stat = stat};
   struct walk w = {.to = &to};
   if (!resolve(&w, token, image, refs)) return;
-  if (dst_realloc && w.s.levels > 0 && !reallocate(dst, &w.s)) {
+  /* gfortran 11 to 14 do not ask for this where the left side is a component */
+  const bool allocates = (dst_realloc || !dst->base) && w.s.levels > 0;
+  if (allocates && !reallocate(dst, &w.s)) {
+    caf_section_free(&w.s);
     caf_fail(&to, CAF_STAT_ERROR,
              "out of memory for an assignment to an allocatable variable [TMB-0001]");
     return;
   }
   struct caf_section into;
   caf_section_of(&into, dst, dst->base, NULL);
+  const size_t have = caf_section_elements(&w.s), room = caf_section_elements(&into);
+  if (w.s.levels > 0 && have != room) {
+    caf_section_free(&w.s);
+    caf_fail(&to, CAF_STAT_ERROR,
+             "%zu values of a coindexed object are assigned to %zu elements: gfortran does not "
+             "allocate a component on the left again: deallocate it first [TMB-2068]",
+             have, room);
+    return;
+  }
   const struct caf_elem into_elem = {dst->dtype.type, dst_kind, dst->dtype.elem_len};
   const struct caf_elem from_elem = {src_type, src_kind, w.s.elem_len};
   caf_assign_local(&into, &into_elem, w.rank, &w.s, &from_elem);

@@ -197,6 +197,8 @@ int caf_words_init(struct caf_team *team, struct caf_team *parent) {
   for (uint32_t k = 0; k < team->size; k++) /* NEW_INDEX= may have changed the order */
     for (uint32_t i = 0; i < parent->size; i++)
       if (parent->jobrank[i] == team->jobrank[k]) team->words_at[k] = all[i];
+  team->repeats = code == 0;
+  for (uint32_t i = 0; i < parent->size; i++) team->repeats = team->repeats && all[i];
   free(all);
   return code == CAF_STAT_FAILED ? 0 : code; /* the lost are no members */
 }

@@ -4,8 +4,9 @@
  *
  * Owns: struct caf_team of formed teams. Called by the files of the compilers' generations. Calls:
  * gex_TM_Split, where no image is lost. Invariants: a formed team lives until the program ends, as
- * a TEAM_TYPE variable may be copied; images are numbered as in the parent, or as NEW_INDEX= says;
- * coarrays allocated in a team end with END TEAM.
+ * a TEAM_TYPE variable may be copied, so a FORM TEAM that asks for the same again gives the same
+ * team; images are numbered as in the parent, or as NEW_INDEX= says; coarrays allocated in a team
+ * end with END TEAM.
  */
 #include "data/pending.h"
 
@@ -91,25 +92,59 @@ static void stand_aside(struct caf_team *parent, bool without) {
   free(words);
 }
 
-/* Make a team: each image sends what it wants. Where anybody knows of a loss, the team is made
- * without the layer, which needs all members. */
-static int make_team(struct caf_team *team, struct caf_team *parent, const struct caf_entry *mine) {
-  struct caf_entry *entries = calloc(parent->size, sizeof *entries);
-  if (!entries) return CAF_STAT_ERROR;
-  int code = share_entries(parent, mine, entries);
-  const bool without = code != 0 || any_lost(parent, entries), ended = code == CAF_STAT_STOPPED;
-  if (!ended) code = list_members(team, parent, entries);
-  if (caf.wide_teams && !code)
-    team->siblings = entries;
-  else
-    free(entries);
-  if (code && !ended) stand_aside(parent, without);
-  if (code) return code;
+/* The team of a parent for which all of its images have asked for the same before, or NULL. All of
+ * them find one, or none: no image was lost, nor refused. */
+static struct caf_team *formed_as(const struct caf_team *parent, const struct caf_entry *entries) {
+  for (struct caf_team *t = caf.formed; t; t = t->formed_before) {
+    uint32_t i = 0;
+    if (t->parent != parent || !t->repeats) continue;
+    while (i < parent->size && entries[i].number == t->siblings[i].number &&
+           entries[i].index == t->siblings[i].index)
+      i++;
+    if (i == parent->size) return t;
+  }
+  return NULL;
+}
+
+/* Make a team: each image has said what it wants. in without: the layer, which needs all members.
+ * Returns 0 or CAF_STAT_ERROR. */
+static int make_team(struct caf_team *team, struct caf_entry *entries, bool without) {
+  struct caf_team *parent = team->parent;
+  const int code = list_members(team, parent, entries);
+  if (code) {
+    stand_aside(parent, without);
+    return code;
+  }
+  team->siblings = entries;
   team->tm = GEX_TM_INVALID;
   if (!without)
     (void)gex_TM_Split(&team->tm, parent->tm, (int)team->jobrank[0], (int)team->rank, NULL, 0,
                        GEX_FLAG_TM_NO_SCRATCH);
   return caf_words_init(team, parent);
+}
+
+/* Each image of the current team sends what it wants, then all find or make their teams. Where
+ * anybody knows of a loss, a team is made without the layer. [out] team: of this image. */
+static int find_team(const struct caf_entry *mine, struct caf_team **team) {
+  struct caf_team *parent = caf.team, *made = calloc(1, sizeof *made);
+  struct caf_entry *entries = calloc(parent->size, sizeof *entries);
+  int code = made && entries ? share_entries(parent, mine, entries) : CAF_STAT_ERROR;
+  if (!made || !entries || code == CAF_STAT_STOPPED) goto drop;
+  const bool without = code != 0 || any_lost(parent, entries);
+  *team = without ? NULL : formed_as(parent, entries);
+  if (*team) goto drop;
+  made->number = mine->number;
+  made->parent = parent;
+  code = make_team(made, entries, without);
+  if (code) goto drop;
+  made->formed_before = caf.formed;
+  *team = caf.formed = made;
+  return 0;
+drop:
+  if (made) free(made->jobrank);
+  free(entries);
+  free(made);
+  return code;
 }
 
 uint32_t caf_sibling_images(int64_t number, uint32_t *jobrank) {
@@ -151,16 +186,12 @@ void caf_form_team(int64_t number, struct caf_team **team_p, const int *new_inde
     if (number <= 0) mine.number = NO_TEAM;
   }
   caf_complete();
-  struct caf_team *team = calloc(1, sizeof *team);
-  if (team) team->number = number;
-  const int code = team ? make_team(team, caf.team, &mine) : CAF_STAT_ERROR;
+  struct caf_team *team = NULL;
+  const int code = find_team(&mine, &team);
   if (code) {
     refuse(code, number, new_index, to);
     return;
   }
-  team->parent = caf.team;
-  team->formed_before = caf.formed;
-  caf.formed = team;
   *team_p = team;
   caf_ok(to->stat);
 }

@@ -47,7 +47,7 @@ static void on_exit_of(int status, void *arg) {
   if (ending == PRIF_FLANG_FAILS) caf_fail_image();
   if (ending == PRIF_FLANG_ERROR || (ending == PRIF_FLANG_RUNS && status != 0))
     caf_error_stop(status);
-  caf_stop(status);
+  caf_leave(status);
 }
 
 void FLANG_NAME(init)(int32_t *stat) {

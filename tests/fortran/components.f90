@@ -21,6 +21,7 @@ program components
   type(outer), allocatable :: q[:], list(:)[:]
   integer :: got(10), me, images, right, i, j
   integer, allocatable :: copy(:, :)
+  type(outer) :: mine
   me = this_image()
   images = num_images()
   right = mod(me, images) + 1
@@ -70,6 +71,9 @@ program components
   copy = d(4)[right]%c
   call expect(all(shape(copy) == [4, 2]), 'allocation on assignment')
   call expect(copy(2, 2) == 59, 'values after allocation on assignment')
+  mine%c = d(5)[right]%c
+  call expect(all(shape(mine%c) == [4, 2]), 'allocation of a component on assignment')
+  call expect(all(mine%c(:, 1) == [5, 5, 5, 5]) .and. mine%c(2, 2) == 60, 'its values')
   sync all
   d(2:3)[right]%i = 4
   d(5)[right]%c(:, 1) = [5, 6, 7, 8]

@@ -286,6 +286,7 @@ CASES = (
     ("TOMBOLO_CAF_EVENTS=bell", 2, 'TOMBOLO_CAF_EVENTS="bell" is not valid: expected one of '
      "signal|queue|flag|atomic"),
     ("TOMBOLO_CAF_EVENTS=FLAG", 0, "began"),
+    ("TOMBOLO_CATCH_EXIT=0", 0, "began"),
 )
 
 

@@ -46,6 +46,40 @@ program teams
       call expect(n == images, 'team again')
     end team
   end do
+  call memory
   sync all
   call finish()
+contains
+  ! Teams formed alike again and again take no more memory, and are as good as others.
+  subroutine memory()
+    type(team_type) :: one, two
+    integer :: before
+    form team (1 + me/2, one)
+    form team (1 + me/2, two)
+    call alike(one)
+    call alike(two)
+    before = pages()
+    do i = 1, 3000
+      form team (1, again)
+    end do
+    call expect(pages() - before < 128, 'memory of repeated teams')
+  end subroutine
+
+  subroutine alike(team)
+    type(team_type), intent(in) :: team
+    change team (team)
+      allocate (a(2)[*])
+      a = me
+      sync all
+      call expect(a(2)[num_images()] == min(images, me + 1 - mod(me, 2)), 'coarray of a pair')
+      deallocate (a)
+    end team
+  end subroutine
+
+  integer function pages() ! of this process, in memory
+    integer :: unit, virtual
+    open (newunit=unit, file='/proc/self/statm')
+    read (unit, *) virtual, pages
+    close (unit)
+  end function
 end program

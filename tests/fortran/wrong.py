@@ -59,6 +59,9 @@ ENDS = [
     # The compiler passes the length of the whole.
     ("label[1](2:3) = 'xy'", "a substring of coarray label is used with an image index"),
     ("how = label[n](4:5)", "a substring of coarray label is used with an image index"),
+    # The compiler passes no length, and does not ask for another shape.
+    ("call co_broadcast (titled, 1)", "CO_BROADCAST of a variable with a CHARACTER component of"),
+    ("holder%raw = slots(1)[1]%raw", "3 values of a coindexed object are assigned to 2 elements"),
     # As a variable that the compiler gives no first value.
     ("team = transfer(4242_int64, team); change team (team); end team",
      "CHANGE TEAM: the team was not formed"),
@@ -79,10 +82,23 @@ program wrong
     integer :: first = 1, second = 2
   end type
   type(pair) :: pairs(3)
+  type :: title
+    character(:), allocatable :: text
+  end type
+  type(title) :: titled
+  type :: payload
+    integer, allocatable :: raw(:)
+  end type
+  type(payload) :: holder
+  type(payload), allocatable :: slots(:)[:]
   character(12) :: how
   character(100) :: message
   call get_command_argument(1, how)
   read (how, *) row
+  titled%text = 'title'
+  holder%raw = [1, 2]
+  allocate (slots(1)[*])
+  slots(1)%raw = [1, 2, 3]
   call rows(row)
   form team (1 + mod(this_image() - 1, 2), child)
   change team (child)

@@ -211,6 +211,9 @@ static int add_libraries(struct command *c, const struct request *r) {
   free(library);
   const int code = r->prif ? add_prif(c, r) : 0;
   if (code) return code;
+  /* the library refers to them weakly, which takes nothing out of libgfortran.a */
+  if (!r->compiler.is_flang)
+    add(c, format("-Wl,-u,_gfortran_flush_i4,-u,_gfortran_random_seed_i4", "", ""));
   add(c, format("-L", folder, ""));
   add(c, format("-Wl,-rpath,", folder, ""));
   add(c, format("-l", name, ""));

@@ -195,6 +195,7 @@ void tmb_exit_in_order(int code) {
 static void on_plain_exit(int code) {
   leave_network(code);
   if (exiting.boot) (void)tmb_boot_record_exit(exiting.boot, code);
+  if (!in_child()) tmb_record_end();
 }
 
 /* ---- signals */
