@@ -35,11 +35,8 @@ enum { TIME_LIMIT_S = 1 };
 /* Units of NEWUNIT= have numbers from here downwards. */
 enum { NEWUNIT_FIRST = -10, NEWUNIT_LAST = NEWUNIT_FIRST - 1023 };
 
-/* Without a unit, libgfortran writes what those with positive numbers hold. */
-static void flush_gfortran(void) {
-  _gfortran_flush_i4(NULL);
-  for (int32_t unit = NEWUNIT_FIRST; unit >= NEWUNIT_LAST; unit--) _gfortran_flush_i4(&unit);
-}
+/* Values of a jump to caf.flush_end. */
+enum { JUMP_TIME = 1, JUMP_FAULT };
 
 /* Of another compiler's run-time library, where the program has one. */
 static void (*program_units)(void);
@@ -63,8 +60,33 @@ static void on_alarm(int sig) {
   } else if (output_is_full()) {
     (void)setitimer(ITIMER_REAL, &time_limit, NULL);
   } else if (caf.flush_end) {
-    siglongjmp(*caf.flush_end, 1);
+    siglongjmp(*caf.flush_end, JUMP_TIME);
   }
+}
+
+/* A fault of another thread comes again after the return, and ends the process. */
+static void on_fault(int sig) {
+  if (pthread_equal(pthread_self(), caf.flusher) && caf.flush_end)
+    siglongjmp(*caf.flush_end, JUMP_FAULT);
+  (void)signal(sig, SIG_DFL);
+}
+
+/* Without a unit, libgfortran writes what those with positive numbers hold. Internal files have
+ * numbers of NEWUNIT=, too; libgfortran faults on one that is not in use. */
+static void flush_newunits(void) {
+  sigjmp_buf end;
+  struct sigaction action, before;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = on_fault;
+  (void)sigaction(SIGSEGV, &action, &before);
+  caf.flush_end = &end;
+  for (volatile int32_t at = NEWUNIT_FIRST; at >= NEWUNIT_LAST; at--) {
+    const int jump = sigsetjmp(end, 1);
+    const int32_t unit = at;
+    if (jump == JUMP_TIME) break;
+    if (!jump) _gfortran_flush_i4(&unit);
+  }
+  (void)sigaction(SIGSEGV, &before, NULL);
 }
 
 static void flush_units(void) {
@@ -72,8 +94,11 @@ static void flush_units(void) {
   if (sigsetjmp(end, 1) == 0) {
     caf.flush_end = &end;
     (void)setitimer(ITIMER_REAL, &time_limit, NULL);
-    if (_gfortran_flush_i4) flush_gfortran();
     if (program_units) program_units();
+    if (_gfortran_flush_i4) {
+      _gfortran_flush_i4(NULL);
+      flush_newunits();
+    }
   }
   caf.flush_end = NULL;
 }

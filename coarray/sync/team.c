@@ -126,7 +126,8 @@ static int make_team(struct caf_team *team, struct caf_entry *entries, bool with
 /* Each image of the current team sends what it wants, then all find or make their teams. Where
  * anybody knows of a loss, a team is made without the layer. [out] team: of this image. */
 static int find_team(const struct caf_entry *mine, struct caf_team **team) {
-  struct caf_team *parent = caf.team, *made = calloc(1, sizeof *made);
+  struct caf_team *parent = caf.team;
+  struct caf_team *made = calloc(1, sizeof *made);
   struct caf_entry *entries = calloc(parent->size, sizeof *entries);
   int code = made && entries ? share_entries(parent, mine, entries) : CAF_STAT_ERROR;
   if (!made || !entries || code == CAF_STAT_STOPPED) goto drop;

@@ -59,10 +59,10 @@ contains
     call alike(one)
     call alike(two)
     before = pages()
-    do i = 1, 3000
+    do i = 1, 300
       form team (1, again)
     end do
-    call expect(pages() - before < 128, 'memory of repeated teams')
+    call expect(pages() - before < 32, 'memory of repeated teams')
   end subroutine
 
   subroutine alike(team)
