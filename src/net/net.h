@@ -81,8 +81,9 @@ struct tmb_net_up {
    * that are lost. */
   void (*op_done)(void *op, uint32_t category, uint32_t peer);
   void (*op_more)(void *op, uint32_t category, uint32_t peer);
-  /* Nothing can be sent to or received from `peer` any more. in why: one clause, for the message.
-   * Under the ABORT policy the job ends; does not return then. */
+  /* Nothing can be sent to or received from `peer` any more. The rank itself: its host is cut off
+   * from the others. in why: one clause, for the message. Under the ABORT policy the job ends; does
+   * not return then. */
   void (*peer_lost)(uint32_t peer, const char *why);
   /* A setting of config.def, by its TOMBOLO_ name. */
   const char *(*setting)(const char *name);

@@ -10,6 +10,7 @@ Usage: faults_test.py [--whole] [NAME...]   (cases whose names contain one of th
 
 import os
 import re
+import shutil
 import signal
 import sys
 import time
@@ -147,8 +148,23 @@ def cable_cut(job):
     return [4, 5], 2 * PEER_TIMEOUT, r"(host host2 with ranks 4-5 is lost|rank [45] .*host ?2)"
 
 
-HAPPENINGS = (rank_killed, rank_0_killed, rank_stopped, host_killed, agent_killed, agent_stopped,
-              cable_cut)
+def drop_datagrams(job, chain):
+    job.lab.hosts[2].run(["iptables", "-I", chain, "-p", "udp", "-j", "DROP"], check=True)
+    return [4, 5], 2 * PEER_TIMEOUT, r"rank [45] .*host ?2"
+
+
+def receives_nothing(job):
+    return drop_datagrams(job, "INPUT")
+
+
+def sends_nothing(job):
+    return drop_datagrams(job, "OUTPUT")
+
+
+HAPPENINGS = [rank_killed, rank_0_killed, rank_stopped, host_killed, agent_killed, agent_stopped,
+              cable_cut]
+if shutil.which("iptables"):
+    HAPPENINGS += [receives_nothing, sends_nothing]
 
 
 def abort(happening, policy="abort", **settings):

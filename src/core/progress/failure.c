@@ -23,12 +23,32 @@
 
 /* ---- noticing */
 
+/* The first rank that is suspended, or `size`. */
+static uint32_t find_suspended(void) {
+  uint32_t r = 0;
+  while (r < tmb_job.size && TMB_FATE_KIND(tmb_failure_fate(r)) != TMB_FATE_SUSPENDED) r++;
+  return r;
+}
+
 void tmb_failure_cut(uint32_t jobrank, const char *why) {
   tmb_boot_rouse(&tmb_job.boot);
+  if (jobrank == tmb_job.rank) {
+    const uint32_t suspended = find_suspended();
+    if (suspended < tmb_job.size) {
+      jobrank = suspended;
+      why = "it is suspended, and has not answered for TOMBOLO_PEER_TIMEOUT";
+    }
+  }
   /* Where the job is to end, nothing that waits for the peer may end as if all were well. */
   if (!tmb_job.lost || tmb_load_rlx(&tmb_job.failure_policy) == GEXX_FAILURE_ABORT)
     tmb_fatal_nopos("rank %u on host %s is lost: %s", jobrank,
                     tmb_boot_host_name(&tmb_job.boot, jobrank), why);
+  /* The supervisor ends a process that is itself lost; until then it does not act as if all others
+   * were. */
+  if (jobrank == tmb_job.rank) {
+    tmb_boot_condemn(&tmb_job.boot, jobrank);
+    return;
+  }
   if (tmb_xchg_acq_rel(&tmb_job.failure.cut[jobrank], 1)) return;
   tmb_fetch_add_rel(&tmb_job.failure.cuts, 1);
   tmb_boot_condemn(&tmb_job.boot, jobrank);

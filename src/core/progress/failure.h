@@ -14,9 +14,9 @@
 
 #include <gasnetex_ext.h>
 
-/* The conduit has given a process up: nothing can be sent to it or received from it. in why: one
- * clause. Ends the job, unless failures are reported: then the process counts as failed. Any
- * thread. */
+/* The conduit has given a process up, maybe this one: nothing can be sent to it or received from
+ * it. in why: one clause. Ends the job, unless failures are reported: then the process counts as
+ * failed. Any thread. */
 void tmb_failure_cut(uint32_t jobrank, const char *why);
 
 /* What has become of a process, as its launcher or the conduit knows: TMB_FATE of boot.h. */

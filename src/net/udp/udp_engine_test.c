@@ -615,6 +615,38 @@ static void silent_peer(void **state) {
   }
 }
 
+/* Who receives nothing reports itself, not the peers that it does not hear; who sends nothing is
+ * reported by the others. Of two halves the one with rank 0 is right, and of two ranks that lose
+ * only each other the lower one. */
+static void cut_off(void **state) {
+  (void)state;
+  enum { RANKS = 4, ANY = 9 };
+  static const struct {
+    uint32_t ranks, receives_not[RANKS], lost, by; /* receives_not: bit i: not what rank i sends */
+  } cases[] = {{4, {0, 0, 15, 0}, 2, 2},   {4, {15, 0, 0, 0}, 0, 0}, {4, {4, 4, 0, 4}, 2, ANY},
+               {4, {4, 4, 15, 4}, 2, ANY}, {2, {2, 1}, 1, 0},        {2, {2, 0}, 1, 0},
+               {2, {0, 1}, 1, 1},          {4, {0, 4, 2, 0}, 2, 1},  {4, {12, 12, 3, 3}, 2, 1}};
+  struct udp_config config = rig_config();
+  config.peer_timeout_ns = 2000000000;
+  for (size_t c = 0; c < TMB_ARRAY_LEN(cases); c++) {
+    begin(cases[c].ranks, &config, NULL);
+    send(0, 1, 1, 0);
+    for (uint32_t i = 0; i < 1000; i++) rig_step(cases[c].ranks);
+    memcpy(rig_receives_not, cases[c].receives_not, sizeof cases[c].receives_not);
+    for (uint32_t i = 0; i < cases[c].ranks; i++) send(i, (i + 1) % cases[c].ranks, 2, 0);
+    for (uint32_t i = 0; !rig_lost_why; i++) {
+      assert_cmp(i, <, 20000);
+      rig_step(cases[c].ranks);
+      rig_now_ns += 500000;
+    }
+    if (rig_lost_peer != cases[c].lost) print_message("case %zu\n", c);
+    assert_int_equal(rig_lost_peer, cases[c].lost);
+    if (cases[c].by != ANY) assert_int_equal(rig_lost_by, cases[c].by);
+    memset(rig_receives_not, 0, sizeof rig_receives_not);
+    rig_close(cases[c].ranks);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(good_wire),       cmocka_unit_test(bad_wires),
@@ -624,7 +656,8 @@ int main(void) {
       cmocka_unit_test(unknown_senders), cmocka_unit_test(kept_requests),
       cmocka_unit_test(slow_peer),       cmocka_unit_test(lost_peer),
       cmocka_unit_test(computing_peer),  cmocka_unit_test(computes_on),
-      cmocka_unit_test(woken),           cmocka_unit_test(silent_peer)};
+      cmocka_unit_test(woken),           cmocka_unit_test(silent_peer),
+      cmocka_unit_test(cut_off)};
   const struct CMUnitTest sealed[] = {
       cmocka_unit_test(good_wire),       cmocka_unit_test(bad_wires),
       cmocka_unit_test(settings),        cmocka_unit_test(remote_memory),

@@ -45,7 +45,11 @@ static uint64_t rig_thread_handlers[2]; /* of the engines that are made */
 static uint64_t rig_done;
 static uint32_t rig_lost_peer;
 static const char *rig_lost_why;
-static struct udp_cipher *rig_cipher; /* of the configurations that are made */
+static uint32_t rig_lost_by;
+static uint32_t rig_receives_not[RIG_MAX]; /* bit i: not what rank i sends */
+static const uint32_t rig_host_of[] = {0, 1, 2, 3,
+                                       4, 5, 6, 7}; /* each rank has a host of its own */
+static struct udp_cipher *rig_cipher;               /* of the configurations that are made */
 static uint32_t rig_rails = 1;
 static uint8_t rig_secret[TMB_NET_SECRET_BYTES] = "a secret of thirty-two bytes...";
 
@@ -95,6 +99,7 @@ static TMB_UNUSED void rig_op_more(void *op, uint32_t category, uint32_t peer) {
 
 static TMB_UNUSED void rig_peer_lost(uint32_t peer, const char *why) {
   rig_lost_peer = peer;
+  rig_lost_by = rig_current;
   rig_lost_why = why;
 }
 
@@ -132,10 +137,11 @@ static TMB_UNUSED uint64_t rig_wire_now(void *io) {
 }
 
 static TMB_UNUSED uint32_t rig_wire_send(void *io, const struct udp_out *out, uint32_t count) {
-  (void)io;
+  const uint32_t from = io ? ((const struct rig_port *)io)->rank : 0;
   for (uint32_t i = 0; i < count; i++) {
     struct rig_port *to = rig_port[out[i].peer];
     if (to->tail - to->head == RIG_QUEUE) continue; /* a full socket buffer */
+    if (rig_receives_not[out[i].peer] >> from & 1) continue;
     struct rig_datagram *d = &to->queue[to->tail++ % RIG_QUEUE];
     d->count = out[i].head_bytes + out[i].tail_bytes;
     d->bytes = malloc(d->count + 1);
@@ -221,6 +227,9 @@ static TMB_UNUSED void rig_open_io(uint32_t ranks, const struct udp_config *conf
         .abi = TMB_NET_ABI,
         .rank = i,
         .size = ranks,
+        .host = i,
+        .hosts = ranks,
+        .host_of = rig_host_of,
         .job_id = 0x1234567890abcdefu,
         .secret = rig_secret,
         .thread_handlers = {rig_thread_handlers[0], rig_thread_handlers[1]},

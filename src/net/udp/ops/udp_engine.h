@@ -187,7 +187,8 @@ struct udp_answering {
 
 /* Whether the peer is there. udp_lost.c, udp_recv.c. */
 struct udp_life {
-  bool heard;          /* something of it has come */
+  bool heard;          /* a datagram of it has come */
+  bool spoken;         /* something of it has come */
   bool loss_reported;  /* core has been notified */
   uint32_t rail;       /* that its latest packet took */
   uint64_t heard_ns;   /* when it last said anything */
@@ -290,6 +291,9 @@ struct udp_peers {
   bool dirty;           /* one has something to send */
   bool waits;           /* something is gathered, a transfer not sent whole, or a packet lost */
   uint64_t keep_ns;     /* when to ask silent ones */
+  uint64_t survey_ns;   /* since when all hosts are asked whether they hear this rank */
+  uint64_t ask_ns;      /* when to ask them again; 0: they are not asked */
+  bool cut_off;         /* core has been notified that this rank is lost */
   uint32_t rails_noted; /* bit r: it has been said that rail r is lost */
 };
 
@@ -367,7 +371,8 @@ struct udp_holds {
 struct tmb_net {
   struct tmb_lock lock;
   /* constant once the conduit is open */
-  uint32_t rank, size;
+  uint32_t rank, size, hosts;
+  const uint32_t *host_of; /* [size] */
   uint64_t job_id;
   const uint8_t *secret;
   struct udp_nh_key *tail_key;

@@ -21,6 +21,8 @@ struct tmb_net *udp_engine_new(const struct tmb_net_env *env, const struct udp_c
   if (!e) return NULL;
   e->rank = env->rank;
   e->size = env->size;
+  e->hosts = env->hosts;
+  e->host_of = env->host_of;
   e->job_id = env->job_id;
   e->secret = env->secret;
   e->up = env->up;

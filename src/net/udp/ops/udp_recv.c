@@ -349,6 +349,7 @@ static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k
   if (TMB_UNLIKELY(e->up->packet != NULL)) e->up->packet("received", p->rank, k->h.bytes);
   if (p->lost) return;
   p->life.heard_ns = e->time.now_ns;
+  p->life.spoken = true;
   if (!udp_rail_is_stream(e, k->h.rail))
     p->life.heard = true; /* else datagrams may still be lost */
   p->life.rail = k->h.rail < p->tx.rails ? k->h.rail : 0;
