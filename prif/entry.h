@@ -52,6 +52,12 @@ typedef void prif_stop_runner(bool is_error_stop, bool quiet, const int32_t *cod
 /* The C name of a procedure. */
 #define PRIF(name) tombolo_prif_##name
 
+/* flang calls a procedure by another name. Where the arguments are the same, it is an alias; else
+ * prif/flang has a function. */
+#define PRIF_FLANG(name)                           \
+ extern __typeof__(PRIF(name)) _QMprifPprif_##name \
+     __attribute__((alias("tombolo_prif_" #name), visibility("default")));
+
 #pragma GCC visibility push(default)
 
 /* ---- Start and end */

@@ -94,7 +94,9 @@ static void swap_logical(const struct prif_where *where, int64_t *old, int64_t c
   PRIF_STATEMENT("prif_" #name "_indirect");                                           \
   const struct prif_where *const where = PRIF_WHERE_AT(atom_remote_ptr);               \
   call;                                                                                \
- }
+ }                                                                                     \
+ PRIF_FLANG(name)                                                                      \
+ PRIF_FLANG(name##_indirect)
 
 BOTH(atomic_add, change(where, GEX_OP_ADD, *value, stat), const int64_t *value)
 BOTH(atomic_and, change(where, GEX_OP_AND, *value, stat), const int64_t *value)

@@ -7,13 +7,8 @@
  */
 #include "flang/calls.h"
 
-FLANG_CALL(num_images, (int32_t * num_images), (num_images))
-
 FLANG_CALL(num_images_with_team, (const void *team, int32_t *num_images),
            (prif_team_word(team), num_images))
-
-FLANG_CALL(num_images_with_team_number, (const int64_t *team_number, int32_t *num_images),
-           (team_number, num_images))
 
 FLANG_CALL(this_image_no_coarray, (const void *team, int32_t *this_image),
            (prif_team_word(team), this_image))

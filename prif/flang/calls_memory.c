@@ -25,56 +25,12 @@ FLANG_CALL(deallocate_coarrays, (const struct prif_desc *coarray_handles, STATUS
 
 FLANG_CALL(deallocate, (void *const *mem, STATUS), (mem, STATUS_GIVEN))
 
-FLANG_CALL(alias_create,
-           (const prif_handle *source_handle, const struct prif_desc *alias_lcobounds,
-            const struct prif_desc *alias_ucobounds, const size_t *data_pointer_offset,
-            prif_handle *alias_handle),
-           (source_handle, alias_lcobounds, alias_ucobounds, data_pointer_offset, alias_handle))
-
-FLANG_CALL(alias_destroy, (const prif_handle *alias_handle), (alias_handle))
-
-FLANG_CALL(lcobound_with_dim,
-           (const prif_handle *coarray_handle, const int32_t *dim, int64_t *lcobound),
-           (coarray_handle, dim, lcobound))
-
-FLANG_CALL(lcobound_no_dim, (const prif_handle *coarray_handle, const struct prif_desc *lcobounds),
-           (coarray_handle, lcobounds))
-
-FLANG_CALL(ucobound_with_dim,
-           (const prif_handle *coarray_handle, const int32_t *dim, int64_t *ucobound),
-           (coarray_handle, dim, ucobound))
-
-FLANG_CALL(ucobound_no_dim, (const prif_handle *coarray_handle, const struct prif_desc *ucobounds),
-           (coarray_handle, ucobounds))
-
-FLANG_CALL(coshape, (const prif_handle *coarray_handle, const struct prif_desc *sizes),
-           (coarray_handle, sizes))
-
-FLANG_CALL(image_index,
-           (const prif_handle *coarray_handle, const struct prif_desc *sub, int32_t *image_index),
-           (coarray_handle, sub, image_index))
-
 FLANG_CALL(image_index_with_team,
            (const prif_handle *coarray_handle, const struct prif_desc *sub, const void *team,
             int32_t *image_index),
            (coarray_handle, sub, prif_team_word(team), image_index))
 
-FLANG_CALL(image_index_with_team_number,
-           (const prif_handle *coarray_handle, const struct prif_desc *sub,
-            const int64_t *team_number, int32_t *image_index),
-           (coarray_handle, sub, team_number, image_index))
-
-FLANG_CALL(initial_team_index,
-           (const prif_handle *coarray_handle, const struct prif_desc *sub,
-            int32_t *initial_team_index, int32_t *stat),
-           (coarray_handle, sub, initial_team_index, stat))
-
 FLANG_CALL(initial_team_index_with_team,
            (const prif_handle *coarray_handle, const struct prif_desc *sub, const void *team,
             int32_t *initial_team_index, int32_t *stat),
            (coarray_handle, sub, prif_team_word(team), initial_team_index, stat))
-
-FLANG_CALL(initial_team_index_with_team_number,
-           (const prif_handle *coarray_handle, const struct prif_desc *sub,
-            const int64_t *team_number, int32_t *initial_team_index, int32_t *stat),
-           (coarray_handle, sub, team_number, initial_team_index, stat))

@@ -35,8 +35,6 @@ FLANG_CALL(unlock_indirect, (const int32_t *image_num, const intptr_t *lock_var_
 FLANG_CALL(critical, (const prif_handle *critical_coarray, STATUS),
            (critical_coarray, STATUS_GIVEN))
 
-FLANG_CALL(end_critical, (const prif_handle *critical_coarray), (critical_coarray))
-
 FLANG_CALL(event_post,
            (const int32_t *image_num, const prif_handle *coarray_handle, const size_t *offset,
             STATUS),
@@ -47,9 +45,6 @@ FLANG_CALL(event_post_indirect, (const int32_t *image_num, const intptr_t *event
 
 FLANG_CALL(event_wait, (void *const *event_var_ptr, const int64_t *until_count, STATUS),
            (event_var_ptr, until_count, STATUS_GIVEN))
-
-FLANG_CALL(event_query, (void *const *event_var_ptr, int64_t *count, int32_t *stat),
-           (event_var_ptr, count, stat))
 
 FLANG_CALL(notify_wait, (void *const *notify_var_ptr, const int64_t *until_count, STATUS),
            (notify_var_ptr, until_count, STATUS_GIVEN))

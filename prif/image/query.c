@@ -20,6 +20,7 @@ void PRIF(num_images)(int32_t *num_images) {
   prif_settle();
   *num_images = (int32_t)caf.team->size;
 }
+PRIF_FLANG(num_images)
 
 void PRIF(num_images_with_team)(const prif_team *team, int32_t *num_images) {
   PRIF_STATEMENT("prif_num_images");
@@ -30,6 +31,7 @@ void PRIF(num_images_with_team_number)(const int64_t *team_number, int32_t *num_
   PRIF_STATEMENT("prif_num_images");
   *num_images = (int32_t)prif_sibling(*team_number, NULL, PRIF_NO_STATUS);
 }
+PRIF_FLANG(num_images_with_team_number)
 
 void PRIF(this_image_no_coarray)(const prif_team *team, int32_t *this_image) {
   PRIF_STATEMENT("prif_this_image");

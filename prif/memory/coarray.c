@@ -275,6 +275,7 @@ void PRIF(alias_create)(const prif_handle *source_handle, const struct prif_desc
   (void)prif_bounds_set(co, alias_lcobounds, alias_ucobounds, caf.team->size, PRIF_NO_STATUS);
   *alias_handle = co;
 }
+PRIF_FLANG(alias_create)
 
 void PRIF(alias_destroy)(const prif_handle *alias_handle) {
   PRIF_STATEMENT("prif_alias_destroy");
@@ -285,3 +286,4 @@ void PRIF(alias_destroy)(const prif_handle *alias_handle) {
               (void *)co);
   destroy_handle(co);
 }
+PRIF_FLANG(alias_destroy)

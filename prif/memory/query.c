@@ -65,12 +65,14 @@ void PRIF(lcobound_with_dim)(const prif_handle *coarray_handle, const int32_t *d
   PRIF_STATEMENT("prif_lcobound_with_dim");
   *lcobound = with_dim(*coarray_handle, *dim)->lower[*dim - 1];
 }
+PRIF_FLANG(lcobound_with_dim)
 
 void PRIF(lcobound_no_dim)(const prif_handle *coarray_handle, const struct prif_desc *lcobounds) {
   PRIF_STATEMENT("prif_lcobound_no_dim");
   const struct prif_co *const co = with_array(*coarray_handle, lcobounds, "lcobounds");
   for (int k = 0; k < co->corank; k++) store(lcobounds, k, co->lower[k]);
 }
+PRIF_FLANG(lcobound_no_dim)
 
 void PRIF(ucobound_with_dim)(const prif_handle *coarray_handle, const int32_t *dim,
                              int64_t *ucobound) {
@@ -78,6 +80,7 @@ void PRIF(ucobound_with_dim)(const prif_handle *coarray_handle, const int32_t *d
   const struct prif_co *const co = with_dim(*coarray_handle, *dim);
   *ucobound = prif_bounds_upper(co, *dim - 1, caf.team->size);
 }
+PRIF_FLANG(ucobound_with_dim)
 
 void PRIF(ucobound_no_dim)(const prif_handle *coarray_handle, const struct prif_desc *ucobounds) {
   PRIF_STATEMENT("prif_ucobound_no_dim");
@@ -85,6 +88,7 @@ void PRIF(ucobound_no_dim)(const prif_handle *coarray_handle, const struct prif_
   for (int k = 0; k < co->corank; k++)
     store(ucobounds, k, prif_bounds_upper(co, k, caf.team->size));
 }
+PRIF_FLANG(ucobound_no_dim)
 
 void PRIF(coshape)(const prif_handle *coarray_handle, const struct prif_desc *sizes) {
   PRIF_STATEMENT("prif_coshape");
@@ -92,6 +96,7 @@ void PRIF(coshape)(const prif_handle *coarray_handle, const struct prif_desc *si
   for (int k = 0; k < co->corank; k++)
     store(sizes, k, prif_bounds_upper(co, k, caf.team->size) - co->lower[k] + 1);
 }
+PRIF_FLANG(coshape)
 
 /* ---- images */
 
@@ -108,6 +113,7 @@ void PRIF(image_index)(const prif_handle *coarray_handle, const struct prif_desc
   PRIF_STATEMENT("prif_image_index");
   *image_index = (int32_t)index_of(*coarray_handle, sub, caf.team->size);
 }
+PRIF_FLANG(image_index)
 
 void PRIF(image_index_with_team)(const prif_handle *coarray_handle, const struct prif_desc *sub,
                                  const prif_team *team, int32_t *image_index) {
@@ -123,6 +129,7 @@ void PRIF(image_index_with_team_number)(const prif_handle *coarray_handle,
   const uint32_t images = prif_sibling(*team_number, NULL, PRIF_NO_STATUS);
   *image_index = (int32_t)index_of(*coarray_handle, sub, images);
 }
+PRIF_FLANG(image_index_with_team_number)
 
 /* The image of the initial team with cosubscripts `sub` in a team of `images` with these ranks. */
 static void find_initial(prif_handle handle, const struct prif_desc *sub, const uint32_t *jobrank,
@@ -148,6 +155,7 @@ void PRIF(initial_team_index)(const prif_handle *coarray_handle, const struct pr
   find_initial(*coarray_handle, sub, caf.team->jobrank, caf.team->size, initial_team_index,
                TO_STAT);
 }
+PRIF_FLANG(initial_team_index)
 
 void PRIF(initial_team_index_with_team)(const prif_handle *coarray_handle,
                                         const struct prif_desc *sub, const prif_team *team,
@@ -171,6 +179,7 @@ void PRIF(initial_team_index_with_team_number)(const prif_handle *coarray_handle
   if (images) find_initial(*coarray_handle, sub, jobrank, images, initial_team_index, TO_STAT);
   free(jobrank);
 }
+PRIF_FLANG(initial_team_index_with_team_number)
 
 void PRIF(this_image_with_coarray)(const prif_handle *coarray_handle, const prif_team *team,
                                    const struct prif_desc *cosubscripts) {

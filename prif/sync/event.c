@@ -90,6 +90,7 @@ void PRIF(event_query)(void *const *event_var_ptr, int64_t *count, int32_t *stat
   caf_looked(*event_var_ptr, *count);
   prif_done(&to);
 }
+PRIF_FLANG(event_query)
 
 void PRIF(notify_wait)(void *const *notify_var_ptr, const int64_t *until_count, int32_t *stat,
                        const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {

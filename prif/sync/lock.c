@@ -136,3 +136,4 @@ void PRIF(end_critical)(const prif_handle *critical_coarray) {
   if (code && code != PRIF_STAT_FAILED_IMAGE && code != PRIF_STAT_STOPPED_IMAGE)
     release(CRITICAL_WORD(&image, critical_coarray), PRIF_NO_STATUS); /* says why, and ends */
 }
+PRIF_FLANG(end_critical)
