@@ -82,10 +82,13 @@ static bool find(struct caf_there *there, const struct selector *s, const struct
   return true;
 }
 
-/* Length of the elements of a coarray of characters, of `bytes` each; else that of the object. */
+/* Length of the elements of a coarray of characters, where an accessor is told that of a substring,
+ * by which it would find the elements. [in] bytes: of a character of the other side, which those of
+ * kind 4 may be put from, too. */
 static size_t length_of(const struct caf_token *t, size_t bytes, size_t object_chars) {
-  const bool known = t && t->elem_type == CAF_CHARACTER && bytes && t->elem_bytes % bytes == 0;
-  return known ? t->elem_bytes / bytes : object_chars;
+  const size_t whole = t && t->elem_type == CAF_CHARACTER ? t->elem_bytes : 0;
+  if (!whole || !bytes || whole % bytes || 4 * object_chars == whole) return object_chars;
+  return whole / bytes;
 }
 
 /* Makes an access. Returns false after caf_fail. */

@@ -10,12 +10,14 @@ program words_of_images
   character(7) :: words(4)[*], seven
   character(20) :: long(3)[*], found(3)
   character(3), allocatable :: pieces(:)[:]
+  character(7, kind=4) :: wide(3)[*]
   integer :: me, images, right, i
   me = this_image()
   images = num_images()
   right = mod(me, images) + 1
   allocate (pieces(3)[*])
   word = 'hello'
+  long = ['abc', 'def', 'ghi']
   words = ['a', 'b', 'c', 'd']
   pieces = ['one', 'two', 'six']
   sync all
@@ -36,6 +38,11 @@ program words_of_images
   call expect(word == 'bye' .and. words(2) == 'b xy' .and. pieces(1) == 'to', 'puts')
   call expect(all(words(3:4) == ['1234567', 'abcdefg']), 'puts that are cut')
   sync all
+  wide = 4_'-------'
+  sync all
+  wide(:)[right] = long
+  sync all
+  call expect(all(wide == [4_'abc    ', 4_'def    ', 4_'ghi    ']), 'to another kind')
   word = 'image'
   words = ' '
   long = ['abc', 'def', 'ghi']
