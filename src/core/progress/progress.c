@@ -24,7 +24,7 @@
 #define SHOW_POLLS    1024u /* empty polls in a row before the status page says so, again */
 #define LATER_BATCH   32    /* handlers that a thread has left, of one poll; chosen 2026-11-26 */
 #define POLL_BATCH    32u   /* empty polls between reads of the clock */
-#define POLL_PAUSE_NS 300u  /* of other work between two polls: more, and it is no waiting */
+#define POLL_PAUSE_NS 300u  /* of other work beside a poll: more, and it is no waiting */
 #define SPIN_NS_MIN   1000u /* polling before a yield, while yields bring what is waited for */
 #define SPIN_NS_FIRST 10000u
 #define SPIN_NS_MAX   100000u /* the same while they do not: times 4 for each vain yield */
@@ -85,6 +85,7 @@ struct empty_polls {
   uint32_t count;
   bool yielded;     /* since work was found last */
   uint64_t mark_ns; /* when the last batch of polls ended */
+  uint64_t last_ns; /* when the last poll of this batch began: a poll of a conduit may take long */
   uint64_t run_ns;  /* of polling without pause, since the last yield */
   uint64_t spin_ns; /* how long before the next yield; 0: not polled yet */
 };
@@ -100,10 +101,10 @@ static void empty_end(struct empty_polls *e) {
 
 /* A batch of polls has found nothing. */
 static void empty_batch(struct empty_polls *e) {
-  const uint64_t now = tmb_os_now_ns(), took = now - e->mark_ns;
+  const uint64_t now = tmb_os_now_ns(), took = now - e->mark_ns, poll_ns = now - e->last_ns;
   e->mark_ns = now;
   e->count = 0;
-  if (took > POLL_BATCH * POLL_PAUSE_NS) { /* the client works between its polls */
+  if (took > POLL_BATCH * (POLL_PAUSE_NS + poll_ns)) { /* the client works between its polls */
     e->run_ns = 0;
     return;
   }
@@ -130,6 +131,7 @@ static TMB_NOINLINE void show_polls(struct empty_polls *e) {
 
 void tmb_poll(void) {
   static _Thread_local struct empty_polls empty __attribute__((tls_model("initial-exec")));
+  if (TMB_UNLIKELY(empty.count == POLL_BATCH - 1)) empty.last_ns = tmb_os_now_ns();
   const bool work = tmb_progress(TMB_SERVE_ALL) & TMB_FOUND_WORK;
   if (work)
     empty.idle = 0;
