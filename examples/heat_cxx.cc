@@ -19,7 +19,7 @@ const int Steps = 500;
 
 // Sends this rank's edge cells, and waits for those of its neighbours.
 void exchange(const tombolo::job &job, const tombolo::symmetric<double> &rod, bool odd,
-              const tombolo::signal &from_left, const tombolo::signal &from_right) {
+              const tombolo::signal_counter &from_left, const tombolo::signal_counter &from_right) {
   const size_t at = odd ? Cells + 2 : 0; // two copies: who is a step ahead writes the other one
   const double *mine = rod.local() + at;
   const bool left = job.rank() > 0, right = job.rank() + 1 < job.size();
@@ -37,7 +37,7 @@ void exchange(const tombolo::job &job, const tombolo::symmetric<double> &rod, bo
 int heat(const tombolo::job &job) {
   // book: allocate
   const auto rod = job.allocate<double>(2 * (Cells + 2));
-  const tombolo::signal from_left, from_right;
+  const tombolo::signal_counter from_left, from_right;
   // book end
   if (job.rank() == 0) rod.local()[1] = 1000; // all heat is at the left end
   for (int step = 0; step < Steps; step++) {

@@ -22,17 +22,19 @@ namespace tombolo {
 template <class T> class global_ref;
 
 /* A place in the segment of a rank: jobrank and address there. A value: it may be copied to other
- * ranks. Arithmetic counts elements and stays on the rank. */
+ * ranks. Arithmetic counts elements and stays on the rank. T may be incomplete, as that of a member
+ * of itself, until its address is asked for. */
 template <class T> class global_ptr {
-  static_assert(detail::travels<T>, "global_ptr<T>: T must be trivially copyable");
-
 public:
   global_ptr() = default;
   /* [in] where: jobrank; [in] addr: address in that rank's segment, in its address space. */
   global_ptr(rank_t where, T *addr) : addr_(addr), rank_(where) {}
 
   rank_t where() const { return rank_; }
-  T *address() const { return addr_; }
+  T *address() const {
+    static_assert(detail::travels<T>, "global_ptr<T>: T must be trivially copyable");
+    return addr_;
+  }
   explicit operator bool() const { return addr_ != nullptr; }
 
   /* The place in this process; nullptr where the rank's memory is not mapped here. */

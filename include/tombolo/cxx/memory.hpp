@@ -90,10 +90,10 @@ private:
 /* ---------------------------------------------------------------- signals */
 
 /* A counter on each rank, raised by others, lowered by its owner (docs/NOTIFY.md). */
-class signal {
+class signal_counter {
 public:
   /* Collective over the job. */
-  signal() : word_(1) {}
+  signal_counter() : word_(1) {}
   /* The counter of a jobrank, for put_signal and raise. */
   global_ptr<uint64_t> on(rank_t jobrank) const { return word_.on(jobrank); }
   /* Waits until this rank's counter is at least n, subtracts n, returns the rest. */
@@ -110,13 +110,14 @@ private:
 /* Puts n elements, then adds `add` to a counter of the same rank: who sees the counter sees the
  * data. Returns when `from` may be reused. */
 template <class T>
-void put_signal(global_ptr<T> to, const T *from, size_t n, const signal &s, uint64_t add = 1) {
+void put_signal(global_ptr<T> to, const T *from, size_t n, const signal_counter &s,
+                uint64_t add = 1) {
   gexx_RMA_PutSignalBlocking(detail::self.world, to.where(), to.address(), from, n * sizeof(T),
                              GEX_EVENT_NOW, s.on(to.where()).address(), GEXX_SIG_ADD, add, 0);
 }
 
 /* Adds to the counter of a rank without data. */
-inline void raise(const signal &s, rank_t jobrank, uint64_t add = 1) {
+inline void raise(const signal_counter &s, rank_t jobrank, uint64_t add = 1) {
   const global_ptr<uint64_t> at = s.on(jobrank);
   gexx_RMA_PutSignalBlocking(detail::self.world, jobrank, at.address(), nullptr, 0, GEX_EVENT_NOW,
                              at.address(), GEXX_SIG_ADD, add, 0);

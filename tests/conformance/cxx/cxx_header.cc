@@ -104,7 +104,7 @@ void check_heap(const job &j) {
 
 void check_signals(const job &j) {
   const auto a = j.allocate<int>(1000);
-  const tombolo::signal full, empty;
+  const tombolo::signal_counter full, empty;
   for (int step = 1; step <= 5; step++) {
     const std::vector<int> mine(1000, step * 10 + int(j.rank()));
     put_signal(a.on(right_of(j)), mine.data(), mine.size(), full);
