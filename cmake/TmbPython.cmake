@@ -10,8 +10,13 @@ if(NOT TMB_PYTHON OR TMB_SANITIZE)
 endif()
 
 # tmb_try_python(PATH): sets TMB_PYTHON_{INCLUDE,SUFFIX,SITE,THREADS} if this Python can be used.
+# One that is named is not asked for NumPy, where no test runs it.
 function(tmb_try_python path)
-  execute_process(COMMAND "${path}" "${PROJECT_SOURCE_DIR}/bindings/python/probe.py"
+  set(what "")
+  if(TMB_PYTHON_EXECUTABLE AND NOT TMB_TESTS)
+    set(what build)
+  endif()
+  execute_process(COMMAND "${path}" "${PROJECT_SOURCE_DIR}/bindings/python/probe.py" ${what}
     OUTPUT_VARIABLE answer OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
   if(failed)
     set(TMB_PYTHON_REASON "${path}: ${answer}" PARENT_SCOPE)

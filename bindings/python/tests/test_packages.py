@@ -33,6 +33,16 @@ def needed(path):
     return done.stdout
 
 
+def test_build_needs_no_numpy(tmp_path):
+    """pip builds in an environment of its own, without the packages of the user."""
+    (tmp_path / "probe.py").write_text((HERE.parent / "probe.py").read_text())
+    alone = [sys.executable, "-I", "-S", tmp_path / "probe.py"]
+    done = subprocess.run(alone, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "no NumPy\n")
+    done = subprocess.run([*alone, "build"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.count(";") == 3
+
+
 def test_wheel(tmp_path):
     backend = HERE.parent / "backend.py"
     done = subprocess.run(

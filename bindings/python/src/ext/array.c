@@ -250,14 +250,25 @@ static PyObject *put_method(PyObject *self, PyObject *const *args, Py_ssize_t na
   return (PyObject *)tmbpy_transfer_put(array, &region, args[2], NULL);
 }
 
+struct tmbpy_future *tmbpy_array_get(struct tmbpy_array *array, const struct tmbpy_region *region,
+                                     PyObject *index, PyObject *out,
+                                     const struct tmbpy_after *after) {
+  struct tmbpy_future *future =
+      tmbpy_transfer_get(array, region, out == Py_None ? NULL : out, after);
+  if (future && out == Py_None && region->ndim == 0 && index != Py_None) {
+    Py_INCREF((PyObject *)array);
+    future->number_of = array;
+  }
+  return future;
+}
+
 /* _get(rank, index, out) -> Future. */
 static PyObject *get_method(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
   struct tmbpy_array *array = (struct tmbpy_array *)self;
   struct tmbpy_region region;
   if (nargs != 3) return PyErr_Format(PyExc_TypeError, "get takes 3 arguments, not %zd", nargs);
   if (tmbpy_array_place(array, args, &region) != 0) return NULL;
-  PyObject *out = args[2] == Py_None ? NULL : args[2];
-  return (PyObject *)tmbpy_transfer_get(array, &region, out, NULL);
+  return (PyObject *)tmbpy_array_get(array, &region, args[1], args[2], NULL);
 }
 
 /* _put_signal(rank, index, value, signals, i, op, number) -> Future. */

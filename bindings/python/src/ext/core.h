@@ -127,6 +127,7 @@ struct tmbpy_future {
   int nviews;
   Py_buffer views[2];
   PyObject *result;                /* what wait() returns, NULL: None */
+  struct tmbpy_array *number_of;   /* result has one element of it: wait() returns the number */
   PyObject *error;                 /* what wait() raises instead */
   struct tmbpy_operator *operator; /* NULL: none */
   void *lists;                     /* of malloc: what the operation reads until it is complete */
@@ -304,12 +305,22 @@ struct tmbpy_future *tmbpy_transfer_get(struct tmbpy_array *array,
                                         const struct tmbpy_region *region, PyObject *out,
                                         const struct tmbpy_after *after);
 
+/* Gets a region that tmbpy_array_place has found. in index: as of the call; with None a part
+ * without dimensions is an array, else a number. in out: the array to fill, or None. in after: or
+ * NULL. */
+struct tmbpy_future *tmbpy_array_get(struct tmbpy_array *array, const struct tmbpy_region *region,
+                                     PyObject *index, PyObject *out,
+                                     const struct tmbpy_after *after);
+
 /* Gets one element. Returns a Python number, or a NumPy scalar. */
 PyObject *tmbpy_transfer_get_scalar(struct tmbpy_array *array, uint32_t rank, char *addr);
 
 /* Whether elements of that kind and size become plain Python numbers. [in] value; [out] word: the
  * element's bytes. Returns 1: stored; 0: the value needs the general way; -1: an exception. */
 int tmbpy_transfer_pack(char kind, Py_ssize_t itemsize, PyObject *value, void *word);
+
+/* The number in a result of tmbpy_transfer_get that has one element. Returns a new reference. */
+PyObject *tmbpy_transfer_number(struct tmbpy_array *array, PyObject *got);
 
 /* The Python number of an element. */
 PyObject *tmbpy_transfer_unpack(struct tmbpy_array *array, const void *word);

@@ -139,6 +139,7 @@ static PyObject *outcome(struct tmbpy_future *future) {
     PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
     return NULL;
   }
+  if (future->number_of) return tmbpy_transfer_number(future->number_of, future->result);
   PyObject *result = future->result ? future->result : Py_None;
   Py_INCREF(result);
   return result;
@@ -309,6 +310,7 @@ static void dealloc(PyObject *self) {
   else
     release(future->views, &future->nviews);
   Py_XDECREF(future->result);
+  Py_XDECREF((PyObject *)future->number_of);
   Py_XDECREF(future->error);
   free_operator(future->operator);
   free(future->lists);

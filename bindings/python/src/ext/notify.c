@@ -42,8 +42,7 @@ PyObject *tmbpy_notify_get(PyObject *self, PyObject *const *args, Py_ssize_t nar
   struct tmbpy_after after;
   if (nargs != 4) return PyErr_Format(PyExc_TypeError, "get_notify takes 4 arguments");
   if (tmbpy_array_place(array, args, &region) != 0 || read_tag(args[3], &after) != 0) return NULL;
-  PyObject *out = args[2] == Py_None ? NULL : args[2];
-  return (PyObject *)tmbpy_transfer_get(array, &region, out, &after);
+  return (PyObject *)tmbpy_array_get(array, &region, args[1], args[2], &after);
 }
 
 /* ---- requests for notifications */

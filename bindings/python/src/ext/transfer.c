@@ -72,6 +72,14 @@ int tmbpy_transfer_put_scalar(struct tmbpy_array *array, uint32_t rank, char *ad
   return packed;
 }
 
+PyObject *tmbpy_transfer_number(struct tmbpy_array *array, PyObject *got) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(got, &view, PyBUF_SIMPLE) != 0) return NULL;
+  PyObject *number = tmbpy_transfer_unpack(array, view.buf);
+  PyBuffer_Release(&view);
+  return number;
+}
+
 PyObject *tmbpy_transfer_get_scalar(struct tmbpy_array *array, uint32_t rank, char *addr) {
   uint64_t small = 0;
   if (tmbpy_array_delta(array, rank) != GEXX_UNMAPPED && array->itemsize == 8) {
@@ -80,13 +88,8 @@ PyObject *tmbpy_transfer_get_scalar(struct tmbpy_array *array, uint32_t rank, ch
   }
   struct tmbpy_region region = {.rank = rank, .addr = addr, .ndim = 0, .count = 1};
   PyObject *got = tmbpy_future_take(tmbpy_transfer_get(array, &region, NULL, NULL));
-  Py_buffer view;
   if (!got) return NULL;
-  PyObject *number = NULL;
-  if (PyObject_GetBuffer(got, &view, PyBUF_SIMPLE) == 0) {
-    number = tmbpy_transfer_unpack(array, view.buf);
-    PyBuffer_Release(&view);
-  }
+  PyObject *number = tmbpy_transfer_number(array, got);
   Py_DECREF(got);
   return number;
 }

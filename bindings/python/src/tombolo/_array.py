@@ -73,7 +73,7 @@ class Array(_core.Array):
         return self._put(rank, index, value)
 
     def get(self, rank: SupportsIndex, index: Index = None, out: Any = None) -> Any:
-        """Gets elements of a rank as a new NumPy array, or into `out`."""
+        """Gets elements of a rank as a new NumPy array, one as a number, or into `out`."""
         if _foreign.is_foreign(out):
             inside = _memory.inside(out)
             if inside is None:
@@ -83,7 +83,7 @@ class Array(_core.Array):
         return self._get(rank, index, out).wait()
 
     def get_nb(self, rank: SupportsIndex, index: Index = None, out: Any = None) -> _core.Future:
-        """The same without waiting: the future's result is the array."""
+        """The same without waiting: the future's result is the array or number."""
         return self._get(rank, index, out)
 
     def put_signal_nb(

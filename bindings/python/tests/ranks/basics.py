@@ -62,6 +62,22 @@ def test_structured():
     job.barrier()
 
 
+def test_one_element_is_a_number():
+    for dtype in np.float64, np.int64, np.uint64, np.float32, np.int8, np.complex128:
+        a = job.array(np.arange(12).reshape(3, 4).astype(dtype))
+        there = a[right, 1, 2]
+        for got in (a.get(right, (1, 2)), a.get_nb(right, (1, 2)).wait()):
+            assert got == 6 and type(got) is type(there), (dtype, got)
+        future = a.get_nb(right, (2, 3))
+        assert future.wait() == 11 and future.wait() == 11
+        out = np.zeros((), dtype)
+        assert a.get(right, (1, 2), out=out) is out and out == 6
+        job.barrier()
+    whole = job.array(np.array(5.0))  # without axes: the whole part is an array
+    assert whole.get(right).shape == () and whole.get(right, ()) == 5.0
+    job.barrier()
+
+
 def test_every_index_is_as_numpy():
     rng = np.random.default_rng(1)
     model = rng.integers(0, 1000, (4, 5, 6))
@@ -74,7 +90,7 @@ def test_every_index_is_as_numpy():
     ]  # fmt: skip
     for key in keys:
         assert (np.asarray(a[(right, *key)]) == model[key]).all(), key
-        assert a.get(right, key).shape == model[key].shape, key
+        assert np.shape(a.get(right, key)) == model[key].shape, key
         value = rng.integers(0, 1000, model[key].shape)
         job.barrier()
         a[(right, *key)] = value
