@@ -29,7 +29,8 @@ enum { SIGNAL_AT = 16384 }; /* offset in the segment */
 static volatile uint64_t asked, answered;
 static uint64_t asked_before, answered_before;
 static gex_Event_t event;
-static volatile size_t small = 64, large = 1024, few = 16;
+static volatile size_t word = 8, small = 64, large = 1024, few = 16;
+static volatile gex_RMA_Value_t got;
 static char local[1 << 16];
 static gex_Memvec_t far_vec[MOST], near_vec[MOST];
 static void *far_addr[MOST], *near_addr[MOST];
@@ -77,6 +78,14 @@ COUNTED path_put_8(struct bench *b) {
 
 COUNTED path_get_8(struct bench *b) {
   gex_RMA_GetBlocking(b->tm, local, b->peer, b->theirs_at, 8, 0);
+}
+
+COUNTED path_put_word(struct bench *b) {
+  gex_RMA_PutBlocking(b->tm, b->peer, b->theirs_at, local, word, 0);
+}
+
+COUNTED path_get_val(struct bench *b) {
+  got = gex_RMA_GetBlockingVal(b->tm, b->peer, b->theirs_at, word, 0);
 }
 
 COUNTED path_put_1k(struct bench *b) {
@@ -223,6 +232,8 @@ static const struct {
     {"poll that finds nothing", nothing, path_poll, nothing},
     {"put 8 B, blocking", nothing, path_put_8, nothing},
     {"get 8 B, blocking", nothing, path_get_8, nothing},
+    {"put 8 B, blocking, size in a variable", nothing, path_put_word, nothing},
+    {"get of a value of 8 B, size in a variable", nothing, path_get_val, nothing},
     {"put 1 KiB, blocking", nothing, path_put_1k, nothing},
     {"get 1 KiB, blocking", nothing, path_get_1k, nothing},
     {"put 64 B, non-blocking, and its wait", nothing, path_put_nb, nothing},
