@@ -42,6 +42,7 @@ enum caf_register {
 
 /* Values of STAT= (iso_fortran_env). */
 enum caf_stat {
+  CAF_STAT_NO_TEAM = 1, /* of gfortran: an image selector names no team; the same number */
   CAF_STAT_LOCKED = 1,
   CAF_STAT_LOCKED_OTHER = 2,
   CAF_STAT_ERROR = 3,

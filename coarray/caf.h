@@ -64,6 +64,7 @@ struct caf_team {
   struct caf_token *coarrays; /* allocated while it was the current team */
   uint32_t registered;        /* coarrays allocated so far */
   uint32_t losses_seen;       /* caf.lost_count when members_lost was found out */
+  uint64_t given;             /* caf.teams_given when FORM TEAM gave it last */
   bool members_lost;
   bool repeats;  /* every image of the parent has formed a team together with this one */
   bool given_up; /* gexx_TM_Abandon was called for tm: an image has ended normally */
@@ -106,6 +107,7 @@ struct caf {
   gex_TM_t tm;           /* of the job */
   struct caf_team initial;
   struct caf_team *formed; /* the team formed last, of all that this image has formed */
+  uint64_t teams_given;    /* by FORM TEAM */
   gex_Client_t client;
   gex_EP_t ep;
   gex_AD_t ad32, ad64;

@@ -82,7 +82,7 @@ static bool find(struct caf_there *there, const struct selector *s, const struct
   return true;
 }
 
-/* Length of the elements of a coarray of characters, where an accessor is told that of a substring,
+/* Length of the elements of a coarray of characters, where the compiler passes that of a substring,
  * by which it would find the elements. [in] bytes: of a character of the other side, which those of
  * kind 4 may be put from, too. */
 static size_t length_of(const struct caf_token *t, size_t bytes, size_t object_chars) {

@@ -37,9 +37,10 @@ int CAF(this_image)(void *team) {
 int CAF(num_images)(void *team, int32_t *team_number) {
   const struct caf_status none = {0};
   caf_settle();
-  if (!team && team_number) {
-    const struct caf_team *sibling = caf_sibling(*team_number, &none);
-    return sibling ? (int)sibling->size : 0;
+  if (!team && team_number && *team_number != caf.team->number) {
+    const uint32_t siblings = caf_sibling_images(*team_number, NULL);
+    const struct caf_team *other = siblings ? NULL : caf_sibling(*team_number, &none);
+    return other ? (int)other->size : (int)siblings;
   }
   return (int)team_or_current(team)->size;
 }

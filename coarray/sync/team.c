@@ -92,18 +92,27 @@ static void stand_aside(struct caf_team *parent, bool without) {
   free(words);
 }
 
-/* The team of a parent for which all of its images have asked for the same before, or NULL. All of
- * them find one, or none: no image was lost, nor refused. */
+/* Whether all images of a team's parent have asked for the same when it was formed. */
+static bool same_entries(const struct caf_team *t, const struct caf_entry *entries) {
+  uint32_t i = 0;
+  while (i < t->parent->size && entries[i].number == t->siblings[i].number &&
+         entries[i].index == t->siblings[i].index)
+    i++;
+  return i == t->parent->size;
+}
+
+/* A team of a parent for which all of its images have asked for the same before, or NULL. All of
+ * them find one, or none: no image was lost, nor refused. Two such teams take turns, as each FORM
+ * TEAM makes another team than that before it. */
 static struct caf_team *formed_as(const struct caf_team *parent, const struct caf_entry *entries) {
+  struct caf_team *older = NULL;
+  uint32_t found = 0;
   for (struct caf_team *t = caf.formed; t; t = t->formed_before) {
-    uint32_t i = 0;
-    if (t->parent != parent || !t->repeats) continue;
-    while (i < parent->size && entries[i].number == t->siblings[i].number &&
-           entries[i].index == t->siblings[i].index)
-      i++;
-    if (i == parent->size) return t;
+    if (t->parent != parent || !t->repeats || !same_entries(t, entries)) continue;
+    found++;
+    if (!older || t->given < older->given) older = t;
   }
-  return NULL;
+  return found < 2 ? NULL : older;
 }
 
 /* Make a team: each image has said what it wants. in without: the layer, which needs all members.
@@ -193,6 +202,7 @@ void caf_form_team(int64_t number, struct caf_team **team_p, const int *new_inde
     refuse(code, number, new_index, to);
     return;
   }
+  team->given = ++caf.teams_given;
   *team_p = team;
   caf_ok(to->stat);
 }
@@ -200,10 +210,13 @@ void caf_form_team(int64_t number, struct caf_team **team_p, const int *new_inde
 const struct caf_team *caf_sibling(int64_t number, const struct caf_status *to) {
   if (number == caf.team->number) return caf.team;
   if (number == -1) return &caf.initial;
-  caf_fail(to, CAF_STAT_ERROR,
-           "team number %lld: only the current team, %lld, and the initial one, -1, can be named "
-           "by number [TMB-2051]",
-           (long long)number, (long long)caf.team->number);
+  for (const struct caf_team *t = caf.formed; t; t = t->formed_before)
+    if (t->parent == caf.team && t->number == number) return t;
+  caf_fail(
+      to, CAF_STAT_NO_TEAM,
+      "there is no team %lld: neither the current one, %lld, nor one that was formed with it, nor "
+      "in it [TMB-2051]",
+      (long long)number, (long long)caf.team->number);
   return NULL;
 }
 
@@ -221,19 +234,57 @@ int64_t caf_number_of(const struct caf_team *team) {
   return 0;
 }
 
+/* Whether a team is the current one, or one around it. */
+static bool is_active(const struct caf_team *team) {
+  const struct caf_team *active = caf.team;
+  while (active && active != team) active = active->parent;
+  return active != NULL;
+}
+
+/* The team of TEAM= of an image selector; NULL after caf_fail. */
+static const struct caf_team *selected(const struct caf_team *team, const struct caf_status *to) {
+  if (is_active(team)) return team;
+  if (caf_team_formed(team))
+    caf_fail(to, CAF_STAT_NO_TEAM,
+             "TEAM= of an image selector: team %lld is neither the current one nor one around it "
+             "[TMB-2069]",
+             (long long)team->number);
+  else
+    caf_fail(to, CAF_STAT_NO_TEAM,
+             "TEAM= of an image selector: the team was not formed by FORM TEAM [TMB-2056]");
+  return NULL;
+}
+
+/* Rank in the job of image `image` of [size] ranks; UINT32_MAX after caf_fail. */
+static uint32_t rank_at(int image, const uint32_t *jobrank, uint32_t size,
+                        const struct caf_status *to) {
+  if (image >= 1 && (uint32_t)image <= size) return jobrank[image - 1];
+  caf_fail(to, CAF_STAT_ERROR, "there is no image %d: the team has images 1 to %u [TMB-2050]",
+           image, size);
+  return UINT32_MAX;
+}
+
+/* The same of a team that was formed with the current one. */
+static uint32_t rank_of_sibling(int image, int64_t number, const struct caf_status *to) {
+  uint32_t *jobrank = malloc(caf.size * sizeof *jobrank), rank = UINT32_MAX;
+  if (jobrank)
+    rank = rank_at(image, jobrank, caf_sibling_images(number, jobrank), to);
+  else
+    caf_fail(to, CAF_STAT_ERROR, "out of memory for a table of %u images [TMB-0001]", caf.size);
+  free(jobrank);
+  return rank;
+}
+
 uint32_t caf_rank_in(int image, void *const *team_p, const int *number,
                      const struct caf_status *to) {
-  const struct caf_team *team = team_p ? *team_p : number ? caf_sibling(*number, to) : caf.team;
-  if (team_p && !caf_team_formed(team)) {
-    caf_fail(to, CAF_STAT_ERROR,
-             "TEAM= of an image selector: the team was not formed by FORM TEAM [TMB-2056]");
-    return UINT32_MAX;
-  }
-  if (!team) return UINT32_MAX;
-  if (image >= 1 && (uint32_t)image <= team->size) return team->jobrank[image - 1];
-  caf_fail(to, CAF_STAT_ERROR, "there is no image %d: the team has images 1 to %u [TMB-2050]",
-           image, team->size);
-  return UINT32_MAX;
+  const struct caf_team *team = caf.team;
+  if (number && !team_p && *number != team->number && caf_sibling_images(*number, NULL))
+    return rank_of_sibling(image, *number, to);
+  if (team_p)
+    team = selected(*team_p, to);
+  else if (number)
+    team = caf_sibling(*number, to);
+  return team ? rank_at(image, team->jobrank, team->size, to) : UINT32_MAX;
 }
 
 /* Barrier at the begin or end of a team. Images that are lost do not count, save that the statement

@@ -77,7 +77,8 @@ contains
   end subroutine
 
   integer function pages() ! of this process, in memory
-    integer :: unit, virtual
+    integer :: unit
+    integer(8) :: virtual ! terabytes with a sanitizer
     open (newunit=unit, file='/proc/self/statm')
     read (unit, *) virtual, pages
     close (unit)
