@@ -19,6 +19,7 @@
 #include "net/defaults/defaults.h"
 #include "notify/notify.h"
 #include "notify/tagged.h"
+#include "os/processor/fpu.h"
 #include "ratomic/ratomic.h"
 #include "vis/vis.h"
 
@@ -64,9 +65,17 @@ static int begin_legacy(const struct gexx_client_args *init, int rc) {
 }
 
 int gexx_client_init(const struct gexx_client_args *init) {
-  return begin_legacy(init, tmb_client_init(init, layers, TMB_ARRAY_LEN(layers)));
+  struct tmb_fpu clients;
+  tmb_fpu_hold(&clients);
+  const int rc = begin_legacy(init, tmb_client_init(init, layers, TMB_ARRAY_LEN(layers)));
+  tmb_fpu_restore(&clients);
+  return rc;
 }
 
 int gexx_client_join(const struct gexx_client_args *init) {
-  return begin_legacy(init, tmb_client_join(init, layers, TMB_ARRAY_LEN(layers)));
+  struct tmb_fpu clients;
+  tmb_fpu_hold(&clients);
+  const int rc = begin_legacy(init, tmb_client_join(init, layers, TMB_ARRAY_LEN(layers)));
+  tmb_fpu_restore(&clients);
+  return rc;
 }

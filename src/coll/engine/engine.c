@@ -35,6 +35,9 @@
 
 #define FENCE_EVERY 128u
 #define TMP_KEEP    (1u << 20) /* temporary memory that an idle op keeps, bytes */
+/* Written before the first use: schedules that only synchronise send bytes from there. Fixed by the
+ * most ranks of a host, one byte for each. */
+#define SYNC_BYTES  4096u
 
 enum outcome { WAITS, DONE };
 /* What a run of a collective may do beside local steps: a handler sends nothing; a thread of the
@@ -62,6 +65,7 @@ static struct tmb_coll_op *op_new(const struct tmb_sched *s) {
     op->base[TMB_BUF_TMP] =
         tmb_coll_grown(op->base[TMB_BUF_TMP], s->tmp_bytes, "the temporary memory");
     op->tmp_capacity = s->tmp_bytes;
+    memset(op->base[TMB_BUF_TMP], 0, TMB_MIN(s->tmp_bytes, (uint64_t)SYNC_BYTES));
   }
   op->next = op->next_run = NULL;
   op->event = NULL;

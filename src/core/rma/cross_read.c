@@ -19,7 +19,7 @@
 
 struct card {
   uint64_t address, cookie;
-  int32_t pid;
+  int32_t pid, zero; /* no padding: others get all bytes */
 };
 
 static bool reads(const struct card *next) {
@@ -34,7 +34,7 @@ void tmb_cross_read_init(void) {
   const uint64_t cookie =
       (tmb_os_now_ns() ^ (uint64_t)tmb_job.pid << 40) * UINT64_C(0x9e3779b97f4a7c15);
   tmb_job.peer_copy_proof = cookie;
-  const struct card mine = {(uint64_t)(uintptr_t)&tmb_job.peer_copy_proof, cookie, tmb_job.pid};
+  const struct card mine = {(uint64_t)(uintptr_t)&tmb_job.peer_copy_proof, cookie, tmb_job.pid, 0};
   struct card *cards = malloc(tmb_job.size * sizeof *cards);
   uint8_t *good = malloc(tmb_job.size);
   if (!cards || !good) tmb_fatal("out of memory for %u ranks", tmb_job.size);

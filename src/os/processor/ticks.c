@@ -17,6 +17,7 @@
 #include "base/fmt.h"
 #include "base/log.h"
 #include "os/os.h"
+#include "os/processor/fpu.h"
 #include "os/sysfile.h"
 
 #include <math.h>
@@ -190,9 +191,12 @@ static double find_rate(void) {
 }
 
 static void calibrate(void) {
+  struct tmb_fpu clients;
+  tmb_fpu_hold(&clients);
   rate_hz = tmb_os_ticks_native() ? find_rate() : 1e9;
   scale = (uint64_t)(1e9 / rate_hz * (double)(1ull << SCALE_BITS) + 0.5);
   if (tmb_cfg_bool(TMB_CFG_TSC_VERBOSE)) tmb_print("ticks: %s, %.0f per second", source, rate_hz);
+  tmb_fpu_restore(&clients);
 }
 
 static void calibrate_once(void) {

@@ -263,6 +263,7 @@ static void fill_run(const struct udp_sockets *s, const struct udp_out *out, uin
   }
   if (count == 1) return;
   const uint16_t bytes = (uint16_t)out_bytes(out);
+  memset(&run->control, 0, sizeof run->control); /* its end is padding */
   m->msg_control = &run->control;
   m->msg_controllen = sizeof run->control;
   struct cmsghdr *c = CMSG_FIRSTHDR(m);

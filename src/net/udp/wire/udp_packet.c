@@ -107,12 +107,18 @@ static uint32_t payload_start(uint8_t type, uint32_t at) {
   return type == UDP_AM ? TMB_ALIGN_UP(at, 16u) : TMB_ALIGN_UP(at, 8u);
 }
 
+/* No byte of the process's memory leaves it unasked. Fields end at multiples of four bytes. */
+static uint32_t pad_to(uint8_t *packet, uint32_t at, uint32_t end) {
+  for (; at < end; at += 4) memset(packet + at, 0, 4);
+  return end;
+}
+
 uint32_t udp_record_write(uint8_t *packet, uint32_t at, const struct udp_record *record,
                           uint32_t *payload_at) {
   const uint32_t start = at;
   at = add_fields(packet, at + (uint32_t)sizeof(struct wire_prefix), record);
   if (record->bytes && !(record->flags & UDP_TAIL)) {
-    at = payload_start(record->type, at);
+    at = pad_to(packet, at, payload_start(record->type, at));
     if (payload_at) *payload_at = at;
     if (record->payload) memcpy(packet + at, record->payload, record->bytes);
     at += record->bytes;
@@ -121,7 +127,8 @@ uint32_t udp_record_write(uint8_t *packet, uint32_t at, const struct udp_record 
   const struct wire_prefix prefix = {record->type, record->flags, (uint16_t)(at - start),
                                      record->bytes};
   memcpy(packet + start, &prefix, sizeof prefix);
-  if (payload_at && record->flags & UDP_TAIL) *payload_at = TMB_ALIGN_UP(at, 16u);
+  if (payload_at && record->flags & UDP_TAIL)
+    *payload_at = pad_to(packet, at, TMB_ALIGN_UP(at, 16u));
   return at;
 }
 
