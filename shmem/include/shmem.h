@@ -105,11 +105,7 @@ enum shmem_cmp {
 void shmem_init(void);
 int shmem_init_thread(int requested, int *provided);
 void shmem_finalize(void);
-#if defined(__cplusplus)
 void shmem_global_exit(int status) __attribute__((__noreturn__));
-#else
-_Noreturn void shmem_global_exit(int status);
-#endif
 void shmem_query_thread(int *provided);
 void shmem_query_initialized(int *initialized);
 void shmem_query_finalized(int *finalized);

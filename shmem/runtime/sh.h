@@ -153,6 +153,11 @@ SH_HOT bool sh_long_way(void) {
 SH_HOT void sh_wake(uint32_t pe) {
   gexx_signal_wake(sh.tm, pe);
 }
+/* After a read on the short way: a program that reads in a loop must see what PEs of other hosts
+ * change by messages. */
+SH_HOT void sh_progress(void) {
+  if (SH_UNLIKELY(sh.far)) gasnet_AMPoll();
+}
 SH_HOT uint32_t sh_world_pe(const struct shmem_ctx_s *ctx, int pe) {
   return ctx->team->pe[pe];
 }
@@ -221,5 +226,39 @@ struct sh_cond {
 };
 SH_HIDDEN void sh_wait(const struct sh_cond *cond, bool (*enough)(const struct sh_cond *, void *),
                        void *arg);
+
+/* ---- collectives: coll/ */
+
+/* A type and an operator. fn: y[i] = x[i] op y[i]. */
+struct sh_op {
+  gex_DT_t dt; /* GEX_DT_USER: fn performs it */
+  size_t bytes;
+  gex_OP_t op;
+  gex_Coll_ReduceFn_t fn;
+};
+SH_HIDDEN int sh_reduce(struct shmem_team_s *team, void *dest, const void *source, size_t count,
+                        const struct sh_op *op);
+/* Blocks of `bytes`; bytes of collect may differ. */
+SH_HIDDEN int sh_fcollect(struct shmem_team_s *team, void *dest, const void *source, size_t bytes);
+SH_HIDDEN int sh_collect(struct shmem_team_s *team, void *dest, const void *source, size_t bytes);
+SH_HIDDEN int sh_alltoall(struct shmem_team_s *team, void *dest, const void *source, size_t bytes);
+/* Elements of alltoalls. */
+struct sh_strides {
+  ptrdiff_t dst, sst;
+  size_t count, bytes;
+};
+SH_HIDDEN int sh_alltoalls(struct shmem_team_s *team, void *dest, const void *source,
+                           const struct sh_strides *strides);
+
+/* An active set. */
+struct sh_set {
+  int start, stride, size, rank; /* rank: of the caller */
+  bool world;                    /* all PEs in their order */
+  long *sync;                    /* [SHMEM_SYNC_SIZE] */
+};
+/* Checks the arguments. */
+SH_HIDDEN struct sh_set sh_set(const char *call, int start, int log_stride, int size, long *sync);
+SH_HIDDEN void sh_set_reduce(const struct sh_set *set, void *dest, const void *source, size_t count,
+                             const struct sh_op *op);
 
 #endif

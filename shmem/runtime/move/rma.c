@@ -117,10 +117,12 @@ SH_HOT void put_nbi(struct shmem_ctx_s *ctx, const char *call, void *dest, const
 SH_HOT void get(struct shmem_ctx_s *ctx, const char *call, void *dest, const void *source,
                 size_t bytes, int pe) {
   const char *const from = sh_here(ctx, source, pe);
-  if (SH_LIKELY(from))
-    memcpy(dest, from, bytes);
-  else
+  if (SH_UNLIKELY(!from)) {
     sh_complete(get_long(ctx, call, dest, source, bytes, pe));
+    return;
+  }
+  sh_progress();
+  memcpy(dest, from, bytes);
 }
 
 SH_HOT void get_nbi(struct shmem_ctx_s *ctx, const char *call, void *dest, const void *source,
