@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
+
 #define SIGNAL_AT (3u << 20)
 
 static uint64_t done, turns;
@@ -121,8 +123,83 @@ static void each_call(void **state) {
   rig_close(2);
 }
 
+/* A put with a signal that nobody awaits the end of. */
+static void quiet_put(uint32_t from, uint64_t value) {
+  static const uint64_t word;
+  const struct tmb_rma rma = {.peer = !from,
+                              .remote = rig_segment[!from],
+                              .local = (void *)(uintptr_t)&word,
+                              .nbytes = sizeof word};
+  const struct tmb_signal sig = {(uint64_t *)(void *)(rig_segment[!from] + SIGNAL_AT), value,
+                                 TMB_SIGNAL_SET};
+  assert_int_equal(udp_put_signal(rig_net[from], &rma, &sig), 0);
+}
+
+/* Both poll for a while. */
+static void poll_for(uint64_t ns) {
+  for (const uint64_t until = rig_now_ns + ns; rig_now_ns < until; rig_now_ns += 9000) rig_step(2);
+}
+
+static uint64_t in_flight(void) {
+  const struct udp_tx *tx = &rig_net[0]->peers.of[1]->tx;
+  return tx->next - tx->una;
+}
+
+/* Neighbours that put to each other every half millisecond send nothing else. */
+static void exchanged(void **state) {
+  (void)state;
+  begin();
+  for (uint32_t i = 0; i < 10; i++) {
+    quiet_put(0, i);
+    quiet_put(1, i);
+    poll_for(500000);
+  }
+  const uint64_t before = rig_stats[0].packets_out + rig_stats[1].packets_out;
+  for (uint32_t i = 0; i < 50; i++) {
+    quiet_put(0, i + 100);
+    quiet_put(1, i + 100);
+    poll_for(500000);
+    assert_int_equal(signal_of(0), i + 100);
+    assert_int_equal(signal_of(1), i + 100);
+  }
+  /* Each quarter of a window asks for an acknowledgement. */
+  assert_cmp(rig_stats[0].packets_out + rig_stats[1].packets_out - before, <=, 104);
+  assert_int_equal(rig_stats[0].retransmits + rig_stats[1].retransmits, 0);
+  rig_close(2);
+}
+
+/* A signal does not wait for the acknowledgement of the one before. One that no packet follows is
+ * acknowledged before the sender's time-out, and those after it at once. */
+static void followed(void **state) {
+  (void)state;
+  begin();
+  for (uint32_t i = 0; i < 10; i++) {
+    quiet_put(0, i);
+    quiet_put(1, i);
+    poll_for(500000);
+  }
+  const uint64_t before = rig_stats[0].packets_out;
+  quiet_put(0, 20);
+  poll_for(100000);
+  assert_cmp(in_flight(), >=, 1);
+  quiet_put(0, 21);
+  assert_int_equal(rig_stats[0].packets_out - before, 2);
+  poll_for(3000000);
+  assert_int_equal(in_flight(), 0);
+  for (uint32_t i = 0; i < 4; i++) {
+    quiet_put(0, i);
+    poll_for(4000000);
+  }
+  quiet_put(0, 22);
+  poll_for(100000);
+  assert_int_equal(in_flight(), 0);
+  assert_int_equal(rig_stats[0].retransmits, 0);
+  rig_close(2);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(answered), cmocka_unit_test(unanswered),
-                                     cmocka_unit_test(computing), cmocka_unit_test(each_call)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(answered),  cmocka_unit_test(unanswered),
+                                     cmocka_unit_test(computing), cmocka_unit_test(each_call),
+                                     cmocka_unit_test(exchanged), cmocka_unit_test(followed)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

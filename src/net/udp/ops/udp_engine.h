@@ -39,7 +39,11 @@
 #define UDP_ASKS          4u         /* for an acknowledgement, a window */
 #define UDP_ACK_DELAY_NS  200000u
 #define UDP_ANSWERS_SURE  4u /* answered signals, after which the next answer is waited for */
-#define UDP_SERVE_THREAD  4  /* beside TMB_SERVE_*: what env->thread_now says */
+/* For signals that nobody awaits the end of. Less than the shortest time-out. Chosen 2026-11-28
+ * from the packets of hydro on two pretended hosts. */
+#define UDP_ANSWER_NS     2000000u
+#define UDP_ANSWERS_MOST  16u /* counted; halved by a miss */
+#define UDP_SERVE_THREAD  4   /* beside TMB_SERVE_*: what env->thread_now says */
 
 /* Memory of a packet. */
 struct udp_buf {
@@ -125,9 +129,11 @@ struct udp_gather {
   uint64_t tick;                              /* engine->time.tick when the last was added */
   struct udp_pending *pending, *pending_last; /* of the puts in it */
   struct udp_pending *passing; /* acknowledged, but earlier packets are not: signals */
-  uint64_t small_ns;           /* when the last small put was made */
-  uint32_t dense;              /* small puts that came close after one another */
-  uint32_t blind;              /* small puts since then for which the clock was not read */
+  uint64_t soon_end; /* packets below this number are acknowledged soon, later ones need not be */
+  bool quiet;        /* only signals that nobody awaits the end of are in it */
+  uint64_t small_ns; /* when the last small put was made */
+  uint32_t dense;    /* small puts that came close after one another */
+  uint32_t blind;    /* small puts since then for which the clock was not read */
 };
 
 /* Transfers to the peer. udp_xfer.c, udp_rail.c. */
@@ -183,6 +189,10 @@ struct udp_answering {
   uint64_t alone_tick;  /* when one was acknowledged by a packet of its own */
   uint64_t hoped_tick;  /* ack.tick of an acknowledgement that waits for an answer */
   uint8_t count;        /* signals in a row that were answered, up to UDP_ANSWERS_SURE */
+  /* The same of signals that nobody awaits the end of: their acknowledgement may wait longer. */
+  uint64_t quiet_ns; /* when one came whose acknowledgement waits for a packet, 0: none does */
+  uint64_t owed_ns;  /* when one came that was acknowledged at once, 0: a packet has followed */
+  uint8_t soon;      /* how often a packet followed within UDP_ANSWER_NS, up to UDP_ANSWERS_MOST */
 };
 
 /* Whether the peer is there. udp_lost.c, udp_recv.c. */
@@ -498,6 +508,8 @@ void udp_loose_send(struct tmb_net *e, struct udp_peer *p, struct udp_buf *buf,
                     const struct udp_out *made, uint32_t end);
 /* The client has answered a signal that had been acknowledged alone. */
 void udp_ack_answered(struct udp_peer *p);
+/* A signal has come that nobody awaits the end of. */
+void udp_ack_quiet(struct tmb_net *e, struct udp_peer *p);
 /* Whether what is owed for a signal waits for the client's answer, until its next poll. */
 bool udp_ack_hopes(const struct tmb_net *e, struct udp_peer *p);
 /* What is owed is about to be sent alone. */
@@ -536,8 +548,15 @@ void udp_pieces_free(struct udp_peer *p);
 
 /* ---- udp_gather.c */
 
+#define UDP_QUIET 0x80u /* beside UDP_ACK_NOW: a signal that nobody awaits the end of */
+
+/* Whether a packet is in flight whose acknowledgement is worth waiting for. */
+static inline bool udp_gather_waits(const struct udp_peer *p) {
+  return p->tx.una < p->gather.soon_end;
+}
 /* Add a record with its payload to what is gathered; sets UDP_TAIL where it must. in flags:
- * UDP_ACK_NOW; reserve: slots of the window to leave free. Returns false if there is no room now.
+ * UDP_ACK_NOW, UDP_QUIET; reserve: slots of the window to leave free. Returns false if there is no
+ * room now.
  */
 bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uint8_t flags,
                 uint32_t reserve);

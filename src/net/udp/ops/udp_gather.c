@@ -36,7 +36,9 @@ static bool open_send(struct tmb_net *e, struct udp_peer *p, uint32_t reserve, u
                         .head_bytes = p->gather.end};
   if (p->gather.tail) out.head_bytes = TMB_ALIGN_UP(p->gather.end, 16u) + p->gather.tail;
   const struct udp_ask ask = {.rail = out.rail, .bytes = out.head_bytes};
+  const uint64_t soon_end = p->gather.soon_end;
   if (udp_packet_asks(p, &ask)) flags |= UDP_ACK_NOW;
+  const bool quiet = p->gather.quiet && !((p->gather.flags | flags) & UDP_ACK_NOW);
   struct udp_slot *slot =
       udp_packet_send(e, p, &out, p->gather.buf, p->gather.end - UDP_HEADER_BYTES,
                       (uint8_t)(p->gather.flags | flags));
@@ -45,6 +47,7 @@ static bool open_send(struct tmb_net *e, struct udp_peer *p, uint32_t reserve, u
   p->gather.end = UDP_HEADER_BYTES;
   p->gather.tail = p->gather.count = 0;
   p->gather.flags = 0;
+  if (quiet) p->gather.soon_end = soon_end;
   return true;
 }
 
@@ -62,14 +65,15 @@ static bool fits(const struct tmb_net *e, const struct udp_peer *p, const struct
   return !p->gather.tail && end <= limit;
 }
 
-/* Write `r`, which fits, into the open packet. */
-static void append(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
+/* Write `r`, which fits, into the open packet. in quiet: nobody awaits its end. */
+static void append(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r, bool quiet) {
   uint32_t payload_at = 0;
   p->gather.end = udp_record_write(p->gather.buf->data, p->gather.end, r, &payload_at);
   if (r->flags & UDP_TAIL) {
     memcpy(p->gather.buf->data + payload_at, r->payload, r->bytes);
     p->gather.tail = r->bytes;
   }
+  p->gather.quiet = (p->gather.quiet || !p->gather.count) && quiet;
   p->gather.count++;
   p->gather.tick = e->time.tick;
   e->peers.waits = true;
@@ -91,19 +95,19 @@ bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uin
     const uint32_t gathers = TMB_MIN(GATHER_BYTES, p->mtu.bytes);
     p->gather.buf = udp_buf_get(e, TMB_MAX(UDP_HEADER_BYTES + bytes + 16 + r->bytes, gathers));
   }
-  append(e, p, r);
-  p->gather.flags |= flags;
+  append(e, p, r, (flags & UDP_QUIET) != 0);
+  p->gather.flags |= flags & UDP_ACK_NOW;
   return true;
 }
 
 bool udp_gather_join(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
   if (!fits(e, p, r, udp_record_bytes(r))) return false;
-  append(e, p, r);
+  append(e, p, r, false);
   return true;
 }
 
 void udp_gather_settle(struct tmb_net *e, struct udp_peer *p) {
-  if (!e->kept.threads && (p->tx.una == p->tx.next || !e->config.coalesce))
+  if (!e->kept.threads && (!udp_gather_waits(p) || !e->config.coalesce))
     (void)udp_gather_flush(e, p, 0);
   udp_out_flush(e);
 }

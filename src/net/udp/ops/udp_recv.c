@@ -93,6 +93,7 @@ static void act_signal(struct tmb_net *e, struct udp_peer *p, const struct udp_r
                              .value = r->signal_value,
                              .op = r->action == UDP_ACT_SET ? TMB_SIGNAL_SET : TMB_SIGNAL_ADD};
   p->answer.signal_tick = e->time.tick;
+  udp_ack_quiet(e, p);
   if (p->in.seq < p->rx.next)
     change_signal(e, s.addr, s.op, s.value);
   else

@@ -40,7 +40,8 @@ static bool send_short(struct tmb_net *e, struct udp_peer *p, struct udp_record 
     one.flags |= UDP_HEAD;
     if (nbytes > udp_payload_max(p, &one)) return false;
   }
-  return udp_gather(e, p, &one, UDP_ACK_NOW, UDP_REPLY_SLOTS);
+  const bool signals = one.action == UDP_ACT_SET || one.action == UDP_ACT_ADD;
+  return udp_gather(e, p, &one, signals ? UDP_QUIET : UDP_ACK_NOW, UDP_REPLY_SLOTS);
 }
 
 /* ---- puts
@@ -164,10 +165,7 @@ int udp_put_signal(struct tmb_net *e, const struct tmb_rma *rma, const struct tm
     udp_count(&e->stats->sent, 1);
     udp_count(&e->stats->bytes_out, rma->nbytes);
   }
-  if (rma->op)
-    udp_small_settle(e, p);
-  else
-    udp_gather_settle(e, p);
+  udp_small_settle(e, p);
   udp_engine_unlock(e);
   return rc;
 }

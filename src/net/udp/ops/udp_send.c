@@ -124,6 +124,18 @@ void udp_out_flush(struct tmb_net *e) {
   }
 }
 
+/* A packet follows a signal that nobody awaits the end of: has it come soon enough to carry the
+ * acknowledgement? */
+static void answer_quiet(const struct tmb_net *e, struct udp_peer *p) {
+  struct udp_answering *a = &p->answer;
+  const uint64_t since_ns = a->quiet_ns ? a->quiet_ns : a->owed_ns;
+  if (e->time.now_ns - since_ns > UDP_ANSWER_NS)
+    a->soon /= 2;
+  else if (a->soon < UDP_ANSWERS_MOST)
+    a->soon++;
+  a->quiet_ns = a->owed_ns = 0;
+}
+
 struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const struct udp_out *out,
                                  struct udp_buf *buf, uint32_t control, uint8_t flags) {
   const uint64_t number = p->tx.next;
@@ -140,6 +152,8 @@ struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const st
   udp_peer_busy(e, p);
   out_add(e, p, &made, slot);
   if (TMB_UNLIKELY(p->answer.alone_tick == e->time.tick)) udp_ack_answered(p);
+  p->gather.soon_end = p->tx.next;
+  if (p->answer.quiet_ns || p->answer.owed_ns) answer_quiet(e, p);
   return slot;
 }
 
@@ -188,7 +202,12 @@ void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
  * that answers each signal with an operation of its own would send two packets for one. So where
  * the last few were answered before the next call of progress, the acknowledgement waits for the
  * answer, until that call or the progress thread's look; when no answer came, the next go at once
- * again. */
+ * again.
+ *
+ * Nobody awaits the end of a signal without an operation, so its packet asks for nothing, and those
+ * that follow do not wait for its acknowledgement. Where packets have followed the last few within
+ * UDP_ANSWER_NS, the next such packet carries the acknowledgement; else it is sent at once, because
+ * a client that computes for longer would let the sender's time-out pass. */
 
 void udp_ack_answered(struct udp_peer *p) {
   p->answer.alone_tick = UINT64_MAX;
@@ -203,7 +222,23 @@ bool udp_ack_hopes(const struct tmb_net *e, struct udp_peer *p) {
   return true;
 }
 
+void udp_ack_quiet(struct tmb_net *e, struct udp_peer *p) {
+  struct udp_answering *a = &p->answer;
+  if (p->ack.now) return;
+  if (a->soon < UDP_ANSWERS_SURE) {
+    a->owed_ns = e->time.now_ns;
+    udp_ack_owe(e, p);
+    return;
+  }
+  if (!a->quiet_ns) a->quiet_ns = e->time.now_ns;
+  if (p->ack.packets == 1) p->ack.due_ns = e->time.now_ns + UDP_ANSWER_NS;
+}
+
 void udp_ack_alone(const struct tmb_net *e, struct udp_peer *p) {
+  if (p->answer.quiet_ns && !p->ack.now) { /* no packet has followed */
+    p->answer.quiet_ns = 0;
+    p->answer.soon /= 2;
+  }
   if (p->answer.hoped_tick == p->ack.tick) p->answer.count = 0;
   p->answer.hoped_tick = UINT64_MAX;
   if (p->answer.signal_tick == e->time.tick) p->answer.alone_tick = e->time.tick;
