@@ -31,7 +31,7 @@ help:
 	@echo "make install PREFIX=/usr/local [CC=clang CXX=clang++]   CC, CXX: the compilers of clients;"
 	@echo "                       CAF_ALIASES=1: also caf and cafrun, for tombolo fc and tombolo run"
 	@echo "make uninstall PREFIX=/usr/local   removes what make install has put there, and nothing else"
-	@echo "make packages          Debian packages of lib, dev, tools, fortran, upc and doc, in $(BUILD)/packages"
+	@echo "make packages          Debian packages of lib, dev, tools, fortran, upc, shmem and doc, in $(BUILD)/packages"
 	@echo "make release           notes, tarball, checksums, bill of materials and the tag; DRY=1: no tag"
 	@echo "make deps              install the Debian packages that are missing; STUDY=1: also what the study compares with"
 	@echo "make format            run clang-format on the sources;  make tidy: check the house rules"
@@ -113,7 +113,7 @@ figures:
 # CC and CXX, where given, are recorded in the make fragments and pkg-config files of clients.
 given = $(if $(filter command% environment%,$(origin $(1))),$($(1)))
 install: build
-	CAF_ALIASES="$(CAF_ALIASES)" GASNET_CC="$(or $(GASNET_CC),$(call given,CC))" GASNET_CXX="$(or $(GASNET_CXX),$(call given,CXX))" \
+	CAF_ALIASES="$(CAF_ALIASES)" SMA_ALIASES="$(SMA_ALIASES)" GASNET_CC="$(or $(GASNET_CC),$(call given,CC))" GASNET_CXX="$(or $(GASNET_CXX),$(call given,CXX))" \
 	  cmake --install $(BUILD) --prefix $(PREFIX)
 
 # The prefix of packages is /usr; what is not built (as Fortran without gfortran) has no package.

@@ -3,7 +3,7 @@
 # written for other GASNet implementations look for: make fragments, pkg-config files, library names
 # for each thread mode and launch scripts, all thin names over the one library. Files that hold the
 # prefix are written at install time, so that `cmake --install --prefix` moves them too. Components
-# are the Debian packages of TmbPackages.cmake: lib, dev, tools, fortran, upc, doc, and
+# are the Debian packages of TmbPackages.cmake: lib, dev, tools, fortran, upc, shmem, doc, and
 # mpi and sim, which need much that few want.
 include(CMakePackageConfigHelpers)
 
@@ -58,6 +58,19 @@ if(TARGET upc1)
   install(FILES "${tmb_upc_support}/crt.o" "${tmb_upc_support}/crt_extern.o"
     "${tmb_upc_support}/crt_shared.o" "${tmb_upc_support}/crt_tentative.o"
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/upc" COMPONENT upc)
+endif()
+set(tmb_shmem 0) # whether OpenSHMEM is installed
+if(TARGET shmem_shared)
+  set(tmb_shmem 1)
+  install(TARGETS shmem_shared shmem_static EXPORT tombolo-targets
+    LIBRARY COMPONENT shmem ARCHIVE COMPONENT shmem)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/shmem/include/"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tombolo-shmem" COMPONENT shmem
+    FILES_MATCHING PATTERN "*.h")
+  install(FILES "${tmb_pshmem}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tombolo-shmem"
+    COMPONENT shmem)
+  install(PROGRAMS "${PROJECT_BINARY_DIR}/bin/oshcc" "${PROJECT_BINARY_DIR}/bin/oshc++"
+    "${PROJECT_BINARY_DIR}/bin/oshrun" DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT shmem)
 endif()
 if(TARGET tombolo_mk_cuda)
   install(TARGETS tombolo_mk_cuda LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT lib)

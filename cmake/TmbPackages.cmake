@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Debian packages by CPack, one for each component of the installation: tombolo-lib, tombolo-dev,
-# tombolo-tools, tombolo-fortran, tombolo-upc, tombolo-doc, tombolo-mpi, tombolo-sim,
+# tombolo-tools, tombolo-fortran, tombolo-upc, tombolo-shmem, tombolo-doc, tombolo-mpi, tombolo-sim,
 # python3-tombolo. By `make packages`. The files hold the prefix /usr, so they are installed there
 # through DESTDIR.
 set(CPACK_GENERATOR DEB)
@@ -39,6 +39,9 @@ endif()
 if(tmb_upc)
   list(APPEND CPACK_COMPONENTS_ALL upc)
 endif()
+if(tmb_shmem)
+  list(APPEND CPACK_COMPONENTS_ALL shmem)
+endif()
 if(TARGET python_core AND TARGET tombolo_tool AND NOT TMB_PYTHON_FREE_THREADED)
   list(APPEND CPACK_COMPONENTS_ALL python)
 endif()
@@ -68,6 +71,8 @@ tmb_package(fortran libdevel "communication layer for PGAS programs: coarrays"
   "${tmb_about}\nThis package has the library that gfortran needs for coarrays." dev tools)
 tmb_package(upc libdevel "communication layer for PGAS programs: UPC"
   "${tmb_about}\nThis package has the UPC compiler and its libraries." dev tools)
+tmb_package(shmem libdevel "communication layer for PGAS programs: OpenSHMEM"
+  "${tmb_about}\nThis package has the OpenSHMEM library, its headers, oshcc and oshrun." dev tools)
 tmb_package(doc doc "communication layer for PGAS programs: documents"
   "${tmb_about}\nThis package has documents and examples.")
 tmb_package(mpi libs "communication layer for PGAS programs: conduit mpi"

@@ -30,6 +30,24 @@ foreach(src IN LISTS tmb_shmem_tests)
   endif()
 endforeach()
 
+# Examples are compiled as their heads say, by oshcc.
+set(tmb_shmem_examples "")
+file(GLOB tmb_shmem_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/shmem/*.c")
+foreach(src IN LISTS tmb_shmem_sources)
+  get_filename_component(name "${src}" NAME_WE)
+  tmb_read_header(hdr ${src})
+  set(program "${PROJECT_BINARY_DIR}/examples/shmem/${name}")
+  add_custom_command(OUTPUT "${program}"
+    COMMAND ${CMAKE_COMMAND} -E make_directory "${PROJECT_BINARY_DIR}/examples/shmem"
+    COMMAND ${CMAKE_COMMAND} -E env "OSHCC=${CMAKE_C_COMPILER}" "${PROJECT_BINARY_DIR}/bin/oshcc"
+      -O2 -Wall -Werror "${src}" -o "${program}" -lm
+    DEPENDS "${src}" shmem_shared ${tmb_shmem_headers} COMMENT "OpenSHMEM: ${name}" VERBATIM)
+  list(APPEND tmb_shmem_examples "${program}")
+  tmb_register_program(examples.shmem.${name} examples "${program}")
+endforeach()
+add_custom_target(shmem_examples ALL DEPENDS ${tmb_shmem_examples})
+add_dependencies(programs shmem_examples)
+
 file(GLOB tmb_shmem_scripts CONFIGURE_DEPENDS "${tmb_shmem_tests_dir}/*.py")
 foreach(script IN LISTS tmb_shmem_scripts)
   get_filename_component(name "${script}" NAME_WE)
