@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "lib/echo.h"
+#include "lib/usage.h"
 
 enum { CHUNK = 1000, CHUNKS = 20, SETTLE_TRIPS = 200000 };
 
@@ -28,12 +29,18 @@ static double trips(gex_TM_t tm, gex_Rank_t peer, uint64_t n) {
   return (double)gasnett_ticks_to_ns(gasnett_ticks_now() - from) / (double)n;
 }
 
+static const char usage[] = "Usage: tombolo run -n RANKS tombolo-bench-first\n"
+                            "Measure round trips of short messages right after the start of a job, "
+                            "and later, between ranks\n"
+                            "2k and 2k + 1. bench/first.py starts it again and again.";
+
 int main(int argc, char **argv) {
   gex_Client_t client;
   gex_EP_t ep;
   gex_TM_t tm;
   gex_Segment_t segment;
   gex_AM_Entry_t table[] = {ECHO_ENTRIES};
+  (void)usage_number(argc, argv, usage, 0);
   if (gex_Client_Init(&client, &ep, &tm, "FIRST", &argc, &argv, 0)) return 1;
   if (gex_EP_RegisterHandlers(ep, table, 2)) return 1;
   if (gex_Segment_Attach(&segment, tm, 65536)) return 1;

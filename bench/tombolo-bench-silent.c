@@ -21,6 +21,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "lib/usage.h"
+
 enum { TURNS = 5, BULK = 1 << 20, HUGE = 16 << 20, TIMES_MAX = 1 << 20 };
 enum { ROWS = 64, WIDTH = 256, PITCH = 1024, TAKE = 130, PLACED = 131 };
 #define SLICE_S 0.5
@@ -220,10 +222,15 @@ static bool prepare(struct bench *b) {
   return true;
 }
 
+static const char usage[] =
+    "Usage: TOMBOLO_PLACES=cyclic:2 tombolo run -n 2 tombolo-bench-silent [SLICES]\n"
+    "Measure operations whose target computes and makes no call, and what they take from it.\n"
+    "SLICES: half seconds of each kind of operation, 1 to 5 (default 5).";
+
 int main(int argc, char **argv) {
   gex_Client_t client;
   struct bench b = {0};
-  const int asked = argc > 1 ? atoi(argv[1]) : TURNS;
+  const int asked = usage_number(argc, argv, usage, 1);
   const int turns = asked > 0 && asked < TURNS ? asked : TURNS;
   if (gex_Client_Init(&client, &b.ep, &b.tm, "SILENT", &argc, &argv, 0) || !prepare(&b)) return 1;
   const gex_Rank_t rank = gex_TM_QueryRank(b.tm);

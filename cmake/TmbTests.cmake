@@ -442,6 +442,7 @@ if(TARGET tombolo_tool AND NOT TMB_SANITIZE)
   set(hdr_timeout 120)
   tmb_register_run(bench.quick bench "$<TARGET_FILE:tombolo_tool>;bench;--quick")
   tmb_register_run(bench.report bench "python3;${PROJECT_SOURCE_DIR}/tests/bench/bench_report.py")
+  tmb_register_run(bench.help bench "python3;${PROJECT_SOURCE_DIR}/tests/bench/help.py")
   tmb_register_run(bench.loggp bench "python3;${PROJECT_SOURCE_DIR}/tests/bench/loggp.py")
   tmb_register_run(bench.counts bench
     "python3;${PROJECT_SOURCE_DIR}/scripts/count_paths.py;--build;${PROJECT_BINARY_DIR};--check")

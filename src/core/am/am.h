@@ -79,14 +79,16 @@ bool tmb_am_self(struct tmb_am_out *out);
 /* Send a Long whose destination is not mapped here: tmb_am_unmapped. Contract of tmb_am_send. */
 int tmb_am_send_unmapped(struct tmb_am_out *out);
 
-/* The first attempt to send has found no room: give up an immediate message, else send it after
- * progress. Contract of tmb_up_am_send. */
-int tmb_am_send_again(struct tmb_am_out *out);
+/* The first attempt to send has failed: where there was no room, give up an immediate message, else
+ * send it after progress. Contract of tmb_up_am_send. in rc: of tmb_peer_send; an error, which does
+ * not pass, ends the program, also for an immediate message. */
+int tmb_am_send_again(struct tmb_am_out *out, int rc);
 
 /* tmb_up_am_send for any message, also a Long whose destination is not mapped here. */
 static inline int tmb_am_send(struct tmb_am_out *out) {
   if (TMB_UNLIKELY(tmb_am_unmapped(out))) return tmb_am_send_unmapped(out);
-  return TMB_LIKELY(tmb_peer_send(out) == 0) ? 0 : tmb_am_send_again(out);
+  const int rc = tmb_peer_send(out);
+  return TMB_LIKELY(rc == 0) ? 0 : tmb_am_send_again(out, rc);
 }
 
 /* Send a message of the client; contract of tmb_up_am_send. */

@@ -54,7 +54,8 @@ static int thread_sends(struct tmb_am_out *out) {
   return 0;
 }
 
-int tmb_am_send_again(struct tmb_am_out *out) {
+int tmb_am_send_again(struct tmb_am_out *out, int rc) {
+  if (rc != TMB_AGAIN) tmb_peer_fatal("sending a message to", out->peer, rc);
   if (out->immediate) {
     tmb_peer_release(out);
     return TMB_AGAIN;
@@ -62,7 +63,6 @@ int tmb_am_send_again(struct tmb_am_out *out) {
   if (tmb_am_in_thread) return thread_sends(out);
   struct gexx_wait wait;
   tmb_wait_begin(&wait);
-  int rc;
   do {
     tmb_wait_retry(&wait, serve_of(out), (struct tmb_why){describe_send, out});
     rc = tmb_peer_send(out);
@@ -72,7 +72,8 @@ int tmb_am_send_again(struct tmb_am_out *out) {
 }
 
 int tmb_up_am_send(struct tmb_am_out *out) {
-  return TMB_LIKELY(tmb_peer_send(out) == 0) ? 0 : tmb_am_send_again(out);
+  const int rc = tmb_peer_send(out);
+  return TMB_LIKELY(rc == 0) ? 0 : tmb_am_send_again(out, rc);
 }
 
 void *tmb_up_am_stage(struct tmb_am_out *out) {

@@ -266,7 +266,8 @@ static void check_commit(const char *call, gex_AM_SrcDesc_t sd, const struct gex
  * that Commit can be called again. */
 static int send_now(struct tmb_am_out *out) {
   out->immediate = out->category == TMB_AM_LONG;
-  return tmb_am_unmapped(out) ? tmb_am_send_unmapped(out) : tmb_peer_send(out);
+  if (tmb_am_unmapped(out)) return tmb_am_send_unmapped(out);
+  return tmb_peer_try(out, "sending a message to") ? 0 : TMB_AGAIN;
 }
 
 /* The thread's descriptor is free for the next Prepare. */

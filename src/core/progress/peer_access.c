@@ -49,7 +49,7 @@ static int long_far(struct tmb_am_out *out) {
                    (struct tmb_why){describe_long, out});
   }
   if (rc == TMB_E_UNSUPPORTED) return tmb_default_am_long(out);
-  if (rc) return rc;
+  if (rc) tmb_peer_fatal("sending a message to", out->peer, rc);
   tmb_count(GEXX_STATS_AM_LONG, out->peer, out->nbytes);
   tmb_record_sent(begun, out);
   return 0;
