@@ -8,8 +8,8 @@
 Usage: gcc_tests.py [--compiler COMMAND] [NAME...]
 
 Nothing of gcc is in this repository. Each program is compiled as its comments say (`dg-options`,
-`dg-additional-sources`) and runs on 1, 2, 4 and 8 images. A table says how many passed. The test fails
-when a program fails that KNOWN does not name, or when one passes that it names.
+`dg-additional-sources`) and runs on 1, 2, 4 and 8 images. A table says how many passed. The test
+fails when a program fails that KNOWN does not name, or when one passes that it names.
 """
 
 import argparse
