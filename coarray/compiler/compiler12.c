@@ -21,6 +21,16 @@ CAF_EXPORT int CAF(team_number)(void *team);
 
 static const struct caf_status no_stat;
 
+/* The team of a statement. gfortran 16 passes the team in the place of its variable. */
+static struct caf_team *team_of(void **team) {
+  if (caf_team_formed((const struct caf_team *)(const void *)team))
+    caf_fail(
+        &no_stat, CAF_STAT_ERROR,
+        "the program was compiled by gfortran 16 or newer, and linked with the library for older "
+        "ones: link it by 'tombolo fc', or with -lcaf_tombolo16 [TMB-2070]");
+  return *team;
+}
+
 /* The team that many levels around the current one. */
 static const struct caf_team *around(int distance) {
   const struct caf_team *team = caf.team;
@@ -52,7 +62,7 @@ void CAF(form_team)(int number, void **team, int unused) {
 void CAF(change_team)(void **team, int unused) {
   CAF_STATEMENT("CHANGE TEAM");
   (void)unused;
-  caf_change_team(*team, &no_stat);
+  caf_change_team(team_of(team), &no_stat);
 }
 
 void CAF(end_team)(void **team) {
@@ -64,7 +74,7 @@ void CAF(end_team)(void **team) {
 void CAF(sync_team)(void **team, int unused) {
   CAF_STATEMENT("SYNC TEAM");
   (void)unused;
-  caf_sync_team(*team, &no_stat);
+  caf_sync_team(team_of(team), &no_stat);
 }
 
 int CAF(team_number)(void *team) {

@@ -14,7 +14,10 @@
 #include "sync/post.h"
 
 #include <ISO_Fortran_binding.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 CAF_EXPORT void tombolo_caf_put_event(const CFI_cdesc_t *section, int image,
                                       const CFI_cdesc_t *value, void *event, int *stat,
@@ -103,12 +106,29 @@ static bool conforms(const struct move *m, bool put) {
   return same;
 }
 
+/* Whether the address of a scalar is the value of an expression, as gfortran 16 passes it. Such a
+ * number is no address of anything, save by chance in programs that are loaded so low. */
+static bool is_value(const CFI_cdesc_t *local) {
+  const intptr_t address = (intptr_t)local->base_addr;
+  if (local->rank != 0 || address != (int32_t)address) return false;
+  void *const page = (void *)(address & -(intptr_t)sysconf(_SC_PAGESIZE));
+  return msync(page, 1, MS_ASYNC) != 0 && errno == ENOMEM;
+}
+
 /* Find out what is to be moved. Returns false after caf_fail. */
 static bool prepare(struct move *m, const struct request *r, bool put) {
   m->name = r->name;
   m->rank = caf_rank(r->image, &m->to);
   m->signal = NULL;
   if (m->rank == UINT32_MAX) return false;
+  if (put && is_value(r->local)) {
+    caf_fail(
+        &m->to, CAF_STAT_ERROR,
+        "%s: the value is an expression, of which gfortran 16 passes no address: assign it to a "
+        "variable first [TMB-2071]",
+        m->name);
+    return false;
+  }
   section_of(&m->remote, r->section);
   section_of(&m->local, r->local);
   m->remote_elem = elem_of(r->section);

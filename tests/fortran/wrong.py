@@ -168,6 +168,46 @@ def run(program, row):
     return done.returncode, done.stdout.decode(errors="replace")
 
 
+OTHER = """program other
+  use iso_fortran_env, only: team_type
+  type(team_type) :: team
+  form team (1, team)
+  change team (team)
+  end team
+end program
+"""
+VALUE = """program expression
+  use iso_fortran_env, only: event_type
+  use tombolo_caf
+  type(event_type) :: came[*]
+  integer :: x[*], k
+  k = this_image()
+  call notified_put(x, 1, 10*k, loc(came))
+end program
+"""
+
+
+def newer(expect, work):
+    """What gfortran 16 compiles in another way: the wrong library; an expression without address."""
+    compiler, command = os.environ["TOMBOLO_FC"], os.environ["TOMBOLO"]
+    version = subprocess.run([compiler, "-dumpversion"], capture_output=True, check=True, text=True)
+    if int(version.stdout.split(".")[0]) < 16:
+        return
+    path, program = Path(work) / "newer.f90", Path(work) / "newer"
+    libraries = Path(command).resolve().parent.parent / "lib"
+    link = ["-L", str(libraries), f"-Wl,-rpath,{libraries}", "-lcaf_tombolo"]
+    path.write_text(OTHER, encoding="utf-8")
+    by_hand = [compiler, "-fcoarray=lib", str(path), "-o", str(program), *link]
+    subprocess.run(by_hand, check=True, cwd=work)
+    code, output = run(program, "")
+    expect(code not in (0, 124) and "-lcaf_tombolo16" in output, "the wrong library", output)
+    path.write_text(VALUE, encoding="utf-8")
+    arguments = [command, "fc", f"--compiler={compiler}", "-w", str(path), "-o", str(program)]
+    subprocess.run(arguments, check=True, cwd=work)
+    code, output = run(program, "")
+    expect(code not in (0, 124) and "is an expression" in output, "a value", output)
+
+
 def main():
     failures = []
 
@@ -195,6 +235,7 @@ def main():
                 expect("Error on image" in output, f"row {row} names the image", output)
                 has_number = re.search(r"Error on image .* \[TMB-(20\d\d|0001)\]", output)
                 expect(has_number, f"row {row}: the message has a number", output)
+        newer(expect, work)
     counts = f"{len(ROWS)} statements with stat=, {len(ends)} without, {len(failures)} failures"
     print(f"wrong: {counts}")
     return 1 if failures else 0
