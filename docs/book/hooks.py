@@ -121,7 +121,8 @@ def on_page_markdown(markdown, page, **_):
     if not path.startswith("reference/"):
         markdown = with_links(markdown, "../" * path.count("/"))
     if path == "README.md" and page_of:
-        markdown = markdown.replace("[Reference](SETTINGS.md)", "[Reference](reference/index.md)")
+        markdown = markdown.replace("on the site under Functions",
+                                    "under [Functions](reference/index.md)")
     if path == "SETTINGS.md":
         markdown = book.settings_page(markdown)
     folder = "" if path.startswith("book/") else "book/"

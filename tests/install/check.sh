@@ -119,21 +119,23 @@ by_pkg_config() {
   done
   cc -DGASNET_SEQ "$here/client.c" -o client $(pkg-config --cflags --libs tombolo)
   run_client ./client
-  as_readme_says '--libs tombolo'
+  as_start_says '--libs tombolo'
   ln -s "$here/../../include" include
   ln -s "$build" build
-  as_readme_says '-Lbuild/lib'
+  as_start_says '-Lbuild/lib'
 }
 
-# The program that README.md shows and each of examples/*.c, compiled by the line that has WORDS.
-as_readme_says() { # WORDS
-  local line source
-  awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$here/../../README.md" >neighbour.c
-  line=$(grep -e "^    cc .*$1" "$here/../../README.md")
-  line=${line/neighbour.c/-Wall -Wextra -Werror program.c}
-  for source in "$here"/../../examples/*.c neighbour.c; do
+# Each of examples/*.c, neighbour.c last, compiled by the line of the first chapter that has WORDS.
+as_start_says() { # WORDS
+  local line source page=$here/../../docs/book/start.md
+  line=$(grep -e "^cc .*neighbour\.c.*$1" "$page" | head -n 1)
+  line=${line/GASNET_SEQ/GASNET_PAR}
+  line=${line/ -o/ -Wall -Wextra -Werror -o}
+  line=${line/ [a-z\/]*neighbour.c/ program.c}
+  line=${line/ neighbour.c/ program.c}
+  for source in "$here"/../../examples/*.c "$here/../../examples/neighbour.c"; do
     cp "$source" program.c
-    eval "$line" || { echo "FAILED: README.md's line does not compile $source: $line"; exit 1; }
+    eval "$line" || { echo "FAILED: the line of $page does not compile $source: $line"; exit 1; }
   done
   "$prefix/bin/tombolo" run -n 4 ./neighbour >neighbour.out
   [ "$(grep -c 'of 4 got' neighbour.out)" = 4 ] || { cat neighbour.out; exit 1; }
@@ -508,7 +510,7 @@ by_packages() {
       { cat lintian.txt; echo "FAILED: lintian"; exit 1; }
   fi
   dpkg-deb -f "$work"/packages/tombolo-dev_*.deb Depends | grep -q "tombolo-lib (= "
-  awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$here/../../README.md" >neighbour.c
+  cp "$here/../../examples/neighbour.c" .
   export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$root/usr/lib/pkgconfig
   # shellcheck disable=SC2046
   cc -DGASNET_PAR=1 neighbour.c -o neighbour $(pkg-config --cflags --libs tombolo)

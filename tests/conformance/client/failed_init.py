@@ -7,8 +7,8 @@ Generates a program from tests/data/prototypes.txt and the headers of the extens
 function of the API, inline ones included, right after an initialisation that fails, each in a
 process of its own. A call that needs the job ends the process with exit code 1, and the reason of
 the failure is the only message. Calls that are of use to a client that has seen the error return.
-The program of README.md, which does not look, and one that looks are tried with a failure before
-and after the ranks exist.
+The program examples/neighbour.c, which does not look, and one that looks are tried with a failure
+before and after the ranks exist.
 """
 
 import os
@@ -185,10 +185,9 @@ def check_calls(folder):
 
 
 def check_programs(folder):
-    """The program of README.md and a client that looks at the error, in two kinds of failure."""
-    readme = (ROOT / "README.md").read_text()
+    """The program neighbour.c and a client that looks at the error, in two kinds of failure."""
+    source = (ROOT / "examples/neighbour.c").read_text()
     ignoring, looking = folder / "neighbour", folder / "looking"
-    source = re.search(r"```c\n(.*?)```", readme, re.S).group(1)
     if not (build(source, ignoring, "-DGASNET_PAR=1") and build(CHECKING, looking)):
         return
     before = {"GASNET_SMP_SPAWNER": "rsh"}
