@@ -104,13 +104,16 @@ set_target_properties(mk_sim PROPERTIES PREFIX "lib" OUTPUT_NAME tombolo-mk-sim 
   LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/plugin")
 
 # ---- a conduit that refuses to send, for tests/multi/conduit_missing.sh
-add_library(net_refuses MODULE "${PROJECT_SOURCE_DIR}/tests/plugin/net_refuses.c")
-target_include_directories(net_refuses PRIVATE "${PROJECT_SOURCE_DIR}/src"
-  "${PROJECT_SOURCE_DIR}/include")
-target_compile_definitions(net_refuses PRIVATE GASNET_PAR=1)
-target_link_libraries(net_refuses PRIVATE tmb_warnings)
-set_target_properties(net_refuses PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden
-  LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/plugin")
+foreach(tmb_net net_refuses net_old) # net_old is of another version of the interface
+  add_library(${tmb_net} MODULE "${PROJECT_SOURCE_DIR}/tests/plugin/net_refuses.c")
+  target_include_directories(${tmb_net} PRIVATE "${PROJECT_SOURCE_DIR}/src"
+    "${PROJECT_SOURCE_DIR}/include")
+  target_compile_definitions(${tmb_net} PRIVATE GASNET_PAR=1)
+  target_link_libraries(${tmb_net} PRIVATE tmb_warnings)
+  set_target_properties(${tmb_net} PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden
+    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/plugin")
+endforeach()
+target_compile_definitions(net_old PRIVATE ABI_AGE=1)
 
 # ---- a CUDA driver without a device
 if(TMB_CUDA)

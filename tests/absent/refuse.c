@@ -48,7 +48,8 @@ static const struct feature {
     {"close_range", SYS_close_range},
     {"process_vm", SYS_process_vm_readv},
     {"fallocate", SYS_fallocate},
-    {"eventfd", SYS_eventfd2}, /* which the library needs */
+    {"eventfd", SYS_eventfd2},   /* which the library needs */
+    {"signalfd", SYS_signalfd4}, /* the same */
     {"udp_gro", SYS_setsockopt},
 };
 

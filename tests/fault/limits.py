@@ -70,13 +70,27 @@ def forbidden_call():
     refuse = os.path.join(os.path.dirname(PLUGINS), "../tests/absent/refuse")
     if subprocess.run([refuse, "eventfd", "true"], check=False).returncode == 77:
         return "the kernel takes no filters of system calls"
-    done = subprocess.run([refuse, "eventfd", TOMBOLO, "run", "-n", "2", VICTIM], text=True,
-                          env={**os.environ, "TOMBOLO_PLACES": "2"}, capture_output=True,
-                          timeout=60, check=False)
-    check(done.returncode not in (0, 137), done)
-    check("eventfd: Function not implemented; the kernel or a filter of system calls"
-          in done.stderr, done.stderr)
-    check("ulimit" not in done.stderr, done.stderr)
+    for call in ("eventfd", "signalfd"):
+        done = subprocess.run([refuse, call, TOMBOLO, "run", "-n", "2", VICTIM], text=True,
+                              env={**os.environ, "TOMBOLO_PLACES": "2"}, capture_output=True,
+                              timeout=60, check=False)
+        check(done.returncode not in (0, 137), done)
+        check(f"{call}: Function not implemented; the kernel or a filter of system calls"
+              in done.stderr, done.stderr)
+        check("ulimit" not in done.stderr, done.stderr)
+    return None
+
+
+def ofi_without_shm():
+    """The provider shm of libfabric is not listed where /dev/shm is small: that is said."""
+    if no_namespaces():
+        return no_namespaces()
+    env = {"TOMBOLO_CONDUIT": "ofi", "TOMBOLO_OFI_PROVIDER": "shm", "TOMBOLO_PLACES": "2"}
+    if unshared("true", "run", env)[0]:
+        return "no conduit ofi with the provider shm"
+    code, text = unshared("mount -t tmpfs -o size=64k none /dev/shm", "run", env)
+    check(code not in (0, 177) and "/dev/shm, where it keeps its memory, has 64 KB free" in text,
+          code, text)
     return None
 
 
@@ -324,7 +338,7 @@ CASES += [
     for launch in LAUNCHES
     for env in ({}, NO_MEMFD)
 ]
-CASES += [few_files, cgroup_of_processes, forbidden_call, killed_for_want_of_memory]
+CASES += [few_files, cgroup_of_processes, forbidden_call, ofi_without_shm, killed_for_want_of_memory]
 
 if __name__ == "__main__":
     run_cases(CASES)

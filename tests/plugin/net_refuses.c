@@ -7,6 +7,10 @@
 #include "base/error.h"
 #include "net/net.h"
 
+#ifndef ABI_AGE
+# define ABI_AGE 0 /* how many versions of the interface ago the plug-in was built */
+#endif
+
 static int refuses_open(const struct tmb_net_env *env, struct tmb_net **out) {
   static char nothing;
   (void)env;
@@ -30,7 +34,7 @@ static int refuses_progress(struct tmb_net *net, int serve) {
 
 TMB_EXPORT extern const struct tmb_net_ops tombolo_net;
 
-const struct tmb_net_ops tombolo_net = {.abi = TMB_NET_ABI,
+const struct tmb_net_ops tombolo_net = {.abi = TMB_NET_ABI - ABI_AGE,
                                         .name = "refuses",
                                         .open = refuses_open,
                                         .close = refuses_close,

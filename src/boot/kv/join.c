@@ -56,6 +56,7 @@ static int map_memory(struct tmb_boot *b, const struct tmb_invitation *in) {
   b->ctl = tmb_ctl_map(in->ctl_fd, b->size, b->job_id);
   b->arena_fd = in->arena_fd;
   b->segment_fd = in->segment_fd;
+  const bool refused = !b->ctl && errno == EPROTO;
   if (b->ctl && tmb_memfd_bytes(b->arena_fd) >= 0 && tmb_memfd_bytes(b->segment_fd) >= 0) {
     close(in->ctl_fd);
     tmb_memfd_cloexec(b->arena_fd, true);
@@ -64,12 +65,19 @@ static int map_memory(struct tmb_boot *b, const struct tmb_invitation *in) {
   }
   const int ctl_fd = reopen_fd(in, in->ctl_fd);
   if (!b->ctl) b->ctl = tmb_ctl_map(ctl_fd, b->size, b->job_id);
+  const bool other = refused || (!b->ctl && errno == EPROTO);
   b->arena_fd = reopen_fd(in, in->arena_fd);
   b->segment_fd = reopen_fd(in, in->segment_fd);
   const int err = errno;
   if (ctl_fd >= 0) close(ctl_fd);
   if (b->ctl && b->arena_fd >= 0 && b->segment_fd >= 0) return TMB_OK;
   if (b->ctl) tmb_ctl_unmap(b->ctl);
+  if (other) {
+    tmb_warn("rank %u: the launcher is of another version of the library; use the 'tombolo run' of "
+             "the library that the program is linked with",
+             b->rank);
+    return TMB_E_SYS;
+  }
   tmb_warn("rank %u cannot reach the job's shared memory (descriptors %d, %d, %d): %s; a program "
            "between 'tombolo run' and this one must not close inherited descriptors",
            b->rank, in->ctl_fd, in->arena_fd, in->segment_fd, strerror(err));

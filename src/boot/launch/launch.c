@@ -160,7 +160,8 @@ int tmb_launch_signals(struct tmb_launch *l) {
     if (!is_ignored(supervised_signals[i])) sigaddset(&set, supervised_signals[i]);
   l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   if (l->signal_fd < 0) {
-    tmb_print("cannot supervise ranks: signalfd: %s", strerror(errno));
+    tmb_print("cannot supervise ranks: signalfd: %s; %s", strerror(errno),
+              tmb_error_fd_remedy(errno));
     return TMB_E_SYS;
   }
   l->signal_fd = high_fd(l->signal_fd);

@@ -166,10 +166,18 @@ fail_close:
   return rc;
 }
 
+/* Whether a control block is that of the job, in the layout of another version of the library. */
+static bool is_other_version(int fd, uint64_t job_id) {
+  uint64_t head[2]; /* magic and job_id, the same in all versions */
+  return pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head && head[1] == job_id &&
+         head[0] >> 8 == TMB_CTL_MAGIC >> 8;
+}
+
 struct tmb_ctl *tmb_ctl_map(int fd, uint32_t size, uint64_t job_id) {
   const int64_t bytes = tmb_memfd_bytes(fd);
   if (bytes < 0) return NULL; /* errno says why */
-  errno = EINVAL;
+  const int refusal = is_other_version(fd, job_id) ? EPROTO : EINVAL;
+  errno = refusal;
   if (size == 0 || size > TMB_BOOT_RANKS_MAX || (uint64_t)bytes < tmb_ctl_bytes(size, 0, 0))
     return NULL;
   struct tmb_ctl *ctl = map_fd(fd, (size_t)bytes);
@@ -178,7 +186,7 @@ struct tmb_ctl *tmb_ctl_map(int fd, uint32_t size, uint64_t job_id) {
       (uint64_t)bytes == tmb_ctl_bytes(size, ctl->here, ctl->trace_bytes))
     return ctl;
   munmap(ctl, (size_t)bytes);
-  errno = EINVAL;
+  errno = refusal;
   return NULL;
 }
 

@@ -134,10 +134,12 @@ static bool choose(struct tmb_net *net) {
     if (up->setting_int("TOMBOLO_OFI_HMEM")) reach_devices(net);
     warn_if_slow(net, row, wanted);
   } else if (net->calls && (!mine || !net->env.rank)) {
-    up->print("ofi: %s%s%s; `tombolo info` shows the providers and why each can be used or not",
+    char lacks[200];
+    up->print("ofi: %s%s%s%s; `tombolo info` shows the providers and why each can be used or not",
               mine ? "the ranks have no provider in common" : "libfabric has no usable provider",
               wanted && *wanted ? " named TOMBOLO_OFI_PROVIDER=" : "",
-              wanted && *wanted ? wanted : "");
+              wanted && *wanted ? wanted : "",
+              ofi_choose_lacks(wanted && !mine ? wanted : "", lacks, sizeof lacks));
   }
   if (net->calls) ofi_choose_free(net->calls, infos);
   return net->rail[0].info != NULL;

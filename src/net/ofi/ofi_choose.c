@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 /* The order is part of what ranks send each other (struct ofi_card). */
 static const struct {
@@ -43,6 +44,27 @@ _Static_assert(TMB_ARRAY_LEN(rows) <= OFI_PROVIDERS, "every row has a bit");
 
 const char *ofi_choose_name(uint32_t row) {
   return row < TMB_ARRAY_LEN(rows) ? rows[row].name : NULL;
+}
+
+/* Room of which the provider shm is not listed in any version. Chosen 2026-11-28; libfabric 1.17
+ * asks for a few megabytes each endpoint. */
+#define SHM_FEW_BYTES (UINT64_C(64) << 20)
+
+const char *ofi_choose_lacks(const char *name, char *text, size_t bytes) {
+  struct statvfs fs;
+  *text = '\0';
+  if (strcmp(name, "shm") != 0) return text;
+  if (statvfs("/dev/shm", &fs) != 0) {
+    snprintf(text, bytes, "; there is no /dev/shm, where it keeps its memory");
+    return text;
+  }
+  const uint64_t room = (uint64_t)fs.f_bavail * fs.f_frsize;
+  if (room < SHM_FEW_BYTES)
+    snprintf(text, bytes,
+             "; /dev/shm, where it keeps its memory, has %llu KB free: give it more (docker run "
+             "--shm-size=1g, mount -o remount,size=1g /dev/shm)",
+             (unsigned long long)(room >> 10));
+  return text;
 }
 
 bool ofi_choose_emulated(uint32_t row) {

@@ -300,6 +300,9 @@ uint64_t ofi_choose_list(const struct ofi_calls *calls, const char *wanted, cons
 void ofi_choose_free(const struct ofi_calls *calls, struct fi_info *infos[OFI_PROVIDERS]);
 const char *ofi_choose_name(uint32_t row);
 bool ofi_choose_emulated(uint32_t row); /* made of sockets */
+/* What keeps libfabric from listing provider `name` and is known here: "" or "; ..." of the space
+ * in /dev/shm. out text: [bytes]. Returns text. */
+const char *ofi_choose_lacks(const char *name, char *text, size_t bytes);
 
 /* A fabric that this host has according to /sys, or NULL. */
 const char *ofi_choose_fabric(void);

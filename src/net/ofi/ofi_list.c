@@ -56,13 +56,13 @@ static void say_missing(const struct describe *d, const struct ofi_calls *calls,
   struct fi_info *infos[OFI_PROVIDERS];
   const bool there = ofi_choose_list(calls, name, NULL, infos) >> row & 1;
   const bool by_setting = wanted && *wanted;
-  char text[256];
+  char text[512], lacks[200];
   ofi_choose_free(calls, infos);
   if (!there)
     snprintf(text, sizeof text,
              "no device for it, not in this libfabric, or without reliable datagrams and remote "
-             "memory access: 'fi_info -p \"%s\"' shows which",
-             name);
+             "memory access: 'fi_info -p \"%s\"' shows which%s",
+             name, ofi_choose_lacks(name, lacks, sizeof lacks));
   else if (by_setting)
     snprintf(text, sizeof text, "TOMBOLO_OFI_PROVIDER names %s", wanted);
   else
