@@ -36,6 +36,7 @@ TITLES = {
 EXAMPLES = (
     "examples/*.c",
     "examples/upc/*.upc",
+    "examples/shmem/*.c",
     "bench/*.c",
     "study/apps/*/*.c",
     "tests/conformance/*/*.c",
@@ -45,6 +46,7 @@ EXAMPLES = (
     "tests/tools/*.c",
     "tests/install/*.c",
     "tests/upc/*.upc",
+    "tests/shmem/*.c",
     "tests/upc/programs/*.upc",
 )
 EXAMPLE_LINES = 22

@@ -26,6 +26,10 @@ INTERNAL = re.compile(
 )
 # Names for programs in UPC; upcr_ is the runtime's.
 UPC_NAME = re.compile(r"(?:upc|bupc|UPC|BUPC|pupc|tombolo_upc)_\w+$|MIN$|MAX$")
+# Names of OpenSHMEM; those that end in _ are of its headers, those with _SHMEM older constants.
+SHMEM_NAME = re.compile(
+    r"(?:shmem|SHMEM)_\w*[^\W_]$|start_pes$|_my_pe$|_?num_pes$|sh\w*alloc$|shmemalign$|shfree$"
+)
 UPC_ALIASES = "tombolo_upc_names.h"
 LISTED = set()  # the names of tests/data/symbols.txt
 NUMBERED = re.compile(r"((?:gex_AM_|gasnet_AM)\w+?)(?<!_v)(\d+)((?:_v2)?)$")
@@ -121,6 +125,19 @@ FAMILIES = (
             "tombolo_upc.h",
         ),
         lambda name: bool(UPC_NAME.match(name)) and name[-2:] != "_H",
+    ),
+    Family(
+        "shmem/include",
+        ("-std=c11", "-DSHMEM_NO_GENERIC_"),
+        (
+            "shmem.h",
+            "shmem/rma.h",
+            "shmem/atomic.h",
+            "shmem/coll.h",
+            "shmem/wait.h",
+            "shmem/deprecated.h",
+        ),
+        lambda name: bool(SHMEM_NAME.match(name)) and name[-2:] != "_H",
     ),
 )
 
@@ -475,6 +492,8 @@ def main_header(header):
     """The header that a program includes to get this one."""
     if header == "bupc_extensions.h":
         return "upc.h"
+    if header.startswith("shmem/"):
+        return "shmem.h"
     where, name = header.split("/"), header.rsplit("/", 1)[-1]
     if len(where) == 1:
         return header

@@ -32,6 +32,7 @@ ORDER = (
     "bupc_extern.h",
     "tombolo_upc.h",
     "pupc.h",
+    "shmem.h",
 )
 ROW = re.compile(r"TMB_SETTING(_IGNORED|_PREFIX)?\((\w+), (.*?)\)\n(?=TMB_|/\*|\n|$)", re.S)
 LITERAL = re.compile(r"\"(?:[^\"\\]|\\.)*\"(?:\s*\"(?:[^\"\\]|\\.)*\")*")

@@ -82,6 +82,8 @@ def copy(folder):
         "examples",
         "upc/include",
         "tests/upc",
+        "shmem/include",
+        "tests/shmem",
         "bindings/python/src",
         "bindings/python/examples",
         "coarray/fortran",

@@ -14,7 +14,7 @@ import reference_tables as tables
 SOURCE = "Written by scripts/reference.py from the comments of the headers."
 PAGE_NAME = re.compile(
     r"(?:gex|gexx|gasnet|gasnett|GEX|GEXX|GASNET|GASNETT|PLATFORM|upc|bupc|UPC|BUPC|pupc"
-    r"|tombolo_upc)_\w+$|MYTHREAD$|THREADS$"
+    r"|tombolo_upc|shmem|SHMEM)_\w+$|MYTHREAD$|THREADS$"
 )
 
 CALLS_FIRST = ("function", "call", "variable", "type", "macro", "constant")

@@ -17,6 +17,35 @@
 extern "C" {
 #endif
 
+/* Page shmem_types: types and constants of OpenSHMEM.
+ * Handles are opaque. Equal handles name the same object.
+ * Completion: constants; nothing runs.
+ * Threads: any thread.
+ * Errors: none.
+ * Cost: none.
+ * See: shmem_init, shmem_ctx_create, shmem_team_split_strided
+ * Names: SHMEM_THREAD_*: levels of threads, shmem_init_thread;
+ * SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE, SHMEM_CTX_NOSTORE: options of shmem_ctx_create;
+ * SHMEM_CTX_SESSION_BATCH: option of shmem_ctx_session_start;
+ * SHMEM_MALLOC_*: hints of shmem_malloc_with_hints;
+ * SHMEM_TEAM_NUM_CONTEXTS: config.num_contexts counts;
+ * shmem_ctx_t: a context;
+ * shmem_team_t: a team;
+ * shmem_team_config_t: what a new team needs;
+ * shmem_ctx_session_config_t: hints for a session;
+ * SHMEM_*_VERSION: version of the specification, 1 and 6;
+ * SHMEM_MAX_NAME_LEN: bytes of a name, the end included;
+ * SHMEM_VENDOR_STRING: name of the library;
+ * SHMEM_CTX_SESSION_TOTAL_OPS: config.total_ops counts;
+ * SHMEM_SIGNAL_SET: a signal becomes the value;
+ * SHMEM_SIGNAL_ADD: the value is added to a signal;
+ * SHMEM_CMP_EQ, SHMEM_CMP_NE: equal, not equal;
+ * SHMEM_CMP_GT, SHMEM_CMP_GE: greater, greater or equal;
+ * SHMEM_CMP_LT, SHMEM_CMP_LE: less, less or equal;
+ * SHMEM_SYNC_VALUE: each element of pSync at first;
+ * SHMEM_SYNC_SIZE, SHMEM_*_SYNC_SIZE: elements of pSync;
+ * SHMEM_REDUCE_MIN_WRKDATA_SIZE: least elements of pWrk */
+
 #define SHMEM_MAJOR_VERSION     1
 #define SHMEM_MINOR_VERSION     6
 #define SHMEM_MAX_NAME_LEN      64
@@ -87,6 +116,7 @@ enum shmem_cmp {
  * [in] status: exit code of the program.
  * [in] pe: a PE of the program.
  * [in] addr: an address of this process.
+ * [in] team: the team that counts pe.
  * [in] dest: a symmetric object, by its local address.
  * [out] major, minor: version of the specification.
  * [out] name: [SHMEM_MAX_NAME_LEN] name of the library.
@@ -97,7 +127,16 @@ enum shmem_cmp {
  * Errors: shmem_init ends the program with the reason where the job does not start.
  * Cost: shmem_init takes some milliseconds on one machine. Queries read a word.
  * See: shmem_malloc, shmem_put, oshrun(1)
- * Names: SHMEM_THREAD_SINGLE: one thread;
+ * Names: shmem_init, shmem_finalize: start and end;
+ * shmem_init_thread: start with a level of threads;
+ * shmem_global_exit: ends all PEs;
+ * shmem_query_thread, shmem_query_initialized, shmem_query_finalized: level and state;
+ * shmem_my_pe, shmem_n_pes: number of this PE, and of all;
+ * shmem_pe_accessible, shmem_addr_accessible: 1 where PE, and address, can be reached;
+ * shmem_ptr, shmem_team_ptr: the address here of the object of a PE, or NULL;
+ * shmem_info_get_version, shmem_info_get_name: of the library;
+ * shmem_pcontrol: does nothing;
+ * SHMEM_THREAD_SINGLE: one thread;
  * SHMEM_THREAD_FUNNELED: only the main thread calls;
  * SHMEM_THREAD_SERIALIZED: one thread at a time calls;
  * SHMEM_THREAD_MULTIPLE: any threads call */
@@ -132,7 +171,12 @@ void shmem_pcontrol(const int level, ...);
  * Errors: NULL where the symmetric heap has no room; SHMEM_SYMMETRIC_SIZE sets its size.
  * Cost: a barrier.
  * See: shmem_init, shmem_put
- * Names: SHMEM_MALLOC_ATOMICS_REMOTE: mostly atomics of other PEs;
+ * Names: shmem_malloc, shmem_malloc_with_hints: a block;
+ * shmem_calloc: a block of zeros;
+ * shmem_align: a block at a multiple of alignment;
+ * shmem_realloc: the block with another size, and its contents;
+ * shmem_free: ends a block;
+ * SHMEM_MALLOC_ATOMICS_REMOTE: mostly atomics of other PEs;
  * SHMEM_MALLOC_SIGNAL_REMOTE: mostly signals of other PEs */
 
 void *shmem_malloc(size_t size);
@@ -156,7 +200,12 @@ void shmem_free(void *ptr);
  * Errors: the splits return 0, or another value where no team is made.
  * Cost: about log2(members) messages; queries read a word.
  * See: shmem_ctx_create, shmem_broadcast
- * Names: SHMEM_TEAM_WORLD: all PEs;
+ * Names: shmem_team_my_pe, shmem_team_n_pes: number of this PE in the team, and of members; -1
+ * without; shmem_team_get_config: with what the team was made; shmem_team_translate_pe: number of a
+ * PE in another team, or -1; shmem_team_split_strided: a team of members at equal distances;
+ * shmem_team_split_2d: a team for the row and one for the column of each PE;
+ * shmem_team_destroy: ends a team;
+ * SHMEM_TEAM_WORLD: all PEs;
  * SHMEM_TEAM_SHARED: the PEs for which shmem_ptr gives an address;
  * SHMEM_TEAM_NODE: the PEs of the host;
  * SHMEM_TEAM_INVALID: no team;
@@ -189,7 +238,14 @@ void shmem_team_destroy(shmem_team_t team);
  * Errors: shmem_ctx_create returns 0, or another value where no context is made.
  * Cost: a fence of memory where all PEs share it, else a wait for what is outstanding.
  * See: shmem_put, shmem_team_split_strided
- * Names: SHMEM_CTX_DEFAULT: the context of routines without one;
+ * Names: shmem_ctx_create, shmem_team_create_ctx: a context of all PEs, or of a team;
+ * shmem_ctx_destroy: completes and ends a context;
+ * shmem_ctx_get_team: its team;
+ * shmem_ctx_session_start, shmem_ctx_session_stop: a session, which is a hint;
+ * shmem_fence, shmem_ctx_fence: order;
+ * shmem_quiet, shmem_ctx_quiet: completion;
+ * shmem_pe_quiet, shmem_ctx_pe_quiet: completion at one PE;
+ * SHMEM_CTX_DEFAULT: the context of routines without one;
  * SHMEM_CTX_INVALID: no context;
  * SHMEM_CTX_SERIALIZED: one thread at a time;
  * SHMEM_CTX_PRIVATE: one thread;
@@ -220,7 +276,11 @@ void shmem_ctx_pe_quiet(shmem_ctx_t ctx, int target_pe);
  * Errors: shmem_test_lock returns 0 with the lock, 1 without.
  * Cost: a barrier takes one step in shared memory. A lock takes one atomic operation where it is
  * free; waiting PEs sleep.
- * See: shmem_quiet, shmem_team_split_strided */
+ * See: shmem_quiet, shmem_team_split_strided
+ * Names: shmem_barrier_all: completes, and waits for all PEs;
+ * shmem_sync_all, shmem_team_sync: waits for all PEs, or those of the team;
+ * shmem_set_lock, shmem_test_lock: get the lock, or get it if it is free;
+ * shmem_clear_lock: completes the default context, and gives the lock to the next PE */
 
 void shmem_barrier_all(void);
 void shmem_sync_all(void);

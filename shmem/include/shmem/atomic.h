@@ -23,6 +23,7 @@
  * Threads: any thread, as the thread level allows.
  * Errors: as shmem_put.
  * Cost: one instruction where the PE shares memory with the caller, else a message and its answer.
+ * Example: examples/shmem/hash_table.c shmem_atomic_add(
  * See: shmem_put, shmem_quiet, shmem_wait_until
  * Names: shmem_*_atomic_fetch, shmem_*_atomic_set: read, write;
  * shmem_*_atomic_swap, shmem_*_atomic_compare_swap: exchange, always or where the word equals cond;

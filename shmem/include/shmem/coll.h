@@ -21,8 +21,11 @@
  * Threads: one thread at a time for one team.
  * Errors: zero is returned on success, another value where the team is SHMEM_TEAM_INVALID.
  * Cost: one step in shared memory for short data, and about log2(hosts) messages between hosts.
+ * Example: examples/shmem/stencil.c shmem_sum_reduce(
  * See: shmem_team_split_strided, shmem_barrier_all
- * Names: shmem_*_broadcast: the root's data go to all;
+ * Names: shmem_broadcastmem, shmem_collectmem, shmem_fcollectmem, shmem_alltoallmem,
+ * shmem_alltoallsmem: the same in bytes;
+ * shmem_*_broadcast: the root's data go to all;
  * shmem_*_collect, shmem_*_fcollect: the data of all, one behind the other, on all; of different or
  * of equal lengths;
  * shmem_*_alltoall, shmem_*_alltoalls: block j of PE i becomes block i of PE j;

@@ -31,6 +31,10 @@
 /* Page start_pes: deprecated routines of OpenSHMEM.
  * Older programs call them; new ones call what the specification names in their place.
  * [in] npes: ignored.
+ * [in] size, alignment, ptr: as shmem_malloc, shmem_align and shmem_realloc.
+ * [in] source, nelems, nreduce, dst, sst: as the collectives of teams.
+ * [in] cond, value, pe: as the atomics.
+ * [in] ivar, cmp, cmp_value: as shmem_wait_until.
  * [in] PE_start, logPE_stride, PE_size: the active set: PE_size PEs from PE_start on, 2 to the
  * power of logPE_stride apart.
  * [in] pSync: work array of SHMEM_*_SYNC_SIZE elements, SHMEM_SYNC_VALUE at first.
@@ -41,8 +45,21 @@
  * Errors: as the routines in their place.
  * Cost: collectives of active sets send more messages than those of teams.
  * See: shmem_init, shmem_atomic_add, shmem_broadcast, shmem_wait_until
- * Names: shmem_*_to_all: reductions of active sets;
- * shmem_*_wait: waits until the word is not cmp_value */
+ * Names: start_pes: shmem_init;
+ * _my_pe: shmem_my_pe;
+ * _num_pes, num_pes: shmem_n_pes;
+ * shmalloc, shrealloc, shmemalign, shfree: shmem_malloc, shmem_realloc, shmem_align, shmem_free;
+ * shmem_finalized: 1 after shmem_finalize, else 0;
+ * shmem_barrier, shmem_sync: a barrier of the active set, with and without shmem_quiet;
+ * shmem_broadcast*, shmem_collect*, shmem_fcollect*, shmem_alltoall*: moves elements of 32 or 64
+ * bits in the active set;
+ * shmem_*_to_all: reductions of active sets;
+ * shmem_*_cswap, shmem_*_swap, shmem_swap: exchange;
+ * shmem_*_finc, shmem_*_fadd, shmem_*_inc, shmem_*_add: add;
+ * shmem_*_fetch, shmem_*_set: read, write;
+ * shmem_wait_until: shmem_long_wait_until;
+ * shmem_*_wait, shmem_wait: waits until the word is not cmp_value;
+ * shmem_*_inv, shmem_udcflush, shmem_udcflush_line: nothing; caches are coherent */
 
 void start_pes(int npes);
 int _my_pe(void);

@@ -32,15 +32,17 @@
  * message that names function, argument and value.
  * Cost: a copy where the PE shares memory with the caller, else an operation of the network.
  * See: shmem_atomic_add, shmem_quiet, shmem_wait_until
- * Names: shmem_*_put, shmem_*_get: nelems elements;
+ * Names: shmem_*put*_signal, shmem_*put*_signal_nbi: a put, and a signal after it;
+ * shmem_*put*_nbi, shmem_*get*_nbi: without waiting;
+ * shmem_*ibput*, shmem_*ibget*: blocks of elements apart from each other;
+ * shmem_*iput*, shmem_*iget*: elements apart from each other;
+ * shmem_*put[0-9]*, shmem_*get[0-9]*: elements of this many bits;
+ * shmem_*putmem, shmem_*getmem: bytes;
+ * shmem_*_put, shmem_*_get: nelems elements;
  * shmem_*_p, shmem_*_g: one element by value;
- * shmem_*_iput, shmem_*_iget: elements apart from each other;
- * shmem_*_ibput, shmem_*_ibget: blocks of elements apart from each other;
- * shmem_*_put_nbi, shmem_*_get_nbi: without waiting;
- * shmem_*_put_signal, shmem_*_put_signal_nbi: a put, and a signal after it;
  * shmem_signal_fetch: the value of a signal of this PE;
- * shmem_signal_set, shmem_signal_add: a signal without data;
- * shmem_signal_wait_until: waits until a signal of this PE compares as asked */
+ * shmem_*signal_set, shmem_*signal_add: a signal without data;
+ * shmem_signal_wait_until: waits until a signal of this PE compares as asked, and returns it */
 
 #define SHMEM_DECLARE_BLOCK_(NAME, CTX, TYPE, ELEMS)                                       \
  void NAME##_put##ELEMS(CTX TYPE *dest, const TYPE *source, size_t nelems, int pe);        \

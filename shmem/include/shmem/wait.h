@@ -21,6 +21,7 @@
  * Threads: any thread, as the thread level allows; several may wait for one word.
  * Errors: a wait for a PE that is lost does not end by itself.
  * Cost: one load when the condition holds. A wait spins, yields, then sleeps until it is woken.
+ * Example: examples/shmem/stencil.c shmem_signal_wait_until(
  * See: shmem_atomic_set, shmem_put
  * Names: shmem_*_wait_until, shmem_*_test: one word;
  * shmem_*_wait_until_all, shmem_*_test_all: all words;
