@@ -338,7 +338,8 @@ CASES += [
     for launch in LAUNCHES
     for env in ({}, NO_MEMFD)
 ]
-CASES += [few_files, cgroup_of_processes, forbidden_call, ofi_without_shm, killed_for_want_of_memory]
+CASES += [few_files, cgroup_of_processes, forbidden_call, ofi_without_shm,
+          killed_for_want_of_memory]
 
 if __name__ == "__main__":
     run_cases(CASES)

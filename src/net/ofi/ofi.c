@@ -116,6 +116,16 @@ static void ask_atomics(struct tmb_net *net) {
   net->calls->freeinfo(net->atomics.asked ? plain : info);
 }
 
+/* in common: this rank has one, but not all have the same; wanted: the value of the setting, or "".
+ */
+static void refuse_providers(const struct tmb_net_up *up, bool common, const char *wanted) {
+  char lacks[200];
+  up->print("ofi: %s%s%s%s; `tombolo info` shows the providers and why each can be used or not",
+            common ? "the ranks have no provider in common" : "libfabric has no usable provider",
+            *wanted ? " named TOMBOLO_OFI_PROVIDER=" : "", wanted,
+            ofi_choose_lacks(common ? "" : wanted, lacks, sizeof lacks));
+}
+
 /* Choose the provider: the best one that all ranks have. */
 static bool choose(struct tmb_net *net) {
   const struct tmb_net_up *up = net->env.up;
@@ -134,12 +144,7 @@ static bool choose(struct tmb_net *net) {
     if (up->setting_int("TOMBOLO_OFI_HMEM")) reach_devices(net);
     warn_if_slow(net, row, wanted);
   } else if (net->calls && (!mine || !net->env.rank)) {
-    char lacks[200];
-    up->print("ofi: %s%s%s%s; `tombolo info` shows the providers and why each can be used or not",
-              mine ? "the ranks have no provider in common" : "libfabric has no usable provider",
-              wanted && *wanted ? " named TOMBOLO_OFI_PROVIDER=" : "",
-              wanted && *wanted ? wanted : "",
-              ofi_choose_lacks(wanted && !mine ? wanted : "", lacks, sizeof lacks));
+    refuse_providers(up, mine != 0, wanted ? wanted : "");
   }
   if (net->calls) ofi_choose_free(net->calls, infos);
   return net->rail[0].info != NULL;
