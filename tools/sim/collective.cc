@@ -146,7 +146,7 @@ private:
       box->put_init(mail, static_cast<uint64_t>(bytes))->detach();
     };
     if (from <= now || near(s.peer)) return leave();
-    s4u::Actor::create("queue", s4u::this_actor::get_host(), [leave, from]() {
+    start_actor("queue", s4u::this_actor::get_host(), [leave, from]() {
       s4u::this_actor::sleep_until(from);
       leave();
     });
@@ -288,7 +288,7 @@ CollResult coll_run(Network &network, const CollCase &c) {
   for (uint32_t rank = 0; rank < size; rank++)
     job.boxes.push_back(s4u::Mailbox::by_name("rank" + std::to_string(rank)));
   for (uint32_t rank = 0; rank < size; rank++)
-    s4u::Actor::create("rank" + std::to_string(rank), network.host_of(rank), Member(job, rank));
+    start_actor("rank" + std::to_string(rank), network.host_of(rank), Member(job, rank));
   s4u::Engine::get_instance()->run();
   for (const Thread &thread : job.threads) {
     job.result.sleeps += static_cast<double>(thread.sleeps);

@@ -126,7 +126,7 @@ double native_broadcast(Network &network, uint64_t bytes) {
                 " has no tree (tree_bytes_per_s is 0); leave it out");
   const Network::Wire tree =
       network.add_wire("tree", m.get("tree_bytes_per_s"), m.get("tree_latency_s"));
-  s4u::Actor::create("root", tree.from, [&]() {
+  start_actor("root", tree.from, [&]() {
     s4u::this_actor::sleep_for(m.get("put_overhead_s"));
     s4u::Comm::sendto(tree.from, tree.to, bytes ? bytes : 1);
     s4u::this_actor::sleep_for(m.get("put_done_s"));
@@ -148,7 +148,7 @@ double native_exchange(Network &network, uint64_t bytes) {
   if (wire_s <= 0) throw Error("--ranks " + std::to_string(size) + ": one node; give more ranks");
   const Network::Wire wire =
       network.add_wire("share", node / wire_s, network.latency(0, network.nodes() / 2));
-  s4u::Actor::create("node", wire.from, [&]() {
+  start_actor("node", wire.from, [&]() {
     std::vector<s4u::CommPtr> moving;
     for (uint64_t i = 1; i < size; i++) {
       s4u::this_actor::sleep_for(m.get("put_overhead_s") + m.get("put_done_s"));

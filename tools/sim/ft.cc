@@ -362,7 +362,7 @@ FtResult ft_run(Network &network, const FtCase &c) {
   const uint64_t actors = c.every ? network.nodes() : 1;
   run.barrier = s4u::Barrier::create(static_cast<unsigned>(actors));
   for (uint64_t node = 0; node < actors; node++)
-    s4u::Actor::create("node" + std::to_string(node), network.host(node), Node(run, node));
+    start_actor("node" + std::to_string(node), network.host(node), Node(run, node));
   s4u::Engine::get_instance()->run();
   if (!c.every) run.result.delivered *= static_cast<double>(network.nodes());
   run.result.seconds = s4u::Engine::get_clock();

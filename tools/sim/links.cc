@@ -146,8 +146,7 @@ Trip trip_of(const std::string &name) {
 }
 
 double trip_run(Network &network, Trip kind, uint64_t bytes) {
-  s4u::Actor::create("trip", network.host(0),
-                     [&]() { trip(network, kind, static_cast<double>(bytes)); });
+  start_actor("trip", network.host(0), [&]() { trip(network, kind, static_cast<double>(bytes)); });
   s4u::Engine::get_instance()->run();
   return s4u::Engine::get_clock();
 }
@@ -166,8 +165,8 @@ double links_run(Network &network, Trip way, uint64_t links, uint64_t bytes, uin
                        core,    other};
       const Stream in{network, way, static_cast<double>(bytes), each, peer, network.host(0),
                       other,   core};
-      s4u::Actor::create("out", out.from, [out]() { stream(out); });
-      s4u::Actor::create("in", in.from, [in]() { stream(in); });
+      start_actor("out", out.from, [out]() { stream(out); });
+      start_actor("in", in.from, [in]() { stream(in); });
     }
   }
   s4u::Engine::get_instance()->run();

@@ -55,25 +55,24 @@ std::vector<unsigned long> Network::shape(uint64_t nodes) {
   return lengths;
 }
 
-s4u::NetZone *Network::build(s4u::NetZone *root, uint64_t nodes) {
+void Network::build(s4u::NetZone *root, uint64_t nodes) {
   std::vector<std::pair<unsigned long, s4u::Host *>> made;
   Coordinates whole;
-  const double bandwidth = rail_bytes_per_s(), latency = machine_.get("link_latency_s");
-  auto node = [&](s4u::NetZone *zone, const Coordinates &at, unsigned long id) {
-    s4u::Host *host = zone->create_host("n" + std::to_string(id), 1e9)->seal();
+  ClusterParts parts;
+  parts.host = [&](s4u::NetZone *zone, const Coordinates &at, unsigned long id) {
+    s4u::Host *host = add_host(zone, "n" + std::to_string(id))->seal();
     const bool used = shape_.empty() ? made.size() < nodes : inside(at, shape_);
     if (used) made.emplace_back(id, host);
-    return std::make_pair(host->get_netpoint(),
-                          static_cast<simgrid::kernel::routing::NetPoint *>(nullptr));
+    return host;
   };
-  auto inside_node = [&](s4u::NetZone *zone, const Coordinates &, unsigned long id) {
-    return zone->create_link("near" + std::to_string(id), machine_.get("near_bytes_per_s"))
+  parts.link = [&](s4u::NetZone *zone, const Coordinates &, unsigned long id) {
+    return add_link(zone, "near" + std::to_string(id), machine_.get("near_bytes_per_s"))
         ->set_latency(machine_.get("near_latency_s"))
         ->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)
         ->seal();
   };
-  const s4u::ClusterCallbacks calls(node, inside_node, {});
-  const auto duplex = s4u::Link::SharingPolicy::SPLITDUPLEX;
+  parts.bytes_per_s = rail_bytes_per_s();
+  parts.latency_s = machine_.get("link_latency_s");
   const auto per_switch = static_cast<unsigned>(machine_.count("switch_nodes"));
   const auto switches = static_cast<unsigned>((nodes + per_switch - 1) / per_switch);
   s4u::NetZone *zone = nullptr;
@@ -82,14 +81,14 @@ s4u::NetZone *Network::build(s4u::NetZone *root, uint64_t nodes) {
     shape_ = shape(nodes);
     closed_ = nodes >= machine_.count("torus_closes_nodes");
     for (const unsigned long length : shape_) whole.push_back(closed_ ? length : 2 * length);
-    zone = s4u::create_torus_zone("net", root, whole, calls, bandwidth, latency, duplex);
+    zone = add_torus(root, parts, whole);
     break;
   case Topology::FAT_TREE: {
     const auto up = static_cast<unsigned>(machine_.count("switch_up"));
-    const s4u::FatTreeParams one(1, {static_cast<unsigned>(nodes)}, {1}, {1});
-    const s4u::FatTreeParams two(2, {per_switch, switches}, {1, up}, {1, 1});
-    zone = s4u::create_fatTree_zone("net", root, switches > 1 ? two : one, calls, bandwidth,
-                                    latency, duplex);
+    const auto all = static_cast<unsigned>(nodes);
+    zone = add_fat_tree(root, parts,
+                        switches > 1 ? TreeLevels{{per_switch, switches}, {1, up}}
+                                     : TreeLevels{{all}, {1}});
     break;
   }
   case Topology::DRAGONFLY: {
@@ -98,21 +97,17 @@ s4u::NetZone *Network::build(s4u::NetZone *root, uint64_t nodes) {
     while (static_cast<uint64_t>(in_group) * in_group * per_switch < nodes) in_group++;
     const unsigned groups = std::max(1u, (switches + in_group - 1) / in_group);
     const auto global = static_cast<unsigned>(machine_.count("global_links"));
-    zone = s4u::create_dragonfly_zone(
-        "net", root, s4u::DragonflyParams({groups, global}, {1, 1}, {in_group, 1}, per_switch),
-        calls, bandwidth, latency, duplex);
+    zone = add_dragonfly(root, parts, {{groups, global}, {in_group, 1}, per_switch});
     break;
   }
   case Topology::SWITCH:
-    zone = s4u::create_fatTree_zone("net", root,
-                                    s4u::FatTreeParams(1, {static_cast<unsigned>(nodes)}, {1}, {1}),
-                                    calls, bandwidth, latency, duplex);
+    zone = add_fat_tree(root, parts, {{static_cast<unsigned>(nodes)}, {1}});
     break;
   }
+  zone->seal(); /* from version 4 of SimGrid on, the hosts are made here */
   std::sort(made.begin(), made.end());
   for (const auto &m : made) hosts_.push_back(m.second);
   if (hosts_.size() > nodes) hosts_.resize(nodes);
-  return zone;
 }
 
 Network::Network(s4u::Engine &engine, const Machine &machine, uint64_t ranks)
@@ -127,12 +122,11 @@ Network::Network(s4u::Engine &engine, const Machine &machine, uint64_t ranks)
   s4u::Engine::set_config("network/latency-factor", 1.0);
   s4u::Engine::set_config("surf/precision", 1e-12);
   s4u::Engine::set_config("contexts/stack-size", 128);
-  (void)engine;
-  s4u::NetZone *root = s4u::create_full_zone("root");
-  wires_ = s4u::create_full_zone("wires")->set_parent(root);
+  s4u::NetZone *root = root_zone(engine);
+  wires_ = add_zone(root, "wires");
   holds_ = machine.count("spin_holds");
   if (machine.count("shared_processors")) processors_.resize(machine.count("shared_processors"));
-  build(root, (ranks + cores_ - 1) / cores_)->seal();
+  build(root, (ranks + cores_ - 1) / cores_);
   lines_.resize(hosts_.size());
 }
 
@@ -233,7 +227,7 @@ void Network::look(Thread &thread, double look_s) const {
   const double begin = thread.looked = s4u::Engine::get_clock();
   thread.spins = true;
   processors_[thread.home].spinning.push_back({&thread, look_s});
-  s4u::Actor::create("leave", s4u::this_actor::get_host(), [this, &thread, begin, look_s]() {
+  start_actor("leave", s4u::this_actor::get_host(), [this, &thread, begin, look_s]() {
     s4u::this_actor::sleep_for(look_s);
     if (thread.looked != begin || !thread.spins) return;
     thread.spins = thread.runs = false;
@@ -271,11 +265,10 @@ double Network::take_line(uint64_t node, double bytes) const {
 }
 
 Network::Wire Network::add_wire(const std::string &name, double bytes_per_s, double latency_s) {
-  s4u::Host *from = wires_->create_host(name + ".from", 1e9);
-  s4u::Host *to = wires_->create_host(name + ".to", 1e9);
-  const s4u::Link *link = wires_->create_link(name, bytes_per_s)->set_latency(latency_s)->seal();
-  wires_->add_route(from->get_netpoint(), to->get_netpoint(), nullptr, nullptr,
-                    {s4u::LinkInRoute(link)}, false);
+  s4u::Host *from = add_host(wires_, name + ".from");
+  s4u::Host *to = add_host(wires_, name + ".to");
+  const s4u::Link *link = add_link(wires_, name, bytes_per_s)->set_latency(latency_s)->seal();
+  sim::add_route(wires_, from, to, link);
   return {from, to};
 }
 

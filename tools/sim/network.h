@@ -12,8 +12,7 @@
 #define TMB_SIM_NETWORK_H
 
 #include "machine.h"
-
-#include <simgrid/s4u.hpp>
+#include "simgrid_api.h"
 
 #include <deque>
 #include <functional>
@@ -113,7 +112,7 @@ public:
   Wire add_wire(const std::string &name, double bytes_per_s, double latency_s);
 
 private:
-  simgrid::s4u::NetZone *build(simgrid::s4u::NetZone *root, uint64_t nodes);
+  void build(simgrid::s4u::NetZone *root, uint64_t nodes);
   std::vector<unsigned long> shape(uint64_t nodes);
   const Machine &machine_;
   uint64_t ranks_, cores_;

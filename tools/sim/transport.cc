@@ -33,7 +33,7 @@ void Way::post(s4u::Mailbox *box, void *mail, double bytes) {
   queue_.push_back({{{box, mail}}, bytes});
   if (serving_) return;
   serving_ = true;
-  s4u::Actor::create("way", from_, [this]() { serve(); });
+  start_actor("way", from_, [this]() { serve(); });
 }
 
 /* At one end: half of what so many packets, their bytes and messages take. */
@@ -114,7 +114,7 @@ void Way::hand_over(const Item &item, std::vector<Packet> &run, bool first) {
   network_.serve_line(count);
   for (const Packet &packet : run) {
     const double leaves = network_.take_line(near_.node, packet.bytes) + ends;
-    s4u::Actor::create("packet", from_, [this, item, packet, leaves]() {
+    start_actor("packet", from_, [this, item, packet, leaves]() {
       s4u::this_actor::sleep_until(leaves);
       move(item, packet);
     });
@@ -165,7 +165,7 @@ void Way::owe(bool at_once) {
   if (now ? answering_ : owed_ > 1) return; /* the first one's delay counts */
   answering_ = answering_ || now;
   const uint64_t before = answered_;
-  s4u::Actor::create("ack", to_, [this, now, before, delay]() {
+  start_actor("ack", to_, [this, now, before, delay]() {
     if (!now) s4u::this_actor::sleep_for(delay);
     if (now || (owed_ > 0 && answered_ == before)) acknowledge();
   });

@@ -21,9 +21,9 @@
 #define TMB_SIM_TRANSPORT_H
 
 #include "network.h"
+#include "simgrid_api.h"
 
 #include <deque>
-#include <simgrid/s4u.hpp>
 
 namespace sim {
 

@@ -75,7 +75,7 @@ static bool number(struct tmb_coll_table_error *error, const char *field_name, c
 static bool parse_numbers(char *const field[FIELDS], struct tmb_coll_rule *rule,
                           struct tmb_coll_table_error *error) {
   static const uint64_t ranks[2] = {1, UINT32_MAX}, bytes[2] = {0, UINT64_MAX};
-  uint64_t least, most, children;
+  uint64_t least = 0, most = 0, children = 0;
   if (!number(error, "ranks_min", field[1], ranks, &least) ||
       !number(error, "ranks_max", field[2], (uint64_t[2]){least, UINT32_MAX}, &most) ||
       !number(error, "bytes", field[3], bytes, &rule->bytes) ||
@@ -94,7 +94,7 @@ static bool parse_numbers(char *const field[FIELDS], struct tmb_coll_rule *rule,
 static bool parse_span(struct tmb_coll_table_error *error, const char *name, char *word,
                        uint32_t span[2]) {
   static const uint64_t any[2] = {1, UINT32_MAX};
-  uint64_t least, most;
+  uint64_t least = 0, most = 0;
   span[0] = 1;
   span[1] = UINT32_MAX;
   if (strcmp(word, "*") == 0) return true;
@@ -226,7 +226,7 @@ static bool set_forced(uint32_t kind, const char *word, struct tmb_coll_forced o
 /* The parameters of an algorithm, "radix" or "radix:segment"; NULL: none. */
 static bool parse_parameters(char *text, struct tmb_coll_forced *one,
                              struct tmb_coll_table_error *error) {
-  uint64_t children;
+  uint64_t children = 0;
   if (!text) return true;
   char *segment = strchr(text, ':');
   if (segment) *segment++ = 0;

@@ -145,10 +145,10 @@ static void *use_keys(void *arg) {
   if (gasnett_threadkey_get(slot) != NULL) return arg;
   gasnett_threadkey_set(slot, &here);
   for (int i = 0; i < 1000; i++) gasnett_sched_yield();
-  if (gasnett_threadkey_get_noinit(slot) != &here) return arg;
+  const int kept = gasnett_threadkey_get_noinit(slot) == &here;
   gasnett_threadkey_set_noinit(slot, NULL);
-  return gasnett_threadkey_get(slot) == NULL && gasnett_threadkey_get(untouched) == NULL ? NULL
-                                                                                         : arg;
+  const int empty = !gasnett_threadkey_get(slot) && !gasnett_threadkey_get(untouched);
+  return kept && empty ? NULL : arg;
 }
 
 static void test_threadkeys(void) {
