@@ -18,7 +18,7 @@
           src = self;
           nativeBuildInputs = [ pkgs.cmake pkgs.ninja pkgs.pkg-config pkgs.python3 pkgs.clang ];
           buildInputs = [ pkgs.jansson pkgs.libpng pkgs.fftw pkgs.libfabric pkgs.libsodium ];
-          cmakeFlags = [ "-DTMB_TESTS=OFF" "-DTMB_PYTHON=OFF" "-DTMB_FORTRAN=OFF" "-DTMB_WERROR=OFF" ];
+          cmakeFlags = [ "-DTMB_TESTS=OFF" "-DTMB_PYTHON=OFF" "-DTMB_FORTRAN=OFF" ];
           ninjaFlags = [ "programs" ];
           meta.license = pkgs.lib.licenses.bsd3;
         };

@@ -2,11 +2,12 @@
 # Tests of coarray Fortran: tests/fortran/*.f90, each compiled by `tombolo fc` together with
 # tests/fortran/lib/check.f90, once for each gfortran that is found, and run at several numbers of
 # images. Without a compiler they are left out with a message.
-if(NOT TARGET caf_shared OR NOT TARGET tombolo_tool OR TMB_SANITIZE)
+if(NOT TMB_FORTRAN OR NOT TARGET tombolo_tool OR TMB_SANITIZE)
   return()
 endif()
-if(NOT tmb_fortran_compilers)
-  message(STATUS "tombolo: no gfortran (package gfortran): coarray Fortran is not tested")
+if(NOT TARGET caf_shared OR NOT tmb_fortran_compilers)
+  tmb_skip_all(fortran "no gfortran (package gfortran)")
+  tmb_skip_all(fortran-asan "no gfortran (package gfortran)")
   return()
 endif()
 

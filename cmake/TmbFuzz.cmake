@@ -49,10 +49,7 @@ if(TMB_CLANG)
   endif()
 endif()
 if(NOT tmb_fuzz_works)
-  message(STATUS "tombolo: no clang with libFuzzer, so there are no fuzzers "
-    "(packages clang and libclang-rt-*-dev)")
-  add_test(NAME fuzz.none COMMAND sh -c "echo 'no clang with libFuzzer'; exit 77")
-  set_tests_properties(fuzz.none PROPERTIES LABELS "fuzz" SKIP_RETURN_CODE 77)
+  tmb_skip_all(fuzz "no clang with libFuzzer (packages clang and libclang-rt-dev)")
 endif()
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every option of the build, the default build type, and where outputs go.
-option(TMB_WERROR "Treat compiler warnings as errors" ON)
+option(TMB_WERROR "Treat compiler warnings as errors; the presets do" OFF)
 option(TMB_TESTS "Build the tests" ON)
 option(TMB_BENCH "Build the benchmarks" ON)
 option(TMB_EXAMPLES "Build the examples" ON)

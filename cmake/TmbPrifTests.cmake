@@ -3,7 +3,11 @@
 # flang, each with tests/prif/lib; programs of flang -fcoarray (tests/prif/coarray); and
 # scripts that run a program (tests/prif/programs). Without a compiler they are left out with a
 # message.
-if(NOT TARGET prif_shared OR NOT TARGET tombolo_tool OR TMB_SANITIZE OR NOT tmb_prif_fortran)
+if(NOT TMB_FORTRAN OR NOT TARGET tombolo_tool OR TMB_SANITIZE)
+  return()
+endif()
+if(NOT tmb_prif_fortran)
+  tmb_skip_all(prif "no gfortran or flang (packages gfortran, flang-22)")
   return()
 endif()
 set(tmb_prif_dir "${PROJECT_SOURCE_DIR}/tests/prif")

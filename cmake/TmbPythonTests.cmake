@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests of the Python binding: each bindings/python/tests/test_*.py is a ctest of the label python,
 # run by pytest, which starts the jobs.
-if(NOT TARGET python_core OR NOT TARGET tombolo_tool)
+if(NOT TMB_PYTHON OR TMB_SANITIZE OR NOT TARGET tombolo_tool)
+  return()
+endif()
+if(NOT TARGET python_core)
+  tmb_skip_all(python "no Python with headers and NumPy (packages python3-dev, python3-numpy)")
   return()
 endif()
 execute_process(COMMAND "${TMB_PYTHON3}" -c "import pytest" ERROR_QUIET OUTPUT_QUIET
   RESULT_VARIABLE tmb_no_pytest)
 if(tmb_no_pytest)
-  message(STATUS "tombolo: no pytest (package python3-pytest): the tests of the Python binding are "
-    "not registered")
+  tmb_skip_all(python "no pytest (package python3-pytest)")
   return()
 endif()
 foreach(simulated mk_sim cuda_mock) # devices that the tests use

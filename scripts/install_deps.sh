@@ -1,27 +1,34 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs the Debian packages that building and testing Tombolo needs, and only those that are
-# missing. Says first what it installs. Root installs directly; another user through sudo when sudo
-# asks no password; otherwise it prints the command to run and fails. Does nothing when everything
-# is there. `--check` installs nothing. With STUDY=1 also what `make study` compares with, with
-# BROWSER=1 the browser in which the page of `tombolo view` is tested, with FLANG=1 the Fortran
+# Installs the packages of Debian 12 or 13 that are missing: those that the library and `make demo`
+# need. With TESTS=1 also those of the tests, with STUDY=1 also what `make study` compares with,
+# with BROWSER=1 the browser in which the page of `tombolo view` is tested, with FLANG=1 the Fortran
 # compiler of docs/PRIF.md, with CROSS=1 a newer clang, the compilers and the emulator for other
 # processors (docs/PROCESSORS.md).
+# Says first what it installs. Root installs directly; another user through sudo when sudo asks no
+# password; otherwise it prints the command to run. Fails when a package is missing without which
+# nothing can be built; of the others it says that what needs them is skipped. `--check` installs
+# nothing, and fails when any package is missing.
 set -euo pipefail
 
-PACKAGES=(build-essential clang clang-format libclang-rt-14-dev cmake ninja-build pkg-config
-  libcmocka-dev libfftw3-dev
-  libjansson-dev libpng-dev libfabric-dev libsodium-dev gnuplot-nox libopenblas-dev python3 valgrind
-  gfortran gfortran-11
+REQUIRED=(build-essential cmake ninja-build pkg-config python3 libjansson-dev)
+# FFTW for the demo, ofi's headers, the cipher of udp.
+PACKAGES=(libfftw3-dev libfabric-dev libsodium-dev)
+
+# a|b: one of them; the first that this system has is installed.
+TEST_PACKAGES=(clang clang-format libclang-rt-dev libcmocka-dev
+  libpng-dev gnuplot-nox libopenblas-dev valgrind
+  gfortran 'gfortran-11|gfortran-13'
   libopenmpi-dev openmpi-bin libmpich-dev mpich libpmix-dev
   slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libsimgrid-dev
   python3-dev python3-numpy python3-pytest python3-venv
-  groff man-db lintian abigail-tools rpm)
+  groff man-db lintian abigail-tools rpm git)
 
 # Of the study: Matplotlib for its drawings (44 MB to fetch, 190 MB on the disk); as peers ScaLAPACK
 # for matmul and cholesky, OpenCoarrays, FFTW for MPI, fi_pingpong of libfabric.
 STUDY_PACKAGES=(python3-matplotlib libscalapack-openmpi-dev libscalapack-mpich-dev
   libcoarrays-openmpi-dev libfftw3-mpi-dev libfabric-bin)
+if [ -n "${TESTS:-}${STUDY:-}" ]; then PACKAGES+=("${TEST_PACKAGES[@]}"); fi
 if [ -n "${STUDY:-}" ]; then PACKAGES+=("${STUDY_PACKAGES[@]}"); fi
 if [ -n "${BROWSER:-}" ]; then PACKAGES+=(chromium); fi
 if [ -n "${FLANG:-}" ]; then PACKAGES+=(flang-22); fi
@@ -29,10 +36,6 @@ if [ -n "${CROSS:-}" ]; then
   PACKAGES+=(clang-19 g++-aarch64-linux-gnu g++-riscv64-linux-gnu qemu-user-static musl-tools
     gfortran-aarch64-linux-gnu gfortran-riscv64-linux-gnu)
 fi
-
-is_installed() {
-  dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
-}
 
 # Without dpkg (another distribution) only the tools can be looked for.
 if ! command -v dpkg-query >/dev/null; then
@@ -42,18 +45,51 @@ if ! command -v dpkg-query >/dev/null; then
   done
   if [ ${#missing[@]} -gt 0 ]; then
     echo "install_deps: this is not Debian; please install: ${missing[*]}" \
-      "(and cmocka, FFTW 3, jansson, libsodium)" >&2
+      "(and jansson; for the tests cmocka, FFTW 3, libsodium)" >&2
     exit 1
   fi
   exit 0
 fi
 
-missing=()
-for package in "${PACKAGES[@]}"; do
-  is_installed "$package" || missing+=("$package")
-done
+is_installed() {
+  dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
+}
+
+# Whether one of the packages a|b is installed.
+has_one() {
+  local name
+  for name in ${1//|/ }; do
+    if is_installed "$name"; then return 0; fi
+  done
+  return 1
+}
+
+# Prints those of the given packages that are not installed, one a line.
+list_missing() {
+  local package
+  for package in "$@"; do
+    has_one "$package" || printf '%s\n' "$package"
+  done
+}
+
+# Names what is missing. Of REQUIRED: fails; of the others: what needs them is skipped.
+finish() {
+  local required others
+  mapfile -t required < <(list_missing "${REQUIRED[@]}")
+  mapfile -t others < <(list_missing "${PACKAGES[@]}")
+  if [ ${#others[@]} -gt 0 ]; then
+    echo "install_deps: what needs these packages is skipped: ${others[*]}" >&2
+  fi
+  if [ ${#required[@]} -gt 0 ]; then
+    echo "install_deps: nothing can be built without these packages: ${required[*]}" >&2
+    exit 1
+  fi
+  exit 0
+}
+
+mapfile -t missing < <(list_missing "${REQUIRED[@]}" "${PACKAGES[@]}")
 if [ ${#missing[@]} -eq 0 ]; then
-  echo "install_deps: all ${#PACKAGES[@]} packages are installed"
+  echo "install_deps: all $((${#REQUIRED[@]} + ${#PACKAGES[@]})) packages are installed"
   exit 0
 fi
 
@@ -68,8 +104,8 @@ elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
 else
   echo "install_deps: not root, and sudo is missing or wants a password. First run:" >&2
   echo "    sudo apt-get update" >&2
-  echo "    sudo apt-get install -y --no-install-recommends ${missing[*]}" >&2
-  exit 1
+  echo "    sudo apt-get install -y --no-install-recommends ${missing[*]%%|*}" >&2
+  finish
 fi
 echo "install_deps: installing them with apt-get"
 log=$(mktemp)
@@ -80,12 +116,23 @@ run_apt() {
       >"$log" 2>&1 </dev/null; then
     cat "$log" >&2
     echo "install_deps: apt-get $1 failed" >&2
-    exit 1
+    finish
   fi
 }
 run_apt update -q
-run_apt install -q -y --no-install-recommends "${missing[@]}"
+
+# Of a|b the first that this system has.
+wanted=()
 for package in "${missing[@]}"; do
-  is_installed "$package" || { echo "install_deps: $package is still not installed" >&2; exit 1; }
+  for name in ${package//|/ }; do
+    if apt-cache policy "$name" 2>/dev/null | grep '^ *Candidate: [^(]' >/dev/null; then
+      wanted+=("$name")
+      break
+    fi
+  done
 done
-echo "install_deps: done"
+if [ ${#wanted[@]} -gt 0 ]; then
+  run_apt install -q -y --no-install-recommends "${wanted[@]}"
+  echo "install_deps: done"
+fi
+finish

@@ -47,7 +47,7 @@ def install(build, prefix):
     build = Path(given) if given else build
     if not (build / "CMakeCache.txt").exists():
         run(
-            "cmake", "-S", ROOT, "-B", build, "-DTMB_WERROR=OFF", "-DTMB_TESTS=OFF",
+            "cmake", "-S", ROOT, "-B", build, "-DTMB_TESTS=OFF",
             "-DTMB_BENCH=OFF", "-DTMB_EXAMPLES=OFF", "-DTMB_UPC=OFF", "-DTMB_FORTRAN=OFF",
             f"-DTMB_PYTHON_EXECUTABLE={sys.executable}",
         )  # fmt: skip

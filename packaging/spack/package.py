@@ -44,7 +44,6 @@ class Tombolo(CMakePackage):
         return [
             self.define("TMB_TESTS", False),
             self.define("TMB_PYTHON", False),
-            self.define("TMB_WERROR", False),
             self.define_from_variant("TMB_FORTRAN", "fortran"),
             self.define_from_variant("TMB_UPC", "upc"),
         ]
