@@ -272,7 +272,7 @@ static void small_files_are_read(void **state) {
   (void)state;
   char buf[8];
   uint64_t value;
-  assert_int_equal(tmb_sysfile_read("/nonexistent", buf, sizeof buf), -1);
+  assert_int_equal(tmb_sysfile_read("/proc/nonexistent", buf, sizeof buf), -1);
   assert_string_equal(buf, "");
   assert_cmp(tmb_sysfile_read("/proc/self/comm", buf, sizeof buf), >, 0);
   assert_null(strchr(buf, '\n'));
@@ -397,7 +397,7 @@ static void a_path_that_is_not_mounted_means_the_mount_point(void **state) {
   assert_int_equal(tmb_cgroup_mem_limit(&walk), 777);
   assert_false(tmb_cgroup_next(&walk));
   assert_false(tmb_cgroup_first_from(&walk, "cpu", f.cgroup, f.mounts));
-  assert_false(tmb_cgroup_first_from(&walk, "memory", "/nonexistent", f.mounts));
+  assert_false(tmb_cgroup_first_from(&walk, "memory", "/proc/nonexistent", f.mounts));
   remove_fake(&f);
 }
 

@@ -162,15 +162,15 @@ def main():
         (["nothing"], "suite nothing"),
         (["--runs", "2"], "--runs 2"),
         (["--min-time", "x"], "--min-time x"),
-        (["--dir", "/nonexistent"], "--dir /nonexistent"),
+        (["--dir", "/proc/nonexistent"], "--dir /proc/nonexistent"),
         (["--ranks", "5000"], "--ranks 5000"),
     ):
         done = run(*arguments)
         check(done.returncode == 2, f"{arguments}: exit code {done.returncode}, not 2")
         check(word in done.stderr, f"{arguments}: message {done.stderr!r} does not name {word}")
-    done = run("p2p", "--quick", "--json", "/nonexistent/x.json")
+    done = run("p2p", "--quick", "--json", "/proc/nonexistent/x.json")
     check(done.returncode == 1 and "p2p" not in done.stderr and "Put and get" not in done.stdout,
-          f"--json /nonexistent/x.json: exit code {done.returncode}, {done.stderr}")
+          f"--json /proc/nonexistent/x.json: exit code {done.returncode}, {done.stderr}")
     done = run("p2p", "--quick", "--runs", "3", "--json", "/dev/full")
     check(done.returncode == 1 and "/dev/full" in done.stderr, f"/dev/full: {done.stderr}")
     check(Path("/dev/full").is_char_device(), "/dev/full was replaced by a file")

@@ -166,7 +166,7 @@ def as_nobody(launch):
         os.chmod(folder, 0o755)
         victim, command = copy_programs(folder)
         program = [victim] if launch == "self" else [command, "run", "-n", "3", victim]
-        env = {"HOME": "/nonexistent", "LD_LIBRARY_PATH": folder}
+        env = {"HOME": "/proc/nonexistent", "LD_LIBRARY_PATH": folder}
         if launch == "self":
             env["GASNET_PSHM_NODES"] = "3"
         for extra in ({}, NO_MEMFD):
@@ -247,7 +247,7 @@ def read_only_everything(launch):
 
 def no_memfd(launch):
     """The fallback of old kernels; also with a folder for it that cannot be used."""
-    for extra in ({}, {"GASNET_TMPDIR": "/nonexistent"}, {"GASNET_TMPDIR": "/proc"}):
+    for extra in ({}, {"GASNET_TMPDIR": "/proc/nonexistent"}, {"GASNET_TMPDIR": "/proc"}):
         runs(3, launch, env={**NO_MEMFD, **extra})
 
 

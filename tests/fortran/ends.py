@@ -137,7 +137,7 @@ program ends
   case ('class_static')
     allocate (fixed%c)
   case ('run_time_error') ! the others do not synchronise
-    if (this_image() == 2) open (newunit=i, file='/nonexistent/file', status='old')
+    if (this_image() == 2) open (newunit=i, file='/proc/nonexistent/file', status='old')
     call until_set()
   case ('exit')
     if (this_image() == 2) call exit(4)
@@ -278,7 +278,7 @@ CASES = (
     ("class", 3, "polymorphic component (CLASS) of coarray single: gfortran asks"),
     ("class_element", 3, "polymorphic component (CLASS) of coarray list: gfortran asks"),
     ("class_static", 3, "polymorphic component (CLASS) of coarray fixed: gfortran asks"),
-    ("run_time_error", 2, "Cannot open file '/nonexistent/file'"),
+    ("run_time_error", 2, "Cannot open file '/proc/nonexistent/file'"),
     ("exit", 4, "ending the other 2 ranks"),
     ("exit_0", 0, "as by STOP"),
     ("forked", 0, "goes on"),

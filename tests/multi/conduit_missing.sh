@@ -29,9 +29,15 @@ start=(bash -c 'mkdir "$0" 2>/dev/null && export TOMBOLO_NET_PLUGIN=/no/such.so;
   "$dir/one")
 refused "TOMBOLO_NET_PLUGIN=/no/such.so cannot be loaded" TOMBOLO_CONDUIT=udp
 
+# A library without plug-ins beside it uses those of the installation, where there is one.
+prefix=$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "$TMB_BUILD/CMakeCache.txt")
+installed=$(find "$prefix" -name tombolo-net-udp.so -print -quit 2>/dev/null)
+
 # A library that a relative LD_LIBRARY_PATH finds is named by its folder, not by the program's.
 found=$(find "$TMB_BUILD/lib" -name 'libtombolo.so.?' | head -1)
-if [ -n "$found" ] && ldd "$program" | grep -q libtombolo; then
+if [ -n "$installed" ]; then
+  echo "not tried: a library that finds no plug-in, for $installed is installed"
+elif [ -n "$found" ] && ldd "$program" | grep -q libtombolo; then
   mkdir "$dir/lib"
   cp -L "$found" "$dir/lib"
   saved=$PWD

@@ -223,8 +223,14 @@ def link(mtu, rails, family):
 def disk_full():
     """Nothing can be written in /tmp of host 1."""
     with Lab(2, sshd=True) as lab:
-        lab.hosts[1].run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", "/tmp"], check=True)
-        lab.hosts[1].run(["sh", "-c", "head -c 4096 /dev/zero >/tmp/all"], check=True)
+        # Sources and build tree stay where they are, also below /tmp.
+        script = """mkdir /run/full && mount -t tmpfs -o size=4k tmpfs /run/full || exit
+        for each; do case $each in /tmp/*)
+          mkdir -p "/run/full${each#/tmp}" && mount --bind "$each" "/run/full${each#/tmp}" || exit
+        esac; done
+        head -c 4096 /dev/zero >/run/full/all; mount --rbind /run/full /tmp"""
+        kept = [str(path.resolve()) for path in (HERE.parent.parent, build_folder())]
+        lab.hosts[1].run(["sh", "-c", script, "sh", *kept], check=True)
         code, out, err, _ = run(lab, "--hosts", "host0:2,host1:2", BOOTSTRAP)
         check((code, out.count(" well"), err) == (0, 4, ""), code, out, err)
 

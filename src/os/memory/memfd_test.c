@@ -68,7 +68,7 @@ static void shares_memory(void **state) {
 
 static void falls_back_behind_a_bad_folder(void **state) {
   (void)state;
-  tmb_env_set("GASNET_TMPDIR", "/nonexistent/folder");
+  tmb_env_set("GASNET_TMPDIR", "/proc/nonexistent/folder");
   const int fd = tmb_memfd_create("tombolo-test", true);
   tmb_env_unset("GASNET_TMPDIR");
   check_sharing(fd);
