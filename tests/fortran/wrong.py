@@ -188,7 +188,7 @@ end program
 
 
 def newer(expect, work):
-    """What gfortran 16 compiles in another way: the wrong library; an expression without address."""
+    """What gfortran 16 compiles otherwise: the wrong library; an expression without address."""
     compiler, command = os.environ["TOMBOLO_FC"], os.environ["TOMBOLO"]
     version = subprocess.run([compiler, "-dumpversion"], capture_output=True, check=True, text=True)
     if int(version.stdout.split(".")[0]) < 16:
