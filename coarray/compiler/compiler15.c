@@ -91,12 +91,20 @@ static size_t length_of(const struct caf_token *t, size_t bytes, size_t object_c
   return whole / bytes;
 }
 
-/* Makes an access. Returns false after caf_fail. */
+/* Makes an access. Returns false after caf_fail. An access of a failed image without STAT= moves
+ * nothing, and a variable with room gets zeros, as with accesses that need no accessor. */
 static bool call(const struct caf_there *there, const struct caf_ask *ask,
                  const struct caf_room *room, struct caf_answer *answer,
                  const struct caf_status *to) {
   const int code = caf_remote_call(there, ask, room, answer);
   if (!code) return !there->token || !caf_failed(there->rank, to); /* meanwhile */
+  if (code == CAF_STAT_FAILED && !to->stat && (room->at || ask->kind != CAF_ACCESS_GET)) {
+    if (room->bytes) memset(room->at, 0, room->bytes);
+    answer->found = (struct caf_found){.at = room->at};
+    if (ask->result) answer->found.desc = caf_desc_packed(ask->result, room->at);
+    answer->bytes = room->bytes;
+    return true;
+  }
   caf_fail(to, code, "image %u of the initial team %s [TMB-2012]", there->rank + 1,
            code == CAF_STAT_ERROR ? "is not of the same program" : caf_end_name(code));
   return false;

@@ -67,7 +67,7 @@ void CAF(end_team)(int *stat, char *errmsg, size_t errmsg_len) {
 void CAF(sync_team)(void *team, int *stat, char *errmsg, size_t errmsg_len) {
   CAF_STATEMENT("SYNC TEAM");
   const struct caf_status to = {stat, errmsg, errmsg_len};
-  caf_sync_team(team ? team : caf.team, &to);
+  caf_sync_team(team, &to);
 }
 
 int CAF(team_number)(void *team) {

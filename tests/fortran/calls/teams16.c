@@ -52,6 +52,8 @@ int main(int argc, char **argv) {
   CAF(sync_team)(team, &stat, message, sizeof message);
   check(stat == 0, "sync team");
   CAF(sync_team)(NULL, &stat, message, sizeof message);
+  check(stat != 0 && strstr(message, "was not formed"), "sync team of a variable without value");
+  CAF(sync_team)(team, &stat, message, sizeof message);
   check(stat == 0, "sync team of the current team");
   CAF(change_team)(team, &stat, message, sizeof message);
   check(stat != 0 && strstr(message, "CHANGE TEAM"), "change team to the current one");

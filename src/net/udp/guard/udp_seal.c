@@ -93,7 +93,8 @@ void udp_seal_key(const struct udp_cipher *cipher, const uint8_t *secret, uint64
     char purpose[16];
     uint64_t job_id;
     uint32_t pair[2];
-  } of = {"tombolo udp seal", job_id, {pair[0], pair[1]}};
+  } of = {.job_id = job_id, .pair = {pair[0], pair[1]}};
+  memcpy(of.purpose, "tombolo udp seal", sizeof of.purpose);
   (void)cipher->hash(key, UDP_SEAL_KEY, (const unsigned char *)&of, sizeof of, secret,
                      TMB_NET_SECRET_BYTES);
 }
