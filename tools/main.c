@@ -8,6 +8,7 @@
 #include "tool.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,6 +24,11 @@ static void print_usage(FILE *to, const struct subcommand *table) {
     if (s->main) fprintf(to, "  %-8s %s\n", s->name, s->help);
   fputs("\n'tombolo COMMAND --help' explains a command; 'tombolo version' shows the version.\n",
         to);
+}
+
+static const char *name_of(const void *table, int i) {
+  const struct subcommand *s = (const struct subcommand *)table + i;
+  return !s->name ? NULL : s->main ? s->name : "";
 }
 
 static int start(int argc, char **argv) {
@@ -55,10 +61,16 @@ static int start(int argc, char **argv) {
     puts(tool_version());
     return 0;
   }
-  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-      strcmp(argv[1], "help") == 0) {
+  const bool helps = strcmp(argv[1], "help") == 0;
+  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (helps && argc == 2)) {
     print_usage(stdout, table);
     return 0;
+  }
+  if (helps) {
+    static char option[] = "--help";
+    argv[1] = argv[2]; /* help COMMAND is COMMAND --help */
+    argv[2] = option;
+    argc = 3;
   }
   for (const struct subcommand *s = table; s->name; s++) {
     if (!s->main || strcmp(argv[1], s->name) != 0) continue;
@@ -66,6 +78,11 @@ static int start(int argc, char **argv) {
     snprintf(name, sizeof name, "tombolo %s", s->name);
     argv[1] = name;
     return s->main(argc - 1, argv + 1);
+  }
+  const char *nearest = tool_nearest(argv[1], name_of, table);
+  if (nearest) {
+    fprintf(stderr, "tombolo: there is no command '%s'; did you mean '%s'?\n", argv[1], nearest);
+    return TOOL_EXIT_USAGE;
   }
   fprintf(stderr, "tombolo: unknown command '%s'\n", argv[1]);
   print_usage(stderr, table);

@@ -42,6 +42,14 @@ int tool_upcrun_main(int argc, char **argv);
 error_t tool_job_option(int key, char *arg, struct argp_state *state, int version,
                         const char **job);
 
+/* argp_parse, which here names the option that a mistyped long one may mean, and ends then. */
+error_t tool_parse(const struct argp *parser, int argc, char **argv, unsigned flags, void *input);
+
+/* The name that is nearest to a mistyped one; NULL: none is near. in name: gives name i of names,
+ * "" to leave it out, NULL behind the last. */
+const char *tool_nearest(const char *text, const char *(*name)(const void *, int),
+                         const void *names);
+
 /* "tombolo 0.1.0 (revision)" as printed by --version. */
 const char *tool_version(void);
 

@@ -61,6 +61,11 @@ REFUSED = [
     (["run", "-n", "2", "/etc/passwd"], 126, r"cannot be executed: Permission denied.*chmod"),
     (["run", "-n", "2", "/tmp"], 126, r"cannot be executed: Is a directory"),
     (["walk"], 2, r"unknown command 'walk'"),
+    (["rum"], 2, r"no command 'rum'; did you mean 'run'\?"),
+    (["run", "-np", "x", "true"], 2, r"-n x: not a number"),
+    (["run", "--labels", "true"], 2, r"no option --labels; did you mean --label\?"),
+    (["run", "-n", "2", "--hostz=a", "true"], 2, r"no option --hostz; did you mean --hosts\?"),
+    (["doctor", "--jsom"], 2, r"no option --jsom; did you mean --json\?"),
     ([], 2, r"Usage: tombolo COMMAND"),
 ]
 
@@ -76,9 +81,32 @@ def information():
     for arguments in (["--version"], ["run", "--version"]):
         code, out, _ = tombolo(*arguments)
         check(code == 0 and re.match(r"tombolo \d+\.\d+", out), code, out)
-    for arguments in (["--help"], ["run", "--help"]):
+    for arguments in (["--help"], ["run", "--help"], ["help"]):
         code, out, _ = tombolo(*arguments)
         check(code == 0 and "Usage" in out, code, out)
+    for name in ("run", "doctor", "fc"):
+        check(tombolo("help", name) == tombolo(name, "--help"), name)
+
+
+def other_spellings():
+    """The number of ranks as other launchers take it; options behind the program are its own."""
+    for words in (["-np", "2"], ["-np2"], ["-n2"]):
+        code, out, err = tombolo("run", *words, "echo", "--labels")
+        check((code, out, err) == (0, "--labels\n" * 2, ""), words, code, out, err)
+
+
+def not_executable():
+    """chmod +x is advised only where the file lacks it."""
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        return "needs root and unshare"
+    script = ("mount -t tmpfs -o noexec none /mnt && cp /bin/true /mnt || exit 77; "
+              f"exec '{TOMBOLO}' run -n 2 /mnt/true")
+    done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True,
+                          timeout=30, check=False)
+    if done.returncode in (1, 77):
+        return "no file system can be mounted"
+    check(done.returncode == 126 and "noexec" in done.stderr and "chmod" not in done.stderr, done)
+    return None
 
 
 def start_alone(name, value):
@@ -390,6 +418,8 @@ CASES += [
 ]
 CASES += [
     information,
+    other_spellings,
+    not_executable,
     bad_node_counts,
     other_spawner,
     alone,

@@ -300,7 +300,7 @@ int tool_bench_main(int argc, char **argv) {
   static struct bench_options options = {.bind = true, .timeout_s = 300};
   struct bench_results results = {.saved = true};
   argp_err_exit_status = TOOL_EXIT_USAGE;
-  if (argp_parse(&parser, argc, argv, 0, NULL, &options) != 0) return TOOL_EXIT_USAGE;
+  if (tool_parse(&parser, argc, argv, 0, &options) != 0) return TOOL_EXIT_USAGE;
   complete_options(&options);
   int rc = bench_find_programs(&options);
   if (rc) return rc;

@@ -120,7 +120,7 @@ int tool_doctor_main(int argc, char **argv) {
   struct host_list list = {0};
   char why[HOSTS_WHY_BYTES];
   argp_err_exit_status = TOOL_EXIT_USAGE;
-  argp_parse(&argp, argc, argv, 0, NULL, &options);
+  tool_parse(&argp, argc, argv, 0, &options);
   if (options.hosts && hosts_parse(&list, options.hosts, why) != 0) {
     tmb_print("doctor: --hosts %s: %s", options.hosts, why);
     hosts_free(&list);

@@ -183,7 +183,7 @@ int tool_explain_main(int argc, char **argv) {
   };
   struct arguments a = {0};
   argp_err_exit_status = TOOL_EXIT_USAGE;
-  if (argp_parse(&argp, argc, argv, 0, NULL, &a)) return TOOL_EXIT_USAGE;
+  if (tool_parse(&argp, argc, argv, 0, &a)) return TOOL_EXIT_USAGE;
   if (a.list) list_all();
   if (!a.number) return 0;
   const char *digits = a.number + strcspn(a.number, "0123456789");

@@ -86,7 +86,7 @@ int tool_info_main(int argc, char **argv) {
   static const struct argp argp = {option_table, parse_option, NULL, doc, NULL, NULL, NULL};
   struct options options = {0};
   argp_err_exit_status = TOOL_EXIT_USAGE;
-  argp_parse(&argp, argc, argv, 0, NULL, &options);
+  tool_parse(&argp, argc, argv, 0, &options);
 
   int bad = 0, rc = TOOL_EXIT_FAILED;
   json_t *settings = info_settings(&bad);

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* Returns 0 if `path` can be executed, else an errno. */
@@ -48,13 +49,25 @@ static void refuse_missing(const char *name) {
     tmb_print("run: program '%s' not found in folder %s; it can be chosen by --cwd", name, folder);
 }
 
+/* What helps against EACCES. in name: a path, or a name that PATH has found. */
+static const char *remedy_of(const char *name) {
+  struct stat st;
+  struct statvfs fs;
+  if (!strchr(name, '/')) return "; make the file in PATH executable with chmod +x";
+  if (stat(name, &st) != 0) return "; a folder of the path may not be entered by this user";
+  if (!(st.st_mode & 0111)) return "; make it executable with chmod +x";
+  if (statvfs(name, &fs) == 0 && fs.f_flag & ST_NOEXEC)
+    return "; its file system is mounted with noexec: copy it to another one";
+  return "; it may be executed by its owner or group only";
+}
+
 static int refuse(const char *name, int err) {
   if (err == ENOENT || err == ENOTDIR) {
     refuse_missing(name);
     return TOOL_EXIT_NOT_FOUND;
   }
   tmb_print("run: program '%s' cannot be executed: %s%s", name, strerror(err),
-            err == EACCES ? "; make it executable with chmod +x" : "");
+            err == EACCES ? remedy_of(name) : "");
   return TOOL_EXIT_NOT_EXECUTABLE;
 }
 

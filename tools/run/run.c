@@ -199,10 +199,17 @@ static void require(int rc) {
   if (rc != 0) exit(rc);
 }
 
+/* `-np N`, as other launchers spell -n N, is -n with the argument "p". */
+static char *number_of_ranks(char *arg, struct argp_state *state) {
+  if (*arg != 'p') return arg;
+  if (arg[1]) return arg + 1;
+  return state->next < state->argc ? state->argv[state->next++] : arg;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
   struct run_options *o = state->input;
   switch (key) {
-  case 'n': require(parse_ranks(arg, &o->ranks)); return 0;
+  case 'n': require(parse_ranks(number_of_ranks(arg, state), &o->ranks)); return 0;
   case OPT_HOSTS: o->hosts = arg; return 0;
   case OPT_HOSTFILE: o->hostfile = arg; return 0;
   case OPT_CYCLIC: o->cyclic = true; return 0;
@@ -395,8 +402,7 @@ int tool_run_main(int argc, char **argv) {
   if (argc == 2 && strcmp(argv[1], "--agent") == 0) return run_agent_main(false);
   if (argc == 2 && strcmp(argv[1], RUN_AGENT_COPY) == 0) return run_agent_main(true);
   argp_err_exit_status = TOOL_EXIT_USAGE;
-  if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &run.options) != 0)
-    return TOOL_EXIT_USAGE;
+  if (tool_parse(&parser, argc, argv, ARGP_IN_ORDER, &run.options) != 0) return TOOL_EXIT_USAGE;
   int rc = run_check_settings();
   if (rc) return rc;
   if (refuse_nesting()) return TOOL_EXIT_USAGE;

@@ -407,7 +407,7 @@ int tool_tune_main(int argc, char **argv) {
   char *text = NULL;
   size_t bytes = 0;
   argp_err_exit_status = TOOL_EXIT_USAGE;
-  argp_parse(&parser, argc, argv, 0, NULL, &o);
+  tool_parse(&parser, argc, argv, 0, &o);
   if (o.counts == 0) o.ranks[o.counts++] = o.bench.hosts ? 0 : 2; /* 0: as the list of hosts says */
   o.bench.quick = o.quick;
   o.bench.runs = o.quick ? 7 : 31;

@@ -196,7 +196,7 @@ int tool_view_main(int argc, char **argv) {
   struct view_trace t = {.program = VIEW_NONE};
   struct view_report r = {.share = NULL};
   argp_err_exit_status = TOOL_EXIT_USAGE;
-  argp_parse(&argp, argc, argv, 0, NULL, &o);
+  tool_parse(&argp, argc, argv, 0, &o);
   int rc = load_all(&t, &o);
   if (rc == 0) {
     view_arrange(&t);

@@ -126,7 +126,7 @@ int tool_ps_main(int argc, char **argv) {
   struct tmb_job_found *jobs;
   bool ranks = false;
   argp_err_exit_status = TOOL_EXIT_USAGE;
-  if (argp_parse(&parser, argc, argv, 0, NULL, &ranks) != 0) return TOOL_EXIT_USAGE;
+  if (tool_parse(&parser, argc, argv, 0, &ranks) != 0) return TOOL_EXIT_USAGE;
   const int count = tmb_jobs_find(&jobs);
   if (count < 0) {
     tmb_print("ps: the processes of this machine cannot be listed (/proc is missing)");

@@ -295,7 +295,7 @@ int tool_top_main(int argc, char **argv) {
   struct top t = {.interval_ns = UINT64_C(1000000000)};
   struct tmb_job_found *jobs = NULL;
   argp_err_exit_status = TOOL_EXIT_USAGE;
-  if (argp_parse(&parser, argc, argv, 0, NULL, &t) != 0) return TOOL_EXIT_USAGE;
+  if (tool_parse(&parser, argc, argv, 0, &t) != 0) return TOOL_EXIT_USAGE;
   const int count = tmb_jobs_find(&jobs);
   t.ctl = why_choose(jobs, count, t.job, "top");
   int rc = TOOL_EXIT_FAILED;

@@ -131,7 +131,7 @@ int tool_why_main(int argc, char **argv) {
   struct why_options o = {.interval_ns = 500000000};
   struct tmb_job_found *jobs = NULL;
   argp_err_exit_status = TOOL_EXIT_USAGE;
-  if (argp_parse(&parser, argc, argv, 0, NULL, &o) != 0) return TOOL_EXIT_USAGE;
+  if (tool_parse(&parser, argc, argv, 0, &o) != 0) return TOOL_EXIT_USAGE;
   const int count = tmb_jobs_find(&jobs);
   const struct tmb_ctl *ctl = why_choose(jobs, count, o.job, "why");
   const int rc = ctl ? explain(ctl, &o) : TOOL_EXIT_FAILED;
