@@ -64,11 +64,12 @@ static void place_addresses(uint8_t *packet, uint32_t bytes) {
 
 static TMB_ALIGNED(64) uint8_t memory[UDP_DATAGRAM_MAX];
 static struct udp_delivery list[UDP_DATAGRAM_MAX / 8];
+static struct udp_batch batch; /* a refused input leaves it before its end */
 
 /* What a connection does: ask with the head where the tail belongs, and put it there. Returns false
  * if that is nowhere; and for packets that ask for an acknowledgement, so that both ways are tried.
  */
-static bool take_placed(struct tmb_net *e, struct udp_batch *batch, uint32_t bytes) {
+static bool take_placed(struct tmb_net *e, uint32_t bytes) {
   struct udp_header h;
   memcpy(&h, memory, sizeof h);
   const uint32_t head = TMB_ALIGN_UP(UDP_HEADER_BYTES + h.control, 16u);
@@ -77,8 +78,8 @@ static bool take_placed(struct tmb_net *e, struct udp_batch *batch, uint32_t byt
   if (!place) return false;
   memcpy(place, memory + head, bytes - head);
   memset(memory + head, 0x5a, bytes - head);
-  batch->in = (struct udp_datagrams){.memory = memory, .count = 1, .bytes = {head}, .placed = 1};
-  udp_batch_take(e, batch);
+  batch.in = (struct udp_datagrams){.memory = memory, .count = 1, .bytes = {head}, .placed = 1};
+  udp_batch_take(e, &batch);
   return true;
 }
 
@@ -94,8 +95,8 @@ static void feed(const uint8_t *data, size_t size) {
     size -= 2 + given;
     place_addresses(memory, bytes);
     sign(memory, bytes);
-    struct udp_batch batch = {.list = list, .capacity = TMB_ARRAY_LEN(list)};
-    if (!take_placed(e, &batch, bytes)) udp_datagram_take(e, &batch, memory, bytes);
+    batch = (struct udp_batch){.list = list, .capacity = TMB_ARRAY_LEN(list)};
+    if (!take_placed(e, bytes)) udp_datagram_take(e, &batch, memory, bytes);
     udp_deliver_run(&batch, e->up->am);
     udp_deliver_credit(e, &batch);
     udp_push_all(e, true, true);
@@ -124,6 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     udp_engine_lock(rig_net[0]);
     udp_engine_unlock(rig_net[0]);
   }
+  udp_batch_end(&batch);
   rig_close(2);
   return 0;
 }
