@@ -106,6 +106,9 @@ if(TMB_HAVE_SANITIZERS AND NOT CMAKE_CROSSCOMPILING AND CMAKE_C_COMPILER_ID STRE
     list(APPEND tmb_fortran_programs "${program}")
     set(hdr_ranks 3)
     set(hdr_again "")
+    # A program does not free the allocatable variables of its main program, and calls internal
+    # procedures by code on the stack.
+    list(APPEND hdr_env "ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0")
     tmb_register_program(fortran-asan.${name} fortran-asan "${program}")
   endforeach()
 endif()

@@ -40,7 +40,8 @@ program many
     call expect(total == num_images(), 'co_sum of a team')
   end team
   critical
-    x(1)[1] = x(1)[1] + 1
+    total = x(1)[1] ! as one statement gfortran 15 takes the own image's
+    x(1)[1] = total + 1
   end critical
   sync all
   if (me == 1) call expect(x(1) == 1 + images, 'critical')
