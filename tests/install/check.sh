@@ -467,6 +467,31 @@ by_uninstall() {
   [ -e outside ] && [ -e "$prefix/bin/foreign" ]
 }
 
+# OpenSHMEM by its own commands, by pkg-config and by CMake, shared and static.
+by_shmem() {
+  local program=$here/../../examples/shmem/hello.c
+  "$prefix/bin/oshcc" -O1 -Wall "$program" -o by_command
+  # shellcheck disable=SC2046
+  cc "$program" -o by_package $(pkg-config --cflags --libs shmem_tombolo)
+  mkdir src
+  cp "$program" src/
+  cat >src/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(client LANGUAGES C)
+find_package(tombolo 0.1 REQUIRED COMPONENTS SHMEM)
+foreach(kind shmem shmem_static)
+  add_executable(client_${kind} hello.c)
+  target_link_libraries(client_${kind} PRIVATE tombolo::${kind})
+endforeach()
+END
+  cmake -S src -B out -DCMAKE_PREFIX_PATH="$prefix" >cmake.log || { cat cmake.log; exit 1; }
+  cmake --build out >build.log || { cat build.log; exit 1; }
+  for program in by_command by_package out/client_shmem out/client_shmem_static; do
+    [ "$("$prefix/bin/oshrun" -np 2 "./$program" | grep -c "wrote to me")" -eq 2 ] ||
+      { echo "FAILED: $program"; exit 1; }
+  done
+}
+
 # Packages hold what an installation does, each file once, and serve a client from a scratch root.
 # UPC++ itself, unmodified: its configure takes the include folder as a build of GASNet. Needs a
 # folder with its sources, in TMB_UPCXX_SOURCE.
@@ -596,6 +621,7 @@ case $method in
   ofi) by_ofi ;;
   mpi) by_mpi ;;
   cmake) by_cmake ;;
+  shmem) by_shmem ;;
   names) bash "$here/names.sh" "$prefix" ;;
   idioms) bash "$here/idioms.sh" "$prefix" ;;
   completion) by_completion ;;

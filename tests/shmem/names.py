@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# nightly: yes
 """Every routine that shmem.h declares is defined, as a weak alias of its pshmem_ name; a library
 that defines one takes its place; the headers compile alone in each language level; the library
 exports nothing else."""
