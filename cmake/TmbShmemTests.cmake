@@ -48,6 +48,18 @@ endforeach()
 add_custom_target(shmem_examples ALL DEPENDS ${tmb_shmem_examples})
 add_dependencies(programs shmem_examples)
 
+if(TMB_BENCH)
+  add_executable(bench__shmem "${PROJECT_SOURCE_DIR}/bench/shmem/tombolo-bench-shmem.c")
+  set_target_properties(bench__shmem PROPERTIES OUTPUT_NAME tombolo-bench-shmem
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
+  target_link_libraries(bench__shmem PRIVATE tmb_warnings shmem_shared)
+  add_dependencies(programs bench__shmem)
+  add_test(NAME shmem.bench COMMAND tombolo_tool run -n 2 --timeout 60
+    $<TARGET_FILE:bench__shmem> --runs 3)
+  set_tests_properties(shmem.bench PROPERTIES LABELS shmem TIMEOUT 90
+    PASS_REGULAR_EXPRESSION "\nend 5\n")
+endif()
+
 file(GLOB tmb_shmem_scripts CONFIGURE_DEPENDS "${tmb_shmem_tests_dir}/*.py")
 foreach(script IN LISTS tmb_shmem_scripts)
   get_filename_component(name "${script}" NAME_WE)

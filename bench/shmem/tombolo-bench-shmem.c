@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Measures routines of OpenSHMEM between two PEs, each beside the same through the C interface.
+ *
+ * Owns: the samples. Run by `oshrun -np 2`. Calls: shmem.h, and the public interface as a second
+ * client of the process. The lines that it prints are described in bench/lib/bench.h. A sample of
+ * the floor comes before each of the figure. PE 0 measures; PE 1 answers where a row says so.
+ */
+#define GASNET_PARSYNC 1
+#include <gasnet_ratomic.h>
+#include <gasnetex.h>
+#include <gasnetex_ext.h>
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { RUNS_MAX = 1001 };
+static int runs = 51, figures, me;
+static double figure[RUNS_MAX], beside[RUNS_MAX];
+static long word, value = 3;
+static uint64_t signal_word;
+static uint64_t turn, c_turn;
+static volatile size_t one = 1; /* a size that the compiler does not know */
+
+static gex_TM_t tm;
+static gex_AD_t ad;
+static char *mine,
+    *theirs; /* segments of the second client; that of the peer as its owner sees it */
+
+static double now_ns(void) {
+  struct timespec ts;
+  clock_gettime(CLOCK_MONOTONIC, &ts);
+  return 1e9 * (double)ts.tv_sec + (double)ts.tv_nsec;
+}
+
+/* A measurement of `count` operations, in ns for each. */
+#define MEASURE(NAME, DO)             \
+ static double NAME(int count) {      \
+  const double start = now_ns();      \
+  for (int i = 0; i < count; i++) DO; \
+  return (now_ns() - start) / count;  \
+ }
+MEASURE(put, shmem_long_put(&word, &value, one, 1))
+MEASURE(c_put, gex_RMA_PutBlocking(tm, 1, theirs, &value, one * sizeof value, 0))
+MEASURE(get, shmem_long_get(&value, &word, one, 1))
+MEASURE(c_get, gex_RMA_GetBlocking(tm, &value, 1, theirs, one * sizeof value, 0))
+MEASURE(fetch_add, value += shmem_long_atomic_fetch_add(&word, 1, 1))
+
+static double c_fetch_add(int count) {
+  const double start = now_ns();
+  for (int i = 0; i < count; i++) {
+    int64_t before = 0;
+    gex_Event_Wait(gex_AD_OpNB_I64(ad, &before, 1, theirs, GEX_OP_FADD, 1, 0, 0));
+    value += before;
+  }
+  return (now_ns() - start) / count;
+}
+
+/* One way of a round trip. */
+static double put_signal(int count) {
+  const double start = now_ns();
+  for (int i = 0; i < count; i++) {
+    turn++;
+    if (me) shmem_signal_wait_until(&signal_word, SHMEM_CMP_GE, turn);
+    shmem_long_put_signal(&word, &value, 1, &signal_word, turn, SHMEM_SIGNAL_SET, 1 - me);
+    if (!me) shmem_signal_wait_until(&signal_word, SHMEM_CMP_GE, turn);
+  }
+  return (now_ns() - start) / count / 2;
+}
+
+static double c_put_signal(int count) {
+  const double start = now_ns();
+  uint64_t *const own = (uint64_t *)(void *)(mine + 64), *const far =
+                                                             (uint64_t *)(void *)(theirs + 64);
+  for (int i = 0; i < count; i++) {
+    c_turn++;
+    if (me) (void)gexx_Signal_Wait(own, GEXX_SIG_GE, c_turn);
+    gexx_RMA_PutSignalBlocking(tm, (gex_Rank_t)(1 - me), theirs, &value, sizeof value,
+                               GEX_EVENT_NOW, far, GEXX_SIG_SET, c_turn, 0);
+    if (!me) (void)gexx_Signal_Wait(own, GEXX_SIG_GE, c_turn);
+  }
+  return (now_ns() - start) / count / 2;
+}
+
+MEASURE(barrier, shmem_barrier_all())
+MEASURE(c_barrier, gex_Event_Wait(gex_Coll_BarrierNB(tm, 0)))
+
+struct row {
+  const char *name, *floor;
+  double (*measure)(int), (*beside)(int);
+  double target;   /* times the floor */
+  int count, both; /* operations of a sample; PE 1 takes part */
+};
+static const struct row rows[] = {
+    {"put", "C_put", put, c_put, 1.5, 20000, 0},
+    {"get", "C_get", get, c_get, 1.5, 20000, 0},
+    {"fetch_add", "C_fetch_add", fetch_add, c_fetch_add, 1.1, 10000, 0},
+    {"put_signal", "C_put_signal", put_signal, c_put_signal, 1.1, 500, 1},
+    {"barrier", "C_barrier", barrier, c_barrier, 1.1, 500, 1},
+};
+
+static void sample(const struct row *r, int k) {
+  shmem_barrier_all();
+  if (r->both || me == 0) beside[k] = r->beside(r->count);
+  shmem_barrier_all();
+  if (r->both || me == 0) figure[k] = r->measure(r->count);
+}
+
+static void report(const struct row *r) {
+  figures++;
+  printf("figure shmem %s bytes=8 unit=ns floor=%s target=%.2f better=less\nx", r->name, r->floor,
+         r->target);
+  for (int k = 0; k < runs; k++) printf(" %.6e", figure[k]);
+  printf("\nf");
+  for (int k = 0; k < runs; k++) printf(" %.6e", beside[k]);
+  printf("\n");
+}
+
+static void join(void) {
+  gex_Client_t client;
+  gex_EP_t ep;
+  gex_Segment_t segment;
+  void *there = NULL;
+  gexx_Client_Join(&client, &ep, &tm, "BENCH", NULL, NULL, 0);
+  gex_Segment_Attach(&segment, tm, GASNET_PAGESIZE);
+  mine = gex_Segment_QueryAddr(segment);
+  gex_Segment_QueryBound(tm, (gex_Rank_t)(1 - me), &there, NULL, NULL);
+  theirs = there;
+  gex_AD_Create(&ad, tm, GEX_DT_I64, GEX_OP_FADD, 0);
+}
+
+int main(int argc, char **argv) {
+  shmem_init();
+  me = shmem_my_pe();
+  if (shmem_n_pes() != 2) {
+    if (me == 0) fprintf(stderr, "tombolo-bench-shmem: two PEs are needed\n");
+    return 1;
+  }
+  for (int i = 1; i + 1 < argc; i++)
+    if (!strcmp(argv[i], "--runs")) runs = atoi(argv[i + 1]);
+  if (runs < 3) runs = 3;
+  if (runs > RUNS_MAX) runs = RUNS_MAX;
+  join();
+  if (me == 0) printf("tombolo-bench 1 shmem ranks=2 runs=%d sample_us=100 quick=0\n", runs);
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    sample(&rows[i], 0); /* warms up */
+    for (int k = 0; k < runs; k++) sample(&rows[i], k);
+    if (me == 0) report(&rows[i]);
+  }
+  if (me == 0) printf("end %d\n", figures);
+  shmem_finalize();
+  return 0;
+}
