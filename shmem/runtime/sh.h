@@ -153,6 +153,17 @@ SH_HOT bool sh_long_way(void) {
 SH_HOT void sh_wake(uint32_t pe) {
   gexx_signal_wake(sh.tm, pe);
 }
+/* The library's own words, at sh.own in the symmetric memory of each PE. */
+struct sh_own {
+  uint32_t waiters; /* threads of the PE that wait for words of its memory */
+};
+
+/* The same after a put or an atomic on the short way, which few PEs wait for. in pe: number in the
+ * team. A wait that begins just now sees the word itself, or within 2 ms. */
+SH_HOT void sh_wake_waiter(const struct shmem_ctx_s *ctx, int pe) {
+  const struct sh_own *own = (const struct sh_own *)(const void *)(ctx->here[pe] + sh.own);
+  if (SH_UNLIKELY(__atomic_load_n(&own->waiters, __ATOMIC_RELAXED))) sh_wake(ctx->team->pe[pe]);
+}
 /* After a read on the short way: a program that reads in a loop must see what PEs of other hosts
  * change by messages. */
 SH_HOT void sh_progress(void) {

@@ -89,7 +89,7 @@ SH_COLD static void start_long(struct shmem_ctx_s *ctx, const struct amo *m) {
 #define WORD(C, T)                 \
  struct shmem_ctx_s *const c_ = C; \
  T *const at = (T *)(void *)sh_here(c_, dest, pe)
-#define WAKE() (sh_wake(sh_world_pe(c_, pe)), sh_progress())
+#define WAKE() (sh_wake_waiter(c_, pe), sh_progress())
 
 /* The first argument of forms without a context, and with one. */
 #define SH_NO_CTX

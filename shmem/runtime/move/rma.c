@@ -92,6 +92,14 @@ SH_COLD static void signal_long(struct shmem_ctx_s *ctx, const char *call, const
 
 /* ---- the short way */
 
+/* One word needs no call. */
+SH_HOT void copy(void *to, const void *from, size_t bytes) {
+  if (bytes == sizeof(uint64_t))
+    memcpy(to, from, sizeof(uint64_t));
+  else
+    memcpy(to, from, bytes);
+}
+
 SH_HOT void put(struct shmem_ctx_s *ctx, const char *call, void *dest, const void *source,
                 size_t bytes, int pe) {
   char *const to = sh_here(ctx, dest, pe);
@@ -99,8 +107,8 @@ SH_HOT void put(struct shmem_ctx_s *ctx, const char *call, void *dest, const voi
     put_long(ctx, call, dest, source, bytes, pe);
     return;
   }
-  memcpy(to, source, bytes);
-  sh_wake(sh_world_pe(ctx, pe));
+  copy(to, source, bytes);
+  sh_wake_waiter(ctx, pe);
 }
 
 SH_HOT void put_nbi(struct shmem_ctx_s *ctx, const char *call, void *dest, const void *source,
@@ -110,8 +118,8 @@ SH_HOT void put_nbi(struct shmem_ctx_s *ctx, const char *call, void *dest, const
     put_nbi_long(ctx, call, dest, source, bytes, pe);
     return;
   }
-  memcpy(to, source, bytes);
-  sh_wake(sh_world_pe(ctx, pe));
+  copy(to, source, bytes);
+  sh_wake_waiter(ctx, pe);
 }
 
 SH_HOT void get(struct shmem_ctx_s *ctx, const char *call, void *dest, const void *source,
@@ -122,14 +130,14 @@ SH_HOT void get(struct shmem_ctx_s *ctx, const char *call, void *dest, const voi
     return;
   }
   sh_progress();
-  memcpy(dest, from, bytes);
+  copy(dest, from, bytes);
 }
 
 SH_HOT void get_nbi(struct shmem_ctx_s *ctx, const char *call, void *dest, const void *source,
                     size_t bytes, int pe) {
   const char *const from = sh_here(ctx, source, pe);
   if (SH_LIKELY(from))
-    memcpy(dest, from, bytes);
+    copy(dest, from, bytes);
   else
     sh_pend(ctx, get_long(ctx, call, dest, source, bytes, pe));
 }
@@ -142,7 +150,7 @@ SH_HOT void put_signal(struct shmem_ctx_s *ctx, const char *call, const struct p
     signal_long(ctx, call, put, signal);
     return;
   }
-  memcpy(to, put->source, put->bytes);
+  copy(to, put->source, put->bytes);
   change(at, signal);
   sh_wake(sh_world_pe(ctx, put->pe));
 }

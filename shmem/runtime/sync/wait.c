@@ -59,9 +59,12 @@ void sh_wait(const struct sh_cond *c, bool (*enough)(const struct sh_cond *, voi
                           .event = GEX_EVENT_INVALID,
                           .caller = __builtin_return_address(0)};
   gexx_WaitInfo_Begin(&info);
+  struct sh_own *const own = (struct sh_own *)(void *)(sh.base + sh.own);
+  __atomic_fetch_add(&own->waiters, 1, __ATOMIC_SEQ_CST); /* from here on puts wake this PE */
   struct gexx_wait wait;
   gexx_wait_begin(&wait);
   while (!enough(c, arg)) gexx_wait_step(&wait);
+  __atomic_fetch_sub(&own->waiters, 1, __ATOMIC_RELAXED);
   gexx_WaitInfo_End();
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
