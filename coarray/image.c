@@ -263,11 +263,25 @@ void CAF(fail_image)(void) {
 
 /* ---- queries */
 
-int CAF(image_status)(int image, void *team) {
-  (void)team;
+/* The team that an intrinsic names: by the address of its variable; NULL, or -1 of gfortran up to
+ * 14: the current one. */
+static const struct caf_team *team_at(void *team_p) {
   const struct caf_status none = {0};
+  if (!team_p || (int32_t)(intptr_t)team_p == -1) return caf.team;
+  const struct caf_team *team = *(struct caf_team **)team_p;
+  if (!caf_team_formed(team))
+    caf_fail(&none, CAF_STAT_ERROR,
+             "IMAGE_STATUS, FAILED_IMAGES or STOPPED_IMAGES: the team was not formed by FORM TEAM "
+             "[TMB-2079]");
+  return team;
+}
+
+/* An image that the team does not have is none that goes on. */
+int CAF(image_status)(int image, void *team_p) {
+  const struct caf_team *team = team_at(team_p);
   gasnet_AMPoll(); /* it reports lost images */
-  return caf_state_of(caf_rank(image, &none));
+  if (image < 1 || (uint32_t)image > team->size) return CAF_STAT_STOPPED;
+  return caf_state_of(team->jobrank[image - 1]);
 }
 
 static void store_kind(char *at, int kind, int value) {
@@ -279,16 +293,21 @@ static void store_kind(char *at, int kind, int value) {
   }
 }
 
-/* Images of the current team in a state; the compiler frees the array. */
-static void list_images(struct caf_desc *array, const int *kind, int state) {
+/* Images of a team in a state; the compiler frees the array, where there is one. */
+static void list_images(struct caf_desc *array, void *team_p, const int *kind, int state) {
   const int bytes = kind ? *kind : 4;
-  const uint32_t size = caf.team->size;
+  const struct caf_team *team = team_at(team_p);
+  const uint32_t size = team->size;
   char *list = malloc((size_t)size * (size_t)bytes + 1);
   ptrdiff_t count = 0;
   gasnet_AMPoll(); /* it reports lost images */
   for (uint32_t i = 0; list && i < size; i++)
-    if (caf_state_of(caf.team->jobrank[i]) == state)
+    if (caf_state_of(team->jobrank[i]) == state)
       store_kind(list + count++ * bytes, bytes, (int)i + 1);
+  if (count == 0) {
+    free(list);
+    list = NULL;
+  }
   array->base = list;
   array->offset = 0;
   array->dtype.elem_len = (size_t)bytes;
@@ -299,13 +318,11 @@ static void list_images(struct caf_desc *array, const int *kind, int state) {
 }
 
 void CAF(failed_images)(struct caf_desc *array, void *team, int *kind) {
-  (void)team;
-  list_images(array, kind, CAF_STAT_FAILED);
+  list_images(array, team, kind, CAF_STAT_FAILED);
 }
 
 void CAF(stopped_images)(struct caf_desc *array, void *team, int *kind) {
-  (void)team;
-  list_images(array, kind, CAF_STAT_STOPPED);
+  list_images(array, team, kind, CAF_STAT_STOPPED);
 }
 
 /* ---- random numbers */
