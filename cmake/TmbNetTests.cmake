@@ -61,7 +61,7 @@ tmb_add_net_test(rails net-whole rails_test.py --whole)
 tmb_add_net_test(fair net-whole fair_test.py 200mbit)
 
 # ---- the quick set. Where links are bad or packets tiny, datagrams carry long transfers too.
-set(tmb_no_comfort --set TOMBOLO_UDP_CREDITS=1 --set TOMBOLO_UDP_COALESCE=0
+set(tmb_no_comfort --set TOMBOLO_TEST_UDP_CREDITS=1 --set TOMBOLO_TEST_UDP_COALESCE=0
   --set TOMBOLO_UDP_MTU=256 --set TOMBOLO_UDP_STREAM_BYTES=0)
 # What is corrupted there has a right UDP checksum: the hash over the whole payload finds it.
 set(tmb_bad_link --wire "loss=1%,duplicate=1%,reorder=2%,corrupt=0.5%,delay=50us,jitter=50us"
@@ -124,10 +124,11 @@ if(TARGET tombolo_net_ofi)
       --placement uneven --time-factor 6 --set TOMBOLO_OFI_PROVIDER=${provider})
   endforeach()
   tmb_add_net_suite(ofi-strict net-whole ${tmb_ofi} --hosts 2 --ranks 4 --placement cyclic
-    --time-factor 6 --set TOMBOLO_OFI_CREDITS=1 --set TOMBOLO_OFI_INJECT=0
-    --set TOMBOLO_OFI_RECEIVES=2 --set TOMBOLO_OFI_SENDS=4 --set TOMBOLO_OFI_MR_LOCAL=1)
+    --time-factor 6 --set TOMBOLO_TEST_OFI_CREDITS=1 --set TOMBOLO_TEST_OFI_INJECT=0
+    --set TOMBOLO_TEST_OFI_RECEIVES=2 --set TOMBOLO_TEST_OFI_SENDS=4
+    --set TOMBOLO_TEST_OFI_MR_LOCAL=1)
   tmb_add_net_suite(ofi-messages net-whole ${tmb_ofi} --hosts 2 --ranks 4 --time-factor 6
-    --set TOMBOLO_OFI_RMA=0 --set "TOMBOLO_OFI_FAULT=send=20,inject=20")
+    --set TOMBOLO_TEST_OFI_RMA=0 --set "TOMBOLO_TEST_OFI_FAULT=send=20,inject=20")
 endif()
 
 # The conduit mpi, by the launcher of each MPI, and by ours.
@@ -142,9 +143,9 @@ foreach(pair openmpi=openmpi mpich=hydra)
     tmb_add_net_suite(mpi-${abi} net-whole ${tmb_mpi} --launcher ${launcher} --hosts 3 --ranks 7
       --placement uneven --time-factor 6)
     tmb_add_net_suite(mpi-${abi}-strict net-whole ${tmb_mpi} --launcher ${launcher} --hosts 2
-      --ranks 4 --placement cyclic --time-factor 6 --set TOMBOLO_MPI_CREDITS=1
-      --set TOMBOLO_MPI_RECEIVES=2 --set TOMBOLO_MPI_SENDS=4
-      --set TOMBOLO_MPI_DIRECT=1)
+      --ranks 4 --placement cyclic --time-factor 6 --set TOMBOLO_TEST_MPI_CREDITS=1
+      --set TOMBOLO_TEST_MPI_RECEIVES=2 --set TOMBOLO_TEST_MPI_SENDS=4
+      --set TOMBOLO_TEST_MPI_DIRECT=1)
   endif()
 endforeach()
 if(TARGET tombolo_net_mpi_mpich)
@@ -155,13 +156,13 @@ if(TARGET tombolo_net_mpi_mpich)
     --set TOMBOLO_MPI_THREAD=MULTIPLE --hosts 2 --ranks 4 --placement cyclic
     --select "^(computing(_mix|_later.*)?|vis_random|ad_ops)$" --time-factor 3)
   tmb_add_net_suite(mpi-credits net ${tmb_mpi} --set TOMBOLO_MPI=mpich
-    --set TOMBOLO_MPI_THREAD=MULTIPLE --set TOMBOLO_MPI_CREDITS=8 --hosts 3 --ranks 7
+    --set TOMBOLO_MPI_THREAD=MULTIPLE --set TOMBOLO_TEST_MPI_CREDITS=8 --hosts 3 --ranks 7
     --placement cyclic --select "^(computing_later.*|am_credit)$" --time-factor 3)
   tmb_add_net_suite(mpi-colls net ${tmb_mpi} --set TOMBOLO_MPI=mpich
     --set TOMBOLO_MPI_THREAD=MULTIPLE --hosts 7 --ranks 7 --placement cyclic
     --select "^computing_coll$" --time-factor 3)
   tmb_add_net_suite(mpi-run net ${tmb_mpi} --set TOMBOLO_MPI=mpich --hosts 2 --ranks 4
-    --placement cyclic --part 7/40 --time-factor 3 --set TOMBOLO_MPI_DIRECT=1)
+    --placement cyclic --part 7/40 --time-factor 3 --set TOMBOLO_TEST_MPI_DIRECT=1)
 endif()
 
 # ---- the whole: hosts, ranks, placements
@@ -177,11 +178,11 @@ endforeach()
 tmb_add_net_suite(loop-whole net-whole --pretend --conduit loop --hosts 3 --ranks 7
   --placement uneven --time-factor 4)
 tmb_add_net_suite(hooks net-whole --pretend --conduit loop --hosts 2 --ranks 4 --placement cyclic
-  --time-factor 4 --set "TOMBOLO_NET_HOOK=fault:seed=7,again=20")
+  --time-factor 4 --set "TOMBOLO_TEST_NET_HOOK=fault:seed=7,again=20")
 tmb_add_net_suite(strict-whole net-whole --hosts 2 --ranks 4 --placement cyclic --time-factor 6
   ${tmb_no_comfort})
 tmb_add_net_suite(small-frames net-whole --hosts 2 --ranks 4 --mtu 576 --time-factor 4
-  --set TOMBOLO_UDP_OFFLOAD=0)
+  --set TOMBOLO_TEST_UDP_OFFLOAD=0)
 tmb_add_net_suite(ipv6 net-whole --hosts 4 --ranks 8 --family 6 --time-factor 4)
 tmb_add_net_suite(rails net-whole --hosts 2 --ranks 4 --placement cyclic --rails 2 --time-factor 4)
 tmb_add_net_suite(bad-link-whole net-whole --hosts 2 --ranks 4 --time-factor 6 ${tmb_bad_link})
@@ -196,7 +197,7 @@ tmb_add_net_suite(stream-whole net-whole --hosts 4 --ranks 7 --placement uneven 
 tmb_add_net_suite(stream-slow net-whole --hosts 2 --ranks 4 --family 6 --time-factor 6
   --wire "loss=1%,delay=200us" --set TOMBOLO_UDP_STREAM=1)
 tmb_add_net_suite(no-datagrams net-whole --hosts 2 --ranks 4 --time-factor 6
-  --set TOMBOLO_UDP_FAULT=loss=100)
+  --set TOMBOLO_TEST_UDP_FAULT=loss=100)
 # They take longer than the head of suite.py says.
 get_directory_property(tmb_all_tests TESTS)
 foreach(test IN LISTS tmb_all_tests)

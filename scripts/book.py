@@ -41,6 +41,7 @@ CODE = ("c", "cpp", "c++", "fortran", "python", "upc")
 FOLDERS = {"python": "bindings/python/examples"}  # of chapters whose commands run elsewhere
 LIMIT = 300  # seconds for one block of commands
 RECORD_LINES = 40  # of a decision
+RELEASE_LINES = 60  # of CHANGELOG.md
 
 
 class Wrong(Exception):
@@ -310,6 +311,27 @@ def check_records():
                   "measurements to study/journal"
 
 
+def check_changelog():
+    """Yields releases of CHANGELOG.md that are no summaries: each has what it adds and changes."""
+    for part in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1:]:
+        count = len(part.splitlines())
+        if count > RELEASE_LINES:
+            yield f"CHANGELOG.md: {count} lines of {part.splitlines()[0]}, at most " \
+                  f"{RELEASE_LINES}: name what users of the last release see"
+
+
+def check_settings():
+    """Yields settings of docs/SETTINGS.md of which no page says when to set them."""
+    listed = (DOCS / "SETTINGS.md").read_text(encoding="utf-8").partition("## Accepted")[0]
+    pages = "".join(page.read_text(encoding="utf-8") for page in DOCS.glob("**/*.md")
+                    if page.name != "SETTINGS.md" and page.parent.name != "DECISIONS")
+    named = set(re.findall(r"\w+", pages))
+    for row in re.findall(r"^\| (`.*?`) \|", listed, re.M):
+        names = re.findall(r"`(\w+)`", row)
+        if not named & set(names):
+            yield f"docs/SETTINGS.md: no other page says when to set {' or '.join(names)}"
+
+
 def check():
     """The quick check; returns the exit code."""
     faults, chapters, known = [], sorted(BOOK.glob("*.md")), known_names()
@@ -324,7 +346,7 @@ def check():
                 faults += check_blocks(page, text)
             except Wrong as wrong:
                 faults.append(f"{page.relative_to(ROOT)}: {wrong}")
-    faults += check_records()
+    faults += [*check_records(), *check_settings(), *check_changelog()]
     print("\n".join(faults + [f"book: {len(chapters)} chapters, {len(faults)} faults"]))
     return 1 if faults or not chapters else 0
 

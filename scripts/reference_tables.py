@@ -34,7 +34,7 @@ ORDER = (
     "pupc.h",
     "shmem.h",
 )
-ROW = re.compile(r"TMB_SETTING(_IGNORED|_PREFIX)?\((\w+), (.*?)\)\n(?=TMB_|/\*|\n|$)", re.S)
+ROW = re.compile(r"TMB_SETTING(_IGNORED|_WORDS|_PREFIX)?\((\w+), (.*?)\)\n(?=TMB_|/\*|\n|$)", re.S)
 LITERAL = re.compile(r"\"(?:[^\"\\]|\\.)*\"(?:\s*\"(?:[^\"\\]|\\.)*\")*")
 MESSAGE = re.compile(r"^TMB_MESSAGE(_PART|_CODE|_OLD)?\((\d+), (.*?)\)$", re.M | re.S)
 ITEM = re.compile(r"\"(?:[^\"\\]|\\.)*\"(?:\s*\"(?:[^\"\\]|\\.)*\")*|[^,\s][^,]*")
@@ -72,6 +72,8 @@ def settings(root):
                 out.append((group, [items[0] + "*"], None, "", items[1]))
             elif suffix == "_IGNORED":
                 out.append((group, [items[0]], items[2], "without effect", items[3]))
+            elif suffix == "_WORDS":
+                out.append((group, [items[0]], None, "without effect", items[2]))
             else:
                 names = [n for n in items[:2] if n]
                 allowed = {"BOOL": "1 or 0", "ENUM": (items[6] or "").replace("|", ", ")}.get(

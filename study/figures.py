@@ -443,7 +443,8 @@ FIGURES = [
            "signal to the wait that it ends. `tombolo view --diagram` draws any trace like this.",
            diagrams, "one run, from its trace: no spread"),
     Figure("events", "Events of coarray Fortran, by four methods", ("events",),
-           "The pipeline in coarray Fortran; TOMBOLO_CAF_EVENTS chooses how its events are built. "
+           "The pipeline in coarray Fortran; TOMBOLO_TEST_CAF_EVENTS chooses how its events are "
+           "built. "
            "Posted: an assignment, then EVENT POST. Attached: the assignment is the post, which "
            "put with signal makes one operation; the other methods wait for the data, then post.",
            events),
@@ -485,7 +486,7 @@ FIGURES = [
     Figure("overlap", "Overlap by size", ("overlap", "overlapnet"),
            "The share of an operation's time that a computation of the same length hides. 1: all "
            "of it. Left: puts and gets; right: collectives, in which the other rank takes part "
-           "without computing. No thread: TOMBOLO_UDP_THREAD=0, TOMBOLO_OFI_THREAD=0. In shared "
+           "without computing. No thread: TOMBOLO_PROGRESS_SHARE=0. In shared "
            "memory and over loopback the processors themselves copy.", overlap, BAND_SAMPLES),
     Figure("upc", "UPC: methods to hand over data", ("upc",),
            "Data and the notification that they are there, from one thread to another, one way.",

@@ -217,7 +217,7 @@ int caf_posts_start(void) {
                                       [CAF_EVENTS_QUEUE] = "queue",
                                       [CAF_EVENTS_FLAG] = "flag",
                                       [CAF_EVENTS_ATOMIC] = "atomic"};
-  const char *method = gasnett_getenv_withdefault("TOMBOLO_CAF_EVENTS", "signal");
+  const char *method = gasnett_getenv_withdefault("TOMBOLO_TEST_CAF_EVENTS", "signal");
   for (uint8_t i = 0; i < sizeof names / sizeof names[0]; i++) /* others end the start of the job */
     if ((*method | 0x20) == *names[i]) caf.events = i;
   if (caf.events == CAF_EVENTS_QUEUE) return queue_start();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Posts of events: four methods of building them, of which the setting TOMBOLO_CAF_EVENTS chooses
- * one.
+ * Posts of events: four methods of building them, of which the setting TOMBOLO_TEST_CAF_EVENTS
+ * chooses one.
  *
  * Owns: the names of the methods. Included by the files that post events, wait for them, or
  * allocate coarrays. Calls nothing. Invariants: all images use the same method; only in the method

@@ -22,7 +22,7 @@
  * GASNET_NDEBUG: defined when GASNET_DEBUG is not;
  * GASNET_DEBUGMALLOC: the program defines it as 1 for the debugging heap;
  * GASNET_TRACE, GASNET_STATS, GASNET_SRCLINES: never defined, there is no tracing build
- * (TOMBOLO_TRACE_FILE and TOMBOLO_STATS serve every build);
+ * (TOMBOLO_TEST_TRACE_FILE and TOMBOLO_STATS serve every build);
  * GASNET_SEGMENT_FAST: segments of a fixed size, the only form;
  * GASNET_SEGMENT_LARGE, GASNET_SEGMENT_EVERYTHING: never defined;
  * GASNET_PSHM: processes of a machine share memory;

@@ -21,7 +21,6 @@
 #define tmb_store_rlx(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define tmb_store_rel(p, v) \
  (TMB_PREEMPT_POINT("store_rel"), __atomic_store_n((p), (v), __ATOMIC_RELEASE))
-#define tmb_xchg_rlx(p, v) __atomic_exchange_n((p), (v), __ATOMIC_RELAXED)
 #define tmb_xchg_acq(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE)
 #define tmb_xchg_acq_rel(p, v) \
  (TMB_PREEMPT_POINT("xchg_acq_rel"), __atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL))
@@ -49,8 +48,6 @@
 /* Compare and swap; on failure *expected is what was found. Weak forms may fail spuriously. */
 #define tmb_cas_rlx(p, expected, v) \
  __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
-#define tmb_cas_weak_rlx(p, expected, v) \
- __atomic_compare_exchange_n((p), (expected), (v), 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
 #define tmb_cas_weak_rel(p, expected, v) \
  (TMB_PREEMPT_POINT("cas_weak_rel"),     \
   __atomic_compare_exchange_n((p), (expected), (v), 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
@@ -100,11 +97,6 @@ static inline void tmb_prefetch_write(const void *p) {
 #else
   __builtin_prefetch(p, 1, 3);
 #endif
-}
-
-/* Asks the cache for the line at p, to be read. */
-static inline void tmb_prefetch_read(const void *p) {
-  __builtin_prefetch(p, 0, 3);
 }
 
 #endif

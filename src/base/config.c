@@ -28,6 +28,7 @@ struct value {
   bool is_set;                        /* not the default */
   bool over_env;                      /* `forced` replaces the environment too */
   bool limited;                       /* the text was beyond the range: its end is used */
+  bool former;                        /* found under the name of tmb_cfg_former */
   const char *text;                   /* as given; for TMB_ENUM the row's spelling; NULL: unset */
   const char *forced, *forced_source; /* from tmb_cfg_override, or NULL */
   int64_t integer; /* TMB_BOOL, TMB_INT, TMB_SIZE, index of TMB_ENUM (-1: unset) */
@@ -136,7 +137,7 @@ static int check_string(enum tmb_cfg_id id, const char *text) {
 /* Parses `text` (not NULL) for setting `id` into *v. `word` receives the spelling of an enum. */
 static int parse_value(enum tmb_cfg_id id, const char *text, struct value *v, char *word) {
   const struct tmb_cfg_row *row = &tmb_cfg_rows[id];
-  if (row->ignored) return TMB_OK;
+  if (row->ignored && !*row->unit) return TMB_OK;
   switch (row->type) {
   case TMB_STRING: return check_string(id, text);
   case TMB_ENUM:
@@ -188,8 +189,10 @@ void tmb_cfg_bad_value(enum tmb_cfg_id id, const char *allowed) {
 /* Finds the text for a setting and where it comes from; fills v->name, v->source, v->is_set. */
 static const char *find_text(enum tmb_cfg_id id, struct value *v) {
   const struct tmb_cfg_row *row = &tmb_cfg_rows[id];
-  const char *const names[] = {row->name, row->alias};
+  char former[NAME_BYTES];
+  const char *const names[] = {row->name, row->alias, tmb_cfg_former(id, former, sizeof former)};
   v->is_set = true;
+  v->former = false;
   v->name = row->name ? row->name : row->alias;
   if (v->forced && v->over_env) {
     snprintf(v->source, sizeof v->source, "%s", v->forced_source);
@@ -198,7 +201,8 @@ static const char *find_text(enum tmb_cfg_id id, struct value *v) {
   for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++) {
     const char *text = names[i] ? getenv(names[i]) : NULL;
     if (!text || *text == '\0') continue;
-    v->name = names[i];
+    v->former = names[i] == former;
+    if (!v->former) v->name = names[i];
     snprintf(v->source, sizeof v->source, "environment %s", names[i]);
     return text;
   }
@@ -397,14 +401,30 @@ static void warn_limited(void) {
                tmb_env_get(values[id].name), values[id].text);
 }
 
+/* Settings found under former names: those who read the environment themselves find them, too. */
+static void export_former(void) {
+  for (int id = 0; id < TMB_CFG_COUNT; id++)
+    if (values[id].former && values[id].is_set) tmb_env_set(values[id].name, values[id].text);
+}
+
+static void warn_former(void) {
+  char former[NAME_BYTES];
+  for (int id = 0; id < TMB_CFG_COUNT; id++)
+    if (values[id].former)
+      tmb_warn("setting %s is named %s now: use that name",
+               tmb_cfg_former((enum tmb_cfg_id)id, former, sizeof former), values[id].name);
+}
+
 void tmb_cfg_init(void) {
   if (initialised) return;
   initialised = true;
   for (int id = 0; id < TMB_CFG_COUNT; id++) load((enum tmb_cfg_id)id, true);
+  export_former();
   tmb_env_report("GASNET_VERBOSEENV", "1", false);
   print_reports();
   if (!speaks_for_job() || tmb_cfg_bool(TMB_CFG_QUIET)) return;
   tmb_cfg_warn_unknown();
+  warn_former();
   warn_limited();
 }
 

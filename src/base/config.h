@@ -18,11 +18,15 @@ enum tmb_cfg_type { TMB_BOOL, TMB_INT, TMB_SIZE, TMB_DOUBLE, TMB_STRING, TMB_ENU
 
 enum tmb_cfg_id {
 #define TMB_SETTING(id, name, alias, type, dflt, min, max, unit, help) TMB_CFG_##id,
+#define TMB_SETTING_TEST(id, ...)                                      TMB_CFG_##id,
 #define TMB_SETTING_IGNORED(id, name, type, dflt, help)                TMB_CFG_##id,
+#define TMB_SETTING_WORDS(id, name, words, help)                       TMB_CFG_##id,
 #define TMB_SETTING_PREFIX(id, prefix, help)
 #include "base/config.def"
 #undef TMB_SETTING
+#undef TMB_SETTING_TEST
 #undef TMB_SETTING_IGNORED
+#undef TMB_SETTING_WORDS
 #undef TMB_SETTING_PREFIX
   TMB_CFG_COUNT
 };
@@ -38,6 +42,7 @@ struct tmb_cfg_row {
   const char *unit;       /* "bytes", "ns", ...; for TMB_ENUM the allowed words "a|b|c" */
   const char *help;       /* one sentence */
   bool ignored;           /* accepted for compatibility, without effect here */
+  bool test;              /* of tests and experiments: in no list for users */
 };
 
 /* A family of names that share a prefix, such as GASNET_MAXIMIZE_<limit>. */
@@ -96,6 +101,12 @@ _Noreturn void tmb_cfg_bad_value(enum tmb_cfg_id id, const char *allowed) TMB_CO
 /* config_table.c: the table, and row `id` of it; never NULL for id < TMB_CFG_COUNT. */
 extern const struct tmb_cfg_row tmb_cfg_rows[TMB_CFG_COUNT];
 const struct tmb_cfg_row *tmb_cfg_row(enum tmb_cfg_id id);
+
+/*
+ * The name that a setting had before, TOMBOLO_ID, where it has another one now. out buf:
+ * [buf_bytes] the name. Returns buf, or NULL.
+ */
+const char *tmb_cfg_former(enum tmb_cfg_id id, char *buf, size_t buf_bytes);
 
 /* Prefix rows: [*count], constant. */
 const struct tmb_cfg_prefix *tmb_cfg_prefixes(size_t *count);

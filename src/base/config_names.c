@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names in the environment that look like settings: known, of a former release, foreign, misspelt.
+ * Names in the environment that look like settings: known, removed, foreign, misspelt.
  *
- * Owns: the lists of names of former releases and of other builds (config_foreign.def). Called by
+ * Owns: the lists of names that are removed and of other builds (config_foreign.def). Called by
  * config.c once a job, in the process that speaks for it. Calls: config_table.c, fmt, log.
  * Invariants: one line a job; only what is surely a mistake is named: any TOMBOLO_* that is not
  * known, and a GASNET_* that is nearly the name of a setting, because job scripts set GASNET_*
@@ -30,30 +30,24 @@ static const char *const foreign[] = {
 #undef TMB_FOREIGN
 };
 
-/* Names of former releases. in instead: the variable that does the same now. */
+/* Names that are removed. in instead: what does the same now. */
 static const struct retired {
   const char *name, *instead;
 } retired[] = {
-    {"TOMBOLO_COLL_BOARD_COPY_MAX", "TOMBOLO_COLL_BOARD_MAX or TOMBOLO_COLL_TABLE"},
-    {"TOMBOLO_COLL_BOARD_RANKS_MAX", "TOMBOLO_COLL_TABLE"},
-    {"TOMBOLO_COLL_DIRECT_MIN", "TOMBOLO_COLL_DIRECT"},
-    {"TOMBOLO_COLL_FLAT_RANKS_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
-    {"TOMBOLO_COLL_SEGMENT", "TOMBOLO_COLL_ALG=broadcast=chain:2:BYTES"},
-    {"TOMBOLO_COLL_RADIX", "TOMBOLO_COLL_ALG=broadcast=knomial:RADIX"},
-    {"TOMBOLO_COLL_BROADCAST_TREE_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
-    {"TOMBOLO_COLL_REDUCE_TREE_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
-    {"TOMBOLO_COLL_ALLREDUCE_DOUBLING_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
-    {"TOMBOLO_COLL_ALLGATHER_BRUCK_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
-    {"TOMBOLO_COLL_EXCHANGE_BRUCK_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
-    {"TOMBOLO_COLL_GATHER_TREE_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
-    {"TOMBOLO_COLL_REDUCE_SCATTER_HALVING_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
-    {"TOMBOLO_COLL_NODES_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
+    {"TOMBOLO_UDP_THREAD", "TOMBOLO_PROGRESS_SHARE=0 for no thread"},
+    {"TOMBOLO_OFI_THREAD", "TOMBOLO_PROGRESS_SHARE=0 for no thread"},
+    {"TOMBOLO_MPI_PROGRESS_THREAD", "TOMBOLO_PROGRESS_SHARE=0 for no thread"},
+    {"TOMBOLO_SPIN_NS", "TOMBOLO_WAIT"},
+    {"TOMBOLO_YIELD_COUNT", "TOMBOLO_WAIT"},
 };
 
-/* True if `name` is one of the two names of the row. */
-static bool row_has_name(const struct tmb_cfg_row *row, const char *name) {
+/* True if `name` is one of the names of the row. */
+static bool row_has_name(enum tmb_cfg_id id, const char *name) {
+  const struct tmb_cfg_row *row = tmb_cfg_row(id);
+  char buf[NAME_BYTES];
+  const char *former = tmb_cfg_former(id, buf, sizeof buf);
   return (row->name && strcmp(row->name, name) == 0) ||
-         (row->alias && strcmp(row->alias, name) == 0);
+         (row->alias && strcmp(row->alias, name) == 0) || (former && strcmp(former, name) == 0);
 }
 
 bool tmb_cfg_known(const char *name) {
@@ -63,7 +57,7 @@ bool tmb_cfg_known(const char *name) {
     if (strncmp(name, prefixes[i].prefix, strlen(prefixes[i].prefix)) == 0) return true;
   }
   for (enum tmb_cfg_id id = 0; id < TMB_CFG_COUNT; id++) {
-    if (row_has_name(tmb_cfg_row(id), name)) return true;
+    if (row_has_name(id, name)) return true;
   }
   return false;
 }
@@ -111,7 +105,7 @@ static bool describe(const char *name, char *text) {
   const size_t bytes = NAME_BYTES * 3;
   const char *instead = instead_of(name), *nearest = tmb_cfg_nearest(name);
   if (instead) {
-    snprintf(text, bytes, "%s (of a former release; use %s)", name, instead);
+    snprintf(text, bytes, "%s (removed; use %s)", name, instead);
     return true;
   }
   const bool ours = strncmp(name, "TOMBOLO_", 8) == 0;

@@ -9,31 +9,50 @@
 #include "base/config.h"
 #include "base/log.h"
 
+#include <stdio.h>
+#include <string.h>
+
 const struct tmb_cfg_row tmb_cfg_rows[TMB_CFG_COUNT] = {
 #define TMB_SETTING(id, name, alias, type, dflt, min, max, unit, help) \
- [TMB_CFG_##id] = {#id, name, alias, TMB_##type, dflt, min, max, unit, help, false},
+ [TMB_CFG_##id] = {#id, name, alias, TMB_##type, dflt, min, max, unit, help, false, false},
+#define TMB_SETTING_TEST(id, name, alias, type, dflt, min, max, unit, help) \
+ [TMB_CFG_##id] = {#id, name, alias, TMB_##type, dflt, min, max, unit, help, false, true},
 #define TMB_SETTING_IGNORED(id, name, type, dflt, help) \
- [TMB_CFG_##id] = {#id, NULL, name, TMB_##type, dflt, 0, 0, "", help, true},
+ [TMB_CFG_##id] = {#id, NULL, name, TMB_##type, dflt, 0, 0, "", help, true, false},
+#define TMB_SETTING_WORDS(id, name, words, help) \
+ [TMB_CFG_##id] = {#id, NULL, name, TMB_ENUM, NULL, 0, 0, words, help, true, false},
 #define TMB_SETTING_PREFIX(id, prefix, help)
 #include "base/config.def"
 #undef TMB_SETTING
+#undef TMB_SETTING_TEST
 #undef TMB_SETTING_IGNORED
+#undef TMB_SETTING_WORDS
 #undef TMB_SETTING_PREFIX
 };
 
 static const struct tmb_cfg_prefix prefixes[] = {
-#define TMB_SETTING(id, name, alias, type, dflt, min, max, unit, help)
-#define TMB_SETTING_IGNORED(id, name, type, dflt, help)
+#define TMB_SETTING(id, ...)
+#define TMB_SETTING_TEST(id, ...)
+#define TMB_SETTING_IGNORED(id, ...)
+#define TMB_SETTING_WORDS(id, ...)
 #define TMB_SETTING_PREFIX(id, prefix, help) {prefix, help},
 #include "base/config.def"
 #undef TMB_SETTING
+#undef TMB_SETTING_TEST
 #undef TMB_SETTING_IGNORED
+#undef TMB_SETTING_WORDS
 #undef TMB_SETTING_PREFIX
 };
 
 const struct tmb_cfg_row *tmb_cfg_row(enum tmb_cfg_id id) {
   tmb_assert((unsigned)id < TMB_CFG_COUNT);
   return &tmb_cfg_rows[id];
+}
+
+const char *tmb_cfg_former(enum tmb_cfg_id id, char *buf, size_t buf_bytes) {
+  const struct tmb_cfg_row *row = tmb_cfg_row(id);
+  snprintf(buf, buf_bytes, "TOMBOLO_%s", row->id);
+  return row->name && (!row->test || strcmp(row->name, buf) == 0) ? NULL : buf;
 }
 
 const struct tmb_cfg_prefix *tmb_cfg_prefixes(size_t *count) {

@@ -69,7 +69,6 @@ static void expect_refused(const char *part) {
 static void check_defaults(void) {
   CHILD_CHECK(tmb_cfg_int(TMB_CFG_PSHM_NODES) == 1);
   CHILD_CHECK(tmb_cfg_int(TMB_CFG_AM_INLINE_MAX) == 256);
-  CHILD_CHECK(tmb_cfg_int(TMB_CFG_SPIN_NS) == -1);
   CHILD_CHECK(tmb_cfg_dbl(TMB_CFG_EXITTIMEOUT_MAX) == 5);
   CHILD_CHECK(!tmb_cfg_bool(TMB_CFG_QUIET));
   CHILD_CHECK(tmb_cfg_bool(TMB_CFG_SHM_MAP));
@@ -105,9 +104,9 @@ static void check_env(void) {
 static void environment_wins_over_defaults(void **state) {
   (void)state;
   run(&cap, 0,
-      ENV("GASNET_MAX_THREADS=17", "TOMBOLO_AM_INLINE_MAX=1KB", "TOMBOLO_WAIT=BLOCK",
+      ENV("GASNET_MAX_THREADS=17", "TOMBOLO_TEST_AM_INLINE_MAX=1KB", "TOMBOLO_WAIT=BLOCK",
           "GASNET_QUIET=Y", "TOMBOLO_CATCH_EXIT=0", "GASNET_CATCH_EXIT=1", "GASNET_EXITTIMEOUT=5/2",
-          "GASNET_BARRIER=amdissem", "TOMBOLO_SHM_MAP="),
+          "GASNET_BARRIER=amdissem", "TOMBOLO_TEST_SHM_MAP="),
       check_env);
   expect_well();
 }
@@ -143,12 +142,12 @@ static void bad_values_are_fatal(void **state) {
       {"GASNET_PSHM_NODES=5000", "GASNET_PSHM_NODES", "\"5000\"", "from 1 to 1024"},
       {"GASNET_MAX_THREADS=two", "GASNET_MAX_THREADS", "\"two\"", "an integer"},
       {"GASNET_QUIET=2", "GASNET_QUIET", "\"2\"", "1, y, yes or 0, n, no"},
-      {"TOMBOLO_BARRIER=FAST", "TOMBOLO_BARRIER", "\"FAST\"", "DISSEM|AMDISSEM"},
+      {"TOMBOLO_BARRIER=FAST", "GASNET_BARRIER", "\"FAST\"", "DISSEM|AMDISSEM"},
       {"GASNET_HOST_DETECT=dns", "GASNET_HOST_DETECT", "\"dns\"", "gethostid|hostname|conduit"},
       {"GASNET_MAX_SEGSIZE=huge", "GASNET_MAX_SEGSIZE", "\"huge\"", "1.5GB"},
       {"GASNET_BACKTRACE_NODES=x", "GASNET_BACKTRACE_NODES", "\"x\"", "list of ranks"},
       {"GASNET_EXITTIMEOUT=-1", "GASNET_EXITTIMEOUT", "\"-1\"", "from 0 to 86400"},
-      {"TOMBOLO_AM_INLINE_MAX=1XB", "TOMBOLO_AM_INLINE_MAX", "\"1XB\"", "size"},
+      {"TOMBOLO_TEST_AM_INLINE_MAX=1XB", "TOMBOLO_TEST_AM_INLINE_MAX", "\"1XB\"", "size"},
   };
   for (size_t i = 0; i < TMB_ARRAY_LEN(rows); i++) {
     run(&cap, 2, ENV(rows[i].env), NULL);
@@ -225,11 +224,32 @@ static void unknown_names_are_reported_on_rank_0(void **state) {
 
 static void retired_names_say_what_to_use(void **state) {
   (void)state;
-  run(&cap, 0, ENV("TOMBOLO_COLL_RADIX=8", "TOMBOLO_COLL_NODES_MAX=0"), NULL);
+  run(&cap, 0, ENV("TOMBOLO_UDP_THREAD=0", "TOMBOLO_SPIN_NS=0"), NULL);
   expect_well();
-  assert_non_null(strstr(cap.text, "TOMBOLO_COLL_RADIX (of a former release; use "
-                                   "TOMBOLO_COLL_ALG=broadcast=knomial:RADIX)"));
-  assert_non_null(strstr(cap.text, "TOMBOLO_COLL_NODES_MAX (of a former release"));
+  assert_non_null(strstr(cap.text, "TOMBOLO_UDP_THREAD (removed; use TOMBOLO_PROGRESS_SHARE=0"));
+  assert_non_null(strstr(cap.text, "TOMBOLO_SPIN_NS (removed; use TOMBOLO_WAIT)"));
+}
+
+static void check_former(void) {
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_AM_INLINE_MAX) == 1024);
+  CHILD_CHECK(strcmp(tmb_env_get("TOMBOLO_TEST_AM_INLINE_MAX"), "1KB") == 0);
+  CHILD_CHECK(tmb_cfg_bool(TMB_CFG_BACKTRACE));
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_RING_SLOTS) == 64); /* the new name wins */
+}
+
+static void former_names_are_accepted(void **state) {
+  (void)state;
+  const char *const *env = ENV("TOMBOLO_AM_INLINE_MAX=1KB", "TOMBOLO_BACKTRACE=1",
+                               "TOMBOLO_RING_SLOTS=128", "TOMBOLO_TEST_RING_SLOTS=64");
+  run(&cap, 0, env, check_former);
+  expect_well();
+  assert_non_null(strstr(cap.text, "setting TOMBOLO_AM_INLINE_MAX is named "
+                                   "TOMBOLO_TEST_AM_INLINE_MAX now"));
+  assert_non_null(strstr(cap.text, "setting TOMBOLO_BACKTRACE is named GASNET_BACKTRACE now"));
+  assert_null(strstr(cap.text, "TOMBOLO_RING_SLOTS is named"));
+  run(&cap, 1, env, check_former);
+  expect_well();
+  assert_string_equal(cap.text, "");
 }
 
 /* Number of times `part` occurs in `text`. */
@@ -442,6 +462,7 @@ int main(void) {
       cmocka_unit_test(names_of_other_builds_are_no_mistake),
       cmocka_unit_test(every_setting_is_known),
       cmocka_unit_test(retired_names_say_what_to_use),
+      cmocka_unit_test(former_names_are_accepted),
       cmocka_unit_test(verbose_reports_each_name_once),
       cmocka_unit_test(reports_wait_for_the_rank),
       cmocka_unit_test(overrides_rank_between_default_and_environment),

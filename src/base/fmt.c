@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parsing and formatting of numbers, sizes, durations, booleans and rank lists: see fmt.h.
+ * Parsing and formatting of numbers, sizes, durations, booleans, rank lists and texts of JSON: see
+ * fmt.h.
  *
  * Owns: the tables of unit suffixes. Called by config, api, tools; calls libc only.
  * Invariants: a size is value * unit computed exactly for integers and in long double (64 bits of
@@ -367,4 +368,33 @@ unsigned tmb_fmt_edit_distance(const char *a, const char *b) {
     }
   }
   return rows[a_len % 3][b_len];
+}
+
+/* Bytes of the UTF-8 character at s; 0: it is none. */
+static unsigned utf8_bytes(const unsigned char *s) {
+  const unsigned n = s[0] < 0x80                   ? 1
+                     : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+                     : (s[0] & 0xf0) == 0xe0       ? 3
+                     : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                                   : 0;
+  for (unsigned i = 1; i < n; i++)
+    if ((s[i] & 0xc0) != 0x80) return 0;
+  return n;
+}
+
+void tmb_fmt_json(FILE *f, const char *text) {
+  fputc('"', f);
+  for (const unsigned char *s = (const unsigned char *)text; *s;) {
+    const unsigned n = utf8_bytes(s);
+    if (*s == '"' || *s == '\\')
+      fprintf(f, "\\%c", *s);
+    else if (*s < 0x20 || *s == 0x7f)
+      fprintf(f, "\\u%04x", *s);
+    else if (n)
+      fwrite(s, 1, n, f);
+    else
+      fputs("\\ufffd", f);
+    s += n ? n : 1;
+  }
+  fputc('"', f);
 }

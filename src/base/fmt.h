@@ -14,6 +14,7 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /* A buffer of this many bytes holds every result of the formatters here. */
 #define TMB_FMT_BYTES 32
@@ -82,5 +83,8 @@ char *tmb_fmt_duration(uint64_t ns, char *buf, size_t buf_bytes);
  * neighbours, letter case ignored. Texts longer than 63 characters count as their first 63.
  */
 unsigned tmb_fmt_edit_distance(const char *a, const char *b);
+
+/* Write text as a string of JSON, with its quotes; bytes that are no UTF-8 become U+FFFD. */
+void tmb_fmt_json(FILE *f, const char *text);
 
 #endif

@@ -15,6 +15,8 @@
 #include "base/error.h"
 #include "base/fmt.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const int64_t UNTOUCHED = -123456789;
@@ -299,6 +301,18 @@ static void error_codes_are_unique(void **state) {
   assert_string_equal(tmb_error_name(-9999), "unknown");
 }
 
+static void writes_texts_of_json(void **state) {
+  (void)state;
+  char *text = NULL;
+  size_t bytes = 0;
+  FILE *f = open_memstream(&text, &bytes);
+  assert_non_null(f);
+  tmb_fmt_json(f, "a\"b\\c\n\x7f \xc3\xa9 \xff");
+  fclose(f);
+  assert_string_equal(text, "\"a\\\"b\\\\c\\u000a\\u007f \xc3\xa9 \\ufffd\"");
+  free(text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parses_plain_integers),
@@ -314,6 +328,7 @@ int main(void) {
       cmocka_unit_test(formats_for_people),
       cmocka_unit_test(measures_edit_distance),
       cmocka_unit_test(error_codes_are_unique),
+      cmocka_unit_test(writes_texts_of_json),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

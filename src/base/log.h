@@ -107,11 +107,4 @@ extern void (*tmb_freeze_hook)(void);
    tmb_bug("assertion failed: %s %s %s (%lld, %lld)", #a, #op, #b, tmb_a_, tmb_b_); \
  } while (0)
 
-/* Expensive assertions: only with -DTMB_PARANOID=1 (the sanitizer presets). */
-#if defined(TMB_PARANOID) && TMB_PARANOID
-# define tmb_assert_slow(cond) tmb_assert(cond)
-#else
-# define tmb_assert_slow(cond) ((void)0)
-#endif
-
 #endif

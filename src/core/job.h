@@ -111,8 +111,8 @@ struct tmb_job {
   const struct tmb_net_ops *net; /* how ranks of other hosts are reached; NULL: there are none */
   struct tmb_net *net_state;
   intptr_t *delta;        /* [size] for the heads of teams; all unmapped before attach and without
-                             TOMBOLO_SHM_MAP */
-  intptr_t *mapped_delta; /* [ranks of this host] as delta, but also with TOMBOLO_SHM_MAP=0 */
+                             TOMBOLO_TEST_SHM_MAP */
+  intptr_t *mapped_delta; /* [ranks of this host] as delta, but also with TOMBOLO_TEST_SHM_MAP=0 */
   struct tmb_peer_segment *peer_segment; /* [size] */
   char *rows; /* shared rows of the ranks of this host, see shared.h; NULL: there are none */
   size_t rows_stride;             /* bytes of one rank's rows */
@@ -147,9 +147,9 @@ struct tmb_job {
   uint64_t
       peer_copy_proof; /* random; peers read it to find out whether they may, see cross_read.c */
   int pid;
-  bool peer_copy;          /* every rank of this host may read the memory of every other one of this
-                              host, see cross_read.c */
-  bool near_memory;        /* ranks of this host use regions of the on-node engine (TOMBOLO_SHM) */
+  bool peer_copy;   /* every rank of this host may read the memory of every other one of this
+                       host, see cross_read.c */
+  bool near_memory; /* ranks of this host use regions of the on-node engine (TOMBOLO_TEST_SHM) */
   struct tmb_nbrhds nbrhd; /* neighbourhoods, see nbrhd.h */
   uint32_t thread_mode;    /* 1 SEQ, 2 PARSYNC, 3 PAR */
   uint64_t threads_max;

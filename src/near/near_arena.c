@@ -95,9 +95,8 @@ static int map_arena(struct tmb_near *near) {
     const uint64_t bytes = tmb_os_mem_limit(&limit);
     tmb_print(
         "cannot map the message memory: %zu bytes asked, %s allows %llu (%s); run fewer ranks, "
-        "raise the limit, or lower TOMBOLO_RING_SLOTS (now %u) or TOMBOLO_BULK_BUFFERS (now %u)",
-        near->arena_bytes, limit, (unsigned long long)bytes, strerror(err), near->slots[0],
-        near->bulk_count[0] + near->bulk_count[1]);
+        "or raise the limit",
+        near->arena_bytes, limit, (unsigned long long)bytes, strerror(err));
   }
   if (ok) tmb_os_mem_skip_core(p, near->arena_bytes);
   if (near->env.agree(near->env.ctx, ok)) {

@@ -91,7 +91,7 @@ struct tmb_net_up {
   /* One line on stderr with the rank before it, and the same with the end of the job. */
   void (*print)(const char *format, ...) __attribute__((format(printf, 1, 2)));
   void (*fatal)(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-  /* A mark in the trace of this process (TOMBOLO_TRACE_FILE), if there is one. */
+  /* A mark in the trace of this process (TOMBOLO_TEST_TRACE_FILE), if there is one. */
   void (*trace)(const char *text);
   /* The same as fatal, with exit code 2: the user has given a setting a wrong value. */
   void (*wrong_setting)(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));

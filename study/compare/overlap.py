@@ -29,8 +29,8 @@ from lab import Lab, confine  # noqa: E402
 # place: {side: settings of our job}; MPI's sides run beside it, where it is not "ofi".
 PLACES = {
     "smp": {"thread": {}},
-    "udp": {"thread": {}, "no thread": {"TOMBOLO_UDP_THREAD": "0"}},
-    "ofi": {"thread": {}, "no thread": {"TOMBOLO_OFI_THREAD": "0"}},
+    "udp": {"thread": {}, "no thread": {"TOMBOLO_PROGRESS_SHARE": "0"}},
+    "ofi": {"thread": {}, "no thread": {"TOMBOLO_PROGRESS_SHARE": "0"}},
 }
 
 

@@ -77,7 +77,7 @@ ALL = Large(0)
 MEMORY_MARGIN = 1.15  # of what a problem needs, beside the library and the launchers
 # Figures with another name than their application.
 APPLICATION = {"events": "pipeline"}
-# Events of coarray Fortran: TOMBOLO_CAF_EVENTS, and how the way is called.
+# Events of coarray Fortran: TOMBOLO_TEST_CAF_EVENTS, and how the way is called.
 EVENT_WAYS = {"signal": "put with signal", "flag": "put + flag", "atomic": "put + atomic",
               "queue": "message + queue"}
 # Ways of C that are drawn, and how they are called; None: all, as they are.
@@ -279,7 +279,7 @@ def run_events(study, problem, ranks, program):
             command = [*start, program, *caf_apps.arguments_of("pipeline", words(ranks), form,
                                                                count)]
             text = study.run(f"{panel}, {title}", name, ranks, command,
-                             {"TOMBOLO_CAF_EVENTS": way})
+                             {"TOMBOLO_TEST_CAF_EVENTS": way})
             for found, ms, verdict in caf_apps.ROW.findall(text):
                 if verdict == "VERIFIED" and found == form:
                     study.add(f"{panel}, {title}", name, ranks, float(ms) / 1e3)

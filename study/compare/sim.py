@@ -44,11 +44,10 @@ FIGURES = ("put_overhead", "signal_overhead", "message_overhead", "message_gap",
 # outnumber its processors it spins for 1 us and yields four times.
 WAKE_AFTER_S, CROWDED_WAKE_AFTER_S = 1e-4, 1e-5
 ACK_DELAY_S = 200e-6  # src/net/udp/ops/udp_engine.h
-# How ranks wait in jobs with one rank on each host that are measured: as where a host has more of
-# them than processors (the same file); and without spinning. The model spins itself, where nobody
-# wants the processor, so that a sleep's cost must have none of it.
-WAITS = {"crowded": {"TOMBOLO_SPIN_NS": "1000", "TOMBOLO_YIELD_COUNT": "4"},
-         "free": {"TOMBOLO_SPIN_NS": "0"}}
+# How ranks wait in jobs with one rank on each host that are measured: as the library chooses where
+# ranks outnumber processors; and without spinning. The model spins itself, where nobody wants the
+# processor, so that a sleep's cost must have none of it.
+WAITS = {"crowded": {}, "free": {"TOMBOLO_WAIT": "block"}}
 PROCESSORS = len(os.sched_getaffinity(0))
 FIRST_WINDOW = 14600
 FRAME_BYTES = 1514  # of which a datagram of the conduit carries:

@@ -112,7 +112,7 @@ def check_report(report):
     fast = statistics.median(handoff["samples"]) < 300
     check(fast == (report["mode"] == "fast"), "the mode does not follow from the hand-off")
     check(bool(report["tombolo"]["revision"]), "no revision")
-    check(report["settings"].get("TOMBOLO_SPIN_NS") == "5000", f"settings: {report['settings']}")
+    check(report["settings"].get("TOMBOLO_WAIT") == "spinblock", f"settings: {report['settings']}")
 
 
 def check_ended(folder):
@@ -143,7 +143,7 @@ def check_ended(folder):
 
 
 def main():
-    os.environ["TOMBOLO_SPIN_NS"] = "5000"
+    os.environ["TOMBOLO_WAIT"] = "spinblock"
     quick = ("--quick", "--runs", str(RUNS), "--min-time", "20us", "--ranks", "4")
     done = run(*quick, "--json", "-", "p2p", "am", "wake", "oversubscribed")
     check(done.returncode == 0, f"exit code {done.returncode}: {done.stderr}")

@@ -132,7 +132,7 @@ def slow(conduit, seconds=2.5):
 def works(thread):
     """A peer that computes for three time-outs: its thread answers, or it is not asked."""
     job = Job(3, [HANGS, "work-get", "2", "10"],
-              env=far("ofi", TOMBOLO_PEER_TIMEOUT="3", TOMBOLO_OFI_THREAD=thread))
+              env=far("ofi", TOMBOLO_PEER_TIMEOUT="3", TOMBOLO_PROGRESS_SHARE=thread))
     job.ready()
     job.expect(0)
     check(job.seconds > 9, "took only", job.seconds)
@@ -198,7 +198,7 @@ if OFI:
               named("silent_reported/ofi", silent_reported, "ofi", "5"),
               named("silent/rxd", silent, "rxd", "5"),
               named("slow/rxd", slow, "rxd"),
-              named("works/ofi/thread", works, "1"),
+              named("works/ofi/thread", works, "100"),
               named("works/ofi/no-thread", works, "0"),
               asker_stopped]
 CASES += [named("silent", silent, "udp", "2"),

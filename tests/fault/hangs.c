@@ -352,7 +352,7 @@ int main(int argc, char **argv) {
   const char *how = argc > 1 ? argv[1] : "none";
   if (!strcmp(how, "absent") && is_rank(0))
     for (;;) pause();
-  if (!strcmp(how, "stop-get-alone") && is_rank(1)) setenv("TOMBOLO_OFI_THREAD", "0", 1);
+  if (!strcmp(how, "stop-get-alone") && is_rank(1)) setenv("TOMBOLO_PROGRESS_SHARE", "0", 1);
   if (gex_Client_Init(&client, &ep, &tm, "HANGS", &argc, &argv, 0) != GASNET_OK) return 1;
   register_fill(ep);
   me = gex_TM_QueryRank(tm);

@@ -169,7 +169,8 @@ def timeout():
     raise Failure("the job has never started in half of its time limit")
 
 
-SETTINGS = {"mapped": {}, "messages": {"TOMBOLO_SHM_MAP": "0"}, "no_shm": {"TOMBOLO_SHM": "0"}}
+SETTINGS = {"mapped": {}, "messages": {"TOMBOLO_TEST_SHM_MAP": "0"},
+            "no_shm": {"TOMBOLO_TEST_SHM": "0"}}
 CASES = [
     named(f"ends/{launch}/{end[0]}", ends, launch, "idle", *end)
     for launch in LAUNCHES

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mode: PAR */
 /* ranks: 2 3 */
-/* again: TOMBOLO_SHM=0+TOMBOLO_MK_STAGES=1 TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop */
+/* again: TOMBOLO_TEST_SHM=0+TOMBOLO_TEST_MK_STAGES=1 TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop
+ */
 /* timeout: 60 */
 /*
  * Threads put and get long pieces of device memory while the rank that owns it dies in the middle

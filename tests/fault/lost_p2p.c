@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 4 */
 /* cases: idle asleep twice known pending credits notify flood reply full npam amo until sig end */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 TOMBOLO_RING_SLOTS=64+TOMBOLO_BULK_BUFFERS=2 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_SHM=0
+ * TOMBOLO_TEST_RING_SLOTS=64+TOMBOLO_TEST_BULK_BUFFERS=2 */
 /* debug: both */
 /* timeout: 60 */
 /*
@@ -103,7 +104,7 @@ static void check_rma(gex_Rank_t to) {
   CHECK_EQ(gex_RMA_PutBlockingVal(job.tm, to, there, 5, 8, 0), GEXX_ERR_LOST);
   LOSS_EXPECT(to);
   const uint64_t value = gex_RMA_GetBlockingVal(job.tm, to, there, 8, 0);
-  if (env_number("TOMBOLO_SHM", 1)) CHECK_EQ(value, 5);
+  if (env_number("TOMBOLO_TEST_SHM", 1)) CHECK_EQ(value, 5);
   LOSS_EXPECT(to);
   gex_Event_t leaf, event = gex_RMA_PutNB(job.tm, to, there, buf, sizeof buf, &leaf, 0);
   CHECK_EQ(gexx_Event_Status(event), GEXX_ERR_LOST);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mode: PAR */
 /* ranks: 2 4 */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_SHM=0 */
 /* timeout: 60 */
 /*
  * Several threads of each process put, get, signal, count and send to everybody while the last rank

@@ -2,7 +2,7 @@
 /* ranks: 3 */
 /* cases: source target both */
 /* env: TOMBOLO_PLACES=cyclic:3 TOMBOLO_CONDUIT=udp */
-/* again: TOMBOLO_UDP_CREDITS=8 */
+/* again: TOMBOLO_TEST_UDP_CREDITS=8 */
 /*
  * A rank dies while handlers wait for the polls of a rank that computes (docs/PROGRESS.md): peer
  * completion handlers, Longs and messages, which the progress thread has received. `source`: their

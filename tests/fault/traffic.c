@@ -3,7 +3,7 @@
 /* ranks: 2 3 5 */
 /* cases: abort report back */
 /* args: 20 */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop */
+/* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop */
 /* timeout: 60 */
 /*
  * Steady traffic of every kind among all ranks, each operation checked, while hosts, links and

@@ -30,9 +30,9 @@ CASES = [
     ("big-reduction", 3, BUSY, r"ranks 0-1 wait in all-reduce 1 of all ranks, which rank 2 has not "
                                r"called", {}),
     ("reduction", 3, BUSY, r"wait in all-reduce 1 of all ranks, which rank 2 has not called",
-     {"TOMBOLO_SHM": "0"}),
+     {"TOMBOLO_TEST_SHM": "0"}),
     ("barrier", 3, HANG, r"ranks 0-1 wait in barrier \d+ of all ranks, which rank 2 has not",
-     {"TOMBOLO_SHM": "0"}),
+     {"TOMBOLO_TEST_SHM": "0"}),
     ("team", 4, HANG, r"ranks 1-2 wait in barrier 1 of the team of ranks 0-2, which rank 0 has "
                       r"not called", {}),
     ("twin", 4, HANG, r"in barrier 1 of the team of ranks 0-2 \(the 2nd made from all ranks\), "
@@ -51,7 +51,7 @@ CASES = [
     ("layer", 3, HANG, r"worker 10 waits in take 5 of the table on worker 10, held by worker 12; "
                        r"worker 12 waits .* for barrier \d+ of all workers", {}),
     ("fill", 3, BUSY, r"rank 0 waits for room for a Medium message to rank 2: the ring of that "
-                      r"rank is full \(TOMBOLO_RING_SLOTS\); rank 2 sleeps in a system call", {}),
+                      r"rank is full; rank 2 sleeps in a system call", {}),
     ("fill-large", 3, BUSY, r"message to rank 2: all message buffers of this rank are in use",
      {}),
     ("fill-prepared", 3, BUSY, r"to rank 2: all message buffers of this rank are in use", {}),
@@ -59,7 +59,7 @@ CASES = [
     ("signal", 3, HANG, r"rank 2 waits for the signal at 0x\w+ to be == 9 \(it is 0\), which no "
                         r"other rank can bring about", {}),
     ("get", 3, BUSY, r"rank 0 waits for a get with rank 2 .*; rank 2 sleeps in a system call",
-     {"TOMBOLO_SHM_MAP": "0"}),
+     {"TOMBOLO_TEST_SHM_MAP": "0"}),
     ("lock", 3, HANG, r"rank 2 waits for the lock at 0x", {}),
     ("blocked", 3, HANG, r"rank 2 waits for a condition of the program, which no other rank", {}),
 ]

@@ -2,7 +2,7 @@
 ! Coindexed objects by accessors, as gfortran 15 and later have them: numbers, structures, components,
 ! transfers from image to image.
 ! ranks: 1 2 3 4 6
-! again: TOMBOLO_SHM=0 TOMBOLO_SHM_MAP=0
+! again: TOMBOLO_TEST_SHM=0 TOMBOLO_TEST_SHM_MAP=0
 ! since: 15
 program accessors
   use check

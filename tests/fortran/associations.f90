@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Associate names of coarrays: of CHANGE TEAM and ASSOCIATE.
 ! ranks: 1 2 3 4
-! again: TOMBOLO_SHM=0
+! again: TOMBOLO_TEST_SHM=0
 ! since: 16
 program associations
   use iso_fortran_env

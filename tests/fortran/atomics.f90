@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Atomic subroutines, contended by all images.
-! again: TOMBOLO_SHM=0
+! again: TOMBOLO_TEST_SHM=0
 program atomics
   use iso_fortran_env
   use check

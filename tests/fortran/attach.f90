@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Attached events: scalars, columns, rows, components, several sections, reads, errors.
-! again: TOMBOLO_SHM=0 TOMBOLO_SHM_MAP=0
+! again: TOMBOLO_TEST_SHM=0 TOMBOLO_TEST_SHM_MAP=0
 ! since: 12
 program attached
   use iso_fortran_env, only: event_type

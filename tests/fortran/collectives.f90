@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Collective subroutines: types, kinds, ranks, sections, one result image.
-! again: TOMBOLO_SHM=0
+! again: TOMBOLO_TEST_SHM=0
 program collectives
   use check
   implicit none

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Components of coindexed objects: nested, arrays, allocatable ones, and arrays of them. In one
 ! program unit, since gfortran 12 breaks on components of host-associated coarrays.
-! again: TOMBOLO_SHM=0
+! again: TOMBOLO_TEST_SHM=0
 ! since: 12
 program components
   use check

@@ -205,7 +205,7 @@ def main():
         if code:
             print(text)
             return 1
-        for extra in ({}, {"TOMBOLO_SHM": "0"}):
+        for extra in ({}, {"TOMBOLO_TEST_SHM": "0"}):
             for case in cases():
                 if extra and case[2] == "fail":
                     continue

@@ -283,9 +283,10 @@ CASES = (
     ("exit_0", 0, "as by STOP"),
     ("forked", 0, "goes on"),
     ("moved", 0, "both there"),
-    ("TOMBOLO_CAF_EVENTS=bell", 2, 'TOMBOLO_CAF_EVENTS="bell" is not valid: expected one of '
+    ("TOMBOLO_TEST_CAF_EVENTS=bell", 2,
+     'TOMBOLO_TEST_CAF_EVENTS="bell" is not valid: expected one of '
      "signal|queue|flag|atomic"),
-    ("TOMBOLO_CAF_EVENTS=FLAG", 0, "began"),
+    ("TOMBOLO_TEST_CAF_EVENTS=FLAG", 0, "began"),
     ("TOMBOLO_CATCH_EXIT=0", 0, "began"),
 )
 

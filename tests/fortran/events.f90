@@ -1,12 +1,12 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Events with each method of TOMBOLO_CAF_EVENTS: many posters, more events than an image has flags for a poster,
+! Events with each method of TOMBOLO_TEST_CAF_EVENTS: many posters, more events than an image has flags for a poster,
 ! attached sections, notified puts, queries, events that are allocated again.
 ! ranks: 1 3 4
 ! since: 12
-! again: TOMBOLO_CAF_EVENTS=queue TOMBOLO_CAF_EVENTS=flag TOMBOLO_CAF_EVENTS=atomic
-! again: TOMBOLO_CAF_EVENTS=queue+TOMBOLO_CONDUIT=udp+TOMBOLO_PLACES=cyclic:2
-! again: TOMBOLO_CAF_EVENTS=flag+TOMBOLO_CONDUIT=udp+TOMBOLO_PLACES=cyclic:2
-! again: TOMBOLO_CAF_EVENTS=atomic+TOMBOLO_CONDUIT=udp+TOMBOLO_PLACES=cyclic:2
+! again: TOMBOLO_TEST_CAF_EVENTS=queue TOMBOLO_TEST_CAF_EVENTS=flag TOMBOLO_TEST_CAF_EVENTS=atomic
+! again: TOMBOLO_TEST_CAF_EVENTS=queue+TOMBOLO_CONDUIT=udp+TOMBOLO_PLACES=cyclic:2
+! again: TOMBOLO_TEST_CAF_EVENTS=flag+TOMBOLO_CONDUIT=udp+TOMBOLO_PLACES=cyclic:2
+! again: TOMBOLO_TEST_CAF_EVENTS=atomic+TOMBOLO_CONDUIT=udp+TOMBOLO_PLACES=cyclic:2
 program events
   use iso_fortran_env, only: event_type
   use tombolo_caf

@@ -3,7 +3,7 @@
 ! ranks: 2 3
 ! expect: 1
 ! match: told of it
-! again: TOMBOLO_SHM=0
+! again: TOMBOLO_TEST_SHM=0
 ! since: 12
 program failed_access
   use iso_fortran_env

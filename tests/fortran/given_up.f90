@@ -2,7 +2,7 @@
 ! A collective that ends with STAT_STOPPED_IMAGE is over: images that begin it later do not write to
 ! the argument. The next collectives, and ALLOCATE, say the same.
 ! ranks: 3 4
-! again: TOMBOLO_SHM=0 TOMBOLO_PLACES=cyclic:2
+! again: TOMBOLO_TEST_SHM=0 TOMBOLO_PLACES=cyclic:2
 program given_up
   use iso_fortran_env
   use check

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Allocatable components at several depths, of many types, read and written on another image. The
 ! compiler leaves tokens of components within components (t%one%a) as the stack had them.
-! again: TOMBOLO_SHM=0
+! again: TOMBOLO_TEST_SHM=0
 ! since: 12
 program nested
   use check

@@ -2,7 +2,7 @@
 ! Explicit notified puts and gets, NOTIFY_TYPE, asynchronous transfers with a handle.
 ! ranks: 1 2 3 4 8
 ! since: 12
-! again: TOMBOLO_SHM=0 TOMBOLO_SHM_MAP=0
+! again: TOMBOLO_TEST_SHM=0 TOMBOLO_TEST_SHM_MAP=0
 program notified
   use iso_fortran_env
   use tombolo_caf

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Accesses of one image to one variable keep the order of the program, also where puts are in flight.
-! again: TOMBOLO_SHM=0 TOMBOLO_SHM_MAP=0
+! again: TOMBOLO_TEST_SHM=0 TOMBOLO_TEST_SHM_MAP=0
 program order
   use iso_fortran_env, only: atomic_int_kind, event_type
   use check

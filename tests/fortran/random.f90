@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Random sections, written, read and moved between images, against a serial model on each image.
 ! The seed is the argument, else the time; it is printed when a check fails.
-! again: TOMBOLO_SHM=0 TOMBOLO_SHM_MAP=0
+! again: TOMBOLO_TEST_SHM=0 TOMBOLO_TEST_SHM_MAP=0
 program random
   use check
   implicit none

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Image selectors with TEAM= and TEAM_NUMBER=: of the current team, those around it, its siblings.
 ! ranks: 1 2 3 4
-! again: TOMBOLO_SHM=0
+! again: TOMBOLO_TEST_SHM=0
 ! since: 15
 program selectors
   use iso_fortran_env

@@ -2,7 +2,7 @@
 ! Images that wait in loops of their own: they look at a variable of their image until another image
 ! changes it, and let messages in meanwhile, also those that reach targets of pointers.
 ! ranks: 2 3 8
-! again: TOMBOLO_SHM=0 TOMBOLO_PLACES=cyclic:2
+! again: TOMBOLO_TEST_SHM=0 TOMBOLO_PLACES=cyclic:2
 program spins
   use iso_fortran_env
   use check

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! SYNC ALL, SYNC IMAGES, SYNC MEMORY, events, locks, critical sections.
-! again: TOMBOLO_SHM=0
+! again: TOMBOLO_TEST_SHM=0
 program synchronise
   use iso_fortran_env
   use check

@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Pointer components of coindexed objects whose target is no coarray: ordinary memory of the other
 ! image, read and written by elements, sections and vector subscripts.
-! again: TOMBOLO_SHM=0
-! again: TOMBOLO_SHM_MAP=0
+! again: TOMBOLO_TEST_SHM=0
+! again: TOMBOLO_TEST_SHM_MAP=0
 ! since: 12
 program targets
   use check

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Teams: forming, nesting, coarrays allocated in them, collectives, numbers.
-! again: TOMBOLO_SHM=0
+! again: TOMBOLO_TEST_SHM=0
 program teams
   use iso_fortran_env
   use check

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Scalars and array sections, in both directions, with conversion of type and kind.
-! again: TOMBOLO_SHM=0 TOMBOLO_SHM_MAP=0
+! again: TOMBOLO_TEST_SHM=0 TOMBOLO_TEST_SHM_MAP=0
 program transfer
   use check
   implicit none

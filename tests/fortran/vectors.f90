@@ -2,7 +2,7 @@
 ! Vector subscripts that are functions or allocatable: from 15 on gfortran makes an accessor that gets
 ! the subscripts from the image that asks, while that waits for the answer. All images at once.
 ! ranks: 1 2 4 8
-! again: TOMBOLO_SHM=0 TOMBOLO_SHM_MAP=0 TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop
+! again: TOMBOLO_TEST_SHM=0 TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop
 ! since: 15
 program vectors
   use check

@@ -2,7 +2,7 @@
 ! Images that ask in loops whether another one has failed: they learn it without an image control
 ! statement.
 ! ranks: 2 3
-! again: TOMBOLO_SHM=0 TOMBOLO_PLACES=cyclic:2
+! again: TOMBOLO_TEST_SHM=0 TOMBOLO_PLACES=cyclic:2
 ! expect: 1
 ! match: seen by image 1
 program watches

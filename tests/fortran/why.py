@@ -98,7 +98,7 @@ CASES = [
     ("sum", [rf"images 1-2 wait in CO_SUM {at('sum')} \(all-reduce \d+ of all images\), which "
              r"image 3 has not called"]),
 ]
-NETWORK = {"TOMBOLO_SHM": "0"}
+NETWORK = {"TOMBOLO_TEST_SHM": "0"}
 QUIET = "20" if "TMB_EMULATED" in os.environ else "4"  # seconds after which a watchdog barks
 
 

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Characters of coindexed objects by accessors: gets, puts, substrings, from image to image.
 ! ranks: 1 2 3 4
-! again: TOMBOLO_SHM=0 TOMBOLO_SHM_MAP=0
+! again: TOMBOLO_TEST_SHM=0 TOMBOLO_TEST_SHM_MAP=0
 ! since: 15
 program words_of_images
   use check

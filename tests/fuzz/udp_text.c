@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzer: the text of TOMBOLO_UDP_FAULT, and the cards with addresses that ranks publish. */
+/* Fuzzer: the text of TOMBOLO_TEST_UDP_FAULT, and the cards with addresses that ranks publish. */
 #include "net/udp/io/udp_addr.h"
 #include "net/udp/io/udp_fault.h"
 

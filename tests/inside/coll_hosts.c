@@ -3,7 +3,7 @@
 /* ranks: 2 4 5 */
 /* env: TOMBOLO_COLL_BOARD_MAX=0 */
 /* again: TOMBOLO_PLACES=2+TOMBOLO_CONDUIT=loop TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_PLACES=2+TOMBOLO_CONDUIT=loop+TOMBOLO_COLL_ALG=all=nodes */
+/* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_PLACES=2+TOMBOLO_CONDUIT=loop+TOMBOLO_COLL_ALG=all=nodes */
 /* timeout: 90 */
 /*
  * Long data of collectives are read in the sender's memory by ranks of its host, and come as

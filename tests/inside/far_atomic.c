@@ -2,7 +2,7 @@
 /* mode: PAR */
 /* ranks: 2 3 4 */
 /* env: TOMBOLO_PLACES=2 TOMBOLO_CONDUIT=loop */
-/* again: TOMBOLO_PLACES=cyclic:2 TOMBOLO_NET_HOOK=trace/fault:again=20:reorder=30 */
+/* again: TOMBOLO_PLACES=cyclic:2 TOMBOLO_TEST_NET_HOOK=trace/fault:again=20:reorder=30 */
 /* timeout: 60 */
 /*
  * A conduit that has atomics of its own is asked for those of ranks of other hosts, and for no

@@ -47,8 +47,8 @@ def pretended_hosts():
     hello(TOMBOLO_PLACES="cyclic:2")
     if whole:
         hello(7, TOMBOLO_PLACES="0,1,1,2,0,2,1")
-        hello(4, TOMBOLO_PLACES="2", TOMBOLO_SHM_MAP="0")
-        hello(4, TOMBOLO_SHM="0")
+        hello(4, TOMBOLO_PLACES="2", TOMBOLO_TEST_SHM_MAP="0")
+        hello(4, TOMBOLO_TEST_SHM="0")
 
 
 def codes_reach_the_launcher():

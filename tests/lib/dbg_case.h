@@ -82,7 +82,7 @@ void dbg_in_request(void (*fn)(gex_Token_t token));
 void dbg_in_reply(void (*fn)(gex_Token_t token));
 
 /* A put to this rank that is not complete: needs DBG_UNMAPPED as its setting. */
-#define DBG_UNMAPPED "TOMBOLO_SHM_MAP=0"
+#define DBG_UNMAPPED "TOMBOLO_TEST_SHM_MAP=0"
 gex_Event_t dbg_live_event(gex_Event_t *lc_opt);
 
 #endif

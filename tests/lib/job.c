@@ -20,7 +20,7 @@ static void find_segments(void) {
     job.peer[r] = (char *)owner;
     if (!local) job.mapped = 0;
   }
-  if (env_number("TOMBOLO_SHM_MAP", 1) == 0) job.mapped = 0;
+  if (env_number("TOMBOLO_TEST_SHM_MAP", 1) == 0) job.mapped = 0;
 }
 
 void job_start(int *argc, char ***argv, uintptr_t seg_bytes, gex_AM_Entry_t *table,

@@ -55,7 +55,7 @@ static inline void dev_select_cuda(void) {
   }
   dev.mock = (const struct cuda_mock *)dev_load("tests/plugin/cuda/libcuda.so.1", CUDA_MOCK_ENTRY);
   dev_path("lib/libtombolo-mk-cuda.so", path, sizeof path);
-  setenv("TOMBOLO_MK_PLUGIN", path, 1);
+  setenv("TOMBOLO_TEST_MK_PLUGIN", path, 1);
 }
 
 /* Makes one plug-in serve every class; call before gex_Client_Init. */
@@ -69,7 +69,7 @@ static inline void dev_select(void) {
   dev.sim = (const struct gexx_mk_plugin *)dev_load("tests/plugin/libtombolo-mk-sim.so",
                                                     GEXX_MK_PLUGIN_ENTRY);
   dev_path("tests/plugin/libtombolo-mk-sim.so", path, sizeof path);
-  setenv("TOMBOLO_MK_PLUGIN", path, 1);
+  setenv("TOMBOLO_TEST_MK_PLUGIN", path, 1);
 }
 
 /* ---- device memory of this process, beside the library */

@@ -21,12 +21,12 @@ GARBAGE = "garbage,!"
 
 # Settings of type text whose readers know a syntax: any wrong text is refused.
 STRICT = {"TOMBOLO_COLL_ALG", "TOMBOLO_COLL_TABLE", "TOMBOLO_NO_CATCH_SIGNAL",
-          "TOMBOLO_FREEZE_SIGNAL", "TOMBOLO_BACKTRACE_SIGNAL", "TOMBOLO_MAX_SEGSIZE",
-          "TOMBOLO_BACKTRACE_NODES"}
+          "GASNET_FREEZE_SIGNAL", "GASNET_BACKTRACE_SIGNAL", "TOMBOLO_MAX_SEGSIZE",
+          "GASNET_BACKTRACE_NODES"}
 # In this process these say how the test itself runs, or stop it.
-LEFT_OUT = {"TOMBOLO_FREEZE"}
+LEFT_OUT = {"GASNET_FREEZE"}
 # A job on pretended hosts opens the conduit, which reads its own settings of type text.
-FAR = {"TOMBOLO_UDP_FAULT": "udp"}
+FAR = {"TOMBOLO_TEST_UDP_FAULT": "udp"}
 
 
 def run(command, **more):
@@ -70,7 +70,7 @@ def every_setting():
 
 def launcher_setting():
     """Those that `tombolo run` itself reads."""
-    for name in ("TOMBOLO_SPAWNFN", "GASNET_SPAWNFN", "TOMBOLO_WATCHDOG", "TOMBOLO_PEER_TIMEOUT"):
+    for name in ("GASNET_SPAWNFN", "TOMBOLO_WATCHDOG", "TOMBOLO_PEER_TIMEOUT"):
         code, text = run([TOMBOLO, "run", "-n", "2", PROGRAM], **{name: GARBAGE})
         check(refused(name, GARBAGE, code, text), name, code, text)
 

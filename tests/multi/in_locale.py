@@ -70,7 +70,7 @@ def starts(name, launch):
 def settings(name):
     """Reals, sizes and words of settings, over udp that loses packets between two places."""
     env = place(name, TOMBOLO_PLACES="2", TOMBOLO_CONDUIT="UDP", TOMBOLO_PEER_TIMEOUT="20.5",
-                TOMBOLO_UDP_FAULT="loss=0.5", GASNET_TSC_RATE="WALLTIME",
+                TOMBOLO_TEST_UDP_FAULT="loss=0.5", GASNET_TSC_RATE="WALLTIME",
                 GASNET_MAX_SEGSIZE="0.25/H", GASNET_FREEZE_SIGNAL="SIGWINCH",
                 GASNET_BACKTRACE_TYPE="EXECINFO")
     Job(2, [PLAY], options=["--timeout", "90.5"], env=env).expect(0)

@@ -362,7 +362,8 @@ def stopped_launcher():
 def trace_is_closed():
     """A trace is whole JSON after gasnet_exit, not only after a return from main."""
     with tempfile.TemporaryDirectory() as folder:
-        env = {"TOMBOLO_TRACE_FILE": os.path.join(folder, "%.json"), "TOMBOLO_NET_HOOK": "trace",
+        env = {"TOMBOLO_TEST_TRACE_FILE": os.path.join(folder, "%.json"),
+               "TOMBOLO_TEST_NET_HOOK": "trace",
                "TOMBOLO_PLACES": "cyclic:2", "TOMBOLO_CONDUIT": "loop"}
         Job(2, [HANGS], env=env).expect(0)
         for rank in range(2):

@@ -66,7 +66,7 @@ def share(rate, seconds):
             return int(taker.stdout.readline())
 
         flood = start(lab, "--hosts", "host0:1,host1:1", FLOOD, str(seconds + 4),
-                      TOMBOLO_UDP_THREAD="1")
+                      TOMBOLO_PROGRESS_SHARE="100")
         assert "begins" in flood.stdout.readline()
         giver = lab.hosts[0].start([sys.executable, "-c", GIVE, lab.address(1)],
                                    stderr=subprocess.DEVNULL)

@@ -45,7 +45,7 @@ def run(settings, program="conformance/rma_blocking", ranks=2, folder=None, argu
 
 def handed_over(count, size, *form):
     """Puts with a signal by rank 0. Returns how many [sends, injects, writes, reads] that takes."""
-    code, text = run({"TOMBOLO_OFI_FAULT": "count"}, "net/ofi_signals",
+    code, text = run({"TOMBOLO_TEST_OFI_FAULT": "count"}, "net/ofi_signals",
                      arguments=(count, size, *form))
     found = HANDED.search(text)
     if code or not found:
@@ -86,35 +86,35 @@ class Ofi(unittest.TestCase):
     def test_a_call_at_the_start_fails(self):
         for call in AT_START:
             with self.subTest(call=call):
-                code, text = run({"TOMBOLO_OFI_FAULT": f"{call}@1"})
+                code, text = run({"TOMBOLO_TEST_OFI_FAULT": f"{call}@1"})
                 self.assertNotEqual(code, 0, text)
                 self.assertIn("ofi: ", text)
 
     def test_a_call_of_a_job_that_runs_fails(self):
         for call in ("send@3", "inject@30", "cq_read@100"):
             with self.subTest(call=call):
-                code, text = run({"TOMBOLO_OFI_FAULT": call, "TOMBOLO_PEER_TIMEOUT": "2"})
+                code, text = run({"TOMBOLO_TEST_OFI_FAULT": call, "TOMBOLO_PEER_TIMEOUT": "2"})
                 self.assertNotEqual(code, 0, text)
 
     def test_no_room_at_random(self):
-        code, text = run({"TOMBOLO_OFI_FAULT": "send=30,inject=30,write=30,read=30,recv=30"})
+        code, text = run({"TOMBOLO_TEST_OFI_FAULT": "send=30,inject=30,write=30,read=30,recv=30"})
         self.assertEqual(code, 0, text)
 
     def test_memory_that_cannot_be_registered_is_reached_by_messages(self):
-        code, text = run({"TOMBOLO_OFI_FAULT": "mr_reg@1"})
+        code, text = run({"TOMBOLO_TEST_OFI_FAULT": "mr_reg@1"})
         self.assertEqual(code, 0, text)
 
     def test_calls_that_the_job_can_do_without(self):
         for call in ("write@1", "read@1", "write@5,read@3", "close@1", "trywait@1", "cq_readerr@1",
                      "cancel@1", "mr_enable@1"):
             with self.subTest(call=call):
-                code, text = run({"TOMBOLO_OFI_FAULT": call, "TOMBOLO_PEER_TIMEOUT": "2"})
+                code, text = run({"TOMBOLO_TEST_OFI_FAULT": call, "TOMBOLO_PEER_TIMEOUT": "2"})
                 self.assertEqual(code, 0, text)
 
     def test_accesses_that_fail_after_they_were_taken(self):
         for program in ("rma_blocking", "rma_nb"):
             with self.subTest(program=program):
-                code, text = run({"TOMBOLO_OFI_FAULT": "spoil=20,count",
+                code, text = run({"TOMBOLO_TEST_OFI_FAULT": "spoil=20,count",
                                   "TOMBOLO_PEER_TIMEOUT": "2"}, f"conformance/{program}", 4)
                 self.assertEqual(code, 0, text)
 
@@ -129,26 +129,28 @@ class Ofi(unittest.TestCase):
     def test_what_is_left_to_a_client_that_computes(self):
         for case, credits in pairs(("puts", "tagged", "longs", "flood"), ("1", "8", "256")):
             with self.subTest(case=case, credits=credits):
-                code, text = run({"TOMBOLO_OFI_CREDITS": credits, "TOMBOLO_PLACES": "cyclic:3"},
+                code, text = run({"TOMBOLO_TEST_OFI_CREDITS": credits,
+                                  "TOMBOLO_PLACES": "cyclic:3"},
                                  "conformance/computing_later", 3, arguments=(case,))
                 self.assertEqual(code, 0, text)
 
     def test_collectives_end_while_a_member_computes(self):
         for credits in ("1", "8", "256"):
             with self.subTest(credits=credits):
-                code, text = run({"TOMBOLO_OFI_CREDITS": credits, "TOMBOLO_PLACES": "cyclic:3"},
+                code, text = run({"TOMBOLO_TEST_OFI_CREDITS": credits,
+                                  "TOMBOLO_PLACES": "cyclic:3"},
                                  "conformance/computing_coll", 3)
                 self.assertEqual(code, 0, text)
 
     def test_long_messages_behind_short_ones_with_little_credit(self):
         for credits in ("1", "2", "8", "64"):
             with self.subTest(credits=credits):
-                code, text = run({"TOMBOLO_OFI_CREDITS": credits}, "conformance/am_credit")
+                code, text = run({"TOMBOLO_TEST_OFI_CREDITS": credits}, "conformance/am_credit")
                 self.assertEqual(code, 0, text)
 
     def test_a_provider_that_progresses_by_itself_needs_no_thread_of_ours(self):
         code, text = run({"TOMBOLO_OFI_PROVIDER": "sockets", "TOMBOLO_OFI_ATOMICS": "yes",
-                          "TOMBOLO_OFI_THREAD": "0"}, "conformance/computing",
+                          "TOMBOLO_PROGRESS_SHARE": "0"}, "conformance/computing",
                          arguments=("atomics",))
         if "no usable provider" not in text:
             self.assertEqual(code, 0, text)
@@ -156,7 +158,7 @@ class Ofi(unittest.TestCase):
     def test_atomics_by_the_provider(self):
         for provider in ("tcp;ofi_rxm", "shm"):
             settings = {"TOMBOLO_OFI_PROVIDER": provider, "TOMBOLO_OFI_ATOMICS": "yes",
-                        "TOMBOLO_OFI_FAULT": "count", "TOMBOLO_PLACES": "cyclic:2"}
+                        "TOMBOLO_TEST_OFI_FAULT": "count", "TOMBOLO_PLACES": "cyclic:2"}
             for program, ranks in (("ad_ops", 3), ("computing", 2)):
                 with self.subTest(provider=provider, program=program):
                     code, text = run(settings, f"conformance/{program}", ranks)
@@ -166,39 +168,40 @@ class Ofi(unittest.TestCase):
                     self.assertRegex(text, r"atomic=[1-9]")  # not by messages
 
     def test_atomics_by_the_provider_find_little_room(self):
-        for more in ({"TOMBOLO_OFI_FAULT": "fetch_atomic=50,compare_atomic=50,send=20"},
-                     {"TOMBOLO_OFI_MR_LOCAL": "1"}):
+        for more in ({"TOMBOLO_TEST_OFI_FAULT": "fetch_atomic=50,compare_atomic=50,send=20"},
+                     {"TOMBOLO_TEST_OFI_MR_LOCAL": "1"}):
             with self.subTest(more=more):
                 code, text = run({"TOMBOLO_OFI_ATOMICS": "yes", **more}, "conformance/ad_ops", 3)
                 self.assertEqual(code, 0, text)
 
     def test_an_atomic_that_the_provider_refuses_is_named(self):
-        code, text = run({"TOMBOLO_OFI_ATOMICS": "yes", "TOMBOLO_OFI_FAULT": "fetch_atomic@3"},
+        code, text = run({"TOMBOLO_OFI_ATOMICS": "yes", "TOMBOLO_TEST_OFI_FAULT": "fetch_atomic@3"},
                          "conformance/ad_ops")
         self.assertNotEqual(code, 0, text)
         for word in ("atomic operation ", " on type ", "tcp;ofi_rxm", "TOMBOLO_OFI_ATOMICS=no"):
             self.assertIn(word, text)
 
     def test_atomics_on_memory_that_cannot_be_registered_are_refused(self):
-        code, text = run({"TOMBOLO_OFI_ATOMICS": "yes", "TOMBOLO_OFI_FAULT": "mr_reg@1"},
+        code, text = run({"TOMBOLO_OFI_ATOMICS": "yes", "TOMBOLO_TEST_OFI_FAULT": "mr_reg@1"},
                          "conformance/ad_ops")
         self.assertNotEqual(code, 0, text)
         self.assertIn("TOMBOLO_OFI_ATOMICS=no", text)
 
     def test_a_domain_that_the_provider_lacks_stays_with_the_processor(self):
         code, text = run({"TOMBOLO_OFI_ATOMICS": "yes",
-                          "TOMBOLO_OFI_FAULT": "query_atomic@1,count"}, "conformance/ad_ops")
+                          "TOMBOLO_TEST_OFI_FAULT": "query_atomic@1,count"}, "conformance/ad_ops")
         self.assertEqual(code, 0, text)
         self.assertNotRegex(text, r"atomic=[1-9]")
 
     def test_atomics_find_little_room(self):
-        code, text = run({"TOMBOLO_OFI_FAULT": "send=30,inject=30", "TOMBOLO_OFI_CREDITS": "1",
-                          "TOMBOLO_OFI_RECEIVES": "2", "TOMBOLO_OFI_SENDS": "4"},
+        code, text = run({"TOMBOLO_TEST_OFI_FAULT": "send=30,inject=30",
+                          "TOMBOLO_TEST_OFI_CREDITS": "1",
+                          "TOMBOLO_TEST_OFI_RECEIVES": "2", "TOMBOLO_TEST_OFI_SENDS": "4"},
                          "conformance/ad_ops", 3)
         self.assertEqual(code, 0, text)
 
     def test_no_queue_with_a_descriptor(self):
-        code, text = run({"TOMBOLO_OFI_FAULT": "wait_fd@1"})
+        code, text = run({"TOMBOLO_TEST_OFI_FAULT": "wait_fd@1"})
         self.assertEqual(code, 0, text)
 
     def test_names_of_other_implementations(self):
@@ -230,18 +233,18 @@ class Ofi(unittest.TestCase):
         self.assertIn("tombolo info", text)
 
     def test_fault_that_is_not_understood(self):
-        code, text = run({"TOMBOLO_OFI_FAULT": "sned@1"})
+        code, text = run({"TOMBOLO_TEST_OFI_FAULT": "sned@1"})
         self.assertNotEqual(code, 0, text)
         self.assertIn('"sned@1" is not', text)
 
     def test_little_of_everything(self):
-        code, text = run({"TOMBOLO_OFI_CREDITS": "1", "TOMBOLO_OFI_INJECT": "0",
-                          "TOMBOLO_OFI_RECEIVES": "2", "TOMBOLO_OFI_SENDS": "4",
-                          "TOMBOLO_OFI_MR_LOCAL": "1"}, ranks=4)
+        code, text = run({"TOMBOLO_TEST_OFI_CREDITS": "1", "TOMBOLO_TEST_OFI_INJECT": "0",
+                          "TOMBOLO_TEST_OFI_RECEIVES": "2", "TOMBOLO_TEST_OFI_SENDS": "4",
+                          "TOMBOLO_TEST_OFI_MR_LOCAL": "1"}, ranks=4)
         self.assertEqual(code, 0, text)
 
     def test_one_credit(self):
-        code, text = run({"TOMBOLO_OFI_CREDITS": "1"}, "conformance/am_immediate")
+        code, text = run({"TOMBOLO_TEST_OFI_CREDITS": "1"}, "conformance/am_immediate")
         self.assertEqual(code, 0, text)
 
     def test_a_rank_that_does_not_poll(self):
@@ -271,7 +274,7 @@ class Ofi(unittest.TestCase):
 
     def test_device_memory_by_the_provider(self):
         by_provider = {"TOMBOLO_OFI_PROVIDER": "shm", "TOMBOLO_OFI_HMEM": "1",
-                       "MK_SIM_NETWORK": "1", "TOMBOLO_OFI_FAULT": "count"}
+                       "MK_SIM_NETWORK": "1", "TOMBOLO_TEST_OFI_FAULT": "count"}
         for program in ("mk_signal", "mk_par", "vis_device", "mk_stream", "coll_device")[:MANY]:
             with self.subTest(program=program):
                 code, text = run(by_provider, f"conformance/{program}", 5)
@@ -301,7 +304,7 @@ class Ofi(unittest.TestCase):
 
     def test_no_file_is_left_by_a_rank_that_dies(self):
         with tempfile.TemporaryDirectory() as folder:
-            code, text = run({"TOMBOLO_OFI_FAULT": "enable@1"}, folder=folder)
+            code, text = run({"TOMBOLO_TEST_OFI_FAULT": "enable@1"}, folder=folder)
             self.assertNotEqual(code, 0, text)
             self.assertEqual(os.listdir(folder), [])
 

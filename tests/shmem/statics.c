@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* again: TOMBOLO_CONDUIT=udp+TOMBOLO_PLACES=cyclic:2 TOMBOLO_SHM=0 SHMEM_DEBUG=1 */
+/* again: TOMBOLO_CONDUIT=udp+TOMBOLO_PLACES=cyclic:2 TOMBOLO_TEST_SHM=0 SHMEM_DEBUG=1 */
 /*
  * Global and static variables are symmetric: initialised and zero ones, of any size, also changed
  * before the start; a child of fork() has copies of its own.

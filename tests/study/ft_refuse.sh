@@ -93,8 +93,8 @@ assert run["puts_per_rank"] > 0 and 0 < run["phases"]["fft"]["mean"] < run["seco
 P
   # Two exchanges a transform: rows and columns, in memory that is shared and not.
   for shm in 1 0; do
-    TOMBOLO_SHM=$shm "$TOMBOLO" run -n 4 --timeout 60 -- "$upc" --grid 2x2 -P estimate -q \
-      >"$dir/out" || fail "ft-upc --grid 2x2, TOMBOLO_SHM=$shm: exit code $?"
+    TOMBOLO_TEST_SHM=$shm "$TOMBOLO" run -n 4 --timeout 60 -- "$upc" --grid 2x2 -P estimate -q \
+      >"$dir/out" || fail "ft-upc --grid 2x2, TOMBOLO_TEST_SHM=$shm: exit code $?"
     [ "$(grep -c " VERIFIED" "$dir/out")" -eq 3 ] || fail "ft-upc --grid 2x2: $(cat "$dir/out")"
   done
   upc2 --inject-error -s nb -q >"$dir/out" 2>/dev/null

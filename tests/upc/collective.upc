@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives with each layout, reductions, sort (UPC 1.3 library 7.3). */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
 #include <upc_collective.h>
 #include <upc_strict.h>
 #include <string.h>

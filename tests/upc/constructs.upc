@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Declarations and expressions as programs have them: directories, recasts, members, typedefs. */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
 /* match: errs 0 */
 #include <upc.h>
 #include <stdio.h>

@@ -104,7 +104,7 @@ def main():
             subprocess.run([TOMBOLO, "upcc", *options, source, "-o", program], check=True)
             place = "f.upc:{}, in {}" if "-g" in options else "compile with -g to see the line"
             null = "UPC: thread 1 of 2: {} through a null pointer to shared (thread 0, phase 0,"
-            for far in ({}, {"TOMBOLO_SHM": "0"}):
+            for far in ({}, {"TOMBOLO_TEST_SHM": "0"}):
                 for how, access, function in (("walk", "read", "walk"), ("write", "write", "main"),
                                               ("index", "write", "main"),
                                               ("copy", "read", "main")):
@@ -124,7 +124,7 @@ def main():
             check(options, program, "type", ["type UPC_CHAR has no atomic operations"], ["SIG"])
             check(options, program, "combine", ["operation UPC_GET is unknown for"], ["SIG"])
             places = [place.format(line_of(word), "main") for word in ("first", "second")]
-            for far in ({}, {"TOMBOLO_SHM": "0"}):
+            for far in ({}, {"TOMBOLO_TEST_SHM": "0"}):
                 check(options, program, "twice", ["this thread holds this lock already", *places],
                       **far)
         check("memory", program, "private", ["[TMB-2140]"], GASNET_MAX_SEGSIZE="64K")

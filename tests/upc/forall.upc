@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* upc_forall: affinity of each kind, nested in the text and through calls, ends of ranges (6.6.2). */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
 #include <upc_relaxed.h>
 #include "check.h"
 

@@ -153,7 +153,8 @@ def run(folder, *command):
 
 
 def expect_right(folder, program):
-    for settings in ([], ["TOMBOLO_SHM=0"], ["TOMBOLO_CONDUIT=loop", "TOMBOLO_PLACES=cyclic:2"]):
+    for settings in ([], ["TOMBOLO_TEST_SHM=0"],
+                     ["TOMBOLO_CONDUIT=loop", "TOMBOLO_PLACES=cyclic:2"]):
         out = run(folder, "env", *settings, TOMBOLO, "run", "-n", "3", program)
         if out.count("right") != 3:
             sys.exit(f"{program} {settings}: expected 'right' three times: {out}")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parallel I/O: files, both file pointers, layouts, lists, asynchronous forms (<upc_io.h>). */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Relaxed puts to consecutive memory that is not mapped: they travel together, and nothing that
  * reads or writes the same bytes, in whatever order, sees a difference. */
-/* again: TOMBOLO_SHM=0 TOMBOLO_CONDUIT=loop+TOMBOLO_PLACES=cyclic:2+TOMBOLO_STATS=1 */
+/* again: TOMBOLO_TEST_SHM=0 TOMBOLO_CONDUIT=loop+TOMBOLO_PLACES=cyclic:2+TOMBOLO_STATS=1 */
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>

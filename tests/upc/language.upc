@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program with most constructs of the language once. */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
 /* match: ok */
 #include <upc_relaxed.h>
 #include <stdio.h>

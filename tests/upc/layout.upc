@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where elements of shared arrays lie, and arithmetic of pointers (UPC 1.3 6.4.2, 6.5.2). */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
 #include "check.h"
 
 #define N 40

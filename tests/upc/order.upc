@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Order of accesses (UPC 1.3 5.1.2.3, B.3): accesses of one thread to the same bytes are in order,
  * whatever their sizes; relaxed writes are there behind a strict write, a lock, a semaphore. */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
 #include <string.h>
 #include <upc_relaxed.h>
 #include "check.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reductions of every type, operation, layout and mode; prefixes; operations whose operands may not
  * change places; sort, with equal elements in order (UPC 1.3 library 7.3.3). */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
 #include <string.h>
 #include <upc_collective.h>
 #include <upc_relaxed.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A function for each paragraph of the language (UPC 1.3, 5 and 6) as docs/UPC.md lists them. */
 /* ranks: 1 2 3 4 5 8 */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
 #include <stdarg.h>
 #include <string.h>
 #include <upc_relaxed.h>

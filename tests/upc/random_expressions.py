@@ -176,7 +176,7 @@ def check(seed, folder):
         subprocess.run(
             [TOMBOLO, "upcc", "-T", "3", *flags, *more, upc_file, "-o", binary], check=True
         )
-        far = {"TOMBOLO_SHM": "0"} if "-O2" in more else {}
+        far = {"TOMBOLO_TEST_SHM": "0"} if "-O2" in more else {}
         got = output([TOMBOLO, "run", "-n", "3", binary], **far)
         if got != expected:
             wrong = next(i for i, (a, b) in enumerate(zip(got, expected)) if a != b)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Semaphores of each kind, signalling puts, locks, atomics. */
-/* again: TOMBOLO_SHM=0+TOMBOLO_STATS=1 */
+/* again: TOMBOLO_TEST_SHM=0+TOMBOLO_STATS=1 */
 #define BUPC_USE_UPC_NAMESPACE 1
 #include <unistd.h>
 #include <upc_atomic.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops that do nothing but try: what they wait for must come, also over a network. */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
 #include <sched.h>
 #include <unistd.h>
 #include <upc_atomic.h>

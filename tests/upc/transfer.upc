@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies: blocking, non-blocking, lists and strides (library 7.2.5, upc_nb.h, bupc_ extensions). */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
 #include <string.h>
 #include <upc_castable.h>
 #include <upc_nb.h>

@@ -60,7 +60,7 @@ CASES = [
     ("notify", 2, [rf"thread 0 waits in upc_wait 2 {at('wait')} .*, which thread 1 has not called; "
                    rf"thread 1 waits .* in bupc_sem_wait \(0 of 1 posts have come\) {at('sem')}"]),
 ]
-NETWORK = {"TOMBOLO_SHM": "0"}
+NETWORK = {"TOMBOLO_TEST_SHM": "0"}
 
 
 def hang(how, threads, patterns, env):

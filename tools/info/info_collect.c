@@ -226,6 +226,8 @@ static json_t *take_error(enum tmb_cfg_id id) {
   if (tmb_cfg_check(id, why, sizeof why) == TMB_OK) return json_null();
   if (row->name) tmb_env_unset(row->name);
   if (row->alias) tmb_env_unset(row->alias);
+  char former[128];
+  if (tmb_cfg_former(id, former, sizeof former)) tmb_env_unset(former);
   return json_string(why);
 }
 
@@ -233,14 +235,14 @@ static json_t *collect_setting(enum tmb_cfg_id id, json_t *error) {
   const struct tmb_cfg_row *row = tmb_cfg_row(id);
   const bool valid = json_is_null(error);
   char allowed[256];
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:b, s:o}", "name",
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:b, s:b, s:o}", "name",
                    text_or_null(row->name), "alias", text_or_null(row->alias), "value",
                    text_or_null(valid ? tmb_cfg_text(id) : NULL), "source",
                    text_or_null(valid ? tmb_cfg_source(id) : NULL), "default",
                    text_or_null(row->dflt), "type", type_names[row->type], "allowed",
                    row->ignored ? "anything" : tmb_cfg_allowed(id, allowed, sizeof allowed), "unit",
                    row->type == TMB_ENUM ? "" : row->unit, "help", row->help, "effect",
-                   !row->ignored, "error", error);
+                   !row->ignored, "test", row->test, "error", error);
 }
 
 json_t *info_settings(int *bad) {

@@ -155,12 +155,18 @@ static void print_setting(const json_t *row) {
   putchar('\n');
 }
 
+/* Whether a setting is in the lists: one of tests only where it is set. */
+static bool is_shown(const json_t *row) {
+  const char *source = text_of(row, "source");
+  return !json_is_true(json_object_get(row, "test")) || !source || strcmp(source, "default") != 0;
+}
+
 void info_print_settings(const json_t *settings) {
   size_t i;
   json_t *row;
   puts("Settings");
   json_array_foreach(settings, i, row) {
-    if (json_is_true(json_object_get(row, "effect"))) print_setting(row);
+    if (json_is_true(json_object_get(row, "effect")) && is_shown(row)) print_setting(row);
   }
   puts("\nSettings that are accepted without effect");
   json_array_foreach(settings, i, row) {
@@ -220,7 +226,8 @@ void info_print_markdown(const json_t *settings) {
        "from.\n\n"
        "| name | default | allowed | unit | meaning |\n|---|---|---|---|---|");
   json_array_foreach(settings, i, row) {
-    if (json_is_true(json_object_get(row, "effect"))) print_markdown_row(row);
+    if (json_is_true(json_object_get(row, "effect")) && !json_is_true(json_object_get(row, "test")))
+      print_markdown_row(row);
   }
   puts("\n## Accepted without effect\n\n"
        "Programs and scripts for other GASNet implementations set these; this library has nothing "

@@ -30,7 +30,7 @@ struct run_options {
   const char *hosts;    /* list of hosts, NULL: this machine alone */
   const char *hostfile; /* file with one host a line, or NULL */
   char hosts_from[64];  /* the option or the setting that names them */
-  bool custom;          /* agents are started by TOMBOLO_CSPAWN_CMD */
+  bool custom;          /* agents are started by GASNET_CSPAWN_CMD */
   uint32_t hosts_max;   /* use so many hosts of the list; 0: as many as needed */
   bool cyclic;          /* ranks go round the hosts, else in blocks */
   const char *env_only; /* names of variables that the ranks get, by commas; NULL: all */

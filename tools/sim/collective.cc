@@ -23,7 +23,7 @@ namespace {
 namespace s4u = simgrid::s4u;
 
 constexpr double NOTICE_BYTES = 64;      /* of a message without data on the wire */
-constexpr double CHUNK_BYTES = 32 << 10; /* default of TOMBOLO_COLL_CHUNK */
+constexpr double CHUNK_BYTES = 32 << 10; /* default of TOMBOLO_TEST_COLL_CHUNK */
 constexpr double BEGIN_S = 0.1;        /* ranks sleep until they begin: study/compare/sim_check.c */
 constexpr double BEGIN_APART_S = 1e-9; /* who wakes after whom, at one time */
 

@@ -12,7 +12,7 @@ PLACES = [(1, "near"), (2, "near"), (4, "near"), (2, "far"), (4, "far")]
 
 @pytest.mark.parametrize("n, where", PLACES)
 def test_ranks(ranks, n, where):
-    sim = {"TOMBOLO_MK_PLUGIN": str(BUILD / "tests/plugin/libtombolo-mk-sim.so")}
+    sim = {"TOMBOLO_TEST_MK_PLUGIN": str(BUILD / "tests/plugin/libtombolo-mk-sim.so")}
     files = [f"ranks/{name}.py" for name in FILES]
     done = ranks(n, "ranks/run.py", *files, where=where, **sim)
     assert done.returncode == 0, done.stdout
@@ -26,5 +26,5 @@ def test_cuda(ranks):
         pytest.skip("built without the CUDA plug-in (TMB_CUDA is OFF)")
     plugin = str(BUILD / "lib/libtombolo-mk-cuda.so")
     files = ["ranks/run.py", "ranks/devices.py"]
-    done = ranks(2, *files, LD_LIBRARY_PATH=str(driver.parent), TOMBOLO_MK_PLUGIN=plugin)
+    done = ranks(2, *files, LD_LIBRARY_PATH=str(driver.parent), TOMBOLO_TEST_MK_PLUGIN=plugin)
     assert done.returncode == 0 and "devices.py: 6 tests on 2 ranks" in done.stdout, done.stdout

@@ -4,8 +4,8 @@
  * marked regions in a trace.
  *
  * Included by gasnetex_ext.h. Implemented in src/notify. Invariants: what is off costs nothing: a
- * run without TOMBOLO_STATS uses the conduit's own table, one without TOMBOLO_TRACE_FILE tests a
- * pointer for each mark.
+ * run without TOMBOLO_STATS uses the conduit's own table, one without TOMBOLO_TEST_TRACE_FILE tests
+ * a pointer for each mark.
  */
 #ifndef GEXX_EXT_PROGRESS_H
 #define GEXX_EXT_PROGRESS_H
@@ -78,8 +78,8 @@ GEXX_API void gexx_Stats_Reset(void);
  * See: gexx_Stats_Query, tombolo-settings(7) */
 
 /* Marks the begin and end of a region of the calling thread; regions nest. [in] name: copied. With
- * TOMBOLO_TRACE_FILE set, each rank writes the marks to that file, % in its name being the rank, as
- * an array that trace viewers open; otherwise nothing happens. Restricted context: yes. */
+ * TOMBOLO_TEST_TRACE_FILE set, each rank writes the marks to that file, % in its name being the
+ * rank, as an array that trace viewers open; otherwise nothing happens. Restricted context: yes. */
 GEXX_API void gexx_Trace_Begin(const char *name);
 GEXX_API void gexx_Trace_End(void);
 

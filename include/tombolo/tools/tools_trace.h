@@ -19,7 +19,7 @@ extern "C" {
 
 /* Page gasnett_trace: GASNet-Tools: hooks of tracing builds.
  * There is no tracing build: these names compile and do nothing. Use gexx_Trace_Begin and
- * TOMBOLO_TRACE_FILE.
+ * TOMBOLO_TEST_TRACE_FILE.
  * [in] mask: ignored.
  * [in] on: ignored.
  * [in] file, ln: ignored.

@@ -38,10 +38,9 @@ static const char *const comparisons[] = {"==", "!=", ">", ">=", "<", "<="};
 /* In the order of enum tmb_lacks of net/message.h. */
 static const char *const lacks[] = {
     "",
-    ": the ring of that rank is full (TOMBOLO_RING_SLOTS)",
-    ": all message buffers of this rank are in use (on one host TOMBOLO_BULK_BUFFERS)",
-    (": no credit is left, as that rank has not handled earlier ones (TOMBOLO_UDP_CREDITS, _OFI_ "
-     "or _MPI_)"),
+    ": the ring of that rank is full",
+    ": all message buffers of this rank are in use",
+    ": no credit is left, as that rank has not handled earlier ones",
     ": the window is full of packets without acknowledgement, or the queue of the network is full",
     ": that rank has not taken earlier notifications (TOMBOLO_NOTIFY_CREDITS)"};
 

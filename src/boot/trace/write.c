@@ -34,36 +34,6 @@ struct out {
   size_t sources;
 };
 
-/* Bytes of the UTF-8 character at s; 0: it is none. */
-static unsigned utf8_bytes(const unsigned char *s) {
-  const unsigned n = s[0] < 0x80                   ? 1
-                     : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-                     : (s[0] & 0xf0) == 0xe0       ? 3
-                     : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                                   : 0;
-  for (unsigned i = 1; i < n; i++)
-    if ((s[i] & 0xc0) != 0x80) return 0;
-  return n;
-}
-
-/* A text in quotes. */
-static void put_text(FILE *f, const char *text) {
-  fputc('"', f);
-  for (const unsigned char *s = (const unsigned char *)text; *s;) {
-    const unsigned n = utf8_bytes(s);
-    if (*s == '"' || *s == '\\')
-      fprintf(f, "\\%c", *s);
-    else if (*s < 0x20 || *s == 0x7f)
-      fprintf(f, "\\u%04x", *s);
-    else if (n)
-      fwrite(s, 1, n, f);
-    else
-      fputs("\\ufffd", f);
-    s += n ? n : 1;
-  }
-  fputc('"', f);
-}
-
 static void put_us(FILE *f, const char *key, int64_t ns) {
   const int64_t at = ns < 0 ? 0 : ns;
   fprintf(f, ",\"%s\":%" PRId64 ".%03d", key, at / 1000, (int)(at % 1000));
@@ -86,7 +56,7 @@ static void put_member(struct out *o, const char **comma, const char *key, uint6
 static void put_words(struct out *o, const char **comma, const char *key, const char *text) {
   if (!text[0]) return;
   fprintf(o->file, "%s\"%s\":", *comma, key);
-  put_text(o->file, text);
+  tmb_fmt_json(o->file, text);
   *comma = ",";
 }
 
@@ -241,7 +211,7 @@ static void put_item(struct out *o, const struct tmb_trace_item *item) {
   const bool moment = e->kind == TMB_TRACE_MARK || e->kind == TMB_TRACE_PACKET;
   begin(o, moment ? "i" : "X", item->rank, e->thread);
   fprintf(o->file, ",\"cat\":\"%s\",\"name\":", tmb_trace_category(item));
-  put_text(o->file, tmb_trace_title(o->set, item, buf));
+  tmb_fmt_json(o->file, tmb_trace_title(o->set, item, buf));
   put_us(o->file, "ts", item->begin_ns);
   if (moment)
     fputs(",\"s\":\"t\"", o->file);
@@ -256,7 +226,7 @@ static void put_name(struct out *o, uint32_t rank, const char *what, const char 
   begin(o, "M", rank, 0);
   fprintf(o->file, ",\"name\":\"%s\",\"args\":{\"%s\":", what,
           strcmp(what, "process_labels") == 0 ? "labels" : "name");
-  put_text(o->file, text);
+  tmb_fmt_json(o->file, text);
   fputs("}}", o->file);
 }
 
@@ -276,11 +246,11 @@ static void put_rank(struct out *o, uint32_t rank) {
 
 static void put_other(const struct tmb_trace_set *set, FILE *f) {
   fprintf(f, "\"otherData\":{\"format\":\"tombolo-trace\",\"version\":1,\"program\":");
-  put_text(f, set->command ? set->command : "");
+  tmb_fmt_json(f, set->command ? set->command : "");
   fprintf(f, ",\"ranks\":%u,\"hosts\":[", set->size);
   for (uint32_t h = 0; h < set->hosts; h++) {
     if (h) fputc(',', f);
-    put_text(f, set->host_name[h]);
+    tmb_fmt_json(f, set->host_name[h]);
   }
   fputs("],\"host_of\":[", f);
   for (uint32_t r = 0; r < set->size; r++) fprintf(f, "%s%u", r ? "," : "", set->rank[r].host);

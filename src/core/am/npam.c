@@ -94,7 +94,7 @@ static void check_prepare(const struct prepare *p) {
 }
 
 /* Byte i of the pattern with which library buffers of debug clients are filled
- * (TOMBOLO_SD_INITVAL): the bytes of a double NaN, or one byte again and again. */
+ * (GASNET_SD_INITVAL): the bytes of a double NaN, or one byte again and again. */
 static unsigned char canary_byte(size_t i) {
   static const unsigned char nan_bytes[8] = {0, 0, 0, 0, 0, 0, 0xf8, 0x7f};
   const char *text = tmb_cfg_str(TMB_CFG_SD_INITVAL);

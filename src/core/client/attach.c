@@ -4,8 +4,8 @@
  *
  * Owns: tmb_job.segment, peer_segment, delta. Called by clients. Calls: the on-node engine,
  * segment_limits.c, join.c for further clients. Invariants: delta entries are GEXX_UNMAPPED before
- * attach, and stay so for teams when TOMBOLO_SHM_MAP=0; a refused attach changes nothing and says
- * which limit refused it.
+ * attach, and stay so for teams when TOMBOLO_TEST_SHM_MAP=0; a refused attach changes nothing and
+ * says which limit refused it.
  */
 #include "core/client/attach.h"
 

@@ -12,6 +12,7 @@
 
 #include "base/atomic.h"
 #include "base/config.h"
+#include "base/fmt.h"
 #include "base/log.h"
 #include "core/check.h"
 #include "core/op/record.h"
@@ -25,9 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a path and of a name of a trace, with the NUL. Chosen 2026-11-21. */
+/* Bytes of the path of a trace, with the NUL. Chosen 2026-11-21. */
 #define PATH_BYTES 4096
-#define NAME_BYTES 256
 
 enum { UNKNOWN, OPENING, OFF, ON };
 
@@ -83,40 +83,25 @@ static uint32_t open_file(void) {
       atexit(finish);
       state = ON;
     } else {
-      tmb_warn("cannot write the trace %s (TOMBOLO_TRACE_FILE): %s", path, strerror(errno));
+      tmb_warn("cannot write the trace %s (TOMBOLO_TEST_TRACE_FILE): %s", path, strerror(errno));
     }
   }
   tmb_store_rel(&trace.state, state);
   return state;
 }
 
-/* The name as the inside of a JSON string. */
-static void escape(const char *name, char out[NAME_BYTES]) {
-  size_t at = 0;
-  for (; *name && at + 7 < NAME_BYTES; name++) {
-    const unsigned char c = (unsigned char)*name;
-    if (c == '"' || c == '\\') {
-      out[at++] = '\\';
-      out[at++] = (char)c;
-    } else if (c < 0x20) {
-      at += (size_t)snprintf(out + at, NAME_BYTES - at, "\\u%04x", c);
-    } else {
-      out[at++] = (char)c;
-    }
-  }
-  out[at] = 0;
-}
-
 static void event(char phase, const char *name) {
   uint32_t state = tmb_load_acq(&trace.state);
   if (TMB_LIKELY(state == OFF)) return;
   if (state != ON && open_file() != ON) return;
-  char text[NAME_BYTES];
-  escape(name, text);
   const uint64_t now = tmb_os_now_ns();
-  fprintf(trace.file, ",\n{\"name\":\"%s\",\"ph\":\"%c\",\"pid\":%u,\"tid\":%u,\"ts\":%llu.%03u%s}",
-          text, phase, tmb_job.rank, tmb_thread()->id, (unsigned long long)(now / 1000),
-          (unsigned)(now % 1000), phase == 'i' ? ",\"s\":\"t\"" : "");
+  flockfile(trace.file);
+  fputs(",\n{\"name\":", trace.file);
+  tmb_fmt_json(trace.file, name);
+  fprintf(trace.file, ",\"ph\":\"%c\",\"pid\":%u,\"tid\":%u,\"ts\":%llu.%03u%s}", phase,
+          tmb_job.rank, tmb_thread()->id, (unsigned long long)(now / 1000), (unsigned)(now % 1000),
+          phase == 'i' ? ",\"s\":\"t\"" : "");
+  funlockfile(trace.file);
 }
 
 void gexx_Trace_Begin(const char *name) {

@@ -4,7 +4,7 @@
  *
  * Owns: the declaration of trace.c for use inside the library; clients have gexx_Trace_*. Called by
  * exit.c and by hooks of conduits, through the upcall `trace`. Calls nothing. Invariant: without
- * TOMBOLO_TRACE_FILE a mark costs a load.
+ * TOMBOLO_TEST_TRACE_FILE a mark costs a load.
  */
 #ifndef TMB_CORE_TRACE_H
 #define TMB_CORE_TRACE_H

@@ -104,7 +104,7 @@ static inline void tmb_wake_self(void) {
 }
 
 /* Memory of a rank of this host in a region of the on-node engine, or NULL: the rank is far, or
- * such memory is not used (TOMBOLO_SHM=0). */
+ * such memory is not used (TOMBOLO_TEST_SHM=0). */
 static inline void *tmb_peer_region(uint32_t region, uint32_t jobrank) {
   return tmb_is_near(jobrank) && tmb_job.near_memory
              ? tmb_near_at(&tmb_job.near, region, tmb_near_of(jobrank))

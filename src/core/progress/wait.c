@@ -63,22 +63,11 @@ void tmb_wait_policy_init(void) {
   struct tmb_wait_policy *w = &tmb_job.wait;
   tmb_place_init();
   tmb_spin_init(w);
-  const int64_t spin = tmb_cfg_int(TMB_CFG_SPIN_NS);
-  const int64_t yields = tmb_cfg_int(TMB_CFG_YIELD_COUNT);
-  const char *mode = tmb_cfg_str(TMB_CFG_WAIT);
-  w->spin_ns = spin >= 0         ? (uint64_t)spin
-               : w->outnumber    ? 1000
-               : tmb_job.threads ? THREADS_NS
-                                 : 100000;
-  w->last_ns = spin >= 0 ? (uint64_t)spin
-                         : TMB_MIN((uint64_t)LAST_NS * tmb_job.boot.here, (uint64_t)LAST_NS_MAX);
-  w->yield_count = yields >= 0       ? (uint32_t)yields
-                   : w->outnumber    ? 4
-                   : tmb_job.threads ? THREADS_YIELDS
-                                     : 16;
-  w->mode = mode[0] == 'b' ? GASNET_WAIT_BLOCK
-            : mode[4] == 0 ? GASNET_WAIT_SPIN
-                           : GASNET_WAIT_SPINBLOCK;
+  static const int modes[] = {GASNET_WAIT_SPIN, GASNET_WAIT_BLOCK, GASNET_WAIT_SPINBLOCK};
+  w->spin_ns = w->outnumber ? 1000 : tmb_job.threads ? THREADS_NS : 100000;
+  w->last_ns = TMB_MIN((uint64_t)LAST_NS * tmb_job.boot.here, (uint64_t)LAST_NS_MAX);
+  w->yield_count = w->outnumber ? 4 : tmb_job.threads ? THREADS_YIELDS : 16;
+  w->mode = modes[tmb_cfg_enum(TMB_CFG_WAIT)]; /* spin|block|spinblock */
 }
 
 TMB_HOT void tmb_wait_begin(struct gexx_wait *wait) {

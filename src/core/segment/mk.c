@@ -4,8 +4,8 @@
  *
  * Owns: kind objects. Called by clients, and by segment_create.c through struct tmb_mk_ops. Calls:
  * dlopen, the plug-in's functions. A class is served by libtombolo-mk-CLASS.so, looked for beside
- * the library and then as the loader does; the setting TOMBOLO_MK_PLUGIN names a file that serves
- * every class instead. Invariants: plug-ins stay loaded; a kind in use by a segment is not
+ * the library and then as the loader does; the setting TOMBOLO_TEST_MK_PLUGIN names a file that
+ * serves every class instead. Invariants: plug-ins stay loaded; a kind in use by a segment is not
  * destroyed; a destroyed handle has a dead magic number until its memory is reused.
  */
 #define _GNU_SOURCE 1 /* dladdr */
@@ -92,9 +92,7 @@ static const char *word_of(gex_MK_Class_t class_id) {
 
 /* Options of a class from the settings. */
 static uint32_t options_of(gex_MK_Class_t class_id) {
-  const bool sync = class_id == GEX_MK_CLASS_HIP        ? tmb_cfg_bool(TMB_CFG_USE_HIP_SYNC_MEMOPS)
-                    : class_id == GEX_MK_CLASS_CUDA_UVA ? tmb_cfg_bool(TMB_CFG_USE_CUDA_SYNC_MEMOPS)
-                                                        : false;
+  const bool sync = class_id == GEX_MK_CLASS_CUDA_UVA && tmb_cfg_bool(TMB_CFG_USE_CUDA_SYNC_MEMOPS);
   return sync ? GEXX_MK_SYNC_MEMOPS : 0;
 }
 
@@ -115,8 +113,8 @@ static void *open_library(const char *word) {
   if (asked && asked[0]) {
     void *library = dlopen(asked, RTLD_NOW | RTLD_LOCAL);
     if (!library)
-      (void)tmb_refuse(call, GASNET_ERR_BAD_ARG, "TOMBOLO_MK_PLUGIN=%s cannot be loaded: %s", asked,
-                       dlerror());
+      (void)tmb_refuse(call, GASNET_ERR_BAD_ARG, "TOMBOLO_TEST_MK_PLUGIN=%s cannot be loaded: %s",
+                       asked, dlerror());
     return library;
   }
   snprintf(name, sizeof name, "libtombolo-mk-%s.so", word);
@@ -133,8 +131,7 @@ static void *open_library(const char *word) {
     (void)tmb_refuse(
         call, GASNET_ERR_BAD_ARG,
         "no plug-in serves devices of class %s: %s; the plug-in %s must lie beside the "
-        "library (%s) or where the loader looks (LD_LIBRARY_PATH), or "
-        "TOMBOLO_MK_PLUGIN names its file",
+        "library (%s) or where the loader looks (LD_LIBRARY_PATH)",
         word, dlerror(), name, slash ? self.dli_fname : "unknown");
   return library;
 }

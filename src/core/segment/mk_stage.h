@@ -3,7 +3,7 @@
  * Buffers of host memory through which device memory travels as messages.
  *
  * Owns: declarations of mk_stage.c. Called by core/mk, notify and mk.c. Calls: mk.h for types.
- * There are TOMBOLO_MK_STAGES of them, made at the first use, pinned for the first kind whose
+ * There are TOMBOLO_TEST_MK_STAGES of them, made at the first use, pinned for the first kind whose
  * plug-in can. No thread waits for one, because its holder may be the caller itself, further up the
  * stack: when all are taken, a thread gets one of its own from malloc. So host memory is bounded by
  * the pool and one buffer for each thread and level of handlers.

@@ -51,7 +51,7 @@ bool tmb_segtab_maps(gex_TM_t tm, gex_Rank_t rank, const void *addr, size_t nbyt
 }
 
 /* What to add to an address in the segment of a process to get ours, or GEXX_UNMAPPED; whatever
- * TOMBOLO_SHM_MAP says. */
+ * TOMBOLO_TEST_SHM_MAP says. */
 static intptr_t delta_of(uint32_t jobrank, const struct tmb_peer_segment *s) {
   if (s->local == TMB_LOCAL_DEVICE) return GEXX_UNMAPPED;
   if (jobrank == tmb_job.rank) return 0;

@@ -5,7 +5,7 @@
  * Owns: declarations of segment_table.c. Called by attach, endpoint.c, rma.c, am.c and checks.
  * Calls nothing. Invariants: an entry of size 0 is not known; tables of endpoint indices that
  * nobody has bound do not exist; delta tables say GEXX_UNMAPPED for whatever is not inside a
- * segment that this process has mapped, and everywhere with TOMBOLO_SHM_MAP=0.
+ * segment that this process has mapped, and everywhere with TOMBOLO_TEST_SHM_MAP=0.
  */
 #ifndef TMB_CORE_SEGMENT_TABLE_H
 #define TMB_CORE_SEGMENT_TABLE_H

@@ -151,7 +151,7 @@ static void close_hook(struct tmb_net *net) {
 
 void tmb_hold_begin(struct tmb_hook *hook) {
   hook->hold = calloc(1, sizeof *hook->hold);
-  if (!hook->hold) hook->outer_up->fatal("out of memory for a hook (TOMBOLO_NET_HOOK)");
+  if (!hook->hold) hook->outer_up->fatal("out of memory for a hook (TOMBOLO_TEST_NET_HOOK)");
   hook->hold->hook = hook;
   if (hook->table.wait_fds) hook->table.wait_fds = wait_fds;
   hook->table.lost = lost;

@@ -178,10 +178,10 @@ static bool set_option(const struct tmb_hook_kind *kind, char *text, const struc
     return true;
   }
   if (o)
-    up->print("TOMBOLO_NET_HOOK: option %s of %s takes a number from %lld to %lld, not \"%s\"",
+    up->print("TOMBOLO_TEST_NET_HOOK: option %s of %s takes a number from %lld to %lld, not \"%s\"",
               text, kind->name, (long long)o->min, (long long)o->max, value ? value : "");
   else
-    up->print("TOMBOLO_NET_HOOK: %s has no option \"%s\"", kind->name, text);
+    up->print("TOMBOLO_TEST_NET_HOOK: %s has no option \"%s\"", kind->name, text);
   return false;
 }
 
@@ -192,7 +192,8 @@ static const struct tmb_hook_kind *parse(char *text, const struct tmb_net_up *up
   if (options) *options++ = 0;
   const struct tmb_hook_kind *kind = kind_named(text);
   if (!kind) {
-    up->print("TOMBOLO_NET_HOOK: no hook is named \"%s\"; there are trace, delay and fault", text);
+    up->print("TOMBOLO_TEST_NET_HOOK: no hook is named \"%s\"; there are trace, delay and fault",
+              text);
     return NULL;
   }
   for (int i = 0; kind->options && kind->options[i].name; i++)
@@ -209,7 +210,7 @@ static int parse_all(const char *spec, const struct tmb_net_up *up,
   char text[SPEC_BYTES], *save = NULL;
   int count = 0;
   if (strlen(spec) >= sizeof text) {
-    up->print("TOMBOLO_NET_HOOK: longer than %zu characters", sizeof text - 1);
+    up->print("TOMBOLO_TEST_NET_HOOK: longer than %zu characters", sizeof text - 1);
     return -1;
   }
   memcpy(text, spec, strlen(spec) + 1);
@@ -218,7 +219,7 @@ static int parse_all(const char *spec, const struct tmb_net_up *up,
     if (!kind) return -1;
     for (int i = 0; i < count; i++)
       if (found[i] == kind) {
-        up->print("TOMBOLO_NET_HOOK: %s is named twice", kind->name);
+        up->print("TOMBOLO_TEST_NET_HOOK: %s is named twice", kind->name);
         return -1;
       }
     found[count++] = kind;

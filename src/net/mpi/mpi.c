@@ -135,10 +135,10 @@ static bool begin_receives(struct tmb_net *net) {
 
 static void make_buffers(struct tmb_net *net) {
   const struct tmb_net_up *up = net->env.up;
-  const int64_t credit = up->setting_int("TOMBOLO_MPI_CREDITS");
-  const uint32_t receives = (uint32_t)up->setting_int("TOMBOLO_MPI_RECEIVES");
-  const uint32_t sends = (uint32_t)up->setting_int("TOMBOLO_MPI_SENDS");
-  net->direct_bytes = (size_t)up->setting_int("TOMBOLO_MPI_DIRECT");
+  const int64_t credit = up->setting_int("TOMBOLO_TEST_MPI_CREDITS");
+  const uint32_t receives = (uint32_t)up->setting_int("TOMBOLO_TEST_MPI_RECEIVES");
+  const uint32_t sends = (uint32_t)up->setting_int("TOMBOLO_TEST_MPI_SENDS");
+  net->direct_bytes = (size_t)up->setting_int("TOMBOLO_TEST_MPI_DIRECT");
   net->credit = credit > 0 ? (uint32_t)credit : CREDIT_UNITS;
   net->credit_due = tmb_net_credit_due(net->credit, 1 + TMB_AM_MEDIUM_BYTES_MAX / NMPI_UNIT);
   if (!nmpi_peers_make(&net->peers, net->env.size) || !nmpi_inbox_make(&net->in, receives) ||
@@ -151,13 +151,10 @@ static void make_buffers(struct tmb_net *net) {
 static void start_thread(struct tmb_net *net) {
   int level = MPI_THREAD_SINGLE;
   (void)MPI_Query_thread(&level);
-  if (level != MPI_THREAD_MULTIPLE || !net->env.up->setting_int("TOMBOLO_MPI_PROGRESS_THREAD"))
-    return;
+  const uint32_t share = (uint32_t)net->env.up->setting_int("TOMBOLO_PROGRESS_SHARE");
+  if (level != MPI_THREAD_MULTIPLE || !share) return;
   net->thread = tmb_progress_thread_start(&(struct tmb_progress_work){
-      .net = net,
-      .tick = &net->tick,
-      .tend = nmpi_tend,
-      .share = (uint32_t)net->env.up->setting_int("TOMBOLO_PROGRESS_SHARE")});
+      .net = net, .tick = &net->tick, .tend = nmpi_tend, .share = share});
 }
 
 /* The requests are MPI's until it ends, and with them the buffers that it may still write to. */

@@ -47,7 +47,7 @@ static uint32_t far_ranks(const struct tmb_net_env *env) {
 static bool load(struct tmb_net *net) {
   char why[WHY_BYTES];
   const struct tmb_net_up *up = net->env.up;
-  const char *fault = up->setting("TOMBOLO_OFI_FAULT");
+  const char *fault = up->setting("TOMBOLO_TEST_OFI_FAULT");
   net->calls = ofi_calls_load(far_ranks(&net->env), why, sizeof why);
   if (!net->calls) {
     up->print("ofi: libfabric cannot be loaded: %s", why);
@@ -55,7 +55,7 @@ static bool load(struct tmb_net *net) {
   }
   if (!fault || !*fault) return true;
   net->calls = ofi_fault_wrap(net->calls, fault, net->env.rank + 1, why, sizeof why);
-  if (!net->calls) up->print("ofi: TOMBOLO_OFI_FAULT: %s", why);
+  if (!net->calls) up->print("ofi: TOMBOLO_TEST_OFI_FAULT: %s", why);
   return net->calls != NULL;
 }
 
@@ -167,7 +167,7 @@ static bool open_first(struct tmb_net *net) {
 /* Whether puts and gets are the provider's. Those of ofi_rxd (libfabric 1.17) are left unanswered
  * once in a while where several ranks access one. */
 static bool has_rma(const struct tmb_net *net, const struct fi_info *info) {
-  const char *text = net->env.up->setting("TOMBOLO_OFI_RMA");
+  const char *text = net->env.up->setting("TOMBOLO_TEST_OFI_RMA");
   if (!(info->caps & FI_RMA)) return false;
   return strcmp(text, "auto") == 0 ? !ofi_is_rxd(net) : strcmp(text, "1") == 0;
 }
@@ -175,10 +175,10 @@ static bool has_rma(const struct tmb_net *net, const struct fi_info *info) {
 static void configure(struct tmb_net *net) {
   const struct tmb_net_up *up = net->env.up;
   const struct fi_info *info = net->rail[0].info;
-  const int64_t credit = up->setting_int("TOMBOLO_OFI_CREDITS");
-  const int64_t inject = up->setting_int("TOMBOLO_OFI_INJECT");
-  const int64_t receives = up->setting_int("TOMBOLO_OFI_RECEIVES");
-  const int64_t sends = up->setting_int("TOMBOLO_OFI_SENDS");
+  const int64_t credit = up->setting_int("TOMBOLO_TEST_OFI_CREDITS");
+  const int64_t inject = up->setting_int("TOMBOLO_TEST_OFI_INJECT");
+  const int64_t receives = up->setting_int("TOMBOLO_TEST_OFI_RECEIVES");
+  const int64_t sends = up->setting_int("TOMBOLO_TEST_OFI_SENDS");
   const char *timeout = up->setting("TOMBOLO_PEER_TIMEOUT");
   const double seconds = timeout ? tmb_ascii_strtod(timeout, NULL) : 0;
   const size_t inject_max = TMB_MIN(info->tx_attr->inject_size, (size_t)OFI_SMALL_BYTES);
@@ -187,7 +187,7 @@ static void configure(struct tmb_net *net) {
   net->credit_due = tmb_net_credit_due(net->credit, 1 + TMB_AM_MEDIUM_BYTES_MAX / OFI_UNIT);
   net->inject_max = (uint32_t)TMB_MIN(inject_max, (size_t)inject);
   net->mr_mode = (uint64_t)info->domain_attr->mr_mode;
-  if (up->setting_int("TOMBOLO_OFI_MR_LOCAL")) net->mr_mode |= FI_MR_LOCAL;
+  if (up->setting_int("TOMBOLO_TEST_OFI_MR_LOCAL")) net->mr_mode |= FI_MR_LOCAL;
   net->rma = has_rma(net, info);
   net->hmem = net->rma && (info->caps & FI_HMEM);
   net->ordered =
@@ -256,14 +256,12 @@ TMB_NO_LOCK_CHECK static void net_leave(struct tmb_net *net, int code) {
 }
 
 static void start_thread(struct tmb_net *net) {
-  if (!net->env.up->setting_int("TOMBOLO_OFI_THREAD")) return;
+  const uint32_t share = (uint32_t)net->env.up->setting_int("TOMBOLO_PROGRESS_SHARE");
+  if (!share) return;
   net->client.nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (net->client.nudge >= 0)
     net->client.thread = tmb_progress_thread_start(&(struct tmb_progress_work){
-        .net = net,
-        .tick = &net->client.tick,
-        .tend = ofi_tend,
-        .share = (uint32_t)net->env.up->setting_int("TOMBOLO_PROGRESS_SHARE")});
+        .net = net, .tick = &net->client.tick, .tend = ofi_tend, .share = share});
 }
 
 static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {

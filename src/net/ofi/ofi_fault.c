@@ -3,7 +3,7 @@
  * Calls of libfabric that fail on purpose, see ofi_calls.h.
  *
  * Owns: the wrapped table, what is to fail and how much the provider was given. Called by ofi.c
- * when TOMBOLO_OFI_FAULT is set. Calls: the table that it wraps. Invariant: what is not named
+ * when TOMBOLO_TEST_OFI_FAULT is set. Calls: the table that it wraps. Invariant: what is not named
  * behaves as before. Calls that two threads make at once may be counted as one; those that send are
  * made under the lock of the engine, so their counts are exact.
  */

@@ -178,12 +178,12 @@ static struct udp_config config_of(const struct tmb_net_env *env, const struct p
     bytes -= UDP_SEAL_TAG;
     base -= UDP_SEAL_TAG;
   }
-  const int64_t credits = up->setting_int("TOMBOLO_UDP_CREDITS");
+  const int64_t credits = up->setting_int("TOMBOLO_TEST_UDP_CREDITS");
   return (struct udp_config){.packet_bytes = TMB_ALIGN_DOWN(bytes, 16u),
                              .base_bytes = given && !always ? 0 : TMB_ALIGN_DOWN(base, 16u),
                              .begins_long = always,
                              .credit = credits > 0 ? (uint32_t)credits : CREDIT_DEFAULT,
-                             .coalesce = up->setting_int("TOMBOLO_UDP_COALESCE") != 0,
+                             .coalesce = up->setting_int("TOMBOLO_TEST_UDP_COALESCE") != 0,
                              .cipher = plan->cipher,
                              .hash_payload = plan->guard == UDP_GUARD_PAYLOAD,
                              .rto_min_ns = always ? UDP_STREAM_RTO_NS : 0,
@@ -195,17 +195,18 @@ static struct udp_config config_of(const struct tmb_net_env *env, const struct p
 /* Put the fault filter before the sockets if it is asked for. */
 static void add_faults(const struct tmb_net_env *env, const struct udp_config *config,
                        struct udp_io *io) {
-  const char *text = env->up->setting("TOMBOLO_UDP_FAULT");
+  const char *text = env->up->setting("TOMBOLO_TEST_UDP_FAULT");
   if (!text || !*text) return;
   struct udp_fault_config fault;
   if (!udp_fault_parse(text, &fault))
-    env->up->wrong_setting("setting TOMBOLO_UDP_FAULT=\"%s\" is not valid: expected a list such as "
-                           "loss=1,dup=0.5,reorder=2,corrupt=0.1,seed=7, in percent of packets, 0 "
-                           "to 100",
-                           text);
+    env->up->wrong_setting(
+        "setting TOMBOLO_TEST_UDP_FAULT=\"%s\" is not valid: expected a list such as "
+        "loss=1,dup=0.5,reorder=2,corrupt=0.1,seed=7, in percent of packets, 0 "
+        "to 100",
+        text);
   fault.seed += env->rank * (uint64_t)1000003;
   fault.payload_hashed = config->hash_payload || config->cipher;
-  if (!udp_fault_wrap(io, &fault)) env->up->fatal("no memory for TOMBOLO_UDP_FAULT");
+  if (!udp_fault_wrap(io, &fault)) env->up->fatal("no memory for TOMBOLO_TEST_UDP_FAULT");
 }
 
 /* Whether long transfers take connections: where datagrams are short, and one interface is used. */
@@ -261,7 +262,7 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   int rc = meet(env, &plan);
   if (!rc) rc = listen_there(env, &plan);
   if (rc) goto free_plan;
-  const bool offload = env->up->setting_int("TOMBOLO_UDP_OFFLOAD") != 0;
+  const bool offload = env->up->setting_int("TOMBOLO_TEST_UDP_OFFLOAD") != 0;
   const struct udp_config config = config_of(env, &plan);
   const struct udp_join join = {
       {plan.cards, plan.ports, env->size}, &plan.choice, offload, config.base_bytes > 0};
@@ -279,13 +280,10 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   plan.cipher = NULL;  /* belongs to the engine's configuration */
   struct tmb_net *e = udp_engine_new(env, &config, &io);
   if (!e) env->up->fatal("no memory for the network");
-  if (env->up->setting_int("TOMBOLO_UDP_THREAD"))
+  const uint32_t share = (uint32_t)env->up->setting_int("TOMBOLO_PROGRESS_SHARE");
+  if (share)
     e->helper.thread = tmb_progress_thread_start(&(struct tmb_progress_work){
-        .net = e,
-        .tick = &e->time.tick,
-        .tend = tend,
-        .busy = udp_busy_transfers,
-        .share = (uint32_t)env->up->setting_int("TOMBOLO_PROGRESS_SHARE")});
+        .net = e, .tick = &e->time.tick, .tend = tend, .busy = udp_busy_transfers, .share = share});
   env->barrier(env->ctx);
   *net = e;
 free_plan:

@@ -16,7 +16,7 @@ enum { BYTES = 700000, KEPT_MAX = 1 << 20 };
 static uint64_t kept(uint32_t size_class) {
   uint64_t bytes = 0;
   for (const struct udp_buf *b = rig_net[0]->spare.bufs[size_class]; b; b = b->next)
-    bytes += udp_buf_bytes(rig_net[0], b);
+    bytes += udp_buf_bytes(b);
   return bytes;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
 /* debug: both */
-/* again: TOMBOLO_RING_SLOTS=64 */
+/* again: TOMBOLO_TEST_RING_SLOTS=64 */
 /*
  * API 02.1, 02.3: every category with every argument count 0..16, as request and as reply, in the
  * numbered and in the counting form, to self and to all peers. Each argument depends on sender,

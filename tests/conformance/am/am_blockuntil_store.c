@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 4 7 */
-/* again: TOMBOLO_WAIT=block TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_WAIT=block TOMBOLO_TEST_SHM_MAP=0 */
 /*
  * API 02.8: GASNET_BLOCKUNTIL on a word that no handler changes, but a put of a peer or a plain
  * store through a mapped segment: the waiter sees it although the other rank then stays outside of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
 /* debug: both */
-/* again: TOMBOLO_RING_SLOTS=64 */
+/* again: TOMBOLO_TEST_RING_SLOTS=64 */
 /*
  * API 02.5: Cancel of every kind releases everything (many more cancels than there are buffers), a
  * cancelled reply may be followed by another one, and a Commit_v2 that may fail leaves the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 */
 /* debug: yes */
-/* env: TOMBOLO_SHM=0 TOMBOLO_BULK_BUFFERS=2 */
+/* env: TOMBOLO_TEST_SHM=0 TOMBOLO_TEST_BULK_BUFFERS=2 */
 /*
  * API 02.5: an immediate Commit of a Long of several pieces waits for room once its beginning was
  * sent. Request handlers that run in that wait prepare replies on the same thread, cancel them, and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 */
-/* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=udp+TOMBOLO_UDP_CREDITS=8 */
+/* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=udp+TOMBOLO_TEST_UDP_CREDITS=8 */
 /*
  * API 02: a long Medium follows short messages that nobody answers, also where credit for one of
  * them and for the Medium is more than the peer gives.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
 /* debug: both */
-/* again: TOMBOLO_RING_SLOTS=64 TOMBOLO_SHM_MAP=0 TOMBOLO_BULK_BUFFERS=2 */
+/* again: TOMBOLO_TEST_RING_SLOTS=64 TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_BULK_BUFFERS=2 */
 /* timeout: 120 */
 /*
  * API 02.1, 02.4: back-pressure without IMMEDIATE. All ranks flood all ranks with requests of every

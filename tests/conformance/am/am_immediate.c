@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
-/* again: TOMBOLO_RING_SLOTS=64 TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_RING_SLOTS=64 TOMBOLO_TEST_SHM=0 */
 /* timeout: 120 */
 /*
  * API 02.4: IMMEDIATE under back-pressure. Rank 0 does not poll (it waits on a socket) while all
@@ -68,8 +68,8 @@ static int inject(gex_Rank_t to, int kind, uint32_t id) {
 }
 
 /* The first may be refused until credit for earlier messages is back, which takes a poll here: a
- * conduit may grant one message at a time (TOMBOLO_OFI_CREDITS=1). Returns how many were accepted.
- * Among several senders others may have taken all the room. */
+ * conduit may grant one message at a time (TOMBOLO_TEST_OFI_CREDITS=1). Returns how many were
+ * accepted. Among several senders others may have taken all the room. */
 static uint32_t first(int kind) {
   const double until = now_s() + 20;
   do {

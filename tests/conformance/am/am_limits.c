@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
-/* again: TOMBOLO_RING_SLOTS=64 */
+/* again: TOMBOLO_TEST_RING_SLOTS=64 */
 /*
  * API 02.2: every limit query: lower bounds, monotony in numargs, equality of the two directions
  * and of two names of one endpoint, the minimum over all peers, token forms; and messages of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
 /* debug: both */
-/* again: TOMBOLO_RING_SLOTS=64 TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_RING_SLOTS=64 TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_SHM=0 */
 /*
  * API 02.1, 02.3: long payloads from 0 bytes to beyond a mebibyte at unaligned sources and
  * destinations, each lc_opt, requests and replies; bytes around the destination stay as they were;

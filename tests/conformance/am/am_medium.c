@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
 /* debug: both */
-/* again: TOMBOLO_RING_SLOTS=64 */
+/* again: TOMBOLO_TEST_RING_SLOTS=64 */
 /*
  * API 02.1, 02.3: medium payloads of 0 bytes up to the limit from unaligned and read-only sources,
  * each lc_opt of requests and replies; the source is overwritten as soon as its local completion is

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
 /* debug: both */
-/* again: TOMBOLO_RING_SLOTS=64 TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0+TOMBOLO_BULK_BUFFERS=2 */
+/* again: TOMBOLO_TEST_RING_SLOTS=64 TOMBOLO_TEST_SHM_MAP=0
+ * TOMBOLO_TEST_SHM=0+TOMBOLO_TEST_BULK_BUFFERS=2 */
 /*
  * API 02.5: negotiated payload: medium and long, client and library buffers, destination given at
  * Prepare or at Commit, each lc_opt, both Commit versions, least = 0, least = most and a most

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
 /* debug: both */
-/* again: TOMBOLO_SHM=0 */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /* again: TOMBOLO_STATS=1 */
 /*
  * API 02.1: a message to oneself runs its handler, and that of its reply, before the call that

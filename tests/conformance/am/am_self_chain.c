@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
 /*
  * A handler that sends to its own rank breaks a rule, and yet must not use up the stack: the
  * message waits in the ring. Clients without debug checks; others get a message.

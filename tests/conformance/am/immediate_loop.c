@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 */
-/* env: TOMBOLO_RING_SLOTS=64 */
-/* again: TOMBOLO_SHM=0 */
+/* env: TOMBOLO_TEST_RING_SLOTS=64 */
+/* again: TOMBOLO_TEST_SHM=0 */
 /* again: TOMBOLO_PLACES=cyclic:3+TOMBOLO_CONDUIT=udp */
 /* timeout: 60 */
 /*

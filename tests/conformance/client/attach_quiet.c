@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 4 7 */
 /* cases: gasnet1 ex pair */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
 /*
  * API 01.4, 08.2: handlers that messages of attached ranks run find this rank attached, too; yet
  * attach runs what was sent before, for a rank that waits for an answer comes later.

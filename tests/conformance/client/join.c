@@ -2,7 +2,7 @@
 /* ranks: 1 2 3 4 7 */
 /* cases: join_first init_first */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 TOMBOLO_CONDUIT=loop+TOMBOLO_PLACES=cyclic:2 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_SHM=0 TOMBOLO_CONDUIT=loop+TOMBOLO_PLACES=cyclic:2 */
 /*
  * gexx_Client_Join: several clients of one process, each with handlers, a segment, collectives,
  * semaphores and atomics of its own, that do not meet; gex_Client_Init once beside them, in either

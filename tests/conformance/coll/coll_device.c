@@ -2,7 +2,7 @@
 /* ranks: 1 2 3 4 7 */
 /* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop */
 /* debug: both */
-/* again: TOMBOLO_SHM=0 TMB_DEVICE=cuda */
+/* again: TOMBOLO_TEST_SHM=0 TMB_DEVICE=cuda */
 /* timeout: 120 */
 /*
  * API 06 with buffers in device memory ("any memory"): every collective, each rank choosing for

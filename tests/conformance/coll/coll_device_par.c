@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mode: PAR */
 /* ranks: 1 2 3 4 */
-/* again: TOMBOLO_SHM=0 TMB_DEVICE=cuda */
+/* again: TOMBOLO_TEST_SHM=0 TMB_DEVICE=cuda */
 /* timeout: 60 */
 /*
  * Collectives on device memory by several threads, each on a team of its own, with data of one word

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 16 */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
 /* again: GASNET_SUPERNODE_MAXSIZE=2 */
 /* timeout: 60 */
 /*

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 4 7 */
-/* again: GASNET_SUPERNODE_MAXSIZE=2 TOMBOLO_COLL_BOARD_MAX=0 TOMBOLO_SHM_MAP=0 */
+/* again: GASNET_SUPERNODE_MAXSIZE=2 TOMBOLO_COLL_BOARD_MAX=0 TOMBOLO_TEST_SHM_MAP=0 */
 /* again: TOMBOLO_COLL_BOARD_MAX=0+TOMBOLO_COLL_DIRECT=0 */
 /* timeout: 120 */
 /*
  * What bounds the memory of collectives (docs/COLLECTIVES.md): a rank that has not called a
- * collective keeps at most the data of 256 of them, none longer than TOMBOLO_COLL_EAGER_MAX, from
- * each rank that sends to it, however far others would run ahead; what many collectives in flight
- * took is used again; schedules of many lengths, and teams, leave nothing behind. Memory is what
- * malloc says is in use.
+ * collective keeps at most the data of 256 of them, none longer than TOMBOLO_TEST_COLL_EAGER_MAX,
+ * from each rank that sends to it, however far others would run ahead; what many collectives in
+ * flight took is used again; schedules of many lengths, and teams, leave nothing behind. Memory is
+ * what malloc says is in use.
  */
 #include "job.h"
 
@@ -18,7 +18,7 @@
 
 enum {
   AHEAD_MAX = 256,     /* collectives */
-  EAGER_MAX = 65536,   /* bytes: the default of TOMBOLO_COLL_EAGER_MAX */
+  EAGER_MAX = 65536,   /* bytes: the default of TOMBOLO_TEST_COLL_EAGER_MAX */
   KEPT_OVERHEAD = 512, /* of a kept message, at most */
   SLACK = 512 << 10,
   QUIET_MS = 150, /* without growth: the others are held */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 4 7 */
 /* env: TOMBOLO_COLL_BOARD_MAX=0 TOMBOLO_COLL_DIRECT=0 */
-/* again: TOMBOLO_RING_SLOTS=64 TOMBOLO_COLL_CHUNK=1000 TOMBOLO_COLL_ALG=allreduce=ring */
+/* again: TOMBOLO_TEST_RING_SLOTS=64 TOMBOLO_TEST_COLL_CHUNK=1000 TOMBOLO_COLL_ALG=allreduce=ring */
 /* timeout: 60 */
 /*
  * Data that come faster than a client's function combines them are not kept whole: their sender

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /*
  * C++11 client: distinct handle types, sentinels in static initialisers, argument types, statements
  * that must be statements, put and get, events in containers, access regions, locks (API 00.5,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /*
  * tombolo.hpp: put and get through global_ptr, futures and their continuations, heap, signals,
  * strided copies, distributed_array, teams and reductions (docs/CPP.md).

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /*
  * What the text forbids, released programs do and nothing breaks: tables with functions that are
  * NULL, entries that say too little, unknown flags, negative colours, scratch memory of no size,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_RING_SLOTS=64 GASNET_SUPERNODE_MAXSIZE=2 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_RING_SLOTS=64 GASNET_SUPERNODE_MAXSIZE=2 */
 /*
  * API 06.2: team barriers: not complete before every member has called, many outstanding and synced
  * in any order, with messages and puts in between, ordering of what came before, and the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /*
  * API 03.4, 03.5: leaf events: from lc_opt and from QueryLeaf, synced, ignored, or never asked for;
  * a source changed after its leaf does not change what arrives; many events outstanding.

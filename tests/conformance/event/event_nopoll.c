@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /*
  * API 03.5, 03.6, 02.8: tests and queries never poll: with a message waiting to be handled and
  * operations pending, no call of the Test family and no query runs its handler; a poll then does. A

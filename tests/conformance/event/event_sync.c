@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /*
  * API 03.5: Test, Wait and their Some and All forms over arrays with INVALID entries in all places,
  * empty arrays, arrays that mix roots and leaves, and what they leave in the array.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /*
  * API 03.6: access regions: empty, mixed, with explicit events inside and implicit ones outside,
  * leaves by category, several region events outstanding at once and synced in another order.

@@ -6,7 +6,7 @@
  * Requests go to the next rank and are answered in kind; handler and argument values depend on
  * sender, count and position, so that a swapped or shifted argument is seen.
  */
-/* again: TOMBOLO_RING_SLOTS=64 */
+/* again: TOMBOLO_TEST_RING_SLOTS=64 */
 /* ranks: 1 2 3 4 7 */
 #include "am_args.h"
 #include "legacy.h"

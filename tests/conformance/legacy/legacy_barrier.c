@@ -5,7 +5,7 @@
  * memory ordering, and that nobody leaves before everybody has come.
  */
 /* ranks: 1 2 3 4 7 16 */
-/* again: TOMBOLO_SHM=0 GASNET_SUPERNODE_MAXSIZE=2 GASNET_SUPERNODE_MAXSIZE=3 */
+/* again: TOMBOLO_TEST_SHM=0 GASNET_SUPERNODE_MAXSIZE=2 GASNET_SUPERNODE_MAXSIZE=3 */
 #include <sched.h>
 
 #include "legacy.h"

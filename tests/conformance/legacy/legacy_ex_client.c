@@ -3,7 +3,7 @@
  * API 08: the GASNet-1 calls of a client that was initialised with gex_Client_Init and
  * GEX_FLAG_USES_GASNET1: objects before and after the segment, calls of both layers mixed.
  */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /* ranks: 1 2 3 */
 #include <gasnet.h>
 

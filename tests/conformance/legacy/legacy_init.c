@@ -3,7 +3,7 @@
  * API 08.2 and 08.3: the states of gasnet_init and gasnet_attach, what is legal between them, their
  * errors, handler numbering, segment sizes that differ, the attach hook, and all queries.
  */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /* ranks: 1 2 3 4 7 */
 #include <gasnet.h>
 

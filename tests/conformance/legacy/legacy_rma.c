@@ -6,7 +6,7 @@
  * Each rank works on the lower half of its own segment and on the upper half of the next rank's, so
  * that no two ranks touch the same bytes.
  */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /* ranks: 1 2 3 4 7 */
 #include "legacy.h"
 

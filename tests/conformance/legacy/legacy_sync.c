@@ -3,7 +3,7 @@
  * API 08.6: synchronisation of explicit handles (one, some, all; wait, try, try without polling),
  * of implicit operations, and access regions; more than 65535 operations outstanding at once.
  */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /* ranks: 1 2 3 4 7 */
 #include "legacy.h"
 

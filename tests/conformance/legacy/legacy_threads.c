@@ -4,7 +4,7 @@
  * handles cross threads; notify and wait of one barrier phase are on different threads.
  */
 /* mode: PAR */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /* ranks: 1 2 3 */
 /* timeout: 120 */
 #include "legacy.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
-/* again: TOMBOLO_SHM=0 TOMBOLO_MK_PEER=0 GASNET_USE_CUDA_SYNC_MEMOPS=0 */
+/* again: TOMBOLO_TEST_SHM=0 TOMBOLO_TEST_MK_PEER=0 GASNET_USE_CUDA_SYNC_MEMOPS=0 */
 /*
  * API 07 on the CUDA plug-in and a mock driver: errors name what is wrong, nothing is left behind
  * after a failure, the client's context stays current, memory of peers is copied without them where
@@ -136,7 +136,7 @@ static void round_trips(gex_EP_t ep, uint64_t seed) {
 
 /* Whether this rank reaches the device memory of another one by itself. */
 static int is_direct(gex_Rank_t rank) {
-  const char *peer = getenv("TOMBOLO_MK_PEER");
+  const char *peer = getenv("TOMBOLO_TEST_MK_PEER");
   gex_RankInfo_t *nbrhd;
   gex_Rank_t count, i = 0;
   gex_System_QueryNbrhdInfo(&nbrhd, &count, NULL);

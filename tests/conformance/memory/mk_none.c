@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
-/* env: TOMBOLO_MK_PLUGIN=/proc/nonexistent/libtombolo-mk-none.so */
+/* env: TOMBOLO_TEST_MK_PLUGIN=/proc/nonexistent/libtombolo-mk-none.so */
 /*
  * API 07.4: without device support the calls exist, and creation says so.
  */

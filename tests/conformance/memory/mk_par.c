@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mode: PAR */
 /* ranks: 1 2 3 */
-/* again: TOMBOLO_SHM=0 TMB_DEVICE=cuda TMB_DEVICE=cuda+TOMBOLO_MK_PEER=0 */
+/* again: TOMBOLO_TEST_SHM=0 TMB_DEVICE=cuda TMB_DEVICE=cuda+TOMBOLO_TEST_MK_PEER=0 */
 /* timeout: 60 */
 /*
  * API 07.3: device memory used by many threads of every rank at once.

@@ -2,7 +2,8 @@
 /* ranks: 1 2 3 4 */
 /* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 TMB_DEVICE=cuda TMB_DEVICE=cuda+TOMBOLO_MK_PEER=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_SHM=0 TMB_DEVICE=cuda
+ * TMB_DEVICE=cuda+TOMBOLO_TEST_MK_PEER=0 */
 /* timeout: 60 */
 /*
  * Put and get with a signal, and tagged notification, where data are in device memory on either

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mode: PAR */
 /* ranks: 2 3 */
-/* again: TOMBOLO_SHM=0 TOMBOLO_SHM=0+TOMBOLO_MK_STAGES=1 TMB_DEVICE=cuda+TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM=0 TOMBOLO_TEST_SHM=0+TOMBOLO_TEST_MK_STAGES=1
+ * TMB_DEVICE=cuda+TOMBOLO_TEST_SHM=0 */
 /* timeout: 120 */
 /*
  * API 07.3: long puts and gets of device memory, at odd addresses, by several threads at once. Host

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /*
  * API 01.4, 01.5: attach with a size of its own on each rank, segment and bound-segment queries,
  * loads and stores through localaddr, large untouched segments, IMMEDIATE queries.

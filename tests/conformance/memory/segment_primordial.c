@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 7 */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /* debug: both */
 /*
  * API 01.4, 01.5: a job whose primordial endpoints are bound to created segments instead of the

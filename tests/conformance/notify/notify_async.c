@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 7 16 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 TOMBOLO_PLACES=cyclic:2 */
-/* again: TOMBOLO_SHM=0+TOMBOLO_RING_SLOTS=16 TOMBOLO_SHM_MAP=0+TOMBOLO_WAIT=block */
+/* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_SHM=0 TOMBOLO_PLACES=cyclic:2 */
+/* again: TOMBOLO_TEST_SHM=0+TOMBOLO_TEST_RING_SLOTS=16 TOMBOLO_TEST_SHM_MAP=0+TOMBOLO_WAIT=block */
 /* timeout: 60 */
 /*
  * Asynchronous puts with a post, and posts, to a rank that does not poll: they return although its

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 */
 /* debug: yes */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_SHM=0 */
 /* match: tag 5 from rank 0 of team 0x[0-9a-f]+ came for rank 1 after gex_TM_Destroy there */
 /*
  * A notification that comes for a team that its target has destroyed is dropped with a warning that

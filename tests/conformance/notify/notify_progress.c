@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 16 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 TOMBOLO_STATS=1 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_SHM=0 TOMBOLO_STATS=1 */
 /* timeout: 60 */
 /*
  * A consumer that sleeps is woken by a signal, a semaphore and a notification, and uses hardly any

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 7 16 */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 TOMBOLO_NOTIFY_CREDITS=4 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_SHM=0 TOMBOLO_NOTIFY_CREDITS=4 */
 /* timeout: 60 */
 /*
  * Random traffic against a model: every rank sends every other one a random sequence of blocks

@@ -2,7 +2,7 @@
 /* ranks: 1 2 3 4 7 16 */
 /* debug: both */
 /* env: TOMBOLO_STATS=1 */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_SHM=0 */
 /* timeout: 60 */
 /*
  * Counts of operations are those of the calls, whatever serves them: every form of put, get, their

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 16 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 TOMBOLO_NOTIFY_CREDITS=2 */
-/* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop+TOMBOLO_NET_HOOK=fault:reorder=40:us=300 */
-/* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop+TOMBOLO_NET_HOOK=delay:us=0:jitter=500 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_SHM=0 TOMBOLO_NOTIFY_CREDITS=2 */
+/* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop+TOMBOLO_TEST_NET_HOOK=fault:reorder=40:us=300
+ */
+/* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop+TOMBOLO_TEST_NET_HOOK=delay:us=0:jitter=500
+ */
 /* timeout: 60 */
 /*
  * Tagged notification: matching by source and tag, any of them, counts, arrival order, kept

@@ -3,7 +3,7 @@
 /* timeout: 60 */
 /*
  * Marked regions: each rank's file is an array of the events in the order of the marks, names are
- * escaped, times do not run backwards; without TOMBOLO_TRACE_FILE nothing is written.
+ * escaped, times do not run backwards; without TOMBOLO_TEST_TRACE_FILE nothing is written.
  */
 #include "job.h"
 
@@ -20,7 +20,7 @@ static void name_file(void) {
   const char *dir = getenv("TMPDIR");
   snprintf(pattern, sizeof pattern, "%s/tmb_trace_%s_%%.json", dir ? dir : "/tmp",
            getenv("TOMBOLO_TRACE_TEST"));
-  setenv("TOMBOLO_TRACE_FILE", pattern, 1);
+  setenv("TOMBOLO_TEST_TRACE_FILE", pattern, 1);
 }
 
 static void read_file(void) {

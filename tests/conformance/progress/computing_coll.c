@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 7 */
 /* env: TOMBOLO_PLACES=cyclic:7 TOMBOLO_CONDUIT=udp */
-/* again: TOMBOLO_UDP_CREDITS=1 TOMBOLO_UDP_CREDITS=8 */
+/* again: TOMBOLO_TEST_UDP_CREDITS=1 TOMBOLO_TEST_UDP_CREDITS=8 */
 /*
  * docs/PROGRESS.md: collectives between hosts end for all other members while one that has called
  * them computes and makes no call: short and long broadcasts from it and from others, gather,

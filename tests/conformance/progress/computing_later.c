@@ -3,8 +3,8 @@
 /* cases: puts tagged longs flood */
 /* far: no */
 /* again: TOMBOLO_PLACES=cyclic:7+TOMBOLO_CONDUIT=udp */
-/* again: TOMBOLO_PLACES=cyclic:7+TOMBOLO_CONDUIT=udp+TOMBOLO_UDP_CREDITS=1 */
-/* again: TOMBOLO_PLACES=cyclic:7+TOMBOLO_CONDUIT=udp+TOMBOLO_UDP_CREDITS=8 */
+/* again: TOMBOLO_PLACES=cyclic:7+TOMBOLO_CONDUIT=udp+TOMBOLO_TEST_UDP_CREDITS=1 */
+/* again: TOMBOLO_PLACES=cyclic:7+TOMBOLO_CONDUIT=udp+TOMBOLO_TEST_UDP_CREDITS=8 */
 /*
  * docs/PROGRESS.md: puts with a peer completion handler, tagged notifications and the payload of
  * Longs end while their target computes and makes no call; the handlers run in its next polls, each

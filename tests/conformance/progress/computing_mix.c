@@ -2,7 +2,7 @@
 /* ranks: 2 3 */
 /* mode: PAR */
 /* again: TOMBOLO_PLACES=cyclic:3+TOMBOLO_CONDUIT=udp */
-/* again: TOMBOLO_PLACES=cyclic:3+TOMBOLO_CONDUIT=udp+TOMBOLO_UDP_CREDITS=40 */
+/* again: TOMBOLO_PLACES=cyclic:3+TOMBOLO_CONDUIT=udp+TOMBOLO_TEST_UDP_CREDITS=40 */
 /*
  * docs/PROGRESS.md: two threads of each rank compute and poll by turns, while other ranks make
  * strided transfers with it, change its words and send messages. Handlers run in threads of the

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 8 */
-/* again: TOMBOLO_PLACES=2+TOMBOLO_CONDUIT=loop+TOMBOLO_NET_HOOK=fault:again=30:skip=10:credits=2 */
-/* again: TOMBOLO_PLACES=2+TOMBOLO_CONDUIT=loop+TOMBOLO_NET_HOOK=delay:jitter=300 */
+/* again:
+ * TOMBOLO_PLACES=2+TOMBOLO_CONDUIT=loop+TOMBOLO_TEST_NET_HOOK=fault:again=30:skip=10:credits=2 */
+/* again: TOMBOLO_PLACES=2+TOMBOLO_CONDUIT=loop+TOMBOLO_TEST_NET_HOOK=delay:jitter=300 */
 /* timeout: 120 */
 /* again: TOMBOLO_PLACES=2+TOMBOLO_CONDUIT=loop TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop */
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 7 */
 /* timeout: 20 */
-/* again: TOMBOLO_SHM=0 */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /* again: TOMBOLO_STATS=1 */
 /*
  * API 05.3: without debug checks, gex_AD_Create waits for nobody, and operations reach ranks that

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 */
-/* env: TOMBOLO_SHM_MAP=0 */
-/* again: TOMBOLO_SHM=0 */
-/* again: TOMBOLO_SHM_MAP=1 */
+/* env: TOMBOLO_TEST_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=1 */
 /* timeout: 60 */
 /*
  * API 05.4: a lock by compare-and-swap or swap on a word of the last rank, which spins on it like

@@ -118,7 +118,7 @@ DBG_CASE(op_both_my, NB, "flags", "exclude") {
 DBG_CASE_WITH(op_my_rank, 2, NULL, NB, "flags", "promises", "caller") {
   operate(1 - dbg.rank, dbg.base, GEX_OP_ADD, NULL, GEX_FLAG_AD_MY_RANK);
 }
-DBG_CASE_WITH(op_my_nbrhd, 2, "TOMBOLO_SHM=0", NB, "flags", "neighbourhood") {
+DBG_CASE_WITH(op_my_nbrhd, 2, "TOMBOLO_TEST_SHM=0", NB, "flags", "neighbourhood") {
   operate(1 - dbg.rank, dbg.base, GEX_OP_ADD, NULL, GEX_FLAG_AD_MY_NBRHD);
 }
 DBG_CASE(op_misaligned, NB, "tgt_addr", "aligned to 8") {

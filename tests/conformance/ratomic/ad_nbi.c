@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 */
-/* env: TOMBOLO_SHM=0 */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* env: TOMBOLO_TEST_SHM=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /* timeout: 60 */
 /*
  * API 05.4, 03.6: the category that reports each implicit operation, and immediate operations, seen

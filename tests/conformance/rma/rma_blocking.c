@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /*
  * API 03.1, 03.2: blocking put and get over sizes, alignments of both sides, all peers and self, by
  * team and by TM-pair; bytes around the destination are left alone; zero bytes need no addresses.

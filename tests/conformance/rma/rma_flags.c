@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /*
  * API 03.3: flags of put and get: segment dispositions of both sides with offsets for addresses,
  * local-completion hints, promises about the peer, IMMEDIATE; every call form.

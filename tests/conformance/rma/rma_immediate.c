@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 7 */
-/* env: TOMBOLO_SHM_MAP=0 */
-/* again: TOMBOLO_RING_SLOTS=64 */
+/* env: TOMBOLO_TEST_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_RING_SLOTS=64 */
 /* timeout: 120 */
 /*
  * API 02.4, 03.2: IMMEDIATE put and get towards a rank that does not poll, where they travel as

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /*
  * API 03.1, 03.4, 03.5: non-blocking put and get with explicit events: each lc_opt, sources
  * overwritten as soon as allowed, many operations outstanding and synced in random order, puts to

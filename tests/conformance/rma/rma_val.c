@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /*
  * API 03.1, 03.2: value puts (blocking, NB, NBI) and value get: 1..8 bytes at every alignment, zero
  * extension, only the low bytes are written, nothing around them is touched, zero bytes do nothing.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /*
  * API 01.4, 01.5: further endpoints, created segments: indices, limits, errors that leave outputs
  * alone, binding, publication, queries of bound segments over teams and TM-pairs.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 16 */
-/* again: TOMBOLO_SHM=0 */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /* debug: both */
 /*
  * API 01.7: gex_TM_Create with every scratch mode, with addresses and offsets, disjoint teams in

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mode: PAR */
 /* ranks: 1 2 3 4 */
-/* again: TOMBOLO_SHM_MAP=0 GASNET_SUPERNODE_MAXSIZE=2 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 GASNET_SUPERNODE_MAXSIZE=2 */
 /* debug: both */
 /* timeout: 120 */
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 17 */
-/* again: TOMBOLO_SHM=0 */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /* timeout: 120 */
 /*
  * API 01.7: gex_TM_Split and gex_TM_Destroy: order by key, members that join nothing, scratch

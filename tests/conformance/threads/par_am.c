@@ -2,7 +2,7 @@
 /* mode: PAR */
 /* ranks: 1 2 4 */
 /* debug: both */
-/* again: TOMBOLO_RING_SLOTS=64 */
+/* again: TOMBOLO_TEST_RING_SLOTS=64 */
 /* timeout: 120 */
 /*
  * API 00.9, 02: 1..16 threads per process inject short and medium requests at once, to all ranks,

@@ -2,7 +2,7 @@
 /* mode: PAR */
 /* ranks: 1 2 4 */
 /* debug: both */
-/* again: TOMBOLO_RING_SLOTS=64 */
+/* again: TOMBOLO_TEST_RING_SLOTS=64 */
 /* timeout: 120 */
 /*
  * API 02.5: each thread prepares, fills, cancels and commits its own negotiated messages while the

@@ -2,7 +2,7 @@
 /* mode: PAR */
 /* ranks: 1 2 4 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /* timeout: 120 */
 /*
  * API 00.9, 03: put and get from many threads at once: blocking, explicit, implicit (each thread

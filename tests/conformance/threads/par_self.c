@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
 /* mode: PAR */
-/* again: TOMBOLO_SHM=0 */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /* again: TOMBOLO_WAIT=block */
 /*
  * Messages to oneself with several threads: the sender leaves the library at once, nobody else

@@ -2,7 +2,7 @@
 /* mode: PAR */
 /* ranks: 1 2 4 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_RING_SLOTS=64 TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_RING_SLOTS=64 TOMBOLO_TEST_SHM=0 */
 /* timeout: 120 */
 /*
  * The soak (soak_mix.h) with several threads per process, TMB_TEST_THREADS (default 4); operations

@@ -2,7 +2,7 @@
 /* mode: PAR */
 /* ranks: 2 4 7 */
 /* timeout: 120 */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_WAIT=block */
+/* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_WAIT=block */
 /*
  * API 06.4, 02.8: two threads of each process with a team each. One reduces with slow operators of
  * the client, or rests outside the library; the other one waits on the team that the first never

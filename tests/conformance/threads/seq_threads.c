@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 */
 /*
  * SEQ clients whose calls come from several threads in turns, as of a language's own threads: all
  * of them are the one client thread, which synchronises what another of them has started.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_RING_SLOTS=64 TOMBOLO_SHM=0 */
-/* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=udp+TOMBOLO_UDP_FAULT=loss=1 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_RING_SLOTS=64 TOMBOLO_TEST_SHM=0 */
+/* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=udp+TOMBOLO_TEST_UDP_FAULT=loss=1 */
 /* timeout: 120 */
 /*
  * Random mix of all point-to-point operations with every payload checked (soak_mix.h). The number

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 7 */
-/* env: TOMBOLO_SHM_MAP=0 */
-/* again: TOMBOLO_RING_SLOTS=64 TOMBOLO_SHM=0 */
+/* env: TOMBOLO_TEST_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_RING_SLOTS=64 TOMBOLO_TEST_SHM=0 */
 /* timeout: 120 */
 /*
  * API 04.1: IMMEDIATE puts and gets of each shape, of one message and of several, towards a rank

@@ -2,7 +2,7 @@
 /* mode: PAR */
 /* ranks: 1 2 4 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_SHM=0 */
 /* timeout: 120 */
 /*
  * API 00.9, 04: strided and indexed transfers from many threads at once, and peer completion

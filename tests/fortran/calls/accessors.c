@@ -4,7 +4,7 @@
  * transfers by accessors, of scalars, arrays and characters, small and larger than a message, and
  * an accessor that makes an access itself. For machines that have no such compiler.
  */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
 /* ranks: 1 2 3 4 */
 #include "../../../coarray/abi.h"
 

@@ -3,7 +3,7 @@
  * Calls the team statements of gfortran 16 as its manual describes them, with STAT= and NEW_INDEX=.
  * Linked with libcaf_tombolo16.
  */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_TEST_SHM=0 */
 /* ranks: 1 2 3 4 8 */
 #include "../../../coarray/abi.h"
 

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! FORM TEAM that is refused on images 1 and 2: the others get their team, and nobody waits.
 ! ranks: 3 4
-! again: TOMBOLO_SHM=0
+! again: TOMBOLO_TEST_SHM=0
 program form_refused
   use, intrinsic :: iso_c_binding
   use prif

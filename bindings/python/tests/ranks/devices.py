@@ -29,7 +29,7 @@ class Plugin(ctypes.Structure):
 class Library:
     """A library with arrays on the device, as CuPy: it allocates, and knows DLPack."""
 
-    entry = ctypes.CDLL(os.environ["TOMBOLO_MK_PLUGIN"]).gexx_mk_plugin
+    entry = ctypes.CDLL(os.environ["TOMBOLO_TEST_MK_PLUGIN"]).gexx_mk_plugin
     entry.restype = ctypes.POINTER(Plugin)
     plugin = entry().contents
     types = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]

@@ -24,21 +24,20 @@
  */
 #define SPARE_BYTES (1u << 20)
 
-static uint32_t class_bytes(const struct tmb_net *e, uint32_t size_class) {
+static uint32_t class_bytes(uint32_t size_class) {
   const uint32_t bytes[UDP_BUF_CLASSES] = {TINY_BUF, SMALL_BUF, MIDDLE_BUF, UDP_PACKET_MAX};
-  (void)e;
   return bytes[size_class];
 }
 
-uint32_t udp_buf_bytes(const struct tmb_net *e, const struct udp_buf *buf) {
-  return class_bytes(e, buf->size_class);
+uint32_t udp_buf_bytes(const struct udp_buf *buf) {
+  return class_bytes(buf->size_class);
 }
 
 _Static_assert(UDP_HEADER_BYTES + UDP_RECORD_MAX + 32 <= TINY_BUF, "a packet without tail fits");
 
 struct udp_buf *udp_buf_get(struct tmb_net *e, uint32_t bytes) {
   uint32_t c = 0;
-  while (c + 1 < UDP_BUF_CLASSES && class_bytes(e, c) < bytes) c++;
+  while (c + 1 < UDP_BUF_CLASSES && class_bytes(c) < bytes) c++;
   struct udp_buf *buf = e->spare.bufs[c];
   if (buf) {
     e->spare.bufs[c] = buf->next;
@@ -46,7 +45,7 @@ struct udp_buf *udp_buf_get(struct tmb_net *e, uint32_t bytes) {
     buf->next = NULL;
     return buf;
   }
-  buf = malloc(sizeof *buf + class_bytes(e, c) + 32);
+  buf = malloc(sizeof *buf + class_bytes(c) + 32);
   if (!buf) e->up->fatal("no memory for a packet of %u bytes", bytes);
   buf->next = NULL;
   buf->size_class = c;
@@ -55,7 +54,7 @@ struct udp_buf *udp_buf_get(struct tmb_net *e, uint32_t bytes) {
 
 void udp_buf_put(struct tmb_net *e, struct udp_buf *buf) {
   const uint32_t c = buf->size_class;
-  if (TMB_UNLIKELY((e->spare.buf_count[c] + 1) * class_bytes(e, c) > SPARE_BYTES)) {
+  if (TMB_UNLIKELY((e->spare.buf_count[c] + 1) * class_bytes(c) > SPARE_BYTES)) {
     free(buf);
     return;
   }

@@ -411,7 +411,7 @@ struct tmb_net {
 /* Memory of a packet of up to `bytes` bytes. NULL without memory. */
 struct udp_buf *udp_buf_get(struct tmb_net *e, uint32_t bytes);
 /* Bytes that it holds. */
-uint32_t udp_buf_bytes(const struct tmb_net *e, const struct udp_buf *buf);
+uint32_t udp_buf_bytes(const struct udp_buf *buf);
 void udp_buf_put(struct tmb_net *e, struct udp_buf *buf);
 
 /* Note a completion for op_done, or a signal; udp_engine_unlock reports it. */

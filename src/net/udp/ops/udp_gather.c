@@ -57,9 +57,8 @@ bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve) {
 }
 
 /* Whether `r`, which takes `bytes` of control part, fits into the open packet. */
-static bool fits(const struct tmb_net *e, const struct udp_peer *p, const struct udp_record *r,
-                 uint32_t bytes) {
-  const uint32_t limit = TMB_MIN(udp_buf_bytes(e, p->gather.buf), p->mtu.bytes);
+static bool fits(const struct udp_peer *p, const struct udp_record *r, uint32_t bytes) {
+  const uint32_t limit = TMB_MIN(udp_buf_bytes(p->gather.buf), p->mtu.bytes);
   uint32_t end = p->gather.end + bytes;
   if (r->flags & UDP_TAIL) end = TMB_ALIGN_UP(end, 16u) + r->bytes;
   return !p->gather.tail && end <= limit;
@@ -86,7 +85,7 @@ bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uin
     r->flags |= UDP_TAIL;
   const uint32_t bytes = udp_record_bytes(r);
   /* A full packet asks for no acknowledgement of its puts: the next one, which follows, does. */
-  if (p->gather.buf && !fits(e, p, r, bytes)) {
+  if (p->gather.buf && !fits(p, r, bytes)) {
     if (e->kept.threads) udp_engine_clock(e); /* udp_am_send has not */
     if (!open_send(e, p, reserve, 0)) return false;
   }
@@ -101,7 +100,7 @@ bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uin
 }
 
 bool udp_gather_join(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
-  if (!fits(e, p, r, udp_record_bytes(r))) return false;
+  if (!fits(p, r, udp_record_bytes(r))) return false;
   append(e, p, r, false);
   return true;
 }
