@@ -35,6 +35,7 @@ help:
 	@echo "make release           notes, tarball, checksums, bill of materials and the tag; DRY=1: no tag"
 	@echo "make deps              install the Debian packages that are missing; TESTS=1: also those of the tests,"
 	@echo "                       STUDY=1: also what the study compares with"
+	@echo "make update            everything that is generated from the sources and kept, after a change"
 	@echo "make format            run clang-format on the sources;  make tidy: check the house rules"
 	@echo "make clean             remove the build trees"
 
@@ -139,6 +140,20 @@ format:
 
 tidy:
 	@python3 scripts/tidy.py
+
+# What is generated from the sources and kept: messages, settings, manual pages, completion, pictures,
+# listings and pages of figures. The stage lint refuses what is not as these write it.
+.PHONY: update
+update:
+	@python3 scripts/messages.py --write
+	@$(MAKE) --no-print-directory build
+	@$(BUILD)/bin/tombolo info --config --markdown >docs/SETTINGS.md
+	@python3 scripts/man.py $(BUILD)/bin/tombolo --write
+	@python3 scripts/completion.py --write
+	@python3 scripts/picture.py --write
+	@python3 scripts/book.py listings
+	@python3 scripts/gen_am_numbered.py --write
+	@python3 scripts/check_format.py --fix
 
 clean:
 	rm -rf build build-asan build-tsan build-preempt build-coverage build-release build-seeds

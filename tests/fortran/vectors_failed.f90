@@ -2,7 +2,7 @@
 ! An image fails while the others access it by accessors that get their subscripts from the image that
 ! asks, and while it asks the others.
 ! ranks: 2 3 8
-! again: TOMBOLO_SHM=0 TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop
+! again: TOMBOLO_TEST_SHM=0 TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop
 ! expect: 1
 ! match: survivor is well
 ! since: 15
