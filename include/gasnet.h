@@ -53,6 +53,7 @@
 #define GASNET_VERSION                 GASNET_SPEC_VERSION_MAJOR
 #define SIZEOF_GASNET_REGISTER_VALUE_T 8
 
+GEXX_CASTS_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -210,6 +211,7 @@ GEXX_INLINE int gexx_g1_reply(unsigned kind, gasnet_token_t token, gasnet_handle
 #ifdef __cplusplus
 }
 #endif
+GEXX_CASTS_END
 
 /* Variadic forms: (dest, handler, payload..., count, args...); always GASNET_OK. */
 #ifdef __cplusplus

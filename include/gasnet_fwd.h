@@ -13,6 +13,8 @@
 
 #include <stdint.h>
 
+#include "tombolo/abi.h"
+
 /* Page gasnet_fwd: types, flags and opcodes that need no thread mode.
  * A program may include gasnet_fwd.h before it defines GASNET_SEQ, GASNET_PARSYNC or GASNET_PAR.
  * Flags of different families of calls may share a bit.
@@ -127,13 +129,13 @@ typedef struct {
 } gex_EP_Location_t;
 
 /* --- sentinels --- */
-#define GEX_RANK_INVALID                     ((gex_Rank_t)-1)
-#define GEX_EP_INDEX_INVALID                 ((gex_EP_Index_t)-1)
-#define GEX_EVENT_INVALID                    ((gex_Event_t)(uintptr_t)0)
-#define GEX_EVENT_NO_OP                      ((gex_Event_t)(uintptr_t)1)
-#define GEX_EVENT_NOW                        ((gex_Event_t *)(uintptr_t)1)
-#define GEX_EVENT_DEFER                      ((gex_Event_t *)(uintptr_t)2)
-#define GEX_EVENT_GROUP                      ((gex_Event_t *)(uintptr_t)3)
+#define GEX_RANK_INVALID                     GEXX_NUMBER(gex_Rank_t, -1)
+#define GEX_EP_INDEX_INVALID                 GEXX_NUMBER(gex_EP_Index_t, -1)
+#define GEX_EVENT_INVALID                    GEXX_HANDLE(gex_Event_t, 0)
+#define GEX_EVENT_NO_OP                      GEXX_HANDLE(gex_Event_t, 1)
+#define GEX_EVENT_NOW                        GEXX_HANDLE(gex_Event_t *, 1)
+#define GEX_EVENT_DEFER                      GEXX_HANDLE(gex_Event_t *, 2)
+#define GEX_EVENT_GROUP                      GEXX_HANDLE(gex_Event_t *, 3)
 
 /* --- flags: every injection call --- */
 #define GEX_FLAG_IMMEDIATE                   (1u << 0)

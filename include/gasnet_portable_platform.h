@@ -11,9 +11,11 @@
  * defines some of the same names with other spellings of the same values, so those that have a
  * value are defined anew here.
  */
-#ifndef _PORTABLE_PLATFORM_H
-#define _PORTABLE_PLATFORM_H
+#ifndef GEXX_PLATFORM_H
 #define GEXX_PLATFORM_H
+/* Such a header compares this name with the version it needs (mpi.h of Open MPI 5). */
+#undef _PORTABLE_PLATFORM_H
+#define _PORTABLE_PLATFORM_H PLATFORM_HEADER_VERSION
 
 #undef PLATFORM_HEADER_VERSION
 #undef PLATFORM_STRINGIFY

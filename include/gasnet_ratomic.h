@@ -33,7 +33,7 @@ extern "C" {
  * See: gex_AD_OpNB_I32, gex_TM_Split */
 
 typedef struct gexx_ad_s *gex_AD_t;
-#define GEX_AD_INVALID ((gex_AD_t)(uintptr_t)0)
+#define GEX_AD_INVALID GEXX_HANDLE(gex_AD_t, 0)
 
 /* Makes an atomic domain over the members of a team. [out] ad_p: written on return; it may be used
  * at once, also towards members that have not returned yet. [in] tm: a team, not a TM-pair; it must

@@ -49,7 +49,7 @@ extern "C" {
  * See: gex_RMA_PutNB, gex_Event_Wait, gasnett_format_putsgets */
 
 /* Most payload of a peer completion handler, bytes. */
-#define GEX_VIS_MAX_PEERCOMPLETION ((size_t)512)
+#define GEX_VIS_MAX_PEERCOMPLETION GEXX_NUMBER(size_t, 512)
 
 /* Arms the calling thread: its next VIS put that starts runs `handler` at the target, as a Medium
  * reply without arguments, once the data are in place there. [in] handler: registered with exactly

@@ -35,6 +35,7 @@
 # include <pthread.h>
 #endif
 
+GEXX_CASTS_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -118,13 +119,13 @@ typedef struct {
 } gex_Memvec_t;
 typedef const struct { gex_Rank_t gex_jobrank; } gex_RankInfo_t;
 
-#define GEX_CLIENT_INVALID          ((gex_Client_t)(uintptr_t)0)
-#define GEX_EP_INVALID              ((gex_EP_t)(uintptr_t)0)
-#define GEX_SEGMENT_INVALID         ((gex_Segment_t)(uintptr_t)0)
-#define GEX_TM_INVALID              ((gex_TM_t)(uintptr_t)0)
-#define GEX_MK_INVALID              ((gex_MK_t)(uintptr_t)0)
-#define GEX_MK_HOST                 ((gex_MK_t)(uintptr_t)1)
-#define GEX_AM_SRCDESC_NO_OP        ((gex_AM_SrcDesc_t)(uintptr_t)0)
+#define GEX_CLIENT_INVALID          GEXX_HANDLE(gex_Client_t, 0)
+#define GEX_EP_INVALID              GEXX_HANDLE(gex_EP_t, 0)
+#define GEX_SEGMENT_INVALID         GEXX_HANDLE(gex_Segment_t, 0)
+#define GEX_TM_INVALID              GEXX_HANDLE(gex_TM_t, 0)
+#define GEX_MK_INVALID              GEXX_HANDLE(gex_MK_t, 0)
+#define GEX_MK_HOST                 GEXX_HANDLE(gex_MK_t, 1)
+#define GEX_AM_SRCDESC_NO_OP        GEXX_HANDLE(gex_AM_SrcDesc_t, 0)
 
 #define GEX_FLAG_PEER_NEVER_SELF    (1u << 24)
 #define GEX_FLAG_PEER_NEVER_NBRHD   (1u << 25)
@@ -850,6 +851,7 @@ GEXX_API gasnet_threadinfo_t gexx_threadinfo(void);
 #ifdef __cplusplus
 }
 #endif
+GEXX_CASTS_END
 
 #include "tombolo/am/inline_am.h"
 #include "tombolo/inline_rma.h"

@@ -22,6 +22,8 @@ from pathlib import Path
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
 WARNINGS += ["-Wundef", "-Wshadow", "-Wwrite-strings", "-Wcast-align", "-Wconversion"]
 C_WARNINGS = ["-Wstrict-prototypes", "-Wmissing-prototypes", "-Wold-style-definition"]
+CXX_WARNINGS = ["-Wold-style-cast"]
+GXX_WARNINGS = ["-Wuseless-cast"]  # clang does not know it
 C_STANDARDS = ["c99", "c11", "c17", "c2x"]  # the last one is C23
 CXX_STANDARDS = ["c++98", "c++11", "c++17", "c++20", "c++2b"]
 # What C++98 lacks and its compilers know: clients that choose it allow this.
@@ -44,15 +46,24 @@ OF_HPP = {"gasnetex.h"}  # what a .hpp includes
 CLIENT = """
 int probe(void);
 int probe(void) {
+#if defined(GEXX_PLATFORM_H) && _PORTABLE_PLATFORM_H < PLATFORM_HEADER_VERSION
+# error "mpi.h of Open MPI 5 compares _PORTABLE_PLATFORM_H with a version"
+#endif
 #ifdef _INCLUDED_GASNETEX_H
   enum { NAMELESS = 3 };
   gex_TM_t tm = GEX_TM_INVALID;
   gex_AM_RequestShort(tm, 0, 200, 0, NAMELESS);
+  gex_AM_RequestShort(tm, 0, 200, 0, GASNETI_HIWORD(&tm), GASNETI_LOWORD(&tm));
+  gex_Event_Wait(gex_RMA_PutNB(tm, 0, &tm, &tm, sizeof tm, GEX_EVENT_DEFER, 0));
+  if (GASNETI_MAKEWORD(1, 2) != 0x100000002u) return 2;
   gex_AM_RequestMedium2(tm, 0, 200, &tm, sizeof tm, GEX_EVENT_NOW, 0, NAMELESS, NAMELESS);
 #endif
 #ifdef _INCLUDED_GASNET_TOOLS_H
   gasnett_tick_t now = gasnett_ticks_now();
   (void)now;
+  gasnett_atomic_t count = gasnett_atomic_init(1);
+  gasnett_atomic_increment(&count, 0);
+  if (now == GASNETT_TICK_MIN) return 3;
 #endif
 #ifdef _INCLUDED_GASNET_H
   gasnet_node_t mine = gasneti_mynode, all = gasneti_nodes;
@@ -120,7 +131,9 @@ def check(include, pairs, headers):
     for number, (compiler, language, standard) in enumerate(compilers(pairs, is_hpp)):
         for defines in variants(headers, number):
             command = [compiler, f"-std={standard}", *WARNINGS, f"-I{include}", *defines]
-            command += C_WARNINGS if language == "c" else []
+            command += C_WARNINGS if language == "c" else CXX_WARNINGS
+            if language == "c++" and "clang" not in compiler:
+                command += GXX_WARNINGS
             if standard == "c++98":
                 command += OLD_CLANG if "clang" in compiler else OLD_CXX
             done = subprocess.run(

@@ -28,6 +28,31 @@
 # error "Tombolo's headers need a compiler with GNU C extensions (gcc or clang)."
 #endif
 
+/* Between them C++ clients get no warning of casts in the style of C, which serve both languages.
+ */
+#if !defined(__cplusplus)
+# define GEXX_CASTS_BEGIN
+# define GEXX_CASTS_END
+#elif defined(__clang__)
+# define GEXX_CASTS_BEGIN \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wold-style-cast\"")
+# define GEXX_CASTS_END _Pragma("GCC diagnostic pop")
+#else
+# define GEXX_CASTS_BEGIN                                                               \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wold-style-cast\"") \
+      _Pragma("GCC diagnostic ignored \"-Wuseless-cast\"")
+# define GEXX_CASTS_END _Pragma("GCC diagnostic pop")
+#endif
+
+/* A cast in a constant of the interface, as each language writes it. */
+#ifdef __cplusplus
+# define GEXX_NUMBER(type, value) (static_cast<type>(value))
+# define GEXX_HANDLE(type, value) (reinterpret_cast<type>(static_cast<uintptr_t>(value)))
+#else
+# define GEXX_NUMBER(type, value) ((type)(value))
+# define GEXX_HANDLE(type, value) ((type)(uintptr_t)(value))
+#endif
+
 #ifndef GEXX_INLINE
 # define GEXX_INLINE static __inline__ GEXX_UNUSED
 #endif

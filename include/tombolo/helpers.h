@@ -34,6 +34,8 @@
 #include <sys/param.h>
 #include <unistd.h>
 
+#include "tombolo/words.h"
+
 /* Page gasnet_helpers: names that programs expect after the headers.
  * Each is left alone where the program has defined it before.
  * [in] x, y, a, b: arguments of the macro.

@@ -14,6 +14,7 @@
 #ifndef GEXX_INLINE_RATOMIC_H
 #define GEXX_INLINE_RATOMIC_H
 
+GEXX_CASTS_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -191,5 +192,6 @@ GEXX_INLINE void gexx_ad_before(gex_OP_t opcode, gex_Flags_t flags) {
 #ifdef __cplusplus
 }
 #endif
+GEXX_CASTS_END
 
 #endif

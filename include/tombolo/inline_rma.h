@@ -12,6 +12,7 @@
 #ifndef GEXX_INLINE_RMA_H
 #define GEXX_INLINE_RMA_H
 
+GEXX_CASTS_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -311,5 +312,6 @@ GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_RMA_PutNBVal(gex_TM_t tm, gex_Rank_
 #ifdef __cplusplus
 }
 #endif
+GEXX_CASTS_END
 
 #endif

@@ -22,6 +22,7 @@
   typedef char gexx_at_most_16_arguments[sizeof...(pack) <= 16 ? 1 : -1] __attribute__((unused))
 #endif
 
+GEXX_CASTS_BEGIN
 extern "C++" {
 
 /* C++ form of gex_AM_RequestShort; same contract as the C one (API 02.3, 02.5). */
@@ -157,6 +158,7 @@ inline int gex_AM_CommitReplyLong_v2(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler
 }
 
 } /* extern "C++" */
+GEXX_CASTS_END
 
 /* The names that clients write: macros, as in C, that cast each argument before it is copied. */
 #define GEXX_CXX(...) GEXX_TAIL(gex_AM_Arg_t, __VA_ARGS__)

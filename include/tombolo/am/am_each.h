@@ -10,9 +10,13 @@
 #ifndef GEXX_AM_EACH_H
 #define GEXX_AM_EACH_H
 
-#if defined(__cplusplus) && __cplusplus < 201103L /* C++98 has no variadic macros; compilers do */
+/* Compilers then warn neither of variadic macros in C++98 nor of a cast where a macro is used. */
+#ifdef __cplusplus
 # pragma GCC system_header
 #endif
+
+/* One argument of a message. */
+#define GEXX_I(arg) (gex_AM_Arg_t)(arg)
 
 #define GEXX_NARGS(...) \
  GEXX_NARGS_(__VA_ARGS__, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)

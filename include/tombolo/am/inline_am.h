@@ -11,6 +11,7 @@
 #ifndef GEXX_INLINE_AM_H
 #define GEXX_INLINE_AM_H
 
+GEXX_CASTS_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -257,9 +258,9 @@ GEXX_INLINE int gexx_am_com(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, unsigne
 #ifdef __cplusplus
 }
 #endif
+GEXX_CASTS_END
 
 /* An argument of a message, in the numbered forms. */
-#define GEXX_I(arg) (gex_AM_Arg_t)(arg)
 
 /* ---------------------------------------------------------------- unsuffixed forms */
 

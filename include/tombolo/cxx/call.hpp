@@ -164,7 +164,7 @@ inline void on_call(gex_Token_t token, void *payload, size_t nbytes, gex_AM_Arg_
 inline void on_answer(gex_Token_t token, void *payload, size_t nbytes, gex_AM_Arg_t hi,
                       gex_AM_Arg_t lo, gex_AM_Arg_t failed) {
   std::unique_ptr<std::shared_ptr<pending>> mine(
-      reinterpret_cast<std::shared_ptr<pending> *>(static_cast<uintptr_t>(join(hi, lo))));
+      reinterpret_cast<std::shared_ptr<pending> *>(join(hi, lo)));
   gex_Token_Info_t info;
   gex_Token_Info(token, &info, GEX_TI_SRCRANK);
   (*mine)->from = info.gex_srcrank;

@@ -71,7 +71,7 @@ public:
 
   /* Prints rank and reason, and ends the whole job. */
   [[noreturn]] static void abort(const char *why, int code = 1) {
-    std::fprintf(stderr, "tombolo: rank %u: %s\n", unsigned(tombolo::rank()), why);
+    std::fprintf(stderr, "tombolo: rank %u: %s\n", tombolo::rank(), why);
     gasnet_exit(code);
   }
 

@@ -74,7 +74,7 @@ inline bool is_runtime(const std::string &path, bool any) {
 
 /* Prints one line of a trace. */
 inline void print_line(const char *text) {
-  std::fprintf(stderr, "tombolo: rank %u:   %s\n", unsigned(rank()), text);
+  std::fprintf(stderr, "tombolo: rank %u:   %s\n", rank(), text);
 }
 
 /* Prints one frame: functions, inlined ones first, and lines if addr2line finds them, otherwise the
@@ -136,7 +136,7 @@ inline void print_trace() {
     }
   }
   std::fflush(stdout);
-  std::fprintf(stderr, "tombolo: rank %u: %s\n", unsigned(rank()), why.c_str());
+  std::fprintf(stderr, "tombolo: rank %u: %s\n", rank(), why.c_str());
   print_trace();
   std::fflush(stderr);
   gasnet_exit(1);

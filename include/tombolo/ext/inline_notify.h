@@ -16,6 +16,7 @@
 #ifndef GEXX_INLINE_NOTIFY_H
 #define GEXX_INLINE_NOTIFY_H
 
+GEXX_CASTS_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -195,5 +196,6 @@ GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gexx_RMA_GetSignalNB(gex_TM_t tm, void 
 #ifdef __cplusplus
 }
 #endif
+GEXX_CASTS_END
 
 #endif

@@ -15,6 +15,7 @@
 # pragma GCC system_header
 #endif
 
+GEXX_CASTS_BEGIN
 extern "C++" {
 
 /* C++ form of gasnet_AMRequestShort; same contract as the C one (API 08.4). */
@@ -73,6 +74,7 @@ inline int gasnet_AMReplyLong(gasnet_token_t token, gasnet_handler_t handler, co
 }
 
 } /* extern "C++" */
+GEXX_CASTS_END
 
 /* The names that clients write: macros that cast each argument before it is copied (am_cxx.h). */
 #define gasnet_AMRequestShort(dest, handler, ...) \

@@ -12,6 +12,7 @@
 #ifndef GEXX_INLINE_G1_H
 #define GEXX_INLINE_G1_H
 
+GEXX_CASTS_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -245,5 +246,6 @@ GEXX_INLINE GEXX_WARN_UNUSED gasnet_handle_t gasnet_end_nbi_accessregion(void) {
 #ifdef __cplusplus
 }
 #endif
+GEXX_CASTS_END
 
 #endif

@@ -89,11 +89,12 @@
 
 typedef uint32_t gasnett_atomic_val_t;
 typedef int32_t gasnett_atomic_sval_t;
-#define GASNETT_ATOMIC_MAX         UINT32_MAX
-#define GASNETT_ATOMIC_SIGNED_MIN  INT32_MIN
-#define GASNETT_ATOMIC_SIGNED_MAX  INT32_MAX
+#define GASNETT_ATOMIC_MAX        UINT32_MAX
+#define GASNETT_ATOMIC_SIGNED_MIN INT32_MIN
+#define GASNETT_ATOMIC_SIGNED_MAX INT32_MAX
 /* Sign-extends a value read from a generic atomic. */
-#define gasnett_atomic_signed(val) ((gasnett_atomic_sval_t)(gasnett_atomic_val_t)(val))
+#define gasnett_atomic_signed(val) \
+ GEXX_NUMBER(gasnett_atomic_sval_t, GEXX_NUMBER(gasnett_atomic_val_t, val))
 
 typedef struct {
   volatile uint32_t gexx_value;
@@ -108,8 +109,8 @@ typedef gasnett_atomic64_t gasnett_strongatomic64_t;
 
 /* Static initialisers only. */
 /* clang-format off */
-#define gasnett_atomic32_init(val) { (uint32_t)(val) }
-#define gasnett_atomic64_init(val) { (uint64_t)(val) }
+#define gasnett_atomic32_init(val) { GEXX_NUMBER(uint32_t, val) }
+#define gasnett_atomic64_init(val) { GEXX_NUMBER(uint64_t, val) }
 /* clang-format on */
 #define gasnett_atomic_init(val)         gasnett_atomic32_init(val)
 #define gasnett_strongatomic_init(val)   gasnett_atomic32_init(val)

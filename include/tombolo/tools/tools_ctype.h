@@ -35,6 +35,7 @@
 # define GASNETT_USE_CTYPE_WRAPPERS 1
 #endif
 
+GEXX_CASTS_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -86,5 +87,6 @@ GEXX_TOOLS_CTYPE(toupper, EOF)
 #ifdef __cplusplus
 }
 #endif
+GEXX_CASTS_END
 
 #endif

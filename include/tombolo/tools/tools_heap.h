@@ -55,6 +55,7 @@ typedef struct {
   uint64_t overhead_bytes; /* of headers and canaries of live objects */
 } gasnett_heapstats_t;
 
+GEXX_CASTS_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -96,6 +97,7 @@ static __inline__ int gexx_heap_plain_stats(gasnett_heapstats_t *stats) {
 #ifdef __cplusplus
 }
 #endif
+GEXX_CASTS_END
 
 #if defined(GASNET_DEBUGMALLOC) && (GASNET_DEBUGMALLOC + 0)
 

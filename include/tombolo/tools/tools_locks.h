@@ -76,6 +76,7 @@ typedef gasnett_mutex_t gasnett_rwlock_t;
 #define GASNETT_RWLOCK_INITIALIZER { { { 0 } }, 0 }
 /* clang-format on */
 
+GEXX_CASTS_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -265,5 +266,6 @@ GEXX_TOOLS_INLINE void gasnett_cond_broadcast(gasnett_cond_t *c) {
 #ifdef __cplusplus
 }
 #endif
+GEXX_CASTS_END
 
 #endif

@@ -51,7 +51,7 @@ static __inline__ void _gasneti_threadkey_init(void *key) {
 }
 
 #define gasnett_threadkey_get(key)             (gexx_threadkey_##key)
-#define gasnett_threadkey_set(key, val)        ((void)(gexx_threadkey_##key = (void *)(val)))
+#define gasnett_threadkey_set(key, val)        ((void)(gexx_threadkey_##key = GEXX_POINTER(val)))
 #define gasnett_threadkey_init(key)            ((void)gexx_threadkey_##key)
 #define gasnett_threadkey_get_noinit(key)      gasnett_threadkey_get(key)
 #define gasnett_threadkey_set_noinit(key, val) gasnett_threadkey_set(key, val)

@@ -13,6 +13,7 @@
 
 #include "tools_config.h"
 
+GEXX_CASTS_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -32,7 +33,7 @@ extern "C" {
  * See: gasnett_config */
 
 typedef uint64_t gasnett_tick_t;
-#define GASNETT_TICK_MIN ((gasnett_tick_t)0)
+#define GASNETT_TICK_MIN GEXX_NUMBER(gasnett_tick_t, 0)
 #define GASNETT_TICK_MAX UINT64_MAX
 /* GASNETT_USING_GETTIMEOFDAY stays undefined: ticks never come from the settable clock. */
 
@@ -80,5 +81,6 @@ GEXX_API int gasnett_nsleep(uint64_t ns_delay);
 #ifdef __cplusplus
 }
 #endif
+GEXX_CASTS_END
 
 #endif

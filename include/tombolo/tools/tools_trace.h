@@ -75,7 +75,7 @@ GEXX_API extern gasnett_stats_callback_t gasnett_stats_callback;
 #define GASNETT_TRACE_SETMASK(mask)           ((void)(mask))
 #define GASNETT_TRACE_GET_TRACELOCAL()        (0)
 #define GASNETT_TRACE_SET_TRACELOCAL(on)      ((void)(on))
-#define GASNETT_TRACE_SETSOURCELINE(file, ln) gexx_trace_set_line((file), (unsigned)(ln))
+#define GASNETT_TRACE_SETSOURCELINE(file, ln) gexx_trace_set_line((file), GEXX_NUMBER(unsigned, ln))
 #define GASNETT_TRACE_GETSOURCELINE(pf, pl)   gexx_trace_get_line((pf), (pl))
 #define GASNETT_TRACE_FREEZESOURCELINE()      ((void)0)
 #define GASNETT_TRACE_UNFREEZESOURCELINE()    ((void)0)
