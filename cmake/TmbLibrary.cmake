@@ -48,6 +48,14 @@ if(NOT TMB_SANITIZE)
   target_link_options(tombolo_shared PRIVATE "LINKER:--no-undefined")
 endif()
 
+# `tombolo cc` finds the headers beside its own folder, as in an installation.
+file(GLOB tmb_headers CONFIGURE_DEPENDS LIST_DIRECTORIES true "${PROJECT_SOURCE_DIR}/include/*")
+foreach(tmb_header IN LISTS tmb_headers)
+  get_filename_component(tmb_name "${tmb_header}" NAME)
+  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/include")
+  file(CREATE_LINK "${tmb_header}" "${PROJECT_BINARY_DIR}/include/${tmb_name}" SYMBOLIC)
+endforeach()
+
 add_library(tombolo_static STATIC $<TARGET_OBJECTS:tmb_objects>)
 set_target_properties(tombolo_static PROPERTIES OUTPUT_NAME tombolo EXPORT_NAME tombolo_static
   LINKER_LANGUAGE C)

@@ -72,7 +72,7 @@ def commands():
     """[(name, summary, [Option])], as the page of tombolo lists them."""
     text = plain((PAGES / "tombolo.1").read_text().replace("\\-", "-"))
     found = []
-    for name, summary in re.findall(r"^  (\w+) +(\S.*)$", text, re.M):
+    for name, summary in re.findall(r"^  ([\w+]+) +(\S.*)$", text, re.M):
         page = PAGES / f"tombolo-{name}.1"
         if page.exists():
             found.append((name, summary, options_of(page)))

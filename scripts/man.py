@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "man"
 COMMANDS = ("run", "ps", "why", "top", "view", "info", "doctor", "explain", "bench",
-            "tune", "sim", "fc", "upcc", "upcrun")
+            "tune", "sim", "cc", "c++", "fc", "upcc", "upcrun")
 NETWORK_SCRIPTS = ("gasnetrun_udp", "amudprun")
 OPTION = re.compile(r"^ {2,6}(-\S.*?)(?: {2,}(\S.*))?$")
 SEE = {"run": "docs/RUN.md, docs/HOSTS.md", "ps": "docs/HANGS.md", "why": "docs/HANGS.md",
@@ -27,7 +27,8 @@ SEE = {"run": "docs/RUN.md, docs/HOSTS.md", "ps": "docs/HANGS.md", "why": "docs/
        "explain": "tombolo-messages(7)",
        "bench": "docs/BENCHMARKS.md",
        "tune": "docs/COLLECTIVES.md",
-       "sim": "docs/SIMULATION.md", "fc": "docs/FORTRAN.md", "upcc": "docs/UPC.md",
+       "sim": "docs/SIMULATION.md", "cc": "docs/PORTING.md", "c++": "docs/CPP.md",
+       "fc": "docs/FORTRAN.md", "upcc": "docs/UPC.md",
        "upcrun": "docs/UPC.md"}
 
 
@@ -118,7 +119,7 @@ def script_of(name, folder):
 def all_pages(tombolo):
     """{file name: text}"""
     top = help_of([tombolo])
-    summary = dict(re.findall(r"^  (\w+) +(\S.*)$", "\n".join(top), re.M))
+    summary = dict(re.findall(r"^  ([\w+]+) +(\S.*)$", "\n".join(top), re.M))
     others = ", ".join(f"tombolo-{c}(1)" for c in COMMANDS if c in summary)
     pages = {"tombolo": page("tombolo", "ranks of parallel programs: start, explain, measure", top,
                              others)}

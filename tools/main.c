@@ -43,6 +43,8 @@ static int start(int argc, char **argv) {
       {"explain", tool_explain_main, "say what a message with a number means"},
       {"bench", tool_bench_main, "measure put, get, messages and start-up"},
       {"sim", tool_sim_main, "simulate collectives and applications on a described machine"},
+      {"cc", tool_cc_main, "compile a C program"},
+      {"c++", tool_cxx_main, "compile a C++ program"},
       {"fc", tool_fc_main, "compile a coarray Fortran program"},
       {"watch", tool_watch_main,
        "supervise ranks that mpirun or srun started (called by the library)"},

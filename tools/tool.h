@@ -27,6 +27,8 @@ int tool_doctor_main(int argc, char **argv) __attribute__((weak));
 int tool_bench_main(int argc, char **argv) __attribute__((weak));
 int tool_tune_main(int argc, char **argv) __attribute__((weak));
 int tool_fc_main(int argc, char **argv);
+int tool_cc_main(int argc, char **argv);
+int tool_cxx_main(int argc, char **argv);
 int tool_explain_main(int argc, char **argv);
 int tool_ps_main(int argc, char **argv);
 int tool_top_main(int argc, char **argv);

@@ -119,6 +119,10 @@ by_pkg_config() {
   done
   cc -DGASNET_SEQ "$here/client.c" -o client $(pkg-config --cflags --libs tombolo)
   run_client ./client
+  for mode in seq parsync par; do
+    "$prefix/bin/tombolo" cc --$mode "$here/client.c" -o client
+    run_client ./client
+  done
   as_start_says '--libs tombolo'
   ln -s "$here/../../include" include
   ln -s "$build" build

@@ -8,6 +8,7 @@
  * to.
  */
 #define _GNU_SOURCE
+#include "fc/command.h"
 #include "fc/compiler.h"
 #include "fc/module.h"
 #include "tool.h"
@@ -16,8 +17,6 @@
 #include "base/log.h"
 
 #include <errno.h>
-#include <libgen.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,12 +25,6 @@
 
 #define DEFAULT_COMPILER "gfortran"
 #define EXTRA            16 /* arguments that may be added, and NULL */
-
-/* Arguments of the compiler. */
-struct command {
-  char **argv;
-  int argc;
-};
 
 /* What the command is asked for. */
 struct request {
@@ -56,83 +49,6 @@ static const char usage[] =
     "  --help              print this text\n\n"
     "Example: tombolo fc -O2 hello.f90 -o hello && tombolo run -n 4 ./hello\n";
 
-static void add(struct command *c, char *argument) {
-  c->argv[c->argc++] = argument;
-  c->argv[c->argc] = NULL;
-}
-
-static char *format(const char *prefix, const char *a, const char *suffix) {
-  char *text = NULL;
-  if (asprintf(&text, "%s%s%s", prefix, a, suffix) < 0) {
-    tmb_print("fc: out of memory");
-    exit(TOOL_EXIT_FAILED);
-  }
-  return text;
-}
-
-/* Folder of the installation or build tree: the command lies in its bin/. NULL with errno. */
-static char *root_folder(void) {
-  static char path[PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-  if (length < 0) return NULL;
-  path[length] = '\0';
-  return dirname(dirname(path));
-}
-
-/* Whether the compiler has to stop before linking. */
-static bool links(int argc, char **argv) {
-  static const char *const stops[] = {"-c", "-S", "-E", "-fsyntax-only", "-M", "-MM"};
-  for (int i = 1; i < argc; i++)
-    for (size_t k = 0; k < sizeof stops / sizeof stops[0]; k++)
-      if (strcmp(argv[i], stops[k]) == 0) return false;
-  return true;
-}
-
-/* Whether there is anything to compile or link: `tombolo fc --version` asks the compiler only. */
-static bool has_input(int argc, char **argv) {
-  for (int i = 1; i < argc; i++)
-    if (argv[i][0] != '-') return true;
-  return false;
-}
-
-/* A word as a shell would have to be given it. */
-static void print_word(const char *word) {
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                              "-_=+./,:@%";
-  if (*word && strspn(word, plain) == strlen(word)) {
-    fputs(word, stdout);
-    return;
-  }
-  putchar('\'');
-  for (const char *p = word; *p; p++)
-    if (*p == '\'')
-      fputs("'\\''", stdout);
-    else
-      putchar(*p);
-  putchar('\'');
-}
-
-static int show(const struct command *c) {
-  for (int i = 0; i < c->argc; i++) {
-    if (i) putchar(' ');
-    print_word(c->argv[i]);
-  }
-  putchar('\n');
-  return 0;
-}
-
-static int run_compiler(const struct command *c) {
-  execvp(c->argv[0], c->argv);
-  const int err = errno;
-  if (err == ENOENT)
-    tmb_print("fc: compiler '%s' not found; install it, or name another with --compiler=COMMAND "
-              "or TOMBOLO_FC",
-              c->argv[0]);
-  else
-    tmb_print("fc: compiler '%s' cannot be run: %s", c->argv[0], strerror(err));
-  return err == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE;
-}
-
 /* Whether the compiler takes the module prif: gfortran 11 cannot pass such arguments to C. */
 static bool takes_module(const struct fc_compiler *compiler) {
   return compiler->is_flang ? compiler->major >= FLANG_FIRST : compiler->major >= GFORTRAN_PRIF;
@@ -142,21 +58,14 @@ static bool takes_module(const struct fc_compiler *compiler) {
  * installation, else one of the user, for PRIF. NULL: none. */
 static char *modules_folder(const struct request *r, const char *command) {
   if (!r->root || !*r->compiler.modules) return NULL;
-  char *folder = format(r->root, "/lib/tombolo/fortran/", r->compiler.modules);
-  char *module = format(folder, "/prif.mod", "");
+  char *folder = command_format(r->root, "/lib/tombolo/fortran/", r->compiler.modules);
+  char *module = command_format(folder, "/prif.mod", "");
   const bool found = access(r->prif ? module : folder, R_OK) == 0;
   free(module);
   if (found) return folder;
   free(folder);
   return r->prif && takes_module(&r->compiler) ? fc_module_make(&r->compiler, command, r->root)
                                                : NULL;
-}
-
-/* Whether the compiler links libraries without those that are shared. */
-static bool is_static(const struct command *c) {
-  for (int i = 0; i < c->argc; i++)
-    if (strcmp(c->argv[i], "-static") == 0 || strcmp(c->argv[i], "-static-pie") == 0) return true;
-  return false;
 }
 
 /* Name of the library: from gfortran 16 on, team calls have other arguments. */
@@ -167,16 +76,16 @@ static const char *library_of(const struct request *r) {
 
 /* Adds a file of a folder, if it is there; whether it is. */
 static bool add_file(struct command *c, const char *folder, const char *name) {
-  char *path = format(folder, "/", name);
+  char *path = command_format(folder, "/", name);
   const bool there = access(path, R_OK) == 0;
-  if (there) add(c, path);
+  if (there) command_add(c, path);
   return there;
 }
 
 /* Add the procedures of the module prif, and what flang's statements that end a program need:
  * cmake/TmbPrifFortran.cmake. Returns 0 or an exit code. */
 static int add_prif(struct command *c, const struct request *r) {
-  char *common = format(r->root, "/lib/tombolo/fortran/", "prif");
+  char *common = command_format(r->root, "/lib/tombolo/fortran/", "prif");
   if (!r->modules) {
     if (!takes_module(&r->compiler))
       tmb_print("fc: '%s' is gfortran %d, which cannot compile the module prif; use gfortran %d or "
@@ -189,7 +98,7 @@ static int add_prif(struct command *c, const struct request *r) {
     add_file(c, r->modules, "prif.o");
     if (r->compiler.is_flang) add_file(c, common, "program.o");
   }
-  if (r->compiler.is_flang) add(c, format("@", common, "/flang.link"));
+  if (r->compiler.is_flang) command_add(c, command_format("@", common, "/flang.link"));
   free(common);
   return 0;
 }
@@ -201,9 +110,9 @@ static int add_libraries(struct command *c, const struct request *r) {
               strerror(errno));
     return TOOL_EXIT_FAILED;
   }
-  char *folder = format(r->root, "/lib", "");
+  char *folder = command_format(r->root, "/lib", "");
   const char *name = library_of(r);
-  char *library = format(format(folder, "/lib", ""), name, ".so");
+  char *library = command_format(command_format(folder, "/lib", ""), name, ".so");
   if (access(library, R_OK) != 0) {
     tmb_print("fc: %s: %s; build or install Tombolo with TMB_FORTRAN=ON", library, strerror(errno));
     return TOOL_EXIT_FAILED;
@@ -213,11 +122,12 @@ static int add_libraries(struct command *c, const struct request *r) {
   if (code) return code;
   /* the library refers to them weakly, which takes nothing out of libgfortran.a */
   if (!r->compiler.is_flang)
-    add(c, format("-Wl,-u,_gfortran_flush_i4,-u,_gfortran_random_seed_i4", "", ""));
-  add(c, format("-L", folder, ""));
-  add(c, format("-Wl,-rpath,", folder, ""));
-  add(c, format("-l", name, ""));
-  if (is_static(c)) add(c, format("-ltombolo", "", "")); /* the shared one names it itself */
+    command_add(c, command_format("-Wl,-u,_gfortran_flush_i4,-u,_gfortran_random_seed_i4", "", ""));
+  command_add(c, command_format("-L", folder, ""));
+  command_add(c, command_format("-Wl,-rpath,", folder, ""));
+  command_add(c, command_format("-l", name, ""));
+  if (command_is_static(c))
+    command_add(c, command_format("-ltombolo", "", "")); /* the shared one names it itself */
   return 0;
 }
 
@@ -255,7 +165,7 @@ static const char *read_arguments(struct command *c, struct request *r, int argc
     else if (strncmp(argv[i], "--compiler=", 11) == 0)
       compiler = argv[i] + 11;
     else
-      add(c, argv[i]);
+      command_add(c, argv[i]);
   }
   return compiler && *compiler ? compiler : default_compiler();
 }
@@ -268,11 +178,11 @@ static int compile(struct command *c, struct request *r) {
     c->argv[1] = r->prif ? "-fcoarray=none" : "-fcoarray=lib";
   r->prif = r->prif || r->compiler.is_flang;
   r->modules = r->input ? modules_folder(r, c->argv[0]) : NULL;
-  if (r->modules) add(c, format("-I", r->modules, ""));
+  if (r->modules) command_add(c, command_format("-I", r->modules, ""));
   const bool missing = r->prif && r->compiler.major == 0; /* says so below */
   const int code = r->links && !missing ? add_libraries(c, r) : 0;
   if (code) return code;
-  return r->only_show ? show(c) : run_compiler(c);
+  return r->only_show ? command_show(c) : command_run(c, "fc", "TOMBOLO_FC");
 }
 
 int tool_fc_main(int argc, char **argv) {
@@ -286,15 +196,15 @@ int tool_fc_main(int argc, char **argv) {
     return TOOL_EXIT_FAILED;
   }
   struct command c = {arguments, 0};
-  struct request r = {.root = root_folder()};
-  add(&c, NULL);
-  add(&c, NULL); /* the option for coarrays, below */
+  struct request r = {.root = command_root()};
+  command_add(&c, NULL);
+  command_add(&c, NULL); /* the option for coarrays, below */
   const char *compiler = read_arguments(&c, &r, argc, argv);
   if (!compiler) return 0;
   c.argv[0] = (char *)(uintptr_t)compiler;
   fc_compiler_ask(&r.compiler, compiler);
   if (!is_usable(&r, compiler)) return TOOL_EXIT_FAILED;
-  r.input = has_input(argc, argv);
-  r.links = r.input && links(argc, argv);
+  r.input = command_has_input(argc, argv);
+  r.links = r.input && command_links(argc, argv);
   return compile(&c, &r);
 }

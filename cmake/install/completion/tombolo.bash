@@ -5,7 +5,7 @@ _tombolo() {
   local cur=${COMP_WORDS[COMP_CWORD]} name=${COMP_WORDS[1]} options='' takes='' i word
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'run ps top why view info doctor explain bench sim fc upcc upcrun tune version help' -- "$cur")
+    mapfile -t COMPREPLY < <(compgen -W 'run ps top why view info doctor explain bench sim cc c++ fc upcc upcrun tune version help' -- "$cur")
     return
   fi
   case $name in
@@ -39,6 +39,12 @@ _tombolo() {
     sim)
       options='--machine= --ranks= --set= --loggp= --far --json='
       takes='--machine --ranks --set --loggp --json' ;;
+    cc)
+      options='--par --parsync --seq --debug --show --compiler= --help'
+      takes='--compiler' ;;
+    c++)
+      options='--par --parsync --seq --debug --show --compiler= --help'
+      takes='--compiler' ;;
     fc)
       options='--show --compiler= --prif --help'
       takes='--compiler' ;;

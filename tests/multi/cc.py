@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 120
+"""`tombolo cc` and `tombolo c++`: thread modes, debug checks, what is shown, where it stops, what
+is refused. The build tree is used as it is; tests/install has the installation."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from jobs import TOMBOLO, check, run_cases  # noqa: E402
+
+FOLDER = tempfile.TemporaryDirectory()
+PROGRAM = """
+#include <gasnetex.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  gex_Client_t client; gex_EP_t ep; gex_TM_t tm;
+  gex_Client_Init(&client, &ep, &tm, "CC", &argc, &argv, 0);
+#if defined(GASNET_SEQ)
+  const char *mode = "SEQ";
+#elif defined(GASNET_PARSYNC)
+  const char *mode = "PARSYNC";
+#else
+  const char *mode = "PAR";
+#endif
+#ifdef GASNET_DEBUG
+  const char *checks = "debug";
+#else
+  const char *checks = "fast";
+#endif
+  printf("%s %s %ld\\n", mode, checks, (long)sizeof 'x');
+  gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+  return 0;
+}
+"""
+
+
+def tombolo(*arguments, **env):
+    return subprocess.run([os.path.abspath(TOMBOLO), *arguments], cwd=FOLDER.name, text=True,
+                          capture_output=True, check=False, timeout=60, env={**os.environ, **env})
+
+
+def write_program():
+    for name in ("p.c", "p.cc"):
+        with open(os.path.join(FOLDER.name, name), "w", encoding="ascii") as file:
+            file.write(PROGRAM)
+
+
+def compiles():
+    write_program()
+    if "-fsanitize" in tombolo("info").stdout:
+        return "a library with sanitizers needs their options"
+    for command, options, words in (
+            (("cc", "p.c"), (), "PAR fast 4"),
+            (("cc", "p.c"), ("--seq", "--debug"), "SEQ debug 4"),
+            (("c++", "p.cc"), ("--parsync", "-O1"), "PARSYNC fast 1"),
+            (("cc", "p.c"), ("-DGASNET_SEQ=1",), "SEQ fast 4")):
+        done = tombolo(*command, *options, "-o", "program")
+        check(done.returncode == 0, command, options, done)
+        done = tombolo("run", "-n", "2", "./program")
+        check((done.returncode, done.stdout) == (0, f"{words}\n" * 2), words, done)
+    return None
+
+
+def shows_and_stops():
+    write_program()
+    shown = tombolo("cc", "--show", "-O2", "p.c", "-o", "a b").stdout
+    check(shown.startswith("cc -DGASNET_PAR=1 -O2 p.c -o 'a b' -I/"), shown)
+    check(shown.rstrip().endswith("-ltombolo"), shown)
+    check("-ltombolo" not in tombolo("cc", "--show", "-c", "p.c").stdout, "-c links")
+    check(tombolo("c++", "--show", "p.cc", CXX="g++ -m64").stdout.startswith("g++ -m64 -DG"), "CXX")
+    check(tombolo("cc", "--show", "p.c", TOMBOLO_CC="mycc").stdout.startswith("mycc "), "setting")
+    done = tombolo("cc", "p.c", "--compiler=no-such-cc")
+    check(done.returncode == 127 and "cc: compiler 'no-such-cc' not found" in done.stderr, done)
+    check(tombolo("cc").returncode == 2 and tombolo("cc", "--help").returncode == 0, "usage")
+
+
+if __name__ == "__main__":
+    run_cases([compiles, shows_and_stops])

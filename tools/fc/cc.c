@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `tombolo cc`, `tombolo c++`: compile and link a program of the GASNet-EX API, as mpicc does.
+ *
+ * Owns: the options that a client needs. Called by main.c. Calls: execvp of the compiler.
+ * Invariants: every argument that is not its own goes to the compiler unchanged and in order; what
+ * it adds stands before and behind; nothing is linked where the arguments say not to.
+ */
+#define _GNU_SOURCE
+#include "fc/command.h"
+#include "tool.h"
+
+#include "base/config.h"
+#include "base/log.h"
+
+#include "build_info.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORDS 16           /* of the compiler's name, at most */
+#define EXTRA (12 + WORDS) /* arguments that may be added, and NULL */
+
+/* What is asked for. */
+struct request {
+  const char *tool, *setting; /* "cc", "TOMBOLO_CC" */
+  const char *compiler;
+  char *mode; /* -DGASNET_PAR=1; NULL: the arguments say one */
+  bool debug, only_show;
+};
+
+static const char usage[] =
+    "Usage: tombolo %s [--seq|--parsync|--par] [--debug] [--show] [--compiler=COMMAND]\n"
+    "       ARGUMENTS OF THE COMPILER...\n\n"
+    "Compiles a %s program that uses Tombolo, and links it unless the arguments stop before that\n"
+    "(-c, -S, -E, -fsyntax-only). Run the program with 'tombolo run -n RANKS ./PROGRAM'.\n\n"
+    "  --par               any thread may call the library (default)\n"
+    "  --parsync           one thread at a time calls it\n"
+    "  --seq               only one thread calls it\n"
+    "  --debug             check arguments and the state of the program in each call\n"
+    "  --show              print the command instead of running it\n"
+    "  --compiler=COMMAND  the compiler (default: $%s, else $%s, else %s)\n"
+    "  --help              print this text\n\n"
+    "Example: tombolo %s -O2 hello.%s -o hello && tombolo run -n 4 ./hello\n";
+
+static void print_usage(FILE *to, bool cxx) {
+  fprintf(to, usage, cxx ? "c++" : "cc", cxx ? "C++" : "C", cxx ? "TOMBOLO_CXX" : "TOMBOLO_CC",
+          cxx ? "CXX" : "CC", cxx ? "c++" : "cc", cxx ? "c++" : "cc", cxx ? "cc" : "c");
+}
+
+/* Takes this command's own options out of the arguments. */
+static void read_arguments(struct command *c, struct request *r, int argc, char **argv) {
+  for (int i = 1; i < argc; i++) {
+    if (strcmp(argv[i], "--show") == 0)
+      r->only_show = true;
+    else if (strcmp(argv[i], "--debug") == 0)
+      r->debug = true;
+    else if (strcmp(argv[i], "--seq") == 0)
+      r->mode = "-DGASNET_SEQ=1";
+    else if (strcmp(argv[i], "--par") == 0)
+      r->mode = "-DGASNET_PAR=1";
+    else if (strcmp(argv[i], "--parsync") == 0)
+      r->mode = "-DGASNET_PARSYNC=1";
+    else if (strncmp(argv[i], "--compiler=", 11) == 0)
+      r->compiler = argv[i] + 11;
+    else
+      command_add(c, argv[i]);
+    if (strncmp(argv[i], "-DGASNET_SEQ", 12) == 0 || strncmp(argv[i], "-DGASNET_PAR", 12) == 0)
+      r->mode = NULL;
+  }
+}
+
+/* A folder below the root of the installation or build tree that has a file; NULL after a message.
+ */
+static char *folder_with(const struct request *r, const char *root, const char *below,
+                         const char *file) {
+  char *folder = command_format(root, "/", below);
+  char *path = command_format(folder, "/", file);
+  if (access(path, R_OK) == 0) return folder;
+  tmb_print("%s: %s: %s; install Tombolo's headers and library beside the command", r->tool, path,
+            strerror(errno));
+  return NULL;
+}
+
+/* Folder of the library: that of a distribution may be another than lib. */
+static char *library_folder(const struct request *r, const char *root) {
+  if (access(TMB_LIBRARY_DIR "/libtombolo.so", R_OK) == 0 &&
+      strncmp(TMB_LIBRARY_DIR, root, strlen(root)) == 0)
+    return command_format(TMB_LIBRARY_DIR, "", "");
+  return folder_with(r, root, "lib", "libtombolo.so");
+}
+
+/* Adds headers and library. Returns 0 or an exit code. */
+static int add_tombolo(struct command *c, const struct request *r, bool links) {
+  char *root = command_root();
+  if (!root) {
+    tmb_print("%s: the folder of this command cannot be found in /proc/self/exe: %s", r->tool,
+              strerror(errno));
+    return TOOL_EXIT_FAILED;
+  }
+  char *headers = folder_with(r, root, "include", "gasnetex.h");
+  char *library = links ? library_folder(r, root) : NULL;
+  if (!headers || (links && !library)) return TOOL_EXIT_FAILED;
+  command_add(c, command_format("-I", headers, ""));
+  if (!links) return 0;
+  command_add(c, command_format("-L", library, ""));
+  command_add(c, "-rdynamic");
+  command_add(c, command_format("-Wl,-rpath,", library, ""));
+  command_add(c, "-ltombolo");
+  if (command_is_static(c)) command_add(c, "-lpthread");
+  return 0;
+}
+
+static const char *default_compiler(bool cxx) {
+  const char *name = tmb_env_get(cxx ? "TOMBOLO_CXX" : "TOMBOLO_CC");
+  if (!name || !*name) name = tmb_env_get(cxx ? "CXX" : "CC");
+  return name && *name ? name : cxx ? "c++" : "cc";
+}
+
+static char **list_of(size_t words) {
+  char **list = calloc(words, sizeof *list);
+  if (list) return list;
+  tmb_print("no memory for a command line");
+  exit(TOOL_EXIT_FAILED);
+}
+
+static bool asks_help(int argc, char **argv) {
+  for (int i = 1; i < argc; i++)
+    if (strcmp(argv[i], "--help") == 0) return true;
+  return false;
+}
+
+static int compile(int argc, char **argv, bool cxx) {
+  struct request r = {.tool = cxx ? "c++" : "cc",
+                      .setting = cxx ? "TOMBOLO_CXX" : "TOMBOLO_CC",
+                      .compiler = default_compiler(cxx),
+                      .mode = "-DGASNET_PAR=1"};
+  struct command c = {list_of((size_t)argc + EXTRA), 0};
+  struct command all = {list_of((size_t)argc + EXTRA), 0};
+  read_arguments(&c, &r, argc, argv);
+  char *save, *words = command_format(r.compiler, "", ""); /* as CC="ccache gcc" */
+  for (char *w = strtok_r(words, " ", &save); w && all.argc < WORDS; w = strtok_r(NULL, " ", &save))
+    command_add(&all, w);
+  if (!all.argc) command_add(&all, words);
+  if (r.mode) command_add(&all, r.mode);
+  if (r.debug) command_add(&all, "-DGASNET_DEBUG=1");
+  for (int i = 0; i < c.argc; i++) command_add(&all, c.argv[i]);
+  const bool input = command_has_input(argc, argv);
+  const int code = input ? add_tombolo(&all, &r, command_links(argc, argv)) : 0;
+  if (code) return code;
+  return r.only_show ? command_show(&all) : command_run(&all, r.tool, r.setting);
+}
+
+static int start(int argc, char **argv, bool cxx) {
+  if (argc > 1 && !asks_help(argc, argv)) return compile(argc, argv, cxx);
+  print_usage(argc > 1 ? stdout : stderr, cxx);
+  return argc > 1 ? 0 : TOOL_EXIT_USAGE;
+}
+
+int tool_cc_main(int argc, char **argv) {
+  return start(argc, argv, false);
+}
+
+int tool_cxx_main(int argc, char **argv) {
+  return start(argc, argv, true);
+}

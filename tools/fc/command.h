@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The command line of a compiler that `tombolo fc`, `cc` and `c++` make, show and become.
+ *
+ * Owns: struct command. Included by fc.c and cc.c. Calls: nothing.
+ * Invariants: argv ends with NULL after each addition; its owner has given it room.
+ */
+#ifndef TMB_FC_COMMAND_H
+#define TMB_FC_COMMAND_H
+
+#include <stdbool.h>
+
+/* Arguments of the compiler. */
+struct command {
+  char **argv;
+  int argc;
+};
+
+void command_add(struct command *c, char *argument);
+
+/* The three texts as one, malloc'd. Ends the process if there is no memory. */
+char *command_format(const char *prefix, const char *a, const char *suffix);
+
+/* Folder of the installation or build tree: the command lies in its bin/. NULL with errno. */
+char *command_root(void);
+
+/* Whether the arguments let the compiler link. */
+bool command_links(int argc, char **argv);
+
+/* Whether there is anything to compile or link: `tombolo fc --version` asks the compiler only. */
+bool command_has_input(int argc, char **argv);
+
+/* Whether the compiler links libraries without those that are shared. */
+bool command_is_static(const struct command *c);
+
+/* Prints the command as a shell reads it. Returns 0. */
+int command_show(const struct command *c);
+
+/* Becomes the compiler. in tool, setting: for the message when it cannot. Returns an exit code. */
+int command_run(const struct command *c, const char *tool, const char *setting);
+
+#endif
