@@ -55,6 +55,25 @@ void caf_looked(const void *where, int64_t found) {
   if (++looked.times > LOOKS_ALONE && looked.times % LOOKS_PER_YIELD == 0) (void)sched_yield();
 }
 
+/* Why a wait of caf_poll_until ends besides its event; the counts are those at its begin. */
+struct until {
+  const bool *done;
+  uint32_t asked, lost;
+};
+
+static int is_over(void *arg) {
+  const struct until *u = arg;
+  return (u->done && *u->done) || caf.asked != u->asked || caf.lost_count != u->lost;
+}
+
+bool caf_poll_until(gex_Event_t event, const bool *done, uint64_t timeout_us) {
+  if (caf.asked && caf_answer_slow()) return false;
+  struct until u = {done, caf.asked, caf.lost_count};
+  const bool complete = gexx_Event_WaitUntil(event, is_over, &u, timeout_us) == GASNET_OK;
+  caf_answer();
+  return complete;
+}
+
 bool caf_is_near_slow(uint32_t rank) {
   void *here = NULL, *there = NULL;
   const int none = gex_Segment_QueryBound(caf.tm, rank, &there, &here, NULL);

@@ -46,6 +46,11 @@ static inline void caf_poll(uint64_t timeout_us) {
   caf_answer();
 }
 
+/* Waits at most timeout_us until the event is complete (GEX_EVENT_NO_OP: none) or *done is set
+ * (NULL: none), as gex_Event_Wait does, and serves. Returns before when an image is lost or a
+ * request was served. Returns whether the event is complete, and synchronised. */
+bool caf_poll_until(gex_Event_t event, const bool *done, uint64_t timeout_us);
+
 /* Called by statements of which programs make loops that wait: takes in messages; now and then
  * where all memory is mapped, since targets of pointers are not. */
 static inline void caf_serve(void) {

@@ -304,18 +304,18 @@ void caf_remote_start(void) {
 /* Waits for an answer, and serves. Returns 0 or the STAT code of the image that never answers. What
  * the statement of the program waits for is shown, not what an accessor does. */
 static int await(const struct wait *w, uint32_t rank) {
-  enum { TESTS = 100, SLEEP_US = 1000 };
-  const bool shows = requests.serving == 0;
+  enum { SLEEP_US = 1000 };
+  bool shows = false;
   int code = 0;
-  uint32_t i;
-  for (i = 0; !w->done && !code; i++) {
-    if (i == TESTS && shows)
-      caf_show_begin(
-          &(struct caf_shown){.needs = GEXX_WAIT_PEER, .peer = rank, .event = GEX_EVENT_INVALID});
-    caf_poll(i < TESTS ? 0 : SLEEP_US);
+  while (!w->done && !code) {
+    (void)caf_poll_until(GEX_EVENT_NO_OP, &w->done, SLEEP_US);
     if (!w->done && caf.lost_count) code = caf.lost[rank];
+    if (w->done || shows || requests.serving) continue;
+    shows = true;
+    caf_show_begin(
+        &(struct caf_shown){.needs = GEXX_WAIT_PEER, .peer = rank, .event = GEX_EVENT_INVALID});
   }
-  if (i > TESTS && shows) caf_show_end();
+  if (shows) caf_show_end();
   return code;
 }
 

@@ -101,33 +101,26 @@ static void give_up(gex_Event_t event, struct caf_team *team, uint32_t lacks) {
   if (!caf.lost_count) (void)gexx_Lost_Take(NULL);
 }
 
-/* The event has not come for some time. Returns whether it has now; false: an image that has ended
- * will never take part, so it was given up. A failure completes the event, marked. */
-static bool wait_long(gex_Event_t event, struct caf_team *team) {
+/* Waits for an event, and serves. Returns false where an image that has ended will never take part:
+ * the event was given up. A failure completes the event, marked. */
+static bool wait_here(gex_Event_t event, struct caf_team *team) {
+  uint32_t looks = 0, lacks = team->size;
   bool done = false;
-  uint32_t lacks = team->size;
-  caf_show_begin(
-      &(struct caf_shown){.needs = GEXX_WAIT_AS_SHOWN, .peer = GEX_RANK_INVALID, .event = event});
   while (!done && lacks == team->size) {
-    caf_poll(LOOK_US);
-    lacks = never_comes(team);
-    done = lacks == team->size && gex_Event_Test(event) == GASNET_OK;
+    done = caf_poll_until(event, NULL, LOOK_US);
+    if (!done) lacks = never_comes(team);
+    if (!done && looks++ == 0)
+      caf_show_begin(&(struct caf_shown){
+          .needs = GEXX_WAIT_AS_SHOWN, .peer = GEX_RANK_INVALID, .event = event});
   }
-  caf_show_end();
+  if (looks) caf_show_end();
   if (!done) give_up(event, team, lacks);
   return done;
 }
 
 int caf_wait_event(gex_Event_t event, struct caf_team *team) {
   caf_begin(team);
-  for (uint32_t i = 0; gex_Event_Test(event) != GASNET_OK; i++) {
-    if (i < TESTS)
-      caf_poll(0); /* a test does not poll */
-    else if (wait_long(event, team))
-      break;
-    else
-      return CAF_STAT_STOPPED;
-  }
+  if (gex_Event_Test(event) != GASNET_OK && !wait_here(event, team)) return CAF_STAT_STOPPED;
   if (__builtin_expect(caf.lost_count != 0, 0) && gexx_Lost_Take(NULL) == GEXX_ERR_LOST)
     return caf_team_state(team);
   return 0;

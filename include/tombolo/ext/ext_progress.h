@@ -29,6 +29,24 @@ extern "C" {
  * gexx_Signal_Wait. Normal context; any thread. */
 GEXX_API int gexx_Poll(uint64_t timeout_us);
 
+/* Page gexx_Event_WaitUntil: a wait that other things may end.
+ * Completion: returns when the event is complete, the condition holds or the time has passed.
+ * Threads: normal context, any thread. The condition is called on the calling thread, often, also
+ * where the library prepares to sleep: it reads variables, and calls nothing of the library.
+ * Errors: GASNET_ERR_NOT_READY.
+ * Cost: that of gex_Event_Wait.
+ * See: gex_Event_Wait, gex_Event_Test, gexx_Poll */
+
+/* Waits for an event as gex_Event_Wait does, until it is complete, until(arg) is not 0, or the time
+ * has passed. For run-time libraries, whose waits also end when a peer is lost or a request has
+ * come. [in] event: synchronised when it is complete; GEX_EVENT_NO_OP: none, the condition alone
+ * counts; GEX_EVENT_INVALID: complete. [in] until: holds when a handler or a function for lost
+ * peers has made it so on any thread; what a peer stores is found when something else wakes this
+ * process; NULL: none. [in] timeout_us: UINT64_MAX: no limit. Returns GASNET_OK when the event is
+ * complete; GASNET_ERR_NOT_READY otherwise. */
+GEXX_API int gexx_Event_WaitUntil(gex_Event_t event, int (*until)(void *arg), void *arg,
+                                  uint64_t timeout_us);
+
 /* ---------------------------------------------------------------- counts */
 
 /* Page gexx_Stats_Query: counts of operations.

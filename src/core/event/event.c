@@ -101,6 +101,41 @@ void gexx_event_wait(gex_Event_t event) {
   retire(event);
 }
 
+/* A wait of gexx_Event_WaitUntil. */
+struct either {
+  gex_Event_t event;
+  int (*until)(void *arg);
+  void *arg;
+};
+
+static bool either_is(void *arg) {
+  const struct either *e = arg;
+  return (e->event != GEX_EVENT_NO_OP && complete(e->event)) || (e->until && e->until(e->arg));
+}
+
+static void describe_either(const void *arg, struct tmb_status_wait *out) {
+  const struct either *e = arg;
+  if (e->event == GEX_EVENT_NO_OP)
+    out->kind = TMB_WAIT_CONDITION;
+  else
+    tmb_status_of_op(op_of(e->event), out);
+}
+
+int gexx_Event_WaitUntil(gex_Event_t event, int (*until)(void *arg), void *arg,
+                         uint64_t timeout_us) {
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    tmb_check_context_at("gexx_Event_WaitUntil");
+    if (event != GEX_EVENT_NO_OP) check_event("gexx_Event_WaitUntil", event);
+  }
+  if (event == GEX_EVENT_INVALID) return GASNET_OK;
+  struct either e = {event, until, arg};
+  const uint64_t ns = timeout_us > UINT64_MAX / 1000 ? UINT64_MAX : timeout_us * 1000;
+  (void)tmb_wait_until(either_is, &e, ns, describe_either);
+  if (event == GEX_EVENT_NO_OP || !complete(event)) return GASNET_ERR_NOT_READY;
+  retire(event);
+  return GASNET_OK;
+}
+
 static void check_array(const char *call, const gex_Event_t *events, size_t count,
                         gex_Flags_t flags) {
   tmb_check_context_at(call);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* debug: both */
+/* again: TOMBOLO_SHM=0 */
+/*
+ * gexx_Event_WaitUntil: ends with the event, which it synchronises; with a condition that a handler
+ * makes true, or with the time, which leave the event alone.
+ */
+#include "job.h"
+
+#include <gasnetex_ext.h>
+
+enum { H_PING = GEX_AM_INDEX_BASE, SHORT_US = 2000 };
+
+static volatile int pings;
+
+static void ping_handler(gex_Token_t token) {
+  (void)token;
+  pings++;
+}
+
+static int pinged(void *arg) {
+  return pings >= *(int *)arg;
+}
+
+int main(int argc, char **argv) {
+  gex_AM_Entry_t entries[] = {
+      {H_PING, (gex_AM_Fn_t)ping_handler, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 0, NULL, NULL}};
+  job_start(&argc, &argv, 4096, entries, 1);
+  const gex_Rank_t right = (job.rank + 1) % job.size;
+  int wanted = 1;
+
+  CHECK_EQ(gexx_Event_WaitUntil(GEX_EVENT_INVALID, NULL, NULL, UINT64_MAX), GASNET_OK);
+  /* the time: nobody has pinged */
+  CHECK_EQ(gexx_Event_WaitUntil(GEX_EVENT_NO_OP, pinged, &wanted, 0), GASNET_ERR_NOT_READY);
+  CHECK_EQ(gexx_Event_WaitUntil(GEX_EVENT_NO_OP, pinged, &wanted, SHORT_US), GASNET_ERR_NOT_READY);
+  CHECK_EQ(pings, 0);
+  job_barrier();
+
+  /* a condition alone */
+  gex_AM_RequestShort0(job.tm, right, H_PING, 0);
+  CHECK_EQ(gexx_Event_WaitUntil(GEX_EVENT_NO_OP, pinged, &wanted, UINT64_MAX),
+           GASNET_ERR_NOT_READY);
+  CHECK_EQ(pings, 1);
+  job_barrier();
+
+  /* an event that comes late: the time and a condition leave it alone */
+  wanted = 2;
+  if (job.rank == 0) {
+    const gex_Event_t barrier = gex_Coll_BarrierNB(job.tm, 0);
+    if (job.size > 1) {
+      CHECK_EQ(gexx_Event_WaitUntil(barrier, NULL, NULL, SHORT_US), GASNET_ERR_NOT_READY);
+      CHECK_EQ(gexx_Event_WaitUntil(barrier, pinged, &wanted, UINT64_MAX), GASNET_ERR_NOT_READY);
+      CHECK_EQ(pings, 2);
+      gex_AM_RequestShort0(job.tm, job.size - 1, H_PING, 0);
+    }
+    CHECK_EQ(gexx_Event_WaitUntil(barrier, NULL, NULL, UINT64_MAX), GASNET_OK);
+  } else if (job.rank == job.size - 1) { /* this one comes last, when rank 0 has seen its ping */
+    gex_AM_RequestShort0(job.tm, 0, H_PING, 0);
+    while (pings < 2) (void)gexx_Event_WaitUntil(GEX_EVENT_NO_OP, pinged, &wanted, SHORT_US);
+    gex_Event_Wait(gex_Coll_BarrierNB(job.tm, 0));
+  } else {
+    gex_Event_Wait(gex_Coll_BarrierNB(job.tm, 0));
+  }
+
+  /* many events, each as by gex_Event_Wait */
+  wanted = 1000;
+  for (int i = 0; i < 200; i++)
+    while (gexx_Event_WaitUntil(gex_Coll_BarrierNB(job.tm, 0), pinged, &wanted, UINT64_MAX))
+      CHECK_EQ(i, -1);
+  return job_finish();
+}
