@@ -23,6 +23,7 @@ set_target_properties(shmem_shared PROPERTIES OUTPUT_NAME shmem_tombolo EXPORT_N
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C
   INSTALL_RPATH "$ORIGIN")
 target_link_libraries(shmem_shared PUBLIC tombolo_shared PRIVATE m)
+target_link_options(shmem_shared PRIVATE ${tmb_stays})
 add_library(shmem_static STATIC $<TARGET_OBJECTS:tmb_shmem_objects>)
 set_target_properties(shmem_static PROPERTIES OUTPUT_NAME shmem_tombolo EXPORT_NAME shmem_static
   LINKER_LANGUAGE C)
