@@ -583,6 +583,18 @@ if(TARGET tombolo_tool AND TMB_EXAMPLES AND TMB_INSTALL AND NOT TMB_SANITIZE)
     LABELS "examples;nightly" TIMEOUT 600)
 endif()
 
+# ---- fresh systems and unusual places, as root; system and packages are fetched each time
+if(TARGET tombolo_tool AND NOT tmb_sparse AND NOT CMAKE_CROSSCOMPILING)
+  foreach(debian bookworm trixie)
+    add_test(NAME chroot.${debian} COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/chroot_test.sh"
+      --debian ${debian} bash -c "make demo && make check")
+  endforeach()
+  add_test(NAME chroot.place COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/chroot_test.sh"
+    --user --at "/tmp/a clone" bash -c "make check")
+  set_tests_properties(chroot.bookworm chroot.trixie chroot.place PROPERTIES
+    LABELS "chroot;nightly" TIMEOUT 5400 SKIP_RETURN_CODE 77 RUN_SERIAL TRUE)
+endif()
+
 # ---- former bugs, put back one at a time in a copy of the sources
 if(TARGET tombolo_tool AND NOT tmb_sparse)
   add_test(NAME seeds COMMAND python3 "${PROJECT_SOURCE_DIR}/scripts/seeds.py")

@@ -1,21 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the tests on a minimal Debian 12 that has what a container has: /proc, a small /dev, and
+# Runs the tests on a minimal Debian that has what a container has: /proc, a small /dev, and
 # /dev/shm (not with --no-shm). Needs root and mmdebstrap. The system is made in DIR, or in a
 # temporary folder that is removed in the end; a DIR that is there already is used again.
 #
-# Usage: chroot_test.sh [--no-shm] [--user] [--dir DIR] [COMMAND...]
-# COMMAND runs in a clone of HEAD; default: make test. --user: as a user that owns the clone instead
-# of root; nobody else can read the clone in both cases.
+# Usage: chroot_test.sh [--debian NAME] [--no-shm] [--user] [--at FOLDER] [--dir DIR] [COMMAND...]
+# NAME: bookworm (default) or trixie. COMMAND runs in a clone of HEAD; default: make test. --user:
+# as a user that owns the clone instead of root; nobody else can read the clone in both cases.
+# --at: the clone's folder, which may have blanks; default: clone in the user's home.
 set -euo pipefail
 
-shm=yes user=root dir="" keep=yes
+shm=yes user=root dir="" keep=yes debian=bookworm at=""
 while [ $# -gt 0 ]; do
   case "$1" in
     --no-shm) shm=no ;;
     --user) user=tester ;;
     --dir) dir=$2; shift ;;
-    -h | --help) sed -n '3,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --debian) debian=$2; shift ;;
+    --at) at=$2; shift ;;
+    -h | --help) sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
     --) shift; break ;;
     -*) echo "chroot_test: no option $1; see --help" >&2; exit 2 ;;
     *) break ;;
@@ -34,24 +37,24 @@ root=$dir/root
 
 make_system() {
   mkdir -p "$dir"
-  mmdebstrap --variant=minbase --include=ca-certificates,make bookworm "$root"
+  mmdebstrap --variant=minbase --include=ca-certificates,make "$debian" "$root"
   cp -L /etc/resolv.conf "$root/etc/resolv.conf"
   chroot "$root" useradd --create-home tester
 }
 
 # A clone that only its owner can read.
 make_clone() {
-  local home
-  home=$(chroot "$root" sh -c "eval echo ~$user")
-  if [ -d "$root$home/clone" ]; then
-    git -c safe.directory='*' -C "$root$home/clone" fetch -q "$top" HEAD
-    git -c safe.directory='*' -C "$root$home/clone" reset -q --hard FETCH_HEAD
+  local place=$at
+  [ -n "$place" ] || place=$(chroot "$root" sh -c "eval echo ~$user")/clone
+  if [ -d "$root$place" ]; then
+    git -c safe.directory='*' -C "$root$place" fetch -q "$top" HEAD
+    git -c safe.directory='*' -C "$root$place" reset -q --hard FETCH_HEAD
   else
-    (umask 077; git clone -q --no-hardlinks "$top" "$root$home/clone")
+    (umask 077; git clone -q --no-hardlinks "$top" "$root$place")
   fi
-  chmod 700 "$root$home"
-  chroot "$root" chown -R "$user" "$home/clone"
-  printf '%s/clone\n' "$home"
+  chmod 700 "$root$place"
+  chroot "$root" chown -R "$user" "$place"
+  printf '%s\n' "$place"
 }
 
 # In a mount namespace of its own, so that nothing stays mounted; devices as containers have them.
@@ -60,6 +63,7 @@ enter() {
 set -eu
 root=$1 shm=$2 user=$3 clone=$4
 shift 4
+home=$(chroot "$root" sh -c "eval echo ~$user")
 mount -t proc proc "$root/proc"
 mount -t tmpfs -o mode=755 none "$root/dev"
 for node in null:3 zero:5 full:7 random:8 urandom:9; do
@@ -74,12 +78,12 @@ if [ "$shm" = yes ]; then
   mount -t tmpfs -o mode=1777,size=64m shm "$root/dev/shm"
 fi
 path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-login=(env -i HOME="${clone%/clone}" PATH="$path")
+login=(env -i HOME="$home" PATH="$path")
 command=(bash -c 'cd "$0" && exec "$@" </dev/null' "$clone" "$@")
 if [ "$user" = root ]; then
   exec chroot "$root" "${login[@]}" "${command[@]}"
 fi
-chroot "$root" bash "${clone}/scripts/install_deps.sh" </dev/null
+chroot "$root" env TESTS=1 bash "${clone}/scripts/install_deps.sh" </dev/null
 exec chroot --userspec="$user" "$root" "${login[@]}" "${command[@]}"
 INSIDE
 }

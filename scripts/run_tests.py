@@ -175,7 +175,7 @@ ALL_STAGES = (
     + (PREEMPT_FORTRAN,)
     + CLANG_STAGES
     + CROSS_STAGES
-    + (NET_STAGES[-1], Stage("seeds", "dev", "seeds"))
+    + (NET_STAGES[-1], Stage("seeds", "dev", "seeds"), Stage("chroot", "dev", "chroot"))
 )
 DAILY = ("-LE", "^nightly$")  # options of ctest: what `make test` and `make check` leave out
 TREES = {
