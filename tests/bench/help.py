@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 BENCH = Path(os.environ.get("TMB_BUILD", "build"), "bench")
-# Those of UPC and Fortran are started by their languages' launchers, and take no options.
+# Those of UPC, Fortran and OpenSHMEM have launchers of their own, and take no options.
 PROGRAMS = [p for p in sorted(BENCH.glob("tombolo-bench-*"))
             if os.access(p, os.X_OK) and p.suffix == ""
-            and p.name not in ("tombolo-bench-upc", "tombolo-bench-fortran")]
+            and not p.name.endswith(("-upc", "-fortran", "-shmem"))]
 
 
 def run(program, word):

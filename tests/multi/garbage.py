@@ -107,7 +107,7 @@ TEXTS = {"--cwd", "--env", "--env-only", "--json", "--output", "--out", "--hosts
 
 
 # These pass options that are not theirs on to a compiler, which has codes of its own.
-COMPILERS = ("fc", "upcc")
+COMPILERS = ("cc", "c++", "fc", "upcc")
 
 
 def every_option():

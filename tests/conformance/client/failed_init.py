@@ -106,7 +106,7 @@ def prototypes():
         if match:
             for name in expand(match.group(2)):
                 yield name, match.group(3)
-    extension = r"GEXX_(?:API|INLINE)\s[\w\s*]*?\b(gexx_[A-Z]\w*)\(([^)]*)\)"
+    extension = r"GEXX_(?:API|INLINE)\s[\w\s*]*?\b(gexx_[A-Z]\w*)\(((?:[^()]|\([^()]*\))*)\)"
     for path in sorted((ROOT / "include" / "tombolo").rglob("*.h")):
         yield from re.findall(extension, path.read_text())
 
@@ -115,6 +115,8 @@ def argument(text):
     """What to pass for a parameter."""
     if text.endswith(" dt_sz"):
         return "4"
+    if "(*" in text:  # a function
+        return "NULL"
     declared, name = parameter(" ".join(text.split()), 0)
     kind = declared.removesuffix("[]").removesuffix(name).strip()
     pointer = "*" in kind or declared.endswith("[]")
