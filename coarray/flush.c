@@ -6,7 +6,8 @@
  * library. Invariants: it comes back. An error may be found within a statement of input or output,
  * as in `print *, x[9]`: libgfortran holds the lock of the unit there, and would wait for it in
  * this same thread for ever. So after a second, in which nothing keeps the output from being
- * written, the wait is left by a jump; what that unit holds is lost. The process ends soon after.
+ * written, the wait is left by a jump; what that unit holds is lost. A fault in a unit that is not
+ * in use is left in the same way. The process ends soon after.
  */
 #include "caf.h"
 

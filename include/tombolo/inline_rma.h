@@ -4,10 +4,10 @@
  *
  * Included by gasnetex.h. Each inline is: mapped? copy and done; otherwise call the library's
  * checked form, which serves unmapped peers, unusual flags and every call of a debug client.
- * Invariants: no loop, no lock; a copy is fenced against the compiler on both sides, so that a loop
- * of gets re-reads; on the mapped path the operation is complete on return, hence the event is
- * GEX_EVENT_INVALID. Addresses: `dest` of a put and `src` of a get are in the owner's address
- * space, inside its bound segment.
+ * Invariants: no loop, no lock; a copy is fenced against the compiler on both sides, and the load
+ * of a value is volatile and fenced behind, so that a loop of gets re-reads; on the mapped path the
+ * operation is complete on return, hence the event is GEX_EVENT_INVALID. Addresses: `dest` of a put
+ * and `src` of a get are in the owner's address space, inside its bound segment.
  */
 #ifndef GEXX_INLINE_RMA_H
 #define GEXX_INLINE_RMA_H
