@@ -6,7 +6,7 @@
  * later on 64-bit machines). Included by the plug-in and by the mock driver of the tests, so that
  * both build without the toolkit; abi_check.c compares all of it with NVIDIA's cuda.h where that is
  * found. Invariants: names are ours, so that cuda.h can be included beside it; tags of opaque
- * structures are the documented ones, so that pointers to them are the same types.
+ * structures are the documented ones, so that pointers to them have equal types.
  */
 #ifndef TMB_CUDA_ABI_H
 #define TMB_CUDA_ABI_H

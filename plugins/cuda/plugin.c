@@ -8,7 +8,7 @@
  * for the duration of the call only. Copies run on a stream of our own, so they do not wait for
  * kernels of the client, and are complete on return. Memory of peer processes is opened through
  * the driver's IPC handles; handles name whole allocations, so an offset travels with them.
- * Invariants: the client's current context is what it was when a call returns.
+ * Invariants: a call leaves the client's current context unchanged.
  */
 #include "driver.h"
 
@@ -27,7 +27,7 @@ struct device {
   bool sync_memops;
 };
 
-/* What a peer gets. */
+/* Data for a peer. */
 struct shared {
   cuda_ipc_handle ipc;
   uint64_t offset, bytes; /* of the segment in the allocation that `ipc` names */
@@ -146,7 +146,7 @@ static void memory_free(void *device, void *addr, size_t bytes) {
   if (enter(d)) (void)pop_context(d, "cuMemFree", d->driver->free(address_of(addr)));
 }
 
-/* What the driver knows about an address. */
+/* The driver's description of an address. */
 struct known {
   cuda_context context;
   unsigned type;

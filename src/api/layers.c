@@ -3,7 +3,7 @@
  * The layers of the library, in the order in which each is called.
  *
  * Owns: the array. Called by gex_Client_Init and gasnet_init, once. Calls: core, which calls the
- * layers from here on (core/layer.h). The order: what the others stand on comes first. Being
+ * layers from here on (core/layer.h). The order: a layer comes after those that it uses. Being
  * reached from the initialisation by name, every layer is in every program that is linked with the
  * static library, also before the program's own constructors run. Invariant: a module of core or of
  * a folder above it that wants to be called is in this list and nowhere else.
@@ -31,7 +31,7 @@ static const struct tmb_layer *const layers[] = {
     &tmb_kit_layer,           /* internal messages: acknowledgement, pieces */
     &tmb_default_layer,       /* puts, gets and signals made of messages */
     &tmb_default_frag_layer,  /* Longs and puts with a signal in pieces */
-    &tmb_stats_layer,         /* counts what the others send */
+    &tmb_stats_layer,         /* counts the messages of the layers before it */
     &tmb_team_gather_layer,   /* all-gather for the set-up of others */
     &tmb_barrier_words_layer, /* control words of barriers */
     &tmb_barrier_layer,       /* barriers of teams */
@@ -49,10 +49,10 @@ static const struct tmb_layer *const layers[] = {
     &tmb_tagged_send_layer,   /* sending */
     &tmb_tagged_get_layer,    /* reading */
     &tmb_coll_layer,          /* collectives */
-    &tmb_signature_layer,     /* whether their members call the same, in debug jobs */
+    &tmb_signature_layer,     /* compares the calls of a team's members, in debug jobs */
 };
 
-/* Sets what the inlines and variables of GASNet-1 read. After a failure those inlines, too, get the
+/* Sets the variables that the inlines of GASNet-1 read. After a failure those inlines, too, get the
  * team that leads to a check. */
 static int begin_legacy(const struct gexx_client_args *init, int rc) {
   if (rc == GASNET_OK) {

@@ -158,7 +158,7 @@ static const char *call_name(bool is_reply, unsigned category) {
 }
 
 /* Debug clients: check the arguments here, so that messages name the GASNet-1 function; core's
- * checks of the same arguments then pass. */
+ * checks of these arguments then pass. */
 static void check_am(const struct gexx_g1_am *am, const struct gexx_am_msg *m, bool is_reply) {
   const char *call = call_name(is_reply, m->category);
   if (is_reply) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which team the calls of GASNet-1 use, and the rank and size that older clients read as variables.
+ * The team of GASNet-1 calls, and the rank and size that older clients read as variables.
  *
  * Owns: gexx_legacy_tm, gasneti_mynode, gasneti_nodes. Set by layers.c at initialisation and by
  * legacy.c at attach; read by the inlines of gasnet.h. Calls nothing. Invariant: legacy.c says when

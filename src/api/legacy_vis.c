@@ -71,7 +71,7 @@ static gasnet_handle_t nb(bool done, struct tmb_vis *v) {
  SHAPE(nb_bulk, gasnet_handle_t, return, nb) \
  SHAPE(nbi_bulk, void, , nbi)
 
-/* What the parameters of a call describe: the peer, the two lists, the strides. */
+/* Parameters of a call as a description: the peer, the two lists, the strides. */
 #define TARGET(CALL)  ((struct tmb_vis_peer){team(CALL), dstnode, false, 0})
 #define SOURCE(CALL)  ((struct tmb_vis_peer){team(CALL), srcnode, true, 0})
 #define VECTOR(L)     ((struct tmb_vis_list){.vec = entries(L##list), .count = L##count})

@@ -53,8 +53,8 @@ static int print_backtrace_ifenabled(int fd) {
 
 int (*gasnett_print_backtrace_ifenabled)(int fd) = print_backtrace_ifenabled;
 
-/* The hook of the fatal path: calls what gasnett_print_backtrace_ifenabled points to at that
- * moment. */
+/* The hook of the fatal path: calls the function to which gasnett_print_backtrace_ifenabled points
+ * at that moment. */
 static int backtrace_hook(int fd) {
   int (*const print)(int) = gasnett_print_backtrace_ifenabled;
   return print ? print(fd) : 1;

@@ -18,7 +18,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-/* What the threads of one run share. */
+/* State that the threads of one run share. */
 struct arena {
   int iters, threads;
   unsigned seed;
@@ -32,7 +32,7 @@ struct arena {
   uint64_t message;          /* published through `flag` */
 };
 
-/* A section that threads run, and what must hold when all are through; either may be NULL. */
+/* A section that threads run, and the condition to check after it; either may be NULL. */
 struct section {
   char letter;
   void (*body)(struct arena *a, int index);

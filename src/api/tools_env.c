@@ -3,8 +3,8 @@
  * Environment, and numbers as text, for clients of the tools API (API reference 09, section 9).
  *
  * Owns: nothing; base/config.h owns the environment and what was reported, base/fmt.h the formats.
- * Called by clients at any time. A malformed value ends the process with variable, value and what
- * is allowed.
+ * Called by clients at any time. A malformed value ends the process with variable, value and the
+ * allowed values.
  */
 #define GASNETT_THREAD_SAFE 1
 

@@ -8,7 +8,7 @@
  * that compares it with itself gets the right answer without further synchronisation. In a
  * single-threaded client only the bookkeeping happens and no lock is taken.
  */
-/* The checked twins are declared for debug clients only; the layouts are the same for all. */
+/* The checked twins are declared for debug clients only; the layouts do not depend on that. */
 #define GASNETT_THREAD_SAFE 1
 #define GASNET_DEBUG        1
 

@@ -4,9 +4,9 @@
  * reference 09, 11 and 12).
  *
  * Owns: nothing. Called by clients. Calls os and base.
- * The checksum is FNV-1a with 64 bits (Fowler, Noll, Vo; RFC 9923), chosen because it is the same
- * everywhere. Zero bytes are counted eight at a time: bit 7 of each byte of ~(((v & 0x7f..) +
- * 0x7f..) | v) is set iff the byte is 0.
+ * The checksum is FNV-1a with 64 bits (Fowler, Noll, Vo; RFC 9923), chosen because it does not
+ * depend on the machine. Zero bytes are counted eight at a time: bit 7 of each byte of ~(((v &
+ * 0x7f..) + 0x7f..) | v) is set iff the byte is 0.
  */
 #define GASNETT_THREAD_SAFE 1
 

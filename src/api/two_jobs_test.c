@@ -4,9 +4,9 @@
  * other.
  *
  * Each job has a struct tmb_job and a thread. The threads take turns, step by step; a turn puts the
- * thread's struct in the place of tmb_job and takes it out again. In each step both jobs do the
- * same with other values: whatever of it lay outside would be the other job's, too. docs/STATE.md
- * lists what lies outside, and why; of that no step is made.
+ * thread's struct in the place of tmb_job and takes it out again. In each step both jobs make equal
+ * calls with different values: a variable outside of struct tmb_job would show the other job's
+ * value. docs/STATE.md lists the variables outside, with reasons; no step covers those.
  */
 #include "base/capture_test.h"
 #include "base/config.h"
@@ -31,7 +31,7 @@
 
 enum { JOBS = 2, HANDLER = 200, PAGE = 65536 };
 
-/* What a job of this test is, between its turns. */
+/* State of one job of this test, between its turns. */
 struct job {
   struct tmb_job state;
   uint32_t number; /* 1.. */
@@ -99,7 +99,7 @@ static void receive(struct job *j) {
   CHILD_CHECK(j->handled == 100 * j->number);
 }
 
-/* Both jobs give their teams the same number. */
+/* Both jobs give their teams equal numbers. */
 static void split(struct job *j) {
   CHILD_CHECK(gex_TM_Split(&j->sub, j->tm, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH) == 1);
   CHILD_CHECK(tmb_team_of(j->sub)->uid == tmb_team_of(jobs[0].sub)->uid);
@@ -126,7 +126,7 @@ static void wait_for_phase(struct job *j) {
   CHILD_CHECK(gasnet_barrier_result(&id) == 0 && id == (int)j->number);
 }
 
-/* A transfer with the same source and number in both, of which a piece is missing. */
+/* A transfer with equal source and number in both jobs, of which a piece is missing. */
 static void take_piece(struct job *j) {
   CHILD_CHECK(!tmb_kit_last_piece(0, 7, 10 * j->number, 4));
   CHILD_CHECK(tmb_kit_incomplete() == 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What run-time libraries above say of their waits, and names of teams: tombolo/ext/ext_wait.h.
+ * Descriptions of waits by run-time libraries above, and names of teams: tombolo/ext/ext_wait.h.
  *
  * Owns: nothing; all of it lies on the status page. Called by clients, above all the run-time
  * libraries of Coarray Fortran and UPC. Calls: core's status. Invariants: a process without a page

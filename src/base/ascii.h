@@ -41,8 +41,8 @@ static inline bool tmb_ascii_is_blank(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Whether the first `bytes` characters of two texts, or all where one ends before, are the same
- * but for the case of A to Z. */
+/* Whether the first `bytes` characters of two texts, or all where one ends before, are equal but
+ * for the case of A to Z. */
 static inline bool tmb_ascii_same_n(const char *a, const char *b, size_t bytes) {
   for (size_t i = 0; i < bytes; i++) {
     if (tmb_ascii_lower(a[i]) != tmb_ascii_lower(b[i])) return false;
@@ -51,7 +51,7 @@ static inline bool tmb_ascii_same_n(const char *a, const char *b, size_t bytes) 
   return true;
 }
 
-/* Whether two texts are the same but for the case of A to Z. */
+/* Whether two texts are equal but for the case of A to Z. */
 static inline bool tmb_ascii_same(const char *a, const char *b) {
   return tmb_ascii_same_n(a, b, (size_t)-1);
 }

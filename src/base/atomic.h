@@ -3,10 +3,10 @@
  * Named-order atomic operations: the only means by which the library touches shared words.
  *
  * Owns nothing. Included by every layer. Calls only compiler built-ins.
- * What publishes is a point of injected preemption (preempt.h). Invariants: the memory order is
- * part of the name (rlx, acq, rel, acq_rel, seq), so that every ordering can be searched for;
- * pointers are to naturally aligned 1, 2, 4 or 8 byte integers or pointers; words in shared memory
- * are lock-free on every supported processor.
+ * An operation that publishes is a point of injected preemption (preempt.h). Invariants: the memory
+ * order is part of the name (rlx, acq, rel, acq_rel, seq), so that every ordering can be searched
+ * for; pointers are to naturally aligned 1, 2, 4 or 8 byte integers or pointers; words in shared
+ * memory are lock-free on every supported processor.
  */
 #ifndef TMB_BASE_ATOMIC_H
 #define TMB_BASE_ATOMIC_H
@@ -45,7 +45,7 @@
 #define tmb_fetch_and_acq_rel(p, v) \
  (TMB_PREEMPT_POINT("fetch_and_acq_rel"), __atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL))
 
-/* Compare and swap; on failure *expected is what was found. Weak forms may fail spuriously. */
+/* Compare and swap; on failure *expected is the value found. Weak forms may fail spuriously. */
 #define tmb_cas_rlx(p, expected, v) \
  __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
 #define tmb_cas_weak_rel(p, expected, v) \
@@ -80,8 +80,8 @@ static inline void tmb_cpu_pause(void) {
 }
 
 /* Whether each atomic update is a full fence, so that an update which would change nothing may be
- * left out: a fence and a load do the same then. On ARM and RISC-V it is not: what follows an
- * update may come before its store (docs/MEMORY_ORDERS.md, ratomic_same). */
+ * replaced by a fence and a load. On ARM and RISC-V it is not: later accesses may come before the
+ * update's store (docs/MEMORY_ORDERS.md, ratomic_same). */
 #if defined(__x86_64__)
 # define TMB_UPDATES_FENCE 1
 #else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For unit tests only: run a function in a child process and keep what it printed and how it ended.
+ * For unit tests only: run a function in a child process and keep its output and exit status.
  *
  * Owns: nothing. Included by x_test.c of base, os and tools, after cmocka.h's prerequisites.
  * Calls: fork, waitpid. Invariants: the child ends by _exit(0) unless the function ends it
@@ -68,7 +68,7 @@ static inline int capture_run(struct capture *out, void (*fn)(void *arg), void *
   return waitpid(child, &out->status, 0) == child ? 0 : -1;
 }
 
-/* Runs fn(arg) as capture_run; fails the test, with what was printed, unless it ends with `code`.
+/* Runs fn(arg) as capture_run; fails the test, with the output, unless it ends with `code`.
  */
 #define capture_exit(cap, fn, arg, code)                                                           \
  do {                                                                                              \

@@ -39,7 +39,7 @@
 
 /*
  * Declare to the thread sanitizer an order that another process provides (a buffer or slot comes
- * back through it): what was done before TMB_TSAN_RELEASE(p) is visible after TMB_TSAN_ACQUIRE(p).
+ * back through it): accesses before TMB_TSAN_RELEASE(p) are visible after TMB_TSAN_ACQUIRE(p).
  */
 #if defined(__SANITIZE_THREAD__)
 void __tsan_acquire(void *addr);
@@ -52,8 +52,9 @@ void __tsan_release(void *addr);
 #endif
 
 /*
- * Which lock guards what, checked by clang -Wthread-safety (test lint.locks); nothing for others. A
- * lock is an lvalue that is in scope: C has no names for the fields of the same struct.
+ * Names the lock that guards a variable, checked by clang -Wthread-safety (test lint.locks); empty
+ * for other compilers. A lock is an lvalue that is in scope: C has no names for the fields of the
+ * struct that is being declared.
  */
 #if defined(__clang__)
 # define TMB_LOCK_ATTRIBUTE(...) __attribute__((__VA_ARGS__))

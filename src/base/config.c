@@ -170,7 +170,7 @@ char *tmb_cfg_allowed(enum tmb_cfg_id id, char *buf, size_t buf_bytes) {
   return buf;
 }
 
-/* Says what is wrong with the text of a setting. */
+/* Reports the error in the text of a setting. */
 static void explain(enum tmb_cfg_id id, const struct value *v, const char *text,
                     const char *allowed, char *why, size_t why_bytes) {
   const bool from_env = strncmp(v->source, "environment ", 12) == 0;
@@ -218,7 +218,7 @@ static const char *find_text(enum tmb_cfg_id id, struct value *v) {
 /*
  * A number of a GASNET_* name that is above the row's range counts as its end, a size below it as
  * the least one: scripts set such values for other builds of that interface, which take them. A
- * count of ranks is what was asked for, or refused. out word: [TEXT_BYTES] the number that is used.
+ * count of ranks is taken as given, or refused. out word: [TEXT_BYTES] the number that is used.
  */
 static bool limit_number(enum tmb_cfg_id id, const char *text, struct value *v, char *word) {
   struct tmb_cfg_row row = tmb_cfg_rows[id];
@@ -267,7 +267,8 @@ int tmb_cfg_check(enum tmb_cfg_id id, char *why, size_t why_bytes) {
 
 /*
  * Reads setting `id` from the environment, checks and publishes it.
- * in again: read anew what was read before; then no other thread may be reading settings.
+ * in again: read once more a setting that was read before; then no other thread may be reading
+ * settings.
  */
 static void load(enum tmb_cfg_id id, bool again) {
   char word[TEXT_BYTES], why[TEXT_BYTES * 4];

@@ -3,9 +3,11 @@
  * Settings: one row of config.def each, read from the environment once.
  *
  * Owns: the table of values and all access to the environment (the only getenv of the library).
- * Called by every layer, at set-up time: the fast path caches what it needs. Calls: fmt, log.
+ * Called by every layer, at set-up time: the fast path caches the values that it needs. Calls: fmt,
+ * log.
  * Invariants: a value, once read after tmb_cfg_init, never changes; a bad value ends the process
- * with the name, the value and what is allowed; if both names of a setting are set, TOMBOLO_* wins.
+ * with the name, the value and the allowed values; if both names of a setting are set, TOMBOLO_*
+ * wins.
  */
 #ifndef TMB_BASE_CONFIG_H
 #define TMB_BASE_CONFIG_H
@@ -73,7 +75,7 @@ const char *tmb_cfg_text(enum tmb_cfg_id id);
 /* True if the value comes from the environment or tmb_cfg_override rather than from the default. */
 bool tmb_cfg_is_set(enum tmb_cfg_id id);
 
-/* Where the value comes from: "default", "environment NAME", or what tmb_cfg_override was given. */
+/* Origin of the value: "default", "environment NAME", or the origin given to tmb_cfg_override. */
 const char *tmb_cfg_source(enum tmb_cfg_id id);
 
 /*
@@ -85,16 +87,16 @@ void tmb_cfg_override(enum tmb_cfg_id id, const char *text, const char *source, 
 
 /*
  * Check a setting as tmb_cfg_init does, without ending the process.
- * out why: [why_bytes] if it is wrong: name, value and what is allowed. Returns 0 or TMB_E_ARG.
+ * out why: [why_bytes] if it is wrong: name, value and the allowed values. Returns 0 or TMB_E_ARG.
  */
 int tmb_cfg_check(enum tmb_cfg_id id, char *why, size_t why_bytes);
 
-/* What a setting may be, as "an integer from 1 to 4096". Returns buf. */
+/* The allowed values of a setting, as "an integer from 1 to 4096". Returns buf. */
 char *tmb_cfg_allowed(enum tmb_cfg_id id, char *buf, size_t buf_bytes);
 
 /*
  * End the process because a setting's text is wrong in a respect that only its reader can see.
- * in allowed: what would have been valid, as "one of smp, udp".
+ * in allowed: the valid values, as "one of smp, udp".
  */
 _Noreturn void tmb_cfg_bad_value(enum tmb_cfg_id id, const char *allowed) TMB_COLD;
 

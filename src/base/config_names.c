@@ -4,9 +4,9 @@
  *
  * Owns: the lists of names that are removed and of other builds (config_foreign.def). Called by
  * config.c once a job, in the process that speaks for it. Calls: config_table.c, fmt, log.
- * Invariants: one line a job; only what is surely a mistake is named: any TOMBOLO_* that is not
- * known, and a GASNET_* that is nearly the name of a setting, because job scripts set GASNET_*
- * variables for builds of other libraries, too.
+ * Invariants: one line a job; only sure mistakes are named: any unknown TOMBOLO_*, and a GASNET_*
+ * that is nearly the name of a setting, because job scripts set GASNET_* variables for builds of
+ * other libraries, too.
  */
 #include "base/config.h"
 #include "base/fmt.h"
@@ -30,7 +30,7 @@ static const char *const foreign[] = {
 #undef TMB_FOREIGN
 };
 
-/* Names that are removed. in instead: what does the same now. */
+/* Names that are removed. in instead: the replacement. */
 static const struct retired {
   const char *name, *instead;
 } retired[] = {
@@ -98,7 +98,7 @@ static const char *instead_of(const char *name) {
 }
 
 /*
- * Describes an unknown name. out text: [NAME_BYTES * 3] the name and what is meant or to be used.
+ * Describes an unknown name. out text: [NAME_BYTES * 3] the name and its correction or replacement.
  * Returns false if it may well be right elsewhere.
  */
 static bool describe(const char *name, char *text) {

@@ -2,9 +2,9 @@
 /*
  * The table of settings, from config.def.
  *
- * Owns: the rows and the prefixes of names; nothing of it changes. Called by config.c and
- * config_names.c, and by what lists all settings. Calls: log for assertions. Invariant: row number
- * `id` is that of enum tmb_cfg_id.
+ * Owns: the rows and the prefixes of names; nothing of it changes. Called by config.c,
+ * config_names.c and the code that lists all settings. Calls: log for assertions. Invariant: row
+ * number `id` is that of enum tmb_cfg_id.
  */
 #include "base/config.h"
 #include "base/log.h"

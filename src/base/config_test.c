@@ -22,7 +22,7 @@
 
 extern char **environ;
 
-/* What a child does: sets `env` ("A=1 B=2"), takes `rank`, reads all settings. */
+/* Actions of a child: sets `env` ("A=1 B=2"), takes `rank`, reads all settings. */
 struct scenario {
   const char *const *env; /* NULL-terminated "NAME=value" */
   uint32_t rank;

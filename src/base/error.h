@@ -22,16 +22,18 @@ enum tmb_error {
  */
 const char *tmb_error_text(int code);
 
-/* Its name, as "TMB_E_NOMEM", for a message that is reported; "unknown" for other values. As above.
+/* Name of an error code, as "TMB_E_NOMEM", for a message that is reported; "unknown" for other
+ * values. As above.
  */
 const char *tmb_error_name(int code);
 
-/* What the user can do where it ends the program: a clause for the end of a message. As above. */
+/* The user's remedy where the error ends the program: a clause for the end of a message. As above.
+ * */
 const char *tmb_error_remedy(int code);
 
 /*
- * What the user can do where the system has refused a descriptor (a pipe, an eventfd, a file).
- * in error: an errno. Returns a clause for the end of a message, constant. Threads: any.
+ * The user's remedy where the system has refused a descriptor (a pipe, an eventfd, a file). in
+ * error: an errno. Returns a clause for the end of a message, constant. Threads: any.
  */
 const char *tmb_error_fd_remedy(int error);
 

@@ -94,7 +94,7 @@ static int parse_plain(const char *text, int64_t *value) {
   return TMB_OK;
 }
 
-/* What stands before a unit: digits, a point, digits. */
+/* The number in front of a unit: digits, a point, digits. */
 struct decimal {
   unsigned long long whole;
   long double fraction; /* 0 <= fraction < 1 */

@@ -6,8 +6,8 @@
  * fills. Called by every layer. Calls: messages, libc; config calls this file, never the
  * reverse.
  * Invariants: one message is one write(2) of whole lines, so that messages of several ranks do not
- * mix; the fatal path runs once per process: a second fatal error, on the same or another thread,
- * cannot recurse into it.
+ * mix; the fatal path runs once per process: a second fatal error, on any thread, cannot recurse
+ * into it.
  */
 #ifndef TMB_BASE_LOG_H
 #define TMB_BASE_LOG_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the bootstrap asks of the plug-in for an MPI library: who this process is, and to exchange
- * texts.
+ * Interface of the bootstrap to the plug-in for an MPI library: who this process is, and an
+ * exchange of texts.
  *
  * Owns nothing. Included by boot/pm/pm_mpi.c and by the plug-in (net/mpi), which is compiled once
  * for each binary interface of MPI. Calls nothing. Invariants: MPI is initialised and not finalised
- * when a function is called; all ranks call the same in the same order. Each returns 0 or a code of
+ * when a function is called; all ranks make equal calls in equal order. Each returns 0 or a code of
  * MPI.
  */
 #ifndef TMB_BASE_MPI_BOOT_H
@@ -24,7 +24,7 @@ struct tmb_mpi_boot {
   int (*share)(const char *mine, size_t bytes, char **all, size_t *total);
   /* out host_of: [size] lowest rank that shares memory with each. */
   int (*hosts)(uint32_t *host_of);
-  /* What MPI says of a code that one of these has returned. out text: [bytes], terminated. */
+  /* MPI's text for a code that one of these has returned. out text: [bytes], terminated. */
   void (*explain)(int code, char *text, size_t bytes);
 };
 

@@ -4,8 +4,8 @@
  *
  * Owns nothing. Included by atomic.h, whose publishing operations are such points, and by lock.h.
  * Calls preempt.c in trees configured with TMB_PREEMPT, else nothing: the macro is empty then.
- * Invariants: a point may stand anywhere, under locks and in signal handlers; what a thread may
- * lose its processor at in life is what is tried.
+ * Invariants: a point may stand anywhere, under locks and in signal handlers; the kernel, too, may
+ * take a thread's processor anywhere.
  */
 #ifndef TMB_BASE_PREEMPT_H
 #define TMB_BASE_PREEMPT_H

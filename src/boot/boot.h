@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Process start: how this process becomes a rank of a job, and what ranks share before a network
- * exists.
+ * Process start: how this process becomes a rank of a job, and data that ranks share before a
+ * network exists.
  *
  * Owns: the job's control block (ctl.h) and the descriptors of its shared memory. Called by core at
  * client initialisation and at exit, by conduit set-up through core. Calls: launch, join, ctl,
@@ -24,8 +24,8 @@
 #define TMB_BOOT_SECRET_BYTES 32
 
 /*
- * What has become of a rank, as one word: kind, and for lost ones exit code and signal.
- * SUSPENDED is known only of ranks that the supervisor forked itself (no program around them).
+ * Fate of a rank, as one word: kind, and for lost ones exit code and signal. SUSPENDED is known
+ * only of ranks that the supervisor forked itself (no program around them).
  */
 enum tmb_fate { TMB_FATE_ALIVE, TMB_FATE_SUSPENDED, TMB_FATE_ENDED, TMB_FATE_FAILED };
 #define TMB_FATE(kind, code, sig) ((uint32_t)(kind) | (uint32_t)(code) << 8 | (uint32_t)(sig) << 16)
@@ -46,10 +46,10 @@ struct tmb_kv;
 struct tmb_status;
 struct tmb_trace_area;
 
-/* This process's place in the job. Written by boot only. */
+/* Place of this process in the job. Written by boot only. */
 struct tmb_boot {
   uint32_t rank, size; /* rank < size <= TMB_BOOT_RANKS_MAX */
-  uint64_t job_id;     /* random, the same on every rank, differs between jobs */
+  uint64_t job_id;     /* random, equal on every rank, differs between jobs */
   int arena_fd;   /* shared memory of the host, empty at start: the near engine grows and maps it */
   int segment_fd; /* shared memory of the host, empty at start: grown when segments attach */
   bool supervised; /* a supervisor ends the job when a rank dies; false for a single process */
@@ -68,7 +68,7 @@ struct tmb_boot {
   uint32_t gathers;                    /* rounds with data so far */
   struct tmb_status *status;           /* page of this rank; never NULL in a rank */
   bool mpi_is_alone; /* an MPI of this process would know nothing of the job; not said yet */
-  struct tmb_kv *kv; /* what tmb_boot_put and tmb_boot_exchange have collected */
+  struct tmb_kv *kv; /* pairs that tmb_boot_put and tmb_boot_exchange have collected */
 };
 
 /* Binary interface of the MPI that this process has, or that goes with its launcher: "openmpi" or
@@ -113,24 +113,24 @@ bool tmb_boot_barrier(struct tmb_boot *boot);
 
 /*
  * Every rank contributes `bytes` bytes and gets those of all.
- * in mine: [bytes]; in bytes: the same on every rank, any length.
- * out all: [size * bytes], ordered by rank; zeros if the barrier that it includes gives up. Cost: a
- * barrier for each KiB.
+ * in mine: [bytes]; in bytes: equal on every rank, any length. out all: [size * bytes], ordered by
+ * rank; zeros if the barrier that it includes gives up. Cost: a barrier for each KiB.
  */
 void tmb_boot_allgather(struct tmb_boot *boot, const void *mine, size_t bytes, void *all);
 
 /*
- * Say what other ranks may ask for after the next tmb_boot_exchange. in key: text, in value:
- * [bytes]; both copied. A key that was put before gets the new value. Returns 0 or TMB_E_NOMEM.
+ * Publish a value that other ranks may ask for after the next tmb_boot_exchange. in key: text, in
+ * value: [bytes]; both copied. A key that was put before gets the new value. Returns 0 or
+ * TMB_E_NOMEM.
  */
 int tmb_boot_put(struct tmb_boot *boot, const char *key, const void *value, size_t bytes);
 
-/* Make known what every rank has put. Collective. Returns 0, TMB_E_NOMEM, or TMB_E_PEER if a
- * barrier gave up. */
+/* Exchange the values that the ranks have put. Collective. Returns 0, TMB_E_NOMEM, or TMB_E_PEER if
+ * a barrier gave up. */
 int tmb_boot_exchange(struct tmb_boot *boot);
 
 /*
- * What a rank has put. in rank: < size. out value: [bytes], filled as far as it goes.
+ * Read a value that a rank has put. in rank: < size. out value: [bytes], filled as far as it goes.
  * Returns the length of the value, or TMB_E_NOT_FOUND. Not collective, no communication.
  */
 int64_t tmb_boot_get(const struct tmb_boot *boot, uint32_t rank, const char *key, void *value,
@@ -175,16 +175,16 @@ const char *tmb_boot_host_name(const struct tmb_boot *boot, uint32_t rank);
 /* A word that changes whenever the fate of a rank does; for the life of the job. */
 const uint32_t *tmb_boot_changes(const struct tmb_boot *boot);
 
-/* What has become of a rank: a TMB_FATE word. in rank: < size. Acquires: what a lost rank
- * has written is visible. Threads: any. */
+/* Fate of a rank: a TMB_FATE word. in rank: < size. Acquires: earlier writes of a lost rank are
+ * visible. Threads: any. */
 uint32_t tmb_boot_fate(const struct tmb_boot *boot, uint32_t rank);
 
 /* Continues the agent of this host, should it be stopped: nobody else could end it after its
  * launcher has given the host up. A rank that ends does so, too. Threads: any, signal handlers. */
 void tmb_boot_rouse(struct tmb_boot *boot);
 
-/* This rank gets no answer from `rank`, and will not talk to it again: have it ended, wherever it
- * runs, so that it is lost to everybody. Does not wait. Threads: any. */
+/* This rank gets no answer from `rank`, and will not talk to it again: have that rank ended,
+ * wherever it runs, so that it is lost to everybody. Does not wait. Threads: any. */
 void tmb_boot_condemn(struct tmb_boot *boot, uint32_t rank);
 
 /* The status page of this rank, zero at first; for the life of the job. */

@@ -238,7 +238,7 @@ static void is_alone_without_a_launcher(void **state) {
   tmb_boot_stop(&boot);
 }
 
-/* What the settings ask at load, before the process is a rank. */
+/* Settings ask at load for the rank that prints, before the process is a rank. */
 static void names_who_speaks(void **state) {
   (void)state;
   static const struct {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Status pages: what a rank shows of itself to `tombolo ps`, `tombolo why` and the watchdog of the
- * supervisor, without their asking.
+ * Status pages: state of a rank for `tombolo ps`, `tombolo why` and the watchdog of the supervisor,
+ * which only read it.
  *
  * Owns: the layout of the page that each rank has in the job's control block (ctl.h). Written by
- * the rank, by plain or relaxed stores, read by any process of the same user that opens the control
- * block through /proc. A thread writes what it waits for just before it sleeps, and clears it
- * afterwards; nothing is written by operations that complete without sleeping. Counts of the calls
- * that all members of a team make lie here instead of in the rank's own memory, so that whoever has
- * not called can be seen from outside. Invariants: everything in it is a hint for people, nothing
- * in the library depends on it; a reader takes no value for an index or a length unchecked.
+ * the rank, by plain or relaxed stores, read by any process of this user that opens the control
+ * block through /proc. A thread writes the purpose of its wait just before it sleeps, and clears it
+ * afterwards; operations that complete without sleeping write nothing. Counts of the calls that all
+ * members of a team make lie here instead of in the rank's own memory, so that whoever has not
+ * called can be seen from outside. Invariants: everything in it is a hint for people, nothing in
+ * the library depends on it; a reader takes no value for an index or a length unchecked.
  */
 #ifndef TMB_BOOT_STATUS_H
 #define TMB_BOOT_STATUS_H
@@ -32,11 +32,11 @@
 #define TMB_STATUS_MEMBER  12
 #define TMB_STATUS_HELD    16 /* objects that a rank can show as held */
 
-/* What a thread waits for. */
+/* Kind of a thread's wait. */
 enum tmb_wait_kind {
   TMB_WAIT_UNKNOWN,
   TMB_WAIT_OPERATION,    /* one operation: what, peer */
-  TMB_WAIT_EVENTS,       /* several: count; what and peer of the first */
+  TMB_WAIT_EVENTS,       /* several: count; kind and peer of the first */
   TMB_WAIT_IMPLICIT,     /* implicit operations: count */
   TMB_WAIT_BARRIER,      /* team, number */
   TMB_WAIT_NAMED,        /* gasnet_barrier_wait: number */
@@ -51,8 +51,8 @@ enum tmb_wait_kind {
   TMB_WAIT_POLL,         /* gexx_Poll: anything */
   TMB_WAIT_LOCK,         /* addr; holder's thread in value, 0: unknown */
   TMB_WAIT_LOSS,         /* the loss of peer to be dealt with */
-  TMB_WAIT_SHRINK,       /* gexx_TM_Shrink: peer has not sent what it knows, or decides */
-  TMB_WAIT_LAYER,        /* a loop of a run-time library above, which says what for: client */
+  TMB_WAIT_SHRINK,       /* gexx_TM_Shrink: peer has not sent its STATE, or decides */
+  TMB_WAIT_LAYER,        /* a loop of a run-time library above, which describes it: client */
   TMB_WAIT_PROGRAM,      /* the client's thread polls, and finds nothing; fresh only */
   TMB_WAIT_KINDS
 };
@@ -83,10 +83,10 @@ enum tmb_wait_state {
   TMB_WAIT_POLLS   /* it waits without sleeping; true shortly after at_ns only */
 };
 
-/* Who must act, as a run-time library above says: GEXX_WAIT_* of tombolo/ext/ext_wait.h. */
+/* Ranks that must act, from a run-time library above: GEXX_WAIT_* of tombolo/ext/ext_wait.h. */
 enum tmb_layer_needs { TMB_LAYER_AS_SHOWN, TMB_LAYER_PEER, TMB_LAYER_HOLDER, TMB_LAYER_ANY };
 
-/* What a run-time library above says of the wait: gexx_WaitInfo_t of ext_wait.h. */
+/* Description of the wait by a run-time library above: gexx_WaitInfo_t of ext_wait.h. */
 struct tmb_status_layer {
   uint32_t begun; /* number of this wait in its thread, from 1; 0: nothing is said */
   uint8_t needs;  /* GEXX_WAIT_* */
@@ -177,8 +177,8 @@ enum tmb_status_kind {
   TMB_STATUS_KINDS
 };
 
-/* What the rank has done so far, while operations are counted. Times are ticks of
- * tmb_os_ticks_now; sums are written by all threads of the rank. */
+/* Counts of the rank's actions, while operations are counted. Times are ticks of tmb_os_ticks_now;
+ * sums are written by all threads of the rank. */
 struct tmb_status_stats {
   uint64_t on;           /* 1: they are counted */
   uint64_t tick0, ns0;   /* one moment on the counter and on the monotonic clock, at the start */
@@ -199,7 +199,7 @@ struct tmb_status {
   uint32_t attached;              /* 1: segments are there */
   uint32_t boot_rounds;           /* of the bootstrap begun: barriers and all-gathers */
   uint64_t boot_since_ns;         /* since when this rank is in one; 0: it is not */
-  char member[TMB_STATUS_MEMBER]; /* what a rank is called in the language; empty: rank */
+  char member[TMB_STATUS_MEMBER]; /* name of a rank in the language; empty: rank */
   uint32_t first;                 /* the number that rank 0 has there */
   struct tmb_status_rings rings;
   struct tmb_status_stats stats;

@@ -27,7 +27,7 @@ enum tmb_trace_kind {
   TMB_TRACE_WAIT,      /* what: enum tmb_wait_kind; aux, object, value, cmp: by kind */
   TMB_TRACE_CALL,      /* what: enum tmb_what; object: uid of the team; number: of the call in it;
                           name: the algorithm; team: the team's name */
-  TMB_TRACE_STATEMENT, /* name; object: name of what it is about; value: name of the source */
+  TMB_TRACE_STATEMENT, /* name; object: name of its subject; value: name of the source */
   TMB_TRACE_REGION,    /* name */
   TMB_TRACE_MARK,      /* name; a moment */
   TMB_TRACE_PACKET,    /* name; a moment */
@@ -67,8 +67,8 @@ static inline uint64_t tmb_trace_bytes(uint64_t capacity) {
 /* Bytes of the area that the settings ask for; 0: nothing is recorded. */
 uint64_t tmb_trace_wanted(void);
 
-/* Fill the head of an area of so many bytes, which is zero. `first` is an area of the same host,
- * whose moment this one gets, too, or NULL: with moments of their own two clocks would differ. */
+/* Fill the head of an area of so many bytes, which is zero. `first` is an area of this host, whose
+ * moment this one gets, too, or NULL: with moments of their own two clocks would differ. */
 void tmb_trace_open(struct tmb_trace_area *area, uint64_t bytes,
                     const struct tmb_trace_area *first);
 

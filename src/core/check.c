@@ -39,7 +39,7 @@ int tmb_refuse(const char *call, int code, const char *fmt, ...) {
   return code;
 }
 
-/* The client has not checked what gex_Client_Init returned. */
+/* The client has not checked the result of gex_Client_Init. */
 static void end_after_failure(void) {
   if (tmb_job.state == TMB_JOB_FAILED) exit(EXIT_FAILURE);
 }

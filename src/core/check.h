@@ -4,7 +4,7 @@
  *
  * Owns nothing. Called at the top of entry points; every check is skipped unless the client was
  * compiled with GASNET_DEBUG. Calls: base/log. Invariants: a message names the function, the
- * argument and its value, and says what is allowed; a failed check does not return.
+ * argument, its value and the allowed values; a failed check does not return.
  */
 #ifndef TMB_CORE_CHECK_H
 #define TMB_CORE_CHECK_H
@@ -24,9 +24,9 @@ enum tmb_advice {
   TMB_ADVICE_CLIENT_NAME,
   TMB_ADVICE_FLAGS,      /* bits that a call does not know, or more than one of a family */
   TMB_ADVICE_CONTEXT,    /* a call that neither waits nor sends, in a handler or the like */
-  TMB_ADVICE_OVERLAP,    /* source and destination are the same bytes */
+  TMB_ADVICE_OVERLAP,    /* source and destination are identical */
   TMB_ADVICE_SEGMENT,    /* a promise on local memory that does not hold */
-  TMB_ADVICE_ENTRY,      /* what a handler's entry says */
+  TMB_ADVICE_ENTRY,      /* description in a handler's entry */
   TMB_ADVICE_DELIVERY,   /* a message that does not fit the entry, but the function */
   TMB_ADVICE_INTERRUPTS, /* no-interrupt sections */
   TMB_ADVICE_HSL_ORDER,
@@ -72,7 +72,7 @@ void tmb_check_segment(const char *call, gex_Segment_t segment);
 void tmb_check_seg_flags(const char *call, gex_Flags_t flags);
 
 /* Fatal if source and destination of an operation on this process overlap in part, warns if they
- * are the same; addresses, not offsets. */
+ * are identical; addresses, not offsets. */
 void tmb_check_overlap(const char *call, uint32_t jobrank, const void *dest, const void *src,
                        size_t nbytes);
 

@@ -79,7 +79,7 @@ struct tmb_wait_policy {
   uint32_t mode;        /* GASNET_WAIT_* */
   uint32_t yield_count; /* yields before sleeping */
   uint64_t spin_ns;     /* polling before the first yield */
-  uint64_t last_ns;     /* the same for the last rank of a processor, see last_here */
+  uint64_t last_ns;     /* spin_ns of the last rank of a processor, see last_here */
   uint32_t eager_steps; /* looks without a pause between them, at the beginning of a wait */
   uint32_t
       hold_pauses[2]; /* after progress, before the next poll; [1]: the last request got no reply */
@@ -89,7 +89,7 @@ struct tmb_wait_policy {
   bool outnumber;     /* ranks of this kernel do, on all its hosts; or `crowded` */
 };
 
-/* What messages and polls have to heed: bits of tmb_job.special. */
+/* Special conditions that messages and polls check: bits of tmb_job.special. */
 enum {
   TMB_SPECIAL_LOSS = 1,  /* failures are reported: peers may be lost, and progress notices it */
   TMB_SPECIAL_COUNT = 2, /* operations are counted, or events recorded */
@@ -122,13 +122,13 @@ struct tmb_job {
   uint8_t *lost; /* [size] TMB_PEER_* of failure.h; NULL while a failure ends the job */
   uint64_t progress_count
       TMB_ALIGNED(TMB_CACHE_LINE); /* handlers run and waits advanced by any thread */
-  uint32_t work[TMB_WORK_KINDS];   /* what progress has to advance: barriers in flight, collectives
-                                      that have something to send, puts that wait for room */
-  uint32_t crowd_waits; /* operations in flight that need ranks which have no processor */
-  bool last_here;       /* this rank was the last of its processor to come to what it waits for: all
-                           that the processor runs wait, too; atomic */
-  uint32_t device_segments;     /* segments of this process in device memory; atomic */
-  bool signals_indexed;         /* a range of signals has an index; atomic */
+  uint32_t work[TMB_WORK_KINDS];   /* work for progress: barriers in flight, collectives that have
+                                      something to send, puts that wait for room */
+  uint32_t crowd_waits;     /* operations in flight that need ranks which have no processor */
+  bool last_here;           /* all other ranks of this processor already wait, so yielding would run
+                               nobody useful; atomic */
+  uint32_t device_segments; /* segments of this process in device memory; atomic */
+  bool signals_indexed;     /* a range of signals has an index; atomic */
   struct tmb_trace_area *trace; /* where events are recorded, NULL: nowhere; see op/record.h */
   bool counted; /* operations are counted: the heads of teams and TM-pairs say that nobody is
                    mapped, so that the inline forms come to the library, which asks
@@ -164,7 +164,7 @@ struct tmb_job {
   struct tmb_peer_segment *segment_table[GASNET_MAXEPS]; /* [size] by endpoint index, or NULL; [0]
                                                     is peer_segment */
   intptr_t *ep_delta[GASNET_MAXEPS]; /* [size] by endpoint index, or NULL; [0] is delta */
-  intptr_t *unmapped; /* [size], at least: what an index without a table of its own has */
+  intptr_t *unmapped; /* [size], at least: the table of an index that has none of its own */
   struct gexx_segment_s segment; /* attached */
   union {                        /* primordial team: its head, and whole */
     struct gexx_tm_s tm TMB_ALIGNED(TMB_CACHE_LINE);
@@ -211,7 +211,7 @@ static inline bool tmb_is_near(uint32_t jobrank) {
   return TMB_LIKELY(tmb_job.near_of[jobrank] != TMB_FAR);
 }
 
-/* What to add to an address in the attached segment of a rank to get ours, or GEXX_UNMAPPED. */
+/* Offset from an address in the attached segment of a rank to ours, or GEXX_UNMAPPED. */
 static inline intptr_t tmb_mapped_delta(uint32_t jobrank) {
   const uint32_t near = tmb_near_of(jobrank);
   return TMB_LIKELY(near != TMB_FAR) ? tmb_job.mapped_delta[near] : GEXX_UNMAPPED;

@@ -2,12 +2,12 @@
 /*
  * Parts of struct tmb_job that belong to one file each, of core or of a layer above.
  *
- * Owns: their types. Included by job.h only. A part is named after what it is; the comment above it
- * names the one file that reads and writes it. So a second struct tmb_job has a state of its own
+ * Owns: their types. Included by job.h only. A part is named after its subject; the comment above
+ * it names the one file that reads and writes it. So a second struct tmb_job has a state of its own
  * (src/api/two_jobs_test.c), and no file of core keeps one beside it, but for those of
  * docs/STATE.md. Invariants: a part that threads share has its lock as first field, on a cache line
- * of its own, and all that follows changes under it unless it says `atomic` (clang checks it by
- * a function of the file, which demands the lock and returns the part); all bytes 0 is its state
+ * of its own, and all that follows changes under it unless it says `atomic` (clang checks it by a
+ * function of the file, which demands the lock and returns the part); all bytes 0 is its state
  * before the job begins, unless job.c says otherwise.
  */
 #ifndef TMB_CORE_JOB_PARTS_H
@@ -57,7 +57,7 @@ struct tmb_op_pool {
   struct tmb_op *head, *tail;
 };
 
-/* op/track.c: what each peer still has to complete. */
+/* op/track.c: operations that each peer still has to complete. */
 struct tmb_track_part;
 struct tmb_track {
   struct tmb_lock lock TMB_ALIGNED(TMB_CACHE_LINE);
@@ -122,10 +122,10 @@ struct tmb_mk_pool {
 struct tmb_row_use {
   uint64_t used;          /* a bit for each; row 0 is never taken; atomic */
   uint32_t region, cards; /* of the on-node engine: rows; cards of the primordial team */
-  uint32_t turns;         /* the same: turns of ranks by processor */
+  uint32_t turns;         /* turns of ranks by processor */
 };
 
-/* progress/failure.c: what has become of peers. */
+/* progress/failure.c: state of peers. */
 struct tmb_failures {
   struct tmb_lock attending; /* held by the thread that deals with changes */
   const uint32_t *changes;   /* counted by the supervisor */
@@ -183,7 +183,7 @@ struct tmb_barriers {
   struct tmb_barrier_words *words;
 };
 
-/* team/shrink.c: shrinkings of teams, with what was decided. */
+/* team/shrink.c: shrinkings of teams, with their decisions. */
 struct tmb_shrink;
 struct tmb_shrinks {
   struct tmb_lock lock;

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "core/job.h"
 
-/* Note that `layer` is the one for what `slot` stands for. */
+/* Note that `layer` serves `slot`. */
 static void claim(const struct tmb_layer **slot, const struct tmb_layer *layer) {
   if (*slot) tmb_bug("layers %s and %s do the same", (*slot)->name, layer->name);
   *slot = layer;
@@ -48,7 +48,7 @@ void tmb_layers_init(void) {
     if (tmb_job.layers.all[i]->init) tmb_job.layers.all[i]->init();
 }
 
-/* Advance what there is of one kind of work. */
+/* Advance one kind of work. */
 static inline int advance(enum tmb_work kind, int serve) {
   if (!tmb_load_acq(&tmb_job.work[kind])) return TMB_FOUND_NOTHING;
   return tmb_job.layers.at_work[kind]->progress(serve);

@@ -6,9 +6,9 @@
  * something for progress to do, or something to end with a team or a peer, defines one constant
  * struct tmb_layer; src/api/layers.c lists all of them in one array, whose order is the order of
  * every call, and hands it to core when the client initialises. Called by client.c, progress.c,
- * team.c, failure.c and am.c. Calls: what the array names. Invariants: the array does not change
- * after start; a kind of work, and the functions of counting and of signals, belong to one layer
- * each; without layers (unit tests) every call here does nothing.
+ * team.c, failure.c and am.c. Calls: the functions that the array names. Invariants: the array does
+ * not change after start; a kind of work, and the functions of counting and of signals, belong to
+ * one layer each; without layers (unit tests) every call here does nothing.
  */
 #ifndef TMB_CORE_LAYER_H
 #define TMB_CORE_LAYER_H
@@ -21,7 +21,8 @@ struct tmb_am_in;
 struct tmb_net_atomic;
 struct tmb_team;
 
-/* What progress advances beside messages; tmb_job.work counts what there is of each kind. */
+/* Kinds of work that progress advances beside messages; tmb_job.work counts the pending items of
+ * each kind. */
 enum tmb_work {
   TMB_WORK_BARRIERS,
   TMB_WORK_COLLS,
@@ -30,8 +31,8 @@ enum tmb_work {
   TMB_WORK_KINDS
 };
 
-/* The handler of an internal message, and what such messages look like; others end the job before
- * it runs. A list ends with fn NULL. */
+/* The handler of an internal message, and the form of such messages; others end the job before it
+ * runs. A list ends with fn NULL. */
 struct tmb_layer_handler {
   uint8_t index; /* enum tmb_kit_handler, below 128 */
   uint8_t takes; /* TMB_TAKES_*, and TMB_BY_THREAD or TMB_BY_THREAD_IF_ROOM */
@@ -44,10 +45,10 @@ struct tmb_layer_handler {
 enum { TMB_TAKES_SHORT = 1, TMB_TAKES_MEDIUM = 2, TMB_TAKES_SHORT_OR_LONG = 5, TMB_TAKES_ALL = 7 };
 
 /* The handler may also run in a thread of the conduit, while the client is anywhere in the library
- * or computes. So it changes only memory that messages may name and what a lock guards, and sends
- * replies by kit.h, tmb_up_am_stage and tmb_up_am_send. It runs no function of the client, and uses
- * no record of a thread. With IF_ROOM it leaves a message to the client, by tmb_up_am_later: it may
- * run there only while few of them wait. */
+ * or computes. So it changes only memory that messages may name and data guarded by a lock, and
+ * sends replies by kit.h, tmb_up_am_stage and tmb_up_am_send. It runs no function of the client,
+ * and uses no record of a thread. With IF_ROOM it leaves a message to the client, by
+ * tmb_up_am_later: it may run there only while few of them wait. */
 enum { TMB_BY_THREAD = 128, TMB_BY_THREAD_IF_ROOM = 64 };
 
 /* Every field but the name may be empty. */
@@ -66,8 +67,8 @@ struct tmb_layer {
    * bits. Any thread. */
   enum tmb_work work;
   int (*progress)(int serve);
-  /* The same in a thread of the conduit while the client computes: what neither waits nor runs a
-   * function of the client, towards ranks of other hosts. BUSY: some waits for room. */
+  /* Advance in a thread of the conduit while the client computes: work that neither waits nor runs
+   * a function of the client, towards ranks of other hosts. BUSY: some waits for room. */
   int (*thread_progress)(void);
 
   /* A team's handle is destroyed; messages of its members may still come. */

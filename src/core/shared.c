@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which rows of this process are in use, and how near the ranks are to each other, see shared.h.
+ * Rows of this process that are in use, and the distance between ranks, see shared.h.
  *
  * Owns: tmb_job.row_use, one bit per row. Called by client.c (init), team_make.c, team.c (dispose),
  * coll's tuning. Calls: the on-node engine. The first and the last rank measure a hand-off at
@@ -97,8 +97,8 @@ static uint64_t await_race(const uint64_t *word, uint32_t number, uint64_t until
   return seen >> 32;
 }
 
-/* Rank 0 writes what rank 1 has read, and lets the kernel copy as much in its own memory. Only what
- * was done on two processors counts. */
+/* Rank 0 writes data that rank 1 has read, and lets the kernel copy as much in its own memory. Only
+ * rounds on two processors count. */
 static void race_copies(struct tmb_shared_row *row, char *from, char *to) {
   const uint64_t until = tmb_os_now_ns() + RACE_NS;
   const int pid = tmb_os_pid();
@@ -120,7 +120,7 @@ static void race_copies(struct tmb_shared_row *row, char *from, char *to) {
   tmb_store_rel(&row->kernel.word, kernel);
 }
 
-/* Rank 1 reads what rank 0 has written. */
+/* Rank 1 reads the data that rank 0 has written. */
 static void answer_race(struct tmb_shared_row *row, char *to) {
   const uint64_t until = tmb_os_now_ns() + RACE_NS;
   uint64_t read = UINT64_MAX;
@@ -212,7 +212,7 @@ TMB_HOT bool tmb_shared_last_here(const struct tmb_team *team, enum tmb_meeting 
   return before && (now & HERE_MASK) >= before;
 }
 
-/* What coll has written it clears itself, when the team ends: most teams use little of it. */
+/* coll clears its own part when the team ends: most teams use little of it. */
 static void clear(struct tmb_shared_row *row) {
   memset(row, 0, offsetof(struct tmb_shared_row, calls));
 }

@@ -107,10 +107,11 @@ struct tmb_shared_row {
                                       rank 0 */
   struct tmb_shared_line room;     /* members that wait for room for a chunk, where ranks outnumber
                                       processors; they change that of team rank 0 */
-  struct tmb_shared_line lacks;    /* for what room this member waits, 0: none; written by it */
+  struct tmb_shared_line lacks;    /* kind of room that this member waits for, 0: none; written by
+                                    * it */
   struct tmb_shared_line ask;      /* number of the trip that job rank 0 begins; in its own row */
-  struct tmb_shared_line answer; /* of the trip that the last rank has answered; in the same row */
-  struct tmb_shared_line write;  /* time in ns to write a slot that the last rank has read */
+  struct tmb_shared_line answer;   /* of the trip that the last rank has answered; in this row */
+  struct tmb_shared_line write;    /* time in ns to write a slot that the last rank has read */
   struct tmb_shared_line reads, kernel; /* where ranks outnumber processors: times in ns to read
                                            several slots that job rank 0 has written, and in which
                                            the kernel copies as much; 0: unknown. `write` is that of
@@ -143,7 +144,7 @@ void tmb_shared_init(void);
 uint32_t tmb_shared_rows(void);
 
 /* Time of a round trip in ns in which job rank 0 hands a cache line to the last rank and gets it
- * back, measured at start-up; 0 where that was not possible. The same on all ranks once they are
+ * back, measured at start-up; 0 where that was not possible. Equal on all ranks once they are
  * initialised. */
 uint64_t tmb_shared_handoff_ns(void);
 
@@ -155,9 +156,9 @@ uint64_t tmb_shared_write_ns(void);
 
 /* Whether one copy by the kernel takes less time than two through shared memory, where ranks
  * outnumber processors; false where that is not known. Job ranks 0 and 1 measure with 64 KiB at
- * start-up. Of two copies, one writes what another processor has read, one reads what it has
- * written. The kernel looks up each page, and reads what another processor has written or not: half
- * the time of such a read is taken for that. */
+ * start-up. Of two copies, one writes data that another processor has read, one reads data that it
+ * has written. The kernel looks up each page, and reads its data, whether another processor has
+ * written them or not: half the time of such a read is taken for that. */
 bool tmb_shared_kernel_faster(void);
 
 /* Take a row of this process that no team uses, and clear it. Returns its index, or
@@ -182,8 +183,8 @@ static inline struct tmb_shared_row *tmb_shared_row(const struct tmb_team *team,
   return (struct tmb_shared_row *)(void *)(rows + row * TMB_SHARED_ROW_BYTES);
 }
 
-/* What a member of such a team shows to the others in all-gather `number`. Those of the primordial
- * team lie side by side: everybody reads those of everybody, and 16 ranks share a page. */
+/* A member's row for the others in all-gather `number`. Those of the primordial team lie side by
+ * side: everybody reads those of everybody, and 16 ranks share a page. */
 static inline struct tmb_shared_card *tmb_shared_card(const struct tmb_team *team, uint32_t rank,
                                                       uint64_t number) {
   if (team->shared_row) return &tmb_shared_row(team, rank)->card[number & 1];

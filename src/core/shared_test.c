@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Unit test of what members of a team do in shared memory where ranks outnumber processors: the
- * last of a processor knows that it is, and of the members of an all-gather only the last wakes the
- * others. The test plays the members by turns: it changes its rank, and which processor runs it
+ * Unit test of the work of members in shared memory where ranks outnumber processors: the last of a
+ * processor knows that it is, and of the members of an all-gather only the last wakes the others.
+ * The test plays the members by turns: it changes its rank, and which processor runs it
  * (sched_getcpu is its own).
  */
 #include "core/shared.h"
@@ -102,7 +102,7 @@ static void kinds_are_apart(void **state) {
   assert_true(last_on(0, 9));
 }
 
-/* What a member contributes to the next all-gather. */
+/* Contribution of a member to the next all-gather. */
 static void contribute(uint32_t rank, uint64_t number) {
   struct tmb_team_gathering g;
   uint64_t mine = 100 * number + rank;

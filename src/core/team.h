@@ -73,7 +73,7 @@ struct tmb_team_gather {
   uint32_t got[TMB_TEAM_ROUNDS_MAX]; /* bytes that have arrived per round; by the handler */
 };
 
-/* A member of a team. `head` is what clients see. */
+/* A member of a team. Clients see `head`. */
 struct tmb_team {
   struct gexx_tm_s head;
   uint64_t uid;
@@ -89,7 +89,7 @@ struct tmb_team {
   intptr_t
       *local_delta; /* [size] delta table of this team, or NULL: the job's; see tmb_team_delta */
   void *scratch;    /* this member's scratch memory, NULL: none */
-  size_t scratch_bytes;   /* the same on every member; 0: NO_SCRATCH */
+  size_t scratch_bytes;   /* equal on every member; 0: NO_SCRATCH */
   uint64_t *peer_scratch; /* [size] addresses in their owners' space, NULL without */
   void *coll;             /* owned by coll; freed when its layer hears that the team is */
   struct tmb_team_gather gather[2];
@@ -180,10 +180,10 @@ struct tmb_team_stats tmb_team_stats(void); /* job_parts.h */
 /* ---- team_gather.c */
 
 /*
- * Every member contributes `bytes` bytes (1..TMB_TEAM_GATHER_BYTES, the same on all) and gets those
- * of all by rank. Collective over the team in team order; normal context; polls. Returns false when
- * a member is lost; the thread has met the loss. Bruck's algorithm: ceil(log2 P) rounds, one
- * message per round.
+ * Every member contributes `bytes` bytes (1..TMB_TEAM_GATHER_BYTES, equal on all) and gets those of
+ * all by rank. Collective over the team in team order; normal context; polls. Returns false when a
+ * member is lost; the thread has met the loss. Bruck's algorithm: ceil(log2 P) rounds, one message
+ * per round.
  */
 bool tmb_team_allgather(struct tmb_team *team, const void *mine, size_t bytes, void *all);
 
@@ -198,13 +198,13 @@ struct tmb_team_gathering {
 };
 void tmb_team_gather_begin(struct tmb_team_gathering *g, struct tmb_team *team, const void *mine,
                            size_t bytes);
-/* Send what can be sent. Returns whether the all-gather is complete, or never will be because a
- * member is lost. */
+/* Send the rounds that are ready. Returns whether the all-gather is complete, or never will be
+ * because a member is lost. */
 bool tmb_team_gather_step(struct tmb_team_gathering *g);
 /* Copy the result to `all` and end; after tmb_team_gather_step has returned true. Returns false
  * as tmb_team_allgather. */
 bool tmb_team_gather_end(struct tmb_team_gathering *g, void *all);
-/* What it is, as struct tmb_why of wait.h wants it. */
+/* Describes a gathering, as struct tmb_why of wait.h wants it. */
 void tmb_team_gather_describe(const void *gathering, struct tmb_status_wait *out);
 
 extern const struct tmb_layer tmb_team_gather_layer;

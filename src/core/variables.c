@@ -3,8 +3,8 @@
  * Variables that a client may define itself or assign (API 08.2).
  *
  * Owns: their defaults. Read by core at initialisation and attach.
- * gasnet_frozen is what a debugger clears; the os layer waits on it. Invariant: weak, so that a
- * client's own definition replaces ours, in the static and in the shared library alike.
+ * A debugger clears gasnet_frozen; the os layer waits on it. Invariant: weak, so that a client's
+ * own definition replaces ours, in the static and in the shared library alike.
  */
 #include "base/compiler.h"
 #include "core/gex.h"

@@ -8,11 +8,12 @@
  * its host only, by their near index (0 .. count - 1 in the order of their jobranks); nothing in it
  * is sized by the job. Arena: [control block x count][request and reply ring x count][message
  * buffers x count][claims x count] and then, for each region that a layer has asked for, [bytes x
- * count]; each part page aligned, every rank computes the same offsets from the same settings.
- * Pages are touched on first use only, so a pair that never talks costs nothing and the whole arena
- * is one mapping. Invariants: ring positions are slot counts that never decrease, tail - head <=
- * slots; a record is contiguous; a slot is ready when its lap word equals the lap of its position;
- * interior slots of a record have lap 0 after consumption, so payload is never taken for a header.
+ * count]; each part is page aligned. Every rank computes equal offsets, because the settings are
+ * equal. Pages are touched on first use only, so a pair that never talks costs nothing and the
+ * whole arena is one mapping. Invariants: ring positions are slot counts that never decrease, tail
+ * - head <= slots; a record is contiguous; a slot is ready when its lap word equals the lap of its
+ * position; interior slots of a record have lap 0 after consumption, so payload is never taken for
+ * a header.
  */
 #ifndef TMB_NEAR_NEAR_H
 #define TMB_NEAR_NEAR_H
@@ -25,7 +26,7 @@
 #define TMB_NEAR_RANK_BITS        (32 - TMB_ROUTE_BITS) /* 2^20 ranks */
 #define TMB_NEAR_SLOT_BYTES       64
 #define TMB_NEAR_RECORD_SLOTS_MAX 192 /* 12 KiB: fits the slot count byte */
-#define TMB_NEAR_CLAIMS           64  /* threads of a process that reserve at the same time */
+#define TMB_NEAR_CLAIMS           64  /* threads of a process that reserve concurrently */
 #define TMB_NEAR_REGIONS_MAX      16
 
 /* One 64-byte slot. The first word is written last, with release order. */
@@ -85,7 +86,7 @@ struct tmb_near_inbox {
   const void *answer;   /* slot that a message to the last target would take, of the other kind; a
                            hint; NULL: none was sent since a record of this inbox was handled */
   uint64_t published;   /* last value stored in ring->head; under the lock */
-  uint64_t *shown;      /* where `head` is shown to those who ask what is unread */
+  uint64_t *shown;      /* copy of `head` for readers that ask for unread messages */
   uint64_t unseen;      /* that place where the environment has none */
 } TMB_ALIGNED(TMB_CACHE_LINE);
 _Static_assert(sizeof(struct tmb_near_inbox) == TMB_CACHE_LINE, "one line");
@@ -96,20 +97,20 @@ struct tmb_near_mark {
   uint64_t tail[2];
 };
 
-/* This process's copies of the heads of a peer's two rings, as it last read them; 16 bytes per
+/* Copies in this process of the heads of a peer's two rings, as it last read them; 16 bytes per
  * peer. */
 struct tmb_near_seen {
   uint64_t head[2];
 };
 
-/* What core gives the engine at open. Lifetime: the job. */
+/* Arguments of core to the engine at open. Lifetime: the job. */
 struct tmb_near_env {
   uint64_t *handled;     /* [2] for the positions up to which this rank has handled requests and
                             replies, or NULL */
   uint32_t rank;         /* jobrank of this process */
   uint32_t index, count; /* near index of this process; ranks of this host */
   int arena_fd;          /* memory that the ranks of the host share, for the arena; empty */
-  int segment_fd;        /* the same for segments; empty */
+  int segment_fd;        /* the descriptor of a file for segments; empty */
   const int *bell_fd;    /* [count] eventfds that wake ranks from poll; NULL: nobody sleeps there */
   bool threads;          /* client threads may be inside the library at once */
   void *ctx;             /* argument of the functions below; each is collective over the job */
@@ -144,7 +145,8 @@ struct tmb_near {
                          of its own */
   struct tmb_near_inbox inbox[2]; /* 0 requests, 1 replies */
   struct tmb_near_seen *seen;     /* [count] */
-  intptr_t *delta; /* [count] what to add to an address in a rank's segment; valid after attach */
+  intptr_t *delta; /* [count] offset from an address in a rank's segment to ours; valid
+                    * after attach */
   char *segments;  /* mapping of segment_fd, NULL before attach */
   size_t segments_bytes;
   uint64_t *claims;           /* claims of this process's threads; NULL while no loss is expected */
@@ -196,9 +198,9 @@ static inline void tmb_near_inbox_move(const struct tmb_near *near, struct tmb_n
 
 /*
  * Ask for memory of each rank of the host that the others reach by load and store, zero at first;
- * what is never touched costs no memory. The same calls in the same order on all ranks, before
- * tmb_near_open. in name: for messages, a literal; in bytes: of one rank, rounded up to a cache
- * line. Returns the number of the region, for tmb_near_at.
+ * untouched pages cost no memory. Equal calls in equal order on all ranks, before tmb_near_open. in
+ * name: for messages, a literal; in bytes: of one rank, rounded up to a cache line. Returns the
+ * number of the region, for tmb_near_at.
  */
 uint32_t tmb_near_region(struct tmb_near *near, const char *name, size_t bytes);
 
@@ -213,13 +215,13 @@ void tmb_near_close(struct tmb_near *near);
 
 /* Try to send to the rank of near index `to`; out->peer is not read. A Long's destination is
  * in that rank's mapped segment, or its payload is in place (filled). 0: the payload has been read.
- * TMB_AGAIN: no resources now; out->staged may hold one, call again with the same struct or release
- * it. Never blocks, never runs handlers. Any thread. */
+ * TMB_AGAIN: no resources now; out->staged may hold one, call again with this struct or release it.
+ * Never blocks, never runs handlers. Any thread. */
 int tmb_near_am_send(struct tmb_near *near, uint32_t to, struct tmb_am_out *out);
 
-/* Run what has arrived (tmb_up_am); bounded. in serve: TMB_SERVE_*. Returns TMB_FOUND_ bits: WORK
- * if something was done, BUSY if a part was skipped because another thread is at work there. Never
- * sleeps. Any thread. */
+/* Run the handlers of arrived messages (tmb_up_am); bounded. in serve: TMB_SERVE_*. Returns
+ * TMB_FOUND_ bits: WORK if something was done, BUSY if a part was skipped because another thread is
+ * at work there. Never sleeps. Any thread. */
 int tmb_near_progress(struct tmb_near *near, int serve);
 
 /* ---- near_bulk.c: message buffers. Index space: requests 0..bulk_count[0]-1, then replies. */
@@ -241,15 +243,15 @@ void tmb_near_bulk_reclaim(struct tmb_near *near, uint32_t peer);
 
 /* ---- near_loss.c */
 
-/* From now on peers may be lost and this rank goes on: keep what that takes. Collective in effect:
- * a barrier follows before a peer may be lost. out offset, stride: where ranks sleep in the arena
- * file, as 32-bit futexes that a waker increments, by near index. */
+/* From now on peers may be lost and this rank goes on: keep the state for that. Collective in
+ * effect: a barrier follows before a peer may be lost. out offset, stride: where ranks sleep in the
+ * arena file, as 32-bit futexes that a waker increments, by near index. */
 void tmb_near_expect_loss(struct tmb_near *near, uint64_t *offset, uint64_t *stride);
 
-/* The rank of near index `peer` is lost; no message will be sent to it any more. Take back what its
- * messages hold, and see that what it left half done stops nobody. Returns 0 once everything that
- * it had sent has been delivered, TMB_AGAIN before: call again after progress. One thread at a
- * time. */
+/* The rank of near index `peer` is lost; no message will be sent to it any more. Take back the
+ * resources of its messages, and see that an unfinished action of it stops nobody. Returns 0 once
+ * everything that it had sent has been delivered, TMB_AGAIN before: call again after progress. One
+ * thread at a time. */
 int tmb_near_lost(struct tmb_near *near, uint32_t peer);
 
 /* Take a word in which this thread writes its claims; storing 0 in it gives it back. Only once
@@ -273,20 +275,19 @@ void tmb_near_door_ring(struct tmb_near *near, uint32_t rank);
  * is no sleep, UINT64_MAX: no limit. Returns whether it slept and was woken. */
 bool tmb_near_sleep(struct tmb_near *near, uint64_t (*last_check)(void *), void *arg);
 
-/* The same by steps, for a thread that then sleeps in poll, on its bell among others: say that it
- * is about to, before it polls for the last time; and that it does not any more. in timed_out: it
- * slept, and nothing woke it. */
+/* Sleep by steps, for a thread that sleeps in poll, on its bell among others: announce the sleep
+ * before the last poll; withdraw it afterwards. in timed_out: it slept, and nothing woke it. */
 void tmb_near_doze_begin(struct tmb_near *near);
 void tmb_near_doze_end(struct tmb_near *near, bool timed_out);
 
-/* Begin to index signals: on return, whoever writes memory of this process sees it in
- * tmb_near_notify_unindexed, and what others wrote before they could see it is visible here. */
+/* Begin to index signals: on return, every writer to memory of this process sees it in
+ * tmb_near_notify_unindexed, and earlier writes of others are visible here. */
 void tmb_near_index_begin(struct tmb_near *near);
 
 /* ---- near_segment.c */
 
 /* Create this rank's segment and map those of all ranks of the host; collective. in sizes: [count]
- * bytes, page multiples. out base: own segment; out delta: [count] what to add to the owner's
+ * bytes, page multiples. out base: own segment; out delta: [count] difference to the owner's
  * address. Returns 0 or an error that has been printed. */
 int tmb_near_attach(struct tmb_near *near, const uint64_t *sizes, void **base, intptr_t *delta);
 

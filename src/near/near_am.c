@@ -20,7 +20,7 @@
 
 #define PROGRESS_BATCH    32 /* records that one progress call consumes of each ring at most */
 #define RESERVE_LOOKAHEAD 8u
-#define ARGS_IN_SLOT      12u /* of a Short: what is left of a slot behind its header */
+#define ARGS_IN_SLOT      12u /* of a Short: room in a slot behind its header */
 
 /*
  * The first eight bytes of a slot as one word, lap in the low half. Made by shifts: storing the
@@ -32,7 +32,7 @@ static inline uint64_t header_word(uint32_t lap, const struct tmb_near_slot *h) 
          (uint64_t)h->kind << 48 | (uint64_t)h->slots << 56;
 }
 
-/* What header_word put together. */
+/* Fields of a header word. */
 struct header {
   uint32_t lap;
   uint8_t handler, nargs, kind, slots;
@@ -53,7 +53,8 @@ TMB_NO_TSAN static inline void publish(struct tmb_near_slot *slot, uint32_t lap,
   tmb_store_rel((uint64_t *)(void *)slot, header_word(lap, h));
 }
 
-/* Where this thread says what it reserves, and in which ring; word NULL: losses are not expected.
+/* The word in which this thread announces its reservation, and the ring; word NULL: losses are not
+ * expected.
  */
 struct claim {
   uint64_t *word, ring;
@@ -139,8 +140,8 @@ static bool place_early(struct tmb_near *near, struct tmb_am_out *out, uint8_t k
   return true;
 }
 
-/* Write what a record holds beside its header: word, payload, arguments. in target: mapped
- * destination of a Long; in index: of this rank. */
+/* Write the body of a record: word, payload, arguments. in target: mapped destination of a Long; in
+ * index: of this rank. */
 static inline void fill_record(char *record, const struct tmb_am_out *out, const struct shape *s,
                                void *target, uint32_t index) {
   if (s->kind == TMB_NEAR_KIND_LONG) {
@@ -157,7 +158,7 @@ static inline void fill_record(char *record, const struct tmb_am_out *out, const
 }
 
 /* Remember where the next record to this target goes, for expect_answer, if this one was written
- * within a moment. Threads that send requests at the same time would only take the line from each
+ * within a moment. Threads that send requests concurrently would only take the line from each
  * other. */
 static inline void remember_next(struct tmb_near *near, uint32_t reply, const struct shape *s,
                                  const struct tmb_near_slot *next) {
@@ -261,7 +262,7 @@ static void deliver(struct tmb_near *near, struct tmb_near_slot *slot, uint64_t 
   if (h.kind == TMB_NEAR_KIND_BULK) tmb_near_bulk_done(near, (uint32_t)(aux >> 32), (uint32_t)aux);
 }
 
-/* Consume what is ready in one inbox, at most a batch. */
+/* Consume the ready records of one inbox, at most a batch. */
 static TMB_NOINLINE int drain(struct tmb_near *near, struct tmb_near_inbox *box, uint32_t reply)
     TMB_REQUIRES(box->lock);
 static TMB_NOINLINE int drain(struct tmb_near *near, struct tmb_near_inbox *box, uint32_t reply) {

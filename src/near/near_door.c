@@ -9,7 +9,7 @@
  * on kernels without it, by a fence of the waker). bell is read before sleeping is set, so a waker
  * that clears another thread's mark also changes the value that this one sleeps on: no wake-up is
  * lost with several sleepers. Where the job has a conduit, ranks sleep in poll instead (core's
- * net_sleep.c), and what wakes them is their eventfd; the marks and fences are the same.
+ * net_sleep.c), and their eventfd wakes them; the marks and fences are those here.
  */
 #include "base/error.h"
 #include "near/near.h"
@@ -69,8 +69,8 @@ void tmb_near_doze_end(struct tmb_near *near, bool timed_out) {
   tmb_store_rlx(&tmb_near_ctl(near, near->env.index)->door.sleeping, TMB_NEAR_AWAKE);
 }
 
-/* Set the mark, then run a fence on all processors, as tmb_near_sleep does: what a peer wrote
- * without having seen the mark is visible here afterwards. */
+/* Set the mark, then run a fence on all processors, as tmb_near_sleep does: writes of a peer that
+ * had not seen the mark are visible here afterwards. */
 void tmb_near_index_begin(struct tmb_near *near) {
   tmb_store_rel(&tmb_near_ctl(near, near->env.index)->door.indexed, 1);
   if (near->sender_fences)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the on-node engine does so that the loss of a rank stops nobody else.
+ * Precautions of the on-node engine, so that the loss of a rank stops nobody else.
  *
- * Owns: the claims of this process and what is known of lost peers. Called by near_am.c (claims,
- * repair) and through tmb_near_expect_loss and tmb_near_lost. Calls: near_bulk. A producer that
- * dies between reserving slots and publishing its record leaves a hole that the consumer would wait
- * at for ever. So, once losses are expected, a producer writes into the arena what it is about to
- * reserve before each attempt; a consumer that stands before a hole reads all claims, and skips
- * it when only lost ranks claim it. Invariants: whoever has reserved a slot claims it until it is
- * published, so a reserved slot that no living rank claims is a lost rank's or was published
+ * Owns: the claims of this process and the list of lost peers. Called by near_am.c (claims, repair)
+ * and through tmb_near_expect_loss and tmb_near_lost. Calls: near_bulk. A producer that dies
+ * between reserving slots and publishing its record leaves a hole that the consumer would wait at
+ * for ever. So, once losses are expected, a producer writes into the arena the slots that it is
+ * about to reserve before each attempt; a consumer that stands before a hole reads all claims, and
+ * skips it when only lost ranks claim it. Invariants: whoever has reserved a slot claims it until
+ * it is published, so a reserved slot that no living rank claims is a lost rank's or was published
  * meanwhile; a failed attempt leaves no claim; of several claims of lost ranks the shortest is
  * skipped, because the rest is claimed again.
  */

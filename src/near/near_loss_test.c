@@ -55,7 +55,7 @@ static int send(uint32_t from, unsigned char fill, size_t n) {
   return tmb_near_am_send(rank_of[from], 0, &out);
 }
 
-/* What a producer does before it dies: it claims and reserves slots in rank 0's request ring, and
+/* Actions of a producer before it dies: it claims and reserves slots in rank 0's request ring, and
  * with `scribble` writes into some of them. */
 static void half_send(uint32_t from, uint64_t slots, bool scribble) {
   struct tmb_near *near = rank_of[from];

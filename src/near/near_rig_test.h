@@ -27,7 +27,7 @@ static bool rig_agree(void *ctx, bool ok) {
   return ok;
 }
 
-/* Everybody says the same. */
+/* Every rank contributes the same data. */
 static void rig_allgather(void *ctx, const void *mine, size_t bytes, void *all) {
   (void)ctx;
   for (size_t r = 0; r < RANKS; r++) memcpy((char *)all + r * bytes, mine, bytes);

@@ -6,8 +6,8 @@
  * Owns: the mapping of segment_fd. Called by core, once. Calls: os/memfd, the
  * bootstrap exchange. One mapping per process whatever the number of ranks; pages cost memory only
  * when touched. Rank r's segment starts at the sum of the sizes of the ranks before it, each in
- * whole pages. Invariants: an address of r plus delta[r] is the same byte in this process; nothing
- * is mapped unless every rank can map it.
+ * whole pages. Invariants: an address of r plus delta[r] is that byte in this process; nothing is
+ * mapped unless every rank can map it.
  */
 #include "base/config.h"
 #include "base/error.h"
@@ -22,8 +22,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* What a rank sends the others after it tried to map: its base address, 0 on failure; on failure of
- * any rank of the job, all fail. */
+/* A rank's message to the others after it tried to map: its base address, 0 on failure; on failure
+ * of any rank of the job, all fail. */
 static int exchange(struct tmb_near *near, char *base, uint64_t *bases) {
   const uint64_t mine = (uint64_t)(uintptr_t)base;
   near->env.allgather(near->env.ctx, &mine, sizeof mine, bases);

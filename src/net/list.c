@@ -2,8 +2,8 @@
 /*
  * The conduits that are part of the library, see list.h.
  *
- * Owns: the list. Read by core/client/conduit.c. Calls nothing. Invariant: what a program can
- * choose by TOMBOLO_CONDUIT without a plug-in is here; the skeleton (stub) is not.
+ * Owns: the list. Read by core/client/conduit.c. Calls nothing. Invariant: the conduits that a
+ * program can choose by TOMBOLO_CONDUIT without a plug-in are here; the skeleton (stub) is not.
  */
 #include "net/list.h"
 

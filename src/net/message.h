@@ -4,9 +4,9 @@
  * other.
  *
  * Owns no state. Included by core, src/near, src/net and the layers above core. Calls nothing.
- * Invariants: ranks are jobranks everywhere; a struct that describes something outgoing
- * belongs to the caller and need not outlive the call, what it points at lives as the contract of
- * the function says.
+ * Invariants: ranks are jobranks everywhere; a struct that describes something outgoing belongs to
+ * the caller and need not outlive the call; the contract of the function says how long the memory
+ * behind its pointers lives.
  */
 #ifndef TMB_NET_MESSAGE_H
 #define TMB_NET_MESSAGE_H
@@ -17,12 +17,12 @@
 
 enum tmb_am_category { TMB_AM_SHORT = 0, TMB_AM_MEDIUM = 1, TMB_AM_LONG = 2 };
 
-/* What progress serves. */
+/* Messages that progress serves. */
 enum { TMB_SERVE_NOTHING = 0, TMB_SERVE_REPLIES = 1, TMB_SERVE_REQUESTS = 2, TMB_SERVE_ALL = 3 };
 
-/* What a poll has found: bits. BUSY: this thread could not poll everything, because
- * another one is at work there, or could not continue for lack of a resource; a waiting thread must
- * check again soon, for nobody will ring. */
+/* Result of a poll: bits. BUSY: this thread could not poll everything, because another one is at
+ * work there, or could not continue for lack of a resource; a waiting thread must check again soon,
+ * for nobody will ring. */
 enum { TMB_FOUND_NOTHING = 0, TMB_FOUND_WORK = 1, TMB_FOUND_BUSY = 2 };
 
 /* Fixed by the API: arguments and bytes of a message. Medium messages: chosen 2026-11-21. */
@@ -44,7 +44,7 @@ struct tmb_resume {
   bool started;
 };
 
-/* What there was no room in. */
+/* The resource that had no room. */
 enum tmb_lacks {
   TMB_LACKS_UNKNOWN,
   TMB_LACKS_RING,   /* the peer's ring in shared memory */

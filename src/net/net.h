@@ -6,11 +6,11 @@
  * folder, src/net/NAME, that fills one struct tmb_net_ops, either in the library or in a plug-in,
  * which is loaded when it is asked for and links nothing of the library: it calls core through
  * env->up only. Invariants: four slots are mandatory: open, close, am_send, progress; each other
- * one may be left empty, and then core does what its comment says. Peers are jobranks on other
- * hosts; ranks of this host are reached by the near engine (src/near), never by a conduit. No slot
- * runs handlers except progress. Returns are 0, TMB_AGAIN, or a negative code of base/error.def.
- * What a conduit delivers has been checked: lengths, indices and sources are in range; addresses
- * in this process come from env->up->target.
+ * one may be left empty, and then core acts as its comment says. Peers are jobranks on other hosts;
+ * ranks of this host are reached by the near engine (src/near), never by a conduit. No slot runs
+ * handlers except progress. Returns are 0, TMB_AGAIN, or a negative code of base/error.def.
+ * Messages that a conduit delivers have been checked: lengths, indices and sources are in range;
+ * addresses in this process come from env->up->target.
  */
 #ifndef TMB_NET_NET_H
 #define TMB_NET_NET_H
@@ -48,16 +48,17 @@ struct tmb_net_memory {
   uint64_t number;    /* of the device */
 };
 
-/* Calls into core. Any thread, unless said otherwise. Filled by core; the same for every conduit.
+/* Calls into core. Any thread, unless said otherwise. Filled by core; every conduit gets this
+ * table.
  */
 struct tmb_net_up {
   /* A message has arrived: run its handler. From progress only. */
   void (*am)(const struct tmb_am_in *in);
-  /* The same, from a thread of the conduit, for a message whose handler was one of env->thread_now
-   * when it came. While it waits for room for a reply it calls progress with TMB_SERVE_NOTHING.
-   * Without locks of the conduit. */
+  /* Delivers from a thread of the conduit a message whose handler was one of env->thread_now when
+   * it came. While it waits for room for a reply it calls progress with TMB_SERVE_NOTHING. Without
+   * locks of the conduit. */
   void (*am_by_thread)(const struct tmb_am_in *in);
-  /* What the library can go on with while the client computes: in each poll of a thread of the
+  /* Work of the library that goes on while the client computes: in each poll of a thread of the
    * conduit, after am_by_thread, without locks of the conduit. It sends and never waits. Returns
    * TMB_FOUND_ bits: WORK if something was done; BUSY if some waits for room, so that the thread
    * calls again soon. NULL: nothing. */
@@ -66,8 +67,8 @@ struct tmb_net_up {
    * NULL if it may not. Every address that comes from a peer passes here before it is used. */
   void *(*target)(uint32_t src, uint64_t addr, uint64_t nbytes);
   /* The segment that holds `addr`, for conduits that register memory; it stays until the slot
-   * segment_freed names it. out memory: what it lies in; NULL: only segments in host memory count.
-   * Returns false, with nothing set, if there is none. */
+   * segment_freed names it. out memory: the memory around it; NULL: only segments in host memory
+   * count. Returns false, with nothing set, if there is none. */
   bool (*segment)(const void *addr, void **base, size_t *nbytes, struct tmb_net_memory *memory);
   /* The signal word at `addr` (checked by target) changes: set or add, with release order, and who
    * waits for it is woken. in op: TMB_SIGNAL_*. */
@@ -88,30 +89,30 @@ struct tmb_net_up {
   /* A setting of config.def, by its TOMBOLO_ name. */
   const char *(*setting)(const char *name);
   int64_t (*setting_int)(const char *name);
-  /* One line on stderr with the rank before it, and the same with the end of the job. */
+  /* print: one line on stderr with the rank before it; fatal: also ends the job. */
   void (*print)(const char *format, ...) __attribute__((format(printf, 1, 2)));
   void (*fatal)(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
   /* A mark in the trace of this process (TOMBOLO_TEST_TRACE_FILE), if there is one. */
   void (*trace)(const char *text);
-  /* The same as fatal, with exit code 2: the user has given a setting a wrong value. */
+  /* As fatal, with exit code 2: the user has given a setting a wrong value. */
   void (*wrong_setting)(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
   /* NULL, or while events are recorded (TOMBOLO_TRACE): a packet was "sent", "resent" or
    * "received". in what: constant. */
   void (*packet)(const char *what, uint32_t peer, size_t bytes);
 };
 
-/* What core gives a conduit at open. Lifetime: the job. */
+/* Arguments of core to a conduit at open. Lifetime: the job. */
 struct tmb_net_env {
   uint32_t abi; /* TMB_NET_ABI */
   uint32_t rank, size;
   uint32_t host, hosts;
   const uint32_t *host_of; /* [size] host of each rank, 0..hosts-1 */
-  uint64_t job_id;         /* the same on all ranks */
+  uint64_t job_id;         /* equal on all ranks */
   const uint8_t *secret;   /* [TMB_NET_SECRET_BYTES] of the job; nobody else may know it */
   bool threads;            /* client threads may be inside the library at once */
   /* Bit i % 64 of word i / 64: internal handler i may run by am_by_thread while the client
    * computes: always; and now, which is read when a message comes: these, and some while there is
-   * room for what they leave to the client. */
+   * room for the work that they leave to the client. */
   uint64_t thread_handlers[2];
   const uint64_t *thread_now;  /* [2]; atomic, changes at any time; NULL: none */
   bool crowded;                /* ranks of this host outnumber its processors */
@@ -135,7 +136,7 @@ struct tmb_net_ops {
    * May block. */
   int (*open)(const struct tmb_net_env *env, struct tmb_net **net);
 
-  /* Release everything; not collective. What has been sent and not acknowledged may be lost: core
+  /* Release everything; not collective. Messages that have not been acknowledged may be lost: core
    * asks `drained` before, if it cares. */
   void (*close)(struct tmb_net *net);
 
@@ -143,14 +144,14 @@ struct tmb_net_ops {
    * only as the default of am_long sends it: as Mediums to an internal handler.) 0: the payload
    * has been read, and the message will arrive exactly once unless the peer is lost; between two
    * ranks, order need not be kept. TMB_AGAIN: no resources now, call again after progress; requests
-   * must not be able to use up what replies need. Never blocks, never runs handlers. Any thread,
-   * also inside up->am. */
+   * must not be able to use up the resources of replies. Never blocks, never runs handlers. Any
+   * thread, also inside up->am. */
   int (*am_send)(struct tmb_net *net, struct tmb_am_out *out);
 
-  /* Hand up what has arrived and finish local work; bounded. in serve: TMB_SERVE_*: with
+  /* Hand up arrived messages and finish local work; bounded. in serve: TMB_SERVE_*: with
    * TMB_SERVE_REPLIES no request is delivered. Returns TMB_FOUND_ bits: WORK if something was done,
    * BUSY if a part was skipped because another thread is at work there. Never sleeps. Any thread,
-   * and with TMB_SERVE_REPLIES also inside up->am of a request on the same thread. With
+   * and with TMB_SERVE_REPLIES also inside up->am of a request on that thread. With
    * TMB_SERVE_NOTHING, which only conduits with a thread see, inside up->am_by_thread: nothing is
    * delivered, no completion is reported, and the client has not called; returns an error of
    * base/error.def if the thread is to end. */
@@ -169,8 +170,8 @@ struct tmb_net_ops {
    * `category` when the operation is complete, for a put when the data are visible at the peer;
    * `local_category` when the source has been read, possibly inside the call. The source of a put
    * must not change before that, and is not read after it. TMB_AGAIN: nothing was done, call again
-   * after progress. Never blocks, never runs handlers: what does not fit now waits in the conduit,
-   * which gets nbytes only, not memory that it may keep. TMB_E_UNSUPPORTED: nothing was
+   * after progress. Never blocks, never runs handlers: data that do not fit now wait in the
+   * conduit, which gets nbytes only, not memory that it may keep. TMB_E_UNSUPPORTED: nothing was
    * done, and this one is to be built from messages. rma->resume is not used. Any thread, also
    * inside up->am. Both empty: built from messages by net/defaults. */
   int (*put)(struct tmb_net *net, const struct tmb_rma *rma);
@@ -205,25 +206,25 @@ struct tmb_net_ops {
   /* Whether the network itself performs all operations of an atomic domain, which need not be
    * atomic towards processors: then core hands every one of them to `atomic` with `offload` set,
    * those on words of this process and of its host too, and that never returns
-   * TMB_E_UNSUPPORTED. in dt: gex_DT_t; ops: an OR of gex_OP_t. The same answer on all ranks.
+   * TMB_E_UNSUPPORTED. in dt: gex_DT_t; ops: an OR of gex_OP_t. All ranks give one answer.
    * Empty: false. */
   bool (*offloads)(struct tmb_net *net, uint32_t dt, uint32_t ops);
 
-  /* What to wait for. Fills at most `max` entries (fd, events) that become ready when progress has
-   * something to do, and lowers *timeout_ns to the time until the next timer. After it, progress
-   * is called once more before the thread sleeps. Called as well, with max 0, after other calls of
-   * the conduit while a thread of this process sleeps: what it then says about the timer, 0 if
-   * something is kept to be delivered, reaches that thread. Returns the number of entries. Any
-   * thread; cheap. Empty: a waiting thread polls again after at most a millisecond. */
+  /* Descriptors to wait for. Fills at most `max` entries (fd, events) that become ready when
+   * progress has something to do, and lowers *timeout_ns to the time until the next timer. After
+   * it, progress is called once more before the thread sleeps. Called as well, with max 0, after
+   * other calls of the conduit while a thread of this process sleeps: its timer, 0 if something is
+   * kept to be delivered, reaches that thread. Returns the number of entries. Any thread; cheap.
+   * Empty: a waiting thread polls again after at most a millisecond. */
   uint32_t (*wait_fds)(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns);
 
   /* Whether all that this rank has sent has been acknowledged. Core calls it, and progress, before
    * close. Empty: true. */
   bool (*drained)(struct tmb_net *net);
 
-  /* Rank `peer` is lost: forget what is still to be sent to it and touch none of its operations'
-   * memory after the return. Returns 0 once everything that it had sent and that has come here has
-   * been delivered, TMB_AGAIN before. One thread at a time. Empty: 0. */
+  /* Rank `peer` is lost: drop the messages to it, and do not touch its operations' memory after the
+   * return. Returns 0 once everything that it had sent and that has come here has been delivered,
+   * TMB_AGAIN before. One thread at a time. Empty: 0. */
   int (*lost)(struct tmb_net *net, uint32_t peer);
 
   /* A segment of this rank is about to be unmapped, or to belong to the client again: keep nothing
@@ -238,7 +239,7 @@ struct tmb_net_ops {
   void (*leave)(struct tmb_net *net, int code);
 };
 
-/* What a plug-in exports, under the name tombolo_net: its table. */
+/* Symbol that a plug-in exports: its table. */
 #define TMB_NET_PLUGIN_SYMBOL "tombolo_net"
 
 /* Whether a handler is one of a set as env->thread_handlers. */
@@ -253,18 +254,18 @@ static inline bool tmb_net_by_thread(const uint64_t *thread_now, const struct tm
 }
 
 /* Whether a request may be sent. in used: cost of the requests that the peer has not handled yet;
- * credit: what it takes of them; by_thread: its progress thread serves the request. One request is
- * always possible. Requests to the client use at most seven eighths of the credit (chosen
- * 2026-11-26), so they never keep the others from the peer while its client computes. Beyond the
- * credit there is at most one request. */
+ * credit: their limit; by_thread: its progress thread serves the request. One request is always
+ * possible. Requests to the client use at most seven eighths of the credit (chosen 2026-11-26), so
+ * they never keep the others from the peer while its client computes. Beyond the credit there is at
+ * most one request. */
 static inline bool tmb_net_credit(uint32_t used, uint32_t cost, uint32_t credit, bool by_thread) {
   const uint32_t client = credit - credit / 8;
   if (!used || used + cost <= client) return true;
   return by_thread && (used <= client || used + cost <= credit);
 }
 
-/* From how many units on a rank returns credit, if no message takes it back before. What it has not
- * returned then never keeps a request from it for good. in most: cost of a request, at most. */
+/* From how many units on a rank returns credit, if no message takes it back before. The rest, below
+ * that, never keeps a request from it for good. in most: cost of a request, at most. */
 static inline uint32_t tmb_net_credit_due(uint32_t credit, uint32_t most) {
   const uint32_t client = credit - credit / 8;
   const uint32_t room = client > most ? client - most : 1;

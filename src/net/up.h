@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Upcalls: what core does for the on-node engine and for net/defaults.
+ * Upcalls of core for the on-node engine and for net/defaults.
  *
- * Owns nothing. Implemented by core; conduits have the same by struct tmb_net_up (net.h), because a
+ * Owns nothing. Implemented by core; conduits have them in struct tmb_net_up (net.h), because a
  * plug-in links nothing of the library. Included by src/near, src/net/defaults, core and the layers
  * above it. Invariants: messages are delivered from progress only.
  */
@@ -14,7 +14,7 @@
 /* A message has arrived: runs its handler. Called from progress only. */
 void tmb_up_am(const struct tmb_am_in *in);
 
-/* The same from a handler that may run in a thread of the conduit: there the message waits for the
+/* Deliver a message from a handler that may run in a thread of the conduit: there it waits for the
  * client's next poll, in a copy, unless its own handler may run there, too. */
 void tmb_up_am_later(const struct tmb_am_in *in);
 
@@ -24,8 +24,8 @@ void tmb_up_op_done(void *op, uint32_t category);
 /* A further part of `op` will complete: called before the part is sent. */
 void tmb_up_op_more(void *op, uint32_t category);
 
-/* The same for parts that a message from `peer` will complete: those still outstanding when the
- * peer is lost are completed then, in error. In a pair for each part. Any thread. */
+/* Parts of `op` that a message from `peer` will complete: those still outstanding when the peer is
+ * lost are completed then, in error. In a pair for each part. Any thread. */
 void tmb_up_peer_more(void *op, uint32_t category, uint32_t peer);
 void tmb_up_peer_done(void *op, uint32_t category, uint32_t peer);
 

@@ -5,14 +5,14 @@
  * Owns: the queue of puts that found no room. Called by semaphores, and by progress while puts
  * wait. Calls: peer.h with `resume`, which may be called under the lock of the
  * queue because in that form it neither waits nor runs progress. Each pass tries the puts from the
- * oldest to the youngest; after one that found no room at its target, those to the same target are
+ * oldest to the youngest; after one that found no room at its target, later ones to that target are
  * not tried in this pass, so a slow target holds up no other. An attempt without success may have
  * copied a piece of the data in vain, so attempts become rarer while they fail. A bare signal that
  * found no room is tried again for a short time before the call returns, since a producer may call
  * nothing of this library for long after its post; not for ever, since the target may be busy, and
  * not one that was added to another, whose caller has done so. Invariants:
  * tmb_job.work[TMB_WORK_PUTS] is the length of the queue; entries are at most TMB_DEFERRED_PUTS_MAX
- * and are reused; signals without data that wait for the same word are added up in one entry.
+ * and are reused; signals without data that wait for one word are added up in one entry.
  */
 #include "notify/deferred_put.h"
 

@@ -14,9 +14,9 @@
  * its producer is about to mark it, or it was changed otherwise; a mark is a hint only, so stale
  * and foreign ones do no harm. In the shared tree a producer sets the bit in the leaf word and then
  * reads the words above it, and the owner clears the words above and then reads the leaf word, all
- * sequentially consistent, so at least one of them sees what the other did. A new entry is followed
- * by tmb_near_index_begin and then one pass over all signals of the range, which finds what
- * was changed by producers that did not see the entry yet.
+ * sequentially consistent, so at least one of them sees the other's change. A new entry is followed
+ * by tmb_near_index_begin and then one pass over all signals of the range, which finds changes of
+ * producers that did not see the entry yet.
  */
 #include "notify/index.h"
 
@@ -260,7 +260,7 @@ static void ask(void) {
 
 const struct tmb_layer tmb_index_layer = {.name = "index", .ask = ask, .signal = mark_local};
 
-/* This process's area, in use from the first range on. */
+/* The area of this process, in use from the first range on. */
 TMB_REQUIRES(index_lock) static struct area *local_area(void) {
   if (local.area) return local.area;
   struct area *a = tmb_near_at(&tmb_job.near, region, tmb_near_of(tmb_job.rank));

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an owner needs: the payload of GET_SIGNAL, and what comes first in that of PUT_SIGNAL. */
+/* Data for the owner: the payload of GET_SIGNAL, and the first part of that of PUT_SIGNAL. */
 struct head {
   uint64_t remote, local;        /* of this part: in the owner's space, in the origin's */
   uint64_t op;                   /* op at the origin, 0: the origin does not ask for completion */

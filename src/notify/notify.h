@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Notified access: what the files of this folder share.
+ * Notified access: common declarations of the files of this folder.
  *
  * Owns: declarations of put_signal.c and wait.c. Called by: semaphores, tagged notification, coll.
  * Calls nothing. Invariants: a wait for a word that peers write goes through tmb_signal_wait, which

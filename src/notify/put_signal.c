@@ -27,7 +27,7 @@
 _Static_assert(GEXX_SIG_SET == TMB_SIGNAL_SET && GEXX_SIG_ADD == TMB_SIGNAL_ADD,
                "a conduit gets the client's constants");
 
-/* One operation: its data, and what happens to the signal. */
+/* One operation: its data, and the change of the signal. */
 struct operation {
   struct tmb_transfer data;
   const struct gexx_signal_op *asked;

@@ -8,8 +8,8 @@
  * shared word that is mapped here, else a signal without data. Invariants: a handle holds all that
  * a post needs; freed semaphores are reused but never returned to the system, so a stale pointer is
  * named in debug clients; a BOOLEAN counter is 0 or 1, and taking it sets it to 0. An INTEGER
- * counter counts all posts, modulo 2^64, and the owner counts beside it what was taken: its cache
- * line goes from the producer to the owner and back once a post, as the owner only reads it.
+ * counter counts all posts, modulo 2^64, and the owner counts beside it those taken: its cache line
+ * goes from the producer to the owner and back once a post, as the owner only reads it.
  */
 #include "base/atomic.h"
 #include "base/config.h"
@@ -286,8 +286,8 @@ static bool take_boolean(uint64_t *count) {
   return found != 0 && tmb_cas_acq(count, &found, 0);
 }
 
-/* What was taken is read before the posts, which only grow: where it is still the same when it is
- * changed, the posts that were found are there to be taken. */
+/* The count of taken posts, which only grows, is read before the posts: where it has not changed
+ * when it is updated, the posts that were found are there to be taken. */
 static bool take_integer(gexx_Sem_t sem, uint64_t n) {
   uint64_t taken = tmb_load_acq(&sem->taken);
   while (tmb_load_acq(sem->count) - taken >= n) {

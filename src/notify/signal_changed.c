@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What follows a change of a mapped signal: the index of its owner, and waking who waits.
+ * Work after a change of a mapped signal: the index of its owner, and waking the waiting thread.
  *
  * Owns nothing. Called by the inlines of signals, put_signal.c and mk_signal.c. Calls: index.c,
  * core's wake-up calls. Invariant: an owner that keeps no index is woken without a look at it.

@@ -3,9 +3,9 @@
  * Finding one of many signals: gexx_Signal_TestSome and WaitSome.
  *
  * Owns nothing. Called by owners of signals. Calls: index.c, progress and waits. A short range is
- * read whole each time; a long one has an index, in which the signal operations enter what
- * they change. Signals that were changed by plain stores are not in the index: after each search of
- * the index that found nothing, SWEEP signals are read themselves, and a wait sleeps only after all
+ * read whole each time; a long one has an index, in which the signal operations enter their
+ * changes. Signals that were changed by plain stores are not in the index: after each search of the
+ * index that found nothing, SWEEP signals are read themselves, and a wait sleeps only after all
  * have been read once. Invariants: a signal that is found is read with acquire order; the search
  * begins at *index and ends just before it again, so the caller decides which signal is next.
  */

@@ -3,15 +3,15 @@
  * Tagged notification, the target's side: requests, matching, kept notifications.
  *
  * Owns: the list of active requests in the order in which they were started, the list of kept
- * notifications in the order of arrival, and of each sender what it is owed and, if it is on
- * another host, which of its notifications is next, with those that have come too early. Called by
- * clients and by the message handler of tagged_send.c. Calls: tagged_credit.c to give credit back.
- * Both lists are searched from their heads. Notifications whose team has ended are dropped: those
- * that are kept when it ends, and those that come later. A team that is not known here may also be
- * one that this process is still making; a notification for it is kept until the call that makes
- * the team has ended. Invariants: everything is guarded by one lock, under which nothing is sent;
- * no kept notification matches an active request; at most credits * processes notifications are
- * kept or early.
+ * notifications in the order of arrival. For each sender on another host: the number of its next
+ * notification, and those that came too early. For each sender: its credit to be returned. Called
+ * by clients and by the message handler of tagged_send.c. Calls: tagged_credit.c to give credit
+ * back. Both lists are searched from their heads. Notifications whose team has ended are dropped:
+ * those that are kept when it ends, and those that come later. A team that is not known here may
+ * also be one that this process is still making; a notification for it is kept until the call that
+ * makes the team has ended. Invariants: everything is guarded by one lock, under which nothing is
+ * sent; no kept notification matches an active request; at most credits * processes notifications
+ * are kept or early.
  */
 #include "notify/tagged.h"
 
@@ -182,7 +182,7 @@ TMB_REQUIRES(box_lock) static uint32_t enter_early(struct sender *s, bool all) {
   return credit;
 }
 
-/* The same for one from another host: in the order of the numbers. */
+/* Enters a notification from another host: in the order of the numbers. */
 TMB_REQUIRES(box_lock) static uint32_t enter_in_turn(const struct tmb_tagged *tagged) {
   struct sender *s = &box.senders[tagged->jobrank];
   if (tagged->number != s->next) {
@@ -219,7 +219,7 @@ TMB_REQUIRES(box_lock) static void unlink_kept(struct tmb_tagged **p) {
 }
 
 /* Match one kept notification; under the lock. Returns whether there was one; *credit and *jobrank
- * say what to give back. */
+ * are the credit to return, and its owner. */
 TMB_REQUIRES(box_lock)
 static bool take_kept(struct gexx_notify_s *req, uint32_t *jobrank, uint32_t *credit) {
   struct tmb_tagged **p = &box.kept;
@@ -336,7 +336,7 @@ void gexx_Notify_Start(gexx_Notify_t req) {
 }
 
 /* Complete, in error, the requests that only the lost process could satisfy; everything of it that
- * came has been handled before this call. What came behind something that never will is entered. */
+ * came has been handled before this call. Notifications behind one that never comes are entered. */
 static void on_lost(uint32_t jobrank) {
   lock();
   (void)enter_early(&box.senders[jobrank], true);

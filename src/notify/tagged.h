@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tagged notification: what matching (tagged.c), credit (tagged_credit.c), sending (tagged_send.c)
- * and reading (tagged_get.c) share.
+ * Tagged notification: common declarations of matching (tagged.c), credit (tagged_credit.c),
+ * sending (tagged_send.c) and reading (tagged_get.c).
  *
  * Owns: struct tmb_tagged. Called by those files only. Calls
  * nothing. Credits bound the memory of the target: a process may have tmb_tagged_credits()
@@ -84,14 +84,15 @@ struct tmb_tagged_send {
  * */
 int tmb_tagged_send_bare(const struct tmb_tagged_send *s);
 
-/* Record the operation in the trace. in op: what a wait for it will name. */
+/* Record the operation in the trace. in op: the op that a wait for it will name. */
 void tmb_tagged_record(uint64_t begun, const struct tmb_tagged_send *s, const struct tmb_op *op);
 
 /* The notification as its target sees it, with the next number, which has to be sent. */
 struct tmb_tagged tmb_tagged_of(const struct tmb_tagged_send *s);
 
-/* Its message has found no room. Returns whether the number was taken back; false: a later one has
- * been given since, the message must be sent after all, and may wait for room. */
+/* The message of a notification has found no room. Returns whether the number was taken back;
+ * false: a later one has been given since, the message must be sent after all, and may wait for
+ * room. */
 bool tmb_tagged_withdraw(const struct tmb_tagged_send *s, const struct tmb_tagged *tagged);
 
 /* A notification as arguments 0..7 of a message (pack), and back (unpack, which does not know

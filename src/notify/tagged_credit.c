@@ -42,7 +42,7 @@ uint64_t tmb_tagged_stalls(void) {
   return tmb_load_rlx(&out_state.stalls);
 }
 
-/* What is known of a process; the table is made at first use, by whichever thread is first. */
+/* Credit state towards a process; the first thread that uses it makes the table. */
 static struct towards *towards(uint32_t jobrank) {
   struct towards *table = tmb_load_acq(&out_state.towards);
   if (TMB_LIKELY(table != NULL)) return &table[jobrank];
@@ -74,8 +74,8 @@ struct credit_wait {
 static bool credit_ready(void *arg) {
   struct credit_wait *w = arg;
   if (!w->taken) w->taken = try_credit(w->used);
-  return w->taken || tmb_peer_lost(w->jobrank); /* a lost process gives no credit back, and what is
-                                                   sent to it is dropped */
+  return w->taken || tmb_peer_lost(w->jobrank); /* a lost process gives no credit back, and messages
+                                                   to it are dropped */
 }
 
 static void describe(const void *arg, struct tmb_status_wait *out) {

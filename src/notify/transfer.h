@@ -26,7 +26,7 @@ struct tmb_transfer {
   void *local;
   size_t nbytes;
   gex_Flags_t flags;
-  intptr_t delta; /* what to add to the peer's addresses to get ours, read once; set by
+  intptr_t delta; /* offset from the peer's addresses to ours, read once; set by
                      tmb_transfer_resolve */
 };
 

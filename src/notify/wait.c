@@ -6,7 +6,7 @@
  * waits. A wait reads the word PROBES times, then runs progress once, and so on: reading the word
  * costs one cached load, progress costs several, and usually it is the word that changes.
  * Invariants: a wait that succeeds has acquire order; a signal is consumed by one compare-and-swap,
- * so several threads may wait for the same one.
+ * so several threads may wait for one signal.
  */
 #include "core/progress/wait.h"
 #include "base/atomic.h"
@@ -51,7 +51,7 @@ static bool probe_ready(void *arg) {
   return probe_once(l);
 }
 
-/* For those who ask what is waited for. */
+/* Describes the wait, for `tombolo why`. */
 static void describe(const void *arg, struct tmb_status_wait *out) {
   const struct probe *l = arg;
   out->kind = TMB_WAIT_SIGNAL;

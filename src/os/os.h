@@ -43,8 +43,8 @@ int tmb_os_bind_cpu(int index);
 void tmb_os_cpu_bits(uint8_t *bits, size_t bytes);
 
 /*
- * A number of the kernel that runs this process: the same in all its containers and namespaces, as
- * a rule another one on each machine. 0: not known. Cost: reads a file.
+ * A number of the kernel that runs this process: all its containers and namespaces share it, and
+ * another machine has another one, as a rule. 0: not known. Cost: reads a file.
  */
 uint64_t tmb_os_kernel(void);
 
@@ -185,8 +185,8 @@ bool tmb_os_process(pid_t pid, bool memory, struct tmb_os_process *out);
 /* Most bytes of a thread's name, with the NUL. */
 #define TMB_OS_THREAD_NAME 16
 
-/* Names the calling thread; threads that it makes then have the same name. out old: the name
- * before, or NULL. */
+/* Names the calling thread; threads that it makes inherit the name. out old: the name before, or
+ * NULL. */
 void tmb_os_thread_name(char old[TMB_OS_THREAD_NAME], const char *name);
 
 /* Threads of this process; where there are more, or /proc is not there, count is 0. */
@@ -220,8 +220,8 @@ uint64_t tmb_os_pid_space(void);
  */
 int tmb_os_signal_process(pid_t pid, uint64_t start_time, int sig);
 
-/* A descriptor for what descriptor `number` of another process of this user is, close-on-exec; -1
- * with errno set where the system does not allow it. */
+/* Duplicates descriptor `number` of another process of this user, close-on-exec; -1 with errno set
+ * where the system does not allow it. */
 int tmb_os_borrow_fd(pid_t pid, int number);
 
 /* Has `handler` run when the process ends by exit() or return from main, with the exit code; 0

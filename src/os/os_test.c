@@ -4,7 +4,7 @@
  * limits.
  *
  * Owns: nothing. Run by ctest. Calls: os/os.h, os/processor/ticks.h, os/sysfile.h.
- * Invariants: what changes the process (limits, affinity) is done in a child.
+ * Invariants: changes of the process (limits, affinity) are made in a child.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -99,7 +99,7 @@ static void memory_is_known(void **state) {
   assert_int_equal(tmb_os_mem_limit(NULL), limit);
 }
 
-/* The pages are there, and what had been written stays. A kernel before 5.14 leaves none. */
+/* The pages are there, and data written before stay. A kernel before 5.14 leaves none. */
 static void pages_are_touched(void **state) {
   (void)state;
   enum { PAGES = 8 };
@@ -386,7 +386,7 @@ static void cgroup_1_limits_are_read(void **state) {
   remove_fake(&f);
 }
 
-/* In a container the path of /proc/self/cgroup may lie outside what is mounted. */
+/* In a container the path of /proc/self/cgroup may lie outside of the mounted part. */
 static void a_path_that_is_not_mounted_means_the_mount_point(void **state) {
   (void)state;
   struct fake f;

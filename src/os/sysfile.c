@@ -4,8 +4,8 @@
  *
  * Owns: nothing. Called by cpu.c and mem.c. Calls: libc.
  * The cgroup of a process is a line "id:controllers:path" of /proc/self/cgroup (version 2:
- * "0::path"); /proc/self/mounts says where the hierarchy is mounted. In a container the path
- * may lie outside what is mounted; then the mount point itself is this process's cgroup.
+ * "0::path"); /proc/self/mounts says where the hierarchy is mounted. In a container the path may
+ * lie outside of the mounted part; then the mount point itself is this process's cgroup.
  */
 #include "os/sysfile.h"
 

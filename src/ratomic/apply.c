@@ -3,12 +3,12 @@
  * Atomic operations on words of this process, for every type and opcode.
  *
  * Owns: the loops of operations that the processor lacks. Called by the inlines of inline_ratomic.h
- * and by message handlers. Calls: those inlines for what is one instruction. A loop asks for the
- * cache line in a state in which it can be written and tries; a compare-and-swap that fails has
- * fetched the line, so the next attempt follows at once and mostly succeeds, whoever won before;
- * only after QUICK_TRIES failures (many contenders) does it rest for a random time, longer each
- * time. Invariants: there is no lock, so a rank that the kernel has suspended delays no other; a
- * minimum or maximum that changes nothing does not write where updates are full fences.
+ * and by message handlers. Calls: those inlines for operations that are one instruction. A loop
+ * asks for the cache line in a state in which it can be written and tries; a compare-and-swap that
+ * fails has fetched the line, so the next attempt follows at once and mostly succeeds, whoever won
+ * before; only after QUICK_TRIES failures (many contenders) does it rest for a random time, longer
+ * each time. Invariants: there is no lock, so a rank that the kernel has suspended delays no other;
+ * a minimum or maximum that changes nothing does not write where updates are full fences.
  */
 #include "base/atomic.h"
 #include "base/log.h"

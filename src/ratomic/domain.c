@@ -4,15 +4,15 @@
  *
  * Owns: domain objects and their list. Called by clients. Calls: checks; the all-gather of teams
  * for debug clients. No state of a domain needs agreement: a message names the word, type, opcode
- * and operands, and its handler performs them with the same processor instructions as a member that
- * has mapped the word, with which a conduit's own atomics agree; so each member decides alone, for
- * each target, which path it takes, and creation waits for nobody. Debug clients compare their
- * arguments, and wait for that. The exception is a domain that the network performs: then no
- * processor may, so all members leave all operations to it, those on their own words too. That
- * follows from the arguments, the places of the members and what the conduit has agreed on at the
- * start, so that creation waits for nobody there either. Invariants: a domain holds its team, so
- * that the delta table outlives it; a domain destroyed by a debug client keeps its memory with a
- * dead magic number, so that a stale handle is named.
+ * and operands, and its handler uses the processor instructions that a member uses on a mapped
+ * word, with which a conduit's own atomics agree. So each member chooses the path to each target
+ * alone, and creation waits for nobody. Debug clients compare their arguments, and wait for that.
+ * The exception is a domain that the network performs: then no processor may, so all members leave
+ * all operations to it, those on their own words too. That follows from the arguments, the places
+ * of the members and the conduit's agreement at the start, so that creation waits for nobody there
+ * either. Invariants: a domain holds its team, so that the delta table outlives it; a domain
+ * destroyed by a debug client keeps its memory with a dead magic number, so that a stale handle is
+ * named.
  */
 #include "core/check.h"
 #include "core/job.h"
@@ -42,7 +42,7 @@ static void on_lost(uint32_t jobrank) {
 
 #define FAVOR (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD | GEX_FLAG_AD_FAVOR_REMOTE)
 
-/* What members of debug clients compare. */
+/* Arguments that members of debug clients compare. */
 struct part {
   uint32_t dt, ops, flags;
 };
@@ -79,7 +79,7 @@ static bool all_mapped(gex_TM_t tm) {
 }
 
 /* Whether some process has several members, whose domains one thread may make in turn, so that none
- * of the calls may wait. The same on all members. */
+ * of the calls may wait. Equal on all members. */
 static bool members_share(const struct tmb_team *team) {
   if (!team->ep_index) return false;
   bool *seen = calloc(tmb_job.size, sizeof *seen);
@@ -193,7 +193,7 @@ void gex_AD_Destroy(gex_AD_t ad) {
   if (!tmb_job.debug) free(tmb_ad_of(ad));
 }
 
-/* What a domain was made with. */
+/* Arguments with which a domain was made. */
 #define QUERY(TYPE, NAME, FIELD)                                       \
  TYPE gex_AD_Query##NAME(gex_AD_t ad) {                                \
   if (TMB_UNLIKELY(tmb_job.debug)) check_ad("gex_AD_Query" #NAME, ad); \

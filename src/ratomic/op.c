@@ -3,13 +3,13 @@
  * Operations on atomic domains off the inline path: debug clients, unusual flags, messages.
  *
  * Owns: internal handlers ATOMIC and ATOMIC_DONE. Called by inline_ratomic.h.
- * Calls: apply.c, the conduit's atomics, internal Short messages, op.h. What a conduit does not do
- * by itself, and what is for ranks of this host that are not mapped, is a message. It names the
+ * Calls: apply.c, the conduit's atomics, internal Short messages, op.h. Operations that a conduit
+ * does not offer, and those on ranks of this host that are not mapped, are messages. It names the
  * word, the operation and its operands, so the target needs no knowledge of the domain; its handler
  * performs the operation and replies with the value before. Operations on words of this process are
  * done in place: their mechanism is that of the handler. Of a domain that the network performs
- * (domain.c) everything goes to the conduit. Invariants: an operation is counted before
- * its message is sent; the result is stored before it is counted done.
+ * (domain.c) everything goes to the conduit. Invariants: an operation is counted before its message
+ * is sent; the result is stored before it is counted done.
  */
 #include "core/op/op.h"
 #include "base/error.h"
@@ -121,7 +121,7 @@ static void check_handle(const char *call, gex_AD_t ad, const struct gexx_ad_op 
   tmb_check_seg_flags(call, o->flags);
 }
 
-/* Debug clients: fatal when a flag of the call promises what is not so. */
+/* Debug clients: fatal when a flag of the call promises something false. */
 static void check_promise(const char *call, gex_AD_t ad, const struct gexx_ad_op *o,
                           gex_Rank_t rank) {
   const uint32_t jobrank = tmb_jobrank(ad->tm, rank);

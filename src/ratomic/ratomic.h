@@ -41,7 +41,7 @@ static inline size_t tmb_ratomic_bytes(gex_DT_t dt) {
 struct tmb_ad {
   struct gexx_ad_s head;
   struct tmb_ad *next; /* list of live domains */
-  bool offload;        /* the network performs all of its operations; the same on all members */
+  bool offload;        /* the network performs all of its operations; equal on all members */
   intptr_t delta[];    /* [team size] delta table of the team when the domain was made */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The public non-contiguous calls (API 04), as descriptions of what they move.
+ * The public non-contiguous calls (API 04), as descriptions of transfers.
  *
  * Owns nothing. Called by clients. Calls: tmb_vis_blocking, _nbi and _nb of vis.c, which check and
  * serve. Contracts are in gasnet_vis.h. Invariant: a call is one of six shapes (below) in one of
@@ -16,7 +16,7 @@
  SHAPE(NBI, int, 0, tmb_vis_nbi)           \
  SHAPE(NB, gex_Event_t, GEX_EVENT_INVALID, tmb_vis_nb)
 
-/* What the parameters of a call describe: the peer, the two lists, the strides. */
+/* Parameters of a call as a description: the peer, the two lists, the strides. */
 #define TARGET     ((struct tmb_vis_peer){tm, dstrank, false, flags})
 #define SOURCE     ((struct tmb_vis_peer){tm, srcrank, true, flags})
 #define VECTOR(L)  ((struct tmb_vis_list){.vec = L##list, .count = L##count})

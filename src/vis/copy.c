@@ -130,12 +130,13 @@ void tmb_vis_copy(const struct tmb_vis_shape *s, char *dst, const char *src) {
   tmb_fence_compiler();
 }
 
-/* ---- short analysis: what most callers give */
+/* ---- short analysis: the usual shapes */
 
 /*
- * Join what is contiguous on both sides, without sorting: callers give the innermost dimension
- * first or last. Returns 1 when two dimensions are left at most, and rows are as they should be for
- * copy_rect; 0 when that takes tmb_vis_shape_make; -1 when the number of bytes overflows.
+ * Join dimensions that are contiguous on both sides, without sorting: callers give the innermost
+ * dimension first or last. Returns 1 when two dimensions are left at most, and rows are as they
+ * should be for copy_rect; 0 when that takes tmb_vis_shape_make; -1 when the number of bytes
+ * overflows.
  */
 static int flatten(struct rect *r, size_t *elem, const struct tmb_vis_strided *in) {
   const ptrdiff_t *to = in->stride[TMB_VIS_DST], *from = in->stride[TMB_VIS_SRC];

@@ -132,8 +132,8 @@ void tmb_vis_list_copy(const struct tmb_vis_list *dst, const struct tmb_vis_list
   tmb_fence_compiler();
 }
 
-/* Copy nbytes between what the list names from the cursor on and packed memory. Expanded for each
- * direction. */
+/* Copy nbytes between the entries of the list from the cursor on and packed memory. Expanded for
+ * each direction. */
 static TMB_ALWAYS_INLINE void carry(struct tmb_vis_cursor *c, char *packed, size_t nbytes,
                                     bool to_list) {
   char *at;

@@ -50,7 +50,7 @@ static inline size_t tmb_vis_next(struct tmb_vis_cursor *c, char **at) {
   return 0;
 }
 
-/* Move the cursor on by nbytes, at most what tmb_vis_next returned. */
+/* Move the cursor on by nbytes, at most the result of tmb_vis_next. */
 static inline void tmb_vis_skip(struct tmb_vis_cursor *c, size_t nbytes) {
   c->skip += nbytes;
   if (c->skip < tmb_vis_len(c->list, c->index)) return;

@@ -35,7 +35,7 @@ static bool follows(const struct tmb_vis_dim *d, ptrdiff_t dst, ptrdiff_t src) {
   return d->stride[TMB_VIS_DST] == dst && d->stride[TMB_VIS_SRC] == src;
 }
 
-/* Join what is contiguous on both sides. */
+/* Join dimensions that are contiguous on both sides. */
 static void merge(struct tmb_vis_shape *shape) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < shape->levels; i++) {

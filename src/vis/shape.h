@@ -54,8 +54,8 @@ void tmb_vis_shape_hull(const struct tmb_vis_shape *shape, unsigned side, ptrdif
 /* Copy everything. in dst, src: addresses of element 0. */
 void tmb_vis_copy(const struct tmb_vis_shape *shape, char *dst, const char *src);
 
-/* Copy what the caller describes; no count and no size is zero. in dst, src: addresses of index 0.
- * Returns false, with nothing done, when the number of bytes overflows. */
+/* Copy the described data; no count and no size is zero. in dst, src: addresses of index 0. Returns
+ * false, with nothing done, when the number of bytes overflows. */
 bool tmb_vis_strided_copy(char *dst, const char *src, const struct tmb_vis_strided *in);
 
 /* A range of the packed form of one side. */

@@ -64,7 +64,7 @@ static void resolve(struct tmb_vis *v) {
   }
 }
 
-/* Find out what is to be moved. out shape: used by strided calls. */
+/* Measure the transfer. out shape: used by strided calls. */
 static void measure(struct tmb_vis *v, struct tmb_vis_shape *shape) {
   if (v->strided) {
     if (tmb_vis_shape_make(shape, &v->stride) < 0)

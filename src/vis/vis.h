@@ -67,7 +67,8 @@ struct tmb_vis_peer {
   gex_Flags_t flags;
 };
 
-/* What to add to an address of a mapped peer; GEXX_UNMAPPED where vis.c has to decide. */
+/* Offset from an address of a mapped peer to ours; GEXX_UNMAPPED where vis.c has to decide.
+ * */
 static TMB_ALWAYS_INLINE intptr_t tmb_vis_delta(struct tmb_vis_peer peer) {
   if (TMB_UNLIKELY(tmb_job.debug || tmb_vis_armed.handler || (peer.flags & ~TMB_VIS_SHORT_FLAGS) ||
                    peer.rank >= peer.tm->size))
@@ -119,7 +120,7 @@ static TMB_ALWAYS_INLINE bool tmb_vis_strided_now(struct tmb_vis_peer peer, char
   return tmb_vis_strided_copy(dst, src, &in);
 }
 
-/* What every description begins with. */
+/* Begin of every description. */
 static inline struct tmb_vis tmb_vis_of(const char *call, struct tmb_vis_peer peer) {
   return (struct tmb_vis){
       .call = call, .tm = peer.tm, .rank = peer.rank, .is_get = peer.is_get, .flags = peer.flags};
@@ -178,7 +179,7 @@ static inline void tmb_vis_wait(const struct tmb_op *op) {
 /* Fatal unless the context, the flags and the armed completion handler are valid. in blocking:
  * the form of the call has no leaf event. */
 void tmb_vis_check_call(const struct tmb_vis *v, bool blocking);
-/* Fatal unless both lists have the same number of bytes; before they are used. */
+/* Fatal unless both lists have equal numbers of bytes; before they are used. */
 void tmb_vis_check_totals(const struct tmb_vis *v, size_t dst, size_t src);
 /* Fatal when an address lies outside its segment or source and destination overlap; after
  * offsets have become addresses. */

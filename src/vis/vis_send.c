@@ -57,7 +57,7 @@ static size_t put_dims(const struct cut *c, char *to) {
 }
 
 /* Describe remote entries from the cursor on, for as many bytes as fit. in room: for entries, and
- * with_data also for what they hold. Returns bytes of the description. */
+ * with_data also for their data. Returns bytes of the description. */
 static size_t put_entries(struct cut *c, struct tmb_vis_head *h, char *to, size_t room,
                           bool with_data) {
   const bool vec = c->remote.list->vec != NULL;

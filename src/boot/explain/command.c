@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What another program prints, see command.h.
+ * Output of another program, see command.h.
  *
  * Owns: nothing beyond a call. Called as command.h says. Calls: posix_spawnp, the clock. The
  * program's errors go nowhere, and it reads nothing. Invariants: the child is waited for by its

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What another program prints, for those who explain a job.
+ * Output of another program, for the explanation of a job.
  *
  * Owns: declarations of command.c. Called by source.c, stacks.c. Calls: nothing of the library.
  * Invariants: no shell is in between; a program that does not end in time is killed.

@@ -21,7 +21,7 @@
 #define LOOKS_STALL_NS UINT64_C(3000000000)
 #define STALL_FRESH_NS UINT64_C(5000000000) /* it is asked more often than this */
 
-/* ---- what ranks do */
+/* ---- conditions of ranks */
 
 const struct tmb_status_wait *tmb_explain_wait(const struct tmb_snapshot *s, uint32_t rank, int i) {
   const struct tmb_status_wait *w = &s->rank[rank].status.wait[i];
@@ -45,7 +45,7 @@ static bool wait_moved(const struct tmb_status_wait *a, const struct tmb_status_
   return a->progress != b->progress || (a->waits != b->waits && b->kind != TMB_WAIT_POLL);
 }
 
-/* Messages and data, not what the network says for itself. */
+/* Whether messages and data moved, without the network's own packets. */
 static bool net_moved(const uint64_t *a, const uint64_t *b) {
   return memcmp(a, b, (TMB_STATUS_NET_BYTES_IN + 1) * sizeof *a) != 0;
 }
@@ -108,7 +108,7 @@ static bool alive(char state) {
   return state && state != 'Z' && state != 'X';
 }
 
-/* What a rank does that does not wait in the library. */
+/* Condition of a rank that does not wait in the library. */
 static enum tmb_condition outside(const struct tmb_explain *e, uint32_t rank, bool runs) {
   const struct tmb_seen *a = &e->before->rank[rank], *b = &e->now->rank[rank];
   if (tmb_explain_polls(e->now, rank) && tmb_explain_polls(e->before, rank) &&
@@ -164,7 +164,7 @@ static bool is_missing(const struct tmb_status_wait *w, uint32_t member) {
   return member < 64 * TMB_STATUS_MISSING && (w->missing[member / 64] >> member % 64 & 1);
 }
 
-/* Whether a rank waits in the same call. */
+/* Whether a rank waits in this call. */
 static bool in_call(const struct tmb_snapshot *s, uint32_t rank, uint64_t uid,
                     const struct tmb_status_wait *w) {
   for (int i = 0; i < TMB_STATUS_WAITS; i++) {
@@ -207,7 +207,7 @@ static void mark_round(const struct tmb_explain *e, uint32_t rank, uint8_t *mark
     mark[r] = s->rank[r].status.boot_rounds < s->rank[rank].status.boot_rounds;
 }
 
-/* ---- what waits need */
+/* ---- needs of waits */
 
 bool tmb_explain_holds(const struct tmb_snapshot *s, uint32_t rank,
                        const struct tmb_status_wait *w) {
@@ -263,7 +263,7 @@ enum tmb_needs tmb_explain_needs(const struct tmb_explain *e, uint32_t rank,
   return TMB_NEEDS_ANY;
 }
 
-/* Whether the marked ranks can do what is needed. */
+/* Whether the marked ranks can do the needed step. */
 static bool can_end(const struct tmb_explain *e, enum tmb_needs needs, const uint8_t *mark) {
   uint32_t marked = 0, live = 0;
   for (uint32_t r = 0; r < e->now->size; r++) {

@@ -4,11 +4,11 @@
  *
  * Owns: struct tmb_explain. Called by `tombolo why` and by the watchdog of the supervisor. Calls:
  * snapshot. Two snapshots some time apart are compared. A rank is live if it runs, or sleeps in a
- * system call of its own, or has made progress, or if what it waits for can come from ranks that
- * are live: from all of those that have not made a call, from the peer of an operation, or, where
- * anybody may be the one (a signal, a condition), from at least one, or if packets for it have not
- * been acknowledged. What remains hangs. A rank that polls in a loop of its own may end that by
- * itself, save when the watchdog asks.
+ * system call of its own, or has made progress, or if packets for it have not been acknowledged. It
+ * is also live if live ranks can end its wait: all of those that have not made a call, the peer of
+ * an operation, or, where anybody may be the one (a signal, a condition), at least one. The other
+ * ranks hang. A rank that polls in a loop of its own may end that by itself, save when the watchdog
+ * asks.
  * Invariants: a rank that is not live cannot go on unless something outside of the job helps it; a
  * job that computes is never said to hang.
  */
@@ -22,10 +22,10 @@
 enum tmb_verdict {
   TMB_VERDICT_PROGRESS, /* ranks go on, or nobody waits */
   TMB_VERDICT_BUSY,     /* ranks wait for others, which are not waiting in the library */
-  TMB_VERDICT_HANG      /* ranks wait for what cannot come */
+  TMB_VERDICT_HANG      /* ranks wait for events that cannot come */
 };
 
-/* What a rank does. */
+/* Condition of a rank. */
 enum tmb_condition {
   TMB_SEEN_ELSEWHERE, /* on another machine: not seen */
   TMB_SEEN_ABSENT,    /* has not joined yet */
@@ -35,7 +35,7 @@ enum tmb_condition {
   TMB_SEEN_POLLS,     /* in a loop of its own, and finds nothing */
   TMB_SEEN_SLEEPS,    /* in a system call of its own */
   TMB_SEEN_MOVES,     /* waits, and something has happened meanwhile */
-  TMB_SEEN_WAITS,     /* in the library, for the same thing all the time */
+  TMB_SEEN_WAITS,     /* in the library, for one event all the time */
   TMB_SEEN_COUNT
 };
 
@@ -50,7 +50,7 @@ struct tmb_explain {
   uint8_t *looked_at; /* [size] 1: others poll an object of this rank */
 };
 
-/* Who must do something before a wait can end. */
+/* Ranks that must act before a wait can end: all, or any. */
 enum tmb_needs { TMB_NEEDS_ALL, TMB_NEEDS_ANY };
 
 /* Compare. in polls_wait: whether a rank that polls in a loop of its own and finds nothing waits
@@ -68,12 +68,12 @@ const struct tmb_status_wait *tmb_explain_wait(const struct tmb_snapshot *s, uin
  * does not. */
 uint64_t tmb_explain_polls(const struct tmb_snapshot *s, uint32_t rank);
 
-/* Who must act before this wait can end. out mark: [size] 1: this rank; none marked with NEEDS_ALL:
- * nobody must, so a wake-up was lost. */
+/* Marks the ranks that must act before this wait can end. out mark: [size] 1: this rank; none
+ * marked with NEEDS_ALL: nobody must, so a wake-up was lost. */
 enum tmb_needs tmb_explain_needs(const struct tmb_explain *e, uint32_t rank,
                                  const struct tmb_status_wait *w, uint8_t *mark);
 
-/* Whether what a word is waited to be holds already; w->found is what it is, if it could be read.
+/* Whether the condition on a word holds already; w->found is the word, if it could be read.
  */
 bool tmb_explain_holds(const struct tmb_snapshot *s, uint32_t rank,
                        const struct tmb_status_wait *w);
@@ -91,7 +91,7 @@ bool tmb_explain_asks(const struct tmb_snapshot *s, uint32_t rank, uint32_t *pee
 bool tmb_explain_stalled(const struct tmb_snapshot *s, uint32_t rank, uint32_t *peer,
                          uint64_t *silent_ns);
 
-/* Whether a layer above says what this wait is for, and who must act. */
+/* Whether a layer above describes this wait, and the ranks that must act. */
 static inline bool tmb_explain_is_layer(const struct tmb_status_wait *w) {
   return w->layer.begun && w->layer.needs != TMB_LAYER_AS_SHOWN;
 }
@@ -112,7 +112,7 @@ bool tmb_explain_moved(const struct tmb_snapshot *before, const struct tmb_snaps
  * before. */
 void tmb_explain_ranks(const struct tmb_explain *e, FILE *out, bool all);
 
-/* Print what the job as a whole waits for. */
+/* Print the causes of waiting, for the job as a whole. */
 void tmb_explain_causes(const struct tmb_explain *e, FILE *out);
 
 /* ---- explain_net.c */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which host the network has cut off, and in which direction, by what the ranks of all hosts say.
+ * The host that the network has cut off, and in which direction, from the reports of the ranks of
+ * all hosts.
  *
  * Owns: no state. Called by explain_text.c. Calls: explain. A rank shows one peer that it
  * has asked in vain, when it last heard of it, and how many such peers it has. A host that several
@@ -16,7 +17,7 @@
 
 #define LONG_MS 2500u /* packets are sent again more often than this */
 
-/* What hosts say of each other. */
+/* Losses that hosts report of each other. */
 struct losses {
   const struct tmb_snapshot *s;
   uint32_t

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What explain.c has found, in words.
+ * Findings of explain.c, in words.
  *
  * Owns: no state. Called as explain.h says. Calls: explain, explain_words. Invariants: one line for
  * one thing; every line names ranks by number in the job, and their hosts where there are several;
@@ -16,7 +16,7 @@
 
 #define WHO_BYTES (TMB_RANKLIST_BYTES + 16)
 
-/* What a rank does, in a few words. */
+/* Condition of a rank, in a few words. */
 static void rank_text(const struct tmb_explain *e, uint32_t rank, char *buf, size_t bytes) {
   const struct tmb_snapshot *s = e->now;
   const struct tmb_seen *a = &e->before->rank[rank], *b = &s->rank[rank];
@@ -62,7 +62,7 @@ static void rank_text(const struct tmb_explain *e, uint32_t rank, char *buf, siz
     snprintf(buf, bytes, "waits for others to start (bootstrap, round %u)", b->status.boot_rounds);
 }
 
-/* What lies in the rank's queues and is in flight on the network. */
+/* Messages in the rank's queues, and in flight on the network. */
 static void queue_text(const struct tmb_snapshot *s, uint32_t rank, char *buf, size_t bytes) {
   const struct tmb_seen *seen = &s->rank[rank];
   const uint64_t *net = seen->status.net;
@@ -138,14 +138,14 @@ struct causes {
   const struct tmb_explain *e;
   FILE *out;
   uint8_t *mark, *group, *shown; /* [size] */
-  bool hang;                     /* only what hangs; else what is waited for at all */
+  bool hang;                     /* only hangs; else all waits */
 };
 
 static bool counts(const struct causes *c, uint32_t rank) {
   return c->e->condition[rank] == TMB_SEEN_WAITS && !(c->hang && c->e->live[rank]);
 }
 
-/* Whether two ranks wait in the same call. */
+/* Whether two ranks wait in one call. */
 static bool same_call(const struct tmb_snapshot *s, uint32_t a, const struct tmb_status_wait *x,
                       uint32_t b, const struct tmb_status_wait *y) {
   return x->kind == y->kind && x->number == y->number && x->what == y->what &&
@@ -153,7 +153,7 @@ static bool same_call(const struct tmb_snapshot *s, uint32_t a, const struct tmb
          s->rank[a].status.team[x->team].uid == s->rank[b].status.team[y->team].uid;
 }
 
-/* Mark in c->group those that wait in the same call as `rank`. */
+/* Mark in c->group those that wait in the call of `rank`. */
 static void gather_group(struct causes *c, uint32_t rank, const struct tmb_status_wait *w) {
   const struct tmb_snapshot *s = c->e->now;
   for (uint32_t r = 0; r < s->size; r++) {
@@ -163,7 +163,7 @@ static void gather_group(struct causes *c, uint32_t rank, const struct tmb_statu
   }
 }
 
-/* Print what each marked rank does instead. */
+/* Print the condition of each marked rank. */
 static void print_marked(const struct causes *c) {
   char text[2 * TMB_WORDS_BYTES], name[TMB_WORDS_NAME];
   uint32_t shown = 0;

@@ -2,8 +2,8 @@
 /*
  * Ranks, teams and waits in words, see explain_words.h.
  *
- * Owns: no state. Called by explain_text.c. Calls: explain, ranklist. Invariants: a text that
- * does not fit is cut; what a page says is never used as a format.
+ * Owns: no state. Called by explain_text.c. Calls: explain, ranklist. Invariants: a text that does
+ * not fit is cut; a text from a page is never used as a format.
  */
 #include "boot/explain/explain_words.h"
 
@@ -48,7 +48,7 @@ static const char *operation_name(uint32_t what) {
   return what < TMB_ARRAY_LEN(operations) ? operations[what] : operations[0];
 }
 
-/* What a rank is called in the language of the program, and the number of rank 0. */
+/* Name of a rank in the language of the program, and the number of rank 0. */
 static const char *member_of(const struct tmb_snapshot *s, uint32_t rank, uint32_t *first) {
   const struct tmb_status *page = &s->rank[rank].status;
   *first = page->member[0] ? page->first : 0;
@@ -72,14 +72,14 @@ const char *tmb_words_ranks(const struct tmb_snapshot *s, const uint8_t *mark, c
   return buf;
 }
 
-/* Whether two teams have the same members, as far as pages show. */
+/* Whether two teams have equal members, as far as pages show. */
 static bool same_members(const struct tmb_snapshot *s, uint64_t uid, uint64_t other) {
   for (uint32_t r = 0; r < s->size; r++)
     if ((tmb_explain_team(s, r, uid) >= 0) != (tmb_explain_team(s, r, other) >= 0)) return false;
   return true;
 }
 
-/* Whether another team that a rank is in has the same members. */
+/* Whether another team that a rank is in has equal members. */
 static bool is_ambiguous(const struct tmb_snapshot *s, uint32_t rank, uint64_t uid) {
   const struct tmb_status_team *t = s->rank[rank].status.team;
   for (int i = 0; i < TMB_STATUS_TEAMS; i++)
@@ -87,7 +87,7 @@ static bool is_ambiguous(const struct tmb_snapshot *s, uint32_t rank, uint64_t u
   return false;
 }
 
-/* Which of the teams that were made from its parent a team is. */
+/* Number of a team among those that were made from its parent. */
 static void parent_text(const struct tmb_snapshot *s, uint32_t rank,
                         const struct tmb_status_team *t, char *buf, size_t bytes) {
   static const char *const ends[] = {"th", "st", "nd", "rd"};
@@ -106,8 +106,8 @@ static void parent_text(const struct tmb_snapshot *s, uint32_t rank,
     snprintf(buf, bytes, " (the %u%s made from its parent)", t->order, end);
 }
 
-/* A team, by its members, its name, and where others have the same members, its place among them.
- * in index: on the page of `rank`. */
+/* A team, by its members, its name, and where others have equal members, its place among them. in
+ * index: on the page of `rank`. */
 static const char *team_text(const struct tmb_snapshot *s, uint32_t rank, uint8_t index, char *buf,
                              size_t bytes) {
   if (index >= TMB_STATUS_TEAMS) return "a team";
@@ -168,7 +168,7 @@ static void peer_text(const struct tmb_snapshot *s, uint32_t peer, const char *h
     buf[0] = '\0';
 }
 
-/* What is waited for in memory. */
+/* Condition on memory that a thread waits for. */
 static void word_text(const struct tmb_status_wait *w, char *buf, size_t bytes) {
   const bool sem = w->kind == TMB_WAIT_SEMAPHORE;
   snprintf(buf, bytes, "the %s at 0x%llx to be %s %llu (it is %llu)", sem ? "semaphore" : "signal",
@@ -184,7 +184,7 @@ static void lock_text(const struct tmb_status_wait *w, char *buf, size_t bytes) 
              (unsigned long long)w->value);
 }
 
-/* ---- what a layer above says */
+/* ---- descriptions by a layer above */
 
 static void object_text(const struct tmb_snapshot *s, const struct tmb_status_wait *w, char *buf,
                         size_t bytes) {
@@ -226,7 +226,7 @@ static void source_text(const struct tmb_snapshot *s, uint32_t rank,
     snprintf(buf, bytes, " at %s", seen->source);
 }
 
-/* A wait that a layer has named. in call: what the library sees of it, or NULL. */
+/* A wait that a layer has named. in call: the call around it that the library sees, or NULL. */
 static void layer_text(const struct tmb_snapshot *s, uint32_t rank, const struct tmb_status_wait *w,
                        const char *call, char *buf, size_t bytes) {
   char object[TMB_STATUS_OBJECT + TMB_WORDS_NAME + 64], actor[TMB_WORDS_NAME + 16];
@@ -253,7 +253,7 @@ void tmb_words_call(const struct tmb_snapshot *s, uint32_t rank, const struct tm
   layer_text(s, rank, w, call, buf, bytes);
 }
 
-/* What a thread waits for. */
+/* Purpose of a thread's wait. */
 static void plain_text(const struct tmb_snapshot *s, const struct tmb_status_wait *w, char *buf,
                        size_t bytes) {
   char peer[TMB_WORDS_NAME + 8];

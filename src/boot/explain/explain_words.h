@@ -3,8 +3,8 @@
  * Ranks, teams and waits in words.
  *
  * Owns: declarations of explain_words.c. Called by explain_text.c. Calls: explain. Invariants: a
- * rank is called what the language of its program calls it: rank 0, image 1, thread 0; the number
- * of a team member is never its number in the team.
+ * rank has the name of the program's language: rank 0, image 1, thread 0; the number of a team
+ * member is never its number in the team.
  */
 #ifndef TMB_BOOT_EXPLAIN_WORDS_H
 #define TMB_BOOT_EXPLAIN_WORDS_H
@@ -28,7 +28,7 @@ bool tmb_words_is_call(const struct tmb_status_wait *w);
 void tmb_words_call(const struct tmb_snapshot *s, uint32_t rank, const struct tmb_status_wait *w,
                     char *buf, size_t bytes);
 
-/* What a thread waits for. */
+/* Purpose of a thread's wait. */
 void tmb_words_wait(const struct tmb_snapshot *s, uint32_t rank, const struct tmb_status_wait *w,
                     char *buf, size_t bytes);
 

@@ -69,7 +69,7 @@ static const struct tmb_ctl *ctl_of(pid_t pid) {
   return ctl;
 }
 
-/* What the first rank that is there executes, else the launcher. */
+/* Program that the first existing rank executes, else the launcher's. */
 static void name_program(struct tmb_job_found *job) {
   pid_t pid = job->ctl->supervisor_pid;
   for (uint32_t i = 0; i < job->ctl->here; i++)

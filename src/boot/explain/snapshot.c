@@ -130,7 +130,7 @@ static bool compares(uint64_t found, int cmp, uint64_t value) {
   }
 }
 
-/* What the words that are waited for hold now. */
+/* Values of the words that are waited for. */
 static void read_words(struct tmb_seen *seen) {
   for (int i = 0; i < TMB_STATUS_WAITS; i++) {
     struct tmb_status_wait *w = &seen->status.wait[i];

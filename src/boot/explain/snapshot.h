@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job seen from outside: what its ranks show on their status pages, and what the system
- * says of their processes.
+ * A job seen from outside: the status pages of its ranks, and the system's data on their processes.
  *
  * Owns: struct tmb_snapshot and the list of jobs. Called by explain, supervise, `tombolo ps`,
- * `tombolo why` and agents, which put together what each has seen on its host (tools/agent/look.h).
- * Calls: ctl, os, /proc. No rank is asked, stopped or written to. Invariants: what was read may
- * have changed meanwhile, and may be damaged: numbers of teams, ranks and states are checked before
- * they are used. Times of a rank are those of its host's clock.
+ * `tombolo why` and agents, which join the observations of all hosts (tools/agent/look.h).
+ * Calls: ctl, os, /proc. No rank is asked, stopped or written to. Invariants: data may have changed
+ * meanwhile, and may be damaged: numbers of teams, ranks and states are checked before they are
+ * used. Times of a rank are those of its host's clock.
  */
 #ifndef TMB_BOOT_SNAPSHOT_H
 #define TMB_BOOT_SNAPSHOT_H
@@ -31,7 +30,7 @@ struct tmb_seen {
   uint64_t queued[2]; /* slots of 64 bytes taken in its rings of requests and replies */
   uint64_t passed;    /* slots used of both rings since the start */
   uint64_t at_ns;     /* when it was read, by the clock of its host */
-  uint32_t held;      /* bit i: what status.wait[i] waits for in memory is so already */
+  uint32_t held;      /* bit i: the condition of status.wait[i] holds already */
   struct tmb_status status;
   /* Of the first wait whose caller is known: where the caller is. */
   uint32_t source_wait;         /* its index */
@@ -59,9 +58,9 @@ int tmb_snapshot_open(struct tmb_snapshot *s, const struct tmb_ctl *ctl);
 /* A supervisor of a job of this user on this machine. A job on several hosts may have several
  * here: its launcher and agents. */
 struct tmb_job_found {
-  bool again;                    /* another one of the same job is to be asked */
+  bool again;                    /* another one of this job is to be asked */
   const struct tmb_ctl *ctl;     /* mapped */
-  char program[TMB_JOB_PROGRAM]; /* what the launcher executes, as given */
+  char program[TMB_JOB_PROGRAM]; /* the launcher's program, as given */
 };
 
 /* Find the jobs of this user whose launcher, or an agent of it, runs on this machine. out jobs:

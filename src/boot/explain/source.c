@@ -43,8 +43,8 @@ static uint64_t address_of(const char *file, uint64_t offset) {
   return address;
 }
 
-/* Skip what is inlined from the headers of the UPC compiler: the place is where the program uses
- * it. Addr2line gives two lines for each function, the innermost first. */
+/* Skip functions inlined from the headers of the UPC compiler: the place is where the program uses
+ * them. Addr2line gives two lines for each function, the innermost first. */
 static char *skip_access(char *text) {
   for (;;) {
     char *place = strchr(text, '\n');

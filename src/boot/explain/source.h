@@ -11,13 +11,12 @@
 
 #include "boot/explain/snapshot.h"
 
-/* Replace file and offset of each rank's caller by words: "ring.f90:12 (in exchange)", or what is
- * known without the tools or without -g: "ring+0x1234". Takes tens of milliseconds for each
- * different place. */
+/* Replace file and offset of each rank's caller by words: "ring.f90:12 (in exchange)", or without
+ * the tools or -g by "ring+0x1234". Takes tens of milliseconds for each different place. */
 void tmb_source_find(struct tmb_snapshot *s);
 
-/* The place of a return address in a program's file, in the same words. in address: as the file
- * gives it. out words: [TMB_SEEN_SOURCE]. */
+/* The place of a return address in a program's file, in such words. in address: as the file gives
+ * it. out words: [TMB_SEEN_SOURCE]. */
 void tmb_source_words(const char *file, uint64_t address, char *words);
 
 #endif

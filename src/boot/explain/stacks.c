@@ -4,8 +4,8 @@
  *
  * Owns: nothing beyond a call. Called as stacks.h says. Calls: command.c, explain_words. Frames
  * come one a line from the inside out: of eu-stack "#1  0x12 name - /module", the source in the
- * next line; of gdb "#1  0x12 in name (arguments) at file:12". Invariants: what is left out are the
- * frames from the outermost one of the library inwards, and those of the C library around main.
+ * next line; of gdb "#1  0x12 in name (arguments) at file:12". Invariants: frames from the
+ * outermost one of the library inwards are left out, and those of the C library around main.
  */
 #define _GNU_SOURCE
 #include "boot/explain/stacks.h"
@@ -45,7 +45,7 @@ static bool is_ours(const char *name, const char *module) {
          begins(base ? base + 1 : module, modules, TMB_ARRAY_LEN(modules));
 }
 
-/* What is around every program and thread. */
+/* Frames around every program and thread. */
 static bool is_outside(const struct frame *f) {
   static const char *const names[] = {"__libc_start", "_start", "start_thread", "clone", "?"};
   return begins(f->name, names, TMB_ARRAY_LEN(names)) || strncmp(f->place, "crt.c:", 6) == 0;
@@ -109,7 +109,7 @@ static bool print_thread(const struct frame *f, uint32_t count, const char *who,
   return shown > 0;
 }
 
-/* Print what a tool has said of a process. Returns whether any thread has frames of the program. */
+/* Print a tool's output for a process. Returns whether any thread has frames of the program. */
 static bool print_process(const char *text, const char *who, FILE *out) {
   struct frame *frames = calloc(FRAMES_MAX, sizeof *frames);
   uint32_t count = 0;
@@ -132,14 +132,14 @@ static bool print_process(const char *text, const char *who, FILE *out) {
   return any;
 }
 
-/* What is left for a tool, in ms. in until_ns: 0: each has its own time. */
+/* Time left for a tool, in ms. in until_ns: 0: each has its own time. */
 static int left_ms(uint64_t until_ns) {
   if (!until_ns) return TOOL_MS;
   const uint64_t now = tmb_os_now_ns();
   return now >= until_ns ? 0 : (int)((until_ns - now) / 1000000);
 }
 
-/* Read the stacks of a process with what is installed, until until_ns. out text: [OUTPUT_BYTES] */
+/* Read the stacks of a process with an installed tool, until until_ns. out text: [OUTPUT_BYTES] */
 static bool stacks_of(pid_t pid, char *text, uint64_t until_ns) {
   char number[16];
   snprintf(number, sizeof number, "%d", (int)pid);
@@ -164,7 +164,7 @@ static bool stacks_of(pid_t pid, char *text, uint64_t until_ns) {
   return ms > 0 && tmb_command_output(gdb, text, OUTPUT_BYTES, ms);
 }
 
-/* Whether two ranks wait for the same at the same place. */
+/* Whether two ranks have equal waits at one place. */
 static bool alike(const struct tmb_explain *e, uint32_t a, uint32_t b) {
   const struct tmb_seen *x = &e->now->rank[a], *y = &e->now->rank[b];
   const struct tmb_status_wait *v = &x->status.wait[0], *w = &y->status.wait[0];

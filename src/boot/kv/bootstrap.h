@@ -6,8 +6,8 @@
  * Owns no state. Included by src/boot only; core sees the calls of boot.h. Tables: `alone` (one
  * process), `agent` (ranks of a supervisor on this machine: forked by itself, by `tombolo run`, or
  * by an agent of `tombolo run --hosts`, which then speaks for them with the other machines), `pm`
- * (ranks that mpirun, mpiexec or srun has started). Invariants: each
- * slot is filled; what boot.h says of the call of the same name holds for the slot.
+ * (ranks that mpirun, mpiexec or srun has started). Invariants: each slot is filled; the contract
+ * of boot.h for the call of that name holds for the slot.
  */
 #ifndef TMB_BOOT_BOOTSTRAP_H
 #define TMB_BOOT_BOOTSTRAP_H
@@ -20,8 +20,8 @@ struct tmb_bootstrap_ops {
   /* in bytes: 1..TMB_CTL_PART_BYTES. Returns false, and `all` is undefined, if it gives up. */
   bool (*gather)(struct tmb_boot *boot, const void *mine, size_t bytes, void *all);
   int (*record_exit)(struct tmb_boot *boot, int code); /* any thread, signal handlers */
-  void (*note_explained)(struct tmb_boot *boot);       /* the same */
-  bool (*ordered_to_end)(const struct tmb_boot *boot); /* the same */
+  void (*note_explained)(struct tmb_boot *boot);       /* any thread, signal handlers */
+  bool (*ordered_to_end)(const struct tmb_boot *boot); /* any thread, signal handlers */
   pid_t (*peer_pid)(const struct tmb_boot *boot, uint32_t rank);
   void (*report)(struct tmb_boot *boot, bool report, const struct tmb_boot_doors *doors);
   const uint32_t *(*changes)(const struct tmb_boot *boot);
@@ -45,11 +45,11 @@ int tmb_boot_manage(struct tmb_boot *boot);
  */
 int tmb_boot_join(struct tmb_boot *boot, const char *text);
 
-/* join.c: fill what follows from the control block: places, bells, secret, table. Returns as
- * tmb_boot_join. */
+/* join.c: fill the fields that follow from the control block: places, bells, secret, table. Returns
+ * as tmb_boot_join. */
 int tmb_boot_settle(struct tmb_boot *boot);
 
-/* kv.c: release what was collected. */
+/* kv.c: release the collected pairs. */
 void tmb_kv_close(struct tmb_boot *boot);
 
 #endif

@@ -6,8 +6,8 @@
  * ctl, adopt. Of each host the lowest rank is the leader: it makes the control block and the host's
  * memory, and hands them to the others. Within a host everything then is as under a supervisor
  * (bootstrap_agent), and a watcher follows the ranks; between hosts a round is completed through
- * the manager: leaders put what their hosts contribute, all fence, leaders fetch. Invariants: all
- * ranks make the same calls in the same order; the control block of a host knows only its own ranks
+ * the manager: leaders put the contributions of their hosts, all fence, leaders fetch. Invariants:
+ * all ranks make equal calls in equal order; the control block of a host knows only its own ranks
  * as here.
  */
 #define _GNU_SOURCE
@@ -32,13 +32,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* What rank 0 sends to all. */
+/* Message of rank 0 to all. */
 struct job_card {
   uint64_t layout, job_id; /* TMB_CTL_MAGIC */
   uint8_t secret[TMB_CTL_SECRET_BYTES];
 };
 
-/* What the leader of a host sends to all. */
+/* Message of the leader of a host to all. */
 struct host_card {
   char socket[TMB_MEET_NAME_BYTES], name[TMB_CTL_HOST_BYTES];
   uint64_t pid_space;

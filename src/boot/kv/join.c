@@ -198,7 +198,7 @@ int tmb_boot_join(struct tmb_boot *b, const char *text) {
   }
   tmb_env_unset(TMB_LAUNCH_ENV);
   if (tmb_ctl_rank(b->ctl, b->rank)->derandomised)
-    tmb_os_randomise(true); /* for what this rank starts */
+    tmb_os_randomise(true); /* for programs that this rank starts */
   if (b->ctl->line_buffered) setvbuf(stdout, NULL, _IOLBF, 0);
   return TMB_OK;
 }

@@ -5,7 +5,7 @@
  * Owns: struct tmb_kv of a tmb_boot. Called by core through boot.h. Calls: the gather of the
  * bootstrap. Each rank collects its records in one text; an exchange gathers the lengths, then the
  * texts piece by piece. Invariants: a text is a sequence of whole records [key bytes, value bytes,
- * key, value]; of records with the same key the last one counts.
+ * key, value]; of records with one key the last one counts.
  */
 #include "boot/kv/bootstrap.h"
 
@@ -23,7 +23,7 @@ struct text {
 };
 
 struct tmb_kv {
-  struct text mine;   /* put so far, also what was exchanged before */
+  struct text mine;   /* pairs put so far, also those exchanged before */
   struct text rank[]; /* [size] as of the last exchange */
 };
 

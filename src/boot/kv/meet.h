@@ -16,7 +16,7 @@
 
 enum { TMB_MEET_NAME_BYTES = 48, TMB_MEET_FDS_MAX = 2048 };
 
-/* Leader: open a socket for others to come to. out name: what they connect to. Returns it, or
+/* Leader: open a socket for others to come to. out name: the address for the others. Returns it, or
  * TMB_E_SYS after a message. */
 int tmb_meet_open(char name[TMB_MEET_NAME_BYTES]);
 

@@ -3,8 +3,8 @@
  * The launcher's text, see invitation.h; and who prints for the job before it is joined.
  *
  * Owns nothing. Called by launch.c, boot.c, join.c; tmb_boot_speaks by the settings (base/config.h)
- * at any time before the rank is known. Calls: base. Invariant: base/config.c learns from here, by
- * address, what it may not ask boot for by name.
+ * at any time before the rank is known. Calls: base. Invariant: base/config.c gets addresses of
+ * boot's functions from here, because it may not name them.
  */
 #include "boot/launch/invitation.h"
 

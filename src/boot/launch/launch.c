@@ -144,7 +144,8 @@ static int open_memory(struct tmb_launch *l) {
   return rc;
 }
 
-/* What our parent ignores for us (nohup, background jobs) stays ignored: blocked, it would arrive.
+/* A signal that our parent ignores for us (nohup, background jobs) stays ignored: blocked, it would
+ * arrive.
  */
 static bool is_ignored(int sig) {
   struct sigaction now;
@@ -220,7 +221,7 @@ static void drop_stdin(void) {
   if (fd != STDIN_FILENO) close(fd);
 }
 
-/* Closes what belongs to ranks of other hosts, as if they were on another machine. */
+/* Closes the descriptors of ranks of other hosts, as if they were on another machine. */
 static void close_others(const struct tmb_launch *l, uint32_t rank) {
   for (uint32_t h = 0; h < l->hosts; h++) {
     if (h == host_of(l, rank) || l->host[h].arena_fd < 0) continue;
@@ -231,7 +232,7 @@ static void close_others(const struct tmb_launch *l, uint32_t rank) {
     if (is_ours(l, r) && host_of(l, r) != host_of(l, rank)) close(tmb_ctl_rank(l->ctl, r)->bell_fd);
 }
 
-/* What every rank does first. `parent` is the supervisor. */
+/* First steps of every rank. `parent` is the supervisor. */
 static void become_rank(const struct tmb_launch *l, uint32_t rank, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(128 + SIGKILL); /* the parent died before prctl took effect */

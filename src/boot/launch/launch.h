@@ -17,11 +17,12 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-/* Who keeps the launcher's standard input, if not one rank; the others get /dev/null. */
+/* Value for: no rank keeps the launcher's standard input, all get /dev/null. */
 #define TMB_LAUNCH_STDIN_NONE UINT32_MAX
 #define TMB_LAUNCH_STDIN_ALL  (UINT32_MAX - 1)
 
-/* What the ranks of one host share; -1 for hosts that are other machines. Close-on-exec. */
+/* Resources that the ranks of one host share; -1 for hosts that are other machines. Close-on-exec.
+ * */
 struct tmb_launch_host {
   int arena_fd, segment_fd;
 };
@@ -43,8 +44,8 @@ struct tmb_launch {
   void *arg;
   /* filled by tmb_launch_open and tmb_launch_fork */
   struct tmb_ctl *ctl;
-  bool same_addresses; /* executed programs are to lie at the same addresses in all ranks */
-  int ctl_fd;          /* close-on-exec */
+  bool same_addresses;          /* executed programs are to lie at equal addresses in all ranks */
+  int ctl_fd;                   /* close-on-exec */
   struct tmb_launch_host *host; /* [hosts] */
   int signal_fd;                /* signals that the supervisor reads */
   int agent_fd;                 /* eventfd, rung by ranks; -1 unless `far` */
@@ -79,15 +80,14 @@ int tmb_launch_pretend(struct tmb_launch *launch);
 #define TMB_LAUNCH_PARENT INT32_MAX
 int tmb_launch_fork(struct tmb_launch *launch);
 
-/* Release what tmb_launch_open and tmb_launch_fork made; the ranks must have ended. Restores the
- * signals. */
+/* Release the resources of tmb_launch_open and tmb_launch_fork; the ranks must have ended. Restores
+ * the signals. */
 void tmb_launch_close(struct tmb_launch *launch);
 
 /*
  * In a child that is about to execute a program: keep the job's descriptors over exec, and ask for
- * the same addresses in all ranks (without them where the system refuses it).
- * out env: [env_bytes >= TMB_LAUNCH_ENV_BYTES] value of TMB_LAUNCH_ENV for `rank`.
- * Returns 0 or TMB_E_SYS.
+ * equal addresses in all ranks (without them where the system refuses it). out env: [env_bytes >=
+ * TMB_LAUNCH_ENV_BYTES] value of TMB_LAUNCH_ENV for `rank`. Returns 0 or TMB_E_SYS.
  */
 int tmb_launch_pass(const struct tmb_launch *launch, uint32_t rank, char *env, size_t env_bytes);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks leave behind: see orphans.h.
+ * Leftovers of ranks: see orphans.h.
  *
- * Owns, calls, invariants: as there. The kernel's list of children has those of one thread; what is
- * adopted comes to the first.
+ * Owns, calls, invariants: as there. The kernel's list of children has those of one thread; adopted
+ * ones come to the first.
  */
 #define _GNU_SOURCE
 #include "boot/launch/orphans.h"
@@ -27,10 +27,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LIST_BYTES 16384 /* process numbers, as text; what does not fit comes in the next round */
+#define LIST_BYTES 16384 /* process numbers, as text; more of them come in the next round */
 #define TICK_NS    UINT64_C(5000000)
 #define GRACE_NS   UINT64_C(500000000)  /* from SIGTERM to SIGKILL */
-#define GIVE_UP_NS UINT64_C(2000000000) /* what is left then hangs in the kernel */
+#define GIVE_UP_NS UINT64_C(2000000000) /* processes left then hang in the kernel */
 #define REGIONS    8 /* one for each rail and kind of endpoint; numbered from 0 */
 
 /* The children of this process as text: numbers, each followed by a blank. */
@@ -105,7 +105,7 @@ static bool is_alive(pid_t pid) {
   return tmb_os_process(pid, false, &process) && process.state != 'Z' && process.state != 'X';
 }
 
-/* The launcher has been killed, and the kernel ends its ranks: removes what each leaves. */
+/* The launcher has been killed, and the kernel ends its ranks: removes the leftovers of each. */
 static void remove_regions(const struct tmb_ctl *ctl) {
   for (uint32_t r = 0; r < ctl->size; r++) {
     if (tmb_ctl_record_of(ctl)[r] == TMB_CTL_ELSEWHERE) continue;

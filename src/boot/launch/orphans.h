@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks leave behind: processes that they have started, and names in /dev/shm.
+ * Leftovers of ranks: processes that they have started, and names in /dev/shm.
  *
  * Owns: nothing. Called by launch and
  * supervise. Calls: os, /proc, prctl(2). Invariants: between tmb_orphans_adopt and the end of this
@@ -14,14 +14,13 @@
 
 struct tmb_ctl;
 
-/* Become the parent of what ranks leave behind. Before the ranks are forked. Returns the children
- * that are there by now, as text, the caller's to free; NULL where the kernel does not list
- * children (CONFIG_PROC_CHILDREN): what ranks leave behind goes to process 1 then. */
+/* Become the parent of processes that ranks leave behind. Before the ranks are forked. Returns the
+ * children that are there by now, as text, the caller's to free; NULL where the kernel does not
+ * list children (CONFIG_PROC_CHILDREN): orphans go to process 1 then. */
 char *tmb_orphans_adopt(void);
 
-/* All ranks are reaped and the job failed: ask what they have left behind to end (SIGTERM), kill
- * after half a second what is still there, and reap all of it. in before: what tmb_orphans_adopt
- * returned. */
+/* All ranks are reaped and the job failed: end their orphans by SIGTERM, after half a second by
+ * SIGKILL, and reap all of them. in before: the result of tmb_orphans_adopt. */
 void tmb_orphans_end(const char *before);
 
 /* A process of this user that is reaped did not end in good order: remove the regions that

@@ -4,9 +4,9 @@
  * do:
  * `./prog N args...`.
  *
- * Owns no state. Called by core before tmb_boot_start. Calls: base, os, execve. Invariants: what
- * returns has either not been asked to spawn, or will be forked by tmb_boot_start; a program that
- * goes to other hosts becomes `tombolo run` and does not return.
+ * Owns no state. Called by core before tmb_boot_start. Calls: base, os, execve. Invariants: a call
+ * that returns has either not been asked to spawn, or its ranks will be forked by tmb_boot_start; a
+ * program that goes to other hosts becomes `tombolo run` and does not return.
  */
 #ifndef TMB_BOOT_SPAWN_H
 #define TMB_BOOT_SPAWN_H

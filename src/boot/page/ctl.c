@@ -168,7 +168,7 @@ fail_close:
 
 /* Whether a control block is that of the job, in the layout of another version of the library. */
 static bool is_other_version(int fd, uint64_t job_id) {
-  uint64_t head[2]; /* magic and job_id, the same in all versions */
+  uint64_t head[2]; /* magic and job_id, at this place in all versions */
   return pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head && head[1] == job_id &&
          head[0] >> 8 == TMB_CTL_MAGIC >> 8;
 }

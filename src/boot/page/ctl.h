@@ -7,11 +7,11 @@
  * and boot. Calls: base, os. A job on several machines has one for each; their supervisors (agents)
  * complete rounds of the barrier and report fates to each other. Layout: the header; one record for
  * each rank of this machine; for each rank of the job its fate, host, record and whether it is
- * condemned; the names of hosts; two areas for what ranks contribute to tmb_boot_allgather; a
- * status page for each rank of this machine; its trace area, where one is wanted. Invariants:
- * written only by atomic operations after the ranks exist; `state` of a rank moves along NEW ->
- * JOINED -> EXITING (by the rank) or NEW|JOINED -> ORDERED (by the supervisor) and never back, so
- * that a code given by a rank itself and an end imposed on it cannot be confused.
+ * condemned; the names of hosts; two areas for contributions to tmb_boot_allgather; a status page
+ * for each rank of this machine; its trace area, where one is wanted. Invariants: written only by
+ * atomic operations after the ranks exist; `state` of a rank moves along NEW -> JOINED -> EXITING
+ * (by the rank) or NEW|JOINED -> ORDERED (by the supervisor) and never back, so that a code given
+ * by a rank itself and an end imposed on it cannot be confused.
  */
 #ifndef TMB_BOOT_CTL_H
 #define TMB_BOOT_CTL_H
@@ -106,12 +106,12 @@ static inline char *tmb_ctl_host_name(const struct tmb_ctl *ctl, uint32_t host) 
   return (char *)(tmb_ctl_condemned(ctl) + ctl->size) + (size_t)host * TMB_CTL_HOST_BYTES;
 }
 
-/* What the ranks contribute to a round, one behind the other. in slot: 0 or 1. */
+/* Contributions of the ranks to a round, one behind the other. in slot: 0 or 1. */
 static inline char *tmb_ctl_parts(const struct tmb_ctl *ctl, uint32_t slot) {
   return tmb_ctl_host_name(ctl, ctl->size) + (size_t)slot * ctl->size * TMB_CTL_PART_BYTES;
 }
 
-/* Which rank is on which host, as the launcher says. */
+/* Placement of ranks on hosts, from the launcher. */
 struct tmb_ctl_job {
   uint32_t size, hosts;
   const uint32_t *host_of; /* [size]; NULL: all on one host */
@@ -173,9 +173,9 @@ pid_t tmb_ctl_pid(const struct tmb_ctl *ctl, uint32_t rank);
  */
 int tmb_ctl_signal(const struct tmb_ctl *ctl, uint32_t rank, int sig);
 
-/* What a rank brings to a round of the barrier. */
+/* Contribution of a rank to a round of the barrier. */
 struct tmb_ctl_round {
-  uint32_t part_bytes; /* length of what each rank contributes, at most TMB_CTL_PART_BYTES */
+  uint32_t part_bytes; /* length of each rank's contribution, at most TMB_CTL_PART_BYTES */
   uint32_t part_slot;  /* where, see tmb_ctl_parts; alternates */
   int agent_fd;        /* this process's descriptor of ctl->agent_fd, -1: there is none */
 };
@@ -194,8 +194,7 @@ void tmb_ctl_ring(int fd);
  * rank ends. */
 bool tmb_ctl_reports(const struct tmb_ctl *ctl);
 
-/* Supervisor: what has become of a rank. A lost rank stays lost. Returns whether it
- * changed. */
+/* Supervisor: sets the fate of a rank. A lost rank stays lost. Returns whether it changed. */
 bool tmb_ctl_set_fate(struct tmb_ctl *ctl, uint32_t rank, uint32_t fate);
 
 /* Supervisor: wake every rank of a host that sleeps. in arena_fd: of that host, see

@@ -46,7 +46,7 @@ void tmb_places_close(struct tmb_places *places);
  * ones longer), "cyclic:H", or a list of one host for each rank, "0,1,0,2". Hosts are renumbered in
  * the order of their lowest rank.
  * in text: NULL or "": one host. out host_of: [size]. out hosts: how many there are, at most size.
- * out why: [why_bytes] what is wrong, for a message. Returns 0 or TMB_E_ARG.
+ * out why: [why_bytes] the fault, for a message. Returns 0 or TMB_E_ARG.
  */
 int tmb_places_parse(const char *text, uint32_t size, uint32_t *host_of, uint32_t *hosts, char *why,
                      size_t why_bytes);

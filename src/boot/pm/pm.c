@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which process manager has started this process, and what all of them share: values of any
+ * The process manager that has started this process, and code that all of them share: values of any
  * length.
  *
  * Owns: no state. Called by boot and bootstrap_pm. Calls: the tables of pm.h, pm_common.c, base.
@@ -34,7 +34,7 @@ enum launcher {
   LAUNCHER_MPI
 };
 
-/* ---- what the environment says */
+/* ---- variables of the environment */
 
 static bool is_there(const char *name) {
   const char *text = tmb_env_get(name);
@@ -102,7 +102,7 @@ const char *tmb_boot_mpi_abi(void) {
 
 /* ---- choosing */
 
-/* MPICH speaks PMI-1, and comes after us on the same descriptor. */
+/* MPICH speaks PMI-1, and comes after us on this descriptor. */
 static const struct tmb_pm_ops *pmi_ops(void) {
   void *library = tmb_pm_mpi_library();
   if (library) dlclose(library);
@@ -116,7 +116,7 @@ static const struct tmb_pm_ops *automatic(void) {
   return has_pmi() ? pmi_ops() : NULL;
 }
 
-/* What the user asks for, if it can be. */
+/* The launcher that the user asks for, if possible. */
 static const struct tmb_pm_ops *asked(enum launcher launcher) {
   bool finalized;
   const char *missing = NULL;

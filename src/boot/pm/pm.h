@@ -43,12 +43,13 @@ struct tmb_pm_ops {
    * code after a message. */
   int (*open)(struct tmb_pm *pm);
   int (*put)(struct tmb_pm *pm, const char *key, const char *value);
-  /* What all ranks have put is there for all. Returns 0, or a negative code after a message. */
+  /* All values that the ranks have put are there for all. Returns 0, or a negative code after a
+   * message. */
   int (*fence)(struct tmb_pm *pm);
   /* in owner: rank that has put it. out value: [TMB_PM_VALUE_BYTES]. Returns 0, or
    * TMB_E_NOT_FOUND without a message. */
   int (*get)(struct tmb_pm *pm, uint32_t owner, const char *key, char *value);
-  /* Which rank runs on which host. out host_of: [size], any numbers. Returns 0, or a negative code:
+  /* Placement of ranks on hosts. out host_of: [size], any numbers. Returns 0, or a negative code:
    * not known. */
   int (*hosts)(struct tmb_pm *pm, uint32_t *host_of);
   /* This process ends in good order and does not speak with the manager again; one that ends
@@ -75,7 +76,8 @@ void tmb_pm_close(struct tmb_pm *pm);
  * the environment only. out rank, size: as it says. */
 const char *tmb_pm_started_by(uint32_t *rank, uint32_t *size);
 
-/* This process is a rank: those that it starts are none, although they inherit its variables. */
+/* This process is a rank: processes that it starts are none, although they inherit its variables.
+ * */
 void tmb_pm_mark_taken(void);
 
 /* The manager that has started this process is not that of the programs which it executes. */
@@ -94,7 +96,7 @@ int tmb_pm_parse_mapping(const char *text, uint32_t size, uint32_t *host_of);
 /* The MPI library of this process: handle for dlsym, NULL if it has none. */
 void *tmb_pm_mpi_library(void);
 
-/* Its binary interface, "openmpi" or "mpich", NULL if there is no MPI. */
+/* Binary interface of the program's MPI, "openmpi" or "mpich", NULL if there is no MPI. */
 const char *tmb_pm_mpi_abi(void);
 
 /* Whether MPI_Init has been called in this process; out finalized: and MPI_Finalize. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the interfaces to process managers share: the MPI library of this process, and the map of
- * hosts as process managers write it.
+ * Common code of the interfaces to process managers: the MPI library of this process, and the map
+ * of hosts as process managers write it.
  *
  * Owns: no state. Called by pm.c and by the tables of pm.h. Calls: dl, base. Invariant: a library
  * that is not in the process yet is not loaded.
@@ -38,7 +38,7 @@ void *tmb_pm_mpi_library(void) {
   return dlopen(s.path, RTLD_NOW | RTLD_NOLOAD);
 }
 
-/* MPI_Initialized and MPI_Finalized have the same interface in all MPIs. */
+/* MPI_Initialized and MPI_Finalized have this interface in all MPIs. */
 static bool ask_mpi(void *library, const char *name) {
   int (*const function)(int *) = (int (*)(int *))(uintptr_t)dlsym(library, name);
   int answer = 0;

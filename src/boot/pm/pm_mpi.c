@@ -5,9 +5,9 @@
  * MPI itself.
  *
  * Owns: struct store, one for the process. Called through its table. Calls: the plug-in
- * tombolo-net-mpi-ABI.so (net/mpi), which is linked with the same MPI library as the program. What
- * is put is collected in a text, "KEY=VALUE" lines; a fence exchanges the texts. Invariants: the
- * plug-in finds the MPI library of the process and never loads another.
+ * tombolo-net-mpi-ABI.so (net/mpi), which is linked with the MPI library of the program. Values are
+ * collected in a text, "KEY=VALUE" lines; a fence exchanges the texts. Invariants: the plug-in
+ * finds the MPI library of the process and never loads another.
  */
 #define _GNU_SOURCE
 #include "boot/pm/pm.h"
@@ -25,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WHY_BYTES 256 /* of what MPI says of an error */
+#define WHY_BYTES 256 /* of MPI's text for an error */
 
 struct store {
   const struct tmb_mpi_boot *mpi;
@@ -66,7 +66,7 @@ static void *open_plugin(const char *file) {
 static const char remedy[] =
     "initialise this library before MPI_Init, or start the program by `tombolo run`";
 
-/* What MPI says of its code, in text. */
+/* MPI's text for its code. */
 static const char *explain(const struct store *s, int code, char *text, size_t bytes) {
   s->mpi->explain(code, text, bytes);
   return text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PMIx: the library libpmix.so.2, loaded when used; one for this library and for an MPI in the same
+ * PMIx: the library libpmix.so.2, loaded when used; one for this library and for an MPI in this
  * process, which counts its initialisations.
  *
  * Owns: struct pmix, one for the process. Called through its table. Calls: libpmix, base. The few

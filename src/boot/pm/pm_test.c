@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Unit tests of pm.c and pmix_abi.h: values through a store, maps of hosts, what the environment
- * says, and the declarations of PMIx's binary interface where its header is installed.
+ * Unit tests of pm.c and pmix_abi.h: values through a store, maps of hosts, variables of the
+ * environment, and the declarations of PMIx's binary interface where its header is installed.
  */
 #include "boot/pm/pm.h"
 #include "boot/pm/pmix_abi.h"

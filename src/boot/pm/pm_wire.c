@@ -4,9 +4,9 @@
  *
  * Owns: struct wire, one for the process. Called through its two tables. Calls: base, libc. PMI-1:
  * a line of NAME=VALUE words in each direction; PMI-2: six digits of length, then NAME=VALUE;
- * pairs. One answer follows each request, so that MPI, which takes the same descriptor later in the
- * same process, finds it as new. Source: the description of the simple PMI wire protocol in the
- * MPICH developers' papers (Balaji et al., "PMI: A Scalable Parallel Process-Management Interface",
+ * pairs. One answer follows each request, so that MPI, which takes the descriptor later in this
+ * process, finds it as new. Source: the description of the simple PMI wire protocol in the MPICH
+ * developers' papers (Balaji et al., "PMI: A Scalable Parallel Process-Management Interface",
  * EuroMPI 2010). Invariants: an answer that is cut or too long ends the start.
  */
 #define _GNU_SOURCE
@@ -284,7 +284,7 @@ static bool still_ours(const struct wire *w) {
   return fstat(w->fd, &now) == 0 && now.st_ino == w->inode;
 }
 
-/* An MPI in the same process says its end itself. The answer is waited for: the manager takes a
+/* An MPI in this process reports its end itself. The answer is waited for: the manager takes a
  * process that ends before it has read this for a crashed one. */
 static void say_end(struct tmb_pm *pm, const char *text) {
   const struct wire *w = pm->state;

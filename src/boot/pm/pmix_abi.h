@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What this library uses of the binary interface of PMIx, versions 3 to 5.
+ * The part of PMIx's binary interface, versions 3 to 5, that this library uses.
  *
  * Owns: nothing. Included by pm_pmix.c, and by pmix_abi_test.c, which compares it with pmix.h.
  * Calls: nothing. Source: PMIx Standard 4.1, chapter 3 and appendix of data types. Invariant: the

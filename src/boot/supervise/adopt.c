@@ -82,7 +82,7 @@ void tmb_adopt_start(const struct tmb_boot *b, int ctl_fd) {
   free(command);
 }
 
-/* ---- watching, as the supervisor sees it: what is not its own ranks' is not there */
+/* ---- watching, as the supervisor sees it: resources of other ranks are absent */
 
 struct watch {
   struct tmb_launch launch;

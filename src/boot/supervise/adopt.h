@@ -22,12 +22,12 @@ void tmb_adopt_start(const struct tmb_boot *boot, int ctl_fd);
 
 /*
  * The watcher. in ctl_fd, arena_fd: inherited; all descriptors but these, the bells that the
- * control block names, and the standard ones are closed. Returns NULL after a message. What is
- * opened serves a child of this process as well.
+ * control block names, and the standard ones are closed. Returns NULL after a message. The
+ * descriptors serve a child of this process as well.
  */
 struct watch *tmb_adopt_open(int ctl_fd, int arena_fd);
 
-/* Watch, and release what was opened. Returns when the ranks of the host have ended: 0, or a
+/* Watch, and release the descriptors. Returns when the ranks of the host have ended: 0, or a
  * negative code after a message. */
 int tmb_adopt_run(struct watch *watch);
 

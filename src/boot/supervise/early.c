@@ -3,7 +3,7 @@
  * Ends of ranks that are too early for others, see early.h.
  *
  * Owns: no state. Called as early.h says. Calls: explain for the counts of calls, its words, log.
- * The first rank that waits so is reported, with all that wait in the same call.
+ * The first rank that waits so is reported, with all that wait in its call.
  */
 #include "boot/supervise/early.h"
 
@@ -32,7 +32,7 @@ static const struct tmb_status_wait *hopeless(const struct tmb_snapshot *now, co
   return NULL;
 }
 
-/* Whether a rank waits in the same call as w of `first`. */
+/* Whether a rank waits in the call of w of `first`. */
 static bool waits_too(const struct tmb_snapshot *now, uint32_t rank, uint32_t first,
                       const struct tmb_status_wait *w) {
   const uint64_t uid = now->rank[first].status.team[w->team].uid;

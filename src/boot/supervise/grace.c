@@ -2,8 +2,8 @@
 /*
  * How much time a process has had since it was ordered to end: see grace.h.
  *
- * Owns: nothing. Called by the supervisor. Calls: nothing. Invariant: what counts never shrinks,
- * and between two readings it is at most what passed.
+ * Owns: nothing. Called by the supervisor. Calls: nothing. Invariant: the counted time never
+ * shrinks, and between two readings it is at most the time that passed.
  */
 #include "boot/supervise/grace.h"
 

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 struct tmb_grace {
-  uint64_t seen_ns, cpu_ns; /* at the last reading: time, and what the process had used */
-  uint64_t had_ns;          /* what counts */
+  uint64_t seen_ns, cpu_ns; /* at the last reading: time, and processor time of the process */
+  uint64_t had_ns;          /* the counted time */
 };
 
 /* Reads again. in now_ns: not before the last reading. in state: as in /proc/PID/stat ('R': runs

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What counts as time that a process has had. */
+/* Time that counts as had by a process. */
 #include "boot/supervise/grace.h"
 
 #include <setjmp.h>

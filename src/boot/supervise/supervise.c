@@ -36,7 +36,7 @@ static uint64_t seconds_ns(double seconds) {
   return (uint64_t)(seconds * (double)NS_PER_S);
 }
 
-/* Kills what is left. */
+/* Kills the remaining processes. */
 static void kill_rest(const struct tmb_sup *s) {
   tmb_sup_signal(s, SIGKILL, true);
 }
@@ -188,7 +188,7 @@ static void advance(struct tmb_sup *s) {
   s->killed_ns = tmb_sup_clock_ns(s);
 }
 
-/* True if what is left cannot be killed: a process that hangs in the kernel. */
+/* True if a remaining process cannot be killed: it hangs in the kernel. */
 static bool must_give_up(const struct tmb_sup *s) {
   if (s->phase != TMB_PHASE_KILLED || tmb_sup_clock_ns(s) - s->killed_ns < GIVE_UP_NS) return false;
   char list[TMB_RANKLIST_BYTES];
@@ -223,7 +223,7 @@ static bool open_far(struct tmb_sup *s, const struct tmb_sup_far *far) {
   if (!far) return true;
   s->far = far;
   s->far_ended = calloc(s->l->size, 1);
-  s->refuses_sent = true; /* what supervisors take for granted at first */
+  s->refuses_sent = true; /* the initial assumption of supervisors */
   if (!s->far_ended) tmb_print("out of memory for the states of %u ranks", s->l->size);
   return s->far_ended != NULL;
 }

@@ -20,7 +20,7 @@
 #define TMB_EXIT_TIMEOUT 124 /* the job's code when its time is over, as of timeout(1) */
 #define TMB_EXIT_HANG    125 /* the job's code when the watchdog has ended it */
 
-/* What supervisors of one job on several machines report to each other. */
+/* Reports between the supervisors of one job on several machines. */
 enum tmb_sup_kind {
   TMB_SUP_ENDED,  /* `rank` has ended */
   TMB_SUP_END,    /* the end of the job has begun: code, flags */
@@ -60,17 +60,17 @@ struct tmb_sup_state {
 /* The supervisors of the other machines, as this one sees them: NULL where there are none. */
 struct tmb_sup_far {
   void *arg;
-  /* What to wait for. out fds: [max]. inout timeout_ms: lowered to the next timer. Returns how
-   * many.
+  /* Descriptors to wait for. out fds: [max]. inout timeout_ms: lowered to the next timer. Returns
+   * how many.
    */
   nfds_t (*wait)(void *arg, struct pollfd *fds, nfds_t max, int *timeout_ms);
-  /* After each wait: do what there is to do; calls tmb_supervise_apply for what came. */
+  /* After each wait: do pending work; calls tmb_supervise_apply for reports that came. */
   void (*serve)(void *arg, struct tmb_sup *sup);
   void (*notify)(void *arg, const struct tmb_sup_event *event); /* all others */
   /* Asked when every rank of this machine has ended: whether nobody needs this supervisor any more.
    */
   bool (*finished)(void *arg, const struct tmb_sup_state *state);
-  /* For the watchdog: what the ranks of all machines do. out now: the caller's to free, if true is
+  /* For the watchdog: state of the ranks of all machines. out now: the caller's to free, if true is
    * returned; else it is being gathered, and to be asked for again. NULL: there is no watchdog
    * here. */
   bool (*look)(void *arg, struct tmb_snapshot *now);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Signals to a job's ranks, their reaping, and what their ends mean for the job.
+ * Signals to a job's ranks, their reaping, and the consequences of their ends for the job.
  *
  * Owns: nothing; works on the struct tmb_sup of supervise.c, which calls it. Calls: ctl, grace,
  * os, base. Ranks that are asked to end (SIGQUIT) have a time for it that does not count waits for
@@ -137,7 +137,7 @@ const char *tmb_sup_others_text(const struct tmb_sup *s, bool go_on, char *buf, 
   return buf;
 }
 
-/* What may have sent SIGKILL: "" unless the kernel has ended processes for want of memory. */
+/* Possible sender of SIGKILL: "" unless the kernel has ended processes for want of memory. */
 static const char *memory_text(const struct tmb_sup *s, int status, char *buf, size_t bytes) {
   const char *name;
   char limit[TMB_FMT_BYTES];
@@ -181,7 +181,7 @@ static void natural_end(struct tmb_sup *s, uint32_t rank, pid_t pid, int status,
   const bool first_failure = code != 0 && !s->failed;
   if (code != 0) s->failed = true;
   tmb_sup_add_code(s, code);
-  /* Who writes to a reader that has closed it gets SIGPIPE, each rank for the same reason. */
+  /* A writer whose reader has closed gets SIGPIPE, each rank for one reason. */
   const bool again = !first_failure && WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE;
   if ((first_failure || WIFSIGNALED(status)) && !again && s->reports++ < TMB_SUP_REPORTS_MAX)
     report_end(s, rank, pid, status, false);
@@ -257,7 +257,7 @@ static void ended_unjoined(struct tmb_sup *s, uint32_t rank) {
              "initialise this library, or is linked with another one");
 }
 
-/* One child is reaped: decide whether it ended by itself and what that means. */
+/* One child is reaped: decide whether it ended by itself, and the consequences. */
 void tmb_sup_rank_ended(struct tmb_sup *s, uint32_t rank, pid_t pid, int status) {
   const enum tmb_rank_state state = TMB_RANK_STATE(tmb_ctl_state(s->l->ctl, rank));
   const bool killed =
@@ -382,8 +382,8 @@ static void check_wrapped(struct tmb_sup *s) {
 
 /* ---- ranks that others get no answer from */
 
-/* End a rank of this machine that the others have given up. Those that cannot reach it and those
- * that could get the same report then: that it has ended. */
+/* End a rank of this machine that the others have given up. Ranks that cannot reach it and ranks
+ * that could get one report then: that it has ended. */
 void tmb_sup_condemn(struct tmb_sup *s, uint32_t rank) {
   if (rank >= s->l->size || s->l->pids[rank] == 0 || s->phase != TMB_PHASE_RUNNING) return;
   tmb_print("rank %u (pid %d on %s) does not answer other ranks any more (TOMBOLO_PEER_TIMEOUT); "

@@ -4,7 +4,8 @@
  *
  * Private to supervise.c and supervise_ranks.c. supervise.c owns struct tmb_sup and decides when a
  * phase of the end begins for other reasons than a rank: time, signals, other machines.
- * supervise_ranks.c has what concerns single ranks: signals to them, reaping, what their ends mean.
+ * supervise_ranks.c has the code for single ranks: signals to them, reaping, consequences of their
+ * ends.
  * Invariants: a rank is reaped before it is asked or killed, so that its own end is never mistaken
  * for ours; pids of reaped ranks are never signalled.
  */
@@ -28,7 +29,7 @@ struct tmb_sup {
   uint32_t alive;          /* ranks of this machine */
   uint32_t far_alive;      /* and of others, as far as is known */
   uint8_t *far_ended;      /* [size] 1: a rank of another machine has ended; NULL without others */
-  bool refuses_sent;       /* what the others know of our ranks' policy */
+  bool refuses_sent;       /* our ranks' policy as the others know it */
   uint64_t oom_kills;      /* tmb_os_oom_kills at the start */
   uint32_t reports;        /* failures so far; the first TMB_SUP_REPORTS_MAX are shown */
   bool is_root;            /* of the machines' supervisors this is the launcher, without ranks */
@@ -105,7 +106,7 @@ bool tmb_sup_note_fate(struct tmb_sup *s, uint32_t rank, uint32_t fate);
 /* Writes a fate, and reports it to the other machines if it is new. */
 void tmb_sup_set_fate(struct tmb_sup *s, uint32_t rank, uint32_t fate);
 
-/* A rank here has ended: decides whether it ended by itself and what that means. in status: as of
+/* A rank here has ended: decides whether it ended by itself, and the consequences. in status: as of
  * waitpid. */
 void tmb_sup_rank_ended(struct tmb_sup *s, uint32_t rank, pid_t pid, int status);
 
@@ -124,7 +125,7 @@ void tmb_sup_condemn(struct tmb_sup *s, uint32_t rank);
 /* Deals with the ranks that ranks here have given up; reports ranks of other machines there. */
 void tmb_sup_check_condemned(struct tmb_sup *s);
 
-/* Reaps what has ended, and looks for ranks that are absent, hidden behind a wrapper, or slow to
+/* Reaps ended children, and looks for ranks that are absent, hidden behind a wrapper, or slow to
  * leave. */
 void tmb_sup_check_ranks(struct tmb_sup *s);
 

@@ -16,7 +16,7 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define LOOKS     8u                /* readings in the time limit */
 #define LOOK_MIN  (20 * NS_PER_MS)  /* between two readings */
-#define LOOK_MAX  (500 * NS_PER_MS) /* the same */
+#define LOOK_MAX  (500 * NS_PER_MS) /* longest time between two readings */
 #define STACKS_MS 10000             /* for the stacks of all ranks: the job ends behind them */
 
 void tmb_watchdog_open(struct tmb_watchdog *w, double seconds) {

@@ -27,7 +27,7 @@ struct tmb_watchdog {
 void tmb_watchdog_open(struct tmb_watchdog *w, double seconds);
 
 /* Read the pages, if it is time. Returns whether nothing has happened for as long as the limit;
- * then what the ranks wait for has been printed. */
+ * then the waits of the ranks have been printed. */
 bool tmb_watchdog_bites(struct tmb_watchdog *w, const struct tmb_ctl *ctl);
 
 /* Milliseconds until the next reading, at most `most`. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Clocks of hosts, corrected by what caused what.
+ * Clocks of hosts, corrected by causes and effects.
  *
  * Owns: no process state. Called by set.c. Calls: libc. A comparison of two clocks by round trips
  * is as wrong as the fastest round trip was slow: 15 us on a machine with load, longer than a
  * message takes. A cause begins before its effect, so each arrow between two hosts bounds the
- * difference of their clocks: shift[to] <= shift[from] + (end - begin), where a shift is what must
- * be taken from the times of a host. The largest shifts that are not above 0 are found as shortest
- * paths are (Bellman and Ford). The true clocks fulfil all of it, so no shift is beyond the errors
- * of two hosts. Invariant: items of one host keep their distances.
+ * difference of their clocks: shift[to] <= shift[from] + (end - begin), where a shift is subtracted
+ * from the times of a host. The largest shifts that are not above 0 are found as shortest paths are
+ * (Bellman and Ford). The true clocks fulfil all of it, so no shift is beyond the errors of two
+ * hosts. Invariant: items of one host keep their distances.
  */
 #include "boot/trace/set.h"
 

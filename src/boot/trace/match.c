@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What caused what in a trace.
+ * Causes and effects in a trace.
  *
  * Owns: no process state. Called by set.c and align.c. Calls: libc. A handler's cause is the
- * message with the same pair of ranks, direction and number. A wait for a signal is ended by the
- * last operation that had begun to change that word before the wait ended. A call of all members of
- * a team is ended by the member that came last. A wait for an operation or a call refers to it by
- * the address of its event, which is looked for among the earlier items of the same rank. A
- * condition of the program becomes true by the last handler that ran during the wait. Invariants: a
- * cause begins no later than its effect ends; a cause that does not is dropped and counted.
+ * message with equal pair of ranks, direction and number. A wait for a signal is ended by the last
+ * operation that had begun to change that word before the wait ended. A call of all members of a
+ * team is ended by the member that came last. A wait for an operation or a call refers to it by the
+ * address of its event, which is looked for among the earlier items of the rank. A condition of the
+ * program becomes true by the last handler that ran during the wait. Invariants: a cause begins no
+ * later than its effect ends; a cause that does not is dropped and counted.
  */
 #define _GNU_SOURCE
 #include "boot/trace/set.h"
@@ -115,8 +115,8 @@ static bool match_messages(struct tmb_trace_set *set) {
 
 /* ---- signals */
 
-/* What a wait knows a change by: the address of the signal; the tag of a notification, which is odd
- * as no address is. */
+/* Key by which a wait knows a change: the address of the signal; the tag of a notification, which
+ * is odd as no address is. */
 static uint64_t key_of(const struct tmb_trace_event *e) {
   const bool tagged =
       e->kind == TMB_TRACE_WAIT ? e->what == TMB_WAIT_NOTIFICATION : e->what >= TMB_WHAT_PUT_NOTIFY;
@@ -261,7 +261,7 @@ static void match_conditions(struct tmb_trace_set *set, const struct tmb_trace_r
   }
 }
 
-/* ---- waits for what this rank has begun itself */
+/* ---- waits for operations that this rank has begun */
 
 /* The last item of each op, by its address. */
 struct seen {
@@ -275,7 +275,7 @@ static struct seen *place_of(struct seen *table, size_t mask, uint64_t op) {
   return &table[i];
 }
 
-/* What a later wait may name the item by; 0: nothing. */
+/* Key by which a later wait may name the item; 0: nothing. */
 static uint64_t op_of(const struct tmb_trace_event *e) {
   if (e->kind == TMB_TRACE_OPERATION) return e->number;
   return e->kind == TMB_TRACE_CALL ? e->value : 0;

@@ -96,7 +96,7 @@ static void window(struct tmb_trace_rank *rank, uint64_t *from, uint64_t *count)
   rank->dropped = *from;
 }
 
-/* Whole nanoseconds; what a damaged event says becomes a number, too. */
+/* Whole nanoseconds; a damaged event gives a number, too. */
 static int64_t whole_ns(double ns) {
   const double most = 4e18;
   return (int64_t)TMB_MAX(-most, TMB_MIN(ns, most));
@@ -214,7 +214,7 @@ void tmb_trace_write_here(const struct tmb_ctl *ctl, char *const *argv) {
   if (!ctl->trace_bytes || tmb_trace_set_open(&set, ctl)) return;
   char *command = tmb_trace_command(argv), path[4096];
   set.command = command;
-  if (ctl->here < ctl->size) { /* others write theirs, perhaps into the same folder */
+  if (ctl->here < ctl->size) { /* others write their own, perhaps into this folder */
     snprintf(path, sizeof path, "%s.%s", tmb_trace_path(), tmb_os_hostname());
     set.path = path;
   }

@@ -5,9 +5,9 @@
  * Owns: struct tmb_trace_set and its items. Called by `tombolo run`, by programs that start their
  * own ranks, and by watchers. Calls: ctl, source, the clock. Course: areas are collected when the
  * ranks of a host have ended; events become items with times of one clock; match.c finds the cause
- * of each item; align.c corrects the clocks by that; write.c writes. Invariants: what an area says
- * is checked before it is an index or a length, for a rank may have been killed while it wrote, or
- * have damaged its memory.
+ * of each item; align.c corrects the clocks by that; write.c writes. Invariants: data of an area
+ * are checked before they are an index or a length, for a rank may have been killed while it wrote,
+ * or have damaged its memory.
  */
 #ifndef TMB_BOOT_TRACE_SET_H
 #define TMB_BOOT_TRACE_SET_H
@@ -22,7 +22,7 @@ struct tmb_trace_moment {
   uint64_t ticks, ns;
 };
 
-/* What the launcher knows of a host's monotonic clock: there - here = offset + drift * (there -
+/* The launcher's estimate of a host's monotonic clock: there - here = offset + drift * (there -
  * at_ns), within error_ns. */
 struct tmb_trace_offset {
   double offset_ns, drift, error_ns;
@@ -31,7 +31,7 @@ struct tmb_trace_offset {
 
 struct tmb_trace_rank {
   const struct tmb_trace_area *area; /* NULL: nothing is known of this rank */
-  struct tmb_trace_area *owned;      /* the same, if the set must free it */
+  struct tmb_trace_area *owned;      /* area, if the set must free it */
   uint32_t host;
   struct tmb_trace_moment end; /* when its host was collected */
   uint64_t dropped;            /* events that its ring had no room for */
@@ -53,7 +53,7 @@ struct tmb_trace_set {
   char (*host_name)[TMB_CTL_HOST_BYTES];
   struct tmb_trace_offset *offset;   /* [hosts] */
   struct tmb_trace_rank *rank;       /* [size] */
-  char (*member)[TMB_STATUS_MEMBER]; /* what ranks are called in the language, "" for rank */
+  char (*member)[TMB_STATUS_MEMBER]; /* names of ranks in the language, "" for rank */
   uint32_t first_member;
   struct tmb_trace_item *item; /* [items], rank by rank */
   uint32_t items;
@@ -83,7 +83,7 @@ int tmb_trace_set_items(struct tmb_trace_set *set);
 /* Text of a name of a rank's area; "" for none. Valid as long as the area. */
 const char *tmb_trace_name(const struct tmb_trace_area *area, uint64_t name);
 
-/* Write the file of the settings. Says what is wrong. Returns 0 or a negative code. */
+/* Write the file of the settings. Prints an error. Returns 0 or a negative code. */
 int tmb_trace_set_write(struct tmb_trace_set *set);
 
 /* The words of a command, with a space between them; malloc'd, or NULL. */

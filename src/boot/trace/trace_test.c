@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trace areas of ranks that have ended: a head that cannot be is refused, times of damaged events
- * become numbers, and clocks are corrected by what caused what. */
+/* Trace areas of ranks that have ended: an impossible head is refused, times of damaged events
+ * become numbers, and clocks are corrected by causes and effects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -127,7 +127,7 @@ static void record(struct pair *p, uint32_t rank, const struct tmb_trace_event *
   e->seq = (uint32_t)a->next;
 }
 
-/* What is recorded: a request that is answered, a signal that ends a wait. All take 2 us. */
+/* Recorded events: a request that is answered, a signal that ends a wait. All take 2 us. */
 static void talk(struct pair *p) {
   record(p, 0, &(struct tmb_trace_event){100000, 100100, .kind = TMB_TRACE_MESSAGE, .number = 1});
   record(p, 1, &(struct tmb_trace_event){102000, 102100, .kind = TMB_TRACE_HANDLER, .number = 1});
@@ -172,7 +172,8 @@ static void clocks_in_doubt(void **state) {
   }
 }
 
-/* A clock that errs by more than is said: what runs backward is dropped and counted. */
+/* A clock that errs by more than its stated error: arrows that run backward are dropped and
+ * counted. */
 static void clocks_that_lie(void **state) {
   (void)state;
   struct pair p;

@@ -2,8 +2,8 @@
 /*
  * Names and words of the events of a trace, see words.h.
  *
- * Owns: no state. Called by write.c. Calls: libc. A wait packs into `name` what the status page
- * has in fields of their own: enum tmb_what, comparison. Invariants: numbers of an area are checked
+ * Owns: no state. Called by write.c. Calls: libc. A wait packs into `name` two values that are
+ * fields on the status page: enum tmb_what, comparison. Invariants: numbers of an area are checked
  * before they are an index.
  */
 #include "boot/trace/words.h"

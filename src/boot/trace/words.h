@@ -18,12 +18,12 @@ const char *tmb_trace_category(const struct tmb_trace_item *item);
 const char *tmb_trace_title(const struct tmb_trace_set *set, const struct tmb_trace_item *item,
                             char *buf);
 
-/* What a wait is for, in one word, and in words for people. */
+/* Purpose of a wait, in one word, and in words for people. */
 const char *tmb_trace_wait_kind(const struct tmb_trace_event *wait);
 void tmb_trace_waited_for(const struct tmb_trace_set *set, const struct tmb_trace_item *item,
                           char *buf);
 
-/* What the ranks of the job are called: "rank", "image". */
+/* Names of the ranks of the job: "rank", "image". */
 const char *tmb_trace_member(const struct tmb_trace_set *set);
 
 #endif

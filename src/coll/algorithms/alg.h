@@ -6,7 +6,7 @@
  * schedule.h. All are pure functions of the shape. Invariants: works for any size from 1, any root,
  * any number of bytes; where in-place calls are allowed (reduce at the root, allreduce), src is not
  * read after dst was written in any byte; operands are combined in rank order unless the comment
- * says that the operator must commute; results of allreduce are the same bits on all ranks.
+ * says that the operator must commute; results of allreduce are bit-identical on all ranks.
  */
 #ifndef TMB_COLL_ALG_H
 #define TMB_COLL_ALG_H
@@ -48,7 +48,7 @@ tmb_coll_alg_fn tmb_alg_scan_chain, tmb_alg_scan_doubling, tmb_alg_exscan_chain,
 tmb_coll_alg_fn tmb_alg_bcast_nodes, tmb_alg_reduce_nodes, tmb_alg_allreduce_nodes,
     tmb_alg_sync_nodes, tmb_alg_scan_nodes, tmb_alg_exscan_nodes;
 
-/* alg_nodes_blocks.c: the same; allgather serves the V form, too */
+/* alg_nodes_blocks.c: blocks by two levels; allgather serves the V form, too */
 tmb_coll_alg_fn tmb_alg_scatter_nodes, tmb_alg_gather_nodes, tmb_alg_allgather_nodes,
     tmb_alg_exchange_nodes, tmb_alg_rscatter_nodes;
 

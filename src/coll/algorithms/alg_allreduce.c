@@ -9,8 +9,8 @@
  * Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", J.
  * Parallel Distrib. Comput. 69(2), 2009, doi:10.1016/j.jpdc.2008.09.002. Sizes that are no power of
  * two: fold.h; the members that sit out get the result in the end. Invariants: partners hold
- * neighbouring ranges of ranks, so operands stay in order; both partners compute the same
- * expression, or one computes it for both, so results are equal bits.
+ * neighbouring ranges of ranks, so operands stay in order; both partners compute one expression, or
+ * one computes it for both, so results are equal bits.
  */
 #include "coll/algorithms/alg.h"
 

@@ -10,7 +10,7 @@
  * Computing 10, 2007, doi:10.1007/s10586-007-0012-0. Scatter then all-gather: M. Barnett, R. van de
  * Geijn et al., "Interprocessor collective communication library (InterCom)", SHPCC 1994,
  * doi:10.1109/SHPCC.1994.296665. Invariants: the root sends from src, all others from dst; blocks
- * of scatter then all-gather are the same on all ranks.
+ * of scatter then all-gather are equal on all ranks.
  */
 #include "coll/algorithms/alg.h"
 #include "coll/schedule/links.h"
@@ -138,8 +138,8 @@ void tmb_alg_bcast_scatter(struct tmb_sched *s, const struct tmb_coll_shape *c) 
   const uint32_t vrank = virtual_rank(c);
   local_copy(s, c);
   scatter_blocks(s, c, vrank);
-  /* All-gather in a ring, in which nobody sends to the root. The blocks that a member has from
-   * the scatter already arrive once more, with the same bytes. */
+  /* All-gather in a ring, in which nobody sends to the root. The blocks that a member has from the
+   * scatter already arrive once more, unchanged. */
   for (uint32_t k = 0; k + 1 < c->size; k++) {
     const uint32_t out = tmb_coll_up(c, vrank, c->size - k);
     const uint32_t in = tmb_coll_up(c, vrank, c->size - k - 1);

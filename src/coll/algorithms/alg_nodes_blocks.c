@@ -172,8 +172,8 @@ no_levels:
 
 /* ---- exchange: leaders hold a row of blocks, in the order of nodes, for each member */
 
-/* At a leader: from the rows of its members, which hold one block for every rank, collect at
- * `out` what goes to each node: the parts of all rows for it, one behind another. */
+/* At a leader: from the rows of its members, which hold one block for every rank, collect at `out`
+ * the data for each node: the parts of all rows for it, one behind another. */
 static void sort_rows(struct tmb_sched *s, const struct tmb_coll_shape *c,
                       const struct tmb_levels *l, struct tmb_ref rows, struct tmb_ref out) {
   const uint32_t *start = c->nodes->start;
@@ -186,8 +186,8 @@ static void sort_rows(struct tmb_sched *s, const struct tmb_coll_shape *c,
   }
 }
 
-/* At a leader: from what came from each node at `in` make the column of each member: its block
- * from every rank, in the order of ranks. */
+/* At a leader: from the data of each node at `in` make the column of each member: its block from
+ * every rank, in the order of ranks. */
 static void sort_columns(struct tmb_sched *s, const struct tmb_coll_shape *c,
                          const struct tmb_levels *l, struct tmb_ref in, struct tmb_ref columns) {
   for (uint32_t m = 0; m < l->count; m++) {
@@ -198,7 +198,7 @@ static void sort_columns(struct tmb_sched *s, const struct tmb_coll_shape *c,
   }
 }
 
-/* The leaders' part. in at: [nodes + 1] places of what goes to and comes from each node. */
+/* The leaders' part. in at: [nodes + 1] places of the data to and from each node. */
 static void lead_exchange(struct tmb_sched *s, const struct tmb_coll_shape *c,
                           const struct tmb_levels *l, const uint64_t *at,
                           const struct tmb_ref rows_columns[2]) {

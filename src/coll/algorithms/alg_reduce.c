@@ -79,8 +79,8 @@ void tmb_alg_reduce_binomial(struct tmb_sched *s, const struct tmb_coll_shape *c
   forward(s, c, acc);
 }
 
-/* One segment at this member: those below have combined theirs, and it is passed on. in acc: what
- * the member combines in; m: tag, place in the vector, bytes and flags. */
+/* One segment at this member: those below have combined theirs, and it is passed on. in acc: buffer
+ * in which the member combines; m: tag, place in the vector, bytes and flags. */
 static void segment_up(struct tmb_sched *s, const struct tmb_coll_shape *c,
                        const struct tmb_coll_links *l, struct tmb_ref acc, struct tmb_msg m) {
   const struct tmb_ref total = tmb_ref_at(acc, m.at.at);
@@ -107,7 +107,7 @@ static void pipeline(struct tmb_sched *s, const struct tmb_coll_shape *c,
   const unsigned gated = c->bytes > c->eager ? TMB_STEP_GATED : 0;
   struct tmb_ref acc = c->src;
   uint32_t tag = 0;
-  /* What is below nodes is in no order of ranks. */
+  /* The members below nodes are in no order of ranks. */
   if (!tmb_coll_links_make(&l, s, c, tree_root(c), form, c->commutes)) return;
   if (c->rank == c->root)
     acc = c->dst;

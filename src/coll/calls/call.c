@@ -4,7 +4,7 @@
  *
  * Owns nothing. Called by clients. Calls: engine.h. API reference 06. Invariants: the calls differ
  * only in the struct tmb_coll_call that they fill; a message of a check names the function, the
- * argument, its value and what is allowed.
+ * argument, its value and the allowed values.
  */
 #include "coll/calls/call.h"
 #include "coll/calls/start.h"

@@ -14,7 +14,7 @@
 
 #include "gasnet_coll.h"
 
-/* What a reduction combines. */
+/* Operands of a reduction. */
 struct tmb_coll_operands {
   gex_DT_t dt;
   size_t dt_sz, dt_cnt;
@@ -23,7 +23,7 @@ struct tmb_coll_operands {
   void *user_cdata;
 };
 
-/* Fill call->reducer, commutes and bytes; fatal, naming call->name, for what is not legal. */
+/* Fill call->reducer, commutes and bytes; fatal, naming call->name, for illegal arguments. */
 void tmb_coll_operands(struct tmb_coll_call *call, const struct tmb_coll_operands *o);
 
 /* Debug clients: fatal unless context, team, root, flags and buffers are valid. */

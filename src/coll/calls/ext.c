@@ -3,9 +3,9 @@
  * The collectives of the extension: blocks, scans, V forms, persistent collectives.
  *
  * Owns: struct gexx_coll_plan_s. Called by clients. Calls: call.h, engine.h. Documentation:
- * include/tombolo/ext/ext_coll.h. Invariants: the plain calls and the persistent ones fill the same
+ * include/tombolo/ext/ext_coll.h. Invariants: the plain calls and the persistent ones fill the
  * gexx_Coll_Args_t and start alike, so they match each other across ranks; size_t and uint64_t
- * arrays are the same thing on every supported machine.
+ * arrays have one layout on every supported machine.
  */
 #include "base/log.h"
 #include "coll/calls/call.h"
@@ -26,7 +26,7 @@ struct gexx_coll_plan_s {
   uint32_t magic;
   struct tmb_coll_call call;
   struct tmb_coll_plan *plan;
-  uint64_t *lists; /* what call.send and call.recv point to */
+  uint64_t *lists; /* memory behind call.send and call.recv */
 };
 
 static const struct {

@@ -5,8 +5,8 @@
  *
  * Owns: the layer of collectives (progress, teams that end, peers that are lost). Called by the
  * entry points in this folder and by core. Calls: shared/, engine/ and engine/device.c. Invariants:
- * the choice between shared/ and engine/ is the same on all members; both work under the lock of
- * collectives, which is taken here.
+ * all members choose alike between shared/ and engine/; both work under the lock of collectives,
+ * which is taken here.
  */
 #include "coll/calls/start.h"
 
@@ -103,7 +103,7 @@ static int progress(int serve) {
   return found;
 }
 
-/* The same in a thread of the conduit: what goes to ranks of other hosts. A client's function, and
+/* Progress in a thread of the conduit: messages to ranks of other hosts. A client's function, and
  * ranks of this host, wait for the client. */
 static int thread_progress(void) {
   if (!tmb_coll_try_lock()) return TMB_FOUND_BUSY;
@@ -145,7 +145,7 @@ int gexx_TM_Abandon(gex_TM_t tm, gex_Rank_t rank) {
 
 /* ---- teams that end */
 
-/* Clear what this member has written to its row: the row's next team finds it clear. */
+/* Clear this member's part of its row: the row's next team finds it clear. */
 static void clear_row(const struct tmb_team *team, const struct tmb_coll_team *ct) {
   struct tmb_shared_row *row = tmb_shared_row(team, team->head.rank);
   for (uint64_t i = 0; i < TMB_MIN(ct->shared.next, (uint64_t)TMB_SHARED_HEADS); i++)
@@ -154,7 +154,7 @@ static void clear_row(const struct tmb_team *team, const struct tmb_coll_team *c
     row->calls[i].number = 0;
 }
 
-/* Free what a team keeps for its collectives. */
+/* Free the state of a team for its collectives. */
 static void team_freed(struct tmb_team *team) {
   struct tmb_coll_team *ct = team->coll;
   if (!ct) return;

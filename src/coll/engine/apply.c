@@ -64,8 +64,8 @@ TMB_REQUIRES(tmb_coll_guard) int tmb_apply_run(void) {
   unlink_at(place);
   a->running = true;
   tmb_coll_unlock();
-  /* The function may take long, or wait for another thread: that one must not sleep over what this
-   * thread has done since its poll began. */
+  /* The function may take long, or wait for another thread: that one must not sleep over progress
+   * that this thread has made since its poll began. */
   if (tmb_job.threads) tmb_progress_made();
   tmb_reduce_apply(a->reducer, a->to, a->own, a->message, a->bytes, a->right);
   tmb_coll_lock();

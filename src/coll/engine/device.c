@@ -18,7 +18,7 @@
 
 #include <stdlib.h>
 
-/* Which bytes of a buffer a collective reads or writes. */
+/* Bytes of a buffer that a collective reads or writes. */
 enum form { NOTHING, BLOCK, BLOCKS, SENT, RECEIVED, LOCAL_BLOCK };
 
 static const struct {
@@ -48,7 +48,7 @@ struct piece {
 /* A buffer in device memory, and host memory in its place. */
 struct side {
   struct gexx_mk_s *kind;
-  char *device, *host; /* addresses of the same byte: as the client gave it, and in host memory */
+  char *device, *host; /* addresses of one byte: as the client gave it, and in host memory */
   char *memory;        /* the host memory, to be freed */
   size_t pieces;
   struct piece piece[];
@@ -167,8 +167,8 @@ struct tmb_coll_staged *tmb_coll_device_stage(struct tmb_coll_call *host) {
 void tmb_coll_device_keep(struct tmb_coll_staged *staged, gex_Event_t event) {
   const struct tmb_op *op = (const struct tmb_op *)(const void *)event;
   tmb_coll_lock();
-  /* The collective may have completed before it was entered in the list: then do here what its
-   * completion would have done. */
+  /* The collective may have completed before it was entered in the list: then do here the work of
+   * its completion. */
   const bool done = event == GEX_EVENT_INVALID || tmb_op_done(op, GEX_EC_ALL);
   staged->event = op;
   if (!done) {

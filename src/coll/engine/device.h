@@ -2,7 +2,7 @@
 /*
  * Collectives on device memory, see device.c.
  *
- * Owns: declarations of device.c. Called by calls/start.c and by what completes collectives.
+ * Owns: declarations of device.c. Called by calls/start.c and by the completion of collectives.
  * Calls: nothing. Invariants: cheap where no device segment exists: one load and a test.
  */
 #ifndef TMB_COLL_DEVICE_H
@@ -15,9 +15,9 @@
 struct tmb_coll_call;
 struct tmb_coll_staged;
 
-/* If buffers of a call are in device memory: take host memory in their place, with copies of what
- * the collective reads. in,out host: the call, changed to use it. Returns NULL when none are there.
- * Fatal when there is no memory. */
+/* If buffers of a call are in device memory: take host memory in their place, with copies of the
+ * data that the collective reads. in,out host: the call, changed to use it. Returns NULL when none
+ * are there. Fatal when there is no memory. */
 struct tmb_coll_staged *tmb_coll_device_stage(struct tmb_coll_call *host);
 
 /* The call has been started with that host memory: when its event completes, move the results to

@@ -40,8 +40,8 @@
 #define SYNC_BYTES  4096u
 
 enum outcome { WAITS, DONE };
-/* What a run of a collective may do beside local steps: a handler sends nothing; a thread of the
- * conduit sends to ranks of other hosts; the progress hook and the call that starts it, all. */
+/* Steps that a run of a collective may do beside local ones: a handler sends nothing; a thread of
+ * the conduit sends to ranks of other hosts; the progress hook and the call that starts it, all. */
 enum sends { SENDS_NOTHING, SENDS_FAR, SENDS_ALL };
 static enum outcome advance(struct tmb_coll_op *op, enum sends sends);
 static void applied(struct tmb_apply *apply);
@@ -112,7 +112,7 @@ static void queue(struct tmb_coll_op *op) {
 }
 
 /* A fence is complete: start the collectives that it held back, the next fence among them, but
- * not the fence after that nor what follows it. */
+ * neither the fence after that nor its followers. */
 static void release_held(struct tmb_coll_team *ct) {
   ct->fence = false;
   for (struct tmb_coll_op *op; (op = ct->held) != NULL && !(op->at.fence && ct->fence);) {
@@ -160,8 +160,8 @@ void tmb_engine_unlock(void) {
 
 /* ---- receiving */
 
-/* Deliver what has been kept for a receive, up to a call of a client's function. Returns whether
- * the receive is complete. */
+/* Deliver the messages that were kept for a receive, up to a call of a client's function. Returns
+ * whether the receive is complete. */
 static bool take_kept(struct tmb_coll_op *op, uint32_t index) {
   struct tmb_coll_team *ct = op->team->coll;
   const struct tmb_step *step = &op->plan->sched.step[index];
@@ -174,8 +174,9 @@ static bool take_kept(struct tmb_coll_op *op, uint32_t index) {
   return op->got[step->recv] == step->bytes;
 }
 
-/* Deliver what has been kept for the receives of this round that may have it before they are
- * posted: their senders may have to be asked for more before this rank's own sends are through. */
+/* Deliver the messages that were kept for the receives of this round that may have them before they
+ * are posted: their senders may have to be asked for more before this rank's own sends are through.
+ * */
 static void take_open(struct tmb_coll_op *op) {
   const struct tmb_sched *s = &op->plan->sched;
   for (uint32_t i = op->at.pc; i < s->count && s->step[i].round == op->at.round; i++)
@@ -347,8 +348,8 @@ static bool run(struct tmb_coll_op *op, enum sends sends) {
   return !op->at.untaken && !op->at.pull;
 }
 
-/* Do what comes before the next step: read, and ask for, data of others. Returns whether the steps
- * may go on: not before a client's function has been called, and its sender asked for more. */
+/* Work before the next step: read, and ask for, data of others. Returns whether the steps may go
+ * on: not before a client's function has been called, and its sender asked for more. */
 static bool fetch(struct tmb_coll_op *op, enum sends sends) {
   const bool all = sends == SENDS_ALL;
   if (all && !tmb_coll_applies(op)) tmb_recv_pull(op);
@@ -373,7 +374,8 @@ static enum outcome advance(struct tmb_coll_op *op, enum sends sends) {
   return WAITS;
 }
 
-/* What is in flight ends, with a mark; unless a client's function is running for it: then later. */
+/* End the op's messages in flight, with a mark; unless a client's function is running for it: then
+ * later. */
 static void lose(struct tmb_coll_op *op) {
   if (op->apply.running) return;
   if (tmb_apply_cancel(&op->apply)) tmb_recv_applied(op, false);

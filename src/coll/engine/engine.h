@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The engine that runs schedules, and what belongs to a collective in flight.
+ * The engine that runs schedules, and the state of a collective in flight.
  *
  * Owns: struct tmb_coll_op, struct tmb_coll_plan, struct tmb_coll_team; declarations of engine.c,
  * stash.c, plan.c. Called by entry points (call.c), by progress and by the handlers of internal
@@ -35,7 +35,7 @@
  * offset, or bytes of an OFFER (6,7); an OFFER has process number(8) and address(9,10), too. */
 enum { TMB_COLL_ARGS = 8, TMB_COLL_OFFER_ARGS = 11 };
 
-/* A schedule with what it was made for. */
+/* A schedule and the shape for which it was made. */
 struct tmb_coll_plan {
   struct tmb_sched sched;
   struct tmb_coll_choice choice;
@@ -44,7 +44,7 @@ struct tmb_coll_plan {
   uint32_t refs; /* the cache, a client's plan, and ops */
 };
 
-/* What one call asks for. */
+/* Arguments of one call. */
 struct tmb_coll_call {
   const char *name; /* public function */
   gex_TM_t tm;
@@ -100,7 +100,7 @@ struct tmb_coll_team {
   struct tmb_coll_shared shared;
   uint64_t published, compared; /* collectives of a debug client, see signature.c */
   struct tmb_team *next_published;
-  struct tmb_call_log *call_log; /* the same for a team without shared memory, or NULL */
+  struct tmb_call_log *call_log; /* log for a team without shared memory, or NULL */
 };
 
 /* How far an op has come; all zero when it begins. */
@@ -144,14 +144,14 @@ struct tmb_coll_op {
   uint64_t ask_at; /* more is asked for up to here, see at.asking */
   struct tmb_coll_refused *refused; /* messages whose offer was refused, to be sent; refused.c */
   struct tmb_apply apply; /* the call of a client's function that must be made before op goes on */
-  struct tmb_coll_applies { /* what it is for */
+  struct tmb_coll_applies { /* place of the operand */
     uint32_t index;         /* receive, UINT32_MAX: the step at at.pc */
     size_t bytes;           /* that have come then */
     bool pulled;            /* they are part of at.pull */
     struct tmb_stash *kept; /* message with an operand, or NULL */
     char *memory;           /* of an operand, to be freed, or NULL */
   } applies;
-  char *bounce; /* what was read for the client's function */
+  char *bounce; /* data read for the client's function */
   size_t bounce_capacity;
 };
 
@@ -186,14 +186,14 @@ int tmb_engine_advance(bool by_thread);
 
 /* Whether an op waits for room to send: nobody rings when a ring drains. */
 bool tmb_engine_waits(void);
-/* The same towards a rank of another host. */
+/* Whether collectives wait for a rank of another host. */
 bool tmb_engine_waits_far(void);
 
 /* A member of a team that has collectives is lost: complete all in flight, marked as having met a
  * loss. */
 void tmb_engine_abandon(struct tmb_team *team);
 
-/* ---- signature.c: whether the members call the same */
+/* ---- signature.c: whether the members make equal calls */
 static inline struct tmb_call_signature tmb_coll_signature(const struct tmb_coll_call *call) {
   const bool v = call->kind >= TMB_COLL_SCATTERV && call->kind <= TMB_COLL_EXCHANGEV;
   return (struct tmb_call_signature){(uint64_t)call->kind << 56 | (uint64_t)call->operands << 32 |
@@ -201,7 +201,7 @@ static inline struct tmb_call_signature tmb_coll_signature(const struct tmb_coll
                                      v ? 0 : call->bytes};
 }
 
-/* Fatal: says what this rank and a member of the team call. */
+/* Fatal: reports the calls of this rank and of a member of the team. */
 _Noreturn void tmb_coll_mismatch(const struct tmb_team *team, struct tmb_call_signature mine,
                                  uint32_t member, struct tmb_call_signature theirs);
 

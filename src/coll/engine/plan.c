@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Plans: schedules with what they were made for, and a cache of them in each team.
+ * Plans: schedules with their shapes, and a cache of them in each team.
  *
  * Owns: which algorithms have been announced. Called by the engine and by persistent collectives.
  * Calls: select.c, the algorithm, base/config. Invariants: guarded by the lock of engine.h; a plan
@@ -29,7 +29,7 @@ static bool neighbourhoods(const struct tmb_team *team, uint32_t *label) {
   return several;
 }
 
-/* Which members are on other hosts, found out once; NULL: none. */
+/* Members on other hosts, found out once; NULL: none. */
 static const uint8_t *far_of(const struct tmb_team *team, struct tmb_coll_team *ct) {
   if (tmb_job.boot.places.hosts == 1 || ct->far_known) return ct->far;
   ct->far_known = true;
@@ -94,7 +94,7 @@ static bool v_form(const struct tmb_coll_call *call) {
   return call->send.bytes || call->recv.bytes;
 }
 
-/* Whether a plan of the same team serves a shape. */
+/* Whether a plan of this team serves a shape. */
 static bool serves(const struct tmb_coll_plan *plan, const struct tmb_coll_shape *c, uint8_t sync) {
   const struct tmb_coll_shape *p = &plan->shape;
   return plan->sync == sync && p->kind == c->kind && p->bytes == c->bytes && p->root == c->root &&

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether long messages between ranks of this host are pulled; the same on all of them. */
+/* Whether long messages between ranks of this host are pulled; equal on all of them. */
 bool tmb_pull_works(void);
 
 /* Where memory of a peer is mapped here; NULL when it is not. */

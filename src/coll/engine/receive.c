@@ -3,10 +3,10 @@
  * Receiving in a schedule, see receive.h.
  *
  * Owns nothing. Called by the engine under the lock of collectives. Calls: pull.h, apply.h, the
- * stash, the conduit's am_send for the answer to an offer. An
- * element larger than a message is put together before it is combined; what is read in the sender's
- * memory is combined in pieces that fit a first-level cache. Invariants: data go where their
- * receive says only while that is open; otherwise they are kept in the stash.
+ * stash, the conduit's am_send for the answer to an offer. An element larger than a message is put
+ * together before it is combined; data read in the sender's memory are combined in pieces that fit
+ * a first-level cache. Invariants: data go where their receive says only while that is open;
+ * otherwise they are kept in the stash.
  */
 #include "coll/engine/receive.h"
 
@@ -17,8 +17,8 @@
 #include <string.h>
 
 /* Bytes; they bound memory and the time of one call, and were chosen, not measured (2026-11-22):
- * most that one call of the progress hook reads; what is asked for at once, two of them ahead; what
- * is read at a time when it is combined, so that it stays in the first-level cache. */
+ * most that one call of the progress hook reads; one request, two of them ahead; one read of data
+ * to be combined, so that it stays in the first-level cache. */
 #define PULL_PIECE   (1u << 20)
 #define ASK_BYTES    (128u << 10)
 #define BOUNCE_BYTES (32u << 10)
@@ -71,7 +71,7 @@ static void account(struct tmb_coll_op *op, uint32_t index, size_t bytes) {
 
 /* ---- combining */
 
-/* Combine operands of a step, `at` bytes from its beginning. in after: what is to be done then.
+/* Combine operands of a step, `at` bytes from its beginning. in after: the step that follows.
  * Returns whether that is now: a client's function is called later, and `after` kept for that. */
 static bool combine(struct tmb_coll_op *op, const struct tmb_step *step, uint64_t at, char *message,
                     size_t bytes, const struct tmb_coll_applies *after) {
@@ -95,8 +95,8 @@ static bool combine(struct tmb_coll_op *op, const struct tmb_step *step, uint64_
 }
 
 /*
- * What a client's function combines is kept until its turn, so its sender is asked for two units at
- * first, and for one more whenever one has been combined; for all where the receive opens only
+ * Operands of a client's function are kept until its turn, so their sender is asked for two units
+ * at first, and for one more whenever one has been combined; for all where the receive opens only
  * after this rank's own sends, or is asked for long before: those who send it could wait for each
  * other.
  */
@@ -198,7 +198,7 @@ bool tmb_recv_deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t
   return true;
 }
 
-/* ---- reading what was offered */
+/* ---- reading offered data */
 
 bool tmb_recv_may_pull(struct tmb_coll_op *op, const struct tmb_stash *m) {
   const uint32_t index = tmb_recv_match(op, m->src, m->tag);
@@ -209,7 +209,7 @@ bool tmb_recv_may_pull(struct tmb_coll_op *op, const struct tmb_stash *m) {
   return tmb_recv_is_open(op, index) || step->round == op->at.round;
 }
 
-/* Combine a piece with what this rank has. Returns whether that is done, as combine; also not when
+/* Combine a piece with this rank's data. Returns whether that is done, as combine; also not when
  * the piece cannot be read. */
 static bool pull_reduce(struct tmb_coll_op *op, uint32_t index, uint64_t at, size_t bytes) {
   const struct tmb_coll_applies after = {.index = index, .bytes = bytes, .pulled = true};

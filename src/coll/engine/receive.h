@@ -27,11 +27,11 @@ uint32_t tmb_recv_match(struct tmb_coll_op *op, uint32_t src, uint32_t tag);
 /* Whether the buffer that a step writes is among `bits`. */
 bool tmb_recv_touches(const struct tmb_coll_op *op, const struct tmb_step *step, uint8_t bits);
 
-/* Whether the destination of a receive may be written now: the schedule allows it
- * (TMB_STEP_EARLY, FREE), and what this rank has offered from that buffer has been taken. */
+/* Whether the destination of a receive may be written now: the schedule allows it (TMB_STEP_EARLY,
+ * FREE), and the data that this rank has offered from that buffer have been taken. */
 bool tmb_recv_is_open(const struct tmb_coll_op *op, uint32_t index);
 
-/* Whether what comes for a receive is kept for progress, because a client's function combines it.
+/* Whether messages for a receive are kept for progress, because a client's function combines them.
  */
 bool tmb_recv_is_deferred(const struct tmb_coll_op *op, uint32_t index);
 
@@ -45,7 +45,7 @@ bool tmb_recv_deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t
  * combines it. */
 uint64_t tmb_recv_first_ask(struct tmb_coll_op *op, const struct tmb_step *ready);
 
-/* Ask for what op->at.asking says. Returns false when there are no resources now. */
+/* Ask for the data of op->at.asking. Returns false when there are no resources now. */
 bool tmb_recv_ask(struct tmb_coll_op *op);
 
 /* Post the call for a REDUCE step at pc. */
@@ -58,7 +58,7 @@ void tmb_recv_applied(struct tmb_coll_op *op, bool made);
  * only the destination is still being read by others (then the data are kept). */
 bool tmb_recv_may_pull(struct tmb_coll_op *op, const struct tmb_stash *m);
 
-/* Read some of what was offered to this op, and notify those whose data have been read. */
+/* Read some of the data offered to this op, and notify the ranks whose data have been read. */
 void tmb_recv_pull(struct tmb_coll_op *op);
 
 #endif

@@ -16,7 +16,7 @@
 /* Note that member `peer` did not read the message `tag` from byte `at` on. */
 void tmb_refused_add(struct tmb_coll_op *op, uint32_t peer, uint32_t tag, uint64_t at);
 
-/* Send some of what was refused; from progress. */
+/* Send some of the refused messages; from progress. */
 void tmb_refused_send(struct tmb_coll_op *op);
 
 /* Forget it all: the op ends with the loss of a member. */

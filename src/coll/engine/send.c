@@ -4,8 +4,8 @@
  *
  * Owns: op->out, the message that an op tries to send, and op->at.sent and op->at.granted, how much
  * of a step has been sent and may be sent. Called by the engine, under the lock of collectives.
- * Calls: tmb_peer_send. Invariants: op->at.live says that op->out is filled and not yet sent; what
- * is tried again is the same message.
+ * Calls: tmb_peer_send. Invariants: op->at.live says that op->out is filled and not yet sent; a
+ * retry sends that message.
  */
 #include "coll/engine/send.h"
 

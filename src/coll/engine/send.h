@@ -3,8 +3,8 @@
  * Sending a step's message: its data, or a word about them.
  *
  * Owns: declarations of send.c. Called by the engine, under the lock of collectives. Calls nothing.
- * All return whether the message is sent; otherwise there were no resources: call again with the
- * same step. Invariants: an op sends one message at a time.
+ * All return whether the message is sent; otherwise there were no resources: call again with this
+ * step. Invariants: an op sends one message at a time.
  */
 #ifndef TMB_COLL_SEND_H
 #define TMB_COLL_SEND_H

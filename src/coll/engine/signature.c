@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether the members of a team call the same collectives with the same arguments.
+ * Comparison of the members' collective calls and their arguments.
  *
  * Owns: the list of teams of a debug client with calls to compare; internal message COLL_CALL.
  * Called by the engine and shared.c, under the lock of collectives. Calls: core/shared.h,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a team keeps for its collectives: messages that came early.
+ * State of a team for its collectives: messages that came early.
  *
  * Owns: struct tmb_coll_team of each team member, kept messages and their free list (state.h).
  * Called by the engine; tmb_stash_free also by calls/start.c, when a team ends. Calls: libc.

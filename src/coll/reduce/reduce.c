@@ -72,7 +72,7 @@ static const struct type {
 #include "coll/reduce/reduce_types.def"
 };
 
-/* What there is for a type; NULL when it is none. */
+/* The row of a type; NULL if there is none. */
 static const struct type *type_of(gex_DT_t dt) {
   return dt && !(dt & (dt - 1)) && BIT(dt) < TYPES ? &types[BIT(dt)] : NULL;
 }

@@ -4,7 +4,7 @@
  *
  * Owns: struct tmb_reducer. Called by the engine and by entry points (lookup, legality). Calls: the
  * client's function. Invariants: result = left + right in that order also for built-in operators,
- * so that NaN and signed zero come out the same on every rank; nothing here allocates.
+ * so that NaN and signed zero are equal on every rank; nothing here allocates.
  */
 #ifndef TMB_COLL_REDUCE_H
 #define TMB_COLL_REDUCE_H

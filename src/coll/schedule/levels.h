@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a member sees of the nodes of its team, and the shapes of a two-level form's phases.
+ * A member's view of the nodes of its team, and the shapes of a two-level form's phases.
  *
  * Owns: struct tmb_levels. Used by alg_nodes.c and alg_nodes_blocks.c. Calls: libc. A two-level
  * form is a sequence of ordinary algorithms over two groups: the members of the own node, and one
@@ -13,7 +13,7 @@
 
 #include "coll/schedule/shape.h"
 
-/* Who leads a node that the root is not in. */
+/* Leader of a node that the root is not in. */
 #define TMB_LEAD_FIRST UINT32_MAX
 #define TMB_LEAD_LAST  (UINT32_MAX - 1)
 

@@ -3,7 +3,7 @@
  * Grouping ranks by node, see nodes.h.
  *
  * Owns nothing. Called by plan.c and tests. Calls: libc. Invariants: a pure function of the labels,
- * so that all members of a team see the same nodes.
+ * so that all members of a team see equal nodes.
  */
 #include "coll/schedule/nodes.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which members of a team share a node.
+ * Members of a team that share a node.
  *
  * Owns: struct tmb_coll_nodes. Made by plan.c from the job's neighbourhoods, once for a team, and
  * by tests; read by select.c and the two-level forms. Calls: libc. Invariants: nodes are numbered

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Schedules: what one rank does in one collective, as data.
+ * Schedules: the actions of one rank in one collective, as data.
  *
  * Owns: struct tmb_step, struct tmb_sched and its builder. Called by the algorithms (alg_*.c),
  * which emit steps, by the engine, which runs them, and by schedule_test.c, which runs them without
  * a network. Calls: libc. A schedule is a list of rounds. In a round the steps READY, COPY, REDUCE
  * and SEND run in the order in which they were emitted; then the receives of the round are awaited,
  * in any order. Rounds are private to a rank; messages match by sender and tag. Invariants: a pair
- * of ranks uses a tag once in a collective and direction; a receive and its send name the same
- * number of bytes and agree on TMB_STEP_GATED and PULL; a step of no bytes is not emitted; COPY and
- * REDUCE do not write to what a SEND before them in the same round sends.
+ * of ranks uses a tag once in a collective and direction; a receive and its send name equal numbers
+ * of bytes and agree on TMB_STEP_GATED and PULL; a step of no bytes is not emitted; COPY and REDUCE
+ * do not write to the source of an earlier SEND of their round.
  */
 #ifndef TMB_COLL_SCHEDULE_H
 #define TMB_COLL_SCHEDULE_H
@@ -96,7 +96,7 @@ void tmb_sched_recv(struct tmb_sched *s, const struct tmb_coll_shape *c, struct 
 /* Emit a receive that combines a message with `local` and stores the result at m.at. */
 void tmb_sched_combine(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m,
                        struct tmb_ref local);
-/* Emit a receive that combines the message with what is at m.at, in place. */
+/* Emit a receive that combines the message with the data at m.at, in place. */
 void tmb_sched_recv_reduce(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m);
 
 /* Order the steps of each round (READY, local and SEND, receives) and number the receives. Returns

@@ -5,8 +5,8 @@
  * Owns: struct tmb_coll_shape, the kinds and the algorithms' names. Included by select.c,
  * algorithms, engine and tests. Calls nothing. A shape names the members by their index in a group,
  * so that a two-level algorithm is a sequence of ordinary ones over groups. Invariants: equal
- * shapes give equal schedules; everything in it except rank, the buffers, the counts of V forms
- * and `crowded` is the same on all members; addresses are no part of it.
+ * shapes give equal schedules; everything in it except rank, the buffers, the counts of V forms and
+ * `crowded` is equal on all members; addresses are no part of it.
  */
 #ifndef TMB_COLL_SHAPE_H
 #define TMB_COLL_SHAPE_H
@@ -56,7 +56,7 @@ struct tmb_coll_shape {
   /* [size + 1] where blocks of different lengths begin that lie one behind another, known to all;
    * NULL: blocks of `bytes` each. Not in V forms, where nobody needs to know all. */
   const uint64_t *block_at;
-  bool crowded; /* ranks of this host outnumber its processors; the same on all members of a node */
+  bool crowded; /* ranks of this host outnumber its processors; equal on all members of a node */
   bool shared;  /* the collective could be done over the team's shared memory */
   bool folds;   /* there, one member combines the data of all where ranks outnumber processors */
   const struct tmb_coll_nodes *nodes; /* of the team, where it has several; NULL: one level */

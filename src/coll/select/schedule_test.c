@@ -190,7 +190,7 @@ static struct mail *find(struct member *m, uint32_t src, uint32_t tag, bool read
   return NULL;
 }
 
-/* Take what is open. in posted_end: receives below it are posted. */
+/* Take the open messages. in posted_end: receives below it are posted. */
 static void take_open(struct world *w, struct member *m, uint32_t posted_end) {
   for (uint32_t i = 0; i < m->sched.recvs && m->inbox; i++) {
     const uint32_t index = m->sched.recv_step[i];
@@ -226,7 +226,7 @@ static void post(struct world *w, uint32_t from, const struct tmb_step *step, bo
   if (!w->late) take_open(w, to, to->pc);
 }
 
-/* What a SEND of this round names stays as it is: the receiver may read it there (PULL). */
+/* The source of a SEND of this round does not change: the receiver may read it there (PULL). */
 static void check_sources(const struct member *m) {
   const struct tmb_step *step = &m->sched.step[m->pc];
   for (uint32_t i = m->send; i < m->pc; i++) {
@@ -313,7 +313,7 @@ static void v_free(struct v_lists v) {
   free(v.recv_at);
 }
 
-/* The same as expected for the V forms. */
+/* Expected data of the V forms, see expected. */
 static uint64_t expected_v(const struct world *w, uint32_t rank, char *out) {
   const struct tmb_coll_shape *c = &w->shape;
   const bool scatter = c->kind == TMB_COLL_SCATTERV;
@@ -335,7 +335,7 @@ static uint64_t expected_v(const struct world *w, uint32_t rank, char *out) {
   return length;
 }
 
-/* What rank's dst must be. Returns its length; 0: untouched. */
+/* Expected data of a rank's dst. Returns its length; 0: untouched. */
 static uint64_t expected(const struct world *w, uint32_t rank, const char *total, char *out) {
   const struct tmb_coll_shape *c = &w->shape;
   const uint64_t b = c->bytes;

@@ -28,9 +28,9 @@
 #define CROWDED_COMBINE           (8 * KB)
 
 /* Bytes that others send a member of a crowded host before it asks for them: in an exchange all
- * together, in an all-reduce one of them. What finds no room makes its sender sleep. Measured with
- * 4, 8 and 16 ranks on 2 processors, 2026-11-27: in exchanges 96 to 120 KB are fastest, and with
- * 190 KB times triple. */
+ * together, in an all-reduce one of them. Data that find no room make their sender sleep. Measured
+ * with 4, 8 and 16 ranks on 2 processors, 2026-11-27: in exchanges 96 to 120 KB are fastest, and
+ * with 190 KB times triple. */
 #define CROWDED_UNASKED           (128 * KB)
 #define CROWDED_UNASKED_BY_ONE    (32 * KB)
 
@@ -180,8 +180,8 @@ bool tmb_coll_alg_legal(const struct tmb_coll_alg *alg, const struct tmb_coll_sh
          ((alg->needs & TMB_ALG_NODES) && ranges);
 }
 
-/* What rules and thresholds compare; the same on all members. Of the V forms only all-gather gives
- * all lengths to all: their mean. */
+/* Length that rules and thresholds compare; equal on all members. Of the V forms only all-gather
+ * gives all lengths to all: their mean. */
 static uint64_t length_of(const struct tmb_coll_shape *c) {
   uint64_t sum = 0;
   if (c->kind < TMB_COLL_SCATTERV || c->kind > TMB_COLL_EXCHANGEV) return c->bytes;
@@ -221,8 +221,8 @@ static bool chain_is_short(const struct tmb_coll_shape *c, uint64_t segment) {
 
 static enum tmb_coll_alg_id broadcast_by_threshold(const struct tmb_coll_shape *c,
                                                    const struct tmb_coll_tuning *t) {
-  /* Receivers read in the sender's memory, all at the same time. Of several hosts one may forbid
-   * that, and the others do not know. */
+  /* Receivers read in the sender's memory, all concurrently. Of several hosts one may forbid that,
+   * and the others do not know. */
   const bool pulled = c->bytes > c->pull && !c->far;
   if (pulled && c->size <= t->flat_ranks_max) return TMB_ALG_FLAT;
   if (c->size == 2 || c->bytes <= t->bcast_tree_max) return TMB_ALG_KNOMIAL;

@@ -5,7 +5,7 @@
  * Owns: struct tmb_coll_choice, struct tmb_coll_tuning, the table of algorithms. Called by plan.c
  * and tests. Calls nothing but the table. Choosing is a pure function of the shape and the tuning,
  * so that all members choose alike. Invariants: every algorithm of a kind is legal for every shape,
- * except for what it needs (tmb_coll_alg_legal).
+ * except for its needs (tmb_coll_alg_legal).
  */
 #ifndef TMB_COLL_SELECT_H
 #define TMB_COLL_SELECT_H
@@ -60,7 +60,7 @@ bool tmb_coll_alg_legal(const struct tmb_coll_alg *alg, const struct tmb_coll_sh
 /* Name of a kind, as in settings and tables: "broadcast". */
 const char *tmb_coll_kind_name(uint32_t kind);
 
-/* Jobs that rules hold for, or, with equal ends, a job: what reaches other hosts ("" for any,
+/* Jobs that rules hold for, or, with equal ends, a job: the conduit to other hosts ("" for any,
  * "none" for a job on one host), how many hosts, most ranks of a host. */
 struct tmb_coll_site {
   char network[16];
@@ -85,7 +85,7 @@ struct tmb_coll_forced {
   uint64_t segment;               /* bytes; 0: the default */
 };
 
-/* What the choice depends on besides the shape; the same on all ranks. */
+/* Input of the choice besides the shape; equal on all ranks. */
 struct tmb_coll_tuning {
   struct tmb_coll_forced forced[TMB_COLL_KINDS]; /* by TOMBOLO_COLL_ALG */
   const struct tmb_coll_rule *rules;             /* [rule_count] measured, or NULL */
@@ -99,8 +99,8 @@ struct tmb_coll_tuning {
                           those that show a block for each member or combine all data */
   bool crowded_read;   /* there long blocks of exchanges are read in the sender's memory */
   bool shared_near;    /* whether teams of few ranks have no limit: their caches are near */
-  uint64_t shared_copy_max; /* the same limit for all-gather and exchange where long messages can be
-                              read in the sender's memory */
+  uint64_t shared_copy_max;  /* limit for all-gather and exchange where long messages can be read in
+                               the sender's memory */
   uint32_t shared_ranks_max; /* largest team that uses its shared memory */
   uint64_t bcast_tree_max, reduce_tree_max, allreduce_doubling_max, allgather_doubling_max,
       exchange_bruck_max, gather_tree_max,
@@ -109,7 +109,7 @@ struct tmb_coll_tuning {
   uint64_t nodes_max;       /* data of a rank up to which teams over several nodes use leaders */
 };
 
-/* What holds where no setting and no table says otherwise; without what is read from settings. */
+/* Values where no setting and no table says otherwise; without those read from settings. */
 extern const struct tmb_coll_tuning tmb_coll_thresholds;
 
 enum tmb_coll_reason { TMB_CHOICE_FORCED, TMB_CHOICE_RULE, TMB_CHOICE_THRESHOLD };
@@ -127,10 +127,10 @@ struct tmb_coll_choice {
 bool tmb_coll_select_shared(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
                             uint64_t shown, struct tmb_coll_choice *choice);
 
-/* Adapt the lengths from which a message waits for its receiver, and from which the receiver reads
- * it in the sender's memory, to what the members of a crowded host do. There a copy into a ring, in
- * the cache, and out of it often takes less time than the kernel's walk through page tables. in,out
- * c: the same on all members. */
+/* Adapt two lengths to the members of an oversubscribed host: the one from which a message waits
+ * for its receiver, and the one from which the receiver reads it in the sender's memory. There a
+ * copy into a ring, in the cache, and out of it often takes less time than the kernel's walk
+ * through page tables. in,out c: equal on all members. */
 void tmb_coll_select_lengths(struct tmb_coll_shape *c, const struct tmb_coll_tuning *t);
 
 /* Choose the algorithm of a collective that is done with messages. */

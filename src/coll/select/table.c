@@ -4,7 +4,7 @@
  *
  * Owns nothing. Called by tuning.c and table_test.c. Calls: libc, select.h. Invariants: lines are
  * at most LINE_BYTES_MAX long; a rule has all its seven fields and nothing after them; an error
- * names the word that is wrong and what would be right.
+ * names the wrong word and the right ones.
  */
 #include "coll/select/table.h"
 

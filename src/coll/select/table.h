@@ -20,7 +20,7 @@
 /* Number of a kind, TMB_COLL_KINDS when there is none of that name. */
 uint32_t tmb_coll_kind_find(const char *name);
 
-/* What is wrong with a text: the number of the line (0 where there is one only), and why. */
+/* The fault in a text: the number of the line (0 where there is one only), and the reason. */
 struct tmb_coll_table_error {
   uint32_t line;
   char why[256];

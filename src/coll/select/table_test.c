@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parsing of tables and forced algorithms, and what select makes of them.
+ * Parsing of tables and forced algorithms, and the resulting choices of select.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -180,7 +180,7 @@ static void forced_more(void **state) {
 }
 
 /* Every kind has a flat form or the only one, and something is always chosen. */
-/* A name in settings and the number inside mean the same algorithm. */
+/* A name in settings and the number inside mean one algorithm. */
 static void names(void **state) {
   (void)state;
   uint32_t count;
@@ -269,7 +269,7 @@ static void nodes(void **state) {
   free(map[1]);
 }
 
-/* The mean block of an all-gather V is compared; the other V forms know nothing that is the same on
+/* The mean block of an all-gather V is compared; the other V forms know no length that is equal on
  * all. */
 static void v_lengths(void **state) {
   const uint64_t bytes[] = {50, 0, 10, 41, 0}, at[5] = {0};

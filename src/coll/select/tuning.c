@@ -4,7 +4,7 @@
  *
  * Owns: the one struct tmb_coll_tuning. Called under the lock of collectives. Calls: base/config.
  * Invariants: a name of an algorithm that does not exist, or a table that cannot be read, is fatal
- * and says what is known.
+ * and lists the known ones.
  */
 #include "coll/select/tuning.h"
 
@@ -64,7 +64,7 @@ static char *read_file(const char *path) {
   return text;
 }
 
-/* The job, as tables say for which jobs their rules hold: the same on all ranks. */
+/* The job, as tables say for which jobs their rules hold: equal on all ranks. */
 static struct tmb_coll_site site_of_job(void) {
   const struct tmb_places *places = &tmb_job.boot.places;
   const uint32_t hosts = places->hosts;

@@ -4,8 +4,8 @@
  *
  * Owns: the ops that wait, a free list of them, the list of their teams (engine/state.h). Called by
  * calls/start.c. Calls: shared_row.h, shared_now.c for small data, core's ops. Reductions go from
- * the highest rank down, the left operand is the new one: the same order on every rank and in every
- * run, and a client's function, which overwrites its right operand, never writes to a slot.
+ * the highest rank down, the left operand is the new one: one order on every rank and in every run,
+ * and a client's function, which overwrites its right operand, never writes to a slot.
  * Invariants: guarded by the lock of collectives; ops of a team complete in order; nothing here
  * blocks.
  */
@@ -22,8 +22,8 @@
 #include <string.h>
 
 /* How often a member that has a processor to itself looks again inside a call. How often one that
- * shares its processor finds that not all have come, before it checks whether the others call the
- * same. Chosen 2026-11-22 and 2026-11-26. */
+ * shares its processor finds that not all have come, before it compares the calls of the members.
+ * Chosen 2026-11-22 and 2026-11-26. */
 #define PROBES     16u
 #define VAIN_LOOKS 4u
 
@@ -53,9 +53,9 @@ struct tmb_coll_shared_op {
   bool meets;            /* members that show count themselves at each chunk, see shared_meet.h */
 };
 
-/* ---- what the kinds do */
+/* ---- actions of the kinds */
 
-/* Which members show data: the root, all but the root, all; nobody: not done over shared memory. */
+/* Members that show data: the root, all but the root, all; nobody: not done over shared memory. */
 enum shower { ROOT, OTHERS, ALL, NOBODY };
 
 static const struct {
@@ -167,7 +167,7 @@ static uint64_t folds(const struct tmb_team *team, const struct tmb_coll_call *c
   }
 }
 
-/* Combine what all show in a chunk, the highest first. */
+/* Combine the data of all in a chunk, the highest first. */
 static void fold_values(const struct tmb_team *team, const struct tmb_coll_shared *b,
                         const struct tmb_coll_shared_op *op, uint64_t number) {
   const struct tmb_reducer *r = &op->call.reducer;
@@ -182,7 +182,7 @@ static void fold_values(const struct tmb_team *team, const struct tmb_coll_share
   memcpy(tmb_row_data(b->row[team->head.rank], number, op->folds), to, length);
 }
 
-/* Put side by side what all show. */
+/* Put the data of all side by side. */
 static void fold_blocks(const struct tmb_team *team, const struct tmb_coll_shared *b,
                         const struct tmb_coll_shared_op *op, uint64_t number) {
   const uint64_t bytes = op->call.bytes;
@@ -192,7 +192,7 @@ static void fold_blocks(const struct tmb_team *team, const struct tmb_coll_share
   memcpy(tmb_row_data(b->row[team->head.rank], number, op->folds), to, op->folds);
 }
 
-/* Put side by side what all show for each member. */
+/* Put the data of all for each member side by side. */
 static void fold_exchange(const struct tmb_team *team, const struct tmb_coll_shared *b,
                           const struct tmb_coll_shared_op *op, uint64_t number) {
   const uint64_t bytes = op->call.bytes, size = team->head.size, all = bytes * size;
@@ -204,8 +204,8 @@ static void fold_exchange(const struct tmb_team *team, const struct tmb_coll_sha
   }
 }
 
-/* The last member makes of the data of all what all want, and shows it in its own row. Nobody reads
- * there before. */
+/* The last member makes the result of all from the data of all, and shows it in its own row. Nobody
+ * reads there before. */
 static void fold(const struct tmb_team *team, const struct tmb_coll_shared *b,
                  const struct tmb_coll_shared_op *op, uint64_t number) {
   for (uint32_t r = 0; r < team->head.size; r++)
@@ -217,7 +217,7 @@ static void fold(const struct tmb_team *team, const struct tmb_coll_shared *b,
   }
 }
 
-/* Take from it what this member wants. */
+/* Take this member's part of the result. */
 static void take_folded(const struct tmb_team *team, const struct tmb_coll_shared *b,
                         const struct tmb_coll_shared_op *op, uint32_t last) {
   const uint64_t number = op->first + op->read, all = op->call.bytes * team->head.size;
@@ -489,7 +489,8 @@ static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_shared *b) {
     tmb_coll_event_done(op->event);
     op_free(op);
   }
-  /* Chunks so far ahead of what this member has read have no room, and later ones neither. */
+  /* Chunks so far ahead of the read position of this member have no room, and later ones neither.
+   * */
   const uint64_t far = b->read + TMB_SHARED_HEADS;
   for (struct tmb_coll_shared_op *op = b->first; op && op->first < far; op = op->next)
     if (op != b->first) done += advance(team, b, op, false);

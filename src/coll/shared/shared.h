@@ -17,7 +17,7 @@
 
 #include "coll/engine/engine.h"
 
-/* Whether a call is done over shared memory; the same answer on all members. */
+/* Whether a call is done over shared memory; equal on all members. */
 bool tmb_coll_shared_takes(struct tmb_team *team, const struct tmb_coll_call *call);
 
 /* Start such a call. Returns its event, INVALID when it is complete. */

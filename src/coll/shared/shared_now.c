@@ -50,7 +50,7 @@ static inline const char *find(struct now *n, uint32_t member) {
   return tmb_row_data(n->b->row[member], n->number, n->shown);
 }
 
-/* Combine what all show, the highest rank first, as shared.c does. */
+/* Combine the data of all, the highest rank first, as shared.c does. */
 static bool combine(struct now *n) {
   const struct tmb_reducer *r = &n->call->reducer;
   const size_t bytes = n->call->bytes, count = bytes / r->elem;
@@ -64,8 +64,8 @@ static bool combine(struct now *n) {
   return right != NULL;
 }
 
-/* Copy the blocks of all members to dst. in skip: offset of the block for this member in what
- * each member shows. */
+/* Copy the blocks of all members to dst. in skip: offset of the block for this member in the data
+ * of each member. */
 static bool collect(struct now *n, size_t skip) {
   const uint32_t size = n->team->head.size, me = n->team->head.rank;
   const size_t bytes = n->call->bytes;

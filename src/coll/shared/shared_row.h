@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writing (showing) and reading chunks in the rows of a team: what shared.c and shared_now.c
- * share.
+ * Writing (showing) and reading chunks in the rows of a team: common to shared.c and shared_now.c.
  *
  * Owns nothing. Included by shared.c and shared_now.c. Calls: core's shared rows, the conduit's
  * notify. A member publishes its count of read chunks, and wakes the others, at multiples of STRIDE
@@ -64,19 +63,19 @@ static inline void tmb_row_publish(struct tmb_shared_row *row, uint64_t number,
   tmb_prefetch_write(tmb_row_head(row, number + TMB_ROW_AHEAD));
 }
 
-/* Fatal unless the chunk that a member shows belongs to the same collective. */
+/* Fatal unless the chunk that a member shows belongs to this collective. */
 static inline void tmb_row_check(const struct tmb_team *team, struct tmb_call_signature mine,
                                  uint32_t member, const struct tmb_shared_head *head) {
   if (TMB_UNLIKELY(head->signature.call != mine.call || head->signature.bytes != mine.bytes))
     tmb_coll_mismatch(team, mine, member, head->signature);
 }
 
-/* What a member that waits for room adds to the word of those who do: the lower half counts those
- * that want a slot, the upper one those that want a small chunk. */
+/* Increment by a member that waits for room, in the word of those who do: the lower half counts
+ * those that want a slot, the upper one those that want a small chunk. */
 #define TMB_ROW_WANTS_SLOT  UINT64_C(1)
 #define TMB_ROW_WANTS_SMALL (UINT64_C(1) << 32)
 
-/* Whether what this member has read so far makes room for one that waits. It has said so before it
+/* Whether the reads of this member so far make room for one that waits. It has said so before it
  * sleeps, with a fence on all processors or, where senders fence, with one of its own
  * (near_door.c). */
 static inline bool tmb_row_room_wanted(const struct tmb_coll_shared *b) {
@@ -87,8 +86,8 @@ static inline bool tmb_row_room_wanted(const struct tmb_coll_shared *b) {
   return b->read % (TMB_SHARED_HEADS / 2) == 0 || wanted % TMB_ROW_WANTS_SMALL;
 }
 
-/* Say for what room this member waits: TMB_ROW_WANTS_* of all its collectives, or 0: none. A poll
- * after it, before the member sleeps, looks again. */
+/* Show the kind of room that this member waits for: TMB_ROW_WANTS_* of all its collectives, or 0:
+ * none. A poll after it, before the member sleeps, looks again. */
 static inline void tmb_row_want_room(const struct tmb_team *team, struct tmb_coll_shared *b,
                                      uint64_t wants) {
   if (b->wants_room == wants) return;
@@ -98,7 +97,7 @@ static inline void tmb_row_want_room(const struct tmb_team *team, struct tmb_col
 }
 
 /* Some members wait for room, and this one has published its count of chunks read: if it is the
- * last one, wake them, and nobody else. The fence: of two members that publish at the same time one
+ * last one, wake them, and nobody else. The fence: of two members that publish concurrently one
  * sees the count of the other. A member that says only now that it waits looks again before it
  * sleeps. */
 static inline void tmb_row_give_room(const struct tmb_team *team, const struct tmb_coll_shared *b) {
@@ -131,7 +130,7 @@ static inline uint64_t tmb_row_begin(const struct tmb_coll_shared *b, uint64_t c
   return chunks < TMB_ROW_STRIDE ? b->next : TMB_ALIGN_UP(b->next, (uint64_t)TMB_ROW_STRIDE);
 }
 
-/* This member is at chunk `number`; the numbers between it and what the member has read belong to
+/* This member is at chunk `number`; the numbers between it and the member's read position belong to
  * no collective. */
 static inline void tmb_row_skip(const struct tmb_team *team, struct tmb_coll_shared *b,
                                 uint64_t number) {

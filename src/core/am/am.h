@@ -101,7 +101,7 @@ static inline int tmb_am_inject(struct tmb_am_out *out) {
 void tmb_am_set_internal(const struct tmb_layer_handler *handler);
 
 /* Handlers that may run in a thread of the conduit, as in struct tmb_net_env: always, and while
- * there is room for what they leave to the client. out: [2]. */
+ * there is room for the work that they leave to the client. out: [2]. */
 void tmb_am_thread_handlers(uint64_t always[2], uint64_t if_room[2]);
 
 /* Whether this thread is one of the conduit, and runs a handler (tmb_net_up.am_by_thread). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Running the handler of a message that has arrived, and what follows a signal that has changed.
+ * Running the handler of a message that has arrived, and the work after a change of a signal.
  *
  * Owns: the token of the running handler, tmb_job.internal, tmb_am_in_thread, and the only switch
  * over 0..16 arguments. Called by the engine's and the conduit's progress (tmb_up_am). Calls:
@@ -148,7 +148,7 @@ static void check_left(const struct tmb_thread *t, const struct tmb_am_in *in,
                     in->handler);
 }
 
-/* What debug clients and traces do around a handler. */
+/* Checks of debug clients and events of traces before a handler. */
 TMB_COLD static void before(const struct tmb_am_in *in, const gex_AM_Entry_t *e) {
   if (tmb_job.debug) check_entry(in, e);
   if (tmb_recording()) tmb_record_handler(in, e->gex_name);

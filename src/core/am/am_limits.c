@@ -3,9 +3,9 @@
  * Size limits of active messages, and tokens.
  *
  * Owns nothing. Called by clients in any context. Calls: checks.
- * Limits are the same for every pair: Medium 64 KiB (one message buffer), Long 2 GiB - 1; a
- * prepared Long in a library buffer is limited by that buffer. So minima over peers, symmetry and
- * constancy hold trivially.
+ * Limits do not depend on the pair: Medium 64 KiB (one message buffer), Long 2 GiB - 1; a prepared
+ * Long in a library buffer is limited by that buffer. So minima over peers, symmetry and constancy
+ * hold trivially.
  */
 #include "core/am/am.h"
 #include "core/check.h"

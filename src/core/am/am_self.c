@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the handler sees of the payload. */
+/* The payload as the handler sees it. */
 static void *payload_of(struct tmb_thread *t, const struct tmb_am_out *out) {
   if (out->category == TMB_AM_SHORT) return NULL;
   if (out->category == TMB_AM_LONG) {

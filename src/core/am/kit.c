@@ -122,7 +122,7 @@ size_t tmb_kit_incomplete(void) {
   return count;
 }
 
-/* All that it had sent has been handled: what is missing will never come. */
+/* All messages of the rank have been handled: missing pieces will never come. */
 static void on_lost(uint32_t jobrank) {
   tmb_lock_acquire(&tmb_job.pieces.lock);
   for (uint32_t b = 0; b < TMB_PIECE_BUCKETS; b++)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kit of internal messages: what every module that sends messages of its own has in common.
+ * The kit of internal messages, for every module that sends messages of its own.
  *
  * Owns: the numbers of all internal handlers, packing of 64-bit values into arguments, declarations
  * of kit.c (acknowledgement, parts of an operation, counting of pieces). Called by whoever talks to
  * its own kind on other ranks: default RMA, device memory, teams, non-contiguous transfers,
  * atomics, notification, collectives. Calls: the upcalls of the job. Invariants: an internal
  * message is a Short or a Medium with 0 to TMB_AM_ARGS_MAX arguments; a 64-bit value takes two of
- * them, low half first; all ranks run the same library, so the numbers need not be stable.
+ * them, low half first; all ranks run one version of the library, so the numbers need not be
+ * stable.
  */
 #ifndef TMB_CORE_KIT_H
 #define TMB_CORE_KIT_H
@@ -18,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Internal handlers, by module; the file named says what the arguments are. */
+/* Internal handlers, by module; the file named describes the arguments. */
 enum tmb_kit_handler {
   /* kit.c */
   TMB_KIT_ACK = 1,

@@ -36,7 +36,7 @@ static void one_piece_needs_no_table(void **state) {
   assert_int_equal(tmb_kit_incomplete(), 0);
 }
 
-/* Transfers of three sources with the same numbers, their pieces interleaved. */
+/* Transfers of three sources with equal numbers, their pieces interleaved. */
 static void pieces_are_counted_by_transfer(void **state) {
   (void)state;
   enum { SOURCES = 3, IDS = 200, PIECES = 5 };
@@ -70,7 +70,7 @@ static void numbers_differ(void **state) {
   for (uint32_t i = 1; i < 100; i++) assert_int_equal(tmb_kit_next_id(), first + i);
 }
 
-/* ---- what a message looks like */
+/* ---- layout of a message */
 
 static void run(const struct tmb_am_in *in) {
   printf("ran with %u arguments\n", in->nargs);

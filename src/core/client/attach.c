@@ -18,7 +18,7 @@
 
 #include <stdlib.h>
 
-/* What one rank contributes to the exchange of attach. */
+/* Contribution of one rank to the exchange of attach. */
 struct seg_info {
   uint64_t base, size;
 };

@@ -20,7 +20,7 @@ void tmb_segment_limits(void);
  */
 int tmb_segment_verdict(const char *call, uintptr_t size);
 
-/* segment_limits.c: the same of the size alone, for endpoints that are not primordial. */
+/* segment_limits.c: verdict on a size alone, for endpoints that are not primordial. */
 int tmb_segment_size_verdict(const char *call, uintptr_t size);
 
 /*

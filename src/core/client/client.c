@@ -51,7 +51,7 @@ static void boot_barrier(void *ctx) {
   tmb_boot_barrier(ctx);
 }
 
-/* Memory for what each rank of the job contributes. */
+/* Memory for the contribution of each rank of the job. */
 static void *all_ranks(size_t bytes) {
   void *all = calloc(tmb_job.size, bytes);
   if (!all) tmb_fatal("out of memory for %u ranks", tmb_job.size);

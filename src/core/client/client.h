@@ -11,12 +11,12 @@
 #include "core/gex.h"
 #include "core/layer.h"
 
-/* Make this process a rank of its job: what gexx_client_init says. in layers: [count]; they live as
- * long as the process. Returns as gex_Client_Init. Collective. */
+/* Make this process a rank of its job, as documented at gexx_client_init. in layers: [count]; they
+ * live as long as the process. Returns as gex_Client_Init. Collective. */
 int tmb_client_init(const struct gexx_client_args *init, const struct tmb_layer *const *layers,
                     size_t count);
 
-/* The same for gexx_Client_Join, which may follow on other clients. */
+/* Serves gexx_Client_Join, which may follow on other clients; otherwise as tmb_client_init. */
 int tmb_client_join(const struct gexx_client_args *init, const struct tmb_layer *const *layers,
                     size_t count);
 

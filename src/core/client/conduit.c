@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which conduit reaches the other hosts, see conduit.h.
+ * Choice of the conduit to the other hosts, see conduit.h.
  *
  * Owns: tmb_job.net and its state. Called by client.c and at exit. Calls: dlopen, the conduit,
  * hooks (net/hook). A conduit is in the library (net/list.c) or a plug-in, tombolo-net-NAME.so:
  * the file that TOMBOLO_NET_PLUGIN names, else looked for in the folder `tombolo` beside the
  * library, beside the library, and then as the loader does. Invariants: with one host there is
- * none; what is used has its mandatory slots and fits this library; all ranks of the job find one,
- * or all fail, and of each host the first that found none says why; plug-ins stay loaded.
+ * none; the chosen conduit has its mandatory slots and fits this library; all ranks of the job find
+ * one, or all fail, and on each host the first that found none reports why; plug-ins stay loaded.
  */
 #define _GNU_SOURCE 1
 #include "core/client/conduit.h"
@@ -40,7 +40,7 @@ enum { PATH_BYTES = 4096 };
 /* At exit: longest wait for acknowledgements. Chosen 2026-11-22, not measured. */
 #define DRAIN_NS     UINT64_C(2000000000)
 
-/* ---- finding. What goes wrong is noted, and said once for a host */
+/* ---- finding. Failures are noted, and reported once for a host */
 
 enum { REASON_BYTES = PATH_BYTES + 1024 };
 struct reason {
@@ -64,8 +64,8 @@ static void file_of(const char *name, char *file, size_t bytes) {
   snprintf(file, bytes, "tombolo-net-%s%s%s.so", name, mpi ? "-" : "", abi);
 }
 
-/* Try to open the plug-in `file` in a folder. in length: of the folder's name; below: what comes
- * after it; out there: there is such a file. */
+/* Try to open the plug-in `file` in a folder. in length: of the folder's name; below: the rest of
+ * the path; out there: there is such a file. */
 static void *open_in(const char *folder, int length, const char *below, const char *file,
                      bool *there) {
   char path[PATH_BYTES];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which conduit reaches the other hosts, and its arguments.
+ * Choice of the conduit to the other hosts, and its arguments.
  *
  * Owns: declarations of conduit.c. Called by client.c, once, and at exit. Calls: the conduit's open
  * and drained. Invariants: with one host there is no conduit, whatever was asked for; otherwise
@@ -13,7 +13,7 @@
  * negative code after a message. */
 int tmb_conduit_open(void);
 
-/* The process ends: wait until what it has sent has been acknowledged, two seconds at most. Runs
+/* The process ends: wait until its messages have been acknowledged, two seconds at most. Runs
  * handlers of replies only. */
 void tmb_conduit_drain(void);
 

@@ -2,8 +2,8 @@
 /*
  * The upcalls that a conduit gets.
  *
- * Owns: declarations of conduit_up.c. Read by conduit.c. Calls nothing. Invariant: the table is the
- * same for every conduit.
+ * Owns: declarations of conduit_up.c. Read by conduit.c. Calls nothing. Invariant: every conduit
+ * gets this table.
  */
 #ifndef TMB_CORE_CONDUIT_UP_H
 #define TMB_CORE_CONDUIT_UP_H

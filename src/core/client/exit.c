@@ -9,7 +9,7 @@
  * catch; its default action here is tmb_exit. Fatal signals print, flush and are raised again with
  * the default action, so that the supervisor sees the true cause. In a child that the client has
  * forked each of them has its default action: the child is no rank. Invariants: exactly one thread
- * runs the body of tmb_exit, one that of a fatal signal; a second entry on the same thread ends the
+ * runs the body of tmb_exit, one that of a fatal signal; a second entry on that thread ends the
  * process at once, other threads sleep until it has ended. One thread leaves the network before, in
  * bounded time; others wait for it.
  */
@@ -76,7 +76,7 @@ _Noreturn static void sleep_to_the_end(void) {
   for (;;) pause();
 }
 
-/* True for the first caller; others do not return unless they are on the same thread. */
+/* True for the first caller; others do not return unless they are on the first caller's thread. */
 static bool claim(int32_t *owner) {
   const int32_t self = (int32_t)gettid();
   int32_t found = 0;
@@ -135,7 +135,7 @@ void tmb_exit(int code) {
   exiting.code = code & 0xff;
   if (exiting.boot) exiting.code = tmb_boot_record_exit(exiting.boot, code) & 0xff;
   start_backstop();
-  tmb_flush_streams(); /* what matters most first: this skips a locked stream */
+  tmb_flush_streams(); /* most important first: this skips a locked stream */
   if (!in_child()) {
     tmb_trace_end();
     tmb_record_end();
@@ -147,7 +147,8 @@ void tmb_exit(int code) {
 
 /* ---- leaving the network: once, by one thread, for a bounded time */
 
-/* True for the first caller. Others return when it has left; one on the same thread at once. */
+/* True for the first caller. Other threads return when it has left; a second call on its thread
+ * returns at once. */
 static bool claims_leaving(void) {
   const int32_t self = (int32_t)gettid();
   int32_t found = 0;
@@ -161,9 +162,9 @@ static void on_leave_limit(int sig) {
   tmb_exit(exiting.leave_code);
 }
 
-/* What was sent gets through, and the conduit ends in good order. A signal handler may have
- * interrupted this thread while it held a lock that is needed here: then this does not return, and
- * the process ends at the limit. */
+/* Messages that were sent get through, and the conduit ends in good order. A signal handler may
+ * have interrupted this thread while it held a lock that is needed here: then this does not return,
+ * and the process ends at the limit. */
 static void leave_network(int code) {
   static const struct itimerval limit = {.it_value.tv_sec = LEAVE_LIMIT_S}, never;
   const struct sigaction at_limit = {.sa_handler = on_leave_limit,
@@ -171,7 +172,8 @@ static void leave_network(int code) {
   struct sigaction action;
   sigset_t alarm, mask;
   tmb_flush_streams(); /* the conduit may wait for seconds, and the job end meanwhile */
-  /* What a signal has interrupted inside the conduit may hold a lock that the leaver waits for. */
+  /* The code that a signal has interrupted inside the conduit may hold a lock that the leaver waits
+   * for. */
   if (!tmb_job.net || tmb_net_inside || in_child() || !claims_leaving()) return;
   exiting.leave_code = code;
   sigaction(SIGALRM, &at_limit, &action);

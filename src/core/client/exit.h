@@ -31,7 +31,7 @@ void tmb_exit_install(struct tmb_boot *boot);
 _Noreturn void tmb_exit(int code);
 
 /*
- * The same, but what this rank has sent to other hosts gets through first, and the conduit ends in
+ * As tmb_exit, but messages of this rank to other hosts get through first, and the conduit ends in
  * good order: gasnet_exit. Takes some seconds at most. Where a signal handler that calls it has
  * interrupted the conduit, nothing is waited for.
  */

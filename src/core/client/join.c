@@ -20,14 +20,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the ranks send each other, to go on together. */
+/* A rank's vote on going on together. */
 struct vote {
   int32_t verdict; /* GASNET_OK, or why this rank cannot */
   uint32_t ep_index;
 };
 
-/* Collective. out index: [job size] endpoint indices. Returns GASNET_OK, or what the first rank
- * that cannot go on says. */
+/* Collective. out index: [job size] endpoint indices. Returns GASNET_OK, or the code of the first
+ * rank that cannot go on. */
 static int agree(const char *call, struct tmb_team *team, struct vote mine, gex_EP_Index_t *index) {
   struct vote *all = malloc(team->head.size * sizeof *all);
   if (!all) tmb_fatal("out of memory for the votes of %u ranks", team->head.size);

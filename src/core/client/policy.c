@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the job does when a process is lost: the call that says it.
+ * Policy of the job when a process is lost: the call that sets it.
  *
  * Owns: tmb_job.failure_policy. Called by clients. Calls: boot, failure.h, the barrier.
  * Invariant: when a call for GEXX_FAILURE_REPORT returns, every rank and supervisor reports.

@@ -27,7 +27,7 @@ static uint64_t asked_max(uint64_t limit) {
   return (uint64_t)(asked.per_host ? bytes / tmb_job.boot.here : bytes);
 }
 
-/* Most memory for the segments of this machine. out name: what sets the limit. */
+/* Most memory for the segments of this machine. out name: the limit that applies. */
 static uint64_t memory_limit(const char **name) {
   const uint64_t memory = tmb_os_mem_limit(name);
   const uint64_t space = tmb_memfd_space(tmb_job.boot.segment_fd);

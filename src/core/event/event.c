@@ -43,8 +43,8 @@ static void check_event(const char *call, gex_Event_t event) {
         call, (void *)event);
 }
 
-/* This thread wants an op that is not complete: what a client's function must do for it is done by
- * this thread, see coll/engine/apply.h. */
+/* This thread wants an op that is not complete, so it runs the functions of the client that the op
+ * needs, see coll/engine/apply.h. */
 static void want(struct tmb_op *op) {
   if (!tmb_job.threads) return;
   const uint32_t id = tmb_thread()->id;
@@ -152,7 +152,7 @@ static void check_array(const char *call, const gex_Event_t *events, size_t coun
   }
 }
 
-/* An array of events, for those who ask what is waited for. */
+/* An array of events, for `tombolo why`. */
 struct events {
   const gex_Event_t *event;
   size_t count;
@@ -358,7 +358,7 @@ gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
   struct tmb_op *op = t->region;
   t->region = NULL;
   if (!op) return GEX_EVENT_INVALID;
-  /* A debug client gets a live event all the same, so that a second synchronisation is found. */
+  /* A debug client gets a live event in any case, so that a second synchronisation is found. */
   const bool wanted = tmb_job.debug && op->joined;
   if (!wanted && tmb_op_done(op, GEX_EC_ALL) && !op->lost_mask) {
     tmb_op_free(op);

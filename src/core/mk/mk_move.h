@@ -2,9 +2,9 @@
 /*
  * Copies between memories of any kind.
  *
- * Owns: struct tmb_mk_place; declarations of mk_move.c, and what notify/mk_signal.c uses of
- * mk_rma.c. Called by mk_rma.c, mk_signal.c. Calls: mk.h for types. Invariants: a place with a kind
- * is touched by that kind's plug-in only.
+ * Owns: struct tmb_mk_place; declarations of mk_move.c, and those of mk_rma.c that
+ * notify/mk_signal.c uses. Called by mk_rma.c, mk_signal.c. Calls: mk.h for types. Invariants: a
+ * place with a kind is touched by that kind's plug-in only.
  */
 #ifndef TMB_CORE_MK_MOVE_H
 #define TMB_CORE_MK_MOVE_H

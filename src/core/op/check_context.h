@@ -35,7 +35,7 @@ void tmb_check_context_mild(const char *call);
   if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_context_mild(call); \
  } while (0)
 
-/* Fatal if this thread holds a handler-safe lock. in where: what is about to happen. */
+/* Fatal if this thread holds a handler-safe lock. in where: the action that would follow. */
 void tmb_check_no_hsl(const char *call, const char *where);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which processes are lost, and which operations and threads have met that.
+ * Processes that are lost, and operations and threads that have met a loss.
  *
- * Owns: declarations of lost.c (marks) and track.c (what is outstanding towards whom). Called by
+ * Owns: declarations of lost.c (marks) and track.c (outstanding operations by peer). Called by
  * everything that sends, waits or synchronises; tmb_job.lost is written by failure.c. Calls: op.h.
  * tmb_job.lost is NULL until the client asks for reports; then a peer goes HERE -> ENDED (its end
- * is known: nothing is sent to it any more) -> LOST (what it had sent has been handled, operations
+ * is known: nothing is sent to it any more) -> LOST (its messages have been handled, operations
  * towards it are complete) and never back. Invariant: nothing is counted in an op towards a LOST
  * peer.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations behind events: what is pending, by category.
+ * Operations behind events: pending parts, by category.
  *
  * Owns: struct tmb_op, its pool, and the encoding of gex_Event_t. Called by rma, barrier, nbi and
  * event entry points. Encoding: a root event is the address of an op (64-byte aligned); a leaf is
@@ -30,9 +30,9 @@ struct tmb_op {
   uint32_t leaves;                 /* categories that QueryLeaf may name, GEX_EC_ bits */
   uint32_t serial; /* how often this slot has been used, so that an old event is recognised */
   union {
-    uint64_t value; /* gasnet_get_nb_val: what came */
+    uint64_t value; /* gasnet_get_nb_val: the value fetched */
     struct {
-      uint32_t number; /* of the collective call in its team, from 1; what it is, see below */
+      uint32_t number; /* of the collective call in its team, from 1; its kind is below */
       uint32_t peer;   /* jobrank that completes it, or the root; TMB_STATUS_NOBODY */
     };
   };
@@ -40,7 +40,7 @@ struct tmb_op {
   uint32_t lost_mask;  /* GEX_EC_ bits of parts that ended with the loss of a peer */
   uint32_t lost;       /* jobrank of such a peer, while lost_mask is not 0 */
   uint32_t thread;     /* id of the one that last asked for it: a hint; atomic */
-  uint8_t what;        /* enum tmb_what, for those who ask what is waited for */
+  uint8_t what;        /* enum tmb_what, for `tombolo why` */
   uint8_t team;        /* index of its team on the status page, or TMB_STATUS_NO_TEAM */
   bool rows;           /* a collective over shared memory: number is that of its first chunk */
   bool joined;         /* an access region: an operation was started in it */
@@ -56,8 +56,8 @@ void tmb_op_free(struct tmb_op *op);
 /* Whether nothing is pending; acquires when true. in mask: GEX_EC_ bits. */
 bool tmb_op_done(const struct tmb_op *op, uint32_t mask);
 
-/* Say what an op is, for those who ask what is waited for. in what: enum tmb_what; in peer: a
- * jobrank or TMB_STATUS_NOBODY. */
+/* Describe an op, for `tombolo why`. in what: enum tmb_what; in peer: a jobrank or
+ * TMB_STATUS_NOBODY. */
 static inline void tmb_op_name(struct tmb_op *op, uint32_t what, uint32_t peer) {
   op->what = (uint8_t)what;
   op->peer = peer;

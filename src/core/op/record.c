@@ -7,10 +7,10 @@
  * ranks are numbered on both sides in the order in which they are sent and handled, so that a
  * reader finds the handler of a message also when older events are overwritten. Most waits have no
  * end of their own in the code: a wait is recorded when its first step begins, each step sets its
- * end, and it is over when another one begins outside of its steps. A wait for what a peer stores
- * also ends when that is seen, for no step needs to come between. Invariants: a record is one cache
- * line, written by one thread; its `seq` is cleared before and set after. The texts of names are
- * only added to.
+ * end, and it is over when another one begins outside of its steps. A wait for a word that a peer
+ * stores also ends when the store is seen, for no step needs to come between. Invariants: a record
+ * is one cache line, written by one thread; its `seq` is cleared before and set after. The texts of
+ * names are only added to.
  */
 #include "core/op/record.h"
 
@@ -65,7 +65,7 @@ struct waiting {
   struct tmb_record record; /* number 0: not recorded yet */
 };
 
-/* What a thread is inside of. It is made at the thread's first record and freed at its end:
+/* Open records of a thread, nested. It is made at the thread's first record and freed at its end:
  * thread-local variables of this size would not fit where a program loads the library late (Python,
  * dlopen). */
 struct inside {
@@ -143,7 +143,7 @@ void tmb_record_end(void) {
 
 /* ---- times */
 
-/* An operation is over: what a wait inside of it has taken is counted as a wait. */
+/* An operation is over: times of the waits inside of it count as waits. */
 static void sum_operation(uint64_t begun, uint64_t end) {
   if (!tmb_job.status->stats.on) return;
   uint64_t ticks = end - begun;
@@ -255,7 +255,7 @@ static uint64_t next_number(struct tmb_trace_area *area) {
 }
 
 /* Write an event into the next slot. Returns its number, from 1. Inline: callers make the event
- * from what they have in registers. */
+ * from values in registers. */
 static TMB_ALWAYS_INLINE uint64_t put_event(const struct tmb_trace_event *event) {
   struct tmb_trace_area *area = tmb_job.trace;
   const uint64_t n = next_number(area);
@@ -418,7 +418,7 @@ void tmb_record_call(struct tmb_record *record, uint64_t begun, const struct tmb
 
 /* ---- waits */
 
-/* What the event of a wait says of it. */
+/* Fields of a wait's event. */
 static void describe(struct tmb_trace_event *e, struct tmb_why why) {
   struct tmb_status_wait w = {.peer = TMB_STATUS_NOBODY, .team = TMB_STATUS_NO_TEAM};
   if (why.describe) why.describe(why.object, &w);
@@ -479,7 +479,7 @@ void tmb_record_wait_over(const struct gexx_wait *wait) {
   if (w && (w->summed || w->record.number)) tmb_record_waited(wait);
 }
 
-/* ---- what is above the library */
+/* ---- layers above the library */
 
 void tmb_record_statement(const struct gexx_waitinfo *info) {
   if (inside()->statement.number) tmb_record_close(&inside()->statement);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Recording what this process does in its trace area (boot/trace.h), with TOMBOLO_TRACE.
+ * Recording the actions of this process in its trace area (boot/trace.h), with TOMBOLO_TRACE.
  *
  * Owns: declarations of record.c. Called where operations, messages, handlers, waits and calls of
  * teams begin and end. Calls: the tick counter. While events are recorded tmb_job.counted is set,
  * so that the inline forms come to the library: without a trace nothing here runs, and no inline
- * path has an instruction for it. With TOMBOLO_STATS the same calls sum up times on the status
- * page. Invariants: any thread may record at any time, also inside handlers; a record takes the
- * slot of the oldest one; a slice that is ended after its slot was taken by another event is
- * recorded anew, with its beginning.
+ * path has an instruction for it. With TOMBOLO_STATS these calls sum up times on the status page.
+ * Invariants: any thread may record at any time, also inside handlers; a record takes the slot of
+ * the oldest one; a slice that is ended after its slot was taken by another event is recorded anew,
+ * with its beginning.
  */
 #ifndef TMB_CORE_RECORD_H
 #define TMB_CORE_RECORD_H
@@ -49,16 +49,16 @@ struct tmb_record {
   struct tmb_trace_event event;
 };
 
-/* Record the beginning of a slice, and its end. in,out record: the caller's; event: kind and what
- * differs from a zero one. */
+/* Record the beginning of a slice, and its end. in,out record: the caller's; event: kind and all
+ * fields that are not zero. */
 void tmb_record_begin(struct tmb_record *record);
 void tmb_record_close(struct tmb_record *record);
 
 /* Record a slice that ends now, or, with begin 0, a moment. */
 void tmb_record_event(const struct tmb_trace_event *event);
 
-/* An operation on the memory of a peer that began at `begun`. in what: enum tmb_what; op: what a
- * wait for it will name, or NULL. Does nothing with begun 0. */
+/* An operation on the memory of a peer that began at `begun`. in what: enum tmb_what; op: the op
+ * that a wait for it will name, or NULL. Does nothing with begun 0. */
 void tmb_record_operation(uint64_t begun, uint32_t what, uint32_t peer, size_t bytes,
                           const void *object, const void *op);
 
@@ -84,10 +84,10 @@ struct tmb_record_call {
   const struct tmb_team *team;
   uint32_t what;   /* enum tmb_what */
   uint32_t root;   /* jobrank, or TMB_STATUS_NOBODY */
-  uint64_t number; /* of its kind in the team, from 1; the same on all members */
+  uint64_t number; /* of its kind in the team, from 1; equal on all members */
   size_t bytes;
   const char *algorithm; /* NULL: none */
-  const void *op;        /* what a wait for it will name, or NULL */
+  const void *op;        /* the op that a wait for it will name, or NULL */
 };
 
 /* Begin the slice of such a call, which began at `begun`; with begun 0 nothing is recorded. */
@@ -97,7 +97,8 @@ void tmb_record_call(struct tmb_record *record, uint64_t begun, const struct tmb
  * which there is no room: 0. */
 uint32_t tmb_record_name(const char *text);
 
-/* What a run-time library above says of its wait (ext_wait.h) is a statement until it ends: NULL.
+/* A run-time library above describes its wait (ext_wait.h); the description holds until it ends:
+ * NULL.
  */
 void tmb_record_statement(const struct gexx_waitinfo *info);
 
@@ -112,15 +113,15 @@ void tmb_record_mark(const char *name);
 /* A wait begins. */
 void tmb_record_wait(const struct gexx_wait *wait);
 
-/* A step of a wait begins: what it waits for was not there at the first look, so the wait is
- * recorded. Waits that begin before the end of the step are inside of this one. */
+/* A step of a wait begins: the first poll has not ended the wait, so it is recorded. Waits that
+ * begin before the end of the step are inside of this one. */
 void tmb_record_steps(const struct gexx_wait *wait, struct tmb_why why);
 
 /* A step of a wait is over: unless there is another, the wait ends now. */
 void tmb_record_waited(const struct gexx_wait *wait);
 
-/* A wait for what a peer stores is over. The store may have come after the last step, so a wait
- * that had a step ends now. */
+/* A wait for a word that a peer stores is over. The store may have come after the last step, so a
+ * wait that had a step ends now. */
 void tmb_record_wait_over(const struct gexx_wait *wait);
 
 #endif

@@ -4,8 +4,8 @@
  *
  * Owns: which team or thread has which entry of the page. Called as status.h says. Calls: boot, the
  * clock when a wait sleeps for the first time. An entry is written by one thread; a reader that
- * finds it ASLEEP before and after with the same count of waits has read one wait. Invariants: an
- * entry that is taken has a thread number, which is written first and cleared last.
+ * finds it ASLEEP before and after, with an unchanged count of waits, has read one wait.
+ * Invariants: an entry that is taken has a thread number, which is written first and cleared last.
  */
 #define _GNU_SOURCE
 #include "core/op/status.h"
@@ -80,7 +80,8 @@ static void copy_text(char *to, size_t room, const char *from) {
   if (from) strncpy(to, from, room - 1);
 }
 
-/* Write what a layer above says of this wait. Returns whether the entry has been of the same one.
+/* Write the description of this wait by a layer above. Returns whether the entry already described
+ * this wait.
  */
 static bool show_declared(struct tmb_status_wait *w, const struct tmb_thread *t) {
   const gexx_WaitInfo_t *d = t->declared;
@@ -124,8 +125,9 @@ void tmb_status_lasts(void) {
   if (TMB_UNLIKELY(t->declared != NULL) && t->shown) ask_details(t->shown, t);
 }
 
-/* Write what the thread waits for. A call that all members of a team make keeps the time at which
- * the thread first slept for it; other waits cannot be distinguished once something has happened.
+/* Write the purpose of the thread's wait. A call that all members of a team make keeps the time at
+ * which the thread first slept for it; other waits cannot be distinguished once something has
+ * happened.
  */
 static void show(struct tmb_status_wait *w, struct tmb_why why, bool first, uint32_t state) {
   const bool counted = first && w->number;
@@ -236,7 +238,7 @@ void tmb_status_team_leave(struct tmb_team *team) {
   tmb_store_rel(&team->calls->used, 0u);
 }
 
-/* ---- what ops are */
+/* ---- kinds of ops */
 
 /* Number of a call from its low half and the count of calls so far. */
 static uint64_t number_of(uint32_t low, uint64_t calls) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Showing what this process waits for on its status page (boot/status.h).
+ * Showing the wait of this process on its status page (boot/status.h).
  *
  * Owns: declarations of status.c. Called by waits that are about to sleep, by threads that end, and
  * by teams, whose counts of calls lie on the page. Calls: boot. Invariants: a wait that ends while
@@ -17,9 +17,9 @@
 struct gexx_waitinfo;
 
 /*
- * What a wait is for, for those who ask from outside (`tombolo why`): describe(object, out) is
- * called when the thread is about to sleep, and fills what differs from a wait of unknown kind. It
- * may read what the waiting thread may read, and takes no lock. NULL: nothing is known.
+ * Purpose of a wait, for readers outside (`tombolo why`): describe(object, out) is called when the
+ * thread is about to sleep, and fills all fields that differ from a wait of unknown kind. The
+ * function may read the same data as the waiting thread, and takes no lock. NULL: nothing is known.
  */
 struct tmb_why {
   void (*describe)(const void *object, struct tmb_status_wait *out);
@@ -35,13 +35,13 @@ void tmb_status_sleeps(struct tmb_why why, bool first);
 /* The calling thread has polled many times in a row in a loop of its own, and found nothing. */
 void tmb_status_looks(struct tmb_why why);
 
-/* It does not sleep any more. */
+/* The thread does not sleep any more. */
 void tmb_status_awake(void);
 
 /* The calling thread waits and must not sleep; to be called again every few milliseconds. */
 void tmb_status_polls(struct tmb_why why, bool first);
 
-/* A layer above says what the calling thread waits for, see include/tombolo/ext/ext_wait.h. in
+/* A layer above describes the wait of the calling thread, see include/tombolo/ext/ext_wait.h. in
  * info: NULL: the wait is over. */
 void tmb_status_declare(struct gexx_waitinfo *info);
 
@@ -77,7 +77,7 @@ static inline void tmb_op_name_call(struct tmb_op *op, uint32_t what, const stru
   op->rows = false;
 }
 
-/* What an op is, as object of struct tmb_why. */
+/* Describes an op, as object of struct tmb_why. */
 void tmb_status_of_op(const void *op, struct tmb_status_wait *out);
 
 /* As a wait for an op. */

@@ -41,7 +41,7 @@ static void make_key(void) {
 
 /*
  * A SEQ client promises that one thread calls. Where a second one does, after the first or in
- * turns, both are the one client thread: what one has started, the other may synchronise.
+ * turns, both are the one client thread: one may synchronise operations that the other has started.
  */
 static struct tmb_thread *share(void) {
   tmb_advise(

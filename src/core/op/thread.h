@@ -77,7 +77,7 @@ struct tmb_thread {
   uint64_t short_ticks;           /* a yield of at most so many is short; 0: time the next one */
   gex_HSL_t *hsl_wanted;          /* lock that it wanted last */
   struct tmb_status_wait *shown;  /* entry on the status page, NULL: never slept, or none is free */
-  struct gexx_waitinfo *declared; /* what a layer above says that it waits for, or NULL */
+  struct gexx_waitinfo *declared; /* description of the wait by a layer above, or NULL */
   uint32_t declared_count;        /* such waits begun */
   bool detailed;                  /* its detail function has been called */
   uint64_t moved_ns;              /* when this thread last asked for another processor */
@@ -89,7 +89,7 @@ extern _Thread_local struct tmb_thread *tmb_thread_self __attribute__((tls_model
 /* Enter the calling thread; fatal when more threads are alive than gex_System_QueryMaxThreads. */
 struct tmb_thread *tmb_thread_enter(void);
 
-/* This thread's state, created at first use. */
+/* State of the calling thread, created at first use. */
 static inline struct tmb_thread *tmb_thread(void) {
   struct tmb_thread *t = tmb_thread_self;
   return TMB_LIKELY(t != NULL) ? t : tmb_thread_enter();

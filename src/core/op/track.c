@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which peers owe the completion of which operations.
+ * Peers that owe the completion of operations.
  *
  * Owns: tmb_job.track, a table of (op, category, peer) -> parts outstanding. Called for each part
  * that a message of a peer completes, once the client wants failures reported, and when a peer is

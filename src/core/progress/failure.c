@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Noticing that peers are lost, ending what involves them, and telling the client.
+ * Noticing that peers are lost, ending operations that involve them, and notifying the client.
  *
  * Owns: tmb_job.lost and tmb_job.failure. Called by progress, and by failure_calls.c for clients.
  * Calls: boot, peer.h, lost.h, segment_table.h, team.h, the layers. The supervisor counts changes
- * in shared memory and wakes ranks that sleep; each poll compares the count with what it has seen.
- * A lost peer gets nothing any more; when engine or conduit say that all it had sent has
- * been handled, everything that waits for it is completed and the client is notified. Invariants:
- * without GEXX_FAILURE_REPORT nothing here runs; `seen` changes only when no peer is ENDED; the
- * callback runs outside of every lock.
+ * in shared memory and wakes ranks that sleep; each poll compares the count with the last one that
+ * it has read. A lost peer gets nothing any more; when engine or conduit say that all it had sent
+ * has been handled, everything that waits for it is completed and the client is notified.
+ * Invariants: without GEXX_FAILURE_REPORT nothing here runs; `seen` changes only when no peer is
+ * ENDED; the callback runs outside of every lock.
  */
 #include "core/progress/failure.h"
 
@@ -54,7 +54,7 @@ void tmb_failure_cut(uint32_t jobrank, const char *why) {
   tmb_boot_condemn(&tmb_job.boot, jobrank);
 }
 
-/* What has become of a process, as its launcher or the conduit knows. */
+/* State of a process, as its launcher or the conduit knows. */
 uint32_t tmb_failure_fate(uint32_t jobrank) {
   const uint32_t fate = tmb_boot_fate(&tmb_job.boot, jobrank);
   if (TMB_FATE_IS_LOST(fate) || !tmb_job.failure.cut ||

@@ -19,7 +19,7 @@
  * failed. Any thread. */
 void tmb_failure_cut(uint32_t jobrank, const char *why);
 
-/* What has become of a process, as its launcher or the conduit knows: TMB_FATE of boot.h. */
+/* State of a process, as its launcher or the conduit knows: TMB_FATE of boot.h. */
 uint32_t tmb_failure_fate(uint32_t jobrank);
 
 /* GEXX_PEER_* of a fate. */
@@ -31,12 +31,12 @@ static inline int tmb_failure_state(uint32_t fate) {
   }
 }
 
-/* Deal with what has become of peers since the last call; while tmb_job.special has
- * TMB_SPECIAL_LOSS. Returns TMB_FOUND_ bits. */
+/* Handle changes of peers' states since the last call; while tmb_job.special has TMB_SPECIAL_LOSS.
+ * Returns TMB_FOUND_ bits. */
 int tmb_failure_progress(int serve);
 
-/* Failures are to be reported from now on: allocates tmb_job.lost. out doors: what the supervisor
- * rings; fields as in boot.h. Once. */
+/* Failures are to be reported from now on: allocates tmb_job.lost. out doors: doorbells for the
+ * supervisor; fields as in boot.h. Once. */
 struct tmb_boot_doors;
 void tmb_failure_begin(struct tmb_boot_doors *doors);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What clients ask about peers that are lost.
+ * Queries of clients about peers that are lost.
  *
  * Owns nothing. Called by clients. Calls: failure.h, progress, waits. A peer that has been found
- * lost is not yet lost to everything, so these calls go on with progress until it is: what a client
- * learns here is final. Invariant: nothing that progress calls is in this file.
+ * lost is not yet lost to everything, so these calls go on with progress until it is: an answer
+ * here is final. Invariant: nothing that progress calls is in this file.
  */
 #include "core/check.h"
 #include "core/op/check_context.h"
@@ -13,7 +13,7 @@
 #include "core/progress/progress.h"
 #include "core/progress/wait.h"
 
-/* ---- what the client asks of a thread */
+/* ---- rules for the calling thread */
 
 static void describe_loss(const void *object, struct tmb_status_wait *out) {
   out->kind = TMB_WAIT_LOSS;
@@ -54,7 +54,7 @@ static void check_rank(const char *call, gex_Rank_t jobrank) {
                     tmb_job.size, tmb_job.size - 1);
 }
 
-/* What the client may know of a peer: a loss only when it has been dealt with. */
+/* State of a peer for the client: a loss only when it has been dealt with. */
 static uint32_t known_fate(gex_Rank_t jobrank) {
   const uint32_t fate = tmb_failure_fate(jobrank);
   if (!TMB_FATE_IS_LOST(fate) || tmb_peer_lost(jobrank)) return fate;

@@ -22,7 +22,8 @@ static bool is_held(const gex_HSL_t *hsl) {
   return tmb_load_rlx(&((const struct tmb_lock *)(const void *)&hsl->gexx_state)->held);
 }
 
-/* What gexx_debug of a lock that is not held says in debug clients; a copy of a lock is another. */
+/* Values of gexx_debug of a lock that is not held, in debug clients; a copy of a lock has another
+ * value. */
 enum { MARK_READY = 1, MARK_DEAD = 2 };
 #define MARK    UINT64_C(0x68736c2d00000000)
 /* A lock that is held so long is reported in debug clients. Chosen 2026-11-22, not measured. */

@@ -8,9 +8,9 @@
  * am_deliver.c; tmb_later_take by progress.c; tmb_later_has by peer.c. Calls nothing. Handlers
  * marked TMB_BY_THREAD_IF_ROOM add messages here, so they are taken out of `handlers` while the
  * list is full: their messages wait in the conduit then, and keep their credit. Conduits read
- * `handlers` when a message comes, so the list grows beyond its limit by what they have taken by
- * then at most. Invariants: the list is guarded by its lock, under which no handler runs; replies
- * are taken also where requests must wait.
+ * `handlers` when a message comes, so the list grows beyond its limit by at most the messages that
+ * they have taken by then. Invariants: the list is guarded by its lock, under which no handler
+ * runs; replies are taken also where requests must wait.
  */
 #include "core/progress/progress.h"
 

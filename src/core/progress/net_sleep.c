@@ -4,7 +4,7 @@
  *
  * Owns: which thread sleeps, and how. Called by wait.c. Calls: the near engine's doorbells, the
  * conduit's wait_fds, os/poll and futex. The order is that of near_door.c: say "I sleep", fence,
- * ask the conduit what to wait for, poll once more, sleep. Of the threads of a process one is in
+ * ask the conduit for its descriptors, poll once more, sleep. Of the threads of a process one is in
  * poll and watches for all; the others sleep on a word that it changes when it leaves, whatever
  * woke it, and one of them takes its place. So the bell has one reader, and there is one time to
  * compare with when another thread starts a timer of the conduit and goes away. Invariants: while a
@@ -79,8 +79,8 @@ static void leave(bool watches) {
   tmb_futex_wake(&sleepers.handed, INT_MAX);
 }
 
-/* What to watch. Returns how many descriptors; inout timeout_ns: for how long at most, at first
- * where the conduit does not say. */
+/* Collects the descriptors to poll. Returns how many descriptors; inout timeout_ns: for how long at
+ * most, at first where the conduit does not say. */
 static uint32_t collect(struct pollfd fds[CONDUIT_FDS + 1], uint64_t *timeout_ns) {
   const struct tmb_net_ops *net = tmb_job.net;
   uint32_t count = 1;
@@ -106,7 +106,7 @@ static uint64_t settle(uint64_t limit) {
   return limit;
 }
 
-/* Sleep in poll, as last_check allows. Returns what poll does; out slept. */
+/* Sleep in poll, as last_check allows. Returns the result of poll; out slept. */
 static int watch(uint64_t (*last_check)(void *), void *arg, uint64_t blind_ns, bool *slept) {
   struct pollfd fds[CONDUIT_FDS + 1];
   uint64_t timeout = blind_ns;

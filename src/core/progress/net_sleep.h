@@ -4,10 +4,9 @@
  *
  * Owns: declarations of net_sleep.c, the count of calls that are inside the conduit. Called by
  * wait.c in place of tmb_near_sleep when there is a conduit, and around each call of the conduit,
- * which may start a timer. Calls: the conduit's wait_fds. Invariant:
- * a thread that sleeps here wakes for ranks of the host (its bell, an eventfd), for what the
- * conduit waits for (its descriptors), and for the earliest timer of the conduit, also one that
- * another thread of this process has started since.
+ * which may start a timer. Calls: the conduit's wait_fds. Invariant: a thread that sleeps here
+ * wakes for ranks of the host (its bell, an eventfd), for descriptors of the conduit, and for the
+ * earliest timer of the conduit, also one that another thread of this process has started since.
  */
 #ifndef TMB_CORE_NET_SLEEP_H
 #define TMB_CORE_NET_SLEEP_H
@@ -20,8 +19,8 @@ extern uint32_t tmb_net_sleepers;
 /* Prepare; after the conduit is open. */
 void tmb_net_sleep_init(void);
 
-/* Contract of tmb_near_sleep. in blind_ns: how long, at most, where the conduit does not say what
- * it waits for (mpi): something may come meanwhile, and nobody wakes this rank. */
+/* Contract of tmb_near_sleep. in blind_ns: longest sleep where the conduit names no descriptors
+ * (mpi): messages may come meanwhile, and nobody wakes this rank. */
 bool tmb_net_sleep(uint64_t (*last_check)(void *), void *arg, uint64_t blind_ns);
 
 /* See that threads which sleep know of the conduit's timers. */
@@ -41,7 +40,7 @@ static inline void tmb_net_sleep_notify(void) {
  * this thread's then. */
 extern _Thread_local volatile uint32_t tmb_net_inside __attribute__((tls_model("initial-exec")));
 
-/* A call of a slot of the conduit stands between these two. in rc: what it has returned. */
+/* A call of a slot of the conduit stands between these two. in rc: its result. */
 static inline void tmb_net_enter(void) {
   tmb_net_inside++;
 }

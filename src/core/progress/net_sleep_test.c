@@ -29,7 +29,7 @@ enum { THREADS = 5, TURNS = 3000 };
 
 /* ---- a conduit */
 
-static int wire[2]; /* what arrives is read from wire[0] */
+static int wire[2]; /* messages are read from wire[0] */
 static uint64_t timer_at = UINT64_MAX, arrived, fired;
 
 static uint32_t wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max,
@@ -41,7 +41,7 @@ static uint32_t wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max,
   return max ? 1 : 0;
 }
 
-/* Take what has arrived, and see to the timer. */
+/* Receive, and serve the timer. */
 static void look(void) {
   char buf[64];
   const ssize_t got = read(wire[0], buf, sizeof buf);
@@ -160,7 +160,7 @@ static void a_descriptor_wakes(void **state) {
   with_threads(&arrived, arrive);
 }
 
-/* This thread starts a timer and does nothing more: those who sleep see to it. */
+/* This thread starts a timer and does nothing more: sleeping threads serve it. */
 static void start_timer(uint64_t value) {
   tmb_store_rel(&timer_at, tmb_os_now_ns() + value % 7 * 20000);
   tmb_net_sleep_notify();
@@ -182,7 +182,7 @@ static uint64_t started_by_itself(void *arg) {
   return UINT64_MAX;
 }
 
-/* It sleeps until then; its own bell does not wake it. */
+/* The thread sleeps until then; its own bell does not wake it. */
 static void its_own_timer_does_not_wake(void **state) {
   (void)state;
   tmb_store_rel(&timer_at, tmb_os_now_ns() + 2000000);

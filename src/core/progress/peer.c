@@ -3,8 +3,8 @@
  * One attempt to send a message to a peer, near or far, see peer.h.
  *
  * Owns nothing. Called by am, teams, progress, failure.c and peer_access.c. Calls: the on-node
- * engine, the conduit's table. What has no room is the caller's to try again. Invariants: nothing
- * here waits or polls on its own account, so that progress and waits may call it.
+ * engine, the conduit's table. Without room the caller tries again. Invariants: nothing here waits
+ * or polls on its own account, so that progress and waits may call it.
  */
 #include "core/progress/peer.h"
 

@@ -22,7 +22,7 @@ int tmb_peer_send_far(struct tmb_am_out *out);
 
 /* Try once to send a message that is no Long with data for memory that is not mapped. 0: the
  * payload has been read. TMB_AGAIN: no resources now; out->staged may hold a buffer, call again
- * with the same struct or release it. Never blocks, never runs handlers. Any thread. */
+ * with this struct or release it. Never blocks, never runs handlers. Any thread. */
 static inline int tmb_peer_send(struct tmb_am_out *out) {
   if (TMB_UNLIKELY(tmb_job.special & TMB_SPECIAL_SENDS)) return tmb_peer_send_special(out);
   if (TMB_UNLIKELY(!tmb_is_near(out->peer))) return tmb_peer_send_far(out);
@@ -30,7 +30,7 @@ static inline int tmb_peer_send(struct tmb_am_out *out) {
 }
 
 /* Ends the program because the network refuses. in what: the operation, with "to", "on" or so at
- * its end; rc: what a slot of the conduit has returned. */
+ * its end; rc: the result of a slot of the conduit. */
 _Noreturn void tmb_peer_fatal(const char *what, uint32_t peer, int rc) TMB_COLD;
 
 /* tmb_peer_send, where an error ends the program. in what: as of tmb_peer_fatal. Returns whether
@@ -84,8 +84,8 @@ static inline void tmb_peer_wake(uint32_t jobrank) {
   if (TMB_UNLIKELY(tmb_job.counted)) tmb_peer_count_wake(jobrank);
 }
 
-/* The same for a signal; returns false, with nothing done, where the rank has an index of its
- * signals: the caller enters the signal there first, then wakes. */
+/* Wake for a signal; returns false, with nothing done, where the rank has an index of its signals:
+ * the caller enters the signal there first, then wakes. */
 static inline bool tmb_peer_wake_unindexed(uint32_t jobrank) {
   if (!tmb_near_notify_unindexed(&tmb_job.near, tmb_near_of(jobrank))) return false;
   if (TMB_UNLIKELY(tmb_job.counted)) tmb_peer_count_wake(jobrank);
@@ -111,8 +111,8 @@ static inline void *tmb_peer_region(uint32_t region, uint32_t jobrank) {
              : NULL;
 }
 
-/* A rank is lost: take back what its messages hold. Returns 0 once everything that it had sent has
- * been delivered, TMB_AGAIN before: call again after progress. One thread at a time. */
+/* A rank is lost: take back the resources of its messages. Returns 0 once everything that it had
+ * sent has been delivered, TMB_AGAIN before: call again after progress. One thread at a time. */
 int tmb_peer_lost_drain(uint32_t jobrank);
 
 /* Poll the conduit. Returns TMB_FOUND_ bits. */

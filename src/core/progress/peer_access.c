@@ -3,10 +3,10 @@
  * Access to a peer's memory that is not a copy here: put, get, signals, Longs, atomics.
  *
  * Owns nothing. Called by am, rma, mk, notify, vis and atomics. Calls: the conduit's table,
- * net/defaults, wait.h. What a conduit leaves empty is made of messages; a slot that has no room is
- * called again after progress, unless the operation is immediate or in parts (resume). Invariants:
- * what a conduit will complete is counted before it is asked, and withdrawn when it has done
- * nothing; an access to a lost peer ends at once, in error.
+ * net/defaults, wait.h. Slots that a conduit leaves empty are built from messages; a slot that has
+ * no room is called again after progress, unless the operation is immediate or in parts (resume).
+ * Invariants: an operation is counted before the conduit gets it, and the count is withdrawn when
+ * the conduit has done nothing; an access to a lost peer ends at once, in error.
  */
 #include "base/error.h"
 #include "core/op/lost.h"
@@ -63,7 +63,7 @@ int tmb_peer_am_long(struct tmb_am_out *out) {
 
 /* ---- remote memory access */
 
-/* A put or get with a process that has ended. Data that are still mapped are moved all the same.
+/* A put or get with a process that has ended. Data that are still mapped are copied nevertheless.
  * Returns 0: the access is complete, and its op is marked as having met a loss. */
 static int access_lost(const struct tmb_rma *rma, bool is_get) {
   if (rma->nbytes && tmb_segtab_attached(rma->peer, rma->remote, rma->nbytes)) {
@@ -111,7 +111,7 @@ static int call_slot(enum slot slot, const struct tmb_rma *rma, const struct tmb
   }
 }
 
-/* The same operation made of messages. */
+/* The operation built from messages. */
 static int build(enum slot slot, const struct tmb_rma *rma, const struct tmb_signal *signal) {
   switch (slot) {
   case PUT: return tmb_default_put(rma);

@@ -4,8 +4,8 @@
  *
  * Owns: the policy; its state is in struct tmb_thread. Called by wait.c. Calls: the scheduler. With
  * more ranks than processors, two ranks that talk may share one while others idle: the kernel sees
- * both as running and lets them be; with a processor for each rank the same happens beside foreign
- * load. Where yields keep ending waits, one of the two moves. Ranks count their turns by processor:
+ * both as running and lets them be; with a processor for each rank, foreign load has that effect,
+ * too. Where yields keep ending waits, one of the two moves. Ranks count their turns by processor:
  * a yield is long because of a process that computes, or because many ranks had their turns in it.
  * Invariants: see place.h.
  */
@@ -31,8 +31,10 @@
 #define COMPUTE_NS     500000u   /* one that takes this long went to a process that computes */
 #define COMPUTE_NS_MAX 10000000u /* longer ones count as this */
 #define SHORT_PART     2u        /* one below this part of it is short by the tick counter, too */
-#define GAIN_NS        50000u    /* what a shorter one saves: to sleep and to be woken */
-#define DEBT_NS        8000000u  /* time lost in long yields, less what short ones saved, at most */
+#define GAIN_NS        50000u    /* gain of a shorter yield: a sleep and a wake-up */
+#define DEBT_NS                                                                               \
+ 8000000u                  /* time lost in long yields, less the gains of short ones, at most \
+                            * */
 #define NO_YIELD_TIMES 16u /* then waits sleep without yielding for so many times the last one */
 
 void tmb_place_rank_read(struct tmb_place_rank *mine) {
@@ -198,11 +200,11 @@ static void consider_move(bool yielded) {
 }
 
 /*
- * There is a processor for each rank, and yet a yield ended a wait, and took so long that somebody
- * else has run: this rank and the one that it waits for share a processor. Each rank has one of its
- * own; move there. A rank that is at home already shares it with threads of the one that it waits
- * for, which the kernel lets be for 8 ms, even while another processor is idle: move to the next
- * one. A rank with several threads stays, see tmb_os_cpu_visit.
+ * There is a processor for each rank, and yet a yield ended a wait, and took so long that another
+ * process has run: this rank and the one that it waits for share a processor. Each rank has one of
+ * its own; move there. A rank that is at home already shares it with threads of the one that it
+ * waits for, which the kernel lets be for 8 ms, even while another processor is idle: move to the
+ * next one. A rank with several threads stays, see tmb_os_cpu_visit.
  */
 static void consider_spread(void) {
   struct tmb_thread *t = tmb_thread();

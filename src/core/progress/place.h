@@ -3,8 +3,8 @@
  * On which processor a thread waits: ranks that talk to each other are kept apart.
  *
  * Owns: declarations of place.c. Called by waits only. Calls: os. Invariants: a thread asks for
- * another processor at most once in MOVE_EVERY_NS, and never leaves what its launcher or user
- * allows; where yields do not pay, they take at most a sixteenth of its time.
+ * another processor at most once in MOVE_EVERY_NS, and never leaves the processors that its
+ * launcher or user allows; where yields do not pay, they take at most a sixteenth of its time.
  */
 #ifndef TMB_CORE_PLACE_H
 #define TMB_CORE_PLACE_H
@@ -23,7 +23,7 @@ static inline uint32_t tmb_place_home(const struct tmb_boot *boot) {
 /* Processors that a rank may use, one bit each: as many as cpu_set_t has. Chosen 2026-11-21. */
 #define TMB_PLACE_BYTES 128
 
-/* What a rank says about its processors. */
+/* A rank's report about its processors. */
 struct tmb_place_rank {
   uint8_t bits[TMB_PLACE_BYTES]; /* those that it may use */
   uint32_t cpu;                  /* that which runs it now */
@@ -36,16 +36,16 @@ struct tmb_place_plan {
   uint32_t cpus; /* processors that they may use together */
   uint32_t home; /* of this rank: index in its mask, modulo their number */
   bool spread;   /* ranks go to their homes: two share a processor, or they need most of them */
-  bool crowded;  /* they outnumber the processors, or what a cgroup of one of them allows. The same
-                    on all: barriers and collectives depend on it */
+  bool crowded;  /* they outnumber the processors, or what a cgroup of one of them allows. Equal on
+                    all ranks: barriers and collectives depend on it */
 };
 
 void tmb_place_rank_read(struct tmb_place_rank *mine);
 
 /* in ranks: [count] those of this machine, in the order of their numbers; in mine: index of this
  * one. The homes of ranks with the same mask follow each other from the processor of the first
- * one, so two jobs of one machine begin at different ones. The same data give the same answer on
- * each rank. */
+ * one, so two jobs of one machine begin at different ones. Equal data give equal answers on all
+ * ranks. */
 struct tmb_place_plan tmb_place_plan(const struct tmb_place_rank *ranks, uint32_t count,
                                      uint32_t mine);
 

@@ -172,7 +172,7 @@ static uint64_t spin_after(uint64_t yield_ns) {
   return now_ns - start;
 }
 
-/* Whoever shares its processor leaves it to the others sooner. */
+/* A thread that shares its processor leaves it to the others sooner. */
 static void test_spins(void **state) {
   (void)state;
   static const uint64_t no_message = 0;
@@ -315,7 +315,7 @@ static void plan_of_bound(void **state) {
   struct tmb_place_rank ranks[2] = {{.bits = {1 << 2}, .cpu = 2}, {.bits = {1 << 6}, .cpu = 6}};
   assert_int_equal(tmb_place_plan(ranks, 2, 0).cpus, 2);
   assert_false(tmb_place_plan(ranks, 2, 0).crowded);
-  ranks[1].quota = 1.5; /* of one rank's cgroup: all must take the same view */
+  ranks[1].quota = 1.5; /* of one rank's cgroup: all must come to one result */
   assert_true(tmb_place_plan(ranks, 2, 0).crowded);
   assert_true(tmb_place_plan(ranks, 2, 1).crowded);
   ranks[1].quota = 2;

@@ -3,11 +3,11 @@
  * Progress, see progress.h.
  *
  * Owns: the count of progress made. Called by polls, waits, and sends that lack resources. Calls:
- * engine and conduit, failure.h, and the layers that have work. Invariants: the count
- * grows after what was done is visible, and then threads of this process that sleep are woken; so
- * a condition that a handler made true, on any thread, is never slept over (wait.c). Where one
- * thread calls, a thread of the conduit may add at the same time: whatever of both is lost, the
- * count differs from what a wait had seen.
+ * engine and conduit, failure.h, and the layers that have work. Invariants: the count grows after a
+ * change is visible, and then threads of this process that sleep are woken; so a condition that a
+ * handler made true, on any thread, is never slept over (wait.c). Where one thread calls, a thread
+ * of the conduit may add concurrently: one of the two additions may be lost, but the count differs
+ * from the one that a wait had read.
  */
 #include "core/progress/progress.h"
 
@@ -25,9 +25,11 @@
 #define LATER_BATCH   32    /* handlers that a thread has left, of one poll; chosen 2026-11-26 */
 #define POLL_BATCH    32u   /* empty polls between reads of the clock */
 #define POLL_PAUSE_NS 300u  /* of other work beside a poll: more, and it is no waiting */
-#define SPIN_NS_MIN   1000u /* polling before a yield, while yields bring what is waited for */
+#define SPIN_NS_MIN   1000u /* polling before a yield, while yields end waits */
 #define SPIN_NS_FIRST 10000u
-#define SPIN_NS_MAX   100000u /* the same while they do not: times 4 for each vain yield */
+#define SPIN_NS_MAX                                                            \
+ 100000u /* polling before a yield, while yields do not: times 4 for each vain \
+          * yield */
 
 void tmb_progress_by_thread(void) {
   tmb_fetch_add_acq_rel(&tmb_job.progress_count, 1);
@@ -62,7 +64,7 @@ static int run_later(int serve) {
   return found;
 }
 
-/* What a poll does where there are other hosts, or where failures are reported. */
+/* A poll where there are other hosts, or where failures are reported. */
 static TMB_NOINLINE int poll_special(int serve) {
   int found = TMB_FOUND_NOTHING;
   if (tmb_job.net) found |= tmb_peer_progress(serve);
@@ -123,7 +125,7 @@ static void describe_polls(const void *object, struct tmb_status_wait *out) {
   out->kind = TMB_WAIT_PROGRAM;
 }
 
-/* Many polls of a thread in a row have found nothing: for those who ask what it does. */
+/* Many polls of a thread in a row have found nothing: shown to `tombolo why`. */
 static TMB_NOINLINE void show_polls(struct empty_polls *e) {
   e->idle = 0;
   tmb_status_looks((struct tmb_why){describe_polls, NULL});

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Progress: running what has arrived and what can go on.
+ * Progress: running the handlers of arrived messages and continuing operations.
  *
  * Owns: declarations of progress.c and later.c. Called by polls, by waits, and by sends that lack
  * resources. Returns of progress and of everything it calls are TMB_FOUND_ bits of message.h.
@@ -16,13 +16,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Run what has arrived. in serve: TMB_SERVE_*. Returns TMB_FOUND_ bits. Any thread. */
+/* Run handlers of arrived messages and continue operations. in serve: TMB_SERVE_*. Returns
+ * TMB_FOUND_ bits. Any thread. */
 int tmb_progress(int serve);
 
 /* Something was done that a thread of this process may wait for: wake those that sleep. */
 void tmb_progress_made(void);
 
-/* The same in a thread of the conduit, which rings by itself. */
+/* Progress in a thread of the conduit, which rings by itself. */
 void tmb_progress_by_thread(void);
 
 /*
@@ -34,16 +35,17 @@ void tmb_progress_by_thread(void);
 void tmb_poll(void);
 
 /*
- * What an immediate operation does before it reports that it found no resources: one poll, so that
- * a client that repeats it without a poll of its own goes on, although its peers do the same. Not
- * in handlers, nor between Prepare and Commit. Takes and returns the operation's code.
+ * Work of an immediate operation before it reports that it found no resources: one poll, so that a
+ * client that repeats it without a poll of its own goes on, although its peers repeat theirs, too.
+ * Not in handlers, nor between Prepare and Commit. Takes and returns the operation's code.
  */
 int tmb_poll_refused(int rc);
 
 /* ---- later.c: messages to the client that a thread of the conduit has received */
 
-/* Before the conduit is open: which internal handlers may always run in such a thread, and which
- * only while there is room for what they leave to the client. in: [2], as env->thread_handlers. */
+/* Before the conduit is open: internal handlers that may always run in such a thread, and those
+ * that may only while there is room for the work that they leave to the client. in: [2], as
+ * env->thread_handlers. */
 void tmb_later_init(const uint64_t always[2], const uint64_t if_room[2]);
 
 /* Keep a message until the client polls. In a thread of the conduit. */

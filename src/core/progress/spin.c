@@ -34,6 +34,6 @@ void tmb_spin_init(struct tmb_wait_policy *policy) {
   }
   policy->hold_pauses[0] = pauses_of(ANSWERED_NS, least);
   policy->hold_pauses[1] = pauses_of(UNANSWERED_NS, least);
-  /* Who shares a processor with the rank that it waits for yields soon, by the clock. */
+  /* A thread that shares a processor with the rank that it waits for yields soon, by the clock. */
   policy->eager_steps = policy->outnumber ? 0 : EAGER_STEPS;
 }

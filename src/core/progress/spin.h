@@ -3,13 +3,13 @@
  * The pace of waits that spin: how soon a wait checks again.
  *
  * Owns nothing. Called by the wait loop. Calls: nothing but the processor's pause, whose length
- * differs between processors from 3 to 50 ns; what it takes here is measured at start-up. A wait
- * looks without pauses at first, because a hand-off takes no longer than a few of them; but each
- * look takes the line away from a sender that is about to write, so not while messages flow. After
- * progress it leaves the rings alone for a moment, so that a sender in full flow keeps its cache
- * lines and a batch gathers. A peer that got an answer cannot be back before a hand-off and back:
- * then the moment is half of one; else three times as long, because whoever sends more without an
- * answer is in flow. Invariant: a wait that has not made progress is never held.
+ * differs between processors from 3 to 50 ns; start-up measures it. A wait looks without pauses at
+ * first, because a hand-off takes no longer than a few of them; but each look takes the line away
+ * from a sender that is about to write, so not while messages flow. After progress it leaves the
+ * rings alone for a moment, so that a sender in full flow keeps its cache lines and a batch
+ * gathers. A peer that got an answer cannot be back before a hand-off and back: then the moment is
+ * half of one; else three times as long, because whoever sends more without an answer is in flow.
+ * Invariant: a wait that has not made progress is never held.
  */
 #ifndef TMB_CORE_SPIN_H
 #define TMB_CORE_SPIN_H

@@ -5,12 +5,12 @@
  * Owns: how long a wait spins, yields and sleeps. Called by every blocking operation. Calls:
  * progress.h, place.h, net_sleep.h, the engine's sleep. A step that finds nothing spins at first,
  * then yields a few times (not to processes that compute, place.h), then sleeps. The last check,
- * when the intention to sleep is visible to everybody, says how long: without a limit if it found
- * nothing; not at all if it found something; for a short, growing time if another thread held a
- * lock that this one needed, because then this thread has not seen everything, and nobody may wake
- * it for what the other thread misses. Invariants: a wait samples progress_count before its
- * condition is evaluated, and sleeps only if the count is unchanged at the last check; so a
- * condition that a handler made true, on any thread, is never slept over.
+ * when the intention to sleep is visible to everybody, sets the limit: none if it found nothing;
+ * zero if it found something; a short, growing time if another thread held a lock that this one
+ * needed. In that case this thread has not polled everything, and nobody may wake it for an event
+ * that the other thread misses. Invariants: a wait samples progress_count before its condition is
+ * evaluated, and sleeps only if the count is unchanged at the last check; so a condition that a
+ * handler made true, on any thread, is never slept over.
  */
 #include "core/progress/wait.h"
 
@@ -49,10 +49,10 @@
 #define THREADS_YIELDS 128u
 #define NET_NS         100000000u /* longest sleep with a conduit, whatever it says */
 #define SHOW_EVERY     0x10000u   /* idle steps of a wait that never sleeps, between its reports */
-#define WATCH_STEPS    128u    /* checks of what other threads do, before a wait yields to them */
+#define WATCH_STEPS    128u    /* checks of words of other threads, before a wait yields to them */
 #define WATCH_NS       200000u /* a rest while they make progress */
 /* Attempts to send a reply, in a handler: between yields; and after how many it sleeps instead, for
- * so long, because a yield gives the processor to processes of the same group only, and launchers
+ * so long, because a yield gives the processor to processes of its own group only, and launchers
  * put each rank into a group of its own. Measured 2026-11-26 with mpiexec.hydra, 2 loaded
  * processors. */
 #define RETRY_YIELDS   64
@@ -83,7 +83,7 @@ struct sleep_rule {
   const struct gexx_wait *wait;
   bool (*ready)(void *arg); /* NULL: only progress counts */
   void *arg;
-  uint64_t limit_ns; /* UINT64_MAX: what is waited for is announced */
+  uint64_t limit_ns; /* UINT64_MAX: the event is announced */
   bool worked;       /* the last check has made progress */
   bool room;         /* a resource is waited for, which the peer or another thread gives back */
   struct tmb_why why;
@@ -110,8 +110,8 @@ static uint64_t last_check(void *arg) {
 }
 
 /* For how long a wait spins at first; 0: not at all. Where this processor has other ranks that come
- * to the same barrier or collective, they need it; where all of them wait, nobody does. Threads
- * that wait for room take the processor from those that would make it. */
+ * to this barrier or collective, they need it; where all of them wait, nobody does. Threads that
+ * wait for room take the processor from those that would make it. */
 static uint64_t spins_ns(const struct tmb_wait_policy *policy, const struct sleep_rule *rule) {
   if (policy->mode != GASNET_WAIT_SPINBLOCK) return 0;
   if (rule->room && tmb_job.threads) return TMB_MIN(policy->spin_ns, (uint64_t)SHORT_NS);
@@ -226,7 +226,7 @@ void tmb_wait_step_client(struct gexx_wait *wait) {
   (void)step(wait, &rule);
 }
 
-/* What is left of a time limit; 0: nothing. in limit: UINT64_MAX: none. */
+/* The rest of a time limit; 0: nothing. in limit: UINT64_MAX: none. */
 static uint64_t left_of(uint64_t limit) {
   if (limit == UINT64_MAX) return UINT64_MAX;
   const uint64_t now = tmb_os_now_ns();

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting: a blocking operation spins, yields and sleeps here. Other loops wait for what no poll
- * brings: locks (os/sync/lock.c), ranks that start (boot/page/ctl.c, core/shared.c), the end of the
- * process (client/exit.c, client/conduit.c, net/mpi/mpi_end.c), copies (segment/mk_stage.c), room
- * for a thread of the conduit (am/am_send.c), a client that polls (progress.c).
+ * Waiting: a blocking operation spins, yields and sleeps here. Other loops wait for events that no
+ * poll brings: locks (os/sync/lock.c), ranks that start (boot/page/ctl.c, core/shared.c), the end
+ * of the process (client/exit.c, client/conduit.c, net/mpi/mpi_end.c), copies (segment/mk_stage.c),
+ * room for a thread of the conduit (am/am_send.c), a client that polls (progress.c).
  *
  * Owns: declarations of wait.c. Loop shape: tmb_wait_begin; while (!condition) tmb_wait_step; or
  * tmb_wait_until. Calls: progress.h, the engine's sleep.
- * Invariants: a thread sleeps without a limit only when it has itself polled everything, after
- * its intention was visible, and what it waits for is announced; where it could not look because
- * another thread was at work, or where nobody announces the change, the sleep is bounded.
+ * Invariants: a thread sleeps without a limit only when it has itself polled everything, after its
+ * intention was visible, and the event is announced; where it could not poll because another thread
+ * was at work, or where nobody announces the change, the sleep is bounded.
  */
 #ifndef TMB_CORE_WAIT_H
 #define TMB_CORE_WAIT_H

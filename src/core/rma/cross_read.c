@@ -4,7 +4,7 @@
  *
  * Owns nothing. Called by client.c. Calls: os/memory/peer_copy.h, the bootstrap all-gather. Each
  * rank reads a random number in the memory of the next rank of its host; those ranks have one
- * parent and the same rights, so a rank that may read one other may read all. Process numbers and
+ * parent and equal rights, so a rank that may read one other may read all. Process numbers and
  * addresses of other hosts mean nothing here and are never tried. Invariants: the number stays in
  * place until all ranks have read.
  */

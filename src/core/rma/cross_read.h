@@ -3,8 +3,8 @@
  * Whether ranks may read each other's memory through the kernel.
  *
  * Owns: the declaration of cross_read.c. Called by client.c. Calls nothing. The answer is
- * tmb_job.peer_copy. Invariants: it is the same on all ranks of a host, so that both sides of a
- * transfer on that host choose the same protocol; ranks of other hosts are not read.
+ * tmb_job.peer_copy. Invariants: all ranks of a host agree, so that both sides of a transfer on
+ * that host choose one protocol; ranks of other hosts are not read.
  */
 #ifndef TMB_CORE_CROSS_READ_H
 #define TMB_CORE_CROSS_READ_H

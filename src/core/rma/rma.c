@@ -163,8 +163,8 @@ static int start(struct access *a, struct tmb_op *op) {
   return 0;
 }
 
-/* What most accesses are that come here because operations are counted or recorded: a copy, and
- * done. Returns false, with nothing done, for all others. */
+/* The usual access that comes here because operations are counted or recorded: a copy, and done.
+ * Returns false, with nothing done, for all others. */
 static bool done_by_copy(const struct access *a) {
   if (tmb_job.debug || tmb_job.lost || a->tm->reserved || (a->flags & NO_SIMPLE_COPY)) return false;
   const uint64_t begun = tmb_record_clock();
@@ -303,7 +303,7 @@ static void from_host(gex_TM_t *tm, gex_Rank_t *rank) {
   *tm = &tmb_job.ep.pair[index];
 }
 
-/* What each transfer by value begins with. */
+/* Begin of each transfer by value. */
 static TMB_ALWAYS_INLINE void begin_value(const char *call, gex_TM_t *tm, gex_Rank_t *rank,
                                           size_t nbytes, gex_Flags_t flags) {
   check_value(call, nbytes, flags);

@@ -16,7 +16,7 @@ void tmb_check_remote(const char *call, const char *argument, gex_TM_t tm, gex_R
                       const void *addr, size_t nbytes);
 
 /* Fatal, in every client, if (tm, rank) is a primordial endpoint and no segment is attached or
- * bound yet: else there is only a fault at the peer. For what is not inline. */
+ * bound yet: else there is only a fault at the peer. For accesses that are not inline. */
 void tmb_check_attached(const char *call, const char *argument, gex_TM_t tm, gex_Rank_t rank,
                         const void *addr);
 

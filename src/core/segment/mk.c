@@ -136,7 +136,7 @@ static void *open_library(const char *word) {
   return library;
 }
 
-/* Find the functions of a class. Returns GASNET_OK or what gex_MK_Create returns. */
+/* Find the functions of a class. Returns GASNET_OK or the error for gex_MK_Create. */
 static int find_plugin(gex_MK_Class_t class_id, const struct gexx_mk_plugin **out) {
   gexx_mk_plugin_fn *entry;
   const char *word = word_of(class_id);

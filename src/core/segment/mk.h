@@ -2,13 +2,13 @@
 /*
  * Kinds of segment memory.
  *
- * Owns: struct tmb_mk_ops, what a kind provides to segment_create.c; kinds of devices (mk.c), and
- * their put and get (mk_rma.c). Called by gex_Segment_Create, gex_Segment_Destroy, endpoint.c,
+ * Owns: struct tmb_mk_ops, the functions of a kind for segment_create.c; kinds of devices (mk.c),
+ * and their put and get (mk_rma.c). Called by gex_Segment_Create, gex_Segment_Destroy, endpoint.c,
  * segment_table.c, team.c, rma.c. A segment arrives with `base` and `size` as the client asked;
  * functions return GASNET_OK or the code that the public call returns. Invariants: `alloc` sets
  * base and may raise size; `free` undoes alloc; `import` checks and registers memory of the client,
- * `release` (may be NULL) undoes that; an endpoint with a device segment, and what names it
- * remotely, has unmapped delta tables, so that every access comes to mk_rma.c.
+ * `release` (may be NULL) undoes that; an endpoint with a device segment, and each remote name of
+ * it, has unmapped delta tables, so that every access comes to mk_rma.c.
  */
 #ifndef TMB_CORE_MK_H
 #define TMB_CORE_MK_H

@@ -2,13 +2,13 @@
 /*
  * Device memory of other processes of this machine, reached by this process's own devices.
  *
- * Owns: the list of kinds of this process, and for each published device segment of a peer what
- * names it and where it was attached. Called by mk.c (kinds come and go), segment_table.c
+ * Owns: the list of kinds of this process, and for each published device segment of a peer its name
+ * and the address where it was attached. Called by mk.c (kinds come and go), segment_table.c
  * (publication) and mk_rma.c. Calls: the plug-ins' share, attach, detach. Memory is attached at its
- * first use, by the kind of the local endpoint or else by any kind of the same class; where that
- * fails, copies travel as messages until a further kind is made. Invariants: everything is written
- * under the lock; `state` is released last, so that READY may be read without it; a kind that ends
- * takes what it attached with it.
+ * first use, by the kind of the local endpoint or else by any kind of its class; where that fails,
+ * copies travel as messages until a further kind is made. Invariants: everything is written under
+ * the lock; `state` is released last, so that READY may be read without it; a kind that ends
+ * detaches its memory.
  */
 #include "core/segment/mk_peer.h"
 

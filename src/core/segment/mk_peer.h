@@ -13,7 +13,7 @@
 
 struct gexx_mk_s;
 
-/* A kind of this process begins, or ends: what it attached is detached. */
+/* A kind of this process begins, or ends: its attached memory is detached. */
 void tmb_mk_peer_enlist(struct gexx_mk_s *kind);
 void tmb_mk_peer_delist(struct gexx_mk_s *kind);
 
@@ -33,8 +33,8 @@ struct tmb_mk_far {
   struct gexx_mk_s *near; /* of the local endpoint, tried first; may be NULL */
 };
 
-/* Make a place of another process accessible here. out kind, addr: what to give to the plug-in's
- * copy. Returns false when only messages reach it. Any thread. */
+/* Make a place of another process accessible here. out kind, addr: arguments of the plug-in's copy.
+ * Returns false when only messages reach it. Any thread. */
 bool tmb_mk_peer_map(const struct tmb_mk_far *at, struct gexx_mk_s **kind, void **addr);
 
 #endif

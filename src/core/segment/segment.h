@@ -20,8 +20,8 @@ bool tmb_segment_holds(const void *addr, size_t nbytes);
 
 struct tmb_net_memory;
 
-/* The segment that holds `addr`. out memory: what it lies in, as network interfaces see it; NULL:
- * only segments in host memory count. Returns false, with nothing set, if there is none. */
+/* The segment that holds `addr`. out memory: the memory around it, as network interfaces see it;
+ * NULL: only segments in host memory count. Returns false, with nothing set, if there is none. */
 bool tmb_segment_around(const void *addr, void **base, size_t *nbytes,
                         struct tmb_net_memory *memory);
 

@@ -50,8 +50,8 @@ bool tmb_segtab_maps(gex_TM_t tm, gex_Rank_t rank, const void *addr, size_t nbyt
   return tmb_segtab_delta_of(tm, rank) != GEXX_UNMAPPED && s && inside(s, addr, nbytes);
 }
 
-/* What to add to an address in the segment of a process to get ours, or GEXX_UNMAPPED; whatever
- * TOMBOLO_TEST_SHM_MAP says. */
+/* Offset from an address in the segment of a process to ours, or GEXX_UNMAPPED;
+ * TOMBOLO_TEST_SHM_MAP has no influence. */
 static intptr_t delta_of(uint32_t jobrank, const struct tmb_peer_segment *s) {
   if (s->local == TMB_LOCAL_DEVICE) return GEXX_UNMAPPED;
   if (jobrank == tmb_job.rank) return 0;

@@ -35,7 +35,7 @@ static inline const intptr_t *tmb_team_delta(const struct tmb_team *team) {
   return team->local_delta ? team->local_delta : tmb_job.delta;
 }
 
-/* The delta table of a team, [team size]: what to add to an address of a member to get ours, or
+/* The delta table of a team, [team size]: offset from an address of a member to ours, or
  * GEXX_UNMAPPED. It is tm->delta, but while operations are counted tm->delta says that nobody is
  * mapped, so that inline calls come to the library; then this asks elsewhere. */
 const intptr_t *tmb_segtab_hidden(gex_TM_t tm);
@@ -43,8 +43,8 @@ static inline const intptr_t *tmb_segtab_deltas(gex_TM_t tm) {
   return TMB_LIKELY(!tmb_job.counted) ? tm->delta : tmb_segtab_hidden(tm);
 }
 
-/* What to store in tm->delta for a delta table: the table, or while operations are counted one
- * that says that nobody is mapped. */
+/* The value of tm->delta for a delta table: the table, or while operations are counted one that
+ * says that nobody is mapped. */
 static inline const intptr_t *tmb_segtab_shown(const intptr_t *table) {
   return TMB_LIKELY(!tmb_job.counted) ? table : tmb_job.unmapped;
 }

@@ -3,8 +3,8 @@
  * Whether memory of this process that a message names may be read and written.
  *
  * Owns nothing. Called by net/defaults, by conduits (struct tmb_net_up) and by handlers of internal
- * messages. Calls: the list of segments, the on-node engine's regions, os. What a rank may name:
- * the segments of this process in host memory, this rank's part of regions, and, because of
+ * messages. Calls: the list of segments, the on-node engine's regions, os. Memory that a rank may
+ * name: the segments of this process in host memory, this rank's part of regions, and, because of
  * GEX_FLAG_PEER_SEG_UNKNOWN, other memory that can be written. Invariant: a range that is refused
  * has not been touched.
  */

@@ -14,8 +14,8 @@
  * word, and the last member to arrive releases all. A team with groups (groups.h) counts in each
  * group; its leader awaits that, signals by rounds among leaders, and releases the group.
  * Invariants: state is changed under `lock`, under which nothing waits; a rank posts round k only
- * after rounds 0..k-1 of the same number have passed; a leader's round 0 is its group, and round k
- * of it is round k - 1 among leaders.
+ * after rounds 0..k-1 of this number have passed; a leader's round 0 is its group, and round k of
+ * it is round k - 1 among leaders.
  */
 #include "core/team/barrier.h"
 #include "core/team/barrier_parts.h"

@@ -18,7 +18,7 @@
 
 extern const struct tmb_layer tmb_barrier_layer, tmb_barrier_words_layer;
 
-/* Close a team (tmb_team_close) once every member has called this or a barrier of the same number;
- * does not wait. */
+/* Close a team (tmb_team_close) once every member has called this or a barrier of this number; does
+ * not wait. */
 void tmb_barrier_close(struct tmb_team *team);
 #endif

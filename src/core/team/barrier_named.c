@@ -3,9 +3,9 @@
  * The named barrier of GASNet-1 over the job.
  *
  * Owns: tmb_job.barriers.named. Called by barrier.c, which advances it, and the public calls.
- * Calls: control words (barrier.c), rows of the primordial team. It works by the methods of
- * barrier.c, and its words also carry {phase, state, id}; combining is associative, commutative and
- * idempotent, so dissemination with overlap gives every rank the same outcome. Invariants: state is
+ * Calls: control words (barrier.c), rows of the primordial team. The algorithms are those of
+ * barrier.c, and the words also carry {phase, state, id}; combining is associative, commutative and
+ * idempotent, so dissemination with overlap gives every rank one outcome. Invariants: state is
  * changed under the lock of barrier.c, under which nothing waits; a row's word counts one phase
  * only, and whoever resets it does so before the outcome is seen.
  */

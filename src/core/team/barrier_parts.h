@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the EX barrier and the named barrier have in common.
+ * Common parts of the EX barrier and the named barrier.
  *
  * Owns: who meets where, the layout of control words. Called by barrier.c, barrier_named.c and
  * barrier_words.c alone. Calls: rows of a team. Invariants: as in barrier.c.
@@ -43,7 +43,7 @@ static inline bool tmb_barrier_is_crowded(const struct tmb_team *team) {
   return tmb_barrier_has_root(team) && tmb_job.wait.crowded;
 }
 
-/* Those who count together: all members of the team, or of this group. */
+/* Number of members that count together: all of the team, or those of this group. */
 static inline uint32_t tmb_barrier_met_count(const struct tmb_team *team) {
   return team->group ? team->group->count : team->head.size;
 }
@@ -57,9 +57,9 @@ static inline struct tmb_shared_row *tmb_barrier_root(const struct tmb_team *tea
   return tmb_shared_row(team, tmb_barrier_met(team, 0));
 }
 
-/* This member comes to a barrier, of this number and kind, for which it waits. The last member that
- * a processor runs may spin there, unless the team has groups: then others of the processor have
- * more to do, the leader of this group or members of another one. */
+/* The calling member comes to a barrier, of this number and kind, for which it waits. The last
+ * member that a processor runs may spin there, unless the team has groups: then others of the
+ * processor have more to do, the leader of this group or members of another one. */
 static inline void tmb_barrier_come(const struct tmb_team *team, enum tmb_meeting kind,
                                     uint64_t number) {
   tmb_store_rlx(&tmb_job.last_here, !team->group && tmb_shared_last_here(team, kind, number));
@@ -85,7 +85,7 @@ static inline void tmb_barrier_raise(uint64_t *word, uint64_t value) {
   while (seen < value && !tmb_cas_acq_rel(word, &seen, value)) {}
 }
 
-/* Pass what rounds of the named barrier can be passed. Returns how many, 1 more at its end. */
+/* Pass all rounds of the named barrier that can be passed. Returns how many, 1 more at its end. */
 TMB_REQUIRES(tmb_job.barriers.lock) int tmb_barrier_named_advance(void);
 
 #endif

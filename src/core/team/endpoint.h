@@ -2,9 +2,9 @@
 /*
  * Endpoint objects.
  *
- * Owns: declaration of what client.c needs from endpoint.c. Called at initialisation and by
- * gex_EP_Create. Calls: segment_table.h. Invariant: afterwards the endpoint's TM-pairs are valid
- * and tmb_job.eps names it.
+ * Owns: declarations of endpoint.c for client.c. Called at initialisation and by gex_EP_Create.
+ * Calls: segment_table.h. Invariant: afterwards the endpoint's TM-pairs are valid and tmb_job.eps
+ * names it.
  */
 #ifndef TMB_CORE_ENDPOINT_H
 #define TMB_CORE_ENDPOINT_H

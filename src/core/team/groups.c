@@ -5,8 +5,8 @@
  * Owns: team->group, which lives as long as the team. Called by client.c and by all that makes
  * teams. Calls: neighbourhoods, rows. A team of one neighbourhood costs one pass over its members
  * and no memory, one with groups two words a member for a moment. Invariants: groups are numbered
- * by their leaders' ranks; a row that a group keeps is below GROUP_ROWS on every member, which is
- * the same number on all hosts, so that teams inside one host find rows, too.
+ * by their leaders' ranks; a row that a group keeps is below GROUP_ROWS on every member. All hosts
+ * have that number of rows, so that teams inside one host find rows, too.
  */
 #include "core/team/groups.h"
 
@@ -53,7 +53,7 @@ static uint32_t find_leaders(const struct tmb_team *team, uint32_t *leader) {
   return count;
 }
 
-/* This member's group. in leader: [count] those of all groups. */
+/* Makes the group of this member. in leader: [count] those of all groups. */
 static struct tmb_team_group *make(const struct tmb_team *team, const uint32_t *leader,
                                    uint32_t count) {
   const uint32_t mine = label(team, team->head.rank), rounds = tmb_team_log2(count);

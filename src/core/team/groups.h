@@ -6,7 +6,7 @@
  * team. Calls: neighbourhoods, rows. A group is the members of a team in one neighbourhood; the one
  * of lowest rank leads it. A team has groups if it spans several neighbourhoods and two of its
  * members share one. Barriers (barrier.c) use them. Invariant: all members of a team decide alike,
- * because all look at the same tables.
+ * because all read equal tables.
  */
 #ifndef TMB_CORE_GROUPS_H
 #define TMB_CORE_GROUPS_H
@@ -19,6 +19,6 @@
  * has none. Fatal when there is no memory. */
 void tmb_groups_set(struct tmb_team *team, uint32_t row);
 
-/* The same for the primordial team, whose `shared` is set. */
+/* Sets up the groups of the primordial team, whose `shared` is set. */
 void tmb_groups_init(struct tmb_team *team);
 #endif

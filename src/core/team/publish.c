@@ -20,7 +20,7 @@
 #include <string.h>
 #include <tombolo/mk_plugin.h>
 
-/* What a member publishes in one step of the exchange. Fixed: two entries fill 64 bytes. */
+/* A member's part of one step of the exchange. Fixed: two entries fill 64 bytes. */
 #define PART_ENTRIES 2
 #define PART_DEVICE  0xffffff00u /* values from here on: device memory */
 #define PART_CLASS \
@@ -57,8 +57,8 @@ static uint32_t share_device(const struct gexx_segment_s *s, unsigned char *out)
   return PART_DEVICE | (tmb_mk_peer_share(s, out) ? 1 + tmb_mk_device(s)->class_id : 0);
 }
 
-/* What this process publishes in one step: entries `first` and following of the bound endpoints
- * among `eps`. out handles: of the device segments among them. */
+/* The part of this process in one step: entries `first` and following of the bound endpoints among
+ * `eps`. out handles: of the device segments among them. */
 static struct part part_of(const gex_EP_t *eps, size_t num_eps, size_t first, handle *handles) {
   struct part p = {0};
   for (size_t i = 0; i < num_eps; i++) {

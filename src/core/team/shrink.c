@@ -2,17 +2,17 @@
 /*
  * gexx_TM_Shrink: a team of the survivors, on which all of them agree.
  *
- * Owns: what was decided in each shrinking of a team so far. Called by clients, by progress, when a
+ * Owns: the decision of each shrinking of a team so far. Called by clients, by progress, when a
  * peer is lost, and by the handlers of its two messages. Calls: teams, rows, sends that never wait.
  * Agreement by a rotating coordinator with a failure detector that never errs (T. D. Chandra, S.
  * Toueg, Unreliable failure detectors for reliable distributed systems, J. ACM 43(2), 1996, section
- * 6.1): the lowest member that is not lost coordinates. Every member sends it its STATE: what it
- * has been notified of, if anything. Once the coordinator has that of all members that are not
- * lost, it takes what any of them was notified of, else decides that those stay from whom it has
- * heard, and notifies all. When a coordinator is lost, all, those included whose call has returned,
- * send their STATE to the next. Invariants: a member heeds no coordinator lower than the one that
- * it sent its STATE to last; so all survivors get the same answer. Guarded by one lock, under which
- * nothing waits.
+ * 6.1): the lowest member that is not lost coordinates. Every member sends it its STATE: the
+ * decision of which it has been notified, if any. Once the coordinator has the STATE of all members
+ * that are not lost, it adopts the decision that any of them was notified of. If there is none, the
+ * members from which it has heard stay. It notifies all. When a coordinator is lost, all, those
+ * included whose call has returned, send their STATE to the next. Invariants: a member heeds no
+ * coordinator lower than the one that it sent its STATE to last; so all survivors get one answer.
+ * Guarded by one lock, under which nothing waits.
  */
 #include "core/team/shrink.h"
 #include "core/am/kit.h"
@@ -30,7 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is decided, a byte for each member: its row in the new team, or one of these. */
+/* The decision, a byte for each member: its row in the new team, or one of these. */
 enum { EXCLUDED = 0xff, NO_ROW = 0xfe };
 #define NOT_SENT UINT32_MAX
 
@@ -43,7 +43,7 @@ struct tmb_shrink {
   bool called;           /* this member has called */
   bool decided, pending; /* decided; something is to be sent */
   uint32_t coordinator;  /* to which STATE was sent last; NOT_SENT */
-  uint64_t new_uid;      /* of the new team; before it is decided: what this member would propose */
+  uint64_t new_uid;      /* of the new team; before the decision: this member's proposal */
   uint8_t *value;        /* [size] decision; before: rows of those who have sent their STATE */
   uint8_t *heard;        /* [size] 1: has sent its STATE to this coordinator */
   uint8_t *notify;       /* [size] 1: is to be notified */
@@ -139,7 +139,7 @@ static bool send(const struct tmb_shrink *s, uint32_t to, uint32_t coordinator, 
   return tmb_up_am_send(&out) == 0;
 }
 
-/* This member knows the decision, and coordinates or has been asked as a coordinator. */
+/* The decision is known here, and this rank coordinates or has been asked as a coordinator. */
 static void notify_all(struct tmb_shrink *s) {
   for (uint32_t r = 0; r < s->size; r++) s->notify[r] = r != s->rank && s->value[r] != EXCLUDED;
   set_pending(s, true);
@@ -168,7 +168,7 @@ TMB_REQUIRES(tmb_job.shrinks.lock) static struct tmb_shrink *record_of(const str
   return team ? find_or_make(team, number) : NULL;
 }
 
-/* A member sends this coordinator what it knows. One who knows the decision answers with it. */
+/* A member sends its STATE to this coordinator. One who knows the decision answers with it. */
 static void on_state(const struct tmb_am_in *in) {
   struct tmb_am_out answer = {0};
   int32_t args[ARGS];
@@ -190,7 +190,9 @@ static void on_state(const struct tmb_am_in *in) {
     }
   }
   tmb_lock_release(&tmb_job.shrinks.lock);
-  if (answer.nargs) tmb_kit_reply_data(in->src, &answer); /* what it points at does not change */
+  if (answer.nargs)
+    tmb_kit_reply_data(in->src, &answer); /* the memory behind the pointer does not
+                                           * change */
 }
 
 static void on_decided(const struct tmb_am_in *in) {
@@ -214,7 +216,7 @@ static void try_decide(struct tmb_shrink *s) {
   notify_all(s);
 }
 
-/* Do what can be done now. Returns whether nothing is left to be sent. */
+/* Do all steps that are possible now. Returns whether nothing is left to be sent. */
 TMB_REQUIRES(tmb_job.shrinks.lock) static bool advance(struct tmb_shrink *s) {
   uint32_t first = 0;
   bool sent = true;
@@ -251,7 +253,7 @@ static int progress(int serve) {
   return found;
 }
 
-/* Who coordinates may have changed. */
+/* The coordinator may have changed. */
 static void on_lost(uint32_t jobrank) {
   (void)jobrank;
   tmb_lock_acquire(&tmb_job.shrinks.lock);
@@ -281,7 +283,7 @@ static bool is_decided(void *arg) {
   return done;
 }
 
-/* Which rank has to act next. */
+/* The rank that has to act next. */
 static void describe_peer(const struct tmb_shrink *s, struct tmb_status_wait *out) {
   if (s->coordinator != s->rank && s->coordinator < s->size) {
     out->peer = s->jobrank[s->coordinator];
@@ -291,7 +293,7 @@ static void describe_peer(const struct tmb_shrink *s, struct tmb_status_wait *ou
     if (!s->heard[r] && !is_lost(s, r) && out->peer == TMB_STATUS_NOBODY) out->peer = s->jobrank[r];
 }
 
-/* For those who ask what is waited for. */
+/* Describes the wait, for `tombolo why`. */
 static void describe(const void *arg, struct tmb_status_wait *out) {
   const struct tmb_shrink *s = arg;
   out->kind = TMB_WAIT_SHRINK;

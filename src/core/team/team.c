@@ -70,7 +70,7 @@ static struct tmb_parked *unpark_all(uint32_t bucket, struct tmb_parked *others)
   return first;
 }
 
-/* The last call that makes teams has ended: what is parked is for a team that is no more. */
+/* The last call that makes teams has ended: parked offers are for a team that is no more. */
 static void drop_parked(void) {
   struct tmb_parked *all = NULL;
   tmb_lock_acquire(&tmb_job.teams.lock);
@@ -157,7 +157,7 @@ struct tmb_team *tmb_team_new(uint32_t size, bool with_scratch, gex_EP_Index_t *
   return team;
 }
 
-/* Fill local_delta from what is known of segments; other threads may read it meanwhile. */
+/* Fill local_delta from the known segments; other threads may read it meanwhile. */
 static void fill_delta(struct tmb_team *team) {
   const bool device = tmb_mk_device(team->head.ep->segment) != NULL;
   for (uint32_t r = 0; r < team->head.size; r++) {
@@ -167,7 +167,7 @@ static void fill_delta(struct tmb_team *team) {
   }
 }
 
-/* Drop tables of the team that say the same as the job's, and use those. */
+/* Drop tables of the team that equal the job's, and use those. */
 static void simplify(struct tmb_team *team) {
   bool identity = team->head.size == tmb_job.size, primordial = true;
   for (uint32_t r = 0; r < team->head.size; r++) {
@@ -286,7 +286,7 @@ static void unregister(struct tmb_team *team) {
 static void dispose(struct tmb_team *team) {
   size_t at[5];
   unregister(team);
-  tmb_layers_team_freed(team); /* clears what coll has written to the row */
+  tmb_layers_team_freed(team); /* clears coll's part of the row */
   /* After a loss the row is not used again: members that do not know of the loss yet may still
    * write to it. */
   tmb_status_team_leave(team);

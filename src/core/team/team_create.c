@@ -3,7 +3,7 @@
  * Making a team from a list of endpoints: gex_TM_Create (API 01.7).
  *
  * Owns nothing. Called by clients, collectively over the parent. Calls: team.h, the all-gather.
- * Every caller offers a team number and what its list begins with; the callers of one team have
+ * Every caller offers a team number and the first entry of its list; the callers of one team have
  * equal lists, which no other caller's list overlaps, so the first entry names the team, and the
  * number that the lowest of its callers offered is used. Scratch memory is then exchanged inside
  * the new team, in all modes, so that addresses are resolved by their owners. Invariants: all local
@@ -21,7 +21,7 @@
 
 #define CREATE_FLAGS (GEX_FLAG_SCRATCH_SEG_OFFSET | GEX_FLAG_RANK_IS_JOBRANK)
 
-/* What a caller contributes. */
+/* Contribution of a caller. */
 struct offer {
   uint64_t uid;
   uint64_t hash;  /* of the whole list, to find callers whose lists differ */
@@ -164,7 +164,7 @@ static struct offer offer_of(const struct create *c) {
   return o;
 }
 
-/* Which rows the members offer for the new team's shared memory. */
+/* Notes the rows that the members offer for the new team's shared memory. */
 static void note_rows(struct create *c, const struct offer *all, const struct offer *mine) {
   c->row = mine->row;
   if (mine->row == TMB_SHARED_NONE) return;

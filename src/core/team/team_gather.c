@@ -9,9 +9,9 @@
  * Invariants: a member cannot finish all-gather n before every member has begun it, so a message
  * belongs to the current or the next one, and two slots by parity suffice; within a slot each round
  * is written by one peer, to blocks that nothing else writes. In shared memory each member shows
- * its contribution and reads those of the others: one step, by the same argument two places
- * suffice. Nobody has all before the last has come, so on crowded processors the last alone wakes
- * the others. A team that has lost a member makes no further all-gather.
+ * its contribution and reads those of the others: one step, and two places suffice, as in messages.
+ * Nobody has all before the last has come, so on crowded processors the last alone wakes the
+ * others. A team that has lost a member makes no further all-gather.
  */
 #include "core/am/kit.h"
 #include "core/check.h"

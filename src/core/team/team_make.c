@@ -21,7 +21,7 @@
 
 #define SMALL 16 /* members of a parent that need no memory of the heap; chosen 2026-11-27 */
 
-/* What a member of the parent contributes; 40 bytes. */
+/* Contribution of a member of the parent; 40 bytes. */
 struct offer {
   int32_t color;
   int32_t key;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the public team calls share.
+ * Common declarations of the public team calls.
  *
  * Owns: declarations of team_check.c. Called by team_make.c (Split, Dup, Destroy) and team_create.c
  * (Create). Calls: checks. Invariants: the check functions are for debug clients and do not return

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Remote memory access, signals and Longs made of messages: what a conduit leaves empty, and what
- * reaches ranks of this host whose memory is not mapped.
+ * Remote memory access, signals and Longs made of messages: for slots that a conduit leaves empty,
+ * and for ranks of this host whose memory is not mapped.
  *
  * Owns: declarations of defaults_*.c. Called by core/progress/peer.c. Calls: the
- * upcalls (net/up.h), which choose the path to a peer. Invariants: what arrives is checked before
- * it is used: a message that names memory or a length that it may not ends the job with a message.
+ * upcalls (net/up.h), which choose the path to a peer. Invariants: input is checked before it is
+ * used: a message that names memory or a length that it may not ends the job with a message.
  */
 #ifndef TMB_NET_DEFAULTS_H
 #define TMB_NET_DEFAULTS_H
@@ -23,7 +23,7 @@ int tmb_default_get(const struct tmb_rma *rma);
 
 /* As put and get, and `signal` changes at the peer afterwards; rma->op may be NULL. A put with
  * rma->resume does not wait and runs no progress: TMB_AGAIN means that the rest is sent by further
- * calls with the same arguments. */
+ * calls with these arguments. */
 int tmb_default_put_signal(const struct tmb_rma *rma, const struct tmb_signal *signal);
 int tmb_default_get_signal(const struct tmb_rma *rma, const struct tmb_signal *signal);
 

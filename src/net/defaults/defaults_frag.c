@@ -38,7 +38,7 @@ void tmb_default_signal(void *signal, uint32_t op, uint64_t value) {
   tmb_up_signal(signal);
 }
 
-/* Take the header of a piece, and see that what it says fits together. */
+/* Take the header of a piece, and check that its fields fit together. */
 static struct frag_head head_of(const struct tmb_am_in *in) {
   struct frag_head h;
   memcpy(&h, in->payload, sizeof h);
@@ -102,8 +102,8 @@ static int send_piece(struct tmb_am_out *out, const struct frag_head *h, const v
   return tmb_up_am_send(out);
 }
 
-/* Send a whole payload, or with `resume` what can be sent now. Else only the first piece of an
- * immediate one may fail. */
+/* Send a whole payload, or with `resume` the parts that can be sent now. Else only the first piece
+ * of an immediate one may fail. */
 static int send_all(const struct tmb_am_out *like, struct frag_head *h, const void *src,
                     struct tmb_resume *resume) {
   size_t at = resume ? resume->at : 0;

@@ -2,7 +2,7 @@
 /*
  * The hook `fault`: a conduit at its worst that still keeps the contract.
  *
- * Owns: what goes wrong next, by seed. Called through its table and upcalls. Calls: hold.c.
+ * Owns: the next disturbance, by seed. Called through its table and upcalls. Calls: hold.c.
  * Options, in percent: `again`, sends and remote accesses that find no room; `reorder`, messages
  * that are overtaken by those of the next `us` microseconds; `skip`, calls of progress that say
  * that another thread is at work. `credits`: sends between two calls of progress, requests and
@@ -19,7 +19,7 @@
 enum option { AGAIN, REORDER, REORDER_US, SKIP, CREDITS, SEED };
 static struct tmb_hook *const self = &tmb_hooks.hook[TMB_HOOK_FAULT];
 
-/* Whether what an option gives a percentage for happens now. */
+/* Whether a disturbance with a percentage happens now. */
 static bool happens(enum option what) {
   const int64_t percent = self->option[what];
   return percent && tmb_hook_random(self, self->option[SEED]) % 100 < (uint64_t)percent;

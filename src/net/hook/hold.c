@@ -4,8 +4,8 @@
  *
  * Owns: struct tmb_hold, a list in order of due times. Called by delay.c and fault.c. Calls: the
  * upcall of the hook. A payload of a Medium is copied; that of a Long is in place already.
- * Invariants: guarded by the lock, which is not held during an upcall; what is kept is bounded, so
- * that a sender in full flow cannot fill the memory.
+ * Invariants: guarded by the lock, which is not held during an upcall; the list is bounded, so that
+ * a sender in full flow cannot fill the memory.
  */
 #include "net/hook/hook.h"
 

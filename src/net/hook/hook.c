@@ -126,7 +126,7 @@ static void pass_atomics(const struct tmb_net_ops *inner, struct tmb_net_ops *ta
   table->offloads = inner->offloads ? pass_offloads : NULL;
 }
 
-/* A table that passes on what `inner` has. */
+/* A table that passes calls on to `inner`. */
 static struct tmb_net_ops pass_table(const struct tmb_net_ops *inner) {
   struct tmb_net_ops table = {.abi = inner->abi,
                               .name = inner->name,

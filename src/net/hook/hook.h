@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hook conduits: tables that wrap another one, to see what passes or to disturb it.
+ * Hook conduits: tables that wrap another one, to trace its calls or to disturb them.
  *
- * Owns: struct tmb_hook, what a hook in use is; struct tmb_hooks, the state of all (state.c);
- * declarations of this folder. tmb_hooks_open is
- * called by core, once, in place of the conduit's open. Calls: the wrapped conduit. A setting names
- * hooks, the outermost first, with options: "trace/fault:seed=7,again=20". A hook starts as a table
- * that passes everything on (hook.c), replaces the slots that it is about, and may give the conduit
- * another table of upcalls; nothing else knows of it. Slots that the conduit leaves empty stay
- * empty, so that core fills the same ones as without hooks. Invariants: each kind is in use at most
- * once in a process, because upcalls have no argument that names a hook; a hook keeps the
- * contract of net.h towards both sides.
+ * Owns: struct tmb_hook, a hook in use; struct tmb_hooks, the state of all (state.c); declarations
+ * of this folder. tmb_hooks_open is called by core, once, in place of the conduit's open. Calls:
+ * the wrapped conduit. A setting names hooks, the outermost first, with options:
+ * "trace/fault:seed=7,again=20". A hook starts as a table that passes everything on (hook.c),
+ * replaces the slots that it is about, and may give the conduit another table of upcalls; nothing
+ * else knows of it. Slots that the conduit leaves empty stay empty, so that core fills them as
+ * without hooks. Invariants: each kind is in use at most once in a process, because upcalls have no
+ * argument that names a hook; a hook keeps the contract of net.h towards both sides.
  */
 #ifndef TMB_NET_HOOK_H
 #define TMB_NET_HOOK_H
@@ -24,10 +23,10 @@ enum tmb_hook_id { TMB_HOOK_TRACE, TMB_HOOK_DELAY, TMB_HOOK_FAULT, TMB_HOOKS };
 
 /* A hook in use. */
 struct tmb_hook {
-  const struct tmb_net_ops *inner; /* what it wraps */
+  const struct tmb_net_ops *inner; /* the wrapped table */
   struct tmb_net *net;             /* state of that */
-  struct tmb_net_ops table;        /* what its user sees */
-  struct tmb_net_up up;            /* what the wrapped conduit sees */
+  struct tmb_net_ops table;        /* the table for its user */
+  struct tmb_net_up up;            /* upcalls for the wrapped conduit */
   const struct tmb_net_up *outer_up;
   uint32_t rank;
   struct tmb_hold *hold;            /* of tmb_hold_begin, else NULL */
@@ -35,7 +34,8 @@ struct tmb_hook {
   int64_t used[2];                  /* fault.c: credits of requests, of replies; atomic */
 };
 
-/* The state of the hooks of this process. Written by hook.c, but for what says otherwise. */
+/* The state of the hooks of this process. Written by hook.c, but for fields that name another file.
+ * */
 struct tmb_hooks {
   struct tmb_hook hook[TMB_HOOKS];
   struct tmb_net_env inner_env; /* the conduit keeps the address */
@@ -76,7 +76,7 @@ struct tmb_hook_kind {
 extern const struct tmb_hook_kind tmb_hook_trace, tmb_hook_delay, tmb_hook_fault;
 
 /* Open a conduit under hooks; collective, as its own open. in spec: as above, NULL or empty: no
- * hooks; inout ops: the conduit's table, then what is to be used in its place. Returns as open; a
+ * hooks; inout ops: the conduit's table, then the one to be used in its place. Returns as open; a
  * spec that is not understood is an error that has been printed. */
 int tmb_hooks_open(const char *spec, const struct tmb_net_env *env, const struct tmb_net_ops **ops,
                    struct tmb_net **net);
@@ -94,7 +94,7 @@ void tmb_hold_begin(struct tmb_hook *hook);
  * kept already, or there is no memory: the message is to be delivered now. */
 bool tmb_hold_put(struct tmb_hold *hold, const struct tmb_am_in *in, uint64_t due_ns);
 
-/* Hand up what is due, in the order of the due times. Returns TMB_FOUND_ bits. */
+/* Hand up the messages that are due, in the order of the due times. Returns TMB_FOUND_ bits. */
 int tmb_hold_progress(struct tmb_hold *hold, int serve);
 
 #endif

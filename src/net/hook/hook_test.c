@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hooks around a conduit that is a queue in this process: what goes in comes out, once each; what a
- * setting says happens; the contract of net.h is kept.
+ * Hooks around a conduit that is a queue in this process: each message comes out, once; the
+ * disturbances of a setting happen; the contract of net.h is kept.
  */
 #include "base/compiler.h"
 #include "base/error.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The hook `trace`: what passes becomes marks in the trace of the process.
+ * The hook `trace`: calls become marks in the trace of the process.
  *
  * Owns nothing. Called through its table and upcalls. Calls: the upcall `trace`, which writes to
  * the file of TOMBOLO_TEST_TRACE_FILE, and the wrapped conduit. A mark says what, with whom and how
- * much: "send medium 131 to 4, 2048 B". Attempts that found no room leave none. Invariant: a mark
- * of something that is sent is written after the conduit has taken it, of what arrives before it is
+ * much: "send medium 131 to 4, 2048 B". Attempts that found no room leave none. Invariant: the mark
+ * of a sent message is written after the conduit has taken it, that of a received one before it is
  * delivered.
  */
 #include "net/hook/hook.h"

@@ -7,9 +7,9 @@
  * Called through its table by core. Calls: sockets, env->up. A message is one datagram: struct
  * head, arguments, payload. The kernel keeps datagrams in order and loses none; a full queue at the
  * target refuses the next one, which is TMB_AGAIN. The requests that a rank finds while it may
- * serve replies only are kept in a list, so requests never hold up what a reply needs. Invariants:
- * a datagram is checked, length by length, before anything of it is used; the lock is not held
- * while a handler runs.
+ * serve replies only are kept in a list, so requests never hold up replies. Invariants: a datagram
+ * is checked, length by length, before anything of it is used; the lock is not held while a handler
+ * runs.
  */
 #define _GNU_SOURCE
 #include "base/atomic.h"

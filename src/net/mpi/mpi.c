@@ -5,8 +5,8 @@
  *
  * Owns the exported symbol tombolo_net. Called by core through the table. Calls the files of this
  * folder and MPI, whose library is in the process before this plug-in, or comes with it.
- * docs/NETWORK_MPI.md describes it. Invariants: nothing of this conduit meets the program's
- * messages; what one rank cannot do ends the opening on all, and that rank has said why.
+ * docs/NETWORK_MPI.md describes it. Invariants: no message of this conduit meets the program's; a
+ * failure of one rank ends the opening on all, and that rank has said why.
  */
 #include "base/ascii.h"
 #include "base/compiler.h"
@@ -20,7 +20,7 @@
 
 /* Credit of a peer in units of NMPI_UNIT bytes. Chosen 2026-11-22, not measured. */
 #define CREDIT_UNITS 1024u
-/* ---- what the ranks agree on */
+/* ---- agreement of the ranks */
 
 static bool agree(const struct tmb_net_env *env, bool ok) {
   const uint8_t mine = ok;
@@ -181,7 +181,7 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
     *out = net;
     return 0;
   }
-  return TMB_E_SYS; /* the process ends: MPI keeps what it has */
+  return TMB_E_SYS; /* the process ends: MPI keeps its requests */
 }
 
 TMB_EXPORT extern const struct tmb_net_ops tombolo_net;

@@ -7,9 +7,9 @@
  * says so in a short message, which names the memory; the other one starts the receive, or the
  * send, that matches, by a tag of its own for each of the first rank's transfers. A put is complete
  * when a message says that it has come, a get when its receive is. Pieces of a longer one follow
- * each other. Invariants: a rank has at most NMPI_TRANSFERS of its own, so what another must keep
- * for it is bounded; a slot is used again when both sides are through with its tag; core is called
- * without the lock.
+ * each other. Invariants: a rank has at most NMPI_TRANSFERS of its own, so the state that another
+ * must keep for it is bounded; a slot is used again when both sides are through with its tag; core
+ * is called without the lock.
  */
 #include "base/atomic.h"
 #include "base/compiler.h"
@@ -92,7 +92,7 @@ bool nmpi_direct_look(struct tmb_net *net) {
   return any;
 }
 
-/* ---- what core and the other rank learn */
+/* ---- reports to core and to the other rank */
 
 /* Acknowledge the puts that have come. Without a buffer, later. */
 bool nmpi_direct_answer(struct tmb_net *net) {
@@ -153,7 +153,7 @@ void nmpi_direct_finish(struct tmb_net *net) {
   }
 }
 
-/* ---- what other ranks say */
+/* ---- messages of other ranks */
 
 void nmpi_direct_moved(struct tmb_net *net, uint32_t peer, uint32_t slot) {
   struct nmpi_transfer *const t = slot < NMPI_TRANSFERS ? &net->direct.own[slot] : NULL;
@@ -244,7 +244,7 @@ static int transfer(struct tmb_net *net, const struct tmb_rma *rma, bool put,
   if (rma->nbytes < net->direct_bytes || !rma->op || rma->immediate) return TMB_E_UNSUPPORTED;
   tmb_lock_acquire(&net->lock);
   const struct nmpi_peer *p = nmpi_peer_of(net, rma->peer);
-  const bool over = p->lost || net->ended; /* messages say what there is to say */
+  const bool over = p->lost || net->ended; /* messages report the rest */
   const int rc = over ? TMB_E_UNSUPPORTED : start(net, rma, put, signal);
   tmb_lock_release(&net->lock);
   return rc;

@@ -45,7 +45,7 @@ static bool meet(struct tmb_net *net, uint64_t limit_ns, int serve) {
   return done;
 }
 
-/* Withdraw what MPI has of this conduit. */
+/* Withdraw the requests that MPI has of this conduit. */
 static void stop(struct tmb_net *net) {
   tmb_lock_acquire(&net->lock);
   (void)nmpi_reap(net);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * State of the mpi conduit and what its files offer each other.
+ * State of the mpi conduit and the functions that its files offer each other.
  *
  * Owns: struct tmb_net of this conduit: one communicator, receives that are posted all the time,
  * buffers for messages in flight. Included by src/net/mpi only. Calls: MPI, env->up. One lock
@@ -9,7 +9,8 @@
  * those of the job. Invariants: every buffer is posted, in flight, held, being delivered or free;
  * receives match messages in the order in which they were started, which is that of `posted`; a
  * request is sent only while the units of those that the peer has not given back stay below the
- * credit, so what a peer must keep for this rank is bounded; requests leave buffers for replies.
+ * credit, so the memory that a peer must keep for this rank is bounded; requests leave buffers for
+ * replies.
  */
 #ifndef TMB_NET_MPI_MPI_ENGINE_H
 #define TMB_NET_MPI_MPI_ENGINE_H
@@ -35,8 +36,8 @@
 #define NMPI_MESSAGE_MAX \
  (sizeof(struct nmpi_head) + 4 * TMB_AM_ARGS_MAX + NMPI_ALIGN + TMB_AM_MEDIUM_BYTES_MAX)
 
-/* What begins every message. The arguments follow, then, at the next multiple of 16, the payload.
- * MPI says which rank has sent it. */
+/* Begin of every message. The arguments follow, then, at the next multiple of 16, the payload. MPI
+ * says which rank has sent it. */
 struct nmpi_head {
   uint32_t nbytes;
   uint16_t route;
@@ -52,12 +53,12 @@ enum nmpi_kind {
   NMPI_MEDIUM = TMB_AM_MEDIUM,
   NMPI_CREDIT, /* nothing but `returned` */
   NMPI_PUT,    /* struct nmpi_ask: the data come by a tag of their own */
-  NMPI_GET,    /* the same: the data are to be sent so */
+  NMPI_GET,    /* struct nmpi_ask: the data are to be sent by a tag of their own */
   NMPI_MOVED,  /* the put of slot `route` has come */
   NMPI_KINDS
 };
 
-/* What a rank says of a long transfer. */
+/* Message about a long transfer. */
 struct nmpi_ask {
   uint64_t addr, nbytes;
   uint64_t signal_addr, signal_value; /* addr 0: no signal */
@@ -69,7 +70,7 @@ struct nmpi_ask {
 struct nmpi_transfer {
   struct nmpi_transfer *next; /* in the list that it is in */
   MPI_Request request;
-  char *at;    /* what MPI has not been given yet */
+  char *at;    /* the data that MPI has not been given yet */
   size_t left; /* of it */
   uint32_t peer, slot;
   int tag;
@@ -108,7 +109,7 @@ struct nmpi_pool {
   struct nmpi_queue busy; /* handed to MPI, the oldest first */
 };
 
-/* What this rank knows of a rank of another host that it has had to do with. */
+/* State of a rank of another host that this rank has had to do with. */
 struct nmpi_peer {
   uint32_t flying; /* units of requests that have not been given back */
   uint32_t owed;   /* units to be given back */
@@ -227,7 +228,7 @@ int nmpi_am_send(struct tmb_net *net, struct tmb_am_out *out);
 bool nmpi_direct_look(struct tmb_net *net);
 /* Send the answers that had no room before. Returns whether any was sent. */
 bool nmpi_direct_answer(struct tmb_net *net);
-/* Report to core what has ended; releases the lock meanwhile. */
+/* Report to core the transfers that have ended; releases the lock meanwhile. */
 void nmpi_direct_finish(struct tmb_net *net);
 void nmpi_direct_asked(struct tmb_net *net, uint32_t peer, bool put, const struct nmpi_ask *ask);
 void nmpi_direct_moved(struct tmb_net *net, uint32_t peer, uint32_t slot);

@@ -3,8 +3,8 @@
  * Errors of the mpi conduit, in words.
  *
  * Owns nothing. Called by the other files of this conduit. Calls: MPI, env->up, and no other file
- * of this folder. Invariant: what ends the job gives the lock back before core does so, because the
- * end asks `drained`.
+ * of this folder. Invariant: code that ends the job gives the lock back before core does so,
+ * because the end asks `drained`.
  */
 #include "base/compiler.h"
 #include "net/mpi/mpi_engine.h"

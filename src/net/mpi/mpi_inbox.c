@@ -6,7 +6,7 @@
  * Calls: MPI. Receives complete in the order in which they were started, but for a long message
  * that is still being transferred while others come behind it: so the oldest alone is tested,
  * and all of them now and then. A request that may not be served yet is held in its buffer while
- * enough others are posted, else in a copy: so replies always find a buffer, and what is held is
+ * enough others are posted, else in a copy: so replies always find a buffer, and the held ones are
  * bounded by the credit of the peers. Invariants: net->lock is held; a receive buffer is posted,
  * ready, held, idle or with its user.
  */
@@ -79,7 +79,7 @@ struct nmpi_buffer *nmpi_inbox_unhold(struct nmpi_inbox *in, int queue) {
   return b;
 }
 
-/* ---- what has come */
+/* ---- arrived messages */
 
 static void note_arrival(struct tmb_net *net, struct nmpi_buffer *b, const MPI_Status *status) {
   int bytes = 0;

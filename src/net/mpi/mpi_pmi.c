@@ -7,7 +7,7 @@
  * socket pair until MPI_Finalize; it sleeps in read. Called by mpi.c before and after MPI_Init.
  * Calls: env->allgather for PMI's barriers, which come while MPI_Init runs and its caller waits,
  * and env->barrier for that of MPI_Finalize. Open MPI has no such interface: it needs its own
- * launcher. Invariants: what is put is collected in a text, "KEY=VALUE" lines, which a barrier
+ * launcher. Invariants: values are collected in a text, "KEY=VALUE" lines, which a barrier
  * exchanges; MPICH reads the variables in MPI_Init alone, so they are unset afterwards.
  */
 #define _GNU_SOURCE
@@ -79,7 +79,7 @@ static bool find(const struct server *s, const char *key, char *value) {
   return false;
 }
 
-/* Which rank is on which host, as PMI has it: (vector,(HOST,1,RANKS),...). Returns false if that is
+/* Placement of ranks on hosts, as PMI has it: (vector,(HOST,1,RANKS),...). Returns false if that is
  * too long. */
 static bool mapping(const struct tmb_net_env *env, char *text) {
   size_t at = (size_t)snprintf(text, VALUE_BYTES, "(vector");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Progress: what arrives is checked, obeyed or handed up, see mpi_engine.h.
+ * Progress: arrived messages are checked, obeyed or handed up, see mpi_engine.h.
  *
  * Owns nothing. Called by core through the table. Calls: mpi_inbox.c, the other parts, env->up. A
  * message is delivered from the buffer in which it came, with the lock released. Invariants: a
@@ -22,9 +22,9 @@
 #define QUIET_NS       1000000u
 #define BUSY_NS        50000u /* after a poll that found something, for BUSY_POLLS polls */
 #define BUSY_POLLS     100u
-#define SERVE_THREAD   4 /* beside TMB_SERVE_*: what is_by_thread says */
+#define SERVE_THREAD   4 /* beside TMB_SERVE_*: messages for which is_by_thread is true */
 
-/* ---- what has come */
+/* ---- arrived messages */
 
 /* Whether the payload is as long as the kind of a message says. */
 static bool fits_kind(const struct nmpi_head *h) {
@@ -33,7 +33,7 @@ static bool fits_kind(const struct nmpi_head *h) {
   return h->nargs == 0 && h->nbytes == sizeof(struct nmpi_ask);
 }
 
-/* What this conduit says to itself. */
+/* Message of this conduit to itself. */
 static void obey(struct tmb_net *net, const struct nmpi_buffer *b) {
   const struct nmpi_head *h = nmpi_head_of(b);
   if (h->kind == NMPI_MOVED) {
@@ -129,8 +129,8 @@ static void hand_up(const struct nmpi_buffer *b, void (*am)(const struct tmb_am_
 
 /* ---- the slots */
 
-/* Under the lock: what needs no message. Done when there is none, or much of it. Returns whether
- * somebody may go on because of it. */
+/* Under the lock: work that needs no message. Done when there is none, or much of it. Returns
+ * whether somebody may go on because of it. */
 static bool housekeeping(struct tmb_net *net, bool idle) {
   nmpi_inbox_post(net, idle);
   const bool reaped =

@@ -47,7 +47,7 @@ struct nmpi_peer *nmpi_peer_of(struct tmb_net *net, uint32_t rank) {
   return net->peers.of[rank];
 }
 
-/* ---- what has been sent */
+/* ---- sent messages */
 
 static bool is_complete(struct tmb_net *net, const struct nmpi_buffer *b) {
   int flag = 0;

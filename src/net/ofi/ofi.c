@@ -5,8 +5,8 @@
  *
  * Owns the exported symbol tombolo_net. Called by core through the table. Calls the files of this
  * folder and libfabric, which is loaded when the conduit is opened. docs/OFI_INSIDE.md describes
- * it. Invariants: all ranks of a job use the same provider, the best one that all of them have;
- * what one rank cannot do ends the opening on all, and that rank has said why.
+ * it. Invariants: all ranks of a job use one provider, the best one that all of them have; a
+ * failure of one rank ends the opening on all, and that rank has said why.
  */
 #include "base/ascii.h"
 #include "base/compiler.h"
@@ -27,7 +27,7 @@
 #define WHY_BYTES    256  /* of a reason in a message to the user */
 #define CREDIT_UNITS 256u /* credit of a peer, times OFI_UNIT bytes */
 
-/* ---- what the ranks agree on */
+/* ---- agreement of the ranks */
 
 static bool agree(const struct tmb_net_env *env, bool ok) {
   const uint8_t mine = ok;
@@ -69,7 +69,7 @@ static void warn_if_slow(const struct tmb_net *net, uint32_t row, const char *wa
                      fabric, ofi_choose_name(row), ofi_choose_name(row));
 }
 
-/* Prints, on the first rank, what could be used. in row: of what is taken, or OFI_PROVIDERS. */
+/* Prints, on the first rank, the usable providers. in row: of the chosen one, or OFI_PROVIDERS. */
 static void list_devices(const struct tmb_net *net, struct fi_info *const infos[OFI_PROVIDERS],
                          uint32_t row) {
   if (net->env.rank || !net->env.up->setting_int("TOMBOLO_OFI_LIST_DEVICES")) return;
@@ -79,7 +79,7 @@ static void list_devices(const struct tmb_net *net, struct fi_info *const infos[
                          infos[i]->domain_attr->name, i == row ? ": taken" : "");
 }
 
-/* What can be used on the domain that is named. Returns the bits of ofi_choose_list. */
+/* The providers that can be used on the named domain. Returns the bits of ofi_choose_list. */
 static uint64_t list_usable(const struct tmb_net *net, const char *wanted,
                             struct fi_info *infos[OFI_PROVIDERS]) {
   const struct tmb_net_up *up = net->env.up;
@@ -116,7 +116,7 @@ static void ask_atomics(struct tmb_net *net) {
   net->calls->freeinfo(net->atomics.asked ? plain : info);
 }
 
-/* in common: this rank has one, but not all have the same; wanted: the value of the setting, or "".
+/* in common: this rank has one, but not all have that one; wanted: the value of the setting, or "".
  */
 static void refuse_providers(const struct tmb_net_up *up, bool common, const char *wanted) {
   char lacks[200];
@@ -201,7 +201,7 @@ static void configure(struct tmb_net *net) {
     up->fatal("out of memory for the buffers of conduit ofi");
 }
 
-/* What marks the messages of this job; the secret does not follow from it. */
+/* Token that marks the messages of this job; the secret does not follow from it. */
 static uint64_t token_of(const struct tmb_net_env *env) {
   uint64_t word[TMB_NET_SECRET_BYTES / sizeof(uint64_t)], token = env->job_id;
   memcpy(word, env->secret, sizeof word);
@@ -214,7 +214,7 @@ static uint64_t token_of(const struct tmb_net_env *env) {
 
 /* ---- the slots */
 
-/* Free what is kept in copies. */
+/* Free the copies of a list. */
 static void free_copies(struct ofi_op *list) {
   while (list) {
     struct ofi_op *const next = list->next;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which provider's atomic operations are used, and for which domains: with a table of calls that
+/* The provider whose atomic operations are used, and for which domains: with a table of calls that
  * stands for providers which this machine does not have. */
 #include "base/compiler.h"
 #include "net/ofi/ofi_engine.h"
@@ -17,7 +17,7 @@
 #define SAW          ((uint64_t)FI_ORDER_SAW)
 #define FETCH(plain) (BIT(plain) << 16)
 
-/* What the next getinfo offers. */
+/* Offer of the next getinfo. */
 static struct {
   const char *name;
   bool atomic;      /* has FI_ATOMIC */

@@ -175,15 +175,15 @@ static void set_habits(void) {
        * need them for messages up to the other limit: both ends use those of this conduit */
       {"FI_OFI_RXM_BUFFER_SIZE", "2048"},
       {"FI_OFI_RXM_EAGER_LIMIT", "73728"},
-      /* for each connection; with what waits unmatched they are to stay below those 1024 */
+      /* for each connection; with the unmatched ones they are to stay below those 1024 */
       {"FI_OFI_RXM_MSG_RX_SIZE", "32"},
   };
   for (size_t i = 0; i < TMB_ARRAY_LEN(habits); i++) (void)setenv(habits[i][0], habits[i][1], 0);
 }
 
-/* ofi_rxd sends again what does not fit into the receiver's socket buffer, and then loses and mixes
- * up messages (libfabric 1.17), so all peers together are kept below it: 90 packets, with what the
- * kernel adds to each, of 208 KiB, which Linux gives by default. */
+/* ofi_rxd retransmits packets that do not fit into the receiver's socket buffer, and then loses and
+ * mixes up messages (libfabric 1.17), so all peers together are kept below it: 90 packets, with the
+ * kernel's overhead for each, of 208 KiB, which Linux gives by default. */
 static void bound_rxd(uint32_t far) {
   char text[16];
   const uint32_t each = RXD_PACKETS / TMB_MAX(far, 1u);

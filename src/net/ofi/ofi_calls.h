@@ -3,9 +3,9 @@
  * The calls of libfabric that this conduit makes, as a table.
  *
  * Owns: struct ofi_calls. Used by every file of the conduit; filled by ofi_calls.c from libfabric,
- * which is loaded with dlopen, and wrapped by ofi_fault.c when a test asks for failures. What the
- * headers of libfabric have as inline functions is called through the table as well, so that each
- * call can be made to fail. Invariant: the table is complete once it is there.
+ * which is loaded with dlopen, and wrapped by ofi_fault.c when a test asks for failures. The inline
+ * functions of libfabric's headers are called through the table as well, so that each call can be
+ * made to fail. Invariant: the table is complete once it is there.
  */
 #ifndef TMB_NET_OFI_OFI_CALLS_H
 #define TMB_NET_OFI_OFI_CALLS_H

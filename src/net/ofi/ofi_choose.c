@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which providers of libfabric can be used, and which is best, see ofi_engine.h.
+ * The usable providers of libfabric, and the best one, see ofi_engine.h.
  *
  * Owns: the table of providers, the best first. Called by ofi.c and ofi_list.c. Calls: libfabric by
- * its table, /sys. Networks with remote memory access in hardware come first, then what is made of
+ * its table, /sys. Networks with remote memory access in hardware come first, then providers over
  * sockets; memory shared by the processes of one machine is taken only if it is asked for, because
  * ranks of other hosts are to be reached. Of the domains of a provider the first that leads to
  * other hosts is taken. Invariant: a row that is asked for by name is the only one.
@@ -20,9 +20,9 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-/* The order is part of what ranks send each other (struct ofi_card). */
+/* The order is part of the data that ranks exchange (struct ofi_card). */
 static const struct {
-  const char *name; /* of the provider, with what it is layered over */
+  const char *name; /* of the provider, with the one below it */
   bool emulated;    /* made of sockets */
   bool on_request;  /* taken only if it is named */
   bool atomics;     /* its atomic operations are the hardware's */
@@ -162,7 +162,7 @@ uint64_t ofi_choose_list(const struct ofi_calls *calls, const char *wanted, cons
   return bits;
 }
 
-/* The entry of the same domain with further capabilities and registration modes, or NULL. */
+/* The entry of this domain with further capabilities and registration modes, or NULL. */
 static struct fi_info *with(const struct ofi_calls *calls, const struct fi_info *info,
                             uint64_t caps, int mr_mode) {
   const char *provider = info->fabric_attr->prov_name;

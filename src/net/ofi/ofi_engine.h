@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * State of the ofi conduit and what its files offer each other.
+ * State of the ofi conduit and the functions that its files offer each other.
  *
  * Owns: struct tmb_net of this conduit: one endpoint of type FI_EP_RDM, one completion queue, one
  * address vector. Included by src/net/ofi only. Calls: libfabric by the table of ofi_calls.h,
  * env->up. One lock guards all of it, so libfabric is asked for FI_THREAD_DOMAIN; it is not held
- * while core is called (ofi_hand_up, op_done). Invariants: every buffer is posted, in
- * flight, held, being delivered or free; a request is sent only while the units of those that the
- * peer has not given back stay below the credit, so what a peer must keep for this rank is bounded;
+ * while core is called (ofi_hand_up, op_done). Invariants: every buffer is posted, in flight, held,
+ * being delivered or free; a request is sent only while the units of those that the peer has not
+ * given back stay below the credit, so the memory that a peer must keep for this rank is bounded;
  * requests leave buffers for replies.
  */
 #ifndef TMB_NET_OFI_OFI_ENGINE_H
@@ -29,7 +29,7 @@
 #define OFI_MESSAGE_MAX \
  (sizeof(struct ofi_head) + 4 * TMB_AM_ARGS_MAX + OFI_ALIGN + TMB_AM_MEDIUM_BYTES_MAX)
 
-/* What begins every message. The arguments follow, then, at the next multiple of 16, the payload.
+/* Begin of every message. The arguments follow, then, at the next multiple of 16, the payload.
  */
 struct ofi_head {
   uint64_t token; /* of the job */
@@ -50,11 +50,11 @@ enum ofi_kind {
   OFI_REGION,  /* the answer: struct ofi_region */
   OFI_FREED,   /* memory is registered no longer: struct ofi_region */
   OFI_SIGNAL,  /* a signal after a write: struct ofi_change */
-  OFI_CHANGED, /* it has changed: the same */
+  OFI_CHANGED, /* the signal has changed: struct ofi_change */
   OFI_PROBE,   /* whether the receiver lives */
   OFI_PROBED,  /* it does */
   OFI_ATOMIC,  /* an operation on a word: struct ofi_rmw */
-  OFI_RESULT,  /* it is performed: the same, operand[0] is the value before */
+  OFI_RESULT,  /* the operation is performed: struct ofi_rmw, operand[0] is the value before */
   OFI_KINDS
 };
 
@@ -64,7 +64,7 @@ struct ofi_region {
   uint64_t base, bytes;
   uint64_t key[OFI_RAILS];
   uint64_t rails; /* bit for each rail that has a key */
-  uint64_t from;  /* what stands for `base` in remote accesses: 0 or base */
+  uint64_t from;  /* the value in place of `base` in remote accesses: 0 or base */
 };
 
 /* Payload of OFI_LONG: where the data lie at the receiver. */
@@ -90,7 +90,7 @@ struct ofi_rmw {
 
 enum { OFI_HELD = 4 }; /* queues of messages that wait */
 
-/* What libfabric gives back with a completion. */
+/* Context that libfabric gives back with a completion. */
 enum ofi_use { OFI_USE_SEND, OFI_USE_RECV, OFI_USE_ACCESS, OFI_USE_QUESTION };
 struct ofi_op {
   struct fi_context2 context; /* first: providers write here while the operation is in progress */
@@ -130,7 +130,7 @@ struct ofi_life {
   uint64_t heard_ns, asked_ns;
 };
 
-/* Of the engine: when to look, and what for questions. */
+/* State of the engine about silent peers: when to check, and buffers for questions. */
 struct ofi_silent {
   uint64_t timeout_ns; /* 0: nobody is judged */
   uint64_t look_ns, full_ns;
@@ -139,7 +139,7 @@ struct ofi_silent {
   struct ofi_pool questions;
 };
 
-/* What this rank knows of a rank of another host that it has had to do with. */
+/* State of a rank of another host that this rank has had to do with. */
 enum { OFI_REGIONS = 8 };
 struct ofi_peer {
   uint32_t flying;   /* units of requests that have not been given back */
@@ -186,7 +186,7 @@ struct ofi_access;
 struct ofi_memory;
 struct tmb_progress_thread;
 
-/* ---- parts of the state; all of them change under net->lock; what else holds is said */
+/* ---- parts of the state; all of them change under net->lock, unless a comment says otherwise */
 
 /* Peers, and who of them has something due. ofi_send.c. */
 struct ofi_peers {
@@ -238,7 +238,7 @@ struct ofi_memories {
   uint64_t next_key;
 };
 
-/* What the client does, and the thread that stands in for it. ofi_progress.c. */
+/* State of the client, and of the thread that stands in for it. ofi_progress.c. */
 struct ofi_client {
   struct tmb_progress_thread *thread; /* NULL: none; constant once the conduit is open */
   int nudge;       /* descriptor that wakes a sleeping client; -1: none; constant as well */
@@ -247,7 +247,7 @@ struct ofi_client {
   uint32_t serves; /* 1 + the peer whose message the thread deals with, without the lock; 0: none */
   bool moved;      /* completions since its last progress are not only questions and answers */
   uint64_t tick;   /* grows with each progress of the client; atomic, the thread reads it */
-  uint64_t wait_tick, wait_due_ns; /* when it asked what to wait for, and its timer */
+  uint64_t wait_tick, wait_due_ns; /* when it asked for descriptors to wait for, and its timer */
 };
 
 struct tmb_net {
@@ -281,7 +281,7 @@ struct tmb_net {
 
 /* ---- ofi_choose.c */
 
-/* What a rank can use, for the others. */
+/* Capabilities of a rank, for the others. */
 struct ofi_card {
   uint64_t providers; /* bit for each row of the table that is usable here */
   uint64_t name_bytes;
@@ -300,8 +300,8 @@ uint64_t ofi_choose_list(const struct ofi_calls *calls, const char *wanted, cons
 void ofi_choose_free(const struct ofi_calls *calls, struct fi_info *infos[OFI_PROVIDERS]);
 const char *ofi_choose_name(uint32_t row);
 bool ofi_choose_emulated(uint32_t row); /* made of sockets */
-/* What keeps libfabric from listing provider `name` and is known here: "" or "; ..." of the space
- * in /dev/shm. out text: [bytes]. Returns text. */
+/* Known reason why libfabric does not list provider `name`: "" or "; ..." of the space in /dev/shm.
+ * out text: [bytes]. Returns text. */
 const char *ofi_choose_lacks(const char *name, char *text, size_t bytes);
 
 /* A fabric that this host has according to /sys, or NULL. */
@@ -314,8 +314,8 @@ const char *ofi_choose_rail(const char *list, uint32_t rail, char *text, size_t 
 /* Replace an entry by one whose provider reaches memory of devices, if there is one. */
 void ofi_choose_hmem(const struct ofi_calls *calls, struct fi_info **info);
 
-/* Replace an entry by one with FI_ATOMIC on the same domain, if its atomic operations are to be
- * used. in setting: TOMBOLO_OFI_ATOMICS. Returns NULL, or why not: a clause; the entry stays. */
+/* Replace an entry by one with FI_ATOMIC on its domain, if its atomic operations are to be used. in
+ * setting: TOMBOLO_OFI_ATOMICS. Returns NULL, or why not: a clause; the entry stays. */
 const char *ofi_choose_atomics(const struct ofi_calls *calls, const char *setting,
                                struct fi_info **info);
 /* Whether some rank may find another answer than this one: it depends on more than the setting and
@@ -355,7 +355,7 @@ void ofi_rail_others(struct tmb_net *net);
 /* Send to the others where a rail of this rank is, and learn where theirs are. Collective. in good:
  * whether it is open here. Returns whether it is for all that have said so. */
 bool ofi_rail_meet(struct tmb_net *net, struct ofi_rail *rail, bool good);
-/* Close the endpoints, so that the provider uses nothing any more; and then what is left. */
+/* Close the endpoints, so that the provider uses nothing any more; and then the other objects. */
 bool ofi_rail_stop(struct tmb_net *net);
 void ofi_rail_close(struct tmb_net *net);
 /* Have the next descriptors name the queues of all rails. Returns 0, or a code of libfabric. */
@@ -376,12 +376,13 @@ struct ofi_peer *ofi_peer_of(struct tmb_net *net, uint32_t rank);
 /* Send a message of the conduit itself. Returns 0 or TMB_AGAIN. */
 int ofi_send_own(struct tmb_net *net, uint32_t peer, enum ofi_kind kind, const void *payload,
                  uint32_t nbytes);
-/* As ofi_send_own, for what takes one unit of the peer's credit, as a request does. */
+/* As ofi_send_own, for a message that takes one unit of the peer's credit, as a request does. */
 int ofi_send_request(struct tmb_net *net, uint32_t peer, enum ofi_kind kind, const void *payload,
                      uint32_t nbytes);
 /* Something is to be sent to a peer as soon as there is room. */
 void ofi_send_later(struct tmb_net *net, uint32_t peer);
-/* Send what is to be sent later. Returns whether anything was sent but answers to OFI_PROBE. */
+/* Send the messages that were put off. Returns whether anything was sent but answers to OFI_PROBE.
+ * */
 bool ofi_send_rest(struct tmb_net *net);
 /* Credit that a message returned, and credit that is owed for one. */
 void ofi_credit_back(struct tmb_net *net, uint32_t peer, uint32_t units);
@@ -399,7 +400,7 @@ int ofi_send_locked(struct tmb_net *net, struct tmb_am_out *out);
 int ofi_progress(struct tmb_net *net, int serve);
 uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns);
 /* Progress for a client that computes, see net/plugin/progress_thread.h: messages and completions
- * are kept. in tick: of the client when it was last read. out fds, count, ns: what to wait
+ * are kept. in tick: of the client when it was last read. out fds, count, ns: descriptors to wait
  * for, up to when; ns is lowered. Returns false if the client is here or sleeps. */
 bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *count,
               uint64_t *ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What this conduit asks of its environment beside messages: pieces of all ranks, and errors.
+ * Services of the environment for this conduit beside messages: pieces of all ranks, and errors.
  *
  * Owns nothing. Called by the other files of this conduit. Calls: env, env->up, and no other file
  * but ofi_calls.c. Invariant: ofi_fatal gives the lock back before core ends the job, because the

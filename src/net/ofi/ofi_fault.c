@@ -2,10 +2,10 @@
 /*
  * Calls of libfabric that fail on purpose, see ofi_calls.h.
  *
- * Owns: the wrapped table, what is to fail and how much the provider was given. Called by ofi.c
- * when TOMBOLO_TEST_OFI_FAULT is set. Calls: the table that it wraps. Invariant: what is not named
- * behaves as before. Calls that two threads make at once may be counted as one; those that send are
- * made under the lock of the engine, so their counts are exact.
+ * Owns: the wrapped table, the calls that are to fail and the number of calls that the provider was
+ * given. Called by ofi.c when TOMBOLO_TEST_OFI_FAULT is set. Calls: the table that it wraps.
+ * Invariant: other calls behave as before. Calls that two threads make at once may be counted as
+ * one; those that send are made under the lock of the engine, so their counts are exact.
  */
 #include "net/ofi/ofi_calls.h"
 
@@ -28,7 +28,7 @@ static struct {
   uint64_t random;
   struct {
     uint64_t at, count;   /* fails from the at-th time on; 0: never */
-    uint64_t taken;       /* times that the provider took what it was given */
+    uint64_t taken;       /* times that the provider took a message */
     uint32_t again_share; /* percent that find no room */
   } of[CALL_COUNT];
   bool counts;           /* the counts, at the end; once */
@@ -38,14 +38,14 @@ static struct {
 } fault;
 static struct ofi_calls wrapped;
 
-/* Whether it is to happen now what is to happen in a share of all cases. in share: percent. */
+/* Whether an event with the given share of all cases happens now. in share: percent. */
 static bool drawn(uint32_t share) {
   if (!share) return false;
   fault.random = fault.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (fault.random >> 33) % 100 < share;
 }
 
-/* What the next call of a kind is to return; 0: what it does. */
+/* Result for the next call of a kind; 0: the call's own. */
 static int verdict(enum call call) {
   const uint64_t count = ++fault.of[call].count;
   if (fault.of[call].at && count >= fault.of[call].at) return -FI_EIO;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What `tombolo info` says of the providers of libfabric.
+ * The list of libfabric's providers for `tombolo info`.
  *
  * Owns the exported symbol tombolo_net_describe. Called by the command, which loads the plug-in and
  * knows its type (tools/info/info_net.c). Calls ofi_choose.c and libfabric. Nothing is opened or
- * sent. Invariant: what is not usable, or not taken, has its reason.
+ * sent. Invariant: a provider that is not usable, or not taken, has its reason.
  */
 #include "base/compiler.h"
 #include "net/ofi/ofi_engine.h"
@@ -12,15 +12,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the caller gives: settings by name, and where each line goes: of a provider, or of a domain
- * that may be a rail. */
+/* Arguments of the caller: settings by name, and where each line goes: of a provider, or of a
+ * domain that may be a rail. */
 struct describe {
   const char *(*setting)(const char *name);
   void (*line)(void *arg, const char *name, bool usable, const char *text);
   void *arg, *rails;
 };
 
-/* Who performs atomic operations with a provider. */
+/* Prints how a provider performs atomic operations. */
 static void say_atomics(const struct describe *d, const struct ofi_calls *calls,
                         const struct fi_info *plain, char *text, size_t bytes) {
   const char *setting = d->setting("TOMBOLO_OFI_ATOMICS");
@@ -84,7 +84,7 @@ struct rails {
   struct ofi_domain domain[OFI_DOMAINS];
 };
 
-/* Which position of the setting names a domain, or UINT32_MAX. */
+/* Position of a domain in the setting, or UINT32_MAX. */
 static uint32_t position_of(const char *list, const char *domain) {
   char name[OFI_NAME_MAX];
   for (uint32_t r = 0; ofi_choose_rail(list, r, name, sizeof name); r++)
@@ -110,7 +110,7 @@ static bool say_unnamed(const struct rails *rails, const struct ofi_domain *doma
   return taken;
 }
 
-/* One that it names. */
+/* Prints a domain that the setting names. */
 static bool say_named(const struct rails *rails, const struct ofi_domain *domain, uint32_t position,
                       char *text, size_t bytes) {
   if (position >= OFI_RAILS)

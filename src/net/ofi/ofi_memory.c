@@ -27,7 +27,7 @@ struct range {
   struct tmb_net_memory memory;
 };
 
-/* What libfabric calls the memory of a device. */
+/* libfabric's name for the memory of a device. */
 static enum fi_hmem_iface interface_of(const struct tmb_net_memory *memory) {
   switch (memory->interface) {
   case TMB_NET_MEMORY_CUDA: return FI_HMEM_CUDA;
@@ -73,7 +73,7 @@ static struct ofi_memory *enter(struct tmb_net *net, const struct range *r, bool
   return m;
 }
 
-/* What holds a range, or NULL. out count: of the buffers in the list. */
+/* The entry that holds a range, or NULL. out count: of the buffers in the list. */
 static struct ofi_memory *find(struct tmb_net *net, uintptr_t at, size_t bytes, bool lasting,
                                uint32_t *count) {
   *count = 0;

@@ -5,7 +5,7 @@
  * Owns nothing beyond the engine. Called by core through the table. Calls: libfabric by its table,
  * env->up. Completions are read a few at a time; a message is delivered from the buffer in which it
  * came, with the lock released. A request that may not be served yet is held in its buffer while
- * enough others are posted, else in a copy: so replies always find a buffer, and what is held is
+ * enough others are posted, else in a copy: so replies always find a buffer, and the held ones are
  * bounded by the credit of the peers. Invariants: a message is checked, length by length, before
  * anything of it is used.
  */
@@ -32,8 +32,10 @@
 #define LATE_NS        UINT64_C(1000000)   /* from a timer of a client that sleeps to its waking */
 #define TEND_HELD_MAX  (UINT64_C(8) << 20) /* bytes of copies that the progress thread keeps */
 #define BLIND_NS       UINT64_C(1000000)   /* longest sleep while something is in flight */
-#define SERVE_THREAD   4                   /* beside TMB_SERVE_*: what is_by_thread says */
-#define LOOK_TICKS     256                 /* calls between searches for silent peers */
+#define SERVE_THREAD                                                             \
+ 4                     /* beside TMB_SERVE_*: messages for which is_by_thread is \
+                        * true */
+#define LOOK_TICKS 256 /* calls between searches for silent peers */
 
 /* ---- receive buffers */
 
@@ -102,10 +104,10 @@ static bool holds_any(const struct tmb_net *net) {
   return any;
 }
 
-/* ---- what has come */
+/* ---- arrived messages */
 
-/* Whether a rank is one that sends messages of a kind here: on another host, or on this one what
- * atomic operations need. */
+/* Whether a rank may send messages of a kind here: one on another host, or one of this host for
+ * atomic operations. */
 static bool is_sender(const struct tmb_net *net, uint32_t rank, uint8_t kind) {
   return rank < net->env.size && (net->env.host_of[rank] != net->env.host ||
                                   (net->atomics.any && kind >= OFI_CREDIT && kind != OFI_SIGNAL));
@@ -377,7 +379,7 @@ static void report_broken(struct tmb_net *net) {
 
 /* ---- the slots */
 
-/* Under the lock: what needs no message. Returns whether something was done. */
+/* Under the lock: work that needs no message. Returns whether something was done. */
 static bool housekeeping(struct tmb_net *net) {
   if (TMB_UNLIKELY(net->client.tick % LOOK_TICKS == 0)) (void)ofi_silent_look(net);
   if (TMB_UNLIKELY(net->in.unposted != NULL)) post_rest(net);
@@ -402,7 +404,8 @@ static void nudge(struct tmb_net *net) {
   net->client.nudged = write(net->client.nudge, &one, sizeof one) == (ssize_t)sizeof one;
 }
 
-/* Whether the thread may read completions: it keeps copies of what it does not deal with. */
+/* Whether the thread may read completions: it keeps copies of those that it leaves to the client.
+ * */
 static bool has_room(struct tmb_net *net) {
   return net->in.held_bytes < TEND_HELD_MAX || ofi_silent_full(net);
 }
@@ -487,8 +490,8 @@ uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uin
 
 /* ---- while the client computes */
 
-/* Whether the client sleeps: it has asked what to wait for, has polled at most once more since,
- * and nothing has come. It may compute after that poll; then what comes shows it. */
+/* Whether the client sleeps: it has asked for descriptors, has polled at most once more since, and
+ * nothing has come. It may compute after that poll; then the next message shows it. */
 static bool is_asleep(const struct tmb_net *net) {
   if (!net->client.wait_tick || net->client.tick > net->client.wait_tick + 1 ||
       tmb_os_now_ns() >= net->client.wait_due_ns + LATE_NS)
@@ -516,7 +519,7 @@ static void serve_by_thread(struct tmb_net *net, struct ofi_buffer *b) {
   if (units) ofi_credit_return(net, peer);
 }
 
-/* Let the library go on with what needs no client. Returns TMB_FOUND_ bits. */
+/* Let the library go on with work that needs no client. Returns TMB_FOUND_ bits. */
 static int work_by_thread(struct tmb_net *net) TMB_REQUIRES(net->lock);
 
 static int work_by_thread(struct tmb_net *net) {
@@ -534,7 +537,8 @@ static void library_waits(int found, uint64_t *ns) {
   *ns = found & TMB_FOUND_WORK ? 0 : TMB_MIN(*ns, (uint64_t)BLIND_NS);
 }
 
-/* What the progress thread waits for next; out as for ofi_tend. in room: for further copies. */
+/* Descriptors for the next wait of the progress thread; out as for ofi_tend. in room: for further
+ * copies. */
 static void tend_wait(struct tmb_net *net, bool room, struct pollfd *fds, uint32_t *count,
                       uint64_t *ns) {
   const int rc = room ? ofi_rail_wait(net, fds, TMB_PROGRESS_FDS, count) : -FI_ENOSYS;

@@ -2,7 +2,7 @@
 /*
  * Rails: the domains that long transfers share, see ofi_engine.h.
  *
- * Owns: net->rail and what is in it. Called by ofi.c and ofi_progress.c. Calls: libfabric by its
+ * Owns: net->rail and its contents. Called by ofi.c and ofi_progress.c. Calls: libfabric by its
  * table, ofi_choose.c, env->up. The first rail carries all messages, and must be there on each
  * rank. TOMBOLO_OFI_INTERFACES names the others, by position: a rank without one goes without it.
  * Invariants: all rails have the provider and the registration mode of the first; two ranks use a
@@ -115,7 +115,7 @@ static bool is_alike(const struct fi_info *a, const struct fi_info *b) {
          strcmp(a->fabric_attr->prov_name, b->fabric_attr->prov_name) == 0;
 }
 
-/* The same provider on another domain, or NULL. */
+/* The entry of this provider on another domain, or NULL. */
 static struct fi_info *find_like(struct tmb_net *net, const char *device) {
   const struct fi_info *first = net->rail[0].info;
   struct fi_info *infos[OFI_PROVIDERS] = {NULL}, *found = NULL;

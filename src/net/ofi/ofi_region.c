@@ -2,7 +2,7 @@
 /*
  * Memory of peers that can be accessed by the provider, see ofi_rma.h.
  *
- * Owns: what is known of each peer, in struct ofi_peer. Called by ofi_rma.c and ofi_progress.c;
+ * Owns: the regions of each peer, in struct ofi_peer. Called by ofi_rma.c and ofi_progress.c;
  * ofi_segment_freed by core. Calls: ofi_memory.c, ofi_send.c. A rank learns a key when it needs it:
  * the first access to memory that it does not know goes by messages, and the owner is asked
  * meanwhile for the segment around the address. A peer's last few regions are kept. When a segment
@@ -43,8 +43,8 @@ const struct ofi_region *ofi_region_find(struct tmb_net *net, uint32_t peer, uin
   return NULL;
 }
 
-/* What a peer learns of the memory around an address of this rank; bytes 0: it is not registered,
- * and cannot be. */
+/* Description for a peer of the memory around an address of this rank; bytes 0: it is not
+ * registered, and cannot be. */
 static struct ofi_region describe(struct tmb_net *net, uint64_t addr) {
   const struct ofi_memory *m = ofi_memory_segment(net, addr);
   struct ofi_region region = {.asked = addr};

@@ -37,7 +37,7 @@ struct ofi_access {
   bool is_get, device;      /* device: its local side may be memory of a device */
   bool held;                /* its owner checks when all is over; core is not notified */
   uint8_t tries;            /* times that it has failed by itself, at most OFI_TRIES */
-  struct ofi_memory *local; /* NULL, or what it uses */
+  struct ofi_memory *local; /* NULL, or the registration that it uses */
 };
 
 /* Accesses of so many bytes take all rails. Chosen 2026-11-23, not measured; study/RESULTS.md has
@@ -72,8 +72,9 @@ void ofi_memory_close(struct tmb_net *net);
 /* The region of a peer that holds a range, or NULL; then the peer is asked for the next time. */
 const struct ofi_region *ofi_region_find(struct tmb_net *net, uint32_t peer, uint64_t addr,
                                          uint64_t bytes);
-/* As ofi_region_find, for what cannot go by messages; the peer may be this rank or one of its host.
- * out refused: the owner says that it is not registered. Else NULL means: ask again later. */
+/* As ofi_region_find, for accesses that cannot go by messages; the peer may be this rank or one of
+ * its host. out refused: the owner says that it is not registered. Else NULL means: ask again
+ * later. */
 const struct ofi_region *ofi_region_need(struct tmb_net *net, uint32_t peer, uint64_t addr,
                                          uint64_t bytes, bool *refused);
 /* The key for an address of a peer may be wrong: ask for it anew before the next access. */
@@ -112,7 +113,7 @@ void ofi_access_failed(struct tmb_net *net, struct ofi_op *op);
 bool ofi_access_again(struct tmb_net *net, struct ofi_op *op, int error);
 /* Whether an error of libfabric, positive, says that the peer, or the path to it, is lost. */
 bool ofi_error_of_peer(int error);
-/* Try again what is to be. Returns whether something was started or given up. */
+/* Retry the accesses that are due. Returns whether something was started or given up. */
 bool ofi_access_retry(struct tmb_net *net);
 /* The peer has changed the signal of one. */
 void ofi_access_changed(struct tmb_net *net, uint32_t peer, const struct ofi_change *change);
@@ -134,13 +135,13 @@ void ofi_signal_message(struct tmb_net *net, const struct ofi_head *head, const 
 int ofi_atomic(struct tmb_net *net, const struct tmb_net_atomic *atomic);
 /* The slot offloads. */
 bool ofi_offloads(struct tmb_net *net, uint32_t dt, uint32_t ops);
-/* Find out what the provider performs on all ranks; collective, and if net->atomics.asked. in good:
- * this rank is ready. */
+/* Find out the operations that the provider performs on all ranks; collective, and if
+ * net->atomics.asked. in good: this rank is ready. */
 void ofi_atomics_open(struct tmb_net *net, bool good);
-/* What one domain of libfabric performs. out can: as struct ofi_atomics. */
+/* Operations of one domain of libfabric. out can: as struct ofi_atomics. */
 void ofi_atomics_query(const struct ofi_calls *calls, struct fid_domain *domain,
                        uint32_t can[TMB_ATOMIC_TYPES]);
-/* What a domain needs is among what can be. */
+/* Whether the needs of a domain are among the possible operations. */
 bool ofi_atomics_cover(const uint32_t can[TMB_ATOMIC_TYPES], uint32_t dt, uint32_t ops);
 /* The provider has failed an access: say so if it is an atomic operation and the peer is not at
  * fault; with the lock. in error: of libfabric, positive. */
@@ -152,7 +153,7 @@ void ofi_atomic_serve(struct tmb_net *net, uint32_t src, void *payload);
 
 /* The slot; without the lock. */
 int ofi_am_long(struct tmb_net *net, struct tmb_am_out *out);
-/* Complete what an OFI_LONG says. Returns false if its payload lies in no segment. */
+/* Complete the put that an OFI_LONG announces. Returns false if its payload lies in no segment. */
 bool ofi_long_take(struct tmb_net *net, const struct ofi_head *head, const void *payload,
                    struct tmb_am_in *in);
 

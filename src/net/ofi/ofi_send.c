@@ -4,8 +4,8 @@
  *
  * Owns nothing beyond the engine. Called by core through the table and by the files of this
  * conduit. Calls: libfabric by its table. A short message is injected, so that it needs no buffer
- * and has no completion; others are copied into one. What the provider has no room for is
- * TMB_AGAIN: core makes progress and calls again; messages of the conduit itself are sent by the
+ * and has no completion; others are copied into one. A message that finds no room at the provider
+ * is TMB_AGAIN: core makes progress and calls again; messages of the conduit itself are sent by the
  * next progress. Invariants: the lock is held; nothing here polls, so nothing recurses.
  */
 #include "base/atomic.h"
@@ -33,7 +33,7 @@ void ofi_peer_break(struct tmb_net *net, uint32_t peer, int error) {
   net->peers.broken++;
 }
 
-/* Chosen 2026-11-23: a provider fails what it has for a lost peer sooner. */
+/* Chosen 2026-11-23: a provider fails accesses to a lost peer sooner. */
 #define FAIL_NS UINT64_C(5000000000) /* for accesses to a lost peer to fail */
 
 bool ofi_given_up(const struct tmb_net *net, uint32_t peer) {
@@ -55,7 +55,7 @@ static size_t write_message(char *to, const struct ofi_head *head, const void *a
 }
 
 /* Hand a message to the provider. in reserve: share of the buffers that must stay, as 1/n; 0: none.
- * Returns what libfabric does. */
+ * Returns libfabric's result. */
 static ssize_t transmit(struct tmb_net *net, uint32_t peer, const struct ofi_head *head,
                         const void *args, const void *payload, uint32_t reserve) {
   const size_t most = ofi_payload_at(head->nargs) + head->nbytes;
@@ -150,7 +150,7 @@ void ofi_send_later(struct tmb_net *net, uint32_t peer) {
   net->peers.todo = peer + 1;
 }
 
-/* Send what is due to one peer. Returns 0 or TMB_AGAIN. */
+/* Send the messages that are due to one peer. Returns 0 or TMB_AGAIN. */
 static int send_due(struct tmb_net *net, uint32_t peer, struct ofi_peer *p) {
   if (p->answer_due) {
     if (ofi_send_own(net, peer, OFI_REGION, &p->answer, sizeof p->answer)) return TMB_AGAIN;

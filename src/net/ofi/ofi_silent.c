@@ -53,7 +53,7 @@ bool ofi_silent_agree(struct tmb_net *net, bool good, bool answers) {
 
 /* ---- questions */
 
-/* Hand a question to the provider. Returns what libfabric does. */
+/* Hand a question to the provider. Returns libfabric's result. */
 static ssize_t question(struct tmb_net *net, uint32_t peer) {
   struct ofi_buffer *b = ofi_pool_take(&net->silent.questions, 0);
   if (!b) return -FI_EAGAIN;

@@ -15,8 +15,8 @@
 
 #include "net/ofi/ofi_engine.h"
 
-/* Collective: what every rank can do, in one byte each. in good: this rank is ready; answers: it
- * has a thread that answers while its client computes. Returns whether all are ready. */
+/* Collective: capabilities of every rank, in one byte each. in good: this rank is ready; answers:
+ * it has a thread that answers while its client computes. Returns whether all are ready. */
 bool ofi_silent_agree(struct tmb_net *net, bool good, bool answers);
 /* Memory for questions; before the endpoint is opened. */
 bool ofi_silent_make(struct tmb_net *net);
@@ -25,7 +25,7 @@ bool ofi_silent_make(struct tmb_net *net);
 bool ofi_silent_look(struct tmb_net *net);
 /* The provider is done with a question, or (in error: of libfabric, positive) could not send it. */
 void ofi_silent_sent(struct tmb_net *net, struct ofi_op *op, int error);
-/* This rank takes nothing more in for now, so it sees no questions: now and then it says unasked
+/* This rank receives nothing more for now, so it sees no questions: now and then it says unasked
  * that it lives. Returns whether it did, and a little may be taken in. */
 bool ofi_silent_full(struct tmb_net *net);
 /* Why a peer that is broken cannot be reached. */

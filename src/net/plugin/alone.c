@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a conduit's plug-in needs of the library's messages, because it links nothing of the
- * library.
+ * The library's messages for a conduit's plug-in, which links nothing of the library.
  *
  * Owns nothing. Called by os/sync/lock.c, which is compiled into each plug-in. Calls libc. Not part
  * of the unit tests, which are linked with the library. Invariant: a bug ends the process.

@@ -3,11 +3,11 @@
  * A thread that keeps a network going while the client computes.
  *
  * Owns the thread. Used by conduits that make progress only when they are called: compiled into
- * their plug-ins. Calls what the conduit gives it. It checks now and then whether the client has
- * called; if not, it tends the network, waits for what the conduit names, and tends it again, until
- * the client calls: so that long transfers overlap with computation and a rank that computes is not
- * taken for a dead one. What is meant for the client waits for its next call. Invariant: nothing is
- * called while the client polls, or sleeps on the network, as far as `tend` can see.
+ * their plug-ins. Calls the functions that the conduit gives it. It checks now and then whether the
+ * client has called; if not, it serves the network, waits for the conduit's descriptors, and serves
+ * it again, until the client calls: so that long transfers overlap with computation and a rank that
+ * computes is not taken for a dead one. Messages for the client wait for its next call. Invariant:
+ * nothing is called while the client polls, or sleeps on the network, as far as `tend` can see.
  */
 #ifndef TMB_NET_PLUGIN_PROGRESS_THREAD_H
 #define TMB_NET_PLUGIN_PROGRESS_THREAD_H
@@ -25,7 +25,7 @@ struct tmb_progress_work {
   struct tmb_net *net;  /* argument of the functions */
   const uint64_t *tick; /* grows when the client calls; atomic */
 
-  /* Do what the client's calls would do, except to deliver, unless it has called since *tick was
+  /* Do the work of the client's calls, except to deliver, unless it has called since *tick was
    * `seen`. Out: descriptors to wait for, and for how many ns at most; ns is lowered. Returns
    * whether it did. */
   bool (*tend)(struct tmb_net *net, uint64_t seen, struct pollfd *fds, uint32_t *count,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The skeleton of a conduit: what docs/PORTING_A_CONDUIT.md walks through. Compiled and tested, but
- * no program can choose it.
+ * The skeleton of a conduit, to which docs/PORTING_A_CONDUIT.md leads. Compiled and tested, but no
+ * program can choose it.
  *
  * Owns: struct tmb_net of this conduit. Called through its table. Calls: env->up and nothing else
  * of the library. It reaches nobody: each message waits for room for ever. Replace the four
- * functions by those of a network, keep what their comments promise, and the conformance programs
- * pass. Invariants: no function blocks or runs a handler but those of which the contract
- * (net/net.h) says so; what comes off the wire is checked before it is used.
+ * functions by those of a network, keep the promises of their comments, and the conformance
+ * programs pass. Invariants: no function blocks or runs a handler but those of which the contract
+ * (net/net.h) says so; input from the wire is checked before it is used.
  */
 #include "base/error.h"
 #include "net/net.h"
@@ -19,8 +19,8 @@ struct tmb_net {
   /* the network's descriptors, queues and state per peer; keep that of a silent peer tiny */
 };
 
-/* Step 1. Make what peers need in order to find this rank, send it to all with env->allgather, and
- * connect. Every rank learns whether all could, so that all return the same. */
+/* Step 1. Make the address record by which peers find this rank, send it to all with
+ * env->allgather, and connect. Every rank learns whether all could, so that all return alike. */
 static int stub_open(const struct tmb_net_env *env, struct tmb_net **out) {
   struct tmb_net *net = calloc(1, sizeof *net);
   if (!net) env->up->fatal("out of memory for the conduit");
@@ -51,8 +51,8 @@ static int stub_am_send(struct tmb_net *net, struct tmb_am_out *out) {
   return TMB_AGAIN;
 }
 
-/* Step 3. Take what has come, check every length and index of it, and hand it to env->up->am; a
- * request only if `serve` has TMB_SERVE_REQUESTS. */
+/* Step 3. Take arrived messages, check every length and index of them, and hand them to
+ * env->up->am; a request only if `serve` has TMB_SERVE_REQUESTS. */
 static int stub_progress(struct tmb_net *net, int serve) {
   (void)net, (void)serve;
   return TMB_FOUND_NOTHING;

@@ -16,7 +16,7 @@
 extern const struct tmb_net_ops tmb_net_stub;
 
 enum { RANKS = 3 };
-static uint8_t others = 1; /* what the other ranks say */
+static uint8_t others = 1; /* contribution of the other ranks */
 
 static void gather(void *ctx, const void *mine, size_t bytes, void *all) {
   (void)ctx;

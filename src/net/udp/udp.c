@@ -4,8 +4,8 @@
  * table.
  *
  * Owns the exported symbol tombolo_net. Called by core through the table. Calls the engine and the
- * sockets. docs/UDP_PROTOCOL.md describes the protocol. Invariant: all ranks of a job choose the
- * same family, rails and packet length, from what all of them have published.
+ * sockets. docs/UDP_PROTOCOL.md describes the protocol. Invariant: all ranks of a job choose equal
+ * family, rails and packet length, from the records of all.
  */
 #include "base/ascii.h"
 #include "base/error.h"
@@ -98,7 +98,7 @@ static bool guards_agree(const struct tmb_net_env *env, const struct plan *plan)
   return true;
 }
 
-/* Send to the others what this rank has, and choose. Returns 0, or an error that has been printed.
+/* Send this rank's record to the others, and choose. Returns 0, or an error that has been printed.
  */
 static int meet(const struct tmb_net_env *env, struct plan *plan) {
   const struct tmb_net_up *up = env->up;

@@ -89,7 +89,7 @@ static void unanswered(void **state) {
   rig_close(2);
 }
 
-/* One that computes: its progress thread acknowledges. */
+/* A client that computes: its progress thread acknowledges. */
 static void computing(void **state) {
   (void)state;
   uint64_t ns = UINT64_MAX;
@@ -105,7 +105,7 @@ static void computing(void **state) {
   rig_close(2);
 }
 
-/* Messages that come one in each call, and are not answered, are acknowledged all the same. */
+/* Messages that come one in each call, and are not answered, are acknowledged nevertheless. */
 static void each_call(void **state) {
   (void)state;
   begin();
@@ -135,7 +135,7 @@ static void quiet_put(uint32_t from, uint64_t value) {
   assert_int_equal(udp_put_signal(rig_net[from], &rma, &sig), 0);
 }
 
-/* Both poll for a while. */
+/* Both ranks poll for a while. */
 static void poll_for(uint64_t ns) {
   for (const uint64_t until = rig_now_ns + ns; rig_now_ns < until; rig_now_ns += 9000) rig_step(2);
 }

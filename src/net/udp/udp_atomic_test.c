@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Remote atomic operations taken out of packets: each is performed once and each completes once,
- * over good wires and bad ones, also while the owner's client computes; what cannot be is refused.
+ * over good wires and bad ones, also while the owner's client computes; impossible ones are
+ * refused.
  */
 #include "net/udp/udp_rig_test.h"
 
@@ -34,7 +35,7 @@ static struct tmb_net_atomic atomic_of(uint32_t opcode, uint64_t operand, uint64
                                  .op = done};
 }
 
-/* What rank 1 does: its client polls, or computes while its progress thread looks. */
+/* Actions of rank 1: its client polls, or computes while its progress thread polls. */
 static void step(bool computes) {
   (void)rig_progress(0, TMB_SERVE_ALL);
   uint64_t ns = UINT64_MAX;
@@ -122,7 +123,7 @@ static void behind_transfers(void **state) {
 }
 
 #if defined(__SANITIZE_ADDRESS__)
-/* What a fatal error holds is lost where a test goes on behind it. */
+/* Memory that a fatal error holds is lost where a test goes on behind it. */
 # define LEAKS_COUNT(on) ((on) ? __lsan_enable() : __lsan_disable())
 #else
 # define LEAKS_COUNT(on) ((void)0)

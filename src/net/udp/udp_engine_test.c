@@ -231,7 +231,7 @@ static void remote_memory(void **state) {
   puts_and_gets(&config, "loss=1,seed=22", 20);
 }
 
-/* What a window full of a transfer's packets took is little, also where packets are short. */
+/* A window full of a transfer's packets has taken little memory, also where packets are short. */
 static void little_memory(void **state) {
   (void)state;
   enum { BYTES_MAX = 192 << 10 };
@@ -386,7 +386,7 @@ static void unknown_senders(void **state) {
 }
 
 /* Requests while only replies are served are kept and delivered later. They leave an eighth of the
- * credit to what needs no client of the peer. */
+ * credit to messages that need no client of the peer. */
 static void kept_requests(void **state) {
   (void)state;
   struct udp_config config = rig_config();
@@ -449,7 +449,7 @@ static void lost_peer(void **state) {
   rig_close(2);
 }
 
-/* What the progress thread does while the client of rank 1 computes. */
+/* Work of the progress thread while the client of rank 1 computes. */
 static void tend(uint32_t rank) {
   uint64_t ns = UINT64_MAX;
   rig_current = rank;
@@ -488,8 +488,8 @@ static void computing_peer(void **state) {
   end();
 }
 
-/* A client asks what to wait for, polls once more, finds what it waited for and goes on without
- * another call: its progress thread sends what was lost again. */
+/* A client asks for descriptors, polls once more, finds its message and goes on without another
+ * call: its progress thread retransmits lost packets. */
 static void computes_on(void **state) {
   (void)state;
   const struct udp_config config = rig_config();
@@ -519,8 +519,8 @@ static bool is_readable(const struct pollfd *fds, uint32_t count) {
   return poll(look, count, 0) > 0;
 }
 
-/* A client that sleeps is woken by what its progress thread has taken, once for all that it then
- * finds. */
+/* A client that sleeps is woken by a message that its progress thread has received, once for all
+ * that it then finds. */
 static void woken(void **state) {
   (void)state;
   const struct udp_config config = rig_config();
@@ -551,7 +551,8 @@ static void woken(void **state) {
   end();
 }
 
-/* What the progress thread has kept changes before what comes later, also when it is much. */
+/* Signals that the progress thread has kept change before later messages, also when there are many.
+ * */
 static void kept_signals(void **state) {
   (void)state;
   const struct udp_config config = rig_config();
@@ -580,7 +581,7 @@ static void kept_signals(void **state) {
   }
   assert_int_equal(*signal, 400);
   for (const struct udp_batch *b = rig_net[1]->spare.batches; b; b = b->next)
-    assert_cmp(b->capacity, <, 128); /* what was kept is not delivered all at once */
+    assert_cmp(b->capacity, <, 128); /* kept messages were not delivered all at once */
   end();
 }
 
@@ -615,14 +616,15 @@ static void silent_peer(void **state) {
   }
 }
 
-/* Who receives nothing reports itself, not the peers that it does not hear; who sends nothing is
- * reported by the others. Of two halves the one with rank 0 is right, and of two ranks that lose
- * only each other the lower one. */
+/* A rank that receives nothing reports itself, not the peers that it does not hear; one that sends
+ * nothing is reported by the others. Of two halves the one with rank 0 is right, and of two ranks
+ * that lose only each other the lower one. */
 static void cut_off(void **state) {
   (void)state;
   enum { RANKS = 4, ANY = 9 };
   static const struct {
-    uint32_t ranks, receives_not[RANKS], lost, by; /* receives_not: bit i: not what rank i sends */
+    uint32_t ranks, receives_not[RANKS], lost, by; /* receives_not: bit i: not the packets of rank i
+                                                    * */
   } cases[] = {{4, {0, 0, 15, 0}, 2, 2},   {4, {15, 0, 0, 0}, 0, 0}, {4, {4, 4, 0, 4}, 2, ANY},
                {4, {4, 4, 15, 4}, 2, ANY}, {2, {2, 1}, 1, 0},        {2, {2, 0}, 1, 0},
                {2, {0, 1}, 1, 1},          {4, {0, 4, 2, 0}, 2, 1},  {4, {12, 12, 3, 3}, 2, 1}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long packets may be: engines over a wire in memory that drops what is too long for it. */
+/* Length of packets: engines over a wire in memory that drops packets that are too long for it. */
 #include "net/udp/udp_rig_test.h"
 
 #include <setjmp.h>
@@ -119,7 +119,8 @@ static void lost_probes(void **state) {
   rig_close(2);
 }
 
-/* The path changes while it is used: narrower, below what every path carries, and wide again. */
+/* The path changes while it is used: narrower, below the length that every path carries, and wide
+ * again. */
 static void changes(void **state) {
   (void)state;
   begin(UINT32_MAX, NULL);
@@ -142,7 +143,7 @@ static void changes(void **state) {
   rig_close(2);
 }
 
-/* That nothing passes says nothing about lengths. */
+/* A path on which nothing passes proves nothing about lengths. */
 static void cable_out(void **state) {
   (void)state;
   begin(UINT32_MAX, NULL);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records of packets: what is written depends on nothing but the record, so that no byte of memory
+ * Records of packets: the bytes written depend on nothing but the record, so that no byte of memory
  * that the packet had before leaves the process.
  *
  * Owns: nothing. Run by ctest. Calls: udp_packet.
- * Invariants: each record is written over two different fillings; what is sent is the same.
+ * Invariants: each record is written over two different fillings; the sent bytes are equal.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -168,7 +168,7 @@ static void never(void **state) {
   }
 }
 
-/* Both are cut for a while: nobody is given up. */
+/* Both rails are cut for a while: nobody is given up. */
 static void both(void **state) {
   (void)state;
   begin(125, 125, NULL);
@@ -207,8 +207,8 @@ static void begin_stream(const struct udp_config *config) {
   rig_open_io(2, config, NULL, below);
 }
 
-/* Somebody changes what a connection carries, so that no long packet arrives there: datagrams carry
- * everything, in pieces what is numbered already. Later the connection works, and is used again. */
+/* Somebody changes the bytes of a connection, so that no long packet arrives there: datagrams carry
+ * everything, numbered packets in pieces. Later the connection works, and is used again. */
 static void changed_stream(void **state) {
   (void)state;
   struct udp_config config = rig_config();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Several engines in one process for tests: over a wire in memory with a clock of its own, or over
- * sockets; a core that counts what is delivered, and a segment for each rank. Included by one test
- * program each, so its functions are static. */
+ * sockets; a core that counts deliveries, and a segment for each rank. Included by one test program
+ * each, so its functions are static. */
 #ifndef TMB_UDP_RIG_TEST_H
 #define TMB_UDP_RIG_TEST_H
 
@@ -46,7 +46,7 @@ static uint64_t rig_done;
 static uint32_t rig_lost_peer;
 static const char *rig_lost_why;
 static uint32_t rig_lost_by;
-static uint32_t rig_receives_not[RIG_MAX]; /* bit i: not what rank i sends */
+static uint32_t rig_receives_not[RIG_MAX]; /* bit i: not the packets of rank i */
 static const uint32_t rig_host_of[] = {0, 1, 2, 3,
                                        4, 5, 6, 7}; /* each rank has a host of its own */
 static struct udp_cipher *rig_cipher;               /* of the configurations that are made */

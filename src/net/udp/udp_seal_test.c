@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Authentic and encrypted packets: what a listener between two engines sees, and what one that
- * changes packets achieves. Without libsodium only the first kind. */
+/* Authentic and encrypted packets: the view of a listener between two engines, and the success of
+ * one that changes packets. Without libsodium only the first kind. */
 #include "net/udp/udp_rig_test.h"
 
 #include <setjmp.h>
@@ -155,8 +155,8 @@ static int by_value(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-/* What is sent can be read in the clear without encryption, and not with it; no nonce is used
- * twice, also where packets are lost and sent again. */
+/* Sent data can be read in the clear without encryption, and not with it; no nonce is used twice,
+ * also where packets are lost and retransmitted. */
 static void listener(void **state) {
   (void)state;
   if (!rig_cipher) skip();
@@ -229,8 +229,8 @@ static void every_bit_hashed(void **state) {
   rig_cipher = cipher;
 }
 
-/* Memory that the program writes to all the time is read by a get, and put, although what is sent
- * differs from what was hashed: what is sent again is a copy. A short get is one at once. */
+/* Memory that the program writes to all the time is read by a get, and put, although the sent bytes
+ * differ from the hashed ones: a retransmission is a copy. A short get is one at once. */
 static void restless_memory(void **state) {
   (void)state;
   static uint8_t local[100000], src[100000];

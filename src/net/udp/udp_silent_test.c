@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a peer costs that nothing is sent to: memory of sockets, connections and engine is counted
- * for few ranks and for many. */
+/* Cost of a peer that nothing is sent to: memory of sockets, connections and engine is counted for
+ * few ranks and for many. */
 #include "net/udp/io/udp_socket.h"
 #include "net/udp/stream/udp_stream.h"
 #include "net/udp/udp_rig_test.h"

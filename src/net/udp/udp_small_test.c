@@ -223,7 +223,7 @@ static void behind_transfers(void **state) {
 }
 
 /* Where the peer does not answer, small puts are refused once the window is full, and kept nowhere;
- * what was accepted arrives later. */
+ * accepted ones arrive later. */
 static void full_window(void **state) {
   (void)state;
   const struct udp_config config = rig_config();

@@ -25,7 +25,7 @@ static void on_am(const struct tmb_am_in *in) {
     assert_int_equal(((const uint8_t *)in->payload)[i], (uint8_t)((size_t)in->args[0] + i));
 }
 
-/* Joins two ranks' sockets. in cards: what they have. */
+/* Joins two ranks' sockets. in cards: their address records. */
 static void join_pair(struct udp_io io[2], const struct udp_card cards[2],
                       const struct udp_choice *choice, bool offload, bool search) {
   struct udp_ports ports[2];

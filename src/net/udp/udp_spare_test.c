@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is kept for later packets is bounded, and a retransmission copies only what may change. */
+/* Buffers kept for later packets are bounded, and a retransmission copies only data that may
+ * change. */
 #include "net/udp/udp_rig_test.h"
 
 #include <setjmp.h>

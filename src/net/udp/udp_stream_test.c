@@ -159,7 +159,7 @@ static void full_buffers(void **state) {
   end(0);
 }
 
-/* What breaks a connection loses no message and doubles none; so do bits turned over in it. */
+/* A broken connection loses no message and doubles none; so do bits turned over in it. */
 static void broken(void **state) {
   (void)state;
   begin(UDP_STREAM_ALWAYS, AF_INET, NULL);
@@ -246,7 +246,7 @@ static void no_probes(void **state) {
 
 enum { PUTS = 24, PUT_BYTES = 400000 };
 
-/* Put from a quarter of the segment to the same one of the peer, each rank with values of its own;
+/* Put from a quarter of the segment to that quarter of the peer, each rank with values of its own;
  * messages beside. in spoil: called between, or NULL. */
 static void transfers(uint32_t (*spoil)(void)) {
   uint64_t done = 0;
@@ -274,7 +274,7 @@ static void transfers(uint32_t (*spoil)(void)) {
   }
 }
 
-/* The same by gets, with a signal at the owner. */
+/* Transfers by gets, with a signal at the owner. */
 static void get_all(void) {
   uint64_t done = 0;
   uint64_t *signal[2];
@@ -334,7 +334,7 @@ static void place_all(bool all) {
   end(2 * PUTS);
 }
 
-/* Most of what comes by connections is read straight to its place; where all of a packet is
+/* Most bytes that come by connections are read straight to their place; where all of a packet is
  * authenticated nothing is, but most is checked, and put in place, from the buffer that it was read
  * to. On a busy machine connections come later: then it is tried again. */
 static void places(void **state) {
@@ -369,7 +369,8 @@ static void few_packets(uint64_t by_datagrams, const char *fault) {
   assert_cmp(4 * sent, <, 3 * by_datagrams);
 }
 
-/* They take connections soon: few packets are sent, and short messages make none longer. */
+/* Long transfers take connections soon: few packets are sent, and short messages make none longer.
+ * */
 static void long_transfers(void **state) {
   (void)state;
   const uint64_t by_datagrams = 2 * PUTS * (uint64_t)(PUT_BYTES / 1440);
@@ -464,8 +465,8 @@ static void write_stream(uint8_t *to) {
   memcpy(to + HEAD + TAIL, &next, sizeof next);
 }
 
-/* Send the stream in two parts, of which the first `allowed` find the place, and take what comes.
- * Returns how many packets came with their tail in place. */
+/* Send the stream in two parts, of which the first `allowed` find the place, and receive. Returns
+ * how many packets came with their tail in place. */
 static uint32_t take_parts(const struct udp_conn_env *env, struct udp_conn *c, int fd, size_t part,
                            int allowed) {
   static uint8_t stream[STREAM], packet[UDP_DATAGRAM_MAX];
@@ -488,7 +489,7 @@ static uint32_t take_parts(const struct udp_conn_env *env, struct udp_conn *c, i
 }
 
 /* Wherever the stream is cut, all tails come to their places; where the place is lost meanwhile,
- * what is left of the tail is skipped, writes nothing, and harms nothing behind it. */
+ * the rest of the tail is skipped, writes nothing, and harms nothing behind it. */
 static void tails(void **state) {
   (void)state;
   static uint8_t stream[STREAM];
@@ -533,8 +534,8 @@ static void look(void) {
   for (uint32_t i = 0; i < 3000; i++) step();
 }
 
-/* Who does not know the secret gets nothing but a challenge, is counted, and disturbs nobody; 200
- * who say nothing do not use up the door. */
+/* A sender that does not know the secret gets nothing but a challenge, is counted, and disturbs
+ * nobody; 200 silent ones do not use up the door. */
 static void unknown_senders(void **state) {
   (void)state;
   begin(UDP_STREAM_ALWAYS, AF_INET, NULL);
@@ -596,7 +597,7 @@ static void never_whole(void **state) {
   memcpy(packet, &h, sizeof h);
   const uint64_t refused = rig_stats[0].refused;
   uint32_t sent = 0;
-  do { /* what is sent again */
+  do { /* retransmitted bytes */
     assert_int_equal(send(ends[1], packet, 100, 0), 100);
     usleep(10000);
     sent++;

@@ -91,8 +91,8 @@ static void unmarked(void **state) {
   rig_close(2);
 }
 
-/* What was kept because the client was inside a handler, or the thread waited for room, is
- * delivered by the thread later. */
+/* Messages that were kept because the client was inside a handler, or the thread waited for room,
+ * are delivered by the thread later. */
 static void kept(void **state) {
   (void)state;
   begin(1);
@@ -132,7 +132,8 @@ static void credit(void **state) {
   rig_close(2);
 }
 
-/* A reply leaves with the same poll. Completions that the thread finds are not reported inside it.
+/* The reply of a handler leaves with the poll that ran it. Completions that the thread finds are
+ * not reported inside it.
  */
 static void answers(void **state) {
   (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What of this process's address space can be written, see os.h.
+ * Parts of this process's address space that can be written, see os.h.
  *
  * Owns nothing. Called by core. Calls: /proc/self/maps. Invariants: neighbouring mappings count as
  * one; a file that cannot be read means: nothing is known, so nothing is allowed.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of the machine and what this process may use of it: see os.h.
+ * Memory of the machine and the part that this process may use: see os.h.
  *
  * Owns: a thread-local copy of the binding limit's name. Called by core (segment sizes), boot,
  * tools. Calls: sysfile, libc. Invariants: a limit at or above 2^62 counts as none; cgroup version

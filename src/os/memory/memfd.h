@@ -30,11 +30,11 @@ int tmb_memfd_create(const char *name, bool avoid_memfd);
 
 /*
  * Set the size of a shared memory object; new bytes read as zero and cost nothing until touched. Of
- * a file in a file system of limited size (no memfd) the bytes are reserved, because touching what
- * is not there would be SIGBUS; if they are more than half of the memory that is available, they
+ * a file in a file system of limited size (no memfd) the bytes are reserved, because touching a
+ * missing page would be SIGBUS; if they are more than half of the memory that is available, they
  * are only compared with the space available, because reserving them would use up that memory at
  * once. in fd: from tmb_memfd_create; in bytes: new size. out why: [why_bytes] on failure one
- * sentence: what was asked, which limit refuses it, the remedy. Returns 0, TMB_E_LIMIT (file size
+ * sentence: the request, the limit that refuses it, the remedy. Returns 0, TMB_E_LIMIT (file size
  * limit, or no space), TMB_E_SYS. Threads: any; on one fd, one.
  */
 int tmb_memfd_resize(int fd, uint64_t bytes, char *why, size_t why_bytes);

@@ -28,7 +28,7 @@
 
 #define BYTES 65536
 
-/* What is written through one mapping is seen through another, in another process. */
+/* Data written through one mapping are seen through another, in another process. */
 static void check_sharing(int fd) {
   char why[TMB_MEMFD_WHY_BYTES] = "";
   assert_cmp(fd, >=, 0);
@@ -87,7 +87,7 @@ static void switches_close_on_exec(void **state) {
   assert_int_equal(tmb_memfd_bytes(fd), TMB_E_SYS);
 }
 
-/* In a child, because the limit cannot be raised again: the exit code says what went wrong. */
+/* In a child, because the limit cannot be raised again: the exit code tells the fault. */
 static int resize_beyond_the_limit(void) {
   char why[TMB_MEMFD_WHY_BYTES] = "";
   const struct rlimit limit = {1 << 20, 1 << 20};
@@ -118,7 +118,7 @@ static void create_without_descriptors(void *arg) {
   CHILD_CHECK(tmb_memfd_create("tombolo-test", false) == TMB_E_SYS);
 }
 
-/* It is not a matter of folders. */
+/* Another folder would not help. */
 static void names_the_limit_on_open_files(void **state) {
   (void)state;
   static struct capture all;

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The file that holds the code, "" for the program itself, and what addresses in it count from. */
+/* The file that holds the code, "" for the program itself, and the base of addresses in it. */
 static const char *file_of(const void *code, uintptr_t *base) {
   Dl_info info;
 #ifdef __GLIBC__
@@ -52,7 +52,7 @@ static bool find_mapped(const void *code, char *buf, size_t bytes) {
   return found;
 }
 
-/* The same as file_of, with the whole name where the loader has another one. */
+/* As file_of, with the whole name where the loader has another one. */
 static bool find_file(const void *code, char *buf, size_t bytes, uintptr_t *base) {
   const char *file = file_of(code, base);
   if (!file || bytes == 0) return false;

@@ -136,7 +136,7 @@ static size_t read_pipe(int fd, char *buf, size_t buf_bytes, uint64_t deadline_n
 }
 
 static int print_gdb(int fd) {
-  static char output[GDB_OUTPUT_BYTES]; /* not on the stack: it may be what overflowed */
+  static char output[GDB_OUTPUT_BYTES]; /* not on the stack: the stack may have overflowed */
   pid_t child;
   const int from_gdb = start_gdb(&child);
   if (from_gdb < 0) return 1;

@@ -14,8 +14,8 @@
 #include "base/compiler.h"
 
 /*
- * Prepare: read the settings, check them, load what backtraces need, install the handlers of the
- * two debugging signals, and wait for a debugger if GASNET_FREEZE is set. Call once, after
+ * Prepare: read the settings, check them, load the libraries for backtraces, install the handlers
+ * of the two debugging signals, and wait for a debugger if GASNET_FREEZE is set. Call once, after
  * tmb_cfg_init.
  */
 void tmb_os_debug_init(void);

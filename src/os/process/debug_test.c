@@ -23,7 +23,7 @@
 
 static struct capture cap;
 
-/* What a child sets before it acts: pairs of name and value, NULL-terminated. */
+/* Settings of a child before it acts: pairs of name and value, NULL-terminated. */
 struct deed {
   const char *env[9];
   void (*act)(void);
@@ -153,7 +153,7 @@ static void print_with_user(void) {
 }
 
 static void print_without_user(void) {
-  tmb_log_set_rank(0, 4); /* the rank that says what is left out */
+  tmb_log_set_rank(0, 4); /* the rank that reports what is left out */
   tmb_os_debug_init();
   printf("rc %d\n", tmb_os_backtrace(STDOUT_FILENO));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What runs when a process ends by exit() or return from main: see os.h.
+ * The handler that runs when a process ends by exit() or return from main: see os.h.
  *
  * Owns: the handler, one a process. Called by core. Calls: on_exit(3) where the C library has it.
  * Invariants: musl has only atexit(3), which does not pass the code, so that the handler gets 0.

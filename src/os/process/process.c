@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which process a number means: see os.h.
+ * The process behind a number: see os.h.
  *
  * Owns: nothing. Called by boot. Calls: /proc, pidfd_open(2), pidfd_send_signal(2), kill(2).
  * Invariants: a process is named by its number and its start time; one that has the number of

@@ -24,7 +24,7 @@ const struct tmb_os_signal *tmb_os_signal_find(int sig);
 /* Name of a signal as "SIGSEGV"; NULL for a number without one (0, the real-time signals). */
 const char *tmb_os_signal_name(int sig);
 
-/* What a signal means, as "segmentation fault"; "unknown signal" if it has no name. */
+/* Meaning of a signal, as "segmentation fault"; "unknown signal" if it has no name. */
 const char *tmb_os_signal_text(int sig);
 
 /* Number of a signal given as "SIGSEGV", "segv" or "11"; -1 if there is no such signal. */

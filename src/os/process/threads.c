@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which threads of this process run: see os.h.
+ * Threads of this process that run: see os.h.
  *
  * Owns: nothing. Called by core. Calls: /proc/self/task. Invariants: where /proc is not there,
- * threads that cannot be seen are said to run; a thread's name is what the kernel keeps of it.
+ * threads that cannot be seen count as running; a thread's name is the one that the kernel keeps.
  */
 #define _GNU_SOURCE
 #include "os/os.h"

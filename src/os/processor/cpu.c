@@ -93,8 +93,8 @@ static bool has_threads(void) {
 
 /*
  * Move the thread to a processor by a mask of that one, then restore the mask it had. Another
- * thread that sets our mask meanwhile would lose its setting: so not where there is one. What
- * another process (taskset) sets meanwhile stays.
+ * thread that sets our mask meanwhile would lose its setting: so not where there is one. A mask
+ * that another process (taskset) sets meanwhile stays.
  */
 static int visit(int cpu, const cpu_mask *mask) {
   cpu_mask now;

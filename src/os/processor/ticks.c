@@ -85,7 +85,7 @@ static double counter_given_hz(void) {
 }
 #endif
 
-/* Reads counter and clock at the same moment, as nearly as possible. */
+/* Reads counter and clock together, as nearly as possible. */
 static struct reading read_both(void) {
   struct reading best = {0, 0};
   uint64_t best_width = UINT64_MAX;

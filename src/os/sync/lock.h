@@ -23,7 +23,7 @@
 
 struct TMB_CAPABILITY("lock") tmb_lock {
   union {
-    uint32_t word; /* what a sleeper sleeps on */
+    uint32_t word; /* the word that a sleeper sleeps on */
     struct {
       uint8_t held;    /* 1: taken */
       uint8_t asleep;  /* 1: somebody sleeps, or is about to */

@@ -2,8 +2,8 @@
 /*
  * Sleeping on descriptors, see wait_fd.h.
  *
- * Owns nothing. Called by core and near. Calls the kernel. Invariant: a counter that is full is
- * readable all the same.
+ * Owns nothing. Called by core and near. Calls the kernel. Invariant: a full counter is readable
+ * nevertheless.
  */
 #define _GNU_SOURCE 1 /* ppoll */
 #include "os/sync/wait_fd.h"

@@ -6,7 +6,7 @@
  * SipHash, keyed with the first half of the secret, over the second half, the job, the two ranks
  * and a counter: a pseudorandom function, so one key reveals nothing of another. The key of tails
  * is the outputs of SipHash for 0, 1, 2, ..., under the key of a pair that no job has. Invariant:
- * the same on all hosts.
+ * equal on all hosts.
  */
 #include "net/udp/guard/udp_auth.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who may send us packets: keys and hashes.
+ * Authentic senders of packets: keys and hashes.
  *
  * Owns nothing. Called by the engine. Calls udp_siphash.h, udp_nh.h. Each ordered pair of ranks has
  * a key of its own, derived from the secret of the job, so a packet can neither be forged nor
@@ -24,7 +24,7 @@ void udp_auth_key(const uint8_t *secret, uint64_t job_id, uint32_t src, uint32_t
 /* The key of the tails of all packets of a job. in secret: [TMB_NET_SECRET_BYTES]. */
 void udp_auth_tail_key(const uint8_t *secret, uint64_t job_id, struct udp_nh_key *key);
 
-/* What the hash covers beside the header. */
+/* Input of the hash beside the header. */
 struct udp_auth_input {
   uint64_t seq, ack; /* whole numbers */
   const void *control;

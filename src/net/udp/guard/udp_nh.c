@@ -3,11 +3,11 @@
  * NH of UMAC, see udp_nh.h.
  *
  * Owns nothing. Called by udp_auth.c. Calls nothing. A group is 32 bytes, eight words m0..m7. With
- * the eight words k of the key at the same place it adds
- *     (m0 + k0)(m4 + k4) + (m1 + k1)(m5 + k5) + (m2 + k2)(m6 + k6) + (m3 + k3)(m7 + k7),
- * sums of words modulo 2^32, products and their sum modulo 2^64. The second result takes the key
- * 16 bytes later. Words have the byte order of the host. Invariant: the last group is filled up
- * with zeros, and the number of bits is added, as RFC 4418 says.
+ * the eight words k of the key at that place it adds (m0 + k0)(m4 + k4) + (m1 + k1)(m5 + k5) + (m2
+ * + k2)(m6 + k6) + (m3 + k3)(m7 + k7), sums of words modulo 2^32, products and their sum modulo
+ * 2^64. The second result takes the key 16 bytes later. Words have the byte order of the host.
+ * Invariant: the last group is filled up with zeros, and the number of bits is added, as RFC 4418
+ * says.
  */
 #include "net/udp/guard/udp_nh.h"
 

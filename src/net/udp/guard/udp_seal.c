@@ -37,7 +37,7 @@ struct udp_cipher {
   open_fn *open;
 };
 
-/* What the tag covers beside what is encrypted. */
+/* Input of the tag beside the encrypted bytes. */
 struct more {
   uint8_t header[UDP_HEADER_BYTES];
   uint64_t upper; /* halves of the numbers that do not travel */

@@ -5,9 +5,9 @@
  * Owns nothing. Called by udp.c, which loads the library, and by the engine. Calls libsodium, which
  * is loaded when it is asked for. A sealed packet is the header as it is, with the number of the
  * nonce in place of the hash, then control part and tail encrypted, then the tag. The tag covers
- * the header and what the hash of other packets covers. Each ordered pair of ranks has a key of its
- * own and its sender counts the packets made with it, also those that are sent again, so no nonce
- * is used twice. Invariant: nothing of a packet is used before its tag was right.
+ * the header and the input of other packets' hash. Each ordered pair of ranks has a key of its own
+ * and its sender counts the packets made with it, also those that are sent again, so no nonce is
+ * used twice. Invariant: nothing of a packet is used before its tag was right.
  */
 #ifndef TMB_UDP_SEAL_H
 #define TMB_UDP_SEAL_H
@@ -21,7 +21,7 @@
 /* The functions of libsodium. */
 struct udp_cipher;
 
-/* What a peer's packets are sealed with. */
+/* Keys for the packets of a peer. */
 struct udp_seal {
   uint8_t out[UDP_SEAL_KEY], in[UDP_SEAL_KEY];
   uint64_t count; /* packets sealed with `out`: the next nonce */
@@ -39,7 +39,7 @@ void udp_seal_key(const struct udp_cipher *cipher, const uint8_t *secret, uint64
 /*
  * Seal a packet: its header lies at the start of `packet` with room behind it for the rest and the
  * tag; header->mac becomes the nonce's number.
- * in input: numbers, and what is to be encrypted: `control` and then `tail`, back to back. in
+ * in input: numbers, and the bytes to be encrypted: `control` and then `tail`, back to back. in
  * nonce: never given before with this key.
  */
 void udp_seal_close(const struct udp_cipher *cipher, const uint8_t key[UDP_SEAL_KEY],

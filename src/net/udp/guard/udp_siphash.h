@@ -25,7 +25,7 @@ void udp_siphash_begin(struct udp_siphash *state, const uint64_t key[2]);
 /* Feed `bytes` bytes; may be called any number of times. */
 void udp_siphash_feed(struct udp_siphash *state, const void *data, size_t bytes);
 
-/* The hash of what was fed. */
+/* The hash of the bytes fed so far. */
 uint64_t udp_siphash_end(struct udp_siphash *state);
 
 /* Whole words, one after the other. */
@@ -34,7 +34,7 @@ struct udp_siphash_part {
   uint32_t words;
 };
 
-/* The hash of the words of all parts: what begin, feed and end give, without a state in memory
+/* The hash of the words of all parts: the result of begin, feed and end, without a state in memory
  * between them. in key: [2]; parts: [count]. */
 uint64_t udp_siphash_words(const uint64_t key[2], const struct udp_siphash_part *parts,
                            uint32_t count);

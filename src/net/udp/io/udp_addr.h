@@ -2,8 +2,9 @@
 /*
  * Addresses: which interfaces this rank can be reached by, and which of a peer's are used.
  *
- * Owns nothing. Called by udp_socket.c at open. Calls the kernel. Each rank publishes what it has;
- * all ranks choose by the same rules from the same data, so nobody has to announce the choice.
+ * Owns nothing. Called by udp_socket.c at open. Calls the kernel. Each rank publishes its
+ * interfaces; all ranks choose by equal rules from equal data, so nobody has to announce the
+ * choice.
  * Invariant: in a book a peer takes, for each rail, 4 or 16 bytes
  * and a port.
  */
@@ -26,7 +27,7 @@ struct udp_addr {
   uint16_t scope; /* IPv6 link-local: index of the interface here */
 };
 
-/* What a rank publishes for one family. */
+/* Address record of a rank for one family. */
 struct udp_card_family {
   uint16_t works; /* not 0: the system has sockets of this family */
   uint16_t count;
@@ -35,17 +36,17 @@ struct udp_card_family {
 };
 
 struct udp_card {
-  uint64_t machine; /* equal: the same kernel and network namespace */
+  uint64_t machine; /* equal: one kernel and network namespace */
   uint32_t byte_order;
   uint32_t version;
-  uint32_t guard;  /* enum udp_guard: the same on all ranks, or the job does not start */
-  uint32_t stream; /* enum udp_stream_mode: the same */
+  uint32_t guard;  /* enum udp_guard: equal on all ranks, or the job does not start */
+  uint32_t stream; /* enum udp_stream_mode: equal on all ranks */
   struct udp_card_family family[2]; /* IPv4, IPv6 */
 };
 
 #define UDP_BYTE_ORDER 0x01020304u
 
-/* What a rank publishes when the choice is made: where it listens. Network order; 0: nowhere. */
+/* Second record of a rank, when the choice is made: where it listens. Network order; 0: nowhere. */
 struct udp_ports {
   uint16_t datagram[UDP_RAILS_MAX];
   uint16_t stream; /* for connections, on rail 0 */
@@ -64,7 +65,7 @@ bool udp_card_fill(struct udp_card *card, const char *wanted);
  * searched. Fixed by the formats. */
 #define UDP_MTU_FLOOR 304u
 
-/* What all ranks of the job use. */
+/* Choice that all ranks of the job use. */
 struct udp_choice {
   int family;     /* AF_INET or AF_INET6 */
   bool loopback;  /* all are in one network namespace */
@@ -88,7 +89,7 @@ struct udp_book {
   uint16_t *port; /* [size * rails] network order */
 };
 
-/* What a book is made of. */
+/* Rows from which a book is made. */
 struct udp_book_rows {
   const struct udp_card *cards;  /* [size] */
   const struct udp_ports *ports; /* [size] */

@@ -4,7 +4,7 @@
  *
  * Owns the packets that are held back. Called by the engine as its io. Calls the io it wraps. A
  * packet that is held back leaves after the next one, or after HOLD_NS. Invariant: the packet that
- * the engine gave is not changed; what is corrupted is a copy.
+ * the engine gave is not changed; a corrupted one is a copy.
  */
 #include "net/udp/io/udp_fault.h"
 

@@ -2,10 +2,10 @@
 /*
  * A bad network on purpose: packets that leave are lost, doubled, held back or corrupted.
  *
- * Owns nothing; what it makes owns the io that it wraps. Called by udp.c for TOMBOLO_TEST_UDP_FAULT
- * and by tests. Chosen by a seed, so a run can be repeated. Invariant: corruption is of a kind that
- * reaches a real receiver: without payload hashes the checksum of UDP guards payloads, so only what
- * our hash covers is changed.
+ * Owns nothing; the io that it makes owns the io that it wraps. Called by udp.c for
+ * TOMBOLO_TEST_UDP_FAULT and by tests. Chosen by a seed, so a run can be repeated. Invariant:
+ * corruption is of a kind that reaches a real receiver: without payload hashes the checksum of UDP
+ * guards payloads, so only bytes that our hash covers are changed.
  */
 #ifndef TMB_UDP_FAULT_H
 #define TMB_UDP_FAULT_H

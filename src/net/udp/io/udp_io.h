@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What carries packets for the engine: sockets, or in tests a wire in memory.
+ * Carrier of packets for the engine: sockets, or in tests a wire in memory.
  *
  * Owns nothing. Implemented by udp_socket.c and by tests; wrapped by udp_fault.c. Called by the
  * engine under its lock. Invariants: a datagram that was taken by send may be lost, doubled or
@@ -42,7 +42,7 @@ struct udp_datagrams {
   uint32_t bytes[UDP_BATCH];
   uint32_t placed; /* bit i: the tail of packet i lies where `place` said, not in memory */
   /* Of who receives, may be empty: where the tail of a packet belongs whose head has come. in head:
-   * [bytes], aligned to 16. Returns NULL if the tail is to be read behind its head. What was said
+   * [bytes], aligned to 16. Returns NULL if the tail is to be read behind its head. The answer
    * holds until the end of the call of recv. */
   uint8_t *(*place)(void *placer, const uint8_t *head, uint32_t bytes);
   void *placer;
@@ -59,7 +59,7 @@ struct udp_io_ops {
   uint64_t (*now)(void *io); /* ns */
   /* Hand packets over, in order. Returns how many were taken; the rest may be tried later. */
   uint32_t (*send)(void *io, const struct udp_out *out, uint32_t count);
-  /* Take what has arrived: one datagram, or as many as fit if `many`. in->count is set. */
+  /* Receive: one datagram, or as many as fit if `many`. in->count is set. */
   void (*recv)(void *io, struct udp_datagrams *in, bool many);
   uint32_t (*fds)(void *io, struct pollfd *fds, uint32_t max);
   /* Whether the system has said that nobody listens at `peer`; resets it. */
@@ -77,7 +77,7 @@ struct udp_io {
   const struct udp_io_ops *ops;
   void *state;
   uint32_t rails;
-  /* There is one more rail, with number `rails`: a connection, made by the first packet for it, for
+  /* Adds one more rail, with number `rails`: a connection, made by the first packet for it, for
    * long transfers. It takes packets of up to UDP_PACKET_MAX bytes and keeps their order. */
   bool has_stream;
 };

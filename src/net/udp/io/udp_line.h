@@ -19,7 +19,7 @@
 /* Peers with sockets of their own, at most. Chosen 2026-11-22, not measured. */
 #define UDP_LINES 16u
 
-/* What becomes of a packet that is longer than a link of the path. */
+/* Treatment of a packet that is longer than a link of the path. */
 enum udp_cutting {
   UDP_CUT_BY_KERNEL, /* as the kernel knows the path */
   UDP_CUT_NEVER,     /* it is dropped, and the sender finds out */
@@ -42,10 +42,11 @@ void udp_lines_close(struct udp_lines *lines);
  * Returns a socket, or -1: there is none. */
 int udp_line_get(struct udp_lines *lines, uint32_t index, const struct udp_addr *addr);
 
-/* The same if it is open; does not count. */
+/* The line if it is open; does not count. */
 int udp_line_look(const struct udp_lines *lines, uint32_t index);
 
-/* Set what every socket that sends has: its buffer, and that errors of the network are queued. */
+/* Set the options of every socket that sends: its buffer, and that errors of the network are
+ * queued. */
 void udp_socket_prepare(int fd, int family, enum udp_cutting cutting);
 
 #endif

@@ -49,13 +49,13 @@
 #define NS_PER_S      1000000000u
 
 struct udp_sockets {
-  int fd[UDP_RAILS_MAX]; /* [rails] they receive, and send what has no line */
+  int fd[UDP_RAILS_MAX]; /* [rails] for receiving, and for sending where there is no line */
   int family;
   uint32_t hot;   /* the rail that something came by last */
   uint32_t other; /* another, which is read next */
   uint32_t calls; /* of recv */
   bool segment;   /* UDP_SEGMENT works, or has not been tried */
-  bool proven;    /* it has worked: what is refused now is too long */
+  bool proven;    /* it has worked: a refused call was too long */
   uint32_t size, rails;
   struct udp_book book;
   uint8_t *refused;       /* [size] */
@@ -157,7 +157,7 @@ static bool is_refusal(struct msghdr *m) {
   return false;
 }
 
-/* Read what the network has said about packets of ours. */
+/* Read the network's errors about packets of ours. */
 static void read_errors(struct udp_sockets *s, int fd) {
   for (;;) {
     struct sockaddr_storage to = {0};
@@ -273,14 +273,14 @@ static void fill_run(const struct udp_sockets *s, const struct udp_out *out, uin
   memcpy(CMSG_DATA(c), &bytes, sizeof bytes);
 }
 
-/* What a failed call means: -1: call again at once, 0: later, 1: the packet is lost. in first: no
+/* Meaning of a failed call: -1: call again at once, 0: later, 1: the packet is lost. in first: no
  * call for it has failed before; segmented: it is a run. */
 static int after_error(struct udp_sockets *s, int fd, bool first, bool segmented) {
   const int error = errno;
   if (error == EINTR) return -1;
   if (error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM) return 0;
   if (is_network_error(error)) {
-    /* It may speak of an earlier packet; this one was not sent then. */
+    /* The error may be of an earlier packet; this one was not sent then. */
     read_errors(s, fd);
     return error == EMSGSIZE && first ? -1 : 1;
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Credit: what a peer takes of requests that it has not handled.
+ * Credit: the cost of requests that a peer accepts and has not handled.
  *
  * Owns the counts of cost in struct udp_peer. Called by whatever sends or has handled a request.
  * Calls udp_peer.c and the window. Invariant: requests sent and not handled cost no more than

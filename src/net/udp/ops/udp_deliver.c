@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is delivered: messages, without the engine's lock.
+ * Messages that are delivered, without the engine's lock.
  *
- * Owns batches, and what came while it was not served. Called by udp_recv.c, which
- * adds to a batch, and udp_progress.c, which runs it. Calls core: up->am. A batch's
- * entries point into its receive memory, so nothing is copied before a handler runs. Invariants:
- * a batch belongs to one call of progress; what was kept goes before what comes; the cost of a
- * request goes back to its sender's credit after its handler has run, so what is kept here is
- * bounded by the credit.
+ * Owns batches, and messages that came while they were not served. Called by udp_recv.c, which adds
+ * to a batch, and udp_progress.c, which runs it. Calls core: up->am. A batch's entries point into
+ * its receive memory, so nothing is copied before a handler runs. Invariants: a batch belongs to
+ * one call of progress; kept messages go before new ones; the cost of a request goes back to its
+ * sender's credit after its handler has run, so the kept messages are bounded by the credit.
  */
 #include "net/udp/ops/udp_engine.h"
 
@@ -16,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_FIRST 64u /* entries; of what was kept, delivered in one call; chosen 2026-11-24 */
+#define LIST_FIRST 64u /* entries; of kept messages, delivered in one call; chosen 2026-11-24 */
 
 void udp_batch_free(struct udp_batch *b) {
   free(b->in.memory);

@@ -6,7 +6,7 @@
  * file only: udp_engine (lock, buffers, completions), udp_peer, udp_credit, udp_pending (completion
  * of gathered operations), udp_rail, udp_send (packets out), udp_pieces (of long packets),
  * udp_gather, udp_probe, udp_xfer (long transfers out), udp_message, udp_small, udp_rma,
- * udp_atomic, udp_deliver (what is delivered), udp_recv (packets in), udp_lost, udp_progress (the
+ * udp_atomic, udp_deliver (messages to core), udp_recv (packets in), udp_lost, udp_progress (the
  * loop), udp_open. All but udp_deliver's hand-over run under engine->lock, and no call into core
  * that may call the engine again does. Invariants: a packet lives in a slot of its peer's window
  * until it is acknowledged; a peer is in the busy list while it has anything in flight, waiting or
@@ -25,11 +25,11 @@
 #include <pthread.h>
 
 /* The window of packets and its acknowledgements. Chosen 2026-11-22 to 2026-11-24; `tombolo bench
- * net` measures what they give together. */
+ * net` measures their effect together. */
 #define UDP_FDS_MAX       8u  /* descriptors to wait for */
 #define UDP_OUT_MAX       64u /* packets handed to the network in one call */
 #define UDP_REPLY_SLOTS   16u /* of the window, that requests leave to replies */
-/* Of a connection: the kernel sends again; here only what a broken one had. */
+/* Of a connection: the kernel retransmits; here only packets of a broken one. */
 #define UDP_STREAM_RTO_NS 200000000u
 #define UDP_XFER_SLOTS    48u        /* of the window, that transfers leave to messages */
 #define UDP_COPY_MAX      8192u      /* a put that is copied, so that its source is free at once */
@@ -43,7 +43,7 @@
  * from the packets of hydro on two pretended hosts. */
 #define UDP_ANSWER_NS     2000000u
 #define UDP_ANSWERS_MOST  16u /* counted; halved by a miss */
-#define UDP_SERVE_THREAD  4   /* beside TMB_SERVE_*: what env->thread_now says */
+#define UDP_SERVE_THREAD  4   /* beside TMB_SERVE_*: messages of env->thread_now */
 
 /* Memory of a packet. */
 struct udp_buf {
@@ -69,7 +69,7 @@ struct udp_xfer {
   void *op;             /* for op_done */
   uint32_t category, local_category;
   uint32_t cost; /* answer to a get: credit to give back at the end */
-  void *signal;  /* the same: changes at the end, or NULL */
+  void *signal;  /* answer to a get: changes at the end, or NULL */
   uint32_t signal_op;
   struct udp_xfer *next_held;
   uint32_t id;
@@ -157,7 +157,7 @@ struct udp_asking {
   uint64_t asked;   /* number of the packet that did */
 };
 
-/* What comes from the peer. udp_recv.c. */
+/* Data that come from the peer. udp_recv.c. */
 struct udp_coming {
   uint64_t seq; /* of the packet that is being read */
   struct udp_parts *parts;
@@ -189,7 +189,7 @@ struct udp_answering {
   uint64_t alone_tick;  /* when one was acknowledged by a packet of its own */
   uint64_t hoped_tick;  /* ack.tick of an acknowledgement that waits for an answer */
   uint8_t count;        /* signals in a row that were answered, up to UDP_ANSWERS_SURE */
-  /* The same of signals that nobody awaits the end of: their acknowledgement may wait longer. */
+  /* Signals whose completion nobody awaits: their acknowledgement may wait longer. */
   uint64_t quiet_ns; /* when one came whose acknowledgement waits for a packet, 0: none does */
   uint64_t owed_ns;  /* when one came that was acknowledged at once, 0: a packet has followed */
   uint8_t soon;      /* how often a packet followed within UDP_ANSWER_NS, up to UDP_ANSWERS_MOST */
@@ -247,7 +247,7 @@ struct udp_done {
   void *addr; /* of a signal, else NULL */
   uint64_t value;
   const char *lost; /* why, else NULL */
-  uint32_t more;    /* completions of the same kind besides this one */
+  uint32_t more;    /* completions of this kind besides this one */
 };
 
 /* Memory that is freed when a batch ends. */
@@ -256,7 +256,7 @@ struct udp_kept {
   void *memory;
 };
 
-/* What one call of progress works with. */
+/* Working set of one call of progress. */
 struct udp_batch {
   struct udp_batch *next;
   struct udp_datagrams in;
@@ -265,7 +265,8 @@ struct udp_batch {
   struct udp_kept *kept;
 };
 
-/* What came while it was not served: requests inside a handler; all while the client computes. */
+/* Messages that came while they were not served: requests inside a handler; all while the client
+ * computes. */
 struct udp_held {
   struct udp_held *next;
   struct udp_delivery delivery;
@@ -291,7 +292,8 @@ struct udp_config {
   uint32_t stream_bytes; /* of a packet there at most */
 };
 
-/* ---- parts of the engine. All of them change under engine->lock; what else holds is said. */
+/* ---- parts of the engine. All of them change under engine->lock, unless a comment says otherwise.
+ * */
 
 /* Peers, and who of them has something to do. udp_peer.c, udp_lost.c. */
 struct udp_peers {
@@ -312,7 +314,7 @@ struct udp_time {
   uint64_t now_ns;    /* at the start of the call */
   uint64_t next_ns;   /* when a timer is due at the earliest */
   uint64_t tick;      /* calls of progress; read without the lock by the progress thread */
-  uint64_t wait_tick; /* tick when the client last asked what to wait for */
+  uint64_t wait_tick; /* tick when the client last asked for descriptors to wait for */
 };
 
 /* The progress thread of this conduit. udp.c, udp_progress.c. */
@@ -321,7 +323,8 @@ struct udp_helper {
   pthread_t self;                     /* while it delivers */
   bool delivers;                      /* it runs handlers, without the lock */
   bool ends;                          /* the conduit closes; atomic */
-  int doorbell_fd; /* eventfd: rung when the thread received what a sleeping client waits for; -1 */
+  int doorbell_fd; /* eventfd: rung when the thread received a message that a sleeping client waits
+                    * for; -1 */
   bool doorbell_rung; /* it is readable */
   uint64_t bulk_ns;   /* when a long payload last came; atomic, read without the lock */
 };
@@ -343,14 +346,14 @@ struct udp_spare {
   struct udp_batch *batches;
 };
 
-/* What receiving has found. udp_progress.c, udp_recv.c. */
+/* Result of receiving. udp_progress.c, udp_recv.c. */
 struct udp_inbox {
   bool flood;     /* the last receive call found something */
   bool more;      /* and left packets for which no descriptor is readable */
   bool signalled; /* signals have changed since the client's last call of progress */
   bool moved;     /* packets have brought data, credit or acknowledgements since then */
   uint8_t *(*tail_place)(void *placer, const uint8_t *head, uint32_t bytes);       /* udp_recv.c */
-  bool (*packet_lends)(const void *placer, const uint8_t *packet, uint32_t bytes); /* the same */
+  bool (*packet_lends)(const void *placer, const uint8_t *packet, uint32_t bytes); /* udp_recv.c */
 };
 
 /* Messages that wait until they are served. udp_deliver.c. */
@@ -389,7 +392,7 @@ struct tmb_net {
   const struct tmb_net_up *up;
   uint64_t thread_handlers[2]; /* of tmb_net_env, as the next */
   const uint64_t *thread_now;
-  struct tmb_net_stats *stats;    /* what it points to: atomic */
+  struct tmb_net_stats *stats;    /* statistics of the network: atomic */
   struct tmb_net_stats own_stats; /* where the environment has none */
   struct udp_config config;
   struct udp_io io;
@@ -456,7 +459,7 @@ void udp_pending_add(struct tmb_net *e, struct udp_peer *p, void *op, uint32_t c
                      bool signal);
 /* The open packet gets this number. Returns its list. */
 struct udp_pending *udp_pending_take(struct udp_peer *p, uint64_t number);
-/* Its packet has been acknowledged. */
+/* The packet of an entry has been acknowledged. */
 void udp_pending_acked(struct tmb_net *e, struct udp_peer *p, struct udp_pending *pending);
 /* All packets below tx.una have been acknowledged. */
 void udp_pending_passed(struct tmb_net *e, struct udp_peer *p);
@@ -497,7 +500,7 @@ void udp_rail_answered(struct udp_peer *p, uint32_t r, uint32_t bytes);
 
 /* ---- udp_send.c */
 
-/* Make a numbered packet of what lies in `buf` and at `tail`, and send it. There is room. */
+/* Make a numbered packet of the bytes in `buf` and at `tail`, and send it. There is room. */
 struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const struct udp_out *out,
                                  struct udp_buf *buf, uint32_t control, uint8_t flags);
 void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number);
@@ -510,11 +513,11 @@ void udp_loose_send(struct tmb_net *e, struct udp_peer *p, struct udp_buf *buf,
 void udp_ack_answered(struct udp_peer *p);
 /* A signal has come that nobody awaits the end of. */
 void udp_ack_quiet(struct tmb_net *e, struct udp_peer *p);
-/* Whether what is owed for a signal waits for the client's answer, until its next poll. */
+/* Whether a due acknowledgement for a signal waits for the client's answer, until its next poll. */
 bool udp_ack_hopes(const struct tmb_net *e, struct udp_peer *p);
-/* What is owed is about to be sent alone. */
+/* The due acknowledgement is about to be sent alone. */
 void udp_ack_alone(const struct tmb_net *e, struct udp_peer *p);
-/* Hand over what was made. */
+/* Hand over the packets that were made. */
 void udp_out_flush(struct tmb_net *e);
 
 /* A packet that is about to be sent. */
@@ -554,7 +557,7 @@ void udp_pieces_free(struct udp_peer *p);
 static inline bool udp_gather_waits(const struct udp_peer *p) {
   return p->tx.una < p->gather.soon_end;
 }
-/* Add a record with its payload to what is gathered; sets UDP_TAIL where it must. in flags:
+/* Add a record with its payload to the open packet; sets UDP_TAIL where it must. in flags:
  * UDP_ACK_NOW, UDP_QUIET; reserve: slots of the window to leave free. Returns false if there is no
  * room now.
  */
@@ -563,13 +566,13 @@ bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uin
 /* Add a record without a tail to the open packet, which there is. Sends nothing and needs no clock.
  * Returns false, with nothing done, if it does not fit. */
 bool udp_gather_join(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
-/* Send what is gathered, if the window allows. Returns false if not. */
+/* Send the open packet, if the window allows. Returns false if not. */
 bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve);
 /* Send it if nothing is in flight, else let it wait for company. */
 void udp_gather_settle(struct tmb_net *e, struct udp_peer *p);
 /* Payload of one packet at most, with such a record. */
 uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r);
-/* The same, if packets have so many bytes at most. */
+/* Payload, if packets have so many bytes at most. */
 uint32_t udp_payload_of(uint32_t packet_bytes, const struct udp_record *r);
 
 /* ---- udp_probe.c */
@@ -610,8 +613,8 @@ int udp_am_send(struct tmb_net *e, struct tmb_am_out *out);
  * without its payload. Returns 0, or TMB_AGAIN if the window has no room. */
 int udp_small_put(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
                   const struct tmb_rma *rma);
-/* The same for a put of a burst that the open packet has room for. The clock need not have been
- * read. Returns whether it was one; if not, nothing is done. */
+/* A put of a burst that the open packet has room for joins it. The clock need not have been read.
+ * Returns whether it was one; if not, nothing is done. */
 bool udp_small_join(struct tmb_net *e, struct udp_record *r, const struct tmb_rma *rma);
 /* Whether a put may be gathered: it is short, fits into a packet, and no transfer waits. */
 static inline bool udp_small_is(const struct udp_peer *p, const struct tmb_rma *rma) {
@@ -619,7 +622,7 @@ static inline bool udp_small_is(const struct udp_peer *p, const struct tmb_rma *
   return rma->nbytes <= most - (UDP_HEADER_BYTES + UDP_RECORD_MAX - UDP_INLINE_MAX) &&
          !p->bulk.first;
 }
-/* Send what is gathered, unless more puts are likely to come at once. */
+/* Send the open packet, unless more puts are likely to come at once. */
 void udp_small_settle(struct tmb_net *e, struct udp_peer *p);
 
 /* ---- udp_rma.c */
@@ -652,30 +655,31 @@ void udp_atomic_serve(struct tmb_net *e, struct udp_peer *p, const struct udp_re
 void udp_batch_free(struct udp_batch *b);
 struct udp_batch *udp_batch_get(struct tmb_net *e);
 void udp_batch_put(struct tmb_net *e, struct udp_batch *b);
-/* Empty it: free what it keeps. */
+/* Empty a batch: free its memory. */
 void udp_batch_end(struct udp_batch *b);
 /* Free `memory` when the batch ends. */
 void udp_batch_keep(struct tmb_net *e, struct udp_batch *b, void *memory);
 /* A copy of a datagram's rest, aligned; lives until the batch ends. */
 uint8_t *udp_batch_copy(struct tmb_net *e, struct udp_batch *b, const uint8_t *data,
                         uint32_t bytes);
-/* Note something to be delivered; what it points at lives until the end of the batch. */
+/* Note something to be delivered; the memory behind its pointers lives until the end of the batch.
+ * */
 void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_delivery *d);
-/* Take what was kept before and is served now. Returns whether there may be more of it: then
- * nothing is to be received before it. */
+/* Take messages that were kept before and are served now. Returns whether there may be more of it:
+ * then nothing is to be received before it. */
 bool udp_deliver_kept(struct tmb_net *e, struct udp_batch *b, int serve);
-/* Keep what is not served. in serve: TMB_SERVE_*, 0: nothing. */
+/* Keep the messages that are not served. in serve: TMB_SERVE_*, 0: nothing. */
 void udp_deliver_hold(struct tmb_net *e, struct udp_batch *b, int serve);
 /* Hand up, without the lock. */
 void udp_deliver_run(const struct udp_batch *b, void (*am)(const struct tmb_am_in *in));
-/* Give the credit of what was delivered back; with the lock. */
+/* Give the credit of delivered messages back; with the lock. */
 void udp_deliver_credit(struct tmb_net *e, struct udp_batch *b);
 
 /* ---- udp_recv.c */
 
 /* Take the packets of a datagram in. in data: [bytes], aligned to 8. */
 void udp_datagram_take(struct tmb_net *e, struct udp_batch *b, uint8_t *data, uint32_t bytes);
-/* Take in what was received. */
+/* Process the received datagrams. */
 void udp_batch_take(struct tmb_net *e, struct udp_batch *b);
 /* See udp_datagrams.lends: a long packet whose records are put in place while the lock is held. in
  * placer: the engine. */
@@ -699,14 +703,14 @@ void udp_peer_explain(struct tmb_net *e, uint32_t rank, char *text, size_t bytes
 int udp_progress(struct tmb_net *e, int serve);
 uint32_t udp_wait_fds(struct tmb_net *e, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns);
 bool udp_drained(struct tmb_net *e);
-/* Do what the client's calls would do, except to deliver, if it has not called since `tick`. Lowers
+/* Do the work of the client's calls, except to deliver, if it has not called since `tick`. Lowers
  * *ns to the next timer. Returns whether it did. */
 bool udp_tend(struct tmb_net *e, uint64_t tick, uint64_t *ns);
 /* Whether long transfers are in progress. A hint. */
 bool udp_busy_transfers(const struct tmb_net *e);
 
-/* Send what the busy peers have to send, and find the next timer. in flush: also what is gathered
- * and waits for company; acks: also acknowledgements alone. */
+/* Send for the busy peers, and find the next timer. in flush: also open packets that wait for more
+ * operations; acks: also acknowledgements alone. */
 void udp_push_all(struct tmb_net *e, bool flush, bool acks);
 
 /* ---- udp_open.c */

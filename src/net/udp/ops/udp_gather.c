@@ -4,8 +4,8 @@
  *
  * Owns the open packet of each peer. Called by the operations. Calls udp_send.c, udp_pending.c. An
  * operation leaves at once if nothing is in flight to its peer; else it waits in the open packet
- * for others until that is full, what was in flight has been acknowledged, or this rank polls twice
- * without adding to it. Invariant: a packet has room for what is added, or is sent before.
+ * for others until that is full, the packets in flight have been acknowledged, or this rank polls
+ * twice without adding to it. Invariant: a packet has room for an added record, or is sent before.
  */
 #include "net/udp/ops/udp_engine.h"
 
@@ -51,7 +51,7 @@ static bool open_send(struct tmb_net *e, struct udp_peer *p, uint32_t reserve, u
   return true;
 }
 
-/* Whoever waits for a put in it waits for the acknowledgement. */
+/* A thread that waits for a put in it waits for the acknowledgement. */
 bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve) {
   return !p->gather.buf || open_send(e, p, reserve, p->gather.pending ? UDP_ACK_NOW : 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Peers that do not answer, and what is left of one that is lost.
+ * Peers that do not answer, and the leftovers of one that is lost.
  *
  * Owns nothing. Called by udp.c, udp_open.c, udp_progress.c. Calls the parts that keep something
  * for a peer, to free it. A peer that owes an answer is asked again, and reported to core after the

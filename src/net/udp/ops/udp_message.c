@@ -57,7 +57,7 @@ static int send_locked(struct tmb_net *e, struct udp_peer *p, struct tmb_am_out 
   return 0;
 }
 
-/* What handlers send is gathered until they have run: no clock is needed. */
+/* Inside handlers the clock is not read: their messages leave after the batch. */
 int udp_am_send(struct tmb_net *e, struct tmb_am_out *out) {
   udp_engine_lock_blind(e);
   if (!e->kept.threads) udp_engine_clock(e);

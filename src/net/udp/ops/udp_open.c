@@ -46,7 +46,7 @@ struct tmb_net *udp_engine_new(const struct tmb_net_env *env, const struct udp_c
   }
   udp_auth_tail_key(e->secret, e->job_id, e->tail_key);
   /* One for the client, one for the progress thread, which may receive while the client delivers.
-   * Made now, so that memory does not grow late; what is not received into is never touched. */
+   * Made now, so that memory does not grow late; unused pages are never touched. */
   struct udp_batch *client = udp_batch_get(e);
   udp_batch_put(e, udp_batch_get(e));
   udp_batch_put(e, client);

@@ -5,7 +5,7 @@
  * Owns the lists of struct udp_pending. Called by udp_small.c and udp_atomic.c, which add to a
  * packet, by udp_gather.c, which sends it, and by udp_recv.c. Calls udp_engine.c. Invariants: an
  * operation is complete when its packet is acknowledged, one with a signal when all packets before
- * it are, too; operations of one packet with the same handle and category share an entry.
+ * it are, too; operations of one packet with equal handle and category share an entry.
  */
 #include "net/udp/ops/udp_engine.h"
 

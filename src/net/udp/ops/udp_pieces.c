@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets in pieces: a numbered packet that is longer than what reaches the peer.
+ * Packets in pieces: a numbered packet that is longer than the path to the peer carries.
  *
  * Owns the packets of which pieces have come. Called by udp_send.c and udp_recv.c. Calls
  * udp_engine.c. A numbered packet keeps its length for good, but the path may become narrower, a

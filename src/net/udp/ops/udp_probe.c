@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Probes: what lengths of packets, and which rails, reach a peer.
+ * Probes: the lengths of packets, and the rails, that reach a peer.
  *
  * Owns nothing. Called by udp_progress.c and udp_recv.c. Calls udp_send.c, udp_rail.c and the
  * search in window. A probe is a packet without a number; its answer names it. Invariant: a lost

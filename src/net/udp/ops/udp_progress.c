@@ -3,11 +3,11 @@
  * The loop of the engine: receive, acknowledge, send again, go on with transfers, deliver.
  *
  * Owns the timers. Called through the slots progress, wait_fds and drained. Calls the other parts.
- * One receive call per look while little comes, as many datagrams as there are while much comes. An
- * acknowledgement that is owed waits until what has come was delivered, because the answer can
- * carry it. While the client computes, the progress thread does the same, but delivers only
- * messages whose handlers are the library's and marked. Invariants: nothing is delivered under the
- * lock; next_ns is not later than any timer of a busy peer.
+ * One receive call per look while little comes, as many datagrams as there are while much comes. A
+ * due acknowledgement waits until the received messages were delivered, because the answer can
+ * carry it. While the client computes, the progress thread does this, but delivers only messages
+ * whose handlers are the library's and marked. Invariants: nothing is delivered under the lock;
+ * next_ns is not later than any timer of a busy peer.
  */
 #include "net/udp/ops/udp_engine.h"
 
@@ -18,15 +18,18 @@
 #include <unistd.h>
 
 /* Chosen 2026-11-22 (BLIND_NS, STALL_NS 2026-11-24), not measured. */
-#define RESENDS_MAX 64u         /* retransmissions to one peer in one call of progress */
-#define BULK_NS     5000000u    /* after the last long payload the progress thread stays awake */
-#define BLIND_NS    1000000u    /* longest sleep of a client that the progress thread cannot wake */
-#define LATE_NS     1000000u    /* from a timer of a client that sleeps to its waking */
-#define ROOM_NS     200000u     /* until the library retries what had no room; chosen 2026-11-26 */
-#define STALL_NS    200000000u  /* a peer that has said nothing for so long does not answer */
-#define ASK_NS_MAX  1000000000u /* between questions for credit */
+#define RESENDS_MAX 64u      /* retransmissions to one peer in one call of progress */
+#define BULK_NS     5000000u /* after the last long payload the progress thread stays awake */
+#define BLIND_NS    1000000u /* longest sleep of a client that the progress thread cannot wake */
+#define LATE_NS     1000000u /* from a timer of a client that sleeps to its waking */
+#define ROOM_NS                                                                               \
+ 200000u                       /* until the library retries messages that had no room; chosen \
+                                * 2026-11-26 */
+#define STALL_NS   200000000u  /* a peer that has said nothing for so long does not answer */
+#define ASK_NS_MAX 1000000000u /* between questions for credit */
 
-/* Send lost packets again while the window allows. in probe: one at least, to hear what came. */
+/* Send lost packets again while the window allows. in probe: one at least, to learn of
+ * acknowledgements. */
 static void push_lost(struct tmb_net *e, struct udp_peer *p, bool probe) {
   uint32_t sent = 0;
   for (uint64_t n = p->tx.una; n < p->tx.next && p->tx.lost && sent < RESENDS_MAX; n++) {
@@ -79,7 +82,7 @@ static uint64_t push_ack(struct tmb_net *e, struct udp_peer *p, bool now) {
   return UINT64_MAX;
 }
 
-/* Whether what is gathered has waited long enough. */
+/* Whether the open packet has waited long enough. */
 static bool gather_due(const struct tmb_net *e, const struct udp_peer *p) {
   return !udp_gather_waits(p) || e->time.tick - p->gather.tick >= 2;
 }
@@ -135,7 +138,7 @@ void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
   tmb_store_rlx(&e->stats->stalled_count, stalled);
 }
 
-/* Hand up what is in the batch, then send what handlers have said, if they have. */
+/* Hand up the batch, then send the messages of its handlers, if any. */
 static void hand_up(struct tmb_net *e, struct udp_batch *b) TMB_REQUIRES(e->lock);
 
 static void hand_up(struct tmb_net *e, struct udp_batch *b) {
@@ -174,7 +177,7 @@ static void hand_up_by_thread(struct tmb_net *e, struct udp_batch *b) {
   ring_doorbell(e); /* again: the client may have called before the handlers ran */
 }
 
-/* Let the library go on with what needs no client. Returns TMB_FOUND_ bits. */
+/* Let the library go on with work that needs no client. Returns TMB_FOUND_ bits. */
 static int work_by_thread(struct tmb_net *e) TMB_REQUIRES(e->lock);
 
 static int work_by_thread(struct tmb_net *e) {
@@ -199,7 +202,7 @@ static void silence_doorbell(struct tmb_net *e) {
   e->helper.doorbell_rung = read(e->helper.doorbell_fd, &count, sizeof count) < 0 && errno == EINTR;
 }
 
-/* What the progress thread does in the client's place: all but to deliver what is not covered by
+/* Work of the progress thread in the client's place: all but to deliver messages outside of
  * `serve`: UDP_SERVE_THREAD or TMB_SERVE_NOTHING. */
 static void stand_in(struct tmb_net *e, struct udp_batch *b, int serve) TMB_REQUIRES(e->lock);
 
@@ -277,9 +280,9 @@ uint32_t udp_wait_fds(struct tmb_net *e, struct pollfd *fds, uint32_t max, uint6
   return count;
 }
 
-/* Whether the client sleeps on the socket. It has asked what to wait for, and at most polled once
- * more since; but it may compute after that poll, and not sleep. One that sleeps wakes when a
- * timer is due or a datagram comes. */
+/* Whether the client sleeps on the socket. It has asked for descriptors, and at most polled once
+ * more since; but it may compute after that poll, and not sleep. One that sleeps wakes when a timer
+ * is due or a datagram comes. */
 static bool is_asleep(struct tmb_net *e) {
   if (!e->time.wait_tick || e->time.tick > e->time.wait_tick + 1 ||
       e->time.now_ns >= e->time.next_ns + LATE_NS)

@@ -8,9 +8,9 @@
  * rail on which it would arrive first. When nothing of a rail has been acknowledged for a time-out
  * all that is in flight there counts as lost and takes another rail; after three it is not used
  * until it carries something again. One interface may have a connection (TCP) beside it: a rail
- * that long transfers take as soon as it has carried a packet, and that nothing else takes, because
- * the kernel moves long packets through it at half of what datagrams of 1500 bytes cost. Invariant:
- * with one rail nothing here changes anything.
+ * that long transfers take as soon as it has carried a packet. Nothing else takes it, because the
+ * kernel moves long packets through it at half the cost of datagrams of 1500 bytes. Invariant: with
+ * one rail nothing here changes anything.
  */
 #include "net/udp/ops/udp_engine.h"
 
@@ -191,7 +191,7 @@ static bool is_asked(const struct tmb_net *e, const struct udp_peer *p, uint32_t
   const struct udp_rail *rail = &p->tx.rail[r];
   if (rail->ask_ns > e->time.now_ns) return false;
   if (udp_rail_is_stream(e, r)) return wants_stream(e, p) && !udp_rail_streams(e, p);
-  if (e->io.rails == 1) return false; /* what is retransmitted on it asks that, too */
+  if (e->io.rails == 1) return false; /* retransmissions on it ask that, too */
   return rail->timeouts || (r != p->tx.main && rail->carries < p->mtu.bytes);
 }
 

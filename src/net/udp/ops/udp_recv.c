@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets that arrive: are they ours, what do they acknowledge, what lies in them.
+ * Packets that arrive: whether they are ours, their acknowledgements, their records.
  *
  * Owns the transfers of which parts have come. Called by udp_progress.c. Calls the window, core's
- * target, the operations that a packet completes or asks for, and udp_deliver.c for what is
+ * target, the operations that a packet completes or asks for, and udp_deliver.c for messages
  * delivered without the lock; none of them calls this file. A packet is checked in this order:
- * lengths, job, hash, number; what fails is counted and dropped, and nothing of it is used before.
- * Payload of puts is copied once, from the receive buffer to its place, or by the kernel: a
+ * lengths, job, hash, number; one that fails is counted and dropped, and nothing of it is used
+ * before. Payload of puts is copied once, from the receive buffer to its place, or by the kernel: a
  * connection asks, with the head of a packet, where the tail belongs. Invariants: each packet is
  * taken at most once; messages are delivered as they come, no order is made.
  */
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is being taken. */
+/* The packet being processed. */
 struct packet {
   uint8_t *data;
   struct udp_header h;
@@ -100,7 +100,7 @@ static void act_signal(struct tmb_net *e, struct udp_peer *p, const struct udp_r
     late_add(e, p, &s);
 }
 
-/* All of a transfer has come: do what is due. in args: live until the batch ends; memory: a Medium
+/* All of a transfer has come: do its action. in args: live until the batch ends; memory: a Medium
  * that was put together, freed afterwards, or NULL. */
 static void act(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
                 const struct udp_record *r, void *memory) {

@@ -3,11 +3,11 @@
  * Put, get, both with a signal, and Long messages.
  *
  * Owns the table of gets whose data have not all come. Called through the slots of udp.c; gets are
- * served from udp_recv.c. Calls udp_send.c for what is short, udp_xfer.c for the rest. A put of up
- * to UDP_COPY_MAX bytes that fits into a packet is copied into one, and its source is free at once;
- * a longer one is sent from where it lies. A put with a signal is one message: the signal travels
- * with the first part, and the target changes it when the last has come. Invariant: data of a get
- * are placed by the requester's own table, so the owner cannot write anywhere else.
+ * served from udp_recv.c. Calls udp_send.c for short operations, udp_xfer.c for the rest. A put of
+ * up to UDP_COPY_MAX bytes that fits into a packet is copied into one, and its source is free at
+ * once; a longer one is sent from where it lies. A put with a signal is one message: the signal
+ * travels with the first part, and the target changes it when the last has come. Invariant: data of
+ * a get are placed by the requester's own table, so the owner cannot write anywhere else.
  */
 #include "net/udp/ops/udp_engine.h"
 

@@ -46,8 +46,8 @@ static void seal(struct tmb_net *e, struct udp_peer *p, struct udp_out *out, uin
   e->out.loose = buf;
 }
 
-/* Send a copy of the tail. The program may write to the memory of a get while it is read, and what
- * the kernel copies has to be what was hashed. */
+/* Send a copy of the tail. The program may write to the memory of a get while it is read, and the
+ * kernel must copy the bytes that were hashed. */
 static void copy_tail(struct tmb_net *e, struct udp_out *out) {
   struct udp_buf *buf = udp_buf_get(e, out->tail_bytes);
   out->tail = memcpy(buf->data, out->tail, out->tail_bytes);
@@ -55,8 +55,8 @@ static void copy_tail(struct tmb_net *e, struct udp_out *out) {
   e->out.loose = buf;
 }
 
-/* Fill in the header of the packet in out->head, with what is known now, and hash it; or encrypt
- * it, which changes *out. */
+/* Fill in the header of the packet in out->head, with the newest state, and hash it; or encrypt it,
+ * which changes *out. */
 static void fill_header(struct tmb_net *e, struct udp_peer *p, struct udp_out *out,
                         const struct header_parts *parts) {
   struct udp_header *h = (struct udp_header *)(uintptr_t)out->head;
@@ -179,7 +179,8 @@ void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
                         .head_bytes = slot->head_bytes,
                         .tail = slot->tail,
                         .tail_bytes = slot->tail_bytes,
-                        /* It may have been refused because the program wrote to it. */
+                        /* The peer may have refused the packet because the program wrote to its
+                         * data. */
                         .changes = !slot->xfer || !slot->xfer->copy};
   const uint32_t bytes = slot->head_bytes + slot->tail_bytes;
   slot->rail = (uint8_t)out.rail;

@@ -6,8 +6,8 @@
  * Calls udp_gather.c, udp_pending.c. The first two puts of a burst leave at once, as a lone one
  * does: a program may compute for long after them. Further ones that follow closely are gathered,
  * until the packet is full or the client polls; if it does not, the progress thread sends them
- * within about a millisecond. The clock, which says what is close, is read for each eighth put of a
- * burst. Invariant: the source of a put is free when the call returns.
+ * within about a millisecond. The clock, which decides whether puts are close, is read for each
+ * eighth put of a burst. Invariant: the source of a put is free when the call returns.
  */
 #include "net/udp/ops/udp_engine.h"
 

@@ -20,9 +20,9 @@
 /* Queue in the sending host. Chosen 2026-11-22 (STANDS_NS 2026-11-23); tests/net/fair_test.py
  * checks the share beside TCP. */
 #define HOST_MIN  98304u   /* bytes that may wait in this host: a run of packets and a half */
-#define HOST_NS   3000000u /* or what is sent in this time */
+#define HOST_NS   3000000u /* or the bytes of so much time */
 #define STANDS_NS 1500000u /* a round trip of more: a queue may stand in this host */
-#define GATE_NS   1000000u /* until what waits is checked again */
+#define GATE_NS   1000000u /* until waiting transfers are checked again */
 
 struct udp_xfer *udp_xfer_new(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r,
                               const void *src, uint64_t total) {
@@ -58,7 +58,7 @@ void udp_xfer_add(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   p->bulk.last = x;
   e->peers.waits = true;
   udp_peer_busy(e, p);
-  /* What is gathered goes first: signals of one rank keep their order while nothing is lost. */
+  /* The open packet goes first: signals of one rank keep their order while nothing is lost. */
   if (p->bulk.first == x && udp_gather_flush(e, p, 0)) (void)udp_xfer_push(e, p);
   /* More than the window takes, or the kernel for a connection. */
   if (p->bulk.first || udp_rail_flows(e, p)) {
@@ -199,9 +199,9 @@ static uint64_t push_packet(struct tmb_net *e, struct udp_peer *p, struct udp_xf
   return bytes;
 }
 
-/* How many bytes of transfers may be handed over now. What stands in a queue of this host is kept
- * about as short as TCP keeps what is its own there: else a link that has one would be ours, for
- * nothing is lost there before it is full. Where round trips are short no queue stands. */
+/* How many bytes of transfers may be handed over now. Our bytes in a queue of this host are kept
+ * about as few as TCP keeps its own there: else a link that has a queue would be ours, for nothing
+ * is lost there before it is full. Where round trips are short no queue stands. */
 static uint64_t host_takes(const struct tmb_net *e, struct udp_peer *p) {
   const struct udp_rail *rail = &p->tx.rail[p->bulk.rail];
   if (udp_rail_streams(e, p)) return UINT64_MAX; /* TCP sees to it */
@@ -223,7 +223,9 @@ uint64_t udp_xfer_push(struct tmb_net *e, struct udp_peer *p) {
     if (!room) {
       udp_out_flush(e);
       room = host_takes(e, p);
-      if (!room) return e->time.now_ns + GATE_NS; /* or what is in flight is acknowledged before */
+      if (!room)
+        return e->time.now_ns + GATE_NS; /* or the bytes in flight are acknowledged before
+                                          * */
     }
     uint64_t due_ns = UINT64_MAX;
     if (udp_tx_room(&p->tx) <= UDP_XFER_SLOTS) return UINT64_MAX;

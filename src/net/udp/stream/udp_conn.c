@@ -2,10 +2,9 @@
 /*
  * One connection, see udp_conn.h.
  *
- * Owns nothing but what is in struct udp_conn. Called by udp_stream.c. Calls the kernel. Until the
- * greeting is over no more is read than what it still lacks. Invariant: what waits to be sent
- * begins with the rest of a packet of which the kernel has taken a part, or with a whole one, and
- * ends with a whole one.
+ * Owns nothing but struct udp_conn. Called by udp_stream.c. Calls the kernel. Until the greeting is
+ * over no more is read than its missing bytes. Invariant: the bytes to be sent begin with the rest
+ * of a packet of which the kernel has taken a part, or with a whole one, and end with a whole one.
  */
 #include "net/udp/stream/udp_conn.h"
 
@@ -28,8 +27,8 @@
 #define HEAD_BYTES   1024u        /* of one call, where tails are read to their places: heads fit */
 #define PLACE_MIN    4096u        /* of a tail that is still to come, to be read so */
 #define IN_MAX       (READ_BYTES + UDP_PACKET_MAX)
-#define OUT_MAX      (4u << 20) /* twice what a window lets out */
-#define SEND_BUFFER  (2 << 20)  /* of the kernel: what a window lets out */
+#define OUT_MAX      (4u << 20) /* twice the limit of a window */
+#define SEND_BUFFER  (2 << 20)  /* of the kernel: the limit of a window */
 #define PACKETS_MAX  32u        /* of one call */
 #define NS_PER_S     1000000000u
 #define PART_NS      1000000000u /* in which a packet comes whole */
@@ -73,7 +72,7 @@ void udp_conn_shut(const struct udp_conn_env *env, struct udp_conn *c) {
   uint8_t rest[4096];
   (void)env;
   if (c->fd < 0) return;
-  /* What was sent last still arrives only if nothing lies here unread. */
+  /* The last bytes sent still arrive only if nothing lies here unread. */
   (void)shutdown(c->fd, SHUT_WR);
   for (int i = 0; i < 64 && recv(c->fd, rest, sizeof rest, MSG_DONTWAIT) > 0;) i++;
   close(c->fd); /* leaves epoll by itself */
@@ -202,7 +201,7 @@ static bool flush(const struct udp_conn_env *env, struct udp_conn *c) {
 /* ---- tails that are read straight to where they belong */
 
 /* Where the rest of the tail belongs. Asked for each time: the packet may have come by another
- * path, and what was put there may have been changed since. */
+ * path, and its place may have been written since. */
 static uint8_t *tail_place(const struct udp_conn_env *env, const struct udp_conn_tail *t) {
   uint8_t *place = env->in->place(env->in->placer, t->head, t->head_bytes);
   return place ? place + t->come : NULL;
@@ -234,7 +233,7 @@ static void tail_begin(const struct udp_conn_env *env, struct udp_conn *c) {
   c->places = true;
 }
 
-/* Read on in the tail, and behind it. Returns what recv does. */
+/* Read on in the tail, and behind it. Returns the result of recv. */
 static ssize_t tail_read(const struct udp_conn_env *env, struct udp_conn *c) {
   struct udp_conn_tail *t = &c->tail;
   uint8_t *place = t->dropped ? NULL : tail_place(env, t);
@@ -278,7 +277,7 @@ static bool part_comes(const struct udp_conn_env *env, struct udp_conn *c, int n
 }
 
 static bool read_some(const struct udp_conn_env *env, struct udp_conn *c) {
-  if (udp_conn_next(env, c) > 0) return true; /* first what is there */
+  if (udp_conn_next(env, c) > 0) return true; /* first the buffered packets */
   if (!udp_bytes_room(&c->in, READ_BYTES, IN_MAX)) return false;
   if (!c->tail.head_bytes) tail_begin(env, c);
   const ssize_t n = c->tail.head_bytes ? tail_read(env, c) : read_plain(c);

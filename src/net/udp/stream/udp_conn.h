@@ -4,7 +4,7 @@
  *
  * Owns struct udp_conn. Called by udp_stream.c. Calls the kernel and udp_frame.h. Invariants: a
  * descriptor is in epoll from its making to its closing, and asks for room to write only while
- * something waits; what waits and what was read is bounded.
+ * something waits; output that waits and input that was read are bounded.
  */
 #ifndef TMB_UDP_CONN_H
 #define TMB_UDP_CONN_H
@@ -28,7 +28,7 @@ struct udp_conn_tail {
   TMB_ALIGNED(16) uint8_t head[UDP_CONN_HEAD_MAX];
   uint32_t head_bytes;  /* 0: there is none */
   uint32_t bytes, come; /* of the tail */
-  bool dropped;         /* it belongs nowhere any more: what is left of it is skipped */
+  bool dropped;         /* it belongs nowhere any more: the rest of it is skipped */
 };
 
 struct udp_conn {
@@ -48,7 +48,7 @@ struct udp_conn {
   struct udp_conn_tail tail;
 };
 
-/* What all connections of a rank share. */
+/* State that all connections of a rank share. */
 struct udp_conn_env {
   struct udp_greeter greeter;
   int family, epoll;
@@ -63,7 +63,8 @@ void udp_count_refused(const struct udp_conn_env *env);
  * says no at once. */
 struct udp_conn *udp_conn_made(const struct udp_conn_env *env, uint32_t peer,
                                const struct udp_addr *addr);
-/* One that has come; sends the challenge. Closes fd and returns NULL if that is not possible. */
+/* A connection that was accepted; sends the challenge. Closes fd and returns NULL if that is not
+ * possible. */
 struct udp_conn *udp_conn_accepted(const struct udp_conn_env *env, int fd);
 void udp_conn_shut(const struct udp_conn_env *env, struct udp_conn *c);
 void udp_conn_free(struct udp_conn *c);
@@ -72,21 +73,22 @@ static inline bool udp_conn_is_up(const struct udp_conn *c) {
   return c->state == UDP_CONN_UP && c->fd >= 0;
 }
 
-/* Greet, write what waits, read. in events: of epoll. Returns false if it is to be closed. */
+/* Greet, write waiting bytes, read. in events: of epoll. Returns false if it is to be closed. */
 bool udp_conn_serve(const struct udp_conn_env *env, struct udp_conn *c, uint32_t events);
 
-/* Send packets, or keep them; what is too much is dropped. Returns false if it is to be closed. */
+/* Send packets, or keep them; more than the limit is dropped. Returns false if it is to be closed.
+ * */
 bool udp_conn_send(const struct udp_conn_env *env, struct udp_conn *c, const struct udp_out *out,
                    uint32_t count);
 
-/* What waits in `from`, which is not up, is to be sent by `to`. */
+/* Bytes that wait in `from`, which is not up, are to be sent by `to`. */
 void udp_conn_move(struct udp_conn *from, struct udp_conn *to);
 
 /* Bytes of the next packet that has come; 0: none; negative: no packet, close it. */
 int udp_conn_next(const struct udp_conn_env *env, const struct udp_conn *c);
 
-/* Take that packet. out memory: [bytes], what udp_conn_next has returned. Returns whether it is
- * only its head, because the tail lies where it belongs. */
+/* Take that packet. out memory: [bytes], the result of udp_conn_next. Returns whether it is only
+ * its head, because the tail lies where it belongs. */
 bool udp_conn_take(struct udp_conn *c, uint8_t *memory, uint32_t bytes);
 
 /* Where that packet lies, if it has been read whole and is aligned to 16; else NULL. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a connection of the stream mode carries: a greeting, then packets one after the other.
+ * Content of a connection of the stream mode: a greeting, then packets one after the other.
  *
- * Owns nothing but buffers. Called by udp_stream.c and by the fuzzers. Calls udp_auth.h. Who
- * accepts a connection sends a challenge; who made it answers with a hello, whose hash proves that
- * it knows the job's secret and has seen this challenge; the answer proves the same of the other.
- * So neither an unknown sender nor a recorded greeting is accepted. Then come packets as in
- * datagrams, each with its own hash or tag, cut by the length in their headers. Invariant: a buffer
- * takes bounded memory whatever comes.
+ * Owns nothing but buffers. Called by udp_stream.c and by the fuzzers. Calls udp_auth.h. The
+ * accepting side sends a challenge; the connecting side answers with a hello, whose hash proves
+ * that it knows the job's secret and has seen this challenge; the answer to it proves that of the
+ * accepting side. So neither an unknown sender nor a recorded greeting is accepted. Then come
+ * packets as in datagrams, each with its own hash or tag, cut by the length in their headers.
+ * Invariant: a buffer takes bounded memory whatever comes.
  */
 #ifndef TMB_UDP_FRAME_H
 #define TMB_UDP_FRAME_H

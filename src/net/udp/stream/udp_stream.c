@@ -253,7 +253,7 @@ static bool goes_by_stream(const struct udp_stream *s, const struct udp_out *out
   return w && w->used; /* a connection that breaks is made again: datagrams did not arrive before */
 }
 
-/* Packets to one peer. What cannot be sent is lost, as in a network. */
+/* Packets to one peer. A packet that cannot be sent is lost, as in a network. */
 static void send_stream(struct udp_stream *s, const struct udp_out *out, uint32_t count) {
   const uint32_t peer = out->peer;
   struct pair *w = pair_get(s, peer);
@@ -362,7 +362,7 @@ static void take_streams(struct udp_stream *s, struct udp_datagrams *in, uint32_
     had = in->count;
     if (!s->full && had < most) read_streams(s);
     hand_over(s, in, most);
-  } while (in->count > had && in->count < most && !s->lent); /* reading would move what is lent */
+  } while (in->count > had && in->count < most && !s->lent); /* reading would move the lent bytes */
 }
 
 /* Whether no connection has anything, as far as is known without a call of the kernel. */
@@ -370,8 +370,8 @@ static bool is_idle(const struct udp_stream *s) {
   return !s->active && !s->full && !s->greeting_count && !s->dead && !is_their_turn(s);
 }
 
-/* Datagrams alone, while no connection has anything. A call may take many packets as one: what it
- * took brings the turn of connections sooner. */
+/* Datagrams alone, while no connection has anything. A call may take many packets as one: their
+ * number brings the turn of connections sooner. */
 static void recv_datagrams(struct udp_stream *s, struct udp_datagrams *in, bool many) {
   uint32_t bytes = 0;
   s->streamed = in->more = false;

@@ -6,10 +6,10 @@
  * Owns the listening socket, the connections of this rank, and the io that it wraps. Called by
  * udp.c at open, then by the engine as its io. Calls the kernel and udp_frame.h. The engine keeps
  * its windows, hashes, credit and acknowledgements: a connection is one more path for packets that
- * may lose them, namely when it breaks. So what was in it is sent again, and nothing has to be
- * agreed when it is made again. A pair has a connection from its first packet on; where both begin
+ * may lose them, namely when it breaks. So its packets in flight are retransmitted, and a new
+ * connection needs no agreement. A pair has a connection from its first packet on; where both begin
  * at once there are two for a moment or for good, both are read, and both ranks send on the one
- * that the lower rank made. What the kernel does not take waits here, bounded, so that a full
+ * that the lower rank made. Bytes that the kernel does not take wait here, bounded, so that a full
  * socket buffer never stops this rank from reading. Invariants: nothing blocks; before the greeting
  * is over nothing is read but the greeting, for a bounded time, of a bounded number of connections.
  */

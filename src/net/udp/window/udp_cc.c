@@ -11,16 +11,16 @@
 
 /* FIRST_* are those of RFC 6928, CUBIC_* those of RFC 8312. The others were chosen 2026-11-22 and
  * 2026-11-23; tests/net/fair_test.py checks the share beside TCP. */
-#define WINDOW_MAX_BYTES (2u << 20) /* half of what a socket's buffer holds at best */
+#define WINDOW_MAX_BYTES (2u << 20) /* half of the content of a socket's buffer at best */
 #define FIRST_PACKETS    10u        /* of a window at first */
 #define FIRST_BYTES_MIN  14600u     /* of a window at first, at least */
 #define CUBIC_C          0.4
 #define CUBIC_BETA       0.7
 #define LINK_BETA        0.95    /* where no queue stands */
 #define CURVE_BYTES_MAX  1500u   /* packet length that the curve counts in */
-#define BURST_NS         500000u /* what a paced sender may catch up */
-#define BURST_BYTES_MAX  60000u  /* what it hands over at once: one call's, see udp_socket.c */
-#define BURST_S          0.001   /* or what is sent in this time */
+#define BURST_NS         500000u /* the most that a paced sender may catch up */
+#define BURST_BYTES_MAX  60000u  /* one burst: one call's, see udp_socket.c */
+#define BURST_S          0.001   /* or the bytes of so much time */
 
 void udp_cc_open(struct udp_cc *cc, uint32_t packet_bytes) {
   *cc = (struct udp_cc){.packet_bytes = packet_bytes, .threshold = UINT64_MAX};

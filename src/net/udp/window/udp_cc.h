@@ -4,9 +4,9 @@
  *
  * Owns nothing. Called by udp_window.c and by the engine. Calls nothing. CUBIC of RFC 8312, so that
  * a link is shared with TCP as TCP shares it with itself. Until the first loss nothing is paced and
- * the window doubles each round trip; pacing begins with the first loss. What is paced leaves in
- * bursts, as TCP's does, because one call that hands over 40 packets costs little more than one for
- * a single packet. A loss while no queue stands comes of the link, not of its load, and shrinks the
+ * the window doubles each round trip; pacing begins with the first loss. Paced packets leave in
+ * bursts, as TCP's do, because one call that hands over 40 packets costs little more than one for a
+ * single packet. A loss while no queue stands comes of the link, not of its load, and shrinks the
  * window less. Invariant: window >= 2 packets.
  */
 #ifndef TMB_UDP_CC_H

@@ -44,7 +44,7 @@ static void stop(struct udp_mtu *m, uint64_t now_ns) {
   m->rest_ns = now_ns + REST_NS;
 }
 
-/* Go on between what passes and what does not. */
+/* Go on between the longest length that passes and the shortest that does not. */
 static void narrow(struct udp_mtu *m, uint64_t now_ns) {
   const uint32_t middle = TMB_ALIGN_DOWN((m->bytes + m->failed) / 2, UDP_MTU_STEP);
   if (middle <= m->bytes)

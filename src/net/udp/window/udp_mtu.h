@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a packet to a peer may be: the search for what the path carries (RFC 8899).
+ * Length of packets to a peer: the search for the longest that the path carries (RFC 8899).
  *
  * Owns nothing. Called by the engine and by tests. Calls nothing. Packets begin at a length that
  * nearly every path carries. Once they are as long as that, longer ones are tried: packets without
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /* Bytes; fixed by IPv6 and IPv4, and by the alignment of packets. */
-#define UDP_MTU_BASE 1232u /* what IPv6 promises, without its headers */
+#define UDP_MTU_BASE 1232u /* the guarantee of IPv6, without its headers */
 #define UDP_MTU_LOW  512u  /* where not even that passes: only IPv4 */
 #define UDP_MTU_STEP 16u
 
@@ -37,7 +37,8 @@ void udp_mtu_open(struct udp_mtu *m, uint32_t base, uint32_t most);
 /* A longer packet would have been of use: search, unless that was done a short while ago. */
 void udp_mtu_want(struct udp_mtu *m, uint64_t now_ns);
 
-/* It is due: the length to be tried now, 0: the search is over. in wait_ns: time for an answer. */
+/* The search is due: the length to be tried now, 0: the search is over. in wait_ns: time for an
+ * answer. */
 uint32_t udp_mtu_next(struct udp_mtu *m, uint64_t now_ns, uint64_t wait_ns);
 
 /* The peer has answered a packet of the search. Returns whether `bytes` has changed. */

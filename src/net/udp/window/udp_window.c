@@ -17,13 +17,15 @@
 /* Times of RFC 6298 and RFC 8985, shorter for networks of one site. Chosen 2026-11-22 (REORDER_MAX
  * 2026-11-24), not measured one by one. RTO_FIRST and UNPROVEN_MAX 2026-11-26, from the packets of
  * 64 ranks on links of 3 ms. */
-#define RTT_FIRST_NS   2000000u    /* before the first sample */
-#define RTO_FIRST_NS   30000000u   /* the same: ranks on crowded hosts answer after 8 ms and more */
-#define RTO_MIN_NS     4000000u    /* above the longest delay of an acknowledgement */
+#define RTT_FIRST_NS 2000000u /* before the first sample */
+#define RTO_FIRST_NS                                                                             \
+ 30000000u                      /* before the first sample: ranks on oversubscribed hosts answer \
+                                 * after 8 ms and more */
+#define RTO_MIN_NS     4000000u /* above the longest delay of an acknowledgement */
 #define RTO_MAX_NS     1000000000u /* of a time-out with all its doublings */
 #define UNPROVEN_MAX   3u          /* doublings that outlast an answer: to 240 ms */
 #define REORDER_MIN_NS 100000u     /* that a packet may be overtaken, at least */
-#define QUEUE_MIN_NS   400000u     /* what receivers that are busy delay anyway */
+#define QUEUE_MIN_NS   400000u     /* delay of busy receivers */
 #define REORDER_MAX    3u          /* of a rail */
 #define RATE_NS        1000000u    /* between measurements of a rail's rate */
 
@@ -96,12 +98,13 @@ static void sample(struct udp_rail *tx, uint64_t whole_ns, uint64_t delay_ns) {
   tx->srtt_ns = (7 * tx->srtt_ns + rtt_ns) / 8;
 }
 
-/* What one acknowledgement brings, over all its packets of a rail. */
+/* Sums of one acknowledgement, over all its packets of a rail. */
 struct ack_sum {
   uint64_t bytes;
   uint64_t newest_ns; /* when the latest of them was sent */
-  uint64_t again_ns;  /* the same of those that were sent again */
-  uint64_t soon_ns;   /* the same of those whose answer came too soon for that */
+  uint64_t again_ns;  /* when the latest retransmitted one was sent */
+  uint64_t soon_ns;   /* when the latest was sent of those whose answer came too soon for a
+                       * retransmission */
   uint64_t first_ns;  /* when the earliest was sent of those that were sent once */
   bool full;          /* the window was in use before */
 };
@@ -165,7 +168,7 @@ static void measure(struct udp_rail *rail, uint64_t bytes, uint64_t now_ns) {
   rail->mark_bytes = 0;
 }
 
-/* What the last cut was made for: lost, or overtaken by more than was thought. */
+/* The reason of the last cut: lost packets, or packets overtaken by more than was assumed. */
 static void judge(const struct udp_tx *tx, struct udp_rail *rail) {
   if (!rail->marked) return;
   if (rail->mistaken >= rail->marked) {
@@ -180,14 +183,14 @@ static void judge(const struct udp_tx *tx, struct udp_rail *rail) {
   rail->marked = rail->mistaken = 0;
 }
 
-/* Whether the first answer after a time-out is to what was sent before it (RFC 5682): the peer has
- * not looked for long, and now takes what has come meanwhile, a part first. That the packet which
- * was sent again is among it says nothing of those that were sent before that. */
+/* Whether the first answer after a time-out is to packets sent before it (RFC 5682): the peer has
+ * not polled for long, and now receives the packets that have come meanwhile, a part first. That
+ * the packet which was sent again is among it says nothing of those that were sent before that. */
 static bool is_late_answer(const struct udp_rail *rail, const struct ack_sum *sum) {
   return rail->timeouts && sum->first_ns < sum->again_ns;
 }
 
-/* What was sent twice measures no round trip (Karn). Until something does, the time-out stays as
+/* A packet sent twice measures no round trip (Karn). Until something does, the time-out stays as
  * long as it has become (RFC 6298, 5): else all packets of a far network would be sent twice. */
 static void keep_back_off(struct udp_rail *rail) {
   const uint32_t sum = rail->unproven + rail->timeouts;
@@ -265,8 +268,8 @@ static bool is_crowded(const struct udp_rail *rail) {
   return rail->srtt_ns > rail->min_rtt_ns + (least > QUEUE_MIN_NS ? least : QUEUE_MIN_NS);
 }
 
-/* How long after it was sent a packet is lost that one which was sent later has overtaken: what the
- * other took, for the queue may have grown since the average, and a part of a round trip. */
+/* Time after which a packet is lost that a later one has overtaken: the delay of the later one, for
+ * the queue may have grown since the average, and a part of a round trip. */
 static uint64_t lost_after(const struct udp_rail *rail) {
   const uint64_t rtt = rail->srtt_ns ? rail->srtt_ns : RTT_FIRST_NS;
   const uint64_t apart = rtt / 4 * (1 + rail->reorder);
@@ -336,7 +339,7 @@ void udp_tx_timeout(struct udp_tx *tx, uint32_t rail, bool all, uint64_t now_ns)
   if (tx->rail[rail].timeouts == 3) udp_cc_collapsed(&tx->rail[rail].cc);
 }
 
-/* ---- what has come */
+/* ---- arrived packets */
 
 static bool seen(const struct udp_rx *rx, uint64_t number) {
   return rx->seen[(number & UDP_WINDOW_MASK) / 64] >> (number & 63) & 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sliding windows of a pair: what has been sent and not acknowledged, and what has come.
+ * The sliding windows of a pair: packets sent and not acknowledged, and packets received.
  *
  * Owns the slots of one peer. Called by the engine, under its lock, and by tests. Calls udp_cc.h.
  * Numbers of packets are 64 bits and never repeat; 32 bits travel, and the rest follows from the
@@ -8,7 +8,7 @@
  * congestion are those of a rail. Loss is detected by time, as in RFC 8985 (RACK): a packet is lost
  * when one that was sent a reordering time later has been acknowledged. Round trips and the
  * time-out are RFC 6298's. Invariants: una <= every number that is in flight < next <= una +
- * UDP_WINDOW; a number is accepted at most once, which is also what stops replayed packets.
+ * UDP_WINDOW; a number is accepted at most once, which also stops replayed packets.
  */
 #ifndef TMB_UDP_WINDOW_H
 #define TMB_UDP_WINDOW_H
@@ -42,7 +42,7 @@ struct udp_slot {
   uint8_t rail;  /* that it was sent on last */
 };
 
-/* What is in flight by one rail. */
+/* Packets in flight by one rail. */
 struct udp_rail {
   uint64_t acked_end; /* one more than the highest of its numbers that is acknowledged */
   uint64_t in_flight; /* bytes sent, neither acknowledged nor lost */
@@ -52,7 +52,8 @@ struct udp_rail {
   bool resent;      /* one that was retransmitted has been acknowledged: earlier ones may be lost */
   uint64_t rack_ns; /* when the latest packet was sent that has been acknowledged */
   uint64_t rack_rtt_ns;      /* how long that took */
-  uint32_t marked, mistaken; /* lost in the last cut; of these, that had come all the same */
+  uint32_t marked, mistaken; /* lost in the last cut; of these, those that had arrived nevertheless
+                              * */
   uint32_t reorder;          /* quarters of a round trip that packets may overtake each other by */
   uint64_t srtt_ns, rttvar_ns, min_rtt_ns;
   uint64_t timer_ns;            /* since when the time-out runs */
@@ -65,7 +66,7 @@ struct udp_rail {
   struct udp_cc cc;
 };
 
-/* What has been sent. */
+/* Sending side of a pair. */
 struct udp_tx {
   uint64_t una, next;
   uint32_t lost;  /* slots that wait to be retransmitted */
@@ -75,13 +76,13 @@ struct udp_tx {
   struct udp_slot *slots; /* [UDP_WINDOW] */
 };
 
-/* What has come. */
+/* Receiving side of a pair. */
 struct udp_rx {
   uint64_t next;                  /* all below have come */
   uint64_t seen[UDP_WINDOW / 64]; /* bit n % UDP_WINDOW: n has come; bits of next.. only */
 };
 
-/* What an acknowledgement says. */
+/* Content of an acknowledgement. */
 struct udp_ack {
   uint64_t ack;
   uint32_t sack;           /* as in the header */
@@ -122,15 +123,15 @@ struct udp_slot *udp_tx_take(struct udp_tx *tx);
 /* A packet has been handed to the network, the first time or again, on slot->rail. */
 void udp_tx_sent(struct udp_tx *tx, struct udp_slot *slot, uint64_t now_ns);
 
-/* It could not be handed over: send it again later, without a cut. */
+/* The packet could not be handed over: send it later, without a cut. */
 void udp_tx_unsent(struct udp_tx *tx, struct udp_slot *slot);
 
-/* Take an acknowledgement in; calls `acked` for what is new. Returns whether it is possible: false
- * for a number that was never sent. */
+/* Process an acknowledgement; calls `acked` for newly acknowledged packets. Returns whether it is
+ * possible: false for a number that was never sent. */
 bool udp_tx_ack(struct udp_tx *tx, const struct udp_ack *ack, uint64_t now_ns, udp_acked_fn acked,
                 void *ctx);
 
-/* Mark what is lost by now. Returns when to check again, UINT64_MAX: no need. */
+/* Mark the packets that count as lost by now. Returns when to check again, UINT64_MAX: no need. */
 uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns);
 
 /* Time of silence after which something is retransmitted, doubled with each time-out in a row. */
@@ -150,14 +151,14 @@ enum udp_rx_verdict { UDP_RX_NEW, UDP_RX_OLD, UDP_RX_BEYOND };
 /* Whether packet `number` is to be taken; changes nothing. */
 enum udp_rx_verdict udp_rx_look(const struct udp_rx *rx, uint64_t number);
 
-/* It has been taken. */
+/* The packet has been accepted. */
 void udp_rx_take(struct udp_rx *rx, uint64_t number);
 
 /* Whether packets beyond a missing one have come. */
 bool udp_rx_gaps(const struct udp_rx *rx);
 
-/* Bits of what has come beyond the first missing packet. out map: [UDP_SACK_BYTES] or NULL. Returns
- * the first 32; *more (unless NULL): whether there are others. */
+/* Bits of the packets received beyond the first missing one. out map: [UDP_SACK_BYTES] or NULL.
+ * Returns the first 32; *more (unless NULL): whether there are others. */
 uint32_t udp_rx_sack(const struct udp_rx *rx, uint8_t *map, bool *more);
 
 #endif

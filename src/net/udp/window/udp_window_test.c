@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What counts as lost in a window, and what becomes of a cut that was made by mistake. */
+/* Packets that count as lost in a window, and the end of a cut that was made by mistake. */
 #include "net/udp/window/udp_window.h"
 
 #include <setjmp.h>
@@ -72,7 +72,7 @@ static void overtaken_in_a_queue(void **state) {
   assert_cmp(tx.rail[0].cc.window, >=, window);
 }
 
-/* One that does not come is lost, once its time is over. */
+/* A packet that does not arrive is lost, once its time is over. */
 static void lost(void **state) {
   (void)state;
   const uint64_t now = settle(20), window = tx.rail[0].cc.window;
@@ -91,8 +91,8 @@ static void lost(void **state) {
   assert_int_equal(tx.rail[0].reorder, 0);
 }
 
-/* It comes late, before an answer to the second one can: the window is what it was, and the next
- * such packet has more time. */
+/* The packet arrives late, before an answer to the second one can: the window is restored, and the
+ * next such packet has more time. */
 static void late(void **state) {
   (void)state;
   uint64_t now = settle(20);
@@ -130,8 +130,8 @@ static void answer_to_the_first(void **state) {
   assert_int_equal(tx.lost, 0);
 }
 
-/* A peer that has not looked for long answers in parts: the first part, in which the packet is that
- * was sent again, does not make the rest lost; what is missing after a later packet is. */
+/* A peer that has not polled for long answers in parts: the first part, which has the retransmitted
+ * packet, does not make the rest lost; a packet missing after a later one is. */
 static void late_in_parts(void **state) {
   (void)state;
   uint64_t now = settle(20);
@@ -167,8 +167,8 @@ static void lost_before_a_timeout(void **state) {
   assert_int_equal(tx.lost, 11);
 }
 
-/* Round trips were long once, and are short now: what a broken connection had is lost as well, and
- * not sent again one packet a time-out. */
+/* Round trips were long once, and are short now: the packets of a broken connection are lost as
+ * well, and not retransmitted one a time-out. */
 static void lost_with_a_connection(void **state) {
   (void)state;
   uint64_t now = MS;
@@ -236,7 +236,7 @@ static void untrue_delay(void **state) {
   assert_cmp(tx.rail[0].cc.window, >=, window * 94 / 100);
 }
 
-/* What is paced leaves in bursts that one call hands over, at the rate that the window gives. */
+/* Paced packets leave in bursts that one call hands over, at the rate that the window gives. */
 static void bursts(void **state) {
   (void)state;
   struct udp_cc cc;

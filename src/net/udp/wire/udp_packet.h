@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What lies in a packet of the udp conduit, and how it is written and read.
+ * Content of a packet of the udp conduit, and how it is written and read.
  *
  * Owns nothing. Called by the engine and by the fuzzers. Calls nothing. A packet is
  *     header | control: records, one after the other | tail: payload of the last record, or empty
  * where the control part is always covered by the packet's hash and the tail by setting. A record
  * is a prefix, its fields, and its payload if that is short; the payload of a last record may be
  * the tail instead. Records start at multiples of 8 from the start of the packet. Invariants:
- * integers have the byte order of the hosts, which open has found to be the same on all; nothing is
- * read before its length has been checked, and what udp_record_read hands out lies in the packet.
+ * integers have the byte order of the hosts, which open has found to be equal on all; nothing is
+ * read before its length has been checked, and the data that udp_record_read hands out lie in the
+ * packet.
  */
 #ifndef TMB_UDP_PACKET_H
 #define TMB_UDP_PACKET_H
@@ -34,7 +35,7 @@ enum {
 };
 
 struct udp_header {
-  uint64_t mac;     /* SipHash of what follows, see udp_auth.h */
+  uint64_t mac;     /* SipHash of the following bytes, see udp_auth.h */
   uint32_t job;     /* low half of the job id */
   uint32_t src;     /* jobrank */
   uint32_t seq;     /* number of this packet, low half */
@@ -55,8 +56,8 @@ enum udp_record_type {
   UDP_PUT,    /* payload to an address */
   UDP_PART,   /* a part of a transfer at whose end an action is due */
   UDP_GET,    /* send memory back */
-  UDP_DATA,   /* some of what a get asked for */
-  UDP_SACK,   /* what has come beyond the bits of the header */
+  UDP_DATA,   /* some of the data that a get asked for */
+  UDP_SACK,   /* packets received beyond the bits of the header */
   UDP_PROBE,  /* filled up, to be answered at once: does this length pass this rail? */
   UDP_ANSWER, /* to a PROBE */
   UDP_ATOMIC, /* an operation on a word; with UDP_REPLY its value before is asked for, as DATA */
@@ -64,7 +65,7 @@ enum udp_record_type {
   UDP_RECORD_TYPES
 };
 
-/* What is due when a transfer is complete, or a get has been read. */
+/* Action when a transfer is complete, or a get has been read. */
 enum udp_action {
   UDP_ACT_NONE,
   UDP_ACT_SET, /* TMB_SIGNAL_SET */
@@ -88,7 +89,7 @@ struct udp_record {
   uint32_t id;         /* PART: transfer; GET, DATA, ATOMIC: get; PROBE, ANSWER: probe; PIECE:
                           number of the packet, low half */
   uint32_t opcode, dt; /* ATOMIC, as in struct tmb_net_atomic */
-  uint64_t operand[2]; /* the same */
+  uint64_t operand[2]; /* ATOMIC, as in struct tmb_net_atomic */
   uint64_t addr;  /* PUT, GET, ATOMIC: in the target's space; PART: that, or the place in a Medium;
                      DATA: place in the get's memory; ANSWER: rail of the probe; PIECE: place in
                      the packet */
