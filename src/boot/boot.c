@@ -13,6 +13,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "boot/explain/crashes.h"
 #include "boot/kv/bootstrap.h"
 #include "boot/launch/invitation.h"
 #include "boot/launch/launch.h"
@@ -31,7 +32,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#define ALONE_MS 3000 /* for the lines of a crashed process without a supervisor */
 
 /* ---- no launcher */
 
@@ -152,7 +156,7 @@ int tmb_boot_start(struct tmb_boot *b) {
   else
     rc = be_alone(b);
   if (rc == TMB_OK) {
-    b->status = b->ctl ? tmb_ctl_status(b->ctl, b->rank) : calloc(1, sizeof *b->status);
+    b->status = b->ctl ? tmb_ctl_status(b->ctl, b->rank) : calloc(1, TMB_STATUS_BYTES);
     b->pid = getpid();
     if (b->status) {
       b->mpi_is_alone = launched && !b->rank && b->size > 1;
@@ -242,6 +246,28 @@ int tmb_boot_record_exit(struct tmb_boot *b, int code) {
 
 void tmb_boot_note_explained(struct tmb_boot *b) {
   if (tmb_boot_is_rank(b)) b->ops->note_explained(b);
+}
+
+/* Nobody else is there to find lines, which needs memory, and this process may not ask for any: it
+ * may have crashed in malloc. A child may try; the frames as they are say enough if it fails. */
+static void explain_alone(const struct tmb_crash *crash) {
+  const pid_t child = tmb_os_fork_in_handler();
+  int status = 1;
+  if (child == 0) {
+    alarm(ALONE_MS / 1000 + 1); /* the signal's default action ends the child */
+    tmb_log_set_rank(TMB_RANK_UNKNOWN, 0);
+    tmb_crash_print_alone(crash, ALONE_MS);
+    _exit(0);
+  }
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (status != 0) tmb_os_crash_print(crash, STDERR_FILENO);
+}
+
+void tmb_boot_note_crash(struct tmb_boot *b, const void *context) {
+  struct tmb_crash *crash = &((struct tmb_status_page *)b->status)->crash;
+  if (!tmb_boot_is_rank(b)) return;
+  tmb_os_crash_note(crash, context);
+  if (!b->supervised) explain_alone(crash);
 }
 
 bool tmb_boot_ordered_to_end(const struct tmb_boot *b) {

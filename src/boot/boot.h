@@ -153,6 +153,11 @@ int tmb_boot_record_exit(struct tmb_boot *boot, int code);
  * any; also from a signal handler. */
 void tmb_boot_note_explained(struct tmb_boot *boot);
 
+/* Record where this rank is when a fatal signal ends it, for the supervisor to print; without one
+ * the frames are printed here. Threads: any, in the handler of that signal. in context: as
+ * tmb_os_crash_note. */
+void tmb_boot_note_crash(struct tmb_boot *boot, const void *context);
+
 /* True if the supervisor ordered this rank to end (by SIGQUIT). Threads: any; signal handlers. */
 bool tmb_boot_ordered_to_end(const struct tmb_boot *boot);
 

@@ -15,6 +15,7 @@
 #define TMB_BOOT_STATUS_H
 
 #include "base/compiler.h"
+#include "os/process/crash.h"
 
 #include <stdint.h>
 
@@ -208,6 +209,11 @@ struct tmb_status {
   struct tmb_status_team team[TMB_STATUS_TEAMS];
   uint64_t net[TMB_STATUS_NET_MAX];
 };
-_Static_assert(sizeof(struct tmb_status) <= TMB_STATUS_BYTES, "a status fits its page");
+/* What a rank has in the control block: its status, and where it was when it crashed. */
+struct tmb_status_page {
+  struct tmb_status status;
+  struct tmb_crash crash;
+};
+_Static_assert(sizeof(struct tmb_status_page) <= TMB_STATUS_BYTES, "a status fits its page");
 
 #endif

@@ -21,8 +21,7 @@
 
 #define TOOL_MS 20000 /* for addr2line, which reads large debug information for seconds */
 
-/* The address that the program's file gives to the byte at an offset of it; 0: none. */
-static uint64_t address_of(const char *file, uint64_t offset) {
+uint64_t tmb_source_address(const char *file, uint64_t offset) {
   ElfW(Ehdr) head;
   uint64_t address = 0;
   const int fd = open(file, O_RDONLY | O_CLOEXEC);
@@ -104,7 +103,7 @@ void tmb_source_words(const char *file, uint64_t address, char *words) {
 /* in,out source: [TMB_SEEN_SOURCE] */
 static void find_one(char *source, uint64_t offset) {
   char words[TMB_SEEN_SOURCE];
-  const uint64_t address = address_of(source, offset);
+  const uint64_t address = tmb_source_address(source, offset);
   tmb_source_words(source, address ? address : offset, words);
   memcpy(source, words, TMB_SEEN_SOURCE);
 }

@@ -15,8 +15,11 @@
  * the tools or -g by "ring+0x1234". Takes tens of milliseconds for each different place. */
 void tmb_source_find(struct tmb_snapshot *s);
 
-/* The place of a return address in a program's file, in such words. in address: as the file gives
- * it. out words: [TMB_SEEN_SOURCE]. */
+/* The address that the program's file gives to the byte at an offset of it; 0: none. */
+uint64_t tmb_source_address(const char *file, uint64_t offset);
+
+/* The place of a return address in a program's file, in the same words. in address: as the file
+ * gives it. out words: [TMB_SEEN_SOURCE]. */
 void tmb_source_words(const char *file, uint64_t address, char *words);
 
 #endif

@@ -34,8 +34,7 @@ static bool begins(const char *text, const char *const *with, size_t count) {
   return false;
 }
 
-/* in module: path, or empty where the tool does not say. */
-static bool is_ours(const char *name, const char *module) {
+bool tmb_stacks_is_ours(const char *name, const char *module) {
   static const char *const names[] = {"tmb_",         "gex_", "gexx_", "gasnet", "_gfortran_caf_",
                                       "tombolo_caf_", "caf_", "upcr_", "upc_",   "bupc_"};
   static const char *const modules[] = {"libtombolo", "libcaf_tombolo", "tombolo-net-"};
@@ -45,10 +44,13 @@ static bool is_ours(const char *name, const char *module) {
          begins(base ? base + 1 : module, modules, TMB_ARRAY_LEN(modules));
 }
 
-/* Frames around every program and thread. */
-static bool is_outside(const struct frame *f) {
+bool tmb_stacks_is_outside(const char *name) {
   static const char *const names[] = {"__libc_start", "_start", "start_thread", "clone", "?"};
-  return begins(f->name, names, TMB_ARRAY_LEN(names)) || strncmp(f->place, "crt.c:", 6) == 0;
+  return begins(name, names, TMB_ARRAY_LEN(names));
+}
+
+static bool is_outside(const struct frame *f) {
+  return tmb_stacks_is_outside(f->name) || strncmp(f->place, "crt.c:", 6) == 0;
 }
 
 /* Copy a place: the last component of the path, and the line without the column. Places in the C
@@ -86,7 +88,7 @@ static void read_frame(struct frame *f, const char *line, size_t length) {
   if (dot && dot != f->name) *dot = '\0';
   if (strcmp(f->name, "MAIN__") == 0 || strcmp(f->name, "upcr_user_main") == 0)
     snprintf(f->name, sizeof f->name, "the main program"); /* of Fortran, of UPC */
-  f->ours = is_ours(f->name, module ? module + 3 : "");
+  f->ours = tmb_stacks_is_ours(f->name, module ? module + 3 : "");
 }
 
 /* Print a thread. Returns whether it has frames of the program. */

@@ -16,4 +16,11 @@
  * has some seconds. Returns how many ranks could be read. */
 uint32_t tmb_stacks_print(const struct tmb_explain *e, FILE *out, bool all, uint32_t limit_ms);
 
+/* Whether a function is the library's, or of a run-time library that comes with it. in module: path
+ * of the file that has it, or empty where that is not known. */
+bool tmb_stacks_is_ours(const char *name, const char *module);
+
+/* Whether a function is around every program and thread. */
+bool tmb_stacks_is_outside(const char *name);
+
 #endif

@@ -14,6 +14,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "boot/explain/crashes.h"
 #include "boot/launch/orphans.h"
 #include "boot/page/ranklist.h"
 #include "boot/supervise/early.h"
@@ -31,6 +32,7 @@
 #define ENDING_TICK_MS 20              /* between two checks of the output while the job ends */
 #define IDLE_TICK_MS   500             /* between two checks of ranks behind wrappers */
 #define ABSENT_TICK_MS 100             /* between two checks for late joins */
+#define CRASHES_MS     10000           /* for the lines of crashed ranks; addr2line takes seconds */
 
 static uint64_t seconds_ns(double seconds) {
   return (uint64_t)(seconds * (double)NS_PER_S);
@@ -394,6 +396,7 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
   tmb_orphans_guard_end(l->guard_fd);
   l->guard_fd = -1;
   tmb_watchdog_close(&s.dog);
+  tmb_crashes_print(l->ctl, CRASHES_MS);
   if (s.reports > TMB_SUP_REPORTS_MAX)
     tmb_print("%u more ranks failed", s.reports - TMB_SUP_REPORTS_MAX);
   options->cut_short = s.cut_short;

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/fmt.h"
 #include "base/log.h"
+#include "boot/explain/crashes.h"
 #include "boot/launch/orphans.h"
 #include "os/process/signals.h"
 
@@ -32,6 +33,7 @@
 #define CROWDED_NS   (4 * NS_PER_S)    /* such waits in all, at most */
 /* From SIGQUIT to SIGKILL for a rank that is ending by itself. */
 #define EXITING_NS   (2000 * NS_PER_MS)
+#define CRASHES_MS   2000           /* for the lines of a crashed rank while the others run */
 #define SLOW_EXIT_NS (2 * NS_PER_S) /* a rank that takes longer to leave counts as lost */
 
 static double seconds_since_start(const struct tmb_sup *s) {
@@ -238,6 +240,7 @@ static void lose(struct tmb_sup *s, uint32_t rank, pid_t pid, int status) {
     tmb_info("rank %u (pid %d) ended in good order after %.2f s; %u others run", rank, (int)pid,
              seconds_since_start(s), tmb_sup_all_alive(s));
   tmb_sup_set_fate(s, rank, TMB_FATE(failed ? TMB_FATE_FAILED : TMB_FATE_ENDED, code, sig));
+  tmb_crashes_print(s->l->ctl, CRASHES_MS);
 }
 
 bool tmb_sup_goes_on(const struct tmb_sup *s) {

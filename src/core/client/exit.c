@@ -213,7 +213,6 @@ static void raise_default(int sig) {
 }
 
 static void on_fatal(int sig, siginfo_t *info, void *context) {
-  (void)context;
   if (!in_child() && claim(&exiting.fatal_thread)) {
     if (sig == SIGABRT && tmb_fatal_begun())
       ; /* the abort of a fatal error, whose reason is on the screen */
@@ -223,6 +222,7 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
     else
       tmb_print("caught signal %d (%s: %s)", sig, tmb_os_signal_name(sig), tmb_os_signal_text(sig));
     if (exiting.boot) tmb_boot_note_explained(exiting.boot);
+    if (exiting.boot) tmb_boot_note_crash(exiting.boot, context);
     tmb_fatal_epilogue();
   }
   raise_default(sig);

@@ -15,6 +15,7 @@
 #include "base/fmt.h"
 #include "base/log.h"
 #include "os/os.h"
+#include "os/process/crash.h"
 #include "os/process/signals.h"
 
 #include <errno.h>
@@ -32,10 +33,6 @@
 #if __has_include(<execinfo.h>) /* musl has none */
 # include <execinfo.h>
 #else
-static int backtrace(void **frames, int count) {
-  (void)frames, (void)count;
-  return 0;
-}
 static void backtrace_symbols_fd(void *const *frames, int count, int fd) {
   (void)frames, (void)count, (void)fd;
 }
@@ -43,7 +40,7 @@ static void backtrace_symbols_fd(void *const *frames, int count, int fd) {
 
 extern char **environ;
 
-enum { MAX_FRAMES = 128, GDB_OUTPUT_BYTES = 1 << 16 };
+enum { MAX_FRAMES = 128, OUTPUT_BYTES = 1 << 16, HEADING_BYTES = 128 };
 #define GDB_TIMEOUT_NS 30000000000ull
 
 static const char *user_name;
@@ -63,27 +60,14 @@ static void write_all(int fd, const char *text, size_t len) {
   }
 }
 
-/* Writes the line that stands above a backtrace. */
-static void write_heading(int fd, const char *mechanism) {
-  char line[128];
+/* The line that stands above a backtrace. out buf: [HEADING_BYTES]. Returns its length. */
+static size_t put_heading(char *buf, const char *mechanism) {
+  char who[32] = "";
   const uint32_t rank = tmb_log_rank();
-  int n;
-  if (rank == TMB_RANK_UNKNOWN)
-    n = snprintf(line, sizeof line, "tombolo: backtrace of process %ld (%s):\n", (long)getpid(),
-                 mechanism);
-  else
-    n = snprintf(line, sizeof line, "tombolo: rank %u: backtrace of process %ld (%s):\n",
-                 (unsigned)rank, (long)getpid(), mechanism);
-  if (n > 0) write_all(fd, line, TMB_MIN((size_t)n, sizeof line - 1));
-}
-
-static int print_execinfo(int fd) {
-  void *frames[MAX_FRAMES];
-  const int count = backtrace(frames, MAX_FRAMES);
-  if (count <= 0) return 1;
-  write_heading(fd, "EXECINFO");
-  backtrace_symbols_fd(frames, count, fd);
-  return 0;
+  if (rank != TMB_RANK_UNKNOWN) snprintf(who, sizeof who, "rank %u: ", (unsigned)rank);
+  const int n = snprintf(buf, HEADING_BYTES, "tombolo: %sbacktrace of process %ld (%s):\n", who,
+                         (long)getpid(), mechanism);
+  return n > 0 ? TMB_MIN((size_t)n, (size_t)HEADING_BYTES - 1) : 0;
 }
 
 /* Starts gdb on this process with its output in a pipe. Returns the pipe's end to read, or -1. */
@@ -135,19 +119,37 @@ static size_t read_pipe(int fd, char *buf, size_t buf_bytes, uint64_t deadline_n
   }
 }
 
+static char output[OUTPUT_BYTES]; /* not on the stack: it may be what overflowed */
+
+/* The names of frames go through a pipe, so that the lines of a rank leave in one piece. A pipe
+ * that is full drops the outermost frames. */
+static int print_execinfo(int fd) {
+  void *frames[MAX_FRAMES];
+  int ends[2];
+  const int count = tmb_os_frames(frames, MAX_FRAMES);
+  if (count <= 0 || pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return 1;
+  backtrace_symbols_fd(frames, count, ends[1]);
+  close(ends[1]);
+  const size_t heading = put_heading(output, "EXECINFO");
+  const ssize_t n = read(ends[0], output + heading, sizeof output - heading);
+  close(ends[0]);
+  if (n <= 0) return 1;
+  write_all(fd, output, heading + (size_t)n);
+  return 0;
+}
+
 static int print_gdb(int fd) {
-  static char output[GDB_OUTPUT_BYTES]; /* not on the stack: the stack may have overflowed */
   pid_t child;
   const int from_gdb = start_gdb(&child);
   if (from_gdb < 0) return 1;
-  const size_t len = read_pipe(from_gdb, output, sizeof output, tmb_os_now_ns() + GDB_TIMEOUT_NS);
+  const size_t heading = put_heading(output, "GDB");
+  const size_t len = read_pipe(from_gdb, output + heading, sizeof output - heading,
+                               tmb_os_now_ns() + GDB_TIMEOUT_NS);
   close(from_gdb);
   kill(child, SIGKILL);
   while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
-  const char *first = memmem(output, len, "#0 ", 3);
-  if (!first) return 1;
-  write_heading(fd, "GDB");
-  write_all(fd, output, len);
+  if (!memmem(output + heading, len, "#0 ", 3)) return 1;
+  write_all(fd, output, heading + len);
   return 0;
 }
 
@@ -265,10 +267,7 @@ void tmb_os_debug_init(void) {
   check_mechanisms();
   install_handler(TMB_CFG_BACKTRACE_SIGNAL, on_backtrace_signal);
   install_handler(TMB_CFG_FREEZE_SIGNAL, on_freeze_signal);
-  if (tmb_cfg_bool(TMB_CFG_BACKTRACE) || tmb_cfg_str(TMB_CFG_BACKTRACE_SIGNAL)) {
-    void *frame; /* the first call loads libgcc, which a signal handler must not do */
-    (void)backtrace(&frame, 1);
-  }
+  tmb_os_frames_prepare();
   if (tmb_cfg_bool(TMB_CFG_FREEZE)) tmb_os_freeze(freeze_flag, freeze_flag_name);
 }
 
