@@ -32,6 +32,9 @@ function(tmb_try_python path)
   set(TMB_PYTHON_VERSION "${version}" PARENT_SCOPE)
 endfunction()
 
+if(SKBUILD) # pip builds for the Python that runs it
+  set(TMB_PYTHON_EXECUTABLE "${Python_EXECUTABLE}")
+endif()
 set(TMB_PYTHON_EXECUTABLE "" CACHE FILEPATH "Python to build the binding for; empty: look for one")
 set(tmb_pythons "${TMB_PYTHON_EXECUTABLE}")
 if(NOT TMB_PYTHON_EXECUTABLE)

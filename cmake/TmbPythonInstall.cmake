@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Install rules of the Python package: beside the library, and the files of a wheel, which are the
-# component `wheel` (bindings/python/backend.py packs them).
+# component `wheel` (bindings/python/pyproject.toml).
 if(NOT TARGET python_core OR NOT TARGET tombolo_tool)
   return()
 endif()
@@ -13,11 +13,11 @@ set(tmb_py_debian "lib/python3/dist-packages/tombolo")
 install(TARGETS python_core LIBRARY DESTINATION ${tmb_py_debian} COMPONENT python EXCLUDE_FROM_ALL)
 install(FILES ${tmb_py_files} DESTINATION ${tmb_py_debian} COMPONENT python EXCLUDE_FROM_ALL)
 set_target_properties(tombolo_tool PROPERTIES INSTALL_RPATH "$ORIGIN/../_lib")
-install(TARGETS python_core LIBRARY DESTINATION wheel/tombolo COMPONENT wheel EXCLUDE_FROM_ALL)
-install(FILES ${tmb_py_files} DESTINATION wheel/tombolo COMPONENT wheel EXCLUDE_FROM_ALL)
-install(TARGETS tombolo_tool RUNTIME DESTINATION wheel/tombolo/_bin
+install(TARGETS python_core LIBRARY DESTINATION tombolo COMPONENT wheel EXCLUDE_FROM_ALL)
+install(FILES ${tmb_py_files} DESTINATION tombolo COMPONENT wheel EXCLUDE_FROM_ALL)
+install(TARGETS tombolo_tool RUNTIME DESTINATION tombolo/_bin
   COMPONENT wheel EXCLUDE_FROM_ALL)
-install(TARGETS tombolo_shared LIBRARY DESTINATION wheel/tombolo/_lib
+install(TARGETS tombolo_shared LIBRARY DESTINATION tombolo/_lib
   COMPONENT wheel NAMELINK_SKIP EXCLUDE_FROM_ALL)
 set(tmb_py_plugins tombolo_net_udp)
 foreach(plugin tombolo_net_ofi tombolo_net_mpi_openmpi tombolo_net_mpi_mpich)
@@ -25,18 +25,18 @@ foreach(plugin tombolo_net_ofi tombolo_net_mpi_openmpi tombolo_net_mpi_mpich)
     list(APPEND tmb_py_plugins ${plugin})
   endif()
 endforeach()
-install(TARGETS ${tmb_py_plugins} LIBRARY DESTINATION wheel/tombolo/_lib/tombolo
+install(TARGETS ${tmb_py_plugins} LIBRARY DESTINATION tombolo/_lib/tombolo
   COMPONENT wheel EXCLUDE_FROM_ALL)
 if(TARGET tombolo_mk_cuda)
   list(APPEND tmb_py_plugins tombolo_mk_cuda)
-  install(TARGETS tombolo_mk_cuda LIBRARY DESTINATION wheel/tombolo/_lib
+  install(TARGETS tombolo_mk_cuda LIBRARY DESTINATION tombolo/_lib
     COMPONENT wheel EXCLUDE_FROM_ALL)
 endif()
 # The command needs jansson, which a wheel cannot ask a system for.
 foreach(path IN LISTS JANSSON_LINK_LIBRARIES)
   if(path MATCHES "/libjansson\\.so$")
     file(REAL_PATH "${path}" real)
-    install(FILES "${real}" DESTINATION wheel/tombolo/_lib RENAME libjansson.so.4
+    install(FILES "${real}" DESTINATION tombolo/_lib RENAME libjansson.so.4
       COMPONENT wheel EXCLUDE_FROM_ALL)
   endif()
 endforeach()
