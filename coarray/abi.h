@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What gfortran (11 to 14, which are alike, and 15 and 16) passes to a coarray run-time library.
+ * The interface of gfortran (11 to 14, which are alike, and 15 and 16) to a coarray run-time
+ * library.
  *
  * Owns: the layouts and constants of the compiler's interface. Included by every file of coarray/.
  * Calls nothing. Invariants: layouts are the compiler's, checked by static assertions. Sources: the
@@ -26,7 +27,7 @@ enum caf_type {
   CAF_CHARACTER = 6
 };
 
-/* What `caf_register` is asked for. */
+/* Purposes of a call of `caf_register`. */
 enum caf_register {
   CAF_STATIC = 0,
   CAF_ALLOC = 1,
@@ -42,11 +43,11 @@ enum caf_register {
 
 /* Values of STAT= (iso_fortran_env). */
 enum caf_stat {
-  CAF_STAT_NO_TEAM = 1, /* of gfortran: an image selector names no team; the same number */
+  CAF_STAT_NO_TEAM = 1, /* of gfortran: an image selector names no team; this is its number, too */
   CAF_STAT_LOCKED = 1,
   CAF_STAT_LOCKED_OTHER = 2,
   CAF_STAT_ERROR = 3,
-  CAF_STAT_DUP_SYNC_IMAGES = 3, /* of gfortran; the same number */
+  CAF_STAT_DUP_SYNC_IMAGES = 3, /* of gfortran; this is its number, too */
   CAF_STAT_STOPPED = 6000,
   CAF_STAT_FAILED = 6001
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The coarray run-time library: its state, and what its files call of each other.
+ * The coarray run-time library: its state, and the functions that its files call of each other.
  *
  * Owns: struct caf, one per process. Included by every file of coarray/. Calls: the public headers
  * of the library, nothing else. Invariants: images are numbered from 1 in the current team; ranks
@@ -32,7 +32,7 @@ _Static_assert(sizeof(caf_real16) == 16, "real(16)");
 struct caf_token;
 struct caf_attach_list;
 
-/* What a member of the parent has asked for in FORM TEAM. */
+/* Arguments of a member of the parent in FORM TEAM. */
 struct caf_entry {
   int64_t number;
   uint32_t index; /* in its team, from 1; 0: in the order of the parent */
@@ -42,7 +42,7 @@ struct caf_entry {
 /* Words of a member of a team that the others read. */
 struct caf_words {
   uint64_t begun; /* collectives of the team that this image has begun */
-  uint64_t slot;  /* what it gives the others in caf_share */
+  uint64_t slot;  /* its word for the others in caf_share */
   /* Serial number of the coarray that barrier number k deallocates, at [k % 2], and the low bits of
    * k: k << 32 | serial. */
   uint64_t freed[2];
@@ -58,7 +58,7 @@ struct caf_team {
   int64_t number;
   uint32_t size, rank;        /* rank: of this image in it, from 0 */
   uint32_t *jobrank;          /* [size] */
-  struct caf_entry *siblings; /* [size of parent] what each of its members asked for, or NULL */
+  struct caf_entry *siblings; /* [size of parent] arguments of each of its members, or NULL */
   struct caf_words *words;    /* of this image, in the segment */
   uintptr_t *words_at;        /* [size] addresses of the members' */
   struct caf_token *coarrays; /* allocated while it was the current team */
@@ -75,7 +75,7 @@ struct caf_token {
   struct caf_token *next, **link; /* in the list of its team; link NULL: in none */
   struct caf_token *names;        /* CAF_MAP_EXISTING tokens of its memory, by next */
   void *base;                     /* of this image; NULL: not allocated */
-  uint32_t serial;                /* of a coarray, in its team, the same on all images */
+  uint32_t serial;                /* of a coarray, in its team, equal on all images */
   size_t bytes;
   size_t char_bytes;     /* of an element of a coarray of characters; else 0 */
   size_t elem_bytes;     /* of an element; 0: not known */
@@ -84,7 +84,7 @@ struct caf_token {
   void **token_p;        /* where the program keeps this token; may end, too */
   int type;              /* enum caf_register, or CAF_OF_ASKER */
   uint32_t asker;        /* CAF_OF_ASKER: the rank; base is an address there */
-  void *owner;           /* of a client of this library: what it knows of the coarray */
+  void *owner;           /* of a client of this library: its data about the coarray */
   uint32_t ranks;        /* entries of addr */
   uintptr_t addr[];      /* [ranks] of the job, as the owners see them; 0: no member */
 };
@@ -92,7 +92,7 @@ struct caf_token {
 /* Type of a token that stands for the image that asks an accessor; data/accessor.h. */
 enum { CAF_OF_ASKER = -1 };
 
-/* What a word that the compiler passes as a token of a component is (component.c). FREED: it was
+/* Kind of a word that the compiler passes as a token of a component (component.c). FREED: it was
  * one, or points into one. */
 enum caf_component { CAF_NO_COMPONENT, CAF_COMPONENT, CAF_COMPONENT_FREED };
 enum caf_component caf_component_is(const void *word);
@@ -121,7 +121,7 @@ struct caf {
   uint8_t *reach;           /* [size] enum in pending.h: whether memory of a rank is mapped */
   ptrdiff_t *delta;         /* [size] from addresses of a rank whose memory is mapped to ours */
   uint32_t asked;           /* requests of other images that are to be served; remote.c */
-  uint32_t pending;         /* of enum in pending.h: what an access has to check first */
+  uint32_t pending;         /* of enum in pending.h: conditions that an access has to check first */
   const uint64_t *attached; /* [size] attach_word of each rank: 0: it has attached no event */
   struct caf_attach_list *attach_list, **attach_copy; /* own, of others; attach.c */
   uint64_t *waiting;                                  /* event that this image waits for, or NULL */
@@ -143,12 +143,12 @@ extern struct caf caf;
  * event that it waits for: so a wait for a signal ends. Counts stay below. */
 #define CAF_LOSS ((uint64_t)1 << 48)
 
-/* What other images touch, at the start of each segment. */
+/* Part of each segment, at its start, that other images access. */
 struct caf_shared {
   uint64_t ended;       /* images that have ended normally: each adds 1 to all others' */
   uint64_t state;       /* of this image: 0 running, CAF_STAT_STOPPED */
   uint64_t attach_list; /* address of the list of attached sections (attach.c) */
-  uint64_t attach_word; /* what this image gives the others of it */
+  uint64_t attach_word; /* this image's word about it for the others */
   /* [size] sync images: posts by each rank, CAF_LOSS when it is lost; [size] attach_word of each.
    */
   uint64_t word[];
@@ -167,22 +167,22 @@ static inline void caf_settle(void) {
   if (__builtin_expect(!caf.settled, 0)) caf_settle_slow();
 }
 
-/* Says which statement of the program this call is; at the begin of what compiled programs call and
- * may wait. */
+/* Names the statement of the program that this call is; at the begin of functions that compiled
+ * programs call and that may wait. */
 #define CAF_STATEMENT(name) \
  (caf.statement.call = (name), caf.statement.caller = __builtin_return_address(0))
 
-/* What a wait of the statement is for. */
+/* Purpose of the statement's wait. */
 struct caf_shown {
   unsigned needs;                /* GEXX_WAIT_* */
   int polls;                     /* 1: a loop that polls `home` */
   gex_Rank_t peer, home;         /* GEX_RANK_INVALID: none */
   gex_Event_t event;             /* that the loop tests, or GEX_EVENT_INVALID */
-  const struct caf_token *token; /* what is waited for, or NULL */
+  const struct caf_token *token; /* the awaited object, or NULL */
   const uint64_t *word;          /* of this image, in a coarray that is waited for, or NULL */
 };
 
-/* For those who ask what this image waits for; shown.c. Between begin and end caf.statement.peer
+/* Shows the wait of this image to `tombolo why`; shown.c. Between begin and end caf.statement.peer
  * may change. */
 void caf_show_begin(const struct caf_shown *s);
 void caf_show_end(void);
@@ -207,7 +207,7 @@ __attribute__((format(printf, 3, 4))) void caf_fail(const struct caf_status *to,
 /* Print why the program cannot start. The caller ends it. */
 __attribute__((format(printf, 1, 2))) void caf_refuse(const char *format, ...);
 
-/* What a message calls the image because of which a statement of a team has failed with `code`:
+/* Name in a message for the image because of which a statement of a team has failed with `code`:
  * "image 2 of the initial team", and how many others there are. Returns `to` [room]. */
 const char *caf_ended_images(const struct caf_team *team, int code, char *to, size_t room);
 #define CAF_ENDED_ROOM 64
@@ -217,21 +217,22 @@ static inline const char *caf_end_name(int code) {
   return code == CAF_STAT_FAILED ? "failed" : "ended normally and cannot take part";
 }
 
-/* Writes what Fortran's units and C's streams hold, as the end of a process does not. Gives up what
- * is locked for a second: a statement of input or output that this image has not finished. */
+/* Writes the buffered output of Fortran's units and C's streams, which the end of a process does
+ * not write. Gives up units that are locked for a second: by a statement of input or output that
+ * this image has not finished. */
 void caf_flush_all(void);
 
-/* Writes what the units of Fortran hold. Also from a signal handler. */
+/* Writes the buffered output of Fortran's units. Also from a signal handler. */
 void caf_flush_units(void);
 
 /* Makes caf_flush_all call this, too; NULL: no more. */
 void caf_flush_by(void (*flush)(void));
 
-/* Normal end: writes what is buffered, reports the end of this image to all, and waits for the
+/* Normal end: writes buffered output, reports the end of this image to all, and waits for the
  * others. The caller then returns from main, or is within exit(code). */
 void caf_leave(int code);
 
-/* Writes what is buffered, and ends this image: normally; all images; as one that fails. */
+/* Writes buffered output, and ends this image: normally; all images; as one that fails. */
 __attribute__((noreturn)) void caf_stop(int code);
 __attribute__((noreturn)) void caf_error_stop(int code);
 __attribute__((noreturn)) void caf_fail_image(void);
@@ -265,8 +266,8 @@ bool caf_failed_slow(uint32_t rank, const struct caf_status *to);
 static inline bool caf_failed(uint32_t rank, const struct caf_status *to) {
   return __builtin_expect(to->stat != NULL, 0) && caf_failed_slow(rank, to);
 }
-/* The same for data, of which gfortran gives the number of this image, too. UINT32_MAX, after
- * caf_fail, also when the statement has STAT= and the image has failed. */
+/* Checks an image number for data, of which gfortran gives the number of this image, too.
+ * UINT32_MAX, after caf_fail, also when the statement has STAT= and the image has failed. */
 static inline uint32_t caf_rank_there(const struct caf_token *of, int image,
                                       const struct caf_status *to) {
   const struct caf_team *team = caf.team;
@@ -295,7 +296,7 @@ static inline void *caf_address(const struct caf_token *token, size_t offset, si
  * there is none. Allocatable and pointer components are none. */
 const struct caf_token *caf_token_at(const char *address);
 
-/* What a message calls a coarray: "coarray NAME" where the program's symbols name it, else "a
+/* Name of a coarray in a message: "coarray NAME" where the program's symbols name it, else "a
  * coarray". Returns `to` [room]. */
 const char *caf_name_of(const struct caf_token *token, char *to, size_t room);
 #define CAF_NAME_ROOM 80
@@ -317,8 +318,8 @@ int caf_wait_event(gex_Event_t event, struct caf_team *team);
  * gex_TM_t. Returns as caf_wait_event. */
 int caf_meet(struct caf_team *team);
 
-/* Reads what the members that are not lost have in their slots, after a collective. One collective.
- * [out] all: [size], 0 for the lost. Returns as caf_wait_event. */
+/* Reads the slots of the members that are not lost, after a collective. One collective. [out] all:
+ * [size], 0 for the lost. Returns as caf_wait_event. */
 int caf_read_slots(struct caf_team *team, uint64_t *all);
 
 /* Every member sends a number to all that are not lost. [out] all: [size], 0 for the lost. Two
@@ -345,7 +346,7 @@ static inline bool caf_team_whole(struct caf_team *team) {
   return caf_team_whole_slow(team);
 }
 
-/* Barrier of the members that are left. Returns as caf_wait_event, the same on all of them. */
+/* Barrier of the members that are left. Returns as caf_wait_event, equal on all of them. */
 int caf_barrier(struct caf_team *team);
 
 /* The team statements. in new_index: NULL: as in the parent. */
@@ -379,16 +380,16 @@ int64_t caf_number_of(const struct caf_team *team);
 uint32_t caf_rank_in(int image, void *const *team_p, const int *number,
                      const struct caf_status *to);
 
-/* Makes this image answer what accessors ask (remote.c). */
+/* Makes this image answer requests of accessors (remote.c). */
 void caf_remote_start(void);
 
 /* A coarray of the current team, collective: memory of any value, save for locks and events. NULL
  * after caf_fail, with CAF_STAT_ERROR where an image has no memory. */
 struct caf_token *caf_coarray_new(size_t bytes, int type, const struct caf_status *to);
 
-/* Before a coarray goes: a barrier of its team, for the same coarray as on the next image, which is
- * checked. Returns as caf_barrier, or CAF_STAT_ERROR after caf_fail. Then, without communication,
- * caf_coarray_free. */
+/* Before a coarray is freed: a barrier of its team, which checks that the next image frees this
+ * coarray, too. Returns as caf_barrier, or CAF_STAT_ERROR after caf_fail. Then, without
+ * communication, caf_coarray_free. */
 int caf_meet_to_free(const struct caf_token *t, const struct caf_status *to);
 void caf_coarray_free(struct caf_token *t);
 
@@ -448,8 +449,8 @@ struct caf_remote_object {
   const struct caf_vector *vector;
 };
 
-/* As caf_section_of. other: of the other side of the assignment, or NULL: it says what the
- * compiler does not (subscript.c). Returns false after caf_fail. */
+/* As caf_section_of. other: of the other side of the assignment, or NULL: it gives facts that the
+ * compiler does not pass (subscript.c). Returns false after caf_fail. */
 bool caf_remote_section(struct caf_section *s, const struct caf_remote_object *object,
                         const struct caf_desc *other, const struct caf_status *to);
 size_t caf_section_elements(const struct caf_section *s);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writing what is buffered, before an image ends.
+ * Writing buffered output, before an image ends.
  *
  * Owns: nothing. Called by image.c, and by the signal that ends an image. Calls: libgfortran, the C
  * library. Invariants: it comes back. An error may be found within a statement of input or output,
  * as in `print *, x[9]`: libgfortran holds the lock of the unit there, and would wait for it in
  * this same thread for ever. So after a second, in which nothing keeps the output from being
- * written, the wait is left by a jump; what that unit holds is lost. A fault in a unit that is not
- * in use is left in the same way. The process ends soon after.
+ * written, the wait is left by a jump; the output of that unit is lost. A fault in a unit that is
+ * not in use is left by such a jump, too. The process ends soon after.
  */
 #include "caf.h"
 
@@ -72,7 +72,7 @@ static void on_fault(int sig) {
   (void)signal(sig, SIG_DFL);
 }
 
-/* Without a unit, libgfortran writes what those with positive numbers hold. Internal files have
+/* Without a unit, libgfortran writes the output of those with positive numbers. Internal files have
  * numbers of NEWUNIT=, too; libgfortran faults on one that is not in use. */
 static void flush_newunits(void) {
   sigjmp_buf end;

@@ -248,8 +248,8 @@ void CAF(error_stop_str)(const char *text, size_t len, bool quiet) {
   caf_error_stop(1);
 }
 
-/* What this image has sent, above all the ends of barriers that are complete for it, gets time to
- * be taken: others would find the barrier cut short by a failure that came after it. */
+/* Messages of this image, above all the ends of barriers that are complete for it, get time to
+ * arrive: others would find the barrier cut short by a failure that came after it. */
 void caf_fail_image(void) {
   enum { LINGER = 20, SLEEP_US = 1000 };
   caf_flush_all();

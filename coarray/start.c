@@ -3,9 +3,8 @@
  * Start of the run-time library: it joins the job, attaches the segment, makes the initial team.
  *
  * Owns: struct caf. Called by the first `register` of a static coarray, which runs before main, or
- * by `init`. Calls: the public interface. Invariants: every image starts at the same point of the
- * same program; the segment is as large as the library allows, because memory that is not touched
- * costs nothing.
+ * by `init`. Calls: the public interface. Invariants: every image starts at one point of one
+ * program; the segment is as large as the library allows, because untouched memory costs nothing.
  */
 #include "data/pending.h"
 #include "sync/control.h"
@@ -19,9 +18,9 @@
 
 struct caf caf;
 static struct sigaction quit_action;      /* of SIGQUIT, when the layer had started */
-static void (*end_by_signal)(int) = NULL; /* what the layer does then */
+static void (*end_by_signal)(int) = NULL; /* the layer's function for the rest */
 
-/* Another image has ended the program: what this one has written is not lost. */
+/* Another image has ended the program: output of this one is not lost. */
 static void on_quit(int sig) {
   caf_flush_units();
   end_by_signal(sig);

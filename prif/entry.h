@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the Fortran module `prif` calls: the C form of every PRIF procedure.
+ * Functions behind the Fortran module `prif`: the C form of every PRIF procedure.
  *
  * Owns the types of arguments and the values of constants. Included by every file that defines such
- * a function, and by prif/flang, whose functions translate what flang emits and call these. Calls
- * nothing. Invariants: the interfaces in prif/fortran/ declare the same arguments in the same order
- * (tests/prif/programs/interfaces.py); all arguments are passed by reference, NULL for one
- * that is absent, save those that the Fortran source calls VALUE; image_num is an image of the
- * initial team, result_image, source_image and image_set are images of the current one. Source:
- * PRIF 0.8, doi 10.25344/S4Z88F.
+ * a function, and by prif/flang, whose functions translate flang's calls and call these. Calls
+ * nothing. Invariants: the interfaces in prif/fortran/ declare these arguments in this order
+ * (tests/prif/programs/interfaces.py); all arguments are passed by reference, NULL for one that is
+ * absent, save those that the Fortran source calls VALUE; image_num is an image of the initial
+ * team, result_image, source_image and image_set are images of the current one. Source: PRIF 0.8,
+ * doi 10.25344/S4Z88F.
  */
 #ifndef PRIF_ENTRY_H
 #define PRIF_ENTRY_H
@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Values of STAT= and constants: those that flang compiles into programs; tombolo_prif.F90 has the
- * same. */
+/* Values of STAT= and constants: those that flang compiles into programs; tombolo_prif.F90 has
+ * them, too. */
 enum prif_stat {
   PRIF_STAT_FAILED_IMAGE = 101,
   PRIF_STAT_LOCKED = 102,
@@ -52,7 +52,7 @@ typedef void prif_stop_runner(bool is_error_stop, bool quiet, const int32_t *cod
 /* The C name of a procedure. */
 #define PRIF(name) tombolo_prif_##name
 
-/* flang calls a procedure by another name. Where the arguments are the same, it is an alias; else
+/* flang calls a procedure by another name. Where the arguments are equal, it is an alias; else
  * prif/flang has a function. */
 #define PRIF_FLANG(name)                           \
  extern __typeof__(PRIF(name)) _QMprifPprif_##name \

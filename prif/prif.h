@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the rooms of the PRIF library call of each other.
+ * Functions that the rooms of the PRIF library call of each other.
  *
  * Owns: coarray handles, STAT= and ERRMSG= of a call. Included by every file of prif/ that defines
  * an entry point. Calls the core of coarray/, which has the images, their memory, teams and waits.
- * Invariants: what arrives from a program is checked here, before the core sees it; a message names
+ * Invariants: a program's arguments are checked here, before the core sees them; a message names
  * the procedure, the argument, its value and the remedy; the codes of STAT= are those of entry.h,
  * whatever the core says.
  */
@@ -15,8 +15,8 @@
 #include "entry.h"
 
 /* Begins every entry point that uses the library: starts it where the program has not called
- * prif_init yet, as compiled code does that allocates static coarrays, and says which statement
- * this is, for those who ask what an image waits for. */
+ * prif_init yet, as compiled code does that allocates static coarrays, and names the statement for
+ * `tombolo why`. */
 #define PRIF_STATEMENT(name) (prif_settle(), CAF_STATEMENT(name))
 void prif_start(void);
 static inline void prif_settle(void) {
@@ -60,7 +60,7 @@ static inline const struct caf_status *prif_core(struct prif_core *core,
   return &core->to;
 }
 
-/* Gives the program what the core has said, in codes of entry.h. */
+/* Gives the program the core's result, in codes of entry.h. */
 void prif_pass_slow(const struct prif_status *to, const struct prif_core *core);
 static inline void prif_pass(const struct prif_status *to, const struct prif_core *core) {
   if (__builtin_expect(core->stat != 0, 0))
@@ -100,14 +100,14 @@ struct prif_block {
   void *context;            /* of the program, on this image */
 };
 
-/* What a handle points to: the block, or a part of it, with bounds. They live in one range of
+/* The object behind a handle: the block, or a part of it, with bounds. They live in one range of
  * addresses, and are used again, but never given back: so a handle that is not valid is found. */
 struct prif_co {
   const struct prif_co *self; /* this; anything else: it is not in use */
-  struct caf_token *token;    /* addresses on all ranks, bytes; the same for aliases */
+  struct caf_token *token;    /* addresses on all ranks, bytes; shared with aliases */
   size_t offset;              /* of an alias into the data */
   struct prif_block *block;
-  struct prif_co *next; /* handle of the same block, or free */
+  struct prif_co *next; /* handle of this block, or free */
   bool alias;
   int corank;
   int64_t lower[CAF_RANK_MAX], upper[CAF_RANK_MAX]; /* [corank] */

@@ -192,9 +192,9 @@ static struct caf_elem elem_of(const struct caf_desc *a, const struct caf_sectio
 #define LONGEST_TEXT    (1u << 20)
 
 /* gfortran 11 and 12 pass a text of fixed length by value, and the rest of arguments as if by
- * reference. What a text that nobody has defined holds can look like an address: so it is none when
- * the lengths are those of a text in registers, of which the second one makes all later arguments
- * move by one, to `after`; and caf_fail checks whether there is memory before it writes. */
+ * reference. An undefined text can look like an address: so it is none when the lengths are those
+ * of a text in registers, of which the second one makes all later arguments move by one, to
+ * `after`; and caf_fail checks whether there is memory before it writes. */
 struct caf_status caf_collective_status(int *stat, char *errmsg, size_t errmsg_len, size_t after,
                                         int *a_len) {
   const uintptr_t at = (uintptr_t)errmsg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the collective subroutines share: how an argument is packed, reduced and unpacked.
+ * Common code of the collective subroutines: how an argument is packed, reduced and unpacked.
  *
  * Owns nothing. Included by collective.c, reduce.c, survivors.c and prif/collective. Calls nothing.
  * Invariants: an argument is an array of any shape; its elements are taken in array element order.

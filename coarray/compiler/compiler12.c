@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What gfortran 11 to 15 call for images and teams, and 16 no longer does.
+ * Calls of gfortran 11 to 15 for images and teams, which 16 does not emit.
  *
  * Owns nothing. Called by compiled programs. Calls: team.c. Invariants: the team statements have
- * neither STAT= nor ERRMSG= here: what fails ends the program. Part of libcaf_tombolo;
+ * neither STAT= nor ERRMSG= here: a failure ends the program. Part of libcaf_tombolo;
  * libcaf_tombolo16 has compiler16.c instead.
  */
 #include "caf.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What gfortran 15 calls for coindexed objects, and 16 too: transfers by accessors.
+ * Calls of gfortran 15 and 16 for coindexed objects: transfers by accessors.
  *
  * Owns nothing. Called by compiled programs, and by their accessors. Calls: remote.c. Invariants:
  * an accessor is a function of the program that accesses the object where it is, so components and
  * subscripts need no description; its values travel as a copy of `add`. Earlier compilers call
- * transfer.c and ref.c instead; one library serves both. What the compiler passes was read from
+ * transfer.c and ref.c instead; one library serves both. The arguments were read from
  * -fdump-tree-original: a descriptor of the coarray where the accessor takes one, else NULL; with a
  * descriptor of the data, the address of a pointer to them; with characters, `size` is that of one.
  */
@@ -148,7 +148,7 @@ static struct caf_desc result_of(const struct target *t, struct caf_room *room) 
   return caf_desc_packed(t->desc, s.base);
 }
 
-/* Gives an array variable what a get has found. */
+/* Stores the result of a get in an array variable. */
 static void store_array(const struct target *t, struct caf_answer *a, const struct caf_status *to) {
   struct caf_desc *found = &a->found.desc;
   struct caf_section from, into;
@@ -306,7 +306,7 @@ void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_ch
 
 /* ---- from image to image */
 
-/* The second half of a transfer: puts what the first has got. */
+/* The second half of a transfer: puts the data that the first has got. */
 static bool put_found(const struct caf_there *there, struct caf_ask *ask, struct caf_answer *got,
                       const struct caf_status *to) {
   struct caf_desc shape;

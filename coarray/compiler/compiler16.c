@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What gfortran 16 calls for images and teams: the statements have STAT= and ERRMSG=.
+ * Calls of gfortran 16 for images and teams: the statements have STAT= and ERRMSG=.
  *
  * Owns nothing. Called by compiled programs. Calls: team.c. Invariants: a team is passed by value,
- * NULL: the current one. Part of libcaf_tombolo16, which has no compiler12.c: the names are the
- * same, the arguments are not. Not tried with a compiler: written from the manual's "Coarray
+ * NULL: the current one. Part of libcaf_tombolo16, which has no compiler12.c: the names are equal,
+ * the arguments are not. Not tried with a compiler: written from the manual's "Coarray
  * Programming", tested by hand-made calls.
  */
 #include "caf.h"

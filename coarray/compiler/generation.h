@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What gfortran 15 and 16 pass in different ways by the same calls.
+ * Constants that gfortran 15 and 16 pass in different ways by equal calls.
  *
  * Owns: the constants' names. Included by the files of this folder; compiler12.c defines them for
  * libcaf_tombolo, compiler16.c for libcaf_tombolo16. Calls nothing. Invariants: gfortran up to 15

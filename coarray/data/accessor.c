@@ -6,7 +6,7 @@
  * Invariants: signatures are those that the compiler emits (-fdump-tree-original). A result with a
  * descriptor is put where the descriptor says if it has the right shape, else the accessor
  * allocates it and says so. The length of a result is passed and not changed. The token of an
- * accessor stands for the image that asks: it is good for an access to what `add` was there.
+ * accessor stands for the image that asks: it is good for an access to the memory of `add` there.
  */
 #include "data/accessor.h"
 
@@ -87,7 +87,7 @@ struct caf_desc caf_desc_packed(const struct caf_desc *desc, void *base) {
   return d;
 }
 
-/* A call in preparation: what every kind of accessor is passed. */
+/* A call in preparation: arguments of every kind of accessor. */
 struct call {
   void (*function)(void);
   struct caf_desc object;

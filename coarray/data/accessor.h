@@ -2,11 +2,11 @@
 /*
  * Accessors: functions of the program that access a coindexed object where it can be reached.
  *
- * Owns: what an access asks for, and what an accessor has answered. Included by compiler15.c,
+ * Owns: the arguments of an access, and the answer of an accessor. Included by compiler15.c,
  * accessor.c and remote.c. Calls nothing. Invariants: accessors are known by a hash that the
- * compiler gives them, and by an index that is the same on all images, as every image registers the
- * same ones. An accessor may make a coindexed access itself, with the token that it is given: to
- * the image that asks, for what `add` points to there. So it never runs in a message handler.
+ * compiler gives them, and by an index that is equal on all images, as all images register equal
+ * ones. An accessor may make a coindexed access itself, with its token: to the image that asks, for
+ * the memory of `add` there. So it never runs in a message handler.
  */
 #ifndef CAF_ACCESSOR_H
 #define CAF_ACCESSOR_H
@@ -39,7 +39,7 @@ struct caf_asker {
   uint64_t add; /* address of ask.add there */
 };
 
-/* What an accessor has found. */
+/* Data that an accessor has found. */
 struct caf_found {
   void *at;             /* get: NULL: it is not allocated */
   bool owned;           /* `at` is malloc'ed for the caller */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asynchronous transfers: what a handle stands for.
+ * Asynchronous transfers: the object behind a handle.
  *
  * Owns: the table of transfers in progress. Called by notified.c, which begins them, by Fortran
  * programs through the module tombolo_caf, and by image control, which completes all. Calls: events

@@ -40,7 +40,7 @@ CAF_EXPORT void tombolo_caf_attach_write(intptr_t event, const CFI_cdesc_t *sect
 CAF_EXPORT void tombolo_caf_attach_read(intptr_t event, const CFI_cdesc_t *section, int *stat,
                                         CFI_cdesc_t *errmsg);
 CAF_EXPORT void tombolo_caf_detach(intptr_t event, int *stat, CFI_cdesc_t *errmsg);
-/* The same, with a variable of type NOTIFY_TYPE. */
+/* Attaches a variable of type NOTIFY_TYPE. */
 CAF_EXPORT void tombolo_caf_attach_write_notify(const void *notify, const CFI_cdesc_t *section,
                                                 int *stat, CFI_cdesc_t *errmsg);
 CAF_EXPORT void tombolo_caf_attach_read_notify(const void *notify, const CFI_cdesc_t *section,
@@ -77,8 +77,8 @@ static void publish(void) {
   }
 }
 
-/* Each change makes the version odd first, and even again after. The fence keeps what changes
- * behind the odd version for those who read the list where it lies. */
+/* Each change makes the version odd first, and even again after. The fence keeps changes behind the
+ * odd version for images that read the list where it lies. */
 static void begin_change(void) {
   gex_NBI_Wait(GEX_EC_PUT, 0); /* the word is the source of earlier puts */
   __atomic_store_n(&caf.attach_list->version, caf.attach_list->version + 1, __ATOMIC_RELAXED);
@@ -217,8 +217,8 @@ size_t caf_attach_own(unsigned kind, struct caf_attachment *at) {
 
 /* ---- the lists of others */
 
-/* The list of a rank, as of the version in its word. NULL: out of memory. What is read between two
- * equal, even versions belongs to them: no fence of a blocking get says so where memory is shared.
+/* The list of a rank, as of the version in its word. NULL: out of memory. Data read between two
+ * equal, even versions belong to them: no fence of a blocking get says so where memory is shared.
  */
 static const struct caf_attach_list *list_of(uint32_t rank) {
   struct caf_attach_list **copy = &caf.attach_copy[rank];
@@ -256,8 +256,8 @@ static bool touches(const struct entry *e, uint64_t at, uint64_t bytes) {
   uint64_t low = e->base;
   if (at >= low + extent_of(e) || at + bytes <= low) return false;
   if (at <= low) return true; /* the first element */
-  /* Go down to the part of the section that begins last at or before `at`; what begins after it, at
-   * the next index of a dimension, may lie in the range, too. */
+  /* Go down to the part of the section that begins last at or before `at`; a part that begins after
+   * it, at the next index of a dimension, may lie in the range, too. */
   for (uint32_t d = 0; d < e->levels; d++) {
     uint64_t i = (at - low) / e->stride[d];
     if (i >= e->count[d]) i = e->count[d] - 1;
@@ -267,7 +267,7 @@ static bool touches(const struct entry *e, uint64_t at, uint64_t bytes) {
   return at < low + e->bytes;
 }
 
-/* What an assignment accesses: its pieces, and the range that they lie in. */
+/* An access of an assignment: its pieces, and the range that they lie in. */
 struct access {
   struct caf_section pieces; /* dimensions that continue the element are part of it */
   uint64_t low, high;
@@ -335,7 +335,7 @@ void caf_attach_post(uint32_t rank, const struct caf_section *section, unsigned 
   for (size_t i = 0; i < count; i++) post(rank, events[i]);
 }
 
-/* The same as events_of, for bytes that lie together. */
+/* As events_of, for contiguous bytes. */
 static size_t events_at(uint32_t rank, uint64_t at, uint64_t bytes, uint64_t *events) {
   const struct caf_attach_list *list = list_of(rank);
   size_t count = 0;

@@ -3,9 +3,9 @@
  * Tokens of allocatable and pointer components.
  *
  * Owns: their memory, blocks each twice as large as the one before. Called by register.c. Calls
- * nothing. Why blocks: gfortran 12 leaves the token of a component within a component as the stack
- * had it, and copies tokens when it assigns a structure; so what it passes may be any word, and
- * only an address of a block is read. Invariant: a token that is not in use has no type.
+ * nothing. Why blocks: gfortran 12 leaves the token of a component within a component
+ * uninitialised, and copies tokens when it assigns a structure; so any word may come as a token,
+ * and only an address of a block is read. Invariant: a token that is not in use has no type.
  */
 #include "caf.h"
 

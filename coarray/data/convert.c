@@ -4,9 +4,9 @@
  *
  * Owns nothing. Called by section.c for assignments whose two sides differ in type or kind. Calls
  * libc and libquadmath's arithmetic that is part of libgcc. Invariants: numbers go through the
- * widest integer or real type, so no kind loses what the target can hold; real to integer cuts off
- * the fraction; characters are cut or padded with blanks; unlike types that Fortran does not
- * assign to each other never get here: the compiler refuses them.
+ * widest integer or real type, so no kind loses digits that the target can hold; real to integer
+ * cuts off the fraction; characters are cut or padded with blanks; unlike types that Fortran does
+ * not assign to each other never get here: the compiler refuses them.
  */
 #include "caf.h"
 

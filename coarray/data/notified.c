@@ -5,9 +5,9 @@
  *
  * Owns nothing beyond a call. Called by Fortran programs through the module. Calls: put and get
  * with signal, section.c. Invariants: the section that a program passes is that of the calling
- * image; the same part of the coarray on the image it names is meant, so only coarrays that all
- * images have can be named, not allocatable components. Data are in place before the event is
- * posted, or have been read.
+ * image; that part of the coarray on the image it names is meant, so only coarrays that all images
+ * have can be named, not allocatable components. Data are in place before the event is posted, or
+ * have been read.
  */
 #include "data/attach.h"
 #include "data/pending.h"
@@ -40,7 +40,7 @@ CAF_EXPORT void tombolo_caf_get_async(const CFI_cdesc_t *section, int image,
 CAF_EXPORT void tombolo_caf_notify_wait(uint64_t *notify, const int *until, int *stat,
                                         CFI_cdesc_t *errmsg);
 
-/* What a call moves: a section of `rank`, and a local one. */
+/* Operands of a call: a section of `rank`, and a local one. */
 struct move {
   const char *name; /* of the procedure, for messages */
   uint32_t rank;
@@ -50,7 +50,7 @@ struct move {
   struct caf_status to;
 };
 
-/* What the program passes, in one piece. */
+/* Arguments of the program, in one piece. */
 struct request {
   const char *name;
   const CFI_cdesc_t *section, *local;
@@ -77,7 +77,7 @@ static void section_of(struct caf_section *s, const CFI_cdesc_t *d) {
   }
 }
 
-/* Address on a rank of what lies at `here` in a coarray of this image. NULL after caf_fail. */
+/* Address on a rank that corresponds to `here` in a coarray of this image. NULL after caf_fail. */
 static void *counterpart(const struct move *m, const char *here, const char *argument) {
   const struct caf_token *t = caf_token_at(here);
   if (!t) {
@@ -115,7 +115,7 @@ static bool is_value(const CFI_cdesc_t *local) {
   return msync(page, 1, MS_ASYNC) != 0 && errno == ENOMEM;
 }
 
-/* Find out what is to be moved. Returns false after caf_fail. */
+/* Determine the data to be moved. Returns false after caf_fail. */
 static bool prepare(struct move *m, const struct request *r, bool put) {
   m->name = r->name;
   m->rank = caf_rank(r->image, &m->to);

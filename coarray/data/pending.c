@@ -24,7 +24,7 @@ struct range {
 
 struct copy {
   struct copy *next;
-  size_t pad; /* what follows is aligned to 16 bytes */
+  size_t pad; /* the data behind it are aligned to 16 bytes */
 };
 
 static struct {
@@ -97,7 +97,7 @@ void caf_complete_slow(void) {
   caf.pending &= ~CAF_UNDER_WAY;
 }
 
-/* An image that reads the same bytes again may wait for another one to change them. */
+/* An image that reads some bytes twice may wait for another one to change them. */
 static void serve_reader(const void *low) {
   if (low != reader.last && ++reader.count % READS_PER_POLL) return;
   reader.last = low;

@@ -58,7 +58,7 @@ static inline void caf_serve(void) {
   if (__builtin_expect(caf.pending & CAF_SERVES || ++caf.served % SELDOM == 0, 0)) caf_poll(0);
 }
 
-/* Statements that only read report what they found and where: a loop that has found the same for
+/* Statements that only read report their result and its place: a loop that has found one value for
  * long offers its processor to others, among which may be the image that it waits for. */
 void caf_looked(const void *where, int64_t found);
 

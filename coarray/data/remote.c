@@ -30,13 +30,13 @@ enum part { OBJECT, DATA_DESC, ADD, DATA, PARTS };
 struct request_head {
   uint64_t wait;   /* address of the asking image's struct wait */
   uint64_t offset; /* of this piece in the body */
-  uint64_t base;   /* address of the object, or of what its image has passed as `add` */
+  uint64_t base;   /* address of the object, or of the memory that its image has passed as `add` */
   uint64_t add;    /* address of the values of the accessor, on the asking image */
   uint64_t bytes[PARTS];
   uint64_t object_chars, data_chars, result_bytes, result_chars;
   int32_t kind, index;
   int8_t result_rank; /* -1: the result has no descriptor */
-  bool of_accessor;   /* an accessor asks, for what the served image has passed it */
+  bool of_accessor;   /* an accessor asks, for memory that the served image has passed it */
   bool by_pointer, has_object_chars, has_data_chars;
 };
 
@@ -65,7 +65,7 @@ static struct {
   uint32_t serving; /* accessors that run in this process for other images */
 } requests = {.end = &requests.first};
 
-/* What this image waits for. */
+/* The wait of this image. */
 struct wait {
   const struct caf_room *room;
   struct answer_head head;
@@ -89,7 +89,7 @@ static size_t head_bytes(const struct answer_head *h) {
                      : offsetof(struct answer_head, desc) + caf_desc_bytes(&h->desc);
 }
 
-/* Memory for what other images send or are sent; ends the program when there is none. */
+/* Memory for messages to and from other images; ends the program when there is none. */
 static void *message_memory(size_t bytes) {
   void *memory = malloc(bytes + 1);
   const struct caf_status none = {0};
@@ -203,7 +203,7 @@ static void decode(struct request *r, struct caf_ask *ask, struct caf_desc *shap
   ask->result = shape;
 }
 
-/* Sends what an accessor has found. */
+/* Sends the result of an accessor. */
 static void reply(const struct request *r, const struct caf_ask *ask, struct caf_found *found,
                   int code) {
   struct answer_head head = {.wait = r->head.wait,
@@ -301,8 +301,8 @@ void caf_remote_start(void) {
   gex_EP_RegisterHandlers(caf.ep, entries, sizeof entries / sizeof entries[0]);
 }
 
-/* Waits for an answer, and serves. Returns 0 or the STAT code of the image that never answers. What
- * the statement of the program waits for is shown, not what an accessor does. */
+/* Waits for an answer, and serves. Returns 0 or the STAT code of the image that never answers. The
+ * wait of the program's statement is shown, not that of an accessor. */
 static int await(const struct wait *w, uint32_t rank) {
   enum { SLEEP_US = 1000 };
   bool shows = false;
@@ -359,7 +359,7 @@ static int call_there(const struct caf_there *there, const struct caf_ask *ask,
   struct wait w = {.room = room};
   struct caf_found *found = &answer->found;
   if (caf.pending & CAF_UNDER_WAY)
-    caf_complete(); /* the accessor may read what this image has written */
+    caf_complete(); /* the accessor may read data that this image has written */
   ask_image(there, ask, &w);
   const int code = await(&w, there->rank);
   if (code) return code;

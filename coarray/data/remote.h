@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Accesses by accessors: where they run, and what comes back.
+ * Accesses by accessors: where they run, and their answers.
  *
  * Owns: the place of an object, and an answer. Included by compiler15.c and remote.c. Calls
  * nothing. Invariants: an accessor runs in the calling image where that can reach the object, else
@@ -14,7 +14,8 @@
 /* An object of an image. */
 struct caf_there {
   uint32_t rank;
-  const struct caf_token *token; /* NULL: no coarray, but what the rank has passed as `add` */
+  const struct caf_token *token; /* NULL: no coarray, but the memory that the rank has passed as
+                                  * `add` */
   uint64_t base;                 /* its address there */
 };
 

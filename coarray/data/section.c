@@ -263,7 +263,7 @@ static void gather(char *buffer, const struct caf_section *remote,
   for (size_t i = 0; i < n; i++) gather_element(&walk, local->base);
 }
 
-/* Begins to write a section of a far rank; what the put reads from is a copy that stays. */
+/* Begins to write a section of a far rank; the put reads from a copy that stays. */
 static void write_far(uint32_t rank, const struct caf_section *remote,
                       const struct caf_elem *remote_elem, const struct caf_section *local,
                       const struct caf_elem *local_elem) {
@@ -273,7 +273,7 @@ static void write_far(uint32_t rank, const struct caf_section *remote,
     caf_put(rank, remote->base, local->base, bytes, remote->flags);
     return;
   }
-  caf_section_await(rank, remote); /* may free what memory of caf_pending_memory there is */
+  caf_section_await(rank, remote); /* may free all memory of caf_pending_memory */
   const size_t pointers = remote->indexed ? n + 1 : 0; /* where the pieces go; where they are */
   void **memory = caf_pending_memory(pointers * sizeof(void *) + bytes);
   char *data = (char *)(memory + pointers);

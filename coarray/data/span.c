@@ -4,9 +4,9 @@
  *
  * Owns nothing. Called for every section whose span is not the length of an element. Calls nothing.
  * Invariants: gfortran 12 does not set the span of an allocatable array that an assignment of a
- * function's result allocates (`a = pack(b, c)`): it is what was in memory before. A pointer to
- * components of structures, parts of complex numbers or substrings has a true one. The value
- * and the block of memory distinguish the two: the former lies in one of malloc as large as its
+ * function's result allocates (`a = pack(b, c)`): the field is uninitialised. A pointer to
+ * components of structures, parts of complex numbers or substrings has a true one. The value and
+ * the block of memory distinguish the two: the former lies in one of malloc as large as its
  * elements side by side, in which they would not fit with the span.
  */
 #include "caf.h"

@@ -23,7 +23,7 @@ ptrdiff_t caf_vector_at(const void *vector, int kind, ptrdiff_t i) {
   }
 }
 
-/* An empty vector looks like a triplet of anything: an address, and what was on the stack. */
+/* An empty vector looks like a triplet of anything: an address, and words of the stack. */
 static bool is_subscript(ptrdiff_t value) {
   return value > -((ptrdiff_t)1 << 40) && value < (ptrdiff_t)1 << 40;
 }

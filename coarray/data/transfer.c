@@ -32,14 +32,14 @@ static struct caf_elem elem_of(const struct caf_desc *desc, int kind) {
   return (struct caf_elem){desc->dtype.type, kind, desc->dtype.elem_len};
 }
 
-/* Both sides are scalars of one type: most assignments. */
+/* Scalars of one type on both sides: most assignments. */
 static inline bool same_scalars(const struct caf_desc *a, const struct caf_desc *b, int a_kind,
                                 int b_kind) {
   return (a->dtype.rank | b->dtype.rank) == 0 && a_kind == b_kind &&
          a->dtype.type == b->dtype.type && a->dtype.elem_len == b->dtype.elem_len;
 }
 
-/* Both sides are numbers of different types or kinds: they are converted here, without a section.
+/* Numbers of different types or kinds on both sides: they are converted here, without a section.
  */
 static inline bool scalar_numbers(const struct caf_desc *a, const struct caf_desc *b) {
   return (a->dtype.rank | b->dtype.rank) == 0 && a->dtype.elem_len <= NUMBER_BYTES &&

@@ -3,13 +3,14 @@
  * Attached events and accessors: finds which attached sections an accessor writes or reads.
  *
  * Owns nothing beyond a call. Called by remote.c where sections are attached. Calls: accessors,
- * attach.c, posts. The problem: an accessor is a function of the program, which says nowhere what
- * it accesses. So it is tried on a copy of the coarray before it is called on the coarray itself. A
- * byte that it writes cannot keep both of two values, so two trials find it: one with all attached
- * bytes 0, one with all bits 1. What it reads changes its result: a trial for each section finds
- * that. Invariants: the copy has the values of the coarray only where these may be addresses, else
- * zeros, of which the kernel makes pages when they are touched. Components that are allocated lie
- * elsewhere: of those a write is found by the change that it makes, a read is not.
+ * attach.c, posts. The problem: an accessor is a function of the program, and nothing says which
+ * memory it accesses. So it is tried on a copy of the coarray before it is called on the coarray
+ * itself. A byte that it writes cannot keep both of two values, so two trials find it: one with all
+ * attached bytes 0, one with all bits 1. The memory that it reads changes its result: a trial for
+ * each section finds that. Invariants: the copy has the values of the coarray only where these may
+ * be addresses, else zeros, of which the kernel makes pages when they are touched. Components that
+ * are allocated lie elsewhere: of those a write is found by the change that it makes, a read is
+ * not.
  */
 #include "data/watch.h"
 
@@ -140,7 +141,7 @@ static void list(struct watch *w, const struct caf_token *token, ptrdiff_t to_co
   free(own);
 }
 
-/* Posts what was hit, each event once. */
+/* Posts the events of sections that were written, each event once. */
 static void post_hits(struct watch *w) {
   for (size_t i = 0; i < w->count; i++) {
     struct watched *at = &w->at[i];

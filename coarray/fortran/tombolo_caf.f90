@@ -38,7 +38,7 @@ module tombolo_caf
     integer(c_int64_t) :: id = 0
   end type
 
-  ! These are C functions, as only such get sections of any variable as they are.
+  ! C functions are needed here: only they get sections of any variable uncopied.
 
   ! Posts the event at every remote write that touches the section of this image's coarray.
   ! event: LOC(variable) of type EVENT_TYPE on this image, or a notify variable. section: any part of
@@ -64,7 +64,7 @@ module tombolo_caf
     end subroutine
   end interface
 
-  ! The same for remote reads: posted once the data have been read and may be overwritten.
+  ! For remote reads: posted once the data have been read and may be overwritten.
   interface event_attach_read
     subroutine attach_read_event(event, section, stat, errmsg) &
       bind(c, name='tombolo_caf_attach_read')
@@ -102,10 +102,10 @@ module tombolo_caf
   end interface
 
   ! section on image = value, and then one post of the event there, in one message where both are
-  ! contiguous. section: a part of a coarray of this image, which stands for the same part on the
-  ! other. value: conformable, or a scalar; converted as by an assignment; may be changed after the
-  ! return. event: of this image, standing for the one on the other. stat: 0, 3 when an argument is
-  ! wrong, STAT_FAILED_IMAGE; without it an error ends the program.
+  ! contiguous. section: a part of a coarray of this image, which stands for that part on the other.
+  ! value: conformable, or a scalar; converted as by an assignment; may be changed after the return.
+  ! event: of this image, standing for the one on the other. stat: 0, 3 when an argument is wrong,
+  ! STAT_FAILED_IMAGE; without it an error ends the program.
   interface notified_put
     subroutine notified_put_event(section, image, value, event, stat, errmsg) &
       bind(c, name='tombolo_caf_put_event')

@@ -23,7 +23,7 @@
 struct image_file {
   const char *at; /* the program's file, mapped */
   size_t bytes;
-  uintptr_t bias; /* what the loader has added to its addresses */
+  uintptr_t bias; /* offset that the loader has added to its addresses */
 };
 
 static int first_object(struct dl_phdr_info *info, size_t size, void *arg) {

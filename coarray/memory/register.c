@@ -4,8 +4,8 @@
  *
  * Owns: tokens, and the lists of coarrays by team. Called by compiled programs: constructors for
  * static coarrays, ALLOCATE and DEALLOCATE for the rest. Calls: the heap, an all-gather of
- * addresses. Invariants: registering a coarray is collective over the current team, in the same
- * order on all of its images; components are local. New memory is zero for locks and events only.
+ * addresses. Invariants: registering a coarray is collective over the current team, in one order on
+ * all of its images; components are local. New memory is zero for locks and events only.
  */
 #include "sync/post.h"
 
@@ -69,7 +69,7 @@ const struct caf_token *caf_token_at(const char *address) {
 }
 
 /* Send the team the place of this image's memory; an odd number stands for none. Returns 0 when
- * every image that is left has got some, else a code, the same on all images. */
+ * every image that is left has got some, else a code, equal on all images. */
 static int gather(struct caf_token *t) {
   struct caf_team *team = caf.team;
   uint64_t *all = calloc(team->size, sizeof *all);
@@ -81,9 +81,9 @@ static int gather(struct caf_token *t) {
     code = caf_wait_event(gexx_Coll_AllGatherNB(team->tm, all, &mine, sizeof mine, 0), team);
     if (code == CAF_STAT_FAILED) team->words->begun--; /* it was cut short */
   }
-  /* Read what the layer did not bring. One collective, as the layer's is: images that it did bring
-   * it to take part in no other. Until the SYNC ALL that ends ALLOCATE no image sends anything
-   * else. */
+  /* Read the words that the layer did not bring. One collective, as the layer's is: images that it
+   * did bring it to take part in no other. Until the SYNC ALL that ends ALLOCATE no image sends
+   * anything else. */
   if (code == CAF_STAT_FAILED) code = caf_read_slots(team, all);
   if (code == CAF_STAT_FAILED) code = 0;
   for (uint32_t i = 0; i < team->size; i++) {
@@ -138,7 +138,7 @@ struct caf_token *caf_coarray_new(size_t bytes, int type, const struct caf_statu
   return t;
 }
 
-/* What a new token says of its variable. */
+/* Describes the variable of a new token. */
 static void describe(struct caf_token *t, void **token_p, struct caf_desc *desc) {
   t->desc = desc;
   t->token_p = token_p;
@@ -160,7 +160,7 @@ static void register_coarray(size_t bytes, int type, void **token_p, struct caf_
 
 /* A token for the associate name of a coarray, or of a section of one: of CHANGE TEAM or ASSOCIATE.
  * The token lasts as long as the coarray: the compiler never says that the name has ended, and
- * passes the same place for the next one. */
+ * passes that place again for the next one. */
 static void map_existing(void **token_p, struct caf_desc *desc, const struct caf_status *to) {
   struct caf_token *of = (struct caf_token *)(uintptr_t)caf_token_at(desc->base), *t;
   if (!of) {

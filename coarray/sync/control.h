@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Image control for more than one face: what gfortran's statements and the procedures of PRIF
- * share.
+ * Image control for several interfaces: common to gfortran's statements and the procedures of PRIF.
  *
  * Owns nothing. Included by the files of this folder that define these functions, by those that
  * start and end an image, and by the PRIF library. Calls nothing. Invariants: the functions check
- * what they need for themselves; arguments are ranks of the job, addresses there, and counts.
+ * their own preconditions; arguments are ranks of the job, addresses there, and counts.
  */
 #ifndef CAF_CONTROL_H
 #define CAF_CONTROL_H
@@ -30,14 +29,14 @@ int caf_wait_posts(uint64_t *word, uint64_t want);
  * indices in the current team. */
 void caf_sync_images(int count, const int *images, const struct caf_status *to);
 
-/* SYNC MEMORY: completes what this image has begun, takes in messages, and orders memory. */
+/* SYNC MEMORY: completes the operations of this image, receives messages, and orders memory. */
 void caf_sync_memory(void);
 
 /* A lock variable, or the word of a critical section: 0 when free, else 1 + rank of its holder. */
 struct caf_lock {
   uint32_t rank; /* where it lies */
   void *word;
-  const struct caf_token *token; /* for those who ask what this image waits for; may be NULL */
+  const struct caf_token *token; /* the awaited object, for `tombolo why`; may be NULL */
 };
 
 /* How a lock was taken, or why it was not. */
@@ -52,7 +51,7 @@ enum caf_taken {
 };
 
 /* Takes a lock; waits for its holder unless `once`. Completes nothing: call caf_complete before.
- * [out] holder: what the word was. */
+ * [out] holder: the word before. */
 enum caf_taken caf_lock_take(const struct caf_lock *lock, bool once, int64_t *holder);
 
 /* Frees a lock that this image holds; of any other it only returns the word, 0: it is free. Returns

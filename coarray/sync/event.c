@@ -4,9 +4,9 @@
  *
  * Owns nothing: an event is a signal word in the coarray. Called by compiled programs and by the
  * PRIF library. Calls: post.c, signals. Invariants: an event counts posts that were not waited for;
- * each statement is an image control: what was written before is visible after. A wait ends when an
+ * each statement is an image control: earlier writes are visible after it. A wait ends when an
  * image of the team is lost, or no other image is left to post: caf.waiting is set before that is
- * checked, so what ends the wait afterwards finds it.
+ * checked, so a later loss finds it.
  */
 #include "data/pending.h"
 #include "sync/control.h"
@@ -93,7 +93,7 @@ static int poll_consume(uint64_t *word, uint64_t want) {
   return taken ? 0 : code;
 }
 
-/* Nobody else will post: what this image has posted itself may be on its way. */
+/* Nobody else will post: posts of this image itself may be in flight. */
 static bool take_own(uint64_t *word, uint64_t want) {
   bool taken = false;
   caf_settle();
@@ -113,7 +113,7 @@ int caf_wait_posts(uint64_t *word, uint64_t want) {
     caf.woken = 0;
     caf.waiting = word;
     const int code = hopeless();
-    const bool waits = !code && !caf.asked; /* what comes from here on ends the wait */
+    const bool waits = !code && !caf.asked; /* later losses end the wait */
     if (waits) {
       caf_show_begin(&(struct caf_shown){.needs = GEXX_WAIT_ANY,
                                          .peer = GEX_RANK_INVALID,
@@ -124,8 +124,8 @@ int caf_wait_posts(uint64_t *word, uint64_t want) {
     }
     caf.waiting = NULL;
     const uint64_t taken = waits ? want : 0, added = caf.woken * CAF_LOSS;
-    /* An image was lost, has ended, or asks for an access: what was added for that, and taken
-     * without posts, goes back. */
+    /* An image was lost, has ended, or asks for an access: units that were added for that, and
+     * taken without posts, go back. */
     if (caf.woken) __atomic_fetch_add(word, taken - added, __ATOMIC_ACQ_REL);
     if (code) return take_own(word, want) ? 0 : code;
     if (waits && !caf.woken) return 0;

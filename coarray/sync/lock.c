@@ -4,8 +4,8 @@
  *
  * Owns nothing: a lock is a word in the coarray, 0 when free, else 1 + rank of its holder. Called
  * by compiled programs and by the PRIF library. Calls: remote atomics. Invariants: a statement is
- * an image control: what was written before is visible after. A wait ends when the holder is lost
- * (then the lock is taken), has ended normally, or the image where the lock lies is lost.
+ * an image control: earlier writes are visible after it. A wait ends when the holder is lost (then
+ * the lock is taken), has ended normally, or the image where the lock lies is lost.
  */
 #include "data/pending.h"
 #include "sync/control.h"
@@ -19,7 +19,7 @@ CAF_EXPORT void CAF(unlock)(void *token, size_t index, int image, int *stat, cha
 #define TESTS    1000u /* tests before a wait sleeps between them */
 #define SLEEP_US 100u
 
-/* Compare and swap a lock word; returns what it was. */
+/* Compare and swap a lock word; returns the word before. */
 static int64_t swap_word(const struct caf_lock *l, int64_t expected, int64_t value) {
   int64_t before = 0;
   gex_Event_Wait(
@@ -34,9 +34,9 @@ static bool ended_with(const struct caf_lock *l, uint32_t holder, int64_t word) 
   return caf_state_of(holder) == CAF_STAT_STOPPED && swap_word(l, word, word) == word;
 }
 
-/* What was known when the holder was asked last. An image that has ended is counted in `ended`, so
- * the answer stays the same until one of them changes. To ask again and again would be taken for
- * progress by a watchdog. */
+/* Answer of the last check of the holder. An image that has ended is counted in `ended`, so the
+ * answer holds until one of them changes. To ask again and again would be taken for progress by a
+ * watchdog. */
 struct asked {
   uint64_t ended;
   int64_t word;
@@ -59,7 +59,8 @@ static enum caf_taken hopeless(const struct caf_lock *l, int64_t word, struct as
   return CAF_TAKEN;
 }
 
-/* Waits until a lock is free, or its holder lost, and takes it. [in,out] before: what it was. */
+/* Waits until a lock is free, or its holder lost, and takes it. [in,out] before: the word before.
+ * */
 static enum caf_taken wait_lock(const struct caf_lock *l, int64_t *before) {
   enum caf_taken taken = CAF_TAKEN;
   struct asked asked = {0, 0};

@@ -30,7 +30,7 @@ struct posted {
   uint64_t count;
 };
 
-/* What a poster gives an owner, in the owner's segment. event: address of the word; 0: not used. */
+/* A poster's flag for an owner, in the owner's segment. event: address of the word; 0: not used. */
 struct flag {
   uint64_t event, count;
 };
@@ -45,7 +45,8 @@ static struct {
   struct flag *here;   /* [size][FLAGS] of each poster, in the segment */
   uint64_t *added;     /* [size][FLAGS] how much of each has been added to its event */
   uintptr_t *there;    /* [size] addresses of the others' `here` */
-  struct flag **given; /* [size][FLAGS] what this image has sent to each rank, NULL: nothing */
+  struct flag **given; /* [size][FLAGS] flags that this image has sent to each rank, NULL: nothing
+                        * */
 } flags;
 
 /* ---- queue */
@@ -237,7 +238,7 @@ void caf_post(uint32_t rank, void *word) {
                                0);
 }
 
-/* Adds to the word of an event what the queue or flags have for it. */
+/* Adds to the word of an event its posts in the queue or flags. */
 static void add_come(uint64_t *word) {
   const uintptr_t low = (uintptr_t)word, high = low + sizeof *word;
   uint64_t come = 0;

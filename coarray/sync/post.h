@@ -4,7 +4,7 @@
  * chooses one.
  *
  * Owns: the names of the methods. Included by the files that post events, wait for them, or
- * allocate coarrays. Calls nothing. Invariants: all images use the same method; only in the method
+ * allocate coarrays. Calls nothing. Invariants: all images use one method; only in the method
  * `signal` may data and their post be one operation.
  */
 #ifndef CAF_POST_H
@@ -17,7 +17,7 @@
  * word that the owner keeps for each poster. ATOMIC: a remote atomic addition to the event. */
 enum caf_events { CAF_EVENTS_SIGNAL, CAF_EVENTS_QUEUE, CAF_EVENTS_FLAG, CAF_EVENTS_ATOMIC };
 
-/* Reads the setting and makes what the method needs; once, before any post. Returns 0, or
+/* Reads the setting and makes the method's objects; once, before any post. Returns 0, or
  * CAF_STAT_ERROR when there is no memory. */
 int caf_posts_start(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What `tombolo why` shows of an image that waits: statement, image, variable, source line.
+ * The line of `tombolo why` for an image that waits: statement, image, variable, source line.
  *
- * Owns: what the wait of this image is for. Called by the files that wait, once a wait has lasted.
+ * Owns: the purpose of this image's wait. Called by the files that wait, once a wait has lasted.
  * Calls: gexx_WaitInfo_*, name.c. Invariants: CAF_STATEMENT has said which statement of the program
  * runs; each begin has its end on every path out.
  */

@@ -26,7 +26,7 @@ static int show(struct shown *s, struct caf_team *team, const void *data, size_t
   return caf_share(team, (uintptr_t)s->copy, s->where);
 }
 
-/* The others have read what they need. */
+/* The others have read the words that they need. */
 static int hide(struct shown *s, struct caf_team *team) {
   const int code = caf_meet(team);
   caf_heap_free(s->copy);

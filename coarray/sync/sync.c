@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Image control: SYNC ALL, SYNC IMAGES, SYNC MEMORY, SYNC TEAM, and what they share.
+ * Image control: SYNC ALL, SYNC IMAGES, SYNC MEMORY, SYNC TEAM, and their common parts.
  *
  * Owns: the counts of SYNC IMAGES. Called by compiled programs and by the other files of this
  * folder. Calls: barriers, signals. Invariants: a wait never outlives the hope of its end: when an

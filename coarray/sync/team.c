@@ -4,9 +4,9 @@
  *
  * Owns: struct caf_team of formed teams. Called by the files of the compilers' generations. Calls:
  * gex_TM_Split, where no image is lost. Invariants: a formed team lives until the program ends, as
- * a TEAM_TYPE variable may be copied, so a FORM TEAM that asks for the same again gives the same
- * team; images are numbered as in the parent, or as NEW_INDEX= says; coarrays allocated in a team
- * end with END TEAM.
+ * a TEAM_TYPE variable may be copied, so a FORM TEAM with equal arguments gives that team again;
+ * images are numbered as in the parent, or as NEW_INDEX= says; coarrays allocated in a team end
+ * with END TEAM.
  */
 #include "data/pending.h"
 
@@ -16,10 +16,10 @@
 /* A lost image: the number of no team. */
 #define NO_TEAM 0
 
-/* Index of an image that asks for what cannot be. It takes part, so that nobody waits for it. */
+/* Index of an image with impossible arguments. It takes part, so that nobody waits for it. */
 #define REFUSED 0x7fffffffu
 
-/* What an image sends the others first: the lower half of the number, and the rest. Not 0, save in
+/* First word of an image for the others: the lower half of the number, and the rest. Not 0, save in
  * a wide number, which is sent as a whole afterwards. */
 static uint64_t encode(const struct caf_entry *t) {
   return (uint64_t)t->index << 33 | (uint64_t)t->lost << 32 | (uint32_t)t->number;
@@ -29,8 +29,8 @@ static struct caf_entry decode(uint64_t word) {
   return (struct caf_entry){(uint32_t)word, (uint32_t)(word >> 33), (word >> 32 & 1) != 0};
 }
 
-/* Sends the others what this image asks for. [out] entries: [size of the parent] theirs, NO_TEAM of
- * the lost. Returns as caf_share. */
+/* Sends the arguments of this image to the others. [out] entries: [size of the parent] theirs,
+ * NO_TEAM of the lost. Returns as caf_share. */
 static int share_entries(struct caf_team *parent, const struct caf_entry *mine,
                          struct caf_entry *entries) {
   uint64_t *words = calloc(parent->size, sizeof *words);
@@ -46,9 +46,9 @@ static int share_entries(struct caf_team *parent, const struct caf_entry *mine,
   return code;
 }
 
-/* Places the members of a team by what every image of the parent has asked for. [out] jobrank:
- * [size of the parent], UINT32_MAX behind the last. Returns how many there are, or -1 when the
- * indices are not 1, 2, .. in some order. */
+/* Places the members of a team by the arguments of every image of the parent. [out] jobrank: [size
+ * of the parent], UINT32_MAX behind the last. Returns how many there are, or -1 when the indices
+ * are not 1, 2, .. in some order. */
 static int64_t place(const struct caf_team *parent, const struct caf_entry *entries, int64_t number,
                      uint32_t *jobrank) {
   uint32_t size = 0, placed = 0;
@@ -84,7 +84,7 @@ static bool any_lost(const struct caf_team *parent, const struct caf_entry *entr
   return false;
 }
 
-/* Takes part in what the other images do to make their teams. */
+/* Takes part in the calls by which the other images make their teams. */
 static void stand_aside(struct caf_team *parent, bool without) {
   uint64_t *words = calloc(parent->size, sizeof *words);
   if (!without) (void)gex_TM_Split(NULL, parent->tm, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
@@ -92,7 +92,7 @@ static void stand_aside(struct caf_team *parent, bool without) {
   free(words);
 }
 
-/* Whether all images of a team's parent have asked for the same when it was formed. */
+/* Whether the arguments of all images of a team's parent equal those at its forming. */
 static bool same_entries(const struct caf_team *t, const struct caf_entry *entries) {
   uint32_t i = 0;
   while (i < t->parent->size && entries[i].number == t->siblings[i].number &&
@@ -101,7 +101,7 @@ static bool same_entries(const struct caf_team *t, const struct caf_entry *entri
   return i == t->parent->size;
 }
 
-/* A team of a parent for which all of its images have asked for the same before, or NULL. All of
+/* A team of a parent for which all of its images have given equal arguments before, or NULL. All of
  * them find one, or none: no image was lost, nor refused. Two such teams take turns, as each FORM
  * TEAM makes another team than that before it. */
 static struct caf_team *formed_as(const struct caf_team *parent, const struct caf_entry *entries) {
@@ -115,8 +115,8 @@ static struct caf_team *formed_as(const struct caf_team *parent, const struct ca
   return found < 2 ? NULL : older;
 }
 
-/* Make a team: each image has said what it wants. in without: the layer, which needs all members.
- * Returns 0 or CAF_STAT_ERROR. */
+/* Make a team: the arguments of each image are known. in without: the layer, which needs all
+ * members. Returns 0 or CAF_STAT_ERROR. */
 static int make_team(struct caf_team *team, struct caf_entry *entries, bool without) {
   struct caf_team *parent = team->parent;
   const int code = list_members(team, parent, entries);
@@ -132,7 +132,7 @@ static int make_team(struct caf_team *team, struct caf_entry *entries, bool with
   return caf_words_init(team, parent);
 }
 
-/* Each image of the current team sends what it wants, then all find or make their teams. Where
+/* Each image of the current team sends its arguments, then all find or make their teams. Where
  * anybody knows of a loss, a team is made without the layer. [out] team: of this image. */
 static int find_team(const struct caf_entry *mine, struct caf_team **team) {
   struct caf_team *parent = caf.team;
@@ -264,7 +264,7 @@ static uint32_t rank_at(int image, const uint32_t *jobrank, uint32_t size,
   return UINT32_MAX;
 }
 
-/* The same of a team that was formed with the current one. */
+/* Rank in a team that was formed with the current one. */
 static uint32_t rank_of_sibling(int image, int64_t number, const struct caf_status *to) {
   uint32_t *jobrank = malloc(caf.size * sizeof *jobrank), rank = UINT32_MAX;
   if (jobrank)

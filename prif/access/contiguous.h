@@ -14,8 +14,8 @@
 void prif_get_bytes(const struct prif_place *place, void *to, size_t bytes);
 void prif_put_bytes(const struct prif_place *place, const void *data, size_t bytes);
 
-/* Writes bytes, which may be none, and counts one in a notify variable of the same image when they
- * are visible there. */
+/* Writes bytes, which may be none, and counts one in a notify variable of that image when they are
+ * visible there. */
 void prif_put_notify(const struct prif_place *place, const void *data, size_t bytes, void *notify);
 
 /* Whether current_image_buffer is there for `bytes`; false after prif_fail. */

@@ -3,7 +3,7 @@
  * Memory of an image, as the arguments of a PRIF procedure name it: the checks.
  *
  * Owns nothing. Called by the rooms access, sync and atomic. Calls: the bounds of segments.
- * Invariants: each message names the argument, its value, and what is allowed.
+ * Invariants: each message names the argument, its value, and the allowed values.
  */
 #include "access/place.h"
 

@@ -22,9 +22,9 @@ struct shape {
  (&(const struct shape){remote_stride, current_image_stride, extent, *current_image_buffer, \
                         *element_size})
 
-/* Both sides of a transfer, with the dimensions that have more than one element. */
+/* The pieces of a transfer's two sides, with the dimensions that have more than one element. */
 struct pieces {
-  struct caf_section remote, local; /* of the same counts */
+  struct caf_section remote, local; /* of equal counts */
   struct prif_span span;            /* of the remote side */
   ptrdiff_t skip;                   /* of the source, to the values that stay */
   bool empty;

@@ -4,7 +4,7 @@
  *
  * Owns nothing. Called by programs. Calls: remote atomics on 64-bit words. Invariants: an operation
  * is complete when it returns; it orders nothing else, but comes after earlier puts of this image
- * to the same word; a logical variable is false when its word is 0, and is written as 0 or 1.
+ * to its word; a logical variable is false when its word is 0, and is written as 0 or 1.
  */
 #include "access/place.h"
 
@@ -40,8 +40,8 @@ static void fetch(const struct prif_where *where, gex_OP_t op, int64_t value, in
   prif_finish(p.rank, &to);
 }
 
-/* Statements of which programs make loops that wait: they take in messages, and yield the processor
- * when they keep finding the same. */
+/* Statements of which programs make loops that wait: they receive messages, and yield the processor
+ * when they keep finding one value. */
 static void read_word(const struct prif_where *where, bool logical, int64_t *value, int32_t *stat) {
   const struct prif_status to = {.stat = stat};
   struct prif_place p;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the collective subroutines check.
+ * Checks of the collective subroutines.
  *
- * Owns nothing. Included by the files of prif/collective. Calls: prif.h. Invariants: what arrives
- * from a program is checked before other images wait for this one.
+ * Owns nothing. Included by the files of prif/collective. Calls: prif.h. Invariants: a program's
+ * arguments are checked before other images wait for this one.
  */
 #ifndef PRIF_COLLECTIVE_ARGUMENT_H
 #define PRIF_COLLECTIVE_ARGUMENT_H

@@ -2,9 +2,8 @@
 /*
  * prif_co_sum, prif_co_min, prif_co_max, those of characters, and prif_co_broadcast.
  *
- * Owns nothing. Called by programs. Calls: coarray/collective. Invariants: type and kind are what
- * the descriptor says; the layer reduces once and sends the result, so it is the same on all
- * images.
+ * Owns nothing. Called by programs. Calls: coarray/collective. Invariants: type and kind are those
+ * of the descriptor; the layer reduces once and sends the result, so it is equal on all images.
  */
 #include "collective/argument.h"
 

@@ -8,7 +8,7 @@
  */
 #include "collective/argument.h"
 
-/* What the program has passed. */
+/* Arguments of the program. */
 struct operation {
   prif_operation_fn *wrapper;
   void *cdata;

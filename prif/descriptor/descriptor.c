@@ -3,8 +3,8 @@
  * Reads and fills descriptors of gfortran and flang.
  *
  * Owns nothing. Called as descriptor.h says. Calls malloc, by which both compilers allocate.
- * Invariants: writes no field beyond base, elem_len and the first dimension, so what else a
- * compiler keeps in a descriptor stays.
+ * Invariants: writes no field beyond base, elem_len and the first dimension, so the other fields of
+ * a compiler's descriptor stay.
  */
 #include "descriptor/descriptor.h"
 

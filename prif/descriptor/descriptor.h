@@ -2,10 +2,10 @@
 /*
  * Descriptors that Fortran compilers pass to C: arrays, characters, allocatable arguments.
  *
- * Owns: the layout that gfortran and flang have in common, and what is known of the rest. Called by
- * the functions that a program calls. Calls coarray/ for sections. Invariants: the word `version`
- * says which compiler made a descriptor; only descriptor.c reads `code`. Source: chapter 18.5 of
- * the Fortran standard, ISO_Fortran_binding.h of both compilers.
+ * Owns: the layout that gfortran and flang have in common, and offsets of the rest. Called by the
+ * functions that a program calls. Calls coarray/ for sections. Invariants: the word `version` says
+ * which compiler made a descriptor; only descriptor.c reads `code`. Source: chapter 18.5 of the
+ * Fortran standard, ISO_Fortran_binding.h of both compilers.
  */
 #ifndef PRIF_DESCRIPTOR_H
 #define PRIF_DESCRIPTOR_H
@@ -49,7 +49,7 @@ void prif_desc_elem(struct caf_elem *e, const struct prif_desc *d);
 void prif_desc_message(const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc,
                        const char *text);
 
-/* Makes an allocatable array of rank 1 hold `count` integers, in place of what it had. Returns
+/* Makes an allocatable array of rank 1 hold `count` integers, in place of its old content. Returns
  * false when there is no memory: the array is not allocated then. */
 bool prif_desc_integers(struct prif_desc *d, const int32_t *list, size_t count);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls that flang -fcoarray emits, and what differs in them from those of `use prif`.
+ * The calls that flang -fcoarray emits, and their differences from those of `use prif`.
  *
  * Owns nothing. Included by the files of prif/flang. Calls the C form of the procedures.
  * Invariants: a team arrives as a descriptor of the variable (flang 22) or as the variable (23); an

@@ -2,7 +2,7 @@
 /*
  * The calls of images, teams and collective subroutines that flang emits.
  *
- * Owns nothing. Called by programs of flang -fcoarray. Calls: the C form of the same procedure.
+ * Owns nothing. Called by programs of flang -fcoarray. Calls: the C form of each procedure.
  * Invariants: as in calls.h.
  */
 #include "flang/calls.h"

@@ -19,7 +19,7 @@ enum prif_flang_end { PRIF_FLANG_RUNS, PRIF_FLANG_STOPS, PRIF_FLANG_ERROR, PRIF_
 void tombolo_prif_flang_ends(enum prif_flang_end how, bool quiet, const int32_t *code,
                              const char *text, size_t len);
 
-/* Gives the library the function that writes what flang's units hold. */
+/* Gives the library the function that writes the output of flang's units. */
 void tombolo_prif_flang_flush(void (*flush)(void));
 
 #endif

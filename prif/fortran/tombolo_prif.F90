@@ -60,8 +60,7 @@ module tombolo_prif
   public :: prif_atomic_define_logical, prif_atomic_define_logical_indirect
   public :: prif_atomic_ref_logical, prif_atomic_ref_logical_indirect
 
-  ! What flang 22 compiles into programs as the constants of ISO_FORTRAN_ENV; prif/entry.h has the
-  ! same.
+  ! Constants of ISO_FORTRAN_ENV that flang 22 compiles into programs; prif/entry.h has them, too.
   integer(c_int), parameter, public :: PRIF_VERSION_MAJOR = 0
   integer(c_int), parameter, public :: PRIF_VERSION_MINOR = 8
   integer(c_int), parameter, public :: PRIF_CURRENT_TEAM = -1

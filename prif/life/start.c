@@ -3,8 +3,8 @@
  * Start: prif_init, and the start of programs that call another procedure first.
  *
  * Owns nothing. Called by programs. Calls: the start of coarray/. Invariants: the library starts
- * once, at the first call of any procedure, the same on all images; the first prif_init gives 0,
- * and each further one PRIF_STAT_ALREADY_INIT.
+ * once, at the first call of any procedure, which is one procedure on all images; the first
+ * prif_init gives 0, and each further one PRIF_STAT_ALREADY_INIT.
  */
 #include "prif.h"
 

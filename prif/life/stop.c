@@ -47,7 +47,7 @@ void prif_run_callbacks(const struct prif_stop_code *stop) {
   }
 }
 
-/* Behind what the program has written. */
+/* Behind the program's own output. */
 static void print_code(const struct prif_stop_code *stop) {
   FILE *const to = stop->is_error ? stderr : stdout;
   const char *const what = stop->is_error ? "ERROR STOP" : "STOP";

@@ -5,7 +5,7 @@
  * Owns nothing. Called by allocation and by the queries of coarrays. Calls nothing. Invariants: 1 +
  * sum of (sub[k] - lower[k]) * product of the extents before k is the number of the image. The
  * product of all extents but the last fits an int64_t, as it is at most the number of images, or
- * all images have the same last cosubscript.
+ * all images have one last cosubscript.
  */
 #include "memory/memory.h"
 

@@ -150,7 +150,7 @@ static struct prif_co *to_free(prif_handle handle, const struct prif_status *to)
   return co;
 }
 
-/* All images of the team have come for the same coarrays. Returns as caf_meet_to_free. */
+/* All images of the team have come for these coarrays. Returns as caf_meet_to_free. */
 static int meet(struct prif_co *const *co, size_t count, const struct caf_status *to) {
   int code = 0;
   for (size_t i = 0; i < count; i++) {
@@ -250,7 +250,7 @@ void PRIF(deallocate)(void *const *mem, int32_t *stat, const struct prif_desc *e
 }
 
 void prif_free_coarrays(struct caf_team *team) {
-  if (!team->coarrays) return; /* the same on all images */
+  if (!team->coarrays) return; /* equal on all images */
   for (struct caf_token *t = team->coarrays; t; t = t->next) clean_up(t);
   (void)caf_barrier(team);
   while (team->coarrays) free_block(team->coarrays);

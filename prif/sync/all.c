@@ -3,7 +3,7 @@
  * prif_sync_all.
  *
  * Owns nothing. Called by programs. Calls: the barrier of coarray/. Invariants: all images of the
- * team get the same result.
+ * team get equal results.
  */
 #include "prif.h"
 

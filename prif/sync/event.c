@@ -4,9 +4,9 @@
  * prif_notify_wait.
  *
  * Owns nothing: a variable counts in its first 8 bytes, which are zero at first. Called by
- * programs. Calls: posts and waits of coarray/. Invariants: a post comes after all that its image
- * has written before; a wait takes its count at once, and what was written before the posts is then
- * visible; it ends with a code when the posts can no longer come.
+ * programs. Calls: posts and waits of coarray/. Invariants: a post comes after all earlier writes
+ * of its image; a wait takes its count at once, and writes before the posts are then visible; it
+ * ends with a code when the posts can no longer come.
  */
 #include "access/place.h"
 

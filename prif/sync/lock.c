@@ -3,11 +3,10 @@
  * Locks and critical constructs: prif_lock, prif_unlock, prif_critical, prif_end_critical.
  *
  * Owns nothing: a variable is a word of 8 bytes, 0 when free, else the holder's image of the
- * initial team. Called by programs. Calls: locks of coarray/. Invariants: all images use the word
- * of the same image for a critical construct; which one follows from the order of allocations, so
- * that constructs spread over the images; each statement is an image control: what was written
- * before is visible after. A lock whose holder has failed is taken, with a code where STAT= is
- * present.
+ * initial team. Called by programs. Calls: locks of coarray/. Invariants: all images use a word of
+ * one image for a critical construct; the order of allocations chooses that image, so that
+ * constructs spread over the images; each statement is an image control: earlier writes are visible
+ * after it. A lock whose holder has failed is taken, with a code where STAT= is present.
  */
 #include "access/place.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The OpenSHMEM library, inside: state, addresses, contexts, teams, what its files call of each
- * other.
+ * The OpenSHMEM library, inside: state, addresses, contexts, teams, functions that its files call
+ * of each other.
  *
  * Included by the files of shmem/runtime. Calls: the public headers of Tombolo only. Invariants: a
  * PE is a rank of the job. The symmetric memory of a PE is its bound segment: the data segments of
@@ -158,14 +158,14 @@ struct sh_own {
   uint32_t waiters; /* threads of the PE that wait for words of its memory */
 };
 
-/* The same after a put or an atomic on the short way, which few PEs wait for. in pe: number in the
+/* Wakes after a put or an atomic on the short path, which few PEs wait for. in pe: number in the
  * team. A wait that begins just now sees the word itself, or within 2 ms. */
 SH_HOT void sh_wake_waiter(const struct shmem_ctx_s *ctx, int pe) {
   const struct sh_own *own = (const struct sh_own *)(const void *)(ctx->here[pe] + sh.own);
   if (SH_UNLIKELY(__atomic_load_n(&own->waiters, __ATOMIC_RELAXED))) sh_wake(ctx->team->pe[pe]);
 }
-/* After a read on the short way: a program that reads in a loop must see what PEs of other hosts
- * change by messages. */
+/* Progress after a read on the short path: a program that reads in a loop must see changes by
+ * messages of PEs on other hosts. */
 SH_HOT void sh_progress(void) {
   if (SH_UNLIKELY(sh.far)) gasnet_AMPoll();
 }
@@ -209,7 +209,7 @@ SH_HIDDEN void sh_need_start(const char *call);
 SH_HIDDEN uint64_t sh_statics_find(void);
 /* Number that is equal on PEs whose data segments are equal. */
 SH_HIDDEN uint64_t sh_statics_hash(void);
-/* Puts them into the segment, at sh.base. in same: whether all PEs have the same. */
+/* Puts them into the segment, at sh.base. in same: whether all PEs have equal statics. */
 SH_HIDDEN void sh_statics_place(bool same);
 
 /* ---- heap.c */
@@ -220,7 +220,7 @@ SH_HIDDEN void sh_heap_init(void *base, size_t bytes);
 
 /* Bytes of the heap that the environment asks for; 0: nothing is said. */
 SH_HIDDEN uint64_t sh_env_heap(void);
-/* Reads the rest, and prints what SHMEM_VERSION and SHMEM_INFO ask for. */
+/* Reads the rest, and prints the output of SHMEM_VERSION and SHMEM_INFO. */
 SH_HIDDEN void sh_env_read(void);
 
 /* ---- waits: wait.c */

@@ -243,7 +243,7 @@ shared void *bupc_local_to_shared(void *ptr, int thread, int phase);
 shared void *bupc_ptradd(shared void *p, size_t blockelems, size_t elemsz, ptrdiff_t elemcount);
 
 /* Distances that bupc_thread_distance gives. */
-#define BUPC_THREADS_SAME     0   /* the same thread */
+#define BUPC_THREADS_SAME     0   /* one thread */
 #define BUPC_THREADS_VERYNEAR 100 /* the memory of both threads is mapped here */
 #define BUPC_THREADS_NEAR     200 /* not used */
 #define BUPC_THREADS_FAR      300 /* the memory of one of them is not mapped here */

@@ -29,7 +29,7 @@ BUPC_TENTATIVE_SPECIFIER void (*bupc_tentative_init)(int *argc, char ***argv);
 BUPC_TENTATIVE_SPECIFIER void (*bupc_tentative_init_reentrant)(int *argc, char ***argv,
                                                                int (*main_function)(int, char **));
 BUPC_TENTATIVE_SPECIFIER void (*bupc_tentative_exit)(int code);
-/* The function of the same name with bupc_extern_, or null. */
+/* The function of this name with bupc_extern_, or null. */
 BUPC_TENTATIVE_SPECIFIER int (*bupc_tentative_mythread)(void);
 BUPC_TENTATIVE_SPECIFIER int (*bupc_tentative_threads)(void);
 BUPC_TENTATIVE_SPECIFIER char *(*bupc_tentative_getenv)(const char *name);

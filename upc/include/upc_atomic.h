@@ -32,7 +32,7 @@
 #define UPC_INC   (1UL << 13) /* add one */
 #define UPC_DEC   (1UL << 14) /* subtract one */
 
-typedef int upc_atomichint_t;        /* what a program prefers */
+typedef int upc_atomichint_t;        /* preference of a program */
 #define UPC_ATOMIC_HINT_DEFAULT    0 /* no preference */
 #define UPC_ATOMIC_HINT_LATENCY    1 /* short times of single operations */
 #define UPC_ATOMIC_HINT_THROUGHPUT 2 /* many operations a second */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * upcr.h: what the C that `tombolo upcc` makes of UPC calls.
+ * upcr.h: the library's calls in the C that `tombolo upcc` makes of UPC.
  *
  * Included in front of every UPC source, and by the run-time library; a program does not name it.
  * Owns the representation of pointers-to-shared, their arithmetic (UPC 1.3 section 6.4.2 and 6.4.3)
@@ -86,7 +86,7 @@ static const char *const upcr_form_asked __attribute__((used)) = &UPCR_POINTERS;
 extern int upcr_in_forall; /* the body of a controlling upc_forall is being executed */
 extern unsigned upcr_poll_credit;
 extern unsigned upcr_in_flight; /* far puts that are not complete yet */
-/* Where each thread's memory is mapped here, or null; it stays the same. */
+/* Address here of each thread's memory, or null; it never changes. */
 #ifdef UPCR_WIDE
 # ifdef UPCR_RUNTIME
 extern char **upcr_base;
@@ -108,7 +108,7 @@ UPCR_SELDOM void upcr_far_put_joined(upcr_pts_t p, unsigned long value, unsigned
                                      const void *from);
 UPCR_SELDOM void upcr_far_getn(void *dest, upcr_pts_t p, unsigned long bytes);
 UPCR_SELDOM void upcr_far_putn(upcr_pts_t p, const void *src, unsigned long bytes);
-#ifdef UPCR_RUNTIME /* the same of the run-time library, which is no place in the program */
+#ifdef UPCR_RUNTIME /* the caller is the run-time library, which is no place in the program */
 void rt_far_getn(void *dest, upcr_pts_t p, unsigned long bytes);
 void rt_far_putn(upcr_pts_t p, const void *src, unsigned long bytes);
 void rt_far_complete(void);
@@ -211,8 +211,8 @@ UPCR_INLINE long upcr_row_near(long g) {
   return (long)(((__int128)(4 * g + 2) * upcr_threads_inverse) >> 64);
 #endif
 }
-/* The same for pointers that go on by what they are, which wait for each other: a branch, but
- * sooner there where THREADS is a power of two. */
+/* Row for pointers that go on from their own value, so that steps wait for each other: a branch,
+ * but sooner there where THREADS is a power of two. */
 UPCR_INLINE long upcr_row_soon(long g) {
 #if !defined UPCR_STATIC_THREADS && !defined UPCR_WIDE
   if (__builtin_expect(upcr_threads_shift >= 0, 1)) return g >> upcr_threads_shift;
@@ -255,7 +255,7 @@ UPCR_INLINE upcr_pts_t upcr_addb(upcr_pts_t p, long k, unsigned long elem_bytes,
           ((upcr_pts_t)((unsigned long)elems * elem_bytes) << UPCR_ADDR_SHIFT)) |
          (upcr_pts_t)new_phase << UPCR_THREAD_BITS | (upcr_pts_t)(g - row * upcr_threads);
 }
-/* The same as calls, for copies of loops that seldom run: less for the C compiler to do. */
+/* As calls, for copies of loops that seldom run: less for the C compiler to do. */
 UPCR_CALLED upcr_pts_t upcr_add1_called(upcr_pts_t p, long k, unsigned long elem_bytes) {
   return upcr_add1(p, k, elem_bytes);
 }
@@ -293,7 +293,7 @@ UPCR_CALLED long upcr_first_from(long block) {
   upcr_row(block, &thread);
   return block + (upcr_mythread >= thread ? 0 : upcr_threads) + upcr_mythread - thread;
 }
-/* The same from the block of `unit` indices on that holds index i. */
+/* First index of this thread, from the block of `unit` indices on that holds index i. */
 UPCR_INLINE long upcr_first(long i, long unit) {
   long rest;
   return upcr_first_from(upcr_divide(i, unit, &rest));
@@ -302,8 +302,8 @@ UPCR_INLINE long upcr_first(long i, long unit) {
 UPCR_INLINE long upcr_last(long i, long unit) {
   return upcr_first(i - (upcr_threads - 1) * unit, unit);
 }
-/* Whether a loop's variable cannot count from `first` to `end`, what is behind its last index:
- * it holds `held` in its place, or numbers below 0 are compared as unsigned ones. */
+/* Whether a loop's variable cannot count from `first` to `end`, the index behind its last one: it
+ * holds `held` in its place, or numbers below 0 are compared as unsigned ones. */
 UPCR_INLINE int upcr_endless(long first, long end, long held, int is_signed) {
   return held != end || (!is_signed && (first < 0 || end < 0));
 }
@@ -315,7 +315,7 @@ UPCR_CALLED long upcr_row_of(long block) {
 UPCR_CALLED long upcr_rounds(long n) {
   return n > 0 ? upcr_row_of(n + upcr_threads - 1) : 0;
 }
-/* What is left of a when b > 0 is taken as often as it goes: from 0 to b - 1. */
+/* The remainder of a by b > 0: from 0 to b - 1. */
 UPCR_CALLED long upcr_rest(long a, long b) {
   const long rest = a % b;
   return rest < 0 ? rest + b : rest;

@@ -5,8 +5,8 @@
  * Included by upcr.h. Owns upcr_get and upcr_put with the ends 1, 2, 4, 8 (bytes), f, d, p (float,
  * double, pointer-to-shared), n (any) for the kind; then `s` if strict; or the place, if not the
  * pointer alone: _0 bytes behind it, _1 elements behind it in blocks of one, _b in blocks of
- * `block`, _a1 and _ab the same in an array, which begins with thread 0 and phase 0; then _called
- * for the same as a call, for copies of loops that seldom run: less for the C compiler to do.
+ * `block`, _a1 and _ab those in an array, which begins with thread 0 and phase 0; then _called for
+ * a call, in copies of loops that seldom run: less for the C compiler to do.
  * Invariants: a program has thousands of these, so each is as few statements as possible, without a
  * branch but for memory that is not mapped here, which is served by a call.
  */
@@ -129,7 +129,7 @@
 # define UPCR_IS_WHOLE(AT, T) 0
 #endif
 
-/* Those of a type T that has the size of the integer I. */
+/* Accesses to a type T that has the size of the integer I. */
 #define UPCR_ACCESS(NAME, T, I)                                                           \
  typedef T upcr_mem##NAME __attribute__((__may_alias__, __aligned__(1)));                 \
  typedef T upcr_whole##NAME __attribute__((__may_alias__));                               \
@@ -183,7 +183,8 @@ UPCR_INLINE void upcr_storep(char *to, upcr_pts_t value) {
   __atomic_store_n(at, (unsigned long)value, __ATOMIC_RELAXED);
   __atomic_store_n(at + 1, upcr_addrfield(value), __ATOMIC_RELEASE);
 }
-/* These are large, and so are served as any type; traces do not know their place. */
+/* Pointers-to-shared of this form are large, and so are served as any type; traces do not know
+ * their place. */
 UPCR_INLINE upcr_pts_t upcr_far_get_fromp(unsigned long at, long thread, const void *from) {
   upcr_pts_t value = 0;
   (void)from;

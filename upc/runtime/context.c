@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the context of a signal tells of the instruction that faulted: see context.h.
+ * The faulting instruction's address and direction from the context of a signal: see context.h.
  *
  * Owns: nothing. Called by fault.c, in handlers of signals. Calls: nothing. Invariants: x86-64 has
  * the direction of the access in its error code, ARM in its syndrome register; where the register

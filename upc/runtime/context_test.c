@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What instructions do to memory, what made-up contexts of signals say, and what this processor
- * says of accesses that fault.
+ * Effect of instructions on memory, decoded from made-up contexts of signals, and from real faults
+ * on this processor.
  *
  * Owns: pages that fault. The instructions are those that the assemblers of GNU binutils 2.40 make
  * of the texts beside them.
@@ -172,7 +172,7 @@ static void arm_instructions(void **state) {
 static void riscv_instructions(void **state) {
   (void)state;
   check_table(riscv, sizeof riscv / sizeof riscv[0], rt_access_by_riscv);
-  /* of a compressed one what follows does not count */
+  /* of a compressed one the bytes behind it do not count */
   assert_int_equal(rt_access_by_riscv(0x0000e188), RT_ACCESS_WRITE);
   assert_int_equal(rt_access_by_riscv(0xffff6188), RT_ACCESS_READ);
 }
@@ -204,9 +204,9 @@ static enum rt_access with_syndrome(uint64_t esr) {
 static void arm_syndrome(void **state) {
   (void)state;
   assert_int_equal(with_syndrome(UINT64_C(0x92000007)), RT_ACCESS_READ);    /* translation fault */
-  assert_int_equal(with_syndrome(UINT64_C(0x92000047)), RT_ACCESS_WRITE);   /* the same, WnR */
+  assert_int_equal(with_syndrome(UINT64_C(0x92000047)), RT_ACCESS_WRITE);   /* and WnR */
   assert_int_equal(with_syndrome(UINT64_C(0x9200004f)), RT_ACCESS_WRITE);   /* permission fault */
-  assert_int_equal(with_syndrome(UINT64_C(0x96000044)), RT_ACCESS_WRITE);   /* of the same level */
+  assert_int_equal(with_syndrome(UINT64_C(0x96000044)), RT_ACCESS_WRITE);   /* of this level */
   assert_int_equal(with_syndrome(UINT64_C(0x82000047)), RT_ACCESS_UNKNOWN); /* of instructions */
 }
 
@@ -287,7 +287,7 @@ static long add(const volatile char *at) {
   return __atomic_fetch_add((long *)(uintptr_t)at, 1, __ATOMIC_SEQ_CST);
 }
 
-/* What the context says of this access; a page of read-only memory faults only when written. */
+/* Direction of this access by the context; a page of read-only memory faults only when written. */
 static int access_of(long (*volatile use)(const volatile char *), const volatile char *page) {
   seen_pc = seen_stack = 0;
   seen_access = -1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the linker gathers of a UPC program: its shared objects and its initialisers.
+ * Shared objects and initialisers of a UPC program, as the linker gathers them.
  *
  * Owns: nothing. Included by crt.c, crt_extern.c and crt_shared.c, which are linked into programs
- * and their shared libraries, and by start.c. Calls nothing. Invariants: the linker gathers what
- * the compiler put into the sections upc_objects and upc_inits; these names are empty where no file
+ * and their shared libraries, and by start.c. Calls nothing. Invariants: the linker gathers the
+ * compiler's entries in the sections upc_objects and upc_inits; these names are empty where no file
  * has such a section.
  */
 #ifndef UPCR_CRT_H
@@ -16,7 +16,7 @@
 
 typedef void upcr_init(void);
 
-/* Both lists of a shared library, kept by it. */
+/* The two lists of a shared library, kept by it. */
 struct upcr_part {
   const struct upcr_object *const *objects;
   size_t object_count;

@@ -2,7 +2,8 @@
 /*
  * UPC from C and C++ (<bupc_extern.h>, <tombolo_upc.h>).
  *
- * Owns: what crt_extern.c announced. Called by programs of C and C++, and parts of UPC programs.
+ * Owns: the announcements of crt_extern.c. Called by programs of C and C++, and parts of UPC
+ * programs.
  * Calls: the rest of the library. Invariants: memory is named by local addresses of this thread.
  */
 #include "rt.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is said of an access through a pointer-to-shared that points to nothing.
+ * Message about an access through a pointer-to-shared that points to nothing.
  *
  * Owns: the handlers of SIGSEGV and SIGBUS. Called by start.c, far.c and the kernel. Calls:
  * context.c, addr2line as a child process, libc. Invariants: accesses test nothing, the address
- * that faulted says; the handlers only add their message, then the ones that were there before do
- * what they would have done; where these signals are left alone (GASNET_NO_CATCH_SIGNAL) there are
- * none.
+ * that faulted tells; the handlers only add their message, then the earlier handlers act as they
+ * would have; where these signals are left alone (GASNET_NO_CATCH_SIGNAL) there are none.
  */
 #include "context.h"
 #include "rt.h"
@@ -62,7 +61,7 @@ static int start_tool(const char *object, uintptr_t address, pid_t *child) {
   return -1;
 }
 
-/* What addr2line says of an address, as a string; "" if nothing. */
+/* Answer of addr2line for an address, as a string; "" if none. */
 static void ask_tool(const char *object, uintptr_t address, char *output) {
   pid_t child;
   size_t length = 0;
@@ -104,8 +103,8 @@ static bool read_place(char *output, char *place, size_t place_bytes) {
 }
 
 /* A file name of this program for another process. An emulator shows the program to the program
- * only: its link leads there, but /proc/PID/exe is the emulator for others. A link to what has been
- * removed leads nowhere; then /proc/PID/exe does. */
+ * only: its link leads there, but /proc/PID/exe is the emulator for others. A link to a removed
+ * file leads nowhere; then /proc/PID/exe does. */
 static void name_program(char *name, size_t name_bytes) {
   const ssize_t n = readlink("/proc/self/exe", name, name_bytes - 1);
   if (n > 0) name[n] = '\0';
@@ -149,7 +148,7 @@ void rt_name_place(const void *from, char *place, size_t place_bytes) {
 
 /* ---- messages */
 
-/* What is wrong with this place of a thread's memory, used by the instruction at pc (0: by the
+/* Describes the fault at this place of a thread's memory, used by the instruction at pc (0: by the
  * caller of this library). */
 static void describe(char *text, size_t text_bytes, const char *what, long thread, uint64_t offset,
                      uintptr_t pc) {
@@ -222,7 +221,7 @@ static long thread_at(uintptr_t at, uint64_t *offset) {
   return thread;
 }
 
-/* Says what is known of the fault in text; false if it is not one of shared memory. */
+/* Writes the known facts of the fault to text; false if it is not one of shared memory. */
 static bool describe_fault(int sig, uintptr_t at, const void *context, char *text,
                            size_t text_bytes) {
   uint64_t offset;
@@ -254,7 +253,7 @@ static void explain(int sig, uintptr_t at, const void *context) {
   if (write(STDERR_FILENO, line, (size_t)n) < 0) return;
 }
 
-/* What would have been done of the signal without this file. */
+/* Passes a signal to its earlier handler or default action. */
 static void pass_on(int sig, siginfo_t *info, void *context) {
   const struct sigaction *before = sig == SIGSEGV ? &before_segv : &before_bus;
   if (before->sa_flags & SA_SIGINFO) {
@@ -295,7 +294,7 @@ void rt_fault_start(void) {
   Dl_info libc;
   if (dladdr(dlsym(RTLD_DEFAULT, "exit"), &libc)) libc_base = libc.dli_fbase;
   thread_pid = getpid();
-  backtrace(&frame, 1); /* loads what it needs, which a handler may not */
+  backtrace(&frame, 1); /* loads its library now, which a handler may not */
   add_handler(SIGSEGV, &before_segv);
   add_handler(SIGBUS, &before_bus);
 }

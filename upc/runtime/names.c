@@ -2,8 +2,8 @@
 /*
  * Names of operations and types, as a program writes them, for messages.
  *
- * Called by what refuses one of them. Calls: libc. Invariants: a value without a name is written as
- * a number, in one buffer for all.
+ * Called by functions that refuse one of them. Calls: libc. Invariants: a value without a name is
+ * written as a number, in one buffer for all.
  */
 #include "rt.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The run-time library of UPC, inside: state, memory layout, what its files call of each other.
+ * The run-time library of UPC, inside: state, memory layout, functions that its files call of each
+ * other.
  *
  * Included by the files of upc/runtime. Calls: the public headers of Tombolo only. Invariants: a
  * UPC thread is a rank of the job; the memory of each thread is its bound segment, with one layout
@@ -55,8 +56,8 @@ struct upcr_state {
   uint64_t bytes;           /* of each thread's memory */
   uint64_t heap, heap_half; /* offsets: the global heap, the threads' own heaps */
   uintptr_t *owner_base;    /* [threads]: address of the memory in its owner's address space */
-  /* [threads]: where the memory is mapped here, or NULL. upcr_base is the same table, but while
-   * events are recorded that has this thread's memory alone: then accesses come to far.c. */
+  /* [threads]: where the memory is mapped here, or NULL. upcr_base is a second such table; while
+   * events are recorded it has this thread's memory alone: then accesses come to far.c. */
   char **mapped;
   char **counters;         /* [threads]: of their semaphores, as gexx_sem_counters says */
   struct upcr_part *parts; /* shared libraries, in the order they were loaded (crt.h) */
@@ -79,7 +80,7 @@ static inline void *rt_owner_addr(upcr_pts_t p) {
 /* End the program with a message. The format ends in the number of the message, as [TMB-2101]. */
 __attribute__((noreturn, format(printf, 1, 2))) void rt_fatal(const char *format, ...);
 
-/* What lies at RT_GUARD in this thread's memory. */
+/* Object at RT_GUARD in this thread's memory. */
 static inline struct upcr_root *rt_own_root(void) {
   return (struct upcr_root *)(void *)(rt.memory + RT_GUARD);
 }
@@ -105,7 +106,7 @@ static inline void rt_site_end(const bool *begun) {
  __attribute__((cleanup(rt_site_end), unused)) const bool rt_site_begun = rt_site((call), (from))
 #define RT_SITE(call) RT_SITE_FROM(call, __builtin_return_address(0))
 
-/* What a thread waits in, for `tombolo why`: name and place of the call in the program. */
+/* The call that a thread waits in, for `tombolo why`: name and place of the call in the program. */
 #define RT_WAIT(name, who)                                                            \
  {                                                                                    \
   .call = (name), .needs = (who), .peer = GEX_RANK_INVALID, .home = GEX_RANK_INVALID, \
@@ -143,7 +144,7 @@ void rt_alloc_start(void);
 size_t rt_alloc_handlers(gex_AM_Entry_t *table);
 
 /* ---- sync.c */
-/* This thread comes to no further barrier: waits until all have come to that. */
+/* The thread comes to no further barrier: waits until all have come to that. */
 void rt_end_barrier(void);
 
 #endif

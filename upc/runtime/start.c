@@ -4,9 +4,8 @@
  *
  * Owns: the state, the addresses of all threads' memory. Called by main of crt.c, before any other
  * function. Calls: the public interface. Invariants: every thread gives the static shared objects
- * their addresses in the same order, that of the program's file, so that no communication is
- * needed; when a thread's main returns or it calls exit, it serves the others until all have come
- * to that.
+ * their addresses in the order of the program's file, so that no communication is needed; when a
+ * thread's main returns or it calls exit, it serves the others until all have come to that.
  */
 #include "rt.h"
 /* rt.h says first that this is the library itself */
@@ -200,7 +199,7 @@ void upcr_start(int *argc, char ***argv, const struct upcr_object *const *object
     fprintf(stderr, "UPC: %s\n", "the communication layer does not start [TMB-2101]");
     exit(1);
   }
-  /* Coarrays in the same process go on without an image that failed, threads cannot. */
+  /* Coarrays in this process go on without an image that failed, threads cannot. */
   if (gexx_Job_QueryFailurePolicy() != GEXX_FAILURE_ABORT)
     gexx_Job_SetFailurePolicy(GEXX_FAILURE_ABORT);
   upcr_mythread = (int)gex_TM_QueryRank(rt.tm);

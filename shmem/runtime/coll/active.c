@@ -71,7 +71,7 @@ static void send(const struct sh_set *s, void *dest, const void *source, size_t 
   pshmem_putmem_signal(dest, source, bytes, word(s, DATA), 1, SHMEM_SIGNAL_ADD, pe_of(s, i));
 }
 
-/* The same to all members, beginning behind the caller. */
+/* Sends to all members, beginning behind the caller. */
 static void send_all(const struct sh_set *s, void *dest, const void *source, size_t bytes) {
   for (int k = 1; k <= s->size; k++) send(s, dest, source, bytes, (s->rank + k) % s->size);
   consume(s, DATA, (uint64_t)s->size);
@@ -126,7 +126,7 @@ static void alltoall(const struct sh_set *s, void *dest, const void *source, siz
 }
 
 /* Blocks of strided elements, packed by the sender and unpacked by the receiver, which gets them
- * from the sender's source: elements need not lie apart by the same strides on both sides. */
+ * from the sender's source: strides may differ between the sides. */
 static void alltoalls(const struct sh_set *s, void *dest, const void *source,
                       const struct sh_strides *e) {
   if (s->world) {

@@ -4,7 +4,7 @@
  *
  * Owns the operators. Called by programs. Calls: reductions and scans of the layer below, whose own
  * operators serve integers and reals of 4 and 8 bytes; the others are here. Invariant: dest and
- * source are the same array or do not overlap.
+ * source are one array or do not overlap.
  */
 #include "../sh.h"
 

@@ -4,10 +4,10 @@
  *
  * Owns: blocks that fill the heap, each with a header in front, and lists of the free ones by size.
  * Called by programs. Calls: the barrier. Invariants: blocks lie end to end; no two neighbours are
- * free; a free block of b bytes is in bin floor(log2 b). All PEs call in the same order with the
- * same arguments, so their heaps are alike without communication. Memory that was never allocated
- * is not written, save for headers. Algorithm: boundary tags (D. Knuth, The Art of Computer
- * Programming, volume 1, 2.5).
+ * free; a free block of b bytes is in bin floor(log2 b). All PEs call in one order with equal
+ * arguments, so their heaps are alike without communication. Memory that was never allocated is not
+ * written, save for headers. Algorithm: boundary tags (D. Knuth, The Art of Computer Programming,
+ * volume 1, 2.5).
  */
 #include "../sh.h"
 
@@ -79,7 +79,7 @@ static struct block *find(size_t need) {
   return NULL;
 }
 
-/* Frees what a block in use has behind `keep` bytes. */
+/* Frees the bytes of a block in use behind `keep`. */
 static void cut(struct block *b, size_t keep) {
   if (b->bytes - keep < 2 * sizeof(struct block)) return;
   struct block *rest = (struct block *)(void *)((char *)b + keep);
@@ -121,7 +121,7 @@ static void *take(size_t alignment, size_t bytes) {
   struct block *b = find(need + extra);
   if (!b) return NULL;
   unlink_free(b);
-  if (extra) { /* the offset, not the address, is the same on all PEs */
+  if (extra) { /* the offset, not the address, is equal on all PEs */
     const uintptr_t data = (uintptr_t)(b + 1);
     size_t skip = (size_t)(((data + alignment - 1) & ~(uintptr_t)(alignment - 1)) - data);
     if (skip) {

@@ -4,11 +4,11 @@
  *
  * Owns: the list of data segments. Called by start.c. Calls: the dynamic linker's list of objects,
  * mremap. The writable data of the program and of its own shared libraries become pages of the
- * symmetric memory: their contents are copied there, then the same pages are mapped a second time
+ * symmetric memory: their contents are copied there, then those pages are mapped a second time
  * where the variables are. Near peers then reach them by mapping, far ones by the network, and an
  * address of the program is translated by object and offset, because address spaces differ from PE
  * to PE. A child of fork() gets private pages again. Invariants: before the job is joined nothing
- * is moved; data of the C library, of this library and of what lies in the system's folders stay.
+ * is moved; data of the C library, of this library and of libraries in the system's folders stay.
  */
 #include "../sh.h"
 
@@ -21,7 +21,7 @@
 
 #define PAGE GASNET_PAGESIZE
 
-/* What is found of one object. */
+/* Writable data of one object. */
 struct found {
   uint32_t objects; /* so far */
   uint64_t bytes;   /* of the data segments, in pages */
@@ -137,7 +137,7 @@ uint64_t sh_offset_static(uintptr_t addr) {
 }
 
 /* Whether this process has one thread. A thread that writes a variable while it is copied would
- * lose what it writes, and the library's own threads write theirs where it is linked statically. */
+ * lose the write, and the library's own threads write theirs where it is linked statically. */
 static bool is_alone(void) {
   char text[512];
   const int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
@@ -178,7 +178,7 @@ static bool place(const struct sh_range *range) {
   char *const from = sh.base + range->offset;
   copy_pages(from, range);
   void *const to = (void *)range->begin;
-  /* of size 0: a second mapping of the same pages, which replaces that of the variables */
+  /* of size 0: a second mapping of these pages, which replaces that of the variables */
   return mremap(from, 0, range->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to;
 }
 

@@ -3,9 +3,9 @@
  * Atomic memory operations (OpenSHMEM 1.6, 9.7).
  *
  * Owns nothing. Called by programs. Calls: atomic domains for PEs that are not mapped. Invariants:
- * towards a mapped PE an operation is an instruction of this processor, and a domain's handlers
- * use the same instructions at the owner (docs/DECISIONS/0098), so that both are atomic among each
- * other, whatever the context. A PE is woken after its word has changed.
+ * towards a mapped PE an operation is an instruction of this processor, and a domain's handlers use
+ * that instruction at the owner (docs/DECISIONS/0098), so that both are atomic among each other,
+ * whatever the context. A PE is woken after its word has changed.
  */
 #include "../sh.h"
 

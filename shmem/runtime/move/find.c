@@ -8,7 +8,7 @@
  */
 #include "../sh.h"
 
-/* Bytes from an offset to the end of what it lies in: the heap, or a data segment. */
+/* Bytes from an offset to the end of its area: the heap, or a data segment. */
 static uint64_t left_at(uint64_t offset) {
   if (offset >= sh.own) return sh.bytes - offset;
   for (uint32_t i = 0; i < sh.ranges; i++)

@@ -4,7 +4,7 @@
  * SHMEM_INFO, SHMEM_DEBUG, and their older names that begin with SMA_.
  *
  * Owns nothing. Called by start.c. Calls: getenv. Invariant: a value that cannot be read ends the
- * program with its name, the value and what is allowed.
+ * program with its name, the value and the allowed values.
  */
 #include "../sh.h"
 

@@ -3,8 +3,8 @@
  * Teams (OpenSHMEM 1.6, 9.2).
  *
  * Owns: the predefined teams. Called by programs and start.c. Calls: gex_TM_Split. Invariants: a
- * team has a team of the layer below with the same members in the same order; tables name its PEs
- * in the world and where they are mapped, so that a call with a context needs no translation.
+ * team has a team of the layer below with its members in their order; tables name its PEs in the
+ * world and where they are mapped, so that a call with a context needs no translation.
  */
 #include "../sh.h"
 
@@ -39,7 +39,7 @@ static void fill_special(struct shmem_team_s *team, gex_TM_t tm) {
   if (!fill(team, tm)) sh_fatal("init", "out of memory for the teams [TMB-0001]");
 }
 
-/* Of the PEs with the same colour. Threads may use two teams at once, in different orders, so each
+/* Team of the PEs with one colour. Threads may use two teams at once, in different orders, so each
  * needs a team of its own below; without threads all PEs may share the one. */
 static void split_special(struct shmem_team_s *team, int color, bool all) {
   gex_TM_t tm = sh.tm;

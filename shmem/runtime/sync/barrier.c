@@ -3,7 +3,7 @@
  * Barriers of all PEs and of teams (OpenSHMEM 1.6, 9.9).
  *
  * Owns nothing. Called by programs. Calls: gex_Coll_BarrierNB. Invariant: shmem_barrier_all
- * completes what the default context has started before this PE enters the barrier.
+ * completes the operations of the default context before this PE enters the barrier.
  */
 #include "../sh.h"
 

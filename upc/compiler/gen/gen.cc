@@ -74,7 +74,7 @@ std::string Generator::splice(Node *n) {
   return splice(n->begin, n->end, n->kids);
 }
 
-// Which function writes which kind of node; the tokens of the others are written, and their kids.
+// Functions that write a kind of node; the tokens of other nodes are written, and their kids.
 const std::map<Nk, Generator::Write> Generator::writers_ = {
     {Nk::Name, &Generator::name_code},
     {Nk::Index, &Generator::index_code},
@@ -108,8 +108,8 @@ const std::map<Nk, Generator::Write> Generator::writers_ = {
     {Nk::Barrier, &Generator::barrier},
 };
 
-// A node as its tokens. The pragmas in front of a statement stand there, also where what upcc
-// writes stands in front of its first token.
+// A node as its tokens. The pragmas in front of a statement stand there, also where text of upcc
+// stands in front of its first token.
 std::string Generator::with_pragmas(Node *n) {
   if (n->kind != Nk::Tokens || !s_[n->begin].pragma_count || fronted_ == n->begin) return splice(n);
   const int outer = fronted_;
@@ -123,7 +123,7 @@ std::string Generator::code(Node *n) {
   if (!n->dirty) return tokens(n->begin, n->end);
   const auto found = writers_.find(n->kind);
   if (found == writers_.end()) return with_pragmas(n);
-  // What is written in front of the first token is of that token's line.
+  // Text emitted before the first token gets that token's line number.
   const bool access = n->kind == Nk::Load || n->kind == Nk::Assign || n->kind == Nk::Step;
   return (access ? line(n->begin) : "") + (this->*found->second)(n);
 }
@@ -202,7 +202,7 @@ std::string Generator::external(Node *n) {
 }
 
 // main itself is in crt.c, which calls the program's by another name. One without a value ends with
-// status 0; what stands behind it calls it.
+// status 0; the code behind it calls it.
 std::string Generator::user_main(Type *t) {
   has_main_ = true;
   const bool has_value = t->base->kind != Ty::Void;

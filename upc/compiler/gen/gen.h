@@ -114,10 +114,10 @@ private:
     std::string start, position;  // names of variables
     std::string first, last;      // variables: the lowest index, and that behind the highest
     std::string block, at;        // variables: the thread's block in hand; indices before index 0
-    std::string pointers, fits;   // declarations of local pointers to arrays; what does not fit
-    Node *offset = nullptr;       // what the affinity's index adds to the variable
-    std::string ahead;            // the same in C, to add to
-    bool neighbours = false;      // a[i + constant] is in the same block, too
+    std::string pointers, fits;   // declarations of local pointers to arrays; unfit if true
+    Node *offset = nullptr;       // value that the affinity's index adds to the variable
+    std::string ahead;            // that in C, to add to
+    bool neighbours = false;      // a[i + constant] is in one block with a[i], too
     long lowest = 0, highest = 0; // constants that occur
     std::map<const Symbol *, std::string> arrays;
     // of a loop over elements by a pointer; `unit` is 0 where they are all one thread's
@@ -125,7 +125,7 @@ private:
     std::string origin, row; // where it begins; offset of the row of blocks there
     std::string step;        // from one iteration to the next, elements or indices; empty: 1
     std::string before;      // declarations of `step` and `end`, of a loop by an index
-    std::string end;         // a variable: what the loop's variable is in the end
+    std::string end;         // a variable: the final value of the loop's variable
   };
   std::string forall(Node *n);
   std::string affinity(Node *n);
@@ -193,7 +193,7 @@ private:
   int number_ = 0;
   int fronted_ = -1; // the first token of the statement in hand, whose pragmas are written
   std::string deferred_;
-  std::string hoisted_; // what stands in front of the external declaration in hand
+  std::string hoisted_; // text in front of the external declaration in hand
   bool has_main_ = false;
   bool controlled_ = false; // inside the body of an upc_forall with affinity
   bool seldom_ = false;     // in the copy of a loop that runs where the other one does not fit
@@ -201,7 +201,7 @@ private:
   std::map<const Node *, std::string> kept_; // reads, and the variables that hold their values
 };
 
-// What stands in parentheses; a Node or a const Node.
+// A node in parentheses; a Node or a const Node.
 template <class N> N *bare(N *n) {
   while (n && n->kind == Nk::Paren) n = n->kids[0];
   return n;

@@ -4,14 +4,14 @@
  * place.
  *
  * Called by gen_expr.cc. Calls: gen_expr.cc for addresses. Invariants: a relaxed access names its
- * place by a pointer-to-shared and what is added to it, because an address takes less than the
- * pointer to it; others by the pointer alone. An array begins with thread 0 and phase 0.
+ * place by a pointer-to-shared and an offset, because an address takes less than the pointer to it;
+ * others by the pointer alone. An array begins with thread 0 and phase 0.
  */
 #include "gen/gen.h"
 
 namespace {
 
-// Which get and put serve a type: its size, or f, d, p (pointer-to-shared), n (any).
+// Suffix of the get and put for a type: its size, or f, d, p (pointer-to-shared), n (any).
 char access_kind(const Type *t) {
   if (is_pts(t)) return 'p';
   if (is_pointer(t)) return '8';

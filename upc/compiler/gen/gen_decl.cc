@@ -15,7 +15,7 @@ std::string Generator::barrier(Node *n) {
   return s + " " + name + "(1, (int)(" + code(n->kids[0]) + "));";
 }
 
-// Whether an initialiser needs what is known only when the program runs.
+// Whether an initialiser needs a value that is known only when the program runs.
 bool Generator::at_run_time(const Node *n) const {
   if (!n->dirty) return false;
   switch (n->kind) {

@@ -11,7 +11,7 @@ std::string Generator::elem_size(const Type *t) {
   return "sizeof(" + c_type(unqualified(const_cast<Type *>(element_of(t)))) + ")";
 }
 
-// Number of elements in a type, 1 for what is no array.
+// Number of elements in a type, 1 if it is no array.
 std::string Generator::count_code(const Type *t) {
   if (const auto n = count_of(t)) {
     std::string s = std::to_string(*n) + "L";
@@ -123,7 +123,7 @@ std::string bit_arguments(const Node *n) {
                                             : "0");
 }
 
-// The type of a bit-field's value: int for what is narrower than int, signed or not.
+// The type of a bit-field's value: int for one narrower than int, signed or not.
 std::string promoted(const Node *n) {
   return n->member->bits < 32 ? "int" : c_type(n->member->type);
 }
@@ -164,8 +164,8 @@ std::string Generator::assign(Node *n) {
 }
 
 // The right side of a compound assignment, 1 of a step. One that calls functions is evaluated first
-// by what is added to `before`: a function may change what is assigned to, and C compilers read
-// that last.
+// by code added to `before`: a function may change the assigned object, and C compilers read that
+// last.
 std::string Generator::right_side(Node *n, std::string &before) {
   if (n->kind == Nk::Step) return "1";
   const std::string right = code(n->kids[1]);
@@ -175,7 +175,7 @@ std::string Generator::right_side(Node *n, std::string &before) {
   return v;
 }
 
-// What a compound assignment or step makes of the old value.
+// New value of a compound assignment or step, made of the old one.
 std::string Generator::new_value(Node *n, const std::string &old, const std::string &right) {
   const bool minus = n->op[0] == '-';
   const std::string op(n->op.substr(0, n->op.size() - 1));
@@ -201,7 +201,7 @@ std::string Generator::change(Node *n) {
   return s + " " + (n->postfix ? o : b ? "(" + promoted(b) + ")" + v : v) + "; })";
 }
 
-// The same for a pointer-to-shared in private memory.
+// New value of a pointer-to-shared in private memory.
 std::string Generator::change_private(Node *n) {
   Node *left = n->kids[0];
   Node *plain = left;

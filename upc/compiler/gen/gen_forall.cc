@@ -5,25 +5,25 @@
  * private ones.
  *
  * Called by gen.cc. Calls: gen_expr.cc, gen_pattern.cc. The pattern: `i = FIRST; i < LAST; i++;
- * AFFINITY` or the same by another step (gen_step.cc), or downwards, `i = FIRST; i >= LAST; i--;
+ * AFFINITY` or that by another step (gen_step.cc), or downwards, `i = FIRST; i >= LAST; i--;
  * AFFINITY`, if i can get below LAST, where nothing in the body changes i or LAST, and AFFINITY is
  * i or &a[i]..., each a[i] lying in one block of a, which is an array or a pointer variable that
- * the body does not change, or &a[F + i], F being the same throughout, as i * N in a loop over j.
- * Invariants: with `unit` indices to a block, and v = i
- * + (what a points to, counted in indices from the block row's beginning), index i belongs to
- * thread (v / unit) % THREADS, where it is number (v / unit / THREADS) * unit + v % unit. Pointers
- * that begin elsewhere than the affinity's do not fit, which is known when the loop runs: then the
- * plain loop runs, as it does inside the body of another upc_forall, also one further up in the
- * calls, where every iteration is executed. A loop `p = FIRST; p < LAST; p++; p` over a
- * pointer-to-shared is the same with a counter in p's place, counted from where p begins, if LAST
- * can be reached from there; else the plain loop runs. It is a second copy of the body; bodies with
- * labels, static variables or a case of a switch around the loop are not copied.
+ * the body does not change, or &a[F + i], F being invariant, as i * N in a loop over j.
+ * Invariants: with `unit` indices to a block, and v = i + (the place that a points to, counted in
+ * indices from the block row's beginning), index i belongs to thread (v / unit) % THREADS, where it
+ * is number (v / unit / THREADS) * unit + v % unit. Pointers that begin elsewhere than the
+ * affinity's do not fit, which is known when the loop runs: then the plain loop runs, as it does
+ * inside the body of another upc_forall, also one further up in the calls, where every iteration is
+ * executed. A loop `p = FIRST; p < LAST; p++; p` over a pointer-to-shared has a counter in p's
+ * place, counted from where p begins, if LAST can be reached from there; else the plain loop runs.
+ * It is a second copy of the body; bodies with labels, static variables or a case of a switch
+ * around the loop are not copied.
  */
 #include "gen/gen.h"
 
 #include <algorithm>
 
-// This thread's iterations, which are those from `first` to before `last`, in the loop's order.
+// Iterations of this thread, which are those from `first` to before `last`, in the loop's order.
 std::string Generator::own_loop(Node *n, OwnLoop &l) {
   const std::string i = l.counter, bound = "(long)(" + l.bound + ")";
   l.first = fresh("i");
@@ -49,7 +49,7 @@ std::string Generator::own_loop(Node *n, OwnLoop &l) {
   s += l.unit > 1       ? own_blocks(l, body, edges)
        : l.step.empty() ? own_singles(l, body)
                         : step_singles(l, body);
-  if (l.declared) return s; // else it is in the end what it is on all threads
+  if (l.declared) return s; // else it ends with its value on all threads
   if (!l.step.empty() && !l.pointer) return s + " " + i + " = " + l.end + ";";
   const std::string any = " " + i + " = " + l.first + " > " + l.last + " ? ";
   return s + any +
@@ -68,7 +68,7 @@ std::string Generator::own_singles(const OwnLoop &l, const std::string &body) {
 }
 
 // The iterations of longer blocks: those of this thread in turn. `edges` is the body where
-// neighbours may lie in another block; empty: it is the same.
+// neighbours may lie in another block; empty: the usual body.
 std::string Generator::own_blocks(const OwnLoop &l, const std::string &body,
                                   const std::string &edges) {
   const std::string b = fresh("b"), low = fresh("i"), high = fresh("n"), row = fresh("r");
@@ -109,7 +109,7 @@ std::string Generator::own_part(const OwnLoop &l, const std::string &row, const 
          (l.down ? " > " : " < ") + end + "; " + at + sign + sign + ", " + i + sign + sign + ") {";
 }
 
-// The body, behind what gives a loop's pointer its value.
+// The body, behind the assignment of the loop's pointer.
 std::string Generator::own_body(Node *n, OwnLoop &l) {
   const std::string body = code(n->kids[4]);
   if (!l.pointer) return body;
@@ -123,7 +123,7 @@ std::string Generator::own_body(Node *n, OwnLoop &l) {
   return name_of(l.pointer) + " = " + value + "; {" + body + "}";
 }
 
-// The same where neighbours lie in another block: calls, which hardly cost even in blocks of 8.
+// The body where neighbours lie in another block: calls, which hardly cost even in blocks of 8.
 std::string Generator::edge_body(Node *n, OwnLoop &l) {
   const bool outer = seldom_;
   seldom_ = true;
@@ -152,8 +152,8 @@ std::string Generator::stepped_loop(Node *n, OwnLoop &l) {
          body + "} }";
 }
 
-// A loop over elements by a pointer. What it counts is the distance from where the pointer begins;
-// if from there the limit cannot be reached, as with another phase, the loop runs as it stands.
+// A loop over elements by a pointer. Its counter is the distance from where the pointer begins; if
+// from there the limit cannot be reached, as with another phase, the loop runs as it stands.
 std::string Generator::pointer_loop(Node *n, OwnLoop &l, const std::string &inner) {
   const std::string p = name_of(l.pointer), limit = fresh("p"), count = fresh("n");
   const Type *referent = l.pointer->type->base;
@@ -189,7 +189,7 @@ std::string Generator::pointer_loop(Node *n, OwnLoop &l, const std::string &inne
   const std::string loop = in_turn ? stepped_loop(n, l) : own_loop(n, l);
   if (l.unit > 0) s += "const long " + l.start + " = " + begins + "; ";
   s += loop;
-  if (!declared) { // it is in the end what it is on all threads
+  if (!declared) { // it ends with its value on all threads
     std::string k = l.bound;
     if (!step.empty()) k = "(" + k + " + " + l.step + " - 1) / " + l.step + " * " + l.step;
     s += " " + p + " = " + add(l.origin, l.bound + " > 0 ? " + k + " : 0L", referent, true) + ";";
@@ -212,7 +212,7 @@ std::string Generator::plain_loop(Node *n, const std::string &test) {
   return s + ")" + (test.empty() ? "" : " if (" + test + ")") + " {" + code(n->kids[4]) + "}";
 }
 
-// The same beside a loop that is better and nearly always fits: small, not fast.
+// A copy beside a loop that is better and nearly always fits: small, not fast.
 std::string Generator::seldom_loop(Node *n, const std::string &test) {
   const bool outer = seldom_;
   seldom_ = true;
@@ -300,7 +300,7 @@ std::string Generator::own_array(Node *index) {
   return pointer;
 }
 
-// What own_lvalue gives for *p, p[0] and p->member, p being the loop's pointer.
+// Result of own_lvalue for *p, p[0] and p->member, p being the loop's pointer.
 std::string Generator::own_by_pointer(Node *n) {
   const std::string target = n->kids.empty() ? "" : own_target(n);
   if (target.empty() || n->kind != Nk::Arrow) return target;

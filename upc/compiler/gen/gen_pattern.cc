@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Which upc_forall can be a loop over this thread's iterations alone: the patterns of the loop, of
+ * Patterns of a upc_forall that can be a loop over this thread's iterations alone: of the loop, of
  * its affinity, and of the elements that are known to be local in it.
  *
- * Called by gen_forall.cc, which writes the loops and says what the patterns are. Invariants: what
- * can be known from the text alone is answered here; what depends on values goes as C into `fits`
- * of the loop, which is evaluated before it runs.
+ * Called by gen_forall.cc, which writes the loops and explains the patterns. Invariants: questions
+ * that the text alone answers are answered here; those that depend on values go as C into `fits` of
+ * the loop, which is evaluated before it runs.
  */
 #include "gen/gen.h"
 
@@ -116,7 +116,7 @@ bool is_fixed(Node *n, Node *body) {
   });
 }
 
-// Whether a loop's step counts its variable, up or down, by what is the same throughout.
+// Whether a loop's step counts its variable, up or down, by an invariant amount.
 bool is_wide_step(Node *step, const Symbol *variable, bool down, Node *body) {
   if (!step || step->kind != Nk::Assign || step->op != (down ? "-=" : "+=")) return false;
   Node *by = step->kids[1];
@@ -124,12 +124,12 @@ bool is_wide_step(Node *step, const Symbol *variable, bool down, Node *body) {
          is_harmless(by) && !names(by, variable);
 }
 
-// Whether an integer is the same throughout a loop that counts `variable`.
+// Whether an integer is invariant in a loop that counts `variable`.
 bool is_fixed_bound(Node *n, const Symbol *variable, Node *body) {
   return is_integer(n->type) && is_fixed(n, body) && !names(n, variable);
 }
 
-// Whether a place in shared memory stays what it is while the body runs.
+// Whether a place in shared memory does not change while the body runs.
 bool is_fixed_place(Node *n, Node *body) {
   return every(n, [&](Node *k) {
     switch (k->kind) {
@@ -166,7 +166,7 @@ bool compares_signed(const Type *t) {
   return is_signed_number(t) || t->kind == Ty::Char || t->kind == Ty::SChar || t->kind == Ty::Short;
 }
 
-// What is added to a variable, both signed; NULL: it is another expression.
+// The summand of a variable, both signed; NULL: it is another expression.
 Node *beside(Node *n, const Symbol *variable) {
   n = bare(n);
   if (n->kind != Nk::Binary || n->op != "+" || !is_signed_number(variable->type)) return nullptr;
@@ -175,7 +175,7 @@ Node *beside(Node *n, const Symbol *variable) {
   return is_variable(a, variable) && is_signed_number(b->type) ? b : nullptr;
 }
 
-// Whether two expressions of names, constants and operators are the same.
+// Whether two expressions of names, constants and operators are equal.
 bool is_same(const Source &s, Node *a, Node *b) {
   a = bare(a);
   b = bare(b);
@@ -312,7 +312,7 @@ bool Generator::matches(Node *n, OwnLoop &l) {
   return true;
 }
 
-// Whether a pointer goes on by the same number of elements each time; fills `l`.
+// Whether a pointer goes on by an equal number of elements each time; fills `l`.
 bool Generator::matches_step(Node *step, Node *body, OwnLoop &l) {
   if (step->kind == Nk::Step) return step->op == "++";
   if (step->kind != Nk::Assign || step->op != "+=") return false;

@@ -8,10 +8,10 @@
  * names, constants, operators, members and reads alone, with at most one assignment, which is the
  * outermost operator. Their reads that are always executed happen in front of the statement, so
  * that the order within an expression, which C leaves open, does not matter. Invariants: a value is
- * kept until a store that may change what was read or where it lies: any store but one in a named
- * private object, which changes only what is read through that name; and until anything else: a
- * call, a strict access, a fence, a label, a nested statement, whose inside is on its own. So the
- * condition of a loop is read in each iteration. See docs/DECISIONS/0078-reads-kept.md.
+ * kept until a store that may change it or its address: any store but one in a named private
+ * object, which changes only values read through that name; and until anything else: a call, a
+ * strict access, a fence, a label, a nested statement, whose inside is on its own. So the condition
+ * of a loop is read in each iteration. See docs/DECISIONS/0078-reads-kept.md.
  */
 #include "gen/gen.h"
 
@@ -56,7 +56,7 @@ bool is_plain(const Node *n) {
                      [](const Node *k) { return !k || is_plain(k); });
 }
 
-// What says where a read reads: casts and the like are taken to differ.
+// The place of a read as text: casts and the like are taken to differ.
 bool is_place(const Node *n) {
   switch (n->kind) {
   case Nk::Name:
@@ -143,7 +143,7 @@ void Generator::collect_reads(Node *n, std::vector<Node *> &reads) {
   if (!is_bit_field(n->kids[0]) && own_lvalue(n->kids[0]).empty()) reads.push_back(n);
 }
 
-// Adds the reads of a statement to those of the same places.
+// Adds the reads of a statement to those of equal places.
 void Generator::add_reads(Node *statement, const std::vector<Node *> &reads,
                           std::vector<Kept> &kept) {
   for (Node *r : reads) {
@@ -157,8 +157,8 @@ void Generator::add_reads(Node *statement, const std::vector<Node *> &reads,
   }
 }
 
-// Adds the reads of a statement to `kept`, and forgets what it may change; false: it may change
-// anything.
+// Adds the reads of a statement to `kept`, and forgets those that it may change; false: it may
+// change anything.
 bool Generator::keep_reads(Node *statement, std::vector<Kept> &kept, std::vector<Kept> &ready) {
   Node *e = first_expression(s_, statement);
   if (!e) return false;
@@ -171,7 +171,7 @@ bool Generator::keep_reads(Node *statement, std::vector<Kept> &kept, std::vector
   std::vector<Node *> reads;
   for (Node *k : writing ? root->kids : std::vector<Node *>{root}) collect_reads(k, reads);
   add_reads(statement, reads, kept);
-  if (s_[statement->begin].is("if")) return false; // what it governs is on its own
+  if (s_[statement->begin].is("if")) return false; // its inside is on its own
   if (!writing) return true;
   const Symbol *to = changed(root);
   if (!to) return false;

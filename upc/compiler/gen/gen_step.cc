@@ -3,15 +3,15 @@
  * upc_forall by another step than 1, `i += STEP` or `i -= STEP`, over this thread's iterations
  * alone.
  *
- * Called by gen_forall.cc, which has the pattern. Invariants: STEP is the same throughout; where it
- * is not positive when the loop runs, or the loop's variable cannot hold what it is in the end, the
- * plain loop runs. In blocks of one index, this thread's iterations come at equal distances: every
- * THREADS / gcd(THREADS, STEP)th one, or none. In longer blocks each of this thread's is tested
- * for indices that the loop meets.
+ * Called by gen_forall.cc, which has the pattern. Invariants: STEP is invariant; where it is not
+ * positive when the loop runs, or the loop's variable cannot hold its final value, the plain loop
+ * runs. In blocks of one index, this thread's iterations come at equal distances: every THREADS /
+ * gcd(THREADS, STEP)th one, or none. In longer blocks each of this thread's is tested for indices
+ * that the loop meets.
  */
 #include "gen/gen.h"
 
-// Declares what a loop's step and end are, and adds to what does not fit.
+// Declares a loop's step and end, and adds to the condition of not fitting.
 void Generator::take_step(Node *step, OwnLoop &l, bool is_signed) {
   const std::string bound = "(long)(" + l.bound + ")", i = "(long)" + l.counter;
   const std::string stop = !l.including ? bound : bound + (l.down ? " - 1" : " + 1");

@@ -55,7 +55,7 @@ std::map<std::string, HiddenName> &hidden() {
   return names;
 }
 
-// The same for C, where a name may be hidden.
+// Variant for C, where a name may be hidden.
 std::string c_name(const Type *t) {
   const std::string name = base_name(t);
   const bool local = t->alias.empty() ? t->tag && t->tag->local : t->local_alias;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The output: tokens in their lines and columns, line markers where lines do not follow each other
- * or what stands in a line is longer than its text in the source.
+ * or the text of a line is longer than in the source.
  *
  * Called by main.cc. Calls: columns.cc. Invariants: a mark is \1 NUMBER \2 for a token with its
  * text, \1 p NUMBER \2 for its line and the pragmas in front alone, \1 l NUMBER \2 for its line
@@ -67,7 +67,7 @@ void Writer::mark(int token, bool with_token) {
   last_ = token;
 }
 
-// Obeys the mark whose form and number begin at text[i]. Returns what follows it.
+// Obeys the mark whose form and number begin at text[i]. Returns the text behind it.
 size_t Writer::obey(const std::string &text, size_t i) {
   const char form = text[i];
   const bool lettered = form == 'p' || form == 'l' || form == 's';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What UPC forbids in declarations.
+ * UPC's restrictions of declarations.
  *
  * Called by the parser where a type or object is complete. Calls: messages. Invariants: each rule
  * is that of UPC 1.3 section 6.5 or 6.6; after a message the type is made harmless, so that one
@@ -38,7 +38,7 @@ void Parser::check_array(const Type *t, int token) {
     s_.error(token, "THREADS stands twice in the dimensions of an array");
 }
 
-// What a pointer points to: [*] of an array of known size gets its value, others are refused.
+// Target of a pointer: [*] of an array of known size gets its value, others are refused.
 Type *Parser::referent(Type *t, int token) {
   if (!is_shared(t)) return t;
   const Type *e = element_of(t);
@@ -68,8 +68,8 @@ bool names_shared(const Type *t) {
 
 } // namespace
 
-// What was declared before under the same name; what has nothing shared is left to the C compiler.
-// Our own headers declare some functions for C and for UPC.
+// Earlier declarations of a name; those without shared are left to the C compiler. Our own headers
+// declare some functions for C and for UPC.
 void Parser::check_again(const Symbol *before, const Declarator &x) {
   if (!before || !before->type || before->kind == Sk::Typedef || before->kind == Sk::Constant)
     return;

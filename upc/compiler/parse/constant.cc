@@ -3,7 +3,7 @@
  * Constant expressions, with THREADS as a factor that may be unknown.
  *
  * Called by the parser for sizes of arrays, layouts, widths and enumerations. Calls: type.cc.
- * Invariants: what is not known here (sizes that only the C compiler knows) is not constant.
+ * Invariants: sizes that only the C compiler knows are not constant.
  */
 #include "parse/parse.h"
 

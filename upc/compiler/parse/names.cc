@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Names of the library that a program uses without their declaration: what declares them.
+ * Names of the library that a program uses without their declaration, and the header that declares
+ * them.
  *
  * Called by the other parts of the parser, where a name is unknown or the text cannot be parsed.
  * Calls: messages. Invariants: each name is reported once in a file, a function by a warning,
@@ -101,8 +102,8 @@ const char *const older[] = {
     "upc_memput_as", "upc_memget_as", "upc_memcpy_as",       "upc_memset_as",
 };
 
-// Names of another compiler's library that no public text describes, so that nobody can know what
-// they do. Without the prefix.
+// Names of another compiler's library that no public text describes, so that nobody can know their
+// meaning. Without the prefix.
 const char *const obscure[] = {"mempush_async", "mempush_asynci", "mempush"};
 
 bool begins(std::string_view name, std::string_view with) {
@@ -121,7 +122,7 @@ bool is_near(std::string_view a, std::string_view b) {
   return exchanged || other <= 1;
 }
 
-// What declares a name; empty: it is none of the library's.
+// The header that declares a name; empty: it is none of the library's.
 std::string remedy(std::string_view name) {
   for (const Known &k : types)
     if (name == k.name) return "#include <" + std::string(k.header) + ">, which declares it";
@@ -139,7 +140,7 @@ std::string remedy(std::string_view name) {
   return "";
 }
 
-// Why a name of another compiler's library cannot be had, and what to write; empty: it is none.
+// Why a name of another compiler's library cannot be had, and its replacement; empty: it is none.
 std::string instead(std::string_view name) {
   const size_t prefix = begins(name, "bupc_") ? 5 : begins(name, "upc_") ? 4 : 0;
   if (!prefix || std::none_of(std::begin(obscure), std::end(obscure),
@@ -170,7 +171,7 @@ bool Parser::has_header(std::string_view header) const {
                      [&](const Known &k) { return k.header == header && find(k.name); });
 }
 
-// What declares a name; empty: it is none of the library's, or no header has it.
+// The header that declares a name; empty: it is none of the library's, or no header has it.
 std::string Parser::remedy_here(std::string_view name) const {
   const std::string what = remedy(name), front = "#include <";
   if (what.compare(0, front.size(), front) != 0) return what;

@@ -37,7 +37,7 @@ std::string_view Parser::word(const char *what) {
   return s_[p_++].text;
 }
 
-// What is missing at the end of a line is reported there.
+// A token missing at the end of a line is reported there.
 void Parser::fail_before(const std::string &what) {
   if (p_ > 0 && is_unknown_type(p_ - 1))
     throw SyntaxError(p_, p_ - 1,
@@ -173,15 +173,15 @@ Node *Parser::external_or_pass() {
   }
 }
 
-// A word of UPC, or a name of what is shared or points there.
+// A word of UPC, or a name of an object that is shared or points to one.
 bool Parser::is_upc(const Token &t) const {
   if (t.kw >= KwUpcStatement || t.kw == KwShared) return true;
   const Symbol *symbol = t.kind == Tk::Name ? find(t.text) : nullptr;
   return symbol && symbol->type && (is_shared(symbol->type) || is_pts(symbol->type));
 }
 
-// What cannot be parsed: to its end. The C compiler will accept it or say what is wrong, unless UPC
-// is in it.
+// Text that cannot be parsed: to its end. The C compiler will accept it or report the error, unless
+// UPC is in it.
 Node *Parser::pass_through(int begin, const SyntaxError &e) {
   p_ = begin;
   Node *n = make(Nk::Tokens, begin);

@@ -3,9 +3,9 @@
  * The parser: C11 with GNU's extensions and UPC, one external declaration at a time.
  *
  * Called by main.cc. Calls: the source for tokens and messages. Invariants: every expression has a
- * type (Unknown where only the C compiler knows); what UPC forbids is reported here, what C forbids
- * is left to the C compiler; text that cannot be parsed and has none of UPC's words is passed
- * through as it stands.
+ * type (Unknown where only the C compiler knows); errors of UPC are reported here, those of C are
+ * left to the C compiler; text that cannot be parsed and has none of UPC's words is passed through
+ * as it stands.
  */
 #ifndef UPCC_PARSE_H
 #define UPCC_PARSE_H

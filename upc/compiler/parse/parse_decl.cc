@@ -23,7 +23,7 @@ Type *Parser::pointers(Type *t) {
   return t;
 }
 
-// The declarator's type, inside out: what stands behind a parenthesis belongs to the base.
+// The declarator's type, inside out: the part behind a parenthesis belongs to the base.
 void Parser::declarator(Type *base, Declarator &d, bool abstract) {
   while (cur().kw == KwAttribute) attribute(nullptr, nullptr, nullptr);
   base = pointers(base);
@@ -199,7 +199,7 @@ Symbol *Parser::declare_in(const Declared *d, const Declarator &x, Sk kind) {
   return s;
 }
 
-// What the file has declared under the name of a declarator that means the same object or function.
+// Earlier declarations of the object or function that a declarator names.
 const Symbol *Parser::declared_before(const Declared *d, const Declarator &x) const {
   const auto &outside = scopes_.front().names;
   const auto found = outside.find(x.name);

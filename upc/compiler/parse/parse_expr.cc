@@ -295,7 +295,7 @@ Node *Parser::printed(Node *n) {
   return c;
 }
 
-// What messages call an argument of a call.
+// Name of an argument of a call in messages.
 std::string Parser::argument_name(const Node *callee, size_t index) const {
   const std::string number = "argument " + std::to_string(index + 1);
   if (callee->kind != Nk::Name) return number;

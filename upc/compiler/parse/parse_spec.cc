@@ -2,9 +2,9 @@
 /*
  * Declaration specifiers: types, structures, qualifiers with layouts, attributes.
  *
- * Called by parse_decl.cc. Calls: the other parts of the parser. Invariants: what the output must
- * repeat beside the type (storage classes, function specifiers, attributes) is kept as token
- * numbers in Declared::other, in order.
+ * Called by parse_decl.cc. Calls: the other parts of the parser. Invariants: the parts that the
+ * output must repeat beside the type (storage classes, function specifiers, attributes) are kept as
+ * token numbers in Declared::other, in order.
  */
 #include "parse/parse.h"
 
@@ -355,7 +355,7 @@ Type *Parser::record(Spec &s) {
   n->operand = t;
   t->tag->packed = packed;
   members(t->tag, n);
-  t->tag->pack = pack_; // what holds at its end
+  t->tag->pack = pack_; // the packing at its end
   while (cur().kw == KwAttribute) attribute(nullptr, &align, &packed);
   if (packed) t->tag->packed = true;
   t->tag->user_align = align;

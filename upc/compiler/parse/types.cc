@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Types of expressions: operators, conversions, what pointers-to-shared allow.
+ * Types of expressions: operators, conversions, rules of pointers-to-shared.
  *
  * Called by parse_expr.cc. Calls: type.cc. Invariants: a conversion that changes the value of a
  * pointer-to-shared, or a null pointer that becomes one, is a node of its own.
@@ -55,7 +55,7 @@ bool drops_phase(const Type *from, const Type *to) {
   return !size_a || !size_b || *size_a != *size_b;
 }
 
-// The qualifier of what a pointer points to that a conversion loses; NULL: none.
+// The qualifier of a pointer's target that a conversion loses; NULL: none.
 static const char *lost_qualifier(const Type *from, const Type *to) {
   const Type *a = element_of(from->base), *b = element_of(to->base);
   if (a->is_const && !b->is_const) return "const";
@@ -105,7 +105,7 @@ Node *Parser::to_pts(Node *n, Type *to, int token, const char *where) {
 
 namespace {
 
-// Whether pointers to pointers have shared memory at the same depths.
+// Whether pointers to pointers have shared memory at equal depths.
 bool same_sharing(const Type *a, const Type *b) {
   for (; is_pointer(a) && is_pointer(b); a = a->base, b = b->base)
     if (a->base->kind == Ty::Void || b->base->kind == Ty::Void || a->base->kind == Ty::Unknown ||
@@ -130,7 +130,7 @@ void Parser::check_depths(const Type *from, const Type *to, int token, const cha
     s_.warning(token, text + "; pointers to shared of different block sizes need a cast");
 }
 
-// The implicit conversion of a value to the type of what receives it.
+// The implicit conversion of a value to the type of its receiver.
 Node *Parser::convert(Node *n, Type *to, int token, const char *where) {
   if (is_pts(to)) return to_pts(n, to, token, where);
   if (!is_pts(n->type)) check_depths(n->type, to, token, where);
@@ -162,7 +162,7 @@ Type *Parser::arithmetic(Type *a, Type *b) {
   return basic(static_cast<Ty>(most));
 }
 
-// What is added to a pointer-to-shared or indexes one.
+// The integer that is added to a pointer-to-shared or indexes one.
 void Parser::check_offset(const Node *n, int token) {
   if (is_integer(n->type) || n->type->kind == Ty::Unknown) return;
   s_.error(token,
@@ -179,7 +179,7 @@ Type *Parser::difference_type(Node *n, int token) {
   return basic(Ty::Long);
 }
 
-// Pointers-to-shared to what has no size cannot be counted with.
+// Pointers-to-shared to types without a size cannot be counted with.
 void Parser::check_steps(const Type *t, int token) {
   if (!is_pts(t)) return;
   if (t->base->kind == Ty::Void)
@@ -244,7 +244,7 @@ Type *Parser::binary_type(Node *n, int token) {
   return arithmetic(n->kids[0]->type, n->kids[1]->type);
 }
 
-// Assignments and steps: what is stored, and whether to shared memory.
+// Assignments and steps: the stored value, and whether to shared memory.
 void Parser::assign_types(Node *n, int token) {
   Node *left = n->kids[0];
   while (left->kind == Nk::Paren) left = left->kids[0];

@@ -134,7 +134,7 @@ const Word upc_words[] = {
     {"UPC_MAX_BLOCK_SIZE", KwMaxBlock},
 };
 
-// What C23 adds, for a C compiler whose options choose C23.
+// Additions of C23, for a C compiler whose options choose C23.
 const Word c23_words[] = {
     {"bool", KwType},
     {"constexpr", KwStorage},
@@ -268,7 +268,7 @@ private:
     add(Tk::Number, KwNone, b, p_);
   }
 
-  // Digraphs mean the same as the usual marks.
+  // Digraphs are equivalent to the usual marks.
   static void spell_out(std::string_view &mark) {
     if (mark == "<:") mark = "[";
     if (mark == ":>") mark = "]";
@@ -472,8 +472,8 @@ std::vector<size_t> places_in(const std::string &line, std::string_view text) {
 
 } // namespace
 
-// The preprocessor changes the columns of a line with macros: the token is the same one of those
-// with its text in the line; one that came from a macro stands where the token before it does.
+// The preprocessor changes the columns of a line with macros: a token is matched with one of its
+// text in the line; one that came from a macro stands where the token before it does.
 size_t Source::column_of(int token, const std::string &line) const {
   const Token &t = (*this)[token];
   const auto in_line = [&](int i) {

@@ -102,7 +102,7 @@ public:
   int size() const { return static_cast<int>(tokens_.size()); }
   const SourceFile &file(int i) const { return files_[static_cast<size_t>(i)]; }
   const Pragma &pragma(int i) const { return pragmas_[static_cast<size_t>(i)]; }
-  bool unsigned_char() const { return unsigned_char_; } // what `char` is on that processor
+  bool unsigned_char() const { return unsigned_char_; } // signedness of `char` on that processor
   bool in_system(int token) const { return file((*this)[token].file).system; }
 
   // Messages, as compilers write them. An error makes the exit status 1.

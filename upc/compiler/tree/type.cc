@@ -2,9 +2,9 @@
 /*
  * Types: making, comparing, sizes and layout of structures (those of the psABIs of 64-bit Linux).
  *
- * Called by the parser and the generator. Calls: nothing. Invariants: what size_of answers is what
- * the C compiler will say; it is needed for constant expressions and for bit-fields only, other
- * sizes are left to the C compiler.
+ * Called by the parser and the generator. Calls: nothing. Invariants: size_of gives the C
+ * compiler's answer; it is needed for constant expressions and for bit-fields only, other sizes are
+ * left to the C compiler.
  */
 #include "tree/type.h"
 

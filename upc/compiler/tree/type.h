@@ -128,7 +128,7 @@ bool is_generic_pts(const Type *t); // shared void *
 // Puts qualifiers of `q` (const ... shared and its layout) onto the ultimate element.
 Type *qualified(Type *t, const Type &q);
 
-// Bytes and alignment where they are known here; nothing for what only the C compiler knows.
+// Bytes and alignment where they are known here; nothing for types that only the C compiler knows.
 std::optional<long> size_of(const Type *t);
 long align_of(const Type *t);
 void lay_out(Tag *tag);
@@ -141,10 +141,10 @@ bool has_threads(const Type *t);
 long local_count(const Type *t, long threads);
 
 bool same_type(const Type *a, const Type *b); // qualifiers of C at the top ignored
-// Whether two types of which same_type() holds have the same qualifiers below the top: those of C,
+// Whether two types for which same_type() holds have equal qualifiers below the top: those of C,
 // with `orders` also strict and relaxed.
 bool same_qualifiers(const Type *a, const Type *b, bool orders);
-// The same for qualifiers of the objects themselves.
+// Whether the qualifiers of the objects themselves are equal.
 bool same_top_qualifiers(const Type *a, const Type *b, bool orders);
 bool same_layout(const Type *a, const Type *b);
 

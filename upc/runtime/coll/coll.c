@@ -3,7 +3,7 @@
  * Collectives that move data (UPC 1.3 library section 7.3.2).
  *
  * Called by UPC programs. Calls: access.c, barriers of the library. Invariants: every thread
- * fetches what it is to get (gather: stores what it has to give), so that each datum moves once;
+ * fetches its part of the result (gather: stores its contribution), so that each datum moves once;
  * ALLSYNC and MYSYNC are a barrier, also where no flag says anything; NOSYNC is none.
  */
 #include "coll/coll.h"
@@ -60,7 +60,7 @@ void upc_all_gather(upcr_pts_t dst, upcr_pts_t src, size_t n, int flags) {
   rt_coll_leave(flags);
 }
 
-/* Each thread begins with its neighbour, so that not all read from the same one. */
+/* Each thread begins with its neighbour, so that not all read from one thread. */
 void upc_all_gather_all(upcr_pts_t dst, upcr_pts_t src, size_t n, int flags) {
   RT_SITE("upc_all_gather_all");
   rt_coll_enter(flags);

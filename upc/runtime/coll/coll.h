@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coll.h: what the files of the collectives share.
+ * coll.h: common declarations of the collectives' files.
  *
  * Included by coll.c, reduce.c, ordered.c, sort.c and io.h. Calls: nothing. Invariants: the flags
  * are those of <upc_types.h>, which other implementations share.

@@ -3,10 +3,10 @@
  * Reductions (UPC 1.3 library section 7.3.3) and those on values (<bupc_collectivev.h>).
  *
  * Called by UPC programs. Calls: coll.c, the all-gather of the library. Invariants: each thread
- * combines the elements that it has, in their order; what the threads have is combined on all of
- * them, in the order of threads. For an operation whose operands may not change places and for
- * prefix reductions, a thread has an equal share of the elements, one after another, which it
- * fetches (ordered.c).
+ * combines its elements in their order; the partial results are combined on all of them, in the
+ * order of threads. For an operation whose operands may not change places and for prefix
+ * reductions, a thread has an equal share of the elements, one after another, which it fetches
+ * (ordered.c).
  */
 #include "coll/coll.h"
 
@@ -104,7 +104,7 @@ struct reduction {
   const struct rt_kind *kind;
 };
 
-/* What a thread has of the result. */
+/* Partial result of a thread. */
 struct partial {
   uint64_t used;
   uint64_t pad;
@@ -201,7 +201,7 @@ static void reduce(const struct reduction *r, bool to_all) {
   rt_coll_leave(r->flags);
 }
 
-/* Sums of the share from its beginning; behind these, what the threads before have is added. */
+/* Sums of the share from its beginning; the sum of the threads before is added to these. */
 static void prefix_reduce(const struct reduction *r) {
   const struct rt_array dst = {r->dst, r->kind->bytes, r->block};
   struct partial sum = {0};

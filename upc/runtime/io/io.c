@@ -4,7 +4,7 @@
  *
  * Owns: the table of files. Called by UPC programs and io_move.c. Calls: the system's files,
  * collectives of the library. Invariants: thread 0 creates, truncates and resizes, the others come
- * after; what a function returns is the same on all threads, save for an individual file pointer.
+ * after; the result of a function is equal on all threads, save for an individual file pointer.
  */
 #include "io/io.h"
 
@@ -119,7 +119,7 @@ static int open_here(const char *name, int flags, bool first) {
   return fd;
 }
 
-/* This thread's descriptor; -1 on all threads where one cannot open the file. */
+/* Descriptor of this thread; -1 on all threads where one cannot open the file. */
 static int open_together(const char *name, int flags) {
   const bool valid =
       one_of(flags, IO_RDONLY | IO_WRONLY | IO_RDWR) && one_of(flags, IO_INDIVIDUAL | IO_COMMON) &&
@@ -204,7 +204,7 @@ int upc_all_fsync(upcr_pts_t handle) {
   int result = 0;
   if (f->dirty && !(f->flags & IO_DELETE)) {
     result = fdatasync(f->fd);
-    if (result != 0 && errno == EINVAL) result = 0; /* what is no file on a disk */
+    if (result != 0 && errno == EINVAL) result = 0; /* not a file on a disk */
   }
   f->dirty = false;
   return (int)rt_io_sum(result);

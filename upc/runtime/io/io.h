@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * io.h: what the files of parallel I/O share.
+ * io.h: common declarations of the files of parallel I/O.
  *
  * Included by io.c (files) and io_move.c (reads and writes). Invariants: a file of a program is a
- * number, the same on all threads, since files are opened by all together; each thread has a
+ * number, equal on all threads, since files are opened by all together; each thread has a
  * descriptor of its own, and its own copy of the common file pointer, which all move alike.
  */
 #ifndef UPCR_IO_H
@@ -45,7 +45,7 @@ struct io_file {
 
 /* The file of a handle; ends the job where there is none. */
 struct io_file *rt_io_file(upcr_pts_t handle, const char *function);
-/* Sum over the threads; -1 and the same errno on all where one gives -1 (with errno). */
+/* Sum over the threads; -1 and one errno on all where one gives -1 (with errno). */
 int64_t rt_io_sum(int64_t value);
 
 #endif

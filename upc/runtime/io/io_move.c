@@ -83,7 +83,7 @@ struct staged {
   bool write;
 };
 
-/* The same for a part of a shared region, through a buffer. */
+/* Moves a part of a shared region, through a buffer. */
 static int64_t by_buffer(const struct io_file *f, int64_t position, const struct region *r,
                          size_t first, size_t n, struct staged *s) {
   if (!s->buffer) s->buffer = malloc(BUFFER_BYTES);
@@ -162,7 +162,7 @@ static int64_t invalid(void) {
 
 /* ---- through the file pointer */
 
-/* This thread's part of `total` bytes: whole pages of the file, but for the ends. */
+/* Part of this thread in `total` bytes: whole pages of the file, but for the ends. */
 static size_t part_begin(const struct io_file *f, size_t total, size_t thread) {
   const size_t page = 4096, skew = (size_t)f->position % page;
   const size_t pages = (total + skew) / page, threads = (size_t)upcr_threads;

@@ -16,7 +16,7 @@ RT_EXPORT void upc_memset(upcr_pts_t dst, int c, size_t n);
 
 RT_EXPORT void *upcr_local_slow(upcr_pts_t p) {
   if (p && upcr_threadof(p) < upcr_threads && rt_mapped(p)) return rt_mapped(p);
-  /* What a program prints of a remote lock or compares with null must not be null. */
+  /* A remote lock that a program prints or compares with null must not be null. */
   return upcr_addrfield(p) ? (void *)upcr_addrfield(p) : NULL;
 }
 

@@ -99,7 +99,7 @@ upcr_pts_t upc_global_alloc(size_t nblocks, size_t nbytes) {
 }
 
 /* Programs of older compilers take the call as a barrier, which UPC does not promise: none leaves
- * before all have come, since the offset is the maximum of what all threads give. */
+ * before all have come, since the offset is the maximum over all threads. */
 upcr_pts_t upc_all_alloc(size_t nblocks, size_t nbytes) {
   const uint64_t bytes = part_bytes(nblocks, nbytes);
   uint64_t mine = 0, offset = 0;

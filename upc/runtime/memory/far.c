@@ -5,7 +5,7 @@
  * Owns: the puts that are in progress. Called by compiled programs and the other files. Calls: gets
  * and puts of the library. Invariants: a put returns when its source may change, and may be in
  * progress until a fence (UPC 1.3 section B.3.2: relaxed accesses of one thread are in order only
- * where they touch the same bytes), so whatever touches bytes of a put waits for that put first;
+ * where they touch common bytes), so a later access to bytes of a put waits for that put first;
  * upcr_in_flight is the number of puts whose event was not waited for, and of `row` if it holds any
  * byte. A put that continues the one before is not sent but kept in `row`, with those that continue
  * it, until something else is to be done, so that stores to consecutive elements are few messages

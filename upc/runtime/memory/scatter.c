@@ -4,7 +4,7 @@
  * _ilist, _fstrided, _strided and their _async forms).
  *
  * Called by UPC programs. Calls: access.c for each piece. Invariants: both sides are walked as
- * sequences of pieces; what they have in common is copied until one side ends; a transfer is
+ * sequences of pieces; the overlap of two pieces is copied until one side ends; a transfer is
  * complete on return, so that its handle is the complete one.
  */
 #include "rt.h"

@@ -3,8 +3,8 @@
  * Atomic operations in domains (<upc_atomic.h>).
  *
  * Called by UPC programs. Calls: remote atomics of the library. Invariants: a domain is a number,
- * the same on all threads, since domains are made by all together; what a program has is a
- * pointer-to- shared that holds it.
+ * equal on all threads, since domains are made by all together; a program holds a pointer-to-shared
+ * to it.
  */
 #include "rt.h"
 

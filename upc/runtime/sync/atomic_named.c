@@ -3,8 +3,8 @@
  * Atomic operations by name (bupc_atomicX_OP_FORM).
  *
  * Called by UPC programs. Calls: remote atomics of the library; the processor's for the private
- * forms. Invariants: a strict form is a fence, the operation, a fence; what the library has no
- * operation for is a loop of compare-and-swap.
+ * forms. Invariants: a strict form is a fence, the operation, a fence; an operation that the
+ * library lacks is a loop of compare-and-swap.
  */
 #include "rt.h"
 

@@ -51,8 +51,8 @@ static uint64_t operate(lock_t lock, gex_OP_t op, uint64_t a, uint64_t b) {
   return old;
 }
 
-/* The first ticket of a new lock. Each has another one: what a thread remembers of a lock that was
- * freed while it held it is not taken for a new lock in its place. */
+/* The first ticket of a new lock. Each has another one: a thread's record of a lock that was freed
+ * while it held it does not match a new lock in its place. */
 static uint64_t first_ticket(void) {
   static uint32_t made;
   const uint32_t ticket = (++made * (uint32_t)upcr_threads + (uint32_t)upcr_mythread) * 0x9E3779B1u;
@@ -88,18 +88,18 @@ static uint64_t read_word(lock_t lock) {
   return here ? __atomic_load_n(here, __ATOMIC_ACQUIRE) : operate(lock, GEX_OP_GET, 0, 0);
 }
 
-/* The number of a lock for `tombolo why`: not 0, the same on all threads. */
+/* The number of a lock for `tombolo why`: not 0, equal on all threads. */
 static uint64_t id_of(lock_t lock) {
   return (uint64_t)upcr_threadof(lock) << 48 ^ (uint64_t)upcr_addrfield(lock);
 }
 
-/* What is known of the locks that this thread holds, beside rt.held. */
+/* Locks that this thread holds, beside rt.held. */
 static struct {
   uint32_t ticket;
   const void *from; /* where the program has got it: the address of return */
 } holds[GEXX_WAIT_HELD_COUNT];
 
-/* This thread holds a lock. Where it holds more than there is room for, the rest is not known. */
+/* The thread holds a lock. Where it holds more than there is room for, the rest is not known. */
 static inline void note_held(lock_t lock, uint32_t ticket, const void *from) {
   for (int i = 0; i < GEXX_WAIT_HELD_COUNT; i++) {
     if (rt.held[i]) continue;

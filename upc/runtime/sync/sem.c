@@ -2,13 +2,12 @@
 /*
  * Semaphores, and puts that post one (bupc_sem_t).
  *
- * Called by UPC programs. Calls: the library's semaphores. Invariants: what a bupc_sem_t points to
- * lies in the memory of the thread that made it and names the library's semaphore there; that
- * thread alone waits. That memory stays a semaphore for good: one that is freed waits here for the
- * next bupc_sem_alloc with the same flags. So what a bupc_sem_t leads to never changes, and a
- * thread to which it is far fetches it once. Every call is a fence: a wait's stands before it,
- * where it costs nothing while there is nothing to take, and taking acquires, as a strict read
- * does.
+ * Called by UPC programs. Calls: the library's semaphores. Invariants: the memory behind a
+ * bupc_sem_t lies at the thread that made it and names the library's semaphore there; that thread
+ * alone waits. That memory stays a semaphore for good: one that is freed waits here for the next
+ * bupc_sem_alloc with equal flags. So the memory behind a bupc_sem_t never changes, and a thread to
+ * which it is far fetches it once. Every call is a fence: a wait's stands before it, where it costs
+ * nothing while there is nothing to take, and taking acquires, as a strict read does.
  */
 #include "rt.h"
 
@@ -21,7 +20,7 @@ struct upcr_sem {
   gexx_Sem_Handle_t handle;
   uint64_t freed; /* 1: by any thread; 0: in use */
   uint64_t flags;
-  gexx_Sem_t sem;        /* the owner's, as what follows */
+  gexx_Sem_t sem;        /* the owner's, as the next fields */
   struct upcr_sem *next; /* in the circle of its semaphores */
   sem_t name;
 };
@@ -113,7 +112,7 @@ static gexx_Sem_Handle_t handle_of(sem_t s, const char *name) {
   return handle;
 }
 
-/* What comes before the post is done before it, and what follows after: on x86 the library's atomic
+/* Accesses before the post are done before it, and later ones after: on x86 the library's atomic
  * addition is a fence by itself, which the store of a BOOLEAN one is not. */
 static inline void before_post(bool boolean) {
 #if defined(__x86_64__) /* tidy-allow: platform because only here the addition orders all accesses \
