@@ -13,6 +13,7 @@
 
 #include "base/ascii.h"
 #include "base/atomic.h"
+#include "base/container/list.h"
 #include "base/fmt.h"
 #include "base/log.h"
 
@@ -83,8 +84,7 @@ static const char *keep_text(const char *text) {
   struct kept *k = malloc(sizeof *k + bytes);
   if (!k) return NULL;
   memcpy(k->text, text, bytes);
-  k->next = kept;
-  kept = k;
+  TMB_LIST_PUSH(&kept, k);
   return k->text;
 }
 
@@ -386,9 +386,7 @@ void tmb_env_report(const char *name, const char *text, bool is_default) {
     memcpy(fresh->name + name_bytes, line, line_bytes);
     fresh->line = fresh->name + name_bytes;
     fresh->printed = false;
-    fresh->next = NULL;
-    *reports_end = fresh;
-    reports_end = &fresh->next;
+    TMB_LIST_EXTEND(&reports_end, fresh);
   }
   pthread_mutex_unlock(&lock);
   print_reports();

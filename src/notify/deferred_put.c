@@ -18,6 +18,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "base/container/list.h"
 #include "base/log.h"
 #include "core/progress/peer.h"
 #include "core/progress/progress.h"
@@ -72,10 +73,9 @@ TMB_REQUIRES(queue_lock) static int pass(void) {
       p = &l->next;
       continue;
     }
-    *p = l->next;
-    if (queue.tail == &l->next) queue.tail = p;
-    l->next = queue.spare;
-    queue.spare = l;
+    (void)TMB_LIST_POP(p);
+    if (!*p) queue.tail = p;
+    TMB_LIST_PUSH(&queue.spare, l);
     tmb_fetch_sub_rel(&tmb_job.work[TMB_WORK_PUTS], 1);
     sent++;
   }
@@ -129,17 +129,12 @@ static bool enqueue(const struct deferred *l, bool *merged) {
   *merged = merge(l);
   if (!*merged) {
     done = tmb_load_rlx(&tmb_job.work[TMB_WORK_PUTS]) < TMB_DEFERRED_PUTS_MAX;
-    struct deferred *n = queue.spare;
-    if (done && n)
-      queue.spare = n->next;
-    else if (done)
-      n = malloc(sizeof *n);
+    struct deferred *n = done ? TMB_LIST_POP(&queue.spare) : NULL;
+    if (done && !n) n = malloc(sizeof *n);
     if (done && !n) tmb_fatal("out of memory for a put with a signal");
     if (done) {
       *n = *l;
-      n->next = NULL;
-      *queue.tail = n;
-      queue.tail = &n->next;
+      TMB_LIST_EXTEND(&queue.tail, n);
       tmb_fetch_add_rel(&tmb_job.work[TMB_WORK_PUTS], 1);
     }
   }

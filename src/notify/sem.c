@@ -13,6 +13,7 @@
  */
 #include "base/atomic.h"
 #include "base/config.h"
+#include "base/container/list.h"
 #include "core/check.h"
 #include "core/op/check_context.h"
 #include "core/op/lost.h"
@@ -99,11 +100,8 @@ int gexx_Sem_Alloc(gexx_Sem_t *sem_p, unsigned flags) {
       !one_of(flags, GEXX_SEM_SCONSUMER, GEXX_SEM_MCONSUMER))
     return GASNET_ERR_BAD_ARG;
   tmb_lock_acquire(&sems_lock);
-  struct gexx_sem_s *s = sems.free_list;
-  if (s)
-    sems.free_list = s->next;
-  else
-    s = make();
+  struct gexx_sem_s *s = TMB_LIST_POP(&sems.free_list);
+  if (!s) s = make();
   tmb_lock_release(&sems_lock);
   if (!s) return GASNET_ERR_RESOURCE;
   s->handle.gexx_flags = (uint16_t)flags;
@@ -130,8 +128,7 @@ void gexx_Sem_Free(gexx_Sem_t sem) {
             sem->waiters, (void *)sem);
   sem->magic = 0;
   tmb_lock_acquire(&sems_lock);
-  sem->next = sems.free_list;
-  sems.free_list = sem;
+  TMB_LIST_PUSH(&sems.free_list, sem);
   tmb_lock_release(&sems_lock);
 }
 

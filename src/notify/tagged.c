@@ -16,6 +16,7 @@
 #include "notify/tagged.h"
 
 #include "base/atomic.h"
+#include "base/container/list.h"
 #include "base/log.h"
 #include "core/check.h"
 #include "core/op/check_context.h"
@@ -108,26 +109,20 @@ static bool has_target(const struct tmb_tagged *tagged) {
 }
 
 TMB_REQUIRES(box_lock) static struct tmb_tagged *copy(const struct tmb_tagged *tagged) {
-  struct tmb_tagged *n = box.spare;
-  if (n)
-    box.spare = n->next;
-  else
-    n = malloc(sizeof *n);
+  struct tmb_tagged *n = TMB_LIST_POP(&box.spare);
+  if (!n) n = malloc(sizeof *n);
   if (!n) tmb_fatal("out of memory for a notification");
   *n = *tagged;
-  n->next = NULL;
   return n;
 }
 
 TMB_REQUIRES(box_lock) static void release(struct tmb_tagged *n) {
-  n->next = box.spare;
-  box.spare = n;
+  TMB_LIST_PUSH(&box.spare, n);
 }
 
 TMB_REQUIRES(box_lock) static void keep(const struct tmb_tagged *tagged) {
   struct tmb_tagged *n = copy(tagged);
-  *box.kept_end = n;
-  box.kept_end = &n->next;
+  TMB_LIST_EXTEND(&box.kept_end, n);
   box.stats.gexx_kept_total++;
   if (++box.stats.gexx_kept > box.stats.gexx_kept_max)
     box.stats.gexx_kept_max = box.stats.gexx_kept;
@@ -149,8 +144,8 @@ TMB_REQUIRES(box_lock) static uint32_t enter(const struct tmb_tagged *tagged) {
   const uint32_t credit = take(req, tagged);
   box.stats.gexx_matched++;
   if (!req->left) {
-    *p = req->next;
-    if (box.active_end == &req->next) box.active_end = p;
+    (void)TMB_LIST_POP(p);
+    if (!*p) box.active_end = p;
     tmb_store_rel(&req->state, COMPLETE);
   }
   return credit;
@@ -166,15 +161,14 @@ TMB_REQUIRES(box_lock) static void wait_turn(struct sender *s, const struct tmb_
                     "different versions of the library, or memory is damaged",
                     tagged->jobrank, tagged->number, s->next);
   struct tmb_tagged *n = copy(tagged);
-  n->next = *p;
-  *p = n;
+  TMB_LIST_PUSH(p, n);
 }
 
 /* Enter those whose turn has come; with `all`, also those that follow a gap. Returns credit. */
 TMB_REQUIRES(box_lock) static uint32_t enter_early(struct sender *s, bool all) {
   uint32_t credit = 0;
   for (struct tmb_tagged *n; (n = s->early) && (all || n->number == s->next); s->next++) {
-    s->early = n->next;
+    (void)TMB_LIST_POP(&s->early);
     s->next = n->number;
     credit += enter(n);
     release(n);
@@ -211,10 +205,8 @@ uint32_t tmb_tagged_arrive(const struct tmb_tagged *tagged) {
 
 /* Take a kept notification out; under the lock. */
 TMB_REQUIRES(box_lock) static void unlink_kept(struct tmb_tagged **p) {
-  struct tmb_tagged *n = *p;
-  *p = n->next;
-  if (box.kept_end == &n->next) box.kept_end = p;
-  release(n);
+  release(TMB_LIST_POP(p));
+  if (!*p) box.kept_end = p;
   box.stats.gexx_kept--;
 }
 
@@ -315,7 +307,6 @@ int gexx_Notify_Init(gex_TM_t tm, gex_Rank_t source, uint32_t tag, uint32_t expe
 void gexx_Notify_Start(gexx_Notify_t req) {
   check_req("gexx_Notify_Start", req, false);
   req->left = req->expected;
-  req->next = NULL;
   tmb_store_rlx(&req->state, ACTIVE);
   lock();
   uint32_t jobrank = 0, credit = 0;
@@ -327,8 +318,7 @@ void gexx_Notify_Start(gexx_Notify_t req) {
   }
   req->lost = req->left && req->jobrank != GEX_RANK_INVALID && tmb_peer_lost(req->jobrank);
   if (req->left && !req->lost) {
-    *box.active_end = req;
-    box.active_end = &req->next;
+    TMB_LIST_EXTEND(&box.active_end, req);
   } else {
     tmb_store_rel(&req->state, COMPLETE);
   }
@@ -345,8 +335,8 @@ static void on_lost(uint32_t jobrank) {
       p = &req->next;
       continue;
     }
-    *p = req->next;
-    if (box.active_end == &req->next) box.active_end = p;
+    (void)TMB_LIST_POP(p);
+    if (!*p) box.active_end = p;
     req->lost = true;
     tmb_store_rel(&req->state, COMPLETE);
   }

@@ -14,6 +14,7 @@
  * destroyed by a debug client keeps its memory with a dead magic number, so that a stale handle is
  * named.
  */
+#include "base/container/list.h"
 #include "core/check.h"
 #include "core/job.h"
 #include "core/op/check_context.h"
@@ -164,8 +165,7 @@ void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
                                .flags = flags,
                                .magic = TMB_MAGIC_AD};
   tmb_lock_acquire(&tmb_job.domains.lock);
-  d->next = live()->first;
-  live()->first = d;
+  TMB_LIST_PUSH(&live()->first, d);
   if (tmb_team_lost(tmb_team_of(tm))) tmb_store_rel(&d->head.delta, NULL);
   tmb_lock_release(&tmb_job.domains.lock);
   *ad_p = &d->head;
@@ -184,9 +184,7 @@ void gex_AD_Destroy(gex_AD_t ad) {
     check_ad("gex_AD_Destroy", ad);
   }
   tmb_lock_acquire(&tmb_job.domains.lock);
-  struct tmb_ad **p = &live()->first;
-  while (*p != tmb_ad_of(ad)) p = &(*p)->next;
-  *p = (*p)->next;
+  (void)TMB_LIST_REMOVE(&live()->first, tmb_ad_of(ad));
   tmb_lock_release(&tmb_job.domains.lock);
   ad->magic = 0;
   tmb_team_release(tmb_team_of(ad->tm));

@@ -11,6 +11,7 @@
 #include "coll/calls/start.h"
 
 #include "base/config.h"
+#include "base/container/list.h"
 #include "coll/select/tuning.h"
 #include "coll/shared/shared.h"
 #include "core/op/check_context.h"
@@ -164,10 +165,7 @@ static void team_freed(struct tmb_team *team) {
   for (uint32_t i = 0; i < TMB_COLL_PLANS; i++)
     if (ct->plan[i]) tmb_coll_plan_release(ct->plan[i]);
   for (uint32_t i = 0; i < TMB_COLL_BUCKETS; i++)
-    for (struct tmb_stash *m = ct->stash[i], *next; m; m = next) {
-      next = m->next;
-      tmb_stash_free(m);
-    }
+    while (ct->stash[i]) tmb_stash_free(TMB_LIST_POP(&ct->stash[i]));
   tmb_coll_unlock();
   free(ct->shared.row);
   free(ct->call_log);

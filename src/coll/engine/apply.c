@@ -9,6 +9,7 @@
  */
 #include "coll/engine/apply.h"
 
+#include "base/container/list.h"
 #include "coll/engine/engine.h"
 #include "core/op/thread.h"
 #include "core/progress/progress.h"
@@ -18,18 +19,15 @@
 #define GRACE_NS 20000000u
 
 void tmb_apply_post(struct tmb_apply *a) {
-  a->next = NULL;
   a->since = 0;
   a->posted = true;
-  *tmb_colls.calls.end = a;
-  tmb_colls.calls.end = &a->next;
+  TMB_LIST_EXTEND(&tmb_colls.calls.end, a);
   tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] + 1);
 }
 
 static void unlink_at(struct tmb_apply **place) {
-  struct tmb_apply *a = *place;
-  *place = a->next;
-  if (!a->next) tmb_colls.calls.end = place;
+  struct tmb_apply *a = TMB_LIST_POP(place);
+  if (!*place) tmb_colls.calls.end = place;
   a->posted = false;
   tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] - 1);
 }

@@ -11,6 +11,7 @@
  */
 #include "coll/engine/device.h"
 
+#include "base/container/list.h"
 #include "base/log.h"
 #include "coll/engine/engine.h"
 #include "core/segment/mk.h"
@@ -144,10 +145,8 @@ static void finish(struct tmb_coll_staged *staged) {
 void tmb_coll_device_finish(const struct tmb_op *event) {
   struct tmb_coll_staged **p = &tmb_colls.staged;
   while (*p && (*p)->event != event) p = &(*p)->next;
-  struct tmb_coll_staged *staged = *p;
-  if (!staged) return;
-  *p = staged->next;
-  finish(staged);
+  struct tmb_coll_staged *staged = TMB_LIST_POP(p);
+  if (staged) finish(staged);
 }
 
 struct tmb_coll_staged *tmb_coll_device_stage(struct tmb_coll_call *host) {
@@ -171,10 +170,7 @@ void tmb_coll_device_keep(struct tmb_coll_staged *staged, gex_Event_t event) {
    * its completion. */
   const bool done = event == GEX_EVENT_INVALID || tmb_op_done(op, GEX_EC_ALL);
   staged->event = op;
-  if (!done) {
-    staged->next = tmb_colls.staged;
-    tmb_colls.staged = staged;
-  }
+  if (!done) TMB_LIST_PUSH(&tmb_colls.staged, staged);
   tmb_coll_unlock();
   if (done) finish(staged);
 }

@@ -15,6 +15,7 @@
  * than 2 * FENCE_EVERY collectives. Invariants: see engine.h; an op is in its team's bucket until
  * it is complete and in the run queue at most once.
  */
+#include "base/container/list.h"
 #include "coll/engine/receive.h"
 #include "coll/engine/refused.h"
 #include "coll/engine/send.h"
@@ -49,13 +50,9 @@ static void applied(struct tmb_apply *apply);
 /* ---- ops */
 
 static struct tmb_coll_op *op_new(const struct tmb_sched *s) {
-  struct tmb_coll_op *op = tmb_colls.ops.free;
-  if (op) {
-    tmb_colls.ops.free = op->next;
-  } else {
-    op = calloc(1, sizeof *op);
-    if (!op) tmb_fatal("out of memory for a collective");
-  }
+  struct tmb_coll_op *op = TMB_LIST_POP(&tmb_colls.ops.free);
+  if (!op) op = calloc(1, sizeof *op);
+  if (!op) tmb_fatal("out of memory for a collective");
   if (op->got_capacity < s->recvs) {
     op->got = tmb_coll_grown(op->got, s->recvs * sizeof *op->got, "the receives");
     op->got_capacity = s->recvs;
@@ -88,8 +85,7 @@ static void op_free(struct tmb_coll_op *op) {
     op->bounce = NULL;
     op->bounce_capacity = 0;
   }
-  op->next = tmb_colls.ops.free;
-  tmb_colls.ops.free = op;
+  TMB_LIST_PUSH(&tmb_colls.ops.free, op);
 }
 
 static struct tmb_coll_op **bucket_of(struct tmb_coll_team *ct, uint32_t seq) {
@@ -126,14 +122,11 @@ static void release_held(struct tmb_coll_team *ct) {
 
 static void complete(struct tmb_coll_op *op) {
   struct tmb_coll_team *ct = op->team->coll;
-  struct tmb_coll_op **p = bucket_of(ct, op->seq);
-  while (*p != op) p = &(*p)->next;
-  *p = op->next;
+  (void)TMB_LIST_REMOVE(bucket_of(ct, op->seq), op);
   if (op->event) tmb_coll_event_done(op->event);
   if (op->at.fence) {
     release_held(ct);
-    op->next = tmb_colls.ops.fences;
-    tmb_colls.ops.fences = op;
+    TMB_LIST_PUSH(&tmb_colls.ops.fences, op);
   } else if (op->at.runnable) {
     op->at.finished = true; /* progress finds it in its queue */
   } else {
@@ -142,11 +135,11 @@ static void complete(struct tmb_coll_op *op) {
 }
 
 void tmb_engine_unlock(void) {
-  struct tmb_coll_op *op = tmb_colls.ops.fences;
+  struct tmb_coll_op *fences = tmb_colls.ops.fences;
   tmb_colls.ops.fences = NULL;
   tmb_coll_unlock();
-  while (TMB_UNLIKELY(op != NULL)) {
-    struct tmb_coll_op *next = op->next;
+  while (TMB_UNLIKELY(fences != NULL)) {
+    struct tmb_coll_op *op = TMB_LIST_POP(&fences);
     tmb_team_release(op->team);
     tmb_coll_lock();
     if (op->at.runnable)
@@ -154,7 +147,6 @@ void tmb_engine_unlock(void) {
     else
       op_free(op);
     tmb_coll_unlock();
-    op = next;
   }
 }
 
@@ -449,7 +441,7 @@ void tmb_engine_abandon(struct tmb_team *team) {
       next = op->next;
       lose(op);
     }
-    for (struct tmb_stash *m; (m = ct->stash[i]) != NULL; tmb_stash_free(m)) ct->stash[i] = m->next;
+    while (ct->stash[i]) tmb_stash_free(TMB_LIST_POP(&ct->stash[i]));
     ct->stash_end[i] = &ct->stash[i];
   }
 }
@@ -468,9 +460,7 @@ static bool launch(struct tmb_team *team, struct tmb_coll_op *op) {
   struct tmb_coll_team *ct = team->coll;
   op->team = team;
   op->seq = (uint32_t)team->calls->colls++;
-  struct tmb_coll_op **bucket = bucket_of(ct, op->seq);
-  op->next = *bucket;
-  *bucket = op;
+  TMB_LIST_PUSH(bucket_of(ct, op->seq), op);
   if (TMB_LIKELY(!ct->held) && !(op->at.fence && ct->fence)) {
     ct->fence = ct->fence || op->at.fence;
     return advance(op, SENDS_ALL) == WAITS;

@@ -9,6 +9,7 @@
  */
 #include "coll/engine/refused.h"
 
+#include "base/container/list.h"
 #include "base/log.h"
 #include "core/progress/peer.h"
 
@@ -42,9 +43,7 @@ void tmb_refused_add(struct tmb_coll_op *op, uint32_t peer, uint32_t tag, uint64
   if (!r) tmb_fatal("out of memory for a message of a collective");
   r->step = step_of(op, peer, tag);
   r->sent = at;
-  struct tmb_coll_refused **end = &op->refused;
-  while (*end) end = &(*end)->next;
-  *end = r;
+  *TMB_LIST_END(&op->refused) = r;
 }
 
 /* Fill r->out with the next chunk. */
@@ -73,14 +72,11 @@ void tmb_refused_send(struct tmb_coll_op *op) {
     op->at.moves++;
   }
   if (r->sent < r->step->bytes) return;
-  op->refused = r->next;
-  free(r);
+  free(TMB_LIST_POP(&op->refused));
   if (--op->at.untaken == 0) op->at.offered = op->at.owed = 0;
 }
 
 void tmb_refused_drop(struct tmb_coll_op *op) {
-  for (struct tmb_coll_refused *r; (r = op->refused) != NULL; free(r)) {
-    op->refused = r->next;
+  for (struct tmb_coll_refused *r; (r = TMB_LIST_POP(&op->refused)) != NULL; free(r))
     if (r->live) tmb_peer_release(&r->out);
-  }
 }

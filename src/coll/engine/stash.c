@@ -8,6 +8,7 @@
  * eager limit for each of the collectives that a member may be ahead (engine.c), so the memory is
  * bounded.
  */
+#include "base/container/list.h"
 #include "base/log.h"
 #include "coll/engine/engine.h"
 
@@ -27,11 +28,8 @@ struct tmb_coll_team *tmb_coll_team_of(struct tmb_team *team) {
 }
 
 static struct tmb_stash *stash_new(size_t bytes) {
-  struct tmb_stash *m = tmb_colls.spare;
-  if (bytes <= SMALL_BYTES && m) {
-    tmb_colls.spare = m->next;
-    return m;
-  }
+  struct tmb_stash *m = bytes <= SMALL_BYTES ? TMB_LIST_POP(&tmb_colls.spare) : NULL;
+  if (m) return m;
   const size_t capacity = TMB_MAX(bytes, (size_t)SMALL_BYTES);
   m = aligned_alloc(16, TMB_ALIGN_UP(sizeof *m + capacity, (size_t)16));
   if (!m) tmb_fatal("out of memory for an early message of a collective (%zu bytes)", bytes);
@@ -44,8 +42,7 @@ void tmb_stash_free(struct tmb_stash *m) {
     free(m);
     return;
   }
-  m->next = tmb_colls.spare;
-  tmb_colls.spare = m;
+  TMB_LIST_PUSH(&tmb_colls.spare, m);
 }
 
 struct tmb_stash *tmb_stash_add(struct tmb_coll_team *ct, const struct tmb_stash *like,
@@ -55,10 +52,8 @@ struct tmb_stash *tmb_stash_add(struct tmb_coll_team *ct, const struct tmb_stash
   const size_t capacity = m->capacity;
   *m = *like;
   m->capacity = capacity;
-  m->next = NULL;
   m->bytes = bytes;
-  *ct->stash_end[bucket] = m;
-  ct->stash_end[bucket] = &m->next;
+  TMB_LIST_EXTEND(&ct->stash_end[bucket], m);
   return m;
 }
 
@@ -88,7 +83,7 @@ struct tmb_stash *tmb_stash_take(struct tmb_coll_team *ct, const struct tmb_stas
   for (struct tmb_stash **p = &ct->stash[bucket], *m; (m = *p) != NULL; p = &m->next) {
     if (m->seq != like->seq || m->src != like->src || m->tag != like->tag || m->kind != like->kind)
       continue;
-    *p = m->next;
+    (void)TMB_LIST_POP(p);
     if (!*p) ct->stash_end[bucket] = p;
     return m;
   }

@@ -11,6 +11,7 @@
  */
 #include "coll/shared/shared_meet.h"
 
+#include "base/container/list.h"
 #include "base/log.h"
 #include "coll/select/tuning.h"
 #include "core/op/lost.h"
@@ -446,19 +447,15 @@ static void begin(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_c
 }
 
 static struct tmb_coll_shared_op *op_new(void) {
-  struct tmb_coll_shared_op *op = tmb_colls.shared.free;
-  if (op)
-    tmb_colls.shared.free = op->next;
-  else
-    op = malloc(sizeof *op);
+  struct tmb_coll_shared_op *op = TMB_LIST_POP(&tmb_colls.shared.free);
+  if (!op) op = malloc(sizeof *op);
   if (!op) tmb_fatal("out of memory for a collective");
   return op;
 }
 
 static void op_free(struct tmb_coll_shared_op *op) {
   free(op->client);
-  op->next = tmb_colls.shared.free;
-  tmb_colls.shared.free = op;
+  TMB_LIST_PUSH(&tmb_colls.shared.free, op);
 }
 
 /* Enter the team in the list of those with ops that wait, or take it out. */
@@ -484,7 +481,7 @@ static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_shared *b) {
   for (struct tmb_coll_shared_op *op; (op = b->first) != NULL;) {
     done += advance(team, b, op, true);
     if (op->read < op->chunks) break;
-    b->first = op->next;
+    (void)TMB_LIST_POP(&b->first);
     if (!b->first) b->end = &b->first;
     tmb_coll_event_done(op->event);
     op_free(op);
@@ -547,7 +544,6 @@ static struct tmb_op *keep(struct tmb_team *team, struct tmb_coll_shared *b,
   struct tmb_coll_shared_op *op = op_new();
   *op = *now;
   op->event = tmb_op_new(TMB_OP_SINGLE, 0);
-  op->next = NULL;
   tmb_op_name_call(op->event, TMB_WHAT_COLLECTIVE + op->call.kind, team, op->first + 1);
   op->event->rows = true;
   if (kinds[op->call.kind].shower == ROOT) op->event->peer = tmb_team_jobrank(team, op->call.root);
@@ -560,8 +556,7 @@ static struct tmb_op *keep(struct tmb_team *team, struct tmb_coll_shared *b,
     tmb_store_rlx(&op->event->thread, tmb_thread()->id);
   }
   if (!b->first) list(team, b);
-  *b->end = op;
-  b->end = &op->next;
+  TMB_LIST_EXTEND(&b->end, op);
   return op->event;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "base/container/list.h"
 #include "base/log.h"
 #include "core/job.h"
 #include "net/up.h"
@@ -92,10 +93,8 @@ TMB_REQUIRES(tmb_job.pieces.lock) static struct tmb_incomplete **find(uint32_t s
 }
 
 TMB_REQUIRES(tmb_job.pieces.lock) static void drop(struct tmb_incomplete **p) {
-  struct tmb_incomplete *const e = *p;
-  *p = e->next;
   pieces()->count--;
-  free(e);
+  free(TMB_LIST_POP(p));
 }
 
 bool tmb_kit_last_piece(uint32_t src, uint32_t id, uint64_t total, uint64_t bytes) {

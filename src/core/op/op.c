@@ -10,6 +10,7 @@
 #include "core/op/op.h"
 
 #include "base/atomic.h"
+#include "base/container/list.h"
 #include "base/log.h"
 #include "core/job.h"
 
@@ -26,12 +27,7 @@ TMB_REQUIRES(tmb_job.ops.lock) static inline struct tmb_op_pool *pool(void) {
 }
 
 TMB_REQUIRES(tmb_job.ops.lock) static void push(struct tmb_op *op) {
-  op->next = NULL;
-  if (pool()->tail)
-    pool()->tail->next = op;
-  else
-    pool()->head = op;
-  pool()->tail = op;
+  TMB_QUEUE_ADD(&pool()->head, &pool()->tail, op);
   pool()->free_count++;
 }
 
@@ -48,8 +44,7 @@ TMB_REQUIRES(tmb_job.ops.lock) static void grow(void) {
 struct tmb_op *tmb_op_new(enum tmb_op_kind kind, uint32_t leaves) {
   tmb_lock_acquire(&tmb_job.ops.lock);
   if (pool()->free_count <= MIN_FREE) grow();
-  struct tmb_op *op = pool()->head;
-  pool()->head = op->next;
+  struct tmb_op *op = TMB_LIST_POP(&pool()->head);
   pool()->free_count--;
   tmb_lock_release(&tmb_job.ops.lock);
   op->kind = kind;

@@ -16,6 +16,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "base/container/list.h"
 #include "base/log.h"
 #include "core/job.h"
 
@@ -62,15 +63,13 @@ void tmb_later_add(const struct tmb_am_in *in) {
   const size_t bytes = in->category == TMB_AM_MEDIUM ? in->nbytes : 0;
   struct tmb_later *const m = malloc(sizeof *m + bytes);
   if (!m) tmb_fatal("out of memory for a message of %zu bytes to the client", bytes);
-  m->next = NULL;
   m->in = *in;
   m->bytes = bytes;
   m->in.args = m->args;
   if (in->nargs) memcpy(m->args, in->args, in->nargs * sizeof *m->args);
   if (bytes) m->in.payload = memcpy(m->payload, in->payload, bytes);
   tmb_lock_acquire(&tmb_job.later.lock);
-  struct tmb_later **end = list()->first ? &list()->last->next : &list()->first;
-  *end = list()->last = m;
+  TMB_QUEUE_ADD(&list()->first, &list()->last, m);
   list()->bytes += bytes;
   tmb_store_rel(&list()->count, list()->count + 1);
   set_handlers();
@@ -89,7 +88,7 @@ struct tmb_am_in *tmb_later_take(int serve) {
     m = m->next;
   }
   if (m) {
-    *(before ? &before->next : &list()->first) = m->next;
+    (void)TMB_LIST_POP(before ? &before->next : &list()->first);
     if (list()->last == m) list()->last = before;
     list()->bytes -= m->bytes;
     tmb_store_rel(&list()->count, list()->count - 1);

@@ -13,6 +13,7 @@
 #include "core/segment/mk_peer.h"
 
 #include "base/config.h"
+#include "base/container/list.h"
 #include "base/log.h"
 #include "core/segment/mk.h"
 #include "core/segment/segment_table.h"
@@ -64,17 +65,14 @@ static void drop(struct tmb_far_segment *f, const struct gexx_mk_s *kind) {
 
 void tmb_mk_peer_enlist(struct gexx_mk_s *kind) {
   tmb_lock_acquire(&tmb_job.far_segments.lock);
-  kind->next = known()->kinds;
-  known()->kinds = kind;
+  TMB_LIST_PUSH(&known()->kinds, kind);
   each(retry, kind);
   tmb_lock_release(&tmb_job.far_segments.lock);
 }
 
 void tmb_mk_peer_delist(struct gexx_mk_s *kind) {
   tmb_lock_acquire(&tmb_job.far_segments.lock);
-  struct gexx_mk_s **p = &known()->kinds;
-  while (*p && *p != kind) p = &(*p)->next;
-  if (*p) *p = kind->next;
+  (void)TMB_LIST_REMOVE(&known()->kinds, kind);
   each(drop, kind);
   tmb_lock_release(&tmb_job.far_segments.lock);
 }

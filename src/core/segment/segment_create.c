@@ -9,6 +9,7 @@
  * returned to the system by Destroy, memory of the client is never touched; a destroyed handle has
  * a dead magic number until its memory is reused.
  */
+#include "base/container/list.h"
 #include "core/check.h"
 #include "core/op/check_context.h"
 #include "core/segment/mk.h"
@@ -24,16 +25,13 @@ TMB_REQUIRES(tmb_job.segments.lock) static inline struct tmb_segments *made(void
 
 static void enlist(struct gexx_segment_s *s) {
   tmb_lock_acquire_shared(&tmb_job.segments.lock);
-  s->next = made()->first;
-  made()->first = s;
+  TMB_LIST_PUSH(&made()->first, s);
   tmb_lock_release(&tmb_job.segments.lock);
 }
 
 static void delist(struct gexx_segment_s *s) {
   tmb_lock_acquire_shared(&tmb_job.segments.lock);
-  struct gexx_segment_s **p = &made()->first;
-  while (*p && *p != s) p = &(*p)->next;
-  if (*p) *p = s->next;
+  (void)TMB_LIST_REMOVE(&made()->first, s);
   tmb_lock_release(&tmb_job.segments.lock);
 }
 

@@ -18,6 +18,7 @@
  * it is round k - 1 among leaders.
  */
 #include "core/team/barrier.h"
+#include "base/container/list.h"
 #include "core/team/barrier_parts.h"
 
 #include "core/am/kit.h"
@@ -155,8 +156,7 @@ TMB_HOT static void ex_complete(struct tmb_team *team) {
     tmb_store_rlx(&tmb_job.last_here, false);
   }
   if (!op) return; /* a team that is destroyed without an event */
-  b->first = op->next;
-  if (!b->first) b->last = NULL;
+  (void)TMB_LIST_POP(&b->first);
   tmb_up_op_done(op, TMB_CAT_PUT);
 }
 
@@ -233,11 +233,7 @@ static void ex_start(struct tmb_team *team, struct tmb_op *op) {
   const uint64_t number = ++*started(team);
   b->closing = !op;
   if (op) tmb_op_name_call(op, TMB_WHAT_BARRIER, team, number);
-  if (op && b->last)
-    b->last->next = op;
-  else if (op)
-    b->first = op;
-  if (op) b->last = op;
+  if (op) TMB_QUEUE_ADD(&b->first, &b->last, op);
   tmb_fetch_add_acq_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
   if (ex_is_crowded(team, number)) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
   if (!b->listed) (void)ex_advance(team);

@@ -15,6 +15,7 @@
  * Guarded by one lock, under which nothing waits.
  */
 #include "core/team/shrink.h"
+#include "base/container/list.h"
 #include "core/am/kit.h"
 #include "core/check.h"
 #include "core/op/check_context.h"
@@ -88,8 +89,7 @@ static struct tmb_shrink *find_or_make(const struct tmb_team *team, uint32_t num
   s->heard = s->value + size;
   s->notify = s->heard + size;
   for (uint32_t r = 0; r < size; r++) s->jobrank[r] = tmb_team_jobrank(team, r);
-  s->next = known()->first;
-  known()->first = s;
+  TMB_LIST_PUSH(&known()->first, s);
   return s;
 }
 

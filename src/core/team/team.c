@@ -12,6 +12,7 @@
  */
 #include "core/team.h"
 
+#include "base/container/list.h"
 #include "base/log.h"
 #include "core/check.h"
 #include "core/job.h"
@@ -78,11 +79,7 @@ static void drop_parked(void) {
        b < TMB_TEAM_BUCKETS && reg()->stats.parked && !tmb_load_acq(&tmb_job.teams.making); b++)
     all = unpark_all(b, all);
   tmb_lock_release(&tmb_job.teams.lock);
-  while (all) {
-    struct tmb_parked *const m = all;
-    all = m->next;
-    free(m);
-  }
+  while (all) free(TMB_LIST_POP(&all));
 }
 
 void tmb_team_making(bool begins) {
@@ -190,10 +187,8 @@ TMB_REQUIRES(tmb_job.teams.lock) static struct tmb_parked *unpark(const struct t
       p = &m->next;
       continue;
     }
-    *p = m->next;
-    m->next = NULL;
-    *end = m;
-    end = &m->next;
+    (void)TMB_LIST_POP(p);
+    TMB_LIST_EXTEND(&end, m);
     reg()->stats.parked--;
   }
   reg()->parked_end[bucket] = reg()->parked[bucket] ? p : NULL;
@@ -217,8 +212,7 @@ void tmb_team_register(struct tmb_team *team) {
   struct tmb_parked *early = reg()->stats.parked ? unpark(team) : NULL;
   tmb_lock_release(&tmb_job.teams.lock);
   while (early) {
-    struct tmb_parked *const m = early;
-    early = m->next;
+    struct tmb_parked *const m = TMB_LIST_POP(&early);
     tmb_up_am(&m->in);
     free(m);
   }

@@ -10,6 +10,7 @@
 #include "net/hook/hook.h"
 
 #include "base/compiler.h"
+#include "base/container/list.h"
 #include "base/error.h"
 #include "os/os.h"
 #include "os/sync/lock.h"
@@ -39,11 +40,7 @@ struct tmb_hold {
 };
 
 static void hold_free(struct tmb_hold *h) {
-  while (h->first) {
-    struct kept *k = h->first;
-    h->first = k->next;
-    free(k);
-  }
+  while (h->first) free(TMB_LIST_POP(&h->first));
   free(h);
 }
 
@@ -68,8 +65,7 @@ bool tmb_hold_put(struct tmb_hold *h, const struct tmb_am_in *in, uint64_t due_n
     }
     struct kept **p = &h->first;
     while (*p && (*p)->due_ns <= due_ns) p = &(*p)->next;
-    k->next = *p;
-    *p = k;
+    TMB_LIST_PUSH(p, k);
     tmb_store_rlx(&h->count, h->count + 1);
     h->bytes += bytes;
   }
@@ -85,7 +81,7 @@ static struct kept *take(struct tmb_hold *h, int serve, uint64_t now) {
     p = &(*p)->next;
   struct kept *k = *p && (*p)->due_ns <= now ? *p : NULL;
   if (k) {
-    *p = k->next;
+    (void)TMB_LIST_POP(p);
     tmb_store_rlx(&h->count, h->count - 1);
     h->bytes -= sizeof *k + copied(&k->in);
     h->busy++;

@@ -14,6 +14,7 @@
 #define _GNU_SOURCE
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "base/container/list.h"
 #include "base/error.h"
 #include "net/net.h"
 #include "os/sync/lock.h"
@@ -108,11 +109,7 @@ static int loop_open(const struct tmb_net_env *env, struct tmb_net **out) {
 
 static void loop_close(struct tmb_net *net) {
   close(net->fd);
-  while (net->first) {
-    struct message *const m = net->first;
-    net->first = m->next;
-    free(m);
-  }
+  while (net->first) free(TMB_LIST_POP(&net->first));
   free(net);
 }
 
@@ -163,7 +160,6 @@ static struct message *copy_of(const struct tmb_net *net) {
   const size_t bytes = TMB_ALIGN_UP(sizeof(struct message) + at + head.nbytes, (size_t)ALIGN);
   struct message *m = aligned_alloc(ALIGN, bytes);
   if (!m) net->env.up->fatal("out of memory for a message of %u bytes", head.nbytes);
-  m->next = NULL;
   m->head = head;
   memcpy(m->data, net->buffer + sizeof head, args);
   memcpy(m->data + at, net->buffer + sizeof head + args, head.nbytes);
@@ -176,7 +172,7 @@ static struct message *copy_of(const struct tmb_net *net) {
 static struct message *next_message(struct tmb_net *net, int serve) {
   struct message *m = net->first;
   if (m && (serve & TMB_SERVE_REQUESTS)) {
-    net->first = m->next;
+    (void)TMB_LIST_POP(&net->first);
     if (!net->first) net->last = &net->first;
     return m;
   }
@@ -189,8 +185,7 @@ static struct message *next_message(struct tmb_net *net, int serve) {
     }
     m = copy_of(net);
     if (serve & (m->head.is_reply ? TMB_SERVE_REPLIES : TMB_SERVE_REQUESTS)) return m;
-    *net->last = m;
-    net->last = &m->next;
+    TMB_LIST_EXTEND(&net->last, m);
   }
 }
 

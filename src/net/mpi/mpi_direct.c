@@ -13,6 +13,7 @@
  */
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "base/container/list.h"
 #include "base/error.h"
 #include "net/mpi/mpi_engine.h"
 
@@ -43,8 +44,7 @@ static void next_piece(struct tmb_net *net, struct nmpi_transfer *t) {
 
 static void begin(struct tmb_net *net, struct nmpi_transfer *t) {
   next_piece(net, t);
-  t->next = net->direct.moving;
-  net->direct.moving = t;
+  TMB_LIST_PUSH(&net->direct.moving, t);
 }
 
 /* Whether MPI is through with a transfer, after its last piece. */
@@ -64,8 +64,7 @@ static bool is_through(struct tmb_net *net, struct nmpi_transfer *t) {
 static void list_finished(struct tmb_net *net, struct nmpi_transfer *t) {
   if (t->listed) return;
   t->listed = true;
-  t->next = net->direct.finished;
-  net->direct.finished = t;
+  TMB_LIST_PUSH(&net->direct.finished, t);
 }
 
 bool nmpi_direct_look(struct tmb_net *net) {
@@ -78,7 +77,7 @@ bool nmpi_direct_look(struct tmb_net *net) {
       at = &t->next;
       continue;
     }
-    *at = t->next;
+    (void)TMB_LIST_POP(at);
     t->moved = true;
     list_finished(net, t);
     any = true;
@@ -87,8 +86,7 @@ bool nmpi_direct_look(struct tmb_net *net) {
   struct nmpi_transfer *const seen = net->direct.moving; /* the others' turn is the next */
   net->direct.moving = *at;
   *at = NULL;
-  for (at = &net->direct.moving; *at;) at = &(*at)->next;
-  *at = seen;
+  *TMB_LIST_END(&net->direct.moving) = seen;
   return any;
 }
 
@@ -101,9 +99,8 @@ bool nmpi_direct_answer(struct tmb_net *net) {
     struct nmpi_transfer *const t = net->direct.answers;
     struct nmpi_head head = {.kind = NMPI_MOVED, .is_reply = 1, .route = (uint16_t)t->slot};
     if (nmpi_send_control(net, t->peer, &head, NULL)) break;
-    net->direct.answers = t->next;
     net->direct.count--;
-    free(t);
+    free(TMB_LIST_POP(&net->direct.answers));
     any = true;
   }
   return any;
@@ -132,8 +129,7 @@ TMB_NO_LOCK_CHECK static void finish_others(struct tmb_net *net, struct nmpi_tra
   if (t->signals) net->env.up->signal(t->signal.addr, t->signal.op, t->signal.value);
   tmb_lock_acquire(&net->lock);
   if (t->receives) {
-    t->next = net->direct.answers;
-    net->direct.answers = t;
+    TMB_LIST_PUSH(&net->direct.answers, t);
     (void)nmpi_direct_answer(net);
   } else {
     net->direct.count--;
@@ -143,8 +139,7 @@ TMB_NO_LOCK_CHECK static void finish_others(struct tmb_net *net, struct nmpi_tra
 
 void nmpi_direct_finish(struct tmb_net *net) {
   while (net->direct.finished) {
-    struct nmpi_transfer *const t = net->direct.finished;
-    net->direct.finished = t->next;
+    struct nmpi_transfer *const t = TMB_LIST_POP(&net->direct.finished);
     t->listed = false;
     if (t->own)
       finish_own(net, t);
@@ -282,8 +277,7 @@ void nmpi_direct_lost(struct tmb_net *net, uint32_t peer) {
       at = &t->next;
       continue;
     }
-    *at = t->next;
-    withdraw(t);
+    withdraw(TMB_LIST_POP(at));
     net->direct.count--;
     if (t->own)
       t->busy = false;

@@ -7,6 +7,7 @@
  * pool that it came from.
  */
 #include "base/compiler.h"
+#include "base/container/list.h"
 #include "net/mpi/mpi_engine.h"
 
 #include <stdlib.h>
@@ -40,11 +41,9 @@ void nmpi_pool_free(struct nmpi_pool *pool) {
 }
 
 struct nmpi_buffer *nmpi_pool_take(struct nmpi_pool *pool, uint32_t reserve) {
-  struct nmpi_buffer *const b = pool->free;
-  if (!b || pool->free_count <= reserve) return NULL;
-  pool->free = b->next;
+  if (!pool->free || pool->free_count <= reserve) return NULL;
   pool->free_count--;
-  return b;
+  return TMB_LIST_POP(&pool->free);
 }
 
 void nmpi_buffer_put(struct nmpi_buffer *b) {
@@ -52,8 +51,7 @@ void nmpi_buffer_put(struct nmpi_buffer *b) {
     free(b);
     return;
   }
-  b->next = b->pool->free;
-  b->pool->free = b;
+  TMB_LIST_PUSH(&b->pool->free, b);
   b->pool->free_count++;
 }
 
@@ -69,16 +67,9 @@ struct nmpi_buffer *nmpi_buffer_copy(const struct nmpi_buffer *b) {
 }
 
 void nmpi_queue_add(struct nmpi_queue *queue, struct nmpi_buffer *b) {
-  b->next = NULL;
-  if (queue->first)
-    queue->last->next = b;
-  else
-    queue->first = b;
-  queue->last = b;
+  TMB_QUEUE_ADD(&queue->first, &queue->last, b);
 }
 
 struct nmpi_buffer *nmpi_queue_take(struct nmpi_queue *queue) {
-  struct nmpi_buffer *const b = queue->first;
-  queue->first = b->next;
-  return b;
+  return TMB_LIST_POP(&queue->first);
 }

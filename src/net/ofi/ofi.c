@@ -10,6 +10,7 @@
  */
 #include "base/ascii.h"
 #include "base/compiler.h"
+#include "base/container/list.h"
 #include "base/error.h"
 #include "net/ofi/ofi_engine.h"
 #include "net/ofi/ofi_rma.h"
@@ -216,11 +217,8 @@ static uint64_t token_of(const struct tmb_net_env *env) {
 
 /* Free the copies of a list. */
 static void free_copies(struct ofi_op *list) {
-  while (list) {
-    struct ofi_op *const next = list->next;
-    if (!ofi_buffer_of(list)->pool) ofi_buffer_put(ofi_buffer_of(list));
-    list = next;
-  }
+  for (struct ofi_op *op; (op = TMB_LIST_POP(&list)) != NULL;)
+    if (!ofi_buffer_of(op)->pool) ofi_buffer_put(ofi_buffer_of(op));
 }
 
 static void net_close(struct tmb_net *net) {

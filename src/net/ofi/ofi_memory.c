@@ -11,6 +11,7 @@
  * memory of devices is registered on the first rail only.
  */
 #include "base/compiler.h"
+#include "base/container/list.h"
 #include "base/error.h"
 #include "net/ofi/ofi_rma.h"
 
@@ -68,8 +69,7 @@ static struct ofi_memory *enter(struct tmb_net *net, const struct range *r, bool
   for (uint32_t i = 1; i < net->rails && interface_of(&r->memory) == FI_HMEM_SYSTEM; i++)
     if (net->rail[i].ep && register_range(net, &net->rail[i], r, access, &m->mr[i]))
       m->mr[i] = NULL;
-  m->next = net->memory.list;
-  net->memory.list = m;
+  TMB_LIST_PUSH(&net->memory.list, m);
   return m;
 }
 
@@ -119,9 +119,7 @@ struct ofi_memory *ofi_memory_use(struct tmb_net *net, const void *addr, size_t 
 }
 
 static void drop(struct tmb_net *net, struct ofi_memory *memory) {
-  struct ofi_memory **p = &net->memory.list;
-  while (*p != memory) p = &(*p)->next;
-  *p = memory->next;
+  (void)TMB_LIST_REMOVE(&net->memory.list, memory);
   for (uint32_t r = 0; r < net->rails; r++)
     if (memory->mr[r]) (void)net->calls->close(&memory->mr[r]->fid);
   free(memory);

@@ -9,6 +9,7 @@
 #include "net/ofi/ofi_engine.h"
 
 #include "base/compiler.h"
+#include "base/container/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,11 +39,9 @@ void ofi_pool_free(struct ofi_pool *pool) {
 }
 
 struct ofi_buffer *ofi_pool_take(struct ofi_pool *pool, uint32_t reserve) {
-  struct ofi_op *op = pool->free;
-  if (!op || pool->free_count <= reserve) return NULL;
-  pool->free = op->next;
+  if (!pool->free || pool->free_count <= reserve) return NULL;
   pool->free_count--;
-  return ofi_buffer_of(op);
+  return ofi_buffer_of(TMB_LIST_POP(&pool->free));
 }
 
 void ofi_buffer_put(struct ofi_buffer *b) {
@@ -50,8 +49,7 @@ void ofi_buffer_put(struct ofi_buffer *b) {
     free(b);
     return;
   }
-  b->op.next = b->pool->free;
-  b->pool->free = &b->op;
+  TMB_LIST_PUSH(&b->pool->free, &b->op);
   b->pool->free_count++;
 }
 

@@ -11,6 +11,7 @@
  */
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "base/container/list.h"
 #include "base/error.h"
 #include "net/ofi/ofi_engine.h"
 #include "net/ofi/ofi_rma.h"
@@ -49,18 +50,13 @@ void ofi_post(struct tmb_net *net, struct ofi_buffer *b) {
   const ssize_t rc = net->calls->recv(net->rail[0].ep, &message);
   if (rc == 0) return;
   if (rc != -FI_EAGAIN && rc != -FI_ENOMEM) ofi_fatal(net, "no receive can be posted", (int)-rc);
-  b->op.next = net->in.unposted;
-  net->in.unposted = &b->op;
+  TMB_LIST_PUSH(&net->in.unposted, &b->op);
 }
 
 static void post_rest(struct tmb_net *net) {
-  struct ofi_op *op = net->in.unposted;
+  struct ofi_op *list = net->in.unposted;
   net->in.unposted = NULL;
-  while (op) {
-    struct ofi_op *const next = op->next;
-    ofi_post(net, ofi_buffer_of(op));
-    op = next;
-  }
+  while (list) ofi_post(net, ofi_buffer_of(TMB_LIST_POP(&list)));
 }
 
 /* A message has been dealt with. */
@@ -82,14 +78,11 @@ static void hold(struct tmb_net *net, struct ofi_buffer *b, struct ofi_queue *qu
   } else {
     net->in.held_count++;
   }
-  b->op.next = NULL;
-  *queue->last = &b->op;
-  queue->last = &b->op.next;
+  TMB_LIST_EXTEND(&queue->last, &b->op);
 }
 
 static struct ofi_buffer *unhold(struct tmb_net *net, struct ofi_queue *queue) {
-  struct ofi_buffer *const b = ofi_buffer_of(queue->first);
-  queue->first = b->op.next;
+  struct ofi_buffer *const b = ofi_buffer_of(TMB_LIST_POP(&queue->first));
   if (!queue->first) queue->last = &queue->first;
   if (b->pool)
     net->in.held_count--;
@@ -145,8 +138,7 @@ static void finish(struct tmb_net *net, struct ofi_buffer *b) {
   if (owes && ofi_send_own(net, h->src, answer, b->data + ofi_payload_at(h->nargs), h->nbytes)) {
     struct ofi_buffer *const kept = b->pool ? ofi_buffer_copy(b) : b;
     if (!kept) ofi_fatal(net, "a message cannot be kept", 0);
-    kept->op.next = net->in.unanswered;
-    net->in.unanswered = &kept->op;
+    TMB_LIST_PUSH(&net->in.unanswered, &kept->op);
     if (kept == b) return;
   }
   recycle(net, b);
@@ -349,13 +341,9 @@ static void hand_up(struct tmb_net *net, const struct ofi_buffer *b,
 }
 
 static void answer_rest(struct tmb_net *net) {
-  struct ofi_op *op = net->in.unanswered;
+  struct ofi_op *list = net->in.unanswered;
   net->in.unanswered = NULL;
-  while (op) {
-    struct ofi_op *const next = op->next;
-    finish(net, ofi_buffer_of(op));
-    op = next;
-  }
+  while (list) finish(net, ofi_buffer_of(TMB_LIST_POP(&list)));
 }
 
 /* ---- peers that cannot be reached: their launcher says that they have ended, or time passes */

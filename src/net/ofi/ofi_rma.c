@@ -13,6 +13,7 @@
 #include "net/ofi/ofi_rma.h"
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "base/container/list.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -27,8 +28,7 @@ bool ofi_access_make(struct tmb_net *net) {
   for (uint32_t i = 0; i < OFI_ACCESSES; i++) {
     struct ofi_op *op = &net->access.all[i].op;
     op->use = OFI_USE_ACCESS;
-    op->next = net->access.free;
-    net->access.free = op;
+    TMB_LIST_PUSH(&net->access.free, op);
   }
   return true;
 }
@@ -38,12 +38,7 @@ static struct ofi_access *access_of(struct ofi_op *op) {
 }
 
 void ofi_access_free(struct tmb_net *net, struct ofi_op *list) {
-  while (list) {
-    struct ofi_op *const next = list->next;
-    list->next = net->access.free;
-    net->access.free = list;
-    list = next;
-  }
+  for (struct ofi_op *op; (op = TMB_LIST_POP(&list)) != NULL;) TMB_LIST_PUSH(&net->access.free, op);
 }
 
 void ofi_access_report(struct tmb_net *net, struct ofi_op *list) {
@@ -63,8 +58,7 @@ static void part_over(struct tmb_net *net, struct ofi_access *a) {
   if (--a->parts) return;
   net->peers.of[a->op.peer]->accesses--;
   if (TMB_UNLIKELY(a->held)) return; /* its owner looks */
-  a->op.next = net->access.done;
-  net->access.done = &a->op;
+  TMB_LIST_PUSH(&net->access.done, &a->op);
 }
 
 static bool send_signal(struct tmb_net *net, struct ofi_access *a) {
@@ -76,18 +70,15 @@ static bool send_signal(struct tmb_net *net, struct ofi_access *a) {
 /* Send the signal of an access, now or when there is room. */
 static void start_signal(struct tmb_net *net, struct ofi_access *a) {
   if (send_signal(net, a)) return;
-  struct ofi_op **last = &net->access.pending;
-  while (*last) last = &(*last)->next;
   a->op.next = NULL;
-  *last = &a->op;
+  *TMB_LIST_END(&net->access.pending) = &a->op;
 }
 
 bool ofi_access_rest(struct tmb_net *net) {
   bool sent = false;
   while (net->access.pending) {
-    struct ofi_op *const op = net->access.pending, *const next = op->next;
-    if (!send_signal(net, access_of(op))) break;
-    net->access.pending = next;
+    if (!send_signal(net, access_of(net->access.pending))) break;
+    (void)TMB_LIST_POP(&net->access.pending);
     sent = true;
   }
   return sent;
@@ -190,7 +181,7 @@ static struct ofi_access *take_access(struct tmb_net *net, const struct start *s
   struct ofi_op *op = net->access.free;
   if (!op || net->tx_busy >= net->tx_limit) return NULL;
   struct ofi_access *a = access_of(op);
-  net->access.free = op->next;
+  (void)TMB_LIST_POP(&net->access.free);
   op->peer = rma->peer;
   a->client_op = rma->op;
   a->category = rma->category;
@@ -312,8 +303,7 @@ bool ofi_access_again(struct tmb_net *net, struct ofi_op *op, int error) {
   ofi_memory_unuse(net, a->local);
   a->local = NULL;
   ofi_region_doubt(net, op->peer, a->remote);
-  op->next = net->access.again;
-  net->access.again = op;
+  TMB_LIST_PUSH(&net->access.again, op);
   return true;
 }
 
@@ -334,13 +324,11 @@ bool ofi_access_retry(struct tmb_net *net) {
   bool any = false;
   net->access.again = NULL;
   while (list) {
-    struct ofi_op *const op = list;
-    list = op->next;
+    struct ofi_op *const op = TMB_LIST_POP(&list);
     const int rc = try_again(net, access_of(op));
     any = any || rc != TMB_AGAIN;
     if (rc == TMB_AGAIN) {
-      op->next = net->access.again;
-      net->access.again = op;
+      TMB_LIST_PUSH(&net->access.again, op);
     } else if (rc) {
       ofi_peer_break(net, op->peer, FI_EIO);
       ofi_access_failed(net, op);
@@ -372,13 +360,12 @@ static TMB_NOINLINE struct ofi_op *divide(struct tmb_net *net, struct ofi_access
   for (uint32_t r = 1; r < net->rails && left; r++) {
     struct ofi_op *const op = net->access.free;
     if (!(rails >> r & 1) || !op) continue;
-    net->access.free = op->next;
+    (void)TMB_LIST_POP(&net->access.free);
     struct ofi_access *s = access_of(op);
     const uint32_t serial = s->serial + 1;
     const uint64_t bytes = TMB_MIN(share, left);
     op->peer = a->op.peer;
-    op->next = list;
-    list = op;
+    TMB_LIST_PUSH(&list, op);
     *s = (struct ofi_access){.op = s->op,
                              .serial = serial,
                              .whole = a,
@@ -404,8 +391,7 @@ static TMB_NOINLINE struct ofi_op *divide(struct tmb_net *net, struct ofi_access
 static TMB_NOINLINE void start_stripes(struct tmb_net *net, struct ofi_access *whole,
                                        struct ofi_op *list, const struct ofi_region *region) {
   while (list) {
-    struct ofi_op *const op = list;
-    list = op->next;
+    struct ofi_op *const op = TMB_LIST_POP(&list);
     struct ofi_access *s = access_of(op);
     whole->pieces++;
     int rc = attempt(net, s, region);
@@ -416,8 +402,7 @@ static TMB_NOINLINE void start_stripes(struct tmb_net *net, struct ofi_access *w
     if (rc == 0) {
       net->tx_busy++;
     } else {
-      op->next = net->access.again;
-      net->access.again = op;
+      TMB_LIST_PUSH(&net->access.again, op);
     }
   }
 }

@@ -10,6 +10,7 @@
  */
 #include "net/udp/ops/udp_engine.h"
 
+#include "base/container/list.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -24,11 +25,8 @@ void udp_batch_free(struct udp_batch *b) {
 }
 
 struct udp_batch *udp_batch_get(struct tmb_net *e) {
-  struct udp_batch *b = e->spare.batches;
-  if (TMB_LIKELY(b != NULL)) {
-    e->spare.batches = b->next;
-    return b;
-  }
+  struct udp_batch *b = TMB_LIST_POP(&e->spare.batches);
+  if (TMB_LIKELY(b != NULL)) return b;
   b = calloc(1, sizeof *b);
   if (!b) e->up->fatal("no memory to receive");
   b->in.memory = aligned_alloc(64, (size_t)UDP_BATCH * UDP_DATAGRAM_MAX);
@@ -45,24 +43,22 @@ void udp_batch_end(struct udp_batch *b) {
   b->count = 0;
   b->in.placed = b->in.lent = 0;
   while (b->kept) {
-    struct udp_kept *next = b->kept->next;
-    free(b->kept->memory);
-    free(b->kept);
-    b->kept = next;
+    struct udp_kept *k = TMB_LIST_POP(&b->kept);
+    free(k->memory);
+    free(k);
   }
 }
 
 void udp_batch_put(struct tmb_net *e, struct udp_batch *b) {
   udp_batch_end(b);
-  b->next = e->spare.batches;
-  e->spare.batches = b;
+  TMB_LIST_PUSH(&e->spare.batches, b);
 }
 
 void udp_batch_keep(struct tmb_net *e, struct udp_batch *b, void *memory) {
   struct udp_kept *k = malloc(sizeof *k);
   if (!k) e->up->fatal("no memory to receive");
-  *k = (struct udp_kept){b->kept, memory};
-  b->kept = k;
+  k->memory = memory;
+  TMB_LIST_PUSH(&b->kept, k);
 }
 
 uint8_t *udp_batch_copy(struct tmb_net *e, struct udp_batch *b, const uint8_t *data,
@@ -95,7 +91,6 @@ static void keep(struct tmb_net *e, const struct udp_delivery *d, bool by_thread
   const bool copies = d->in.category == TMB_AM_MEDIUM && d->in.nbytes;
   struct udp_held *h = malloc(sizeof *h + (copies ? d->in.nbytes : 0));
   if (!h) e->up->fatal("no memory to keep a message of %zu bytes", d->in.nbytes);
-  h->next = NULL;
   h->delivery = *d;
   h->delivery.memory = h;
   if (d->in.nargs) memcpy(h->args, d->in.args, d->in.nargs * sizeof *h->args);
@@ -104,31 +99,19 @@ static void keep(struct tmb_net *e, const struct udp_delivery *d, bool by_thread
   free(d->memory);
   h->by_thread = by_thread;
   if (by_thread) e->kept.by_thread++;
-  if (e->kept.last)
-    e->kept.last->next = h;
-  else
-    e->kept.first = h;
-  e->kept.last = h;
+  TMB_QUEUE_ADD(&e->kept.first, &e->kept.last, h);
 }
 
 bool udp_deliver_kept(struct tmb_net *e, struct udp_batch *b, int serve) {
-  struct udp_held *h = e->kept.first;
+  struct udp_held *list = e->kept.first;
   e->kept.first = e->kept.last = NULL;
-  while (h) {
-    struct udp_held *next = h->next;
-    h->next = NULL;
+  for (struct udp_held *h; (h = TMB_LIST_POP(&list)) != NULL;)
     if (b->count < LIST_FIRST && is_served(&h->delivery, serve, h->by_thread)) {
       if (h->by_thread) e->kept.by_thread--;
       udp_deliver_add(e, b, &h->delivery);
     } else {
-      if (e->kept.last)
-        e->kept.last->next = h;
-      else
-        e->kept.first = h;
-      e->kept.last = h;
+      TMB_QUEUE_ADD(&e->kept.first, &e->kept.last, h);
     }
-    h = next;
-  }
   return b->count == LIST_FIRST;
 }
 

@@ -9,6 +9,7 @@
  */
 #include "net/udp/ops/udp_engine.h"
 
+#include "base/container/list.h"
 #include "base/error.h"
 
 #include <inttypes.h>
@@ -38,9 +39,8 @@ _Static_assert(UDP_HEADER_BYTES + UDP_RECORD_MAX + 32 <= TINY_BUF, "a packet wit
 struct udp_buf *udp_buf_get(struct tmb_net *e, uint32_t bytes) {
   uint32_t c = 0;
   while (c + 1 < UDP_BUF_CLASSES && class_bytes(c) < bytes) c++;
-  struct udp_buf *buf = e->spare.bufs[c];
+  struct udp_buf *buf = TMB_LIST_POP(&e->spare.bufs[c]);
   if (buf) {
-    e->spare.bufs[c] = buf->next;
     e->spare.buf_count[c]--;
     buf->next = NULL;
     return buf;
@@ -58,8 +58,7 @@ void udp_buf_put(struct tmb_net *e, struct udp_buf *buf) {
     free(buf);
     return;
   }
-  buf->next = e->spare.bufs[c];
-  e->spare.bufs[c] = buf;
+  TMB_LIST_PUSH(&e->spare.bufs[c], buf);
   e->spare.buf_count[c]++;
 }
 

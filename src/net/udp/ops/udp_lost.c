@@ -13,6 +13,7 @@
  */
 #include "net/udp/ops/udp_engine.h"
 
+#include "base/container/list.h"
 #include "base/error.h"
 
 #include <inttypes.h>
@@ -33,17 +34,12 @@
 
 static void free_parts(struct udp_peer *p) {
   while (p->in.parts) {
-    struct udp_parts *next = p->in.parts->next;
-    free(p->in.parts->memory);
-    free(p->in.parts);
-    p->in.parts = next;
+    struct udp_parts *t = TMB_LIST_POP(&p->in.parts);
+    free(t->memory);
+    free(t);
   }
   udp_pieces_free(p);
-  while (p->in.late) {
-    struct udp_late *next = p->in.late->next;
-    free(p->in.late);
-    p->in.late = next;
-  }
+  while (p->in.late) free(TMB_LIST_POP(&p->in.late));
 }
 
 /* Transfers of which all packets are made belong to their slots. */
@@ -64,17 +60,8 @@ static void free_slots(struct tmb_net *e, struct udp_peer *p) {
 
 static void drop_all(struct tmb_net *e, struct udp_peer *p) {
   free_slots(e, p);
-  while (p->bulk.first) {
-    struct udp_xfer *x = p->bulk.first;
-    p->bulk.first = x->next;
-    udp_xfer_free(e, p, x);
-  }
-  p->bulk.last = NULL;
-  while (p->bulk.passing) {
-    struct udp_xfer *x = p->bulk.passing;
-    p->bulk.passing = x->next;
-    udp_xfer_free(e, p, x);
-  }
+  while (p->bulk.first) udp_xfer_free(e, p, TMB_LIST_POP(&p->bulk.first));
+  while (p->bulk.passing) udp_xfer_free(e, p, TMB_LIST_POP(&p->bulk.passing));
   udp_pending_drop(e, &p->gather.pending);
   udp_pending_drop(e, &p->gather.passing);
   free_parts(p);

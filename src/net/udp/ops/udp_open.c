@@ -8,6 +8,8 @@
  */
 #include "net/udp/ops/udp_engine.h"
 
+#include "base/container/list.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -57,26 +59,10 @@ void udp_engine_free(struct tmb_net *e) {
   for (uint32_t i = 0; e->peers.of && i < e->size; i++)
     if (e->peers.of[i]) udp_peer_free(e, e->peers.of[i]);
   for (uint32_t c = 0; c < UDP_BUF_CLASSES; c++)
-    while (e->spare.bufs[c]) {
-      struct udp_buf *next = e->spare.bufs[c]->next;
-      free(e->spare.bufs[c]);
-      e->spare.bufs[c] = next;
-    }
-  while (e->spare.batches) {
-    struct udp_batch *next = e->spare.batches->next;
-    udp_batch_free(e->spare.batches);
-    e->spare.batches = next;
-  }
-  while (e->kept.first) {
-    struct udp_held *next = e->kept.first->next;
-    free(e->kept.first);
-    e->kept.first = next;
-  }
-  while (e->spare.pending) {
-    struct udp_pending *next = e->spare.pending->next;
-    free(e->spare.pending);
-    e->spare.pending = next;
-  }
+    while (e->spare.bufs[c]) free(TMB_LIST_POP(&e->spare.bufs[c]));
+  while (e->spare.batches) udp_batch_free(TMB_LIST_POP(&e->spare.batches));
+  while (e->kept.first) free(TMB_LIST_POP(&e->kept.first));
+  while (e->spare.pending) free(TMB_LIST_POP(&e->spare.pending));
   if (e->helper.doorbell_fd >= 0) close(e->helper.doorbell_fd);
   free(e->gets.list);
   free(e->tail_key);

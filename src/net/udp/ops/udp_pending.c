@@ -9,24 +9,21 @@
  */
 #include "net/udp/ops/udp_engine.h"
 
+#include "base/container/list.h"
 #include "base/error.h"
 
 #include <stdlib.h>
 
 static struct udp_pending *pending_new(struct tmb_net *e) {
-  struct udp_pending *t = e->spare.pending;
-  if (TMB_LIKELY(t != NULL)) {
-    e->spare.pending = t->next;
-    return t;
-  }
+  struct udp_pending *t = TMB_LIST_POP(&e->spare.pending);
+  if (TMB_LIKELY(t != NULL)) return t;
   t = malloc(sizeof *t);
   if (!t) e->up->fatal("no memory for the completion of a put");
   return t;
 }
 
 static void pending_free(struct tmb_net *e, struct udp_pending *t) {
-  t->next = e->spare.pending;
-  e->spare.pending = t;
+  TMB_LIST_PUSH(&e->spare.pending, t);
 }
 
 void udp_pending_add(struct tmb_net *e, struct udp_peer *p, void *op, uint32_t category,
@@ -38,11 +35,7 @@ void udp_pending_add(struct tmb_net *e, struct udp_peer *p, void *op, uint32_t c
   }
   struct udp_pending *t = pending_new(e);
   *t = (struct udp_pending){.op = op, .category = category, .count = 1, .signal = signal};
-  if (last)
-    last->next = t;
-  else
-    p->gather.pending = t;
-  p->gather.pending_last = t;
+  TMB_QUEUE_ADD(&p->gather.pending, &p->gather.pending_last, t);
 }
 
 struct udp_pending *udp_pending_take(struct udp_peer *p, uint64_t number) {
@@ -59,16 +52,11 @@ static void complete(struct tmb_net *e, const struct udp_peer *p, struct udp_pen
 }
 
 void udp_pending_acked(struct tmb_net *e, struct udp_peer *p, struct udp_pending *pending) {
-  while (pending) {
-    struct udp_pending *next = pending->next;
-    if (pending->signal) {
-      pending->next = p->gather.passing;
-      p->gather.passing = pending;
-    } else {
-      complete(e, p, pending);
-    }
-    pending = next;
-  }
+  for (struct udp_pending *t; (t = TMB_LIST_POP(&pending)) != NULL;)
+    if (t->signal)
+      TMB_LIST_PUSH(&p->gather.passing, t);
+    else
+      complete(e, p, t);
 }
 
 void udp_pending_passed(struct tmb_net *e, struct udp_peer *p) {
@@ -79,15 +67,10 @@ void udp_pending_passed(struct tmb_net *e, struct udp_peer *p) {
       at = &t->next;
       continue;
     }
-    *at = t->next;
-    complete(e, p, t);
+    complete(e, p, TMB_LIST_POP(at));
   }
 }
 
 void udp_pending_drop(struct tmb_net *e, struct udp_pending **pending) {
-  while (*pending) {
-    struct udp_pending *next = (*pending)->next;
-    pending_free(e, *pending);
-    *pending = next;
-  }
+  while (*pending) pending_free(e, TMB_LIST_POP(pending));
 }

@@ -13,6 +13,7 @@
  */
 #include "net/udp/ops/udp_engine.h"
 
+#include "base/container/list.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -88,8 +89,7 @@ static void drop_old(struct udp_peer *p) {
       at = &t->next;
       continue;
     }
-    *at = t->next;
-    free(t);
+    free(TMB_LIST_POP(at));
   }
 }
 
@@ -103,8 +103,7 @@ static struct udp_pieces *pieces_get(struct tmb_net *e, struct udp_peer *p, uint
   if (!t) e->up->fatal("no memory for a packet of rank %u that comes in pieces", p->rank);
   t->number = number;
   t->total = (uint32_t)total;
-  t->next = p->in.pieces;
-  p->in.pieces = t;
+  TMB_LIST_PUSH(&p->in.pieces, t);
   return t;
 }
 
@@ -125,17 +124,11 @@ uint8_t *udp_pieces_take(struct tmb_net *e, struct udp_batch *b, struct udp_peer
   memcpy(t->data + r->addr, r->payload, r->bytes);
   note(t, (uint32_t)r->addr, r->bytes);
   if (t->come < t->total) return NULL;
-  struct udp_pieces **at = &p->in.pieces;
-  while (*at != t) at = &(*at)->next;
-  *at = t->next;
+  (void)TMB_LIST_REMOVE(&p->in.pieces, t);
   udp_batch_keep(e, b, t);
   return t->data;
 }
 
 void udp_pieces_free(struct udp_peer *p) {
-  while (p->in.pieces) {
-    struct udp_pieces *next = p->in.pieces->next;
-    free(p->in.pieces);
-    p->in.pieces = next;
-  }
+  while (p->in.pieces) free(TMB_LIST_POP(&p->in.pieces));
 }

@@ -12,6 +12,7 @@
  */
 #include "net/udp/ops/udp_engine.h"
 
+#include "base/container/list.h"
 #include "base/error.h"
 
 #include <inttypes.h>
@@ -47,14 +48,12 @@ static void late_add(struct tmb_net *e, struct udp_peer *p, const struct udp_lat
   struct udp_late **at = &p->in.late;
   while (*at && (*at)->number <= signal->number) at = &(*at)->next;
   *l = *signal;
-  l->next = *at;
-  *at = l;
+  TMB_LIST_PUSH(at, l);
 }
 
 static void late_take(struct tmb_net *e, struct udp_peer *p) {
   while (p->in.late && p->in.late->number < p->rx.next) {
-    struct udp_late *l = p->in.late;
-    p->in.late = l->next;
+    struct udp_late *l = TMB_LIST_POP(&p->in.late);
     change_signal(e, l->addr, l->op, l->value);
     free(l);
   }
@@ -142,16 +141,13 @@ static struct udp_parts *parts_new(struct tmb_net *e, struct udp_peer *p,
   t->id = r->id;
   t->total = r->total;
   t->action.action = r->action;
-  t->next = p->in.parts;
-  p->in.parts = t;
+  TMB_LIST_PUSH(&p->in.parts, t);
   return t;
 }
 
 static void parts_end(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
                       struct udp_parts *t) {
-  struct udp_parts **at = &p->in.parts;
-  while (*at != t) at = &(*at)->next;
-  *at = t->next;
+  (void)TMB_LIST_REMOVE(&p->in.parts, t);
   if (t->memory) t->action.payload = t->memory;
   /* The arguments have to outlive this struct: it goes when the batch ends. */
   t->action.args = t->args;

@@ -8,6 +8,8 @@
  */
 #include "net/udp/ops/udp_engine.h"
 
+#include "base/container/list.h"
+
 #include <string.h>
 
 /* ---- packets */
@@ -42,8 +44,7 @@ static void seal(struct tmb_net *e, struct udp_peer *p, struct udp_out *out, uin
   out->head_bytes = h->bytes;
   out->tail = NULL;
   out->tail_bytes = 0;
-  buf->next = e->out.loose;
-  e->out.loose = buf;
+  TMB_LIST_PUSH(&e->out.loose, buf);
 }
 
 /* Send a copy of the tail. The program may write to the memory of a get while it is read, and the
@@ -51,8 +52,7 @@ static void seal(struct tmb_net *e, struct udp_peer *p, struct udp_out *out, uin
 static void copy_tail(struct tmb_net *e, struct udp_out *out) {
   struct udp_buf *buf = udp_buf_get(e, out->tail_bytes);
   out->tail = memcpy(buf->data, out->tail, out->tail_bytes);
-  buf->next = e->out.loose;
-  e->out.loose = buf;
+  TMB_LIST_PUSH(&e->out.loose, buf);
 }
 
 /* Fill in the header of the packet in out->head, with the newest state, and hash it; or encrypt it,
@@ -268,8 +268,7 @@ void udp_ack_send(struct tmb_net *e, struct udp_peer *p, uint8_t flags) {
   struct udp_out out = {
       .peer = p->rank, .rail = p->life.rail, .head = buf->data, .head_bytes = end};
   fill_header(e, p, &out, &(struct header_parts){p->tx.next, end - UDP_HEADER_BYTES, flags});
-  buf->next = e->out.loose;
-  e->out.loose = buf;
+  TMB_LIST_PUSH(&e->out.loose, buf);
   out_add(e, p, &out, NULL);
 }
 
@@ -277,7 +276,6 @@ void udp_loose_send(struct tmb_net *e, struct udp_peer *p, struct udp_buf *buf,
                     const struct udp_out *made, uint32_t end) {
   struct udp_out out = *made;
   fill_header(e, p, &out, &(struct header_parts){p->tx.next, end - UDP_HEADER_BYTES, 0});
-  buf->next = e->out.loose;
-  e->out.loose = buf;
+  TMB_LIST_PUSH(&e->out.loose, buf);
   out_add(e, p, &out, NULL);
 }

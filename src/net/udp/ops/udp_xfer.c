@@ -11,6 +11,7 @@
  */
 #include "net/udp/ops/udp_engine.h"
 
+#include "base/container/list.h"
 #include "base/error.h"
 #include "net/plugin/progress_thread.h"
 
@@ -50,12 +51,7 @@ void udp_xfer_copy(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
 }
 
 void udp_xfer_add(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
-  x->next = NULL;
-  if (p->bulk.last)
-    p->bulk.last->next = x;
-  else
-    p->bulk.first = x;
-  p->bulk.last = x;
+  TMB_QUEUE_ADD(&p->bulk.first, &p->bulk.last, x);
   e->peers.waits = true;
   udp_peer_busy(e, p);
   /* The open packet goes first: signals of one rank keep their order while nothing is lost. */
@@ -110,7 +106,7 @@ void udp_xfer_passed(struct tmb_net *e, struct udp_peer *p) {
       at = &x->next;
       continue;
     }
-    *at = x->next;
+    (void)TMB_LIST_POP(at);
     udp_done_add(e, &(struct udp_done){.op = x->op, .category = x->category, .peer = p->rank});
     udp_xfer_free(e, p, x);
   }
@@ -120,8 +116,7 @@ void udp_xfer_acked(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   if (--x->unacked || !x->ended) return;
   udp_done_add(e, &(struct udp_done){.op = x->op, .category = x->local_category, .peer = p->rank});
   if (x->op && has_signal(x)) {
-    x->next = p->bulk.passing;
-    p->bulk.passing = x;
+    TMB_LIST_PUSH(&p->bulk.passing, x);
     return;
   }
   udp_done_add(e, &(struct udp_done){.op = x->op, .category = x->category, .peer = p->rank});
@@ -234,8 +229,7 @@ uint64_t udp_xfer_push(struct tmb_net *e, struct udp_peer *p) {
     const uint64_t bytes = push_packet(e, p, x, rail);
     room -= TMB_MIN(room, bytes);
     if (!x->ended) continue;
-    p->bulk.first = x->next;
-    if (!p->bulk.first) p->bulk.last = NULL;
+    (void)TMB_LIST_POP(&p->bulk.first);
   }
   return UINT64_MAX;
 }

@@ -12,6 +12,7 @@
 #include "net/udp/stream/udp_stream.h"
 
 #include "base/atomic.h"
+#include "base/container/list.h"
 #include "net/udp/stream/udp_conn.h"
 
 #include <errno.h>
@@ -89,11 +90,7 @@ static void unlink_full(struct udp_stream *s, const struct udp_conn *c) {
 }
 
 static void unlink_greeting(struct udp_stream *s, const struct udp_conn *c) {
-  struct udp_conn **at = &s->greeting;
-  while (*at && *at != c) at = &(*at)->next;
-  if (!*at) return;
-  *at = c->next;
-  s->greeting_count--;
+  if (TMB_LIST_REMOVE(&s->greeting, c)) s->greeting_count--;
 }
 
 /* Close it; its memory goes when no event can speak of it. */
@@ -110,23 +107,17 @@ static void drop(struct udp_stream *s, struct udp_conn *c) {
   unlink_greeting(s, c);
   udp_conn_shut(&s->env, c);
   s->conn_count--;
-  c->next = s->dead;
-  s->dead = c;
+  TMB_LIST_PUSH(&s->dead, c);
 }
 
 static void bury(struct udp_stream *s) {
-  while (s->dead && !s->lent) {
-    struct udp_conn *c = s->dead;
-    s->dead = c->next;
-    udp_conn_free(c);
-  }
+  while (s->dead && !s->lent) udp_conn_free(TMB_LIST_POP(&s->dead));
 }
 
 static void accept_one(struct udp_stream *s, int fd) {
   struct udp_conn *c = udp_conn_accepted(&s->env, fd);
   if (!c) return;
-  c->next = s->greeting;
-  s->greeting = c;
+  TMB_LIST_PUSH(&s->greeting, c);
   s->greeting_count++;
   s->conn_count++;
 }
