@@ -18,6 +18,9 @@ declared=$("$1" -E -P -DSHMEM_NO_GENERIC_ "$2/shmem.h" | tr '\n' ' ' | tr ';' '\
 #ifndef PSHMEM_H
 #define PSHMEM_H
 
+#ifndef SHMEM_NO_INLINE
+# define SHMEM_NO_INLINE 1 /* a tool may define the routines that have inline bodies */
+#endif
 #include "shmem.h"
 
 #ifdef __cplusplus

@@ -5,7 +5,8 @@
  * Owns the types, constants and prototypes of set-up, memory, teams, contexts, ordering, barriers
  * and locks; the other families are in shmem/. Included by every OpenSHMEM program. Needs no
  * thread mode of GASNet and includes none of its headers. Invariants: handles are opaque, zero is
- * the invalid one; every routine is a function, also under the name pshmem_ (pshmem.h).
+ * the invalid one; every routine is a function, also under the name pshmem_ (pshmem.h). Programs
+ * that are compiled with optimisation have bodies of put and get inline (shmem/inline.h).
  * docs/SHMEM.md is the guide.
  */
 #ifndef SHMEM_H
@@ -298,6 +299,10 @@ int shmem_test_lock(long *lock);
 #include "shmem/deprecated.h"
 #include "shmem/rma.h"
 #include "shmem/wait.h"
+#if defined(__GNUC__) && defined(__OPTIMIZE__) && !defined(SHMEM_NO_INLINE) && \
+    !defined(SHMEM_NO_GENERIC_)
+# include "shmem/inline.h"
+#endif
 
 #ifdef __cplusplus
 }

@@ -66,8 +66,9 @@ struct shmem_team_s {
 };
 
 struct shmem_ctx_s {
-  char **here; /* that of its team; first, because each call reads it */
-  uint32_t size;
+  char *
+      *here; /* that of its team; this and size are those of struct shmem_reach_, which programs */
+  uint32_t size; /* read */
   struct shmem_team_s *team;
   long options;
   struct sh_pending pending;
@@ -182,6 +183,8 @@ SH_HOT struct shmem_ctx_s *sh_ctx(shmem_ctx_t ctx) {
 /* Keeps an event until the next quiet of the context; GEX_EVENT_INVALID: nothing to keep. */
 SH_HIDDEN void sh_pend(struct shmem_ctx_s *ctx, gex_Event_t event);
 SH_HIDDEN void sh_quiet(struct shmem_ctx_s *ctx);
+/* The same before a barrier, which orders the stores of this PE itself. */
+SH_HIDDEN void sh_drain(struct shmem_ctx_s *ctx);
 /* Completes a context and frees it. */
 SH_HIDDEN void sh_ctx_end(struct shmem_ctx_s *ctx);
 SH_HIDDEN void sh_ctx_init(struct shmem_ctx_s *ctx, struct shmem_team_s *team, long options);
@@ -197,10 +200,15 @@ SH_HIDDEN struct shmem_team_s *sh_team(shmem_team_t team);
 
 /* Barrier over all PEs. */
 SH_HIDDEN void sh_barrier(void);
-/* Waits for an event, which the routine `call` has started. */
-SH_HIDDEN void sh_complete(gex_Event_t event);
+/* Waits for an event. */
+SH_HOT void sh_complete(gex_Event_t event) {
+  if (event != GEX_EVENT_INVALID) gex_Event_Wait(event);
+}
 /* The library must have been started: ends the program with a message otherwise. */
 SH_HIDDEN void sh_need_start(const char *call);
+
+/* Lets inline code of programs reach mapped memory, see shmem/inline.h: inline.c. */
+SH_HIDDEN void sh_inline_start(void);
 
 /* ---- statics.c */
 

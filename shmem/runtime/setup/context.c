@@ -66,14 +66,17 @@ void sh_pend(struct shmem_ctx_s *ctx, gex_Event_t event) {
   leave(p);
 }
 
-void sh_quiet(struct shmem_ctx_s *ctx) {
+void sh_drain(struct shmem_ctx_s *ctx) {
   struct sh_pending *p = &ctx->pending;
-  if (__atomic_load_n(&p->count, __ATOMIC_RELAXED)) {
-    enter(p);
-    gex_Event_WaitAll(p->event, p->count, 0);
-    __atomic_store_n(&p->count, 0, __ATOMIC_RELAXED);
-    leave(p);
-  }
+  if (SH_LIKELY(!__atomic_load_n(&p->count, __ATOMIC_RELAXED))) return;
+  enter(p);
+  gex_Event_WaitAll(p->event, p->count, 0);
+  __atomic_store_n(&p->count, 0, __ATOMIC_RELAXED);
+  leave(p);
+}
+
+void sh_quiet(struct shmem_ctx_s *ctx) {
+  sh_drain(ctx);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 

@@ -14,10 +14,6 @@
 
 struct sh_state sh = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void sh_complete(gex_Event_t event) {
-  if (event != GEX_EVENT_INVALID) gex_Event_Wait(event);
-}
-
 void sh_barrier(void) {
   sh_complete(gex_Coll_BarrierNB(sh.tm, 0));
 }
@@ -115,7 +111,7 @@ static void end_program(int code) {
   sh.ended = true;
   if (code) return; /* the job ends with this PE */
   fflush(NULL);
-  sh_quiet(&sh.ctx);
+  sh_drain(&sh.ctx);
   sh_barrier();
 }
 
@@ -141,6 +137,7 @@ static void start(void) {
   sh_teams_start();
   sh_ctx_init(&sh.ctx, &sh.world, 0);
   make_domains();
+  sh_inline_start();
 #ifdef __GLIBC__
   on_exit(on_end, NULL); /* atexit does not give the code */
 #endif

@@ -9,7 +9,7 @@
 
 SH_DEF(void, barrier_all, (void)) {
   sh_need_start("barrier_all");
-  sh_quiet(&sh.ctx);
+  sh_drain(&sh.ctx);
   sh_barrier();
 }
 
