@@ -112,7 +112,7 @@ GEXX_API int gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr
 GEXX_API void gasnet_QueryGexObjects(gex_Client_t *client_p, gex_EP_t *endpoint_p, gex_TM_t *tm_p,
                                      gex_Segment_t *segment_p);
 
-/* This process's rank, and the number of processes. Restricted context: yes. API 08.3. */
+/* Rank of this process, and the number of processes. Restricted context: yes. API 08.3. */
 GEXX_INLINE gasnet_node_t gasnet_mynode(void) {
   return gex_System_QueryJobRank();
 }

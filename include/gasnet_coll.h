@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gasnet_coll.h: collective operations of GASNet-EX, and what is left of those of GASNet-1.
+ * gasnet_coll.h: collective operations of GASNet-EX, and the rest of those of GASNet-1.
  *
  * Owns prototypes and types of broadcast and reductions (API 06.3, 06.4), and includes the legacy
  * part (API 06.5). Barriers are in gasnetex.h; scatter, gather, all-gather, exchange, scans and
  * persistent collectives in gasnetex_ext.h. Included by clients after or instead of gasnetex.h.
- * Common rules (API 06.1): every member of the team calls, in the same order on each team; any
+ * Common rules (API 06.1): every member of the team calls, in one order on each team; any
  * number may be outstanding; the event returned stands for the caller's part: when it is synced,
  * src may be changed and dst is final; any thread may sync it. Flags are 0. Buffers are any host
  * memory.
@@ -21,14 +21,14 @@ extern "C" {
 #endif
 
 /* Page gex_Coll_BroadcastNB: broadcast and reductions.
- * Every member of the team calls, in the same order on each team. Any number of collectives may be
+ * Every member of the team calls, in one order on each team. Any number of collectives may be
  * outstanding. Buffers are any host memory, or device segments.
  * [in] tm: team, no TM-pair.
- * [in] root: rank of the root, the same on all members.
- * [in] dt: GEX_DT_*, the same on all members.
+ * [in] root: rank of the root, equal on all members.
+ * [in] dt: GEX_DT_*, equal on all members.
  * [in] dt_sz: bytes of an element.
  * [in] dt_cnt: elements, at least 1.
- * [in] op: GEX_OP_*, the same on all members.
+ * [in] op: GEX_OP_*, equal on all members.
  * [in] dst: where the result goes.
  * [in] src: the caller's data.
  * Completion: the event stands for the caller's part: when it is synchronised, src may be changed
@@ -70,8 +70,7 @@ GEXX_API GEXX_WARN_UNUSED gex_Event_t gex_Coll_ReduceToOneNB(
     gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, gex_DT_t dt, size_t dt_sz,
     size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op, void *user_cdata, gex_Flags_t flags);
 
-/* The same with the result on all members: equal bits everywhere. [out] dst: [dt_cnt] on every
- * member; may be src, on all members or none. API 06.4. */
+/* Reduces with the result on all members: equal bits everywhere. API 06.4. */
 GEXX_API GEXX_WARN_UNUSED gex_Event_t gex_Coll_ReduceToAllNB(
     gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz, size_t dt_cnt, gex_OP_t op,
     gex_Coll_ReduceFn_t user_op, void *user_cdata, gex_Flags_t flags);

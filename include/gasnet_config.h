@@ -32,7 +32,7 @@
 #define GASNETI_EX_SPEC_VERSION_MAJOR 0
 #define GASNETI_EX_SPEC_VERSION_MINOR 19
 
-/* What was built, and how. */
+/* Description of the build. */
 #define GASNETI_BUILD_ID "source tree"
 #define GASNETI_CONFIGURE_ARGS ""
 

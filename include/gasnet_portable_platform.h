@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gasnet_portable_platform.h: PLATFORM_*, what the preprocessor knows about system, processor and
+ * gasnet_portable_platform.h: PLATFORM_*, facts of the preprocessor about system, processor and
  * compiler.
  *
  * Owns the PLATFORM_ names of API reference 09, section 16. Included by gasnetex.h and

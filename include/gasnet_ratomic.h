@@ -39,7 +39,7 @@ typedef struct gexx_ad_s *gex_AD_t;
  * at once, also towards members that have not returned yet. [in] tm: a team, not a TM-pair; it must
  * outlive the domain. [in] dt: one GEX_DT_ of a built-in type. [in] ops: OR of the GEX_OP_ that
  * will be used, legal for dt. [in] flags: 0 or one GEX_FLAG_AD_FAVOR_ hint. dt, ops and flags are
- * the same on all members. Collective over the team; normal context; polls. Cost: ceil(log2 P)
+ * equal on all members. Collective over the team; normal context; polls. Cost: ceil(log2 P)
  * messages. API 05.3. */
 GEXX_API void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops,
                             gex_Flags_t flags);
@@ -48,7 +48,7 @@ GEXX_API void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t o
  * not a barrier; normal context. API 05.3. */
 GEXX_API void gex_AD_Destroy(gex_AD_t ad);
 
-/* What was given to gex_AD_Create. Restricted context: yes. API 05.3. */
+/* Arguments that were given to gex_AD_Create. Restricted context: yes. API 05.3. */
 GEXX_API gex_Flags_t gex_AD_QueryFlags(gex_AD_t ad);
 GEXX_API gex_TM_t gex_AD_QueryTM(gex_AD_t ad);
 GEXX_API gex_DT_t gex_AD_QueryDT(gex_AD_t ad);

@@ -84,8 +84,8 @@ GEXX_API GEXX_WARN_UNUSED gex_Event_t gex_VIS_VectorGetNB(gex_TM_t tm, size_t ds
                                                           gex_Memvec_t const srclist[],
                                                           gex_Flags_t flags);
 
-/* Indexed: the same with entries of dstlen and of srclen bytes; dstcount * dstlen equals srccount *
- * srclen. API 04.3. */
+/* Indexed: entries of dstlen and of srclen bytes; dstcount * dstlen equals srccount * srclen. API
+ * 04.3. */
 GEXX_API int gex_VIS_IndexedPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
                                         void *const dstlist[], size_t dstlen, size_t srccount,
                                         void *const srclist[], size_t srclen, gex_Flags_t flags);

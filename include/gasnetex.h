@@ -192,7 +192,7 @@ GEXX_API void gex_System_SetVerboseErrors(int enable);
  * GEX_THREAD_ROLE_RCV: it receives;
  * GEX_THREAD_ROLE_SND: it sends */
 
-/* What gex_Client_Init takes, with how the caller was compiled; used by the inline below and by
+/* Arguments of gex_Client_Init, with how the caller was compiled; used by the inline below and by
  * gasnet_init. */
 struct gexx_client_args {
   struct gexx_client_mode mode;
@@ -253,7 +253,7 @@ GEXX_API const char *gex_Client_QueryName(gex_Client_t client);
  * about a second. API 00.11. */
 GEXX_API GEXX_NORETURN void gasnet_exit(int exitcode);
 
-/* This process's rank in the job, and the number of processes. Valid after init. Restricted
+/* Rank of this process in the job, and the number of processes. Valid after init. Restricted
  * context: yes. API 01.3. */
 GEXX_API gex_Rank_t gex_System_QueryJobRank(void);
 GEXX_API gex_Rank_t gex_System_QueryJobSize(void);
@@ -430,7 +430,7 @@ GEXX_API gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep);
  * Completion: the calls that make or end a team return when they are done on the caller. The new
  * team may be used at once, also towards members that have not returned.
  * Threads: normal context. The calls that make or end a team are collective; one thread of a
- * process calls them, and members call collectives of one team in the same order. Queries and
+ * process calls them, and members call collectives of one team in one order. Queries and
  * gex_TM_Pair may be called by any thread, in any context.
  * Errors: arguments that contradict each other end the process with a message that names them.
  * Where peers are lost, gex_TM_Split, gex_TM_Dup and gex_TM_Create return 0 and give
@@ -471,7 +471,7 @@ GEXX_API size_t gex_TM_Split(gex_TM_t *new_tm_p, gex_TM_t parent_tm, int color, 
 
 /* Makes a team of listed endpoints. [out] new_tms: [num_new_tms] one handle per listed endpoint of
  * this process, in rank order. [in] args: [numargs] members in rank order; gex_rank is a rank of
- * the parent, or a jobrank with GEX_FLAG_RANK_IS_JOBRANK; the same on all callers of one team, and
+ * the parent, or a jobrank with GEX_FLAG_RANK_IS_JOBRANK; equal on all callers of one team, and
  * disjoint between teams; numargs 0: the caller makes none. [in] scratch_addrs, scratch_size: with
  * GEX_FLAG_TM_SYMMETRIC_SCRATCH one address for all, _LOCAL_SCRATCH one per local member,
  * _GLOBAL_SCRATCH [numargs], _NO_SCRATCH ignored; offsets with GEX_FLAG_SCRATCH_SEG_OFFSET. Exactly
@@ -553,7 +553,7 @@ GEXX_API int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t *table, size_t 
 /* Runs progress: handlers of messages that have arrived, a bounded number of them. Returns
  * GASNET_OK. Normal context. */
 GEXX_API int gasnet_AMPoll(void);
-/* The same under the name that scripts look for in an executable or a library. */
+/* gasnet_AMPoll under the name that scripts look for in an executable or a library. */
 GEXX_API int gasnetc_AMPoll(void);
 
 #define GASNET_WAIT_SPIN      0

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gasnetex_ext.h: what Tombolo adds to the GASNet-EX API, under gexx_.
+ * gasnetex_ext.h: additions of Tombolo to the GASNet-EX API, under gexx_.
  *
  * Included by clients after, or instead of, gasnetex.h. Implemented in src/notify, src/coll and
  * src/core. Conventions are those of gasnetex.h: argument order, flags, events, contexts. Guides:

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What users mistype: names of commands and of long options, with the nearest that there is.
+ * Typing mistakes of users: names of commands and of long options, with the nearest that there is.
  *
  * Owns: nothing. Called by main.c and by subcommands, in the place of argp_parse. Calls: argp, the
  * edit distance of base/fmt.
- * Invariants: only what argp would refuse is refused here, so that each option goes on to be known
- * by a beginning of its name; arguments behind `--` are the program's.
+ * Invariants: only mistakes that argp would refuse are refused here, so that each option goes on to
+ * be known by a beginning of its name; arguments behind `--` are the program's.
  */
 #include "tool.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The `tombolo` command: what its subcommands share.
+ * The `tombolo` command: common declarations of its subcommands.
  *
  * Owns: the list of subcommands' entry points. Included by every tools/x.c. Calls: nothing.
  * Invariants: a subcommand gets its own arguments with "tombolo NAME" as argv[0] and returns the
@@ -39,8 +39,8 @@ int tool_watch_main(int argc, char **argv);
 int tool_upcc_main(int argc, char **argv);
 int tool_upcrun_main(int argc, char **argv);
 
-/* What commands that are about one running job have: --version, and JOB, at most once. in key:
- * version: the number of that option. Returns as an argp parser. */
+/* Options of all commands about one running job: --version, and JOB, at most once. in key: version:
+ * the number of that option. Returns as an argp parser. */
 error_t tool_job_option(int key, char *arg, struct argp_state *state, int version,
                         const char **job);
 

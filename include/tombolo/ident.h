@@ -7,7 +7,7 @@
  * compiled. One library serves all modes, so these strings come from the client's own objects: each
  * is a constant that neither the compiler nor the linker drops. Included by gasnetex.h (strings of
  * a job) and by gasnet_tools.h (strings of the tools), after the configuration macros. The library
- * itself defines GEXX_NO_IDENT, for what it would say is not true of the client.
+ * itself defines GEXX_NO_IDENT, for the text would not be true of the client.
  */
 #ifndef GEXX_IDENT_H
 #define GEXX_IDENT_H

@@ -76,7 +76,7 @@ GEXX_INLINE void gexx_ad_before(gex_OP_t opcode, gex_Flags_t flags) {
 }
 
 /* gexx_ad_rmw_: performs any operation on a word of this process; `op` is a fetching opcode.
- * Returns the value before. gexx_ad_native_: the same for opcodes that are one instruction. */
+ * Returns the value before. gexx_ad_native_: that for opcodes that are one instruction. */
 #define GEXX_AD_INT(S, T, W)                                                                       \
  GEXX_API T gexx_ad_rmw_##S(void *addr, gex_OP_t op, T a, T b);                                    \
  GEXX_INLINE T gexx_ad_native_##S(void *addr, gex_OP_t op, T a, T b) {                             \

@@ -22,7 +22,7 @@ extern "C" {
  (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET | GEX_FLAG_PEER_SEG_UNKNOWN | \
   GEX_FLAG_PEER_SEG_SOME)
 
-/* Library forms: same contracts as the gex_RMA_ calls of the same ending. */
+/* Library forms: contracts of the gex_RMA_ calls with these endings. */
 GEXX_API int gexx_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
                           gex_Flags_t flags);
 GEXX_API int gexx_rma_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
@@ -44,7 +44,7 @@ GEXX_API int gexx_rma_put_nbi_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_
 GEXX_API gex_Event_t gexx_rma_put_nb_val(gex_TM_t tm, gex_Rank_t rank, void *dest,
                                          gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags);
 
-/* What to add to an address of (tm, rank); GEXX_UNMAPPED also where the library has to decide.
+/* Offset from an address of (tm, rank) to ours; GEXX_UNMAPPED also where the library has to decide.
  * Read once for each operation: it changes when the peer is lost (ext_failure.h). */
 GEXX_INLINE intptr_t gexx_rma_delta(gex_TM_t tm, gex_Rank_t rank) {
   return GEXX_DEBUG ? GEXX_UNMAPPED : __atomic_load_n(&tm->delta[rank], __ATOMIC_RELAXED);

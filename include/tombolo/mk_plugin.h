@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tombolo/mk_plugin.h: what a plug-in provides that serves a class of device memory.
+ * tombolo/mk_plugin.h: functions of a plug-in that serves a class of device memory.
  *
  * Included by plug-ins and by the library (core/segment/mk.c); not by clients. A plug-in is a
  * shared object libtombolo-mk-CLASS.so (cuda, hip, ze) beside libtombolo.so or in the loader's
@@ -22,10 +22,10 @@ extern "C" {
 #define GEXX_MK_PLUGIN_VERSION 4u /* 3, without `network`, and 2, without pins, are understood */
 #define GEXX_MK_PLUGIN_ENTRY   "gexx_mk_plugin"
 
-/* Bytes of what names memory of a device to other processes. */
+/* Bytes of a name of a device's memory for other processes. */
 #define GEXX_MK_HANDLE_BYTES   128
 
-/* What a device is to do, for open. */
+/* Duties of a device, for open. */
 #define GEXX_MK_SYNC_MEMOPS    1u /* the client's own copies to and from segments are synchronous */
 
 /* How a network interface reaches memory of a device, for network: as the device's driver names it,

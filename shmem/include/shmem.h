@@ -110,7 +110,7 @@ enum shmem_cmp {
 
 /* Page shmem_init: start, end and queries.
  * shmem_init starts the library on all PEs; shmem_finalize ends its use. A program that returns
- * from main without shmem_finalize is ended in the same order.
+ * from main without shmem_finalize is ended in one order.
  * [in] requested: SHMEM_THREAD_*, the level that the program needs.
  * [out] provided: the level that it has.
  * [out] initialized, finalized: not 0, the library is in this state.
@@ -161,7 +161,7 @@ void shmem_pcontrol(const int level, ...);
 
 /* Page shmem_malloc: symmetric memory.
  * Each PE gets a block at its own address; the block is symmetric. Memory that is not touched
- * costs nothing. All PEs call in the same order with the same arguments.
+ * costs nothing. All PEs call in one order with equal arguments.
  * [in] size: bytes; 0: nothing is done.
  * [in] count: elements.
  * [in] alignment: a power of two, at least sizeof(void *).

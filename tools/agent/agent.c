@@ -5,8 +5,8 @@
  * Owns: struct agent, on the stack of run_agent_main. Started by an ssh of the node above, with
  * which it speaks over its standard input and output; messages go to standard error. Calls: tree,
  * link, run_exec.c, boot/launch, boot/supervise. Invariants: nothing is started before the whole
- * job is ready; what the ranks write is read only as long as the launcher has room for it, so that
- * a slow reader holds the ranks up and nothing else; without the node above everything here ends at
+ * job is ready; output of the ranks is read only as long as the launcher has room for it, so that a
+ * slow reader holds the ranks up and nothing else; without the node above everything here ends at
  * once.
  */
 #define _GNU_SOURCE
@@ -115,8 +115,8 @@ static bool read_output(struct agent *a, uint32_t rank, struct pipes *p, int i) 
   return false;
 }
 
-/* Reads what the ranks have written. in last: they have ended, so that what is there is all.
- * Returns whether something is left for want of room. */
+/* Reads the output of the ranks. in last: they have ended, so that no more output follows. Returns
+ * whether something is left for want of room. */
 static bool serve_output(struct agent *a, bool last) {
   bool left = false;
   const struct tmb_ctl *ctl = a->run.launch.ctl;
@@ -225,13 +225,13 @@ static uint64_t hash_file(const char *path) {
   return hash;
 }
 
-/* What helps when the folder of the job cannot be entered. */
+/* Remedy when the folder of the job cannot be entered. */
 static const char *folder_remedy(int error) {
   if (error == ENOENT) return "make it there";
   return error == EACCES ? "let this user enter it" : "make it a folder there";
 }
 
-/* What has to be in order on this host. Returns 0 or an exit code after a message. */
+/* Checks and preparations on this host. Returns 0 or an exit code after a message. */
 static int prepare(struct agent *a) {
   const struct tree_job *job = &a->tree.job;
   if (chdir(job->folder) != 0) {
@@ -245,7 +245,8 @@ static int prepare(struct agent *a) {
   return rc;
 }
 
-/* The same with what it says in a buffer: the launcher prints it, once, with the name of the host.
+/* As prepare, with its messages in a buffer: the launcher prints them, once, with the name of the
+ * host.
  */
 static int prepare_quietly(struct agent *a, char *said, size_t bytes) {
   int ends[2];
@@ -392,7 +393,7 @@ static int supervise(struct agent *a) {
   return tmb_supervise(launch, &options);
 }
 
-/* Fills in what the launch of this host's ranks needs. */
+/* Fills in the plan for the launch of this host's ranks. */
 static void plan_launch(struct agent *a) {
   const struct tree_job *job = &a->tree.job;
   struct tmb_launch *l = &a->run.launch;

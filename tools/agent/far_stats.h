@@ -3,7 +3,7 @@
  * The statistics of a rank as an agent sends them to the launcher.
  *
  * Owns: struct far_stats. Called by agent.c, run_hosts.c and run/stats.c. Calls: tree, ctl.
- * Invariants: times are nanoseconds, so that they mean the same on every host; what comes is copied
+ * Invariants: times are nanoseconds, so that they are comparable between hosts; data are copied
  * whole or not at all.
  */
 #ifndef TMB_TOOL_FAR_STATS_H

@@ -64,8 +64,8 @@ static bool differs(const struct far_sample *s) {
   return s->known && (s->offset_ns > s->error_ns || -s->offset_ns > s->error_ns);
 }
 
-/* What both times of asking say of the clocks. One clock is believed to be one unless a sample
- * refutes it: a library that is loaded before others may change it. */
+/* The offset and drift of the clocks from both times of asking. One clock is believed to be one
+ * unless a sample refutes it: a library that is loaded before others may change it. */
 static struct tmb_trace_offset compare(const struct far_clock *c) {
   const struct far_sample *from = &c->sample[0], *to = &c->sample[1];
   if (c->same && !differs(from) && !differs(to)) return (struct tmb_trace_offset){0};
@@ -74,7 +74,7 @@ static struct tmb_trace_offset compare(const struct far_clock *c) {
   const double between = (double)(int64_t)(to->at_ns - from->at_ns);
   const double error = TMB_MAX(from->error_ns, to->error_ns);
   const double moved = to->offset_ns - from->offset_ns;
-  /* What may be the error of asking is no drift: it is shared between the two. */
+  /* A difference within the error of asking is no drift: it is shared between the two. */
   if (moved <= from->error_ns + to->error_ns && -moved <= from->error_ns + to->error_ns)
     return (struct tmb_trace_offset){.offset_ns = from->error_ns <= to->error_ns ? from->offset_ns
                                                                                  : to->offset_ns,

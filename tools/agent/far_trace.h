@@ -9,8 +9,8 @@
  * question of each time bounds the difference of the clocks by half the time that it took (D. L.
  * Mills, RFC 5905); the two differences give the drift. Pretended hosts and containers of one
  * kernel have one clock, which no comparison betters. Then the agent sends the areas, TRACE.
- * Invariants: bounded in time: a launcher that does not answer gets the areas without a
- * comparison; what comes is checked before it is used.
+ * Invariants: bounded in time: a launcher that does not answer gets the areas without a comparison;
+ * data are checked before they are used.
  */
 #ifndef TMB_TOOL_FAR_TRACE_H
 #define TMB_TOOL_FAR_TRACE_H

@@ -60,7 +60,7 @@ void link_push(struct link *l) {
     } else if (n < 0 && errno == EAGAIN) {
       break;
     } else if (n < 0 && errno != EINTR) {
-      l->closed = true; /* what it has sent before it went is still to be read */
+      l->closed = true; /* bytes sent before the end are still to be read */
     }
     if (l->closed) l->out.at = l->out.bytes;
   }
@@ -83,7 +83,7 @@ void link_pull(struct link *l, size_t limit) {
   }
 }
 
-/* What was consumed makes room. */
+/* Consumed bytes make room. */
 static void compact(struct pack *in) {
   if (!in->at) return;
   memmove(in->data, in->data + in->at, in->bytes - in->at);

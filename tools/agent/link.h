@@ -2,7 +2,7 @@
 /*
  * A stream of frames between two agents, over a pair of descriptors (the pipes of an ssh).
  *
- * Owns: both descriptors and what is in flight. Called by the tree of agents. Calls: libc, pack.
+ * Owns: both descriptors and the bytes in flight. Called by the tree of agents. Calls: libc, pack.
  * Invariants: neither sending nor receiving blocks; frames arrive whole and in order; a frame whose
  * head is impossible ends the link. A peer says something at least every LINK_PING_NS, so that one
  * that is silent for long is lost.
@@ -33,8 +33,8 @@ enum frame_type {
   FRAME_LOST,       /* up: a host; payload: why */
   FRAME_ASK,        /* up: a host on which somebody asks, b flags; this and the next: look.h */
   FRAME_LOOK,       /* down: a number, b flags */
-  FRAME_SEEN,       /* up: a host, b number; payload: what was seen there */
-  FRAME_VIEW,       /* down: a host; payload: what was seen of the job */
+  FRAME_SEEN,       /* up: a host, b number; payload: the ranks seen there */
+  FRAME_VIEW,       /* down: a host; payload: the job as seen */
   FRAME_CLOCK,      /* up: a host that asks; down: a host, payload: time and clock, far_trace.h */
   FRAME_TRACE,      /* up: a rank, b part; payload: of its trace area */
   FRAME_STATS,      /* up: a rank; payload: struct far_stats */
@@ -44,7 +44,7 @@ enum frame_type {
 
 struct frame {
   uint32_t type, a, b, bytes;
-  const char *data; /* [bytes], until the next call for the same link */
+  const char *data; /* [bytes], until the next call for this link */
 };
 
 struct link {
@@ -63,10 +63,10 @@ void link_close(struct link *l);
 /* Send a frame; it leaves with link_push. */
 void link_send(struct link *l, struct frame frame);
 
-/* Write what the peer takes now, and a ping if nothing was said for long. */
+/* Write as much as the peer takes now, and a ping if nothing was sent for long. */
 void link_push(struct link *l);
 
-/* Read what is there. in limit: at most about so many bytes. */
+/* Read the bytes that are there. in limit: at most about so many bytes. */
 void link_pull(struct link *l, size_t limit);
 
 /* The next frame that has arrived. Returns false if there is none. */
@@ -75,7 +75,7 @@ bool link_next(struct link *l, struct frame *frame);
 /* Bytes that wait to be written. */
 size_t link_queued(const struct link *l);
 
-/* What to wait for. out fds: [2]. Returns how many were filled. */
+/* Descriptors to wait for. out fds: [2]. Returns how many were filled. */
 nfds_t link_wait(const struct link *l, struct pollfd *fds);
 
 #endif

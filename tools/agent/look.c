@@ -41,7 +41,7 @@ struct look {
   uint32_t next_flags; /* of the next */
   uint32_t *wanted;    /* [hosts] number of the look that was asked for there; 0: none */
   uint8_t *answered;   /* [hosts] */
-  uint32_t dog;        /* the same for the watchdog */
+  uint32_t dog;        /* number of the question for the watchdog */
   bool has_dog;        /* `for_dog` is filled */
   struct tmb_snapshot seen, for_dog;
 };
@@ -241,7 +241,7 @@ bool look_now(struct tree *t, struct tmb_snapshot *s) {
 
 /* ---- frames */
 
-/* An agent sends what it reads. */
+/* An agent sends its observations. */
 static void send_seen(struct tree *t, const struct frame *f) {
   struct tmb_snapshot s;
   struct pack p = {0};

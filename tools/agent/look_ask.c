@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asking the supervisor of a job on several hosts what all of them see, see look.h.
+ * Asking the supervisor of a job on several hosts for the observations of all, see look.h.
  *
  * Owns: nothing. Called by ps.c and why.c. Calls: boot's snapshot, sockets. The question is one
- * word of flags; the answer its length and what look_pack writes. Invariants: bounded in time.
+ * word of flags; the answer its length and the bytes of look_pack. Invariants: bounded in time.
  */
 #define _GNU_SOURCE
 #include "agent/look.h"

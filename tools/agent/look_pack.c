@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What was seen of ranks, as bytes: see look.h.
+ * Observations of ranks, as bytes: see look.h.
  *
  * Owns: nothing. Called by look.c, look_ask.c. Calls: pack. Invariants: of a status page only the
- * entries that are in use travel; what comes is put nowhere but into fields that readers check.
+ * entries that are in use travel; data are put nowhere but into fields that readers check.
  */
 #include "agent/look.h"
 

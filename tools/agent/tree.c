@@ -5,7 +5,7 @@
  *
  * Owns: nothing global. Called by run_hosts.c, agent.c, tree_start.c. Calls: link, boot/supervise,
  * boot/ctl. Invariants: a round goes up once all parts of the subtree are there, and is complete
- * when it comes down; lengths off the wire are compared with what the round must have.
+ * when it comes down; lengths off the wire are compared with those that the round must have.
  */
 #include "agent/tree.h"
 
@@ -294,7 +294,7 @@ static void from_above(struct tree *t, const struct frame *f) {
   }
 }
 
-/* Whether nothing was heard for `limit_s`, of which only what is after `from_ns` counts. */
+/* Whether nothing was heard for `limit_s`, of which only the time after `from_ns` counts. */
 static bool is_silent(const struct tree *t, const struct link *l, uint64_t from_ns,
                       double limit_s) {
   return !t->paused && t->job.silence_s > 0 &&
@@ -342,8 +342,8 @@ static void serve_child(struct tree *t, struct tree_child *child) {
     check_silence(t, child);
 }
 
-/* START has passed, and its supervisor is not there yet: what comes behind it, an end of the job
- * for instance, waits for that. */
+/* START has passed, and its supervisor is not there yet: later frames, an end of the job for
+ * instance, wait for that. */
 static bool between(const struct tree *t) {
   return t->started && !t->sup;
 }

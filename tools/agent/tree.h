@@ -11,8 +11,8 @@
  * the link to it broke before.
  *
  * Start: a child greets with one line (protocol, version); it gets the job; it sends READY for its
- * host (payload: u64 hash of the program, text of what is wrong) and passes on those of its part;
- * when all hosts are ready the root sends START.
+ * host (payload: u64 hash of the program, text of an error) and passes on those of its part; when
+ * all hosts are ready the root sends START.
  */
 #ifndef TMB_TOOL_TREE_H
 #define TMB_TOOL_TREE_H
@@ -34,8 +34,8 @@ struct tree_child {
   pid_t pid;            /* of its ssh; 0 once reaped */
   struct link link;
   bool greeted;
-  int err_fd;                /* what ssh and the agents below say on stderr; -1: closed */
-  char said[TREE_WHY_BYTES]; /* of that, the end of what came before the greeting */
+  int err_fd;                /* stderr of ssh and the agents below; -1: closed */
+  char said[TREE_WHY_BYTES]; /* of that, the end of the text before the greeting */
   uint64_t started_ns;
   struct pack parts; /* of this round, if they have come */
   bool has_parts, refuses;
@@ -43,7 +43,8 @@ struct tree_child {
 
 struct tree;
 
-/* What a node does itself with frames: the root those that come up, an agent those for its host. */
+/* Function of a node for frames: the root's for those that come up, an agent's for those for its
+ * host. */
 typedef void tree_frame_fn(struct tree *tree, const struct frame *frame);
 
 struct tree {
@@ -80,7 +81,7 @@ void tree_open(struct tree *tree);
 /* Start the agents below. Returns 0, or -1 after a message. */
 int tree_start_children(struct tree *tree);
 
-/* Look after greetings and what children say on stderr, and notice those that fail. */
+/* Handle greetings and children's stderr, and notice those that fail. */
 void tree_start_watch(struct tree *tree);
 
 /* Wait for the processes of the children and pass on their last words; those that do not end within
@@ -92,10 +93,10 @@ char *tree_greeting(char *buf, size_t bytes);
 
 /* ---- tree.c */
 
-/* One step: read what came, do it, pass it on, write what can be written. */
+/* One step: read frames, process them, pass them on, write as much as possible. */
 void tree_step(struct tree *tree);
 
-/* What to wait for. Returns how many descriptors. */
+/* Descriptors to wait for. Returns how many descriptors. */
 nfds_t tree_wait(struct tree *tree, struct pollfd *fds, nfds_t max, int *timeout_ms);
 
 /* Send to the root, to all children, or to the child that leads to a host. */
@@ -103,7 +104,7 @@ void tree_send_up(struct tree *tree, struct frame frame);
 void tree_send_down(struct tree *tree, struct frame frame);
 void tree_send_to(struct tree *tree, uint32_t host, struct frame frame);
 
-/* Report to all other nodes what the supervisor of this one has found. */
+/* Report an event of this node's supervisor to all other nodes. */
 void tree_notify(struct tree *tree, const struct tmb_sup_event *event);
 
 /* A host of this node's part has come to its end. in why: NULL: in order. */

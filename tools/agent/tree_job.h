@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job on several hosts: what the launcher decides and sends to every agent.
+ * A job on several hosts: the launcher's decisions, sent to every agent.
  *
  * Owns: the texts and arrays of a struct tree_job. Called by run_hosts.c (makes it), agent.c (reads
- * it), tree.c. Calls: pack. Invariants: hosts are numbered as in places.h; what arrives from the
- * wire is checked before it is used.
+ * it), tree.c. Calls: pack. Invariants: hosts are numbered as in places.h; data off the wire are
+ * checked before they are used.
  */
 #ifndef TMB_TOOL_TREE_JOB_H
 #define TMB_TOOL_TREE_JOB_H

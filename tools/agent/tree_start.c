@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bringing the tree of agents up: an ssh for each child, greetings, what goes wrong; and its end.
- * See tree.h.
+ * Bringing the tree of agents up: an ssh for each child, greetings, failures; and its end. See
+ * tree.h.
  *
  * Owns: nothing global. Called by run_hosts.c, agent.c, tree.c. Calls: link, base, os, libc.
  * Invariants: the job with its secret is sent only to a child that has greeted as an agent of this
@@ -36,7 +36,7 @@
 #define WORDS_MAX        64
 #define AGENT_WORDS      " run --agent"
 #define AGENT_WORDS_COPY " run " RUN_AGENT_COPY
-#define LAST_WORDS_MS    500 /* from the end of a child's link to the end of what it says */
+#define LAST_WORDS_MS    500 /* from the end of a child's link to the end of its messages */
 
 char *tree_greeting(char *buf, size_t bytes) {
   const uint16_t one = 1;
@@ -206,9 +206,9 @@ int tree_start_children(struct tree *t) {
   return 0;
 }
 
-/* ---- what children say */
+/* ---- output of children */
 
-/* Passes on what the agents below say, or keeps the end of what ssh says before they do. */
+/* Passes on the messages of the agents below, or keeps the end of ssh's messages before them. */
 static void read_words(struct tree_child *c) {
   char text[4096];
   ssize_t n;
@@ -278,7 +278,7 @@ static void send_job(struct tree *t, struct tree_child *c) {
   pack_free(&p);
 }
 
-/* Looks for the greeting in what has come. Returns false, and why, if there will be none. */
+/* Looks for the greeting in the received bytes. Returns false, and why, if there will be none. */
 static bool greet(struct tree *t, struct tree_child *c, char *why) {
   struct pack *in = &c->link.in;
   char ours[128];

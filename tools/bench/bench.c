@@ -4,8 +4,7 @@
  *
  * Owns: nothing global. Called by main.c. Calls: bench_job, bench_start, bench_table, bench_json.
  * Invariants: missing a target is not a failure; a program that fails or reports incompletely is,
- * and what was measured before is shown all the same. With --json - only JSON goes to standard
- * output.
+ * and earlier measurements are shown nevertheless. With --json - only JSON goes to standard output.
  */
 #include "bench/bench.h"
 #include "bench/progress.h"
@@ -114,7 +113,8 @@ static int parse_suite(struct bench_options *o, const char *name) {
     o->upc = o->chosen = true;
     return 0;
   }
-  if (strcmp(name, "loggp") == 0) { /* by name only: it shows what other suites show, as a model */
+  if (strcmp(name, "loggp") == 0) { /* by name only: it shows the figures of other suites, as a
+                                     * model */
     o->loggp = o->chosen = true;
     return 0;
   }
@@ -254,7 +254,7 @@ static int measure_teams(const struct bench_options *o, struct bench_results *re
 
 /* ---- all of them */
 
-/* A part of what is measured: a program of two ranks, or what has a function of its own. */
+/* A part of the measurements: a program of two ranks, or one with a function of its own. */
 struct part {
   const char *name;
   bool on;

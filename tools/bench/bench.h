@@ -3,8 +3,8 @@
  * `tombolo bench`: figures, options, and the parts of the command.
  *
  * Owns: struct bench_figure and struct bench_results. Included by tools/bench*.c. Calls: nothing.
- * bench.c chooses what to run, bench_job.c runs a measuring program and reads what it prints (the
- * protocol is described in bench/lib/bench.h), bench_start.c times whole jobs, bench_stat.c makes
+ * bench.c chooses the parts to run, bench_job.c runs a measuring program and reads its output
+ * (bench/lib/bench.h describes the protocol), bench_start.c times whole jobs, bench_stat.c makes
  * medians and ratios, bench_table.c and bench_json.c show them. Invariants: samples are kept in the
  * order in which they were taken, floor sample i just before figure sample i. A ratio is the median
  * of the sample-wise ratios.
@@ -74,9 +74,8 @@ struct bench_job {
 /* Find the folder of the measuring programs. Returns 0, or the exit code after a message. */
 int bench_find_programs(struct bench_options *options);
 
-/* Run `tombolo run` with the program and append what it reports. out results: may be NULL.
- * Returns 0, or the exit code after a message when the program failed or its report is not
- * complete. */
+/* Run `tombolo run` with the program and append its results. out results: may be NULL. Returns 0,
+ * or the exit code after a message when the program failed or its report is not complete. */
 int bench_job_run(const struct bench_options *options, struct bench_job *job,
                   struct bench_results *results);
 
@@ -113,10 +112,10 @@ void bench_print_machine(const struct bench_options *options);
 
 enum bench_when { BENCH_GOES_ON, BENCH_FAILED, BENCH_COMPLETE };
 
-/* Write what has been measured so far to the file of --json, in one piece; nothing without that
- * option. Standard output, a device and a pipe get nothing while the bench goes on. A file gets
- * nothing before there is a figure, but it is tried whether it could.
- * Returns 0, or the exit code after a message. */
+/* Write the measurements so far to the file of --json, in one piece; nothing without that option.
+ * Standard output, a device and a pipe get nothing while the bench goes on. A file gets nothing
+ * before there is a figure, but it is tried whether it could. Returns 0, or the exit code after a
+ * message. */
 int bench_json_save(const struct bench_options *options, struct bench_results *results,
                     enum bench_when when);
 

@@ -103,7 +103,7 @@ void bench_results_free(struct bench_results *results) {
 
 /* ---- the protocol */
 
-/* What is known while a report is read. */
+/* State while a report is read. */
 struct reader {
   const struct bench_options *options;
   struct bench_results *results;
@@ -156,7 +156,7 @@ static bool save_before(const struct reader *r) {
   return bench_json_save(r->options, r->results, BENCH_GOES_ON) == 0;
 }
 
-/* One line. False: it breaks the protocol, or what came before it could not be saved. */
+/* One line. False: it breaks the protocol, or an earlier result could not be saved. */
 static bool read_line(struct reader *r, char *line) {
   if (strncmp(line, "tombolo-bench 1 ", 16) == 0) return r->begun = true;
   if (!r->begun) {

@@ -3,7 +3,7 @@
  * `tombolo bench --json`: everything that was measured, with machine, revision and settings.
  *
  * Owns: the text of each figure, which is made once. Called by bench.c and, for a file, by
- * bench_job.c after each figure, so that a bench that is ended keeps what it has. Calls: jansson,
+ * bench_job.c after each figure, so that a bench that is ended keeps its figures. Calls: jansson,
  * bench_stat.c, base/config, os. Invariants: samples are raw, in the order in which they were
  * taken; a number that does not exist is null; a file is always whole, because it is renamed into
  * place; saving disturbs the ranks that measure little (0.3 to 0.8 ms of a processor for up to 108

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo bench startup`: how long jobs take from command to end, and what a rank costs in memory.
+ * `tombolo bench startup`: how long jobs take from command to end, and the memory of a rank.
  *
  * Owns: the startup rows. Called by bench.c. Calls: bench_job.c, and /bin/true for the floor.
  * Invariants: the time of a start is that of the whole `tombolo run` of a program that initialises,

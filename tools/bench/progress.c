@@ -2,9 +2,9 @@
 /*
  * The line of a long command's progress, see progress.h.
  *
- * Owns: no process state. Called as progress.h says. Calls: the clock. Invariants: what is left is
- * reckoned from the parts that are over, which took their time here and now; before the first one
- * is over nothing is said of it.
+ * Owns: no process state. Called as progress.h says. Calls: the clock. Invariants: the remaining
+ * time is reckoned from the parts that are over, which took their time here and now; before the
+ * first one is over there is no estimate.
  */
 #include "bench/progress.h"
 

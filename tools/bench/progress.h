@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a person sees while a long command measures: one line on the terminal, with the time left.
+ * Progress of a long command that measures: one line on the terminal, with the time left.
  *
  * Owns: struct bench_progress. Called by `tombolo bench` and `tombolo tune`. Calls: the clock.
  * Invariants: the line is written to standard error, only where that is a terminal, and is erased

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo doctor`: the list of checks, and what one check writes down.
+ * `tombolo doctor`: the list of checks, and the result of one check.
  *
  * Owns: nothing. Included by tools/doctor. Calls: jansson.
  * Invariants: a check adds one entry (doctor_hosts: one for each host), also when it fails; an
- * entry that is not ok has a remedy. What judges a fact takes it as an argument, so that tests can
- * give facts that their machine does not have.
+ * entry that is not ok has a remedy. A function that judges a fact takes it as an argument, so that
+ * tests can give facts that their machine does not have.
  */
 #ifndef TMB_TOOLS_DOCTOR_H
 #define TMB_TOOLS_DOCTOR_H
@@ -22,14 +22,14 @@ struct doctor {
   json_t *checks; /* [{name, state, found, remedy}], remedy null where the state is ok */
   int count[DOCTOR_STATES];
   json_t *mtu; /* bytes, by the names of interfaces that lead to other hosts; NULL: not asked yet */
-  bool hosts;  /* other hosts are asked for: what reaches them is then needed */
+  bool hosts;  /* other hosts are asked for: the ways to reach them are then needed */
 };
 
 /* The word for a state, as it is printed. */
 const char *doctor_state_name(enum doctor_state state);
 
-/* Write the result of a check down. in remedy: a sentence, NULL where the state is ok. in fmt: what
- * was found. */
+/* Write the result of a check down. in remedy: a sentence, NULL where the state is ok. in fmt: the
+ * finding. */
 void doctor_add(struct doctor *d, enum doctor_state state, const char *name, const char *remedy,
                 const char *fmt, ...) TMB_PRINTF(5, 6);
 
@@ -62,7 +62,7 @@ const char *doctor_ssh_command(void);
  * version, checks that are worse than ours, MTUs. */
 void doctor_hosts(struct doctor *d, const struct host_list *list);
 
-/* The same for one host's answer. in report: the JSON that `tombolo doctor --json` prints there. */
+/* Judge one host's answer. in report: the JSON that `tombolo doctor --json` prints there. */
 void doctor_judge_report(struct doctor *d, const char *host, const json_t *report);
 
 /* ---- doctor_programs.c: compilers, and how programs are run */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo doctor --hosts`: what other hosts say of themselves, beside what this one found.
+ * `tombolo doctor --hosts`: the reports of other hosts, beside this one's.
  *
  * Owns: nothing. Called by doctor.c, after the checks of this host. Calls: doctor_programs.c to run
  * ssh. Each host prints its version and the report of its own `tombolo doctor --json`. Invariants:
- * only hosts that the user names are asked, by the same command as `tombolo run` (TOMBOLO_SSH,
- * TOMBOLO_SSH_OPTIONS, TOMBOLO_SSH_REMOTE_PATH); what they print is data, also when it is nonsense.
+ * only hosts that the user names are asked, by the command of `tombolo run` (TOMBOLO_SSH,
+ * TOMBOLO_SSH_OPTIONS, TOMBOLO_SSH_REMOTE_PATH); their output is data, also when it is nonsense.
  */
 #include "doctor/doctor.h"
 #include "tool.h"
@@ -41,7 +41,7 @@ static bool is_local(const char *name) {
   return strcmp(name, "C compiler") == 0 || strcmp(name, "gfortran") == 0;
 }
 
-/* One check of another host: an error counts, a warning if this host has not the same one. */
+/* One check of another host: an error counts, a warning only if this host does not have it. */
 static void judge_check(struct doctor *d, const char *host, const json_t *check) {
   const char *name = json_string_value(json_object_get(check, "name")),
              *state = json_string_value(json_object_get(check, "state")),
@@ -161,19 +161,19 @@ static json_t *take_report(char *text) {
   return report;
 }
 
-/* The last line of a text: what a host says before is a greeting of its shell. */
+/* The last line of a text: lines before it are a greeting of the host's shell. */
 static const char *last_line(const char *text) {
   const char *line = strrchr(text, '\n');
   return line ? line + 1 : text;
 }
 
-/* Whether two texts of --version name the same version and revision; compilers may differ. */
+/* Whether two texts of --version name one version and revision; compilers may differ. */
 static bool same_version(const char *a, const char *b) {
   const size_t bytes = strcspn(a, ",");
   return bytes == strcspn(b, ",") && memcmp(a, b, bytes) == 0;
 }
 
-/* tombolo could not be started there. in line: what the shell or the loader says. */
+/* tombolo could not be started there. in line: output of the shell or the loader. */
 static void judge_missing(struct doctor *d, const char *host, const char *line) {
   if (strstr(line, "error while loading shared libraries"))
     doctor_add(d, DOCTOR_ERROR, "host",

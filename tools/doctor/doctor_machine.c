@@ -3,8 +3,8 @@
  * `tombolo doctor`: memory, limits of processes, processors and the clock of this machine.
  *
  * Owns: the thresholds. Called by doctor.c. Calls: os, base/config, two short-lived processes.
- * Invariants: what can be tried is tried (memory is made, another process's memory is read), the
- * rest is read from limits; nothing is left behind.
+ * Invariants: features are tried where possible (memory is made, another process's memory is read),
+ * the rest is read from limits; nothing is left behind.
  */
 #define _GNU_SOURCE 1 /* memfd_create */
 #include "doctor/doctor.h"

@@ -253,7 +253,7 @@ static void interfaces_are_judged(void **state) {
   json_decref(d.checks);
 }
 
-/* What another host reports, beside what this one has. */
+/* Report of another host, compared with this one's. */
 static void reports_are_compared(void **state) {
   (void)state;
   struct doctor d = {.checks = json_array(),

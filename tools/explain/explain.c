@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo explain`: what a message with a number means.
+ * `tombolo explain`: meaning of a message with a number.
  *
  * Owns: nothing global. Called by main.c. Calls: nothing of the library but its log. Invariants:
- * the table is src/base/messages/messages.def, the same that the library numbers its messages by;
- * a row belongs to the family of its number divided by 100. Where advice.def has a row for a
- * number, that row's cause, remedy and example are printed, else those of the family.
+ * the table is src/base/messages/messages.def, from which the library numbers its messages; a row
+ * belongs to the family of its number divided by 100. Where advice.def has a row for a number, that
+ * row's cause, remedy and example are printed, else those of the family.
  */
 #define _GNU_SOURCE
 #include "tool.h"
@@ -98,7 +98,7 @@ static void print_wrapped(const char *indent, const char *text) {
   putchar('\n');
 }
 
-/* A row as a person reads it: "..." for each conversion, and around what is a part of a message. */
+/* A row as a person reads it: "..." for each conversion, and around a part of a message. */
 static void readable(const struct row *row, char *to, size_t bytes) {
   size_t used = 0;
   const int part = row->kind == ROW_PART;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Unit tests of `tombolo explain`: every number of the table is explained, and what is no number
- * is refused.
+ * Unit tests of `tombolo explain`: every number of the table is explained, and other numbers are
+ * refused.
  *
  * Owns: nothing. Run by ctest. Calls: tool_explain_main in child processes.
  */

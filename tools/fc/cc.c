@@ -3,8 +3,8 @@
  * `tombolo cc`, `tombolo c++`: compile and link a program of the GASNet-EX API, as mpicc does.
  *
  * Owns: the options that a client needs. Called by main.c. Calls: execvp of the compiler.
- * Invariants: every argument that is not its own goes to the compiler unchanged and in order; what
- * it adds stands before and behind; nothing is linked where the arguments say not to.
+ * Invariants: every argument that is not its own goes to the compiler unchanged and in order; added
+ * options stand before and behind; nothing is linked where the arguments say not to.
  */
 #define _GNU_SOURCE
 #include "fc/command.h"
@@ -24,7 +24,7 @@
 #define WORDS 16           /* of the compiler's name, at most */
 #define EXTRA (12 + WORDS) /* arguments that may be added, and NULL */
 
-/* What is asked for. */
+/* Parsed arguments. */
 struct request {
   const char *tool, *setting; /* "cc", "TOMBOLO_CC" */
   const char *compiler;

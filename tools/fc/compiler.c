@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which Fortran compiler a command is.
+ * Kind of a Fortran compiler's command.
  *
  * Owns nothing. Called by fc.c. Calls popen of the compiler: `--version` names it, and
  * `-dumpversion` gives its version. Invariants: as in compiler.h; a command with a quote is not
@@ -35,7 +35,7 @@ static void ask(const char *command, const char *option, char line[LINE_BYTES]) 
   free(text);
 }
 
-/* gfortran's name says what it is, so that it is asked one thing only. */
+/* The name gfortran is sufficient, so that its command is asked one thing only. */
 static bool is_flang(const char *command) {
   char line[LINE_BYTES];
   if (strstr(file_name(command), "gfortran")) return false;

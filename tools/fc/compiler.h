@@ -3,7 +3,7 @@
  * Fortran compilers, as `tombolo fc` knows them.
  *
  * Owns nothing. Included by fc.c. Calls the compilers. Invariants: a compiler is asked once, and
- * says itself what it is; one that cannot be run is taken for what its name says.
+ * names itself; one that cannot be run is taken by its name.
  */
 #ifndef FC_COMPILER_H
 #define FC_COMPILER_H

@@ -4,7 +4,7 @@
  *
  * Owns: the options that the compilers need for this library. Called by main.c. Calls: execvp of
  * the compiler. Invariants: every argument that is not its own goes to the compiler unchanged and
- * in order; what it adds stands before and behind; nothing is linked where the arguments say not
+ * in order; added options stand before and behind; nothing is linked where the arguments say not
  * to.
  */
 #define _GNU_SOURCE
@@ -26,7 +26,7 @@
 #define DEFAULT_COMPILER "gfortran"
 #define EXTRA            16 /* arguments that may be added, and NULL */
 
-/* What the command is asked for. */
+/* Parsed arguments. */
 struct request {
   struct fc_compiler compiler;
   const char *root; /* folder of the installation or build tree */
@@ -54,8 +54,8 @@ static bool takes_module(const struct fc_compiler *compiler) {
   return compiler->is_flang ? compiler->major >= FLANG_FIRST : compiler->major >= GFORTRAN_PRIF;
 }
 
-/* Folder of the modules for a compiler, and of what it links besides the library: that of the
- * installation, else one of the user, for PRIF. NULL: none. */
+/* Folder of the modules for a compiler, and of the files that it links besides the library: that of
+ * the installation, else one of the user, for PRIF. NULL: none. */
 static char *modules_folder(const struct request *r, const char *command) {
   if (!r->root || !*r->compiler.modules) return NULL;
   char *folder = command_format(r->root, "/lib/tombolo/fortran/", r->compiler.modules);
@@ -82,7 +82,7 @@ static bool add_file(struct command *c, const char *folder, const char *name) {
   return there;
 }
 
-/* Add the procedures of the module prif, and what flang's statements that end a program need:
+/* Add the procedures of the module prif, and the files for flang's statements that end a program:
  * cmake/TmbPrifFortran.cmake. Returns 0 or an exit code. */
 static int add_prif(struct command *c, const struct request *r) {
   char *common = command_format(r->root, "/lib/tombolo/fortran/", "prif");
@@ -103,7 +103,7 @@ static int add_prif(struct command *c, const struct request *r) {
   return 0;
 }
 
-/* Add what linking needs. Returns 0 or an exit code. */
+/* Add the arguments for linking. Returns 0 or an exit code. */
 static int add_libraries(struct command *c, const struct request *r) {
   if (!r->root) {
     tmb_print("fc: the folder of this command cannot be found in /proc/self/exe: %s",

@@ -4,8 +4,8 @@
  *
  * Owns: folders tombolo/fortran/<compiler>-<key> in the user's cache. Called by fc.c. Calls the
  * compiler as a process. Invariants: the key changes with the compiler's version, the installation
- * and its sources; a folder gets its name when it is complete, so that commands at the same time do
- * not disturb each other; a compiler that fails leaves nothing.
+ * and its sources; a folder gets its name when it is complete, so that concurrent commands do not
+ * disturb each other; a compiler that fails leaves nothing.
  */
 #define _GNU_SOURCE
 #include "fc/module.h"
@@ -41,7 +41,7 @@ static uint64_t mix(uint64_t hash, const char *text) {
   return hash;
 }
 
-/* What the module is made of: compiler, place and state of the sources. */
+/* Key of the module: compiler, place and state of the sources. */
 static uint64_t key_of(const struct fc_compiler *compiler, const char *sources) {
   uint64_t hash = mix(mix(UINT64_C(0xcbf29ce484222325), compiler->version), sources);
   struct dirent **entry = NULL;

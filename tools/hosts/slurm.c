@@ -27,7 +27,7 @@
 /* The list that is being made. */
 struct list {
   FILE *out;
-  const char *tasks;  /* what is left of the numbers of tasks; NULL: none were given */
+  const char *tasks;  /* rest of the numbers of tasks; NULL: none were given */
   unsigned long task; /* of the next nodes ... */
   unsigned long more; /* ... of so many */
   unsigned count;

@@ -3,8 +3,8 @@
  * The hosts that Slurm has allocated to this job.
  *
  * Owns: nothing. Called by run.c. Calls: the environment, libc. Names and forms of the variables:
- * sbatch(1), section "output environment variables". Invariant: what is returned is a list as
- * hosts.h takes it.
+ * sbatch(1), section "output environment variables". Invariant: the result is a list as hosts.h
+ * takes it.
  */
 #ifndef TMB_TOOL_SLURM_H
 #define TMB_TOOL_SLURM_H

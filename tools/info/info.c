@@ -57,7 +57,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
   }
 }
 
-/* What the options ask for, without the settings. */
+/* Collects the parts that the options ask for, without the settings. */
 static json_t *collect(const struct options *options) {
   if (options->config) return json_object();
   return options->network ? info_collect_network() : info_collect();
@@ -70,7 +70,7 @@ static int print_json(const json_t *document) {
   return 0;
 }
 
-/* Prints what the options ask for. Returns the exit code. */
+/* Prints the parts that the options ask for. Returns the exit code. */
 static int print(const struct options *options, json_t *document, json_t *settings) {
   if (options->markdown) {
     info_print_markdown(settings);

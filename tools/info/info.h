@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Everything but the settings, or what concerns networks; call info_settings first. Return a new
+/* Everything but the settings, or the part about networks; call info_settings first. Return a new
  * reference, NULL without memory. */
 json_t *info_collect(void);
 json_t *info_collect_network(void);
@@ -24,14 +24,14 @@ json_t *info_collect_network(void);
  */
 json_t *info_settings(int *bad);
 
-/* info_net.c: the interfaces of this machine, and what reaches ranks: [{name, available, why}], the
- * former also with mtu_bytes and addresses. in interfaces: as of info_interfaces. Return new
- * references. */
+/* info_net.c: the interfaces of this machine, and the networks that reach ranks: [{name, available,
+ * why}], the former also with mtu_bytes and addresses. in interfaces: as of info_interfaces. Return
+ * new references. */
 json_t *info_interfaces(void);
 json_t *info_conduits(const json_t *interfaces);
 
-/* The same of the providers that the conduit ofi knows, the best first; empty without its plug-in.
- * out rails: new, of the domains of the provider that is taken: whether long transfers use them. */
+/* The providers that the conduit ofi knows, the best first; empty without its plug-in. out rails:
+ * new, of the domains of the provider that is taken: whether long transfers use them. */
 json_t *info_providers(json_t **rails);
 
 /* Print the document or the settings for people on stdout. */

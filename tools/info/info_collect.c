@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo info`: collects what is shown into one document.
+ * `tombolo info`: collects the facts into one document.
  *
  * Owns: nothing. Called by info.c. Calls: info_net.c, base/config, os, boot limits, the public
  * headers for sizes and versions, jansson. Invariants: nothing here ends the
@@ -73,7 +73,7 @@ static json_t *collect_topology(void) {
   return o;
 }
 
-/* Tries what `tombolo run` does, and takes it back. */
+/* Tries the steps of `tombolo run`, and undoes them. */
 static const char *same_addresses(char *buf, size_t bytes) {
   if (!tmb_os_randomised()) return "the same in all ranks: nothing is randomised here";
   if (tmb_cfg_check(TMB_CFG_SAME_ADDRESSES, buf, bytes) != TMB_OK ||
@@ -166,7 +166,7 @@ static json_t *collect_sizes(void) {
   return list;
 }
 
-/* What somebody on the path can do to packets of the conduit udp, by TOMBOLO_UDP_AUTH. */
+/* Powers of an attacker on the path over packets of the conduit udp, by TOMBOLO_UDP_AUTH. */
 static json_t *collect_guard(void) {
   const char *auth = tmb_cfg_str(TMB_CFG_UDP_AUTH);
   const bool encrypt = strcmp(auth, "encrypt") == 0, header = strcmp(auth, "header") == 0;

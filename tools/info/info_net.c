@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo info`: networks: which conduits there are and what they could use here.
+ * `tombolo info`: networks: the conduits and their devices here.
  *
  * Owns: the table of networks that people ask for. Called by info_collect.c. Calls: base/config,
  * os, getifaddrs, the loader, jansson. Nothing is sent. A conduit is looked for where the library
  * looks for it (core/client/conduit.c), and loaded; which interfaces the conduit udp takes is said
- * by its rules (net/udp/io/udp_addr.c). Invariants: what is not usable has a reason that names the
+ * by its rules (net/udp/io/udp_addr.c). Invariants: an unusable one has a reason that names the
  * remedy.
  */
 #define _GNU_SOURCE 1 /* dladdr */
@@ -38,7 +38,7 @@ enum { WHY_BYTES = 512, PATH_BYTES = 4096 };
 
 /* ---- conduits */
 
-/* Tries what the on-node engine needs: anonymous shared memory that can be sized. */
+/* Tries the needs of the on-node engine: anonymous shared memory that can be sized. */
 static bool smp_works(char *why, size_t why_bytes) {
   const int fd = tmb_memfd_create("tombolo-info", false);
   if (fd < 0) {
@@ -152,7 +152,7 @@ json_t *info_conduits(const json_t *interfaces) {
   return list;
 }
 
-/* ---- providers of libfabric: the plug-in says what it would choose */
+/* ---- providers of libfabric: the plug-in reports its choice */
 
 #define DESCRIBE_SYMBOL "tombolo_net_describe"
 
@@ -220,7 +220,7 @@ static bool has_word(const char *list, const char *word) {
   return false;
 }
 
-/* Adds an address; what the conduit udp would not use has its reason in *why. */
+/* Adds an address; one that the conduit udp would not use has its reason in *why. */
 static void add_address(const struct ifaddrs *i, json_t *addresses, uint32_t *usable,
                         const char **why) {
   char text[INET6_ADDRSTRLEN + 16] = "";

@@ -3,7 +3,7 @@
  * Unit tests of `tombolo info`: the three forms of its output, wrong settings, wrong options.
  *
  * Owns: nothing. Run by ctest. Calls: tool_info_main in child processes.
- * Invariants: docs/SETTINGS.md is what `tombolo info --config --markdown` prints.
+ * Invariants: docs/SETTINGS.md is the output of `tombolo info --config --markdown`.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo run`: what its parts share.
+ * `tombolo run`: common declarations of its parts.
  *
  * Owns: the options of a run. run.c parses and drives; run_exec.c finds and executes the program;
  * run_library.c asks for its libraries; run_bind.c plans processors; run_label.c carries labelled
@@ -64,7 +64,8 @@ int run_check_libraries(const char *path);
 int run_env_set(struct run_options *o, const char *text);
 void run_env_keep(const struct run_options *o);
 
-/* What no rank could start with is refused here, once. Returns 0, or 2 after a message. */
+/* Settings with which no rank could start are refused here, once. Returns 0, or 2 after a message.
+ * */
 int run_check_settings(void);
 
 /* run_hosts.c: a job on several hosts. Returns its exit code. */
@@ -72,7 +73,7 @@ int run_hosts_main(struct run *run);
 
 /* agent.c: the supervisor of one host of such a job; speaks on standard input and output. [in]
  * copied: its input is descriptor RUN_AGENT_STDIN; RUN_AGENT_COPY is the option that says so. */
-#define RUN_AGENT_STDIN 9 /* above the standard streams, below what shells use (10) */
+#define RUN_AGENT_STDIN 9 /* above the standard streams, below those that shells use (10) */
 #define RUN_AGENT_COPY  "--agent=copied"
 int run_agent_main(bool copied);
 
@@ -101,8 +102,8 @@ void run_label_take_ends(struct run_label *label, int *ends);
 int run_label_start(struct run_label *label); /* 0 or -1 after a message */
 
 /*
- * Deliver what the ranks, now ended, have left; a signal on `signal_fd` or the time limit cuts it
- * short. Returns 0, or the number of that signal.
+ * Deliver the last output of the ranks, now ended; a signal on `signal_fd` or the time limit cuts
+ * it short. Returns 0, or the number of that signal.
  */
 int run_label_finish(struct run_label *label, int signal_fd, double limit_s);
 

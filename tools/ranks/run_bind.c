@@ -3,7 +3,7 @@
  * `tombolo run --bind`: which processors each rank gets.
  *
  * Owns: nothing. Called by run.c. Calls: libc, /sys (siblings of a hardware thread).
- * With at least as many cores as ranks every rank gets the same number of whole cores, with all of
+ * With at least as many cores as ranks every rank gets an equal number of whole cores, with all of
  * their hardware threads; with fewer cores but enough hardware threads, one thread each, first
  * threads of all cores before second ones. Invariants: only processors of our own affinity mask are
  * given out, none of them twice.
@@ -18,7 +18,7 @@
 
 struct cpu {
   int number;
-  int core;   /* lowest usable hardware thread of the same core */
+  int core;   /* lowest usable hardware thread of this core */
   int thread; /* place among the usable threads of its core */
 };
 

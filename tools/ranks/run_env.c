@@ -3,8 +3,8 @@
  * The environment that `tombolo run` gives to the ranks.
  *
  * Owns: nothing global. Called by run.c while options are read. Calls: base/config. The ranks
- * inherit the launcher's environment, so what they are not to have leaves it here, before anything
- * is started.
+ * inherit the launcher's environment, so variables that they are not to have leave it here, before
+ * anything is started.
  */
 #define _GNU_SOURCE
 #include "ranks/run.h"
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What programs, libraries and the launcher itself cannot do without. */
+/* Variables that programs, libraries and the launcher itself need. */
 static const char needed[] = "TOMBOLO_*,GASNET_*,GASNETI_*,AMUDP_*,SSH_*,PATH,LD_LIBRARY_PATH,HOME,"
                              "USER,LOGNAME,SHELL,TMPDIR,PWD";
 

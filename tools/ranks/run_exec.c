@@ -3,8 +3,8 @@
  * `tombolo run`: finding the program, and becoming it in a forked rank.
  *
  * Owns: nothing. Called by run.c. Calls: boot/launch, base, libc.
- * Invariants: a program that cannot be run is refused before any rank exists; what can go wrong
- * after that is reported by rank 0 only.
+ * Invariants: a program that cannot be run is refused before any rank exists; a later failure is
+ * reported by rank 0 only.
  */
 #define _GNU_SOURCE
 #include "ranks/run.h"
@@ -49,7 +49,7 @@ static void refuse_missing(const char *name) {
     tmb_print("run: program '%s' not found in folder %s; it can be chosen by --cwd", name, folder);
 }
 
-/* What helps against EACCES. in name: a path, or a name that PATH has found. */
+/* Remedy against EACCES. in name: a path, or a name that PATH has found. */
 static const char *remedy_of(const char *name) {
   struct stat st;
   struct statvfs fs;

@@ -46,7 +46,7 @@ struct partial {
 struct stream {
   int out_fd; /* ours: 1 or 2 */
   int epoll_fd;
-  int ended_fd;              /* eventfd: the ranks have ended, deliver what is there and end */
+  int ended_fd;              /* eventfd: the ranks have ended, deliver the rest and end */
   uint32_t ranks, open;      /* pipes; pipes not yet at their end */
   int *read_fd;              /* [ranks], -1: closed */
   struct partial *partial;   /* [ranks] */
@@ -188,8 +188,8 @@ static bool read_some(struct stream *s, uint32_t rank) {
   return false;
 }
 
-/* The ranks have ended: what is in the pipes now is all that counts, even if a stray process writes
- * on. */
+/* The ranks have ended: the bytes in the pipes now are all that count, even if a stray process
+ * writes on. */
 static void drain(struct stream *s) {
   for (uint32_t r = 0; r < s->ranks; r++) {
     while (!s->broken && read_some(s, r)) continue;

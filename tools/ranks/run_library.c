@@ -2,7 +2,7 @@
 /*
  * `tombolo run`: shared libraries that the program needs and the system does not have.
  *
- * Owns: nothing. Called by run.c before any rank exists, so that what every rank would say is said
+ * Owns: nothing. Called by run.c before any rank exists, so that a message of every rank is printed
  * once. Calls: the program's dynamic loader, as ldd does (LD_TRACE_LOADED_OBJECTS: it lists, and
  * runs no code of the program).
  * Invariants: only programs whose loader is glibc's and that gain no rights by their file are
@@ -68,7 +68,7 @@ _Noreturn static void become_list(const char *path, int out) {
   _exit(TOOL_EXIT_FAILED);
 }
 
-/* Reads what comes within the time limit. */
+/* Reads the list as far as it comes within the time limit. */
 static void read_list(int fd, char *list) {
   size_t used = 0;
   struct pollfd in = {.fd = fd, .events = POLLIN};

@@ -2,9 +2,10 @@
 /*
  * The launcher's end of the streams of a job on several hosts: output of all ranks, input of one.
  *
- * Owns: struct front: what waits to be written, and by --label a pipe for each rank and stream into
- * run_label.c. Called by run_hosts.c. Calls: tree, run_label.c, libc. Invariants: nothing here
- * blocks, however slow the reader; of each host and stream at most AGENT_OUTPUT_BYTES wait here.
+ * Owns: struct front: output that waits to be written, and by --label a pipe for each rank and
+ * stream into run_label.c. Called by run_hosts.c. Calls: tree, run_label.c, libc. Invariants:
+ * nothing here blocks, however slow the reader; of each host and stream at most AGENT_OUTPUT_BYTES
+ * wait here.
  */
 #ifndef TMB_TOOL_FRONT_H
 #define TMB_TOOL_FRONT_H
@@ -30,10 +31,10 @@ struct front {
 /* Returns 0, or -1 after a message. */
 int front_open(struct front *front, struct tree *tree, struct run_label *label);
 
-/* What to wait for. Returns how many descriptors. */
+/* Descriptors to wait for. Returns how many descriptors. */
 nfds_t front_wait(const struct front *front, struct pollfd *fds, nfds_t max);
 
-/* Write what is taken now, read what is there. */
+/* Write as much as is taken now, read the bytes that are there. */
 void front_serve(struct front *front);
 
 /* Output of a rank. in stream: 1 or 2. */
@@ -46,7 +47,7 @@ void front_input_taken(struct front *front, uint32_t bytes);
 /* Whether something waits to be written. */
 bool front_pending(const struct front *front);
 
-/* Forget what waits, and say so to the agents. */
+/* Forget waiting output, and say so to the agents. */
 void front_drop(struct front *front);
 
 /* Close the pipes into the labels, so that their threads can come to an end. */

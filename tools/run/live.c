@@ -68,7 +68,7 @@ void run_live_begin(struct run_live *live, const struct tmb_launch *launch) {
   if (pid < 0) tmb_print("run: --live: %s; nothing is shown", strerror(errno));
 }
 
-/* Print what was written while the terminal was taken. */
+/* Print the output written while the terminal was taken. */
 static void print_output(const struct run_live *live) {
   char buffer[65536];
   ssize_t n;

@@ -310,7 +310,7 @@ static int supervise(struct run *run) {
   return code;
 }
 
-/* The ranks have ended: write and print what they have left. */
+/* The ranks have ended: write and print the files about them. */
 static void notify_end(const struct run *run) {
   struct run_stats stats;
   const struct tmb_ctl *ctl = run->launch.ctl;

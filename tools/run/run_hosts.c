@@ -180,7 +180,7 @@ static int plan_job(struct run *run, struct tree_job *job) {
   return 0;
 }
 
-/* ---- what goes wrong before the ranks run */
+/* ---- failures before the ranks run */
 
 static void fail_start(struct root *r, uint32_t host, const char *why, int code) {
   if (r->failures++ < FAILURES_SHOWN && *why)
@@ -188,7 +188,7 @@ static void fail_start(struct root *r, uint32_t host, const char *why, int code)
   if (r->code == 0) r->code = code;
 }
 
-/* What an agent has printed, without our name before and the end of the line behind. */
+/* Message of an agent, without our name before and the end of the line behind. */
 static char *bare_text(char *text) {
   const char *prefix = "tombolo: ";
   size_t n = strlen(text);
@@ -326,7 +326,7 @@ static bool far_output_full(void *arg) {
   return front_pending(&r->front);
 }
 
-/* Delivers what is left. Returns the number of a signal that cut it short, or 0. */
+/* Delivers the remaining output. Returns the number of a signal that cut it short, or 0. */
 static int deliver(struct root *r, bool cut_short) {
   const double limit_s = cut_short ? 2.0 : tmb_cfg_dbl(TMB_CFG_SLOW_OUTPUT_TIMEOUT);
   const uint64_t deadline = tmb_os_now_ns() + (uint64_t)(limit_s * 1e9);

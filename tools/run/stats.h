@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo run --stats`: what the ranks have done, as a table at the end.
+ * `tombolo run --stats`: counts of the ranks, as a table at the end.
  *
  * Owns: struct run_stats. Called by run.c and run_hosts.c. Calls: ctl, the clock. The numbers lie
  * on the status pages (boot/status.h), which outlive the ranks; those of other hosts come by frames

@@ -3,9 +3,9 @@
  * The library's schedules on a described machine, see collective.h.
  *
  * Owns: class Member, one rank of the job. Called by experiments.cc. Calls: SimGrid, plan.c. A
- * member runs its steps in order; what comes meanwhile it takes when it next waits, and that costs
- * its processor time. Invariants: a message is a flow from node to node; a sender waits for READY
- * where the schedule says GATED; who offers its memory waits until all have read there.
+ * member runs its steps in order; messages that come meanwhile it takes when it next waits, and
+ * that costs its processor time. Invariants: a message is a flow from node to node; a sender waits
+ * for READY where the schedule says GATED; who offers its memory waits until all have read there.
  */
 #include "collective.h"
 
@@ -43,7 +43,7 @@ struct Job {
   std::vector<s4u::Mailbox *> boxes;
   std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Way>> ways; /* where there are windows */
   std::vector<Thread> threads;                                        /* of the ranks */
-  s4u::BarrierPtr begin;    /* all ranks have done what is not counted, */
+  s4u::BarrierPtr begin;    /* all ranks have done the uncounted part, */
   double from = 0, end = 0; /* when that was, and when the last rank has done all */
 };
 
@@ -243,7 +243,7 @@ private:
   const Machine &m_;
   std::map<Key, unsigned> stash_;
   bool windows_;
-  std::unordered_map<uint32_t, double> free_at_; /* by peer: when what was posted has left */
+  std::unordered_map<uint32_t, double> free_at_; /* by peer: when the posted messages have left */
   std::vector<std::pair<uint32_t, uint32_t>> offered_;
 };
 

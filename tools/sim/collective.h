@@ -4,7 +4,7 @@
  *
  * Owns: struct CollCase, struct CollResult. Called by experiments.cc. Calls: network.h, plan.h.
  * Each rank is an actor that runs its own schedule by the rules of src/coll/engine/engine.h.
- * Invariants: what the schedules send is what their receivers get, byte for byte.
+ * Invariants: receivers get the sent data, byte for byte.
  */
 #ifndef TMB_SIM_COLLECTIVE_H
 #define TMB_SIM_COLLECTIVE_H
@@ -30,7 +30,8 @@ struct CollResult {
   std::string algorithm;
   double seconds; /* of one, in the mean, until the last rank has done it */
   double messages, sent, received, steps;
-  double sleeps, line_sleeps; /* all: how often ranks, and what serves the lines, were woken */
+  double sleeps, line_sleeps; /* all: how often ranks, and the thread that serves the lines, were
+                               * woken */
   double work_s, line_work_s; /* all: processor time of them */
   double packets, answers;    /* all: frames on the lines, see network.h */
 };

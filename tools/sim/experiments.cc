@@ -29,7 +29,7 @@ namespace s4u = simgrid::s4u;
 constexpr uint64_t EACH_NODES_MAX = 32;
 
 /* A line on the terminal, each second, while a simulation runs: how far it is. Nothing in a pipe.
- * What is left is unknown before the end: the simulated time is the result. */
+ * The remaining time is unknown before the end: the simulated time is the result. */
 class Progress {
 public:
   Progress() : shown_(isatty(STDERR_FILENO)) {

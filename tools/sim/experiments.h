@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The experiments of `tombolo sim`: what each takes and gives.
+ * The experiments of `tombolo sim`: input and output of each.
  *
  * Owns: struct Experiment, struct Result. Called by main.cc; defined in experiments.cc. Calls:
  * ft.h, collective.h, links.h. Invariants: equal arguments give equal results, to the last bit.
@@ -17,7 +17,7 @@ struct AppSizes {
   uint64_t rows = 1000, columns = 1000, group = 1, block = 64, overlap = 1, width = 1, blocking = 0;
 };
 
-/* What the command line says; 0 and empty: not given. */
+/* Values of the command line; 0 and empty: not given. */
 struct Experiment {
   std::string name, way, kind, algorithm, flows;
   uint64_t points[3] = {0, 0, 0}, grid[2] = {0, 0};
@@ -32,7 +32,7 @@ struct Result {
   std::map<std::string, double> values;
 };
 
-/* Simulate once. Throws Error for what the user can repair. Once in a process. */
+/* Simulate once. Throws Error for mistakes that the user can repair. Once in a process. */
 Result run_experiment(const Machine &machine, const Experiment &e);
 
 } // namespace sim

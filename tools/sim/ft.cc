@@ -2,12 +2,12 @@
 /*
  * The exchanges of FT, see ft.h.
  *
- * Owns: what each way costs a rank, and when its transfers begin. Called by main.cc. Calls:
- * SimGrid. The ranks of a node do the same at the same time, so a node is one actor. With `every`
- * all nodes are simulated and each pair of them has a flow; otherwise one node is, over a wire as
- * wide as its share of the most loaded link when all nodes send: their loads on all links are
- * counted over the real routes. Invariants: a rank computes or works for the network, not both; a
- * transfer goes on while its rank computes where the machine's parameters say so.
+ * Owns: the cost of each way for a rank, and when its transfers begin. Called by main.cc. Calls:
+ * SimGrid. The ranks of a node act alike and concurrently, so a node is one actor. With `every` all
+ * nodes are simulated and each pair of them has a flow; otherwise one node is, over a wire as wide
+ * as its share of the most loaded link when all nodes send: their loads on all links are counted
+ * over the real routes. Invariants: a rank computes or works for the network, not both; a transfer
+ * goes on while its rank computes where the machine's parameters say so.
  */
 #include "ft.h"
 
@@ -29,7 +29,7 @@ struct Stage {
   bool unpacks; /* the data of the packed ways do not land in their place */
 };
 
-/* What the ranks of one node and one plane give to the network. */
+/* Bytes of the ranks of one node and one plane for the network. */
 struct Share {
   std::vector<Flow> flows; /* to other nodes */
   double near;             /* from its first rank to others of the node */
@@ -151,13 +151,13 @@ private:
     lanes_.back().add(bytes);
   }
 
-  /* Messages to one place, one after the other. What is added while one is in flight begins when
-   * the node next looks. */
+  /* Messages to one place, one after the other. Messages added while one is in flight begin when
+   * the node next polls. */
   struct Lane {
     s4u::Host *from, *to;
     s4u::CommPtr comm;
     double moving, backlog, moved;
-    double stands_for; /* ranks of the node that do the same */
+    double stands_for; /* ranks of the node that act alike */
 
     void add(double bytes) {
       backlog += bytes;
@@ -217,7 +217,7 @@ private:
     spend(peers(s) * (m_.get("am_send_s") + m_.get("am_receive_s")));
   }
 
-  /* What a receiver does for one message. in posted: receives that are posted meanwhile. */
+  /* Cost of one message for a receiver. in posted: receives that are posted meanwhile. */
   double receive_cost(double bytes, double posted) const {
     const bool eager = bytes <= m_.get("eager_bytes_max");
     return m_.get("message_receive_s") + m_.get("match_entry_s") * posted / 2 +
@@ -228,7 +228,7 @@ private:
     return m_.get("message_send_s") + (bytes <= m_.get("eager_bytes_max") ? copy(bytes) : 0);
   }
 
-  /* Move what is packed; `planes` planes' bytes in a message to each member. */
+  /* Move packed data; `planes` planes' bytes in a message to each member. */
   void packed(const Stage &s, const Share &share) {
     const double planes = static_cast<double>(s.planes), bytes = s.piece * planes;
     const double mine = bytes * static_cast<double>(members(run_.c, s.team));
@@ -298,7 +298,7 @@ private:
   std::vector<Lane> lanes_;
 };
 
-/* Count what the exchanges name, and how long the wires need for it. */
+/* Count the bytes of the exchanges, and how long the wires need for them. */
 void measure_wires(Run &run) {
   for (const Stage &s : run.stages) {
     if (s.team < 0 || members(run.c, s.team) == 1) continue;

@@ -18,7 +18,7 @@ namespace sim {
 /* SLABS: a put of each piece of a plane; one wait; then all members notify each other. SIGNAL: puts
  * with signal, the data are used when the signals are there. COLLECTIVE: an exchange of the team
  * for each plane, whose bytes are counted at both ends. PACKED: one put to each member after all
- * planes. SLABS2, PACKED2: the same by send and receive. */
+ * planes. SLABS2, PACKED2: those by send and receive. */
 enum class Way { SLABS, SIGNAL, COLLECTIVE, PACKED, SLABS2, PACKED2 };
 
 struct FtCase {

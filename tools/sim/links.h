@@ -2,8 +2,8 @@
 /*
  * Two ranks, and a node with its neighbours: times and bandwidth by size of the message.
  *
- * Owns: the declarations of links.cc. Called by experiments.cc. Calls: network.h. Invariants: what
- * these give for one message is the sum of its costs, so that it can be computed by hand.
+ * Owns: the declarations of links.cc. Called by experiments.cc. Calls: network.h. Invariants: the
+ * results for one message are the sum of its costs, so that they can be computed by hand.
  */
 #ifndef TMB_SIM_LINKS_H
 #define TMB_SIM_LINKS_H

@@ -32,7 +32,7 @@ const Row rows[] = {
     {"flops_per_core", 1e6, 1e15, NEEDED},
     {"fft_fraction", 1e-3, 1, NEEDED},
     {"loop_fraction", 1e-4, 1, 0.1}, /* of a core's speed, that a simple loop reaches */
-    {"gemm_fraction", 1e-3, 1, 0.8}, /* the same of a library's matrix product */
+    {"gemm_fraction", 1e-3, 1, 0.8}, /* for a library's matrix product */
     {"memory_bytes_per_s", 1e6, 1e15, NEEDED},
     {"near_latency_s", 0, 1, NEEDED},
     {"near_bytes_per_s", 1e6, 1e15, NEEDED},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Described machines: what `tombolo sim` knows about hosts, links and software.
+ * Described machines: hosts, links and software for `tombolo sim`.
  *
  * Owns: struct Machine, the table of parameters, reading of machine files (JSON) and of the figures
  * of `tombolo bench loggp`. Called by main.cc; read by everything that simulates. Calls: jansson.
@@ -18,7 +18,7 @@
 
 namespace sim {
 
-/* What the user can repair: a file, an option. The text names key, value and remedy. */
+/* A mistake that the user can repair: a file, an option. The text names key, value and remedy. */
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -48,8 +48,8 @@ public:
   /* Replace a parameter. in setting: NAME=VALUE of the command line. Throws Error. */
   void set(const std::string &setting);
 
-  /* Replace the costs of put, message and signal by measured ones. in path: what `tombolo bench
-   * loggp --json` wrote; group: "loggp" (one host) or "loggp_far" (through the network). */
+  /* Replace the costs of put, message and signal by measured ones. in path: output of `tombolo
+   * bench loggp --json`; group: "loggp" (one host) or "loggp_far" (through the network). */
   void measure(const std::string &path, const std::string &group);
 
 private:

@@ -2,11 +2,10 @@
 /*
  * `tombolo sim`: simulated runs on described machines.
  *
- * Owns: the command line and what is printed. Called by tools/sim/sim.c. Calls: machine.cc,
- * network.cc, and one of ft.cc, collective.cc, links.cc. One simulation for each process, because
- * SimGrid has one engine; study/simulate.py runs many. Invariants: exit code 0, 1 when the
- * simulation failed, 2 for arguments or files that the user can repair; then nothing is written to
- * standard output.
+ * Owns: the command line and the output. Called by tools/sim/sim.c. Calls: machine.cc, network.cc,
+ * and one of ft.cc, collective.cc, links.cc. One simulation for each process, because SimGrid has
+ * one engine; study/simulate.py runs many. Invariants: exit code 0, 1 when the simulation failed, 2
+ * for arguments or files that the user can repair; then nothing is written to standard output.
  */
 #include "experiments.h"
 

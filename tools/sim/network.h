@@ -20,7 +20,7 @@
 
 namespace sim {
 
-/* One that sleeps where it has nothing to do: a rank, or what serves all lines. */
+/* A thread that sleeps where it has nothing to do: a rank, or the one that serves all lines. */
 struct Thread {
   uint64_t sleeps = 0; /* how often it has been woken */
   double work_s = 0;   /* processor time that it has taken */
@@ -34,16 +34,16 @@ struct Thread {
   simgrid::s4u::MutexPtr turn = simgrid::s4u::Mutex::create(); /* one after the other */
 };
 
-/* What it takes to switch to one that has had nothing to do for longer than `after_s`. near: a rank
- * of its own node does. A yield gives the processor to ranks of the same node, so that who has
- * yielded to them looks again when they have had their turn, and does not sleep before. */
+/* Time to switch to a thread that has had nothing to do for longer than `after_s`. near: a rank of
+ * its own node does. A yield gives the processor to ranks of this node, so that a rank that has
+ * yielded to them polls again when they have had their turn, and does not sleep before. */
 struct Wake {
   double seconds, after_s;
   bool near = false;
   double halt_s = 0; /* more of it where its processor has stood still */
 };
 
-/* What one node sends to another. */
+/* Bytes that one node sends to another. */
 struct Flow {
   uint64_t from, to; /* nodes */
   double bytes;
@@ -78,16 +78,16 @@ public:
   /* Seconds to move half of `bytes` each way across the narrowest cut: a torus only, else 0. */
   double bisection(double bytes) const;
 
-  /* Processor time of a rank, or of what serves the network for it: on the processors that all
-   * nodes share, where the machine says that they do, else on one of its own. A shared processor
-   * serves in the order of the calls, each one to its end: what is asked of it is shorter than a
-   * time slice of the kernel's. Each has a queue of its own, as the kernel has: who is woken takes
-   * one that is free, else it waits for the one that it had. */
+  /* Processor time of a rank, or of the thread that serves the network for it: on the processors
+   * that all nodes share, where the machine says that they do, else on one of its own. A shared
+   * processor serves in the order of the calls, each one to its end: each is shorter than a time
+   * slice of the kernel's. Each has a queue of its own, as the kernel has: who is woken takes one
+   * that is free, else it waits for the one that it had. */
   void work(double seconds) const;
 
-  /* The same of a thread. It keeps its processor while it has work, and then for `wake.after_s`,
-   * unless another one wants it (src/core/progress/wait.c: ranks spin before they sleep). One that
-   * has slept is switched to first. */
+  /* Processor time of a thread. It keeps its processor while it has work, and then for
+   * `wake.after_s`, unless another one wants it (src/core/progress/wait.c: ranks spin before they
+   * sleep). One that has slept is switched to first. */
   void serve(Thread &thread, double seconds, const Wake &wake) const;
 
   /* So many frames come at once to the thread that serves all lines, or leave it. It has the
@@ -101,7 +101,7 @@ public:
   };
   Frames &frames() const { return frames_; }
 
-  /* Occupy the line of a node to its switch, behind what was handed over before. Returns when
+  /* Occupy the line of a node to its switch, behind the packets handed over before. Returns when
    * `bytes` begin to leave. */
   double take_line(uint64_t node, double bytes) const;
 
@@ -124,7 +124,7 @@ private:
     simgrid::s4u::SemaphorePtr free = simgrid::s4u::Semaphore::create(1);
     uint64_t wanting = 0;                                       /* threads that wait for it */
     std::deque<std::pair<Thread *, double>> spinning, yielding; /* and for how long they look */
-    double late_s = 0; /* what the line's thread has taken from ranks */
+    double late_s = 0; /* time that the line's thread has taken from ranks */
   };
   Processor &choose(const Thread &thread) const;
   bool get_processor(Thread &thread) const;

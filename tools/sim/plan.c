@@ -36,7 +36,7 @@ static bool reduces(uint32_t kind) {
          kind == TMB_COLL_SCAN || kind == TMB_COLL_EXSCAN;
 }
 
-/* What `NAME[:radix[:segment]]` says of an algorithm. Returns NULL where it is none. */
+/* The algorithm that `NAME[:radix[:segment]]` describes. Returns NULL where it is none. */
 static const struct tmb_coll_alg *named(const struct tmb_coll_shape *c, const char *text,
                                         struct tmb_coll_choice *choice) {
   char name[32];

@@ -29,8 +29,8 @@ struct sim_ask {
 /* The node map of a job, for free(); NULL when memory is short. */
 struct tmb_coll_nodes *sim_plan_nodes(uint32_t size, uint32_t per_node);
 
-/* Emit and seal the schedule of a rank. out algorithm: its name, which lives for ever; why: what is
- * wrong with the question, when it returns false. */
+/* Emit and seal the schedule of a rank. out algorithm: its name, which lives for ever; why: the
+ * fault in the question, when it returns false. */
 bool sim_plan_make(const struct sim_ask *ask, uint32_t rank, struct tmb_sched *out,
                    const char **algorithm, const char **why);
 

@@ -3,7 +3,7 @@
  * `tombolo sim`: hands over to the simulator, which is a program of its own.
  *
  * Owns: where that program is. Called by main.c. Calls: execv. Invariants: nothing of SimGrid is in
- * this command; where the simulator was not built, the message says what is missing.
+ * this command; where the simulator was not built, the message names the missing package.
  */
 #include "tool.h"
 

@@ -27,7 +27,7 @@ struct ClusterParts {
   double bytes_per_s, latency_s; /* of the links between hosts */
 };
 
-/* Levels of a fat tree: what is connected below and above, at each. */
+/* Levels of a fat tree: ports below and above, at each. */
 struct TreeLevels {
   std::vector<unsigned> down, up;
 };

@@ -36,7 +36,7 @@ void Way::post(s4u::Mailbox *box, void *mail, double bytes) {
   start_actor("way", from_, [this]() { serve(); });
 }
 
-/* At one end: half of what so many packets, their bytes and messages take. */
+/* At one end: half the time of so many packets, their bytes and messages. */
 double Way::half(double packets, double bytes, size_t messages) const {
   const Machine &m = network_.machine();
   return (static_cast<double>(messages) * m.get("host_s_per_message") +
@@ -86,7 +86,7 @@ void Way::serve() {
   serving_ = false;
 }
 
-/* The packets of a message, as the window allows: what it allows at once is handed over at once. */
+/* The packets of a message, as the window allows: all that it allows are handed over at once. */
 void Way::send(const Item &item) {
   const double packets = std::max(1.0, std::ceil(item.bytes / PACKET_BYTES));
   const double bytes = item.bytes / packets;
@@ -137,7 +137,7 @@ void Way::move(const Item &item, const Packet &packet) {
   release(take_answer());
 }
 
-/* What has come until now is acknowledged. Returns its bytes. */
+/* Acknowledges the packets received until now. Returns its bytes. */
 double Way::take_answer() {
   const double bytes = come_;
   owed_ = 0;

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A way from one rank to another that limits what is on it: a transport with a congestion window.
+ * A way from one rank to another that limits the bytes on it: a transport with a congestion window.
  *
  * Owns: class Way. Used by collective.cc where the machine has a window. Calls: network.h, SimGrid.
  * The window is that of conduit udp before the first loss (src/net/udp/window/udp_cc.c): it begins
- * with `window_bytes`, grows by what is acknowledged while at least half of it is in use, to
+ * with `window_bytes`, grows by the acknowledged bytes while at least half of it is in use, to
  * `window_bytes_max`, and is never taken back. Messages leave in order, in packets. Packets that
- * the window allows at once are handed over in one turn of their rank, and wake what serves the
- * lines once (udp_out_flush). They take the node's line one after the other; each one that arrives
- * is handed over alone, and wakes whom it comes to, unless that has its turn anyway. A packet asks
- * for an acknowledgement as udp_packet_asks says: four times a window, and where the window is
- * full. What is asked for, and each sixteenth packet, is acknowledged at the end of the receiver's
- * turn, all that has come by then in one frame; the rest `ack_delay_s` later. Packets that go back
- * take it along (udp_ops). The window opens when the acknowledgement comes. While something is in
- * flight, short messages wait for the end of their rank's turn and share a packet (udp_gather.c).
- * Half of the processors' work for messages, packets and bytes is done at each end. Invariants: no
- * more than the window is in flight, or one packet; lost packets do not exist.
+ * the window allows at once are handed over in one turn of their rank, and wake the thread that
+ * serves the lines once (udp_out_flush). They take the node's line one after the other; each one
+ * that arrives is handed over alone, and wakes whom it comes to, unless that has its turn anyway. A
+ * packet asks for an acknowledgement as udp_packet_asks says: four times a window, and where the
+ * window is full. A requested acknowledgement, and that of each sixteenth packet, leaves at the end
+ * of the receiver's turn, for all packets received by then in one frame; the rest `ack_delay_s`
+ * later. Packets that go back take it along (udp_ops). The window opens when the acknowledgement
+ * comes. While something is in flight, short messages wait for the end of their rank's turn and
+ * share a packet (udp_gather.c). Half of the processors' work for messages, packets and bytes is
+ * done at each end. Invariants: no more than the window is in flight, or one packet; lost packets
+ * do not exist.
  */
 #ifndef TMB_SIM_TRANSPORT_H
 #define TMB_SIM_TRANSPORT_H
@@ -36,11 +37,11 @@ public:
   };
   Way(const Network &network, const End &from, const End &to);
 
-  /* The other direction: what goes there takes acknowledgements along. */
+  /* The other direction: messages there take acknowledgements along. */
   void set_back(Way *back) { back_ = back; }
 
-  /* Send `bytes` in order behind what was posted before; `mail` is put into the box when the last
-   * of them arrives. Does not wait. */
+  /* Send `bytes` in order behind the messages posted before; `mail` is put into the box when the
+   * last of them arrives. Does not wait. */
   void post(simgrid::s4u::Mailbox *box, void *mail, double bytes);
 
 private:

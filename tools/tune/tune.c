@@ -3,13 +3,13 @@
  * `tombolo tune`: measures the algorithms of collectives on this machine and writes the table that
  * TOMBOLO_COLL_TABLE names.
  *
- * Owns: the choice of what is measured. Called by main.c. Calls: bench_job.c, which runs
+ * Owns: the choice of measurements. Called by main.c. Calls: bench_job.c, which runs
  * tombolo-bench-coll once for each collective and algorithm with TOMBOLO_COLL_ALG set; the list of
  * algorithms in src/coll/select/select.h; hosts.c. With --hosts the rules hold for jobs on as many
  * hosts with as many ranks each, and the parameters of the LogGP model are measured between the
  * first two hosts: for the reader, the library does not use them. Table format: see the head of
  * src/coll/select/table.h. Invariants: a rule is written for each size measured, with the algorithm
- * of the smallest median; neighbouring sizes with the same algorithm become one rule; the file is
+ * of the smallest median; neighbouring sizes with one algorithm become one rule; the file is
  * written only after everything was measured. `sync` is no collective of clients and is not
  * measured.
  */
@@ -222,7 +222,7 @@ static int measure_all(struct tune_options *o, uint32_t ranks, const struct tmb_
     if (tree) c.radix = radix[i];
     if (pipe) c.segment = segment[i];
     if (!tree && !pipe && i > 0) break;
-    if (tree && i > 0 && radix[i - 1] >= ranks) break; /* the same tree again */
+    if (tree && i > 0 && radix[i - 1] >= ranks) break; /* that tree again */
     if (pipe && (ranks == 2 || o->bytes_max <= segment[0]) && i > 0) break;
     const int rc = measure(o, ranks, &c, best);
     if (rc) return rc;
@@ -249,7 +249,7 @@ static void print_rules(FILE *out, const struct tune_options *o, uint32_t ranks,
   }
 }
 
-/* What the jobs that are measured lack, of TMB_ALG_NODES and BOARD. */
+/* Features that the measured jobs lack, of TMB_ALG_NODES and BOARD. */
 static unsigned lacking(const struct tune_options *o, uint32_t ranks) {
   const int64_t node = tmb_cfg_int(TMB_CFG_SUPERNODE_MAXSIZE);
   if (o->spread > 1) return TMB_ALG_SHARED | (o->nearest > 1 && node != 1 ? 0 : TMB_ALG_NODES);

@@ -4,8 +4,8 @@
  *
  * Owns: the options of the older UPC drivers, which programs' makefiles use. Called by main.c.
  * Calls: the C compiler for preprocessing, compiling and linking, and upc1 (upc/compiler), which
- * turns UPC into C. Invariants: what is not its own goes to the C compiler unchanged and in order;
- * temporary files lie in one folder, which is removed in the end.
+ * turns UPC into C. Invariants: arguments that are not its own go to the C compiler unchanged and
+ * in order; temporary files lie in one folder, which is removed in the end.
  */
 #define _GNU_SOURCE
 #include "upcc/upcc.h"
@@ -187,7 +187,7 @@ static bool set_threads(struct upcc *u, const char *s, const char *value) {
   return true;
 }
 
-/* Options that change what upcc does; whether it was one. */
+/* Options that change the work of upcc; returns whether it was one. */
 static bool own_option(struct upcc *u, const char *s) {
   static const struct {
     const char *name;

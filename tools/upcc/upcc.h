@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * upcc.h: what the parts of `tombolo upcc` share.
+ * upcc.h: common declarations of the parts of `tombolo upcc`.
  *
  * Included by upcc.c (arguments), upcc_build.c (the steps) and upcc_link.c. Invariants: lists
  * end with NULL; in `link`, NULL entries before the end stand for the objects of `sources`, in
@@ -33,7 +33,7 @@ struct upcc {
   size_t files; /* sources, objects and libraries that are named as such */
   long threads; /* 0: known at run time */
   bool keep, only_show, verbose, extern_main, all_upc;
-  bool all_preprocessed; /* the sources are what -E wrote, whatever their names */
+  bool all_preprocessed; /* the sources are output of -E, whatever their names */
   bool wide;             /* pointers-to-shared of 128 bits */
   bool berkeley;         /* the macros of that compiler are defined */
   struct upcc_list preprocess, compile, link, sources;

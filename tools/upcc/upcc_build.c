@@ -146,7 +146,7 @@ static bool preprocesses_with(const struct upcc *u, const char *option) {
   return false;
 }
 
-/* Where the list of headers goes that -MD and -MMD ask for, and of what file: beside the object, as
+/* Place of the list of headers that -MD and -MMD ask for, and its target: beside the object, as
  * from the C compiler in one step. */
 static void name_dependencies(const struct upcc *u, const char *object, struct upcc_list *l) {
   if (!preprocesses_with(u, "-MD") && !preprocesses_with(u, "-MMD")) return;
@@ -168,7 +168,7 @@ static bool ends(const char *source, const char *suffix) {
   return length > n && strcmp(source + length - n, suffix) == 0;
 }
 
-/* Whether a source is what -E or -save-temps wrote. */
+/* Whether a source is output of -E or -save-temps. */
 static bool is_preprocessed(const struct upcc *u, const char *source) {
   return u->all_preprocessed || ends(source, ".i") || ends(source, ".upci");
 }
@@ -197,8 +197,8 @@ static void add_folder_of(const struct upcc *u, const char *source, struct upcc_
   upcc_add(l, folder);
 }
 
-/* in object: the source's own, beside which its list of headers goes, or NULL. What is preprocessed
- * already stays as it is: it has the macros and headers of UPC. */
+/* in object: the source's own, beside which its list of headers goes, or NULL. A preprocessed
+ * source stays as it is: it has the macros and headers of UPC. */
 static int preprocess(const struct upcc *u, const char *source, const char *output,
                       const char *object) {
   struct upcc_list l = {0};
@@ -268,7 +268,7 @@ static bool file_has(const char *path, const char *word) {
   return strstr(slash ? slash : file, word) != NULL;
 }
 
-/* The same for a command that is looked for as the shell does. */
+/* Whether a command that is looked for as the shell does has a word. */
 static bool command_has(const char *command, const char *word) {
   if (strchr(command, '/')) return file_has(command, word);
   const char *folder = tmb_env_get("PATH");
@@ -282,8 +282,8 @@ static bool command_has(const char *command, const char *word) {
   return false;
 }
 
-/* The C compiler's options for what the translator writes, which is GNU C of 1999 or later;
- * programs of the older C are taken as the compilers of their time took them. */
+/* The C compiler's options for the translator's output, which is GNU C of 1999 or later; programs
+ * of the older C are taken as the compilers of their time took them. */
 static void compile_options(const struct upcc *u, struct upcc_list *l) {
   static const char *const lenient[] = {"-Wno-error=implicit-function-declaration",
                                         "-Wno-error=implicit-int", "-Wno-error=int-conversion",
@@ -307,7 +307,7 @@ static void compile_options(const struct upcc *u, struct upcc_list *l) {
     upcc_add(l, lenient[i]);
   for (size_t i = 0; i < u->compile.count; i++)
     if (strncmp(u->compile.words[i], "-pedantic", 9) != 0) upcc_add(l, u->compile.words[i]);
-  if (is_old) { /* what the translator writes needs C99; `inline` keeps its older meaning */
+  if (is_old) { /* the translator's output needs C99; `inline` keeps its older meaning */
     upcc_add(l, "-std=gnu17");
     upcc_add(l, "-fgnu89-inline");
   }
@@ -351,7 +351,7 @@ static struct files name_files(const struct upcc *u, const char *source, const c
   return f;
 }
 
-/* One source to what is asked for; *object is the file for the linker. */
+/* One source to the requested form; *object is the file for the linker. */
 static int build_source(const struct upcc *u, size_t i, const char **object) {
   const char *source = u->sources.words[i], *folder = folder_of(u, i);
   if (u->stop == UPCC_PREPROCESSED) return preprocess(u, source, u->output, NULL);

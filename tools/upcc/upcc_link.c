@@ -2,9 +2,9 @@
 /*
  * The last step of `tombolo upcc`: it links, and puts the linker's words into those of UPC.
  *
- * Called by upcc_build.c. Calls: the C compiler as a process. Invariants: what the linker says is
- * printed, but for names that only the translator's C has; the linker's output is kept in a file
- * without a name until it has ended.
+ * Called by upcc_build.c. Calls: the C compiler as a process. Invariants: the linker's messages are
+ * printed, but for names that only the translator's C has; its output is kept in a file without a
+ * name until it has ended.
  */
 #define _GNU_SOURCE
 #include "base/log.h"
@@ -24,7 +24,7 @@ static void name_objects(const struct upcc *u, const char *const *objects) {
     tmb_print("upcc: %s is the object of %s", objects[i], u->sources.words[i]);
 }
 
-/* What the lines of the linker have shown. */
+/* Findings in the lines of the linker. */
 struct seen {
   bool no_main, other_form;
   size_t printed; /* lines, but for that of the compiler that the linker has failed */
@@ -54,7 +54,7 @@ static void tell_line(struct seen *t, const char *line) {
   }
 }
 
-/* Print what the linker has written to a file, and what it means. */
+/* Print the linker's messages from a file, and their meaning. */
 static void tell(const struct upcc *u, FILE *from, bool failed) {
   struct seen t = {0};
   char *line = NULL;

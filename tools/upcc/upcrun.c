@@ -111,7 +111,7 @@ static const char *compiled_threads(const char *program) {
   return number;
 }
 
-/* Starts what `rest` names, with its arguments. */
+/* Starts the command of `rest`, with its arguments. */
 static int start(const struct upcrun *u, char **rest, int count) {
   static char name[] = "tombolo run", n[] = "-n", v[] = "-v", bind[] = "--bind", end[] = "--";
   const char *threads = u->threads ? u->threads : compiled_threads(rest[0]);

@@ -4,7 +4,7 @@
  *
  * Owns: the table of files. Called by page.c. Calls: nothing.
  * Invariants: the assembler reads the files when this file is compiled (TMB_VIEW_DIR is their
- * folder; cmake/TmbPrograms.cmake names them as what the object depends on), so that an installed
+ * folder; cmake/TmbPrograms.cmake names them as dependencies of the object), so that an installed
  * command needs no other file. The page's scripts have no "</script" in them.
  */
 #include "view/output.h"

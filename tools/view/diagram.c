@@ -4,7 +4,7 @@
  *
  * Owns: nothing global. Called by view.c. Calls: words.c.
  * Invariants: one lane a rank, its main thread; an arrow runs from an operation to who sees it.
- * What is narrower than a quarter of a pixel is joined with its neighbour. Colours can be
+ * A bar narrower than a quarter of a pixel is joined with its neighbour. Colours can be
  * distinguished apart with any colour blindness (Okabe and Ito), and waits are hatched as well.
  */
 #include "view/output.h"

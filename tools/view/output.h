@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo view`: what is written from a trace and its report.
+ * `tombolo view`: writers of a trace and its report.
  *
  * Owns: nothing. Included by view.c and the writers. Calls: nothing.
  * Invariants: a writer reports an error of its stream by its return value only; all texts of a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo view --summary`: what the page says, as plain text.
+ * `tombolo view --summary`: the content of the page, as plain text.
  *
  * Owns: nothing. Called by view.c. Calls: words.c.
  * Invariants: lines have at most 100 columns but for names; tables show the largest ROWS rows and

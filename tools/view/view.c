@@ -137,7 +137,7 @@ static int load_all(struct view_trace *t, const struct view_options *o) {
   return -1;
 }
 
-/* What is written, and where. */
+/* Outputs, and their files. */
 struct target {
   const struct view_trace *t;
   const struct view_report *r;

@@ -297,7 +297,7 @@ static void test_hosts(void **state) {
   release(&b);
 }
 
-/* What an output writes, as a text that the caller frees. */
+/* Text of an output, which the caller frees. */
 static char *written(struct both *b, int what) {
   char *text = NULL;
   size_t bytes = 0;

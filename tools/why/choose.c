@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which job of this machine is meant, see choose.h.
+ * Choice of a job of this machine, see choose.h.
  *
  * Owns: nothing. Called as choose.h says. Calls: boot's list of jobs. Invariants: of several
- * supervisors of one job here the same one is chosen by any of its numbers.
+ * supervisors of one job here, each of its numbers chooses one and only one.
  */
 #include "why/choose.h"
 

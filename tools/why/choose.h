@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which job of this machine is meant.
+ * Choice of a job of this machine.
  *
  * Owns: declarations of choose.c. Called by why.c, top.c. Calls: boot's list of jobs. Invariants: a
  * message says why there is none.

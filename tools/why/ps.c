@@ -37,7 +37,7 @@ static enum state state_of(const struct tmb_snapshot *s, uint32_t rank) {
   return STATE_RUNS;
 }
 
-/* What the ranks of a job do, as "1 run, 3 wait". */
+/* Activity of the ranks of a job, as "1 run, 3 wait". */
 static void states_text(const struct tmb_snapshot *s, char *buf, size_t bytes) {
   uint32_t count[STATES] = {0};
   size_t used = 0;

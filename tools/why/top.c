@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo top`: what the ranks of a running job do, again and again.
+ * `tombolo top`: activity of the ranks of a running job, again and again.
  *
  * Owns: nothing global. Called by main.c. Calls: look, boot's snapshot and explain, choose.c,
  * top_screen.c. Each frame compares two looks at the status pages. Invariants: no rank is asked or
@@ -106,7 +106,7 @@ static int compare(const void *left, const void *right) {
   return a->rank > b->rank ? 1 : -1;
 }
 
-/* What a rank waits for, or why it is not seen to. */
+/* Purpose of a rank's wait, or why it is not seen to wait. */
 static void wait_text(const struct top *t, uint32_t rank, char *buf, size_t bytes) {
   const struct tmb_snapshot *s = &t->now;
   char text[TMB_WORDS_BYTES];
@@ -143,8 +143,7 @@ static void print_row(const struct top *t, const struct row *row, char *line) {
 
 /* ---- frames */
 
-/* Put a line into a frame, cut to the width of the screen; what a terminal would obey is left
- * out. */
+/* Put a line into a frame, cut to the width of the screen; control characters are left out. */
 static void put_line(FILE *out, const char *line, unsigned columns) {
   for (unsigned i = 0; line[i] && i < columns; i++)
     fputc((unsigned char)line[i] < ' ' || line[i] == 127 ? '?' : line[i], out);
@@ -177,7 +176,7 @@ static void put_head(const struct top *t, FILE *out, unsigned columns) {
   put_line(out, line, columns);
 }
 
-/* Draw what was seen last. Returns false without memory. */
+/* Draw the last observation. Returns false without memory. */
 static bool draw(struct top *t) {
   unsigned rows = UINT32_MAX, columns = LINE_BYTES;
   char *text = NULL, line[LINE_BYTES];

@@ -37,7 +37,7 @@ void top_screen_size(unsigned *rows, unsigned *columns);
 int top_screen_key(uint64_t until_ns);
 
 /* Show a frame. in text: lines that end with a newline, none wider than the screen, at most as many
- * as it has rows. What is there is written over, so that nothing flickers. */
+ * as it has rows. Old text is written over, so that nothing flickers. */
 void top_screen_show(const char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo why`: what a job of this user waits for.
+ * `tombolo why`: the waits of a job of this user.
  *
  * Owns: nothing global. Called by main.c. Calls: look, boot's snapshot and explain. Invariants: no
  * rank is asked, and none that can go on is stopped without the option --stacks. Exit codes: 0 the

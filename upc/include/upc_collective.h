@@ -17,7 +17,7 @@
  * it does not overlap dst. [in] nbytes: bytes of one block. [in] flags: UPC_IN_ and UPC_OUT_
  * values.
  * Completion: as the flags say (upc_op_t). Without flags, no thread returns before all are done.
- * Threads: collective; all threads give the same arguments.
+ * Threads: collective; all threads give equal arguments.
  * Errors: a number in perm that is no thread ends the job with a message.
  * Cost: that of the collective of the library, which chooses its algorithm by size and distance.
  * See: upc_all_reduceI, upc_op_t, gex_Coll_BroadcastNB */
@@ -46,7 +46,7 @@ void upc_all_permute(shared void *restrict dst, shared const void *restrict src,
  * [in] blk_size: elements of a block; 0: all lie on one thread. [in] func: compares two
  * elements: below 0, 0 or above 0, as that of qsort. [in] flags: UPC_IN_ and UPC_OUT_ values.
  * Completion: as the flags say (upc_op_t).
- * Threads: collective; all threads give the same arguments.
+ * Threads: collective; all threads give equal arguments.
  * Errors: no shared memory for a copy of the array ends the job with a message.
  * Cost: each thread sorts its part; then parts are merged. Needs as much shared memory as the
  * array.
@@ -63,7 +63,7 @@ void upc_all_sort(shared void *A, size_t elem_size, size_t nelems, size_t blk_si
  * [in] blk_size: elements of a block; 0: all lie on one thread. [in] func: the operation, if op
  * is UPC_FUNC or UPC_NONCOMM_FUNC. [in] flags: UPC_IN_ and UPC_OUT_ values.
  * Completion: as the flags say (upc_op_t). Without flags, no thread returns before all are done.
- * Threads: collective; all threads give the same arguments.
+ * Threads: collective; all threads give equal arguments.
  * Errors: an operation that the type does not have ends the job with a message.
  * Cost: each thread reduces its part; then results are combined in the library's order.
  * Names: upc_all_reduce*: combines all elements; the result is one element at dst;

@@ -20,7 +20,7 @@
  * [in] offset: in bytes. [in] origin: UPC_SEEK_SET, UPC_SEEK_CUR or UPC_SEEK_END. [in] size: in
  * bytes. [in] cmd: a command of upc_all_fcntl. [in,out] arg: of the command.
  * Completion: at return; data are on the disk after upc_all_fsync.
- * Threads: collective; all threads give the same arguments, but for offsets of individual
+ * Threads: collective; all threads give equal arguments, but for offsets of individual
  * pointers.
  * Errors: the result is -1, of upc_all_fopen null, and errno says why.
  * Cost: that of the file system's calls; a barrier.

@@ -103,8 +103,7 @@ typedef struct {
 #define GEX_TI_IS_LONG (1u << 4)
 #define GEX_TI_ALL     (GEX_TI_SRCRANK | GEX_TI_EP | GEX_TI_ENTRY | GEX_TI_IS_REQ | GEX_TI_IS_LONG)
 
-/* What a handler's token knows. [out] info: members named in the returned mask. [in] mask: OR of
- * GEX_TI_*. Legal only in the handler that owns the token. API 02.6. */
+/* Facts that a handler's token knows. Legal only in the handler that owns the token. API 02.6. */
 GEXX_API gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t *info, gex_TI_t mask);
 
 /* ---------------------------------------------------------------- negotiated payload (API 02.5) */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tombolo/cxx/base.hpp: errors, the heap of the segment, and what a process has one of.
+ * tombolo/cxx/base.hpp: errors, the heap of the segment, and the objects of which a process has
+ * one.
  *
- * Called by all other parts of tombolo.hpp. Calls the C API. Invariants: every rank makes the same
- * calls of the heap in the same order, so that all heaps have one layout; `detail::self` changes
- * only while a job begins and ends.
+ * Called by all other parts of tombolo.hpp. Calls the C API. Invariants: every rank makes equal
+ * calls of the heap in one order, so that all heaps have one layout; `detail::self` changes only
+ * while a job begins and ends.
  */
 #ifndef TOMBOLO_CXX_BASE_HPP
 #define TOMBOLO_CXX_BASE_HPP
@@ -21,7 +22,7 @@ namespace tombolo {
 
 using rank_t = gex_Rank_t;
 
-/* What the library reports: the text names the argument, its value and the remedy. */
+/* Error that the library reports: the text names the argument, its value and the remedy. */
 class error : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
@@ -35,7 +36,7 @@ public:
 
 namespace detail {
 
-/* Memory of the segment by offset; every rank makes the same calls, so all have the same layout. */
+/* Memory of the segment by offset; every rank makes equal calls, so all have one layout. */
 class heap {
 public:
   void open(size_t bytes) {
@@ -90,11 +91,11 @@ private:
   gex_HSL_t lock_ = GEX_HSL_INITIALIZER;
 };
 
-/* What a process has one of. */
+/* Objects of which a process has one. */
 struct process {
   gex_TM_t world = GEX_TM_INVALID;
   std::vector<char *> base; /* [job size] start of the segment in its owner's address space */
-  std::vector<char *> near; /* [job size] the same in this process; NULL: not mapped */
+  std::vector<char *> near; /* [job size] address in this process; NULL: not mapped */
   char *mine = nullptr;     /* start of this rank's segment */
   uint64_t numbers = 0;     /* of containers, given out so far; alike on all ranks */
   hsl lock;

@@ -23,7 +23,7 @@ namespace tombolo {
 
 namespace detail {
 
-/* This rank's part of an object that all ranks make; neither copied nor moved, for calls hold its
+/* Part on this rank of an object that all ranks make; neither copied nor moved, for calls hold its
  * number. Construction and destruction are collective. */
 template <class Data> class part {
 public:
@@ -68,7 +68,7 @@ private:
 } // namespace detail
 
 /* Keys with values; a key is on the rank that its hash names. K and V travel by serial<>; Hash
- * gives the same on all ranks. All members may be called by any rank at any time. */
+ * gives equal on all ranks. All members may be called by any rank at any time. */
 template <class K, class V, class Hash = std::hash<K>> class hash_map {
   using table = std::unordered_map<K, V, Hash>;
   using part = detail::part<table>;

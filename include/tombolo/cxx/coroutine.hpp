@@ -18,7 +18,7 @@
 namespace tombolo {
 namespace detail {
 
-/* What all promises have: the test of what is awaited, and what was thrown. */
+/* Common part of all promises: the test of the awaited future, and the exception. */
 struct promise_base {
   bool (*ready)(void *) = nullptr;
   void *awaited = nullptr;
@@ -80,7 +80,7 @@ template <class T> struct awaiter {
 
 } // namespace detail
 
-/* `co_await f`: the result of f, or what it throws; f is used up. */
+/* `co_await f`: the result of f, or its exception; f is used up. */
 template <class T> detail::awaiter<T> operator co_await(future<T> &&f) {
   return {std::move(f)};
 }

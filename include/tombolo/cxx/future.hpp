@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tombolo/cxx/future.hpp: results of operations in progress, and what is to follow them.
+ * tombolo/cxx/future.hpp: results of operations in progress, and their continuations.
  *
  * Called by clients, and by those parts of tombolo.hpp that start operations. Calls event functions
  * of the C API. Invariants: a future that is ready at its start has no state and no memory; a state
@@ -22,7 +22,7 @@ namespace tombolo {
 
 namespace detail {
 
-/* What a future that is not ready waits for. */
+/* State of a future that is not ready. */
 template <class T> struct state {
   state() = default;
   state(const state &) = delete;
@@ -87,7 +87,7 @@ public:
     return test();
   }
 
-  /* Waits, driving progress, and returns the result; throws what the operation has thrown. */
+  /* Waits, driving progress, and returns the result; throws the exception of the operation. */
   T wait() {
     if (state_) {
       detail::await(*state_);

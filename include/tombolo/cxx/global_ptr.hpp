@@ -116,7 +116,7 @@ template <class T> future<void> rget(global_ptr<T> from, T *to, size_t n) {
       gex_RMA_GetNB(detail::self.world, to, from.where(), from.address(), n * sizeof(T), 0));
 }
 
-/* What *p and p[i] are: reads by a blocking get, assigns by a blocking put. */
+/* Result of *p and p[i]: reads by a blocking get, assigns by a blocking put. */
 template <class T> class global_ref {
 public:
   explicit global_ref(global_ptr<T> p) : p_(p) {}
@@ -213,7 +213,7 @@ template <class P, class... E> view<P, sizeof...(E)> row_major(P base, E... exte
   return made;
 }
 
-/* The view of what a std::mdspan shows, or anything with its data_handle(), rank(), extent(d) and
+/* The view of a std::mdspan, or of anything with its data_handle(), rank(), extent(d) and
  * stride(d). The data handle is a pointer or a global_ptr. */
 template <class M> auto as_view(const M &m) {
   using pointer = std::decay_t<decltype(m.data_handle())>;
@@ -225,7 +225,7 @@ template <class M> auto as_view(const M &m) {
   return made;
 }
 
-/* The same elements through memory of this process; its base is null where that is not mapped. */
+/* These elements through memory of this process; its base is null where that is not mapped. */
 template <class T, size_t N> view<T *, N> local(const view<global_ptr<T>, N> &v) {
   return {v.base.local(), v.extents, v.strides};
 }
@@ -279,7 +279,7 @@ future<void> rcopy(const view<global_ptr<T>, N> &from, const view<T *, N> &to) {
                                                sizeof(T), to.extents.data(), N, 0));
 }
 
-/* The same, blocking. */
+/* Puts a local view into a remote one, blocking. */
 template <class From, class To, size_t N>
 void copy(const view<From, N> &from, const view<To, N> &to) {
   rcopy(from, to).wait();

@@ -22,7 +22,7 @@
 
 namespace tombolo {
 
-/* This process's membership of the job, from its constructor to its destructor; one a process. */
+/* Membership of this process in the job, from its constructor to its destructor; one a process. */
 class job {
 public:
   /* Starts or joins the job and attaches heap_bytes on each rank (0: all that is permitted, which

@@ -16,7 +16,7 @@
 namespace tombolo {
 
 /* n elements on each rank at the same offset, zeroed. It is freed with its object, which all ranks
- * destroy in the same order. */
+ * destroy in one order. */
 template <class T> class symmetric {
 public:
   symmetric() = default;
@@ -24,7 +24,7 @@ public:
   explicit symmetric(size_t n) {
     static_assert(detail::travels<T>, "symmetric<T>: T must be trivially copyable");
     static_assert(alignof(T) <= 64, "symmetric<T>: at most 64 bytes of alignment");
-    gex_Coll_BarrierBlocking(detail::self.world, 0); /* nobody uses what was freed before */
+    gex_Coll_BarrierBlocking(detail::self.world, 0); /* nobody uses memory freed before */
     if (n > detail::self.memory.bytes() / sizeof(T)) n_ = SIZE_MAX / sizeof(T);
     offset_ = detail::self.memory.take((n_ ? n_ : n) * sizeof(T));
     n_ = n;
@@ -44,7 +44,7 @@ public:
   }
 
   size_t size() const { return n_; }
-  /* This rank's part. */
+  /* Part of this rank. */
   T *local() const { return reinterpret_cast<T *>(detail::self.mine + offset_); }
   T *begin() const { return local(); }
   T *end() const { return local() + n_; }

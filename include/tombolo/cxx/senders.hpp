@@ -39,7 +39,7 @@ template <class S> using value_of = typename std::decay_t<S>::value_type;
 template <class S, class R>
 using operation_of = decltype(std::declval<S>().connect(std::declval<R>()));
 
-/* Calls f(), and hands what it returns, or throws, to a receiver. */
+/* Calls f(), and hands its result, or exception, to a receiver. */
 template <class T, class R, class F> void deliver(R &receiver, F &&f) noexcept {
   std::optional<stored<T>> value;
   try {
@@ -363,7 +363,7 @@ template <class S> struct detached {
 
 } // namespace detail
 
-/* The sender of f(value). What f throws goes to set_error. */
+/* The sender of f(value). An exception of f goes to set_error. */
 template <class F> detail::adaptor<detail::then_sender, F> then(F f) {
   return {std::move(f)};
 }

@@ -63,7 +63,7 @@ void combine(const void *left, void *right_and_out, size_t count, const void *f)
 /* ---------------------------------------------------------------- teams */
 
 /* Ranks that act together. A team that split() has made ends with its object, on all members
- * together. Collective calls are made by all members in the same order. */
+ * together. Collective calls are made by all members in one order. */
 class team {
 public:
   team() = default;
@@ -125,7 +125,7 @@ public:
         own ? &detail::combine<T, F> : nullptr, own ? &f : nullptr, 0));
   }
 
-  /* Collective: element r is what member r gave. */
+  /* Collective: element r is the value of member r. */
   template <class T> std::vector<T> all_gather(const T &value) const {
     static_assert(detail::travels<T>, "all_gather: T must be trivially copyable");
     std::vector<T> all(size());

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tombolo/cxx/trace.hpp: what is printed when an exception is not caught: rank, text and lines.
+ * tombolo/cxx/trace.hpp: output when an exception is not caught: rank, text and lines.
  *
  * Called by job.hpp. Calls backtrace(3), where the system has it, and the command addr2line, which
  * names functions and lines of programs compiled with -g. Invariants: runs in the terminate
@@ -110,7 +110,7 @@ inline void print_trace() {
     for (const module &m : all) {
       if (addr < m.begin || addr >= m.end) continue;
       if (is_runtime(m.path, false) && i < 8)
-        shown.clear(); /* what is above is the end of the program, not its cause */
+        shown.clear(); /* frames above are the end of the program, not its cause */
       else if (!is_runtime(m.path, true))
         shown.push_back({&m, addr});
     }

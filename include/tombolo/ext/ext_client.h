@@ -14,7 +14,7 @@ extern "C" {
 
 /* Page gexx_Client_Join: several clients in one process.
  * Completion: returns when every process of the job has joined.
- * Threads: normal context; one thread of a process. All processes join in the same order.
+ * Threads: normal context; one thread of a process. All processes join in one order.
  * Errors: GASNET_ERR_NOT_INIT where the job was started for fewer threads or without GASNet-1.
  * GASNET_ERR_RESOURCE when GASNET_MAXEPS endpoints exist. The outputs are not written then.
  * Cost: a barrier, an endpoint and a team.
@@ -29,8 +29,8 @@ GEXX_API int gexx_client_join(const struct gexx_client_args *init);
  * several clients do not meet, ranks have the same numbers in all. gex_Segment_Attach on that team
  * attaches the client's own segment. A process may call gex_Client_Init once beside, before or
  * after; before all is best for a client of GASNet-1, or one with GASNET_PAR beside others without.
- * Collective over the job: all ranks join in the same order.
- * [out] client_p, ep_p, tm_p: written on success. [in] name: copied; the same on all ranks.
+ * Collective over the job: all ranks join in one order.
+ * [out] client_p, ep_p, tm_p: written on success. [in] name: copied; equal on all ranks.
  * [in,out] argc, argv: of main, may be NULL; used when the job starts. [in] flags: as
  * gex_Client_Init, but GEX_FLAG_USES_GASNET1 only where this starts the job. Normal context; polls.
  * Returns GASNET_OK; GASNET_ERR_NOT_INIT where the job was started for fewer threads or without

@@ -6,7 +6,7 @@
  * rules of collectives hold (gasnet_coll.h, API 06.1): every member of the team calls, in team
  * order; any number outstanding; the event stands for the caller's part; flags are 0; any host
  * memory, and device segments. Blocks are given in bytes, and nbytes, counts and displacements may
- * be 0. dst and src must not overlap. "Single-valued" arguments are the same on all members.
+ * be 0. dst and src must not overlap. "Single-valued" arguments are equal on all members.
  */
 #ifndef GEXX_EXT_COLL_H
 #define GEXX_EXT_COLL_H
@@ -18,18 +18,18 @@ extern "C" {
 #endif
 
 /* Page gexx_Coll_ScatterNB: scatter, gather, exchange, scans and reduce-scatter.
- * Every member of the team calls, in the same order on each team. Sizes and displacements are
+ * Every member of the team calls, in one order on each team. Sizes and displacements are
  * bytes and may be 0. dst and src do not overlap. V forms have blocks of different lengths.
- * [in] root: rank of the root, the same on all members.
+ * [in] root: rank of the root, equal on all members.
  * [out] dst: where the result goes.
  * [in] src: the caller's data.
  * [in] nbytes: bytes of a block.
  * [in] dst_bytes, dst_displs, src_bytes, src_displs: [size] length and place of each member's
  * block, in bytes; read before the call returns.
- * [in] dt: GEX_DT_*, the same on all members.
+ * [in] dt: GEX_DT_*, equal on all members.
  * [in] dt_sz: bytes of an element.
  * [in] dt_cnt: elements, at least 1.
- * [in] op: GEX_OP_*, the same on all members.
+ * [in] op: GEX_OP_*, equal on all members.
  * Completion: the event stands for the caller's part: when it is synchronised, src may be changed
  * and dst is final.
  * Threads: normal context. Several threads must order their calls on one team; any thread may
@@ -175,7 +175,7 @@ typedef struct gexx_coll_plan_s *gexx_Coll_Plan_t;
 GEXX_API int gexx_Coll_Init(gexx_Coll_Plan_t *plan_p, gex_TM_t tm, const gexx_Coll_Args_t *args,
                             gex_Flags_t flags);
 
-/* Starts it: the same as the collective call, with the buffers' present contents. All members start
+/* Starts a plan: as the collective call, with the buffers' present contents. All members start
  * plans of equal arguments, or call the function itself. May be started again before the event is
  * synced only if the buffers allow it. */
 GEXX_API GEXX_WARN_UNUSED gex_Event_t gexx_Coll_StartNB(gexx_Coll_Plan_t plan, gex_Flags_t flags);

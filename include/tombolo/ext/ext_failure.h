@@ -56,7 +56,7 @@ GEXX_API int gexx_Job_SetFailurePolicy(int policy);
 /* The caller's policy. */
 GEXX_API int gexx_Job_QueryFailurePolicy(void);
 
-/* ---------------------------------------------------------------- what has become of a peer */
+/* ---------------------------------------------------------------- fate of a peer */
 
 /* ALIVE: takes part. STOPPED: ended in good order, by gasnet_exit(0), exit(0) or return from main
  * with 0 (lost, see gexx_Peer_QueryInfo), or is suspended by a signal (SIGSTOP and the like; not
@@ -72,7 +72,7 @@ GEXX_API int gexx_Job_QueryFailurePolicy(void);
  * seen as such behind a wrapper (a shell, a debugger). Fatal when jobrank is out of range. */
 GEXX_API int gexx_Peer_Query(gex_Rank_t jobrank);
 
-/* The same in detail. */
+/* Fate of a peer in detail. */
 typedef struct {
   int gexx_state;  /* GEXX_PEER_* */
   int gexx_lost;   /* 1: operations towards it complete with an error */

@@ -55,10 +55,10 @@ GEXX_API uint64_t gexx_Signal_Wait(const uint64_t *sig, int cmp, uint64_t value)
 /* Subtracts n atomically if the signal is at least n; polls once when it is not. */
 GEXX_API int gexx_Signal_TryConsume(uint64_t *sig, uint64_t n);
 
-/* Waits until the signal is at least n, then subtracts n; returns what is left. */
+/* Waits until the signal is at least n, then subtracts n; returns the rest. */
 GEXX_API uint64_t gexx_Signal_WaitConsume(uint64_t *sig, uint64_t n);
 
-/* Sets the signal to zero and returns what it was. Restricted context: yes. */
+/* Sets the signal to zero and returns its value before. Restricted context: yes. */
 GEXX_API uint64_t gexx_Signal_Reset(uint64_t *sig);
 
 /* Finds a changed signal, which is one that is not zero, among `count` signals, `stride` bytes
@@ -117,7 +117,8 @@ GEXX_API uint64_t gexx_Signal_WaitSome(const uint64_t *sigs, size_t count, size_
 /* A semaphore as its owner sees it. */
 typedef struct gexx_sem_s *gexx_Sem_t;
 
-/* Its name on any rank: 16 bytes that may be copied and sent. Fields are the library's. */
+/* Name of a semaphore on any rank: 16 bytes that may be copied and sent. Fields are the library's.
+ * */
 typedef struct {
   uint64_t gexx_addr;
   uint32_t gexx_rank;
@@ -132,7 +133,7 @@ GEXX_API int gexx_Sem_Alloc(gexx_Sem_t *sem_p, unsigned flags);
 /* Ends a semaphore: nobody posts or waits any more. Owner. */
 GEXX_API void gexx_Sem_Free(gexx_Sem_t sem);
 
-/* Its name. Owner. Restricted context: yes. */
+/* Name of a semaphore. Owner. Restricted context: yes. */
 GEXX_API gexx_Sem_Handle_t gexx_Sem_QueryHandle(gexx_Sem_t sem);
 
 /* Adds 1, or n, on any rank; all earlier accesses of the calling thread to memory, and its complete

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tombolo/ext/ext_progress.h: progress with a time limit, counts of what the library does, and
+ * tombolo/ext/ext_progress.h: progress with a time limit, counts of the library's operations, and
  * marked regions in a trace.
  *
  * Included by gasnetex_ext.h. Implemented in src/notify. Invariants: what is off costs nothing: a

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tombolo/ext/ext_wait.h: what a run-time library above says of its waits, for `tombolo why`,
+ * tombolo/ext/ext_wait.h: descriptions of waits by a run-time library above, for `tombolo why`,
  * `tombolo ps` and the watchdog.
  *
  * Included by gasnetex_ext.h. Implemented in src/api/wait_info.c. The Coarray Fortran and UPC
- * run-time libraries are its users. Invariants: what is said is a hint for people and changes
- * nothing that the library does; it is read when a thread has waited for some time, so a wait
- * that is short costs a few stores. Guide: docs/HANGS.md.
+ * run-time libraries are its users. Invariants: a description is a hint for people and changes
+ * nothing that the library does; it is read when a thread has waited for some time, so a wait that
+ * is short costs a few stores. Guide: docs/HANGS.md.
  */
 #ifndef GEXX_EXT_WAIT_H
 #define GEXX_EXT_WAIT_H
@@ -25,7 +25,7 @@ extern "C" {
  * Cost: a few stores.
  * See: tombolo-why(1), tombolo-ps(1) */
 
-/* Who must act before a wait can end. */
+/* Processes that must act before a wait can end. */
 #define GEXX_WAIT_AS_SHOWN   0 /* as the library sees it: by `event`, or the call that sleeps */
 #define GEXX_WAIT_PEER       1 /* the process `peer` */
 #define GEXX_WAIT_HOLDER     2 /* the process that holds `object_id`, see gexx_WaitInfo_Held */
@@ -37,25 +37,25 @@ extern "C" {
 /* A wait of the calling thread. Strings are constant or live until gexx_WaitInfo_End, and may be
  * cut: call after 31 bytes, object after 63. */
 typedef struct gexx_waitinfo {
-  const char *call;   /* what the programmer wrote, as "SYNC IMAGES" */
-  const char *object; /* what is waited for, as "coarray ready"; NULL: unknown */
+  const char *call;   /* words of the programmer, as "SYNC IMAGES" */
+  const char *object; /* the awaited object, as "coarray ready"; NULL: unknown */
   unsigned needs;     /* GEXX_WAIT_* */
   int polls;          /* 1: the caller waits in a loop of its own, and polls the peers in it */
   gex_Rank_t peer;    /* jobrank; GEX_RANK_INVALID: unknown. May change during the wait */
   gex_Rank_t home;    /* jobrank that a loop polls; GEX_RANK_INVALID: none */
-  uint64_t object_id; /* the same number in all processes; 0: none */
+  uint64_t object_id; /* equal in all processes; 0: none */
   uint64_t number;    /* of the call, from 1; 0: not counted */
   const void *caller; /* return address of the call in the program; NULL: unknown */
-  gex_Event_t event;  /* what the caller tests; GEX_EVENT_INVALID: nothing */
+  gex_Event_t event;  /* event that the caller tests; GEX_EVENT_INVALID: nothing */
   /* NULL, or called once by the waiting thread when the wait has lasted for about 0.2 s. It may
    * change `object` and `peer`, and must not communicate. */
   void (*detail)(struct gexx_waitinfo *self);
 } gexx_WaitInfo_t;
 
-/* Says what the calling thread waits for until gexx_WaitInfo_End. [in] info: read until then by
- * this thread. A second call replaces the first. With info->polls the thread is shown as
- * waiting at once; else when the library sleeps for it. Normal context. Cost: a few stores; with
- * polls about 0.1 us. */
+/* Describes the calling thread's wait until gexx_WaitInfo_End. [in] info: read until then by this
+ * thread. A second call replaces the first. With info->polls the thread is shown as waiting at
+ * once; else when the library sleeps for it. Normal context. Cost: a few stores; with polls about
+ * 0.1 us. */
 GEXX_API void gexx_WaitInfo_Begin(gexx_WaitInfo_t *info);
 
 /* The wait is over. Normal context. */
@@ -66,7 +66,7 @@ GEXX_API void gexx_WaitInfo_End(void);
  * context, after the start. */
 GEXX_API uint64_t *gexx_WaitInfo_Held(void);
 
-/* Says what the processes of the job are called in this language, for messages about the job. [in]
+/* Gives the processes of the job their name in this language, for messages about the job. [in]
  * name: "image", "thread"; at most 11 bytes; [in] first: the number that jobrank 0 has. The first
  * call counts. Normal context, after the start. */
 GEXX_API void gexx_WaitInfo_SetMembers(const char *name, unsigned first);

@@ -39,7 +39,7 @@ extern "C" {
  * round trip.
  * See: gexx_Signal_Wait, gex_RMA_PutNB, gexx_RMA_PutNotifyNB */
 
-/* What happens to a signal. */
+/* Change of a signal. */
 #define GEXX_SIG_SET 0 /* it becomes the value */
 #define GEXX_SIG_ADD 1 /* the value is added, modulo 2^64 */
 
@@ -58,7 +58,7 @@ struct gexx_signal_op {
   gex_Flags_t flags;
 };
 
-/* Library forms: same contracts as the calls of the same ending. */
+/* Library forms: contracts of the calls with these endings. */
 GEXX_API int gexx_put_signal(const struct gexx_signal_op *op);
 GEXX_API int gexx_put_signal_nbi(const struct gexx_signal_op *op);
 GEXX_API gex_Event_t gexx_put_signal_nb(const struct gexx_signal_op *op);
@@ -69,8 +69,8 @@ GEXX_API gex_Event_t gexx_get_signal_nb(const struct gexx_signal_op *op);
  * rank in tm. Never blocks. Any thread. */
 GEXX_API void gexx_signal_wake(gex_TM_t tm, gex_Rank_t rank);
 
-/* The same after the word `sig_addr` of its segment, in its address space, was changed: enters it
- * in the index of WaitSome first, if the peer has one. */
+/* Wakes the owner after the word `sig_addr` of its segment, in its address space, was changed:
+ * enters it in the index of WaitSome first, if the peer has one. */
 GEXX_API void gexx_signal_changed(gex_TM_t tm, gex_Rank_t rank, const uint64_t *sig_addr);
 
 /* Changes a mapped signal after all earlier accesses, and wakes its owner. [in] delta: of the
@@ -126,8 +126,8 @@ GEXX_INLINE int gexx_RMA_PutSignalBlocking(gex_TM_t tm, gex_Rank_t rank, void *d
   return 0;
 }
 
-/* The same without waiting; completion (the signal has changed) in category GEX_EC_PUT. [in]
- * lc_opt: GEX_EVENT_NOW, DEFER or GROUP. */
+/* Put with signal, without waiting; completion (the signal has changed) in category GEX_EC_PUT.
+ * [in] lc_opt: GEX_EVENT_NOW, DEFER or GROUP. */
 GEXX_INLINE int gexx_RMA_PutSignalNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
                                       size_t nbytes, gex_Event_t *lc_opt, uint64_t *sig_addr,
                                       int op, uint64_t value, gex_Flags_t flags) {
@@ -142,8 +142,8 @@ GEXX_INLINE int gexx_RMA_PutSignalNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, 
   return 0;
 }
 
-/* The same with a root event of remote completion: data and signal are there. GEX_EVENT_NO_OP only
- * with GEX_FLAG_IMMEDIATE. [out] lc_opt: GEX_EVENT_NOW, DEFER, or where to store the leaf. */
+/* Put with signal and a root event of remote completion: data and signal are there. GEX_EVENT_NO_OP
+ * only with GEX_FLAG_IMMEDIATE. [out] lc_opt: GEX_EVENT_NOW, DEFER, or where to store the leaf. */
 GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gexx_RMA_PutSignalNB(gex_TM_t tm, gex_Rank_t rank,
                                                               void *dest, const void *src,
                                                               size_t nbytes, gex_Event_t *lc_opt,
@@ -177,7 +177,7 @@ GEXX_INLINE int gexx_RMA_GetSignalNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, 
   return 0;
 }
 
-/* The same with a root event. */
+/* Get with signal and a root event. */
 GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gexx_RMA_GetSignalNB(gex_TM_t tm, void *dest,
                                                               gex_Rank_t rank, void *src,
                                                               size_t nbytes, uint64_t *sig_addr,

@@ -41,7 +41,7 @@ extern "C" {
  * [in] filename, optype, algorithm, tree_type, fanout, dissemlimit: ignored.
  * Completion: blocking forms return when the caller's part is done, as the OUT flag says. nb forms
  * return a handle.
- * Threads: normal context; members call in the same order on each team.
+ * Threads: normal context; members call in one order on each team.
  * Errors: GASNET_ERR_NOT_READY of the try forms, GASNET_ERR_BARRIER_MISMATCH of barriers whose
  * names differ.
  * Cost: as the collectives of GASNet-EX.
@@ -98,7 +98,7 @@ GEXX_API void gasnet_coll_gather_all(gasnet_team_handle_t team, void *dst, void 
 GEXX_API void gasnet_coll_exchange(gasnet_team_handle_t team, void *dst, void *src, size_t nbytes,
                                    int flags);
 
-/* The same, started; the handle is synced with the calls below or as an EX event. */
+/* Starts a broadcast; the handle is synced with the calls below or as an EX event. */
 GEXX_API GEXX_WARN_UNUSED gasnet_coll_handle_t gasnet_coll_broadcast_nb(gasnet_team_handle_t team,
                                                                         void *dst,
                                                                         gasnet_image_t srcimage,
@@ -137,7 +137,7 @@ GEXX_API int gasnet_coll_barrier_try(gasnet_team_handle_t team, int id, int flag
 GEXX_API int gasnet_coll_barrier(gasnet_team_handle_t team, int id, int flags);
 GEXX_API int gasnet_coll_barrier_result(gasnet_team_handle_t team, int *id);
 
-/* ---- what is left of the autotuner */
+/* ---- the rest of the autotuner */
 
 typedef enum {
   GASNET_COLL_BROADCAST_OP = 0,

@@ -116,7 +116,7 @@ GEXX_INLINE void gasnet_put_nbi_bulk(gasnet_node_t node, void *dest, const void 
                        0);
 }
 
-/* Get nbytes from src on node to local dest; bulk forms are the same. */
+/* Get nbytes from src on node to local dest; bulk forms are equal. */
 GEXX_INLINE void gasnet_get(void *dest, gasnet_node_t node, void *src, size_t nbytes) {
   (void)gex_RMA_GetBlocking(GEXX_G1_TM("gasnet_get"), dest, node, src, nbytes, 0);
 }

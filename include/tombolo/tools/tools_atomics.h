@@ -233,7 +233,7 @@ GEXX_TOOLS_INLINE void gexx_atomic_post_rmw(int flags) {
   return val;                                                                                      \
  }
 
-/* The same family for a process with one thread: ordinary accesses, flags mean nothing. */
+/* The family for a process with one thread: ordinary accesses, flags mean nothing. */
 #define GEXX_ATOMIC_DEFINE_PLAIN(X, T, V)                                         \
  GEXX_TOOLS_INLINE void X##set(T *p, V val, int flags) {                          \
   (void)flags;                                                                    \

@@ -61,7 +61,7 @@ GEXX_TOOLS_INLINE void gasnett_local_rmb(void) {
 #endif
 }
 
-/* The same, for orders among threads of this process only: empty where there is but one thread. */
+/* Fences for orders among threads of this process only: empty where there is but one thread. */
 GEXX_TOOLS_INLINE void gasnett_weak_mb(void) {
 #if GEXX_TOOLS_TRUE_ATOMICS
   gasnett_local_mb();

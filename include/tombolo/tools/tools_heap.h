@@ -75,7 +75,7 @@ GEXX_API int gasnett_getheapstats(gasnett_heapstats_t *stats);
 /* Write statistics and, if show_live_objects, one line for each live object; "-": stdout. */
 GEXX_API void gasnett_heapinfo_dump(const char *filename, int show_live_objects);
 
-/* What the functions below are without a debugging heap. */
+/* The functions below without a debugging heap. */
 static __inline__ char *gexx_heap_plain_strndup(const char *s, size_t n)
     __attribute__((__unused__));
 static __inline__ char *gexx_heap_plain_strndup(const char *s, size_t n) {

@@ -41,7 +41,7 @@ extern "C" {
 /* Raw text of a variable in the job's environment, NULL if unset. Valid until the variable changes.
  */
 GEXX_API char *gasnett_getenv(const char *key);
-/* The same with a default, parsed; each reports its key once when GASNET_VERBOSEENV is set. */
+/* With a default, parsed; each reports its key once when GASNET_VERBOSEENV is set. */
 GEXX_API char *gasnett_getenv_withdefault(const char *key, const char *dflt);
 GEXX_API int gasnett_getenv_yesno_withdefault(const char *key, int dflt);
 /* in mem_size_multiplier: 0: a number; else a size, in units of this many bytes where it has no
@@ -60,7 +60,7 @@ GEXX_API void gasnett_envstr_display(const char *key, const char *val, int is_df
 GEXX_API void gasnett_envdbl_display(const char *key, double val, int is_dflt);
 /* Format a number or a memory size ("64 KB"); 32 bytes always suffice. Returns buf. */
 GEXX_API char *gasnett_format_number(int64_t val, char *buf, size_t bufsz, int is_mem_size);
-/* Parse what format_number and users write; NULL and "" give 0. */
+/* Parse the texts of format_number and of users; NULL and "" give 0. */
 GEXX_API int64_t gasnett_parse_int(const char *str, uint64_t mem_size_multiplier);
 
 /* Page gasnett_fatalerror: GASNet-Tools: fatal errors, backtraces, debuggers and signals.
@@ -107,7 +107,7 @@ GEXX_API extern gasnett_backtrace_type_t gasnett_backtrace_user;
 GEXX_API void gasnett_backtrace_init(const char *exename);
 /* Write a backtrace of the calling thread. Returns 0 on success. */
 GEXX_API int gasnett_print_backtrace(int fd);
-/* What every fatal path calls: prints if GASNET_BACKTRACE asks for it. Assignable. */
+/* Function that every fatal path calls: prints if GASNET_BACKTRACE asks for it. Assignable. */
 GEXX_API extern int (*gasnett_print_backtrace_ifenabled)(int fd);
 
 /* Message with rank on stderr, freeze and backtrace as set, abort(). The macro adds the position.
@@ -133,7 +133,7 @@ typedef void (*gasnett_sighandlerfn_t)(int);
 GEXX_API gasnett_sighandlerfn_t gasnett_reghandler(int sig, gasnett_sighandlerfn_t fp);
 /* "SIGSEGV", or NULL for a number that is no signal. */
 GEXX_API const char *gasnett_signame_fromval(int sig);
-/* What is known of a signal. */
+/* Facts about a signal. */
 typedef struct {
   int signum;
   const char *signame; /* "SIGSEGV" */
@@ -164,7 +164,7 @@ GEXX_API gasnett_siginfo_t *gasnett_siginfo_fromval(int sig);
 /* --- system properties (section 11) --- */
 
 GEXX_API const char *gasnett_gethostname(void); /* lower case */
-GEXX_API const char *gasneti_gethostname(void); /* the same under its older name */
+GEXX_API const char *gasneti_gethostname(void); /* the older name */
 GEXX_API const char *gasnett_exe_name(void);    /* absolute path, or "" */
 GEXX_API int gasnett_cpu_count(void); /* processors that this process may use; 0 unknown */
 /* Bytes of physical memory; 0 if unknown and failureIsFatal is 0. */
@@ -176,7 +176,8 @@ GEXX_TOOLS_INLINE int gasnett_isLittleEndian(void) {
   return 0;
 #endif
 }
-/* "" for an optimised client without debugging aids, else lines that name what makes it slow. */
+/* "" for an optimised client without debugging aids, else lines that name the causes of slowness.
+ * */
 GEXX_API const char *gexx_tools_performance_warning(int debug, int debugmalloc, int unoptimised);
 #ifdef __OPTIMIZE__
 # define GEXX_TOOLS_UNOPTIMISED 0
@@ -225,7 +226,7 @@ GEXX_API int gasnett_set_affinity(int rank);
 GEXX_API void gasnett_sched_yield(void);
 GEXX_API void gasnett_flush_streams(void); /* stdout, stderr */
 GEXX_API void gasnett_close_streams(void); /* flushes, then closes stdin, stdout, stderr */
-/* Deterministic 64-bit checksum of numbytes bytes; the same on every machine and release. */
+/* Deterministic 64-bit checksum of numbytes bytes; equal on every machine and release. */
 GEXX_API uint64_t gasnett_checksum(const void *p, int numbytes);
 /* Number of zero bytes in a value, in memory, in memory while copying it. */
 GEXX_API int gasnett_count0s_uint32_t(uint32_t value);

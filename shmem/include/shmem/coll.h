@@ -3,13 +3,13 @@
  * shmem/coll.h: collectives of teams (OpenSHMEM 1.6, 9.9).
  *
  * Owns: prototypes, made from the lists of types. Included by shmem.h. Calls nothing. Invariant:
- * every member of the team calls, in the same order.
+ * every member of the team calls, in one order.
  */
 #ifndef SHMEM_COLL_H
 #define SHMEM_COLL_H
 
 /* Page shmem_broadcast: collectives of teams.
- * Every member of the team calls with the same arguments, in the same order. dest and source are
+ * Every member of the team calls with equal arguments, in one order. dest and source are
  * symmetric; they are the same array or do not overlap.
  * [in] team: the team.
  * [out] dest: where the result goes.

@@ -3,8 +3,8 @@
  * Rates of remote fetch-and-add on a described machine.
  *
  * Owns: struct AtomicCase, struct AtomicResult. Called by models.cc. Calls: way.h. Each rank does
- * one operation after the other. Invariants: what executes operations on a word does one at a
- * time; equal cases give equal results, also where words are drawn at random.
+ * one operation after the other. Invariants: the unit that executes operations on a word does one
+ * at a time; equal cases give equal results, also where words are drawn at random.
  */
 #ifndef TMB_SIM_ATOMIC_H
 #define TMB_SIM_ATOMIC_H
@@ -13,7 +13,7 @@
 
 namespace sim {
 
-/* HOT: all ranks use a word of rank 0. SPREAD: one of any rank, drawn at random. NEXT: of the same
+/* HOT: all ranks use a word of rank 0. SPREAD: one of any rank, drawn at random. NEXT: of the equal
  * rank of the next node. */
 enum class Place { HOT, SPREAD, NEXT };
 

@@ -3,8 +3,8 @@
  * Ranks that share few processors, see crowd.h.
  *
  * Owns: class Crowd. Called by halo.cc and wave.cc. Calls: way.h. A rank has a turn on a processor:
- * it takes what has come, sends the acknowledgements that are due, and goes on until it has to
- * wait. Each piece of work is an event, so that what comes meanwhile is seen. Invariants: events
+ * it takes arrived mail, sends the acknowledgements that are due, and goes on until it has to wait.
+ * Each piece of work is an event, so that mail that comes meanwhile is seen. Invariants: events
  * happen in the order of their times, equal ones in the order in which they were made.
  */
 #include "sim/apps/crowd.h"
@@ -25,7 +25,7 @@ constexpr double LOOK_S = 20e-6;     /* BUSY_NS_MIN of src/core/progress/wait.c 
 constexpr unsigned LOOK_DOUBLED = 6; /* BUSY_DOUBLED */
 constexpr size_t NOWHERE = SIZE_MAX; /* no slot: nobody is notified */
 
-/* What comes to a rank: a packet from another host, or a message of its own one. */
+/* Mail for a rank: a packet from another host, or a message of its own one. */
 struct Mail {
   uint64_t from;
   std::vector<size_t> slots; /* whose notices it has */
@@ -36,12 +36,12 @@ struct Mail {
   bool asks = false, near = false; /* it wants an acknowledgement; it is of this host */
 };
 
-/* What a rank knows of another one of another host. */
+/* State of a rank for another one of another host. */
 struct Link {
   uint64_t sent = 0, acked = 0, came = 0; /* numbers of packets */
-  double due = INFINITY;                  /* when it acknowledges what came */
+  double due = INFINITY;                  /* when it acknowledges received packets */
   double unasked = 0;                     /* bytes since it asked for an acknowledgement */
-  Mail open{};                            /* what waits for others to share its packet */
+  Mail open{};                            /* mail that waits for others to share its packet */
 };
 
 enum class State { ASLEEP, READY, RUNS, SPINS };
@@ -54,7 +54,7 @@ struct Rank {
   bool entered = false; /* it is in a barrier, */
   bool met = false;     /* the barrier is done */
   double from = 0;      /* when it started */
-  double wake_s = 0;    /* what it takes to switch to it */
+  double wake_s = 0;    /* time to switch to it */
   double idle_s = 0;    /* and to begin on a processor that has nothing to do */
   unsigned looked = 0;  /* in vain, since something came */
   uint64_t nap = 0;     /* its sleeps and spins: timers of earlier ones are void */
@@ -101,7 +101,7 @@ private:
     events_.push({now_ + seconds, made_++, std::move(what)});
   }
 
-  /* A rank works; what serves the lines has taken its processor for a part of that. */
+  /* A rank works; the thread that serves the lines has taken its processor for a part of that. */
   void work(double seconds, std::function<void()> then) {
     result_.work += seconds;
     seconds += stolen_;
@@ -133,7 +133,7 @@ private:
     }
   }
 
-  /* in wake_s: what it takes to switch to a rank, if it sleeps. */
+  /* in wake_s: time to switch to a rank, if it sleeps. */
   void rouse(uint64_t i, double wake_s, double idle_s) {
     Rank &r = ranks_[i];
     if (r.state == State::SPINS) {
@@ -181,12 +181,13 @@ private:
     });
   }
 
-  /* The first two looks come after the same time, because wait.c asks for it before it counts. */
+  /* The first two polls are equally far apart, because wait.c asks for the time before it counts.
+   * */
   static double look_s(unsigned looked) {
     return LOOK_S * (1u << std::min(looked ? looked - 1 : 0, LOOK_DOUBLED));
   }
 
-  /* It sleeps until something comes, it owes an acknowledgement, or it looks again. */
+  /* The rank sleeps until mail comes, it owes an acknowledgement, or it polls again. */
   void doze(uint64_t i) {
     Rank &r = ranks_[i];
     r.state = State::ASLEEP;
@@ -206,7 +207,7 @@ private:
     });
   }
 
-  /* ---- what a rank does while it has one */
+  /* ---- actions of a rank while it has a processor */
 
   void step(uint64_t i) {
     Rank &r = ranks_[i];
@@ -361,7 +362,7 @@ private:
 
   /* ---- between hosts */
 
-  /* What serves the lines has work for a frame. Returns when it is done. */
+  /* The thread that serves the lines has work for a frame. Returns when it is done. */
   double serve_line() {
     const double seconds =
         half("line_s_per_frame") + (line_until_ < now_ ? m_.get("line_s_per_sleep") : 0);

@@ -14,8 +14,8 @@
 namespace sim {
 
 /* LIBRARY: rings of two-sided messages, a rank waits, sends on, then computes (PBLAS, ScaLAPACK).
- * HAND: the same rings by put with signal. COLLECTIVE: broadcasts of row and column teams, begun
- * one panel ahead. */
+ * HAND: these rings by put with signal. COLLECTIVE: broadcasts of row and column teams, begun one
+ * panel ahead. */
 enum class Dense { LIBRARY, HAND, COLLECTIVE };
 
 struct DenseCase {

@@ -153,7 +153,7 @@ private:
     r.computed += seconds(phase, cells);
   }
 
-  /* Data of all sides, what is computed meanwhile, notices. Peers get the times in next_. */
+  /* Data of all sides, the computation meanwhile, notices. Peers get the times in next_. */
   void send(uint64_t index, const Phase &phase, double rest, double wire) {
     Rank &r = ranks_[index];
     double known = 0;
@@ -180,7 +180,7 @@ private:
     }
   }
 
-  /* The same, one neighbour after the other, each until all is known. */
+  /* Data, one neighbour after the other, each until all is known. */
   void send_each(uint64_t index, const Phase &phase, double wire) {
     Rank &r = ranks_[index];
     for (const Side &side : r.sides) {

@@ -3,8 +3,8 @@
  * Barriers, see way.h.
  *
  * Owns: which rank notifies which in each round. Called by experiments.cc and by the models that
- * meet. Calls: way.h. A rank's time after a round is the later of its own and of what it waits for;
- * a message costs what a short active message costs. The torus's barrier is after the rectangle
+ * meet. Calls: way.h. A rank's time after a round is the later of its own and of the awaited one; a
+ * message costs as much as a short active message. The torus's barrier is after the rectangle
  * protocols of the machine's messaging layer: a packet along a line of nodes is left at each of
  * them; the ranks of a node count on a board there. Source of dissemination: Hensgen, Finkel,
  * Manber, Int. J. Parallel Program. 17(1), 1988. Invariants: all ranks enter at 0.

@@ -3,7 +3,7 @@
  * The models of applications as experiments, see models.h.
  *
  * Owns: the table of models. Called by experiments.cc. Calls: the other files of this folder.
- * Invariants: a result has `seconds`, or what its end of name says.
+ * Invariants: a result has `seconds`, or the unit at its name's end.
  */
 #include "sim/apps/models.h"
 

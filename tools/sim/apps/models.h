@@ -2,7 +2,7 @@
 /*
  * The models of applications as experiments of `tombolo sim`.
  *
- * Owns: which experiment is which model, and what its results are called. Called by experiments.cc.
+ * Owns: the mapping of experiments to models, and the names of results. Called by experiments.cc.
  * Calls: the models of this folder. Invariants: arguments that a model does not know are refused
  * with the remedy.
  */

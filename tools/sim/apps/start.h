@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The start of a job: agents, processes, what they tell each other, memory.
+ * The start of a job: agents, processes, their messages to each other, memory.
  *
  * Owns: the declaration of start.cc. Called by models.cc. Calls: network.h, way.h. Invariants:
  * times are sums of the machine's parameters.
@@ -13,10 +13,10 @@
 namespace sim {
 
 /* Seconds from the launcher's begin until all ranks have left their first barrier, in steps that
- * follow each other; and what a rank keeps. */
+ * follow each other; and the memory of a rank. */
 struct StartResult {
   double agents;    /* an agent runs on each node */
-  double processes; /* all ranks have joined, but for what they need of each other */
+  double processes; /* all ranks have joined, but for the exchange among them */
   double cards;     /* each rank knows all others: once to join, once for their segments */
   double barrier;
   double memory; /* bytes of a rank */

@@ -3,9 +3,10 @@
  * The synchronised pipeline, see wave.h.
  *
  * Owns: the order of computing, sending and waiting of each rank. Called by experiments.cc. Calls:
- * way.h. Blocks of rows are the outer loop and ranks the inner one, so that what a rank waits for
- * has been computed before: 32768 rows on 16,384 ranks are 5e8 additions. Invariants: SYNC_ALL
- * needs as many steps more as there are ranks, because data are there only after the next barrier.
+ * way.h. Blocks of rows are the outer loop and ranks the inner one, so that the data that a rank
+ * waits for have been computed before: 32768 rows on 16,384 ranks are 5e8 additions. Invariants:
+ * SYNC_ALL needs as many steps more as there are ranks, because data are there only after the next
+ * barrier.
  */
 #include "sim/apps/wave.h"
 
@@ -96,7 +97,7 @@ private:
     }
   }
 
-  /* The same where sender and receiver meet: each notifies the other and waits for it. */
+  /* A row where sender and receiver meet: each notifies the other and waits for it. */
   void meet() {
     double notified = 0; /* the receiver of the last message has met its sender */
     for (uint64_t p = 0; p < ranks_.size(); p++) {

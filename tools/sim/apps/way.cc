@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one message with its notification costs, see way.h.
+ * Cost of one message with its notification, see way.h.
  *
  * Owns: which parameters of the machine a way adds up. Called by the models of this folder. Calls:
  * network.h. A message between nodes has the costs of links.cc; inside a node the sender copies the
@@ -113,7 +113,7 @@ Message Ways::far(double latency, double bytes, double wire) const {
   return m;
 }
 
-/* Inside a node the sender's processor copies: what it has stored is there. */
+/* Inside a node the sender's processor copies: stored data are there. */
 Message Ways::close(double bytes) const {
   const double hand = m_.get("near_latency_s");
   Message m{};

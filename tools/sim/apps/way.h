@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one message with its notification costs, by the way of notifying.
+ * Cost of one message with its notification, by the way of notifying.
  *
  * Owns: enum Notice, struct Message, class Ways. Used by all models of this folder. Calls:
  * network.h for latencies. A way that needs a second message for the notice waits until the data

@@ -3,8 +3,8 @@
  * `tombolo view`: advice in words, from the sums of the analysis.
  *
  * Owns: nothing global. Called by sums.c when all else is known. Calls: words.c.
- * Invariants: each advice says what was measured, who is concerned, and what may help; what costs
- * less than NOTICED of the time is not mentioned; the most expensive comes first.
+ * Invariants: each advice names the measurement, the ranks, and a remedy; a cost below NOTICED of
+ * the time is not mentioned; the most expensive comes first.
  */
 #define _GNU_SOURCE
 #include "view/analysis/report.h"
@@ -87,7 +87,7 @@ static uint32_t most(const int64_t *ns) {
   return best;
 }
 
-/* What the late rank did: "it computes (80 %, most of it in 'sweep') and waits for rank 1". */
+/* Activity of the late rank: "it computes (80 %, most of it in 'sweep') and waits for rank 1". */
 static void write_reason(struct sheet *s, const struct view_blame *b) {
   char part[VIEW_WORD_BYTES];
   const char *joint = "";
@@ -123,7 +123,8 @@ static const struct view_blame *next_of(const struct sheet *s, const struct view
   return next && next->late * 2 >= next->waited ? next : NULL;
 }
 
-/* Who the late rank waits for itself, up to where somebody computes, or the ranks go in a circle.
+/* The ranks that the late rank waits for itself, up to one that computes, or until the ranks go in
+ * a circle.
  */
 static void write_chain(struct sheet *s, const struct view_blame *b) {
   const uint32_t first = b->waiter;
@@ -208,7 +209,7 @@ static void advise_pairs(struct sheet *s) {
   end(s, rest / more);
 }
 
-/* What the rank that comes last most often did while the others waited in collectives. */
+/* Most frequent activity of the rank that comes last, while the others waited in collectives. */
 static void write_lateness(struct sheet *s, uint32_t worst) {
   struct view_blame sum = {.culprit = worst};
   for (size_t i = 0; i < s->r->blames; i++) {

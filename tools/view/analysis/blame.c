@@ -4,13 +4,14 @@
  *
  * Owns: nothing global. Called by sums.c. Calls: sums.c.
  * A wait that an operation ended has two parts: late, until the operation began (the sender is
- * late), and transfer, from then on. What the sender did in the late part is the reason. The
+ * late), and transfer, from then on. The sender's activity in the late part is the reason. The
  * terms are those of Wolf and Mohr, "Automatic performance analysis of hybrid MPI/OpenMP
  * applications" (2003), doi:10.1016/S1383-7621(03)00102-4, for one-sided operations.
  */
 #include "view/analysis/report.h"
 
-/* The begin of what ended a wait; VIEW_MARK: not known. out culprit, kind: who, by what. */
+/* The begin of the event that ended a wait; VIEW_MARK: not known. out culprit, kind: the rank, and
+ * the kind of event. */
 static int64_t cause_of(const struct view_trace *t, uint32_t wait, uint32_t *culprit,
                         uint32_t *kind) {
   const struct view_event *e = &t->event[wait];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo view`: where the time of each rank goes, who sends what to whom, and how long it takes.
+ * `tombolo view`: where the time of each rank goes, traffic between ranks, and how long it takes.
  *
  * Owns: nothing global. Called by sums.c. Calls: nothing.
  * Invariants: the shares of a rank add up to its time; a message and the handler that it causes

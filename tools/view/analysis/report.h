@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo view`: what the analysis finds in a trace.
+ * `tombolo view`: findings of the analysis in a trace.
  *
  * Owns: the types between analysis and output. Included by tools/view. Calls: nothing.
  * Invariants: ranks are indices into view_trace.rank; times are nanoseconds; all of a rank's
@@ -22,14 +22,14 @@ struct view_share {
   uint64_t sent_count, sent_bytes, received_count, received_bytes;
 };
 
-/* The largest sums by name or rank; what found no room replaces the least. */
+/* The largest sums by name or rank; a new one without room replaces the least. */
 struct view_top {
   uint32_t key[VIEW_TOP];
   int64_t ns[VIEW_TOP];
   uint32_t used;
 };
 
-/* What one rank lost by waiting for another one, by the kind of event that ended the waits. */
+/* Time that one rank lost by waiting for another one, by the kind of event that ended the waits. */
 struct view_blame {
   uint32_t waiter, culprit;
   uint32_t kind;  /* enum view_kind: of the operation; VIEW_COLLECTIVE: it came last */
@@ -38,7 +38,7 @@ struct view_blame {
   int64_t waited;                  /* all of it */
   int64_t late;                    /* before the culprit began the operation */
   int64_t transfer;                /* the rest */
-  int64_t while_late[VIEW_STATES]; /* what the culprit did in `late` */
+  int64_t while_late[VIEW_STATES]; /* the culprit's activity in `late` */
   struct view_top regions;         /* it computed in these */
   struct view_top ranks;           /* it waited for these */
 };
@@ -75,7 +75,7 @@ struct view_path {
   struct view_top regions;
 };
 
-/* One collective: who came last, and what that cost. */
+/* One collective: the last rank, and the cost of its lateness. */
 struct view_meeting {
   uint32_t name, count; /* count: how often */
   uint32_t *last;       /* [ranks]: how often each came last */
@@ -108,7 +108,7 @@ struct view_report {
   int64_t unexplained_ns;
 };
 
-/* measure.c: shares, matrix, histograms. overlap.c: what computing hides. */
+/* measure.c: shares, matrix, histograms. overlap.c: transfers hidden by computation. */
 void view_measure(const struct view_trace *t, struct view_report *r);
 void view_overlap(const struct view_trace *t, struct view_report *r);
 uint32_t view_bin(double value);
@@ -127,7 +127,7 @@ void view_top_add(struct view_top *top, uint32_t key, int64_t ns);
 void view_top_sort(struct view_top *top);
 void view_sort_report(struct view_report *r);
 
-/* What a rank does in [from, to), into ns[VIEW_STATES]; regions and ranks may be NULL. */
+/* Activity of a rank in [from, to), into ns[VIEW_STATES]; regions and ranks may be NULL. */
 struct view_activity {
   int64_t ns[VIEW_STATES];
   struct view_top *regions, *ranks;

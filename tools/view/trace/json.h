@@ -3,8 +3,8 @@
  * `tombolo view`: reading JSON text from memory, one value after the other, without a tree.
  *
  * Owns: nothing; a reader points into the caller's text. Called by load.c. Calls: libc.
- * Invariants: after the first error every call returns false and `error` says what is wrong; a
- * reader never looks behind `end`. Numbers of a million events are read in about a second.
+ * Invariants: after the first error every call returns false and `error` describes it; a reader
+ * never looks behind `end`. Numbers of a million events are read in about a second.
  */
 #ifndef TMB_TOOLS_VIEW_JSON_H
 #define TMB_TOOLS_VIEW_JSON_H

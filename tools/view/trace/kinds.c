@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo view`: what the categories of a trace are, and their names.
+ * `tombolo view`: the categories of a trace, and their names.
  *
  * Owns: the table of kinds. Called by load.c, the analysis and the output. Calls: libc.
  * Invariants: a category that is not in the table is a region, so that traces of other programs

@@ -3,10 +3,10 @@
  * `tombolo view`: events of a file in the Trace Event Format, see trace.h.
  *
  * Owns: nothing global. Called by view.c, once a file. Calls: json.c, names.c.
- * Source of the format: "Trace Event Format" (Google, 2016), and docs/TRACE_FORMAT.md for what the
- * recorder puts into args. Invariants: regions that begin and end in two events (B, E) become one
- * event; a region without an end lasts as long as its thread's events; an end without a begin,
- * whose begin the ring has overwritten, is left out and counted.
+ * Source of the format: "Trace Event Format" (Google, 2016), and docs/TRACE_FORMAT.md for the
+ * recorder's args. Invariants: regions that begin and end in two events (B, E) become one event; a
+ * region without an end lasts as long as its thread's events; an end without a begin, whose begin
+ * the ring has overwritten, is left out and counted.
  */
 #include "view/trace/trace.h"
 
@@ -20,7 +20,7 @@
 #define TEXT_MAX  1024
 #define HOSTS_MAX 1024
 
-/* What one event of the file says. */
+/* Fields of one event of the file. */
 struct fields {
   char phase;
   struct view_span name, category, id, detail, team, host, label;
@@ -81,7 +81,7 @@ static void whole(struct view_json *j, int64_t *out) {
   if (view_json_number(j, &value) && value >= -9e18 && value <= 9e18) *out = (int64_t)value;
 }
 
-/* A value as text: the inside of a string, or what is written there. */
+/* A value as text: the inside of a string, or its text. */
 static void words(struct view_json *j, struct view_span *out) {
   const char c = view_json_peek(j);
   if (c == '"') {
@@ -308,7 +308,7 @@ static void close_regions(struct view_trace *t) {
   free(last);
 }
 
-/* A list of what belongs to each rank: hosts' names by index, or counts. */
+/* A list with an item for each rank: hosts' names by index, or counts. */
 static void load_hosts(struct view_trace *t, struct view_json *j, const uint32_t *host,
                        size_t hosts) {
   for (int64_t rank = 0; view_json_item(j); rank++) {

@@ -18,8 +18,8 @@ struct view_map {
 };
 
 /*
- * The index of a key. in fresh: what a key that is new gets, at most UINT32_MAX - 1. Returns the
- * index; it is `fresh` when the key was new. Ends the command when there is no memory.
+ * The index of a key. in fresh: index for a new key, at most UINT32_MAX - 1. Returns the index; it
+ * is `fresh` when the key was new. Ends the command when there is no memory.
  */
 uint32_t view_map_index(struct view_map *map, uint64_t key, uint32_t fresh);
 

@@ -3,7 +3,7 @@
  * `tombolo view`: texts, each kept once, and memory.
  *
  * Owns: nothing global. Called by load.c and whoever prints a text. Calls: libc.
- * Invariants: an index stays what it is; the hash table is at most half full. Without memory the
+ * Invariants: an index never changes; the hash table is at most half full. Without memory the
  * command ends, as it can do nothing useful then.
  */
 #include "tool.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo view`: a trace in memory, and what is known about it.
+ * `tombolo view`: a trace in memory, and sums about it.
  *
  * Owns: the types that loading, analysis and output share. Included by tools/view. Calls: nothing.
  * Invariants: after view_arrange events are sorted by track, then by start, an enclosing one before
  * those in it; the pieces of a track lie one behind the other without a gap from its begin to its
- * end, and say what is innermost. Times are nanoseconds since the first event of the trace.
+ * end, and name the innermost event. Times are nanoseconds since the first event of the trace.
  */
 #ifndef TMB_TOOLS_VIEW_TRACE_H
 #define TMB_TOOLS_VIEW_TRACE_H
@@ -16,7 +16,7 @@
 #define VIEW_NONE UINT32_MAX  /* no event, no rank, no name */
 #define VIEW_MARK INT64_C(-1) /* duration of a moment */
 
-/* What an event is. The order is that of kind_rows in kinds.c and of the page. */
+/* Kind of an event. The order is that of kind_rows in kinds.c and of the page. */
 enum view_kind {
   VIEW_REGION,
   VIEW_STATEMENT,
@@ -32,14 +32,14 @@ enum view_kind {
   VIEW_KINDS
 };
 
-/* What a thread does at a moment: the state of its innermost event. */
+/* Activity of a thread at a moment: the state of its innermost event. */
 enum view_state { VIEW_COMPUTES, VIEW_SENDS, VIEW_HANDLES, VIEW_COLLECTS, VIEW_WAITS, VIEW_STATES };
 
 struct view_event {
   int64_t start, duration; /* VIEW_MARK: a moment */
-  int64_t ended;           /* when what ended the wait was done; VIEW_MARK: not said */
+  int64_t ended;           /* end of the action that ended the wait; VIEW_MARK: not said */
   uint64_t bytes;
-  uint32_t track, name, detail; /* detail: of what: object, source line, what is waited for */
+  uint32_t track, name, detail; /* detail: its subject: object, source line, purpose of the wait */
   uint32_t peer;                /* rank: the other side, or who ended it */
   uint32_t team, instance;      /* of a collective: name of the team; number, from 1, 0: not said */
   uint8_t kind, depth;
@@ -125,8 +125,8 @@ void *view_zeroed(size_t count, size_t bytes);
 /* qsort that takes an array without elements, which may be NULL. */
 void view_sort(void *array, size_t count, size_t bytes, int (*order)(const void *, const void *));
 
-/* load.c: add the events of a file's text to `t`. out why: what is wrong, [VIEW_WHY_BYTES].
- * Returns 0 or -1. A text that ends early, as after a crash, is no error. */
+/* load.c: add the events of a file's text to `t`. out why: the fault, [VIEW_WHY_BYTES]. Returns 0
+ * or -1. A text that ends early, as after a crash, is no error. */
 #define VIEW_WHY_BYTES 256
 int view_load(struct view_trace *t, const char *text, size_t bytes, char *why);
 
