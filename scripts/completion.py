@@ -19,6 +19,7 @@ FOLDER = ROOT / "cmake" / "install" / "completion"
 FLAG = re.compile(r"(?<![\w=-])(--?[A-Za-z?][\w-]*)(\[?=[^,\s]+| [A-Z][\w:=,]*)?")
 # Their arguments are not files.
 NO_FILES = {"ps", "info", "doctor", "why", "top", "explain", "version", "help"}
+NUMBERS = "tombolo explain --list 2>/dev/null | cut -d' ' -f 1 | sort -u"
 PROGRAMS = ("run", "upcrun")  # what follows their first argument is the program's
 FILE_WORDS = re.compile(r"FILE|DIR|COMMAND|PATH|PROGRAM")
 NOTE = "Written by scripts/completion.py from the manual pages: run that with --write instead."
@@ -66,6 +67,22 @@ def options_of(page):
         else:
             at += 1
     return found
+
+
+def words_of(name):
+    """What a command takes beside options and files: suites of bench, experiments of sim."""
+    text = plain((PAGES / f"tombolo-{name}.1").read_text().replace("\\-", "-"))
+    if name == "bench":
+        return re.findall(r"[a-z0-9]+", re.search(r"^SUITE is (.*?) \(", text, re.M | re.S)[1]
+                          .replace(" or ", " "))
+    found = text.partition("Experiments:")[2].partition("  --machine")[0]
+    return [word for line in re.findall(r"^  ([a-z][a-z-]*(?:, [a-z-]+)*)  ", found, re.M)
+            for word in line.split(", ")]
+
+
+def machines():
+    """The described machines of sim."""
+    return sorted(path.stem for path in (ROOT / "tools/sim/machines").glob("*.json"))
 
 
 def commands():
@@ -126,6 +143,16 @@ _tombolo() {{
     return
   fi
   case $name in
+    bench) word='{" ".join(words_of("bench"))}' ;;
+    sim) word='{" ".join(words_of("sim"))}' ;;
+    explain) word=$({NUMBERS}) ;;
+    *) word='' ;;
+  esac
+  if [[ $name == sim && " ${{COMP_WORDS[*]:COMP_CWORD-2:2}}" == *' --machine'* ]]; then
+    word='{" ".join(machines())}'
+  fi
+  mapfile -t COMPREPLY < <(compgen -W "$word" -- "${{cur#=}}")
+  case $name in
     {no_files}) compopt +o default +o bashdefault ;;
   esac
 }} 2>/dev/null
@@ -151,6 +178,8 @@ def zsh(table):
                 words = f"({others}){form.replace('?', chr(92) + '?')}[{zsh_quote(o.summary)}]"
                 if o.argument:
                     action = "_files" if FILE_WORDS.search(o.argument) else ""
+                    if "--machine" in o.names:
+                        action = f"({' '.join(machines())})"
                     colon = "::" if o.optional else ":"
                     words += f"{colon}{zsh_quote(o.argument)}:{action}"
                 if "-E" in o.names or "may be repeated" in o.summary:
@@ -158,6 +187,10 @@ def zsh(table):
                 lines.append(f"        '{words}'")
         if name in PROGRAMS:
             lines += ["        '1:program:_files'", "        '*::arguments: _default'"]
+        elif name in ("bench", "sim"):
+            lines.append(f"        '*:word:({' '.join(words_of(name))})'")
+        elif name == "explain":
+            lines.append("        '1:number:($(" + NUMBERS.replace("'", "'\\''") + "))'")
         elif name not in NO_FILES:
             lines.append("        '*:file:_files'")
         if options:
@@ -226,6 +259,10 @@ def fish(table):
         seen = f"-n '__tombolo_at {name}{program}'"
         if name in NO_FILES:
             lines.append(f"complete -c tombolo -f {seen}")
+        if name in ("bench", "sim"):
+            lines.append(f"complete -c tombolo -f {seen} -a '{' '.join(words_of(name))}'")
+        if name == "explain":
+            lines.append(f"complete -c tombolo -f {seen} -a \"({NUMBERS})\"")
         for o in options:
             flags = []
             for flag in o.names:
@@ -234,6 +271,8 @@ def fish(table):
                 flags.append(f"{kind} '{bare}'")
             if o.argument and not o.optional:
                 flags.append("-r" if FILE_WORDS.search(o.argument) else "-x")
+            if "--machine" in o.names:
+                flags.append(f"-a '{' '.join(machines())}'")
             lines.append(f"complete -c tombolo {seen} {' '.join(flags)} "
                          f"-d '{fish_quote(o.summary)}'")
     return "\n".join(lines) + "\n"

@@ -55,6 +55,14 @@ NO_EXAMPLE = re.compile(r"#\s*define|clang-format|\A\s*/\*(?:(?!\*/).)*\Z|SPDX",
 NO_FOLDERS = ("debug",)  # tests of what must not be written
 
 
+MARK = re.compile(r"^\s*(?:/\*|//)\s*book(?:: \S+| end)\s*(?:\*/)?\s*\n", re.M)
+
+
+def paragraphs_of(path):
+    """The paragraphs of a program, without the marks of the Book's listings."""
+    return re.split(r"\n\s*\n", MARK.sub("", path.read_text()))
+
+
 # ---- examples: lines of programs that are compiled and run by the tests
 class Sources:
     """Programs of the tree, in paragraphs."""
@@ -63,7 +71,7 @@ class Sources:
         self.root, self.paragraphs = root, []
         for pattern in EXAMPLES:
             for path in sorted(root.glob(pattern)):
-                for block in re.split(r"\n\s*\n", path.read_text()):
+                for block in paragraphs_of(path):
                     if not NO_EXAMPLE.search(block) and path.parent.name not in NO_FOLDERS:
                         words = frozenset(re.findall(r"\w+", block))
                         self.paragraphs.append((str(path.relative_to(root)), block, words))
@@ -71,7 +79,7 @@ class Sources:
     def chosen(self, where):
         """(file, lines) of `FILE WORDS`: the paragraph of FILE that has WORDS."""
         file, _, words = where.partition(" ")
-        for block in re.split(r"\n\s*\n", (self.root / file).read_text()):
+        for block in paragraphs_of(self.root / file):
             if words in block:
                 return file, self.cut(block, [words])
         raise SystemExit(f"reference.py: {file} has no line with `{words}`")

@@ -8,6 +8,9 @@
 * A listing gets the path of its file as a title (scripts/book.py has the rules).
 * A link to a manual page, `../man/tombolo-run.1`, leads to that command's section of the page Tools.
 * A link whose text is the name of a page, `[RUN.md](RUN.md)`, gets the page's title as its text.
+* The search finds chapters before references, and these before decisions.
+* Each setting and each numbered message has an anchor of its name: SETTINGS.html#TOMBOLO_HOSTS.
+* The title names the version, and CHANGELOG.md is a page.
 * Lists are indented as Python-Markdown wants it.
 * A picture is drawn once for light and once for dark colours, so that it follows the site's switch.
 """
@@ -31,6 +34,9 @@ GROUP = re.compile(r"^## (.+)$|^\* \[([^]]+)\]\(([^)]+)\): (.*)$", re.M)
 PAGE_LINK = re.compile(r"\[([A-Z_]+\.md)\]\(((?:\.\./)*\1)(#[\w-]+)?\)")
 MAN_LINK = re.compile(r"\]\(((?:\.\./)*)man/([\w-]+)\.1\)")
 NAME = re.compile(r"(?<![\[`\w])`((?:gex|gexx|gasnet|gasnett|GEX|GEXX|GASNET)_\w+)`(?![\]`])")
+
+ROW = re.compile(r"^\| (?=((?:`[A-Z][A-Z0-9_]+`(?:<br>)?)+) \|)|^\| (?=`(TMB-\d{4})` \|)", re.M)
+BOOST = (("book/", 4), ("README.md", 4), ("DECISIONS/", 0.2), ("CHANGELOG.md", 0.2), ("", 1))
 
 generated = {}  # path below docs: text
 page_of = {}  # name of a function, macro or type: its page in reference/
@@ -77,6 +83,9 @@ def kept(entry):
 
 def on_config(config):
     generated["book/tools.md"] = book.tools_page()
+    generated["CHANGELOG.md"] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    version = re.search(r"VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
+    config.site_name += f" {version[1]}"
     make_reference()
     config.nav = kept(config.nav)
     return config
@@ -116,8 +125,15 @@ def titled(match):
     return f"[{title[1] if title else match[1]}]({match[2]}{match[3] or ''})"
 
 
+def with_anchors(match):
+    """The begin of a table's row, with an anchor for each name in its first column."""
+    names = re.findall(r"TMB-\d{4}|[A-Z][A-Z0-9_]+", match[2] or match[1])
+    return match[0] + "".join(f'<a id="{name}"></a>' for name in names)
+
+
 def on_page_markdown(markdown, page, **_):
     path = page.file.src_uri
+    page.meta["search"] = {"boost": next(b for begin, b in BOOST if path.startswith(begin))}
     if not path.startswith("reference/"):
         markdown = with_links(markdown, "../" * path.count("/"))
     if path == "README.md" and page_of:
@@ -125,6 +141,8 @@ def on_page_markdown(markdown, page, **_):
                                     "under [Functions](reference/index.md)")
     if path == "SETTINGS.md":
         markdown = book.settings_page(markdown)
+    if path in ("SETTINGS.md", "reference/tombolo-messages.md"):
+        markdown = ROW.sub(with_anchors, markdown)
     folder = "" if path.startswith("book/") else "book/"
     markdown = MAN_LINK.sub(rf"]({folder}tools.md#\2)", book.expand(markdown))
     markdown = book.deep_lists(PAGE_LINK.sub(titled, markdown))

@@ -582,6 +582,10 @@ by_completion() {
   offered "--quick" tombolo bench --q
   offered "--label" tombolo run -n 4 --hosts = a,b --la
   offered "" tombolo run -n 4 ./prog --la # an option of the program
+  offered "startup" tombolo bench st
+  offered "stencil start" tombolo sim st
+  offered "fat-tree" tombolo sim barrier --machine fa
+  PATH="$prefix/bin:$PATH" offered "TMB-0404" tombolo explain TMB-0404
   grep -q -- "--hosts=" "$zsh"
   grep -q -- "-l 'hosts' -x" "$fish"
   mkdir files

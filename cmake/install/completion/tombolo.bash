@@ -75,6 +75,16 @@ _tombolo() {
     return
   fi
   case $name in
+    bench) word='p2p am startup oversubscribed wake vis atomic notify coll lock loggp net fortran upc all' ;;
+    sim) word='ft collective links message machine event pipeline barrier stencil hydro fetch-add native start matmul cholesky' ;;
+    explain) word=$(tombolo explain --list 2>/dev/null | cut -d' ' -f 1 | sort -u) ;;
+    *) word='' ;;
+  esac
+  if [[ $name == sim && " ${COMP_WORDS[*]:COMP_CWORD-2:2}" == *' --machine'* ]]; then
+    word='aries aries-manycore dragonfly ethernet fat-tree torus'
+  fi
+  mapfile -t COMPREPLY < <(compgen -W "$word" -- "${cur#=}")
+  case $name in
     doctor|explain|help|info|ps|top|version|why) compopt +o default +o bashdefault ;;
   esac
 } 2>/dev/null
