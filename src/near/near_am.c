@@ -4,14 +4,33 @@
  *
  * Owns: the record format. Called by core. Calls: near_bulk,
  * doorbells, near_loss, tmb_up_am. A record is 1..192 consecutive slots: 16-byte header, for Long
- * and bulk an 8-byte word, arguments, padding to 16, inline payload. A producer reserves slots by
- * advancing `tail`, fills them, and stores the header's first word with release. The consumer runs
- * the handler on the payload in place, clears the lap words of interior slots and advances its
- * head, which it publishes every quarter of the ring. Invariants: a record never wraps (a PAD
- * record fills the end); requests and replies use separate rings, and only the request ring may be
- * left unserved while a reply is being sent, so replies always drain. Design follows the bounded
- * queue with a sequence number per slot (D. Vyukov), with variable-length records.
+ * and bulk an 8-byte word, arguments, padding to 16, inline payload. The consumer clears the lap
+ * words of interior slots. Invariants: a record never wraps (a PAD record fills the end); requests
+ * and replies use separate rings, and only the request ring may be left unserved while a reply is
+ * being sent, so replies always drain. Design follows the bounded queue with a sequence number per
+ * slot (D. Vyukov), with variable-length records.
  */
+/* How the rings work.
+ *
+ * Each rank owns two rings of 64-byte slots in shared memory, for requests and for replies. All
+ * ranks of the host write into them, only the owner reads. The usual queue with a lock would make a
+ * sender wait for one that lost its processor while it held the lock; so there is none.
+ *
+ * A sender advances `tail` by compare-and-swap. The slots that it passed are its own. It fills them
+ * and at last stores the first word of the record, with release order. That word has the lap: how
+ * often the ring has been filled. The owner looks at the slot at `head`. An old lap says that the
+ * record is not ready, and that is all that the owner needs: no count, no flag to be reset, and the
+ * load is of the line that it is going to read anyway. With acquire order it then sees the whole
+ * record, and runs the handler on the payload where it lies.
+ *
+ * `head` tells senders how much room there is. It is published each quarter of the ring, and a
+ * sender keeps a copy, so the line seldom travels. Records are in order of their reservation: one
+ * that is reserved and not yet filled holds up those behind it, for as long as its sender needs for
+ * a few stores. If the sender dies there, near_loss.c skips its slots.
+ *
+ * A handler may need room for its reply. While it waits, its rank serves replies only, which start
+ * nothing. So some rank always empties its reply ring, and no circle of full rings can form. */
+
 #include "base/error.h"
 #include "near/near.h"
 #include "net/up.h"

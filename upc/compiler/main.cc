@@ -5,6 +5,27 @@
  * Called by `tombolo upcc`. Calls: the parser and the generator. Invariants: exit status 0 only
  * when the output is complete; messages go to the standard error.
  */
+// How the translation works.
+//
+// UPC is C with shared objects, whose parts lie in the memory of all threads. upc1 does not compile
+// C. It reads the preprocessed text, leaves all C as it stands, token by token, and writes other C
+// where an expression touches shared memory. The C compiler checks and optimises the rest.
+//
+// For that it must know the type of every expression, since only types say what is shared: in p->x
+// the declaration of p decides. So it has a whole parser of C11 with GNU's extensions, which keeps
+// for each node the range of its tokens (parse/, tree/). A type that only the C compiler knows is
+// Unknown, and text that cannot be parsed is passed through, unless UPC's words are in it.
+//
+// Then gen/ writes each external declaration. A shared object becomes a static variable with
+// its place, equal on all threads, which start.c of the run-time library fills. A pointer-to-shared
+// becomes an integer of thread, phase and offset. A read or write becomes a call of upcr_get or
+// upcr_put (upcr_access.h), which is inline: a load where the thread's memory is mapped here, else
+// a message. upc_forall becomes a loop over the thread's own iterations, where the pattern of loop,
+// affinity and accesses proves which they are (gen_pattern.cc); else each iteration is tested.
+//
+// Line markers lead messages and debuggers to the UPC text. Why it is right: relaxed accesses may
+// be reordered by C's rules as UPC allows; strict ones are calls between fences; and the tests run
+// each construct against the text of the standard.
 #include "gen/gen.h"
 
 #include <sys/resource.h>

@@ -15,6 +15,28 @@
  * than 2 * FENCE_EVERY collectives. Invariants: see engine.h; an op is in its team's bucket until
  * it is complete and in the run queue at most once.
  */
+/* How the engine works.
+ *
+ * A collective is a program for each rank: send this, receive that, combine, copy. Written as code,
+ * each algorithm would need its own state machine, because a call may not block, and its own flow
+ * control. Here an algorithm writes its program as data, the schedule, and one engine runs all of
+ * them.
+ *
+ * An op is a schedule in execution: a position, and buffers. The engine runs its steps in order. A
+ * local step is done at once. A send leaves if there is room, else the op waits in the run queue,
+ * and progress goes on with it. A receive is posted; the op stops at the end of its round until all
+ * receives of the round are complete. A message names team, collective, and tag, so that it finds
+ * its op in the team's bucket; one whose receive is not posted yet is kept (stash.c).
+ *
+ * Three things bound memory. A message longer than the eager limit waits until the receiver is
+ * ready, or the receiver reads it in the sender's memory. A fence each FENCE_EVERY collectives
+ * keeps members from running ahead. Room that a handler lacks makes it leave the work to progress.
+ *
+ * Why no deadlock: all members run schedules that match step by step, in one order on each team; a
+ * handler never waits; and an op that waits for room holds nothing that another one needs. Why the
+ * result is right: unit tests run each algorithm's schedules for every team size without a network,
+ * because they are data. */
+
 #include "base/container/list.h"
 #include "coll/engine/receive.h"
 #include "coll/engine/refused.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Further clients of a process: gexx_Client_Join (docs/INTERNALS.md).
+ * Further clients of a process: gexx_Client_Join (docs/ARCHITECTURE.md).
  *
  * Owns: the clients that were added; they live as long as the process. Called by client.c and
  * attach.c. Calls: endpoints, teams, created segments, each by its public call. Run-time libraries

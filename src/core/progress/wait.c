@@ -3,15 +3,32 @@
  * Waiting, see wait.h.
  *
  * Owns: how long a wait spins, yields and sleeps. Called by every blocking operation. Calls:
- * progress.h, place.h, net_sleep.h, the engine's sleep. A step that finds nothing spins at first,
- * then yields a few times (not to processes that compute, place.h), then sleeps. The last check,
- * when the intention to sleep is visible to everybody, sets the limit: none if it found nothing;
- * zero if it found something; a short, growing time if another thread held a lock that this one
- * needed. In that case this thread has not polled everything, and nobody may wake it for an event
- * that the other thread misses. Invariants: a wait samples progress_count before its condition is
- * evaluated, and sleeps only if the count is unchanged at the last check; so a condition that a
- * handler made true, on any thread, is never slept over.
+ * progress.h, place.h, net_sleep.h, the engine's sleep. Invariants: a wait samples progress_count
+ * before its condition is evaluated, and sleeps only if the count is unchanged at the last check;
+ * so a condition that a handler made true, on any thread, is never slept over.
  */
+/* How waiting works.
+ *
+ * A thread waits for a condition: a word that a peer changes, an event, a handler's effect. Peers
+ * change memory without telling anybody, so the thread must poll; but a thread that polls for ever
+ * takes a processor from the ranks that it waits for. So a wait has three phases.
+ *
+ * 1. Spin. The answer often comes within one transfer of a cache line, and a system call takes
+ *    longer than that. Where ranks outnumber processors the phase is short: spinning takes the
+ *    processor of a rank that has work.
+ * 2. Yield. The kernel runs other ranks of this processor. Yields that only give time to processes
+ *    that compute are skipped for a while (place.c).
+ * 3. Sleep, on a futex or in poll. A sleeping thread must be woken, and the race is: the peer
+ *    changes the word between the last check and the sleep. The thread therefore marks that it
+ *    sleeps, then runs a fence on all processors, then polls once more. A peer that stores its word
+ *    afterwards reads the mark and rings the doorbell; a store before the fence is seen by that
+ *    poll. The peer's path needs no fence: the sleeper, which has time, pays for both.
+ *
+ * With several threads, another one may hold a lock that the last poll needed, or may run the
+ * handler that makes the condition true. In the first case the sleep is bounded. In the second
+ * progress_count has changed since the wait read it, before it evaluated the condition, and the
+ * thread does not sleep. */
+
 #include "core/progress/wait.h"
 
 #include "base/config.h"

@@ -39,7 +39,7 @@
 #define UDP_ASKS          4u         /* for an acknowledgement, a window */
 #define UDP_ACK_DELAY_NS  200000u
 #define UDP_ANSWERS_SURE  4u /* answered signals, after which the next answer is waited for */
-/* For signals that nobody awaits the end of. Less than the shortest time-out. Chosen 2026-11-28
+/* For signals whose end nobody awaits. Less than the shortest time-out. Chosen 2026-11-28
  * from the packets of hydro on two pretended hosts. */
 #define UDP_ANSWER_NS     2000000u
 #define UDP_ANSWERS_MOST  16u /* counted; halved by a miss */
@@ -182,17 +182,15 @@ struct udp_owed {
   uint64_t due_ns, come_ns; /* UINT64_MAX: none owed; when the last numbered packet came */
 };
 
-/* Whether this rank answers signals of the peer at once, so that the answer can carry the
- * acknowledgement. Ticks are engine->time.tick, UINT64_MAX: never. udp_send.c. */
+/* Answers of this rank to signals of the peer: udp_send.c has the table of states. Ticks are
+ * engine->time.tick, UINT64_MAX: never. */
 struct udp_answering {
-  uint64_t signal_tick; /* when it last changed one here */
-  uint64_t alone_tick;  /* when one was acknowledged by a packet of its own */
-  uint64_t hoped_tick;  /* ack.tick of an acknowledgement that waits for an answer */
-  uint8_t count;        /* signals in a row that were answered, up to UDP_ANSWERS_SURE */
-  /* Signals whose completion nobody awaits: their acknowledgement may wait longer. */
-  uint64_t quiet_ns; /* when one came whose acknowledgement waits for a packet, 0: none does */
-  uint64_t owed_ns;  /* when one came that was acknowledged at once, 0: a packet has followed */
-  uint8_t soon;      /* how often a packet followed within UDP_ANSWER_NS, up to UDP_ANSWERS_MOST */
+  uint64_t signal_tick;       /* of the peer's last signal to this rank */
+  uint64_t alone_tick;        /* of the last signal whose acknowledgement was sent alone */
+  uint64_t delayed_ack_tick;  /* of the acknowledgement that is delayed for the client's answer */
+  uint64_t quiet_ns, owed_ns; /* when a signal entered this state, 0: none is in it */
+  uint8_t count;              /* signals in a row that were answered, up to UDP_ANSWERS_SURE */
+  uint8_t soon; /* packets that followed within UDP_ANSWER_NS, up to UDP_ANSWERS_MOST */
 };
 
 /* Whether the peer is there. udp_lost.c, udp_recv.c. */
@@ -511,10 +509,10 @@ void udp_loose_send(struct tmb_net *e, struct udp_peer *p, struct udp_buf *buf,
                     const struct udp_out *made, uint32_t end);
 /* The client has answered a signal that had been acknowledged alone. */
 void udp_ack_answered(struct udp_peer *p);
-/* A signal has come that nobody awaits the end of. */
+/* A signal has come whose end nobody awaits. */
 void udp_ack_quiet(struct tmb_net *e, struct udp_peer *p);
 /* Whether a due acknowledgement for a signal waits for the client's answer, until its next poll. */
-bool udp_ack_hopes(const struct tmb_net *e, struct udp_peer *p);
+bool udp_ack_delayed(const struct tmb_net *e, struct udp_peer *p);
 /* The due acknowledgement is about to be sent alone. */
 void udp_ack_alone(const struct tmb_net *e, struct udp_peer *p);
 /* Hand over the packets that were made. */
@@ -551,7 +549,7 @@ void udp_pieces_free(struct udp_peer *p);
 
 /* ---- udp_gather.c */
 
-#define UDP_QUIET 0x80u /* beside UDP_ACK_NOW: a signal that nobody awaits the end of */
+#define UDP_QUIET 0x80u /* beside UDP_ACK_NOW: a signal whose end nobody awaits */
 
 /* Whether a packet is in flight whose acknowledgement is worth waiting for. */
 static inline bool udp_gather_waits(const struct udp_peer *p) {

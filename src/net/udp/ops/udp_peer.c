@@ -32,7 +32,7 @@ struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank) {
   for (uint32_t r = 0; e->config.rto_min_ns && r < e->io.rails; r++)
     p->tx.rail[r].rto_min_ns = e->config.rto_min_ns;
   p->ack.due_ns = UINT64_MAX;
-  p->answer.signal_tick = p->answer.alone_tick = p->answer.hoped_tick = UINT64_MAX;
+  p->answer.signal_tick = p->answer.alone_tick = p->answer.delayed_ack_tick = UINT64_MAX;
   p->detect_ns = UINT64_MAX;
   p->life.heard_ns = e->time.now_ns;
   p->gather.end = UDP_HEADER_BYTES;

@@ -99,7 +99,7 @@ static uint64_t push_peer(struct tmb_net *e, struct udp_peer *p, bool flush, boo
   const uint64_t timeout = push_timeout(e, p);
   const uint64_t starved = push_starved(e, p);
   const uint64_t probe = udp_probe_push(e, p);
-  const uint64_t ack = push_ack(e, p, acks && (flush || !udp_ack_hopes(e, p)));
+  const uint64_t ack = push_ack(e, p, acks && (flush || !udp_ack_delayed(e, p)));
   next = TMB_MIN(TMB_MIN(next, paced), TMB_MIN(timeout, ack));
   return TMB_MIN(next, TMB_MIN(starved, probe));
 }

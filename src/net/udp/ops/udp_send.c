@@ -124,8 +124,8 @@ void udp_out_flush(struct tmb_net *e) {
   }
 }
 
-/* A packet follows a signal that nobody awaits the end of: has it come soon enough to carry the
- * acknowledgement? */
+/* A packet follows a signal in state quiet or owed: counts whether it was soon enough to carry the
+ * acknowledgement. */
 static void answer_quiet(const struct tmb_net *e, struct udp_peer *p) {
   struct udp_answering *a = &p->answer;
   const uint64_t since_ns = a->quiet_ns ? a->quiet_ns : a->owed_ns;
@@ -197,29 +197,37 @@ void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
   out_add(e, p, &out, slot);
 }
 
-/* ---- acknowledgements of signals
+/* ---- the acknowledgement that this rank owes a peer
  *
- * Whoever puts a signal may wait for its completion, so it is acknowledged at once, but a client
- * that answers each signal with an operation of its own would send two packets for one. So where
- * the last few were answered before the next call of progress, the acknowledgement waits for the
- * answer, until that call or the progress thread's look; when no answer came, the next go at once
- * again.
+ * Every packet to the peer carries it, and the state is `none` again. Without such a packet:
  *
- * Nobody awaits the end of a signal without an operation, so its packet asks for nothing, and those
- * that follow do not wait for its acknowledgement. Where packets have followed the last few within
- * UDP_ANSWER_NS, the next such packet carries the acknowledgement; else it is sent at once, because
- * a client that computes for longer would let the sender's time-out pass. */
+ * state    entered when                            fields set               sent alone
+ * none     -                                       due_ns UINT64_MAX        never
+ * lazy     numbered packet received                due_ns UDP_ACK_DELAY_NS  at due_ns, or after
+ *                                                                           UDP_ACK_EVERY
+ * now      requested; gap or duplicate             now, tick                in this call
+ * delayed  now, by a signal of this call, and      delayed_ack_tick         in the next call of
+ *          answer.count is UDP_ANSWERS_SURE                                 progress
+ * quiet    signal whose end nobody awaits, and     quiet_ns,                at due_ns
+ *          answer.soon >= UDP_ANSWERS_SURE         due_ns UDP_ANSWER_NS
+ * owed     such a signal, answer.soon is less      owed_ns, now             in this call
+ *
+ * answer.count counts signals in a row that the client answered before the next call of progress;
+ * a delayed acknowledgement sent alone sets it to 0. answer.soon counts packets that followed a
+ * quiet signal within UDP_ANSWER_NS; a miss halves it. Both save a packet where the answer can
+ * carry the acknowledgement, and cost at most one delay where no answer comes: a client that
+ * computes for longer would let the sender's time-out pass. */
 
 void udp_ack_answered(struct udp_peer *p) {
   p->answer.alone_tick = UINT64_MAX;
   if (p->answer.count < UDP_ANSWERS_SURE) p->answer.count++;
 }
 
-bool udp_ack_hopes(const struct tmb_net *e, struct udp_peer *p) {
+bool udp_ack_delayed(const struct tmb_net *e, struct udp_peer *p) {
   if (TMB_LIKELY(p->answer.signal_tick != e->time.tick)) return false;
   if (p->answer.count < UDP_ANSWERS_SURE || !p->ack.now || p->ack.tick != e->time.tick)
     return false;
-  p->answer.hoped_tick = e->time.tick;
+  p->answer.delayed_ack_tick = e->time.tick;
   return true;
 }
 
@@ -240,8 +248,8 @@ void udp_ack_alone(const struct tmb_net *e, struct udp_peer *p) {
     p->answer.quiet_ns = 0;
     p->answer.soon /= 2;
   }
-  if (p->answer.hoped_tick == p->ack.tick) p->answer.count = 0;
-  p->answer.hoped_tick = UINT64_MAX;
+  if (p->answer.delayed_ack_tick == p->ack.tick) p->answer.count = 0;
+  p->answer.delayed_ack_tick = UINT64_MAX;
   if (p->answer.signal_tick == e->time.tick) p->answer.alone_tick = e->time.tick;
 }
 

@@ -13,6 +13,28 @@
 #ifndef TMB_UDP_WINDOW_H
 #define TMB_UDP_WINDOW_H
 
+/* How the window works.
+ *
+ * UDP loses, doubles and reorders packets; messages must arrive exactly once. TCP would order them,
+ * too, which nobody here needs, and one lost packet would hold up all others of the pair. So each
+ * packet is on its own.
+ *
+ * Sender: packets have numbers. At most UDP_WINDOW are in flight; each keeps its bytes in a slot,
+ * number modulo UDP_WINDOW, until it is acknowledged. Receiver: `next` is the first number that is
+ * missing, a bitmap says which of the UDP_WINDOW numbers behind it have arrived. A number is below
+ * `next`, in the bitmap, or new; so each packet is delivered once, at once, in any order. Every
+ * packet back carries `next` and the first bits of the map: one acknowledgement repairs the loss of
+ * all earlier ones.
+ *
+ * Loss: the sender compares times, not numbers. When a packet is acknowledged that was sent a
+ * reordering time later, the earlier one is lost and is retransmitted. If nothing comes back at
+ * all, a time-out retransmits, and doubles. A retransmission that was wrong is found by
+ * the time of its acknowledgement, and the cut of the window is undone.
+ *
+ * Rate: the congestion window (udp_cc.h) bounds the bytes in flight of a rail, as in TCP: it grows
+ * by acknowledged bytes and is cut at a loss. It is separate from UDP_WINDOW, which bounds memory
+ * and lets a full window of small packets leave. */
+
 #include "net/udp/window/udp_cc.h"
 #include "net/udp/wire/udp_packet.h"
 
