@@ -62,6 +62,18 @@ program ends
     do
       sync all
     end do
+  case ('failed_one')
+    if (this_image() == 2) fail image
+    sync all (stat=s)
+    if (s == stat_failed_image) print '(a)', 'saw it'
+  case ('failed_stop')
+    if (this_image() == 2) fail image
+    if (this_image() == 3) stop 5
+  case ('failed_late') ! after the others have come to their ends
+    if (this_image() == 2) call short_sleep(100000)
+    if (this_image() == 2) fail image
+  case ('failed_all')
+    fail image
   case ('failed_event')
     if (this_image() == 2) fail image
     event wait (e)
@@ -264,6 +276,10 @@ CASES = (
     ("stopped", 0, "saw it"),
     ("stopped_bare", None, "SYNC ALL: image 2 of the initial team has ended normally"),
     ("failed_bare", None, "SYNC ALL: image 2 of the initial team has failed"),
+    ("failed_one", 0, "saw it"),
+    ("failed_stop", 5, "STOP 5"),
+    ("failed_late", 0, "began"),
+    ("failed_all", 1, "began"),
     ("failed_event", None, "1 posts have not come, and image 2 of the initial team has failed"),
     ("alone_event", 0, "EVENT WAIT: 1 posts have not come, and no other image is left to post"),
     ("alone_event", 0, "and the count is 0"),

@@ -1,7 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! An image fails; the others find out, make a team of their own, and go on in it.
 ! ranks: 3 4 7
-! expect: 1
 ! match: survivors are well
 program failed
   use iso_fortran_env

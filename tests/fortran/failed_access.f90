@@ -1,7 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! STAT= in an image selector, and of atomic subroutines, tells that the image has failed.
 ! ranks: 2 3
-! expect: 1
 ! match: told of it
 ! again: TOMBOLO_TEST_SHM=0
 ! since: 12

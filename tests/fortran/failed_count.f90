@@ -1,7 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! The number of images that have failed, as drafts of the standard had it.
 ! ranks: 3 4
-! expect: 1
 ! match: counted
 ! until: 15
 program failed_count

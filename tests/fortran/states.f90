@@ -1,7 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! States of images by team: IMAGE_STATUS, FAILED_IMAGES, STOPPED_IMAGES with TEAM.
 ! ranks: 2 3 5
-! expect: 1
 ! match: counted
 ! since: 16
 program states

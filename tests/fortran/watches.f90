@@ -3,7 +3,6 @@
 ! statement.
 ! ranks: 2 3
 ! again: TOMBOLO_TEST_SHM=0 TOMBOLO_PLACES=cyclic:2
-! expect: 1
 ! match: seen by image 1
 program watches
   use iso_fortran_env

@@ -1,7 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Image 2 fails with a lock and in a critical construct: what the others' accesses and waits give.
 ! ranks: 3 4
-! expect: 1
 ! match: the others are well
 program lost
   use, intrinsic :: iso_c_binding
