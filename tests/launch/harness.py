@@ -3,6 +3,7 @@
 its output and time, and cases that say what failed."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,15 @@ LAUNCHERS = {
                 "btl_base_warn_component_unused", "0", "-n"],
 }
 MPI_OF = {"hydra": "mpich", "openmpi": "openmpi"}
+
+
+def is_late_mpi(launcher):
+    """Whether the launcher's MPI must be begun by the program: the conduit mpi says so."""
+    if launcher != "openmpi" or not shutil.which("mpirun.openmpi"):
+        return False
+    said = subprocess.run(["mpirun.openmpi", "--version"], capture_output=True, text=True,
+                          check=False)
+    return int(re.search(r"(\d+)\.", said.stdout)[1]) >= 5
 
 
 def skip(reason):

@@ -15,8 +15,8 @@ import sys
 import time
 from pathlib import Path
 
-from harness import (BUILD, ENDS, LAUNCHERS, MPI_OF, TOMBOLO, Run, clean_environment, launch, need,
-                     run_cases, shm_names, watchers)
+from harness import (BUILD, ENDS, LAUNCHERS, MPI_OF, TOMBOLO, Run, clean_environment, is_late_mpi,
+                     launch, need, run_cases, shm_names, watchers)
 
 QUICK = ["job", "am_flood"]
 WHOLE = ["am_long", "am_medium", "coll_basic", "coll_random", "rma_nb", "notify_signal",
@@ -111,7 +111,9 @@ def nothing_is_left():
 
 
 def has_mpi_plugin():
-    return (BUILD / f"lib/tombolo/tombolo-net-mpi-{MPI_OF[launcher]}.so").exists()
+    """Whether the conduit mpi runs under this launcher."""
+    plugin = BUILD / f"lib/tombolo/tombolo-net-mpi-{MPI_OF[launcher]}.so"
+    return plugin.exists() and not is_late_mpi(launcher)
 
 
 def each_way(name, ranks):

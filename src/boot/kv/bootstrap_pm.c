@@ -375,6 +375,12 @@ static int share_memory(struct tmb_boot *b) {
   return rc;
 }
 
+/* Ranks of one host need the manager no more. A barrier must follow: all have let go before any
+ * may begin an MPI. */
+static void let_go(const struct tmb_boot *b) {
+  if (b->places.hosts == 1 && managed.pm.ops->rest) managed.pm.ops->rest(&managed.pm);
+}
+
 /* Slurm's PMI-2 has one greeting for a process, and this library has used it. */
 bool tmb_boot_launched(void) {
   return managed.pm.ops && managed.pm.ops != &tmb_pm_pmi2;
@@ -395,6 +401,7 @@ int tmb_boot_manage(struct tmb_boot *b) {
   if (!rc) rc = share_memory(b);
   if (!rc && !local_barrier(b)) rc = TMB_E_PEER;
   if (!rc && is_leader(b)) tmb_adopt_start(b, managed.fds[FD_CTL]);
+  if (!rc) let_go(b);
   if (!rc && !local_barrier(b)) rc = TMB_E_PEER; /* from now on no end goes unseen */
   if (!rc) close(managed.fds[FD_CTL]);
   if (!rc) tmb_pm_mark_taken();

@@ -52,6 +52,9 @@ struct tmb_pm_ops {
   /* Placement of ranks on hosts. out host_of: [size], any numbers. Returns 0, or a negative code:
    * not known. */
   int (*hosts)(struct tmb_pm *pm, uint32_t *host_of);
+  /* Nothing but `leave` is called from now on: the program may begin an MPI that needs the manager
+   * alone. Empty: nothing to do. */
+  void (*rest)(struct tmb_pm *pm);
   /* This process ends in good order and does not speak with the manager again; one that ends
    * without this has failed, and the manager ends the others. Any thread, once. */
   void (*leave)(struct tmb_pm *pm);

@@ -6,7 +6,8 @@
  * Owns: struct pmix, one for the process. Called through its table. Calls: libpmix, base. The few
  * types and constants of its binary interface are declared here (pmix_abi.h), so that nothing of it
  * is needed to build; a test compares them with pmix.h where that is installed. Source: PMIx
- * Standard 4.1. Invariants: leaves at most once.
+ * Standard 4.1. Invariants: leaves at most once. Open MPI 5 fails in MPI_Init where PMIx is
+ * initialised already, so PMIx is finalised where the bootstrap needs it no more.
  */
 #define _GNU_SOURCE
 #include "boot/pm/pm.h"
@@ -116,6 +117,33 @@ static int pmix_open(struct tmb_pm *pm) {
   return rc ? fail(pm, "the number of ranks", rc) : TMB_OK;
 }
 
+/* ---- making room for MPI */
+
+/* Whether the MPI that this program has, or is started by, does not share PMIx. */
+static bool mpi_is_first(void) {
+  char text[8192] = ""; /* the most of all MPIs; Open MPI writes 256 at most */
+  int length = 0;
+  void *library = tmb_pm_mpi_library();
+  if (!library) {
+    const char *job = tmb_env_get("PMIX_NAMESPACE"); /* its launcher is called prterun */
+    return job && strncmp(job, "prterun", 7) == 0;
+  }
+  int (*const ask)(char *, int *) =
+      (int (*)(char *, int *))(uintptr_t)dlsym(library, "MPI_Get_library_version");
+  if (ask) (void)ask(text, &length);
+  dlclose(library);
+  return strncmp(text, "Open MPI v", 10) == 0 && strtol(text + 10, NULL, 10) >= 5;
+}
+
+static void pmix_leave(struct tmb_pm *pm) {
+  struct pmix *p = pm->state;
+  if (!tmb_xchg_acq_rel(&p->left, 1u)) (void)p->finalize(NULL, 0);
+}
+
+static void pmix_rest(struct tmb_pm *pm) {
+  if (mpi_is_first()) pmix_leave(pm);
+}
+
 /* ---- the store */
 
 static int pmix_put(struct tmb_pm *pm, const char *key, const char *text) {
@@ -179,11 +207,6 @@ static int pmix_hosts(struct tmb_pm *pm, uint32_t *host_of) {
   return rc ? TMB_E_NOT_FOUND : TMB_OK;
 }
 
-static void pmix_leave(struct tmb_pm *pm) {
-  struct pmix *p = pm->state;
-  if (!tmb_xchg_acq_rel(&p->left, 1u)) (void)p->finalize(NULL, 0);
-}
-
 const struct tmb_pm_ops tmb_pm_pmix = {
     .name = "pmix",
     .state_bytes = sizeof(struct pmix),
@@ -192,5 +215,6 @@ const struct tmb_pm_ops tmb_pm_pmix = {
     .fence = pmix_fence,
     .get = pmix_get,
     .hosts = pmix_hosts,
+    .rest = pmix_rest,
     .leave = pmix_leave,
 };

@@ -14,6 +14,7 @@
 #include "net/mpi/mpi_engine.h"
 #include "net/plugin/progress_thread.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,17 @@ static void warn_of_threads(const struct tmb_net *net, int level) {
 
 /* ---- MPI */
 
+/* Whether MPI_Init would fail: Open MPI takes no identity from a PMIx that others have begun, as
+ * the bootstrap of a rank that its launcher has started. */
+static bool is_late(void) {
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
+  int (*const begun)(void) = (int (*)(void))(uintptr_t)dlsym(RTLD_DEFAULT, "PMIx_Initialized");
+  return begun && begun();
+#else
+  return false;
+#endif
+}
+
 /* See that MPI is initialised. Returns whether it is. */
 static bool begin(struct tmb_net *net) {
   const struct tmb_net_up *up = net->env.up;
@@ -82,6 +94,12 @@ static bool begin(struct tmb_net *net) {
   if (MPI_Initialized(&begun) || MPI_Finalized(&over) || over) {
     up->print("mpi: this program has called MPI_Finalize; call it later, or choose another network "
               "by TOMBOLO_CONDUIT");
+    return false;
+  }
+  if (!begun && is_late()) {
+    up->print("mpi: Open MPI 5 and later cannot be initialised by this library in a job of mpirun; "
+              "call MPI_Init before gex_Client_Init, or choose another network by "
+              "TOMBOLO_CONDUIT");
     return false;
   }
   int rc = MPI_SUCCESS;
