@@ -68,6 +68,9 @@ function(tmb_add_unit_test name src)
 endfunction()
 
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+if(CMOCKA_VERSION VERSION_GREATER_EQUAL 2) # it deprecates assert_in_range for what 1 does not have
+  target_compile_options(tmb_unit_warnings INTERFACE -Wno-deprecated-declarations)
+endif()
 if(NOT CMOCKA_FOUND AND "unit" IN_LIST TMB_TEST_FOLDERS)
   tmb_skip_all(unit "no cmocka (package libcmocka-dev)")
 endif()

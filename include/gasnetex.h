@@ -711,12 +711,12 @@ GEXX_API void gexx_event_wait(gex_Event_t event);
 /* Tests one event: 0 when complete (the handle is then dead), else GASNET_ERR_NOT_READY. Never
  * polls. API 03.5. */
 GEXX_INLINE int gex_Event_Test(gex_Event_t event) {
-  return event == GEX_EVENT_INVALID && !GEXX_DEBUG ? GASNET_OK : gexx_event_test(event);
+  return !GEXX_DEBUG && event == GEX_EVENT_INVALID ? GASNET_OK : gexx_event_test(event);
 }
 
 /* Waits for one event, running progress; returns at once for GEX_EVENT_INVALID. API 03.5. */
 GEXX_INLINE void gex_Event_Wait(gex_Event_t event) {
-  if (event != GEX_EVENT_INVALID || GEXX_DEBUG) gexx_event_wait(event);
+  if (GEXX_DEBUG || event != GEX_EVENT_INVALID) gexx_event_wait(event);
 }
 
 /* Forms for arrays of events.

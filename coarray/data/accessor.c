@@ -94,8 +94,8 @@ struct call {
   char *base;
   void *place; /* the object, in the form that the accessor takes */
   int image;
-  struct caf_token token;
   const size_t *object_chars;
+  struct caf_token token; /* last: it ends with an array of any length */
 };
 
 static void prepare(struct call *c, const struct caf_ask *ask, char *base,

@@ -23,7 +23,6 @@ constexpr double FLAG_BYTES = 8, TELL_BYTES = 64;
 constexpr double ASKS = 4;           /* UDP_ASKS: for an acknowledgement, a window */
 constexpr double LOOK_S = 20e-6;     /* BUSY_NS_MIN of src/core/progress/wait.c */
 constexpr unsigned LOOK_DOUBLED = 6; /* BUSY_DOUBLED */
-constexpr size_t NOWHERE = SIZE_MAX; /* no slot: nobody is notified */
 
 /* Mail for a rank: a packet from another host, or a message of its own one. */
 struct Mail {
