@@ -10,7 +10,8 @@ interface for plug-ins with its version. Types are read from debug information b
 abigail-tools). What is added passes. What is removed or changed fails, for a program that is
 compiled already would break: undo it, or accept it by --write and say so in CHANGELOG.md. The
 types of an interface for plug-ins may change with its version only, and then --write is needed.
-Exit code: 0 compatible, 1 not, 77 without abidw, or for another processor.
+Exit code: 0 compatible, 1 not, 77 without abidw 2.2, whose names of types differ from those of
+other versions, or for another processor.
 """
 
 import argparse
@@ -363,6 +364,9 @@ def main():
     try:
         if not shutil.which("abidw"):
             raise Skip("there is no abidw (package abigail-tools)")
+        said = subprocess.run(["abidw", "--version"], capture_output=True, text=True, check=False)
+        if " 2.2" not in said.stdout + said.stderr:
+            raise Skip(f"not abidw 2.2, but {said.stdout.strip()}")
         if not options.lib.exists():
             raise SystemExit(f"abi_baseline.py: there is no {options.lib}: run `make build` first")
         new = current(options.lib, ROOT, options.cc)

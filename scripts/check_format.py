@@ -3,11 +3,13 @@
 """Checks (or with --fix applies) .clang-format on every C and C++ source of the tree.
 
 Usage: check_format.py [--fix] [--build DIR] [PATH...]. Exits 1 naming each file that differs, 77
-without clang-format. With --build a file that passed is checked again only when it, .clang-format
-or clang-format itself has changed: DIR/format-passed.json has what passed.
+without clang-format 14 (clang-format-14 or clang-format): other versions write other lines. With
+--build a file that passed is checked again only when it, .clang-format or clang-format itself has
+changed: DIR/format-passed.json has what passed.
 """
 
 import argparse
+import functools
 import hashlib
 import json
 import os
@@ -36,9 +38,20 @@ def sources(starts):
     return sorted(path for path in found if path.suffix in ENDINGS)
 
 
+@functools.cache
+def clang_format():
+    """The program of the version whose lines the tree has; None: there is none."""
+    for name in ("clang-format-14", "clang-format"):
+        if shutil.which(name):
+            said = subprocess.run([name, "--version"], capture_output=True, text=True, check=False)
+            if re.search(r"version 14\.", said.stdout):
+                return name
+    return None
+
+
 def differing(files):
     """The files that clang-format would change."""
-    command = ["clang-format", "--style=file", "--dry-run", "--ferror-limit=0", *files]
+    command = [clang_format(), "--style=file", "--dry-run", "--ferror-limit=0", *files]
     done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode:
         raise SystemExit("check_format: clang-format failed:\n" + done.stderr.decode())
@@ -53,7 +66,7 @@ def digest(path):
 
 def differing_of_new(files, kept):
     """As `differing`, of the files that the file `kept` does not know to have passed."""
-    version = subprocess.run(["clang-format", "--version"], capture_output=True, check=True).stdout
+    version = subprocess.run([clang_format(), "--version"], capture_output=True, check=True).stdout
     common = digest(ROOT / ".clang-format") + version.decode()
     try:
         known = json.loads(kept.read_text(encoding="utf-8"))
@@ -74,8 +87,8 @@ def main():
     parser.add_argument("--build", type=Path, metavar="DIR", help="a build tree; see above")
     parser.add_argument("paths", nargs="*", type=Path, help="files or folders; default: all")
     options = parser.parse_args()
-    if not shutil.which("clang-format"):
-        print("check_format: skipped: clang-format is not installed")
+    if not clang_format():
+        print("check_format: skipped: clang-format 14 is not installed")
         return 77
     files = sources([p.resolve() for p in options.paths] or [ROOT / name for name in FOLDERS])
     if not files:
@@ -88,7 +101,7 @@ def main():
     for path in bad:
         print(f"{path.relative_to(ROOT)}: {'formatted' if options.fix else 'run make format'}")
     if options.fix and bad:
-        subprocess.run(["clang-format", "--style=file", "-i", *bad], check=True)
+        subprocess.run([clang_format(), "--style=file", "-i", *bad], check=True)
     verb = "rewritten" if options.fix else "differ"
     print(f"check_format: {len(files)} files, {len(bad)} {verb}")
     return 1 if bad and not options.fix else 0

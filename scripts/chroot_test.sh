@@ -1,24 +1,27 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the tests on a minimal Debian that has what a container has: /proc, a small /dev, and
-# /dev/shm (not with --no-shm). Needs root and mmdebstrap. The system is made in DIR, or in a
-# temporary folder that is removed in the end; a DIR that is there already is used again.
+# Runs the tests on a minimal Debian that has what a container has: /proc, /sys, a small /dev, and
+# /dev/shm of 1 GiB (--shm SIZE: of that size; --no-shm: none). Needs root and mmdebstrap. The
+# system is made in DIR, or in a temporary folder that is removed in the end; a DIR that is there
+# already is used again.
 #
-# Usage: chroot_test.sh [--debian NAME] [--no-shm] [--user] [--at FOLDER] [--dir DIR] [COMMAND...]
+# Usage: chroot_test.sh [--debian NAME] [--no-shm | --shm SIZE] [--user] [--at FOLDER] [--dir DIR]
+#                       [COMMAND...]
 # NAME: bookworm (default) or trixie. COMMAND runs in a clone of HEAD; default: make test. --user:
 # as a user that owns the clone instead of root; nobody else can read the clone in both cases.
 # --at: the clone's folder, which may have blanks; default: clone in the user's home.
 set -euo pipefail
 
-shm=yes user=root dir="" keep=yes debian=bookworm at=""
+shm=1g user=root dir="" keep=yes debian=bookworm at=""
 while [ $# -gt 0 ]; do
   case "$1" in
     --no-shm) shm=no ;;
+    --shm) shm=$2; shift ;;
     --user) user=tester ;;
     --dir) dir=$2; shift ;;
     --debian) debian=$2; shift ;;
     --at) at=$2; shift ;;
-    -h | --help) sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '3,14s/^# \{0,1\}//p' "$0"; exit 0 ;;
     --) shift; break ;;
     -*) echo "chroot_test: no option $1; see --help" >&2; exit 2 ;;
     *) break ;;
@@ -64,7 +67,9 @@ set -eu
 root=$1 shm=$2 user=$3 clone=$4
 shift 4
 home=$(chroot "$root" sh -c "eval echo ~$user")
+mount --bind "$root" "$root" # a mount point, so that tests may make namespaces inside
 mount -t proc proc "$root/proc"
+mount -t sysfs -o ro sysfs "$root/sys"
 mount -t tmpfs -o mode=755 none "$root/dev"
 for node in null:3 zero:5 full:7 random:8 urandom:9; do
   mknod -m 666 "$root/dev/${node%:*}" c 1 "${node#*:}"
@@ -73,9 +78,12 @@ mknod -m 666 "$root/dev/tty" c 5 0
 for link in fd stdin:fd/0 stdout:fd/1 stderr:fd/2; do
   ln -s "/proc/self/${link#*:}" "$root/dev/${link%:*}"
 done
-if [ "$shm" = yes ]; then
+mkdir "$root/dev/pts"
+mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts "$root/dev/pts"
+ln -s pts/ptmx "$root/dev/ptmx"
+if [ "$shm" != no ]; then
   mkdir "$root/dev/shm"
-  mount -t tmpfs -o mode=1777,size=64m shm "$root/dev/shm"
+  mount -t tmpfs -o "mode=1777,size=$shm" shm "$root/dev/shm"
 fi
 path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 login=(env -i HOME="$home" PATH="$path")

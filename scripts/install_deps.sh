@@ -22,7 +22,7 @@ TEST_PACKAGES=(clang clang-format libclang-rt-dev libcmocka-dev
   libopenmpi-dev openmpi-bin libmpich-dev mpich libpmix-dev
   slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libsimgrid-dev
   python3-dev python3-numpy python3-pytest python3-venv
-  groff man-db lintian abigail-tools rpm git)
+  iproute2 locales groff man-db lintian abigail-tools rpm git)
 
 # Of the study: Matplotlib for its drawings (44 MB to fetch, 190 MB on the disk); as peers ScaLAPACK
 # for matmul and cholesky, OpenCoarrays, FFTW for MPI, fi_pingpong of libfabric.

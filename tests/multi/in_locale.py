@@ -53,8 +53,8 @@ def make_locales():
         made = subprocess.run(
             ["localedef", "-c", "-i", source, "-f", charmap, f"{FOLDER.name}/{name}"],
             capture_output=True, text=True, check=False)
-        if not os.path.isdir(f"{FOLDER.name}/{name}"):
-            skip(f"localedef makes no {name}: {made.stderr.strip()}")
+        if not os.path.isfile(f"{FOLDER.name}/{name}/LC_NUMERIC"):
+            skip(f"localedef makes no {name} (package locales?): {made.stderr.strip()}")
 
 
 def place(name, **more):

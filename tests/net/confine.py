@@ -8,7 +8,9 @@ is a machine of its own inside: network, processes, name, /dev/shm. Used by lab.
 
 import contextlib
 import ctypes
+import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -78,6 +80,9 @@ def confine():
     """The rest of the script runs as process 1 of namespaces of its own; skips where it may not."""
     if os.geteuid() != 0:
         skip("not root: no network namespace can be made")
+    for name in ("ip", "nsenter"):
+        if not shutil.which(name):
+            skip(f"no program {name}")
     sys.stdout.flush()
     sys.stderr.flush()
     try:
@@ -90,7 +95,12 @@ def confine():
         code = exit_code(os.waitpid(pid, 0)[1])
         sys.stdout.flush()
         os._exit(code)
-    mount("none", "/", flags=MS_REC | MS_PRIVATE)
+    try:
+        mount("none", "/", flags=MS_REC | MS_PRIVATE)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        skip("the root folder is no mount point; 'mount --bind DIR DIR' before 'chroot DIR'")
     mount("proc", "/proc", "proc")
     mount("lab", "/run", "tmpfs", options="mode=755")
 

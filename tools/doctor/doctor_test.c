@@ -122,7 +122,7 @@ static void limits_are_checked(void **state) {
 
 static void refused_calls_are_found(void **state) {
   (void)state;
-  run((struct call){.refused = SYS_memfd_create}, 0);
+  run((struct call){.refused = SYS_memfd_create, .name = "GASNET_MAX_SEGSIZE", .value = "32M"}, 0);
   expect("warning", "shared memory", "memfd_create: Operation not permitted");
   run((struct call){.refused = SYS_process_vm_readv}, 0);
   expect("warning", "cross-memory read", "process_vm_readv is refused");
