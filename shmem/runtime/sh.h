@@ -62,7 +62,8 @@ struct shmem_team_s {
   char **here;      /* [size] as sh.here, by number in this team */
   int *number;      /* [PEs of the world] number in this team, -1: no member; NULL: the world */
   int contexts_max; /* that its configuration allows */
-  struct shmem_ctx_s *contexts; /* made from this team and not destroyed */
+  struct shmem_ctx_s *contexts;      /* made from this team and not destroyed */
+  struct shmem_team_s *next, **link; /* in sh.teams, under sh.lock */
 };
 
 struct shmem_ctx_s {
@@ -99,7 +100,8 @@ struct sh_state {
   gex_TM_t tm;
   gex_AD_t ad[6]; /* by enum sh_kind */
   struct shmem_team_s world, shared, node;
-  pthread_mutex_t lock; /* lists of contexts, the heap */
+  struct shmem_team_s *teams; /* made by the program and not destroyed */
+  pthread_mutex_t lock;       /* lists of teams and contexts, the heap */
 };
 extern SH_HIDDEN struct sh_state sh;
 
@@ -247,6 +249,26 @@ SH_HIDDEN void sh_wait(const struct sh_cond *cond, bool (*enough)(const struct s
                        void *arg);
 
 /* ---- collectives: coll/ */
+
+/* What a collective of a team reads and writes on this PE. */
+struct sh_arrays {
+  const void *dest, *source;
+  size_t dest_bytes, source_bytes;
+  bool same; /* dest may be source */
+};
+/* With SHMEM_DEBUG: a team of which this PE is a member; arrays that are symmetric and do not
+ * overlap; a context that exists. Otherwise they end the job: check.c. */
+SH_HIDDEN struct shmem_team_s *sh_team_checked(const char *call, shmem_team_t team);
+SH_HIDDEN void sh_arrays_check(const char *call, const struct sh_arrays *arrays);
+SH_HIDDEN void sh_ctx_check(const char *call, const struct shmem_ctx_s *ctx);
+SH_HIDDEN bool sh_overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes);
+/* The team of a collective. */
+SH_HOT struct shmem_team_s *sh_member(const char *call, shmem_team_t team) {
+  return SH_LIKELY(!sh.debug) ? sh_team(team) : sh_team_checked(call, team);
+}
+SH_HOT void sh_arrays(const char *call, const struct sh_arrays *arrays) {
+  if (SH_UNLIKELY(sh.debug)) sh_arrays_check(call, arrays);
+}
 
 /* A type and an operator. fn: y[i] = x[i] op y[i]. */
 struct sh_op {

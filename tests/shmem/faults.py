@@ -2,6 +2,8 @@
 """Wrong arguments and settings are named with routine, argument, value and remedy; how programs
 end: shmem_global_exit with its code, exit without shmem_finalize, another code, a PE that dies."""
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -40,6 +42,25 @@ int main(int argc, char **argv) {
   if (is(what, "relock")) { shmem_set_lock(&x); shmem_set_lock(&x); }
   if (is(what, "unlock")) shmem_clear_lock(&x);
   if (is(what, "null")) shmem_put(&x, (long *)NULL, 1, 0);
+  static shmem_team_t half = SHMEM_TEAM_INVALID;
+  static shmem_ctx_t ctx;
+  static long both[8];
+  if (is(what, "no_team") || is(what, "ended_team"))
+    shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, is(what, "no_team") ? 1 : n, NULL, 0, &half);
+  if (is(what, "ended_team")) shmem_team_destroy(half);
+  if (is(what, "no_team") || is(what, "ended_team")) shmem_team_sync(half);
+  if (is(what, "ended_ctx")) { shmem_ctx_create(0, &ctx); shmem_ctx_destroy(ctx); }
+  if (is(what, "ended_ctx")) shmem_p(ctx, &x, 1, 0);
+  if (is(what, "team_pe")) {
+    shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, NULL, 0, &half);
+    if (me == 0) shmem_team_create_ctx(half, 0, &ctx);
+    if (me == 0) shmem_p(ctx, &x, 1, 1);
+  }
+  if (is(what, "overlap")) shmem_put(&both[1], &both[0], 4, me);
+  if (is(what, "reduce")) shmem_sum_reduce(SHMEM_TEAM_WORLD, &both[1], &both[0], 4);
+  if (is(what, "collect")) shmem_fcollect(SHMEM_TEAM_WORLD, &both[0], &both[0], 4);
+  if (is(what, "private")) shmem_broadcast(SHMEM_TEAM_WORLD, &x, &local, 1, 0);
+  if (is(what, "psync")) { sync_array[3] = -1; shmem_sync(0, 0, n, sync_array); }
   if (is(what, "ctx")) shmem_p(SHMEM_CTX_INVALID, &x, 1, 0);
   if (is(what, "level")) shmem_init_thread(9, NULL);
   if (is(what, "global") && me == n - 1) shmem_global_exit(43);
@@ -76,6 +97,15 @@ CHECKED = {  # with SHMEM_DEBUG=1
     "size": ["shmem_putmem: argument dest is 0x", "bytes from there pass the end"],
     "aligned": ["shmem_signal_add: argument sig_addr is 0x", "no multiple of 8"],
     "null": ["shmem_long_put: argument source is NULL"],
+    "no_team": ["shmem_team_sync: argument team is SHMEM_TEAM_INVALID", "members"],
+    "ended_team": ["shmem_team_sync: argument team is 0x", "was destroyed"],
+    "ended_ctx": ["shmem_ctx_long_p: argument ctx is 0x", "was destroyed"],
+    "team_pe": ["shmem_ctx_long_p: argument pe is 1", "team of the context has PEs 0 to 0"],
+    "overlap": ["shmem_long_put: arguments dest and source", "32 bytes overlap", "memmove"],
+    "reduce": ["shmem_long_sum_reduce: arguments dest and source", "overlap; use one array"],
+    "collect": ["shmem_long_fcollect: arguments dest and source", "64 and 32 bytes"],
+    "private": ["shmem_long_broadcast: argument source is 0x", "no symmetric address"],
+    "psync": ["shmem_sync: argument pSync is 0x", "element 3 is -1", "SHMEM_SYNC_VALUE"],
 }
 ENDS = {"global": 43, "exit": 0, "code": 7, "dies": 134, "again": 0, "": 0}
 
@@ -91,6 +121,13 @@ def run(program, word, **env):
 def expect(condition, word, result):
     if not condition:
         sys.exit(f"faults: '{word}': code {result[0]}, {result[2]:.1f} s\n{result[1]}")
+
+
+def line_of(word):
+    """The place of the call in the program, in front of the message."""
+    lines = SOURCE.split("\n")
+    line = next(i for i, text in enumerate(lines, 1) if f'"{word}"' in text)
+    return rf": fault\.c:{line}: shmem_"
 
 
 def check_settings(program):
@@ -109,11 +146,13 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         source, program = Path(name) / "fault.c", Path(name) / "fault"
         source.write_text(SOURCE)
-        subprocess.run([str(BUILD / "bin/oshcc"), "-O1", "-w", str(source), "-o", str(program)],
-                       check=True)
+        compiler = [str(BUILD / "bin/oshcc"), "-O1", "-g", "-w"]
+        subprocess.run([*compiler, str(source), "-o", str(program)], check=True)
         for word, texts in REFUSED.items():
             result = run(program, word)
             expect(result[0] == 1 and all(t in result[1] for t in texts), word, result)
+            if shutil.which("addr2line") and word != "level":
+                expect(re.search(line_of(word), result[1]), word, result)
         for word, texts in CHECKED.items():
             result = run(program, word, SHMEM_DEBUG="1")
             expect(result[0] == 1 and all(t in result[1] for t in texts), word, result)

@@ -12,6 +12,7 @@
  */
 #include "../sh.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,21 @@ void pshmem_putmem_signal(void *dest, const void *source, size_t nelems, uint64_
                           uint64_t signal, int sig_op, int pe);
 void pshmem_signal_add(uint64_t *sig_addr, uint64_t signal, int pe);
 void pshmem_getmem(void *dest, const void *source, size_t nelems, int pe);
+
+/* With SHMEM_DEBUG: pSync is ready. Members that are ahead, by one call at most, have added to the
+ * words of a set of some PEs. */
+static void check_sync(const char *call, const struct sh_set *set) {
+  for (int i = 0; i < SHMEM_SYNC_SIZE; i++) {
+    const long value = __atomic_load_n(&set->sync[i], __ATOMIC_RELAXED);
+    const long most = set->world || i > CHAIN ? 0 : i == CHAIN ? LONG_MAX : 2L * set->size;
+    if (value < 0 || value > most)
+      sh_fatal(call,
+               "argument pSync is %p, whose element %d is %ld; set all elements to "
+               "SHMEM_SYNC_VALUE before the first use, and use no array that another collective "
+               "uses [TMB-2331]",
+               (void *)set->sync, i, value);
+  }
+}
 
 struct sh_set sh_set(const char *call, int start, int log_stride, int size, long *sync) {
   sh_need_start(call);
@@ -39,8 +55,10 @@ struct sh_set sh_set(const char *call, int start, int log_stride, int size, long
         "this PE is not in the active set of PE_start %d, logPE_stride %d, PE_size %d [TMB-2324]",
         start, log_stride, size);
   (void)sh_find(&sh.ctx, call, "pSync", sync, SHMEM_SYNC_SIZE * sizeof *sync, (int)sh.pe);
-  return (struct sh_set){start, (int)stride, size, (int)(away / stride), (uint32_t)size == sh.size,
-                         sync};
+  const struct sh_set set = {
+      start, (int)stride, size, (int)(away / stride), (uint32_t)size == sh.size, sync};
+  if (SH_UNLIKELY(sh.debug)) check_sync(call, &set);
+  return set;
 }
 
 static int pe_of(const struct sh_set *s, int i) {

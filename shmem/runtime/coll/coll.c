@@ -75,24 +75,47 @@ int sh_alltoalls(struct shmem_team_s *t, void *dest, const void *source,
   return 0;
 }
 
+/* The team of a call, whose arrays are checked: they have so many blocks of `bytes`, of which there
+ * are as many as members where `of_all` says so. */
+static struct shmem_team_s *team_of(const char *call, shmem_team_t team, struct sh_arrays arrays,
+                                    bool dest_of_all, bool source_of_all) {
+  struct shmem_team_s *const t = sh_member(call, team);
+  if (!sh.debug) return t;
+  if (dest_of_all) arrays.dest_bytes *= t->size;
+  if (source_of_all) arrays.source_bytes *= t->size;
+  sh_arrays_check(call, &arrays);
+  return t;
+}
+#define TEAM(CALL, DEST, SOURCE, SAME, OF_ALL, FROM_ALL) \
+ team_of(CALL, team, (struct sh_arrays){dest, source, DEST, SOURCE, SAME}, OF_ALL, FROM_ALL)
+
 #define DEFINE(N, T, E, BYTES)                                                                     \
  SH_DEF(int, N##broadcast##E,                                                                      \
         (shmem_team_t team, T * dest, const T *source, size_t nelems, int PE_root)) {              \
-  return broadcast(sh_team(team), dest, source, nelems * (BYTES), PE_root);                        \
+  return broadcast(                                                                                \
+      TEAM(#N "broadcast" #E, nelems * (BYTES), nelems * (BYTES), true, false, false), dest,       \
+      source, nelems * (BYTES), PE_root);                                                          \
  }                                                                                                 \
  SH_DEF(int, N##collect##E, (shmem_team_t team, T * dest, const T *source, size_t nelems)) {       \
-  return sh_collect(sh_team(team), dest, source, nelems * (BYTES));                                \
+  return sh_collect(                                                                               \
+      TEAM(#N "collect" #E, nelems * (BYTES), nelems * (BYTES), false, false, false), dest,        \
+      source, nelems * (BYTES));                                                                   \
  }                                                                                                 \
  SH_DEF(int, N##fcollect##E, (shmem_team_t team, T * dest, const T *source, size_t nelems)) {      \
-  return sh_fcollect(sh_team(team), dest, source, nelems * (BYTES));                               \
+  return sh_fcollect(                                                                              \
+      TEAM(#N "fcollect" #E, nelems * (BYTES), nelems * (BYTES), false, true, false), dest,        \
+      source, nelems * (BYTES));                                                                   \
  }                                                                                                 \
  SH_DEF(int, N##alltoall##E, (shmem_team_t team, T * dest, const T *source, size_t nelems)) {      \
-  return sh_alltoall(sh_team(team), dest, source, nelems * (BYTES));                               \
+  return sh_alltoall(                                                                              \
+      TEAM(#N "alltoall" #E, nelems * (BYTES), nelems * (BYTES), false, true, true), dest, source, \
+      nelems * (BYTES));                                                                           \
  }                                                                                                 \
  SH_DEF(int, N##alltoalls##E,                                                                      \
         (shmem_team_t team, T * dest, const T *source, ptrdiff_t dst, ptrdiff_t sst,               \
          size_t nelems)) {                                                                         \
-  return sh_alltoalls(sh_team(team), dest, source, &(struct sh_strides){dst, sst, nelems, BYTES}); \
+  return sh_alltoalls(TEAM(#N "alltoalls" #E, BYTES, BYTES, true, false, false), dest, source,     \
+                      &(struct sh_strides){dst, sst, nelems, BYTES});                              \
  }
 #define DEFINE_TYPE(N, T) DEFINE(N##_, T, , sizeof(T))
 SHMEM_TYPES_RMA_(DEFINE_TYPE)

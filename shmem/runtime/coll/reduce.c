@@ -11,6 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The team of a call, whose arrays are checked. */
+static struct shmem_team_s *team_of(const char *call, shmem_team_t team, const void *dest,
+                                    const void *source, size_t bytes) {
+  struct shmem_team_s *const t = sh_member(call, team);
+  sh_arrays(call, &(struct sh_arrays){dest, source, bytes, bytes, true});
+  return t;
+}
+
 int sh_reduce(struct shmem_team_s *t, void *dest, const void *source, size_t count,
               const struct sh_op *op) {
   if (!t) return 1;
@@ -65,11 +73,12 @@ static int scan(struct shmem_team_s *t, void *dest, const void *source, size_t c
   for (size_t i = 0; i < count; i++) y[i] = (T)(NEW);                                     \
  }                                                                                        \
  static const struct sh_op N##_##NAME##_op = {DT(T), sizeof(T), OP, N##_##NAME};
-#define DEFINE(N, T, NAME, OP, NEW)                                         \
- OPERATOR(N, T, NAME, OP, NEW)                                              \
- SH_DEF(int, N##_##NAME##_reduce,                                           \
-        (shmem_team_t team, T * dest, const T *source, size_t nreduce)) {   \
-  return sh_reduce(sh_team(team), dest, source, nreduce, &N##_##NAME##_op); \
+#define DEFINE(N, T, NAME, OP, NEW)                                                                \
+ OPERATOR(N, T, NAME, OP, NEW)                                                                     \
+ SH_DEF(int, N##_##NAME##_reduce,                                                                  \
+        (shmem_team_t team, T * dest, const T *source, size_t nreduce)) {                          \
+  return sh_reduce(team_of(#N "_" #NAME "_reduce", team, dest, source, nreduce * sizeof(T)), dest, \
+                   source, nreduce, &N##_##NAME##_op);                                             \
  }
 #define DEFINE_BIT(N, T)                    \
  DEFINE(N, T, and, GEX_OP_AND, x[i] & y[i]) \
@@ -78,14 +87,16 @@ static int scan(struct shmem_team_s *t, void *dest, const void *source, size_t c
 #define DEFINE_ORDER(N, T)                                \
  DEFINE(N, T, max, GEX_OP_MAX, x[i] > y[i] ? x[i] : y[i]) \
  DEFINE(N, T, min, GEX_OP_MIN, x[i] < y[i] ? x[i] : y[i])
-#define DEFINE_SUM(N, T)                                                                      \
- DEFINE(N, T, sum, GEX_OP_ADD, x[i] + y[i])                                                   \
- DEFINE(N, T, prod, GEX_OP_MULT, x[i] * y[i])                                                 \
- SH_DEF(int, N##_sum_inscan, (shmem_team_t team, T * dest, const T *source, size_t nelems)) { \
-  return scan(sh_team(team), dest, source, nelems, &N##_sum_op, false);                       \
- }                                                                                            \
- SH_DEF(int, N##_sum_exscan, (shmem_team_t team, T * dest, const T *source, size_t nelems)) { \
-  return scan(sh_team(team), dest, source, nelems, &N##_sum_op, true);                        \
+#define DEFINE_SUM(N, T)                                                                       \
+ DEFINE(N, T, sum, GEX_OP_ADD, x[i] + y[i])                                                    \
+ DEFINE(N, T, prod, GEX_OP_MULT, x[i] * y[i])                                                  \
+ SH_DEF(int, N##_sum_inscan, (shmem_team_t team, T * dest, const T *source, size_t nelems)) {  \
+  return scan(team_of(#N "_sum_inscan", team, dest, source, nelems * sizeof(T)), dest, source, \
+              nelems, &N##_sum_op, false);                                                     \
+ }                                                                                             \
+ SH_DEF(int, N##_sum_exscan, (shmem_team_t team, T * dest, const T *source, size_t nelems)) {  \
+  return scan(team_of(#N "_sum_exscan", team, dest, source, nelems * sizeof(T)), dest, source, \
+              nelems, &N##_sum_op, true);                                                      \
  }
 SHMEM_TYPES_REDUCE_BIT_(DEFINE_BIT)
 SHMEM_TYPES_REDUCE_(DEFINE_ORDER)

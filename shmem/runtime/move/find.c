@@ -20,6 +20,7 @@ static uint64_t left_at(uint64_t offset) {
 struct sh_far sh_find(const struct shmem_ctx_s *ctx, const char *call, const char *arg,
                       const void *addr, uint64_t bytes, int pe) {
   sh_need_start(call);
+  if (SH_UNLIKELY(sh.debug)) sh_ctx_check(call, ctx);
   if ((uint32_t)pe >= ctx->size)
     sh_fatal(call, "argument pe is %d; the %s has PEs 0 to %u [TMB-2309]", pe,
              ctx->team == &sh.world ? "program" : "team of the context", ctx->size - 1);

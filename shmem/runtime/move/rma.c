@@ -13,12 +13,23 @@
 
 /* ---- the long way */
 
+/* With SHMEM_DEBUG: a copy within this PE. */
+static void check_overlap(const char *call, const void *dest, const void *source, size_t bytes,
+                          uint32_t pe) {
+  if (sh.debug && pe == sh.pe && dest != source && sh_overlap(dest, bytes, source, bytes))
+    sh_fatal(call,
+             "arguments dest and source are %p and %p of this PE, and their %zu bytes overlap; use "
+             "memmove [TMB-2336]",
+             dest, source, bytes);
+}
+
 SH_COLD static void put_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
                              const void *source, size_t bytes, int pe) {
   const struct sh_far to = sh_find(ctx, call, "dest", dest, bytes, pe);
   if (!bytes) return;
   if (sh.debug && !source)
     sh_fatal(call, "argument source is NULL, with %zu bytes [TMB-2313]", bytes);
+  check_overlap(call, dest, source, bytes, to.pe);
   if (to.near)
     memmove(to.near, source, bytes);
   else
@@ -41,6 +52,7 @@ SH_COLD static gex_Event_t get_long(struct shmem_ctx_s *ctx, const char *call, v
   const struct sh_far from = sh_find(ctx, call, "source", source, bytes, pe);
   if (!bytes) return GEX_EVENT_INVALID;
   if (sh.debug && !dest) sh_fatal(call, "argument dest is NULL, with %zu bytes [TMB-2312]", bytes);
+  check_overlap(call, dest, source, bytes, from.pe);
   if (!from.near) return gex_RMA_GetNB(sh.tm, dest, from.pe, from.owner, bytes, 0);
   memmove(dest, from.near, bytes);
   return GEX_EVENT_INVALID;

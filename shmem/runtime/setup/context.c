@@ -109,14 +109,23 @@ void sh_ctx_end(struct shmem_ctx_s *ctx) {
   pthread_mutex_unlock(&sh.lock);
   pthread_mutex_destroy(&ctx->pending.lock);
   free(ctx->pending.event);
-  free(ctx);
+  ctx->pending.event = NULL;
+  ctx->pending.room = 0;
+  if (!sh.debug) free(ctx);
+}
+
+/* The context of a handle, for calls that name no PE. */
+static struct shmem_ctx_s *known(const char *call, shmem_ctx_t ctx) {
+  struct shmem_ctx_s *const c = sh_ctx(ctx);
+  if (SH_UNLIKELY(sh.debug)) sh_ctx_check(call, c);
+  return c;
 }
 
 SH_DEF(void, ctx_destroy, (shmem_ctx_t ctx)) {
   if (ctx == SHMEM_CTX_DEFAULT)
     sh_fatal("ctx_destroy",
              "argument ctx is SHMEM_CTX_DEFAULT, which lives as long as the program [TMB-2314]");
-  if (ctx != SHMEM_CTX_INVALID) sh_ctx_end(ctx);
+  if (ctx != SHMEM_CTX_INVALID) sh_ctx_end(known("ctx_destroy", ctx));
 }
 
 SH_DEF(int, ctx_get_team, (shmem_ctx_t ctx, shmem_team_t *team)) {
@@ -165,14 +174,14 @@ SH_DEF(void, pe_quiet, (int target_pe)) {
 }
 
 SH_DEF(void, ctx_fence, (shmem_ctx_t ctx)) {
-  if (ctx != SHMEM_CTX_INVALID) fence(sh_ctx(ctx));
+  if (ctx != SHMEM_CTX_INVALID) fence(known("ctx_fence", ctx));
 }
 
 SH_DEF(void, ctx_quiet, (shmem_ctx_t ctx)) {
-  if (ctx != SHMEM_CTX_INVALID) sh_quiet(sh_ctx(ctx));
+  if (ctx != SHMEM_CTX_INVALID) sh_quiet(known("ctx_quiet", ctx));
 }
 
 SH_DEF(void, ctx_pe_quiet, (shmem_ctx_t ctx, int target_pe)) {
   (void)target_pe;
-  if (ctx != SHMEM_CTX_INVALID) sh_quiet(sh_ctx(ctx));
+  if (ctx != SHMEM_CTX_INVALID) sh_quiet(known("ctx_pe_quiet", ctx));
 }

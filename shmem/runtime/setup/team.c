@@ -102,6 +102,12 @@ static int split(struct shmem_team_s *parent, int color, int i, int contexts,
     return 1;
   }
   made->contexts_max = contexts;
+  pthread_mutex_lock(&sh.lock);
+  made->next = sh.teams;
+  made->link = &sh.teams;
+  if (made->next) made->next->link = &made->next;
+  sh.teams = made;
+  pthread_mutex_unlock(&sh.lock);
   *new_team = made;
   return 0;
 }
@@ -114,9 +120,10 @@ SH_DEF(int, team_split_strided,
        (shmem_team_t parent_team, int start, int stride, int size,
         const shmem_team_config_t *config, long config_mask, shmem_team_t *new_team)) {
   sh_need_start("team_split_strided");
-  struct shmem_team_s *parent = sh_team(parent_team);
   *new_team = SHMEM_TEAM_INVALID;
-  if (!parent || size < 1 || (stride == 0 && size != 1)) return 1;
+  if (parent_team == SHMEM_TEAM_INVALID) return 1;
+  struct shmem_team_s *parent = sh_member("team_split_strided", parent_team);
+  if (size < 1 || (stride == 0 && size != 1)) return 1;
   const int64_t last = start + (int64_t)stride * (size - 1);
   const int64_t end = (int64_t)parent->size;
   if (start < 0 || start >= end || last < 0 || last >= end) return 1;
@@ -132,21 +139,26 @@ SH_DEF(int, team_split_2d,
         long xaxis_mask, shmem_team_t *xaxis_team, const shmem_team_config_t *yaxis_config,
         long yaxis_mask, shmem_team_t *yaxis_team)) {
   sh_need_start("team_split_2d");
-  struct shmem_team_s *parent = sh_team(parent_team);
   *xaxis_team = *yaxis_team = SHMEM_TEAM_INVALID;
-  if (!parent || xrange < 1) return 1;
+  if (parent_team == SHMEM_TEAM_INVALID) return 1;
+  struct shmem_team_s *parent = sh_member("team_split_2d", parent_team);
+  if (xrange < 1) return 1;
   const int x = (int)parent->rank % xrange, y = (int)parent->rank / xrange;
   const int rc = split(parent, y, x, contexts_of(xaxis_config, xaxis_mask), xaxis_team);
   return split(parent, x, y, contexts_of(yaxis_config, yaxis_mask), yaxis_team) | rc;
 }
 
 SH_DEF(void, team_destroy, (shmem_team_t team)) {
-  struct shmem_team_s *t = sh_team(team);
-  if (!t) return;
+  if (team == SHMEM_TEAM_INVALID) return;
+  struct shmem_team_s *t = sh_member("team_destroy", team);
   if (t != team)
     sh_fatal("team_destroy", "argument team is a predefined team, which lives as long as the "
                              "program [TMB-2322]");
   while (t->contexts) sh_ctx_end(t->contexts);
   gex_TM_Destroy(t->tm, NULL, 0);
-  free_team(t);
+  pthread_mutex_lock(&sh.lock);
+  *t->link = t->next;
+  if (t->next) t->next->link = t->link;
+  pthread_mutex_unlock(&sh.lock);
+  if (!sh.debug) free_team(t);
 }

@@ -19,7 +19,7 @@ SH_DEF(void, sync_all, (void)) {
 }
 
 SH_DEF(int, team_sync, (shmem_team_t team)) {
-  const struct shmem_team_s *t = sh_team(team);
+  const struct shmem_team_s *t = sh_member("team_sync", team);
   if (!t) return 1;
   sh_complete(gex_Coll_BarrierNB(t->tm, 0));
   return 0;
