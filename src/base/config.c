@@ -126,20 +126,15 @@ static int parse_number(const struct tmb_cfg_row *row, const char *text, struct 
   }
 }
 
-/* Checks settings whose text has a syntax of its own that this layer knows. */
-static int check_string(enum tmb_cfg_id id, const char *text) {
-  struct tmb_segsize size;
-  if (id == TMB_CFG_MAX_SEGSIZE) return tmb_fmt_parse_segsize(text, &size);
-  if (id == TMB_CFG_BACKTRACE_NODES) return tmb_fmt_rank_listed(text, 0) < 0 ? TMB_E_ARG : TMB_OK;
-  return TMB_OK;
-}
-
 /* Parses `text` (not NULL) for setting `id` into *v. `word` receives the spelling of an enum. */
 static int parse_value(enum tmb_cfg_id id, const char *text, struct value *v, char *word) {
   const struct tmb_cfg_row *row = &tmb_cfg_rows[id];
+  struct tmb_segsize size;
   if (row->ignored && !*row->unit) return TMB_OK;
   switch (row->type) {
-  case TMB_STRING: return check_string(id, text);
+  case TMB_STRING: return TMB_OK;
+  case TMB_SEGSIZE: return tmb_fmt_parse_segsize(text, &size);
+  case TMB_RANKS: return tmb_fmt_rank_listed(text, 0) < 0 ? TMB_E_ARG : TMB_OK;
   case TMB_ENUM:
     v->integer = find_word(row->unit, text, word, TEXT_BYTES);
     return v->integer >= 0 ? TMB_OK : TMB_E_ARG;
@@ -156,9 +151,9 @@ char *tmb_cfg_allowed(enum tmb_cfg_id id, char *buf, size_t buf_bytes) {
     snprintf(buf, buf_bytes, "1, y, yes or 0, n, no");
   else if (row->type == TMB_ENUM)
     snprintf(buf, buf_bytes, "one of %s", row->unit);
-  else if (id == TMB_CFG_MAX_SEGSIZE)
+  else if (row->type == TMB_SEGSIZE)
     snprintf(buf, buf_bytes, "a size as 1.5GB or a fraction as 0.85, with optional /P or /H");
-  else if (id == TMB_CFG_BACKTRACE_NODES)
+  else if (row->type == TMB_RANKS)
     snprintf(buf, buf_bytes, "a list of ranks as 0,2-4 or *");
   else if (row->type == TMB_STRING)
     snprintf(buf, buf_bytes, "%s", *row->unit ? row->unit : "text");
@@ -218,13 +213,13 @@ static const char *find_text(enum tmb_cfg_id id, struct value *v) {
 /*
  * A number of a GASNET_* name that is above the row's range counts as its end, a size below it as
  * the least one: scripts set such values for other builds of that interface, which take them. A
- * count of ranks is taken as given, or refused. out word: [TEXT_BYTES] the number that is used.
+ * TMB_COUNT is taken as given, or refused. out word: [TEXT_BYTES] the number that is used.
  */
 static bool limit_number(enum tmb_cfg_id id, const char *text, struct value *v, char *word) {
   struct tmb_cfg_row row = tmb_cfg_rows[id];
   const int64_t least = row.min, most = row.max;
   const bool is_number = row.type == TMB_INT || row.type == TMB_SIZE || row.type == TMB_DOUBLE;
-  if (!is_number || least == most || id == TMB_CFG_PSHM_NODES) return false;
+  if (!is_number || least == most) return false;
   if (strncmp(v->name, "GASNET_", 7) != 0) return false;
   row.min = row.max = 0;
   if (parse_number(&row, text, v) != TMB_OK) return false;
@@ -292,6 +287,10 @@ static void load(enum tmb_cfg_id id, bool again) {
     tmb_env_report(v.name, v.text ? v.text : "(unset)", !v.is_set);
 }
 
+/* Bits of types: numbers without a fraction; texts. */
+#define INTEGERS (1u << TMB_INT | 1u << TMB_COUNT | 1u << TMB_SIZE)
+#define TEXTS    (1u << TMB_STRING | 1u << TMB_SEGSIZE | 1u << TMB_RANKS)
+
 /* The value of a setting, read on first use. in type_mask: bits of the types the getter is for. */
 static const struct value *fetch(enum tmb_cfg_id id, unsigned type_mask) {
   tmb_assert((unsigned)id < TMB_CFG_COUNT);
@@ -306,15 +305,15 @@ bool tmb_cfg_bool(enum tmb_cfg_id id) {
 }
 
 int64_t tmb_cfg_int(enum tmb_cfg_id id) {
-  return fetch(id, 1u << TMB_INT | 1u << TMB_SIZE)->integer;
+  return fetch(id, INTEGERS)->integer;
 }
 
 double tmb_cfg_dbl(enum tmb_cfg_id id) {
-  return fetch(id, 1u << TMB_INT | 1u << TMB_SIZE | 1u << TMB_DOUBLE)->real;
+  return fetch(id, INTEGERS | 1u << TMB_DOUBLE)->real;
 }
 
 const char *tmb_cfg_str(enum tmb_cfg_id id) {
-  return fetch(id, 1u << TMB_STRING | 1u << TMB_ENUM)->text;
+  return fetch(id, TEXTS | 1u << TMB_ENUM)->text;
 }
 
 int tmb_cfg_enum(enum tmb_cfg_id id) {

@@ -16,7 +16,17 @@
 
 #include <stdbool.h>
 
-enum tmb_cfg_type { TMB_BOOL, TMB_INT, TMB_SIZE, TMB_DOUBLE, TMB_STRING, TMB_ENUM };
+enum tmb_cfg_type {
+  TMB_BOOL,
+  TMB_INT,
+  TMB_COUNT, /* an integer that is not limited to its range, but refused outside of it */
+  TMB_SIZE,
+  TMB_DOUBLE,
+  TMB_STRING,
+  TMB_SEGSIZE, /* text: size or fraction of a segment, see tmb_fmt_parse_segsize */
+  TMB_RANKS,   /* text: list of ranks, see tmb_fmt_rank_listed */
+  TMB_ENUM
+};
 
 enum tmb_cfg_id {
 #define TMB_SETTING(id, name, alias, type, dflt, min, max, unit, help) TMB_CFG_##id,
@@ -64,9 +74,9 @@ void tmb_cfg_init(void);
 /* Getters. Before tmb_cfg_init each reads its setting on first use. Wrong type: tmb_bug. Threads:
  * any. */
 bool tmb_cfg_bool(enum tmb_cfg_id id);
-int64_t tmb_cfg_int(enum tmb_cfg_id id);     /* TMB_INT and TMB_SIZE (bytes) */
-double tmb_cfg_dbl(enum tmb_cfg_id id);      /* TMB_DOUBLE, TMB_INT, TMB_SIZE */
-const char *tmb_cfg_str(enum tmb_cfg_id id); /* TMB_STRING and TMB_ENUM (as spelled in the row) */
+int64_t tmb_cfg_int(enum tmb_cfg_id id);     /* TMB_INT, TMB_COUNT, TMB_SIZE (bytes) */
+double tmb_cfg_dbl(enum tmb_cfg_id id);      /* TMB_DOUBLE, and as tmb_cfg_int */
+const char *tmb_cfg_str(enum tmb_cfg_id id); /* text, and TMB_ENUM as spelled in the row */
 int tmb_cfg_enum(enum tmb_cfg_id id);        /* TMB_ENUM: index of the word in the row's list */
 
 /* Text of the value in effect, NULL if unset. Threads: any. */

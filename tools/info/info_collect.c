@@ -207,8 +207,9 @@ json_t *info_collect(void) {
 }
 
 static const char *const type_names[] = {
-    [TMB_BOOL] = "boolean",  [TMB_INT] = "integer", [TMB_SIZE] = "size",
-    [TMB_DOUBLE] = "number", [TMB_STRING] = "text", [TMB_ENUM] = "choice",
+    [TMB_BOOL] = "boolean", [TMB_INT] = "integer",   [TMB_COUNT] = "integer",
+    [TMB_SIZE] = "size",    [TMB_DOUBLE] = "number", [TMB_STRING] = "text",
+    [TMB_SEGSIZE] = "text", [TMB_RANKS] = "text",    [TMB_ENUM] = "choice",
 };
 
 /* Text or null. */

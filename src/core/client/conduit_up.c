@@ -74,9 +74,7 @@ static enum tmb_cfg_id setting_id(const char *name) {
 }
 
 static const char *setting(const char *name) {
-  const enum tmb_cfg_id id = setting_id(name);
-  const enum tmb_cfg_type type = tmb_cfg_row(id)->type;
-  return type == TMB_STRING || type == TMB_ENUM ? tmb_cfg_str(id) : tmb_cfg_text(id);
+  return tmb_cfg_text(setting_id(name));
 }
 
 static int64_t setting_int(const char *name) {
