@@ -96,6 +96,7 @@ RULES = (
     "tuning",
     "sentence",
     "gate",
+    "path",
 )
 
 
@@ -109,6 +110,12 @@ WORDS = read_words((Path(__file__).resolve().parent.parent / "docs/TERMS.md").re
 WORD = re.compile(r"(?<![a-z])(" + "|".join(WORDS) + r")s?(?![a-z])", re.I)
 WORDS_OK = ("docs/TERMS.md", "docs/DECISIONS/", "study/journal/", "scripts/tidy.py",
             "scripts/tidy_test.py")
+PATH = re.compile(
+    r"(?<![\w/.$<{*-])((?:src|docs|tests|scripts|cmake|coarray|prif|upc|tools|study)/"
+    r"(?![\w/.-]*(?:NAME|ROOM|\bx\.))[\w/.-]*\w\.(?:c|h|cc|hpp|py|sh|md|def|cmake|upc|f90|litmus))"
+    r"(?![\w.*-]*\w)"
+)
+PATHS_OK = ("study/journal/", "docs/DECISIONS/")  # they name files of their time
 MAX_SENTENCE = 32  # words; 25 is what to aim at
 HISTORY = ("study/FIGURES", "study/journal/", "CHANGELOG.md")  # written by a script; lists
 TUNED = ("src/core/", "src/net/")
@@ -180,6 +187,18 @@ def check_words(file):
         for match in WORD.finditer(line):
             word = match.group(1).lower()
             yield number, "words", f"{word}: write {WORDS[word]} (docs/TERMS.md)"
+
+
+def check_paths(file, root):
+    """Files that pages and comments name by their folder exist; NAME, ROOM and x stand for any."""
+    if file.path.startswith(PATHS_OK):
+        return
+    for number, line in enumerate(file.lines, 1):
+        if line.startswith("    " if file.path.endswith(".md") else "#"):
+            continue
+        for name in PATH.findall(line):
+            if not (root / name).exists():
+                yield number, "path", f"{name} does not exist"
 
 
 def _plain_number(value):
@@ -814,6 +833,8 @@ def check_file(file, root, layers, listed):
             check_tuning,
         ]
     found = [finding for rule in rules for finding in rule(file)]
+    if file.is_c or file.path.endswith(".md"):
+        found += check_paths(file, root)
     if file.is_c:
         found += check_includes(file, root, layers)
         found += check_state(file, listed)

@@ -249,6 +249,11 @@ class Rules(unittest.TestCase):
         self.assertEqual(code, 1, out)
         self.assertIn("docs/STATE.md:3: state: src/base/x.c has no variable", out)
 
+    def test_path(self):
+        self.fires("path", "/* See src/base/lost.c. */\n")
+        self.fires("path", {"src/base/x.c": HEAD, "docs/X.md": "As in `tools/lost.py`.\n"})
+        self.quiet("/* See src/base/x.c, tests/NAME.c and tools/x.c. */\n")
+
     def test_words(self):
         self.fires("words", "/* A stranger says hello. */\n")
         self.fires("words", "int tmb_tender_stop;\n")
@@ -328,7 +333,7 @@ class Use(unittest.TestCase):
         code, out = run({"src/base/x.c": HEAD + allow + "void f(void) { gets(a); }\n"})
         self.assertEqual(code, 1, out)
 
-    def test_paths(self):
+    def test_path(self):
         files = {"src/base/x.c": "int x;\n", "src/os/y.c": HEAD}
         self.assertEqual(run(files)[0], 1)
         self.assertEqual(run(files, ["src/os"])[0], 0)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 240
 """`tombolo run --hosts` with a remote shell that stays on this machine: the tree of agents,
-streams, environment, ends, and what goes wrong before and after the start. tests/net/ssh.py does it
+streams, environment, ends, and failures before and after the start. tests/net/ssh_test.py does so
 by ssh."""
 
 import os
