@@ -74,7 +74,8 @@ if(tmb_tool_sources)
   set_target_properties(tombolo_tool PROPERTIES OUTPUT_NAME tombolo)
   foreach(target tmb_tool_objects tombolo_tool)
     target_include_directories(${target} PRIVATE
-      "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tools" "${PROJECT_BINARY_DIR}/generated")
+      "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tools" "${PROJECT_SOURCE_DIR}"
+      "${PROJECT_BINARY_DIR}/generated")
     target_link_libraries(${target} PRIVATE tmb_warnings tombolo_static PkgConfig::JANSSON m)
     if(TMB_SANITIZE OR TMB_PREEMPT) # it starts ranks there, and compiling takes longer
       target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0>)

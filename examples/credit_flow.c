@@ -12,6 +12,7 @@
 /* mode: SEQ */
 /* ranks: 1 2 4 */
 #include <gasnetex_ext.h>
+#include <stddef.h>
 
 enum { PLACES = 8 };
 struct room {
@@ -39,13 +40,13 @@ int main(int argc, char **argv) {
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   if (me < last) {
     gex_Segment_QueryBound(team, me + 1, (void **)&above_at, NULL, NULL);
-    gex_RMA_GetBlocking(team, &above, me + 1, above_at, sizeof above, 0);
+    gex_RMA_GetBlocking(team, &above, me + 1, above_at, offsetof(struct room, place), 0);
     gexx_Sem_PostN(mine->credits, PLACES);
   }
   if (me) {
     void *below_at;
     gex_Segment_QueryBound(team, me - 1, &below_at, NULL, NULL);
-    gex_RMA_GetBlocking(team, &below, me - 1, below_at, sizeof below, 0);
+    gex_RMA_GetBlocking(team, &below, me - 1, below_at, offsetof(struct room, place), 0);
   }
   /* book: loop */
   uint64_t sum = 0;

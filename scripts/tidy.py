@@ -31,7 +31,7 @@ GATE_MIN_FUNCTIONS = 100
 
 FOLDERS = ("include", "src", "plugins", "coarray", "tools", "bench", "study",
            "examples", "tests", "upc")
-FOLDERS += ("prif", "shmem", "scripts", "cmake", "bindings")
+FOLDERS += ("prif", "shmem", "check", "scripts", "cmake", "bindings")
 C_ENDINGS = (".c", ".h", ".hpp", ".cc", ".def")
 ENDINGS = C_ENDINGS + (".py", ".sh", ".cmake", ".map", ".in")
 PUBLIC = ("gex_", "gexx_", "gasnet_", "gasnett_")
@@ -730,7 +730,7 @@ def resolve_include(root, path, name, quoted):
     """The file of this tree that an #include names, or None."""
     places = [os.path.dirname(path)] if quoted else []
     places += ["include", "src", "tools", "tests/lib", "tests", "bench", "study", "upc/include"]
-    places += ["coarray", "prif", "upc/runtime", "upc/compiler", "shmem/include"]
+    places += ["", "coarray", "prif", "upc/runtime", "upc/compiler", "shmem/include"]
     if path.startswith("tests/plugin/"):
         places.append("plugins/cuda")
     for place in places:

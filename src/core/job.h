@@ -23,6 +23,7 @@
 #include "net/up.h"
 
 #include <stdbool.h>
+#include <tombolo/check_hook.h>
 
 /* States of gex_Client_Init and of the GASNet-1 attach. */
 /* FAILED: gex_Client_Init has returned an error, and the reason has been printed. */
@@ -103,11 +104,13 @@ enum {
 struct tmb_job {
   /* read by every operation */
   uint32_t rank, size;
-  uint32_t special;              /* TMB_SPECIAL_* */
-  uint32_t *near_of;             /* [size] index among the ranks of this host, or TMB_FAR */
-  bool debug;                    /* the client was compiled with GASNET_DEBUG */
-  bool handlers_watched;         /* debug, or events are recorded */
-  bool threads;                  /* PAR: client threads may be inside at once */
+  uint32_t special;      /* TMB_SPECIAL_* */
+  uint32_t *near_of;     /* [size] index among the ranks of this host, or TMB_FAR */
+  bool debug;            /* the client was compiled with GASNET_DEBUG */
+  bool handlers_watched; /* debug, events are recorded, or a checker watches */
+  bool live_events;      /* debug or a check: an operation that is complete at once has a live
+                            event, too */
+  bool threads;          /* PAR: client threads may be inside at once */
   const struct tmb_net_ops *net; /* how ranks of other hosts are reached; NULL: there are none */
   struct tmb_net *net_state;
   intptr_t *delta;        /* [size] for the heads of teams; all unmapped before attach and without
@@ -191,6 +194,7 @@ struct tmb_job {
   struct tmb_mk_pool mk_pool;
   struct tmb_domains domains;
   struct tmb_stats *stats;
+  gexx_check_handler_fn check; /* the checker's function, NULL: none; see check_hook.h */
 };
 
 extern struct tmb_job tmb_job TMB_HIDDEN;

@@ -184,6 +184,6 @@ gex_Event_t tmb_vis_nb(struct tmb_vis *v) {
     tmb_op_free(v->op);
     return GEX_EVENT_NO_OP;
   }
-  if (TMB_UNLIKELY(tmb_job.debug) && !v->op) v->op = tmb_op_new(TMB_OP_SINGLE, leaves_of(v));
+  if (TMB_UNLIKELY(tmb_job.live_events) && !v->op) v->op = tmb_op_new(TMB_OP_SINGLE, leaves_of(v));
   return v->op ? tmb_op_event(v->op) : GEX_EVENT_INVALID;
 }

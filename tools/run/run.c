@@ -47,7 +47,9 @@ enum {
   OPT_ENV_ONLY,
   OPT_TRACE,
   OPT_STATS,
-  OPT_LIVE
+  OPT_LIVE,
+  OPT_CHECK,
+  OPT_CHECK_JSON
 };
 
 static const struct argp_option option_table[] = {
@@ -79,6 +81,11 @@ static const struct argp_option option_table[] = {
      "count what the ranks do, and print a table of it at the end: time in communication, waits, "
      "bytes, messages, peers, memory",
      0},
+    {"check", OPT_CHECK, "LIST", 0,
+     "look for races, leaks or misuse, several with commas between them, and print what was found "
+     "at the end; exit code 66 if there was something; on this machine only",
+     0},
+    {"check-json", OPT_CHECK_JSON, "FILE", 0, "write what --check finds to FILE, too", 0},
     {"live", OPT_LIVE, NULL, 0,
      "show the ranks on the terminal while they run, as 'tombolo top' does; the output of the job "
      "follows at the end, and ranks get no standard input",
@@ -226,6 +233,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
     o->stats = true;
     tmb_env_set("TOMBOLO_STATS", "1");
     return 0;
+  case OPT_CHECK: require(check_parse(&o->check, arg)); return 0;
+  case OPT_CHECK_JSON: o->check.json = arg; return 0;
   case OPT_TRACE: require(parse_trace(arg)); return 0;
   case 'E': require(run_env_set(o, arg)); return 0;
   case OPT_ENV_ONLY: o->env_only = arg; return 0;
@@ -242,6 +251,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 }
 
 static int check_options(const struct run_options *o) {
+  if (o->check.list && (o->hosts || o->hostfile)) {
+    tmb_print(
+        "run: --check %s: the ranks of a checked job are on this machine; leave out the hosts",
+        o->check.list);
+    return TOOL_EXIT_USAGE;
+  }
   if (!o->argv) {
     tmb_print("run: no program given; usage: tombolo run -n N [OPTIONS] [--] PROGRAM [ARGUMENTS]");
     return TOOL_EXIT_USAGE;
@@ -336,9 +351,10 @@ static int start(struct run *run) {
   if (run->options.live) run_live_begin(&live, launch);
   const int rank = tmb_launch_fork(launch);
   if (rank >= 0 && rank != TMB_LAUNCH_PARENT) run_exec(run, (uint32_t)rank);
-  const int code = rank == TMB_LAUNCH_PARENT ? supervise(run) : TOOL_EXIT_FAILED;
+  int code = rank == TMB_LAUNCH_PARENT ? supervise(run) : TOOL_EXIT_FAILED;
   if (run->options.live) run_live_end(&live);
   if (rank == TMB_LAUNCH_PARENT) notify_end(run);
+  if (rank == TMB_LAUNCH_PARENT) code = check_end(&run->options.check, code);
   tmb_launch_close(launch);
   free(launch->host_of);
   return code;
@@ -373,6 +389,8 @@ static int run_here(struct run *run) {
     run->label = run_label_open(run->options.ranks);
     if (!run->label) return TOOL_EXIT_FAILED;
   }
+  rc = check_begin(&run->options.check, run->options.ranks);
+  if (rc) return rc;
   raise_file_limit(run);
   rc = start(run);
   if (!run_label_close(run->label)) _exit(rc);

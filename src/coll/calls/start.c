@@ -54,6 +54,12 @@ static void record(uint64_t begun, struct tmb_team *team, const struct tmb_coll_
   tmb_record_close(&record);
 }
 
+/* Event of a collective, complete where op is NULL. */
+static gex_Event_t event_of(struct tmb_op *op) {
+  if (!op && TMB_UNLIKELY(tmb_job.live_events)) op = tmb_op_new(TMB_OP_SINGLE, 0);
+  return op ? tmb_op_event(op) : GEX_EVENT_INVALID;
+}
+
 /* Start a collective on host memory. Returns as tmb_coll_start. */
 static gex_Event_t run(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
   struct tmb_team *team = tmb_team_of(call->tm);
@@ -79,7 +85,7 @@ static gex_Event_t run(const struct tmb_coll_call *call, struct tmb_coll_plan *p
   const bool queued = tmb_engine_waits() || tmb_apply_any();
   tmb_engine_unlock();
   if (TMB_UNLIKELY(queued)) wake_threads();
-  return event ? tmb_op_event(event) : GEX_EVENT_INVALID;
+  return event_of(event);
 }
 
 gex_Event_t tmb_coll_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {

@@ -562,7 +562,7 @@ static struct tmb_op *keep(struct tmb_team *team, struct tmb_coll_shared *b,
 
 /* Event of a collective that is complete. */
 static gex_Event_t done(void) {
-  return tmb_job.debug ? tmb_op_event(tmb_op_new(TMB_OP_SINGLE, 0)) : GEX_EVENT_INVALID;
+  return tmb_job.live_events ? tmb_op_event(tmb_op_new(TMB_OP_SINGLE, 0)) : GEX_EVENT_INVALID;
 }
 
 gex_Event_t tmb_coll_shared_start(struct tmb_team *team, const struct tmb_coll_call *call) {

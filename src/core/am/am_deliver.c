@@ -152,6 +152,18 @@ static void check_left(const struct tmb_thread *t, const struct tmb_am_in *in,
 TMB_COLD static void before(const struct tmb_am_in *in, const gex_AM_Entry_t *e) {
   if (tmb_job.debug) check_entry(in, e);
   if (tmb_recording()) tmb_record_handler(in, e->gex_name);
+  if (!tmb_job.check) return;
+  const struct gexx_am_msg m = {.nbytes = in->nbytes,
+                                .args = in->args,
+                                .handler = in->handler,
+                                .nargs = (uint8_t)in->nargs,
+                                .category = (uint8_t)in->category};
+  tmb_job.check(in->src, in->is_reply, &m);
+}
+
+void gexx_check_handlers(gexx_check_handler_fn fn) {
+  tmb_job.check = fn;
+  tmb_job.handlers_watched = tmb_job.debug || tmb_job.trace || fn;
 }
 
 TMB_COLD static void after(const struct tmb_thread *t, const struct tmb_am_in *in,

@@ -200,6 +200,21 @@ static int open_conduit(void) {
   return rc;
 }
 
+/* What TOMBOLO_CHECK asks of the library: the inline forms come to it, and events are live. The
+ * checker itself is loaded before the program (check/runtime). */
+static void checker_init(void) {
+  const char *const what = tmb_cfg_str(TMB_CFG_CHECK);
+  if (what && strstr(what, "misuse")) tmb_job.debug = true;
+  tmb_job.live_events = tmb_job.debug;
+  if (!what || (!strstr(what, "races") && !strstr(what, "leaks"))) {
+    if (what && tmb_job.debug) tmb_job.counted = true;
+    return;
+  }
+  tmb_job.live_events = true;
+  tmb_job.counted = true;
+  tmb_job.special |= TMB_SPECIAL_COUNT;
+}
+
 static int bring_up(const struct gexx_client_args *init) {
   if (init->mode.conduit == GEXX_CONDUIT_UDP) tmb_boot_spawn(init->argc, init->argv);
   int rc = tmb_boot_start(&tmb_job.boot);
@@ -222,6 +237,7 @@ static int bring_up(const struct gexx_client_args *init) {
       init->mode.thread_mode == 1 ? 1 : (uint64_t)tmb_cfg_int(TMB_CFG_MAX_THREADS);
   tmb_job.debug = init->mode.debug != 0;
   tmb_record_init();
+  checker_init();
   tmb_job.handlers_watched = tmb_job.debug || tmb_job.trace;
   tmb_os_freeze_set_flag(&gasnet_frozen, "gasnet_frozen");
   tmb_os_debug_init();

@@ -358,8 +358,9 @@ gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
   struct tmb_op *op = t->region;
   t->region = NULL;
   if (!op) return GEX_EVENT_INVALID;
-  /* A debug client gets a live event in any case, so that a second synchronisation is found. */
-  const bool wanted = tmb_job.debug && op->joined;
+  /* A debug client, and a checked one, gets a live event in any case, so that a second
+   * synchronisation is found. */
+  const bool wanted = tmb_job.live_events && op->joined;
   if (!wanted && tmb_op_done(op, GEX_EC_ALL) && !op->lost_mask) {
     tmb_op_free(op);
     return GEX_EVENT_INVALID;

@@ -277,7 +277,7 @@ static inline gex_Event_t start_barrier(gex_TM_t tm, gex_Flags_t flags, struct t
   tmb_up_op_more(op, TMB_CAT_PUT);
   ex_start(tmb_team_of(tm), op);
   record_call(record, begun, tmb_team_of(tm), op);
-  if (!tmb_job.debug && tmb_op_done(op, GEX_EC_ALL) && !op->lost_mask) {
+  if (!tmb_job.live_events && tmb_op_done(op, GEX_EC_ALL) && !op->lost_mask) {
     tmb_op_free(op);
     return GEX_EVENT_INVALID;
   }

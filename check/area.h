@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The memory that the checkers of a job share: what `tombolo run --check` makes and reads at the
+ * end.
+ *
+ * Owns: its layout. Included by check/runtime, which is loaded into each rank, and by tools/check.
+ * The launcher makes one file without a name, sparse, and names it in TOMBOLO_CHECK_AREA; each rank
+ * maps it. All ranks are on one machine. Tables have a fixed place and grow by being touched:
+ * accesses (a ring), pages of shadow found by (owner, page), synchronisation objects found by key,
+ * sites, modules, findings. Invariants: indices begin at 1, so that zero memory is empty; words
+ * that several ranks change are atomic or guarded by the lock that is named beside them; a rank
+ * that dies with a lock stops nobody, because a lock is broken after CHK_LOCK_NS.
+ */
+#ifndef TMB_CHECK_AREA_H
+#define TMB_CHECK_AREA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CHK_MAGIC        0x63686b31u
+#define CHK_LOCK_NS      1000000000u
+
+#define CHK_MODULES      256u
+#define CHK_PATH_BYTES   1024u
+#define CHK_NAME_BYTES   (1u << 20)
+#define CHK_SITES        (1u << 16)
+#define CHK_FINDINGS     1024u
+#define CHK_ACCESSES     (1u << 18) /* newest accesses; older ones are forgotten; power of two */
+#define CHK_PAGES        (1u << 20) /* pages of 4 KiB that have a shadow; power of two */
+#define CHK_PAGE_BYTES   4096u
+#define CHK_GRANULE      8u
+#define CHK_CELLS        (CHK_PAGE_BYTES / CHK_GRANULE)
+#define CHK_SLOTS        3u         /* accesses that a granule remembers */
+#define CHK_SYNC_BUCKETS (1u << 16) /* power of two */
+#define CHK_SYNCS        (1u << 18)
+#define CHK_SYNC_PUTS    16u
+
+/* What an access does. */
+enum {
+  CHK_WRITE = 1,
+  CHK_ATOMIC = 2,
+  CHK_LOCAL = 4,    /* by the program itself, or the local side of a transfer */
+  CHK_TRANSFER = 8, /* has a completion: put, get, collective */
+  CHK_SIGNALS = 16  /* a put with a signal, or the payload of a message */
+};
+
+#define CHK_OPEN UINT64_MAX
+
+/* One access, or several that one line made between two synchronisations of its rank. */
+struct chk_access {
+  uint64_t number; /* in the ring, from 1; 0: none */
+  uint32_t rank, site;
+  uint64_t done;         /* clock of `rank` at completion, CHK_OPEN before */
+  uint64_t accept;       /* clock of accept_rank since which it is ordered; CHK_OPEN: none */
+  uint32_t accept_rank;  /* waiter of the signal, or handler of the message */
+  uint32_t flags;        /* CHK_WRITE... */
+  uint64_t addr, bytes;  /* of the newest access */
+  uint32_t owner, after; /* rank whose memory it is; its last synchronisation before, a site */
+};
+
+/* Shadow of a page. While it is uniform, cell[0] holds for all granules. A word of a cell: number
+ * of the access in the upper 48 bits, bytes of the granule as a mask in the next 8, flags. */
+struct chk_page {
+  uint32_t lock, uniform;
+  uint64_t cell[CHK_CELLS][CHK_SLOTS];
+};
+
+struct chk_page_entry {
+  uint64_t key;  /* owner and page, + 1; 0: free */
+  uint32_t page; /* index of its struct chk_page, 0: none yet */
+};
+
+/* What a synchronisation object has been given. Guarded by the lock of its bucket. */
+struct chk_sync {
+  uint64_t key;
+  uint32_t next, left; /* in the bucket; members that have left a collective */
+  uint64_t put[CHK_SYNC_PUTS];
+  uint32_t puts, site;
+  uint64_t clock[]; /* [ranks] */
+};
+
+struct chk_bucket {
+  uint32_t lock, first;
+};
+
+struct chk_site {
+  uint32_t module, call; /* index; offset of the call's name */
+  uint64_t offset;       /* of the return address in its module, as addr2line takes it */
+};
+
+enum chk_kind { CHK_RACE, CHK_LEAK };
+
+struct chk_finding {
+  uint32_t kind, owner;
+  uint32_t rank[2], site[2], flags[2];
+  uint64_t bytes[2];
+  uint64_t addr, offset; /* of the first granule; in the segment, UINT64_MAX: outside */
+  uint32_t open[2];      /* the transfer had not completed */
+  uint32_t last;         /* where rank[1] last heard of rank[0], a site; 0: never */
+  uint32_t what;         /* of a leak: offset of its name */
+  uint32_t count;
+};
+
+struct chk_area {
+  uint32_t magic, ranks;
+  uint64_t bytes;
+  uint32_t modules, sites, names, findings; /* in use */
+  uint32_t pages, syncs, free_sync, lock;   /* in use; list of free ones; of modules...findings */
+  uint64_t accesses;                        /* numbers given so far; atomic */
+  uint64_t missed;                          /* accesses that found no room; atomic */
+  uint64_t where_module, where_name, where_site, where_finding, where_access, where_table,
+      where_bucket, where_sync, where_page, sync_bytes;
+};
+
+/* Give the tables of an area their places. Returns its size in bytes. */
+static inline uint64_t chk_area_layout(struct chk_area *a, uint32_t ranks) {
+  uint64_t at = 4096;
+  const uint64_t up = 4095;
+  a->magic = CHK_MAGIC;
+  a->ranks = ranks;
+  a->sync_bytes = (sizeof(struct chk_sync) + ranks * sizeof(uint64_t) + 63) & ~UINT64_C(63);
+  a->where_module = at;
+  a->where_name = at += (uint64_t)CHK_MODULES * CHK_PATH_BYTES;
+  a->where_site = at += CHK_NAME_BYTES;
+  a->where_finding = at += ((uint64_t)CHK_SITES * sizeof(struct chk_site) + up) & ~up;
+  a->where_access = at += ((uint64_t)CHK_FINDINGS * sizeof(struct chk_finding) + up) & ~up;
+  a->where_table = at += (uint64_t)CHK_ACCESSES * sizeof(struct chk_access);
+  a->where_bucket = at += (uint64_t)CHK_PAGES * sizeof(struct chk_page_entry);
+  a->where_sync = at += (uint64_t)CHK_SYNC_BUCKETS * sizeof(struct chk_bucket);
+  a->where_page = at += (CHK_SYNCS * a->sync_bytes + up) & ~up;
+  at += (uint64_t)CHK_PAGES * sizeof(struct chk_page);
+  a->bytes = (at + up) & ~up;
+  a->names = a->sites = a->pages = a->syncs = 1;
+  return a->bytes;
+}
+
+static inline void *chk_at(struct chk_area *a, uint64_t where) {
+  return (char *)a + where;
+}
+
+static inline struct chk_site *chk_site_at(struct chk_area *a, uint32_t site) {
+  return (struct chk_site *)chk_at(a, a->where_site) + site;
+}
+
+static inline struct chk_finding *chk_finding_at(struct chk_area *a, uint32_t index) {
+  return (struct chk_finding *)chk_at(a, a->where_finding) + index;
+}
+
+static inline char *chk_name_at(struct chk_area *a, uint32_t name) {
+  return (char *)chk_at(a, a->where_name) + name;
+}
+
+static inline char *chk_module_at(struct chk_area *a, uint32_t module) {
+  return (char *)chk_at(a, a->where_module) + (size_t)module * CHK_PATH_BYTES;
+}
+
+#endif

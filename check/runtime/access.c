@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Accesses: who read or wrote which bytes, from where, and from when to when.
+ *
+ * Owns: the ring of accesses of the area, and a cache of the newest complete ones of this rank.
+ * Called by the wrappers and by instrumented loads and stores, under chk.lock. Calls: shadow.c.
+ * Invariants: an access that is complete when it is recorded is shared by all that its line makes
+ * before the next release of the rank; so a loop costs one record. The ring forgets the oldest
+ * access: a word of the shadow that names it is as good as empty.
+ */
+#include "check/runtime/chk.h"
+
+#define CACHED 256u /* lines whose record is at hand; power of two */
+
+static struct {
+  uint32_t site, flags;
+  uint64_t number, clock;
+} newest[CACHED];
+
+struct chk_access *chk_access_at(uint64_t number) {
+  if (!number) return NULL;
+  struct chk_access *all = chk_at(chk.area, chk.area->where_access);
+  struct chk_access *const a = &all[number & (CHK_ACCESSES - 1)];
+  return __atomic_load_n(&a->number, __ATOMIC_ACQUIRE) == number ? a : NULL;
+}
+
+bool chk_ordered(const struct chk_access *a) {
+  if (a->accept != CHK_OPEN && chk.clock[a->accept_rank] >= a->accept) return true;
+  if (a->done == CHK_OPEN) return false;
+  return a->rank == chk.rank || chk.clock[a->rank] >= a->done;
+}
+
+static struct chk_access *access_new(uint32_t site, uint32_t flags, bool open) {
+  const uint64_t number = __atomic_add_fetch(&chk.area->accesses, 1, __ATOMIC_RELAXED);
+  struct chk_access *all = chk_at(chk.area, chk.area->where_access);
+  struct chk_access *const a = &all[number & (CHK_ACCESSES - 1)];
+  __atomic_store_n(&a->number, 0, __ATOMIC_RELEASE);
+  a->rank = chk.rank;
+  a->site = site;
+  a->done = open ? CHK_OPEN : chk.clock[chk.rank];
+  a->accept = CHK_OPEN;
+  a->accept_rank = chk.rank;
+  a->flags = flags;
+  a->after = chk.synced;
+  a->bytes = 0;
+  __atomic_store_n(&a->number, number, __ATOMIC_RELEASE);
+  return a;
+}
+
+uint64_t chk_touch(const struct chk_range *range, uint32_t site, bool open) {
+  struct chk_access *a = NULL;
+  const uint32_t at = (site * 31 + range->flags) & (CACHED - 1);
+  const uint64_t clock = chk.clock[chk.rank];
+  if (!range->bytes) return 0;
+  if (!open && newest[at].site == site && newest[at].flags == range->flags &&
+      newest[at].clock == clock)
+    a = chk_access_at(newest[at].number);
+  if (!a) {
+    a = access_new(site, range->flags, open);
+    if (!open) {
+      newest[at].site = site;
+      newest[at].flags = range->flags;
+      newest[at].clock = clock;
+      newest[at].number = a->number;
+    }
+  }
+  chk_mark(a, range);
+  return a->number;
+}
+
+void chk_touch_more(uint64_t number, const struct chk_range *range) {
+  struct chk_access *const a = chk_access_at(number);
+  if (a && range->bytes) chk_mark(a, range);
+}
+
+void chk_done(uint64_t number) {
+  struct chk_access *const a = chk_access_at(number);
+  if (a && a->done == CHK_OPEN) a->done = chk.clock[chk.rank];
+}

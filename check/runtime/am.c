@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Active messages and atomic operations.
+ *
+ * Owns what the thread has prepared. A request or reply carries the clock of its sender to the rank
+ * that runs the handler: the sender leaves it under a key of sender, target, handler, arguments and
+ * length, and the handler's rank takes the oldest one with that key. So it works for every conduit,
+ * and for messages that overtake each other. The payload of a Long is a put that is ordered for the
+ * handler. Messages of GASNet-1 are sent by the library with the calls here. An atomic operation
+ * acquires and releases its word.
+ */
+#include "check/runtime/chk.h"
+
+#include <tombolo/check_hook.h>
+
+#define LONG 2 /* category of a message with a destination, see inline_am.h */
+
+/* Where a prepared message goes. */
+static _Thread_local uint32_t prepared_for, prepared_site;
+static _Thread_local bool prepared;
+
+static uint64_t message_key(uint32_t from, uint32_t to, bool reply, const struct gexx_am_msg *m) {
+  uint64_t h = (uint64_t)m->handler << 8 | m->nargs | (uint64_t)reply << 16;
+  for (unsigned i = 0; i < m->nargs; i++) h = chk_key(h, (uint32_t)m->args[i], i);
+  h = chk_key(h, m->category ? m->nbytes : 0, m->category);
+  return chk_key(CHK_KEY_AM, (uint64_t)from << 32 | to, h);
+}
+
+/* A message is about to be sent. Returns its key. */
+static uint64_t send(uint32_t to, bool reply, const struct gexx_am_msg *m, const char *call,
+                     const void *pc) {
+  const uint64_t key = message_key(chk.rank, to, reply, m);
+  pthread_mutex_lock(&chk.lock);
+  const uint32_t site = chk_site(call, pc);
+  uint64_t put = 0;
+  if (m->category == LONG && m->dest && m->nbytes)
+    put = chk_touch(&(struct chk_range){to, (uintptr_t)m->dest, m->nbytes,
+                                        CHK_WRITE | CHK_TRANSFER | CHK_SIGNALS},
+                    site, true);
+  chk_send(key, site, put);
+  pthread_mutex_unlock(&chk.lock);
+  return key;
+}
+
+/* It was not sent. */
+static void unsend(uint64_t key) {
+  pthread_mutex_lock(&chk.lock);
+  chk_unsend(key);
+  pthread_mutex_unlock(&chk.lock);
+}
+
+/* Called by the library before the handler of a client runs. */
+void chk_handler(gex_Rank_t from, int reply, const struct gexx_am_msg *m) {
+  if (!chk_on()) return;
+  pthread_mutex_lock(&chk.lock);
+  chk_receive(message_key(from, chk.rank, reply, m), chk.message_site);
+  pthread_mutex_unlock(&chk.lock);
+}
+
+static uint32_t asker(gex_Token_t token) {
+  gex_Token_Info_t info;
+  (void)gex_Token_Info(token, &info, GEX_TI_SRCRANK);
+  return info.gex_srcrank;
+}
+
+int gexx_am_request(gex_TM_t tm, gex_Rank_t rank, const struct gexx_am_msg *msg) {
+  if (!chk_on()) return chk_real.gexx_am_request(tm, rank, msg);
+  const uint64_t key =
+      send(chk_jobrank(tm, rank), false, msg, "gex_AM_Request", __builtin_return_address(0));
+  const int rc = chk_real.gexx_am_request(tm, rank, msg);
+  if (rc) unsend(key);
+  return rc;
+}
+
+int gexx_am_reply(gex_Token_t token, const struct gexx_am_msg *msg) {
+  if (!chk_on()) return chk_real.gexx_am_reply(token, msg);
+  const uint64_t key = send(asker(token), true, msg, "gex_AM_Reply", __builtin_return_address(0));
+  const int rc = chk_real.gexx_am_reply(token, msg);
+  if (rc) unsend(key);
+  return rc;
+}
+
+static gex_AM_SrcDesc_t prepare(gex_AM_SrcDesc_t sd, uint32_t to, const char *call,
+                                const void *pc) {
+  if (!chk.area || sd == GEX_AM_SRCDESC_NO_OP) return sd;
+  pthread_mutex_lock(&chk.lock);
+  prepared_site = chk_site(call, pc);
+  pthread_mutex_unlock(&chk.lock);
+  prepared_for = to;
+  prepared = true;
+  return sd;
+}
+
+void chk_prepared_leaks(void) {
+  if (prepared) chk_leak("message that was prepared and never committed", prepared_site);
+}
+
+gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const void *client_buf,
+                                             size_t least_payload, size_t most_payload,
+                                             gex_Event_t *lc_opt, gex_Flags_t flags,
+                                             unsigned int numargs) {
+  return prepare(chk_real.gex_AM_PrepareRequestMedium(tm, rank, client_buf, least_payload,
+                                                      most_payload, lc_opt, flags, numargs),
+                 chk_jobrank(tm, rank), "gex_AM_PrepareRequestMedium", __builtin_return_address(0));
+}
+
+gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const void *client_buf,
+                                           size_t least_payload, size_t most_payload,
+                                           void *dest_addr, gex_Event_t *lc_opt, gex_Flags_t flags,
+                                           unsigned int numargs) {
+  return prepare(chk_real.gex_AM_PrepareRequestLong(tm, rank, client_buf, least_payload,
+                                                    most_payload, dest_addr, lc_opt, flags,
+                                                    numargs),
+                 chk_jobrank(tm, rank), "gex_AM_PrepareRequestLong", __builtin_return_address(0));
+}
+
+gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void *client_buf,
+                                           size_t least_payload, size_t most_payload,
+                                           gex_Event_t *lc_opt, gex_Flags_t flags,
+                                           unsigned int numargs) {
+  return prepare(chk_real.gex_AM_PrepareReplyMedium(token, client_buf, least_payload, most_payload,
+                                                    lc_opt, flags, numargs),
+                 asker(token), "gex_AM_PrepareReplyMedium", __builtin_return_address(0));
+}
+
+gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_buf,
+                                         size_t least_payload, size_t most_payload, void *dest_addr,
+                                         gex_Event_t *lc_opt, gex_Flags_t flags,
+                                         unsigned int numargs) {
+  return prepare(chk_real.gex_AM_PrepareReplyLong(token, client_buf, least_payload, most_payload,
+                                                  dest_addr, lc_opt, flags, numargs),
+                 asker(token), "gex_AM_PrepareReplyLong", __builtin_return_address(0));
+}
+
+int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *msg) {
+  uint64_t key = 0;
+  if (chk_on())
+    key = send(prepared_for, is_reply != 0, msg, "gex_AM_Commit", __builtin_return_address(0));
+  const int rc = chk_real.gexx_am_commit(sd, is_reply, msg);
+  if (!rc) prepared = false;
+  if (rc && key) unsend(key);
+  return rc;
+}
+
+/* ---- atomic operations */
+
+static struct chk_pending atomic(gex_AD_t ad, const struct gexx_ad_op *op, const void *pc) {
+  const bool job = (op->flags & GEX_FLAG_RANK_IS_JOBRANK) != 0;
+  const uint32_t peer = job ? op->rank : chk_jobrank(ad->tm, op->rank);
+  const gasnet_seginfo_t *const all = op->flags & GEX_FLAG_PEER_SEG_OFFSET ? chk_segments() : NULL;
+  const uintptr_t at = (uintptr_t)op->addr + (all ? (uintptr_t)all[peer].addr : 0);
+  const size_t bytes = op->dt & (GEX_DT_I32 | GEX_DT_U32 | GEX_DT_FLT) ? 4 : 8;
+  const bool reads = op->opcode == GEX_OP_GET;
+  const uint64_t key = chk_key(CHK_KEY_WORD, peer, at & ~(uintptr_t)7);
+  struct chk_pending p = {.acquire = key,
+                          .category = reads                      ? GEX_EC_GET
+                                      : op->opcode == GEX_OP_SET ? GEX_EC_PUT
+                                                                 : GEX_EC_RMW};
+  pthread_mutex_lock(&chk.lock);
+  p.site = chk_site("gex_AD_Op", pc);
+  p.remote = chk_touch(
+      &(struct chk_range){peer, at, bytes, (reads ? 0 : CHK_WRITE) | CHK_ATOMIC | CHK_TRANSFER},
+      p.site, true);
+  if (!reads) chk_release(key, p.site, 0);
+  pthread_mutex_unlock(&chk.lock);
+  return p;
+}
+
+gex_Event_t gexx_ad_op_nb(gex_AD_t ad, const struct gexx_ad_op *op) {
+  if (!chk_on()) return chk_real.gexx_ad_op_nb(ad, op);
+  const struct chk_pending p = atomic(ad, op, __builtin_return_address(0));
+  const gex_Event_t event = chk_real.gexx_ad_op_nb(ad, op);
+  pthread_mutex_lock(&chk.lock);
+  if (event != GEX_EVENT_NO_OP) chk_pend(event, &p);
+  pthread_mutex_unlock(&chk.lock);
+  return event;
+}
+
+int gexx_ad_op_nbi(gex_AD_t ad, const struct gexx_ad_op *op) {
+  if (!chk_on()) return chk_real.gexx_ad_op_nbi(ad, op);
+  const struct chk_pending p = atomic(ad, op, __builtin_return_address(0));
+  const int rc = chk_real.gexx_ad_op_nbi(ad, op);
+  pthread_mutex_lock(&chk.lock);
+  if (!rc) chk_pend_nbi(&p);
+  pthread_mutex_unlock(&chk.lock);
+  return rc;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The checker in a rank: races and leaks of a program that `tombolo run --check` has started.
+ *
+ * Owns: struct chk, the state of this process. libtombolo_check.so is loaded before the program
+ * (LD_PRELOAD) and defines the calls of the API that synchronise or access memory; each does its
+ * part here and calls the library's. A rank has a vector clock. A release gives a copy of it to a
+ * synchronisation object, an acquire takes the maximum. An access is recorded in the shadow of the
+ * memory; it is ordered before another one when the clock of the later rank covers its completion,
+ * or the acceptance of its signal. This is FastTrack's test (C. Flanagan and S. N. Freund, PLDI
+ * 2009, doi 10.1145/1542476.1542490) for accesses that last from their start to their completion.
+ * Invariants: all of it is guarded by chk.lock, which is never held while the library is called.
+ */
+#ifndef TMB_CHK_H
+#define TMB_CHK_H
+
+#include "check/area.h"
+
+#include <gasnet.h>
+#include <gasnetex.h>
+
+#include <gasnet_coll.h>
+#include <gasnet_ratomic.h>
+#include <gasnet_vis.h>
+#include <gasnetex_ext.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+#define CHK_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define CHK_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+struct chk {
+  bool races, leaks; /* what is looked for */
+  pthread_mutex_t lock;
+  struct chk_area *area;
+  uint32_t rank, ranks;
+  uint64_t *clock;       /* [ranks] */
+  uint32_t *heard;       /* [ranks] where this rank last heard of that one, a site */
+  uint32_t synced;       /* its last synchronisation, a site */
+  uint32_t message_site; /* the site of what comes by messages */
+  uint32_t open_here;    /* local sides of transfers that are not complete */
+};
+
+extern struct chk chk;
+
+/* Whether races are looked for, in a job that has started. */
+static inline bool chk_on(void) {
+  return CHK_UNLIKELY(chk.races && chk.area);
+}
+
+/* ---- locks of the area */
+void chk_lock(uint32_t *lock);
+void chk_unlock(uint32_t *lock);
+
+/* ---- site.c: lines of the program */
+
+/* The site of a call of the library. in call: name of the call, a literal; pc: return address of
+ * the wrapper. Where that is in a run-time library of ours, the site is the program's call of that
+ * library. */
+uint32_t chk_site(const char *call, const void *pc);
+/* Text in the area. */
+uint32_t chk_name(const char *text);
+
+#define CHK_SITE(call) chk_site(call, __builtin_return_address(0))
+
+/* ---- clock.c: synchronisation objects. Keys are of any kind; a hash of what names the object. */
+uint64_t chk_key(uint64_t kind, uint64_t a, uint64_t b);
+
+enum { CHK_KEY_COLL = 1, CHK_KEY_WORD, CHK_KEY_AM, CHK_KEY_SEM, CHK_KEY_TAG, CHK_KEY_NAMED };
+
+/* What this rank did before is before what takes this object. in put: number of the access that the
+ * same signal orders, 0: none. */
+void chk_release(uint64_t key, uint32_t site, uint64_t put);
+/* What was given to this object is before what this rank does now. in members: of a collective;
+ * when so many have left, the object ends; 0: it stays. */
+void chk_acquire(uint64_t key, uint32_t site);
+void chk_leave(uint64_t key, uint32_t site, uint32_t members, bool acquires);
+/* A new object with a key that others may have, too; and the oldest one with it, which ends. */
+void chk_send(uint64_t key, uint32_t site, uint64_t put);
+void chk_receive(uint64_t key, uint32_t site);
+/* The newest object with this key ends: it was not sent. */
+void chk_unsend(uint64_t key);
+
+/* ---- shadow.c, access.c */
+struct chk_range {
+  uint32_t owner;
+  uintptr_t addr;
+  size_t bytes;
+  uint32_t flags;
+};
+
+/* Record an access and compare it with others. in open: it lasts until chk_done. Returns its
+ * number.
+ */
+uint64_t chk_touch(const struct chk_range *range, uint32_t site, bool open);
+/* The same for one more range of an access that has begun. */
+void chk_touch_more(uint64_t number, const struct chk_range *range);
+void chk_done(uint64_t number);
+struct chk_access *chk_access_at(uint64_t number);
+/* Whether an access is before what this rank does now. */
+bool chk_ordered(const struct chk_access *a);
+void chk_mark(struct chk_access *a, const struct chk_range *range);
+
+/* ---- report.c */
+void chk_race(const struct chk_access *before, uint32_t flags, const struct chk_access *now,
+              uintptr_t addr);
+void chk_leak(const char *what, uint32_t site);
+
+/* ---- objects.c: attached segments of all ranks, [ranks]; NULL before attach */
+gasnet_seginfo_t *chk_segments(void);
+/* Whether an address is in a segment of this process. */
+bool chk_segment_has(const void *at);
+
+/* ---- pending.c: what ends with an event, or with a wait for implicit operations */
+struct chk_pending {
+  uint64_t remote, local; /* accesses, 0: none */
+  uint64_t acquire;       /* key that the end acquires, 0: none */
+  uint32_t members;       /* of a collective, which the caller leaves; 0: none */
+  bool acquires;
+  gex_EC_t category;
+  uint32_t site;
+};
+/* An operation has begun; it ends with this event. GEX_EVENT_INVALID: it has ended. */
+void chk_pend(gex_Event_t event, const struct chk_pending *p);
+/* It ends with a wait for implicit operations, or with the access region that is open. */
+void chk_pend_nbi(const struct chk_pending *p);
+void chk_end(const struct chk_pending *p);
+void chk_pending_leaks(void);
+
+/* ---- objects.c */
+uint64_t chk_team_key(gex_TM_t tm);
+uint32_t chk_jobrank(gex_TM_t tm, gex_Rank_t rank);
+void chk_objects_leaks(void);
+
+/* ---- start.c: the library's calls */
+struct chk_real {
+#define CHK_CALL(name) __typeof__(name) *name;
+#include "check/runtime/calls.def"
+#undef CHK_CALL
+};
+extern struct chk_real chk_real;
+
+/* ---- am.c */
+void chk_handler(gex_Rank_t from, int reply, const struct gexx_am_msg *m);
+void chk_prepared_leaks(void);
+
+/* ---- start.c: map the area, once a job has started */
+void chk_start(void);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Vector clocks, and the synchronisation objects that carry them from rank to rank.
+ *
+ * Owns: the buckets and objects of the area. Called by the wrappers, under chk.lock. An object has
+ * the maximum of the clocks that were given to it, and the puts that the same signal orders. A
+ * collective is an object from its first member's call to its last member's end; a message from its
+ * sending to its handler; a word (signal, atomic) for ever. Invariants: the clock of a rank grows
+ * after each release, so that what it does later is not covered by what it gave; the program's data
+ * of a collective order root and members only in the direction in which they go.
+ */
+#include "check/runtime/chk.h"
+
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+
+static uint64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void chk_lock(uint32_t *lock) {
+  uint64_t since = 0;
+  for (unsigned tries = 1; __atomic_exchange_n(lock, 1u, __ATOMIC_ACQUIRE); tries++) {
+    if (tries % 64) continue;
+    sched_yield();
+    if (!since) since = now_ns();
+    if (now_ns() - since > CHK_LOCK_NS) return; /* its owner has died */
+  }
+}
+
+void chk_unlock(uint32_t *lock) {
+  __atomic_store_n(lock, 0u, __ATOMIC_RELEASE);
+}
+
+uint64_t chk_key(uint64_t kind, uint64_t a, uint64_t b) {
+  uint64_t h = kind * UINT64_C(0x9e3779b97f4a7c15) ^ a;
+  h = (h ^ h >> 31) * UINT64_C(0xbf58476d1ce4e5b9) ^ b;
+  h = (h ^ h >> 29) * UINT64_C(0x94d049bb133111eb);
+  return (h ^ h >> 32) | 1;
+}
+
+static struct chk_bucket *bucket_of(uint64_t key) {
+  struct chk_bucket *all = chk_at(chk.area, chk.area->where_bucket);
+  return &all[(key >> 8) & (CHK_SYNC_BUCKETS - 1)];
+}
+
+static struct chk_sync *sync_at(uint32_t index) {
+  return (struct chk_sync *)(void *)((char *)chk_at(chk.area, chk.area->where_sync) +
+                                     index * chk.area->sync_bytes);
+}
+
+/* A new object, or 0: there is no room. */
+static uint32_t sync_new(void) {
+  struct chk_area *const a = chk.area;
+  chk_lock(&a->lock);
+  uint32_t index = a->free_sync;
+  if (index)
+    a->free_sync = sync_at(index)->next;
+  else if (a->syncs < CHK_SYNCS)
+    index = a->syncs++;
+  chk_unlock(&a->lock);
+  if (index) memset(sync_at(index), 0, a->sync_bytes);
+  return index;
+}
+
+static void sync_free(uint32_t index) {
+  chk_lock(&chk.area->lock);
+  sync_at(index)->next = chk.area->free_sync;
+  chk.area->free_sync = index;
+  chk_unlock(&chk.area->lock);
+}
+
+/* Where the index of the oldest object with a key is, or the end of its bucket. */
+static uint32_t *find(struct chk_bucket *b, uint64_t key) {
+  uint32_t *at = &b->first;
+  while (*at && sync_at(*at)->key != key) at = &sync_at(*at)->next;
+  return at;
+}
+
+static void give(struct chk_sync *s, uint32_t site, uint64_t put) {
+  for (uint32_t r = 0; r < chk.ranks; r++)
+    if (s->clock[r] < chk.clock[r]) s->clock[r] = chk.clock[r];
+  s->site = site;
+  if (!put) return;
+  struct chk_access *const old = chk_access_at(s->put[s->puts % CHK_SYNC_PUTS]);
+  if (old) old->accept = 0; /* more than it can remember: taken for ordered */
+  s->put[s->puts++ % CHK_SYNC_PUTS] = put;
+}
+
+static void take(struct chk_sync *s, uint32_t site) {
+  for (uint32_t r = 0; r < chk.ranks; r++) {
+    if (s->clock[r] <= chk.clock[r]) continue;
+    chk.clock[r] = s->clock[r];
+    chk.heard[r] = site;
+  }
+  for (uint32_t i = 0; i < CHK_SYNC_PUTS; i++) {
+    struct chk_access *const a = chk_access_at(s->put[i]);
+    s->put[i] = 0;
+    if (!a || a->accept != CHK_OPEN) continue;
+    a->accept_rank = chk.rank;
+    a->accept = chk.clock[chk.rank];
+  }
+  chk.synced = site;
+}
+
+static void released(uint32_t site) {
+  chk.clock[chk.rank]++;
+  chk.synced = site;
+}
+
+/* Give to the object at `at`, or to a new one there. */
+static void give_at(uint32_t *at, uint64_t key, uint32_t site, uint64_t put) {
+  if (!*at) {
+    const uint32_t index = sync_new();
+    if (!index) {
+      __atomic_fetch_add(&chk.area->missed, 1, __ATOMIC_RELAXED);
+      return;
+    }
+    sync_at(index)->key = key;
+    *at = index;
+  }
+  give(sync_at(*at), site, put);
+}
+
+void chk_release(uint64_t key, uint32_t site, uint64_t put) {
+  struct chk_bucket *const b = bucket_of(key);
+  chk_lock(&b->lock);
+  give_at(find(b, key), key, site, put);
+  chk_unlock(&b->lock);
+  released(site);
+}
+
+void chk_acquire(uint64_t key, uint32_t site) {
+  struct chk_bucket *const b = bucket_of(key);
+  chk_lock(&b->lock);
+  uint32_t *const at = find(b, key);
+  if (*at) take(sync_at(*at), site);
+  chk_unlock(&b->lock);
+}
+
+void chk_leave(uint64_t key, uint32_t site, uint32_t members, bool acquires) {
+  struct chk_bucket *const b = bucket_of(key);
+  uint32_t ended = 0;
+  chk_lock(&b->lock);
+  uint32_t *const at = find(b, key);
+  if (!*at) { /* a member that gives nothing and leaves first */
+    const uint32_t index = sync_new();
+    if (index) sync_at(index)->key = key;
+    *at = index;
+  }
+  if (*at) {
+    struct chk_sync *const s = sync_at(*at);
+    if (acquires) take(s, site);
+    if (++s->left >= members) {
+      ended = *at;
+      *at = s->next;
+    }
+  }
+  chk_unlock(&b->lock);
+  if (ended) sync_free(ended);
+}
+
+void chk_send(uint64_t key, uint32_t site, uint64_t put) {
+  struct chk_bucket *const b = bucket_of(key);
+  chk_lock(&b->lock);
+  uint32_t *at = find(b, key);
+  while (*at) at = &sync_at(*at)->next;
+  give_at(at, key, site, put);
+  chk_unlock(&b->lock);
+  released(site);
+}
+
+void chk_receive(uint64_t key, uint32_t site) {
+  struct chk_bucket *const b = bucket_of(key);
+  chk_lock(&b->lock);
+  uint32_t *const at = find(b, key);
+  const uint32_t index = *at;
+  if (index) {
+    take(sync_at(index), site);
+    *at = sync_at(index)->next;
+  }
+  chk_unlock(&b->lock);
+  if (index) sync_free(index);
+}
+
+void chk_unsend(uint64_t key) {
+  struct chk_bucket *const b = bucket_of(key);
+  uint32_t ended = 0;
+  chk_lock(&b->lock);
+  uint32_t *last = NULL;
+  for (uint32_t *at = &b->first; *at; at = &sync_at(*at)->next)
+    if (sync_at(*at)->key == key) last = at;
+  if (last) {
+    ended = *last;
+    *last = sync_at(ended)->next;
+  }
+  chk_unlock(&b->lock);
+  if (ended) sync_free(ended);
+}

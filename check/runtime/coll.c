@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Barriers and collectives.
+ *
+ * Owns nothing. These are calls of the library. Each member of a team gives its clock to the object
+ * of the call, which is named by the team and the number of the call in it, and takes it at the
+ * end, where data come to it: all members of a barrier, all but the root of a broadcast, the root
+ * of a reduction to one. Buffers in a segment are read and written until the end. Invariant: the
+ * members of a team make its calls in the same order, so that they count alike.
+ */
+#include "check/runtime/chk.h"
+
+/* One collective of this rank. */
+struct coll {
+  gex_TM_t tm;
+  bool gives, takes;
+  const void *dst, *src;
+  size_t dst_bytes, src_bytes;
+};
+
+static uint64_t buffer(const void *at, size_t bytes, uint32_t write, uint32_t site) {
+  if (!at || !chk_segment_has(at)) return 0;
+  return chk_touch(
+      &(struct chk_range){chk.rank, (uintptr_t)at, bytes, write | CHK_LOCAL | CHK_TRANSFER}, site,
+      true);
+}
+
+static struct chk_pending begin(const struct coll *c, const char *call, const void *pc) {
+  struct chk_pending p = {.members = c->tm->size, .acquires = c->takes, .category = GEX_EC_ALL};
+  pthread_mutex_lock(&chk.lock);
+  p.site = chk_site(call, pc);
+  p.acquire = chk_team_key(c->tm);
+  const bool in_place = c->dst == c->src;
+  if (!in_place) p.remote = buffer(c->src, c->src_bytes, 0, p.site);
+  p.local = buffer(c->dst, c->dst_bytes, CHK_WRITE, p.site);
+  if (p.local) chk.open_here++;
+  if (c->gives) chk_release(p.acquire, p.site, 0);
+  pthread_mutex_unlock(&chk.lock);
+  return p;
+}
+
+static gex_Event_t end(const struct chk_pending *p, gex_Event_t event) {
+  pthread_mutex_lock(&chk.lock);
+  chk_pend(event, p);
+  pthread_mutex_unlock(&chk.lock);
+  return event;
+}
+
+#define BEGIN(call, ...) begin(&(struct coll){__VA_ARGS__}, call, __builtin_return_address(0))
+
+gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gex_Coll_BarrierNB(tm, flags);
+  const struct chk_pending p = BEGIN("gex_Coll_BarrierNB", tm, true, true, NULL, NULL, 0, 0);
+  return end(&p, chk_real.gex_Coll_BarrierNB(tm, flags));
+}
+
+void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
+  struct chk_pending p = {0};
+  if (chk_on()) p = BEGIN("gex_Coll_BarrierBlocking", tm, true, true, NULL, NULL, 0, 0);
+  chk_real.gex_Coll_BarrierBlocking(tm, flags);
+  if (chk_on()) (void)end(&p, GEX_EVENT_INVALID);
+}
+
+gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
+                                 size_t nbytes, gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gex_Coll_BroadcastNB(tm, root, dst, src, nbytes, flags);
+  const bool is = tm->rank == root;
+  const struct chk_pending p =
+      BEGIN("gex_Coll_BroadcastNB", tm, is, !is, dst, is ? src : NULL, nbytes, nbytes);
+  return end(&p, chk_real.gex_Coll_BroadcastNB(tm, root, dst, src, nbytes, flags));
+}
+
+gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
+                                   gex_DT_t dt, size_t dt_sz, size_t dt_cnt, gex_OP_t op,
+                                   gex_Coll_ReduceFn_t user_op, void *user_cdata,
+                                   gex_Flags_t flags) {
+  if (!chk_on())
+    return chk_real.gex_Coll_ReduceToOneNB(tm, root, dst, src, dt, dt_sz, dt_cnt, op, user_op,
+                                           user_cdata, flags);
+  const bool is = tm->rank == root;
+  const size_t nbytes = dt_sz * dt_cnt;
+  const struct chk_pending p =
+      BEGIN("gex_Coll_ReduceToOneNB", tm, true, is, is ? dst : NULL, src, nbytes, nbytes);
+  return end(&p, chk_real.gex_Coll_ReduceToOneNB(tm, root, dst, src, dt, dt_sz, dt_cnt, op, user_op,
+                                                 user_cdata, flags));
+}
+
+gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt,
+                                   size_t dt_sz, size_t dt_cnt, gex_OP_t op,
+                                   gex_Coll_ReduceFn_t user_op, void *user_cdata,
+                                   gex_Flags_t flags) {
+  if (!chk_on())
+    return chk_real.gex_Coll_ReduceToAllNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata,
+                                           flags);
+  const size_t nbytes = dt_sz * dt_cnt;
+  const struct chk_pending p =
+      BEGIN("gex_Coll_ReduceToAllNB", tm, true, true, dst, src, nbytes, nbytes);
+  return end(&p, chk_real.gex_Coll_ReduceToAllNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op,
+                                                 user_cdata, flags));
+}
+
+gex_Event_t gexx_Coll_ScatterNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
+                                size_t nbytes, gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gexx_Coll_ScatterNB(tm, root, dst, src, nbytes, flags);
+  const bool is = tm->rank == root;
+  const struct chk_pending p =
+      BEGIN("gexx_Coll_ScatterNB", tm, is, !is, dst, is ? src : NULL, nbytes, nbytes * tm->size);
+  return end(&p, chk_real.gexx_Coll_ScatterNB(tm, root, dst, src, nbytes, flags));
+}
+
+gex_Event_t gexx_Coll_GatherNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
+                               size_t nbytes, gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gexx_Coll_GatherNB(tm, root, dst, src, nbytes, flags);
+  const bool is = tm->rank == root;
+  const struct chk_pending p =
+      BEGIN("gexx_Coll_GatherNB", tm, true, is, is ? dst : NULL, src, nbytes * tm->size, nbytes);
+  return end(&p, chk_real.gexx_Coll_GatherNB(tm, root, dst, src, nbytes, flags));
+}
+
+gex_Event_t gexx_Coll_AllGatherNB(gex_TM_t tm, void *dst, const void *src, size_t nbytes,
+                                  gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gexx_Coll_AllGatherNB(tm, dst, src, nbytes, flags);
+  const struct chk_pending p =
+      BEGIN("gexx_Coll_AllGatherNB", tm, true, true, dst, src, nbytes * tm->size, nbytes);
+  return end(&p, chk_real.gexx_Coll_AllGatherNB(tm, dst, src, nbytes, flags));
+}
+
+gex_Event_t gexx_Coll_ExchangeNB(gex_TM_t tm, void *dst, const void *src, size_t nbytes,
+                                 gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gexx_Coll_ExchangeNB(tm, dst, src, nbytes, flags);
+  const struct chk_pending p =
+      BEGIN("gexx_Coll_ExchangeNB", tm, true, true, dst, src, nbytes * tm->size, nbytes * tm->size);
+  return end(&p, chk_real.gexx_Coll_ExchangeNB(tm, dst, src, nbytes, flags));
+}
+
+gex_Event_t gexx_Coll_ScatterVNB(gex_TM_t tm, gex_Rank_t root, void *dst, size_t nbytes,
+                                 const void *src, const size_t *src_bytes, const size_t *src_displs,
+                                 gex_Flags_t flags) {
+  if (!chk_on())
+    return chk_real.gexx_Coll_ScatterVNB(tm, root, dst, nbytes, src, src_bytes, src_displs, flags);
+  const bool is = tm->rank == root;
+  const struct chk_pending p = BEGIN("gexx_Coll_ScatterVNB", tm, is, !is, dst, NULL, nbytes, 0);
+  return end(
+      &p, chk_real.gexx_Coll_ScatterVNB(tm, root, dst, nbytes, src, src_bytes, src_displs, flags));
+}
+
+gex_Event_t gexx_Coll_GatherVNB(gex_TM_t tm, gex_Rank_t root, void *dst, const size_t *dst_bytes,
+                                const size_t *dst_displs, const void *src, size_t nbytes,
+                                gex_Flags_t flags) {
+  if (!chk_on())
+    return chk_real.gexx_Coll_GatherVNB(tm, root, dst, dst_bytes, dst_displs, src, nbytes, flags);
+  const struct chk_pending p =
+      BEGIN("gexx_Coll_GatherVNB", tm, true, tm->rank == root, NULL, src, 0, nbytes);
+  return end(
+      &p, chk_real.gexx_Coll_GatherVNB(tm, root, dst, dst_bytes, dst_displs, src, nbytes, flags));
+}
+
+gex_Event_t gexx_Coll_AllGatherVNB(gex_TM_t tm, void *dst, const size_t *dst_bytes,
+                                   const size_t *dst_displs, const void *src, gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gexx_Coll_AllGatherVNB(tm, dst, dst_bytes, dst_displs, src, flags);
+  const struct chk_pending p =
+      BEGIN("gexx_Coll_AllGatherVNB", tm, true, true, NULL, src, 0, dst_bytes[tm->rank]);
+  return end(&p, chk_real.gexx_Coll_AllGatherVNB(tm, dst, dst_bytes, dst_displs, src, flags));
+}
+
+gex_Event_t gexx_Coll_ExchangeVNB(gex_TM_t tm, void *dst, const size_t *dst_bytes,
+                                  const size_t *dst_displs, const void *src,
+                                  const size_t *src_bytes, const size_t *src_displs,
+                                  gex_Flags_t flags) {
+  if (!chk_on())
+    return chk_real.gexx_Coll_ExchangeVNB(tm, dst, dst_bytes, dst_displs, src, src_bytes,
+                                          src_displs, flags);
+  const struct chk_pending p = BEGIN("gexx_Coll_ExchangeVNB", tm, true, true, NULL, NULL, 0, 0);
+  return end(&p, chk_real.gexx_Coll_ExchangeVNB(tm, dst, dst_bytes, dst_displs, src, src_bytes,
+                                                src_displs, flags));
+}
+
+gex_Event_t gexx_Coll_ReduceScatterNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt,
+                                      size_t dt_sz, size_t dt_cnt, gex_OP_t op,
+                                      gex_Coll_ReduceFn_t user_op, void *user_cdata,
+                                      gex_Flags_t flags) {
+  if (!chk_on())
+    return chk_real.gexx_Coll_ReduceScatterNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op,
+                                              user_cdata, flags);
+  const struct chk_pending p = BEGIN("gexx_Coll_ReduceScatterNB", tm, true, true, dst, src,
+                                     dt_sz * dt_cnt, dt_sz * dt_cnt * tm->size);
+  return end(&p, chk_real.gexx_Coll_ReduceScatterNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op,
+                                                    user_cdata, flags));
+}
+
+gex_Event_t gexx_Coll_ScanNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz,
+                             size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op,
+                             void *user_cdata, gex_Flags_t flags) {
+  if (!chk_on())
+    return chk_real.gexx_Coll_ScanNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata,
+                                     flags);
+  const size_t nbytes = dt_sz * dt_cnt;
+  const struct chk_pending p = BEGIN("gexx_Coll_ScanNB", tm, true, true, dst, src, nbytes, nbytes);
+  return end(&p, chk_real.gexx_Coll_ScanNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata,
+                                           flags));
+}
+
+gex_Event_t gexx_Coll_ExScanNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz,
+                               size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op,
+                               void *user_cdata, gex_Flags_t flags) {
+  if (!chk_on())
+    return chk_real.gexx_Coll_ExScanNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata,
+                                       flags);
+  const size_t nbytes = dt_sz * dt_cnt;
+  const struct chk_pending p =
+      BEGIN("gexx_Coll_ExScanNB", tm, true, true, tm->rank ? dst : NULL, src, nbytes, nbytes);
+  return end(&p, chk_real.gexx_Coll_ExScanNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op,
+                                             user_cdata, flags));
+}
+
+/* ---- GASNet-1's barrier in two phases, over the job */
+
+static _Thread_local struct chk_pending named; /* begun by this thread; .members 0: none */
+
+void gasnet_barrier_notify(int id, int flags) {
+  if (chk_on())
+    named = BEGIN("gasnet_barrier_notify", gexx_coll_team_all(), true, true, NULL, NULL, 0, 0);
+  chk_real.gasnet_barrier_notify(id, flags);
+}
+
+int gasnet_barrier_wait(int id, int flags) {
+  const int rc = chk_real.gasnet_barrier_wait(id, flags);
+  if (chk_on()) (void)end(&named, GEX_EVENT_INVALID);
+  return rc;
+}
+
+int gasnet_barrier_try(int id, int flags) {
+  const int rc = chk_real.gasnet_barrier_try(id, flags);
+  if (chk_on() && rc != GASNET_ERR_NOT_READY) (void)end(&named, GEX_EVENT_INVALID);
+  return rc;
+}
+
+int gasnet_barrier(int id, int flags) {
+  struct chk_pending p = {0};
+  if (chk_on()) p = BEGIN("gasnet_barrier", gexx_coll_team_all(), true, true, NULL, NULL, 0, 0);
+  const int rc = chk_real.gasnet_barrier(id, flags);
+  if (chk_on()) (void)end(&p, GEX_EVENT_INVALID);
+  return rc;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations in flight: what ends with an event, or with a wait for implicit operations.
+ *
+ * Owns: the table of events of this process, and the lists of implicit operations of each thread.
+ * Called by the wrappers, under chk.lock. Calls: access.c, clock.c. While a check is on, the
+ * library gives each non-blocking operation a live event, also one that it has completed at once:
+ * so a missing wait is seen. Invariants: an event has all that ends with it, in one list; a leaf
+ * ends the local sides alone; a thread's lists are its own.
+ */
+#include "check/runtime/chk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS 4096u /* power of two */
+
+/* Operations that end together. */
+struct list {
+  struct chk_pending *first;
+  uint32_t count, room;
+};
+
+struct node {
+  struct node *next;
+  uintptr_t op;
+  struct list list;
+};
+
+static struct node *table[BUCKETS];
+static _Thread_local struct list implicit, region;
+static _Thread_local bool in_region;
+static _Thread_local uint32_t region_site;
+
+static void add(struct list *l, const struct chk_pending *p) {
+  if (l->count == l->room) {
+    const uint32_t room = l->room ? 2 * l->room : 4;
+    struct chk_pending *const more = realloc(l->first, room * sizeof *more);
+    if (!more) return;
+    l->first = more;
+    l->room = room;
+  }
+  l->first[l->count++] = *p;
+}
+
+static void local_done(struct chk_pending *p) {
+  if (!p->local) return;
+  chk_done(p->local);
+  p->local = 0;
+  chk.open_here--;
+}
+
+void chk_end(const struct chk_pending *p) {
+  struct chk_pending copy = *p;
+  chk_done(p->remote);
+  local_done(&copy);
+  if (p->members)
+    chk_leave(p->acquire, p->site, p->members, p->acquires);
+  else if (p->acquire)
+    chk_acquire(p->acquire, p->site);
+}
+
+static uintptr_t op_of(gex_Event_t event) {
+  return (uintptr_t)event & ~(uintptr_t)63;
+}
+
+static struct node **find(uintptr_t op) {
+  struct node **at = &table[(op >> 6) & (BUCKETS - 1)];
+  while (*at && (*at)->op != op) at = &(*at)->next;
+  return at;
+}
+
+static struct node *node_of(gex_Event_t event) {
+  struct node **const at = find(op_of(event));
+  if (!*at) {
+    *at = calloc(1, sizeof **at);
+    if (*at) (*at)->op = op_of(event);
+  }
+  return *at;
+}
+
+void chk_pend(gex_Event_t event, const struct chk_pending *p) {
+  struct node *const n = event == GEX_EVENT_INVALID ? NULL : node_of(event);
+  if (n)
+    add(&n->list, p);
+  else
+    chk_end(p);
+}
+
+void chk_pend_nbi(const struct chk_pending *p) {
+  add(in_region ? &region : &implicit, p);
+}
+
+/* An event, or a leaf, was synchronised. */
+static void synchronised(gex_Event_t event) {
+  struct node **const at = find(op_of(event)), *const n = *at;
+  if (!n) return;
+  const bool leaf = ((uintptr_t)event & 63) != 0;
+  for (uint32_t i = 0; i < n->list.count; i++)
+    if (leaf)
+      local_done(&n->list.first[i]);
+    else
+      chk_end(&n->list.first[i]);
+  if (leaf) return;
+  *at = n->next;
+  free(n->list.first);
+  free(n);
+}
+
+static void ended(gex_Event_t event) {
+  if (event == GEX_EVENT_INVALID || event == GEX_EVENT_NO_OP || !chk.area) return;
+  pthread_mutex_lock(&chk.lock);
+  synchronised(event);
+  pthread_mutex_unlock(&chk.lock);
+}
+
+/* Categories of implicit operations that were waited for. */
+static void implicit_ended(gex_EC_t mask) {
+  if (!chk.area) return;
+  pthread_mutex_lock(&chk.lock);
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < implicit.count; i++) {
+    struct chk_pending *const p = &implicit.first[i];
+    if (p->category & mask) {
+      chk_end(p);
+      continue;
+    }
+    if (mask & GEX_EC_LC) local_done(p);
+    implicit.first[kept++] = *p;
+  }
+  implicit.count = kept;
+  pthread_mutex_unlock(&chk.lock);
+}
+
+void chk_pending_leaks(void) {
+  for (uint32_t b = 0; b < BUCKETS; b++)
+    for (const struct node *n = table[b]; n; n = n->next)
+      if (n->list.count) chk_leak("event that was never completed", n->list.first[0].site);
+  if (in_region) chk_leak("access region that was never ended", region_site);
+}
+
+/* ---- the calls */
+
+int gexx_event_test(gex_Event_t event) {
+  const int rc = chk_real.gexx_event_test(event);
+  if (rc == GASNET_OK) ended(event);
+  return rc;
+}
+
+void gexx_event_wait(gex_Event_t event) {
+  chk_real.gexx_event_wait(event);
+  ended(event);
+}
+
+int gexx_Event_WaitUntil(gex_Event_t event, int (*until)(void *arg), void *arg,
+                         uint64_t timeout_us) {
+  const int rc = chk_real.gexx_Event_WaitUntil(event, until, arg, timeout_us);
+  if (rc == GASNET_OK) ended(event);
+  return rc;
+}
+
+/* The events of an array before a call: leaves end before roots, whatever their order. */
+static gex_Event_t *copy_of(const gex_Event_t *events, size_t count) {
+  gex_Event_t *const copy = chk.area && count ? malloc(count * sizeof *copy) : NULL;
+  if (copy) memcpy(copy, events, count * sizeof *copy);
+  return copy;
+}
+
+static void compare(gex_Event_t *was, const gex_Event_t *is, size_t count) {
+  for (size_t i = 0; was && i < count; i++)
+    if (was[i] != GEX_EVENT_INVALID && is[i] == GEX_EVENT_INVALID) ended(was[i]);
+  free(was);
+}
+
+int gex_Event_TestSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
+  gex_Event_t *const was = copy_of(pevent, numevents);
+  const int rc = chk_real.gex_Event_TestSome(pevent, numevents, flags);
+  compare(was, pevent, numevents);
+  return rc;
+}
+
+void gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
+  gex_Event_t *const was = copy_of(pevent, numevents);
+  chk_real.gex_Event_WaitSome(pevent, numevents, flags);
+  compare(was, pevent, numevents);
+}
+
+int gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
+  gex_Event_t *const was = copy_of(pevent, numevents);
+  const int rc = chk_real.gex_Event_TestAll(pevent, numevents, flags);
+  compare(was, pevent, numevents);
+  return rc;
+}
+
+void gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
+  gex_Event_t *const was = copy_of(pevent, numevents);
+  chk_real.gex_Event_WaitAll(pevent, numevents, flags);
+  compare(was, pevent, numevents);
+}
+
+int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
+  const int rc = chk_real.gex_NBI_Test(event_mask, flags);
+  if (rc == GASNET_OK) implicit_ended(event_mask);
+  return rc;
+}
+
+void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
+  chk_real.gex_NBI_Wait(event_mask, flags);
+  implicit_ended(event_mask);
+}
+
+void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
+  if (chk.area) {
+    pthread_mutex_lock(&chk.lock);
+    region_site = CHK_SITE("gex_NBI_BeginAccessRegion");
+    in_region = true;
+    pthread_mutex_unlock(&chk.lock);
+  }
+  chk_real.gex_NBI_BeginAccessRegion(flags);
+}
+
+gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
+  const gex_Event_t event = chk_real.gex_NBI_EndAccessRegion(flags);
+  if (!chk.area) return event;
+  pthread_mutex_lock(&chk.lock);
+  in_region = false;
+  for (uint32_t i = 0; i < region.count; i++) chk_pend(event, &region.first[i]);
+  region.count = 0;
+  pthread_mutex_unlock(&chk.lock);
+  return event;
+}

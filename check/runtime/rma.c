@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Put and get, alone and with a signal.
+ *
+ * Owns nothing. These are calls of the library (inline_rma.h, inline_notify.h), which the inline
+ * forms reach because the library says while a check is on that no memory is mapped. Each records
+ * the access at the peer and the one to local memory, calls the library, and leaves to pending.c
+ * what lasts longer. Invariants: an access is recorded before it begins; a blocking one ends when
+ * the call returns. A put with a signal is ordered for the rank that takes the signal, whether or
+ * not its origin has waited for it.
+ */
+#include "check/runtime/chk.h"
+
+/* Addresses that mean something else, see gasnet_fwd.h. */
+#define OFFSETS ((gex_Flags_t)(GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET))
+
+/* One transfer. */
+struct transfer {
+  gex_TM_t tm;
+  gex_Rank_t rank;
+  bool is_get, lasts;         /* it may go on when the call has returned */
+  const void *remote, *local; /* local NULL: a value */
+  size_t bytes;
+  gex_Flags_t flags;
+  const gex_Event_t *lc; /* of a put that lasts */
+};
+
+/* Address of an offset in the segment of a rank; NULL: not known. */
+static const void *address(uint32_t jobrank, const void *offset) {
+  const gasnet_seginfo_t *const all = chk_segments();
+  return all ? (const char *)all[jobrank].addr + (uintptr_t)offset : NULL;
+}
+
+/* The local side. Only what lasts, or what others may reach, can be part of a race. */
+static uint64_t touch_local(const struct transfer *t, uint32_t site, bool lasts) {
+  const void *const at =
+      t->flags & GEX_FLAG_SELF_SEG_OFFSET ? address(chk.rank, t->local) : t->local;
+  if (!at) return 0;
+  if (!lasts && !chk.open_here && !chk_segment_has(at)) return 0;
+  const uint32_t write = t->is_get ? CHK_WRITE : 0;
+  return chk_touch(
+      &(struct chk_range){chk.rank, (uintptr_t)at, t->bytes, write | CHK_LOCAL | CHK_TRANSFER},
+      site, lasts);
+}
+
+/* Record both sides. Returns what is to end. */
+static struct chk_pending begin(const struct transfer *t, uint32_t site, uint32_t more) {
+  const uint32_t peer = chk_jobrank(t->tm, t->rank);
+  const void *const at = t->flags & GEX_FLAG_PEER_SEG_OFFSET ? address(peer, t->remote) : t->remote;
+  const bool lasts = t->lasts || (t->flags & GEX_FLAG_IMMEDIATE);
+  struct chk_pending p = {.category = t->is_get ? GEX_EC_GET : GEX_EC_PUT, .site = site};
+  const uint32_t write = t->is_get ? 0 : CHK_WRITE;
+  if (at)
+    p.remote =
+        chk_touch(&(struct chk_range){peer, (uintptr_t)at, t->bytes, write | CHK_TRANSFER | more},
+                  site, lasts || more);
+  /* GEX_EVENT_NOW: the source may be changed when the call returns. */
+  const bool source = !t->is_get && (!t->lasts || t->lc == GEX_EVENT_NOW);
+  const uint64_t local = touch_local(t, site, lasts && !source);
+  if (lasts && !source && local) {
+    p.local = local;
+    chk.open_here++;
+  }
+  return p;
+}
+
+/* Nothing was done. */
+static void cancel(const struct chk_pending *p) {
+  struct chk_access *const remote = chk_access_at(p->remote), *const local =
+                                                                  chk_access_at(p->local);
+  if (remote) remote->accept = 0;
+  if (local) local->accept = 0;
+  if (p->local) chk.open_here--;
+}
+
+static struct chk_pending start(const struct transfer *t, const char *call, const void *pc) {
+  pthread_mutex_lock(&chk.lock);
+  const struct chk_pending p = begin(t, chk_site(call, pc), 0);
+  pthread_mutex_unlock(&chk.lock);
+  return p;
+}
+
+static void finish(const struct chk_pending *p, int refused) {
+  pthread_mutex_lock(&chk.lock);
+  if (refused)
+    cancel(p);
+  else
+    chk_end(p);
+  pthread_mutex_unlock(&chk.lock);
+}
+
+static void finish_nbi(const struct chk_pending *p, int refused) {
+  pthread_mutex_lock(&chk.lock);
+  if (refused)
+    cancel(p);
+  else
+    chk_pend_nbi(p);
+  pthread_mutex_unlock(&chk.lock);
+}
+
+static void finish_nb(const struct chk_pending *p, gex_Event_t event) {
+  pthread_mutex_lock(&chk.lock);
+  if (event == GEX_EVENT_NO_OP)
+    cancel(p);
+  else
+    chk_pend(event, p);
+  pthread_mutex_unlock(&chk.lock);
+}
+
+#define START(call, ...) start(&(struct transfer){__VA_ARGS__}, call, __builtin_return_address(0))
+
+int gexx_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
+                 gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gexx_rma_put(tm, rank, dest, src, nbytes, flags);
+  const struct chk_pending p =
+      START("gex_RMA_PutBlocking", tm, rank, false, false, dest, src, nbytes, flags, NULL);
+  const int rc = chk_real.gexx_rma_put(tm, rank, dest, src, nbytes, flags);
+  finish(&p, rc && (flags & GEX_FLAG_IMMEDIATE));
+  return rc;
+}
+
+int gexx_rma_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
+                     gex_Event_t *lc_opt, gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gexx_rma_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
+  const struct chk_pending p =
+      START("gex_RMA_PutNBI", tm, rank, false, true, dest, src, nbytes, flags, lc_opt);
+  const int rc = chk_real.gexx_rma_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
+  finish_nbi(&p, rc);
+  return rc;
+}
+
+gex_Event_t gexx_rma_put_nb(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
+                            size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gexx_rma_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags);
+  const struct chk_pending p =
+      START("gex_RMA_PutNB", tm, rank, false, true, dest, src, nbytes, flags, lc_opt);
+  const gex_Event_t event = chk_real.gexx_rma_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags);
+  finish_nb(&p, event);
+  return event;
+}
+
+int gexx_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
+                 gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gexx_rma_get(tm, dest, rank, src, nbytes, flags);
+  const struct chk_pending p =
+      START("gex_RMA_GetBlocking", tm, rank, true, false, src, dest, nbytes, flags, NULL);
+  const int rc = chk_real.gexx_rma_get(tm, dest, rank, src, nbytes, flags);
+  finish(&p, rc && (flags & GEX_FLAG_IMMEDIATE));
+  return rc;
+}
+
+int gexx_rma_get_nbi(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
+                     gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags);
+  const struct chk_pending p =
+      START("gex_RMA_GetNBI", tm, rank, true, true, src, dest, nbytes, flags, NULL);
+  const int rc = chk_real.gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags);
+  finish_nbi(&p, rc);
+  return rc;
+}
+
+gex_Event_t gexx_rma_get_nb(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
+                            gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gexx_rma_get_nb(tm, dest, rank, src, nbytes, flags);
+  const struct chk_pending p =
+      START("gex_RMA_GetNB", tm, rank, true, true, src, dest, nbytes, flags, NULL);
+  const gex_Event_t event = chk_real.gexx_rma_get_nb(tm, dest, rank, src, nbytes, flags);
+  finish_nb(&p, event);
+  return event;
+}
+
+gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t nbytes,
+                                 gex_Flags_t flags) {
+  if (chk_on())
+    (void)START("gex_RMA_GetBlockingVal", tm, rank, true, false, src, NULL, nbytes,
+                flags & ~GEX_FLAG_IMMEDIATE, NULL);
+  return chk_real.gexx_rma_get_val(tm, rank, src, nbytes, flags);
+}
+
+int gexx_rma_put_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes,
+                     gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gexx_rma_put_val(tm, rank, dest, value, nbytes, flags);
+  const struct chk_pending p =
+      START("gex_RMA_PutBlockingVal", tm, rank, false, false, dest, NULL, nbytes, flags, NULL);
+  const int rc = chk_real.gexx_rma_put_val(tm, rank, dest, value, nbytes, flags);
+  finish(&p, rc && (flags & GEX_FLAG_IMMEDIATE));
+  return rc;
+}
+
+int gexx_rma_put_nbi_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
+                         size_t nbytes, gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gexx_rma_put_nbi_val(tm, rank, dest, value, nbytes, flags);
+  const struct chk_pending p =
+      START("gex_RMA_PutNBIVal", tm, rank, false, true, dest, NULL, nbytes, flags, NULL);
+  const int rc = chk_real.gexx_rma_put_nbi_val(tm, rank, dest, value, nbytes, flags);
+  finish_nbi(&p, rc);
+  return rc;
+}
+
+gex_Event_t gexx_rma_put_nb_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
+                                size_t nbytes, gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gexx_rma_put_nb_val(tm, rank, dest, value, nbytes, flags);
+  const struct chk_pending p =
+      START("gex_RMA_PutNBVal", tm, rank, false, true, dest, NULL, nbytes, flags, NULL);
+  const gex_Event_t event = chk_real.gexx_rma_put_nb_val(tm, rank, dest, value, nbytes, flags);
+  finish_nb(&p, event);
+  return event;
+}
+
+/* ---- with a signal */
+
+static struct chk_pending start_signal(const struct gexx_signal_op *op, bool is_get, bool lasts,
+                                       const char *call, const void *pc) {
+  const struct transfer t = {op->tm,    op->rank,   is_get,    lasts,     op->remote,
+                             op->local, op->nbytes, op->flags, op->lc_opt};
+  const uint32_t peer = chk_jobrank(op->tm, op->rank);
+  const void *const word =
+      op->flags & GEX_FLAG_PEER_SEG_OFFSET ? address(peer, op->sig_addr) : op->sig_addr;
+  pthread_mutex_lock(&chk.lock);
+  const uint32_t site = chk_site(call, pc);
+  const struct chk_pending p = begin(&t, site, CHK_SIGNALS);
+  chk_release(chk_key(CHK_KEY_WORD, peer, (uintptr_t)word), site, p.remote);
+  pthread_mutex_unlock(&chk.lock);
+  return p;
+}
+
+int gexx_put_signal(const struct gexx_signal_op *op) {
+  if (!chk_on()) return chk_real.gexx_put_signal(op);
+  struct chk_pending p =
+      start_signal(op, false, false, "gexx_RMA_PutSignalBlocking", __builtin_return_address(0));
+  const int rc = chk_real.gexx_put_signal(op);
+  if (!rc) p.remote = 0; /* it returns at local completion: the signal alone says more */
+  finish(&p, rc && (op->flags & GEX_FLAG_IMMEDIATE));
+  return rc;
+}
+
+int gexx_put_signal_nbi(const struct gexx_signal_op *op) {
+  if (!chk_on()) return chk_real.gexx_put_signal_nbi(op);
+  const struct chk_pending p =
+      start_signal(op, false, true, "gexx_RMA_PutSignalNBI", __builtin_return_address(0));
+  const int rc = chk_real.gexx_put_signal_nbi(op);
+  finish_nbi(&p, rc);
+  return rc;
+}
+
+gex_Event_t gexx_put_signal_nb(const struct gexx_signal_op *op) {
+  if (!chk_on()) return chk_real.gexx_put_signal_nb(op);
+  const struct chk_pending p =
+      start_signal(op, false, true, "gexx_RMA_PutSignalNB", __builtin_return_address(0));
+  const gex_Event_t event = chk_real.gexx_put_signal_nb(op);
+  finish_nb(&p, event);
+  return event;
+}
+
+int gexx_get_signal_nbi(const struct gexx_signal_op *op) {
+  if (!chk_on()) return chk_real.gexx_get_signal_nbi(op);
+  const struct chk_pending p =
+      start_signal(op, true, true, "gexx_RMA_GetSignalNBI", __builtin_return_address(0));
+  const int rc = chk_real.gexx_get_signal_nbi(op);
+  finish_nbi(&p, rc);
+  return rc;
+}
+
+gex_Event_t gexx_get_signal_nb(const struct gexx_signal_op *op) {
+  if (!chk_on()) return chk_real.gexx_get_signal_nb(op);
+  const struct chk_pending p =
+      start_signal(op, true, true, "gexx_RMA_GetSignalNB", __builtin_return_address(0));
+  const gex_Event_t event = chk_real.gexx_get_signal_nb(op);
+  finish_nb(&p, event);
+  return event;
+}

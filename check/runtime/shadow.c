@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The shadow of memory: for each 8 bytes, the accesses that may still be part of a race.
+ *
+ * Owns: pages and page table of the area. Called by access.c, under chk.lock. A page is found by
+ * owner and address; neighbouring pages lie side by side in the table. Each granule has CHK_SLOTS
+ * words. An access takes the place of one that is ordered before it and of which it hides all, else
+ * an empty one, else any: then a race may be missed, and none is reported falsely. A page that one
+ * access covers is uniform: all its granules are as the first. Invariant: words change under the
+ * lock of their page.
+ */
+#include "check/runtime/chk.h"
+
+/* An access that is compared with the words of a range; verdicts about the last accesses met. */
+struct compare {
+  struct chk_access *now;
+  uint32_t flags;
+  uint64_t met[2];
+  bool ordered[2];
+};
+
+static struct chk_page *page_of(uint32_t owner, uintptr_t addr) {
+  const uint64_t page = addr / CHK_PAGE_BYTES, key = ((uint64_t)owner << 52 | page) + 1;
+  struct chk_page_entry *table = chk_at(chk.area, chk.area->where_table);
+  const uint64_t group = (key >> 8) * UINT64_C(0x9e3779b97f4a7c15) >> 44;
+  uint64_t at = (group << 8 | (key & 255)) & (CHK_PAGES - 1);
+  for (uint32_t tries = 0; tries < 4096; tries++, at = (at + 256 + (tries & 1)) & (CHK_PAGES - 1)) {
+    struct chk_page_entry *const e = &table[at];
+    uint64_t seen = __atomic_load_n(&e->key, __ATOMIC_ACQUIRE);
+    if (!seen && __atomic_compare_exchange_n(&e->key, &seen, key, false, __ATOMIC_ACQ_REL,
+                                             __ATOMIC_ACQUIRE)) {
+      const uint32_t index = __atomic_fetch_add(&chk.area->pages, 1, __ATOMIC_RELAXED);
+      if (index >= CHK_PAGES) break;
+      struct chk_page *p = (struct chk_page *)chk_at(chk.area, chk.area->where_page) + index;
+      p->uniform = 1;
+      __atomic_store_n(&e->page, index, __ATOMIC_RELEASE);
+      return p;
+    }
+    if (seen != key) continue;
+    uint32_t index;
+    while (!(index = __atomic_load_n(&e->page, __ATOMIC_ACQUIRE)))
+      if (__atomic_load_n(&chk.area->pages, __ATOMIC_RELAXED) >= CHK_PAGES) return NULL;
+    return (struct chk_page *)chk_at(chk.area, chk.area->where_page) + index;
+  }
+  __atomic_fetch_add(&chk.area->missed, 1, __ATOMIC_RELAXED);
+  return NULL;
+}
+
+static uint64_t word_of(uint64_t number, uint32_t mask, uint32_t flags) {
+  return number << 16 | (uint64_t)mask << 8 | (flags & 0xff);
+}
+
+/* Whether an access is ordered before the one that is compared. */
+static bool before(struct compare *c, const struct chk_access *a) {
+  for (int i = 0; i < 2; i++)
+    if (c->met[i] == a->number) return c->ordered[i];
+  c->met[1] = c->met[0];
+  c->ordered[1] = c->ordered[0];
+  c->met[0] = a->number;
+  return c->ordered[0] = chk_ordered(a);
+}
+
+/* What becomes of a word when the access is entered in its granule. */
+enum { KEEP, HIDDEN, MERGE };
+
+/* Compare with the access of one word. in,out mask: bytes of the access in the granule. */
+static int compare_word(struct compare *c, uint64_t word, const struct chk_access *a,
+                        uint32_t *mask, uintptr_t addr) {
+  const uint32_t its_mask = word >> 8 & 0xff, flags = word & 0xff;
+  if (a == c->now) {
+    if (flags != (c->flags & 0xff)) return KEEP;
+    *mask |= its_mask;
+    return MERGE;
+  }
+  if (!(its_mask & *mask)) return KEEP;
+  const bool conflict = ((flags | c->flags) & CHK_WRITE) && !(flags & c->flags & CHK_ATOMIC);
+  const bool first = before(c, a);
+  if (conflict && !first) chk_race(a, flags, c->now, addr);
+  if (!first && !conflict) return KEEP;
+  const bool stronger = (c->flags & CHK_WRITE) || !(flags & CHK_WRITE);
+  return stronger && (its_mask & ~*mask) == 0 ? HIDDEN : KEEP;
+}
+
+/* Compare with one granule, and enter the access there. */
+static void compare_cell(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t mask,
+                         uintptr_t addr) {
+  const uint64_t mine = word_of(c->now->number, mask, c->flags);
+  uint32_t place = CHK_SLOTS;
+  for (uint32_t i = 0; i < CHK_SLOTS; i++)
+    if (cell[i] == mine) return;
+  for (uint32_t i = 0; i < CHK_SLOTS; i++) {
+    const struct chk_access *const a = cell[i] ? chk_access_at(cell[i] >> 16) : NULL;
+    if (a && compare_word(c, cell[i], a, &mask, addr) == KEEP) continue;
+    cell[i] = 0;
+    place = i;
+  }
+  if (place == CHK_SLOTS) place = (uint32_t)(c->now->number % CHK_SLOTS);
+  cell[place] = word_of(c->now->number, mask, c->flags);
+}
+
+static void expand(struct chk_page *p) {
+  if (!p->uniform) return;
+  p->uniform = 0;
+  for (uint32_t i = 1; i < CHK_CELLS; i++)
+    for (uint32_t k = 0; k < CHK_SLOTS; k++) p->cell[i][k] = p->cell[0][k];
+}
+
+/* The part of a range that lies in one page. */
+static void compare_page(struct compare *c, struct chk_page *p, uintptr_t addr, size_t bytes) {
+  const uintptr_t end = addr + bytes;
+  const bool whole = bytes == CHK_PAGE_BYTES;
+  if (whole && p->uniform) {
+    compare_cell(c, p->cell[0], 0xff, addr);
+    return;
+  }
+  expand(p);
+  while (addr < end) {
+    const uint32_t first = addr % CHK_GRANULE, most = CHK_GRANULE - first;
+    const uint32_t count = end - addr < most ? (uint32_t)(end - addr) : most;
+    const uint32_t mask = ((1u << count) - 1) << first;
+    compare_cell(c, p->cell[addr % CHK_PAGE_BYTES / CHK_GRANULE], mask, addr);
+    addr += count;
+  }
+  if (whole && (c->flags & CHK_WRITE)) { /* what it did not hide has been compared */
+    p->uniform = 1;
+    for (uint32_t k = 0; k < CHK_SLOTS; k++) p->cell[0][k] = 0;
+    p->cell[0][0] = word_of(c->now->number, 0xff, c->flags);
+  }
+}
+
+void chk_mark(struct chk_access *a, const struct chk_range *range) {
+  struct compare c = {.now = a, .flags = range->flags};
+  uintptr_t addr = range->addr;
+  const uintptr_t end = addr + range->bytes;
+  a->addr = addr;
+  a->bytes = range->bytes;
+  a->owner = range->owner;
+  while (addr < end) {
+    const uintptr_t next = (addr / CHK_PAGE_BYTES + 1) * CHK_PAGE_BYTES;
+    const size_t bytes = (next < end ? next : end) - addr;
+    struct chk_page *const p = page_of(range->owner, addr);
+    if (p) {
+      chk_lock(&p->lock);
+      compare_page(&c, p, addr, bytes);
+      chk_unlock(&p->lock);
+    }
+    addr += bytes;
+  }
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waits for signals, semaphores and tagged notifications.
+ *
+ * Owns nothing. These are calls of the library (ext_notify.h). A successful wait or test acquires
+ * what was given to the word, the semaphore, or by notifications to this rank. Puts with a signal
+ * are in rma.c. Invariant: notifications of all tags to one rank are one object: an order that is
+ * not there may be assumed, and no race is reported falsely.
+ */
+#include "check/runtime/chk.h"
+
+static void acquired(uint64_t key, const char *call, const void *pc) {
+  if (!chk_on()) return;
+  pthread_mutex_lock(&chk.lock);
+  chk_acquire(key, chk_site(call, pc));
+  pthread_mutex_unlock(&chk.lock);
+}
+
+#define ACQUIRED(call, key) acquired(key, call, __builtin_return_address(0))
+#define WORD(addr)          chk_key(CHK_KEY_WORD, chk.rank, (uintptr_t)(addr))
+
+uint64_t gexx_Signal_Fetch(const uint64_t *sig) {
+  const uint64_t value = chk_real.gexx_Signal_Fetch(sig);
+  ACQUIRED("gexx_Signal_Fetch", WORD(sig));
+  return value;
+}
+
+int gexx_Signal_Test(const uint64_t *sig, int cmp, uint64_t value) {
+  const int rc = chk_real.gexx_Signal_Test(sig, cmp, value);
+  if (rc == GASNET_OK) ACQUIRED("gexx_Signal_Test", WORD(sig));
+  return rc;
+}
+
+uint64_t gexx_Signal_Wait(const uint64_t *sig, int cmp, uint64_t value) {
+  const uint64_t found = chk_real.gexx_Signal_Wait(sig, cmp, value);
+  ACQUIRED("gexx_Signal_Wait", WORD(sig));
+  return found;
+}
+
+int gexx_Signal_TryConsume(uint64_t *sig, uint64_t n) {
+  const int rc = chk_real.gexx_Signal_TryConsume(sig, n);
+  if (rc == GASNET_OK) ACQUIRED("gexx_Signal_TryConsume", WORD(sig));
+  return rc;
+}
+
+uint64_t gexx_Signal_WaitConsume(uint64_t *sig, uint64_t n) {
+  const uint64_t left = chk_real.gexx_Signal_WaitConsume(sig, n);
+  ACQUIRED("gexx_Signal_WaitConsume", WORD(sig));
+  return left;
+}
+
+uint64_t gexx_Signal_Reset(uint64_t *sig) {
+  const uint64_t value = chk_real.gexx_Signal_Reset(sig);
+  ACQUIRED("gexx_Signal_Reset", WORD(sig));
+  return value;
+}
+
+int gexx_Signal_TestSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
+  const int rc = chk_real.gexx_Signal_TestSome(sigs, count, stride, index);
+  if (rc == GASNET_OK) ACQUIRED("gexx_Signal_TestSome", WORD((const char *)sigs + *index * stride));
+  return rc;
+}
+
+uint64_t gexx_Signal_WaitSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
+  const uint64_t found = chk_real.gexx_Signal_WaitSome(sigs, count, stride, index);
+  ACQUIRED("gexx_Signal_WaitSome", WORD((const char *)sigs + *index * stride));
+  return found;
+}
+
+/* ---- semaphores */
+
+static uint64_t sem_key(gexx_Sem_Handle_t h) {
+  return chk_key(CHK_KEY_SEM, (uint64_t)h.gexx_rank << 32 | h.gexx_index, h.gexx_addr);
+}
+
+/* A post, with a put of these bytes. */
+static void post(gexx_Sem_Handle_t h, void *dest, size_t nbytes, const char *call, const void *pc) {
+  if (!chk_on()) return;
+  pthread_mutex_lock(&chk.lock);
+  const uint32_t site = chk_site(call, pc);
+  const uint64_t put = chk_touch(&(struct chk_range){h.gexx_rank, (uintptr_t)dest, nbytes,
+                                                     CHK_WRITE | CHK_TRANSFER | CHK_SIGNALS},
+                                 site, true);
+  chk_release(sem_key(h), site, put);
+  pthread_mutex_unlock(&chk.lock);
+}
+
+void gexx_Sem_Post(gexx_Sem_Handle_t sem) {
+  post(sem, NULL, 0, "gexx_Sem_Post", __builtin_return_address(0));
+  chk_real.gexx_Sem_Post(sem);
+}
+
+void gexx_Sem_PostN(gexx_Sem_Handle_t sem, uint64_t n) {
+  post(sem, NULL, 0, "gexx_Sem_PostN", __builtin_return_address(0));
+  chk_real.gexx_Sem_PostN(sem, n);
+}
+
+void gexx_Sem_PutSignal(gexx_Sem_Handle_t sem, void *dest, const void *src, size_t nbytes,
+                        uint64_t n) {
+  post(sem, dest, nbytes, "gexx_Sem_PutSignal", __builtin_return_address(0));
+  chk_real.gexx_Sem_PutSignal(sem, dest, src, nbytes, n);
+}
+
+void gexx_Sem_PutSignalAsync(gexx_Sem_Handle_t sem, void *dest, const void *src, size_t nbytes,
+                             uint64_t n) {
+  post(sem, dest, nbytes, "gexx_Sem_PutSignalAsync", __builtin_return_address(0));
+  chk_real.gexx_Sem_PutSignalAsync(sem, dest, src, nbytes, n);
+}
+
+void gexx_Sem_Wait(gexx_Sem_t sem) {
+  chk_real.gexx_Sem_Wait(sem);
+  ACQUIRED("gexx_Sem_Wait", sem_key(gexx_Sem_QueryHandle(sem)));
+}
+
+void gexx_Sem_WaitN(gexx_Sem_t sem, uint64_t n) {
+  chk_real.gexx_Sem_WaitN(sem, n);
+  ACQUIRED("gexx_Sem_WaitN", sem_key(gexx_Sem_QueryHandle(sem)));
+}
+
+int gexx_Sem_Try(gexx_Sem_t sem) {
+  const int rc = chk_real.gexx_Sem_Try(sem);
+  if (rc == GASNET_OK) ACQUIRED("gexx_Sem_Try", sem_key(gexx_Sem_QueryHandle(sem)));
+  return rc;
+}
+
+int gexx_Sem_TryN(gexx_Sem_t sem, uint64_t n) {
+  const int rc = chk_real.gexx_Sem_TryN(sem, n);
+  if (rc == GASNET_OK) ACQUIRED("gexx_Sem_TryN", sem_key(gexx_Sem_QueryHandle(sem)));
+  return rc;
+}
+
+/* ---- tagged notifications */
+
+/* A transfer that notifies its peer. */
+static struct chk_pending notify(const struct chk_range *range, const char *call, const void *pc) {
+  struct chk_pending p = {.category = range->flags & CHK_WRITE ? GEX_EC_PUT : GEX_EC_GET};
+  pthread_mutex_lock(&chk.lock);
+  p.site = chk_site(call, pc);
+  p.remote = chk_touch(range, p.site, true);
+  chk_release(chk_key(CHK_KEY_TAG, range->owner, 0), p.site, p.remote);
+  pthread_mutex_unlock(&chk.lock);
+  return p;
+}
+
+#define PUT (CHK_WRITE | CHK_TRANSFER | CHK_SIGNALS)
+#define GET (CHK_TRANSFER | CHK_SIGNALS)
+#define NOTIFY(call, at, flags)                                                             \
+ notify(&(struct chk_range){chk_jobrank(tm, rank), (uintptr_t)(at), nbytes, (flags)}, call, \
+        __builtin_return_address(0))
+
+static void pend(const struct chk_pending *p, gex_Event_t event) {
+  pthread_mutex_lock(&chk.lock);
+  chk_pend(event, p);
+  pthread_mutex_unlock(&chk.lock);
+}
+
+static void pend_nbi(const struct chk_pending *p) {
+  pthread_mutex_lock(&chk.lock);
+  chk_pend_nbi(p);
+  pthread_mutex_unlock(&chk.lock);
+}
+
+int gexx_RMA_PutNotify(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
+                       uint32_t tag, gex_Flags_t flags) {
+  if (chk_on()) (void)NOTIFY("gexx_RMA_PutNotify", dest, PUT);
+  return chk_real.gexx_RMA_PutNotify(tm, rank, dest, src, nbytes, tag, flags);
+}
+
+int gexx_RMA_PutNotifyNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
+                          gex_Event_t *lc_opt, uint32_t tag, gex_Flags_t flags) {
+  if (chk_on()) {
+    const struct chk_pending p = NOTIFY("gexx_RMA_PutNotifyNBI", dest, PUT);
+    pend_nbi(&p);
+  }
+  return chk_real.gexx_RMA_PutNotifyNBI(tm, rank, dest, src, nbytes, lc_opt, tag, flags);
+}
+
+gex_Event_t gexx_RMA_PutNotifyNB(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
+                                 size_t nbytes, gex_Event_t *lc_opt, uint32_t tag,
+                                 gex_Flags_t flags) {
+  if (!chk_on())
+    return chk_real.gexx_RMA_PutNotifyNB(tm, rank, dest, src, nbytes, lc_opt, tag, flags);
+  const struct chk_pending p = NOTIFY("gexx_RMA_PutNotifyNB", dest, PUT);
+  const gex_Event_t event =
+      chk_real.gexx_RMA_PutNotifyNB(tm, rank, dest, src, nbytes, lc_opt, tag, flags);
+  if (event != GEX_EVENT_NO_OP) pend(&p, event);
+  return event;
+}
+
+int gexx_RMA_GetNotify(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
+                       uint32_t tag, gex_Flags_t flags) {
+  struct chk_pending p = {0};
+  if (chk_on()) p = NOTIFY("gexx_RMA_GetNotify", src, GET);
+  const int rc = chk_real.gexx_RMA_GetNotify(tm, dest, rank, src, nbytes, tag, flags);
+  if (chk_on()) pend(&p, GEX_EVENT_INVALID);
+  return rc;
+}
+
+int gexx_RMA_GetNotifyNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
+                          uint32_t tag, gex_Flags_t flags) {
+  if (chk_on()) {
+    const struct chk_pending p = NOTIFY("gexx_RMA_GetNotifyNBI", src, GET);
+    pend_nbi(&p);
+  }
+  return chk_real.gexx_RMA_GetNotifyNBI(tm, dest, rank, src, nbytes, tag, flags);
+}
+
+gex_Event_t gexx_RMA_GetNotifyNB(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
+                                 uint32_t tag, gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gexx_RMA_GetNotifyNB(tm, dest, rank, src, nbytes, tag, flags);
+  const struct chk_pending p = NOTIFY("gexx_RMA_GetNotifyNB", src, GET);
+  const gex_Event_t event = chk_real.gexx_RMA_GetNotifyNB(tm, dest, rank, src, nbytes, tag, flags);
+  if (event != GEX_EVENT_NO_OP) pend(&p, event);
+  return event;
+}
+
+int gexx_Notify_Test(gexx_Notify_t req, gexx_Notify_Status_t *status) {
+  const int rc = chk_real.gexx_Notify_Test(req, status);
+  if (rc == GASNET_OK) ACQUIRED("gexx_Notify_Test", chk_key(CHK_KEY_TAG, chk.rank, 0));
+  return rc;
+}
+
+void gexx_Notify_Wait(gexx_Notify_t req, gexx_Notify_Status_t *status) {
+  chk_real.gexx_Notify_Wait(req, status);
+  ACQUIRED("gexx_Notify_Wait", chk_key(CHK_KEY_TAG, chk.rank, 0));
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lines of the program: where a call of the library comes from.
+ *
+ * Owns: sites, modules and names of the area, and a table of return addresses of this process.
+ * Called by all wrappers, under chk.lock. Calls: dladdr1; _Unwind_Backtrace where the caller is a
+ * run-time library of ours (coarrays, UPC, OpenSHMEM), whose own lines tell a user nothing: then
+ * the site is the program's call of that library, and has its name. Lines are found by tools/check
+ * after the run. Invariant: a site has one index in the job, equal in all ranks.
+ */
+#define _GNU_SOURCE
+#include "check/runtime/chk.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#define KNOWN   4096u /* return addresses at hand; power of two */
+#define RUNTIME UINT32_MAX
+
+static struct {
+  const void *pc;
+  const char *call;
+  uint32_t site; /* RUNTIME: in a run-time library */
+} known[KNOWN];
+
+static const char *const runtimes[] = {
+    "libtombolo",  "tombolo-", "libcaf_tombolo", "libprif_tombolo", "libshmem_tombolo",
+    "libgfortran", "libc.so",  "libgcc_s",       "libstdc++",       "_core.abi3"};
+
+static const char *base_name(const char *path) {
+  const char *const slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+uint32_t chk_name(const char *text) {
+  struct chk_area *const a = chk.area;
+  const size_t bytes = strlen(text) + 1;
+  chk_lock(&a->lock);
+  uint32_t at = 1;
+  while (at < a->names && strcmp(chk_name_at(a, at), text) != 0)
+    at += (uint32_t)strlen(chk_name_at(a, at)) + 1;
+  if (at >= a->names) {
+    at = a->names + bytes <= CHK_NAME_BYTES ? a->names : 0;
+    if (at) memcpy(chk_name_at(a, at), text, bytes);
+    if (at) a->names += (uint32_t)bytes;
+  }
+  chk_unlock(&a->lock);
+  return at;
+}
+
+/* Index of a module; the program itself has no name in the list of the loader. */
+static uint32_t module_of(const char *path) {
+  struct chk_area *const a = chk.area;
+  char own[CHK_PATH_BYTES];
+  if (!*path) {
+    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[length > 0 ? length : 0] = '\0';
+    path = own;
+  }
+  chk_lock(&a->lock);
+  uint32_t m = 0;
+  while (m < a->modules && strcmp(chk_module_at(a, m), path) != 0) m++;
+  if (m == a->modules && m < CHK_MODULES && strlen(path) < CHK_PATH_BYTES) {
+    memcpy(chk_module_at(a, m), path, strlen(path) + 1);
+    a->modules++;
+  }
+  chk_unlock(&a->lock);
+  return m;
+}
+
+static uint32_t enter(const struct chk_site *like) {
+  struct chk_area *const a = chk.area;
+  chk_lock(&a->lock);
+  uint32_t s = 1;
+  while (s < a->sites && memcmp(chk_site_at(a, s), like, sizeof *like) != 0) s++;
+  if (s == a->sites) {
+    if (s < CHK_SITES)
+      *chk_site_at(a, a->sites++) = *like;
+    else
+      s = 0;
+  }
+  chk_unlock(&a->lock);
+  return s;
+}
+
+static bool is_runtime(const void *pc) {
+  Dl_info info;
+  if (!dladdr(pc, &info) || !info.dli_fname) return false;
+  const char *const name = base_name(info.dli_fname);
+  for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
+    if (strncmp(name, runtimes[i], strlen(runtimes[i])) == 0) return true;
+  return false;
+}
+
+/* The first frame outside of the run-time libraries, and the last one inside. */
+struct frames {
+  const void *inside, *outside;
+};
+
+static _Unwind_Reason_Code frame(struct _Unwind_Context *context, void *arg) {
+  struct frames *const f = arg;
+  const void *const pc = (const void *)_Unwind_GetIP(context);
+  if (!pc) return _URC_END_OF_STACK;
+  if (is_runtime(pc)) {
+    f->inside = pc;
+    return _URC_NO_REASON;
+  }
+  f->outside = pc;
+  return _URC_NORMAL_STOP;
+}
+
+static uint32_t make(const char *call, const void *pc) {
+  struct chk_site s = {0};
+  Dl_info info;
+  struct link_map *map = NULL;
+  const int found = dladdr1(pc, &info, (void **)&map, RTLD_DL_LINKMAP);
+  s.call = chk_name(call);
+  s.module = module_of(found && map ? map->l_name : "");
+  s.offset = (uintptr_t)pc - (found && map ? map->l_addr : 0);
+  return enter(&s);
+}
+
+static uint32_t *known_of(const char *call, const void *pc) {
+  uint64_t h = (uintptr_t)pc * UINT64_C(0x9e3779b97f4a7c15) ^ (uintptr_t)call;
+  h = (h ^ h >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+  const uint32_t at = (uint32_t)(h >> 40) & (KNOWN - 1);
+  if (known[at].pc == pc && known[at].call == call) return &known[at].site;
+  known[at].pc = pc;
+  known[at].call = call;
+  known[at].site = 0;
+  return &known[at].site;
+}
+
+uint32_t chk_site(const char *call, const void *pc) {
+  uint32_t *site = known_of(call, pc);
+  if (!*site) *site = is_runtime(pc) ? RUNTIME : make(call, pc);
+  if (*site != RUNTIME) return *site;
+  struct frames f = {NULL, NULL};
+  (void)_Unwind_Backtrace(frame, &f);
+  if (!f.outside) return 0;
+  Dl_info info;
+  const char *name = f.inside && dladdr(f.inside, &info) && info.dli_sname ? info.dli_sname : call;
+  site = known_of(name, f.outside);
+  if (!*site) *site = make(name, f.outside);
+  return *site;
+}

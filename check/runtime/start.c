@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Begin and end of a check in a rank.
+ *
+ * Owns: struct chk, and the library's functions. The loader's constructor finds these; the calls
+ * that start a job map the area that the launcher has made; the end of the process looks for leaks.
+ * Invariants: without TOMBOLO_CHECK_AREA every call here is the library's.
+ */
+#define _GNU_SOURCE
+#include "check/runtime/chk.h"
+
+#include <tombolo/check_hook.h>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct chk chk = {.lock = PTHREAD_MUTEX_INITIALIZER};
+struct chk_real chk_real;
+
+__attribute__((constructor)) static void find(void) {
+#define CHK_CALL(name)                                               \
+ {                                                                   \
+  void *const at = dlsym(RTLD_NEXT, #name);                          \
+  memcpy(&chk_real.name, &at, sizeof at); /* no cast between them */ \
+ }
+#include "check/runtime/calls.def"
+#undef CHK_CALL
+}
+
+static bool map(const char *path) {
+  const int fd = open(path, O_RDWR | O_CLOEXEC);
+  struct chk_area head;
+  if (fd < 0 || pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
+      head.magic != CHK_MAGIC || head.ranks < gex_System_QueryJobSize()) {
+    if (fd >= 0) close(fd);
+    return false;
+  }
+  void *const at =
+      mmap(NULL, head.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  close(fd);
+  if (at == MAP_FAILED) return false;
+  chk.area = at;
+  return true;
+}
+
+static void leaks(void) {
+  if (!chk.area || !chk.leaks) return;
+  pthread_mutex_lock(&chk.lock);
+  chk.leaks = false;
+  chk_pending_leaks();
+  chk_prepared_leaks();
+  chk_objects_leaks();
+  pthread_mutex_unlock(&chk.lock);
+}
+
+void chk_start(void) {
+  const char *const what = gasnet_getenv("TOMBOLO_CHECK");
+  const char *const path = gasnet_getenv("TOMBOLO_CHECK_AREA");
+  if (chk.area || !what || !path) return;
+  chk.rank = gex_System_QueryJobRank();
+  chk.ranks = gex_System_QueryJobSize();
+  chk.clock = calloc(chk.ranks, sizeof *chk.clock);
+  chk.heard = calloc(chk.ranks, sizeof *chk.heard);
+  if (!chk.clock || !chk.heard || !map(path)) {
+    fprintf(stderr, "tombolo: rank %u: nothing is checked: %s cannot be mapped\n", chk.rank, path);
+    return;
+  }
+  chk.clock[chk.rank] = 1;
+  chk.races = strstr(what, "races") != NULL;
+  chk.leaks = strstr(what, "leaks") != NULL;
+  chk.message_site = chk_site("message", NULL);
+  gexx_check_handlers(chk.races ? chk_handler : NULL);
+  atexit(leaks);
+}
+
+int gexx_client_init(const struct gexx_client_args *init) {
+  const int rc = chk_real.gexx_client_init(init);
+  if (rc == GASNET_OK) chk_start();
+  return rc;
+}
+
+int gexx_client_join(const struct gexx_client_args *init) {
+  const int rc = chk_real.gexx_client_join(init);
+  if (rc == GASNET_OK) chk_start();
+  return rc;
+}
+
+int gexx_legacy_init(const struct gexx_client_mode *mode, int *argc, char ***argv) {
+  const int rc = chk_real.gexx_legacy_init(mode, argc, argv);
+  if (rc == GASNET_OK) chk_start();
+  return rc;
+}
+
+void gasnet_exit(int exitcode) {
+  leaks();
+  chk_real.gasnet_exit(exitcode);
+  abort(); /* not reached */
+}

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Seeded faults: each is found, with the lines that the program names; correct cases have none.
+#   tests/check/findings.py TOMBOLO SOURCE PROGRAM   (the program is compiled already, with -g)
+# A line of a race ends with "race: CASE...". A case whose name begins with ok has none.
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+
+def expected(source):
+    """Lines of each case."""
+    lines = {}
+    for number, text in enumerate(open(source, encoding="utf-8"), 1):
+        found = re.search(r"race: ([\w ]+)", text)
+        for case in found.group(1).split() if found else []:
+            lines.setdefault(case, []).append(number)
+    return lines
+
+
+def cases_of(source):
+    text = open(source, encoding="utf-8").read()
+    return re.findall(r"CASE(?:_OK)?\((?!name\))(\w+)\)", text)
+
+
+def run(tombolo, program, source, case, want):
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "out.json")
+        done = subprocess.run(
+            [tombolo, "run", "-n", "3", "--timeout", "60", "--check", "races",
+             "--check-json", out, program, case],
+            capture_output=True, text=True, check=False)
+        found = json.load(open(out, encoding="utf-8")) if os.path.exists(out) else None
+    if found is None:
+        return f"{case}: no result (code {done.returncode}): {done.stderr}"
+    name = os.path.basename(source)
+    lines = [sorted(a["line"] for a in f["accesses"] if os.path.basename(a["file"]) == name)
+             for f in found]
+    want = sorted(want * 2 if len(want) == 1 else want)
+    if not want:
+        right = not found and done.returncode == 0
+        return None if right else f"{case}: found {lines}, none is right"
+    if done.returncode != 66:
+        return f"{case}: exit code {done.returncode}: {done.stderr}"
+    if want not in lines:
+        return f"{case}: wants lines {want}, found {lines}"
+    return None if len(lines) == 1 else f"{case}: also found {lines}"
+
+
+def main():
+    tombolo, source, program = sys.argv[1:4]
+    if not shutil.which("addr2line"):
+        print("addr2line is not installed: lines cannot be compared")
+        return 77
+    only = sys.argv[4:]
+    want = expected(source)
+    cases = only or cases_of(source)
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        wrong = [w for w in pool.map(
+            lambda case: run(tombolo, program, source, case, want.get(case, [])), cases) if w]
+    print("\n".join(wrong))
+    print(f"{len(cases) - len(wrong)} of {len(cases)} cases are right")
+    return 1 if wrong or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Seeded races, one case each, for tests/check/findings.py: the lines that race end with a comment
+ * `race: CASE`, those of correct cases have none. Run with 3 ranks; the argument is the case.
+ */
+#include <gasnet.h>
+#include <gasnet_coll.h>
+#include <gasnet_ratomic.h>
+#include <gasnet_vis.h>
+#include <gasnetex_ext.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static gex_TM_t tm;
+static gex_EP_t ep;
+static gex_Client_t client;
+static gex_Rank_t me;
+static long *base[3]; /* of the segments; [0..15] data, [16..31] signals */
+static long v[64];
+static uint64_t *sig(int r) {
+  return (uint64_t *)&base[r][64];
+}
+static void barrier(void) {
+  gex_Coll_BarrierBlocking(tm, 0);
+}
+static void wait_for(gex_Event_t e) {
+  gex_Event_Wait(e);
+}
+
+static volatile int handled;
+static void on_short(gex_Token_t t) {
+  (void)t;
+  handled++;
+}
+static void on_long(gex_Token_t t, void *buf, size_t n) {
+  (void)t, (void)buf, (void)n;
+  handled++;
+}
+/* A put to a rank that adds 1 to its signal; an atomic addition of 1 there; puts with strides. */
+#define PUT_SIGNAL(to)                                                                             \
+ (void)gexx_RMA_PutSignalBlocking(tm, to, base[to], v, 8, GEX_EVENT_NOW, sig(to), GEXX_SIG_ADD, 1, \
+                                  0)
+#define ADD(ad, to) \
+ wait_for(gex_AD_OpNB_U64(ad, &old, to, (uint64_t *)base[to], GEX_OP_FADD, 1, 0, 0))
+#define PUT_STRIDED(to) \
+ (void)gex_VIS_StridedPutBlocking(tm, to, base[to], stride, v, stride, 8, count, 1, 0)
+
+#define H_SHORT    200
+#define H_LONG     201
+
+#define CASE(name) static void name(void)
+
+CASE(put_put) {
+  if (me) gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0); /* race: put_put put_put */
+}
+CASE(put_put_parts) {
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0], v, 64, 0);             /* race: put_put_parts */
+  if (me == 2) gex_RMA_PutBlocking(tm, 0, (char *)base[0] + 60, v, 8, 0); /* race: put_put_parts */
+}
+CASE(put_get) {
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0); /* race: put_get */
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: put_get */
+}
+CASE(put_get_byte) {
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, (char *)base[0] + 3, v, 1, 0); /* race: put_get_byte */
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 4, 0);             /* race: put_get_byte */
+}
+CASE(put_get_val) {
+  if (me == 1) gex_RMA_PutBlockingVal(tm, 0, base[0], 7, 8, 0);    /* race: put_get_val */
+  if (me == 2) (void)gex_RMA_GetBlockingVal(tm, 0, base[0], 8, 0); /* race: put_get_val */
+}
+CASE(put_not_waited) {
+  if (me == 1) {
+    gex_Event_t e =
+        gex_RMA_PutNB(tm, 0, base[0], v, 8, GEX_EVENT_NOW, 0); /* race: put_not_waited */
+    barrier();
+    wait_for(e);
+  } else {
+    barrier();
+    if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: put_not_waited */
+  }
+}
+CASE(nbi_not_waited) {
+  if (me == 1) gex_RMA_PutNBI(tm, 0, base[0], v, 8, GEX_EVENT_NOW, 0); /* race: nbi_not_waited */
+  barrier();
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: nbi_not_waited */
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+}
+CASE(nbi_wrong_category) {
+  if (me == 1)
+    gex_RMA_PutNBI(tm, 0, base[0], v, 8, GEX_EVENT_NOW, 0); /* race: nbi_wrong_category */
+  gex_NBI_Wait(GEX_EC_GET, 0);
+  barrier();
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: nbi_wrong_category */
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+}
+CASE(region_not_waited) {
+  gex_Event_t e = GEX_EVENT_INVALID;
+  if (me == 1) {
+    gex_NBI_BeginAccessRegion(0);
+    gex_RMA_PutNBI(tm, 0, base[0], v, 8, GEX_EVENT_NOW, 0); /* race: region_not_waited */
+    e = gex_NBI_EndAccessRegion(0);
+  }
+  barrier();
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: region_not_waited */
+  wait_for(e);
+}
+CASE(val_not_waited) {
+  gex_Event_t e = GEX_EVENT_INVALID;
+  if (me == 1) e = gex_RMA_PutNBVal(tm, 0, base[0], 1, 4, 0); /* race: val_not_waited */
+  barrier();
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: val_not_waited */
+  wait_for(e);
+}
+CASE(get_not_waited) {
+  gex_Event_t e = GEX_EVENT_INVALID;
+  if (me == 1) e = gex_RMA_GetNB(tm, v, 0, base[0], 8, 0); /* race: get_not_waited */
+  barrier();
+  if (me == 2) gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0); /* race: get_not_waited */
+  wait_for(e);
+}
+CASE(source_reused) {
+  if (me) return;
+  gex_Event_t e = gex_RMA_PutNB(tm, 1, base[1], v, 8, GEX_EVENT_DEFER, 0); /* race: source_reused */
+  gex_RMA_GetBlocking(tm, v, 2, base[2], 8, 0);                            /* race: source_reused */
+  wait_for(e);
+}
+CASE(source_reused_region) {
+  if (me) return;
+  gex_RMA_PutNBI(tm, 1, base[1], v, 512, GEX_EVENT_GROUP, 0); /* race: source_reused_region */
+  gex_RMA_GetBlocking(tm, v + 60, 2, base[2], 8, 0);          /* race: source_reused_region */
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+}
+CASE(result_used) {
+  if (me) return;
+  gex_Event_t e = gex_RMA_GetNB(tm, v, 1, base[1], 8, 0); /* race: result_used */
+  gex_RMA_PutBlocking(tm, 2, base[2], v, 8, 0);           /* race: result_used */
+  wait_for(e);
+}
+CASE(two_puts) {
+  if (me) return;
+  gex_Event_t e = gex_RMA_PutNB(tm, 1, base[1], v, 8, GEX_EVENT_NOW, 0);     /* race: two_puts */
+  gex_Event_t f = gex_RMA_PutNB(tm, 1, base[1], v + 1, 8, GEX_EVENT_NOW, 0); /* race: two_puts */
+  wait_for(e);
+  wait_for(f);
+}
+CASE(put_then_get) {
+  if (me) return;
+  gex_Event_t e = gex_RMA_PutNB(tm, 1, base[1], v, 8, GEX_EVENT_NOW, 0); /* race: put_then_get */
+  gex_RMA_GetBlocking(tm, v + 8, 1, base[1], 8, 0);                      /* race: put_then_get */
+  wait_for(e);
+}
+CASE(before_signal) {
+  if (me == 1) {
+    PUT_SIGNAL(2); /* race: before_signal */
+  }
+  if (me == 2) {
+    gex_RMA_GetBlocking(tm, v, 2, base[2], 8, 0); /* race: before_signal */
+    gexx_Signal_Wait(sig(2), GEXX_SIG_GE, 1);
+  }
+}
+CASE(signal_of_other_put) {
+  if (me == 1) {
+    gex_RMA_PutNBI(tm, 2, base[2] + 8, v, 8, GEX_EVENT_NOW, 0); /* race: signal_of_other_put */
+    PUT_SIGNAL(2);
+    gex_NBI_Wait(GEX_EC_ALL, 0);
+  }
+  if (me == 2) {
+    gexx_Signal_Wait(sig(2), GEXX_SIG_GE, 1);
+    gex_RMA_GetBlocking(tm, v, 2, base[2] + 8, 8, 0); /* race: signal_of_other_put */
+  }
+}
+CASE(signal_third_rank) {
+  if (me == 1) PUT_SIGNAL(2); /* race: signal_third_rank */
+  if (me == 2) gexx_Signal_Wait(sig(2), GEXX_SIG_GE, 1);
+  if (me == 0) gex_RMA_GetBlocking(tm, v, 2, base[2], 8, 0); /* race: signal_third_rank */
+}
+CASE(overwritten) {
+  if (me == 1) PUT_SIGNAL(2); /* race: overwritten */
+  if (me == 1) PUT_SIGNAL(2); /* race: overwritten */
+  if (me == 2) {
+    gexx_Signal_Wait(sig(2), GEXX_SIG_GE, 2);
+    gex_RMA_PutBlocking(tm, 1, base[1], v, 8, 0);
+  }
+}
+CASE(message_too_early) {
+  if (me == 1) {
+    gex_AM_RequestShort0(tm, 2, H_SHORT, 0);
+    gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0); /* race: message_too_early */
+  }
+  if (me == 2) {
+    GASNET_BLOCKUNTIL(handled);
+    gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: message_too_early */
+  }
+}
+CASE(long_too_early) {
+  if (me == 1)
+    gex_AM_RequestLong0(tm, 2, H_LONG, v, 8, base[2], GEX_EVENT_NOW, 0); /* race: long_too_early */
+  if (me == 0) gex_RMA_GetBlocking(tm, v, 2, base[2], 8, 0);             /* race: long_too_early */
+  if (me == 2) GASNET_BLOCKUNTIL(handled);
+}
+CASE(broadcast_is_no_barrier) {
+  static long w;
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0); /* race: broadcast_is_no_barrier */
+  wait_for(gex_Coll_BroadcastNB(tm, 0, &w, &w, 8, 0));
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: broadcast_is_no_barrier */
+}
+CASE(reduce_is_no_barrier) {
+  static long w, x;
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0); /* race: reduce_is_no_barrier */
+  wait_for(gex_Coll_ReduceToOneNB(tm, 0, &w, &x, GEX_DT_I64, 8, 1, GEX_OP_ADD, NULL, NULL, 0));
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: reduce_is_no_barrier */
+}
+CASE(coll_buffer) {
+  gex_Event_t e = gex_Coll_BroadcastNB(tm, 0, base[me], base[me], 8, 0); /* race: coll_buffer */
+  if (me == 1) gex_RMA_GetBlocking(tm, v, 1, base[1], 8, 0);             /* race: coll_buffer */
+  wait_for(e);
+}
+CASE(wrong_team) {
+  gex_TM_t half;
+  (void)gex_TM_Split(&half, tm, me < 2, 0, NULL, 0, 0);
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0); /* race: wrong_team */
+  gex_Coll_BarrierBlocking(half, 0);
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: wrong_team */
+}
+CASE(barrier_notify_only) {
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0); /* race: barrier_notify_only */
+  gex_Event_t e = gex_Coll_BarrierNB(tm, 0);
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: barrier_notify_only */
+  wait_for(e);
+}
+CASE(atomic_and_put) {
+  gex_AD_t ad;
+  uint64_t old;
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_FADD, 0);
+  if (me == 1) ADD(ad, 0);                                   /* race: atomic_and_put */
+  if (me == 2) gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0); /* race: atomic_and_put */
+}
+CASE(sem_too_early) {
+  static gexx_Sem_t sem;
+  gexx_Sem_Handle_t h;
+  (void)gexx_Sem_Alloc(&sem, GEXX_SEM_INTEGER | GEXX_SEM_MPRODUCER | GEXX_SEM_MCONSUMER);
+  h = gexx_Sem_QueryHandle(sem);
+  wait_for(gex_Coll_BroadcastNB(tm, 2, &h, &h, sizeof h, 0));
+  if (me == 1) {
+    gexx_Sem_Post(h);
+    gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0); /* race: sem_too_early */
+  }
+  if (me == 2) {
+    gexx_Sem_Wait(sem);
+    gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: sem_too_early */
+  }
+}
+CASE(strided) {
+  const ptrdiff_t stride[1] = {16};
+  const size_t count[1] = {4};
+  if (me == 1) PUT_STRIDED(0);                                   /* race: strided */
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0] + 2, 8, 0); /* race: strided */
+}
+
+/* ---- correct: nothing may be found */
+
+CASE(ok_barrier) {
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0);
+  barrier();
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0);
+}
+CASE(ok_bytes) {
+  if (me) gex_RMA_PutBlocking(tm, 0, (char *)base[0] + me, v, 1, 0);
+}
+CASE(ok_signal) {
+  if (me == 1)
+    gexx_RMA_PutSignalNBI(tm, 2, base[2], v, 8, GEX_EVENT_NOW, sig(2), GEXX_SIG_ADD, 1, 0);
+  if (me == 2) {
+    gexx_Signal_Wait(sig(2), GEXX_SIG_GE, 1);
+    gex_RMA_GetBlocking(tm, v, 2, base[2], 8, 0);
+  }
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  barrier();
+  if (me == 0) gex_RMA_GetBlocking(tm, v, 2, base[2], 8, 0);
+}
+CASE(ok_message) {
+  if (me == 1) {
+    gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0);
+    gex_AM_RequestShort0(tm, 2, H_SHORT, 0);
+  }
+  if (me == 2) {
+    GASNET_BLOCKUNTIL(handled);
+    gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0);
+  }
+}
+CASE(ok_long) {
+  if (me == 1) gex_AM_RequestLong0(tm, 2, H_LONG, v, 8, base[2], GEX_EVENT_NOW, 0);
+  if (me != 2) return;
+  GASNET_BLOCKUNTIL(handled);
+  gex_RMA_GetBlocking(tm, v, 2, base[2], 8, 0);
+}
+CASE(ok_strided) {
+  const ptrdiff_t stride[1] = {16};
+  const size_t count[1] = {4};
+  if (me == 1) PUT_STRIDED(0);
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0] + 1, 8, 0);
+}
+CASE(ok_atomic) {
+  gex_AD_t ad;
+  uint64_t old;
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_FADD, 0);
+  ADD(ad, 0);
+  gex_Coll_BarrierBlocking(tm, 0);
+  gex_AD_Destroy(ad);
+}
+CASE(ok_sequence) {
+  for (int i = 0; i < 100; i++) {
+    gex_RMA_PutBlocking(tm, (me + 1) % 3, base[(me + 1) % 3], v, 512, 0);
+    barrier();
+    gex_RMA_GetBlocking(tm, v, me, base[me], 512, 0);
+    barrier();
+  }
+}
+
+static const struct {
+  const char *name;
+  void (*run)(void);
+} cases[] = {
+#define C(name) \
+ { #name, name }
+    C(put_put),
+    C(put_put_parts),
+    C(put_get),
+    C(put_get_byte),
+    C(put_get_val),
+    C(put_not_waited),
+    C(nbi_not_waited),
+    C(nbi_wrong_category),
+    C(region_not_waited),
+    C(val_not_waited),
+    C(get_not_waited),
+    C(source_reused),
+    C(source_reused_region),
+    C(result_used),
+    C(two_puts),
+    C(put_then_get),
+    C(before_signal),
+    C(signal_of_other_put),
+    C(signal_third_rank),
+    C(overwritten),
+    C(message_too_early),
+    C(long_too_early),
+    C(broadcast_is_no_barrier),
+    C(reduce_is_no_barrier),
+    C(coll_buffer),
+    C(wrong_team),
+    C(barrier_notify_only),
+    C(atomic_and_put),
+    C(sem_too_early),
+    C(strided),
+    C(ok_barrier),
+    C(ok_bytes),
+    C(ok_signal),
+    C(ok_message),
+    C(ok_long),
+    C(ok_strided),
+    C(ok_atomic),
+    C(ok_sequence),
+};
+
+int main(int argc, char **argv) {
+  gex_Segment_t segment;
+  gex_AM_Entry_t entries[] = {
+      {H_SHORT, (gex_AM_Fn_t)on_short, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, NULL},
+      {H_LONG, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, NULL, NULL}};
+  if (gex_Client_Init(&client, &ep, &tm, "RACES", &argc, &argv, 0) != GASNET_OK) return 1;
+  me = gex_TM_QueryRank(tm);
+  (void)gex_EP_RegisterHandlers(ep, entries, 2);
+  if (gex_Segment_Attach(&segment, tm, 65536) != GASNET_OK) return 1;
+  for (gex_Rank_t r = 0; r < 3; r++)
+    (void)gex_Segment_QueryBound(tm, r, (void **)&base[r], NULL, NULL);
+  memset(gex_Segment_QueryAddr(segment), 0, 4096);
+  barrier();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if (argc > 1 && strcmp(cases[i].name, argv[1]) == 0) cases[i].run();
+  barrier();
+  gasnet_exit(0);
+}

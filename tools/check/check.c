@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `tombolo run --check`: the memory of a check, and the environment of its ranks, see check.h.
+ *
+ * Owns nothing. Called by tools/run. Calls: memfd_create, lines.c, print.c. Invariant: the file is
+ * sparse, so that what no rank touches costs nothing.
+ */
+#define _GNU_SOURCE
+#include "check/check.h"
+#include "tool.h"
+
+#include "base/config.h"
+#include "base/log.h"
+
+#include "build_info.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int check_parse(struct check_run *run, const char *list) {
+  static const char *const words[] = {"races", "leaks", "misuse"};
+  const char *at = list;
+  do {
+    const size_t length = strcspn(at, ",");
+    size_t i = 0;
+    while (i < 3 && (strlen(words[i]) != length || strncmp(words[i], at, length) != 0)) i++;
+    if (i == 3) {
+      tmb_print("run: --check %s: give races, leaks or misuse, or several with commas between them",
+                list);
+      return TOOL_EXIT_USAGE;
+    }
+    at += length;
+  } while (*at++);
+  run->list = list;
+  return 0;
+}
+
+/* Where the checker is: beside the library, in the tree of this command or where it was installed.
+ * Returns whether it can be read. */
+static bool find_checker(char path[PATH_MAX]) {
+  char own[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+  if (length > 0) {
+    own[length] = '\0';
+    const int n =
+        snprintf(path, PATH_MAX, "%s/lib/tombolo/tombolo-check.so", dirname(dirname(own)));
+    if (n < PATH_MAX && access(path, R_OK) == 0) return true;
+  }
+  snprintf(path, PATH_MAX, TMB_LIBRARY_DIR "/tombolo/tombolo-check.so");
+  return access(path, R_OK) == 0;
+}
+
+/* Put the checker before what the user loads before the program. */
+static void preload(const char *checker) {
+  char list[2 * PATH_MAX];
+  const char *const others = tmb_env_get("LD_PRELOAD");
+  snprintf(list, sizeof list, "%s%s%s", checker, others ? ":" : "", others ? others : "");
+  tmb_env_set("LD_PRELOAD", list);
+}
+
+static int make_area(struct check_run *run, uint32_t ranks) {
+  struct chk_area head = {0};
+  const uint64_t bytes = chk_area_layout(&head, ranks);
+  run->fd = memfd_create("tombolo-check", MFD_CLOEXEC);
+  void *at = MAP_FAILED;
+  if (run->fd >= 0 && ftruncate(run->fd, (off_t)bytes) == 0)
+    at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, run->fd, 0);
+  if (at == MAP_FAILED) {
+    tmb_print("run: --check: no memory of %llu MB for it: %s", (unsigned long long)(bytes >> 20),
+              strerror(errno));
+    return TOOL_EXIT_FAILED;
+  }
+  run->area = at;
+  *run->area = head;
+  return 0;
+}
+
+int check_begin(struct check_run *run, uint32_t ranks) {
+  char checker[PATH_MAX], path[64];
+  if (!run->list) return 0;
+  tmb_env_set("TOMBOLO_CHECK", run->list);
+  if (!find_checker(checker)) {
+    tmb_print("run: --check: %s: %s; install it beside the library", checker, strerror(errno));
+    return TOOL_EXIT_FAILED;
+  }
+  const int rc = make_area(run, ranks);
+  if (rc) return rc;
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), run->fd);
+  tmb_env_set("TOMBOLO_CHECK_AREA", path);
+  preload(checker);
+  return 0;
+}
+
+static void write_json(const struct check_run *run, const struct check_line *lines) {
+  FILE *const out = fopen(run->json, "we");
+  if (out) check_print_json(run->area, lines, out);
+  if (!out || fclose(out) != 0) tmb_print("run: --check-json %s: %s", run->json, strerror(errno));
+}
+
+int check_end(struct check_run *run, int code) {
+  if (!run->area) return code;
+  const uint32_t found = run->area->findings;
+  struct check_line *const lines = check_lines(run->area);
+  if (lines) {
+    check_print_text(run->area, lines, stderr);
+    if (run->json) write_json(run, lines);
+    check_lines_free(lines, run->area->sites);
+  }
+  (void)munmap(run->area, run->area->bytes);
+  close(run->fd);
+  run->area = NULL;
+  return found && code == 0 ? (int)tmb_cfg_int(TMB_CFG_CHECK_EXIT) : code;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Findings of a check, as text and as JSON.
+ *
+ * Owns nothing. Called by check.c. Calls: libc. A race is printed with both accesses, with what the
+ * later rank last heard of the other one, and with what is missing. Invariant: each pair of lines
+ * is printed once, in the order in which they were found.
+ */
+#include "check/check.h"
+
+#include <string.h>
+
+static const char *verb(const struct chk_finding *f, int i) {
+  if (f->flags[i] & CHK_ATOMIC) return "atomic access";
+  return f->flags[i] & CHK_WRITE ? "write" : "read";
+}
+
+/* "CALL at FILE:LINE", or what is known of it. */
+static void place(struct chk_area *area, const struct check_line *lines, uint32_t site, FILE *out) {
+  if (!site || site >= area->sites) {
+    fprintf(out, "a run-time library");
+    return;
+  }
+  const struct chk_site *const s = chk_site_at(area, site);
+  fprintf(out, "%s at ", chk_name_at(area, s->call));
+  if (lines[site].file)
+    fprintf(out, "%s:%u", lines[site].file, lines[site].line);
+  else
+    fprintf(out, "%s+0x%llx (no debug information: compile with -g)",
+            chk_module_at(area, s->module), (unsigned long long)s->offset);
+}
+
+/* What would have ordered the two. */
+static const char *missing(const struct chk_finding *f) {
+  const bool transfer = (f->flags[0] & CHK_TRANSFER) != 0;
+  if (f->open[0] && (f->flags[0] & CHK_SIGNALS))
+    return "the wait for the signal or message that comes with the first";
+  if (f->open[0] && transfer && (f->flags[0] & CHK_LOCAL))
+    return "the local completion of the first: a wait for its event before its buffer is used";
+  if (f->open[0] && transfer)
+    return "the completion of the first: a wait for its event, or a fence, before the "
+           "synchronisation that publishes it";
+  return "a barrier, signal, message, lock or atomic operation between the two";
+}
+
+static void print_race(struct chk_area *area, const struct check_line *lines,
+                       const struct chk_finding *f, FILE *out) {
+  fprintf(out, "tombolo: race between rank %u and rank %u at ", f->rank[0], f->rank[1]);
+  if (f->offset != UINT64_MAX)
+    fprintf(out, "offset %llu of the segment of rank %u", (unsigned long long)f->offset, f->owner);
+  else
+    fprintf(out, "address 0x%llx of rank %u", (unsigned long long)f->addr, f->owner);
+  if (f->count > 1) fprintf(out, ", %u times", f->count);
+  for (int i = 0; i < 2; i++) {
+    fprintf(out, "\n  %s by rank %u, %llu bytes: ", verb(f, i), f->rank[i],
+            (unsigned long long)f->bytes[i]);
+    place(area, lines, f->site[i], out);
+    if (f->open[i]) fprintf(out, ", not complete");
+  }
+  if (f->rank[0] != f->rank[1]) {
+    fprintf(out, "\n  rank %u last heard of rank %u: ", f->rank[1], f->rank[0]);
+    if (f->last)
+      place(area, lines, f->last, out);
+    else
+      fprintf(out, "never");
+  }
+  fprintf(out, "\n  missing: %s\n", missing(f));
+}
+
+void check_print_text(struct chk_area *area, const struct check_line *lines, FILE *out) {
+  uint32_t races = 0;
+  for (uint32_t i = 0; i < area->findings; i++) {
+    const struct chk_finding *const f = chk_finding_at(area, i);
+    if (f->kind == CHK_RACE) {
+      print_race(area, lines, f, out);
+      races++;
+      continue;
+    }
+    fprintf(out, "tombolo: leak in rank %u: %s, made by ", f->rank[0], chk_name_at(area, f->what));
+    place(area, lines, f->site[0], out);
+    if (f->count > 1) fprintf(out, ", %u times", f->count);
+    fprintf(out, "\n");
+  }
+  if (area->findings)
+    fprintf(out, "tombolo: found %u races, %u leaks\n", races, area->findings - races);
+  if (area->missed)
+    fprintf(out, "tombolo: %llu accesses found no room in the checker's tables\n",
+            (unsigned long long)area->missed);
+}
+
+static void json_text(const char *text, FILE *out) {
+  fputc('"', out);
+  for (; *text; text++) {
+    if (*text == '"' || *text == '\\') fputc('\\', out);
+    if ((unsigned char)*text >= 32) fputc(*text, out);
+  }
+  fputc('"', out);
+}
+
+static void json_place(struct chk_area *area, const struct check_line *lines, uint32_t site,
+                       FILE *out) {
+  const bool known = site && site < area->sites;
+  fprintf(out, "\"call\": ");
+  json_text(known ? chk_name_at(area, chk_site_at(area, site)->call) : "", out);
+  fprintf(out, ", \"file\": ");
+  json_text(known && lines[site].file ? lines[site].file : "", out);
+  fprintf(out, ", \"line\": %u", known ? lines[site].line : 0);
+}
+
+static void json_finding(struct chk_area *area, const struct check_line *lines,
+                         const struct chk_finding *f, FILE *out) {
+  if (f->kind == CHK_LEAK) {
+    fprintf(out, "  {\"kind\": \"leak\", \"what\": ");
+    json_text(chk_name_at(area, f->what), out);
+    fprintf(out, ", \"rank\": %u, \"count\": %u, ", f->rank[0], f->count);
+    json_place(area, lines, f->site[0], out);
+    fputc('}', out);
+    return;
+  }
+  fprintf(out, "  {\"kind\": \"race\", \"owner\": %u, \"address\": %llu, \"count\": %u, ", f->owner,
+          (unsigned long long)f->addr, f->count);
+  if (f->offset != UINT64_MAX) fprintf(out, "\"offset\": %llu, ", (unsigned long long)f->offset);
+  fprintf(out, "\"missing\": ");
+  json_text(missing(f), out);
+  fprintf(out, ",\n   \"accesses\": [");
+  for (int i = 0; i < 2; i++) {
+    fprintf(out, "%s{\"rank\": %u, \"access\": ", i ? ", " : "", f->rank[i]);
+    json_text(verb(f, i), out);
+    fprintf(out, ", \"bytes\": %llu, \"complete\": %s, ", (unsigned long long)f->bytes[i],
+            f->open[i] ? "false" : "true");
+    json_place(area, lines, f->site[i], out);
+    fputc('}', out);
+  }
+  fprintf(out, "]}");
+}
+
+void check_print_json(struct chk_area *area, const struct check_line *lines, FILE *out) {
+  fprintf(out, "[\n");
+  for (uint32_t i = 0; i < area->findings; i++) {
+    json_finding(area, lines, chk_finding_at(area, i), out);
+    fprintf(out, i + 1 < area->findings ? ",\n" : "\n");
+  }
+  fprintf(out, "]\n");
+}
