@@ -131,7 +131,7 @@ static void send_negotiated(struct bench *b, size_t bytes) {
   gex_AM_CommitRequestMedium(sd, H_MEDIUM, bytes);
 }
 
-/* What a client does without it: writes a buffer of its own, and sends that. */
+/* The client's alternative: writes a buffer of its own, and sends that. */
 static void send_written(struct bench *b, size_t bytes) {
   memset(floor_private(b), 3, bytes);
   send_medium(b, bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures remote atomics beside the processor's own on the same word of rank 0's segment.
+ * Measures remote atomics beside the processor's own on one word of rank 0's segment.
  *
  * Owns: the atomic rows. Called by: `tombolo bench atomic`. Calls: bench/lib, the public API.
  * Contended rows: ranks 0 and 1 operate at once on one word. Floors: a lock-prefixed add for
@@ -90,7 +90,7 @@ static double raw_real(struct bench *b, size_t n, size_t bytes) {
                                             __ATOMIC_SEQ_CST)));
 }
 
-/* The same with both ranks at once. */
+/* As above with both ranks at once. */
 #define TOGETHER(name)                                                \
  static double name##_both(struct bench *b, size_t n, size_t bytes) { \
   bench_meet(b);                                                      \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measures the first milliseconds of a job: round trips of short messages right after the start,
- * beside the same later, when the kernel and the waits have settled.
+ * beside later ones, when the kernel and the waits have settled.
  *
  * Owns: nothing. Called by bench/first.py, which starts it again and again. Calls: the public API,
  * gasnett_ticks. Ranks 2k and 2k + 1 are a pair. Prints one line a pair: mean nanoseconds of a

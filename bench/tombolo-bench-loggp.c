@@ -107,7 +107,7 @@ static double per_kib(struct bench *b, size_t n, start_fn *start) {
 /* A flood of messages ends when the last one has been answered. */
 static double message_flood(struct bench *b, size_t n, size_t bytes,
                             double (*figure)(struct bench *, size_t, size_t, start_fn *)) {
-  const size_t whole = (n + BATCH - 1) / BATCH * BATCH; /* what `overhead` sends */
+  const size_t whole = (n + BATCH - 1) / BATCH * BATCH; /* number of messages for `overhead` */
   const size_t count = figure == overhead ? whole : n;
   expected += count;
   bench_meet(b); /* rank 1 knows which one is the last */

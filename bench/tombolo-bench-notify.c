@@ -4,7 +4,7 @@
  *
  * Owns: the notify rows. Called by: `tombolo bench notify`. Calls: bench/lib, the public API.
  * Floor of the first rows: the round trip of a cache-line hand-off, so that half of it would be a
- * ratio of 0.5. put_signal/message: the same put with a signal, beside a put that a Short message
+ * ratio of 0.5. put_signal/message: a put with a signal, beside a put that a Short message
  * announces. The waiter uses gexx_Signal_Wait, or GASNET_BLOCKUNTIL for messages, and then reads
  * the first word of the data in all cases. Signal and data lie side by side, as a program would
  * have them.
@@ -21,8 +21,8 @@ enum { H_ANNOUNCE = 200, SIGNAL_AT = 4096, DATA_AT = SIGNAL_AT + 8 };
 enum { MANY = 1000000, FEW = 16, MANY_AT = 1 << 20, FEW_AT = MANY_AT + MANY * 8 + 4096 };
 
 static volatile uint64_t announced; /* messages so far */
-static volatile uint64_t sink;      /* keeps the read of what came */
-static uint64_t turns;              /* ping-pongs so far, the same on both ranks */
+static volatile uint64_t sink;      /* keeps the read of received data */
+static uint64_t turns;              /* ping-pongs so far, equal on both ranks */
 static gexx_Sem_t sem;
 static gexx_Sem_Handle_t peer_sem;
 static gexx_Notify_t request;
@@ -74,7 +74,7 @@ static void wait_sem(struct bench *b, uint64_t turn) {
   gexx_Sem_Wait(sem);
 }
 
-/* Which signal of a range changes in a turn: 16 of them in no order, at equal distances, so that as
+/* Signal of a range that changes in a turn: 16 of them in no order, at equal distances, so that as
  * many cache lines change hands whatever the range; or any. */
 static size_t spread(uint64_t turn, size_t count) {
   return (turn * UINT64_C(0x9e3779b97f4a7c15) >> 60) * (count / FEW);

@@ -12,9 +12,9 @@
 
 #include <string.h>
 
-static volatile uint64_t sink; /* keeps the read of what was got */
+static volatile uint64_t sink; /* keeps the read of fetched data */
 
-/* What every loop below needs, in registers: a store through an unknown address would make the
+/* Values for every loop below, in registers: a store through an unknown address would make the
  * compiler read them from *b again and again. */
 #define LOCALS(b)                     \
  const gex_TM_t tm = (b)->tm;         \

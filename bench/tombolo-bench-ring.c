@@ -4,8 +4,8 @@
  * neighbour's word, gives its processor away, and polls; and empty polls of one rank.
  *
  * Owns: the ring rows. Called by: `tombolo bench oversubscribed`, with more ranks than processors.
- * Calls: bench/lib, the public API. Floor: the same ring by a load of the mapped word and
- * sched_yield alone. A figure is the time of one turn round the whole ring.
+ * Calls: bench/lib, the public API. Floor: a ring by a load of the mapped word and sched_yield
+ * alone. A figure is the time of one turn round the whole ring.
  */
 #include "lib/bench.h"
 
@@ -18,7 +18,7 @@
 
 static uint64_t *mine;       /* this rank's word */
 static void *left_at;        /* the left neighbour's word, as its owner names it */
-static const uint64_t *left; /* the same, as mapped here */
+static const uint64_t *left; /* address as mapped here */
 static gex_Rank_t left_rank;
 static uint64_t turns; /* so far */
 
@@ -92,7 +92,7 @@ int main(int argc, char **argv) {
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(b.tm, left_rank, &left_at, &mapped, &size, 0));
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(b.tm, b.rank, &own, NULL, NULL, 0));
   if (!mapped) bench_fail(&b, "the left neighbour's memory is not mapped here");
-  /* Behind the control bytes of rank 0's segment; the same place in all. */
+  /* Behind the control bytes of rank 0's segment; one place in all. */
   mine = (uint64_t *)(void *)((char *)own + BENCH_CONTROL_BYTES);
   left = (const uint64_t *)(const void *)((char *)mapped + BENCH_CONTROL_BYTES);
   left_at = (char *)left_at + BENCH_CONTROL_BYTES;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures operations whose target computes and makes no call, and what they take from it.
+ * Measures operations whose target computes and makes no call, and their cost for it.
  *
  * Owns the figures. Called by hand: `TOMBOLO_PLACES=cyclic:2 tombolo run -n 2 ...` lets the ranks
  * share no memory. Calls the public API. Rank 1 computes in slices of SLICE_S seconds, each under
  * one kind of operation of rank 0, which waits for each operation before the next. Prints for each
- * kind: the median and the tenth percentile of an operation's time, how many a second, and what the
- * other threads of rank 1's process use of one processor, in percent. That is processor time over
- * the time of the clock: what other programs take from the computation does not change it.
- * The argument is the number of slices of each kind (5, at most). Hand-over is the time of a call
- * that sends a message, one in a slice; its handler waits. Invariant: between barriers rank 1 makes
- * no call.
+ * kind: the median and the tenth percentile of an operation's time, how many a second, and the use
+ * of one processor by the other threads of rank 1's process, in percent. That is processor time
+ * over the time of the clock: the load of other programs does not change it. The argument is the
+ * number of slices of each kind (5, at most). Hand-over is the time of a call that sends a message,
+ * one in a slice; its handler waits. Invariant: between barriers rank 1 makes no call.
  */
 #include <gasnet_ratomic.h>
 #include <gasnet_tools.h>
@@ -176,7 +175,7 @@ static double cpu_s(clockid_t clock) {
   return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
-/* Rank 1: a slice. Returns what other threads have used of a processor, in percent. */
+/* Rank 1: a slice. Returns the use of a processor by other threads, in percent. */
 static double compute(void) {
   const double begin = now_s(), end = begin + SLICE_S;
   const double all = cpu_s(CLOCK_PROCESS_CPUTIME_ID), own = cpu_s(CLOCK_THREAD_CPUTIME_ID);

@@ -15,7 +15,7 @@
 
 enum memory { PRIVATE, PSS, PSS_SHMEM, RSS, MEMORY_KINDS };
 
-/* What one rank contributes, bytes. */
+/* Contribution of one rank, bytes. */
 struct usage {
   uint64_t before[MEMORY_KINDS], after[MEMORY_KINDS];
 };

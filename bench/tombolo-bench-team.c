@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures what all ranks of a job do together: barriers, and making and destroying teams.
+ * Measures operations of all ranks of a job together: barriers, and making and destroying teams.
  *
  * Owns: the team rows. Called by: `tombolo bench coll`, with 2 ranks (bound), 4, and 8 a processor.
- * Calls: bench/lib, the public API. The floor of a barrier is the same thing made by hand: every
- * rank counts itself in a shared word, the last one releases all, the others spin, or, where ranks
+ * Calls: bench/lib, the public API. The floor of a barrier is a barrier made by hand: every rank
+ * counts itself in a shared word, the last one releases all, the others spin, or, where ranks
  * outnumber processors, give the processor away; for two ranks it is the hand-off of a cache line.
  * Where ranks outnumber processors, `switches` counts how often the kernel changed the process in a
- * barrier, over all ranks: each rank has to run once, so ranks less processors is the least.
- * The floor of a split and destroy is the hand-off between ranks 0 and 1, on processors of their
- * own, while the others wait. It is 0.1 to 0.5 us by the mode of the machine, while a switch takes
- * 0.7 us in each: where ranks outnumber processors the barrier by hand and the switches are the
- * scale.
+ * barrier, over all ranks: each rank has to run once, so ranks less processors is the least. The
+ * floor of a split and destroy is the hand-off between ranks 0 and 1, on processors of their own,
+ * while the others wait. It is 0.1 to 0.5 us by the mode of the machine, while a switch takes 0.7
+ * us in each: where ranks outnumber processors the barrier by hand and the switches are the scale.
  * Every rank takes part in every sample; rank 0 reports.
  */
 #define _GNU_SOURCE

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures what it costs to record an event of a trace.
+ * Measures the cost of recording an event of a trace.
  *
  * Owns: the trace rows. Called by hand, with two ranks on one host, of which rank 0 measures:
  *   tombolo run -n 2 build/bench/tombolo-bench-trace

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures waking: how soon a rank that sleeps in GASNET_BLOCKUNTIL answers, and what sleeping
- * costs.
+ * Measures waking: how soon a rank that sleeps in GASNET_BLOCKUNTIL answers, and the cost of
+ * sleeping.
  *
  * Owns: the wake rows. Called by: `tombolo bench wake`. Calls: bench/lib, the public API.
  * Rank 0 rests for FLOOR_REST_NS, so that rank 1 sleeps in the kernel, then sends a request and
- * waits for the reply. The floor does the same with bare futexes. CPU time of the sleeping rank is
+ * waits for the reply. The floor is a program of bare futexes. CPU time of the sleeping rank is
  * read by rank 0 from rank 1's process clock over one second that begins 20 ms after rank 1 began
  * to wait.
  */
@@ -68,7 +68,7 @@ static void measure_blocked(struct bench *b) {
   const struct bench_row row = {
       .group = "wake",
       .name = "blocked_cpu_per_s",
-      .target = 20000}; /* 2 %: it wakes every 1.5 ms, for what any store may have changed */
+      .target = 20000}; /* 2 %: it wakes every 1.5 ms, for changes that any store may have made */
   double used[3] = {0};
   if (b->rank == 1) b->shared->result[0].value = (uint64_t)getpid();
   bench_barrier(b);

@@ -3,8 +3,8 @@
  * Short questions that rank 1 answers, for benchmarks: a round trip.
  *
  * Owns: the number of questions that are expected. Included by tombolo-bench-*.c. Calls: the public
- * API. A benchmark puts ECHO_ENTRIES first in its handler table. Invariant: asks_expected is the
- * same on both ranks between two samples.
+ * API. A benchmark puts ECHO_ENTRIES first in its handler table. Invariant: asks_expected is equal
+ * on both ranks between two samples.
  */
 #ifndef BENCH_ASKS_H
 #define BENCH_ASKS_H

@@ -24,10 +24,10 @@
 /* Handler of the messages by which far ranks meet. */
 #define H_MEET     255
 
-/* What the peer has said when it came to its meeting k, at [k % 2]: it is at most one ahead. */
+/* Report of the peer at its meeting k, at [k % 2]: it is at most one ahead. */
 static struct { volatile uint64_t meets, command, count; } said[2];
 
-/* What rank 0 says at the next meeting. */
+/* Command of rank 0 for the next meeting. */
 static uint64_t say_command, say_count;
 
 enum command { COMMAND_END, COMMAND_FIGURE, COMMAND_FLOOR };
@@ -40,7 +40,7 @@ uint64_t bench_now_ns(void) {
 
 static double loops_per_ns;
 
-/* One copy of the loop, so that what is measured is what runs. */
+/* One copy of the loop, so that the measured code is the code that runs. */
 static __attribute__((noinline)) void spin_loops(uint64_t loops) {
   for (uint64_t i = 0; i < loops; i++) __asm__ volatile("" ::: "memory");
 }
@@ -148,7 +148,7 @@ static char *mapped_segment(struct bench *b, gex_Rank_t rank, char **owner_addre
   return local;
 }
 
-/* Whether each of two ranks has the other's segment mapped; both get the same answer. */
+/* Whether each of two ranks has the other's segment mapped; both get one answer. */
 static bool is_mapped(struct bench *b) {
   void *local = NULL;
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(b->tm, b->peer, NULL, &local, NULL, 0));
@@ -239,7 +239,7 @@ void bench_meet(struct bench *b) {
     if (spins > MEET_SPINS) sched_yield();
 }
 
-/* Rank 0: meet, and say what comes next. */
+/* Rank 0: meet, and give the next command. */
 static void command(struct bench *b, enum command order, size_t n) {
   say_command = order;
   say_count = n;

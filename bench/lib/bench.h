@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the measuring programs of `tombolo bench` share: start-up, sampling, reports.
+ * Common parts of the measuring programs of `tombolo bench`: start-up, sampling, reports.
  *
  * Owns: struct bench, the sampling loop and the line protocol that tools/bench/bench.c reads.
  * Called by: bench/tombolo-bench-*.c. Calls: the public API, floors.h.
@@ -41,7 +41,7 @@ struct bench_word {
 /* Head of rank 0's segment, seen by rank 1 through its mapping. */
 struct bench_shared {
   struct bench_word meet[2];               /* rank i counts its arrivals in word i */
-  struct bench_word command, count;        /* what rank 0 wants next, and of how many operations */
+  struct bench_word command, count;        /* command of rank 0, and number of operations */
   struct bench_word ping[BENCH_LINES * 2]; /* [0, LINES) written by rank 0, the rest by rank 1 */
   struct bench_word sum;                   /* target of atomic adds */
   struct bench_word futex[2];              /* low half: futex word of rank i */
@@ -62,7 +62,7 @@ struct bench {
   gex_Rank_t rank, size, peer; /* peer: the other of ranks 0 and 1 */
   char *mine;                  /* own segment after its control bytes */
   char *theirs;                /* the peer's, as mapped here; NULL if not mapped */
-  char *theirs_at;             /* the same in the peer's address space */
+  char *theirs_at;             /* that address in the peer's address space */
   size_t bytes;                /* of both */
   struct bench_shared *shared; /* in rank 0's segment, as mapped here */
   uint64_t meets;              /* calls of bench_meet so far */

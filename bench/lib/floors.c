@@ -103,8 +103,8 @@ char *floor_private(struct bench *b) {
   return buffer;
 }
 
-/* One copy of 8 bytes behind one test of a word in memory; the test fails never, and would then do
- * what a library has to do: call something with the same arguments. */
+/* One copy of 8 bytes behind one test of a word in memory; the test never fails, and would then do
+ * a library's work: call something with these arguments. */
 static inline void copy8(struct bench *b, const volatile int *reachable, char *to,
                          const char *from) {
   if (__builtin_expect(!*reachable, 0))
@@ -190,10 +190,10 @@ double floor_memcpy_get_cold(struct bench *b, size_t n, size_t bytes) {
   return cold_loop(floor_private(b), b->theirs, n, bytes);
 }
 
-/* What happens after rank 0 has passed its payload. */
+/* Step after rank 0 has passed its payload. */
 enum {
   PASS_BACK = 1, /* rank 1 passes as much back */
-  PASS_SAME = 2, /* namely what it got */
+  PASS_SAME = 2, /* namely the received bytes */
   PASS_OUT = 4   /* rank 0 takes the answer out */
 };
 
@@ -239,7 +239,7 @@ double floor_payload_echo(struct bench *b, size_t n, size_t bytes) {
 
 static uint32_t *futex_word(struct bench *b, unsigned rank) {
   return (uint32_t *)(void *)&b->shared->futex[rank]
-      .value; /* the low or the high half, always the same */
+      .value; /* the low or the high half, one of them always */
 }
 
 static void futex_post(struct bench *b, unsigned rank, uint32_t value) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Floors: what the machine can do without Tombolo, as functions that bench_measure samples.
+ * Floors: abilities of the machine without Tombolo, as functions that bench_measure samples.
  *
  * Owns: nothing. Called by: the measuring programs. Calls: libc and the kernel, never the library.
  * Invariants: each returns ns per operation on rank 0. Two-sided ones are called by ranks 0 and 1.
@@ -13,7 +13,7 @@
 /* Round trip of a hand-off: rank 0 writes one cache line, rank 1 sees it and writes another. */
 bench_fn floor_handoff;
 
-/* The same with both ranks on one core, yielding to each other: two context switches. */
+/* The hand-off with both ranks on one core, yielding to each other: two context switches. */
 bench_fn floor_switch;
 
 /* Lock-prefixed add: rank 0 alone; ranks 0 and 1 at once on one word (ns per add of one rank). */
@@ -39,13 +39,13 @@ bench_fn floor_memcpy_put;
 bench_fn floor_memcpy_get;
 bench_fn floor_memcpy_private; /* both ends in private memory */
 
-/* The same, each copy from and to other addresses of windows of FLOOR_COLD_BYTES. */
+/* As above, each copy from and to other addresses of windows of FLOOR_COLD_BYTES. */
 bench_fn floor_memcpy_put_cold;
 bench_fn floor_memcpy_get_cold;
 
 /* A message and its answer by hand: rank 0 copies from private to shared memory and writes a word;
- * rank 1 sees it, does the same, and rank 0 sees that. In a return rank 1 copies from what rank 0
- * has written; in an echo, rank 0 copies the answer out, too. Once: rank 1 only answers. */
+ * rank 1 sees it, does the same, and rank 0 sees that. In a return rank 1 copies from the data that
+ * rank 0 has written; in an echo, rank 0 copies the answer out, too. Once: rank 1 only answers. */
 bench_fn floor_payload_once;
 bench_fn floor_payload;
 bench_fn floor_payload_return;

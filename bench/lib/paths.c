@@ -65,7 +65,7 @@ gex_AM_Entry_t *paths_handlers(size_t *count) {
   return table;
 }
 
-/* ---- what is counted */
+/* ---- the counted paths */
 
 COUNTED path_poll(struct bench *b) {
   (void)b;

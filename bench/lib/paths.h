@@ -4,10 +4,10 @@
  *
  * Owns: nothing. Called by: the counting programs, which scripts/count_paths.py runs under
  * valgrind. Calls: bench.h, the public API. One operation of a path is one call of a function whose
- * name begins with path_; what belongs to no path, such as what the peer does meanwhile, is
- * outside. After the rounds of a path comes a call of paths_end, where the script has the counts
- * written. Rank 0 prints `path NAME ROUNDS` for each, in order. Invariant: a path finds what it
- * waits for, so that it never spins and its count is the same each time.
+ * name begins with path_; work that belongs to no path, such as the peer's, is outside. After the
+ * rounds of a path comes a call of paths_end, where the script has the counts written. Rank 0
+ * prints `path NAME ROUNDS` for each, in order. Invariant: the condition of a wait holds already,
+ * so that a path never spins and its count does not vary.
  */
 #ifndef TMB_BENCH_PATHS_H
 #define TMB_BENCH_PATHS_H

@@ -3,7 +3,7 @@
  * Rows of many pieces of one size: vector, indexed and strided puts and gets.
  *
  * Owns: the lists of pieces. Called by: tombolo-bench-vis. Calls: bench.h, floors.h, the public
- * API. The floor of each row is the loop of memcpy over the same pieces, through the mapping of the
+ * API. The floor of each row is the loop of memcpy over these pieces, through the mapping of the
  * peer's segment, that a programmer would write instead. Pieces lie apart by their own length.
  */
 #ifndef TMB_BENCH_PIECES_H

@@ -3,7 +3,7 @@
  * Round trips by put with signal, for benchmarks.
  *
  * Owns: the number of turns so far. Included by tombolo-bench-*.c. Calls: the public API.
- * Invariant: both ranks call alike, so that the number of turns is the same on both.
+ * Invariant: both ranks call alike, so that the number of turns is equal on both.
  */
 #ifndef BENCH_ROUNDS_H
 #define BENCH_ROUNDS_H
@@ -12,7 +12,7 @@
 
 #include <gasnetex_ext.h>
 
-/* Offsets in the segment: where a put goes to, what it takes, the signal. */
+/* Offsets in the segment: destination of a put, its source, the signal. */
 struct signal_places {
   size_t to, from, signal;
 };

@@ -30,9 +30,9 @@ struct place {
   uint32_t bits;
 };
 
-/* What a rank sends the other one, at the head of its segment. */
+/* Record of a rank for the other one, at the head of its segment. */
 struct card {
-  char machine[64]; /* boot identity and network of the rank: the same on one machine only */
+  char machine[64]; /* boot identity and network of the rank: equal on one machine only */
   struct place places[ADDRESSES_MAX];
   uint32_t count;
   uint32_t udp_port, tcp_port;

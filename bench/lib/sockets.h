@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Floors of a network: what bare sockets reach between ranks 0 and 1, through the same interfaces.
+ * Floors of a network: bare sockets between ranks 0 and 1, through the interfaces that the library
+ * uses.
  *
  * Owns: one UDP and one TCP socket of this rank, connected to the other one. Called by:
  * tombolo-bench-net. Calls: libc and the kernel; to exchange addresses, the public API.
@@ -20,7 +21,7 @@ void sockets_open(struct bench *b);
 /* Round trip of a datagram, both ranks in busy loops around the receiving call. */
 bench_fn floor_udp_rtt;
 
-/* One call that sends a datagram; rank 1 takes out what comes. */
+/* One call that sends a datagram; rank 1 receives. */
 bench_fn floor_udp_send;
 
 /* n * bytes bytes through TCP, until rank 1 has said that it has them all; ns for `bytes`. */

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prints the usage for --help, and refuses with exit code 2 what is no positive number or too much.
- * in text: of the help; most: how many arguments are taken, 0 or 1. Returns the number, 0: none. */
+/* Prints the usage for --help, and refuses with exit code 2 an argument that is no positive number
+ * or too large. in text: of the help; most: how many arguments are taken, 0 or 1. Returns the
+ * number, 0: none. */
 static inline int usage_number(int argc, char **argv, const char *text, int most) {
   char *end = "";
   const char *word = argc > 1 ? argv[1] : NULL;

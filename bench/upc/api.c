@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What tombolo-bench-upc compares with: the same operations through the C interface, by a part of
- * the program in C, and hand-offs of a cache line.
+ * Comparisons for tombolo-bench-upc: its operations through the C interface, by a part of the
+ * program in C, and hand-offs of a cache line.
  *
  * Owns: a piece of each thread's shared memory. Called by: tombolo-bench-upc.upc. Calls: the public
- * interface. Invariants: two ranks; what api_ functions with `first` measure both ranks call, one
- * of them with first.
+ * interface. Invariants: two ranks; both ranks call the api_ functions with `first`, one of them
+ * with first.
  */
 #include "api.h"
 

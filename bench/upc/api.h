@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * api.h: what api.c measures for tombolo-bench-upc, in ns per operation.
+ * api.h: measurements of api.c for tombolo-bench-upc, in ns per operation.
  *
- * Included by api.c and tombolo-bench-upc.upc. Calls: nothing. Invariants: see api.c; what takes
- * `first` is called by both threads, with 1 on the one that begins.
+ * Included by api.c and tombolo-bench-upc.upc. Calls: nothing. Invariants: see api.c; both threads
+ * call a function that takes `first`, with 1 on the one that begins.
  */
 #ifndef BENCH_UPC_API_H
 #define BENCH_UPC_API_H

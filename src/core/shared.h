@@ -103,8 +103,8 @@ struct tmb_shared_row {
   struct tmb_shared_line
       outcome; /* outcome of the last named barrier; written by the last rank to arrive */
   struct tmb_shared_line gathered; /* contributions of all members to all-gathers so far, where
-                                      processors are crowded; every member adds to that of team
-                                      rank 0 */
+                                      processors are oversubscribed; every member adds to that of
+                                      team rank 0 */
   struct tmb_shared_line room;     /* members that wait for room for a chunk, where ranks outnumber
                                       processors; they change that of team rank 0 */
   struct tmb_shared_line lacks;    /* kind of room that this member waits for, 0: none; written by

@@ -165,7 +165,7 @@ static void complete_options(struct bench_options *o) {
   if (o->sample_us <= 0) o->sample_us = o->quick ? 60 : 100;
 }
 
-/* ---- crowded processors */
+/* ---- oversubscribed processors */
 
 static struct bench_figure *find(struct bench_results *results, const char *name) {
   for (size_t i = 0; i < results->count; i++)

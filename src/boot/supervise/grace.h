@@ -3,8 +3,9 @@
  * How much time a process has had since it was ordered to end.
  *
  * Owns: nothing. Called by the supervisor. Calls: nothing. Time counts in which the process ran or
- * slept, not time in which it waited for a processor: on a crowded machine a rank that writes out
- * its last lines would be killed before it ran at all. Invariant: no more counts than has passed.
+ * slept, not time in which it waited for a processor: on a oversubscribed machine a rank that
+ * writes out its last lines would be killed before it ran at all. Invariant: no more counts than
+ * has passed.
  */
 #ifndef TMB_BOOT_GRACE_H
 #define TMB_BOOT_GRACE_H

@@ -27,10 +27,10 @@
 #define CROWDED_FOLD              (16 * KB)
 #define CROWDED_COMBINE           (8 * KB)
 
-/* Bytes that others send a member of a crowded host before it asks for them: in an exchange all
- * together, in an all-reduce one of them. Data that find no room make their sender sleep. Measured
- * with 4, 8 and 16 ranks on 2 processors, 2026-11-27: in exchanges 96 to 120 KB are fastest, and
- * with 190 KB times triple. */
+/* Bytes that others send a member of a oversubscribed host before it asks for them: in an exchange
+ * all together, in an all-reduce one of them. Data that find no room make their sender sleep.
+ * Measured with 4, 8 and 16 ranks on 2 processors, 2026-11-27: in exchanges 96 to 120 KB are
+ * fastest, and with 190 KB times triple. */
 #define CROWDED_UNASKED           (128 * KB)
 #define CROWDED_UNASKED_BY_ONE    (32 * KB)
 
@@ -40,9 +40,9 @@
  * 0.75 and 0.45. */
 #define CROWDED_SENT              (16 * KB)
 
-/* Members of a crowded host up to which a member exchanges with all others at once: with each round
- * of a form in rounds, all members take turns on the processors. Measured with 8, 16 and 32 ranks
- * on 2 processors, 2026-11-27. */
+/* Members of a oversubscribed host up to which a member exchanges with all others at once: with
+ * each round of a form in rounds, all members take turns on the processors. Measured with 8, 16 and
+ * 32 ranks on 2 processors, 2026-11-27. */
 #define CROWDED_FLAT              16u
 
 /* Blocks that a leader moves one by one. An estimate, 2026-11-22. */

@@ -313,7 +313,8 @@ static void check_folds(struct tmb_coll_tuning t, struct tmb_coll_shape c) {
   }
 }
 
-/* Exchanges of a crowded host are flat up to more members, but not those with other hosts. */
+/* Exchanges of a oversubscribed host are flat up to more members, but not those with other hosts.
+ */
 static void crowded_exchange(void **state) {
   const struct tmb_coll_tuning t = defaults();
   const uint8_t far[32] = {0};

@@ -10,7 +10,7 @@
  * belongs to the current or the next one, and two slots by parity suffice; within a slot each round
  * is written by one peer, to blocks that nothing else writes. In shared memory each member shows
  * its contribution and reads those of the others: one step, and two places suffice, as in messages.
- * Nobody has all before the last has come, so on crowded processors the last alone wakes the
+ * Nobody has all before the last has come, so on oversubscribed processors the last alone wakes the
  * others. A team that has lost a member makes no further all-gather.
  */
 #include "core/am/kit.h"
@@ -113,9 +113,9 @@ static void send_round(const struct tmb_team_gathering *g) {
 }
 
 /* In a team with shared memory: count in g->round the members, in rank order, that have shown their
- * contribution. Returns whether all have. Where processors are crowded the counter decides, not the
- * cards: a member that went on before the last one has counted itself would count itself too early
- * for the next all-gather, and nobody would wake those that sleep in this one. */
+ * contribution. Returns whether all have. Where processors are oversubscribed the counter decides,
+ * not the cards: a member that went on before the last one has counted itself would count itself
+ * too early for the next all-gather, and nobody would wake those that sleep in this one. */
 static bool collect_shown(struct tmb_team_gathering *g) {
   const struct tmb_team *team = g->team;
   if (tmb_job.wait.crowded) {

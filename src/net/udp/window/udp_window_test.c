@@ -191,7 +191,7 @@ static void far_network(void **state) {
   (void)state;
   uint64_t now = MS;
   uint32_t again = 0;
-  assert_cmp(udp_tx_rto(&tx.rail[0]), >=, 25 * MS); /* crowded hosts are slow to answer */
+  assert_cmp(udp_tx_rto(&tx.rail[0]), >=, 25 * MS); /* oversubscribed hosts are slow to answer */
   for (int k = 0; k < 8; k++) {
     const uint64_t sent = now;
     if (k < 3) again = 0; /* the first ones */
