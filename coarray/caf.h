@@ -147,7 +147,6 @@ extern struct caf caf;
 struct caf_shared {
   uint64_t ended;       /* images that have ended normally: each adds 1 to all others' */
   uint64_t state;       /* of this image: 0 running, CAF_STAT_STOPPED */
-  uint64_t fails;       /* 1: this image is in FAIL IMAGE */
   uint64_t attach_list; /* address of the list of attached sections (attach.c) */
   uint64_t attach_word; /* this image's word about it for the others */
   /* [size] sync images: posts by each rank, CAF_LOSS when it is lost; [size] attach_word of each.

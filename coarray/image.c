@@ -248,28 +248,15 @@ void CAF(error_stop_str)(const char *text, size_t len, bool quiet) {
   caf_error_stop(1);
 }
 
-/* Whether the job has an image that neither has failed nor is about to. */
-static bool others_go_on(void) {
-  if (gexx_Job_QueryFailurePolicy() != GEXX_FAILURE_REPORT) return false;
-  for (uint32_t r = 0; r < caf.size; r++) {
-    const struct caf_shared *there = (const struct caf_shared *)caf.shared_addr[r];
-    uint64_t fails = 0;
-    if (r == caf.rank || caf.lost[r] == CAF_STAT_FAILED) continue;
-    gex_RMA_GetBlocking(caf.tm, &fails, r, (void *)(uintptr_t)&there->fails, sizeof fails, 0);
-    if (!fails) return true;
-  }
-  return false;
-}
-
 /* Messages of this image, above all the ends of barriers that are complete for it, get time to
- * arrive: others would find the barrier cut short by a failure that came after it. The exit code of
- * the job is that of the images that do not fail. */
+ * arrive: others would find the barrier cut short by a failure that came after it. A failed
+ * image is no error of the job, unless the end of one ends all. */
 void caf_fail_image(void) {
   enum { LINGER = 20, SLEEP_US = 1000 };
   caf_flush_all();
-  __atomic_store_n(&caf.shared->fails, 1, __ATOMIC_RELEASE);
   for (int i = 0; i < LINGER; i++) gexx_Poll(SLEEP_US);
-  _exit(others_go_on() ? 0 : 1);
+  const bool ends_all = caf.size > 1 && gexx_Job_QueryFailurePolicy() != GEXX_FAILURE_REPORT;
+  _exit(ends_all ? 1 : 0);
 }
 
 void CAF(fail_image)(void) {

@@ -279,7 +279,7 @@ CASES = (
     ("failed_one", 0, "saw it"),
     ("failed_stop", 5, "STOP 5"),
     ("failed_late", 0, "began"),
-    ("failed_all", 1, "began"),
+    ("failed_all", 0, "began"),
     ("failed_event", None, "1 posts have not come, and image 2 of the initial team has failed"),
     ("alone_event", 0, "EVENT WAIT: 1 posts have not come, and no other image is left to post"),
     ("alone_event", 0, "and the count is 0"),
