@@ -483,6 +483,7 @@ by_shmem() {
 cmake_minimum_required(VERSION 3.16)
 project(client LANGUAGES C)
 find_package(tombolo 0.1 REQUIRED COMPONENTS SHMEM)
+find_package(tombolo 0.1 REQUIRED COMPONENTS shmem)
 foreach(kind shmem shmem_static)
   add_executable(client_${kind} hello.c)
   target_link_libraries(client_${kind} PRIVATE tombolo::${kind})

@@ -66,7 +66,7 @@ static const char doc[] =
     "figure stands beside its floor: the best that this machine can do, measured in turn by the "
     "same processes.\v"
     "SUITE is p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, lock, loggp, "
-    "net, fortran, upc or all (default: all; with --quick: p2p, am and wake).\n\n"
+    "net, fortran, upc, shmem or all (default: all; with --quick: p2p, am and wake).\n\n"
     "'ratio' is the median over all samples of figure / floor; for bandwidths of bandwidth / "
     "floor's bandwidth. A missed target is marked and does not change the exit code.";
 
@@ -113,6 +113,10 @@ static int parse_suite(struct bench_options *o, const char *name) {
     o->upc = o->chosen = true;
     return 0;
   }
+  if (strcmp(name, "shmem") == 0) { /* by name only: it is built with OpenSHMEM */
+    o->shmem = o->chosen = true;
+    return 0;
+  }
   if (strcmp(name, "loggp") == 0) { /* by name only: it shows the figures of other suites, as a
                                      * model */
     o->loggp = o->chosen = true;
@@ -130,7 +134,7 @@ static int parse_suite(struct bench_options *o, const char *name) {
   return known ? 0
                : usage("suite", name,
                        "give p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, "
-                       "lock, loggp, net, fortran, upc or all");
+                       "lock, loggp, net, fortran, upc, shmem or all");
 }
 
 /* Ends the process on a wrong option, as argp itself does for unknown ones. */
@@ -272,6 +276,7 @@ static int measure(const struct bench_options *o, struct bench_results *results)
                                {"lock", o->lock, NULL},
                                {"fortran", o->fortran, NULL},
                                {"upc", o->upc, NULL},
+                               {"shmem", o->shmem, NULL},
                                {"teams", o->coll, measure_teams},
                                {"oversubscribed", o->oversubscribed, measure_oversubscribed},
                                {"ring", o->oversubscribed, measure_ring},

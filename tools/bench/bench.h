@@ -45,7 +45,7 @@ struct bench_results {
 
 struct bench_options {
   bool p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, lock, loggp;
-  bool net, fortran, upc;
+  bool net, fortran, upc, shmem;
   bool chosen; /* a suite was named */
   bool quick, verbose, bind;
   uint32_t ranks;      /* of oversubscribed, most of startup; 0: chosen */

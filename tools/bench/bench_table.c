@@ -38,6 +38,7 @@ static const struct {
     {"oversubscribed", "A round trip between two of many ranks, the others wait in a barrier"},
     {"fortran", "Coarray Fortran: two images"},
     {"upc", "UPC: two threads"},
+    {"shmem", "OpenSHMEM: two PEs, beside the C interface"},
     {"startup", "Start-up"},
 };
 

@@ -75,7 +75,7 @@ _tombolo() {
     return
   fi
   case $name in
-    bench) word='p2p am startup oversubscribed wake vis atomic notify coll lock loggp net fortran upc all' ;;
+    bench) word='p2p am startup oversubscribed wake vis atomic notify coll lock loggp net fortran upc shmem all' ;;
     sim) word='ft collective links message machine event pipeline barrier stencil hydro fetch-add native start matmul cholesky' ;;
     explain) word=$(tombolo explain --list 2>/dev/null | cut -d' ' -f 1 | sort -u) ;;
     *) word='' ;;

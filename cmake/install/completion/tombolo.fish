@@ -104,7 +104,7 @@ complete -c tombolo -n '__tombolo_at explain' -l 'list' -d 'Show all messages wi
 complete -c tombolo -n '__tombolo_at explain' -s '?' -l 'help' -d 'Give this help list'
 complete -c tombolo -n '__tombolo_at explain' -l 'usage' -d 'Give a short usage message'
 complete -c tombolo -n '__tombolo_at explain' -l 'version' -d 'Print program version'
-complete -c tombolo -f -n '__tombolo_at bench' -a 'p2p am startup oversubscribed wake vis atomic notify coll lock loggp net fortran upc all'
+complete -c tombolo -f -n '__tombolo_at bench' -a 'p2p am startup oversubscribed wake vis atomic notify coll lock loggp net fortran upc shmem all'
 complete -c tombolo -n '__tombolo_at bench' -l 'dir' -r -d 'folder of the measuring programs'
 complete -c tombolo -n '__tombolo_at bench' -l 'hosts' -x -d 'two hosts for the suites net and loggp, as for \'tombolo run\''
 complete -c tombolo -n '__tombolo_at bench' -l 'json' -r -d 'write all figures with their samples to FILE, again after each'
