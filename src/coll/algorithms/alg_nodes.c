@@ -23,12 +23,14 @@
 /* Ranks of a node that all report to the leader itself. An estimate, 2026-11-22. */
 #define FLAT_RANKS_MAX 8u
 
-/* ---- inside a node. Where its ranks outnumber its processors each message takes a turn of its
- * receiver on one: a tree takes as many turns of all ranks as it has levels, and a star takes one.
- * So where all wait for all. A broadcast alone is a tree: many follow each other, and the root of a
- * star would send all of them. */
+/* ---- inside a node: over the memory that its ranks share, if they do. By messages else. Where its
+ * ranks outnumber its processors each message takes a turn of its receiver on one: a tree takes as
+ * many turns of all ranks as it has levels, and a star takes one. So where all wait for all. A
+ * broadcast alone is a tree: many follow each other, and the root of a star would send all of them.
+ */
 
 static void bcast_inside(struct tmb_sched *s, const struct tmb_coll_shape *p) {
+  if (tmb_levels_board(s, p, TMB_COLL_BROADCAST)) return;
   if (p->crowded)
     tmb_alg_bcast_flat(s, p);
   else
@@ -50,6 +52,7 @@ static void reduce_star(struct tmb_sched *s, const struct tmb_coll_shape *c) {
 }
 
 static void reduce_inside(struct tmb_sched *s, const struct tmb_coll_shape *p) {
+  if (tmb_levels_board(s, p, TMB_COLL_REDUCE)) return;
   if (p->crowded && p->size * p->bytes <= STAR_BYTES_MAX)
     reduce_star(s, p);
   else
@@ -64,7 +67,7 @@ void tmb_alg_bcast_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   p = tmb_levels_inside(c, &l, 1);
   p.src = c->dst; /* the leader has the data in dst, also where it is the root */
   tmb_sched_next(s);
-  tmb_alg_bcast_knomial(s, &p);
+  if (!tmb_levels_board(s, &p, TMB_COLL_BROADCAST)) tmb_alg_bcast_knomial(s, &p);
   tmb_levels_free(&l);
 }
 
@@ -108,7 +111,9 @@ void tmb_alg_sync_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   struct tmb_coll_shape p = tmb_levels_inside(c, &l, 0);
   p.src = p.dst = byte;
   p.bytes = 1;
-  if (c->crowded || l.count <= FLAT_RANKS_MAX)
+  if (tmb_levels_board(s, &p, TMB_COLL_GATHER))
+    tmb_sched_next(s);
+  else if (c->crowded || l.count <= FLAT_RANKS_MAX)
     tmb_alg_gather_flat(s, &p);
   else
     tmb_alg_gather_binomial(s, &p);
@@ -148,7 +153,7 @@ void tmb_alg_scan_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   if (!tmb_levels_make(&l, s, c, TMB_LEAD_LAST)) return;
   const struct tmb_coll_shape p = tmb_levels_inside(c, &l, 0);
   const struct tmb_ref prefix = tmb_sched_tmp(s, c->bytes);
-  tmb_alg_scan_doubling(s, &p);
+  if (!tmb_levels_board(s, &p, TMB_COLL_SCAN)) tmb_alg_scan_doubling(s, &p);
   prefixes(s, c, &l, c->dst, prefix);
   if (l.node > 0) tmb_sched_reduce(s, c->dst, prefix, c->bytes, 0);
   tmb_levels_free(&l);
@@ -160,7 +165,7 @@ void tmb_alg_exscan_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   const struct tmb_coll_shape p = tmb_levels_inside(c, &l, 0);
   const struct tmb_ref prefix = tmb_sched_tmp(s, c->bytes);
   struct tmb_ref total = c->src;
-  tmb_alg_exscan_doubling(s, &p);
+  if (!tmb_levels_board(s, &p, TMB_COLL_EXSCAN)) tmb_alg_exscan_doubling(s, &p);
   tmb_sched_next(s);
   if (l.leads && l.count > 1) {
     total = tmb_sched_tmp(s, c->bytes);

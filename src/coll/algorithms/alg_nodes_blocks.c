@@ -66,7 +66,7 @@ void tmb_alg_scatter_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) 
     tmb_alg_scatter_binomial(s, &top);
     tmb_sched_next(s);
   }
-  tmb_alg_scatter_binomial(s, &p);
+  if (!tmb_levels_board(s, &p, TMB_COLL_SCATTER)) tmb_alg_scatter_binomial(s, &p);
   tmb_levels_free(&l);
 no_levels:
   free(at);
@@ -78,7 +78,7 @@ void tmb_alg_gather_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   if (!at || !tmb_levels_make(&l, s, c, c->root)) goto no_levels;
   struct tmb_coll_shape p = tmb_levels_inside(c, &l, 0);
   if (l.leads) p.dst = tmb_sched_tmp(s, l.count * c->bytes);
-  tmb_alg_gather_binomial(s, &p);
+  if (!tmb_levels_board(s, &p, TMB_COLL_GATHER)) tmb_alg_gather_binomial(s, &p);
   tmb_sched_next(s);
   if (l.leads) {
     struct tmb_coll_shape top = tmb_levels_among(c, &l, 1);
@@ -148,7 +148,10 @@ void tmb_alg_allgather_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c
   p.recv = (struct tmb_coll_blocks){NULL, NULL};
   p.block_at = at + c->nodes->start[l.node];
   p.dst = tmb_ref_at(whole, node_at[l.node]);
-  if (c->crowded && !c->recv.bytes) /* a star: see alg_nodes.c */
+  const bool equal = !c->recv.bytes;
+  if (equal && tmb_levels_board(s, &p, TMB_COLL_GATHER))
+    tmb_sched_next(s);
+  else if (c->crowded && equal) /* a star: see alg_nodes.c */
     tmb_alg_gather_flat(s, &p);
   else
     tmb_alg_gather_binomial(s, &p);
@@ -158,7 +161,9 @@ void tmb_alg_allgather_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c
   p = tmb_levels_inside(c, &l, 2);
   p.bytes = total;
   p.src = p.dst = whole;
-  if (c->crowded)
+  if (tmb_levels_board(s, &p, TMB_COLL_BROADCAST))
+    tmb_sched_next(s);
+  else if (c->crowded)
     tmb_alg_bcast_flat(s, &p);
   else
     tmb_alg_bcast_knomial(s, &p);
@@ -225,14 +230,14 @@ void tmb_alg_exchange_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c)
   if (l.leads && l.count > 1)
     for (int i = 0; i < 2; i++) rows_columns[i] = tmb_sched_tmp(s, l.count * row);
   p.dst = rows_columns[0];
-  tmb_alg_gather_flat(s, &p);
+  if (!tmb_levels_board(s, &p, TMB_COLL_GATHER)) tmb_alg_gather_flat(s, &p);
   tmb_sched_next(s);
   if (l.leads) lead_exchange(s, c, &l, at, rows_columns);
   tmb_sched_next(s);
   p = tmb_levels_inside(c, &l, 2);
   p.bytes = row;
   p.src = rows_columns[1];
-  tmb_alg_scatter_flat(s, &p);
+  if (!tmb_levels_board(s, &p, TMB_COLL_SCATTER)) tmb_alg_scatter_flat(s, &p);
 done:
   free(at);
   tmb_levels_free(&l);
@@ -247,7 +252,7 @@ void tmb_alg_rscatter_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c)
   struct tmb_coll_shape p = tmb_levels_inside(c, &l, 0), down = tmb_levels_inside(c, &l, 2);
   p.bytes = c->size * c->bytes;
   if (l.leads) p.dst = tmb_sched_tmp(s, p.bytes);
-  tmb_alg_reduce_binomial(s, &p);
+  if (!tmb_levels_board(s, &p, TMB_COLL_REDUCE)) tmb_alg_reduce_binomial(s, &p);
   tmb_sched_next(s);
   if (l.leads) {
     struct tmb_coll_shape top = tmb_levels_among(c, &l, 1);
@@ -257,7 +262,7 @@ void tmb_alg_rscatter_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c)
     tmb_alg_rscatter_halving(s, &top);
     tmb_sched_next(s);
   }
-  tmb_alg_scatter_binomial(s, &down);
+  if (!tmb_levels_board(s, &down, TMB_COLL_SCATTER)) tmb_alg_scatter_binomial(s, &down);
   tmb_levels_free(&l);
 no_levels:
   free(at);

@@ -101,7 +101,10 @@ gex_Event_t tmb_coll_start(const struct tmb_coll_call *call, struct tmb_coll_pla
  * TMB_FOUND_ bits: BUSY also when messages wait for room, for nobody rings when a ring drains. */
 static int progress(int serve) {
   if (!tmb_coll_try_lock()) return TMB_FOUND_BUSY;
-  int done = tmb_engine_advance(false) + tmb_coll_shared_advance();
+  int done = tmb_engine_advance(false);
+  const int shared = tmb_coll_shared_advance();
+  done += shared;
+  if (shared && tmb_engine_waits()) done += tmb_engine_advance(false); /* a step is complete */
   if (TMB_UNLIKELY(tmb_job.debug)) done += tmb_coll_compare();
   int found = !done && tmb_engine_waits() ? TMB_FOUND_BUSY : TMB_FOUND_NOTHING;
   if (done) found = TMB_FOUND_WORK;
@@ -126,6 +129,8 @@ static int thread_progress(void) {
 static void abandon(struct tmb_team *team) {
   tmb_coll_lock();
   if (team->coll) {
+    struct tmb_team *const near = ((struct tmb_coll_team *)team->coll)->near;
+    if (near) tmb_coll_shared_abandon(near);
     tmb_coll_shared_abandon(team);
     tmb_engine_abandon(team);
   }
@@ -167,13 +172,14 @@ static void team_freed(struct tmb_team *team) {
   if (!ct) return;
   tmb_coll_lock();
   if (team->shared && !tmb_team_lost(team)) clear_row(team, ct);
+  if (ct->near && !tmb_team_lost(team)) clear_row(ct->near, ct->near->coll);
   tmb_coll_forget(team);
   for (uint32_t i = 0; i < TMB_COLL_PLANS; i++)
     if (ct->plan[i]) tmb_coll_plan_release(ct->plan[i]);
   for (uint32_t i = 0; i < TMB_COLL_BUCKETS; i++)
     while (ct->stash[i]) tmb_stash_free(TMB_LIST_POP(&ct->stash[i]));
   tmb_coll_unlock();
-  free(ct->shared.row);
+  tmb_coll_shared_free(ct);
   free(ct->call_log);
   free(ct->nodes);
   free(ct->far);
@@ -183,6 +189,7 @@ static void team_freed(struct tmb_team *team) {
 
 /* A wrong choice of algorithms is refused here, also in a program that never comes to use it. */
 static void begin(void) {
+  tmb_colls.boards = &tmb_coll_boards;
   if (!tmb_cfg_is_set(TMB_CFG_COLL_ALG) && !tmb_cfg_is_set(TMB_CFG_COLL_TABLE)) return;
   tmb_coll_lock();
   (void)tmb_coll_tuning();

@@ -320,6 +320,28 @@ static bool is_far(const struct tmb_coll_op *op, const struct tmb_step *step) {
   return !tmb_is_near(tmb_team_jobrank(op->team, step->peer));
 }
 
+/* Run the BOARD step at pc. Returns whether it is done. */
+static bool run_board(struct tmb_coll_op *op, const struct tmb_step *step, enum sends sends) {
+  if (op->at.board == TMB_BOARD_CLOSED) {
+    if (op->at.owed && tmb_recv_touches(op, step, op->at.owed)) return false;
+    if (sends != SENDS_ALL) {
+      queue(op);
+      return false;
+    }
+    op->at.board = TMB_BOARD_OPENS;
+    tmb_colls.boards->open(op);
+    if (op->at.board == TMB_BOARD_OPENS) op->at.board = TMB_BOARD_OPEN;
+  }
+  if (op->at.board != TMB_BOARD_DONE) return false;
+  op->at.board = TMB_BOARD_CLOSED;
+  return true;
+}
+
+void tmb_engine_board_done(struct tmb_coll_op *op) {
+  if (op->at.board == TMB_BOARD_OPEN) queue(op);
+  op->at.board = TMB_BOARD_DONE;
+}
+
 /* Run the step at pc, which is no receive. Returns whether it is done. */
 static bool run_step(struct tmb_coll_op *op, const struct tmb_step *step, enum sends sends) {
   bool again = true, sent;
@@ -327,6 +349,7 @@ static bool run_step(struct tmb_coll_op *op, const struct tmb_step *step, enum s
     if (op->at.owed && tmb_recv_touches(op, step, op->at.owed)) return false;
     return run_local(op, step);
   }
+  if (step->kind == TMB_STEP_BOARD) return run_board(op, step, sends);
   if (sends == SENDS_NOTHING || (sends == SENDS_FAR && !is_far(op, step)))
     sent = false;
   else if (step->kind == TMB_STEP_READY)
@@ -399,6 +422,7 @@ static void lose(struct tmb_coll_op *op) {
   tmb_refused_drop(op);
   op->at.pull = NULL;
   op->at.held = false;
+  op->boards = NULL; /* shared/ has freed them */
   if (op->event) tmb_op_lose(op->event, TMB_CAT_PUT, tmb_team_lost(op->team) - 1);
   complete(op);
 }
@@ -483,6 +507,8 @@ static bool launch(struct tmb_team *team, struct tmb_coll_op *op) {
   op->team = team;
   op->seq = (uint32_t)team->calls->colls++;
   TMB_LIST_PUSH(bucket_of(ct, op->seq), op);
+  op->boards = NULL;
+  if (op->plan->sched.boards) tmb_colls.boards->reserve(op);
   if (TMB_LIKELY(!ct->held) && !(op->at.fence && ct->fence)) {
     ct->fence = ct->fence || op->at.fence;
     return advance(op, SENDS_ALL) == WAITS;
@@ -502,6 +528,7 @@ static void fence(struct tmb_team *team) {
   op->plan = plan;
   op->chunk = 1;
   op->at.fence = true;
+  op->signature = tmb_coll_signature(&sync);
   tmb_team_hold(team);
   (void)launch(team, op);
 }
@@ -534,6 +561,7 @@ struct tmb_op *tmb_engine_start(const struct tmb_coll_call *call, struct tmb_col
   op->base[TMB_BUF_SRC] = (char *)(uintptr_t)call->src;
   op->base[TMB_BUF_DST] = call->dst;
   op->reducer = call->reducer;
+  op->signature = tmb_coll_signature(call);
   op->chunk = chunk_of(&call->reducer);
   /* The event is made after the op was started; the lock keeps handlers on other threads from
    * completing the op in between. */

@@ -98,15 +98,30 @@ struct tmb_coll_team {
   bool fence;     /* a synchronising collective is in flight */
   struct tmb_named_barrier barrier;
   struct tmb_coll_shared shared;
+  struct tmb_team
+      *near; /* the members in this node as a team, NULL: not needed yet; shared_near.c */
+  struct tmb_team *whole;       /* of such a team: the team whose node it is; else NULL */
   uint64_t published, compared; /* collectives of a debug client, see signature.c */
   struct tmb_team *next_published;
   struct tmb_call_log *call_log; /* log for a team without shared memory, or NULL */
+};
+
+/* How far the BOARD step at pc has come. OPENS: it is being begun. */
+enum tmb_coll_board_at { TMB_BOARD_CLOSED, TMB_BOARD_OPENS, TMB_BOARD_OPEN, TMB_BOARD_DONE };
+
+/* What shared/ does for schedules. reserve: queue the BOARD steps of an op, which begins; in the
+ * order in which collectives of the team do, equal on all members of the node. open: begin the next
+ * one. Both under the lock of collectives, in normal context. */
+struct tmb_coll_boards {
+  void (*reserve)(struct tmb_coll_op *op);
+  void (*open)(struct tmb_coll_op *op);
 };
 
 /* How far an op has come; all zero when it begins. */
 struct tmb_coll_at {
   bool runnable, held, live; /* live: `out` has begun to be sent */
   bool fence, finished;      /* finished: complete, but still in the run queue */
+  uint8_t board;             /* enum tmb_coll_board_at */
   bool pull_refused;         /* `pull` cannot be read; the sender must be notified */
   uint8_t offered, owed;     /* bit per buffer with an OFFER that has not been taken: made in this
                                 round, made in earlier ones */
@@ -134,7 +149,9 @@ struct tmb_coll_op {
   struct tmb_coll_at at;
   char *base[TMB_BUF_COUNT];
   struct tmb_reducer reducer;
-  uint64_t *got; /* [receives] bytes that have come */
+  struct tmb_call_signature signature; /* of the call */
+  struct tmb_coll_shared_op *boards;   /* BOARD steps that are not complete, in order */
+  uint64_t *got;                       /* [receives] bytes that have come */
   uint32_t got_capacity;
   char **assembly; /* [receives] or NULL: elements larger than a message are put together here */
   size_t tmp_capacity;
@@ -183,6 +200,9 @@ struct tmb_op *tmb_engine_start(const struct tmb_coll_call *call, struct tmb_col
 /* Advance the ops whose next step sends. in by_thread: in a thread of the conduit: to ranks of
  * other hosts only. Returns how many moved. */
 int tmb_engine_advance(bool by_thread);
+
+/* From shared/: the BOARD step at which an op is, is complete. */
+void tmb_engine_board_done(struct tmb_coll_op *op);
 
 /* Whether an op waits for room to send: nobody rings when a ring drains. */
 bool tmb_engine_waits(void);

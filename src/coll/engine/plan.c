@@ -70,6 +70,14 @@ no_memory:
   tmb_fatal("out of memory for the nodes of a team of %u ranks", team->head.size);
 }
 
+/* Whether the members of a node do their part over the memory that they share; equal on all. A
+ * client's function is called by the engine only. */
+static bool board_serves(const struct tmb_team *team, const struct tmb_coll_call *call,
+                         const struct tmb_coll_tuning *t) {
+  return team->group && t->shared_max && !call->reducer.user &&
+         call->reducer.elem <= TMB_SHARED_BYTES;
+}
+
 static struct tmb_coll_shape shape_of(struct tmb_team *team, const struct tmb_coll_call *call,
                                       const struct tmb_coll_tuning *t) {
   return (struct tmb_coll_shape){.kind = call->kind,
@@ -82,6 +90,7 @@ static struct tmb_coll_shape shape_of(struct tmb_team *team, const struct tmb_co
                                  .pull = tmb_pull_works() ? t->direct_min : UINT64_MAX,
                                  .commutes = call->commutes,
                                  .crowded = tmb_job.wait.crowded,
+                                 .board = board_serves(team, call, t),
                                  .src = {TMB_BUF_SRC, 0},
                                  .dst = {TMB_BUF_DST, 0},
                                  .send = call->send,
@@ -98,7 +107,8 @@ static bool v_form(const struct tmb_coll_call *call) {
 static bool serves(const struct tmb_coll_plan *plan, const struct tmb_coll_shape *c, uint8_t sync) {
   const struct tmb_coll_shape *p = &plan->shape;
   return plan->sync == sync && p->kind == c->kind && p->bytes == c->bytes && p->root == c->root &&
-         p->elem == c->elem && p->commutes == c->commutes && p->pull == c->pull;
+         p->elem == c->elem && p->commutes == c->commutes && p->board == c->board &&
+         p->pull == c->pull;
 }
 
 static uint32_t slot_of(const struct tmb_coll_shape *c) {

@@ -32,6 +32,11 @@ struct tmb_call_log {
 
 void tmb_coll_mismatch(const struct tmb_team *team, struct tmb_call_signature mine, uint32_t member,
                        struct tmb_call_signature theirs) {
+  const struct tmb_coll_team *ct = team->coll;
+  if (ct && ct->whole) {
+    team = ct->whole;
+    member = team->group->member[member];
+  }
   const char *differ = (mine.call ^ theirs.call) >> 56        ? "kind"
                        : (uint32_t)(mine.call ^ theirs.call)  ? "root"
                        : (mine.call ^ theirs.call) << 8 >> 40 ? "type or operator"

@@ -14,6 +14,7 @@
 #include "os/sync/lock.h"
 
 struct tmb_apply;
+struct tmb_coll_boards;
 struct tmb_coll_op;
 struct tmb_coll_shared_op;
 struct tmb_coll_staged;
@@ -39,6 +40,7 @@ struct tmb_coll_state {
     struct tmb_team *teams; /* with ops that wait for other members */
     struct tmb_coll_shared_op *free;
   } shared;                             /* shared.c */
+  const struct tmb_coll_boards *boards; /* set when the layer begins */
   uint8_t announced[TMB_COLL_ALGS_MAX]; /* plan.c: of each algorithm, a bit for each reason */
 };
 

@@ -49,6 +49,12 @@ struct tmb_coll_shape tmb_levels_inside(const struct tmb_coll_shape *c, const st
   return p;
 }
 
+bool tmb_levels_board(struct tmb_sched *s, const struct tmb_coll_shape *p, uint32_t kind) {
+  if (!p->board || p->size == 1) return false;
+  tmb_sched_board(s, kind, p->root, p->dst, p->src, p->bytes);
+  return true;
+}
+
 struct tmb_coll_shape tmb_levels_among(const struct tmb_coll_shape *c, const struct tmb_levels *l,
                                        uint32_t phase) {
   struct tmb_coll_shape p = *c;

@@ -37,6 +37,10 @@ void tmb_levels_free(struct tmb_levels *l);
 struct tmb_coll_shape tmb_levels_inside(const struct tmb_coll_shape *c, const struct tmb_levels *l,
                                         uint32_t phase);
 
+/* Emit a phase inside the node as a collective over the memory that its members share. in p: the
+ * shape of the phase, whose blocks are equal. Returns false where messages have to do it. */
+bool tmb_levels_board(struct tmb_sched *s, const struct tmb_coll_shape *p, uint32_t kind);
+
 /* The shape of a phase among the leaders, for a leader; its root is the leader of the root's node.
  */
 struct tmb_coll_shape tmb_levels_among(const struct tmb_coll_shape *c, const struct tmb_levels *l,

@@ -81,6 +81,21 @@ void tmb_sched_reduce(struct tmb_sched *s, struct tmb_ref to, struct tmb_ref fro
                             .bytes = bytes});
 }
 
+void tmb_sched_board(struct tmb_sched *s, uint32_t kind, uint32_t root, struct tmb_ref to,
+                     struct tmb_ref from, uint64_t bytes) {
+  tmb_sched_next(s);
+  emit(s, (struct tmb_step){.kind = TMB_STEP_BOARD,
+                            .to = (uint8_t)to.buf,
+                            .from = (uint8_t)from.buf,
+                            .peer = root,
+                            .tag = kind,
+                            .to_at = to.at,
+                            .from_at = from.at,
+                            .bytes = bytes});
+  s->boards += bytes != 0;
+  tmb_sched_next(s);
+}
+
 static struct tmb_step message(const struct tmb_coll_shape *c, const struct tmb_msg *m,
                                enum tmb_step_kind kind) {
   const uint32_t peer = tmb_coll_member(c, m->peer);

@@ -4,12 +4,12 @@
  *
  * Owns: struct tmb_step, struct tmb_sched and its builder. Called by the algorithms (alg_*.c),
  * which emit steps, by the engine, which runs them, and by schedule_test.c, which runs them without
- * a network. Calls: libc. A schedule is a list of rounds. In a round the steps READY, COPY, REDUCE
- * and SEND run in the order in which they were emitted; then the receives of the round are awaited,
- * in any order. Rounds are private to a rank; messages match by sender and tag. Invariants: a pair
- * of ranks uses a tag once in a collective and direction; a receive and its send name equal numbers
- * of bytes and agree on TMB_STEP_GATED and PULL; a step of no bytes is not emitted; COPY and REDUCE
- * do not write to the source of an earlier SEND of their round.
+ * a network. Calls: libc. A schedule is a list of rounds. In a round the steps READY, COPY, REDUCE,
+ * BOARD and SEND run in the order in which they were emitted; then the receives of the round are
+ * awaited, in any order. Rounds are private to a rank; messages match by sender and tag.
+ * Invariants: a pair of ranks uses a tag once in a collective and direction; a receive and its send
+ * name equal numbers of bytes and agree on TMB_STEP_GATED and PULL; a step of no bytes is not
+ * emitted; COPY and REDUCE do not write to the source of an earlier SEND of their round.
  */
 #ifndef TMB_COLL_SCHEDULE_H
 #define TMB_COLL_SCHEDULE_H
@@ -21,6 +21,7 @@ enum tmb_step_kind {
   TMB_STEP_READY,      /* notify `peer` that it may send its message `tag` */
   TMB_STEP_COPY,       /* to = from */
   TMB_STEP_REDUCE,     /* to = from + to, or to + from with TMB_STEP_RIGHT */
+  TMB_STEP_BOARD,      /* a collective of the members of a node, over the memory that they share */
   TMB_STEP_SEND,       /* from goes to peer */
   TMB_STEP_RECV,       /* to = message */
   TMB_STEP_RECV_REDUCE /* to = message + from, or from + message with TMB_STEP_RIGHT */
@@ -48,8 +49,8 @@ struct tmb_step {
   uint8_t kind, flags;
   uint8_t to, from; /* enum tmb_coll_buf */
   uint32_t round;
-  uint32_t peer; /* rank in the team */
-  uint32_t tag;
+  uint32_t peer; /* rank in the team; BOARD: the root, an index in its node */
+  uint32_t tag;  /* BOARD: the kind, enum tmb_coll_kind */
   uint64_t to_at, from_at, bytes;
   uint32_t recv; /* index among the receives; set by tmb_sched_seal */
   uint32_t open; /* receives: round from whose beginning `to` may be written; UINT32_MAX: only after
@@ -61,6 +62,7 @@ struct tmb_sched {
   uint32_t count, capacity;
   uint32_t *recv_step; /* [recvs] index of each receive in `step` */
   uint32_t recvs;
+  uint32_t boards;    /* BOARD steps */
   uint32_t round;     /* of the next step emitted */
   uint64_t tmp_bytes; /* size of TMB_BUF_TMP */
   bool failed;        /* out of memory while building */
@@ -83,6 +85,12 @@ void tmb_sched_next(struct tmb_sched *s);
 void tmb_sched_copy(struct tmb_sched *s, struct tmb_ref to, struct tmb_ref from, uint64_t bytes);
 void tmb_sched_reduce(struct tmb_sched *s, struct tmb_ref to, struct tmb_ref from, uint64_t bytes,
                       unsigned flags);
+
+/* Emit a collective of the members of this node: a round by itself, equal on all of them. in kind:
+ * enum tmb_coll_kind, no V form; root: an index in the node; bytes: of the vector, or of a block.
+ */
+void tmb_sched_board(struct tmb_sched *s, uint32_t kind, uint32_t root, struct tmb_ref to,
+                     struct tmb_ref from, uint64_t bytes);
 
 /* One message, as the schedules of its sender and of its receiver name it. */
 struct tmb_msg {

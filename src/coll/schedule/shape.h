@@ -58,6 +58,7 @@ struct tmb_coll_shape {
   const uint64_t *block_at;
   bool crowded; /* ranks of this host outnumber its processors; equal on all members of a node */
   bool shared;  /* the collective could be done over the team's shared memory */
+  bool board;   /* what is done inside a node may be done over the memory that its members share */
   bool folds;   /* there, one member combines the data of all where ranks outnumber processors */
   const struct tmb_coll_nodes *nodes; /* of the team, where it has several; NULL: one level */
 };

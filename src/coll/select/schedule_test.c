@@ -81,7 +81,9 @@ struct member {
   char *base[TMB_BUF_COUNT];
   struct mail *inbox;
   uint32_t pc, round, depth, far;
-  uint32_t send; /* first SEND of the round, UINT32_MAX before it */
+  struct mail *shown; /* for its BOARD steps, the last one first */
+  uint32_t boards;    /* BOARD steps that are complete */
+  uint32_t send;      /* first SEND of the round, UINT32_MAX before it */
   struct {
     uint32_t depth, far; /* depth: 1 + that of the message, 0: not there */
   } * got;               /* [recvs] */
@@ -237,6 +239,88 @@ static void check_sources(const struct member *m) {
   }
 }
 
+/* ---- steps over the memory of a node */
+
+/* Members of a node, by their index there. */
+struct board {
+  const uint32_t *member;          /* [count] */
+  uint32_t count, rank, low, high; /* low up to high - 1: those whose data this member takes */
+};
+
+static struct board board_of(const struct world *w, uint32_t rank, const struct tmb_step *step) {
+  const struct tmb_coll_nodes *nodes = w->shape.nodes;
+  const uint32_t node = nodes->node[rank], start = nodes->start[node];
+  struct board b = {.member = nodes->member + start, .count = nodes->start[node + 1] - start};
+  while (b.member[b.rank] != rank) b.rank++;
+  b.high = b.count;
+  switch (step->tag) {
+  case TMB_COLL_BROADCAST:
+  case TMB_COLL_SCATTER:
+    b.low = step->peer;
+    b.high = step->peer + 1;
+    break;
+  case TMB_COLL_REDUCE:
+  case TMB_COLL_GATHER: b.high = b.rank == step->peer ? b.count : 0; break;
+  case TMB_COLL_SCAN: b.high = b.rank + 1; break;
+  case TMB_COLL_EXSCAN: b.high = b.rank; break;
+  default: fail_msg("a BOARD step of kind %s", tmb_coll_kind_name(step->tag));
+  }
+  return b;
+}
+
+/* This member shows its data for its next BOARD step, if it has some. */
+static void show(struct member *m, const struct board *b, const struct tmb_step *step) {
+  const bool from_root = step->tag == TMB_COLL_BROADCAST || step->tag == TMB_COLL_SCATTER;
+  const bool shows = !from_root || b->rank == step->peer;
+  const uint64_t bytes = shows ? step->bytes * (step->tag == TMB_COLL_SCATTER ? b->count : 1) : 0;
+  struct mail *mail = zeros(sizeof *mail + bytes);
+  *mail = (struct mail){
+      .next = m->shown, .tag = m->boards, .depth = m->depth, .far = m->far, .bytes = bytes};
+  if (bytes) memcpy(mail->data, m->base[step->from] + step->from_at, bytes);
+  m->shown = mail;
+}
+
+/* What a member has shown for a BOARD step; NULL: it has not come to it. */
+static const struct mail *shown_by(const struct member *m, uint32_t step) {
+  const struct mail *mail = m->shown;
+  while (mail && mail->tag != step) mail = mail->next;
+  return mail;
+}
+
+/* Take the data of one member, the highest first. */
+static void take_shown(const struct world *w, const struct board *b, const struct tmb_step *step,
+                       uint32_t index, char *to) {
+  const uint32_t number = w->member[b->member[b->rank]].boards;
+  const struct mail *mail = shown_by(&w->member[b->member[index]], number);
+  struct member *m = &w->member[b->member[b->rank]];
+  m->depth = TMB_MAX(m->depth, mail->depth);
+  m->far = TMB_MAX(m->far, mail->far);
+  switch (step->tag) {
+  case TMB_COLL_GATHER: memcpy(to + index * step->bytes, mail->data, step->bytes); break;
+  case TMB_COLL_SCATTER: memcpy(to, mail->data + b->rank * step->bytes, step->bytes); break;
+  case TMB_COLL_BROADCAST: memcpy(to, mail->data, step->bytes); break;
+  default:
+    if (index == b->high - 1)
+      memcpy(to, mail->data, step->bytes);
+    else
+      w->reducer.user(mail->data, to, step->bytes / w->reducer.elem, NULL);
+  }
+}
+
+static bool run_board(struct world *w, uint32_t rank, const struct tmb_step *step) {
+  struct member *m = &w->member[rank];
+  const struct board b = board_of(w, rank, step);
+  assert_true(w->shape.board);
+  check_sources(m);
+  if (!shown_by(m, m->boards)) show(m, &b, step);
+  for (uint32_t i = b.low; i < b.high; i++)
+    if (!shown_by(&w->member[b.member[i]], m->boards)) return false;
+  for (uint32_t i = b.high; i-- > b.low;)
+    take_shown(w, &b, step, i, m->base[step->to] + step->to_at);
+  m->boards++;
+  return true;
+}
+
 /* Run one step or receive group. Returns whether something happened. */
 static bool run_step(struct world *w, uint32_t rank) {
   struct member *m = &w->member[rank];
@@ -255,6 +339,9 @@ static bool run_step(struct world *w, uint32_t rank) {
   case TMB_STEP_REDUCE:
     check_sources(m);
     tmb_reduce_apply(&w->reducer, to, to, from, step->bytes, step->flags & TMB_STEP_RIGHT);
+    break;
+  case TMB_STEP_BOARD:
+    if (!run_board(w, rank, step)) return false;
     break;
   case TMB_STEP_SEND:
     if (step->flags & TMB_STEP_GATED) {
@@ -414,6 +501,7 @@ static void member_free(struct world *w, uint32_t rank) {
   if (!w->in_place) free(m->base[TMB_BUF_DST]);
   free(m->base[TMB_BUF_SRC]);
   free(m->base[TMB_BUF_TMP]);
+  for (struct mail *mail; (mail = m->shown) != NULL; free(mail)) m->shown = mail->next;
   free(m->src_copy);
   free(m->got);
   tmb_sched_free(&m->sched);
@@ -510,7 +598,7 @@ static struct tmb_coll_nodes *nodes_make(enum node_map map, uint32_t size, uint3
 
 /* Variants of a case: enough to combine early and late, lengths, roots, operators and maps. */
 static unsigned variants(const struct tmb_coll_alg *alg) {
-  return alg->needs & TMB_ALG_NODES ? 13 : reduces(alg->kind) ? 8 : 6;
+  return alg->needs & TMB_ALG_NODES ? 15 : reduces(alg->kind) ? 8 : 6;
 }
 
 static enum node_map map_of(const struct tmb_coll_alg *alg, unsigned variant) {
@@ -537,6 +625,7 @@ static bool run_variant(const struct tmb_coll_alg *alg, uint32_t size, unsigned 
                                      .radix = 2 + v % 4,
                                      .commutes = reduces(alg->kind) && v / 2 % 2,
                                      .crowded = v % 5 < 2,
+                                     .board = v / 3 % 2,
                                      .src = {TMB_BUF_SRC, 0},
                                      .dst = {TMB_BUF_DST, 0},
                                      .nodes = by_nodes ? nodes : NULL};

@@ -45,6 +45,18 @@
  * 32 ranks on 2 processors, 2026-11-27. */
 #define CROWDED_FLAT              16u
 
+/* Data of a rank up to which a team acts through leaders where the ranks of a node share memory: of
+ * a broadcast, or of the blocks of a gather; of the vector of a reduction, or of the blocks of an
+ * all-gather. Measured with 8 and 16 ranks on 2 pretended hosts of one machine with 2 processors,
+ * over udp, 2026-11-29 (docs/COLLECTIVES_INSIDE.md). An exchange has the limit without boards: its
+ * leaders sort all blocks. */
+#define BOARD_ONE_WAY             (256 * KB)
+#define BOARD_BOTH_WAYS           (1024 * KB)
+
+/* Nodes up to which the leaders broadcast and reduce long vectors along a tree without pipelines.
+ * An estimate, 2026-11-29. */
+#define BOARD_TREE_NODES          4u
+
 /* Blocks that a leader moves one by one. An estimate, 2026-11-22. */
 #define NODES_EXCHANGE_BLOCKS_MAX 16384u
 
@@ -190,6 +202,21 @@ static uint64_t length_of(const struct tmb_coll_shape *c) {
   return (sum + c->size - 1) / c->size;
 }
 
+/* Data of a rank, its vector or all its blocks, up to which the ranks of a node act through one of
+ * them. */
+static uint64_t nodes_limit(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
+  if (!c->board) return t->nodes_max;
+  switch (c->kind) {
+  case TMB_COLL_BROADCAST:
+    return c->nodes->count <= BOARD_TREE_NODES ? BOARD_ONE_WAY : t->nodes_max;
+  case TMB_COLL_REDUCE: return c->nodes->count <= BOARD_TREE_NODES ? BOARD_BOTH_WAYS : t->nodes_max;
+  case TMB_COLL_GATHER: return BOARD_ONE_WAY;
+  case TMB_COLL_ALLREDUCE:
+  case TMB_COLL_ALLGATHER: return BOARD_BOTH_WAYS;
+  default: return t->nodes_max;
+  }
+}
+
 /* Whether the ranks of a node should act through one of them: the data of a rank must be few, for a
  * leader handles those of its whole node. */
 static bool by_nodes(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
@@ -204,8 +231,8 @@ static bool by_nodes(const struct tmb_coll_shape *c, const struct tmb_coll_tunin
   case TMB_COLL_GATHER:
   case TMB_COLL_ALLGATHER:
   case TMB_COLL_ALLGATHERV:
-  case TMB_COLL_REDUCE_SCATTER: return length <= t->nodes_max / c->size;
-  default: return length <= t->nodes_max;
+  case TMB_COLL_REDUCE_SCATTER: return length <= nodes_limit(c, t) / c->size;
+  default: return length <= nodes_limit(c, t);
   }
 }
 

@@ -441,19 +441,40 @@ static void shared(void **state) {
   free(rules);
 }
 
+/* Where the ranks of a node share memory, leaders carry longer data. */
+static void boards(void **state) {
+  static const struct {
+    uint32_t kind;
+    uint64_t bytes; /* the most */
+  } most[] = {{TMB_COLL_BROADCAST, 256 << 10},
+              {TMB_COLL_REDUCE, 1 << 20},
+              {TMB_COLL_ALLREDUCE, 1 << 20},
+              {TMB_COLL_GATHER, (256 << 10) / 8},
+              {TMB_COLL_ALLGATHER, (1 << 20) / 8},
+              {TMB_COLL_EXCHANGE, (16 << 10) / 8},
+              {TMB_COLL_SCAN, 16 << 10}};
+  const uint32_t label[8] = {0, 0, 0, 0, 1, 1, 1, 1};
+  struct tmb_coll_nodes *map = tmb_coll_nodes_make(label, 8, 2);
+  const struct tmb_coll_tuning t = tmb_coll_thresholds;
+  (void)state;
+  for (size_t i = 0; i < TMB_ARRAY_LEN(most); i++)
+    for (uint64_t more = 0; more < 2; more++) {
+      struct tmb_coll_shape c = shape(most[i].kind, 8, most[i].bytes + more, true);
+      c.nodes = map;
+      c.board = true;
+      assert_int_equal(strcmp(chosen(&t, c), "nodes") == 0, !more);
+    }
+  free(map);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(sites),
-                                     cmocka_unit_test(tables),
-                                     cmocka_unit_test(bad_tables),
-                                     cmocka_unit_test(forced),
-                                     cmocka_unit_test(forced_more),
-                                     cmocka_unit_test(always_something),
-                                     cmocka_unit_test(pipelines),
-                                     cmocka_unit_test(nodes),
-                                     cmocka_unit_test(v_lengths),
-                                     cmocka_unit_test(shared),
-                                     cmocka_unit_test(crowded_exchange),
-                                     cmocka_unit_test(crowded_lengths),
-                                     cmocka_unit_test(names)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sites),           cmocka_unit_test(tables),
+      cmocka_unit_test(bad_tables),      cmocka_unit_test(forced),
+      cmocka_unit_test(forced_more),     cmocka_unit_test(always_something),
+      cmocka_unit_test(pipelines),       cmocka_unit_test(nodes),
+      cmocka_unit_test(boards),          cmocka_unit_test(v_lengths),
+      cmocka_unit_test(shared),          cmocka_unit_test(crowded_exchange),
+      cmocka_unit_test(crowded_lengths), cmocka_unit_test(names)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

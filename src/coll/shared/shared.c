@@ -13,6 +13,7 @@
 
 #include "base/container/list.h"
 #include "base/log.h"
+#include "coll/engine/receive.h"
 #include "coll/select/tuning.h"
 #include "core/op/lost.h"
 #include "core/op/op.h"
@@ -37,6 +38,9 @@ struct client {
 
 struct tmb_coll_shared_op {
   struct tmb_coll_shared_op *next;
+  struct tmb_coll_op *owner;             /* this is a BOARD step of it; NULL: of none */
+  struct tmb_coll_shared_op *owner_next; /* its next one */
+  bool closed;                           /* the owner has not come to this step yet */
   struct client *client; /* NULL without such a function, and until the op is kept */
   struct tmb_op *event;  /* NULL until the call that starts the collective has made one */
   struct tmb_coll_call call;
@@ -407,6 +411,7 @@ static bool take(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_co
 static uint64_t advance(struct tmb_team *team, struct tmb_coll_shared *b,
                         struct tmb_coll_shared_op *op, bool head) {
   const uint64_t before = op->shown + op->read;
+  if (op->closed) return 0;
   if (head && !op->read) tmb_row_skip(team, b, op->first);
   for (uint64_t seen = UINT64_MAX; seen != op->shown + op->read;) {
     seen = op->shown + op->read;
@@ -474,17 +479,33 @@ static void unlist(struct tmb_team **place, struct tmb_coll_shared *b) {
   tmb_store_rlx(&tmb_job.last_here, false);
 }
 
+static void unlist_found(struct tmb_team *team, struct tmb_coll_shared *b) {
+  struct tmb_team **place = &tmb_colls.shared.teams;
+  while (*place != team) place = &tmb_coll_team_of(*place)->shared.next_team;
+  unlist(place, b);
+}
+
+/* The oldest op of a team is complete. */
+static void end(struct tmb_coll_shared_op *op) {
+  if (op->owner) {
+    op->owner->boards = op->owner_next;
+    tmb_engine_board_done(op->owner);
+  } else {
+    tmb_coll_event_done(op->event);
+  }
+  op_free(op);
+}
+
 /* Advance the ops of a team in order. Returns how many chunks were shown and read. */
 static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_shared *b) {
   uint64_t done = 0;
   b->lacks = 0;
   for (struct tmb_coll_shared_op *op; (op = b->first) != NULL;) {
     done += advance(team, b, op, true);
-    if (op->read < op->chunks) break;
+    if (op->closed || op->read < op->chunks) break;
     (void)TMB_LIST_POP(&b->first);
     if (!b->first) b->end = &b->first;
-    tmb_coll_event_done(op->event);
-    op_free(op);
+    end(op);
   }
   /* Chunks so far ahead of the read position of this member have no room, and later ones neither.
    * */
@@ -521,21 +542,30 @@ void tmb_coll_shared_abandon(struct tmb_team *team) {
   b->end = running ? &running->next : &b->first;
   for (; op; op = next) {
     next = op->next;
+    if (op->owner) {
+      op_free(op);
+      continue;
+    }
     tmb_op_lose(op->event, TMB_CAT_PUT, tmb_team_lost(team) - 1);
     tmb_up_op_done(op->event, TMB_CAT_PUT);
     op_free(op);
   }
-  if (running) return;
-  struct tmb_team **place = &tmb_colls.shared.teams;
-  while (*place != team) place = &tmb_coll_team_of(*place)->shared.next_team;
-  unlist(place, b);
+  if (!running) unlist_found(team, b);
 }
 
 static void open_shared(struct tmb_team *team, struct tmb_coll_shared *b) {
+  if (TMB_LIKELY(b->row != NULL)) return;
   b->row = malloc(team->head.size * sizeof(struct tmb_shared_row *));
   if (!b->row) tmb_fatal("out of memory for a team of %u ranks", team->head.size);
   for (uint32_t r = 0; r < team->head.size; r++) b->row[r] = tmb_shared_row(team, r);
   b->end = &b->first;
+}
+
+/* Queue an op behind those of its team. */
+static void append(struct tmb_team *team, struct tmb_coll_shared *b,
+                   struct tmb_coll_shared_op *op) {
+  if (!b->first) list(team, b);
+  TMB_LIST_EXTEND(&b->end, op);
 }
 
 /* Queue a collective that cannot be completed in its call. Returns the op of its event. */
@@ -555,8 +585,7 @@ static struct tmb_op *keep(struct tmb_team *team, struct tmb_coll_shared *b,
     op->client->op = op;
     tmb_store_rlx(&op->event->thread, tmb_thread()->id);
   }
-  if (!b->first) list(team, b);
-  TMB_LIST_EXTEND(&b->end, op);
+  append(team, b, op);
   return op->event;
 }
 
@@ -567,7 +596,7 @@ static gex_Event_t done(void) {
 
 gex_Event_t tmb_coll_shared_start(struct tmb_team *team, const struct tmb_coll_call *call) {
   struct tmb_coll_shared *b = &tmb_coll_team_of(team)->shared;
-  if (TMB_UNLIKELY(!b->row)) open_shared(team, b);
+  open_shared(team, b);
   const enum tmb_shared_now state =
       b->first || meets(call->kind) ? TMB_SHARED_NOT_NOW : tmb_coll_shared_now(team, call);
   if (TMB_LIKELY(state == TMB_SHARED_COMPLETE)) return done();
@@ -581,4 +610,79 @@ gex_Event_t tmb_coll_shared_start(struct tmb_team *team, const struct tmb_coll_c
       (void)advance(team, b, &now, true);
     }
   return now.read == now.chunks ? done() : tmb_op_event(keep(team, b, &now));
+}
+
+/* ---- steps of schedules */
+
+/* The members of a team in this node, as a team that only this folder knows. */
+static struct tmb_team *near_of(struct tmb_team *team) {
+  struct tmb_coll_team *ct = tmb_coll_team_of(team);
+  if (TMB_LIKELY(ct->near != NULL)) return ct->near;
+  const struct tmb_team_group *g = team->group;
+  struct tmb_team *near = calloc(1, sizeof *near + g->count * (sizeof(uint32_t) + 1));
+  if (!near) tmb_fatal("out of memory for a group of %u members", g->count);
+  near->jobrank_table = (uint32_t *)(near + 1);
+  near->head.size = g->count;
+  near->head.jobrank = near->jobrank_table;
+  near->uid = team->uid;
+  near->shared = true;
+  if (team->shared_row) near->shared_row = (uint8_t *)(near->jobrank_table + g->count);
+  for (uint32_t i = 0; i < g->count; i++) {
+    const uint32_t rank = g->member[i];
+    if (rank == team->head.rank) near->head.rank = i;
+    near->jobrank_table[i] = tmb_team_jobrank(team, rank);
+    if (team->shared_row) near->shared_row[i] = team->shared_row[rank];
+  }
+  tmb_coll_team_of(near)->whole = team;
+  ct->near = near;
+  open_shared(near, &tmb_coll_team_of(near)->shared);
+  return near;
+}
+
+/* The call that a BOARD step is. */
+static struct tmb_coll_call call_of(const struct tmb_coll_op *op, const struct tmb_step *step) {
+  return (struct tmb_coll_call){.kind = (enum tmb_coll_kind)step->tag,
+                                .root = step->peer,
+                                .dst = tmb_coll_place(op, step->to, step->to_at),
+                                .src = tmb_coll_place(op, step->from, step->from_at),
+                                .bytes = step->bytes,
+                                .reducer = kinds[step->tag].reduces ? op->reducer
+                                                                    : (struct tmb_reducer){0}};
+}
+
+static void reserve(struct tmb_coll_op *owner) {
+  struct tmb_team *const near = near_of(owner->team);
+  struct tmb_coll_shared *const b = &tmb_coll_team_of(near)->shared;
+  const struct tmb_sched *const s = &owner->plan->sched;
+  struct tmb_coll_shared_op **last = &owner->boards;
+  for (uint32_t i = 0; i < s->count; i++) {
+    if (s->step[i].kind != TMB_STEP_BOARD) continue;
+    struct tmb_coll_shared_op *op = op_new();
+    *op = (struct tmb_coll_shared_op){
+        .call = call_of(owner, &s->step[i]), .owner = owner, .closed = true};
+    begin(near, b, op);
+    op->signature = owner->signature;
+    append(near, b, op);
+    *last = op;
+    last = &op->owner_next;
+  }
+}
+
+static void open_step(struct tmb_coll_op *owner) {
+  struct tmb_team *const near = tmb_coll_team_of(owner->team)->near;
+  struct tmb_coll_shared *const b = &tmb_coll_team_of(near)->shared;
+  owner->boards->closed = false;
+  (void)advance_team(near, b);
+  if (!b->first) unlist_found(near, b);
+}
+
+const struct tmb_coll_boards tmb_coll_boards = {reserve, open_step};
+
+void tmb_coll_shared_free(struct tmb_coll_team *ct) {
+  if (ct->near) {
+    free(tmb_coll_team_of(ct->near)->shared.row);
+    free(ct->near->coll);
+    free(ct->near);
+  }
+  free(ct->shared.row);
 }
