@@ -83,6 +83,7 @@ RULES = (
     "include-c",
     "banned",
     "getenv",
+    "sleeps",
     "locale",
     "malloc",
     "assert",
@@ -615,6 +616,47 @@ def check_state_list(files, listed):
             yield f"{STATE_LIST}:{line}: state: {path} has no variable that can change; remove it"
 
 
+# ---- threads that yield or sleep
+WAITS_LIST = "src/core/progress/wait.h"
+WAITS_ROOMS = ("core", "notify", "coll", "near", "net", "ratomic", "vis")
+SLEEPS = {"nanosleep", "clock_nanosleep", "usleep", "sched_yield", "tmb_os_yield", "tmb_os_nsleep"}
+
+
+def read_waits(root):
+    """Names of the files whose loops the head of WAITS_LIST allows; None without that file."""
+    path = root / WAITS_LIST
+    if not path.is_file():
+        return None
+    head = path.read_text(encoding="utf-8").split("*/\n#", 1)[0]
+    return {*re.findall(r"[\w/]+\.c\b", head), "progress/wait.c"}
+
+
+def sleeps(file):
+    """Lines that call a function of SLEEPS."""
+    top, room = file.path.split("/")[:2] if "/" in file.path else ("", "")
+    if top != "src" or room not in WAITS_ROOMS or file.path.endswith("_test.c"):
+        return []
+    pairs = zip(file.tokens, file.tokens[1:])
+    return [token.line for token, after in pairs if token.text in SLEEPS and after.text == "("]
+
+
+def check_sleeps(file, waits):
+    """A thread yields or sleeps in wait.c, and in the files that WAITS_LIST names."""
+    if waits is None or any(file.path.endswith("/" + name) for name in waits):
+        return
+    for line in sleeps(file):
+        yield line, "sleeps", f"wait by {WAITS_LIST}, or name the file and the reason there"
+
+
+def check_waits_list(files, waits):
+    """Names in WAITS_LIST of files that do not wait."""
+    owners = [file.path for file in files if sleeps(file)]
+    for name in sorted(waits or ()):
+        inside = not name.startswith(("os/", "boot/"))
+        if inside and not any(path.endswith("/" + name) for path in owners):
+            yield f"{WAITS_LIST}:1: sleeps: {name} neither yields nor sleeps; remove it"
+
+
 # ---- rules on preprocessor lines
 def _hidden_flow(macro):
     """`return` or `goto` in a macro, but not inside a whole function that the macro defines."""
@@ -813,7 +855,7 @@ def list_files(root, paths):
     return sorted(p for p in found if p.endswith(wanted))
 
 
-def check_file(file, root, layers, listed):
+def check_file(file, root, layers, listed, waits):
     """One file's findings as (line, rule, message), and how many a comment excuses."""
     rules = [check_head, check_lines, check_words]
     if file.path.endswith(".md"):
@@ -838,6 +880,7 @@ def check_file(file, root, layers, listed):
     if file.is_c:
         found += check_includes(file, root, layers)
         found += check_state(file, listed)
+        found += check_sleeps(file, waits)
     allowed = {}
     for number, line in enumerate(file.lines, 1):
         for match in ALLOW.finditer(line):
@@ -858,17 +901,17 @@ def main(argv=None):
         print("\n".join(RULES))
         return 0
     root = options.root.resolve()
-    layers, listed = read_layers(root), read_state_list(root)
+    layers, listed, waits = read_layers(root), read_state_list(root), read_waits(root)
     files = [SourceFile(root, path) for path in list_files(root, options.paths)]
     count = excused = 0
     for file in files:
-        findings, allowed = check_file(file, root, layers, listed)
+        findings, allowed = check_file(file, root, layers, listed, waits)
         excused += allowed
         for line, rule, message in findings:
             print(f"{file.path}:{line}: {rule}: {message}")
             count += 1
     whole = [*check_gates(files), *check_state_list(files, listed), *check_circles(layers)]
-    whole += check_rooms(files, root)
+    whole += [*check_rooms(files, root), *check_waits_list(files, waits)]
     for message in [] if options.paths else whole:
         print(message)
         count += 1

@@ -179,6 +179,16 @@ class Rules(unittest.TestCase):
         self.quiet({"src/base/config.c": HEAD + 'void f(void) { getenv("A"); }\n'})
         self.quiet({"tests/multi/x.c": HEAD + 'void f(void) { getenv("A"); }\n'})
 
+    def test_sleeps(self):
+        wait = {"src/core/progress/wait.h": HEAD.replace("What it calls.", "But for a.c.") + "#\n"}
+        own = {"src/core/progress/wait.c": HEAD + "void g(void) { usleep(1); }\n"}
+        code = HEAD + "void f(void) { sched_yield(); }\n"
+        listed = {**wait, **own, "src/core/a.c": code}
+        self.quiet(listed)
+        self.fires("sleeps", {**listed, "src/net/b.c": code}, "src/net/b.c:5")
+        self.fires("sleeps", {**wait, **own}, "wait.h:1")
+        self.quiet({**listed, "src/os/b.c": code, "src/net/b_test.c": code})
+
     def test_malloc(self):
         self.fires("malloc", "void f(void) { int *p = malloc(4); *p = 1; }\n")
         self.fires("malloc", "void f(void) { use(malloc(4)); }\n")

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting: a blocking operation spins, yields and sleeps here. Other loops wait for events that no
- * poll brings: locks (os/sync/lock.c), ranks that start (boot/page/ctl.c, core/shared.c), the end
- * of the process (client/exit.c, client/conduit.c, net/mpi/mpi_end.c), copies (segment/mk_stage.c),
- * room for a thread of the conduit (am/am_send.c), a client that polls (progress.c).
+ * Waiting: a blocking operation spins, yields and sleeps here, and gives its processor away in
+ * progress/place.c. Other loops wait for events that no poll brings: locks (os/sync/lock.c), ranks
+ * that start (boot/page/ctl.c, core/shared.c), the end of the process (client/exit.c,
+ * client/last_thread.c, client/conduit.c, net/mpi/mpi_end.c), copies (segment/mk_stage.c), room for
+ * a thread of the conduit (am/am_send.c), a client that polls (progress/progress.c).
  *
  * Owns: declarations of wait.c. Loop shape: tmb_wait_begin; while (!condition) tmb_wait_step; or
  * tmb_wait_until. Calls: progress.h, the engine's sleep.
