@@ -19,8 +19,11 @@
 enum { RUNS_MAX = 1001 };
 static int runs = 51, figures, me;
 static double figure[RUNS_MAX], beside[RUNS_MAX];
-static long word, value = 3;
-static uint64_t signal_word;
+/* Words that the peer writes, each in a cache line without words of this PE, as in the segments of
+ * the second client. */
+static _Alignas(64) long word;
+static _Alignas(64) uint64_t signal_word;
+static _Alignas(64) long value = 3;
 static uint64_t turn, c_turn;
 static volatile size_t one = 1; /* a size that the compiler does not know */
 
