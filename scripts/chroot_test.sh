@@ -42,6 +42,7 @@ make_system() {
   mkdir -p "$dir"
   mmdebstrap --variant=minbase --include=ca-certificates,make "$debian" "$root"
   cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+  cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" # of registries within a site
   chroot "$root" useradd --create-home tester
 }
 
