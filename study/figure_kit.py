@@ -6,6 +6,7 @@ panels of plots.py. Invariant: nothing here depends on which figures there are; 
 any value that they are given.
 """
 import dataclasses
+import re
 import statistics
 
 import plots
@@ -83,6 +84,19 @@ def at(series, line, x):
 
 def last_x(series):
     return max((p[0] for points in series.values() for p in points), default=None)
+
+
+def processors(data):
+    """Processors of the machine that a part ran on, or None."""
+    found = re.search(r"(\d+) processors", data.get("study", {}).get("machine", ""))
+    return int(found[1]) if found else None
+
+
+def headline(panel):
+    """The x that a sentence is about: most ranks that have a processor each, else the last."""
+    xs = {p[0] for points in panel.series.values() for p in points}
+    return max((x for x in xs if panel.crowded and 1 < x <= panel.crowded),
+               default=last_x(panel.series))
 
 
 def fastest(series, x, among):

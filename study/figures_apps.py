@@ -9,8 +9,8 @@ import dataclasses
 import statistics
 
 import plots
-from figure_kit import (OUR_WAYS, RANKS, Shown, at, by_ranks, bytes_text, fastest, in_order,
-                        is_mpi, last_x, middle, ranks, sentence, times)
+from figure_kit import (OUR_WAYS, RANKS, Shown, at, by_ranks, bytes_text, fastest, headline,
+                        in_order, is_mpi, middle, processors, ranks, sentence, times)
 from plots import Axis, Bars, Lanes, Lines, Ratio, Stacked
 
 
@@ -39,7 +39,7 @@ def panels_by_ranks(data, keep, names, ratio=None, y=Axis("time of an iteration"
         series = in_order(by_ranks(data, panel, keep=keep), names)
         if series:
             base = ratio if ratio in series else None
-            out.append(Lines(RANKS, y, series, panel, ratio=Ratio(
+            out.append(Lines(RANKS, y, series, panel, crowded=processors(data), ratio=Ratio(
                 "over " + base.split(": ")[-1], base, inverse=True) if base else None))
     return out
 
@@ -62,7 +62,7 @@ def pipeline_c(parts):
         return None
     said = []
     for panel in panels:
-        x = last_x(panel.series)
+        x = headline(panel)
         ours = fastest(panel.series, x, OUR_WAYS)
         peer = fastest(panel.series, x, filter(is_mpi, panel.series))
         barrier = at(panel.series, "barrier", x)
@@ -82,7 +82,7 @@ def pipeline_fortran(parts):
         return None
     said = []
     for panel in panels:
-        x = last_x(panel.series)
+        x = headline(panel)
         event, attached, every = (at(panel.series, names[i], x) for i in (2, 3, 0))
         if event and attached and every:
             said.append(f"{panel.title} on {ranks(x)}: an attached event takes "
@@ -95,16 +95,21 @@ def is_fortran(panel):
     return "Fortran" in panel.title or panel.title.startswith("events")
 
 
+def is_shown(line):
+    """Of a figure of hosts with many lines: not the variants that differ little."""
+    return not line.endswith(", overlapped") and line not in ("flag", "semaphore")
+
+
 def hosts(parts, wanted=lambda panel: not is_fortran(panel)):
     """Applications on hosts, a panel each; the sentence has the fastest of each side."""
     data = parts["hosts"]
     panels, said = [], []
     names = ["signal", "put with signal", "Fortran: sync all", "Fortran: sync images",
              "Fortran: event", "Fortran: attached event"]
-    for panel in filter(wanted, panels_by_ranks(data, lambda line: True, names)):
+    for panel in filter(wanted, panels_by_ranks(data, is_shown, names)):
         panel = dataclasses.replace(panel, x=Axis("hosts, one rank each"))
         panels.append(panel)
-        x = last_x(panel.series)
+        x = headline(panel)
         ours = fastest(panel.series, x, [n for n in panel.series if not is_mpi(n)])
         if not ours:
             continue
@@ -127,7 +132,7 @@ def events(parts):
     panels = panels_by_ranks(parts["events"], lambda line: line in names, names, names[0])
     said = []
     for panel in panels:
-        x = last_x(panel.series)
+        x = headline(panel)
         signal = at(panel.series, names[0], x)
         others = [(at(panel.series, n, x), n) for n in names[1:] if at(panel.series, n, x)]
         if signal and others:
@@ -140,11 +145,14 @@ def events(parts):
 def stencil(parts):
     data = parts["stencil"]
     names = [n + o for n in ("signal", "put + flag", "message") for o in ("", ", overlapped")]
-    panels = panels_by_ranks(data, lambda line: not line.startswith("MPICH"), names,
-                             y=Axis("time of an iteration", "ms"))
-    said = []
-    for panel in panels:
-        x = last_x(panel.series)
+    every = panels_by_ranks(data, lambda line: not line.startswith("MPICH"), names,
+                            y=Axis("time of an iteration", "ms"))
+    said, panels = [], []
+    for panel in every:
+        panels += [dataclasses.replace(panel, title=f"{panel.title}{of}", series={
+            n.replace(", overlapped", ""): points for n, points in panel.series.items()
+            if n.endswith(", overlapped") == bool(of)}) for of in ("", ", overlapped")]
+        x = headline(panel)
         off, on = (at(panel.series, n, x) for n in ("signal", "signal, overlapped"))
         peer = fastest(panel.series, x, filter(is_mpi, panel.series))
         if off and on:
@@ -153,6 +161,31 @@ def stencil(parts):
             text += f"; {peer[0]} takes {times(peer[1] / min(on, off))} ours" if peer else ""
             said.append(text)
     return Shown(panels, sentence("", said)) if panels else None
+
+
+def applications(parts):
+    """A bar an application and size: the time of our fastest form beside the fastest MPI's."""
+    groups, won, lost = {}, [], []
+    for app, data in parts.items():
+        for panel in panels_by_ranks(data, lambda line: "OpenCoarrays" not in line, []):
+            x = headline(panel)
+            points = {n: next((p[1:] for p in line if p[0] == x), None)
+                      for n, line in panel.series.items()}
+            peers = [(p, n) for n, p in points.items()
+                     if p and (is_mpi(n) or n.startswith("ScaLAPACK"))]
+            ours = [(p, n) for n, p in points.items() if p and (p, n) not in peers]
+            if not peers or not ours or x > (panel.crowded or x):
+                continue
+            (mine, mine_least, mine_most), (theirs, least, most) = min(ours)[0], min(peers)[0]
+            name = f"{app} {panel.title}"
+            groups[name] = {"our time / best MPI's": (mine / theirs, mine_least / most,
+                                                      mine_most / least)}
+            (won if mine < theirs else lost).append(
+                f"{name} ({plots.number(mine / theirs)}, {min(ours)[1]} beside {min(peers)[1]})")
+    bars = Bars(Axis("our time / that of the best MPI", log=False), groups, mark=1)
+    said = sentence("", [f"Shorter than the best MPI on {len(won)} of {len(won) + len(lost)}",
+                         "MPI is faster on " + (", ".join(lost) or "none")])
+    return Shown([bars], said) if groups else None
 
 
 def hydro(parts):
@@ -165,21 +198,26 @@ def hydro(parts):
                           names)
         if base not in series:
             continue
-        panels.append(Lines(RANKS, Axis("time of a step", "ms", log=True), series, panel))
+        crowded = processors(data)
+        times_of = Lines(RANKS, Axis("time of a step", "ms", log=True), series, panel,
+                         crowded=crowded)
+        panels.append(times_of)
         gains = {line: [(x, 1 - y / at(series, base, x)) for x, y, *_ in points
                         if at(series, base, x)]
                  for line, points in series.items() if line in names[1:]}
         panels.append(Lines(RANKS, Axis("saved over sync all", "share", log=False, low=min(
-            0, *(p[1] for points in gains.values() for p in points)) - 0.05), gains, panel))
-        x = last_x(series)
-        best = max((points[-1][1], line) for line, points in gains.items() if points[-1][0] == x)
+            0, *(p[1] for points in gains.values() for p in points)) - 0.05), gains, panel,
+                            crowded=crowded))
+        x = headline(times_of)
+        best = max((y, line) for line, points in gains.items() for at_x, y in points if at_x == x)
         said.append(f"{panel}, {ranks(x)}: {best[1]} saves {100 * best[0]:.0f} % of the time "
                     "of sync all")
     return Shown(panels, sentence("", said)) if panels else None
 
 
-def beside_scalapack(app, panel, series):
-    """What one sees of one problem, at the largest number of ranks that both sides have done."""
+def beside_scalapack(app, panel, series, most):
+    """What one sees of one problem, at the largest number of ranks, at most `most`, that both sides
+    have done."""
     ours = {n: dict(p[:2] for p in points) for n, points in series.items()
             if not n.startswith("ScaLAPACK")}
     theirs = {n: dict(p[:2] for p in points) for n, points in series.items()
@@ -187,7 +225,7 @@ def beside_scalapack(app, panel, series):
     both = {x for p in ours.values() for x in p} & {x for p in theirs.values() for x in p}
     if not both:
         return f"{app} {panel}: nothing to compare"
-    x = max(both)
+    x = max((x for x in both if x <= most), default=max(both))
     best, name = max((p[x], n) for n, p in ours.items() if x in p)
     peer, other = max((p[x], n) for n, p in theirs.items() if x in p)
     return f"{app} {panel}, {ranks(x)}: {name} reaches {plots.number(best / peer)} times the " \
@@ -206,9 +244,10 @@ def linear(parts):
                     series.setdefault(r["line"], []).append((r["ranks"], *middle(rates)))
             names = ["blocking", "ahead", "get", "direct", "signal", "UPC"]
             series = in_order({n: sorted(p) for n, p in series.items()}, names)
-            panels.append(Lines(RANKS, Axis("rate", "GFlop/s", log=False), series,
-                                f"{app}, {panel}"))
-            said.append(beside_scalapack(app, panel, series))
+            one = Lines(RANKS, Axis("rate", "GFlop/s", log=False), series, f"{app}, {panel}",
+                        crowded=processors(data))
+            panels.append(one)
+            said.append(beside_scalapack(app, panel, series, headline(one)))
     return Shown(panels, sentence("", said)) if panels else None
 
 

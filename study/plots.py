@@ -87,6 +87,7 @@ class Lines:
     published: dict = dataclasses.field(default_factory=dict)
     bounds: dict = dataclasses.field(default_factory=dict)
     ratio: Ratio | None = None
+    crowded: int | None = None  # processors: from there on there are more ranks
 
     def names(self):
         return list(self.series)
@@ -100,6 +101,7 @@ class Bars:
     x: Axis
     groups: dict
     title: str = ""
+    mark: float | None = None  # a line through all bars
 
     def names(self):
         return list(dict.fromkeys(name for group in self.groups.values() for name in group))
@@ -335,6 +337,18 @@ def draw_band(ax, points, look):
         ax.fill_between(xs, least, most, color=look.colour, alpha=0.13, linewidth=0)
 
 
+def draw_crowded(ax, processors, xs):
+    """Shades the part of the axis where ranks share processors."""
+    beyond = [x for x in xs if x > processors]
+    within = [x for x in xs if x <= processors]
+    if not beyond or not within:
+        return
+    low, high = ax.get_xlim()
+    ax.axvspan((max(within) * min(beyond)) ** 0.5, high, color=INK, alpha=0.06, linewidth=0,
+               zorder=0)
+    ax.set_xlim(low, high)
+
+
 def draw_lines(ax, below, panel, by_name):
     series = {n: sorted(map(whole, p)) for n, p in panel.series.items() if p}
     for name, points in series.items():
@@ -355,6 +369,8 @@ def draw_lines(ax, below, panel, by_name):
     few = tuple(sorted(set(xs)))  # a short range: ticks where the points are
     x = panel.x if panel.x.ticks or len(few) > 6 else dataclasses.replace(panel.x, ticks=few)
     set_axis(ax, "x", x, xs)
+    if panel.crowded:
+        draw_crowded(ax, panel.crowded, few)
     if below is not None:
         draw_ratio(below, panel, series, by_name)
         set_axis(below, "x", x, xs)
@@ -432,6 +448,8 @@ def draw_bars(ax, panel, by_name):
         places.append((first + at - 1) / 2)
         at += 0.7
     horizontal(ax, places, list(panel.groups), panel.x, values or [1])
+    if panel.mark is not None:
+        ax.axvline(panel.mark, color=INK, linewidth=1, linestyle=(0, (4, 2)))
     ax.set_ylim(at - 0.7, -0.9)  # as much room above the first bar as below the last, at any number
     for x, y, text in labels:
         ax.annotate(text, (min(x, ax.get_xlim()[1]), y), (4, 0), textcoords="offset points",
@@ -510,13 +528,21 @@ def has_whiskers(panels):
                for group in panel.groups.values() for value in group.values())
 
 
-def spread_note(panels):
+def band_note(panels):
     """What bands and whiskers are; empty where there is none."""
     if any(isinstance(panel, Stacked) and panel.spread for panel in panels):
         return "bar: one run; dot and number: median of the runs; line below: least to most"
     marks_of = [("line", "band")] * has_bands(panels) + [("bar", "whisker")] * has_whiskers(panels)
     middles, ends = (", ".join(words) for words in zip(*marks_of)) if marks_of else ("", "")
     return f"{middles}: median; {ends}: least to most" if marks_of else ""
+
+
+def spread_note(panels):
+    """What lines, bands and the shaded part mean."""
+    shaded = any(getattr(p, "crowded", None) and max(
+        (x for line in p.series.values() for x, *_ in line), default=0) > p.crowded for p in panels)
+    notes = [band_note(panels), "shaded: more ranks than processors" if shaded else ""]
+    return "; ".join(note for note in notes if note)
 
 
 def left_of(panel):

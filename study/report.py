@@ -174,6 +174,7 @@ processors, a method that waits without yielding shows the scheduler.
 
 # What is compared, and the figures that show it: (what, measured, simulated).
 COMPARED = [
+    ("applications beside the best MPI", ("applications",), ()),
     ("pipeline, strong scaling, by grid", ("pipeline", "pipeline-fortran", "hosts",
                                             "hosts-fortran"),
      ("sim-pipeline", "sim-pipeline-grids")),

@@ -45,6 +45,13 @@ def lines(x, y, series, **more):
     return {"kind": "Lines", "x": x, "y": y, "series": series, **more}
 
 
+def bars(axis, series, x, title):
+    """A bar a line, of its value at x."""
+    values = {n: short(at(line, x)) for n, line in series.items() if at(line, x) is not None}
+    return {"kind": "Bars", "x": axis, "title": title,
+            "groups": {n: {n: v} for n, v in values.items()}}
+
+
 def series(results, name, x=-1, value="seconds", scale=1.0):
     """{line: [(x, y)]}; name: key -> line or None; x: place in the key."""
     out = {}
@@ -166,28 +173,27 @@ ADDED = {"label": "added by communication", "unit": "us", "log": False}
 
 
 def stencil(r):
-    (time, added), (_, alone), (weak, weakly) = (stencil_lines(r["stencil"], k)
+    (_, added), (_, alone), (weak, weakly) = (stencil_lines(r["stencil"], k)
                                                  for k in ("strong", "alone", "weak"))
     signal, slow = "put with signal", "MPI send, receive, no overlap"
     x, y, z = last(added), last(alone), last(weakly)
     word = "tombolo sim stencil --machine aries --width 1 --times 4 --ranks N --way WAY " \
            "--overlap 0|1 "
     about = "with overlap a rank computes and puts its edge first, then computes the rest. " \
-            "Beside the time what communication adds to computing"
+            "Communication adds what is not hidden"
     return [{
         "name": "sim-stencil-strong", "machine": "aries",
         "title": "Five-point stencil, 65536 x 65536, strong scaling (simulated)",
-        "about": f"An iteration, columns divided; {about}, with 32 ranks a node and with one.",
+        "about": f"What communication adds to an iteration, columns divided: {about}. With 32 "
+                 f"ranks a node ({x} ranks), and with one ({y} ranks).",
         "says": "With 32 ranks a node, copying between neighbours in memory decides: "
                 f"{number(at(added[signal], x))} us on {x} ranks by put with signal, "
                 f"{number(at(added[slow], x))} us by MPI without overlap. With one a node "
                 f"the put is hidden: {number(at(alone[signal], y))} us on {y} ranks, "
                 f"{number(at(alone[signal + ', no overlap'], y))} us without overlap.",
         "command": word + "--rows 65536 --columns 65536 --grid 1d [--set cores_per_node=1]",
-        "panels": [lines(RANKS, {"label": "time of an iteration", "unit": "ms", "log": True}, time,
-                         title="32 ranks a node"),
-                   lines(RANKS, ADDED, added, title="32 ranks a node"),
-                   lines(RANKS, ADDED, alone, title="one rank a node")]}, {
+        "panels": [bars(ADDED, added, x, "32 ranks a node"),
+                   bars(ADDED, alone, y, "one rank a node")]}, {
         "name": "sim-stencil-weak", "machine": "aries",
         "title": "Five-point stencil, 512 x 512 points a rank, weak scaling (simulated)",
         "about": "What communication adds to the computing of an iteration, both sides divided.",
@@ -211,15 +217,13 @@ def hydro(r):
         "name": "sim-hydro", "machine": "aries-manycore",
         "title": "Hydrodynamics, 7680 x 3840 cells (simulated)",
         "about": "A time step of the mini-application: five exchanges of halos and the smallest "
-                 "of all ranks. Right: the share of the time of sync all that is saved.",
+                 "of all ranks. The share of the time of sync all that is saved.",
         "says": f"Put with signal saves {number(100 * at(best, 512))} % of the time of sync all "
                 f"on 512 ranks and {number(100 * at(best, x))} % on {x}; published is almost "
                 f"{number(100 * facts['hydro_gain'])} % on 512.",
         "command": "tombolo sim hydro --machine aries-manycore --rows 3840 --columns 7680 --times "
                    "4 --ranks N --way WAY",
-        "panels": [lines(RANKS, {"label": "time of a step", "unit": "ms", "log": True}, time,
-                         title="32 ranks a node"),
-                   lines(RANKS, {"label": "saved over sync all", "unit": "share", "log": False},
+        "panels": [lines(RANKS, {"label": "saved over sync all", "unit": "share", "log": False},
                          gain, published={"put with signal": [(512, facts["hydro_gain"])]})]}]
 
 
