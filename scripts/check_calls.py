@@ -24,7 +24,8 @@ from tidy import allows, layer_of, read_layers
 
 OBJECTS = "CMakeFiles/tmb_objects.dir"
 PLUGINS = tuple(
-    f"CMakeFiles/tombolo_net_{name}.dir" for name in ("udp", "ofi", "mpi_openmpi", "mpi_mpich")
+    f"CMakeFiles/tombolo_net_{name}.dir"
+    for name in ("udp_parts", "ofi_parts", "mpi_openmpi", "mpi_mpich")
 )
 EXPANDED = re.compile(r"src/api/(?:\w+_)?symbols\.c$")  # inline functions as real symbols
 
@@ -132,6 +133,14 @@ def check_circles(found, allowed, sources):
             yield f"LAYERS names a circle that is not there: {' '.join(circle)}"
 
 
+def check_seen(build, sources):
+    """Conduits that are built, but of which no file has been read."""
+    for name in ("udp", "ofi", "mpi"):
+        built = any((build / "CMakeFiles").glob(f"tombolo_net_{name}*.dir/**/*.c.o"))
+        if built and not any(file.startswith(f"src/net/{name}/") for file in sources):
+            yield f"no object of the conduit {name} was read: PLUGINS names another folder"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, required=True)
@@ -149,6 +158,7 @@ def main():
         circles.update(file_circles(objects))
         sources.update(objects)
     wrong = list(check_circles(circles, read_circles(root), sources))
+    wrong += list(check_seen(args.build, sources))
     print("\n".join([*wrong, f"check_calls: {len(files)} objects, {len(found + wrong)} findings"]))
     return 1 if found or wrong else 0
 

@@ -406,6 +406,14 @@ class Calls(unittest.TestCase):
         self.assertEqual(len(list(check_calls.check_circles([circle], set(), files))), 1)
         self.assertEqual(len(list(check_calls.check_circles([], {circle}, files))), 1)
         self.assertEqual(list(check_calls.check_circles([], {circle}, {"x.c"})), [])
+        with tempfile.TemporaryDirectory() as build:
+            made = Path(build) / "CMakeFiles/tombolo_net_udp_parts.dir/src/net/udp/x.c.o"
+            made.parent.mkdir(parents=True)
+            made.touch()
+            seen = {"src/net/udp/x.c": (set(), set())}
+            self.assertEqual(list(check_calls.check_seen(Path(build), seen)), [])
+            unseen = {"src/net/plugin/alone.c": (set(), set())}
+            self.assertEqual(len(list(check_calls.check_seen(Path(build), unseen))), 1)
         files["c.c"] = ({"c"}, set())
         self.assertEqual(check_calls.file_circles(files), [])
 
