@@ -47,11 +47,12 @@
 
 /* Data of a rank up to which a team acts through leaders where the ranks of a node share memory: of
  * a broadcast, or of the blocks of a gather; of the vector of a reduction, or of the blocks of an
- * all-gather. Measured with 8 and 16 ranks on 2 pretended hosts of one machine with 2 processors,
- * over udp, 2026-11-29 (docs/COLLECTIVES_INSIDE.md). An exchange has the limit without boards: its
- * leaders sort all blocks. */
+ * all-gather; of an exchange or scan. Measured with 8, 16 and 32 ranks on 2 pretended hosts of one
+ * machine with 2 processors, over udp, 2026-11-29 (docs/COLLECTIVES_INSIDE.md). An exchange of few
+ * ranks has the limit without boards: its leaders sort all blocks. */
 #define BOARD_ONE_WAY             (256 * KB)
 #define BOARD_BOTH_WAYS           (1024 * KB)
+#define BOARD_SORTED              (64 * KB)
 
 /* Nodes up to which the leaders broadcast and reduce long vectors along a tree without pipelines.
  * An estimate, 2026-11-29. */
@@ -213,6 +214,9 @@ static uint64_t nodes_limit(const struct tmb_coll_shape *c, const struct tmb_col
   case TMB_COLL_GATHER: return BOARD_ONE_WAY;
   case TMB_COLL_ALLREDUCE:
   case TMB_COLL_ALLGATHER: return BOARD_BOTH_WAYS;
+  case TMB_COLL_EXCHANGE: return c->size > t->flat_ranks_max ? BOARD_SORTED : t->nodes_max;
+  case TMB_COLL_SCAN:
+  case TMB_COLL_EXSCAN: return BOARD_SORTED;
   default: return t->nodes_max;
   }
 }

@@ -446,13 +446,10 @@ static void boards(void **state) {
   static const struct {
     uint32_t kind;
     uint64_t bytes; /* the most */
-  } most[] = {{TMB_COLL_BROADCAST, 256 << 10},
-              {TMB_COLL_REDUCE, 1 << 20},
-              {TMB_COLL_ALLREDUCE, 1 << 20},
-              {TMB_COLL_GATHER, (256 << 10) / 8},
-              {TMB_COLL_ALLGATHER, (1 << 20) / 8},
-              {TMB_COLL_EXCHANGE, (16 << 10) / 8},
-              {TMB_COLL_SCAN, 16 << 10}};
+  } most[] = {{TMB_COLL_BROADCAST, 256 << 10},     {TMB_COLL_REDUCE, 1 << 20},
+              {TMB_COLL_ALLREDUCE, 1 << 20},       {TMB_COLL_GATHER, (256 << 10) / 8},
+              {TMB_COLL_ALLGATHER, (1 << 20) / 8}, {TMB_COLL_EXCHANGE, (16 << 10) / 8},
+              {TMB_COLL_SCAN, 64 << 10},           {TMB_COLL_SCATTER, (16 << 10) / 8}};
   const uint32_t label[8] = {0, 0, 0, 0, 1, 1, 1, 1};
   struct tmb_coll_nodes *map = tmb_coll_nodes_make(label, 8, 2);
   const struct tmb_coll_tuning t = tmb_coll_thresholds;
