@@ -43,9 +43,9 @@ struct chk {
 
 extern struct chk chk;
 
-/* Whether races are looked for, in a job that has started. */
+/* Whether anything is looked for, in a job that has started. */
 static inline bool chk_on(void) {
-  return CHK_UNLIKELY(chk.races && chk.area);
+  return CHK_UNLIKELY(chk.area != NULL);
 }
 
 /* ---- locks of the area */

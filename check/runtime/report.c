@@ -33,6 +33,7 @@ static void enter(const struct chk_finding *f) {
 
 void chk_race(const struct chk_access *before, uint32_t flags, const struct chk_access *now,
               uintptr_t addr) {
+  if (!chk.races) return;
   struct chk_finding f = {.kind = CHK_RACE,
                           .owner = now->owner,
                           .rank = {before->rank, now->rank},

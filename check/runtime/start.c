@@ -74,7 +74,7 @@ void chk_start(void) {
   chk.races = strstr(what, "races") != NULL;
   chk.leaks = strstr(what, "leaks") != NULL;
   chk.message_site = chk_site("message", NULL);
-  gexx_check_handlers(chk.races ? chk_handler : NULL);
+  gexx_check_handlers(chk_handler);
   atexit(leaks);
 }
 

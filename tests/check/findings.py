@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Seeded faults: each is found, with the lines that the program names; correct cases have none.
 #   tests/check/findings.py TOMBOLO SOURCE PROGRAM   (the program is compiled already, with -g)
-# A line of a race ends with "race: CASE...". A case whose name begins with ok has none.
+# A line of a race ends with "race: CASE...", that of a leak with "leak: CASE". A case whose name begins with ok has none.
 import json
 import os
 import re
@@ -17,7 +17,7 @@ def expected(source):
     """Lines of each case."""
     lines = {}
     for number, text in enumerate(open(source, encoding="utf-8"), 1):
-        found = re.search(r"race: ([\w ]+)", text)
+        found = re.search(r"(?:race|leak): ([\w ]+)", text)
         for case in found.group(1).split() if found else []:
             lines.setdefault(case, []).append(number)
     return lines
@@ -29,19 +29,20 @@ def cases_of(source):
 
 
 def run(tombolo, program, source, case, want):
+    name = os.path.basename(source)
+    kind = os.path.splitext(name)[0]  # races or leaks, as --check names it
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out.json")
         done = subprocess.run(
-            [tombolo, "run", "-n", "3", "--timeout", "60", "--check", "races",
+            [tombolo, "run", "-n", "3", "--timeout", "60", "--check", kind,
              "--check-json", out, program, case],
             capture_output=True, text=True, check=False)
         found = json.load(open(out, encoding="utf-8")) if os.path.exists(out) else None
     if found is None:
         return f"{case}: no result (code {done.returncode}): {done.stderr}"
-    name = os.path.basename(source)
-    lines = [sorted(a["line"] for a in f["accesses"] if os.path.basename(a["file"]) == name)
-             for f in found]
-    want = sorted(want * 2 if len(want) == 1 else want)
+    lines = [sorted(a["line"] for a in f.get("accesses", [f])
+                    if os.path.basename(a["file"]) == name) for f in found]
+    want = sorted(want * 2 if len(want) == 1 and kind == "races" else want)
     if not want:
         right = not found and done.returncode == 0
         return None if right else f"{case}: found {lines}, none is right"

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Seeded leaks, one case each, for tests/check/findings.py: the line that made what is never ended
+ * has a comment `leak: CASE`, those of correct cases have none. Run with 3 ranks; the argument is
+ * the case.
+ */
+#include <gasnet_ratomic.h>
+#include <gasnetex_ext.h>
+#include <string.h>
+
+static gex_TM_t tm;
+static gex_Client_t client;
+static char *base; /* of rank 0's segment */
+static long v;
+
+static void wait_for(gex_Event_t e) {
+  gex_Event_Wait(e);
+}
+
+#define CASE(name) static void name(void)
+
+CASE(put_event) {
+  const gex_Event_t e = gex_RMA_PutNB(tm, 0, base, &v, 8, GEX_EVENT_NOW, 0); /* leak: put_event */
+  (void)e;
+}
+CASE(get_event) {
+  const gex_Event_t e = gex_RMA_GetNB(tm, &v, 0, base, 8, 0); /* leak: get_event */
+  (void)e;
+}
+CASE(barrier_event) {
+  const gex_Event_t e = gex_Coll_BarrierNB(tm, 0); /* leak: barrier_event */
+  (void)e;
+}
+CASE(access_region) {
+  gex_NBI_BeginAccessRegion(0); /* leak: access_region */
+}
+CASE(prepared) {
+  (void)gex_AM_PrepareRequestMedium(tm, 0, NULL, 8, 8, NULL, 0, 0); /* leak: prepared */
+}
+CASE(segment) {
+  gex_Segment_t s;
+  (void)gex_Segment_Create(&s, client, NULL, 65536, GEX_MK_HOST, 0); /* leak: segment */
+}
+CASE(team) {
+  gex_TM_t half;
+  (void)gex_TM_Split(&half, tm, 0, 0, NULL, 0, 0); /* leak: team */
+}
+CASE(domain) {
+  gex_AD_t ad;
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_FADD, 0); /* leak: domain */
+}
+CASE(semaphore) {
+  gexx_Sem_t s;
+  const unsigned flags = GEXX_SEM_INTEGER | GEXX_SEM_MPRODUCER | GEXX_SEM_MCONSUMER;
+  (void)gexx_Sem_Alloc(&s, flags); /* leak: semaphore */
+}
+CASE(request) {
+  gexx_Notify_t r;
+  (void)gexx_Notify_Init(tm, 0, 1, 1, &r); /* leak: request */
+}
+CASE(ok_all) {
+  gexx_Sem_t s;
+  gexx_Notify_t r;
+  gex_AD_t ad;
+  const unsigned flags = GEXX_SEM_INTEGER | GEXX_SEM_MPRODUCER | GEXX_SEM_MCONSUMER;
+  (void)gexx_Sem_Alloc(&s, flags);
+  gexx_Sem_Free(s);
+  (void)gexx_Notify_Init(tm, 0, 1, 1, &r);
+  gexx_Notify_Free(r);
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_FADD, 0);
+  wait_for(gex_Coll_BarrierNB(tm, 0));
+  gex_AD_Destroy(ad);
+  gex_NBI_BeginAccessRegion(0);
+  (void)gex_RMA_GetNBI(tm, &v, 0, base, 8, 0);
+  wait_for(gex_NBI_EndAccessRegion(0));
+  wait_for(gex_RMA_GetNB(tm, &v, 0, base, 8, 0));
+}
+
+static const struct {
+  const char *name;
+  void (*run)(void);
+} cases[] = {
+#define C(name) \
+ { #name, name }
+    C(put_event), C(get_event), C(barrier_event), C(access_region), C(prepared), C(segment),
+    C(team),      C(domain),    C(semaphore),     C(request),       C(ok_all),
+};
+
+int main(int argc, char **argv) {
+  gex_Segment_t segment;
+  gex_EP_t ep;
+  if (gex_Client_Init(&client, &ep, &tm, "LEAKS", &argc, &argv, 0) != GASNET_OK) return 1;
+  if (gex_Segment_Attach(&segment, tm, 65536) != GASNET_OK) return 1;
+  (void)gex_Segment_QueryBound(tm, 0, (void **)&base, NULL, NULL);
+  gex_Coll_BarrierBlocking(tm, 0);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if (argc > 1 && strcmp(cases[i].name, argv[1]) == 0) cases[i].run();
+  gasnet_exit(0);
+}
