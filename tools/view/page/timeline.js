@@ -307,7 +307,25 @@ function show(from, to) {
   const span = Math.min(spanUnits, Math.max(to - from, Math.min(20, spanUnits)));
   view.from = Math.max(0, Math.min(from, spanUnits - span));
   view.to = view.from + span;
+  keepPlace();
   draw();
+}
+
+// The address names what is shown, so that a copied link leads there: from and to in ns, and the event.
+let keeping = 0;
+function placeText() {
+  const event = view.selected < 0 ? "" : `&event=${view.selected}`;
+  return `#at=${Math.round(view.from * quantum)},${Math.round(view.to * quantum)}${event}`;
+}
+function keepPlace() {
+  clearTimeout(keeping);
+  keeping = setTimeout(() => history.replaceState(null, "", placeText()), 200);
+}
+function goToPlace() {
+  const at = /^#at=(\d+),(\d+)(?:&event=(\d+))?$/.exec(location.hash);
+  if (!at || +at[2] <= +at[1]) return;
+  if (at[3] !== undefined && +at[3] < ev.start.length) select(+at[3], true);
+  show(at[1] / quantum, at[2] / quantum);
 }
 function zoom(factor, about) {
   const at = about === undefined ? centre() : about;
@@ -342,6 +360,7 @@ function select(event, keep) {
     }
   }
   document.getElementById("detail").replaceChildren(...describe(event));
+  keepPlace();
   draw();
 }
 
@@ -379,7 +398,8 @@ function reason(event) {
   if (kind === "wait" && into.length) {
     const from = arrows.from[into.reduce((a, b) => ev.start[arrows.from[a]] > ev.start[arrows.from[b]] ? a : b)];
     const late = ev.start[from] - ev.start[event], who = `${rankName(rankOf(from))}'s ${nameOf(ev.name[from])}`;
-    return late > 0 ? `It waits for ${who}, which begins ${timeText(late * quantum)} after the wait: late sender.`
+    const part = Math.min(late, ev.dur[event]);
+    return late > 0 ? `It waits for ${who}, which begins ${timeText(late * quantum)} after the wait: late sender for ${timeText(part * quantum)}, transfer for ${timeText((ev.dur[event] - part) * quantum)}.`
                     : `It waits for ${who}, which had begun ${timeText(-late * quantum)} before the wait.`;
   }
   if (kind === "handler" && into.length) {
@@ -591,5 +611,7 @@ function startTimeline() {
   document.getElementById("legend").append(...meta.states.map((name, s) =>
     el("li", {}, el("span", {style: `background: var(--s${s})`}), name)),
     el("li", {}, el("span", {style: "background: var(--path); height: 3px; vertical-align: 3px"}), "critical path"));
+  goToPlace();
+  window.addEventListener("hashchange", goToPlace);
   drawNow();
 }
