@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Seeded faults: each is found, with the lines that the program names; correct cases have none.
 #   tests/check/findings.py TOMBOLO SOURCE PROGRAM   (the program is compiled already, with -g)
-# A line of a race ends with "race: CASE...", that of a leak with "leak: CASE". A case whose name begins with ok has none.
+# A line of a race ends with "race: CASE...", that of a leak with "leak: CASE".
+# A case whose name begins with ok has none.
 import json
 import os
 import re
