@@ -190,10 +190,47 @@ static int locate(struct tmbpy_array *array, PyObject *key, struct tmbpy_region 
   return tmbpy_index_parse(array, rank, rest, 1, region);
 }
 
+/* Splits a[rank, ...] with lists or arrays in the index. [out] rank, rest: new references. Returns
+ * 0 or -1. */
+static int split(PyObject *key, PyObject **rank, PyObject **rest) {
+  *rank = PySequence_GetItem(key, 0);
+  *rest = PyTuple_Size(key) == 2 ? PySequence_GetItem(key, 1)
+                                 : PyTuple_GetSlice(key, 1, PyTuple_Size(key));
+  if (*rank && *rest) return 0;
+  Py_XDECREF(*rank);
+  Py_XDECREF(*rest);
+  return -1;
+}
+
+/* Calls a method of the package that returns a future. [in] value: NULL: none. */
+static struct tmbpy_future *by_package(PyObject *self, const char *method, PyObject *rank,
+                                       PyObject *index, PyObject *value) {
+  PyObject *future = PyObject_CallMethod(self, method, value ? "OOO" : "OO", rank, index, value);
+  if (!future || Py_TYPE(future) == tmbpy.future_type) return (struct tmbpy_future *)future;
+  Py_DECREF(future);
+  PyErr_Format(PyExc_TypeError, "%s returned no future", method);
+  return NULL;
+}
+
+static struct tmbpy_future *by_key(PyObject *self, const char *method, PyObject *key,
+                                   PyObject *value) {
+  PyObject *rank, *rest;
+  if (split(key, &rank, &rest) != 0) return NULL;
+  struct tmbpy_future *future = by_package(self, method, rank, rest, value);
+  Py_DECREF(rank);
+  Py_DECREF(rest);
+  return future;
+}
+
+static bool is_fancy(PyObject *key) {
+  return PyTuple_Check(key) && PyTuple_Size(key) > 1 && tmbpy_index_is_fancy(key, 1);
+}
+
 static PyObject *get_item(PyObject *self, PyObject *key) {
   struct tmbpy_array *array = (struct tmbpy_array *)self;
   struct tmbpy_region region;
   char *addr = NULL;
+  if (is_fancy(key)) return tmbpy_future_take(by_key(self, "_get_elements_of", key, NULL));
   const int found = locate(array, key, &region, &addr);
   if (found < 0) return NULL;
   if (found) return tmbpy_transfer_get_scalar(array, region.rank, addr);
@@ -202,9 +239,7 @@ static PyObject *get_item(PyObject *self, PyObject *key) {
   return tmbpy_future_take(tmbpy_transfer_get(array, &region, NULL, NULL));
 }
 
-static int put_and_wait(struct tmbpy_array *array, const struct tmbpy_region *region,
-                        PyObject *value) {
-  struct tmbpy_future *future = tmbpy_transfer_put(array, region, value, NULL);
+static int wait_for_put(struct tmbpy_future *future) {
   if (!future) return -1;
   const int failed = tmbpy_future_finish(future);
   Py_DECREF(future);
@@ -219,6 +254,7 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value) {
     PyErr_SetString(PyExc_TypeError, "elements of an array cannot be deleted");
     return -1;
   }
+  if (is_fancy(key)) return wait_for_put(by_key(self, "_put_elements_of", key, value));
   const int found = locate(array, key, &region, &addr);
   if (found < 0) return -1;
   if (found) {
@@ -228,7 +264,7 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value) {
     region.ndim = 0;
     region.count = 1;
   }
-  return put_and_wait(array, &region, value);
+  return wait_for_put(tmbpy_transfer_put(array, &region, value, NULL));
 }
 
 /* ---- methods */
@@ -246,6 +282,8 @@ static PyObject *put_method(PyObject *self, PyObject *const *args, Py_ssize_t na
   struct tmbpy_array *array = (struct tmbpy_array *)self;
   struct tmbpy_region region;
   if (nargs != 3) return PyErr_Format(PyExc_TypeError, "put takes 3 arguments, not %zd", nargs);
+  if (tmbpy_index_is_fancy(args[1], 0))
+    return (PyObject *)by_package(self, "_put_elements_of", args[0], args[1], args[2]);
   if (tmbpy_array_place(array, args, &region) != 0) return NULL;
   return (PyObject *)tmbpy_transfer_put(array, &region, args[2], NULL);
 }
@@ -267,6 +305,8 @@ static PyObject *get_method(PyObject *self, PyObject *const *args, Py_ssize_t na
   struct tmbpy_array *array = (struct tmbpy_array *)self;
   struct tmbpy_region region;
   if (nargs != 3) return PyErr_Format(PyExc_TypeError, "get takes 3 arguments, not %zd", nargs);
+  if (tmbpy_index_is_fancy(args[1], 0))
+    return (PyObject *)by_package(self, "_get_elements_of", args[0], args[1], args[2]);
   if (tmbpy_array_place(array, args, &region) != 0) return NULL;
   return (PyObject *)tmbpy_array_get(array, &region, args[1], args[2], NULL);
 }
@@ -366,7 +406,10 @@ static PyMethodDef methods[] = {
     {"_put_notify", FAST(tmbpy_notify_put), METH_FASTCALL, NULL},
     {"_get_notify", FAST(tmbpy_notify_get), METH_FASTCALL, NULL},
     {"_put_post", FAST(tmbpy_notify_put_post), METH_FASTCALL, NULL},
+    {"_put_elements", FAST(tmbpy_lists_put_elements), METH_FASTCALL, NULL},
+    {"_get_elements", FAST(tmbpy_lists_get_elements), METH_FASTCALL, NULL},
     {"_atomic", FAST(tmbpy_atomic_op), METH_FASTCALL, NULL},
+    {"_atomic_batch", FAST(tmbpy_atomic_batch), METH_FASTCALL, NULL},
     {"_signal_wait", FAST(tmbpy_signal_wait), METH_FASTCALL, NULL},
     {"_signal_consume", FAST(tmbpy_signal_consume), METH_FASTCALL, NULL},
     {"_signal_some", FAST(tmbpy_signal_some), METH_FASTCALL, NULL},

@@ -165,6 +165,27 @@ static PyObject *quiet(PyObject *module, PyObject *unused) {
   return PyLong_FromSsize_t(tmbpy_future_quiet());
 }
 
+/* trace(name): begins a region in a trace; with None ends it. */
+static PyObject *trace(PyObject *module, PyObject *name) {
+  (void)module;
+  const char *text = name == Py_None ? NULL : PyUnicode_AsUTF8AndSize(name, NULL);
+  if (tmbpy_check() != 0 || PyErr_Occurred()) return NULL;
+  if (text)
+    gexx_Trace_Begin(text);
+  else
+    gexx_Trace_End();
+  Py_RETURN_NONE;
+}
+
+/* watched(count): how many futures have callbacks that have not run. */
+static PyObject *watched(PyObject *module, PyObject *count) {
+  (void)module;
+  const unsigned long n = PyLong_AsUnsignedLong(count);
+  if (PyErr_Occurred()) return NULL;
+  __atomic_store_n(&tmbpy.watched, (uint32_t)n, __ATOMIC_RELAXED);
+  Py_RETURN_NONE;
+}
+
 /* hooks(functions...): what the extension calls, in the order of enum tmbpy_hook. */
 static PyObject *hooks(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
   (void)module;
@@ -192,6 +213,8 @@ static PyMethodDef methods[] = {
     {"clear", FAST(clear), METH_FASTCALL, "clear(address, bytes): zeroes memory of the heap."},
     {"place", place, METH_NOARGS, "place(): rank here, ranks here, host, hosts."},
     {"quiet", quiet, METH_NOARGS, "quiet(): futures so far count as waited for."},
+    {"watched", watched, METH_O, "watched(count): futures whose callbacks have not run."},
+    {"trace", trace, METH_O, "trace(name): a region begins in a trace; None: it ends."},
     {"hooks", FAST(hooks), METH_FASTCALL, "hooks(functions...): what the extension calls."},
     {"poll", tmbpy_wait_poll, METH_O, "poll(seconds): runs progress and handlers."},
     {"send", FAST(tmbpy_message_send), METH_FASTCALL, "send(rank, kind, id, payload)"},

@@ -42,7 +42,8 @@ struct tmbpy_process {
   uint64_t quiet;   /* futures of generations below this count as waited for; atomic */
   PyTypeObject *team_type, *array_type, *future_type, *semaphore_type, *notify_type;
   PyTypeObject *device_type, *memory_type;
-  PyObject *hooks[8]; /* functions of the package, by enum tmbpy_hook */
+  uint32_t watched;   /* futures have callbacks that have not run; atomic */
+  PyObject *hooks[9]; /* functions of the package, by enum tmbpy_hook */
 };
 extern struct tmbpy_process tmbpy;
 
@@ -55,6 +56,7 @@ enum tmbpy_hook {
   TMBPY_AWAIT,     /* (future) -> iterator for `await` */
   TMBPY_SCALAR,    /* (memory, dtype) -> NumPy scalar */
   TMBPY_PLACE,     /* () -> file and line of the program that calls the package */
+  TMBPY_WATCH,     /* (future, function): calls it when the future is complete; (): looks */
   TMBPY_LOST,      /* (what, jobrank): raises the exception of an operation that met a loss */
   TMBPY_HOOKS
 };
@@ -155,6 +157,9 @@ PyObject *tmbpy_future_take(struct tmbpy_future *future);
 /* Releases the memory of operations that nobody waits for any more and that are complete. */
 void tmbpy_future_reap(void);
 
+/* Runs the callbacks of futures that are complete. Returns 0 or -1. */
+int tmbpy_future_callbacks(void);
+
 /* All futures so far count as waited for. Returns how many were not. */
 Py_ssize_t tmbpy_future_quiet(void);
 
@@ -254,6 +259,9 @@ int tmbpy_index_parse(struct tmbpy_array *array, uint32_t rank, PyObject *key, P
 int tmbpy_array_place(struct tmbpy_array *array, PyObject *const *args,
                       struct tmbpy_region *region);
 
+/* Whether an index, or an item of a tuple from `first` on, is a list or an array with axes. */
+bool tmbpy_index_is_fancy(PyObject *key, Py_ssize_t first);
+
 /* Whether a box is contiguous in C order. */
 bool tmbpy_index_contiguous(int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides,
                             Py_ssize_t itemsize);
@@ -331,6 +339,10 @@ PyObject *tmbpy_transfer_unpack(struct tmbpy_array *array, const void *word);
 PyObject *tmbpy_lists_put(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
 PyObject *tmbpy_lists_get(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
 
+/* Methods of arrays: puts and gets of elements of one rank, by their numbers in its part. */
+PyObject *tmbpy_lists_put_elements(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+PyObject *tmbpy_lists_get_elements(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+
 /* ---- notify.c */
 
 /* Methods of arrays: puts and gets that end in a notification or in a post. */
@@ -358,6 +370,9 @@ PyObject *tmbpy_failure_shrink(PyObject *module, PyObject *team);
 
 /* Methods of arrays: operations on one element of a rank. */
 PyObject *tmbpy_atomic_op(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+
+/* Method of arrays: one operation on each of many elements, on any ranks. */
+PyObject *tmbpy_atomic_batch(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
 
 /* Method domain(team, dt): makes an atomic domain; collective. Returns its address as a number. */
 PyObject *tmbpy_atomic_domain(PyObject *module, PyObject *const *args, Py_ssize_t nargs);

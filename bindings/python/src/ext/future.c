@@ -192,6 +192,27 @@ void tmbpy_future_reap(void) {
 
 /* ---- methods */
 
+int tmbpy_future_callbacks(void) {
+  if (!__atomic_load_n(&tmbpy.watched, __ATOMIC_RELAXED)) return 0;
+  PyObject *done = PyObject_CallFunctionObjArgs(tmbpy.hooks[TMBPY_WATCH], NULL);
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+}
+
+/* add_done_callback(function): the package keeps it, and looks when a wait or poll serves. */
+static PyObject *callback_method(PyObject *self, PyObject *function) {
+  if (!PyCallable_Check(function))
+    return PyErr_Format(PyExc_TypeError, "add_done_callback: %R cannot be called", function);
+  return PyObject_CallFunctionObjArgs(tmbpy.hooks[TMBPY_WATCH], self, function, NULL);
+}
+
+/* _abandon(): nobody will wait for it, and that is no mistake. */
+static PyObject *abandon_method(PyObject *self, PyObject *unused) {
+  (void)unused;
+  mark_seen((struct tmbpy_future *)self);
+  Py_RETURN_NONE;
+}
+
 /* Reads the arguments of wait(timeout=None). [out] timeout_s: negative: none. Returns the argument,
  * or NULL with an exception. */
 static PyObject *read_timeout(PyObject *const *args, Py_ssize_t nargs, PyObject *names,
@@ -225,6 +246,7 @@ static PyObject *wait_method(PyObject *self, PyObject *const *args, Py_ssize_t n
   if (found > 0)
     return PyErr_Format(PyExc_TimeoutError, "%s is not complete after %R s", future->what, timeout);
   release(future->views, &future->nviews);
+  if (tmbpy_future_callbacks() != 0) return NULL;
   return outcome(future);
 }
 
@@ -253,6 +275,7 @@ static PyObject *resolve_method(PyObject *self, PyObject *const *args, Py_ssize_
     future->error = args[1];
   }
   __atomic_store_n(&future->done, 1, __ATOMIC_RELEASE);
+  if (tmbpy_future_callbacks() != 0) return NULL;
   Py_RETURN_NONE;
 }
 
@@ -324,7 +347,13 @@ static PyMethodDef methods[] = {
      "wait(timeout=None)\n--\n\nWaits for the operation and returns its result."},
     {"done", done_method, METH_NOARGS,
      "done()\n--\n\nWhether the operation is complete; polls once when it is not."},
+    {"add_done_callback", callback_method, METH_O,
+     "add_done_callback(function)\n--\n\nCalls function(future) once it is complete, from a wait "
+     "or poll."},
     {"_resolve", FAST(resolve_method), METH_FASTCALL, NULL},
+    {"_abandon", abandon_method, METH_NOARGS, NULL},
+    {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS,
+     "Future[T]: T is what wait returns."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -66,8 +66,8 @@ static int take(struct walk *w, PyObject *item, Py_ssize_t after) {
   if (PyIndex_Check(item) && !PyBool_Check(item)) return take_integer(w, item);
   PyErr_Format(
       PyExc_TypeError,
-      "index %R for axis %d; give an integer, a slice or ... (get a part, and choose in it "
-      "with NumPy)",
+      "index %R for axis %d; this call takes integers, slices and ..., put and get take lists and "
+      "arrays, too",
       item, w->axis);
   return -1;
 }
@@ -95,6 +95,25 @@ int tmbpy_index_parse(struct tmbpy_array *array, uint32_t rank, PyObject *key, P
     if (take(&w, item, n - 1 - i) != 0) return -1;
   }
   return take_rest(&w, array->ndim);
+}
+
+/* Lists, and what says that it has axes. Numbers of NumPy say that they have none. */
+static bool has_axes(PyObject *item) {
+  if (PyLong_Check(item) || PySlice_Check(item) || item == Py_Ellipsis || item == Py_None)
+    return false;
+  if (PyList_Check(item)) return true;
+  PyObject *ndim = PyObject_GetAttrString(item, "ndim");
+  const long axes = ndim && PyLong_Check(ndim) ? PyLong_AsLong(ndim) : 0;
+  Py_XDECREF(ndim);
+  PyErr_Clear();
+  return axes > 0;
+}
+
+bool tmbpy_index_is_fancy(PyObject *key, Py_ssize_t first) {
+  if (!PyTuple_Check(key)) return has_axes(key);
+  for (Py_ssize_t i = first; i < PyTuple_Size(key); i++)
+    if (has_axes(PyTuple_GetItem(key, i))) return true;
+  return false;
 }
 
 bool tmbpy_index_contiguous(int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides,

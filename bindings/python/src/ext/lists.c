@@ -126,6 +126,86 @@ static PyObject *start(PyObject *self, PyObject *const *args, Py_ssize_t nargs, 
   return (PyObject *)transfer(array, &runs, args[2], is_put);
 }
 
+/* Reads (rank, offsets): places of elements of a part. [out] list: of malloc, one place more than
+ * offsets. Returns how many, or -1. */
+static Py_ssize_t read_elements(struct tmbpy_array *array, PyObject *const *args, uint32_t *rank,
+                                void ***list) {
+  Py_buffer view;
+  if (tmbpy_array_check(array) != 0) return -1;
+  if (tmbpy_team_rank(array->team, args[0], rank) != 0) return -1;
+  if (PyObject_GetBuffer(args[1], &view, PyBUF_CONTIG_RO) != 0) return -1;
+  const int64_t *offsets = view.buf;
+  Py_ssize_t n = view.len / (Py_ssize_t)sizeof *offsets;
+  *list = malloc(((size_t)n + 1) * sizeof **list);
+  if (!*list) PyErr_NoMemory();
+  for (Py_ssize_t i = 0; *list && i < n; i++) {
+    const Py_ssize_t at = (Py_ssize_t)offsets[i] * array->itemsize;
+    if (at < 0 || at >= array->nbytes) {
+      PyErr_Format(PyExc_IndexError, "element %lld: the part has %zd", (long long)offsets[i],
+                   array->nbytes / array->itemsize);
+      free(*list);
+      *list = NULL;
+    } else {
+      (*list)[i] = array->addr[*rank] + at;
+    }
+  }
+  PyBuffer_Release(&view);
+  return *list ? n : -1;
+}
+
+/* One indexed transfer between elements of a part and `packed`, which holds them in order. */
+static PyObject *elements(PyObject *self, PyObject *const *args, Py_ssize_t nargs, bool is_put) {
+  struct tmbpy_array *array = (struct tmbpy_array *)self;
+  uint32_t rank;
+  void **list;
+  Py_buffer view;
+  if (nargs != 3) return PyErr_Format(PyExc_TypeError, "elements take 3 arguments, not %zd", nargs);
+  const Py_ssize_t n = read_elements(array, args, &rank, &list);
+  if (n < 0) return NULL;
+  struct tmbpy_future *future = NULL;
+  if (PyObject_GetBuffer(args[2], &view, is_put ? PyBUF_CONTIG_RO : PyBUF_CONTIG) == 0) {
+    if (view.len != n * array->itemsize)
+      PyErr_Format(PyExc_ValueError, "%zd elements, but values of %zd bytes", n, view.len);
+    else
+      future = tmbpy_future_new(is_put ? "put" : "get");
+    if (!future) PyBuffer_Release(&view);
+  }
+  if (!future) {
+    free(list);
+    return NULL;
+  }
+  tmbpy_future_hold(future, &view);
+  future->lists = list;
+  list[n] = view.buf;
+  if (!is_put) {
+    Py_INCREF(args[2]);
+    future->result = args[2];
+  }
+  gex_TM_t tm;
+  gex_Rank_t to = rank;
+  tmbpy_transfer_route(array, NULL, &tm, &to);
+  const size_t one = (size_t)array->itemsize, all = (size_t)view.len;
+  gex_Event_t event = GEX_EVENT_INVALID;
+  Py_BEGIN_ALLOW_THREADS
+  if (n > 0 && is_put)
+    event = gex_VIS_IndexedPutNB(tm, to, (size_t)n, list, one, 1, list + n, all, 0);
+  else if (n > 0)
+    event = gex_VIS_IndexedGetNB(tm, 1, list + n, all, to, (size_t)n, list, one, 0);
+  Py_END_ALLOW_THREADS
+  tmbpy_future_set(future, event);
+  return (PyObject *)future;
+}
+
+/* _put_elements(rank, offsets, packed) -> Future. */
+PyObject *tmbpy_lists_put_elements(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+  return elements(self, args, nargs, true);
+}
+
+/* _get_elements(rank, offsets, packed) -> Future with `packed` as its result. */
+PyObject *tmbpy_lists_get_elements(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+  return elements(self, args, nargs, false);
+}
+
 /* _put_list(rank, indices, packed) -> Future. */
 PyObject *tmbpy_lists_put(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
   return start(self, args, nargs, true);

@@ -69,7 +69,8 @@ static void tell(struct waiting *w) {
 static int serve(void) {
   tmbpy_future_reap();
   if (PyErr_CheckSignals() != 0) return -1;
-  return tmbpy_message_serve();
+  if (tmbpy_message_serve() != 0) return -1;
+  return tmbpy_future_callbacks();
 }
 
 /* Waits to the end. Returns as tmbpy_wait. */

@@ -24,8 +24,11 @@ except ModuleNotFoundError as error:
 
 from ._array import Array, Signals
 from ._device import Device, DeviceArray
+from ._dist import DistArray
 from ._errors import ForgottenWait, LostError, Peer, RemoteError
+from ._futures import RankExecutor, as_completed
 from ._job import Job, Team, init, job
+from ._mail import Message
 from ._memory import DeviceMemory
 from ._notify import Notice, Notification, Semaphore, SemaphoreName
 
@@ -36,18 +39,22 @@ __all__ = [
     "Device",
     "DeviceArray",
     "DeviceMemory",
+    "DistArray",
     "ForgottenWait",
     "Future",
     "Job",
     "LostError",
+    "Message",
     "Notice",
     "Notification",
     "Peer",
+    "RankExecutor",
     "RemoteError",
     "Semaphore",
     "SemaphoreName",
     "Signals",
     "Team",
+    "as_completed",
     "init",
     "job",
 ]

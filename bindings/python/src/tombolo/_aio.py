@@ -26,10 +26,10 @@ class Pump:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = weakref.ref(loop)
-        self.waiting: list[tuple[_core.Future, asyncio.Future[None]]] = []
+        self.waiting: list[tuple[_core.Future[Any], asyncio.Future[None]]] = []
         self.vain = 0
 
-    def add(self, future: _core.Future) -> asyncio.Future[None]:
+    def add(self, future: _core.Future[Any]) -> asyncio.Future[None]:
         """An asyncio future that is done when `future` is."""
         loop = asyncio.get_running_loop()
         mine: asyncio.Future[None] = loop.create_future()
@@ -67,12 +67,16 @@ class Pump:
             loop.call_later(min(PAUSE_MAX_S, PAUSE_MIN_S * (self.vain - BUSY_POLLS)), self.turn)
 
 
-def iterate(future: _core.Future) -> Generator[Any, None, Any]:
+def iterate(future: _core.Future[Any]) -> Generator[Any, None, Any]:
     """The iterator behind `await future`."""
     if not future.done():
         loop = asyncio.get_running_loop()
         pump = _pumps.get(loop)
         if pump is None:
             pump = _pumps[loop] = Pump(loop)
-        yield from pump.add(future)
+        try:
+            yield from pump.add(future)
+        except BaseException:  # the task was cancelled: it will not wait for the future any more
+            future._abandon()
+            raise
     return future.wait()

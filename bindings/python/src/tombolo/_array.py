@@ -15,14 +15,17 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 
 import numpy as np
 
-from . import _core, _foreign, _memory
+from . import _batch, _core, _foreign, _memory
 
 if TYPE_CHECKING:
     from ._job import Team
     from ._notify import SemaphoreName
     from ._space import Space
 
-Index = Union[SupportsIndex, slice, EllipsisType, None, tuple[Any, ...]]
+Index = Union[
+    SupportsIndex, slice, EllipsisType, None, tuple[Any, ...], list[Any], np.ndarray[Any, Any]
+]
+Ranks = Union[SupportsIndex, Sequence[int], np.ndarray[Any, Any]]
 
 OPS = {
     "add": 1 << 3,
@@ -36,10 +39,18 @@ OPS = {
     "or": 1 << 1,
     "xor": 1 << 2,
 }
+FETCHING = 1 << 16  # operations from here on return what was there
 OP_SET, OP_SWAP, OP_FCAS, OP_GET = 1 << 10, 1 << 26, 1 << 27, 1 << 28
 COMPARE = {"==": 0, "!=": 1, ">": 2, ">=": 3, "<": 4, "<=": 5}
 SIGNAL_SET, SIGNAL_ADD = 0, 1
 NOTHING = np.empty(0, np.uint64)  # the data of a signal without any
+
+
+def operation(name: str) -> int:
+    """Number of an atomic operation."""
+    if name not in OPS:
+        raise ValueError(f"op is {name!r}; give one of {' '.join(OPS)}")
+    return OPS[name]
 
 
 def pieces(packed: np.ndarray[Any, Any], shapes: list[tuple[int, ...]]) -> list[Any]:
@@ -60,6 +71,21 @@ class Array(_core.Array):
         """This rank's part: a NumPy array that shows the memory itself."""
         return np.asarray(memoryview(self))
 
+    @property
+    def ndim(self) -> int:
+        """Axes of each rank's part."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Elements of each rank's part."""
+        return math.prod(self.shape)
+
+    @property
+    def T(self) -> np.ndarray[Any, Any]:
+        """This rank's part with its axes in reverse order, without a copy."""
+        return self.local.T
+
     def at(self, rank: SupportsIndex) -> np.ndarray[Any, Any]:
         """The part of another rank, without a copy; BufferError when it is on another host."""
         return np.asarray(memoryview(self._peer(rank)))
@@ -68,7 +94,7 @@ class Array(_core.Array):
         """Puts value into the part of a rank; returns when the data are there."""
         self._put(rank, index, value).wait()
 
-    def put_nb(self, rank: SupportsIndex, index: Index, value: Any) -> _core.Future:
+    def put_nb(self, rank: SupportsIndex, index: Index, value: Any) -> _core.Future[Any]:
         """The same without waiting; value must not change before the future is complete."""
         return self._put(rank, index, value)
 
@@ -82,7 +108,9 @@ class Array(_core.Array):
             return out
         return self._get(rank, index, out).wait()
 
-    def get_nb(self, rank: SupportsIndex, index: Index = None, out: Any = None) -> _core.Future:
+    def get_nb(
+        self, rank: SupportsIndex, index: Index = None, out: Any = None
+    ) -> _core.Future[Any]:
         """The same without waiting: the future's result is the array or number."""
         return self._get(rank, index, out)
 
@@ -96,7 +124,7 @@ class Array(_core.Array):
         *,
         add: int | None = None,
         set: int | None = None,
-    ) -> _core.Future:
+    ) -> _core.Future[Any]:
         """Puts value, then adds to, or sets, signal i of that rank once the data are there."""
         if add is not None and set is not None:
             raise TypeError("put_signal: give add= or set=, not both")
@@ -127,7 +155,7 @@ class Array(_core.Array):
 
     def put_list_nb(
         self, rank: SupportsIndex, indices: Sequence[Index], values: Sequence[Any]
-    ) -> _core.Future:
+    ) -> _core.Future[Any]:
         """Puts values[k] into index k of a rank, all by one operation; values may change then."""
         keys = list(indices)
         if len(keys) != len(values):
@@ -155,7 +183,7 @@ class Array(_core.Array):
     # ---- with a notification, or a post of a semaphore
     def put_notify_nb(
         self, rank: SupportsIndex, index: Index, value: Any, tag: int
-    ) -> _core.Future:
+    ) -> _core.Future[Any]:
         """Puts value, then notifies that rank with a tag once the data are there."""
         return self._put_notify(rank, index, value, tag)
 
@@ -173,36 +201,46 @@ class Array(_core.Array):
         """Puts value, then posts a semaphore of that rank n times once the data are there."""
         self._put_post(rank, index, value, name._name, n).wait()
 
-    # ---- atomic operations on one element
-    def atomic(self, op: str, rank: SupportsIndex, index: Index, value: Any = None) -> None:
-        """Changes an element: op is add sub mult min max inc dec, and or xor on integers."""
-        self._atomic(OPS[op], rank, index, value, None)
+    # ---- lists, arrays and masks as indices; called by the extension
+    def _put_elements_of(self, rank: Any, index: Any, value: Any) -> _core.Future[Any]:
+        return _batch.put(self, rank, index, value)
 
-    def fetch(self, op: str, rank: SupportsIndex, index: Index, value: Any = None) -> Any:
-        """The same, and returns what the element was before."""
-        return self._atomic(OPS[op] << 16, rank, index, value, None)
+    def _get_elements_of(self, rank: Any, index: Any, out: Any = None) -> _core.Future[Any]:
+        return _batch.get(self, rank, index, out)
 
-    def add(self, rank: SupportsIndex, index: Index, value: Any) -> None:
-        """Adds to an element of a rank, atomically."""
+    def _atomic_many(self, op: int, rank: Any, index: Any, a: Any, b: Any) -> Any:
+        return _batch.atomics(self, op, rank, index, a, b, op >= FETCHING)
+
+    # ---- atomic operations on an element, or on many
+    def atomic(self, op: str, rank: Ranks, index: Index, value: Any = None) -> None:
+        """Changes elements: op is add sub mult min max inc dec, and or xor on integers."""
+        self._atomic(operation(op), rank, index, value, None)
+
+    def fetch(self, op: str, rank: Ranks, index: Index, value: Any = None) -> Any:
+        """Changes elements, and returns what they were before."""
+        return self._atomic(operation(op) << 16, rank, index, value, None)
+
+    def add(self, rank: Ranks, index: Index, value: Any) -> None:
+        """Adds to elements, atomically; arrays of ranks, places and values are broadcast."""
         self._atomic(1 << 3, rank, index, value, None)
 
-    def fetch_add(self, rank: SupportsIndex, index: Index, value: Any) -> Any:
-        """Adds to an element of a rank, atomically; returns what it was before."""
+    def fetch_add(self, rank: Ranks, index: Index, value: Any) -> Any:
+        """Adds to elements, atomically; returns what they were before."""
         return self._atomic(1 << 19, rank, index, value, None)
 
-    def load(self, rank: SupportsIndex, index: Index) -> Any:
+    def load(self, rank: Ranks, index: Index) -> Any:
         """Reads an element atomically."""
         return self._atomic(OP_GET, rank, index, None, None)
 
-    def store(self, rank: SupportsIndex, index: Index, value: Any) -> None:
+    def store(self, rank: Ranks, index: Index, value: Any) -> None:
         """Writes an element atomically."""
         self._atomic(OP_SET, rank, index, value, None)
 
-    def swap(self, rank: SupportsIndex, index: Index, value: Any) -> Any:
+    def swap(self, rank: Ranks, index: Index, value: Any) -> Any:
         """Writes an element atomically; returns what it was before."""
         return self._atomic(OP_SWAP, rank, index, value, None)
 
-    def compare_swap(self, rank: SupportsIndex, index: Index, expected: Any, value: Any) -> Any:
+    def compare_swap(self, rank: Ranks, index: Index, expected: Any, value: Any) -> Any:
         """Writes value if the element is `expected`; returns what it was before."""
         return self._atomic(OP_FCAS, rank, index, expected, value)
 
@@ -218,7 +256,13 @@ class Array(_core.Array):
 
     def __repr__(self) -> str:
         state = "freed" if self.freed else f"shape {self.shape}, {self.dtype}"
-        return f"<tombolo.{type(self).__name__} on {self.team.size} ranks, {state}>"
+        where = f"rank {self.team.rank} of {self.team.size}"
+        return f"<tombolo.{type(self).__name__}: {where}, {state}>"
+
+    def __str__(self) -> str:
+        if self.freed or self.space.device is not None:
+            return repr(self)
+        return f"{self!r}\n{self.local}"
 
 
 class Signals(Array):

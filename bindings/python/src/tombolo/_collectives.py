@@ -14,7 +14,7 @@ from typing import Any, SupportsIndex, Union
 
 import numpy as np
 
-from . import _core, _foreign, _memory
+from . import _core, _foreign, _memory, _messages
 from ._core import Future
 from ._core import Team as CoreTeam
 
@@ -35,6 +35,17 @@ OPS = {
     "max": 1 << 7,
 }
 SHORT = {"sum": OPS["sum"], "prod": OPS["prod"], "min": OPS["min"], "max": OPS["max"]}
+BITS, ORDERED = ("and", "or", "xor"), ("and", "or", "xor", "min", "max")
+BY_EXTENSION = ("i1", "u1", "i2", "u2", "c8", "c16")
+UFUNCS: dict[str, np.ufunc] = {
+    "sum": np.add,
+    "prod": np.multiply,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
 OF_BOOL = {"min": "and", "max": "or", "and": "and", "or": "or", "xor": "xor"}
 
 
@@ -52,7 +63,7 @@ class Collectives:
 
     def _start(
         self, kind: int, root: SupportsIndex, dst: Any, src: Any, nbytes: int, how: Any = None
-    ) -> Future:
+    ) -> Future[Any]:
         dt, count, op, function = how if how else (0, 0, 0, None)
         core = self._core
         return _core.collective(core, kind, root, dst, src, nbytes, dt, count, op, function)
@@ -60,35 +71,23 @@ class Collectives:
     def _how(self, src: np.ndarray[Any, Any], op: Op, count: int) -> tuple[Any, ...]:
         """Type, count, operator and function of a collective that combines values."""
         if callable(op):
-            dtype = src.dtype
-            names = getattr(op, "__name__", repr(op))
-
-            def combine(left: memoryview, right: memoryview) -> None:
-                y = np.frombuffer(right, dtype)
-                result = op(np.frombuffer(left, dtype), y)
-                if np.shape(result) != y.shape:
-                    raise ValueError(f"{names} returned shape {np.shape(result)}, not {y.shape}")
-                y[...] = result
-
-            return DT_USER, count, 0, combine
+            return DT_USER, count, 0, combiner(op, src.dtype)
         if op not in OPS:
             raise ValueError(f"op is {op!r}; give one of {' '.join(OPS)}, or a function")
         code = type_code(src.dtype)
-        if not src.dtype.isnative:
-            raise TypeError(f"dtype {src.dtype}: convert to the byte order of this machine")
         if code == "b1":
             if op not in OF_BOOL:
                 raise TypeError(f"op {op} of bool: convert to a type of numbers")
             return DT_USER, count, OPS[OF_BOOL[op]], "u1"
-        if code in TYPES and not (code[0] == "f" and op in ("and", "or", "xor")):
+        if code in TYPES and src.dtype.isnative and not (code[0] == "f" and op in BITS):
             return TYPES[code], count, OPS[op], None
-        if code == "f2":
-            raise TypeError("float16: convert to float32")
-        return DT_USER, count, OPS[op], code
+        if code in BY_EXTENSION and src.dtype.isnative and not (code[0] == "c" and op in ORDERED):
+            return DT_USER, count, OPS[op], code
+        return DT_USER, count, 0, combiner(ufunc(op, src.dtype), src.dtype)
 
     def _combine_nb(
         self, kind: int, src: Any, op: Op, out: Any, root: SupportsIndex = 0, parts: int = 1
-    ) -> Future:
+    ) -> Future[Any]:
         source = contiguous(src)
         shape = source.shape
         if parts > 1 or kind == REDUCE_SCATTER:
@@ -102,7 +101,7 @@ class Collectives:
             raise ValueError("src is empty; a reduction needs at least one element")
         return self._start(kind, root, dest, source, source.dtype.itemsize, how)
 
-    def bcast_nb(self, data: Any, root: SupportsIndex = 0) -> Future:
+    def bcast_nb(self, data: Any, root: SupportsIndex = 0) -> Future[Any]:
         """Sends the root's array into everybody's `data`, in place."""
         if not isinstance(data, np.ndarray):
             raise TypeError("bcast: data must be a NumPy array; for other objects: bcast_object")
@@ -117,7 +116,7 @@ class Collectives:
             return _foreign.run(lambda s, o: self.bcast(o, root), data, data)
         return self.bcast_nb(data, root).wait()
 
-    def allreduce_nb(self, src: Any, op: Op = "sum", out: Any = None) -> Future:
+    def allreduce_nb(self, src: Any, op: Op = "sum", out: Any = None) -> Future[Any]:
         """Combines the members' arrays element by element; all get the result."""
         return self._combine_nb(ALLREDUCE, src, op, out)
 
@@ -136,7 +135,7 @@ class Collectives:
 
     def reduce_nb(
         self, src: Any, op: Op = "sum", root: SupportsIndex = 0, out: Any = None
-    ) -> Future:
+    ) -> Future[Any]:
         """Combines as allreduce; the result is the root's, None elsewhere."""
         return self._combine_nb(REDUCE, src, op, out, root)
 
@@ -146,7 +145,7 @@ class Collectives:
             return _foreign.run(lambda s, o: self.reduce(s, op, root, o), src, out)
         return plain(src, self.reduce_nb(src, op, root, out).wait())
 
-    def scan_nb(self, src: Any, op: Op = "sum", out: Any = None) -> Future:
+    def scan_nb(self, src: Any, op: Op = "sum", out: Any = None) -> Future[Any]:
         """Combines the arrays of ranks 0 to this one."""
         return self._combine_nb(SCAN, src, op, out)
 
@@ -162,7 +161,7 @@ class Collectives:
             return _foreign.run(lambda s, o: self.exscan(s, op, o), src, out)
         return plain(src, self.exscan_nb(src, op, out).wait())
 
-    def exscan_nb(self, src: Any, op: Op = "sum", out: Any = None) -> Future:
+    def exscan_nb(self, src: Any, op: Op = "sum", out: Any = None) -> Future[Any]:
         """Combines the arrays of the ranks below; rank 0 gets zeros, or `out` as it was."""
         if out is None:
             out = np.zeros_like(contiguous(src))
@@ -174,11 +173,11 @@ class Collectives:
             return _foreign.run(lambda s, o: self.reduce_scatter(s, op, o), src, out)
         return self.reduce_scatter_nb(src, op, out).wait()
 
-    def reduce_scatter_nb(self, src: Any, op: Op = "sum", out: Any = None) -> Future:
+    def reduce_scatter_nb(self, src: Any, op: Op = "sum", out: Any = None) -> Future[Any]:
         """Combines arrays of shape (size, ...); rank r gets row r of the result."""
         return self._combine_nb(REDUCE_SCATTER, src, op, out, 0, self.size)
 
-    def allgather_nb(self, src: Any, out: Any = None) -> Future:
+    def allgather_nb(self, src: Any, out: Any = None) -> Future[Any]:
         """Everybody gets the arrays of all as rows of one."""
         source = contiguous(src)
         dest = destination(out, (self.size, *source.shape), source.dtype)
@@ -196,7 +195,7 @@ class Collectives:
             return _foreign.run(lambda s, o: self.gather(s, root, o), src, out)
         return self.gather_nb(src, root, out).wait()
 
-    def gather_nb(self, src: Any, root: SupportsIndex = 0, out: Any = None) -> Future:
+    def gather_nb(self, src: Any, root: SupportsIndex = 0, out: Any = None) -> Future[Any]:
         """The root gets the arrays of all as rows of one; None elsewhere."""
         source = contiguous(src)
         dest = None
@@ -210,7 +209,7 @@ class Collectives:
             return _foreign.run(lambda s, o: self.scatter(s, o, root), src, out)
         return self.scatter_nb(src, out, root).wait()
 
-    def scatter_nb(self, src: Any, out: Any, root: SupportsIndex = 0) -> Future:
+    def scatter_nb(self, src: Any, out: Any, root: SupportsIndex = 0) -> Future[Any]:
         """Row r of the root's src goes into `out` of rank r, which is the result."""
         source = None
         if self.rank == root.__index__():
@@ -228,7 +227,7 @@ class Collectives:
             return _foreign.run(self.alltoall, src, out)
         return self.alltoall_nb(src, out).wait()
 
-    def alltoall_nb(self, src: Any, out: Any = None) -> Future:
+    def alltoall_nb(self, src: Any, out: Any = None) -> Future[Any]:
         """Row j of rank i's src becomes row i of rank j's result."""
         source = contiguous(src)
         if not source.shape or source.shape[0] != self.size:
@@ -325,7 +324,7 @@ class Collectives:
     def bcast_object(self, value: Any, root: SupportsIndex = 0) -> Any:
         """The root's object, on all members; sent with pickle."""
         is_root = self.rank == root.__index__()
-        data = pickle.dumps(value, protocol=5) if is_root else b""
+        data = _messages.dumps(value) if is_root else b""
         length = self.bcast(np.array([len(data)], np.int64), root)
         block = np.frombuffer(data, np.uint8).copy() if is_root else np.empty(length[0], np.uint8)
         self.bcast(block, root)
@@ -333,12 +332,40 @@ class Collectives:
 
     def allgather_object(self, value: Any) -> list[Any]:
         """The objects of all members, in the order of ranks; sent with pickle."""
-        data = np.frombuffer(pickle.dumps(value, protocol=5), np.uint8)
+        data = np.frombuffer(_messages.dumps(value), np.uint8)
         lengths = self.allgather(np.array([len(data)], np.int64))[:, 0]
         padded = np.zeros(int(lengths.max()), np.uint8)
         padded[: len(data)] = data
         table = self.allgather(padded)
         return [pickle.loads(row[:n].tobytes()) for row, n in zip(table, lengths)]
+
+
+def ufunc(op: str, dtype: np.dtype[Any]) -> np.ufunc:
+    """NumPy's function for an operation, if its result has the type of the elements."""
+    function = UFUNCS[op]
+    sample = np.ones(1, dtype)
+    try:
+        if function(sample, sample).dtype == dtype.newbyteorder("="):
+            return function
+    except TypeError:  # NumPy has none for this type
+        pass
+    raise TypeError(
+        f"op {op!r} is not defined for dtype {dtype}; give another, or a function of two arrays"
+    )
+
+
+def combiner(op: Callable[[Any, Any], Any], dtype: np.dtype[Any]) -> Callable[..., None]:
+    """What the extension calls with two memories; the second one receives the result."""
+    name = getattr(op, "__name__", repr(op))
+
+    def combine(left: memoryview, right: memoryview) -> None:
+        y = np.frombuffer(right, dtype)
+        result = op(np.frombuffer(left, dtype), y)
+        if np.shape(result) != y.shape:
+            raise ValueError(f"{name} returned shape {np.shape(result)}, not {y.shape}")
+        y[...] = result
+
+    return combine
 
 
 def contiguous(value: Any) -> np.ndarray[Any, Any]:

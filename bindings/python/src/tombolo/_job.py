@@ -7,19 +7,25 @@ must be called by all members of the team, in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, SupportsIndex
+import contextlib
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, Self, SupportsIndex, TypeVar
 
 import numpy as np
 
-from . import _aio, _core, _errors, _messages
+from . import _aio, _core, _errors, _futures, _mail, _messages
 from ._array import Array, Signals
 from ._collectives import Collectives, coerce
 from ._device import Device, DeviceArray, adopt
+from ._dist import DistArray
 from ._errors import Peer
 from ._heap import Heap
 from ._notify import Notification, Semaphore
 from ._space import Shape, Space
+
+T = TypeVar("T")
+
 
 class Team(Collectives):
     """An ordered set of ranks. `rank` is this process's number in it, `size` their count."""
@@ -75,11 +81,72 @@ class Team(Collectives):
         """Whether a member's memory is mapped here, so that `Array.at` shows it."""
         return self._core.near(rank)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Ends the team in good order; after an exception only leaves it."""
+        if kind is None:
+            self.free()
+
+    # ---- messages
+    def send(self, rank: SupportsIndex, function: Callable[..., Any], *args: Any) -> None:
+        """Runs function(*args) on a rank, from a poll or wait of its program; does not wait."""
+        _messages.send(self._core.jobrank(rank), function, args)
+
+    def call(
+        self, rank: SupportsIndex, function: Callable[..., T], *args: Any
+    ) -> _core.Future[T]:
+        """Runs function(*args) on a rank; the future's result is what it returns."""
+        return _messages.call(self._core.jobrank(rank), function, args)
+
+    def send_object(self, rank: SupportsIndex, value: Any, tag: int = 0) -> None:
+        """Sends a value to a member, which takes it by recv_object; does not wait."""
+        _messages.send(self._core.jobrank(rank), _mail.deliver, (tag, value))
+
+    def recv_object(
+        self,
+        rank: SupportsIndex | None = None,
+        tag: int | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        """Waits for a value from a member with a tag, and takes the first; None: any.
+
+        TimeoutError after `timeout` seconds.
+        """
+        return self.recv_message(rank, tag, timeout).value
+
+    def recv_message(
+        self,
+        rank: SupportsIndex | None = None,
+        tag: int | None = None,
+        timeout: float | None = None,
+    ) -> _mail.Message:
+        """As recv_object, and says which member has sent the value, and its tag."""
+        members = {self._core.jobrank(r): r for r in range(self.size)}
+        source = None if rank is None else self._core.jobrank(rank)
+        message = _mail.take(members, source, tag, timeout)
+        return message._replace(source=members[message.source])
+
+    def executor(self, root: SupportsIndex = 0) -> _futures.Serving:
+        """A context in which the root has a concurrent.futures.Executor; collective.
+
+        `with team.executor() as pool:` gives the executor to the root, whose tasks run on the other
+        members. They serve until the root leaves the context, and get None.
+        """
+        number = self.bcast_object(_futures.new_number(self._core.jobrank(self.rank)), root)
+        return _futures.Serving(self, root.__index__(), number)
+
     def barrier(self) -> None:
         """Waits until all members are here; collective. Handlers of messages run meanwhile."""
         self._core.barrier().wait()
 
-    def barrier_nb(self) -> _core.Future:
+    def barrier_nb(self) -> _core.Future[Any]:
         """The same without waiting."""
         return self._core.barrier()
 
@@ -99,6 +166,13 @@ class Team(Collectives):
         made.local[...] = source
         self.barrier()
         return made
+
+    def dist(self, shape: Shape, dtype: Any = float, halo: int = 0) -> DistArray:
+        """One array of `shape` whose rows are divided over the members, all zero; collective.
+
+        halo: rows of the neighbours that each member has copies of.
+        """
+        return DistArray(self, shape, dtype, halo)
 
     def signals(self, count: int = 1) -> Signals:
         """`count` signals on each member, all zero; collective."""
@@ -144,13 +218,24 @@ class Job(Team):
         """How many hosts the job has."""
         return _core.place()[3]
 
-    def send(self, rank: SupportsIndex, function: Callable[..., Any], *args: Any) -> None:
-        """Runs function(*args) on a rank, from a poll or wait of its program; does not wait."""
-        _messages.send(rank, function, args)
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Waits for all ranks; the job goes on until the program ends."""
+        if kind is None:
+            self.barrier()
 
-    def call(self, rank: SupportsIndex, function: Callable[..., Any], *args: Any) -> _core.Future:
-        """The same with an answer: the future's result is what the function returns."""
-        return _messages.call(rank, function, args)
+    @contextlib.contextmanager
+    def trace(self, name: str) -> Iterator[None]:
+        """A region with a name in a trace (`tombolo run --trace`), as long as the context."""
+        _core.trace(name)
+        try:
+            yield
+        finally:
+            _core.trace(None)
 
     @property
     def sender(self) -> int:
@@ -225,6 +310,7 @@ def init(heap_bytes: int | None = None) -> Job:
         _aio.iterate,
         lambda data, dtype: np.frombuffer(data, dtype)[0],
         _errors.place,
+        _futures.watch,
         _errors.lost,
     )
     core = _core.start(heap_bytes or 0)

@@ -2,9 +2,10 @@
 """Functions that run on other ranks: one way, or with an answer.
 
 A function travels by name, as pickle does it, so both ranks must have imported the same module;
-functions of the main program work, because all ranks run the same one. Handlers run from polls and
-waits of the rank's program, one after another; while one waits, others may run. A handler may put,
-get, send and call, and wait for those; it must not wait for a collective.
+functions of the main program work, because all ranks run the same one. Lambdas, nested functions
+and what else has no name travel by value if the package cloudpickle is there. Handlers run from
+polls and waits of the rank's program, one after another; while one waits, others may run. A handler
+may put, get, send and call, and wait for those; it must not wait for a collective.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from . import _core, _errors
 SEND, CALL, ANSWER, ERROR, ENDED, LOST = 0, 1, 2, 3, 4, 5
 
 _numbers = itertools.count(1)
-_waiting: dict[int, tuple[_core.Future, int]] = {}  # number of a call: its future, and target
+_waiting: dict[int, tuple[_core.Future[Any], int]] = {}  # number of a call: its future, and target
 _on_lost: list[Callable[[int, _errors.Peer], Any]] = []  # at most one
 _local = threading.local()
 
@@ -34,15 +35,33 @@ def sender() -> int:
     return int(rank)
 
 
+def dumps(value: Any) -> bytes:
+    """A value as bytes for pickle.loads, by cloudpickle where pickle cannot."""
+    try:
+        return pickle.dumps(value, protocol=5)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        try:
+            import cloudpickle
+        except ModuleNotFoundError:
+            raise TypeError(
+                f"{error}; lambdas, nested functions and local classes travel to other ranks only "
+                "if the package cloudpickle is installed on all of them"
+            ) from error
+        made: bytes = cloudpickle.dumps(value, protocol=5)
+        return made
+
+
 def send(rank: SupportsIndex, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
     """Sends a message without an answer."""
-    payload = pickle.dumps((function, args), protocol=5)
+    payload = dumps((function, args))
     _core.send(rank.__index__(), SEND, next(_numbers), payload)
 
 
-def call(rank: SupportsIndex, function: Callable[..., Any], args: tuple[Any, ...]) -> _core.Future:
+def call(
+    rank: SupportsIndex, function: Callable[..., Any], args: tuple[Any, ...]
+) -> _core.Future[Any]:
     """Sends a message with an answer."""
-    payload = pickle.dumps((function, args), protocol=5)
+    payload = dumps((function, args))
     number = next(_numbers)
     future = _core.Future()
     target = rank.__index__()
@@ -90,7 +109,7 @@ def run(source: int, payload: bytes) -> Any:
 def answer(source: int, number: int, payload: bytes) -> None:
     """Runs a call, and sends its result or its exception back."""
     try:
-        reply, kind = pickle.dumps(run(source, payload), protocol=5), ANSWER
+        reply, kind = dumps(run(source, payload)), ANSWER
     except Exception as error:
         text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
         reply, kind = pickle.dumps((describe(error), text), protocol=5), ERROR

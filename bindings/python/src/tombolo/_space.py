@@ -26,6 +26,20 @@ Shape = Union[SupportsIndex, Sequence[SupportsIndex]]
 A = TypeVar("A", bound=Array)
 
 
+def dtype_code(kind: np.dtype[Any]) -> int:
+    """A number for the kind and size of an element."""
+    return kind.itemsize * 256 + ord(kind.kind)
+
+
+def dtype_name(code: int) -> str:
+    """The dtype of a number of dtype_code, as NumPy prints it where it has one."""
+    size, kind = divmod(code, 256)
+    try:
+        return str(np.dtype(f"{chr(kind)}{size}"))
+    except TypeError:
+        return f"elements of {size} bytes"
+
+
 class Block:
     """A part of the heap; reports to its space when nothing uses it any more."""
 
@@ -78,19 +92,20 @@ class Space:
             self.heap.free(offset, nbytes)
         return len(numbers) > 0
 
-    def place(self, nbytes: int, code: int) -> tuple[int, Any]:
+    def place(self, nbytes: int, kind: np.dtype[Any]) -> tuple[int, Any]:
         """Finds room for a part on every member; collective. Returns offset, and all offsets."""
         for again in (True, False):
             offset = self.heap.alloc(nbytes)
+            code = dtype_code(kind)
             mine = [-1 if offset is None else offset, nbytes, code, self.heap.largest()]
             table = self.team.allgather(np.array(mine, np.int64))
             for rank, row in enumerate(table):
                 if row[1] != nbytes or row[2] != code:
                     self.undo(offset, nbytes)
                     raise ValueError(
-                        f"rank {self.team.rank} asks for {nbytes} bytes of type code {code}, rank "
-                        f"{rank} for {row[1]} of {row[2]}; give the same shape and dtype on all "
-                        "ranks"
+                        f"rank {self.team.rank} asks for {nbytes} bytes of {kind}, rank {rank} for "
+                        f"{row[1]} of {dtype_name(int(row[2]))}; give the same shape and dtype on "
+                        "all ranks"
                     )
             if (table[:, 0] >= 0).all():
                 assert offset is not None
@@ -128,7 +143,7 @@ class Space:
             raise ValueError(f"shape {dims}: no axis may be negative")
         nbytes = math.prod(dims) * kind.itemsize
         dt = TYPES.get(type_code(kind), 0) if kind.isnative else 0
-        offset, offsets = self.place(nbytes, dt * 1000 + ord(kind.kind))
+        offset, offsets = self.place(nbytes, kind)
         old = self.heap.dirty(offset, nbytes)
         number = self.made
         self.made += 1

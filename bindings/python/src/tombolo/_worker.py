@@ -70,7 +70,10 @@ def handle(kind: str, value: Any, name: str, variables: dict[str, Any]) -> Any:
     if kind == "push":
         variables.update(pickle.loads(value))
         return None
-    return pickle.dumps(eval(value, variables), protocol=5)
+    found = eval(value, variables)
+    if isinstance(found, tombolo.Array):
+        raise TypeError(f"{value} is shared by the ranks and stays there; pull {value}.local")
+    return pickle.dumps(found, protocol=5)
 
 
 def describe(error: BaseException) -> str:

@@ -38,9 +38,23 @@ class CellError(RuntimeError):
 
     def __init__(self, errors: dict[int, str]) -> None:
         self.errors = errors
+        texts: dict[str, list[int]] = {}
+        for rank in sorted(errors):
+            texts.setdefault(errors[rank], []).append(rank)
         super().__init__(
-            "\n".join(f"[{r}] {line}" for r in sorted(errors) for line in lines(errors[r]))
+            "\n".join(f"[{label(r)}] {line}" for text, r in texts.items() for line in lines(text))
         )
+
+
+def label(ranks: list[int]) -> str:
+    """Ranks as people write them, such as 0-3,5."""
+    parts: list[list[int]] = []
+    for rank in ranks:
+        if parts and parts[-1][1] == rank - 1:
+            parts[-1][1] = rank
+        else:
+            parts.append([rank, rank])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)
 
 
 def lines(text: str) -> list[str]:

@@ -178,7 +178,6 @@ def test_messages_name_what_is_wrong():
         ((size, 0, 0), IndexError, f"rank {size}; the team has ranks 0 to {size - 1}"),
         ((0, 2, 0), IndexError, "index 2 is out of bounds for axis 0 with size 2"),
         ((0, 0, 0, 0), IndexError, "too many indices: the array has 2 axes"),
-        ((0, [1, 0]), TypeError, "give an integer, a slice or ..."),
         ((0, None), TypeError, "index None for axis 0"),
         ((0, ..., ...), IndexError, "only one ..."),
         ((), IndexError, "begins with the rank"),

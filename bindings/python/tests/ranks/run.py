@@ -17,7 +17,8 @@ def cases(function):
     marks = [m for m in getattr(function, "pytestmark", []) if m.name == "parametrize"]
     if not marks:
         return [()]
-    return [value if isinstance(value, tuple) else (value,) for value in marks[0].args[1]]
+    several = "," in marks[0].args[0]
+    return [value if several else (value,) for value in marks[0].args[1]]
 
 
 def load(path):

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Many elements by one operation: lists, arrays and masks as indices.
+
+Places are numbers of elements in a part, in C order. Elements of a near rank are NumPy's matter;
+those of a far one go by one indexed transfer. Atomics are started together and awaited together.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _core, _foreign
+
+if TYPE_CHECKING:
+    from ._array import Array
+
+
+def places(array: Array, index: Any) -> np.ndarray[Any, Any]:
+    """Numbers of the elements that an index names, with the shape that NumPy gives the result."""
+    shape = array.shape
+    if isinstance(index, list):
+        index = np.asarray(index, None if index else np.intp)
+    if len(shape) == 1 and isinstance(index, np.ndarray) and index.dtype.kind in "iu":
+        return one_axis(index, shape[0])
+    if isinstance(index, np.ndarray) and index.ndim and index.dtype.kind not in "iub":
+        raise IndexError(f"index of dtype {index.dtype}: give integers, or a mask of bool")
+    key = ... if index is None else index
+    total = np.zeros((), np.int64)
+    step = 1
+    for axis in range(len(shape) - 1, -1, -1):
+        ahead = [1] * len(shape)
+        ahead[axis] = shape[axis]
+        line = np.arange(shape[axis], dtype=np.int64).reshape(ahead)
+        total = total + np.broadcast_to(line, shape)[key] * step
+        step *= shape[axis]
+    return np.asarray(total, np.int64)
+
+
+def one_axis(index: np.ndarray[Any, Any], length: int) -> np.ndarray[Any, Any]:
+    """Integers along one axis; negative ones count from its end."""
+    found = np.asarray(index, np.int64)
+    if found.size and found.min() < 0:
+        found = np.where(found < 0, found + length, found)
+    if found.size and (found.min() < 0 or found.max() >= length):
+        bad = index[(found < 0) | (found >= length)].ravel()[0]
+        raise IndexError(f"index {bad} is out of bounds for axis 0 with size {length}")
+    return found
+
+
+def complete(value: Any) -> _core.Future[Any]:
+    """A future whose operation is over."""
+    future = _core.Future()
+    future._resolve(value, None)
+    return future
+
+
+def host_only(array: Array) -> None:
+    """Refuses arrays on devices."""
+    if array.space.device is not None:
+        raise TypeError("lists and arrays as indices do not reach device memory; use slices")
+
+
+def get(array: Array, rank: Any, index: Any, out: Any) -> _core.Future[Any]:
+    """Gets elements as a new array, or into `out`."""
+    host_only(array)
+    if array.team.is_near(rank):
+        got = array.at(rank)[index]
+    elif out is None:
+        where = places(array, index)
+        packed = np.empty(where.shape, array.dtype)
+        return array._get_elements(rank, np.ascontiguousarray(where).reshape(-1), packed)
+    else:
+        got = get(array, rank, index, None).wait()
+    if out is None:
+        return complete(got)
+    (_foreign.to_host(out) if _foreign.is_foreign(out) else out)[...] = got
+    return complete(out)
+
+
+def put(array: Array, rank: Any, index: Any, value: Any) -> _core.Future[Any]:
+    """Puts values, which are broadcast; the last one stays where an element is named twice."""
+    host_only(array)
+    source = _foreign.to_host(value) if _foreign.is_foreign(value) else value
+    if array.team.is_near(rank):
+        array.at(rank)[index] = source
+        return complete(None)
+    where = places(array, index)
+    packed = np.ascontiguousarray(np.broadcast_to(np.asarray(source, array.dtype), where.shape))
+    return array._put_elements(rank, np.ascontiguousarray(where).reshape(-1), packed)
+
+
+def atomics(array: Array, op: int, rank: Any, index: Any, a: Any, b: Any, gives: bool) -> Any:
+    """One atomic operation on each element; ranks, places and operands are broadcast.
+
+    gives: whether the operation returns what the elements were.
+    """
+    where = places(array, index)
+    if isinstance(rank, (list, np.ndarray)):
+        ranks = np.asarray(rank)
+        if ranks.dtype.kind not in "iu":
+            raise IndexError(f"ranks {rank!r}: give integers from 0 to {array.team.size - 1}")
+    else:
+        ranks = np.asarray(operator.index(rank))
+    shape = np.broadcast_shapes(ranks.shape, where.shape)
+
+    def column(values: Any, dtype: Any) -> Any:
+        if values is None:
+            return None
+        given = np.asarray(_foreign.to_host(values) if _foreign.is_foreign(values) else values)
+        if given.dtype != dtype and not np.can_cast(given.dtype, dtype, "same_kind"):
+            raise TypeError(f"values of dtype {given.dtype} for atomics on {dtype}")
+        made = np.broadcast_to(given.astype(dtype, copy=False), shape)
+        return np.ascontiguousarray(made).reshape(-1)
+
+    old = np.empty(shape, array.dtype) if gives else None
+    flat = None if old is None else old.reshape(-1)
+    future = array._atomic_batch(
+        op,
+        column(ranks, np.dtype(np.int64)),
+        column(where, np.dtype(np.int64)),
+        column(a, array.dtype),
+        column(b, array.dtype),
+        flat,
+    )
+    future.wait()
+    return old
