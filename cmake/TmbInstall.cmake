@@ -31,10 +31,14 @@ if(TARGET tombolo_sim)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/sim/machines"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/tombolo" COMPONENT sim)
 endif()
+# Each package that has libraries for clients has an export of its own: find_package takes what is
+# there.
+set(tmb_exports)
 set(tmb_caf 0) # whether coarray Fortran is installed
 if(TARGET caf_shared)
   set(tmb_caf 1)
-  install(TARGETS caf_shared caf_static caf16_shared caf16_static EXPORT tombolo-targets
+  list(APPEND tmb_exports fortran)
+  install(TARGETS caf_shared caf_static caf16_shared caf16_static EXPORT tombolo-fortran-targets
     LIBRARY COMPONENT fortran ARCHIVE COMPONENT fortran)
   install(DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tombolo/fortran"
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo" COMPONENT fortran OPTIONAL)
@@ -44,14 +48,16 @@ endif()
 set(tmb_prif 0) # whether PRIF is installed
 if(TARGET prif_shared)
   set(tmb_prif 1)
-  install(TARGETS prif_shared prif_static EXPORT tombolo-targets
+  list(APPEND tmb_exports fortran)
+  install(TARGETS prif_shared prif_static EXPORT tombolo-fortran-targets
     LIBRARY COMPONENT fortran ARCHIVE COMPONENT fortran)
 endif()
 set(tmb_upc 0) # whether UPC is installed
 if(TARGET upc1)
   set(tmb_upc 1)
-  install(TARGETS upc_shared upc_static upc_shared_wide upc_static_wide EXPORT tombolo-targets
-    LIBRARY COMPONENT upc ARCHIVE COMPONENT upc)
+  list(APPEND tmb_exports upc)
+  install(TARGETS upc_shared upc_static upc_shared_wide upc_static_wide
+    EXPORT tombolo-upc-targets LIBRARY COMPONENT upc ARCHIVE COMPONENT upc)
   install(TARGETS upc1 RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo" COMPONENT upc)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/upc/include"
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/upc" COMPONENT upc FILES_MATCHING PATTERN "*.h")
@@ -62,7 +68,8 @@ endif()
 set(tmb_shmem 0) # whether OpenSHMEM is installed
 if(TARGET shmem_shared)
   set(tmb_shmem 1)
-  install(TARGETS shmem_shared shmem_static EXPORT tombolo-targets
+  list(APPEND tmb_exports shmem)
+  install(TARGETS shmem_shared shmem_static EXPORT tombolo-shmem-targets
     LIBRARY COMPONENT shmem ARCHIVE COMPONENT shmem)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/shmem/include/"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tombolo-shmem" COMPONENT shmem
@@ -99,6 +106,11 @@ endforeach()
 set(tmb_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tombolo")
 install(EXPORT tombolo-targets NAMESPACE tombolo:: DESTINATION "${tmb_package_dir}"
   COMPONENT dev)
+list(REMOVE_DUPLICATES tmb_exports)
+foreach(part IN LISTS tmb_exports)
+  install(EXPORT tombolo-${part}-targets NAMESPACE tombolo:: DESTINATION "${tmb_package_dir}"
+    COMPONENT ${part})
+endforeach()
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/install/tombolo-config.cmake.in"
   "${PROJECT_BINARY_DIR}/generated/tombolo-config.cmake" INSTALL_DESTINATION "${tmb_package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/tombolo-config-version.cmake"

@@ -315,6 +315,21 @@ END
   cmake --build out >build.log || { cat build.log; exit 1; }
   run_client out/client_tombolo
   run_client out/client_tombolo_static
+  by_cmake_in_part
+}
+
+# Only some packages are installed: find_package finds what is there, and misses what is asked for.
+by_cmake_in_part() {
+  for part in lib dev; do
+    cmake --install "$build" --prefix "$work/part" --component "$part" >part.log
+  done
+  cmake -S src -B out-part -DCMAKE_PREFIX_PATH="$work/part" >cmake.log || { cat cmake.log; exit 1; }
+  sed -i 's/tombolo 0.1 REQUIRED/& COMPONENTS SHMEM/' src/CMakeLists.txt
+  if cmake -S src -B out-none -DCMAKE_PREFIX_PATH="$work/part" >cmake.log 2>&1; then
+    echo "FAILED: the component SHMEM is found without its package"
+    exit 1
+  fi
+  grep -q "component SHMEM is not installed" cmake.log || { cat cmake.log; exit 1; }
 }
 
 # Coarray Fortran: the wrapper, pkg-config, and CMake's component.
