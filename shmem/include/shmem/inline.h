@@ -56,7 +56,7 @@ SHMEM_HELP_ char *shmem_memory_(shmem_ctx_t ctx, const void *object, int pe, uin
 
 /* Most sizes that are not known to the compiler are those of one word. */
 SHMEM_HELP_ void shmem_copy_(void *to, const void *from, size_t bytes) {
-  __asm__ __volatile__("" : : : "memory");
+  __asm__ __volatile__("" : "+r"(to), "+r"(from) : : "memory"); /* hides sizes of objects */
   if (!__builtin_constant_p(bytes) && bytes == sizeof(uint64_t))
     __builtin_memcpy(to, from, sizeof(uint64_t));
   else
