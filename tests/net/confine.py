@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import time
+import unittest
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x4000000, 0x8000000
 CLONE_NEWPID, CLONE_NEWNET = 0x20000000, 0x40000000
@@ -26,10 +27,16 @@ SKIP = 77
 libc = ctypes.CDLL(None, use_errno=True)
 
 
+class Skipped(unittest.SkipTest, SystemExit):
+    """Ends a script with the code SKIP, or one case of unittest."""
+
+
 def skip(reason):
     """Ends the test as skipped."""
     print(f"skipped: {reason}", flush=True)
-    sys.exit(SKIP)
+    error = Skipped(reason)
+    error.code = SKIP
+    raise error
 
 
 def check(result, what):
