@@ -280,7 +280,7 @@ def python_guides(root):
                 path.suffix == ".py" or node.name == "Future"
             ):
                 classes[node.name] = node
-            elif isinstance(node, ast.FunctionDef) and path.name == "_job.py":
+            elif isinstance(node, ast.FunctionDef) and path.suffix == ".py":
                 functions[node.name] = node
     tree = ast.parse((folder / "__init__.py").read_text())
     listed = next(
