@@ -586,7 +586,8 @@ if(TARGET tombolo_tool AND TMB_EXAMPLES AND TMB_INSTALL AND NOT TMB_SANITIZE)
     LABELS "examples;nightly" TIMEOUT 600)
 endif()
 
-# ---- fresh systems and unusual places, as root; system and packages are fetched each time
+# ---- fresh systems and unusual places, as root; system and packages are fetched each time. All
+# compilers and build types that are here.
 if(TARGET tombolo_tool AND NOT tmb_sparse AND NOT CMAKE_CROSSCOMPILING)
   foreach(debian bookworm trixie)
     add_test(NAME chroot.${debian} COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/chroot_test.sh"
@@ -594,7 +595,10 @@ if(TARGET tombolo_tool AND NOT tmb_sparse AND NOT CMAKE_CROSSCOMPILING)
   endforeach()
   add_test(NAME chroot.place COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/chroot_test.sh"
     --user --at "/tmp/a clone" bash -c "make check")
-  set_tests_properties(chroot.bookworm chroot.trixie chroot.place PROPERTIES
+  add_test(NAME chroot.compilers COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/compilers.sh")
+  add_test(NAME chroot.types COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/compilers.sh" --types)
+  set_tests_properties(chroot.bookworm chroot.trixie chroot.place chroot.compilers chroot.types
+    PROPERTIES
     LABELS "chroot;nightly" TIMEOUT 5400 SKIP_RETURN_CODE 77 RUN_SERIAL TRUE)
 endif()
 
