@@ -164,11 +164,13 @@ def mpi_in_one_process():
         mixed(order)
     mixed("gex", 1)
     mixed("mpi", TOMBOLO_PLACES="cyclic:2")
-    mixed("gex", TOMBOLO_PLACES="cyclic:2")
+    if not is_late_mpi(launcher):
+        mixed("gex", TOMBOLO_PLACES="cyclic:2")
     if whole:
         for order in ("mpi", "gex", "late"):
             mixed(order, 1)
-            mixed(order, 7, TOMBOLO_PLACES="3")
+            if order == "mpi" or not is_late_mpi(launcher):
+                mixed(order, 7, TOMBOLO_PLACES="3")
 
 
 def mpi_that_refuses():
