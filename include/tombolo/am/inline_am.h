@@ -45,7 +45,8 @@ GEXX_API int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx
 
 /* Page gex_AM_MaxRequestMedium: limits of messages, and what a token knows.
  * [in] other_rank: a rank in the team, or GEX_RANK_INVALID for the limit that holds for all.
- * [in] info: where the facts go.
+ * [out] info: what the library knows of the message.
+ * [in] mask: GEX_TI_ bits of the members that are asked for.
  * Names: gex_Token_Info_t: what gex_Token_Info writes;
  * GEX_TI_SRCRANK: gex_srcrank;
  * GEX_TI_EP: gex_ep;
