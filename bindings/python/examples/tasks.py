@@ -42,7 +42,7 @@ def main():
     job.barrier()
     if job.rank == 0:
         assert (bins.local == np.bincount(lengths % BINS, minlength=BINS)).all()
-        print(f"the longest of {len(lengths)} sequences has {lengths.max()} steps, {job.size} ranks")
+        print(f"{len(lengths)} sequences, the longest of {lengths.max()} steps, {job.size} ranks")
     assert lengths[26] == 111
 
 
