@@ -134,6 +134,9 @@ size_t tmb_os_mem_limits(struct tmb_os_limit *limits, size_t capacity);
 /* This host's name in lower case; "" if unknown. Constant after the first call. */
 const char *tmb_os_hostname(void);
 
+/* Whether a name of a host is "localhost" or that of this host. */
+bool tmb_os_is_this_host(const char *host);
+
 /* Absolute path of the running executable; "" if unknown. Constant after the first call. */
 const char *tmb_os_exe_name(void);
 

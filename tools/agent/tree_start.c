@@ -13,7 +13,6 @@
 #include "ranks/run.h"
 #include "tool.h"
 
-#include "base/ascii.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "os/os.h"
@@ -127,16 +126,11 @@ static int ssh_words(const struct tree *t, const char *host, char **words) {
   return count;
 }
 
-/* Whether this machine is meant: its name, as it calls itself, needs no ssh either. */
-static bool is_this_host(const char *host) {
-  return strcmp(host, "localhost") == 0 || tmb_ascii_same(host, tmb_os_hostname());
-}
-
-/* In a fork: become the ssh that starts an agent, or the agent itself. */
+/* In a fork: become the ssh that starts an agent, or the agent itself on this host. */
 _Noreturn static void become_ssh(const struct tree *t, const char *host) {
   char *words[WORDS_MAX + 5];
   if (strstr(t->job.ssh, "%C")) become_custom(t, host);
-  if (is_this_host(host)) {
+  if (tmb_os_is_this_host(host)) {
     execl(t->job.agent, t->job.agent, "run", "--agent", (char *)NULL);
     fprintf(stderr, "%s: %s\n", t->job.agent, strerror(errno));
     _exit(TOOL_EXIT_NOT_FOUND);

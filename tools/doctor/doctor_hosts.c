@@ -238,10 +238,16 @@ void doctor_hosts(struct doctor *d, const struct host_list *list) {
   }
   const double wait_s = tmb_cfg_dbl(TMB_CFG_SSH_TIMEOUT) + CHECKS_S;
   const uint64_t deadline = tmb_os_now_ns() + (uint64_t)(wait_s * 1e9);
-  for (uint32_t h = 0; h < list->count; h++) ask_host(&programs[h], list->entry[h].name);
+  for (uint32_t h = 0; h < list->count; h++)
+    if (!tmb_os_is_this_host(list->entry[h].name)) ask_host(&programs[h], list->entry[h].name);
   for (uint32_t h = 0; h < list->count; h++) {
+    const char *host = list->entry[h].name;
+    if (tmb_os_is_this_host(host)) {
+      doctor_add(d, DOCTOR_OK, "host", NULL, "%s: this host, which needs no ssh", host);
+      continue;
+    }
     doctor_program_finish(&programs[h], deadline);
-    judge_host(d, list->entry[h].name, &programs[h]);
+    judge_host(d, host, &programs[h]);
   }
   free(programs);
 }

@@ -177,12 +177,13 @@ static void hosts_are_asked(void **state) {
            tool_version(), report, tool_version());
   write_program("rsh", text);
   tmb_env_set("TOMBOLO_SSH_TIMEOUT", "0.2");
-  run((struct call){.argv = {"--hosts", "same,bare,old,deny,none,lib,broken,mute"},
+  run((struct call){.argv = {"--hosts", "localhost,same,bare,old,deny,none,lib,broken,mute"},
                     .name = "TOMBOLO_SSH",
                     .value = remote},
       1);
   tmb_env_unset("TOMBOLO_SSH_TIMEOUT");
   expect("ok", "ssh", "rsh");
+  expect("ok", "host", "localhost: this host, which needs no ssh");
   expect("ok", "host", "same: ssh works without a password");
   expect("error", "open files", "same: at most 9. Raise it.");
   expect("warning", "conduits", "same has smp; this host has");

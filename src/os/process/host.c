@@ -34,6 +34,10 @@ const char *tmb_os_hostname(void) {
   return hostname;
 }
 
+bool tmb_os_is_this_host(const char *host) {
+  return strcmp(host, "localhost") == 0 || tmb_ascii_same(host, tmb_os_hostname());
+}
+
 const char *tmb_os_exe_name(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, read_exe_name);
