@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The checkers of `tombolo run --check`: check/runtime/*.c -> lib/tombolo/tombolo-check.so, which is
-# loaded before the program; check/local/*.c -> lib/tombolo/check/libtsan.a, which programs of
-# `tombolo cc --check` are linked with instead of the compiler's.
+# The checker of `tombolo run --check`: check/runtime/*.c -> lib/tombolo/tombolo-check.so, which is
+# loaded before the program.
 file(GLOB tmb_check_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/check/runtime/*.c")
 tmb_add_plugin(tombolo_check tombolo-check ${tmb_check_sources})
 set_target_properties(tombolo_check PROPERTIES PREFIX ""
