@@ -71,10 +71,11 @@ no_memory:
 }
 
 /* Whether the members of a node do their part over the memory that they share; equal on all. A
- * client's function is called by the engine only. */
+ * client's function is called by the engine only. A fence goes by messages: a member that has done
+ * its part may free the team and clear its memory before others have read it. */
 static bool board_serves(const struct tmb_team *team, const struct tmb_coll_call *call,
                          const struct tmb_coll_tuning *t) {
-  return team->group && t->shared_max && !call->reducer.user &&
+  return team->group && t->shared_max && call->kind != TMB_COLL_SYNC && !call->reducer.user &&
          call->reducer.elem <= TMB_SHARED_BYTES;
 }
 

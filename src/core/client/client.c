@@ -271,7 +271,7 @@ static void give_up(void) {
   tmb_job.tm = (struct gexx_tm_s){.delta = unmapped, .magic = GEXX_MAGIC_TM};
   tmb_boot_note_explained(&tmb_job.boot);
   tmb_job.state = TMB_JOB_FAILED;
-  tmb_job.debug = true;
+  tmb_job.debug = tmb_job.live_events = true;
 }
 
 int tmb_client_init(const struct gexx_client_args *init, const struct tmb_layer *const *layers,
