@@ -21,7 +21,7 @@ CASES = {
     "error7": (7, 3, "7"),
     "errortext": (1, 1, "it went wrong"),
     "stopped": (0, 3, ""),
-    "failed": (1, 3, ""),
+    "failed": (0, 3, ""),
 }
 
 

@@ -20,7 +20,7 @@ CASES = {
     "error_stop": (3, 9, [], ["ERROR STOP 9"]),
     "error_text": (2, 1, [], ["ERROR STOP bad input"]),
     "stopped": (3, 0, ["stat 104 1 prif_sync_all: image 1 "], []),
-    "failed": (3, 1, ["stat 101 1 prif_sync_all: image 1 ", "status 101"], []),
+    "failed": (3, 0, ["stat 101 1 prif_sync_all: image 1 ", "status 101"], []),
     "own_error": (3, 6, [], ["ending the other 2 ranks"]),
     "own_end": (3, 0, ["stat 0"], []),
     "memory": (2, 121, [], ["prif_allocate: out of memory for", "TMB-0001"]),
