@@ -7,4 +7,5 @@
  */
 #include "core/job.h"
 
-struct tmb_job tmb_job = {.debug = true, .live_events = true, .verbose_errors = 1, .row_use.used = 1};
+struct tmb_job tmb_job = {
+    .debug = true, .live_events = true, .verbose_errors = 1, .row_use.used = 1};
