@@ -52,7 +52,7 @@ def one_axis(index: np.ndarray[Any, Any], length: int) -> np.ndarray[Any, Any]:
 
 def complete(value: Any) -> _core.Future[Any]:
     """A future whose operation is over."""
-    future = _core.Future()
+    future: _core.Future[Any] = _core.Future()
     future._resolve(value, None)
     return future
 

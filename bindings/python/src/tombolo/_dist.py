@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
-from ._collectives import Op
+from ._collectives import SHORT, UFUNCS, Op
 
 if TYPE_CHECKING:
     from ._job import Team
     from ._space import Shape
+
+
+open_memmap: Any = np.lib.format.open_memmap  # NumPy has no types for it
 
 
 def ends(rows: range, own: range) -> tuple[int, int]:
@@ -189,11 +192,10 @@ class DistArray:
 
         op: sum prod min max. With axis=0 the result has the shape of a row.
         """
-        functions = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
-        if op not in functions or axis not in (None, 0):
-            names = " ".join(functions)
+        if op not in SHORT or axis not in (None, 0):
+            names = " ".join(SHORT)
             raise ValueError(f"reduce({op!r}, axis={axis}): op is one of {names}, axis None or 0")
-        function = functions[str(op)]
+        function = UFUNCS[str(op)]
         if self.size == 0 or self.shape[0] < self.team.size:
             whole = self.gather(None)
             return function.reduce(whole if axis == 0 else whole.ravel(), axis=0)
@@ -244,14 +246,14 @@ class DistArray:
         failed = None
         if self.team.rank == 0:
             try:
-                np.lib.format.open_memmap(path, "w+", self.dtype, self.shape)
+                open_memmap(path, "w+", self.dtype, self.shape)
             except OSError as error:
                 failed = str(error)
         failed = self.team.bcast_object(failed)
         if failed is not None:
             raise OSError(failed)
         if len(self.rows) and self.size:
-            target = np.lib.format.open_memmap(path, "r+")
+            target = open_memmap(path, "r+")
             target[self.rows.start : self.rows.stop] = self.local
             target.flush()
         self.team.barrier()
@@ -267,7 +269,7 @@ class DistArray:
 
     def save_hdf5(self, path: str | os.PathLike[str], name: str = "data") -> None:
         """Writes a dataset of an HDF5 file, the members in turn (package h5py); collective."""
-        import h5py
+        import h5py  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
         for turn in range(self.team.size):
             if turn == self.team.rank:
@@ -279,7 +281,7 @@ class DistArray:
 
     def save_zarr(self, path: str | os.PathLike[str]) -> None:
         """Writes a Zarr array, a chunk for each member's rows (package zarr); collective."""
-        import zarr
+        import zarr  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
         most = max(1, len(self.rows_of(0)))
         chunks = (most, *self.shape[1:])

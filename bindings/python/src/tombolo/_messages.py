@@ -41,7 +41,7 @@ def dumps(value: Any) -> bytes:
         return pickle.dumps(value, protocol=5)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         try:
-            import cloudpickle
+            import cloudpickle  # type: ignore[import-untyped,import-not-found,unused-ignore]
         except ModuleNotFoundError:
             raise TypeError(
                 f"{error}; lambdas, nested functions and local classes travel to other ranks only "
@@ -63,7 +63,7 @@ def call(
     """Sends a message with an answer."""
     payload = dumps((function, args))
     number = next(_numbers)
-    future = _core.Future()
+    future: _core.Future[Any] = _core.Future()
     target = rank.__index__()
     if 0 <= target < _core_size() and _core.policy(None) and _core.peer(target)[1]:
         error = _errors.LostError(f"call: rank {target} is lost", target)
