@@ -28,8 +28,8 @@ from ._dist import DistArray
 from ._errors import ForgottenWait, LostError, Peer, RemoteError
 from ._futures import RankExecutor, as_completed
 from ._job import Job, Team, init, job
-from ._mail import Message
 from ._memory import DeviceMemory
+from ._messages import Message
 from ._notify import Notice, Notification, Semaphore, SemaphoreName
 
 from ._core import Future

@@ -14,7 +14,7 @@ from typing import Any, Self, SupportsIndex, TypeVar
 
 import numpy as np
 
-from . import _aio, _core, _errors, _futures, _mail, _messages
+from . import _aio, _core, _errors, _futures, _messages
 from ._array import Array, Signals
 from ._collectives import Collectives, coerce
 from ._device import Device, DeviceArray, adopt
@@ -107,7 +107,7 @@ class Team(Collectives):
 
     def send_object(self, rank: SupportsIndex, value: Any, tag: int = 0) -> None:
         """Sends a value to a member, which takes it by recv_object; does not wait."""
-        _messages.send(self._core.jobrank(rank), _mail.deliver, (tag, value))
+        _messages.send(self._core.jobrank(rank), _messages.deliver, (tag, value))
 
     def recv_object(
         self,
@@ -126,11 +126,11 @@ class Team(Collectives):
         rank: SupportsIndex | None = None,
         tag: int | None = None,
         timeout: float | None = None,
-    ) -> _mail.Message:
+    ) -> _messages.Message:
         """As recv_object, and says which member has sent the value, and its tag."""
         members = {self._core.jobrank(r): r for r in range(self.size)}
         source = None if rank is None else self._core.jobrank(rank)
-        message = _mail.take(members, source, tag, timeout)
+        message = _messages.take(members, source, tag, timeout)
         return message._replace(source=members[message.source])
 
     def executor(self, root: SupportsIndex = 0) -> _futures.Serving:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Functions that run on other ranks: one way, or with an answer.
+"""Functions that run on other ranks, one way or with an answer, and values with tags.
 
 A function travels by name, as pickle does it, so both ranks must have imported the same module;
 functions of the main program work, because all ranks run the same one. Lambdas, nested functions
@@ -13,13 +13,15 @@ from __future__ import annotations
 import itertools
 import pickle
 import threading
+import time
 import traceback
-from collections.abc import Callable
-from typing import Any, SupportsIndex
+from collections.abc import Callable, Container
+from typing import Any, NamedTuple, SupportsIndex
 
 from . import _core, _errors
 
 SEND, CALL, ANSWER, ERROR, ENDED, LOST = 0, 1, 2, 3, 4, 5
+POLL_S = 0.01  # between two looks for what another thread has received
 
 _numbers = itertools.count(1)
 _waiting: dict[int, tuple[_core.Future[Any], int]] = {}  # number of a call: its future, and target
@@ -172,3 +174,45 @@ def _core_rank() -> int:
     from ._job import job
 
     return job().rank
+
+
+# ---- values with tags, in the order in which they came
+class Message(NamedTuple):
+    """A value, the rank that has sent it, and its tag."""
+
+    source: int
+    tag: int
+    value: Any
+
+
+_box_lock = threading.Lock()
+_box: list[Message] = []  # values that wait to be taken; under the lock
+
+
+def deliver(tag: int, value: Any) -> None:
+    """Keeps a value that has come; runs as the function of a message."""
+    with _box_lock:
+        _box.append(Message(sender(), tag, value))
+
+
+def find(members: Container[int], source: int | None, tag: int | None) -> Message | None:
+    """Takes the first message that fits."""
+    with _box_lock:
+        for i, message in enumerate(_box):
+            fits = message.source == source if source is not None else message.source in members
+            if fits and tag in (None, message.tag):
+                return _box.pop(i)
+    return None
+
+
+def take(
+    members: Container[int], source: int | None, tag: int | None, timeout: float | None
+) -> Message:
+    """Waits for a message from a rank of the job, or from any of `members`, and takes it."""
+    until = None if timeout is None else time.monotonic() + timeout
+    while (found := find(members, source, tag)) is None:
+        if until is not None and time.monotonic() > until:
+            asked = f"tag {tag}, rank {source} (None: any)"
+            raise TimeoutError(f"no value has come after {timeout} s: {asked}")
+        _core.poll(POLL_S)
+    return found
