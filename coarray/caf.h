@@ -121,6 +121,7 @@ struct caf {
   uint8_t *reach;           /* [size] enum in pending.h: whether memory of a rank is mapped */
   ptrdiff_t *delta;         /* [size] from addresses of a rank whose memory is mapped to ours */
   uint32_t asked;           /* requests of other images that are to be served; remote.c */
+  bool (*answer)(void);     /* serves them; set before the first may come */
   uint32_t pending;         /* of enum in pending.h: conditions that an access has to check first */
   const uint64_t *attached; /* [size] attach_word of each rank: 0: it has attached no event */
   struct caf_attach_list *attach_list, **attach_copy; /* own, of others; attach.c */
@@ -159,6 +160,9 @@ void caf_start(int *argc, char ***argv);
 
 /* The program begins: as caf_start, where needed, and waits for all images. Once. */
 void caf_enter(int *argc, char ***argv);
+
+/* Puts a handler of SIGQUIT, which writes buffered output, in front of that of the layer. */
+void caf_catch_quit(void);
 
 /* Once, when the program runs: libgfortran's start, which comes after `init`, has taken the signal
  * by which the launcher ends the other images; give it back, or each would print a backtrace. */
@@ -420,6 +424,9 @@ ptrdiff_t caf_vector_at(const void *vector, int kind, ptrdiff_t i);
 
 /* Elements of a subscript triplet; 0 where it is none, but an empty vector. */
 size_t caf_triplet_count(const struct caf_vector *v);
+
+/* Memory of a transfer; at least one byte, malloc'ed. Ends the program when there is none. */
+void *caf_temporary(size_t bytes);
 
 /* Element type. */
 struct caf_elem {

@@ -12,14 +12,9 @@
 #include "sync/control.h"
 
 #include <gasnet_tools.h>
-
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 CAF_EXPORT void CAF(init)(int *argc, char ***argv);
@@ -37,100 +32,6 @@ CAF_EXPORT void CAF(random_init)(bool repeatable, bool image_distinct);
 /* Of libgfortran, which the program links; weak, so that this library does not need it. */
 extern void _gfortran_random_seed_i4(void *size, struct caf_desc *put, struct caf_desc *get)
     __attribute__((weak));
-
-/* ---- errors */
-
-/* Whether there is memory for a text, see caf_collective_status: the kernel copies its first and
- * its last byte onto themselves, and says where there is none. Where it may not, nobody knows. */
-static bool writable(char *text, size_t len) {
-  char ends[2];
-  struct iovec here[2] = {{text, 1}, {text + len - 1, 1}}, copy = {ends, sizeof ends};
-  const pid_t me = getpid();
-  const ssize_t bytes = process_vm_readv(me, &copy, 1, here, 2, 0);
-  if (bytes < 0) return errno != EFAULT;
-  return bytes == (ssize_t)sizeof ends && process_vm_writev(me, &copy, 1, here, 2, 0) == bytes;
-}
-
-void caf_fail(const struct caf_status *to, int code, const char *format, ...) {
-  char text[512];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  if (!to->stat) {
-    fprintf(stderr, "Error on image %u: %s\n", caf.rank + 1, text);
-    caf_error_stop(code);
-  }
-  *to->stat = code;
-  char *number = strstr(text, " [TMB-");
-  if (number) *number = '\0'; /* a variable is short, and its text is the program's own */
-  if (!to->errmsg || to->errmsg_len == 0) return;
-  if (!writable(to->errmsg, to->errmsg_len)) return;
-  const size_t len = strlen(text) < to->errmsg_len ? strlen(text) : to->errmsg_len;
-  memset(to->errmsg, ' ', to->errmsg_len);
-  memcpy(to->errmsg, text, len);
-}
-
-void caf_refuse(const char *format, ...) {
-  va_list args;
-  fputs("coarray: ", stderr);
-  va_start(args, format);
-  vfprintf(stderr, format, args);
-  va_end(args);
-  fputc('\n', stderr);
-}
-
-void caf_error_stop(int code) {
-  caf_flush_all();
-  gexx_Job_SetFailurePolicy(GEXX_FAILURE_ABORT);
-  gasnet_exit(code ? code : 1);
-  abort();
-}
-
-uint32_t caf_rank_slow(int image, bool zero_is_own, const struct caf_token *of,
-                       const struct caf_status *to) {
-  char name[CAF_NAME_ROOM];
-  if (image == 0 && zero_is_own) return caf.rank;
-  caf_fail(to, CAF_STAT_ERROR,
-           "there is no image %d%s%s: the current team has images 1 to %u [TMB-2027]", image,
-           of ? " for " : "", of ? caf_name_of(of, name, sizeof name) : "", caf.team->size);
-  return UINT32_MAX;
-}
-
-bool caf_failed_slow(uint32_t rank, const struct caf_status *to) {
-  gasnet_AMPoll(); /* it reports lost images */
-  if (caf.lost[rank] != CAF_STAT_FAILED) return false;
-  caf_fail(to, CAF_STAT_FAILED, "image %u of the initial team has failed [TMB-2062]", rank + 1);
-  return true;
-}
-
-void *caf_address_slow(const struct caf_token *token, size_t offset, size_t bytes, uint32_t rank,
-                       const struct caf_status *to) {
-  char name[CAF_NAME_ROOM];
-  if (!token) {
-    caf_fail(to, CAF_STAT_ERROR,
-             "a coarray that is not allocated is used with an image index [TMB-2026]");
-  } else if (rank >= token->ranks || !token->addr[rank]) {
-    caf_fail(to, CAF_STAT_ERROR, "%s does not exist on image %u of the initial team [TMB-2025]",
-             caf_name_of(token, name, sizeof name), rank + 1);
-  } else if (token->bytes == 0) {
-    return (void *)token->addr[rank];
-  } else if (token->bytes == bytes) {
-    caf_fail(to, CAF_STAT_ERROR,
-             "the compiler gives the address of a copy for this scalar coarray, as gfortran 11 and "
-             "12 do for COMPLEX: make it an array of one element [TMB-2024]");
-  } else {
-    caf_fail(
-        to, CAF_STAT_ERROR,
-        "byte %zd of a coarray of %zu bytes is used with an image index%s [TMB-2023]",
-        (ptrdiff_t)offset, token->bytes,
-        offset > PTRDIFF_MAX || offset / 2 > token->bytes
-            ? ": the compiler gives the address of a copy, as gfortran 11 and 12 do for vector "
-              "subscripts within expressions: assign to an array first"
-            : "");
-  }
-  return NULL;
-}
 
 /* ---- start and end */
 

@@ -2,7 +2,7 @@
 /*
  * Start of the run-time library: it joins the job, attaches the segment, makes the initial team.
  *
- * Owns: struct caf. Called by the first `register` of a static coarray, which runs before main, or
+ * Owns nothing. Called by the first `register` of a static coarray, which runs before main, or
  * by `init`. Calls: the public interface. Invariants: every image starts at one point of one
  * program; the segment is as large as the library allows, because untouched memory costs nothing.
  */
@@ -11,31 +11,8 @@
 #include "sync/post.h"
 
 #include <gasnet_tools.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-struct caf caf;
-static struct sigaction quit_action;      /* of SIGQUIT, when the layer had started */
-static void (*end_by_signal)(int) = NULL; /* the layer's function for the rest */
-
-/* Another image has ended the program: output of this one is not lost. */
-static void on_quit(int sig) {
-  caf_flush_units();
-  end_by_signal(sig);
-}
-
-/* Puts the handler in front of that of the layer. */
-static void catch_quit(void) {
-  sigaction(SIGQUIT, NULL, &quit_action);
-  if (quit_action.sa_flags & SA_SIGINFO || quit_action.sa_handler == SIG_DFL ||
-      quit_action.sa_handler == SIG_IGN)
-    return;
-  end_by_signal = quit_action.sa_handler;
-  quit_action.sa_handler = on_quit;
-  sigaction(SIGQUIT, &quit_action, NULL);
-}
 
 static void make_initial_team(void) {
   struct caf_team *team = &caf.initial;
@@ -132,11 +109,5 @@ void caf_start(int *argc, char ***argv) {
     gasnet_exit(1);
   }
   survive();
-  catch_quit();
-}
-
-void caf_settle_slow(void) {
-  if (!caf.began) return;
-  caf.settled = true;
-  sigaction(SIGQUIT, &quit_action, NULL);
+  caf_catch_quit();
 }

@@ -2,7 +2,7 @@
 /*
  * Attached events: sections whose remote writes, or reads, post an event of their owner.
  *
- * Owns: the format of an image's list of attached sections. Included by attach.c, section.c,
+ * Owns: the format of an image's list of attached sections. Included by attach.c, assign.c,
  * watch.c and remote.c, and by transfer.c for its short path. Calls nothing. Invariants: the list
  * lies in the owner's segment; every image has a word for every other one, written by the owner
  * alone, that says whether there is a list and which version; so an assignment to an image without

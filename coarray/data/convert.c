@@ -2,7 +2,7 @@
 /*
  * Conversion of one element, as Fortran's intrinsic assignment defines it.
  *
- * Owns nothing. Called by section.c for assignments whose two sides differ in type or kind. Calls
+ * Owns nothing. Called by assign.c for assignments whose two sides differ in type or kind. Calls
  * libc and libquadmath's arithmetic that is part of libgcc. Invariants: numbers go through the
  * widest integer or real type, so no kind loses digits that the target can hold; real to integer
  * cuts off the fraction; characters are cut or padded with blanks; unlike types that Fortran does

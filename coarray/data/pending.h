@@ -31,19 +31,18 @@ enum { CAF_UNDER_WAY = 1, CAF_SERVES = 2 };
 
 /* Serves the images that ask for accesses by accessors; not in a handler. Returns whether it has
  * served any. */
-bool caf_answer_slow(void);
-static inline void caf_answer(void) {
-  if (__builtin_expect(caf.asked != 0, 0)) (void)caf_answer_slow();
+static inline bool caf_answer(void) {
+  return __builtin_expect(caf.asked != 0, 0) && caf.answer();
 }
 
 /* Takes in messages, and serves. With timeout_us, sleeps until something arrives if nothing has. */
 static inline void caf_poll(uint64_t timeout_us) {
-  if (__builtin_expect(caf.asked != 0, 0) && caf_answer_slow()) return;
+  if (caf_answer()) return;
   if (timeout_us)
     gexx_Poll(timeout_us);
   else
     gasnet_AMPoll();
-  caf_answer();
+  (void)caf_answer();
 }
 
 /* Waits at most timeout_us until the event is complete (GEX_EVENT_NO_OP: none) or *done is set

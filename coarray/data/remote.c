@@ -257,7 +257,8 @@ static struct request *next_request(void) {
   return r;
 }
 
-bool caf_answer_slow(void) {
+/* Not in a handler. Returns whether it has served any. */
+static bool serve_all(void) {
   struct request *r;
   bool any = false;
   requests.serving++;
@@ -298,6 +299,7 @@ void caf_remote_start(void) {
   static gex_AM_Entry_t entries[] = {
       {H_ASK, (gex_AM_Fn_t)on_ask, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDIUM, 0, NULL, NULL},
       {H_ANSWER, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDIUM, 0, NULL, NULL}};
+  caf.answer = serve_all;
   gex_EP_RegisterHandlers(caf.ep, entries, sizeof entries / sizeof entries[0]);
 }
 

@@ -2,7 +2,7 @@
 /*
  * Vector subscripts of coindexed objects, as the compiler passes them.
  *
- * Owns nothing beyond a call. Called by transfer.c and section.c. Calls: section.c. Invariants: for
+ * Owns nothing beyond a call. Called by transfer.c. Calls: section.c. Invariants: for
  * a vector that is a section itself, such as v(4:1:-1), gfortran 11 and 12 pass the address of its
  * first element and, as its length, the length divided by its stride, and no stride. The other side
  * of the assignment gives the length; where the stride follows from both, the vector is gathered,
@@ -12,28 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-ptrdiff_t caf_vector_at(const void *vector, int kind, ptrdiff_t i) {
-  switch (kind) {
-  case 1: return ((const int8_t *)vector)[i];
-  case 2: return ((const int16_t *)vector)[i];
-  case 4: return ((const int32_t *)vector)[i];
-  case 8: return (ptrdiff_t)((const int64_t *)vector)[i];
-  default: return (ptrdiff_t)((const __int128 *)vector)[i];
-  }
-}
-
-/* An empty vector looks like a triplet of anything: an address, and words of the stack. */
-static bool is_subscript(ptrdiff_t value) {
-  return value > -((ptrdiff_t)1 << 40) && value < (ptrdiff_t)1 << 40;
-}
-
-size_t caf_triplet_count(const struct caf_vector *v) {
-  const ptrdiff_t step = v->u.triplet.stride, lb = v->u.triplet.lb, ub = v->u.triplet.ub;
-  if (step == 0 || !is_subscript(lb) || !is_subscript(ub) || !is_subscript(step)) return 0;
-  const ptrdiff_t span = step > 0 ? ub - lb : lb - ub;
-  return span < 0 ? 0 : (size_t)(span / (step > 0 ? step : -step)) + 1;
-}
 
 static size_t elements_of(const struct caf_desc *d) {
   size_t n = 1;

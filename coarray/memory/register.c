@@ -2,11 +2,12 @@
 /*
  * Registration of coarrays and of allocatable and pointer components.
  *
- * Owns: tokens, and the lists of coarrays by team. Called by compiled programs: constructors for
+ * Owns nothing; token.c has the tokens. Called by compiled programs: constructors for
  * static coarrays, ALLOCATE and DEALLOCATE for the rest. Calls: the heap, an all-gather of
  * addresses. Invariants: registering a coarray is collective over the current team, in one order on
  * all of its images; components are local. New memory is zero for locks and events only.
  */
+#include "memory/token.h"
 #include "sync/post.h"
 
 #include <stdio.h>
@@ -19,54 +20,6 @@ CAF_EXPORT void CAF(deregister)(void **token_p, int type, int *stat, char *errms
                                 size_t errmsg_len);
 
 #define WORD_BYTES 8u /* of a lock or an event: the compiler's addressing counts elements */
-
-static uint64_t tokens_freed; /* coarrays deallocated so far */
-
-/* The token of a coarray. */
-static struct caf_token *token_new(uint32_t ranks, int type) {
-  struct caf_token *t = calloc(1, sizeof *t + ranks * sizeof t->addr[0]);
-  if (!t) return NULL;
-  t->ranks = ranks;
-  t->type = type;
-  return t;
-}
-
-static void join_team(struct caf_token *t) {
-  t->next = caf.team->coarrays;
-  t->link = &caf.team->coarrays;
-  if (t->next) t->next->link = &t->next;
-  caf.team->coarrays = t;
-}
-
-static void leave_team(struct caf_token *t) {
-  tokens_freed++;
-  if (!t->link) return;
-  *t->link = t->next;
-  if (t->next) t->next->link = t->link;
-  t->link = NULL;
-}
-
-/* Whether a coarray has a byte of this image. */
-static bool holds(const struct caf_token *t, const char *address) {
-  return t->base && (size_t)(address - (const char *)t->base) < t->bytes;
-}
-
-const struct caf_token *caf_token_at(const char *address) {
-  static const struct caf_token *last[2]; /* data and their event, most often */
-  static uint64_t version;
-  if (version != tokens_freed) last[0] = last[1] = NULL;
-  version = tokens_freed;
-  for (int i = 0; i < 2; i++)
-    if (last[i] && holds(last[i], address)) return last[i];
-  for (const struct caf_team *team = caf.team; team; team = team->parent)
-    for (const struct caf_token *t = team->coarrays; t; t = t->next) {
-      if (!holds(t, address)) continue;
-      last[1] = last[0];
-      last[0] = t;
-      return t;
-    }
-  return NULL;
-}
 
 /* Send the team the place of this image's memory; an odd number stands for none. Returns 0 when
  * every image that is left has got some, else a code, equal on all images. */
@@ -114,7 +67,7 @@ static void say_why(const struct caf_status *to, int code, size_t bytes, bool mi
 }
 
 struct caf_token *caf_coarray_new(size_t bytes, int type, const struct caf_status *to) {
-  struct caf_token *t = token_new(caf.size, type);
+  struct caf_token *t = caf_token_new(caf.size, type);
   if (t) t->base = caf_heap_alloc(bytes);
   if (!t) {
     caf_fail(to, CAF_STAT_ERROR, "out of memory for the description of a coarray [TMB-0001]");
@@ -133,7 +86,7 @@ struct caf_token *caf_coarray_new(size_t bytes, int type, const struct caf_statu
     say_why(to, code, bytes, mine);
     return NULL;
   }
-  join_team(t);
+  caf_token_join(t);
   caf_ok(to->stat);
   return t;
 }
@@ -170,7 +123,7 @@ static void map_existing(void **token_p, struct caf_desc *desc, const struct caf
     return;
   }
   for (t = of->names; t && t->token_p != token_p; t = t->next) {}
-  if (!t && !(t = token_new(caf.size, CAF_MAP_EXISTING))) {
+  if (!t && !(t = caf_token_new(caf.size, CAF_MAP_EXISTING))) {
     caf_fail(to, CAF_STAT_ERROR, "out of memory for the description of a coarray [TMB-0001]");
     return;
   }
@@ -273,7 +226,7 @@ void CAF(register)(size_t size, int type, void **token_p, struct caf_desc *desc,
 }
 
 void caf_coarray_free(struct caf_token *t) {
-  leave_team(t);
+  caf_token_leave(t);
   for (struct caf_token *name; (name = t->names) != NULL;) {
     t->names = name->next;
     free(name);

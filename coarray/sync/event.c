@@ -107,7 +107,7 @@ static bool take_own(uint64_t *word, uint64_t want) {
 int caf_wait_posts(uint64_t *word, uint64_t want) {
   if (caf.events != CAF_EVENTS_SIGNAL) return poll_consume(word, want);
   for (;;) {
-    caf_answer();
+    (void)caf_answer();
     for (uint32_t i = 0; i < (caf.lost_count ? TESTS : 1); i++)
       if (gexx_Signal_TryConsume(word, want) == GASNET_OK) return 0;
     caf.woken = 0;

@@ -305,7 +305,7 @@ static int wait_for(uint32_t rank) {
   uint64_t *post = &caf.shared->word[rank];
   const uint64_t want = ++caf.expected[rank];
   while (gexx_Signal_Test(post, GEXX_SIG_GE, want) != GASNET_OK) {
-    caf_answer();
+    (void)caf_answer();
     caf_show_begin(
         &(struct caf_shown){.needs = GEXX_WAIT_PEER, .peer = rank, .event = GEX_EVENT_INVALID});
     caf.woken = 0;
