@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The Python binding: bindings/python/src/ext/*.c -> python/tombolo/_core*.so in the build tree,
+# The Python binding: bindings/python/src/ext/**.c -> python/tombolo/_core*.so in the build tree,
 # with the package's Python files beside it: PYTHONPATH=build/python is an installed package. Needed
 # are the headers of Python 3.11 or later (package python3-dev) and, to run it, NumPy. The module
 # uses the limited API, so that one file serves all later versions; a free-threaded Python gets one
@@ -57,11 +57,12 @@ endif()
 
 set(tmb_py_dir "${PROJECT_SOURCE_DIR}/bindings/python")
 set(tmb_py_out "${PROJECT_BINARY_DIR}/python/tombolo")
-file(GLOB tmb_py_ext CONFIGURE_DEPENDS "${tmb_py_dir}/src/ext/*.c")
+file(GLOB_RECURSE tmb_py_ext CONFIGURE_DEPENDS "${tmb_py_dir}/src/ext/*.c")
 add_library(python_core MODULE ${tmb_py_ext})
 set_target_properties(python_core PROPERTIES PREFIX "" OUTPUT_NAME _core
   SUFFIX "${TMB_PYTHON_SUFFIX}" LIBRARY_OUTPUT_DIRECTORY "${tmb_py_out}" C_VISIBILITY_PRESET hidden
   INSTALL_RPATH "$ORIGIN/_lib;$ORIGIN/../../..") # of a wheel; of lib/python3/site-packages/tombolo
+target_include_directories(python_core PRIVATE "${tmb_py_dir}/src/ext")
 target_include_directories(python_core SYSTEM PRIVATE "${TMB_PYTHON_INCLUDE}")
 target_compile_definitions(python_core PRIVATE GASNET_PAR=1 GEXX_NO_IDENT=1 _GNU_SOURCE=1)
 if(NOT TMB_PYTHON_FREE_THREADED)

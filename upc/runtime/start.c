@@ -2,7 +2,7 @@
 /*
  * Start and end of a UPC program.
  *
- * Owns: the state, the addresses of all threads' memory. Called by main of crt.c, before any other
+ * Owns: the addresses of all threads' memory. Called by main of crt.c, before any other
  * function. Calls: the public interface. Invariants: every thread gives the static shared objects
  * their addresses in the order of the program's file, so that no communication is needed; when a
  * thread's main returns or it calls exit, it serves the others until all have come to that.
@@ -11,38 +11,15 @@
 /* rt.h says first that this is the library itself */
 #include "crt.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-
-struct upcr_state rt;
-RT_EXPORT int upcr_threads, upcr_mythread, upcr_threads_shift = -1;
-RT_EXPORT long upcr_threads_inverse;
-#ifdef UPCR_WIDE
-RT_EXPORT char **upcr_base;
-#else
-RT_EXPORT char *upcr_base[UPCR_THREADS_MAX];
-#endif
 
 RT_EXPORT void upcr_announce_part(struct upcr_part *part);
 RT_EXPORT void upcr_start(int *argc, char ***argv, const struct upcr_object *const *objects,
                           size_t object_count, upcr_init *const *inits, size_t init_count);
 RT_EXPORT void upcr_check_threads(int compiled);
 RT_EXPORT __attribute__((noreturn)) void upc_global_exit(int status);
-
-void rt_fatal(const char *format, ...) {
-  char text[1024];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  fflush(NULL);
-  fprintf(stderr, "UPC: thread %d of %d: %s\n", upcr_mythread, upcr_threads, text);
-  fflush(stderr);
-  gasnet_exit(1);
-  abort();
-}
 
 void upc_global_exit(int status) {
   fflush(NULL);

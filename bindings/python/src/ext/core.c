@@ -2,8 +2,8 @@
 /*
  * The extension module `tombolo._core`: the process in its job.
  *
- * Owns the state of the process, the start and the end of its part in the job, and the table of the
- * module's functions. Called by the package's Python files. Calls: every other file of this folder,
+ * Owns the start and the end of the process's part in the job, and the table of the module's
+ * functions. Called by the package's Python files. Calls: every other file of this folder,
  * gexx_Client_Join, so that UPC, Fortran or C libraries may be clients beside it. Invariants: the
  * client is one of mode PAR, because Python threads may call at once; the job is started once; the
  * module serves the main interpreter only; a copy made by fork() is refused.
@@ -12,28 +12,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-
-struct tmbpy_process tmbpy;
-
-int tmbpy_check(void) {
-  if (__atomic_load_n(&tmbpy.forked, __ATOMIC_RELAXED)) {
-    PyErr_Format(PyExc_RuntimeError,
-                 "this process is a fork of rank %u and no part of the job; start helpers with "
-                 "multiprocessing's method \"spawn\", or with subprocess",
-                 (unsigned)tmbpy.rank);
-    return -1;
-  }
-  if (!tmbpy.started) {
-    PyErr_SetString(PyExc_RuntimeError, "the job has not been started; call tombolo.init() first");
-    return -1;
-  }
-  if (__atomic_load_n(&tmbpy.closed, __ATOMIC_RELAXED)) {
-    PyErr_SetString(PyExc_RuntimeError,
-                    "the program of this rank is over; do not communicate while Python exits");
-    return -1;
-  }
-  return 0;
-}
 
 /* ---- start */
 

@@ -26,7 +26,7 @@
  (64 << 10) /* a copy of at most so many bytes keeps the interpreter lock \
              */
 
-/* ---- core.c: the process */
+/* ---- state.c: the process */
 
 /* The state of this process in its job; written by start and end, read under the GIL. */
 struct tmbpy_process {
@@ -86,10 +86,13 @@ int tmbpy_wait(const struct tmbpy_aim *aim, double timeout_s);
 /* One poll, and the handlers of messages that are here. Returns 0 or -1. */
 int tmbpy_poll(void);
 
+/* Runs the callbacks of futures that are complete. Returns 0 or -1. */
+int tmbpy_wait_callbacks(void);
+
 /* Method poll(timeout_s). */
 PyObject *tmbpy_wait_poll(PyObject *module, PyObject *arg);
 
-/* ---- message.c: messages with Python handlers */
+/* ---- inbox.c, message.c: messages with Python handlers */
 
 /* Registers the handler of messages with the endpoint. Returns 0 or -1. */
 int tmbpy_message_register(void);
@@ -154,16 +157,23 @@ int tmbpy_future_finish(struct tmbpy_future *future);
 /* Waits for a future and drops it. Returns its result as a new reference, or NULL. */
 PyObject *tmbpy_future_take(struct tmbpy_future *future);
 
-/* Releases the memory of operations that nobody waits for any more and that are complete. */
-void tmbpy_future_reap(void);
-
-/* Runs the callbacks of futures that are complete. Returns 0 or -1. */
-int tmbpy_future_callbacks(void);
 
 /* All futures so far count as waited for. Returns how many were not. */
 Py_ssize_t tmbpy_future_quiet(void);
 
 extern PyType_Spec tmbpy_future_spec;
+
+/* ---- orphan.c: operations that outlive their future */
+
+/* Releases the memory of operations that nobody waits for any more and that are complete. */
+void tmbpy_orphan_reap(void);
+
+/* Keeps what the operation of a future uses that is freed. Without memory for that, it waits. */
+void tmbpy_orphan_adopt(struct tmbpy_future *future);
+
+/* Releases the buffers of an operation that is complete; *count becomes 0. */
+void tmbpy_orphan_release(Py_buffer *views, int *count);
+void tmbpy_orphan_free_operator(struct tmbpy_operator *operator);
 
 /* ---- team.c */
 
@@ -235,9 +245,6 @@ static inline intptr_t tmbpy_array_delta(const struct tmbpy_array *array, uint32
   return array->device ? GEXX_UNMAPPED : array->team->delta[rank];
 }
 
-/* Raises if the array was freed. Returns 0 or -1. */
-int tmbpy_array_check(struct tmbpy_array *array);
-
 /* ---- index.c */
 
 /* A part of an array on one rank: a strided box. */
@@ -252,11 +259,6 @@ struct tmbpy_region {
 /* Reads `key`, an index as of NumPy (integers, slices, ...), from item `first` on if it is a tuple.
  * [in] rank: checked. [out] region. Returns 0 or -1. */
 int tmbpy_index_parse(struct tmbpy_array *array, uint32_t rank, PyObject *key, Py_ssize_t first,
-                      struct tmbpy_region *region);
-
-/* Reads (rank, index), the first two arguments of a method. An index of None is the whole part.
- * Returns 0 or -1. */
-int tmbpy_array_place(struct tmbpy_array *array, PyObject *const *args,
                       struct tmbpy_region *region);
 
 /* Whether an index, or an item of a tuple from `first` on, is a list or an array with axes. */
@@ -313,6 +315,19 @@ struct tmbpy_future *tmbpy_transfer_get(struct tmbpy_array *array,
                                         const struct tmbpy_region *region, PyObject *out,
                                         const struct tmbpy_after *after);
 
+/* Gets one element. Returns a Python number, or a NumPy scalar. */
+PyObject *tmbpy_transfer_get_scalar(struct tmbpy_array *array, uint32_t rank, char *addr);
+
+/* ---- access.c: the part of an array that arguments name */
+
+/* Raises if the array was freed. Returns 0 or -1. */
+int tmbpy_array_check(struct tmbpy_array *array);
+
+/* Reads (rank, index), the first two arguments of a method. An index of None is the whole part.
+ * Returns 0 or -1. */
+int tmbpy_array_place(struct tmbpy_array *array, PyObject *const *args,
+                      struct tmbpy_region *region);
+
 /* Gets a region that tmbpy_array_place has found. in index: as of the call; with None a part
  * without dimensions is an array, else a number. in out: the array to fill, or None. in after: or
  * NULL. */
@@ -320,18 +335,17 @@ struct tmbpy_future *tmbpy_array_get(struct tmbpy_array *array, const struct tmb
                                      PyObject *index, PyObject *out,
                                      const struct tmbpy_after *after);
 
-/* Gets one element. Returns a Python number, or a NumPy scalar. */
-PyObject *tmbpy_transfer_get_scalar(struct tmbpy_array *array, uint32_t rank, char *addr);
+/* ---- number.c: elements as Python numbers */
 
 /* Whether elements of that kind and size become plain Python numbers. [in] value; [out] word: the
  * element's bytes. Returns 1: stored; 0: the value needs the general way; -1: an exception. */
-int tmbpy_transfer_pack(char kind, Py_ssize_t itemsize, PyObject *value, void *word);
+int tmbpy_number_pack(char kind, Py_ssize_t itemsize, PyObject *value, void *word);
 
 /* The number in a result of tmbpy_transfer_get that has one element. Returns a new reference. */
-PyObject *tmbpy_transfer_number(struct tmbpy_array *array, PyObject *got);
+PyObject *tmbpy_number_of(struct tmbpy_array *array, PyObject *got);
 
 /* The Python number of an element. */
-PyObject *tmbpy_transfer_unpack(struct tmbpy_array *array, const void *word);
+PyObject *tmbpy_number_unpack(struct tmbpy_array *array, const void *word);
 
 /* ---- lists.c */
 

@@ -31,65 +31,27 @@ struct transfer {
 
 /* ---- elements as Python numbers */
 
-int tmbpy_transfer_pack(char kind, Py_ssize_t itemsize, PyObject *value, void *word) {
-  if (kind == 'f' && itemsize == 8) {
-    if (!PyFloat_Check(value) && !PyLong_Check(value)) return 0;
-    const double number = PyFloat_AsDouble(value);
-    if (number == -1 && PyErr_Occurred()) return -1;
-    memcpy(word, &number, sizeof number);
-    return 1;
-  }
-  if ((kind != 'i' && kind != 'u') || itemsize != 8 || !PyLong_Check(value)) return 0;
-  const uint64_t number =
-      kind == 'i' ? (uint64_t)PyLong_AsLongLong(value) : (uint64_t)PyLong_AsUnsignedLongLong(value);
-  if (number == UINT64_MAX && PyErr_Occurred()) return -1;
-  memcpy(word, &number, sizeof number);
-  return 1;
-}
-
-PyObject *tmbpy_transfer_unpack(struct tmbpy_array *array, const void *word) {
-  if (array->itemsize == 8 && array->kind != 'c') {
-    double real;
-    long long number;
-    memcpy(&real, word, sizeof real);
-    memcpy(&number, word, sizeof number);
-    if (array->kind == 'f') return PyFloat_FromDouble(real);
-    if (array->kind == 'i') return PyLong_FromLongLong(number);
-    if (array->kind == 'u') return PyLong_FromUnsignedLongLong((unsigned long long)number);
-  }
-  return PyObject_CallFunction(tmbpy.hooks[TMBPY_SCALAR], "y#O", (const char *)word,
-                               array->itemsize, array->dtype);
-}
-
 int tmbpy_transfer_put_scalar(struct tmbpy_array *array, uint32_t rank, char *addr,
                               PyObject *value) {
   uint64_t word;
   if (tmbpy_array_delta(array, rank) == GEXX_UNMAPPED) return 0;
-  const int packed = tmbpy_transfer_pack(array->kind, array->itemsize, value, &word);
+  const int packed = tmbpy_number_pack(array->kind, array->itemsize, value, &word);
   if (packed > 0 &&
       gex_RMA_PutBlocking(array->team->tm, rank, addr, &word, sizeof word, 0) != GASNET_OK)
     return tmbpy_failure_check("put") == 0 ? packed : -1;
   return packed;
 }
 
-PyObject *tmbpy_transfer_number(struct tmbpy_array *array, PyObject *got) {
-  Py_buffer view;
-  if (PyObject_GetBuffer(got, &view, PyBUF_SIMPLE) != 0) return NULL;
-  PyObject *number = tmbpy_transfer_unpack(array, view.buf);
-  PyBuffer_Release(&view);
-  return number;
-}
-
 PyObject *tmbpy_transfer_get_scalar(struct tmbpy_array *array, uint32_t rank, char *addr) {
   uint64_t small = 0;
   if (tmbpy_array_delta(array, rank) != GEXX_UNMAPPED && array->itemsize == 8) {
     gex_RMA_GetBlocking(array->team->tm, &small, rank, addr, sizeof small, 0);
-    return tmbpy_transfer_unpack(array, &small);
+    return tmbpy_number_unpack(array, &small);
   }
   struct tmbpy_region region = {.rank = rank, .addr = addr, .ndim = 0, .count = 1};
   PyObject *got = tmbpy_future_take(tmbpy_transfer_get(array, &region, NULL, NULL));
   if (!got) return NULL;
-  PyObject *number = tmbpy_transfer_number(array, got);
+  PyObject *number = tmbpy_number_of(array, got);
   Py_DECREF(got);
   return number;
 }

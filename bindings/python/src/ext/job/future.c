@@ -2,43 +2,16 @@
 /*
  * Futures: operations in progress.
  *
- * Owns the type Future and the list of operations whose future was freed before they were complete.
- * Called by every operation of this folder that does not wait, and by the package for calls of
+ * Owns the type Future. Called by every operation of this folder that does not wait, and by the package for calls of
  * functions on other ranks. Calls: wait.c. Invariants: the memory that an operation reads or writes
  * is held until it is complete, whatever becomes of its future; one thread at a time tests an
  * event; a future that nobody has waited for is reported when it is dropped (TMBPY_FORGOTTEN).
  */
 #include "core.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
-/* An operation that outlives its future. */
-struct orphan {
-  struct orphan *next;
-  gex_Event_t event;
-  int nviews;
-  Py_buffer views[2];
-  struct tmbpy_operator *operator;
-  void *lists;
-};
-
-static pthread_mutex_t orphans_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct orphan *orphans; /* under its lock */
 static Py_ssize_t unseen;      /* futures that nobody has waited for, since quiet; atomic */
-
-/* Two threads may come here for one future; one of them gets the views. */
-static void release(Py_buffer *views, int *count) {
-  for (int n = __atomic_exchange_n(count, 0, __ATOMIC_ACQ_REL); n > 0;)
-    PyBuffer_Release(&views[--n]);
-}
-
-static void free_operator(struct tmbpy_operator *operator) {
-  if (!operator) return;
-  Py_XDECREF(operator->function);
-  Py_XDECREF(operator->raised);
-  free(operator);
-}
 
 static bool is_quiet(const struct tmbpy_future *future) {
   return future->generation < __atomic_load_n(&tmbpy.quiet, __ATOMIC_RELAXED);
@@ -76,7 +49,7 @@ void tmbpy_future_set(struct tmbpy_future *future, gex_Event_t event) {
   future->done = event == GEX_EVENT_INVALID;
   if (future->done && __atomic_load_n(&tmbpy.reports, __ATOMIC_RELAXED))
     future->lost = gexx_Lost_Take(&future->lost_rank) == GEXX_ERR_LOST;
-  if (future->done) release(future->views, &future->nviews);
+  if (future->done) tmbpy_orphan_release(future->views, &future->nviews);
 }
 
 void tmbpy_future_discard(struct tmbpy_future *future) {
@@ -139,7 +112,7 @@ static PyObject *outcome(struct tmbpy_future *future) {
     PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
     return NULL;
   }
-  if (future->number_of) return tmbpy_transfer_number(future->number_of, future->result);
+  if (future->number_of) return tmbpy_number_of(future->number_of, future->result);
   PyObject *result = future->result ? future->result : Py_None;
   Py_INCREF(result);
   return result;
@@ -149,7 +122,7 @@ int tmbpy_future_finish(struct tmbpy_future *future) {
   const int failed = wait_for(future, -1);
   mark_seen(future);
   if (failed) return -1;
-  release(future->views, &future->nviews);
+  tmbpy_orphan_release(future->views, &future->nviews);
   if (!future->lost) return 0;
   Py_XDECREF(outcome(future));
   return -1;
@@ -162,42 +135,7 @@ PyObject *tmbpy_future_take(struct tmbpy_future *future) {
   return result;
 }
 
-static void push(struct orphan *o) {
-  pthread_mutex_lock(&orphans_lock);
-  o->next = orphans;
-  orphans = o;
-  pthread_mutex_unlock(&orphans_lock);
-}
-
-/* Releasing a view may run Python code that makes further orphans, so the list is taken whole. */
-void tmbpy_future_reap(void) {
-  if (!__atomic_load_n(&orphans, __ATOMIC_RELAXED)) return;
-  pthread_mutex_lock(&orphans_lock);
-  struct orphan *o = orphans, *next;
-  orphans = NULL;
-  pthread_mutex_unlock(&orphans_lock);
-  for (; o; o = next) {
-    next = o->next;
-    if (gex_Event_Test(o->event) != GASNET_OK) {
-      push(o);
-    } else {
-      release(o->views, &o->nviews);
-      free_operator(o->operator);
-      free(o->lists);
-      free(o);
-    }
-  }
-  if (__atomic_load_n(&tmbpy.reports, __ATOMIC_RELAXED)) gexx_Lost_Take(NULL);
-}
-
 /* ---- methods */
-
-int tmbpy_future_callbacks(void) {
-  if (!__atomic_load_n(&tmbpy.watched, __ATOMIC_RELAXED)) return 0;
-  PyObject *done = PyObject_CallFunctionObjArgs(tmbpy.hooks[TMBPY_WATCH], NULL);
-  Py_XDECREF(done);
-  return done ? 0 : -1;
-}
 
 /* add_done_callback(function): the package keeps it, and looks when a wait or poll serves. */
 static PyObject *callback_method(PyObject *self, PyObject *function) {
@@ -245,8 +183,8 @@ static PyObject *wait_method(PyObject *self, PyObject *const *args, Py_ssize_t n
   if (found < 0) return NULL;
   if (found > 0)
     return PyErr_Format(PyExc_TimeoutError, "%s is not complete after %R s", future->what, timeout);
-  release(future->views, &future->nviews);
-  if (tmbpy_future_callbacks() != 0) return NULL;
+  tmbpy_orphan_release(future->views, &future->nviews);
+  if (tmbpy_wait_callbacks() != 0) return NULL;
   return outcome(future);
 }
 
@@ -259,7 +197,7 @@ static PyObject *done_method(PyObject *self, PyObject *unused) {
     if (!ready(future)) Py_RETURN_FALSE;
   }
   mark_seen(future);
-  release(future->views, &future->nviews);
+  tmbpy_orphan_release(future->views, &future->nviews);
   Py_RETURN_TRUE;
 }
 
@@ -275,7 +213,7 @@ static PyObject *resolve_method(PyObject *self, PyObject *const *args, Py_ssize_
     future->error = args[1];
   }
   __atomic_store_n(&future->done, 1, __ATOMIC_RELEASE);
-  if (tmbpy_future_callbacks() != 0) return NULL;
+  if (tmbpy_wait_callbacks() != 0) return NULL;
   Py_RETURN_NONE;
 }
 
@@ -290,26 +228,6 @@ static PyObject *repr(PyObject *self) {
 }
 
 /* ---- the end */
-
-/* Keeps what an operation in progress uses. Without memory for that, the process waits. */
-static void adopt(struct tmbpy_future *future) {
-  struct orphan *o = malloc(sizeof *o);
-  if (!o) {
-    Py_BEGIN_ALLOW_THREADS
-    gex_Event_Wait(future->event);
-    Py_END_ALLOW_THREADS
-    release(future->views, &future->nviews);
-    return;
-  }
-  o->event = future->event;
-  o->nviews = future->nviews;
-  memcpy(o->views, future->views, sizeof o->views);
-  o->operator= future->operator;
-  o->lists = future->lists;
-  future->operator= NULL;
-  future->lists = NULL;
-  push(o);
-}
 
 static void report(struct tmbpy_future *future) {
   PyObject *type, *value, *trace;
@@ -329,13 +247,13 @@ static void dealloc(PyObject *self) {
     if (!is_quiet(future) && tmbpy.hooks[TMBPY_FORGOTTEN]) report(future);
   }
   if (!future->done && !future->by_message && !tmbpy.forked && !ready(future))
-    adopt(future);
+    tmbpy_orphan_adopt(future);
   else
-    release(future->views, &future->nviews);
+    tmbpy_orphan_release(future->views, &future->nviews);
   Py_XDECREF(future->result);
   Py_XDECREF((PyObject *)future->number_of);
   Py_XDECREF(future->error);
-  free_operator(future->operator);
+  tmbpy_orphan_free_operator(future->operator);
   free(future->lists);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);

@@ -11,13 +11,6 @@
 
 #include <stdlib.h>
 
-int tmbpy_array_check(struct tmbpy_array *array) {
-  if (tmbpy_check() != 0) return -1;
-  if (array->addr && array->team->tm) return 0;
-  PyErr_SetString(PyExc_ValueError, "the array, or its team, has been freed");
-  return -1;
-}
-
 /* ---- making one */
 
 /* Arguments of Array(team, addresses, shape, itemsize, format, kind, dtype, block, domain, dt,
@@ -269,14 +262,6 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value) {
 
 /* ---- methods */
 
-int tmbpy_array_place(struct tmbpy_array *array, PyObject *const *args,
-                      struct tmbpy_region *region) {
-  uint32_t rank;
-  if (tmbpy_array_check(array) != 0 || tmbpy_team_rank(array->team, args[0], &rank) != 0) return -1;
-  PyObject *key = args[1] == Py_None ? Py_Ellipsis : args[1];
-  return tmbpy_index_parse(array, rank, key, 0, region);
-}
-
 /* _put(rank, index, value) -> Future. */
 static PyObject *put_method(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
   struct tmbpy_array *array = (struct tmbpy_array *)self;
@@ -286,18 +271,6 @@ static PyObject *put_method(PyObject *self, PyObject *const *args, Py_ssize_t na
     return (PyObject *)by_package(self, "_put_elements_of", args[0], args[1], args[2]);
   if (tmbpy_array_place(array, args, &region) != 0) return NULL;
   return (PyObject *)tmbpy_transfer_put(array, &region, args[2], NULL);
-}
-
-struct tmbpy_future *tmbpy_array_get(struct tmbpy_array *array, const struct tmbpy_region *region,
-                                     PyObject *index, PyObject *out,
-                                     const struct tmbpy_after *after) {
-  struct tmbpy_future *future =
-      tmbpy_transfer_get(array, region, out == Py_None ? NULL : out, after);
-  if (future && out == Py_None && region->ndim == 0 && index != Py_None) {
-    Py_INCREF((PyObject *)array);
-    future->number_of = array;
-  }
-  return future;
 }
 
 /* _get(rank, index, out) -> Future. */

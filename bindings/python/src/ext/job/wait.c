@@ -3,7 +3,7 @@
  * Waits of the extension.
  *
  * Owns nothing. Called by every blocking operation of this folder. Calls: gexx_wait_step, which
- * spins, yields and sleeps, message.c and future.c. A wait tests its condition, then checks for
+ * spins, yields and sleeps, inbox.c and orphan.c. A wait tests its condition, then checks for
  * messages, then at the clock: every LOOK_NS it asks the interpreter for signals, so that Ctrl-C
  * ends it. Invariants: the GIL is released while the library polls or sleeps; handlers of messages
  * and of signals run with it.
@@ -66,11 +66,18 @@ static void tell(struct waiting *w) {
   gexx_WaitInfo_Begin(&w->info);
 }
 
+int tmbpy_wait_callbacks(void) {
+  if (!__atomic_load_n(&tmbpy.watched, __ATOMIC_RELAXED)) return 0;
+  PyObject *done = PyObject_CallFunctionObjArgs(tmbpy.hooks[TMBPY_WATCH], NULL);
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+}
+
 static int serve(void) {
-  tmbpy_future_reap();
+  tmbpy_orphan_reap();
   if (PyErr_CheckSignals() != 0) return -1;
   if (tmbpy_message_serve() != 0) return -1;
-  return tmbpy_future_callbacks();
+  return tmbpy_wait_callbacks();
 }
 
 /* Waits to the end. Returns as tmbpy_wait. */
