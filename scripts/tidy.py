@@ -773,6 +773,7 @@ def resolve_include(root, path, name, quoted):
     places = [os.path.dirname(path)] if quoted else []
     places += ["include", "src", "tools", "tests/lib", "tests", "bench", "study", "upc/include"]
     places += ["", "coarray", "prif", "upc/runtime", "upc/compiler", "shmem/include"]
+    places.append("bindings/python/src/ext")
     if path.startswith("tests/plugin/"):
         places.append("plugins/cuda")
     for place in places:

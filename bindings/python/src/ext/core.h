@@ -157,7 +157,6 @@ int tmbpy_future_finish(struct tmbpy_future *future);
 /* Waits for a future and drops it. Returns its result as a new reference, or NULL. */
 PyObject *tmbpy_future_take(struct tmbpy_future *future);
 
-
 /* All futures so far count as waited for. Returns how many were not. */
 Py_ssize_t tmbpy_future_quiet(void);
 

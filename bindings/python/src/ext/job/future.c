@@ -2,16 +2,17 @@
 /*
  * Futures: operations in progress.
  *
- * Owns the type Future. Called by every operation of this folder that does not wait, and by the package for calls of
- * functions on other ranks. Calls: wait.c. Invariants: the memory that an operation reads or writes
- * is held until it is complete, whatever becomes of its future; one thread at a time tests an
- * event; a future that nobody has waited for is reported when it is dropped (TMBPY_FORGOTTEN).
+ * Owns the type Future. Called by every operation of this folder that does not wait, and by the
+ * package for calls of functions on other ranks. Calls: wait.c. Invariants: the memory that an
+ * operation reads or writes is held until it is complete, whatever becomes of its future; one
+ * thread at a time tests an event; a future that nobody has waited for is reported when it is
+ * dropped (TMBPY_FORGOTTEN).
  */
 #include "core.h"
 
 #include <stdlib.h>
 
-static Py_ssize_t unseen;      /* futures that nobody has waited for, since quiet; atomic */
+static Py_ssize_t unseen; /* futures that nobody has waited for, since quiet; atomic */
 
 static bool is_quiet(const struct tmbpy_future *future) {
   return future->generation < __atomic_load_n(&tmbpy.quiet, __ATOMIC_RELAXED);

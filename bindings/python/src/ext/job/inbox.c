@@ -82,8 +82,8 @@ static void on_piece(gex_Token_t token, void *payload, size_t nbytes, gex_AM_Arg
   gex_Token_Info(token, &info, GEX_TI_SRCRANK);
   if (__atomic_load_n(&tmbpy.closed, __ATOMIC_ACQUIRE)) {
     if (kind == TMBPY_KIND_CALL && offset == 0)
-      gex_AM_ReplyMedium(token, TMBPY_MESSAGE_INDEX, NULL, 0, GEX_EVENT_NOW, 0, (gex_AM_Arg_t)TMBPY_KIND_ENDED,
-                         id0, id1, 0, 0, 0, 0);
+      gex_AM_ReplyMedium(token, TMBPY_MESSAGE_INDEX, NULL, 0, GEX_EVENT_NOW, 0,
+                         (gex_AM_Arg_t)TMBPY_KIND_ENDED, id0, id1, 0, 0, 0, 0);
     else if (kind == TMBPY_KIND_SEND)
       __atomic_fetch_add(&queue.dropped, 1, __ATOMIC_RELAXED);
     return;
@@ -121,9 +121,12 @@ void tmbpy_message_lost(gex_Rank_t jobrank, int state) {
 }
 
 int tmbpy_message_register(void) {
-  gex_AM_Entry_t entry = {
-      TMBPY_MESSAGE_INDEX, (gex_AM_Fn_t)on_piece, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQREP, TMBPY_MESSAGE_NARGS,
-      NULL,          "python message"};
+  gex_AM_Entry_t entry = {TMBPY_MESSAGE_INDEX,
+                          (gex_AM_Fn_t)on_piece,
+                          GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQREP,
+                          TMBPY_MESSAGE_NARGS,
+                          NULL,
+                          "python message"};
   const int code = gex_EP_RegisterHandlers(tmbpy.ep, &entry, 1);
   if (code == GASNET_OK) return 0;
   PyErr_Format(PyExc_RuntimeError, "gex_EP_RegisterHandlers failed: %s", gasnet_ErrorName(code));

@@ -49,7 +49,8 @@ PyObject *tmbpy_message_send(PyObject *module, PyObject *const *args, Py_ssize_t
   s.rank = (uint32_t)rank;
   s.payload = view.buf;
   s.bytes = (size_t)view.len;
-  s.most = gex_AM_MaxRequestMedium(tmbpy.tm, s.rank, GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE, TMBPY_MESSAGE_NARGS);
+  s.most = gex_AM_MaxRequestMedium(tmbpy.tm, s.rank, GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE,
+                                   TMBPY_MESSAGE_NARGS);
   const struct tmbpy_aim aim = {send_pieces, &s, "send", GEX_EVENT_INVALID};
   const int failed = tmbpy_wait(&aim, -1);
   PyBuffer_Release(&view);
