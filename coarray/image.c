@@ -10,6 +10,7 @@
  */
 #include "data/pending.h"
 #include "sync/control.h"
+#include "sync/wait.h"
 
 #include <gasnet_tools.h>
 #include <stdio.h>
@@ -81,7 +82,7 @@ static bool notify_last(void) {
 }
 
 static void end_image(void) {
-  enum { SOON = 10 }; /* polls in which most others end */
+  enum { SOON = 10, LOOK_US = 1000 }; /* SOON: waits in which most others end */
   if (caf.ending) return;
   caf.ending = true;
   caf_flush_all();
@@ -101,7 +102,7 @@ static void end_image(void) {
       .needs = GEXX_WAIT_ANY, .peer = GEX_RANK_INVALID, .event = GEX_EVENT_INVALID});
   bool notified = false;
   for (uint32_t i = 0; !everybody_ended(); i++) {
-    caf_poll(1000);
+    (void)caf_poll_until(GEX_EVENT_NO_OP, NULL, NULL, LOOK_US);
     if (!notified && i > SOON) notified = notify_last();
   }
   caf_show_end();
@@ -153,9 +154,9 @@ void CAF(error_stop_str)(const char *text, size_t len, bool quiet) {
  * arrive: others would find the barrier cut short by a failure that came after it. A failed
  * image is no error of the job, unless the end of one ends all. */
 void caf_fail_image(void) {
-  enum { LINGER = 20, SLEEP_US = 1000 };
+  enum { LINGER_US = 20000 };
   caf_flush_all();
-  for (int i = 0; i < LINGER; i++) gexx_Poll(SLEEP_US);
+  (void)gexx_Event_WaitUntil(GEX_EVENT_NO_OP, NULL, NULL, LINGER_US);
   const bool ends_all = caf.size > 1 && gexx_Job_QueryFailurePolicy() != GEXX_FAILURE_REPORT;
   _exit(ends_all ? 1 : 0);
 }

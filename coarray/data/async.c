@@ -90,7 +90,7 @@ void tombolo_caf_async_wait(int64_t *handle) {
 bool tombolo_caf_async_test(int64_t *handle) {
   struct slot *s = in_flight(*handle);
   if (s) {
-    caf_poll(0);
+    caf_poll();
     if (gex_Event_Test(s->event) != GASNET_OK) return false;
     finish(s);
   }

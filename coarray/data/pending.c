@@ -55,25 +55,6 @@ void caf_looked(const void *where, int64_t found) {
   if (++looked.times > LOOKS_ALONE && looked.times % LOOKS_PER_YIELD == 0) (void)sched_yield();
 }
 
-/* Why a wait of caf_poll_until ends besides its event; the counts are those at its begin. */
-struct until {
-  const bool *done;
-  uint32_t asked, lost;
-};
-
-static int is_over(void *arg) {
-  const struct until *u = arg;
-  return (u->done && *u->done) || caf.asked != u->asked || caf.lost_count != u->lost;
-}
-
-bool caf_poll_until(gex_Event_t event, const bool *done, uint64_t timeout_us) {
-  if (caf_answer()) return false;
-  struct until u = {done, caf.asked, caf.lost_count};
-  const bool complete = gexx_Event_WaitUntil(event, is_over, &u, timeout_us) == GASNET_OK;
-  (void)caf_answer();
-  return complete;
-}
-
 bool caf_is_near_slow(uint32_t rank) {
   void *here = NULL, *there = NULL;
   const int none = gex_Segment_QueryBound(caf.tm, rank, &there, &here, NULL);
@@ -101,7 +82,7 @@ void caf_complete_slow(void) {
 static void serve_reader(const void *low) {
   if (low != reader.last && ++reader.count % READS_PER_POLL) return;
   reader.last = low;
-  caf_poll(0);
+  caf_poll();
 }
 
 void caf_await_slow(uint32_t rank, const void *low, size_t bytes) {

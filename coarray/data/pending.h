@@ -35,26 +35,18 @@ static inline bool caf_answer(void) {
   return __builtin_expect(caf.asked != 0, 0) && caf.answer();
 }
 
-/* Takes in messages, and serves. With timeout_us, sleeps until something arrives if nothing has. */
-static inline void caf_poll(uint64_t timeout_us) {
+/* Takes in messages, and serves; sync/wait.h has the waits. */
+static inline void caf_poll(void) {
   if (caf_answer()) return;
-  if (timeout_us)
-    gexx_Poll(timeout_us);
-  else
-    gasnet_AMPoll();
+  gasnet_AMPoll();
   (void)caf_answer();
 }
-
-/* Waits at most timeout_us until the event is complete (GEX_EVENT_NO_OP: none) or *done is set
- * (NULL: none), as gex_Event_Wait does, and serves. Returns before when an image is lost or a
- * request was served. Returns whether the event is complete, and synchronised. */
-bool caf_poll_until(gex_Event_t event, const bool *done, uint64_t timeout_us);
 
 /* Called by statements of which programs make loops that wait: takes in messages; now and then
  * where all memory is mapped, since targets of pointers are not. */
 static inline void caf_serve(void) {
   enum { SELDOM = 64 };
-  if (__builtin_expect(caf.pending & CAF_SERVES || ++caf.served % SELDOM == 0, 0)) caf_poll(0);
+  if (__builtin_expect(caf.pending & CAF_SERVES || ++caf.served % SELDOM == 0, 0)) caf_poll();
 }
 
 /* Statements that only read report their result and its place: a loop that has found one value for

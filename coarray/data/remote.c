@@ -18,6 +18,7 @@
 #include "data/attach.h"
 #include "data/pending.h"
 #include "data/watch.h"
+#include "sync/wait.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -303,14 +304,18 @@ void caf_remote_start(void) {
   gex_EP_RegisterHandlers(caf.ep, entries, sizeof entries / sizeof entries[0]);
 }
 
+static int is_answered(void *done) {
+  return *(const bool *)done;
+}
+
 /* Waits for an answer, and serves. Returns 0 or the STAT code of the image that never answers. The
  * wait of the program's statement is shown, not that of an accessor. */
-static int await(const struct wait *w, uint32_t rank) {
+static int await(struct wait *w, uint32_t rank) {
   enum { SLEEP_US = 1000 };
   bool shows = false;
   int code = 0;
   while (!w->done && !code) {
-    (void)caf_poll_until(GEX_EVENT_NO_OP, &w->done, SLEEP_US);
+    (void)caf_poll_until(GEX_EVENT_NO_OP, is_answered, &w->done, SLEEP_US);
     if (!w->done && caf.lost_count) code = caf.lost[rank];
     if (w->done || shows || requests.serving) continue;
     shows = true;

@@ -11,8 +11,7 @@
 #include "data/pending.h"
 #include "sync/control.h"
 #include "sync/post.h"
-
-#include <sched.h>
+#include "sync/wait.h"
 
 CAF_EXPORT void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errmsg,
                                 size_t errmsg_len);
@@ -20,10 +19,9 @@ CAF_EXPORT void CAF(event_wait)(void *token, size_t index, int until, int *stat,
                                 size_t errmsg_len);
 CAF_EXPORT void CAF(event_query)(void *token, size_t index, int image, int *count, int *stat);
 
-#define WORD    8u     /* bytes of an event */
-#define TESTS   1000u  /* tests before a wait sleeps between them */
-#define YIELDS  20000u /* of a wait that polls, before it sleeps */
-#define LOOK_US 1000u  /* longest sleep between checks which image is lost */
+#define WORD    8u    /* bytes of an event */
+#define TESTS   1000u /* tests of posts of this image itself, which may be in flight */
+#define LOOK_US 1000u /* longest sleep between checks which image is lost */
 
 /* Whether an event of a near rank counts more posts than EVENT_QUERY can return. */
 static bool too_many(uint32_t rank, void *word) {
@@ -74,22 +72,34 @@ void caf_events_start(void) {
   gex_EP_RegisterHandlers(caf.ep, &entry, 1);
 }
 
+/* Posts of an event that are waited for. */
+struct posts {
+  const uint64_t *word;
+  uint64_t want;
+};
+
+static int have_come(void *arg) {
+  const struct posts *p = arg;
+  return caf_posts_come(p->word) >= p->want;
+}
+
 /* Wait for posts that wake nobody: by another method than signals. Returns as caf_wait_posts. */
 static int poll_consume(uint64_t *word, uint64_t want) {
+  struct posts p = {word, want};
   int code = 0;
-  uint32_t i;
-  bool taken;
-  for (i = 0; !(taken = caf_posts_take(word, want)) && !code; i++) {
-    if (i == TESTS)
-      caf_show_begin(&(struct caf_shown){.needs = GEXX_WAIT_ANY,
-                                         .peer = GEX_RANK_INVALID,
-                                         .event = GEX_EVENT_INVALID,
-                                         .word = word});
-    caf_poll(i < YIELDS ? 0 : LOOK_US / 10);
-    if (i >= TESTS) sched_yield();
-    if (i >= TESTS) code = hopeless();
+  bool taken, shows = false;
+  while (!(taken = caf_posts_take(word, want)) && !code) {
+    (void)caf_poll_until(GEX_EVENT_NO_OP, have_come, &p, LOOK_US);
+    if (have_come(&p)) continue;
+    code = hopeless();
+    if (shows) continue;
+    shows = true;
+    caf_show_begin(&(struct caf_shown){.needs = GEXX_WAIT_ANY,
+                                       .peer = GEX_RANK_INVALID,
+                                       .event = GEX_EVENT_INVALID,
+                                       .word = word});
   }
-  if (i > TESTS) caf_show_end();
+  if (shows) caf_show_end();
   return taken ? 0 : code;
 }
 

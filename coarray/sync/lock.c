@@ -9,15 +9,14 @@
  */
 #include "data/pending.h"
 #include "sync/control.h"
+#include "sync/wait.h"
 
 CAF_EXPORT void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat,
                           char *errmsg, size_t errmsg_len);
 CAF_EXPORT void CAF(unlock)(void *token, size_t index, int image, int *stat, char *errmsg,
                             size_t errmsg_len);
 
-#define WORD     8u    /* bytes of a lock */
-#define TESTS    1000u /* tests before a wait sleeps between them */
-#define SLEEP_US 100u
+#define WORD 8u /* bytes of a lock */
 
 /* Compare and swap a lock word; returns the word before. */
 static int64_t swap_word(const struct caf_lock *l, int64_t expected, int64_t value) {
@@ -59,31 +58,38 @@ static enum caf_taken hopeless(const struct caf_lock *l, int64_t word, struct as
   return CAF_TAKEN;
 }
 
+/* The lock was freed, or has another holder. */
+static bool has_other(uint64_t value, uint64_t with) {
+  return value != with;
+}
+
 /* Waits until a lock is free, or its holder lost, and takes it. [in,out] before: the word before.
  * */
 static enum caf_taken wait_lock(const struct caf_lock *l, int64_t *before) {
   enum caf_taken taken = CAF_TAKEN;
   struct asked asked = {0, 0};
+  struct caf_word word = {.rank = l->rank, .at = l->word, .is_over = has_other};
   int64_t expected = 0;
   uint32_t i;
   for (i = 0; *before != expected; i++) {
     const uint64_t holder = (uint64_t)*before - 1;
     const bool held = holder < caf.size;
     caf.statement.peer = held ? (gex_Rank_t)holder : GEX_RANK_INVALID;
-    if (i == TESTS)
+    if (i == 1)
       caf_show_begin(&(struct caf_shown){.needs = GEXX_WAIT_HOLDER,
                                          .polls = 1,
                                          .peer = caf.statement.peer,
                                          .home = l->rank,
                                          .event = GEX_EVENT_INVALID,
                                          .token = l->token});
-    caf_poll(i < TESTS ? 0 : SLEEP_US);
-    taken = hopeless(l, *before, i >= TESTS ? &asked : NULL);
+    word.with = (uint64_t)*before;
+    caf_word_wait(&word, i);
+    taken = hopeless(l, *before, i ? &asked : NULL);
     if (taken != CAF_TAKEN) break;
     expected = held && caf.lost[holder] ? *before : 0;
     *before = swap_word(l, expected, (int64_t)caf.rank + 1);
   }
-  if (i > TESTS) caf_show_end();
+  if (i > 1) caf_show_end();
   return taken == CAF_TAKEN && expected ? CAF_TAKEN_OF_FAILED : taken;
 }
 
@@ -108,7 +114,7 @@ enum caf_taken caf_lock_take(const struct caf_lock *l, bool once, int64_t *holde
     taken = wait_lock(l, &before);
   *holder = before;
   if (taken == CAF_TAKEN_BUSY) { /* in a loop of the program: the holder's UNLOCK has to come in */
-    caf_poll(0);
+    caf_poll();
     caf_looked(l->word, before);
   }
   return taken;

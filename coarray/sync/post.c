@@ -15,6 +15,7 @@
 #include "sync/post.h"
 
 #include "data/pending.h"
+#include "sync/wait.h"
 
 #include <gasnet_tools.h>
 #include <stdlib.h>
@@ -96,18 +97,18 @@ static void queue_post(uint32_t rank, void *word) {
   gex_AM_RequestShort2(caf.tm, rank, H_POSTED, 0, (gex_AM_Arg_t)(at >> 32), (gex_AM_Arg_t)at);
 }
 
-/* Removes the posts of events in [low, high) from the queue. Returns how many there were. */
-static uint64_t queue_remove(uintptr_t low, uintptr_t high) {
+/* Posts of events in [low, high) in the queue. in removes: removes them. */
+static uint64_t queue_count(uintptr_t low, uintptr_t high, bool removes) {
   uint64_t found = 0;
   size_t kept = 0;
   for (size_t i = 0; i < queue.count; i++) {
     const uintptr_t at = (uintptr_t)queue.at[i].word;
     if (at >= low && at < high)
       found += queue.at[i].count;
-    else
+    else if (removes)
       queue.at[kept++] = queue.at[i];
   }
-  queue.count = kept;
+  if (removes) queue.count = kept;
   return found;
 }
 
@@ -135,9 +136,13 @@ static bool some_unanswered(void) {
   return open;
 }
 
+static int all_answered(void *arg) {
+  (void)arg;
+  return caf.posts_open == 0;
+}
+
 void caf_posts_settle_slow(void) {
-  enum { POLL_US = 1000 };
-  while (some_unanswered()) caf_poll(POLL_US);
+  while (some_unanswered()) (void)caf_poll_until(GEX_EVENT_NO_OP, all_answered, NULL, UINT64_MAX);
 }
 
 /* ---- flags */
@@ -172,8 +177,8 @@ static void flag_post(uint32_t rank, void *word) {
   gex_RMA_PutBlocking(caf.tm, rank, &there->count, &flag->count, sizeof flag->count, 0);
 }
 
-/* Posts by flags of events in [low, high) since the last call. */
-static uint64_t flags_remove(uintptr_t low, uintptr_t high) {
+/* Posts by flags of events in [low, high) that were not removed. in removes: removes them. */
+static uint64_t flags_count(uintptr_t low, uintptr_t high, bool removes) {
   uint64_t found = 0;
   for (uint32_t r = 0; r < caf.size; r++)
     for (uint32_t i = 0; i < FLAGS; i++) {
@@ -184,7 +189,7 @@ static uint64_t flags_remove(uintptr_t low, uintptr_t high) {
       if (event < low || event >= high) continue;
       const uint64_t count = __atomic_load_n(&flag->count, __ATOMIC_ACQUIRE);
       found += count - *added;
-      *added = count;
+      if (removes) *added = count;
     }
   return found;
 }
@@ -238,12 +243,20 @@ void caf_post(uint32_t rank, void *word) {
                                0);
 }
 
+/* Posts of events in [base, base + bytes) in the queue or in flags. in removes: removes them. */
+static uint64_t beside_words(const void *base, size_t bytes, bool removes) {
+  const uintptr_t low = (uintptr_t)base, high = low + bytes;
+  if (caf.events == CAF_EVENTS_QUEUE) return queue_count(low, high, removes);
+  return caf.events == CAF_EVENTS_FLAG ? flags_count(low, high, removes) : 0;
+}
+
+uint64_t caf_posts_come(const uint64_t *word) {
+  return __atomic_load_n(word, __ATOMIC_ACQUIRE) + beside_words(word, sizeof *word, false);
+}
+
 /* Adds to the word of an event its posts in the queue or flags. */
 static void add_come(uint64_t *word) {
-  const uintptr_t low = (uintptr_t)word, high = low + sizeof *word;
-  uint64_t come = 0;
-  if (caf.events == CAF_EVENTS_QUEUE) come = queue_remove(low, high);
-  if (caf.events == CAF_EVENTS_FLAG) come = flags_remove(low, high);
+  const uint64_t come = beside_words(word, sizeof *word, true);
   if (come) __atomic_fetch_add(word, come, __ATOMIC_ACQ_REL);
 }
 
@@ -264,7 +277,5 @@ uint64_t caf_posts_count(uint64_t *word) {
 }
 
 void caf_posts_forget(const void *base, size_t bytes) {
-  const uintptr_t low = (uintptr_t)base, high = low + bytes;
-  if (caf.events == CAF_EVENTS_QUEUE) (void)queue_remove(low, high);
-  if (caf.events == CAF_EVENTS_FLAG) (void)flags_remove(low, high);
+  (void)beside_words(base, bytes, true);
 }

@@ -29,6 +29,10 @@ void caf_post(uint32_t rank, void *word);
  * where the method needs them. */
 bool caf_posts_take(uint64_t *word, uint64_t want);
 
+/* Posts of an event of this image that have come and were not taken, as far as a function sees that
+ * calls nothing: not those whose messages have not been received. */
+uint64_t caf_posts_come(const uint64_t *word);
+
 /* Posts of an event of this image that have come and were not taken. */
 uint64_t caf_posts_count(uint64_t *word);
 

@@ -11,6 +11,7 @@
 #include "data/pending.h"
 #include "sync/control.h"
 #include "sync/post.h"
+#include "sync/wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,18 +22,8 @@ CAF_EXPORT void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len);
 CAF_EXPORT void CAF(sync_images)(int count, int *images, int *stat, char *errmsg,
                                  size_t errmsg_len);
 
-#define TESTS   1000u /* tests before a wait sleeps between them */
-#define LOOK_US 1000u /* longest sleep between checks which image has ended */
-
-enum { FEW_IMAGES = 16 };
-
-int caf_state_of(uint32_t rank) {
-  uint64_t state = 0;
-  struct caf_shared *there = (struct caf_shared *)caf.shared_addr[rank];
-  if (caf.lost[rank]) return caf.lost[rank];
-  gex_RMA_GetBlocking(caf.tm, &state, rank, &there->state, sizeof state, 0);
-  return (int)state;
-}
+/* LOOK_US: longest sleep between checks which image has ended */
+enum { FEW_IMAGES = 16, LOOK_US = 1000 };
 
 /* Whether no image of the job has ended or failed: then nobody needs to be asked. */
 static bool all_well(void) {
@@ -107,7 +98,7 @@ static bool wait_here(gex_Event_t event, struct caf_team *team) {
   uint32_t looks = 0, lacks = team->size;
   bool done = false;
   while (!done && lacks == team->size) {
-    done = caf_poll_until(event, NULL, LOOK_US);
+    done = caf_poll_until(event, NULL, NULL, LOOK_US);
     if (!done) lacks = never_comes(team);
     if (!done && looks++ == 0)
       caf_show_begin(&(struct caf_shown){
@@ -126,33 +117,25 @@ int caf_wait_event(gex_Event_t event, struct caf_team *team) {
   return 0;
 }
 
-/* Shows, from the test on at which it is time, that this image polls a rank until it does its part.
- */
-static void show_looks(uint32_t looks, uint32_t rank) {
-  if (looks == TESTS)
-    caf_show_begin(&(struct caf_shown){.needs = GEXX_WAIT_PEER,
-                                       .polls = 1,
-                                       .peer = rank,
-                                       .home = rank,
-                                       .event = GEX_EVENT_INVALID});
-}
-
-int caf_meet(struct caf_team *team) {
+/* The members that are left meet without the layer: each reads the counts of all others. */
+static int meet_by_words(struct caf_team *team) {
   int code = 0;
-  caf_begin(team);
   for (uint32_t i = 0; i < team->size; i++) {
-    uint32_t looks = 0;
-    while (begun_by(team, i) < team->words->begun) {
-      const int state = caf_state_of(team->jobrank[i]);
-      if (state) break;
-      show_looks(looks, team->jobrank[i]);
-      caf_poll(looks++ < TESTS ? 0 : LOOK_US / 10);
-    }
-    if (looks > TESTS) caf_show_end();
-    const int state = begun_by(team, i) < team->words->begun ? caf_state_of(team->jobrank[i]) : 0;
+    const struct caf_words *there = (const struct caf_words *)team->words_at[i];
+    uint64_t begun;
+    const int state = caf_word_reach(team->jobrank[i], &there->begun, team->words->begun, &begun);
     if (state && code != CAF_STAT_STOPPED) code = state;
   }
   return code;
+}
+
+/* A barrier that a loss has cut short has begun for all who are left. */
+int caf_meet(struct caf_team *team) {
+  if (!caf_team_whole(team))
+    caf_begin(team);
+  else if (caf_wait_event(gex_Coll_BarrierNB(team->tm, 0), team) == 0)
+    return 0;
+  return meet_by_words(team);
 }
 
 int caf_read_slots(struct caf_team *team, uint64_t *all) {
@@ -209,14 +192,6 @@ static void publish_outcome(struct caf_team *team, uint64_t word) {
   __atomic_store_n(&team->words->outcome[team->words->begun % 2], word, __ATOMIC_RELEASE);
 }
 
-static uint64_t outcome_of(const struct caf_team *team, uint32_t i) {
-  const struct caf_words *there = (const struct caf_words *)team->words_at[i];
-  uint64_t word = 0;
-  gex_RMA_GetBlocking(caf.tm, &word, team->jobrank[i],
-                      (void *)(uintptr_t)&there->outcome[team->words->begun % 2], sizeof word, 0);
-  return word;
-}
-
 /* End of a barrier that was cut short here, or done without the layer: the members that are left
  * meet, and agree: it went well if the layer completed it on any of them, as that one goes on.
  * Those that go on cannot complete the barrier after the next without this image, so their word is
@@ -227,16 +202,10 @@ static int agree(struct caf_team *team) {
   int code = 0;
   publish_outcome(team, cut);
   for (uint32_t i = 0; i < team->size; i++) {
+    const struct caf_words *there = (const struct caf_words *)team->words_at[i];
     uint64_t word;
-    int state = 0;
-    uint32_t looks;
-    for (looks = 0; (word = outcome_of(team, i)) < cut && !state; looks++) {
-      state = caf_state_of(team->jobrank[i]);
-      show_looks(looks, team->jobrank[i]);
-      caf_poll(looks < TESTS ? 0 : LOOK_US / 10);
-    }
-    if (looks > TESTS) caf_show_end();
-    if (word >= cut) state = 0; /* it took part */
+    const int state =
+        caf_word_reach(team->jobrank[i], &there->outcome[team->words->begun % 2], cut, &word);
     completed = completed || word == cut + 1;
     if (state && code != CAF_STAT_STOPPED) code = state;
   }

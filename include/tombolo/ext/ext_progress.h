@@ -41,9 +41,10 @@ GEXX_API int gexx_Poll(uint64_t timeout_us);
  * has passed. For run-time libraries, whose waits also end when a peer is lost or a request has
  * come. [in] event: synchronised when it is complete; GEX_EVENT_NO_OP: none, the condition alone
  * counts; GEX_EVENT_INVALID: complete. [in] until: holds when a handler or a function for lost
- * peers has made it so on any thread; what a peer stores is found when something else wakes this
- * process; NULL: none. [in] arg: passed to it. [in] timeout_us: UINT64_MAX: no limit. Returns
- * GASNET_OK when the event is complete; GASNET_ERR_NOT_READY otherwise. */
+ * peers has made it so on any thread; what a peer stores without a signal is found within 2 ms
+ * where there is no event, else when something else wakes this process; NULL: none. [in] arg:
+ * passed to it. [in] timeout_us: UINT64_MAX: no limit. Returns GASNET_OK when the event is
+ * complete; GASNET_ERR_NOT_READY otherwise. */
 GEXX_API int gexx_Event_WaitUntil(gex_Event_t event, int (*until)(void *arg), void *arg,
                                   uint64_t timeout_us);
 

@@ -130,7 +130,10 @@ int gexx_Event_WaitUntil(gex_Event_t event, int (*until)(void *arg), void *arg,
   if (event == GEX_EVENT_INVALID) return GASNET_OK;
   struct either e = {event, until, arg};
   const uint64_t ns = timeout_us > UINT64_MAX / 1000 ? UINT64_MAX : timeout_us * 1000;
-  (void)tmb_wait_until(either_is, &e, ns, describe_either);
+  if (event == GEX_EVENT_NO_OP && until)
+    (void)tmb_wait_until_stored(either_is, &e, ns, describe_either);
+  else
+    (void)tmb_wait_until(either_is, &e, ns, describe_either);
   if (event == GEX_EVENT_NO_OP || !complete(event)) return GASNET_ERR_NOT_READY;
   retire(event);
   return GASNET_OK;

@@ -255,22 +255,36 @@ static uint64_t limit_of(uint64_t timeout_ns) {
   return timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
 }
 
-TMB_HOT bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns,
-                            void (*describe)(const void *arg, struct tmb_status_wait *out)) {
-  if (ready(arg)) return true;
+/* Waits until rule->ready holds. in announced: who makes it hold wakes this process. */
+TMB_HOT static bool wait_on(struct sleep_rule *rule, uint64_t timeout_ns, bool announced) {
+  if (rule->ready(rule->arg)) return true;
   struct gexx_wait wait;
-  struct sleep_rule rule = {.ready = ready, .arg = arg, .why = {describe, arg}};
   const uint64_t limit = limit_of(timeout_ns);
   tmb_wait_begin(&wait);
-  while (!ready(arg)) {
+  while (!rule->ready(rule->arg)) {
     /* a wait that spins looks at the clock now and then */
-    if (wait.phase || wait.steps % CLOCK_EVERY == 0) rule.limit_ns = left_of(limit);
-    if (!rule.limit_ns) return false;
-    (void)step(&wait, &rule);
+    if (wait.phase || wait.steps % CLOCK_EVERY == 0) {
+      rule->limit_ns = left_of(limit);
+      if (!rule->limit_ns) return false;
+      if (!announced) rule->limit_ns = TMB_MIN(rule->limit_ns, busy_ns(&wait));
+    }
+    (void)step(&wait, rule);
   }
   if (TMB_UNLIKELY(wait.phase > 1 && wait.phase < PHASE_WATCHES)) tmb_place_learn(true);
   if (tmb_recording_waits()) tmb_record_wait_over(&wait);
   return true;
+}
+
+TMB_HOT bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns,
+                            void (*describe)(const void *arg, struct tmb_status_wait *out)) {
+  struct sleep_rule rule = {.ready = ready, .arg = arg, .why = {describe, arg}};
+  return wait_on(&rule, timeout_ns, true);
+}
+
+bool tmb_wait_until_stored(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns,
+                           void (*describe)(const void *arg, struct tmb_status_wait *out)) {
+  struct sleep_rule rule = {.ready = ready, .arg = arg, .why = {describe, arg}};
+  return wait_on(&rule, timeout_ns, false);
 }
 
 static void describe_poll(const void *object, struct tmb_status_wait *out) {

@@ -44,6 +44,11 @@ void tmb_wait_retry(struct gexx_wait *wait, int serve, struct tmb_why why);
 bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns,
                     void (*describe)(const void *arg, struct tmb_status_wait *out));
 
+/* tmb_wait_until for a condition that a store by anybody may make true, without a wake-up: its
+ * sleeps are bounded. */
+bool tmb_wait_until_stored(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns,
+                           void (*describe)(const void *arg, struct tmb_status_wait *out));
+
 /* Wait until progress is made, by any thread, or this process is woken, at most timeout_ns. Returns
  * whether it was. */
 bool tmb_wait_event(uint64_t timeout_ns);

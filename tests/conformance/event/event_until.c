@@ -3,13 +3,17 @@
 /* again: TOMBOLO_SHM=0 */
 /*
  * gexx_Event_WaitUntil: ends with the event, which it synchronises; with a condition that a handler
- * makes true, or with the time, which leave the event alone.
+ * makes true, or with the time, which leave the event alone. Without an event also with what a peer
+ * stores, of which nobody informs the wait.
  */
 #include "job.h"
 
 #include <gasnetex_ext.h>
 
-enum { H_PING = GEX_AM_INDEX_BASE, SHORT_US = 2000 };
+#include <time.h>
+
+/* LATE_NS: longer than a wait sleeps before it notes down what it waits for */
+enum { H_PING = GEX_AM_INDEX_BASE, SHORT_US = 2000, LATE_NS = 400000000 };
 
 static volatile int pings;
 
@@ -20,6 +24,26 @@ static void ping_handler(gex_Token_t token) {
 
 static int pinged(void *arg) {
   return pings >= *(int *)arg;
+}
+
+static int is_stored(void *word) {
+  return __atomic_load_n((const uint64_t *)word, __ATOMIC_ACQUIRE) == 7;
+}
+
+/* The last rank stores a word of rank 0, which sleeps by then, and does nothing else until rank 0
+ * has seen it: nothing wakes rank 0. */
+static void check_stored(void) {
+  const gex_Rank_t last = job.size - 1;
+  const uint64_t seven = 7;
+  int wanted = pings + 1; /* only rank 0 pings from here on */
+  if (job.rank == last && last > 0) nanosleep(&(struct timespec){0, LATE_NS}, NULL);
+  if (job.rank == last) gex_RMA_PutBlocking(job.tm, 0, job.peer[0], &seven, sizeof seven, 0);
+  if (job.rank == 0) {
+    CHECK_EQ(gexx_Event_WaitUntil(GEX_EVENT_NO_OP, is_stored, job.base, UINT64_MAX),
+             GASNET_ERR_NOT_READY);
+    gex_AM_RequestShort0(job.tm, last, H_PING, 0);
+  }
+  if (job.rank == last) GASNET_BLOCKUNTIL(pinged(&wanted));
 }
 
 int main(int argc, char **argv) {
@@ -67,5 +91,6 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 200; i++)
     while (gexx_Event_WaitUntil(gex_Coll_BarrierNB(job.tm, 0), pinged, &wanted, UINT64_MAX))
       CHECK_EQ(i, -1);
+  check_stored();
   return job_finish();
 }

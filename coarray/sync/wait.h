@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waits: the wait of the library below, which serves other images meanwhile, and ends with a loss.
+ *
+ * Owns nothing. Included by every file of this library that waits. Calls nothing. Invariants: a
+ * wait outside of these functions is a call of the library below that a peer's message, signal or
+ * loss ends. A wait ends where an image is lost, has ended or asks for an access; its caller then
+ * checks whether the wait can still be fulfilled.
+ */
+#ifndef CAF_WAIT_H
+#define CAF_WAIT_H
+
+#include "caf.h"
+
+/* Waits at most timeout_us until the event is complete (GEX_EVENT_NO_OP: none) or until(arg) is not
+ * 0 (NULL: none), as gexx_Event_WaitUntil does, and serves. Returns before when an image is lost or
+ * has ended, or a request was served. Returns whether the event is complete, and synchronised. */
+bool caf_poll_until(gex_Event_t event, int (*until)(void *arg), void *arg, uint64_t timeout_us);
+
+/* A word of a rank that this image waits for. */
+struct caf_word {
+  uint32_t rank;
+  const void *at;                                 /* its address there: 8 bytes, aligned */
+  bool (*is_over)(uint64_t value, uint64_t with); /* the wait is over; calls nothing */
+  uint64_t with;
+};
+
+/* Its value now. */
+uint64_t caf_word_read(const struct caf_word *word);
+
+/* Waits about a millisecond until the word has a value with which the wait is over, and serves.
+ * [in] times: that this wait has been continued: a word that is not mapped is read seldom, then.
+ * Returns before as caf_poll_until. */
+void caf_word_wait(const struct caf_word *word, uint32_t times);
+
+/* Waits until a word of a rank is at least `with`. Shows the wait, once it has lasted. [out] value:
+ * the last one that was read. Returns 0, or the state of the rank, which has ended before. */
+int caf_word_reach(uint32_t rank, const void *at, uint64_t with, uint64_t *value);
+
+#endif
