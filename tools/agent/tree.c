@@ -25,25 +25,6 @@
 #define WAIT_MS    1000       /* pings are sent, and silence is noticed, about so often */
 #define ENDING_S   5.0        /* an agent that is silent so long while a failed job ends is left */
 
-/* ---- sending */
-
-void tree_send_up(struct tree *t, struct frame f) {
-  if (t->host == TREE_ROOT)
-    t->frame(t, &f);
-  else
-    link_send(&t->up, f);
-}
-
-void tree_send_down(struct tree *t, struct frame f) {
-  for (uint32_t i = 0; i < t->children; i++)
-    if (t->child[i].greeted) link_send(&t->child[i].link, f);
-}
-
-void tree_send_to(struct tree *t, uint32_t host, struct frame f) {
-  for (uint32_t i = 0; i < t->children; i++)
-    if (t->child[i].first <= host && host <= t->child[i].last) link_send(&t->child[i].link, f);
-}
-
 static void push_all(struct tree *t) {
   if (t->host != TREE_ROOT) link_push(&t->up);
   for (uint32_t i = 0; i < t->children; i++)
@@ -194,39 +175,13 @@ static void parts_came(struct tree *t, struct tree_child *from, const struct fra
   try_round(t, f->a, f->b);
 }
 
-/* ---- ends of hosts */
-
-bool tree_below_ended(const struct tree *t) {
-  for (uint32_t h = t->first; h <= t->last; h++)
-    if (h != t->host && t->host_state[h] < TREE_DONE) return false;
-  return true;
-}
-
-void tree_host_ended(struct tree *t, uint32_t host, const char *why) {
-  if (host < t->first || host > t->last || t->host_state[host] >= TREE_DONE) return;
-  t->host_state[host] = why ? TREE_LOST : TREE_DONE;
-  if (!why) return;
-  if (t->host == TREE_ROOT)
-    t->lost(t, host, why);
-  else
-    link_send(
-        &t->up,
-        (struct frame){.type = FRAME_LOST, .a = host, .bytes = (uint32_t)strlen(why), .data = why});
-}
-
-void tree_child_lost(struct tree *t, struct tree_child *child, const char *why) {
-  child->link.broken = true;
-  for (uint32_t h = child->first; h <= child->last; h++)
-    tree_host_ended(t, h, h == child->first ? why : "");
-}
+/* ---- frames */
 
 static void host_lost_came(struct tree *t, const struct frame *f) {
   char why[TREE_WHY_BYTES];
   snprintf(why, sizeof why, "%.*s", (int)TMB_MIN(f->bytes, sizeof why - 1), f->data);
   tree_host_ended(t, f->a, why);
 }
-
-/* ---- frames */
 
 static void from_child(struct tree *t, struct tree_child *child, const struct frame *f) {
   switch (f->type) {

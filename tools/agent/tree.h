@@ -17,7 +17,7 @@
 #ifndef TMB_TOOL_TREE_H
 #define TMB_TOOL_TREE_H
 
-#include "agent/link.h"
+#include "agent/link/link.h"
 #include "agent/tree_job.h"
 
 #include "boot/supervise/supervise.h"
@@ -91,21 +91,12 @@ void tree_close(struct tree *tree, double limit_s);
 /* The line with which an agent greets. Returns buf. */
 char *tree_greeting(char *buf, size_t bytes);
 
-/* ---- tree.c */
-
-/* One step: read frames, process them, pass them on, write as much as possible. */
-void tree_step(struct tree *tree);
-
-/* Descriptors to wait for. Returns how many descriptors. */
-nfds_t tree_wait(struct tree *tree, struct pollfd *fds, nfds_t max, int *timeout_ms);
+/* ---- tree_send.c */
 
 /* Send to the root, to all children, or to the child that leads to a host. */
 void tree_send_up(struct tree *tree, struct frame frame);
 void tree_send_down(struct tree *tree, struct frame frame);
 void tree_send_to(struct tree *tree, uint32_t host, struct frame frame);
-
-/* Report an event of this node's supervisor to all other nodes. */
-void tree_notify(struct tree *tree, const struct tmb_sup_event *event);
 
 /* A host of this node's part has come to its end. in why: NULL: in order. */
 void tree_host_ended(struct tree *tree, uint32_t host, const char *why);
@@ -115,5 +106,16 @@ bool tree_below_ended(const struct tree *tree);
 
 /* A child's link is of no use any more: its hosts are lost. in why: of the first of them. */
 void tree_child_lost(struct tree *tree, struct tree_child *child, const char *why);
+
+/* ---- tree.c */
+
+/* One step: read frames, process them, pass them on, write as much as possible. */
+void tree_step(struct tree *tree);
+
+/* Descriptors to wait for. Returns how many descriptors. */
+nfds_t tree_wait(struct tree *tree, struct pollfd *fds, nfds_t max, int *timeout_ms);
+
+/* Report an event of this node's supervisor to all other nodes. */
+void tree_notify(struct tree *tree, const struct tmb_sup_event *event);
 
 #endif

@@ -9,7 +9,7 @@
 #ifndef TMB_TOOL_TREE_JOB_H
 #define TMB_TOOL_TREE_JOB_H
 
-#include "agent/pack.h"
+#include "agent/link/pack.h"
 
 #include "boot/boot.h"
 

@@ -14,7 +14,6 @@
 #include "info/info.h"
 
 #include <argp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,28 +49,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
   case ARGP_KEY_ARG: argp_error(state, "unexpected argument \"%s\"; see --help", arg); return 0;
   default: return ARGP_ERR_UNKNOWN;
   }
-}
-
-const char *doctor_state_name(enum doctor_state state) {
-  static const char *const names[DOCTOR_STATES] = {"ok", "warning", "error"};
-  return names[state];
-}
-
-void doctor_add(struct doctor *d, enum doctor_state state, const char *name, const char *remedy,
-                const char *fmt, ...) {
-  char found[1024];
-  va_list args;
-  va_start(args, fmt);
-  vsnprintf(found, sizeof found, fmt, args);
-  va_end(args);
-  for (char *p = found; *p; p++)
-    if ((unsigned char)*p < ' ') *p = ' ';
-  json_t *text = json_string(found);
-  if (!text) text = json_string("(it is not valid UTF-8)");
-  json_array_append_new(d->checks, json_pack("{s:s, s:s, s:o, s:o}", "name", name, "state",
-                                             doctor_state_name(state), "found", text, "remedy",
-                                             remedy ? json_string(remedy) : json_null()));
-  d->count[state]++;
 }
 
 /* Reports settings that are wrong, and goes on with their defaults. */

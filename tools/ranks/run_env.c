@@ -2,9 +2,9 @@
 /*
  * The environment that `tombolo run` gives to the ranks.
  *
- * Owns: nothing global. Called by run.c while options are read. Calls: base/config. The ranks
- * inherit the launcher's environment, so variables that they are not to have leave it here, before
- * anything is started.
+ * Owns: nothing global. Called by run.c while options are read, and by agents. Calls: base/config.
+ * The ranks inherit the launcher's environment, so variables that they are not to have leave it
+ * here, before anything is started.
  */
 #define _GNU_SOURCE
 #include "ranks/run.h"
@@ -63,4 +63,14 @@ void run_env_keep(const struct run_options *o) {
         (o->env_chosen && is_among(*at, o->env_chosen)))
       list[used++] = *at;
   tmb_env_replace(list);
+}
+
+int run_check_settings(void) {
+  char why[1024];
+  for (enum tmb_cfg_id id = 0; id < TMB_CFG_COUNT; id++) {
+    if (tmb_cfg_check(id, why, sizeof why) == 0) continue;
+    tmb_print("run: %s", why);
+    return TOOL_EXIT_USAGE;
+  }
+  return 0;
 }

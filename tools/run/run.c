@@ -268,16 +268,6 @@ static int check_options(const struct run_options *o) {
   return 0;
 }
 
-int run_check_settings(void) {
-  char why[1024];
-  for (enum tmb_cfg_id id = 0; id < TMB_CFG_COUNT; id++) {
-    if (tmb_cfg_check(id, why, sizeof why) == 0) continue;
-    tmb_print("run: %s", why);
-    return TOOL_EXIT_USAGE;
-  }
-  return 0;
-}
-
 /* Standard streams that are closed lead nowhere from now on, so that no file of ours takes their
  * numbers. */
 static void open_streams(void) {

@@ -103,33 +103,6 @@ static const char *const with_value[] = {
     "-framework", "-rpath",   "-u",      "-T",         "--param",
     "-Xassembler"};
 
-void upcc_add(struct upcc_list *l, const char *word) {
-  if (l->count + 2 > l->room) {
-    l->room = l->room ? 2 * l->room : 32;
-    const char **words = realloc(l->words, l->room * sizeof *words);
-    if (!words) {
-      tmb_print("upcc: out of memory");
-      exit(TOOL_EXIT_FAILED);
-    }
-    l->words = words;
-  }
-  l->words[l->count++] = word;
-  l->words[l->count] = NULL;
-}
-
-void upcc_add_list(struct upcc_list *to, const struct upcc_list *from) {
-  for (size_t i = 0; i < from->count; i++) upcc_add(to, from->words[i]);
-}
-
-char *upcc_format(const char *a, const char *b, const char *c) {
-  char *text = NULL;
-  if (asprintf(&text, "%s%s%s", a, b, c) < 0) {
-    tmb_print("upcc: out of memory");
-    exit(TOOL_EXIT_FAILED);
-  }
-  return text;
-}
-
 static bool starts(const char *s, const char *prefix) {
   return strncmp(s, prefix, strlen(prefix)) == 0;
 }

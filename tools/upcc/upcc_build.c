@@ -40,56 +40,6 @@ bool upcc_find_folders(struct upcc *u) {
   return false;
 }
 
-/* A word as a shell would have to be given it. */
-static void print_word(FILE *to, const char *word) {
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                              "-_=+./,:@%";
-  if (*word && strspn(word, plain) == strlen(word)) {
-    fputs(word, to);
-    return;
-  }
-  fputc('\'', to);
-  for (const char *p = word; *p; p++)
-    if (*p == '\'')
-      fputs("'\\''", to);
-    else
-      fputc(*p, to);
-  fputc('\'', to);
-}
-
-int upcc_run(const struct upcc *u, struct upcc_list *l) {
-  if (u->only_show || u->verbose) {
-    FILE *to = u->only_show ? stdout : stderr;
-    for (size_t i = 0; i < l->count; i++) {
-      if (i) fputc(' ', to);
-      print_word(to, l->words[i]);
-    }
-    fputc('\n', to);
-  }
-  if (u->only_show) return 0;
-  fflush(NULL);
-  struct sigaction ignore = {.sa_handler = SIG_IGN},
-                   before; /* ^C ends the step, not its cleaning */
-  sigaction(SIGINT, &ignore, &before);
-  const pid_t pid = fork();
-  if (pid == 0) {
-    sigaction(SIGINT, &before, NULL);
-    execvp(l->words[0], (char *const *)(uintptr_t)l->words);
-    tmb_print("upcc: '%s' cannot be run: %s", l->words[0], strerror(errno));
-    _exit(errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE);
-  }
-  int status;
-  const bool ended = pid > 0 && waitpid(pid, &status, 0) > 0;
-  sigaction(SIGINT, &before, NULL);
-  if (!ended) {
-    tmb_print("upcc: cannot start '%s': %s", l->words[0], strerror(errno));
-    return TOOL_EXIT_FAILED;
-  }
-  if (WIFSIGNALED(status))
-    tmb_print("upcc: '%s' ended by signal %d", l->words[0], WTERMSIG(status));
-  return WIFEXITED(status) ? WEXITSTATUS(status) : TOOL_EXIT_FAILED;
-}
-
 /* The file's name without folder and suffix, with another suffix, in a folder. */
 static char *derived(const char *folder, const char *source, const char *suffix) {
   const char *slash = strrchr(source, '/');

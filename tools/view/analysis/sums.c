@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo view`: sums by pairs of ranks, and the order of the whole analysis.
+ * `tombolo view`: sums by pairs of ranks.
  *
- * Owns: nothing global. Called by view.c and the parts of the analysis. Calls: those parts.
+ * Owns: nothing global. Called by the parts of the analysis. Calls: map.c.
  * Invariants: tables are found by hashing until view_sort_report puts them in order.
  */
 #include "view/analysis/report.h"
@@ -132,16 +132,6 @@ void view_sort_report(struct view_report *r) {
   view_sort(r->blame, r->blames, sizeof *r->blame, by_waited);
   view_sort(r->delay, r->delays, sizeof *r->delay, by_delay);
   view_top_sort(&r->path.regions);
-}
-
-void view_analyse(const struct view_trace *t, struct view_report *r) {
-  view_measure(t, r);
-  view_find_waits(t, r);
-  view_find_meetings(t, r);
-  view_overlap(t, r);
-  view_find_path(t, r);
-  view_sort_report(r);
-  view_advise(t, r);
 }
 
 void view_report_free(struct view_report *r) {

@@ -228,15 +228,6 @@ static uint32_t event_around(const struct view_trace *t, const struct view_point
   return found;
 }
 
-void view_add_arrow(struct view_trace *t, uint32_t from, uint32_t to) {
-  uint32_t *last = &t->arrow_of[to];
-  t->arrow = view_more(t->arrow, t->arrows, &t->arrow_room, sizeof *t->arrow);
-  t->arrow[t->arrows] = (struct view_arrow){from, to};
-  if (*last == VIEW_NONE || t->event[t->arrow[*last].from].start <= t->event[from].start)
-    *last = (uint32_t)t->arrows;
-  t->arrows++;
-}
-
 static void bind_arrows(struct view_trace *t) {
   t->arrow_of = view_zeroed(t->events, sizeof *t->arrow_of);
   for (size_t i = 0; i < t->events; i++) t->arrow_of[i] = VIEW_NONE;

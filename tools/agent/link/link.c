@@ -5,7 +5,7 @@
  * Owns: nothing global. Called by the tree of agents. Calls: pack, os, libc. Invariants: see
  * link.h.
  */
-#include "agent/link.h"
+#include "agent/link/link.h"
 
 #include "base/log.h"
 #include "os/os.h"

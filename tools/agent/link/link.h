@@ -10,7 +10,7 @@
 #ifndef TMB_TOOL_LINK_H
 #define TMB_TOOL_LINK_H
 
-#include "agent/pack.h"
+#include "agent/link/pack.h"
 
 #include <poll.h>
 

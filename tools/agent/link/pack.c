@@ -5,7 +5,7 @@
  * Owns: nothing global. Called by the tree of agents. Calls: libc, base/log. Invariants: see
  * pack.h.
  */
-#include "agent/pack.h"
+#include "agent/link/pack.h"
 
 #include "base/log.h"
 
