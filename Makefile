@@ -15,7 +15,7 @@ REPORT = $(BUILD)/study
 all: build
 
 help:
-	@echo "make demo              build, then run NAS FT class W on 4 ranks and a short benchmark"
+	@echo "make demo              build library and command, run NAS FT class W on 4 ranks and a short benchmark"
 	@echo "make check             before each commit: build, lint, unit tests, conformance once; about a minute"
 	@echo "make test              before a merge, and what CI runs; 15 minutes on 2 cores"
 	@echo "make test-all          each night: every test in every setting; hours. PART=2/8: part 2 of 8"
@@ -54,14 +54,20 @@ configure:
 build: configure
 	@cmake --build $(BUILD) --target programs -j $(JOBS)
 
+# Without FFTW there is no bench/ft.
 demo: deps
-	@$(MAKE) --no-print-directory build
-	@cmake --build $(BUILD) --target study__ft -j $(JOBS) || echo "make demo: without NAS FT (package libfftw3-dev)"
-	[ ! -x $(BUILD)/bench/ft ] || $(BUILD)/bin/tombolo run -n 4 $(BUILD)/bench/ft --class W --schedule all
+	@$(MAKE) --no-print-directory configure
+	@cmake --build $(BUILD) --target demo -j $(JOBS)
+	@if [ -x $(BUILD)/bench/ft ]; then set -x; $(BUILD)/bin/tombolo run -n 4 $(BUILD)/bench/ft --class W --schedule all; \
+	  else echo "make demo: without NAS FT (package libfftw3-dev)"; fi
 	$(BUILD)/bin/tombolo bench --quick
 	@echo
 	@echo "Tombolo runs here. ft prints VERIFIED for each schedule; docs/BENCHMARKS.md explains the table."
-	@echo "Next: docs/book/start.md, a program of your own in ten minutes; make help, all targets."
+	@echo "Next, a program of your own:"
+	@echo "    export PATH=$(abspath $(BUILD))/bin:\$$PATH"
+	@echo "    tombolo cc examples/neighbour.c -o neighbour"
+	@echo "    tombolo run -n 4 ./neighbour"
+	@echo "docs/book/start.md reads it line by line. make install PREFIX=...: all languages; make help: the rest."
 
 check: test-deps
 	@python3 scripts/run_tests.py --check

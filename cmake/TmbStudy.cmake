@@ -67,3 +67,12 @@ get_property(tmb_study DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTY BUILDSYSTEM_TA
 list(FILTER tmb_study INCLUDE REGEX "^study__")
 set_target_properties(${tmb_study} PROPERTIES EXCLUDE_FROM_ALL TRUE)
 add_dependencies(study ${tmb_study} programs)
+
+# What `make demo` runs, and what a first program in C or C++ needs: compiling all `programs` takes
+# more than twice as long. FT is left out without FFTW.
+add_custom_target(demo)
+add_dependencies(demo tombolo_tool tombolo_shared tombolo_net_udp bench__tombolo-bench-p2p
+  bench__tombolo-bench-am bench__tombolo-bench-wake)
+if(TARGET study__ft)
+  add_dependencies(demo study__ft)
+endif()
