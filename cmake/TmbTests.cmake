@@ -592,13 +592,15 @@ if(TARGET tombolo_tool AND NOT tmb_sparse AND NOT CMAKE_CROSSCOMPILING)
   foreach(debian bookworm trixie)
     add_test(NAME chroot.${debian} COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/chroot_test.sh"
       --debian ${debian} bash -c "make demo && make check")
+    add_test(NAME chroot.first_hour.${debian} COMMAND bash
+      "${PROJECT_SOURCE_DIR}/packaging/first_hour.sh" --debian ${debian})
   endforeach()
   add_test(NAME chroot.place COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/chroot_test.sh"
     --user --at "/tmp/a clone" bash -c "make check")
   add_test(NAME chroot.compilers COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/compilers.sh")
   add_test(NAME chroot.types COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/compilers.sh" --types)
   set_tests_properties(chroot.bookworm chroot.trixie chroot.place chroot.compilers chroot.types
-    PROPERTIES
+    chroot.first_hour.bookworm chroot.first_hour.trixie PROPERTIES
     LABELS "chroot;nightly" TIMEOUT 5400 SKIP_RETURN_CODE 77 RUN_SERIAL TRUE)
 endif()
 

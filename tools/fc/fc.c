@@ -114,7 +114,9 @@ static int add_libraries(struct command *c, const struct request *r) {
   const char *name = library_of(r);
   char *library = command_format(command_format(folder, "/lib", ""), name, ".so");
   if (access(library, R_OK) != 0) {
-    tmb_print("fc: %s: %s; build or install Tombolo with TMB_FORTRAN=ON", library, strerror(errno));
+    tmb_print(
+        "fc: %s: %s; `make build` makes it, `make install` installs it, unless TMB_FORTRAN is OFF",
+        library, strerror(errno));
     return TOOL_EXIT_FAILED;
   }
   free(library);

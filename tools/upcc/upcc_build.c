@@ -36,7 +36,9 @@ bool upcc_find_folders(struct upcc *u) {
   u->support = upcc_format(root, "/lib/tombolo/upc", "");
   u->headers = upcc_format(u->support, "/include", "");
   if (access(u->upc1, X_OK) == 0) return true;
-  tmb_print("upcc: %s: %s; build or install Tombolo with TMB_UPC=ON", u->upc1, strerror(errno));
+  tmb_print(
+      "upcc: %s: %s; `make build` makes it, `make install` installs it, unless TMB_UPC is OFF",
+      u->upc1, strerror(errno));
   return false;
 }
 
