@@ -58,10 +58,11 @@ struct chk_access {
   uint32_t owner, after; /* rank whose memory it is; its last synchronisation before, a site */
 };
 
-/* Shadow of a page. While it is uniform, cell[0] holds for all granules. A word of a cell: number
+/* Shadow of a page. While it is uniform, `whole` holds for all granules. A word of a cell: number
  * of the access in the upper 48 bits, bytes of the granule as a mask in the next 8, flags. */
 struct chk_page {
   uint32_t lock, uniform;
+  uint64_t whole[CHK_SLOTS];
   uint64_t cell[CHK_CELLS][CHK_SLOTS];
 };
 

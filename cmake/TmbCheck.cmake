@@ -7,3 +7,15 @@ set_target_properties(tombolo_check PROPERTIES PREFIX ""
   LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/tombolo")
 target_include_directories(tombolo_check PRIVATE "${PROJECT_SOURCE_DIR}")
 target_compile_definitions(tombolo_check PRIVATE GEXX_NO_IDENT=1)
+
+# The part that is linked into a program by `tombolo cc --check`: lib/tombolo/check/libtsan.a, for
+# gcc links it under that name.
+file(GLOB tmb_check_client CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/check/client/*.c")
+add_library(tombolo_check_client STATIC ${tmb_check_client})
+set_target_properties(tombolo_check_client PROPERTIES OUTPUT_NAME tsan
+  POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET default
+  ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/tombolo/check")
+target_include_directories(tombolo_check_client PRIVATE "${PROJECT_SOURCE_DIR}")
+# Their names are the compiler's and the linker's.
+target_compile_options(tombolo_check_client PRIVATE -Wno-reserved-identifier)
+target_link_libraries(tombolo_check_client PRIVATE tmb_warnings)

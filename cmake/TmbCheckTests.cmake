@@ -1,23 +1,55 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests of the checkers: tests/check/*.c, each with seeded faults by case, driven by a script that
-# compares the findings with the lines that the source names.
+# Tests of the checkers: tests/check, each source with seeded faults by case, driven by a script
+# that compares the findings with the lines that the source names. Races and leaks are those of
+# programs that are compiled as others are; local is compiled with `--check`, once with each C
+# compiler.
 if(NOT TARGET tombolo_check OR NOT TARGET tombolo_tool OR TMB_SANITIZE)
   return()
 endif()
 
 set(tmb_check_tests_dir "${PROJECT_SOURCE_DIR}/tests/check")
-file(GLOB tmb_check_tests CONFIGURE_DEPENDS "${tmb_check_tests_dir}/*.c")
-foreach(src IN LISTS tmb_check_tests)
-  get_filename_component(name "${src}" NAME_WE)
-  add_executable(check.${name} ${src})
+
+# tmb_check_test(NAME SOURCE PROGRAM): the program is compiled already, as target check.NAME.
+function(tmb_check_test name source program)
+  add_test(NAME multi.check_${name} COMMAND python3 "${tmb_check_tests_dir}/findings.py"
+    $<TARGET_FILE:tombolo_tool> "${tmb_check_tests_dir}/${source}" "${program}")
+  set_tests_properties(multi.check_${name} PROPERTIES LABELS multi TIMEOUT 120
+    SKIP_RETURN_CODE 77)
+endfunction()
+
+foreach(name races leaks)
+  add_executable(check.${name} "${tmb_check_tests_dir}/${name}.c")
   set_target_properties(check.${name} PROPERTIES OUTPUT_NAME ${name}
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/check")
   target_compile_definitions(check.${name} PRIVATE GASNET_PAR=1)
   target_compile_options(check.${name} PRIVATE -g -O1)
   target_link_libraries(check.${name} PRIVATE tmb_warnings tombolo_shared)
   add_dependencies(check.${name} tombolo_check)
-  add_test(NAME multi.check_${name} COMMAND python3 "${tmb_check_tests_dir}/findings.py"
-    $<TARGET_FILE:tombolo_tool> ${src} $<TARGET_FILE:check.${name}>)
-  set_tests_properties(multi.check_${name} PROPERTIES LABELS multi TIMEOUT 120
-    SKIP_RETURN_CODE 77)
+  tmb_check_test(${name} ${name}.c $<TARGET_FILE:check.${name}>)
+endforeach()
+
+# tmb_check_compiled(NAME SOURCE TARGETS COMMAND...): a program that COMMAND compiles with --check,
+# and its test. TARGETS: what the command needs.
+function(tmb_check_compiled name source targets)
+  set(program "${PROJECT_BINARY_DIR}/tests/check/${name}")
+  file(MAKE_DIRECTORY "${program}.dir") # of modules and other files beside the program
+  add_custom_command(OUTPUT "${program}"
+    COMMAND ${ARGN} --check "${tmb_check_tests_dir}/${source}" -o "${program}"
+    DEPENDS "${tmb_check_tests_dir}/${source}" tombolo_tool tombolo_shared tombolo_check_client
+      ${targets}
+    WORKING_DIRECTORY "${PROJECT_BINARY_DIR}/tests/check/${name}.dir"
+    COMMENT "Checked: ${name}" VERBATIM)
+  add_custom_target(check.${name} ALL DEPENDS "${program}")
+  add_dependencies(check.${name} tombolo_check)
+  tmb_check_test(${name} ${source} "${program}")
+endfunction()
+
+find_program(TMB_CHECK_CLANG NAMES clang clang-14 DOC "clang, for a test of tombolo cc --check")
+find_program(TMB_CHECK_GCC NAMES gcc DOC "gcc, for a test of tombolo cc --check")
+foreach(compiler gcc clang)
+  string(TOUPPER "TMB_CHECK_${compiler}" found)
+  if(${found})
+    tmb_check_compiled(local_${compiler} local.c "" $<TARGET_FILE:tombolo_tool> cc -Wall
+      --compiler=${${found}})
+  endif()
 endforeach()

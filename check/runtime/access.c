@@ -47,23 +47,26 @@ static struct chk_access *access_new(uint32_t site, uint32_t flags, bool open) {
   return a;
 }
 
-uint64_t chk_touch(const struct chk_range *range, uint32_t site, bool open) {
-  struct chk_access *a = NULL;
-  const uint32_t at = (site * 31 + range->flags) & (CACHED - 1);
+struct chk_access *chk_shared(uint32_t site, uint32_t flags) {
+  const uint32_t at = (site * 31 + flags) & (CACHED - 1);
   const uint64_t clock = chk.clock[chk.rank];
-  if (!range->bytes) return 0;
-  if (!open && newest[at].site == site && newest[at].flags == range->flags &&
-      newest[at].clock == clock)
+  struct chk_access *a = NULL;
+  if (newest[at].site == site && newest[at].flags == flags && newest[at].clock == clock)
     a = chk_access_at(newest[at].number);
-  if (!a) {
-    a = access_new(site, range->flags, open);
-    if (!open) {
-      newest[at].site = site;
-      newest[at].flags = range->flags;
-      newest[at].clock = clock;
-      newest[at].number = a->number;
-    }
-  }
+  if (a) return a;
+  a = access_new(site, flags, false);
+  newest[at].site = site;
+  newest[at].flags = flags;
+  newest[at].clock = clock;
+  newest[at].number = a->number;
+  chk_note_ordered(a->number);
+  return a;
+}
+
+uint64_t chk_touch(const struct chk_range *range, uint32_t site, bool open) {
+  if (!range->bytes) return 0;
+  struct chk_access *const a =
+      open ? access_new(site, range->flags, true) : chk_shared(site, range->flags);
   chk_mark(a, range);
   return a->number;
 }

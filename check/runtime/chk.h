@@ -26,6 +26,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#define CHK_NOTED       4096u /* power of two */
+
 #define CHK_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define CHK_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -34,11 +36,12 @@ struct chk {
   pthread_mutex_t lock;
   struct chk_area *area;
   uint32_t rank, ranks;
-  uint64_t *clock;       /* [ranks] */
-  uint32_t *heard;       /* [ranks] where this rank last heard of that one, a site */
-  uint32_t synced;       /* its last synchronisation, a site */
-  uint32_t message_site; /* the site of what comes by messages */
-  uint32_t open_here;    /* local sides of transfers that are not complete */
+  uint64_t *clock;             /* [ranks] */
+  uint32_t *heard;             /* [ranks] where this rank last heard of that one, a site */
+  uint32_t synced;             /* its last synchronisation, a site */
+  uint32_t message_site;       /* the site of what comes by messages */
+  uint32_t open_here;          /* local sides of transfers that are not complete */
+  uint64_t ordered[CHK_NOTED]; /* accesses that are known to be before what this rank does */
 };
 
 extern struct chk chk;
@@ -99,7 +102,26 @@ void chk_done(uint64_t number);
 struct chk_access *chk_access_at(uint64_t number);
 /* Whether an access is before what this rank does now. */
 bool chk_ordered(const struct chk_access *a);
+/* The access, complete, that all share which this line makes before the next release. */
+struct chk_access *chk_shared(uint32_t site, uint32_t flags);
 void chk_mark(struct chk_access *a, const struct chk_range *range);
+/* Compare only; nothing remembers the access. */
+void chk_compare(struct chk_access *a, const struct chk_range *range);
+/* Shadow of the page of an address; NULL: it has none. */
+struct chk_page *chk_page_of(uint32_t owner, uintptr_t addr, bool make);
+
+static inline uint64_t chk_word(uint64_t number, uint32_t mask, uint32_t flags) {
+  return number << 16 | (uint64_t)mask << 8 | (flags & 0xff);
+}
+
+/* What was ordered once stays so. */
+static inline void chk_note_ordered(uint64_t number) {
+  __atomic_store_n(&chk.ordered[number & (CHK_NOTED - 1)], number, __ATOMIC_RELAXED);
+}
+
+static inline bool chk_known_ordered(uint64_t number) {
+  return __atomic_load_n(&chk.ordered[number & (CHK_NOTED - 1)], __ATOMIC_RELAXED) == number;
+}
 
 /* ---- report.c */
 void chk_race(const struct chk_access *before, uint32_t flags, const struct chk_access *now,
@@ -125,12 +147,21 @@ void chk_pend(gex_Event_t event, const struct chk_pending *p);
 /* It ends with a wait for implicit operations, or with the access region that is open. */
 void chk_pend_nbi(const struct chk_pending *p);
 void chk_end(const struct chk_pending *p);
+/* The local side of a transfer has begun, or is complete. */
+void chk_local_open(uint64_t number);
+void chk_local_done(uint64_t number);
 void chk_pending_leaks(void);
 
 /* ---- objects.c */
 uint64_t chk_team_key(gex_TM_t tm);
 uint32_t chk_jobrank(gex_TM_t tm, gex_Rank_t rank);
 void chk_objects_leaks(void);
+
+/* ---- local.c: memory whose loads and stores are seen */
+void chk_watch_segment(uintptr_t base, size_t bytes);
+/* A buffer outside of segments that a transfer uses; all of them are free again. */
+void chk_watch_buffer(uintptr_t base, size_t bytes);
+void chk_watch_no_buffer(void);
 
 /* ---- start.c: the library's calls */
 struct chk_real {

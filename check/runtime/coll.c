@@ -33,7 +33,7 @@ static struct chk_pending begin(const struct coll *c, const char *call, const vo
   const bool in_place = c->dst == c->src;
   if (!in_place) p.remote = buffer(c->src, c->src_bytes, 0, p.site);
   p.local = buffer(c->dst, c->dst_bytes, CHK_WRITE, p.site);
-  if (p.local) chk.open_here++;
+  chk_local_open(p.local);
   if (c->gives) chk_release(p.acquire, p.site, 0);
   pthread_mutex_unlock(&chk.lock);
   return p;

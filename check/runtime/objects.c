@@ -95,10 +95,24 @@ void chk_objects_leaks(void) {
 
 /* ---- segments */
 
-static void add_range(gex_Segment_t segment) {
-  if (!chk.area || segment == GEX_SEGMENT_INVALID || range_count == RANGES) return;
-  ranges[range_count].base = (uintptr_t)gex_Segment_QueryAddr(segment);
-  ranges[range_count++].bytes = gex_Segment_QuerySize(segment);
+static void add_range(uintptr_t base, uintptr_t bytes) {
+  if (!chk.area || range_count == RANGES) return;
+  ranges[range_count].base = base;
+  ranges[range_count].bytes = bytes;
+  range_count++;
+  chk_watch_segment(base, bytes);
+}
+
+static void add_segment(gex_Segment_t segment) {
+  if (chk.area && segment != GEX_SEGMENT_INVALID)
+    add_range((uintptr_t)gex_Segment_QueryAddr(segment), gex_Segment_QuerySize(segment));
+}
+
+static void remove_segment(gex_Segment_t segment) {
+  const uintptr_t base = chk.area ? (uintptr_t)gex_Segment_QueryAddr(segment) : 0;
+  uint32_t i = 0;
+  while (i < range_count && ranges[i].base != base) i++;
+  if (i < range_count) ranges[i] = ranges[--range_count];
 }
 
 bool chk_segment_has(const void *at) {
@@ -151,7 +165,7 @@ int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t length) 
   (void)pc;
   const int rc = chk_real.gex_Segment_Attach(segment_p, tm, length);
   MET();
-  if (rc == GASNET_OK) add_range(*segment_p);
+  if (rc == GASNET_OK) add_segment(*segment_p);
   if (rc == GASNET_OK) attached();
   return rc;
 }
@@ -163,10 +177,8 @@ int gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsiz
   const int rc = chk_real.gasnet_attach(table, numentries, segsize, minheapoffset);
   MET();
   if (rc == GASNET_OK) attached();
-  if (rc == GASNET_OK && segments && range_count < RANGES) {
-    ranges[range_count].base = (uintptr_t)segments[chk.rank].addr;
-    ranges[range_count++].bytes = segments[chk.rank].size;
-  }
+  if (rc == GASNET_OK && segments)
+    add_range((uintptr_t)segments[chk.rank].addr, segments[chk.rank].size);
   return rc;
 }
 
@@ -174,13 +186,14 @@ int gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t
                        uintptr_t length, gex_MK_t kind, gex_Flags_t flags) {
   const int rc = chk_real.gex_Segment_Create(segment_p, client, address, length, kind, flags);
   if (rc != GASNET_OK) return rc;
-  add_range(*segment_p);
+  add_segment(*segment_p);
   made(*segment_p, "segment", "gex_Segment_Create", __builtin_return_address(0));
   return rc;
 }
 
 void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
   ended(segment);
+  remove_segment(segment);
   chk_real.gex_Segment_Destroy(segment, flags);
 }
 

@@ -43,11 +43,19 @@ static void add(struct list *l, const struct chk_pending *p) {
   l->first[l->count++] = *p;
 }
 
+void chk_local_open(uint64_t number) {
+  if (number) chk.open_here++;
+}
+
+void chk_local_done(uint64_t number) {
+  if (!number) return;
+  chk_done(number);
+  if (--chk.open_here == 0) chk_watch_no_buffer();
+}
+
 static void local_done(struct chk_pending *p) {
-  if (!p->local) return;
-  chk_done(p->local);
+  chk_local_done(p->local);
   p->local = 0;
-  chk.open_here--;
 }
 
 void chk_end(const struct chk_pending *p) {

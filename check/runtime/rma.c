@@ -57,10 +57,8 @@ static struct chk_pending begin(const struct transfer *t, uint32_t site, uint32_
   /* GEX_EVENT_NOW: the source may be changed when the call returns. */
   const bool source = !t->is_get && (!t->lasts || t->lc == GEX_EVENT_NOW);
   const uint64_t local = touch_local(t, site, lasts && !source);
-  if (lasts && !source && local) {
-    p.local = local;
-    chk.open_here++;
-  }
+  if (lasts && !source) p.local = local;
+  chk_local_open(p.local);
   return p;
 }
 
@@ -70,7 +68,7 @@ static void cancel(const struct chk_pending *p) {
                                                                   chk_access_at(p->local);
   if (remote) remote->accept = 0;
   if (local) local->accept = 0;
-  if (p->local) chk.open_here--;
+  chk_local_done(p->local);
 }
 
 static struct chk_pending start(const struct transfer *t, const char *call, const void *pc) {

@@ -6,8 +6,8 @@
  * owner and address; neighbouring pages lie side by side in the table. Each granule has CHK_SLOTS
  * words. An access takes the place of one that is ordered before it and of which it hides all, else
  * an empty one, else any: then a race may be missed, and none is reported falsely. A page that one
- * access covers is uniform: all its granules are as the first. Invariant: words change under the
- * lock of their page.
+ * access covers is uniform: all its granules have the same words. Invariant: words change under the
+ * lock of their page, or one by one by a load or store (local.c), which may lose a word, no more.
  */
 #include "check/runtime/chk.h"
 
@@ -15,11 +15,12 @@
 struct compare {
   struct chk_access *now;
   uint32_t flags;
+  bool enters; /* else it is only compared */
   uint64_t met[2];
   bool ordered[2];
 };
 
-static struct chk_page *page_of(uint32_t owner, uintptr_t addr) {
+struct chk_page *chk_page_of(uint32_t owner, uintptr_t addr, bool make) {
   const uint64_t page = addr / CHK_PAGE_BYTES, key = ((uint64_t)owner << 52 | page) + 1;
   struct chk_page_entry *table = chk_at(chk.area, chk.area->where_table);
   const uint64_t group = (key >> 8) * UINT64_C(0x9e3779b97f4a7c15) >> 44;
@@ -27,6 +28,7 @@ static struct chk_page *page_of(uint32_t owner, uintptr_t addr) {
   for (uint32_t tries = 0; tries < 4096; tries++, at = (at + 256 + (tries & 1)) & (CHK_PAGES - 1)) {
     struct chk_page_entry *const e = &table[at];
     uint64_t seen = __atomic_load_n(&e->key, __ATOMIC_ACQUIRE);
+    if (!seen && !make) return NULL;
     if (!seen && __atomic_compare_exchange_n(&e->key, &seen, key, false, __ATOMIC_ACQ_REL,
                                              __ATOMIC_ACQUIRE)) {
       const uint32_t index = __atomic_fetch_add(&chk.area->pages, 1, __ATOMIC_RELAXED);
@@ -46,10 +48,6 @@ static struct chk_page *page_of(uint32_t owner, uintptr_t addr) {
   return NULL;
 }
 
-static uint64_t word_of(uint64_t number, uint32_t mask, uint32_t flags) {
-  return number << 16 | (uint64_t)mask << 8 | (flags & 0xff);
-}
-
 /* Whether an access is ordered before the one that is compared. */
 static bool before(struct compare *c, const struct chk_access *a) {
   for (int i = 0; i < 2; i++)
@@ -57,7 +55,9 @@ static bool before(struct compare *c, const struct chk_access *a) {
   c->met[1] = c->met[0];
   c->ordered[1] = c->ordered[0];
   c->met[0] = a->number;
-  return c->ordered[0] = chk_ordered(a);
+  c->ordered[0] = chk_ordered(a);
+  if (c->ordered[0]) chk_note_ordered(a->number);
+  return c->ordered[0];
 }
 
 /* What becomes of a word when the access is entered in its granule. */
@@ -84,25 +84,27 @@ static int compare_word(struct compare *c, uint64_t word, const struct chk_acces
 /* Compare with one granule, and enter the access there. */
 static void compare_cell(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t mask,
                          uintptr_t addr) {
-  const uint64_t mine = word_of(c->now->number, mask, c->flags);
+  const uint64_t mine = chk_word(c->now->number, mask, c->flags);
   uint32_t place = CHK_SLOTS;
   for (uint32_t i = 0; i < CHK_SLOTS; i++)
     if (cell[i] == mine) return;
   for (uint32_t i = 0; i < CHK_SLOTS; i++) {
     const struct chk_access *const a = cell[i] ? chk_access_at(cell[i] >> 16) : NULL;
     if (a && compare_word(c, cell[i], a, &mask, addr) == KEEP) continue;
+    if (!c->enters) continue;
     cell[i] = 0;
     place = i;
   }
+  if (!c->enters) return;
   if (place == CHK_SLOTS) place = (uint32_t)(c->now->number % CHK_SLOTS);
-  cell[place] = word_of(c->now->number, mask, c->flags);
+  cell[place] = chk_word(c->now->number, mask, c->flags);
 }
 
 static void expand(struct chk_page *p) {
   if (!p->uniform) return;
+  for (uint32_t i = 0; i < CHK_CELLS; i++)
+    for (uint32_t k = 0; k < CHK_SLOTS; k++) p->cell[i][k] = p->whole[k];
   p->uniform = 0;
-  for (uint32_t i = 1; i < CHK_CELLS; i++)
-    for (uint32_t k = 0; k < CHK_SLOTS; k++) p->cell[i][k] = p->cell[0][k];
 }
 
 /* The part of a range that lies in one page. */
@@ -110,7 +112,7 @@ static void compare_page(struct compare *c, struct chk_page *p, uintptr_t addr, 
   const uintptr_t end = addr + bytes;
   const bool whole = bytes == CHK_PAGE_BYTES;
   if (whole && p->uniform) {
-    compare_cell(c, p->cell[0], 0xff, addr);
+    compare_cell(c, p->whole, 0xff, addr);
     return;
   }
   expand(p);
@@ -121,29 +123,40 @@ static void compare_page(struct compare *c, struct chk_page *p, uintptr_t addr, 
     compare_cell(c, p->cell[addr % CHK_PAGE_BYTES / CHK_GRANULE], mask, addr);
     addr += count;
   }
-  if (whole && (c->flags & CHK_WRITE)) { /* what it did not hide has been compared */
+  if (whole && c->enters && (c->flags & CHK_WRITE)) { /* what it did not hide has been compared */
     p->uniform = 1;
-    for (uint32_t k = 0; k < CHK_SLOTS; k++) p->cell[0][k] = 0;
-    p->cell[0][0] = word_of(c->now->number, 0xff, c->flags);
+    for (uint32_t k = 0; k < CHK_SLOTS; k++) p->whole[k] = 0;
+    p->whole[0] = chk_word(c->now->number, 0xff, c->flags);
   }
 }
 
-void chk_mark(struct chk_access *a, const struct chk_range *range) {
-  struct compare c = {.now = a, .flags = range->flags};
+static void compare_range(struct compare *c, const struct chk_range *range) {
   uintptr_t addr = range->addr;
   const uintptr_t end = addr + range->bytes;
-  a->addr = addr;
-  a->bytes = range->bytes;
-  a->owner = range->owner;
   while (addr < end) {
     const uintptr_t next = (addr / CHK_PAGE_BYTES + 1) * CHK_PAGE_BYTES;
     const size_t bytes = (next < end ? next : end) - addr;
-    struct chk_page *const p = page_of(range->owner, addr);
+    struct chk_page *const p = chk_page_of(range->owner, addr, c->enters);
     if (p) {
       chk_lock(&p->lock);
-      compare_page(&c, p, addr, bytes);
+      compare_page(c, p, addr, bytes);
       chk_unlock(&p->lock);
     }
     addr += bytes;
   }
+}
+
+void chk_mark(struct chk_access *a, const struct chk_range *range) {
+  struct compare c = {.now = a, .flags = range->flags, .enters = true};
+  a->addr = range->addr;
+  a->bytes = range->bytes;
+  a->owner = range->owner;
+  if (a->done == CHK_OPEN && (range->flags & CHK_LOCAL))
+    chk_watch_buffer(range->addr, range->bytes);
+  compare_range(&c, range);
+}
+
+void chk_compare(struct chk_access *a, const struct chk_range *range) {
+  struct compare c = {.now = a, .flags = range->flags};
+  compare_range(&c, range);
 }

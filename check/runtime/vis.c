@@ -73,7 +73,7 @@ static struct chk_pending begin(const struct shape *s, const char *call, const v
   p.site = chk_site(call, pc);
   p.remote = touch(s, &s->remote, chk_jobrank(s->tm, s->rank), s->is_get ? 0 : CHK_WRITE, p.site);
   p.local = touch(s, &s->local, chk.rank, (s->is_get ? CHK_WRITE : 0) | CHK_LOCAL, p.site);
-  if (p.local) chk.open_here++;
+  chk_local_open(p.local);
   pthread_mutex_unlock(&chk.lock);
   return p;
 }

@@ -21,26 +21,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WORDS 16           /* of the compiler's name, at most */
-#define EXTRA (12 + WORDS) /* arguments that may be added, and NULL */
+#define WORDS 16                                 /* of the compiler's name, at most */
+#define EXTRA (12 + WORDS + COMMAND_CHECK_EXTRA) /* arguments that may be added, and NULL */
 
 /* Parsed arguments. */
 struct request {
   const char *tool, *setting; /* "cc", "TOMBOLO_CC" */
   const char *compiler;
   char *mode; /* -DGASNET_PAR=1; NULL: the arguments say one */
-  bool debug, only_show;
+  bool debug, check, only_show;
 };
 
 static const char usage[] =
-    "Usage: tombolo %s [--seq|--parsync|--par] [--debug] [--show] [--compiler=COMMAND]\n"
-    "       ARGUMENTS OF THE COMPILER...\n\n"
+    "Usage: tombolo %s [--seq|--parsync|--par] [--debug] [--check] [--show]\n"
+    "       [--compiler=COMMAND] ARGUMENTS OF THE COMPILER...\n\n"
     "Compiles a %s program that uses Tombolo, and links it unless the arguments stop before that\n"
     "(-c, -S, -E, -fsyntax-only). Run the program with 'tombolo run -n RANKS ./PROGRAM'.\n\n"
     "  --par               any thread may call the library (default)\n"
     "  --parsync           one thread at a time calls it\n"
     "  --seq               only one thread calls it\n"
     "  --debug             check arguments and the state of the program in each call\n"
+    "  --check             'tombolo run --check races' sees the program's own loads and stores\n"
     "  --show              print the command instead of running it\n"
     "  --compiler=COMMAND  the compiler (default: $%s, else $%s, else %s)\n"
     "  --help              print this text\n\n"
@@ -58,6 +59,8 @@ static void read_arguments(struct command *c, struct request *r, int argc, char 
       r->only_show = true;
     else if (strcmp(argv[i], "--debug") == 0)
       r->debug = true;
+    else if (strcmp(argv[i], "--check") == 0)
+      r->check = true;
     else if (strcmp(argv[i], "--seq") == 0)
       r->mode = "-DGASNET_SEQ=1";
     else if (strcmp(argv[i], "--par") == 0)
@@ -133,6 +136,17 @@ static bool asks_help(int argc, char **argv) {
   return false;
 }
 
+/* The compiler's own words, as of CC="ccache gcc", and the options that choose our headers. */
+static void begin(struct command *all, const struct request *r) {
+  char *save, *words = command_format(r->compiler, "", "");
+  for (char *w = strtok_r(words, " ", &save); w && all->argc < WORDS;
+       w = strtok_r(NULL, " ", &save))
+    command_add(all, w);
+  if (!all->argc) command_add(all, words);
+  if (r->mode) command_add(all, r->mode);
+  if (r->debug) command_add(all, "-DGASNET_DEBUG=1");
+}
+
 static int compile(int argc, char **argv, bool cxx) {
   struct request r = {.tool = cxx ? "c++" : "cc",
                       .setting = cxx ? "TOMBOLO_CXX" : "TOMBOLO_CC",
@@ -141,15 +155,13 @@ static int compile(int argc, char **argv, bool cxx) {
   struct command c = {list_of((size_t)argc + EXTRA), 0};
   struct command all = {list_of((size_t)argc + EXTRA), 0};
   read_arguments(&c, &r, argc, argv);
-  char *save, *words = command_format(r.compiler, "", ""); /* as CC="ccache gcc" */
-  for (char *w = strtok_r(words, " ", &save); w && all.argc < WORDS; w = strtok_r(NULL, " ", &save))
-    command_add(&all, w);
-  if (!all.argc) command_add(&all, words);
-  if (r.mode) command_add(&all, r.mode);
-  if (r.debug) command_add(&all, "-DGASNET_DEBUG=1");
+  begin(&all, &r);
+  const bool input = command_has_input(argc, argv), links = command_links(argc, argv);
+  const struct command_checked how = {r.tool, r.compiler, true, links};
+  if (input && r.check) command_check_before(&all, &how);
   for (int i = 0; i < c.argc; i++) command_add(&all, c.argv[i]);
-  const bool input = command_has_input(argc, argv);
-  const int code = input ? add_tombolo(&all, &r, command_links(argc, argv)) : 0;
+  int code = input ? add_tombolo(&all, &r, links) : 0;
+  if (!code && input && r.check) code = command_check_behind(&all, &how);
   if (code) return code;
   return r.only_show ? command_show(&all) : command_run(&all, r.tool, r.setting);
 }

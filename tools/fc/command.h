@@ -33,6 +33,21 @@ bool command_has_input(int argc, char **argv);
 /* Whether the compiler links libraries without those that are shared. */
 bool command_is_static(const struct command *c);
 
+/* ---- checked.c: compilation with `--check` */
+#define COMMAND_CHECK_EXTRA 12 /* arguments that may be added */
+struct command_checked {
+  const char *tool, *compiler;
+  bool is_c, links; /* C or C++ */
+};
+
+/* Adds the options that let the compiler tell of loads and stores. Before those of the user, which
+ * may ask for more -O. */
+void command_check_before(struct command *c, const struct command_checked *how);
+
+/* Adds the checker's part of the program, behind the user's objects. Returns 0, or an exit code
+ * after a message. */
+int command_check_behind(struct command *c, const struct command_checked *how);
+
 /* Prints the command as a shell reads it. Returns 0. */
 int command_show(const struct command *c);
 

@@ -24,24 +24,26 @@
 #include <unistd.h>
 
 #define DEFAULT_COMPILER "gfortran"
-#define EXTRA            16 /* arguments that may be added, and NULL */
+#define EXTRA            (16 + COMMAND_CHECK_EXTRA) /* arguments that may be added, and NULL */
 
 /* Parsed arguments. */
 struct request {
   struct fc_compiler compiler;
   const char *root; /* folder of the installation or build tree */
   char *modules;    /* folder of the compiler's modules, or NULL */
-  bool only_show;
+  bool only_show, check;
   bool prif;  /* the library is libprif_tombolo */
   bool input; /* there is something to compile or link */
   bool links;
 };
 
 static const char usage[] =
-    "Usage: tombolo fc [--show] [--compiler=COMMAND] [--prif] ARGUMENTS OF THE COMPILER...\n\n"
+    "Usage: tombolo fc [--check] [--show] [--compiler=COMMAND] [--prif] ARGUMENTS...\n\n"
     "Compiles coarray Fortran, and links it with Tombolo unless the arguments stop before that\n"
     "(-c, -S, -E, -fsyntax-only). Run the program with 'tombolo run -n IMAGES ./PROGRAM'.\n"
     "The compiler is gfortran, or flang 22 or newer, which compiles less of coarray Fortran.\n\n"
+    "  --check             'tombolo run --check races' sees the program's own loads and stores;\n"
+    "                      gfortran only\n"
     "  --show              print the command instead of running it\n"
     "  --compiler=COMMAND  the compiler (default: $TOMBOLO_FC, else $FC if it names gfortran or\n"
     "                      flang, else gfortran)\n"
@@ -162,6 +164,8 @@ static const char *read_arguments(struct command *c, struct request *r, int argc
     }
     if (strcmp(argv[i], "--show") == 0)
       r->only_show = true;
+    else if (strcmp(argv[i], "--check") == 0)
+      r->check = true;
     else if (strcmp(argv[i], "--prif") == 0)
       r->prif = true;
     else if (strncmp(argv[i], "--compiler=", 11) == 0)
@@ -170,6 +174,15 @@ static const char *read_arguments(struct command *c, struct request *r, int argc
       command_add(c, argv[i]);
   }
   return compiler && *compiler ? compiler : default_compiler();
+}
+
+/* Whether the compiler can name loads and stores; prints why not. */
+static bool can_check(const struct request *r) {
+  if (!r->check || !r->compiler.is_flang) return true;
+  tmb_print("fc: --check: '%s' is flang, which has no known option for it; use "
+            "gfortran",
+            r->compiler.version);
+  return false;
 }
 
 /* Finishes the command, and runs or prints it. c->argv[1] is free for the option for coarrays. */
@@ -181,8 +194,11 @@ static int compile(struct command *c, struct request *r) {
   r->prif = r->prif || r->compiler.is_flang;
   r->modules = r->input ? modules_folder(r, c->argv[0]) : NULL;
   if (r->modules) command_add(c, command_format("-I", r->modules, ""));
+  const struct command_checked how = {"fc", c->argv[0], false, r->links};
+  if (r->check && r->input) command_check_before(c, &how);
   const bool missing = r->prif && r->compiler.major == 0; /* says so below */
-  const int code = r->links && !missing ? add_libraries(c, r) : 0;
+  int code = r->links && !missing ? add_libraries(c, r) : 0;
+  if (!code && r->check) code = command_check_behind(c, &how);
   if (code) return code;
   return r->only_show ? command_show(c) : command_run(c, "fc", "TOMBOLO_FC");
 }
@@ -205,7 +221,7 @@ int tool_fc_main(int argc, char **argv) {
   if (!compiler) return 0;
   c.argv[0] = (char *)(uintptr_t)compiler;
   fc_compiler_ask(&r.compiler, compiler);
-  if (!is_usable(&r, compiler)) return TOOL_EXIT_FAILED;
+  if (!is_usable(&r, compiler) || !can_check(&r)) return TOOL_EXIT_FAILED;
   r.input = command_has_input(argc, argv);
   r.links = r.input && command_links(argc, argv);
   return compile(&c, &r);

@@ -36,6 +36,7 @@ static const char usage[] =
     "  --berkeley          define __BERKELEY_UPC__ and its relatives, as version 2.28.0, for\n"
     "                      programs that call bupc_ functions only where these are defined;\n"
     "                      compile with -fcommon\n"
+    "  --check             'tombolo run --check races' sees the program's own loads and stores\n"
     "  -extern-main        the program's main is C or C++ and calls bupc_init\n"
     "  -save-temps         keep FILE.i and FILE.trans.c\n"
     "  --show              print the commands instead of running them\n"
@@ -178,6 +179,7 @@ static bool own_option(struct upcc *u, const char *s) {
                {"-v", &u->verbose},
                {"-vv", &u->verbose},
                {"--berkeley", &u->berkeley},
+               {"--check", &u->check},
                {"-extern-main", &u->extern_main},
                {"--extern-main", &u->extern_main}};
   for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++)

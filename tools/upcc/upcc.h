@@ -35,6 +35,7 @@ struct upcc {
   bool keep, only_show, verbose, extern_main, all_upc;
   bool all_preprocessed; /* the sources are output of -E, whatever their names */
   bool wide;             /* pointers-to-shared of 128 bits */
+  bool check;            /* loads and stores are named, see check/client */
   bool berkeley;         /* the macros of that compiler are defined */
   struct upcc_list preprocess, compile, link, sources;
   char *upc1, *headers, *support, *libraries; /* files and folders of the installation */

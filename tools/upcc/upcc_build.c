@@ -266,10 +266,18 @@ static void compile_options(const struct upcc *u, struct upcc_list *l) {
   upcc_add(l, "-Wno-unused-value");
 }
 
+/* Options that name loads and stores to the checker. */
+static void check_options(const struct upcc *u, struct upcc_list *l) {
+  upcc_add(l, "-g");
+  upcc_add(l, "-fsanitize=thread");
+  if (!command_has(u->compiler, "clang")) upcc_add(l, "-Wno-tsan");
+}
+
 static int compile(const struct upcc *u, const char *input, const char *output) {
   struct upcc_list l = {0};
   upcc_add(&l, u->compiler);
   compile_options(u, &l);
+  if (u->check) check_options(u, &l);
   upcc_add(&l, "-x");
   upcc_add(&l, "cpp-output");
   upcc_add(&l, u->stop == UPCC_ASSEMBLER ? "-S" : "-c");

@@ -111,6 +111,10 @@ int upcc_link(const struct upcc *u, const char *const *objects) {
   upcc_add(&l, u->wide ? "-ltombolo-upc-wide" : "-ltombolo-upc");
   upcc_add(&l, "-ltombolo");
   upcc_add(&l, "-lm");
+  if (u->check) {
+    upcc_add(&l, "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset");
+    upcc_add(&l, upcc_format(u->libraries, "/tombolo/check/libtsan.a", ""));
+  }
   const int code = run_linker(u, &l);
   if (code && u->sources.count > 1) name_objects(u, objects);
   return code;

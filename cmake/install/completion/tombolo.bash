@@ -40,16 +40,16 @@ _tombolo() {
       options='--machine= --ranks= --set= --loggp= --far --json='
       takes='--machine --ranks --set --loggp --json' ;;
     cc)
-      options='--par --parsync --seq --debug --show --compiler= --help'
+      options='--par --parsync --seq --debug --check --show --compiler= --help'
       takes='--compiler' ;;
     c++)
-      options='--par --parsync --seq --debug --show --compiler= --help'
+      options='--par --parsync --seq --debug --check --show --compiler= --help'
       takes='--compiler' ;;
     fc)
-      options='--show --compiler= --prif --help'
+      options='--check --show --compiler= --prif --help'
       takes='--compiler' ;;
     upcc)
-      options='-T -c -E -S -trans -o -D -U -I -L -l -O -g -f -m -W -std -Wp -Wc -Wl --pointers= --berkeley -extern-main -save-temps --show -v --compiler= -print-include-dir --help --version'
+      options='-T -c -E -S -trans -o -D -U -I -L -l -O -g -f -m -W -std -Wp -Wc -Wl --pointers= --berkeley --check -extern-main -save-temps --show -v --compiler= -print-include-dir --help --version'
       takes='-T -o -D -U -I -L -l -O -g -f -m -W -std --pointers --compiler' ;;
     upcrun)
       options='-n -np -t -show -v -bind-threads -version -h'

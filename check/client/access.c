@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The compiler's calls before loads and stores.
+ *
+ * Owns: the pointer to what is watched. Called by code that is compiled with -fsanitize=thread.
+ * Calls: the checker, if it is loaded. Functions that enter and leave a function of the program do
+ * nothing: the line of an access is that of its own call.
+ */
+#define _GNU_SOURCE
+#include "check/client/client.h"
+
+#include <dlfcn.h>
+
+static const struct chk_watch nothing;
+const struct chk_watch *chk_watched = &nothing;
+
+void __tsan_init(void);
+void __tsan_init(void) {
+  const void *const found = dlsym(RTLD_DEFAULT, "tombolo_check_watch");
+  if (found) chk_watched = found;
+}
+
+/* Before other constructors, which may use the library. */
+__attribute__((constructor(101))) static void begin(void) {
+  __tsan_init();
+}
+
+#define PC() __builtin_return_address(0)
+
+#define ACCESS(name, bytes, kind)  \
+ void name(const void *at);        \
+ void name(const void *at) {       \
+  chk_tell(at, bytes, kind, PC()); \
+ }
+#define BOTH(part, bytes)                              \
+ ACCESS(__tsan_##part##read##bytes, bytes, CHK_LOAD)   \
+ ACCESS(__tsan_##part##write##bytes, bytes, CHK_STORE) \
+ ACCESS(__tsan_##part##read_write##bytes, bytes, CHK_STORE)
+#define ALL(part) BOTH(part, 1) BOTH(part, 2) BOTH(part, 4) BOTH(part, 8) BOTH(part, 16)
+
+ALL()
+ALL(unaligned_)
+ALL(volatile_)
+ALL(unaligned_volatile_)
+
+#define WITH_PC(bytes)                                           \
+ void __tsan_read##bytes##_pc(const void *at, const void *pc);   \
+ void __tsan_read##bytes##_pc(const void *at, const void *pc) {  \
+  chk_tell(at, bytes, CHK_LOAD, pc);                             \
+ }                                                               \
+ void __tsan_write##bytes##_pc(const void *at, const void *pc);  \
+ void __tsan_write##bytes##_pc(const void *at, const void *pc) { \
+  chk_tell(at, bytes, CHK_STORE, pc);                            \
+ }
+WITH_PC(1)
+WITH_PC(2)
+WITH_PC(4)
+WITH_PC(8)
+WITH_PC(16)
+
+void __tsan_read_range(const void *at, size_t bytes);
+void __tsan_read_range(const void *at, size_t bytes) {
+  chk_tell(at, bytes, CHK_LOAD, PC());
+}
+
+void __tsan_write_range(const void *at, size_t bytes);
+void __tsan_write_range(const void *at, size_t bytes) {
+  chk_tell(at, bytes, CHK_STORE, PC());
+}
+
+void __tsan_vptr_read(const void *at);
+void __tsan_vptr_read(const void *at) {
+  chk_tell(at, sizeof(void *), CHK_LOAD, PC());
+}
+
+void __tsan_vptr_update(void *const *at, const void *value);
+void __tsan_vptr_update(void *const *at, const void *value) {
+  if (*at != value) chk_tell(at, sizeof(void *), CHK_STORE, PC());
+}
+
+void __tsan_func_entry(const void *caller);
+void __tsan_func_entry(const void *caller) {
+  (void)caller;
+}
+
+void __tsan_func_exit(void);
+void __tsan_func_exit(void) {}
+
+void __tsan_ignore_thread_begin(void);
+void __tsan_ignore_thread_begin(void) {}
+
+void __tsan_ignore_thread_end(void);
+void __tsan_ignore_thread_end(void) {}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The compiler's calls in place of atomic operations of one size.
+ *
+ * Owns nothing. Included by atomic.c and wide.c, which define TYPE, BITS and the operations LOAD,
+ * STORE, EXCHANGE, SWAP (compare and exchange) and FETCH. Calls: the checker, around an operation
+ * on a watched word. Invariant: each is sequentially consistent, whatever order was asked for.
+ */
+#define CHK_PASTE(a, b, c)   a##b##c
+#define CHK_NAME(bits, what) CHK_PASTE(__tsan_atomic, bits, what)
+#define CHK_ATOMIC(what)     CHK_NAME(BITS, what)
+#define CHK_PC()             __builtin_return_address(0)
+
+/* Runs an operation that gives a value, between the checker's calls. */
+#define CHK_AROUND(at, kind, operation)                                                 \
+ const int watched = chk_is_watched((const void *)(uintptr_t)(at));                     \
+ if (watched) chk_watched->atomic_begin((uintptr_t)(at), sizeof *(at), kind, CHK_PC()); \
+ const TYPE value_ = operation;                                                         \
+ if (watched) chk_watched->atomic_end((uintptr_t)(at), kind, CHK_PC())
+
+TYPE CHK_ATOMIC(_load)(const volatile TYPE *at, int order);
+TYPE CHK_ATOMIC(_load)(const volatile TYPE *at, int order) {
+  (void)order;
+  CHK_AROUND(at, CHK_LOAD, LOAD(at));
+  return value_;
+}
+
+void CHK_ATOMIC(_store)(volatile TYPE *at, TYPE value, int order);
+void CHK_ATOMIC(_store)(volatile TYPE *at, TYPE value, int order) {
+  (void)order;
+  CHK_AROUND(at, CHK_STORE, EXCHANGE(at, value));
+  (void)value_;
+}
+
+TYPE CHK_ATOMIC(_exchange)(volatile TYPE *at, TYPE value, int order);
+TYPE CHK_ATOMIC(_exchange)(volatile TYPE *at, TYPE value, int order) {
+  (void)order;
+  CHK_AROUND(at, CHK_STORE, EXCHANGE(at, value));
+  return value_;
+}
+
+TYPE CHK_ATOMIC(_compare_exchange_val)(volatile TYPE *at, TYPE expected, TYPE wanted, int order,
+                                       int failure);
+TYPE CHK_ATOMIC(_compare_exchange_val)(volatile TYPE *at, TYPE expected, TYPE wanted, int order,
+                                       int failure) {
+  (void)order, (void)failure;
+  CHK_AROUND(at, CHK_STORE, SWAP(at, expected, wanted));
+  return value_;
+}
+
+int CHK_ATOMIC(_compare_exchange_strong)(volatile TYPE *at, TYPE *expected, TYPE wanted, int order,
+                                         int failure);
+int CHK_ATOMIC(_compare_exchange_strong)(volatile TYPE *at, TYPE *expected, TYPE wanted, int order,
+                                         int failure) {
+  (void)order, (void)failure;
+  const TYPE before = *expected;
+  CHK_AROUND(at, CHK_STORE, SWAP(at, before, wanted));
+  *expected = value_;
+  return value_ == before;
+}
+
+int CHK_ATOMIC(_compare_exchange_weak)(volatile TYPE *at, TYPE *expected, TYPE wanted, int order,
+                                       int failure);
+int CHK_ATOMIC(_compare_exchange_weak)(volatile TYPE *at, TYPE *expected, TYPE wanted, int order,
+                                       int failure) {
+  (void)order, (void)failure;
+  const TYPE before = *expected;
+  CHK_AROUND(at, CHK_STORE, SWAP(at, before, wanted));
+  *expected = value_;
+  return value_ == before;
+}
+
+#define CHK_FETCH(what)                                                      \
+ TYPE CHK_ATOMIC(_fetch_##what)(volatile TYPE * at, TYPE value, int order);  \
+ TYPE CHK_ATOMIC(_fetch_##what)(volatile TYPE * at, TYPE value, int order) { \
+  (void)order;                                                               \
+  CHK_AROUND(at, CHK_STORE, FETCH(what, at, value));                         \
+  return value_;                                                             \
+ }
+CHK_FETCH(add)
+CHK_FETCH(sub)
+CHK_FETCH(and)
+CHK_FETCH(or)
+CHK_FETCH(xor)
+CHK_FETCH(nand)
+
+#undef TYPE
+#undef BITS
+#undef CHK_PASTE
+#undef CHK_NAME
+#undef CHK_ATOMIC
+#undef CHK_PC
+#undef CHK_AROUND
+#undef CHK_FETCH

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Seeded races of the program's own loads and stores, one case each, for tests/check/findings.py:
+ * compiled with `tombolo cc --check`. Lines that race end with a comment `race: CASE`, those of
+ * correct cases have none. Run with 3 ranks; the argument is the case.
+ */
+#include <gasnet.h>
+#include <gasnet_coll.h>
+#include <gasnetex_ext.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static gex_TM_t tm;
+static gex_EP_t ep;
+static gex_Client_t client;
+static gex_Rank_t me;
+static long *base[3]; /* of the segments; [0..15] data, [64] a signal, [128..] more data */
+static long v[64], w[64];
+static volatile long sink;
+
+static uint64_t *sig(int r) {
+  return (uint64_t *)&base[r][64];
+}
+static void barrier(void) {
+  gex_Coll_BarrierBlocking(tm, 0);
+}
+static void wait_for(gex_Event_t e) {
+  gex_Event_Wait(e);
+}
+static volatile int handled;
+static void on_short(gex_Token_t t) {
+  (void)t;
+  handled++;
+}
+static void on_long(gex_Token_t t, void *buf, size_t n) {
+  (void)t, (void)buf, (void)n;
+  handled++;
+}
+
+#define H_SHORT    200
+#define H_LONG     201
+#define PUT(to, n) gex_RMA_PutBlocking(tm, to, base[to], v, n, 0)
+#define PUT_SIGNAL(to)                                                                             \
+ (void)gexx_RMA_PutSignalBlocking(tm, to, base[to], v, 8, GEX_EVENT_NOW, sig(to), GEXX_SIG_ADD, 1, \
+                                  0)
+
+#define CASE(name) static void name(void)
+
+CASE(store_put) {
+  if (me == 0) base[0][0] = 1; /* race: store_put */
+  if (me == 1) PUT(0, 8);      /* race: store_put */
+}
+CASE(load_put) {
+  if (me == 0) sink = base[0][1]; /* race: load_put */
+  if (me == 1) PUT(0, 16);        /* race: load_put */
+}
+CASE(store_get) {
+  if (me == 0) base[0][0]++;                                 /* race: store_get */
+  if (me == 1) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: store_get */
+}
+CASE(byte_put) {
+  if (me == 0) ((char *)base[0])[5] = 1;                                 /* race: byte_put */
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, (char *)base[0] + 5, v, 1, 0); /* race: byte_put */
+}
+CASE(copy_put) {
+  if (me == 0) memcpy(base[0] + 2, v, 64); /* race: copy_put */
+  if (me == 1) PUT(0, 32);                 /* race: copy_put */
+}
+CASE(set_get) {
+  if (me == 0) memset(base[0], 0, 4096);                         /* race: set_get */
+  if (me == 1) gex_RMA_GetBlocking(tm, v, 0, base[0] + 9, 8, 0); /* race: set_get */
+}
+CASE(struct_put) {
+  struct big {
+    long a[12];
+  };
+  static struct big one;
+  if (me == 0) *(struct big *)base[0] = one; /* race: struct_put */
+  if (me == 1) PUT(0, 8);                    /* race: struct_put */
+}
+CASE(target_before_signal) {
+  if (me == 1) PUT_SIGNAL(2); /* race: target_before_signal */
+  if (me == 2) {
+    sink = base[2][0]; /* race: target_before_signal */
+    gexx_Signal_Wait(sig(2), GEXX_SIG_GE, 1);
+  }
+}
+CASE(source_before_completion) {
+  if (me) return;
+  gex_Event_t e;
+  e = gex_RMA_PutNB(tm, 1, base[1], v, 8, GEX_EVENT_DEFER, 0); /* race: source_before_completion */
+  v[0] = 7;                                                    /* race: source_before_completion */
+  wait_for(e);
+}
+CASE(result_before_completion) {
+  if (me) return;
+  gex_Event_t e;
+  e = gex_RMA_GetNB(tm, v, 1, base[1], 8, 0); /* race: result_before_completion */
+  sink = v[0];                                /* race: result_before_completion */
+  wait_for(e);
+}
+CASE(copy_of_result) {
+  if (me) return;
+  (void)gex_RMA_GetNBI(tm, w, 1, base[1], 128, 0); /* race: copy_of_result */
+  memcpy(v, w + 8, 16);                            /* race: copy_of_result */
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+}
+CASE(segment_source) {
+  if (me) return;
+  gex_Event_t e;
+  long *const src = base[0] + 128;
+  e = gex_RMA_PutNB(tm, 1, base[1], src, 8, GEX_EVENT_DEFER, 0); /* race: segment_source */
+  *src = 3;                                                      /* race: segment_source */
+  wait_for(e);
+}
+CASE(barrier_without_wait) {
+  gex_Event_t e = GEX_EVENT_INVALID;
+  long *const dst = base[0];
+  if (me == 1)
+    e = gex_RMA_PutNB(tm, 0, dst, v, 8, GEX_EVENT_NOW, 0); /* race: barrier_without_wait */
+  barrier();
+  if (me == 0) sink = *dst; /* race: barrier_without_wait */
+  wait_for(e);
+}
+CASE(message_then_store) {
+  if (me == 1) {
+    gex_AM_RequestShort0(tm, 2, H_SHORT, 0);
+    base[1][0] = 1; /* race: message_then_store */
+  }
+  if (me == 2) {
+    GASNET_BLOCKUNTIL(handled);
+    gex_RMA_GetBlocking(tm, v, 1, base[1], 8, 0); /* race: message_then_store */
+  }
+}
+CASE(atomic_put) {
+  if (me == 0) atomic_fetch_add((_Atomic long *)base[0], 1); /* race: atomic_put */
+  if (me == 1) PUT(0, 8);                                    /* race: atomic_put */
+}
+
+/* ---- correct: nothing may be found */
+
+CASE(ok_loop) {
+  for (int i = 0; i < 20; i++) {
+    for (int k = 0; k < 512; k++) base[me][k + 128] += k;
+    barrier();
+    gex_RMA_GetBlocking(tm, v, (me + 1) % 3, base[(me + 1) % 3] + 128, 512, 0);
+    barrier();
+    gex_RMA_PutBlocking(tm, (me + 1) % 3, base[(me + 1) % 3] + 128, v, 512, 0);
+    barrier();
+  }
+}
+CASE(ok_bytes) {
+  if (me == 0) ((char *)base[0])[0] = 1;
+  if (me) gex_RMA_PutBlocking(tm, 0, (char *)base[0] + me, v, 1, 0);
+}
+CASE(ok_signal) {
+  if (me == 1) PUT_SIGNAL(2);
+  if (me != 2) return;
+  gexx_Signal_Wait(sig(2), GEXX_SIG_GE, 1);
+  sink = base[2][0];
+  base[2][0] = 5;
+}
+CASE(ok_long) {
+  if (me == 1) gex_AM_RequestLong0(tm, 2, H_LONG, v, 8, base[2], GEX_EVENT_NOW, 0);
+  if (me != 2) return;
+  GASNET_BLOCKUNTIL(handled);
+  sink = base[2][0];
+}
+CASE(ok_source) {
+  if (me) return;
+  gex_Event_t e = gex_RMA_PutNB(tm, 1, base[1], v, 8, GEX_EVENT_NOW, 0);
+  v[0] = 7;
+  wait_for(e);
+  gex_Event_t lc;
+  e = gex_RMA_PutNB(tm, 1, base[1], v, 8, &lc, 0);
+  wait_for(lc);
+  v[0] = 8;
+  wait_for(e);
+  e = gex_RMA_GetNB(tm, v + 8, 1, base[1], 8, 0);
+  sink = v[0];
+  v[16] = 2;
+  wait_for(e);
+  sink = v[8];
+}
+CASE(ok_broadcast) {
+  if (me == 0) base[0][0] = 4;
+  wait_for(gex_Coll_BroadcastNB(tm, 0, base[me], base[0], 8, 0));
+  sink = base[me][0];
+}
+CASE(ok_atomic) {
+  atomic_fetch_add((_Atomic long *)base[me], 1);
+  barrier();
+  if (me == 1) PUT(0, 8);
+}
+
+static const struct {
+  const char *name;
+  void (*run)(void);
+} cases[] = {
+#define C(name) \
+ { #name, name }
+    C(store_put),
+    C(load_put),
+    C(store_get),
+    C(byte_put),
+    C(copy_put),
+    C(set_get),
+    C(struct_put),
+    C(target_before_signal),
+    C(source_before_completion),
+    C(result_before_completion),
+    C(copy_of_result),
+    C(segment_source),
+    C(barrier_without_wait),
+    C(message_then_store),
+    C(atomic_put),
+    C(ok_loop),
+    C(ok_bytes),
+    C(ok_signal),
+    C(ok_long),
+    C(ok_source),
+    C(ok_broadcast),
+    C(ok_atomic),
+};
+
+int main(int argc, char **argv) {
+  gex_Segment_t segment;
+  gex_AM_Entry_t entries[] = {
+      {H_SHORT, (gex_AM_Fn_t)on_short, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, NULL},
+      {H_LONG, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, NULL, NULL}};
+  if (gex_Client_Init(&client, &ep, &tm, "LOCAL", &argc, &argv, 0) != GASNET_OK) return 1;
+  me = gex_TM_QueryRank(tm);
+  (void)gex_EP_RegisterHandlers(ep, entries, 2);
+  if (gex_Segment_Attach(&segment, tm, 65536) != GASNET_OK) return 1;
+  for (gex_Rank_t r = 0; r < 3; r++)
+    (void)gex_Segment_QueryBound(tm, r, (void **)&base[r], NULL, NULL);
+  memset(gex_Segment_QueryAddr(segment), 0, 8192);
+  barrier();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if (argc > 1 && strcmp(cases[i].name, argv[1]) == 0) cases[i].run();
+  barrier();
+  gasnet_exit(0);
+}

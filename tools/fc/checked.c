@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Options of `tombolo cc --check` and its relatives, see command.h.
+ *
+ * Owns nothing. Called by cc.c and fc.c. The compiler is asked for ThreadSanitizer's calls, and the
+ * program is linked with an archive of ours (check/client) in place of its run-time library. gcc
+ * and gfortran link -ltsan themselves: the first folder that is searched has ours under that name.
+ * For clang there is an option to link none.
+ */
+#include "fc/command.h"
+#include "tool.h"
+
+#include "base/log.h"
+
+#include "build_info.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Folder of the archive, below that of the installation or build tree. */
+static char *folder(void) {
+  const char *root = command_root();
+  if (root && access(TMB_LIBRARY_DIR "/tombolo/check/libtsan.a", R_OK) == 0 &&
+      strncmp(TMB_LIBRARY_DIR, root, strlen(root)) == 0)
+    return command_format(TMB_LIBRARY_DIR, "/tombolo/check", "");
+  return command_format(root ? root : "", "/lib/tombolo/check", "");
+}
+
+/* Whether a compiler names itself clang. One that only a shell can read is taken by its name. */
+static bool is_clang(const char *compiler) {
+  char line[256] = "";
+  if (strpbrk(compiler, "'\"\\`$;|&<>()")) return strstr(compiler, "clang") != NULL;
+  FILE *const answer = popen(command_format("exec ", compiler, " --version 2>/dev/null"), "r");
+  if (!answer) return false;
+  if (!fgets(line, sizeof line, answer)) *line = '\0';
+  while (fgetc(answer) != EOF) continue; /* else it meets a broken pipe */
+  pclose(answer);
+  return strstr(line, "clang") != NULL;
+}
+
+void command_check_before(struct command *c, const struct command_checked *how) {
+  static char *const common[] = {"-g", "-fsanitize=thread"};
+  static char *const of_c[] = {"-O1", /* without, lines are those of our inline functions */
+                               "-fno-builtin-memcpy", "-fno-builtin-memmove",
+                               "-fno-builtin-memset"}; /* calls, which the linker turns to ours */
+  const bool clang = is_clang(how->compiler);
+  for (size_t i = 0; i < sizeof common / sizeof *common; i++) command_add(c, common[i]);
+  if (!clang) command_add(c, "-Wno-tsan"); /* our fences are seen */
+  for (size_t i = 0; how->is_c && i < sizeof of_c / sizeof *of_c; i++) command_add(c, of_c[i]);
+  if (!how->links) return;
+  if (clang)
+    command_add(c, "-fno-sanitize-link-runtime");
+  else
+    command_add(c, command_format("-L", folder(), ""));
+}
+
+int command_check_behind(struct command *c, const struct command_checked *how) {
+  if (!how->links) return 0;
+  char *archive = command_format(folder(), "/libtsan.a", "");
+  if (command_is_static(c)) {
+    tmb_print("%s: --check: the checker is loaded before a program, and nothing can be before a "
+              "static one; link without -static",
+              how->tool);
+    return TOOL_EXIT_USAGE;
+  }
+  if (access(archive, R_OK) != 0) {
+    tmb_print("%s: --check: %s: %s; install it beside the library", how->tool, archive,
+              strerror(errno));
+    return TOOL_EXIT_FAILED;
+  }
+  command_add(c, "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset");
+  command_add(c, archive);
+  return 0;
+}
