@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -124,10 +123,10 @@ static int64_t move(struct io_file *f, int64_t position, const struct region *r,
 
 static void lock(const struct io_file *f, int type) {
   struct flock l = {.l_type = (short)type, .l_whence = SEEK_SET};
-  while (fcntl(f->fd, F_OFD_SETLK, &l) != 0 && (errno == EAGAIN || errno == EACCES)) {
-    gasnet_AMPoll(); /* its holder may need this thread's memory */
-    sched_yield();
-  }
+  /* its holder may need this thread's memory */
+  for (unsigned tries = 0;
+       fcntl(f->fd, F_OFD_SETLK, &l) != 0 && (errno == EAGAIN || errno == EACCES); tries++)
+    rt_pause(tries);
 }
 
 struct transfer {

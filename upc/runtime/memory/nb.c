@@ -197,7 +197,7 @@ void bupc_waitsync_all(handle_t *h, size_t count) {
 }
 
 void bupc_waitsync_some(handle_t *h, size_t count) {
-  while (!bupc_trysync_some(h, count)) gasnet_AMPoll();
+  gex_Event_WaitSome(h, count, 0);
 }
 
 void bupc_begin_accessregion(void) {

@@ -152,10 +152,10 @@ DO(DBL, double)
 static void guard(gex_Rank_t thread, bool take) {
   void *word = (char *)rt.owner_base[thread] + RT_GUARD + offsetof(struct upcr_root, pts_lock);
   uint64_t old = 1;
-  for (;;) {
+  for (unsigned tries = 0;; tries++) {
     gex_Event_Wait(gex_AD_OpNB_U64(rt.ad64, &old, thread, word, GEX_OP_FCAS, !take, take, 0));
     if (old == !take) return;
-    gasnet_AMPoll();
+    rt_pause(tries);
   }
 }
 

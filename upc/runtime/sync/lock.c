@@ -7,18 +7,22 @@
  * and waits until its ticket is the lower one, so that threads get the lock in the order in which
  * their requests reach its home, which polls in each call; it is one operation where the lock is
  * free. The lower half is written by the holder alone. Where the lock is mapped here, the
- * processor's operations are used, which are those that the library uses for words of this host.
+ * processor's operations are used, which are those that the library uses for words of this host;
+ * a thread that waits so writes its number beside the word, and the one before it wakes it.
  * Algorithm: ticket lock (D. Reed, R. Kanodia, doi 10.1145/359060.359076).
  */
 #include "rt.h"
 
-#include <sched.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef upcr_pts_t lock_t;
 
 #define TICKET ((uint64_t)1 << 32)
 enum { PLACE_BYTES = 300 };
+/* NEXT: tickets behind the one that holds a lock whose threads are woken. Those further behind find
+ * their turn by themselves. */
+enum { NEXT = 8, LOOK_US = 1000 };
 enum { LOW_HALF = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
 
 RT_EXPORT lock_t upc_global_lock_alloc(void);
@@ -34,14 +38,27 @@ RT_EXPORT void upc_lock_init(lock_t lock);
 extern upcr_pts_t upc_alloc(size_t nbytes);
 extern void upc_free(upcr_pts_t p);
 
+/* A lock. Behind the word, of the next tickets, at [ticket % NEXT], 1 + the number of the thread
+ * that waits with it; 0, or another thread's: not known. */
+struct lock {
+  uint64_t word;
+  uint32_t waits[NEXT];
+};
+
 static void check(lock_t lock, const char *what) {
   if (__builtin_expect(upcr_addrfield(lock) < RT_GUARD, 0))
     rt_fatal("%s: null lock [TMB-2126]", what);
 }
 
+/* The lock, where it is mapped here. */
+static struct lock *mapped(lock_t lock) {
+  return (struct lock *)(void *)rt_mapped(lock);
+}
+
 /* The word, where it is mapped here. */
 static uint64_t *word_of(lock_t lock) {
-  return (uint64_t *)(void *)rt_mapped(lock);
+  struct lock *here = mapped(lock);
+  return here ? &here->word : NULL;
 }
 
 static uint64_t operate(lock_t lock, gex_OP_t op, uint64_t a, uint64_t b) {
@@ -60,10 +77,11 @@ static uint64_t first_ticket(void) {
 }
 
 lock_t upc_global_lock_alloc(void) {
-  const lock_t lock = upc_alloc(sizeof(uint64_t));
+  const lock_t lock = upc_alloc(sizeof(struct lock));
   if (!lock)
     rt_fatal(
         "upc_global_lock_alloc: no shared memory is left; raise GASNET_MAX_SEGSIZE [TMB-2125]");
+  memset(mapped(lock), 0, sizeof(struct lock));
   upcr_put8(lock, first_ticket());
   return lock;
 }
@@ -141,20 +159,50 @@ static void describe(gexx_WaitInfo_t *info) {
   info->object = text;
 }
 
+/* A ticket of a lock that is mapped here. */
+struct turn {
+  struct lock *lock;
+  uint32_t ticket;
+};
+
+static int has_come(void *arg) {
+  const struct turn *t = arg;
+  return (uint32_t)__atomic_load_n(&t->lock->word, __ATOMIC_ACQUIRE) == t->ticket;
+}
+
+/* Waits for a turn, for about a millisecond. */
+static void await(struct turn *t, unsigned tries) {
+  if (!t->lock) {
+    rt_pause(tries);
+    return;
+  }
+  const uint32_t holds = (uint32_t)__atomic_load_n(&t->lock->word, __ATOMIC_RELAXED);
+  if (t->ticket - holds <= NEXT)
+    __atomic_store_n(&t->lock->waits[t->ticket % NEXT], (uint32_t)upcr_mythread + 1,
+                     __ATOMIC_SEQ_CST); /* before the word is read again */
+  (void)gexx_Event_WaitUntil(GEX_EVENT_NO_OP, has_come, t, LOOK_US);
+}
+
+/* Wakes the thread whose ticket holds a lock now, where it has written that it waits. */
+static void wake_next(struct lock *here, uint32_t ticket) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the ticket is stored before the thread is read */
+  const uint32_t waits = __atomic_load_n(&here->waits[ticket % NEXT], __ATOMIC_RELAXED);
+  if (waits && waits <= (uint32_t)upcr_threads) gexx_signal_wake(rt.tm, waits - 1);
+}
+
 /* in info: of the call in the program. */
 static void wait_turn(lock_t lock, uint32_t ticket, gexx_WaitInfo_t *info) {
-  enum { YIELDS = 16, LONG = 500 };
+  struct turn turn = {mapped(lock), ticket};
   unsigned tries;
   info->polls = 1;
   info->home = (gex_Rank_t)upcr_threadof(lock);
   info->object_id = id_of(lock);
   info->detail = describe;
   for (tries = 0; (uint32_t)read_word(lock) != ticket; tries++) {
-    gasnet_AMPoll();
-    if (tries == LONG) gexx_WaitInfo_Begin(info);
-    if (tries > YIELDS) sched_yield();
+    await(&turn, tries);
+    if (tries == 0) gexx_WaitInfo_Begin(info);
   }
-  if (tries > LONG) gexx_WaitInfo_End();
+  if (tries) gexx_WaitInfo_End();
 }
 
 void upc_lock(lock_t lock) {
@@ -198,12 +246,14 @@ void upc_unlock(lock_t lock) {
   check(lock, "upc_unlock");
   upcr_complete();
   note_freed(lock);
-  uint64_t *here = word_of(lock);
+  struct lock *here = mapped(lock);
   if (here) {
-    const uint64_t word = __atomic_load_n(here, __ATOMIC_RELAXED);
+    const uint64_t word = __atomic_load_n(&here->word, __ATOMIC_RELAXED);
+    const uint32_t next = (uint32_t)word + 1;
     check_held(word);
     /* Others change the upper half meanwhile; a carry must not get there. */
-    __atomic_store_n((uint32_t *)here + LOW_HALF, (uint32_t)word + 1, __ATOMIC_RELEASE);
+    __atomic_store_n((uint32_t *)(void *)&here->word + LOW_HALF, next, __ATOMIC_RELEASE);
+    if ((uint32_t)(word >> 32) != next) wake_next(here, next);
     serve_others(lock);
     return;
   }
