@@ -41,7 +41,6 @@ EXAMPLES = {
 LINES = 24
 TITLES = {
     "base": "errors, rank, size and progress",
-    "senders": "senders and receivers, as P2300 has them",
 }
 BESIDE = {
     "SemaphoreName": "Semaphore",

@@ -118,11 +118,6 @@ inline rank_t size() {
   return gex_System_QueryJobSize();
 }
 
-/* Runs handlers of messages that have arrived. */
-inline void progress() {
-  gasnet_AMPoll();
-}
-
 } // namespace tombolo
 
 #endif

@@ -82,13 +82,13 @@ template <class T> void get(global_ptr<T> from, T *to, size_t n) {
 }
 
 /* Starts a put of one element; `value` may change on return. Ready: the data are there. */
-template <class T> future<void> rput(global_ptr<T> to, const T &value) {
+template <class T> future<> rput(global_ptr<T> to, const T &value) {
   return detail::of_event(gex_RMA_PutNB(detail::self.world, to.where(), to.address(), &value,
                                         sizeof(T), GEX_EVENT_NOW, 0));
 }
 
 /* Starts a put of n elements, which stay unchanged until the future is ready. */
-template <class T> future<void> rput(global_ptr<T> to, const T *from, size_t n) {
+template <class T> future<> rput(global_ptr<T> to, const T *from, size_t n) {
   return detail::of_event(gex_RMA_PutNB(detail::self.world, to.where(), to.address(), from,
                                         n * sizeof(T), GEX_EVENT_DEFER, 0));
 }
@@ -96,7 +96,7 @@ template <class T> future<void> rput(global_ptr<T> to, const T *from, size_t n) 
 /* Starts a put of all elements of a contiguous container (vector, array, span). */
 template <class T, class C>
 auto rput(global_ptr<T> to, const C &from)
-    -> decltype(static_cast<const T *>(from.data()), from.size(), future<void>()) {
+    -> decltype(static_cast<const T *>(from.data()), from.size(), future<>()) {
   return rput(to, static_cast<const T *>(from.data()), from.size());
 }
 
@@ -104,14 +104,14 @@ auto rput(global_ptr<T> to, const C &from)
 template <class T> future<T> rget(global_ptr<T> from) {
   const intptr_t delta = gexx_rma_delta(detail::self.world, from.where());
   if (gexx_rma_direct(delta, 0)) return future<T>(get(from)); /* mapped: no memory for a state */
-  auto s = std::make_unique<detail::event_state<T>>();
-  s->event =
-      gex_RMA_GetNB(detail::self.world, &s->value, from.where(), from.address(), sizeof(T), 0);
-  return future<T>(std::unique_ptr<detail::state<T>>(std::move(s)));
+  auto c = std::make_shared<detail::event_core<T>>();
+  c->event = gex_RMA_GetNB(detail::self.world, &std::get<0>(*c->value), from.where(),
+                           from.address(), sizeof(T), 0);
+  return future<T>(std::move(c));
 }
 
 /* Starts a get of n elements to `to`, which is not used until the future is ready. */
-template <class T> future<void> rget(global_ptr<T> from, T *to, size_t n) {
+template <class T> future<> rget(global_ptr<T> from, T *to, size_t n) {
   return detail::of_event(
       gex_RMA_GetNB(detail::self.world, to, from.where(), from.address(), n * sizeof(T), 0));
 }
@@ -261,7 +261,7 @@ template <class A, class B> void check_shapes(const A &to, const B &from) {
 /* Starts a put of a local view into a remote one of the same shape; the elements stay unchanged
  * until the future is ready. Throws error for different shapes. */
 template <class T, size_t N>
-future<void> rcopy(const view<T *, N> &from, const view<global_ptr<T>, N> &to) {
+future<> rcopy(const view<T *, N> &from, const view<global_ptr<T>, N> &to) {
   detail::check_shapes(to, from);
   const auto there = detail::in_bytes<T>(to), here = detail::in_bytes<T>(from);
   return detail::of_event(gex_VIS_StridedPutNB(detail::self.world, to.base.where(),
@@ -271,7 +271,7 @@ future<void> rcopy(const view<T *, N> &from, const view<global_ptr<T>, N> &to) {
 
 /* Starts a get of a remote view into a local one, which is not used until the future is ready. */
 template <class T, size_t N>
-future<void> rcopy(const view<global_ptr<T>, N> &from, const view<T *, N> &to) {
+future<> rcopy(const view<global_ptr<T>, N> &from, const view<T *, N> &to) {
   detail::check_shapes(to, from);
   const auto there = detail::in_bytes<T>(from), here = detail::in_bytes<T>(to);
   return detail::of_event(gex_VIS_StridedGetNB(detail::self.world, to.base, here.data(),

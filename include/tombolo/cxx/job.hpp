@@ -16,7 +16,7 @@
 
 #include "containers.hpp"
 #include "memory.hpp"
-#include "senders.hpp"
+#include "promise.hpp"
 #include "team.hpp"
 #include "trace.hpp"
 
@@ -57,6 +57,7 @@ public:
    * the job with exit code 1. */
   ~job() {
     if (std::uncaught_exceptions() > thrown_) abort("an exception has left the job's scope");
+    detail::worker::mine().drain();
     world_.barrier();
     detail::self.ended = true;
   }

@@ -89,7 +89,7 @@ public:
   /* Collective: returns when every member has called. */
   void barrier() const { gex_Event_Wait(gex_Coll_BarrierNB(tm_, 0)); }
   /* Collective: the future is ready when every member has called. */
-  future<void> async_barrier() const { return detail::of_event(gex_Coll_BarrierNB(tm_, 0)); }
+  future<> async_barrier() const { return detail::of_event(gex_Coll_BarrierNB(tm_, 0)); }
 
   /* Collective: one team for each colour (at least 0), ordered by key, then rank here. */
   team split(int colour, int key = 0) const {

@@ -31,6 +31,10 @@ void put_loop(uint64_t *addr, gex_Rank_t rank, size_t n) {
   for (uint64_t i = 0; i < n; i++)
     gex_RMA_PutBlocking(world, rank, addr + i, &i, sizeof i, 0);
 }
+void future_loop(uint64_t *addr, gex_Rank_t rank, size_t n, uint64_t *from) {
+  for (uint64_t i = 0; i < n; i++)
+    gex_Event_Wait(gex_RMA_PutNB(world, rank, addr + i, from + i, sizeof i, GEX_EVENT_DEFER, 0));
+}
 """
 
 CXX_TEXT = """
@@ -43,6 +47,10 @@ extern "C" uint64_t get8(uint64_t *addr, gex_Rank_t rank) { return get(place(ran
 extern "C" void put_loop(uint64_t *addr, gex_Rank_t rank, size_t n) {
   const place p(rank, addr);
   for (uint64_t i = 0; i < n; i++) put(p + ptrdiff_t(i), i);
+}
+extern "C" void future_loop(uint64_t *addr, gex_Rank_t rank, size_t n, uint64_t *from) {
+  const place p(rank, addr);
+  for (uint64_t i = 0; i < n; i++) rput(p + ptrdiff_t(i), from + i, 1).wait();
 }
 """
 
@@ -71,20 +79,23 @@ def instructions(compiler, ending, text, folder):
 
 
 def round_of(function):
-    """Instructions of one round of the loop: from where its conditional jump back leads, to it."""
-    for address, step in reversed(function):
+    """Instructions of one round of the loop for mapped memory: the shortest way from where a
+    conditional jump back leads, to it."""
+    rounds = []
+    for address, step in function:
         jump = re.match(r"j(?!mp)\w+\s+([0-9a-f]+)", step)
         if jump and int(jump.group(1), 16) < address:
-            return sum(int(jump.group(1), 16) <= at <= address for at, _ in function)
-    raise SystemExit("cxx_cost: the loop has no conditional jump back")
+            rounds.append(sum(int(jump.group(1), 16) <= at <= address for at, _ in function))
+    return min(rounds)
 
 
 def counts(compiler, ending, text):
-    """Instructions of a put, of a get, and of a round of the loop of puts."""
+    """Instructions of a put, of a get, and of a round of the loops of puts."""
     with tempfile.TemporaryDirectory() as folder:
         found = instructions(compiler, ending, text, folder)
     return {"put": len(found["put8"]), "get": len(found["get8"]),
-            "round of a loop of puts": round_of(found["put_loop"])}
+            "round of a loop of puts": round_of(found["put_loop"]),
+            "round of a loop of puts with futures": round_of(found["future_loop"])}
 
 
 def main():
