@@ -165,7 +165,7 @@ struct udp_coming {
   struct udp_late *late;     /* signals that came before earlier packets, by number */
 };
 
-/* Credit of requests. udp_credit.c. */
+/* Credit of requests. udp_peer.c. */
 struct udp_credits {
   uint32_t sent, back;          /* cost of ours at the peer: sent, handled */
   uint32_t handled, advertised; /* cost of the peer's here */
@@ -437,7 +437,7 @@ void udp_peer_busy(struct tmb_net *e, struct udp_peer *p);
 /* An acknowledgement is owed at once: with the next packet, or alone at the next poll. */
 void udp_ack_owe(struct tmb_net *e, struct udp_peer *p);
 
-/* ---- udp_credit.c */
+/* ---- udp_peer.c: credit */
 
 /* Cost of a request in credit. */
 static inline uint32_t udp_cost(uint64_t nbytes) {
@@ -496,12 +496,19 @@ void udp_rail_set_bytes(const struct tmb_net *e, struct udp_peer *p);
 /* A rail carries packets of this length. */
 void udp_rail_answered(struct udp_peer *p, uint32_t r, uint32_t bytes);
 
+/* ---- udp_resend.c */
+
+/* Send a packet again that was not acknowledged in time. */
+void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number);
+
 /* ---- udp_send.c */
 
 /* Make a numbered packet of the bytes in `buf` and at `tail`, and send it. There is room. */
 struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const struct udp_out *out,
                                  struct udp_buf *buf, uint32_t control, uint8_t flags);
-void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number);
+/* Send a numbered packet again as it is, where `out` says, with the newest acknowledgement. */
+void udp_packet_again(struct tmb_net *e, struct udp_peer *p, struct udp_slot *slot, uint64_t number,
+                      struct udp_out *out);
 /* Send an acknowledgement alone. */
 void udp_ack_send(struct tmb_net *e, struct udp_peer *p, uint8_t flags);
 /* Send a packet without a number, whose control part ends at `end`; `buf` is freed after it. */

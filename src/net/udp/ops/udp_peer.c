@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Peers: state made when a pair talks, and the list of those that have something to do.
+ * Peers: state made when a pair talks, the list of those that have something to do, and credit.
  *
  * Owns struct udp_peer. Called by the other parts of the engine. Calls the window and guard. A peer
  * is made by the first packet to it or by the first authentic packet from it. Invariant: a peer
@@ -59,5 +59,33 @@ void udp_peer_busy(struct tmb_net *e, struct udp_peer *p) {
 void udp_ack_owe(struct tmb_net *e, struct udp_peer *p) {
   if (!p->ack.now) p->ack.tick = e->time.tick;
   p->ack.now = true;
+  udp_peer_busy(e, p);
+}
+
+/* ---- credit: the cost of requests that a peer accepts and has not handled
+ *
+ * Requests sent and not handled cost no more than config.credit, but for a single one
+ * (tmb_net_credit). */
+
+/* One request is always possible. Acknowledgements that carry credit are not retransmitted when
+ * they are lost, so a rank that waits for credit requests an update. */
+bool udp_credit(struct tmb_net *e, struct udp_peer *p, uint32_t cost, bool by_thread) {
+  const uint32_t used = p->credit.sent - p->credit.back;
+  if (TMB_LIKELY(tmb_net_credit(used, cost, e->config.credit, by_thread))) return true;
+  if (!p->credit.starved) {
+    p->credit.starved = true;
+    p->credit.asks = 0;
+    p->credit.ask_ns = e->time.now_ns + udp_tx_rto(udp_tx_main(&p->tx));
+    udp_peer_busy(e, p);
+  }
+  return false;
+}
+
+void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost) {
+  p->credit.handled += cost;
+  if (p->lost || p->credit.handled == p->credit.advertised) return;
+  const uint32_t quarter = e->config.credit / 4;
+  if (p->credit.handled - p->credit.advertised >= (quarter ? quarter : 1)) udp_ack_owe(e, p);
+  if (p->ack.due_ns == UINT64_MAX) p->ack.due_ns = e->time.now_ns + UDP_ACK_DELAY_NS;
   udp_peer_busy(e, p);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Outgoing packets: header, hash, hand-over, retransmission; acknowledgements.
+ * Outgoing packets: header, hash, hand-over; acknowledgements.
  *
  * Owns the list of packets to be handed over. Called by the other parts of the engine. Calls io,
  * guard, the window and udp_rail.c, and nothing that takes packets in. Invariants: every packet
@@ -157,44 +157,13 @@ struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const st
   return slot;
 }
 
-/* Datagrams get shorter where long ones vanish: a packet, or its pieces. */
-static void lower_length(struct tmb_net *e, struct udp_peer *p, struct udp_slot *slot) {
-  const uint32_t bytes = TMB_MIN(slot->head_bytes + slot->tail_bytes, p->mtu.bytes);
-  if (TMB_LIKELY(!udp_mtu_lost(&p->mtu, bytes, slot->tries, slot->sent_ns))) return;
-  slot->tries = 1; /* at this length */
-  udp_rail_set_bytes(e, p);
-  udp_mtu_want(&p->mtu, e->time.now_ns);
-}
-
-void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
-  struct udp_slot *slot = udp_tx_slot(&p->tx, number);
+void udp_packet_again(struct tmb_net *e, struct udp_peer *p, struct udp_slot *slot, uint64_t number,
+                      struct udp_out *out) {
   const struct udp_header *h = (const struct udp_header *)(const void *)slot->buf->data;
-  if (TMB_UNLIKELY(udp_rail_is_stream(e, slot->rail)))
-    udp_rail_broke(e, p, slot);
-  else
-    lower_length(e, p, slot);
-  struct udp_out out = {.peer = p->rank,
-                        .rail = udp_rail_again(e, p, slot),
-                        .head = slot->buf->data,
-                        .head_bytes = slot->head_bytes,
-                        .tail = slot->tail,
-                        .tail_bytes = slot->tail_bytes,
-                        /* The peer may have refused the packet because the program wrote to its
-                         * data. */
-                        .changes = !slot->xfer || !slot->xfer->copy};
-  const uint32_t bytes = slot->head_bytes + slot->tail_bytes;
-  slot->rail = (uint8_t)out.rail;
-  udp_count(&e->stats->retransmits, 1);
-  if (TMB_UNLIKELY(e->up->packet != NULL)) e->up->packet("resent", p->rank, bytes);
-  if (TMB_UNLIKELY(udp_pieces_due(e, p, slot, out.rail))) {
-    udp_pieces_send(e, p, slot, number);
-    udp_tx_sent(&p->tx, slot, e->time.now_ns);
-    return;
-  }
   const uint8_t flags = slot->flags | UDP_NUMBERED | UDP_ACK_NOW;
-  fill_header(e, p, &out, &(struct header_parts){number, h->control, flags});
+  fill_header(e, p, out, &(struct header_parts){number, h->control, flags});
   udp_tx_sent(&p->tx, slot, e->time.now_ns);
-  out_add(e, p, &out, slot);
+  out_add(e, p, out, slot);
 }
 
 /* ---- the acknowledgement that this rank owes a peer
