@@ -82,7 +82,7 @@ static bool notify_last(void) {
 }
 
 static void end_image(void) {
-  enum { SOON = 10, LOOK_US = 1000 }; /* SOON: waits in which most others end */
+  enum { SOON = 10 }; /* waits in which most others end */
   if (caf.ending) return;
   caf.ending = true;
   caf_flush_all();
@@ -102,7 +102,7 @@ static void end_image(void) {
       .needs = GEXX_WAIT_ANY, .peer = GEX_RANK_INVALID, .event = GEX_EVENT_INVALID});
   bool notified = false;
   for (uint32_t i = 0; !everybody_ended(); i++) {
-    (void)caf_poll_until(GEX_EVENT_NO_OP, NULL, NULL, LOOK_US);
+    (void)caf_poll_until(GEX_EVENT_NO_OP, NULL, NULL, notified ? CAF_LOOK_LATER_US : CAF_LOOK_US);
     if (!notified && i > SOON) notified = notify_last();
   }
   caf_show_end();

@@ -311,11 +311,11 @@ static int is_answered(void *done) {
 /* Waits for an answer, and serves. Returns 0 or the STAT code of the image that never answers. The
  * wait of the program's statement is shown, not that of an accessor. */
 static int await(struct wait *w, uint32_t rank) {
-  enum { SLEEP_US = 1000 };
   bool shows = false;
   int code = 0;
   while (!w->done && !code) {
-    (void)caf_poll_until(GEX_EVENT_NO_OP, is_answered, &w->done, SLEEP_US);
+    (void)caf_poll_until(GEX_EVENT_NO_OP, is_answered, &w->done,
+                         shows ? CAF_LOOK_LATER_US : CAF_LOOK_US);
     if (!w->done && caf.lost_count) code = caf.lost[rank];
     if (w->done || shows || requests.serving) continue;
     shows = true;

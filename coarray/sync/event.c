@@ -19,9 +19,8 @@ CAF_EXPORT void CAF(event_wait)(void *token, size_t index, int until, int *stat,
                                 size_t errmsg_len);
 CAF_EXPORT void CAF(event_query)(void *token, size_t index, int image, int *count, int *stat);
 
-#define WORD    8u    /* bytes of an event */
-#define TESTS   1000u /* tests of posts of this image itself, which may be in flight */
-#define LOOK_US 1000u /* longest sleep between checks which image is lost */
+#define WORD  8u    /* bytes of an event */
+#define TESTS 1000u /* tests of posts of this image itself, which may be in flight */
 
 /* Whether an event of a near rank counts more posts than EVENT_QUERY can return. */
 static bool too_many(uint32_t rank, void *word) {
@@ -89,7 +88,7 @@ static int poll_consume(uint64_t *word, uint64_t want) {
   int code = 0;
   bool taken, shows = false;
   while (!(taken = caf_posts_take(word, want)) && !code) {
-    (void)caf_poll_until(GEX_EVENT_NO_OP, have_come, &p, LOOK_US);
+    (void)caf_poll_until(GEX_EVENT_NO_OP, have_come, &p, shows ? CAF_LOOK_LATER_US : CAF_LOOK_US);
     if (have_come(&p)) continue;
     code = hopeless();
     if (shows) continue;

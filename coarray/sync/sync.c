@@ -22,8 +22,7 @@ CAF_EXPORT void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len);
 CAF_EXPORT void CAF(sync_images)(int count, int *images, int *stat, char *errmsg,
                                  size_t errmsg_len);
 
-/* LOOK_US: longest sleep between checks which image has ended */
-enum { FEW_IMAGES = 16, LOOK_US = 1000 };
+enum { FEW_IMAGES = 16 };
 
 /* Whether no image of the job has ended or failed: then nobody needs to be asked. */
 static bool all_well(void) {
@@ -98,7 +97,7 @@ static bool wait_here(gex_Event_t event, struct caf_team *team) {
   uint32_t looks = 0, lacks = team->size;
   bool done = false;
   while (!done && lacks == team->size) {
-    done = caf_poll_until(event, NULL, NULL, LOOK_US);
+    done = caf_poll_until(event, NULL, NULL, looks ? CAF_LOOK_LATER_US : CAF_LOOK_US);
     if (!done) lacks = never_comes(team);
     if (!done && looks++ == 0)
       caf_show_begin(&(struct caf_shown){

@@ -10,8 +10,7 @@
 
 #include "data/pending.h"
 
-#define LOOK_US 1000u /* longest wait between checks which image has ended */
-#define FAR_US  100u  /* between reads of a word that is not mapped, once the wait has lasted */
+#define FAR_US 100u /* between reads of a word that is not mapped, once the wait has lasted */
 
 /* Why a wait ends besides its event; the counts are those at its begin. */
 struct until {
@@ -65,7 +64,8 @@ uint64_t caf_word_read(const struct caf_word *w) {
 void caf_word_wait(const struct caf_word *w, uint32_t times) {
   struct mapped m = {w, here_of(w)};
   if (m.here)
-    (void)caf_poll_until(GEX_EVENT_NO_OP, mapped_is_over, &m, LOOK_US);
+    (void)caf_poll_until(GEX_EVENT_NO_OP, mapped_is_over, &m,
+                         times ? CAF_LOOK_LATER_US : CAF_LOOK_US);
   else
     (void)caf_poll_until(GEX_EVENT_NO_OP, NULL, NULL, times < FAR_US ? times : FAR_US);
 }

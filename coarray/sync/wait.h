@@ -12,6 +12,10 @@
 
 #include "caf.h"
 
+/* Lengths of waits between checks whether the wait can still be fulfilled: the first one, after
+ * which the wait is shown to `tombolo why`, and later ones. A loss or an end ends them before. */
+enum { CAF_LOOK_US = 1000, CAF_LOOK_LATER_US = 100000 };
+
 /* Waits at most timeout_us until the event is complete (GEX_EVENT_NO_OP: none) or until(arg) is not
  * 0 (NULL: none), as gexx_Event_WaitUntil does, and serves. Returns before when an image is lost or
  * has ended, or a request was served. Returns whether the event is complete, and synchronised. */
@@ -28,9 +32,9 @@ struct caf_word {
 /* Its value now. */
 uint64_t caf_word_read(const struct caf_word *word);
 
-/* Waits about a millisecond until the word has a value with which the wait is over, and serves.
- * [in] times: that this wait has been continued: a word that is not mapped is read seldom, then.
- * Returns before as caf_poll_until. */
+/* Waits until the word has a value with which the wait is over, for CAF_LOOK_US, or
+ * CAF_LOOK_LATER_US, and serves. [in] times: that this wait has been continued. Returns before as
+ * caf_poll_until, and when a word that is not mapped is to be read again. */
 void caf_word_wait(const struct caf_word *word, uint32_t times);
 
 /* Waits until a word of a rank is at least `with`. Shows the wait, once it has lasted. [out] value:

@@ -101,6 +101,7 @@ struct sleep_rule {
   bool (*ready)(void *arg); /* NULL: only progress counts */
   void *arg;
   uint64_t limit_ns; /* UINT64_MAX: the event is announced */
+  uint64_t end_ns;   /* when the wait ends; 0: it has no limit */
   bool worked;       /* the last check has made progress */
   bool room;         /* a resource is waited for, which the peer or another thread gives back */
   struct tmb_why why;
@@ -113,6 +114,13 @@ static uint64_t busy_ns(const struct gexx_wait *wait) {
   return (uint64_t)BUSY_NS_MIN << TMB_MIN(slept, BUSY_DOUBLED);
 }
 
+/* The rest of a time limit; 0: nothing. in limit: UINT64_MAX: none. */
+static uint64_t left_of(uint64_t limit) {
+  if (limit == UINT64_MAX) return UINT64_MAX;
+  const uint64_t now = tmb_os_now_ns();
+  return now >= limit ? 0 : limit - now;
+}
+
 /* Asked by the engine once the intention to sleep is visible: for how long, 0: not at all. */
 static uint64_t last_check(void *arg) {
   struct sleep_rule *rule = arg;
@@ -121,7 +129,8 @@ static uint64_t last_check(void *arg) {
   rule->worked = found & TMB_FOUND_WORK;
   if ((found & TMB_FOUND_WORK) || tmb_load_acq(&tmb_job.progress_count) != rule->wait->seen)
     return 0;
-  const uint64_t most_ns = TMB_MIN(rule->limit_ns, tmb_status_detail_ns());
+  uint64_t most_ns = TMB_MIN(rule->limit_ns, tmb_status_detail_ns());
+  if (rule->end_ns) most_ns = TMB_MIN(most_ns, left_of(rule->end_ns));
   const uint64_t limit_ns = tmb_job.net ? TMB_MIN(most_ns, NET_NS) : most_ns;
   return found & TMB_FOUND_BUSY ? TMB_MIN(limit_ns, busy_ns(rule->wait)) : limit_ns;
 }
@@ -243,13 +252,6 @@ void tmb_wait_step_client(struct gexx_wait *wait) {
   (void)step(wait, &rule);
 }
 
-/* The rest of a time limit; 0: nothing. in limit: UINT64_MAX: none. */
-static uint64_t left_of(uint64_t limit) {
-  if (limit == UINT64_MAX) return UINT64_MAX;
-  const uint64_t now = tmb_os_now_ns();
-  return now >= limit ? 0 : limit - now;
-}
-
 static uint64_t limit_of(uint64_t timeout_ns) {
   const uint64_t now = timeout_ns == UINT64_MAX ? 0 : tmb_os_now_ns();
   return timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
@@ -258,16 +260,18 @@ static uint64_t limit_of(uint64_t timeout_ns) {
 /* Waits until rule->ready holds. in announced: who makes it hold wakes this process. */
 TMB_HOT static bool wait_on(struct sleep_rule *rule, uint64_t timeout_ns, bool announced) {
   if (rule->ready(rule->arg)) return true;
+  if (timeout_ns == 0) return false;
   struct gexx_wait wait;
   const uint64_t limit = limit_of(timeout_ns);
+  const uint32_t yields = tmb_job.wait.yield_count + 1;
+  rule->limit_ns = UINT64_MAX;
+  rule->end_ns = limit == UINT64_MAX ? 0 : limit;
   tmb_wait_begin(&wait);
   while (!rule->ready(rule->arg)) {
-    /* a wait that spins looks at the clock now and then */
-    if (wait.phase || wait.steps % CLOCK_EVERY == 0) {
-      rule->limit_ns = left_of(limit);
-      if (!rule->limit_ns) return false;
-      if (!announced) rule->limit_ns = TMB_MIN(rule->limit_ns, busy_ns(&wait));
-    }
+    /* a wait that spins or yields looks at the clock now and then */
+    const bool asks = wait.phase > yields || wait.steps % CLOCK_EVERY == CLOCK_EVERY - 1;
+    if (asks && !left_of(limit)) return false;
+    if (!announced) rule->limit_ns = busy_ns(&wait);
     (void)step(&wait, rule);
   }
   if (TMB_UNLIKELY(wait.phase > 1 && wait.phase < PHASE_WATCHES)) tmb_place_learn(true);
