@@ -54,6 +54,7 @@ struct tmb_trace_area {
   uint64_t tick0, ns0; /* one moment on the counter and on the monotonic clock; the supervisor */
   uint32_t packets;    /* 1: packets are recorded, too; the supervisor */
   uint32_t names_used; /* bytes of names; the rank */
+  uint32_t processors; /* that the ranks of this host share; the supervisor */
   uint64_t next TMB_ALIGNED(TMB_CACHE_LINE); /* events begun so far; atomic; the rank */
   char names[TMB_TRACE_NAMES_BYTES] TMB_ALIGNED(TMB_CACHE_LINE); /* byte 0 stays 0 */
   struct tmb_trace_event event[];                                /* [capacity] */

@@ -104,7 +104,9 @@ def near():
     """On one host."""
     found = trace()
     known(found)
-    check(found["otherData"]["hosts"] and found["otherData"]["host_of"] == [0, 0], "hosts")
+    other = found["otherData"]
+    check(other["hosts"] and other["host_of"] == [0, 0], "hosts")
+    check(other["processors"] == [len(os.sched_getaffinity(0))], other["processors"])
 
 
 def far():
@@ -115,6 +117,7 @@ def far():
     check({"sent", "received"} <= packets, packets)
     other = found["otherData"]
     check(other["hosts"] == ["host_a", "host_b"] and other["host_of"] == [0, 1], other)
+    check(other["processors"] == [len(os.sched_getaffinity(0))] * 2, other["processors"])
     check(other["clock_error_us"] == [0, 0], "one kernel has one clock", other)
 
 

@@ -119,6 +119,7 @@ static void send_head(struct tree *t, uint32_t rank, const struct tmb_trace_area
   pack_u64(&p, area->capacity);
   pack_u64(&p, area->tick0);
   pack_u64(&p, area->ns0);
+  pack_u32(&p, area->processors);
   pack_u64(&p, tmb_load_acq(&area->next));
   pack_u32(&p, names);
   pack_bytes(&p, area->names, names);
@@ -185,6 +186,7 @@ static void keep_head(struct tmb_trace_set *set, struct tmb_trace_rank *rank, st
   area->capacity = capacity;
   area->tick0 = unpack_u64(p);
   area->ns0 = unpack_u64(p);
+  area->processors = unpack_u32(p);
   area->next = unpack_u64(p);
   area->names_used = unpack_u32(p);
   if (area->names_used <= TMB_TRACE_NAMES_BYTES) unpack_bytes(p, area->names, area->names_used);

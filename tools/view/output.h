@@ -14,7 +14,13 @@
 #include <stdio.h>
 
 /* page.c: the HTML page. summary.c: plain text. diagram.c: an SVG of [from, to) in ns, 0: all.
- * Return 0, or -1 when writing failed. */
+ * compare.c: two traces as text. Return 0, or -1 when writing failed. */
+struct view_side {
+  const char *file;
+  const struct view_trace *t;
+  const struct view_report *r;
+};
+int view_write_compare(const struct view_side *before, const struct view_side *after, FILE *to);
 int view_write_page(const struct view_trace *t, const struct view_report *r, const char *title,
                     FILE *to);
 int view_write_summary(const struct view_trace *t, const struct view_report *r, FILE *to);

@@ -41,12 +41,12 @@ static void write_ranks(const struct view_trace *t, const struct view_report *r,
     fprintf(to,
             "%s\n{\"label\":%u,\"host\":%lld,\"main\":%lld,\"lost\":%llu,\"time\":%lld,"
             "\"flight\":%lld,\"overlapped\":%lld,\"sent\":[%llu,%llu],\"received\":[%llu,%llu],"
-            "\"path\":%lld,\"ns\":[",
+            "\"path\":%lld,\"crowded\":%d,\"ns\":[",
             i ? "," : "", k->label, (long long)index_or(k->host), (long long)index_or(k->main),
             (unsigned long long)k->lost, (long long)(s->end - s->begin), (long long)s->flight,
             (long long)s->overlapped, (unsigned long long)s->sent_count,
             (unsigned long long)s->sent_bytes, (unsigned long long)s->received_count,
-            (unsigned long long)s->received_bytes, (long long)r->path.on_rank[i]);
+            (unsigned long long)s->received_bytes, (long long)r->path.on_rank[i], r->crowded[i]);
     for (int state = 0; state < VIEW_STATES; state++)
       fprintf(to, "%s%lld", state ? "," : "", (long long)s->ns[state]);
     fputs("]}", to);
@@ -71,9 +71,9 @@ static void write_waits(const struct view_report *r, FILE *to) {
     const struct view_blame *b = &r->blame[i];
     fprintf(to,
             "%s\n{\"waiter\":%u,\"for\":%u,\"kind\":%u,\"count\":%u,\"late_count\":%u,"
-            "\"waited\":%lld,\"late\":%lld,\"did\":[",
+            "\"waited\":%lld,\"late\":%lld,\"processor\":%lld,\"did\":[",
             i ? "," : "", b->waiter, b->culprit, b->kind, b->count, b->late_count,
-            (long long)b->waited, (long long)b->late);
+            (long long)b->waited, (long long)b->late, (long long)b->processor);
     for (int s = 0; s < VIEW_STATES; s++)
       fprintf(to, "%s%lld", s ? "," : "", (long long)b->while_late[s]);
     fputs("],", to);
@@ -168,9 +168,10 @@ static void write_data(const struct view_trace *t, const struct view_report *r, 
   view_json_text(to, view_text(t, t->program));
   fprintf(to,
           ",\n\"span\":%lld,\"quantum_ns\":%lld,\"events\":%zu,\"arrows\":%zu,\"steps\":%zu,"
-          "\"guessed\":%u,\"typical\":%lld,\"unexplained\":[%llu,%lld],\n",
+          "\"guessed\":%u,\"typical\":%lld,\"wake_ns\":%lld,\"unexplained\":[%llu,%lld],\n",
           (long long)t->span, (long long)quantum, t->events, t->arrows, r->path.steps, t->guessed,
-          (long long)r->typical, (unsigned long long)r->unexplained, (long long)r->unexplained_ns);
+          (long long)r->typical, (long long)VIEW_WAKE_NS, (unsigned long long)r->unexplained,
+          (long long)r->unexplained_ns);
   write_texts(t, to);
   write_ranks(t, r, to);
   write_waits(r, to);

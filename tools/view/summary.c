@@ -9,16 +9,31 @@
 #include "view/output.h"
 #include "view/trace/words.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define ROWS  16u
 #define WIDTH 96u
 
+/* Bytes of the next word; a number and the unit behind it are one. */
+static size_t word_bytes(const char *text) {
+  static const char *const units[] = {"%", "ns", "us", "ms", "s", "B", "KB", "MB", "GB", "TB"};
+  const size_t word = strcspn(text, " ");
+  const char *unit = text + word + 1;
+  if (!text[word] || text[word - 1] < '0' || text[word - 1] > '9') return word;
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    const size_t bytes = strlen(units[i]);
+    if (strncmp(unit, units[i], bytes) == 0 && !isalnum((unsigned char)unit[bytes]))
+      return word + 1 + strcspn(unit, " ");
+  }
+  return word;
+}
+
 /* Text in lines of WIDTH, indented. */
 static void wrap(FILE *to, const char *text) {
   size_t column = 0;
   while (*text) {
-    const size_t word = strcspn(text, " ");
+    const size_t word = word_bytes(text);
     if (column && column + 1 + word > WIDTH) {
       fputc('\n', to);
       column = 0;
@@ -59,18 +74,20 @@ static void write_ranks(const struct view_trace *t, const struct view_report *r,
 }
 
 static void write_waits(const struct view_trace *t, const struct view_report *r, FILE *to) {
-  char waited[VIEW_WORD_BYTES], part[VIEW_WORD_BYTES], late[VIEW_WORD_BYTES];
+  char waited[VIEW_WORD_BYTES], part[VIEW_WORD_BYTES], of[3][VIEW_WORD_BYTES];
   if (!r->blames) return;
-  fprintf(to, "\n%-12s %-12s %-11s %8s %10s %9s %9s\n", "RANK", "WAITS FOR", "BY", "WAITS", "TIME",
-          "OF ITS", "LATE");
+  fprintf(to, "\n%-12s %-12s %-11s %8s %10s %9s %9s %9s %9s\n", "RANK", "WAITS FOR", "BY", "WAITS",
+          "TIME", "OF ITS", "LATE", "TRANSFER", "NO CPU");
   for (size_t i = 0; i < r->blames && i < ROWS; i++) {
     const struct view_blame *b = &r->blame[i];
     const struct view_share *s = &r->share[b->waiter];
-    fprintf(to, "%-12s %-12s %-11s %8u %10s %9s %9s\n", view_text(t, t->rank[b->waiter].label),
-            view_text(t, t->rank[b->culprit].label), view_kind_name(b->kind), b->count,
-            view_time((double)b->waited, waited),
-            view_percent((double)b->waited, (double)(s->end - s->begin), part),
-            view_percent((double)b->late, (double)b->waited, late));
+    const int64_t parts[] = {b->late, b->transfer, b->processor};
+    for (int k = 0; k < 3; k++) view_percent((double)parts[k], (double)b->waited, of[k]);
+    fprintf(to, "%-12s %-12s %-11s %8u %10s %9s %9s %9s %9s\n",
+            view_text(t, t->rank[b->waiter].label), view_text(t, t->rank[b->culprit].label),
+            view_kind_name(b->kind), b->count, view_time((double)b->waited, waited),
+            view_percent((double)b->waited, (double)(s->end - s->begin), part), of[0], of[1],
+            of[2]);
   }
   left_out(to, r->blames);
 }

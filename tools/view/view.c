@@ -21,12 +21,12 @@
 #define FILES_MAX  1024
 #define RANKS_MAX  2048u
 
-enum { OPT_SUMMARY = 256, OPT_DIAGRAM, OPT_FROM, OPT_UNTIL, OPT_TITLE, OPT_VERSION };
+enum { OPT_SUMMARY = 256, OPT_COMPARE, OPT_DIAGRAM, OPT_FROM, OPT_UNTIL, OPT_TITLE, OPT_VERSION };
 
 struct view_options {
   const char *file[FILES_MAX];
   size_t files;
-  const char *output, *diagram, *title;
+  const char *output, *diagram, *title, *before;
   bool summary;
   uint64_t from_ns, until_ns; /* until 0: to the end */
 };
@@ -34,6 +34,8 @@ struct view_options {
 static const struct argp_option option_table[] = {
     {"output", 'o', "PAGE.html", 0, "write the page here (default: FILE with the ending .html)", 0},
     {"summary", OPT_SUMMARY, NULL, 0, "print the findings as text instead of a page", 0},
+    {"compare", OPT_COMPARE, "BEFORE.json", 0,
+     "print, as text, what has changed since this trace, instead of a page", 0},
     {"diagram", OPT_DIAGRAM, "DRAWING.svg", 0,
      "draw who computes, waits and sends in a stretch of time, instead of a page", 0},
     {"from", OPT_FROM, "TIME", 0,
@@ -53,6 +55,7 @@ static const char doc[] =
     "Examples:\n"
     "  tombolo run -n 4 --trace out.json ./prog && tombolo view out.json\n"
     "  tombolo view --summary out.json\n"
+    "  tombolo view --compare before.json after.json\n"
     "  tombolo view --diagram step.svg --from 1ms --until 3ms out.json";
 
 static uint64_t time_option(const char *name, const char *arg, const struct argp_state *state) {
@@ -67,6 +70,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
   switch (key) {
   case 'o': o->output = arg; return 0;
   case OPT_SUMMARY: o->summary = true; return 0;
+  case OPT_COMPARE: o->before = arg; return 0;
   case OPT_DIAGRAM: o->diagram = arg; return 0;
   case OPT_FROM: o->from_ns = time_option("from", arg, state); return 0;
   case OPT_UNTIL: o->until_ns = time_option("until", arg, state); return 0;
@@ -114,22 +118,24 @@ static char *read_whole(const char *path, size_t *bytes) {
   return NULL;
 }
 
-static int load_all(struct view_trace *t, const struct view_options *o) {
+static int load_one(struct view_trace *t, const char *path) {
   char why[VIEW_WHY_BYTES];
-  for (size_t i = 0; i < o->files; i++) {
-    size_t bytes = 0;
-    char *text = read_whole(o->file[i], &bytes);
-    if (!text) {
-      tmb_print("view: cannot read %s: %s", o->file[i], strerror(errno));
-      return -1;
-    }
-    const int rc = view_load(t, text, bytes, why);
-    free(text);
-    if (rc == 0) continue;
-    tmb_print("view: %s is not a trace: %s; name a file of 'tombolo run --trace FILE'", o->file[i],
-              why);
+  size_t bytes = 0;
+  char *text = read_whole(path, &bytes);
+  if (!text) {
+    tmb_print("view: cannot read %s: %s", path, strerror(errno));
     return -1;
   }
+  const int rc = view_load(t, text, bytes, why);
+  free(text);
+  if (rc != 0)
+    tmb_print("view: %s is not a trace: %s; name a file of 'tombolo run --trace FILE'", path, why);
+  return rc;
+}
+
+static int load_all(struct view_trace *t, const char *const *file, size_t files) {
+  for (size_t i = 0; i < files; i++)
+    if (load_one(t, file[i]) != 0) return -1;
   if (t->ranks <= RANKS_MAX && t->events < VIEW_NONE) return 0;
   tmb_print("view: %zu ranks, %zu events: at most %u ranks and 4 thousand million events can be "
             "viewed",
@@ -190,6 +196,23 @@ static int write_output(const struct target *w) {
   return 0;
 }
 
+/* Print what has changed since the trace of --compare. */
+static int compare(const struct view_trace *t, const struct view_report *r,
+                   const struct view_options *o) {
+  struct view_trace old = {.program = VIEW_NONE};
+  struct view_report report = {.share = NULL};
+  int rc = load_all(&old, &o->before, 1);
+  if (rc == 0) {
+    view_arrange(&old);
+    view_analyse(&old, &report);
+    rc = view_write_compare(&(struct view_side){o->before, &old, &report},
+                            &(struct view_side){o->file[0], t, r}, stdout);
+  }
+  view_report_free(&report);
+  view_trace_free(&old);
+  return rc;
+}
+
 int tool_view_main(int argc, char **argv) {
   static const struct argp argp = {option_table, parse_option, "FILE...", doc, NULL, NULL, NULL};
   struct view_options o = {.files = 0};
@@ -197,11 +220,11 @@ int tool_view_main(int argc, char **argv) {
   struct view_report r = {.share = NULL};
   argp_err_exit_status = TOOL_EXIT_USAGE;
   tool_parse(&argp, argc, argv, 0, &o);
-  int rc = load_all(&t, &o);
+  int rc = load_all(&t, o.file, o.files);
   if (rc == 0) {
     view_arrange(&t);
     view_analyse(&t, &r);
-    rc = write_output(&(struct target){&t, &r, &o});
+    rc = o.before ? compare(&t, &r, &o) : write_output(&(struct target){&t, &r, &o});
   }
   view_report_free(&r);
   view_trace_free(&t);

@@ -320,7 +320,8 @@ static void test_outputs(void **state) {
   assert_non_null(strstr(page, "id=\"column-start\" data-type=\"u32\""));
   assert_null(strstr(page, "{{"));
   assert_null(strstr(page, "src=\"http"));
-  assert_non_null(strstr(summary, "Rank 1 waits 30 % of its time (30 us in 1 wait) for rank 0's"));
+  assert_non_null(
+      strstr(summary, "Rank 1 waits 20 % of its time (20 us in 1 wait) until rank 0's"));
   assert_non_null(
       strstr(b.r.advice[0].text,
              "begin late because rank 0 computes (100 % of that time, most in 'sweep')"));
@@ -333,6 +334,76 @@ static void test_outputs(void **state) {
   free(summary);
   free(drawing);
   release(&b);
+}
+
+#define HOST(processors) \
+ "{\"otherData\":{\"hosts\":[\"a\"],\"processors\":[" processors "],\"host_of\":[0,0]},"
+
+/* Rank 1 waits from 10 to 1000 for a put from 200 to 210: late, transfer, and then others run where
+ * two ranks share a processor. */
+#define PREEMPTED                                                                           \
+ "\"traceEvents\":[" X("region", "sweep", "0", "0", "200", "")                              \
+     X("put", "put", "0", "200", "10", "\"peer\":1,\"bytes\":8") FLOW("s", "0", "201", "7") \
+         X("wait", "wait: signal", "1", "10", "990", "\"ended_by\":0,\"ended_ts\":200")     \
+             FLOW("f", "1", "1000", "7") "{\"ph\":\"M\",\"name\":\"end\"}]}"
+
+static void test_no_processor(void **state) {
+  struct both b;
+  (void)state;
+  analyse(&b, HOST("1") PREEMPTED);
+  assert_int_equal(b.t.rank[1].processors, 1);
+  assert_int_equal(b.r.blames, 1);
+  assert_int_equal(b.r.blame[0].late, 190000);
+  assert_int_equal(b.r.blame[0].transfer, 10000);
+  assert_int_equal(b.r.blame[0].processor, 790000);
+  assert_string_equal(b.r.advice[0].title, "Ranks wait for a processor");
+  assert_non_null(strstr(b.r.advice[0].text, "2 ranks share the 1 processor of a."));
+  assert_non_null(strstr(b.r.advice[0].text, "on rank 1 (790 us)"));
+  assert_string_equal(b.r.advice[1].title, "Rank 1 waits for rank 0");
+  char *summary = written(&b, 1);
+  assert_non_null(strstr(summary, "     19 %     1.0 %      80 %\n"));
+  free(summary);
+  assert_non_null(strstr(b.r.advice[1].text, "(190 us in 1 wait) until rank 0's puts begin"));
+  release(&b);
+  analyse(&b, HOST("2") PREEMPTED); /* a processor for each: the transfer is long */
+  assert_int_equal(b.r.blame[0].late, 190000);
+  assert_int_equal(b.r.blame[0].processor, 0);
+  assert_int_equal(b.r.blame[0].transfer, 800000);
+  assert_string_equal(b.r.advice[0].title, "Rank 0's puts take long to reach rank 1");
+  release(&b);
+}
+
+/* Half of the work, a barrier more. */
+static void test_compare(void **state) {
+  struct both b, c;
+  char *text = NULL;
+  size_t bytes = 0;
+  FILE *to = open_memstream(&text, &bytes);
+  (void)state;
+  analyse(&b, late_sender);
+  analyse(&c, TRACE(X("region", "sweep", "0", "0", "15", "")
+                        X("collective", "barrier", "0", "15", "5", "\"team\":\"all\",\"number\":1")
+                            X("region", "tail", "1", "0", "60", "")));
+  assert_non_null(to);
+  assert_int_equal(view_write_compare(&(struct view_side){"b.json", &b.t, &b.r},
+                                      &(struct view_side){"c.json", &c.t, &c.r}, to),
+                   0);
+  assert_int_equal(fclose(to), 0);
+  assert_non_null(strstr(text, "before: b.json\nafter:  c.json\n"));
+  assert_non_null(strstr(text, "  time                                     100 us        60 us"
+                               "      -40 %\n"));
+  assert_non_null(strstr(text, "  sweep                                     30 us        15 us"
+                               "      -50 %\n"));
+  assert_non_null(strstr(text, "  tail                                      60 us        60 us"
+                               "          =\n"));
+  assert_non_null(strstr(text, "  barrier                                    0 ns         5 us"
+                               "        new\n"));
+  assert_non_null(strstr(text, "  waits: late sender                        20 us         0 ns"
+                               "     -100 %\n"));
+  assert_null(strstr(text, "no processor")); /* in neither */
+  free(text);
+  release(&b);
+  release(&c);
 }
 
 static void test_words(void **state) {
@@ -360,6 +431,8 @@ int main(void) {
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_hosts),
       cmocka_unit_test(test_outputs),
+      cmocka_unit_test(test_no_processor),
+      cmocka_unit_test(test_compare),
       cmocka_unit_test(test_words),
       cmocka_unit_test(test_wait_for_collective),
       cmocka_unit_test(test_odd_traces),

@@ -22,8 +22,8 @@ _tombolo() {
       options='--all -i --interval= --no-stacks --stacks -? --help --usage --version'
       takes='-i --interval' ;;
     view)
-      options='--diagram= --from= -o --output= --summary --title= --until= -? --help --usage --version'
-      takes='--diagram --from -o --output --title --until' ;;
+      options='--compare= --diagram= --from= -o --output= --summary --title= --until= -? --help --usage --version'
+      takes='--compare --diagram --from -o --output --title --until' ;;
     info)
       options='-c --config -j --json --markdown -n --network -? --help --usage'
       takes='' ;;

@@ -77,6 +77,7 @@ complete -c tombolo -n '__tombolo_at why' -l 'stacks' -d 'print the call stack o
 complete -c tombolo -n '__tombolo_at why' -s '?' -l 'help' -d 'Give this help list'
 complete -c tombolo -n '__tombolo_at why' -l 'usage' -d 'Give a short usage message'
 complete -c tombolo -n '__tombolo_at why' -l 'version' -d 'print the version'
+complete -c tombolo -n '__tombolo_at view' -l 'compare' -x -d 'print, as text, what has changed since this trace, instead of a page'
 complete -c tombolo -n '__tombolo_at view' -l 'diagram' -x -d 'draw who computes, waits and sends in a stretch of time, instead of a ...'
 complete -c tombolo -n '__tombolo_at view' -l 'from' -x -d 'start of the diagram, counted from the first event'
 complete -c tombolo -n '__tombolo_at view' -s 'o' -l 'output' -x -d 'write the page here'

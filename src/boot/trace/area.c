@@ -50,6 +50,7 @@ void tmb_trace_open(struct tmb_trace_area *area, uint64_t bytes,
   area->tick0 = now.ticks;
   area->ns0 = now.ns;
   area->names_used = 1;
+  area->processors = (uint32_t)tmb_os_cpus_usable();
   area->packets = tmb_cfg_bool(TMB_CFG_TRACE_PACKETS);
 }
 

@@ -244,6 +244,17 @@ static void put_rank(struct out *o, uint32_t rank) {
 
 /* ---- the whole */
 
+/* Of each host, by the area of a rank on it; 0: not known. */
+static void put_processors(const struct tmb_trace_set *set, FILE *f) {
+  fputs("],\"processors\":[", f);
+  for (uint32_t h = 0; h < set->hosts; h++) {
+    uint32_t count = 0;
+    for (uint32_t r = 0; r < set->size && !count; r++)
+      if (set->rank[r].area && set->rank[r].host == h) count = set->rank[r].area->processors;
+    fprintf(f, "%s%u", h ? "," : "", count);
+  }
+}
+
 static void put_other(const struct tmb_trace_set *set, FILE *f) {
   fprintf(f, "\"otherData\":{\"format\":\"tombolo-trace\",\"version\":1,\"program\":");
   tmb_fmt_json(f, set->command ? set->command : "");
@@ -252,6 +263,7 @@ static void put_other(const struct tmb_trace_set *set, FILE *f) {
     if (h) fputc(',', f);
     tmb_fmt_json(f, set->host_name[h]);
   }
+  put_processors(set, f);
   fputs("],\"host_of\":[", f);
   for (uint32_t r = 0; r < set->size; r++) fprintf(f, "%s%u", r ? "," : "", set->rank[r].host);
   fputs("],\"dropped\":[", f);

@@ -152,37 +152,60 @@ static bool same_host(const struct sheet *s, const struct view_blame *b) {
   return s->t->rank[b->waiter].host == s->t->rank[b->culprit].host;
 }
 
-static void advise_pair(struct sheet *s, const struct view_blame *b) {
-  char part[VIEW_WORD_BYTES], all[VIEW_WORD_BYTES], mean[VIEW_WORD_BYTES];
-  const char *what = b->kind == VIEW_WAIT ? "operation" : view_kind_name(b->kind);
-  const bool late = b->late * 2 >= b->waited;
+/* Name of the operations of `b`: "put". */
+static const char *operation(const struct view_blame *b) {
+  return b->kind == VIEW_WAIT ? "operation" : view_kind_name(b->kind);
+}
+
+/* "Rank 1 waits 20 % of its time (20 us in 1 wait)" */
+static void write_part(struct sheet *s, const struct view_blame *b, int64_t ns, uint32_t count) {
+  char part[VIEW_WORD_BYTES], all[VIEW_WORD_BYTES], who[LABEL_BYTES];
+  fprintf(s->to, "%s waits %s of its time (%s in %u wait%s)", capital(s, b->waiter, who),
+          view_percent((double)ns, (double)time_of(s, b->waiter), part), view_time((double)ns, all),
+          count, count == 1 ? "" : "s");
+}
+
+static void advise_late(struct sheet *s, const struct view_blame *b) {
   char who[LABEL_BYTES];
   begin(s, print("%s waits for %s", capital(s, b->waiter, who), label(s, b->culprit)));
   if (!s->to) return;
-  fprintf(s->to, "%s waits %s of its time (%s in %u wait%s) for %s's %ss, which ", who,
-          view_percent((double)b->waited, (double)time_of(s, b->waiter), part),
-          view_time((double)b->waited, all), b->count, b->count == 1 ? "" : "s",
-          label(s, b->culprit), what);
-  if (late) {
-    fputs("begin late", s->to);
-    write_reason(s, b);
-    write_chain(s, b);
-    if (most(b->while_late) == VIEW_COMPUTES)
-      fprintf(s->to, " Give %s less work before the %s, or start the %s earlier.",
-              label(s, b->culprit), what, what);
-  } else {
-    const double each = (double)b->transfer / (b->count ? b->count : 1);
-    fprintf(s->to, "begin in time, but it takes %s until the wait ends.", view_time(each, mean));
-    if (same_host(s, b) && each > LONG_NS)
-      fputs(" That is long on one host: the ranks may share a processor (more ranks than "
-            "processors, or other programs).",
-            s->to);
-    else
-      fputs(" Start them earlier, put work between the operation and the wait, or join several "
-            "small operations.",
-            s->to);
-  }
-  end(s, b->waited);
+  write_part(s, b, b->late, b->late_count);
+  fprintf(s->to, " until %s's %ss begin. They begin late", label(s, b->culprit), operation(b));
+  write_reason(s, b);
+  write_chain(s, b);
+  if (most(b->while_late) == VIEW_COMPUTES)
+    fprintf(s->to, " Give %s less work before the %s, or start the %s earlier.",
+            label(s, b->culprit), operation(b), operation(b));
+  end(s, b->late);
+}
+
+static void advise_transfer(struct sheet *s, const struct view_blame *b) {
+  char mean[VIEW_WORD_BYTES], who[LABEL_BYTES];
+  const bool own = b->own * 2 > b->count;
+  const double each = (double)b->transfer / (b->count ? b->count : 1);
+  begin(s, own ? print("%s's %ss to %s take long", capital(s, b->waiter, who), operation(b),
+                       label(s, b->culprit))
+               : print("%s's %ss take long to reach %s", capital(s, b->culprit, who), operation(b),
+                       label(s, b->waiter)));
+  if (!s->to) return;
+  write_part(s, b, b->transfer, b->count);
+  if (own)
+    fprintf(s->to, " for its %ss to %s", operation(b), label(s, b->culprit));
+  else
+    fprintf(s->to, " for %s's %ss", label(s, b->culprit), operation(b));
+  fprintf(s->to, ", which have begun: %s each.", view_time(each, mean));
+  if (same_host(s, b) && each > LONG_NS)
+    fputs(" That is long on one host: the other rank, or another program, may have the processor.",
+          s->to);
+  else
+    fputs(" Start them earlier, put work between the operation and the wait, or join several "
+          "small operations.",
+          s->to);
+  end(s, b->transfer);
+}
+
+static bool noticed(const struct sheet *s, const struct view_blame *b, int64_t ns) {
+  return ns && (double)ns >= NOTICED * (double)time_of(s, b->waiter);
 }
 
 static void advise_pairs(struct sheet *s) {
@@ -192,21 +215,53 @@ static void advise_pairs(struct sheet *s) {
   char text[VIEW_WORD_BYTES];
   for (size_t i = 0; i < s->r->blames; i++) {
     const struct view_blame *b = &s->r->blame[i];
-    if (b->kind == VIEW_COLLECTIVE) continue;
-    if ((double)b->waited < NOTICED * (double)time_of(s, b->waiter)) continue;
+    const bool late = noticed(s, b, b->late), transfer = noticed(s, b, b->transfer);
+    if (b->kind == VIEW_COLLECTIVE || (!late && !transfer)) continue;
     if (printed++ < PAIRS_MAX) {
-      advise_pair(s, b);
+      if (late) advise_late(s, b);
+      if (transfer) advise_transfer(s, b);
     } else {
       more++;
-      rest += b->waited;
+      rest += b->late + b->transfer;
     }
   }
   if (!more) return;
-  begin(s, print("%u more pairs of ranks wait", more));
+  begin(s,
+        print("%u more pair%s of ranks wait%s", more, more == 1 ? "" : "s", more == 1 ? "s" : ""));
   if (!s->to) return;
   fprintf(s->to, "Together they wait %s; the table of waits has them all.",
           view_time((double)rest, text));
   end(s, rest / more);
+}
+
+/* Ranks that could go on and had no processor. */
+static void advise_processors(struct sheet *s) {
+  char all[VIEW_WORD_BYTES], part[VIEW_WORD_BYTES], one[VIEW_WORD_BYTES];
+  int64_t sum = 0, *of = view_zeroed(s->t->ranks, sizeof *of);
+  uint32_t worst = 0, ranks = 0;
+  for (size_t i = 0; i < s->r->blames; i++) {
+    const struct view_blame *b = &s->r->blame[i];
+    of[b->waiter] += b->processor;
+    sum += b->processor;
+    if (of[b->waiter] > of[worst]) worst = b->waiter;
+  }
+  const int64_t most_ns = s->t->ranks ? of[worst] : 0;
+  free(of);
+  if (!sum || (double)sum < NOTICED * (double)time_of_all(s)) return;
+  const struct view_rank *k = &s->t->rank[worst];
+  for (uint32_t i = 0; i < s->t->ranks; i++) ranks += s->t->rank[i].host == k->host;
+  begin(s, print("Ranks wait for a processor"));
+  if (!s->to) return;
+  fprintf(s->to,
+          "%u ranks share the %u processor%s of %s. Data had come, but the waiting rank got no "
+          "processor: %s of the ranks' time (%s), most on %s (%s). Times of computing hold such "
+          "waits, too. Run at most %u rank%s on this host, or use more hosts.",
+          ranks, k->processors, k->processors == 1 ? "" : "s",
+          k->host == VIEW_NONE ? "their host" : view_text(s->t, k->host),
+          view_percent((double)sum, (double)time_of_all(s), part), view_time((double)sum, all),
+          label(s, worst), view_time((double)most_ns, one), k->processors,
+          k->processors == 1 ? "" : "s");
+  end(s, sum / (int64_t)s->t->ranks);
 }
 
 /* Most frequent activity of the rank that comes last, while the others waited in collectives. */
@@ -245,6 +300,9 @@ static void advise_meeting(struct sheet *s, const struct view_meeting *m) {
           calls, calls == 1 ? "" : "s", view_text(s->t, m->name), view_time((double)m->waited, all),
           view_percent((double)m->waited, (double)time_of_all(s), part),
           view_time((double)(m->inside - m->waited), rest));
+  if (m->processor)
+    fprintf(s->to, " For %s of that they have no processor.",
+            view_time((double)m->processor, (char[VIEW_WORD_BYTES]){0}));
   fprintf(s->to, " %s comes last most often: %u of %u times.", capital(s, worst, who),
           m->last[worst], calls);
   if (m->last[worst] * 2 > calls)
@@ -352,7 +410,7 @@ static void advise_path(struct sheet *s) {
           view_time((double)p->length, a),
           view_percent((double)p->state[VIEW_COMPUTES], (double)p->length, b),
           view_percent((double)p->transfer, (double)p->length, c));
-  fprintf(s->to, "Most of it, %s, is on %s",
+  fprintf(s->to, "The largest part, %s, is on %s",
           view_percent((double)p->on_rank[worst], (double)p->length, a), label(s, worst));
   if (p->regions.used)
     fprintf(s->to, ", and %s in '%s'", view_percent((double)p->regions.ns[0], (double)p->length, b),
@@ -393,6 +451,7 @@ void view_advise(const struct view_trace *t, struct view_report *r) {
   char part[VIEW_WORD_BYTES];
   int64_t computes = 0;
   advise_pairs(&s);
+  advise_processors(&s);
   for (size_t i = 0; i < r->meetings; i++) advise_meeting(&s, &r->meeting[i]);
   advise_balance(&s);
   advise_overlap(&s);

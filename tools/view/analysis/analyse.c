@@ -9,6 +9,7 @@
 
 void view_analyse(const struct view_trace *t, struct view_report *r) {
   view_measure(t, r);
+  view_find_crowded(t, r);
   view_find_waits(t, r);
   view_find_meetings(t, r);
   view_overlap(t, r);

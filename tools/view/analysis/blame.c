@@ -3,63 +3,62 @@
  * `tombolo view`: who waits for whom, and why.
  *
  * Owns: nothing global. Called by sums.c. Calls: sums.c.
- * A wait that an operation ended has two parts: late, until the operation began (the sender is
- * late), and transfer, from then on. The sender's activity in the late part is the reason. The
- * terms are those of Wolf and Mohr, "Automatic performance analysis of hybrid MPI/OpenMP
- * applications" (2003), doi:10.1016/S1383-7621(03)00102-4, for one-sided operations.
+ * A wait that an operation ended is late until the operation began; processor.c divides the rest.
+ * The sender's activity in the late part is the reason. The terms are those of Wolf and Mohr,
+ * "Automatic performance analysis of hybrid MPI/OpenMP applications" (2003),
+ * doi:10.1016/S1383-7621(03)00102-4, for one-sided operations.
  */
 #include "view/analysis/report.h"
 
-/* The begin of the event that ended a wait; VIEW_MARK: not known. out culprit, kind: the rank, and
- * the kind of event. */
-static int64_t cause_of(const struct view_trace *t, uint32_t wait, uint32_t *culprit,
-                        uint32_t *kind) {
+/* What ended a wait. */
+struct cause {
+  uint32_t culprit, kind; /* the rank, and the kind of event */
+  int64_t began;          /* VIEW_MARK: not known */
+  int64_t ready;          /* from then on the waiter could go on; INT64_MAX: not known */
+  bool own;               /* the waiter's own operation */
+};
+
+static struct cause cause_of(const struct view_trace *t, uint32_t wait) {
   const struct view_event *e = &t->event[wait];
   const uint32_t arrow = t->arrow_of[wait], rank = view_event_rank(t, wait);
-  *culprit = e->peer;
-  *kind = VIEW_WAIT;
   if (arrow != VIEW_NONE) {
     const struct view_event *from = &t->event[t->arrow[arrow].from];
     const uint32_t sender = view_event_rank(t, t->arrow[arrow].from);
-    *culprit = sender == rank ? from->peer : sender;
-    *kind = from->kind;
-    return from->start;
+    const bool own = sender == rank; /* the peer may still have to do something */
+    return (struct cause){own ? from->peer : sender, from->kind, from->start,
+                          own ? INT64_MAX : view_end(from), own};
   }
-  return e->by_peer ? e->ended : VIEW_MARK;
+  const bool known = e->by_peer && e->ended != VIEW_MARK;
+  return (struct cause){e->peer, VIEW_WAIT, known ? e->ended : VIEW_MARK,
+                        known ? e->ended : INT64_MAX, false};
 }
 
 /* A wait for a collective that was begun before. */
 static void add_meeting(const struct view_trace *t, struct view_report *r, uint32_t wait,
-                        int64_t late) {
+                        int64_t late, int64_t processor) {
   const struct view_arrow *a = &t->arrow[t->arrow_of[wait]];
   struct view_meeting *m = view_meeting_of(t, r, t->event[a->from].name);
   m->inside += t->event[wait].duration;
   m->waited += late;
+  m->processor += processor;
 }
 
 static void add_wait(const struct view_trace *t, struct view_report *r, uint32_t i) {
   const struct view_event *e = &t->event[i];
-  uint32_t culprit, kind;
-  const int64_t began = cause_of(t, i, &culprit, &kind);
+  const struct cause c = cause_of(t, i);
   const uint32_t rank = view_event_rank(t, i);
-  if (culprit == VIEW_NONE || culprit == rank) {
+  if (c.culprit == VIEW_NONE || c.culprit == rank) {
     r->unexplained++;
     r->unexplained_ns += e->duration;
     return;
   }
-  struct view_blame *b = view_blame_of(r, rank, culprit, kind);
-  int64_t late = began == VIEW_MARK || began < e->start ? 0 : began - e->start;
+  struct view_blame *b = view_blame_of(r, rank, c.culprit, c.kind);
+  const int64_t before = b->processor;
+  int64_t late = c.began == VIEW_MARK || c.began < e->start ? 0 : c.began - e->start;
   if (late > e->duration) late = e->duration;
-  b->count++;
-  b->waited += e->duration;
-  b->late += late;
-  b->transfer += e->duration - late;
-  if (kind == VIEW_COLLECTIVE) add_meeting(t, r, i, late);
-  if (!late) return;
-  b->late_count++;
-  struct view_activity did = {{0}, &b->regions, &b->ranks};
-  view_activity(t, culprit, e->start, e->start + late, &did);
-  for (int s = 0; s < VIEW_STATES; s++) b->while_late[s] += did.ns[s];
+  b->own += c.own;
+  view_add_blame(t, r, b, e, late, c.ready);
+  if (c.kind == VIEW_COLLECTIVE) add_meeting(t, r, i, late, b->processor - before);
 }
 
 /* A message whose receiver computes instead of running its handler, or data that nobody takes. */

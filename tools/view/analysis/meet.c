@@ -82,14 +82,9 @@ static void add_member(const struct view_trace *t, struct view_report *r, uint32
   if (culprit == rank || late <= 0) return;
   m->waited += late;
   struct view_blame *b = view_blame_of(r, rank, culprit, VIEW_COLLECTIVE);
-  b->count++;
-  b->late_count++;
-  b->waited += e->duration;
-  b->late += late;
-  b->transfer += e->duration - late;
-  struct view_activity did = {{0}, &b->regions, &b->ranks};
-  view_activity(t, culprit, e->start, e->start + late, &did);
-  for (int s = 0; s < VIEW_STATES; s++) b->while_late[s] += did.ns[s];
+  const int64_t before = b->processor;
+  view_add_blame(t, r, b, e, late, view_end(&t->event[last]));
+  m->processor += b->processor - before;
 }
 
 static int by_inside(const void *left, const void *right) {

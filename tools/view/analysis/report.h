@@ -12,8 +12,11 @@
 
 #include "view/trace/trace.h"
 
-#define VIEW_TOP  4u   /* reasons that are kept of one kind */
-#define VIEW_BINS 128u /* of a histogram: two for each doubling */
+#define VIEW_TOP     4u   /* reasons that are kept of one kind */
+#define VIEW_BINS    128u /* of a histogram: two for each doubling */
+
+/* A rank that sleeps runs again well before where a processor is free (`tombolo bench wake`). */
+#define VIEW_WAKE_NS INT64_C(100000)
 
 /* Where the time of a rank goes. */
 struct view_share {
@@ -35,9 +38,11 @@ struct view_blame {
   uint32_t kind;  /* enum view_kind: of the operation; VIEW_COLLECTIVE: it came last */
   uint32_t count; /* waits */
   uint32_t late_count;
-  int64_t waited;                  /* all of it */
-  int64_t late;                    /* before the culprit began the operation */
-  int64_t transfer;                /* the rest */
+  uint32_t own;      /* waits for operations of the waiter, whose target the culprit is */
+  int64_t waited;    /* all of it */
+  int64_t late;      /* before the culprit began the operation */
+  int64_t processor; /* behind its end: the waiter had no processor */
+  int64_t transfer;  /* the rest */
   int64_t while_late[VIEW_STATES]; /* the culprit's activity in `late` */
   struct view_top regions;         /* it computed in these */
   struct view_top ranks;           /* it waited for these */
@@ -81,6 +86,7 @@ struct view_meeting {
   uint32_t *last;       /* [ranks]: how often each came last */
   int64_t waited;       /* of all ranks, until the last one came */
   int64_t inside;       /* of all ranks, all of it */
+  int64_t processor;    /* of all ranks, the part of `inside` without a processor */
 };
 
 struct view_advice {
@@ -91,6 +97,7 @@ struct view_advice {
 
 struct view_report {
   struct view_share *share; /* [ranks] */
+  bool *crowded;            /* [ranks]: its host has more ranks than processors */
   uint64_t *count, *bytes;  /* [ranks * ranks]: from sender to receiver of the data */
   struct view_blame *blame; /* sorted by waited, the largest first */
   size_t blames, blame_room;
@@ -114,6 +121,12 @@ void view_overlap(const struct view_trace *t, struct view_report *r);
 uint32_t view_bin(double value);
 double view_bin_from(uint32_t bin);
 double view_quantile(const struct view_histogram *h, double q);
+
+/* processor.c: fill in `crowded`. view_add_blame: add a wait or a collective of event `e`, of which
+ * `late` passed before the culprit began, and whose data were there from `ready` on. */
+void view_find_crowded(const struct view_trace *t, struct view_report *r);
+void view_add_blame(const struct view_trace *t, const struct view_report *r, struct view_blame *b,
+                    const struct view_event *e, int64_t late, int64_t ready);
 
 /* blame.c: waits. meet.c: collectives. sums.c: the tables of both. */
 void view_find_waits(const struct view_trace *t, struct view_report *r);

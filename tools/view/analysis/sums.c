@@ -141,6 +141,7 @@ void view_report_free(struct view_report *r) {
     free(r->advice[i].title);
   }
   free(r->share);
+  free(r->crowded);
   free(r->count);
   free(r->bytes);
   free(r->blame);

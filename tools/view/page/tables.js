@@ -80,7 +80,7 @@ function waitTable() {
     {title: "Waits", cls: "n", cell: (w) => countText(w.count), value: (w) => w.count},
     {title: "Time", cls: "n", cell: (w) => timeText(w.waited), value: (w) => w.waited},
     {title: "Of its time", cls: "n", cell: (w) => percentText(w.waited, meta.ranks[w.waiter].time), value: (w) => w.waited / (meta.ranks[w.waiter].time || 1)},
-    {title: "Late sender, transfer", cls: "w", cell: (w) => stack([[w.late / most, "var(--late)", "late sender"], [(w.waited - w.late) / most, "var(--transfer)", "transfer"]]), value: (w) => w.late / (w.waited || 1)},
+    {title: "Late sender, transfer, no processor", cls: "w", cell: (w) => stack([[w.late / most, "var(--late)", "late sender"], [(w.waited - w.late - w.processor) / most, "var(--transfer)", "transfer"], [w.processor / most, "var(--processor)", "no processor"]]), value: (w) => w.late / (w.waited || 1)},
     {title: "Meanwhile the other rank", cls: "why", cell: why},
   ], meta.waits, "No wait of which the trace says who ended it.");
 }

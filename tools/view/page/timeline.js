@@ -393,14 +393,24 @@ function describe(event) {
   return [head, el("p", {}, reason(event))];
 }
 
+// The parts of a wait that `from` ended, as tools/view/analysis/processor.c has them.
+function waitParts(event, from) {
+  const rank = rankOf(event), other = rankOf(from), end = endOf(event);
+  const late = Math.max(0, Math.min(ev.start[from] - ev.start[event], ev.dur[event]));
+  const near = other !== rank && meta.ranks[rank].host === meta.ranks[other].host;
+  const ready = end - Math.max(endOf(from), ev.start[event]);
+  const processor = near && meta.ranks[rank].crowded && ready * quantum > meta.wake_ns ? ready : 0;
+  return [["late sender", late], ["transfer", ev.dur[event] - late - processor], ["no processor", processor]];
+}
+
 function reason(event) {
   const kind = meta.kinds[ev.kind[event]][0], into = arrowsOf(event, true), out = arrowsOf(event, false);
   if (kind === "wait" && into.length) {
     const from = arrows.from[into.reduce((a, b) => ev.start[arrows.from[a]] > ev.start[arrows.from[b]] ? a : b)];
     const late = ev.start[from] - ev.start[event], who = `${rankName(rankOf(from))}'s ${nameOf(ev.name[from])}`;
-    const part = Math.min(late, ev.dur[event]);
-    return late > 0 ? `It waits for ${who}, which begins ${timeText(late * quantum)} after the wait: late sender for ${timeText(part * quantum)}, transfer for ${timeText((ev.dur[event] - part) * quantum)}.`
-                    : `It waits for ${who}, which had begun ${timeText(-late * quantum)} before the wait.`;
+    const parts = waitParts(event, from).filter((p) => p[1] > 0).map(([name, time]) => `${name} for ${timeText(time * quantum)}`).join(", ");
+    return late > 0 ? `It waits for ${who}, which begins ${timeText(late * quantum)} after the wait: ${parts}.`
+                    : `It waits for ${who}, which had begun ${timeText(-late * quantum)} before the wait: ${parts}.`;
   }
   if (kind === "handler" && into.length) {
     const from = arrows.from[into[0]];

@@ -308,31 +308,53 @@ static void close_regions(struct view_trace *t) {
   free(last);
 }
 
-/* A list with an item for each rank: hosts' names by index, or counts. */
-static void load_hosts(struct view_trace *t, struct view_json *j, const uint32_t *host,
-                       size_t hosts) {
+/* Hosts of the file, by index. */
+struct hosts {
+  uint32_t name[HOSTS_MAX], processors[HOSTS_MAX];
+  size_t count;
+};
+
+static void load_host_names(struct view_trace *t, struct view_json *j, struct hosts *h) {
+  while (view_json_item(j)) {
+    struct view_span text = {NULL, 0};
+    words(j, &text);
+    if (h->count < HOSTS_MAX) h->name[h->count++] = intern(t, text);
+  }
+}
+
+static void load_processors(struct view_json *j, struct hosts *h) {
+  for (size_t i = 0; view_json_item(j); i++) {
+    int64_t count = 0;
+    whole(j, &count);
+    if (i < HOSTS_MAX && count > 0 && count < UINT32_MAX) h->processors[i] = (uint32_t)count;
+  }
+}
+
+/* The index of each rank's host. */
+static void load_host_of(struct view_trace *t, struct view_json *j, const struct hosts *h) {
   for (int64_t rank = 0; view_json_item(j); rank++) {
     int64_t index = -1;
     whole(j, &index);
-    if (index >= 0 && (size_t)index < hosts) record_at(t, rank)->host = host[index];
+    if (index < 0 || (size_t)index >= h->count) continue;
+    struct view_rank *r = record_at(t, rank);
+    r->host = h->name[index];
+    r->processors = h->processors[index];
   }
 }
 
 static void load_other(struct view_trace *t, struct view_json *j) {
-  uint32_t host[HOSTS_MAX];
-  size_t hosts = 0;
+  struct hosts hosts = {.count = 0};
   struct view_span key, text = {NULL, 0};
   while (view_json_member(j, &key)) {
     if (view_span_is(key, "program")) {
       words(j, &text);
       t->program = intern(t, text);
     } else if (view_span_is(key, "hosts") && view_json_enter(j, '[')) {
-      while (view_json_item(j)) {
-        words(j, &text);
-        if (hosts < HOSTS_MAX) host[hosts++] = intern(t, text);
-      }
+      load_host_names(t, j, &hosts);
+    } else if (view_span_is(key, "processors") && view_json_enter(j, '[')) {
+      load_processors(j, &hosts);
     } else if (view_span_is(key, "host_of") && view_json_enter(j, '[')) {
-      load_hosts(t, j, host, hosts);
+      load_host_of(t, j, &hosts);
     } else if (view_span_is(key, "dropped") && view_json_enter(j, '[')) {
       for (int64_t rank = 0, lost = 0; view_json_item(j); rank++, lost = 0) {
         whole(j, &lost);

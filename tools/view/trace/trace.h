@@ -69,12 +69,13 @@ struct view_track {
 };
 
 struct view_rank {
-  uint32_t number; /* as the library counts */
-  uint32_t label;  /* name, as "rank 3" */
-  uint32_t host;   /* name; VIEW_NONE: not said */
-  uint32_t main;   /* its track that the analysis follows */
-  int64_t pid;     /* in the file */
-  uint64_t lost;   /* events that the recorder had no room for */
+  uint32_t number;     /* as the library counts */
+  uint32_t label;      /* name, as "rank 3" */
+  uint32_t host;       /* name; VIEW_NONE: not said */
+  uint32_t processors; /* of its host; 0: not said */
+  uint32_t main;       /* its track that the analysis follows */
+  int64_t pid;         /* in the file */
+  uint64_t lost;       /* events that the recorder had no room for */
 };
 
 struct view_names {
