@@ -158,13 +158,14 @@ SH_HOT void sh_wake(uint32_t pe) {
 }
 /* The library's own words, at sh.own in the symmetric memory of each PE. */
 struct sh_own {
-  uint32_t waiters; /* threads of the PE that wait for words of its memory */
+  uint32_t waiters; /* threads of the PE that may sleep until words of its memory change */
 };
 
 /* Wakes after a put or an atomic on the short path, which few PEs wait for. in pe: number in the
- * team. A wait that begins just now sees the word itself, or within 2 ms. */
+ * team. A PE that begins to sleep just now sees the word itself (gexx_Wait_Until). */
 SH_HOT void sh_wake_waiter(const struct shmem_ctx_s *ctx, int pe) {
   const struct sh_own *own = (const struct sh_own *)(const void *)(ctx->here[pe] + sh.own);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the store comes first */
   if (SH_UNLIKELY(__atomic_load_n(&own->waiters, __ATOMIC_RELAXED))) sh_wake(ctx->team->pe[pe]);
 }
 /* Progress after a read on the short path: a program that reads in a loop must see changes by

@@ -8,7 +8,9 @@
  */
 #include "core/check.h"
 #include "core/job.h"
+#include "core/op/check_context.h"
 #include "core/op/status.h"
+#include "core/progress/wait.h"
 #include "core/team.h"
 
 #include <gasnetex_ext.h>
@@ -44,4 +46,9 @@ int gexx_TM_SetName(gex_TM_t tm, const char *name) {
                       "argument name is NULL; give the team's name");
   tmb_status_team_name(tmb_team_of(tm), name);
   return GASNET_OK;
+}
+
+void gexx_Wait_Until(const gexx_WaitCond_t *cond) {
+  TMB_CHECK_CONTEXT("gexx_Wait_Until");
+  tmb_wait_client(cond);
 }

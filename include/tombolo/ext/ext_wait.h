@@ -76,6 +76,35 @@ GEXX_API void gexx_WaitInfo_SetMembers(const char *name, unsigned first);
  * GASNET_OK or GASNET_ERR_BAD_ARG (name is NULL). Normal context. */
 GEXX_API int gexx_TM_SetName(gex_TM_t tm, const char *name);
 
+/* Page gexx_Wait_Until: waits for memory that peers change by plain stores.
+ * For run-time libraries whose puts are inline code: a peer that stores need not call the library
+ * where nobody sleeps.
+ * [in] cond: read during the call.
+ * Completion: the call returns when cond->ready says so.
+ * Threads: normal context. Several threads of a process may wait, for different conditions.
+ * Errors: none.
+ * Cost: one call of ready where it holds. A wait spins, yields, then sleeps.
+ * Example: tests/conformance/progress/wait_stores.h gexx_Wait_Until(
+ * See: gexx_Signal_Wait, gexx_WaitInfo_Begin */
+
+/* What a thread waits for. */
+typedef struct {
+  /* Whether the wait is over. Called often, by the waiting thread. It may read memory, and must
+   * not communicate. */
+  int (*ready)(void *arg);
+  void *arg;
+  /* NULL, or a word in memory that peers reach: it counts threads that may sleep. A peer stores,
+   * then reads this word, with no fence between, and calls gexx_signal_wake if it is not 0. With
+   * NULL a peer calls gexx_signal_wake after each store. */
+  uint32_t *sleepers;
+  /* Longest sleep in ns, for stores that nobody announces: such a store is seen after this time,
+   * or after about twice the time for which the wait has lasted. UINT64_MAX: there are none. */
+  uint64_t blind_ns;
+} gexx_WaitCond_t;
+
+/* Waits until the condition holds. On return what the peer wrote before its store is visible. */
+GEXX_API void gexx_Wait_Until(const gexx_WaitCond_t *cond);
+
 #ifdef __cplusplus
 }
 #endif

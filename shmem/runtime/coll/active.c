@@ -25,11 +25,12 @@ void pshmem_signal_add(uint64_t *sig_addr, uint64_t signal, int pe);
 void pshmem_getmem(void *dest, const void *source, size_t nelems, int pe);
 
 /* With SHMEM_DEBUG: pSync is ready. Members that are ahead, by one call at most, have added to the
- * words of a set of some PEs. */
+ * words of a set of some PEs, and to DATA in a broadcast to all. */
 static void check_sync(const char *call, const struct sh_set *set) {
   for (int i = 0; i < SHMEM_SYNC_SIZE; i++) {
     const long value = __atomic_load_n(&set->sync[i], __ATOMIC_RELAXED);
-    const long most = set->world || i > CHAIN ? 0 : i == CHAIN ? LONG_MAX : 2L * set->size;
+    const bool used = set->world ? i == DATA : i <= CHAIN;
+    const long most = !used ? 0 : i == CHAIN ? LONG_MAX : 2L * set->size;
     if (value < 0 || value > most)
       sh_fatal(call,
                "argument pSync is %p, whose element %d is %ld; set all elements to "

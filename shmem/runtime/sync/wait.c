@@ -9,8 +9,10 @@
  */
 #include "../sh.h"
 
-#define SPINS \
- 64 /* reads before the wait of the layer below; chosen so that they take about 50 ns */
+/* Reads before the wait of the layer below; chosen so that they take about 50 ns. */
+#define SPINS    64
+/* Longest sleep: a store through a pointer of shmem_ptr wakes nobody. */
+#define BLIND_NS UINT64_C(20000000)
 
 /* How many elements hold, up to `most`; out indices: [most] which; may be NULL. in start: where
  * the search begins. */
@@ -46,6 +48,23 @@ static bool try(const struct sh_cond *c, void *arg) {
   return q->found >= q->enough;
 }
 
+/* A wait, for the layer below. */
+struct asked {
+  const struct sh_cond *cond;
+  bool (*enough)(const struct sh_cond *, void *);
+  void *arg;
+};
+
+static int ask(void *arg) {
+  const struct asked *a = arg;
+  return a->enough(a->cond, a->arg);
+}
+
+/* Counts threads of this PE that may sleep; puts to it read the count. */
+static uint32_t *waiters(void) {
+  return &((struct sh_own *)(void *)(sh.base + sh.own))->waiters;
+}
+
 void sh_wait(const struct sh_cond *c, bool (*enough)(const struct sh_cond *, void *), void *arg) {
   for (int i = 0; i < SPINS; i++)
     if (enough(c, arg)) {
@@ -59,14 +78,10 @@ void sh_wait(const struct sh_cond *c, bool (*enough)(const struct sh_cond *, voi
                           .event = GEX_EVENT_INVALID,
                           .caller = __builtin_return_address(0)};
   gexx_WaitInfo_Begin(&info);
-  struct sh_own *const own = (struct sh_own *)(void *)(sh.base + sh.own);
-  __atomic_fetch_add(&own->waiters, 1, __ATOMIC_SEQ_CST); /* from here on puts wake this PE */
-  struct gexx_wait wait;
-  gexx_wait_begin(&wait);
-  while (!enough(c, arg)) gexx_wait_step(&wait);
-  __atomic_fetch_sub(&own->waiters, 1, __ATOMIC_RELAXED);
+  struct asked asked = {c, enough, arg};
+  gexx_Wait_Until(
+      &(gexx_WaitCond_t){.ready = ask, .arg = &asked, .sleepers = waiters(), .blind_ns = BLIND_NS});
   gexx_WaitInfo_End();
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
 static int test(const struct sh_cond *c, struct quest *q) {

@@ -50,9 +50,10 @@
 #define PHASE_HELD     UINT32_MAX /* wait->phase: the last step made progress */
 #define PHASE_WATCHES  (UINT32_MAX - 1) /* only other threads of this process made progress */
 /* Sleeps without a promised wake-up: length of the first one in ns; each further one is twice as
- * long, BUSY_DOUBLED times. */
+ * long, BLIND_DOUBLED times, up to a limit, BUSY_NS_MAX by default. */
 #define BUSY_NS_MIN    20000u
-#define BUSY_DOUBLED   6u /* so at most 1.3 ms */
+#define BUSY_NS_MAX    1280000u
+#define BLIND_DOUBLED  20u
 /* Where clients have threads, these may need the processor on which a thread or a peer waits. Then
  * waits spin shorter, for room shorter still, and yield more often before they sleep. Measured by
  * tombolo-bench-threads on 2026-11-24, 2 processors, hand-off 0.5 us, medians of three runs:
@@ -100,18 +101,34 @@ struct sleep_rule {
   const struct gexx_wait *wait;
   bool (*ready)(void *arg); /* NULL: only progress counts */
   void *arg;
-  uint64_t limit_ns; /* UINT64_MAX: the event is announced */
-  uint64_t end_ns;   /* when the wait ends; 0: it has no limit */
-  bool worked;       /* the last check has made progress */
-  bool room;         /* a resource is waited for, which the peer or another thread gives back */
+  uint64_t limit_ns;  /* UINT64_MAX: the event is announced */
+  uint64_t end_ns;    /* when the wait ends; 0: it has no limit */
+  uint64_t blind_ns;  /* of wait_on: longest sleep because nobody may wake; UINT64_MAX: none */
+  bool worked;        /* the last check has made progress */
+  bool room;          /* a resource is waited for, which the peer or another thread gives back */
+  bool counted;       /* this thread is counted in `sleepers` */
+  uint32_t *sleepers; /* of gexx_WaitCond_t; NULL: none */
   struct tmb_why why;
 };
 
+/* Count this thread among those that may sleep. Peers that did not see the count have stored before
+ * the fence that follows when the sleep is announced: a mark that an earlier sleep has left is
+ * withdrawn, because with it there would be no fence. */
+static void count_sleeper(struct sleep_rule *rule) {
+  rule->counted = true;
+  tmb_near_doze_end(&tmb_job.near, false);
+  tmb_fetch_add_acq_rel(rule->sleepers, 1);
+}
+
 /* Length of a sleep without a promised wake-up, by the number of steps that have found nothing. */
-static uint64_t busy_ns(const struct gexx_wait *wait) {
+static uint64_t blind_ns(const struct gexx_wait *wait, uint64_t most_ns) {
   const uint32_t before = tmb_job.wait.yield_count + 2; /* phases before the second sleep */
   const uint32_t slept = wait->phase > before ? wait->phase - before : 0;
-  return (uint64_t)BUSY_NS_MIN << TMB_MIN(slept, BUSY_DOUBLED);
+  return TMB_MIN((uint64_t)BUSY_NS_MIN << TMB_MIN(slept, BLIND_DOUBLED), most_ns);
+}
+
+static uint64_t busy_ns(const struct gexx_wait *wait) {
+  return blind_ns(wait, BUSY_NS_MAX);
 }
 
 /* The rest of a time limit; 0: nothing. in limit: UINT64_MAX: none. */
@@ -180,6 +197,7 @@ TMB_HOT static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
     wait->phase = policy->yield_count + 2;
   }
   rule->wait = wait;
+  if (rule->sleepers && !rule->counted) count_sleeper(rule);
   tmb_place_turn();
   tmb_status_sleeps(rule->why, wait->phase == policy->yield_count + 2);
   const bool woken = TMB_UNLIKELY(tmb_job.net != NULL)
@@ -257,8 +275,8 @@ static uint64_t limit_of(uint64_t timeout_ns) {
   return timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
 }
 
-/* Waits until rule->ready holds. in announced: who makes it hold wakes this process. */
-TMB_HOT static bool wait_on(struct sleep_rule *rule, uint64_t timeout_ns, bool announced) {
+/* Waits until rule->ready holds. */
+TMB_HOT static bool wait_on(struct sleep_rule *rule, uint64_t timeout_ns) {
   if (rule->ready(rule->arg)) return true;
   if (timeout_ns == 0) return false;
   struct gexx_wait wait;
@@ -271,9 +289,10 @@ TMB_HOT static bool wait_on(struct sleep_rule *rule, uint64_t timeout_ns, bool a
     /* a wait that spins or yields looks at the clock now and then */
     const bool asks = wait.phase > yields || wait.steps % CLOCK_EVERY == CLOCK_EVERY - 1;
     if (asks && !left_of(limit)) return false;
-    if (!announced) rule->limit_ns = busy_ns(&wait);
+    if (rule->blind_ns != UINT64_MAX) rule->limit_ns = blind_ns(&wait, rule->blind_ns);
     (void)step(&wait, rule);
   }
+  if (TMB_UNLIKELY(rule->counted)) tmb_fetch_sub_acq_rel(rule->sleepers, 1);
   if (TMB_UNLIKELY(wait.phase > 1 && wait.phase < PHASE_WATCHES)) tmb_place_learn(true);
   if (tmb_recording_waits()) tmb_record_wait_over(&wait);
   return true;
@@ -281,14 +300,34 @@ TMB_HOT static bool wait_on(struct sleep_rule *rule, uint64_t timeout_ns, bool a
 
 TMB_HOT bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns,
                             void (*describe)(const void *arg, struct tmb_status_wait *out)) {
-  struct sleep_rule rule = {.ready = ready, .arg = arg, .why = {describe, arg}};
-  return wait_on(&rule, timeout_ns, true);
+  struct sleep_rule rule = {
+      .ready = ready, .arg = arg, .blind_ns = UINT64_MAX, .why = {describe, arg}};
+  return wait_on(&rule, timeout_ns);
 }
 
 bool tmb_wait_until_stored(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns,
                            void (*describe)(const void *arg, struct tmb_status_wait *out)) {
-  struct sleep_rule rule = {.ready = ready, .arg = arg, .why = {describe, arg}};
-  return wait_on(&rule, timeout_ns, false);
+  struct sleep_rule rule = {
+      .ready = ready, .arg = arg, .blind_ns = BUSY_NS_MAX, .why = {describe, arg}};
+  return wait_on(&rule, timeout_ns);
+}
+
+static bool client_ready(void *arg) {
+  const gexx_WaitCond_t *cond = arg;
+  return cond->ready(cond->arg) != 0;
+}
+
+/* Where wakers need a fence, the peer's read of `sleepers` has none: sleeps are bounded. */
+void tmb_wait_client(const gexx_WaitCond_t *cond) {
+  const bool unsafe = cond->sleepers && tmb_job.near.sender_fences;
+  struct sleep_rule rule = {.ready = client_ready,
+                            .arg = (void *)(uintptr_t)cond,
+                            .blind_ns = unsafe ? TMB_MIN(cond->blind_ns, (uint64_t)BUSY_NS_MAX)
+                                               : cond->blind_ns,
+                            .sleepers = cond->sleepers,
+                            .why = {describe_client, NULL}};
+  (void)wait_on(&rule, UINT64_MAX);
+  tmb_fence_acq();
 }
 
 static void describe_poll(const void *object, struct tmb_status_wait *out) {

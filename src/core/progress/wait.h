@@ -19,6 +19,7 @@
 #include "core/gex.h"
 #include "core/op/status.h"
 
+#include <gasnetex_ext.h>
 #include <stdbool.h>
 
 /* Begin a wait. */
@@ -31,6 +32,9 @@ void tmb_wait_step(struct gexx_wait *wait, struct tmb_why why);
 /* tmb_wait_step for a condition of the client, which a store by anybody may change without a
  * wake-up: its sleeps are bounded. */
 void tmb_wait_step_client(struct gexx_wait *wait);
+
+/* Wait for a condition of the client, which peers' stores make true: gexx_Wait_Until. */
+void tmb_wait_client(const gexx_WaitCond_t *cond);
 
 /* tmb_wait_step between attempts to get a resource whose return nobody announces: its sleeps are
  * bounded. in serve: TMB_SERVE_REPLIES inside request handlers, else TMB_SERVE_ALL. */
