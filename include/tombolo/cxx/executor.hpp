@@ -158,9 +158,12 @@ public:
   /* A task that is ready in this thread. */
   void push(ready_task t) { ready_.push_back(std::move(t)); }
 
+  /* Whether run() has nothing to do. */
+  bool idle() const { return watched_.empty() && ready_.empty() && !mail_->any(); }
+
   /* Polls what is watched and runs what is ready. A task may call it again. */
   void run() {
-    if (watched_.empty() && ready_.empty() && !mail_->any()) return;
+    if (idle()) return;
     look();
     if (mail_->any())
       for (ready_task &t : mail_->take()) ready_.push_back(std::move(t));
@@ -172,7 +175,7 @@ public:
   }
 
   void drain() {
-    while (!self.ended && (!watched_.empty() || !ready_.empty() || mail_->any())) {
+    while (!self.ended && !idle()) {
       gasnet_AMPoll();
       run();
     }
@@ -231,6 +234,27 @@ inline void await(core_base &c) {
   gexx_wait_begin(&step);
   const wait_mark here;
   while (worker::mine().run(), !c.poll()) gexx_wait_step(&step);
+  worker::mine().run(); /* what c made ready: the caller may block now */
+}
+
+/* Waits until done(), which a wait of the C API could wait for as well; runs this thread's tasks.
+ */
+template <class Done> void await_busy(Done done) {
+  struct gexx_wait step;
+  gexx_wait_begin(&step);
+  while (!done()) {
+    worker::mine().run();
+    gexx_wait_step(&step);
+  }
+}
+
+/* Waits for an event. */
+inline void await_event(gex_Event_t event) {
+  if (event == GEX_EVENT_INVALID) return;
+  if (!worker::mine().idle())
+    await_busy([event] { return gex_Event_Test(event) == GASNET_OK; });
+  else
+    gex_Event_Wait(event);
 }
 
 template <class F> struct posted : task {

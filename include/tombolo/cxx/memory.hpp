@@ -97,13 +97,17 @@ public:
   /* The counter of a jobrank, for put_signal and raise. */
   global_ptr<uint64_t> on(rank_t jobrank) const { return word_.on(jobrank); }
   /* Waits until this rank's counter is at least n, subtracts n, returns the rest. */
-  uint64_t wait(uint64_t n = 1) const { return gexx_Signal_WaitConsume(word_.local(), n); }
+  uint64_t wait(uint64_t n = 1) const {
+    if (!detail::worker::mine().idle()) detail::await_busy([this, n] { return peek() >= n; });
+    return gexx_Signal_WaitConsume(word_.local(), n);
+  }
   /* Subtracts n if the counter is at least n; polls once when not. */
   bool try_wait(uint64_t n = 1) const {
     return gexx_Signal_TryConsume(word_.local(), n) == GASNET_OK;
   }
 
 private:
+  uint64_t peek() const { return __atomic_load_n(word_.local(), __ATOMIC_ACQUIRE); }
   symmetric<uint64_t> word_;
 };
 

@@ -87,7 +87,7 @@ public:
   rank_t jobrank(rank_t member) const { return gex_TM_TranslateRankToJobrank(tm_, member); }
 
   /* Collective: returns when every member has called. */
-  void barrier() const { gex_Event_Wait(gex_Coll_BarrierNB(tm_, 0)); }
+  void barrier() const { detail::await_event(gex_Coll_BarrierNB(tm_, 0)); }
   /* Collective: the future is ready when every member has called. */
   future<> async_barrier() const { return detail::of_event(gex_Coll_BarrierNB(tm_, 0)); }
 
@@ -106,7 +106,7 @@ public:
   }
   template <class T> void broadcast(T *values, size_t n, rank_t root) const {
     static_assert(detail::travels<T>, "broadcast: T must be trivially copyable");
-    gex_Event_Wait(gex_Coll_BroadcastNB(tm_, root, values, values, n * sizeof(T), 0));
+    detail::await_event(gex_Coll_BroadcastNB(tm_, root, values, values, n * sizeof(T), 0));
   }
 
   /* Collective: values combined in the order of ranks by f(left, right), by default their sum. f is
@@ -120,7 +120,7 @@ public:
     constexpr gex_OP_t op = detail::operation<T, F>();
     constexpr bool own = op == GEX_OP_USER_NC;
     if (!n) return;
-    gex_Event_Wait(gex_Coll_ReduceToAllNB(
+    detail::await_event(gex_Coll_ReduceToAllNB(
         tm_, values, values, own ? GEX_DT_USER : detail::data_type<T>(), sizeof(T), n, op,
         own ? &detail::combine<T, F> : nullptr, own ? &f : nullptr, 0));
   }
@@ -129,7 +129,7 @@ public:
   template <class T> std::vector<T> all_gather(const T &value) const {
     static_assert(detail::travels<T>, "all_gather: T must be trivially copyable");
     std::vector<T> all(size());
-    gex_Event_Wait(gexx_Coll_AllGatherNB(tm_, all.data(), &value, sizeof(T), 0));
+    detail::await_event(gexx_Coll_AllGatherNB(tm_, all.data(), &value, sizeof(T), 0));
     return all;
   }
 
