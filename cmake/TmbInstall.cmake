@@ -82,7 +82,8 @@ endif()
 if(TARGET tombolo_mk_cuda)
   install(TARGETS tombolo_mk_cuda LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT lib)
 endif()
-install(TARGETS tombolo_check LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo" COMPONENT tools)
+install(TARGETS tombolo_check tombolo_replay
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo" COMPONENT tools)
 install(TARGETS tombolo_check_client ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/check"
   COMPONENT tools)
 install(TARGETS tombolo_net_udp LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo"

@@ -31,7 +31,7 @@ GATE_MIN_FUNCTIONS = 100
 
 FOLDERS = ("include", "src", "plugins", "coarray", "tools", "bench", "study",
            "examples", "tests", "upc")
-FOLDERS += ("prif", "shmem", "check", "scripts", "cmake", "bindings")
+FOLDERS += ("prif", "shmem", "check", "replay", "scripts", "cmake", "bindings")
 C_ENDINGS = (".c", ".h", ".hpp", ".cc", ".def")
 ENDINGS = C_ENDINGS + (".py", ".sh", ".cmake", ".map", ".in")
 PUBLIC = ("gex_", "gexx_", "gasnet_", "gasnett_")

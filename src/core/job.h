@@ -107,7 +107,7 @@ struct tmb_job {
   uint32_t special;      /* TMB_SPECIAL_* */
   uint32_t *near_of;     /* [size] index among the ranks of this host, or TMB_FAR */
   bool debug;            /* the client was compiled with GASNET_DEBUG */
-  bool handlers_watched; /* debug, events are recorded, or a checker watches */
+  bool handlers_watched; /* debug, events are recorded, or a checker or the gate watches */
   bool live_events;      /* debug or a check: an operation that is complete at once has a live
                             event, too */
   bool threads;          /* PAR: client threads may be inside at once */
@@ -195,6 +195,8 @@ struct tmb_job {
   struct tmb_domains domains;
   struct tmb_stats *stats;
   gexx_check_handler_fn check; /* the checker's function, NULL: none; see check_hook.h */
+  gexx_gate_fn gate;           /* of record and replay, NULL: none; see check_hook.h */
+  struct tmb_kept *kept;       /* messages that the gate keeps, oldest first; see am/gate.c */
 };
 
 extern struct tmb_job tmb_job TMB_HIDDEN;

@@ -40,27 +40,30 @@ int check_parse(struct check_run *run, const char *list) {
   return 0;
 }
 
-/* Where the checker is: beside the library, in the tree of this command or where it was installed.
+/* Where a runtime is: beside the library, in the tree of this command or where it was installed.
  * Returns whether it can be read. */
-static bool find_checker(char path[PATH_MAX]) {
+static bool find_runtime(const char *file, char path[PATH_MAX]) {
   char own[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
   if (length > 0) {
     own[length] = '\0';
-    const int n =
-        snprintf(path, PATH_MAX, "%s/lib/tombolo/tombolo-check.so", dirname(dirname(own)));
+    const int n = snprintf(path, PATH_MAX, "%s/lib/tombolo/%s", dirname(dirname(own)), file);
     if (n < PATH_MAX && access(path, R_OK) == 0) return true;
   }
-  snprintf(path, PATH_MAX, TMB_LIBRARY_DIR "/tombolo/tombolo-check.so");
+  snprintf(path, PATH_MAX, TMB_LIBRARY_DIR "/tombolo/%s", file);
   return access(path, R_OK) == 0;
 }
 
-/* Put the checker before what the user loads before the program. */
-static void preload(const char *checker) {
-  char list[2 * PATH_MAX];
-  const char *const others = tmb_env_get("LD_PRELOAD");
-  snprintf(list, sizeof list, "%s%s%s", checker, others ? ":" : "", others ? others : "");
+int check_load(const char *file, const char *option) {
+  char path[PATH_MAX], list[2 * PATH_MAX];
+  if (!find_runtime(file, path)) {
+    tmb_print("run: %s: %s: %s; install it beside the library", option, path, strerror(errno));
+    return TOOL_EXIT_FAILED;
+  }
+  const char *const others = tmb_env_get("LD_PRELOAD"); /* the user's come behind ours */
+  snprintf(list, sizeof list, "%s%s%s", path, others ? ":" : "", others ? others : "");
   tmb_env_set("LD_PRELOAD", list);
+  return 0;
 }
 
 static int make_area(struct check_run *run, uint32_t ranks) {
@@ -81,18 +84,14 @@ static int make_area(struct check_run *run, uint32_t ranks) {
 }
 
 int check_begin(struct check_run *run, uint32_t ranks) {
-  char checker[PATH_MAX], path[64];
+  char path[64];
   if (!run->list) return 0;
   tmb_env_set("TOMBOLO_CHECK", run->list);
-  if (!find_checker(checker)) {
-    tmb_print("run: --check: %s: %s; install it beside the library", checker, strerror(errno));
-    return TOOL_EXIT_FAILED;
-  }
-  const int rc = make_area(run, ranks);
+  int rc = check_load("tombolo-check.so", "--check");
+  if (rc == 0) rc = make_area(run, ranks);
   if (rc) return rc;
   snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), run->fd);
   tmb_env_set("TOMBOLO_CHECK_AREA", path);
-  preload(checker);
   return 0;
 }
 

@@ -31,6 +31,10 @@ int check_begin(struct check_run *run, uint32_t ranks);
 /* Print the findings. in code: of the job. Returns the exit code of the run. */
 int check_end(struct check_run *run, int code);
 
+/* Load a runtime before the program, in all ranks. in file: its name, beside the library; option:
+ * of `tombolo run`, for messages. Returns 0 or an exit code after a message. */
+int check_load(const char *file, const char *option);
+
 /* ---- lines.c */
 
 /* A line of a program. */
@@ -42,6 +46,9 @@ struct check_line {
 /* The lines of all sites of an area, [area->sites]; free with check_lines_free. NULL: no memory. */
 struct check_line *check_lines(struct chk_area *area);
 void check_lines_free(struct check_line *lines, uint32_t count);
+
+/* The line of one return address, an offset in a module; free its file. */
+struct check_line check_line_of(const char *module, uint64_t offset);
 
 /* ---- print.c */
 void check_print_text(struct chk_area *area, const struct check_line *lines, FILE *out);

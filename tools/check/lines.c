@@ -11,6 +11,7 @@
 #include "check/check.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -73,6 +74,16 @@ static void keep(struct check_line *l, char *text) {
   l->line = (unsigned)strtoul(colon + 1, NULL, 10);
 }
 
+/* The line in the output of addr2line, behind the function's name. in,out text, bytes: of getline.
+ * Returns whether there is one. */
+static bool read_line(FILE *in, char **text, size_t *bytes) {
+  if (getline(text, bytes, in) <= 0) return false;
+  (*text)[strcspn(*text, "\n")] = '\0';
+  char *const more = strstr(*text, " (discriminator");
+  if (more) *more = '\0';
+  return true;
+}
+
 static void read_lines(struct chk_area *area, uint32_t module, FILE *in, struct check_line *lines) {
   char *text = NULL;
   size_t bytes = 0;
@@ -84,10 +95,7 @@ static void read_lines(struct chk_area *area, uint32_t module, FILE *in, struct 
         if (chk_site_at(area, s)->module == module && chk_site_at(area, s)->offset) break;
       continue;
     }
-    if (getline(&text, &bytes, in) <= 0) break; /* behind the function's name */
-    text[strcspn(text, "\n")] = '\0';
-    char *const more = strstr(text, " (discriminator");
-    if (more) *more = '\0';
+    if (!read_line(in, &text, &bytes)) break;
     if (s < area->sites) keep(&lines[s], text);
   }
   free(text);
@@ -112,4 +120,23 @@ struct check_line *check_lines(struct chk_area *area) {
 void check_lines_free(struct check_line *lines, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) free(lines[i].file);
   free(lines);
+}
+
+struct check_line check_line_of(const char *module, uint64_t offset) {
+  struct check_line line = {NULL, 0};
+  char *text = NULL;
+  size_t bytes = 0;
+  pid_t pid = -1;
+  FILE *const input = tmpfile();
+  if (!input) return line;
+  fprintf(input, "0x%llx\n", (unsigned long long)offset - 1); /* of the call */
+  rewind(input);
+  FILE *const out = start(module, fileno(input), &pid);
+  while (out && getline(&text, &bytes, out) > 0)
+    if (strncmp(text, "0x", 2) != 0 && read_line(out, &text, &bytes)) keep(&line, text);
+  free(text);
+  if (out) fclose(out);
+  fclose(input);
+  if (pid > 0) (void)waitpid(pid, NULL, 0);
+  return line;
 }

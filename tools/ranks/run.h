@@ -10,6 +10,7 @@
 #define TMB_TOOL_RUN_H
 
 #include "check/check.h"
+#include "replay/replay.h"
 
 #include "boot/launch/launch.h"
 
@@ -28,16 +29,17 @@ struct run_options {
   bool label, bind;
   bool stats;             /* a table at the end */
   struct check_run check; /* what is checked */
-  bool live;              /* the ranks on the terminal meanwhile */
-  char **argv;            /* program and its arguments, NULL-terminated */
-  const char *hosts;      /* list of hosts, NULL: this machine alone */
-  const char *hostfile;   /* file with one host a line, or NULL */
-  char hosts_from[64];    /* the option or the setting that names them */
-  bool custom;            /* agents are started by GASNET_CSPAWN_CMD */
-  uint32_t hosts_max;     /* use so many hosts of the list; 0: as many as needed */
-  bool cyclic;            /* ranks go round the hosts, else in blocks */
-  const char *env_only;   /* names of variables that the ranks get, by commas; NULL: all */
-  char *env_chosen;       /* names given with -E, by commas; owned; or NULL */
+  struct replay_run replay;
+  bool live;            /* the ranks on the terminal meanwhile */
+  char **argv;          /* program and its arguments, NULL-terminated */
+  const char *hosts;    /* list of hosts, NULL: this machine alone */
+  const char *hostfile; /* file with one host a line, or NULL */
+  char hosts_from[64];  /* the option or the setting that names them */
+  bool custom;          /* agents are started by GASNET_CSPAWN_CMD */
+  uint32_t hosts_max;   /* use so many hosts of the list; 0: as many as needed */
+  bool cyclic;          /* ranks go round the hosts, else in blocks */
+  const char *env_only; /* names of variables that the ranks get, by commas; NULL: all */
+  char *env_chosen;     /* names given with -E, by commas; owned; or NULL */
 };
 
 struct run {

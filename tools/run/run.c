@@ -49,7 +49,9 @@ enum {
   OPT_STATS,
   OPT_LIVE,
   OPT_CHECK,
-  OPT_CHECK_JSON
+  OPT_CHECK_JSON,
+  OPT_RECORD,
+  OPT_REPLAY
 };
 
 static const struct argp_option option_table[] = {
@@ -86,6 +88,12 @@ static const struct argp_option option_table[] = {
      "at the end; exit code 66 if there was something; on this machine only",
      0},
     {"check-json", OPT_CHECK_JSON, "FILE", 0, "write what --check finds to FILE, too", 0},
+    {"record", OPT_RECORD, "DIR", 0,
+     "write the order of the run to the folder DIR: messages, results of tests, values read; on "
+     "this machine only",
+     0},
+    {"replay", OPT_REPLAY, "DIR", 0,
+     "run in the order that --record has written to DIR; exit code 67 if a rank leaves it", 0},
     {"live", OPT_LIVE, NULL, 0,
      "show the ranks on the terminal while they run, as 'tombolo top' does; the output of the job "
      "follows at the end, and ranks get no standard input",
@@ -235,6 +243,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
     return 0;
   case OPT_CHECK: require(check_parse(&o->check, arg)); return 0;
   case OPT_CHECK_JSON: o->check.json = arg; return 0;
+  case OPT_RECORD: o->replay.record = arg; return 0;
+  case OPT_REPLAY: o->replay.replay = arg; return 0;
   case OPT_TRACE: require(parse_trace(arg)); return 0;
   case 'E': require(run_env_set(o, arg)); return 0;
   case OPT_ENV_ONLY: o->env_only = arg; return 0;
@@ -250,13 +260,25 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
   }
 }
 
-static int check_options(const struct run_options *o) {
-  if (o->check.list && (o->hosts || o->hostfile)) {
-    tmb_print(
-        "run: --check %s: the ranks of a checked job are on this machine; leave out the hosts",
-        o->check.list);
+/* Checks, record and replay stand between program and library, each alone; on this machine. */
+static int check_between(const struct run_options *o) {
+  const struct replay_run *const r = &o->replay;
+  const char *const option = o->check.list ? "--check" : r->record ? "--record" : "--replay";
+  const int given = (o->check.list != NULL) + (r->record != NULL) + (r->replay != NULL);
+  if (given && (o->hosts || o->hostfile)) {
+    tmb_print("run: %s: the ranks of such a job are on this machine; leave out the hosts", option);
     return TOOL_EXIT_USAGE;
   }
+  if (given > 1) {
+    tmb_print("run: %s: give only one of --record, --replay and --check", option);
+    return TOOL_EXIT_USAGE;
+  }
+  return 0;
+}
+
+static int check_options(const struct run_options *o) {
+  const int rc = check_between(o);
+  if (rc) return rc;
   if (!o->argv) {
     tmb_print("run: no program given; usage: tombolo run -n N [OPTIONS] [--] PROGRAM [ARGUMENTS]");
     return TOOL_EXIT_USAGE;
@@ -344,7 +366,8 @@ static int start(struct run *run) {
   int code = rank == TMB_LAUNCH_PARENT ? supervise(run) : TOOL_EXIT_FAILED;
   if (run->options.live) run_live_end(&live);
   if (rank == TMB_LAUNCH_PARENT) notify_end(run);
-  if (rank == TMB_LAUNCH_PARENT) code = check_end(&run->options.check, code);
+  if (rank == TMB_LAUNCH_PARENT)
+    code = replay_end(&run->options.replay, check_end(&run->options.check, code));
   tmb_launch_close(launch);
   free(launch->host_of);
   return code;
@@ -374,6 +397,9 @@ static int run_here(struct run *run) {
   int rc = run_resolve(run->options.argv[0], &run->program);
   if (rc == 0) rc = run_check_libraries(run->program);
   if (rc) return rc;
+  rc = replay_begin(&run->options.replay, &run->options.ranks);
+  if (rc) return rc;
+  if (run->options.ranks == 0) run->options.ranks = 1;
   if (run->options.bind) run->cpus = run_bind_plan(run->options.ranks);
   if (run->options.label) {
     run->label = run_label_open(run->options.ranks);
@@ -415,7 +441,6 @@ int tool_run_main(int argc, char **argv) {
   if (rc) return rc;
   if (refuse_nesting()) return TOOL_EXIT_USAGE;
   const bool far = on_hosts(&run.options);
-  if (!far && run.options.ranks == 0) run.options.ranks = 1;
   if (run.options.env_only) run_env_keep(&run.options);
   rc = check_options(&run.options);
   if (!rc && tmb_trace_check_file()) rc = TOOL_EXIT_USAGE;

@@ -115,4 +115,14 @@ static inline void tmb_am_complete_lc(gex_Event_t *lc_opt) {
   if ((uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
 }
 
+/* ---- gate.c: messages that record and replay hold back */
+
+/* The message as the functions of tombolo/check_hook.h see it. */
+struct gexx_am_msg tmb_gate_message(const struct tmb_am_in *in);
+/* Whether the gate keeps a message; then a copy is kept. */
+bool tmb_gate_keeps(const struct tmb_am_in *in);
+/* The oldest one that is kept from a jobrank, requests or replies; NULL: none. Owned by the
+ * caller. */
+struct tmb_am_in *tmb_gate_take(uint32_t from, bool reply);
+
 #endif

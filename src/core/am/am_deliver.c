@@ -14,6 +14,8 @@
 #include "core/op/record.h"
 #include "core/progress/progress.h"
 
+#include <stdlib.h>
+
 #define ANY_NARGS 255 /* fixed by the API: a handler of any number of arguments */
 
 _Thread_local bool tmb_am_in_thread;
@@ -148,22 +150,20 @@ static void check_left(const struct tmb_thread *t, const struct tmb_am_in *in,
                     in->handler);
 }
 
-/* Checks of debug clients and events of traces before a handler. */
-TMB_COLD static void before(const struct tmb_am_in *in, const gex_AM_Entry_t *e) {
+/* Checks of debug clients and events of traces before a handler. Returns whether it runs now. */
+TMB_COLD static bool before(const struct tmb_am_in *in, const gex_AM_Entry_t *e) {
+  if (tmb_job.gate && tmb_gate_keeps(in)) return false;
   if (tmb_job.debug) check_entry(in, e);
   if (tmb_recording()) tmb_record_handler(in, e->gex_name);
-  if (!tmb_job.check) return;
-  const struct gexx_am_msg m = {.nbytes = in->nbytes,
-                                .args = in->args,
-                                .handler = in->handler,
-                                .nargs = (uint8_t)in->nargs,
-                                .category = (uint8_t)in->category};
+  if (!tmb_job.check) return true;
+  const struct gexx_am_msg m = tmb_gate_message(in);
   tmb_job.check(in->src, in->is_reply, &m);
+  return true;
 }
 
 void gexx_check_handlers(gexx_check_handler_fn fn) {
   tmb_job.check = fn;
-  tmb_job.handlers_watched = tmb_job.debug || tmb_job.trace || fn;
+  tmb_job.handlers_watched |= fn != NULL;
 }
 
 TMB_COLD static void after(const struct tmb_thread *t, const struct tmb_am_in *in,
@@ -219,7 +219,7 @@ void tmb_up_am(const struct tmb_am_in *in) {
                     "register it with gex_EP_RegisterHandlers and pass a barrier before peers send",
                     in->src, in->handler);
   struct tmb_thread *t = tmb_thread();
-  if (TMB_UNLIKELY(tmb_job.handlers_watched)) before(in, e);
+  if (TMB_UNLIKELY(tmb_job.handlers_watched) && !before(in, e)) return;
   const uint32_t context = t->context;
   const gex_HSL_t *hsl = t->hsl;
   struct gexx_token_s *token = &t->token[in->is_reply];
@@ -257,4 +257,17 @@ void tmb_up_signal(const void *addr) {
   if (tmb_lock_threads)
     tmb_fence_seq(); /* the store of the signal comes before the test whether there is an index */
   if (TMB_UNLIKELY(tmb_load_acq(&tmb_job.signals_indexed))) tmb_layers_signal(addr);
+}
+
+void gexx_gate_set(gexx_gate_fn fn) {
+  tmb_job.gate = fn;
+  tmb_job.handlers_watched |= fn != NULL;
+}
+
+int gexx_gate_release(gex_Rank_t from, int reply) {
+  struct tmb_am_in *const in = tmb_gate_take(from, reply != 0);
+  if (!in) return 0;
+  tmb_up_am(in);
+  free(in);
+  return 1;
 }

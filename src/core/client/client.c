@@ -200,13 +200,14 @@ static int open_conduit(void) {
   return rc;
 }
 
-/* What TOMBOLO_CHECK asks of the library: the inline forms come to it, and events are live. The
- * checker itself is loaded before the program (check/runtime). */
+/* What TOMBOLO_CHECK, and record and replay, ask of the library: the inline forms come to it, and
+ * events are live. The runtimes are loaded before the program (check/runtime, replay/runtime). */
 static void checker_init(void) {
   const char *const what = tmb_cfg_str(TMB_CFG_CHECK);
+  const bool ordered = tmb_cfg_str(TMB_CFG_RECORD) || tmb_cfg_str(TMB_CFG_REPLAY);
   if (what && strstr(what, "misuse")) tmb_job.debug = true;
   tmb_job.live_events = tmb_job.debug;
-  if (!what || (!strstr(what, "races") && !strstr(what, "leaks"))) {
+  if (!ordered && (!what || (!strstr(what, "races") && !strstr(what, "leaks")))) {
     if (what && tmb_job.debug) tmb_job.counted = true;
     return;
   }

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests of record and replay: tests/replay/bugs.c, driven by bugs.py, one test a case.
+if(NOT TARGET tombolo_replay OR NOT TARGET tombolo_tool OR TMB_SANITIZE)
+  return()
+endif()
+
+set(tmb_bugs "${PROJECT_SOURCE_DIR}/tests/replay/bugs.c")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${tmb_bugs}")
+add_executable(replay.bugs "${tmb_bugs}")
+set_target_properties(replay.bugs PROPERTIES OUTPUT_NAME bugs
+  RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/replay")
+target_compile_definitions(replay.bugs PRIVATE GASNET_PAR=1)
+target_compile_options(replay.bugs PRIVATE -g -O1)
+target_link_libraries(replay.bugs PRIVATE tmb_warnings tombolo_shared)
+add_dependencies(replay.bugs tombolo_replay)
+
+file(STRINGS "${tmb_bugs}" tmb_bug_cases REGEX "^CASE\\(")
+foreach(case IN ITEMS ${tmb_bug_cases} deviation refused)
+  string(REGEX REPLACE "^CASE\\((.*)\\).*" "\\1" case "${case}")
+  add_test(NAME multi.replay_${case} COMMAND python3
+    "${PROJECT_SOURCE_DIR}/tests/replay/bugs.py" $<TARGET_FILE:tombolo_tool>
+    $<TARGET_FILE:replay.bugs> ${case})
+  set_tests_properties(multi.replay_${case} PROPERTIES LABELS multi TIMEOUT 120
+    SKIP_RETURN_CODE 77)
+endforeach()

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The recorded order of a run: one file `rank.N` for each rank, and the memory that ranks share.
+ *
+ * Owns: their layout. Included by replay/runtime, which writes and reads them in each rank, and by
+ * tools/replay. A file is a head of RPL_HEAD_BYTES and then events of 16 bytes. It is mapped while
+ * it is written, and its count is raised after each event, so it can be read up to the last event
+ * of a rank that has died. The file `sites.N` has a line of text for each call of the program that
+ * has an event: number, name of the call, offset in its module, path of the module. Invariants:
+ * numbers of sites begin at 1; positions of events never fall.
+ */
+#ifndef TMB_REPLAY_LOG_H
+#define TMB_REPLAY_LOG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RPL_MAGIC       0x72706c31u
+#define RPL_HEAD_BYTES  4096u
+#define RPL_GROW_EVENTS 65536u /* the file grows by so many */
+#define RPL_PATH_BYTES  1024u
+#define RPL_NAME_BYTES  48u
+
+enum rpl_kind {
+  RPL_REQUEST = 1, /* a handler of a request ran; arg: sender, detail: handler */
+  RPL_REPLY,       /* that of a reply */
+  RPL_RESULT,      /* of a call that may report "not yet"; arg: what it returned */
+  RPL_INDEX,       /* of several events one is complete, or of several signals one; arg: index */
+  RPL_VALUE,       /* a value that was read; arg: the lower 32 bits */
+  RPL_HIGH,        /* the upper 32 bits of the value before, where they are not zero */
+  RPL_TICKET,      /* an operation on a word; arg: its number among those of the word's bucket */
+  RPL_KINDS
+};
+
+#define RPL_BETWEEN 0x80u /* bit of kind: between two calls, after that of the position */
+
+/* The position of an event is the call in which it happened: a run is a series of calls of the
+ * same function, repeat a call in it. So a loop that polls memory changes repeat alone. */
+struct rpl_event {
+  uint32_t run, repeat; /* modulo 2^32; repeat stays at its largest value */
+  uint32_t arg;
+  uint16_t site; /* the call, 0: unknown */
+  uint8_t kind, detail;
+};
+
+struct rpl_head {
+  uint32_t magic, event_bytes;
+  uint32_t rank, ranks;
+  uint64_t events;
+  uint32_t ended; /* the rank has reached its end in good order */
+};
+
+/* A call of the program, or what took its place. */
+struct rpl_place {
+  char call[RPL_NAME_BYTES];
+  char module[RPL_PATH_BYTES];
+  uint64_t offset; /* of the return address in its module; 0: unknown */
+  char detail[96]; /* what happened there, as text */
+};
+
+/* How a rank has left the recorded order. */
+struct rpl_deviation {
+  uint32_t set;
+  uint64_t event; /* its number in the rank, from 0 */
+  struct rpl_place expected, found;
+};
+
+#define RPL_BUCKETS (1u << 16) /* of words that atomic operations change; power of two */
+
+/* Operations on the words of a bucket. */
+struct rpl_bucket {
+  uint32_t lock, count;
+};
+
+struct rpl_area {
+  uint32_t magic, ranks;
+  uint64_t bytes;
+  struct rpl_bucket bucket[RPL_BUCKETS];
+  struct rpl_deviation deviation[]; /* [ranks] */
+};
+
+static inline uint64_t rpl_area_bytes(uint32_t ranks) {
+  return (sizeof(struct rpl_area) + ranks * sizeof(struct rpl_deviation) + 4095) & ~UINT64_C(4095);
+}
+
+#endif

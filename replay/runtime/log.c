@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The file of a rank: written in a recording, read in a replay.
+ *
+ * Owns: the mapping, the table of sites. Called by order.c and start.c. Calls: mmap, dladdr1. A
+ * recording maps RPL_GROW_EVENTS events at a time; the kernel writes them out also when the rank
+ * is killed. Invariants: the count of the head is raised after the event is whole; a site is
+ * written when it has its first event.
+ */
+#define _GNU_SOURCE
+#include "replay/runtime/rpl.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SITES 4096u /* calls that can be named; power of two */
+
+static struct {
+  struct rpl_head *head;
+  struct rpl_event *events; /* recording: the window; replay: all */
+  uint64_t next;            /* of the window, or to be replayed */
+  int fd, sites_fd;
+  uint32_t sites;
+  struct {
+    const void *pc;
+    enum rpl_call call;
+    uint16_t site;
+  } known[SITES];
+  struct rpl_place *places; /* replay: [sites], from 1 */
+} log_;
+
+static const char *const names[] = {
+    "",
+#define RPL_POINT(n, ret, name, ...) #name,
+#define RPL_OTHER(name)              #name,
+#include "replay/runtime/points.def"
+#undef RPL_POINT
+#undef RPL_OTHER
+};
+
+const char *rpl_call_name(enum rpl_call call) {
+  return names[call];
+}
+
+static int open_file(const char *folder, const char *name, int flags) {
+  char path[RPL_PATH_BYTES];
+  if (snprintf(path, sizeof path, "%s/%s.%u", folder, name, rpl.rank) >= (int)sizeof path)
+    return -1;
+  return open(path, flags | O_CLOEXEC, 0666);
+}
+
+/* Map room for more events behind those that are there. */
+static bool grow(void) {
+  const uint64_t bytes = (uint64_t)RPL_GROW_EVENTS * sizeof(struct rpl_event);
+  const uint64_t at = RPL_HEAD_BYTES + log_.head->events * sizeof(struct rpl_event);
+  if (log_.events) (void)munmap(log_.events, bytes);
+  log_.next = 0;
+  log_.events = NULL;
+  if (ftruncate(log_.fd, (off_t)(at + bytes)) != 0) return false;
+  void *const map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, log_.fd, (off_t)at);
+  if (map == MAP_FAILED) return false;
+  log_.events = map;
+  return true;
+}
+
+bool rpl_log_create(const char *folder) {
+  log_.fd = open_file(folder, "rank", O_RDWR | O_CREAT | O_TRUNC);
+  log_.sites_fd = open_file(folder, "sites", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
+  if (log_.fd < 0 || log_.sites_fd < 0 || ftruncate(log_.fd, RPL_HEAD_BYTES) != 0) return false;
+  void *const head = mmap(NULL, RPL_HEAD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, log_.fd, 0);
+  if (head == MAP_FAILED) return false;
+  log_.head = head;
+  *log_.head = (struct rpl_head){
+      RPL_MAGIC, (uint32_t)sizeof(struct rpl_event), rpl.rank, rpl.ranks, 0, 0};
+  log_.sites = 1;
+  return grow();
+}
+
+void rpl_log_append(const struct rpl_event *event) {
+  if (log_.next == RPL_GROW_EVENTS && !grow()) {
+    fprintf(stderr, "tombolo: rank %u: the recording ends here: no room for more events\n",
+            rpl.rank);
+    rpl.mode = RPL_OFF;
+    return;
+  }
+  log_.events[log_.next++] = *event;
+  __atomic_store_n(&log_.head->events, log_.head->events + 1, __ATOMIC_RELEASE);
+}
+
+void rpl_log_end(void) {
+  if (rpl.mode == RPL_RECORDS && log_.head) {
+    log_.head->ended = 1;
+    (void)ftruncate(log_.fd,
+                    (off_t)(RPL_HEAD_BYTES + log_.head->events * sizeof(struct rpl_event)));
+    rpl.mode = RPL_OFF;
+  }
+}
+
+/* ---- calls of the program */
+
+static void place_of(enum rpl_call call, const void *pc, struct rpl_place *out) {
+  Dl_info info;
+  struct link_map *map = NULL;
+  memset(out, 0, sizeof *out);
+  snprintf(out->call, sizeof out->call, "%s", names[call]);
+  if (!pc || !dladdr1(pc, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) return;
+  out->offset = (uintptr_t)pc - map->l_addr;
+  snprintf(out->module, sizeof out->module, "%s", map->l_name);
+  if (*map->l_name) return;
+  const ssize_t length = readlink("/proc/self/exe", out->module, sizeof out->module - 1);
+  out->module[length > 0 ? length : 0] = '\0';
+}
+
+void rpl_here(struct rpl_place *out) {
+  place_of(rpl.call, rpl.pc, out);
+}
+
+uint16_t rpl_log_site(void) {
+  uint64_t h = (uintptr_t)rpl.pc * UINT64_C(0x9e3779b97f4a7c15);
+  h = (h ^ h >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+  uint32_t at = (uint32_t)(h >> 40) & (SITES - 1);
+  while (log_.known[at].site && (log_.known[at].pc != rpl.pc || log_.known[at].call != rpl.call))
+    at = (at + 1) & (SITES - 1);
+  if (log_.known[at].site || log_.sites == SITES / 2) return log_.known[at].site;
+  struct rpl_place place;
+  char line[RPL_PATH_BYTES + 128];
+  rpl_here(&place);
+  const int n = snprintf(line, sizeof line, "%u %s 0x%llx %s\n", log_.sites, place.call,
+                         (unsigned long long)place.offset, place.module);
+  if (write(log_.sites_fd, line, (size_t)n) != n) return 0;
+  log_.known[at].pc = rpl.pc;
+  log_.known[at].call = rpl.call;
+  log_.known[at].site = (uint16_t)log_.sites++;
+  return log_.known[at].site;
+}
+
+/* ---- replay */
+
+static bool read_sites(const char *folder) {
+  const int fd = open_file(folder, "sites", O_RDONLY);
+  FILE *const in = fd >= 0 ? fdopen(fd, "r") : NULL;
+  log_.places = calloc(SITES, sizeof *log_.places);
+  if (!in || !log_.places) return false;
+  unsigned number;
+  unsigned long long offset;
+  struct rpl_place p;
+  memset(&p, 0, sizeof p);
+  while (fscanf(in, "%u %47s 0x%llx %1023[^\n]", &number, p.call, &offset, p.module) == 4) {
+    p.offset = offset;
+    if (number < SITES) log_.places[number] = p;
+  }
+  fclose(in);
+  return true;
+}
+
+bool rpl_log_open(const char *folder) {
+  struct stat st;
+  log_.fd = open_file(folder, "rank", O_RDONLY);
+  if (log_.fd < 0 || fstat(log_.fd, &st) != 0 || st.st_size < (off_t)RPL_HEAD_BYTES) return false;
+  void *const map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, log_.fd, 0);
+  if (map == MAP_FAILED) return false;
+  log_.head = map;
+  log_.events = (void *)((char *)map + RPL_HEAD_BYTES);
+  const uint64_t room = ((uint64_t)st.st_size - RPL_HEAD_BYTES) / sizeof(struct rpl_event);
+  return log_.head->magic == RPL_MAGIC && log_.head->event_bytes == sizeof(struct rpl_event) &&
+         log_.head->rank == rpl.rank && log_.head->ranks == rpl.ranks &&
+         log_.head->events <= room && read_sites(folder);
+}
+
+const struct rpl_event *rpl_log_next(void) {
+  return log_.next < log_.head->events ? &log_.events[log_.next] : NULL;
+}
+
+uint64_t rpl_log_number(void) {
+  return log_.next;
+}
+
+void rpl_log_step(void) {
+  log_.next++;
+}
+
+void rpl_log_place(uint16_t site, struct rpl_place *out) {
+  if (site < SITES)
+    *out = log_.places[site];
+  else
+    memset(out, 0, sizeof *out);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls that may report "not yet", and those that complete some of several events.
+ *
+ * Owns nothing. A recording notes each result but "not yet". In a replay a call whose turn has not
+ * come reports "not yet" and asks the library nothing; when its turn has come, it waits until the
+ * library has the recorded result. Of several events a recording notes the index of each that is
+ * complete; a replay waits for these and no others.
+ */
+#include "replay/runtime/rpl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ends a position wherever the function returns. */
+static void leave(const bool *outer) {
+  rpl_leave(*outer);
+}
+
+#define ENTER(name)                                \
+ const bool outer __attribute__((cleanup(leave))) = \
+     rpl_enter(RPL_CALL_##name, __builtin_return_address(0))
+
+/* A call with a result; in not_yet: the result that is not noted. */
+#define RESULT(name, not_yet, args)                                                    \
+ ENTER(name);                                                                          \
+ if (!outer) return rpl_real.name args;                                                \
+ if (rpl.mode == RPL_RECORDS) {                                                        \
+  const int rc = rpl_real.name args;                                                   \
+  if (rc != (not_yet)) rpl_note(RPL_RESULT, (uint32_t)rc);                             \
+  return rc;                                                                           \
+ }                                                                                     \
+ const struct rpl_event *const e = rpl_due(RPL_RESULT);                                \
+ if (!e) return rpl_log_next() ? (not_yet) : rpl_real.name args;                       \
+ const int rc = (int)e->arg;                                                           \
+ uint64_t steps = 0;                                                                   \
+ while (rpl_real.name args == (not_yet)) rpl_wait_step(&steps, "waiting for its end"); \
+ rpl_take();                                                                           \
+ return rc
+
+int gexx_event_test(gex_Event_t event) {
+  RESULT(gexx_event_test, GASNET_ERR_NOT_READY, (event));
+}
+
+int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
+  RESULT(gex_NBI_Test, GASNET_ERR_NOT_READY, (event_mask, flags));
+}
+
+int gasnet_barrier_try(int id, int flags) {
+  RESULT(gasnet_barrier_try, GASNET_ERR_NOT_READY, (id, flags));
+}
+
+/* A step of a wait for a condition of the program, which sleeps: in a replay the condition comes
+ * from handlers whose turn has come, or from memory, so it polls instead. */
+void gexx_wait_step(struct gexx_wait *wait) {
+  ENTER(gexx_wait_step);
+  if (outer && rpl.mode == RPL_REPLAYS && rpl_log_next())
+    (void)rpl_real.gasnet_AMPoll();
+  else
+    rpl_real.gexx_wait_step(wait);
+}
+
+/* ---- arrays of events */
+
+typedef int (*some_fn)(gex_Event_t *, size_t, gex_Flags_t);
+
+static int wait_some(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
+  rpl_real.gex_Event_WaitSome(pevent, numevents, flags);
+  return GASNET_OK;
+}
+
+static int record_some(some_fn fn, gex_Event_t *pevent, size_t count, gex_Flags_t flags) {
+  gex_Event_t *const was = count ? malloc(count * sizeof *was) : NULL;
+  if (was) memcpy(was, pevent, count * sizeof *was);
+  const int rc = fn(pevent, count, flags);
+  for (size_t i = 0; was && i < count; i++)
+    if (was[i] != pevent[i]) rpl_note(RPL_INDEX, (uint32_t)i);
+  free(was);
+  if (rc == GASNET_OK) rpl_note(RPL_RESULT, (uint32_t)rc);
+  return rc;
+}
+
+static int replay_some(some_fn fn, gex_Event_t *pevent, size_t count, gex_Flags_t flags) {
+  const struct rpl_event *e;
+  while ((e = rpl_due(RPL_INDEX))) {
+    uint64_t steps = 0;
+    if (e->arg >= count) rpl_deviate("fewer events");
+    gex_Event_t *const one = &pevent[e->arg];
+    while (*one != GEX_EVENT_INVALID && rpl_real.gex_Event_TestSome(one, 1, flags) != GASNET_OK)
+      rpl_wait_step(&steps, "waiting for an event");
+    rpl_take();
+  }
+  if (rpl_due(RPL_RESULT)) {
+    rpl_take();
+    return GASNET_OK;
+  }
+  return rpl_log_next() ? GASNET_ERR_NOT_READY : fn(pevent, count, flags);
+}
+
+static int some(bool outer, some_fn fn, gex_Event_t *pevent, size_t count, gex_Flags_t flags) {
+  if (!outer) return fn(pevent, count, flags);
+  if (rpl.mode == RPL_RECORDS) return record_some(fn, pevent, count, flags);
+  return replay_some(fn, pevent, count, flags);
+}
+
+int gex_Event_TestSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
+  ENTER(gex_Event_TestSome);
+  return some(outer, rpl_real.gex_Event_TestSome, pevent, numevents, flags);
+}
+
+int gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
+  ENTER(gex_Event_TestAll);
+  return some(outer, rpl_real.gex_Event_TestAll, pevent, numevents, flags);
+}
+
+void gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
+  ENTER(gex_Event_WaitSome);
+  if (some(outer, wait_some, pevent, numevents, flags) != GASNET_OK)
+    rpl_deviate("no event is complete here");
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Record and replay in a rank.
+ *
+ * Owns: struct rpl, the state of this process. tombolo-replay.so is loaded before the program
+ * (LD_PRELOAD) and defines the calls of the API in which the order of the job can be seen. A rank
+ * is a sequence of such calls. What it sees of others is an event at a position in this sequence:
+ * a handler that ran, a test that was true, a value that was read. A recording writes the events.
+ * A replay makes them happen at the same positions: a handler that comes too early is held back, a
+ * test is false until its turn, and at its turn the call waits until it is true. No wait can be in
+ * vain: an event depends only on events that were before it in the recording. Invariants: the
+ * thread that has started the job is ordered, other threads are not; calls inside a call and in
+ * handlers have no position of their own.
+ */
+#ifndef TMB_RPL_H
+#define TMB_RPL_H
+
+#include "replay/log.h"
+
+#include <gasnet.h>
+#include <gasnetex.h>
+
+#include <gasnet_coll.h>
+#include <gasnet_ratomic.h>
+#include <gasnet_vis.h>
+#include <gasnetex_ext.h>
+#include <stdbool.h>
+
+#define RPL_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define RPL_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* The calls: a constant RPL_CALL_NAME and a pointer to the library's function for each. */
+enum rpl_call {
+  RPL_NO_CALL,
+#define RPL_POINT(n, ret, name, ...) RPL_CALL_##name,
+#define RPL_OTHER(name)              RPL_CALL_##name,
+#include "replay/runtime/points.def"
+#undef RPL_POINT
+#undef RPL_OTHER
+  RPL_CALLS
+};
+
+struct rpl_real {
+#define RPL_POINT(n, ret, name, ...) __typeof__(&name) name;
+#define RPL_OTHER(name)              __typeof__(&name) name;
+#include "replay/runtime/points.def"
+#undef RPL_POINT
+#undef RPL_OTHER
+};
+extern struct rpl_real rpl_real;
+
+enum rpl_mode { RPL_OFF, RPL_RECORDS, RPL_REPLAYS };
+
+struct rpl {
+  enum rpl_mode mode;
+  uint32_t rank, ranks;
+  struct rpl_area *area;
+  /* The position: the call that has begun last. */
+  uint32_t run, repeat;
+  enum rpl_call call;
+  const void *pc; /* its return address */
+  bool inside;    /* a call is in progress */
+  bool left;      /* the call of the position has ended */
+};
+extern struct rpl rpl;
+
+/* Whether the calling thread is the ordered one. */
+extern _Thread_local bool rpl_ordered;
+
+static inline bool rpl_on(void) {
+  return RPL_UNLIKELY(rpl.mode != RPL_OFF) && rpl_ordered;
+}
+
+/* ---- start.c */
+void rpl_start(void);
+
+/* ---- order.c: positions, and handlers in their turn */
+
+/* A call begins. In a replay first runs the handlers that ran before it. Returns whether it has a
+ * position. in pc: return address of the wrapper. */
+bool rpl_enter(enum rpl_call call, const void *pc);
+/* It ends. In a replay first runs the handlers that ran in it. in outer: result of rpl_enter. */
+void rpl_leave(bool outer);
+
+/* Note an event at this position. */
+void rpl_note(enum rpl_kind kind, uint32_t arg);
+void rpl_note_value(uint64_t value);
+/* Replay: the next event, if it is of this kind and its turn has come, and NULL otherwise. Handlers
+ * before it run first. Reports a deviation if another event's turn has come. */
+const struct rpl_event *rpl_due(enum rpl_kind kind);
+/* Take the event that rpl_due has returned. */
+void rpl_take(void);
+/* The value of an event of kind RPL_VALUE, which is taken. */
+uint64_t rpl_take_value(void);
+/* One step of a wait in a replay: polls. in,out steps: 0 at the begin. in what: for messages. */
+void rpl_wait_step(uint64_t *steps, const char *what);
+/* Called by the library before a handler of a client runs. */
+int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg);
+/* End the job: this rank has left the order. in found: what happens instead of the next event. */
+void rpl_deviate(const char *found) __attribute__((noreturn));
+
+/* ---- log.c: the file of this rank */
+
+bool rpl_log_create(const char *folder);
+bool rpl_log_open(const char *folder);
+void rpl_log_append(const struct rpl_event *event);
+/* Replay: the next event, NULL at the end; its number; and one step on. */
+const struct rpl_event *rpl_log_next(void);
+uint64_t rpl_log_number(void);
+void rpl_log_step(void);
+void rpl_log_end(void);
+/* The number of the call at the position, in a recording. */
+uint16_t rpl_log_site(void);
+/* Where a call of the recording is, in a replay; and where the call at the position is. */
+void rpl_log_place(uint16_t site, struct rpl_place *out);
+void rpl_here(struct rpl_place *out);
+/* Name of a call. */
+const char *rpl_call_name(enum rpl_call call);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Begin and end of record and replay in a rank.
+ *
+ * Owns: the library's functions. The loader's constructor finds these; the calls that start a job
+ * open the file of the rank, in the folder that the launcher has named, and map the memory that the
+ * ranks share. Invariants: without TOMBOLO_REPLAY_AREA every call here is the library's; the thread
+ * that starts the job is the ordered one.
+ */
+#define _GNU_SOURCE
+#include "replay/runtime/rpl.h"
+
+#include <tombolo/check_hook.h>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct rpl_real rpl_real;
+
+__attribute__((constructor)) static void find(void) {
+#define RPL_OTHER(name)                                              \
+ {                                                                   \
+  void *const at = dlsym(RTLD_NEXT, #name);                          \
+  memcpy(&rpl_real.name, &at, sizeof at); /* no cast between them */ \
+ }
+#define RPL_POINT(n, ret, name, ...) RPL_OTHER(name)
+#include "replay/runtime/points.def"
+#undef RPL_POINT
+#undef RPL_OTHER
+}
+
+static bool map_area(const char *path) {
+  const int fd = open(path, O_RDWR | O_CLOEXEC);
+  if (fd < 0) return false;
+  void *const at =
+      mmap(NULL, rpl_area_bytes(rpl.ranks), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  if (at == MAP_FAILED) return false;
+  rpl.area = at;
+  return rpl.area->magic == RPL_MAGIC && rpl.area->ranks == rpl.ranks;
+}
+
+static void end(void) {
+  rpl_log_end();
+}
+
+void rpl_start(void) {
+  const char *const record = gasnet_getenv("TOMBOLO_RECORD");
+  const char *const replay = gasnet_getenv("TOMBOLO_REPLAY");
+  const char *const area = gasnet_getenv("TOMBOLO_REPLAY_AREA");
+  if (rpl.mode != RPL_OFF || !area || (!record && !replay)) return;
+  rpl.rank = gex_System_QueryJobRank();
+  rpl.ranks = gex_System_QueryJobSize();
+  if (!map_area(area) || !(record ? rpl_log_create(record) : rpl_log_open(replay))) {
+    fprintf(stderr, "tombolo: rank %u: nothing is %s: the file of the rank in %s cannot be %s\n",
+            rpl.rank, record ? "recorded" : "replayed", record ? record : replay,
+            record ? "written" : "read");
+    rpl_real.gasnet_exit(1);
+  }
+  rpl.mode = record ? RPL_RECORDS : RPL_REPLAYS;
+  rpl.left = true;
+  rpl_ordered = true;
+  gexx_gate_set(rpl_gate);
+  atexit(end);
+}
+
+int gexx_client_init(const struct gexx_client_args *init) {
+  const int rc = rpl_real.gexx_client_init(init);
+  if (rc == GASNET_OK) rpl_start();
+  return rc;
+}
+
+int gexx_client_join(const struct gexx_client_args *init) {
+  const int rc = rpl_real.gexx_client_join(init);
+  if (rc == GASNET_OK) rpl_start();
+  return rc;
+}
+
+int gexx_legacy_init(const struct gexx_client_mode *mode, int *argc, char ***argv) {
+  const int rc = rpl_real.gexx_legacy_init(mode, argc, argv);
+  if (rc == GASNET_OK) rpl_start();
+  return rc;
+}
+
+void gasnet_exit(int exitcode) {
+  rpl_log_end();
+  rpl_real.gasnet_exit(exitcode);
+  abort(); /* not reached */
+}

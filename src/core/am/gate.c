@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages whose handlers wait for their turn, because record and replay hold them back.
+ *
+ * Owns: tmb_job.kept, the list of them. Called by am_deliver.c before a handler of a client runs,
+ * and when replay/runtime releases one (tombolo/check_hook.h). Calls: the gate, a function of
+ * replay/runtime. A kept message is a copy: its slot in the ring is free. Invariants: messages of
+ * one sender keep their order, requests and replies each; the list is used by one thread, because
+ * the gate keeps only messages of the thread that it orders.
+ */
+/*
+ * Messages whose handlers wait for their turn, because record and replay hold them back.
+ *
+ * Owns: tmb_job.kept, the list of them. Called by am_deliver.c before a handler of a client runs,
+ * and when replay/runtime releases one (tombolo/check_hook.h). Calls: the gate, which is a function
+ * of replay/runtime. A kept message is a copy: its slot in the ring is free. Invariants: messages
+ * of one sender keep their order, requests and replies each; the list is used by one thread,
+ * because the gate keeps only messages of the thread that it orders.
+ */
+#include "core/am/am.h"
+
+#include "base/container/list.h"
+#include "base/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tmb_kept {
+  struct tmb_am_in in; /* first: tmb_gate_take returns it */
+  struct tmb_kept *next;
+  int32_t args[TMB_AM_ARGS_MAX];
+  char payload[] TMB_ALIGNED(16);
+};
+
+struct gexx_am_msg tmb_gate_message(const struct tmb_am_in *in) {
+  return (struct gexx_am_msg){.src = in->payload,
+                              .nbytes = in->nbytes,
+                              .args = in->args,
+                              .handler = in->handler,
+                              .nargs = in->nargs,
+                              .category = in->category};
+}
+
+/* Append a copy of a message. */
+static void keep(const struct tmb_am_in *in) {
+  const size_t bytes = in->category == TMB_AM_MEDIUM ? in->nbytes : 0;
+  struct tmb_kept *const m = aligned_alloc(16, (sizeof *m + bytes + 15) & ~(size_t)15);
+  if (!m) tmb_fatal("out of memory for a message of %zu bytes that is held back", bytes);
+  m->in = *in;
+  m->in.args = m->args;
+  if (in->nargs) memcpy(m->args, in->args, in->nargs * sizeof *m->args);
+  if (bytes) m->in.payload = memcpy(m->payload, in->payload, bytes);
+  struct tmb_kept **const end = TMB_LIST_END(&tmb_job.kept);
+  m->next = *end;
+  *end = m;
+}
+
+bool tmb_gate_keeps(const struct tmb_am_in *in) {
+  const struct gexx_am_msg msg = tmb_gate_message(in);
+  if (!tmb_job.gate(in->src, in->is_reply, &msg)) return false;
+  keep(in);
+  return true;
+}
+
+struct tmb_am_in *tmb_gate_take(uint32_t from, bool reply) {
+  struct tmb_kept **at = &tmb_job.kept;
+  while (*at && ((*at)->in.src != from || (*at)->in.is_reply != reply)) at = &(*at)->next;
+  struct tmb_kept *const m = TMB_LIST_POP(at);
+  return m ? &m->in : NULL;
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# A bug that shows in some runs is recorded, and shows in each of 20 replays.
+#   tests/replay/bugs.py TOMBOLO PROGRAM CASE   (a case of tests/replay/bugs.c)
+# CASE `deviation`: a replay of another program is reported, with both calls and their lines.
+# CASE `refused`: options that contradict, and folders without a recording.
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TRIES = 400  # runs until the bug shows; the rarest shows in one of 20
+REPLAYS = 20
+
+
+def run(tombolo, *words):
+    done = subprocess.run([tombolo, "run", "--timeout", "20", *words], capture_output=True,
+                          text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def reproduces(tombolo, program, case, folder):
+    code, out, err = 0, "", ""
+    good = 0
+    while code == 0 and good < TRIES:
+        code, out, err = run(tombolo, "-n", "3", "--record", folder, program, case)
+        good += code == 0
+    if code == 0:
+        return f"the bug has not shown in {TRIES} runs"
+    if code != 3:
+        return f"code {code} while it is recorded: {out}{err}"
+    print(f"{case}: shown after {good} good runs: {out.strip()}")
+    for number in range(1, REPLAYS + 1):
+        again, seen, err = run(tombolo, "--replay", folder, program, case)
+        if (again, seen) != (code, out):
+            return f"replay {number}: code {again}, not {code}: {seen}{err}"
+    return None
+
+
+def deviation(tombolo, program, _case, folder):
+    if not shutil.which("addr2line"):
+        print("addr2line is not installed: lines cannot be compared")
+        sys.exit(77)
+    code, out, err = run(tombolo, "-n", "3", "--record", folder, program, "ring")
+    if code:
+        return f"code {code} while it is recorded: {out}{err}"
+    code, _, err = run(tombolo, "--replay", folder, program, "ring", "changed")
+    wanted = (r"rank 0 has left the recorded order at event \d+.*\n"
+              r"  recorded: gasnet_AMPoll handler 202 of a request from rank 2 \(.*bugs.c:\d+\)\n"
+              r"  found: gex_NBI_Wait called \(.*bugs.c:\d+\)")
+    if code != 67 or not re.search(wanted, err):
+        return f"code {code}, not 67 with the calls: {err}"
+    return None
+
+
+def refused(tombolo, program, _case, folder):
+    wants = [(["--replay", folder, program], "there is no recording"),
+             (["--record", os.path.join(folder, "a", "b"), program], "No such file"),
+             (["--record", folder, "--replay", folder, program], "give only one of"),
+             (["--record", folder, "--check", "races", program], "give only one of")]
+    for words, text in wants:
+        code, _, err = run(tombolo, *words)
+        if code not in (1, 2) or text not in err:
+            return f"{words}: code {code}: {err}"
+    run(tombolo, "-n", "3", "--record", folder, program, "ring")
+    code, _, err = run(tombolo, "-n", "2", "--replay", folder, program, "ring")
+    if code != 2 or "3 ranks were recorded, not 2" not in err:
+        return f"-n 2: code {code}: {err}"
+    return None
+
+
+def main():
+    tombolo, program, case = sys.argv[1:4]
+    checks = {"deviation": deviation, "refused": refused}
+    with tempfile.TemporaryDirectory() as folder:
+        fault = checks.get(case, reproduces)(tombolo, program, case, folder)
+    if fault:
+        sys.exit(f"{case}: {fault}")
+
+
+main()

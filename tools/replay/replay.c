@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `tombolo run --record` and `--replay`, see replay.h.
+ *
+ * Owns nothing. Called by tools/run. Calls: tools/check, memfd_create, personality. Addresses are
+ * not randomised in recorded and replayed runs, so that pointers are equal in both. Invariant: the
+ * number of ranks is that of the file of rank 0.
+ */
+#define _GNU_SOURCE
+#include "replay/replay.h"
+#include "check/check.h"
+#include "tool.h"
+
+#include "base/atomic.h"
+#include "base/config.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The head of the file of rank 0. Returns whether the folder holds a recording. */
+static bool read_head(const char *folder, struct rpl_head *head) {
+  char path[PATH_MAX];
+  if (snprintf(path, sizeof path, "%s/rank.0", folder) >= PATH_MAX) return false;
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const bool whole = fd >= 0 && read(fd, head, sizeof *head) == (ssize_t)sizeof *head;
+  if (fd >= 0) close(fd);
+  return whole && head->magic == RPL_MAGIC && head->event_bytes == sizeof(struct rpl_event);
+}
+
+/* Delete the files of an earlier recording with more ranks. */
+static void remove_rest(const char *folder, uint32_t from, uint32_t to) {
+  char path[PATH_MAX];
+  static const char *const names[] = {"rank", "sites"};
+  for (uint32_t r = from; r < to; r++)
+    for (int i = 0; i < 2; i++)
+      if (snprintf(path, sizeof path, "%s/%s.%u", folder, names[i], r) < PATH_MAX)
+        (void)unlink(path);
+}
+
+static int begin_record(const char *folder, uint32_t ranks) {
+  struct rpl_head head;
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+    tmb_print("run: --record %s: %s", folder, strerror(errno));
+    return TOOL_EXIT_FAILED;
+  }
+  if (access(folder, W_OK | X_OK) != 0) {
+    tmb_print("run: --record %s: %s; give a folder that may be written", folder, strerror(errno));
+    return TOOL_EXIT_FAILED;
+  }
+  if (read_head(folder, &head)) remove_rest(folder, ranks, head.ranks);
+  return 0;
+}
+
+static int begin_replay(const char *folder, uint32_t *ranks) {
+  struct rpl_head head;
+  if (!read_head(folder, &head)) {
+    tmb_print("run: --replay %s: there is no recording; give a folder that --record has written",
+              folder);
+    return TOOL_EXIT_USAGE;
+  }
+  if (*ranks && *ranks != head.ranks) {
+    tmb_print("run: --replay %s: %u ranks were recorded, not %u; leave out -n", folder, head.ranks,
+              *ranks);
+    return TOOL_EXIT_USAGE;
+  }
+  *ranks = head.ranks;
+  return 0;
+}
+
+static int make_area(struct replay_run *run, uint32_t ranks) {
+  char path[64];
+  const uint64_t bytes = rpl_area_bytes(ranks);
+  run->fd = memfd_create("tombolo-replay", MFD_CLOEXEC);
+  void *at = MAP_FAILED;
+  if (run->fd >= 0 && ftruncate(run->fd, (off_t)bytes) == 0)
+    at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, run->fd, 0);
+  if (at == MAP_FAILED) {
+    tmb_print("run: no memory of %llu KB for record and replay: %s",
+              (unsigned long long)(bytes >> 10), strerror(errno));
+    return TOOL_EXIT_FAILED;
+  }
+  run->area = at;
+  run->area->magic = RPL_MAGIC;
+  run->area->ranks = ranks;
+  run->area->bytes = bytes;
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), run->fd);
+  tmb_env_set("TOMBOLO_REPLAY_AREA", path);
+  return 0;
+}
+
+int replay_begin(struct replay_run *run, uint32_t *ranks) {
+  const char *const folder = run->record ? run->record : run->replay;
+  char whole[PATH_MAX];
+  if (!folder) return 0;
+  int rc = run->record ? begin_record(folder, *ranks ? *ranks : 1) : begin_replay(folder, ranks);
+  if (rc == 0 && !realpath(folder, whole)) {
+    tmb_print("run: %s: %s", folder, strerror(errno));
+    rc = TOOL_EXIT_FAILED;
+  }
+  if (rc == 0) rc = make_area(run, *ranks ? *ranks : 1);
+  if (rc == 0) rc = check_load("tombolo-replay.so", run->record ? "--record" : "--replay");
+  if (rc) return rc;
+  tmb_env_set(run->record ? "TOMBOLO_RECORD" : "TOMBOLO_REPLAY", whole);
+  const int persona = personality(0xffffffff);
+  if (persona >= 0) (void)personality((unsigned)persona | ADDR_NO_RANDOMIZE);
+  return 0;
+}
+
+/* A place as text: the call, and its line where it is known. */
+static void print_place(const char *name, const struct rpl_place *place) {
+  struct check_line line = {NULL, 0};
+  if (place->offset) line = check_line_of(place->module, place->offset);
+  if (!*place->call)
+    fprintf(stderr, "  %s: the end of the recording\n", name);
+  else if (line.file)
+    fprintf(stderr, "  %s: %s %s (%s:%u)\n", name, place->call, place->detail, line.file,
+            line.line);
+  else
+    fprintf(stderr, "  %s: %s %s\n", name, place->call, place->detail);
+  free(line.file);
+}
+
+int replay_end(struct replay_run *run, int code) {
+  if (!run->area) return code;
+  for (uint32_t r = 0; r < run->area->ranks; r++) {
+    const struct rpl_deviation *const d = &run->area->deviation[r];
+    if (!tmb_load_acq(&d->set)) continue;
+    tmb_print("run: --replay %s: rank %u has left the recorded order at event %llu", run->replay, r,
+              (unsigned long long)d->event);
+    print_place("recorded", &d->expected);
+    print_place("found", &d->found);
+    code = REPLAY_EXIT;
+  }
+  (void)munmap(run->area, run->area->bytes);
+  close(run->fd);
+  run->area = NULL;
+  return code;
+}
