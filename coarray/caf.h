@@ -130,6 +130,7 @@ struct caf {
   uint32_t posts_open; /* posts that their owners may not know yet; post.c */
   uint8_t events;      /* enum caf_events in post.h: how events are posted */
   bool ready, ending;
+  bool serves;               /* a thread serves accessors while the program computes: inside.h */
   bool wide_teams;           /* numbers of teams have 64 bits: PRIF */
   bool began, settled;       /* `init` has returned; the signal is back: caf_settle */
   bool allocate_stat;        /* ALLOCATE has had STAT=: the SYNC ALL behind it may fail */
@@ -139,6 +140,9 @@ struct caf {
   gexx_WaitInfo_t statement; /* of the program, that runs now or ran last: CAF_STATEMENT */
 };
 extern struct caf caf;
+
+/* Whether the calling thread is the one that serves; serve.c. */
+extern _Thread_local bool caf_is_server __attribute__((tls_model("initial-exec")));
 
 /* Added to the counter of an image that will post no more, and, while this image waits, to the
  * event that it waits for: so a wait for a signal ends. Counts stay below. */

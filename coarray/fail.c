@@ -7,7 +7,7 @@
  * Invariants: a statement with STAT= goes on, any other one ends all images; no text is written
  * outside of ERRMSG=.
  */
-#include "caf.h"
+#include "inside.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -58,6 +58,7 @@ void caf_refuse(const char *format, ...) {
 }
 
 void caf_error_stop(int code) {
+  (void)caf_go_inside(); /* to its end */
   caf_flush_all();
   gexx_Job_SetFailurePolicy(GEXX_FAILURE_ABORT);
   gasnet_exit(code ? code : 1);

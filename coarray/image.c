@@ -9,6 +9,7 @@
  * each error that it reports.
  */
 #include "data/pending.h"
+#include "inside.h"
 #include "sync/control.h"
 #include "sync/wait.h"
 
@@ -50,6 +51,7 @@ void caf_enter(int *argc, char ***argv) {
   caf_start(argc, argv);
   gex_Event_Wait(gex_Coll_BarrierNB(caf.tm, 0));
   caf.began = true;
+  caf_serve_start();
   if (first) (void)on_exit(on_exit_of, (void *)(intptr_t)getpid());
 }
 
@@ -115,6 +117,7 @@ static bool exit_is_caught(void) {
 }
 
 void caf_leave(int code) {
+  (void)caf_go_inside(); /* to its end */
   end_image();
   if (!exit_is_caught()) gasnet_exit(code);
 }
@@ -155,6 +158,7 @@ void CAF(error_stop_str)(const char *text, size_t len, bool quiet) {
  * image is no error of the job, unless the end of one ends all. */
 void caf_fail_image(void) {
   enum { LINGER_US = 20000 };
+  (void)caf_go_inside();
   caf_flush_all();
   (void)gexx_Event_WaitUntil(GEX_EVENT_NO_OP, NULL, NULL, LINGER_US);
   const bool ends_all = caf.size > 1 && gexx_Job_QueryFailurePolicy() != GEXX_FAILURE_REPORT;
@@ -182,6 +186,7 @@ static const struct caf_team *team_at(void *team_p) {
 
 /* An image that the team does not have is none that goes on. */
 int CAF(image_status)(int image, void *team_p) {
+  CAF_INSIDE;
   const struct caf_team *team = team_at(team_p);
   gasnet_AMPoll(); /* it reports lost images */
   if (image < 1 || (uint32_t)image > team->size) return CAF_STAT_STOPPED;
@@ -222,10 +227,12 @@ static void list_images(struct caf_desc *array, void *team_p, const int *kind, i
 }
 
 void CAF(failed_images)(struct caf_desc *array, void *team, int *kind) {
+  CAF_INSIDE;
   list_images(array, team, kind, CAF_STAT_FAILED);
 }
 
 void CAF(stopped_images)(struct caf_desc *array, void *team, int *kind) {
+  CAF_INSIDE;
   list_images(array, team, kind, CAF_STAT_STOPPED);
 }
 
@@ -255,6 +262,7 @@ static uint64_t caf_common(uint64_t mine) {
 }
 
 void CAF(random_init)(bool repeatable, bool image_distinct) {
+  CAF_INSIDE;
   uint32_t seed[64];
   int32_t words = 0;
   if (!_gfortran_random_seed_i4) return;

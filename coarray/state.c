@@ -8,3 +8,4 @@
 #include "caf.h"
 
 struct caf caf;
+_Thread_local bool caf_is_server;

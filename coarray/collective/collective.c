@@ -11,6 +11,7 @@
 #include "collective/collective.h"
 #include "collective/half.h"
 #include "data/pending.h"
+#include "inside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -245,6 +246,7 @@ static void fold(struct caf_desc *a, int result_image, enum caf_fold kind, int a
 
 void CAF(co_sum)(struct caf_desc *a, int result_image, int *stat, char *errmsg, size_t errmsg_len,
                  size_t after) {
+  CAF_INSIDE;
   CAF_STATEMENT("CO_SUM");
   const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, NULL);
   fold(a, result_image, CAF_FOLD_SUM, 0, &to);
@@ -252,6 +254,7 @@ void CAF(co_sum)(struct caf_desc *a, int result_image, int *stat, char *errmsg, 
 
 void CAF(co_min)(struct caf_desc *a, int result_image, int *stat, char *errmsg, int a_len,
                  size_t errmsg_len, size_t after) {
+  CAF_INSIDE;
   CAF_STATEMENT("CO_MIN");
   const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, &a_len);
   fold(a, result_image, CAF_FOLD_MIN, a_len, &to);
@@ -259,6 +262,7 @@ void CAF(co_min)(struct caf_desc *a, int result_image, int *stat, char *errmsg, 
 
 void CAF(co_max)(struct caf_desc *a, int result_image, int *stat, char *errmsg, int a_len,
                  size_t errmsg_len, size_t after) {
+  CAF_INSIDE;
   CAF_STATEMENT("CO_MAX");
   const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, &a_len);
   fold(a, result_image, CAF_FOLD_MAX, a_len, &to);
@@ -405,6 +409,7 @@ static bool is_deferred_component(const struct caf_desc *a) {
 
 void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg, size_t errmsg_len,
                        size_t after) {
+  CAF_INSIDE;
   CAF_STATEMENT("CO_BROADCAST");
   const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, NULL);
   struct caf_section s;

@@ -8,6 +8,7 @@
  * associative, not always commutative for the layer, so the order of images is kept.
  */
 #include "collective/collective.h"
+#include "inside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,7 @@ static gex_Coll_ReduceFn_t function_of(const struct caf_desc *a, int flags,
 
 void CAF(co_reduce)(struct caf_desc *a, void *(*function)(void *, void *), int flags,
                     int result_image, int *stat, char *errmsg, int a_len, size_t errmsg_len) {
+  CAF_INSIDE;
   CAF_STATEMENT("CO_REDUCE");
   const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, 0, &a_len);
   struct operation op = {(void (*)(void))function, (flags & FLAG_VALUE) != 0, a->dtype.elem_len,

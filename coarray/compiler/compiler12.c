@@ -8,6 +8,7 @@
  */
 #include "caf.h"
 #include "compiler/generation.h"
+#include "inside.h"
 
 const bool caf_scalars_by_pointer = false, caf_source_has_team = false;
 
@@ -54,24 +55,28 @@ int CAF(num_images)(int distance, int failed) {
 }
 
 void CAF(form_team)(int number, void **team, int unused) {
+  CAF_INSIDE;
   CAF_STATEMENT("FORM TEAM");
   (void)unused;
   caf_form_team(number, (struct caf_team **)team, NULL, &no_stat);
 }
 
 void CAF(change_team)(void **team, int unused) {
+  CAF_INSIDE;
   CAF_STATEMENT("CHANGE TEAM");
   (void)unused;
   caf_change_team(team_of(team), &no_stat);
 }
 
 void CAF(end_team)(void **team) {
+  CAF_INSIDE;
   CAF_STATEMENT("END TEAM");
   (void)team;
   caf_end_team(&no_stat);
 }
 
 void CAF(sync_team)(void **team, int unused) {
+  CAF_INSIDE;
   CAF_STATEMENT("SYNC TEAM");
   (void)unused;
   caf_sync_team(team_of(team), &no_stat);

@@ -12,6 +12,7 @@
 #include "compiler/generation.h"
 #include "data/pending.h"
 #include "data/remote.h"
+#include "inside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,7 @@ void CAF(register_accessor)(int hash, void (*accessor)(void)) {
 
 void CAF(register_accessors_finish)(void) {
   caf_accessors_sort();
+  caf_serve_start();
 }
 
 int CAF(get_remote_function_index)(int hash) {
@@ -214,6 +216,7 @@ void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t 
                           int image, size_t dst_size, void **dst, size_t *dst_chars,
                           struct caf_desc *dst_desc, bool may_realloc, int index, void *add,
                           size_t add_bytes, int *stat, void **team, int *team_number) {
+  CAF_INSIDE;
   const struct caf_status to = {.stat = stat};
   const struct selector selector = {token, image, team, team_number};
   struct caf_there there;
@@ -245,6 +248,7 @@ static const struct caf_desc *shape_of(const struct caf_token *t, const struct c
 }
 
 int32_t CAF(is_present_on_remote)(void *token, int image, int index, void *add, size_t add_bytes) {
+  CAF_INSIDE;
   const struct caf_status to = {0};
   const struct selector selector = {token, image, NULL, NULL};
   const struct caf_token *t = token;
@@ -271,6 +275,7 @@ void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_ch
                          size_t src_size, const void *src, const size_t *src_chars,
                          const struct caf_desc *src_desc, int index, void *add, size_t add_bytes,
                          int *stat, void **team, int *team_number) {
+  CAF_INSIDE;
   CAF_STATEMENT("put");
   const struct caf_status to = {.stat = stat};
   const struct selector selector = {token, image, team, team_number};
@@ -337,6 +342,7 @@ void CAF(transfer_between_remotes)(void *dst_token, struct caf_desc *dst_desc, s
                                    size_t src_add_bytes, size_t src_size, bool scalar,
                                    int *dst_stat, int *src_stat, void **dst_team,
                                    int *dst_team_number, void **src_team, int *src_team_number) {
+  CAF_INSIDE;
   CAF_STATEMENT("put");
   const struct caf_status dst_to = {.stat = dst_stat}, src_to = {.stat = src_stat};
   const struct selector from = {src_token, src_image, caf_source_has_team ? src_team : NULL,

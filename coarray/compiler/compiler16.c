@@ -9,6 +9,7 @@
  */
 #include "caf.h"
 #include "compiler/generation.h"
+#include "inside.h"
 
 const bool caf_scalars_by_pointer = true, caf_source_has_team = true;
 
@@ -47,24 +48,28 @@ int CAF(num_images)(void *team, int32_t *team_number) {
 
 void CAF(form_team)(int number, void **team, int *new_index, int *stat, char *errmsg,
                     size_t errmsg_len) {
+  CAF_INSIDE;
   CAF_STATEMENT("FORM TEAM");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   caf_form_team(number, (struct caf_team **)team, new_index, &to);
 }
 
 void CAF(change_team)(void *team, int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_INSIDE;
   CAF_STATEMENT("CHANGE TEAM");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   caf_change_team(team, &to);
 }
 
 void CAF(end_team)(int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_INSIDE;
   CAF_STATEMENT("END TEAM");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   caf_end_team(&to);
 }
 
 void CAF(sync_team)(void *team, int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_INSIDE;
   CAF_STATEMENT("SYNC TEAM");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   caf_sync_team(team, &to);

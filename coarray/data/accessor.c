@@ -58,6 +58,10 @@ static int by_hash(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+bool caf_accessors_any(void) {
+  return table.count != 0;
+}
+
 void caf_accessors_sort(void) {
   if (table.count) qsort(table.at, table.count, sizeof *table.at, by_hash);
   table.sorted = true;

@@ -51,6 +51,9 @@ struct caf_found {
 void caf_accessor_add(int hash, void (*accessor)(void));
 void caf_accessors_sort(void);
 
+/* Whether there are any. */
+bool caf_accessors_any(void);
+
 /* Index of the accessor with a hash; -1: there is none. */
 int caf_accessor_index(int hash);
 

@@ -9,6 +9,7 @@
  * times, and copied.
  */
 #include "data/pending.h"
+#include "inside.h"
 
 #include <stdlib.h>
 
@@ -80,6 +81,7 @@ static struct slot *in_flight(int64_t handle) {
 }
 
 void tombolo_caf_async_wait(int64_t *handle) {
+  CAF_INSIDE;
   struct slot *s = in_flight(*handle);
   *handle = 0;
   if (!s) return;
@@ -88,6 +90,7 @@ void tombolo_caf_async_wait(int64_t *handle) {
 }
 
 bool tombolo_caf_async_test(int64_t *handle) {
+  CAF_INSIDE;
   struct slot *s = in_flight(*handle);
   if (s) {
     caf_poll();

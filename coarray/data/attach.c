@@ -12,6 +12,7 @@
  */
 #include "data/attach.h"
 #include "data/pending.h"
+#include "inside.h"
 #include "sync/post.h"
 
 #include <ISO_Fortran_binding.h>
@@ -171,29 +172,35 @@ static void finish(const char *name, int code, int *stat, const CFI_cdesc_t *err
 
 void tombolo_caf_attach_write(intptr_t event, const CFI_cdesc_t *section, int *stat,
                               CFI_cdesc_t *errmsg) {
+  CAF_INSIDE;
   finish("event_attach", attach(event, section, CAF_ATTACH_WRITE), stat, errmsg);
 }
 
 void tombolo_caf_attach_read(intptr_t event, const CFI_cdesc_t *section, int *stat,
                              CFI_cdesc_t *errmsg) {
+  CAF_INSIDE;
   finish("event_attach_read", attach(event, section, CAF_ATTACH_READ), stat, errmsg);
 }
 
 void tombolo_caf_detach(intptr_t event, int *stat, CFI_cdesc_t *errmsg) {
+  CAF_INSIDE;
   finish("event_detach", detach(event), stat, errmsg);
 }
 
 void tombolo_caf_attach_write_notify(const void *notify, const CFI_cdesc_t *section, int *stat,
                                      CFI_cdesc_t *errmsg) {
+  CAF_INSIDE;
   tombolo_caf_attach_write((intptr_t)notify, section, stat, errmsg);
 }
 
 void tombolo_caf_attach_read_notify(const void *notify, const CFI_cdesc_t *section, int *stat,
                                     CFI_cdesc_t *errmsg) {
+  CAF_INSIDE;
   tombolo_caf_attach_read((intptr_t)notify, section, stat, errmsg);
 }
 
 void tombolo_caf_detach_notify(const void *notify, int *stat, CFI_cdesc_t *errmsg) {
+  CAF_INSIDE;
   tombolo_caf_detach((intptr_t)notify, stat, errmsg);
 }
 

@@ -11,6 +11,7 @@
  */
 #include "data/attach.h"
 #include "data/pending.h"
+#include "inside.h"
 #include "sync/post.h"
 
 #include <ISO_Fortran_binding.h>
@@ -204,27 +205,32 @@ static void notified_get(const struct request *r, const struct caf_status *to) {
 
 void tombolo_caf_put_event(const CFI_cdesc_t *section, int image, const CFI_cdesc_t *value,
                            void *event, int *stat, CFI_cdesc_t *errmsg) {
+  CAF_INSIDE;
   const struct caf_status to = status_of(stat, errmsg);
   notified_put(&(struct request){"notified_put", section, value, image, event}, &to);
 }
 
 void tombolo_caf_put_notify(const CFI_cdesc_t *section, int image, const CFI_cdesc_t *value,
                             void *notify, int *stat, CFI_cdesc_t *errmsg) {
+  CAF_INSIDE;
   tombolo_caf_put_event(section, image, value, notify, stat, errmsg);
 }
 
 void tombolo_caf_get_event(const CFI_cdesc_t *section, int image, const CFI_cdesc_t *into,
                            void *event, int *stat, CFI_cdesc_t *errmsg) {
+  CAF_INSIDE;
   const struct caf_status to = status_of(stat, errmsg);
   notified_get(&(struct request){"notified_get", section, into, image, event}, &to);
 }
 
 void tombolo_caf_get_notify(const CFI_cdesc_t *section, int image, const CFI_cdesc_t *into,
                             void *notify, int *stat, CFI_cdesc_t *errmsg) {
+  CAF_INSIDE;
   tombolo_caf_get_event(section, image, into, notify, stat, errmsg);
 }
 
 void tombolo_caf_notify_wait(uint64_t *notify, const int *until, int *stat, CFI_cdesc_t *errmsg) {
+  CAF_INSIDE;
   CAF_STATEMENT("notify_wait");
   const struct caf_status to = status_of(stat, errmsg);
   const struct caf_token *t = caf_token_at((const char *)notify);
@@ -263,6 +269,7 @@ static gex_Event_t begin_get(const struct move *m) {
 
 void tombolo_caf_put_async(const CFI_cdesc_t *section, int image, const CFI_cdesc_t *value,
                            int64_t *handle, int *stat, CFI_cdesc_t *errmsg) {
+  CAF_INSIDE;
   struct move m = {.to = status_of(stat, errmsg)};
   *handle = 0;
   if (!prepare(&m, &(struct request){"put_async", section, value, image, NULL}, true)) return;
@@ -282,6 +289,7 @@ void tombolo_caf_put_async(const CFI_cdesc_t *section, int image, const CFI_cdes
 
 void tombolo_caf_get_async(const CFI_cdesc_t *section, int image, const CFI_cdesc_t *into,
                            int64_t *handle, int *stat, CFI_cdesc_t *errmsg) {
+  CAF_INSIDE;
   struct move m = {.to = status_of(stat, errmsg)};
   *handle = 0;
   if (!prepare(&m, &(struct request){"get_async", section, into, image, NULL}, false)) return;

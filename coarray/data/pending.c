@@ -27,12 +27,17 @@ struct copy {
   size_t pad; /* the data behind it are aligned to 16 bytes */
 };
 
-static struct {
+/* Puts in progress of the program, and of the serving thread. */
+static struct pending {
   struct range range[RANGES_MAX];
   uint32_t count;
   struct copy *copies;
   size_t bytes; /* of the copies */
-} pending;
+} of_program, of_server;
+
+static struct pending *pending_here(void) {
+  return caf_is_server ? &of_server : &of_program;
+}
 
 static struct {
   const void *last; /* where the access that polled began */
@@ -66,16 +71,28 @@ bool caf_is_near_slow(uint32_t rank) {
 }
 
 void caf_complete_slow(void) {
+  struct pending *p = pending_here();
   gex_NBI_Wait(GEX_EC_ALL, 0);
   caf_async_complete();
-  while (pending.copies) {
-    struct copy *done = pending.copies;
-    pending.copies = done->next;
+  while (p->copies) {
+    struct copy *done = p->copies;
+    p->copies = done->next;
     free(done);
   }
-  pending.bytes = 0;
-  pending.count = 0;
+  p->bytes = 0;
+  p->count = 0;
   caf.pending &= ~CAF_UNDER_WAY;
+}
+
+uint32_t caf_pending_hide(void) {
+  const uint32_t bits = caf.pending;
+  caf.pending &= ~CAF_UNDER_WAY;
+  return bits;
+}
+
+void caf_pending_show(uint32_t bits) {
+  caf_complete();
+  caf.pending |= bits;
 }
 
 /* An image that reads some bytes twice may wait for another one to change them. */
@@ -86,10 +103,11 @@ static void serve_reader(const void *low) {
 }
 
 void caf_await_slow(uint32_t rank, const void *low, size_t bytes) {
+  struct pending *p = pending_here();
   if (caf.pending & CAF_SERVES) serve_reader(low);
   const uintptr_t begin = (uintptr_t)low, end = begin + bytes;
-  for (uint32_t i = 0; i < pending.count; i++) {
-    const struct range *r = &pending.range[i];
+  for (uint32_t i = 0; i < p->count; i++) {
+    const struct range *r = &p->range[i];
     if (r->rank != rank || r->low >= end || r->high <= begin) continue;
     caf_complete();
     return;
@@ -97,32 +115,34 @@ void caf_await_slow(uint32_t rank, const void *low, size_t bytes) {
 }
 
 void caf_pending_add(uint32_t rank, const void *low, size_t bytes) {
+  struct pending *p = pending_here();
   const uintptr_t begin = (uintptr_t)low, end = begin + bytes;
   caf.pending |= CAF_UNDER_WAY;
-  for (uint32_t i = pending.count; i-- > 0;) {
-    struct range *r = &pending.range[i];
+  for (uint32_t i = p->count; i-- > 0;) {
+    struct range *r = &p->range[i];
     if (r->rank != rank || begin > r->high || end < r->low) continue;
     if (begin < r->low) r->low = begin;
     if (end > r->high) r->high = end;
     return;
   }
-  if (pending.count == RANGES_MAX) {
+  if (p->count == RANGES_MAX) {
     caf_complete();
     return;
   }
-  pending.range[pending.count++] = (struct range){rank, begin, end};
+  p->range[p->count++] = (struct range){rank, begin, end};
 }
 
 void *caf_pending_memory(size_t bytes) {
-  if (pending.bytes + bytes > MEMORY_MAX) caf_complete();
+  struct pending *p = pending_here();
+  if (p->bytes + bytes > MEMORY_MAX) caf_complete();
   struct copy *copy = malloc(sizeof *copy + bytes + 1);
   if (!copy) {
     const struct caf_status none = {0};
     caf_fail(&none, CAF_STAT_ERROR, "out of memory: %zu bytes for a transfer [TMB-0001]", bytes);
   }
-  copy->next = pending.copies;
-  pending.copies = copy;
-  pending.bytes += bytes;
+  copy->next = p->copies;
+  p->copies = copy;
+  p->bytes += bytes;
   caf.pending |= CAF_UNDER_WAY;
   return copy + 1;
 }

@@ -67,6 +67,11 @@ void caf_pending_add(uint32_t rank, const void *low, size_t bytes);
  * the program when there is none. */
 void *caf_pending_memory(size_t bytes);
 
+/* For the serving thread, whose implicit handles are its own: it begins with no puts in progress,
+ * and ends with none. Returns the bits for caf_pending_show. */
+uint32_t caf_pending_hide(void);
+void caf_pending_show(uint32_t bits);
+
 /* Waits for all puts and gets of this image: begins every image control statement. Where all memory
  * is mapped, there is nothing to wait for. */
 void caf_complete_slow(void);

@@ -7,6 +7,7 @@
  * addresses. Invariants: registering a coarray is collective over the current team, in one order on
  * all of its images; components are local. New memory is zero for locks and events only.
  */
+#include "inside.h"
 #include "memory/token.h"
 #include "sync/post.h"
 
@@ -188,6 +189,7 @@ static void refuse_polymorphic(const struct caf_token *t, const struct caf_statu
 
 void CAF(register)(size_t size, int type, void **token_p, struct caf_desc *desc, int *stat,
                    char *errmsg, size_t errmsg_len) {
+  CAF_INSIDE;
   CAF_STATEMENT("ALLOCATE");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   const struct caf_token *t;
@@ -266,6 +268,7 @@ int caf_meet_to_free(const struct caf_token *t, const struct caf_status *to) {
 }
 
 void CAF(deregister)(void **token_p, int type, int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_INSIDE;
   CAF_STATEMENT("DEALLOCATE");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   struct caf_token *t = *token_p;

@@ -6,6 +6,7 @@
  * Invariants: complete on return; atoms are integers and logicals of kind 4 or 8.
  */
 #include "data/pending.h"
+#include "inside.h"
 
 CAF_EXPORT void CAF(atomic_define)(void *token, size_t offset, int image, void *value, int *stat,
                                    int type, int kind);
@@ -64,6 +65,7 @@ static int64_t perform(const struct atom *a, gex_OP_t op, int64_t x, int64_t y) 
 
 void CAF(atomic_define)(void *token, size_t offset, int image, void *value, int *stat, int type,
                         int kind) {
+  CAF_INSIDE;
   CAF_STATEMENT("ATOMIC_DEFINE");
   (void)type;
   struct atom a;
@@ -74,6 +76,7 @@ void CAF(atomic_define)(void *token, size_t offset, int image, void *value, int 
 
 void CAF(atomic_ref)(void *token, size_t offset, int image, void *value, int *stat, int type,
                      int kind) {
+  CAF_INSIDE;
   CAF_STATEMENT("ATOMIC_REF");
   (void)type;
   struct atom a;
@@ -87,6 +90,7 @@ void CAF(atomic_ref)(void *token, size_t offset, int image, void *value, int *st
 
 void CAF(atomic_cas)(void *token, size_t offset, int image, void *old, void *compare,
                      void *new_value, int *stat, int type, int kind) {
+  CAF_INSIDE;
   CAF_STATEMENT("ATOMIC_CAS");
   (void)type;
   struct atom a;
@@ -100,6 +104,7 @@ void CAF(atomic_cas)(void *token, size_t offset, int image, void *old, void *com
 
 void CAF(atomic_op)(int op, void *token, size_t offset, int image, void *value, void *old,
                     int *stat, int type, int kind) {
+  CAF_INSIDE;
   CAF_STATEMENT("atomic operation");
   (void)type;
   static const gex_OP_t ops[] = {0, GEX_OP_FADD, GEX_OP_FAND, GEX_OP_FOR, GEX_OP_FXOR};

@@ -9,6 +9,7 @@
  * checked, so a later loss finds it.
  */
 #include "data/pending.h"
+#include "inside.h"
 #include "sync/control.h"
 #include "sync/post.h"
 #include "sync/wait.h"
@@ -31,6 +32,7 @@ static bool too_many(uint32_t rank, void *word) {
 
 void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errmsg,
                      size_t errmsg_len) {
+  CAF_INSIDE;
   CAF_STATEMENT("EVENT POST");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   const uint32_t rank = caf_rank_of(token, image, &to);
@@ -157,6 +159,7 @@ void caf_consume(uint64_t *word, int until, const char *name, const struct caf_s
 
 void CAF(event_wait)(void *token, size_t index, int until, int *stat, char *errmsg,
                      size_t errmsg_len) {
+  CAF_INSIDE;
   CAF_STATEMENT("EVENT WAIT");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   uint64_t *word = caf_address(token, index * WORD, WORD, caf.rank, &to);
@@ -166,6 +169,7 @@ void CAF(event_wait)(void *token, size_t index, int until, int *stat, char *errm
 }
 
 void CAF(event_query)(void *token, size_t index, int image, int *count, int *stat) {
+  CAF_INSIDE;
   CAF_STATEMENT("EVENT_QUERY");
   const struct caf_status to = {.stat = stat};
   caf_serve();

@@ -8,6 +8,7 @@
  * the lock is taken), has ended normally, or the image where the lock lies is lost.
  */
 #include "data/pending.h"
+#include "inside.h"
 #include "sync/control.h"
 #include "sync/wait.h"
 
@@ -155,6 +156,7 @@ static void fail_lock(enum caf_taken taken, const struct caf_lock *l, int64_t ho
 
 void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, char *errmsg,
                size_t errmsg_len) {
+  CAF_INSIDE;
   const struct caf_status to = {stat, errmsg, errmsg_len};
   struct caf_lock l;
   if (!find(&l, token, index, image, &to)) return;
@@ -172,6 +174,7 @@ void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, c
 }
 
 void CAF(unlock)(void *token, size_t index, int image, int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_INSIDE;
   CAF_STATEMENT("UNLOCK");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   struct caf_lock l;

@@ -9,6 +9,7 @@
  * other; posts grow only.
  */
 #include "data/pending.h"
+#include "inside.h"
 #include "sync/control.h"
 #include "sync/post.h"
 #include "sync/wait.h"
@@ -235,6 +236,7 @@ static char *sync_errmsg(char *errmsg) {
 }
 
 void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_INSIDE;
   CAF_STATEMENT("SYNC ALL");
   const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
   const bool after_allocate = caf.allocate_stat && !stat;
@@ -255,6 +257,7 @@ void caf_sync_memory(void) {
 }
 
 void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_INSIDE;
   CAF_STATEMENT("SYNC MEMORY");
   (void)errmsg;
   (void)errmsg_len;
@@ -359,6 +362,7 @@ void caf_sync_images(int count, const int *images, const struct caf_status *to) 
 }
 
 void CAF(sync_images)(int count, int *images, int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_INSIDE;
   CAF_STATEMENT("SYNC IMAGES");
   const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
   caf_sync_images(count, images, &to);

@@ -49,6 +49,11 @@ GEXX_INLINE int gexx_Client_Join(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_
   return gexx_client_join(&init);
 }
 
+/* Clients that this process has, counted when their start begins, those that could not start
+ * included; 0 before the job has started. For run-time libraries with a thread of their own, which
+ * must not be in the library while another client may be. Restricted context: yes; any thread. */
+GEXX_API unsigned gexx_Client_Count(void);
+
 #ifdef __cplusplus
 }
 #endif

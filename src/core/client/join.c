@@ -97,6 +97,7 @@ int tmb_client_add(const char *call, const struct gexx_client_args *init) {
   struct gexx_client_s *client = NULL;
   gex_EP_t ep = GEX_EP_INVALID;
   TMB_CHECK_CONTEXT(call);
+  tmb_store_rel(&tmb_job.clients_added, tmb_load_rlx(&tmb_job.clients_added) + 1);
   gex_EP_Index_t *index = malloc(tmb_job.size * sizeof *index);
   if (!index) tmb_fatal("out of memory for the endpoints of %u ranks", tmb_job.size);
   struct vote mine = {check_join(call, init), 0};
@@ -112,6 +113,11 @@ int tmb_client_add(const char *call, const struct gexx_client_args *init) {
   *init->ep_p = ep;
   *init->tm_p = tm;
   return GASNET_OK;
+}
+
+unsigned gexx_Client_Count(void) {
+  if (tmb_job.state != TMB_JOB_READY) return 0;
+  return 1 + tmb_load_acq(&tmb_job.clients_added);
 }
 
 bool tmb_client_is_added(gex_TM_t tm) {

@@ -149,10 +149,12 @@ int main(int argc, char **argv) {
   check_set_rank(rank);
   CHECK_EQ(start(1, 1, GEX_FLAG_USES_GASNET1, NULL, NULL), GASNET_ERR_NOT_INIT);
   if (join_first) CHECK_EQ(start(1, 0, GEX_FLAG_USES_GASNET1, NULL, NULL), GASNET_ERR_NOT_INIT);
+  CHECK_CMP(gexx_Client_Count(), >=, 1);
   set_up(0);
   REQUIRE(start(1, 1, 0, NULL, NULL) == GASNET_OK);
   REQUIRE(start(2, !join_first, 0, NULL, NULL) == GASNET_OK);
   CHECK_EQ(start(0, 0, 0, NULL, NULL), GASNET_ERR_NOT_INIT); /* gex_Client_Init came already */
+  CHECK_CMP(gexx_Client_Count(), >=, CLIENTS);
   set_up(2);
   set_up(1);
   for (int round = 0; round < 2; round++)
