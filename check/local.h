@@ -17,10 +17,20 @@
 /* Kinds of accesses. */
 enum { CHK_LOAD, CHK_STORE };
 
-/* The memory that is watched, as two ranges, and what is called before an access there. */
+/* Ranges of memory. */
+enum {
+  CHK_WATCH_SEGMENTS, /* of this process */
+  CHK_WATCH_ALIASES,  /* where segments are a second time */
+  CHK_WATCH_BUFFERS,  /* of the program, of transfers in flight */
+  CHK_WATCHES
+};
+
+/* The memory that is watched, and what is called before an access there. */
 struct chk_watch {
-  uintptr_t shared, shared_bytes; /* of the segments of this process */
-  uintptr_t busy, busy_bytes;     /* of the program's own buffers of transfers in flight */
+  size_t size; /* of this structure: a program of another version is not watched */
+  struct {
+    uintptr_t base, bytes;
+  } range[CHK_WATCHES];
   void (*access)(uintptr_t addr, size_t bytes, int kind, const void *pc);
   /* Before and after an atomic operation on a word. in kind: CHK_LOAD if it only reads. */
   void (*atomic_begin)(uintptr_t addr, size_t bytes, int kind, const void *pc);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests of the checkers: tests/check, each source with seeded faults by case, driven by a script
 # that compares the findings with the lines that the source names. Races and leaks are those of
-# programs that are compiled as others are; local is compiled with `--check`, once with each C
-# compiler.
+# programs that are compiled as others are; the others are compiled with `--check`, local once with
+# each C compiler.
 if(NOT TARGET tombolo_check OR NOT TARGET tombolo_tool OR TMB_SANITIZE)
   return()
 endif()
@@ -53,3 +53,19 @@ foreach(compiler gcc clang)
       --compiler=${${found}})
   endif()
 endforeach()
+
+tmb_check_compiled(objects objects.cc "" $<TARGET_FILE:tombolo_tool> c++ -O2 -std=c++17
+  "--compiler=${CMAKE_CXX_COMPILER}")
+if(TARGET caf_shared AND tmb_fortran_compilers)
+  list(GET tmb_fortran_compilers -1 tmb_check_version)
+  tmb_check_compiled(coarrays coarrays.f90 "caf_shared;fortran_modules"
+    $<TARGET_FILE:tombolo_tool> fc -O1 "--compiler=${TMB_GFORTRAN_${tmb_check_version}}")
+endif()
+if(TARGET upc1)
+  tmb_check_compiled(relaxed relaxed.upc "upc_shared;upc_support" $<TARGET_FILE:tombolo_tool>
+    upcc -O1)
+endif()
+if(TARGET shmem_shared AND TMB_CHECK_GCC)
+  tmb_check_compiled(shmem shmem.c shmem_shared ${CMAKE_COMMAND} -E env "OSHCC=${TMB_CHECK_GCC}"
+    "${PROJECT_BINARY_DIR}/bin/oshcc" -O1)
+endif()

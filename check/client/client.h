@@ -4,7 +4,7 @@
  *
  * Owns: the pointer to what is watched. Included by the files of this folder. The compiler's calls
  * have the names of ThreadSanitizer's run-time library (LLVM, compiler-rt/lib/tsan), in whose place
- * this archive is linked. Invariant: an access that is not watched costs two comparisons.
+ * this archive is linked. Invariant: an access that is not watched costs three comparisons.
  */
 #ifndef TMB_CHK_CLIENT_H
 #define TMB_CHK_CLIENT_H
@@ -16,8 +16,9 @@ extern const struct chk_watch *chk_watched __attribute__((visibility("hidden")))
 
 static inline int chk_is_watched(const void *at) {
   const uintptr_t addr = (uintptr_t)at;
-  return addr - chk_watched->shared < chk_watched->shared_bytes ||
-         addr - chk_watched->busy < chk_watched->busy_bytes;
+  for (int i = 0; i < CHK_WATCHES; i++)
+    if (addr - chk_watched->range[i].base < chk_watched->range[i].bytes) return 1;
+  return 0;
 }
 
 /* Tell the checker of an access. */

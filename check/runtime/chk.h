@@ -33,14 +33,16 @@
 
 struct chk {
   bool races, leaks; /* what is looked for */
+  bool words;        /* puts of a word give to it */
   pthread_mutex_t lock;
   struct chk_area *area;
   uint32_t rank, ranks;
-  uint64_t *clock;             /* [ranks] */
-  uint32_t *heard;             /* [ranks] where this rank last heard of that one, a site */
-  uint32_t synced;             /* its last synchronisation, a site */
-  uint32_t message_site;       /* the site of what comes by messages */
-  uint32_t open_here;          /* local sides of transfers that are not complete */
+  uint64_t *clock;       /* [ranks] */
+  uint32_t *heard;       /* [ranks] where this rank last heard of that one, a site */
+  uint32_t synced;       /* its last synchronisation, a site */
+  uint32_t message_site; /* the site of what comes by messages */
+  const struct gexx_waitinfo *statement; /* a run-time library's, of the program; or NULL */
+  uint32_t open_here;                    /* local sides of transfers that are not complete */
   uint64_t ordered[CHK_NOTED]; /* accesses that are known to be before what this rank does */
 };
 
@@ -162,6 +164,12 @@ void chk_watch_segment(uintptr_t base, size_t bytes);
 /* A buffer outside of segments that a transfer uses; all of them are free again. */
 void chk_watch_buffer(uintptr_t base, size_t bytes);
 void chk_watch_no_buffer(void);
+/* The address in the segment of memory that is at a second place, too; others stay. */
+uintptr_t chk_resolve(uintptr_t addr);
+/* Whether this thread's accesses are a strict one of UPC; and its word, after the access is entered
+ * under chk.lock. in put: number of a put, or 0. */
+bool chk_strict(void);
+void chk_strict_word(uint32_t owner, uintptr_t addr, uint32_t site, uint64_t put);
 
 /* ---- start.c: the library's calls */
 struct chk_real {

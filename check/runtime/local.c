@@ -12,8 +12,13 @@
 
 #include "check/local.h"
 
-#define LINES 512u /* of a thread, at hand; power of two */
-#define PAGES 64u
+#include <tombolo/check_hook.h>
+
+#define LINES   512u /* of a thread, at hand; power of two */
+#define PAGES   64u
+#define ALIASES 64u
+/* The checker is loaded at start, so that its threads' variables have a fixed place. */
+#define FAST    __attribute__((tls_model("initial-exec")))
 
 struct line {
   uintptr_t key; /* return address and kind */
@@ -21,8 +26,8 @@ struct line {
   const struct chk_access *access;
 };
 
-static _Thread_local struct line lines[LINES];
-static _Thread_local struct {
+static _Thread_local FAST struct line lines[LINES];
+static _Thread_local FAST struct {
   uintptr_t page; /* + 1 */
   struct chk_page *shadow;
 } pages[PAGES];
@@ -135,10 +140,54 @@ static void compare_buffer(uintptr_t addr, size_t bytes, int kind, const void *p
   pthread_mutex_unlock(&chk.lock);
 }
 
+/* ---- strict accesses of UPC */
+
+static _Thread_local FAST struct {
+  int how;
+  uint64_t key; /* of the word */
+  uint32_t site;
+} strict;
+
+bool chk_strict(void) {
+  return strict.how != 0;
+}
+
+void chk_strict_word(uint32_t owner, uintptr_t addr, uint32_t site, uint64_t put) {
+  strict.key = chk_key(CHK_KEY_WORD, owner, addr & ~(uintptr_t)7);
+  strict.site = site;
+  if (strict.how & GEXX_CHECK_GIVE) chk_release(strict.key, site, put);
+}
+
+void gexx_check_strict(int how) {
+  if (strict.key && (strict.how & GEXX_CHECK_TAKE)) {
+    pthread_mutex_lock(&chk.lock);
+    chk_acquire(strict.key, strict.site);
+    pthread_mutex_unlock(&chk.lock);
+  }
+  strict.key = 0;
+  strict.how = chk_on() ? how : 0;
+}
+
+/* A load or store of a segment that is strict. */
+static void strict_access(uintptr_t addr, size_t bytes, int kind, const void *pc) {
+  pthread_mutex_lock(&chk.lock);
+  const uint32_t site = chk_site(names[kind], pc), flags = flags_of(kind) | CHK_ATOMIC;
+  (void)chk_touch(&(struct chk_range){chk.rank, addr, bytes, flags}, site, false);
+  chk_strict_word(chk.rank, addr, site, 0);
+  pthread_mutex_unlock(&chk.lock);
+}
+
+/* ---- loads and stores */
+
 static void on_access(uintptr_t addr, size_t bytes, int kind, const void *pc) {
   if (!bytes) return;
+  addr = chk_resolve(addr);
   if (!chk_segment_has((const void *)addr)) {
     compare_buffer(addr, bytes, kind, pc);
+    return;
+  }
+  if (CHK_UNLIKELY(strict.how)) {
+    strict_access(addr, bytes, kind, pc);
     return;
   }
   const struct line *const l = line_of(addr, bytes, kind, pc);
@@ -174,10 +223,16 @@ static void atomic_end(uintptr_t addr, int kind, const void *pc) {
 /* ---- what is watched */
 
 __attribute__((visibility("default"))) struct chk_watch tombolo_check_watch = {
-    .access = on_access, .atomic_begin = atomic_begin, .atomic_end = atomic_end};
+    .size = sizeof(struct chk_watch),
+    .access = on_access,
+    .atomic_begin = atomic_begin,
+    .atomic_end = atomic_end};
 
 /* Make a range cover another one. */
-static void widen(uintptr_t *base, uintptr_t *bytes, uintptr_t more, size_t more_bytes) {
+static void widen(int which, uintptr_t more, size_t more_bytes) {
+  uintptr_t *const base = &tombolo_check_watch.range[which].base;
+  uintptr_t *const bytes = &tombolo_check_watch.range[which].bytes;
+  if (!chk.races || !more_bytes) return;
   const uintptr_t end = *bytes ? *base + *bytes : 0, more_end = more + more_bytes;
   const uintptr_t first = *bytes && *base < more ? *base : more;
   *bytes = 0; /* another thread sees no range that is too wide */
@@ -186,16 +241,32 @@ static void widen(uintptr_t *base, uintptr_t *bytes, uintptr_t more, size_t more
 }
 
 void chk_watch_segment(uintptr_t base, size_t bytes) {
-  struct chk_watch *const w = &tombolo_check_watch;
-  if (chk.races && bytes) widen(&w->shared, &w->shared_bytes, base, bytes);
+  widen(CHK_WATCH_SEGMENTS, base, bytes);
 }
 
 void chk_watch_buffer(uintptr_t base, size_t bytes) {
-  struct chk_watch *const w = &tombolo_check_watch;
-  if (chk.races && bytes && !chk_segment_has((const void *)base))
-    widen(&w->busy, &w->busy_bytes, base, bytes);
+  if (!chk_segment_has((const void *)base)) widen(CHK_WATCH_BUFFERS, base, bytes);
 }
 
 void chk_watch_no_buffer(void) {
-  tombolo_check_watch.busy_bytes = 0;
+  tombolo_check_watch.range[CHK_WATCH_BUFFERS].bytes = 0;
+}
+
+/* ---- memory that is at a second place */
+
+static struct { uintptr_t at, bytes, memory; } aliases[ALIASES];
+static uint32_t alias_count;
+
+uintptr_t chk_resolve(uintptr_t addr) {
+  for (uint32_t i = 0; i < alias_count; i++)
+    if (addr - aliases[i].at < aliases[i].bytes) return addr - aliases[i].at + aliases[i].memory;
+  return addr;
+}
+
+void gexx_check_alias(const void *at, size_t bytes, const void *memory) {
+  if (!chk_on() || alias_count == ALIASES) return;
+  aliases[alias_count].at = (uintptr_t)at;
+  aliases[alias_count].bytes = bytes;
+  aliases[alias_count++].memory = (uintptr_t)memory;
+  widen(CHK_WATCH_ALIASES, (uintptr_t)at, bytes);
 }

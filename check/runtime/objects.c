@@ -116,8 +116,9 @@ static void remove_segment(gex_Segment_t segment) {
 }
 
 bool chk_segment_has(const void *at) {
+  const uintptr_t addr = chk_resolve((uintptr_t)at);
   for (uint32_t i = 0; i < range_count; i++)
-    if ((uintptr_t)at - ranges[i].base < ranges[i].bytes) return true;
+    if (addr - ranges[i].base < ranges[i].bytes) return true;
   return false;
 }
 

@@ -43,6 +43,22 @@ static uint64_t touch_local(const struct transfer *t, uint32_t site, bool lasts)
       site, lasts);
 }
 
+/* The side at the peer. in more: CHK_WRITE, CHK_SIGNALS. */
+static uint64_t touch_remote(const struct transfer *t, uint32_t peer, uintptr_t at, uint32_t site,
+                             uint32_t more) {
+  const bool strict = chk_strict(), put = (more & CHK_WRITE) != 0;
+  const bool word = chk.words && put && t->bytes <= 8 && !(more & CHK_SIGNALS);
+  const bool lasts = t->lasts || (t->flags & GEX_FLAG_IMMEDIATE) || (more & CHK_SIGNALS);
+  const uint32_t flags = CHK_TRANSFER | more | (strict ? CHK_ATOMIC : 0);
+  const uint64_t number =
+      chk_touch(&(struct chk_range){peer, at, t->bytes, flags}, site, lasts || strict || word);
+  if (strict)
+    chk_strict_word(peer, at, site, put ? number : 0);
+  else if (word)
+    chk_release(chk_key(CHK_KEY_WORD, peer, at & ~(uintptr_t)7), site, number);
+  return number;
+}
+
 /* Record both sides. Returns what is to end. */
 static struct chk_pending begin(const struct transfer *t, uint32_t site, uint32_t more) {
   const uint32_t peer = chk_jobrank(t->tm, t->rank);
@@ -50,10 +66,7 @@ static struct chk_pending begin(const struct transfer *t, uint32_t site, uint32_
   const bool lasts = t->lasts || (t->flags & GEX_FLAG_IMMEDIATE);
   struct chk_pending p = {.category = t->is_get ? GEX_EC_GET : GEX_EC_PUT, .site = site};
   const uint32_t write = t->is_get ? 0 : CHK_WRITE;
-  if (at)
-    p.remote =
-        chk_touch(&(struct chk_range){peer, (uintptr_t)at, t->bytes, write | CHK_TRANSFER | more},
-                  site, lasts || more);
+  if (at) p.remote = touch_remote(t, peer, (uintptr_t)at, site, write | more);
   /* GEX_EVENT_NOW: the source may be changed when the call returns. */
   const bool source = !t->is_get && (!t->lasts || t->lc == GEX_EVENT_NOW);
   const uint64_t local = touch_local(t, site, lasts && !source);

@@ -148,12 +148,13 @@ static void compare_range(struct compare *c, const struct chk_range *range) {
 
 void chk_mark(struct chk_access *a, const struct chk_range *range) {
   struct compare c = {.now = a, .flags = range->flags, .enters = true};
-  a->addr = range->addr;
-  a->bytes = range->bytes;
-  a->owner = range->owner;
-  if (a->done == CHK_OPEN && (range->flags & CHK_LOCAL))
-    chk_watch_buffer(range->addr, range->bytes);
-  compare_range(&c, range);
+  struct chk_range real = *range;
+  if (range->flags & CHK_LOCAL) real.addr = chk_resolve(range->addr);
+  a->addr = real.addr;
+  a->bytes = real.bytes;
+  a->owner = real.owner;
+  if (a->done == CHK_OPEN && (range->flags & CHK_LOCAL)) chk_watch_buffer(real.addr, real.bytes);
+  compare_range(&c, &real);
 }
 
 void chk_compare(struct chk_access *a, const struct chk_range *range) {

@@ -9,10 +9,27 @@
  */
 #include "check/runtime/chk.h"
 
+#include <tombolo/check_hook.h>
+
 static void acquired(uint64_t key, const char *call, const void *pc) {
   if (!chk_on()) return;
   pthread_mutex_lock(&chk.lock);
   chk_acquire(key, chk_site(call, pc));
+  pthread_mutex_unlock(&chk.lock);
+}
+
+void gexx_check_words(void) {
+  chk.words = true;
+}
+
+void gexx_check_word(gex_Rank_t rank, const void *word, int how) {
+  if (!chk_on()) return;
+  const uintptr_t at = (uintptr_t)word, memory = rank == chk.rank ? chk_resolve(at) : at;
+  const uint64_t key = chk_key(CHK_KEY_WORD, rank, memory & ~(uintptr_t)7);
+  pthread_mutex_lock(&chk.lock);
+  const uint32_t site = chk_site("wait", __builtin_return_address(0));
+  if (how & GEXX_CHECK_TAKE) chk_acquire(key, site);
+  if (how & GEXX_CHECK_GIVE) chk_release(key, site, 0);
   pthread_mutex_unlock(&chk.lock);
 }
 

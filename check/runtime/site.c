@@ -4,15 +4,16 @@
  *
  * Owns: sites, modules and names of the area, and a table of return addresses of this process.
  * Called by all wrappers, under chk.lock. Calls: dladdr1; _Unwind_Backtrace where the caller is a
- * run-time library of ours (coarrays, UPC, OpenSHMEM), whose own lines tell a user nothing: then
- * the site is the program's call of that library, and has its name. Lines are found by tools/check
- * after the run. Invariant: a site has one index in the job, equal in all ranks.
+ * run-time library of ours (coarrays, UPC, OpenSHMEM, C++), whose own lines tell a user nothing:
+ * then the site is the program's call of that library, and has its name. Lines are found by
+ * tools/check after the run. Invariant: a site has one index in the job, equal in all ranks.
  */
 #define _GNU_SOURCE
 #include "check/runtime/chk.h"
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,9 +88,36 @@ static uint32_t enter(const struct chk_site *like) {
   return s;
 }
 
+/* A function of our C++ headers; the compiler has made it a function of the program. */
+static bool is_header(const char *symbol) {
+  return symbol &&
+         (strncmp(symbol, "_ZN7tombolo", 11) == 0 || strncmp(symbol, "_ZNK7tombolo", 12) == 0 ||
+          strncmp(symbol, "_ZZN7tombolo", 12) == 0);
+}
+
+/* The name of a function for a user: tombolo::put of _ZN7tombolo3putIlEE...; others stay. */
+static const char *plain_name(const char *symbol) {
+  static char text[256];
+  size_t used = 0;
+  if (!is_header(symbol)) return symbol;
+  const char *at = strchr(symbol, 'N') + 1;
+  while (*at == 'K') at++;
+  while (*at >= '0' && *at <= '9') {
+    char *name;
+    const size_t length = strtoul(at, &name, 10);
+    if (length > strlen(name) || used + length + 3 > sizeof text) break;
+    if (used) used += (size_t)snprintf(text + used, 3, "::");
+    memcpy(text + used, name, length);
+    text[used += length] = '\0';
+    at = name + length;
+  }
+  return chk_name_at(chk.area, chk_name(text));
+}
+
 static bool is_runtime(const void *pc) {
   Dl_info info;
   if (!dladdr(pc, &info) || !info.dli_fname) return false;
+  if (is_header(info.dli_sname)) return true;
   const char *const name = base_name(info.dli_fname);
   for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
     if (strncmp(name, runtimes[i], strlen(runtimes[i])) == 0) return true;
@@ -139,11 +167,17 @@ uint32_t chk_site(const char *call, const void *pc) {
   uint32_t *site = known_of(call, pc);
   if (!*site) *site = is_runtime(pc) ? RUNTIME : make(call, pc);
   if (*site != RUNTIME) return *site;
+  if (chk.statement && chk.statement->caller) {
+    site = known_of(chk.statement->call, chk.statement->caller);
+    if (!*site) *site = make(chk.statement->call, chk.statement->caller);
+    return *site;
+  }
   struct frames f = {NULL, NULL};
   (void)_Unwind_Backtrace(frame, &f);
   if (!f.outside) return 0;
   Dl_info info;
-  const char *name = f.inside && dladdr(f.inside, &info) && info.dli_sname ? info.dli_sname : call;
+  const bool named = f.inside && dladdr(f.inside, &info) && info.dli_sname;
+  const char *name = named ? plain_name(info.dli_sname) : call;
   site = known_of(name, f.outside);
   if (!*site) *site = make(name, f.outside);
   return *site;

@@ -96,6 +96,11 @@ int gexx_legacy_init(const struct gexx_client_mode *mode, int *argc, char ***arg
   return rc;
 }
 
+int gexx_Trace_Follow(const struct gexx_waitinfo *statement) {
+  chk.statement = statement;
+  return chk_real.gexx_Trace_Follow(statement);
+}
+
 void gasnet_exit(int exitcode) {
   leaks();
   chk_real.gasnet_exit(exitcode);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * tombolo/check_hook.h: how the checker of `tombolo run --check`, and record and replay, hear of
- * messages.
+ * messages, and of what run-time libraries do without a call.
  *
- * Included by check/runtime, replay/runtime and the library (core/am/am_deliver.c, core/am/gate.c);
- * not by clients. These runtimes stand before the calls of the library, so they see what a program
- * sends; they do not see when a handler runs. Invariant: without them nothing here is called.
+ * Included by check/runtime, replay/runtime, the library (core/am/am_deliver.c, core/am/gate.c) and
+ * the run-time libraries of UPC and OpenSHMEM; not by clients. The checker and replay stand before
+ * the calls of the library, so they see what a program sends; they do not see when a handler runs,
+ * nor loads and stores that synchronise. Invariant: without them nothing here is called, but for
+ * programs compiled with `--check`; the functions gexx_check_* but for the first do nothing in the
+ * library, and the checker's stand before them.
  */
 #ifndef GEXX_CHECK_HOOK_H
 #define GEXX_CHECK_HOOK_H
@@ -33,6 +36,21 @@ GEXX_API void gexx_gate_set(gexx_gate_fn fn);
 /* Passes the oldest message that is kept from this jobrank to the gate again, which may keep it.
  * [in] reply: not 0: of the replies. Returns whether there was one. Normal context. */
 GEXX_API int gexx_gate_release(gex_Rank_t from, int reply);
+
+/* What a run-time library does with a word that orders ranks. */
+enum { GEXX_CHECK_GIVE = 1, GEXX_CHECK_TAKE = 2 };
+
+/* A word was read or is about to be written: what was done before it was given is before what takes
+ * it. [in] rank: whose memory it is, in the job; word: address there; how: GEXX_CHECK_... */
+GEXX_API void gexx_check_word(gex_Rank_t rank, const void *word, int how);
+/* From here on a put of at most 8 bytes gives to the word that it writes. */
+GEXX_API void gexx_check_words(void);
+/* Memory of this rank's segment is at a second place, where the program uses it. [in] at: there;
+ * memory: in the segment. */
+GEXX_API void gexx_check_alias(const void *at, size_t bytes, const void *memory);
+/* The accesses of this thread are a strict one of UPC, until it is called with 0. [in] how:
+ * GEXX_CHECK_GIVE for a write, GEXX_CHECK_TAKE for a read. */
+GEXX_API void gexx_check_strict(int how);
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tombolo/check_hook.h>
 
 #define SHMEM_NO_GENERIC_ 1 /* the routines are defined here, by their names */
 #include "shmem.h"
@@ -241,7 +242,7 @@ struct sh_cond {
   bool (*holds)(const struct sh_cond *cond, size_t i);
   const void *ivars, *values; /* [count]; values: [1] where `vector` is not set */
   const int *status;
-  size_t count;
+  size_t count, size; /* of one */
   int cmp;
   bool vector;
   const char *call;

@@ -17,10 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Folders of headers whose lines are the library's. */
-static const char *const ours[] = {"/include/gasnet", "/include/tombolo", "/tombolo-upc/",
-                                   "/tombolo-shmem/", "/upc/include/",    "/shmem/include/",
-                                   "/gasnetex.h"};
+/* Folders of headers whose lines are the library's, or those of C++. */
+static const char *const ours[] = {"/include/c++/",   "/include/gasnet", "/include/tombolo",
+                                   "/tombolo-upc/",   "/tombolo-shmem/", "/upc/include/",
+                                   "/shmem/include/", "/gasnetex.h"};
 
 static bool is_ours(const char *file) {
   for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)

@@ -78,6 +78,7 @@ static void define_macros(const struct upcc *u, struct upcc_list *l) {
   for (size_t i = 0; i < sizeof macros / sizeof macros[0]; i++) upcc_add(l, macros[i]);
   upcc_add(l, u->wide ? "-DUPC_MAX_BLOCK_SIZE=2147483647" : "-DUPC_MAX_BLOCK_SIZE=1048575");
   if (u->wide) upcc_add(l, "-DUPCR_WIDE=1");
+  if (u->check) upcc_add(l, "-DUPCR_CHECK=1");
   for (size_t i = 0; u->berkeley && i < sizeof of_berkeley / sizeof of_berkeley[0]; i++)
     upcc_add(l, of_berkeley[i]);
   if (!u->threads) {

@@ -15,6 +15,15 @@
 
 #define UPCR_LIST(...) __VA_ARGS__
 
+/* In programs that are compiled with --check, the checker hears of strict accesses: 1 a write, 2 a
+ * read, 0 its end. */
+#ifdef UPCR_CHECK
+void gexx_check_strict(int how);
+# define UPCR_STRICT(how) gexx_check_strict(how)
+#else
+# define UPCR_STRICT(how) ((void)0)
+#endif
+
 /* Relaxed puts to memory that is not mapped here, one behind the other, travel together; at -O0
  * each travels as it is written. */
 #ifdef __OPTIMIZE__
@@ -110,14 +119,18 @@
            (p, k, size, block, bytes))                                                  \
  UPCR_INLINE T upcr_get##NAME##s(upcr_pts_t p) {                                        \
   upcr_before_strict_get();                                                             \
+  UPCR_STRICT(2);                                                                       \
   const T value = upcr_get##NAME(p);                                                    \
+  UPCR_STRICT(0);                                                                       \
   upcr_after_strict_get();                                                              \
   return value;                                                                         \
  }                                                                                      \
  UPCR_INLINE void upcr_put##NAME##s(upcr_pts_t p, T value) {                            \
   upcr_before_strict_put();                                                             \
+  UPCR_STRICT(1);                                                                       \
   upcr_put##NAME(p, value);                                                             \
   upcr_fence();                                                                         \
+  UPCR_STRICT(0);                                                                       \
  }
 
 /* Members of packed structures may lie anywhere. Where the compiler therefore takes bytes one by
@@ -223,13 +236,17 @@ UPCR_INLINE void upcr_putn(upcr_pts_t p, const void *src, unsigned long bytes) {
 }
 UPCR_INLINE void upcr_getns(void *dest, upcr_pts_t p, unsigned long bytes) {
   upcr_before_strict_get();
+  UPCR_STRICT(2);
   upcr_getn(dest, p, bytes);
+  UPCR_STRICT(0);
   upcr_after_strict_get();
 }
 UPCR_INLINE void upcr_putns(upcr_pts_t p, const void *src, unsigned long bytes) {
   upcr_before_strict_put();
+  UPCR_STRICT(1);
   upcr_putn(p, src, bytes);
   upcr_fence();
+  UPCR_STRICT(0);
 }
 
 #endif

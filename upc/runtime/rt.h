@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tombolo/check_hook.h>
 
 #define RT_EXPORT   __attribute__((visibility("default")))
 #define RT_ALIGN    64u

@@ -83,7 +83,7 @@ static void find_peers(void) {
     uintptr_t bytes = 0;
     gex_Event_Wait(gex_EP_QueryBoundSegmentNB(rt.tm, (gex_Rank_t)t, &owner, &here, &bytes, 0));
     rt.owner_base[t] = (uintptr_t)owner;
-    rt.counters[t] = gexx_sem_counters((gex_Rank_t)t);
+    rt.counters[t] = rt.traced ? NULL : gexx_sem_counters((gex_Rank_t)t);
     rt.mapped[t] = t == upcr_mythread ? rt.memory : here;
     rt.all_mapped = rt.all_mapped && rt.mapped[t];
     if (t == upcr_mythread) upcr_base[t] = rt.memory;

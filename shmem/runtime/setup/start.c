@@ -129,11 +129,12 @@ static void start(void) {
   const bool same = least_of_all(hash) == hash && least_of_all(~hash) == ~hash;
   const bool all_same = least_of_all(same) != 0;
   attach(all_same ? statics : 0, heap);
+  sh.traced = gexx_Trace_Follow(NULL) != 0;
+  if (sh.traced) gexx_check_words();
   sh_statics_place(all_same);
   find_peers();
   sh_heap_init(sh.base + sh.heap, sh.bytes - sh.heap);
   sh_env_read();
-  sh.traced = gexx_Trace_Follow(NULL) != 0;
   sh_teams_start();
   sh_ctx_init(&sh.ctx, &sh.world, 0);
   make_domains();

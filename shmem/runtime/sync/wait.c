@@ -65,10 +65,18 @@ static uint32_t *waiters(void) {
   return &((struct sh_own *)(void *)(sh.base + sh.own))->waiters;
 }
 
+/* A wait or test has ended: it has taken what puts to these words gave. */
+SH_COLD static void tell_checker(const struct sh_cond *c) {
+  for (size_t i = 0; i < (c->count ? c->count : 1); i++)
+    if (!c->status || !c->status[i])
+      gexx_check_word(sh.pe, (const char *)c->ivars + i * c->size, GEXX_CHECK_TAKE);
+}
+
 void sh_wait(const struct sh_cond *c, bool (*enough)(const struct sh_cond *, void *), void *arg) {
   for (int i = 0; i < SPINS; i++)
     if (enough(c, arg)) {
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
+      if (SH_UNLIKELY(sh.traced)) tell_checker(c);
       return;
     }
   gexx_WaitInfo_t info = {.call = c->call,
@@ -82,11 +90,13 @@ void sh_wait(const struct sh_cond *c, bool (*enough)(const struct sh_cond *, voi
   gexx_Wait_Until(
       &(gexx_WaitCond_t){.ready = ask, .arg = &asked, .sleepers = waiters(), .blind_ns = BLIND_NS});
   gexx_WaitInfo_End();
+  if (SH_UNLIKELY(sh.traced)) tell_checker(c);
 }
 
 static int test(const struct sh_cond *c, struct quest *q) {
   const bool enough = try(c, q) || (gasnet_AMPoll(), try(c, q));
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  if (SH_UNLIKELY(sh.traced)) tell_checker(c);
   return enough;
 }
 
@@ -125,9 +135,9 @@ static int all(const struct sh_cond *c, bool waits) {
 
 /* ---- the routines */
 
-#define COND(N, VALUES, STATUS, COUNT, VECTOR, CALL)                         \
- &(const struct sh_cond) {                                                   \
-  holds_##N, ivars, VALUES, STATUS, COUNT, cmp, VECTOR, "shmem_" #N "_" CALL \
+#define COND(N, VALUES, STATUS, COUNT, VECTOR, CALL)                                        \
+ &(const struct sh_cond) {                                                                  \
+  holds_##N, ivars, VALUES, STATUS, COUNT, sizeof *ivars, cmp, VECTOR, "shmem_" #N "_" CALL \
  }
 #define ARRAY(T) T *ivars, size_t nelems
 #define DEFINE_ARRAYS(N, T, POST, VALUE, VALUES, VECTOR)                                        \

@@ -61,6 +61,12 @@ static uint64_t *word_of(lock_t lock) {
   return here ? &here->word : NULL;
 }
 
+/* The checker does not see the processor's operations. in how: GEXX_CHECK_GIVE, _TAKE. */
+static inline void note_order(lock_t lock, int how) {
+  if (__builtin_expect(rt.traced, 0))
+    gexx_check_word((gex_Rank_t)upcr_threadof(lock), rt_owner_addr(lock), how);
+}
+
 static uint64_t operate(lock_t lock, gex_OP_t op, uint64_t a, uint64_t b) {
   uint64_t old = 0;
   gex_Event_Wait(gex_AD_OpNB_U64(rt.ad64, &old, (gex_Rank_t)upcr_threadof(lock),
@@ -219,6 +225,7 @@ void upc_lock(lock_t lock) {
     wait_turn(lock, (uint32_t)(word >> 32), &info);
     upcr_fence();
   }
+  note_order(lock, GEXX_CHECK_TAKE);
   note_held(lock, (uint32_t)(word >> 32), __builtin_return_address(0));
 }
 
@@ -251,6 +258,7 @@ void upc_unlock(lock_t lock) {
     const uint64_t word = __atomic_load_n(&here->word, __ATOMIC_RELAXED);
     const uint32_t next = (uint32_t)word + 1;
     check_held(word);
+    note_order(lock, GEXX_CHECK_GIVE);
     /* Others change the upper half meanwhile; a carry must not get there. */
     __atomic_store_n((uint32_t *)(void *)&here->word + LOW_HALF, next, __ATOMIC_RELEASE);
     if ((uint32_t)(word >> 32) != next) wake_next(here, next);

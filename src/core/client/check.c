@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls by which run-time libraries name to the checker what it cannot see.
+ *
+ * Owns nothing. Called by the run-time libraries of UPC and OpenSHMEM while a check is on, and by
+ * programs of UPC that are compiled with `--check`. Calls: nothing. Invariant: these do nothing;
+ * the checker, which is loaded before the library, defines them as well.
+ */
+#include "core/gex.h"
+
+#include "tombolo/check_hook.h"
+
+void gexx_check_word(gex_Rank_t rank, const void *word, int how) {
+  (void)rank;
+  (void)word;
+  (void)how;
+}
+
+void gexx_check_words(void) {}
+
+void gexx_check_alias(const void *at, size_t bytes, const void *memory) {
+  (void)at;
+  (void)bytes;
+  (void)memory;
+}
+
+void gexx_check_strict(int how) {
+  (void)how;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Seeded races of C++, one case each, for tests/check/findings.py: compiled with `tombolo c++
+// --check`. Lines that race end with a comment `race: CASE`, those of correct cases have none. Run
+// with 3 ranks; the argument is the case.
+#include <tombolo.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace {
+
+const tombolo::job *job;
+tombolo::global_ptr<long> at[3];
+long *mine, v[16];
+volatile long sink;
+unsigned me;
+
+#define CASE(name) void name()
+
+CASE(rput_load) {
+  if (me == 1) tombolo::rput(at[0], 5L).wait(); // race: rput_load
+  if (me == 0) sink = mine[0];                  // race: rput_load
+}
+CASE(assigned) {
+  if (me == 1) at[0][2] = 4; // race: assigned
+  if (me == 2) at[0][2] = 5; // race: assigned
+}
+CASE(rput_not_waited) {
+  auto done =
+      me == 1 ? tombolo::rput(at[0], v, 4) : tombolo::future<void>(); // race: rput_not_waited
+  job->world().barrier();
+  if (me == 0) sink = mine[1]; // race: rput_not_waited
+  if (me == 1) done.wait();
+}
+CASE(rget_result) {
+  if (me) return;
+  auto done = tombolo::rget(at[1], v, 4); // race: rget_result
+  sink = v[1];                            // race: rget_result
+  done.wait();
+}
+CASE(copied) {
+  if (me == 0) std::copy(v, v + 8, mine);     // race: copied
+  if (me == 1) tombolo::get(at[0] + 4, v, 1); // race: copied
+}
+
+// ---- correct: nothing may be found
+
+CASE(ok_barrier) {
+  for (long i = 0; i < 5; i++) {
+    mine[0] = i;
+    at[(me + 1) % 3][1] = i;
+    job->world().barrier();
+    sink = mine[1] + at[(me + 1) % 3][0];
+    job->world().barrier();
+  }
+}
+CASE(ok_wait) {
+  if (me) return;
+  auto done = tombolo::rget(at[1], v, 4);
+  done.wait();
+  sink = v[1];
+}
+CASE(ok_call) {
+  if (me == 1) {
+    tombolo::put(at[0], 3L);
+    job->world()
+        .call(
+            0, [](long *p) { (*p)++; }, at[0].address())
+        .wait();
+    sink = at[0][0];
+  }
+}
+
+const struct {
+  const char *name;
+  void (*run)();
+} cases[] = {
+#define C(name) \
+ { #name, name }
+    C(rput_load), C(assigned),   C(rput_not_waited), C(rget_result),
+    C(copied),    C(ok_barrier), C(ok_wait),         C(ok_call),
+};
+
+const char *chosen = "";
+
+int body(const tombolo::job &j) {
+  job = &j;
+  me = j.rank();
+  const auto all = j.allocate<long>(64);
+  for (unsigned r = 0; r < 3; r++) at[r] = all.on(r);
+  mine = all.local();
+  j.world().barrier();
+  for (const auto &c : cases)
+    if (std::strcmp(c.name, chosen) == 0) c.run();
+  j.world().barrier();
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc > 1) chosen = argv[1];
+  return tombolo::run(argc, argv, body);
+}

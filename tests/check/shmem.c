@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Seeded races of OpenSHMEM, one case each, for tests/check/findings.py: compiled with `oshcc
+ * --check`. Lines that race end with a comment `race: CASE`, those of correct cases have none. Run
+ * with 3 PEs; the argument is the case.
+ */
+#include <shmem.h>
+#include <stdio.h>
+#include <string.h>
+
+static long data[64], flag, lock, other;
+static uint64_t sig;
+static long v[64];
+static long *heap;
+static int me;
+static volatile long sink;
+
+#define CASE(name) static void name(void)
+
+CASE(put_load) {
+  if (me == 1) shmem_long_put(data, v, 8, 0); /* race: put_load */
+  if (me == 0) sink = data[3];                /* race: put_load */
+}
+CASE(heap_put_store) {
+  if (me == 1) shmem_long_p(heap, 3, 0); /* race: heap_put_store */
+  if (me == 0) *heap = 4;                /* race: heap_put_store */
+}
+CASE(put_without_fence) {
+  if (me == 1) {
+    shmem_long_put(data, v, 8, 0); /* race: put_without_fence */
+    shmem_long_p(&flag, 1, 0);
+  }
+  if (me == 0) {
+    shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 1);
+    sink = data[0]; /* race: put_without_fence */
+  }
+}
+CASE(put_without_quiet) {
+  if (me == 1) shmem_long_put_nbi(data, v, 8, 0); /* race: put_without_quiet */
+  shmem_sync_all();
+  if (me == 2) shmem_long_get(v, data, 8, 0); /* race: put_without_quiet */
+  shmem_quiet();
+}
+CASE(source_before_quiet) {
+  if (me) return;
+  shmem_long_put_nbi(data, v, 8, 1); /* race: source_before_quiet */
+  v[2] = 5;                          /* race: source_before_quiet */
+  shmem_quiet();
+}
+CASE(result_before_quiet) {
+  if (me) return;
+  shmem_long_get_nbi(v, data, 8, 1); /* race: result_before_quiet */
+  sink = v[2];                       /* race: result_before_quiet */
+  shmem_quiet();
+}
+CASE(before_signal) {
+  if (me == 1)
+    shmem_long_put_signal(data, v, 8, &sig, 1, SHMEM_SIGNAL_SET, 0); /* race: before_signal */
+  if (me == 0) {
+    sink = data[0]; /* race: before_signal */
+    shmem_signal_wait_until(&sig, SHMEM_CMP_EQ, 1);
+  }
+}
+CASE(atomic_put) {
+  if (me == 1) shmem_long_atomic_inc(&other, 0); /* race: atomic_put */
+  if (me == 2) shmem_long_p(&other, 1, 0);       /* race: atomic_put */
+}
+CASE(outside_lock) {
+  if (me == 1) {
+    shmem_set_lock(&lock);
+    shmem_long_p(data, 1, 0); /* race: outside_lock */
+    shmem_clear_lock(&lock);
+  }
+  if (me == 2) sink = shmem_long_g(data, 0); /* race: outside_lock */
+}
+
+/* ---- correct: nothing may be found */
+
+CASE(ok_barrier) {
+  for (int i = 0; i < 5; i++) {
+    data[0] = i;
+    shmem_long_p(data + 8, i, (me + 1) % 3);
+    shmem_barrier_all();
+    sink = data[8] + shmem_long_g(data, (me + 1) % 3);
+    shmem_barrier_all();
+  }
+}
+CASE(ok_fence) {
+  if (me == 1) {
+    shmem_long_put(data, v, 8, 0);
+    shmem_fence();
+    shmem_long_p(&flag, 1, 0);
+  }
+  if (me == 0) {
+    shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 1);
+    sink = data[0];
+  }
+}
+CASE(ok_signal) {
+  if (me == 1) shmem_long_put_signal(data, v, 8, &sig, 1, SHMEM_SIGNAL_SET, 0);
+  if (me == 0) {
+    shmem_signal_wait_until(&sig, SHMEM_CMP_EQ, 1);
+    sink = data[0];
+    data[0] = 2;
+  }
+}
+CASE(ok_atomic) {
+  if (me == 1) {
+    shmem_long_p(data, 1, 0);
+    shmem_quiet();
+    shmem_long_atomic_inc(&other, 0);
+  }
+  if (me == 0) {
+    shmem_long_wait_until(&other, SHMEM_CMP_GT, 0);
+    sink = data[0];
+  }
+}
+CASE(ok_lock) {
+  for (int i = 0; i < 10; i++) {
+    shmem_set_lock(&lock);
+    shmem_long_p(data, shmem_long_g(data, 0) + 1, 0);
+    shmem_clear_lock(&lock);
+  }
+}
+CASE(ok_collect) {
+  if (me == 2) shmem_long_p(heap, 1, 0);
+  shmem_long_sum_reduce(SHMEM_TEAM_WORLD, heap + 1, heap + 2, 1);
+  shmem_barrier_all();
+  sink = *heap + heap[1];
+}
+
+static const struct {
+  const char *name;
+  void (*run)(void);
+} cases[] = {
+#define C(name) \
+ { #name, name }
+    C(put_load),
+    C(heap_put_store),
+    C(put_without_fence),
+    C(put_without_quiet),
+    C(source_before_quiet),
+    C(result_before_quiet),
+    C(before_signal),
+    C(atomic_put),
+    C(outside_lock),
+    C(ok_barrier),
+    C(ok_fence),
+    C(ok_signal),
+    C(ok_atomic),
+    C(ok_lock),
+    C(ok_collect),
+};
+
+int main(int argc, char **argv) {
+  shmem_init();
+  me = shmem_my_pe();
+  heap = shmem_calloc(64, sizeof *heap);
+  shmem_barrier_all();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if (argc > 1 && strcmp(cases[i].name, argv[1]) == 0) cases[i].run();
+  shmem_barrier_all();
+  shmem_finalize();
+  return 0;
+}
