@@ -119,7 +119,7 @@ template <class... T> struct begun {
   rank_t peer;
   future<T...> done;
   future<> source;
-  bool signalled; /* the signal has gone with the data */
+  bool signalled; /* the signal travels with the data */
 };
 
 template <class H, class... T> auto hear(begun<T...> &b, done_end<H> &c) {
@@ -247,7 +247,7 @@ auto rput(global_ptr<T> to, const T *from, size_t n, C... ends) {
 }
 
 /* Gets of one element and of n that tell of these ends; of one element, futures, promises and
- * functions of on_done get the value. on_arrival is told at the owner, once the data are here. */
+ * functions of on_done get the value. on_arrival reaches the owner once the data are here. */
 template <class T, class... C, detail::if_completions<C...> = 0>
 auto rget(global_ptr<T> from, C... ends) {
   static_assert(!detail::wants_source<C...>, "rget: a get has no source to reuse");

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "atomic.hpp"
 #include "completions.hpp"
 #include "containers.hpp"
 #include "memory.hpp"

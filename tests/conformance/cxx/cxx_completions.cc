@@ -8,6 +8,7 @@
  */
 #include <array>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "check.h"
@@ -29,13 +30,13 @@ struct world {
   unsigned right, left;
 };
 
-int told = 0;        /* calls that others made here */
+int tells = 0;       /* calls that others made here */
 long first_seen = 0; /* what the first element was then */
 const long *mine = nullptr;
 
 void tell(long expected) {
   first_seen = mine[0] == expected ? first_seen : -1;
-  told++;
+  tells++;
 }
 
 /* A put with signal: the owner waits for the counter only. */
@@ -48,9 +49,9 @@ void check_signal(const job &j, const world &w) {
   j.barrier();
 
   data.assign(Many, 200 + long(j.rank()));
-  const auto [source, done] =
+  const std::tuple<future<>, future<>> ends =
       rput(w.a.on(w.right), data.data(), Many, on_source(), on_done(), on_arrival(w.arrived, 3));
-  future<> reusable = source, complete = done;
+  const future<> reusable = std::get<0>(ends), complete = std::get<1>(ends);
   reusable.wait();
   data.assign(Many, -1);
   w.arrived.wait(3);
@@ -106,8 +107,8 @@ void check_there(const job &j, const world &w) {
   tombolo::promise<> all;
   rput(w.a.on(w.right), data.data(), Many, on_done(all), on_arrival(tell, sent));
   all.finish().wait();
-  while (told < 1) tombolo::progress();
-  CHECK_EQ(told, 1);
+  while (tells < 1) tombolo::progress();
+  CHECK_EQ(tells, 1);
   CHECK_EQ(first_seen, 0);
   j.barrier();
   std::array<long, 4> block{1, 2, 3, 4};
