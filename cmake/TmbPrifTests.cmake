@@ -15,7 +15,8 @@ set(tmb_prif_programs "")
 set(tmb_prif_lib "${tmb_prif_dir}/lib/check.f90")
 file(GLOB tmb_prif_parts CONFIGURE_DEPENDS "${tmb_prif_dir}/lib/parts.f90") # uses check
 list(APPEND tmb_prif_lib ${tmb_prif_parts})
-file(GLOB tmb_prif_use CONFIGURE_DEPENDS "${tmb_prif_dir}/use/*.f90")
+file(GLOB tmb_prif_use CONFIGURE_DEPENDS "${tmb_prif_dir}/use/*.f90"
+  "${PROJECT_SOURCE_DIR}/examples/prif/*.f90")
 file(GLOB tmb_prif_coarray CONFIGURE_DEPENDS "${tmb_prif_dir}/coarray/*.f90")
 file(GLOB tmb_prif_coarray23 CONFIGURE_DEPENDS "${tmb_prif_dir}/coarray23/*.f90")
 set(tmb_prif_gfortran ${tmb_prif_fortran})

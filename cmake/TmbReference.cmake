@@ -9,6 +9,8 @@ if(TMB_REFERENCE_CLANG AND TMB_REFERENCE_PYTHON)
   file(GLOB_RECURSE tmb_reference_from CONFIGURE_DEPENDS
     "${PROJECT_SOURCE_DIR}/include/*.h" "${PROJECT_SOURCE_DIR}/include/*.def"
     "${PROJECT_SOURCE_DIR}/upc/include/*.h" "${PROJECT_SOURCE_DIR}/examples/*.upc"
+    "${PROJECT_SOURCE_DIR}/examples/*.f90" "${PROJECT_SOURCE_DIR}/examples/*.cc"
+    "${PROJECT_SOURCE_DIR}/prif/fortran/*"
     "${PROJECT_SOURCE_DIR}/shmem/include/*.h"
     "${PROJECT_SOURCE_DIR}/include/*.hpp" "${PROJECT_SOURCE_DIR}/bindings/python/src/*.py*"
     "${PROJECT_SOURCE_DIR}/coarray/fortran/*.f90"

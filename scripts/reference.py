@@ -37,8 +37,6 @@ EXAMPLES = (
     "examples/*.c",
     "examples/upc/*.upc",
     "examples/shmem/*.c",
-    "bench/*.c",
-    "study/apps/*/*.c",
     "tests/conformance/*/*.c",
     "tests/inside/*.c",
     "tests/fault/*.c",
@@ -108,7 +106,7 @@ class Sources:
                 - abs(lines - 8)
                 - (20 if lines > EXAMPLE_LINES else 0)
                 + 40
-                + (25 if file.startswith("examples") else 0)
+                + (1000 if file.startswith("examples") else 0)
                 - order / 1e6
             )
             if shown and worth > score:
@@ -252,11 +250,7 @@ def blocks(page, book):
         found = blocks_of(page, word, many)
         out += [("section", title), *found] if found else []
     if page.example:
-        out += [
-            ("section", "EXAMPLE"),
-            ("text", f"From {page.example[0]}:"),
-            ("code", page.example[1]),
-        ]
+        out += reader.example_blocks(page.example)
     return [*out, ("section", "SEE ALSO"), ("see", page.see)]
 
 

@@ -9,7 +9,26 @@ above its interfaces. A page is a list of the blocks that scripts/reference_writ
 import ast
 import re
 
+import reference_read as reader
+
 CXX, PYTHON, FORTRAN = "include/tombolo/cxx", "bindings/python/src/tombolo", "coarray/fortran"
+PRIF = "prif/fortran"
+PRIF_TEXT = (
+    "The procedures are those of the Parallel Runtime Interface for Fortran, revision 0.8 (doi "
+    "10.25344/S4Z88F). All of `stat`, `errmsg` and `errmsg_alloc` are optional: without "
+    "`stat` an error ends all images."
+)
+PRIF_SUBJECTS = {  # the procedures of each that no file *.inc has
+    "life": ["prif_register_stop_callback"],
+    "image": ["prif_image_status"],
+    "memory": ["prif_allocate_coarray"],
+    "query": [],
+    "access": [],
+    "sync": [],
+    "team": [],
+    "collective": ["prif_co_reduce", "prif_co_reduce_cptr"],
+    "atomic": [],
+}
 ERRORS = {
     "C++": (
         "A call that cannot be done throws tombolo::error, whose text names the argument, its"
@@ -36,7 +55,8 @@ FENCES = {"C++": "cpp", "Python": "python", "Fortran": "fortran"}
 EXAMPLES = {
     "C++": ("examples/*.cc", "tests/conformance/*/*.cc", "tests/conformance/cxx/*.py"),
     "Python": ("bindings/python/examples/*.py",),
-    "Fortran": ("examples/fortran/*.f90", "tests/fortran/*.f90"),
+    "Fortran": ("examples/fortran/*.f90", "examples/prif/*.f90", "tests/fortran/*.f90",
+                "tests/prif/use/*.f90"),
 }
 LINES = 24
 TITLES = {
@@ -369,6 +389,37 @@ def fortran_guides(root):
     return [guide]
 
 
+def joined(text):
+    """Fortran without its continuation lines."""
+    return re.sub(r" *&\n *", " ", text)
+
+
+def prif_guides(root):
+    """A page for each subject of the module prif; comments at the head of *.inc speak of it."""
+    module = joined((root / PRIF / "tombolo_prif.F90").read_text())
+    for subject in PRIF_SUBJECTS:
+        file = f"{PRIF}/{subject}.inc"
+        head, _, code = (root / file).read_text().partition("\n\n")
+        title, *text = re.sub(r"^! ?", "", head, flags=re.M).split("\n\n")
+        title = title.split("\n")[1].rstrip(".")
+        guide = Guide(
+            f"prif_{subject}", f"fortran-prif-{subject}", title[0].lower() + title[1:], "Fortran"
+        )
+        guide.use, guide.file = ["use prif"], file
+        guide.text = f"{' '.join(text[0].split())}\n\n{PRIF_TEXT}"
+        code = joined(code)
+        for name in PRIF_SUBJECTS[subject]: # which the module itself has
+            begin = module.index(f"subroutine {name}(")
+            code += module[begin : module.index("end subroutine", begin)] + "end subroutine\n"
+        for match in re.finditer(r"subroutine (prif_\w+)\((.*?)\)(.*?)end subroutine", code, re.S):
+            inside = set(re.findall(r"\w+", match[2]))
+            lines = [l.strip() for l in match[3].split("\n") if "::" in l]
+            lines = [l for l in lines if set(re.findall(r"\w+", l.split("::")[1])) & inside]
+            text = "\n".join([f"call {match[1]}({match[2]})", *("    " + l for l in lines)])
+            guide.items.append(Item(match[1], text, ""))
+        yield guide
+
+
 def fortran_text(name, text):
     """The calls and types in a part of the module, as a program writes them."""
     if re.match(rf" *type, bind\(c\) :: {name}\b", text):
@@ -393,12 +444,19 @@ def example(root, guide):
     form = re.compile(r"\b(" + "|".join(map(re.escape, sorted(words))) + r")\b(?=[<(.\s])")
     best, score = None, 0
     for pattern in EXAMPLES[guide.language]:
+        file_is_example = not pattern.startswith("tests")
         for path in sorted(root.glob(pattern)):
             for block in re.split(r"\n\s*\n", path.read_text()):
                 lines = block.strip("\n").split("\n")
-                if "SPDX" in block or len(lines) > LINES or len(lines) < 3:
+                whole = len(lines) <= LINES
+                if "SPDX" in block or len(lines) < 3 or not (whole or file_is_example):
                     continue
+                if not whole:
+                    at = next((i for i, line in enumerate(lines) if form.search(line)), 0)
+                    lines = lines[max(0, at - LINES // 2) :][:LINES]
+                    block = "\n".join(lines)
                 worth = len(set(form.findall(block))) * 10 - abs(len(lines) - 9)
+                worth += 1000 if file_is_example else 0
                 if form.search(block) and worth + 30 > score:
                     indent = min(len(l) - len(l.lstrip()) for l in lines if l.strip())
                     best, score = (
@@ -445,7 +503,7 @@ def blocks(root, guide):
     out += [("section", "THREADS"), ("text", THREADS[guide.language])]
     found = example(root, guide)
     if found:
-        out += [("section", "EXAMPLE"), ("text", f"From {found[0]}:"), ("code", found[1])]
+        out += reader.example_blocks(found)
     return [*out, ("section", "SEE ALSO"), ("see", [*others(root, guide), "tombolo-api"])]
 
 
@@ -459,7 +517,9 @@ def others(root, guide):
 def guides(root):
     """All pages of C++, Python and Fortran."""
     if root not in CACHE:
-        CACHE[root] = [*cxx_guides(root), *python_guides(root), *fortran_guides(root)]
+        CACHE[root] = [
+            *cxx_guides(root), *python_guides(root), *fortran_guides(root), *prif_guides(root)
+        ]
     return CACHE[root]
 
 
@@ -470,7 +530,7 @@ def missing(root):
     """Lines about names that nothing is said of."""
     for guide in guides(root):
         for item in guide.items:
-            if not item.said:
+            if not item.said and not (guide.file.startswith(PRIF) and guide.text):
                 yield f"{guide.file}: no word about {item.name}, page {guide.name}"
             for member in item.members:
                 if guide.language == "Python" and not member.said and "(" in member.text:

@@ -31,6 +31,15 @@ SHMEM_NAME = re.compile(
     r"(?:shmem|SHMEM)_\w*[^\W_]$|start_pes$|_my_pe$|_?num_pes$|sh\w*alloc$|shmemalign$|shfree$"
 )
 UPC_ALIASES = "tombolo_upc_names.h"
+# How an example is compiled: of its folder and ending.
+COMPILED = (
+    ("examples/upc/", ".upc", "tombolo upcc"),
+    ("examples/shmem/", ".c", "oshcc"),
+    ("examples/fortran/", ".f90", "tombolo fc"),
+    ("examples/prif/", ".f90", "tombolo fc --prif"),
+    ("examples/", ".cc", "tombolo c++"),
+    ("examples/", ".c", "tombolo cc"),
+)
 LISTED = set()  # the names of tests/data/symbols.txt
 NUMBERED = re.compile(r"((?:gex_AM_|gasnet_AM)\w+?)(?<!_v)(\d+)((?:_v2)?)$")
 WIDTH = 79
@@ -608,3 +617,12 @@ def read(root):
         page.entries.sort(key=lambda e: e.line)
         page.include = main_header(page.header)
     return everything, {n: p for p in everything for n in p.names()}, strays
+
+
+def example_blocks(example):
+    """The section of an example, (file, lines): where it is from, and how that is compiled."""
+    file, lines = example
+    command = next((c for f, e, c in COMPILED if file.startswith(f) and file.endswith(e)), None)
+    name = file.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    how = f", compiled by `{command} {file} -o {name}`" if command else ""
+    return [("section", "EXAMPLE"), ("text", f"From {file}{how}:"), ("code", lines)]

@@ -80,6 +80,7 @@ def copy(folder):
     for name in (
         "include",
         "examples",
+        "prif/fortran",
         "upc/include",
         "tests/upc",
         "shmem/include",

@@ -212,7 +212,7 @@ UPCR_ATOMIC(UL, unsigned long)
  * Threads: any; not collective, but for bupc_all_free and bupc_all_lock_free.
  * Errors: none, but for those of upc_all_free and upc_all_lock_free.
  * Cost: a few instructions; bupc_poll runs the handlers of messages that have come.
- * Example: tests/upc/programs/berkeley_words.upc bupc_assert_type
+ * Example: examples/upc/library.upc bupc_poll
  * See: upc_threadof, upc_cast, upc_ticks_now */
 /* Gives 1 where two types, or the types of two expressions, are the same, layouts included; else 0.
  * [in] a: a type or an expression. [in] b: a type or an expression. */
@@ -264,7 +264,7 @@ void bupc_all_lock_free(shared struct upcr_lock *lock);
  * Threads: any; not collective.
  * Errors: none.
  * Cost: a reading of the processor's counter.
- * Example: tests/upc/programs/berkeley_words.upc clock_by_older_names
+ * Example: examples/upc/library.upc bupc_ticks_now
  * See: upc_ticks_now, gasnett_ticks_now */
 typedef uint64_t bupc_tick_t;                   /* a time in ticks */
 #define BUPC_TICK_MIN ((bupc_tick_t)0)          /* the least time */

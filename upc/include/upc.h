@@ -40,7 +40,7 @@
  * Threads: any one thread; not collective.
  * Errors: none; the job ends with status.
  * Cost: a message to each thread.
- * Example: tests/upc/ends.upc upc_global_exit
+ * Example: examples/upc/library.upc upc_global_exit
  * See: tombolo-upcc(1) */
 /* Ends all threads. [in] status: exit code of the job. Does not return. UPC 1.3, 7.2.1. */
 void upc_global_exit(int status) __attribute__((__noreturn__));

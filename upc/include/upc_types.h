@@ -15,7 +15,7 @@
  * UPC_LLONG, UPC_ULLONG, UPC_FLOAT, UPC_DOUBLE, UPC_LDOUBLE: the type of C with this name;
  * UPC_INT8, UPC_INT16, UPC_INT32, UPC_INT64, UPC_UINT8, UPC_UINT16, UPC_UINT32, UPC_UINT64: the
  * integer of so many bits; UPC_PTS: a pointer-to-shared
- * Example: tests/upc/collective.upc UPC_IN_MYSYNC
+ * Example: examples/upc/library.upc UPC_IN_ALLSYNC
  * See: upc_atomic_strict, upc_all_reduceI, upc_all_broadcast */
 typedef unsigned long upc_op_t; /* an operation, or several joined by | */
 #define UPC_ADD    (1UL << 0)   /* sum */
