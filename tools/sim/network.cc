@@ -118,8 +118,8 @@ Network::Network(s4u::Engine &engine, const Machine &machine, uint64_t ranks)
   s4u::Engine::set_config("network/weight-S:0");
   s4u::Engine::set_config("network/loopback-bw", machine.get("near_bytes_per_s"));
   s4u::Engine::set_config("network/loopback-lat", machine.get("near_latency_s"));
-  s4u::Engine::set_config("network/bandwidth-factor", 1.0);
-  s4u::Engine::set_config("network/latency-factor", 1.0);
+  s4u::Engine::set_config("network/bandwidth-factor:1");
+  s4u::Engine::set_config("network/latency-factor:1");
   s4u::Engine::set_config("surf/precision", 1e-12);
   s4u::Engine::set_config("contexts/stack-size", 128);
   s4u::NetZone *root = root_zone(engine);
