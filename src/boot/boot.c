@@ -244,6 +244,10 @@ int tmb_boot_record_exit(struct tmb_boot *b, int code) {
   return code;
 }
 
+void tmb_boot_note_handlers(struct tmb_boot *b) {
+  if (tmb_boot_is_rank(b) && b->ops->note_handlers) b->ops->note_handlers(b);
+}
+
 void tmb_boot_note_explained(struct tmb_boot *b) {
   if (tmb_boot_is_rank(b)) b->ops->note_explained(b);
 }

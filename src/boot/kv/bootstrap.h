@@ -20,6 +20,7 @@ struct tmb_bootstrap_ops {
   /* in bytes: 1..TMB_CTL_PART_BYTES. Returns false, and `all` is undefined, if it gives up. */
   bool (*gather)(struct tmb_boot *boot, const void *mine, size_t bytes, void *all);
   int (*record_exit)(struct tmb_boot *boot, int code); /* any thread, signal handlers */
+  void (*note_handlers)(struct tmb_boot *boot);        /* empty: nothing to do */
   void (*note_explained)(struct tmb_boot *boot);       /* any thread, signal handlers */
   bool (*ordered_to_end)(const struct tmb_boot *boot); /* any thread, signal handlers */
   pid_t (*peer_pid)(const struct tmb_boot *boot, uint32_t rank);

@@ -168,6 +168,12 @@ static int pm_record_exit(struct tmb_boot *b, int code) {
   return code;
 }
 
+static void pm_note_handlers(struct tmb_boot *b) {
+  bool finalized;
+  (void)b;
+  managed.pm.mpi_reports = tmb_pm_mpi_begun(&finalized) && finalized;
+}
+
 static void pm_stop(struct tmb_boot *b) {
   tmb_bootstrap_agent.stop(b);
   if (!tmb_xchg_acq_rel(&managed.left, 1u)) managed.pm.ops->leave(&managed.pm);
@@ -439,6 +445,7 @@ const struct tmb_bootstrap_ops tmb_bootstrap_pm = {
     .barrier = pm_barrier,
     .gather = pm_gather,
     .record_exit = pm_record_exit,
+    .note_handlers = pm_note_handlers,
     .note_explained = pm_note_explained,
     .ordered_to_end = pm_ordered_to_end,
     .peer_pid = pm_peer_pid,

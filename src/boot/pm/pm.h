@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum {
   TMB_PM_KEY_BYTES = 48,    /* of a key, with its end */
@@ -31,6 +32,7 @@ struct tmb_pm_ops;
 struct tmb_pm {
   const struct tmb_pm_ops *ops;
   uint32_t rank, size;
+  bool mpi_reports; /* MPI is finalised, and reports the end in an exit handler, which runs */
   char who[96]; /* for messages: "PMI-1, as of mpiexec (MPI)" */
   void *state; /* the table's own, of state_bytes; kept as long as the process: signal handlers read
                   it */
@@ -65,6 +67,13 @@ struct tmb_pm_ops {
 };
 
 extern const struct tmb_pm_ops tmb_pm_pmix, tmb_pm_pmi1, tmb_pm_pmi2, tmb_pm_mpi;
+
+/* The descriptor on which a manager by PMI-1 expects a report of the end. out fd: -1 where there is
+ * none; inode: of what it is now. */
+void tmb_pm_pmi1_find(int *fd, ino_t *inode);
+
+/* Report the end, as `leave`, unless an MPI in this process does, or the descriptor is another. */
+void tmb_pm_pmi1_end(const struct tmb_pm *pm, int fd, ino_t inode);
 
 /*
  * The manager of this process. out pm: connected, if 0 is returned. Returns 0; TMB_E_NOT_FOUND:

@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 #include "boot/pm/pm.h"
 
+#include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mpi_boot.h"
@@ -31,6 +32,8 @@ struct store {
   const struct tmb_mpi_boot *mpi;
   char *mine, *all; /* texts; mine: since the last fence; all: of all fences so far */
   size_t mine_bytes, all_bytes;
+  int line;    /* MPICH's descriptor of PMI-1, on which its launcher expects a report of the end */
+  ino_t inode; /* of it */
 };
 
 /* ---- the plug-in */
@@ -87,6 +90,8 @@ static int mpi_open(struct tmb_pm *pm) {
         file, library ? "it is of another version" : dlerror());
     return TMB_E_NOT_FOUND;
   }
+  tmb_pm_pmi1_find(&s->line, &s->inode);
+  if (tmb_env_get("SLURM_STEP_ID")) s->line = -1; /* srun speaks PMI-2, and needs no report */
   const int rc = s->mpi->open(&pm->rank, &pm->size);
   if (rc)
     tmb_print("%s refuses to duplicate MPI_COMM_WORLD (MPI_Comm_dup): %s; %s", pm->who,
@@ -149,14 +154,15 @@ static int mpi_hosts(struct tmb_pm *pm, uint32_t *host_of) {
 }
 
 static void mpi_leave(struct tmb_pm *pm) {
-  (void)pm; /* MPI_Finalize says it */
+  const struct store *s = pm->state;
+  tmb_pm_pmi1_end(pm, s->line, s->inode);
 }
 
 static void mpi_close(struct tmb_pm *pm) {
   struct store *s = pm->state;
   free(s->mine);
   free(s->all);
-  *s = (struct store){.mpi = s->mpi};
+  *s = (struct store){.mpi = s->mpi, .line = s->line, .inode = s->inode};
 }
 
 const struct tmb_pm_ops tmb_pm_mpi = {

@@ -177,12 +177,10 @@ static void note_mpi_to_come(const struct tmb_pm *pm, const struct wire *w) {
 
 static int wire_open(struct tmb_pm *pm, int version) {
   struct wire *w = pm->state;
-  w->fd = (int)number("PMI_FD");
+  tmb_pm_pmi1_find(&w->fd, &w->inode);
   pm->rank = number("PMI_RANK");
   pm->size = number("PMI_SIZE");
   w->slurm = tmb_env_get("SLURM_STEP_ID") != NULL;
-  struct stat now;
-  w->inode = fstat(w->fd, &now) == 0 ? now.st_ino : 0;
   snprintf(pm->who, sizeof pm->who, "%s (PMI-%d)", w->slurm ? "srun" : "mpiexec", version);
   note_mpi_to_come(pm, w);
   return greet(pm, version);
@@ -278,30 +276,45 @@ static int two_hosts(struct tmb_pm *pm, uint32_t *host_of) {
 
 /* ---- the end */
 
-/* MPI closes the descriptor in MPI_Finalize, and its number may mean another file then. */
-static bool still_ours(const struct wire *w) {
+/* MPI may close the descriptor in MPI_Finalize, and its number may mean another file then. */
+static bool is_inode(int fd, ino_t inode) {
   struct stat now;
-  return fstat(w->fd, &now) == 0 && now.st_ino == w->inode;
+  return fstat(fd, &now) == 0 && now.st_ino == inode;
 }
 
-/* An MPI in this process reports its end itself. The answer is waited for: the manager takes a
- * process that ends before it has read this for a crashed one. */
-static void say_end(struct tmb_pm *pm, const char *text) {
-  const struct wire *w = pm->state;
+/* An MPI in this process reports its end itself: MPICH until version 4.1 in MPI_Finalize, which
+ * closes the descriptor, later versions in an exit handler. That does not run after _exit, and has
+ * run before where MPI is finalised in one. No end is reported twice: MPICH would write to a closed
+ * line. The answer is waited for: the manager takes a process that ends before it has read this for
+ * a crashed one. */
+static void say_end(const struct tmb_pm *pm, int fd, ino_t inode, const char *text) {
   char unused[256];
-  struct pollfd in = {.fd = w->fd, .events = POLLIN};
+  struct pollfd in = {.fd = fd, .events = POLLIN};
   bool finalized;
-  if (tmb_pm_mpi_begun(&finalized) || !still_ours(w)) return;
-  if (!send_all(w->fd, text, strlen(text))) return;
-  if (poll(&in, 1, LAST_ANSWER_MS) > 0 && read(w->fd, unused, sizeof unused) < 0) return;
+  if (pm->mpi_reports || (tmb_pm_mpi_begun(&finalized) && !finalized)) return;
+  if (!is_inode(fd, inode)) return;
+  if (!send_all(fd, text, strlen(text))) return;
+  if (poll(&in, 1, LAST_ANSWER_MS) > 0 && read(fd, unused, sizeof unused) < 0) return;
+}
+
+void tmb_pm_pmi1_find(int *fd, ino_t *inode) {
+  struct stat now;
+  *fd = tmb_env_get("PMI_FD") ? (int)number("PMI_FD") : -1;
+  *inode = fstat(*fd, &now) == 0 ? now.st_ino : 0;
+}
+
+void tmb_pm_pmi1_end(const struct tmb_pm *pm, int fd, ino_t inode) {
+  say_end(pm, fd, inode, "cmd=finalize\n");
 }
 
 static void one_leave(struct tmb_pm *pm) {
-  say_end(pm, "cmd=finalize\n");
+  const struct wire *w = pm->state;
+  tmb_pm_pmi1_end(pm, w->fd, w->inode);
 }
 
 static void two_leave(struct tmb_pm *pm) {
-  say_end(pm, "    13cmd=finalize;");
+  const struct wire *w = pm->state;
+  say_end(pm, w->fd, w->inode, "    13cmd=finalize;");
 }
 
 /* In a signal handler: no formatting, no search for MPI. Slurm takes the code of the process, and
@@ -312,7 +325,7 @@ static void one_fail(struct tmb_pm *pm, int code) {
   char text[] = "cmd=abort exitcode=000\n";
   char *digit = text + sizeof text - 3;
   for (int rest = code & 0xff; rest; rest /= 10) *digit-- = (char)('0' + rest % 10);
-  if (still_ours(w)) (void)send_all(w->fd, text, sizeof text - 1);
+  if (is_inode(w->fd, w->inode)) (void)send_all(w->fd, text, sizeof text - 1);
 }
 
 const struct tmb_pm_ops tmb_pm_pmi1 = {

@@ -195,6 +195,7 @@ void tmb_exit_in_order(int code) {
 
 /* exit() and return from main: the job ends with this code, too. */
 static void on_plain_exit(int code) {
+  if (exiting.boot) tmb_boot_note_handlers(exiting.boot);
   leave_network(code);
   if (exiting.boot) (void)tmb_boot_record_exit(exiting.boot, code);
   if (!in_child()) tmb_record_end();
