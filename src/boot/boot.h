@@ -149,8 +149,8 @@ bool tmb_boot_is_rank(const struct tmb_boot *boot);
  */
 int tmb_boot_record_exit(struct tmb_boot *boot, int code);
 
-/* Record that exit handlers run, before tmb_boot_record_exit: an MPI that is finalised by now reports
- * the end of this process in one. Threads: that of exit(). */
+/* Record that exit handlers run, before tmb_boot_record_exit: an MPI that is finalised by now
+ * reports the end of this process in one. Threads: that of exit(). */
 void tmb_boot_note_handlers(struct tmb_boot *boot);
 
 /* Record that this rank has said on stderr why it dies: the supervisor need not say more. Threads:

@@ -154,7 +154,7 @@ def mpi_is_alone():
             said = run.out.count("alone in its MPI_COMM_WORLD")
             run.check(run.code != 0 and said == 1, f"it is said once, order {order}")
     if launcher == "hydra" and has_mpi_plugin():  # which joins them: nobody is alone
-        run = Run([TOMBOLO, "run", "-n", "2", BUILD / "tests/conformance/job"],
+        run = Run([TOMBOLO, "run", "-n", "2", str(BUILD / "tests/conformance/job")],
                   TOMBOLO_PLACES="cyclic:2", TOMBOLO_CONDUIT="mpi", TOMBOLO_MPI="mpich")
         run.check(run.code == 0 and "alone in its" not in run.out, "conduit mpi says nothing")
 

@@ -33,7 +33,7 @@ struct tmb_pm {
   const struct tmb_pm_ops *ops;
   uint32_t rank, size;
   bool mpi_reports; /* MPI is finalised, and reports the end in an exit handler, which runs */
-  char who[96]; /* for messages: "PMI-1, as of mpiexec (MPI)" */
+  char who[96];     /* for messages: "PMI-1, as of mpiexec (MPI)" */
   void *state; /* the table's own, of state_bytes; kept as long as the process: signal handlers read
                   it */
 };
