@@ -273,7 +273,7 @@ void shmem_ctx_pe_quiet(shmem_ctx_t ctx, int target_pe);
  * [in,out] lock: the lock.
  * Completion: a barrier returns after all PEs have entered it; shmem_barrier_all completes the
  * operations of the default context first. shmem_set_lock returns with the lock.
- * Threads: one thread of each PE at a time for one team or lock.
+ * Threads: one thread of each PE at a time for one team. A lock may be used by all threads of a PE.
  * Errors: shmem_test_lock returns 0 with the lock, 1 without.
  * Cost: a barrier takes one step in shared memory. A lock takes one atomic operation where it is
  * free; waiting PEs sleep.

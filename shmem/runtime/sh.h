@@ -77,6 +77,13 @@ struct shmem_ctx_s {
   struct shmem_ctx_s *next, **link; /* in the team's list, under sh.lock */
 };
 
+#define SH_HOLDERS 64 /* locks that threads of this PE hold, as far as they are known */
+/* A lock that a thread holds. */
+struct sh_holder {
+  const long *lock; /* NULL: free */
+  pthread_t thread;
+};
+
 struct sh_state {
   struct shmem_ctx_s ctx; /* the default context */
   char *base;             /* symmetric memory of this PE */
@@ -101,8 +108,9 @@ struct sh_state {
   gex_TM_t tm;
   gex_AD_t ad[6]; /* by enum sh_kind */
   struct shmem_team_s world, shared, node;
-  struct shmem_team_s *teams; /* made by the program and not destroyed */
-  pthread_mutex_t lock;       /* lists of teams and contexts, the heap */
+  struct shmem_team_s *teams;          /* made by the program and not destroyed */
+  struct sh_holder holder[SH_HOLDERS]; /* with threads: lock.c */
+  pthread_mutex_t lock;                /* lists of teams and contexts, the heap, holders */
 };
 extern SH_HIDDEN struct sh_state sh;
 

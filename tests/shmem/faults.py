@@ -19,11 +19,15 @@ SOURCE = r"""
 static long x, sync_array[SHMEM_SYNC_SIZE];
 static uint64_t sig;
 static int is(const char *a, const char *b) { return strcmp(a, b) == 0; }
+static void expect(int rc, shmem_team_t team) {
+  if (rc == 0 || team != SHMEM_TEAM_INVALID) abort();
+}
 int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "";
   long local = 1;
   if (is(what, "early")) shmem_barrier_all();
-  shmem_init();
+  int level;
+  if (strncmp(what, "th", 2)) shmem_init(); else shmem_init_thread(SHMEM_THREAD_MULTIPLE, &level);
   const int me = shmem_my_pe(), n = shmem_n_pes();
   if (is(what, "pe")) shmem_p(&x, 1, n);
   if (is(what, "negative")) (void)shmem_atomic_fetch(&x, -1);
@@ -40,6 +44,9 @@ int main(int argc, char **argv) {
   if (is(what, "set")) shmem_barrier(0, 0, n + 1, sync_array);
   if (is(what, "root")) shmem_broadcast(SHMEM_TEAM_WORLD, &x, &x, 1, n);
   if (is(what, "relock")) { shmem_set_lock(&x); shmem_set_lock(&x); }
+  if (is(what, "thread")) { shmem_set_lock(&x); shmem_set_lock(&x); }
+  if (is(what, "other")) { if (me == 0) shmem_set_lock(&x); shmem_barrier_all(); }
+  if (is(what, "other") && me == 1) shmem_clear_lock(&x);
   if (is(what, "unlock")) shmem_clear_lock(&x);
   if (is(what, "null")) shmem_put(&x, (long *)NULL, 1, 0);
   static shmem_team_t half = SHMEM_TEAM_INVALID;
@@ -65,6 +72,13 @@ int main(int argc, char **argv) {
   if (is(what, "level")) shmem_init_thread(9, NULL);
   if (is(what, "global") && me == n - 1) shmem_global_exit(43);
   if (is(what, "global")) shmem_wait_until(&x, SHMEM_CMP_EQ, 1);
+  static shmem_team_t team, other;
+  if (is(what, "start"))
+    expect(shmem_team_split_strided(SHMEM_TEAM_WORLD, me, 1, 1, NULL, 0, &team), team);
+  if (is(what, "size_of_team"))
+    expect(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1 + me, NULL, 0, &team), team);
+  if (is(what, "xrange"))
+    expect(shmem_team_split_2d(SHMEM_TEAM_WORLD, 1 + me, NULL, 0, &team, NULL, 0, &other), team);
   if (is(what, "exit")) exit(0);
   if (is(what, "code")) { if (me == n - 1) exit(7); shmem_barrier_all(); }
   if (is(what, "dies")) { if (me == n - 1) abort(); shmem_wait_until(&x, SHMEM_CMP_EQ, 1); }
@@ -89,7 +103,8 @@ REFUSED = {
     "set": ["shmem_barrier: arguments PE_start, logPE_stride and PE_size are 0, 0 and 3"],
     "root": ["argument PE_root is 2", "PEs 0 to 1"],
     "relock": ["shmem_set_lock: argument lock is 0x"],
-    "unlock": ["shmem_clear_lock: argument lock is 0x", "nobody has"],
+    "thread": ["shmem_set_lock: argument lock is 0x", "already"],
+    "unlock": ["shmem_clear_lock: argument lock is 0x", "which this PE does not have"],
     "ctx": ["argument ctx is SHMEM_CTX_INVALID"],
     "level": ["argument requested is 9", "MULTIPLE"],
 }
@@ -106,6 +121,11 @@ CHECKED = {  # with SHMEM_DEBUG=1
     "collect": ["shmem_long_fcollect: arguments dest and source", "64 and 32 bytes"],
     "private": ["shmem_long_broadcast: argument source is 0x", "no symmetric address"],
     "psync": ["shmem_sync: argument pSync is 0x", "element 3 is -1", "SHMEM_SYNC_VALUE"],
+}
+WARNED = {  # the call returns an error on all PEs
+    "start": ["shmem_team_split_strided: argument start is 0 on one PE", "1 on another"],
+    "size_of_team": ["shmem_team_split_strided: argument size is 1 on one PE", "2 on another"],
+    "xrange": ["shmem_team_split_2d: argument xrange is 1 on one PE", "2 on another"],
 }
 ENDS = {"global": 43, "exit": 0, "code": 7, "dies": 134, "again": 0, "": 0}
 
@@ -156,6 +176,12 @@ def main():
         for word, texts in CHECKED.items():
             result = run(program, word, SHMEM_DEBUG="1")
             expect(result[0] == 1 and all(t in result[1] for t in texts), word, result)
+        for word, texts in WARNED.items():
+            result = run(program, word)
+            expect(result[0] == 0 and all(t in result[1] for t in texts), word, result)
+        result = run(program, "other")
+        expect(result[0] == 1 and "shmem_clear_lock: argument lock is 0x" in result[1], "other",
+               result)
         for word, code in ENDS.items():
             result = run(program, word)
             expect(result[0] == code and result[2] < 10, word, result)

@@ -2,15 +2,15 @@
 /* ranks: 1 2 3 */
 /* again: TOMBOLO_CONDUIT=udp+TOMBOLO_PLACES=cyclic:2 SHMEM_DEBUG=1 */
 /* Threads: each with a context of its own, all on the default context, waiting for words of its
- * own, and a quiet of one thread for the puts of another. */
+ * own, a quiet of one thread for the puts of another, and all with one lock. */
 #include "check.h"
 
 #include <pthread.h>
 #include <shmem.h>
 #include <stdint.h>
 
-enum { THREADS = 4, ROUNDS = 60 };
-static long slot[THREADS][ROUNDS], total, ping[THREADS];
+enum { THREADS = 4, ROUNDS = 60, LOCKED = 20 };
+static long lock, guarded, slot[THREADS][ROUNDS], total, ping[THREADS];
 static int me, n, right, left;
 static pthread_barrier_t meet;
 
@@ -43,6 +43,18 @@ static void play(long t) {
   }
 }
 
+/* All threads of all PEs use one lock. */
+static void share_lock(void) {
+  for (int k = 0; k < LOCKED; k++) {
+    if (k % 3 == 2)
+      while (shmem_test_lock(&lock)) continue;
+    else
+      shmem_set_lock(&lock);
+    shmem_p(&guarded, shmem_g(&guarded, 0) + 1, 0);
+    shmem_clear_lock(&lock);
+  }
+}
+
 static void *work(void *arg) {
   const long t = (long)(intptr_t)arg;
   use_own_context(t);
@@ -55,6 +67,7 @@ static void *work(void *arg) {
   pthread_barrier_wait(&meet);
   use_default(t);
   play(t);
+  share_lock();
   return NULL;
 }
 
@@ -74,6 +87,8 @@ int main(void) {
   for (int t = 0; t < THREADS; t++) pthread_join(thread[t], NULL);
   shmem_barrier_all();
   CHECK_EQ(shmem_g(&total, 0), 2L * THREADS * ROUNDS * n);
+  CHECK_EQ(shmem_g(&guarded, 0), (long)THREADS * LOCKED * n);
+  CHECK_EQ(lock, 0);
   shmem_finalize();
   return check_done();
 }

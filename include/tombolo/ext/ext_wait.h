@@ -89,8 +89,8 @@ GEXX_API int gexx_TM_SetName(gex_TM_t tm, const char *name);
 
 /* What a thread waits for. */
 typedef struct {
-  /* Whether the wait is over. Called often, by the waiting thread. It may read memory, and must
-   * not communicate. */
+  /* Whether the wait is over. Called often, by the waiting thread, also after it has said so. It
+   * reads memory, and must not change what it reads, nor communicate. */
   int (*ready)(void *arg);
   void *arg;
   /* NULL, or a word in memory that peers reach: it counts threads that may sleep. A peer stores,

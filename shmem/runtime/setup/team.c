@@ -112,6 +112,33 @@ static int split(struct shmem_team_s *parent, int color, int i, int contexts,
   return 0;
 }
 
+/* An argument that all PEs of the parent must give alike. */
+struct argument {
+  const char *name;
+  int value;
+};
+
+/* Whether they do; else one of them says so. Collective over the parent. */
+static bool agree(const struct shmem_team_s *parent, const char *call, const struct argument *args,
+                  int count) {
+  int64_t mine[6], least[6]; /* of the values, and of their complements: the largest ones */
+  for (int i = 0; i < count; i++) {
+    mine[i] = args[i].value;
+    mine[count + i] = ~(int64_t)args[i].value;
+  }
+  sh_complete(gex_Coll_ReduceToAllNB(parent->tm, least, mine, GEX_DT_I64, sizeof *mine,
+                                     2 * (size_t)count, GEX_OP_MIN, NULL, NULL, 0));
+  for (int i = 0; i < count; i++) {
+    if (least[i] == ~least[count + i]) continue;
+    if (parent->rank == 0)
+      sh_say("shmem_%s: argument %s is %lld on one PE of parent_team and %lld on another; give the "
+             "same on all. No team is made [TMB-2337]",
+             call, args[i].name, (long long)least[i], (long long)~least[count + i]);
+    return false;
+  }
+  return true;
+}
+
 static int contexts_of(const shmem_team_config_t *config, long mask) {
   return config && (mask & SHMEM_TEAM_NUM_CONTEXTS) ? config->num_contexts : 0;
 }
@@ -123,6 +150,8 @@ SH_DEF(int, team_split_strided,
   *new_team = SHMEM_TEAM_INVALID;
   if (parent_team == SHMEM_TEAM_INVALID) return 1;
   struct shmem_team_s *parent = sh_member("team_split_strided", parent_team);
+  const struct argument args[] = {{"start", start}, {"stride", stride}, {"size", size}};
+  if (!agree(parent, "team_split_strided", args, 3)) return 1;
   if (size < 1 || (stride == 0 && size != 1)) return 1;
   const int64_t last = start + (int64_t)stride * (size - 1);
   const int64_t end = (int64_t)parent->size;
@@ -142,6 +171,7 @@ SH_DEF(int, team_split_2d,
   *xaxis_team = *yaxis_team = SHMEM_TEAM_INVALID;
   if (parent_team == SHMEM_TEAM_INVALID) return 1;
   struct shmem_team_s *parent = sh_member("team_split_2d", parent_team);
+  if (!agree(parent, "team_split_2d", &(struct argument){"xrange", xrange}, 1)) return 1;
   if (xrange < 1) return 1;
   const int x = (int)parent->rank % xrange, y = (int)parent->rank / xrange;
   const int rc = split(parent, y, x, contexts_of(xaxis_config, xaxis_mask), xaxis_team);
