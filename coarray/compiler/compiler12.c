@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls of gfortran 11 to 15 for images and teams, which 16 does not emit.
+ * Calls of gfortran 11 to 15 for images and teams, and SYNC statements, which 16 emits in other
+ * ways.
  *
- * Owns nothing. Called by compiled programs. Calls: team.c. Invariants: the team statements have
- * neither STAT= nor ERRMSG= here: a failure ends the program. Part of libcaf_tombolo;
+ * Owns nothing. Called by compiled programs. Calls: team.c, sync.c. Invariants: the team statements
+ * have neither STAT= nor ERRMSG= here: a failure ends the program. Part of libcaf_tombolo;
  * libcaf_tombolo16 has compiler16.c instead.
  */
 #include "caf.h"
 #include "compiler/generation.h"
 #include "inside.h"
+#include "sync/control.h"
+
+#include <string.h>
 
 const bool caf_scalars_by_pointer = false, caf_source_has_team = false;
 
+CAF_EXPORT void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len);
+CAF_EXPORT void CAF(sync_images)(int count, int *images, int *stat, char *errmsg,
+                                 size_t errmsg_len);
 CAF_EXPORT int CAF(this_image)(int distance);
 CAF_EXPORT int CAF(num_images)(int distance, int failed);
 CAF_EXPORT void CAF(form_team)(int number, void **team, int unused);
@@ -84,4 +91,27 @@ void CAF(sync_team)(void **team, int unused) {
 
 int CAF(team_number)(void *team) {
   return (int)caf_number_of(team);
+}
+
+/* Where ERRMSG= of a SYNC statement is: gfortran up to 15 passes the address of a pointer to it. An
+ * address has zeros in its upper two bytes, which the text of a message has not. */
+static char *sync_errmsg(char *errmsg) {
+  uint64_t word;
+  if (!errmsg) return NULL;
+  memcpy(&word, errmsg, sizeof word);
+  return word && word >> 47 == 0 ? (char *)(uintptr_t)word : errmsg;
+}
+
+void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_INSIDE;
+  CAF_STATEMENT("SYNC ALL");
+  const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
+  caf_sync_all(&to);
+}
+
+void CAF(sync_images)(int count, int *images, int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_INSIDE;
+  CAF_STATEMENT("SYNC IMAGES");
+  const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
+  caf_sync_images(count, images, &to);
 }

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls of gfortran 16 for images and teams: the statements have STAT= and ERRMSG=.
+ * Calls of gfortran 16 for images and teams, whose statements have STAT= and ERRMSG=, and SYNC
+ * statements.
  *
- * Owns nothing. Called by compiled programs. Calls: team.c. Invariants: a team is passed by value,
- * NULL: the current one. Part of libcaf_tombolo16, which has no compiler12.c: the names are equal,
- * the arguments are not. Not tried with a compiler: written from the manual's "Coarray
- * Programming", tested by hand-made calls.
+ * Owns nothing. Called by compiled programs. Calls: team.c, sync.c. Invariants: a team is passed by
+ * value, NULL: the current one; ERRMSG= is the address of the text. Part of libcaf_tombolo16, which
+ * has no compiler12.c: the names are equal, the arguments are not.
  */
 #include "caf.h"
 #include "compiler/generation.h"
 #include "inside.h"
+#include "sync/control.h"
 
 const bool caf_scalars_by_pointer = true, caf_source_has_team = true;
 
+CAF_EXPORT void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len);
+CAF_EXPORT void CAF(sync_images)(int count, int *images, int *stat, char *errmsg,
+                                 size_t errmsg_len);
 CAF_EXPORT int CAF(this_image)(void *team);
 CAF_EXPORT int CAF(num_images)(void *team, int32_t *team_number);
 CAF_EXPORT void CAF(form_team)(int number, void **team, int *new_index, int *stat, char *errmsg,
@@ -87,4 +91,18 @@ void *CAF(get_team)(int32_t *level) {
   caf_fail(&none, CAF_STAT_ERROR, "GET_TEAM: level %d is none of iso_fortran_env [TMB-2014]",
            (int)*level);
   return NULL;
+}
+
+void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_INSIDE;
+  CAF_STATEMENT("SYNC ALL");
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  caf_sync_all(&to);
+}
+
+void CAF(sync_images)(int count, int *images, int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_INSIDE;
+  CAF_STATEMENT("SYNC IMAGES");
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  caf_sync_images(count, images, &to);
 }

@@ -25,6 +25,9 @@ bool caf_alone(void);
  * lost a member and the posts have not come; CAF_STAT_STOPPED when this image alone is left. */
 int caf_wait_posts(uint64_t *word, uint64_t want);
 
+/* SYNC ALL. */
+void caf_sync_all(const struct caf_status *to);
+
 /* SYNC IMAGES. [in] count: of images, negative: all of the current team. [in] images: [count]
  * indices in the current team. */
 void caf_sync_images(int count, const int *images, const struct caf_status *to);

@@ -16,12 +16,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-CAF_EXPORT void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len);
 CAF_EXPORT void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len);
-CAF_EXPORT void CAF(sync_images)(int count, int *images, int *stat, char *errmsg,
-                                 size_t errmsg_len);
 
 enum { FEW_IMAGES = 16 };
 
@@ -226,28 +222,16 @@ int caf_barrier(struct caf_team *team) {
   return agree(team);
 }
 
-/* Where ERRMSG= of a SYNC statement is: gfortran 11 and 12 pass the address of a pointer to it. An
- * address has zeros in its upper two bytes, which the text of a message has not. */
-static char *sync_errmsg(char *errmsg) {
-  uint64_t word;
-  if (!errmsg) return NULL;
-  memcpy(&word, errmsg, sizeof word);
-  return word && word >> 47 == 0 ? (char *)(uintptr_t)word : errmsg;
-}
-
-void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len) {
-  CAF_INSIDE;
-  CAF_STATEMENT("SYNC ALL");
-  const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
-  const bool after_allocate = caf.allocate_stat && !stat;
+void caf_sync_all(const struct caf_status *to) {
+  const bool after_allocate = caf.allocate_stat && !to->stat;
   char name[CAF_ENDED_ROOM];
   const int code = caf_barrier(caf.team);
   caf.allocate_stat = false;
   if (code && !after_allocate)
-    caf_fail(&to, code, "SYNC ALL: %s has %s [TMB-2046]",
+    caf_fail(to, code, "SYNC ALL: %s has %s [TMB-2046]",
              caf_ended_images(caf.team, code, name, sizeof name), caf_end_name(code));
   else
-    caf_ok(stat);
+    caf_ok(to->stat);
 }
 
 void caf_sync_memory(void) {
@@ -359,11 +343,4 @@ void caf_sync_images(int count, const int *images, const struct caf_status *to) 
              caf_end_name(code));
   else
     caf_ok(to->stat);
-}
-
-void CAF(sync_images)(int count, int *images, int *stat, char *errmsg, size_t errmsg_len) {
-  CAF_INSIDE;
-  CAF_STATEMENT("SYNC IMAGES");
-  const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
-  caf_sync_images(count, images, &to);
 }

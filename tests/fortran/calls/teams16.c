@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls the team statements of gfortran 16 as its manual describes them, with STAT= and NEW_INDEX=.
- * Linked with libcaf_tombolo16.
+ * Calls the team statements of gfortran 16 as its manual describes them, with STAT= and NEW_INDEX=,
+ * and SYNC IMAGES with a text for ERRMSG= that is not set. Linked with libcaf_tombolo16.
  */
 /* again: TOMBOLO_TEST_SHM=0 */
 /* ranks: 1 2 3 4 8 */
@@ -19,6 +19,7 @@ extern void CAF(form_team)(int number, void **team, int *new_index, int *stat, c
 extern void CAF(change_team)(void *team, int *stat, char *errmsg, size_t errmsg_len);
 extern void CAF(end_team)(int *stat, char *errmsg, size_t errmsg_len);
 extern void CAF(sync_team)(void *team, int *stat, char *errmsg, size_t errmsg_len);
+extern void CAF(sync_images)(int count, int *images, int *stat, char *errmsg, size_t errmsg_len);
 extern int CAF(team_number)(void *team);
 extern void *CAF(get_team)(int32_t *level);
 extern void CAF(error_stop)(int code, bool quiet);
@@ -27,6 +28,16 @@ static void check(bool condition, const char *what) {
   if (condition) return;
   printf("FAILED on image %d: %s\n", CAF(this_image)(NULL), what);
   CAF(error_stop)(1, true);
+}
+
+/* A text on the stack has any bytes before it is set: they are no address of another text. */
+static void check_text(int images) {
+  char other[80] = "", message[80] = "";
+  const char *const address = other;
+  int stat = 0, none = images + 1;
+  memcpy(message, &address, sizeof address);
+  CAF(sync_images)(1, &none, &stat, message, sizeof message);
+  check(stat != 0 && strstr(message, "there is no image") && !*other, "errmsg of sync images");
 }
 
 int main(int argc, char **argv) {
@@ -69,6 +80,7 @@ int main(int argc, char **argv) {
   int same = 1;
   CAF(form_team)(1, &bad, &same, &stat, message, sizeof message);
   check(images == 1 ? stat == 0 : stat != 0, "form team with one index twice");
+  check_text(images);
   CAF(finalize)();
   return 0;
 }
