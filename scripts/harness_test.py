@@ -62,6 +62,31 @@ class Runner(unittest.TestCase):
             self.assertEqual(str(total), "2 passed, 1 failed, 1 skipped")
             self.assertEqual(total.why, {"c": "skipped: no device"})
 
+    def test_cases_skipped_within(self):
+        for printed, expected in (
+            ("[       OK ] a\n[  PASSED  ] 3 test(s).\n", (0, False)),
+            ("[  SKIPPED ] b\n[  PASSED  ] 1 test(s).\n[  SKIPPED ] 2 test(s), listed below:\n"
+             "[  SKIPPED ] b\n[  SKIPPED ] c\n\n 2 SKIPPED TEST(S)\n", (2, True)),
+            ("[  PASSED  ] 0 test(s).\n[  SKIPPED ] g: 1 test(s), listed below:\n", (1, False)),
+            ("Ran 3 tests in 0.1s\n\nOK (skipped=1)\n", (1, True)),
+            ("Ran 2 tests in 0.1s\n\nOK (skipped=2)\n", (2, False)),
+            ("5 passed, 1 skipped in 0.31s\n", (1, True)),
+            ("1 skipped in 0.02s\n", (1, False)),
+        ):
+            skipped, ran = run_tests.skipped_within(printed)
+            self.assertEqual((skipped, ran and bool(skipped)), expected, printed)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "r.xml"
+            path.write_text("<testsuite>" + "".join(
+                f'<testcase name="{name}" status="run"><system-out>{text}</system-out></testcase>'
+                for name, text in (("u.a", "[  PASSED  ] 4 test(s).\n"
+                                           "[  SKIPPED ] 2 test(s), listed"),
+                                   ("u.b", "Ran 1 test in 0.1s\n\nOK (skipped=1)"),
+                                   ("u.c", "fine"))) + "</testsuite>")
+            total = run_tests.sum_of(run_tests.read_report(path).values())
+        self.assertEqual(str(total), "2 passed, 0 failed, 3 skipped")
+        self.assertEqual(total.why, {"u.a": "2 of its cases", "u.b": "1 of its cases"})
+
     def test_run_again(self):
         stage = run_tests.Stage("x", "dev", "net")
         first = run_tests.Count(5, 2, 1, {"n.a": ["first a"], "n.b": ["first b"]})
