@@ -81,11 +81,14 @@ template <class... T> class event_core : public polled_core<T...> {
 public:
   gex_Event_t event;
   explicit event_core(gex_Event_t e = GEX_EVENT_INVALID) : event(e) { this->value.emplace(); }
-  ~event_core() override {
-    if (event != GEX_EVENT_INVALID && !self.ended) gex_Event_Wait(event);
-  }
+  ~event_core() override { end(); }
 
 protected:
+  /* Waits for the operation; called also by derived classes, before their members end. */
+  void end() {
+    if (event != GEX_EVENT_INVALID && !self.ended) gex_Event_Wait(event);
+    event = GEX_EVENT_INVALID;
+  }
   bool look() override {
     if (event != GEX_EVENT_INVALID && gex_Event_Test(event) == GASNET_OK) event = GEX_EVENT_INVALID;
     return event == GEX_EVENT_INVALID;

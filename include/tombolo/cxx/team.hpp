@@ -2,63 +2,20 @@
 /*
  * tombolo/cxx/team.hpp: ranks that act together: barrier, split, collectives, calls.
  *
- * Called by clients. Calls the team and collective functions of the C API. Invariants: a type and
- * an operator that the library knows are reduced by the library, all others by detail::combine; a
- * team that split() has made is destroyed once, by all members.
+ * Called by clients. Calls collectives.hpp, and the team and collective functions of the C API.
+ * Invariants: a team that split() has made is destroyed once, by all members; blocking forms use no
+ * memory of their own, async_ forms hold their data in the future.
  */
 #ifndef TOMBOLO_CXX_TEAM_HPP
 #define TOMBOLO_CXX_TEAM_HPP
 
 #include <exception>
-#include <functional>
-#include <gasnet_coll.h>
 #include <vector>
 
 #include "call.hpp"
+#include "collectives.hpp"
 
 namespace tombolo {
-
-/* Operators beside std::plus<>, std::multiplies<>, std::bit_and<>, std::bit_or<>, std::bit_xor<>.
- */
-struct minimum {
-  template <class T> T operator()(T a, T b) const { return b < a ? b : a; }
-};
-struct maximum {
-  template <class T> T operator()(T a, T b) const { return a < b ? b : a; }
-};
-
-namespace detail {
-
-template <class T> constexpr gex_DT_t data_type() {
-  if constexpr (std::is_same_v<T, float>) return GEX_DT_FLT;
-  if constexpr (std::is_same_v<T, double>) return GEX_DT_DBL;
-  if constexpr (std::is_integral_v<T> && sizeof(T) == 4)
-    return std::is_signed_v<T> ? GEX_DT_I32 : GEX_DT_U32;
-  if constexpr (std::is_integral_v<T> && sizeof(T) == 8)
-    return std::is_signed_v<T> ? GEX_DT_I64 : GEX_DT_U64;
-  return GEX_DT_USER;
-}
-
-template <class T, class F> constexpr gex_OP_t operation() {
-  if constexpr (data_type<T>() == GEX_DT_USER) return GEX_OP_USER_NC;
-  if constexpr (std::is_same_v<F, std::plus<>>) return GEX_OP_ADD;
-  if constexpr (std::is_same_v<F, std::multiplies<>>) return GEX_OP_MULT;
-  if constexpr (std::is_same_v<F, minimum>) return GEX_OP_MIN;
-  if constexpr (std::is_same_v<F, maximum>) return GEX_OP_MAX;
-  if constexpr (std::is_integral_v<T> && std::is_same_v<F, std::bit_and<>>) return GEX_OP_AND;
-  if constexpr (std::is_integral_v<T> && std::is_same_v<F, std::bit_or<>>) return GEX_OP_OR;
-  if constexpr (std::is_integral_v<T> && std::is_same_v<F, std::bit_xor<>>) return GEX_OP_XOR;
-  return GEX_OP_USER_NC;
-}
-
-template <class T, class F>
-void combine(const void *left, void *right_and_out, size_t count, const void *f) {
-  const T *const x = static_cast<const T *>(left);
-  T *const y = static_cast<T *>(right_and_out);
-  for (size_t i = 0; i < count; i++) y[i] = (*static_cast<const F *>(f))(x[i], y[i]);
-}
-
-} // namespace detail
 
 /* ---------------------------------------------------------------- teams */
 
@@ -133,6 +90,124 @@ public:
     return all;
   }
 
+  /* Collectives in progress, begun by all members in one order. A value is of a trivially copyable
+   * type or a std::vector of such, with as many elements on every member; f as of all_reduce. */
+
+  /* Collective: the root's value. */
+  template <class V> future<V> async_broadcast(V value, rank_t root) const {
+    return detail::begin<V>(std::move(value), detail::no_operator{}, [&](auto &c) {
+      c.out() = c.in;
+      return gex_Coll_BroadcastNB(tm_, root, c.to(), c.from(), c.bytes(), 0);
+    });
+  }
+
+  /* Collective: the values of all members combined. async_reduce: on the root; others get V(). */
+  template <class V, class F = std::plus<>> future<V> async_all_reduce(V value, F f = {}) const {
+    return reduced<V>(std::move(value), std::move(f), [tm = tm_](auto &c, auto r) {
+      return gex_Coll_ReduceToAllNB(tm, c.to(), c.from(), r.type, sizeof(*c.from()), c.count(),
+                                    r.op, r.function, r.data(c.f), 0);
+    });
+  }
+  template <class V, class F = std::plus<>>
+  future<V> async_reduce(V value, rank_t root, F f = {}) const {
+    const bool mine = rank() == root;
+    return reduced<V>(
+        std::move(value), std::move(f),
+        [tm = tm_, root](auto &c, auto r) {
+          return gex_Coll_ReduceToOneNB(tm, root, c.to(), c.from(), r.type, sizeof(*c.from()),
+                                        c.count(), r.op, r.function, r.data(c.f), 0);
+        },
+        mine);
+  }
+  template <class V, class F = std::plus<>> V reduce(V value, rank_t root, F f = {}) const {
+    return async_reduce(std::move(value), root, std::move(f)).wait();
+  }
+
+  /* Collective: the values of the members before this one and its own combined;
+   * async_exclusive_scan: without its own, the first member gets `first`. */
+  template <class V, class F = std::plus<>> future<V> async_scan(V value, F f = {}) const {
+    return reduced<V>(std::move(value), std::move(f), [tm = tm_](auto &c, auto r) {
+      return gexx_Coll_ScanNB(tm, c.to(), c.from(), r.type, sizeof(*c.from()), c.count(), r.op,
+                              r.function, r.data(c.f), 0);
+    });
+  }
+  template <class V, class F = std::plus<>>
+  future<V> async_exclusive_scan(V value, V first = {}, F f = {}) const {
+    const bool none = rank() == 0;
+    return reduced<V>(std::move(value), std::move(f), [&, tm = tm_](auto &c, auto r) {
+      if (none) c.out() = std::move(first);
+      return gexx_Coll_ExScanNB(tm, c.to(), c.from(), r.type, sizeof(*c.from()), c.count(), r.op,
+                                r.function, r.data(c.f), 0);
+    });
+  }
+  template <class V, class F = std::plus<>> V scan(V value, F f = {}) const {
+    return async_scan(std::move(value), std::move(f)).wait();
+  }
+  template <class V, class F = std::plus<>>
+  V exclusive_scan(V value, V first = {}, F f = {}) const {
+    return async_exclusive_scan(std::move(value), std::move(first), std::move(f)).wait();
+  }
+
+  /* Collective: the elements of all members one after the other, on the root, or on all. */
+  template <class V> auto async_gather(V value, rank_t root) const {
+    using out = std::vector<detail::element<V>>;
+    return detail::begin<out>(std::move(value), detail::no_operator{}, [&](auto &c) {
+      if (rank() == root) c.out().resize(c.count() * size());
+      return gexx_Coll_GatherNB(tm_, root, c.to(), c.from(), c.bytes(), 0);
+    });
+  }
+  template <class V> auto gather(V value, rank_t root) const {
+    return async_gather(std::move(value), root).wait();
+  }
+  template <class V> auto async_all_gather(V value) const {
+    using out = std::vector<detail::element<V>>;
+    return detail::begin<out>(std::move(value), detail::no_operator{}, [&](auto &c) {
+      c.out().resize(c.count() * size());
+      return gexx_Coll_AllGatherNB(tm_, c.to(), c.from(), c.bytes(), 0);
+    });
+  }
+
+  /* Collective: block r of the root's vector for member r, n elements each. */
+  template <class T>
+  future<std::vector<T>> async_scatter(std::vector<T> all, size_t n, rank_t root) const {
+    if (rank() == root && all.size() != n * size())
+      throw error("scatter: a vector of " + std::to_string(all.size()) + " elements for " +
+                  std::to_string(size()) + " members with " + std::to_string(n) +
+                  " each; give the product");
+    return detail::begin<std::vector<T>>(std::move(all), detail::no_operator{}, [&](auto &c) {
+      c.out().resize(n);
+      return gexx_Coll_ScatterNB(tm_, root, c.to(), c.from(), n * sizeof(T), 0);
+    });
+  }
+  template <class T> std::vector<T> scatter(std::vector<T> all, size_t n, rank_t root) const {
+    return async_scatter(std::move(all), n, root).wait();
+  }
+
+  /* Collective: block i of member j becomes block j of member i. */
+  template <class T> future<std::vector<T>> async_all_to_all(std::vector<T> all) const {
+    const size_t n = detail::block_of("all_to_all", all.size(), size());
+    return detail::begin<std::vector<T>>(std::move(all), detail::no_operator{}, [&](auto &c) {
+      c.out().resize(n * size());
+      return gexx_Coll_ExchangeNB(tm_, c.to(), c.from(), n * sizeof(T), 0);
+    });
+  }
+  template <class T> std::vector<T> all_to_all(std::vector<T> all) const {
+    return async_all_to_all(std::move(all)).wait();
+  }
+
+  /* Collective: block r of the combined vectors for member r. */
+  template <class T, class F = std::plus<>>
+  future<std::vector<T>> async_reduce_scatter(std::vector<T> all, F f = {}) const {
+    const size_t n = detail::block_of("reduce_scatter", all.size(), size());
+    using r = detail::reduction<T, F>;
+    return detail::begin<std::vector<T>>(std::move(all), std::move(f), [&](auto &c) {
+      c.out().resize(n);
+      if (!n) return GEX_EVENT_INVALID;
+      return gexx_Coll_ReduceScatterNB(tm_, c.to(), c.from(), r::type, sizeof(T), n, r::op,
+                                       r::function, r::data(c.f), 0);
+    });
+  }
+
   /* Runs f(args...) on a member, inside a message handler: it must not wait or communicate. The
    * callable is one of the program, captures trivially copyable values only, and no references.
    * Arguments and result travel by serial<T>. The future throws remote_error if f has thrown. */
@@ -141,6 +216,16 @@ public:
   }
 
 private:
+  /* A reduction or scan that start(core, reduction) begins; has_result: on this member. */
+  template <class V, class F, class Start>
+  static future<V> reduced(V value, F f, Start start, bool has_result = true) {
+    using r = detail::reduction<detail::element<V>, F>;
+    return detail::begin<V>(std::move(value), std::move(f), [&](auto &c) {
+      if (has_result) c.out() = c.in;
+      return c.count() ? start(c, r{}) : GEX_EVENT_INVALID;
+    });
+  }
+
   gex_TM_t tm_ = GEX_TM_INVALID;
   bool owned_ = false;
 };
