@@ -18,6 +18,7 @@
 #include "completions.hpp"
 #include "containers.hpp"
 #include "memory.hpp"
+#include "pieces.hpp"
 #include "promise.hpp"
 #include "team.hpp"
 #include "trace.hpp"
