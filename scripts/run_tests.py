@@ -17,7 +17,8 @@ has a bug. More than SECOND_MOST of them in one run are a failure.
 At the end stands a table of the stages: results, wall-clock time, processor time; of stages that
 ran at the same time, the sum of their tests' times. Then the tests that took longest, and each test
 that failed, with the end of what it printed. The last line is `N passed, N failed` with `, N
-skipped` where there are any, cases that a program skips among them; the exit code is 1 when something failed.
+skipped` where there are any, cases that a program skips among them; the exit code is 1 when
+something failed.
 """
 
 import argparse
