@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <gasnetex_ext.h>
 #include <map>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -36,30 +37,49 @@ public:
 
 namespace detail {
 
-/* Memory of the segment by offset; every rank makes equal calls, so all have one layout. */
+/* A handler-safe lock for std::lock_guard. */
+class hsl {
+public:
+  void lock() { gex_HSL_Lock(&lock_); }
+  void unlock() { gex_HSL_Unlock(&lock_); }
+
+private:
+  gex_HSL_t lock_ = GEX_HSL_INITIALIZER;
+};
+
+/* Memory of the segment by offset. What take() gives out grows from the start; every rank makes
+ * equal calls, so all have one layout. The end belongs to memory of one rank; `top` divides them.
+ */
 class heap {
 public:
+  static constexpr size_t none = SIZE_MAX;
+
   void open(size_t bytes) {
-    bytes_ = bytes;
+    bytes_ = top_ = bytes;
     free_[0] = bytes;
   }
   size_t bytes() const { return bytes_; }
+  /* Bytes at the end that belong to memory of one rank. */
+  size_t at_end() const { return bytes_ - top_; }
 
+  /* The offset of so many bytes, a multiple of 64; none: they are not free. */
   size_t take(size_t bytes) {
     const size_t need = (std::max<size_t>(bytes, 1) + 63) / 64 * 64;
+    const std::lock_guard<hsl> guard(lock_);
     for (auto at = free_.begin(); need >= bytes && at != free_.end(); ++at) {
       if (at->second < need) continue;
       const size_t offset = at->first, rest = at->second - need;
+      if (offset + need > top_) return none;
       free_.erase(at);
       if (rest) free_[offset + need] = rest;
       used_[offset] = need;
       return offset;
     }
-    throw error("allocate: " + std::to_string(bytes) + " bytes are not free in a heap of " +
-                std::to_string(bytes_) + " bytes; give tombolo::run or job a larger heap_bytes");
+    return none;
   }
 
   void give(size_t offset) {
+    const std::lock_guard<hsl> guard(lock_);
     const auto was = used_.find(offset);
     auto at = free_.emplace(offset, was->second).first;
     used_.erase(was);
@@ -76,19 +96,20 @@ public:
     }
   }
 
+  /* Moves the top by so many bytes, down if positive; returns false, and does nothing, where
+   * there is no room. */
+  bool lower_top(ptrdiff_t bytes) {
+    const std::lock_guard<hsl> guard(lock_);
+    const size_t used = used_.empty() ? 0 : used_.rbegin()->first + used_.rbegin()->second;
+    if (bytes > 0 && size_t(bytes) > top_ - used) return false;
+    top_ -= size_t(bytes);
+    return true;
+  }
+
 private:
-  size_t bytes_ = 0;
+  hsl lock_;
+  size_t bytes_ = 0, top_ = 0;
   std::map<size_t, size_t> free_, used_; /* offset, bytes */
-};
-
-/* A handler-safe lock for std::lock_guard. */
-class hsl {
-public:
-  void lock() { gex_HSL_Lock(&lock_); }
-  void unlock() { gex_HSL_Unlock(&lock_); }
-
-private:
-  gex_HSL_t lock_ = GEX_HSL_INITIALIZER;
 };
 
 /* Objects of which a process has one. */

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <gasnet_vis.h>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -22,13 +24,19 @@ namespace tombolo {
 template <class T> class global_ref;
 
 /* A place in the segment of a rank: jobrank and address there. A value: it may be copied to other
- * ranks. Arithmetic counts elements and stays on the rank. T may be incomplete, as that of a member
- * of itself, until its address is asked for. */
+ * ranks. Arithmetic counts elements and stays on the rank. The order is that of ranks, then of
+ * addresses. T may be incomplete, as that of a member of itself, until put or get. */
 template <class T> class global_ptr {
 public:
+  using element_type = T;
+
   global_ptr() = default;
+  global_ptr(std::nullptr_t) {}
   /* [in] where: jobrank; [in] addr: address in that rank's segment, in its address space. */
   global_ptr(rank_t where, T *addr) : addr_(addr), rank_(where) {}
+  /* Adds const. */
+  template <class U, std::enable_if_t<std::is_convertible_v<U (*)[], T (*)[]>, int> = 0>
+  global_ptr(const global_ptr<U> &p) : addr_(p.addr_), rank_(p.rank_) {}
 
   rank_t where() const { return rank_; }
   T *address() const {
@@ -36,6 +44,9 @@ public:
     return addr_;
   }
   explicit operator bool() const { return addr_ != nullptr; }
+  bool is_null() const { return addr_ == nullptr; }
+  /* Whether local() is the place, as it is for a null one. */
+  bool is_local() const { return !addr_ || detail::self.near[rank_]; }
 
   /* The place in this process; nullptr where the rank's memory is not mapped here. */
   T *local() const {
@@ -47,21 +58,93 @@ public:
   }
 
   global_ptr operator+(ptrdiff_t n) const { return {rank_, addr_ + n}; }
+  friend global_ptr operator+(ptrdiff_t n, const global_ptr &p) { return p + n; }
   global_ptr operator-(ptrdiff_t n) const { return {rank_, addr_ - n}; }
+  /* Elements between two places of one rank. */
   ptrdiff_t operator-(const global_ptr &other) const { return addr_ - other.addr_; }
   global_ptr &operator+=(ptrdiff_t n) { return *this = *this + n; }
   global_ptr &operator-=(ptrdiff_t n) { return *this = *this - n; }
   global_ptr &operator++() { return *this += 1; }
   global_ptr &operator--() { return *this -= 1; }
-  bool operator==(const global_ptr &o) const { return rank_ == o.rank_ && addr_ == o.addr_; }
-  bool operator!=(const global_ptr &o) const { return !(*this == o); }
+  global_ptr operator++(int) {
+    const global_ptr was = *this;
+    ++*this;
+    return was;
+  }
+  global_ptr operator--(int) {
+    const global_ptr was = *this;
+    --*this;
+    return was;
+  }
+  friend bool operator==(const global_ptr &a, const global_ptr &b) {
+    return a.rank_ == b.rank_ && a.addr_ == b.addr_;
+  }
+  friend bool operator!=(const global_ptr &a, const global_ptr &b) { return !(a == b); }
+  friend bool operator<(const global_ptr &a, const global_ptr &b) {
+    return a.rank_ != b.rank_ ? a.rank_ < b.rank_ : std::less<T *>()(a.addr_, b.addr_);
+  }
+  friend bool operator>(const global_ptr &a, const global_ptr &b) { return b < a; }
+  friend bool operator<=(const global_ptr &a, const global_ptr &b) { return !(b < a); }
+  friend bool operator>=(const global_ptr &a, const global_ptr &b) { return !(a < b); }
   global_ref<T> operator*() const { return global_ref<T>(*this); }
   global_ref<T> operator[](ptrdiff_t n) const { return global_ref<T>(*this + n); }
 
+  /* The place as `rank R: ADDRESS`. */
+  template <class C, class Traits>
+  friend std::basic_ostream<C, Traits> &operator<<(std::basic_ostream<C, Traits> &out,
+                                                   const global_ptr &p) {
+    return out << "rank " << p.rank_ << ": " << static_cast<const void *>(p.addr_);
+  }
+
 private:
+  template <class U> friend class global_ptr;
+  template <class U, class V> friend global_ptr<U> static_pointer_cast(const global_ptr<V> &p);
+  template <class U, class V> friend global_ptr<U> reinterpret_pointer_cast(const global_ptr<V> &p);
+  template <class U, class V> friend global_ptr<U> const_pointer_cast(const global_ptr<V> &p);
+  friend struct std::hash<global_ptr>;
+
   T *addr_ = nullptr;
   rank_t rank_ = 0;
 };
+
+/* The place as one of another type, by the cast of that name. */
+template <class U, class V> global_ptr<U> static_pointer_cast(const global_ptr<V> &p) {
+  return {p.rank_, static_cast<U *>(p.addr_)};
+}
+template <class U, class V> global_ptr<U> reinterpret_pointer_cast(const global_ptr<V> &p) {
+  return {p.rank_, reinterpret_cast<U *>(p.addr_)};
+}
+template <class U, class V> global_ptr<U> const_pointer_cast(const global_ptr<V> &p) {
+  return {p.rank_, const_cast<U *>(p.addr_)};
+}
+
+/* The global place of an address of this process in the segment of this rank, or of another one
+ * that is mapped here; null for null. Throws error for an address that is in none. */
+template <class T> global_ptr<T> to_global(T *here) {
+  if (!here) return nullptr;
+  const auto &self = detail::self;
+  const uintptr_t at = reinterpret_cast<uintptr_t>(here);
+  const auto inside = [&](rank_t r) {
+    return self.near[r] && at - reinterpret_cast<uintptr_t>(self.near[r]) < self.memory.bytes();
+  };
+  rank_t r = tombolo::rank();
+  if (!inside(r))
+    for (r = 0; r < self.near.size() && !inside(r);) r++;
+  if (r == self.near.size())
+    throw error("to_global: the address is in no segment that is mapped here; take memory from "
+                "job::allocate, allocate or new_");
+  const uintptr_t offset = at - reinterpret_cast<uintptr_t>(self.near[r]);
+  return {r, reinterpret_cast<T *>(reinterpret_cast<uintptr_t>(self.base[r]) + offset)};
+}
+
+namespace detail {
+
+/* The address of a get, whose parameter has no const. */
+template <class T> std::remove_const_t<T> *source(const global_ptr<T> &from) {
+  return const_cast<std::remove_const_t<T> *>(from.address());
+}
+
+} // namespace detail
 
 /* Puts one element, or n, and returns when they are there: gex_RMA_PutBlocking. */
 template <class T> void put(global_ptr<T> to, const T &value) {
@@ -72,13 +155,13 @@ template <class T> void put(global_ptr<T> to, const T *from, size_t n) {
 }
 
 /* Gets one element, or n: gex_RMA_GetBlocking. */
-template <class T> T get(global_ptr<T> from) {
-  T value;
-  gex_RMA_GetBlocking(detail::self.world, &value, from.where(), from.address(), sizeof(T), 0);
+template <class T> std::remove_const_t<T> get(global_ptr<T> from) {
+  std::remove_const_t<T> value;
+  gex_RMA_GetBlocking(detail::self.world, &value, from.where(), detail::source(from), sizeof(T), 0);
   return value;
 }
-template <class T> void get(global_ptr<T> from, T *to, size_t n) {
-  gex_RMA_GetBlocking(detail::self.world, to, from.where(), from.address(), n * sizeof(T), 0);
+template <class T> void get(global_ptr<T> from, std::remove_const_t<T> *to, size_t n) {
+  gex_RMA_GetBlocking(detail::self.world, to, from.where(), detail::source(from), n * sizeof(T), 0);
 }
 
 /* Starts a put of one element; `value` may change on return. Ready: the data are there. */
@@ -101,19 +184,21 @@ auto rput(global_ptr<T> to, const C &from)
 }
 
 /* Starts a get of one element. */
-template <class T> future<T> rget(global_ptr<T> from) {
+template <class T> future<std::remove_const_t<T>> rget(global_ptr<T> from) {
+  using value_type = std::remove_const_t<T>;
   const intptr_t delta = gexx_rma_delta(detail::self.world, from.where());
-  if (gexx_rma_direct(delta, 0)) return future<T>(get(from)); /* mapped: no memory for a state */
-  auto c = std::make_shared<detail::event_core<T>>();
+  if (gexx_rma_direct(delta, 0))
+    return future<value_type>(get(from)); /* mapped: no memory for a state */
+  auto c = std::make_shared<detail::event_core<value_type>>();
   c->event = gex_RMA_GetNB(detail::self.world, &std::get<0>(*c->value), from.where(),
-                           from.address(), sizeof(T), 0);
-  return future<T>(std::move(c));
+                           detail::source(from), sizeof(T), 0);
+  return future<value_type>(std::move(c));
 }
 
 /* Starts a get of n elements to `to`, which is not used until the future is ready. */
-template <class T> future<> rget(global_ptr<T> from, T *to, size_t n) {
+template <class T> future<> rget(global_ptr<T> from, std::remove_const_t<T> *to, size_t n) {
   return detail::of_event(
-      gex_RMA_GetNB(detail::self.world, to, from.where(), from.address(), n * sizeof(T), 0));
+      gex_RMA_GetNB(detail::self.world, to, from.where(), detail::source(from), n * sizeof(T), 0));
 }
 
 /* Result of *p and p[i]: reads by a blocking get, assigns by a blocking put. */
@@ -121,7 +206,7 @@ template <class T> class global_ref {
 public:
   explicit global_ref(global_ptr<T> p) : p_(p) {}
   global_ref(const global_ref &) = default;
-  operator T() const { return get(p_); }
+  operator std::remove_const_t<T>() const { return get(p_); }
   const global_ref &operator=(const T &value) const {
     put(p_, value);
     return *this;
@@ -286,5 +371,12 @@ void copy(const view<From, N> &from, const view<To, N> &to) {
 }
 
 } // namespace tombolo
+
+template <class T> struct std::hash<tombolo::global_ptr<T>> {
+  size_t operator()(const tombolo::global_ptr<T> &p) const {
+    const size_t mixed = size_t(p.rank_) * size_t(0x9e3779b97f4a7c15u);
+    return std::hash<T *>()(p.addr_) ^ (mixed >> 8 | mixed << (8 * sizeof mixed - 8));
+  }
+};
 
 #endif

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "allocate.hpp"
 #include "atomic.hpp"
 #include "completions.hpp"
 #include "containers.hpp"

@@ -3,7 +3,8 @@
  * tombolo/cxx/memory.hpp: memory on all ranks, arrays over all ranks, and signals.
  *
  * Called by clients. Calls detail::heap, barriers and the signal functions of the C API. Invariant:
- * memory is given out between two barriers, so that nobody still uses what was freed before.
+ * memory is given out between two synchronisations, so that nobody still uses what was freed
+ * before.
  */
 #ifndef TOMBOLO_CXX_MEMORY_HPP
 #define TOMBOLO_CXX_MEMORY_HPP
@@ -24,13 +25,23 @@ public:
   explicit symmetric(size_t n) {
     static_assert(detail::travels<T>, "symmetric<T>: T must be trivially copyable");
     static_assert(alignof(T) <= 64, "symmetric<T>: at most 64 bytes of alignment");
-    gex_Coll_BarrierBlocking(detail::self.world, 0); /* nobody uses memory freed before */
-    if (n > detail::self.memory.bytes() / sizeof(T)) n_ = SIZE_MAX / sizeof(T);
-    offset_ = detail::self.memory.take((n_ ? n_ : n) * sizeof(T));
+    detail::heap &memory = detail::self.memory;
+    const bool fits = n <= memory.bytes() / sizeof(T);
+    offset_ = fits ? memory.take(n * sizeof(T)) : detail::heap::none;
+    uint32_t lacking = offset_ == detail::heap::none; /* memory of one rank may be in the way */
+    detail::await_event(gex_Coll_ReduceToAllNB(detail::self.world, &lacking, &lacking, GEX_DT_U32,
+                                               sizeof lacking, 1, GEX_OP_ADD, nullptr, nullptr, 0));
+    if (lacking) {
+      if (offset_ != detail::heap::none) memory.give(offset_);
+      throw error("allocate: " + std::to_string(n) + " elements of " + std::to_string(sizeof(T)) +
+                  " bytes are not free in a heap of " + std::to_string(memory.bytes()) +
+                  " bytes on " + std::to_string(lacking) +
+                  " ranks; give tombolo::run or job a larger heap_bytes");
+    }
     n_ = n;
     owned_ = true;
     std::memset(static_cast<void *>(local()), 0, n * sizeof(T));
-    gex_Coll_BarrierBlocking(detail::self.world, 0);
+    detail::await_event(gex_Coll_BarrierNB(detail::self.world, 0));
   }
   symmetric(symmetric &&other) noexcept { *this = std::move(other); }
   symmetric &operator=(symmetric &&other) noexcept {
