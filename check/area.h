@@ -104,6 +104,7 @@ struct chk_finding {
 
 struct chk_area {
   uint32_t magic, ranks;
+  uint32_t attached; /* ranks that have mapped it; atomic */
   uint64_t bytes;
   uint32_t modules, sites, names, findings; /* in use */
   uint32_t pages, syncs, free_sync, lock;   /* in use; list of free ones; of modules...findings */

@@ -13,7 +13,8 @@
 
 #include <tombolo/check_hook.h>
 
-#define LONG 2 /* category of a message with a destination, see inline_am.h */
+#define MEDIUM 1 /* category of a message with a payload, and with a destination: inline_am.h */
+#define LONG   2
 
 /* Where a prepared message goes. */
 static _Thread_local uint32_t prepared_for, prepared_site;
@@ -40,6 +41,11 @@ static uint64_t send(uint32_t to, bool reply, const struct gexx_am_msg *m, const
   chk_send(key, site, put);
   pthread_mutex_unlock(&chk.lock);
   return key;
+}
+
+void chk_send_note(uint32_t to, uint8_t handler, size_t nbytes, uint32_t site, uint64_t put) {
+  const struct gexx_am_msg m = {.handler = handler, .category = MEDIUM, .nbytes = nbytes};
+  chk_send(message_key(chk.rank, to, true, &m), site, put);
 }
 
 /* It was not sent. */

@@ -182,6 +182,8 @@ extern struct chk_real chk_real;
 /* ---- am.c */
 void chk_handler(gex_Rank_t from, int reply, const struct gexx_am_msg *m);
 void chk_prepared_leaks(void);
+/* A put will run a handler at its peer, as a reply. Under chk.lock. */
+void chk_send_note(uint32_t to, uint8_t handler, size_t nbytes, uint32_t site, uint64_t put);
 
 /* ---- start.c: map the area, once a job has started */
 void chk_start(void);

@@ -45,6 +45,7 @@ static bool map(const char *path) {
   close(fd);
   if (at == MAP_FAILED) return false;
   chk.area = at;
+  __atomic_fetch_add(&chk.area->attached, 1, __ATOMIC_RELAXED);
   return true;
 }
 

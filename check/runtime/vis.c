@@ -3,7 +3,8 @@
  * Non-contiguous put and get (gasnet_vis.h).
  *
  * Owns nothing. These are calls of the library. Each piece at the peer is recorded, as one access;
- * the local side of a call that lasts is recorded, too. Invariants as in rma.c.
+ * the local side of a call that lasts is recorded, too. A put with a peer completion handler is
+ * ordered for that handler. Invariants as in rma.c.
  */
 #include "check/runtime/chk.h"
 
@@ -67,6 +68,19 @@ static uint64_t touch(const struct shape *s, const struct side *side, uint32_t o
   return number;
 }
 
+/* The handler that the next put of this thread runs at its peer; 0: none. */
+static _Thread_local struct {
+  gex_AM_Index_t handler;
+  size_t nbytes;
+} armed;
+
+void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void *source_addr,
+                                      size_t nbytes, gex_Flags_t flags) {
+  armed.handler = handler;
+  armed.nbytes = nbytes;
+  chk_real.gex_VIS_SetPeerCompletionHandler(handler, source_addr, nbytes, flags);
+}
+
 static struct chk_pending begin(const struct shape *s, const char *call, const void *pc) {
   struct chk_pending p = {.category = s->is_get ? GEX_EC_GET : GEX_EC_PUT};
   pthread_mutex_lock(&chk.lock);
@@ -74,6 +88,9 @@ static struct chk_pending begin(const struct shape *s, const char *call, const v
   p.remote = touch(s, &s->remote, chk_jobrank(s->tm, s->rank), s->is_get ? 0 : CHK_WRITE, p.site);
   p.local = touch(s, &s->local, chk.rank, (s->is_get ? CHK_WRITE : 0) | CHK_LOCAL, p.site);
   chk_local_open(p.local);
+  if (armed.handler && !s->is_get)
+    chk_send_note(chk_jobrank(s->tm, s->rank), armed.handler, armed.nbytes, p.site, p.remote);
+  if (!s->is_get) armed.handler = 0;
   pthread_mutex_unlock(&chk.lock);
   return p;
 }

@@ -48,6 +48,7 @@ static void on_long(gex_Token_t t, void *buf, size_t n) {
 
 #define H_SHORT    200
 #define H_LONG     201
+#define H_DONE     202
 
 #define CASE(name) static void name(void)
 
@@ -302,6 +303,17 @@ CASE(ok_strided) {
   if (me == 1) PUT_STRIDED(0);
   if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0] + 1, 8, 0);
 }
+CASE(ok_peer_handler) {
+  const ptrdiff_t stride[1] = {16};
+  const size_t count[1] = {4};
+  if (me == 1) {
+    gex_VIS_SetPeerCompletionHandler(H_DONE, v, 8, 0);
+    PUT_STRIDED(2);
+  }
+  if (me != 2) return;
+  GASNET_BLOCKUNTIL(handled);
+  gex_RMA_GetBlocking(tm, v, 2, base[2], 8, 0);
+}
 CASE(ok_atomic) {
   gex_AD_t ad;
   uint64_t old;
@@ -361,6 +373,7 @@ static const struct {
     C(ok_message),
     C(ok_long),
     C(ok_strided),
+    C(ok_peer_handler),
     C(ok_atomic),
     C(ok_sequence),
 };
@@ -369,10 +382,11 @@ int main(int argc, char **argv) {
   gex_Segment_t segment;
   gex_AM_Entry_t entries[] = {
       {H_SHORT, (gex_AM_Fn_t)on_short, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, NULL},
-      {H_LONG, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, NULL, NULL}};
+      {H_LONG, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, NULL, NULL},
+      {H_DONE, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, NULL}};
   if (gex_Client_Init(&client, &ep, &tm, "RACES", &argc, &argv, 0) != GASNET_OK) return 1;
   me = gex_TM_QueryRank(tm);
-  (void)gex_EP_RegisterHandlers(ep, entries, 2);
+  (void)gex_EP_RegisterHandlers(ep, entries, 3);
   if (gex_Segment_Attach(&segment, tm, 65536) != GASNET_OK) return 1;
   for (gex_Rank_t r = 0; r < 3; r++)
     (void)gex_Segment_QueryBound(tm, r, (void **)&base[r], NULL, NULL);

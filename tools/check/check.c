@@ -101,9 +101,19 @@ static void write_json(const struct check_run *run, const struct check_line *lin
   if (!out || fclose(out) != 0) tmb_print("run: --check-json %s: %s", run->json, strerror(errno));
 }
 
+/* Whether the checker is needed: misuse is the library's own. */
+static bool checks_calls(const char *list) {
+  return strstr(list, "races") || strstr(list, "leaks");
+}
+
 int check_end(struct check_run *run, int code) {
   if (!run->area) return code;
   const uint32_t found = run->area->findings;
+  const bool unchecked = !run->area->attached && checks_calls(run->list);
+  if (unchecked)
+    tmb_print("run: --check %s: nothing was checked: no rank has loaded the checker before the "
+              "library; link the program with libtombolo.so, not with libtombolo.a or -static",
+              run->list);
   struct check_line *const lines = check_lines(run->area);
   if (lines) {
     check_print_text(run->area, lines, stderr);
@@ -113,5 +123,6 @@ int check_end(struct check_run *run, int code) {
   (void)munmap(run->area, run->area->bytes);
   close(run->fd);
   run->area = NULL;
+  if (unchecked && code == 0) return TOOL_EXIT_FAILED;
   return found && code == 0 ? (int)tmb_cfg_int(TMB_CFG_CHECK_EXIT) : code;
 }
