@@ -196,9 +196,12 @@ static void store(const struct target *t, struct caf_answer *a, const struct caf
 
 static void get(const struct caf_there *there, struct caf_ask *ask, const struct target *t,
                 const struct caf_status *to) {
-  struct caf_answer answer = {.bytes = 0};
+  struct caf_answer answer; /* zeros would take as long as the access of a scalar */
   struct caf_room room = {.bytes = 0};
   struct caf_desc result;
+  answer.bytes = 0;
+  answer.found.at = NULL;
+  answer.found.owned = false;
   if (t->desc) {
     result = result_of(t, &room);
     ask->result = &result;

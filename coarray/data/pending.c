@@ -13,7 +13,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-enum { RANGES_MAX = 64, READS_PER_POLL = 16 };
+enum { RANGES_MAX = 64, READS_PER_POLL = 16, SAME_PER_POLL = 4 };
 enum { LOOKS_ALONE = 1024, LOOKS_PER_YIELD = 64 };
 #define MEMORY_MAX ((size_t)8 << 20) /* bytes of copies that puts in progress read from */
 
@@ -41,7 +41,7 @@ static struct pending *pending_here(void) {
 
 static struct {
   const void *last; /* where the access that polled began */
-  uint32_t count;   /* accesses elsewhere */
+  uint32_t count;   /* accesses */
 } reader;
 
 static struct {
@@ -97,7 +97,8 @@ void caf_pending_show(uint32_t bits) {
 
 /* An image that reads some bytes twice may wait for another one to change them. */
 static void serve_reader(const void *low) {
-  if (low != reader.last && ++reader.count % READS_PER_POLL) return;
+  const uint32_t polls = low == reader.last ? SAME_PER_POLL : READS_PER_POLL;
+  if (++reader.count & (polls - 1)) return; /* both are powers of two */
   reader.last = low;
   caf_poll();
 }
