@@ -165,6 +165,10 @@ void caf_start(int *argc, char ***argv);
 /* The program begins: as caf_start, where needed, and waits for all images. Once. */
 void caf_enter(int *argc, char ***argv);
 
+/* Before the layer starts: where libgfortran has started before, as in programs that call PRIF,
+ * take SIGQUIT from it. The layer leaves handlers of a program alone. */
+void caf_free_quit(void);
+
 /* Puts a handler of SIGQUIT, which writes buffered output, in front of that of the layer. */
 void caf_catch_quit(void);
 

@@ -9,6 +9,9 @@
  */
 #include "caf.h"
 
+#include <dlfcn.h>
+#include <string.h>
+
 static struct sigaction quit_action;      /* of SIGQUIT, when the layer had started */
 static void (*end_by_signal)(int) = NULL; /* the layer's function for the rest */
 
@@ -16,6 +19,22 @@ static void (*end_by_signal)(int) = NULL; /* the layer's function for the rest *
 static void on_quit(int sig) {
   caf_flush_units();
   end_by_signal(sig);
+}
+
+/* Whether a function is libgfortran's, which prints a backtrace. */
+static bool of_libgfortran(void (*handler)(int)) {
+  Dl_info info;
+  void *code;
+  memcpy(&code, &handler, sizeof code);
+  return dladdr(code, &info) && info.dli_fname && strstr(info.dli_fname, "libgfortran");
+}
+
+void caf_free_quit(void) {
+  struct sigaction action;
+  sigaction(SIGQUIT, NULL, &action);
+  if (action.sa_flags & SA_SIGINFO || action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
+    return;
+  if (of_libgfortran(action.sa_handler)) signal(SIGQUIT, SIG_DFL);
 }
 
 void caf_catch_quit(void) {

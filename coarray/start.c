@@ -74,6 +74,7 @@ static void survive(void) {
 void caf_start(int *argc, char ***argv) {
   if (caf.ready) return;
   caf.ready = true;
+  caf_free_quit();
   if (gexx_Client_Join(&caf.client, &caf.ep, &caf.tm, "TOMBOLO_CAF", argc, argv, 0) != GASNET_OK) {
     caf_refuse("the communication layer does not start [TMB-2055]");
     exit(1);

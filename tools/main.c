@@ -86,7 +86,7 @@ static int start(int argc, char **argv) {
     fprintf(stderr, "tombolo: there is no command '%s'; did you mean '%s'?\n", argv[1], nearest);
     return TOOL_EXIT_USAGE;
   }
-  fprintf(stderr, "tombolo: unknown command '%s'\n", argv[1]);
+  fprintf(stderr, "tombolo: there is no command '%s'\n", argv[1]);
   print_usage(stderr, table);
   return TOOL_EXIT_USAGE;
 }

@@ -72,7 +72,9 @@ static unsigned name_distance(const char *a, const char *b) {
 
 const char *tmb_cfg_nearest(const char *name) {
   const char *best = NULL;
-  unsigned best_distance = (unsigned)TMB_MIN(strlen(name) / 4, (size_t)6) + 1;
+  const char *rest = strchr(name, '_');
+  const size_t letters = strlen(rest ? rest + 1 : name); /* SPIN is no slip for MPI */
+  unsigned best_distance = (unsigned)TMB_MIN(TMB_MAX(letters / 3, (size_t)1), (size_t)6) + 1;
   for (enum tmb_cfg_id id = 0; id < TMB_CFG_COUNT; id++) {
     const char *const names[] = {tmb_cfg_row(id)->name, tmb_cfg_row(id)->alias};
     for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++) {

@@ -202,6 +202,7 @@ static void unknown_names_are_reported_on_rank_0(void **state) {
   (void)state;
   const char *const env[] = {"GASNET_MAX_THRAEDS=3",
                              "TOMBOLO_XYZZY=1",
+                             "TOMBOLO_SPIN=1",
                              "GASNET_TEST_FOO=1",
                              "TOMBOLO_BOOT_SIZE=4",
                              "OTHER=1",
@@ -212,6 +213,7 @@ static void unknown_names_are_reported_on_rank_0(void **state) {
   assert_non_null(strstr(cap.text, "GASNET_MAX_THRAEDS"));
   assert_non_null(strstr(cap.text, "did you mean GASNET_MAX_THREADS?"));
   assert_non_null(strstr(cap.text, "TOMBOLO_XYZZY"));
+  assert_null(strstr(cap.text, "did you mean TOMBOLO_MPI?"));
   assert_null(strstr(cap.text, "GASNET_TEST_FOO"));
   assert_null(strstr(cap.text, "BOOT"));
   assert_null(strstr(cap.text, "MAXIMIZE"));

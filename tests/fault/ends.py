@@ -56,7 +56,7 @@ def handler_exit(launch):
 
 def no_other_left(launch):
     """A single rank of two."""
-    Job(2, [VICTIM, "one", "gexit", "0", "3"], launch).expect(3, r"ending the other 1 rank\b")
+    Job(2, [VICTIM, "one", "gexit", "0", "3"], launch).expect(3, r"ending the other rank\b")
 
 
 def first_code_counts(launch):

@@ -60,7 +60,7 @@ REFUSED = [
     (["run", "-n", "2", ""], 127, r"program '' not found"),
     (["run", "-n", "2", "/etc/passwd"], 126, r"cannot be executed: Permission denied.*chmod"),
     (["run", "-n", "2", "/tmp"], 126, r"cannot be executed: Is a directory"),
-    (["walk"], 2, r"unknown command 'walk'"),
+    (["walk"], 2, r"there is no command 'walk'"),
     (["rum"], 2, r"no command 'rum'; did you mean 'run'\?"),
     (["run", "-np", "x", "true"], 2, r"-n x: not a number"),
     (["run", "--labels", "true"], 2, r"no option --labels; did you mean --label\?"),

@@ -250,8 +250,10 @@ static void explain(struct tree *t, struct tree_child *c, char *why, size_t why_
              "TOMBOLO_SSH_REMOTE_PATH (%s)",
              t->job.agent, line);
   else
-    snprintf(why, why_bytes, "cannot be reached%s%s%s", *line ? ": " : "", line,
-             *line ? "" : ": its agent ended without a word");
+    snprintf(why, why_bytes,
+             "cannot be reached: %s; check the name in --hosts or TOMBOLO_HOSTS, and that ssh asks "
+             "no password there",
+             *line ? line : "its agent ended without a word");
 }
 
 /* The version that the other side has greeted with is not ours. */

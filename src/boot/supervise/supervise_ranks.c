@@ -127,15 +127,15 @@ void tmb_sup_begin_end(struct tmb_sup *s, uint32_t flags) {
   if (first || s->failed) notify_end(s, flags);
 }
 
-/* "; ending the other 7 ranks" if there are any. */
+/* "; ending the other 7 ranks", "; ending the other rank", if there are any. */
 const char *tmb_sup_others_text(const struct tmb_sup *s, bool go_on, char *buf, size_t bytes) {
   const uint32_t others = tmb_sup_all_alive(s);
   if (others == 0) return "";
-  snprintf(buf, bytes, "; %s other %u rank%s%s", go_on ? "the" : "ending the", others,
-           others == 1 ? "" : "s",
-           !go_on        ? ""
-           : others == 1 ? " goes on"
-                         : " go on");
+  const char *verb = go_on ? "" : "ending ";
+  if (others == 1)
+    snprintf(buf, bytes, "; %sthe other rank%s", verb, go_on ? " goes on" : "");
+  else
+    snprintf(buf, bytes, "; %sthe other %u ranks%s", verb, others, go_on ? " go on" : "");
   return buf;
 }
 
