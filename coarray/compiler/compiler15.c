@@ -10,6 +10,7 @@
  * descriptor of the data, the address of a pointer to them; with characters, `size` is that of one.
  */
 #include "compiler/generation.h"
+#include "data/attach.h"
 #include "data/pending.h"
 #include "data/remote.h"
 #include "inside.h"
@@ -81,6 +82,25 @@ static bool find(struct caf_there *there, const struct selector *s, const struct
   /* Of a dummy argument: where it begins in the coarray that was passed for it. */
   const size_t offset = shape ? (size_t)((char *)shape->base - (char *)t->base) : 0;
   if (offset < t->bytes) there->base += offset;
+  return true;
+}
+
+/* Whether an access is that of a scalar number which this image reaches itself, and to which no
+ * event is attached: the usual one, which need not be described for another image. [in] watches:
+ * the kind of event. [out] scalar: base and shape. */
+static inline bool is_scalar_here(struct caf_scalar *scalar, const struct selector *s,
+                                  const struct caf_desc *shape, unsigned watches) {
+  const struct caf_token *t = s->token;
+  if (!t || t->type == CAF_OF_ASKER || s->team || s->team_number) return false;
+  if (t->elem_type == 0 || t->elem_type >= CAF_DERIVED) return false;
+  if ((uint32_t)s->image - 1u >= caf.team->size) return false;
+  const uint32_t rank = caf.team->jobrank[s->image - 1];
+  if (rank >= t->ranks || !t->addr[rank] || !t->bytes) return false;
+  if (!caf_is_near(rank) || caf_attached(rank, watches)) return false;
+  caf_await(rank, (const void *)t->addr[rank], 1);
+  const size_t offset = shape ? (size_t)((char *)shape->base - (char *)t->base) : 0;
+  scalar->base = (char *)t->addr[rank] + caf.delta[rank] + (offset < t->bytes ? offset : 0);
+  scalar->shape = shape;
   return true;
 }
 
@@ -215,6 +235,18 @@ static void get(const struct caf_there *there, struct caf_ask *ask, const struct
   if (answer.found.owned) free(answer.found.at);
 }
 
+static void get_scalar(const struct caf_scalar *scalar, void *dst, size_t bytes) {
+  const struct caf_status none = {0};
+  int32_t owned = 0;
+  void *at = caf_accessor_find(scalar, &owned);
+  if (!at)
+    caf_fail(&none, CAF_STAT_ERROR,
+             "a component of a coindexed object is used that is not allocated [TMB-2064]");
+  else if (at != dst)
+    memmove(dst, at, bytes);
+  if (owned) free(at);
+}
+
 void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t *src_chars,
                           int image, size_t dst_size, void **dst, size_t *dst_chars,
                           struct caf_desc *dst_desc, bool may_realloc, int index, void *add,
@@ -223,6 +255,13 @@ void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t 
   const struct caf_status to = {.stat = stat};
   const struct selector selector = {token, image, team, team_number};
   struct caf_there there;
+  struct caf_scalar scalar = {.add = add, .index = index};
+  const bool simple = !dst_desc && !dst_chars && !src_chars && !may_realloc && !stat;
+  if (simple && is_scalar_here(&scalar, &selector, src, CAF_ATTACH_READ)) {
+    CAF_STATEMENT("get");
+    get_scalar(&scalar, *dst, dst_size);
+    return;
+  }
   if (!find(&there, &selector, src, &to)) return;
   if (there.token) CAF_STATEMENT("get");
   struct caf_ask ask = {.kind = CAF_ACCESS_GET,
@@ -285,6 +324,11 @@ void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_ch
   struct caf_there there;
   struct caf_answer answer;
   const struct caf_room room = {.bytes = 0};
+  struct caf_scalar scalar = {.add = add, .index = index};
+  const bool simple = !src_desc && !dst_chars && !src_chars && !stat;
+  if (simple && is_scalar_here(&scalar, &selector, dst, CAF_ATTACH_WRITE) &&
+      caf_accessor_set(&scalar, src))
+    return;
   if (!find(&there, &selector, dst, &to)) return;
   struct caf_ask ask = {.kind = CAF_ACCESS_PUT,
                         .index = index,

@@ -102,6 +102,51 @@ struct call {
   struct caf_token token; /* last: it ends with an array of any length */
 };
 
+/* A token that stands for the image that asks: what is read of such a token, see `find` of
+ * compiler15.c. To clear the rest would take half of the time of a scalar. */
+static void stand_for(struct caf_token *t, uint32_t rank, uint64_t add) {
+  t->type = CAF_OF_ASKER;
+  t->base = (void *)(uintptr_t)add;
+  t->asker = rank;
+}
+
+/* A call for a scalar in preparation. */
+struct scalar_call {
+  int image;
+  struct caf_desc object;
+  struct caf_token token; /* last: it ends with an array of any length */
+};
+
+/* Returns the object in the form that the accessor takes; NULL: there is no such accessor. */
+static void *prepare_scalar(struct scalar_call *c, const struct caf_scalar *s) {
+  if (s->index < 0 || (size_t)s->index >= table.count) return NULL;
+  c->image = (int)caf.rank + 1;
+  stand_for(&c->token, caf.rank, (uintptr_t)s->add);
+  if (!s->shape) return s->base;
+  memcpy(&c->object, s->shape, caf_desc_bytes(s->shape));
+  c->object.base = s->base;
+  return &c->object;
+}
+
+void *caf_accessor_find(const struct caf_scalar *s, int32_t *owned) {
+  struct scalar_call c;
+  void *const place = prepare_scalar(&c, s);
+  void *at = NULL;
+  size_t chars = 0;
+  if (place)
+    ((getter *)table.at[s->index].function)(s->add, &c.image, &at, owned, place, &c.token, 0,
+                                            &chars, NULL);
+  return at;
+}
+
+bool caf_accessor_set(const struct caf_scalar *s, const void *data) {
+  struct scalar_call c;
+  void *const place = prepare_scalar(&c, s);
+  if (place)
+    ((setter *)table.at[s->index].function)(s->add, &c.image, place, data, &c.token, 0, NULL, NULL);
+  return place != NULL;
+}
+
 static void prepare(struct call *c, const struct caf_ask *ask, char *base,
                     const struct caf_asker *from) {
   c->function = table.at[ask->index].function;
@@ -113,11 +158,7 @@ static void prepare(struct call *c, const struct caf_ask *ask, char *base,
     c->place = &c->object;
   }
   c->image = (int)from->rank + 1;
-  /* what is read of such a token, see `find` of compiler15.c: the rest would take half of the time
-   */
-  c->token.type = CAF_OF_ASKER;
-  c->token.base = (void *)(uintptr_t)from->add;
-  c->token.asker = from->rank;
+  stand_for(&c->token, from->rank, from->add);
   c->object_chars = ask->has_object_chars ? &ask->object_chars : NULL;
 }
 

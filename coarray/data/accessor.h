@@ -54,6 +54,21 @@ void caf_accessors_sort(void);
 /* Whether there are any. */
 bool caf_accessors_any(void);
 
+/* A scalar of this process or of mapped memory, which this image accesses itself. */
+struct caf_scalar {
+  char *base;                   /* of the object */
+  const struct caf_desc *shape; /* of the object, NULL: the accessor takes its address */
+  const void *add;
+  int index;
+};
+
+/* Calls the accessor of a scalar. [out] owned: the result is malloc'ed. Returns where the scalar
+ * is; NULL: it is not allocated, or there is no such accessor. */
+void *caf_accessor_find(const struct caf_scalar *scalar, int32_t *owned);
+
+/* Calls the accessor that sets a scalar. Returns whether there is one. */
+bool caf_accessor_set(const struct caf_scalar *scalar, const void *data);
+
 /* Index of the accessor with a hash; -1: there is none. */
 int caf_accessor_index(int hash);
 
