@@ -185,7 +185,9 @@ class Scanner:
                 at = after
                 continue
             elif public and not re.match(r"namespace|using|friend|static_assert", head):
-                implied = re.search(r"= (delete|default)$|&&other\)|std::coroutine_traits", head)
+                implied = re.search(
+                    r"= (delete|default)$|&&other\)|std::(coroutine_traits|hash)\b", head
+                )
                 forward = sign == ";" and re.match(
                     r"(?:template <.*?> )*(?:class|struct) \w+$", head
                 )
