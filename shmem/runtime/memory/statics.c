@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define PAGE GASNET_PAGESIZE
@@ -173,13 +174,19 @@ static void copy_pages(char *to, const struct sh_range *range) {
   if (fd >= 0) close(fd);
 }
 
+/* mremap to an address. Hooks of MPI libraries replace the function of libc, and some lose the
+ * address. */
+static bool remap(void *from, size_t old_bytes, size_t bytes, void *to) {
+  return syscall(SYS_mremap, from, old_bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) ==
+         (long)(intptr_t)to;
+}
+
 /* Maps the pages of the symmetric memory at `offset` where the variables are. */
 static bool place(const struct sh_range *range) {
   char *const from = sh.base + range->offset;
   copy_pages(from, range);
-  void *const to = (void *)range->begin;
   /* of size 0: a second mapping of these pages, which replaces that of the variables */
-  return mremap(from, 0, range->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to;
+  return remap(from, 0, range->bytes, (void *)range->begin);
 }
 
 /* In a child of fork(): private copies of the pages, as any child has them. */
@@ -190,7 +197,7 @@ static void in_child(void) {
     void *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (copy == MAP_FAILED) continue;
     memcpy(copy, at, bytes);
-    (void)mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at);
+    (void)remap(copy, bytes, bytes, at);
   }
 }
 

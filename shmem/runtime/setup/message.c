@@ -9,6 +9,7 @@
 #include "../sh.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <execinfo.h>
 #include <link.h>
 #include <stdarg.h>
@@ -73,9 +74,11 @@ static void find_place(char *text, size_t bytes) {
 
 static void print(const char *call, const char *format, va_list args) {
   char text[1280], place[256] = "";
+  const int error = errno; /* for %m */
   if (call) find_place(place, sizeof place);
   const int at = snprintf(text, sizeof text, "%s%s%s%s", place, call ? "shmem_" : "",
                           call ? call : "", call ? ": " : "");
+  errno = error;
   vsnprintf(text + at, sizeof text - (size_t)at, format, args);
   fflush(stdout);
   if (sh.joined)
