@@ -70,8 +70,15 @@ static uint64_t *word(const struct sh_set *s, int i) {
   return (uint64_t *)(void *)&s->sync[i];
 }
 
+static bool has_counted(const struct sh_cond *c, void *n) {
+  return __atomic_load_n((const uint64_t *)c->ivars, __ATOMIC_ACQUIRE) >= *(const uint64_t *)n;
+}
+
 static void consume(const struct sh_set *s, int i, uint64_t n) {
-  if (n) gexx_Signal_WaitConsume(word(s, i), n);
+  if (!n) return;
+  sh_wait(&(struct sh_cond){.ivars = word(s, i), .call = "a collective of an active set"},
+          has_counted, &n);
+  __atomic_fetch_sub(word(s, i), n, __ATOMIC_RELAXED);
 }
 
 static void synchronise(const struct sh_set *s) {

@@ -164,7 +164,7 @@ SH_HOT void put_signal(struct shmem_ctx_s *ctx, const char *call, const struct p
   }
   copy(to, put->source, put->bytes);
   change(at, signal);
-  sh_wake(sh_world_pe(ctx, put->pe));
+  sh_wake_waiter(ctx, put->pe);
 }
 
 /* ---- the routines. C: the context of the call; F: its prefix; BYTES: of an element. */
@@ -232,7 +232,7 @@ static void signal_only(struct shmem_ctx_s *ctx, const char *call, const struct 
     return;
   }
   change(at, signal);
-  sh_wake(sh_world_pe(ctx, pe));
+  sh_wake_waiter(ctx, pe);
 }
 
 SH_DEF(void, signal_set, (uint64_t * sig_addr, uint64_t signal, int pe)) {
