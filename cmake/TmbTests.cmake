@@ -595,11 +595,15 @@ if(TARGET tombolo_tool AND NOT tmb_sparse AND NOT CMAKE_CROSSCOMPILING)
     add_test(NAME chroot.first_hour.${debian} COMMAND bash
       "${PROJECT_SOURCE_DIR}/packaging/first_hour.sh" --debian ${debian})
   endforeach()
+  add_test(NAME chroot.sid COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/chroot_test.sh"
+    --debian sid --with "gfortran-14 gfortran-15 gfortran-16 flang-22 flang-23" bash -c
+    "make test-deps && python3 scripts/run_tests.py --only build --only fortran --only prif")
   add_test(NAME chroot.place COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/chroot_test.sh"
     --user --at "/tmp/a clone" bash -c "make check")
   add_test(NAME chroot.compilers COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/compilers.sh")
   add_test(NAME chroot.types COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/compilers.sh" --types)
-  set_tests_properties(chroot.bookworm chroot.trixie chroot.place chroot.compilers chroot.types
+  set_tests_properties(chroot.bookworm chroot.trixie chroot.sid chroot.place chroot.compilers
+    chroot.types
     chroot.first_hour.bookworm chroot.first_hour.trixie PROPERTIES
     LABELS "chroot;nightly" TIMEOUT 5400 SKIP_RETURN_CODE 77 RUN_SERIAL TRUE)
 endif()

@@ -5,14 +5,15 @@
 # system is made in DIR, or in a temporary folder that is removed in the end; a DIR that is there
 # already is used again.
 #
-# Usage: chroot_test.sh [--debian NAME] [--no-shm | --shm SIZE] [--user] [--at FOLDER] [--dir DIR]
-#                       [COMMAND...]
-# NAME: bookworm (default) or trixie. COMMAND runs in a clone of HEAD; default: make test. --user:
-# as a user that owns the clone instead of root; nobody else can read the clone in both cases.
-# --at: the clone's folder, which may have blanks; default: clone in the user's home.
+# Usage: chroot_test.sh [--debian NAME] [--with PACKAGES] [--no-shm | --shm SIZE] [--user]
+#                       [--at FOLDER] [--dir DIR] [COMMAND...]
+# NAME: bookworm (default), trixie or sid. --with: these packages, too. COMMAND runs in a clone of
+# HEAD; default: make test. --user: as a user that owns the clone instead of root; nobody else can
+# read the clone in both cases. --at: the clone's folder, which may have blanks; default: clone in
+# the user's home.
 set -euo pipefail
 
-shm=1g user=root dir="" keep=yes debian=bookworm at=""
+shm=1g user=root dir="" keep=yes debian=bookworm at="" with=""
 while [ $# -gt 0 ]; do
   case "$1" in
     --no-shm) shm=no ;;
@@ -21,7 +22,8 @@ while [ $# -gt 0 ]; do
     --dir) dir=$2; shift ;;
     --debian) debian=$2; shift ;;
     --at) at=$2; shift ;;
-    -h | --help) sed -n '3,14s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --with) with=$2; shift ;;
+    -h | --help) sed -n '3,15s/^# \{0,1\}//p' "$0"; exit 0 ;;
     --) shift; break ;;
     -*) echo "chroot_test: no option $1; see --help" >&2; exit 2 ;;
     *) break ;;
@@ -38,9 +40,12 @@ if [ -z "$dir" ]; then
 fi
 root=$dir/root
 
+# A mirror of sid that is some days old is refused by default.
 make_system() {
+  local options=()
+  [ "$debian" != sid ] || options=(--aptopt='Acquire::Check-Valid-Until "false"')
   mkdir -p "$dir"
-  mmdebstrap --variant=minbase --include=ca-certificates,make "$debian" "$root"
+  mmdebstrap --variant=minbase --include=ca-certificates,make "${options[@]}" "$debian" "$root"
   cp -L /etc/resolv.conf "$root/etc/resolv.conf"
   cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" # of registries within a site
   chroot "$root" useradd --create-home tester
@@ -63,10 +68,11 @@ make_clone() {
 
 # In a mount namespace of its own, so that nothing stays mounted; devices as containers have them.
 enter() {
-  unshare --mount --pid --fork --kill-child bash -s -- "$root" "$shm" "$user" "$@" <<'INSIDE'
+  unshare --mount --pid --fork --kill-child \
+    bash -s -- "$root" "$shm" "$user" "$with" "$@" <<'INSIDE'
 set -eu
-root=$1 shm=$2 user=$3 clone=$4
-shift 4
+root=$1 shm=$2 user=$3 with=$4 clone=$5
+shift 5
 home=$(chroot "$root" sh -c "eval echo ~$user")
 mount --bind "$root" "$root" # a mount point, so that tests may make namespaces inside
 mount -t proc proc "$root/proc"
@@ -85,6 +91,13 @@ ln -s pts/ptmx "$root/dev/ptmx"
 if [ "$shm" != no ]; then
   mkdir "$root/dev/shm"
   mount -t tmpfs -o "mode=1777,size=$shm" shm "$root/dev/shm"
+fi
+if [ -n "$with" ]; then
+  export DEBIAN_FRONTEND=noninteractive
+  chroot "$root" apt-get update -q </dev/null
+  # shellcheck disable=SC2086 # words
+  chroot "$root" apt-get -o DPkg::Lock::Timeout=300 install -q -y --no-install-recommends \
+    $with </dev/null
 fi
 path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 login=(env -i HOME="$home" PATH="$path")
