@@ -72,6 +72,7 @@ class Runner(unittest.TestCase):
             ("Ran 2 tests in 0.1s\n\nOK (skipped=2)\n", (2, False)),
             ("5 passed, 1 skipped in 0.31s\n", (1, True)),
             ("1 skipped in 0.02s\n", (1, False)),
+            ("skipped (no sshd) b 0.01 s\nok a 0.12 s\nskipped (no) c 0.01 s\n", (2, True)),
         ):
             skipped, ran = run_tests.skipped_within(printed)
             self.assertEqual((skipped, ran and bool(skipped)), expected, printed)

@@ -63,15 +63,15 @@ END_TESTS = 12  # so many of them are shown
 LONGEST = 6  # tests that took most time are named
 OUTPUT_BYTES = 1 << 17  # of a test that passed are in its report: the end says how many cases ran
 # Cases that one program has skipped, and that have passed there, as cmocka (1.1.5 and 1.1.7),
-# unittest and pytest print them.
+# unittest and pytest print them, and tests/lib/jobs.py, with a letter for each.
 CASES_SKIPPED = re.compile(
     r"^\[  SKIPPED \] (?:\S+: )?(\d+) test\(s\), listed|^OK \(.*?skipped=(\d+)"
-    r"|\b(\d+) skipped\b.* in [\d.]+s",
+    r"|\b(\d+) skipped\b.* in [\d.]+s|^(s)kipped \(.*\) \S+ [\d.]+ s$",
     re.M,
 )
 CASES_PASSED = re.compile(
     r"^\[  PASSED  \] (?:\S+: )?([1-9]\d*) test|^Ran (\d+) tests? in"
-    r"|\b([1-9]\d*) passed\b.* in [\d.]+s",
+    r"|\b([1-9]\d*) passed\b.* in [\d.]+s|^(o)k \S+ [\d.]+ s$",
     re.M,
 )
 
@@ -316,7 +316,8 @@ def build(stage, jobs, everything, prefix=()):
 def skipped_within(printed):
     """How many cases a program has skipped, and whether it has run another one."""
     def total(pattern):
-        return sum(int(number) for found in pattern.findall(printed) for number in found if number)
+        found = [number for groups in pattern.findall(printed) for number in groups if number]
+        return sum(int(number) if number.isdigit() else 1 for number in found)
 
     skipped, ran = total(CASES_SKIPPED), total(CASES_PASSED)
     if re.search(r"^Ran \d+ tests? in", printed, re.M):
@@ -344,7 +345,7 @@ def read_report(path):
             count.passed += ran or not within
             count.skipped += within
             if within:
-                reasons = [line for line in printed if re.match(r"(?i)skip(ped)?: ", line)]
+                reasons = [line for line in printed if re.match(r"(?i)skip(ped)?(: | \()", line)]
                 count.why[case.get("name")] = ": ".join([f"{within} of its cases", *reasons[:1]])
         elif status == "fail":
             count.failed += 1

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import traceback
+import unittest
 import uuid
 
 import signals
@@ -210,6 +211,20 @@ def choose(cases, words):
             if not words or any(word in name for word in words)]
 
 
+def verdict_of(case):
+    """Runs a case: "ok", "skipped (REASON)", or "FAILED" with the failure, and its time."""
+    name, began = case_name(case), time.monotonic()
+    try:
+        reason = case()
+    except unittest.SkipTest as skipped:  # of a lab that lacks something
+        reason = str(skipped)
+    except Failure as failure:
+        return f"FAILED {name}: {failure}"
+    except Exception:  # a broken test is a failed test
+        return f"FAILED {name}:\n{traceback.format_exc()}"
+    return f"{f'skipped ({reason})' if reason else 'ok'} {name} {time.monotonic() - began:.2f} s"
+
+
 def run_cases(cases):
     """Runs the functions in `cases`. Exits 1 if one failed, 77 if all were skipped, 2 if there is
     none of a name that the command line asks for."""
@@ -218,28 +233,13 @@ def run_cases(cases):
         if not os.access(program, os.X_OK):
             print(f"FAILED: {program} is missing; build the tests and set $TOMBOLO and $TMB_BUILD")
             sys.exit(1)
-    failed = skipped = 0
+    verdicts = []
     for case in chosen:
-        name = case_name(case)
-        began = time.monotonic()
-        try:
-            reason = case()
-        except Failure as failure:
-            failed += 1
-            reason = None
-            print(f"FAILED {name}: {failure}")
-        except Exception:  # a broken test is a failed test
-            failed += 1
-            reason = None
-            print(f"FAILED {name}:\n{traceback.format_exc()}")
-        else:
-            verdict = f"skipped ({reason})" if reason else "ok"
-            print(f"{verdict} {name} {time.monotonic() - began:.2f} s")
-        skipped += bool(reason)
-        sys.stdout.flush()
-    if failed:
+        verdicts.append(verdict_of(case))
+        print(verdicts[-1], flush=True)
+    if any(verdict.startswith("FAILED") for verdict in verdicts):
         sys.exit(1)
-    sys.exit(77 if skipped == len(chosen) else 0)
+    sys.exit(77 if all(verdict.startswith("skipped") for verdict in verdicts) else 0)
 
 
 def named(name, function, *args, **keywords):

@@ -10,12 +10,14 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from jobs import TOMBOLO, check, named, run_cases  # noqa: E402
 
-BUILD = os.environ.get("TMB_BUILD", "build")
+BUILD = os.path.abspath(os.environ.get("TMB_BUILD", "build"))
+COMMAND = os.path.abspath(TOMBOLO)
 PROGRAM = os.path.join(BUILD, "tests/fault/hangs")
 GARBAGE = "garbage,!"
 
@@ -28,17 +30,20 @@ LEFT_OUT = {"GASNET_FREEZE"}
 # A job on pretended hosts opens the conduit, which reads its own settings of type text.
 FAR = {"TOMBOLO_TEST_UDP_FAULT": "udp"}
 
+folder = tempfile.TemporaryDirectory()  # a setting may name a file to write
+
 
 def run(command, **more):
     """(code, what was printed); no setting of the caller's."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("TOMBOLO_", "GASNET_"))}
     done = subprocess.run(command, env={**env, **more}, stdin=subprocess.DEVNULL, timeout=60,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                          cwd=folder.name)
     return done.returncode, done.stdout.decode(errors="replace")
 
 
 def settings():
-    code, text = run([TOMBOLO, "info", "--json"])
+    code, text = run([COMMAND, "info", "--json"])
     check(code == 0, text)
     return [s for s in json.loads(text)["settings"] if s["effect"]]
 
@@ -71,32 +76,32 @@ def every_setting():
 def launcher_setting():
     """Those that `tombolo run` itself reads."""
     for name in ("GASNET_SPAWNFN", "TOMBOLO_WATCHDOG", "TOMBOLO_PEER_TIMEOUT"):
-        code, text = run([TOMBOLO, "run", "-n", "2", PROGRAM], **{name: GARBAGE})
+        code, text = run([COMMAND, "run", "-n", "2", PROGRAM], **{name: GARBAGE})
         check(refused(name, GARBAGE, code, text), name, code, text)
 
 
 def unused_choice():
     """A wrong choice of algorithms is refused in a program that calls no collective of its own."""
     for name in ("TOMBOLO_COLL_ALG", "TOMBOLO_COLL_TABLE"):
-        code, text = run([TOMBOLO, "run", "-n", "2", PROGRAM, "slow", "1"], **{name: GARBAGE})
+        code, text = run([COMMAND, "run", "-n", "2", PROGRAM, "slow", "1"], **{name: GARBAGE})
         check(refused(name, GARBAGE, code, text), name, code, text)
-    code, text = run([TOMBOLO, "run", "-n", "2", PROGRAM, "slow", "1"],
+    code, text = run([COMMAND, "run", "-n", "2", PROGRAM, "slow", "1"],
                      TOMBOLO_COLL_ALG="broadcast=knomial:8")
     check(code == 0, code, text)
     # Files of the other implementation have another form: environments that name one still work.
-    code, text = run([TOMBOLO, "run", "-n", "2", PROGRAM, "slow", "1"],
+    code, text = run([COMMAND, "run", "-n", "2", PROGRAM, "slow", "1"],
                      GASNET_COLL_TUNING_FILE="/nowhere/tuning.xml")
     check(code == 0, code, text)
 
 
 def commands():
-    _, text = run([TOMBOLO, "--help"])
+    _, text = run([COMMAND, "--help"])
     return re.findall(r"^  (\w+)  +", text, re.M)
 
 
 def options(command):
     """(option, whether it takes a value) of a command, by its help."""
-    _, text = run([TOMBOLO, command, "--help"])
+    _, text = run([COMMAND, command, "--help"])
     found = re.findall(r"^ +(?:-\w, +)?(--[a-z][-a-z]*)(\[?=\S+)?", text, re.M)
     return {name: bool(value) for name, value in found if name not in ("--help", "--usage")}
 
@@ -117,7 +122,7 @@ def every_option():
                                 if name not in TEXTS)]
         for words in tries if command not in ("watch",) else []:
             count += 1
-            code, text = run([TOMBOLO, command, *words])
+            code, text = run([COMMAND, command, *words])
             good = code == 2 or (command in COMPILERS and code in (1, 4, 127))
             if not good or not text:
                 wrong.append(f"{command} {words}: code {code}: {text[:200]}\n")

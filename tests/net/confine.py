@@ -172,8 +172,8 @@ class Host:
 
     def command(self, words, user=None, folder=None):
         """The command line that runs `words` on this host, as root or another user, in a folder
-        (default: this process's)."""
-        enter = ["nsenter", "-t", str(self.pid), "-m", "-u", "-i", "-n", "-p"]
+        (default: this process's). -r: within a chroot, namespaces' root is another."""
+        enter = ["nsenter", "-t", str(self.pid), "-m", "-u", "-i", "-n", "-p", "-r"]
         if user:
             enter += ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
         enter += ["env", "-C", str(folder or os.getcwd())]  # entering has changed it to /

@@ -51,6 +51,18 @@ class Skip(unittest.TestCase):
 class Cases(unittest.TestCase):
     """Which cases of a test run."""
 
+    def test_skipped_case(self):
+        lines = ("import sys, unittest", "import jobs", "jobs.TOMBOLO = jobs.VICTIM = '/bin/true'",
+                 "def lacks(): raise unittest.SkipTest('no sshd')", "def works(): pass",
+                 "sys.argv[1:] = []", "jobs.run_cases([{}])")
+        for cases, code, said in (("lacks", 77, r"^skipped \(no sshd\) lacks [\d.]+ s\n$"),
+                                  ("works, lacks", 0, r"^ok works .*\nskipped \(no sshd\) lacks")):
+            done = subprocess.run([sys.executable, "-c", "\n".join(lines).format(cases)],
+                                  capture_output=True, text=True, check=False,
+                                  cwd=Path(LAB).parent.parent / "lib")
+            self.assertEqual((done.returncode, done.stderr), (code, ""))
+            self.assertRegex(done.stdout, said)
+
     def test_unknown_case(self):
         ends = Path(LAB).parent.parent / "fault/ends.py"
         for words in (["nosuch"], ["kill_one", "nosuch"]):
