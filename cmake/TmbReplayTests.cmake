@@ -20,6 +20,10 @@ foreach(case IN ITEMS ${tmb_bug_cases} deviation refused)
   add_test(NAME multi.replay_${case} COMMAND python3
     "${PROJECT_SOURCE_DIR}/tests/replay/bugs.py" $<TARGET_FILE:tombolo_tool>
     $<TARGET_FILE:replay.bugs> ${case})
-  set_tests_properties(multi.replay_${case} PROPERTIES LABELS multi TIMEOUT 120
+  set(tmb_labels multi)
+  if(case STREQUAL "hang") # it lasts as long as the limits of its runs
+    list(APPEND tmb_labels nightly)
+  endif()
+  set_tests_properties(multi.replay_${case} PROPERTIES LABELS "${tmb_labels}" TIMEOUT 120
     SKIP_RETURN_CODE 77)
 endforeach()

@@ -31,16 +31,11 @@
 #define ARGS_9  a, b, c, d, e, f, g, h, i
 #define ARGS_10 a, b, c, d, e, f, g, h, i, j
 
-/* The end of a position, also where the function returns nothing. */
-static void leave(const bool *outer) {
-  rpl_leave(*outer);
-}
-
-#define RPL_POINT(n, ret, name, ...)                                                            \
- ret name(PARAMS_##n(__VA_ARGS__)) {                                                            \
-  const bool outer __attribute__((cleanup(leave))) =                                            \
-      rpl_enter(RPL_CALL_##name, __builtin_return_address(0));                                  \
-  return rpl_real.name(ARGS_##n);                                                               \
+#define RPL_POINT(n, ret, name, ...)  \
+ ret name(PARAMS_##n(__VA_ARGS__)) {  \
+  RPL_ENTER(name);                    \
+  (void)outer;                        \
+  return rpl_real.name(ARGS_##n);     \
  }
 #define RPL_OTHER(name)
 #include "replay/runtime/points.def"

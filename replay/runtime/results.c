@@ -13,48 +13,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends a position wherever the function returns. */
-static void leave(const bool *outer) {
-  rpl_leave(*outer);
-}
-
-#define ENTER(name)                                \
- const bool outer __attribute__((cleanup(leave))) = \
-     rpl_enter(RPL_CALL_##name, __builtin_return_address(0))
-
-/* A call with a result; in not_yet: the result that is not noted. */
-#define RESULT(name, not_yet, args)                                                    \
- ENTER(name);                                                                          \
- if (!outer) return rpl_real.name args;                                                \
- if (rpl.mode == RPL_RECORDS) {                                                        \
-  const int rc = rpl_real.name args;                                                   \
-  if (rc != (not_yet)) rpl_note(RPL_RESULT, (uint32_t)rc);                             \
-  return rc;                                                                           \
- }                                                                                     \
- const struct rpl_event *const e = rpl_due(RPL_RESULT);                                \
- if (!e) return rpl_log_next() ? (not_yet) : rpl_real.name args;                       \
- const int rc = (int)e->arg;                                                           \
- uint64_t steps = 0;                                                                   \
- while (rpl_real.name args == (not_yet)) rpl_wait_step(&steps, "waiting for its end"); \
- rpl_take();                                                                           \
- return rc
-
 int gexx_event_test(gex_Event_t event) {
-  RESULT(gexx_event_test, GASNET_ERR_NOT_READY, (event));
+  RPL_RESULT_OF(gexx_event_test, GASNET_ERR_NOT_READY, (event));
 }
 
 int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
-  RESULT(gex_NBI_Test, GASNET_ERR_NOT_READY, (event_mask, flags));
+  RPL_RESULT_OF(gex_NBI_Test, GASNET_ERR_NOT_READY, (event_mask, flags));
 }
 
 int gasnet_barrier_try(int id, int flags) {
-  RESULT(gasnet_barrier_try, GASNET_ERR_NOT_READY, (id, flags));
+  RPL_RESULT_OF(gasnet_barrier_try, GASNET_ERR_NOT_READY, (id, flags));
+}
+
+/* A poll that finds something, or a time that passes. */
+int gexx_Poll(uint64_t timeout_us) {
+  RPL_ENTER(gexx_Poll);
+  if (!outer) return rpl_real.gexx_Poll(timeout_us);
+  if (rpl.mode == RPL_RECORDS) {
+    const int rc = rpl_real.gexx_Poll(timeout_us);
+    if (rc) rpl_note(RPL_RESULT, (uint32_t)rc);
+    return rc;
+  }
+  if (!rpl_log_next()) return rpl_real.gexx_Poll(timeout_us);
+  const struct rpl_event *const e = rpl_due(RPL_RESULT);
+  (void)rpl_real.gasnet_AMPoll();
+  if (!e) return 0;
+  const int rc = (int)e->arg;
+  rpl_take();
+  return rc;
+}
+
+/* A wait that other things may end: both results are noted. */
+int gexx_Event_WaitUntil(gex_Event_t event, int (*until)(void *arg), void *arg,
+                         uint64_t timeout_us) {
+  RPL_ENTER(gexx_Event_WaitUntil);
+  if (!outer) return rpl_real.gexx_Event_WaitUntil(event, until, arg, timeout_us);
+  const struct rpl_event *const e = rpl.mode == RPL_REPLAYS ? rpl_due(RPL_RESULT) : NULL;
+  if (!e) {
+    const int rc = rpl_real.gexx_Event_WaitUntil(event, until, arg, timeout_us);
+    if (rpl.mode == RPL_RECORDS) rpl_note(RPL_RESULT, (uint32_t)rc);
+    return rc;
+  }
+  const int rc = (int)e->arg;
+  rpl_take();
+  if (rc == GASNET_OK) return rpl_real.gexx_Event_WaitUntil(event, NULL, NULL, UINT64_MAX);
+  uint64_t steps = 0; /* a time limit has no condition to wait for */
+  while (until && timeout_us == UINT64_MAX && !until(arg))
+    rpl_wait_step(&steps, "waiting for the condition");
+  return rc;
 }
 
 /* A step of a wait for a condition of the program, which sleeps: in a replay the condition comes
  * from handlers whose turn has come, or from memory, so it polls instead. */
 void gexx_wait_step(struct gexx_wait *wait) {
-  ENTER(gexx_wait_step);
+  RPL_ENTER(gexx_wait_step);
   if (outer && rpl.mode == RPL_REPLAYS && rpl_log_next())
     (void)rpl_real.gasnet_AMPoll();
   else
@@ -105,17 +117,17 @@ static int some(bool outer, some_fn fn, gex_Event_t *pevent, size_t count, gex_F
 }
 
 int gex_Event_TestSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
-  ENTER(gex_Event_TestSome);
+  RPL_ENTER(gex_Event_TestSome);
   return some(outer, rpl_real.gex_Event_TestSome, pevent, numevents, flags);
 }
 
 int gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
-  ENTER(gex_Event_TestAll);
+  RPL_ENTER(gex_Event_TestAll);
   return some(outer, rpl_real.gex_Event_TestAll, pevent, numevents, flags);
 }
 
 void gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
-  ENTER(gex_Event_WaitSome);
+  RPL_ENTER(gex_Event_WaitSome);
   if (some(outer, wait_some, pevent, numevents, flags) != GASNET_OK)
     rpl_deviate("no event is complete here");
 }

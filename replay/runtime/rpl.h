@@ -94,10 +94,40 @@ void rpl_take(void);
 uint64_t rpl_take_value(void);
 /* One step of a wait in a replay: polls. in,out steps: 0 at the begin. in what: for messages. */
 void rpl_wait_step(uint64_t *steps, const char *what);
+/* The value of a word that others change, which `read` gives: noted if it is another one than that
+ * of the last read of this word. A replay waits until the word has the recorded value. in rank,
+ * addr: name of the word; read, arg: reads it now. */
+uint64_t rpl_see(uint32_t rank, const void *addr, uint64_t (*read)(void *arg), void *arg);
 /* Called by the library before a handler of a client runs. */
 int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg);
 /* End the job: this rank has left the order. in found: what happens instead of the next event. */
 void rpl_deviate(const char *found) __attribute__((noreturn));
+
+/* A wrapper begins: it is a position until the function returns, wherever that is. */
+static inline void rpl_end(const bool *outer) {
+  if (*outer) rpl_leave(true);
+}
+#define RPL_ENTER(name)                                 \
+ const bool outer __attribute__((cleanup(rpl_end))) = \
+     rpl_enter(RPL_CALL_##name, __builtin_return_address(0))
+
+/* The rest of a wrapper whose call may report "not yet"; in not_yet: the result that is not noted;
+ * args: of the call, in parentheses. */
+#define RPL_RESULT_OF(name, not_yet, args)                                             \
+ RPL_ENTER(name);                                                                      \
+ if (!outer) return rpl_real.name args;                                                \
+ if (rpl.mode == RPL_RECORDS) {                                                        \
+  const int rc = rpl_real.name args;                                                   \
+  if (rc != (not_yet)) rpl_note(RPL_RESULT, (uint32_t)rc);                             \
+  return rc;                                                                           \
+ }                                                                                     \
+ const struct rpl_event *const e = rpl_due(RPL_RESULT);                                \
+ if (!e) return rpl_log_next() ? (not_yet) : rpl_real.name args;                       \
+ const int rc = (int)e->arg;                                                           \
+ uint64_t steps = 0;                                                                   \
+ while (rpl_real.name args == (not_yet)) rpl_wait_step(&steps, "waiting for its end"); \
+ rpl_take();                                                                           \
+ return rc
 
 /* ---- log.c: the file of this rank */
 

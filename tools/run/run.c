@@ -89,8 +89,8 @@ static const struct argp_option option_table[] = {
      0},
     {"check-json", OPT_CHECK_JSON, "FILE", 0, "write what --check finds to FILE, too", 0},
     {"record", OPT_RECORD, "DIR", 0,
-     "write the order of the run to the folder DIR: messages, results of tests, values read; on "
-     "this machine only",
+     "write the order of the run to the folder DIR: messages, results of tests, values read, "
+     "atomic operations; on this machine only",
      0},
     {"replay", OPT_REPLAY, "DIR", 0,
      "run in the order that --record has written to DIR; exit code 67 if a rank leaves it", 0},

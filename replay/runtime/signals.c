@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Signals, semaphores and tagged notifications, as the rank that owns them sees them.
+ *
+ * Owns nothing. A recording notes each successful test, the index of the signal that was found, and
+ * each value that was read. In a replay the call waits until the signal has what it had, and
+ * returns the recorded value, even if later changes are there already: those belong to later
+ * calls. What a reset took is subtracted, so that nothing is lost. Invariant: puts with a signal
+ * are calls of points.def, because their order is that of the waits.
+ */
+#include "replay/runtime/rpl.h"
+
+#include <stddef.h>
+
+int gexx_Signal_Test(const uint64_t *sig, int cmp, uint64_t value) {
+  RPL_RESULT_OF(gexx_Signal_Test, GASNET_ERR_NOT_READY, (sig, cmp, value));
+}
+
+int gexx_Signal_TryConsume(uint64_t *sig, uint64_t n) {
+  RPL_RESULT_OF(gexx_Signal_TryConsume, GASNET_ERR_NOT_READY, (sig, n));
+}
+
+int gexx_Sem_Try(gexx_Sem_t sem) {
+  RPL_RESULT_OF(gexx_Sem_Try, GASNET_ERR_NOT_READY, (sem));
+}
+
+int gexx_Sem_TryN(gexx_Sem_t sem, uint64_t n) {
+  RPL_RESULT_OF(gexx_Sem_TryN, GASNET_ERR_NOT_READY, (sem, n));
+}
+
+/* ---- values */
+
+/* What a wait has returned: noted; in a replay the recorded value. */
+static uint64_t seen(bool outer, uint64_t value) {
+  if (!outer) return value;
+  if (rpl.mode == RPL_RECORDS) rpl_note_value(value);
+  if (rpl.mode != RPL_REPLAYS || !rpl_due(RPL_VALUE)) return value;
+  return rpl_take_value();
+}
+
+uint64_t gexx_Signal_Wait(const uint64_t *sig, int cmp, uint64_t value) {
+  RPL_ENTER(gexx_Signal_Wait);
+  return seen(outer, rpl_real.gexx_Signal_Wait(sig, cmp, value));
+}
+
+uint64_t gexx_Signal_WaitConsume(uint64_t *sig, uint64_t n) {
+  RPL_ENTER(gexx_Signal_WaitConsume);
+  return seen(outer, rpl_real.gexx_Signal_WaitConsume(sig, n));
+}
+
+uint64_t gexx_Signal_Reset(uint64_t *sig) {
+  RPL_ENTER(gexx_Signal_Reset);
+  if (!outer || rpl.mode != RPL_REPLAYS || !rpl_due(RPL_VALUE))
+    return seen(outer, rpl_real.gexx_Signal_Reset(sig));
+  const uint64_t value = rpl_take_value();
+  if (value) (void)rpl_real.gexx_Signal_WaitConsume(sig, value);
+  return value;
+}
+
+static uint64_t fetch(void *sig) {
+  return rpl_real.gexx_Signal_Fetch(sig);
+}
+
+uint64_t gexx_Signal_Fetch(const uint64_t *sig) {
+  RPL_ENTER(gexx_Signal_Fetch);
+  if (!outer) return rpl_real.gexx_Signal_Fetch(sig);
+  return rpl_see(rpl.rank, sig, fetch, (void *)(uintptr_t)sig);
+}
+
+/* ---- one of several signals */
+
+/* Replay: whether the turn of a signal has come; then it has changed. */
+static bool found(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
+  const struct rpl_event *const e = rpl_due(RPL_INDEX);
+  if (!e) return false;
+  if (e->arg >= count) rpl_deviate("fewer signals");
+  const uint64_t *const sig = (const void *)((const char *)sigs + e->arg * stride);
+  uint64_t steps = 0;
+  while (!rpl_real.gexx_Signal_Fetch(sig)) rpl_wait_step(&steps, "waiting for a signal");
+  *index = e->arg;
+  rpl_take();
+  return true;
+}
+
+int gexx_Signal_TestSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
+  RPL_ENTER(gexx_Signal_TestSome);
+  if (outer && rpl.mode == RPL_REPLAYS && rpl_log_next())
+    return found(sigs, count, stride, index) ? GASNET_OK : GASNET_ERR_NOT_READY;
+  const int rc = rpl_real.gexx_Signal_TestSome(sigs, count, stride, index);
+  if (outer && rpl.mode == RPL_RECORDS && rc == GASNET_OK) rpl_note(RPL_INDEX, (uint32_t)*index);
+  return rc;
+}
+
+uint64_t gexx_Signal_WaitSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
+  RPL_ENTER(gexx_Signal_WaitSome);
+  if (outer && rpl.mode == RPL_REPLAYS && found(sigs, count, stride, index))
+    return seen(outer, rpl_real.gexx_Signal_Fetch((const void *)((const char *)sigs +
+                                                                 *index * stride)));
+  const uint64_t value = rpl_real.gexx_Signal_WaitSome(sigs, count, stride, index);
+  if (outer && rpl.mode == RPL_RECORDS) rpl_note(RPL_INDEX, (uint32_t)*index);
+  return seen(outer, value);
+}
+
+/* ---- notifications: which one a request has got is noted, and compared in a replay */
+
+static void matched(bool outer, gexx_Notify_Status_t *own, gexx_Notify_Status_t *status) {
+  if (status) *status = *own;
+  if (!outer) return;
+  if (rpl.mode == RPL_RECORDS) rpl_note(RPL_INDEX, own->gexx_source);
+  if (rpl.mode != RPL_REPLAYS) return;
+  const struct rpl_event *const e = rpl_due(RPL_INDEX);
+  if (!e) return;
+  if (e->arg != own->gexx_source) rpl_deviate("a notification from another rank");
+  rpl_take();
+}
+
+int gexx_Notify_Test(gexx_Notify_t req, gexx_Notify_Status_t *status) {
+  RPL_ENTER(gexx_Notify_Test);
+  gexx_Notify_Status_t own;
+  uint64_t steps = 0;
+  if (outer && rpl.mode == RPL_REPLAYS && rpl_log_next()) {
+    if (!rpl_due(RPL_INDEX)) return GASNET_ERR_NOT_READY;
+    while (rpl_real.gexx_Notify_Test(req, &own) != GASNET_OK)
+      rpl_wait_step(&steps, "waiting for a notification");
+  } else {
+    const int rc = rpl_real.gexx_Notify_Test(req, &own);
+    if (rc != GASNET_OK) return rc;
+  }
+  matched(outer, &own, status);
+  return GASNET_OK;
+}
+
+void gexx_Notify_Wait(gexx_Notify_t req, gexx_Notify_Status_t *status) {
+  RPL_ENTER(gexx_Notify_Wait);
+  gexx_Notify_Status_t own;
+  rpl_real.gexx_Notify_Wait(req, &own);
+  matched(outer, &own, status);
+}
