@@ -72,15 +72,33 @@ struct rpl_bucket {
   uint32_t lock, count;
 };
 
+#define RPL_TAKEN 1024u
+
+/* A decision: its kind above RPL_CHAOS_SHIFT, its number below; as text a letter and the number. */
+enum rpl_chaos_kind { RPL_CHAOS_DELAY, RPL_CHAOS_MESSAGE, RPL_CHAOS_RESULT };
+#define RPL_CHAOS_KINDS  "dmr"
+#define RPL_CHAOS_SHIFT  28
+#define RPL_CHAOS_NUMBER ((UINT32_C(1) << RPL_CHAOS_SHIFT) - 1)
+
+/* Decisions of a rank under --chaos that were taken, the first ones. */
+struct rpl_taken {
+  uint32_t count, number[RPL_TAKEN];
+};
+
+struct rpl_rank {
+  struct rpl_deviation deviation;
+  struct rpl_taken taken;
+};
+
 struct rpl_area {
   uint32_t magic, ranks;
   uint64_t bytes;
   struct rpl_bucket bucket[RPL_BUCKETS];
-  struct rpl_deviation deviation[]; /* [ranks] */
+  struct rpl_rank rank[]; /* [ranks] */
 };
 
 static inline uint64_t rpl_area_bytes(uint32_t ranks) {
-  return (sizeof(struct rpl_area) + ranks * sizeof(struct rpl_deviation) + 4095) & ~UINT64_C(4095);
+  return (sizeof(struct rpl_area) + ranks * sizeof(struct rpl_rank) + 4095) & ~UINT64_C(4095);
 }
 
 #endif

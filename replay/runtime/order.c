@@ -30,11 +30,13 @@ struct rpl rpl;
 _Thread_local bool rpl_ordered;
 
 static uint32_t *kept;     /* [ranks][2] messages that the library keeps */
+static uint32_t *hold;     /* [ranks][2] polls for which chaos still holds them back */
 static bool releasing;     /* one of these is passed to the gate again */
 
 static uint32_t *kept_of(uint32_t from, bool reply) {
-  if (!kept) kept = calloc((size_t)rpl.ranks * 2, sizeof *kept);
+  if (!kept) kept = calloc((size_t)rpl.ranks * 4, sizeof *kept);
   if (!kept) abort();
+  hold = kept + (size_t)rpl.ranks * 2;
   return &kept[from * 2 + reply];
 }
 
@@ -57,7 +59,7 @@ static void describe(const struct rpl_event *e, char *text, size_t bytes) {
 
 void rpl_deviate(const char *found) {
   const struct rpl_event *const e = rpl_log_next();
-  struct rpl_deviation *const d = &rpl.area->deviation[rpl.rank];
+  struct rpl_deviation *const d = &rpl.area->rank[rpl.rank].deviation;
   d->event = rpl_log_number();
   if (e) {
     rpl_log_place(e->site, &d->expected);
@@ -88,6 +90,17 @@ static bool is_handler(const struct rpl_event *e) {
   return kind == RPL_REQUEST || kind == RPL_REPLY;
 }
 
+/* Pass the oldest kept message of a sender to the gate. */
+static bool release(uint32_t from, bool reply) {
+  uint32_t *const waiting = kept_of(from, reply);
+  if (!*waiting) return false;
+  --*waiting;
+  releasing = true;
+  (void)gexx_gate_release(from, reply);
+  releasing = false;
+  return true;
+}
+
 static void record_handler(enum rpl_kind kind, uint32_t from, uint8_t handler) {
   const struct rpl_event e = {.run = rpl.run,
                               .repeat = rpl.repeat,
@@ -98,15 +111,30 @@ static void record_handler(enum rpl_kind kind, uint32_t from, uint8_t handler) {
   rpl_log_append(&e);
 }
 
-int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg) {
-  if (!rpl_on()) return 0;
-  const enum rpl_kind kind = reply ? RPL_REPLY : RPL_REQUEST;
-  if (rpl.mode == RPL_RECORDS) {
-    record_handler(kind, from, msg->handler);
-    return 0;
+/* Calls in which chaos may hold messages back: the caller makes another one. */
+static bool is_poll(enum rpl_call call) {
+  return call == RPL_CALL_gasnet_AMPoll || call == RPL_CALL_gasnetc_AMPoll ||
+         call == RPL_CALL_gexx_wait_step;
+}
+
+/* A recording, or chaos: returns whether the message is held back. */
+static int gate_free(enum rpl_kind kind, uint32_t from, const struct gexx_am_msg *msg) {
+  uint32_t *const waiting = kept_of(from, kind == RPL_REPLY);
+  if (!releasing && !rpl.left && is_poll(rpl.call)) {
+    const uint32_t polls = rpl_chaos_hold();
+    hold[from * 2 + (kind == RPL_REPLY)] += polls;
+    *waiting += *waiting || polls;
+    if (*waiting) return 1;
   }
+  while (!releasing && *waiting) (void)release(from, kind == RPL_REPLY);
+  if (rpl.mode == RPL_RECORDS) record_handler(kind, from, msg->handler);
+  return 0;
+}
+
+/* A replay: returns whether the message is held back. */
+static int gate_replay(enum rpl_kind kind, uint32_t from, const struct gexx_am_msg *msg) {
   const struct rpl_event *const e = rpl_log_next();
-  uint32_t *const waiting = kept_of(from, reply != 0);
+  uint32_t *const waiting = kept_of(from, kind == RPL_REPLY);
   const bool next = !e || (turn_of(e) && (e->kind & ~RPL_BETWEEN) == kind && e->arg == from);
   if (!next || (*waiting && !releasing)) {
     if (!releasing) ++*waiting;
@@ -114,23 +142,18 @@ int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg) {
   }
   if (e && e->detail != msg->handler) {
     char text[64];
-    snprintf(text, sizeof text, "a %s from rank %u to handler %u", reply ? "reply" : "request",
-             from, msg->handler);
+    snprintf(text, sizeof text, "a %s from rank %u to handler %u",
+             kind == RPL_REPLY ? "reply" : "request", from, msg->handler);
     rpl_deviate(text);
   }
   if (e) rpl_log_step();
   return 0;
 }
 
-/* Pass the oldest kept message of a sender to the gate. */
-static bool release(uint32_t from, bool reply) {
-  uint32_t *const waiting = kept_of(from, reply);
-  if (!*waiting) return false;
-  --*waiting;
-  releasing = true;
-  (void)gexx_gate_release(from, reply);
-  releasing = false;
-  return true;
+int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg) {
+  if (!rpl_on()) return 0;
+  const enum rpl_kind kind = reply ? RPL_REPLY : RPL_REQUEST;
+  return rpl.mode == RPL_REPLAYS ? gate_replay(kind, from, msg) : gate_free(kind, from, msg);
 }
 
 /* A wait lasts long: name the event. */
@@ -178,6 +201,22 @@ static void run_handlers(void) {
     while (release(r / 2, r % 2)) continue;
 }
 
+/* Chaos: messages that were held back come now, or still later. */
+static void chaos(void) {
+  rpl_chaos_delay();
+  for (uint32_t r = 0; kept && r < 2 * rpl.ranks; r++) {
+    if (hold[r] && is_poll(rpl.call) && --hold[r]) continue;
+    hold[r] = 0;
+    while (release(r / 2, r % 2)) continue;
+  }
+}
+
+void rpl_flush(void) {
+  if (rpl.mode == RPL_REPLAYS || !rpl_on()) return;
+  for (uint32_t r = 0; kept && r < 2 * rpl.ranks; r++)
+    while (release(r / 2, r % 2)) continue;
+}
+
 bool rpl_enter(enum rpl_call call, const void *pc) {
   if (!rpl_on() || rpl.inside) return false;
   rpl.inside = true;
@@ -199,6 +238,7 @@ bool rpl_enter(enum rpl_call call, const void *pc) {
   rpl.call = call;
   rpl.pc = pc;
   rpl.left = false;
+  if (rpl_chaos_on()) chaos();
   if (rpl.mode != RPL_REPLAYS) return true;
   const struct rpl_event *const e = rpl_log_next();
   if (e && e->run == rpl.run && e->site) {

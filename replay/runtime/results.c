@@ -29,9 +29,9 @@ int gasnet_barrier_try(int id, int flags) {
 int gexx_Poll(uint64_t timeout_us) {
   RPL_ENTER(gexx_Poll);
   if (!outer) return rpl_real.gexx_Poll(timeout_us);
-  if (rpl.mode == RPL_RECORDS) {
+  if (rpl.mode != RPL_REPLAYS) {
     const int rc = rpl_real.gexx_Poll(timeout_us);
-    if (rc) rpl_note(RPL_RESULT, (uint32_t)rc);
+    if (rc && rpl.mode == RPL_RECORDS) rpl_note(RPL_RESULT, (uint32_t)rc);
     return rc;
   }
   if (!rpl_log_next()) return rpl_real.gexx_Poll(timeout_us);
@@ -67,7 +67,7 @@ int gexx_Event_WaitUntil(gex_Event_t event, int (*until)(void *arg), void *arg,
  * from handlers whose turn has come, or from memory, so it polls instead. */
 void gexx_wait_step(struct gexx_wait *wait) {
   RPL_ENTER(gexx_wait_step);
-  if (outer && rpl.mode == RPL_REPLAYS && rpl_log_next())
+  if (outer && (rpl_chaos_on() || (rpl.mode == RPL_REPLAYS && rpl_log_next())))
     (void)rpl_real.gasnet_AMPoll();
   else
     rpl_real.gexx_wait_step(wait);
@@ -111,7 +111,7 @@ static int replay_some(some_fn fn, gex_Event_t *pevent, size_t count, gex_Flags_
 }
 
 static int some(bool outer, some_fn fn, gex_Event_t *pevent, size_t count, gex_Flags_t flags) {
-  if (!outer) return fn(pevent, count, flags);
+  if (!outer || rpl.mode == RPL_CHAOS) return fn(pevent, count, flags);
   if (rpl.mode == RPL_RECORDS) return record_some(fn, pevent, count, flags);
   return replay_some(fn, pevent, count, flags);
 }

@@ -49,7 +49,7 @@ struct rpl_real {
 };
 extern struct rpl_real rpl_real;
 
-enum rpl_mode { RPL_OFF, RPL_RECORDS, RPL_REPLAYS };
+enum rpl_mode { RPL_OFF, RPL_RECORDS, RPL_REPLAYS, RPL_CHAOS };
 
 struct rpl {
   enum rpl_mode mode;
@@ -82,6 +82,9 @@ bool rpl_enter(enum rpl_call call, const void *pc);
 /* It ends. In a replay first runs the handlers that ran in it. in outer: result of rpl_enter. */
 void rpl_leave(bool outer);
 
+/* Run all handlers that chaos has held back; before the end of the job. */
+void rpl_flush(void);
+
 /* Note an event at this position. */
 void rpl_note(enum rpl_kind kind, uint32_t arg);
 void rpl_note_value(uint64_t value);
@@ -111,15 +114,19 @@ static inline void rpl_end(const bool *outer) {
  const bool outer __attribute__((cleanup(rpl_end))) = \
      rpl_enter(RPL_CALL_##name, __builtin_return_address(0))
 
+/* The result of a call, which a recording notes and chaos makes late. */
+#define RPL_RESULT_NOW(name, not_yet, args)                         \
+ const int rc = rpl_chaos_late() ? (not_yet) : rpl_real.name args;   \
+ if (rpl.mode == RPL_RECORDS && rc != (not_yet)) rpl_note(RPL_RESULT, (uint32_t)rc); \
+ return rc
+
 /* The rest of a wrapper whose call may report "not yet"; in not_yet: the result that is not noted;
  * args: of the call, in parentheses. */
 #define RPL_RESULT_OF(name, not_yet, args)                                             \
  RPL_ENTER(name);                                                                      \
  if (!outer) return rpl_real.name args;                                                \
- if (rpl.mode == RPL_RECORDS) {                                                        \
-  const int rc = rpl_real.name args;                                                   \
-  if (rc != (not_yet)) rpl_note(RPL_RESULT, (uint32_t)rc);                             \
-  return rc;                                                                           \
+ if (rpl.mode != RPL_REPLAYS) {                                                        \
+  RPL_RESULT_NOW(name, not_yet, args);                                                 \
  }                                                                                     \
  const struct rpl_event *const e = rpl_due(RPL_RESULT);                                \
  if (!e) return rpl_log_next() ? (not_yet) : rpl_real.name args;                       \
@@ -128,6 +135,18 @@ static inline void rpl_end(const bool *outer) {
  while (rpl_real.name args == (not_yet)) rpl_wait_step(&steps, "waiting for its end"); \
  rpl_take();                                                                           \
  return rc
+
+/* ---- chaos.c */
+
+/* Read SEED or SEED:LIST. */
+void rpl_chaos_start(const char *text);
+bool rpl_chaos_on(void);
+/* Delay this call, or not. */
+void rpl_chaos_delay(void);
+/* For how many polls a message is held back, which has just come. */
+uint32_t rpl_chaos_hold(void);
+/* Whether the result of this call is "not yet". */
+bool rpl_chaos_late(void);
 
 /* ---- log.c: the file of this rank */
 

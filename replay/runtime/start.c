@@ -49,20 +49,31 @@ static void end(void) {
   rpl_log_end();
 }
 
+/* The files of the rank. in record, replay: the folders, at most one; NULL: none. */
+static void open_files(const char *record, const char *replay) {
+  const bool whole = (!record || rpl_log_create(record)) && (!replay || rpl_log_open(replay));
+  if (whole) return;
+  fprintf(stderr, "tombolo: rank %u: nothing is %s: the file of the rank in %s cannot be %s\n",
+          rpl.rank, record ? "recorded" : "replayed", record ? record : replay,
+          record ? "written" : "read");
+  rpl_real.gasnet_exit(1);
+}
+
 void rpl_start(void) {
   const char *const record = gasnet_getenv("TOMBOLO_RECORD");
   const char *const replay = gasnet_getenv("TOMBOLO_REPLAY");
+  const char *const chaos = gasnet_getenv("TOMBOLO_CHAOS");
   const char *const area = gasnet_getenv("TOMBOLO_REPLAY_AREA");
-  if (rpl.mode != RPL_OFF || !area || (!record && !replay)) return;
+  if (rpl.mode != RPL_OFF || !area) return;
   rpl.rank = gex_System_QueryJobRank();
   rpl.ranks = gex_System_QueryJobSize();
-  if (!map_area(area) || !(record ? rpl_log_create(record) : rpl_log_open(replay))) {
-    fprintf(stderr, "tombolo: rank %u: nothing is %s: the file of the rank in %s cannot be %s\n",
-            rpl.rank, record ? "recorded" : "replayed", record ? record : replay,
-            record ? "written" : "read");
+  if (!map_area(area)) {
+    fprintf(stderr, "tombolo: rank %u: %s cannot be mapped\n", rpl.rank, area);
     rpl_real.gasnet_exit(1);
   }
-  rpl.mode = record ? RPL_RECORDS : RPL_REPLAYS;
+  open_files(record, replay);
+  rpl.mode = record ? RPL_RECORDS : replay ? RPL_REPLAYS : RPL_CHAOS;
+  if (chaos) rpl_chaos_start(chaos);
   rpl.left = true;
   rpl_ordered = true;
   gexx_gate_set(rpl_gate);
@@ -88,6 +99,7 @@ int gexx_legacy_init(const struct gexx_client_mode *mode, int *argc, char ***arg
 }
 
 void gasnet_exit(int exitcode) {
+  rpl_flush();
   rpl_log_end();
   rpl_real.gasnet_exit(exitcode);
   abort(); /* not reached */

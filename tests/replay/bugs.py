@@ -60,9 +60,36 @@ def deviation(tombolo, program, _case, folder):
     return None
 
 
+def chaos(tombolo, program, _case, folder):
+    """A bug that only chaos shows: found, reduced to one message, had again, and recorded."""
+    for _ in range(5):
+        code, out, err = run(tombolo, "-n", "3", program, "chaos")
+        if code:
+            return f"code {code} without chaos: {out}{err}"
+    code, out, err = run(tombolo, "-n", "3", "--chaos", "1..100", program, "chaos")
+    found = re.search(r"it needs (\d+) of its \d+ decisions .*\n  tombolo run (-n 3 --chaos \S+)",
+                      err)
+    if code != 3 or not found:
+        return f"code {code}, not 3 with a command: {out}{err}"
+    print(found.group())
+    if int(found[1]) > 2:
+        return f"too many decisions: {err}"
+    codes = [run(tombolo, *found[2].split(), program, "chaos")[0] for _ in range(10)]
+    if 3 not in codes or set(codes) - {0, 3}:
+        return f"codes of {found[2]}: {codes}"
+    for _ in range(10):
+        code, _, _ = run(tombolo, *found[2].split(), "--record", folder, program, "chaos")
+        if code == 3:
+            break
+    codes = [run(tombolo, "--replay", folder, program, "chaos")[0] for _ in range(REPLAYS)]
+    return None if codes == [3] * REPLAYS else f"codes of replays: {codes}"
+
+
 def refused(tombolo, program, _case, folder):
     wants = [(["--replay", folder, program], "there is no recording"),
              (["--record", os.path.join(folder, "a", "b"), program], "No such file"),
+             (["--chaos", "9..1", program], "give a seed"),
+             (["--chaos", "7", "--replay", folder, program], "give only one of"),
              (["--record", folder, "--replay", folder, program], "give only one of"),
              (["--record", folder, "--check", "races", program], "give only one of")]
     for words, text in wants:
@@ -78,7 +105,7 @@ def refused(tombolo, program, _case, folder):
 
 def main():
     tombolo, program, case = sys.argv[1:4]
-    checks = {"deviation": deviation, "refused": refused}
+    checks = {"chaos": chaos, "deviation": deviation, "refused": refused}
     with tempfile.TemporaryDirectory() as folder:
         fault = checks.get(case, reproduces)(tombolo, program, case, folder)
     if fault:

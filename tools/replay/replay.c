@@ -97,19 +97,29 @@ static int make_area(struct replay_run *run, uint32_t ranks) {
   return 0;
 }
 
-int replay_begin(struct replay_run *run, uint32_t *ranks) {
+/* The folder of a recording, made or read. out whole: its path, empty: there is none. */
+static int begin_folder(const struct replay_run *run, uint32_t *ranks, char whole[PATH_MAX]) {
   const char *const folder = run->record ? run->record : run->replay;
-  char whole[PATH_MAX];
+  *whole = '\0';
   if (!folder) return 0;
-  int rc = run->record ? begin_record(folder, *ranks ? *ranks : 1) : begin_replay(folder, ranks);
-  if (rc == 0 && !realpath(folder, whole)) {
-    tmb_print("run: %s: %s", folder, strerror(errno));
-    rc = TOOL_EXIT_FAILED;
-  }
+  const int rc =
+      run->record ? begin_record(folder, *ranks ? *ranks : 1) : begin_replay(folder, ranks);
+  if (rc || realpath(folder, whole)) return rc;
+  tmb_print("run: %s: %s", folder, strerror(errno));
+  return TOOL_EXIT_FAILED;
+}
+
+int replay_begin(struct replay_run *run, uint32_t *ranks) {
+  char whole[PATH_MAX];
+  if (!run->record && !run->replay && !run->chaos) return 0;
+  int rc = begin_folder(run, ranks, whole);
   if (rc == 0) rc = make_area(run, *ranks ? *ranks : 1);
-  if (rc == 0) rc = check_load("tombolo-replay.so", run->record ? "--record" : "--replay");
+  if (rc == 0) rc = check_load("tombolo-replay.so", run->replay ? "--replay" : "--record");
   if (rc) return rc;
-  tmb_env_set(run->record ? "TOMBOLO_RECORD" : "TOMBOLO_REPLAY", whole);
+  if (*whole) tmb_env_set(run->record ? "TOMBOLO_RECORD" : "TOMBOLO_REPLAY", whole);
+  if (run->chaos) tmb_env_set("TOMBOLO_CHAOS", run->chaos);
+  if (run->chaos && !tmb_env_get("TMB_PREEMPT_SEED")) /* of a library that is built for it */
+    tmb_env_set("TMB_PREEMPT_SEED", run->chaos);
   const int persona = personality(0xffffffff);
   if (persona >= 0) (void)personality((unsigned)persona | ADDR_NO_RANDOMIZE);
   return 0;
@@ -129,10 +139,20 @@ static void print_place(const char *name, const struct rpl_place *place) {
   free(line.file);
 }
 
+/* Copy the decisions of all ranks. */
+static void collect(struct replay_taken *out, const struct rpl_area *area) {
+  for (uint32_t r = 0; r < area->ranks; r++)
+    for (uint32_t i = 0; i < area->rank[r].taken.count && i < RPL_TAKEN; i++) {
+      if (out->count == REPLAY_TAKEN_MAX) return;
+      out->rank[out->count] = r;
+      out->number[out->count++] = area->rank[r].taken.number[i];
+    }
+}
+
 int replay_end(struct replay_run *run, int code) {
   if (!run->area) return code;
   for (uint32_t r = 0; r < run->area->ranks; r++) {
-    const struct rpl_deviation *const d = &run->area->deviation[r];
+    const struct rpl_deviation *const d = &run->area->rank[r].deviation;
     if (!tmb_load_acq(&d->set)) continue;
     tmb_print("run: --replay %s: rank %u has left the recorded order at event %llu", run->replay, r,
               (unsigned long long)d->event);
@@ -140,6 +160,8 @@ int replay_end(struct replay_run *run, int code) {
     print_place("found", &d->found);
     code = REPLAY_EXIT;
   }
+  if (run->taken) collect(run->taken, run->area);
+  if (code && run->chaos) tmb_print("run: --chaos %s: exit code %d", run->chaos, code);
   (void)munmap(run->area, run->area->bytes);
   close(run->fd);
   run->area = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo run --record` and `--replay`: prepare the ranks, and print deviations.
+ * `tombolo run --record`, `--replay` and `--chaos`: prepare the ranks, and print deviations.
  *
  * Owns: struct replay_run. Called by tools/run. Calls: tools/check, to load the runtime into the
  * ranks and to find lines. The layout of the files and of the memory that the ranks share is that
@@ -12,15 +12,34 @@
 
 #include "replay/log.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#define REPLAY_EXIT 67 /* of a run that has left the recorded order */
+#define REPLAY_EXIT      67 /* of a run that has left the recorded order */
+
+#define REPLAY_TAKEN_MAX 4096u
+
+/* Decisions that a run under --chaos has taken. */
+struct replay_taken {
+  uint32_t count, rank[REPLAY_TAKEN_MAX], number[REPLAY_TAKEN_MAX];
+};
 
 struct replay_run {
   const char *record, *replay; /* folders, at most one; NULL: none */
+  const char *chaos;           /* SEED, SEED:LIST or FROM..TO; NULL: none */
+  unsigned long long from, to; /* of the seeds */
+  struct replay_taken *taken;  /* filled at the end, NULL: nobody asks */
   struct rpl_area *area;
   int fd;
 };
+
+/* Read the argument of --chaos. Returns 0, or the exit code of a usage error after a message. */
+int replay_chaos_parse(struct replay_run *run, const char *text);
+
+/* Run a range of seeds, each in a child, until one fails; print what it needs. in argv: program and
+ * arguments, for the message. Returns true with the exit code when all is done; false: the caller
+ * runs the job, because there is one seed or because it is a child. */
+bool replay_chaos_loop(struct replay_run *run, char **argv, uint32_t ranks, int *code);
 
 /* Make or read the folder and the area, and set what the ranks need in the environment. in,out
  * ranks: of the job, 0: as recorded. Returns 0 or an exit code after a message. */

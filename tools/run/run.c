@@ -51,7 +51,8 @@ enum {
   OPT_CHECK,
   OPT_CHECK_JSON,
   OPT_RECORD,
-  OPT_REPLAY
+  OPT_REPLAY,
+  OPT_CHAOS
 };
 
 static const struct argp_option option_table[] = {
@@ -94,6 +95,10 @@ static const struct argp_option option_table[] = {
      0},
     {"replay", OPT_REPLAY, "DIR", 0,
      "run in the order that --record has written to DIR; exit code 67 if a rank leaves it", 0},
+    {"chaos", OPT_CHAOS, "SEED", 0,
+     "delay calls, messages and results of tests on purpose, by a seed; FROM..TO: run seeds until "
+     "one fails, and print the command with the decisions that it needs",
+     0},
     {"live", OPT_LIVE, NULL, 0,
      "show the ranks on the terminal while they run, as 'tombolo top' does; the output of the job "
      "follows at the end, and ranks get no standard input",
@@ -244,6 +249,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
   case OPT_CHECK: require(check_parse(&o->check, arg)); return 0;
   case OPT_CHECK_JSON: o->check.json = arg; return 0;
   case OPT_RECORD: o->replay.record = arg; return 0;
+  case OPT_CHAOS: require(replay_chaos_parse(&o->replay, arg)); return 0;
   case OPT_REPLAY: o->replay.replay = arg; return 0;
   case OPT_TRACE: require(parse_trace(arg)); return 0;
   case 'E': require(run_env_set(o, arg)); return 0;
@@ -263,14 +269,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 /* Checks, record and replay stand between program and library, each alone; on this machine. */
 static int check_between(const struct run_options *o) {
   const struct replay_run *const r = &o->replay;
-  const char *const option = o->check.list ? "--check" : r->record ? "--record" : "--replay";
-  const int given = (o->check.list != NULL) + (r->record != NULL) + (r->replay != NULL);
+  const char *const option = o->check.list ? "--check"
+                             : r->record   ? "--record"
+                             : r->replay   ? "--replay"
+                                           : "--chaos";
+  const int given = (o->check.list != NULL) + (r->replay != NULL) + (r->record || r->chaos);
   if (given && (o->hosts || o->hostfile)) {
     tmb_print("run: %s: the ranks of such a job are on this machine; leave out the hosts", option);
     return TOOL_EXIT_USAGE;
   }
   if (given > 1) {
-    tmb_print("run: %s: give only one of --record, --replay and --check", option);
+    tmb_print("run: %s: give only one of --record or --chaos, --replay and --check", option);
     return TOOL_EXIT_USAGE;
   }
   return 0;
@@ -445,5 +454,6 @@ int tool_run_main(int argc, char **argv) {
   rc = check_options(&run.options);
   if (!rc && tmb_trace_check_file()) rc = TOOL_EXIT_USAGE;
   if (rc) return rc;
+  if (replay_chaos_loop(&run.options.replay, run.options.argv, run.options.ranks, &rc)) return rc;
   return far ? run_hosts_main(&run) : run_here(&run);
 }

@@ -204,7 +204,7 @@ static int open_conduit(void) {
  * events are live. The runtimes are loaded before the program (check/runtime, replay/runtime). */
 static void checker_init(void) {
   const char *const what = tmb_cfg_str(TMB_CFG_CHECK);
-  const bool ordered = tmb_cfg_str(TMB_CFG_RECORD) || tmb_cfg_str(TMB_CFG_REPLAY);
+  const bool ordered = tmb_cfg_str(TMB_CFG_REPLAY_AREA) != NULL;
   if (what && strstr(what, "misuse")) tmb_job.debug = true;
   tmb_job.live_events = tmb_job.debug;
   if (!ordered && (!what || (!strstr(what, "races") && !strstr(what, "leaks")))) {
