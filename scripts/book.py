@@ -20,6 +20,7 @@ skipped: exit code 77, or 0 with --lenient.
 
 import argparse
 import html
+import json
 import os
 import re
 import shutil
@@ -467,6 +468,30 @@ def find_mkdocs(venv):
     return mkdocs
 
 
+def site_faults(out):
+    """What the built site lacks: anchors of messages and settings, the order of the search."""
+    messages = (ROOT / "src/base/messages/messages.def").read_text(encoding="utf-8")
+    numbers = re.findall(r"^TMB_MESSAGE(?:_CODE)?\((\d+),", messages, re.M)
+    table = (DOCS / "SETTINGS.md").read_text(encoding="utf-8")
+    cells = re.findall(r"^\| ((?:`\w+`(?:<br>)?)+) \|", table, re.M)
+    settings = re.findall(r"\w+(?=`)", " ".join(cells))
+    pages = {"SETTINGS.html": settings}
+    if (out / "reference").is_dir():  # made where clang is
+        pages["reference/tombolo-messages.html"] = [f"TMB-{int(n):04}" for n in numbers]
+    for page, names in pages.items():
+        text = (out / page).read_text(encoding="utf-8")
+        there = set(re.findall(r'id="([\w-]+)"', text))
+        yield from (f"{page} has no anchor {name}" for name in names if name not in there)
+        if not names:
+            yield f"{page}: no names are looked for"
+    index = json.loads((out / "search/search_index.json").read_text(encoding="utf-8"))["docs"]
+    boosts = {place: {doc.get("boost", 1) for doc in index if doc["location"].startswith(place)}
+              for place in ("book/", "RUN", "DECISIONS/")}
+    if not all(boosts.values()) or not (min(boosts["book/"]) > max(boosts["RUN"])
+                                        and min(boosts["RUN"]) > max(boosts["DECISIONS/"])):
+        yield f"the search does not list chapters before references before decisions: {boosts}"
+
+
 def site(out, venv):
     """Builds the site; returns the exit code."""
     mkdocs = find_mkdocs(venv)
@@ -486,8 +511,11 @@ def site(out, venv):
     if done.returncode:
         print("".join(line for line in done.stdout.splitlines(True) if not line.startswith("INFO")))
         return 1
+    faults = list(site_faults(out))
+    for fault in faults:
+        print(f"book: {fault}")
     print(f"book: {out}/index.html")
-    return 0
+    return 1 if faults else 0
 
 
 def main():

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Shows that scripts/book.py finds what it promises to find, in small pages and programs."""
 
+import json
 import os
 import sys
 import tempfile
@@ -69,6 +70,28 @@ def passes(text):
         return not any(wrong for _, wrong in book.run_page(page, Path(home), dict(os.environ)))
 
 
+def made_site(boost, anchor):
+    """A site with a page of the Book of this boost in the search, and one anchor of a setting."""
+    out = book.ROOT / "site"
+    (out / "search").mkdir(parents=True, exist_ok=True)
+    docs = [{"location": "book/a.html", "boost": boost}, {"location": "RUN.html"},
+            {"location": "DECISIONS/0001.html", "boost": 0.2}]
+    (out / "search" / "search_index.json").write_text(json.dumps({"docs": docs}))
+    (out / "SETTINGS.html").write_text(f'<tr id="{anchor}">')
+    return out
+
+
+def site_failures():
+    """Yields faults of a site that are not found, and others."""
+    (book.DOCS / "SETTINGS.md").write_text("| `GASNET_A`<br>`TOMBOLO_A` | `NAN` |\n| `B` | 1 |\n")
+    (book.ROOT / "src/base/messages").mkdir(parents=True)
+    (book.ROOT / "src/base/messages/messages.def").write_text('TMB_MESSAGE(7, "a")\n')
+    for boost, anchor, wanted in ((4, "GASNET_A", 2), (1, "GASNET_A", 3), (4, "NAN", 3)):
+        found = list(book.site_faults(made_site(boost, anchor)))
+        if len(found) != wanted:
+            yield f"a site with boost {boost}, anchor {anchor}: {found}"
+
+
 def failures():
     """Yields what does not behave as it should."""
     if faults_of(GOOD):
@@ -89,6 +112,7 @@ def failures():
     for text, wanted in LISTS:
         if book.deep_lists(text) != wanted:
             yield f"a list: {book.deep_lists(text)!r}, expected {wanted!r}"
+    yield from site_failures()
     for text, wanted in COMMANDS:
         if passes(text) != wanted:
             yield f"{'failed' if wanted else 'passed'}: {text}"
@@ -103,7 +127,7 @@ def main():
         (book.ROOT / "examples").mkdir()
         (book.ROOT / "examples" / "a.c").write_text(PROGRAM, encoding="utf-8")
         found = list(failures())
-    cases = len(FAULTS) + len(LISTS) + len(COMMANDS) + 5
+    cases = len(FAULTS) + len(LISTS) + len(COMMANDS) + 8
     print("\n".join([*found, f"book_test: {cases} cases, {len(found)} failed"]))
     return 1 if found else 0
 
