@@ -16,9 +16,9 @@ extern const struct chk_watch *chk_watched __attribute__((visibility("hidden")))
 
 static inline int chk_is_watched(const void *at) {
   const uintptr_t addr = (uintptr_t)at;
-  for (int i = 0; i < CHK_WATCHES; i++)
-    if (addr - chk_watched->range[i].base < chk_watched->range[i].bytes) return 1;
-  return 0;
+  const struct chk_watch *const w = chk_watched;
+  return addr - w->range[0].base < w->range[0].bytes ||
+         addr - w->range[1].base < w->range[1].bytes || addr - w->range[2].base < w->range[2].bytes;
 }
 
 /* Tell the checker of an access. */

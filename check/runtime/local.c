@@ -17,6 +17,7 @@
 #define LINES   512u /* of a thread, at hand; power of two */
 #define PAGES   64u
 #define ALIASES 64u
+#define OWN     1024u /* power of two */
 /* The checker is loaded at start, so that its threads' variables have a fixed place. */
 #define FAST    __attribute__((tls_model("initial-exec")))
 
@@ -74,16 +75,29 @@ static bool enter(uint64_t cell[CHK_SLOTS], uint64_t number, uint32_t mask, uint
   return place >= 0;
 }
 
-/* Whether an access is in its granule already. */
-static bool is_there(const uint64_t cell[CHK_SLOTS], uint64_t word) {
-  for (uint32_t i = 0; i < CHK_SLOTS; i++)
-    if (__atomic_load_n(&cell[i], __ATOMIC_RELAXED) == word) return true;
-  return false;
+/* Records of this process, and when they were made. */
+static struct { uint64_t number, clock; } own[OWN];
+
+/* Whether an access needs no entry in its granule: it is there, or one of this rank since its last
+ * release, which is in every race that this one is in (FastTrack's same epoch), but for those with
+ * transfers that have begun since. */
+static bool is_there(const uint64_t cell[CHK_SLOTS], uint64_t mine, uint64_t clock) {
+  bool found = false;
+  for (uint32_t i = 0; i < CHK_SLOTS; i++) {
+    const uint64_t word = __atomic_load_n(&cell[i], __ATOMIC_RELAXED), number = word >> 16;
+    if (!word) continue;
+    if (!chk_known_ordered(number)) return false;
+    const bool covers = !((mine & ~word) & (0xff00 | CHK_WRITE));
+    const uint64_t at = number & (OWN - 1);
+    found = found || word == mine || (covers && own[at].number == number && own[at].clock == clock);
+  }
+  return found;
 }
 
 /* The short way: within one page. */
-static bool enter_all(uint64_t number, uintptr_t addr, size_t bytes, uint32_t flags) {
+static bool enter_all(const struct line *l, uintptr_t addr, size_t bytes, uint32_t flags) {
   const uintptr_t end = addr + bytes;
+  const uint64_t number = l->number;
   struct chk_page *const p = page_at_hand(addr);
   if (!p || (addr ^ (end - 1)) / CHK_PAGE_BYTES) return false;
   bool locked = false, all = true;
@@ -93,7 +107,7 @@ static bool enter_all(uint64_t number, uintptr_t addr, size_t bytes, uint32_t fl
     const uint32_t mask = ((1u << count) - 1) << first;
     uint64_t *const cell = p->cell[addr % CHK_PAGE_BYTES / CHK_GRANULE];
     addr += count;
-    if (!locked && !p->uniform && is_there(cell, chk_word(number, mask, flags))) continue;
+    if (!locked && !p->uniform && is_there(cell, chk_word(number, mask, flags), l->clock)) continue;
     if (!locked && __atomic_exchange_n(&p->lock, 1u, __ATOMIC_ACQUIRE)) return false;
     locked = true;
     all = !p->uniform && enter(cell, number, mask, flags);
@@ -117,6 +131,8 @@ static struct line *line_of(uintptr_t addr, size_t bytes, int kind, const void *
     a->owner = chk.rank;
   }
   *l = (struct line){key, chk.clock[chk.rank], a->number, a};
+  own[a->number & (OWN - 1)].number = a->number;
+  own[a->number & (OWN - 1)].clock = l->clock;
   pthread_mutex_unlock(&chk.lock);
   return l;
 }
@@ -191,7 +207,7 @@ static void on_access(uintptr_t addr, size_t bytes, int kind, const void *pc) {
     return;
   }
   const struct line *const l = line_of(addr, bytes, kind, pc);
-  if (CHK_LIKELY(enter_all(l->number, addr, bytes, flags_of(kind)))) return;
+  if (CHK_LIKELY(enter_all(l, addr, bytes, flags_of(kind)))) return;
   pthread_mutex_lock(&chk.lock);
   struct chk_access *const a = chk_access_at(l->number);
   if (a) chk_mark(a, &(struct chk_range){chk.rank, addr, bytes, a->flags});

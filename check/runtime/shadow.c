@@ -86,8 +86,12 @@ static void compare_cell(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t m
                          uintptr_t addr) {
   const uint64_t mine = chk_word(c->now->number, mask, c->flags);
   uint32_t place = CHK_SLOTS;
-  for (uint32_t i = 0; i < CHK_SLOTS; i++)
-    if (cell[i] == mine) return;
+  bool there = false, alone = true; /* a transfer may have begun since it was entered */
+  for (uint32_t i = 0; i < CHK_SLOTS; i++) {
+    there = there || cell[i] == mine;
+    alone = alone && (!cell[i] || cell[i] == mine || chk_known_ordered(cell[i] >> 16));
+  }
+  if (there && alone) return;
   for (uint32_t i = 0; i < CHK_SLOTS; i++) {
     const struct chk_access *const a = cell[i] ? chk_access_at(cell[i] >> 16) : NULL;
     if (a && compare_word(c, cell[i], a, &mask, addr) == KEEP) continue;

@@ -47,6 +47,13 @@ CASE(source_before_quiet) {
   v[2] = 5;                          /* race: source_before_quiet */
   shmem_quiet();
 }
+CASE(source_in_loop) {
+  for (int i = 0; i < 2 && me == 0; i++) {
+    v[2] = i;                                  /* race: source_in_loop */
+    shmem_long_put_nbi(data + 8 * i, v, 8, 1); /* race: source_in_loop */
+  }
+  shmem_quiet();
+}
 CASE(result_before_quiet) {
   if (me) return;
   shmem_long_get_nbi(v, data, 8, 1); /* race: result_before_quiet */
@@ -140,6 +147,7 @@ static const struct {
     C(put_without_fence),
     C(put_without_quiet),
     C(source_before_quiet),
+    C(source_in_loop),
     C(result_before_quiet),
     C(before_signal),
     C(atomic_put),
