@@ -143,7 +143,7 @@ endif()
 add_custom_target(programs)
 get_property(tmb_programs DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTY BUILDSYSTEM_TARGETS)
 list(FILTER tmb_programs INCLUDE REGEX
-  "^(tombolo_(shared|static|tool|sim|check|check_client|mk_cuda|net_.*)|caf(16)?_.*|prif_.*|\
+  "^(tombolo_(shared|static|tool|sim|check|check_client|replay|mk_cuda|net_.*)|caf(16)?_.*|prif_.*|\
 fortran_modules|upc.*|shmem_.*|python_.*|bench__.*|\
 examples__.*)$")
 add_dependencies(programs ${tmb_programs})
