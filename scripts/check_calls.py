@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks that every call between files of the library is one that LAYERS allows.
+"""Checks that every call between files of this tree is one that LAYERS allows.
 
 Usage: check_calls.py --build DIR
 #include lines say what a file may know; the symbol tables of the objects say what it uses. A file
@@ -9,7 +9,7 @@ header that the row names as a file: such a header is a contract, whoever fulfil
 functions of other folders' headers use is the business of those. Inline functions of public
 headers count as defined in include/.
 
-Files that call each other in a circle are a finding, in the library and in each conduit. A line
+Files that call each other in a circle are a finding, within each target of PARTS. A line
 `circle: FILE FILE... because REASON` of LAYERS names a circle that stays; one that no longer
 exists, or that has grown, is a finding, too. Exits 77 without objects.
 """
@@ -22,18 +22,29 @@ from pathlib import Path
 
 from tidy import allows, layer_of, read_layers
 
-OBJECTS = "CMakeFiles/tmb_objects.dir"
-PLUGINS = tuple(
-    f"CMakeFiles/tombolo_net_{name}.dir"
-    for name in ("udp_parts", "ofi_parts", "mpi_openmpi", "mpi_mpich")
+PARTS = (  # targets whose objects are linked together
+    "tmb_objects",
+    "tombolo_net_udp_parts",
+    "tombolo_net_ofi_parts",
+    "tombolo_net_mpi_openmpi",
+    "tombolo_net_mpi_mpich",
+    "tmb_tool_objects",
+    "tombolo_check",
+    "tmb_caf_objects",
+    "tmb_prif_objects",
+    "python_core",
+    "tmb_upc_objects",
+    "upc1",
+    "tmb_shmem_objects",
 )
 EXPANDED = re.compile(r"src/api/(?:\w+_)?symbols\.c$")  # inline functions as real symbols
 
 
-def read_objects(build, root, folder=OBJECTS):
-    """{source path: (names defined, names used)} of the objects of the library, or of a plug-in."""
+def read_objects(build, root, part):
+    """{source path: (names defined, names used)} of the objects of a target."""
     files, paths = {}, []
-    for path in sorted((build / folder).rglob("*.c.o")):
+    folder = Path("CMakeFiles") / f"{part}.dir"
+    for path in sorted((build / folder).rglob("*.o")):
         source = str(path.relative_to(build / folder))[: -len(".o")]
         if (root / source).exists():  # else left over from another state of the tree
             files[source] = (set(), set())
@@ -134,11 +145,11 @@ def check_circles(found, allowed, sources):
 
 
 def check_seen(build, sources):
-    """Conduits that are built, but of which no file has been read."""
+    """Conduits that are built, but of which no file has been read: PARTS names another target."""
     for name in ("udp", "ofi", "mpi"):
         built = any((build / "CMakeFiles").glob(f"tombolo_net_{name}*.dir/**/*.c.o"))
         if built and not any(file.startswith(f"src/net/{name}/") for file in sources):
-            yield f"no object of the conduit {name} was read: PLUGINS names another folder"
+            yield f"no object of the conduit {name} was read"
 
 
 def main():
@@ -146,21 +157,21 @@ def main():
     parser.add_argument("--build", type=Path, required=True)
     args = parser.parse_args()
     root = Path(__file__).resolve().parent.parent
-    files = read_objects(args.build, root)
-    if not files:
-        print(f"check_calls: skipped, no objects in {args.build / OBJECTS}")
+    layers, texts = read_layers(root), Texts(root)
+    parts = [files for part in PARTS if (files := read_objects(args.build, root, part))]
+    if not parts:
+        print(f"check_calls: skipped, no objects in {args.build}")
         return 77
-    found = list(check(files, read_layers(root), Texts(root)))
-    for user, name, definer in found:
-        print(f"{user}: uses {name} of {definer}, which LAYERS does not allow")
-    circles, sources = set(), set()
-    for objects in (files, *(read_objects(args.build, root, folder) for folder in PLUGINS)):
-        circles.update(file_circles(objects))
-        sources.update(objects)
-    wrong = list(check_circles(circles, read_circles(root), sources))
-    wrong += list(check_seen(args.build, sources))
-    print("\n".join([*wrong, f"check_calls: {len(files)} objects, {len(found + wrong)} findings"]))
-    return 1 if found or wrong else 0
+    found, circles, sources = [], set(), set()
+    for files in parts:
+        for user, name, definer in check(files, layers, texts):
+            found.append(f"{user}: uses {name} of {definer}, which LAYERS does not allow")
+        circles.update(file_circles(files))
+        sources.update(files)
+    found += check_circles(circles, read_circles(root), sources)
+    found += check_seen(args.build, sources)
+    print("\n".join([*found, f"check_calls: {len(sources)} objects, {len(found)} findings"]))
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

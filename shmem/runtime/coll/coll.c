@@ -120,3 +120,13 @@ static struct shmem_team_s *team_of(const char *call, shmem_team_t team, struct 
 #define DEFINE_TYPE(N, T) DEFINE(N##_, T, , sizeof(T))
 SHMEM_TYPES_RMA_(DEFINE_TYPE)
 DEFINE(, void, mem, 1)
+
+int sh_reduce(struct shmem_team_s *t, void *dest, const void *source, size_t count,
+              const struct sh_op *op) {
+  if (!t) return 1;
+  if (!count) return 0;
+  const bool user = op->dt == GEX_DT_USER;
+  sh_complete(gex_Coll_ReduceToAllNB(t->tm, dest, source, op->dt, op->bytes, count,
+                                     user ? GEX_OP_USER : op->op, user ? op->fn : NULL, NULL, 0));
+  return 0;
+}

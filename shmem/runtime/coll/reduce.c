@@ -19,16 +19,6 @@ static struct shmem_team_s *team_of(const char *call, shmem_team_t team, const v
   return t;
 }
 
-int sh_reduce(struct shmem_team_s *t, void *dest, const void *source, size_t count,
-              const struct sh_op *op) {
-  if (!t) return 1;
-  if (!count) return 0;
-  const bool user = op->dt == GEX_DT_USER;
-  sh_complete(gex_Coll_ReduceToAllNB(t->tm, dest, source, op->dt, op->bytes, count,
-                                     user ? GEX_OP_USER : op->op, user ? op->fn : NULL, NULL, 0));
-  return 0;
-}
-
 /* in exclusive: without the element of the caller; PE 0 gets zeros. */
 static int scan(struct shmem_team_s *t, void *dest, const void *source, size_t count,
                 const struct sh_op *op, bool exclusive) {

@@ -185,3 +185,7 @@ SH_DEF(void, ctx_pe_quiet, (shmem_ctx_t ctx, int target_pe)) {
   (void)target_pe;
   if (ctx != SHMEM_CTX_INVALID) sh_quiet(known("ctx_pe_quiet", ctx));
 }
+
+void sh_barrier(void) {
+  sh_complete(gex_Coll_BarrierNB(sh.tm, 0));
+}

@@ -104,3 +104,7 @@ void sh_say(const char *format, ...) {
   print(NULL, format, args);
   va_end(args);
 }
+
+void sh_need_start(const char *call) {
+  if (!sh.joined) sh_fatal(call, "the library is not started; call shmem_init first [TMB-2321]");
+}

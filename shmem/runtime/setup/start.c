@@ -12,16 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct sh_state sh = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-void sh_barrier(void) {
-  sh_complete(gex_Coll_BarrierNB(sh.tm, 0));
-}
-
-void sh_need_start(const char *call) {
-  if (!sh.joined) sh_fatal(call, "the library is not started; call shmem_init first [TMB-2321]");
-}
-
 /* Joins the job with a thread mode of GASNET, 2 (PARSYNC) or 3 (PAR). */
 static int join(uint32_t mode) {
   struct gexx_client_args init = {

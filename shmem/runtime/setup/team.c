@@ -11,12 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct shmem_team_s *sh_team(shmem_team_t team) {
-  if ((uintptr_t)team > (uintptr_t)SHMEM_TEAM_NODE) return team;
-  struct shmem_team_s *const known[] = {NULL, &sh.world, &sh.shared, &sh.node};
-  return known[(uintptr_t)team];
-}
-
 /* Fills the tables of a team from `tm`. Returns false without memory. */
 static bool fill(struct shmem_team_s *team, gex_TM_t tm) {
   team->tm = tm;

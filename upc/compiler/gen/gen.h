@@ -2,7 +2,7 @@
 /*
  * The generator: C text for the nodes of the tree.
  *
- * Called by main.cc for each external declaration. Calls: type_write.cc. Invariants: text of
+ * Called by main.cc for each external declaration. Calls: the types of tree/. Invariants: text of
  * expressions holds marks (mark()) where a token of the source stands; Writer turns them into line
  * markers; a deferred initialiser runs before main of the program, when shared objects have their
  * addresses.

@@ -155,6 +155,9 @@ bool needs_writing(const Type *t);
 // written since it was called last.
 void hide_type_name(const std::string &name);
 std::string hidden_type_names();
+
+// Names the function that writes the expression of a length; once, before a type is written.
+void write_lengths_by(std::string (*writer)(Node *length));
 // Declaration of `inner` in C; shared objects are written as private ones.
 std::string c_type(const Type *t, const std::string &inner = "");
 // As a message names it, in UPC.

@@ -2,11 +2,10 @@
 /*
  * Types as text: declarations of the C output, and names for messages.
  *
- * Called by the generator and for messages. Calls: the generator, for the lengths of arrays.
- * Invariants: a pointer-to-shared is written upcr_pts_t; an object of shared memory like a private
- * one of its type.
+ * Called by the generator and for messages. Calls: the function that main.cc names, for the lengths
+ * of arrays. Invariants: a pointer-to-shared is written upcr_pts_t; an object of shared memory like
+ * a private one of its type.
  */
-#include "gen/gen.h"
 #include "tree/ast.h"
 #include "tree/type.h"
 
@@ -14,6 +13,8 @@
 #include <map>
 
 namespace {
+
+std::string (*length_writer)(Node *length);
 
 const char *const basic_names[] = {
     "int",         "void",
@@ -80,6 +81,10 @@ std::string function_params(const Type *t) {
 
 } // namespace
 
+void write_lengths_by(std::string (*writer)(Node *length)) {
+  length_writer = writer;
+}
+
 void hide_type_name(const std::string &name) {
   std::string second = "upcr_type_" + name;
   std::replace(second.begin(), second.end(), ' ', '_');
@@ -108,7 +113,7 @@ std::string c_type(const Type *t, const std::string &inner) {
   case Ty::Array: {
     std::string n;
     if (!t->incomplete)
-      n = t->variable && t->length ? code_of(t->length) : std::to_string(t->count);
+      n = t->variable && t->length ? length_writer(t->length) : std::to_string(t->count);
     if (t->times_threads) n = std::to_string(t->count) + " * upcr_threads";
     return c_type(t->base, inner + "[" + n + "]");
   }
