@@ -31,12 +31,13 @@ static void watch(void) {
       gexx_Peer_QueryInfo(r, &info);
       if (state == last[r]) continue;
       last[r] = state;
+      CHECK_EQ(info.gexx_lost, state == GEXX_PEER_STOPPED || state == GEXX_PEER_FAILED);
       if (state == GEXX_PEER_ALIVE)
         printf("rank %u sees %u alive\n", job.rank, r);
-      else if (info.gexx_lost)
-        printf("rank %u sees %u state %d\n", job.rank, r, state);
-      else
+      else if (state == GEXX_PEER_SUSPENDED)
         printf("rank %u sees %u suspended\n", job.rank, r);
+      else
+        printf("rank %u sees %u state %d\n", job.rank, r, state);
       fflush(stdout);
     }
   }

@@ -83,9 +83,15 @@ void loss_die_soon(const char *how, unsigned us) {
   setitimer(ITIMER_VIRTUAL, &timer, NULL);
 }
 
+static int is_lost(gex_Rank_t rank) {
+  gexx_Peer_Info_t info;
+  gexx_Peer_QueryInfo(rank, &info);
+  return info.gexx_lost;
+}
+
 void loss_await(gex_Rank_t rank, int asleep) {
   const double until = now_s() + limit_s;
-  while (gexx_Peer_Query(rank) == GEXX_PEER_ALIVE || !loss_reported[rank]) {
+  while (!is_lost(rank) || !loss_reported[rank]) {
     if (asleep) (void)gexx_Poll(5000000);
     if (!CHECK(now_s() < until)) check_abandon();
   }
@@ -99,12 +105,6 @@ int loss_until(int (*cond)(void *arg), void *arg) {
     if (!CHECK(now_s() < until)) return 0;
   }
   return 1;
-}
-
-static int is_lost(gex_Rank_t rank) {
-  gexx_Peer_Info_t info;
-  gexx_Peer_QueryInfo(rank, &info);
-  return info.gexx_lost;
 }
 
 static int all_met(void *arg) {

@@ -59,12 +59,13 @@ GEXX_API int gexx_Job_QueryFailurePolicy(void);
 /* ---------------------------------------------------------------- fate of a peer */
 
 /* ALIVE: takes part. STOPPED: ended in good order, by gasnet_exit(0), exit(0) or return from main
- * with 0 (lost, see gexx_Peer_QueryInfo), or is suspended by a signal (SIGSTOP and the like; not
- * lost: operations towards it wait, and it is ALIVE again when it continues). FAILED: ended in any
- * other end: a signal, a code other than 0, _exit. */
-#define GEXX_PEER_ALIVE   0
-#define GEXX_PEER_STOPPED 1
-#define GEXX_PEER_FAILED  2
+ * with 0; lost. FAILED: ended otherwise: by a signal, with a code other than 0, by _exit; lost.
+ * SUSPENDED: stopped by a signal (SIGSTOP and the like); not lost: operations towards it wait, and
+ * it is ALIVE again when it continues. */
+#define GEXX_PEER_ALIVE     0
+#define GEXX_PEER_STOPPED   1
+#define GEXX_PEER_FAILED    2
+#define GEXX_PEER_SUSPENDED 3
 
 /* State of a peer, GEXX_PEER_*. Polls once when called from normal context outside a callback. When
  * a lost peer is named the first time, here or to the callback, everything that it had sent has

@@ -26,6 +26,7 @@ uint32_t tmb_failure_fate(uint32_t jobrank);
 static inline int tmb_failure_state(uint32_t fate) {
   switch (TMB_FATE_KIND(fate)) {
   case TMB_FATE_ALIVE: return GEXX_PEER_ALIVE;
+  case TMB_FATE_SUSPENDED: return GEXX_PEER_SUSPENDED;
   case TMB_FATE_FAILED: return GEXX_PEER_FAILED;
   default: return GEXX_PEER_STOPPED;
   }

@@ -41,7 +41,7 @@ class LostError(RuntimeError):
 class Peer(NamedTuple):
     """What has become of a rank."""
 
-    state: str  # alive, stopped (ended in good order, or suspended) or failed
+    state: str  # alive, stopped (ended in good order), failed or suspended
     lost: bool  # operations towards it raise LostError
     code: int  # lost: its exit code
     signal: int  # lost: the signal that ended it, else 0

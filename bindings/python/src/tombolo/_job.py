@@ -270,7 +270,7 @@ class Job(Team):
     def peer(self, rank: SupportsIndex) -> Peer:
         """What has become of a rank."""
         state, is_lost, code, signal = _core.peer(rank.__index__())
-        return Peer(("alive", "stopped", "failed")[state], bool(is_lost), code, signal)
+        return Peer(("alive", "stopped", "failed", "suspended")[state], bool(is_lost), code, signal)
 
     def lost(self) -> list[int]:
         """The ranks that are lost, in rising order."""
