@@ -29,7 +29,6 @@ PARTS = (  # targets whose objects are linked together
     "tombolo_net_mpi_openmpi",
     "tombolo_net_mpi_mpich",
     "tmb_tool_objects",
-    "tombolo_check",
     "tmb_caf_objects",
     "tmb_prif_objects",
     "python_core",

@@ -2,9 +2,10 @@
 /*
  * Start and end of an OpenSHMEM program (OpenSHMEM 1.6, 9.1).
  *
- * Owns: struct sh_state. Called by programs. Calls: the public interface of Tombolo. Invariants:
- * all PEs lay out their symmetric memory alike, see sh.h; a PE that leaves main, or calls exit(0),
- * waits for the others as shmem_finalize does; one that ends with another code ends the job.
+ * Owns nothing; state.c has the state. Called by programs. Calls: the public interface of Tombolo.
+ * Invariants: all PEs lay out their symmetric memory alike, see sh.h; a PE that leaves main, or
+ * calls exit(0), waits for the others as shmem_finalize does; one that ends with another code ends
+ * the job.
  */
 #include "../sh.h"
 

@@ -2,7 +2,8 @@
 /*
  * The state of the OpenSHMEM library in this process.
  *
- * Owns: struct sh. Used by all files. Calls nothing. Invariants: zero until shmem_init.
+ * Owns: struct sh_state. Used by all files. Calls nothing. Invariants: start.c fills it in before
+ * any other call; its lock guards the lists of teams and contexts.
  */
 #include "../sh.h"
 
