@@ -2,12 +2,12 @@
 /*
  * Positions of calls, and events in their turn.
  *
- * Owns: struct rpl. Called by the wrappers (points.c, results.c, words.c) and, for handlers, by the
- * library. Calls: log.c; the library's poll and gexx_gate_release. The turn of an event has come
- * when its position is that of the call in progress, or before it. Handlers of a call run at the
- * latest before it ends, those between two calls before the second one begins. So a loop that polls
- * memory may make fewer or more calls than in the recording, and the order of events is the same.
- * Invariants: only the ordered thread comes here; no wait is inside a handler.
+ * Owns nothing; state.c has the state. Called by the wrappers (points.c, results.c, words.c) and,
+ * for handlers, by the library. Calls: log.c; the library's poll and gexx_gate_release. The turn of
+ * an event has come when its position is that of the call in progress, or before it. Handlers of a
+ * call run at the latest before it ends, those between two calls before the second one begins. So a
+ * loop that polls memory may make fewer or more calls than in the recording, and the order of
+ * events is the same. Invariants: only the ordered thread comes here; no wait is inside a handler.
  */
 #define _GNU_SOURCE
 #include "replay/runtime/rpl.h"
@@ -25,9 +25,6 @@
 #define SLEEP_NS   50000L
 #define NOTICE_S   5           /* a wait that lasts so long is reported */
 #define EXIT_CODE  67          /* of a replay that has left the order; see tools/replay */
-
-struct rpl rpl;
-_Thread_local bool rpl_ordered;
 
 static uint32_t *kept;     /* [ranks][2] messages that the library keeps */
 static uint32_t *hold;     /* [ranks][2] polls for which chaos still holds them back */

@@ -2,10 +2,10 @@
 /*
  * Begin and end of record and replay in a rank.
  *
- * Owns: the library's functions. The loader's constructor finds these; the calls that start a job
- * open the file of the rank, in the folder that the launcher has named, and map the memory that the
- * ranks share. Invariants: without TOMBOLO_REPLAY_AREA every call here is the library's; the thread
- * that starts the job is the ordered one.
+ * Owns nothing; state.c has the library's functions. The loader's constructor finds these; the
+ * calls that start a job open the file of the rank, in the folder that the launcher has named, and
+ * map the memory that the ranks share. Invariants: without TOMBOLO_REPLAY_AREA every call here is
+ * the library's; the thread that starts the job is the ordered one.
  */
 #define _GNU_SOURCE
 #include "replay/runtime/rpl.h"
@@ -19,8 +19,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-struct rpl_real rpl_real;
 
 __attribute__((constructor)) static void find(void) {
 #define RPL_OTHER(name)                                              \
