@@ -29,13 +29,13 @@ template <class Data> class part {
 public:
   part() : number_(self.numbers++) {
     enter(this);
-    gex_Coll_BarrierBlocking(self.world, 0);
+    await_event(gex_Coll_BarrierNB(self.world, 0));
   }
   part(const part &) = delete;
   part &operator=(const part &) = delete;
   ~part() {
     if (self.ended || std::uncaught_exceptions()) return; /* the job ends without a barrier */
-    gex_Coll_BarrierBlocking(self.world, 0);
+    await_event(gex_Coll_BarrierNB(self.world, 0));
     enter(nullptr);
   }
 
@@ -166,9 +166,7 @@ public:
   /* Waits for the first of this rank's queue, and takes it. */
   T pop() {
     std::optional<T> first = take();
-    struct gexx_wait step;
-    gexx_wait_begin(&step);
-    while (!first && !(first = take())) gexx_wait_step(&step);
+    detail::await_busy([&] { return first || (first = take()); });
     return std::move(*first);
   }
 

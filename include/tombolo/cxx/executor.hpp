@@ -107,6 +107,34 @@ private:
   bool closed_ = false;
 };
 
+/* Tasks that messages have brought; the first thread that runs its own tasks takes them. */
+class inbox {
+public:
+  void post(std::shared_ptr<task> t) {
+    {
+      const std::lock_guard<hsl> guard(lock_);
+      tasks_.push_back(std::move(t));
+      any_.store(true, std::memory_order_relaxed);
+    }
+    wake_others();
+  }
+  bool any() const { return any_.load(std::memory_order_relaxed); }
+  std::shared_ptr<task> take() {
+    const std::lock_guard<hsl> guard(lock_);
+    if (tasks_.empty()) return nullptr;
+    auto first = std::move(tasks_.front());
+    tasks_.pop_front();
+    any_.store(!tasks_.empty(), std::memory_order_relaxed);
+    return first;
+  }
+
+private:
+  hsl lock_;
+  std::deque<std::shared_ptr<task>> tasks_;
+  std::atomic<bool> any_{false};
+};
+inline inbox incoming;
+
 /* An operation in progress, or a result. */
 class core_base : public std::enable_shared_from_this<core_base> {
 public:
@@ -159,7 +187,9 @@ public:
   void push(ready_task t) { ready_.push_back(std::move(t)); }
 
   /* Whether run() has nothing to do. */
-  bool idle() const { return watched_.empty() && ready_.empty() && !mail_->any(); }
+  bool idle() const {
+    return watched_.empty() && ready_.empty() && !mail_->any() && !incoming.any();
+  }
 
   /* Polls what is watched and runs what is ready. A task may call it again. */
   void run() {
@@ -167,11 +197,10 @@ public:
     look();
     if (mail_->any())
       for (ready_task &t : mail_->take()) ready_.push_back(std::move(t));
-    while (!ready_.empty()) {
-      const ready_task t = std::move(ready_.front());
-      ready_.pop_front();
-      t.what->run(t.from);
-    }
+    do {
+      run_ready();
+      if (const auto t = incoming.any() ? incoming.take() : nullptr) t->run(nullptr);
+    } while (!ready_.empty() || incoming.any());
   }
 
   void drain() {
@@ -182,6 +211,13 @@ public:
   }
 
 private:
+  void run_ready() {
+    while (!ready_.empty()) {
+      const ready_task t = std::move(ready_.front());
+      ready_.pop_front();
+      t.what->run(t.from);
+    }
+  }
   void look() {
     depth_++;
     for (size_t i = 0; i < watched_.size(); i++) {
@@ -237,11 +273,13 @@ inline void await(core_base &c) {
   worker::mine().run(); /* what c made ready: the caller may block now */
 }
 
-/* Waits until done(), which a wait of the C API could wait for as well; runs this thread's tasks.
- */
+/* Waits until done(), which a wait of the C API could wait for as well; runs this thread's tasks,
+ * and those that messages bring. */
 template <class Done> void await_busy(Done done) {
+  if (done()) return;
   struct gexx_wait step;
   gexx_wait_begin(&step);
+  const wait_mark here;
   while (!done()) {
     worker::mine().run();
     gexx_wait_step(&step);
@@ -251,10 +289,7 @@ template <class Done> void await_busy(Done done) {
 /* Waits for an event. */
 inline void await_event(gex_Event_t event) {
   if (event == GEX_EVENT_INVALID) return;
-  if (!worker::mine().idle())
-    await_busy([event] { return gex_Event_Test(event) == GASNET_OK; });
-  else
-    gex_Event_Wait(event);
+  await_busy([event] { return gex_Event_Test(event) == GASNET_OK; });
 }
 
 template <class F> struct posted : task {

@@ -18,6 +18,7 @@
 #include "atomic.hpp"
 #include "completions.hpp"
 #include "containers.hpp"
+#include "dist_object.hpp"
 #include "memory.hpp"
 #include "pieces.hpp"
 #include "promise.hpp"
@@ -62,6 +63,7 @@ public:
   ~job() {
     if (std::uncaught_exceptions() > thrown_) abort("an exception has left the job's scope");
     detail::worker::mine().drain();
+    finish_calls();
     world_.barrier();
     detail::self.ended = true;
   }
@@ -81,6 +83,18 @@ public:
   }
 
 private:
+  /* Runs what messages bring, until none is left on any rank. */
+  void finish_calls() {
+    uint64_t before = 0, all[2] = {1, 0};
+    while (all[0] != all[1] || all[0] != before) {
+      before = all[0];
+      detail::worker::mine().drain();
+      all[0] = detail::rpcs.sent.load();
+      all[1] = detail::rpcs.ran.load();
+      world_.all_reduce(all, 2, std::plus<>());
+    }
+  }
+
   static void find_near() {
     auto &self = detail::self;
     gex_RankInfo_t *info;
@@ -102,10 +116,13 @@ private:
          GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 2, nullptr, "tombolo::call"},
         {0, reinterpret_cast<gex_AM_Fn_t>(&detail::on_answer),
          GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 3, nullptr, "tombolo::answer"},
+        {0, reinterpret_cast<gex_AM_Fn_t>(&detail::on_rpc),
+         GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 7, nullptr, "tombolo::rpc"},
     };
-    if (gex_EP_RegisterHandlers(ep, table, 2) != GASNET_OK) throw error("job: no free handlers");
+    if (gex_EP_RegisterHandlers(ep, table, 3) != GASNET_OK) throw error("job: no free handlers");
     self.call = table[0].gex_index;
     self.answer = table[1].gex_index;
+    detail::rpcs.handler = table[2].gex_index;
   }
 
   team world_;

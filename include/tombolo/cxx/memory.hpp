@@ -109,7 +109,7 @@ public:
   global_ptr<uint64_t> on(rank_t jobrank) const { return word_.on(jobrank); }
   /* Waits until this rank's counter is at least n, subtracts n, returns the rest. */
   uint64_t wait(uint64_t n = 1) const {
-    if (!detail::worker::mine().idle()) detail::await_busy([this, n] { return peek() >= n; });
+    detail::await_busy([this, n] { return peek() >= n; });
     return gexx_Signal_WaitConsume(word_.local(), n);
   }
   /* Subtracts n if the counter is at least n; polls once when not. */

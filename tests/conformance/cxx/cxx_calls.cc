@@ -22,13 +22,10 @@ struct named {
 } // namespace
 
 template <> struct tombolo::serial<named> {
-  static void write(std::string &out, const named &v) {
-    serial<std::string>::write(out, v.name);
-    serial<std::vector<int>>::write(out, v.values);
-  }
-  static named read(const char *&in) {
-    std::string name = serial<std::string>::read(in);
-    return {std::move(name), serial<std::vector<int>>::read(in)};
+  static void write(writer &out, const named &v) { out(v.name, v.values); }
+  static named read(reader &in) {
+    std::string name = in.read<std::string>();
+    return {std::move(name), in.read<std::vector<int>>()};
   }
 };
 

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tombolo/cxx/dist_object.hpp: an object on each member of a team, under one name.
+ *
+ * Called by clients. Calls rpc.hpp. Invariants: members give equal numbers to the objects that they
+ * make together: of the job by counting, of other teams by a number of member 0; a call that names
+ * an object which is not made yet is parked with its number, and run when it is made; the number of
+ * an object that has ended is kept, so that a late call fails in words.
+ */
+#ifndef TOMBOLO_CXX_DIST_OBJECT_HPP
+#define TOMBOLO_CXX_DIST_OBJECT_HPP
+
+#include "rpc.hpp"
+
+namespace tombolo {
+
+template <class T> class dist_object;
+
+namespace detail {
+
+struct dist_entry {
+  void *object = nullptr;
+  bool ended = false;
+  std::vector<std::shared_ptr<message_task>> parked;
+};
+struct dist_process {
+  hsl lock;
+  std::unordered_map<uint64_t, dist_entry> all; /* by number */
+  uint32_t of_job = 0, of_teams = 0;            /* numbers given out so far */
+};
+inline dist_process dists;
+
+/* Number of the next object of a team; collective. */
+inline uint64_t next_dist(const team &tm) {
+  if (tm.handle() == self.world) return uint64_t(UINT32_MAX) << 32 | dists.of_job++;
+  uint64_t number = 0;
+  if (tm.rank() == 0) number = uint64_t(tombolo::rank()) << 32 | dists.of_teams++;
+  return tm.broadcast(number, 0);
+}
+
+inline void enter_dist(uint64_t number, void *object) {
+  std::vector<std::shared_ptr<message_task>> parked;
+  {
+    const std::lock_guard<hsl> guard(dists.lock);
+    dist_entry &e = dists.all[number];
+    e.object = object;
+    e.ended = !object;
+    parked.swap(e.parked);
+  }
+  for (auto &t : parked) {
+    rpcs.sent.fetch_add(1); /* it runs once more */
+    incoming.post(std::move(t));
+  }
+}
+
+/* The object as an argument of a call. */
+template <class T> struct dist_name {
+  uint64_t number;
+  dist_name(const dist_object<T> &d) : number(d.number()) {}
+};
+template <class T> struct wire<dist_object<T>> { using type = dist_name<T>; };
+template <class T> struct received<dist_name<T>> {
+  using type = dist_object<T> &;
+  static dist_object<T> &get(const dist_name<T> &name) {
+    const std::lock_guard<hsl> guard(dists.lock);
+    return *static_cast<dist_object<T> *>(dists.all.at(name.number).object);
+  }
+  /* Parks the call until the object is made. */
+  static bool missing(const dist_name<T> &name, message_task &call) {
+    const std::lock_guard<hsl> guard(dists.lock);
+    dist_entry &e = dists.all[name.number];
+    if (e.object) return false;
+    if (e.ended)
+      throw error("rpc: the dist_object has ended here; wait for calls that use it, then for a "
+                  "barrier, before it ends");
+    e.parked.push_back(call.shared_from_this());
+    return true;
+  }
+};
+
+} // namespace detail
+
+/* A T on each member of a team. As an argument of rpc it is the target's own dist_object; the call
+ * waits there until that is made. It ends on each member alone; a later call for it fails. */
+template <class T> class dist_object {
+public:
+  /* Collective over the job, without a barrier. */
+  explicit dist_object(T value) : dist_object(team(detail::self.world), std::move(value)) {}
+  /* T(args...) on each member; collective over the team, without a barrier. The team ends after it.
+   */
+  template <class... Args>
+  explicit dist_object(const team &tm, Args &&...args)
+      : tm_(tm.handle()), value_(std::in_place, std::forward<Args>(args)...),
+        number_(detail::next_dist(tm)) {
+    detail::enter_dist(number_, this);
+  }
+  dist_object(dist_object &&other) noexcept
+      : tm_(other.tm_), value_(std::move(other.value_)), number_(other.number_) {
+    other.tm_ = GEX_TM_INVALID;
+    detail::enter_dist(number_, this);
+  }
+  dist_object(const dist_object &) = delete;
+  dist_object &operator=(const dist_object &) = delete;
+  ~dist_object() {
+    if (tm_ != GEX_TM_INVALID) detail::enter_dist(number_, nullptr);
+  }
+
+  /* The object of this rank. */
+  T &operator*() { return *value_; }
+  const T &operator*() const { return *value_; }
+  T *operator->() { return &*value_; }
+  const T *operator->() const { return &*value_; }
+  uint64_t number() const { return number_; }
+
+  /* A copy of the object of a member, once that is made. */
+  future<T> fetch(rank_t member) const {
+    return rpc(
+        team(tm_), member, [](dist_object &theirs) { return T(*theirs); }, *this);
+  }
+
+private:
+  gex_TM_t tm_;
+  std::optional<T> value_;
+  uint64_t number_;
+};
+
+} // namespace tombolo
+
+#endif
