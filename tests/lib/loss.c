@@ -91,7 +91,7 @@ static int is_lost(gex_Rank_t rank) {
 
 void loss_await(gex_Rank_t rank, int asleep) {
   const double until = now_s() + limit_s;
-  while (!is_lost(rank) || !loss_reported[rank]) {
+  while (gexx_Peer_Query(rank) == GEXX_PEER_ALIVE || !is_lost(rank) || !loss_reported[rank]) {
     if (asleep) (void)gexx_Poll(5000000);
     if (!CHECK(now_s() < until)) check_abandon();
   }

@@ -32,7 +32,7 @@ RETURN = re.compile(
     r"|gasnet_coll_(wait_sync|(get|set|load|dump)\w+)|gasnet_set_waitmode"
     r"|gexx_Signal_Reset|gexx_Job_QueryFailurePolicy|gexx_Coll_Free"
     r"|gexx_Lost_QueryDropped|gexx_Notify_QueryStats|gexx_Stats_\w+|gexx_Trace_\w+"
-    r"|gexx_WaitInfo_(Begin|End)"
+    r"|gexx_WaitInfo_(Begin|End)|gexx_Client_Count"
 )
 # These are tried apart; the objects come from calls that have ended the process.
 NOT_CALLED = re.compile(r"gasnet_exit|gex_Client_Init|gexx_Client_Join|gasnet_init")
