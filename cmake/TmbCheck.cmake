@@ -16,6 +16,6 @@ set_target_properties(tombolo_check_client PROPERTIES OUTPUT_NAME tsan
   POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET default
   ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/tombolo/check")
 target_include_directories(tombolo_check_client PRIVATE "${PROJECT_SOURCE_DIR}")
-# Their names are the compiler's and the linker's.
-target_compile_options(tombolo_check_client PRIVATE -Wno-reserved-identifier)
+# Their names are the compiler's and the linker's, who declare them where a sanitizer is on.
+target_compile_options(tombolo_check_client PRIVATE -Wno-reserved-identifier -fno-sanitize=all)
 target_link_libraries(tombolo_check_client PRIVATE tmb_warnings)

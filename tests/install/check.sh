@@ -123,16 +123,13 @@ by_pkg_config() {
     "$prefix/bin/tombolo" cc --$mode "$here/client.c" -o client
     run_client ./client
   done
-  as_start_says '--libs tombolo'
-  ln -s "$here/../../include" include
-  ln -s "$build" build
-  as_start_says '-Lbuild/lib'
+  as_start_says
 }
 
-# Each of examples/*.c, neighbour.c last, compiled by the line of the first chapter that has WORDS.
-as_start_says() { # WORDS
+# Each of examples/*.c, neighbour.c last, compiled by the line of the first chapter with pkg-config.
+as_start_says() {
   local line source page=$here/../../docs/book/start.md
-  line=$(grep -e "^cc .*neighbour\.c.*$1" "$page" | head -n 1)
+  line=$(grep -e "^cc .*neighbour\.c.*--libs tombolo" "$page" | head -n 1)
   line=${line/GASNET_SEQ/GASNET_PAR}
   line=${line/ -o/ -Wall -Wextra -Werror -o}
   line=${line/ [a-z\/]*neighbour.c/ program.c}

@@ -142,6 +142,5 @@ int main(int argc, char **argv) {
     fprintf(stderr, "upc1: %s: %s\n", a.input.c_str(), strerror(errno));
     return 1;
   }
-  write_lengths_by(code_of);
   return translate(a, std::move(text));
 }

@@ -31,6 +31,10 @@ std::string code_of(Node *n) {
   return in_use->code(n);
 }
 
+Generator::Generator(Source &s, const Options &o) : s_(s), options_(o) {
+  write_lengths_by(code_of);
+}
+
 std::string Generator::mark(int token) const {
   return "\1" + std::to_string(token) + "\2";
 }

@@ -18,7 +18,7 @@
 
 class Generator {
 public:
-  Generator(Source &s, const Options &o) : s_(s), options_(o) {}
+  Generator(Source &s, const Options &o);
   std::string external(Node *n);
   std::string end_of_file(); // deferred initialisers
 

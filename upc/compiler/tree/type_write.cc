@@ -2,9 +2,9 @@
 /*
  * Types as text: declarations of the C output, and names for messages.
  *
- * Called by the generator and for messages. Calls: the function that main.cc names, for the lengths
- * of arrays. Invariants: a pointer-to-shared is written upcr_pts_t; an object of shared memory like
- * a private one of its type.
+ * Called by the generator and for messages. Calls: the function that the generator names, for the
+ * lengths of arrays. Invariants: a pointer-to-shared is written upcr_pts_t; an object of shared
+ * memory like a private one of its type.
  */
 #include "tree/ast.h"
 #include "tree/type.h"
