@@ -3,15 +3,6 @@
  * Messages whose handlers wait for their turn, because record and replay hold them back.
  *
  * Owns: tmb_job.kept, the list of them. Called by am_deliver.c before a handler of a client runs,
- * and when replay/runtime releases one (tombolo/check_hook.h). Calls: the gate, a function of
- * replay/runtime. A kept message is a copy: its slot in the ring is free. Invariants: messages of
- * one sender keep their order, requests and replies each; the list is used by one thread, because
- * the gate keeps only messages of the thread that it orders.
- */
-/*
- * Messages whose handlers wait for their turn, because record and replay hold them back.
- *
- * Owns: tmb_job.kept, the list of them. Called by am_deliver.c before a handler of a client runs,
  * and when replay/runtime releases one (tombolo/check_hook.h). Calls: the gate, which is a function
  * of replay/runtime. A kept message is a copy: its slot in the ring is free. Invariants: messages
  * of one sender keep their order, requests and replies each; the list is used by one thread,
