@@ -33,6 +33,7 @@ PARTS = (  # targets whose objects are linked together
     "tmb_prif_objects",
     "python_core",
     "tmb_upc_objects",
+    "tombolo_check",
     "tombolo_replay",
     "upc1",
     "tmb_shmem_objects",

@@ -17,19 +17,6 @@ static struct {
   uint64_t number, clock;
 } newest[CACHED];
 
-struct chk_access *chk_access_at(uint64_t number) {
-  if (!number) return NULL;
-  struct chk_access *all = chk_at(chk.area, chk.area->where_access);
-  struct chk_access *const a = &all[number & (CHK_ACCESSES - 1)];
-  return __atomic_load_n(&a->number, __ATOMIC_ACQUIRE) == number ? a : NULL;
-}
-
-bool chk_ordered(const struct chk_access *a) {
-  if (a->accept != CHK_OPEN && chk.clock[a->accept_rank] >= a->accept) return true;
-  if (a->done == CHK_OPEN) return false;
-  return a->rank == chk.rank || chk.clock[a->rank] >= a->done;
-}
-
 static struct chk_access *access_new(uint32_t site, uint32_t flags, bool open) {
   const uint64_t number = __atomic_add_fetch(&chk.area->accesses, 1, __ATOMIC_RELAXED);
   struct chk_access *all = chk_at(chk.area, chk.area->where_access);

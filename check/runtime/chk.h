@@ -2,14 +2,15 @@
 /*
  * The checker in a rank: races and leaks of a program that `tombolo run --check` has started.
  *
- * Owns: struct chk, the state of this process. libtombolo_check.so is loaded before the program
- * (LD_PRELOAD) and defines the calls of the API that synchronise or access memory; each does its
- * part here and calls the library's. A rank has a vector clock. A release gives a copy of it to a
- * synchronisation object, an acquire takes the maximum. An access is recorded in the shadow of the
- * memory; it is ordered before another one when the clock of the later rank covers its completion,
- * or the acceptance of its signal. This is FastTrack's test (C. Flanagan and S. N. Freund, PLDI
- * 2009, doi 10.1145/1542476.1542490) for accesses that last from their start to their completion.
- * Invariants: all of it is guarded by chk.lock, which is never held while the library is called.
+ * Owns: the declarations of struct chk, the state of this process. libtombolo_check.so is loaded
+ * before the program (LD_PRELOAD) and defines the calls of the API that synchronise or access
+ * memory; each does its part here and calls the library's. A rank has a vector clock. A release
+ * gives a copy of it to a synchronisation object, an acquire takes the maximum. An access is
+ * recorded in the shadow of the memory; it is ordered before another one when the clock of the
+ * later rank covers its completion, or the acceptance of its signal. This is FastTrack's test (C.
+ * Flanagan and S. N. Freund, PLDI 2009, doi 10.1145/1542476.1542490) for accesses that last from
+ * their start to their completion. Invariants: all of it is guarded by chk.lock, which is never
+ * held while the library is called.
  */
 #ifndef TMB_CHK_H
 #define TMB_CHK_H
@@ -130,9 +131,12 @@ void chk_race(const struct chk_access *before, uint32_t flags, const struct chk_
               uintptr_t addr);
 void chk_leak(const char *what, uint32_t site);
 
-/* ---- objects.c: attached segments of all ranks, [ranks]; NULL before attach */
+/* ---- segment.c: attached segments of all ranks, [ranks]; NULL before attach */
 gasnet_seginfo_t *chk_segments(void);
-/* Whether an address is in a segment of this process. */
+void chk_segments_set(gasnet_seginfo_t *all);
+/* A segment of this process begins, or ends; whether an address is in one. */
+void chk_segment_add(uintptr_t base, uintptr_t bytes);
+void chk_segment_remove(uintptr_t base);
 bool chk_segment_has(const void *at);
 
 /* ---- pending.c: what ends with an event, or with a wait for implicit operations */
@@ -159,13 +163,15 @@ uint64_t chk_team_key(gex_TM_t tm);
 uint32_t chk_jobrank(gex_TM_t tm, gex_Rank_t rank);
 void chk_objects_leaks(void);
 
-/* ---- local.c: memory whose loads and stores are seen */
-void chk_watch_segment(uintptr_t base, size_t bytes);
+/* ---- segment.c: memory whose loads and stores are seen */
 /* A buffer outside of segments that a transfer uses; all of them are free again. */
 void chk_watch_buffer(uintptr_t base, size_t bytes);
 void chk_watch_no_buffer(void);
 /* The address in the segment of memory that is at a second place, too; others stay. */
 uintptr_t chk_resolve(uintptr_t addr);
+
+/* ---- local.c: from now on the program's loads and stores come here */
+void chk_local_start(void);
 /* Whether this thread's accesses are a strict one of UPC; and its word, after the access is entered
  * under chk.lock. in put: number of a put, or 0. */
 bool chk_strict(void);

@@ -2,7 +2,7 @@
 /*
  * Loads and stores of a program that is compiled with `--check`.
  *
- * Owns: tombolo_check_watch, and each thread's lines and pages at hand. Called by check/client.
+ * Owns: each thread's lines and pages at hand. Called by check/client through tombolo_check_watch.
  * Calls: access.c and shadow.c. Loads and stores of a segment are recorded, because other ranks
  * reach it. Those of other memory are compared with the buffers of transfers in flight, and not
  * recorded. Invariants: the short way takes the lock of a page alone, and enters an access only
@@ -16,7 +16,6 @@
 
 #define LINES   512u /* of a thread, at hand; power of two */
 #define PAGES   64u
-#define ALIASES 64u
 #define OWN     1024u /* power of two */
 /* The checker is loaded at start, so that its threads' variables have a fixed place. */
 #define FAST    __attribute__((tls_model("initial-exec")))
@@ -236,53 +235,8 @@ static void atomic_end(uintptr_t addr, int kind, const void *pc) {
   pthread_mutex_unlock(&chk.lock);
 }
 
-/* ---- what is watched */
-
-__attribute__((visibility("default"))) struct chk_watch tombolo_check_watch = {
-    .size = sizeof(struct chk_watch),
-    .access = on_access,
-    .atomic_begin = atomic_begin,
-    .atomic_end = atomic_end};
-
-/* Make a range cover another one. */
-static void widen(int which, uintptr_t more, size_t more_bytes) {
-  uintptr_t *const base = &tombolo_check_watch.range[which].base;
-  uintptr_t *const bytes = &tombolo_check_watch.range[which].bytes;
-  if (!chk.races || !more_bytes) return;
-  const uintptr_t end = *bytes ? *base + *bytes : 0, more_end = more + more_bytes;
-  const uintptr_t first = *bytes && *base < more ? *base : more;
-  *bytes = 0; /* another thread sees no range that is too wide */
-  *base = first;
-  *bytes = (end > more_end ? end : more_end) - first;
-}
-
-void chk_watch_segment(uintptr_t base, size_t bytes) {
-  widen(CHK_WATCH_SEGMENTS, base, bytes);
-}
-
-void chk_watch_buffer(uintptr_t base, size_t bytes) {
-  if (!chk_segment_has((const void *)base)) widen(CHK_WATCH_BUFFERS, base, bytes);
-}
-
-void chk_watch_no_buffer(void) {
-  tombolo_check_watch.range[CHK_WATCH_BUFFERS].bytes = 0;
-}
-
-/* ---- memory that is at a second place */
-
-static struct { uintptr_t at, bytes, memory; } aliases[ALIASES];
-static uint32_t alias_count;
-
-uintptr_t chk_resolve(uintptr_t addr) {
-  for (uint32_t i = 0; i < alias_count; i++)
-    if (addr - aliases[i].at < aliases[i].bytes) return addr - aliases[i].at + aliases[i].memory;
-  return addr;
-}
-
-void gexx_check_alias(const void *at, size_t bytes, const void *memory) {
-  if (!chk_on() || alias_count == ALIASES) return;
-  aliases[alias_count].at = (uintptr_t)at;
-  aliases[alias_count].bytes = bytes;
-  aliases[alias_count++].memory = (uintptr_t)memory;
-  widen(CHK_WATCH_ALIASES, (uintptr_t)at, bytes);
+void chk_local_start(void) {
+  tombolo_check_watch.access = on_access;
+  tombolo_check_watch.atomic_begin = atomic_begin;
+  tombolo_check_watch.atomic_end = atomic_end;
 }

@@ -2,7 +2,7 @@
 /*
  * Teams, segments and the other objects of a program: names for the checker, and leaks.
  *
- * Owns: tables of this process's teams, objects and segments. These are calls of the library that
+ * Owns: tables of this process's teams and objects. These are calls of the library that
  * make and end objects. Calls: clock.c: the calls that all members of a team make order them.
  * Invariants: a team has the same name on all members: a hash of its members, and how many teams of
  * the same members were made before; each object remembers the line that made it.
@@ -10,8 +10,6 @@
 #include "check/runtime/chk.h"
 
 #include <stdlib.h>
-
-#define RANGES 64u /* segments of this process whose local side is watched */
 
 struct team {
   struct team *next;
@@ -28,10 +26,6 @@ struct object {
 
 static struct team *teams;
 static struct object *objects;
-static struct { uintptr_t base, bytes; } ranges[RANGES];
-static uint32_t range_count;
-static gasnet_seginfo_t *segments;
-
 uint32_t chk_jobrank(gex_TM_t tm, gex_Rank_t rank) {
   return tm->jobrank ? tm->jobrank[rank] : rank;
 }
@@ -95,42 +89,16 @@ void chk_objects_leaks(void) {
 
 /* ---- segments */
 
-static void add_range(uintptr_t base, uintptr_t bytes) {
-  if (!chk.area || range_count == RANGES) return;
-  ranges[range_count].base = base;
-  ranges[range_count].bytes = bytes;
-  range_count++;
-  chk_watch_segment(base, bytes);
-}
-
 static void add_segment(gex_Segment_t segment) {
   if (chk.area && segment != GEX_SEGMENT_INVALID)
-    add_range((uintptr_t)gex_Segment_QueryAddr(segment), gex_Segment_QuerySize(segment));
-}
-
-static void remove_segment(gex_Segment_t segment) {
-  const uintptr_t base = chk.area ? (uintptr_t)gex_Segment_QueryAddr(segment) : 0;
-  uint32_t i = 0;
-  while (i < range_count && ranges[i].base != base) i++;
-  if (i < range_count) ranges[i] = ranges[--range_count];
-}
-
-bool chk_segment_has(const void *at) {
-  const uintptr_t addr = chk_resolve((uintptr_t)at);
-  for (uint32_t i = 0; i < range_count; i++)
-    if (addr - ranges[i].base < ranges[i].bytes) return true;
-  return false;
-}
-
-gasnet_seginfo_t *chk_segments(void) {
-  return segments;
+    chk_segment_add((uintptr_t)gex_Segment_QueryAddr(segment), gex_Segment_QuerySize(segment));
 }
 
 static void attached(void) {
-  if (!chk.area || segments) return;
+  if (!chk.area || chk_segments()) return;
   gasnet_seginfo_t *const all = calloc(chk.ranks, sizeof *all);
   if (all && gasnet_getSegmentInfo(all, (int)chk.ranks) == GASNET_OK)
-    segments = all;
+    chk_segments_set(all);
   else
     free(all);
 }
@@ -178,8 +146,9 @@ int gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsiz
   const int rc = chk_real.gasnet_attach(table, numentries, segsize, minheapoffset);
   MET();
   if (rc == GASNET_OK) attached();
-  if (rc == GASNET_OK && segments)
-    add_range((uintptr_t)segments[chk.rank].addr, segments[chk.rank].size);
+  const gasnet_seginfo_t *const all = chk_segments();
+  if (rc == GASNET_OK && all)
+    chk_segment_add((uintptr_t)all[chk.rank].addr, all[chk.rank].size);
   return rc;
 }
 
@@ -194,7 +163,7 @@ int gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t
 
 void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
   ended(segment);
-  remove_segment(segment);
+  if (chk.area) chk_segment_remove((uintptr_t)gex_Segment_QueryAddr(segment));
   chk_real.gex_Segment_Destroy(segment, flags);
 }
 

@@ -2,9 +2,9 @@
 /*
  * Begin and end of a check in a rank.
  *
- * Owns: struct chk, and the library's functions. The loader's constructor finds these; the calls
- * that start a job map the area that the launcher has made; the end of the process looks for leaks.
- * Invariants: without TOMBOLO_CHECK_AREA every call here is the library's.
+ * Owns nothing; state.c has the library's functions. The loader's constructor finds these; the
+ * calls that start a job map the area that the launcher has made; the end of the process looks for
+ * leaks. Invariants: without TOMBOLO_CHECK_AREA every call here is the library's.
  */
 #define _GNU_SOURCE
 #include "check/runtime/chk.h"
@@ -18,9 +18,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-struct chk chk = {.lock = PTHREAD_MUTEX_INITIALIZER};
-struct chk_real chk_real;
 
 __attribute__((constructor)) static void find(void) {
 #define CHK_CALL(name)                                               \
@@ -75,6 +72,7 @@ void chk_start(void) {
   chk.races = strstr(what, "races") != NULL;
   chk.leaks = strstr(what, "leaks") != NULL;
   chk.message_site = chk_site("message", NULL);
+  chk_local_start();
   gexx_check_handlers(chk_handler);
   atexit(leaks);
 }
