@@ -13,7 +13,7 @@ tests compile and run these files. A block `sh` is run as printed, in a copy of 
 installation in $HOME/tombolo, unless `<!-- not run: REASON -->` stands above it. It must end with
 the exit code 0, or N below `<!-- exit N -->`. What it exports holds for the blocks after it. Each
 line of a block `text` below `<!-- output -->` must be in what the block before it has printed;
-numbers and blanks may differ.
+numbers and blanks may differ. A line `…` stands where printed lines are left out.
 mkdocs is installed in the folder --venv when it is not there; without a registry the site is
 skipped: exit code 77, or 0 with --lenient.
 """
@@ -27,6 +27,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,6 +41,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 NAME = r"\b(?:gex|gexx|gasnet|gasnett|GEX|GEXX|GASNET|TOMBOLO|bupc|BUPC|caf)_\w+"
 CODE = ("c", "cpp", "c++", "fortran", "python", "upc")
 FOLDERS = {"python": "bindings/python/examples"}  # of chapters whose commands run elsewhere
+CUT = "…"  # a line of shown output, for those that are left out
 LIMIT = 300  # seconds for one block of commands
 RECORD_LINES = 40  # of a decision
 RELEASE_LINES = 60  # of CHANGELOG.md
@@ -393,6 +395,16 @@ def run_block(lines, folder, environment):
     return done.returncode, done.stdout
 
 
+def output_fault(shown, printed):
+    """What is wrong with a block that shows what commands have printed, or None."""
+    wanted = Counter(squeezed(line) for line in shown if line.strip() not in ("", CUT))
+    have = Counter(squeezed(line) for line in printed.splitlines() if line.strip())
+    if missing := "\n".join(wanted - have):
+        return f"not printed: {missing}\nbut:\n{printed[-2000:]}"
+    cut = [] if any(line.strip() == CUT for line in shown) else [*have - wanted]
+    return f"printed, too: '{cut[0]}'; show it, or write a line {CUT}" if cut else None
+
+
 def run_page(page, home, environment):
     """Runs the blocks of a chapter one after the other; yields (line, what is wrong or None)."""
     printed = ""
@@ -404,10 +416,7 @@ def run_page(page, home, environment):
             wanted = int((re.findall(r"<!-- exit (\d+) -->", above) or ["0"])[0])
             yield number, f"exit code {code}:\n{printed[-2000:]}" if code != wanted else None
         elif above == "<!-- output -->":
-            have = {squeezed(line) for line in printed.splitlines()}
-            missing = "\n".join(line for line in lines if line.strip() not in ("", "...")
-                                and squeezed(line) not in have)
-            yield number, f"not printed: {missing}\nbut:\n{printed[-2000:]}" if missing else None
+            yield number, output_fault(lines, printed)
 
 
 def lacking(name, home, python):

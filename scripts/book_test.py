@@ -45,6 +45,9 @@ COMMANDS = (  # page, whether it passes
     ("```sh\necho rank 7 of 9\n```\n\n<!-- output -->\n```text\nrank 0 of  3\n```\n", True),
     ("```sh\necho at 0x7fae\n```\n\n<!-- output -->\n```text\nat 0x12b\n```\n", True),
     ("```sh\necho rank 7\n```\n\n<!-- output -->\n```text\nrank 0 of 3\n```\n", False),
+    ("```sh\necho one; echo two\n```\n\n<!-- output -->\n```text\none\n```\n", False),
+    ("```sh\necho 1; echo 2\n```\n\n<!-- output -->\n```text\n1\n```\n", False),
+    ("```sh\necho one; echo two\n```\n\n<!-- output -->\n```text\none\n…\n```\n", True),
     ("```sh\nexport A=1\n```\n\n```sh\ntest $A = 1\n```\n", True),
     ("<!-- not run: it would fail -->\n```sh\nfalse\n```\n", True),
 )
