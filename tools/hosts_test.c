@@ -2,17 +2,12 @@
 /*
  * Unit tests of lists of hosts, and of the buffers and jobs that agents send each other.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "agent/tree_job.h"
+#include "base/unit_test.h"
 #include "hosts/hosts.h"
 #include "hosts/slurm.h"
 
-#include "base/cmp_test.h"
 #include "base/error.h"
 
 #include <stdio.h>
@@ -36,8 +31,7 @@ static void expect(const char *text, uint32_t most, bool cyclic, uint32_t ranks,
   hosts_free(&list);
 }
 
-static void places_ranks(void **state) {
-  (void)state;
+TEST(places_ranks) {
   expect("a:2,b:2", 0, false, 0, "a a b b");
   expect("a:2,b:2", 0, true, 0, "a b a b");
   expect("a,b", 0, false, 0, "a b");
@@ -66,8 +60,7 @@ static void allocated(const char *nodes, const char *tasks, const char *want) {
 }
 
 /* The forms of SLURM_JOB_NODELIST and SLURM_TASKS_PER_NODE. */
-static void allocations(void **state) {
-  (void)state;
+TEST(allocations) {
   allocated("n1", NULL, "n1");
   allocated("n[1-3,07]", "2(x3),1", "n1:2,n2:2,n3:2,n07:1");
   allocated("a,b[09-11]-x,c", "1(x5)", "a:1,b09-x:1,b10-x:1,b11-x:1,c:1");
@@ -94,8 +87,7 @@ static void refuse(const char *text, uint32_t most, uint32_t ranks, const char *
   hosts_free(&list);
 }
 
-static void refuses_what_is_no_list(void **state) {
-  (void)state;
+TEST(refuses_what_is_no_list) {
   refuse("", 0, 0, "empty");
   refuse("# nothing", 0, 2, "empty");
   refuse("a:0", 0, 0, "'a:0'");
@@ -130,8 +122,7 @@ static struct tree_job example(void) {
                            .env = env};
 }
 
-static void carries_jobs(void **state) {
-  (void)state;
+TEST(carries_jobs) {
   const struct tree_job job = example();
   struct tree_job got;
   struct pack p = {0};
@@ -151,8 +142,7 @@ static void carries_jobs(void **state) {
 }
 
 /* Whatever is cut or changed: no job, or a job whose numbers are in range; never a wild access. */
-static void survives_damage(void **state) {
-  (void)state;
+TEST(survives_damage) {
   const struct tree_job job = example();
   struct pack p = {0};
   uint32_t first, last, seed = 1;
@@ -190,12 +180,5 @@ static void survives_damage(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(places_ranks),
-      cmocka_unit_test(allocations),
-      cmocka_unit_test(refuses_what_is_no_list),
-      cmocka_unit_test(carries_jobs),
-      cmocka_unit_test(survives_damage),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

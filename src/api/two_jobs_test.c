@@ -10,6 +10,7 @@
  */
 #include "base/capture_test.h"
 #include "base/config.h"
+#include "base/unit_test.h"
 #include "core/am/am.h"
 #include "core/am/kit.h"
 #include "core/op/lost.h"
@@ -22,12 +23,7 @@
 #include <gasnet.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <stdarg.h>
-#include <stddef.h>
 /* after stdarg.h */
-#include <setjmp.h>
-
-#include <cmocka.h>
 
 enum { JOBS = 2, HANDLER = 200, PAGE = 65536 };
 
@@ -217,8 +213,7 @@ static void run_both(void *arg) {
   puts("both jobs are through");
 }
 
-static void jobs_do_not_meet(void **state) {
-  (void)state;
+TEST(jobs_do_not_meet) {
   static struct capture cap;
   assert_int_equal(capture_run(&cap, run_both, NULL), 0);
   if (!capture_ended_well(&cap) || !strstr(cap.text, "both jobs are through"))
@@ -226,6 +221,5 @@ static void jobs_do_not_meet(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(jobs_do_not_meet)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -5,17 +5,12 @@
  * Owns: nothing. Run by ctest. Calls: base/config, base/log.
  * Invariants: each case runs in a child process, because settings are read once per process.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "base/capture_test.h"
-#include "base/cmp_test.h"
 #include "base/config.h"
 #include "base/fmt.h"
 #include "base/log.h"
+#include "base/unit_test.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -80,8 +75,7 @@ static void check_defaults(void) {
   CHILD_CHECK(strcmp(tmb_cfg_source(TMB_CFG_WAIT), "default") == 0);
 }
 
-static void defaults_apply(void **state) {
-  (void)state;
+TEST(defaults_apply) {
   run(&cap, 0, NULL, check_defaults);
   expect_well();
   assert_string_equal(cap.text, "");
@@ -101,8 +95,7 @@ static void check_env(void) {
   CHILD_CHECK(!tmb_cfg_is_set(TMB_CFG_SHM_MAP)); /* empty counts as unset */
 }
 
-static void environment_wins_over_defaults(void **state) {
-  (void)state;
+TEST(environment_wins_over_defaults) {
   run(&cap, 0,
       ENV("GASNET_MAX_THREADS=17", "TOMBOLO_TEST_AM_INLINE_MAX=1KB", "TOMBOLO_WAIT=BLOCK",
           "GASNET_QUIET=Y", "TOMBOLO_CATCH_EXIT=0", "GASNET_CATCH_EXIT=1", "GASNET_EXITTIMEOUT=5/2",
@@ -119,8 +112,7 @@ static void check_limited(void) {
   CHILD_CHECK(tmb_cfg_int(TMB_CFG_SD_INITLEN) == 1);
 }
 
-static void numbers_of_other_builds_are_limited(void **state) {
-  (void)state;
+TEST(numbers_of_other_builds_are_limited) {
   const char *const *env = ENV("GASNET_MAX_THREADS=1000000", "GASNET_EXITTIMEOUT=1e9",
                                "GASNET_TSC_RATE_TOLERANCE=2.5", "GASNET_SD_INITLEN=0");
   run(&cap, 0, env, check_limited);
@@ -132,8 +124,7 @@ static void numbers_of_other_builds_are_limited(void **state) {
   assert_string_equal(cap.text, "");
 }
 
-static void bad_values_are_fatal(void **state) {
-  (void)state;
+TEST(bad_values_are_fatal) {
   static const struct {
     const char *env, *name, *value, *allowed;
   } rows[] = {
@@ -158,8 +149,7 @@ static void bad_values_are_fatal(void **state) {
   }
 }
 
-static void ignored_settings_accept_anything(void **state) {
-  (void)state;
+TEST(ignored_settings_accept_anything) {
   run(&cap, 0, ENV("GASNET_NETWORKDEPTH=x", "GASNET_TRACEFILE=t%", "GASNET_COLL_GATHER_GEOM=1"),
       NULL);
   expect_well();
@@ -173,8 +163,7 @@ static int count_char(const char *text, char c) {
 }
 
 /* Names that other builds know, and names that are far from any of ours. */
-static void names_of_other_builds_are_no_mistake(void **state) {
-  (void)state;
+TEST(names_of_other_builds_are_no_mistake) {
   run(&cap, 0,
       ENV("GASNET_PHYSMEM_PROBE=1", "GASNET_PHYSMEM_MAX=1GB", "GASNET_ODP_VERBOSE=0",
           "GASNET_OFI_NUM_INITIAL_BBUFS=8", "GASNET_IBV_PORTS=x", "GASNET_SSH_SERVERS=a,b"),
@@ -190,16 +179,14 @@ static void names_of_other_builds_are_no_mistake(void **state) {
 }
 
 /* Every setting is known by both of its names, and none is offered instead of itself. */
-static void every_setting_is_known(void **state) {
-  (void)state;
+TEST(every_setting_is_known) {
   for (enum tmb_cfg_id id = 0; id < TMB_CFG_COUNT; id++) {
     const char *const names[] = {tmb_cfg_row(id)->name, tmb_cfg_row(id)->alias};
     for (int i = 0; i < 2; i++) assert_true(!names[i] || tmb_cfg_known(names[i]));
   }
 }
 
-static void unknown_names_are_reported_on_rank_0(void **state) {
-  (void)state;
+TEST(unknown_names_are_reported_on_rank_0) {
   const char *const env[] = {"GASNET_MAX_THRAEDS=3",
                              "TOMBOLO_XYZZY=1",
                              "TOMBOLO_SPIN=1",
@@ -224,8 +211,7 @@ static void unknown_names_are_reported_on_rank_0(void **state) {
   assert_string_equal(cap.text, "");
 }
 
-static void retired_names_say_what_to_use(void **state) {
-  (void)state;
+TEST(retired_names_say_what_to_use) {
   run(&cap, 0, ENV("TOMBOLO_UDP_THREAD=0", "TOMBOLO_SPIN_NS=0"), NULL);
   expect_well();
   assert_non_null(strstr(cap.text, "TOMBOLO_UDP_THREAD (removed; use TOMBOLO_PROGRESS_SHARE=0"));
@@ -239,8 +225,7 @@ static void check_former(void) {
   CHILD_CHECK(tmb_cfg_int(TMB_CFG_RING_SLOTS) == 64); /* the new name wins */
 }
 
-static void former_names_are_accepted(void **state) {
-  (void)state;
+TEST(former_names_are_accepted) {
   const char *const *env = ENV("TOMBOLO_AM_INLINE_MAX=1KB", "TOMBOLO_BACKTRACE=1",
                                "TOMBOLO_RING_SLOTS=128", "TOMBOLO_TEST_RING_SLOTS=64");
   run(&cap, 0, env, check_former);
@@ -276,8 +261,7 @@ static void read_client_variables(void) {
   tmb_cfg_int(TMB_CFG_MAX_THREADS);
 }
 
-static void verbose_reports_each_name_once(void **state) {
-  (void)state;
+TEST(verbose_reports_each_name_once) {
   const char *const env[] = {
       "GASNET_VERBOSEENV=1", "GASNET_MAX_THREADS=9", "MY_SIZE=64", "MY_DBL=3/8",
       "MY_BOOL=no",          "MY_STR=hello",         NULL};
@@ -314,8 +298,7 @@ static void early_child(void *arg) {
   CHILD_CHECK(tmb_cfg_int(TMB_CFG_PSHM_NODES) == 4);
 }
 
-static void reports_wait_for_the_rank(void **state) {
-  (void)state;
+TEST(reports_wait_for_the_rank) {
   bool launched = true;
   assert_int_equal(capture_run(&cap, early_child, &launched), 0);
   expect_well();
@@ -339,8 +322,7 @@ static void check_override(void) {
   CHILD_CHECK(tmb_cfg_int(TMB_CFG_MAX_THREADS) == 5);
 }
 
-static void overrides_rank_between_default_and_environment(void **state) {
-  (void)state;
+TEST(overrides_rank_between_default_and_environment) {
   run(&cap, 0, ENV("GASNET_MAX_THREADS=17"), check_override);
   expect_well();
 }
@@ -361,8 +343,7 @@ static void reader_complains(void) {
   tmb_cfg_bad_value(TMB_CFG_BACKTRACE_TYPE, "some of EXECINFO, GDB");
 }
 
-static void misuse_is_fatal(void **state) {
-  (void)state;
+TEST(misuse_is_fatal) {
   run(&cap, 0, ENV("MY_SIZE=12x"), bad_client_int);
   expect_fatal("MY_SIZE=\"12x\"");
   run(&cap, 0, ENV("MY_BOOL=3"), bad_client_bool);
@@ -382,8 +363,7 @@ static bool starts_with(const char *text, const char *prefix) {
   return !text || strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-static void every_row_is_well_formed(void **state) {
-  (void)state;
+TEST(every_row_is_well_formed) {
   for (int id = 0; id < TMB_CFG_COUNT; id++) {
     const struct tmb_cfg_row *row = tmb_cfg_row((enum tmb_cfg_id)id);
     assert_non_null(row->id);
@@ -400,8 +380,7 @@ static bool same_name(const char *a, const char *b) {
   return a && b && strcmp(a, b) == 0;
 }
 
-static void no_name_appears_twice(void **state) {
-  (void)state;
+TEST(no_name_appears_twice) {
   for (int id = 0; id < TMB_CFG_COUNT; id++) {
     const struct tmb_cfg_row *row = tmb_cfg_row((enum tmb_cfg_id)id);
     for (int other = 0; other < id; other++) {
@@ -412,8 +391,7 @@ static void no_name_appears_twice(void **state) {
   }
 }
 
-static void names_near_a_setting_are_found(void **state) {
-  (void)state;
+TEST(names_near_a_setting_are_found) {
   assert_string_equal(tmb_cfg_nearest("GASNET_BARIER"), "GASNET_BARRIER");
   assert_string_equal(tmb_cfg_nearest("TOMBOLO_PSHM_NODES"), "GASNET_PSHM_NODES");
   assert_null(tmb_cfg_nearest("TOMBOLO_ABCDEFGHIJKLMNOPQRSTUVWXYZ"));
@@ -445,8 +423,7 @@ static void read_on_threads(void *arg) {
     CHILD_CHECK(pthread_join(threads[i], NULL) == 0);
 }
 
-static void threads_may_read_before_init(void **state) {
-  (void)state;
+TEST(threads_may_read_before_init) {
   assert_int_equal(capture_run(&cap, read_on_threads, NULL), 0);
   expect_well();
   assert_int_equal(occurrences(cap.text, "TOMBOLO_WAIT = "), 1);
@@ -454,25 +431,5 @@ static void threads_may_read_before_init(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(defaults_apply),
-      cmocka_unit_test(environment_wins_over_defaults),
-      cmocka_unit_test(numbers_of_other_builds_are_limited),
-      cmocka_unit_test(bad_values_are_fatal),
-      cmocka_unit_test(ignored_settings_accept_anything),
-      cmocka_unit_test(unknown_names_are_reported_on_rank_0),
-      cmocka_unit_test(names_of_other_builds_are_no_mistake),
-      cmocka_unit_test(every_setting_is_known),
-      cmocka_unit_test(retired_names_say_what_to_use),
-      cmocka_unit_test(former_names_are_accepted),
-      cmocka_unit_test(verbose_reports_each_name_once),
-      cmocka_unit_test(reports_wait_for_the_rank),
-      cmocka_unit_test(overrides_rank_between_default_and_environment),
-      cmocka_unit_test(misuse_is_fatal),
-      cmocka_unit_test(threads_may_read_before_init),
-      cmocka_unit_test(every_row_is_well_formed),
-      cmocka_unit_test(no_name_appears_twice),
-      cmocka_unit_test(names_near_a_setting_are_found),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

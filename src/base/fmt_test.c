@@ -5,15 +5,10 @@
  * Owns: nothing. Run by ctest. Calls: base/fmt, base/error.
  * Invariants: a failed parse leaves its output untouched, which every refusal here checks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 #include "base/error.h"
 #include "base/fmt.h"
+#include "base/unit_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +31,7 @@ static void refuse_int(const char *text, uint64_t unit) {
   assert_int_equal(value, UNTOUCHED);
 }
 
-static void parses_plain_integers(void **state) {
-  (void)state;
+TEST(parses_plain_integers) {
   expect_int(NULL, 0, 0);
   expect_int("", 0, 0);
   expect_int("  ", 1024, 0);
@@ -53,8 +47,7 @@ static void parses_plain_integers(void **state) {
   expect_int("0xffffffffffffffff", 0, -1);
 }
 
-static void refuses_malformed_integers(void **state) {
-  (void)state;
+TEST(refuses_malformed_integers) {
   static const char *const plain[] = {"abc",
                                       "1.5",
                                       "1 2",
@@ -83,8 +76,7 @@ static void refuses_malformed_integers(void **state) {
   for (size_t i = 0; i < TMB_ARRAY_LEN(sizes); i++) refuse_int(sizes[i], 1);
 }
 
-static void parses_sizes(void **state) {
-  (void)state;
+TEST(parses_sizes) {
   expect_int("64", 1, 64);
   expect_int("64", 1024, 65536);
   expect_int("64B", 1024, 64);
@@ -103,8 +95,7 @@ static void parses_sizes(void **state) {
   expect_int("0x10", 1024, 16384);
 }
 
-static void formats_numbers(void **state) {
-  (void)state;
+TEST(formats_numbers) {
   static const struct {
     int64_t value;
     bool mem;
@@ -142,8 +133,7 @@ static void formats_numbers(void **state) {
   assert_string_equal(tiny, "64 ");
 }
 
-static void formatted_sizes_parse_back(void **state) {
-  (void)state;
+TEST(formatted_sizes_parse_back) {
   char buf[TMB_FMT_BYTES];
   for (int shift = 0; shift < 63; shift++) {
     for (int64_t factor = 1; factor < 10 && factor <= INT64_MAX >> shift; factor++) {
@@ -155,8 +145,7 @@ static void formatted_sizes_parse_back(void **state) {
   }
 }
 
-static void parses_doubles(void **state) {
-  (void)state;
+TEST(parses_doubles) {
   static const struct {
     const char *text;
     double value;
@@ -174,8 +163,7 @@ static void parses_doubles(void **state) {
   }
 }
 
-static void parses_booleans(void **state) {
-  (void)state;
+TEST(parses_booleans) {
   static const char *const yes[] = {"1", "y", "Y", "yes", "YES", "Yes", "true", "on", " 1 "};
   static const char *const no[] = {"0", "n", "N", "no", "NO", "false", "off"};
   static const char *const bad[] = {"", "2", "yep", "nope", "maybe", "1 0"};
@@ -194,8 +182,7 @@ static void parses_booleans(void **state) {
     assert_int_equal(tmb_fmt_parse_bool(bad[i], &value), TMB_E_ARG);
 }
 
-static void parses_durations(void **state) {
-  (void)state;
+TEST(parses_durations) {
   static const struct {
     const char *text;
     uint64_t ns;
@@ -211,8 +198,7 @@ static void parses_durations(void **state) {
     assert_int_equal(tmb_fmt_parse_duration(bad[i], 1000000000, &ns), TMB_E_ARG);
 }
 
-static void parses_segment_limits(void **state) {
-  (void)state;
+TEST(parses_segment_limits) {
   struct tmb_segsize s;
   assert_int_equal(tmb_fmt_parse_segsize("0.85/H", &s), TMB_OK);
   assert_cmp(s.fraction, ==, 0.85);
@@ -240,8 +226,7 @@ static void parses_segment_limits(void **state) {
   }
 }
 
-static void finds_ranks_in_lists(void **state) {
-  (void)state;
+TEST(finds_ranks_in_lists) {
   static const struct {
     const char *list;
     uint32_t rank;
@@ -254,8 +239,7 @@ static void finds_ranks_in_lists(void **state) {
     assert_int_equal(tmb_fmt_rank_listed(rows[i].list, rows[i].rank), rows[i].expected);
 }
 
-static void formats_for_people(void **state) {
-  (void)state;
+TEST(formats_for_people) {
   char buf[TMB_FMT_BYTES];
   assert_string_equal(tmb_fmt_bytes(0, buf, sizeof buf), "0 B");
   assert_string_equal(tmb_fmt_bytes(1023, buf, sizeof buf), "1023 B");
@@ -267,8 +251,7 @@ static void formats_for_people(void **state) {
   assert_string_equal(tmb_fmt_duration(2500000000, buf, sizeof buf), "2.50 s");
 }
 
-static void measures_edit_distance(void **state) {
-  (void)state;
+TEST(measures_edit_distance) {
   assert_int_equal(tmb_fmt_edit_distance("", ""), 0);
   assert_int_equal(tmb_fmt_edit_distance("abc", ""), 3);
   assert_int_equal(tmb_fmt_edit_distance("", "abc"), 3);
@@ -282,8 +265,7 @@ static void measures_edit_distance(void **state) {
   assert_int_equal(tmb_fmt_edit_distance(longer, ""), 63);
 }
 
-static void error_codes_are_unique(void **state) {
-  (void)state;
+TEST(error_codes_are_unique) {
   static const int codes[] = {
 #define TMB_ERROR(name, value, text, remedy) TMB_##name,
 #include "base/error.def"
@@ -301,8 +283,7 @@ static void error_codes_are_unique(void **state) {
   assert_string_equal(tmb_error_name(-9999), "unknown");
 }
 
-static void writes_texts_of_json(void **state) {
-  (void)state;
+TEST(writes_texts_of_json) {
   char *text = NULL;
   size_t bytes = 0;
   FILE *f = open_memstream(&text, &bytes);
@@ -314,21 +295,5 @@ static void writes_texts_of_json(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(parses_plain_integers),
-      cmocka_unit_test(refuses_malformed_integers),
-      cmocka_unit_test(parses_sizes),
-      cmocka_unit_test(formats_numbers),
-      cmocka_unit_test(formatted_sizes_parse_back),
-      cmocka_unit_test(parses_doubles),
-      cmocka_unit_test(parses_booleans),
-      cmocka_unit_test(parses_durations),
-      cmocka_unit_test(parses_segment_limits),
-      cmocka_unit_test(finds_ranks_in_lists),
-      cmocka_unit_test(formats_for_people),
-      cmocka_unit_test(measures_edit_distance),
-      cmocka_unit_test(error_codes_are_unique),
-      cmocka_unit_test(writes_texts_of_json),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

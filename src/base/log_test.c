@@ -5,17 +5,12 @@
  * Owns: nothing. Run by ctest. Calls: base/log, base/config.
  * Invariants: each case runs in a child process, because a fatal error ends it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "base/atomic.h"
 #include "base/capture_test.h"
-#include "base/cmp_test.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "base/unit_test.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -47,8 +42,7 @@ static void say_things(void *arg) {
   if (tmb_log_rank() != 3 || tmb_log_size() != 5) _exit(4);
 }
 
-static void messages_show_the_rank(void **state) {
-  (void)state;
+TEST(messages_show_the_rank) {
   unsetenv("TOMBOLO_VERBOSE");
   run(say_things, NULL);
   assert_true(capture_ended_well(&cap));
@@ -69,8 +63,7 @@ static void say_much(void *arg) {
   tmb_print("next");
 }
 
-static void long_messages_are_cut(void **state) {
-  (void)state;
+TEST(long_messages_are_cut) {
   run(say_much, NULL);
   expect("xxx...\ntombolo: next\n");
   assert_cmp(strlen(cap.text), <, 5000);
@@ -99,8 +92,7 @@ static void die_of_a_bug(void *arg) {
   tmb_assert_cmp(2 + 2, ==, 5);
 }
 
-static void fatal_errors_say_who_and_where(void **state) {
-  (void)state;
+TEST(fatal_errors_say_who_and_where) {
   run(die_plainly, NULL);
   assert_true(capture_died_of(&cap, SIGABRT));
   expect("*** FATAL ERROR: in die_plainly() at ");
@@ -137,8 +129,7 @@ static void die_with_hooks(void *arg) {
   tmb_fatal_nopos("first");
 }
 
-static void hooks_run_once_in_order(void **state) {
-  (void)state;
+TEST(hooks_run_once_in_order) {
   bool recurse = false;
   run(die_with_hooks, &recurse);
   assert_string_equal(cap.text,
@@ -173,8 +164,7 @@ static void die_on_two_threads(void *arg) {
   tmb_fatal_nopos("first");
 }
 
-static void a_second_thread_waits(void **state) {
-  (void)state;
+TEST(a_second_thread_waits) {
   run(die_on_two_threads, NULL);
   assert_true(capture_died_of(&cap, SIGABRT));
   assert_string_equal(cap.text, "*** FATAL ERROR: first\n*** FATAL ERROR: second\n"
@@ -182,10 +172,5 @@ static void a_second_thread_waits(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(messages_show_the_rank),         cmocka_unit_test(long_messages_are_cut),
-      cmocka_unit_test(fatal_errors_say_who_and_where), cmocka_unit_test(hooks_run_once_in_order),
-      cmocka_unit_test(a_second_thread_waits),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -4,16 +4,11 @@
  * ranks.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "base/capture_test.h"
-#include "base/cmp_test.h"
 #include "base/config.h"
 #include "base/error.h"
+#include "base/unit_test.h"
 #include "boot/boot.h"
 #include "boot/launch/invitation.h"
 #include "boot/page/ctl.h"
@@ -31,8 +26,7 @@ static void expect_list(uint32_t size, const pid_t *pids, size_t bytes, const ch
   assert_string_equal(tmb_ranklist_format(buf, bytes, size, pids), expected);
 }
 
-static void formats_rank_lists(void **state) {
-  (void)state;
+TEST(formats_rank_lists) {
   const pid_t some[] = {1, 1, 1, 0, 0, 1, 0, 1, 1};
   const pid_t none[] = {0, 0};
   expect_list(9, some, TMB_RANKLIST_BYTES, "0-2, 5, 7-8");
@@ -64,14 +58,61 @@ static struct tmb_ctl *new_ctl(uint32_t size) {
   return ctl;
 }
 
+/* Settings ask at load for the rank that prints, before the process is a rank. */
+TEST(names_who_speaks) {
+  static const struct {
+    const char *text;
+    bool speaks;
+  } row[] = {{"2:0:4:1f:77:3:4:5", true},
+             {"2:3:4:1f:77:3:4:5", false},
+             {"2:10:12:0:1:3:4:5", false},
+             {"7:1:more of a later version", false},
+             {"", true},
+             {"2", true}};
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    tmb_env_set("TOMBOLO_BOOT", row[i].text);
+    if (tmb_boot_speaks() != row[i].speaks) fail_msg("\"%s\": %d", row[i].text, row[i].speaks);
+  }
+  tmb_env_unset("TOMBOLO_BOOT");
+  assert_true(tmb_boot_speaks());
+}
+
+TEST(writes_what_it_reads) {
+  const struct tmb_invitation in = {3, 1024, 0xfedcba9876543210u, 77, 3, 14, 15};
+  struct tmb_invitation out;
+  char text[TMB_LAUNCH_ENV_BYTES];
+  tmb_invitation_write(&in, text, sizeof text);
+  assert_true(tmb_invitation_read(text, &out));
+  assert_memory_equal(&in, &out, sizeof in);
+  assert_false(tmb_invitation_read("1:3:1024:fe:77:3:14:15", &out)); /* another version */
+  assert_false(tmb_invitation_read("2:4:4:fe:77:3:14:15", &out));    /* no such rank */
+  memcpy(text + strlen(text), ":", 2);
+  assert_false(tmb_invitation_read(text, &out));
+}
+
+static void report_early(void *arg) {
+  tmb_env_set("TOMBOLO_BOOT", arg);
+  tmb_env_set("GASNET_VERBOSEENV", "1");
+  tmb_env_report("SOME_NAME", "5", false);
+}
+
+/* The settings of base ask boot, because it has said so at load. */
+TEST(reports_are_held_back) {
+  static struct capture cap;
+  assert_int_equal(capture_run(&cap, report_early, "2:3:4:1f:77:3:4:5"), 0);
+  assert_true(capture_ended_well(&cap));
+  assert_string_equal(cap.text, "");
+  assert_int_equal(capture_run(&cap, report_early, "2:0:4:1f:77:3:4:5"), 0);
+  assert_non_null(strstr(cap.text, "SOME_NAME = 5"));
+}
+
 static void expect_state(struct tmb_ctl *ctl, uint32_t rank, enum tmb_rank_state state, int code) {
   const uint32_t word = tmb_ctl_state(ctl, rank);
   assert_int_equal(TMB_RANK_STATE(word), state);
   assert_int_equal(TMB_RANK_CODE(word), code);
 }
 
-static void keeps_own_and_imposed_ends_apart(void **state) {
-  (void)state;
+TEST(keeps_own_and_imposed_ends_apart) {
   struct tmb_ctl *ctl = new_ctl(4);
   expect_state(ctl, 0, TMB_RANK_NEW, 0);
   assert_int_equal(tmb_ctl_join(ctl, 0, 17), TMB_OK);
@@ -187,15 +228,13 @@ static int run_job(const char *size, int (*rank_main)(struct tmb_boot *)) {
   return status;
 }
 
-static void gathers_from_all(void **state) {
-  (void)state;
+TEST(gathers_from_all) {
   assert_int_equal(run_job("2", gather_rounds), 0);
   assert_int_equal(run_job("7", gather_rounds), 0);
   assert_int_equal(run_job("33", gather_rounds), 0);
 }
 
-static void pretends_several_hosts(void **state) {
-  (void)state;
+TEST(pretends_several_hosts) {
   tmb_env_set("TOMBOLO_PLACES", "cyclic:3");
   const int status = run_job("7", far_rounds);
   tmb_env_unset("TOMBOLO_PLACES");
@@ -210,15 +249,13 @@ static int one_leaves(struct tmb_boot *boot) {
   return boot->rank == 2 ? 42 : 43;
 }
 
-static void ends_with_the_first(void **state) {
-  (void)state;
+TEST(ends_with_the_first) {
   const int status = run_job("4", one_leaves);
   assert_true(WIFEXITED(status));
   assert_int_equal(WEXITSTATUS(status), 42);
 }
 
-static void is_alone_without_a_launcher(void **state) {
-  (void)state;
+TEST(is_alone_without_a_launcher) {
   struct tmb_boot boot;
   uint32_t mine = 5, all = 0;
   assert_int_equal(tmb_boot_start(&boot), TMB_OK);
@@ -238,71 +275,8 @@ static void is_alone_without_a_launcher(void **state) {
   tmb_boot_stop(&boot);
 }
 
-/* Settings ask at load for the rank that prints, before the process is a rank. */
-static void names_who_speaks(void **state) {
-  (void)state;
-  static const struct {
-    const char *text;
-    bool speaks;
-  } row[] = {{"2:0:4:1f:77:3:4:5", true},
-             {"2:3:4:1f:77:3:4:5", false},
-             {"2:10:12:0:1:3:4:5", false},
-             {"7:1:more of a later version", false},
-             {"", true},
-             {"2", true}};
-  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-    tmb_env_set("TOMBOLO_BOOT", row[i].text);
-    if (tmb_boot_speaks() != row[i].speaks) fail_msg("\"%s\": %d", row[i].text, row[i].speaks);
-  }
-  tmb_env_unset("TOMBOLO_BOOT");
-  assert_true(tmb_boot_speaks());
-}
-
-static void writes_what_it_reads(void **state) {
-  (void)state;
-  const struct tmb_invitation in = {3, 1024, 0xfedcba9876543210u, 77, 3, 14, 15};
-  struct tmb_invitation out;
-  char text[TMB_LAUNCH_ENV_BYTES];
-  tmb_invitation_write(&in, text, sizeof text);
-  assert_true(tmb_invitation_read(text, &out));
-  assert_memory_equal(&in, &out, sizeof in);
-  assert_false(tmb_invitation_read("1:3:1024:fe:77:3:14:15", &out)); /* another version */
-  assert_false(tmb_invitation_read("2:4:4:fe:77:3:14:15", &out));    /* no such rank */
-  memcpy(text + strlen(text), ":", 2);
-  assert_false(tmb_invitation_read(text, &out));
-}
-
-static void report_early(void *arg) {
-  tmb_env_set("TOMBOLO_BOOT", arg);
-  tmb_env_set("GASNET_VERBOSEENV", "1");
-  tmb_env_report("SOME_NAME", "5", false);
-}
-
-/* The settings of base ask boot, because it has said so at load. */
-static void reports_are_held_back(void **state) {
-  (void)state;
-  static struct capture cap;
-  assert_int_equal(capture_run(&cap, report_early, "2:3:4:1f:77:3:4:5"), 0);
-  assert_true(capture_ended_well(&cap));
-  assert_string_equal(cap.text, "");
-  assert_int_equal(capture_run(&cap, report_early, "2:0:4:1f:77:3:4:5"), 0);
-  assert_non_null(strstr(cap.text, "SOME_NAME = 5"));
-}
-
 int main(void) {
   tmb_env_unset("TOMBOLO_BOOT");
   tmb_env_unset("GASNET_PSHM_NODES");
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(formats_rank_lists),
-      cmocka_unit_test(names_who_speaks),
-      cmocka_unit_test(writes_what_it_reads),
-      cmocka_unit_test(reports_are_held_back),
-      cmocka_unit_test(keeps_own_and_imposed_ends_apart),
-      /* the jobs before anything else reads the settings in this process */
-      cmocka_unit_test(gathers_from_all),
-      cmocka_unit_test(pretends_several_hosts),
-      cmocka_unit_test(ends_with_the_first),
-      cmocka_unit_test(is_alone_without_a_launcher),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -5,17 +5,13 @@
  * The test plays the members by turns: it changes its rank, and which processor runs it
  * (sched_getcpu is its own).
  */
+#include "base/unit_test.h"
 #include "core/shared.h"
 
 #include "core/team.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { MEMBERS = 4 };
 
@@ -65,8 +61,7 @@ static bool last_on(int cpu, uint64_t number) {
   return tmb_shared_last_here(&team, TMB_MEETING_BARRIER, number);
 }
 
-static void last_of_each_processor(void **state) {
-  (void)state;
+TEST_BETWEEN(last_of_each_processor, start, end) {
   for (int i = 0; i < MEMBERS; i++) assert_false(last_on(i % 2, 1)); /* nothing is known yet */
   for (uint64_t number = 2; number < 5; number++) {
     assert_false(last_on(0, number));
@@ -76,8 +71,7 @@ static void last_of_each_processor(void **state) {
   }
 }
 
-static void members_move(void **state) {
-  (void)state;
+TEST_BETWEEN(members_move, start, end) {
   for (int i = 0; i < MEMBERS; i++) (void)last_on(i % 2, 1);
   assert_false(last_on(0, 2)); /* one of processor 1 has come to processor 0, which cannot know */
   assert_true(last_on(0, 2));
@@ -89,8 +83,7 @@ static void members_move(void **state) {
   assert_true(last_on(0, 3));
 }
 
-static void kinds_are_apart(void **state) {
-  (void)state;
+TEST_BETWEEN(kinds_are_apart, start, end) {
   (void)last_on(0, 7);
   (void)last_on(0, 7);
   processor = 0;
@@ -119,8 +112,7 @@ static void contribute(uint32_t rank, uint64_t number) {
   for (uint32_t r = 0; r < MEMBERS; r++) assert_int_equal(all[r], 100 * number + r);
 }
 
-static void the_last_wakes_all(void **state) {
-  (void)state;
+TEST_BETWEEN(the_last_wakes_all, start, end) {
   for (uint64_t number = 0; number < 3; number++) {
     for (uint32_t r = 0; r < MEMBERS; r++) {
       for (uint32_t i = 0; i < MEMBERS; i++) doors[i].door.sleeping = TMB_NEAR_IN_FUTEX;
@@ -133,8 +125,7 @@ static void the_last_wakes_all(void **state) {
 }
 
 /* A member has shown its contribution and is about to count itself: nobody goes on before. */
-static void shown_is_not_counted(void **state) {
-  (void)state;
+TEST_BETWEEN(shown_is_not_counted, start, end) {
   struct tmb_team_gathering g;
   uint64_t mine = 0;
   team.head.rank = tmb_job.rank = 0;
@@ -151,8 +142,7 @@ static void shown_is_not_counted(void **state) {
 
 /* Everybody reads the cards of everybody: those of the primordial team lie side by side, so that a
  * page has those of many members. */
-static void cards_side_by_side(void **state) {
-  (void)state;
+TEST_BETWEEN(cards_side_by_side, start, end) {
   for (uint32_t r = 0; r < MEMBERS; r++)
     for (uint64_t number = 0; number < 2; number++) {
       const char *const card = (char *)tmb_shared_card(&team, r, number);
@@ -162,13 +152,5 @@ static void cards_side_by_side(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(last_of_each_processor, start, end),
-      cmocka_unit_test_setup_teardown(members_move, start, end),
-      cmocka_unit_test_setup_teardown(kinds_are_apart, start, end),
-      cmocka_unit_test_setup_teardown(the_last_wakes_all, start, end),
-      cmocka_unit_test_setup_teardown(shown_is_not_counted, start, end),
-      cmocka_unit_test_setup_teardown(cards_side_by_side, start, end),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

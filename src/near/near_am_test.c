@@ -4,14 +4,10 @@
  * Records of one slot take a path of their own; here they share the ring with longer ones.
  */
 #include "base/error.h"
+#include "base/unit_test.h"
 #include "net/up.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { RANKS = 2, HANDLER = 100, QUIET = 101, MESSAGES = 20000 };
 
@@ -72,8 +68,7 @@ static int send(int32_t k, bool reply) {
 
 /* The sender runs ahead until the ring is full, many times round it; nothing is lost, changed or
  * out of order. */
-static void all_come_in_order(void **state) {
-  (void)state;
+TEST_BETWEEN(all_come_in_order, set_up, rig_close) {
   int full = 0;
   for (int32_t k = 0; k < MESSAGES;) {
     if (send(k, false) == 0) {
@@ -91,8 +86,7 @@ static void all_come_in_order(void **state) {
 
 /* A reply of one slot says where the next one goes; the request that is handled next uses that up.
  * A longer one says nothing. */
-static void answers_are_expected(void **state) {
-  (void)state;
+TEST_BETWEEN(answers_are_expected, set_up, rig_close) {
   struct tmb_near_inbox *requests = &rank_of[1]->inbox[0];
   const struct tmb_near_ring *replies = tmb_near_ring(rank_of[1], 0, 1);
   assert_null(requests->answer);
@@ -110,9 +104,5 @@ static void answers_are_expected(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(all_come_in_order, set_up, rig_close),
-      cmocka_unit_test_setup_teardown(answers_are_expected, set_up, rig_close),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

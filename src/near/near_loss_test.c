@@ -5,14 +5,10 @@
  */
 #include "base/config.h"
 #include "base/error.h"
+#include "base/unit_test.h"
 #include "net/up.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { RANKS = 3, HANDLER = 100 };
 
@@ -81,8 +77,7 @@ static bool lose(uint32_t peer) {
   return false;
 }
 
-static void hole_is_skipped(void **state) {
-  (void)state;
+TEST_BETWEEN(hole_is_skipped, set_up, rig_close) {
   for (int round = 0; round < 2000; round++) { /* many times round the ring, holes everywhere */
     const uint32_t before = got[2];
     assert_int_equal(send(1, 1, 10), 0);
@@ -97,8 +92,7 @@ static void hole_is_skipped(void **state) {
   }
 }
 
-static void living_producer_is_waited_for(void **state) {
-  (void)state;
+TEST_BETWEEN(living_producer_is_waited_for, set_up, rig_close) {
   struct tmb_near_ring *ring = tmb_near_ring(rank_of[0], 0, 0);
   const uint64_t pos = ring->tail;
   half_send(2, 2, false); /* alive, only slow */
@@ -116,8 +110,7 @@ static void living_producer_is_waited_for(void **state) {
 }
 
 /* A rank that died before its attempt succeeded claims slots that another lost rank has got. */
-static void claims_of_two_lost_ranks(void **state) {
-  (void)state;
+TEST_BETWEEN(claims_of_two_lost_ranks, set_up, rig_close) {
   struct tmb_near_ring *ring = tmb_near_ring(rank_of[0], 0, 0);
   tmb_near_claims(rank_of[2], 2)[1] = tmb_near_claim(tmb_near_claim_ring(0, 0), ring->tail, 1);
   half_send(1, 4, true);
@@ -137,8 +130,7 @@ static void claims_of_two_lost_ranks(void **state) {
   assert_int_equal(got[0], 1);
 }
 
-static void failed_attempt_leaves_no_claim(void **state) {
-  (void)state;
+TEST_BETWEEN(failed_attempt_leaves_no_claim, set_up, rig_close) {
   while (send(1, 1, 600) == 0) {}
   assert_int_equal(*tmb_near_claims(rank_of[1], 1), 0);
   serve();
@@ -146,8 +138,7 @@ static void failed_attempt_leaves_no_claim(void **state) {
   assert_int_equal(*tmb_near_claims(rank_of[1], 1), 0);
 }
 
-static void buffers_come_back(void **state) {
-  (void)state;
+TEST_BETWEEN(buffers_come_back, set_up, rig_close) {
   uint32_t sent = 0;
   while (send(1, 7, 60000) == 0) sent++;
   assert_int_equal(sent, rank_of[1]->bulk_count[0]);
@@ -163,12 +154,5 @@ static void buffers_come_back(void **state) {
 
 int main(void) {
   tmb_cfg_init();
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(hole_is_skipped, set_up, rig_close),
-      cmocka_unit_test_setup_teardown(living_producer_is_waited_for, set_up, rig_close),
-      cmocka_unit_test_setup_teardown(claims_of_two_lost_ranks, set_up, rig_close),
-      cmocka_unit_test_setup_teardown(failed_attempt_leaves_no_claim, set_up, rig_close),
-      cmocka_unit_test_setup_teardown(buffers_come_back, set_up, rig_close),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cmp_test.h"
+#include "base/unit_test.h"
 
 static struct tmb_near *rank_of[RANKS];
 

@@ -7,17 +7,12 @@
  * Invariants: changes of the process (limits, affinity) are made in a child.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "base/capture_test.h"
-#include "base/cmp_test.h"
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/unit_test.h"
 #include "os/os.h"
 #include "os/processor/ticks.h"
 #include "os/sysfile.h"
@@ -38,8 +33,7 @@ static void run_child(void (*fn)(void *), void *arg) {
   if (!capture_ended_well(&cap)) fail_msg("child failed: %s", cap.text);
 }
 
-static void counts_processors(void **state) {
-  (void)state;
+TEST(counts_processors) {
   const int online = tmb_os_cpus_online(), usable = tmb_os_cpus_usable();
   assert_in_range(usable, 1, online);
   assert_cmp(tmb_os_cpu_quota(), >=, 0);
@@ -64,13 +58,11 @@ static void bind_and_count(void *arg) {
   CHILD_CHECK(sched_getaffinity(0, sizeof after, &after) == 0 && CPU_ISSET(last, &after));
 }
 
-static void binding_narrows_the_mask(void **state) {
-  (void)state;
+TEST(binding_narrows_the_mask) {
   run_child(bind_and_count, NULL);
 }
 
-static void topology_is_consistent(void **state) {
-  (void)state;
+TEST(topology_is_consistent) {
   struct tmb_os_topology t;
   tmb_os_topology(&t);
   assert_cmp(t.online, >=, t.usable);
@@ -83,8 +75,7 @@ static void topology_is_consistent(void **state) {
   if (t.cache_line) assert_true(TMB_IS_POW2(t.cache_line));
 }
 
-static void memory_is_known(void **state) {
-  (void)state;
+TEST(memory_is_known) {
   const uint64_t total = tmb_os_mem_total();
   assert_cmp(total, >, 16 << 20);
   assert_cmp(tmb_os_mem_available(), >, 0);
@@ -100,8 +91,7 @@ static void memory_is_known(void **state) {
 }
 
 /* The pages are there, and data written before stay. A kernel before 5.14 leaves none. */
-static void pages_are_touched(void **state) {
-  (void)state;
+TEST(pages_are_touched) {
   enum { PAGES = 8 };
   const size_t page = tmb_os_page_size();
   unsigned char there[PAGES];
@@ -131,8 +121,7 @@ static void set_and_ask(void *arg) {
   CHILD_CHECK(strcmp(name, c->name) == 0);
 }
 
-static void resource_limits_bind(void **state) {
-  (void)state;
+TEST(resource_limits_bind) {
   struct limit_case fsize = {RLIMIT_FSIZE, "RLIMIT_FSIZE"}, data = {RLIMIT_DATA, "RLIMIT_DATA"};
   run_child(set_and_ask, &fsize);
   run_child(set_and_ask, &data);
@@ -162,13 +151,11 @@ static void maximize_in_child(void *arg) {
   CHILD_CHECK(!tmb_os_maximize_rlimit(12345, "RLIMIT_NONE"));
 }
 
-static void limits_are_raised(void **state) {
-  (void)state;
+TEST(limits_are_raised) {
   run_child(maximize_in_child, NULL);
 }
 
-static void names_are_known(void **state) {
-  (void)state;
+TEST(names_are_known) {
   const char *host = tmb_os_hostname(), *exe = tmb_os_exe_name();
   assert_true(*host);
   for (const char *p = host; *p; p++)
@@ -178,8 +165,7 @@ static void names_are_known(void **state) {
   assert_int_equal(access(exe, X_OK), 0);
 }
 
-static void clocks_run_forward(void **state) {
-  (void)state;
+TEST(clocks_run_forward) {
   uint64_t last = tmb_os_now_ns();
   for (int i = 0; i < 1000; i++) {
     const uint64_t now = tmb_os_now_ns();
@@ -208,9 +194,31 @@ static void interrupted_sleep(void *arg) {
   CHILD_CHECK(errno == EINTR);
 }
 
-static void a_signal_ends_a_sleep(void **state) {
-  (void)state;
+TEST(a_signal_ends_a_sleep) {
   run_child(interrupted_sleep, NULL);
+}
+
+static void rate_from_setting(void *arg) {
+  const char *const *env = arg;
+  tmb_env_set("GASNET_TSC_RATE", env[0]);
+  if (env[1]) tmb_env_set("GASNET_TSC_RATE_HARD_TOLERANCE", env[1]);
+  printf("hz %.0f native %d\n", tmb_os_ticks_hz(), tmb_os_ticks_native());
+}
+
+TEST(given_rates_are_checked) {
+  if (!tmb_os_ticks_native()) skip(); /* ticks are nanoseconds here */
+  const char *const wrong[] = {"123456789", NULL};
+  run_child(rate_from_setting, (void *)(uintptr_t)wrong);
+  assert_non_null(strstr(cap.text, "hz 123456789"));
+  assert_non_null(strstr(cap.text, "warning"));
+  assert_non_null(strstr(cap.text, "GASNET_TSC_RATE=123456789"));
+  const char *const fatal[] = {"123456789", "0.1"};
+  assert_int_equal(capture_run(&cap, rate_from_setting, (void *)(uintptr_t)fatal), 0);
+  assert_true(capture_died_of(&cap, SIGABRT));
+  const char *const nonsense[] = {"fast", NULL};
+  assert_int_equal(capture_run(&cap, rate_from_setting, (void *)(uintptr_t)nonsense), 0);
+  assert_int_equal(WEXITSTATUS(cap.status), TMB_EXIT_SETTING);
+  assert_non_null(strstr(cap.text, "\"fast\""));
 }
 
 /* Error of the tick clock against the monotonic clock over some milliseconds, as a fraction. */
@@ -222,8 +230,7 @@ static double tick_error(void) {
   return ticks_ns > ns ? ticks_ns / ns - 1 : 1 - ticks_ns / ns;
 }
 
-static void ticks_follow_the_clock(void **state) {
-  (void)state;
+TEST(ticks_follow_the_clock) {
   tmb_os_ticks_native();
   double best = 1;
   /* A preemption between the two readings spoils a round, but not three. */
@@ -244,32 +251,7 @@ static void ticks_follow_the_clock(void **state) {
   assert_cmp(big, <, 1.01 * (double)many);
 }
 
-static void rate_from_setting(void *arg) {
-  const char *const *env = arg;
-  tmb_env_set("GASNET_TSC_RATE", env[0]);
-  if (env[1]) tmb_env_set("GASNET_TSC_RATE_HARD_TOLERANCE", env[1]);
-  printf("hz %.0f native %d\n", tmb_os_ticks_hz(), tmb_os_ticks_native());
-}
-
-static void given_rates_are_checked(void **state) {
-  (void)state;
-  if (!tmb_os_ticks_native()) skip(); /* ticks are nanoseconds here */
-  const char *const wrong[] = {"123456789", NULL};
-  run_child(rate_from_setting, (void *)(uintptr_t)wrong);
-  assert_non_null(strstr(cap.text, "hz 123456789"));
-  assert_non_null(strstr(cap.text, "warning"));
-  assert_non_null(strstr(cap.text, "GASNET_TSC_RATE=123456789"));
-  const char *const fatal[] = {"123456789", "0.1"};
-  assert_int_equal(capture_run(&cap, rate_from_setting, (void *)(uintptr_t)fatal), 0);
-  assert_true(capture_died_of(&cap, SIGABRT));
-  const char *const nonsense[] = {"fast", NULL};
-  assert_int_equal(capture_run(&cap, rate_from_setting, (void *)(uintptr_t)nonsense), 0);
-  assert_int_equal(WEXITSTATUS(cap.status), TMB_EXIT_SETTING);
-  assert_non_null(strstr(cap.text, "\"fast\""));
-}
-
-static void small_files_are_read(void **state) {
-  (void)state;
+TEST(small_files_are_read) {
   char buf[8];
   uint64_t value;
   assert_int_equal(tmb_sysfile_read("/proc/nonexistent", buf, sizeof buf), -1);
@@ -282,8 +264,7 @@ static void small_files_are_read(void **state) {
   assert_int_equal(tmb_sysfile_read_kb("/proc/meminfo", "Nonsense:"), 0);
 }
 
-static void cgroup_walk_ends(void **state) {
-  (void)state;
+TEST(cgroup_walk_ends) {
   struct tmb_cgroup_walk walk;
   int steps = 0;
   for (bool more = tmb_cgroup_first(&walk, "memory"); more; more = tmb_cgroup_next(&walk)) {
@@ -328,8 +309,7 @@ static void remove_fake(const struct fake *f) {
   assert_int_equal(system(command), 0);
 }
 
-static void cgroup_2_limits_are_read(void **state) {
-  (void)state;
+TEST(cgroup_2_limits_are_read) {
   struct fake f;
   struct tmb_cgroup_walk walk;
   make_fake(&f, "0::/a/b\n", "cgroup2 rw");
@@ -361,8 +341,7 @@ static void cgroup_2_limits_are_read(void **state) {
   remove_fake(&f);
 }
 
-static void cgroup_1_limits_are_read(void **state) {
-  (void)state;
+TEST(cgroup_1_limits_are_read) {
   struct fake f;
   struct tmb_cgroup_walk walk;
   make_fake(&f, "0::/\n5:cpu,cpuacct:/a\n4:memory:/a/b\n", "cgroup rw,relatime,memory,cpu");
@@ -387,8 +366,7 @@ static void cgroup_1_limits_are_read(void **state) {
 }
 
 /* In a container the path of /proc/self/cgroup may lie outside of the mounted part. */
-static void a_path_that_is_not_mounted_means_the_mount_point(void **state) {
-  (void)state;
+TEST(a_path_that_is_not_mounted_means_the_mount_point) {
   struct fake f;
   struct tmb_cgroup_walk walk;
   make_fake(&f, "4:memory:/docker/0123\n", "cgroup rw,memory");
@@ -402,8 +380,7 @@ static void a_path_that_is_not_mounted_means_the_mount_point(void **state) {
 }
 
 /* A process is signalled only under its own start time. */
-static void processes_are_known_by_their_start(void **state) {
-  (void)state;
+TEST(processes_are_known_by_their_start) {
   int status;
   const pid_t child = fork();
   if (child == 0)
@@ -442,8 +419,7 @@ static void move_beside_threads(void) {
   _exit(0);
 }
 
-static void our_threads_allow_moves(void **state) {
-  (void)state;
+TEST(our_threads_allow_moves) {
   int status = 0;
   if (tmb_os_cpus_usable() < 2) skip();
   const pid_t child = fork();
@@ -453,26 +429,5 @@ static void our_threads_allow_moves(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(counts_processors),
-      cmocka_unit_test(binding_narrows_the_mask),
-      cmocka_unit_test(our_threads_allow_moves),
-      cmocka_unit_test(topology_is_consistent),
-      cmocka_unit_test(memory_is_known),
-      cmocka_unit_test(pages_are_touched),
-      cmocka_unit_test(resource_limits_bind),
-      cmocka_unit_test(limits_are_raised),
-      cmocka_unit_test(names_are_known),
-      cmocka_unit_test(processes_are_known_by_their_start),
-      cmocka_unit_test(clocks_run_forward),
-      cmocka_unit_test(a_signal_ends_a_sleep),
-      cmocka_unit_test(given_rates_are_checked),
-      cmocka_unit_test(ticks_follow_the_clock),
-      cmocka_unit_test(small_files_are_read),
-      cmocka_unit_test(cgroup_walk_ends),
-      cmocka_unit_test(cgroup_2_limits_are_read),
-      cmocka_unit_test(cgroup_1_limits_are_read),
-      cmocka_unit_test(a_path_that_is_not_mounted_means_the_mount_point),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

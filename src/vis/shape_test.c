@@ -6,28 +6,23 @@
  * walk over the caller's description; the seed is printed on failure. Invariant: no process but
  * this one, no job.
  */
+#include "base/unit_test.h"
 #include "vis/shape.h"
 
 #include "vis/list.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
-
 #define LEVELS 8
 #define ROOM   8192
 
-static uint64_t state = 12345;
+static uint64_t random_state = 12345;
 
 static size_t below(size_t limit) {
-  state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return (size_t)(state >> 33) % limit;
+  random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (size_t)(random_state >> 33) % limit;
 }
 
 struct given {
@@ -42,8 +37,7 @@ static int make(struct tmb_vis_shape *s, const struct given *g) {
 
 /* ---- normal forms */
 
-static void contiguous_becomes_one_piece(void **unused) {
-  (void)unused;
+TEST(contiguous_becomes_one_piece) {
   struct tmb_vis_shape s;
   const struct given g = {{8, 80, 800}, {8, 80, 800}, {10, 10, 3}, 8, 3};
   assert_int_equal(make(&s, &g), 1);
@@ -52,8 +46,7 @@ static void contiguous_becomes_one_piece(void **unused) {
   assert_int_equal(s.bytes, 2400);
 }
 
-static void order_of_dimensions_does_not_matter(void **unused) {
-  (void)unused;
+TEST(order_of_dimensions_does_not_matter) {
   struct tmb_vis_shape s;
   const struct given g = {{800, 8, 80}, {800, 8, 80}, {3, 10, 10}, 8, 3};
   assert_int_equal(make(&s, &g), 1);
@@ -61,8 +54,7 @@ static void order_of_dimensions_does_not_matter(void **unused) {
   assert_int_equal(s.elem, 2400);
 }
 
-static void counts_of_one_are_dropped(void **unused) {
-  (void)unused;
+TEST(counts_of_one_are_dropped) {
   struct tmb_vis_shape s;
   const struct given g = {{7, 100, 9}, {5, 64, -3}, {1, 4, 1}, 16, 3};
   assert_int_equal(make(&s, &g), 1);
@@ -73,8 +65,7 @@ static void counts_of_one_are_dropped(void **unused) {
   assert_int_equal(s.dim[0].stride[TMB_VIS_SRC], 64);
 }
 
-static void padded_rows_merge_outwards(void **unused) {
-  (void)unused;
+TEST(padded_rows_merge_outwards) {
   struct tmb_vis_shape s; /* a column of a matrix in both, three matrices deep */
   const struct given g = {{40, 400}, {80, 800}, {10, 3}, 8, 2};
   assert_int_equal(make(&s, &g), 1);
@@ -83,8 +74,7 @@ static void padded_rows_merge_outwards(void **unused) {
   assert_int_equal(s.dim[0].stride[TMB_VIS_SRC], 80);
 }
 
-static void one_sided_contiguity_stays(void **unused) {
-  (void)unused;
+TEST(one_sided_contiguity_stays) {
   struct tmb_vis_shape s;
   const struct given g = {{8, 80}, {8, 160}, {10, 10}, 8, 2};
   assert_int_equal(make(&s, &g), 1);
@@ -92,8 +82,7 @@ static void one_sided_contiguity_stays(void **unused) {
   assert_int_equal(s.levels, 1);
 }
 
-static void reflection_of_both_sides_is_contiguous(void **unused) {
-  (void)unused;
+TEST(reflection_of_both_sides_is_contiguous) {
   struct tmb_vis_shape s;
   const struct given g = {{-4}, {-4}, {25}, 4, 1};
   assert_int_equal(make(&s, &g), 1);
@@ -103,8 +92,7 @@ static void reflection_of_both_sides_is_contiguous(void **unused) {
   assert_int_equal(s.first[TMB_VIS_SRC], -96);
 }
 
-static void reflection_of_one_side_is_not(void **unused) {
-  (void)unused;
+TEST(reflection_of_one_side_is_not) {
   struct tmb_vis_shape s;
   const struct given g = {{-4}, {4}, {25}, 4, 1};
   assert_int_equal(make(&s, &g), 1);
@@ -115,8 +103,7 @@ static void reflection_of_one_side_is_not(void **unused) {
   assert_int_equal(s.dim[0].stride[TMB_VIS_SRC], -4);
 }
 
-static void transposition_shows_the_source(void **unused) {
-  (void)unused;
+TEST(transposition_shows_the_source) {
   struct tmb_vis_shape s;
   const struct given g = {{8, 800, 80000}, {80000, 800, 8}, {10, 10, 10}, 8, 3};
   assert_int_equal(make(&s, &g), 1);
@@ -125,8 +112,7 @@ static void transposition_shows_the_source(void **unused) {
   assert_int_equal(s.dim[1].stride[TMB_VIS_SRC], 8);
 }
 
-static void nothing_to_move(void **unused) {
-  (void)unused;
+TEST(nothing_to_move) {
   struct tmb_vis_shape s;
   const struct given none = {{8}, {8}, {0}, 8, 1}, empty = {{8}, {8}, {5}, 0, 1};
   assert_int_equal(make(&s, &none), 0);
@@ -139,8 +125,7 @@ static void nothing_to_move(void **unused) {
   assert_int_equal(s.elem, 24);
 }
 
-static void overflow_is_reported(void **unused) {
-  (void)unused;
+TEST(overflow_is_reported) {
   struct tmb_vis_shape s;
   const struct given g = {{8, 8}, {8, 8}, {SIZE_MAX / 4, 16}, 8, 2};
   assert_int_equal(make(&s, &g), -1);
@@ -149,8 +134,7 @@ static void overflow_is_reported(void **unused) {
   assert_false(tmb_vis_strided_copy(&byte, &byte, &in));
 }
 
-static void many_levels(void **unused) {
-  (void)unused;
+TEST(many_levels) {
   enum { MANY = 1000 };
   static ptrdiff_t stride[MANY];
   static size_t count[MANY];
@@ -229,12 +213,11 @@ static void by_pieces(const struct tmb_vis_shape *s, char *dst, char *src) {
   }
 }
 
-static void random_shapes(void **unused) {
-  (void)unused;
+TEST(random_shapes) {
   static char src[ROOM], want[ROOM], got[ROOM], pieces[ROOM], flat[ROOM];
   for (size_t i = 0; i < ROOM; i++) src[i] = (char)below(256);
   for (int round = 0; round < 4000; round++) {
-    const uint64_t seed = state;
+    const uint64_t seed = random_state;
     struct given g;
     ptrdiff_t low[2];
     const enum order how = (enum order)below(3);
@@ -264,15 +247,14 @@ static void random_shapes(void **unused) {
     assert_true(tmb_vis_strided_copy(flat + low[0], src + low[1], &in));
     if (memcmp(want, got, ROOM) != 0 || memcmp(want, pieces, ROOM) != 0 ||
         memcmp(want, flat, ROOM) != 0)
-      fail_msg("round %d differs: state %llu", round, (unsigned long long)seed);
+      fail_msg("round %d differs: random_state %llu", round, (unsigned long long)seed);
   }
 }
 
 /* ---- lists */
 
 /* Every length and misalignment, and nothing written beside it. */
-static void short_pieces(void **unused) {
-  (void)unused;
+TEST(short_pieces) {
   enum { MOST = 300, GUARD = 16 };
   char src[MOST + 8], dst[MOST + 2 * GUARD], want[sizeof dst];
   for (size_t i = 0; i < sizeof src; i++) src[i] = (char)below(256);
@@ -298,8 +280,7 @@ static size_t draw_vector(gex_Memvec_t *vec, char *base, size_t total, size_t en
 }
 
 /* Boundaries that meet for a while, then do not; empty entries; one side that is shorter. */
-static void vectors(void **unused) {
-  (void)unused;
+TEST(vectors) {
   enum { ENTRIES = 40, BYTES = 2000 };
   static char src[BYTES], dst[BYTES], want[BYTES];
   for (size_t i = 0; i < BYTES; i++) src[i] = (char)(1 + below(255));
@@ -328,8 +309,7 @@ static void vectors(void **unused) {
   }
 }
 
-static void list_cursor(void **unused) {
-  (void)unused;
+TEST(list_cursor) {
   char a[10] = "abcdefghi", packed[10] = "";
   const gex_Memvec_t vec[] = {{NULL, 0}, {a + 4, 3}, {NULL, 0}, {a, 2}, {NULL, 0}};
   const struct tmb_vis_list list = {.vec = vec, .count = 5};
@@ -349,8 +329,7 @@ static void list_cursor(void **unused) {
   assert_string_equal(a, "aZcdefghi");
 }
 
-static void list_overflow(void **unused) {
-  (void)unused;
+TEST(list_overflow) {
   const gex_Memvec_t vec[] = {{NULL, SIZE_MAX}, {NULL, 1}};
   const struct tmb_vis_list list = {.vec = vec, .count = 2},
                             indexed = {.count = 3, .len = SIZE_MAX};
@@ -359,8 +338,7 @@ static void list_overflow(void **unused) {
   assert_false(tmb_vis_list_bytes(&indexed, &bytes));
 }
 
-static void indexed_of_unequal_lengths(void **unused) {
-  (void)unused;
+TEST(indexed_of_unequal_lengths) {
   char src[64], dst[64], want[64];
   for (size_t ratio = 1; ratio <= 4; ratio++)
     for (size_t len = 1; len <= 16; len++) {
@@ -386,24 +364,5 @@ static void indexed_of_unequal_lengths(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(contiguous_becomes_one_piece),
-      cmocka_unit_test(order_of_dimensions_does_not_matter),
-      cmocka_unit_test(counts_of_one_are_dropped),
-      cmocka_unit_test(padded_rows_merge_outwards),
-      cmocka_unit_test(one_sided_contiguity_stays),
-      cmocka_unit_test(reflection_of_both_sides_is_contiguous),
-      cmocka_unit_test(reflection_of_one_side_is_not),
-      cmocka_unit_test(transposition_shows_the_source),
-      cmocka_unit_test(nothing_to_move),
-      cmocka_unit_test(overflow_is_reported),
-      cmocka_unit_test(many_levels),
-      cmocka_unit_test(random_shapes),
-      cmocka_unit_test(short_pieces),
-      cmocka_unit_test(vectors),
-      cmocka_unit_test(list_cursor),
-      cmocka_unit_test(list_overflow),
-      cmocka_unit_test(indexed_of_unequal_lengths),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -6,15 +6,10 @@
  * Owns: a folder of fake programs, removed at the end. Run by ctest. Calls: tool_doctor_main in
  * child processes. Invariants: no network is used: ssh is a script here.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "base/capture_test.h"
-#include "base/cmp_test.h"
 #include "base/config.h"
+#include "base/unit_test.h"
 #include "doctor/doctor.h"
 #include "tool.h"
 
@@ -99,8 +94,7 @@ static void write_program(const char *name, const char *text) {
   assert_int_equal(chmod(path, 0700), 0);
 }
 
-static void limits_are_checked(void **state) {
-  (void)state;
+TEST(limits_are_checked) {
   run((struct call){.has_limit = true, .resource = RLIMIT_NOFILE, .limit = 40}, 1);
   expect("error", "open files", "at most 40 in a process. Raise it: ulimit -n");
   run((struct call){.has_limit = true, .resource = RLIMIT_FSIZE, .limit = 100000}, 1);
@@ -120,16 +114,14 @@ static void limits_are_checked(void **state) {
   expect("error", "segments", "cannot be had");
 }
 
-static void refused_calls_are_found(void **state) {
-  (void)state;
+TEST(refused_calls_are_found) {
   run((struct call){.refused = SYS_memfd_create, .name = "GASNET_MAX_SEGSIZE", .value = "32M"}, 0);
   expect("warning", "shared memory", "memfd_create: Operation not permitted");
   run((struct call){.refused = SYS_process_vm_readv}, 0);
   expect("warning", "cross-memory read", "process_vm_readv is refused");
 }
 
-static void missing_programs_are_found(void **state) {
-  (void)state;
+TEST(missing_programs_are_found) {
   run((struct call){.name = "PATH", .value = "/no/such/folder"}, 0);
   expect("warning", "ssh", "no program 'ssh'");
   expect("warning", "C compiler", "'cc' is missing");
@@ -139,8 +131,7 @@ static void missing_programs_are_found(void **state) {
   expect("error", "ssh", "TOMBOLO_SSH");
 }
 
-static void compilers_print_their_version(void **state) {
-  (void)state;
+TEST(compilers_print_their_version) {
   write_program("cc", "echo 'cc of the test 1.2'; echo more");
   write_program("gfortran", "echo 9.4.0");
   run((struct call){.name = "PATH", .value = folder}, 0);
@@ -153,8 +144,7 @@ static void compilers_print_their_version(void **state) {
   expect("ok", "gfortran", "gfortran 13, known to coarrays");
 }
 
-static void hosts_are_asked(void **state) {
-  (void)state;
+TEST(hosts_are_asked) {
   static const char report[] =
       "{\n\"checks\": [{\"name\": \"open files\", \"state\": \"error\", \"found\": \"at most 9\", "
       "\"remedy\": \"Raise it.\"}, {\"name\": \"conduits\", \"state\": \"ok\", \"found\": "
@@ -208,8 +198,7 @@ static const char *judged(struct doctor *d) {
   return word;
 }
 
-static void facts_are_judged(void **state) {
-  (void)state;
+TEST(facts_are_judged) {
   struct doctor d = {.checks = json_array()};
   doctor_judge_processors(&d, 4, 4, 0);
   assert_string_equal(judged(&d), "ok");
@@ -234,8 +223,7 @@ static void facts_are_judged(void **state) {
   json_decref(d.checks);
 }
 
-static void interfaces_are_judged(void **state) {
-  (void)state;
+TEST(interfaces_are_judged) {
   struct doctor d = {.checks = json_array()};
   json_t *none = json_array(),
          *one = json_pack("[{s:s, s:b, s:i}]", "name", "eth0", "available", 1, "mtu_bytes", 9000);
@@ -255,8 +243,7 @@ static void interfaces_are_judged(void **state) {
 }
 
 /* Report of another host, compared with this one's. */
-static void reports_are_compared(void **state) {
-  (void)state;
+TEST(reports_are_compared) {
   struct doctor d = {.checks = json_array(),
                      .mtu = json_pack("{s:i, s:i}", "eth0", 9000, "ib0", 4092)};
   json_t *same = json_pack("{s:{s:i, s:i}}", "mtu_bytes", "eth0", 9000, "eth7", 100),
@@ -286,8 +273,7 @@ static void reports_are_compared(void **state) {
   for (size_t i = 0; i < TMB_ARRAY_LEN(all); i++) json_decref(all[i]);
 }
 
-static void json_is_complete(void **state) {
-  (void)state;
+TEST(json_is_complete) {
   run((struct call){.argv = {"--json"}, .name = "TOMBOLO_MAX_THREADS", .value = "-7"}, 1);
   json_t *document = json_loads(cap.text, 0, NULL);
   if (!document) fail_msg("not JSON: %s", cap.text);
@@ -301,8 +287,7 @@ static void json_is_complete(void **state) {
   json_decref(document);
 }
 
-static void wrong_arguments_are_refused(void **state) {
-  (void)state;
+TEST(wrong_arguments_are_refused) {
   run((struct call){.argv = {"--bogus"}}, TOOL_EXIT_USAGE);
   run((struct call){.argv = {"extra"}}, TOOL_EXIT_USAGE);
   assert_non_null(strstr(cap.text, "\"extra\""));
@@ -327,17 +312,5 @@ static int remove_folder(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(limits_are_checked),
-      cmocka_unit_test(refused_calls_are_found),
-      cmocka_unit_test(missing_programs_are_found),
-      cmocka_unit_test(compilers_print_their_version),
-      cmocka_unit_test(hosts_are_asked),
-      cmocka_unit_test(facts_are_judged),
-      cmocka_unit_test(interfaces_are_judged),
-      cmocka_unit_test(reports_are_compared),
-      cmocka_unit_test(json_is_complete),
-      cmocka_unit_test(wrong_arguments_are_refused),
-  };
-  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+  return unit_run(make_folder, remove_folder);
 }

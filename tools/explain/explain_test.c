@@ -5,14 +5,10 @@
  *
  * Owns: nothing. Run by ctest. Calls: tool_explain_main in child processes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "base/capture_test.h"
 #include "base/messages/messages.h"
+#include "base/unit_test.h"
 #include "tool.h"
 
 #include <inttypes.h>
@@ -35,8 +31,7 @@ static void expect(char *arg, int code, const char *text) {
              code, text, cap.text);
 }
 
-static void numbers_are_explained(void **state) {
-  (void)state;
+TEST(numbers_are_explained) {
   static const unsigned numbers[] = {
 #define TMB_MESSAGES(family, files, title, cause, remedy, example)
 #define TMB_MESSAGE(number, text)      number,
@@ -55,8 +50,7 @@ static void numbers_are_explained(void **state) {
 }
 
 /* A message with advice of its own, and one with that of its family. */
-static void advice_is_that_of_the_message(void **state) {
-  (void)state;
+TEST(advice_is_that_of_the_message) {
   expect((char[]){"321"}, 0, "tombolo run -n 4 ./prog");
   expect((char[]){"321"}, 0, "The program has no slash in its name");
   expect((char[]){"TMB-2103"}, 0, "follows a null pointer to shared");
@@ -64,8 +58,7 @@ static void advice_is_that_of_the_message(void **state) {
   expect((char[]){"302"}, 0, "`tombolo run` or its agents could not start a rank");
 }
 
-static void forms_of_a_number(void **state) {
-  (void)state;
+TEST(forms_of_a_number) {
   expect((char[]){"107"}, 0, "TMB-0107: settings");
   expect((char[]){"[TMB-0107]"}, 0, "setting NAME=");
   expect((char[]){"TMB-0099"}, TOOL_EXIT_FAILED, "there is no message TMB-0099");
@@ -74,19 +67,12 @@ static void forms_of_a_number(void **state) {
   expect((char[]){"--list"}, 0, "TMB-0002");
 }
 
-static void formats_have_numbers(void **state) {
-  (void)state;
+TEST(formats_have_numbers) {
   assert_int_equal(tmb_message_number("out of memory for %u ranks"), 1);
   assert_int_equal(tmb_message_number("run: %s"), 108);
   assert_int_equal(tmb_message_number("%s"), 0);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(numbers_are_explained),
-      cmocka_unit_test(advice_is_that_of_the_message),
-      cmocka_unit_test(forms_of_a_number),
-      cmocka_unit_test(formats_have_numbers),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -5,15 +5,10 @@
  * Owns: nothing. Run by ctest. Calls: tool_info_main in child processes.
  * Invariants: docs/SETTINGS.md is the output of `tombolo info --config --markdown`.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "base/capture_test.h"
-#include "base/cmp_test.h"
 #include "base/config.h"
+#include "base/unit_test.h"
 #include "tool.h"
 
 #include <jansson.h>
@@ -46,8 +41,7 @@ static void expect(const char *part) {
   if (!strstr(cap.text, part)) fail_msg("\"%s\" is not in: %s", part, cap.text);
 }
 
-static void text_shows_every_section(void **state) {
-  (void)state;
+TEST(text_shows_every_section) {
   run((struct call){0}, 0);
   static const char *const parts[] = {"\nBuild\n",
                                       "\nConduits\n",
@@ -81,8 +75,7 @@ static json_t *parse(void) {
   return document;
 }
 
-static void json_is_complete(void **state) {
-  (void)state;
+TEST(json_is_complete) {
   run((struct call){1, {"--json"}, NULL, NULL}, 0);
   json_t *document = parse();
   json_t *version = json_object_get(document, "version");
@@ -111,8 +104,7 @@ static json_t *find_setting(json_t *settings, const char *name) {
   return NULL;
 }
 
-static void settings_show_value_and_source(void **state) {
-  (void)state;
+TEST(settings_show_value_and_source) {
   run((struct call){2, {"--config", "--json"}, "GASNET_MAX_THREADS", "33"}, 0);
   json_t *settings = parse();
   json_t *row = find_setting(settings, "TOMBOLO_MAX_THREADS");
@@ -124,8 +116,7 @@ static void settings_show_value_and_source(void **state) {
   json_decref(settings);
 }
 
-static void wrong_settings_are_shown_not_fatal(void **state) {
-  (void)state;
+TEST(wrong_settings_are_shown_not_fatal) {
   static const char *const names[] = {"GASNET_MAX_THREADS", "GASNET_VERBOSEENV", "TOMBOLO_WAIT",
                                       "GASNET_TSC_VERBOSE"};
   for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++) {
@@ -139,8 +130,7 @@ static void wrong_settings_are_shown_not_fatal(void **state) {
   expect("did you mean TOMBOLO_WAIT?");
 }
 
-static void networks_are_shown_alone(void **state) {
-  (void)state;
+TEST(networks_are_shown_alone) {
   run((struct call){1, {"--network"}, NULL, NULL}, 0);
   expect("\nInterfaces\n");
   expect("\nRails of ofi\n");
@@ -148,8 +138,7 @@ static void networks_are_shown_alone(void **state) {
   assert_null(strstr(cap.text, "TOMBOLO_WAIT"));
 }
 
-static void guards_are_named(void **state) {
-  (void)state;
+TEST(guards_are_named) {
   run((struct call){1, {"--network"}, NULL, NULL}, 0);
   expect("\nGuard of udp\n");
   expect(" payload\n");
@@ -160,8 +149,7 @@ static void guards_are_named(void **state) {
   expect(" all but headers");
 }
 
-static void wrong_options_are_refused(void **state) {
-  (void)state;
+TEST(wrong_options_are_refused) {
   run((struct call){1, {"--bogus"}, NULL, NULL}, TOOL_EXIT_USAGE);
   run((struct call){1, {"extra"}, NULL, NULL}, TOOL_EXIT_USAGE);
   expect("\"extra\"");
@@ -171,8 +159,7 @@ static void wrong_options_are_refused(void **state) {
   expect("--json");
 }
 
-static void the_checked_in_table_is_current(void **state) {
-  (void)state;
+TEST(the_checked_in_table_is_current) {
   static char text[sizeof cap.text], path[4096];
   snprintf(path, sizeof path, "%s", __FILE__);
   char *slash = strrchr(path, '/');
@@ -188,15 +175,5 @@ static void the_checked_in_table_is_current(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(text_shows_every_section),
-      cmocka_unit_test(json_is_complete),
-      cmocka_unit_test(settings_show_value_and_source),
-      cmocka_unit_test(wrong_settings_are_shown_not_fatal),
-      cmocka_unit_test(networks_are_shown_alone),
-      cmocka_unit_test(guards_are_named),
-      cmocka_unit_test(wrong_options_are_refused),
-      cmocka_unit_test(the_checked_in_table_is_current),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

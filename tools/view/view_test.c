@@ -5,14 +5,9 @@
  * Owns: nothing. Run by ctest. Calls: the parts of tools/view. Times in the traces are
  * microseconds, in the answers nanoseconds.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 #include "base/compiler.h"
+#include "base/unit_test.h"
 #include "view/analysis/report.h"
 #include "view/output.h"
 #include "view/trace/words.h"
@@ -57,9 +52,8 @@ static const char late_sender[] =
                       X("wait", "wait: signal", "1", "10", "30", "\"ended_by\":0,\"ended_ts\":31")
                           FLOW("f", "1", "40", "7") X("region", "tail", "1", "40", "60", ""));
 
-static void test_late_sender(void **state) {
+TEST(test_late_sender) {
   struct both b;
-  (void)state;
   analyse(&b, late_sender);
   assert_int_equal(b.t.ranks, 2);
   assert_int_equal(b.t.arrows, 1);
@@ -79,9 +73,8 @@ static void test_late_sender(void **state) {
 }
 
 /* 30 on rank 0, the transfer from 30 to 40, and 60 on rank 1. */
-static void test_critical_path(void **state) {
+TEST(test_critical_path) {
   struct both b;
-  (void)state;
   analyse(&b, late_sender);
   assert_int_equal(b.r.path.length, 100000);
   assert_int_equal(b.r.path.transfer, 10000);
@@ -92,9 +85,8 @@ static void test_critical_path(void **state) {
   release(&b);
 }
 
-static void test_matrix_and_shares(void **state) {
+TEST(test_matrix_and_shares) {
   struct both b;
-  (void)state;
   analyse(&b, TRACE(RANK("0") RANK("1") RANK("2")
                         X("put", "put", "0", "0", "1", "\"peer\":1,\"bytes\":100")
                             X("put", "put", "0", "2", "1", "\"peer\":1,\"bytes\":50")
@@ -117,9 +109,8 @@ static void test_matrix_and_shares(void **state) {
 }
 
 /* A message lies there from 2 until the receiver, which computes, runs its handler at 50. */
-static void test_late_receiver(void **state) {
+TEST(test_late_receiver) {
   struct both b;
-  (void)state;
   analyse(&b, TRACE(RANK("0") RANK("1")
                         X("message", "short request", "0", "0", "2", "\"peer\":1,\"bytes\":0")
                             FLOW("s", "0", "1", "1") X("region", "long", "1", "0", "50", "")
@@ -136,9 +127,8 @@ static void test_late_receiver(void **state) {
 }
 
 /* Rank 0 comes at 10, rank 2 last at 30: the others wait for it, once in each of two calls. */
-static void test_collective(void **state) {
+TEST(test_collective) {
   struct both b;
-  (void)state;
   analyse(
       &b,
       TRACE(RANK("0") RANK("1") RANK("2") X("region", "r", "2", "0", "30", "")
@@ -166,9 +156,8 @@ static void test_collective(void **state) {
 
 /* As the library records a barrier: the call is short, and a wait follows it. Rank 1 comes at 30.
  */
-static void test_wait_for_collective(void **state) {
+TEST(test_wait_for_collective) {
   struct both b;
-  (void)state;
   analyse(&b,
           TRACE(RANK("0") RANK("1") X("collective", "barrier", "0", "10", "1",
                                       "\"team\":\"all\",\"number\":1")
@@ -189,9 +178,8 @@ static void test_wait_for_collective(void **state) {
 }
 
 /* While the put is in progress from 10 to 30, rank 0 computes from 12 to 22, then it waits. */
-static void test_overlap(void **state) {
+TEST(test_overlap) {
   struct both b;
-  (void)state;
   analyse(&b, TRACE(RANK("0") RANK("1") X("put", "put", "0", "10", "2", "\"peer\":1,\"bytes\":8")
                         FLOW("s", "0", "11", "3") X("region", "r", "0", "12", "10", "")
                             X("wait", "wait: operation", "0", "22", "20", "\"peer\":1")
@@ -204,9 +192,8 @@ static void test_overlap(void **state) {
 }
 
 /* Without arrows the operation is found by who ended the wait, and when. */
-static void test_guess(void **state) {
+TEST(test_guess) {
   struct both b;
-  (void)state;
   analyse(&b, TRACE(RANK("0") RANK("1") X("put", "put", "0", "5", "1", "\"peer\":1,\"bytes\":8")
                         X("put", "put", "0", "8", "1", "\"peer\":1,\"bytes\":8")
                             X("put", "put", "0", "9", "1", "\"peer\":1,\"bytes\":8")
@@ -219,7 +206,7 @@ static void test_guess(void **state) {
 }
 
 /* Regions in two events, one of which never ends; times exact beyond 2^53 ns; a cut file. */
-static void test_reading(void **state) {
+TEST(test_reading) {
   struct both b;
   static const char text[] =
       "[\n{\"ph\":\"B\",\"name\":\"o\\u0075ter\",\"pid\":3,\"tid\":0,\"ts\":9007199254740.993},\n"
@@ -228,7 +215,6 @@ static void test_reading(void **state) {
       "{\"ph\":\"i\",\"name\":\"here\",\"pid\":3,\"tid\":0,\"ts\":9007199254743.25e0,\"s\":\"t\"},"
       "\n"
       "{\"ph\":\"X\",\"name\":\"cu";
-  (void)state;
   analyse(&b, text);
   assert_int_equal(b.t.ranks, 1);
   assert_int_equal(b.t.rank[0].number, 3);
@@ -243,7 +229,7 @@ static void test_reading(void **state) {
   release(&b);
 }
 
-static void test_refusals(void **state) {
+TEST(test_refusals) {
   static const struct {
     const char *text, *why;
   } bad[] = {
@@ -255,7 +241,6 @@ static void test_refusals(void **state) {
       {"[{\"ph\" 3}]", "line 1: a ':' is missing"},
   };
   char why[VIEW_WHY_BYTES];
-  (void)state;
   for (size_t i = 0; i < TMB_ARRAY_LEN(bad); i++) {
     struct view_trace t = {.program = VIEW_NONE};
     assert_int_equal(view_load(&t, bad[i].text, strlen(bad[i].text), why), -1);
@@ -265,9 +250,8 @@ static void test_refusals(void **state) {
 }
 
 /* Times that no clock has are left out; a trace may have names only; ranks may be any numbers. */
-static void test_odd_traces(void **state) {
+TEST(test_odd_traces) {
   struct both b;
-  (void)state;
   analyse(&b, TRACE(X("put", "put", "0", "9e18", "1", "") X("put", "put", "0", "1", "9e18", "")
                         X("wait", "w", "4000000000", "1", "2", "\"ended_by\":-7")));
   assert_int_equal(b.t.unused, 2);
@@ -281,9 +265,8 @@ static void test_odd_traces(void **state) {
   release(&b);
 }
 
-static void test_hosts(void **state) {
+TEST(test_hosts) {
   struct both b;
-  (void)state;
   analyse(&b,
           "{\"otherData\":{\"program\":\"a.out -x\",\"hosts\":[\"a\",\"b\"],\"host_of\":[0,1,1],"
           "\"dropped\":[0,0,5]},\"traceEvents\":[" X(
@@ -311,9 +294,8 @@ static char *written(struct both *b, int what) {
   return text;
 }
 
-static void test_outputs(void **state) {
+TEST(test_outputs) {
   struct both b;
-  (void)state;
   analyse(&b, late_sender);
   char *page = written(&b, 0), *summary = written(&b, 1), *drawing = written(&b, 2);
   assert_non_null(strstr(page, "<h1>&#60;/script&#62;&#60;b&#62;</h1>"));
@@ -347,9 +329,8 @@ static void test_outputs(void **state) {
          X("wait", "wait: signal", "1", "10", "990", "\"ended_by\":0,\"ended_ts\":200")     \
              FLOW("f", "1", "1000", "7") "{\"ph\":\"M\",\"name\":\"end\"}]}"
 
-static void test_no_processor(void **state) {
+TEST(test_no_processor) {
   struct both b;
-  (void)state;
   analyse(&b, HOST("1") PREEMPTED);
   assert_int_equal(b.t.rank[1].processors, 1);
   assert_int_equal(b.r.blames, 1);
@@ -374,12 +355,11 @@ static void test_no_processor(void **state) {
 }
 
 /* Half of the work, a barrier more. */
-static void test_compare(void **state) {
+TEST(test_compare) {
   struct both b, c;
   char *text = NULL;
   size_t bytes = 0;
   FILE *to = open_memstream(&text, &bytes);
-  (void)state;
   analyse(&b, late_sender);
   analyse(&c, TRACE(X("region", "sweep", "0", "0", "15", "")
                         X("collective", "barrier", "0", "15", "5", "\"team\":\"all\",\"number\":1")
@@ -406,9 +386,8 @@ static void test_compare(void **state) {
   release(&c);
 }
 
-static void test_words(void **state) {
+TEST(test_words) {
   char text[VIEW_WORD_BYTES];
-  (void)state;
   assert_string_equal(view_time(0, text), "0 ns");
   assert_string_equal(view_time(999.9, text), "1.00 us");
   assert_string_equal(view_time(1234, text), "1.23 us");
@@ -419,23 +398,5 @@ static void test_words(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_late_sender),
-      cmocka_unit_test(test_critical_path),
-      cmocka_unit_test(test_matrix_and_shares),
-      cmocka_unit_test(test_late_receiver),
-      cmocka_unit_test(test_collective),
-      cmocka_unit_test(test_overlap),
-      cmocka_unit_test(test_guess),
-      cmocka_unit_test(test_reading),
-      cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_hosts),
-      cmocka_unit_test(test_outputs),
-      cmocka_unit_test(test_no_processor),
-      cmocka_unit_test(test_compare),
-      cmocka_unit_test(test_words),
-      cmocka_unit_test(test_wait_for_collective),
-      cmocka_unit_test(test_odd_traces),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -6,13 +6,9 @@
  * begin of a struct and behind other members. Each case walks the list afterwards, so that a lost
  * or repeated struct fails it. Invariant tested: the last struct's `next` is NULL.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "base/container/list.h"
+#include "base/unit_test.h"
 
 struct item {
   int number;
@@ -28,8 +24,7 @@ static int digits(const struct item *list) {
   return number;
 }
 
-static void test_pushed_last_is_popped_first(void **state) {
-  (void)state;
+TEST(test_pushed_last_is_popped_first) {
   struct item *list = NULL;
   assert_null(TMB_LIST_POP(&list));
   for (int i = 1; i < 4; i++) TMB_LIST_PUSH(&list, &items[i]);
@@ -40,8 +35,7 @@ static void test_pushed_last_is_popped_first(void **state) {
   assert_null(list);
 }
 
-static void test_a_cursor_inserts_and_takes_out(void **state) {
-  (void)state;
+TEST(test_a_cursor_inserts_and_takes_out) {
   struct item *list = NULL;
   TMB_LIST_PUSH(&list, &items[3]);
   TMB_LIST_PUSH(&list, &items[1]);
@@ -57,8 +51,7 @@ static void test_a_cursor_inserts_and_takes_out(void **state) {
   assert_int_equal(digits(list), 134);
 }
 
-static void test_remove_finds_each_place(void **state) {
-  (void)state;
+TEST(test_remove_finds_each_place) {
   struct item *list = NULL;
   for (int i = 4; i > 0; i--) TMB_LIST_PUSH(&list, &items[i]);
   assert_true(TMB_LIST_REMOVE(&list, &items[2]));
@@ -72,8 +65,7 @@ static void test_remove_finds_each_place(void **state) {
   assert_null(list);
 }
 
-static void test_a_queue_keeps_the_order(void **state) {
-  (void)state;
+TEST(test_a_queue_keeps_the_order) {
   struct item *first = NULL, *last = NULL;
   items[1].next = &items[4]; /* of an earlier list */
   TMB_QUEUE_ADD(&first, &last, &items[1]);
@@ -89,8 +81,7 @@ static void test_a_queue_keeps_the_order(void **state) {
   assert_ptr_equal(last, &items[4]);
 }
 
-static void test_a_kept_end_extends(void **state) {
-  (void)state;
+TEST(test_a_kept_end_extends) {
   struct item *first = NULL, **end = &first;
   for (int i = 1; i < 4; i++) TMB_LIST_EXTEND(&end, &items[i]);
   assert_int_equal(digits(first), 123);
@@ -98,12 +89,5 @@ static void test_a_kept_end_extends(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_pushed_last_is_popped_first),
-      cmocka_unit_test(test_a_cursor_inserts_and_takes_out),
-      cmocka_unit_test(test_remove_finds_each_place),
-      cmocka_unit_test(test_a_queue_keeps_the_order),
-      cmocka_unit_test(test_a_kept_end_extends),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

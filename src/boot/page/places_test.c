@@ -2,13 +2,9 @@
 /*
  * Unit tests of places: reading placements, and the table of a rank.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
+#include "base/unit_test.h"
 #include "boot/page/places.h"
 
 #include <string.h>
@@ -21,8 +17,7 @@ static void expect(const char *text, uint32_t size, const uint32_t *host_of, uin
   assert_memory_equal(got, host_of, size * sizeof *got);
 }
 
-static void reads_placements(void **state) {
-  (void)state;
+TEST(reads_placements) {
   expect(NULL, 3, (uint32_t[]){0, 0, 0}, 1);
   expect("", 3, (uint32_t[]){0, 0, 0}, 1);
   expect("1", 2, (uint32_t[]){0, 0}, 1);
@@ -44,8 +39,7 @@ static void refuse(const char *text, uint32_t size, const char *part) {
   assert_non_null(strstr(why, part));
 }
 
-static void refuses_what_is_no_placement(void **state) {
-  (void)state;
+TEST(refuses_what_is_no_placement) {
   refuse("two", 2, "neither");
   refuse("0", 2, "neither");
   refuse("-2", 2, "neither");
@@ -58,8 +52,7 @@ static void refuses_what_is_no_placement(void **state) {
   refuse("0,1x,1", 3, "host of rank 1");
 }
 
-static void knows_who_is_near(void **state) {
-  (void)state;
+TEST(knows_who_is_near) {
   const uint32_t host_of[] = {0, 1, 0, 2, 1, 1};
   struct tmb_places p;
   assert_int_equal(tmb_places_open(&p, 4, 6, host_of), TMB_OK);
@@ -83,10 +76,5 @@ static void knows_who_is_near(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reads_placements),
-      cmocka_unit_test(refuses_what_is_no_placement),
-      cmocka_unit_test(knows_who_is_near),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

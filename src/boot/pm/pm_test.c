@@ -3,21 +3,16 @@
  * Unit tests of pm.c and pmix_abi.h: values through a store, maps of hosts, variables of the
  * environment, and the declarations of PMIx's binary interface where its header is installed.
  */
+#include "base/unit_test.h"
 #include "boot/pm/pm.h"
 #include "boot/pm/pmix_abi.h"
 
 #include "base/config.h"
 #include "base/error.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 
 #if __has_include(<pmix_common.h>)
 # include <pmix_common.h>
@@ -32,8 +27,7 @@ _Static_assert(PMIX_ABI_BOOL == PMIX_BOOL && PMIX_ABI_STRING == PMIX_STRING &&
                    PMIX_ABI_SUCCEEDED == PMIX_OPERATION_SUCCEEDED,
                "constants");
 
-static void pmix_names(void **state) {
-  (void)state;
+TEST(pmix_names) {
   assert_string_equal(PMIX_ABI_JOB_SIZE, PMIX_JOB_SIZE);
   assert_string_equal(PMIX_ABI_NODEID, PMIX_NODEID);
   assert_string_equal(PMIX_ABI_COLLECT_DATA, PMIX_COLLECT_DATA);
@@ -74,8 +68,7 @@ static int find(struct tmb_pm *pm, uint32_t owner, const char *key, char *value)
 
 static const struct tmb_pm_ops store = {.name = "store", .put = keep, .get = find};
 
-static void values(void **state) {
-  (void)state;
+TEST(values) {
   static const size_t lengths[] = {1, 479, 480, 481, 960, 2000};
   struct tmb_pm pm = {.ops = &store, .size = 2};
   uint8_t from[2000], to[2000];
@@ -94,8 +87,7 @@ static void values(void **state) {
   assert_int_equal(tmb_pm_get_data(&pm, 0, "tmb-r4294967295-h1023", to, 1), TMB_E_NOT_FOUND);
 }
 
-static void mapping(void **state) {
-  (void)state;
+TEST(mapping) {
   uint32_t host[6];
   assert_int_equal(tmb_pm_parse_mapping("(vector,(0,3,2))", 6, host), 0);
   assert_memory_equal(host, ((uint32_t[]){0, 0, 1, 1, 2, 2}), sizeof host);
@@ -109,8 +101,7 @@ static void mapping(void **state) {
   assert_int_equal(tmb_pm_parse_mapping("", 6, host), TMB_E_ARG);
 }
 
-static void environment(void **state) {
-  (void)state;
+TEST(environment) {
   uint32_t rank, size;
   static const char *const names[] = {
       "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK",          "PMI_SIZE",
@@ -132,7 +123,5 @@ static void environment(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(pmix_names), cmocka_unit_test(values),
-                                     cmocka_unit_test(mapping), cmocka_unit_test(environment)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

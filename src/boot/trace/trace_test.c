@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Trace areas of ranks that have ended: an impossible head is refused, times of damaged events
  * become numbers, and clocks are corrected by causes and effects. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 #include "base/compiler.h"
 #include "base/config.h"
 #include "base/error.h"
+#include "base/unit_test.h"
 #include "boot/trace/set.h"
 
 #include <stdlib.h>
@@ -31,8 +26,7 @@ static void make_job(void) {
   close(fd);
 }
 
-static void heads(void **state) {
-  (void)state;
+TEST(heads) {
   make_job();
   struct tmb_trace_area *area = tmb_ctl_trace(ctl, 1);
   assert_ptr_equal(tmb_trace_of(ctl, 1), area);
@@ -49,8 +43,7 @@ static void heads(void **state) {
 }
 
 /* The clocks of ranks of one host agree: else an arrow between them could run backward. */
-static void one_moment(void **state) {
-  (void)state;
+TEST(one_moment) {
   make_job();
   const struct tmb_trace_area *a = tmb_ctl_trace(ctl, 0), *b = tmb_ctl_trace(ctl, 1);
   assert_cmp(a->tick0, >, 0);
@@ -59,8 +52,7 @@ static void one_moment(void **state) {
   tmb_ctl_unmap(ctl);
 }
 
-static void damaged_events(void **state) {
-  (void)state;
+TEST(damaged_events) {
   make_job();
   struct tmb_trace_area *area = tmb_ctl_trace(ctl, 0);
   area->next = UINT64_MAX - 5; /* the ring is read as full */
@@ -157,8 +149,7 @@ static void expect_causes(const struct tmb_trace_set *set) {
 }
 
 /* However the clock errs within its bound, no cause is lost. */
-static void clocks_in_doubt(void **state) {
-  (void)state;
+TEST(clocks_in_doubt) {
   const int late_ns[] = {0, 1900, 2100, 9000, 14900, -1900, -2100, -14900};
   for (size_t i = 0; i < TMB_ARRAY_LEN(late_ns); i++) {
     struct pair p;
@@ -174,8 +165,7 @@ static void clocks_in_doubt(void **state) {
 
 /* A clock that errs by more than its stated error: arrows that run backward are dropped and
  * counted. */
-static void clocks_that_lie(void **state) {
-  (void)state;
+TEST(clocks_that_lie) {
   struct pair p;
   make_pair(&p, 50000, 1000);
   talk(&p);
@@ -186,8 +176,5 @@ static void clocks_that_lie(void **state) {
 
 int main(void) {
   tmb_cfg_init();
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(heads), cmocka_unit_test(one_moment), cmocka_unit_test(damaged_events),
-      cmocka_unit_test(clocks_in_doubt), cmocka_unit_test(clocks_that_lie)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

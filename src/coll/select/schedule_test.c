@@ -16,17 +16,13 @@
  * is between nodes of 16 ranks ("far").
  */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/compiler.h"
+#include "base/unit_test.h"
 #include "coll/reduce/reduce.h"
 #include "coll/select/select.h"
 
@@ -670,11 +666,10 @@ static bool is_chosen(uint32_t size) {
   return every_size;
 }
 
-static void every_schedule(void **state) {
+TEST(every_schedule) {
   static const uint32_t more[] = {100, 128, 255, 1000, 1024, 4095, 4096};
   uint32_t count;
   const struct tmb_coll_alg *alg = tmb_coll_algs(&count);
-  (void)state;
   printf("%-15s %-14s %6s %7s %12s %12s %7s %12s %12s\n", "collective", "algorithm", "ranks",
          "rounds", "messages", "bytes", "far", "messages", "bytes");
   for (uint32_t a = 0; a < count; a++) {
@@ -716,8 +711,7 @@ static uint32_t rounds_of(uint32_t kind, const char *name, uint32_t size) {
   return figures_of(kind, name, size, NULL, false).depth;
 }
 
-static void rounds(void **state) {
-  (void)state;
+TEST(rounds) {
   assert_int_equal(rounds_of(TMB_COLL_BROADCAST, "knomial", 64), 6);
   assert_int_equal(rounds_of(TMB_COLL_BROADCAST, "chain", 64), 63);
   assert_int_equal(rounds_of(TMB_COLL_BROADCAST, "tree", 127), 6);
@@ -739,7 +733,7 @@ static void rounds(void **state) {
 }
 
 /* 8 nodes of 8 ranks: how often messages go from node to node, in all and one after another. */
-static void between_nodes(void **state) {
+TEST(between_nodes) {
   static const struct {
     uint32_t kind;
     uint64_t messages;
@@ -751,7 +745,6 @@ static void between_nodes(void **state) {
               {TMB_COLL_SCAN, 21, 3},      {TMB_COLL_EXSCAN, 21, 3},
               {TMB_COLL_SYNC, 24, 3}};
   struct tmb_coll_nodes *nodes = nodes_make(RANGES, 64, 8);
-  (void)state;
   for (unsigned i = 0; i < TMB_ARRAY_LEN(want); i++) {
     for (int crowded = 0; crowded < 2; crowded++) {
       const struct world w = figures_of(want[i].kind, "nodes", 64, nodes, crowded);
@@ -764,9 +757,8 @@ static void between_nodes(void **state) {
 
 /* 8 nodes of 8 ranks: where these outnumber the processors of a host, one round inside a node takes
  * the place of three. */
-static void stars_inside(void **state) {
+TEST(stars_inside) {
   struct tmb_coll_nodes *nodes = nodes_make(RANGES, 64, 8);
-  (void)state;
   assert_int_equal(figures_of(TMB_COLL_ALLREDUCE, "nodes", 64, nodes, false).depth, 3 + 3 + 3);
   assert_int_equal(figures_of(TMB_COLL_ALLREDUCE, "nodes", 64, nodes, true).depth, 1 + 3 + 1);
   assert_int_equal(figures_of(TMB_COLL_ALLGATHER, "nodes", 64, nodes, true).depth, 1 + 3 + 1);
@@ -774,10 +766,9 @@ static void stars_inside(void **state) {
   free(nodes);
 }
 
-static void node_numbers(void **state) {
+TEST(node_numbers) {
   static const uint32_t label[] = {5, 5, 2, 5, 9, 2}, ranges[] = {7, 7, 0, 0, 0, 3};
   struct tmb_coll_nodes *n = tmb_coll_nodes_make(label, 6, 10);
-  (void)state;
   assert_non_null(n);
   assert_int_equal(n->count, 3);
   assert_int_equal(n->largest, 3);
@@ -794,10 +785,7 @@ static void node_numbers(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_schedule), cmocka_unit_test(rounds), cmocka_unit_test(between_nodes),
-      cmocka_unit_test(stars_inside), cmocka_unit_test(node_numbers)};
   every_size = argc > 1;
   if (every_size) larger = strcmp(argv[1], "every") == 0 ? UINT_MAX : 3;
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -2,17 +2,13 @@
 /*
  * Parsing of tables and forced algorithms, and the resulting choices of select.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/compiler.h"
+#include "base/unit_test.h"
 #include "coll/select/table.h"
 
 static struct tmb_coll_tuning defaults(void) {
@@ -42,7 +38,7 @@ static uint32_t kept(const char *text, const char *network, uint32_t hosts, uint
 }
 
 /* Rules hold for the jobs that the line `where` above them names. */
-static void sites(void **state) {
+TEST(sites) {
   static const char *const bad[] = {"where udp 2",   "where udp 2 1 1",
                                     "where udp 0 1", "where udp 3-2 1",
                                     "where udp 2 x", "where averylongnameofanetwork 2 1"};
@@ -53,7 +49,6 @@ static void sites(void **state) {
                      "scan 2 2 8 flat 2 1\n"
                      "where none * *\n"
                      "scan 2 2 8 flat 2 1\n";
-  (void)state;
   assert_int_equal(kept(text, "udp", 2, 7), 13);
   assert_int_equal(kept(text, "udp", 4, 2), 15);
   assert_int_equal(kept(text, "udp", 4, 1), 1);
@@ -68,11 +63,10 @@ static void sites(void **state) {
   }
 }
 
-static void tables(void **state) {
+TEST(tables) {
   struct tmb_coll_rule *rules = NULL;
   struct tmb_coll_table_error error;
   uint32_t count = 0;
-  (void)state;
   const char *text = "# comment\n"
                      "broadcast 2 4 64 flat 2 500   # first that fits\n"
                      "\n"
@@ -97,7 +91,7 @@ static void tables(void **state) {
   free(rules);
 }
 
-static void bad_tables(void **state) {
+TEST(bad_tables) {
   static const struct {
     const char *text;
     uint32_t line;
@@ -119,7 +113,6 @@ static void bad_tables(void **state) {
   struct tmb_coll_rule *rules = NULL;
   struct tmb_coll_table_error error;
   uint32_t count = 7;
-  (void)state;
   for (unsigned i = 0; i < TMB_ARRAY_LEN(bad); i++) {
     assert_false(tmb_coll_table_parse(bad[i].text, &rules, &count, &error));
     assert_int_equal(error.line, bad[i].line);
@@ -135,10 +128,9 @@ static void bad_tables(void **state) {
   assert_int_equal(count, 0);
 }
 
-static void forced(void **state) {
+TEST(forced) {
   struct tmb_coll_tuning t = defaults();
   struct tmb_coll_table_error error;
-  (void)state;
   assert_true(
       tmb_coll_forced_parse("broadcast=scatter,reduce-scatter=pairwise,", t.forced, &error));
   assert_string_equal(chosen(&t, shape(TMB_COLL_BROADCAST, 4, 1, false)), "scatter");
@@ -155,11 +147,10 @@ static void forced(void **state) {
 }
 
 /* Parameters of a forced algorithm, and one for all collectives. */
-static void forced_more(void **state) {
+TEST(forced_more) {
   struct tmb_coll_tuning t = defaults();
   struct tmb_coll_table_error error;
   struct tmb_coll_shape c = shape(TMB_COLL_BROADCAST, 4, 1, false);
-  (void)state;
   assert_true(
       tmb_coll_forced_parse("all=flat,broadcast=chain:3:77,scan=doubling", t.forced, &error));
   assert_string_equal(chosen(&t, shape(TMB_COLL_REDUCE, 4, 1, false)), "flat");
@@ -181,8 +172,7 @@ static void forced_more(void **state) {
 
 /* Every kind has a flat form or the only one, and something is always chosen. */
 /* A name in settings and the number inside mean one algorithm. */
-static void names(void **state) {
-  (void)state;
+TEST(names) {
   uint32_t count;
   const struct tmb_coll_alg *algs = tmb_coll_algs(&count);
   for (uint32_t i = 0; i < count; i++) {
@@ -192,9 +182,8 @@ static void names(void **state) {
   }
 }
 
-static void always_something(void **state) {
+TEST(always_something) {
   const struct tmb_coll_tuning t = defaults();
-  (void)state;
   for (uint32_t kind = 0; kind < TMB_COLL_KINDS; kind++) {
     assert_int_equal(tmb_coll_kind_find(tmb_coll_kind_name(kind)), kind);
     for (uint32_t size = 1; size < 40; size++)
@@ -210,7 +199,7 @@ static void always_something(void **state) {
 }
 
 /* Long vectors: a chain through few members or nodes, or where it is short beside the vector. */
-static void pipelines(void **state) {
+TEST(pipelines) {
   static const struct {
     uint32_t size, per_node;
     uint64_t bytes;
@@ -220,7 +209,6 @@ static void pipelines(void **state) {
               {64, 1, 65536, "tree", 16384},    {64, 16, 65536, "chain", 32768},
               {1024, 16, 65536, "tree", 16384}, {1024, 16, 1 << 20, "chain", 16384},
               {1024, 1, 1 << 20, "tree", 16384}};
-  (void)state;
   for (size_t i = 0; i < TMB_ARRAY_LEN(want); i++)
     for (int reduces = 0; reduces < 2; reduces++) {
       uint32_t label[1024];
@@ -238,12 +226,11 @@ static void pipelines(void **state) {
 }
 
 /* Two levels: never without a map, and with operators that do not commute only over ranges. */
-static void nodes(void **state) {
+TEST(nodes) {
   struct tmb_coll_tuning t = defaults();
   const uint32_t ranges[] = {0, 0, 1, 1, 1}, mixed[] = {0, 1, 0, 1, 0};
   struct tmb_coll_nodes *map[2] = {tmb_coll_nodes_make(ranges, 5, 2),
                                    tmb_coll_nodes_make(mixed, 5, 2)};
-  (void)state;
   t.nodes_max = 100;
   for (uint32_t kind = 0; kind < TMB_COLL_KINDS; kind++)
     for (int i = 0; i < 8; i++) {
@@ -271,13 +258,12 @@ static void nodes(void **state) {
 
 /* The mean block of an all-gather V is compared; the other V forms know no length that is equal on
  * all. */
-static void v_lengths(void **state) {
+TEST(v_lengths) {
   const uint64_t bytes[] = {50, 0, 10, 41, 0}, at[5] = {0};
   const uint32_t label[] = {0, 0, 1, 1, 1};
   struct tmb_coll_nodes *map = tmb_coll_nodes_make(label, 5, 2);
   struct tmb_coll_tuning t = defaults();
   struct tmb_coll_shape c = shape(TMB_COLL_ALLGATHERV, 5, 0, false);
-  (void)state;
   assert_non_null(map);
   c.nodes = map;
   c.recv = (struct tmb_coll_blocks){bytes, at};
@@ -315,11 +301,10 @@ static void check_folds(struct tmb_coll_tuning t, struct tmb_coll_shape c) {
 
 /* Exchanges of a oversubscribed host are flat up to more members, but not those with other hosts.
  */
-static void crowded_exchange(void **state) {
+TEST(crowded_exchange) {
   const struct tmb_coll_tuning t = defaults();
   const uint8_t far[32] = {0};
   struct tmb_coll_shape c = shape(TMB_COLL_EXCHANGE, 16, 32 << 10, false);
-  (void)state;
   assert_string_equal(tmb_coll_select(&c, &t).alg->name, "pairwise");
   c.crowded = true;
   assert_string_equal(tmb_coll_select(&c, &t).alg->name, "flat");
@@ -332,11 +317,10 @@ static void crowded_exchange(void **state) {
 
 /* In those, memory of others is read if that was measured to be faster, and only in exchanges; few
  * bytes come unasked. In no others. */
-static void crowded_lengths(void **state) {
+TEST(crowded_lengths) {
   struct tmb_coll_tuning t = defaults();
   const uint8_t far[32] = {0};
   struct tmb_coll_shape c = shape(TMB_COLL_EXCHANGE, 5, 32 << 10, false);
-  (void)state;
   c.pull = 8 << 10;
   c.eager = 64 << 10;
   tmb_coll_select_lengths(&c, &t);
@@ -372,13 +356,12 @@ static void crowded_lengths(void **state) {
 }
 
 /* The shared memory: forced, by rule, by threshold; never asked for messages. */
-static void shared(void **state) {
+TEST(shared) {
   struct tmb_coll_tuning t = defaults();
   struct tmb_coll_table_error error;
   struct tmb_coll_choice why;
   struct tmb_coll_rule *rules = NULL;
   struct tmb_coll_shape c = shape(TMB_COLL_EXCHANGE, 4, 100, false);
-  (void)state;
   c.shared = true;
   t.shared_max = 400;
   t.shared_copy_max = 400;
@@ -442,7 +425,7 @@ static void shared(void **state) {
 }
 
 /* Where the ranks of a node share memory, leaders carry longer data. */
-static void boards(void **state) {
+TEST(boards) {
   static const struct {
     uint32_t kind;
     uint64_t bytes; /* the most */
@@ -453,7 +436,6 @@ static void boards(void **state) {
   const uint32_t label[8] = {0, 0, 0, 0, 1, 1, 1, 1};
   struct tmb_coll_nodes *map = tmb_coll_nodes_make(label, 8, 2);
   const struct tmb_coll_tuning t = tmb_coll_thresholds;
-  (void)state;
   for (size_t i = 0; i < TMB_ARRAY_LEN(most); i++)
     for (uint64_t more = 0; more < 2; more++) {
       struct tmb_coll_shape c = shape(most[i].kind, 8, most[i].bytes + more, true);
@@ -465,13 +447,5 @@ static void boards(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sites),           cmocka_unit_test(tables),
-      cmocka_unit_test(bad_tables),      cmocka_unit_test(forced),
-      cmocka_unit_test(forced_more),     cmocka_unit_test(always_something),
-      cmocka_unit_test(pipelines),       cmocka_unit_test(nodes),
-      cmocka_unit_test(boards),          cmocka_unit_test(v_lengths),
-      cmocka_unit_test(shared),          cmocka_unit_test(crowded_exchange),
-      cmocka_unit_test(crowded_lengths), cmocka_unit_test(names)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -4,15 +4,11 @@
  * when on all have come, and that chunks which share a head are distinguished. The test plays the
  * members by turns.
  */
+#include "base/unit_test.h"
 #include "coll/shared/shared_meet.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { MEMBERS = 5 };
 
@@ -48,17 +44,15 @@ static void meet(uint64_t number, uint32_t last) {
   assert_int_equal(who, last);
 }
 
-static void last_closes(void **state) {
-  (void)state;
+TEST_BETWEEN(last_closes, start, end) {
   meet(0, 3);
   meet(1, 0);
   meet(TMB_SHARED_HEADS - 1, 4);
 }
 
 /* The next chunk of a head finds the word of the one before, and begins to count again. */
-static void heads_are_used_again(void **state) {
+TEST_BETWEEN(heads_are_used_again, start, end) {
   uint32_t who;
-  (void)state;
   for (uint64_t number = 7; number < 7 + 4 * TMB_SHARED_HEADS; number += TMB_SHARED_HEADS) {
     meet(number, 2);
     assert_false(tmb_meet_closed(&shared, number + TMB_SHARED_HEADS, &who));
@@ -66,9 +60,8 @@ static void heads_are_used_again(void **state) {
 }
 
 /* A member that is ahead counts at the next chunk, not at the one that others are coming to. */
-static void chunks_are_apart(void **state) {
+TEST_BETWEEN(chunks_are_apart, start, end) {
   uint32_t who;
-  (void)state;
   assert_false(tmb_meet_arrive(&shared, 20, 2));
   assert_false(tmb_meet_arrive(&shared, 21, 2));
   assert_false(tmb_meet_closed(&shared, 20, &who));
@@ -79,19 +72,12 @@ static void chunks_are_apart(void **state) {
 }
 
 /* The layout has 32 bits of a number. */
-static void numbers_wrap(void **state) {
-  (void)state;
+TEST_BETWEEN(numbers_wrap, start, end) {
   meet(UINT32_MAX - 1, 1);
   meet(UINT32_MAX, 1);
   meet((uint64_t)UINT32_MAX + 1, 1);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(last_closes, start, end),
-      cmocka_unit_test_setup_teardown(heads_are_used_again, start, end),
-      cmocka_unit_test_setup_teardown(chunks_are_apart, start, end),
-      cmocka_unit_test_setup_teardown(numbers_wrap, start, end),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

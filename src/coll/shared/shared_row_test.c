@@ -4,15 +4,11 @@
  * for all of them at once, whatever came before it, so that members need not take turns in the
  * middle of it. The test plays the members, of ranks that outnumber processors and do not sleep.
  */
+#include "base/unit_test.h"
 #include "coll/shared/shared_row.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { MEMBERS = 3 };
 
@@ -65,8 +61,7 @@ static void run(uint64_t chunks, bool small) {
   }
 }
 
-static void room_for_all(void **state) {
-  (void)state;
+TEST_BETWEEN(room_for_all, start, end) {
   for (uint64_t before = 0; before < TMB_SHARED_SLOTS; before++) {
     for (uint64_t i = 0; i < before; i++) run(1, true);
     run(TMB_SHARED_SLOTS, false);
@@ -75,8 +70,7 @@ static void room_for_all(void **state) {
 }
 
 /* Short ones follow each other without a gap. */
-static void no_gaps(void **state) {
-  (void)state;
+TEST_BETWEEN(no_gaps, start, end) {
   for (uint64_t i = 0; i < 100; i++) {
     assert_int_equal(tmb_row_begin(&shared[0], 1), 2 * i);
     run(1, true);
@@ -85,9 +79,5 @@ static void no_gaps(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(room_for_all, start, end),
-      cmocka_unit_test_setup_teardown(no_gaps, start, end),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

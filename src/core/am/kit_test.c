@@ -3,19 +3,13 @@
  * The kit of internal messages from inside: 64-bit arguments, pieces in any order from several
  * sources, pieces of a peer that is lost, messages of a form that their handler does not take.
  */
+#include "base/unit_test.h"
 #include "core/am/kit.h"
 
 #include "base/capture_test.h"
 #include "core/am/am.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-static void values_come_back(void **state) {
-  (void)state;
+TEST(values_come_back) {
   static const uint64_t value[] = {0,          1,           0x7fffffff,         0x80000000,
                                    0xffffffff, 0x100000000, 0x80000000ffffffff, UINT64_MAX};
   for (size_t i = 0; i < sizeof value / sizeof value[0]; i++) {
@@ -29,16 +23,14 @@ static void values_come_back(void **state) {
   assert_ptr_equal(tmb_kit_unpack_ptr(args), args);
 }
 
-static void one_piece_needs_no_table(void **state) {
-  (void)state;
+TEST(one_piece_needs_no_table) {
   assert_true(tmb_kit_last_piece(3, 7, 100, 100));
   assert_true(tmb_kit_last_piece(3, 7, 0, 0));
   assert_int_equal(tmb_kit_incomplete(), 0);
 }
 
 /* Transfers of three sources with equal numbers, their pieces interleaved. */
-static void pieces_are_counted_by_transfer(void **state) {
-  (void)state;
+TEST(pieces_are_counted_by_transfer) {
   enum { SOURCES = 3, IDS = 200, PIECES = 5 };
   for (uint32_t piece = 0; piece < PIECES; piece++)
     for (uint32_t id = 0; id < IDS; id++)
@@ -51,8 +43,7 @@ static void pieces_are_counted_by_transfer(void **state) {
   assert_true(tmb_kit_last_piece(0, 0, 2, 1));
 }
 
-static void a_lost_peer_is_forgotten(void **state) {
-  (void)state;
+TEST(a_lost_peer_is_forgotten) {
   for (uint32_t id = 0; id < 300; id++) {
     assert_false(tmb_kit_last_piece(1, id, 10, 4));
     assert_false(tmb_kit_last_piece(2, id, 10, 4));
@@ -64,8 +55,7 @@ static void a_lost_peer_is_forgotten(void **state) {
   assert_int_equal(tmb_kit_incomplete(), 0);
 }
 
-static void numbers_differ(void **state) {
-  (void)state;
+TEST(numbers_differ) {
   const uint32_t first = tmb_kit_next_id();
   for (uint32_t i = 1; i < 100; i++) assert_int_equal(tmb_kit_next_id(), first + i);
 }
@@ -82,8 +72,7 @@ static void deliver(void *arg) {
   tmb_up_am(arg);
 }
 
-static void other_forms_end_the_job(void **state) {
-  (void)state;
+TEST(other_forms_end_the_job) {
   static struct capture out;
   static const int32_t args[2] = {1, 2};
   char payload[16] = {0};
@@ -109,13 +98,5 @@ static void other_forms_end_the_job(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(values_come_back),
-      cmocka_unit_test(one_piece_needs_no_table),
-      cmocka_unit_test(pieces_are_counted_by_transfer),
-      cmocka_unit_test(a_lost_peer_is_forgotten),
-      cmocka_unit_test(numbers_differ),
-      cmocka_unit_test(other_forms_end_the_job),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * nothing else ever wakes them, so a lost wake-up is a thread that never returns.
  */
 #define _GNU_SOURCE 1 /* pipe2 */
+#include "base/unit_test.h"
 #include "core/progress/net_sleep.h"
 
 #include "os/memory/memfd.h"
@@ -11,14 +12,8 @@
 #include "os/sync/lock.h"
 #include "os/sync/wait_fd.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -141,8 +136,7 @@ static void ring(uint64_t value) {
   tmb_near_wake_self(&tmb_job.near);
 }
 
-static void a_bell_wakes_all(void **state) {
-  (void)state;
+TEST(a_bell_wakes_all) {
   with_threads(&turn, ring);
 }
 
@@ -155,8 +149,7 @@ static void arrive(uint64_t value) {
   tmb_near_wake_self(&tmb_job.near);
 }
 
-static void a_descriptor_wakes(void **state) {
-  (void)state;
+TEST(a_descriptor_wakes) {
   with_threads(&arrived, arrive);
 }
 
@@ -169,8 +162,7 @@ static void start_timer(uint64_t value) {
   tmb_near_wake_self(&tmb_job.near);
 }
 
-static void another_threads_timer_wakes(void **state) {
-  (void)state;
+TEST(another_threads_timer_wakes) {
   with_threads(&fired, start_timer);
 }
 
@@ -183,8 +175,7 @@ static uint64_t started_by_itself(void *arg) {
 }
 
 /* The thread sleeps until then; its own bell does not wake it. */
-static void its_own_timer_does_not_wake(void **state) {
-  (void)state;
+TEST(its_own_timer_does_not_wake) {
   tmb_store_rel(&timer_at, tmb_os_now_ns() + 2000000);
   (void)tmb_net_sleep(started_by_itself, NULL, 0); /* empties the bell */
   for (int i = 0; i < 20; i++) {
@@ -202,8 +193,7 @@ static uint64_t nothing_comes(void *arg) {
 }
 
 /* With a conduit that names no descriptors, the caller says how long. */
-static void blind_sleeps_end(void **state) {
-  (void)state;
+TEST(blind_sleeps_end) {
   static const struct tmb_net_ops blind = {.name = "blind"};
   const struct tmb_net_ops *const before = tmb_job.net;
   tmb_job.net = &blind;
@@ -215,12 +205,5 @@ static void blind_sleeps_end(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_bell_wakes_all),
-      cmocka_unit_test(a_descriptor_wakes),
-      cmocka_unit_test(another_threads_timer_wakes),
-      cmocka_unit_test(blind_sleeps_end),
-      cmocka_unit_test(its_own_timer_does_not_wake),
-  };
-  return cmocka_run_group_tests(tests, set_up, NULL);
+  return unit_run(set_up, NULL);
 }

@@ -8,6 +8,7 @@
  * sched_yield, the clock and the mask are this file's own: a yield takes as long as the test says.
  */
 #define _GNU_SOURCE
+#include "base/unit_test.h"
 #include "core/progress/place.h"
 
 #include "core/job.h"
@@ -17,12 +18,8 @@
 #include "os/os.h"
 #include "os/processor/ticks.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <sched.h>
 #include <time.h>
 #include <unistd.h>
@@ -72,8 +69,7 @@ static bool ends_by_ticks(void) {
   return false;
 }
 
-static void test_yields(void **state) {
-  (void)state;
+TEST(test_yields) {
   for (int crowded = 0; crowded < 2; crowded++) {
     struct tmb_thread *t = tmb_thread();
     tmb_job.wait.crowded = crowded;
@@ -101,8 +97,7 @@ static void test_yields(void **state) {
 
 /* A long yield in which many ranks had their turns is none to a process that computes. One in which
  * few had is, whatever this thread has yielded before. */
-static void test_turns(void **state) {
-  (void)state;
+TEST(test_turns) {
   struct tmb_thread *t = tmb_thread();
   tmb_job.wait.crowded = true;
   tmb_job.boot.places.near_count = 2;
@@ -126,8 +121,7 @@ static void test_turns(void **state) {
 }
 
 /* This thread's turns count for others, however it ends them. */
-static void test_counts(void **state) {
-  (void)state;
+TEST(test_counts) {
   tmb_job.wait.crowded = true;
   tmb_job.boot.places.near_count = 2;
   tmb_job.turns = counts;
@@ -147,8 +141,7 @@ static void test_counts(void **state) {
 }
 
 /* A thread shares its processor if its last yield brought a short turn of somebody else. */
-static void test_shared(void **state) {
-  (void)state;
+TEST(test_shared) {
   static const struct {
     uint64_t turn_ns;
     bool shared;
@@ -173,8 +166,7 @@ static uint64_t spin_after(uint64_t yield_ns) {
 }
 
 /* A thread that shares its processor leaves it to the others sooner. */
-static void test_spins(void **state) {
-  (void)state;
+TEST(test_spins) {
   static const uint64_t no_message = 0;
   for (int i = 0; i < 2; i++) {
     tmb_job.near.inbox[i].next = &no_message;
@@ -229,8 +221,7 @@ static int goes_to(int cpu, unsigned waits, uint64_t ns) {
 
 /* A rank that shares its processor goes home. Where others have threads it leaves its home, too,
  * later. A rank that has run beside a process that computes stays there, with threads. */
-static void test_moves(void **state) {
-  (void)state;
+TEST(test_moves) {
   CPU_ZERO(&mask);
   for (int c = 0; c < CPUS; c++) CPU_SET(c, &mask);
   tmb_job.wait.crowded = false;
@@ -255,8 +246,7 @@ static uint32_t home(uint32_t host, uint32_t here, uint32_t index, uint32_t size
 }
 
 /* Ranks of one host, and of hosts that are pretended on one: their numbers. */
-static void one_machine(void **state) {
-  (void)state;
+TEST(one_machine) {
   for (uint32_t r = 0; r < 3; r++) {
     assert_int_equal(home(0, 3, r, 3), r);
     assert_int_equal(home(r, 3, r, 3), r);
@@ -264,8 +254,7 @@ static void one_machine(void **state) {
 }
 
 /* Two hosts that are namespaces of one machine: all ranks differ. */
-static void namespaces(void **state) {
-  (void)state;
+TEST(namespaces) {
   uint32_t taken = 0;
   for (uint32_t host = 0; host < 2; host++)
     for (uint32_t i = 0; i < 2; i++) taken |= 1u << home(host, 2, i, 4) % 4;
@@ -283,8 +272,7 @@ static uint32_t ranks_on(struct tmb_place_rank *ranks, uint32_t cpus, const char
 }
 
 /* Ranks that share a processor of many move: to different ones, from that of the first rank on. */
-static void plan_of_few(void **state) {
-  (void)state;
+TEST(plan_of_few) {
   struct tmb_place_rank ranks[8];
   const uint32_t count = ranks_on(ranks, 64, "515");
   for (uint32_t r = 0; r < count; r++) {
@@ -297,8 +285,7 @@ static void plan_of_few(void **state) {
 }
 
 /* Where ranks need most processors or outnumber them, they are dealt round. */
-static void plan_of_many(void **state) {
-  (void)state;
+TEST(plan_of_many) {
   struct tmb_place_rank ranks[8];
   assert_int_equal(tmb_place_plan(ranks, ranks_on(ranks, 4, "012"), 0).spread, 1);
   const uint32_t count = ranks_on(ranks, 2, "00000000");
@@ -310,8 +297,7 @@ static void plan_of_many(void **state) {
 }
 
 /* Ranks that are bound to a processor each: their processors count together. */
-static void plan_of_bound(void **state) {
-  (void)state;
+TEST(plan_of_bound) {
   struct tmb_place_rank ranks[2] = {{.bits = {1 << 2}, .cpu = 2}, {.bits = {1 << 6}, .cpu = 6}};
   assert_int_equal(tmb_place_plan(ranks, 2, 0).cpus, 2);
   assert_false(tmb_place_plan(ranks, 2, 0).crowded);
@@ -324,8 +310,7 @@ static void plan_of_bound(void **state) {
 
 /* Hosts of one kernel share its processors, whatever each of them has; hosts of others do not, and
  * where the kernel is not known, nobody does. */
-static void kernels(void **state) {
-  (void)state;
+TEST(kernels) {
   struct tmb_place_rank ranks[8];
   const uint32_t count = ranks_on(ranks, 2, "0101");
   assert_false(tmb_place_outnumber(ranks, count, 3));
@@ -341,8 +326,7 @@ static void kernels(void **state) {
 }
 
 /* A rank is of the kernel that it asks, at each call. */
-static void own_kernel(void **state) {
-  (void)state;
+TEST(own_kernel) {
   struct tmb_place_rank mine, again;
   tmb_place_rank_read(&mine);
   tmb_place_rank_read(&again);
@@ -351,13 +335,5 @@ static void own_kernel(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_machine),   cmocka_unit_test(namespaces),
-      cmocka_unit_test(plan_of_few),   cmocka_unit_test(plan_of_many),
-      cmocka_unit_test(plan_of_bound), cmocka_unit_test(kernels),
-      cmocka_unit_test(own_kernel),    cmocka_unit_test(test_yields),
-      cmocka_unit_test(test_turns),    cmocka_unit_test(test_counts),
-      cmocka_unit_test(test_shared),   cmocka_unit_test(test_spins),
-      cmocka_unit_test(test_moves)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -3,20 +3,14 @@
  * Team objects from inside: memory returned over many cycles, messages that precede their team,
  * numbers that are never used again, the small all-gather of one member.
  */
+#include "base/unit_test.h"
 #include "core/am/kit.h"
 #include "core/check.h"
 #include "core/op/op.h"
 #include "core/team.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 
 static gex_TM_t job_tm;
 
@@ -33,8 +27,7 @@ static gex_TM_t make(void) {
   return tm;
 }
 
-static void cycles_return_memory(void **state) {
-  (void)state;
+TEST(cycles_return_memory) {
   const struct tmb_team_stats before = tmb_team_stats();
   uint64_t live, slots_before, slots;
   tmb_op_stats(&live, &slots_before);
@@ -52,8 +45,7 @@ static void cycles_return_memory(void **state) {
   assert_cmp(slots, <=, slots_before + 512);
 }
 
-static void many_live_teams_are_found(void **state) {
-  (void)state;
+TEST(many_live_teams_are_found) {
   enum { MANY = 3000 };
   static gex_TM_t tm[MANY];
   for (int i = 0; i < MANY; i++) tm[i] = make();
@@ -98,8 +90,7 @@ static void park_numbered(uint64_t uid, int32_t number, const struct tmb_am_in *
   assert_null(tmb_team_find(uid, 0, &in));
 }
 
-static void early_messages_wait_for_their_team(void **state) {
-  (void)state;
+TEST(early_messages_wait_for_their_team) {
   int32_t args[1] = {77};
   char payload[16] = "fifteen letters";
   const struct tmb_am_in in = {.category = TMB_AM_MEDIUM,
@@ -133,8 +124,7 @@ static void early_messages_wait_for_their_team(void **state) {
 }
 
 /* Messages for many teams that are not there yet, each received without a search of the others. */
-static void many_early_messages_keep_their_order(void **state) {
-  (void)state;
+TEST(many_early_messages_keep_their_order) {
   enum { TEAMS = 40, EACH = 50 };
   const struct tmb_am_in in = {.category = TMB_AM_SHORT, .handler = EARLY, .nargs = 0};
   tmb_up_set_internal(EARLY, on_counted);
@@ -154,8 +144,7 @@ static void many_early_messages_keep_their_order(void **state) {
   tmb_team_making(false);
 }
 
-static void references_keep_a_team(void **state) {
-  (void)state;
+TEST(references_keep_a_team) {
   const gex_TM_t tm = make();
   struct tmb_team *team = tmb_team_of(tm);
   const uint64_t freed = tmb_team_stats().freed;
@@ -171,8 +160,7 @@ static void references_keep_a_team(void **state) {
   assert_null(tmb_team_find(uid, 0, &in));
 }
 
-static void gather_of_one(void **state) {
-  (void)state;
+TEST(gather_of_one) {
   char mine[TMB_TEAM_GATHER_BYTES], all[TMB_TEAM_GATHER_BYTES];
   memset(mine, 42, sizeof mine);
   for (size_t bytes = 1; bytes <= sizeof mine; bytes++) {
@@ -184,13 +172,5 @@ static void gather_of_one(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(cycles_return_memory),
-      cmocka_unit_test(many_live_teams_are_found),
-      cmocka_unit_test(early_messages_wait_for_their_team),
-      cmocka_unit_test(many_early_messages_keep_their_order),
-      cmocka_unit_test(references_keep_a_team),
-      cmocka_unit_test(gather_of_one),
-  };
-  return cmocka_run_group_tests(tests, start, NULL);
+  return unit_run(start, NULL);
 }

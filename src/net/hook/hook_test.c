@@ -5,18 +5,12 @@
  */
 #include "base/compiler.h"
 #include "base/error.h"
+#include "base/unit_test.h"
 #include "net/hook/hook.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 
 enum { QUEUE = 1024 };
 
@@ -188,8 +182,7 @@ static int check_once(int32_t count) {
 
 /* ---- tests */
 
-static void no_hook_is_the_conduit_itself(void **state) {
-  (void)state;
+TEST(no_hook_is_the_conduit_itself) {
   assert_int_equal(open_under(NULL), 0);
   assert_ptr_equal(ops, &wire_ops);
   assert_int_equal(open_under(""), 0);
@@ -197,8 +190,7 @@ static void no_hook_is_the_conduit_itself(void **state) {
   assert_ptr_equal(wire.env, &env);
 }
 
-static void a_setting_without_sense_is_named(void **state) {
-  (void)state;
+TEST(a_setting_without_sense_is_named) {
   static const struct {
     const char *spec, *said;
   } bad[] = {{"fualt", "\"fualt\""},
@@ -213,8 +205,7 @@ static void a_setting_without_sense_is_named(void **state) {
   }
 }
 
-static void slots_pass_on_and_empty_ones_stay_empty(void **state) {
-  (void)state;
+TEST(slots_pass_on_and_empty_ones_stay_empty) {
   assert_int_equal(open_under("trace/delay:us=0,jitter=0/fault:again=0,reorder=0,credits=0"), 0);
   assert_null(ops->get);
   assert_null(ops->am_long);
@@ -231,8 +222,7 @@ static void slots_pass_on_and_empty_ones_stay_empty(void **state) {
 }
 
 /* Ten seconds do not pass here on any machine. */
-static void delayed_messages_are_kept(void **state) {
-  (void)state;
+TEST(delayed_messages_are_kept) {
   assert_int_equal(open_under("delay:us=10000000,jitter=0"), 0);
   assert_int_equal(send(5, false), 0);
   while (wire.count) ops->progress(net, TMB_SERVE_ALL);
@@ -246,8 +236,7 @@ static void delayed_messages_are_kept(void **state) {
   ops->close(net);
 }
 
-static void delayed_messages_come_when_due(void **state) {
-  (void)state;
+TEST(delayed_messages_come_when_due) {
   assert_int_equal(open_under("delay:us=0,jitter=0"), 0);
   assert_int_equal(send(5, false), 0);
   arrive(0);
@@ -266,16 +255,14 @@ static void delayed_messages_come_when_due(void **state) {
   ops->close(net);
 }
 
-static void jitter_reorders(void **state) {
-  (void)state;
+TEST(jitter_reorders) {
   assert_int_equal(open_under("delay:us=0,jitter=2000,seed=3"), 0);
   send_all(500);
   assert_cmp(check_once(500), >, 50);
   ops->close(net);
 }
 
-static void faults_happen_and_nothing_is_lost(void **state) {
-  (void)state;
+TEST(faults_happen_and_nothing_is_lost) {
   assert_int_equal(open_under("fault:seed=7,again=50,reorder=30,us=200,skip=20,credits=0"), 0);
   const int refused = send_all(1000);
   assert_cmp(refused, >, 500);
@@ -284,8 +271,7 @@ static void faults_happen_and_nothing_is_lost(void **state) {
   ops->close(net);
 }
 
-static void one_credit_comes_back_by_progress(void **state) {
-  (void)state;
+TEST(one_credit_comes_back_by_progress) {
   assert_int_equal(open_under("fault:seed=7:again=0:reorder=0:skip=0:credits=1"), 0);
   assert_int_equal(send(0, false), 0);
   assert_int_equal(send(1, false), TMB_AGAIN);
@@ -298,8 +284,7 @@ static void one_credit_comes_back_by_progress(void **state) {
   ops->close(net);
 }
 
-static void what_passes_is_marked(void **state) {
-  (void)state;
+TEST(what_passes_is_marked) {
   assert_int_equal(open_under("trace/fault:again=0,reorder=0,skip=0,credits=1"), 0);
   assert_int_equal(send(0, false), 0);
   assert_string_equal(core.mark, "request medium 9, rank 3, 0 B");
@@ -313,16 +298,5 @@ static void what_passes_is_marked(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(no_hook_is_the_conduit_itself),
-      cmocka_unit_test(a_setting_without_sense_is_named),
-      cmocka_unit_test(slots_pass_on_and_empty_ones_stay_empty),
-      cmocka_unit_test(delayed_messages_are_kept),
-      cmocka_unit_test(delayed_messages_come_when_due),
-      cmocka_unit_test(jitter_reorders),
-      cmocka_unit_test(faults_happen_and_nothing_is_lost),
-      cmocka_unit_test(one_credit_comes_back_by_progress),
-      cmocka_unit_test(what_passes_is_marked),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -2,16 +2,12 @@
 /* The provider whose atomic operations are used, and for which domains: with a table of calls that
  * stands for providers which this machine does not have. */
 #include "base/compiler.h"
+#include "base/unit_test.h"
 #include "net/ofi/ofi_engine.h"
 #include "net/ofi/ofi_rma.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #define BIT(number)  (1u << (number))
 #define SAW          ((uint64_t)FI_ORDER_SAW)
@@ -95,8 +91,7 @@ static bool chosen(const char *setting) {
   return !why;
 }
 
-static void test_hardware(void **state) {
-  (void)state;
+TEST(test_hardware) {
   offer.name = "cxi";
   offer.atomic = offer.keeps = true;
   assert_int_equal(chosen("auto"), true);
@@ -104,8 +99,7 @@ static void test_hardware(void **state) {
   assert_int_equal(chosen("no"), false);
 }
 
-static void test_software(void **state) {
-  (void)state;
+TEST(test_software) {
   offer.atomic = offer.keeps = true;
   static const char *const names[] = {"tcp;ofi_rxm", "verbs;ofi_rxm", "efa", "sockets", "shm"};
   for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++) {
@@ -116,16 +110,14 @@ static void test_software(void **state) {
   }
 }
 
-static void test_provider_without(void **state) {
-  (void)state;
+TEST(test_provider_without) {
   offer.name = "cxi";
   offer.atomic = false;
   assert_int_equal(chosen("auto"), false);
   assert_int_equal(chosen("yes"), false);
 }
 
-static void test_order_of_signals_is_not_given_up_unasked(void **state) {
-  (void)state;
+TEST(test_order_of_signals_is_not_given_up_unasked) {
   offer.name = "cxi";
   offer.atomic = true;
   offer.keeps = false;
@@ -133,15 +125,13 @@ static void test_order_of_signals_is_not_given_up_unasked(void **state) {
   assert_int_equal(chosen("yes"), true);
 }
 
-static void test_rxd_is_never_used(void **state) {
-  (void)state;
+TEST(test_rxd_is_never_used) {
   offer.name = "udp;ofi_rxd";
   offer.atomic = offer.keeps = true;
   assert_int_equal(chosen("yes"), false);
 }
 
-static void test_a_domain_is_covered_whole_or_not_at_all(void **state) {
-  (void)state;
+TEST(test_a_domain_is_covered_whole_or_not_at_all) {
   uint32_t can[TMB_ATOMIC_TYPES];
   offer.lacks = FI_PROD;
   ofi_atomics_query(&mock, NULL, can);
@@ -158,13 +148,5 @@ static void test_a_domain_is_covered_whole_or_not_at_all(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_hardware),
-      cmocka_unit_test(test_software),
-      cmocka_unit_test(test_provider_without),
-      cmocka_unit_test(test_order_of_signals_is_not_given_up_unasked),
-      cmocka_unit_test(test_rxd_is_never_used),
-      cmocka_unit_test(test_a_domain_is_covered_whole_or_not_at_all),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

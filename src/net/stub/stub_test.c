@@ -3,15 +3,11 @@
  * Unit test of the skeleton: it opens, keeps the contracts of its four slots, and closes.
  */
 #include "base/error.h"
+#include "base/unit_test.h"
 #include "net/net.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 extern const struct tmb_net_ops tmb_net_stub;
 
@@ -31,8 +27,7 @@ static int open_stub(struct tmb_net **net) {
   return tmb_net_stub.open(&env, net);
 }
 
-static void keeps_the_contracts(void **state) {
-  (void)state;
+TEST(keeps_the_contracts) {
   struct tmb_net *net = NULL;
   struct tmb_am_out out = {.peer = 1, .staged = -1};
   others = 1;
@@ -44,8 +39,7 @@ static void keeps_the_contracts(void **state) {
   tmb_net_stub.close(net);
 }
 
-static void all_fail_together(void **state) {
-  (void)state;
+TEST(all_fail_together) {
   struct tmb_net *net = NULL;
   others = 0;
   assert_int_not_equal(open_stub(&net), 0);
@@ -53,7 +47,5 @@ static void all_fail_together(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(keeps_the_contracts),
-                                     cmocka_unit_test(all_fail_together)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Acknowledgements of signals: with the answer of a client that answers, else at once. */
+#include "base/unit_test.h"
 #include "net/udp/udp_rig_test.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 
 #define SIGNAL_AT (3u << 20)
 
@@ -63,8 +56,7 @@ static uint64_t turn(void) {
 }
 
 /* A turn is one packet in each direction once a few have been answered. */
-static void answered(void **state) {
-  (void)state;
+TEST(answered) {
   begin();
   for (uint32_t i = 0; i < UDP_ANSWERS_SURE; i++) assert_int_equal(turn(), 2);
   for (uint32_t i = 0; i < 20; i++) assert_int_equal(turn(), 1);
@@ -72,8 +64,7 @@ static void answered(void **state) {
 }
 
 /* A client that only polls again acknowledges then, and the next signal at once. */
-static void unanswered(void **state) {
-  (void)state;
+TEST(unanswered) {
   begin();
   assert_int_equal(come(), 1);
   look(0);
@@ -90,8 +81,7 @@ static void unanswered(void **state) {
 }
 
 /* A client that computes: its progress thread acknowledges. */
-static void computing(void **state) {
-  (void)state;
+TEST(computing) {
   uint64_t ns = UINT64_MAX;
   begin();
   for (uint32_t i = 0; i < 10; i++) (void)turn();
@@ -106,8 +96,7 @@ static void computing(void **state) {
 }
 
 /* Messages that come one in each call, and are not answered, are acknowledged nevertheless. */
-static void each_call(void **state) {
-  (void)state;
+TEST(each_call) {
   begin();
   for (uint32_t i = 0; i < 2000; i++) {
     int32_t arg = (int32_t)i;
@@ -146,8 +135,7 @@ static uint64_t in_flight(void) {
 }
 
 /* Neighbours that put to each other every half millisecond send nothing else. */
-static void exchanged(void **state) {
-  (void)state;
+TEST(exchanged) {
   begin();
   for (uint32_t i = 0; i < 10; i++) {
     quiet_put(0, i);
@@ -170,8 +158,7 @@ static void exchanged(void **state) {
 
 /* A signal does not wait for the acknowledgement of the one before. One that no packet follows is
  * acknowledged before the sender's time-out, and those after it at once. */
-static void followed(void **state) {
-  (void)state;
+TEST(followed) {
   begin();
   for (uint32_t i = 0; i < 10; i++) {
     quiet_put(0, i);
@@ -198,8 +185,5 @@ static void followed(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(answered),  cmocka_unit_test(unanswered),
-                                     cmocka_unit_test(computing), cmocka_unit_test(each_call),
-                                     cmocka_unit_test(exchanged), cmocka_unit_test(followed)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

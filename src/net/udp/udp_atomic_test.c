@@ -3,15 +3,9 @@
  * over good wires and bad ones, also while the owner's client computes; impossible ones are
  * refused.
  */
+#include "base/unit_test.h"
 #include "net/udp/udp_rig_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 #if defined(__SANITIZE_ADDRESS__)
 # include <sanitizer/lsan_interface.h>
 #endif
@@ -85,8 +79,7 @@ static void counted(const struct udp_config *config, const char *fault, bool com
   rig_close(2);
 }
 
-static void each_once(void **state) {
-  (void)state;
+TEST(each_once) {
   struct udp_config config = rig_config();
   counted(&config, NULL, false);
   counted(&config, "loss=5,dup=5,reorder=5,seed=70", false);
@@ -99,8 +92,7 @@ static void each_once(void **state) {
 }
 
 /* Where a long transfer waits, the answer waits behind it and is right. */
-static void behind_transfers(void **state) {
-  (void)state;
+TEST(behind_transfers) {
   const struct udp_config config = rig_config();
   static uint8_t data[1000000];
   rig_open(2, &config, "loss=1,seed=74");
@@ -136,8 +128,7 @@ static void on_fatal(void) {
 }
 
 /* An opcode or a type that does not exist, and a word outside of the segment. */
-static void impossible(void **state) {
-  (void)state;
+TEST(impossible) {
   const struct udp_config config = rig_config();
   for (volatile int k = 0; k < 3; k++) {
     uint64_t done = 0, result = 0;
@@ -165,10 +156,7 @@ static void impossible(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_once),
-                                     cmocka_unit_test(behind_transfers),
-                                     cmocka_unit_test(impossible)};
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  int failed = unit_run(NULL, NULL);
   char why[128];
   rig_cipher = udp_cipher_load(why, sizeof why);
   const struct CMUnitTest sealed[] = {cmocka_unit_test(each_once)};

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Engines over a wire in memory: messages, puts, gets, signals, over a good wire and over bad ones;
  * credit, replies inside handlers, packets of unknown senders, replayed packets. */
+#include "base/unit_test.h"
 #include "net/udp/udp_rig_test.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 
 #define STEPS_MAX 4000000u
 
@@ -120,8 +113,7 @@ static void messages(const struct udp_config *config, uint32_t n, uint32_t most,
   assert_int_equal(bad, 0);
 }
 
-static void good_wire(void **state) {
-  (void)state;
+TEST(good_wire) {
   struct udp_config config = rig_config();
   messages(&config, 2, 5000, NULL);
   messages(&config, 4, 5000, NULL);
@@ -130,8 +122,7 @@ static void good_wire(void **state) {
   messages(&config, 3, 3000, NULL);
 }
 
-static void bad_wires(void **state) {
-  (void)state;
+TEST(bad_wires) {
   const struct udp_config config = rig_config();
   messages(&config, 2, 4000, "loss=1,seed=3");
   messages(&config, 2, 4000, "loss=20,seed=4");
@@ -144,8 +135,7 @@ static void bad_wires(void **state) {
   messages(&config, 4, 4000, "loss=5,dup=5,reorder=5,corrupt=5,seed=8");
 }
 
-static void settings(void **state) {
-  (void)state;
+TEST(settings) {
   struct udp_config config = rig_config();
   config.credit = 1;
   messages(&config, 2, 1500, "loss=2,seed=9");
@@ -218,8 +208,7 @@ static void puts_and_gets(const struct udp_config *config, const char *fault, ui
   end();
 }
 
-static void remote_memory(void **state) {
-  (void)state;
+TEST(remote_memory) {
   struct udp_config config = rig_config();
   puts_and_gets(&config, NULL, 60);
   assert_int_equal(rig_stats[0].retransmits, 0);
@@ -232,8 +221,7 @@ static void remote_memory(void **state) {
 }
 
 /* A window full of a transfer's packets has taken little memory, also where packets are short. */
-static void little_memory(void **state) {
-  (void)state;
+TEST(little_memory) {
   enum { BYTES_MAX = 192 << 10 };
   struct udp_config config = rig_config();
   config.packet_bytes = UDP_PACKET_MIN_MTU;
@@ -258,8 +246,7 @@ static void little_memory(void **state) {
 }
 
 /* Long messages, short and long, and puts with a signal that nobody asks about. */
-static void sources_free_on_return(void **state) {
-  (void)state;
+TEST(sources_free_on_return) {
   const struct udp_config config = rig_config();
   static const size_t sizes[] = {0, 100, 3000, 200000, 700000};
   static uint8_t src[700000];
@@ -306,8 +293,7 @@ static void sources_free_on_return(void **state) {
 }
 
 /* Signals of one rank change in order, whatever the wire does and whatever comes with them. */
-static void ordered_signals(void **state) {
-  (void)state;
+TEST(ordered_signals) {
   const struct udp_config config = rig_config();
   static uint8_t src[5000];
   begin(2, &config, "loss=5,reorder=5,seed=50");
@@ -348,8 +334,7 @@ static uint32_t last_sent(uint32_t rank, uint8_t *bytes) {
   return d->count;
 }
 
-static void unknown_senders(void **state) {
-  (void)state;
+TEST(unknown_senders) {
   const struct udp_config config = rig_config();
   static uint8_t packet[UDP_DATAGRAM_MAX];
   begin(3, &config, NULL);
@@ -387,8 +372,7 @@ static void unknown_senders(void **state) {
 
 /* Requests while only replies are served are kept and delivered later. They leave an eighth of the
  * credit to messages that need no client of the peer. */
-static void kept_requests(void **state) {
-  (void)state;
+TEST(kept_requests) {
   struct udp_config config = rig_config();
   config.credit = 16;
   begin(2, &config, NULL);
@@ -410,8 +394,7 @@ static void kept_requests(void **state) {
 }
 
 /* A peer that does not look for a long time gets few packets meanwhile, and all in the end. */
-static void slow_peer(void **state) {
-  (void)state;
+TEST(slow_peer) {
   const struct udp_config config = rig_config();
   begin(2, &config, NULL);
   for (int32_t k = 0; k < 200; k++) {
@@ -429,8 +412,7 @@ static void slow_peer(void **state) {
   end();
 }
 
-static void lost_peer(void **state) {
-  (void)state;
+TEST(lost_peer) {
   const struct udp_config config = rig_config();
   begin(2, &config, NULL);
   static uint8_t src[100000];
@@ -458,8 +440,7 @@ static void tend(uint32_t rank) {
 }
 
 /* Long puts complete and short ones too; messages and signals wait for the client. */
-static void computing_peer(void **state) {
-  (void)state;
+TEST(computing_peer) {
   const struct udp_config config = rig_config();
   begin(2, &config, "loss=1,seed=40");
   static uint8_t src[1000000];
@@ -490,8 +471,7 @@ static void computing_peer(void **state) {
 
 /* A client asks for descriptors, polls once more, finds its message and goes on without another
  * call: its progress thread retransmits lost packets. */
-static void computes_on(void **state) {
-  (void)state;
+TEST(computes_on) {
   const struct udp_config config = rig_config();
   begin(2, &config, "loss=40,seed=11");
   requests = 0;
@@ -521,8 +501,7 @@ static bool is_readable(const struct pollfd *fds, uint32_t count) {
 
 /* A client that sleeps is woken by a message that its progress thread has received, once for all
  * that it then finds. */
-static void woken(void **state) {
-  (void)state;
+TEST(woken) {
   const struct udp_config config = rig_config();
   begin(2, &config, NULL);
   for (uint32_t round = 0; round < 3; round++) {
@@ -553,8 +532,7 @@ static void woken(void **state) {
 
 /* Signals that the progress thread has kept change before later messages, also when there are many.
  * */
-static void kept_signals(void **state) {
-  (void)state;
+TEST(kept_signals) {
   const struct udp_config config = rig_config();
   begin(2, &config, NULL);
   uint64_t *signal = (uint64_t *)(void *)(rig_segment[1] + (3u << 20)), last = 0;
@@ -587,8 +565,7 @@ static void kept_signals(void **state) {
 
 /* A peer that computes is there; one that answers nothing is lost after the time-out, also when
  * nothing is in flight to it. */
-static void silent_peer(void **state) {
-  (void)state;
+TEST(silent_peer) {
   struct udp_config config = rig_config();
   config.peer_timeout_ns = 2000000000;
   for (uint32_t pending = 0; pending < 2; pending++) {
@@ -619,8 +596,7 @@ static void silent_peer(void **state) {
 /* A rank that receives nothing reports itself, not the peers that it does not hear; one that sends
  * nothing is reported by the others. Of two halves the one with rank 0 is right, and of two ranks
  * that lose only each other the lower one. */
-static void cut_off(void **state) {
-  (void)state;
+TEST(cut_off) {
   enum { RANKS = 4, ANY = 9 };
   static const struct {
     uint32_t ranks, receives_not[RANKS], lost, by; /* receives_not: bit i: not the packets of rank i
@@ -650,23 +626,13 @@ static void cut_off(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(good_wire),       cmocka_unit_test(bad_wires),
-      cmocka_unit_test(settings),        cmocka_unit_test(remote_memory),
-      cmocka_unit_test(little_memory),   cmocka_unit_test(sources_free_on_return),
-      cmocka_unit_test(ordered_signals), cmocka_unit_test(kept_signals),
-      cmocka_unit_test(unknown_senders), cmocka_unit_test(kept_requests),
-      cmocka_unit_test(slow_peer),       cmocka_unit_test(lost_peer),
-      cmocka_unit_test(computing_peer),  cmocka_unit_test(computes_on),
-      cmocka_unit_test(woken),           cmocka_unit_test(silent_peer),
-      cmocka_unit_test(cut_off)};
   const struct CMUnitTest sealed[] = {
       cmocka_unit_test(good_wire),       cmocka_unit_test(bad_wires),
       cmocka_unit_test(settings),        cmocka_unit_test(remote_memory),
       cmocka_unit_test(ordered_signals), cmocka_unit_test(computing_peer),
       cmocka_unit_test(computes_on),     cmocka_unit_test(woken),
       cmocka_unit_test(silent_peer)};
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  int failed = unit_run(NULL, NULL);
   if (rig_seal()) failed += cmocka_run_group_tests(sealed, NULL, NULL);
   rig_unseal();
   return failed;

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Length of packets: engines over a wire in memory that drops packets that are too long for it. */
+#include "base/unit_test.h"
 #include "net/udp/udp_rig_test.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 
 #define STEPS_MAX 4000000u
 #define MOST      8944u
@@ -74,8 +67,7 @@ static void rest(uint64_t ns) {
 }
 
 /* Long packets once they have been tried, and only where they are of use. */
-static void found(void **state) {
-  (void)state;
+TEST(found) {
   begin(UINT32_MAX, NULL);
   put(500);
   rest(10000000);
@@ -87,8 +79,7 @@ static void found(void **state) {
   rig_close(2);
 }
 
-static void narrow_path(void **state) {
-  (void)state;
+TEST(narrow_path) {
   static const uint32_t paths[] = {MOST - 1, 5000, 1472, 1372, 1248, 1232};
   for (size_t i = 0; i < TMB_ARRAY_LEN(paths); i++) {
     begin(paths[i], NULL);
@@ -103,8 +94,7 @@ static void narrow_path(void **state) {
   }
 }
 
-static void lost_probes(void **state) {
-  (void)state;
+TEST(lost_probes) {
   begin(UINT32_MAX, NULL);
   probes_to_lose = 2;
   put(LONG);
@@ -121,8 +111,7 @@ static void lost_probes(void **state) {
 
 /* The path changes while it is used: narrower, below the length that every path carries, and wide
  * again. */
-static void changes(void **state) {
-  (void)state;
+TEST(changes) {
   begin(UINT32_MAX, NULL);
   put(LONG);
   assert_int_equal(mtu()->bytes, MOST);
@@ -144,8 +133,7 @@ static void changes(void **state) {
 }
 
 /* A path on which nothing passes proves nothing about lengths. */
-static void cable_out(void **state) {
-  (void)state;
+TEST(cable_out) {
   begin(UINT32_MAX, NULL);
   put(LONG);
   static uint8_t src[100000];
@@ -167,8 +155,5 @@ static void cable_out(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(found), cmocka_unit_test(narrow_path),
-                                     cmocka_unit_test(lost_probes), cmocka_unit_test(changes),
-                                     cmocka_unit_test(cable_out)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

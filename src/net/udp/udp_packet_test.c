@@ -6,13 +6,9 @@
  * Owns: nothing. Run by ctest. Calls: udp_packet.
  * Invariants: each record is written over two different fillings; the sent bytes are equal.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "base/compiler.h"
+#include "base/unit_test.h"
 #include "net/udp/wire/udp_packet.h"
 
 #include <string.h>
@@ -34,8 +30,7 @@ static void written_twice(const struct udp_record *record, uint32_t at) {
   assert_memory_equal(packet[0] + at, packet[1] + at, end[0] - at);
 }
 
-static void records_are_whole(void **state) {
-  (void)state;
+TEST(records_are_whole) {
   for (uint8_t type = 0; type < UDP_RECORD_TYPES; type++)
     for (uint8_t nargs = 0; nargs <= ARGS; nargs++)
       for (uint32_t bytes = 0; bytes < 20; bytes++)
@@ -52,6 +47,5 @@ static void records_are_whole(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(records_are_whole)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

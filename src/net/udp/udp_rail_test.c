@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rails: engines over two wires in memory, each of which carries so many bytes in a second. */
+#include "base/unit_test.h"
 #include "net/udp/udp_rig_test.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 
 #define STEPS_MAX 4000000u
 #define LONG      (3u << 20)
@@ -99,8 +92,7 @@ static struct udp_peer *peer(void) {
 }
 
 /* Two wires carry almost twice as much; a slow one beside a fast one does no harm. */
-static void shared(void **state) {
-  (void)state;
+TEST(shared) {
   begin(125, 0, NULL);
   (void)put();
   const uint64_t one = put();
@@ -120,8 +112,7 @@ static void shared(void **state) {
 }
 
 /* Short messages and puts take one rail; the second is not used before it has carried anything. */
-static void unproven(void **state) {
-  (void)state;
+TEST(unproven) {
   begin(FAST, 0, NULL);
   for (uint32_t i = 0; i < 5; i++) (void)put();
   assert_int_equal(peer()->tx.rail[1].carries, 0);
@@ -130,8 +121,7 @@ static void unproven(void **state) {
 }
 
 /* One of two links is cut in mid-run and joined again. */
-static void cut(void **state) {
-  (void)state;
+TEST(cut) {
   for (uint32_t r = 0; r < 2; r++) {
     begin(125, 125, r ? "loss=1,seed=3" : NULL);
     for (uint32_t i = 0; i < 3; i++) (void)put();
@@ -154,8 +144,7 @@ static void cut(void **state) {
 }
 
 /* One of two links is cut before anything came: it is named, and connections are not asked for. */
-static void never(void **state) {
-  (void)state;
+TEST(never) {
   for (uint32_t r = 0; r < 2; r++) {
     begin(r ? 125 : 0, r ? 0 : 125, NULL);
     fall_backs = 0;
@@ -169,8 +158,7 @@ static void never(void **state) {
 }
 
 /* Both rails are cut for a while: nobody is given up. */
-static void both(void **state) {
-  (void)state;
+TEST(both) {
   begin(125, 125, NULL);
   for (uint32_t i = 0; i < 3; i++) (void)put();
   start_put();
@@ -184,8 +172,7 @@ static void both(void **state) {
 }
 
 /* Losses that come of the link, not of a queue, do not stop transfers. */
-static void random_loss(void **state) {
-  (void)state;
+TEST(random_loss) {
   uint64_t ns[2];
   for (uint32_t i = 0; i < 2; i++) {
     begin(125, 0, i ? "loss=1,seed=5" : NULL);
@@ -209,8 +196,7 @@ static void begin_stream(const struct udp_config *config) {
 
 /* Somebody changes the bytes of a connection, so that no long packet arrives there: datagrams carry
  * everything, numbered packets in pieces. Later the connection works, and is used again. */
-static void changed_stream(void **state) {
-  (void)state;
+TEST(changed_stream) {
   struct udp_config config = rig_config();
   config.packet_bytes = 1440;
   config.stream_min = 32768;
@@ -235,8 +221,7 @@ static void changed_stream(void **state) {
 }
 
 /* All packets take connections, and long ones get lost there. */
-static void changed_long(void **state) {
-  (void)state;
+TEST(changed_long) {
   struct udp_config config = rig_config();
   config.packet_bytes = UDP_PACKET_MAX - 32;
   config.base_bytes = UDP_MTU_BASE;
@@ -255,13 +240,5 @@ static void changed_long(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(shared),
-                                     cmocka_unit_test(unproven),
-                                     cmocka_unit_test(cut),
-                                     cmocka_unit_test(never),
-                                     cmocka_unit_test(both),
-                                     cmocka_unit_test(random_loss),
-                                     cmocka_unit_test(changed_stream),
-                                     cmocka_unit_test(changed_long)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Authentic and encrypted packets: the view of a listener between two engines, and the success of
  * one that changes packets. Without libsodium only the first kind. */
+#include "base/unit_test.h"
 #include "net/udp/udp_rig_test.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 
 #define STEPS_MAX    4000000u
 #define NONCES_MAX   20000u
@@ -157,8 +150,7 @@ static int by_value(const void *a, const void *b) {
 
 /* Sent data can be read in the clear without encryption, and not with it; no nonce is used twice,
  * also where packets are lost and retransmitted. */
-static void listener(void **state) {
-  (void)state;
+TEST(listener) {
   if (!rig_cipher) skip();
   static const size_t sizes[] = {8, 200, 1000, 1368, 8000, 64000};
   struct udp_cipher *cipher = rig_cipher;
@@ -213,15 +205,13 @@ static void turn_bits(size_t bytes, int64_t bits, int64_t step) {
 # define STEP 1
 #endif
 
-static void every_bit_sealed(void **state) {
-  (void)state;
+TEST(every_bit_sealed) {
   if (!rig_cipher) skip();
   turn_bits(100, (40 + 16 + 100 + 16) * 8, STEP);
 }
 
 /* With the payload in the control part, and in the tail. */
-static void every_bit_hashed(void **state) {
-  (void)state;
+TEST(every_bit_hashed) {
   struct udp_cipher *cipher = rig_cipher;
   rig_cipher = NULL;
   turn_bits(96, (40 + 24 + 96) * 8, STEP);
@@ -231,8 +221,7 @@ static void every_bit_hashed(void **state) {
 
 /* Memory that the program writes to all the time is read by a get, and put, although the sent bytes
  * differ from the hashed ones: a retransmission is a copy. A short get is one at once. */
-static void restless_memory(void **state) {
-  (void)state;
+TEST(restless_memory) {
   static uint8_t local[100000], src[100000];
   struct udp_cipher *cipher = rig_cipher;
   rig_cipher = NULL;
@@ -261,8 +250,7 @@ static void restless_memory(void **state) {
 }
 
 /* Packets of a rank that does not encrypt, or has another secret, are refused. */
-static void unknown_senders(void **state) {
-  (void)state;
+TEST(unknown_senders) {
   if (!rig_cipher) skip();
   begin();
   send(8);
@@ -284,14 +272,10 @@ static void unknown_senders(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_bit_hashed),
-                                     cmocka_unit_test(restless_memory), cmocka_unit_test(listener),
-                                     cmocka_unit_test(every_bit_sealed),
-                                     cmocka_unit_test(unknown_senders)};
   char why[128];
   rig_cipher = udp_cipher_load(why, sizeof why);
   if (!rig_cipher) printf("without libsodium, so nothing is encrypted: %s\n", why);
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  const int failed = unit_run(NULL, NULL);
   rig_unseal();
   return failed;
 }

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A progress thread that always finds work takes no more of a processor than its share, goes on
  * working, and ends at once when it is stopped. */
+#include "base/unit_test.h"
 #include "net/plugin/progress_thread.h"
 
 #include "base/atomic.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <time.h>
-
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 
 enum { TEND_NS = 1000000, RUN_NS = 300000000, SHARE = 5 };
 
@@ -37,8 +31,7 @@ static bool tend(struct tmb_net *net, uint64_t seen, struct pollfd *fds, uint32_
   return true;
 }
 
-static void share(void **state) {
-  (void)state;
+TEST(share) {
   const uint64_t from = clock_ns(CLOCK_MONOTONIC);
   struct tmb_progress_thread *t = tmb_progress_thread_start(
       &(struct tmb_progress_work){.tick = &tick, .tend = tend, .share = SHARE});
@@ -53,6 +46,5 @@ static void share(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(share)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

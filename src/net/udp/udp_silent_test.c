@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cost of a peer that nothing is sent to: memory of sockets, connections and engine is counted for
  * few ranks and for many. */
+#include "base/unit_test.h"
 #include "net/udp/io/udp_socket.h"
 #include "net/udp/stream/udp_stream.h"
 #include "net/udp/udp_rig_test.h"
 
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 
 #define FEW  1000u
 #define MANY 201000u
@@ -73,8 +67,7 @@ static size_t cost(uint32_t size, int family, uint16_t rails) {
   return bytes;
 }
 
-static void bytes_each(void **state) {
-  (void)state;
+TEST(bytes_each) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   skip(); /* their allocators do not report it */
 #endif
@@ -93,6 +86,5 @@ static void bytes_each(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(bytes_each)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

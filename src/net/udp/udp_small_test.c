@@ -2,15 +2,8 @@
 /* Small puts share packets and acknowledgements: how many packets there are, when the first and the
  * last leave, that each completes once and a signal not before it has changed, over good wires and
  * bad ones. */
+#include "base/unit_test.h"
 #include "net/udp/udp_rig_test.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 
 #define STEPS_MAX 4000000u
 
@@ -55,8 +48,7 @@ static void end(void) {
 }
 
 /* Puts of one operation, and of three in turn. */
-static void shared_packets(void **state) {
-  (void)state;
+TEST(shared_packets) {
   const struct udp_config config = rig_config();
   rig_open(2, &config, NULL);
   uint64_t done = 0, three[3] = {0};
@@ -86,8 +78,7 @@ static void shared_packets(void **state) {
 
 /* The first two leave at once, and so does one that comes after a pause; the progress thread sends
  * the rest, also while the client makes no call. */
-static void who_leaves_at_once(void **state) {
-  (void)state;
+TEST(who_leaves_at_once) {
   const struct udp_config config = rig_config();
   rig_open(2, &config, NULL);
   uint64_t done = 0, value = 7;
@@ -118,8 +109,7 @@ static uint64_t counted_now(void *io) {
 
 /* In a burst the clock is read for each eighth put. Puts that follow at longer distances, with no
  * poll between them, leave at once after at most seven that do not. */
-static void clock_of_bursts(void **state) {
-  (void)state;
+TEST(clock_of_bursts) {
   const struct udp_config config = rig_config();
   struct udp_io below[2];
   struct udp_io_ops ops;
@@ -189,8 +179,7 @@ static void signals(const struct udp_config *config, const char *fault) {
   assert_int_equal(puts, PUTS);
 }
 
-static void ordered(void **state) {
-  (void)state;
+TEST(ordered) {
   struct udp_config config = rig_config();
   signals(&config, NULL);
   signals(&config, "loss=5,reorder=5,dup=2,seed=60");
@@ -203,8 +192,7 @@ static void ordered(void **state) {
 }
 
 /* A long transfer before small puts with signals: the signals keep the order. */
-static void behind_transfers(void **state) {
-  (void)state;
+TEST(behind_transfers) {
   const struct udp_config config = rig_config();
   rig_open(2, &config, "loss=2,reorder=2,seed=64");
   static uint8_t src[100000];
@@ -224,8 +212,7 @@ static void behind_transfers(void **state) {
 
 /* Where the peer does not answer, small puts are refused once the window is full, and kept nowhere;
  * accepted ones arrive later. */
-static void full_window(void **state) {
-  (void)state;
+TEST(full_window) {
   const struct udp_config config = rig_config();
   rig_open(2, &config, NULL);
   uint64_t done = 0, accepted = 0;
@@ -245,8 +232,7 @@ static void full_window(void **state) {
 }
 
 /* A peer that is lost with puts in flight, gathered, and acknowledged out of order. */
-static void lost_peer(void **state) {
-  (void)state;
+TEST(lost_peer) {
   const struct udp_config config = rig_config();
   rig_open(2, &config, NULL);
   uint64_t done = 0, value = 1;
@@ -264,13 +250,8 @@ static void lost_peer(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shared_packets),   cmocka_unit_test(who_leaves_at_once),
-      cmocka_unit_test(clock_of_bursts),  cmocka_unit_test(ordered),
-      cmocka_unit_test(behind_transfers), cmocka_unit_test(full_window),
-      cmocka_unit_test(lost_peer)};
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  if (rig_seal()) failed += cmocka_run_group_tests(tests, NULL, NULL);
+  int failed = unit_run(NULL, NULL);
+  if (rig_seal()) failed += unit_run(NULL, NULL);
   rig_unseal();
   return failed;
 }

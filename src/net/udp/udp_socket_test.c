@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Engines over sockets of the loopback interface: both families, with and without the kernel's
  * dividing and joining; the choice of addresses. */
+#include "base/unit_test.h"
 #include "net/udp/io/udp_socket.h"
 #include "net/udp/udp_rig_test.h"
 
 #include <netinet/in.h>
 #include <poll.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 
 #define STEPS_MAX 20000000u
 
@@ -118,29 +111,25 @@ static void run(int family, bool offload, uint32_t base_bytes, uint32_t packet_b
   rig_close(2);
 }
 
-static void ipv4(void **state) {
-  (void)state;
+TEST(ipv4) {
   run(AF_INET, true, 0, 1440, NULL);
   run(AF_INET, true, 0, UDP_PACKET_MAX, NULL);
   run(AF_INET, false, 0, 1440, NULL);
   run(AF_INET, true, UDP_MTU_BASE, UDP_PACKET_MAX, NULL);
 }
 
-static void ipv6(void **state) {
-  (void)state;
+TEST(ipv6) {
   run(AF_INET6, true, 0, 1440, NULL);
   run(AF_INET6, false, 0, 8000, NULL);
   run(AF_INET6, true, UDP_MTU_BASE, 8000, NULL);
 }
 
-static void faults(void **state) {
-  (void)state;
+TEST(faults) {
   run(AF_INET, true, UDP_MTU_BASE, 1440, "loss=2,dup=2,reorder=2,corrupt=2,seed=5");
 }
 
 /* Of three ranks on two machines one has no IPv4. */
-static void choice(void **state) {
-  (void)state;
+TEST(choice) {
   struct udp_card cards[3];
   struct udp_choice c;
   memset(cards, 0, sizeof cards);
@@ -167,8 +156,7 @@ static void choice(void **state) {
 }
 
 /* Each rail has a socket, bound to its address; none is bound to all addresses. */
-static void bound(void **state) {
-  (void)state;
+TEST(bound) {
   struct udp_card cards[2];
   struct udp_choice c;
   struct udp_io io[2];
@@ -207,8 +195,7 @@ static void bound(void **state) {
 }
 
 /* A lost peer: the network says so. */
-static void refused(void **state) {
-  (void)state;
+TEST(refused) {
   struct udp_io io[2];
   if (!open_pair(io, AF_INET, true, false)) skip();
   io[1].ops->close(io[1].state);
@@ -222,8 +209,5 @@ static void refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(ipv4),   cmocka_unit_test(ipv6),
-                                     cmocka_unit_test(faults), cmocka_unit_test(choice),
-                                     cmocka_unit_test(bound),  cmocka_unit_test(refused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Buffers kept for later packets are bounded, and a retransmission copies only data that may
  * change. */
+#include "base/unit_test.h"
 #include "net/udp/udp_rig_test.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 
 enum { BYTES = 700000, KEPT_MAX = 1 << 20 };
 
@@ -22,8 +15,7 @@ static uint64_t kept(uint32_t size_class) {
 }
 
 /* As many packets as several peers' windows hold; all are given back. */
-static void bounded(void **state) {
-  (void)state;
+TEST(bounded) {
   enum { COUNT = 4000 };
   static const uint32_t lengths[UDP_BUF_CLASSES] = {100, 2000, 9000, 60000};
   static struct udp_buf *list[COUNT];
@@ -43,8 +35,7 @@ static void bounded(void **state) {
 }
 
 /* Long messages whose source is free at once, in the longest packets, over a wire that loses. */
-static void resent_from_the_copy(void **state) {
-  (void)state;
+TEST(resent_from_the_copy) {
   static uint8_t src[BYTES];
   struct udp_config config = rig_config();
   config.packet_bytes = UDP_PACKET_MAX - UDP_SEAL_TAG;
@@ -68,7 +59,5 @@ static void resent_from_the_copy(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(bounded),
-                                     cmocka_unit_test(resent_from_the_copy)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

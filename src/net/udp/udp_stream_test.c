@@ -2,6 +2,7 @@
 /* The stream mode: engines over connections of the loopback interface, with full socket buffers,
  * with connections that break and that both begin at once; the fall-back where no datagram arrives;
  * long transfers beside datagrams, and their tails in place; unknown senders; greetings. */
+#include "base/unit_test.h"
 #include "net/udp/io/udp_socket.h"
 #include "net/udp/stream/udp_conn.h"
 #include "net/udp/stream/udp_stream.h"
@@ -10,15 +11,8 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <sys/epoll.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 
 #define STEPS_MAX 20000000u
 #define LIMIT_NS  10000000000u /* on a busy machine this process may stand still for long */
@@ -119,8 +113,7 @@ static void end(uint64_t count) {
 }
 
 /* Messages in both directions, both beginning at once. */
-static void messages(void **state) {
-  (void)state;
+TEST(messages) {
   static const size_t sizes[] = {0, 8, 100, 257, 1000, 5000, 65536, 20000, 16};
   for (int v6 = 0; v6 < 2; v6++) {
     begin(UDP_STREAM_ALWAYS, v6 ? AF_INET6 : AF_INET, NULL);
@@ -136,8 +129,7 @@ static void messages(void **state) {
 
 /* 60 MB in each direction while neither reads for long stretches: full socket buffers stop nobody.
  */
-static void full_buffers(void **state) {
-  (void)state;
+TEST(full_buffers) {
   begin(UDP_STREAM_ALWAYS, AF_INET, NULL);
   uint64_t done = 0;
   for (uint32_t k = 0; k < 60; k++) {
@@ -160,8 +152,7 @@ static void full_buffers(void **state) {
 }
 
 /* A broken connection loses no message and doubles none; so do bits turned over in it. */
-static void broken(void **state) {
-  (void)state;
+TEST(broken) {
   begin(UDP_STREAM_ALWAYS, AF_INET, NULL);
   struct udp_fault_config f = {.corrupt = 0.1, .loss = 0.05, .seed = 5};
   for (uint32_t i = 0; i < 2; i++) assert_true(udp_fault_wrap(&rig_net[i]->io, &f));
@@ -187,8 +178,7 @@ static uint32_t cut(void) {
 }
 
 /* Connections that end at any time, in both modes: nothing is lost or doubled. */
-static void cut_off(void **state) {
-  (void)state;
+TEST(cut_off) {
   for (enum udp_stream_mode mode = UDP_STREAM_AUTO; mode <= UDP_STREAM_ALWAYS; mode++) {
     uint32_t ends = 0;
     begin(mode, AF_INET, mode == UDP_STREAM_AUTO ? "loss=100" : NULL);
@@ -209,8 +199,7 @@ static void cut_off(void **state) {
 }
 
 /* No datagram arrives: after a while connections are used, also by the one that only answers. */
-static void fall_back(void **state) {
-  (void)state;
+TEST(fall_back) {
   begin(UDP_STREAM_AUTO, AF_INET, "loss=100");
   for (uint32_t k = 0; k < 500; k++) message(k & 1, k, k % 3000);
   end(500);
@@ -224,8 +213,7 @@ static void fall_back(void **state) {
 
 /* A peer that does not answer for long is sent the packet again, and nothing else: where datagrams
  * have one rail, no probe asks whether that carries anything. */
-static void no_probes(void **state) {
-  (void)state;
+TEST(no_probes) {
   bulk = true;
   begin(UDP_STREAM_AUTO, AF_INET, NULL);
   bulk = false;
@@ -337,8 +325,7 @@ static void place_all(bool all) {
 /* Most bytes that come by connections are read straight to their place; where all of a packet is
  * authenticated nothing is, but most is checked, and put in place, from the buffer that it was read
  * to. On a busy machine connections come later: then it is tried again. */
-static void places(void **state) {
-  (void)state;
+TEST(places) {
   bulk = true;
   for (int all = 0; all < 2; all++) {
     const uint64_t *placed = all ? &lent : &in_place;
@@ -371,8 +358,7 @@ static void few_packets(uint64_t by_datagrams, const char *fault) {
 
 /* Long transfers take connections soon: few packets are sent, and short messages make none longer.
  * */
-static void long_transfers(void **state) {
-  (void)state;
+TEST(long_transfers) {
   const uint64_t by_datagrams = 2 * PUTS * (uint64_t)(PUT_BYTES / 1440);
   bulk = true;
   few_packets(by_datagrams, NULL);
@@ -411,8 +397,7 @@ static bool carried(bool full) {
 
 /* Where packets stand in a queue of this host, and only there, datagrams carry all. On a busy
  * machine connections come later: then it is tried again. */
-static void full_link(void **state) {
-  (void)state;
+TEST(full_link) {
   bulk = narrow = true;
   for (standing = 60000; standing <= 120000; standing += 60000) {
     bool good = false;
@@ -424,8 +409,7 @@ static void full_link(void **state) {
 
 /* Connections that end lose nothing and double nothing; where none can be made datagrams carry all,
  * and where no datagram arrives connections do. */
-static void hard_transfers(void **state) {
-  (void)state;
+TEST(hard_transfers) {
   bulk = true;
   begin(UDP_STREAM_AUTO, AF_INET, NULL);
   transfers(cut);
@@ -490,8 +474,7 @@ static uint32_t take_parts(const struct udp_conn_env *env, struct udp_conn *c, i
 
 /* Wherever the stream is cut, all tails come to their places; where the place is lost meanwhile,
  * the rest of the tail is skipped, writes nothing, and harms nothing behind it. */
-static void tails(void **state) {
-  (void)state;
+TEST(tails) {
   static uint8_t stream[STREAM];
   const struct udp_datagrams in = {.place = tail_at, .placer = tail_memory};
   const struct udp_conn_env env = {.greeter = {rig_secret, 5, 0, 2}, .epoll = -1, .in = &in};
@@ -536,8 +519,7 @@ static void look(void) {
 
 /* A sender that does not know the secret gets nothing but a challenge, is counted, and disturbs
  * nobody; 200 silent ones do not use up the door. */
-static void unknown_senders(void **state) {
-  (void)state;
+TEST(unknown_senders) {
   begin(UDP_STREAM_ALWAYS, AF_INET, NULL);
   const int fd = knock();
   look();
@@ -567,8 +549,7 @@ static void unknown_senders(void **state) {
 
 /* A packet whose length somebody has changed: it never comes whole, whatever follows it, and the
  * connection ends. One that comes slowly is waited for. */
-static void never_whole(void **state) {
-  (void)state;
+TEST(never_whole) {
   int ends[2];
   struct udp_conn_env env = {.greeter = {rig_secret, 5, 0, 2}, .stats = &rig_stats[0]};
   const struct udp_greeter peer = {rig_secret, 5, 1, 2};
@@ -611,8 +592,7 @@ static void never_whole(void **state) {
 }
 
 /* A process that has ended: the engine learns that nobody listens, and says so. */
-static void lost_peer(void **state) {
-  (void)state;
+TEST(lost_peer) {
   begin(UDP_STREAM_ALWAYS, AF_INET, NULL);
   message(0, 1, 100);
   until(1);
@@ -635,8 +615,7 @@ static void lost_peer(void **state) {
 }
 
 /* Each bit of a greeting matters, and one greeting fits one challenge only. */
-static void greetings(void **state) {
-  (void)state;
+TEST(greetings) {
   const struct udp_greeter a = {rig_secret, 7, 0, 3}, b = {rig_secret, 7, 1, 3};
   struct udp_challenge c, d;
   struct udp_hello h, changed;
@@ -661,14 +640,5 @@ static void greetings(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(greetings),      cmocka_unit_test(never_whole),
-      cmocka_unit_test(messages),       cmocka_unit_test(full_buffers),
-      cmocka_unit_test(broken),         cmocka_unit_test(cut_off),
-      cmocka_unit_test(fall_back),      cmocka_unit_test(long_transfers),
-      cmocka_unit_test(hard_transfers), cmocka_unit_test(full_link),
-      cmocka_unit_test(no_probes),      cmocka_unit_test(places),
-      cmocka_unit_test(tails),          cmocka_unit_test(unknown_senders),
-      cmocka_unit_test(lost_peer)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

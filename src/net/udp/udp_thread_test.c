@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages that the progress thread may deliver: those of marked handlers, while the client
  * computes; their replies leave at once, and completions wait for the client. */
+#include "base/unit_test.h"
 #include "net/udp/udp_rig_test.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 enum { MARKED = 70, OTHER = 71, CLIENT = 200 };
 
@@ -63,8 +58,7 @@ static void tend(uint32_t times) {
 }
 
 /* A marked handler runs in the thread, also with a long payload; others wait for the client. */
-static void marked(void **state) {
-  (void)state;
+TEST(marked) {
   begin(1);
   assert_int_equal(send_to(0, MARKED, TMB_AM_SHORT, false), 0);
   assert_int_equal(send_to(0, OTHER, TMB_AM_SHORT, false), 0);
@@ -80,8 +74,7 @@ static void marked(void **state) {
 }
 
 /* Without marks all wait. */
-static void unmarked(void **state) {
-  (void)state;
+TEST(unmarked) {
   begin(0);
   assert_int_equal(send_to(0, MARKED, TMB_AM_SHORT, false), 0);
   tend(4);
@@ -93,8 +86,7 @@ static void unmarked(void **state) {
 
 /* Messages that were kept because the client was inside a handler, or the thread waited for room,
  * are delivered by the thread later. */
-static void kept(void **state) {
-  (void)state;
+TEST(kept) {
   begin(1);
   assert_int_equal(send_to(0, MARKED, TMB_AM_SHORT, false), 0);
   assert_int_equal(send_to(0, OTHER, TMB_AM_SHORT, false), 0);
@@ -116,8 +108,7 @@ static void kept(void **state) {
 }
 
 /* Credit comes back: far more requests than there is credit for, while the client computes. */
-static void credit(void **state) {
-  (void)state;
+TEST(credit) {
   begin(1);
   uint32_t sent = 0;
   for (uint32_t turns = 0; sent < 5000 && turns < 100000; turns++) {
@@ -135,8 +126,7 @@ static void credit(void **state) {
 /* The reply of a handler leaves with the poll that ran it. Completions that the thread finds are
  * not reported inside it.
  */
-static void answers(void **state) {
-  (void)state;
+TEST(answers) {
   begin(1);
   replies = true;
   static const uint64_t word = 7;
@@ -160,8 +150,7 @@ static void answers(void **state) {
 }
 
 /* A thread that waits for room when the conduit closes gets an error. */
-static void ends(void **state) {
-  (void)state;
+TEST(ends) {
   begin(1);
   tmb_store_rlx(&rig_net[1]->helper.ends, true);
   assert_int_equal(rig_progress(1, TMB_SERVE_NOTHING), TMB_E_SYS);
@@ -169,8 +158,5 @@ static void ends(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(marked),  cmocka_unit_test(unmarked),
-                                     cmocka_unit_test(kept),    cmocka_unit_test(credit),
-                                     cmocka_unit_test(answers), cmocka_unit_test(ends)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

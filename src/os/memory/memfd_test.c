@@ -3,16 +3,11 @@
  * Unit tests of os/memfd: anonymous shared memory with and without memfd_create, and its limits.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "base/capture_test.h"
-#include "base/cmp_test.h"
 #include "base/config.h"
 #include "base/error.h"
+#include "base/unit_test.h"
 #include "os/memory/memfd.h"
 
 #include <errno.h>
@@ -56,8 +51,7 @@ static void check_nameless(int fd) {
   assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
 }
 
-static void shares_memory(void **state) {
-  (void)state;
+TEST(shares_memory) {
   for (int avoid = 0; avoid < 2; avoid++) {
     const int fd = tmb_memfd_create("tombolo-test", avoid);
     check_sharing(fd);
@@ -66,8 +60,7 @@ static void shares_memory(void **state) {
   }
 }
 
-static void falls_back_behind_a_bad_folder(void **state) {
-  (void)state;
+TEST(falls_back_behind_a_bad_folder) {
   tmb_env_set("GASNET_TMPDIR", "/proc/nonexistent/folder");
   const int fd = tmb_memfd_create("tombolo-test", true);
   tmb_env_unset("GASNET_TMPDIR");
@@ -75,8 +68,7 @@ static void falls_back_behind_a_bad_folder(void **state) {
   close(fd);
 }
 
-static void switches_close_on_exec(void **state) {
-  (void)state;
+TEST(switches_close_on_exec) {
   const int fd = tmb_memfd_create("tombolo-test", false);
   assert_int_equal(tmb_memfd_cloexec(fd, false), TMB_OK);
   assert_false(fcntl(fd, F_GETFD) & FD_CLOEXEC);
@@ -102,8 +94,7 @@ static int resize_beyond_the_limit(void) {
   return sigismember(&pending, SIGXFSZ) ? 7 : 0;
 }
 
-static void reports_the_file_size_limit(void **state) {
-  (void)state;
+TEST(reports_the_file_size_limit) {
   int status;
   const pid_t child = fork();
   if (child == 0) _exit(resize_beyond_the_limit());
@@ -119,8 +110,7 @@ static void create_without_descriptors(void *arg) {
 }
 
 /* Another folder would not help. */
-static void names_the_limit_on_open_files(void **state) {
-  (void)state;
+TEST(names_the_limit_on_open_files) {
   static struct capture all;
   assert_int_equal(capture_run(&all, create_without_descriptors, NULL), 0);
   assert_int_equal(all.status, 0);
@@ -128,8 +118,7 @@ static void names_the_limit_on_open_files(void **state) {
   assert_null(strstr(all.text, "GASNET_TMPDIR"));
 }
 
-static void refuses_impossible_sizes(void **state) {
-  (void)state;
+TEST(refuses_impossible_sizes) {
   char why[TMB_MEMFD_WHY_BYTES] = "";
   const int fd = tmb_memfd_create("tombolo-test", false);
   assert_int_equal(tmb_memfd_resize(fd, UINT64_MAX, why, sizeof why), TMB_E_LIMIT);
@@ -140,13 +129,5 @@ static void refuses_impossible_sizes(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shares_memory),
-      cmocka_unit_test(falls_back_behind_a_bad_folder),
-      cmocka_unit_test(switches_close_on_exec),
-      cmocka_unit_test(reports_the_file_size_limit),
-      cmocka_unit_test(names_the_limit_on_open_files),
-      cmocka_unit_test(refuses_impossible_sizes),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

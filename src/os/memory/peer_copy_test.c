@@ -4,20 +4,14 @@
  *
  * Where the kernel forbids it altogether (Yama, a sandbox), the copying cases are skipped.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/unit_test.h"
 #include "os/memory/peer_copy.h"
 
 enum { BYTES = 100000 };
@@ -31,9 +25,8 @@ static pid_t sleeper(void) {
   return pid;
 }
 
-static void copies(void **state) {
+TEST(copies) {
   static char area[BYTES], local[BYTES];
-  (void)state;
   memset(area, 1, BYTES);
   const pid_t pid = sleeper();
   const uint64_t there = (uint64_t)(uintptr_t)area;
@@ -55,9 +48,8 @@ static void copies(void **state) {
   if (!allowed) skip();
 }
 
-static void refusals(void **state) {
+TEST(refusals) {
   char byte = 0;
-  (void)state;
   const pid_t pid = sleeper();
   assert_false(tmb_os_peer_read(pid, &byte, 16, 1));
   kill(pid, SIGKILL);
@@ -67,6 +59,5 @@ static void refusals(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(copies), cmocka_unit_test(refusals)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

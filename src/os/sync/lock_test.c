@@ -3,12 +3,8 @@
  * Unit tests of the lock: exclusion with more threads than processors, a holder that sleeps, and
  * the form for one thread.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
+#include "base/unit_test.h"
 #include "os/os.h"
 #include "os/sync/lock.h"
 
@@ -94,6 +90,19 @@ static uint64_t turns; /* of the other thread; atomic */
 static uint64_t passed_over;
 static bool stop;
 
+/* Before the first tmb_lock_init: the kernel's fence of sleepers is not in use. */
+TEST(without_fence) {
+  assert_true(tmb_lock_threads);
+  excludes(state);
+  wakes_all_sleepers(state);
+}
+
+TEST(with_fence) {
+  tmb_lock_init(true);
+  excludes(state);
+  wakes_all_sleepers(state);
+}
+
 /* Holds the lock nearly always; counts how often it could take it again before a thread that waits
  * in vain. */
 TMB_NO_LOCK_CHECK static void *hold_on(void *arg) {
@@ -115,8 +124,7 @@ TMB_NO_LOCK_CHECK static void *hold_on(void *arg) {
 }
 
 /* A thread that takes the lock again at once does not starve a thread that sleeps on it. */
-static void starves_nobody(void **state) {
-  (void)state;
+TEST(starves_nobody) {
   pthread_t thread;
   assert_int_equal(pthread_create(&thread, NULL, hold_on, NULL), 0);
   for (int i = 0; i < 100; i++) {
@@ -130,8 +138,7 @@ static void starves_nobody(void **state) {
   assert_in_range(passed_over, 0, 20); /* thousands where nobody is handed the lock */
 }
 
-TMB_NO_LOCK_CHECK static void tries(void **state) {
-  (void)state;
+TMB_NO_LOCK_CHECK static void try_both(void) {
   for (int threads = 1; threads >= 0; threads--) {
     tmb_lock_init(threads);
     if (!tmb_lock_try(&lock)) fail_msg("a free lock was not taken");
@@ -141,14 +148,17 @@ TMB_NO_LOCK_CHECK static void tries(void **state) {
   }
 }
 
+TEST(tries) {
+  try_both();
+}
+
 /* A count is exact, with one thread and with several. */
 static void *count_many(void *arg) {
   for (int i = 0; i < 100000; i++) tmb_lock_count(arg, 2);
   return NULL;
 }
 
-static void counts(void **state) {
-  (void)state;
+TEST(counts) {
   uint64_t count = 0;
   pthread_t thread;
   tmb_lock_init(false);
@@ -161,24 +171,6 @@ static void counts(void **state) {
   assert_int_equal(count, 600000);
 }
 
-/* Where the kernel has the sleeper's fence, and where it has not. */
-static void with_fence(void **state) {
-  tmb_lock_init(true);
-  excludes(state);
-  wakes_all_sleepers(state);
-}
-
-static void without_fence(void **state) {
-  assert_true(tmb_lock_threads);
-  excludes(state);
-  wakes_all_sleepers(state);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(without_fence), /* before tmb_lock_init */
-      cmocka_unit_test(with_fence),     cmocka_unit_test(counts),
-      cmocka_unit_test(starves_nobody), cmocka_unit_test(tries),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* NH against the tags of UMAC-64 in RFC 4418, of which this file has the rest; with and without the
  * wide instructions; and that each bit of a block counts. */
+#include "base/unit_test.h"
 #include "net/udp/guard/udp_nh.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #define L1_BLOCK 1024u /* of RFC 4418 */
 #define P36      ((UINT64_C(1) << 36) - 5)
@@ -167,8 +162,7 @@ static uint64_t umac64(const struct udp_nh_key *key, const uint8_t *message, siz
   return tag ^ pad();
 }
 
-static void aes(void **state) {
-  (void)state;
+TEST(aes) {
   static const uint8_t key[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   uint8_t in[16], out[16];
   for (unsigned i = 0; i < 16; i++) in[i] = (uint8_t)(0x11 * i);
@@ -178,8 +172,7 @@ static void aes(void **state) {
 }
 
 /* RFC 4418, appendix; with all that the processor has, and without. */
-static void vectors(void **state) {
-  (void)state;
+TEST(vectors) {
   static const struct {
     const char *piece;
     size_t times;
@@ -208,8 +201,7 @@ static void vectors(void **state) {
 
 /* Each length, at each place in 32 bytes: all steps that the processor can do agree, and nothing
  * behind the data is read (valgrind and the sanitizer look). */
-static void lengths(void **state) {
-  (void)state;
+TEST(lengths) {
   static struct udp_nh_key key;
   open_key(&key);
   printf("groups of one step: %u\n", key.step);
@@ -233,8 +225,7 @@ static void lengths(void **state) {
 }
 
 /* A bit that is turned over changes both results, a zero at the end, too. */
-static void every_bit(void **state) {
-  (void)state;
+TEST(every_bit) {
   static struct udp_nh_key key;
   static uint8_t data[UDP_NH_BLOCK];
   uint64_t right[2], out[2];
@@ -256,8 +247,6 @@ static void every_bit(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(aes), cmocka_unit_test(vectors),
-                                     cmocka_unit_test(lengths), cmocka_unit_test(every_bit)};
   make_sbox();
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SipHash-2-4 against the test vector of the paper, and fed in pieces. */
+#include "base/unit_test.h"
 #include "net/udp/guard/udp_siphash.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 static uint8_t input[64];
 static uint64_t key[2];
@@ -27,15 +22,13 @@ static void setup(void) {
   for (unsigned i = 0; i < 16; i++) key[i / 8] |= (uint64_t)k[i] << 8 * (i & 7);
 }
 
-static void paper(void **state) {
-  (void)state;
+TEST(paper) {
   setup();
   /* Appendix A of the paper: key 00..0f, input 00..0e. */
   assert_int_equal(hash(15, 15), 0xa129ca6149be45e5u);
 }
 
-static void pieces(void **state) {
-  (void)state;
+TEST(pieces) {
   setup();
   for (size_t bytes = 0; bytes <= sizeof input; bytes++)
     for (size_t piece = 1; piece <= 17; piece++)
@@ -43,8 +36,7 @@ static void pieces(void **state) {
   assert_int_not_equal(hash(8, 8), hash(9, 9));
 }
 
-static void words(void **state) {
-  (void)state;
+TEST(words) {
   setup();
   for (uint32_t first = 0; first <= 4; first++)
     for (uint32_t second = 0; second <= 4; second++) {
@@ -57,7 +49,5 @@ static void words(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(paper), cmocka_unit_test(pieces),
-                                     cmocka_unit_test(words)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Packets that count as lost in a window, and the end of a cut that was made by mistake. */
+#include "base/unit_test.h"
 #include "net/udp/window/udp_window.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "base/cmp_test.h"
 
 #define MS     1000000u
 #define PACKET 1472u
@@ -58,8 +51,7 @@ static uint64_t settle(uint32_t rounds) {
 }
 
 /* A queue has grown from nothing to 9 ms, and of two packets there the later one comes first. */
-static void overtaken_in_a_queue(void **state) {
-  (void)state;
+TEST_BETWEEN(overtaken_in_a_queue, begin, end) {
   const uint64_t now = settle(20), window = tx.rail[0].cc.window;
   send(now);
   send(now + 10000);
@@ -73,8 +65,7 @@ static void overtaken_in_a_queue(void **state) {
 }
 
 /* A packet that does not arrive is lost, once its time is over. */
-static void lost(void **state) {
-  (void)state;
+TEST_BETWEEN(lost, begin, end) {
   const uint64_t now = settle(20), window = tx.rail[0].cc.window;
   send(now);
   send(now + 10000);
@@ -93,8 +84,7 @@ static void lost(void **state) {
 
 /* The packet arrives late, before an answer to the second one can: the window is restored, and the
  * next such packet has more time. */
-static void late(void **state) {
-  (void)state;
+TEST_BETWEEN(late, begin, end) {
   uint64_t now = settle(20);
   const uint64_t window = tx.rail[0].cc.window;
   send(now);
@@ -116,8 +106,7 @@ static void late(void **state) {
 }
 
 /* The answer to one that was sent again says nothing of packets that were sent before that. */
-static void answer_to_the_first(void **state) {
-  (void)state;
+TEST_BETWEEN(answer_to_the_first, begin, end) {
   const uint64_t now = settle(20);
   for (int i = 0; i < 10; i++) send(now + (uint64_t)i * 1000);
   hear(tx.una, 1, now + MS);
@@ -132,8 +121,7 @@ static void answer_to_the_first(void **state) {
 
 /* A peer that has not polled for long answers in parts: the first part, which has the retransmitted
  * packet, does not make the rest lost; a packet missing after a later one is. */
-static void late_in_parts(void **state) {
-  (void)state;
+TEST_BETWEEN(late_in_parts, begin, end) {
   uint64_t now = settle(20);
   const uint64_t first = tx.una;
   for (int i = 0; i < 12; i++) send(now + (uint64_t)i * 1000);
@@ -154,8 +142,7 @@ static void late_in_parts(void **state) {
 }
 
 /* When nothing but the packet that was sent again has come, those before it are lost. */
-static void lost_before_a_timeout(void **state) {
-  (void)state;
+TEST_BETWEEN(lost_before_a_timeout, begin, end) {
   uint64_t now = settle(20);
   const uint64_t first = tx.una;
   for (int i = 0; i < 12; i++) send(now + (uint64_t)i * 1000);
@@ -169,8 +156,7 @@ static void lost_before_a_timeout(void **state) {
 
 /* Round trips were long once, and are short now: the packets of a broken connection are lost as
  * well, and not retransmitted one a time-out. */
-static void lost_with_a_connection(void **state) {
-  (void)state;
+TEST_BETWEEN(lost_with_a_connection, begin, end) {
   uint64_t now = MS;
   send(now);
   now += 200 * MS;
@@ -187,8 +173,7 @@ static void lost_with_a_connection(void **state) {
 }
 
 /* Round trips of 200 ms: some packets are sent again before one is measured, and none after. */
-static void far_network(void **state) {
-  (void)state;
+TEST_BETWEEN(far_network, begin, end) {
   uint64_t now = MS;
   uint32_t again = 0;
   assert_cmp(udp_tx_rto(&tx.rail[0]), >=, 25 * MS); /* oversubscribed hosts are slow to answer */
@@ -212,8 +197,7 @@ static void far_network(void **state) {
 
 /* An answer that says it has waited for nearly all of its round trip was not that fast: losses are
  * still distinguished from a queue by the shortest one. */
-static void untrue_delay(void **state) {
-  (void)state;
+TEST_BETWEEN(untrue_delay, begin, end) {
   uint64_t now = settle(20);
   struct udp_ack reported = {.delay_ns = MS - 10000};
   send(now);
@@ -237,8 +221,7 @@ static void untrue_delay(void **state) {
 }
 
 /* Paced packets leave in bursts that one call hands over, at the rate that the window gives. */
-static void bursts(void **state) {
-  (void)state;
+TEST(bursts) {
   struct udp_cc cc;
   udp_cc_open(&cc, PACKET);
   cc.window = cc.threshold = 400 * PACKET;
@@ -267,16 +250,5 @@ static void bursts(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(overtaken_in_a_queue, begin, end),
-      cmocka_unit_test_setup_teardown(lost, begin, end),
-      cmocka_unit_test_setup_teardown(late, begin, end),
-      cmocka_unit_test_setup_teardown(answer_to_the_first, begin, end),
-      cmocka_unit_test_setup_teardown(late_in_parts, begin, end),
-      cmocka_unit_test_setup_teardown(lost_before_a_timeout, begin, end),
-      cmocka_unit_test_setup_teardown(far_network, begin, end),
-      cmocka_unit_test_setup_teardown(lost_with_a_connection, begin, end),
-      cmocka_unit_test_setup_teardown(untrue_delay, begin, end),
-      cmocka_unit_test(bursts)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }
