@@ -35,7 +35,8 @@ function(tmb_check_compiled name source targets)
   file(MAKE_DIRECTORY "${program}.dir") # of modules and other files beside the program
   add_custom_command(OUTPUT "${program}"
     COMMAND ${ARGN} --check "${tmb_check_tests_dir}/${source}" -o "${program}"
-    DEPENDS "${tmb_check_tests_dir}/${source}" tombolo_tool tombolo_shared tombolo_check_client
+    DEPENDS "${tmb_check_tests_dir}/${source}" "${tmb_check_tests_dir}/three_ranks.h"
+      "${PROJECT_SOURCE_DIR}/tests/lib/cases.h" tombolo_tool tombolo_shared tombolo_check_client
       ${targets}
     WORKING_DIRECTORY "${PROJECT_BINARY_DIR}/tests/check/${name}.dir"
     COMMENT "Checked: ${name}" VERBATIM)

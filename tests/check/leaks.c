@@ -6,7 +6,8 @@
  */
 #include <gasnet_ratomic.h>
 #include <gasnetex_ext.h>
-#include <string.h>
+
+#include "../lib/cases.h"
 
 static gex_TM_t tm;
 static gex_Client_t client;
@@ -16,8 +17,6 @@ static long v;
 static void wait_for(gex_Event_t e) {
   gex_Event_Wait(e);
 }
-
-#define CASE(name) static void name(void)
 
 CASE(put_event) {
   const gex_Event_t e = gex_RMA_PutNB(tm, 0, base, &v, 8, GEX_EVENT_NOW, 0); /* leak: put_event */
@@ -76,16 +75,6 @@ CASE(ok_all) {
   wait_for(gex_RMA_GetNB(tm, &v, 0, base, 8, 0));
 }
 
-static const struct {
-  const char *name;
-  void (*run)(void);
-} cases[] = {
-#define C(name) \
- { #name, name }
-    C(put_event), C(get_event), C(barrier_event), C(access_region), C(prepared), C(segment),
-    C(team),      C(domain),    C(semaphore),     C(request),       C(ok_all),
-};
-
 int main(int argc, char **argv) {
   gex_Segment_t segment;
   gex_EP_t ep;
@@ -93,7 +82,6 @@ int main(int argc, char **argv) {
   if (gex_Segment_Attach(&segment, tm, 65536) != GASNET_OK) return 1;
   (void)gex_Segment_QueryBound(tm, 0, (void **)&base, NULL, NULL);
   gex_Coll_BarrierBlocking(tm, 0);
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    if (argc > 1 && strcmp(cases[i].name, argv[1]) == 0) cases[i].run();
+  case_run(argc, argv);
   gasnet_exit(0);
 }

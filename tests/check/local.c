@@ -4,49 +4,14 @@
  * compiled with `tombolo cc --check`. Lines that race end with a comment `race: CASE`, those of
  * correct cases have none. Run with 3 ranks; the argument is the case.
  */
-#include <gasnet.h>
-#include <gasnet_coll.h>
-#include <gasnetex_ext.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "three_ranks.h"
 
-static gex_TM_t tm;
-static gex_EP_t ep;
-static gex_Client_t client;
-static gex_Rank_t me;
-static long *base[3]; /* of the segments; [0..15] data, [64] a signal, [128..] more data */
-static long v[64], w[64];
+#include <stdatomic.h>
+
+static long w[64];
 static volatile long sink;
 
-static uint64_t *sig(int r) {
-  return (uint64_t *)&base[r][64];
-}
-static void barrier(void) {
-  gex_Coll_BarrierBlocking(tm, 0);
-}
-static void wait_for(gex_Event_t e) {
-  gex_Event_Wait(e);
-}
-static volatile int handled;
-static void on_short(gex_Token_t t) {
-  (void)t;
-  handled++;
-}
-static void on_long(gex_Token_t t, void *buf, size_t n) {
-  (void)t, (void)buf, (void)n;
-  handled++;
-}
-
-#define H_SHORT    200
-#define H_LONG     201
 #define PUT(to, n) gex_RMA_PutBlocking(tm, to, base[to], v, n, 0)
-#define PUT_SIGNAL(to)                                                                             \
- (void)gexx_RMA_PutSignalBlocking(tm, to, base[to], v, 8, GEX_EVENT_NOW, sig(to), GEXX_SIG_ADD, 1, \
-                                  0)
-
-#define CASE(name) static void name(void)
 
 CASE(store_put) {
   if (me == 0) base[0][0] = 1; /* race: store_put */
@@ -195,51 +160,6 @@ CASE(ok_atomic) {
   if (me == 1) PUT(0, 8);
 }
 
-static const struct {
-  const char *name;
-  void (*run)(void);
-} cases[] = {
-#define C(name) \
- { #name, name }
-    C(store_put),
-    C(load_put),
-    C(store_get),
-    C(byte_put),
-    C(copy_put),
-    C(set_get),
-    C(struct_put),
-    C(target_before_signal),
-    C(source_before_completion),
-    C(result_before_completion),
-    C(copy_of_result),
-    C(segment_source),
-    C(barrier_without_wait),
-    C(message_then_store),
-    C(atomic_put),
-    C(ok_loop),
-    C(ok_bytes),
-    C(ok_signal),
-    C(ok_long),
-    C(ok_source),
-    C(ok_broadcast),
-    C(ok_atomic),
-};
-
 int main(int argc, char **argv) {
-  gex_Segment_t segment;
-  gex_AM_Entry_t entries[] = {
-      {H_SHORT, (gex_AM_Fn_t)on_short, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, NULL},
-      {H_LONG, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, NULL, NULL}};
-  if (gex_Client_Init(&client, &ep, &tm, "LOCAL", &argc, &argv, 0) != GASNET_OK) return 1;
-  me = gex_TM_QueryRank(tm);
-  (void)gex_EP_RegisterHandlers(ep, entries, 2);
-  if (gex_Segment_Attach(&segment, tm, 65536) != GASNET_OK) return 1;
-  for (gex_Rank_t r = 0; r < 3; r++)
-    (void)gex_Segment_QueryBound(tm, r, (void **)&base[r], NULL, NULL);
-  memset(gex_Segment_QueryAddr(segment), 0, 8192);
-  barrier();
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    if (argc > 1 && strcmp(cases[i].name, argv[1]) == 0) cases[i].run();
-  barrier();
-  gasnet_exit(0);
+  return run_three(argc, argv);
 }

@@ -3,54 +3,16 @@
  * Seeded races, one case each, for tests/check/findings.py: the lines that race end with a comment
  * `race: CASE`, those of correct cases have none. Run with 3 ranks; the argument is the case.
  */
-#include <gasnet.h>
-#include <gasnet_coll.h>
+#include "three_ranks.h"
+
 #include <gasnet_ratomic.h>
 #include <gasnet_vis.h>
-#include <gasnetex_ext.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-static gex_TM_t tm;
-static gex_EP_t ep;
-static gex_Client_t client;
-static gex_Rank_t me;
-static long *base[3]; /* of the segments; [0..15] data, [16..31] signals */
-static long v[64];
-static uint64_t *sig(int r) {
-  return (uint64_t *)&base[r][64];
-}
-static void barrier(void) {
-  gex_Coll_BarrierBlocking(tm, 0);
-}
-static void wait_for(gex_Event_t e) {
-  gex_Event_Wait(e);
-}
-
-static volatile int handled;
-static void on_short(gex_Token_t t) {
-  (void)t;
-  handled++;
-}
-static void on_long(gex_Token_t t, void *buf, size_t n) {
-  (void)t, (void)buf, (void)n;
-  handled++;
-}
-/* A put to a rank that adds 1 to its signal; an atomic addition of 1 there; puts with strides. */
-#define PUT_SIGNAL(to)                                                                             \
- (void)gexx_RMA_PutSignalBlocking(tm, to, base[to], v, 8, GEX_EVENT_NOW, sig(to), GEXX_SIG_ADD, 1, \
-                                  0)
+/* An atomic addition of 1 to a rank's first word; puts with strides. */
 #define ADD(ad, to) \
  wait_for(gex_AD_OpNB_U64(ad, &old, to, (uint64_t *)base[to], GEX_OP_FADD, 1, 0, 0))
 #define PUT_STRIDED(to) \
  (void)gex_VIS_StridedPutBlocking(tm, to, base[to], stride, v, stride, 8, count, 1, 0)
-
-#define H_SHORT    200
-#define H_LONG     201
-#define H_DONE     202
-
-#define CASE(name) static void name(void)
 
 CASE(put_put) {
   if (me) gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0); /* race: put_put put_put */
@@ -331,69 +293,6 @@ CASE(ok_sequence) {
   }
 }
 
-static const struct {
-  const char *name;
-  void (*run)(void);
-} cases[] = {
-#define C(name) \
- { #name, name }
-    C(put_put),
-    C(put_put_parts),
-    C(put_get),
-    C(put_get_byte),
-    C(put_get_val),
-    C(put_not_waited),
-    C(nbi_not_waited),
-    C(nbi_wrong_category),
-    C(region_not_waited),
-    C(val_not_waited),
-    C(get_not_waited),
-    C(source_reused),
-    C(source_reused_region),
-    C(result_used),
-    C(two_puts),
-    C(put_then_get),
-    C(before_signal),
-    C(signal_of_other_put),
-    C(signal_third_rank),
-    C(overwritten),
-    C(message_too_early),
-    C(long_too_early),
-    C(broadcast_is_no_barrier),
-    C(reduce_is_no_barrier),
-    C(coll_buffer),
-    C(wrong_team),
-    C(barrier_notify_only),
-    C(atomic_and_put),
-    C(sem_too_early),
-    C(strided),
-    C(ok_barrier),
-    C(ok_bytes),
-    C(ok_signal),
-    C(ok_message),
-    C(ok_long),
-    C(ok_strided),
-    C(ok_peer_handler),
-    C(ok_atomic),
-    C(ok_sequence),
-};
-
 int main(int argc, char **argv) {
-  gex_Segment_t segment;
-  gex_AM_Entry_t entries[] = {
-      {H_SHORT, (gex_AM_Fn_t)on_short, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, NULL},
-      {H_LONG, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, NULL, NULL},
-      {H_DONE, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, NULL}};
-  if (gex_Client_Init(&client, &ep, &tm, "RACES", &argc, &argv, 0) != GASNET_OK) return 1;
-  me = gex_TM_QueryRank(tm);
-  (void)gex_EP_RegisterHandlers(ep, entries, 3);
-  if (gex_Segment_Attach(&segment, tm, 65536) != GASNET_OK) return 1;
-  for (gex_Rank_t r = 0; r < 3; r++)
-    (void)gex_Segment_QueryBound(tm, r, (void **)&base[r], NULL, NULL);
-  memset(gex_Segment_QueryAddr(segment), 0, 4096);
-  barrier();
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    if (argc > 1 && strcmp(cases[i].name, argv[1]) == 0) cases[i].run();
-  barrier();
-  gasnet_exit(0);
+  return run_three(argc, argv);
 }

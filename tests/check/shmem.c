@@ -5,8 +5,8 @@
  * with 3 PEs; the argument is the case.
  */
 #include <shmem.h>
-#include <stdio.h>
-#include <string.h>
+
+#include "../lib/cases.h"
 
 static long data[64], flag, lock, other;
 static uint64_t sig;
@@ -14,8 +14,6 @@ static long v[64];
 static long *heap;
 static int me;
 static volatile long sink;
-
-#define CASE(name) static void name(void)
 
 CASE(put_load) {
   if (me == 1) shmem_long_put(data, v, 8, 0); /* race: put_load */
@@ -136,37 +134,12 @@ CASE(ok_collect) {
   sink = *heap + heap[1];
 }
 
-static const struct {
-  const char *name;
-  void (*run)(void);
-} cases[] = {
-#define C(name) \
- { #name, name }
-    C(put_load),
-    C(heap_put_store),
-    C(put_without_fence),
-    C(put_without_quiet),
-    C(source_before_quiet),
-    C(source_in_loop),
-    C(result_before_quiet),
-    C(before_signal),
-    C(atomic_put),
-    C(outside_lock),
-    C(ok_barrier),
-    C(ok_fence),
-    C(ok_signal),
-    C(ok_atomic),
-    C(ok_lock),
-    C(ok_collect),
-};
-
 int main(int argc, char **argv) {
   shmem_init();
   me = shmem_my_pe();
   heap = shmem_calloc(64, sizeof *heap);
   shmem_barrier_all();
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    if (argc > 1 && strcmp(cases[i].name, argv[1]) == 0) cases[i].run();
+  case_run(argc, argv);
   shmem_barrier_all();
   shmem_finalize();
   return 0;
