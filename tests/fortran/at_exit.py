@@ -6,10 +6,13 @@
 """Compiles one program with `tombolo fc` in several ways and runs it; prints what differs."""
 
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
+
+from command import run
 
 SOURCE = """
 module handler
@@ -85,20 +88,6 @@ WAYS = (
     ("-static", (("end", 0, True), ("error", 9, False))),
 )
 WRITTEN = {"--coverage": "*.gcda", "-pg": "gmon.out*"}
-
-
-def run(command, folder):
-    """Runs a command in a folder; returns its exit code and all of its output."""
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=60,
-        check=False,
-    )
-    return done.returncode, done.stdout.decode(errors="replace")
 
 
 def compiles(options, folder):

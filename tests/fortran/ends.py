@@ -5,10 +5,13 @@
 """Compiles one program with `tombolo fc` and runs its cases; prints what differs."""
 
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
+
+from command import run
 
 SOURCE = """
 program ends
@@ -305,20 +308,6 @@ CASES = (
     ("TOMBOLO_TEST_CAF_EVENTS=FLAG", 0, "began"),
     ("TOMBOLO_CATCH_EXIT=0", 0, "began"),
 )
-
-
-def run(command, folder=None):
-    """Runs a command in a folder; returns its exit code and all of its output."""
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=60,
-        check=False,
-    )
-    return done.returncode, done.stdout.decode(errors="replace")
 
 
 def unwritten(tombolo, program, folder):

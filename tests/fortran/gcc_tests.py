@@ -23,6 +23,10 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
+
+from command import run
+
 SOURCES = "/usr/src/gcc-{0}/gcc-{0}.*.tar.xz"
 INSIDE = "*/gcc/testsuite/gfortran.dg/coarray"
 IMAGES = (1, 2, 4, 8)
@@ -82,33 +86,19 @@ class Program:
         program = place / "program"
         command = [os.environ["TOMBOLO"], "fc", f"--compiler={compiler}", "-g", "-O1", "-w"]
         command += [*self.options, str(self.source), *self.files, "-o", str(program)]
-        code, text = run(command, place)
+        code, text = run(command, place, 5 * SECONDS)
         return (None, text) if code else (program, "")
 
     def wrong(self, program, images):
         """Runs the program. Returns "" or what is wrong."""
         command = [os.environ["TOMBOLO"], "run", "-n", str(images)]
         command += ["--timeout", str(SECONDS), str(program)]
-        code, text = run(command, program.parent)
+        code, text = run(command, program.parent, 5 * SECONDS)
         if (code != 0) != self.fails:
             return f"exit code {code}\n{text[-600:]}"
         if self.output and not re.search(self.output, text):
             return f"no output {self.output!r}\n{text[-600:]}"
         return ""
-
-
-def run(command, folder):
-    """Runs a command; returns its exit code and all of its output."""
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=5 * SECONDS,
-        check=False,
-    )
-    return done.returncode, done.stdout.decode(errors="replace")
 
 
 def unpack(archive, folder):

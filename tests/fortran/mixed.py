@@ -11,6 +11,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
+
+from command import run
+
+os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 CC = os.environ.get("TMB_CC", "cc")  # of the processor that the tests run for
 
 FORTRAN_MAIN = """
@@ -123,15 +128,6 @@ program with_mpi
   if (me == 1) print '(a,i0,a)', 'coarrays of ', images, ' images beside MPI are well'
 end program
 """
-
-
-def run(command):
-    """Runs a command; returns its exit code and all of its output."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=60, check=False,
-                          env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                               "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
-    return done.returncode, done.stdout.decode(errors="replace")
 
 
 def build(folder, name, sources, *options):

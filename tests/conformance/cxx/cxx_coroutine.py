@@ -6,12 +6,11 @@
 $TOMBOLO is the command, $TMB_BUILD the build tree, whose library the program is linked with.
 """
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lib"))
+
+from command import cxx_on_ranks
 
 TEXT = """
 #include <tombolo.hpp>
@@ -66,30 +65,5 @@ int main(int argc, char **argv) {
 """
 
 
-def main():
-    compiler = os.environ.get("TMB_CXX") or os.environ.get("CXX", "g++")
-    build = os.environ["TMB_BUILD"]
-    if not shutil.which(compiler):
-        print(f"skipped: no {compiler}")
-        return 77
-    with tempfile.TemporaryDirectory() as folder:
-        source = os.path.join(folder, "coroutine.cc")
-        with open(source, "w", encoding="utf-8") as out:
-            out.write(TEXT)
-        program = os.path.join(folder, "coroutine")
-        lib = os.path.join(build, "lib")
-        command = [compiler, "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-DGASNET_PAR=1"]
-        command += ["-I", os.path.join(ROOT, "include"), source, "-o", program, "-L", lib]
-        subprocess.run(command + [f"-Wl,-rpath,{lib}", "-ltombolo"], check=True)
-        far = {"TOMBOLO_CONDUIT": "loop", "TOMBOLO_PLACES": "cyclic:2"}
-        for settings in ({}, far):
-            run = [os.environ["TOMBOLO"], "run", "-n", "2", "--timeout", "20", "--", program]
-            code = subprocess.run(run, env={**os.environ, **settings}, check=False).returncode
-            if code:
-                print(f"exit code {code} with {settings}")
-                return code
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(cxx_on_ranks(TEXT, 2, "-std=c++20", "-O1"))

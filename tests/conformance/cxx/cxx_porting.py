@@ -7,12 +7,11 @@ $TOMBOLO is the command, $TMB_BUILD the build tree, whose library the program is
 """
 import os
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lib"))
+
+from command import ROOT, cxx_on_ranks
 
 HEAD = """
 #undef NDEBUG
@@ -39,29 +38,5 @@ def program():
     return out + f"int main(int argc, char **argv) {{\n{main}\n}}\n"
 
 
-def main():
-    compiler = os.environ.get("TMB_CXX") or os.environ.get("CXX", "g++")
-    lib = os.path.join(os.environ["TMB_BUILD"], "lib")
-    if not shutil.which(compiler):
-        print(f"skipped: no {compiler}")
-        return 77
-    with tempfile.TemporaryDirectory() as folder:
-        source = os.path.join(folder, "porting.cc")
-        with open(source, "w", encoding="utf-8") as out:
-            out.write(program())
-        built = os.path.join(folder, "porting")
-        command = [compiler, "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-DGASNET_PAR=1"]
-        command += ["-I", os.path.join(ROOT, "include"), source, "-o", built, "-L", lib]
-        subprocess.run(command + [f"-Wl,-rpath,{lib}", "-ltombolo", "-pthread"], check=True)
-        far = {"TOMBOLO_CONDUIT": "loop", "TOMBOLO_PLACES": "cyclic:2"}
-        for settings in ({}, far):
-            run = [os.environ["TOMBOLO"], "run", "-n", "3", "--timeout", "20", "--", built]
-            code = subprocess.run(run, env={**os.environ, **settings}, check=False).returncode
-            if code:
-                print(f"exit code {code} with {settings}")
-                return code
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(cxx_on_ranks(program(), 3, "-std=c++17", "-O0"))
