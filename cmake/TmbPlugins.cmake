@@ -60,10 +60,11 @@ endfunction()
 
 # The udp conduit.
 set(tmb_progress_thread "${PROJECT_SOURCE_DIR}/src/net/plugin/progress_thread.c")
-set(tmb_route "${PROJECT_SOURCE_DIR}/src/net/plugin/route.c")
+set(tmb_socket_sources "${tmb_progress_thread}"
+  "${PROJECT_SOURCE_DIR}/src/net/plugin/route.c" "${PROJECT_SOURCE_DIR}/src/net/plugin/verdict.c")
 file(GLOB_RECURSE tmb_udp_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/udp/*.c")
 list(FILTER tmb_udp_sources EXCLUDE REGEX "_test\\.c$")
-list(APPEND tmb_udp_sources "${tmb_progress_thread}" "${tmb_route}")
+list(APPEND tmb_udp_sources ${tmb_socket_sources})
 tmb_conduit_parts(tombolo_net_udp udp ${tmb_udp_sources})
 
 # The ofi conduit, likewise. It needs the headers of libfabric to be built; libfabric itself
@@ -73,7 +74,7 @@ find_path(TMB_OFI_INCLUDE rdma/fi_endpoint.h
 if(TMB_OFI_INCLUDE)
   file(GLOB tmb_ofi_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/ofi/*.c")
   list(FILTER tmb_ofi_sources EXCLUDE REGEX "_test\\.c$")
-  tmb_conduit_parts(tombolo_net_ofi ofi ${tmb_ofi_sources} "${tmb_progress_thread}" "${tmb_route}")
+  tmb_conduit_parts(tombolo_net_ofi ofi ${tmb_ofi_sources} ${tmb_socket_sources})
   target_include_directories(tombolo_net_ofi_parts SYSTEM PRIVATE "${TMB_OFI_INCLUDE}")
 else()
   message(STATUS "tombolo: libfabric's headers are not found, so the conduit ofi is not built "

@@ -79,7 +79,7 @@ foreach(src IN LISTS tmb_unit_sources)
   file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}/src" "${src}")
   string(REGEX REPLACE "_test\\.c$" "" name "${name}")
   string(REPLACE "/" "." name "${name}")
-  if(name MATCHES "^net\\.udp\\.") # a plug-in, no part of the library
+  if(name MATCHES "^net\\.(udp|plugin)\\.") # plug-ins, no part of the library
     tmb_add_unit_test(${name} ${src} $<TARGET_OBJECTS:tombolo_net_udp_parts>)
   elseif(name MATCHES "^net\\.ofi\\.")
     if(TARGET tombolo_net_ofi)

@@ -148,39 +148,49 @@ def cable_cut(job):
     return [4, 5], 2 * PEER_TIMEOUT, r"(host host2 with ranks 4-5 is lost|rank [45] .*host ?2)"
 
 
-def drop_datagrams(job, chain):
-    job.lab.hosts[2].run(["iptables", "-I", chain, "-p", "udp", "-j", "DROP"], check=True)
-    return [4, 5], 2 * PEER_TIMEOUT, r"rank [45] .*host ?2"
+def drop_packets(job, chain):
+    """A host that keeps only its connections to sshd."""
+    for words in (["udp"], ["tcp", "!", "--dport" if chain == "INPUT" else "--sport", "22"]):
+        rule = ["iptables", "-I", chain, "-p", *words, "-j", "DROP"]
+        job.lab.hosts[2].run(rule, check=True)
+    return [4, 5], 4 * PEER_TIMEOUT, r"rank [45] .*host ?2"
 
 
 def receives_nothing(job):
-    return drop_datagrams(job, "INPUT")
+    return drop_packets(job, "INPUT")
 
 
 def sends_nothing(job):
-    return drop_datagrams(job, "OUTPUT")
+    return drop_packets(job, "OUTPUT")
 
 
+CUTS = [receives_nothing, sends_nothing] if shutil.which("iptables") else []
 HAPPENINGS = [rank_killed, rank_0_killed, rank_stopped, host_killed, agent_killed, agent_stopped,
-              cable_cut]
-if shutil.which("iptables"):
-    HAPPENINGS += [receives_nothing, sends_nothing]
+              cable_cut, *CUTS]
 
 
-def abort(happening, policy="abort", **settings):
+def abort(happening, policy="abort", longer=0, **settings):
     with Lab(HOSTS, sshd=True) as lab:
         job = Traffic(lab, policy, **settings)
         _, seconds, said = happening(job)
-        expect_abort(job, seconds, said)
+        expect_abort(job, seconds + longer, said)
 
 
-def report(happening, **settings):
+def report(happening, longer=0, **settings):
     with Lab(HOSTS, sshd=True) as lab:
         steps = OUTLASTS if happening is agent_stopped else SHRINKS
         job = Traffic(lab, "report", steps, **settings)
         lost, seconds, said = happening(job)
         left = [rank for rank in range(job.ranks) if rank not in lost]
-        expect_survivors(job, seconds + TRAFFIC_S, left, said)
+        expect_survivors(job, seconds + longer + TRAFFIC_S, left, said)
+
+
+def over_tcp(policy, happening):
+    """The same over libfabric's TCP, which waits for what kernels may hold before it judges."""
+    if not OFI.exists():
+        return f"no {OFI}"
+    policy(happening, longer=120, TOMBOLO_CONDUIT="ofi", TOMBOLO_OFI_PROVIDER="tcp;ofi_rxm")
+    return None
 
 
 def pair_cut(policy):
@@ -292,6 +302,10 @@ WHOLE += [named(f"report/{h.__name__}", report, h) for h in HAPPENINGS]
 WHOLE += [
     named(f"report/{h.__name__}/tree", report, h, TOMBOLO_SSH_OUT_DEGREE="1")
     for h in (rank_killed, rank_stopped, host_killed)
+]
+WHOLE += [
+    named(f"{policy.__name__}/{h.__name__}/ofi", over_tcp, policy, h)
+    for policy in (abort, report) for h in CUTS
 ]
 WHOLE += [named("ends/agent_stopped", ends_well)]
 WHOLE += [named(f"pair/{policy}", pair_cut, policy) for policy in ("abort", "report")]

@@ -128,12 +128,16 @@ struct ofi_life {
   uint8_t state;   /* enum ofi_life_state: of the question to it; being sent, sent */
   uint8_t looks;   /* since it was sent */
   uint64_t heard_ns, asked_ns;
+  uint64_t spoke_ns; /* when a look last found that something had come; 0: never */
 };
 
 /* State of the engine about silent peers: when to check, and buffers for questions. */
 struct ofi_silent {
   uint64_t timeout_ns; /* 0: nobody is judged */
   uint64_t look_ns, full_ns;
+  uint64_t survey_ns, survey_last_ns; /* when all hosts were first and last asked; 0: not now */
+  bool cut_off;                       /* this rank's own host is lost */
+  bool cut_off_known;                 /* and core has been notified */
   bool by_peer;     /* the provider completes a send when the peer's process has it */
   uint8_t *answers; /* [size] whether a rank answers while its client computes */
   struct ofi_pool questions;

@@ -17,6 +17,7 @@
 #include "net/ofi/ofi_rma.h"
 #include "net/ofi/ofi_silent.h"
 #include "net/plugin/progress_thread.h"
+#include "net/plugin/verdict.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -348,21 +349,32 @@ static void answer_rest(struct tmb_net *net) {
 
 /* ---- peers that cannot be reached: their launcher says that they have ended, or time passes */
 
-static void report_broken(struct tmb_net *net) {
+/* Under the lock. Whether a peer is to be reported, once. */
+static bool is_lost(struct tmb_net *net, struct ofi_peer *p, uint64_t now) {
+  if (!p || !p->broken || !p->broken_ns) return false;
+  if (!p->life.silent && now - p->broken_ns < net->timeout_ns) return false;
+  if (!ofi_silent_blames(net, p)) return false;
+  p->broken_ns = 0;
+  net->peers.broken--;
+  return true;
+}
+
+static void report_lost(struct tmb_net *net) {
   if (!net->timeout_ns) return;
   const uint64_t now = tmb_os_now_ns();
   for (uint32_t i = 0; i < net->env.size; i++) {
     tmb_lock_acquire_shared(&net->lock);
     struct ofi_peer *const p = net->peers.of[i];
-    const bool due =
-        p && p->broken && p->broken_ns && (p->life.silent || now - p->broken_ns >= net->timeout_ns);
-    if (due) {
-      p->broken_ns = 0;
-      net->peers.broken--;
-    }
+    const bool lost = is_lost(net, p, now);
     tmb_lock_release(&net->lock);
-    if (due) net->env.up->peer_lost(i, ofi_silent_why(net, p));
+    if (lost) net->env.up->peer_lost(i, ofi_silent_why(net, p));
   }
+  tmb_lock_acquire_shared(&net->lock);
+  const bool cut_off = net->silent.cut_off && !net->silent.cut_off_known;
+  if (cut_off) net->peers.broken--;
+  net->silent.cut_off_known = net->silent.cut_off;
+  tmb_lock_release(&net->lock);
+  if (cut_off) net->env.up->peer_lost(net->env.rank, TMB_CUT_OFF_WHY);
 }
 
 /* ---- the slots */
@@ -441,7 +453,7 @@ int ofi_progress(struct tmb_net *net, int serve) {
   net->client.moved = false;
   const bool broken = net->peers.broken != 0;
   tmb_lock_release(&net->lock);
-  if (TMB_UNLIKELY(broken)) report_broken(net);
+  if (TMB_UNLIKELY(broken)) report_lost(net);
   return found;
 }
 

@@ -12,6 +12,7 @@
  */
 #include "net/ofi/ofi_silent.h"
 #include "net/ofi/ofi_rma.h"
+#include "net/plugin/verdict.h"
 
 #include "base/atomic.h"
 #include "base/compiler.h"
@@ -131,23 +132,95 @@ static uint64_t drain_ns(const struct tmb_net *net, uint32_t peer) {
   return (TMB_MIN(bytes, DRAIN_MAX) + theirs) * DRAIN_BYTE_NS;
 }
 
-/* One check of a peer that was asked. Returns whether it is silent. */
+/* ---- whose host is cut off, see net/plugin/verdict.h */
+
+static struct tmb_verdict verdict_new(struct tmb_net *net) {
+  struct tmb_verdict v;
+  if (!tmb_verdict_make(&v, net->env.host_of, net->env.hosts, net->env.rank))
+    ofi_fatal(net, "the states of hosts cannot be kept", 0);
+  return v;
+}
+
+/* From time to time, ask each host, by all ranks that are known and at least one that answers. */
+static void survey(struct tmb_net *net, uint64_t now) {
+  struct ofi_silent *s = &net->silent;
+  if (s->survey_last_ns && now - s->survey_last_ns < s->timeout_ns / TMB_SURVEY_EVERY) return;
+  if (!s->survey_last_ns || now - s->survey_last_ns > s->timeout_ns) s->survey_ns = now;
+  s->survey_last_ns = now;
+  struct tmb_verdict v = verdict_new(net);
+  for (uint32_t i = 0; i < net->env.size; i++)
+    if (net->peers.of[i]) tmb_verdict_note(&v, i, TMB_HOST_HEARD);
+  for (uint32_t i = 0; i < net->env.size; i++) {
+    if (net->env.host_of[i] == net->env.host || !s->answers[i]) continue;
+    const bool first = tmb_verdict_note(&v, i, TMB_HOST_HEARD);
+    if (!net->peers.of[i] && !first) continue;
+    struct ofi_peer *p = ofi_peer_of(net, i);
+    if (!p->broken && p->life.state == OFI_CALM) ask(net, i, p, now);
+  }
+  tmb_verdict_free(&v);
+}
+
+static enum tmb_host_state state_of(const struct ofi_silent *s, const struct ofi_peer *p,
+                                    uint64_t now) {
+  if (p->lost_ns) return TMB_HOST_LOST;
+  const bool recent = p->life.spoke_ns && now - p->life.spoke_ns < s->timeout_ns / TMB_SURVEY_AT;
+  return recent && !p->broken ? TMB_HOST_HEARD : TMB_HOST_SILENT;
+}
+
+static bool is_cut_off(struct tmb_net *net) {
+  const uint64_t now = tmb_os_now_ns();
+  struct tmb_verdict v = verdict_new(net);
+  for (uint32_t i = 0; i < net->env.size; i++) {
+    const struct ofi_peer *p = net->peers.of[i];
+    if (!p || i == net->env.rank) continue;
+    const enum tmb_host_state state = state_of(&net->silent, p, now);
+    if (net->silent.answers[i] || state != TMB_HOST_SILENT) tmb_verdict_note(&v, i, state);
+  }
+  const bool cut_off = tmb_verdict_cut_off(&v);
+  tmb_verdict_free(&v);
+  return cut_off;
+}
+
+static void note_cut_off(struct tmb_net *net) {
+  if (net->silent.cut_off) return;
+  net->silent.cut_off = true;
+  net->peers.broken++; /* until it is reported */
+}
+
+/* ---- judgement */
+
+/* Whether a peer that was asked has had its time, and all hosts have had theirs. */
+static bool is_due(struct tmb_net *net, uint32_t peer, const struct ofi_life *life, uint64_t now) {
+  const uint64_t limit = net->silent.timeout_ns, part = limit / TMB_SURVEY_LEAST;
+  const uint64_t longer = net->env.host > net->env.host_of[peer] ? part : 0;
+  return life->looks >= LOOKS_MIN && now - net->silent.survey_ns >= part &&
+         now - life->asked_ns >= limit + longer + drain_ns(net, peer);
+}
+
+/* One check of a peer that was asked. Returns whether it is silent, or this rank is cut off. */
 static bool judge(struct tmb_net *net, uint32_t peer, struct ofi_peer *p, uint64_t now) {
   struct ofi_life *life = &p->life;
   note_stalled(net, peer, life);
-  if (++life->looks < LOOKS_MIN ||
-      now - life->asked_ns < net->silent.timeout_ns + drain_ns(net, peer)) {
+  if (life->looks < LOOKS_MIN) life->looks++;
+  if (now - life->asked_ns >= net->silent.timeout_ns / TMB_SURVEY_AT) survey(net, now);
+  if (!is_due(net, peer, life, now)) {
     if (!life->reached) ask(net, peer, p, now);
     return false;
   }
-  life->silent = true;
-  ofi_peer_break(net, peer, FI_ETIMEDOUT);
+  if (is_cut_off(net)) {
+    note_cut_off(net);
+  } else {
+    life->silent = true;
+    ofi_peer_break(net, peer, FI_ETIMEDOUT);
+  }
   return true;
 }
 
-/* One check of a peer. Returns whether it is silent. */
+/* One check of a peer. Returns as judge. */
 static bool look_at(struct tmb_net *net, uint32_t peer, struct ofi_peer *p, uint64_t now) {
   struct ofi_life *life = &p->life;
+  if (life->heard) life->spoke_ns = now;
+  if (p->broken && p->broken_ns) survey(net, now);
   if (peer == net->env.rank || p->broken || p->lost_ns || !net->silent.answers[peer]) return false;
   if (life->heard || !life->heard_ns || !expects(p)) {
     life->heard = false;
@@ -189,6 +262,12 @@ bool ofi_silent_full(struct tmb_net *net) {
   }
   (void)ofi_send_rest(net);
   return true;
+}
+
+bool ofi_silent_blames(struct tmb_net *net, const struct ofi_peer *p) {
+  struct ofi_silent *s = &net->silent;
+  if (s->timeout_ns && !p->life.silent && is_cut_off(net)) note_cut_off(net);
+  return !s->cut_off;
 }
 
 const char *ofi_silent_why(const struct tmb_net *net, const struct ofi_peer *p) {

@@ -21,13 +21,17 @@ bool ofi_silent_agree(struct tmb_net *net, bool good, bool answers);
 /* Memory for questions; before the endpoint is opened. */
 bool ofi_silent_make(struct tmb_net *net);
 
-/* Check the peers, if it is time to. Returns whether one was found silent: it is broken then. */
+/* Check the peers, if it is time to. Returns whether one was found silent, which is broken then, or
+ * this rank's own host cut off: silent.cut_off. */
 bool ofi_silent_look(struct tmb_net *net);
 /* The provider is done with a question, or (in error: of libfabric, positive) could not send it. */
 void ofi_silent_sent(struct tmb_net *net, struct ofi_op *op, int error);
 /* This rank receives nothing more for now, so it sees no questions: now and then it says unasked
  * that it lives. Returns whether it did, and a little may be taken in. */
 bool ofi_silent_full(struct tmb_net *net);
+/* Whether a peer that has been broken for the time-out is lost; if not, this rank's own host is cut
+ * off, as silent.cut_off says then. */
+bool ofi_silent_blames(struct tmb_net *net, const struct ofi_peer *p);
 /* Why a peer that is broken cannot be reached. */
 const char *ofi_silent_why(const struct tmb_net *net, const struct ofi_peer *p);
 

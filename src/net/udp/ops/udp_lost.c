@@ -4,10 +4,8 @@
  *
  * Owns nothing. Called by udp.c, udp_open.c, udp_progress.c. Calls the parts that keep something
  * for a peer, to free it. A peer that owes an answer is asked again, and reported to core after the
- * time-out. A rank whose own host is cut off, or receives nothing, finds all peers silent, and must
- * not blame them. So before the time-out each host is asked. A rank that hears more than half of
- * the hosts, its own counted, reports the peer; one that hears fewer reports itself. Of two halves
- * the one with rank 0 is right. Where two hosts lose only each other, the one with the higher
+ * time-out. Before that each host is asked, and net/plugin/verdict.h says whether the peer is lost
+ * or this rank's own host is cut off. Where two hosts lose only each other, the one with the higher
  * number waits longer, so that the other reports it. Invariant: a lost peer keeps its struct,
  * empty, so that nothing is sent to it or taken from it again.
  */
@@ -15,6 +13,7 @@
 
 #include "base/container/list.h"
 #include "base/error.h"
+#include "net/plugin/verdict.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,15 +21,10 @@
 
 /* When a peer is lost. Chosen 2026-11-22, not measured. */
 #define REFUSED_NS 2000000000u /* in which the notice of a regular end would have come */
-#define FALL_BACK_NS                                                                            \
- 500000000u                   /* after which a peer that was never heard is asked by connection \
-                               */
-#define KEEP_NS   1000000000u /* between searches for silent peers */
-/* Parts of the peer's time-out. Chosen 2026-11-28, not measured. */
-#define SURVEY_AT 2u /* 1/2: all hosts are asked */
-#define SURVEY_LEAST \
- 4u /* 1/4: they have to answer, and a higher host waits longer than a lower one */
-#define SURVEY_EVERY 8u /* 1/8: between questions */
+#define FALL_BACK_NS                                                                          \
+ 500000000u                 /* after which a peer that was never heard is asked by connection \
+                             */
+#define KEEP_NS 1000000000u /* between searches for silent peers */
 
 static void free_parts(struct udp_peer *p) {
   while (p->in.parts) {
@@ -112,75 +106,63 @@ static void note_stalled(struct tmb_net *e, const struct udp_peer *p) {
   tmb_store_rlx(&e->stats->stalled_at_ns, e->time.now_ns);
 }
 
-/* ---- whose host is cut off */
+/* ---- whose host is cut off, see net/plugin/verdict.h */
 
-enum { HOST_UNKNOWN, HOST_LOST, HOST_SILENT, HOST_HEARD };
-
-static uint8_t *states_new(const struct tmb_net *e) {
-  uint8_t *states = calloc(e->hosts, 1);
-  if (!states) e->up->fatal("no memory for the states of %u hosts", e->hosts);
-  return states;
+static struct tmb_verdict verdict_new(const struct tmb_net *e) {
+  struct tmb_verdict v;
+  if (!tmb_verdict_make(&v, e->host_of, e->hosts, e->rank))
+    e->up->fatal("no memory for the states of %u hosts", e->hosts);
+  return v;
 }
 
 /* Ask each host, by all ranks that are known and at least one. */
 static void survey(struct tmb_net *e) {
-  const uint64_t now = e->time.now_ns, every = e->config.peer_timeout_ns / SURVEY_EVERY;
+  const uint64_t now = e->time.now_ns, every = e->config.peer_timeout_ns / TMB_SURVEY_EVERY;
   if (now < e->peers.ask_ns) return;
   if (!e->peers.ask_ns || now - e->peers.ask_ns > e->config.peer_timeout_ns)
     e->peers.survey_ns = now;
   e->peers.ask_ns = now + every;
-  uint8_t *states = states_new(e);
-  states[e->host_of[e->rank]] = HOST_HEARD;
+  struct tmb_verdict v = verdict_new(e);
   for (uint32_t i = 0; i < e->size; i++)
-    if (e->peers.of[i]) states[e->host_of[i]] = HOST_HEARD;
+    if (e->peers.of[i]) tmb_verdict_note(&v, i, TMB_HOST_HEARD);
   for (uint32_t i = 0; i < e->size; i++) {
-    if (e->host_of[i] == e->host_of[e->rank]) continue;
-    if (!e->peers.of[i] && states[e->host_of[i]] != HOST_UNKNOWN) continue;
-    states[e->host_of[i]] = HOST_HEARD;
+    const bool first = tmb_verdict_note(&v, i, TMB_HOST_HEARD);
+    if (e->host_of[i] == e->host_of[e->rank] || (!e->peers.of[i] && !first)) continue;
     struct udp_peer *p = udp_peer_get(e, i);
     if (!p->lost) udp_ack_send(e, p, UDP_ACK_NOW);
   }
-  free(states);
+  tmb_verdict_free(&v);
 }
 
-static uint8_t state_of(const struct tmb_net *e, const struct udp_peer *p) {
-  if (p->lost) return HOST_LOST;
-  const uint64_t recent_ns = e->config.peer_timeout_ns / SURVEY_AT;
-  return p->life.spoken && e->time.now_ns - p->life.heard_ns < recent_ns ? HOST_HEARD : HOST_SILENT;
+static enum tmb_host_state state_of(const struct tmb_net *e, const struct udp_peer *p) {
+  if (p->lost) return TMB_HOST_LOST;
+  const uint64_t recent_ns = e->config.peer_timeout_ns / TMB_SURVEY_AT;
+  return p->life.spoken && e->time.now_ns - p->life.heard_ns < recent_ns ? TMB_HOST_HEARD
+                                                                         : TMB_HOST_SILENT;
 }
 
 /* Whether this rank, not its peers, is the one that is cut off. */
 static bool is_cut_off(const struct tmb_net *e) {
-  uint8_t *states = states_new(e);
-  uint32_t heard = 0, all = 0;
-  for (uint32_t i = 0; i < e->size; i++) {
-    const struct udp_peer *p = e->peers.of[i];
-    if (p) states[e->host_of[i]] = TMB_MAX(states[e->host_of[i]], state_of(e, p));
-  }
-  states[e->host_of[e->rank]] = HOST_HEARD;
-  for (uint32_t h = 0; h < e->hosts; h++) {
-    all += states[h] >= HOST_SILENT;
-    heard += states[h] == HOST_HEARD;
-  }
-  const bool with_first = states[e->host_of[0]] == HOST_HEARD;
-  free(states);
-  return 2 * heard < all || (2 * heard == all && !with_first);
+  struct tmb_verdict v = verdict_new(e);
+  for (uint32_t i = 0; i < e->size; i++)
+    if (e->peers.of[i]) tmb_verdict_note(&v, i, state_of(e, e->peers.of[i]));
+  const bool cut_off = tmb_verdict_cut_off(&v);
+  tmb_verdict_free(&v);
+  return cut_off;
 }
 
 /* A peer owes an answer for this time. */
 static void judge(struct tmb_net *e, struct udp_peer *p, uint64_t silent_ns) {
-  const uint64_t limit = e->config.peer_timeout_ns, part = limit / SURVEY_LEAST;
+  const uint64_t limit = e->config.peer_timeout_ns, part = limit / TMB_SURVEY_LEAST;
   const uint64_t longer = e->host_of[e->rank] > e->host_of[p->rank] ? part : 0;
-  if (silent_ns > limit / SURVEY_AT) survey(e);
+  if (silent_ns > limit / TMB_SURVEY_AT) survey(e);
   if (silent_ns < limit || silent_ns - limit < longer) return;
   if (e->time.now_ns - e->peers.survey_ns < part) return;
   if (!is_cut_off(e)) {
     report_lost(e, p, "it has not answered for TOMBOLO_PEER_TIMEOUT");
   } else if (!e->peers.cut_off) {
     e->peers.cut_off = true;
-    udp_done_add(e, &(struct udp_done){.peer = e->rank,
-                                       .lost = "it has heard at most half of the hosts for "
-                                               "TOMBOLO_PEER_TIMEOUT, so its own is cut off"});
+    udp_done_add(e, &(struct udp_done){.peer = e->rank, .lost = TMB_CUT_OFF_WHY});
   }
 }
 
@@ -200,7 +182,7 @@ void udp_peer_asked(struct tmb_net *e, struct udp_peer *p) {
 void udp_peer_keep(struct tmb_net *e) {
   const uint64_t limit = e->config.peer_timeout_ns;
   e->peers.keep_ns =
-      e->time.now_ns + (limit ? TMB_MIN((uint64_t)KEEP_NS, limit / SURVEY_EVERY) : KEEP_NS);
+      e->time.now_ns + (limit ? TMB_MIN((uint64_t)KEEP_NS, limit / TMB_SURVEY_EVERY) : KEEP_NS);
   if (!limit) return;
   for (uint32_t i = 0; i < e->size; i++) {
     struct udp_peer *p = e->peers.of[i];
