@@ -10,6 +10,7 @@
  */
 #define GASNETT_THREAD_SAFE 1
 
+#include "base/container/hash.h"
 #include "base/log.h"
 #include "gasnet_tools.h"
 #include "os/os.h"
@@ -19,10 +20,7 @@
 uint64_t gasnett_checksum(const void *p, int numbytes) {
   if (numbytes < 0)
     tmb_fatal("gasnett_checksum(%p, %d): the number of bytes is negative", p, numbytes);
-  const unsigned char *const bytes = p;
-  uint64_t sum = UINT64_C(0xcbf29ce484222325);
-  for (int i = 0; i < numbytes; i++) sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
-  return sum;
+  return tmb_hash_bytes(TMB_HASH_START, p, (size_t)numbytes);
 }
 
 int gasnett_count0s_uint64_t(uint64_t value) {

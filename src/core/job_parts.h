@@ -14,6 +14,7 @@
 #define TMB_CORE_JOB_PARTS_H
 
 #include "base/compiler.h"
+#include "base/container/hash.h"
 #include "boot/status.h"
 #include "core/gex.h"
 #include "core/layer.h"
@@ -58,11 +59,9 @@ struct tmb_op_pool {
 };
 
 /* op/track.c: operations that each peer still has to complete. */
-struct tmb_track_part;
 struct tmb_track {
   struct tmb_lock lock TMB_ALIGNED(TMB_CACHE_LINE);
-  size_t used, capacity; /* power of two */
-  struct tmb_track_part *part;
+  struct tmb_hash parts;
 };
 
 /* op/status.c: whose entries the team table of the status page are. */

@@ -9,6 +9,7 @@
 #include "agent/far_trace.h"
 
 #include "base/atomic.h"
+#include "base/container/hash.h"
 #include "os/os.h"
 
 #include <fcntl.h>
@@ -28,10 +29,9 @@ static uint64_t clock_id(void) {
   struct stat space = {0};
   const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
   const ssize_t bytes = fd < 0 ? 0 : read(fd, text, sizeof text);
-  uint64_t id = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
   if (fd >= 0) close(fd);
   if (bytes <= 0) return 0;
-  for (ssize_t i = 0; i < bytes; i++) id = (id ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
+  uint64_t id = tmb_hash_bytes(TMB_HASH_START, text, (size_t)bytes);
   if (stat("/proc/self/ns/time", &space) == 0) id += space.st_ino; /* since Linux 5.6 */
   return id ? id : 1;
 }

@@ -13,6 +13,7 @@
 #include "tool.h"
 
 #include "base/config.h"
+#include "base/container/hash.h"
 #include "base/log.h"
 
 #include <dirent.h>
@@ -35,15 +36,9 @@ static char *join(const char *a, const char *b, const char *c) {
   return text;
 }
 
-/* Adds a text to a hash (FNV-1a of 64 bits, draft-eastlake-fnv). */
-static uint64_t mix(uint64_t hash, const char *text) {
-  for (; *text; text++) hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-  return hash;
-}
-
 /* Key of the module: compiler, place and state of the sources. */
 static uint64_t key_of(const struct fc_compiler *compiler, const char *sources) {
-  uint64_t hash = mix(mix(UINT64_C(0xcbf29ce484222325), compiler->version), sources);
+  uint64_t hash = tmb_hash_text(tmb_hash_text(TMB_HASH_START, compiler->version), sources);
   struct dirent **entry = NULL;
   const int count = scandir(sources, &entry, NULL, alphasort);
   for (int i = 0; i < count; i++) {
@@ -53,7 +48,7 @@ static uint64_t key_of(const struct fc_compiler *compiler, const char *sources) 
     if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
       snprintf(text, sizeof text, "%lld %lld.%09ld", (long long)st.st_size,
                (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-      hash = mix(mix(hash, entry[i]->d_name), text);
+      hash = tmb_hash_text(tmb_hash_text(hash, entry[i]->d_name), text);
     }
     free(path);
     free(entry[i]);

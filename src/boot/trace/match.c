@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include "boot/trace/set.h"
 
+#include "base/container/hash.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -265,14 +266,16 @@ static void match_conditions(struct tmb_trace_set *set, const struct tmb_trace_r
 
 /* The last item of each op, by its address. */
 struct seen {
-  uint64_t op; /* 0: free */
+  uint64_t op; /* not 0 */
   uint32_t item;
 };
 
-static struct seen *place_of(struct seen *table, size_t mask, uint64_t op) {
-  size_t i = (size_t)((op * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & mask;
-  while (table[i].op && table[i].op != op) i = (i + 1) & mask;
-  return &table[i];
+static uint64_t hash_seen(const void *entry) {
+  return tmb_hash_word(((const struct seen *)entry)->op);
+}
+
+static bool same_op(const void *a, const void *b) {
+  return ((const struct seen *)a)->op == ((const struct seen *)b)->op;
 }
 
 /* Key by which a later wait may name the item; 0: nothing. */
@@ -283,21 +286,22 @@ static uint64_t op_of(const struct tmb_trace_event *e) {
 
 static bool match_own(struct tmb_trace_set *set, const struct tmb_trace_rank *rank,
                       const uint32_t *last) {
-  size_t capacity = 16;
-  while (capacity < 2 * (size_t)rank->count) capacity *= 2;
-  struct seen *table = calloc(capacity, sizeof *table);
-  if (!table) return false;
-  for (uint32_t i = rank->first; i < rank->first + rank->count; i++) {
+  static const struct tmb_hash_kind kind = {sizeof(struct seen), hash_seen, same_op};
+  struct tmb_hash table = {0};
+  bool good = true;
+  for (uint32_t i = rank->first; good && i < rank->first + rank->count; i++) {
     const struct tmb_trace_event *e = set->item[i].event;
-    const uint64_t begun = op_of(e);
-    if (begun) *place_of(table, capacity - 1, begun) = (struct seen){begun, i};
+    const struct seen begun = {op_of(e), i}, of_wait = {e->number, 0};
+    struct seen *s = begun.op ? tmb_hash_add(&table, &kind, &begun) : NULL;
+    if (s) s->item = i;
+    good = !begun.op || s;
     if (e->kind != TMB_TRACE_WAIT || !e->number || set->item[i].cause != TMB_TRACE_NO_ITEM)
       continue;
-    const struct seen *s = place_of(table, capacity - 1, e->number);
-    if (s->op && last[s->item] != i) set_cause(set, i, last[s->item]);
+    s = tmb_hash_find(&table, &kind, &of_wait);
+    if (s && last[s->item] != i) set_cause(set, i, last[s->item]);
   }
-  free(table);
-  return true;
+  tmb_hash_free(&table);
+  return good;
 }
 
 int tmb_trace_match(struct tmb_trace_set *set, bool doubt) {

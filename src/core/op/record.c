@@ -15,6 +15,7 @@
 #include "core/op/record.h"
 
 #include "base/config.h"
+#include "base/container/hash.h"
 #include "base/log.h"
 #include "core/op/thread.h"
 #include "net/message.h"
@@ -30,7 +31,7 @@
 
 /* AHEAD and COPY_BYTES measured 2026-11-24 by tombolo-bench-trace; the others bound memory and were
  * chosen then. */
-#define NAME_SLOTS 4096u  /* of the table of names, a power of two */
+#define NAMES_MAX  2048u
 #define WAITS      4      /* nested waits of a thread that are distinguished */
 #define REGIONS    32     /* nested regions of a thread that are recorded */
 #define AHEAD      8u     /* slots that are fetched before they are written */
@@ -39,10 +40,7 @@
 #define PLACES     256u   /* places in the program that are remembered, a power of two */
 
 static struct tmb_lock names_lock;
-static struct {
-  uint32_t slot[NAME_SLOTS]; /* offset of a name by its hash, 0: free */
-  uint32_t used;             /* slots */
-} names TMB_GUARDED_BY(names_lock);
+static struct tmb_hash names TMB_GUARDED_BY(names_lock); /* of texts, a pointer each */
 
 /* Names of places in the program by address of the code, and of constant texts. */
 static struct {
@@ -164,24 +162,26 @@ static void sum_wait(struct waiting *w, uint64_t now) {
 
 /* ---- names */
 
-static uint32_t hash_of(const char *text) {
-  uint32_t hash = 2166136261u; /* FNV-1a */
-  for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 16777619u;
-  return hash ^ hash >> 15;
+static uint64_t hash_name(const void *entry) {
+  return tmb_hash_text(TMB_HASH_START, *(const char *const *)entry);
 }
 
+static bool same_name(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b) == 0;
+}
+
+/* The place of a text in the names of the trace, which it is added to. 0: there is no room. */
 TMB_REQUIRES(names_lock) static uint32_t find_name(const char *text) {
+  static const struct tmb_hash_kind kind = {sizeof(char *), hash_name, same_name};
   struct tmb_trace_area *area = tmb_job.trace;
-  uint32_t i = hash_of(text) % NAME_SLOTS;
-  for (; names.slot[i]; i = (i + 1) % NAME_SLOTS)
-    if (strcmp(area->names + names.slot[i], text) == 0) return names.slot[i];
+  const char **known = tmb_hash_find(&names, &kind, &text);
+  if (known) return (uint32_t)(*known - area->names);
   const size_t bytes = strlen(text) + 1;
-  if (names.used >= NAME_SLOTS / 2 || bytes >= TMB_TRACE_NAMES_BYTES - area->names_used) return 0;
-  memcpy(area->names + area->names_used, text, bytes);
-  names.slot[i] = area->names_used;
-  names.used++;
+  if (names.used >= NAMES_MAX || bytes >= TMB_TRACE_NAMES_BYTES - area->names_used) return 0;
+  const char *const copy = memcpy(area->names + area->names_used, text, bytes);
+  if (!tmb_hash_add(&names, &kind, &copy)) return 0;
   area->names_used += (uint32_t)bytes;
-  return names.slot[i];
+  return (uint32_t)(copy - area->names);
 }
 
 uint32_t tmb_record_name(const char *text) {
@@ -195,7 +195,7 @@ uint32_t tmb_record_name(const char *text) {
 /* Place of a pair in the table of places. */
 static uint32_t place_slot(const char *call, const void *code) {
   const uint64_t key = (uintptr_t)code ^ (uint64_t)(uintptr_t)call << 20;
-  return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % PLACES;
+  return (uint32_t)tmb_hash_word(key) % PLACES;
 }
 
 /* The name of a text that stays as it is: found by its address. */

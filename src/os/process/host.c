@@ -8,6 +8,7 @@
 #include "os/os.h"
 
 #include "base/ascii.h"
+#include "base/container/hash.h"
 #include "os/sysfile.h"
 
 #include <limits.h>
@@ -46,10 +47,8 @@ const char *tmb_os_exe_name(void) {
 
 uint64_t tmb_os_kernel(void) {
   char text[64];
-  uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
   if (tmb_sysfile_read("/proc/sys/kernel/random/boot_id", text, sizeof text) <= 0) return 0;
-  for (const char *p = text; *p; p++) hash = (hash ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
-  return hash;
+  return tmb_hash_text(TMB_HASH_START, text);
 }
 
 size_t tmb_os_page_size(void) {

@@ -101,7 +101,7 @@ struct view_report {
   uint64_t *count, *bytes;  /* [ranks * ranks]: from sender to receiver of the data */
   struct view_blame *blame; /* sorted by waited, the largest first */
   size_t blames, blame_room;
-  struct view_map blame_index, delay_index; /* until the tables are sorted */
+  struct tmb_hash blame_index, delay_index; /* until the tables are sorted */
   struct view_delay *delay;                 /* sorted by handler + ready */
   size_t delays, delay_room;
   struct view_meeting *meeting;

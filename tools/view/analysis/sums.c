@@ -2,7 +2,7 @@
 /*
  * `tombolo view`: sums by pairs of ranks.
  *
- * Owns: nothing global. Called by the parts of the analysis. Calls: map.c.
+ * Owns: nothing global. Called by the parts of the analysis. Calls: names.c.
  * Invariants: tables are found by hashing until view_sort_report puts them in order.
  */
 #include "view/analysis/report.h"
@@ -18,7 +18,7 @@ static uint64_t key_of(uint32_t from, uint32_t to, uint32_t kind) {
 struct view_blame *view_blame_of(struct view_report *r, uint32_t waiter, uint32_t culprit,
                                  uint32_t kind) {
   const uint32_t fresh = (uint32_t)r->blames;
-  const uint32_t at = view_map_index(&r->blame_index, key_of(waiter, culprit, kind), fresh);
+  const uint32_t at = view_index(&r->blame_index, key_of(waiter, culprit, kind), fresh);
   if (at != fresh) return &r->blame[at];
   r->blame = view_more(r->blame, r->blames, &r->blame_room, sizeof *r->blame);
   r->blame[r->blames] = (struct view_blame){.waiter = waiter, .culprit = culprit, .kind = kind};
@@ -27,7 +27,7 @@ struct view_blame *view_blame_of(struct view_report *r, uint32_t waiter, uint32_
 
 struct view_delay *view_delay_of(struct view_report *r, uint32_t sender, uint32_t receiver) {
   const uint32_t fresh = (uint32_t)r->delays;
-  const uint32_t at = view_map_index(&r->delay_index, key_of(sender, receiver, 0), fresh);
+  const uint32_t at = view_index(&r->delay_index, key_of(sender, receiver, 0), fresh);
   if (at != fresh) return &r->delay[at];
   r->delay = view_more(r->delay, r->delays, &r->delay_room, sizeof *r->delay);
   r->delay[r->delays] = (struct view_delay){.sender = sender, .receiver = receiver};
@@ -146,8 +146,8 @@ void view_report_free(struct view_report *r) {
   free(r->bytes);
   free(r->blame);
   free(r->delay);
-  view_map_free(&r->blame_index);
-  view_map_free(&r->delay_index);
+  tmb_hash_free(&r->blame_index);
+  tmb_hash_free(&r->delay_index);
   free(r->meeting);
   free(r->path.step);
   free(r->path.on_rank);

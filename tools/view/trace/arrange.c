@@ -264,6 +264,6 @@ void view_trace_free(struct view_trace *t) {
   free(t->point);
   free(t->parent);
   free(t->arrow_of);
-  view_map_free(&t->rank_by_pid);
-  view_map_free(&t->track_by_ids);
+  tmb_hash_free(&t->rank_by_pid);
+  tmb_hash_free(&t->track_by_ids);
 }

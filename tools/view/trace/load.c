@@ -40,7 +40,7 @@ static uint32_t intern(struct view_trace *t, struct view_span span) {
 static uint32_t rank_at(struct view_trace *t, int64_t pid) {
   char text[32];
   const uint32_t fresh = (uint32_t)t->ranks;
-  const uint32_t at = view_map_index(&t->rank_by_pid, (uint64_t)pid, fresh);
+  const uint32_t at = view_index(&t->rank_by_pid, (uint64_t)pid, fresh);
   if (at != fresh) return at;
   t->rank = view_more(t->rank, t->ranks, &t->rank_room, sizeof *t->rank);
   const int n = snprintf(text, sizeof text, "rank %lld", (long long)pid);
@@ -62,7 +62,7 @@ static uint32_t track_at(struct view_trace *t, const struct fields *f) {
   const uint32_t thread = f->tid == UNKNOWN ? 0 : (uint32_t)f->tid;
   const uint32_t rank = rank_at(t, f->pid == UNKNOWN ? 0 : f->pid);
   const uint32_t fresh = (uint32_t)t->tracks;
-  const uint32_t at = view_map_index(&t->track_by_ids, (uint64_t)rank << 32 | thread, fresh);
+  const uint32_t at = view_index(&t->track_by_ids, (uint64_t)rank << 32 | thread, fresh);
   if (at != fresh) return at;
   t->track = view_more(t->track, t->tracks, &t->track_room, sizeof *t->track);
   t->track[t->tracks++] =
@@ -194,11 +194,8 @@ static void add_metadata(struct view_trace *t, const struct fields *f) {
 }
 
 static void add_point(struct view_trace *t, const struct fields *f, uint32_t track) {
-  uint64_t id = UINT64_C(14695981039346656037);
-  for (size_t i = 0; i < f->id.bytes; i++)
-    id = (id ^ (unsigned char)f->id.text[i]) * UINT64_C(1099511628211);
-  for (size_t i = 0; i < f->category.bytes; i++)
-    id = (id ^ (unsigned char)f->category.text[i]) * UINT64_C(1099511628211);
+  uint64_t id = tmb_hash_bytes(TMB_HASH_START, f->id.text, f->id.bytes);
+  id = tmb_hash_bytes(id, f->category.text, f->category.bytes);
   t->point = view_more(t->point, t->points, &t->point_room, sizeof *t->point);
   t->point[t->points++] = (struct view_point){
       .id = id, .at = f->ts, .track = track, .sends = f->phase == 's', .encloses = f->encloses};

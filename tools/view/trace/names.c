@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `tombolo view`: texts, each kept once, and memory.
+ * `tombolo view`: texts, each kept once, indices by number, and memory.
  *
- * Owns: nothing global. Called by load.c and whoever prints a text. Calls: libc.
- * Invariants: an index never changes; the hash table is at most half full. Without memory the
- * command ends, as it can do nothing useful then.
+ * Owns: nothing global. Called by load.c and whoever prints a text. Calls: libc,
+ * base/container/hash.h. Invariants: an index never changes. Without memory the command ends, as it
+ * can do nothing useful then.
  */
 #include "tool.h"
 #include "view/trace/trace.h"
@@ -34,38 +34,53 @@ void view_sort(void *array, size_t count, size_t bytes, int (*order)(const void 
   if (count > 1) qsort(array, count, bytes, order);
 }
 
-static uint64_t hash(const char *text, size_t bytes) {
-  uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
-  for (size_t i = 0; i < bytes; i++) h = (h ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
-  return h ^ h >> 32;
+struct name {
+  const char *text; /* [bytes], without an end where it is only looked for */
+  size_t bytes;
+  uint32_t index;
+};
+
+static uint64_t hash_name(const void *entry) {
+  const struct name *n = entry;
+  return tmb_hash_bytes(TMB_HASH_START, n->text, n->bytes);
 }
 
-static void insert(struct view_names *n, uint32_t index) {
-  size_t at = hash(n->text[index], strlen(n->text[index])) & (n->slots - 1);
-  while (n->slot[at]) at = (at + 1) & (n->slots - 1);
-  n->slot[at] = index + 1;
-}
-
-static void widen(struct view_names *n) {
-  free(n->slot);
-  n->slots = n->slots ? n->slots * 2 : 1024;
-  n->slot = view_zeroed(n->slots, sizeof *n->slot);
-  for (size_t i = 0; i < n->count; i++) insert(n, (uint32_t)i);
+static bool same_name(const void *left, const void *right) {
+  const struct name *a = left, *b = right;
+  return a->bytes == b->bytes && memcmp(a->text, b->text, a->bytes) == 0;
 }
 
 uint32_t view_name(struct view_names *n, const char *text, size_t bytes) {
-  if (n->count * 2 >= n->slots) widen(n);
-  for (size_t at = hash(text, bytes) & (n->slots - 1); n->slot[at];
-       at = (at + 1) & (n->slots - 1)) {
-    const char *known = n->text[n->slot[at] - 1];
-    if (strncmp(known, text, bytes) == 0 && known[bytes] == 0) return n->slot[at] - 1;
-  }
-  n->text = view_more(n->text, n->count, &n->room, sizeof *n->text);
+  static const struct tmb_hash_kind kind = {sizeof(struct name), hash_name, same_name};
+  const struct name like = {text, bytes, (uint32_t)n->count};
+  const size_t used = n->index.used;
+  struct name *at = checked(tmb_hash_add(&n->index, &kind, &like));
+  if (n->index.used == used) return at->index;
   char *copy = view_zeroed(bytes + 1, 1);
-  memcpy(copy, text, bytes);
+  at->text = memcpy(copy, text, bytes);
+  n->text = view_more(n->text, n->count, &n->room, sizeof *n->text);
   n->text[n->count++] = copy;
-  insert(n, (uint32_t)n->count - 1);
-  return (uint32_t)n->count - 1;
+  return at->index;
+}
+
+struct index {
+  uint64_t after; /* index + 1 */
+  uint64_t key;
+};
+
+static uint64_t hash_index(const void *entry) {
+  return tmb_hash_word(((const struct index *)entry)->key);
+}
+
+static bool same_index(const void *a, const void *b) {
+  return ((const struct index *)a)->key == ((const struct index *)b)->key;
+}
+
+uint32_t view_index(struct tmb_hash *map, uint64_t key, uint32_t fresh) {
+  static const struct tmb_hash_kind kind = {sizeof(struct index), hash_index, same_index};
+  const struct index like = {(uint64_t)fresh + 1, key};
+  const struct index *at = checked(tmb_hash_add(map, &kind, &like));
+  return (uint32_t)(at->after - 1);
 }
 
 const char *view_text(const struct view_trace *t, uint32_t name) {
@@ -75,5 +90,5 @@ const char *view_text(const struct view_trace *t, uint32_t name) {
 void view_names_free(struct view_names *n) {
   for (size_t i = 0; i < n->count; i++) free(n->text[i]);
   free(n->text);
-  free(n->slot);
+  tmb_hash_free(&n->index);
 }

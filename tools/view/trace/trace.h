@@ -10,8 +10,8 @@
 #ifndef TMB_TOOLS_VIEW_TRACE_H
 #define TMB_TOOLS_VIEW_TRACE_H
 
+#include "base/container/hash.h"
 #include "view/trace/json.h"
-#include "view/trace/map.h"
 
 #define VIEW_NONE UINT32_MAX  /* no event, no rank, no name */
 #define VIEW_MARK INT64_C(-1) /* duration of a moment */
@@ -81,8 +81,7 @@ struct view_rank {
 struct view_names {
   char **text;
   size_t count, room;
-  uint32_t *slot; /* hash table of indices + 1 */
-  size_t slots;
+  struct tmb_hash index; /* by text */
 };
 
 /* An end of an arrow, before the events are sorted. */
@@ -103,7 +102,7 @@ struct view_trace {
   size_t events, tracks, ranks, arrows, pieces, points;
   size_t event_room, track_room, rank_room, arrow_room, piece_room, point_room;
   struct view_names names;
-  struct view_map rank_by_pid, track_by_ids; /* while loading */
+  struct tmb_hash rank_by_pid, track_by_ids; /* while loading */
   uint32_t program;                          /* name: its command line; VIEW_NONE: not said */
   int64_t zero;                              /* time of the first event in the file */
   int64_t span;                              /* from the first begin to the last end */
@@ -117,6 +116,10 @@ struct view_trace {
 uint32_t view_name(struct view_names *names, const char *text, size_t bytes);
 const char *view_text(const struct view_trace *t, uint32_t name);
 void view_names_free(struct view_names *names);
+
+/* The index of a key in a table, which the key gets as `fresh` where it is new: then the index is
+ * that. Ends the command when there is no memory. */
+uint32_t view_index(struct tmb_hash *map, uint64_t key, uint32_t fresh);
 
 /* Make room for one more. in array, room: of elements of `bytes`. Returns the array; ends the
  * command when there is no memory. */
