@@ -101,6 +101,7 @@ struct sh_state {
   uint32_t inits;     /* calls of shmem_init without shmem_finalize */
   bool joined, ended; /* the job is joined; shmem_finalize was called, or the program ends */
   uintptr_t *owner;   /* [size] base of each PE's memory, in its own address space */
+  uintptr_t alike;    /* power of two at which these bases differ by multiples */
   char **near;        /* [size] where it is mapped here, NULL: nowhere */
   char **nothing;     /* [size] NULL */
   gex_Client_t client;

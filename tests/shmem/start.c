@@ -49,6 +49,35 @@ static void check_heap(int me, int n) {
   CHECK_PTR(shmem_realloc(c, 0), NULL);
 }
 
+/* Blocks at multiples of large powers of two are symmetric, and what follows them. */
+static void check_align(int me, int n) {
+  const size_t huge = (size_t)2 << 20;
+  for (size_t alignment = sizeof(void *); alignment <= huge; alignment *= 2) {
+    int *const a = shmem_align(alignment, sizeof *a), *const b = shmem_malloc(sizeof *b);
+    CHECK(a && b && (uintptr_t)a % alignment == 0);
+    shmem_int_p(a, me, (me + 1) % n);
+    shmem_int_p(b, -me, (me + 1) % n);
+    shmem_barrier_all();
+    CHECK_EQ(*a, (me + n - 1) % n);
+    CHECK_EQ(*b, -((me + n - 1) % n));
+  }
+}
+
+/* No elements: any address will do. */
+static void check_nothing(int me) {
+  static uint64_t signal;
+  int local = 0;
+  shmem_int_put(NULL, NULL, 0, me);
+  shmem_int_put(&local, &local, 0, me);
+  shmem_getmem_nbi(NULL, NULL, 0, me);
+  shmem_putmem_nbi(NULL, NULL, 0, me);
+  shmem_int_iput(NULL, NULL, 1, 1, 0, me);
+  shmem_putmem_signal(NULL, NULL, 0, &signal, 3, SHMEM_SIGNAL_SET, me);
+  CHECK_EQ(shmem_signal_wait_until(&signal, SHMEM_CMP_GT, 0), 3);
+  CHECK_EQ(shmem_int_sum_reduce(SHMEM_TEAM_WORLD, NULL, NULL, 0), 0);
+  CHECK_EQ(shmem_broadcastmem(SHMEM_TEAM_WORLD, NULL, NULL, 0, 0), 0);
+}
+
 static void check_rma(int me, int n) {
   enum { COUNT = 70000 };
   unsigned char *a = shmem_malloc(COUNT), *b = shmem_malloc(COUNT);
@@ -84,6 +113,8 @@ int main(void) {
   check_set_rank((unsigned)me);
   check_queries(me, n);
   check_heap(me, n);
+  check_align(me, n);
+  check_nothing(me);
   check_rma(me, n);
   return check_done(); /* the library ends as with shmem_finalize */
 }

@@ -121,7 +121,7 @@ static void *take(size_t alignment, size_t bytes) {
   struct block *b = find(need + extra);
   if (!b) return NULL;
   unlink_free(b);
-  if (extra) { /* the offset, not the address, is equal on all PEs */
+  if (extra) { /* equal on all PEs, whose bases differ by multiples of sh.alike */
     const uintptr_t data = (uintptr_t)(b + 1);
     size_t skip = (size_t)(((data + alignment - 1) & ~(uintptr_t)(alignment - 1)) - data);
     if (skip) {
@@ -196,6 +196,14 @@ SH_DEF(void *, align, (size_t alignment, size_t size)) {
   if (alignment < sizeof(void *) || (alignment & (alignment - 1)))
     sh_fatal("align", "argument alignment is %zu; a power of two from %zu on is needed [TMB-2301]",
              alignment, sizeof(void *));
+  sh_need_start("align");
+  if (alignment > sh.alike) {
+    if (sh.debug)
+      sh_say("shmem_align: argument alignment is %zu; PEs have symmetric memory at addresses that "
+             "allow up to %zu [TMB-2338]",
+             alignment, (size_t)sh.alike);
+    return NULL;
+  }
   return allocate("align", alignment < ALIGN ? ALIGN : alignment, size);
 }
 

@@ -24,6 +24,8 @@ struct sh_far sh_find(const struct shmem_ctx_s *ctx, const char *call, const cha
   if ((uint32_t)pe >= ctx->size)
     sh_fatal(call, "argument pe is %d; the %s has PEs 0 to %u [TMB-2309]", pe,
              ctx->team == &sh.world ? "program" : "team of the context", ctx->size - 1);
+  const uint32_t world = ctx->team->pe[pe];
+  if (!bytes) return (struct sh_far){.pe = world}; /* any address will do, NULL too */
   const uint64_t offset = sh_offset(addr);
   if (offset == SH_NOWHERE)
     sh_fatal(call,
@@ -35,7 +37,6 @@ struct sh_far sh_find(const struct shmem_ctx_s *ctx, const char *call, const cha
              "argument %s is %p, and %llu bytes from there pass the end of the symmetric memory "
              "[TMB-2307]",
              arg, addr, (unsigned long long)bytes);
-  const uint32_t world = ctx->team->pe[pe];
   return (struct sh_far){.pe = world,
                          .offset = offset,
                          .owner = (void *)(sh.owner[world] + offset),

@@ -43,46 +43,70 @@ static void *table(size_t entry) {
   return p;
 }
 
-static uint64_t least_of_all(uint64_t mine) {
-  uint64_t least = mine;
-  sh_complete(gex_Coll_ReduceToAllNB(sh.tm, &least, &mine, GEX_DT_U64, sizeof mine, 1, GEX_OP_MIN,
-                                     NULL, NULL, 0));
+/* What PEs must agree on; each entry becomes the least of all PEs. */
+struct agreement {
+  uint64_t statics, not_statics; /* the hash of the data segments, and its complement */
+  uint64_t most, heap;           /* bytes that a PE may have, and wants; UINT64_MAX: all it may */
+};
+
+static struct agreement agree(uint64_t heap) {
+  const uint64_t hash = sh_statics_hash();
+  const struct agreement mine = {hash, ~hash, gasnet_getMaxLocalSegmentSize(),
+                                 heap ? heap : UINT64_MAX};
+  struct agreement least = mine;
+  sh_complete(gex_Coll_ReduceToAllNB(sh.tm, &least, &mine, GEX_DT_U64, sizeof(uint64_t),
+                                     sizeof mine / sizeof(uint64_t), GEX_OP_MIN, NULL, NULL, 0));
   return least;
 }
 
+static uint64_t round_up(uint64_t bytes, uint64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+/* Symmetric memory begins at a multiple of this, so that shmem_align finds one offset for all. */
+static uint64_t alignment(uint64_t most) {
+  const uint64_t huge = UINT64_C(2) << 20;
+  return most >= 16 * huge ? huge : GASNET_PAGESIZE;
+}
+
 /* Attaches the symmetric memory: statics, own words, heap. */
-static void attach(uint64_t statics, uint64_t heap) {
-  const uint64_t page = GASNET_PAGESIZE;
-  sh.own = (statics + page - 1) / page * page;
+static void attach(uint64_t statics, const struct agreement *all) {
+  const uint64_t page = GASNET_PAGESIZE, unit = alignment(all->most);
+  const uint64_t most = (all->most - (unit - page)) / page * page;
+  sh.own = round_up(statics, page);
   sh.heap = sh.own + page;
-  const uint64_t most = gasnet_getMaxLocalSegmentSize() / page * page;
-  const uint64_t want = heap ? sh.heap + (heap + page - 1) / page * page : most;
-  if (want > most || most <= sh.heap + page)
+  const bool all_of_it = all->heap == UINT64_MAX;
+  sh.bytes = all_of_it ? most : sh.heap + round_up(all->heap, page);
+  if (sh.bytes > most || most <= sh.heap + page)
     sh_fatal("init",
              "the symmetric memory needs %llu bytes (%llu of them for global variables), and each "
              "PE may have %llu; lower SHMEM_SYMMETRIC_SIZE or raise GASNET_MAX_SEGSIZE [TMB-2319]",
-             (unsigned long long)(heap ? want : sh.heap + page), (unsigned long long)statics,
-             (unsigned long long)most);
+             (unsigned long long)(all_of_it ? sh.heap + page : sh.bytes),
+             (unsigned long long)statics, (unsigned long long)most);
   gex_Segment_t segment;
-  sh.bytes = least_of_all(want);
-  if (gex_Segment_Attach(&segment, sh.tm, sh.bytes) != GASNET_OK)
+  if (gex_Segment_Attach(&segment, sh.tm, sh.bytes + (unit - page)) != GASNET_OK)
     sh_fatal("init", "no symmetric memory of %llu bytes; lower SHMEM_SYMMETRIC_SIZE [TMB-2318]",
              (unsigned long long)sh.bytes);
-  sh.base = gex_Segment_QueryAddr(segment);
+  sh.base = (char *)round_up((uintptr_t)gex_Segment_QueryAddr(segment), unit);
 }
 
-static void find_peers(void) {
+/* in most: bytes that a PE may have. */
+static void find_peers(uint64_t most) {
   sh.owner = table(sizeof *sh.owner);
   sh.near = table(sizeof *sh.near);
   sh.nothing = table(sizeof *sh.nothing);
+  uintptr_t differ = 0;
   for (uint32_t pe = 0; pe < sh.size; pe++) {
     void *owner = NULL, *here = NULL;
     uintptr_t bytes = 0;
     sh_complete(gex_EP_QueryBoundSegmentNB(sh.tm, pe, &owner, &here, &bytes, 0));
-    sh.owner[pe] = (uintptr_t)owner;
+    sh.owner[pe] = round_up((uintptr_t)owner, alignment(most));
+    if (here) here = (char *)here + (sh.owner[pe] - (uintptr_t)owner);
     sh.near[pe] = pe == sh.pe ? sh.base : here;
     sh.far = sh.far || !sh.near[pe];
+    differ |= sh.owner[pe] ^ sh.owner[0];
   }
+  sh.alike = differ ? differ & -differ : (uintptr_t)1 << 62;
 }
 
 static void make_domains(void) {
@@ -116,14 +140,13 @@ static void on_end(int code, void *unused) {
 static void start(void) {
   const uint64_t heap = sh_env_heap();
   const uint64_t statics = sh_statics_find();
-  const uint64_t hash = sh_statics_hash();
-  const bool same = least_of_all(hash) == hash && least_of_all(~hash) == ~hash;
-  const bool all_same = least_of_all(same) != 0;
-  attach(all_same ? statics : 0, heap);
+  const struct agreement all = agree(heap);
+  const bool same = all.statics == ~all.not_statics;
+  attach(same ? statics : 0, &all);
   sh.traced = gexx_Trace_Follow(NULL) != 0;
   if (sh.traced) gexx_check_words();
-  sh_statics_place(all_same);
-  find_peers();
+  sh_statics_place(same);
+  find_peers(all.most);
   sh_heap_init(sh.base + sh.heap, sh.bytes - sh.heap);
   sh_env_read();
   sh_teams_start();
