@@ -27,7 +27,7 @@ extern "C" {
  * See: shmem_init, shmem_ctx_create, shmem_team_split_strided
  * Names: SHMEM_THREAD_*: levels of threads, shmem_init_thread;
  * SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE, SHMEM_CTX_NOSTORE: options of shmem_ctx_create;
- * SHMEM_CTX_SESSION_BATCH: option of shmem_ctx_session_start;
+ * SHMEM_CTX_SESSION_BATCH, SHMEM_CTX_SESSION_SAME_AMO: options of shmem_ctx_session_start;
  * SHMEM_MALLOC_*: hints of shmem_malloc_with_hints;
  * SHMEM_TEAM_NUM_CONTEXTS: config.num_contexts counts;
  * shmem_ctx_t: a context;
@@ -76,6 +76,7 @@ typedef struct {
 } shmem_ctx_session_config_t;
 #define SHMEM_CTX_SESSION_TOTAL_OPS (1L << 0)
 #define SHMEM_CTX_SESSION_BATCH     (1L << 0)
+#define SHMEM_CTX_SESSION_SAME_AMO  (1L << 1)
 
 #define SHMEM_CTX_SERIALIZED        (1L << 0)
 #define SHMEM_CTX_PRIVATE           (1L << 1)
@@ -169,7 +170,8 @@ void shmem_pcontrol(const int level, ...);
  * [in,out] ptr: a block of these calls, or NULL.
  * Completion: a call that does something ends, or begins (shmem_free), with a barrier.
  * Threads: one thread of each PE at a time.
- * Errors: NULL where the symmetric heap has no room; SHMEM_SYMMETRIC_SIZE sets its size.
+ * Errors: NULL where the symmetric heap has no room; SHMEM_SYMMETRIC_SIZE sets its size. Alignments
+ * above 2 MiB may give NULL.
  * Cost: a barrier.
  * See: shmem_init, shmem_put
  * Names: shmem_malloc, shmem_malloc_with_hints: a block;
@@ -251,7 +253,8 @@ void shmem_team_destroy(shmem_team_t team);
  * SHMEM_CTX_SERIALIZED: one thread at a time;
  * SHMEM_CTX_PRIVATE: one thread;
  * SHMEM_CTX_NOSTORE: stores are not ordered;
- * SHMEM_CTX_SESSION_BATCH: many small operations follow */
+ * SHMEM_CTX_SESSION_BATCH: many small operations follow;
+ * SHMEM_CTX_SESSION_SAME_AMO: one atomic operation on one type follows, many times */
 
 int shmem_ctx_create(long options, shmem_ctx_t *ctx);
 int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx);

@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Complex numbers; in C++ an extension of the compilers. A std::complex of them looks alike. */
+__extension__ typedef float _Complex shmem_complexf_;
+__extension__ typedef double _Complex shmem_complexd_;
+
 /* Integers that each table has. */
 #define SHMEM_TYPES_WORD_(X)      \
  X(int, int)                      \
@@ -74,6 +78,7 @@
  X(uint64, uint64_t)               \
  X(size, size_t)
 #define SHMEM_TYPES_REDUCE_(X)   SHMEM_TYPES_RMA_(X)
+#define SHMEM_TYPES_COMPLEX_(X)  X(complexf, shmem_complexf_) X(complexd, shmem_complexd_)
 
 /* Reductions of active sets. */
 #define SHMEM_TYPES_ASET_BIT_(X) X(short, short) X(int, int) X(long, long) X(longlong, long long)

@@ -39,21 +39,21 @@
  size_t shmem_##N##_wait_until_some(T *ivars, size_t nelems, size_t *indices, const int *status,  \
                                     int cmp, T cmp_value);                                        \
  void shmem_##N##_wait_until_all_vector(T *ivars, size_t nelems, const int *status, int cmp,      \
-                                        T *cmp_values);                                           \
+                                        const T *cmp_values);                                     \
  size_t shmem_##N##_wait_until_any_vector(T *ivars, size_t nelems, const int *status, int cmp,    \
-                                          T *cmp_values);                                         \
+                                          const T *cmp_values);                                   \
  size_t shmem_##N##_wait_until_some_vector(T *ivars, size_t nelems, size_t *indices,              \
-                                           const int *status, int cmp, T *cmp_values);            \
+                                           const int *status, int cmp, const T *cmp_values);      \
  int shmem_##N##_test_all(T *ivars, size_t nelems, const int *status, int cmp, T cmp_value);      \
  size_t shmem_##N##_test_any(T *ivars, size_t nelems, const int *status, int cmp, T cmp_value);   \
  size_t shmem_##N##_test_some(T *ivars, size_t nelems, size_t *indices, const int *status,        \
                               int cmp, T cmp_value);                                              \
  int shmem_##N##_test_all_vector(T *ivars, size_t nelems, const int *status, int cmp,             \
-                                 T *cmp_values);                                                  \
+                                 const T *cmp_values);                                            \
  size_t shmem_##N##_test_any_vector(T *ivars, size_t nelems, const int *status, int cmp,          \
-                                    T *cmp_values);                                               \
+                                    const T *cmp_values);                                         \
  size_t shmem_##N##_test_some_vector(T *ivars, size_t nelems, size_t *indices, const int *status, \
-                                     int cmp, T *cmp_values);
+                                     int cmp, const T *cmp_values);
 SHMEM_TYPES_WAIT_(SHMEM_DECLARE_)
 #undef SHMEM_DECLARE_
 

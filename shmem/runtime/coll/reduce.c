@@ -91,8 +91,7 @@ static int scan(struct shmem_team_s *t, void *dest, const void *source, size_t c
 SHMEM_TYPES_REDUCE_BIT_(DEFINE_BIT)
 SHMEM_TYPES_REDUCE_(DEFINE_ORDER)
 SHMEM_TYPES_REDUCE_(DEFINE_SUM)
-DEFINE_SUM(complexf, float _Complex)
-DEFINE_SUM(complexd, double _Complex)
+SHMEM_TYPES_COMPLEX_(DEFINE_SUM)
 
 /* ---- reductions of active sets */
 
@@ -118,5 +117,4 @@ SHMEM_TYPES_ASET_BIT_(BIT_OPERATORS)
 SHMEM_TYPES_ASET_BIT_(OLD_BIT)
 SHMEM_TYPES_ASET_(OLD_ORDER)
 SHMEM_TYPES_ASET_(OLD_SUM)
-OLD_SUM(complexf, float _Complex)
-OLD_SUM(complexd, double _Complex)
+SHMEM_TYPES_COMPLEX_(OLD_SUM)

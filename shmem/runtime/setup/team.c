@@ -63,7 +63,7 @@ SH_DEF(int, team_n_pes, (shmem_team_t team)) {
 SH_DEF(int, team_get_config, (shmem_team_t team, long config_mask, shmem_team_config_t *config)) {
   const struct shmem_team_s *t = sh_team(team);
   if (!t) return 1;
-  if (config_mask & SHMEM_TEAM_NUM_CONTEXTS) config->num_contexts = t->contexts_max;
+  if (config && (config_mask & SHMEM_TEAM_NUM_CONTEXTS)) config->num_contexts = t->contexts_max;
   return 0;
 }
 

@@ -184,7 +184,7 @@ static int all(const struct sh_cond *c, bool waits) {
   return all(COND(N, &cmp_value, NULL, 1, false, "test"), false);                           \
  }                                                                                          \
  DEFINE_ARRAYS(N, T, , cmp_value, &cmp_value, false)                                        \
- DEFINE_ARRAYS(N, T, _vector, *cmp_values, cmp_values, true)
+ DEFINE_ARRAYS(N, T, _vector, const *cmp_values, cmp_values, true)
 SHMEM_TYPES_WAIT_(DEFINE)
 
 /* Of one word. out arg: the value that was compared. */
