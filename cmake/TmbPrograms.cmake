@@ -136,6 +136,7 @@ if(TMB_EXAMPLES)
     get_filename_component(name "${src}" NAME_WE)
     tmb_client_program(examples__${name} examples ${src})
   endforeach()
+  set_target_properties(examples__await_cxx PROPERTIES CXX_STANDARD 20) # for coroutines
 endif()
 
 # ---- everything but the tests and the study: what `make build` and `make install` need;

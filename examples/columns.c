@@ -3,7 +3,7 @@
  * columns.c: columns, blocks and scattered elements of a matrix go to the next rank.
  *
  * The example of the chapter "Strided data" of the Book. Each part checks what has arrived.
- * Compile: cc -DGASNET_SEQ=1 columns.c -o columns -ltombolo
+ * Compile: tombolo cc columns.c -o columns
  * Run:     tombolo run -n 2 ./columns
  */
 /* mode: SEQ */

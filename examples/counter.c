@@ -3,7 +3,7 @@
  * counter.c: ranks draw task numbers from one counter, and keep a common maximum, by atomics.
  *
  * The example of the chapter "Atomics" of the Book. Rank 0 holds both words.
- * Compile: cc -DGASNET_SEQ=1 counter.c -o counter -ltombolo
+ * Compile: tombolo cc counter.c -o counter
  * Run:     tombolo run -n 4 ./counter 10000        (tasks; default 1000)
  */
 /* mode: SEQ */

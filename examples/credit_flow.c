@@ -6,7 +6,7 @@
  * Between neighbours there are two semaphores: `items`, posted by a put that carries an item, and
  * `credits`, which the receiver posts for each place it has emptied and which starts at the number
  * of places. Handles, 16 bytes each, go to the neighbours through the segments.
- * Compile: cc credit_flow.c -o credit_flow -DGASNET_SEQ=1 -ltombolo
+ * Compile: tombolo cc credit_flow.c -o credit_flow
  * Run:     tombolo run -n 4 ./credit_flow 5000        (items; default 1000)
  */
 /* mode: SEQ */

@@ -4,7 +4,7 @@
  *
  * The example of the chapter "Memory kinds" of the Book. Without a CUDA device the segment lies in
  * host memory; nothing else changes.
- * Compile: cc -DGASNET_SEQ=1 device.c -o device -ltombolo
+ * Compile: tombolo cc device.c -o device
  * Run:     tombolo run -n 2 ./device
  */
 /* mode: SEQ */

@@ -6,7 +6,7 @@
  * its own last column to the right neighbour with a signal, once for each block of rows. With one
  * block the ranks work one after the other; with many they overlap. The work is a sleep, so that
  * the diagram is the same on a machine with few processors; a region 'rows' marks it in the trace.
- * Compile: cc diagram.c -o diagram -DGASNET_SEQ=1 -ltombolo
+ * Compile: tombolo cc diagram.c -o diagram
  * Run:     tombolo run -n 4 --trace out.json ./diagram 8      (blocks; default 4)
  *          tombolo view --diagram out.svg out.json
  */

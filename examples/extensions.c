@@ -2,7 +2,7 @@
 /*
  * extensions.c: messages composed in place, a second client, a wait with a limit, statistics.
  *
- * Compile: cc -DGASNET_PAR=1 extensions.c -o extensions -ltombolo
+ * Compile: tombolo cc extensions.c -o extensions
  * Run:     tombolo run -n 4 ./extensions
  */
 /* mode: PAR */

@@ -2,7 +2,7 @@
 /*
  * gasnet1.c: a program of GASNet-1: start, segment, put and get, messages, locks, collectives.
  *
- * New programs use GASNet-EX (put_get.c). Compile: cc -DGASNET_PAR=1 gasnet1.c -o gasnet1 -ltombolo
+ * New programs use GASNet-EX (put_get.c). Compile: tombolo cc gasnet1.c -o gasnet1
  * Run:     tombolo run -n 4 ./gasnet1
  */
 /* mode: PAR */

@@ -7,7 +7,7 @@
  * even and odd steps. In a step it puts its two edges to the neighbours, tagged with the side that
  * they arrive at, works on the cells that need no copy, then waits for both notifications and does
  * the outermost cells. No barrier: a neighbour may be one step ahead, and writes the other copy.
- * Compile: cc halo.c -o halo -DGASNET_SEQ=1 -ltombolo
+ * Compile: tombolo cc halo.c -o halo
  * Run:     tombolo run -n 4 ./halo 10000        (steps; default 1000)
  */
 /* mode: SEQ */

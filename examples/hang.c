@@ -3,7 +3,7 @@
  * hang.c: the last rank waits for a signal; with the argument "forget" nobody sends it.
  *
  * The example of the chapter "Hangs" of the Book: a job that hangs, to try `tombolo why` on.
- * Compile: cc -g -DGASNET_SEQ=1 hang.c -o hang -ltombolo
+ * Compile: tombolo cc -g hang.c -o hang
  * Run:     tombolo run -n 4 ./hang         or       tombolo run -n 4 --watchdog 2 ./hang forget
  */
 /* mode: SEQ */

@@ -3,7 +3,7 @@
 //
 // Shows tombolo.hpp: a job that main runs, symmetric memory, put with a signal, a reduction, a
 // remote call. Heat is conserved, which is checked at the end.
-// Compile: c++ -std=c++17 heat_cxx.cc -o heat_cxx -DGASNET_SEQ=1 -ltombolo
+// Compile: tombolo c++ heat_cxx.cc -o heat_cxx
 // Run:     tombolo run -n 4 ./heat_cxx
 /* mode: SEQ */
 /* ranks: 1 4 */

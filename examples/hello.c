@@ -2,7 +2,7 @@
 /*
  * hello.c: every rank says who and where it is, in rank order.
  *
- * Compile: cc hello.c -o hello -DGASNET_SEQ=1 -ltombolo     (add -I and -L of the install prefix)
+ * Compile: tombolo cc hello.c -o hello
  * Run:     tombolo run -n 4 ./hello        or        GASNET_PSHM_NODES=4 ./hello
  */
 /* mode: SEQ */

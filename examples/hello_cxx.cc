@@ -2,7 +2,7 @@
 // hello_cxx.cc: a word counter in C++: every rank mails a sentence to rank 0, which tallies words.
 //
 // Shows a Medium message with a payload of any length, its reply, and lambdas as handlers.
-// Compile: c++ hello_cxx.cc -o hello_cxx -DGASNET_SEQ=1 -ltombolo
+// Compile: tombolo c++ hello_cxx.cc -o hello_cxx
 // Run:     tombolo run -n 4 ./hello_cxx
 /* mode: SEQ */
 /* ranks: 1 4 */

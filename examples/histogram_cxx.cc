@@ -5,7 +5,7 @@
 // Shows tombolo.hpp: atomic operations that report to a promise, a copy from many pieces with a
 // signal to its owner, a chain of futures, and a reduction in the background. The number of samples
 // is checked at the end.
-// Compile: c++ -std=c++17 histogram_cxx.cc -o histogram_cxx -DGASNET_SEQ=1 -ltombolo
+// Compile: tombolo c++ histogram_cxx.cc -o histogram_cxx
 // Run:     tombolo run -n 4 ./histogram_cxx
 /* mode: SEQ */
 /* ranks: 1 4 */

@@ -3,7 +3,7 @@
  * neighbour.c: each rank puts its number into its right neighbour's memory, and checks what it got.
  *
  * The first program of the Book (docs/book/start.md), which explains it part by part.
- * Compile: cc -DGASNET_SEQ=1 neighbour.c -o neighbour -ltombolo
+ * Compile: tombolo cc neighbour.c -o neighbour
  * Run:     tombolo run -n 4 ./neighbour
  */
 /* mode: SEQ */

@@ -5,8 +5,8 @@
  * A block goes into the producer's own slots in rank 0's segment by a put with a signal: when the
  * signal is seen, the block is there. Rank 0 finds the next producer with gexx_Signal_WaitSome, and
  * gives a slot back by a signal without data. No message handlers, no buffers but the slots.
- * Compile: cc notify_producer_consumer.c -o producer_consumer -DGASNET_SEQ=1 -ltombolo
- * Run:     tombolo run -n 4 ./producer_consumer 1000        (blocks of each producer; default 100)
+ * Compile: tombolo cc notify_producer_consumer.c -o notify_producer_consumer
+ * Run:     tombolo run -n 4 ./notify_producer_consumer 1000    (blocks of each producer)
  */
 /* mode: SEQ */
 /* ranks: 1 2 4 */

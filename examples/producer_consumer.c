@@ -5,7 +5,7 @@
  * Each producer owns a few slots in rank 0's segment. A Long active message writes a block straight
  * into a slot and then runs a handler, which queues the slot. When the consumer is done with it, it
  * gives the slot back with a Short message; a producer waits for a free slot before it fills it.
- * Compile: cc producer_consumer.c -o producer_consumer -DGASNET_SEQ=1 -ltombolo
+ * Compile: tombolo cc producer_consumer.c -o producer_consumer
  * Run:     tombolo run -n 4 ./producer_consumer 1000        (blocks of each producer; default 100)
  */
 /* mode: SEQ */

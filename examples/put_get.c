@@ -4,7 +4,7 @@
  *
  * The example of the chapter "Put, get, signal" of the Book. Each part uses its own words of the
  * segment, and checks what it has moved.
- * Compile: cc -DGASNET_SEQ=1 put_get.c -o put_get -ltombolo
+ * Compile: tombolo cc put_get.c -o put_get
  * Run:     tombolo run -n 2 ./put_get
  */
 /* mode: SEQ */

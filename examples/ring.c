@@ -4,7 +4,7 @@
  *
  * A handler may not send requests, only one reply; so the handler notes what came, and the main
  * program, which waits with GASNET_BLOCKUNTIL, passes it on. At the end the sum is checked.
- * Compile: cc ring.c -o ring -DGASNET_SEQ=1 -ltombolo
+ * Compile: tombolo cc ring.c -o ring
  * Run:     tombolo run -n 4 ./ring 1000        (rounds; default 100)
  */
 /* mode: SEQ */

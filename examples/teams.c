@@ -3,7 +3,7 @@
  * teams.c: collectives over all ranks, over the rows of a grid of ranks, and a persistent one.
  *
  * The example of the chapter "Teams and collectives" of the Book. Each part checks its result.
- * Compile: cc -DGASNET_SEQ=1 teams.c -o teams -ltombolo
+ * Compile: tombolo cc teams.c -o teams
  * Run:     tombolo run -n 4 ./teams
  */
 /* mode: SEQ */

@@ -5,7 +5,7 @@
  * In PAR mode any thread may call the library at any time. Each thread has its own set of implicit
  * (NBI) operations: here it starts one get per rank, without waiting, and then waits for all of
  * them. A handler-safe lock protects the total, to which a message handler adds as well.
- * Compile: cc threads.c -o threads -DGASNET_PAR=1 -ltombolo -pthread
+ * Compile: tombolo cc threads.c -o threads
  * Run:     tombolo run -n 2 ./threads 8        (threads of each rank; default 4)
  */
 /* mode: PAR */

@@ -2,7 +2,7 @@
 /*
  * tools.c: GASNet-Tools, the calls that need no job: facts of the system, time, atomics, locks.
  *
- * Compile: cc -DGASNETT_THREAD_SAFE=1 tools.c -o tools -ltombolo
+ * Compile: tombolo cc tools.c -o tools
  * Run:     ./tools
  */
 /* mode: PAR */
@@ -18,6 +18,16 @@ static void facts(void) {
          gasnett_cpu_count(), (unsigned long long)(gasnett_getPhysMemSz(0) >> 20),
          (unsigned long)GASNETT_PAGESIZE);
   printf("this program: %s\n", gasnett_exe_name());
+}
+
+/* What the compiler said about the machine; the names are macros, for #if. */
+static void platform(void) {
+#if PLATFORM_ARCH_LITTLE_ENDIAN
+  const char *order = "least";
+#else
+  const char *order = "most";
+#endif
+  printf("the %s significant byte comes first\n", order);
 }
 
 static void time_of_a_call(void) {
@@ -108,6 +118,7 @@ static void in_thread(void *(*body)(void *), void *arg) {
 int main(void) {
   long one = 1;
   facts();
+  platform();
   time_of_a_call();
   environment();
   memory();

@@ -6,7 +6,7 @@
  * block of columns; when it has finished its part of a row, it puts the last entry beside the next
  * rank's block with a signal that counts rows, so that the ranks work on a slanting front, each as
  * far behind its left neighbour as it must be and no further. One signal, no barrier in the loop.
- * Compile: cc wavefront.c -o wavefront -DGASNET_SEQ=1 -ltombolo
+ * Compile: tombolo cc wavefront.c -o wavefront
  * Run:     tombolo run -n 4 ./wavefront 2000        (rows, and columns of each rank; default 500)
  */
 /* mode: SEQ */

@@ -3,7 +3,7 @@
 //
 // Shows tombolo.hpp: an object on each rank under one name (dist_object), functions that run on the
 // owner (rpc) with strings as arguments and a map as result, and the join of their futures.
-// Compile: c++ -std=c++17 words_cxx.cc -o words_cxx -DGASNET_SEQ=1 -ltombolo
+// Compile: tombolo c++ words_cxx.cc -o words_cxx
 // Run:     tombolo run -n 4 ./words_cxx
 /* mode: SEQ */
 /* ranks: 1 4 */

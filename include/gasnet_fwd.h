@@ -18,6 +18,7 @@
 /* Page gasnet_fwd: types, flags and opcodes that need no thread mode.
  * A program may include gasnet_fwd.h before it defines GASNET_SEQ, GASNET_PARSYNC or GASNET_PAR.
  * Flags of different families of calls may share a bit.
+ * Example: examples/tools_job.c struct request {
  * See: gex_types, gex_RMA_PutNB, gex_AM_RequestMedium, gex_TM_Split, gex_AD_OpNB_I32
  * Names: gex_Flags_t: OR of GEX_FLAG_*;
  * gex_DT_t: one GEX_DT_*;

@@ -70,7 +70,7 @@
  * Threads: any thread.
  * Errors: none.
  * Cost: none; the values are constants.
- * Example: include/tombolo/tools/tools_services.h PLATFORM_ARCH_LITTLE_ENDIAN
+ * Example: examples/tools.c PLATFORM_ARCH_LITTLE_ENDIAN
  * See: gasnett_config */
 
 #define PLATFORM_HEADER_VERSION 24

@@ -5,7 +5,8 @@
 Usage: book.py site [--out DIR] [--venv DIR]    builds the site with mkdocs (`make book`)
        book.py check                            checks links and listings, without mkdocs
        book.py listings                         writes the listings into the chapters again
-       book.py run [--build DIR] [PAGE...]      runs the commands that the chapters print
+       book.py run [--build DIR] [PAGE...]      runs the commands that the chapters print, or, as
+                                                page `examples`, compiles each as its head says
 
 A listing of a program in docs/book stands below `<!-- listing: PATH:NAME -->`. It is the part of
 that file between the comments `book: NAME` and `book end`, or the whole file without `:NAME`. The
@@ -28,7 +29,10 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from functools import partial
 from pathlib import Path
+
+from reference_read import command_of
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -39,6 +43,7 @@ FENCE = re.compile(r"^( *)```(.*)$")
 ITEM = re.compile(r"(?:[*+-]|\d+\.) +")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 NAME = r"\b(?:gex|gexx|gasnet|gasnett|GEX|GEXX|GASNET|TOMBOLO|bupc|BUPC|caf)_\w+"
+EXAMPLES = BOOK / "examples.md"  # stands for the heads of all examples
 CODE = ("c", "cpp", "c++", "fortran", "python", "upc")
 FOLDERS = {"python": "bindings/python/examples"}  # of chapters whose commands run elsewhere
 CUT = "…"  # a line of shown output, for those that are left out
@@ -419,6 +424,17 @@ def run_page(page, home, environment):
             yield number, output_fault(lines, printed)
 
 
+def compile_examples(home, environment):
+    """Compiles each example by the command of its head; yields (file, what is wrong or None)."""
+    folder = home / "compiled"
+    shutil.copytree(ROOT / "examples", folder)
+    for file in sorted(file for file in folder.rglob("*") if file.is_file()):
+        command = command_of(file) if file.suffix not in (".md", ".o") else None
+        if command and not (command.startswith("tombolo fc") and lacking("fortran", home, None)):
+            code, printed = run_block([command], file.parent, environment)
+            yield f"examples/{file.relative_to(folder)}", f"{command}\n{printed}" if code else None
+
+
 def lacking(name, home, python):
     """Why the commands of a chapter cannot be run here, or None."""
     libraries = home / "tombolo" / "lib"
@@ -431,7 +447,7 @@ def lacking(name, home, python):
 
 def run(build, names):
     """Runs the commands of the chapters; returns the exit code."""
-    pages = [BOOK / f"{name}.md" for name in names] or sorted(BOOK.glob("*.md"))
+    pages = [BOOK / f"{name}.md" for name in names] or [*sorted(BOOK.glob("*.md")), EXAMPLES]
     count = failed = 0
     with tempfile.TemporaryDirectory(prefix="tombolo-book-") as place:
         home = Path(place)
@@ -445,11 +461,12 @@ def run(build, names):
             if why := lacking(page.stem, home, python):
                 print(f"book: {page.relative_to(ROOT)}: skipped: {why}")
                 continue
-            for number, wrong in run_page(page, home, environment):
+            found = compile_examples if page == EXAMPLES else partial(run_page, page)
+            for place, wrong in found(home, environment):
                 count += 1
                 if wrong:
                     failed += 1
-                    print(f"{page.relative_to(ROOT)}:{number}: {wrong}")
+                    print(f"{page.relative_to(ROOT)}:{place}: {wrong}")
     print(f"book: {count} blocks of {len(pages)} chapters, {failed} failed")
     return 1 if failed or not count else 0
 

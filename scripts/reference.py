@@ -37,21 +37,11 @@ EXAMPLES = (
     "examples/*.c",
     "examples/upc/*.upc",
     "examples/shmem/*.c",
-    "tests/conformance/*/*.c",
-    "tests/inside/*.c",
-    "tests/fault/*.c",
-    "tests/multi/*.c",
-    "tests/tools/*.c",
-    "tests/install/*.c",
-    "tests/upc/*.upc",
-    "tests/shmem/*.c",
-    "tests/upc/programs/*.upc",
+    "examples/upc/from_c/*",
 )
 EXAMPLE_LINES = 22
 MANY = 60  # declarations under one comment, of which the synopsis shows the first half
 NO_EXAMPLE = re.compile(r"#\s*define|clang-format|\A\s*/\*(?:(?!\*/).)*\Z|SPDX", re.S)
-NO_FOLDERS = ("debug",)  # tests of what must not be written
-
 
 MARK = re.compile(r"^\s*(?:/\*|//)\s*book(?:: \S+| end)\s*(?:\*/)?\s*\n", re.M)
 
@@ -61,7 +51,7 @@ def paragraphs_of(path):
     return re.split(r"\n\s*\n", MARK.sub("", path.read_text()))
 
 
-# ---- examples: lines of programs that are compiled and run by the tests
+# ---- examples: lines of programs that `book.py run` compiles as shown
 class Sources:
     """Programs of the tree, in paragraphs."""
 
@@ -70,7 +60,7 @@ class Sources:
         for pattern in EXAMPLES:
             for path in sorted(root.glob(pattern)):
                 for block in paragraphs_of(path):
-                    if not NO_EXAMPLE.search(block) and path.parent.name not in NO_FOLDERS:
+                    if not NO_EXAMPLE.search(block):
                         words = frozenset(re.findall(r"\w+", block))
                         self.paragraphs.append((str(path.relative_to(root)), block, words))
 
@@ -106,7 +96,6 @@ class Sources:
                 - abs(lines - 8)
                 - (20 if lines > EXAMPLE_LINES else 0)
                 + 40
-                + (1000 if file.startswith("examples") else 0)
                 - order / 1e6
             )
             if shown and worth > score:
@@ -250,7 +239,7 @@ def blocks(page, book):
         found = blocks_of(page, word, many)
         out += [("section", title), *found] if found else []
     if page.example:
-        out += reader.example_blocks(page.example)
+        out += reader.example_blocks(book.root, page.example)
     return [*out, ("section", "SEE ALSO"), ("see", page.see)]
 
 
@@ -327,8 +316,9 @@ def missing(book):
         for word in NEEDED if page.has_calls() else ():
             if word not in page.sections and not any(word in e.said for e in page.entries):
                 yield f"{where} has no section `{word}: `"
-        if page.has_calls() and not page.example:
-            yield f"{where} has no example: no program uses its names"
+        fault = reader.example_fault(book.root, page.example)
+        if fault and (page.example or page.has_calls()):
+            yield f"{where} {fault}"
         for name, _, text in parameters(page, book.common):
             if not text:
                 yield f"{where}: parameter {name} is not explained: write `[in] {name}: ...`"

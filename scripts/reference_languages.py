@@ -53,10 +53,9 @@ THREADS = {
 }
 FENCES = {"C++": "cpp", "Python": "python", "Fortran": "fortran"}
 EXAMPLES = {
-    "C++": ("examples/*.cc", "tests/conformance/*/*.cc", "tests/conformance/cxx/*.py"),
+    "C++": ("examples/*.cc",),
     "Python": ("bindings/python/examples/*.py",),
-    "Fortran": ("examples/fortran/*.f90", "examples/prif/*.f90", "tests/fortran/*.f90",
-                "tests/prif/use/*.f90"),
+    "Fortran": ("examples/fortran/*.f90", "examples/prif/*.f90"),
 }
 LINES = 24
 TITLES = {
@@ -446,19 +445,17 @@ def example(root, guide):
     form = re.compile(r"\b(" + "|".join(map(re.escape, sorted(words))) + r")\b(?=[<(.\s])")
     best, score = None, 0
     for pattern in EXAMPLES[guide.language]:
-        file_is_example = not pattern.startswith("tests")
         for path in sorted(root.glob(pattern)):
-            for block in re.split(r"\n\s*\n", path.read_text()):
+            for block in re.split(r"\n\s*\n", re.sub(r"\A(?:!.*\n)+", "", path.read_text())):
                 lines = block.strip("\n").split("\n")
                 whole = len(lines) <= LINES
-                if "SPDX" in block or len(lines) < 3 or not (whole or file_is_example):
+                if "SPDX" in block or len(lines) < 3:
                     continue
                 if not whole:
                     at = next((i for i, line in enumerate(lines) if form.search(line)), 0)
                     lines = lines[max(0, at - LINES // 2) :][:LINES]
                     block = "\n".join(lines)
                 worth = len(set(form.findall(block))) * 10 - abs(len(lines) - 9)
-                worth += 1000 if file_is_example else 0
                 if form.search(block) and worth + 30 > score:
                     indent = min(len(l) - len(l.lstrip()) for l in lines if l.strip())
                     best, score = (
@@ -505,7 +502,7 @@ def blocks(root, guide):
     out += [("section", "THREADS"), ("text", THREADS[guide.language])]
     found = example(root, guide)
     if found:
-        out += reader.example_blocks(found)
+        out += reader.example_blocks(root, found)
     return [*out, ("section", "SEE ALSO"), ("see", [*others(root, guide), "tombolo-api"])]
 
 
@@ -537,5 +534,6 @@ def missing(root):
             for member in item.members:
                 if guide.language == "Python" and not member.said and "(" in member.text:
                     yield f"{guide.file}: no word about {item.name}.{member.name}"
-        if not example(root, guide):
-            yield f"{guide.file}: page {guide.name} has no example: no program uses its names"
+        fault = reader.example_fault(root, example(root, guide))
+        if fault:
+            yield f"{guide.file}: page {guide.name} {fault}"

@@ -31,15 +31,11 @@ SHMEM_NAME = re.compile(
     r"(?:shmem|SHMEM)_\w*[^\W_]$|start_pes$|_my_pe$|_?num_pes$|sh\w*alloc$|shmemalign$|shfree$"
 )
 UPC_ALIASES = "tombolo_upc_names.h"
-# How an example is compiled: of its folder and ending.
-COMPILED = (
-    ("examples/upc/", ".upc", "tombolo upcc"),
-    ("examples/shmem/", ".c", "oshcc"),
-    ("examples/fortran/", ".f90", "tombolo fc"),
-    ("examples/prif/", ".f90", "tombolo fc --prif"),
-    ("examples/", ".cc", "tombolo c++"),
-    ("examples/", ".c", "tombolo cc"),
+# How a program is compiled, as its head says.
+COMMAND = re.compile(
+    r"(?:tombolo (?:cc|c\+\+|fc|upcc)|oshcc) (?:.*&&\n \* +)?.*? -o \w+(?: -l\w+)*(?= &&|$)", re.M
 )
+HEAD_LINES = 14
 LISTED = set()  # the names of tests/data/symbols.txt
 NUMBERED = re.compile(r"((?:gex_AM_|gasnet_AM)\w+?)(?<!_v)(\d+)((?:_v2)?)$")
 WIDTH = 79
@@ -619,10 +615,25 @@ def read(root):
     return everything, {n: p for p in everything for n in p.names()}, strays
 
 
-def example_blocks(example):
+def command_of(path):
+    """The command that compiles an example, or None."""
+    head = "\n".join(path.read_text().split("\n")[:HEAD_LINES])
+    found = COMMAND.search(head)
+    return re.sub(r"\n \* +", " ", found[0]) if found else None
+
+
+def example_blocks(root, example):
     """The section of an example, (file, lines): where it is from, and how that is compiled."""
     file, lines = example
-    command = next((c for f, e, c in COMPILED if file.startswith(f) and file.endswith(e)), None)
-    name = file.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    how = f", compiled by `{command} {file} -o {name}`" if command else ""
+    command = command_of(root / file)
+    how = f", compiled by `{command}`" if command else ""
     return [("section", "EXAMPLE"), ("text", f"From {file}{how}:"), ("code", lines)]
+
+
+def example_fault(root, example):
+    """What is wrong with the example of a page, or None."""
+    if not example:
+        return "has no example: no program of examples uses its names"
+    if not example[0].endswith(".py") and not command_of(root / example[0]):
+        return f"shows {example[0]}, whose head has no command that compiles it"
+    return None

@@ -53,6 +53,12 @@ CASES = (
         "",
         ("no word about tombolo.Array.load",),
     ),
+    (
+        "examples/ring.c",
+        " * Compile: tombolo cc",
+        " * Compile: cc",
+        ("shows examples/ring.c, whose head has no command",),
+    ),
     ("include/gasnet_fwd.h", "GEX_DT_FLT: float;", "", ("no word about GEX_DT_FLT",)),
     (
         "tests/data/symbols.txt",
@@ -82,16 +88,11 @@ def copy(folder):
         "examples",
         "prif/fortran",
         "upc/include",
-        "tests/upc",
         "shmem/include",
-        "tests/shmem",
         "bindings/python/src",
         "bindings/python/examples",
         "coarray/fortran",
-        "tests/fortran",
         "tests/data",
-        "tests/conformance",
-        "tests/fault",
         "src/base",
     ):
         shutil.copytree(ROOT / name, folder / name)

@@ -7,6 +7,7 @@
  */
 /* ranks: 4 */
 #include <stdio.h>
+#include <pupc.h>
 #include <upc.h>
 #include <upc_atomic.h>
 #include <upc_castable.h>
@@ -83,6 +84,20 @@ static void wait_a_while(void) {
   while (bupc_ticks_to_us(bupc_ticks_now() - begin) < 100) bupc_poll();
 }
 
+/* Marks of phases for tools that show a program's time; they are accepted and do nothing. */
+static void mark_a_phase(void) {
+  const unsigned phase = pupc_create_event("phase", "%d");
+  pupc_event_start(phase, 1);
+  wait_a_while();
+  pupc_event_end(phase);
+}
+
+/* Texts for a trace by the names of Berkeley UPC; they are accepted and do nothing. */
+static void trace(void) {
+  bupc_trace_setmask("PG");
+  bupc_trace_printf(("thread %d begins", MYTHREAD));
+}
+
 int main(void) {
   const char *name = "library.txt";
   ordinary_pointer();
@@ -94,7 +109,8 @@ int main(void) {
   upc_barrier;
   add_at_once();
   sort();
-  wait_a_while();
+  mark_a_phase();
+  trace();
   write_a_file(name);
   upc_barrier;
   if (MYTHREAD == 0) remove(name);

@@ -166,6 +166,10 @@ def try_gasnet(folder, headers):
         f"-I{headers}", "-x", "c", "-c", "gasnet.txt", "-o", "gasnet.o")
     run(folder, TOMBOLO, "upcc", "main.upc", "gasnet.o", "-o", "./with_gasnet")
     expect_right(folder, "./with_gasnet")
+    example = ROOT / "examples" / "upc" / "from_c"
+    run(folder, TOMBOLO, "cc", "--parsync", f"-I{headers}", "-c", example / "main.c")
+    run(folder, TOMBOLO, "upcc", "-extern-main", "main.o", example / "part.upc", "-o", "./from_c")
+    expect_right(folder, "./from_c")
 
 
 def try_client(folder):

@@ -287,7 +287,7 @@ double bupc_tick_overheadus(void);
  * Threads: any; not collective.
  * Errors: none.
  * Cost: none.
- * Example: tests/upc/programs/berkeley_words.upc static void tracing
+ * Example: examples/upc/library.upc static void trace(
  * See: pupc_control, tombolo-view(1) */
 /* Does nothing. The calls with get in their name give an empty text or 0. */
 #define bupc_trace_printf(parens)        ((void)0)

@@ -24,7 +24,7 @@ extern "C" {
  * and a wait are halves of a barrier.
  * Errors: as those of the UPC calls of these names; no room gives NULL.
  * Cost: that of the UPC calls.
- * Example: tests/upc/interop.py bupc_init
+ * Example: examples/upc/from_c/main.c bupc_init(
  * See: upc_alloc, tombolo_upc_query, tombolo-upcc(1) */
 /* Starts UPC in a program whose main is C or C++. Comes before all other calls. */
 void bupc_init(int *argc, char ***argv);

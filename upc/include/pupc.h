@@ -17,7 +17,7 @@
  * Threads: any; not collective.
  * Errors: none.
  * Cost: none.
- * Example: tests/upc/programs/berkeley_words.upc instrumentation
+ * Example: examples/upc/library.upc pupc_create_event
  * See: tombolo-view(1) */
 /* Switches recording on or off. Returns the state before. */
 static inline int pupc_control(int on) {

@@ -21,7 +21,7 @@ extern "C" {
  * Threads: any; not collective.
  * Errors: an address that is no shared memory of this thread ends the job with a message.
  * Cost: a few instructions.
- * Example: tests/upc/interop.py tombolo_upc_query
+ * Example: examples/upc/from_c/main.c tombolo_upc_query
  * See: bupc_init, gex_RMA_PutNB, gexx_Client_Join */
 /* Gives the objects that UPC uses. Before bupc_init, or the start of UPC's main, they are
  * GEX_CLIENT_INVALID and its relatives. [out] client: the client; may be NULL. [out] ep: its

@@ -84,7 +84,7 @@ GEXX_API int gexx_TM_SetName(gex_TM_t tm, const char *name);
  * Threads: normal context. Several threads of a process may wait, for different conditions.
  * Errors: none.
  * Cost: one call of ready where it holds. A wait spins, yields, then sleeps.
- * Example: tests/conformance/progress/wait_stores.h gexx_Wait_Until(
+ * Example: examples/stores.c gexx_Wait_Until(
  * See: gexx_Signal_Wait, gexx_WaitInfo_Begin */
 
 /* What a thread waits for. */
