@@ -82,6 +82,16 @@ GEXX_INLINE void gexx_rma_copy_below8(void *dest, const void *src, size_t nbytes
   }
 }
 
+/* Address in this process, for a copy that calls memcpy. Segments of a host's ranks lie at the same
+ * addresses where they can, so the branch is predicted and memcpy starts without the delta. */
+GEXX_INLINE void *gexx_rma_local_ahead(intptr_t delta, const void *addr) {
+  if (GEXX_UNLIKELY(delta)) {
+    addr = gexx_rma_local(delta, addr);
+    __asm__("" : "+r"(addr)); /* no addition in place of the branch */
+  }
+  return (void *)(uintptr_t)addr;
+}
+
 /* Copies nbytes, 9..64, by two or four moves; the last ones end where the bytes end. */
 GEXX_INLINE void gexx_rma_copy_to64(void *dest, const void *src, size_t nbytes) {
   const char *const from = (const char *)src, *const from_end = from + nbytes;
@@ -99,14 +109,9 @@ GEXX_INLINE void gexx_rma_copy_to64(void *dest, const void *src, size_t nbytes) 
   memcpy(to_end - 16, from_end - 16, 16);
 }
 
-/* Copies nbytes of any number without knowing it when it is compiled. The operands are hidden from
- * the compiler: it would warn of branches for sizes that an object cannot have, and make a string
- * instruction of a large copy, which takes longer to start than memcpy takes in all. */
-GEXX_INLINE void gexx_rma_copy_any(void *dest, const void *src, size_t nbytes) {
-  __asm__("" : "+r"(dest), "+r"(src), "+r"(nbytes));
-  if (nbytes > 64)
-    memcpy(dest, src, nbytes);
-  else if (nbytes == 8)
+/* Copies nbytes, 0..64. */
+GEXX_INLINE void gexx_rma_copy_short(void *dest, const void *src, size_t nbytes) {
+  if (nbytes == 8)
     *(gexx_any64_t *)dest = *(const gexx_any64_t *)src;
   else if (nbytes > 8)
     gexx_rma_copy_to64(dest, src, nbytes);
@@ -114,15 +119,46 @@ GEXX_INLINE void gexx_rma_copy_any(void *dest, const void *src, size_t nbytes) {
     gexx_rma_copy_below8(dest, src, nbytes);
 }
 
-/* Copies nbytes (zero: neither address is used) between fences against the compiler. Runtimes of
- * languages pass the size of an element in a variable; up to 64 bytes no call is made for it. */
+/* Copies nbytes (zero: neither address is used) from src + from_delta to dest + to_delta, between
+ * fences against the compiler. Runtimes of languages pass the size of an element in a variable; up
+ * to 64 bytes no call is made for it. The operands are hidden from the compiler then: it would warn
+ * of branches for sizes that an object cannot have, and make a string instruction of a large copy,
+ * which takes longer to start than memcpy takes in all. */
+GEXX_INLINE void gexx_rma_copy_moved(void *dest, intptr_t to_delta, const void *src,
+                                     intptr_t from_delta, size_t nbytes) {
+  GEXX_COMPILER_FENCE();
+  if (!__builtin_constant_p(nbytes) || nbytes > 256) {
+    __asm__("" : "+r"(nbytes));
+    if (nbytes > 64) {
+      dest = gexx_rma_local_ahead(to_delta, dest);
+      src = gexx_rma_local_ahead(from_delta, src);
+      __asm__("" : "+r"(dest), "+r"(src));
+      memcpy(dest, src, nbytes);
+    } else {
+      dest = gexx_rma_local(to_delta, dest);
+      src = gexx_rma_local(from_delta, src);
+      __asm__("" : "+r"(dest), "+r"(src));
+      gexx_rma_copy_short(dest, src, nbytes);
+    }
+  } else if (nbytes) {
+    memcpy(gexx_rma_local(to_delta, dest), gexx_rma_local(from_delta, src), nbytes);
+  }
+  GEXX_COMPILER_FENCE();
+}
+
+/* Copies nbytes from src to the mapped dest of a peer with this delta. */
+GEXX_INLINE void gexx_rma_copy_out(intptr_t delta, void *dest, const void *src, size_t nbytes) {
+  gexx_rma_copy_moved(dest, delta, src, 0, nbytes);
+}
+
+/* Copies nbytes from the mapped src of a peer with this delta to dest. */
+GEXX_INLINE void gexx_rma_copy_in(intptr_t delta, void *dest, const void *src, size_t nbytes) {
+  gexx_rma_copy_moved(dest, 0, src, delta, nbytes);
+}
+
+/* Copies nbytes between addresses of this process. */
 GEXX_INLINE void gexx_rma_copy(void *dest, const void *src, size_t nbytes) {
-  GEXX_COMPILER_FENCE();
-  if (!__builtin_constant_p(nbytes) || nbytes > 256)
-    gexx_rma_copy_any(dest, src, nbytes);
-  else if (nbytes)
-    memcpy(dest, src, nbytes);
-  GEXX_COMPILER_FENCE();
+  gexx_rma_copy_moved(dest, 0, src, 0, nbytes);
 }
 
 /* Bits that an integer of nbytes, 1..8, lies behind the start of a value in memory. */
@@ -211,7 +247,7 @@ GEXX_INLINE int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void *dest, co
                                     size_t nbytes, gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
   if (!gexx_rma_direct(delta, flags)) return gexx_rma_put(tm, rank, dest, src, nbytes, flags);
-  gexx_rma_copy(gexx_rma_local(delta, dest), src, nbytes);
+  gexx_rma_copy_out(delta, dest, src, nbytes);
   return 0;
 }
 
@@ -223,7 +259,7 @@ GEXX_INLINE int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const v
   const intptr_t delta = gexx_rma_delta(tm, rank);
   if (!gexx_rma_direct(delta, flags))
     return gexx_rma_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
-  gexx_rma_copy(gexx_rma_local(delta, dest), src, nbytes);
+  gexx_rma_copy_out(delta, dest, src, nbytes);
   return 0;
 }
 
@@ -236,7 +272,7 @@ GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t r
   const intptr_t delta = gexx_rma_delta(tm, rank);
   if (!gexx_rma_direct(delta, flags))
     return gexx_rma_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags);
-  gexx_rma_copy(gexx_rma_local(delta, dest), src, nbytes);
+  gexx_rma_copy_out(delta, dest, src, nbytes);
   if ((uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
   return GEX_EVENT_INVALID;
 }
@@ -247,7 +283,7 @@ GEXX_INLINE int gex_RMA_GetBlocking(gex_TM_t tm, void *dest, gex_Rank_t rank, vo
                                     size_t nbytes, gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
   if (!gexx_rma_direct(delta, flags)) return gexx_rma_get(tm, dest, rank, src, nbytes, flags);
-  gexx_rma_copy(dest, gexx_rma_local(delta, src), nbytes);
+  gexx_rma_copy_in(delta, dest, src, nbytes);
   return 0;
 }
 
@@ -256,7 +292,7 @@ GEXX_INLINE int gex_RMA_GetNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *s
                                gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
   if (!gexx_rma_direct(delta, flags)) return gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags);
-  gexx_rma_copy(dest, gexx_rma_local(delta, src), nbytes);
+  gexx_rma_copy_in(delta, dest, src, nbytes);
   return 0;
 }
 
@@ -266,7 +302,7 @@ GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void *dest, 
                                                        gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
   if (!gexx_rma_direct(delta, flags)) return gexx_rma_get_nb(tm, dest, rank, src, nbytes, flags);
-  gexx_rma_copy(dest, gexx_rma_local(delta, src), nbytes);
+  gexx_rma_copy_in(delta, dest, src, nbytes);
   return GEX_EVENT_INVALID;
 }
 

@@ -121,7 +121,7 @@ GEXX_INLINE int gexx_RMA_PutSignalBlocking(gex_TM_t tm, gex_Rank_t rank, void *d
         tm, rank, dest, (void *)(uintptr_t)src, nbytes, lc_opt, sig_addr, op, value, flags};
     return gexx_put_signal(&a);
   }
-  gexx_rma_copy(gexx_rma_local(delta, dest), src, nbytes);
+  gexx_rma_copy_out(delta, dest, src, nbytes);
   gexx_signal_post(tm, rank, delta, sig_addr, op, value);
   return 0;
 }
@@ -137,7 +137,7 @@ GEXX_INLINE int gexx_RMA_PutSignalNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, 
         tm, rank, dest, (void *)(uintptr_t)src, nbytes, lc_opt, sig_addr, op, value, flags};
     return gexx_put_signal_nbi(&a);
   }
-  gexx_rma_copy(gexx_rma_local(delta, dest), src, nbytes);
+  gexx_rma_copy_out(delta, dest, src, nbytes);
   gexx_signal_post(tm, rank, delta, sig_addr, op, value);
   return 0;
 }
@@ -155,7 +155,7 @@ GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gexx_RMA_PutSignalNB(gex_TM_t tm, gex_R
         tm, rank, dest, (void *)(uintptr_t)src, nbytes, lc_opt, sig_addr, op, value, flags};
     return gexx_put_signal_nb(&a);
   }
-  gexx_rma_copy(gexx_rma_local(delta, dest), src, nbytes);
+  gexx_rma_copy_out(delta, dest, src, nbytes);
   gexx_signal_post(tm, rank, delta, sig_addr, op, value);
   if ((uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
   return GEX_EVENT_INVALID;
@@ -172,7 +172,7 @@ GEXX_INLINE int gexx_RMA_GetSignalNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, 
     const struct gexx_signal_op a = {tm, rank, src, dest, nbytes, NULL, sig_addr, op, value, flags};
     return gexx_get_signal_nbi(&a);
   }
-  gexx_rma_copy(dest, gexx_rma_local(delta, src), nbytes);
+  gexx_rma_copy_in(delta, dest, src, nbytes);
   gexx_signal_post(tm, rank, delta, sig_addr, op, value);
   return 0;
 }
@@ -188,7 +188,7 @@ GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gexx_RMA_GetSignalNB(gex_TM_t tm, void 
     const struct gexx_signal_op a = {tm, rank, src, dest, nbytes, NULL, sig_addr, op, value, flags};
     return gexx_get_signal_nb(&a);
   }
-  gexx_rma_copy(dest, gexx_rma_local(delta, src), nbytes);
+  gexx_rma_copy_in(delta, dest, src, nbytes);
   gexx_signal_post(tm, rank, delta, sig_addr, op, value);
   return GEX_EVENT_INVALID;
 }
