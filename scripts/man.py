@@ -27,7 +27,7 @@ SEE = {"run": "docs/RUN.md, docs/HOSTS.md", "ps": "docs/HANGS.md", "why": "docs/
        "explain": "tombolo-messages(7)",
        "bench": "docs/BENCHMARKS.md",
        "tune": "docs/COLLECTIVES.md",
-       "sim": "docs/SIMULATION.md", "cc": "docs/PORTING.md", "c++": "docs/CPP.md",
+       "sim": "docs/SIMULATION.md", "cc": "docs/book/from-gasnet.md", "c++": "docs/CPP.md",
        "fc": "docs/FORTRAN.md", "upcc": "docs/UPC.md",
        "upcrun": "docs/UPC.md"}
 

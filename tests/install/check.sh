@@ -80,8 +80,9 @@ by_mak() {
     make -s -f "Makefile.tools-$mode" tools
     ./tools
   done
-  # The makefile that docs/PORTING.md shows.
-  awk '/^```make$/ { on = 1; next } /^```$/ { on = 0 } on' "$here/../../docs/PORTING.md" >Makefile
+  # The makefile that docs/book/from-gasnet.md shows.
+  awk '/^```make$/ { on = 1; next } /^```$/ { on = 0 } on' \
+    "$here/../../docs/book/from-gasnet.md" >Makefile
   cp "$here/client.c" program.c
   make -s PREFIX="$prefix" program
   run_client ./program
