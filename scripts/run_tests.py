@@ -98,7 +98,7 @@ SANITIZER_STAGES = (
     Stage(
         "asan-conformance",
         "asan-ubsan",
-        "conformance|inside",
+        "conformance|inside|shmem",
         env=tuple(ASAN_JOB_ENV.items()),
         under="tests",
     ),

@@ -27,11 +27,13 @@ static bool find_caller(const void **caller, Dl_info *object) {
   Dl_info own, below;
   const int frames = backtrace(frame, FRAMES);
   if (!dladdr(&sh, &own) || !dladdr((void *)(uintptr_t)gexx_client_join, &below)) return false;
+  bool seen = false; /* a sanitizer has a backtrace() of its own, which is in front */
   for (int i = 0; i < frames; i++) {
     *caller = (const char *)frame[i] - 1; /* a return address is behind the call */
     if (!dladdr(*caller, object)) return false;
-    if (object->dli_fbase != own.dli_fbase && object->dli_fbase != below.dli_fbase)
-      return strcmp(object->dli_fname, own.dli_fname) != 0;
+    const bool ours = object->dli_fbase == own.dli_fbase || object->dli_fbase == below.dli_fbase;
+    if (seen && !ours) return strcmp(object->dli_fname, own.dli_fname) != 0;
+    seen = seen || ours;
   }
   return false;
 }
