@@ -310,6 +310,26 @@ def check_links(page, text):
                   f"it: write `{file.relative_to(ROOT)}`"
 
 
+def check_headings(page, text):
+    """Yields headings that stand behind other words of their line, so that they are none."""
+    text = re.sub(r"(?ms)^ *```.*?^ *```$|`[^`\n]*`", "", text)
+    for line in re.findall(r"^(?! {4}).*\S[ \t]+#{2,6} \S.*$", text, re.M):
+        yield f"{page.relative_to(ROOT)}: begin a line with the heading of: {line}"
+
+
+def check_reach():
+    """Yields pages of docs to which no path of links leads from docs/README.md."""
+    reached, ahead = set(), [DOCS / "README.md"]
+    while ahead:
+        page = ahead.pop()
+        if page not in reached and page.suffix == ".md" and page.is_file():
+            reached.add(page)
+            ahead += [(page.parent / target.partition("#")[0]).resolve()
+                      for target in LINK.findall(page.read_text(encoding="utf-8"))]
+    for page in sorted(set(DOCS.glob("**/*.md")) - reached):
+        yield f"{page.relative_to(ROOT)}: no link leads there from docs/README.md"
+
+
 def check_records():
     """Yields decisions that are no short records any more."""
     for record in sorted(DOCS.glob("DECISIONS/[0-9]*.md")):
@@ -347,14 +367,16 @@ def check():
     pages = (*sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("DECISIONS/*.md")), *study, *chapters)
     for page in pages:
         text = page.read_text(encoding="utf-8")
-        faults += [*check_links(page, text), *check_lists(page, text)]
+        faults += [*check_links(page, text), *check_lists(page, text), *check_headings(page, text)]
         if page in chapters:
             faults += check_names(page, text, known)
             try:
                 faults += check_blocks(page, text)
             except Wrong as wrong:
                 faults.append(f"{page.relative_to(ROOT)}: {wrong}")
-    faults += [*check_records(), *check_settings(), *check_changelog()]
+    for page in sorted(ROOT.glob("*.md")):
+        faults += check_headings(page, page.read_text(encoding="utf-8"))
+    faults += [*check_reach(), *check_records(), *check_settings(), *check_changelog()]
     print("\n".join(faults + [f"book: {len(chapters)} chapters, {len(faults)} faults"]))
     return 1 if faults or not chapters else 0
 

@@ -25,6 +25,7 @@ FAULTS = {  # page: a word of what is said about it
     "# A\n\n[b](../../examples/a.c)\n": "leaves docs",
     "# A\n\n`gex_No_Such_Call`\n": "nothing declares",
     "# A\n\n* b\n\n    code\n": "text of the item above",
+    "# A\n\nSome text. ## B\n": "begin a line with the heading",
 }
 LISTS = (  # as Markdown has it, as Python-Markdown wants it
     (
@@ -62,6 +63,7 @@ def faults_of(text):
     except book.Wrong as wrong:
         found = [str(wrong)]
     found += [*book.check_links(page, text), *book.check_lists(page, text)]
+    found += book.check_headings(page, text)
     return found + list(book.check_names(page, text, {"gex_Event_Wait"}))
 
 
@@ -112,6 +114,10 @@ def failures():
         record.write_text("A line.\n" * lines, encoding="utf-8")
         if len(list(book.check_records())) != (lines > book.RECORD_LINES):
             yield f"a record of {lines} lines: {list(book.check_records())}"
+    for text, wanted in (("[x](DECISIONS/0001-x.md) [a](book/a.md)", 0), ("[a](book/a.md)", 1)):
+        (book.DOCS / "README.md").write_text(text, encoding="utf-8")
+        if len(list(book.check_reach())) != wanted:
+            yield f"pages that nothing leads to: {list(book.check_reach())}"
     for text, wanted in LISTS:
         if book.deep_lists(text) != wanted:
             yield f"a list: {book.deep_lists(text)!r}, expected {wanted!r}"
@@ -130,7 +136,7 @@ def main():
         (book.ROOT / "examples").mkdir()
         (book.ROOT / "examples" / "a.c").write_text(PROGRAM, encoding="utf-8")
         found = list(failures())
-    cases = len(FAULTS) + len(LISTS) + len(COMMANDS) + 8
+    cases = len(FAULTS) + len(LISTS) + len(COMMANDS) + 10
     print("\n".join([*found, f"book_test: {cases} cases, {len(found)} failed"]))
     return 1 if found else 0
 

@@ -21,7 +21,7 @@ COMMANDS = ("run", "ps", "why", "top", "view", "info", "doctor", "explain", "ben
             "tune", "sim", "cc", "c++", "fc", "upcc", "upcrun")
 NETWORK_SCRIPTS = ("gasnetrun_udp", "amudprun")
 OPTION = re.compile(r"^ {2,6}(-\S.*?)(?: {2,}(\S.*))?$")
-SEE = {"run": "docs/RUN.md, docs/HOSTS.md", "ps": "docs/HANGS.md", "why": "docs/HANGS.md",
+SEE = {"run": "docs/RUN.md", "ps": "docs/HANGS.md", "why": "docs/HANGS.md",
        "top": "docs/HANGS.md",
        "view": "docs/OBSERVE.md", "info": "docs/SETTINGS.md", "doctor": "docs/RUN.md",
        "explain": "tombolo-messages(7)",
@@ -134,7 +134,7 @@ def all_pages(tombolo):
             if not text or not text[0].startswith("usage: "):
                 raise SystemExit(f"man: {name} --help prints no usage: {' '.join(text)[:200]}")
             pages[name] = page(name, "start a program with the options of other launchers", text,
-                               "tombolo-run(1), docs/HOSTS.md")
+                               "tombolo-run(1), docs/RUN.md")
     return {f"{name}.1": "\n".join(lines) + "\n" for name, lines in pages.items()}
 
 

@@ -112,7 +112,7 @@ class Refusals(unittest.TestCase):
             self.refuse(lab, prog, r"host host1: program '/dev/shm/prog' not found", 127)
             put(lab, 1, "prog", "#!/bin/sh\necho two\n")
             self.refuse(lab, prog,
-                        r"host host1: program '/dev/shm/prog' is another one than on host host0")
+                        r"host host1: program '/dev/shm/prog' differs from the one on host host0")
             code, out, _, _ = run(lab, *prog, TOMBOLO_CHECK_PROGRAM="0")
             self.assertEqual((code, sorted(out.split())), (0, ["one", "two"]))
             there = {"TOMBOLO_SSH_REMOTE_PATH": "/dev/shm/bin"}

@@ -229,7 +229,7 @@ static void check_programs(struct root *r) {
     if (r->hash[h] == r->hash[0]) continue;
     snprintf(
         why, sizeof why,
-        "program '%s' is another one than on host %s: its contents differ; copy it there, or set "
+        "program '%s' differs from the one on host %s; copy it there, or set "
         "TOMBOLO_CHECK_PROGRAM=0",
         job->argv[0], job->host_name[0]);
     fail_start(r, h, why, TOOL_EXIT_FAILED);
