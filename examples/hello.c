@@ -29,8 +29,8 @@ int main(int argc, char **argv) {
   /* One barrier for each rank puts the lines in order. */
   for (gex_Rank_t turn = 0; turn < size; turn++) {
     if (turn == me) {
-      printf("hello from rank %u of %u; %u ranks share my memory, I am number %u of them\n",
-             (unsigned)me, (unsigned)size, (unsigned)count, (unsigned)index);
+      printf("hello from rank %u of %u; on this host number %u of %u\n", (unsigned)me,
+             (unsigned)size, (unsigned)index, (unsigned)count);
       fflush(stdout);
     }
     gex_Event_Wait(gex_Coll_BarrierNB(team, 0));

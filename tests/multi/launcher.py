@@ -333,7 +333,7 @@ def messages():
     job.process.stdout.read(1)
     job.process.stdout.close()
     job.process.stdout = None
-    job.expect(141, r"killed by signal 13 \(SIGPIPE\)")
+    job.expect(141, r"killed by signal 13 \(SIGPIPE: nobody reads what it writes\)")
     check(job.err.count("\n") == 1, "lines for one reader that has ended:", job.err)
     job = Job(2, [VICTIM, "hang"])
     job.ready()

@@ -157,16 +157,22 @@ static bool on_purpose(const struct tmb_sup *s, uint32_t rank) {
   return TMB_RANK_STATE(tmb_ctl_state(s->l->ctl, rank)) == TMB_RANK_EXITING;
 }
 
+/* Of a writer to a pipe without a reader, as in `... | head -1`. */
+#define CLOSED_PIPE "SIGPIPE: nobody reads what it writes"
+
 static void report_end(const struct tmb_sup *s, uint32_t rank, pid_t pid, int status, bool go_on) {
-  char others[48], how[80], memory[400];
-  if (WIFSIGNALED(status)) {
-    const char *name = tmb_os_signal_name(WTERMSIG(status));
-    snprintf(how, sizeof how, "killed by signal %d (%s)%s", WTERMSIG(status), name ? name : "?",
+  char others[48], how[96], memory[400];
+  const int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  if (sig) {
+    const char *name = sig == SIGPIPE ? CLOSED_PIPE : tmb_os_signal_name(sig);
+    snprintf(how, sizeof how, "killed by signal %d (%s)%s", sig, name ? name : "?",
              WCOREDUMP(status) ? ", core dumped" : "");
   } else if (s->l->adopted && !on_purpose(s, rank)) {
     snprintf(how, sizeof how, "died");
   } else {
-    snprintf(how, sizeof how, "exited with code %d", WEXITSTATUS(status));
+    const int code = WEXITSTATUS(status);
+    snprintf(how, sizeof how, "exited with code %d%s", code,
+             code == 128 + SIGPIPE ? " (" CLOSED_PIPE ")" : "");
   }
   /* One failure, one message: a rank that has said why it died needs no second one. */
   const bool explained = tmb_load_acq(&tmb_ctl_rank(s->l->ctl, rank)->explained) && !go_on;

@@ -218,8 +218,8 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
     if (sig == SIGABRT && tmb_fatal_begun())
       ; /* the abort of a fatal error, whose reason is on the screen */
     else if (info->si_code > 0 && (sig == SIGSEGV || sig == SIGBUS))
-      tmb_print("caught signal %d (%s: %s) at address %p", sig, tmb_os_signal_name(sig),
-                tmb_os_signal_text(sig), info->si_addr);
+      tmb_print("caught signal %d (%s: %s) at address %#lx", sig, tmb_os_signal_name(sig),
+                tmb_os_signal_text(sig), (unsigned long)(uintptr_t)info->si_addr);
     else
       tmb_print("caught signal %d (%s: %s)", sig, tmb_os_signal_name(sig), tmb_os_signal_text(sig));
     if (exiting.boot) tmb_boot_note_explained(exiting.boot);
