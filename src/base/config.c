@@ -71,21 +71,18 @@ void tmb_env_replace(char **list) {
   environ = list;
 }
 
-/* A copy of `text` that lives as long as the process; equal texts are kept once. */
+/* A copy of `text` that lives as long as the process, or NULL. Short ones take no memory of the
+ * heap, so that settings can be read where that is exhausted. */
 static const char *keep_text(const char *text) {
-  static struct kept {
-    struct kept *next;
-    char text[];
-  } * kept;
-  for (const struct kept *k = kept; k; k = k->next) {
-    if (strcmp(k->text, text) == 0) return k->text;
-  }
+  static char room[8192];
+  static size_t used;
+  for (const char *kept = room; kept < room + used; kept += strlen(kept) + 1)
+    if (strcmp(kept, text) == 0) return kept;
   const size_t bytes = strlen(text) + 1;
-  struct kept *k = malloc(sizeof *k + bytes);
-  if (!k) return NULL;
-  memcpy(k->text, text, bytes);
-  TMB_LIST_PUSH(&kept, k);
-  return k->text;
+  if (bytes > sizeof room - used) return strdup(text);
+  char *copy = memcpy(room + used, text, bytes);
+  used += bytes;
+  return copy;
 }
 
 /* Index and spelling of `text` in a list "a|b|c", letter case ignored; -1 if absent. */

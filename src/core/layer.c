@@ -43,9 +43,11 @@ void tmb_layers_ask(void) {
     if (tmb_job.layers.all[i]->ask) tmb_job.layers.all[i]->ask();
 }
 
-void tmb_layers_init(void) {
-  for (size_t i = 0; i < tmb_job.layers.count; i++)
-    if (tmb_job.layers.all[i]->init) tmb_job.layers.all[i]->init();
+int tmb_layers_init(void) {
+  int rc = 0;
+  for (size_t i = 0; i < tmb_job.layers.count && !rc; i++)
+    if (tmb_job.layers.all[i]->init) rc = tmb_job.layers.all[i]->init();
+  return rc;
 }
 
 /* Advance one kind of work. */

@@ -60,8 +60,9 @@ struct tmb_layer {
    * (tmb_near_region). */
   void (*ask)(void);
 
-  /* Once engine and conduit are open, before the client's objects are made. */
-  void (*init)(void);
+  /* Once engine and conduit are open, before the client's objects are made. Returns 0, or a code of
+   * base/error.def once the reason has been printed: then initialisation fails. */
+  int (*init)(void);
 
   /* Called by progress while tmb_job.work[work] is not 0. in serve: TMB_SERVE_*. Returns TMB_FOUND_
    * bits. Any thread. */
@@ -101,7 +102,7 @@ void tmb_layers_handlers(void (*set)(const struct tmb_layer_handler *handler));
 
 /* The calls of struct tmb_layer to all layers that have them, in their order. */
 void tmb_layers_ask(void);
-void tmb_layers_init(void);
+int tmb_layers_init(void);
 int tmb_layers_progress(int serve);
 int tmb_layers_thread_progress(void);
 void tmb_layers_peer_lost(uint32_t jobrank);

@@ -75,15 +75,14 @@ int tmb_near_attach(struct tmb_near *near, const uint64_t *sizes, void **base, i
     if (r == near->env.index) mine = total;
     if (__builtin_add_overflow(total, whole_pages(sizes[r]), &total)) total = UINT64_MAX;
   }
-  uint64_t *bases = calloc(size, sizeof *bases);
-  if (!bases) tmb_fatal("out of memory for %u addresses", size);
+  uint64_t *const bases = (uint64_t *)near->delta; /* of the ranks, until the end */
   char why[TMB_MEMFD_WHY_BYTES] = "";
   char *map = map_all(near, total, why, sizeof why);
   const int rc = exchange(near, map, bases);
   if (rc) {
     report_refusal(near, bases, total, why);
     if (map) munmap(map, total);
-    free(bases);
+    memset(near->delta, 0, size * sizeof *near->delta);
     return rc;
   }
   near->segments = map;
@@ -92,6 +91,5 @@ int tmb_near_attach(struct tmb_near *near, const uint64_t *sizes, void **base, i
     near->delta[r] = (intptr_t)((uintptr_t)map - (uintptr_t)bases[r]);
   memcpy(delta, near->delta, size * sizeof *delta);
   *base = map + mine;
-  free(bases);
   return 0;
 }

@@ -12,6 +12,7 @@
  */
 #include "base/atomic.h"
 #include "base/config.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "core/check.h"
 #include "core/job.h"
@@ -47,16 +48,19 @@ static void count(int kind, uint32_t peer, size_t bytes) {
     tmb_lock_count(&page->peers, 1);
 }
 
-static void init(void) {
-  if (!tmb_cfg_bool(TMB_CFG_STATS)) return;
+static int init(void) {
+  if (!tmb_cfg_bool(TMB_CFG_STATS)) return 0;
   struct tmb_stats *s = calloc(1, sizeof *s);
   if (s) s->by_peer = calloc(tmb_job.size, sizeof *s->by_peer);
   if (s) s->met = calloc(tmb_job.size, sizeof *s->met);
-  if (!s || !s->by_peer || !s->met)
-    tmb_fatal("out of memory for the counts of %u ranks", tmb_job.size);
+  if (!s || !s->by_peer || !s->met) {
+    tmb_print("out of memory for the counts of %u ranks", tmb_job.size);
+    return TMB_E_NOMEM;
+  }
   tmb_job.stats = s;
   tmb_job.counted = true;
   tmb_job.special |= TMB_SPECIAL_COUNT;
+  return 0;
 }
 
 const struct tmb_layer tmb_stats_layer = {.name = "stats", .init = init, .count = count};

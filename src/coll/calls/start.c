@@ -188,12 +188,13 @@ static void team_freed(struct tmb_team *team) {
 }
 
 /* A wrong choice of algorithms is refused here, also in a program that never comes to use it. */
-static void begin(void) {
+static int begin(void) {
   tmb_colls.boards = &tmb_coll_boards;
-  if (!tmb_cfg_is_set(TMB_CFG_COLL_ALG) && !tmb_cfg_is_set(TMB_CFG_COLL_TABLE)) return;
+  if (!tmb_cfg_is_set(TMB_CFG_COLL_ALG) && !tmb_cfg_is_set(TMB_CFG_COLL_TABLE)) return 0;
   tmb_coll_lock();
   (void)tmb_coll_tuning();
   tmb_coll_unlock();
+  return 0;
 }
 
 const struct tmb_layer tmb_coll_layer = {.name = "coll",

@@ -43,17 +43,14 @@ int tmb_segment_verdict(const char *call, uintptr_t size) {
  * tmb_near_attach. */
 static int attach_near(const uint64_t *sizes, void **base) {
   const struct tmb_places *places = &tmb_job.boot.places;
-  uint64_t *bytes = calloc(places->near_count, sizeof *bytes);
-  intptr_t *delta = calloc(places->near_count, sizeof *delta);
-  if (!bytes || !delta) tmb_fatal("out of memory for %u segments", places->near_count);
+  uint64_t bytes[TMB_BOOT_RANKS_MAX];
+  intptr_t delta[TMB_BOOT_RANKS_MAX];
   for (uint32_t i = 0; i < places->near_count; i++) bytes[i] = sizes[places->near_rank[i]];
   const int rc = tmb_near_attach(&tmb_job.near, bytes, base, delta);
   for (uint32_t i = 0; i < tmb_job.nbrhd.size && !rc; i++) {
     const uint32_t r = tmb_job.nbrhd.members[i];
     tmb_job.mapped_delta[tmb_near_of(r)] = delta[tmb_near_of(r)];
   }
-  free(bytes);
-  free(delta);
   return rc;
 }
 
@@ -66,12 +63,10 @@ static int attach_all(const uint64_t *sizes) {
                                             .base = base,
                                             .size = sizes[tmb_job.rank]};
   const struct seg_info mine = {(uint64_t)(uintptr_t)base, sizes[tmb_job.rank]};
-  struct seg_info *all = calloc(tmb_job.size, sizeof *all);
-  if (!all) tmb_fatal("out of memory for %u segments", tmb_job.size);
+  struct seg_info all[TMB_BOOT_RANKS_MAX];
   tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, all);
   for (uint32_t r = 0; r < tmb_job.size; r++)
     tmb_job.peer_segment[r] = (struct tmb_peer_segment){(uintptr_t)all[r].base, all[r].size, NULL};
-  free(all);
   if (gasnet_client_attach_hook) gasnet_client_attach_hook(base, sizes[tmb_job.rank]);
   tmb_job.ep.segment = &tmb_job.segment;
   tmb_job.attached = true;
@@ -89,15 +84,13 @@ int tmb_segment_attach(const char *call, int verdict, uintptr_t size) {
   tmb_boot_warn_of_mpi(&tmb_job.boot); /* it may have been initialised since the client was */
   gex_Coll_BarrierBlocking(&tmb_job.tm, 0);
   const uint64_t mine = verdict == GASNET_OK ? size : 0;
-  uint64_t *sizes = calloc(tmb_job.size, sizeof *sizes);
-  if (!sizes) tmb_fatal("out of memory for %u sizes", tmb_job.size);
+  uint64_t sizes[TMB_BOOT_RANKS_MAX];
   tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, sizes);
   int rc = verdict;
   for (uint32_t r = 0; r < tmb_job.size && rc == GASNET_OK; r++)
     if (!sizes[r])
       rc = tmb_refuse(call, GASNET_ERR_RESOURCE, "rank %u has refused its own arguments", r);
   if (rc == GASNET_OK) rc = attach_all(sizes);
-  free(sizes);
   tmb_boot_barrier(&tmb_job.boot);
   tmb_place_begin();
   return rc;

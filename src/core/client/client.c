@@ -18,6 +18,7 @@
 #include "core/client/join.h"
 #include "core/client/last_thread.h"
 #include "core/job.h"
+#include "core/op/op.h"
 #include "core/op/record.h"
 #include "core/op/status.h"
 #include "core/progress/net_sleep.h"
@@ -51,30 +52,22 @@ static void boot_barrier(void *ctx) {
   tmb_boot_barrier(ctx);
 }
 
-/* Memory for the contribution of each rank of the job. */
-static void *all_ranks(size_t bytes) {
-  void *all = calloc(tmb_job.size, bytes);
-  if (!all) tmb_fatal("out of memory for %u ranks", tmb_job.size);
-  return all;
-}
-
 static bool boot_agree(void *ctx, bool ok) {
   const uint8_t mine = ok;
-  uint8_t *all = all_ranks(sizeof mine);
+  uint8_t all[TMB_BOOT_RANKS_MAX];
   tmb_boot_allgather(ctx, &mine, sizeof mine, all);
   bool good = true;
   for (uint32_t r = 0; r < tmb_job.size; r++) good = good && all[r];
-  free(all);
   return good;
 }
 
 static void near_allgather(void *ctx, const void *mine, size_t bytes, void *near) {
   const struct tmb_places *places = &tmb_job.boot.places;
-  char *all = all_ranks(bytes);
+  uint64_t all[TMB_BOOT_RANKS_MAX];
+  tmb_assert_cmp(bytes, <=, sizeof *all);
   tmb_boot_allgather(ctx, mine, bytes, all);
   for (uint32_t i = 0; i < places->near_count; i++)
-    memcpy((char *)near + i * bytes, all + places->near_rank[i] * bytes, bytes);
-  free(all);
+    memcpy((char *)near + i * bytes, (char *)all + places->near_rank[i] * bytes, bytes);
 }
 
 /* Refuse a client whose headers do not fit this library. */
@@ -144,14 +137,15 @@ static int make_objects(const struct gexx_client_args *init) {
   tmb_check_flags("gex_Client_Init", init->flags, GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS);
   tmb_job.client =
       (struct gexx_client_s){.magic = TMB_MAGIC_CLIENT, .flags = init->flags, .name = name};
-  tmb_segtab_init();
+  int rc = tmb_segtab_init();
+  if (!rc) rc = tmb_op_init();
+  if (rc) return rc;
   tmb_job.ep.capabilities = GEX_EP_CAPABILITY_ALL;
   tmb_ep_init(&tmb_job.ep, 0, &tmb_job.client);
   tmb_team_init_primordial(&tmb_job.team);
   tmb_place_begin(); /* the next call measures between two processors */
   tmb_shared_init();
-  tmb_groups_init(&tmb_job.team);
-  return 0;
+  return tmb_groups_init(&tmb_job.team);
 }
 
 static int open_near(void) {
@@ -216,6 +210,25 @@ static void checker_init(void) {
   tmb_job.special |= TMB_SPECIAL_COUNT;
 }
 
+/* Engine, conduit, layers and the client's objects, once the settings are known. */
+static int open_all(const struct gexx_client_args *init) {
+  int rc = tmb_nbrhd_init();
+  if (!rc) rc = tmb_wait_policy_init();
+  if (rc) return rc;
+  tmb_cross_read_init();
+  rc = make_tables();
+  if (!rc) rc = open_near();
+  if (!rc) rc = open_conduit();
+  if (!rc) tmb_net_sleep_init();
+  if (!rc) rc = tmb_layers_init();
+  if (!rc) rc = make_objects(init);
+  if (rc) return rc;
+  tmb_segment_limits();
+  tmb_boot_barrier(&tmb_job.boot);
+  tmb_place_begin();
+  return 0;
+}
+
 static int bring_up(const struct gexx_client_args *init) {
   if (init->mode.conduit == GEXX_CONDUIT_UDP) tmb_boot_spawn(init->argc, init->argv);
   int rc = tmb_boot_start(&tmb_job.boot);
@@ -237,38 +250,22 @@ static int bring_up(const struct gexx_client_args *init) {
   tmb_job.threads_max =
       init->mode.thread_mode == 1 ? 1 : (uint64_t)tmb_cfg_int(TMB_CFG_MAX_THREADS);
   tmb_job.debug = init->mode.debug != 0;
-  tmb_record_init();
+  rc = tmb_record_init();
+  if (rc) return rc;
   checker_init();
   tmb_job.handlers_watched = tmb_job.debug || tmb_job.trace;
   tmb_os_freeze_set_flag(&gasnet_frozen, "gasnet_frozen");
   tmb_os_debug_init();
   tmb_exit_install(&tmb_job.boot);
   tmb_last_thread_begin();
-  rc = tmb_nbrhd_init();
-  if (rc) return rc;
-  tmb_wait_policy_init();
-  tmb_cross_read_init();
-  rc = make_tables();
-  if (!rc) rc = open_near();
-  if (!rc) rc = open_conduit();
-  if (!rc) tmb_net_sleep_init();
-  if (rc) return rc;
-  tmb_layers_init();
-  rc = make_objects(init);
-  if (rc) return rc;
-  tmb_segment_limits();
-  tmb_boot_barrier(&tmb_job.boot);
-  tmb_place_begin();
-  return 0;
+  return open_all(init);
 }
 
 /* Initialisation has failed. A client that does not check the error goes on with the objects that
  * it gets: with checks on, each call finds that and ends the process. The inlines come to a call
  * because the team says of every rank that it is unmapped (docs/DECISIONS/0091). */
 static void give_up(void) {
-  intptr_t *const unmapped = malloc(TMB_BOOT_RANKS_MAX * sizeof *unmapped);
-  if (!unmapped) tmb_fatal("out of memory for a table of %d ranks", TMB_BOOT_RANKS_MAX);
-  for (uint32_t r = 0; r < TMB_BOOT_RANKS_MAX; r++) unmapped[r] = GEXX_UNMAPPED;
+  static const intptr_t unmapped[] = {[0 ... TMB_BOOT_RANKS_MAX - 1] = GEXX_UNMAPPED};
   tmb_job.tm = (struct gexx_tm_s){.delta = unmapped, .magic = GEXX_MAGIC_TM};
   tmb_boot_note_explained(&tmb_job.boot);
   tmb_job.state = TMB_JOB_FAILED;

@@ -156,14 +156,12 @@ static const struct tmb_net_ops *usable(const char *name, struct reason *why) {
 static bool agree(bool ok, const struct reason *why) {
   const uint8_t mine = ok;
   bool all_ok = true, first = true;
-  uint8_t *all = calloc(tmb_job.size, 1);
-  if (!all) tmb_fatal("out of memory for %u ranks", tmb_job.size);
+  uint8_t all[TMB_BOOT_RANKS_MAX];
   tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, all);
   for (uint32_t r = 0; r < tmb_job.size; r++) {
     all_ok = all_ok && all[r];
     if (!all[r] && r < tmb_job.rank && tmb_boot_here(&tmb_job.boot, r)) first = false;
   }
-  free(all);
   if (!ok && first) tmb_print_numbered(why->number, "%s", why->text);
   if (!all_ok) tmb_boot_barrier(&tmb_job.boot); /* the first rank to exit ends the job */
   return all_ok;

@@ -29,8 +29,10 @@ struct vote {
 /* Collective. out index: [job size] endpoint indices. Returns GASNET_OK, or the code of the first
  * rank that cannot go on. */
 static int agree(const char *call, struct tmb_team *team, struct vote mine, gex_EP_Index_t *index) {
-  struct vote *all = malloc(team->head.size * sizeof *all);
-  if (!all) tmb_fatal("out of memory for the votes of %u ranks", team->head.size);
+  struct vote all[TMB_BOOT_RANKS_MAX];
+  if (team->head.size > tmb_job.size)
+    return tmb_refuse(call, GASNET_ERR_BAD_ARG, "argument tm has %u members in a job of %u ranks",
+                      team->head.size, tmb_job.size);
   int rc = tmb_team_allgather(team, &mine, sizeof mine, all) ? GASNET_OK : GEXX_ERR_LOST;
   for (uint32_t r = 0; r < team->head.size && rc == GASNET_OK; r++) {
     if (index) index[r] = (gex_EP_Index_t)all[r].ep_index;
@@ -39,7 +41,6 @@ static int agree(const char *call, struct tmb_team *team, struct vote mine, gex_
              ? mine.verdict
              : tmb_refuse(call, all[r].verdict, "rank %u of the job cannot go on", r);
   }
-  free(all);
   return rc;
 }
 
@@ -84,12 +85,10 @@ static int make_endpoint(const struct gexx_client_args *init, struct gexx_client
 }
 
 static gex_TM_t make_team(const gex_EP_Index_t *index) {
-  gex_EP_Location_t *members = malloc(tmb_job.size * sizeof *members);
+  gex_EP_Location_t members[TMB_BOOT_RANKS_MAX];
   gex_TM_t tm = GEX_TM_INVALID;
-  if (!members) tmb_fatal("out of memory for a team of %u ranks", tmb_job.size);
   for (uint32_t r = 0; r < tmb_job.size; r++) members[r] = (gex_EP_Location_t){r, index[r]};
   (void)gex_TM_Create(&tm, 1, &tmb_job.tm, members, tmb_job.size, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
-  free(members);
   return tm;
 }
 
@@ -98,14 +97,12 @@ int tmb_client_add(const char *call, const struct gexx_client_args *init) {
   gex_EP_t ep = GEX_EP_INVALID;
   TMB_CHECK_CONTEXT(call);
   tmb_store_rel(&tmb_job.clients_added, tmb_load_rlx(&tmb_job.clients_added) + 1);
-  gex_EP_Index_t *index = malloc(tmb_job.size * sizeof *index);
-  if (!index) tmb_fatal("out of memory for the endpoints of %u ranks", tmb_job.size);
+  gex_EP_Index_t index[TMB_BOOT_RANKS_MAX];
   struct vote mine = {check_join(call, init), 0};
   if (mine.verdict == GASNET_OK) mine.verdict = make_endpoint(init, &client, &ep);
   if (ep) mine.ep_index = ep->index;
   const int rc = agree(call, &tmb_job.team, mine, index);
   const gex_TM_t tm = rc == GASNET_OK ? make_team(index) : GEX_TM_INVALID;
-  free(index);
   if (rc != GASNET_OK) return rc;
   if (!tm) return GEXX_ERR_LOST;
   gex_Coll_BarrierBlocking(tm, 0); /* nobody returns before everybody can receive messages */

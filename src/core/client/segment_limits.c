@@ -44,12 +44,10 @@ void tmb_segment_limits(void) {
   bytes = TMB_ALIGN_DOWN(TMB_MIN(bytes, address_space / tmb_job.boot.here), page);
   tmb_job.segment_bytes_max = TMB_MAX(bytes, page);
   uint64_t mine = tmb_job.segment_bytes_max;
-  uint64_t *all = calloc(tmb_job.size, sizeof *all);
-  if (!all) tmb_fatal("out of memory for %u sizes", tmb_job.size);
+  uint64_t all[TMB_BOOT_RANKS_MAX];
   tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, all);
   for (uint32_t r = 0; r < tmb_job.size; r++) mine = TMB_MIN(mine, all[r]);
   tmb_job.segment_bytes_max_all = mine;
-  free(all);
 }
 
 uintptr_t gasnet_getMaxLocalSegmentSize(void) {

@@ -11,6 +11,7 @@
 
 #include "base/atomic.h"
 #include "base/container/list.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "core/job.h"
 
@@ -31,19 +32,30 @@ TMB_REQUIRES(tmb_job.ops.lock) static void push(struct tmb_op *op) {
   pool()->free_count++;
 }
 
-TMB_REQUIRES(tmb_job.ops.lock) static void grow(void) {
+/* Returns false without memory. */
+TMB_REQUIRES(tmb_job.ops.lock) static bool grow(void) {
   struct tmb_op *slab = aligned_alloc(64, SLAB_OPS * sizeof *slab);
-  if (!slab) tmb_fatal("out of memory for %d operations", SLAB_OPS);
+  if (!slab) return false;
   for (int i = 0; i < SLAB_OPS; i++) {
     slab[i] = (struct tmb_op){0};
     push(&slab[i]);
   }
   pool()->slots += SLAB_OPS;
+  return true;
+}
+
+int tmb_op_init(void) {
+  tmb_lock_acquire(&tmb_job.ops.lock);
+  const bool good = grow();
+  tmb_lock_release(&tmb_job.ops.lock);
+  if (!good) tmb_print("out of memory for %d operations", SLAB_OPS);
+  return good ? 0 : TMB_E_NOMEM;
 }
 
 struct tmb_op *tmb_op_new(enum tmb_op_kind kind, uint32_t leaves) {
   tmb_lock_acquire(&tmb_job.ops.lock);
-  if (pool()->free_count <= MIN_FREE) grow();
+  if (pool()->free_count <= MIN_FREE && !grow())
+    tmb_fatal("out of memory for %d operations", SLAB_OPS);
   struct tmb_op *op = TMB_LIST_POP(&pool()->head);
   pool()->free_count--;
   tmb_lock_release(&tmb_job.ops.lock);

@@ -47,6 +47,10 @@ struct tmb_op {
 } TMB_ALIGNED(64);
 _Static_assert(sizeof(struct tmb_op) == 64, "one cache line");
 
+/* Make the first operations, so that a first call does not end the process where there is no
+ * memory. Returns 0 or TMB_E_NOMEM. */
+int tmb_op_init(void);
+
 /* Take an op from the pool, all counters zero. Fatal when there is no memory. Any thread. */
 struct tmb_op *tmb_op_new(enum tmb_op_kind kind, uint32_t leaves);
 

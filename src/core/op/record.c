@@ -16,6 +16,7 @@
 
 #include "base/config.h"
 #include "base/container/hash.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "core/op/thread.h"
 #include "net/message.h"
@@ -114,24 +115,26 @@ static void touch(struct tmb_trace_area *area) {
     tmb_store_rlx(&area->event[i].seq, 0u);
 }
 
-void tmb_record_init(void) {
+int tmb_record_init(void) {
   struct tmb_trace_area *area = tmb_boot_trace(&tmb_job.boot);
   struct tmb_status_stats *page = &tmb_job.status->stats;
   page->tick0 = tmb_os_ticks_now();
   page->ns0 = tmb_os_now_ns();
   page->on = tmb_cfg_bool(TMB_CFG_STATS);
   if (page->on) tmb_job.counted = true;
-  if (!area) return;
+  if (!area) return 0;
   for (int i = 0; i < 2; i++) {
     messages.sent[i] = calloc(tmb_job.size, sizeof(uint32_t));
     messages.handled[i] = calloc(tmb_job.size, sizeof(uint32_t));
-    if (!messages.sent[i] || !messages.handled[i])
-      tmb_fatal("out of memory for the trace of %u ranks", tmb_job.size);
+    if (messages.sent[i] && messages.handled[i]) continue;
+    tmb_print("out of memory for the trace of %u ranks", tmb_job.size);
+    return TMB_E_NOMEM;
   }
   touch(area);
   tmb_job.counted = true;
   tmb_job.special |= TMB_SPECIAL_COUNT;
   tmb_job.trace = area;
+  return 0;
 }
 
 void tmb_record_end(void) {

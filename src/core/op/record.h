@@ -38,7 +38,7 @@ static inline bool tmb_recording_waits(void) {
 
 /* Take the area, and make the inline forms come to the library. At start, after rank and size are
  * known, before layers and tables. */
-void tmb_record_init(void);
+int tmb_record_init(void);
 
 /* The process ends: a process without a supervisor writes its trace. */
 void tmb_record_end(void);

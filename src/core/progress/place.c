@@ -11,6 +11,7 @@
  */
 #include "core/progress/place.h"
 
+#include "base/error.h"
 #include "base/log.h"
 #include "core/job.h"
 #include "core/op/thread.h"
@@ -93,12 +94,15 @@ bool tmb_place_outnumber(const struct tmb_place_rank *ranks, uint32_t count, uin
   return same > count_of(all);
 }
 
-void tmb_place_init(void) {
+int tmb_place_init(void) {
   struct tmb_wait_policy *w = &tmb_job.wait;
   const struct tmb_boot *boot = &tmb_job.boot;
   struct tmb_place_rank mine;
   struct tmb_place_rank *ranks = calloc(tmb_job.size, sizeof mine);
-  if (!ranks) tmb_fatal("out of memory for %u ranks", tmb_job.size);
+  if (!ranks) {
+    tmb_print("out of memory for the processors of %u ranks", tmb_job.size);
+    return TMB_E_NOMEM;
+  }
   tmb_place_rank_read(&mine);
   tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, ranks);
   const bool outnumber = tmb_place_outnumber(ranks, tmb_job.size, tmb_job.rank);
@@ -112,6 +116,7 @@ void tmb_place_init(void) {
   const bool one_host = boot->here == boot->size;
   w->home = one_host ? plan.home : tmb_place_home(boot);
   w->spread = here > 1 && (plan.spread || !one_host);
+  return 0;
 }
 
 void tmb_place_begin(void) {

@@ -55,7 +55,7 @@ struct tmb_place_plan tmb_place_plan(const struct tmb_place_rank *ranks, uint32_
 bool tmb_place_outnumber(const struct tmb_place_rank *ranks, uint32_t count, uint32_t mine);
 
 /* Collective: say whether ranks outnumber processors, and find this rank's home. */
-void tmb_place_init(void);
+int tmb_place_init(void);
 
 /*
  * Go to this rank's home, if ranks are to be spread. Ranks that have just been forked, or woken by

@@ -77,15 +77,17 @@
 #define RETRY_SLEEPS   1024
 #define RETRY_NS       50000u
 
-void tmb_wait_policy_init(void) {
+int tmb_wait_policy_init(void) {
   struct tmb_wait_policy *w = &tmb_job.wait;
-  tmb_place_init();
+  const int rc = tmb_place_init();
+  if (rc) return rc;
   tmb_spin_init(w);
   static const int modes[] = {GASNET_WAIT_SPIN, GASNET_WAIT_BLOCK, GASNET_WAIT_SPINBLOCK};
   w->spin_ns = w->outnumber ? 1000 : tmb_job.threads ? THREADS_NS : 100000;
   w->last_ns = TMB_MIN((uint64_t)LAST_NS * tmb_job.boot.here, (uint64_t)LAST_NS_MAX);
   w->yield_count = w->outnumber ? 4 : tmb_job.threads ? THREADS_YIELDS : 16;
   w->mode = modes[tmb_cfg_enum(TMB_CFG_WAIT)]; /* spin|block|spinblock */
+  return 0;
 }
 
 TMB_HOT void tmb_wait_begin(struct gexx_wait *wait) {

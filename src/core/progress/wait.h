@@ -58,6 +58,6 @@ bool tmb_wait_until_stored(bool (*ready)(void *arg), void *arg, uint64_t timeout
 bool tmb_wait_event(uint64_t timeout_ns);
 
 /* Read the settings; after rank and size are known. Collective. */
-void tmb_wait_policy_init(void);
+int tmb_wait_policy_init(void);
 
 #endif

@@ -35,9 +35,8 @@ void tmb_cross_read_init(void) {
       (tmb_os_now_ns() ^ (uint64_t)tmb_job.pid << 40) * UINT64_C(0x9e3779b97f4a7c15);
   tmb_job.peer_copy_proof = cookie;
   const struct card mine = {(uint64_t)(uintptr_t)&tmb_job.peer_copy_proof, cookie, tmb_job.pid, 0};
-  struct card *cards = malloc(tmb_job.size * sizeof *cards);
-  uint8_t *good = malloc(tmb_job.size);
-  if (!cards || !good) tmb_fatal("out of memory for %u ranks", tmb_job.size);
+  struct card cards[TMB_BOOT_RANKS_MAX];
+  uint8_t good[TMB_BOOT_RANKS_MAX];
   tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, cards);
   const struct tmb_places *places = &tmb_job.boot.places;
   const uint32_t next = places->near_rank[(places->near_index + 1) % places->near_count];
@@ -46,6 +45,4 @@ void tmb_cross_read_init(void) {
   tmb_job.peer_copy = true;
   for (uint32_t i = 0; i < places->near_count; i++)
     tmb_job.peer_copy = tmb_job.peer_copy && good[places->near_rank[i]];
-  free(cards);
-  free(good);
 }

@@ -11,6 +11,8 @@
 #include "core/segment/segment_table.h"
 
 #include "base/config.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "core/check.h"
 #include "core/op/check_context.h"
 #include "core/op/lost.h"
@@ -61,25 +63,29 @@ static intptr_t delta_of(uint32_t jobrank, const struct tmb_peer_segment *s) {
   return GEXX_UNMAPPED;
 }
 
-static void *table(size_t item_bytes) {
-  void *p = calloc(tmb_job.size, item_bytes);
-  if (!p) tmb_fatal("out of memory for a table of %u ranks", tmb_job.size);
-  return p;
-}
-
-/* A new delta table in which everything is unmapped, for so many endpoints of each process. */
+/* A new delta table in which everything is unmapped, for so many endpoints of each process, or
+ * NULL. */
 static intptr_t *unmapped_table(size_t endpoints) {
-  intptr_t *t = table(endpoints * sizeof *t);
-  for (size_t i = 0; i < endpoints * tmb_job.size; i++) t[i] = GEXX_UNMAPPED;
+  intptr_t *t = calloc(tmb_job.size, endpoints * sizeof *t);
+  for (size_t i = 0; t && i < endpoints * tmb_job.size; i++) t[i] = GEXX_UNMAPPED;
   return t;
 }
 
-void tmb_segtab_init(void) {
+/* A table that a published endpoint needs: its publication has succeeded elsewhere. */
+static void *needed(void *table) {
+  if (!table) tmb_fatal("out of memory for a table of %u ranks", tmb_job.size);
+  return table;
+}
+
+int tmb_segtab_init(void) {
   tmb_job.segment_table[0] = tmb_job.peer_segment;
   tmb_job.ep_delta[0] = tmb_job.delta;
   /* While operations are counted the heads of all teams point to this table, so it has an entry
    * for every endpoint. */
   tmb_job.unmapped = unmapped_table(tmb_job.counted ? GASNET_MAXEPS : 1);
+  if (tmb_job.unmapped) return 0;
+  tmb_print("out of memory for a table of %u ranks", tmb_job.size);
+  return TMB_E_NOMEM;
 }
 
 const intptr_t *tmb_segtab_delta(gex_EP_Index_t ep) {
@@ -97,7 +103,7 @@ const intptr_t *tmb_segtab_hidden(gex_TM_t tm) {
  * that. */
 static intptr_t *local_delta(gex_EP_Index_t ep) {
   if (!tmb_job.ep_delta[ep]) {
-    tmb_job.ep_delta[ep] = unmapped_table(1);
+    tmb_job.ep_delta[ep] = needed(unmapped_table(1));
     for (gex_EP_Index_t i = 0; i < GASNET_MAXEPS; i++)
       if (tmb_job.eps[i] && !tmb_mk_device(tmb_job.eps[i]->segment))
         tmb_job.eps[i]->pair[ep].delta = tmb_segtab_shown(tmb_job.ep_delta[ep]);
@@ -107,7 +113,7 @@ static intptr_t *local_delta(gex_EP_Index_t ep) {
 
 void tmb_segtab_set(uint32_t jobrank, gex_EP_Index_t ep, const struct tmb_peer_segment *s) {
   if (!tmb_job.segment_table[ep])
-    tmb_job.segment_table[ep] = table(sizeof *tmb_job.segment_table[ep]);
+    tmb_job.segment_table[ep] = needed(calloc(tmb_job.size, sizeof *tmb_job.segment_table[ep]));
   tmb_job.segment_table[ep][jobrank] = *s;
 }
 

@@ -78,6 +78,6 @@ void tmb_segtab_set(uint32_t jobrank, gex_EP_Index_t ep, const struct tmb_peer_s
 void tmb_segtab_refresh(void);
 
 /* Make the tables of the primordial endpoints; after the job's tables exist. */
-void tmb_segtab_init(void);
+int tmb_segtab_init(void);
 
 #endif

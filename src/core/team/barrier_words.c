@@ -19,10 +19,11 @@ static void ask(void) {
       tmb_near_region(&tmb_job.near, "barrier", sizeof(struct tmb_barrier_words));
 }
 
-static void init(void) {
+static int init(void) {
   tmb_assert_cmp(tmb_team_log2(tmb_job.size), <=, TMB_BARRIER_ROUNDS_MAX);
   tmb_job.barriers.words =
       tmb_near_at(&tmb_job.near, tmb_job.barriers.region, tmb_near_of(tmb_job.rank));
+  return 0;
 }
 
 /* The message of a control word: index(0), value(1,2). */

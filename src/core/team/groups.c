@@ -10,6 +10,7 @@
  */
 #include "core/team/groups.h"
 
+#include "base/error.h"
 #include "base/log.h"
 #include "core/job.h"
 #include "core/shared.h"
@@ -41,19 +42,18 @@ static bool one_nbrhd(const struct tmb_team *team) {
 
 /* The leaders of all groups in their order. out leader: [size]. Returns how many. */
 static uint32_t find_leaders(const struct tmb_team *team, uint32_t *leader) {
-  bool *const seen = calloc(tmb_job.nbrhd.count, sizeof *seen);
+  bool seen[TMB_BOOT_RANKS_MAX] = {false};
   uint32_t count = 0;
-  if (!seen) tmb_fatal("out of memory for %u neighbourhoods", tmb_job.nbrhd.count);
   for (uint32_t r = 0; r < team->head.size; r++) {
     const uint32_t at = label(team, r);
     if (!seen[at]) leader[count++] = r;
     seen[at] = true;
   }
-  free(seen);
   return count;
 }
 
-/* Makes the group of this member. in leader: [count] those of all groups. */
+/* Makes the group of this member, or returns NULL without memory. in leader: [count] those of all
+ * groups. */
 static struct tmb_team_group *make(const struct tmb_team *team, const uint32_t *leader,
                                    uint32_t count) {
   const uint32_t mine = label(team, team->head.rank), rounds = tmb_team_log2(count);
@@ -61,7 +61,7 @@ static struct tmb_team_group *make(const struct tmb_team *team, const uint32_t *
   while (label(team, leader[index]) != mine) index++;
   for (uint32_t r = 0; r < team->head.size; r++) members += label(team, r) == mine;
   struct tmb_team_group *g = malloc(sizeof *g + (rounds + members) * sizeof(uint32_t));
-  if (!g) tmb_fatal("out of memory for a group of %u members", members);
+  if (!g) return NULL;
   *g = (struct tmb_team_group){.rounds = rounds, .to = (uint32_t *)(g + 1)};
   for (uint32_t k = 0; k < rounds; k++) g->to[k] = leader[(index + (UINT64_C(1) << k)) % count];
   g->member = g->to + rounds;
@@ -70,12 +70,13 @@ static struct tmb_team_group *make(const struct tmb_team *team, const uint32_t *
   return g;
 }
 
-static void find_group(struct tmb_team *team) {
-  uint32_t *leader = malloc(team->head.size * sizeof *leader);
-  if (!leader) tmb_fatal("out of memory for the leaders of %u members", team->head.size);
+/* Returns false without memory. */
+static bool find_group(struct tmb_team *team) {
+  uint32_t leader[TMB_BOOT_RANKS_MAX];
   const uint32_t count = find_leaders(team, leader);
-  if (count > 1 && count < team->head.size) team->group = make(team, leader, count);
-  free(leader);
+  if (count <= 1 || count == team->head.size) return true;
+  team->group = make(team, leader, count);
+  return team->group != NULL;
 }
 
 static void choose_form(struct tmb_team *team) {
@@ -93,13 +94,18 @@ static void choose_form(struct tmb_team *team) {
 void tmb_groups_set(struct tmb_team *team, uint32_t row) {
   if (team->head.size > 1 && have_rows(team, TMB_SHARED_ROWS_MAX)) {
     team->shared = one_nbrhd(team);
-    if (!team->shared && have_rows(team, GROUP_ROWS)) find_group(team);
+    if (!team->shared && have_rows(team, GROUP_ROWS) && !find_group(team))
+      tmb_fatal("out of memory for the groups of a team of %u members", team->head.size);
   }
   if (!team->shared && !team->group && row != TMB_SHARED_NONE) tmb_shared_give(row);
   choose_form(team);
 }
 
-void tmb_groups_init(struct tmb_team *team) {
-  if (!team->shared) find_group(team);
+int tmb_groups_init(struct tmb_team *team) {
+  if (!team->shared && !find_group(team)) {
+    tmb_print("out of memory for the groups of %u ranks", team->head.size);
+    return TMB_E_NOMEM;
+  }
   choose_form(team);
+  return 0;
 }

@@ -20,5 +20,5 @@
 void tmb_groups_set(struct tmb_team *team, uint32_t row);
 
 /* Sets up the groups of the primordial team, whose `shared` is set. */
-void tmb_groups_init(struct tmb_team *team);
+int tmb_groups_init(struct tmb_team *team);
 #endif

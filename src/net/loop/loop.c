@@ -79,26 +79,31 @@ static int open_socket(struct tmb_net *net) {
   return bind(net->fd, (const struct sockaddr *)&name, length);
 }
 
-/* Whether all ranks are as far. */
-static bool agree(const struct tmb_net_env *env, bool ok) {
+/* Whether all ranks are as far. in all: [ranks] room for their answers. */
+static bool agree(const struct tmb_net_env *env, bool ok, uint8_t *all) {
   const uint8_t mine = ok;
-  uint8_t *all = calloc(env->size, 1);
-  if (!all) env->up->fatal("out of memory for %u ranks", env->size);
   env->allgather(env->ctx, &mine, 1, all);
   for (uint32_t r = 0; r < env->size; r++) ok = ok && all[r];
-  free(all);
   return ok;
 }
 
 static int loop_open(const struct tmb_net_env *env, struct tmb_net **out) {
   struct tmb_net *net = aligned_alloc(TMB_CACHE_LINE, TMB_ALIGN_UP(sizeof *net, TMB_CACHE_LINE));
-  if (!net) env->up->fatal("out of memory for the conduit loop");
+  uint8_t *all = calloc(env->size, 1);
+  if (!net || !all) {
+    env->up->print("out of memory for the conduit loop of %u ranks", env->size);
+    free(net);
+    free(all);
+    return TMB_E_NOMEM;
+  }
   memset(net, 0, sizeof *net);
   net->env = *env;
   net->last = &net->first;
   const bool good = open_socket(net) == 0;
   if (!good) env->up->print("the conduit loop cannot open its socket: %s", strerror(errno));
-  if (agree(env, good)) {
+  const bool all_good = agree(env, good, all);
+  free(all);
+  if (all_good) {
     *out = net;
     return 0;
   }

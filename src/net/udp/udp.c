@@ -253,22 +253,24 @@ static bool tend(struct tmb_net *e, uint64_t seen, struct pollfd *fds, uint32_t 
 
 _Static_assert(UDP_FDS_MAX <= TMB_PROGRESS_FDS, "the progress thread has room for all descriptors");
 
+static int no_memory(const struct tmb_net_env *env) {
+  env->up->print("udp: out of memory for the addresses of %u ranks", env->size);
+  return TMB_E_NOMEM;
+}
+
 static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   struct plan plan = {0};
   plan.cards = calloc(env->size, sizeof *plan.cards);
   plan.ports = calloc(env->size, sizeof *plan.ports);
-  if (!plan.cards || !plan.ports)
-    env->up->fatal("no memory for the addresses of %u ranks", env->size);
-  int rc = meet(env, &plan);
+  int rc = plan.cards && plan.ports ? 0 : no_memory(env);
+  if (!rc) rc = meet(env, &plan);
   if (!rc) rc = listen_there(env, &plan);
   if (rc) goto free_plan;
   const bool offload = env->up->setting_int("TOMBOLO_TEST_UDP_OFFLOAD") != 0;
   const struct udp_config config = config_of(env, &plan);
   const struct udp_join join = {
       {plan.cards, plan.ports, env->size}, &plan.choice, offload, config.base_bytes > 0};
-  if (!udp_sockets_join(plan.sockets, &join))
-    env->up->fatal("no memory for the addresses of %u ranks", env->size);
-  rc = find_route(env, &plan);
+  rc = udp_sockets_join(plan.sockets, &join) ? find_route(env, &plan) : no_memory(env);
   if (rc) goto free_plan;
   struct udp_io io = udp_sockets_io(plan.sockets);
   /* Faults are those of datagrams, so that the fall-back to connections shows; without datagrams,
@@ -277,9 +279,13 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   add_faults(env, &config, &io);
   if (plan.mode == UDP_STREAM_AUTO) add_stream(env, &plan, &config, &io);
   plan.sockets = NULL; /* belongs to io */
-  plan.cipher = NULL;  /* belongs to the engine's configuration */
   struct tmb_net *e = udp_engine_new(env, &config, &io);
-  if (!e) env->up->fatal("no memory for the network");
+  if (!e) {
+    rc = no_memory(env);
+    io.ops->close(io.state);
+    goto free_plan;
+  }
+  plan.cipher = NULL; /* belongs to the engine's configuration */
   const uint32_t share = (uint32_t)env->up->setting_int("TOMBOLO_PROGRESS_SHARE");
   if (share)
     e->helper.thread = tmb_progress_thread_start(&(struct tmb_progress_work){

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 200
+"""Memory runs out at the n-th request of the library, for each n of initialisation and attach."""
+
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from jobs import VICTIM, WHOLE, Job, check, named, run_cases, skip  # noqa: E402
+
+PROGRAM = os.path.join(os.path.dirname(VICTIM), "no_memory")
+RETURNED = 7
+# Requests that end the process, with a message: see "Out of memory" in docs/FAILURE.md.
+ENDS = r"out of memory for (a thread's state|the trace of a thread|the data of|a message of)"
+
+
+def refused(request, settings):
+    """One job. Returns how it ended: "well", "returned" or "ended"."""
+    job = Job(2, [PROGRAM, str(request)], env=settings)
+    code = job.end()
+    job.nothing_left()
+    if code == 0:
+        check(re.search(r"all is well after \d+ requests", job.out), job.out, job.err)
+        return "well"
+    check(re.search("memory", job.err), f"request {request}: exit code {code}: {job.err!r}")
+    if re.search(ENDS, job.err):
+        return "ended"
+    check(code == RETURNED, f"request {request}: exit code {code}: {job.out!r} {job.err!r}")
+    check("GASNET_ERR_RESOURCE" in job.out, f"request {request}: {job.out!r} {job.err!r}")
+    return "returned"
+
+
+def every_request(settings):
+    """Each request in turn, until one more than the library makes."""
+    job = Job(2, [PROGRAM, "0"], env=settings)
+    code = job.end()
+    if code == 77:
+        return "no allocator of the test's own"
+    check(code == 0, job.err)
+    requests = int(re.search(r"after (\d+) requests", job.out)[1])
+    ends = [refused(n, settings) for n in range(1, requests + 1)]
+    print(f"{requests} requests: {ends.count('returned')} errors, {ends.count('ended')} ends")
+    check(ends.count("returned") > 5 * ends.count("ended"), ends)
+    return None
+
+
+FAR = {"TOMBOLO_PLACES": "2"}
+if "TMB_EMULATED" in os.environ:
+    skip("under an emulator")
+CASES = [named("one-host", every_request, {})]
+FURTHER = [named("traced", every_request, {"TOMBOLO_TRACE": "1", "TOMBOLO_STATS": "1"}),
+           named("loop", every_request, {**FAR, "TOMBOLO_CONDUIT": "loop"}),
+           named("udp", every_request, {**FAR, "TOMBOLO_CONDUIT": "udp"})]
+run_cases(CASES + FURTHER if WHOLE else CASES)
