@@ -27,30 +27,32 @@ __attribute__((constructor(101))) static void begin(void) {
 
 #define PC() __builtin_return_address(0)
 
-#define ACCESS(name, bytes, kind)  \
- void name(const void *at);        \
- void name(const void *at) {       \
-  chk_tell(at, bytes, kind, PC()); \
+#define ACCESS(name, tell, bytes, kind) \
+ void name(const void *at);             \
+ void name(const void *at) {            \
+  tell(at, bytes, kind, PC());          \
  }
-#define BOTH(part, bytes)                              \
- ACCESS(__tsan_##part##read##bytes, bytes, CHK_LOAD)   \
- ACCESS(__tsan_##part##write##bytes, bytes, CHK_STORE) \
- ACCESS(__tsan_##part##read_write##bytes, bytes, CHK_STORE)
-#define ALL(part) BOTH(part, 1) BOTH(part, 2) BOTH(part, 4) BOTH(part, 8) BOTH(part, 16)
+#define BOTH(part, tell, bytes)                              \
+ ACCESS(__tsan_##part##read##bytes, tell, bytes, CHK_LOAD)   \
+ ACCESS(__tsan_##part##write##bytes, tell, bytes, CHK_STORE) \
+ ACCESS(__tsan_##part##read_write##bytes, tell, bytes, CHK_STORE)
+#define ALL(part, tell)                                           \
+ BOTH(part, tell, 1) BOTH(part, tell, 2) BOTH(part, tell, 4)      \
+ BOTH(part, tell, 8) BOTH(part, tell, 16)
 
-ALL()
-ALL(unaligned_)
-ALL(volatile_)
-ALL(unaligned_volatile_)
+ALL(, chk_tell_word)
+ALL(unaligned_, chk_tell)
+ALL(volatile_, chk_tell_word)
+ALL(unaligned_volatile_, chk_tell)
 
 #define WITH_PC(bytes)                                           \
  void __tsan_read##bytes##_pc(const void *at, const void *pc);   \
  void __tsan_read##bytes##_pc(const void *at, const void *pc) {  \
-  chk_tell(at, bytes, CHK_LOAD, pc);                             \
+  chk_tell_word(at, bytes, CHK_LOAD, pc);                        \
  }                                                               \
  void __tsan_write##bytes##_pc(const void *at, const void *pc);  \
  void __tsan_write##bytes##_pc(const void *at, const void *pc) { \
-  chk_tell(at, bytes, CHK_STORE, pc);                            \
+  chk_tell_word(at, bytes, CHK_STORE, pc);                       \
  }
 WITH_PC(1)
 WITH_PC(2)

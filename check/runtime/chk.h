@@ -167,6 +167,10 @@ void chk_objects_leaks(void);
 /* A buffer outside of segments that a transfer uses; all of them are free again. */
 void chk_watch_buffer(uintptr_t base, size_t bytes);
 void chk_watch_no_buffer(void);
+/* Loads and stores come again that came before: after a release, or a transfer that has begun. */
+void chk_next_epoch(void);
+/* A load or store need not come again in the epoch, a value of `now` in struct chk_watch. */
+void chk_seen(uintptr_t addr, size_t bytes, int kind, uint32_t epoch);
 /* The address in the segment of memory that is at a second place, too; others stay. */
 uintptr_t chk_resolve(uintptr_t addr);
 

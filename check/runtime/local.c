@@ -5,8 +5,9 @@
  * Owns: each thread's lines and pages at hand. Called by check/client through tombolo_check_watch.
  * Calls: access.c and shadow.c. Loads and stores of a segment are recorded, because other ranks
  * reach it. Those of other memory are compared with the buffers of transfers in flight, and not
- * recorded. Invariants: the short way takes the lock of a page alone, and enters an access only
- * where each other one is known to be before it; all else goes the long way, under chk.lock.
+ * recorded. Invariants: the short way takes no lock, and enters an access only where each other one
+ * is known to be before it; all else goes the long way, under chk.lock. Two accesses within the
+ * same nanoseconds may so miss each other; those of a later epoch do not.
  */
 #include "check/runtime/chk.h"
 
@@ -15,8 +16,7 @@
 #include <tombolo/check_hook.h>
 
 #define LINES   512u /* of a thread, at hand; power of two */
-#define PAGES   64u
-#define OWN     1024u /* power of two */
+#define PAGES   256u
 /* The checker is loaded at start, so that its threads' variables have a fixed place. */
 #define FAST    __attribute__((tls_model("initial-exec")))
 
@@ -38,19 +38,28 @@ static uint32_t flags_of(int kind) {
   return kind == CHK_STORE ? CHK_WRITE | CHK_LOCAL : CHK_LOCAL;
 }
 
-static struct chk_page *page_at_hand(uintptr_t addr) {
-  const uintptr_t page = addr / CHK_PAGE_BYTES, at = page & (PAGES - 1);
-  if (CHK_UNLIKELY(pages[at].page != page + 1)) {
-    struct chk_page *const shadow = chk_page_of(chk.rank, addr, true);
-    if (!shadow) return NULL;
-    pages[at].page = page + 1;
-    pages[at].shadow = shadow;
-  }
-  return pages[at].shadow;
+/* Neighbouring pages lie side by side; arrays of a power of two apart do not meet. */
+static inline uintptr_t place_of(uintptr_t page) {
+  return (page ^ page >> 7 ^ page >> 14) & (PAGES - 1);
+}
+
+static __attribute__((noinline)) struct chk_page *find_page(uintptr_t addr) {
+  const uintptr_t page = addr / CHK_PAGE_BYTES, at = place_of(page);
+  struct chk_page *const shadow = chk_page_of(chk.rank, addr, true);
+  if (!shadow) return NULL;
+  pages[at].page = page + 1;
+  pages[at].shadow = shadow;
+  return shadow;
+}
+
+static inline struct chk_page *page_at_hand(uintptr_t addr) {
+  const uintptr_t page = addr / CHK_PAGE_BYTES, at = place_of(page);
+  return CHK_LIKELY(pages[at].page == page + 1) ? pages[at].shadow : find_page(addr);
 }
 
 /* Enter an access in its granule, where all others there are known to be before it. */
-static bool enter(uint64_t cell[CHK_SLOTS], uint64_t number, uint32_t mask, uint32_t flags) {
+static inline bool enter(uint64_t cell[CHK_SLOTS], uint64_t number, uint32_t mask,
+                         uint32_t flags) {
   int place = -1;
   for (int i = 0; i < (int)CHK_SLOTS; i++) {
     const uint64_t word = cell[i];
@@ -74,54 +83,28 @@ static bool enter(uint64_t cell[CHK_SLOTS], uint64_t number, uint32_t mask, uint
   return place >= 0;
 }
 
-/* Records of this process, and when they were made. */
-static struct { uint64_t number, clock; } own[OWN];
-
-/* Whether an access needs no entry in its granule: it is there, or one of this rank since its last
- * release, which is in every race that this one is in (FastTrack's same epoch), but for those with
- * transfers that have begun since. */
-static bool is_there(const uint64_t cell[CHK_SLOTS], uint64_t mine, uint64_t clock) {
-  bool found = false;
-  for (uint32_t i = 0; i < CHK_SLOTS; i++) {
-    const uint64_t word = __atomic_load_n(&cell[i], __ATOMIC_RELAXED), number = word >> 16;
-    if (!word) continue;
-    if (!chk_known_ordered(number)) return false;
-    const bool covers = !((mine & ~word) & (0xff00 | CHK_WRITE));
-    const uint64_t at = number & (OWN - 1);
-    found = found || word == mine || (covers && own[at].number == number && own[at].clock == clock);
-  }
-  return found;
+static inline uintptr_t line_key(const void *pc, int kind) {
+  return (uintptr_t)pc << 1 | (uintptr_t)kind;
 }
 
 /* The short way: within one page. */
 static bool enter_all(const struct line *l, uintptr_t addr, size_t bytes, uint32_t flags) {
   const uintptr_t end = addr + bytes;
-  const uint64_t number = l->number;
   struct chk_page *const p = page_at_hand(addr);
-  if (!p || (addr ^ (end - 1)) / CHK_PAGE_BYTES) return false;
-  bool locked = false, all = true;
-  while (all && addr < end) {
+  if (!p || p->uniform || (addr ^ (end - 1)) / CHK_PAGE_BYTES) return false;
+  while (addr < end) {
     const uint32_t first = addr % CHK_GRANULE, most = CHK_GRANULE - first;
     const uint32_t count = end - addr < most ? (uint32_t)(end - addr) : most;
     const uint32_t mask = ((1u << count) - 1) << first;
-    uint64_t *const cell = p->cell[addr % CHK_PAGE_BYTES / CHK_GRANULE];
+    if (!enter(p->cell[addr % CHK_PAGE_BYTES / CHK_GRANULE], l->number, mask, flags)) return false;
     addr += count;
-    if (!locked && !p->uniform && is_there(cell, chk_word(number, mask, flags), l->clock)) continue;
-    if (!locked && __atomic_exchange_n(&p->lock, 1u, __ATOMIC_ACQUIRE)) return false;
-    locked = true;
-    all = !p->uniform && enter(cell, number, mask, flags);
   }
-  if (locked) chk_unlock(&p->lock);
-  return all;
+  return true;
 }
 
-/* The record of a line. */
-static struct line *line_of(uintptr_t addr, size_t bytes, int kind, const void *pc) {
-  const uintptr_t key = (uintptr_t)pc << 1 | (uintptr_t)kind;
-  struct line *const l = &lines[(key ^ key >> 11) & (LINES - 1)];
-  if (l->key == key && l->clock == __atomic_load_n(&chk.clock[chk.rank], __ATOMIC_RELAXED) &&
-      l->access->number == l->number)
-    return l;
+/* Make the record of a line. */
+static __attribute__((noinline)) void make_line(struct line *l, uintptr_t addr, size_t bytes,
+                                                int kind, const void *pc) {
   pthread_mutex_lock(&chk.lock);
   struct chk_access *const a = chk_shared(chk_site(names[kind], pc), flags_of(kind));
   if (!a->bytes) {
@@ -129,10 +112,18 @@ static struct line *line_of(uintptr_t addr, size_t bytes, int kind, const void *
     a->bytes = bytes;
     a->owner = chk.rank;
   }
-  *l = (struct line){key, chk.clock[chk.rank], a->number, a};
-  own[a->number & (OWN - 1)].number = a->number;
-  own[a->number & (OWN - 1)].clock = l->clock;
+  *l = (struct line){line_key(pc, kind), chk.clock[chk.rank], a->number, a};
   pthread_mutex_unlock(&chk.lock);
+}
+
+/* The record of a line. */
+static inline struct line *line_of(uintptr_t addr, size_t bytes, int kind, const void *pc) {
+  const uintptr_t key = line_key(pc, kind);
+  struct line *const l = &lines[(key ^ key >> 11) & (LINES - 1)];
+  if (CHK_UNLIKELY(l->key != key ||
+                   l->clock != __atomic_load_n(&chk.clock[chk.rank], __ATOMIC_RELAXED) ||
+                   l->access->number != l->number))
+    make_line(l, addr, bytes, kind, pc);
   return l;
 }
 
@@ -181,6 +172,7 @@ void gexx_check_strict(int how) {
   }
   strict.key = 0;
   strict.how = chk_on() ? how : 0;
+  if (strict.how) chk_next_epoch();
 }
 
 /* A load or store of a segment that is strict. */
@@ -194,7 +186,9 @@ static void strict_access(uintptr_t addr, size_t bytes, int kind, const void *pc
 
 /* ---- loads and stores */
 
-static void on_access(uintptr_t addr, size_t bytes, int kind, const void *pc) {
+/* Any load or store. */
+static __attribute__((noinline)) void any_access(uintptr_t addr, size_t bytes, int kind,
+                                                 const void *pc) {
   if (!bytes) return;
   addr = chk_resolve(addr);
   if (!chk_segment_has((const void *)addr)) {
@@ -205,12 +199,39 @@ static void on_access(uintptr_t addr, size_t bytes, int kind, const void *pc) {
     strict_access(addr, bytes, kind, pc);
     return;
   }
+  const uint32_t epoch = tombolo_check_watch.now; /* another thread may begin the next one */
   const struct line *const l = line_of(addr, bytes, kind, pc);
-  if (CHK_LIKELY(enter_all(l, addr, bytes, flags_of(kind)))) return;
-  pthread_mutex_lock(&chk.lock);
-  struct chk_access *const a = chk_access_at(l->number);
-  if (a) chk_mark(a, &(struct chk_range){chk.rank, addr, bytes, a->flags});
-  pthread_mutex_unlock(&chk.lock);
+  if (CHK_UNLIKELY(!enter_all(l, addr, bytes, flags_of(kind)))) {
+    pthread_mutex_lock(&chk.lock);
+    struct chk_access *const a = chk_access_at(l->number);
+    if (a) chk_mark(a, &(struct chk_range){chk.rank, addr, bytes, a->flags});
+    pthread_mutex_unlock(&chk.lock);
+  }
+  chk_seen(addr, bytes, kind, epoch);
+}
+
+/* At most 8 bytes of the segment, in one granule, by the short way. Returns whether it is done. */
+static inline bool on_word(uintptr_t addr, size_t bytes, int kind, const void *pc) {
+  struct chk_watch *const w = &tombolo_check_watch;
+  const uint32_t epoch = w->now; /* another thread may begin the next one */
+  const uint32_t need = chk_need(addr, bytes, kind), first = addr % CHK_GRANULE;
+  struct chk_page *const p = page_at_hand(addr);
+  if (!p || p->uniform) return false;
+  uint64_t *const cell = p->cell[addr % CHK_PAGE_BYTES / CHK_GRANULE];
+  const uint64_t number = line_of(addr, bytes, kind, pc)->number;
+  if (!enter(cell, number, ((1u << bytes) - 1) << first, flags_of(kind))) return false;
+  uint32_t *const seen = &w->seen[(addr - w->own.base) / CHK_GRANULE];
+  const uint32_t was = *seen;
+  *seen = ((was ^ epoch) >> 16 ? epoch & 0xffff0000u : was) | need | need >> 8;
+  return true;
+}
+
+static void on_access(uintptr_t addr, size_t bytes, int kind, const void *pc) {
+  const struct chk_extent *const own = &tombolo_check_watch.own;
+  if (CHK_LIKELY(addr - own->base < own->bytes && addr % CHK_GRANULE + bytes <= CHK_GRANULE) &&
+      !strict.how && bytes && on_word(addr, bytes, kind, pc))
+    return;
+  any_access(addr, bytes, kind, pc);
 }
 
 /* ---- atomic operations of the program: as those of the library, see am.c */

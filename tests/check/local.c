@@ -99,6 +99,43 @@ CASE(message_then_store) {
     gex_RMA_GetBlocking(tm, v, 1, base[1], 8, 0); /* race: message_then_store */
   }
 }
+CASE(stored_before_message) {
+  for (int i = 0; i < 2 && me == 1; i++) {
+    base[1][0] = i; /* race: stored_before_message */
+    if (i == 0) gex_AM_RequestShort0(tm, 2, H_SHORT, 0);
+  }
+  if (me == 2) {
+    GASNET_BLOCKUNTIL(handled);
+    gex_RMA_GetBlocking(tm, v, 1, base[1], 8, 0); /* race: stored_before_message */
+  }
+}
+static __attribute__((noinline)) void store(long *at, long value) {
+  *at = value; /* race: stored_before_put */
+}
+CASE(stored_before_put) {
+  if (me) return;
+  gex_Event_t e;
+  long *const src = base[0] + 128;
+  store(src, 1);
+  e = gex_RMA_PutNB(tm, 1, base[1], src, 8, GEX_EVENT_DEFER, 0); /* race: stored_before_put */
+  store(src, 2);
+  wait_for(e);
+}
+CASE(loaded_before_store) {
+  if (me == 0) {
+    sink = base[0][0];
+    base[0][0] = 1; /* race: loaded_before_store */
+  }
+  if (me == 1) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: loaded_before_store */
+}
+CASE(other_bytes_before) {
+  char *const bytes = (char *)base[0];
+  if (me == 0) {
+    for (int i = 0; i < 7; i++) bytes[i] = 1;
+    bytes[7] = 1; /* race: other_bytes_before */
+  }
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, bytes + 7, v, 1, 0); /* race: other_bytes_before */
+}
 CASE(atomic_put) {
   if (me == 0) atomic_fetch_add((_Atomic long *)base[0], 1); /* race: atomic_put */
   if (me == 1) PUT(0, 8);                                    /* race: atomic_put */
