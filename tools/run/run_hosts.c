@@ -227,11 +227,10 @@ static void check_programs(struct root *r) {
   for (uint32_t h = 1; h < job->hosts; h++) {
     char why[TREE_WHY_BYTES];
     if (r->hash[h] == r->hash[0]) continue;
-    snprintf(
-        why, sizeof why,
-        "program '%s' differs from the one on host %s; copy it there, or set "
-        "TOMBOLO_CHECK_PROGRAM=0",
-        job->argv[0], job->host_name[0]);
+    snprintf(why, sizeof why,
+             "program '%s' differs from the one on host %s; copy it there, or set "
+             "TOMBOLO_CHECK_PROGRAM=0",
+             job->argv[0], job->host_name[0]);
     fail_start(r, h, why, TOOL_EXIT_FAILED);
   }
 }
