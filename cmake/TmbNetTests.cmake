@@ -62,10 +62,10 @@ tmb_add_net_test(fair net-whole fair_test.py 200mbit)
 
 # ---- the quick set. Where links are bad or packets tiny, datagrams carry long transfers too.
 set(tmb_no_comfort --set TOMBOLO_TEST_UDP_CREDITS=1 --set TOMBOLO_TEST_UDP_COALESCE=0
-  --set TOMBOLO_UDP_MTU=256 --set TOMBOLO_UDP_STREAM_BYTES=0)
+  --set TOMBOLO_UDP_MTU=256 --set TOMBOLO_TEST_UDP_STREAM_BYTES=0)
 # What is corrupted there has a right UDP checksum: the hash over the whole payload finds it.
 set(tmb_bad_link --wire "loss=1%,duplicate=1%,reorder=2%,corrupt=0.5%,delay=50us,jitter=50us"
-  --set TOMBOLO_UDP_STREAM_BYTES=0)
+  --set TOMBOLO_TEST_UDP_STREAM_BYTES=0)
 # Programs that repeat a lot do so less often. coll_memory, which fills all queues, takes 40 s of
 # processor time at seven ranks with one credit: each night.
 set(tmb_few --set TMB_TEST_SHARE=6 --set TMB_TEST_COUNT=20000)

@@ -24,7 +24,7 @@ from compare import HERE, PEERS, ROOT
 TREES = "broadcast=knomial,allreduce=doubling,exchange=pairwise"
 TWO_HOSTS = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"}
 # form: (environment, arguments)
-FORMS = {"board": ({"TOMBOLO_COLL_ALG": "all=board", "TOMBOLO_COLL_BOARD_MAX": "1MB"}, []),
+FORMS = {"board": ({"TOMBOLO_COLL_ALG": "all=board", "TOMBOLO_TEST_COLL_BOARD_MAX": "1MB"}, []),
          "tree": ({"TOMBOLO_COLL_ALG": TREES}, []),
          "flat": ({"TOMBOLO_COLL_ALG": "all=flat"}, []),
          "bare": ({}, ["bare"]),

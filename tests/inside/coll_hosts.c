@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mode: PAR */
 /* ranks: 2 4 5 */
-/* env: TOMBOLO_COLL_BOARD_MAX=0 */
+/* env: TOMBOLO_TEST_COLL_BOARD_MAX=0 */
 /* again: TOMBOLO_PLACES=2+TOMBOLO_CONDUIT=loop TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop */
 /* again: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_PLACES=2+TOMBOLO_CONDUIT=loop+TOMBOLO_COLL_ALG=all=nodes */
 /* timeout: 90 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mode: PAR */
 /* ranks: 1 2 4 7 */
-/* again: TOMBOLO_COLL_BOARD_MAX=0 TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_SHM=0 */
+/* again: TOMBOLO_TEST_COLL_BOARD_MAX=0 TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_TEST_SHM=0 */
 /* again: GASNET_SUPERNODE_MAXSIZE=1 GASNET_SUPERNODE_MAXSIZE=2 */
 /* debug: both */
 /* timeout: 120 */

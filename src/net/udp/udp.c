@@ -188,7 +188,8 @@ static struct udp_config config_of(const struct tmb_net_env *env, const struct p
                              .hash_payload = plan->guard == UDP_GUARD_PAYLOAD,
                              .rto_min_ns = always ? UDP_STREAM_RTO_NS : 0,
                              .peer_timeout_ns = timeout_ns(up),
-                             .stream_min = (uint64_t)up->setting_int("TOMBOLO_UDP_STREAM_BYTES"),
+                             .stream_min =
+                                 (uint64_t)up->setting_int("TOMBOLO_TEST_UDP_STREAM_BYTES"),
                              .stream_bytes = stream_packet(plan)};
 }
 

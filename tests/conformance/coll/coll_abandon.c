@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mode: PAR */
 /* ranks: 3 4 7 */
-/* again: TOMBOLO_TEST_SHM=0 TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_COLL_BOARD_MAX=0 TOMBOLO_PLACES=cyclic:2
- */
+/* again: TOMBOLO_TEST_SHM=0 TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_PLACES=cyclic:2 */
+/* again: TOMBOLO_TEST_COLL_BOARD_MAX=0 */
 /* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop */
 /* debug: both */
 /* timeout: 60 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 4 7 */
-/* again: GASNET_SUPERNODE_MAXSIZE=2 TOMBOLO_COLL_BOARD_MAX=0 TOMBOLO_TEST_SHM_MAP=0 */
-/* again: TOMBOLO_COLL_BOARD_MAX=0+TOMBOLO_COLL_DIRECT=0 */
+/* again: GASNET_SUPERNODE_MAXSIZE=2 TOMBOLO_TEST_COLL_BOARD_MAX=0 TOMBOLO_TEST_SHM_MAP=0 */
+/* again: TOMBOLO_TEST_COLL_BOARD_MAX=0+TOMBOLO_COLL_DIRECT=0 */
 /* timeout: 120 */
 /*
  * What bounds the memory of collectives (docs/COLLECTIVES.md): a rank that has not called a

@@ -2,7 +2,7 @@
 /* ranks: 2 5 */
 /* debug: yes */
 /* cases: length root kind type operator order longer team ends */
-/* again: TOMBOLO_COLL_BOARD_MAX=0 TOMBOLO_PLACES=2+TOMBOLO_CONDUIT=loop */
+/* again: TOMBOLO_TEST_COLL_BOARD_MAX=0 TOMBOLO_PLACES=2+TOMBOLO_CONDUIT=loop */
 /* launch: --timeout 20 */
 /* expect: fail */
 /* match: all.ranks.must.make.the.same.calls */

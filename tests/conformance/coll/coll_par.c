@@ -3,8 +3,8 @@
 /* ranks: 1 2 3 4 */
 /* again: TOMBOLO_TEST_SHM=0 */
 /* debug: both */
-/* again: TOMBOLO_COLL_BOARD_MAX=0+TOMBOLO_TEST_RING_SLOTS=64 */
-/* again: TOMBOLO_COLL_BOARD_MAX=0+TOMBOLO_TEST_COLL_CHUNK=64 */
+/* again: TOMBOLO_TEST_COLL_BOARD_MAX=0+TOMBOLO_TEST_RING_SLOTS=64 */
+/* again: TOMBOLO_TEST_COLL_BOARD_MAX=0+TOMBOLO_TEST_COLL_CHUNK=64 */
 /* timeout: 120 */
 /*
  * API 06.1 with threads: each thread on a team of its own, all at once; events that another thread

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 7 */
 /* cases: odd all */
-/* env: TOMBOLO_COLL_BOARD_MAX=0 */
+/* env: TOMBOLO_TEST_COLL_BOARD_MAX=0 */
 /* again: TOMBOLO_TEST_COLL_CHUNK=64 TOMBOLO_TEST_RING_SLOTS=64
  * TOMBOLO_COLL_ALG=all=nodes+GASNET_SUPERNODE_MAXSIZE=2 */
 /* again: TOMBOLO_COLL_ALG=allreduce=doubling TOMBOLO_COLL_ALG=allreduce=ring */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 4 7 */
-/* env: TOMBOLO_COLL_BOARD_MAX=0 TOMBOLO_COLL_DIRECT=0 */
+/* env: TOMBOLO_TEST_COLL_BOARD_MAX=0 TOMBOLO_COLL_DIRECT=0 */
 /* again: TOMBOLO_TEST_RING_SLOTS=64 TOMBOLO_TEST_COLL_CHUNK=1000 TOMBOLO_COLL_ALG=allreduce=ring */
 /* timeout: 60 */
 /*

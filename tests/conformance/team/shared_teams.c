@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 16 */
-/* again: TOMBOLO_COLL_ALG=all=board TOMBOLO_COLL_BOARD_MAX=1GB+TOMBOLO_COLL_DIRECT=0 */
+/* again: TOMBOLO_COLL_ALG=all=board TOMBOLO_TEST_COLL_BOARD_MAX=1GB+TOMBOLO_COLL_DIRECT=0 */
 /* debug: both */
 /* timeout: 120 */
 /*
