@@ -47,10 +47,10 @@ contains
 end module
 
 program bench_fortran
-  use iso_fortran_env, only: event_type, int64
+  use iso_fortran_env, only: atomic_int_kind, event_type, int64, lock_type
   use measure
 #ifndef PEER
-  use iso_c_binding
+  use iso_c_binding, only: c_double, c_int ! without ONLY gfortran 15 and 16 refuse coindexed arrays
   use tombolo_caf
 #endif
   implicit none
@@ -76,6 +76,12 @@ program bench_fortran
   real(8), allocatable :: many(:)
   integer(int64) :: attached_word[*]
   type(event_type) :: there[*], back[*], attached_event[*]
+  type :: pair
+    integer(int64) :: first, second
+  end type
+  type(pair) :: both[*]
+  type(lock_type) :: guard[*]
+  integer(atomic_int_kind) :: counter[*]
   integer :: me, other, i, k, r, pid[*], fd[*]
   me = this_image()
   if (num_images() /= 2) error stop 'tombolo-bench-fortran: two images are needed'
@@ -84,9 +90,12 @@ program bench_fortran
   call set_up()
   if (me == 1) print '(a,i0,a)', 'tombolo-bench 1 fortran ranks=2 runs=', runs, ' sample_us=100 quick=0'
   call scalars()
+  call components()
+  call sections()
   call contiguous()
   call strided()
   call events()
+  call exclusion()
   call collectives()
   if (me == 1) print '(a,i0)', 'end ', figures
   sync all
@@ -98,6 +107,8 @@ contains
     private = 0
     half = 0
     word = 0
+    both = pair(me, me)
+    counter = 0
 #ifndef PEER
     if (me == 1) pid = floor_make(fd)
     sync all
@@ -143,6 +154,70 @@ contains
       figure(r) = (now_ns() - start)/count
     end do
     call report('get_scalar', 8, '', 25d0, .false.)
+    sync all
+  end subroutine
+
+  ! One number of a structure.
+  subroutine components()
+    integer, parameter :: count = 4000
+    real(8) :: start
+    do k = 0, runs ! the first one warms up, and is measured again
+      r = max(k, 1)
+      if (me /= 1) exit
+      start = now_ns()
+      do i = 1, count
+        both[2]%second = i
+      end do
+      figure(r) = (now_ns() - start)/count
+    end do
+    call report('put_component', 8, '', 0d0, .false.)
+    do k = 0, runs ! the first one warms up, and is measured again
+      r = max(k, 1)
+      if (me /= 1) exit
+      start = now_ns()
+      do i = 1, count
+        got = both[2]%second
+      end do
+      figure(r) = (now_ns() - start)/count
+    end do
+    call report('get_component', 8, '', 0d0, .false.)
+    sync all
+  end subroutine
+
+  ! Eight numbers side by side, and one from image 2 to image 2.
+  subroutine sections()
+    integer, parameter :: count = 4000
+    real(8) :: start
+    do k = 0, runs ! the first one warms up, and is measured again
+      r = max(k, 1)
+      if (me /= 1) exit
+      start = now_ns()
+      do i = 1, count
+        block(1:8)[2] = private(1:8)
+      end do
+      figure(r) = (now_ns() - start)/count
+    end do
+    call report('put_section', 64, '', 0d0, .false.)
+    do k = 0, runs ! the first one warms up, and is measured again
+      r = max(k, 1)
+      if (me /= 1) exit
+      start = now_ns()
+      do i = 1, count
+        private(1:8) = block(1:8)[2]
+      end do
+      figure(r) = (now_ns() - start)/count
+    end do
+    call report('get_section', 64, '', 0d0, .false.)
+    do k = 0, runs ! the first one warms up, and is measured again
+      r = max(k, 1)
+      if (me /= 1) exit
+      start = now_ns()
+      do i = 1, count
+        word[2] = attached_word[2]
+      end do
+      figure(r) = (now_ns() - start)/count
+    end do
+    call report('send_get', 8, '', 0d0, .false.)
     sync all
   end subroutine
 
@@ -284,6 +359,44 @@ contains
     call report('sync_all', 0, 'handoff', 1.2d0, .false.)
   end subroutine
 
+  ! A pair of images, a lock nobody else wants, and a counter.
+  subroutine exclusion()
+    integer, parameter :: count = 1000
+    real(8) :: start
+    do k = 0, runs ! the first one warms up, and is measured again
+      r = max(k, 1)
+      sync all
+      start = now_ns()
+      do i = 1, count
+        sync images (other)
+      end do
+      figure(r) = (now_ns() - start)/count
+    end do
+    call report('sync_images', 0, '', 0d0, .false.)
+    do k = 0, runs ! the first one warms up, and is measured again
+      r = max(k, 1)
+      if (me /= 1) exit
+      start = now_ns()
+      do i = 1, count
+        lock (guard[2])
+        unlock (guard[2])
+      end do
+      figure(r) = (now_ns() - start)/count
+    end do
+    call report('lock', 0, '', 0d0, .false.)
+    do k = 0, runs ! the first one warms up, and is measured again
+      r = max(k, 1)
+      if (me /= 1) exit
+      start = now_ns()
+      do i = 1, count
+        call atomic_add(counter[2], 1)
+      end do
+      figure(r) = (now_ns() - start)/count
+    end do
+    call report('atomic_add', 4, '', 0d0, .false.)
+    sync all
+  end subroutine
+
   subroutine collectives()
     integer, parameter :: count = 500
     real(8) :: start, x
@@ -300,6 +413,16 @@ contains
       figure(r) = (now_ns() - start)/count
     end do
     call report('co_sum', 8, '', 0d0, .false.)
+    do k = 0, runs ! the first one warms up, and is measured again
+      r = max(k, 1)
+      sync all
+      start = now_ns()
+      do i = 1, count
+        call co_broadcast(x, 1)
+      end do
+      figure(r) = (now_ns() - start)/count
+    end do
+    call report('co_broadcast', 8, '', 0d0, .false.)
     allocate (many(large))
     few = runs
     runs = min(runs, 11)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# fortran.py: coarray statements on Tombolo beside the OpenCoarrays packages that are installed.
+# fortran.py: coarray statements on Tombolo beside the OpenCoarrays packages that are installed, and
+# beside libcaf_shmem, which gfortran 16 and later bring. Then both sides have that compiler, and
+# neither binds its images.
 #
 # Compiles bench/fortran/tombolo-bench-fortran.F90 for each side (for the peers with -DPEER: without
 # attached events and hand-offs), runs them with two images in alternation, and prints for each
@@ -41,7 +43,23 @@ def compile_all(folder, build):
         subprocess.run([compiler, "-fcoarray=lib", "-O3", "-DPEER", "-J", folder, SOURCE, library,
                         "-o", program], check=True)
         sides[name] = [*launcher, "-n", "2", program]
+    sides.update(compile_shmem(folder, build))
     return sides
+
+
+def compile_shmem(folder, build):
+    """Compiles libcaf_shmem's side, and ours with the same compiler. Returns {name: command}."""
+    compiler = next(filter(shutil.which, (f"gfortran-{n}" for n in range(30, 15, -1))), None)
+    if not compiler:
+        print("shmem: not installed, left out (gfortran-16 or later)", file=sys.stderr)
+        return {}
+    common = ["-O3", "-DPEER", "-J", folder, SOURCE]
+    subprocess.run([compiler, "-fcoarray=lib", *common, "-lcaf_shmem", "-latomic", "-lrt", "-o",
+                    folder / "shmem"], check=True)
+    subprocess.run([build / "bin" / "tombolo", "fc", f"--compiler={compiler}", *common, "-o",
+                    folder / "tombolo"], check=True)
+    return {"tombolo": [build / "bin" / "tombolo", "run", "-n", "2", folder / "tombolo"],
+            "shmem": ["env", "GFORTRAN_NUM_IMAGES=2", folder / "shmem"]}
 
 
 def compile_allreduce(folder):
