@@ -10,6 +10,7 @@
  * descriptor of the data, the address of a pointer to them; with characters, `size` is that of one.
  */
 #include "compiler/generation.h"
+#include "compiler/trial.h"
 #include "data/attach.h"
 #include "data/pending.h"
 #include "data/remote.h"
@@ -85,14 +86,21 @@ static bool find(struct caf_there *there, const struct selector *s, const struct
   return true;
 }
 
-/* Whether an access is that of a scalar number which this image reaches itself, and to which no
- * event is attached: the usual one, which need not be described for another image. [in] watches:
+/* Whether an accessor needs nothing but the bytes of a coarray. */
+static inline bool is_direct(const struct caf_token *t, int index) {
+  if (t->elem_type != CAF_DERIVED) return t->elem_type != 0 && t->elem_type < CAF_DERIVED;
+  const struct caf_trials *trials = caf_accessor_trials(index);
+  return trials && trials->direct;
+}
+
+/* Whether an access is that of a scalar which this image reaches itself, and to which no event
+ * is attached: the usual one, which need not be described for another image. [in] watches:
  * the kind of event. [out] scalar: base and shape. */
 static inline bool is_scalar_here(struct caf_scalar *scalar, const struct selector *s,
                                   const struct caf_desc *shape, unsigned watches) {
   const struct caf_token *t = s->token;
   if (!t || t->type == CAF_OF_ASKER || s->team || s->team_number) return false;
-  if (t->elem_type == 0 || t->elem_type >= CAF_DERIVED) return false;
+  if (!is_direct(t, scalar->index)) return false;
   if ((uint32_t)s->image - 1u >= caf.team->size) return false;
   const uint32_t rank = caf.team->jobrank[s->image - 1];
   if (rank >= t->ranks || !t->addr[rank] || !t->bytes) return false;
@@ -115,9 +123,11 @@ static size_t length_of(const struct caf_token *t, size_t bytes, size_t object_c
 
 /* Makes an access. Returns false after caf_fail. An access of a failed image without STAT= moves
  * nothing, and a variable with room gets zeros, as with accesses that need no accessor. */
-static bool call(const struct caf_there *there, const struct caf_ask *ask,
-                 const struct caf_room *room, struct caf_answer *answer,
-                 const struct caf_status *to) {
+static bool call(const struct caf_there *there, struct caf_ask *ask, const struct caf_room *room,
+                 struct caf_answer *answer, const struct caf_status *to) {
+  const struct caf_token *t = there->token;
+  if (t && t->elem_type == CAF_DERIVED && there->rank != caf.rank && caf_is_near(there->rank))
+    ask->direct = caf_trial_direct(ask, t, (size_t)(there->base - t->addr[there->rank]));
   const int code = caf_remote_call(there, ask, room, answer);
   if (!code) return !there->token || !caf_failed(there->rank, to); /* meanwhile */
   if (code == CAF_STAT_FAILED && !to->stat && (room->at || ask->kind != CAF_ACCESS_GET)) {
@@ -398,17 +408,16 @@ void CAF(transfer_between_remotes)(void *dst_token, struct caf_desc *dst_desc, s
   const struct caf_desc shape = {.base = NULL};
   struct caf_there src, dst;
   if (!find(&src, &from, src_desc, &src_to) || !find(&dst, &into, dst_desc, &dst_to)) return;
-  const struct caf_ask get = {.kind = CAF_ACCESS_GET,
-                              .index = src_index,
-                              .object = src_desc,
-                              .has_object_chars = src_chars != NULL,
-                              .object_chars =
-                                  src_chars ? length_of(src.token, src_size, *src_chars) : 0,
-                              .add = src_add,
-                              .add_bytes = src_add_bytes,
-                              .result_bytes = src_size,
-                              .result_chars = src_chars ? *src_chars : 0,
-                              .result = scalar ? NULL : &shape};
+  struct caf_ask get = {.kind = CAF_ACCESS_GET,
+                        .index = src_index,
+                        .object = src_desc,
+                        .has_object_chars = src_chars != NULL,
+                        .object_chars = src_chars ? length_of(src.token, src_size, *src_chars) : 0,
+                        .add = src_add,
+                        .add_bytes = src_add_bytes,
+                        .result_bytes = src_size,
+                        .result_chars = src_chars ? *src_chars : 0,
+                        .result = scalar ? NULL : &shape};
   struct caf_ask put = {.kind = CAF_ACCESS_PUT,
                         .index = dst_index,
                         .object = dst_desc,

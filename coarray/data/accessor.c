@@ -28,6 +28,7 @@ typedef void asker(const void *add, const int *image, int32_t *present, void *ob
 struct accessor {
   int hash;
   void (*function)(void);
+  struct caf_trials trials;
 };
 
 static struct {
@@ -48,7 +49,7 @@ void caf_accessor_add(int hash, void (*function)(void)) {
     table.at = more;
     table.capacity = capacity;
   }
-  table.at[table.count++] = (struct accessor){hash, function};
+  table.at[table.count++] = (struct accessor){.hash = hash, .function = function};
   table.sorted = false;
   caf.pending |= CAF_SERVES;
 }
@@ -73,6 +74,10 @@ int caf_accessor_index(int hash) {
   const struct accessor *found =
       table.count ? bsearch(&key, table.at, table.count, sizeof key, by_hash) : NULL;
   return found ? (int)(found - table.at) : -1;
+}
+
+struct caf_trials *caf_accessor_trials(int index) {
+  return index >= 0 && (size_t)index < table.count ? &table.at[index].trials : NULL;
 }
 
 struct caf_desc caf_desc_packed(const struct caf_desc *desc, void *base) {

@@ -19,6 +19,7 @@ enum caf_access { CAF_ACCESS_GET, CAF_ACCESS_PUT, CAF_ACCESS_PRESENT };
 struct caf_ask {
   int kind, index;               /* enum caf_access; of the accessor */
   const struct caf_desc *object; /* shape of the coarray; NULL: the accessor takes its address */
+  bool direct;                   /* the accessor needs nothing but the bytes of a structure */
   bool by_pointer;               /* the accessor takes the address of a pointer to the object */
   bool has_object_chars, has_data_chars;
   size_t object_chars;              /* length of the object in characters */
@@ -53,6 +54,15 @@ void caf_accessors_sort(void);
 
 /* Whether there are any. */
 bool caf_accessors_any(void);
+
+/* What is known of an accessor of structures: compiler/trial.c. */
+struct caf_trials {
+  bool direct, done;    /* it needs nothing but their bytes; there is no further trial */
+  uint32_t calls, next; /* accesses so far; at the next trial */
+};
+
+/* NULL: there is no such accessor. */
+struct caf_trials *caf_accessor_trials(int index);
 
 /* A scalar of this process or of mapped memory, which this image accesses itself. */
 struct caf_scalar {

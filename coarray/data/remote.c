@@ -5,13 +5,14 @@
  *
  * Owns: requests that are to be served, and answers that are waited for. Called by compiler15.c,
  * and by every wait of this library. Calls: active messages. Invariants: numbers and characters of
- * an image whose memory is mapped are reached from here; other types may have pointers, which only
- * their image can follow. A request, and an answer, are a head and a body; each message has the
- * head and a piece of the body. The handlers only collect pieces. Requests are served outside of
- * handlers, one after the other, by whatever call of this library waits or polls: an accessor may
- * access the image that asks, and while it waits for the answer further requests are served. Those
- * nest to SERVING_MAX; beyond, only the accesses of accessors are served that this image has called
- * itself, of which there are no more than it has calls, so every chain of waits ends.
+ * an image whose memory is mapped are reached from here, and other types where the accessor is
+ * known to follow no pointers, which only their image can follow. A request, and an answer, are a
+ * head and a body; each message has the head and a piece of the body. The handlers only collect
+ * pieces. Requests are served outside of handlers, one after the other, by whatever call of this
+ * library waits or polls: an accessor may access the image that asks, and while it waits for the
+ * answer further requests are served. Those nest to SERVING_MAX; beyond, only the accesses of
+ * accessors are served that this image has called itself, of which there are no more than it has
+ * calls, so every chain of waits ends.
  */
 #include "data/remote.h"
 
@@ -396,7 +397,8 @@ int caf_remote_call(const struct caf_there *there, const struct caf_ask *ask,
   const uint32_t rank = there->rank;
   char *const base = (char *)(uintptr_t)there->base;
   const bool own = rank == caf.rank;
-  if (!own && (!is_plain(there->token) || !caf_is_near(rank) || is_watched(rank, ask)))
+  const bool here = is_plain(there->token) || ask->direct;
+  if (!own && (!here || !caf_is_near(rank) || is_watched(rank, ask)))
     return call_there(there, ask, room, answer);
   caf_await(rank, base, 1);
   answer->bytes = ask->result_bytes * (ask->result_chars ? ask->result_chars : 1);
