@@ -74,6 +74,20 @@ def two_hosts():
         check(re.search(wanted, job.err, re.M), f"stderr lacks /{wanted}/:", job.err)
 
 
+def not_of_the_system():
+    """No file is read of which no frame is shown: that of the C library alone takes longer."""
+    with tempfile.TemporaryDirectory() as folder:
+        tool, asked = os.path.join(folder, "addr2line"), os.path.join(folder, "asked")
+        with open(tool, "w", encoding="utf-8") as file:
+            file.write(f'#!/bin/sh\necho "$@" >>{asked}\nexec {shutil.which("addr2line")} "$@"\n')
+        os.chmod(tool, 0o755)
+        job = Job(2, [PROGRAM, "null", "3"], env={"PATH": f"{folder}:{os.environ['PATH']}"})
+        job.expect(139, "failed in" + at("descend", "null"))
+        with open(asked, encoding="utf-8") as file:
+            files = re.findall(r" -e \S*/(\S+)", file.read())
+        check("crashes" in files and not any(name.startswith("libc") for name in files), files)
+
+
 def without_lines():
     """Without debug information there are names, and the remedy."""
     with tempfile.TemporaryDirectory() as folder:
@@ -98,5 +112,5 @@ if not shutil.which("addr2line"):
     skip("no addr2line here")
 CASES = [named(f"{how}_{mask}", crash, how, mask, code, suffix, message)
          for how, mask, code, suffix, message in CRASHES if how != "call" or not SANITIZED]
-run_cases(CASES + [alone, two_hosts, backtraces_whole] +
+run_cases(CASES + [alone, two_hosts, not_of_the_system, backtraces_whole] +
           [without_lines] * bool(shutil.which("objcopy")))

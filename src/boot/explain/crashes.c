@@ -102,11 +102,28 @@ static bool ask_tool(const char *tool, struct crash *c, uint32_t file, char *tex
          tmb_command_output(argv, text, OUTPUT_BYTES, (int)((c->until_ns - now) / 1000000) + 1);
 }
 
+static const char *base_of(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* Whether a file is one of those that every program has, or the interpreter of Python. */
+static bool is_system(const char *module) {
+  static const char *const names[] = {"libc.so",   "libc-",        "ld-",          "libpthread",
+                                      "libgcc_s",  "libgfortran.", "libstdc++.so", "python",
+                                      "libpython", "libasan.",     "libtsan.",     "ld-musl"};
+  for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++)
+    if (strncmp(module, names[i], strlen(names[i])) == 0) return true;
+  return false;
+}
+
+/* Not for files whose frames are left out: the lines of the C library alone take longer. */
 static void find_lines(struct crash *c) {
   static const char *const tools[] = {"addr2line", "eu-addr2line"};
   char *text = malloc(OUTPUT_BYTES);
   for (uint32_t f = 0; text && f < c->read.files; f++) {
     bool asked = false;
+    if (is_system(base_of(c->read.name[f]))) continue;
     for (size_t i = 0; i < TMB_ARRAY_LEN(tools) && !asked; i++)
       asked = ask_tool(tools[i], c, f, text);
     if (asked)
@@ -122,19 +139,7 @@ static void find_lines(struct crash *c) {
 /* Base name of the file that has a frame. */
 static const char *module_of(const struct crash *c, uint32_t frame) {
   const uint8_t file = c->read.file[frame];
-  if (file >= c->read.files) return "";
-  const char *base = strrchr(c->read.name[file], '/');
-  return base ? base + 1 : c->read.name[file];
-}
-
-/* Whether a file is one of those that every program has, or the interpreter of Python. */
-static bool is_system(const char *module) {
-  static const char *const names[] = {"libc.so",   "libc-",        "ld-",          "libpthread",
-                                      "libgcc_s",  "libgfortran.", "libstdc++.so", "python",
-                                      "libpython", "libasan.",     "libtsan.",     "ld-musl"};
-  for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++)
-    if (strncmp(module, names[i], strlen(names[i])) == 0) return true;
-  return false;
+  return file < c->read.files ? base_of(c->read.name[file]) : "";
 }
 
 /* The words for a place of a frame. Returns false for what says nothing of the program. */
