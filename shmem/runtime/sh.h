@@ -32,10 +32,12 @@
 #define SH_HOT         __attribute__((always_inline)) static inline
 #define SH_COLD        __attribute__((noinline, cold))
 
-/* Defines the routine pshmem_NAME, and shmem_NAME as a weak alias of it (OpenSHMEM 1.6, 10). */
+/* Defines the routine pshmem_NAME, and shmem_NAME as a weak alias of it (OpenSHMEM 1.6, 10). By
+ * sh_at_NAME this library has its address without a look-up at start. */
 #define SH_DEF(RET, NAME, ARGS)                                                 \
  SH_EXPORT RET pshmem_##NAME ARGS;                                              \
  SH_EXPORT __attribute__((weak, alias("pshmem_" #NAME))) RET shmem_##NAME ARGS; \
+ SH_HIDDEN __attribute__((alias("pshmem_" #NAME))) RET sh_at_##NAME ARGS;       \
  RET pshmem_##NAME ARGS
 
 #define SH_NOWHERE UINT64_MAX /* offset of an address that is not symmetric */

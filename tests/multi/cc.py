@@ -73,6 +73,8 @@ def shows_and_stops():
     check("-ltombolo" not in tombolo("cc", "--show", "-c", "p.c").stdout, "-c links")
     check(tombolo("c++", "--show", "p.cc", CXX="g++ -m64").stdout.startswith("g++ -m64 -DG"), "CXX")
     check(tombolo("cc", "--show", "p.c", TOMBOLO_CC="mycc").stdout.startswith("mycc "), "setting")
+    itself = tombolo("cc", "--show", "p.c", CC="/usr/bin/tombolo cc").stdout
+    check(itself.startswith("cc -D"), "this command as its compiler", itself)
     done = tombolo("cc", "p.c", "--compiler=no-such-cc")
     check(done.returncode == 127 and "cc: compiler 'no-such-cc' not found" in done.stderr, done)
     check(tombolo("cc").returncode == 2 and tombolo("cc", "--help").returncode == 0, "usage")

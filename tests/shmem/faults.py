@@ -167,7 +167,9 @@ def main():
         source, program = Path(name) / "fault.c", Path(name) / "fault"
         source.write_text(SOURCE)
         compiler = [str(BUILD / "bin/oshcc"), "-O1", "-g", "-w"]
-        subprocess.run([*compiler, str(source), "-o", str(program)], check=True)
+        names = dict(os.environ, CC="oshcc", OSHCC="oshcc")  # as makefiles set them
+        subprocess.run([*compiler, str(source), "-o", str(program)], check=True, env=names,
+                       timeout=60)
         for word, texts in REFUSED.items():
             result = run(program, word)
             expect(result[0] == 1 and all(t in result[1] for t in texts), word, result)

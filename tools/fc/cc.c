@@ -117,10 +117,20 @@ static int add_tombolo(struct command *c, const struct request *r, bool links) {
   return 0;
 }
 
+/* Whether a name is a compiler, and not this command: makefiles set CC="tombolo cc". */
+static bool is_compiler(const char *name) {
+  if (!name || !*name) return false;
+  const size_t word = strcspn(name, " ");
+  static const char self[] = "tombolo";
+  const size_t bytes = sizeof self - 1;
+  const bool ends = word >= bytes && strncmp(name + word - bytes, self, bytes) == 0;
+  return !ends || (word > bytes && name[word - bytes - 1] != '/');
+}
+
 static const char *default_compiler(bool cxx) {
   const char *name = tmb_env_get(cxx ? "TOMBOLO_CXX" : "TOMBOLO_CC");
-  if (!name || !*name) name = tmb_env_get(cxx ? "CXX" : "CC");
-  return name && *name ? name : cxx ? "c++" : "cc";
+  if (!is_compiler(name)) name = tmb_env_get(cxx ? "CXX" : "CC");
+  return is_compiler(name) ? name : cxx ? "c++" : "cc";
 }
 
 static char **list_of(size_t words) {

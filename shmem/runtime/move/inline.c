@@ -29,10 +29,10 @@ SH_EXPORT void shmem_inline_wake_(shmem_ctx_t ctx, int pe) {
 #define ROWS            SHMEM_TYPES_RMA_(PAIRS) SHMEM_SIZES_(SIZED) SIZED(mem, 1)
 
 typedef void (*routine)(void);
-#define ROW(NAME) void pshmem_##NAME(void);
+#define ROW(NAME) SH_HIDDEN void sh_at_##NAME(void);
 ROWS
 #undef ROW
-#define ROW(NAME) {(routine)shmem_##NAME, pshmem_##NAME},
+#define ROW(NAME) {(routine)shmem_##NAME, sh_at_##NAME},
     static const struct {
   routine called, ours;
 } routines[] = {ROWS};
