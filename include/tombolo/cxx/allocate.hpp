@@ -9,10 +9,9 @@
 #ifndef TOMBOLO_CXX_ALLOCATE_HPP
 #define TOMBOLO_CXX_ALLOCATE_HPP
 
-#include <mutex>
+#include <map>
 #include <new>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include "global_ptr.hpp"
@@ -31,17 +30,19 @@ private:
 
 namespace detail {
 
-/* Blocks at the end of this rank's segment, by their offset. */
-class own_heap {
+/* Blocks at the end of this rank's segment, by their offset; a template as `late` says. */
+template <class Used> class own_heap {
+  using bytes_type = typename late<Used, size_t>::type;
+
 public:
   static constexpr size_t unit = 16, chunk = 65536;
 
   /* So many bytes for `count` objects; nullptr: no room. [in] alignment: a power of two. */
   void *take(size_t bytes, size_t alignment, size_t count) {
-    const size_t need = (std::max<size_t>(bytes, 1) + unit - 1) / unit * unit;
+    const size_t need = ((bytes ? bytes : 1) + unit - 1) / unit * unit;
     const size_t slack = alignment > unit ? alignment - unit : 0;
     if (need < bytes || need > self.memory.bytes() || slack > self.memory.bytes()) return nullptr;
-    const std::lock_guard<hsl> guard(lock_);
+    const held guard(lock_);
     auto found = sizes_.lower_bound({need + slack, 0});
     if (found == sizes_.end()) {
       if (!grow(need + slack)) return nullptr;
@@ -53,22 +54,21 @@ public:
     const size_t at = (base + start + alignment - 1) / alignment * alignment - base;
     if (at > start) insert(start, at - start);
     if (at + need < start + size) insert(at + need, start + size - at - need);
-    used_[at] = {need, count};
+    used_.get(at) = {need, count};
     return self.mine + at;
   }
 
   /* Number of objects at an address; SIZE_MAX: nothing was given out there. */
   size_t count(const void *at) {
-    const std::lock_guard<hsl> guard(lock_);
+    const held guard(lock_);
     const auto found = used_.find(offset(at));
-    return found == used_.end() ? SIZE_MAX : found->second.count;
+    return found ? found->count : SIZE_MAX;
   }
 
   void give(const void *at) {
-    const std::lock_guard<hsl> guard(lock_);
-    const auto found = used_.find(offset(at));
-    const size_t bytes = found->second.bytes;
-    used_.erase(found);
+    const held guard(lock_);
+    const size_t bytes = used_.find(offset(at))->bytes;
+    used_.erase(offset(at));
     insert(offset(at), bytes);
     trim();
   }
@@ -131,17 +131,21 @@ private:
   }
 
   hsl lock_;
-  std::map<size_t, size_t> free_;             /* offset, bytes */
-  std::set<std::pair<size_t, size_t>> sizes_; /* bytes, offset: the same blocks */
-  std::unordered_map<size_t, block> used_;    /* by offset */
+  std::map<size_t, bytes_type> free_;             /* offset, bytes */
+  std::set<std::pair<bytes_type, size_t>> sizes_; /* bytes, offset: the same blocks */
+  table<size_t, block> used_;                     /* by offset */
 };
-inline own_heap own;
+template <class Used> inline own_heap<Used> own_heap_of;
+template <class T> auto &own() {
+  return own_heap_of<typename late<T>::type>;
+}
 
 template <class T> T *take_own(size_t n, size_t alignment) {
   if (alignment & (alignment - 1) || !alignment)
     throw error("allocate: the alignment " + std::to_string(alignment) + " is no power of two");
   if (n > SIZE_MAX / sizeof(T)) return nullptr;
-  return static_cast<T *>(own.take(n * sizeof(T), std::max(alignment, alignof(T)), n));
+  return static_cast<T *>(
+      own<T>().take(n * sizeof(T), alignment > alignof(T) ? alignment : alignof(T), n));
 }
 
 /* take_own, or shared_bad_alloc. [in] who: the function that is called. */
@@ -158,7 +162,7 @@ template <class T> T *own_place(const char *who, const global_ptr<T> &p, size_t 
   if (p.where() != tombolo::rank())
     throw error(std::string(who) + ": the memory belongs to rank " + std::to_string(p.where()) +
                 "; call " + who + " there, by rpc for instance");
-  count = own.count(p.local());
+  count = own<T>().count(p.local());
   if (count == SIZE_MAX)
     throw error(std::string(who) + ": nothing was given out at this address, or it is freed "
                                    "already; give what new_, new_array or allocate returned");
@@ -167,7 +171,7 @@ template <class T> T *own_place(const char *who, const global_ptr<T> &p, size_t 
 
 template <class T> void destroy_own(T *at, size_t n) {
   while (n-- > 0) at[n].~T();
-  own.give(at);
+  own<T>().give(at);
 }
 
 /* n objects made by make(place); when one throws, those before it are destroyed. */
@@ -198,7 +202,7 @@ global_ptr<T> allocate(const std::nothrow_t &, size_t n = 1, size_t alignment = 
 /* Frees what allocate() gave; null is allowed. On the rank of the memory. */
 template <class T> void deallocate(const global_ptr<T> &p) {
   size_t n = 0;
-  if (p) detail::own.give(detail::own_place("deallocate", p, n));
+  if (p) detail::own<T>().give(detail::own_place("deallocate", p, n));
 }
 
 /* An object T(args...) in this rank's part of the shared heap; not collective. Throws

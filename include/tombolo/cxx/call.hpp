@@ -28,12 +28,65 @@ namespace tombolo {
 
 namespace detail {
 
-/* A call in progress at its caller; the address travels with it. `arrived` is written last. */
+/* A call in progress at its caller; its address travels with it. */
+struct caller {
+  caller() = default;
+  caller(const caller &) = delete;
+  caller &operator=(const caller &) = delete;
+  virtual ~caller() = default;
+  /* The answer, or the text of an exception; once. In a message handler. */
+  virtual void answered(rank_t from, const void *bytes, size_t n, bool failed) = 0;
+};
+
+/* Runs one callable at its target and answers, given the bytes behind its own address. */
+using runner = void (*)(gex_Token_t token, const char *bytes, size_t n, uint64_t caller);
+
+inline gex_AM_Arg_t high(uint64_t v) {
+  return static_cast<gex_AM_Arg_t>(v >> 32);
+}
+inline gex_AM_Arg_t low(uint64_t v) {
+  return static_cast<gex_AM_Arg_t>(v);
+}
+inline uint64_t join(gex_AM_Arg_t hi, gex_AM_Arg_t lo) {
+  return uint64_t(uint32_t(hi)) << 32 | uint32_t(lo);
+}
+
+/* The handlers name no function of this file: a program without calls compiles none. */
+inline void on_call(gex_Token_t token, void *payload, size_t nbytes, gex_AM_Arg_t hi,
+                    gex_AM_Arg_t lo) {
+  const char *const bytes = static_cast<const char *>(payload);
+  intptr_t distance;
+  std::memcpy(&distance, bytes, sizeof distance);
+  function_at<runner>(distance)(token, bytes + sizeof distance, nbytes - sizeof distance,
+                                join(hi, lo));
+}
+inline void on_answer(gex_Token_t token, void *payload, size_t nbytes, gex_AM_Arg_t hi,
+                      gex_AM_Arg_t lo, gex_AM_Arg_t failed) {
+  gex_Token_Info_t info;
+  gex_Token_Info(token, &info, GEX_TI_SRCRANK);
+  reinterpret_cast<caller *>(join(hi, lo))
+      ->answered(info.gex_srcrank, payload, nbytes, failed != 0);
+}
+
+/* The answer to a call; `arrived` is written last. */
 struct pending {
   std::atomic<bool> arrived{false};
   bool failed = false;
   rank_t from = 0;
   std::string bytes;
+};
+
+/* What the caller's address leads to: it ends with the answer, the future may end before. */
+template <class> struct pending_caller : caller {
+  std::shared_ptr<pending> reply = std::make_shared<pending>();
+  void answered(rank_t from, const void *bytes, size_t n, bool failed) override {
+    const std::shared_ptr<pending> to = std::move(reply);
+    to->from = from;
+    to->bytes.assign(static_cast<const char *>(bytes), n);
+    to->failed = failed;
+    delete this;
+    to->arrived.store(true, std::memory_order_release);
+  }
 };
 
 template <class R> struct call_state : state<R> {
@@ -48,64 +101,41 @@ template <class R> struct call_state : state<R> {
   }
 };
 
-/* Runs one callable at its target; returns the bytes of the result. */
-using runner = writer (*)(reader &in);
-
-template <class F, class R, class... Args> writer run_call(reader &in) {
-  F f = in.read<F>();
-  std::tuple<Args...> args{in.read<Args>()...}; /* braces: from left to right */
-  writer out;
-  if constexpr (std::is_void_v<R>)
-    std::apply(f, std::move(args));
-  else
-    out.write<R>(std::apply(f, std::move(args)));
-  return out;
-}
-
-inline gex_AM_Arg_t high(uint64_t v) {
-  return static_cast<gex_AM_Arg_t>(v >> 32);
-}
-inline gex_AM_Arg_t low(uint64_t v) {
-  return static_cast<gex_AM_Arg_t>(v);
-}
-inline uint64_t join(gex_AM_Arg_t hi, gex_AM_Arg_t lo) {
-  return uint64_t(uint32_t(hi)) << 32 | uint32_t(lo);
-}
-
-inline void on_call(gex_Token_t token, void *payload, size_t nbytes, gex_AM_Arg_t hi,
-                    gex_AM_Arg_t lo) {
-  const std::string aligned(static_cast<const char *>(payload), nbytes);
-  reader in(aligned.data(), nbytes);
+/* Answers with the bytes that run() writes, or with the exception that it throws. */
+template <class Run> void answer_call(gex_Token_t token, uint64_t to, Run run) {
   writer out;
   int failed = 0;
   try {
-    out = in.read<runner>()(in);
+    run(out);
     const size_t most = gex_Token_MaxReplyMedium(token, GEX_EVENT_NOW, 0, 3);
     if (out.size() > most)
       throw error("call: a result of " + std::to_string(out.size()) + " bytes, limit " +
                   std::to_string(most) + "; put larger results into the caller's memory");
   } catch (const std::exception &e) {
     out = writer();
-    out.bytes(e.what(), std::min<size_t>(std::strlen(e.what()), 400));
+    out.bytes(e.what(), smaller(std::strlen(e.what()), 400));
     failed = 1;
   } catch (...) {
     out = writer();
     out.bytes("an exception that is no std::exception", 38);
     failed = 1;
   }
-  gex_AM_ReplyMedium(token, self.answer, out.data(), out.size(), GEX_EVENT_NOW, 0, hi, lo, failed);
+  gex_AM_ReplyMedium(token, self.answer, out.data(), out.size(), GEX_EVENT_NOW, 0, high(to),
+                     low(to), failed);
 }
 
-inline void on_answer(gex_Token_t token, void *payload, size_t nbytes, gex_AM_Arg_t hi,
-                      gex_AM_Arg_t lo, gex_AM_Arg_t failed) {
-  std::unique_ptr<std::shared_ptr<pending>> mine(
-      reinterpret_cast<std::shared_ptr<pending> *>(join(hi, lo)));
-  gex_Token_Info_t info;
-  gex_Token_Info(token, &info, GEX_TI_SRCRANK);
-  (*mine)->from = info.gex_srcrank;
-  (*mine)->bytes.assign(static_cast<const char *>(payload), nbytes);
-  (*mine)->failed = failed != 0;
-  (*mine)->arrived.store(true, std::memory_order_release);
+template <class F, class R, class... Args>
+void run_call(gex_Token_t token, const char *bytes, size_t n, uint64_t to) {
+  const std::string aligned(bytes, n);
+  answer_call(token, to, [&](writer &out) {
+    reader in(aligned.data(), n);
+    F f = in.read<F>();
+    std::tuple<Args...> args{in.read<Args>()...}; /* braces: from left to right */
+    if constexpr (std::is_void_v<R>)
+      std::apply(f, std::move(args));
+    else
+      out.write<R>(std::apply(f, std::move(args)));
+  });
 }
 
 template <class F, class... Args> auto call(gex_TM_t tm, rank_t to, F f, Args... args) {
@@ -117,10 +147,11 @@ template <class F, class... Args> auto call(gex_TM_t tm, rank_t to, F f, Args...
   if (out.size() > most)
     throw error("call: arguments of " + std::to_string(out.size()) + " bytes, limit " +
                 std::to_string(most) + "; put larger data, and call with their global_ptr");
-  auto reply = std::make_shared<pending>();
-  const auto held = reinterpret_cast<uintptr_t>(new std::shared_ptr<pending>(reply));
-  gex_AM_RequestMedium(tm, to, self.call, out.data(), out.size(), GEX_EVENT_NOW, 0, high(held),
-                       low(held));
+  auto *const me = new pending_caller<typename late<F>::type>;
+  auto reply = me->reply;
+  const auto number = reinterpret_cast<uintptr_t>(static_cast<caller *>(me));
+  gex_AM_RequestMedium(tm, to, self.call, out.data(), out.size(), GEX_EVENT_NOW, 0, high(number),
+                       low(number));
   return future<R>(std::unique_ptr<state<R>>(std::make_unique<call_state<R>>(std::move(reply))));
 }
 

@@ -10,12 +10,17 @@
 #ifndef TOMBOLO_CXX_COLLECTIVES_HPP
 #define TOMBOLO_CXX_COLLECTIVES_HPP
 
-#include <functional>
 #include <gasnet_coll.h>
 #include <string>
 #include <vector>
 
 #include "future.hpp"
+
+#ifdef __GLIBCXX__
+# include <bits/stl_function.h> /* std::plus and its like, without the rest of <functional> */
+#else
+# include <functional>
+#endif
 
 namespace tombolo {
 

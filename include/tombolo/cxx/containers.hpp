@@ -9,12 +9,7 @@
 #ifndef TOMBOLO_CXX_CONTAINERS_HPP
 #define TOMBOLO_CXX_CONTAINERS_HPP
 
-#include <algorithm>
-#include <deque>
-#include <functional>
-#include <mutex>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "call.hpp"
@@ -23,11 +18,21 @@ namespace tombolo {
 
 namespace detail {
 
+/* This rank's part of each container; a template as `late` says. */
+template <class> struct part_list {
+  uint64_t numbers = 0; /* given out so far; alike on all ranks */
+  hsl lock;
+  table<uint64_t, void *> parts; /* under lock; null: ended */
+};
+template <class Used> inline part_list<Used> all_parts;
+
 /* Part on this rank of an object that all ranks make; neither copied nor moved, for calls hold its
  * number. Construction and destruction are collective. */
 template <class Data> class part {
+  using used = typename late<Data>::type;
+
 public:
-  part() : number_(self.numbers++) {
+  part() : number_(all_parts<used>.numbers++) {
     enter(this);
     await_event(gex_Coll_BarrierNB(self.world, 0));
   }
@@ -42,22 +47,22 @@ public:
   uint64_t number() const { return number_; }
   /* f(data) under the lock. */
   template <class F> decltype(auto) with(F f) {
-    const std::lock_guard<hsl> guard(lock_);
+    const held guard(lock_);
     return f(data_);
   }
   /* The part of this rank of object `number`; throws when that has ended. */
   static part &of(uint64_t number) {
-    const std::lock_guard<hsl> guard(self.lock);
-    void *const found = self.shared.at(number);
-    if (!found) throw error("call: the container has ended; wait for futures before that");
-    return *static_cast<part *>(found);
+    const held guard(all_parts<used>.lock);
+    void *const *const found = all_parts<used>.parts.find(number);
+    if (!found || !*found)
+      throw error("call: the container has ended; wait for futures before that");
+    return *static_cast<part *>(*found);
   }
 
 private:
   void enter(void *me) {
-    const std::lock_guard<hsl> guard(self.lock);
-    self.shared.resize(std::max<size_t>(self.shared.size(), number_ + 1));
-    self.shared[number_] = me;
+    const held guard(all_parts<used>.lock);
+    all_parts<used>.parts.get(number_) = me;
   }
 
   uint64_t number_;
@@ -70,7 +75,8 @@ private:
 /* Keys with values; a key is on the rank that its hash names. K and V travel by serial<>; Hash
  * gives equal on all ranks. All members may be called by any rank at any time. */
 template <class K, class V, class Hash = std::hash<K>> class hash_map {
-  using table = std::unordered_map<K, V, Hash>;
+  using table = detail::table<K, V, Hash>;
+  using truth = typename detail::late<K, bool>::type;
   using part = detail::part<table>;
 
 public:
@@ -81,9 +87,13 @@ public:
   }
 
   /* Adds a key, unless it is there: whether it was added. */
-  future<bool> insert(const K &key, const V &value) {
+  future<truth> insert(const K &key, const V &value) {
     const auto add = [n = mine_.number()](K k, V v) {
-      return part::of(n).with([&](table &t) { return t.emplace(k, v).second; });
+      return part::of(n).with([&](table &t) {
+        const size_t before = t.size();
+        t.get(k, v);
+        return t.size() != before;
+      });
     };
     return detail::call(detail::self.world, owner(key), add, key, value);
   }
@@ -91,7 +101,7 @@ public:
   /* Sets the value of a key. */
   future<void> assign(const K &key, const V &value) {
     const auto set = [n = mine_.number()](K k, V v) {
-      part::of(n).with([&](table &t) { t.insert_or_assign(k, v); });
+      part::of(n).with([&](table &t) { t.get(k, v) = v; });
     };
     return detail::call(detail::self.world, owner(key), set, key, value);
   }
@@ -100,17 +110,17 @@ public:
   future<std::optional<V>> find(const K &key) {
     const auto look = [n = mine_.number()](K k) {
       return part::of(n).with([&](table &t) {
-        const auto at = t.find(k);
-        return at == t.end() ? std::optional<V>() : std::optional<V>(at->second);
+        const V *const at = t.find(k);
+        return at ? std::optional<V>(*at) : std::optional<V>();
       });
     };
     return detail::call(detail::self.world, owner(key), look, key);
   }
 
   /* Removes a key: whether it was there. */
-  future<bool> erase(const K &key) {
+  future<truth> erase(const K &key) {
     const auto remove = [n = mine_.number()](K k) {
-      return part::of(n).with([&](table &t) { return t.erase(k) != 0; });
+      return part::of(n).with([&](table &t) { return t.erase(k); });
     };
     return detail::call(detail::self.world, owner(key), remove, key);
   }
@@ -120,7 +130,7 @@ public:
   template <class F, class A> future<void> update(const K &key, F f, A arg) {
     const auto change = [n = mine_.number(), f](K k, A a) {
       part::of(n).with([&](table &t) {
-        V &value = t[k];
+        V &value = t.get(k);
         value = f(value, a);
       });
     };
@@ -129,9 +139,7 @@ public:
 
   /* f(key, value) for each key of this rank. f must not use the map, wait or communicate. */
   template <class F> void for_each_local(F f) {
-    mine_.with([&](table &t) {
-      for (auto &entry : t) f(entry.first, entry.second);
-    });
+    mine_.with([&](table &t) { t.each(f); });
   }
   size_t local_size() {
     return mine_.with([](table &t) { return t.size(); });
@@ -144,13 +152,13 @@ private:
 /* A queue on each rank: all ranks push, its rank pops. What one rank pushes, waiting for each,
  * keeps its order. There is no limit. T travels by serial<>. */
 template <class T> class queue {
-  using part = detail::part<std::deque<T>>;
+  using part = detail::part<detail::fifo<T>>;
 
 public:
   /* Appends to the queue of a jobrank; ready: it is there. */
   future<void> push(rank_t jobrank, const T &value) {
     const auto append = [n = mine_.number()](T v) {
-      part::of(n).with([&](std::deque<T> &q) { q.push_back(std::move(v)); });
+      part::of(n).with([&](detail::fifo<T> &q) { q.push(std::move(v)); });
     };
     return detail::call(detail::self.world, jobrank, append, value);
   }
@@ -172,11 +180,10 @@ public:
 
 private:
   std::optional<T> take() {
-    return mine_.with([](std::deque<T> &q) {
+    return mine_.with([](detail::fifo<T> &q) {
       std::optional<T> first;
       if (q.empty()) return first;
-      first.emplace(std::move(q.front()));
-      q.pop_front();
+      first.emplace(q.pop());
       return first;
     });
   }

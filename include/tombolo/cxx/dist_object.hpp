@@ -18,38 +18,40 @@ template <class T> class dist_object;
 
 namespace detail {
 
-struct dist_entry {
+template <class Used> struct dist_entry {
   void *object = nullptr;
   bool ended = false;
-  std::vector<std::shared_ptr<message_task>> parked;
+  fifo<std::shared_ptr<message_task<Used>>> parked;
 };
-struct dist_process {
+template <class Used> struct dist_process { /* a template as `late` says */
   hsl lock;
-  std::unordered_map<uint64_t, dist_entry> all; /* by number */
-  uint32_t of_job = 0, of_teams = 0;            /* numbers given out so far */
+  table<uint64_t, dist_entry<Used>> all; /* by number */
+  uint32_t of_job = 0, of_teams = 0;     /* numbers given out so far */
 };
-inline dist_process dists;
+template <class Used> inline dist_process<Used> dist_table;
 
 /* Number of the next object of a team; collective. */
-inline uint64_t next_dist(const team &tm) {
+template <class Used> uint64_t next_dist(const team &tm) {
+  auto &dists = dist_table<Used>;
   if (tm.handle() == self.world) return uint64_t(UINT32_MAX) << 32 | dists.of_job++;
   uint64_t number = 0;
   if (tm.rank() == 0) number = uint64_t(tombolo::rank()) << 32 | dists.of_teams++;
   return tm.broadcast(number, 0);
 }
 
-inline void enter_dist(uint64_t number, void *object) {
-  std::vector<std::shared_ptr<message_task>> parked;
+template <class Used> void enter_dist(uint64_t number, void *object) {
+  auto &dists = dist_table<Used>;
+  fifo<std::shared_ptr<message_task<Used>>> parked;
   {
-    const std::lock_guard<hsl> guard(dists.lock);
-    dist_entry &e = dists.all[number];
+    const held guard(dists.lock);
+    auto &e = dists.all.get(number);
     e.object = object;
     e.ended = !object;
-    parked.swap(e.parked);
+    parked.take(e.parked);
   }
-  for (auto &t : parked) {
+  while (!parked.empty()) {
     rpcs.sent.fetch_add(1); /* it runs once more */
-    incoming.post(std::move(t));
+    incoming.post(parked.pop());
   }
 }
 
@@ -62,18 +64,20 @@ template <class T> struct wire<dist_object<T>> { using type = dist_name<T>; };
 template <class T> struct received<dist_name<T>> {
   using type = dist_object<T> &;
   static dist_object<T> &get(const dist_name<T> &name) {
-    const std::lock_guard<hsl> guard(dists.lock);
-    return *static_cast<dist_object<T> *>(dists.all.at(name.number).object);
+    auto &dists = dist_table<typename late<T>::type>;
+    const held guard(dists.lock);
+    return *static_cast<dist_object<T> *>(dists.all.find(name.number)->object);
   }
   /* Parks the call until the object is made. */
-  static bool missing(const dist_name<T> &name, message_task &call) {
-    const std::lock_guard<hsl> guard(dists.lock);
-    dist_entry &e = dists.all[name.number];
+  static bool missing(const dist_name<T> &name, message_task<> &call) {
+    auto &dists = dist_table<typename late<T>::type>;
+    const held guard(dists.lock);
+    auto &e = dists.all.get(name.number);
     if (e.object) return false;
     if (e.ended)
       throw error("rpc: the dist_object has ended here; wait for calls that use it, then for a "
                   "barrier, before it ends");
-    e.parked.push_back(call.shared_from_this());
+    e.parked.push(call.shared_from_this());
     return true;
   }
 };
@@ -83,6 +87,8 @@ template <class T> struct received<dist_name<T>> {
 /* A T on each member of a team. As an argument of rpc it is the target's own dist_object; the call
  * waits there until that is made. It ends on each member alone; a later call for it fails. */
 template <class T> class dist_object {
+  using used = typename detail::late<T>::type;
+
 public:
   /* Collective over the job, without a barrier. */
   explicit dist_object(T value) : dist_object(team(detail::self.world), std::move(value)) {}
@@ -91,18 +97,18 @@ public:
   template <class... Args>
   explicit dist_object(const team &tm, Args &&...args)
       : tm_(tm.handle()), value_(std::in_place, std::forward<Args>(args)...),
-        number_(detail::next_dist(tm)) {
-    detail::enter_dist(number_, this);
+        number_(detail::next_dist<used>(tm)) {
+    detail::enter_dist<used>(number_, this);
   }
   dist_object(dist_object &&other) noexcept
       : tm_(other.tm_), value_(std::move(other.value_)), number_(other.number_) {
     other.tm_ = GEX_TM_INVALID;
-    detail::enter_dist(number_, this);
+    detail::enter_dist<used>(number_, this);
   }
   dist_object(const dist_object &) = delete;
   dist_object &operator=(const dist_object &) = delete;
   ~dist_object() {
-    if (tm_ != GEX_TM_INVALID) detail::enter_dist(number_, nullptr);
+    if (tm_ != GEX_TM_INVALID) detail::enter_dist<used>(number_, nullptr);
   }
 
   /* The object of this rank. */

@@ -13,10 +13,8 @@
 #define TOMBOLO_CXX_EXECUTOR_HPP
 
 #include <atomic>
-#include <deque>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -50,6 +48,8 @@ struct ready_task {
   core_ref from;
 };
 
+using task_queue = fifo<ready_task>;
+
 /* Threads that wait now; after a change that one of them may wait for, wake_others() is called. */
 inline std::atomic<int> waiting{0};
 inline thread_local int waits_here = 0;
@@ -77,32 +77,30 @@ public:
   /* False: the thread has ended, and t is as it was. */
   bool post(ready_task &t) {
     {
-      const std::lock_guard<hsl> guard(lock_);
+      const held guard(lock_);
       if (closed_) return false;
-      tasks_.push_back(std::move(t));
+      tasks_.push(std::move(t));
       any_.store(true, std::memory_order_relaxed);
     }
     wake_others();
     return true;
   }
   bool any() const { return any_.load(std::memory_order_relaxed); }
-  std::vector<ready_task> take() {
-    std::vector<ready_task> all;
-    const std::lock_guard<hsl> guard(lock_);
-    all.swap(tasks_);
+  void take(task_queue &to) {
+    const held guard(lock_);
+    to.take(tasks_);
     any_.store(false, std::memory_order_relaxed);
-    return all;
   }
   /* Refuses tasks from now on, unless there are some. */
   bool close() {
-    const std::lock_guard<hsl> guard(lock_);
+    const held guard(lock_);
     closed_ = tasks_.empty();
     return closed_;
   }
 
 private:
   hsl lock_;
-  std::vector<ready_task> tasks_;
+  task_queue tasks_;
   std::atomic<bool> any_{false};
   bool closed_ = false;
 };
@@ -112,25 +110,24 @@ class inbox {
 public:
   void post(std::shared_ptr<task> t) {
     {
-      const std::lock_guard<hsl> guard(lock_);
-      tasks_.push_back(std::move(t));
+      const held guard(lock_);
+      tasks_.push({std::move(t), nullptr});
       any_.store(true, std::memory_order_relaxed);
     }
     wake_others();
   }
   bool any() const { return any_.load(std::memory_order_relaxed); }
   std::shared_ptr<task> take() {
-    const std::lock_guard<hsl> guard(lock_);
+    const held guard(lock_);
     if (tasks_.empty()) return nullptr;
-    auto first = std::move(tasks_.front());
-    tasks_.pop_front();
+    auto first = tasks_.pop().what;
     any_.store(!tasks_.empty(), std::memory_order_relaxed);
     return first;
   }
 
 private:
   hsl lock_;
-  std::deque<std::shared_ptr<task>> tasks_;
+  task_queue tasks_;
   std::atomic<bool> any_{false};
 };
 inline inbox incoming;
@@ -161,7 +158,7 @@ private:
   };
   std::atomic<bool> done_{false};
   hsl lock_;
-  std::vector<entry> waiting_; /* under lock */
+  fifo<entry> waiting_; /* under lock */
 };
 
 /* The part of a thread that runs its tasks. */
@@ -184,7 +181,7 @@ public:
   /* Has poll() of an operation called until it is done. */
   void watch(core_ref c) { watched_.push_back(std::move(c)); }
   /* A task that is ready in this thread. */
-  void push(ready_task t) { ready_.push_back(std::move(t)); }
+  void push(ready_task t) { ready_.push(std::move(t)); }
 
   /* Whether run() has nothing to do. */
   bool idle() const {
@@ -195,8 +192,7 @@ public:
   void run() {
     if (idle()) return;
     look();
-    if (mail_->any())
-      for (ready_task &t : mail_->take()) ready_.push_back(std::move(t));
+    if (mail_->any()) mail_->take(ready_);
     do {
       run_ready();
       if (const auto t = incoming.any() ? incoming.take() : nullptr) t->run(nullptr);
@@ -213,8 +209,7 @@ public:
 private:
   void run_ready() {
     while (!ready_.empty()) {
-      const ready_task t = std::move(ready_.front());
-      ready_.pop_front();
+      const ready_task t = ready_.pop();
       t.what->run(t.from);
     }
   }
@@ -225,24 +220,29 @@ private:
       if (c && c->poll()) watched_[i] = nullptr;
     }
     if (--depth_) return; /* the outer call counts by index */
-    watched_.erase(std::remove(watched_.begin(), watched_.end(), nullptr), watched_.end());
+    size_t kept = 0;
+    for (core_ref &c : watched_)
+      if (c) watched_[kept++].swap(c);
+    watched_.resize(kept);
   }
 
   std::shared_ptr<mailbox> mail_;
   std::vector<core_ref> watched_;
-  std::deque<ready_task> ready_;
+  task_queue ready_;
   int depth_ = 0;
 };
 
 inline void core_base::complete() {
-  std::vector<entry> all;
+  fifo<entry> all;
   {
-    const std::lock_guard<hsl> guard(lock_);
-    all.swap(waiting_);
+    const held guard(lock_);
+    all.take(waiting_);
     done_.store(true, std::memory_order_release);
   }
   /* A task may complete others: they queue up here, no recursion. */
-  for (entry &e : all) {
+  if (all.empty()) return wake_others();
+  while (!all.empty()) {
+    entry e = all.pop();
     ready_task t{std::move(e.what), shared_from_this()};
     worker &here = worker::mine();
     if (e.home == here.mail())
@@ -250,14 +250,13 @@ inline void core_base::complete() {
     else if (!e.home->post(t))
       t.what->abandon();
   }
-  if (all.empty()) wake_others();
 }
 
 inline bool core_base::attach(std::shared_ptr<task> t, std::shared_ptr<mailbox> home) {
   {
-    const std::lock_guard<hsl> guard(lock_);
+    const held guard(lock_);
     if (done_.load(std::memory_order_relaxed)) return false;
-    waiting_.push_back({std::move(t), std::move(home)});
+    waiting_.push({std::move(t), std::move(home)});
   }
   if (pollable()) worker::mine().watch(shared_from_this());
   return true;

@@ -10,7 +10,7 @@
 #ifndef TOMBOLO_CXX_FUTURE_HPP
 #define TOMBOLO_CXX_FUTURE_HPP
 
-#include <chrono>
+#include <ctime>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -121,6 +121,19 @@ private:
   std::unique_ptr<state<R>> state_;
 };
 
+/* Time that passes, and a std::chrono::duration, in microseconds; <chrono> itself takes long to
+ * compile. */
+inline double clock_us() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) * 1e-3;
+}
+template <class Duration> double in_us(const Duration &d) {
+  using period = typename Duration::period;
+  return static_cast<double>(d.count()) * 1e6 * static_cast<double>(period::num) /
+         static_cast<double>(period::den);
+}
+
 /* The future that a continuation's result gives: that of a future is the future itself. */
 template <class R> struct flat { using future_type = future<std::decay_t<R>>; };
 template <> struct flat<void> { using future_type = future<>; };
@@ -204,18 +217,13 @@ public:
   }
 
   /* Waits for a time at most; returns whether the result is there. */
-  template <class R, class P> bool wait_for(std::chrono::duration<R, P> time) const {
-    return wait_until(std::chrono::steady_clock::now() + time);
+  template <class Duration> bool wait_for(const Duration &time) const {
+    const double end = detail::clock_us() + detail::in_us(time);
+    return wait_while([end] { return end - detail::clock_us(); });
   }
-  template <class D>
-  bool wait_until(std::chrono::time_point<std::chrono::steady_clock, D> end) const {
-    using microseconds = std::chrono::duration<double, std::micro>;
-    while (!ready()) {
-      const double left = microseconds(end - std::chrono::steady_clock::now()).count();
-      if (left <= 0) return false;
-      gexx_Poll(left < 1000 ? static_cast<uint64_t>(left) : 1000);
-    }
-    return true;
+  /* Waits up to a time of any clock of std::chrono; returns whether the result is there. */
+  template <class Time> bool wait_until(const Time &end) const {
+    return wait_while([&end] { return detail::in_us(end - Time::clock::now()); });
   }
 
   /* The future of f(values...), or the future that f returns. f runs at once if this future is
@@ -230,6 +238,16 @@ private:
   core_type &core() const {
     if (!core_) throw error("future: it has no operation; assign one before it is used");
     return *core_;
+  }
+
+  /* Polls while left() gives more than 0 microseconds; returns whether the result is there. */
+  template <class Left> bool wait_while(Left left) const {
+    while (!ready()) {
+      const double us = left();
+      if (us <= 0) return false;
+      gexx_Poll(us < 1000 ? static_cast<uint64_t>(us) : 1000);
+    }
+    return true;
   }
 
   /* The values when the result is there; throws instead. */

@@ -8,12 +8,9 @@
 #ifndef TOMBOLO_CXX_GLOBAL_PTR_HPP
 #define TOMBOLO_CXX_GLOBAL_PTR_HPP
 
-#include <algorithm>
 #include <array>
-#include <functional>
 #include <gasnet_vis.h>
 #include <iosfwd>
-#include <memory>
 #include <string>
 #include <type_traits>
 
@@ -81,7 +78,8 @@ public:
   }
   friend bool operator!=(const global_ptr &a, const global_ptr &b) { return !(a == b); }
   friend bool operator<(const global_ptr &a, const global_ptr &b) {
-    return a.rank_ != b.rank_ ? a.rank_ < b.rank_ : std::less<T *>()(a.addr_, b.addr_);
+    if (a.rank_ != b.rank_) return a.rank_ < b.rank_;
+    return reinterpret_cast<uintptr_t>(a.addr_) < reinterpret_cast<uintptr_t>(b.addr_);
   }
   friend bool operator>(const global_ptr &a, const global_ptr &b) { return b < a; }
   friend bool operator<=(const global_ptr &a, const global_ptr &b) { return !(b < a); }
@@ -129,8 +127,8 @@ template <class T> global_ptr<T> to_global(T *here) {
   };
   rank_t r = tombolo::rank();
   if (!inside(r))
-    for (r = 0; r < self.near.size() && !inside(r);) r++;
-  if (r == self.near.size())
+    for (r = 0; r < tombolo::size() && !inside(r);) r++;
+  if (r == tombolo::size())
     throw error("to_global: the address is in no segment that is mapped here; take memory from "
                 "job::allocate, allocate or new_");
   const uintptr_t offset = at - reinterpret_cast<uintptr_t>(self.near[r]);
@@ -283,8 +281,10 @@ template <class P, size_t N> struct view {
   /* The view with its dimensions in the reverse order. */
   view transposed() const {
     view made = *this;
-    std::reverse(made.extents.begin(), made.extents.end());
-    std::reverse(made.strides.begin(), made.strides.end());
+    for (size_t d = 0; d < N; d++) {
+      made.extents[d] = extents[N - 1 - d];
+      made.strides[d] = strides[N - 1 - d];
+    }
     return made;
   }
 };

@@ -50,7 +50,9 @@ public:
     if (gex_Segment_Attach(&segment, self.world, bytes) != GASNET_OK)
       throw error("job: no segment of " + std::to_string(bytes) + " bytes; lower heap_bytes");
     self.mine = static_cast<char *>(gex_Segment_QueryAddr(segment));
-    self.base = world_.all_gather(self.mine);
+    self.base = new char *[size()];
+    detail::await_event(
+        gexx_Coll_AllGatherNB(self.world, self.base, &self.mine, sizeof self.mine, 0));
     find_near();
     self.memory.open(bytes);
     std::set_terminate(detail::on_terminate);
@@ -100,7 +102,7 @@ private:
     gex_RankInfo_t *info;
     gex_Rank_t count;
     gex_System_QueryNbrhdInfo(&info, &count, nullptr);
-    self.near.assign(self.base.size(), nullptr);
+    self.near = new char *[tombolo::size()]();
     for (gex_Rank_t i = 0; i < count; i++) {
       void *here = nullptr;
       gex_Segment_QueryBound(self.world, info[i].gex_jobrank, nullptr, &here, nullptr);
@@ -117,7 +119,7 @@ private:
         {0, reinterpret_cast<gex_AM_Fn_t>(&detail::on_answer),
          GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 3, nullptr, "tombolo::answer"},
         {0, reinterpret_cast<gex_AM_Fn_t>(&detail::on_rpc),
-         GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 7, nullptr, "tombolo::rpc"},
+         GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 9, nullptr, "tombolo::rpc"},
     };
     if (gex_EP_RegisterHandlers(ep, table, 3) != GASNET_OK) throw error("job: no free handlers");
     self.call = table[0].gex_index;

@@ -89,9 +89,9 @@ public:
   }
   global_ref<T> operator[](size_t i) const { return *at(i); }
   /* The elements of this rank: number of the first, and memory. */
-  size_t first() const { return std::min(n_, block_ * tombolo::rank()); }
+  size_t first() const { return detail::smaller(n_, block_ * tombolo::rank()); }
   T *begin() const { return parts_.local(); }
-  T *end() const { return begin() + (std::min(n_, first() + block_) - first()); }
+  T *end() const { return begin() + (detail::smaller(n_, first() + block_) - first()); }
 
 private:
   size_t n_, block_;

@@ -106,6 +106,9 @@ namespace detail {
 
 /* Functions are named by their distance from this one: programs may lie at different addresses. */
 inline void anchor() {}
+template <class F> F function_at(intptr_t distance) {
+  return reinterpret_cast<F>(reinterpret_cast<intptr_t>(&anchor) + distance);
+}
 
 template <class T, class = void> constexpr bool has_fields = false;
 template <class T>
@@ -125,6 +128,10 @@ constexpr bool
         true;
 template <class T>
 constexpr bool is_function = std::is_function_v<std::remove_pointer_t<T>> &&std::is_pointer_v<T>;
+
+template <class F> intptr_t distance_of(F function) {
+  return reinterpret_cast<intptr_t>(function) - reinterpret_cast<intptr_t>(&anchor);
+}
 
 /* Whether elements of a container are copied as one piece. */
 template <class T> constexpr bool in_one_piece = false;
@@ -186,7 +193,7 @@ template <class T, class> struct serial {
     else if constexpr (detail::has_fields<T>)
       const_cast<T &>(value).fields(out);
     else if constexpr (detail::is_function<T>)
-      out.write(reinterpret_cast<intptr_t>(value) - reinterpret_cast<intptr_t>(&detail::anchor));
+      out.write(detail::distance_of(value));
     else if constexpr (detail::travels<T>)
       out.bytes(&value, sizeof(T));
     else
@@ -200,7 +207,7 @@ template <class T, class> struct serial {
       value.fields(in);
       return value;
     } else if constexpr (detail::is_function<T>) {
-      return reinterpret_cast<T>(reinterpret_cast<intptr_t>(&detail::anchor) + in.read<intptr_t>());
+      return detail::function_at<T>(in.read<intptr_t>());
     } else if constexpr (detail::travels<T>) {
       return detail::read_plain<T>(in);
     } else {

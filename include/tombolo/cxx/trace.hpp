@@ -14,8 +14,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <string>
-#include <vector>
 
 #if defined(__has_include)
 # if __has_include(<execinfo.h>)
@@ -31,33 +29,34 @@ namespace detail {
 
 /* A file that is mapped as code. Position-independent: addresses in it count from its base. */
 struct module {
-  uintptr_t begin, end, base;
-  std::string path;
+  uintptr_t base;
+  char path[4100];
 };
 
-/* The modules of this process that contain code. */
-inline std::vector<module> modules() {
-  std::vector<module> found;
+/* Finds the module of an address in the maps of this process. */
+inline bool find_module(uintptr_t addr, module *found) {
   std::FILE *const maps = std::fopen("/proc/self/maps", "r");
-  if (!maps) return found;
-  char line[4500], path[4100], flags[8];
+  if (!maps) return false;
+  char line[4500], flags[8];
   unsigned long begin, end, offset;
-  uintptr_t base = 0;
-  while (std::fgets(line, sizeof line, maps)) {
-    path[0] = 0;
-    if (std::sscanf(line, "%lx-%lx %7s %lx %*s %*s %4099s", &begin, &end, flags, &offset, path) < 4)
+  bool is_there = false;
+  found->base = 0;
+  while (!is_there && std::fgets(line, sizeof line, maps)) {
+    found->path[0] = 0;
+    if (std::sscanf(line, "%lx-%lx %7s %lx %*s %*s %4099s", &begin, &end, flags, &offset,
+                    found->path) < 4)
       continue;
-    if (offset == 0) base = begin;
-    if (flags[2] == 'x' && path[0] == '/') found.push_back({begin, end, base, path});
+    if (offset == 0) found->base = begin;
+    is_there = addr >= begin && addr < end && flags[2] == 'x' && found->path[0] == '/';
   }
   std::fclose(maps);
-  return found;
+  return is_there;
 }
 
 /* Whether a file is a library or a position-independent program: ELF type 3 (ET_DYN). */
-inline bool is_relative(const std::string &path) {
+inline bool is_relative(const char *path) {
   unsigned char head[18] = {};
-  std::FILE *const file = std::fopen(path.c_str(), "rb");
+  std::FILE *const file = std::fopen(path, "rb");
   if (!file) return true;
   const bool whole = std::fread(head, 1, sizeof head, file) == sizeof head;
   std::fclose(file);
@@ -65,11 +64,10 @@ inline bool is_relative(const std::string &path) {
 }
 
 /* Whether a file is one of the libraries that throw and unwind; `any`: or that of C. */
-inline bool is_runtime(const std::string &path, bool any) {
+inline bool is_runtime(const char *path, bool any) {
   for (const char *name : {"/libstdc++.so", "/libgcc_s.so", "/libc++", "/libunwind"})
-    if (path.find(name) != std::string::npos) return true;
-  return any &&
-         (path.find("/libc.so") != std::string::npos || path.find("/libc-") != std::string::npos);
+    if (std::strstr(path, name)) return true;
+  return any && (std::strstr(path, "/libc.so") || std::strstr(path, "/libc-"));
 }
 
 /* Prints one line of a trace. */
@@ -83,9 +81,8 @@ inline void print_frame(const module &m, uintptr_t addr) {
   char text[4400] = "", command[4400];
   const unsigned long at = is_relative(m.path) ? addr - m.base : addr;
   bool found = false;
-  std::snprintf(command, sizeof command, "addr2line -Cfpie '%s' %#lx 2>/dev/null", m.path.c_str(),
-                at);
-  std::FILE *const pipe = m.path.find('\'') == std::string::npos ? popen(command, "r") : nullptr;
+  std::snprintf(command, sizeof command, "addr2line -Cfpie '%s' %#lx 2>/dev/null", m.path, at);
+  std::FILE *const pipe = !std::strchr(m.path, '\'') ? popen(command, "r") : nullptr;
   while (pipe && std::fgets(text, sizeof text, pipe)) {
     text[std::strcspn(text, "\n")] = 0;
     if (std::strncmp(text, "??", 2) == 0) continue;
@@ -93,8 +90,13 @@ inline void print_frame(const module &m, uintptr_t addr) {
     found = true;
   }
   if (pipe) pclose(pipe);
-  std::snprintf(text, sizeof text, "%s + %#lx", m.path.c_str(), at);
+  std::snprintf(text, sizeof text, "%s + %#lx", m.path, at);
   if (!found) print_line(text);
+}
+
+/* An address inside the call of a frame. */
+inline uintptr_t frame_address(const void *frame) {
+  return reinterpret_cast<uintptr_t>(frame) - 1;
 }
 
 /* Prints the frames of this thread that lie below those of the language's runtime. */
@@ -103,20 +105,16 @@ inline void print_trace() {
   enum { MOST = 32, SHOWN = 12 };
   void *frames[MOST];
   const int count = backtrace(frames, MOST);
-  const std::vector<module> all = modules();
-  std::vector<std::pair<const module *, uintptr_t>> shown;
-  for (int i = 0; i < count; i++) {
-    const uintptr_t addr = reinterpret_cast<uintptr_t>(frames[i]) - 1; /* inside the call */
-    for (const module &m : all) {
-      if (addr < m.begin || addr >= m.end) continue;
-      if (is_runtime(m.path, false) && i < 8)
-        shown.clear(); /* frames above are the end of the program, not its cause */
-      else if (!is_runtime(m.path, true))
-        shown.push_back({&m, addr});
-    }
+  module m;
+  int first = 0; /* frames before it are the end of the program, not its cause */
+  for (int i = 0; i < count && i < 8; i++)
+    if (find_module(frame_address(frames[i]), &m) && is_runtime(m.path, false)) first = i + 1;
+  for (int i = first, shown = 0; i < count && shown < SHOWN; i++) {
+    const uintptr_t addr = frame_address(frames[i]);
+    if (!find_module(addr, &m) || is_runtime(m.path, true)) continue;
+    print_frame(m, addr);
+    shown++;
   }
-  for (size_t i = 0; i < shown.size() && i < SHOWN; i++)
-    print_frame(*shown[i].first, shown[i].second);
 #endif
 }
 
@@ -125,8 +123,9 @@ inline void print_trace() {
   static thread_local bool inside = false;
   if (inside) std::abort();
   inside = true;
-  std::string why = "std::terminate was called without an exception";
-  if (const std::exception_ptr thrown = std::current_exception()) {
+  const char *why = "std::terminate was called without an exception";
+  const std::exception_ptr thrown = std::current_exception(); /* keeps what() */
+  if (thrown) {
     try {
       std::rethrow_exception(thrown);
     } catch (const std::exception &e) {
@@ -136,7 +135,7 @@ inline void print_trace() {
     }
   }
   std::fflush(stdout);
-  std::fprintf(stderr, "tombolo: rank %u: %s\n", rank(), why.c_str());
+  std::fprintf(stderr, "tombolo: rank %u: %s\n", rank(), why);
   print_trace();
   std::fflush(stderr);
   gasnet_exit(1);
