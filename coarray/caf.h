@@ -101,6 +101,14 @@ enum caf_component caf_component_is(const void *word);
 struct caf_token *caf_component_new(void);
 void caf_component_free(struct caf_token *t);
 
+/* Who is in this library: inside.h. */
+struct caf_mark {
+  uint32_t inside; /* the program is; atomic */
+  uint32_t taken;  /* the serving thread is; atomic */
+  uint32_t depth;  /* of nested calls of the program */
+  bool fences;     /* the program runs a fence */
+};
+
 struct caf {
   struct caf_team *team; /* current */
   uint32_t size, rank;   /* of the job */
@@ -130,6 +138,9 @@ struct caf {
   uint32_t posts_open; /* posts that their owners may not know yet; post.c */
   uint8_t events;      /* enum caf_events in post.h: how events are posted */
   bool ready, ending;
+  struct caf_mark mark;      /* inside.h */
+  const void *read_last;     /* where the access that polled began: pending.h */
+  uint32_t reads;            /* accesses */
   bool serves;               /* a thread serves accessors while the program computes: inside.h */
   bool wide_teams;           /* numbers of teams have 64 bits: PRIF */
   bool began, settled;       /* `init` has returned; the signal is back: caf_settle */

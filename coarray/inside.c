@@ -13,52 +13,38 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static struct {
-  pthread_mutex_t lock; /* the thread holds it while it is inside, or tries to be */
-  uint32_t inside;      /* the program is; atomic */
-  uint32_t taken;       /* the thread is; atomic */
-  uint32_t depth;       /* of nested calls of the program */
-  bool fences;          /* the program runs a fence */
-} mark = {.lock = PTHREAD_MUTEX_INITIALIZER};
+/* The thread holds it while it is inside, or tries to be. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-bool caf_go_inside_slow(void) {
-  if (caf_is_server) return false;
-  if (mark.depth++) return true;
-  __atomic_store_n(&mark.inside, 1, __ATOMIC_RELAXED);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if (mark.fences) __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (__builtin_expect(__atomic_load_n(&mark.taken, __ATOMIC_ACQUIRE) == 0, 1)) return true;
-  __atomic_store_n(&mark.inside, 0, __ATOMIC_RELEASE);
-  pthread_mutex_lock(&mark.lock);
-  __atomic_store_n(&mark.inside, 1, __ATOMIC_RELAXED);
-  pthread_mutex_unlock(&mark.lock);
-  return true;
-}
-
-void caf_go_outside_slow(void) {
-  if (--mark.depth == 0) __atomic_store_n(&mark.inside, 0, __ATOMIC_RELEASE);
+void caf_go_inside_slow(void) {
+  if (caf.mark.fences) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&caf.mark.taken, __ATOMIC_ACQUIRE) == 0) return;
+  __atomic_store_n(&caf.mark.inside, 0, __ATOMIC_RELEASE);
+  pthread_mutex_lock(&lock);
+  __atomic_store_n(&caf.mark.inside, 1, __ATOMIC_RELAXED);
+  pthread_mutex_unlock(&lock);
 }
 
 static bool program_is_inside(void) {
-  return __atomic_load_n(&mark.inside, __ATOMIC_ACQUIRE) != 0;
+  return __atomic_load_n(&caf.mark.inside, __ATOMIC_ACQUIRE) != 0;
 }
 
 bool caf_take_inside(void) {
   if (program_is_inside()) return false;
-  pthread_mutex_lock(&mark.lock);
-  __atomic_store_n(&mark.taken, 1, __ATOMIC_RELAXED);
+  pthread_mutex_lock(&lock);
+  __atomic_store_n(&caf.mark.taken, 1, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (!mark.fences) (void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  if (!caf.mark.fences) (void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
   if (!program_is_inside()) return true;
   caf_give_inside();
   return false;
 }
 
 void caf_give_inside(void) {
-  __atomic_store_n(&mark.taken, 0, __ATOMIC_RELEASE);
-  pthread_mutex_unlock(&mark.lock);
+  __atomic_store_n(&caf.mark.taken, 0, __ATOMIC_RELEASE);
+  pthread_mutex_unlock(&lock);
 }
 
 void caf_inside_start(void) {
-  mark.fences = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
+  caf.mark.fences = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
 }

@@ -16,15 +16,20 @@
 
 /* The program is inside until caf_go_outside, or to its end. Calls nest. Waits while the serving
  * thread is inside. Returns whether caf_go_outside is to be called. */
-bool caf_go_inside_slow(void);
+void caf_go_inside_slow(void);
 static inline bool caf_go_inside(void) {
-  return __builtin_expect(caf.serves, 0) && caf_go_inside_slow();
+  if (!caf.serves || caf_is_server) return false;
+  if (caf.mark.depth++) return true;
+  __atomic_store_n(&caf.mark.inside, 1, __ATOMIC_RELAXED);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  const bool taken = __atomic_load_n(&caf.mark.taken, __ATOMIC_ACQUIRE) != 0;
+  if (__builtin_expect(taken || caf.mark.fences, 0)) caf_go_inside_slow();
+  return true;
 }
 
 /* [in] inside: what caf_go_inside has returned. */
-void caf_go_outside_slow(void);
 static inline void caf_go_outside(const bool *inside) {
-  if (__builtin_expect(*inside, 0)) caf_go_outside_slow();
+  if (*inside && --caf.mark.depth == 0) __atomic_store_n(&caf.mark.inside, 0, __ATOMIC_RELEASE);
 }
 
 /* At the begin of a function that programs call and that uses the layer below. */

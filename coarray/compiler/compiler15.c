@@ -86,6 +86,8 @@ static bool find(struct caf_there *there, const struct selector *s, const struct
   return true;
 }
 
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 /* Whether an accessor needs nothing but the bytes of a coarray. */
 static inline bool is_direct(const struct caf_token *t, int index) {
   if (t->elem_type != CAF_DERIVED) return t->elem_type != 0 && t->elem_type < CAF_DERIVED;
@@ -96,7 +98,7 @@ static inline bool is_direct(const struct caf_token *t, int index) {
 /* Whether an access is that of a scalar which this image reaches itself, and to which no event
  * is attached: the usual one, which need not be described for another image. [in] watches:
  * the kind of event. [out] scalar: base and shape. */
-static inline bool is_scalar_here(struct caf_scalar *scalar, const struct selector *s,
+ALWAYS_INLINE bool is_scalar_here(struct caf_scalar *scalar, const struct selector *s,
                                   const struct caf_desc *shape, unsigned watches) {
   const struct caf_token *t = s->token;
   if (!t || t->type == CAF_OF_ASKER || s->team || s->team_number) return false;
@@ -245,16 +247,32 @@ static void get(const struct caf_there *there, struct caf_ask *ask, const struct
   if (answer.found.owned) free(answer.found.at);
 }
 
-static void get_scalar(const struct caf_scalar *scalar, void *dst, size_t bytes) {
+ALWAYS_INLINE void get_scalar(const struct caf_scalar *scalar, void *dst, size_t bytes) {
   const struct caf_status none = {0};
   int32_t owned = 0;
   void *at = caf_accessor_find(scalar, &owned);
   if (!at)
     caf_fail(&none, CAF_STAT_ERROR,
              "a component of a coindexed object is used that is not allocated [TMB-2064]");
+  else if (bytes == 8)
+    memcpy(dst, at, 8);
   else if (at != dst)
     memmove(dst, at, bytes);
   if (owned) free(at);
+}
+
+/* A get that is not that of a scalar here; apart, so that the other needs no room for descriptors.
+ */
+static __attribute__((noinline)) void get_other(const struct selector *selector,
+                                                const struct caf_desc *src, const size_t *src_chars,
+                                                struct caf_ask *ask, const struct target *target,
+                                                int *stat) {
+  const struct caf_status to = {.stat = stat};
+  struct caf_there there;
+  if (!find(&there, selector, src, &to)) return;
+  if (there.token) CAF_STATEMENT("get");
+  if (src_chars) ask->object_chars = length_of(there.token, target->bytes, *src_chars);
+  get(&there, ask, target, &to);
 }
 
 void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t *src_chars,
@@ -262,9 +280,7 @@ void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t 
                           struct caf_desc *dst_desc, bool may_realloc, int index, void *add,
                           size_t add_bytes, int *stat, void **team, int *team_number) {
   CAF_INSIDE;
-  const struct caf_status to = {.stat = stat};
   const struct selector selector = {token, image, team, team_number};
-  struct caf_there there;
   struct caf_scalar scalar = {.add = add, .index = index};
   const bool simple = !dst_desc && !dst_chars && !src_chars && !may_realloc && !stat;
   if (simple && is_scalar_here(&scalar, &selector, src, CAF_ATTACH_READ)) {
@@ -272,8 +288,6 @@ void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t 
     get_scalar(&scalar, *dst, dst_size);
     return;
   }
-  if (!find(&there, &selector, src, &to)) return;
-  if (there.token) CAF_STATEMENT("get");
   struct caf_ask ask = {.kind = CAF_ACCESS_GET,
                         .index = index,
                         .object = src,
@@ -282,9 +296,8 @@ void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t 
                         .add_bytes = add_bytes,
                         .result_bytes = dst_size,
                         .result_chars = dst_chars ? *dst_chars : 0};
-  if (src_chars) ask.object_chars = length_of(there.token, dst_size, *src_chars);
   const struct target target = {dst, dst_size, dst_chars, dst_desc, may_realloc};
-  get(&there, &ask, &target, &to);
+  get_other(&selector, src, src_chars, &ask, &target, stat);
 }
 
 /* The shape of an allocatable coarray, by its variable. NULL, after caf_fail: it is elsewhere now.
@@ -323,23 +336,44 @@ int32_t CAF(is_present_on_remote)(void *token, int image, int index, void *add, 
 
 /* ---- put */
 
+/* A put that is not that of a scalar here. [in] src: what ask->data_chars and src_desc describe. */
+static __attribute__((noinline)) void put_other(const struct selector *selector,
+                                                const size_t *dst_chars, size_t src_size,
+                                                const struct caf_desc *src_desc,
+                                                struct caf_ask *ask, int *stat) {
+  const struct caf_status to = {.stat = stat};
+  const struct caf_room room = {.bytes = 0};
+  struct caf_there there;
+  struct caf_answer answer;
+  struct caf_desc shape;
+  void *copy = NULL;
+  if (!find(&there, selector, ask->object, &to)) return;
+  if (dst_chars) ask->object_chars = length_of(there.token, src_size, *dst_chars);
+  if (src_desc) {
+    struct caf_section s;
+    caf_section_of(&s, src_desc, src_desc->base, NULL);
+    ask->data_bytes = caf_section_elements(&s) * s.elem_len;
+    shape = caf_desc_packed(src_desc, together(&s, &copy, &to));
+    if (!shape.base && ask->data_bytes) return;
+    ask->data = shape.base;
+    ask->data_desc = &shape;
+  }
+  if (call(&there, ask, &room, &answer, &to)) caf_ok(stat);
+  free(copy);
+}
+
 void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_chars, int image,
                          size_t src_size, const void *src, const size_t *src_chars,
                          const struct caf_desc *src_desc, int index, void *add, size_t add_bytes,
                          int *stat, void **team, int *team_number) {
   CAF_INSIDE;
   CAF_STATEMENT("put");
-  const struct caf_status to = {.stat = stat};
   const struct selector selector = {token, image, team, team_number};
-  struct caf_there there;
-  struct caf_answer answer;
-  const struct caf_room room = {.bytes = 0};
   struct caf_scalar scalar = {.add = add, .index = index};
   const bool simple = !src_desc && !dst_chars && !src_chars && !stat;
   if (simple && is_scalar_here(&scalar, &selector, dst, CAF_ATTACH_WRITE) &&
       caf_accessor_set(&scalar, src))
     return;
-  if (!find(&there, &selector, dst, &to)) return;
   struct caf_ask ask = {.kind = CAF_ACCESS_PUT,
                         .index = index,
                         .object = dst,
@@ -350,20 +384,7 @@ void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_ch
                         .data = src,
                         .data_bytes = src_size * (src_chars ? *src_chars : 1),
                         .data_chars = src_chars ? *src_chars : 0};
-  if (dst_chars) ask.object_chars = length_of(there.token, src_size, *dst_chars);
-  struct caf_desc shape;
-  void *copy = NULL;
-  if (src_desc) {
-    struct caf_section s;
-    caf_section_of(&s, src_desc, src_desc->base, NULL);
-    ask.data_bytes = caf_section_elements(&s) * s.elem_len;
-    shape = caf_desc_packed(src_desc, together(&s, &copy, &to));
-    if (!shape.base && ask.data_bytes) return;
-    ask.data = shape.base;
-    ask.data_desc = &shape;
-  }
-  if (call(&there, &ask, &room, &answer, &to)) caf_ok(stat);
-  free(copy);
+  put_other(&selector, dst_chars, src_size, src_desc, &ask, stat);
 }
 
 /* ---- from image to image */

@@ -13,7 +13,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-enum { RANGES_MAX = 64, READS_PER_POLL = 16, SAME_PER_POLL = 4 };
+enum { RANGES_MAX = 64 };
 enum { LOOKS_ALONE = 1024, LOOKS_PER_YIELD = 64 };
 #define MEMORY_MAX ((size_t)8 << 20) /* bytes of copies that puts in progress read from */
 
@@ -38,11 +38,6 @@ static struct pending {
 static struct pending *pending_here(void) {
   return caf_is_server ? &of_server : &of_program;
 }
-
-static struct {
-  const void *last; /* where the access that polled began */
-  uint32_t count;   /* accesses */
-} reader;
 
 static struct {
   const void *where;
@@ -95,17 +90,13 @@ void caf_pending_show(uint32_t bits) {
   caf.pending |= bits;
 }
 
-/* An image that reads some bytes twice may wait for another one to change them. */
-static void serve_reader(const void *low) {
-  const uint32_t polls = low == reader.last ? SAME_PER_POLL : READS_PER_POLL;
-  if (++reader.count & (polls - 1)) return; /* both are powers of two */
-  reader.last = low;
+void caf_poll_reader(const void *low) {
+  caf.read_last = low;
   caf_poll();
 }
 
 void caf_await_slow(uint32_t rank, const void *low, size_t bytes) {
   struct pending *p = pending_here();
-  if (caf.pending & CAF_SERVES) serve_reader(low);
   const uintptr_t begin = (uintptr_t)low, end = begin + bytes;
   for (uint32_t i = 0; i < p->count; i++) {
     const struct range *r = &p->range[i];

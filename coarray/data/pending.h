@@ -55,9 +55,15 @@ void caf_looked(const void *where, int64_t found);
 
 /* Before an access: waits until no put to the bytes [low, low + bytes) of a rank is in progress,
  * and takes in messages, see CAF_SERVES. */
+enum { CAF_READS_PER_POLL = 16, CAF_SAME_PER_POLL = 4 }; /* powers of two */
 void caf_await_slow(uint32_t rank, const void *low, size_t bytes);
+void caf_poll_reader(const void *low);
 static inline void caf_await(uint32_t rank, const void *low, size_t bytes) {
-  if (__builtin_expect(caf.pending != 0, 0)) caf_await_slow(rank, low, bytes);
+  if (caf.pending == 0) return;
+  /* An image that reads some bytes twice may wait for another one to change them. */
+  const uint32_t polls = low == caf.read_last ? CAF_SAME_PER_POLL : CAF_READS_PER_POLL;
+  if (caf.pending & CAF_SERVES && (++caf.reads & (polls - 1)) == 0) caf_poll_reader(low);
+  if (__builtin_expect(caf.pending & CAF_UNDER_WAY, 0)) caf_await_slow(rank, low, bytes);
 }
 
 /* A put to these bytes of a far rank has begun, with an implicit handle. */
