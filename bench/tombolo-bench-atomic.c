@@ -22,7 +22,7 @@ static uint64_t *word(struct bench *b, bool real) {
   return real ? &b->shared->result[13].value : &b->shared->sum.value;
 }
 
-/* Its address in the owner's space. */
+/* The address of the word in the owner's space. */
 static void *target(struct bench *b, bool real) {
   void *owner = NULL, *local = NULL;
   if (gex_Segment_QueryBound(b->tm, 0, &owner, &local, NULL))

@@ -35,7 +35,7 @@
 #define CHK_SYNCS        (1u << 18)
 #define CHK_SYNC_PUTS    16u
 
-/* What an access does. */
+/* Properties of an access. */
 enum {
   CHK_WRITE = 1,
   CHK_ATOMIC = 2,
@@ -71,7 +71,8 @@ struct chk_page_entry {
   uint32_t page; /* index of its struct chk_page, 0: none yet */
 };
 
-/* What a synchronisation object has been given. Guarded by the lock of its bucket. */
+/* The clock that ranks have given to a synchronisation object. Guarded by the lock of its bucket.
+ */
 struct chk_sync {
   uint64_t key;
   uint32_t next, left; /* in the bucket; members that have left a collective */

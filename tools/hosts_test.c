@@ -141,7 +141,7 @@ TEST(carries_jobs) {
   pack_free(&p);
 }
 
-/* Whatever is cut or changed: no job, or a job whose numbers are in range; never a wild access. */
+/* Cut or changed input: no job, or a job whose numbers are in range; never a wild access. */
 TEST(survives_damage) {
   const struct tree_job job = example();
   struct pack p = {0};

@@ -65,8 +65,8 @@ char *floor_private(struct bench *b);
 /* Sleep on rank 0 until rank 1 has been idle for FLOOR_REST_NS. */
 void floor_rest(void);
 
-/* Offset, in a window of FLOOR_COLD_BYTES, of the next copy of a cold walk: each place is used once
- * before any comes again, whoever copies. in bytes: a power of two. */
+/* Offset, in a window of FLOOR_COLD_BYTES, of the next copy of a cold walk: each line is used
+ * once before any is used again. in bytes: a power of two. */
 size_t floor_cold_next(size_t bytes);
 
 #endif

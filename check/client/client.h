@@ -29,7 +29,7 @@ static inline void chk_tell(const void *at, size_t bytes, int kind, const void *
   if (__builtin_expect(chk_is_watched(at), 0)) chk_watched->access((uintptr_t)at, bytes, kind, pc);
 }
 
-/* The same for bytes that do not cross a multiple of 8, or 16 at such a multiple. */
+/* As above, for bytes that do not cross a multiple of 8, or 16 at such a multiple. */
 static inline void chk_tell_word(const void *at, size_t bytes, int kind, const void *pc) {
   const struct chk_watch *const w = chk_watched;
   const uintptr_t addr = (uintptr_t)at;

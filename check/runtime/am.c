@@ -48,7 +48,7 @@ void chk_send_note(uint32_t to, uint8_t handler, size_t nbytes, uint32_t site, u
   chk_send(message_key(chk.rank, to, true, &m), site, put);
 }
 
-/* It was not sent. */
+/* Takes the record of a message back that was not sent. */
 static void unsend(uint64_t key) {
   pthread_mutex_lock(&chk.lock);
   chk_unsend(key);

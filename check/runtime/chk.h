@@ -74,11 +74,11 @@ uint64_t chk_key(uint64_t kind, uint64_t a, uint64_t b);
 
 enum { CHK_KEY_COLL = 1, CHK_KEY_WORD, CHK_KEY_AM, CHK_KEY_SEM, CHK_KEY_TAG, CHK_KEY_NAMED };
 
-/* What this rank did before is before what takes this object. in put: number of the access that the
- * same signal orders, 0: none. */
+/* All earlier accesses of this rank happen before those that follow a take of this object. in put:
+ * number of the access that the same signal orders, 0: none. */
 void chk_release(uint64_t key, uint32_t site, uint64_t put);
-/* What was given to this object is before what this rank does now. in members: of a collective;
- * when so many have left, the object ends; 0: it stays. */
+/* All accesses before a give to this object happen before the next ones of this rank. in members:
+ * of a collective; when so many have left, the object ends; 0: it stays. */
 void chk_acquire(uint64_t key, uint32_t site);
 void chk_leave(uint64_t key, uint32_t site, uint32_t members, bool acquires);
 /* A new object with a key that others may have, too; and the oldest one with it, which ends. */
@@ -99,7 +99,7 @@ struct chk_range {
  * number.
  */
 uint64_t chk_touch(const struct chk_range *range, uint32_t site, bool open);
-/* The same for one more range of an access that has begun. */
+/* Adds one more range to an access that has begun. */
 void chk_touch_more(uint64_t number, const struct chk_range *range);
 void chk_done(uint64_t number);
 struct chk_access *chk_access_at(uint64_t number);
@@ -117,7 +117,7 @@ static inline uint64_t chk_word(uint64_t number, uint32_t mask, uint32_t flags) 
   return number << 16 | (uint64_t)mask << 8 | (flags & 0xff);
 }
 
-/* What was ordered once stays so. */
+/* An order that holds once holds for ever. */
 static inline void chk_note_ordered(uint64_t number) {
   __atomic_store_n(&chk.ordered[number & (CHK_NOTED - 1)], number, __ATOMIC_RELAXED);
 }
@@ -150,7 +150,7 @@ struct chk_pending {
 };
 /* An operation has begun; it ends with this event. GEX_EVENT_INVALID: it has ended. */
 void chk_pend(gex_Event_t event, const struct chk_pending *p);
-/* It ends with a wait for implicit operations, or with the access region that is open. */
+/* The access ends with a wait for implicit operations, or with the access region that is open. */
 void chk_pend_nbi(const struct chk_pending *p);
 void chk_end(const struct chk_pending *p);
 /* The local side of a transfer has begun, or is complete. */

@@ -60,7 +60,7 @@ static bool before(struct compare *c, const struct chk_access *a) {
   return c->ordered[0];
 }
 
-/* What becomes of a word when the access is entered in its granule. */
+/* The new value of a shadow word after the access is entered in its granule. */
 enum { KEEP, HIDDEN, MERGE };
 
 /* Compare with the access of one word. in,out mask: bytes of the access in the granule. */

@@ -125,7 +125,7 @@ static int meet_by_words(struct caf_team *team) {
   return code;
 }
 
-/* A barrier that a loss has cut short has begun for all who are left. */
+/* After a loss has cut a barrier short: the barrier has begun for all remaining images. */
 int caf_meet(struct caf_team *team) {
   if (!caf_team_whole(team))
     caf_begin(team);

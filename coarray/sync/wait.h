@@ -29,7 +29,7 @@ struct caf_word {
   uint64_t with;
 };
 
-/* Its value now. */
+/* The value of the word now. */
 uint64_t caf_word_read(const struct caf_word *word);
 
 /* Waits until the word has a value with which the wait is over, for CAF_LOOK_US, or

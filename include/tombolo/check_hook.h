@@ -37,7 +37,7 @@ GEXX_API void gexx_gate_set(gexx_gate_fn fn);
  * [in] reply: not 0: of the replies. Returns whether there was one. Normal context. */
 GEXX_API int gexx_gate_release(gex_Rank_t from, int reply);
 
-/* What a run-time library does with a word that orders ranks. */
+/* Operations of a run-time library on a word that orders ranks. */
 enum { GEXX_CHECK_GIVE = 1, GEXX_CHECK_TAKE = 2 };
 
 /* A word was read or is about to be written: what was done before it was given is before what takes

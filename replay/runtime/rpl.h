@@ -79,7 +79,8 @@ void rpl_start(void);
 /* A call begins. In a replay first runs the handlers that ran before it. Returns whether it has a
  * position. in pc: return address of the wrapper. */
 bool rpl_enter(enum rpl_call call, const void *pc);
-/* It ends. In a replay first runs the handlers that ran in it. in outer: result of rpl_enter. */
+/* A call ends. In a replay first runs the handlers that ran in it. in outer: result of rpl_enter.
+ */
 void rpl_leave(bool outer);
 
 /* Run all handlers that chaos has held back; before the end of the job. */
@@ -110,13 +111,13 @@ void rpl_deviate(const char *found) __attribute__((noreturn));
 static inline void rpl_end(const bool *outer) {
   if (*outer) rpl_leave(true);
 }
-#define RPL_ENTER(name)                                 \
+#define RPL_ENTER(name)                               \
  const bool outer __attribute__((cleanup(rpl_end))) = \
      rpl_enter(RPL_CALL_##name, __builtin_return_address(0))
 
 /* The result of a call, which a recording notes and chaos makes late. */
-#define RPL_RESULT_NOW(name, not_yet, args)                         \
- const int rc = rpl_chaos_late() ? (not_yet) : rpl_real.name args;   \
+#define RPL_RESULT_NOW(name, not_yet, args)                                          \
+ const int rc = rpl_chaos_late() ? (not_yet) : rpl_real.name args;                   \
  if (rpl.mode == RPL_RECORDS && rc != (not_yet)) rpl_note(RPL_RESULT, (uint32_t)rc); \
  return rc
 

@@ -30,7 +30,7 @@ int gexx_Sem_TryN(gexx_Sem_t sem, uint64_t n) {
 
 /* ---- values */
 
-/* What a wait has returned: noted; in a replay the recorded value. */
+/* The value that a wait has returned: noted; in a replay the recorded value. */
 static uint64_t seen(bool outer, uint64_t value) {
   if (!outer) return value;
   if (rpl.mode == RPL_RECORDS) rpl_note_value(value);
@@ -94,8 +94,8 @@ int gexx_Signal_TestSome(const uint64_t *sigs, size_t count, size_t stride, size
 uint64_t gexx_Signal_WaitSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
   RPL_ENTER(gexx_Signal_WaitSome);
   if (outer && rpl.mode == RPL_REPLAYS && found(sigs, count, stride, index))
-    return seen(outer, rpl_real.gexx_Signal_Fetch((const void *)((const char *)sigs +
-                                                                 *index * stride)));
+    return seen(outer,
+                rpl_real.gexx_Signal_Fetch((const void *)((const char *)sigs + *index * stride)));
   const uint64_t value = rpl_real.gexx_Signal_WaitSome(sigs, count, stride, index);
   if (outer && rpl.mode == RPL_RECORDS) rpl_note(RPL_INDEX, (uint32_t)*index);
   return seen(outer, value);

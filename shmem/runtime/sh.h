@@ -198,7 +198,7 @@ SH_HOT struct shmem_ctx_s *sh_ctx(shmem_ctx_t ctx) {
 /* Keeps an event until the next quiet of the context; GEX_EVENT_INVALID: nothing to keep. */
 SH_HIDDEN void sh_pend(struct shmem_ctx_s *ctx, gex_Event_t event);
 SH_HIDDEN void sh_quiet(struct shmem_ctx_s *ctx);
-/* The same before a barrier, which orders the stores of this PE itself. */
+/* A quiet before a barrier, which orders the stores of this PE itself. */
 SH_HIDDEN void sh_drain(struct shmem_ctx_s *ctx);
 /* Completes a context and frees it. */
 SH_HIDDEN void sh_ctx_end(struct shmem_ctx_s *ctx);
@@ -263,7 +263,7 @@ SH_HIDDEN void sh_wait(const struct sh_cond *cond, bool (*enough)(const struct s
 
 /* ---- collectives: coll/ */
 
-/* What a collective of a team reads and writes on this PE. */
+/* Memory that a collective of a team reads and writes on this PE. */
 struct sh_arrays {
   const void *dest, *source;
   size_t dest_bytes, source_bytes;

@@ -146,9 +146,9 @@ void tmb_env_unset(const char *name);
 void tmb_env_replace(char **list);
 
 /*
- * Say who knows, while the rank is not set (tmb_log_set_rank), whether this process prints reports
- * and warnings for the whole job. in speaks: any thread may call it; NULL: every process does. At
- * load.
+ * Register a function that knows, while the rank is not set (tmb_log_set_rank), whether this
+ * process prints reports and warnings for the whole job. in speaks: any thread may call it; NULL:
+ * every process does. At load.
  */
 void tmb_cfg_set_speaker(bool (*speaks)(void));
 

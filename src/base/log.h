@@ -20,7 +20,7 @@
 #define TMB_RANK_UNKNOWN UINT32_MAX
 
 /*
- * Record who this process is; messages show the rank from now on.
+ * Record rank and size of this process; messages show the rank from now on.
  * in rank: this process's job rank; in size: ranks in the job, > rank.
  * Threads: call once, at start-up, before other threads log.
  */

@@ -192,8 +192,8 @@ uint32_t tmb_boot_fate(const struct tmb_boot *boot, uint32_t rank);
  * launcher has given the host up. A rank that ends does so, too. Threads: any, signal handlers. */
 void tmb_boot_rouse(struct tmb_boot *boot);
 
-/* This rank gets no answer from `rank`, and will not talk to it again: have that rank ended,
- * wherever it runs, so that it is lost to everybody. Does not wait. Threads: any. */
+/* Reports that `rank` does not answer, and that this rank will not talk to it again: have that rank
+ * ended, wherever it runs, so that it is lost to everybody. Does not wait. Threads: any. */
 void tmb_boot_condemn(struct tmb_boot *boot, uint32_t rank);
 
 /* The status page of this rank, zero at first; for the life of the job. */

@@ -209,7 +209,7 @@ struct tmb_status {
   struct tmb_status_team team[TMB_STATUS_TEAMS];
   uint64_t net[TMB_STATUS_NET_MAX];
 };
-/* What a rank has in the control block: its status, and where it was when it crashed. */
+/* The part of a rank in the control block: its status, and where it was when it crashed. */
 struct tmb_status_page {
   struct tmb_status status;
   struct tmb_crash crash;

@@ -70,8 +70,8 @@ struct tmb_net_up {
    * segment_freed names it. out memory: the memory around it; NULL: only segments in host memory
    * count. Returns false, with nothing set, if there is none. */
   bool (*segment)(const void *addr, void **base, size_t *nbytes, struct tmb_net_memory *memory);
-  /* The signal word at `addr` (checked by target) changes: set or add, with release order, and who
-   * waits for it is woken. in op: TMB_SIGNAL_*. */
+  /* The signal word at `addr` (checked by target) changes: set or add, with release order, and a
+   * thread that waits for it is woken. in op: TMB_SIGNAL_*. */
   void (*signal)(void *addr, uint32_t op, uint64_t value);
   /* Perform the atomic operation of a peer on the word at `addr` (checked by target), as the
    * processor does. in atomic: opcode, dt and operands count. out old: 8 bytes, the value before in

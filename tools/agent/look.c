@@ -99,7 +99,7 @@ nfds_t look_wait(const struct look *l, struct pollfd *fds, nfds_t max) {
   return count;
 }
 
-/* ---- those who ask */
+/* ---- requests */
 
 static bool is_user(int fd) {
   struct ucred who;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a node of the tree of agents passes on: frames up and down, and the ends of hosts.
+ * Forwarding in a node of the tree of agents: frames up and down, and the ends of hosts.
  *
  * Owns: nothing global. Called by tree.c, tree_start.c, look.c, far_trace.c. Calls: link.c.
  * Invariants: each host ends once, in order or lost; every loss is reported to the root.

@@ -30,7 +30,7 @@ static void place(struct chk_area *area, const struct check_line *lines, uint32_
             chk_module_at(area, s->module), (unsigned long long)s->offset);
 }
 
-/* What would have ordered the two. */
+/* Advice: the synchronisation that would have ordered the two accesses. */
 static const char *missing(const struct chk_finding *f) {
   const bool transfer = (f->flags[0] & CHK_TRANSFER) != 0;
   if (f->open[0] && (f->flags[0] & CHK_SIGNALS))

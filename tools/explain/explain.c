@@ -21,7 +21,7 @@
 
 enum { OPT_VERSION = 256, OPT_LIST, FAMILY_NUMBERS = 100, WIDTH = 78 };
 
-/* What to do about a message, or about all messages of a family. */
+/* The remedy for a message, or for all messages of a family. */
 struct advice {
   unsigned number;
   const char *title, *cause, *remedy, *example;

@@ -100,7 +100,7 @@ size_t upc_affinitysize(size_t totalsize, size_t nbytes, size_t threadid);
 typedef shared struct upcr_lock upc_lock_t; /* a lock */
 /* Makes a lock, free, for the calling thread alone. */
 upc_lock_t *upc_global_lock_alloc(void);
-/* Makes one lock for all threads, who call it together. */
+/* Makes one lock for all threads; a collective call. */
 upc_lock_t *upc_all_lock_alloc(void);
 /* Takes the lock; waits for it. */
 void upc_lock(upc_lock_t *ptr);

@@ -157,7 +157,7 @@ template <class T> T *need_own(const char *who, size_t n, size_t alignment = ali
                          " bytes; free something, or give tombolo::run or job a larger heap_bytes");
 }
 
-/* What delete_ and its like have to free: the address here; checks rank and address. */
+/* The memory that delete_ and its like free: the address here; checks rank and address. */
 template <class T> T *own_place(const char *who, const global_ptr<T> &p, size_t &count) {
   if (p.where() != tombolo::rank())
     throw error(std::string(who) + ": the memory belongs to rank " + std::to_string(p.where()) +
@@ -193,7 +193,7 @@ template <class T, class F> global_ptr<T> make_own(T *at, size_t n, F make) {
 template <class T> global_ptr<T> allocate(size_t n = 1, size_t alignment = alignof(T)) {
   return {tombolo::rank(), detail::need_own<T>("allocate", n, alignment)};
 }
-/* The same; null where it is not free. */
+/* As above; null where it is not free. */
 template <class T>
 global_ptr<T> allocate(const std::nothrow_t &, size_t n = 1, size_t alignment = alignof(T)) {
   T *const at = detail::take_own<T>(n, alignment);

@@ -28,7 +28,8 @@ template <class C> constexpr bool is_completion = std::is_base_of_v<completion, 
 template <class... C>
 using if_completions = std::enable_if_t<sizeof...(C) != 0 && (is_completion<C> && ...), int>;
 
-/* Who hears of an end. give(end): a tuple of the future for the caller, or an empty one. */
+/* The receiver of a completion. give(end): a tuple of the future for the caller, or an empty one.
+ */
 struct to_caller {
   template <class... T> std::tuple<future<T...>> give(const future<T...> &end) { return {end}; }
 };
@@ -147,7 +148,7 @@ std::tuple<> hear(begun<T...> &b, arrival_call<F, A...> &c) {
   return {};
 }
 
-/* Hands the ends to those who hear of them; returns the futures that were asked for: none, one, or
+/* Passes the completions to their receivers; returns the futures that were asked for: none, one, or
  * a tuple in the order of the arguments. */
 template <class... T, class... C> auto hand_out(begun<T...> b, C &...c) {
   auto all = std::tuple_cat(hear(b, c)...);

@@ -71,7 +71,7 @@ inline void wake_others() {
     gexx_signal_wake(self.world, gex_System_QueryJobRank());
 }
 
-/* What other threads, and message handlers, give to a thread. */
+/* Tasks that other threads, and message handlers, give to a thread. */
 class mailbox {
 public:
   /* False: the thread has ended, and t is as it was. */

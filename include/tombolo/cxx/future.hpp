@@ -157,7 +157,7 @@ template <class... T> typename result_of<T...>::type result(std::tuple<T...> &&a
 
 template <class F, class... T> next_of<F, T...> chain(const future<T...> &before, F &&f, bool last);
 
-/* What is inside a future. */
+/* The shared state of a future. */
 struct access {
   template <class... T> static auto &value(const future<T...> &f) { return f.value_; }
   template <class... T> static auto &core(const future<T...> &f) { return f.core_; }
@@ -261,7 +261,7 @@ private:
   std::shared_ptr<core_type> core_;
 };
 
-/* The same as future<>. */
+/* An alias of future<>. */
 template <> class [[nodiscard]] future<void> : public future<> {
 public:
   future() = default;

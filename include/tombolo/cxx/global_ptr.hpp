@@ -310,7 +310,7 @@ template <class M> auto as_view(const M &m) {
   return made;
 }
 
-/* These elements through memory of this process; its base is null where that is not mapped. */
+/* A local view of the elements; its base is null where that is not mapped. */
 template <class T, size_t N> view<T *, N> local(const view<global_ptr<T>, N> &v) {
   return {v.base.local(), v.extents, v.strides};
 }

@@ -122,8 +122,8 @@ private:
   symmetric<uint64_t> word_;
 };
 
-/* Puts n elements, then adds `add` to a counter of the same rank: who sees the counter sees the
- * data. Returns when `from` may be reused. */
+/* Puts n elements, then adds `add` to a counter of the same rank: a rank that sees the counter
+ * sees the data. Returns when `from` may be reused. */
 template <class T>
 void put_signal(global_ptr<T> to, const T *from, size_t n, const signal_counter &s,
                 uint64_t add = 1) {

@@ -123,7 +123,7 @@ future<> rcopy(const std::vector<piece<global_ptr<T>>> &from, const std::vector<
       });
 }
 
-/* The same for pieces of equal lengths, which may differ between here and there. */
+/* Transfers pieces of equal lengths, which may differ between here and there. */
 template <class T, class S>
 future<> rcopy(const equal_pieces<S *> &from, const equal_pieces<global_ptr<T>> &to) {
   detail::check_total(detail::total(from), detail::total(to));

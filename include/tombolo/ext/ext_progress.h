@@ -58,7 +58,7 @@ GEXX_API int gexx_Event_WaitUntil(gex_Event_t event, int (*until)(void *arg), vo
  * inline path of each operation.
  * See: tombolo-settings(7), gexx_Trace_Begin */
 
-/* What is counted with TOMBOLO_STATS=1: every operation that this process starts, also to itself. A
+/* Counters with TOMBOLO_STATS=1: every operation that this process starts, also to itself. A
  * strided, vector or indexed transfer to a mapped peer is one put or get. The data of a
  * tagged notification are a put or get. PUT_SIGNAL counts puts with a signal and posts of
  * semaphores, ATOMIC operations on atomic domains, WAKE the checks whether a mapped peer must be

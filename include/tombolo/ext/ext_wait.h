@@ -87,7 +87,7 @@ GEXX_API int gexx_TM_SetName(gex_TM_t tm, const char *name);
  * Example: examples/stores.c gexx_Wait_Until(
  * See: gexx_Signal_Wait, gexx_WaitInfo_Begin */
 
-/* What a thread waits for. */
+/* The purpose of a wait. */
 typedef struct {
   /* Whether the wait is over. Called often, by the waiting thread, also after it has said so. It
    * reads memory, and must not change what it reads, nor communicate. */

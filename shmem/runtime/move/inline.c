@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the inline bodies of put and get in programs read and call, see shmem/inline.h.
+ * Data and functions that the inline bodies of put and get in programs use, see shmem/inline.h.
  *
  * Owns: the table shmem_inline_. Called by start.c, and by programs. Calls: wake-ups. Invariant:
  * the table is empty where a call must reach the library, or a library in front of it: a profiling

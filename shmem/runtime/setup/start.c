@@ -43,7 +43,7 @@ static void *table(size_t entry) {
   return p;
 }
 
-/* What PEs must agree on; each entry becomes the least of all PEs. */
+/* Values on which PEs must agree; each entry becomes the least of all PEs. */
 struct agreement {
   uint64_t statics, not_statics; /* the hash of the data segments, and its complement */
   uint64_t most, heap;           /* bytes that a PE may have, and wants; UINT64_MAX: all it may */

@@ -69,7 +69,7 @@ static struct sh_holder *entry(const long *lock) {
   return NULL;
 }
 
-/* This thread has the lock. */
+/* Records that this thread has the lock. */
 static void hold(const long *lock) {
   if (!sh.threads) return;
   pthread_mutex_lock(&sh.lock);

@@ -66,7 +66,7 @@ static inline void *tmb_hash_place(const struct tmb_hash *t, const struct tmb_ha
   return tmb_hash_at(t, kind, i);
 }
 
-/* The entry that is the same as `like`, or NULL. */
+/* The entry that equals `like`, or NULL. */
 static inline void *tmb_hash_find(const struct tmb_hash *t, const struct tmb_hash_kind *kind,
                                   const void *like) {
   void *const at = tmb_hash_place(t, kind, like);
@@ -87,7 +87,7 @@ static inline bool tmb_hash_grow(struct tmb_hash *t, const struct tmb_hash_kind 
   return true;
 }
 
-/* The entry that is the same as `like`, which is added where there is none: then t->used grows.
+/* The entry that equals `like`, which is added where there is none: then t->used grows.
  * Returns NULL without memory. */
 static inline void *tmb_hash_add(struct tmb_hash *t, const struct tmb_hash_kind *kind,
                                  const void *like) {

@@ -16,7 +16,7 @@
  * Blocks. */
 void tmb_crashes_print(const struct tmb_ctl *ctl, uint32_t limit_ms);
 
-/* The same for a job of one rank that no supervisor watches. in crash: of rank 0. */
+/* Prints the crash of a job of one rank that no supervisor watches. in crash: of rank 0. */
 void tmb_crash_print_alone(const struct tmb_crash *crash, uint32_t limit_ms);
 
 #endif

@@ -57,10 +57,10 @@ struct tmb_pm_ops {
   /* Nothing but `leave` is called from now on: the program may begin an MPI that needs the manager
    * alone. Empty: nothing to do. */
   void (*rest)(struct tmb_pm *pm);
-  /* This process ends in good order and does not speak with the manager again; one that ends
-   * without this has failed, and the manager ends the others. Any thread, once. */
+  /* Reports an end in good order, after which this process does not speak with the manager; one
+   * that ends without this has failed, and the manager ends the others. Any thread, once. */
   void (*leave)(struct tmb_pm *pm);
-  /* This process ends with a code other than 0: end the job with it. Any thread, signal handlers,
+  /* Ends the job with the code of this process, which is not 0. Any thread, signal handlers,
    * once. Empty: the manager sees the code. */
   void (*fail)(struct tmb_pm *pm, int code);
   void (*close)(struct tmb_pm *pm); /* release memory, the state apart; empty: there is none */
@@ -88,7 +88,8 @@ void tmb_pm_close(struct tmb_pm *pm);
  * the environment only. out rank, size: as it says. */
 const char *tmb_pm_started_by(uint32_t *rank, uint32_t *size);
 
-/* This process is a rank: processes that it starts are none, although they inherit its variables.
+/* Marks this process as a rank: processes that it starts are none, although they inherit its
+ * variables.
  * */
 void tmb_pm_mark_taken(void);
 

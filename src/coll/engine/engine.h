@@ -109,9 +109,9 @@ struct tmb_coll_team {
 /* How far the BOARD step at pc has come. OPENS: it is being begun. */
 enum tmb_coll_board_at { TMB_BOARD_CLOSED, TMB_BOARD_OPENS, TMB_BOARD_OPEN, TMB_BOARD_DONE };
 
-/* What shared/ does for schedules. reserve: queue the BOARD steps of an op, which begins; in the
- * order in which collectives of the team do, equal on all members of the node. open: begin the next
- * one. Both under the lock of collectives, in normal context. */
+/* Calls of shared/ that schedules use. reserve: queue the BOARD steps of an op, which begins; in
+ * the order in which collectives of the team do, equal on all members of the node. open: begin the
+ * next one. Both under the lock of collectives, in normal context. */
 struct tmb_coll_boards {
   void (*reserve)(struct tmb_coll_op *op);
   void (*open)(struct tmb_coll_op *op);

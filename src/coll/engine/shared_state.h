@@ -20,7 +20,7 @@ struct tmb_coll_shared {
   uint64_t room[2]; /* this member may show chunks below this number: [0] small ones, [1] those with
                        a slot */
   uint64_t lacks;   /* room that collectives looked at in this pass lack, TMB_ROW_WANTS_* */
-  uint64_t wants_room;             /* this member's share in the word of those who wait for room */
+  uint64_t wants_room;             /* this member's share in the word that counts waits for room */
   struct tmb_call_signature known; /* the last call with small data that went over shared memory */
   struct tmb_coll_shared_op *first, **end; /* collectives begun and not complete, in order */
   struct tmb_team *next_team;              /* list of teams that have such collectives */

@@ -276,7 +276,7 @@ static void show(struct member *m, const struct board *b, const struct tmb_step 
   m->shown = mail;
 }
 
-/* What a member has shown for a BOARD step; NULL: it has not come to it. */
+/* The data that a member has shown for a BOARD step; NULL: it has not come to it. */
 static const struct mail *shown_by(const struct member *m, uint32_t step) {
   const struct mail *mail = m->shown;
   while (mail && mail->tag != step) mail = mail->next;

@@ -78,8 +78,8 @@ static const struct {
     [TMB_COLL_SYNC] = {NOBODY, false, false},
 };
 
-/* Whether those who show data in a collective of this kind count themselves, and the last one wakes
- * those who want them. */
+/* Whether members that publish data in a collective of this kind count themselves, and the last
+ * one wakes the readers. */
 static bool meets(uint32_t kind) {
   return tmb_job.wait.crowded && (kinds[kind].shower == ALL || kinds[kind].shower == OTHERS);
 }
@@ -236,8 +236,8 @@ static void take_folded(const struct tmb_team *team, const struct tmb_coll_share
   }
 }
 
-/* This member has published a chunk where those who show count themselves. Returns whether it was
- * the last one: then the readers are to be woken. */
+/* Counts this member among those that have published a chunk. Returns whether it was the last
+ * one: then the readers are to be woken. */
 static bool meet(const struct tmb_team *team, const struct tmb_coll_shared *b,
                  const struct tmb_coll_shared_op *op, uint64_t number) {
   const bool all = kinds[op->call.kind].shower == ALL;

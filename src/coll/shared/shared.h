@@ -41,7 +41,7 @@ int tmb_coll_shared_advance(void);
 /* The team has lost a member: complete its collectives that wait, marked as having met a loss. */
 void tmb_coll_shared_abandon(struct tmb_team *team);
 
-/* What schedules use of the memory that the members of a node share. */
+/* Use of the memory that members of a node share, for schedules. */
 extern const struct tmb_coll_boards tmb_coll_boards;
 
 /* A team is freed: free what this folder has allocated for it. */

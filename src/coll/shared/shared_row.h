@@ -70,7 +70,7 @@ static inline void tmb_row_check(const struct tmb_team *team, struct tmb_call_si
     tmb_coll_mismatch(team, mine, member, head->signature);
 }
 
-/* Increment by a member that waits for room, in the word of those who do: the lower half counts
+/* Increment of the word that counts waits for room: the lower half counts
  * those that want a slot, the upper one those that want a small chunk. */
 #define TMB_ROW_WANTS_SLOT  UINT64_C(1)
 #define TMB_ROW_WANTS_SMALL (UINT64_C(1) << 32)
@@ -130,8 +130,8 @@ static inline uint64_t tmb_row_begin(const struct tmb_coll_shared *b, uint64_t c
   return chunks < TMB_ROW_STRIDE ? b->next : TMB_ALIGN_UP(b->next, (uint64_t)TMB_ROW_STRIDE);
 }
 
-/* This member is at chunk `number`; the numbers between it and the member's read position belong to
- * no collective. */
+/* Enters chunk `number` as the position of this member; the numbers between it and the member's
+ * read position belong to no collective. */
 static inline void tmb_row_skip(const struct tmb_team *team, struct tmb_coll_shared *b,
                                 uint64_t number) {
   if (b->read >= number) return;

@@ -194,7 +194,7 @@ static int open_conduit(void) {
   return rc;
 }
 
-/* What TOMBOLO_CHECK, and record and replay, ask of the library: the inline forms come to it, and
+/* Switches for TOMBOLO_CHECK, record and replay: the inline forms come to it, and
  * events are live. The runtimes are loaded before the program (check/runtime, replay/runtime). */
 static void checker_init(void) {
   const char *const what = tmb_cfg_str(TMB_CFG_CHECK);

@@ -43,7 +43,7 @@ static void check_event(const char *call, gex_Event_t event) {
         call, (void *)event);
 }
 
-/* This thread wants an op that is not complete, so it runs the functions of the client that the op
+/* Before a wait for an incomplete op: runs the functions of the client that the op
  * needs, see coll/engine/apply.h. */
 static void want(struct tmb_op *op) {
   if (!tmb_job.threads) return;

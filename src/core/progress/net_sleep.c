@@ -55,7 +55,8 @@ void tmb_net_sleep_timer(void) {
   if (rings) tmb_os_fd_ring(sleepers.bell);
 }
 
-/* Join those who sleep. Returns whether this thread is the one that watches. */
+/* Join the sleeping threads. Returns whether this thread is the one that watches the descriptors.
+ */
 static bool enter(void) {
   tmb_lock_acquire(&sleep_lock);
   const bool watches = !sleepers.watched;

@@ -76,8 +76,8 @@ static bool ex_is_crowded(const struct tmb_team *team, uint64_t number) {
   return tmb_barrier_is_crowded(team) && !(team->barrier.closing && number == *started(team));
 }
 
-/* Count this member's arrival. The word counts all arrivals of those who meet there ever, so the
- * last arrival at barrier s is the one that makes it s * members; that member releases all, or
+/* Count this member's arrival. The word counts all arrivals of its members since the team began, so
+ * the last arrival at barrier s is the one that makes it s * members; that member releases all, or
  * wakes the leader. */
 TMB_HOT static void ex_arrive(const struct tmb_team *team) {
   const uint64_t number = team->barrier.done + 1;

@@ -45,10 +45,10 @@ struct tmb_shrink {
   bool decided, pending; /* decided; something is to be sent */
   uint32_t coordinator;  /* to which STATE was sent last; NOT_SENT */
   uint64_t new_uid;      /* of the new team; before the decision: this member's proposal */
-  uint8_t *value;        /* [size] decision; before: rows of those who have sent their STATE */
-  uint8_t *heard;        /* [size] 1: has sent its STATE to this coordinator */
-  uint8_t *notify;       /* [size] 1: is to be notified */
-  uint32_t jobrank[];    /* [size] */
+  uint8_t *value;     /* [size] decision; before: rows of the members that have sent their STATE */
+  uint8_t *heard;     /* [size] 1: has sent its STATE to this coordinator */
+  uint8_t *notify;    /* [size] 1: is to be notified */
+  uint32_t jobrank[]; /* [size] */
 };
 
 /* Arguments: uid(0,1), target's rank(2), number(3), sender's rank(4), coordinator(5), decided(6),
@@ -168,7 +168,8 @@ TMB_REQUIRES(tmb_job.shrinks.lock) static struct tmb_shrink *record_of(const str
   return team ? find_or_make(team, number) : NULL;
 }
 
-/* A member sends its STATE to this coordinator. One who knows the decision answers with it. */
+/* A member sends its STATE to this coordinator. A member that knows the decision answers with it.
+ */
 static void on_state(const struct tmb_am_in *in) {
   struct tmb_am_out answer = {0};
   int32_t args[ARGS];

@@ -192,7 +192,7 @@ struct tmb_progress_thread;
 
 /* ---- parts of the state; all of them change under net->lock, unless a comment says otherwise */
 
-/* Peers, and who of them has something due. ofi_send.c. */
+/* Peers, and the set of those with something due. ofi_send.c. */
 struct ofi_peers {
   struct ofi_peer **of; /* [size]; NULL: nothing to do with it yet */
   uint32_t todo;        /* peer + 1: something is still to be sent to it */

@@ -26,8 +26,8 @@ bool ofi_silent_make(struct tmb_net *net);
 bool ofi_silent_look(struct tmb_net *net);
 /* The provider is done with a question, or (in error: of libfabric, positive) could not send it. */
 void ofi_silent_sent(struct tmb_net *net, struct ofi_op *op, int error);
-/* This rank receives nothing more for now, so it sees no questions: now and then it says unasked
- * that it lives. Returns whether it did, and a little may be taken in. */
+/* While this rank receives nothing, it sees no questions of its peers: it reports now and then,
+ * unasked, that it lives. Returns whether it did; then a few messages may be received. */
 bool ofi_silent_full(struct tmb_net *net);
 /* Whether a peer that has been broken for the time-out is lost; if not, this rank's own host is cut
  * off, as silent.cut_off says then. */

@@ -110,7 +110,7 @@ private:
 
   double half(const char *name) const { return m_.get(name) / 2; }
 
-  /* ---- who has a processor */
+  /* ---- processors of ranks */
 
   void dispatch() {
     while (!ready_.empty() && (idle_ || !spinning_.empty())) {

@@ -145,7 +145,7 @@ double cholesky_seconds(const Network &network, const DenseCase &c) {
       const std::vector<double> there = grid.send(i, true, root, rows * bytes);
       for (uint64_t j = 0; j < q; j++) ready[grid.rank(i, j)] = there[j];
     }
-    /* Those blocks, transposed, come down the columns from the diagonal. */
+    /* The transposed blocks come down the columns from the diagonal. */
     for (uint64_t j = 0; j < q; j++) {
       const double columns = blocks_of(k + 1, steps, j, q);
       if (columns <= 0) continue;

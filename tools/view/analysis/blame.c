@@ -10,7 +10,7 @@
  */
 #include "view/analysis/report.h"
 
-/* What ended a wait. */
+/* The cause that ended a wait. */
 struct cause {
   uint32_t culprit, kind; /* the rank, and the kind of event */
   int64_t began;          /* VIEW_MARK: not known */

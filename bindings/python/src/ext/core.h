@@ -69,7 +69,7 @@ int tmbpy_check(void);
 /* Whether what is waited for has happened. Runs without the GIL; may be called again after true. */
 typedef bool (*tmbpy_ready_fn)(void *arg);
 
-/* What is waited for. */
+/* The condition that a wait ends with. */
 struct tmbpy_aim {
   tmbpy_ready_fn ready;
   void *arg;
@@ -239,7 +239,8 @@ struct tmbpy_array {
 
 extern PyType_Spec tmbpy_array_spec;
 
-/* What to add to an address of a part to reach it from here; GEXX_UNMAPPED: by operations only. */
+/* The offset that turns an address of a part into one of this process; GEXX_UNMAPPED: by operations
+ * only. */
 static inline intptr_t tmbpy_array_delta(const struct tmbpy_array *array, uint32_t rank) {
   return array->device ? GEXX_UNMAPPED : array->team->delta[rank];
 }
@@ -277,7 +278,7 @@ PyObject *tmbpy_index_shape(const struct tmbpy_region *region);
 
 /* ---- transfer.c: puts and gets of regions */
 
-/* What follows a put or get once the data are there. */
+/* The action after a put or get, once the data are there. */
 enum tmbpy_after_kind { TMBPY_SIGNAL, TMBPY_TAG, TMBPY_POST };
 
 /* A signal that changes, a notification with a tag, or a post of a semaphore of that rank. */
@@ -294,7 +295,7 @@ struct tmbpy_after {
 void tmbpy_transfer_route(const struct tmbpy_array *array, const struct tmbpy_device *local,
                           gex_TM_t *tm, gex_Rank_t *rank);
 
-/* What NumPy calls the kind of a native format of the buffer protocol; 0: none of b i u f c. */
+/* NumPy's letter for the kind of a native format of the buffer protocol; 0: none of b i u f c. */
 char tmbpy_transfer_kind(const char *format);
 
 /* Starts a put of `value` into a region. [in] after: NULL: nothing follows. Returns a future, or

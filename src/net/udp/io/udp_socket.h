@@ -31,7 +31,7 @@ struct udp_join {
 bool udp_sockets_join(struct udp_sockets *s, const struct udp_join *join);
 
 /* Whether the system has a route to one of a peer's addresses. Returns 0, or the errno that says
- * that there is none; other errors are left to those who send. Nothing is sent. */
+ * that there is none; other errors are left to the senders. Nothing is sent. */
 int udp_sockets_route(const struct udp_sockets *s, uint32_t peer);
 
 /* The addresses that packets go to; lives as long as the sockets. */

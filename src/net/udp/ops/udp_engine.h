@@ -293,7 +293,7 @@ struct udp_config {
 /* ---- parts of the engine. All of them change under engine->lock, unless a comment says otherwise.
  * */
 
-/* Peers, and who of them has something to do. udp_peer.c, udp_lost.c. */
+/* Peers, and the set of those with something to do. udp_peer.c, udp_lost.c. */
 struct udp_peers {
   struct udp_peer *
       *of; /* [size] NULL: silent; read without the lock by udp_peer_explain (acquire) */

@@ -33,8 +33,9 @@ static void refuse(struct tmb_net *e) {
 
 /* ---- records */
 
-/* Signals change here, under the lock, as soon as their data are in place, so that whoever gets the
- * report that a put with a signal is complete, and then reads the word, sees it changed. */
+/* Signals change here, under the lock, as soon as their data are in place, so that a thread that
+ * gets the report that a put with a signal is complete, and then reads the word, sees it changed.
+ */
 static void change_signal(struct tmb_net *e, void *addr, uint32_t op, uint64_t value) {
   if (addr) e->up->signal(addr, op, value);
   e->in.signalled = true;

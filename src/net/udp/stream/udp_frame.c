@@ -25,7 +25,7 @@ static bool random_bytes(void *out, size_t bytes) {
   return getrandom(out, bytes, 0) == (ssize_t)bytes;
 }
 
-/* in from: who says it, to whom. */
+/* in from: sender and receiver of the greeting. */
 static void hash(const struct udp_greeter *g, const struct udp_challenge *c,
                  const struct udp_hello *h, uint64_t says, uint64_t mac[2]) {
   const uint32_t from = says == SAYS_HELLO ? h->src : h->dst;

@@ -44,7 +44,7 @@ struct dl_versioned {
   struct dl_tensor tensor;
 };
 
-/* What is exported: both forms, of which a consumer gets one. */
+/* An exported array in both forms; a consumer gets one of them. */
 struct exported {
   struct dl_managed old;
   struct dl_versioned versioned;
