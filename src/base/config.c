@@ -392,7 +392,7 @@ void tmb_env_report(const char *name, const char *text, bool is_default) {
 static void warn_limited(void) {
   for (int id = 0; id < TMB_CFG_COUNT; id++)
     if (values[id].limited)
-      tmb_warn("setting %s=\"%s\" is beyond what this library has: %s is used", values[id].name,
+      tmb_warn("setting %s=\"%s\" is out of range: %s is used", values[id].name,
                tmb_env_get(values[id].name), values[id].text);
 }
 

@@ -117,7 +117,7 @@ TEST(numbers_of_other_builds_are_limited) {
                                "GASNET_TSC_RATE_TOLERANCE=2.5", "GASNET_SD_INITLEN=0");
   run(&cap, 0, env, check_limited);
   expect_well();
-  const char *warning = "GASNET_MAX_THREADS=\"1000000\" is beyond what this library has: 4096";
+  const char *warning = "GASNET_MAX_THREADS=\"1000000\" is out of range: 4096";
   if (!strstr(cap.text, warning)) fail_msg("\"%s\" is not in: %s", warning, cap.text);
   run(&cap, 1, env, check_limited);
   expect_well();

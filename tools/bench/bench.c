@@ -62,13 +62,14 @@ static const struct argp_option option_table[] = {
 };
 
 static const char doc[] =
-    "Measure put, get, messages, start-up, crowded processors and waking on this machine. Each "
-    "figure stands beside its floor: the best that this machine can do, measured in turn by the "
-    "same processes.\v"
+    "Measure put, get, messages, start-up, oversubscribed processors and waking on this machine. "
+    "Each measurement stands beside its floor: the best that this machine can do for the "
+    "operation, "
+    "measured in turn by the same processes.\v"
     "SUITE is p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, lock, loggp, "
     "net, fortran, upc, shmem or all (default: all; with --quick: p2p, am and wake).\n\n"
-    "'ratio' is the median over all samples of figure / floor; for bandwidths of bandwidth / "
-    "floor's bandwidth. A missed target is marked and does not change the exit code.";
+    "'ratio' is the median over all samples of time / time of the floor, or of bandwidth / "
+    "bandwidth of the floor. A missed target is marked and does not change the exit code.";
 
 static int usage(const char *option, const char *text, const char *remedy) {
   tmb_print("bench: %s %s: %s", option, text, remedy);

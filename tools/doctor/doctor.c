@@ -27,7 +27,7 @@ struct options {
 static const struct argp_option option_table[] = {
     {"hosts", OPT_HOSTS, "A,B,...", 0,
      "also check each of these hosts: that ssh works without a password, that it has the same "
-     "version of tombolo, the same MTU, and no problem that this host has not",
+     "version of tombolo, the same MTU, and no problem that this machine does not have",
      0},
     {"json", 'j', NULL, 0, "print JSON", 0},
     {0},

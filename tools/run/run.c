@@ -94,10 +94,11 @@ static const struct argp_option option_table[] = {
      "atomic operations; on this machine only",
      0},
     {"replay", OPT_REPLAY, "DIR", 0,
-     "run in the order that --record has written to DIR; exit code 67 if a rank leaves it", 0},
+     "run in the order that --record has written to DIR; exit code 67 if a rank departs from it",
+     0},
     {"chaos", OPT_CHAOS, "SEED", 0,
-     "delay calls, messages and results of tests on purpose, by a seed; FROM..TO: run seeds until "
-     "one fails, and print the command with the decisions that it needs",
+     "delay calls, messages and results of polls at random, by SEED, to find races; FROM..TO: try "
+     "these seeds until a run fails, and print a short command that fails, too",
      0},
     {"live", OPT_LIVE, NULL, 0,
      "show the ranks on the terminal while they run, as 'tombolo top' does; the output of the job "

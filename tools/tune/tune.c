@@ -83,7 +83,8 @@ static const struct argp_option option_table[] = {
 static const char doc[] =
     "Measure every algorithm of every collective on this machine and write a table of the fastest. "
     "Later runs read it with TOMBOLO_COLL_TABLE=FILE, and say so with TOMBOLO_VERBOSE=1. With "
-    "GASNET_SUPERNODE_MAXSIZE below the number of ranks, the forms for several nodes are measured, "
+    "GASNET_SUPERNODE_MAXSIZE below the number of ranks, the algorithms for several nodes are "
+    "measured, "
     "too.";
 
 /* Kinds that clients can call. */

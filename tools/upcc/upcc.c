@@ -22,7 +22,7 @@
 
 static const char usage[] =
     "Usage: tombolo upcc [OPTIONS] FILES...\n\n"
-    "Compiles UPC (.upc, .c; .upci, .i: what -E wrote) and links it with Tombolo.\n"
+    "Compiles UPC (.upc, .c; .upci, .i: output of -E) and links it with Tombolo.\n"
     "Run the program with 'tombolo run -n THREADS ./PROGRAM'.\n\n"
     "  -T N, -T=N          compile for N threads, also -fupc-threads-N (default: chosen at start)\n"
     "  -c, -E, -S          stop before linking, after the preprocessor, with assembler\n"

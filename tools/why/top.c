@@ -289,7 +289,7 @@ int tool_top_main(int argc, char **argv) {
       "out when there is only one job. MSG/s counts slots of 64 bytes that pass through shared "
       "memory into a rank, and messages that it sends to other hosts. NET B/s counts the bytes to "
       "and from other hosts, RESENT the retransmitted packets. Keys: q quits, s changes the order, "
-      "arrows and pages scroll. A file or a pipe gets plain frames. No rank is interrupted.";
+      "arrow and page keys scroll. A file or a pipe gets plain frames. No rank is interrupted.";
   static const struct argp parser = {options, parse_top, "[JOB]", doc, 0, 0, 0};
   struct top t = {.interval_ns = UINT64_C(1000000000)};
   struct tmb_job_found *jobs = NULL;
