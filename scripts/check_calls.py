@@ -9,8 +9,8 @@ header that the row names as a file: such a header is a contract, whoever fulfil
 functions of other folders' headers use is the business of those. Inline functions of public
 headers count as defined in include/.
 
-Files that call each other in a circle are a finding, within each target of PARTS. A line
-`circle: FILE FILE... because REASON` of LAYERS names a circle that stays; one that no longer
+Files that call each other in a circle are a finding, within each target of PARTS and PROGRAMS. A
+line `circle: FILE FILE... because REASON` of LAYERS names a circle that stays; one that no longer
 exists, or that has grown, is a finding, too. Exits 77 without objects.
 """
 
@@ -39,6 +39,15 @@ PARTS = (  # targets whose objects are linked together
     "tmb_shmem_objects",
 )
 EXPANDED = re.compile(r"src/api/(?:\w+_)?symbols\.c$")  # inline functions as real symbols
+
+
+PROGRAMS = ("bench__*", "study__*", "study_upc_*", "tmb_bench_*_PAR", "tmb_test_support_*")
+
+
+def programs(build):
+    """Targets of programs that measure, and of what tests share, as far as they are built."""
+    return sorted(path.stem for name in PROGRAMS
+                  for path in (build / "CMakeFiles").glob(f"{name}.dir"))
 
 
 def read_objects(build, root, part):
@@ -159,7 +168,8 @@ def main():
     args = parser.parse_args()
     root = Path(__file__).resolve().parent.parent
     layers, texts = read_layers(root), Texts(root)
-    parts = [files for part in PARTS if (files := read_objects(args.build, root, part))]
+    parts = [files for part in [*PARTS, *programs(args.build)]
+             if (files := read_objects(args.build, root, part))]
     if not parts:
         print(f"check_calls: skipped, no objects in {args.build}")
         return 77

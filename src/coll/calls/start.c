@@ -11,15 +11,12 @@
 #include "coll/calls/start.h"
 
 #include "base/config.h"
-#include "base/container/list.h"
 #include "coll/select/tuning.h"
 #include "coll/shared/shared.h"
 #include "core/op/check_context.h"
 #include "core/op/lost.h"
 #include "core/op/record.h"
 #include "core/progress/progress.h"
-
-#include <stdlib.h>
 
 /* A sleeping thread must do the rest, if this one does not call again. */
 static void wake_threads(void) {
@@ -83,7 +80,7 @@ static gex_Event_t run(const struct tmb_coll_call *call, struct tmb_coll_plan *p
   if (TMB_UNLIKELY(begun))
     record(begun, team, call, algorithm, event ? tmb_op_event(event) : GEX_EVENT_INVALID);
   const bool queued = tmb_engine_waits() || tmb_apply_any();
-  tmb_engine_unlock();
+  tmb_coll_unlock_drop();
   if (TMB_UNLIKELY(queued)) wake_threads();
   return event_of(event);
 }
@@ -109,7 +106,7 @@ static int progress(int serve) {
   int found = !done && tmb_engine_waits() ? TMB_FOUND_BUSY : TMB_FOUND_NOTHING;
   if (done) found = TMB_FOUND_WORK;
   if (serve == TMB_SERVE_ALL) found |= tmb_apply_run();
-  tmb_engine_unlock();
+  tmb_coll_unlock_drop();
   return found;
 }
 
@@ -119,7 +116,7 @@ static int thread_progress(void) {
   if (!tmb_coll_try_lock()) return TMB_FOUND_BUSY;
   int found = tmb_engine_advance(true) ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
   if (tmb_engine_waits_far()) found |= TMB_FOUND_BUSY;
-  tmb_engine_unlock();
+  tmb_coll_unlock_drop();
   return found;
 }
 
@@ -134,7 +131,7 @@ static void abandon(struct tmb_team *team) {
     tmb_coll_shared_abandon(team);
     tmb_engine_abandon(team);
   }
-  tmb_engine_unlock();
+  tmb_coll_unlock_drop();
 }
 
 static void on_lost(uint32_t jobrank) {
@@ -174,17 +171,9 @@ static void team_freed(struct tmb_team *team) {
   if (team->shared && !tmb_team_lost(team)) clear_row(team, ct);
   if (ct->near && !tmb_team_lost(team)) clear_row(ct->near, ct->near->coll);
   tmb_coll_forget(team);
-  for (uint32_t i = 0; i < TMB_COLL_PLANS; i++)
-    if (ct->plan[i]) tmb_coll_plan_release(ct->plan[i]);
-  for (uint32_t i = 0; i < TMB_COLL_BUCKETS; i++)
-    while (ct->stash[i]) tmb_stash_free(TMB_LIST_POP(&ct->stash[i]));
-  tmb_coll_unlock();
   tmb_coll_shared_free(ct);
-  free(ct->call_log);
-  free(ct->nodes);
-  free(ct->far);
-  free(ct);
-  team->coll = NULL;
+  tmb_engine_team_free(team);
+  tmb_coll_unlock();
 }
 
 /* A wrong choice of algorithms is refused here, also in a program that never comes to use it. */

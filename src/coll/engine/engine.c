@@ -156,7 +156,7 @@ static void complete(struct tmb_coll_op *op) {
   }
 }
 
-void tmb_engine_unlock(void) {
+void tmb_coll_unlock_drop(void) {
   struct tmb_coll_op *fences = tmb_colls.ops.fences;
   tmb_colls.ops.fences = NULL;
   tmb_coll_unlock();
@@ -234,7 +234,7 @@ static void on_data(const struct tmb_am_in *in) {
                            NULL);
     if (op->at.waiting == 0 && op->at.posted_end > op->at.pc) (void)advance(op, SENDS_NOTHING);
   }
-  tmb_engine_unlock();
+  tmb_coll_unlock_drop();
 }
 
 /* A READY or OFFER has arrived: keep it for the step that needs it, and run the op. Process numbers
@@ -249,7 +249,7 @@ static void on_notice(const struct tmb_am_in *in) {
   tmb_stash_put(ct, in);
   struct tmb_coll_op *op = find_op(ct, (uint32_t)in->args[2]);
   if (op && !op->at.held) queue(op);
-  tmb_engine_unlock();
+  tmb_coll_unlock_drop();
 }
 
 /* The op whose message this rank has offered to the sender of an answer. */
@@ -271,7 +271,7 @@ static void on_taken(const struct tmb_am_in *in) {
     op->at.offered = op->at.owed = 0;
     (void)advance(op, SENDS_NOTHING);
   }
-  tmb_engine_unlock();
+  tmb_coll_unlock_drop();
 }
 
 /* A receiver may not read a message that this rank offered: it is sent. */
@@ -282,7 +282,20 @@ static void on_refused(const struct tmb_am_in *in) {
   struct tmb_coll_op *op = offered(team, in, "refuses");
   tmb_refused_add(op, (uint32_t)in->args[4], (uint32_t)in->args[5], tmb_kit_unpack64(in->args + 6));
   queue(op);
-  tmb_engine_unlock();
+  tmb_coll_unlock_drop();
+}
+
+void tmb_engine_team_free(struct tmb_team *team) {
+  struct tmb_coll_team *ct = team->coll;
+  for (uint32_t i = 0; i < TMB_COLL_PLANS; i++)
+    if (ct->plan[i]) tmb_coll_plan_release(ct->plan[i]);
+  for (uint32_t i = 0; i < TMB_COLL_BUCKETS; i++)
+    while (ct->stash[i]) tmb_stash_free(TMB_LIST_POP(&ct->stash[i]));
+  free(ct->call_log);
+  free(ct->nodes);
+  free(ct->far);
+  free(ct);
+  team->coll = NULL;
 }
 
 /* ---- running */

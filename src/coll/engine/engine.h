@@ -283,6 +283,9 @@ TMB_RELEASE(tmb_coll_guard) static inline void tmb_coll_unlock(void) {
 
 /* engine.c: release the lock, then the references to teams that complete fences held, which may
  * free the teams. */
-void tmb_engine_unlock(void) TMB_RELEASE(tmb_coll_guard);
+void tmb_coll_unlock_drop(void) TMB_RELEASE(tmb_coll_guard);
+
+/* engine.c: free the state of a team that ends. With the lock. */
+void tmb_engine_team_free(struct tmb_team *team);
 
 #endif

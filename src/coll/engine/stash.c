@@ -3,7 +3,7 @@
  * State of a team for its collectives: messages that came early.
  *
  * Owns: struct tmb_coll_team of each team member, kept messages and their free list (state.h).
- * Called by the engine; tmb_stash_free also by calls/start.c, when a team ends. Calls: libc.
+ * Called by the engine. Calls: libc.
  * Invariants: kept messages of one number are in order of arrival; unasked data are at most the
  * eager limit for each of the collectives that a member may be ahead (engine.c), so the memory is
  * bounded.

@@ -5,16 +5,12 @@
  * The addresses of peers mostly equal those of the caller, so the distances that these tests use
  * are rare in a job: segments that could not be placed at one address in all ranks of a host.
  */
+#include "base/unit_test.h"
 #include "core/check.h"
 
 #include <gasnetex_ext.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { ROOM = 640, AT = 64, MOST = 300, GUARD = 0xb1 };
 
@@ -36,8 +32,7 @@ static void compare(const unsigned char *src, const unsigned char *dest, size_t 
   assert_int_equal(wrong, 0);
 }
 
-static void copies_by_distance(void **state) {
-  (void)state;
+TEST(copies_by_distance) {
   static const int pages[][2] = {{0, 1}, {1, 0}, {3, 1}, {0, 3}};
   volatile size_t size; /* not known when this is compiled */
   for (size_t k = 0; k < sizeof pages / sizeof *pages; k++)
@@ -57,8 +52,7 @@ static void copies_by_distance(void **state) {
 }
 
 /* Sizes that the compiler knows take other branches. */
-static void copies_of_known_sizes(void **state) {
-  (void)state;
+TEST(copies_of_known_sizes) {
   unsigned char *const src = room[0], *const dest = room[2];
   const intptr_t away = (intptr_t)(dest - src);
   prepare(src, dest, 8);
@@ -73,9 +67,5 @@ static void copies_of_known_sizes(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(copies_by_distance),
-      cmocka_unit_test(copies_of_known_sizes),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return unit_run(NULL, NULL);
 }

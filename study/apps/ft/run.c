@@ -17,10 +17,6 @@ double ft_relative_error(struct cplx value, struct cplx reference) {
          hypot(reference.re, reference.im);
 }
 
-double ft_result_compute(const struct ft_result *r) {
-  return r->phase[FT_FFT].mean + r->phase[FT_EVOLVE].mean + r->phase[FT_MOVE].mean;
-}
-
 /* Negates one input value, at a point that the checksum includes and that lies near the far corner
  * of the grid. */
 static void inject_error(struct ft_solver *s) {
