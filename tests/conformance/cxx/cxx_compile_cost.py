@@ -6,7 +6,8 @@
 
 Measures memory that g++ allocates, by its -ftime-report: it grows with the work and does not depend
 on the load. The yardstick includes <string>, <vector>, <memory>, <optional> and <tuple>, without
-which no interface of this kind does. The mpi.h of Open MPI costs the yardstick and a half. Run alone with the folder of an mpi.h, it prints processor times beside that.
+which no interface of this kind does. The mpi.h of Open MPI costs the yardstick and a half. Run
+alone with the folder of an mpi.h, it prints processor times beside that.
 """
 import os
 import re
