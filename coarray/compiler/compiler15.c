@@ -209,10 +209,15 @@ static void store_array(const struct target *t, struct caf_answer *a, const stru
   free(copy);
 }
 
+static __attribute__((cold, noinline)) void fail_not_allocated(const struct caf_status *to) {
+  const struct caf_status none = {0};
+  caf_fail(to ? to : &none, CAF_STAT_ERROR,
+           "a component of a coindexed object is used that is not allocated [TMB-2064]");
+}
+
 static void store(const struct target *t, struct caf_answer *a, const struct caf_status *to) {
   if (!a->found.at) {
-    caf_fail(to, CAF_STAT_ERROR,
-             "a component of a coindexed object is used that is not allocated [TMB-2064]");
+    fail_not_allocated(to);
     return;
   }
   if (t->desc) {
@@ -248,12 +253,10 @@ static void get(const struct caf_there *there, struct caf_ask *ask, const struct
 }
 
 ALWAYS_INLINE void get_scalar(const struct caf_scalar *scalar, void *dst, size_t bytes) {
-  const struct caf_status none = {0};
   int32_t owned = 0;
   void *at = caf_accessor_find(scalar, &owned);
   if (!at)
-    caf_fail(&none, CAF_STAT_ERROR,
-             "a component of a coindexed object is used that is not allocated [TMB-2064]");
+    fail_not_allocated(NULL);
   else if (bytes == 8)
     memcpy(dst, at, 8);
   else if (at != dst)
