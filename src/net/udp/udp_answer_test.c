@@ -134,14 +134,19 @@ static uint64_t in_flight(void) {
   return tx->next - tx->una;
 }
 
-/* Neighbours that put to each other every half millisecond send nothing else. */
-TEST(exchanged) {
+/* Two neighbours that have put to each other. */
+static void begin_exchange(void) {
   begin();
   for (uint32_t i = 0; i < 10; i++) {
     quiet_put(0, i);
     quiet_put(1, i);
     poll_for(500000);
   }
+}
+
+/* Neighbours that put to each other every half millisecond send nothing else. */
+TEST(exchanged) {
+  begin_exchange();
   const uint64_t before = rig_stats[0].packets_out + rig_stats[1].packets_out;
   for (uint32_t i = 0; i < 50; i++) {
     quiet_put(0, i + 100);
@@ -159,12 +164,7 @@ TEST(exchanged) {
 /* A signal does not wait for the acknowledgement of the one before. One that no packet follows is
  * acknowledged before the sender's time-out, and those after it at once. */
 TEST(followed) {
-  begin();
-  for (uint32_t i = 0; i < 10; i++) {
-    quiet_put(0, i);
-    quiet_put(1, i);
-    poll_for(500000);
-  }
+  begin_exchange();
   const uint64_t before = rig_stats[0].packets_out;
   quiet_put(0, 20);
   poll_for(100000);

@@ -119,14 +119,20 @@ TEST_BETWEEN(answer_to_the_first, begin, end) {
   assert_int_equal(tx.lost, 0);
 }
 
+/* Sends 12 packets after 20 good ones, and nothing is heard of them. Returns the time of the
+ * time-out. */
+static uint64_t time_out_of_12(void) {
+  const uint64_t now = settle(20);
+  for (int i = 0; i < 12; i++) send(now + (uint64_t)i * 1000);
+  udp_tx_timeout(&tx, 0, false, now + 10 * MS);
+  return now + 10 * MS;
+}
+
 /* A peer that has not polled for long answers in parts: the first part, which has the retransmitted
  * packet, does not make the rest lost; a packet missing after a later one is. */
 TEST_BETWEEN(late_in_parts, begin, end) {
-  uint64_t now = settle(20);
+  uint64_t now = time_out_of_12();
   const uint64_t first = tx.una;
-  for (int i = 0; i < 12; i++) send(now + (uint64_t)i * 1000);
-  now += 10 * MS;
-  udp_tx_timeout(&tx, 0, false, now);
   assert_int_equal(tx.lost, 1);
   udp_tx_sent(&tx, udp_tx_slot(&tx, first), now);
   now += 2 * MS;
@@ -143,11 +149,8 @@ TEST_BETWEEN(late_in_parts, begin, end) {
 
 /* When nothing but the packet that was sent again has come, those before it are lost. */
 TEST_BETWEEN(lost_before_a_timeout, begin, end) {
-  uint64_t now = settle(20);
+  uint64_t now = time_out_of_12();
   const uint64_t first = tx.una;
-  for (int i = 0; i < 12; i++) send(now + (uint64_t)i * 1000);
-  now += 10 * MS;
-  udp_tx_timeout(&tx, 0, false, now);
   udp_tx_sent(&tx, udp_tx_slot(&tx, first), now);
   hear(first + 1, 0, now + MS);
   (void)udp_tx_detect(&tx, now + 5 * MS);
