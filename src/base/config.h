@@ -35,11 +35,6 @@ enum tmb_cfg_id {
 #define TMB_SETTING_WORDS(id, name, words, help)                       TMB_CFG_##id,
 #define TMB_SETTING_PREFIX(id, prefix, help)
 #include "base/config.def"
-#undef TMB_SETTING
-#undef TMB_SETTING_TEST
-#undef TMB_SETTING_IGNORED
-#undef TMB_SETTING_WORDS
-#undef TMB_SETTING_PREFIX
   TMB_CFG_COUNT
 };
 

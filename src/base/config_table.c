@@ -23,11 +23,6 @@ const struct tmb_cfg_row tmb_cfg_rows[TMB_CFG_COUNT] = {
  [TMB_CFG_##id] = {#id, NULL, name, TMB_ENUM, NULL, 0, 0, words, help, true, false},
 #define TMB_SETTING_PREFIX(id, prefix, help)
 #include "base/config.def"
-#undef TMB_SETTING
-#undef TMB_SETTING_TEST
-#undef TMB_SETTING_IGNORED
-#undef TMB_SETTING_WORDS
-#undef TMB_SETTING_PREFIX
 };
 
 static const struct tmb_cfg_prefix prefixes[] = {
@@ -37,11 +32,6 @@ static const struct tmb_cfg_prefix prefixes[] = {
 #define TMB_SETTING_WORDS(id, ...)
 #define TMB_SETTING_PREFIX(id, prefix, help) {prefix, help},
 #include "base/config.def"
-#undef TMB_SETTING
-#undef TMB_SETTING_TEST
-#undef TMB_SETTING_IGNORED
-#undef TMB_SETTING_WORDS
-#undef TMB_SETTING_PREFIX
 };
 
 const struct tmb_cfg_row *tmb_cfg_row(enum tmb_cfg_id id) {
