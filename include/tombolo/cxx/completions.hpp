@@ -252,10 +252,11 @@ auto rput(global_ptr<T> to, const T *from, size_t n, C... ends) {
 template <class T, class... C, detail::if_completions<C...> = 0>
 auto rget(global_ptr<T> from, C... ends) {
   static_assert(!detail::wants_source<C...>, "rget: a get has no source to reuse");
-  return detail::hand_out(detail::begun<T>{from.where(), rget(from), {}, false}, ends...);
+  using value_type = std::remove_const_t<T>;
+  return detail::hand_out(detail::begun<value_type>{from.where(), rget(from), {}, false}, ends...);
 }
 template <class T, class... C, detail::if_completions<C...> = 0>
-auto rget(global_ptr<T> from, T *to, size_t n, C... ends) {
+auto rget(global_ptr<T> from, std::remove_const_t<T> *to, size_t n, C... ends) {
   static_assert(!detail::wants_source<C...>, "rget: a get has no source to reuse");
   return detail::hand_out(detail::begun<>{from.where(), rget(from, to, n), {}, false}, ends...);
 }

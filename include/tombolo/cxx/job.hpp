@@ -93,7 +93,7 @@ private:
       detail::worker::mine().drain();
       all[0] = detail::rpcs.sent.load();
       all[1] = detail::rpcs.ran.load();
-      world_.all_reduce(all, 2, std::plus<>());
+      world_.all_reduce(all, 2);
     }
   }
 

@@ -156,6 +156,19 @@ auto rcopy(const List &from, const equal_pieces<global_ptr<T>> &to, C... ends) {
   const future<> done = rcopy(from, to);
   return detail::hand_out(detail::begun<>{detail::peer_of(to), done, done, false}, ends...);
 }
+template <class T, class S, class... C, detail::if_completions<C...> = 0>
+auto rcopy(const std::vector<piece<global_ptr<T>>> &from, const std::vector<piece<S *>> &to,
+           C... ends) {
+  static_assert(!detail::wants_source<C...>, "rcopy: a get has no source to reuse");
+  return detail::hand_out(detail::begun<>{detail::peer_of(from), rcopy(from, to), {}, false},
+                          ends...);
+}
+template <class T, class S, class... C, detail::if_completions<C...> = 0>
+auto rcopy(const equal_pieces<global_ptr<T>> &from, const equal_pieces<S *> &to, C... ends) {
+  static_assert(!detail::wants_source<C...>, "rcopy: a get has no source to reuse");
+  return detail::hand_out(detail::begun<>{detail::peer_of(from), rcopy(from, to), {}, false},
+                          ends...);
+}
 
 } // namespace tombolo
 

@@ -68,7 +68,8 @@ public:
 
   /* Collective: values combined in the order of ranks by f(left, right), by default their sum. f is
    * called on any thread of the library and must not communicate. */
-  template <class T, class F = std::plus<>> T all_reduce(T value, F f = {}) const {
+  template <class T, class F = std::plus<>, std::enable_if_t<!std::is_integral_v<F>, int> = 0>
+  T all_reduce(T value, F f = {}) const {
     all_reduce(&value, 1, f);
     return value;
   }
@@ -206,6 +207,11 @@ public:
       return gexx_Coll_ReduceScatterNB(tm_, c.to(), c.from(), r::type, sizeof(T), n, r::op,
                                        r::function, r::data(c.f), 0);
     });
+  }
+
+  template <class T, class F = std::plus<>>
+  std::vector<T> reduce_scatter(std::vector<T> all, F f = {}) const {
+    return async_reduce_scatter(std::move(all), std::move(f)).wait();
   }
 
   /* Runs f(args...) on a member, inside a message handler: it must not wait or communicate. The

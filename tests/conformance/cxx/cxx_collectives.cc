@@ -85,6 +85,10 @@ void check_blocking(const team &t) {
   CHECK_EQ(t.gather('x', 0).size(), t.rank() ? 0 : size_t(all));
   CHECK(t.scatter(t.rank() ? longs() : numbers(size_t(all), 0), 1, 0)[0] == me);
   CHECK_EQ(t.all_to_all(numbers(size_t(all), 0)).back(), me);
+  CHECK_EQ(t.reduce_scatter(numbers(size_t(all), 0), tombolo::maximum())[0], me);
+  long pair_of_sums[2] = {me, 1};
+  t.all_reduce(pair_of_sums, 2);
+  CHECK(pair_of_sums[0] == all * (all - 1) / 2 && pair_of_sums[1] == all);
   { const auto dropped = t.async_all_reduce(numbers(1000, me)); }
   long after = 0;
   t.async_all_reduce(me).then([&](long v) { after = v; }).wait();

@@ -77,6 +77,11 @@ void check_here(const job &j, const world &w) {
   rget(p + 1, on_done(value));
   CHECK_EQ(value.get_future().wait(), 8);
   CHECK_EQ(rget(p + 2, on_done()).wait(), 9);
+  const tombolo::global_ptr<const long> fixed = p + 2;
+  CHECK_EQ(rget(fixed, on_done()).wait(), 9);
+  std::array<long, 1> copied{};
+  rget(fixed, copied.data(), 1, on_done()).wait();
+  CHECK_EQ(copied[0], 9);
   std::array<long, 2> back{};
   rget(p, back.data(), 2, on_done()).wait();
   CHECK(back[0] == data[0] && back[1] == 8);

@@ -38,6 +38,10 @@ void check_different(const job &j, const tombolo::symmetric<long> &a) {
   rcopy(there_list{{p + 5, 2}, {p + 50, 3}}, here_list{{&back[1], 4}, {&back[100], 1}}).wait();
   CHECK(back[0] == -1 && back[1] == 1 && back[3] == 3 && back[4] == 11 && back[5] == -1);
   CHECK_EQ(back[100], 1001);
+  int heard = 0;
+  rcopy(there_list{{p + 5, 1}}, here_list{{&back[0], 1}}, tombolo::on_done([&] { heard++; }));
+  while (!heard) tombolo::progress();
+  CHECK_EQ(back[0], 1);
   rcopy(here_list{}, there_list{}).wait();
   const longs fixed{70};
   rcopy(std::vector<piece<const long *>>{{fixed.data(), 1}}, there_list{{p, 1}}).wait();
@@ -58,6 +62,10 @@ void check_equal(const job &j, const tombolo::symmetric<long> &a) {
   rcopy(equal_pieces<global_ptr<long>>{{p + 20, p + 30}, 1}, equal_pieces<long *>{{&back[3]}, 2})
       .wait();
   CHECK(back[3] == 2 && back[4] == 1 && back[5] == -1);
+  rcopy(equal_pieces<global_ptr<long>>{{p + 20}, 1}, equal_pieces<long *>{{&back[6]}, 1},
+        tombolo::on_done())
+      .wait();
+  CHECK_EQ(back[6], 2);
   j.barrier();
 }
 
