@@ -27,8 +27,6 @@ declared=$("$1" -E -P -DSHMEM_NO_GENERIC_ "$2/shmem.h" | tr '\n' ' ' | tr ';' '\
 extern "C" {
 #endif
 END
-  printf '%s\n' "$declared" | grep -v _Complex
-  echo '#ifndef __cplusplus'
-  printf '%s\n' "$declared" | grep _Complex
-  printf '#endif\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n'
+  printf '%s\n' "$declared" | grep -v typedef
+  printf '\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n'
 } >"$3"
