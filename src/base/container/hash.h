@@ -3,7 +3,7 @@
  * Hash tables of structs, and hashes of numbers and texts.
  *
  * Owns: the entries of a table. Included by every file that keeps one. Entries are structs of one
- * kind, copied into the table; the first word of an entry is never 0, which marks a free place.
+ * kind, copied into the table; the first word of an entry is never 0, which marks a free slot.
  * Linear probing, at most half full; deletion moves followers back, so there are no tombstones
  * (D. E. Knuth, The Art of Computer Programming 3, 6.4, algorithm R). Callers hold the lock of the
  * table and keep no pointer to an entry over a call that adds or erases. A table of zeros is empty.
@@ -56,7 +56,8 @@ static inline bool tmb_hash_is_free(const void *entry) {
   return *(const uintptr_t *)entry == 0;
 }
 
-/* The place of an entry: where it is, or where it belongs, which is free. NULL: an empty table. */
+/* The slot of an entry: the one that has it, or the free one where it belongs. NULL: an empty
+ * table. */
 static inline void *tmb_hash_place(const struct tmb_hash *t, const struct tmb_hash_kind *kind,
                                    const void *like) {
   if (!t->capacity) return NULL;
@@ -100,7 +101,7 @@ static inline void *tmb_hash_add(struct tmb_hash *t, const struct tmb_hash_kind 
   return at;
 }
 
-/* Takes an entry out of the table; its place may hold another one afterwards. */
+/* Takes an entry out of the table; its slot may hold another one afterwards. */
 static inline void tmb_hash_erase(struct tmb_hash *t, const struct tmb_hash_kind *kind,
                                   void *entry) {
   const size_t mask = t->capacity - 1;
