@@ -22,7 +22,9 @@ foreach(name races leaks)
   set_target_properties(check.${name} PROPERTIES OUTPUT_NAME ${name}
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/check")
   target_compile_definitions(check.${name} PRIVATE GASNET_PAR=1)
-  target_compile_options(check.${name} PRIVATE -g -O1)
+  # Every form of the library is inlined, so that each call has a line of the program.
+  target_compile_options(check.${name} PRIVATE -g -O1
+    $<$<C_COMPILER_ID:GNU>:-finline-limit=2000>)
   target_link_libraries(check.${name} PRIVATE tmb_warnings tombolo_shared)
   add_dependencies(check.${name} tombolo_check)
   tmb_check_test(${name} ${name}.c $<TARGET_FILE:check.${name}>)
