@@ -11,6 +11,7 @@ row is executed without `stat=`, in a job of its own: the job ends with an error
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,18 @@ from pathlib import Path
 SECONDS = 240 if "TMB_EMULATED" in os.environ else 30  # until a job hangs
 IMAGES = 4  # a child team has the odd ones, 1 and 3, or the even ones
 NONE = "there is no image"
+CRASH = """program crash
+  integer, pointer :: p(:)
+  nullify(p)
+  call work(this_image())
+contains
+  subroutine work(i)
+    integer, intent(in) :: i
+    sync all
+    p(i) = 3
+  end subroutine
+end program
+"""
 # (statement, STAT=, words of the message). `n` is the number of images of the current team, `me`
 # this image; {} is where stat= and errmsg= go. The variables keep the compiler from looking.
 ROWS = [
@@ -222,6 +235,21 @@ def newer(expect, work):
     expect(code not in (0, 124) and "is an expression" in output, "a value", output)
 
 
+def crash(expect, work):
+    """A crash is reported once for all images, by places of the program."""
+    command = os.environ["TOMBOLO"]
+    if "-fsanitize" in subprocess.run([command, "info"], capture_output=True, text=True).stdout:
+        return
+    path, program = Path(work) / "crash.f90", Path(work) / "crash"
+    path.write_text(CRASH, encoding="utf-8")
+    compiler = f"--compiler={os.environ['TOMBOLO_FC']}"
+    subprocess.run([command, "fc", compiler, "-g", str(path), "-o", str(program)], check=True)
+    code, output = run(program, "")
+    wanted = r"failed in\n  work \(\S*crash.f90:9\)\n  main program \(\S*crash.f90:4\)\n(?!  )"
+    expect(code == 139 and re.search(wanted, output), "a crash", output)
+    expect("Program received signal" not in output, "a crash is reported once", output)
+
+
 def main():
     failures = []
 
@@ -250,6 +278,8 @@ def main():
                 has_number = re.search(r"Error on image .* \[TMB-(20\d\d|0001)\]", output)
                 expect(has_number, f"row {row}: the message has a number", output)
         newer(expect, work)
+        if shutil.which("addr2line"):
+            crash(expect, work)
     counts = f"{len(ROWS)} statements with stat=, {len(rows)} without, {len(failures)} failures"
     print(f"wrong: {counts}")
     return 1 if failures else 0

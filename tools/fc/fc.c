@@ -185,6 +185,15 @@ static bool can_check(const struct request *r) {
   return false;
 }
 
+/* Signals are the library's, which explains a crash once for all ranks; libgfortran would print
+ * each rank's frames, mixed. Not where the user asks for that. */
+static void leave_signals(const struct request *r, struct command *c) {
+  if (r->compiler.is_flang || !r->input) return;
+  for (int i = 2; i < c->argc; i++)
+    if (strcmp(c->argv[i], "-fbacktrace") == 0) return;
+  command_add(c, "-fno-backtrace");
+}
+
 /* Finishes the command, and runs or prints it. c->argv[1] is free for the option for coarrays. */
 static int compile(struct command *c, struct request *r) {
   if (r->compiler.is_flang)
@@ -194,6 +203,7 @@ static int compile(struct command *c, struct request *r) {
   r->prif = r->prif || r->compiler.is_flang;
   r->modules = r->input ? modules_folder(r, c->argv[0]) : NULL;
   if (r->modules) command_add(c, command_format("-I", r->modules, ""));
+  leave_signals(r, c);
   const struct command_checked how = {"fc", c->argv[0], false, r->links};
   if (r->check && r->input) command_check_before(c, &how);
   const bool missing = r->prif && r->compiler.major == 0; /* says so below */

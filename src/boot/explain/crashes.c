@@ -47,6 +47,12 @@ struct crash {
 
 /* ---- functions and lines */
 
+/* Cuts the number that compilers put behind the name of a procedure inside of another. */
+static void cut_number(char *name) {
+  char *number = strrchr(name, '.');
+  if (number && strspn(number + 1, "0123456789") == strlen(number + 1)) *number = '\0';
+}
+
 /* Copy a place; a path below the working directory is shown from there. */
 static void copy_place(struct place *p, const char *name, char *at) {
   char here[PATH_MAX];
@@ -54,6 +60,7 @@ static void copy_place(struct place *p, const char *name, char *at) {
   if (behind) *behind = '\0';
   const char *line = strrchr(at, ':');
   if (name[0] != '?') snprintf(p->name, sizeof p->name, "%s", name);
+  cut_number(p->name);
   if (strcmp(name, "MAIN__") == 0 || strcmp(name, "upcr_user_main") == 0)
     snprintf(p->name, sizeof p->name, "main program"); /* of Fortran, of UPC */
   if (!line || line[1] == '?' || (line[1] == '0' && !line[2]) || at[0] == '?') return;
@@ -152,6 +159,7 @@ static bool put_place(struct crash *c, uint32_t frame, const struct place *p, bo
     return frame == 0;
   }
   if (is_system(module) || tmb_stacks_is_outside(p->name)) return false;
+  if (strstr(p->at, "/upc/runtime/crt.c:")) return false; /* main of every UPC program */
   if (ours) {
     snprintf(to, bytes, "%s", p->name[0] ? p->name : module);
   } else if (p->at[0]) {
@@ -182,6 +190,7 @@ static void flush_line(struct lines *l) {
 }
 
 static void add_line(struct lines *l, const char *line) {
+  if (strncmp(line, "main (", 6) == 0 && strncmp(l->last, "main program", 12) == 0) return;
   if (strcmp(l->last, line) == 0) {
     l->times++;
     return;
