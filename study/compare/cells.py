@@ -11,7 +11,7 @@
 #   study/compare/cells.py --show FILE | --adopt FILE | --check
 # --show prints the table of a JSON file again. --adopt keeps FILE as study/data/cells.json
 # and writes its table into study/RESULTS.md; --check compares the two. Groups: first, medium, ops,
-# barrier, sleepers, team, coll, udp, threads, growth (1024 ranks).
+# barrier, sleepers, team, coll, udp, ofi, threads, growth (1024 ranks).
 import json
 import os
 import re
@@ -40,6 +40,7 @@ GROUPS = tuple(dict.fromkeys(cell.group for cell in cells_table.CELLS))
 ALL_S = 270  # seconds for all groups
 # Of a sample; MPICH spins, so that each takes milliseconds where ranks outnumber processors.
 MPI_BARRIERS = {"openmpi": 50, "mpich": 2}
+OFI_PROVIDER = "tcp;ofi_rxm"
 COLL = re.compile(r"^(broadcast|allgather|exchange) 4096 ([\d.]+)$", re.M)
 TRIP = re.compile(r"^round_trip 0 ([\d.]+)$", re.M)
 FIGURE = re.compile(r"^figure (\S+) (\S+) bytes=(\d+).*\nx (.*)\n(?:f (.*)\n)?", re.M)
@@ -196,6 +197,8 @@ def sides_of(group, p):
                      read_threads(1))]
     if group == "udp":
         return udp_sides(p)
+    if group == "ofi":
+        return ofi_sides(p)
     if group == "coll":
         return coll_sides(p)
     if group == "growth":
@@ -239,9 +242,29 @@ def udp_sides(p):
     sides = [Side("gaps", p.bench("loggp", 2, "--mode", "far-gaps", "--runs", 31), read_gaps, far),
              Side("tombolo", [*p.run, "-n", 2, p.ours("net_gex.c"), "trips"],
                   read_trip("udp round_trip"), far)]
+    return sides + tcp_sides(p)
+
+
+def tcp_sides(p):
+    """The MPI libraries over TCP."""
     starts = net.launchers(None, 2, p.build)
-    return sides + [Side(name, [*starts[name], program, "trips"], read_trip(f"{name} round_trip"))
-                    for name, (_, program) in p.theirs("net_mpi.c").items()]
+    return [Side(name, [*starts[name], program, "trips"], read_trip(f"{name} round_trip"))
+            for name, (_, program) in p.theirs("net_mpi.c").items()]
+
+
+def ofi_sides(p):
+    """The conduit, and libfabric itself, by the provider over TCP that every version has."""
+    far = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "ofi", "TOMBOLO_OFI_PROVIDER": OFI_PROVIDER}
+    bare = p.folder / "net-ofi"
+    made = subprocess.run(["cc", "-O2", str(HERE / "net_ofi.c"), "-o", str(bare), "-lfabric"],
+                          stderr=subprocess.DEVNULL)
+    sides = [Side("ofi", [*p.run, "-n", 2, p.ours("net_gex.c"), "trips"],
+                  read_trip("ofi round_trip"), far)]
+    if made.returncode == 0:
+        sides.append(Side("libfabric", [bare, OFI_PROVIDER], read_trip("libfabric round_trip")))
+    else:
+        print("cells: libfabric-dev is missing: libfabric itself is left out", file=sys.stderr)
+    return sides + tcp_sides(p)
 
 
 # ---- measuring

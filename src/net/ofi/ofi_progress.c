@@ -276,8 +276,9 @@ static int queue_of(const struct tmb_net *net, const struct ofi_buffer *b) {
   return (ofi_credit_units(b) == 0) + 2 * is_by_thread(net, b);
 }
 
-/* The next message that may be served, or NULL. in serve: TMB_SERVE_* or SERVE_THREAD; out dealt:
- * of completions. */
+/* The next message that may be served, or NULL. A read that returned fewer completions than it may
+ * was the last of this call: one more costs system calls between a message and what its receiver
+ * does next. in serve: TMB_SERVE_* or SERVE_THREAD; out dealt: of completions. */
 static struct ofi_buffer *next_message(struct tmb_net *net, int serve, uint32_t *dealt) {
   static const int served[OFI_HELD] = {TMB_SERVE_REQUESTS, TMB_SERVE_REPLIES,
                                        TMB_SERVE_REQUESTS | SERVE_THREAD,
@@ -287,7 +288,8 @@ static struct ofi_buffer *next_message(struct tmb_net *net, int serve, uint32_t 
       return unhold(net, &net->in.held[i]);
   while (*dealt < EVENTS_MOST) {
     if (net->cq.at == net->cq.count) {
-      if (!refill(net)) return NULL;
+      const bool emptied = *dealt && net->cq.count && net->cq.count < OFI_EVENTS;
+      if (emptied || !refill(net)) return NULL;
       if (!net->cq.count) ++*dealt;
       continue;
     }
