@@ -80,6 +80,7 @@ def squeezed(text, folder):
     text = re.sub(r"; ending the other (0 ranks|rank)", "", text)  # they may have ended by then
     text = re.sub(r"\branks? 0(-0)? failed in", "ranks 0 failed in", text)
     text = re.sub(r"\b0 [kMG]?B\b", "0 B", text)
+    text = re.sub(r"\n  \.\.\. and the 0 after it\b", "", text)  # they may not be there yet
     lines = [" ".join(line.split()) if "  0" in line else line for line in text.splitlines()]
     return list(dict.fromkeys(line for line in lines if line))
 
