@@ -61,7 +61,7 @@ tmb_check_compiled(objects objects.cc "" $<TARGET_FILE:tombolo_tool> c++ -O2 -st
   "--compiler=${CMAKE_CXX_COMPILER}")
 if(TARGET caf_shared AND tmb_fortran_compilers)
   list(GET tmb_fortran_compilers -1 tmb_check_version)
-  tmb_check_compiled(coarrays coarrays.f90 "caf_shared;fortran_modules"
+  tmb_check_compiled(coarrays coarrays.f90 "caf_shared;caf16_shared;fortran_modules"
     $<TARGET_FILE:tombolo_tool> fc -O1 "--compiler=${TMB_GFORTRAN_${tmb_check_version}}")
 endif()
 if(TARGET upc1)

@@ -29,7 +29,7 @@ foreach(version IN LISTS tmb_fortran_compilers)
       COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${version}} -O1 -g1 -Wall
         -Wno-character-truncation -J "${folder}" "${tmb_fortran_dir}/lib/check.f90" "${src}"
         -o "${program}"
-      DEPENDS "${src}" "${tmb_fortran_dir}/lib/check.f90" tombolo_tool caf_shared
+      DEPENDS "${src}" "${tmb_fortran_dir}/lib/check.f90" tombolo_tool caf_shared caf16_shared
         fortran_modules
       COMMENT "Fortran ${version}: ${name}" VERBATIM)
     list(APPEND tmb_fortran_programs "${program}")
@@ -149,7 +149,7 @@ foreach(src IN LISTS tmb_fortran_examples)
     COMMAND ${CMAKE_COMMAND} -E make_directory "${PROJECT_BINARY_DIR}/examples/fortran"
     COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${tmb_fortran_newest}} -O2
       -Wall "${src}" -o "${program}"
-    DEPENDS "${src}" tombolo_tool caf_shared fortran_modules
+    DEPENDS "${src}" tombolo_tool caf_shared caf16_shared fortran_modules
     COMMENT "Fortran example: ${name}" VERBATIM)
   list(APPEND tmb_fortran_programs "${program}")
   tmb_read_header(hdr ${src})
@@ -170,7 +170,7 @@ if(TMB_BENCH)
       -Wall "${src}/tombolo-bench-fortran.F90" $<TARGET_OBJECTS:bench_fortran_floors>
       "-Wl,-rpath,$ORIGIN/../../lib" -o "${program}"
     DEPENDS "${src}/tombolo-bench-fortran.F90" $<TARGET_OBJECTS:bench_fortran_floors>
-      tombolo_tool caf_shared fortran_modules
+      tombolo_tool caf_shared caf16_shared fortran_modules
     COMMENT "Fortran: tombolo-bench-fortran" VERBATIM)
   list(APPEND tmb_fortran_bench "${program}")
   install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo"

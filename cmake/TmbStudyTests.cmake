@@ -87,7 +87,7 @@ function(tmb_caf_application program app)
     COMMAND ${CMAKE_COMMAND} -E make_directory "${program}-modules"
     COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${tmb_fortran_newest}} -O3
       -Wall -J "${program}-modules" ${src} -o "${program}"
-    DEPENDS ${src} tombolo_tool caf_shared fortran_modules
+    DEPENDS ${src} tombolo_tool caf_shared caf16_shared fortran_modules
     COMMENT "Fortran: ${app}" VERBATIM)
 endfunction()
 

@@ -98,14 +98,13 @@ void *caf_address_slow(const struct caf_token *token, size_t offset, size_t byte
              "the compiler gives the address of a copy for this scalar coarray, as gfortran 11 and "
              "12 do for COMPLEX: make it an array of one element [TMB-2024]");
   } else {
-    caf_fail(
-        to, CAF_STAT_ERROR,
-        "byte %zd of a coarray of %zu bytes is used with an image index%s [TMB-2023]",
-        (ptrdiff_t)offset, token->bytes,
-        offset > PTRDIFF_MAX || offset / 2 > token->bytes
-            ? ": the compiler gives the address of a copy, as gfortran 11 and 12 do for vector "
-              "subscripts within expressions: assign to an array first"
-            : "");
+    caf_fail(to, CAF_STAT_ERROR,
+             "byte %zd of a coarray of %zu bytes is used with an image index%s [TMB-2023]",
+             (ptrdiff_t)offset, token->bytes,
+             offset > PTRDIFF_MAX || offset / 2 > token->bytes
+                 ? ": the compiler gives the address of a copy, as gfortran 11 to 14 do for vector "
+                   "subscripts within expressions: assign to an array first"
+                 : "");
   }
   return NULL;
 }
