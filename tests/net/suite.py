@@ -38,6 +38,7 @@ AGENT_S = 15  # within which agents of hosts have to answer, as of TOMBOLO_SSH_T
 # conduit udp, where sends are refused at random.
 ON_ONE_HOST = {
     "coll_many": "judges processor time, which waits for other hosts take too",
+    "core_dump": "counts the mappings of ranks of one host",
     "coll_mismatch": "calls are compared through memory that ranks of one host share",
     "mk_cuda": "counts the copies that ranks of one host save each other",
 }
