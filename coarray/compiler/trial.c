@@ -27,7 +27,7 @@
 
 /* Accesses before the first trial and, as the number doubles, after the last one. */
 enum { CALLS_FIRST = 64, CALLS_LAST = 1 << 14 };
-enum { BYTES_MAX = 64 << 20 };
+enum { BYTES_MAX = 64 << 20, ALARM_S = 5 };
 enum verdict { DIRECT, UNKNOWN, FOLLOWS };
 
 /* What a run has shown. */
@@ -84,7 +84,7 @@ static void leave(void) {
 
 /* The child, which ends without a core file, a message or an exit handler of the program. */
 _Noreturn static void child(const struct caf_ask *ask, size_t bytes, size_t offset) {
-  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM};
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGALRM};
   const struct rlimit no_core = {0, 0}, seconds = {1, 1};
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   sigset_t none;
@@ -93,6 +93,7 @@ _Noreturn static void child(const struct caf_ask *ask, size_t bytes, size_t offs
   (void)sigprocmask(SIG_SETMASK, &none, NULL);
   (void)setrlimit(RLIMIT_CORE, &no_core);
   (void)setrlimit(RLIMIT_CPU, &seconds); /* of a loop to a bound that is none */
+  (void)alarm(ALARM_S);                  /* of a lock that another thread of the parent held */
   if (null < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 || atexit(leave)) _exit(UNKNOWN);
   caf.pending = 0; /* puts in progress are the parent's */
   _exit((int)try_accessor(ask, bytes, offset));
