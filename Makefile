@@ -7,7 +7,7 @@ CMAKE_ARGS ?=
 PART ?=
 
 # STUDY=quick: fewer rounds and figures, at most 6 minutes. STUDY=docs: those of study/figures, at most
-# 25, and then the figures. PART: these parts only.
+# 45, and then the figures. PART: these parts only.
 STUDY ?=
 REPORT = $(BUILD)/study
 
@@ -25,7 +25,7 @@ help:
 	@echo "make bench             the full set of measurements"
 	@echo "make book              the Book and all pages of docs as a site, $(BUILD)/book/index.html"
 	@echo "make study             everything beside its floors and peers, as $(REPORT)/report.html; an hour"
-	@echo "                       STUDY=quick: 6 minutes; STUDY=docs: 25, and study/figures from it"
+	@echo "                       STUDY=quick: 6 minutes; STUDY=docs: 45, and study/figures from it"
 	@echo "make cells             figures that were behind a peer once: met or missed; at most 5 minutes"
 	@echo "make figures           study/figures and study/FIGURES.md again, from the JSON kept there"
 	@echo "make install PREFIX=/usr/local [CC=clang CXX=clang++]   CC, CXX: the compilers of clients;"

@@ -1,31 +1,50 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The JSON of study/data: of each point the least, median and most; a line for each record.
+"""The JSON of study/data: of each point at most five values; a line for each record.
 
 Used by whatever keeps results: figures.py, sim_figures.py, targets.py, compare/cells.py and
-compare/sim_real.py. The raw JSON of a run stays in the run's folder. Invariants: a drawing needs no
-more than three values of a point; the least, the median and the most of these three are those of
-all; packing twice changes nothing.
+compare/sim_real.py, and by report.py, which says how many runs the points have. The raw JSON of a
+run stays in the run's folder. Invariants: the least, the median and the most of what is kept of a
+point are those of all its runs; a point of fewer than five values has as many runs; packing twice
+changes nothing.
 """
+import collections
 import json
 import statistics
 
 RUNS = ("values", "rounds", "samples", "seconds", "us", "least", "stolen", "figures")
+POINTS = ("values", "rounds", "seconds", "us")  # of these, lists that a drawing shows
+ENOUGH = 5  # runs of a point
 MOST = 100  # characters of an entry that stays in one line
 
 
-def three(values):
-    """The least, the median and the most of more than three numbers; fewer stay as they are."""
-    if len(values) <= 3 or not all(isinstance(v, (int, float)) for v in values):
+def five(values):
+    """Least, quartiles and most of more than five numbers; fewer stay as they are."""
+    if len(values) <= ENOUGH or not all(isinstance(v, (int, float)) for v in values):
         return [packed(v) for v in values]
-    return [min(values), statistics.median(values), max(values)]
+    return [min(values), *statistics.quantiles(values, n=4, method="inclusive"), max(values)]
+
+
+def runs_of_points(value, found=None, point=False):
+    """{runs: points that have as many} of the JSON of a part; ENOUGH stands for more, too."""
+    found = collections.Counter() if found is None else found
+    if isinstance(value, dict):
+        for key, member in value.items():
+            runs_of_points(member, found, point or key in POINTS)
+    elif isinstance(value, list) and point:
+        if value and all(isinstance(v, (int, float)) for v in value):
+            found[min(len(value), ENOUGH)] += 1
+    elif isinstance(value, list):
+        for member in value:
+            runs_of_points(member, found)
+    return found
 
 
 def packed(value, runs=False):
-    """A copy of what JSON holds, with three numbers of each list of runs. runs: within such."""
+    """A copy of what JSON holds, with five numbers of each list of runs. runs: within such."""
     if isinstance(value, dict):
         return {k: packed(v, runs or k in RUNS) for k, v in value.items()}
     if isinstance(value, list):
-        return three(value) if runs else [packed(v) for v in value]
+        return five(value) if runs else [packed(v) for v in value]
     return value
 
 

@@ -4,8 +4,10 @@
 Knows figures only as pairs of figures.Figure and figures.Shown, and sections as dictionaries of
 study/study.py. Beside each drawing: what is shown, what one sees, the command that repeats it, the
 raw JSON, the machine, its mode, the load, the spread, and what was not measured."""
+import collections
 import html
 
+import kept
 import plots
 
 NAMED = 6  # of what was not measured for one reason; the JSON has all
@@ -50,6 +52,16 @@ def missing_of(part):
     return lines
 
 
+def runs_text(parts):
+    """How many runs the points of some parts have."""
+    found = sum(map(kept.runs_of_points, parts), collections.Counter())
+    if set(found) <= {kept.ENOUGH}:
+        return f"{kept.ENOUGH} or more" if found else "1"
+    names = {kept.ENOUGH: f"{kept.ENOUGH} or more"}
+    return ", ".join(f"{names.get(runs, runs)} ({count} of {found.total()} points)"
+                     for runs, count in sorted(found.items(), reverse=True))
+
+
 def facts_of(figure, data):
     """[(name, text)] that let a reader repeat and judge a figure."""
     parts = [(name, data[name]) for name in figure.parts if data.get(name)]
@@ -62,8 +74,8 @@ def facts_of(figure, data):
                  f"{s.get('date', '?')}, revision {s.get('revision', '?')}" for _, s in said))),
              ("mode", ", ".join(f"{name}: {s.get('mode', '?')}, load {s.get('load', '?')}"
                                 for name, s in said)),
-             ("spread", figure.spread + "; rounds: " + ", ".join(
-                 dict.fromkeys(str(part.get("rounds", "?")) for _, part in parts)))]
+             ("spread", figure.spread),
+             ("runs of a point", runs_text(part for _, part in parts))]
     lost = list(dict.fromkeys(line for _, part in parts for line in missing_of(part)))
     return facts + ([("not measured", " | ".join(lost))] if lost else [])
 
@@ -233,5 +245,5 @@ def figures_page(figures, data, folder):
 
 def anchor(title):
     """The anchor that GitHub makes of a heading."""
-    kept = "".join(c for c in title.lower() if c.isalnum() or c in " -_")
-    return kept.replace(" ", "-")
+    letters = "".join(c for c in title.lower() if c.isalnum() or c in " -_")
+    return letters.replace(" ", "-")

@@ -9,7 +9,7 @@
 # what it has. All parts of a run together end in time, too: what is left then, and a run that was
 # interrupted, the next call goes on with; --fresh begins again. With PART only
 # those are measured, and the report also has what the others have measured before in that folder.
-# --docs: the parts of study/figures, in 25 minutes; then figures.py --adopt FOLDER.
+# --docs: the parts of study/figures, in 45 minutes; then figures.py --adopt FOLDER.
 #   study/study.py [PART...] [--hosts a,b] [--ranks 1,2,4,8] [--quick | --docs] [--out study-report]
 import argparse
 import functools
@@ -33,24 +33,24 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 MARGIN_S, GRACE_S = 30, 8  # of a part that does not stop by itself: to be asked, to be killed
 QUICK, DOCS, FULL = range(3)
-# Seconds of a part in each kind of run; 0: it is not one of that run. Twice to three times what the
-# part takes here (2026-11-26) where that is little; pipeline, ft and apps spend theirs on rounds.
+# Seconds of a part in each kind of run; 0: it is not one of that run. Enough for five runs of each
+# point here (2 processors), and for two in a quick run.
 SECONDS = {
-    "pipeline": (20, 265, 550), "events": (12, 20, 20), "stencil": (22, 80, 90),
-    "hydro": (16, 80, 130), "hosts": (0, 70, 180),
-    "matmul": (10, 60, 90), "cholesky": (10, 50, 60), "diagrams": (10, 10, 10),
-    "ft1": (14, 50, 55), "ft2d": (0, 35, 45), "ft": (0, 130, 220), "ops": (16, 20, 20),
-    "overlap": (14, 20, 25), "overlapnet": (0, 60, 75),
-    "opsfar": (16, 20, 20), "opsofi": (0, 20, 25), "opsmpi": (0, 25, 30), "forms": (16, 95, 150),
-    "coll": (10, 15, 20), "coll4": (0, 55, 70), "upc": (10, 15, 15), "fetchadd": (16, 45, 65),
-    "start": (14, 85, 150), "silent": (0, 30, 60), "rails": (0, 85, 120),
-    "sim": (40, 0, 150),
-    "bench": (15, 0, 35), "apps": (0, 0, 230), "apps4": (0, 0, 280), "caf": (0, 0, 70),
+    "pipeline": (20, 420, 420), "events": (12, 20, 20), "stencil": (22, 90, 90),
+    "hydro": (16, 120, 130), "hosts": (0, 150, 180),
+    "matmul": (10, 130, 130), "cholesky": (10, 110, 110), "diagrams": (10, 10, 10),
+    "ft1": (14, 90, 90), "ft2d": (0, 90, 90), "ft": (0, 220, 220), "ops": (16, 30, 30),
+    "overlap": (14, 25, 25), "overlapnet": (0, 100, 100),
+    "opsfar": (16, 30, 30), "opsofi": (0, 35, 35), "opsmpi": (0, 40, 40), "forms": (16, 150, 150),
+    "coll": (10, 20, 20), "coll4": (0, 90, 90), "upc": (10, 25, 25), "fetchadd": (16, 60, 65),
+    "start": (14, 140, 150), "silent": (0, 75, 75), "rails": (0, 140, 140),
+    "sim": (40, 0, 130),
+    "bench": (15, 0, 35), "apps": (0, 0, 180), "apps4": (0, 0, 200), "caf": (0, 0, 40),
     "net": (0, 0, 35), "apps4hosts": (0, 0, 130), "cells": (0, 0, 250),
 }
 # Seconds that all parts together may take in each kind of run: less than is promised of it, for
 # what is compiled before, and for the report.
-ALL_SECONDS = (290, 24 * 60, 58 * 60)
+ALL_SECONDS = (290, 44 * 60, 58 * 60)
 LEAST_S = 3  # a part that would have less is left to the next call
 
 
@@ -81,11 +81,10 @@ def parts(options):
                 "{json}", *words]
 
     def scaling(part, title):
-        return (title, script("scaling.py", part, *ranks, *hosts, *less,
-                              rounds=2 if part in ("matmul", "cholesky") else 5), scaling_rows)
+        return (title, script("scaling.py", part, *ranks, *hosts, *less), scaling_rows)
 
     def ops(title, *words, name="ops.py"):
-        return title, script(name, *words, *less, rounds=3), ops_rows
+        return title, script(name, *words, *less), ops_rows
 
     size = "W" if quick else "A"
     few = [str(n) for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)][:5 if quick else None]
@@ -95,16 +94,15 @@ def parts(options):
         "stencil": scaling("stencil", "Stencil by ranks"),
         "hydro": scaling("hydro", "Hydrodynamics by ranks"),
         "hosts": ("Pipeline, stencil and hydrodynamics on two to eight hosts, 1 Gbit/s",
-                  script("hosts.py", *less, rounds=2), scaling_rows),
+                  script("hosts.py", *less), scaling_rows),
         "matmul": scaling("matmul", "Matrix product by ranks"),
         "cholesky": scaling("cholesky", "Cholesky factorisation by ranks"),
         "diagrams": ("Pipeline on 4 ranks, who works when: from traces",
                      script("diagrams.py", rounds=1), diagram_rows),
         "ft1": ("NAS FT on this machine, 2 ranks: flavours of put, MPI, FFTW's transform over MPI",
-                script("ft.py", "--class", size, rounds=3), ft_rows),
+                script("ft.py", "--class", size), ft_rows),
         "ft2d": ("NAS FT on this machine, 4 ranks as 2 x 2: two exchanges a transform",
-                 script("ft.py", "--class", size, "--ranks", "4", "--grid", "2x2",
-                        rounds=2), ft_rows),
+                 script("ft.py", "--class", size, "--ranks", "4", "--grid", "2x2"), ft_rows),
         "ft": ("NAS FT on four hosts, 1 Gbit/s, beside MPI",
                script("net.py", "--ft", "--ft-class", size),
                functools.partial(ft_rows, far=True)),
@@ -116,21 +114,20 @@ def parts(options):
                        name="overlap.py"),
         "overlapnet": ops("The same: two hosts, 1 Gbit/s", "--lab",
                           name="overlap.py"),
-        "upc": ("Ways of UPC to hand over data", script("upc_ways.py", rounds=3), ops_rows),
+        "upc": ("Ways of UPC to hand over data", script("upc_ways.py"), ops_rows),
         "forms": ("Barrier, broadcast, all-reduce and exchange in each form",
-                  script("forms.py", "--ranks", "2,4,8" if quick else "2,4,8,16,32",
-                         rounds=3), forms_rows),
+                  script("forms.py", "--ranks", "2,4,8" if quick else "2,4,8,16,32"), forms_rows),
         "coll": ("Collectives beside MPI, 2 ranks", script("compare.py"), coll_rows),
         "coll4": ("Collectives beside MPI, 4 ranks",
-                  script("compare.py", "--ranks", "4", rounds=3), coll_rows),
+                  script("compare.py", "--ranks", "4"), coll_rows),
         "fetchadd": ("Fetch-and-add by processes", script("fetchadd.py", *less),
                      scaling_rows),
         "start": ("Start and memory of a job by ranks",
-                  script("starts.py", "--ranks", ",".join(few), rounds=3), scaling_rows),
+                  script("starts.py", "--ranks", ",".join(few)), scaling_rows),
         "silent": ("Operations whose target makes no call",
-                   script("silent.py", rounds=2), silent_rows),
+                   script("silent.py"), silent_rows),
         "rails": ("Puts and messages over one to four links, two hosts",
-                  script("rails.py", rounds=3), rails_rows),
+                  script("rails.py"), rails_rows),
         "sim": ("At scale, simulated, beside the published figures of the original study",
                 [sys.executable, HERE / "simulate.py", *less, "--build", options.build, "--out",
                  options.out / "simulation", "--budget", "{budget}", "--json", "{json}"], sim_rows),
@@ -544,7 +541,7 @@ def options_of():
                         help=f"only these: {', '.join(SECONDS)}")
     parser.add_argument("--quick", action="store_true", help="fewer rounds and figures: 6 minutes")
     parser.add_argument("--docs", action="store_true",
-                        help="the parts of study/figures: 25 minutes (without: an hour)")
+                        help="the parts of study/figures: 45 minutes (without: an hour)")
     parser.add_argument("--ranks", help="numbers of ranks (1,2,4,8; quick: 1,2,4)")
     parser.add_argument("--hosts", help="run applications on these hosts: a,b")
     parser.add_argument("--rounds", type=int, help="runs of each side (default: by part)")

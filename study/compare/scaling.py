@@ -70,9 +70,9 @@ class Large:
         self.memory, self.ranks = memory, ranks
 
 
-# By panel. They are measured once, in the second round: others have two rounds before all is spent.
-LARGE = {"16384 x 16384": Large(8 * 16384**2),
-         "32768 x 32768": Large(8 * 32768**2, (2, 8))}
+# By panel.
+LARGE = {"16384 x 16384": Large(8 * 16384**2, (1, 2)),
+         "32768 x 32768": Large(8 * 32768**2, (2,))}
 ALL = Large(0)
 MEMORY_MARGIN = 1.15  # of what a problem needs, beside the library and the launchers
 # Figures with another name than their application.
@@ -161,12 +161,10 @@ def available():
     return int(line.split()[1]) * 1024
 
 
-def is_meant(study, panel, ranks, turn):
-    """Whether a problem is measured on so many ranks in this round; one that does not fit into
-    memory is named."""
+def is_meant(study, panel, ranks):
+    """Whether a problem is measured on so many ranks. One that memory cannot hold is named."""
     large = LARGE.get(panel, ALL)
-    once = min(1, study.options.rounds - 1)
-    if large is not ALL and (turn != once or ranks not in (large.ranks or [ranks])):
+    if ranks not in (large.ranks or [ranks]):
         return False
     need = large.memory * MEMORY_MARGIN
     free = float("inf") if study.options.hosts else available()
@@ -321,11 +319,10 @@ def measure(study, folder):
         runs += 1
     elif figure in apps.ROUTINES:
         print(f"UPC: not built, left out ({figure}-upc)", file=sys.stderr)
-    rounds = [1 if p[0] in LARGE else options.rounds for p in problems]
-    study.all = sum(rounds) * len(options.ranks) * runs
-    for turn in range(options.rounds):
+    study.all = options.rounds * len(problems) * len(options.ranks) * runs
+    for _ in range(options.rounds):
         for problem, ranks in itertools.product(problems, options.ranks):
-            if is_meant(study, problem[0], ranks, turn):
+            if is_meant(study, problem[0], ranks):
                 run_c(study, problem, ranks, c_sides)
                 run_upc(study, problem, ranks)
                 run_fortran(study, problem, ranks, fortran)

@@ -161,7 +161,7 @@ class Figures(unittest.TestCase):
             return [f * v for v in values for f in (1, 1.07, 0.9)] if isinstance(
                 values[0], float) else [kept.packed(v) for v in values]
 
-        with mock.patch.object(kept, "three", more):
+        with mock.patch.object(kept, "five", more):
             runs = kept.packed(SMALL)
         few = kept.packed(runs)
         self.assertLess(len(json.dumps(few)), len(json.dumps(runs)))
@@ -174,6 +174,16 @@ class Figures(unittest.TestCase):
             self.assertEqual(json.loads(path.read_text()), few["hosts"])
             self.assertEqual(len(path.read_text().splitlines()),
                              len(few["hosts"]["records"]) + 4)
+
+    def test_runs_of_points(self):
+        """A point has as many runs as it has values; five stands for more."""
+        part = {"rounds": 5, "records": [{"values": [1.0] * 9}, {"values": [1.0, 2.0]},
+                                         {"rounds": {"a": [1.0] * 5, "b": [3.0]}}]}
+        self.assertEqual(kept.runs_of_points(part), {5: 2, 2: 1, 1: 1})
+        self.assertEqual(kept.runs_of_points(kept.packed(part)), kept.runs_of_points(part))
+        self.assertEqual(report.runs_text([part]),
+                         "5 or more (2 of 4 points), 2 (1 of 4 points), 1 (1 of 4 points)")
+        self.assertEqual(report.runs_text([{"seconds": {"a": [1.0] * 6}}]), "5 or more")
 
     def test_middle(self):
         """Phases are shown of the run nearest to the median."""
