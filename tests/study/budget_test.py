@@ -59,18 +59,15 @@ def shared_memory():
 
 
 def large_problems(folder):
-    """A large problem is measured once, in the second round if there is one, on the numbers of
-    ranks that it names; one that does not fit into memory is named with what it needs."""
-    study = scaling.Study("pipeline", Namespace(hosts=None, rounds=3), Budget(options()))
+    """A large problem is measured on the numbers of ranks that it names; one that does not fit into
+    memory is named with what it needs."""
+    study = scaling.Study("pipeline", Namespace(hosts=None), Budget(options()))
     panel, most = "32768 x 32768", scaling.available
     scaling.available = lambda: 1e12
-    assert scaling.is_meant(study, panel, 2, 1) and scaling.is_meant(study, "400 x 400", 8, 2)
-    assert not [turn for turn in (0, 2) if scaling.is_meant(study, panel, 2, turn)]
-    assert scaling.is_meant(study, panel, 8, 1) and not scaling.is_meant(study, panel, 4, 1)
-    study.options.rounds = 1
-    assert scaling.is_meant(study, panel, 2, 0)
+    assert scaling.is_meant(study, panel, 2) and scaling.is_meant(study, "400 x 400", 8)
+    assert not scaling.is_meant(study, panel, 8)
     scaling.available = lambda: 8e9
-    assert not scaling.is_meant(study, panel, 2, 0)
+    assert not scaling.is_meant(study, panel, 2)
     scaling.available = most
     assert study.budget.unfinished == {
         f"{panel}, 2 ranks": "needs 9.9 GB of memory, 8.0 GB are available"}, \
