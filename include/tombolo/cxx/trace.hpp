@@ -43,7 +43,7 @@ inline bool find_module(uintptr_t addr, module *found) {
   found->base = 0;
   while (!is_there && std::fgets(line, sizeof line, maps)) {
     found->path[0] = 0;
-    if (std::sscanf(line, "%lx-%lx %7s %lx %*s %*s %4099s", &begin, &end, flags, &offset,
+    if (std::sscanf(line, "%lx-%lx %7s %lx %*s %*s %4099[^\n]", &begin, &end, flags, &offset,
                     found->path) < 4)
       continue;
     if (offset == 0) found->base = begin;

@@ -62,8 +62,10 @@ static bool words_of(char *text, char *to, size_t bytes) {
   char *place = strchr(text, '\n');
   if (!place) return false;
   *place++ = '\0';
-  text[strcspn(text, ".\n")] = '\0';   /* inner functions have a number behind */
-  place[strcspn(place, " \n")] = '\0'; /* " (discriminator 3)" */
+  text[strcspn(text, ".\n")] = '\0'; /* inner functions have a number behind */
+  place[strcspn(place, "\n")] = '\0';
+  char *const more = strstr(place, " (discriminator");
+  if (more) *more = '\0';
   const char *line = strrchr(place, ':');
   if (!line || line[1] == '?' || line[1] == '0' || !line[1]) {
     if (text[0] == '?' || !text[0]) return false;
