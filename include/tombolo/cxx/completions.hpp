@@ -2,7 +2,7 @@
 /*
  * tombolo/cxx/completions.hpp: the ends of a put or get, as arguments of rput, rget and rcopy.
  *
- * Called by clients. Calls future.hpp, promise.hpp, call.hpp and the put with signal of the C API.
+ * Called by clients. Calls future.hpp, promise.hpp, rpc.hpp and the put with signal of the C API.
  * A transfer has up to three ends: its source may be reused, it is done, and the data have arrived,
  * as their owner sees it. An argument names an end and who hears of it: a future that the call
  * returns, a promise, a function here, a function there, or a signal there. Invariants: what nobody
@@ -11,9 +11,9 @@
 #ifndef TOMBOLO_CXX_COMPLETIONS_HPP
 #define TOMBOLO_CXX_COMPLETIONS_HPP
 
-#include "call.hpp"
 #include "memory.hpp"
 #include "promise.hpp"
+#include "rpc.hpp"
 
 namespace tombolo {
 
@@ -87,10 +87,10 @@ struct arrival_signal : completion {
     return reinterpret_cast<uint64_t *>(self.base[where] + offset);
   }
 };
-template <class F, class... Args> struct arrival_call : completion {
+template <class F, class... W> struct arrival_call : completion {
   F f;
-  std::tuple<Args...> args;
-  arrival_call(F fn, Args... a) : f(std::move(fn)), args(std::move(a)...) {}
+  std::tuple<W...> args; /* as they travel */
+  explicit arrival_call(F fn, W... a) : f(std::move(fn)), args(std::move(a)...) {}
 };
 
 /* Which ends somebody hears of; a call there begins when the transfer is done. */
@@ -106,7 +106,7 @@ template <class H> struct kind_of<source_end<H>> {
 template <> struct kind_of<arrival_signal> {
   static constexpr bool done = false, source = false, signal = true;
 };
-template <class F, class... A> struct kind_of<arrival_call<F, A...>> {
+template <class F, class... W> struct kind_of<arrival_call<F, W...>> {
   static constexpr bool done = true, source = false, signal = false;
 };
 template <class C> constexpr bool is_done_end = false;
@@ -137,14 +137,12 @@ template <class... T> std::tuple<> hear(begun<T...> &b, arrival_signal &c) {
     }));
   return {};
 }
-template <class F, class... A, class... T>
-std::tuple<> hear(begun<T...> &b, arrival_call<F, A...> &c) {
-  static_cast<void>(b.done.then([peer = b.peer, f = std::move(c.f),
-                                 args = std::move(c.args)](const T &...) mutable {
-    std::apply(
-        [&](A &...a) { static_cast<void>(call(self.world, peer, std::move(f), std::move(a)...)); },
-        args);
-  }));
+template <class F, class... W, class... T>
+std::tuple<> hear(begun<T...> &b, arrival_call<F, W...> &c) {
+  static_cast<void>(
+      b.done.then([peer = b.peer, f = std::move(c.f), args = std::move(c.args)](const T &...) {
+        std::apply([&](const W &...w) { rpc_ff(peer, f, w...); }, args);
+      }));
   return {};
 }
 
@@ -226,14 +224,14 @@ template <class F> auto on_source(executor thread, F f) {
   return detail::source_end(detail::to_thread<F>{std::move(thread), std::move(f)});
 }
 
-/* The arrival of the data at their owner: adds to its counter, or runs f(args...) there as
- * team::call does; a result of f is dropped. */
+/* The arrival of the data at their owner: adds to its counter, or runs f(args...) there as rpc_ff
+ * does. Elements of elements<> stay unchanged until the transfer is done. */
 inline auto on_arrival(const signal_counter &s, uint64_t add = 1) {
   return detail::arrival_signal(s, add);
 }
-template <class F, class... Args, std::enable_if_t<std::is_invocable_v<F &, Args...>, int> = 0>
-auto on_arrival(F f, Args... args) {
-  return detail::arrival_call<F, Args...>(std::move(f), std::move(args)...);
+template <class F, class... Args, class = detail::answer_of<F, detail::wire_of<Args>...>>
+auto on_arrival(F f, const Args &...args) {
+  return detail::arrival_call<F, detail::wire_of<Args>...>(std::move(f), args...);
 }
 
 /* Puts of one element, of n, and of a container, that tell of these ends. Without on_done and

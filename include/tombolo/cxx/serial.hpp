@@ -17,7 +17,6 @@
 #include <string>
 #include <tuple>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base.hpp"
@@ -126,6 +125,17 @@ constexpr bool
     is_container<T, std::void_t<decltype(std::declval<T &>().insert(
                         std::declval<T &>().end(), std::declval<typename T::value_type>()))>> =
         true;
+template <class T, class = void> constexpr bool is_variant = false;
+template <class T>
+constexpr bool
+    is_variant<T, std::void_t<decltype(std::declval<const T &>().valueless_by_exception())>> = true;
+/* A list whose elements are inserted after others: std::forward_list. */
+template <class T, class = void> constexpr bool is_chain = false;
+template <class T>
+constexpr bool
+    is_chain<T, std::void_t<decltype(std::declval<T &>().insert_after(
+                    std::declval<T &>().before_begin(), std::declval<typename T::value_type>()))>> =
+        true;
 template <class T>
 constexpr bool is_function = std::is_function_v<std::remove_pointer_t<T>> &&std::is_pointer_v<T>;
 
@@ -154,8 +164,17 @@ template <class T> T read_plain(reader &in) {
   return s.value;
 }
 
+template <class C> uint64_t length(const C &value) {
+  if constexpr (is_chain<C>) {
+    uint64_t n = 0;
+    for (auto at = value.begin(); at != value.end(); ++at) n++;
+    return n;
+  } else {
+    return value.size();
+  }
+}
 template <class C> void write_container(writer &out, const C &value) {
-  out.write(uint64_t(value.size()));
+  out.write(length(value));
   if constexpr (in_one_piece<C>) {
     out.bytes(value.data(), value.size() * sizeof(typename C::value_type));
   } else {
@@ -169,6 +188,9 @@ template <class C> C read_container(reader &in) {
     const size_t n = in.count(sizeof(value_type));
     value.resize(n);
     if (n) std::memcpy(value.data(), in.bytes(n * sizeof(value_type)), n * sizeof(value_type));
+  } else if constexpr (is_chain<C>) {
+    auto at = value.before_begin();
+    for (size_t n = in.count(1); n > 0; n--) at = value.insert_after(at, in.read<value_type>());
   } else {
     for (size_t n = in.count(1); n > 0; n--)
       value.insert(value.end(), in.read<typename unkeyed<value_type>::type>());
@@ -180,10 +202,11 @@ template <class C> C read_container(reader &in) {
 
 /* How a T travels. write() appends to `out`, read() takes from `in`. Here: types with a member
  * template fields(archive) that gives its data to the archive; types with write(writer &) const and
- * static read(reader &); functions; trivially copyable types; containers with insert(). */
+ * static read(reader &); functions; trivially copyable types; containers with insert() or
+ * insert_after(). */
 template <class T, class> struct serial {
   static_assert(detail::has_fields<T> || detail::has_members<T> || detail::is_function<T> ||
-                    detail::travels<T> || detail::is_container<T>,
+                    detail::travels<T> || detail::is_container<T> || detail::is_chain<T>,
                 "T does not travel: give it a member fields(archive), specialise "
                 "tombolo::serial<T>, or make it trivially copyable; what a lambda captures and "
                 "does not travel is given as an argument");
@@ -271,11 +294,13 @@ template <class T> struct serial<std::optional<T>> {
   }
 };
 
-template <class... T> struct serial<std::variant<T...>> {
-  using type = std::variant<T...>;
+/* std::variant, whose header takes long to compile and is that of its users. */
+template <template <class...> class V, class... T>
+struct serial<V<T...>, std::enable_if_t<detail::is_variant<V<T...>>>> {
+  using type = V<T...>;
   static void write(writer &out, const type &value) {
     out.write(uint32_t(value.index()));
-    std::visit([&](const auto &x) { out.write(x); }, value);
+    visit([&](const auto &x) { out.write(x); }, value);
   }
   static type read(reader &in) { return pick<0>(in, in.read<uint32_t>()); }
 
@@ -286,7 +311,7 @@ private:
                   std::to_string(index));
     } else {
       if (index != I) return pick<I + 1>(in, index);
-      return type(std::in_place_index<I>, in.read<std::variant_alternative_t<I, type>>());
+      return type(std::in_place_index<I>, in.read<std::tuple_element_t<I, std::tuple<T...>>>());
     }
   }
 };

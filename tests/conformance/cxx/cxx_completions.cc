@@ -129,6 +129,23 @@ void check_there(const job &j, const world &w) {
   j.barrier();
 }
 
+/* A function there has arguments as those of rpc, of any length, and may communicate and wait. */
+void check_arrival(const job &j, const world &w) {
+  tombolo::dist_object<std::string> said("");
+  const std::string text(Many, 't');
+  const auto hear = [](tombolo::dist_object<std::string> &mine_too, const std::string &t,
+                       unsigned from) {
+    *mine_too = t + std::to_string(tombolo::rpc(from, [] { return tombolo::rank(); }).wait());
+    tells++;
+  };
+  tells = 0;
+  rput(w.a.on(w.right), 5L, on_arrival(hear, said, text, j.rank()));
+  while (tells < 1) tombolo::progress();
+  CHECK(*said == text + std::to_string(w.left));
+  CHECK_EQ(w.a.local()[0], 5);
+  j.barrier();
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -141,6 +158,7 @@ int main(int argc, char **argv) {
     check_signal(j, w);
     check_here(j, w);
     check_there(j, w);
+    check_arrival(j, w);
     return check_done();
   });
 }

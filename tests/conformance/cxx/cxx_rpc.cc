@@ -5,12 +5,18 @@
  * rpc: values of many types and lengths, functions that communicate, wait and return futures,
  * exceptions, calls without an answer, teams, several threads; dist_object (docs/CPP.md).
  */
+#include <bitset>
+#include <chrono>
+#include <complex>
 #include <deque>
+#include <forward_list>
 #include <list>
 #include <map>
 #include <set>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
+#include <variant>
 
 #include "check.h"
 #include "tombolo.hpp"
@@ -60,6 +66,13 @@ void check_types(unsigned to) {
   CHECK(same(to, std::map<int, std::string>{{1, "one"}, {2, "two"}}));
   CHECK(same(to, std::unordered_map<std::string, std::set<int>>{{"s", {3, 1}}, {"e", {}}}));
   CHECK(same(to, std::deque<double>{1, 2.5}));
+  CHECK(same(to, std::forward_list<std::string>{"f", "g"}) && same(to, std::forward_list<int>{}));
+  CHECK(same(to, std::multimap<int, std::string>{{1, "a"}, {1, "b"}}));
+  CHECK(same(to, std::multiset<int>{2, 2}) && same(to, std::unordered_set<long>{5}));
+  CHECK(same(to, std::unordered_multimap<int, words>{{3, {"m"}}, {3, {}}}));
+  CHECK(same(to, std::unordered_multiset<std::string>{"n", "n"}));
+  CHECK(same(to, std::u16string(u"wide")) && same(to, std::bitset<70>(9)));
+  CHECK(same(to, std::complex<double>(1, 2)) && same(to, std::chrono::seconds(4)));
   CHECK(same(to, std::list<std::pair<int, words>>{{4, {"l"}}}));
   CHECK(same(to, std::optional<std::string>("o")) && same(to, std::optional<std::string>()));
   CHECK(same(to, std::variant<int, std::string>("v")) && same(to, std::variant<int, char>(7)));
