@@ -89,13 +89,16 @@ public:
     return offset;
   }
 
-  void give(size_t offset) {
+  /* Frees what take() gave; returns false, and does nothing, where there is nothing. */
+  bool give(size_t offset) {
     const held guard(lock_);
     block **at = &used_;
-    while ((*at)->offset != offset) at = &(*at)->next;
+    while (*at && (*at)->offset != offset) at = &(*at)->next;
     block *const was = *at;
+    if (!was) return false;
     *at = was->next;
     delete was;
+    return true;
   }
 
   /* Moves the top by so many bytes, down if positive; returns false, and does nothing, where

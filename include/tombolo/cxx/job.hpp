@@ -18,12 +18,13 @@
 #include "atomic.hpp"
 #include "completions.hpp"
 #include "containers.hpp"
+#include "device.hpp"
 #include "dist_object.hpp"
+#include "inside/trace.hpp"
 #include "memory.hpp"
 #include "pieces.hpp"
 #include "promise.hpp"
 #include "team.hpp"
-#include "trace.hpp"
 
 namespace tombolo {
 

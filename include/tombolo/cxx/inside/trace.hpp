@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tombolo/cxx/trace.hpp: output when an exception is not caught: rank, text and lines.
+ * tombolo/cxx/inside/trace.hpp: output when an exception is not caught: rank, text and lines.
  *
  * Called by job.hpp. Calls backtrace(3), where the system has it, and the command addr2line, which
  * names functions and lines of programs compiled with -g. Invariants: runs in the terminate
  * handler, where the stack of the throw is still there because nobody catches the exception;
  * without one of its means it prints less, and never fails.
  */
-#ifndef TOMBOLO_CXX_TRACE_HPP
-#define TOMBOLO_CXX_TRACE_HPP
+#ifndef TOMBOLO_CXX_INSIDE_TRACE_HPP
+#define TOMBOLO_CXX_INSIDE_TRACE_HPP
 
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +22,7 @@
 # endif
 #endif
 
-#include "base.hpp"
+#include "../base.hpp"
 
 namespace tombolo {
 namespace detail {
