@@ -5,7 +5,8 @@
  * Called by team.hpp. Calls the collective functions of the C API. The data of a collective are in
  * the core of its future: a value, or a vector of as many elements on every member. Invariants: the
  * operation ends before its data do; a type and an operator that the library knows are reduced by
- * the library, all others by detail::combine in the order of ranks.
+ * the library, all others by detail::combine in the order of ranks; types that are not copied as
+ * bytes go to inside/objects.hpp.
  */
 #ifndef TOMBOLO_CXX_COLLECTIVES_HPP
 #define TOMBOLO_CXX_COLLECTIVES_HPP
@@ -23,6 +24,8 @@
 #endif
 
 namespace tombolo {
+
+class team;
 
 /* Operators beside std::plus<>, std::multiplies<>, std::bit_and<>, std::bit_or<>, std::bit_xor<>.
  */
@@ -94,6 +97,16 @@ template <class In, class F, class Out> struct collective : event_core<Out> {
   size_t bytes() const { return count() * sizeof(element<In>); }
 };
 struct no_operator {};
+
+/* Whether a value, or the elements of a vector, are copied as bytes. The others have collectives of
+ * their own, in inside/objects.hpp. */
+template <class V> constexpr bool as_bytes = travels<element<V>>;
+template <class V> future<V> object_broadcast(const team &tm, V value, rank_t root);
+template <class V, class F> future<V> object_all_reduce(const team &tm, V value, F f);
+template <class V, class F> future<V> object_reduce(const team &tm, V value, rank_t root, F f);
+template <class V> future<std::vector<element<V>>> object_all_gather(const team &tm, V value);
+template <class V>
+future<std::vector<element<V>>> object_gather(const team &tm, V value, rank_t root);
 
 /* The future of a collective that start(core) begins. */
 template <class Out, class In, class F, class Start> future<Out> begin(In in, F f, Start start) {

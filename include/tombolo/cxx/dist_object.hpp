@@ -18,6 +18,8 @@ template <class T> class dist_object;
 
 namespace detail {
 
+template <class V> class object_op;
+
 template <class Used> struct dist_entry {
   void *object = nullptr;
   bool ended = false;
@@ -125,6 +127,15 @@ public:
   }
 
 private:
+  template <class V> friend class detail::object_op;
+  /* Ends it without a trace of its number: no call for it comes any more. */
+  void forget() {
+    auto &dists = detail::dist_table<used>;
+    const detail::held guard(dists.lock);
+    dists.all.erase(number_);
+    tm_ = GEX_TM_INVALID;
+  }
+
   gex_TM_t tm_;
   std::optional<T> value_;
   uint64_t number_;

@@ -20,6 +20,7 @@
 #include "containers.hpp"
 #include "device.hpp"
 #include "dist_object.hpp"
+#include "inside/objects.hpp"
 #include "inside/trace.hpp"
 #include "memory.hpp"
 #include "pieces.hpp"

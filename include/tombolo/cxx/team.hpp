@@ -56,10 +56,21 @@ public:
     return made;
   }
 
+  /* Collective: the members whose memory this rank may reach by load and store, itself included. */
+  team split_local() const {
+    gex_RankInfo_t *near;
+    gex_System_QueryNbrhdInfo(&near, nullptr, nullptr);
+    return split(static_cast<int>(near[0].gex_jobrank));
+  }
+
   /* Collective: every member gets the root's value. */
   template <class T> T broadcast(T value, rank_t root) const {
-    broadcast(&value, 1, root);
-    return value;
+    if constexpr (detail::travels<T>) {
+      broadcast(&value, 1, root);
+      return value;
+    } else {
+      return async_broadcast(std::move(value), root).wait();
+    }
   }
   template <class T> void broadcast(T *values, size_t n, rank_t root) const {
     static_assert(detail::travels<T>, "broadcast: T must be trivially copyable");
@@ -70,8 +81,12 @@ public:
    * called on any thread of the library and must not communicate. */
   template <class T, class F = std::plus<>, std::enable_if_t<!std::is_integral_v<F>, int> = 0>
   T all_reduce(T value, F f = {}) const {
-    all_reduce(&value, 1, f);
-    return value;
+    if constexpr (detail::travels<T>) {
+      all_reduce(&value, 1, f);
+      return value;
+    } else {
+      return async_all_reduce(std::move(value), std::move(f)).wait();
+    }
   }
   template <class T, class F = std::plus<>> void all_reduce(T *values, size_t n, F f = {}) const {
     static_assert(detail::travels<T>, "all_reduce: T must be trivially copyable");
@@ -84,41 +99,54 @@ public:
   }
 
   /* Collective: element r is the value of member r. */
-  template <class T> std::vector<T> all_gather(const T &value) const {
-    static_assert(detail::travels<T>, "all_gather: T must be trivially copyable");
-    std::vector<T> all(size());
-    detail::await_event(gexx_Coll_AllGatherNB(tm_, all.data(), &value, sizeof(T), 0));
-    return all;
+  template <class T> std::vector<detail::element<T>> all_gather(const T &value) const {
+    if constexpr (detail::travels<T>) {
+      std::vector<T> all(size());
+      detail::await_event(gexx_Coll_AllGatherNB(tm_, all.data(), &value, sizeof(T), 0));
+      return all;
+    } else {
+      return async_all_gather(value).wait();
+    }
   }
 
   /* Collectives in progress, begun by all members in one order. A value is of a trivially copyable
-   * type or a std::vector of such, with as many elements on every member; f as of all_reduce. */
+   * type or a std::vector of such, with as many elements on every member; f as of all_reduce. In
+   * broadcasts, reductions and gathers it may be of any type that travels by serial<T>. */
 
   /* Collective: the root's value. */
   template <class V> future<V> async_broadcast(V value, rank_t root) const {
-    return detail::begin<V>(std::move(value), detail::no_operator{}, [&](auto &c) {
-      c.out() = c.in;
-      return gex_Coll_BroadcastNB(tm_, root, c.to(), c.from(), c.bytes(), 0);
-    });
+    if constexpr (!detail::as_bytes<V>) {
+      return detail::object_broadcast(*this, std::move(value), root);
+    } else {
+      return detail::begin<V>(std::move(value), detail::no_operator{}, [&](auto &c) {
+        c.out() = c.in;
+        return gex_Coll_BroadcastNB(tm_, root, c.to(), c.from(), c.bytes(), 0);
+      });
+    }
   }
 
   /* Collective: the values of all members combined. async_reduce: on the root; others get V(). */
   template <class V, class F = std::plus<>> future<V> async_all_reduce(V value, F f = {}) const {
-    return reduced<V>(std::move(value), std::move(f), [tm = tm_](auto &c, auto r) {
-      return gex_Coll_ReduceToAllNB(tm, c.to(), c.from(), r.type, sizeof(*c.from()), c.count(),
-                                    r.op, r.function, r.data(c.f), 0);
-    });
+    if constexpr (!detail::as_bytes<V>) {
+      return detail::object_all_reduce(*this, std::move(value), std::move(f));
+    } else {
+      return reduced<V>(std::move(value), std::move(f), [tm = tm_](auto &c, auto r) {
+        return gex_Coll_ReduceToAllNB(tm, c.to(), c.from(), r.type, sizeof(*c.from()), c.count(),
+                                      r.op, r.function, r.data(c.f), 0);
+      });
+    }
   }
   template <class V, class F = std::plus<>>
   future<V> async_reduce(V value, rank_t root, F f = {}) const {
-    const bool mine = rank() == root;
-    return reduced<V>(
-        std::move(value), std::move(f),
-        [tm = tm_, root](auto &c, auto r) {
-          return gex_Coll_ReduceToOneNB(tm, root, c.to(), c.from(), r.type, sizeof(*c.from()),
-                                        c.count(), r.op, r.function, r.data(c.f), 0);
-        },
-        mine);
+    if constexpr (!detail::as_bytes<V>) {
+      return detail::object_reduce(*this, std::move(value), root, std::move(f));
+    } else {
+      const auto start = [tm = tm_, root](auto &c, auto r) {
+        return gex_Coll_ReduceToOneNB(tm, root, c.to(), c.from(), r.type, sizeof(*c.from()),
+                                      c.count(), r.op, r.function, r.data(c.f), 0);
+      };
+      return reduced<V>(std::move(value), std::move(f), start, rank() == root);
+    }
   }
   template <class V, class F = std::plus<>> V reduce(V value, rank_t root, F f = {}) const {
     return async_reduce(std::move(value), root, std::move(f)).wait();
@@ -152,20 +180,28 @@ public:
   /* Collective: the elements of all members one after the other, on the root, or on all. */
   template <class V> auto async_gather(V value, rank_t root) const {
     using out = std::vector<detail::element<V>>;
-    return detail::begin<out>(std::move(value), detail::no_operator{}, [&](auto &c) {
-      if (rank() == root) c.out().resize(c.count() * size());
-      return gexx_Coll_GatherNB(tm_, root, c.to(), c.from(), c.bytes(), 0);
-    });
+    if constexpr (!detail::as_bytes<V>) {
+      return detail::object_gather(*this, std::move(value), root);
+    } else {
+      return detail::begin<out>(std::move(value), detail::no_operator{}, [&](auto &c) {
+        if (rank() == root) c.out().resize(c.count() * size());
+        return gexx_Coll_GatherNB(tm_, root, c.to(), c.from(), c.bytes(), 0);
+      });
+    }
   }
   template <class V> auto gather(V value, rank_t root) const {
     return async_gather(std::move(value), root).wait();
   }
   template <class V> auto async_all_gather(V value) const {
     using out = std::vector<detail::element<V>>;
-    return detail::begin<out>(std::move(value), detail::no_operator{}, [&](auto &c) {
-      c.out().resize(c.count() * size());
-      return gexx_Coll_AllGatherNB(tm_, c.to(), c.from(), c.bytes(), 0);
-    });
+    if constexpr (!detail::as_bytes<V>) {
+      return detail::object_all_gather(*this, std::move(value));
+    } else {
+      return detail::begin<out>(std::move(value), detail::no_operator{}, [&](auto &c) {
+        c.out().resize(c.count() * size());
+        return gexx_Coll_AllGatherNB(tm_, c.to(), c.from(), c.bytes(), 0);
+      });
+    }
   }
 
   /* Collective: block r of the root's vector for member r, n elements each. */
