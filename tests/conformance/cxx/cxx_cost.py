@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 60
-"""Puts and gets of 8 bytes through tombolo::global_ptr have no more instructions than those in C.
+"""Puts and gets through tombolo::global_ptr, of 8 bytes and of a number of elements that is known
+at run time only, have no more instructions than those in C.
 
 Compiles the same functions against gasnetex.h and tombolo.hpp with -O2 and counts the instructions
 that objdump finds. What a function does before and after its loop is not counted. Run alone, it
@@ -27,9 +28,23 @@ uint64_t get8(uint64_t *addr, gex_Rank_t rank) {
   gex_RMA_GetBlocking(world, &value, rank, addr, sizeof value, 0);
   return value;
 }
+void put_n(uint64_t *addr, gex_Rank_t rank, uint64_t *from, size_t n) {
+  gex_RMA_PutBlocking(world, rank, addr, from, n * sizeof *from, 0);
+}
+void get_n(uint64_t *addr, gex_Rank_t rank, uint64_t *to, size_t n) {
+  gex_RMA_GetBlocking(world, to, rank, addr, n * sizeof *to, 0);
+}
 void put_loop(uint64_t *addr, gex_Rank_t rank, size_t n) {
   for (uint64_t i = 0; i < n; i++)
     gex_RMA_PutBlocking(world, rank, addr + i, &i, sizeof i, 0);
+}
+void put_n_loop(uint64_t *addr, gex_Rank_t rank, uint64_t *from, size_t n, size_t times) {
+  for (size_t i = 0; i < times; i++)
+    gex_RMA_PutBlocking(world, rank, addr + i, from + i, n * sizeof *from, 0);
+}
+void get_n_loop(uint64_t *addr, gex_Rank_t rank, uint64_t *to, size_t n, size_t times) {
+  for (size_t i = 0; i < times; i++)
+    gex_RMA_GetBlocking(world, to + i, rank, addr + i, n * sizeof *to, 0);
 }
 void future_loop(uint64_t *addr, gex_Rank_t rank, size_t n, uint64_t *from) {
   for (uint64_t i = 0; i < n; i++)
@@ -44,6 +59,21 @@ extern "C" void put8(uint64_t *addr, gex_Rank_t rank, uint64_t value) {
   put(place(rank, addr), value);
 }
 extern "C" uint64_t get8(uint64_t *addr, gex_Rank_t rank) { return get(place(rank, addr)); }
+extern "C" void put_n(uint64_t *addr, gex_Rank_t rank, uint64_t *from, size_t n) {
+  put(place(rank, addr), from, n);
+}
+extern "C" void get_n(uint64_t *addr, gex_Rank_t rank, uint64_t *to, size_t n) {
+  get(place(rank, addr), to, n);
+}
+extern "C" void put_n_loop(uint64_t *addr, gex_Rank_t rank, uint64_t *from, size_t n,
+                           size_t times) {
+  const place p(rank, addr);
+  for (size_t i = 0; i < times; i++) put(p + ptrdiff_t(i), from + i, n);
+}
+extern "C" void get_n_loop(uint64_t *addr, gex_Rank_t rank, uint64_t *to, size_t n, size_t times) {
+  const place p(rank, addr);
+  for (size_t i = 0; i < times; i++) get(p + ptrdiff_t(i), to + i, n);
+}
 extern "C" void put_loop(uint64_t *addr, gex_Rank_t rank, size_t n) {
   const place p(rank, addr);
   for (uint64_t i = 0; i < n; i++) put(p + ptrdiff_t(i), i);
@@ -90,10 +120,13 @@ def round_of(function):
 
 
 def counts(compiler, ending, text):
-    """Instructions of a put, of a get, and of a round of the loops of puts."""
+    """Instructions of puts and gets, and of a round of the loops of them."""
     with tempfile.TemporaryDirectory() as folder:
         found = instructions(compiler, ending, text, folder)
     return {"put": len(found["put8"]), "get": len(found["get8"]),
+            "put of n": len(found["put_n"]), "get of n": len(found["get_n"]),
+            "round of a loop of puts of n": round_of(found["put_n_loop"]),
+            "round of a loop of gets of n": round_of(found["get_n_loop"]),
             "round of a loop of puts": round_of(found["put_loop"]),
             "round of a loop of puts with futures": round_of(found["future_loop"])}
 
