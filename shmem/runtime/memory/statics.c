@@ -67,14 +67,23 @@ static bool needs_shmem(const struct dl_phdr_info *info) {
   return false;
 }
 
+/* Whether an object is a library of Tombolo: threads of a conduit may write its data while they are
+ * copied. */
+static bool is_tombolo(const struct dl_phdr_info *info) {
+  static const char *const names[] = {"libtombolo", "libcaf_tombolo", "libprif_tombolo"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strstr(info->dlpi_name, names[i])) return true;
+  return holds(info, &sh) || holds(info, (const void *)(uintptr_t)gexx_client_join);
+}
+
 /* Whether the data of an object are placed. The program is the first in the list. */
 static bool is_ours(const struct dl_phdr_info *info, bool first) {
   if (first) return true;
-  if (holds(info, &sh) || holds(info, (const void *)(uintptr_t)gexx_client_join)) return false;
+  if (is_tombolo(info)) return false;
   static const char *const system[] = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
   for (size_t i = 0; i < sizeof system / sizeof *system; i++)
     if (strncmp(info->dlpi_name, system[i], strlen(system[i])) == 0) return needs_shmem(info);
-  return strchr(info->dlpi_name, '/') && !strstr(info->dlpi_name, "libtombolo");
+  return strchr(info->dlpi_name, '/') != NULL;
 }
 
 static void add_range(uintptr_t begin, uintptr_t end, uintptr_t file_end) {

@@ -29,6 +29,10 @@ static void join_job(int requested) {
     rc = join(2);
   }
   if (rc != GASNET_OK) sh_fatal("init", "the communication layer does not start [TMB-2320]");
+  /* Coarrays in this process go on without an image that failed; a wait for its word would not
+   * end. */
+  if (gexx_Job_QueryFailurePolicy() != GEXX_FAILURE_ABORT)
+    gexx_Job_SetFailurePolicy(GEXX_FAILURE_ABORT);
   sh.joined = true;
   sh.threads = sh.level == SHMEM_THREAD_MULTIPLE;
   sh.pe = gex_TM_QueryRank(sh.tm);

@@ -26,7 +26,8 @@ static int host_alloc(struct gexx_segment_s *s) {
   s->size = TMB_ALIGN_UP(s->size, (uintptr_t)GASNET_PAGESIZE);
   s->base = alloc_shared(s);
   if (s->base) return GASNET_OK;
-  void *p = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+  /* shared, as the attached segment is: clients map their pages a second time (OpenSHMEM) */
+  void *p = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
                  -1, 0);
   if (p == MAP_FAILED) return GASNET_ERR_RESOURCE;
   s->base = p;
