@@ -39,6 +39,9 @@ struct tmb_team_group {
   uint32_t rounds;  /* ceil(log2 of the team's groups) */
   uint32_t *member; /* [count] team ranks, ascending; the first one leads */
   uint32_t *to;     /* [rounds] leader that this group's leader signals in a round */
+  uint32_t groups;  /* of the team */
+  uint32_t *order;  /* [size] team ranks: this group, the one before it, and so on; of a leader */
+  uint32_t *first;  /* [groups + 1] where each of these groups begins in `order`; of a leader */
 };
 
 /* How the barriers of a team member go, see barrier.c. */
@@ -69,7 +72,9 @@ struct tmb_team_barrier {
 
 /* One all-gather in flight or arriving early: two per member, by parity of its number. */
 struct tmb_team_gather {
-  char *blocks; /* [size * TMB_TEAM_GATHER_BYTES], block i is that of rank + i; NULL until needed */
+  char
+      *blocks; /* [size * TMB_TEAM_GATHER_BYTES], NULL until needed. Block i is that of rank + i; of
+                  a leader that of group->order[i], then all by rank; of its group all by rank */
   uint32_t got[TMB_TEAM_ROUNDS_MAX]; /* bytes that have arrived per round; by the handler */
 };
 
@@ -183,7 +188,7 @@ struct tmb_team_stats tmb_team_stats(void); /* job_parts.h */
  * Every member contributes `bytes` bytes (1..TMB_TEAM_GATHER_BYTES, equal on all) and gets those of
  * all by rank. Collective over the team in team order; normal context; polls. Returns false when a
  * member is lost; the thread has met the loss. Bruck's algorithm: ceil(log2 P) rounds, one message
- * per round.
+ * per round; of a team with groups, among their leaders.
  */
 bool tmb_team_allgather(struct tmb_team *team, const void *mine, size_t bytes, void *all);
 
@@ -194,7 +199,9 @@ struct tmb_team_gathering {
   struct tmb_team_gather *slot;
   uint64_t number; /* of this all-gather in the team */
   uint32_t bytes, round;
-  bool sent;
+  uint32_t seen; /* members whose contribution in shared memory has been seen */
+  bool sent;     /* the message of `round` */
+  bool done;
 };
 void tmb_team_gather_begin(struct tmb_team_gathering *g, struct tmb_team *team, const void *mine,
                            size_t bytes);

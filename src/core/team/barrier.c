@@ -56,17 +56,17 @@ static inline uint64_t *started(const struct tmb_team *team) {
  * a team that may end, its owner gives its row back as soon as it has passed, so there each member
  * has its own. */
 TMB_HOT static uint64_t *ex_word(const struct tmb_team *team, uint32_t rank) {
-  return &tmb_shared_row(team, team == &tmb_job.team ? tmb_barrier_met(team, 0) : rank)
+  return &tmb_shared_row(team, team == &tmb_job.team ? tmb_groups_met(team, 0) : rank)
               ->release.word;
 }
 
 /* All members have come. */
 TMB_HOT static void ex_release(const struct tmb_team *team, uint64_t number) {
-  const uint32_t count = tmb_barrier_met_count(team), words = team == &tmb_job.team ? 1 : count;
+  const uint32_t count = tmb_groups_met_count(team), words = team == &tmb_job.team ? 1 : count;
   for (uint32_t i = 0; i < words; i++)
-    tmb_store_rel(ex_word(team, tmb_barrier_met(team, i)), number);
+    tmb_store_rel(ex_word(team, tmb_groups_met(team, i)), number);
   for (uint32_t i = 0; i < count; i++)
-    tmb_peer_wake(tmb_team_jobrank(team, tmb_barrier_met(team, i)));
+    tmb_peer_wake(tmb_team_jobrank(team, tmb_groups_met(team, i)));
 }
 
 /* Whether this member waits for a barrier and should leave its processor to others that come to it.
@@ -82,13 +82,13 @@ static bool ex_is_crowded(const struct tmb_team *team, uint64_t number) {
 TMB_HOT static void ex_arrive(const struct tmb_team *team) {
   const uint64_t number = team->barrier.done + 1;
   if (ex_is_crowded(team, number)) tmb_barrier_come(team, TMB_MEETING_BARRIER, number);
-  if (tmb_fetch_add_acq_rel(&tmb_barrier_root(team)->arrive.word, 1) + 1 !=
-      number * tmb_barrier_met_count(team))
+  if (tmb_fetch_add_acq_rel(&tmb_groups_root(team)->arrive.word, 1) + 1 !=
+      number * tmb_groups_met_count(team))
     return;
   if (team->barrier.form == TMB_BARRIER_CENTRAL)
     ex_release(team, number);
   else if (team->barrier.form == TMB_BARRIER_MEMBER)
-    tmb_peer_wake(tmb_team_jobrank(team, tmb_barrier_met(team, 0)));
+    tmb_peer_wake(tmb_team_jobrank(team, tmb_groups_met(team, 0)));
 }
 
 /* Signal a member in a round. Returns false when there are no resources now. */
@@ -129,7 +129,7 @@ static bool ex_post(struct tmb_team *team) {
 /* The last barrier for which a leader's group has come. */
 static uint64_t ex_group_arrived(const struct tmb_team *team) {
   const uint64_t next = team->barrier.done + 1;
-  const bool here = tmb_load_acq(&tmb_barrier_root(team)->arrive.word) >= next * team->group->count;
+  const bool here = tmb_load_acq(&tmb_groups_root(team)->arrive.word) >= next * team->group->count;
   return here ? next : next - 1;
 }
 

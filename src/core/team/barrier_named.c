@@ -67,19 +67,19 @@ TMB_REQUIRES(tmb_job.barriers.lock) static bool named_post(void) {
 
 /* Give all that count with this rank the outcome. */
 TMB_REQUIRES(tmb_job.barriers.lock) static void named_release(void) {
-  struct tmb_shared_row *const row = tmb_barrier_root(&tmb_job.team);
+  struct tmb_shared_row *const row = tmb_groups_root(&tmb_job.team);
   tmb_store_rlx(&row->named.word, 0);
   tmb_store_rel(&row->outcome.word, named_pack());
-  for (uint32_t i = 0; i < tmb_barrier_met_count(&tmb_job.team); i++)
-    if (tmb_barrier_met(&tmb_job.team, i) != tmb_job.rank)
-      tmb_peer_wake(tmb_barrier_met(&tmb_job.team, i));
+  for (uint32_t i = 0; i < tmb_groups_met_count(&tmb_job.team); i++)
+    if (tmb_groups_met(&tmb_job.team, i) != tmb_job.rank)
+      tmb_peer_wake(tmb_groups_met(&tmb_job.team, i));
 }
 
 /* Count this rank and its vote in; the last one, or the leader, gives all the outcome, and nobody
  * counts himself in again before he has seen it, or after he has heard of a loss. */
 TMB_REQUIRES(tmb_job.barriers.lock) static void named_arrive(void) {
   const struct tmb_team *const team = &tmb_job.team;
-  struct tmb_shared_row *const row = tmb_barrier_root(team);
+  struct tmb_shared_row *const row = tmb_groups_root(team);
   if (tmb_barrier_is_released(team)) tmb_barriers()->named.outcome = &row->outcome.word;
   if (TMB_UNLIKELY(tmb_team_lost(team))) return;
   if (tmb_job.wait.crowded) tmb_barrier_come(team, TMB_MEETING_NAMED, tmb_barriers()->named.phase);
@@ -89,18 +89,18 @@ TMB_REQUIRES(tmb_job.barriers.lock) static void named_arrive(void) {
     const uint64_t vote = combined(seen & VOTE_MASK, tmb_barriers()->named.vote);
     now = ((seen & ~VOTE_MASK) + one) | vote;
   } while (!tmb_cas_acq_rel(&row->named.word, &seen, now));
-  if (now >> VOTE_BITS != tmb_barrier_met_count(team)) return;
+  if (now >> VOTE_BITS != tmb_groups_met_count(team)) return;
   if (team->barrier.form == TMB_BARRIER_CENTRAL) {
     tmb_barriers()->named.vote = now & VOTE_MASK;
     named_release();
   } else if (team->barrier.form == TMB_BARRIER_MEMBER) {
-    tmb_peer_wake(tmb_barrier_met(team, 0));
+    tmb_peer_wake(tmb_groups_met(team, 0));
   }
 }
 
 /* For a leader: whether its group has come. Takes the group's vote. */
 TMB_REQUIRES(tmb_job.barriers.lock) static bool named_group(void) {
-  const uint64_t v = tmb_load_acq(&tmb_barrier_root(&tmb_job.team)->named.word);
+  const uint64_t v = tmb_load_acq(&tmb_groups_root(&tmb_job.team)->named.word);
   if (v >> VOTE_BITS != tmb_job.team.group->count) return false;
   tmb_barriers()->named.vote = v & VOTE_MASK;
   return true;

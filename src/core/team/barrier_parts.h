@@ -10,6 +10,7 @@
 
 #include "core/job.h"
 #include "core/shared.h"
+#include "core/team/groups.h"
 
 /* Fixed: the layout of a barrier's words, for teams of at most 2^TMB_BARRIER_ROUNDS_MAX hosts. */
 #define TMB_BARRIER_EX_WORDS    0
@@ -41,20 +42,6 @@ static inline bool tmb_barrier_is_released(const struct tmb_team *team) {
 /* Whether a member that waits should leave its processor to others that come to the barrier. */
 static inline bool tmb_barrier_is_crowded(const struct tmb_team *team) {
   return tmb_barrier_has_root(team) && tmb_job.wait.crowded;
-}
-
-/* Number of members that count together: all of the team, or those of this group. */
-static inline uint32_t tmb_barrier_met_count(const struct tmb_team *team) {
-  return team->group ? team->group->count : team->head.size;
-}
-
-static inline uint32_t tmb_barrier_met(const struct tmb_team *team, uint32_t i) {
-  return team->group ? team->group->member[i] : i;
-}
-
-/* The row in which they do. */
-static inline struct tmb_shared_row *tmb_barrier_root(const struct tmb_team *team) {
-  return tmb_shared_row(team, tmb_barrier_met(team, 0));
 }
 
 /* The calling member comes to a barrier, of this number and kind, for which it waits. The last

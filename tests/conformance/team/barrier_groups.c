@@ -5,9 +5,9 @@
 /* env: TOMBOLO_STATS=1 */
 /* timeout: 120 */
 /*
- * API 06.2: barriers of teams over several neighbourhoods: only one member of each sends, and no
- * more than the rounds among these; a barrier of each of many teams at once; teams that are
- * destroyed as soon as their barrier is complete; members that come late by turns.
+ * API 06.2: barriers and splits of teams over several neighbourhoods: only one member of each
+ * sends, and no more than the rounds among these; a barrier of each of many teams at once; teams
+ * that are destroyed as soon as their barrier is complete; members that come late by turns.
  */
 #include "job.h"
 
@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { TIMES = 50, TEAMS = 12, ROUNDS = 30, CYCLES = 60 };
+enum { TIMES = 50, TEAMS = 12, ROUNDS = 30, CYCLES = 60, SPLITS = 6 };
 
 static gex_Rank_t *node; /* [job size] the first rank of each rank's neighbourhood */
 
@@ -33,12 +33,12 @@ static void find_nodes(void) {
   job_barrier();
 }
 
-/* Messages to ranks of other neighbourhoods so far. */
-static uint64_t sent_away(void) {
+/* Messages of a kind, GEXX_STATS_*, to ranks of other neighbourhoods so far. */
+static uint64_t sent_away(int kind) {
   uint64_t all = 0, count;
   for (gex_Rank_t r = 0; r < job.size; r++) {
     if (node[r] == node[job.rank]) continue;
-    CHECK_EQ(gexx_Stats_Query(GEXX_STATS_AM_SHORT, r, &count, NULL), GASNET_OK);
+    CHECK_EQ(gexx_Stats_Query(kind, r, &count, NULL), GASNET_OK);
     all += count;
   }
   return all;
@@ -71,10 +71,10 @@ static void only_leaders_send(gex_TM_t tm, bool by_messages) {
   const gex_Rank_t nodes = nodes_of(tm, &leads);
   if (nodes == 1 || nodes == gex_TM_QuerySize(tm) || !by_messages) return;
   gex_Coll_BarrierBlocking(tm, 0);
-  const uint64_t before = sent_away();
+  const uint64_t before = sent_away(GEXX_STATS_AM_SHORT);
   for (int i = 0; i < TIMES; i++) gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
   for (int i = 0; i < TIMES; i++) gex_Coll_BarrierBlocking(tm, 0);
-  CHECK_EQ(sent_away() - before, leads ? 2 * TIMES * rounds_among(nodes) : 0);
+  CHECK_EQ(sent_away(GEXX_STATS_AM_SHORT) - before, leads ? 2 * TIMES * rounds_among(nodes) : 0);
 }
 
 static gex_TM_t split(gex_TM_t parent, int color, int key) {
@@ -82,6 +82,26 @@ static gex_TM_t split(gex_TM_t parent, int color, int key) {
   (void)gex_TM_Split(&tm, parent, color, key, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
   REQUIRE(tm != GEX_TM_INVALID);
   return tm;
+}
+
+/* What members give to a split reaches other neighbourhoods by their leaders. The new team has the
+ * members of one colour by key. */
+static void leaders_split(gex_TM_t parent) {
+  bool leads;
+  const gex_Rank_t nodes = nodes_of(parent, &leads), size = gex_TM_QuerySize(parent);
+  const gex_Rank_t me = gex_TM_QueryRank(parent), odd = me % 2;
+  const gex_Rank_t mine = size / 2 + (size % 2 && !odd);
+  if (nodes == 1 || nodes == size) return;
+  const uint64_t before = sent_away(GEXX_STATS_AM_MEDIUM);
+  for (int i = 0; i < SPLITS; i++) {
+    const gex_TM_t tm = split(parent, (int)odd, (int)(size - me));
+    CHECK_EQ(gex_TM_QuerySize(tm), mine);
+    for (gex_Rank_t r = 0; r < mine; r++)
+      CHECK_EQ(gex_TM_TranslateRankToJobrank(tm, r),
+               gex_TM_TranslateRankToJobrank(parent, 2 * (mine - 1 - r) + odd));
+    gex_TM_Destroy(tm, NULL, 0);
+  }
+  CHECK_EQ(sent_away(GEXX_STATS_AM_MEDIUM) - before, leads ? SPLITS * rounds_among(nodes) : 0);
 }
 
 /* Everybody has come to round `round`, and nobody to more than the next. */
@@ -101,6 +121,7 @@ static void many_at_once(void) {
     tm[i] = split(job.tm, i % 4 == 3 ? (int)(job.rank % 3) : 0,
                   (int)(i % 2 ? job.rank : job.size - job.rank));
   for (int i = 0; i < TEAMS; i++) only_leaders_send(tm[i], i % 4 != 3 && i < 4);
+  for (int i = 0; i < 3; i++) leaders_split(tm[i]);
   for (uint64_t k = 1; k <= ROUNDS; k++) {
     *(volatile uint64_t *)(void *)job.base = k;
     if (k % job.size == job.rank) sleep_ms(1);
@@ -131,6 +152,7 @@ int main(int argc, char **argv) {
   gex_Rank_t hosts;
   gex_System_QueryMyPosition(NULL, NULL, &hosts, NULL);
   only_leaders_send(job.tm, hosts > 1);
+  leaders_split(job.tm);
   many_at_once();
   come_and_go();
   free(node);
