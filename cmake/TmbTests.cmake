@@ -118,7 +118,8 @@ set_target_properties(mk_sim PROPERTIES PREFIX "lib" OUTPUT_NAME tombolo-mk-sim 
   LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/plugin")
 
 # ---- a conduit that refuses to send, for tests/multi/conduit_missing.sh
-foreach(tmb_net net_refuses net_old) # net_old is of another version of the interface
+# net_old is of another version of the interface, net_asks only of the settings
+foreach(tmb_net net_refuses net_old net_asks)
   add_library(${tmb_net} MODULE "${PROJECT_SOURCE_DIR}/tests/plugin/net_refuses.c")
   target_include_directories(${tmb_net} PRIVATE "${PROJECT_SOURCE_DIR}/src"
     "${PROJECT_SOURCE_DIR}/include")
@@ -128,6 +129,7 @@ foreach(tmb_net net_refuses net_old) # net_old is of another version of the inte
     LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/plugin")
 endforeach()
 target_compile_definitions(net_old PRIVATE ABI_AGE=1)
+target_compile_definitions(net_asks PRIVATE ASKS_FOR="TOMBOLO_UDP_BYGONE")
 
 # ---- a CUDA driver without a device
 if(TMB_CUDA)

@@ -13,7 +13,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from jobs import VICTIM, Job, check, run_cases  # noqa: E402
 
-OLD = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/plugin/net_old.so")
+PLUGINS = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/plugin")
+OLD, ASKS = os.path.join(PLUGINS, "net_old.so"), os.path.join(PLUGINS, "net_asks.so")
 MAGIC = 0x746F6D626F6C6F00  # the last byte names the layout
 
 
@@ -53,5 +54,15 @@ def plugin():
                     r"\d+, this one has \d+\); install the two of one version", job.err), job.err)
 
 
+def plugin_settings():
+    """A conduit that asks for a setting of another version: the interface is the same."""
+    env = {"TOMBOLO_CONDUIT": "udp", "TOMBOLO_NET_PLUGIN": ASKS, "TOMBOLO_PLACES": "2"}
+    job = Job(2, [VICTIM], env=env)
+    check(job.end() not in (0, 134, 139), job.err)
+    check(re.search(r"was built for another version of the library: it asks for setting "
+                    r"TOMBOLO_UDP_BYGONE, which this one \(\d+\.\d+\.\d+\) does not have", job.err),
+          job.err)
+
+
 if __name__ == "__main__":
-    run_cases([invitation, control_block, plugin])
+    run_cases([invitation, control_block, plugin, plugin_settings])

@@ -21,6 +21,8 @@
 #include "net/defaults/defaults.h"
 #include "net/up.h"
 
+#include "build_info.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,13 +66,18 @@ static void op_more(void *op, uint32_t category, uint32_t peer) {
   if (op) tmb_up_peer_more(op, category, peer);
 }
 
-/* The setting of a name; a conduit that asks for one that does not exist is wrong. */
+/* The setting of a name. A plug-in asks for one that does not exist if it is older or newer than
+ * the library, even if the interface is the same. */
 static enum tmb_cfg_id setting_id(const char *name) {
   for (enum tmb_cfg_id id = 0; id < TMB_CFG_COUNT; id++) {
     const struct tmb_cfg_row *row = tmb_cfg_row(id);
     if (row->name && strcmp(row->name, name) == 0) return id;
   }
-  tmb_bug("there is no setting %s", name);
+  tmb_wrong_setting(
+      "the plug-in of the conduit was built for another version of the library: it "
+      "asks for setting %s, which this one (%s) does not have; install the two of one "
+      "version",
+      name, TMB_BUILD_VERSION);
 }
 
 static const char *setting(const char *name) {
