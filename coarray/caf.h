@@ -31,6 +31,7 @@ _Static_assert(sizeof(caf_real16) == 16, "real(16)");
 
 struct caf_token;
 struct caf_attach_list;
+struct caf_accessor;
 
 /* Arguments of a member of the parent in FORM TEAM. */
 struct caf_entry {
@@ -126,8 +127,10 @@ struct caf {
   uint64_t *expected;        /* [size] sync images: posts of each image that were waited for */
   int *lost;                 /* [size] 0, or CAF_STAT_STOPPED or CAF_STAT_FAILED: it is lost */
   uint32_t lost_count;
-  uint8_t *reach;           /* [size] enum in pending.h: whether memory of a rank is mapped */
-  ptrdiff_t *delta;         /* [size] from addresses of a rank whose memory is mapped to ours */
+  uint8_t *reach;   /* [size] enum in pending.h: whether memory of a rank is mapped */
+  ptrdiff_t *delta; /* [size] from addresses of a rank whose memory is mapped to ours */
+  struct caf_accessor *accessors; /* [accessor_count]; accessor.h */
+  uint32_t accessor_count;
   uint32_t asked;           /* requests of other images that are to be served; remote.c */
   bool (*answer)(void);     /* serves them; set before the first may come */
   uint32_t pending;         /* of enum in pending.h: conditions that an access has to check first */
@@ -139,8 +142,7 @@ struct caf {
   uint8_t events;      /* enum caf_events in post.h: how events are posted */
   bool ready, ending;
   struct caf_mark mark;      /* inside.h */
-  const void *read_last;     /* where the access that polled began: pending.h */
-  uint32_t reads;            /* accesses */
+  uint32_t reads;            /* accesses, see caf_await of pending.h */
   bool serves;               /* a thread serves accessors while the program computes: inside.h */
   bool wide_teams;           /* numbers of teams have 64 bits: PRIF */
   bool began, settled;       /* `init` has returned; the signal is back: caf_settle */

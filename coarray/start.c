@@ -95,7 +95,7 @@ void caf_start(int *argc, char ***argv) {
   make_shared();
   gex_Rank_t near;
   gex_System_QueryNbrhdInfo(NULL, &near, NULL);
-  if (near < caf.size) caf.pending |= CAF_SERVES;
+  if (near < caf.size) caf.pending |= CAF_SERVES | CAF_BY_MESSAGE;
   caf_remote_start();
   caf_events_start();
   const gex_OP_t ops = GEX_OP_SET | GEX_OP_GET | GEX_OP_FADD | GEX_OP_ADD | GEX_OP_FAND |

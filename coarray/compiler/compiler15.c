@@ -10,9 +10,8 @@
  * descriptor of the data, the address of a pointer to them; with characters, `size` is that of one.
  */
 #include "compiler/generation.h"
+#include "compiler/here.h"
 #include "compiler/trial.h"
-#include "data/attach.h"
-#include "data/pending.h"
 #include "data/remote.h"
 #include "inside.h"
 
@@ -67,11 +66,16 @@ struct selector {
   const int *team_number;
 };
 
+/* Whether an accessor asks: its statement is that of the image which it answers. */
+static inline bool is_accessors(const struct caf_token *t) {
+  return t && t->type == CAF_OF_ASKER;
+}
+
 /* Finds the object of an access; shape: of the coarray, or NULL. Returns false after caf_fail. */
 static bool find(struct caf_there *there, const struct selector *s, const struct caf_desc *shape,
                  const struct caf_status *to) {
   const struct caf_token *t = s->token;
-  if (t && t->type == CAF_OF_ASKER) { /* an accessor asks */
+  if (is_accessors(t)) {
     *there = (struct caf_there){.rank = t->asker, .base = (uintptr_t)t->base};
     return true;
   }
@@ -83,34 +87,6 @@ static bool find(struct caf_there *there, const struct selector *s, const struct
   /* Of a dummy argument: where it begins in the coarray that was passed for it. */
   const size_t offset = shape ? (size_t)((char *)shape->base - (char *)t->base) : 0;
   if (offset < t->bytes) there->base += offset;
-  return true;
-}
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
-/* Whether an accessor needs nothing but the bytes of a coarray. */
-static inline bool is_direct(const struct caf_token *t, int index) {
-  if (t->elem_type != CAF_DERIVED) return t->elem_type != 0 && t->elem_type < CAF_DERIVED;
-  const struct caf_trials *trials = caf_accessor_trials(index);
-  return trials && trials->direct;
-}
-
-/* Whether an access is that of a scalar which this image reaches itself, and to which no event
- * is attached: the usual one, which need not be described for another image. [in] watches:
- * the kind of event. [out] scalar: base and shape. */
-ALWAYS_INLINE bool is_scalar_here(struct caf_scalar *scalar, const struct selector *s,
-                                  const struct caf_desc *shape, unsigned watches) {
-  const struct caf_token *t = s->token;
-  if (!t || t->type == CAF_OF_ASKER || s->team || s->team_number) return false;
-  if (!is_direct(t, scalar->index)) return false;
-  if ((uint32_t)s->image - 1u >= caf.team->size) return false;
-  const uint32_t rank = caf.team->jobrank[s->image - 1];
-  if (rank >= t->ranks || !t->addr[rank] || !t->bytes) return false;
-  if (!caf_is_near(rank) || caf_attached(rank, watches)) return false;
-  caf_await(rank, (const void *)t->addr[rank], 1);
-  const size_t offset = shape ? (size_t)((char *)shape->base - (char *)t->base) : 0;
-  scalar->base = (char *)t->addr[rank] + caf.delta[rank] + (offset < t->bytes ? offset : 0);
-  scalar->shape = shape;
   return true;
 }
 
@@ -209,15 +185,10 @@ static void store_array(const struct target *t, struct caf_answer *a, const stru
   free(copy);
 }
 
-static __attribute__((cold, noinline)) void fail_not_allocated(const struct caf_status *to) {
-  const struct caf_status none = {0};
-  caf_fail(to ? to : &none, CAF_STAT_ERROR,
-           "a component of a coindexed object is used that is not allocated [TMB-2064]");
-}
-
 static void store(const struct target *t, struct caf_answer *a, const struct caf_status *to) {
   if (!a->found.at) {
-    fail_not_allocated(to);
+    caf_fail(to, CAF_STAT_ERROR,
+             "a component of a coindexed object is used that is not allocated [TMB-2064]");
     return;
   }
   if (t->desc) {
@@ -252,45 +223,50 @@ static void get(const struct caf_there *there, struct caf_ask *ask, const struct
   if (answer.found.owned) free(answer.found.at);
 }
 
-ALWAYS_INLINE void get_scalar(const struct caf_scalar *scalar, void *dst, size_t bytes) {
-  int32_t owned = 0;
-  void *at = caf_accessor_find(scalar, &owned);
-  if (!at)
-    fail_not_allocated(NULL);
-  else if (bytes == 8)
-    memcpy(dst, at, 8);
-  else if (at != dst)
-    memmove(dst, at, bytes);
-  if (owned) free(at);
-}
-
-/* A get that is not that of a scalar here; apart, so that the other needs no room for descriptors.
- */
+/* A get of an object that is not here; apart, so that the other needs no room for descriptors. */
 static __attribute__((noinline)) void get_other(const struct selector *selector,
                                                 const struct caf_desc *src, const size_t *src_chars,
                                                 struct caf_ask *ask, const struct target *target,
                                                 int *stat) {
+  CAF_INSIDE;
   const struct caf_status to = {.stat = stat};
   struct caf_there there;
   if (!find(&there, selector, src, &to)) return;
-  if (there.token) CAF_STATEMENT("get");
   if (src_chars) ask->object_chars = length_of(there.token, target->bytes, *src_chars);
   get(&there, ask, target, &to);
+}
+
+/* Reads a scalar into a variable. Returns false where it is not allocated. */
+static inline bool get_scalar(const struct caf_here *here, void *variable, size_t bytes) {
+  int32_t owned = 0;
+  void *const at = caf_here_find(here, &owned);
+  if (!at) return false;
+  if (bytes == 8) /* known sizes are copied inline */
+    memcpy(variable, at, 8);
+  else if (bytes == 4)
+    memcpy(variable, at, 4);
+  else if (at != variable)
+    memmove(variable, at, bytes);
+  if (__builtin_expect(owned, 0)) free(at);
+  return true;
 }
 
 void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t *src_chars,
                           int image, size_t dst_size, void **dst, size_t *dst_chars,
                           struct caf_desc *dst_desc, bool may_realloc, int index, void *add,
                           size_t add_bytes, int *stat, void **team, int *team_number) {
-  CAF_INSIDE;
-  const struct selector selector = {token, image, team, team_number};
-  struct caf_scalar scalar = {.add = add, .index = index};
-  const bool simple = !dst_desc && !dst_chars && !src_chars && !may_realloc && !stat;
-  if (simple && is_scalar_here(&scalar, &selector, src, CAF_ATTACH_READ)) {
-    CAF_STATEMENT("get");
-    get_scalar(&scalar, *dst, dst_size);
-    return;
+  const struct caf_selector near = {token, image, index};
+  struct caf_here here = {.add = add};
+  const bool simple = !dst_chars && !src_chars && !may_realloc && !stat && !team && !team_number;
+  if (simple && caf_find_here(&here, &near, src, CAF_ATTACH_READ)) {
+    if (!dst_desc && get_scalar(&here, *dst, dst_size)) return;
+    if (dst_desc && caf_here_get(&here, dst_desc)) {
+      if (dst) *dst = dst_desc->base;
+      return;
+    }
   }
+  if (!is_accessors(token)) CAF_STATEMENT("get");
+  const struct selector selector = {token, image, team, team_number};
   struct caf_ask ask = {.kind = CAF_ACCESS_GET,
                         .index = index,
                         .object = src,
@@ -339,11 +315,12 @@ int32_t CAF(is_present_on_remote)(void *token, int image, int index, void *add, 
 
 /* ---- put */
 
-/* A put that is not that of a scalar here. [in] src: what ask->data_chars and src_desc describe. */
+/* A put to an object that is not here. */
 static __attribute__((noinline)) void put_other(const struct selector *selector,
                                                 const size_t *dst_chars, size_t src_size,
                                                 const struct caf_desc *src_desc,
                                                 struct caf_ask *ask, int *stat) {
+  CAF_INSIDE;
   const struct caf_status to = {.stat = stat};
   const struct caf_room room = {.bytes = 0};
   struct caf_there there;
@@ -369,14 +346,18 @@ void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_ch
                          size_t src_size, const void *src, const size_t *src_chars,
                          const struct caf_desc *src_desc, int index, void *add, size_t add_bytes,
                          int *stat, void **team, int *team_number) {
-  CAF_INSIDE;
+  const struct caf_selector near = {token, image, index};
+  struct caf_here here = {.add = add};
+  const bool simple = !dst_chars && !src_chars && !stat && !team && !team_number;
+  if (simple && caf_find_here(&here, &near, dst, CAF_ATTACH_WRITE)) {
+    if (!src_desc) {
+      caf_here_set(&here, src);
+      return;
+    }
+    if (caf_here_put(&here, src_desc)) return;
+  }
   CAF_STATEMENT("put");
   const struct selector selector = {token, image, team, team_number};
-  struct caf_scalar scalar = {.add = add, .index = index};
-  const bool simple = !src_desc && !dst_chars && !src_chars && !stat;
-  if (simple && is_scalar_here(&scalar, &selector, dst, CAF_ATTACH_WRITE) &&
-      caf_accessor_set(&scalar, src))
-    return;
   struct caf_ask ask = {.kind = CAF_ACCESS_PUT,
                         .index = index,
                         .object = dst,
@@ -415,6 +396,35 @@ static bool put_found(const struct caf_there *there, struct caf_ask *ask, struct
   return done;
 }
 
+/* One of the two objects of a transfer. */
+struct half {
+  const struct selector *selector;
+  const struct caf_desc *desc;
+  struct caf_ask *ask;
+  struct caf_status to;
+  struct caf_there there;
+};
+
+static bool find_half(struct half *h, size_t char_bytes) {
+  if (!find(&h->there, h->selector, h->desc, &h->to)) return false;
+  if (h->ask->has_object_chars)
+    h->ask->object_chars = length_of(h->there.token, char_bytes, h->ask->object_chars);
+  return true;
+}
+
+/* A transfer of objects of which one is not here. */
+static __attribute__((noinline)) void transfer_other(struct half *source, struct half *target) {
+  CAF_INSIDE;
+  struct caf_answer got = {.bytes = 0};
+  const struct caf_room room = {.bytes = 0};
+  const size_t char_bytes = source->ask->result_bytes;
+  if (!find_half(source, char_bytes) || !find_half(target, char_bytes)) return;
+  if (!call(&source->there, source->ask, &room, &got, &source->to)) return;
+  caf_ok(source->to.stat);
+  if (put_found(&target->there, target->ask, &got, &target->to)) caf_ok(target->to.stat);
+  if (got.found.owned) free(got.found.at);
+}
+
 void CAF(transfer_between_remotes)(void *dst_token, struct caf_desc *dst_desc, size_t *dst_chars,
                                    int dst_image, int dst_index, void *dst_add,
                                    size_t dst_add_bytes, void *src_token,
@@ -423,20 +433,25 @@ void CAF(transfer_between_remotes)(void *dst_token, struct caf_desc *dst_desc, s
                                    size_t src_add_bytes, size_t src_size, bool scalar,
                                    int *dst_stat, int *src_stat, void **dst_team,
                                    int *dst_team_number, void **src_team, int *src_team_number) {
-  CAF_INSIDE;
-  CAF_STATEMENT("put");
-  const struct caf_status dst_to = {.stat = dst_stat}, src_to = {.stat = src_stat};
+  const struct caf_selector src_near = {src_token, src_image, src_index},
+                            dst_near = {dst_token, dst_image, dst_index};
+  struct caf_here src_here = {.add = src_add}, dst_here = {.add = dst_add};
   const struct selector from = {src_token, src_image, caf_source_has_team ? src_team : NULL,
                                 caf_source_has_team ? src_team_number : NULL},
                         into = {dst_token, dst_image, dst_team, dst_team_number};
+  if (!dst_chars && !src_chars && !dst_stat && !src_stat && !from.team && !from.team_number &&
+      !into.team && !into.team_number &&
+      caf_find_here(&src_here, &src_near, src_desc, CAF_ATTACH_READ) &&
+      caf_find_here(&dst_here, &dst_near, dst_desc, CAF_ATTACH_WRITE) &&
+      caf_here_copy(&dst_here, &src_here, scalar))
+    return;
+  CAF_STATEMENT("put");
   const struct caf_desc shape = {.base = NULL};
-  struct caf_there src, dst;
-  if (!find(&src, &from, src_desc, &src_to) || !find(&dst, &into, dst_desc, &dst_to)) return;
   struct caf_ask get = {.kind = CAF_ACCESS_GET,
                         .index = src_index,
                         .object = src_desc,
                         .has_object_chars = src_chars != NULL,
-                        .object_chars = src_chars ? length_of(src.token, src_size, *src_chars) : 0,
+                        .object_chars = src_chars ? *src_chars : 0,
                         .add = src_add,
                         .add_bytes = src_add_bytes,
                         .result_bytes = src_size,
@@ -446,16 +461,13 @@ void CAF(transfer_between_remotes)(void *dst_token, struct caf_desc *dst_desc, s
                         .index = dst_index,
                         .object = dst_desc,
                         .has_object_chars = dst_chars != NULL,
+                        .object_chars = dst_chars ? *dst_chars : 0,
                         .has_data_chars = src_chars != NULL,
-                        .object_chars = dst_chars ? length_of(dst.token, src_size, *dst_chars) : 0,
                         .data_chars = src_chars ? *src_chars : 0,
                         .add = dst_add,
                         .add_bytes = dst_add_bytes,
                         .data_desc = get.result};
-  struct caf_answer got = {.bytes = 0};
-  const struct caf_room room = {.bytes = 0};
-  if (!call(&src, &get, &room, &got, &src_to)) return;
-  caf_ok(src_stat);
-  if (put_found(&dst, &put, &got, &dst_to)) caf_ok(dst_stat);
-  if (got.found.owned) free(got.found.at);
+  struct half source = {&from, src_desc, &get, {.stat = src_stat}, {0}},
+              target = {&into, dst_desc, &put, {.stat = dst_stat}, {0}};
+  transfer_other(&source, &target);
 }

@@ -120,8 +120,10 @@ static bool all_are_near(void) {
 }
 
 bool caf_trial_direct(const struct caf_ask *ask, const struct caf_token *t, size_t offset) {
-  struct caf_trials *trials = caf_accessor_trials(ask->index);
-  if (!trials || trials->direct || trials->done) return trials && trials->direct;
+  struct caf_accessor *accessor = caf_accessor_at(ask->index);
+  if (!accessor) return false;
+  struct caf_trials *trials = &accessor->trials;
+  if (trials->direct || trials->done) return trials->direct;
   if (ask->kind == CAF_ACCESS_PRESENT || !t->bytes || t->bytes > BYTES_MAX) return false;
   if (++trials->calls < (trials->next ? trials->next : CALLS_FIRST)) return false;
   trials->next = 2 * trials->calls;

@@ -15,69 +15,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef void getter(const void *add, const int *image, void **result, int32_t *owned, void *object,
-                    void *token, size_t offset, size_t *chars, const size_t *object_chars);
-typedef void desc_getter(const void *add, const int *image, struct caf_desc *result, int32_t *owned,
-                         void *object, void *token, size_t offset, size_t *chars,
-                         const size_t *object_chars);
-typedef void setter(const void *add, const int *image, void *object, const void *data, void *token,
-                    size_t offset, const size_t *object_chars, const size_t *data_chars);
-typedef void asker(const void *add, const int *image, int32_t *present, void *object, void *token,
-                   size_t offset);
-
-struct accessor {
-  int hash;
-  void (*function)(void);
-  struct caf_trials trials;
-};
-
 static struct {
-  struct accessor *at; /* [count], sorted by hash when `sorted` */
-  size_t count, capacity;
-  bool sorted;
+  uint32_t capacity;
+  bool sorted; /* by hash */
 } table;
 
 void caf_accessor_add(int hash, void (*function)(void)) {
-  if (table.count == table.capacity) {
-    const size_t capacity = table.capacity ? 2 * table.capacity : 64;
-    struct accessor *more = realloc(table.at, capacity * sizeof *more);
+  if (caf.accessor_count == table.capacity) {
+    const uint32_t capacity = table.capacity ? 2 * table.capacity : 64;
+    struct caf_accessor *more = realloc(caf.accessors, capacity * sizeof *more);
     if (!more) {
       const struct caf_status none = {0};
       caf_fail(&none, CAF_STAT_ERROR, "out of memory for the table of accessors [TMB-0001]");
       return;
     }
-    table.at = more;
+    caf.accessors = more;
     table.capacity = capacity;
   }
-  table.at[table.count++] = (struct accessor){.hash = hash, .function = function};
+  caf.accessors[caf.accessor_count++] = (struct caf_accessor){.hash = hash, .function = function};
   table.sorted = false;
   caf.pending |= CAF_SERVES;
 }
 
 static int by_hash(const void *a, const void *b) {
-  const int x = ((const struct accessor *)a)->hash, y = ((const struct accessor *)b)->hash;
+  const int x = ((const struct caf_accessor *)a)->hash, y = ((const struct caf_accessor *)b)->hash;
   return (x > y) - (x < y);
 }
 
 bool caf_accessors_any(void) {
-  return table.count != 0;
+  return caf.accessor_count != 0;
 }
 
 void caf_accessors_sort(void) {
-  if (table.count) qsort(table.at, table.count, sizeof *table.at, by_hash);
+  const uint32_t count = caf.accessor_count;
+  if (count) qsort(caf.accessors, count, sizeof *caf.accessors, by_hash);
   table.sorted = true;
 }
 
 int caf_accessor_index(int hash) {
-  const struct accessor key = {.hash = hash};
+  const struct caf_accessor key = {.hash = hash};
+  const uint32_t count = caf.accessor_count;
   if (!table.sorted) caf_accessors_sort();
-  const struct accessor *found =
-      table.count ? bsearch(&key, table.at, table.count, sizeof key, by_hash) : NULL;
-  return found ? (int)(found - table.at) : -1;
-}
-
-struct caf_trials *caf_accessor_trials(int index) {
-  return index >= 0 && (size_t)index < table.count ? &table.at[index].trials : NULL;
+  const struct caf_accessor *found =
+      count ? bsearch(&key, caf.accessors, count, sizeof key, by_hash) : NULL;
+  return found ? (int)(found - caf.accessors) : -1;
 }
 
 struct caf_desc caf_desc_packed(const struct caf_desc *desc, void *base) {
@@ -107,54 +88,9 @@ struct call {
   struct caf_token token; /* last: it ends with an array of any length */
 };
 
-/* A token that stands for the image that asks: what is read of such a token, see `find` of
- * compiler15.c. To clear the rest would take half of the time of a scalar. */
-static void stand_for(struct caf_token *t, uint32_t rank, uint64_t add) {
-  t->type = CAF_OF_ASKER;
-  t->base = (void *)(uintptr_t)add;
-  t->asker = rank;
-}
-
-/* A call for a scalar in preparation. */
-struct scalar_call {
-  int image;
-  struct caf_desc object;
-  struct caf_token token; /* last: it ends with an array of any length */
-};
-
-/* Returns the object in the form that the accessor takes; NULL: there is no such accessor. */
-static void *prepare_scalar(struct scalar_call *c, const struct caf_scalar *s) {
-  if (s->index < 0 || (size_t)s->index >= table.count) return NULL;
-  c->image = (int)caf.rank + 1;
-  stand_for(&c->token, caf.rank, (uintptr_t)s->add);
-  if (!s->shape) return s->base;
-  memcpy(&c->object, s->shape, caf_desc_bytes(s->shape));
-  c->object.base = s->base;
-  return &c->object;
-}
-
-void *caf_accessor_find(const struct caf_scalar *s, int32_t *owned) {
-  struct scalar_call c;
-  void *const place = prepare_scalar(&c, s);
-  void *at = NULL;
-  size_t chars = 0;
-  if (place)
-    ((getter *)table.at[s->index].function)(s->add, &c.image, &at, owned, place, &c.token, 0,
-                                            &chars, NULL);
-  return at;
-}
-
-bool caf_accessor_set(const struct caf_scalar *s, const void *data) {
-  struct scalar_call c;
-  void *const place = prepare_scalar(&c, s);
-  if (place)
-    ((setter *)table.at[s->index].function)(s->add, &c.image, place, data, &c.token, 0, NULL, NULL);
-  return place != NULL;
-}
-
 static void prepare(struct call *c, const struct caf_ask *ask, char *base,
                     const struct caf_asker *from) {
-  c->function = table.at[ask->index].function;
+  c->function = caf.accessors[ask->index].function;
   c->base = base;
   c->place = ask->by_pointer ? (void *)&c->base : base;
   if (ask->object) {
@@ -163,7 +99,7 @@ static void prepare(struct call *c, const struct caf_ask *ask, char *base,
     c->place = &c->object;
   }
   c->image = (int)from->rank + 1;
-  stand_for(&c->token, from->rank, from->add);
+  caf_token_of_asker(&c->token, from->rank, from->add);
   c->object_chars = ask->has_object_chars ? &ask->object_chars : NULL;
 }
 
@@ -171,12 +107,12 @@ static void get(struct call *c, const struct caf_ask *ask, struct caf_found *fou
   int32_t owned = 0;
   size_t chars = ask->result_chars;
   if (!ask->result) {
-    ((getter *)c->function)(ask->add, &c->image, &found->at, &owned, c->place, &c->token, 0, &chars,
-                            c->object_chars);
+    ((caf_getter *)c->function)(ask->add, &c->image, &found->at, &owned, c->place, &c->token, 0,
+                                &chars, c->object_chars);
   } else {
     memcpy(&found->desc, ask->result, caf_desc_bytes(ask->result));
-    ((desc_getter *)c->function)(ask->add, &c->image, &found->desc, &owned, c->place, &c->token, 0,
-                                 &chars, c->object_chars);
+    ((caf_array_getter *)c->function)(ask->add, &c->image, &found->desc, &owned, c->place,
+                                      &c->token, 0, &chars, c->object_chars);
     found->at = found->desc.base;
   }
   found->owned = owned != 0;
@@ -190,17 +126,17 @@ int caf_accessor_call(const struct caf_ask *ask, char *base, const struct caf_as
   found->owned = false;
   found->chars = 0;
   found->present = 0;
-  if (ask->index < 0 || (size_t)ask->index >= table.count) return CAF_STAT_ERROR;
+  if (ask->index < 0 || (uint32_t)ask->index >= caf.accessor_count) return CAF_STAT_ERROR;
   prepare(&c, ask, base, from);
   if (ask->kind == CAF_ACCESS_GET) {
     get(&c, ask, found);
   } else if (ask->kind == CAF_ACCESS_PUT) {
     const void *data = ask->data_desc ? (const void *)ask->data_desc : ask->data;
-    ((setter *)c.function)(ask->add, &c.image, c.place, data, &c.token, 0, c.object_chars,
-                           ask->has_data_chars ? &ask->data_chars : NULL);
+    ((caf_setter *)c.function)(ask->add, &c.image, c.place, data, &c.token, 0, c.object_chars,
+                               ask->has_data_chars ? &ask->data_chars : NULL);
   } else {
     int32_t present = 0;
-    ((asker *)c.function)(ask->add, &c.image, &present, c.place, &c.token, 0);
+    ((caf_asking *)c.function)(ask->add, &c.image, &present, c.place, &c.token, 0);
     found->present = present;
   }
   return 0;

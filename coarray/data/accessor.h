@@ -13,6 +13,8 @@
 
 #include "caf.h"
 
+#include <string.h>
+
 enum caf_access { CAF_ACCESS_GET, CAF_ACCESS_PUT, CAF_ACCESS_PRESENT };
 
 /* An access. Pointers are valid until it ends. */
@@ -61,23 +63,39 @@ struct caf_trials {
   uint32_t calls, next; /* accesses so far; at the next trial */
 };
 
-/* NULL: there is no such accessor. */
-struct caf_trials *caf_accessor_trials(int index);
-
-/* A scalar of this process or of mapped memory, which this image accesses itself. */
-struct caf_scalar {
-  char *base;                   /* of the object */
-  const struct caf_desc *shape; /* of the object, NULL: the accessor takes its address */
-  const void *add;
-  int index;
+/* An accessor. */
+struct caf_accessor {
+  int hash;
+  void (*function)(void);
+  struct caf_trials trials;
 };
 
-/* Calls the accessor of a scalar. [out] owned: the result is malloc'ed. Returns where the scalar
- * is; NULL: it is not allocated, or there is no such accessor. */
-void *caf_accessor_find(const struct caf_scalar *scalar, int32_t *owned);
+/* Kinds of accessors: get a scalar; get an array; put; tell whether an object is allocated. */
+typedef void caf_getter(const void *add, const int *image, void **result, int32_t *owned,
+                        void *object, void *token, size_t offset, size_t *chars,
+                        const size_t *object_chars);
+typedef void caf_array_getter(const void *add, const int *image, struct caf_desc *result,
+                              int32_t *owned, void *object, void *token, size_t offset,
+                              size_t *chars, const size_t *object_chars);
+typedef void caf_setter(const void *add, const int *image, void *object, const void *data,
+                        void *token, size_t offset, const size_t *object_chars,
+                        const size_t *data_chars);
+typedef void caf_asking(const void *add, const int *image, int32_t *present, void *object,
+                        void *token, size_t offset);
 
-/* Calls the accessor that sets a scalar. Returns whether there is one. */
-bool caf_accessor_set(const struct caf_scalar *scalar, const void *data);
+/* NULL: there is no such accessor. */
+static inline struct caf_accessor *caf_accessor_at(int index) {
+  return (uint32_t)index < caf.accessor_count ? &caf.accessors[index] : NULL;
+}
+
+/* A token that stands for the image that asks: what is read of such a token, see `find` of
+ * compiler15.c. To clear the rest would take half of the time of a scalar. */
+static inline void caf_token_of_asker(struct caf_token *t, uint32_t rank, uint64_t add) {
+  t->type = CAF_OF_ASKER;
+  t->elem_type = 0;
+  t->base = (void *)(uintptr_t)add;
+  t->asker = rank;
+}
 
 /* Index of the accessor with a hash; -1: there is none. */
 int caf_accessor_index(int hash);
@@ -93,6 +111,23 @@ struct caf_desc caf_desc_packed(const struct caf_desc *desc, void *base);
 /* Bytes of a descriptor with a rank. */
 static inline size_t caf_desc_bytes(const struct caf_desc *desc) {
   return offsetof(struct caf_desc, dim) + (size_t)desc->dtype.rank * sizeof desc->dim[0];
+}
+
+/* Copies all but the dimensions. A memcpy of so many bytes may become a string instruction, which
+ * takes as long as the rest of an access. */
+static inline void caf_desc_copy_head(struct caf_desc *to, const struct caf_desc *from) {
+  to->base = from->base;
+  to->offset = from->offset;
+  to->dtype = from->dtype;
+  to->span = from->span;
+}
+
+/* Copies a descriptor up to its rank. That of rank 1, the usual one, without a call. */
+static inline void caf_desc_copy(struct caf_desc *to, const struct caf_desc *from) {
+  caf_desc_copy_head(to, from);
+  if (from->dtype.rank > 0) to->dim[0] = from->dim[0];
+  if (from->dtype.rank > 1)
+    memcpy(&to->dim[1], &from->dim[1], (size_t)(from->dtype.rank - 1) * sizeof to->dim[0]);
 }
 
 #endif

@@ -61,7 +61,7 @@ bool caf_is_near_slow(uint32_t rank) {
   const bool near = rank == caf.rank || (!none && here);
   if (rank != caf.rank && near) caf.delta[rank] = (char *)here - (char *)there;
   caf.reach[rank] = near ? CAF_NEAR : CAF_FAR;
-  if (!near) caf.pending |= CAF_SERVES;
+  if (!near) caf.pending |= CAF_SERVES | CAF_BY_MESSAGE;
   return near;
 }
 
@@ -88,11 +88,6 @@ uint32_t caf_pending_hide(void) {
 void caf_pending_show(uint32_t bits) {
   caf_complete();
   caf.pending |= bits;
-}
-
-void caf_poll_reader(const void *low) {
-  caf.read_last = low;
-  caf_poll();
 }
 
 void caf_await_slow(uint32_t rank, const void *low, size_t bytes) {

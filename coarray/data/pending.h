@@ -26,8 +26,9 @@ static inline bool caf_is_near(uint32_t rank) {
 /* Bits of caf.pending. CAF_UNDER_WAY: whatever was started with an implicit handle since
  * caf_complete, that is puts to far ranks, or asynchronous transfers. CAF_SERVES:
  * other images reach the memory of this one, or its accessors, by messages, which it takes in when
- * it polls: so must a program that does nothing but read a variable of its own image. */
-enum { CAF_UNDER_WAY = 1, CAF_SERVES = 2 };
+ * it polls: so must a program that does nothing but read a variable of its own image.
+ * CAF_BY_MESSAGE: its memory. */
+enum { CAF_UNDER_WAY = 1, CAF_SERVES = 2, CAF_BY_MESSAGE = 4 };
 
 /* Serves the images that ask for accesses by accessors; not in a handler. Returns whether it has
  * served any. */
@@ -42,27 +43,40 @@ static inline void caf_poll(void) {
   (void)caf_answer();
 }
 
-/* Called by statements of which programs make loops that wait: takes in messages; now and then
- * where all memory is mapped, since targets of pointers are not. */
+/* Called by statements of which programs make loops that wait: takes in messages. Where all memory
+ * is mapped, now and then: for accessors, and for targets of pointers, which are not. */
 static inline void caf_serve(void) {
-  enum { SELDOM = 64 };
-  if (__builtin_expect(caf.pending & CAF_SERVES || ++caf.served % SELDOM == 0, 0)) caf_poll();
+  enum { OFTEN = 16, SELDOM = 64 }; /* powers of two */
+  const uint32_t polls = caf.pending & CAF_SERVES ? OFTEN : SELDOM;
+  if (__builtin_expect(caf.pending & CAF_BY_MESSAGE || (++caf.served & (polls - 1)) == 0, 0))
+    caf_poll();
 }
 
 /* Statements that only read report their result and its place: a loop that has found one value for
  * long offers its processor to others, among which may be the image that it waits for. */
 void caf_looked(const void *where, int64_t found);
 
-/* Before an access: waits until no put to the bytes [low, low + bytes) of a rank is in progress,
- * and takes in messages, see CAF_SERVES. */
-enum { CAF_READS_PER_POLL = 16, CAF_SAME_PER_POLL = 4 }; /* powers of two */
+/* Before an access of a near rank: takes in messages, see CAF_SERVES, in every 16th: an image that
+ * reads some bytes again and again may wait for another one that asks this one. */
+enum { CAF_READS_PER_POLL = 16 }; /* a power of two */
+static inline void caf_await_near(void) {
+  if (caf.pending & CAF_SERVES && __builtin_expect(++caf.reads % CAF_READS_PER_POLL == 0, 0))
+    caf_poll();
+}
+
+/* Whether caf_await_near would take in messages. Counts the access if not. */
+static inline bool caf_poll_is_due(void) {
+  if (!(caf.pending & CAF_SERVES)) return false;
+  if (__builtin_expect((caf.reads + 1) % CAF_READS_PER_POLL == 0, 0)) return true;
+  caf.reads++;
+  return false;
+}
+
+/* Before an access: that, and waits until no put to the bytes [low, low + bytes) of a rank is in
+ * progress. */
 void caf_await_slow(uint32_t rank, const void *low, size_t bytes);
-void caf_poll_reader(const void *low);
 static inline void caf_await(uint32_t rank, const void *low, size_t bytes) {
-  if (caf.pending == 0) return;
-  /* An image that reads some bytes twice may wait for another one to change them. */
-  const uint32_t polls = low == caf.read_last ? CAF_SAME_PER_POLL : CAF_READS_PER_POLL;
-  if (caf.pending & CAF_SERVES && (++caf.reads & (polls - 1)) == 0) caf_poll_reader(low);
+  caf_await_near();
   if (__builtin_expect(caf.pending & CAF_UNDER_WAY, 0)) caf_await_slow(rank, low, bytes);
 }
 

@@ -133,19 +133,29 @@ void caf_section_pending(uint32_t rank, const struct caf_section *s) {
   caf_pending_add(rank, b.low, (size_t)(b.high - b.low));
 }
 
-void caf_section_each(const struct caf_section *s, void (*fn)(void *arg, char *element),
-                      void *arg) {
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* Inlined with its `fn`: a loop over the first dimension within one over the others. */
+ALWAYS_INLINE void walk(const struct caf_section *s, void (*fn)(void *arg, char *element),
+                        void *arg) {
   size_t at[CAF_RANK_MAX] = {0};
+  const size_t n = s->levels ? s->count[0] : 1;
+  const ptrdiff_t stride = s->levels ? s->stride[0] : 0, *index = s->levels ? s->index[0] : NULL;
   if (caf_section_elements(s) == 0) return;
   for (;;) {
     char *p = s->base;
-    for (unsigned d = 0; d < s->levels; d++)
+    for (unsigned d = 1; d < s->levels; d++)
       p += s->index[d] ? s->index[d][at[d]] : (ptrdiff_t)at[d] * s->stride[d];
-    fn(arg, p);
-    unsigned d = 0;
+    for (size_t i = 0; i < n; i++) fn(arg, p + (index ? index[i] : (ptrdiff_t)i * stride));
+    unsigned d = 1;
     while (d < s->levels && ++at[d] == s->count[d]) at[d++] = 0;
-    if (d == s->levels) return;
+    if (d >= s->levels) return;
   }
+}
+
+void caf_section_each(const struct caf_section *s, void (*fn)(void *arg, char *element),
+                      void *arg) {
+  walk(s, fn, arg);
 }
 
 struct pack {
@@ -153,24 +163,43 @@ struct pack {
   size_t len;
 };
 
+ALWAYS_INLINE void copy_element(struct pack *p, char *to, const char *from, size_t len) {
+  memcpy(to, from, len);
+  p->at += len;
+}
+
 static void pack_element(void *arg, char *element) {
   struct pack *p = arg;
-  memcpy(p->at, element, p->len);
-  p->at += p->len;
+  copy_element(p, p->at, element, p->len);
+}
+
+static void pack_element_8(void *arg, char *element) {
+  struct pack *p = arg;
+  copy_element(p, p->at, element, 8);
 }
 
 static void unpack_element(void *arg, char *element) {
   struct pack *p = arg;
-  memcpy(element, p->at, p->len);
-  p->at += p->len;
+  copy_element(p, element, p->at, p->len);
+}
+
+static void unpack_element_8(void *arg, char *element) {
+  struct pack *p = arg;
+  copy_element(p, element, p->at, 8);
 }
 
 void caf_section_pack(const struct caf_section *s, void *buffer) {
   struct pack p = {buffer, s->elem_len};
-  caf_section_each(s, pack_element, &p);
+  if (s->elem_len == 8) /* an element of this size is copied inline */
+    walk(s, pack_element_8, &p);
+  else
+    walk(s, pack_element, &p);
 }
 
 void caf_section_unpack(const struct caf_section *s, const void *buffer) {
   struct pack p = {(char *)(uintptr_t)buffer, s->elem_len};
-  caf_section_each(s, unpack_element, &p);
+  if (s->elem_len == 8)
+    walk(s, unpack_element_8, &p);
+  else
+    walk(s, unpack_element, &p);
 }

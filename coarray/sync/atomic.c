@@ -35,7 +35,8 @@ static bool find(struct atom *a, void *token, size_t offset, int image, int kind
   a->rank = caf_rank_of(token, image, &to);
   if (a->rank != UINT32_MAX && caf_failed(a->rank, &to)) return false;
   a->word = a->rank == UINT32_MAX ? NULL : caf_address(token, offset, (size_t)kind, a->rank, &to);
-  if (a->word) caf_await(a->rank, a->word, (size_t)kind);
+  if (a->word && caf.pending & CAF_UNDER_WAY) caf_await_slow(a->rank, a->word, (size_t)kind);
+  caf_serve();
   return a->word != NULL;
 }
 
@@ -50,8 +51,9 @@ static void store(void *p, int kind, int64_t value) {
     *(int64_t *)p = value;
 }
 
-/* Perform an operation; returns the value before. */
-static int64_t perform(const struct atom *a, gex_OP_t op, int64_t x, int64_t y) {
+/* Performs an operation, an instruction where `op` is a constant; returns the value before. */
+static inline __attribute__((always_inline)) int64_t perform(const struct atom *a, gex_OP_t op,
+                                                             int64_t x, int64_t y) {
   if (a->kind == 4) {
     int32_t before = 0;
     gex_Event_Wait(
@@ -80,7 +82,6 @@ void CAF(atomic_ref)(void *token, size_t offset, int image, void *value, int *st
   CAF_STATEMENT("ATOMIC_REF");
   (void)type;
   struct atom a;
-  caf_serve();
   if (!find(&a, token, offset, image, kind, stat)) return;
   const int64_t found = perform(&a, GEX_OP_GET, 0, 0);
   store(value, kind, found);
@@ -94,7 +95,6 @@ void CAF(atomic_cas)(void *token, size_t offset, int image, void *old, void *com
   CAF_STATEMENT("ATOMIC_CAS");
   (void)type;
   struct atom a;
-  caf_serve();
   if (!find(&a, token, offset, image, kind, stat)) return;
   const int64_t found = perform(&a, GEX_OP_FCAS, load(compare, kind), load(new_value, kind));
   store(old, kind, found);
@@ -107,16 +107,21 @@ void CAF(atomic_op)(int op, void *token, size_t offset, int image, void *value, 
   CAF_INSIDE;
   CAF_STATEMENT("atomic operation");
   (void)type;
-  static const gex_OP_t ops[] = {0, GEX_OP_FADD, GEX_OP_FAND, GEX_OP_FOR, GEX_OP_FXOR};
   const struct caf_status to = {.stat = stat};
   struct atom a;
-  if (op < 1 || op > 4) {
+  int64_t before;
+  if (!find(&a, token, offset, image, kind, stat)) return;
+  const int64_t operand = load(value, kind);
+  switch (op) {
+  case 1: before = perform(&a, GEX_OP_FADD, operand, 0); break;
+  case 2: before = perform(&a, GEX_OP_FAND, operand, 0); break;
+  case 3: before = perform(&a, GEX_OP_FOR, operand, 0); break;
+  case 4: before = perform(&a, GEX_OP_FXOR, operand, 0); break;
+  default:
     caf_fail(&to, CAF_STAT_ERROR,
              "the compiler asks for atomic operation %d, which is unknown [TMB-2036]", op);
     return;
   }
-  if (!find(&a, token, offset, image, kind, stat)) return;
-  const int64_t before = perform(&a, ops[op], load(value, kind), 0);
   if (old) store(old, kind, before);
   caf_ok(stat);
 }

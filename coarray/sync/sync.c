@@ -236,7 +236,10 @@ void caf_sync_all(const struct caf_status *to) {
 
 void caf_sync_memory(void) {
   caf_complete();
-  caf_serve();
+  if (caf.pending & CAF_SERVES)
+    caf_poll();
+  else
+    caf_serve();
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 

@@ -6,42 +6,7 @@
  */
 /* again: TOMBOLO_TEST_SHM=0 */
 /* ranks: 1 2 3 4 */
-#include "../../../coarray/abi.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-extern void CAF(init)(int *argc, char ***argv);
-extern void CAF(finalize)(void);
-extern int CAF(this_image)(int distance);
-extern int CAF(num_images)(int distance, int failed);
-extern void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len);
-extern void CAF(register)(size_t size, int type, void **token, struct caf_desc *desc, int *stat,
-                          char *errmsg, size_t errmsg_len);
-extern void CAF(register_accessor)(int hash, void (*accessor)(void));
-extern void CAF(register_accessors_finish)(void);
-extern int CAF(get_remote_function_index)(int hash);
-extern void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t *src_chars,
-                                 int image, size_t dst_size, void **dst, size_t *dst_chars,
-                                 struct caf_desc *dst_desc, bool may_realloc, int index, void *add,
-                                 size_t add_bytes, int *stat, void **team, int *team_number);
-extern int32_t CAF(is_present_on_remote)(void *token, int image, int index, void *add,
-                                         size_t add_bytes);
-extern void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_chars,
-                                int image, size_t src_size, const void *src,
-                                const size_t *src_chars, const struct caf_desc *src_desc, int index,
-                                void *add, size_t add_bytes, int *stat, void **team,
-                                int *team_number);
-extern void CAF(transfer_between_remotes)(void *dst_token, struct caf_desc *dst_desc,
-                                          size_t *dst_chars, int dst_image, int dst_index,
-                                          void *dst_add, size_t dst_add_bytes, void *src_token,
-                                          const struct caf_desc *src_desc, const size_t *src_chars,
-                                          int src_image, int src_index, void *src_add,
-                                          size_t src_add_bytes, size_t src_size, bool scalar,
-                                          int *dst_stat, int *src_stat, void **dst_team,
-                                          int *dst_team_number);
-extern void CAF(error_stop)(int code, bool quiet);
+#include "calls15.h"
 
 enum {
   ELEMENTS = 100000,
@@ -62,20 +27,11 @@ struct object {
   char text[8];
 };
 
-/* Name of a function with the arguments of the compiler's accessors. */
-#define ACCESSOR(name) name
-
 /* Values that the accessors use. */
 struct subscripts {
   int64_t from, to, step;
   const int64_t *list; /* [to] of the image that asks */
 };
-
-static void check(bool condition, const char *what) {
-  if (condition) return;
-  printf("FAILED on image %d: %s\n", CAF(this_image)(0), what);
-  CAF(error_stop)(1, true);
-}
 
 /* ... = x[i]%component(from) */
 static void ACCESSOR(get_element)(struct subscripts *add, const int *image, void **result,
@@ -131,10 +87,8 @@ static void ACCESSOR(get_list)(const void *add, const int *image, struct caf_des
 static void ACCESSOR(get_picked)(struct subscripts *add, const int *image, struct caf_desc *d,
                                  int32_t *owned, struct object *object, void *token, size_t offset,
                                  size_t *chars, const size_t *object_chars) {
-  struct caf_desc list = {.dtype = {.elem_len = 8, .rank = 1, .type = CAF_INTEGER}};
-  CAF(get_from_remote)
-  (token, NULL, NULL, *image, 8, &list.base, NULL, &list, true,
-   CAF(get_remote_function_index)(HASH_LIST), NULL, 0, NULL, NULL, NULL);
+  struct caf_desc list = array_of(NULL, 0, 1);
+  get_array(token, *image, HASH_LIST, NO_VALUES, &list);
   struct subscripts all = {0, add->to - 1, 1, NULL};
   get_section(&all, image, d, owned, object, token, offset, chars, object_chars);
   int64_t *picked = malloc((size_t)add->to * 8);
@@ -174,52 +128,35 @@ static void *token;
 static struct object *mine;
 
 __attribute__((constructor)) static void register_all(void) {
-  struct caf_desc desc = {.dtype = {.elem_len = sizeof *mine, .type = CAF_DERIVED}};
-  CAF(register)(sizeof *mine, CAF_STATIC, &token, &desc, NULL, NULL, 0);
-  mine = desc.base;
-  CAF(register_accessor)(HASH_ELEMENT, (void (*)(void))get_element);
-  CAF(register_accessor)(HASH_SECTION, (void (*)(void))get_section);
-  CAF(register_accessor)(HASH_TEXT, (void (*)(void))get_text);
-  CAF(register_accessor)(HASH_SET, (void (*)(void))set_element);
-  CAF(register_accessor)(HASH_FILL, (void (*)(void))set_section);
-  CAF(register_accessor)(HASH_PRESENT, (void (*)(void))is_present);
-  CAF(register_accessor)(HASH_PICKED, (void (*)(void))get_picked);
-  CAF(register_accessor)(HASH_LIST, (void (*)(void))get_list);
-  CAF(register_accessors_finish)();
-}
-
-static struct caf_desc array_of(int64_t *base, ptrdiff_t count, ptrdiff_t stride) {
-  return (struct caf_desc){.base = base,
-                           .dtype = {.elem_len = 8, .rank = 1, .type = CAF_INTEGER},
-                           .span = 8,
-                           .dim = {{stride, 1, count}}};
+  const struct hashed accessors[] = {
+      {HASH_ELEMENT, (void (*)(void))get_element}, {HASH_SECTION, (void (*)(void))get_section},
+      {HASH_TEXT, (void (*)(void))get_text},       {HASH_SET, (void (*)(void))set_element},
+      {HASH_FILL, (void (*)(void))set_section},    {HASH_PRESENT, (void (*)(void))is_present},
+      {HASH_PICKED, (void (*)(void))get_picked},   {HASH_LIST, (void (*)(void))get_list}};
+  const struct structure s =
+      register_structure(sizeof *mine, accessors, sizeof accessors / sizeof accessors[0]);
+  token = s.token;
+  mine = s.own;
 }
 
 static void read_all(int right) {
   struct subscripts add = {7, 0, 1, NULL};
-  int64_t value = 0, *to = &value;
   int stat = -1;
-  CAF(get_from_remote)
-  (token, NULL, NULL, right, 8, (void **)&to, NULL, NULL, false,
-   CAF(get_remote_function_index)(HASH_ELEMENT), &add, sizeof add, &stat, NULL, NULL);
+  const int64_t value = get_number(token, right, HASH_ELEMENT, VALUES(add), &stat);
   check(value == right * 1000000 + 7 && stat == 0, "get of an element");
   for (int64_t n = 10; n <= ELEMENTS / 2; n *= 5) {
     int64_t *all = calloc((size_t)n * 2, 8);
     if (!all) abort();
     struct caf_desc into = array_of(all, n, 2);
     add = (struct subscripts){1, 2 * n - 1, 2, NULL};
-    CAF(get_from_remote)
-    (token, NULL, NULL, right, 8, (void **)&into.base, NULL, &into, false,
-     CAF(get_remote_function_index)(HASH_SECTION), &add, sizeof add, NULL, NULL, NULL);
+    get_array(token, right, HASH_SECTION, VALUES(add), &into);
     for (int64_t i = 0; i < n; i++)
       check(all[2 * i] == right * 1000000 + 1 + 2 * i && all[2 * i + 1] == 0, "get of a section");
     free(all);
   }
-  struct caf_desc grows = {.dtype = {.elem_len = 8, .rank = 1, .type = CAF_INTEGER}};
+  struct caf_desc grows = array_of(NULL, 0, 1);
   add = (struct subscripts){0, 99, 1, NULL};
-  CAF(get_from_remote)
-  (token, NULL, NULL, right, 8, &grows.base, NULL, &grows, true,
-   CAF(get_remote_function_index)(HASH_SECTION), &add, sizeof add, NULL, NULL, NULL);
+  get_array(token, right, HASH_SECTION, VALUES(add), &grows);
   check(grows.dim[0].ub == 100 && ((int64_t *)grows.base)[99] == right * 1000000 + 99,
         "get that allocates");
   free(grows.base);
@@ -230,11 +167,9 @@ static void read_all(int right) {
    CAF(get_remote_function_index)(HASH_TEXT), NULL, 0, NULL, NULL, NULL);
   check(chars == 5 && memcmp(text, "hello", 5) == 0, "get of characters");
   const int64_t list[] = {4, 2, 99};
-  struct caf_desc picked = {.dtype = {.elem_len = 8, .rank = 1, .type = CAF_INTEGER}};
+  struct caf_desc picked = array_of(NULL, 0, 1);
   add = (struct subscripts){0, 3, 1, list};
-  CAF(get_from_remote)
-  (token, NULL, NULL, right, 8, &picked.base, NULL, &picked, true,
-   CAF(get_remote_function_index)(HASH_PICKED), &add, sizeof add, NULL, NULL, NULL);
+  get_array(token, right, HASH_PICKED, VALUES(add), &picked);
   check(picked.dim[0].ub - picked.dim[0].lb == 2, "size by a vector");
   for (int i = 0; i < 3; i++)
     check(((int64_t *)picked.base)[i] == right * 1000000 + list[i], "get by a vector");
@@ -246,10 +181,7 @@ static void read_all(int right) {
 
 static void write_all(int me, int right) {
   struct subscripts add = {3, 0, 1, NULL};
-  const int64_t value = -me;
-  CAF(send_to_remote)
-  (token, NULL, NULL, right, 8, &value, NULL, NULL, CAF(get_remote_function_index)(HASH_SET), &add,
-   sizeof add, NULL, NULL, NULL);
+  put_number(token, right, HASH_SET, VALUES(add), -me);
   int64_t *all = malloc(ELEMENTS * 8);
   for (int64_t i = 0; all && i < ELEMENTS; i++) all[i] = me * 100 + i;
   struct caf_desc from = array_of(all, ELEMENTS / 4, 2);

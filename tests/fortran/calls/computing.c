@@ -6,37 +6,12 @@
  */
 /* again: TOMBOLO_TEST_SHM=0 TOMBOLO_PLACES=cyclic:2 */
 /* ranks: 2 4 */
-#include "../../../coarray/abi.h"
+#include "calls15.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum { IMAGES_MOST = 64, LIMIT_S = 20, TURNS = 300, LIST = 1000 };
 enum { HASH_READ = 9, HASH_WRITE = 17, HASH_SUM = 33, HASH_LIST = 65 };
-
-extern void CAF(init)(int *argc, char ***argv);
-extern void CAF(finalize)(void);
-extern void CAF(error_stop)(int code, bool quiet);
-extern int CAF(this_image)(int distance);
-extern int CAF(num_images)(int distance, int failed);
-extern void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len);
-extern void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len);
-extern void CAF(register)(size_t size, int type, void **token, struct caf_desc *desc, int *stat,
-                          char *errmsg, size_t errmsg_len);
-extern void CAF(register_accessor)(int hash, void (*accessor)(void));
-extern void CAF(register_accessors_finish)(void);
-extern int CAF(get_remote_function_index)(int hash);
-extern void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t *src_chars,
-                                 int image, size_t dst_size, void **dst, size_t *dst_chars,
-                                 struct caf_desc *dst_desc, bool may_realloc, int index, void *add,
-                                 size_t add_bytes, int *stat, void **team, int *team_number);
-extern void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_chars,
-                                int image, size_t src_size, const void *src,
-                                const size_t *src_chars, const struct caf_desc *src_desc, int index,
-                                void *add, size_t add_bytes, int *stat, void **team,
-                                int *team_number);
 
 /* A coarray of a type with a component of each image that writes. */
 struct object {
@@ -49,17 +24,8 @@ struct subscripts {
   const int64_t *list; /* [count] of the image that asks */
 };
 
-/* Name of a function with the arguments of the compiler's accessors. */
-#define ACCESSOR(name) name
-
 static void *token;
 static struct object *mine;
-
-static void check(bool condition, const char *what) {
-  if (condition) return;
-  printf("FAILED on image %d: %s\n", CAF(this_image)(0), what);
-  CAF(error_stop)(1, true);
-}
 
 /* ... = x[i]%from(at) */
 static void ACCESSOR(read_component)(const struct subscripts *add, const int *image, void **result,
@@ -98,11 +64,9 @@ static void ACCESSOR(read_list)(const void *add, const int *image, struct caf_de
 static void ACCESSOR(read_sum)(const struct subscripts *add, const int *image, void **result,
                                int32_t *owned, struct object *object, void *of, size_t offset,
                                size_t *chars, const size_t *object_chars) {
-  struct caf_desc list = {.dtype = {.elem_len = 8, .rank = 1, .type = CAF_INTEGER}};
+  struct caf_desc list = array_of(NULL, 0, 1);
   (void)offset, (void)chars, (void)object_chars;
-  CAF(get_from_remote)
-  (of, NULL, NULL, *image, 8, &list.base, NULL, &list, true,
-   CAF(get_remote_function_index)(HASH_LIST), NULL, 0, NULL, NULL, NULL);
+  get_array(of, *image, HASH_LIST, NO_VALUES, &list);
   int64_t *sum = malloc(sizeof *sum);
   if (!sum) abort();
   *sum = object->from[add->at];
@@ -113,29 +77,23 @@ static void ACCESSOR(read_sum)(const struct subscripts *add, const int *image, v
 }
 
 __attribute__((constructor)) static void register_all(void) {
-  struct caf_desc desc = {.dtype = {.elem_len = sizeof *mine, .type = CAF_DERIVED}};
-  CAF(register)(sizeof *mine, CAF_STATIC, &token, &desc, NULL, NULL, 0);
-  mine = desc.base;
-  CAF(register_accessor)(HASH_READ, (void (*)(void))read_component);
-  CAF(register_accessor)(HASH_WRITE, (void (*)(void))write_component);
-  CAF(register_accessor)(HASH_LIST, (void (*)(void))read_list);
-  CAF(register_accessor)(HASH_SUM, (void (*)(void))read_sum);
-  CAF(register_accessors_finish)();
+  const struct hashed accessors[] = {{HASH_READ, (void (*)(void))read_component},
+                                     {HASH_WRITE, (void (*)(void))write_component},
+                                     {HASH_LIST, (void (*)(void))read_list},
+                                     {HASH_SUM, (void (*)(void))read_sum}};
+  const struct structure s =
+      register_structure(sizeof *mine, accessors, sizeof accessors / sizeof accessors[0]);
+  token = s.token;
+  mine = s.own;
 }
 
 static int64_t get(int image, int hash, struct subscripts add) {
-  int64_t value = -1, *to = &value;
-  CAF(get_from_remote)
-  (token, NULL, NULL, image, 8, (void **)&to, NULL, NULL, false,
-   CAF(get_remote_function_index)(hash), &add, sizeof add, NULL, NULL, NULL);
-  return value;
+  return get_number(token, image, hash, VALUES(add), NULL);
 }
 
 static void put(int image, int64_t at, int64_t value) {
   struct subscripts add = {at, 0, NULL};
-  CAF(send_to_remote)
-  (token, NULL, NULL, image, 8, &value, NULL, NULL, CAF(get_remote_function_index)(HASH_WRITE),
-   &add, sizeof add, NULL, NULL, NULL);
+  put_number(token, image, HASH_WRITE, VALUES(add), value);
 }
 
 /* Computes until every other image has written `last`; meanwhile, with `calls`, makes statements,

@@ -3,63 +3,44 @@
  * Accessors of structures on mapped memory. After some accesses image 1 reads and writes components
  * of image 2 while that makes no coarray statement and has no thread that serves. Accessors that
  * follow an address in the structure stay with its image, also one whose first sections are empty.
+ * Sections go by each way that an accessor may give its result.
  * Calls are those that gfortran 15 emits.
  */
 /* env: TOMBOLO_PROGRESS_SHARE=0 */
 /* ranks: 2 */
-#include "../../../coarray/abi.h"
+#include "calls15.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-enum { LIMIT_S = 20, CALLS = 200, LIST = 4, EMPTY = 150 };
-enum { HASH_READ = 9, HASH_WRITE = 17, HASH_LIST = 33, HASH_SET_LIST = 65 };
-
-extern void CAF(init)(int *argc, char ***argv);
-extern void CAF(finalize)(void);
-extern void CAF(error_stop)(int code, bool quiet);
-extern int CAF(this_image)(int distance);
-extern int CAF(num_images)(int distance, int failed);
-extern void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len);
-extern void CAF(register)(size_t size, int type, void **token, struct caf_desc *desc, int *stat,
-                          char *errmsg, size_t errmsg_len);
-extern void CAF(register_accessor)(int hash, void (*accessor)(void));
-extern void CAF(register_accessors_finish)(void);
-extern int CAF(get_remote_function_index)(int hash);
-extern void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t *src_chars,
-                                 int image, size_t dst_size, void **dst, size_t *dst_chars,
-                                 struct caf_desc *dst_desc, bool may_realloc, int index, void *add,
-                                 size_t add_bytes, int *stat, void **team, int *team_number);
-extern void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_chars,
-                                int image, size_t src_size, const void *src,
-                                const size_t *src_chars, const struct caf_desc *src_desc, int index,
-                                void *add, size_t add_bytes, int *stat, void **team,
-                                int *team_number);
+enum { LIMIT_S = 20, CALLS = 200, LIST = 4, EMPTY = 150, MANY = 600 };
+enum {
+  HASH_READ = 9,
+  HASH_WRITE = 17,
+  HASH_LIST = 33,
+  HASH_SET_LIST = 65,
+  HASH_MANY,
+  HASH_SET_MANY
+};
 
 /* A coarray of a type with an allocatable component. */
 struct object {
   volatile int64_t number, stop;
   int64_t *list; /* [LIST] */
+  int64_t many[MANY];
 };
 
-/* A value that the accessors use. */
+/* Place of the result of read_many: the variable, as the compiler's accessors do; where it is in
+ * the object; memory of its own. */
+enum place { IN_ROOM, IN_OBJECT, OWNED };
+
+/* Values that the accessors use. */
 struct subscripts {
-  int64_t at;
+  int64_t at, step, count;
+  enum place place;
 };
-
-/* Name of a function with the arguments of the compiler's accessors. */
-#define ACCESSOR(name) name
 
 static void *token;
 static struct object *mine;
-
-static void check(bool condition, const char *what) {
-  if (condition) return;
-  printf("FAILED on image %d: %s\n", CAF(this_image)(0), what);
-  CAF(error_stop)(1, true);
-}
 
 /* ... = x[i]%number */
 static void ACCESSOR(read_number)(const struct subscripts *add, const int *image, void **result,
@@ -108,41 +89,56 @@ static void ACCESSOR(write_list)(const struct subscripts *add, const int *image,
   object->list[add->at] = *data;
 }
 
+/* ... = x[i]%many(at + 1 : at + count * step : step) */
+static void ACCESSOR(read_many)(const struct subscripts *add, const int *image, struct caf_desc *d,
+                                int32_t *owned, struct object *object, void *of, size_t offset,
+                                size_t *chars, const size_t *object_chars) {
+  (void)image, (void)of, (void)offset, (void)chars, (void)object_chars;
+  const bool fits = d->base && d->dim[0].ub - d->dim[0].lb + 1 == add->count;
+  int64_t *const room = fits ? d->base : NULL, *const from = object->many + add->at;
+  *owned = add->place == OWNED || (add->place == IN_ROOM && !fits);
+  *d = array_of(*owned ? malloc((size_t)add->count * 8) : room, add->count, 1);
+  if (add->place == IN_OBJECT) *d = array_of(from, add->count, add->step);
+  for (int64_t i = 0; d->base != from && i < add->count; i++)
+    ((int64_t *)d->base)[i] = from[i * add->step];
+}
+
+/* x[i]%many(at + 1 : at + count * step : step) = ... */
+static void ACCESSOR(write_many)(const struct subscripts *add, const int *image,
+                                 struct object *object, const struct caf_desc *data, void *of,
+                                 size_t offset, const size_t *object_chars,
+                                 const size_t *data_chars) {
+  (void)image, (void)of, (void)offset, (void)object_chars, (void)data_chars;
+  for (int64_t i = 0; i < add->count; i++)
+    object->many[add->at + i * add->step] = ((const int64_t *)data->base)[i];
+}
+
 __attribute__((constructor)) static void register_all(void) {
-  struct caf_desc desc = {.dtype = {.elem_len = sizeof *mine, .type = CAF_DERIVED}};
-  CAF(register)(sizeof *mine, CAF_STATIC, &token, &desc, NULL, NULL, 0);
-  mine = desc.base;
-  CAF(register_accessor)(HASH_READ, (void (*)(void))read_number);
-  CAF(register_accessor)(HASH_WRITE, (void (*)(void))write_number);
-  CAF(register_accessor)(HASH_LIST, (void (*)(void))read_list);
-  CAF(register_accessor)(HASH_SET_LIST, (void (*)(void))write_list);
-  CAF(register_accessors_finish)();
+  const struct hashed accessors[] = {
+      {HASH_READ, (void (*)(void))read_number}, {HASH_WRITE, (void (*)(void))write_number},
+      {HASH_LIST, (void (*)(void))read_list},   {HASH_SET_LIST, (void (*)(void))write_list},
+      {HASH_MANY, (void (*)(void))read_many},   {HASH_SET_MANY, (void (*)(void))write_many}};
+  const struct structure s =
+      register_structure(sizeof *mine, accessors, sizeof accessors / sizeof accessors[0]);
+  token = s.token;
+  mine = s.own;
 }
 
 static int64_t get(void) {
-  struct subscripts add = {0};
-  int64_t value = -1, *to = &value;
-  CAF(get_from_remote)
-  (token, NULL, NULL, 2, 8, (void **)&to, NULL, NULL, false,
-   CAF(get_remote_function_index)(HASH_READ), &add, sizeof add, NULL, NULL, NULL);
-  return value;
+  return get_number(token, 2, HASH_READ, NO_VALUES, NULL);
 }
 
 static void put(int hash, int64_t at, int64_t value) {
-  struct subscripts add = {at};
-  CAF(send_to_remote)
-  (token, NULL, NULL, 2, 8, &value, NULL, NULL, CAF(get_remote_function_index)(hash), &add,
-   sizeof add, NULL, NULL, NULL);
+  struct subscripts add = {.at = at};
+  put_number(token, 2, hash, VALUES(add), value);
 }
 
 /* The sum of the first elements of the list of image 2. */
 static int64_t sum(int64_t count) {
-  struct subscripts add = {count};
-  struct caf_desc list = {.dtype = {.elem_len = 8, .rank = 1, .type = CAF_INTEGER}};
+  struct subscripts add = {.at = count};
+  struct caf_desc list = array_of(NULL, 0, 1);
   int64_t total = 0;
-  CAF(get_from_remote)
-  (token, NULL, NULL, 2, 8, &list.base, NULL, &list, true,
-   CAF(get_remote_function_index)(HASH_LIST), &add, sizeof add, NULL, NULL, NULL);
+  get_array(token, 2, HASH_LIST, VALUES(add), &list);
   for (int64_t i = 0; i < count; i++) total += ((int64_t *)list.base)[i];
   free(list.base);
   return total;
@@ -155,6 +151,44 @@ static void use(void) {
     put(HASH_SET_LIST, i % LIST, i);
     check(i < EMPTY ? sum(0) == 0 : sum(LIST) == 4 * i - 6, "get of a list");
   }
+}
+
+/* many(at + 1 : at + count * step : step) of image 2 = a variable with gaps, or without, of
+ * `count` elements from `value` on; reads them by an accessor of each kind; copies them to the next
+ * ones there. */
+static void use_section(int64_t at, int64_t step, int64_t count, ptrdiff_t gap, int64_t value) {
+  static int64_t from[2 * MANY], into[2 * MANY];
+  struct subscripts add = {.at = at, .step = step, .count = count};
+  struct caf_desc variable = array_of(from, count, gap);
+  for (int64_t i = 0; i < count; i++) from[i * gap] = value + i;
+  CAF(send_to_remote)
+  (token, NULL, NULL, 2, 8, from, NULL, &variable, CAF(get_remote_function_index)(HASH_SET_MANY),
+   &add, sizeof add, NULL, NULL, NULL);
+  for (int kind = 0; kind < 4; kind++) {
+    struct subscripts next = add;
+    next.at += kind == 3; /* what the transfer has written */
+    next.place = kind % 3;
+    memset(into, 0, sizeof into);
+    variable = array_of(into, count, gap);
+    get_array(token, 2, HASH_MANY, VALUES(next), &variable);
+    check(variable.base == into, "place of a section");
+    for (int64_t i = 0; i < count; i++) check(into[i * gap] == value + i, "get of a section");
+    for (int64_t i = 0; i < MANY; i++) check(gap == 1 || into[2 * i + 1] == 0, "gaps of a section");
+    next.at = at + 1;
+    add.place = kind % 3;
+    if (kind < 3) CAF(transfer_between_remotes)
+    (token, NULL, NULL, 2, CAF(get_remote_function_index)(HASH_SET_MANY), &next, sizeof next, token,
+     NULL, NULL, 2, CAF(get_remote_function_index)(HASH_MANY), &add, sizeof add, 8, false, NULL,
+     NULL, NULL, NULL);
+  }
+}
+
+static void use_sections(void) {
+  for (int i = 0; i < CALLS; i++) {
+    use_section(i, 2, 10, 1, i);
+    use_section(i, 2, 10, 2, -i);
+  }
+  use_section(0, 2, MANY / 2, 2, 7); /* more than the library gathers on its stack */
 }
 
 static void use_while_it_computes(void) {
@@ -176,6 +210,7 @@ int main(int argc, char **argv) {
   check(mine->list && CAF(num_images)(0, -1) == 2, "two images and memory");
   CAF(sync_all)(NULL, NULL, 0);
   if (first) use();
+  if (first) use_sections();
   CAF(sync_all)(NULL, NULL, 0);
   if (first)
     use_while_it_computes();
