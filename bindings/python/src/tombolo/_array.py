@@ -112,6 +112,10 @@ class Array(_core.Array):
         self, rank: SupportsIndex, index: Index = None, out: Any = None
     ) -> _core.Future[Any]:
         """The same without waiting: the future's result is the array or number."""
+        if _foreign.is_foreign(out):
+            inside = _memory.inside(out)
+            future = self._get(rank, index, _foreign.place(out) if inside is None else inside)
+            return _foreign.give(future, None, None, out)
         return self._get(rank, index, out)
 
     def put_signal_nb(
@@ -163,7 +167,7 @@ class Array(_core.Array):
         shapes = self._shapes(keys)
         packed = np.empty(sum(math.prod(s) for s in shapes), self.dtype)
         for piece, value in zip(pieces(packed, shapes), values):
-            piece[...] = _foreign.to_host(value) if _foreign.is_foreign(value) else value
+            piece[...] = _foreign.host(value)
         return self._put_list(rank, keys, packed)
 
     def put_list(

@@ -8,7 +8,7 @@ those of a far one go by one indexed transfer. Atomics are started together and 
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 def places(array: Array, index: Any) -> np.ndarray[Any, Any]:
     """Numbers of the elements that an index names, with the shape that NumPy gives the result."""
     shape = array.shape
+    key: Any = ... if index is None else index
     if isinstance(index, list):
-        index = np.asarray(index, None if index else np.intp)
-    if len(shape) == 1 and isinstance(index, np.ndarray) and index.dtype.kind in "iu":
-        return one_axis(index, shape[0])
-    if isinstance(index, np.ndarray) and index.ndim and index.dtype.kind not in "iub":
-        raise IndexError(f"index of dtype {index.dtype}: give integers, or a mask of bool")
-    key = ... if index is None else index
+        key = np.asarray(key, None if index else np.intp)
+    if _foreign.is_array(key):
+        if len(shape) == 1 and key.dtype.kind in "iu":
+            return one_axis(key, shape[0])
+        if key.ndim and key.dtype.kind not in "iub":
+            raise IndexError(f"index of dtype {key.dtype}: give integers, or a mask of bool")
     total = np.zeros((), np.int64)
     step = 1
     for axis in range(len(shape) - 1, -1, -1):
@@ -76,14 +77,14 @@ def get(array: Array, rank: Any, index: Any, out: Any) -> _core.Future[Any]:
         got = get(array, rank, index, None).wait()
     if out is None:
         return complete(got)
-    (_foreign.to_host(out) if _foreign.is_foreign(out) else out)[...] = got
+    _foreign.host(out)[...] = got
     return complete(out)
 
 
 def put(array: Array, rank: Any, index: Any, value: Any) -> _core.Future[Any]:
     """Puts values, which are broadcast; the last one stays where an element is named twice."""
     host_only(array)
-    source = _foreign.to_host(value) if _foreign.is_foreign(value) else value
+    source = _foreign.host(value)
     if array.team.is_near(rank):
         array.at(rank)[index] = source
         return complete(None)
@@ -98,8 +99,9 @@ def atomics(array: Array, op: int, rank: Any, index: Any, a: Any, b: Any, gives:
     gives: whether the operation returns what the elements were.
     """
     where = places(array, index)
+    ranks: np.ndarray[Any, Any]
     if isinstance(rank, (list, np.ndarray)):
-        ranks = np.asarray(rank)
+        ranks = np.asarray(cast(Any, rank))
         if ranks.dtype.kind not in "iu":
             raise IndexError(f"ranks {rank!r}: give integers from 0 to {array.team.size - 1}")
     else:
@@ -109,7 +111,7 @@ def atomics(array: Array, op: int, rank: Any, index: Any, a: Any, b: Any, gives:
     def column(values: Any, dtype: Any) -> Any:
         if values is None:
             return None
-        given = np.asarray(_foreign.to_host(values) if _foreign.is_foreign(values) else values)
+        given = np.asarray(_foreign.host(values))
         if given.dtype != dtype and not np.can_cast(given.dtype, dtype, "same_kind"):
             raise TypeError(f"values of dtype {given.dtype} for atomics on {dtype}")
         made = np.broadcast_to(given.astype(dtype, copy=False), shape)

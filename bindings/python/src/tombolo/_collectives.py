@@ -99,16 +99,19 @@ class Collectives:
         how = self._how(source, op, math.prod(shape))
         if math.prod(shape) == 0:
             raise ValueError("src is empty; a reduction needs at least one element")
-        return self._start(kind, root, dest, source, source.dtype.itemsize, how)
+        future = self._start(kind, root, dest, source, source.dtype.itemsize, how)
+        return _foreign.give(future, dest, src, out)
 
     def bcast_nb(self, data: Any, root: SupportsIndex = 0) -> Future[Any]:
         """Sends the root's array into everybody's `data`, in place."""
-        if not isinstance(data, np.ndarray):
-            raise TypeError("bcast: data must be a NumPy array; for other objects: bcast_object")
-        if not data.flags.c_contiguous:
+        array = _foreign.place(data) if _foreign.is_foreign(data) else data
+        if not _foreign.is_array(array):
+            raise TypeError("bcast: data must be an array; for other objects: bcast_object")
+        if not array.flags.c_contiguous:
             raise ValueError("bcast: data must be contiguous")
-        source = data if self.rank == root.__index__() else None
-        return self._start(BROADCAST, root, data, source, data.nbytes)
+        source = array if self.rank == root.__index__() else None
+        future = self._start(BROADCAST, root, array, source, array.nbytes)
+        return _foreign.give(future, None, None, data)
 
     def bcast(self, data: Any, root: SupportsIndex = 0) -> Any:
         """Sends the root's array into everybody's `data`, in place, and returns it."""
@@ -122,7 +125,7 @@ class Collectives:
 
     def allreduce(self, src: Any, op: Op = "sum", out: Any = None) -> Any:
         """The same; a number gives a number. op: sum prod min max and or xor, or a function."""
-        if type(src) is np.ndarray:
+        if src.__class__ is np.ndarray:
             code = SHORT.get(op)  # type: ignore[arg-type]
             if code is not None:
                 dst = np.empty_like(src) if out is None else out
@@ -165,6 +168,7 @@ class Collectives:
         """Combines the arrays of the ranks below; rank 0 gets zeros, or `out` as it was."""
         if out is None:
             out = np.zeros_like(contiguous(src))
+            return _foreign.give(self._combine_nb(EXSCAN, src, op, out), out, src, None)
         return self._combine_nb(EXSCAN, src, op, out)
 
     def reduce_scatter(self, src: Any, op: Op = "sum", out: Any = None) -> Any:
@@ -181,7 +185,8 @@ class Collectives:
         """Everybody gets the arrays of all as rows of one."""
         source = contiguous(src)
         dest = destination(out, (self.size, *source.shape), source.dtype)
-        return self._start(ALLGATHER, 0, dest, source, source.nbytes)
+        future = self._start(ALLGATHER, 0, dest, source, source.nbytes)
+        return _foreign.give(future, dest, src, out)
 
     def allgather(self, src: Any, out: Any = None) -> Any:
         """Everybody gets the arrays of all as rows of one."""
@@ -201,25 +206,27 @@ class Collectives:
         dest = None
         if self.rank == root.__index__():
             dest = destination(out, (self.size, *source.shape), source.dtype)
-        return self._start(GATHER, root, dest, source, source.nbytes)
+        future = self._start(GATHER, root, dest, source, source.nbytes)
+        return _foreign.give(future, dest, src, out)
 
     def scatter(self, src: Any, out: Any, root: SupportsIndex = 0) -> Any:
         """Row r of the root's src goes into `out` of rank r, which is returned."""
-        if _foreign.is_foreign(out):
+        if _foreign.is_foreign(out) or _foreign.is_foreign(src):
             return _foreign.run(lambda s, o: self.scatter(s, o, root), src, out)
         return self.scatter_nb(src, out, root).wait()
 
     def scatter_nb(self, src: Any, out: Any, root: SupportsIndex = 0) -> Future[Any]:
         """Row r of the root's src goes into `out` of rank r, which is the result."""
-        source = None
+        source, dest = None, _foreign.place(out) if _foreign.is_foreign(out) else out
         if self.rank == root.__index__():
             source = contiguous(src)
-            if source.shape != (self.size, *out.shape) or source.dtype != out.dtype:
+            if source.shape != (self.size, *dest.shape) or source.dtype != dest.dtype:
                 raise ValueError(
                     f"src has shape {source.shape} and type {source.dtype}; out needs "
-                    f"{(self.size, *out.shape)} and {out.dtype}"
+                    f"{(self.size, *dest.shape)} and {dest.dtype}"
                 )
-        return self._start(SCATTER, root, out, source, out.nbytes)
+        future = self._start(SCATTER, root, dest, source, dest.nbytes)
+        return _foreign.give(future, None, None, out)
 
     def alltoall(self, src: Any, out: Any = None) -> Any:
         """Row j of rank i's src becomes row i of rank j's result."""
@@ -233,7 +240,8 @@ class Collectives:
         if not source.shape or source.shape[0] != self.size:
             raise ValueError(f"src has shape {source.shape}; its first axis must be {self.size}")
         dest = destination(out, source.shape, source.dtype)
-        return self._start(EXCHANGE, 0, dest, source, source.nbytes // self.size)
+        future = self._start(EXCHANGE, 0, dest, source, source.nbytes // self.size)
+        return _foreign.give(future, dest, src, out)
 
     # ---- blocks of different lengths
     def _blocks_of(
@@ -255,7 +263,7 @@ class Collectives:
 
     def _rows(self, src: Any, name: str) -> np.ndarray[Any, Any]:
         """The array of a member, which has at least one axis."""
-        source = contiguous(_foreign.to_host(src) if _foreign.is_foreign(src) else src)
+        source = contiguous(_foreign.host(src))
         if not source.shape:
             raise ValueError(f"{name}: src is a number; give an array of at least one axis")
         return source
@@ -276,7 +284,8 @@ class Collectives:
         """Everybody gets the arrays of all; their first axes may have different lengths."""
         source = self._rows(src, "allgatherv")
         lengths = self._lengths(source, "allgatherv")
-        return self._blocks_of(V_ALLGATHER, lengths, [0] * self.size, source, source)
+        got = self._blocks_of(V_ALLGATHER, lengths, [0] * self.size, source, source)
+        return _foreign.like_all(src, got)
 
     def gatherv(self, src: Any, root: SupportsIndex = 0) -> list[Any] | None:
         """The root gets the arrays of all, as allgatherv; None elsewhere."""
@@ -286,7 +295,7 @@ class Collectives:
         mine[self.rank] = len(source)
         dst = lengths if self.rank == end else [0] * self.size
         got = self._blocks_of(V_GATHER, dst, mine, source, source, end)
-        return got if self.rank == end else None
+        return _foreign.like_all(src, got) if self.rank == end else None
 
     def scatterv(self, src: Sequence[Any] | None, root: SupportsIndex = 0) -> Any:
         """Array r of the root's list goes to rank r, which gets it; others give None."""
@@ -308,7 +317,8 @@ class Collectives:
         whole = np.concatenate(parts)
         self._lengths(whole, "alltoallv")
         receive = [int(n) for n in self.alltoall(np.array(send, np.int64).reshape(-1, 1))[:, 0]]
-        return self._blocks_of(V_EXCHANGE, receive, send, whole, whole)
+        got = self._blocks_of(V_EXCHANGE, receive, send, whole, whole)
+        return _foreign.like_all(src[0], got)
 
     def _parts(self, src: Sequence[Any] | None, name: str) -> list[np.ndarray[Any, Any]]:
         """The arrays that are sent, one for each member, of one type and one shape of rows."""
@@ -370,7 +380,10 @@ def combiner(op: Callable[[Any, Any], Any], dtype: np.dtype[Any]) -> Callable[..
 
 def contiguous(value: Any) -> np.ndarray[Any, Any]:
     """The value as a contiguous NumPy array, without a copy where it is one."""
-    source = value if isinstance(value, np.ndarray) else np.asarray(value)
+    if _foreign.is_array(value):
+        source = value
+    else:
+        source = _foreign.place(value) if _foreign.is_foreign(value) else np.asarray(value)
     if source.dtype.hasobject:
         raise TypeError(f"{type(value).__name__}: collectives need numbers; see allgather_object")
     return source if source.flags.c_contiguous else np.ascontiguousarray(source)
@@ -380,8 +393,10 @@ def destination(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """`out` if it fits, or a new array."""
     if out is None:
         return np.empty(shape, dtype)
-    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype:
-        raise ValueError(f"out must be a NumPy array of shape {shape} and type {dtype}")
+    if _foreign.is_foreign(out):
+        out = _foreign.place(out)
+    if not _foreign.is_array(out) or out.shape != shape or out.dtype != dtype:
+        raise ValueError(f"out must be an array of shape {shape} and type {dtype}")
     if not out.flags.c_contiguous:
         raise ValueError("out must be contiguous")
     return out
@@ -393,7 +408,7 @@ def coerce(value: Any, dtype: np.dtype[Any]) -> Any:
         inside = _memory.inside(value)
         if inside is not None:
             return inside
-    return np.asarray(_foreign.to_host(value) if _foreign.is_foreign(value) else value, dtype)
+    return np.asarray(_foreign.host(value), dtype)
 
 
 def plain(src: Any, result: Any) -> Any:

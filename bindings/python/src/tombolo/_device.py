@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
-from . import _core, _memory
+from . import _core, _foreign, _memory
 from ._array import Array
 from ._heap import UNIT, Heap
 from ._memory import DeviceMemory
@@ -88,7 +88,7 @@ class Device:
 
     def array(self, part: Any) -> DeviceArray:
         """An array whose part here is a copy of `part`, of one shape on all; collective."""
-        source = np.asarray(part)
+        source = np.asarray(_foreign.host(part))
         made = self.empty(source.shape, source.dtype)
         made.put(self._space.team.rank, None, source)
         self._space.team.barrier()

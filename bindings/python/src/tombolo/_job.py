@@ -8,13 +8,13 @@ must be called by all members of the team, in the same order.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any, Self, SupportsIndex, TypeVar
 
 import numpy as np
 
-from . import _aio, _core, _errors, _futures, _messages
+from . import _aio, _core, _errors, _foreign, _futures, _messages
 from ._array import Array, Signals
 from ._collectives import Collectives, coerce
 from ._device import Device, DeviceArray, adopt
@@ -161,7 +161,7 @@ class Team(Collectives):
 
     def array(self, part: Any) -> Array:
         """An array whose part here is a copy of `part`, of one shape on all; collective."""
-        source = np.asarray(part)
+        source = np.asarray(_foreign.host(part))
         made = self.empty(source.shape, source.dtype)
         made.local[...] = source
         self.barrier()
@@ -229,7 +229,7 @@ class Job(Team):
             self.barrier()
 
     @contextlib.contextmanager
-    def trace(self, name: str) -> Iterator[None]:
+    def trace(self, name: str) -> Generator[None, None, None]:
         """A region with a name in a trace (`tombolo run --trace`), as long as the context."""
         _core.trace(name)
         try:
@@ -289,6 +289,11 @@ class Job(Team):
         _core.end_job(code)
 
 
+def first_element(data: bytes, dtype: Any) -> Any:
+    """The number that the memory holds."""
+    return np.frombuffer(data, dtype)[0]
+
+
 _JOB: list[Job] = []
 
 
@@ -308,7 +313,7 @@ def init(heap_bytes: int | None = None) -> Job:
         _messages.dispatch,
         _errors.forgotten,
         _aio.iterate,
-        lambda data, dtype: np.frombuffer(data, dtype)[0],
+        first_element,
         _errors.place,
         _futures.watch,
         _errors.lost,

@@ -152,6 +152,16 @@ static PyObject *abandon_method(PyObject *self, PyObject *unused) {
   Py_RETURN_NONE;
 }
 
+/* _give(value): what wait returns in place of the operation's own result. */
+static PyObject *give_method(PyObject *self, PyObject *value) {
+  struct tmbpy_future *future = (struct tmbpy_future *)self;
+  PyObject *old = future->result;
+  Py_INCREF(value);
+  future->result = value;
+  Py_XDECREF(old);
+  Py_RETURN_NONE;
+}
+
 /* Reads the arguments of wait(timeout=None). [out] timeout_s: negative: none. Returns the argument,
  * or NULL with an exception. */
 static PyObject *read_timeout(PyObject *const *args, Py_ssize_t nargs, PyObject *names,
@@ -270,6 +280,7 @@ static PyMethodDef methods[] = {
      "add_done_callback(function)\n--\n\nCalls function(future) once it is complete, from a wait "
      "or poll."},
     {"_resolve", FAST(resolve_method), METH_FASTCALL, NULL},
+    {"_give", give_method, METH_O, NULL},
     {"_abandon", abandon_method, METH_NOARGS, NULL},
     {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS,
      "Future[T]: T is what wait returns."},
