@@ -39,8 +39,13 @@ def main():
     bins = job.zeros(BINS, np.int64)
     mine = lengths[job.rank :: job.size]
     bins.add(0, mine % BINS, np.ones(len(mine), np.int64))
+    job.send_object(0, len(mine), tag=int(mine.max(initial=0)))  # a value for rank 0, with a tag
     job.barrier()
     if job.rank == 0:
+        messages = [job.recv_message() for _ in range(job.size)]
+        assert {m.source for m in messages} == set(range(job.size))
+        assert sum(m.value for m in messages) == len(lengths)
+        assert max(m.tag for m in messages) == lengths.max()
         assert (bins.local == np.bincount(lengths % BINS, minlength=BINS)).all()
         print(f"{len(lengths)} sequences, the longest of {lengths.max()} steps, {job.size} ranks")
     assert lengths[26] == 111

@@ -7,20 +7,18 @@ rows beside them. `d[i:j, ...]` gets from whichever ranks own the rows.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeGuard
 
 import numpy as np
 
+from . import _core, _foreign
 from ._collectives import SHORT, UFUNCS, Op
+from ._files import Files
 
 if TYPE_CHECKING:
     from ._job import Team
     from ._space import Shape
-
-
-open_memmap: Any = np.lib.format.open_memmap  # NumPy has no types for it
 
 
 def ends(rows: range, own: range) -> tuple[int, int]:
@@ -32,7 +30,12 @@ def ends(rows: range, own: range) -> tuple[int, int]:
     return first, min(len(rows) - 1, (high - rows.start) // rows.step)
 
 
-class DistArray:
+def is_tuple(key: object) -> TypeGuard[tuple[Any, ...]]:
+    """Whether a key names places along several axes."""
+    return isinstance(key, tuple)
+
+
+class DistArray(Files):
     """An array of `shape`, in blocks of rows; made by `Team.dist`, collective.
 
     Members with lower ranks own one row more where the rows do not divide evenly.
@@ -102,10 +105,10 @@ class DistArray:
 
     # ---- put and get of any rows
     def _split(self, key: Any) -> tuple[Any, tuple[Any, ...]]:
-        items = key if isinstance(key, tuple) else (key,)
+        items = key if is_tuple(key) else (key,)
         if items and items[0] is Ellipsis:
             items = (slice(None), *items) if len(items) <= self.ndim else items[1:]
-        first = items[0] if items else slice(None)
+        first: Any = items[0] if items else slice(None)
         return first, items[1:]
 
     def _blocks(self, rows: range) -> Iterator[tuple[int, slice, slice]]:
@@ -121,6 +124,12 @@ class DistArray:
             part = slice(begin, None if stop < 0 else stop, rows.step)
             yield rank, part, slice(first, last + 1)
 
+    def _place(self, index: SupportsIndex) -> tuple[int, int]:
+        """The owner of a row, and its position in the owner's part."""
+        row = range(self.shape[0])[index]
+        rank = self.owner(row)
+        return rank, row - self.rows_of(rank).start + self.halo
+
     def __getitem__(self, key: Any) -> Any:
         first, rest = self._split(key)
         if isinstance(first, slice):
@@ -128,30 +137,26 @@ class DistArray:
             like = np.broadcast_to(np.empty((), self.dtype), (1, *self.shape[1:]))
             shape = like[(slice(None), *rest)].shape[1:]
             out = np.empty((len(rows), *shape), self.dtype)
-            waits = []
+            waits: list[_core.Future[Any]] = []
             for rank, part, place in self._blocks(rows):
                 waits.append(self._parts.get_nb(rank, (part, *rest), out[place]))
             for wait in waits:
                 wait.wait()
             return out
-        row = range(self.shape[0])[first]
-        rank = self.owner(row)
-        at = row - self.rows_of(rank).start + self.halo
+        rank, at = self._place(first)
         return self._parts.get(rank, (at, *rest))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         first, rest = self._split(key)
         if not isinstance(first, slice):
-            row = range(self.shape[0])[first]
-            rank = self.owner(row)
-            at = row - self.rows_of(rank).start + self.halo
+            rank, at = self._place(first)
             self._parts.put(rank, (at, *rest), value)
             return
         rows = range(self.shape[0])[first]
         like = np.broadcast_to(np.empty((), self.dtype), (1, *self.shape[1:]))
         shape = (len(rows), *like[(slice(None), *rest)].shape[1:])
-        source = np.broadcast_to(np.asarray(value, self.dtype), shape)
-        waits = []
+        source = np.broadcast_to(np.asarray(_foreign.host(value), self.dtype), shape)
+        waits: list[_core.Future[Any]] = []
         for rank, part, place in self._blocks(rows):
             waits.append(self._parts.put_nb(rank, (part, *rest), source[place]))
         for wait in waits:
@@ -174,7 +179,7 @@ class DistArray:
         if h == 0:
             return
         team.barrier()
-        waits = []
+        waits: list[_core.Future[Any]] = []
         before, behind = team.rank - 1, team.rank + 1
         if before >= 0 or periodic:
             r = before % team.size
@@ -231,7 +236,7 @@ class DistArray:
 
     def fill(self, whole: Any) -> None:
         """Takes this rank's rows out of an array of the whole shape."""
-        source = np.asarray(whole)
+        source = np.asarray(_foreign.host(whole))
         if source.shape != self.shape:
             raise ValueError(f"fill: shape {source.shape}; the array has {self.shape}")
         self.local[...] = source[self.rows.start : self.rows.stop]
@@ -239,57 +244,3 @@ class DistArray:
     def free(self) -> None:
         """Gives the memory back; collective."""
         self._parts.free()
-
-    # ---- files; the folder is one that all members see
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a file of numpy.save, every member its rows; collective."""
-        failed = None
-        if self.team.rank == 0:
-            try:
-                open_memmap(path, "w+", self.dtype, self.shape)
-            except OSError as error:
-                failed = str(error)
-        failed = self.team.bcast_object(failed)
-        if failed is not None:
-            raise OSError(failed)
-        if len(self.rows) and self.size:
-            target = open_memmap(path, "r+")
-            target[self.rows.start : self.rows.stop] = self.local
-            target.flush()
-        self.team.barrier()
-
-    @classmethod
-    def load(cls, team: Team, path: str | os.PathLike[str], halo: int = 0) -> DistArray:
-        """Reads a file of numpy.save, every member its rows; collective."""
-        source = np.load(path, mmap_mode="r")
-        made = cls(team, source.shape, source.dtype, halo)
-        made.local[...] = source[made.rows.start : made.rows.stop]
-        team.barrier()
-        return made
-
-    def save_hdf5(self, path: str | os.PathLike[str], name: str = "data") -> None:
-        """Writes a dataset of an HDF5 file, the members in turn (package h5py); collective."""
-        import h5py  # type: ignore[import-untyped,import-not-found,unused-ignore]
-
-        for turn in range(self.team.size):
-            if turn == self.team.rank:
-                with h5py.File(path, "w" if turn == 0 else "r+") as file:
-                    if turn == 0:
-                        file.create_dataset(name, self.shape, self.dtype)
-                    file[name][self.rows.start : self.rows.stop] = self.local
-            self.team.barrier()
-
-    def save_zarr(self, path: str | os.PathLike[str]) -> None:
-        """Writes a Zarr array, a chunk for each member's rows (package zarr); collective."""
-        import zarr  # type: ignore[import-untyped,import-not-found,unused-ignore]
-
-        most = max(1, len(self.rows_of(0)))
-        chunks = (most, *self.shape[1:])
-        if self.team.rank == 0:
-            zarr.open(str(path), mode="w", shape=self.shape, chunks=chunks, dtype=self.dtype)
-        for turn in range(self.team.size):
-            self.team.barrier()
-            if turn == self.team.rank and len(self.rows):
-                target = zarr.open(str(path), mode="r+")
-                target[self.rows.start : self.rows.stop] = self.local
-        self.team.barrier()

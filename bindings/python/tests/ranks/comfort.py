@@ -3,9 +3,7 @@
 
 import asyncio
 import gc
-import os
 import sys
-import tempfile
 import time
 import warnings
 
@@ -219,17 +217,4 @@ def test_distributed_array(rows):
     whole[::-2] = -whole[::-2]
     whole[1, 2] = 99
     assert np.array_equal(d.local, whole[d.rows.start : d.rows.stop])
-    folder = job.bcast_object(tempfile.mkdtemp() if me == 0 else None)
-    path = os.path.join(folder, "d.npy")
-    d.save(path)
-    assert np.array_equal(np.load(path), whole)
-    again = tombolo.DistArray.load(job, path)
-    assert np.array_equal(again.local, d.local)
-    with pytest.raises(OSError, match="nowhere"):
-        d.save(os.path.join(folder, "nowhere", "d.npy"))
-    job.barrier()
-    if me == 0:
-        os.remove(path)
-        os.rmdir(folder)
-    again.free()
     d.free()
