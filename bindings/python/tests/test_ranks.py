@@ -5,7 +5,7 @@ import pytest
 from conftest import BUILD
 
 FILES = ["basics", "collectives", "onesided", "notices", "messages", "foreign", "devices"]
-FILES += ["batches", "comfort", "files"]
+FILES += ["batches", "comfort", "files", "pools"]
 
 
 PLACES = [(1, "near"), (2, "near"), (4, "near"), (2, "far"), (4, "far")]

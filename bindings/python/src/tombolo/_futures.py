@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from ._optional import package
 
 if TYPE_CHECKING:
     from ._job import Team
@@ -100,6 +101,7 @@ class RankExecutor(concurrent.futures.Executor):
     """Runs tasks on the other ranks of a team, on this one if it is alone; from `Team.executor`.
 
     A task goes to the rank with the fewest tasks. Functions and values travel as those of `call`.
+    Dask takes it as a scheduler: `x.compute(scheduler=pool)`.
     """
 
     def __init__(self, team: Team, number: Number) -> None:
@@ -109,6 +111,20 @@ class RankExecutor(concurrent.futures.Executor):
         self._changed = threading.Condition()
         self._over = False
         self._poller: threading.Thread | None = None
+
+    @property
+    def workers(self) -> int:
+        """How many ranks run tasks."""
+        return len(self._tasks)
+
+    _max_workers = workers  # the name under which Dask looks for it
+
+    def joblib(self) -> Any:
+        """A context in which `joblib.Parallel` runs its tasks here (package joblib)."""
+        package("joblib", "RankExecutor.joblib")
+        from . import _joblib
+
+        return _joblib.context(self)
 
     def submit(
         self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any
