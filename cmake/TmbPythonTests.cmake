@@ -27,7 +27,7 @@ foreach(src IN LISTS tmb_py_tests)
     COMMAND "${TMB_PYTHON3}" -B -m pytest -q --no-header -p no:cacheprovider "${src}")
   set_tests_properties(python.${name} PROPERTIES LABELS python TIMEOUT 300 COST 150
     ENVIRONMENT "TMB_BUILD=${PROJECT_BINARY_DIR}")
-  if(name STREQUAL pip) # compiles the library
+  if(name MATCHES "^(pip|optional)$") # one compiles the library; the other fetches packages
     set_tests_properties(python.${name} PROPERTIES LABELS "python;nightly" TIMEOUT 1200)
   endif()
 endforeach()

@@ -44,7 +44,7 @@ class Pump:
         loop = self.loop()
         if loop is None:
             return
-        left = []
+        left: list[tuple[_core.Future[Any], asyncio.Future[None]]] = []
         for future, mine in self.waiting:
             if mine.cancelled():
                 continue

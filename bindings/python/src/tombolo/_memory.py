@@ -121,7 +121,7 @@ def memory(device: _core.Device, array: Any, ordinal: int) -> DeviceMemory:
 def describe(value: Any) -> tuple[Any, int, dict[str, Any], int]:
     """Reads DLPack of an array on a device: capsule, address, interface for NumPy, ordinal."""
     capsule = value.__dlpack__(stream=NO_WAIT)
-    address, shape, steps, code, bits, lanes, kind, ordinal = _core.undlpack(capsule)
+    address, shape, steps, code, bits, lanes, _, ordinal = _core.undlpack(capsule)
     if code not in KINDS or bits % 8 or lanes != 1:
         raise TypeError(f"{type(value).__name__}: elements of DLPack type {code}, {bits} bits")
     dtype = np.dtype(f"{KINDS[code]}{bits // 8}")

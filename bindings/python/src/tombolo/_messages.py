@@ -10,6 +10,7 @@ may put, get, send and call, and wait for those; it must not wait for a collecti
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import pickle
 import threading
@@ -43,7 +44,7 @@ def dumps(value: Any) -> bytes:
         return pickle.dumps(value, protocol=5)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         try:
-            import cloudpickle  # type: ignore[import-untyped,import-not-found,unused-ignore]
+            cloudpickle: Any = importlib.import_module("cloudpickle")
         except ModuleNotFoundError:
             raise TypeError(
                 f"{error}; lambdas, nested functions and local classes travel to other ranks only "

@@ -112,8 +112,8 @@ class Cluster:
         atexit.register(self.stop)
 
     def _accept(self, listener: Listener) -> None:
-        socket = listener._listener._socket  # type: ignore[attr-defined]
-        socket.settimeout(0.2)
+        socket: Any = listener._listener._socket  # type: ignore[attr-defined]
+        socket.settimeout(0.2)  # pyright: ignore[reportUnknownMemberType]
         limit = time.monotonic() + START_S
         while len(self._connections) < self.size:
             try:
@@ -275,7 +275,8 @@ class Magics:
         if self.cluster is not None and self.cluster.alive:
             raise RuntimeError("the ranks run already; %tombolo restart, or %tombolo stop")
         self.last = list(words)
-        ranks, options, i = 2, [], 0
+        ranks, i = 2, 0
+        options: list[str] = []
         while i < len(words):
             if words[i] in ("-n", "--ranks") and i + 1 < len(words):
                 ranks = int(words[i + 1])

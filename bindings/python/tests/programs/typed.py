@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A program with types, for type checkers; it is not run."""
 
+from typing import Any
+
 import numpy as np
 import tombolo
 
@@ -13,7 +15,7 @@ async def main(job: tombolo.Job) -> None:
     a: tombolo.Array = job.zeros((4, 3))
     right = (job.rank + 1) % job.size
     a[right, 1:3] = np.ones((2, 3))
-    future: tombolo.Future = a.get_nb(right)
+    future: tombolo.Future[Any] = a.get_nb(right)
     print(await future)
     s: tombolo.Signals = job.signals(2)
     a.put_signal(right, 0, 3.0, s, 1)
