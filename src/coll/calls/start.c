@@ -60,23 +60,24 @@ static gex_Event_t event_of(struct tmb_op *op) {
 /* Start a collective on host memory. Returns as tmb_coll_start. */
 static gex_Event_t run(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
   struct tmb_team *team = tmb_team_of(call->tm);
+  const struct tmb_call_signature signature = tmb_coll_signature(call);
   const uint64_t begun = tmb_record_clock();
-  if (TMB_UNLIKELY(tmb_job.debug) && !team->shared) tmb_coll_send_call(team, call);
+  if (TMB_UNLIKELY(tmb_job.debug) && !team->shared) tmb_coll_send_call(team, signature);
   tmb_coll_lock();
   if (TMB_UNLIKELY(tmb_team_lost(team))) {
     tmb_coll_unlock();
     return tmb_op_event(tmb_op_lost(TMB_CAT_PUT, tmb_team_lost(team) - 1));
   }
-  if (TMB_UNLIKELY(tmb_job.debug) && team->shared) tmb_coll_publish(team, call);
-  if (tmb_coll_shared_takes(team, call)) {
-    const gex_Event_t event = tmb_coll_shared_start(team, call);
+  if (TMB_UNLIKELY(tmb_job.debug) && team->shared) tmb_coll_publish(team, signature);
+  if (tmb_coll_shared_takes(team, call, signature)) {
+    const gex_Event_t event = tmb_coll_shared_start(team, call, signature);
     if (TMB_UNLIKELY(begun)) record(begun, team, call, "shared", event);
     tmb_coll_unlock();
     if (TMB_UNLIKELY(call->reducer.user != NULL)) wake_threads();
     return event;
   }
   const char *algorithm;
-  struct tmb_op *event = tmb_engine_start(call, plan, &algorithm);
+  struct tmb_op *event = tmb_engine_start(call, signature, plan, &algorithm);
   if (TMB_UNLIKELY(begun))
     record(begun, team, call, algorithm, event ? tmb_op_event(event) : GEX_EVENT_INVALID);
   const bool queued = tmb_engine_waits() || tmb_apply_any();

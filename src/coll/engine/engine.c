@@ -560,7 +560,8 @@ static struct tmb_op *event_of(struct tmb_coll_op *flying) {
   return event;
 }
 
-struct tmb_op *tmb_engine_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan,
+struct tmb_op *tmb_engine_start(const struct tmb_coll_call *call,
+                                struct tmb_call_signature signature, struct tmb_coll_plan *plan,
                                 const char **algorithm) {
   struct tmb_team *team = tmb_team_of(call->tm);
   (void)tmb_coll_team_of(team);
@@ -574,7 +575,7 @@ struct tmb_op *tmb_engine_start(const struct tmb_coll_call *call, struct tmb_col
   op->base[TMB_BUF_SRC] = (char *)(uintptr_t)call->src;
   op->base[TMB_BUF_DST] = call->dst;
   op->reducer = call->reducer;
-  op->signature = tmb_coll_signature(call);
+  op->signature = signature;
   op->chunk = chunk_of(&call->reducer);
   /* The event is made after the op was started; the lock keeps handlers on other threads from
    * completing the op in between. */

@@ -194,7 +194,8 @@ extern const struct tmb_layer_handler tmb_engine_handlers[]; /* ends with a row 
 /* Start the schedule of a collective on host memory. in plan: NULL to choose and find one. out
  * algorithm: its name, constant. Returns its event; NULL for none, when it is complete and the
  * client is no debug client. */
-struct tmb_op *tmb_engine_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan,
+struct tmb_op *tmb_engine_start(const struct tmb_coll_call *call,
+                                struct tmb_call_signature signature, struct tmb_coll_plan *plan,
                                 const char **algorithm);
 
 /* Advance the ops whose next step sends. in by_thread: in a thread of the conduit: to ranks of
@@ -228,12 +229,12 @@ _Noreturn void tmb_coll_mismatch(const struct tmb_team *team, struct tmb_call_si
 /* Debug jobs, teams with shared memory. tmb_coll_publish publishes the signature of a call in this
  * member's row; tmb_coll_compare, from progress, compares the signatures of this member and its
  * neighbour as far as both have published them, and returns how many it compared. */
-void tmb_coll_publish(struct tmb_team *team, const struct tmb_coll_call *call);
+void tmb_coll_publish(struct tmb_team *team, struct tmb_call_signature signature);
 int tmb_coll_compare(void);
 
 /* Debug jobs, other teams: send the signature of a call to the neighbour, which compares. Waits for
  * room; normal context, without the lock. */
-void tmb_coll_send_call(struct tmb_team *team, const struct tmb_coll_call *call);
+void tmb_coll_send_call(struct tmb_team *team, struct tmb_call_signature signature);
 extern const struct tmb_layer tmb_signature_layer;
 
 /* A team ends: it is taken out of the list of teams with calls to compare. */
@@ -251,8 +252,12 @@ void tmb_coll_plan_release(struct tmb_coll_plan *plan);
  * that it is used. */
 void tmb_coll_announce(const struct tmb_coll_shape *c, const struct tmb_coll_choice *choice);
 
-/* ---- stash.c */
+/* ---- state.c */
+
+/* State of a team for its collectives; made by the first call. Fatal when there is no memory. */
 struct tmb_coll_team *tmb_coll_team_of(struct tmb_team *team);
+
+/* ---- stash.c */
 
 void tmb_stash_put(struct tmb_coll_team *ct, const struct tmb_am_in *in);
 /* Keep a message of `bytes` bytes that came before its receive was open; number, sender, tag and

@@ -52,7 +52,7 @@ void tmb_coll_mismatch(const struct tmb_team *team, struct tmb_call_signature mi
       (uint32_t)theirs.call, differ);
 }
 
-void tmb_coll_publish(struct tmb_team *team, const struct tmb_coll_call *call) {
+void tmb_coll_publish(struct tmb_team *team, struct tmb_call_signature signature) {
   const uint32_t size = team->head.size, me = team->head.rank;
   struct tmb_coll_team *ct = tmb_coll_team_of(team);
   struct tmb_shared_call *call_slot =
@@ -64,7 +64,6 @@ void tmb_coll_publish(struct tmb_team *team, const struct tmb_coll_call *call) {
   }
   tmb_store_rlx(&call_slot->number, 0);
   tmb_fence_rel();
-  const struct tmb_call_signature signature = tmb_coll_signature(call);
   tmb_store_rlx(&call_slot->uid, team->uid);
   tmb_store_rlx(&call_slot->signature.call, signature.call);
   tmb_store_rlx(&call_slot->signature.bytes, signature.bytes);
@@ -95,9 +94,8 @@ static void compare_logged(const struct tmb_team *team, const struct tmb_call_lo
                       next->signature);
 }
 
-void tmb_coll_send_call(struct tmb_team *team, const struct tmb_coll_call *call) {
+void tmb_coll_send_call(struct tmb_team *team, struct tmb_call_signature signature) {
   const uint32_t size = team->head.size, below = (team->head.rank + size - 1) % size;
-  const struct tmb_call_signature signature = tmb_coll_signature(call);
   if (size == 1) return;
   tmb_coll_lock();
   struct tmb_call_log *log = log_of(team);

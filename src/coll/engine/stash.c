@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * State of a team for its collectives: messages that came early.
+ * Messages of collectives that came early.
  *
- * Owns: struct tmb_coll_team of each team member, kept messages and their free list (state.h).
+ * Owns: kept messages and their free list (state.h).
  * Called by the engine. Calls: libc.
  * Invariants: kept messages of one number are in order of arrival; unasked data are at most the
  * eager limit for each of the collectives that a member may be ahead (engine.c), so the memory is
@@ -16,16 +16,6 @@
 #include <string.h>
 
 #define SMALL_BYTES 256u /* most payload of messages on the free list, in bytes; chosen */
-
-struct tmb_coll_team *tmb_coll_team_of(struct tmb_team *team) {
-  if (TMB_LIKELY(team->coll != NULL)) return team->coll;
-  struct tmb_coll_team *ct = calloc(1, sizeof *ct);
-  if (!ct) tmb_fatal("out of memory for the collectives of a team");
-  for (uint32_t i = 0; i < TMB_COLL_BUCKETS; i++) ct->stash_end[i] = &ct->stash[i];
-  ct->held_end = &ct->held;
-  team->coll = ct;
-  return ct;
-}
 
 static struct tmb_stash *stash_new(size_t bytes) {
   struct tmb_stash *m = bytes <= SMALL_BYTES ? TMB_LIST_POP(&tmb_colls.spare) : NULL;

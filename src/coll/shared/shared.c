@@ -25,7 +25,7 @@
 
 /* How often a member that has a processor to itself looks again inside a call. How often one that
  * shares its processor finds that not all have come, before it compares the calls of the members.
- * Chosen 2026-11-22 and 2026-11-26. */
+ * Chosen. */
 #define PROBES     16u
 #define VAIN_LOOKS 4u
 
@@ -94,10 +94,10 @@ TMB_COLD static void announce(const struct tmb_coll_shape *c, uint64_t shown) {
   if (tmb_coll_select_shared(c, tmb_coll_tuning(), shown, &choice)) tmb_coll_announce(c, &choice);
 }
 
-bool tmb_coll_shared_takes(struct tmb_team *team, const struct tmb_coll_call *call) {
+bool tmb_coll_shared_takes(struct tmb_team *team, const struct tmb_coll_call *call,
+                           struct tmb_call_signature signature) {
   if (!team->shared || kinds[call->kind].shower == NOBODY || call->sync || !call->bytes)
     return false;
-  const struct tmb_call_signature signature = tmb_coll_signature(call);
   struct tmb_call_signature *known = &tmb_coll_team_of(team)->shared.known;
   if (known->call == signature.call && known->bytes == signature.bytes) return true;
   const uint64_t blocks = blocks_of(team, call);
@@ -446,7 +446,6 @@ static void begin(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_c
   op->vain = 0;
   op->meets = meets(c->kind);
   op->folds = folds(team, c);
-  op->signature = tmb_coll_signature(c);
   op->first = tmb_row_begin(b, op->chunks);
   b->next = op->first + op->chunks;
 }
@@ -594,13 +593,15 @@ static gex_Event_t done(void) {
   return tmb_job.live_events ? tmb_op_event(tmb_op_new(TMB_OP_SINGLE, 0)) : GEX_EVENT_INVALID;
 }
 
-gex_Event_t tmb_coll_shared_start(struct tmb_team *team, const struct tmb_coll_call *call) {
+gex_Event_t tmb_coll_shared_start(struct tmb_team *team, const struct tmb_coll_call *call,
+                                  struct tmb_call_signature signature) {
   struct tmb_coll_shared *b = &tmb_coll_team_of(team)->shared;
   open_shared(team, b);
-  const enum tmb_shared_now state =
-      b->first || meets(call->kind) ? TMB_SHARED_NOT_NOW : tmb_coll_shared_now(team, call);
+  const enum tmb_shared_now state = b->first || meets(call->kind)
+                                        ? TMB_SHARED_NOT_NOW
+                                        : tmb_coll_shared_now(team, call, signature);
   if (TMB_LIKELY(state == TMB_SHARED_COMPLETE)) return done();
-  struct tmb_coll_shared_op now = {.call = *call};
+  struct tmb_coll_shared_op now = {.call = *call, .signature = signature};
   begin(team, b, &now);
   if (state == TMB_SHARED_SHOWN) now.shown = now.chunks;
   (void)advance(team, b, &now, !b->first);
@@ -658,10 +659,11 @@ static void reserve(struct tmb_coll_op *owner) {
   for (uint32_t i = 0; i < s->count; i++) {
     if (s->step[i].kind != TMB_STEP_BOARD) continue;
     struct tmb_coll_shared_op *op = op_new();
-    *op = (struct tmb_coll_shared_op){
-        .call = call_of(owner, &s->step[i]), .owner = owner, .closed = true};
+    *op = (struct tmb_coll_shared_op){.call = call_of(owner, &s->step[i]),
+                                      .signature = owner->signature,
+                                      .owner = owner,
+                                      .closed = true};
     begin(near, b, op);
-    op->signature = owner->signature;
     append(near, b, op);
     *last = op;
     last = &op->owner_next;

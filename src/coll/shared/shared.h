@@ -18,10 +18,12 @@
 #include "coll/engine/engine.h"
 
 /* Whether a call is done over shared memory; equal on all members. */
-bool tmb_coll_shared_takes(struct tmb_team *team, const struct tmb_coll_call *call);
+bool tmb_coll_shared_takes(struct tmb_team *team, const struct tmb_coll_call *call,
+                           struct tmb_call_signature signature);
 
 /* Start such a call. Returns its event, INVALID when it is complete. */
-gex_Event_t tmb_coll_shared_start(struct tmb_team *team, const struct tmb_coll_call *call);
+gex_Event_t tmb_coll_shared_start(struct tmb_team *team, const struct tmb_coll_call *call,
+                                  struct tmb_call_signature signature);
 
 /* ---- shared_now.c */
 
@@ -30,7 +32,8 @@ enum tmb_shared_now { TMB_SHARED_NOT_NOW, TMB_SHARED_SHOWN, TMB_SHARED_COMPLETE 
 /* Do a small collective inside the call, when nothing of the team is in flight. Returns
  * COMPLETE; SHOWN when the others did not come soon: this member's data are in shared memory, and
  * tmb_coll_shared_start must do the rest; NOT_NOW when nothing was done. */
-enum tmb_shared_now tmb_coll_shared_now(struct tmb_team *team, const struct tmb_coll_call *call);
+enum tmb_shared_now tmb_coll_shared_now(struct tmb_team *team, const struct tmb_coll_call *call,
+                                        struct tmb_call_signature signature);
 
 /* ---- shared.c */
 

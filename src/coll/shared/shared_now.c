@@ -115,7 +115,8 @@ static enum tmb_shared_now broadcast(struct now *n) {
   return TMB_SHARED_COMPLETE;
 }
 
-enum tmb_shared_now tmb_coll_shared_now(struct tmb_team *team, const struct tmb_coll_call *call) {
+enum tmb_shared_now tmb_coll_shared_now(struct tmb_team *team, const struct tmb_coll_call *call,
+                                        struct tmb_call_signature signature) {
   struct tmb_coll_shared *b = &tmb_coll_team_of(team)->shared;
   const uint32_t me = team->head.rank;
   const bool blocks = call->kind == TMB_COLL_EXCHANGE;
@@ -123,7 +124,7 @@ enum tmb_shared_now tmb_coll_shared_now(struct tmb_team *team, const struct tmb_
   if (call->bytes > TMB_SHARED_BYTES) return TMB_SHARED_NOT_NOW;
   n.shown = blocks ? call->bytes * team->head.size : call->bytes;
   if (n.shown > TMB_SHARED_BYTES) return TMB_SHARED_NOT_NOW;
-  n.signature = tmb_coll_signature(call);
+  n.signature = signature;
   n.readings = tmb_job.wait.crowded ? 0 : PROBES + n.shown / BYTES_PER_LOOK;
   enum tmb_shared_now now = TMB_SHARED_NOT_NOW;
   bool complete;
