@@ -43,7 +43,7 @@ FIGURES = ("put_overhead", "signal_overhead", "message_overhead", "message_gap",
 # src/core/progress/wait.c: a rank spins for 100 us. Where the ranks of all hosts of this machine
 # outnumber its processors it spins for 1 us and yields four times.
 WAKE_AFTER_S, CROWDED_WAKE_AFTER_S = 1e-4, 1e-5
-ACK_DELAY_S = 200e-6  # src/net/udp/ops/udp_engine.h
+ACK_DELAY_S = 200e-6  # src/net/udp/state/udp_peer.h
 # How ranks wait in jobs with one rank on each host that are measured: as the library chooses where
 # ranks outnumber processors; and without spinning. The model spins itself, where nobody wants the
 # processor, so that a sleep's cost must have none of it.
@@ -55,8 +55,8 @@ PAYLOAD_BYTES = 1400
 
 
 def spins(options, per_host):
-    """Whether ranks spin for long: they have a processor each. What was measured before
-    2026-11-28 02:40 has no `one_kernel`: ranks knew those of their own host only."""
+    """Whether ranks spin for long: they have a processor each. Without `one_kernel`
+    ranks know those of their own host only."""
     return per_host * (options.hosts if options.one_kernel else 1) <= PROCESSORS
 
 
@@ -103,7 +103,7 @@ def shared(options, per_host, work):
         "spin_holds": (int(spins(options, per_host)),
                        "counted: who wakes waits until a rank that spins has done so; crowded ones "
                        "yield at once"),
-        "ack_delay_s": (ACK_DELAY_S, "src/net/udp/ops/udp_engine.h"),
+        "ack_delay_s": (ACK_DELAY_S, "src/net/udp/state/udp_peer.h"),
         **{name: (value, source) for name, value in work.cost[per_host]._asdict().items()}}
 
 
