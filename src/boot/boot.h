@@ -22,6 +22,8 @@
 
 #define TMB_BOOT_RANKS_MAX    1024 /* most ranks of a job */
 #define TMB_BOOT_SECRET_BYTES 32
+/* Longest wait at the end of a job for a slow reader of its output; not after a failure. */
+#define TMB_BOOT_SLOW_OUTPUT_S 300
 
 /*
  * Fate of a rank, as one word: kind, and for lost ones exit code and signal. SUSPENDED is known

@@ -17,6 +17,7 @@
 #include "base/config.h"
 #include "base/fmt.h"
 #include "base/log.h"
+#include "boot/boot.h"
 #include "boot/launch/spawn.h"
 #include "boot/pm/pm.h"
 #include "boot/supervise/supervise.h"
@@ -338,8 +339,7 @@ static int supervise(struct run *run) {
   if (run->label && run_label_start(run->label) != 0) return TOOL_EXIT_FAILED;
   int code = tmb_supervise(&run->launch, &options);
   if (run->label) {
-    const double limit =
-        options.cut_short ? AFTER_FAILURE_S : tmb_cfg_dbl(TMB_CFG_SLOW_OUTPUT_TIMEOUT);
+    const double limit = options.cut_short ? AFTER_FAILURE_S : TMB_BOOT_SLOW_OUTPUT_S;
     const int sig = run_label_finish(run->label, run->launch.signal_fd, limit);
     if (sig && code == 0) code = 128 + sig;
     if (code == 0 && run_label_lost(run->label)) code = TOOL_EXIT_FAILED;

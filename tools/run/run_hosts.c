@@ -21,6 +21,7 @@
 
 #include "base/config.h"
 #include "base/log.h"
+#include "boot/boot.h"
 #include "boot/launch/spawn.h"
 #include "boot/page/ctl.h"
 #include "os/os.h"
@@ -327,7 +328,7 @@ static bool far_output_full(void *arg) {
 
 /* Delivers the remaining output. Returns the number of a signal that cut it short, or 0. */
 static int deliver(struct root *r, bool cut_short) {
-  const double limit_s = cut_short ? 2.0 : tmb_cfg_dbl(TMB_CFG_SLOW_OUTPUT_TIMEOUT);
+  const double limit_s = cut_short ? 2.0 : TMB_BOOT_SLOW_OUTPUT_S;
   const uint64_t deadline = tmb_os_now_ns() + (uint64_t)(limit_s * 1e9);
   const int signal_fd = r->tree.launch->signal_fd;
   int sig = 0;

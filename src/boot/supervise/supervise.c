@@ -14,6 +14,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "boot/boot.h"
 #include "boot/explain/crashes.h"
 #include "boot/launch/orphans.h"
 #include "boot/page/ranklist.h"
@@ -383,7 +384,7 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
   if (s.far && !(fds = calloc(1 + FAR_FDS_MAX, sizeof *fds)))
     tmb_fatal_nopos("out of memory for %d descriptors", FAR_FDS_MAX);
   s.grace_ns = grace_setting_ns(l->size);
-  s.slow_output_ns = seconds_ns(tmb_cfg_dbl(TMB_CFG_SLOW_OUTPUT_TIMEOUT));
+  s.slow_output_ns = seconds_ns(TMB_BOOT_SLOW_OUTPUT_S);
   if (options->timeout_s > 0) s.timeout_ns = l->ctl->start_ns + seconds_ns(options->timeout_s);
   open_watchdog(&s);
   s.tick_ns = tmb_os_now_ns();

@@ -38,7 +38,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* Limits of the steps of an exit. Chosen 2026-11-21 to 2026-11-23, not measured. */
+/* Limits of the steps of an exit. Chosen, not measured. */
 #define FLUSH_TICK_S   1          /* after this time it is found out why a flush takes so long */
 #define FLUSH_LOOK_US  250000     /* from then on between two looks while there is room */
 #define FLUSH_LOOKS    3          /* that find room one after the other: nobody is about to write */
@@ -52,7 +52,6 @@ static const int terminators[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 static struct {
   struct tmb_boot *boot; /* NULL before tmb_exit_install */
   bool fs_sync;
-  int slow_output_s;    /* longest wait for a slow reader of our output */
   int32_t leave_thread; /* kernel's number of the thread that leaves the network, 0: none; by CAS */
   uint32_t left;        /* the network has been left; that thread, atomic */
   int32_t exit_thread;  /* kernel's number of the thread inside tmb_exit, 0: none; by CAS */
@@ -107,7 +106,7 @@ static void on_backstop(int sig) {
   const bool full = output_is_full();
   exiting.looks_with_room = full ? 0 : exiting.looks_with_room + 1;
   exiting.flush_ticks += full;
-  if (exiting.looks_with_room == FLUSH_LOOKS || exiting.flush_ticks > exiting.slow_output_s)
+  if (exiting.looks_with_room == FLUSH_LOOKS || exiting.flush_ticks > TMB_BOOT_SLOW_OUTPUT_S)
     _exit(exiting.code);
   arm_backstop(full ? &tick : &look);
 }
@@ -279,7 +278,6 @@ void tmb_exit_install(struct tmb_boot *boot) {
                       "SIGSEGV,term,11, or *");
   exiting.boot = boot;
   exiting.fs_sync = tmb_cfg_bool(TMB_CFG_FS_SYNC);
-  exiting.slow_output_s = (int)tmb_cfg_dbl(TMB_CFG_SLOW_OUTPUT_TIMEOUT);
   give_altstack();
   const struct sigaction fatal = {.sa_sigaction = on_fatal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
   const struct sigaction terminator = {.sa_handler = on_terminator, .sa_flags = SA_ONSTACK};

@@ -16,10 +16,9 @@
 
 /*
  * Install the signal handlers and the hook on exit(). Settings: GASNET_NO_CATCH_SIGNAL,
- * GASNET_CATCH_EXIT, GASNET_FS_SYNC, TOMBOLO_SLOW_OUTPUT_TIMEOUT. A word in GASNET_NO_CATCH_SIGNAL
- * that is no signal is fatal. in boot: of this process, must stay valid to the end. Call once,
- * after tmb_cfg_init, on the thread that initialises: that thread gets an alternate signal stack
- * unless it has one.
+ * GASNET_CATCH_EXIT, GASNET_FS_SYNC. A word in GASNET_NO_CATCH_SIGNAL that is no signal is fatal.
+ * in boot: of this process, must stay valid to the end. Call once, after tmb_cfg_init, on the
+ * thread that initialises: that thread gets an alternate signal stack unless it has one.
  */
 void tmb_exit_install(struct tmb_boot *boot);
 
