@@ -30,7 +30,7 @@ __attribute__((used)) static function *const threads_of_libgfortran[] = {
     (function *)pthread_cond_destroy,  (function *)pthread_join,
 };
 
-/* Seconds until a lock is taken for one that is never given back; chosen 2026-11-27. */
+/* Seconds until a lock is taken for one that is never given back; chosen. */
 enum { TIME_LIMIT_S = 1 };
 
 /* Units of NEWUNIT= have numbers from here downwards. */

@@ -122,7 +122,7 @@ HISTORY = ("study/FIGURES", "study/journal/", "CHANGELOG.md")  # written by a sc
 TUNED = ("src/core/", "src/net/")
 NUMBER = re.compile(r"\s*#\s*define\s+(\w+)\s+((?:\(*(?:UINT\d\d_C|size_t|uintptr_t)|[\d(]).*)")
 KNOWN_NUMBERS = {"_GNU_SOURCE", "GASNET_PAR", "NS_PER_S", "HAS_WIDE"}
-BASIS = re.compile(r"20\d\d-\d\d-\d\d|\b[Ff]ixed\b")
+BASIS = re.compile(r"\b([Cc]hosen|[Mm]easured|[Ff]ixed|[Ee]stimate|RFC \d+)\b")
 COMPARISONS = {"==", "!=", "<", ">", "<=", ">="}
 ALLOW = re.compile(r"tidy-allow: ([a-z-]+) because \S+")
 
@@ -225,7 +225,7 @@ def check_tuning(file):
             continue
         value, _, comment = match.group(2).partition("/*")
         if _plain_number(value) and not based and not BASIS.search(comment):
-            text = "say when it was chosen or measured (YYYY-MM-DD), or what it is fixed by"
+            text = "say whether it was chosen or measured, and by what, or what it is fixed by"
             yield number, "tuning", f"{match.group(1)}: {text}"
 
 

@@ -297,7 +297,7 @@ class Rules(unittest.TestCase):
 
     def test_tuning(self):
         path = "src/core/x.h"
-        above = "/* Chosen 2026-11-21. */\n"
+        above = "/* Chosen, not measured. */\n"
         for bad in ("#define N 8u /* turns */", above + "\n#define N 8", "#define N (4u << 20)"):
             self.fires("tuning", {path: HEAD + "\n" + bad + "\n"})
         for good in ("#define N 8 /* fixed by IPv6 */", above + "#define N 8", "#define N (2 * M)"):

@@ -11,7 +11,7 @@
 
 #include <sys/mman.h>
 
-/* Handles at once; by how much the usable part grows; how many freed ones wait. 2026-11-27. */
+/* Handles at once; by how much the usable part grows; how many freed ones wait. Chosen. */
 enum { HANDLES_MAX = 1 << 20, CHUNK_BYTES = 1 << 20, WAIT_COUNT = 256 };
 enum { HANDLE_BYTES = sizeof(struct prif_co) };
 

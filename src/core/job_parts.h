@@ -70,7 +70,7 @@ struct tmb_shown {
 };
 
 /* am/kit.c: transfers of which pieces are missing. */
-#define TMB_PIECE_BUCKETS 64u /* power of two; chosen 2026-11-22, not measured */
+#define TMB_PIECE_BUCKETS 64u /* power of two; chosen, not measured */
 struct tmb_incomplete;
 struct tmb_pieces {
   struct tmb_lock lock TMB_ALIGNED(TMB_CACHE_LINE);
@@ -138,7 +138,7 @@ struct tmb_failures {
 
 /* team/team.c: the registry of teams, and messages for teams that do not exist yet. The limits:
  * lists of the table of teams, a power of two; and former teams whose messages are recognised.
- * Chosen 2026-11-21, not measured. */
+ * Chosen, not measured. */
 #define TMB_TEAM_BUCKETS 256
 #define TMB_TEAM_GRAVES  64
 struct tmb_parked;

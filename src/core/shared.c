@@ -20,7 +20,7 @@
 
 /* The measurement of a hand-off: the least mean of TRIPS trips, of ROUNDS means; then COPIES times
  * the first rank writes a slot, and the last reads it. It ends after MEASURE_NS in any case, and
- * reads the clock each CLOCK_EVERY polls. Chosen 2026-11-22 (COPIES 2026-11-23). */
+ * reads the clock each CLOCK_EVERY polls. Chosen. */
 #define TRIPS       8u
 #define ROUNDS      8u
 #define COPIES      4u
@@ -28,7 +28,7 @@
 #define CLOCK_EVERY 64u
 
 /* The comparison of copies: so many times, of so much, and the time after which it ends in any
- * case. Its waits yield: meanwhile other ranks start. Chosen 2026-11-28: with 16 KiB the cost of a
+ * case. Its waits yield: meanwhile other ranks start. Chosen: with 16 KiB the cost of a
  * call hides that of its pages. */
 #define RACES       8u
 #define RACE_SLOTS  4u

@@ -17,7 +17,7 @@
 #include "base/atomic.h"
 #include "core/job.h"
 
-/* Sizes of a row, which bound its memory. Chosen 2026-11-22, not measured one by one. */
+/* Sizes of a row, which bound its memory. Chosen, not measured one by one. */
 #define TMB_SHARED_HEADS                                                                      \
  64u /* descriptors of chunks in a row: a member may be this many chunks ahead of the slowest \
         reader */
@@ -49,8 +49,7 @@ enum tmb_meeting {
   TMB_MEETING_COLL,
   TMB_MEETING_KINDS
 };
-#define TMB_SHARED_CPUS \
- 16u /* words of a kind: processors so far apart share one; chosen 2026-11-24 */
+#define TMB_SHARED_CPUS 16u /* words of a kind: processors so far apart share one; chosen */
 
 /* Signature of a collective: its kind and the arguments that all members must give alike, packed
  * by tmb_coll_signature. Members compare signatures. */

@@ -24,7 +24,7 @@
 
 #include <stdbool.h>
 
-/* Limits of a team that bound its memory. Chosen 2026-11-21. */
+/* Limits of a team that bound its memory. Chosen. */
 #define TMB_TEAM_ROUNDS_MAX   20   /* teams of at most 2^20 members */
 #define TMB_TEAM_GATHER_BYTES 64   /* most that a member contributes to tmb_team_allgather */
 #define TMB_TEAM_SCRATCH_MIN  4096 /* answer of GEX_FLAG_TM_SCRATCH_SIZE_MIN, bytes */

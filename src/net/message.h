@@ -25,7 +25,7 @@ enum { TMB_SERVE_NOTHING = 0, TMB_SERVE_REPLIES = 1, TMB_SERVE_REQUESTS = 2, TMB
  * for nobody will ring. */
 enum { TMB_FOUND_NOTHING = 0, TMB_FOUND_WORK = 1, TMB_FOUND_BUSY = 2 };
 
-/* Fixed by the API: arguments and bytes of a message. Medium messages: chosen 2026-11-21. */
+/* Fixed by the API: arguments and bytes of a message. Medium messages: chosen. */
 #define TMB_AM_ARGS_MAX           16
 #define TMB_AM_MEDIUM_BYTES_MAX   65536u
 #define TMB_AM_LONG_BYTES_MAX     0x7fffffffu

@@ -255,7 +255,7 @@ static inline bool tmb_net_by_thread(const uint64_t *thread_now, const struct tm
 
 /* Whether a request may be sent. in used: cost of the requests that the peer has not handled yet;
  * credit: their limit; by_thread: its progress thread serves the request. One request is always
- * possible. Requests to the client use at most seven eighths of the credit (chosen 2026-11-26), so
+ * possible. Requests to the client use at most seven eighths of the credit (chosen), so
  * they never keep the others from the peer while its client computes. Beyond the credit there is at
  * most one request. */
 static inline bool tmb_net_credit(uint32_t used, uint32_t cost, uint32_t credit, bool by_thread) {

@@ -28,7 +28,7 @@
 
 #include <stdlib.h>
 
-/* Bounds of the work in one call, chosen 2026-11-22, not measured: puts sent in a call of progress;
+/* Bounds of the work in one call, chosen, not measured: puts sent in a call of progress;
  * the longest pause after one that found no room, and the calls that a post without room runs, both
  * in calls of progress. */
 #define SENDS_PER_PASS 8

@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* Compare-and-swap that fails: tries without a rest, then rests of up to 2^REST_BITS_MAX pauses.
- * Chosen 2026-11-21; `tombolo bench atomic` measures contended words (study/RESULTS.md). */
+ * Chosen; `tombolo bench atomic` measures contended words (study/RESULTS.md). */
 #define QUICK_TRIES   4
 #define REST_BITS_MAX 6
 

@@ -3,7 +3,7 @@
 
 OpenBLAS chooses by the processor, unless the variable OPENBLAS_CORETYPE names a kernel. That
 decides the rate of dgemm: on an AMD EPYC with AVX-512 it is 60 GFlop/s with Haswell's kernel, which
-has AVX2, and 100 with the one that OpenBLAS 0.3.21 chooses (2026-11-26)."""
+has AVX2, and 100 with the one that OpenBLAS 0.3.21 chooses."""
 import os
 import subprocess
 import sys

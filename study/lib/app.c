@@ -305,8 +305,7 @@ static double processor_time(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Samples, an odd number, and how long one is, so that reading the clock counts little. Chosen
- * 2026-11-27. */
+/* Samples, an odd number, and how long one is, so that reading the clock counts little. */
 #define ALONE_SAMPLES 9
 #define ALONE_SECONDS 1e-3
 

@@ -7,7 +7,7 @@
  * bench_stat.c, base/config, os. Invariants: samples are raw, in the order in which they were
  * taken; a number that does not exist is null; a file is always whole, because it is renamed into
  * place; saving disturbs the ranks that measure little (0.3 to 0.8 ms of a processor for up to 108
- * figures, 2026-11-26).
+ * figures).
  */
 #define _GNU_SOURCE
 #include "bench/bench.h"

@@ -17,10 +17,10 @@
 #define DOUBLING_BYTES_MAX \
  8192u /* longest vector, in bytes, that the leaders combine by recursive doubling */
 
-/* Vectors of a node, in bytes, that its leader holds at once. Chosen 2026-11-26. */
+/* Vectors of a node, in bytes, that its leader holds at once. Chosen. */
 #define STAR_BYTES_MAX 65536u
 
-/* Ranks of a node that all report to the leader itself. An estimate, 2026-11-22. */
+/* Ranks of a node that all report to the leader itself. An estimate. */
 #define FLAT_RANKS_MAX 8u
 
 /* ---- inside a node: over the memory that its ranks share, if they do. By messages else. Where its

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes; they bound memory and the time of one call, and were chosen, not measured (2026-11-22):
+/* Bytes; they bound memory and the time of one call, and were chosen, not measured:
  * most that one call of the progress hook reads; one request, two of them ahead; one read of data
  * to be combined, so that it stays in the first-level cache. */
 #define PULL_PIECE   (1u << 20)

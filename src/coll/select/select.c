@@ -21,48 +21,48 @@
 
 /* Bytes that a member shows at most where ranks outnumber processors: in exchanges, its blocks for
  * all; in all-reduces, which the last member combines for all; where every member combines the data
- * of all. Measured with 4 to 32 ranks on 2 processors, 2026-11-27 and, by study/compare/forms.py,
- * 2026-11-23 (study/journal/0025). Beyond, other forms are faster. */
+ * of all. Measured with 4 to 32 ranks on 2 processors and by study/compare/forms.py
+ * (study/journal/0025). Beyond, other forms are faster. */
 #define CROWDED_EXCHANGE          (16 * KB)
 #define CROWDED_FOLD              (16 * KB)
 #define CROWDED_COMBINE           (8 * KB)
 
 /* Bytes that others send a member of a oversubscribed host before it asks for them: in an exchange
  * all together, in an all-reduce one of them. Data that find no room make their sender sleep.
- * Measured with 4, 8 and 16 ranks on 2 processors, 2026-11-27: in exchanges 96 to 120 KB are
+ * Measured with 4, 8 and 16 ranks on 2 processors: in exchanges 96 to 120 KB are
  * fastest, and with 190 KB times triple. */
 #define CROWDED_UNASKED           (128 * KB)
 #define CROWDED_UNASKED_BY_ONE    (32 * KB)
 
 /* Bytes of a block of an exchange that are sent even where reading is faster than two copies: an
- * offer and an answer take time, too. Measured with 4, 8 and 16 ranks on 2 processors of a Xeon,
- * 2026-11-28 (study/journal/0025): reading 16 KiB takes 1.2, 1.3 and 0.8 of the time, 32 KiB 0.95,
+ * offer and an answer take time, too. Measured with 4, 8 and 16 ranks on 2 processors of a Xeon
+ * (study/journal/0025): reading 16 KiB takes 1.2, 1.3 and 0.8 of the time, 32 KiB 0.95,
  * 0.75 and 0.45. */
 #define CROWDED_SENT              (16 * KB)
 
 /* Members of a oversubscribed host up to which a member exchanges with all others at once: with
  * each round of a form in rounds, all members take turns on the processors. Measured with 8, 16 and
- * 32 ranks on 2 processors, 2026-11-27. */
+ * 32 ranks on 2 processors. */
 #define CROWDED_FLAT              16u
 
 /* Data of a rank up to which a team acts through leaders where the ranks of a node share memory: of
  * a broadcast, or of the blocks of a gather; of the vector of a reduction, or of the blocks of an
  * all-gather; of an exchange or scan. Measured with 8, 16 and 32 ranks on 2 pretended hosts of one
- * machine with 2 processors, over udp, 2026-11-29 (docs/COLLECTIVES_INSIDE.md). An exchange of few
+ * machine with 2 processors, over udp (docs/COLLECTIVES_INSIDE.md). An exchange of few
  * ranks has the limit without boards: its leaders sort all blocks. */
 #define BOARD_ONE_WAY             (256 * KB)
 #define BOARD_BOTH_WAYS           (1024 * KB)
 #define BOARD_SORTED              (64 * KB)
 
 /* Nodes up to which the leaders broadcast and reduce long vectors along a tree without pipelines.
- * An estimate, 2026-11-29. */
+ * An estimate. */
 #define BOARD_TREE_NODES          4u
 
-/* Blocks that a leader moves one by one. An estimate, 2026-11-22. */
+/* Blocks that a leader moves one by one. An estimate. */
 #define NODES_EXCHANGE_BLOCKS_MAX 16384u
 
-/* Members, or nodes, up to which pipelines are chains of long segments. Simulated (`tombolo sim`),
- * 2026-11-22: at 1024 ranks a chain takes 16 times as long as a binomial tree. */
+/* Members, or nodes, up to which pipelines are chains of long segments. Simulated (`tombolo sim`):
+ * at 1024 ranks a chain takes 16 times as long as a binomial tree. */
 #define CHAIN_HOPS                8u
 
 #define KB                        UINT64_C(1024)

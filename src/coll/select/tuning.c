@@ -27,15 +27,15 @@ static struct {
 } tuning;
 
 /* Largest team, in ranks, that uses its shared memory where ranks outnumber processors. Measured up
- * to here (study/compare/forms.py --ranks 64 on 2 processors, 2026-11-23): 8 B take 171 instead of
+ * to here (study/compare/forms.py --ranks 64 on 2 processors): 8 B take 171 instead of
  * 590 to 700 us. */
 #define CROWDED_RANKS_MAX 64u
 
 /* Limits in ns, both measured at start-up: of a hand-off and back, and of writing
  * TMB_SHARED_BYTES that another processor has read. Processors under one cache are below both.
  * There two copies through shared memory are faster than one by the kernel, which takes about 1000
- * ns for as much. Farther apart, a line takes longer than its copy. From study/journal/0025,
- * 2026-11-23. */
+ * ns for as much. Farther apart, a line takes longer than its copy. From study/journal/0025.
+ */
 #define NEAR_NS           250u
 #define NEAR_WRITE_NS     600u
 

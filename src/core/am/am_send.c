@@ -15,7 +15,7 @@
 #include "core/progress/wait.h"
 #include "os/os.h"
 
-#define THREAD_RETRY_NS 50000u /* between attempts of a conduit's thread; chosen 2026-11-26 */
+#define THREAD_RETRY_NS 50000u /* between attempts of a conduit's thread; chosen */
 
 static int serve_of(const struct tmb_am_out *out) {
   return out->is_reply ? TMB_SERVE_REPLIES : TMB_SERVE_ALL;

@@ -23,9 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many immediate commits of one descriptor fail before one waits. Chosen 2026-11-26, not
- * measured: a program that repeats it for ever, without the poll that is forbidden there, goes on.
- */
+/* So many immediate commits of one descriptor fail before one waits. Chosen, not measured: a
+ * program that repeats it for ever, without the poll that is forbidden there, goes on. */
 enum { REFUSED_MAX = 1000 };
 
 static const char *const prepare_name[2][2] = {

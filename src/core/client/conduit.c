@@ -37,7 +37,7 @@
 
 enum { PATH_BYTES = 4096 };
 #define DEFAULT_NAME "udp" /* conduit between hosts, unless TOMBOLO_CONDUIT names one */
-/* At exit: longest wait for acknowledgements. Chosen 2026-11-22, not measured. */
+/* At exit: longest wait for acknowledgements. Chosen, not measured. */
 #define DRAIN_NS     UINT64_C(2000000000)
 
 /* ---- finding. Failures are noted, and reported once for a host */

@@ -27,7 +27,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of a line of output, and of " [TMB-0123]" in it. Chosen 2026-11-22, not measured. */
+/* Bytes of a line of output, and of " [TMB-0123]" in it. Chosen, not measured. */
 #define LINE_BYTES   1024
 #define NUMBER_BYTES 16
 

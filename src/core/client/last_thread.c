@@ -18,7 +18,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-/* Between two looks at the threads, at first and at most, in ns. Chosen 2026-11-28: a process that
+/* Between two looks at the threads, at first and at most, in ns. Chosen: a process that
  * ends at once does so within 10 ms, one that computes on loses nothing that can be measured. */
 #define REST_FIRST_NS UINT64_C(1000000)
 #define REST_MOST_NS  UINT64_C(200000000)

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <tombolo/mk_plugin.h>
 
-/* Bytes of host memory between two devices. Chosen 2026-11-22, not measured. */
+/* Bytes of host memory between two devices. Chosen, not measured. */
 #define STAGE_BYTES (1u << 20)
 
 struct tmb_mk_place tmb_mk_place_of(int32_t ep, void *addr) {

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 /* Operations that are allocated at a time; and those that are free, below which a slab is added.
- * Chosen 2026-11-21, not measured. */
+ * Chosen, not measured. */
 #define SLAB_OPS 256
 #define MIN_FREE 128
 

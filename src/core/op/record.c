@@ -30,7 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* AHEAD and COPY_BYTES measured 2026-11-24 by tombolo-bench-trace; the others bound memory and were
+/* AHEAD and COPY_BYTES measured by tombolo-bench-trace; the others bound memory and were
  * chosen then. */
 #define NAMES_MAX  2048u
 #define WAITS      4      /* nested waits of a thread that are distinguished */

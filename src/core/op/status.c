@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Polls further apart are not in one loop. Both chosen 2026-11-24, not measured. */
+/* Polls further apart are not in one loop. Both chosen, not measured. */
 #define LOOKS_FRESH_NS UINT64_C(1000000000)
 /* A layer is asked for details of a wait that has lasted so long. */
 #define DETAIL_NS      UINT64_C(200000000)

@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the path of a trace, with the NUL. Chosen 2026-11-21. */
+/* Bytes of the path of a trace, with the NUL. Chosen. */
 #define PATH_BYTES 4096
 
 enum { UNKNOWN, OPENING, OFF, ON };

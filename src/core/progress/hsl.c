@@ -26,7 +26,7 @@ static bool is_held(const gex_HSL_t *hsl) {
  * value. */
 enum { MARK_READY = 1, MARK_DEAD = 2 };
 #define MARK    UINT64_C(0x68736c2d00000000)
-/* A lock that is held so long is reported in debug clients. Chosen 2026-11-22, not measured. */
+/* A lock that is held so long is reported in debug clients. Chosen, not measured. */
 #define LONG_NS UINT64_C(1000000000)
 
 static uint64_t mark_of(const gex_HSL_t *hsl, uint64_t state) {

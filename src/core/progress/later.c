@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the list is full. Chosen 2026-11-26, not measured. */
+/* Where the list is full. Chosen, not measured. */
 #define LATER_COUNT 1024u
 #define LATER_BYTES (1u << 20) /* of payloads that are kept */
 

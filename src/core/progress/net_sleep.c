@@ -21,7 +21,7 @@
 #include <limits.h>
 #include <poll.h>
 
-/* Descriptors of a conduit that a waiting thread polls. Chosen 2026-11-22, not measured. */
+/* Descriptors of a conduit that a waiting thread polls. Chosen, not measured. */
 #define CONDUIT_FDS 15
 
 _Thread_local volatile uint32_t tmb_net_inside;

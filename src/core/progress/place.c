@@ -21,13 +21,13 @@
 
 #include <stdlib.h>
 
-/* When a rank moves to another processor, and when a wait no longer yields. Chosen 2026-11-21 to
- * 2026-11-24, not measured one by one; `tombolo bench oversubscribed` shows their effect. */
+/* When a rank moves to another processor, and when a wait no longer yields. Chosen, not
+ * measured one by one; `tombolo bench oversubscribed` shows their effect. */
 #define MOVE_AFTER \
  8u /* waits ended by yields, less those ended by spinning, after which a rank moves */
 #define MOVE_EVERY_NS  2000000u /* at most one move in this time */
 #define SPREAD_AFTER   2u    /* with a processor for each rank: they spin long before they yield */
-#define LEAVE_AFTER    4u    /* with threads: leave the home, too; chosen 2026-11-27 */
+#define LEAVE_AFTER    4u    /* with threads: leave the home, too; chosen */
 #define SWITCH_NS      2000u /* a yield that takes longer has let somebody else run */
 #define COMPUTE_NS     500000u   /* one that takes this long went to a process that computes */
 #define COMPUTE_NS_MAX 10000000u /* longer ones count as this */

@@ -20,7 +20,7 @@ static inline uint32_t tmb_place_home(const struct tmb_boot *boot) {
   return before + boot->here_index;
 }
 
-/* Processors that a rank may use, one bit each: as many as cpu_set_t has. Chosen 2026-11-21. */
+/* Processors that a rank may use, one bit each: as many as cpu_set_t has. Chosen. */
 #define TMB_PLACE_BYTES 128
 
 /* A rank's report about its processors. */

@@ -19,10 +19,10 @@
 
 #include <stdlib.h>
 
-/* Loops of polls. Chosen 2026-11-22 (SHOW_POLLS 2026-11-24); `tombolo bench oversubscribed` shows
+/* Loops of polls. Chosen; `tombolo bench oversubscribed` shows
  * the effect of the spins. */
 #define SHOW_POLLS    1024u /* empty polls in a row before the status page says so, again */
-#define LATER_BATCH   32    /* handlers that a thread has left, of one poll; chosen 2026-11-26 */
+#define LATER_BATCH   32    /* handlers that a thread has left, of one poll; chosen */
 #define POLL_BATCH    32u   /* empty polls between reads of the clock */
 #define POLL_PAUSE_NS 300u  /* of other work beside a poll: more, and it is no waiting */
 #define SPIN_NS_MIN   1000u /* polling before a yield, while yields end waits */

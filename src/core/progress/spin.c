@@ -10,10 +10,10 @@
 #include "os/os.h"
 
 /* Counts of one measurement of the pause instruction, and the times in ns that pauses are to fill.
- * Chosen 2026-11-22, not measured one by one. */
+ * Chosen, not measured one by one. */
 #define PAUSES          16u /* in one measurement */
 #define MEASUREMENTS    8
-#define ANSWERED_NS     50u  /* half of a hand-off and back on a fast machine; 2026-11-27 */
+#define ANSWERED_NS     50u  /* half of a hand-off and back on a fast machine; chosen */
 #define UNANSWERED_NS   160u /* room for a handful of messages */
 #define HOLD_PAUSES_MAX 64u  /* pauses for one of these times, at most */
 #define EAGER_STEPS     24u  /* some 500 ns */

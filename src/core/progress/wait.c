@@ -42,7 +42,7 @@
 #include "core/progress/spin.h"
 #include "os/os.h"
 
-/* Chosen 2026-11-21 to 2026-11-24, not measured one by one. `tombolo bench oversubscribed` shows
+/* Chosen, not measured one by one. `tombolo bench oversubscribed` shows
  * their effect, for WATCH_STEPS and WATCH_NS tombolo-bench-threads does. */
 #define LAST_NS        2000u      /* for each rank of this host: a turn on another processor */
 #define LAST_NS_MAX    50000u     /* of LAST_NS times ranks, at most */
@@ -56,12 +56,12 @@
 #define BLIND_DOUBLED  20u
 /* Where clients have threads, these may need the processor on which a thread or a peer waits. Then
  * waits spin shorter, for room shorter still, and yield more often before they sleep. Measured by
- * tombolo-bench-threads on 2026-11-24, 2 processors, hand-off 0.5 us, medians of three runs:
+ * tombolo-bench-threads, 2 processors, hand-off 0.5 us, medians of three runs:
  * a message of 64 B by 1, 2, 4, 8, 16 threads takes 182, 187, 194, 203, 218 ns with 100 us and 16
  * yields, 166, 165, 146, 138, 154 with these. With 100 us in waits for room, too, short messages of
  * 2 threads took 3.4 times as long as those of one; with SHORT_NS 1.1 times (hand-off 0.1 us). A
  * thread that shares its processor: 4 threads 35.8 ns with THREADS_NS, 26.2 with SHORT_NS
- * (2026-11-26, load 35). */
+ * (load 35). */
 #define SHORT_NS       2000u
 #define THREADS_NS     20000u
 #define THREADS_YIELDS 128u
@@ -71,7 +71,7 @@
 #define WATCH_NS       200000u /* a rest while they make progress */
 /* Attempts to send a reply, in a handler: between yields; and after how many it sleeps instead, for
  * so long, because a yield gives the processor to processes of its own group only, and launchers
- * put each rank into a group of its own. Measured 2026-11-26 with mpiexec.hydra, 2 loaded
+ * put each rank into a group of its own. Measured with mpiexec.hydra, 2 loaded
  * processors. */
 #define RETRY_YIELDS   64
 #define RETRY_SLEEPS   1024

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chosen 2026-11-26: half of the rows of a host of at most 64 ranks. */
+/* Chosen: half of the rows of a host of at most 64 ranks. */
 #define GROUP_ROWS 8u
 
 /* Neighbourhood of a member of a team that need not be registered yet. */

@@ -19,7 +19,7 @@
 
 #include <stdlib.h>
 
-#define SMALL 16 /* members of a parent that need no memory of the heap; chosen 2026-11-27 */
+#define SMALL 16 /* members of a parent that need no memory of the heap; chosen */
 
 /* Contribution of a member of the parent; 40 bytes. */
 struct offer {

@@ -27,7 +27,7 @@ struct frag_head {
   uint8_t signal_op, handler, nargs, unused;
   int32_t args[TMB_AM_ARGS_MAX];
 };
-#define SMALL_BYTES     512 /* of a message on the stack, at most; chosen 2026-11-22 */
+#define SMALL_BYTES     512 /* of a message on the stack, at most; chosen */
 #define PIECE_BYTES_MAX (TMB_AM_MEDIUM_BYTES_MAX - sizeof(struct frag_head))
 
 void tmb_default_signal(void *signal, uint32_t op, uint64_t value) {

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Messages and bytes that are held back, at most. Chosen 2026-11-22, not measured. */
+/* Messages and bytes that are held back, at most. Chosen, not measured. */
 #define KEPT_MAX  2048u
 #define BYTES_MAX (32u << 20)
 #define BATCH     16 /* messages delivered by one call */

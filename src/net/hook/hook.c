@@ -18,7 +18,7 @@
 
 static const struct tmb_hook_kind *const kinds[] = {&tmb_hook_trace, &tmb_hook_delay,
                                                     &tmb_hook_fault};
-#define SPEC_BYTES 512 /* of a setting of a hook, with the NUL; chosen 2026-11-22 */
+#define SPEC_BYTES 512 /* of a setting of a hook, with the NUL; chosen */
 _Static_assert(TMB_ARRAY_LEN(kinds) == TMB_HOOKS, "each kind has an id");
 
 /* ---- passing on */

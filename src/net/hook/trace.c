@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-#define TEXT_BYTES 96 /* of a line of the trace; chosen 2026-11-22 */
+#define TEXT_BYTES 96 /* of a line of the trace; chosen */
 
 static struct tmb_hook *const self = &tmb_hooks.hook[TMB_HOOK_TRACE];
 

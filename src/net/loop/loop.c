@@ -27,7 +27,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Chosen 2026-11-22 (BUFFER_BYTES 2026-11-24), not measured: this conduit is for tests. */
+/* Chosen, not measured: this conduit is for tests. */
 #define PROGRESS_BATCH 32        /* messages of one call of progress */
 #define BUFFER_BYTES   (4 << 20) /* of the socket, for messages in flight */
 #define TOKEN_BYTES    16        /* of the job's secret, in every datagram */

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Credit of a peer in units of NMPI_UNIT bytes. Chosen 2026-11-22, not measured. */
+/* Credit of a peer in units of NMPI_UNIT bytes. Chosen, not measured. */
 #define CREDIT_UNITS 1024u
 /* ---- agreement of the ranks */
 

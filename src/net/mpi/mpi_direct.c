@@ -19,7 +19,7 @@
 
 #include <stdlib.h>
 
-/* PIECE_BYTES is fixed by MPI; LOOKS_AT_ONE was chosen 2026-11-23, not measured. */
+/* PIECE_BYTES is fixed by MPI; LOOKS_AT_ONE was chosen, not measured. */
 #define PIECE_BYTES  ((size_t)1 << 28) /* MPI counts in int */
 #define LOOKS_AT_ONE 16                /* transfers that one poll asks MPI about */
 

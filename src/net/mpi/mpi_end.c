@@ -20,7 +20,7 @@
 
 #include <sched.h>
 
-/* Times of the end of a process in ns. Chosen 2026-11-22, not measured. */
+/* Times of the end of a process in ns. Chosen, not measured. */
 #define MEET_NS UINT64_C(2000000000) /* longest wait for the others when the process ends */
 #define LINGER_NS                                                               \
  UINT64_C(100000000) /* and, after that, until they have seen that all are here \

@@ -28,7 +28,7 @@
 # define MPI_LAUNCHER "mpiexec.hydra"
 #endif
 
-/* Chosen 2026-11-22 (NMPI_TRANSFERS 2026-11-23), not measured. */
+/* Chosen, not measured. */
 #define NMPI_ALIGN       16u   /* bytes, of a payload in a message */
 #define NMPI_UNIT        256u  /* bytes of a message that count as one unit of credit */
 #define NMPI_SMALL_BYTES 1024u /* of a small receive buffer */

@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-#define ALL_EVERY 32 /* polls of the oldest receive, after which all are polled; 2026-11-22 */
+#define ALL_EVERY 32 /* polls of the oldest receive, after which all are polled; chosen */
 
 /* ---- the buffers */
 

@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Work of one call of progress. Chosen 2026-11-22 (SENDING_MANY 2026-11-24), not measured. */
+/* Work of one call of progress. Chosen, not measured. */
 #define PROGRESS_BATCH 32 /* messages */
 #define SENDING_MANY   4  /* buffers in flight, from which on sends are polled each time */
-/* The progress thread has nothing to sleep on: times between its polls. Chosen 2026-11-26. */
+/* The progress thread has nothing to sleep on: times between its polls. Chosen. */
 #define QUIET_NS       1000000u
 #define BUSY_NS        50000u /* after a poll that found something, for BUSY_POLLS polls */
 #define BUSY_POLLS     100u

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REAP_MOST 16 /* buffers of each size that one poll frees; chosen 2026-11-22 */
+#define REAP_MOST 16 /* buffers of each size that one poll frees; chosen */
 
 /* ---- the parts */
 

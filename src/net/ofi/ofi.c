@@ -23,7 +23,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Chosen 2026-11-22, not measured; they bound memory. */
+/* Chosen, not measured; they bound memory. */
 #define NS_PER_S     1000000000u
 #define WHY_BYTES    256  /* of a reason in a message to the user */
 #define CREDIT_UNITS 256u /* credit of a peer, times OFI_UNIT bytes */

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 
 #define LIBRARY     "libfabric.so.1"
-/* Packets that ofi_rxd may have in flight, so that a receiver's socket buffer holds them. Chosen
- * 2026-11-23: with more, data came late, twice or mixed up. */
+/* Packets that ofi_rxd may have in flight, so that a receiver's socket buffer holds them. Chosen:
+ * with more, data came late, twice or mixed up. */
 #define RXD_PACKETS 90u /* of all peers, in flight to one rank */
 #define RXD_MOST    16u /* of one peer */
 #define RXD_LEAST   2u

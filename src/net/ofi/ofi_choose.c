@@ -46,7 +46,7 @@ const char *ofi_choose_name(uint32_t row) {
   return row < TMB_ARRAY_LEN(rows) ? rows[row].name : NULL;
 }
 
-/* Room of which the provider shm is not listed in any version. Chosen 2026-11-28; libfabric 1.17
+/* Room of which the provider shm is not listed in any version. Chosen; libfabric 1.17
  * asks for a few megabytes each endpoint. */
 #define SHM_FEW_BYTES (UINT64_C(64) << 20)
 

@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-/* Chosen 2026-11-22 (OFI_RAILS 2026-11-23), not measured. */
+/* Chosen, not measured. */
 #define OFI_ALIGN       16u   /* bytes, of a payload in a message */
 #define OFI_RAILS       4u    /* domains that long transfers share, at most */
 #define OFI_UNIT        1024u /* bytes of a message that count as one unit of credit */

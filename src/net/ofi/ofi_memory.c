@@ -17,7 +17,7 @@
 
 #include <stdlib.h>
 
-/* Pieces of memory that are registered at a time: chosen 2026-11-22. A page: fixed, the smallest
+/* Pieces of memory that are registered at a time: chosen. A page: fixed, the smallest
  * one. */
 #define MEMORIES_MAX 128
 #define PAGE_BYTES   ((uintptr_t)4096)

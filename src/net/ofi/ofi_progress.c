@@ -27,7 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Work of one call of progress, and its times. Chosen 2026-11-22 to 2026-11-24, not measured. */
+/* Work of one call of progress, and its times. Chosen, not measured. */
 #define PROGRESS_BATCH 32 /* messages */
 #define EVENTS_MOST    64 /* completions that one call deals with beside messages */
 #define NS_PER_S       UINT64_C(1000000000)

@@ -15,8 +15,7 @@
 
 #include <string.h>
 
-/* Accesses to memory that cannot be registered, before its owner is asked again. Chosen 2026-11-22.
- */
+/* Accesses to memory that cannot be registered, before its owner is asked again. Chosen. */
 #define QUIET_ACCESSES 64
 
 static bool holds(const struct ofi_region *r, uint64_t addr, uint64_t bytes) {

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chosen 2026-11-23, not measured; study/RESULTS.md has the bandwidth of several links. */
+/* Chosen, not measured; study/RESULTS.md has the bandwidth of several links. */
 #define STRIPE_ALIGN UINT64_C(4096) /* bytes */
 
 bool ofi_access_make(struct tmb_net *net) {

@@ -40,7 +40,7 @@ struct ofi_access {
   struct ofi_memory *local; /* NULL, or the registration that it uses */
 };
 
-/* Accesses of so many bytes take all rails. Chosen 2026-11-23, not measured; study/RESULTS.md has
+/* Accesses of so many bytes take all rails. Chosen, not measured; study/RESULTS.md has
  * the bandwidth of several links. */
 #define OFI_STRIPED_BYTES (UINT64_C(256) << 10)
 

@@ -33,7 +33,7 @@ void ofi_peer_break(struct tmb_net *net, uint32_t peer, int error) {
   net->peers.broken++;
 }
 
-/* Chosen 2026-11-23: a provider fails accesses to a lost peer sooner. */
+/* Chosen: a provider fails accesses to a lost peer sooner. */
 #define FAIL_NS UINT64_C(5000000000) /* for accesses to a lost peer to fail */
 
 bool ofi_given_up(const struct tmb_net *net, uint32_t peer) {

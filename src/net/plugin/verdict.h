@@ -32,7 +32,7 @@ bool tmb_verdict_note(struct tmb_verdict *v, uint32_t rank, enum tmb_host_state 
 bool tmb_verdict_cut_off(const struct tmb_verdict *v);
 void tmb_verdict_free(struct tmb_verdict *v);
 
-/* Parts of the time-out of peers. Chosen 2026-11-28, not measured. */
+/* Parts of the time-out of peers. Chosen, not measured. */
 enum {
   TMB_SURVEY_AT = 2,    /* 1/2: all hosts are asked; a host is heard if it spoke in that time */
   TMB_SURVEY_LEAST = 4, /* 1/4: they have to answer; a higher host waits longer than a lower one */

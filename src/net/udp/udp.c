@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chosen 2026-11-22. STREAM_BELOW 2026-11-23: docs/DECISIONS/0083 has the measurements. */
+/* Chosen. STREAM_BELOW: docs/DECISIONS/0083 has the measurements. */
 #define CREDIT_DEFAULT 1024u /* times 256 bytes */
 #define NS_PER_S       1000000000u
 #define STREAM_BELOW   16384u /* longer datagrams carry transfers as fast as a connection */

@@ -19,7 +19,7 @@
 #include <limits.h>
 
 /* A wait for the lock: reads with up to PAUSES_MAX pauses between them, about one or two hand-offs
- * in all; then yields; then sleep. Counts chosen with the lock, 2026-11-21; `tombolo bench lock`
+ * in all; then yields; then sleep. Counts chosen with the lock; `tombolo bench lock`
  * measures it. */
 #define SPINS            64u
 #define PAUSES_MAX       8u

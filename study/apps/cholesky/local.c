@@ -7,7 +7,7 @@
  * one dgemm serves several of them: OpenBLAS packs the panel once for each dgemm. With blocks of
  * 128 a dgemm of four block columns has 1.04 (kernel SkylakeX) to 1.1 (Haswell) times the rate of
  * one, and a solution by parts of 32 columns 1.13 to 1.17 times that in one call (AMD EPYC with
- * AVX-512, OpenBLAS 0.3.21, 2026-11-26).
+ * AVX-512, OpenBLAS 0.3.21).
  */
 #include "apps/cholesky/local.h"
 

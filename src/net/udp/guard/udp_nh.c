@@ -15,7 +15,7 @@
 
 #define GROUP_BYTES 32u /* fixed: bytes that one step of the hash takes */
 
-/* Chosen 2026-11-28, record 0090: payloads from which steps of four groups gain more than they
+/* Chosen, record 0090: payloads from which steps of four groups gain more than they
  * cost; how far ahead data are fetched. */
 #define LONG_BYTES  16384u
 #define AHEAD       512u

@@ -16,7 +16,7 @@
 
 #include <sys/socket.h>
 
-/* Interfaces of a host that are used, at most. Chosen 2026-11-22: a silent peer takes 64 bytes. */
+/* Interfaces of a host that are used, at most. Chosen: a silent peer takes 64 bytes. */
 #define UDP_RAILS_MAX  4u
 #define UDP_RAILS_MAX6 2u /* of IPv6, whose addresses are longer */
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of injected faults: datagrams held back and their delay, chosen 2026-11-22; the largest seed. */
+/* Of injected faults: datagrams held back and their delay, chosen; the largest seed. */
 #define HELD_MAX 8u
 #define HOLD_NS  1000000u
 #define SEED_MAX 1e15 /* exact in a double */

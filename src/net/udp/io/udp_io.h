@@ -31,7 +31,7 @@ struct udp_out {
   bool changes; /* the program may write to the tail's memory meanwhile */
 };
 
-#define UDP_BATCH        8u     /* datagrams of one receive call; chosen 2026-11-22 */
+#define UDP_BATCH        8u     /* datagrams of one receive call; chosen */
 #define UDP_DATAGRAM_MAX 65536u /* bytes; fixed by UDP */
 
 /* Where datagrams arrive. */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Chosen 2026-11-22, not measured. */
+/* Chosen, not measured. */
 #define CALLS        64u /* sends to a peer, before it gets a socket of its own */
 #define NEVER        UINT8_MAX
 #define BUFFER_BYTES (4 << 20) /* of its socket, each direction */

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Peers with sockets of their own, at most. Chosen 2026-11-22, not measured. */
+/* Peers with sockets of their own, at most. Chosen, not measured. */
 #define UDP_LINES 16u
 
 /* Treatment of a packet that is longer than a link of the path. */

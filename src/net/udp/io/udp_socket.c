@@ -40,7 +40,7 @@
 # define UDP_GRO 104 /* fixed by Linux */
 #endif
 
-/* Chosen 2026-11-22 (TURN_CALLS 2026-11-24), not measured. */
+/* Chosen, not measured. */
 #define BUFFER_BYTES  (4 << 20) /* of a socket, each direction */
 #define RUN_PACKETS   40u       /* of one message, at most */
 #define RUN_BYTES_MAX 60000u    /* below 64 KiB with all headers: a token bucket passes it whole */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_FIRST 64u /* entries; of kept messages, delivered in one call; chosen 2026-11-24 */
+#define LIST_FIRST 64u /* entries; of kept messages, delivered in one call; chosen */
 
 void udp_batch_free(struct udp_batch *b) {
   free(b->in.memory);

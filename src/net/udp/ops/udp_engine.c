@@ -16,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the sizes of buffers, and entries of a chunk of completions. Chosen 2026-11-22. */
+/* Bytes of the sizes of buffers, and entries of a chunk of completions. Chosen. */
 #define DONE_CHUNK  32u
 #define TINY_BUF    512u /* a packet of a transfer, whose payload stays where it lies */
 #define SMALL_BUF   2048u
 #define MIDDLE_BUF  9216u
-/* Of each class, kept for later packets: the window of one peer takes as much. Chosen 2026-11-24.
+/* Of each class, kept for later packets: the window of one peer takes as much. Chosen.
  */
 #define SPARE_BYTES (1u << 20)
 

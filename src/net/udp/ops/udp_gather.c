@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Bytes of an open packet, at least, if packets are as long. Chosen 2026-11-22; `tombolo bench
+/* Bytes of an open packet, at least, if packets are as long. Chosen; `tombolo bench
  * loggp` measures the gap between messages. */
 #define GATHER_BYTES 2048u
 

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-/* Bytes of copied payloads that wait for one peer, at most. Chosen 2026-11-22, not measured. */
+/* Bytes of copied payloads that wait for one peer, at most. Chosen, not measured. */
 #define COPIED_MAX (512u << 10)
 
 /* A Medium that does not fit into a packet: copied, then sent in parts. */

@@ -15,7 +15,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define DONE_FIRST 64u /* entries of the list of completions at first; chosen 2026-11-22 */
+#define DONE_FIRST 64u /* entries of the list of completions at first; chosen */
 
 struct tmb_net *udp_engine_new(const struct tmb_net_env *env, const struct udp_config *config,
                                const struct udp_io *io) {

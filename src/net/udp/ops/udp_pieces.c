@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Transmissions of a packet before its pieces follow. Chosen 2026-11-28, not measured. */
+/* Transmissions of a packet before its pieces follow. Chosen, not measured. */
 #define TRIES      4u
 
 #define SEEN_BYTES (UDP_DATAGRAM_MAX / UDP_PIECE_STEP / 8)

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define PROBE_NS 5000000u /* beyond the time-out, for an answer; chosen 2026-11-22 */
+#define PROBE_NS 5000000u /* beyond the time-out, for an answer; chosen */
 
 /* Send a packet of so many bytes that asks for an answer. */
 static void probe_send(struct tmb_net *e, struct udp_peer *p, uint32_t bytes, uint32_t id,

@@ -17,16 +17,14 @@
 #include <poll.h>
 #include <unistd.h>
 
-/* Chosen 2026-11-22 (BLIND_NS, STALL_NS 2026-11-24), not measured. */
-#define RESENDS_MAX 64u      /* retransmissions to one peer in one call of progress */
-#define BULK_NS     5000000u /* after the last long payload the progress thread stays awake */
-#define BLIND_NS    1000000u /* longest sleep of a client that the progress thread cannot wake */
-#define LATE_NS     1000000u /* from a timer of a client that sleeps to its waking */
-#define ROOM_NS                                                                               \
- 200000u                       /* until the library retries messages that had no room; chosen \
-                                * 2026-11-26 */
-#define STALL_NS   200000000u  /* a peer that has said nothing for so long does not answer */
-#define ASK_NS_MAX 1000000000u /* between questions for credit */
+/* Chosen, not measured. */
+#define RESENDS_MAX 64u         /* retransmissions to one peer in one call of progress */
+#define BULK_NS     5000000u    /* after the last long payload the progress thread stays awake */
+#define BLIND_NS    1000000u    /* longest sleep of a client that the progress thread cannot wake */
+#define LATE_NS     1000000u    /* from a timer of a client that sleeps to its waking */
+#define ROOM_NS     200000u     /* until the library retries messages that had no room; chosen */
+#define STALL_NS    200000000u  /* a peer that has said nothing for so long does not answer */
+#define ASK_NS_MAX  1000000000u /* between questions for credit */
 
 /* Send lost packets again while the window allows. in probe: one at least, to learn of
  * acknowledgements. */

@@ -14,10 +14,10 @@
  */
 #include "net/udp/ops/udp_engine.h"
 
-/* Chosen 2026-11-22; STREAM_AFTER 2026-11-23: docs/DECISIONS/0083 has the measurements. */
+/* Chosen; STREAM_AFTER: docs/DECISIONS/0083 has the measurements. */
 #define TIMEOUTS_MAX  3u /* in a row, after which a rail is left */
 #define STREAM_TRIES  4u /* of a packet by a connection, which is made again each time */
-/* Chosen 2026-11-28, not measured. */
+/* Chosen, not measured. */
 #define STREAM_BREAKS 4u          /* in a row, after which datagrams carry everything */
 #define STREAM_CLEAN  (16u << 20) /* bytes that end the row */
 #define REST_NS       1000000000u /* until the connection is tried again, at first */

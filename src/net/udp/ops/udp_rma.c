@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of sources that must be free on return and are copied. Chosen 2026-11-22, not measured. */
+/* Bytes of sources that must be free on return and are copied. Chosen, not measured. */
 #define COPY_LONG_MAX  (256u << 10) /* of one put */
 #define COPIED_MAX     (1u << 20)   /* for one peer at a time */
 #define GETS_FIRST     64u          /* entries of the table of gets at first */

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Queue in the sending host. Chosen 2026-11-22 (STANDS_NS 2026-11-23); tests/net/fair_test.py
+/* Queue in the sending host. Chosen; tests/net/fair_test.py
  * checks the share beside TCP. */
 #define HOST_MIN  98304u   /* bytes that may wait in this host: a run of packets and a half */
 #define HOST_NS   3000000u /* or the bytes of so much time */

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Buffers of a connection in bytes. Chosen 2026-11-22 to 2026-11-24; HEAD_BYTES and PLACE_MIN save
+/* Buffers of a connection in bytes. Chosen; HEAD_BYTES and PLACE_MIN save
  * a copy of long payloads. */
 #define READ_BYTES   (128u << 10) /* of one call */
 #define HEAD_BYTES   1024u        /* of one call, where tails are read to their places: heads fit */

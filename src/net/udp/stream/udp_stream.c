@@ -24,7 +24,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Chosen 2026-11-22 to 2026-11-24, not measured. */
+/* Chosen, not measured. */
 #define EVENTS_MAX    32          /* descriptors of one epoll_wait */
 #define GREETINGS_MAX 64u         /* connections whose greeting is not over */
 #define GREETING_NS   5000000000u /* in which a greeting is complete */

@@ -9,8 +9,8 @@
  */
 #include "net/udp/window/udp_cc.h"
 
-/* FIRST_* are those of RFC 6928, CUBIC_* those of RFC 8312. The others were chosen 2026-11-22 and
- * 2026-11-23; tests/net/fair_test.py checks the share beside TCP. */
+/* FIRST_* are those of RFC 6928, CUBIC_* those of RFC 8312. The others were chosen;
+ * tests/net/fair_test.py checks the share beside TCP. */
 #define WINDOW_MAX_BYTES (2u << 20) /* half of the content of a socket's buffer at best */
 #define FIRST_PACKETS    10u        /* of a window at first */
 #define FIRST_BYTES_MIN  14600u     /* of a window at first, at least */

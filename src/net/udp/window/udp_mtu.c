@@ -11,7 +11,7 @@
 
 #include "base/compiler.h"
 
-/* Chosen 2026-11-22; RFC 8899 recommends MAX_PROBES 3. */
+/* Chosen; RFC 8899 recommends MAX_PROBES 3. */
 #define TRIES_MAX 3u           /* of one length */
 #define LOST_MAX  3u           /* transmissions of a long packet that are lost */
 #define REST_NS   30000000000u /* between searches */

@@ -14,9 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times of RFC 6298 and RFC 8985, shorter for networks of one site. Chosen 2026-11-22 (REORDER_MAX
- * 2026-11-24), not measured one by one. RTO_FIRST and UNPROVEN_MAX 2026-11-26, from the packets of
- * 64 ranks on links of 3 ms. */
+/* Times of RFC 6298 and RFC 8985, shorter for networks of one site. Chosen, not measured one by
+ * one; RTO_FIRST and UNPROVEN_MAX from the packets of 64 ranks on links of 3 ms. */
 #define RTT_FIRST_NS 2000000u /* before the first sample */
 #define RTO_FIRST_NS                                                                             \
  30000000u                      /* before the first sample: ranks on oversubscribed hosts answer \

@@ -38,9 +38,9 @@
 #include "net/udp/window/udp_cc.h"
 #include "net/udp/wire/udp_packet.h"
 
-#define UDP_RAILS       4u /* paths to a peer, pairs of interfaces; chosen 2026-11-22 */
+#define UDP_RAILS       4u /* paths to a peer, pairs of interfaces; chosen */
 
-#define UDP_WINDOW      256u /* packets in flight from one rank to another; chosen 2026-11-22 */
+#define UDP_WINDOW      256u /* packets in flight from one rank to another; chosen */
 #define UDP_WINDOW_MASK (UDP_WINDOW - 1)
 
 enum udp_slot_state { UDP_SLOT_FREE, UDP_SLOT_SENT, UDP_SLOT_LOST, UDP_SLOT_ACKED };
