@@ -20,7 +20,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tidy import allows, layer_of, read_layers
+from tidy_layers import allows, layer_of, read_layers
 
 PARTS = (  # targets whose objects are linked together
     "tmb_objects",

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import check_calls
 import tidy
+import tidy_layers
+import tidy_text
 
 SPDX = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
 HEAD = SPDX + "/* What it owns.\n * Who calls it.\n * What it calls. */\n"
@@ -132,13 +134,13 @@ class Rules(unittest.TestCase):
 
     def test_circles(self):
         rows = [("a", ["b"]), ("b", ["c/."]), ("c", ["a/y.h"]), ("c/d", ["a"])]
-        self.assertIsNone(tidy.find_circle(rows))
-        self.assertTrue(tidy.allows("b/x.c", "c/x.h", rows))
-        self.assertFalse(tidy.allows("b/x.c", "c/d/x.h", rows))
-        self.assertFalse(tidy.allows("c/x.c", "c/d/x.h", rows))
+        self.assertIsNone(tidy_layers.find_circle(rows))
+        self.assertTrue(tidy_layers.allows("b/x.c", "c/x.h", rows))
+        self.assertFalse(tidy_layers.allows("b/x.c", "c/d/x.h", rows))
+        self.assertFalse(tidy_layers.allows("c/x.c", "c/d/x.h", rows))
         rows[2] = ("c", ["a"])
-        self.assertEqual(sorted(tidy.find_circle(rows)), ["a", "b", "c"])
-        self.assertIn("circle", next(tidy.check_circles(rows)))
+        self.assertEqual(sorted(tidy_layers.find_circle(rows)), ["a", "b", "c"])
+        self.assertIn("circle", next(tidy_layers.check_circles(rows)))
 
     def test_layers(self):
         base = {"src/base/b.h": HEAD, "src/os/o.h": HEAD, "src/conduit/conduit.h": HEAD}
@@ -277,7 +279,7 @@ class Rules(unittest.TestCase):
         self.fires("words", "/* Two strangers, and a put that is under way. */\n")
         self.quiet("extern int agony, tolderol, newspaper;\n")
         table = "## Instead of\n\n|---|---|\n| **Foe** (a peer), x | peer |\n"
-        self.assertEqual(tidy.read_words("| **no** | yes |\n" + table), {"foe": "peer"})
+        self.assertEqual(tidy_text.read_words("| **no** | yes |\n" + table), {"foe": "peer"})
 
     def test_prints(self):
         test = HEAD + "static void f(int a) {\n  %s;\n}\n"
@@ -327,7 +329,7 @@ class Use(unittest.TestCase):
         code, out = run({"src/base/x.c": HEAD}, readme=False)
         self.assertEqual(code, 1, out)
         self.assertIn("src/base: room: no README.md", out)
-        full = {f"src/base/x{i}.c": HEAD for i in range(tidy.ROOM_FILES)}
+        full = {f"src/base/x{i}.c": HEAD for i in range(tidy_layers.ROOM_FILES)}
         self.assertEqual(run({**full, "src/base/x_test.c": HEAD})[0], 0)
         code, out = run({**full, "src/base/more.h": HEAD})
         self.assertIn("src/base: room: 21 sources", out)
@@ -367,7 +369,7 @@ class Calls(unittest.TestCase):
                     (root / path).parent.mkdir(parents=True, exist_ok=True)
                     (root / path).write_text(" ".join(used))
             texts = check_calls.Texts(root)
-            return list(check_calls.check(files, tidy.read_layers(root), texts))
+            return list(check_calls.check(files, tidy_layers.read_layers(root), texts))
 
     def test_folders(self):
         base = {"src/base/b.c": ({"tmb_b"}, set())}
