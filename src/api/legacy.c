@@ -9,6 +9,7 @@
  * gasnet_attach on after gasnet_init; handlers of gasnet_attach have their bit in
  * tmb_job.ep.legacy, which exempts them from checks of category and argument count.
  */
+#include "boot/boot.h"
 #include "core/am/am.h"
 #include "core/check.h"
 #include "core/client/attach.h"

@@ -14,14 +14,9 @@
 #define TMB_BOOT_BOOT_H
 
 #include "base/compiler.h"
-#include "boot/page/places.h"
+#include "boot/boot_state.h"
 #include "boot/status.h"
 
-#include <stdbool.h>
-#include <sys/types.h>
-
-#define TMB_BOOT_RANKS_MAX    1024 /* most ranks of a job */
-#define TMB_BOOT_SECRET_BYTES 32
 /* Longest wait at the end of a job for a slow reader of its output; not after a failure. */
 #define TMB_BOOT_SLOW_OUTPUT_S 300
 
@@ -40,37 +35,6 @@ enum tmb_fate { TMB_FATE_ALIVE, TMB_FATE_SUSPENDED, TMB_FATE_ENDED, TMB_FATE_FAI
  * index * stride. Whoever wakes a rank adds 1 first. */
 struct tmb_boot_doors {
   uint64_t offset, stride; /* stride 0: there are none */
-};
-
-struct tmb_ctl;
-struct tmb_bootstrap_ops;
-struct tmb_kv;
-struct tmb_status;
-struct tmb_trace_area;
-
-/* Place of this process in the job. Written by boot only. */
-struct tmb_boot {
-  uint32_t rank, size; /* rank < size <= TMB_BOOT_RANKS_MAX */
-  uint64_t job_id;     /* random, equal on every rank, differs between jobs */
-  int arena_fd;   /* shared memory of the host, empty at start: the near engine grows and maps it */
-  int segment_fd; /* shared memory of the host, empty at start: grown when segments attach */
-  bool supervised; /* a supervisor ends the job when a rank dies; false for a single process */
-  pid_t pid;       /* of this process when it joined: a forked child of a client differs */
-  struct tmb_places places; /* which rank is on which host */
-  /* Ranks that share this machine's processors and memory, and which of them this one is: those of
-   * the host, but all ranks where several hosts are pretended on one machine. */
-  uint32_t here, here_index;
-  /* [near_count] eventfds, non-blocking: writing to one wakes that rank from poll. NULL unless the
-   * job has several hosts. The supervisor writes to them, too, when a fate changes. */
-  int *bell_fd;
-  const uint8_t *secret; /* [TMB_BOOT_SECRET_BYTES] of the job; NULL for a single process */
-  struct tmb_ctl *ctl;   /* control block, NULL if not supervised */
-  const struct tmb_bootstrap_ops *ops; /* how ranks exchange data and ends, bootstrap.h */
-  int agent_fd;                        /* wakes the supervisor; -1: it needs no wake-up */
-  uint32_t gathers;                    /* rounds with data so far */
-  struct tmb_status *status;           /* page of this rank; never NULL in a rank */
-  bool mpi_is_alone; /* an MPI of this process would know nothing of the job; not said yet */
-  struct tmb_kv *kv; /* pairs that tmb_boot_put and tmb_boot_exchange have collected */
 };
 
 /* Binary interface of the MPI that this process has, or that goes with its launcher: "openmpi" or

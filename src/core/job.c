@@ -7,5 +7,11 @@
  */
 #include "core/job.h"
 
+#include "net/net.h"
+
 struct tmb_job tmb_job = {
     .debug = true, .live_events = true, .verbose_errors = 1, .row_use.used = 1};
+
+const char *tmb_job_network(void) {
+  return tmb_job.net ? tmb_job.net->name : "none";
+}

@@ -13,17 +13,18 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
-#include "boot/boot.h"
+#include "boot/boot_state.h"
 #include "core/gex.h"
 #include "core/job_parts.h"
 #include "core/nbrhd.h"
 #include "core/team.h"
-#include "near/near.h"
-#include "net/net.h"
-#include "net/up.h"
+#include "near/near_state.h"
 
 #include <stdbool.h>
 #include <tombolo/check_hook.h>
+
+struct tmb_net;
+struct tmb_net_ops;
 
 /* States of gex_Client_Init and of the GASNet-1 attach. */
 /* FAILED: gex_Client_Init has returned an error, and the reason has been printed. */
@@ -206,6 +207,9 @@ extern struct tmb_job tmb_job TMB_HIDDEN;
 static inline uint32_t tmb_near_of(uint32_t jobrank) {
   return tmb_job.near_of[jobrank];
 }
+
+/* Name of the conduit that reaches other hosts, or "none". */
+const char *tmb_job_network(void);
 
 /* True once gex_Client_Init has succeeded. */
 static inline bool tmb_job_ready(void) {

@@ -12,6 +12,7 @@
  */
 #include "core/shared.h"
 
+#include "near/near.h"
 #include "os/memory/peer_copy.h"
 #include "os/os.h"
 

@@ -24,6 +24,7 @@
 #include "base/compiler.h"
 #include "base/log.h"
 #include "core/job.h"
+#include "near/near.h"
 #include "os/sync/lock.h"
 
 #include <stdlib.h>

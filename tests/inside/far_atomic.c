@@ -14,6 +14,7 @@
 #include "core/am/kit.h"
 #include "core/job.h"
 #include "job.h"
+#include "net/net.h"
 #include "net/up.h"
 #include "ratomic/ratomic.h"
 

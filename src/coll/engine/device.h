@@ -11,6 +11,7 @@
 #include "coll/engine/state.h"
 #include "core/job.h"
 #include "core/op/op.h"
+#include "net/up.h"
 
 struct tmb_coll_call;
 struct tmb_coll_staged;

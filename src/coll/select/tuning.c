@@ -73,7 +73,7 @@ static struct tmb_coll_site site_of_job(void) {
   for (uint32_t r = 0; r < places->size; r++)
     if (places->near_of[r] >= most) most = places->near_of[r] + 1;
   site.near[0] = site.near[1] = most;
-  snprintf(site.network, sizeof site.network, "%s", tmb_job.net ? tmb_job.net->name : "none");
+  snprintf(site.network, sizeof site.network, "%s", tmb_job_network());
   return site;
 }
 

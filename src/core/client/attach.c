@@ -15,6 +15,7 @@
 #include "core/op/check_context.h"
 #include "core/progress/place.h"
 #include "core/segment/segment_table.h"
+#include "near/near.h"
 
 #include <stdlib.h>
 

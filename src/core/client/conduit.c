@@ -26,6 +26,7 @@
 #include "os/os.h"
 #include "os/process/code.h"
 
+#include "boot/boot.h"
 #include "build_info.h"
 
 #include <dlfcn.h>

@@ -11,6 +11,7 @@
  */
 #include "core/client/last_thread.h"
 
+#include "boot/boot.h"
 #include "core/job.h"
 #include "os/os.h"
 

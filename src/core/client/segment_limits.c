@@ -9,6 +9,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/fmt.h"
+#include "boot/boot.h"
 #include "core/check.h"
 #include "core/client/attach.h"
 #include "core/op/check_context.h"

@@ -14,6 +14,7 @@
 #include "core/am/kit.h"
 #include "core/segment/mk_peer.h"
 #include "core/segment/segment_table.h"
+#include "net/up.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -22,6 +22,7 @@
 #include "core/op/op.h"
 #include "core/progress/peer.h"
 #include "core/segment/mk.h"
+#include "net/net.h"
 
 #include <string.h>
 

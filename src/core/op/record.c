@@ -18,6 +18,7 @@
 #include "base/container/hash.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "boot/boot.h"
 #include "core/op/thread.h"
 #include "net/message.h"
 #include "os/os.h"

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "core/op/status.h"
 
+#include "boot/boot.h"
 #include "core/job.h"
 #include "core/op/op.h"
 #include "core/op/record.h"

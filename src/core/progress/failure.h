@@ -9,6 +9,7 @@
 #ifndef TMB_CORE_FAILURE_H
 #define TMB_CORE_FAILURE_H
 
+#include "boot/boot.h"
 #include "core/job.h"
 #include "core/op/lost.h"
 

@@ -13,6 +13,8 @@
  */
 #include "core/progress/net_sleep.h"
 
+#include "near/near.h"
+#include "net/net.h"
 #include "os/os.h"
 #include "os/sync/futex.h"
 #include "os/sync/lock.h"

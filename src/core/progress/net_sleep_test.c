@@ -7,6 +7,8 @@
 #include "base/unit_test.h"
 #include "core/progress/net_sleep.h"
 
+#include "near/near.h"
+#include "net/net.h"
 #include "os/memory/memfd.h"
 #include "os/os.h"
 #include "os/sync/lock.h"

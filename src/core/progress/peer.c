@@ -14,6 +14,7 @@
 #include "core/op/record.h"
 #include "core/progress/net_sleep.h"
 #include "core/progress/progress.h"
+#include "net/net.h"
 
 #include <gasnetex_ext.h>
 #include <stdlib.h>

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "core/job.h"
+#include "near/near.h"
 #include "net/up.h"
 
 /* tmb_peer_send where messages are counted or peers may be lost, and to a rank of another host. */

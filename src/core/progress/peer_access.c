@@ -16,6 +16,7 @@
 #include "core/progress/wait.h"
 #include "core/segment/segment_table.h"
 #include "net/defaults/defaults.h"
+#include "net/net.h"
 
 #include <gasnetex_ext.h>
 #include <string.h>

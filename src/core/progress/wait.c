@@ -40,6 +40,7 @@
 #include "core/progress/place.h"
 #include "core/progress/progress.h"
 #include "core/progress/spin.h"
+#include "near/near.h"
 #include "os/os.h"
 
 /* Chosen, not measured one by one. `tombolo bench oversubscribed` shows

@@ -11,6 +11,7 @@
 #include "core/rma/cross_read.h"
 
 #include "base/log.h"
+#include "boot/boot.h"
 #include "core/job.h"
 #include "os/memory/peer_copy.h"
 #include "os/os.h"

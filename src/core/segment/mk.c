@@ -17,6 +17,7 @@
 #include "core/segment/mk_peer.h"
 #include "core/segment/mk_stage.h"
 #include "core/segment/segment_table.h"
+#include "net/net.h"
 #include "os/process/code.h"
 
 #include <gasnet_mk.h>

@@ -14,6 +14,7 @@
 #include "core/op/check_context.h"
 #include "core/segment/mk.h"
 #include "core/segment/segment.h"
+#include "net/net.h"
 #include "os/sync/lock.h"
 
 #include <stdlib.h>

@@ -11,6 +11,8 @@
 #include "base/log.h"
 #include "core/job.h"
 #include "core/segment/segment.h"
+#include "near/near.h"
+#include "net/up.h"
 #include "os/os.h"
 
 static bool within(const void *base, size_t bytes, uintptr_t at, size_t nbytes) {

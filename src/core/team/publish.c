@@ -6,6 +6,7 @@
  * members exchange a few entries in each step, until the one that has most has given all.
  * Invariant: publish changes entries of endpoints that the client keeps idle.
  */
+#include "boot/boot.h"
 #include "core/check.h"
 #include "core/op/check_context.h"
 #include "core/segment/mk.h"

@@ -21,6 +21,7 @@
 #include "core/segment/mk.h"
 #include "core/segment/segment_table.h"
 #include "core/shared.h"
+#include "net/up.h"
 #include "os/sync/lock.h"
 
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 #include "core/check.h"
 #include "core/op/op.h"
 #include "core/team.h"
+#include "net/up.h"
 
 #include <stdlib.h>
 #include <string.h>
