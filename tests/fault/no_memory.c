@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A client in which memory runs out: `no_memory N` refuses the N-th request of the library's code
- * on the last rank, during initialisation and attach; 0: none. Prints the call that has returned an
- * error and its code, or "all is well" and how many requests there were. Driven by memory.py.
+ * on the last rank, during initialisation, attach and publication; 0: none. Prints the call that
+ * has returned an error and its code, or "all is well" and how many requests there were. Driven by
+ * memory.py.
  */
 /* mode: PAR */
 /* ranks: 2 */
 #define _GNU_SOURCE
 #include <gasnetex.h>
 
+#include <errno.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,7 +29,7 @@ static long asked, refused; /* by calls of that code */
 
 static int find_code(struct dl_phdr_info *info, size_t bytes, void *arg) {
   (void)bytes, (void)arg;
-  if (!strstr(info->dlpi_name, "libtombolo")) return 0;
+  if (!strstr(info->dlpi_name, "libtombolo") && !strstr(info->dlpi_name, "tombolo-net-")) return 0;
   for (int i = 0; i < info->dlpi_phnum && codes < 8; i++) {
     const ElfW(Phdr) *const p = &info->dlpi_phdr[i];
     if (p->p_type != PT_LOAD || !(p->p_flags & PF_X)) continue;
@@ -44,7 +46,11 @@ static bool refuses(const void *caller) {
   codes = 0;
   dl_iterate_phdr(find_code, NULL);
   for (int i = 0; i < codes; i++)
-    if (at >= code[i].begin && at < code[i].end) return ++asked == refused;
+    if (at >= code[i].begin && at < code[i].end) {
+      if (++asked != refused) return false;
+      errno = ENOMEM;
+      return true;
+    }
   return false;
 }
 
@@ -94,6 +100,8 @@ int main(int argc, char **argv) {
   if (rc != GASNET_OK) return report("gex_Client_Init", rc);
   rc = gex_Segment_Attach(&segment, tm, GASNET_PAGESIZE);
   if (rc != GASNET_OK) return report("gex_Segment_Attach", rc);
+  rc = gex_EP_PublishBoundSegment(tm, &ep, 1, 0);
+  if (rc != GASNET_OK) return report("gex_EP_PublishBoundSegment", rc);
   counts = false;
   if (gex_TM_QueryRank(tm) == 1) printf("all is well after %ld requests\n", asked);
   gasnet_exit(0);

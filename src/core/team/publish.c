@@ -107,16 +107,46 @@ static uint32_t class_of(const struct part *p, size_t i) {
   return p->entry[i].share >= PART_DEVICE ? p->entry[i].share & PART_CLASS : 0;
 }
 
+/* Memory of one call, for all members. */
+struct room {
+  struct part *all;
+  unsigned char *handles; /* [size] handles */
+};
+
+static bool make_room(struct room *room, uint32_t size) {
+  room->all = calloc(size, sizeof *room->all);
+  room->handles = malloc((size_t)size * GEXX_MK_HANDLE_BYTES);
+  return room->all && room->handles;
+}
+
+/* Whether all members have memory for the exchange. Returns GASNET_OK, or the result of the call.
+ * Members of teams with more members than a job has ranks cannot say so: they end the job. */
+static int agree(struct tmb_team *team, bool mine) {
+  const uint32_t size = team->head.size;
+  uint8_t ready = mine, all[TMB_BOOT_RANKS_MAX];
+  if (size > TMB_BOOT_RANKS_MAX) {
+    if (!mine) tmb_fatal("out of memory for %u members", size);
+    return GASNET_OK;
+  }
+  if (!tmb_team_allgather(team, &ready, sizeof ready, all)) return GEXX_ERR_LOST;
+  for (uint32_t r = 0; r < size; r++)
+    if (!all[r])
+      return tmb_refuse("gex_EP_PublishBoundSegment", GASNET_ERR_RESOURCE,
+                        "rank %u of the team has no memory for the segments of %u members", r,
+                        size);
+  return GASNET_OK;
+}
+
 /* Exchange the handles of entry i, if any member has one. Returns false when a member is lost. */
-static bool exchange_handles(struct tmb_team *team, const struct part *all, size_t i,
+static bool exchange_handles(struct tmb_team *team, const struct room *room, size_t i,
                              const unsigned char *mine) {
   enum { PIECES = GEXX_MK_HANDLE_BYTES / TMB_TEAM_GATHER_BYTES };
+  const struct part *const all = room->all;
+  unsigned char *const got = room->handles;
   const uint32_t size = team->head.size;
   uint32_t r = 0;
   while (r < size && !class_of(&all[r], i)) r++;
   if (r == size) return true;
-  unsigned char *got = malloc((size_t)size * GEXX_MK_HANDLE_BYTES);
-  if (!got) tmb_fatal("out of memory for the device memory of %u members", size);
   bool ok = true;
   for (size_t k = 0; k < PIECES; k++)
     ok = ok && tmb_team_allgather(team, mine + k * TMB_TEAM_GATHER_BYTES, TMB_TEAM_GATHER_BYTES,
@@ -130,7 +160,6 @@ static bool exchange_handles(struct tmb_team *team, const struct part *all, size
       tmb_mk_peer_set(tmb_team_jobrank(team, r), (gex_EP_Index_t)all[r].entry[i].ep,
                       class_of(&all[r], i) - 1, whole);
   }
-  free(got);
   return ok;
 }
 
@@ -141,10 +170,11 @@ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_F
                       "argument eps is %p with num_eps %zu, flags is 0x%x; flags must be 0",
                       (void *)eps, num_eps, flags);
   struct tmb_team *team = tmb_team_of(tm);
-  struct part *all = calloc(tm->size, sizeof *all);
-  if (!all) tmb_fatal("out of memory for %u members", tm->size);
+  struct room room;
+  const int rc = agree(team, make_room(&room, tm->size));
+  struct part *const all = room.all;
   size_t most = 1;
-  bool shares = false, ok = true;
+  bool shares = false, ok = rc == GASNET_OK;
   for (size_t first = 0; ok && first < most; first += PART_ENTRIES) {
     handle handles[PART_ENTRIES] = {{0}};
     const struct part mine = part_of(eps, num_eps, first, handles);
@@ -154,10 +184,12 @@ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_F
       most = TMB_MAX(most, total);
       shares |= enter_part(tmb_team_jobrank(team, r), &all[r], TMB_MIN(left, (size_t)PART_ENTRIES));
     }
-    for (size_t i = 0; i < PART_ENTRIES; i++) ok = ok && exchange_handles(team, all, i, handles[i]);
+    for (size_t i = 0; i < PART_ENTRIES; i++)
+      ok = ok && exchange_handles(team, &room, i, handles[i]);
   }
-  free(all);
-  if (!ok) return GEXX_ERR_LOST;
+  free(room.all);
+  free(room.handles);
+  if (!ok) return rc == GASNET_OK ? GEXX_ERR_LOST : rc;
   tmb_segtab_refresh();
   tmb_team_refresh();
   /* An owner that goes on may close the descriptor that a peer still has to open. */

@@ -23,13 +23,11 @@
 #define CREDIT_UNITS 1024u
 /* ---- agreement of the ranks */
 
-static bool agree(const struct tmb_net_env *env, bool ok) {
+static bool agree(const struct tmb_net *net, bool ok) {
+  const struct tmb_net_env *env = &net->env;
   const uint8_t mine = ok;
-  uint8_t *all = calloc(env->size, 1);
-  if (!all) env->up->fatal("out of memory for %u ranks", env->size);
-  env->allgather(env->ctx, &mine, 1, all);
-  for (uint32_t i = 0; i < env->size; i++) ok = ok && all[i];
-  free(all);
+  env->allgather(env->ctx, &mine, 1, net->agreed);
+  for (uint32_t i = 0; i < env->size; i++) ok = ok && net->agreed[i];
   return ok;
 }
 
@@ -103,7 +101,7 @@ static bool begin(struct tmb_net *net) {
     return false;
   }
   int rc = MPI_SUCCESS;
-  if (!begun && !agree(&net->env, nmpi_manager_start(net))) return false;
+  if (!begun && !agree(net, nmpi_manager_start(net))) return false;
   if (!begun) rc = MPI_Init_thread(NULL, NULL, level_wanted(net), &level);
   nmpi_manager_begun();
   if (rc != MPI_SUCCESS) return nmpi_says(net, "MPI_Init_thread", rc);
@@ -151,7 +149,8 @@ static bool begin_receives(struct tmb_net *net) {
 
 /* ---- the slots */
 
-static void make_buffers(struct tmb_net *net) {
+/* Returns false when there is no memory for them. */
+static bool make_buffers(struct tmb_net *net) {
   const struct tmb_net_up *up = net->env.up;
   const int64_t credit = up->setting_int("TOMBOLO_TEST_MPI_CREDITS");
   const uint32_t receives = (uint32_t)up->setting_int("TOMBOLO_TEST_MPI_RECEIVES");
@@ -159,9 +158,9 @@ static void make_buffers(struct tmb_net *net) {
   net->direct_bytes = (size_t)up->setting_int("TOMBOLO_TEST_MPI_DIRECT");
   net->credit = credit > 0 ? (uint32_t)credit : CREDIT_UNITS;
   net->credit_due = tmb_net_credit_due(net->credit, 1 + TMB_AM_MEDIUM_BYTES_MAX / NMPI_UNIT);
-  if (!nmpi_peers_make(&net->peers, net->env.size) || !nmpi_inbox_make(&net->in, receives) ||
-      !nmpi_outbox_make(&net->out, sends))
-    up->fatal("out of memory for the buffers of conduit mpi");
+  net->agreed = calloc(net->env.size, 1);
+  return net->agreed && nmpi_peers_make(&net->peers, net->env.size) &&
+         nmpi_inbox_make(&net->in, receives) && nmpi_outbox_make(&net->out, sends);
 }
 
 /* Serve peers while the client computes, where MPI may be called by several threads: the program
@@ -175,25 +174,37 @@ static void start_thread(struct tmb_net *net) {
       .net = net, .tick = &net->tick, .tend = nmpi_tend, .share = share});
 }
 
-/* The requests are MPI's until it ends, and with them the buffers that it may still write to. */
-static void net_close(struct tmb_net *net) {
-  nmpi_leave(net, 0);
-  if (!net->ended) return;
+static void free_buffers(struct tmb_net *net) {
   nmpi_inbox_free(&net->in);
   nmpi_outbox_free(&net->out);
   nmpi_peers_free(&net->peers, net->env.size);
+  free(net->agreed);
   free(net);
+}
+
+/* The requests are MPI's until it ends, and with them the buffers that it may still write to. */
+static void net_close(struct tmb_net *net) {
+  nmpi_leave(net, 0);
+  if (net->ended) free_buffers(net);
+}
+
+static int no_memory(const struct tmb_net_env *env) {
+  env->up->print("mpi: out of memory for the buffers and tables of %u ranks", env->size);
+  return TMB_E_NOMEM;
 }
 
 static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
   struct tmb_net *net = aligned_alloc(TMB_CACHE_LINE, TMB_ALIGN_UP(sizeof *net, TMB_CACHE_LINE));
-  if (!net) env->up->fatal("out of memory for conduit mpi");
+  if (!net) return no_memory(env);
   memset(net, 0, sizeof *net);
   net->env = *env;
-  make_buffers(net);
+  if (!make_buffers(net)) {
+    free_buffers(net);
+    return no_memory(env);
+  }
   const bool begun = begin(net);
-  bool good = agree(env, begun && has_all(net));
-  if (good) good = agree(env, connect_all(net) && begin_receives(net));
+  bool good = agree(net, begun && has_all(net));
+  if (good) good = agree(net, connect_all(net) && begin_receives(net));
   if (good) {
     start_thread(net);
     *out = net;

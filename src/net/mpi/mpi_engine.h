@@ -163,6 +163,7 @@ struct tmb_net {
   uint32_t credit_due;                /* credit that is returned at once */
   size_t direct_bytes;                /* a put or get of so many bytes is not made of messages */
   bool owns;                          /* MPI_Init was called here */
+  uint8_t *agreed;                    /* [size] what each rank said last, at open */
   struct tmb_progress_thread *thread; /* NULL: none */
 
   struct tmb_lock lock; /* of all that follows, and of each call of MPI */

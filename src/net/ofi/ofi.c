@@ -30,11 +30,9 @@
 
 /* ---- agreement of the ranks */
 
-static bool agree(const struct tmb_net_env *env, bool ok) {
-  const uint8_t mine = ok;
-  uint8_t *all = ofi_gather(env, &mine, 1);
-  for (uint32_t i = 0; i < env->size; i++) ok = ok && all[i];
-  free(all);
+static bool agree(const struct tmb_net *net, bool ok) {
+  const uint8_t mine = ok, *all = ofi_gather(net, &mine, 1);
+  for (uint32_t i = 0; i < net->env.size; i++) ok = ok && all[i];
   return ok;
 }
 
@@ -107,14 +105,14 @@ static void ask_atomics(struct tmb_net *net) {
   struct fi_info *const plain = net->rail[0].info;
   if (!ofi_choose_atomics_vary(setting, plain)) return;
   struct fi_info *info = net->calls->dupinfo(plain);
-  if (!info) net->env.up->fatal("out of memory for conduit ofi");
-  const char *why = ofi_choose_atomics(net->calls, setting, &info);
-  net->atomics.asked = agree(&net->env, !why);
+  const char *why = info ? ofi_choose_atomics(net->calls, setting, &info) : "out of memory";
+  net->atomics.asked = agree(net, !why);
   if (why && strcmp(setting, "yes") == 0 && !net->env.rank)
     net->env.up->print("ofi: TOMBOLO_OFI_ATOMICS=yes cannot be followed with provider %s: %s",
                        plain->fabric_attr->prov_name, why);
   net->rail[0].info = net->atomics.asked ? info : plain;
-  net->calls->freeinfo(net->atomics.asked ? plain : info);
+  struct fi_info *const other = net->atomics.asked ? plain : info;
+  if (other) net->calls->freeinfo(other);
 }
 
 /* in common: this rank has one, but not all have that one; wanted: the value of the setting, or "".
@@ -133,9 +131,9 @@ static bool choose(struct tmb_net *net) {
   const char *wanted = up->setting("TOMBOLO_OFI_PROVIDER");
   struct fi_info *infos[OFI_PROVIDERS] = {NULL};
   const uint64_t mine = list_usable(net, wanted, infos);
-  uint64_t *all = ofi_gather(&net->env, &mine, sizeof mine), common = mine;
+  const uint64_t *all = ofi_gather(net, &mine, sizeof mine);
+  uint64_t common = mine;
   for (uint32_t i = 0; i < net->env.size; i++) common &= all[i];
-  free(all);
   uint32_t row = 0;
   while (row < OFI_PROVIDERS && !(common >> row & 1)) row++;
   list_devices(net, infos, row);
@@ -173,7 +171,8 @@ static bool has_rma(const struct tmb_net *net, const struct fi_info *info) {
   return strcmp(text, "auto") == 0 ? !ofi_is_rxd(net) : strcmp(text, "1") == 0;
 }
 
-static void configure(struct tmb_net *net) {
+/* Returns false when there is no memory for the buffers. */
+static bool configure(struct tmb_net *net) {
   const struct tmb_net_up *up = net->env.up;
   const struct fi_info *info = net->rail[0].info;
   const int64_t credit = up->setting_int("TOMBOLO_TEST_OFI_CREDITS");
@@ -195,11 +194,10 @@ static void configure(struct tmb_net *net) {
       (info->tx_attr->msg_order & FI_ORDER_SAW) && (info->rx_attr->msg_order & FI_ORDER_SAW);
   const uint32_t queue = (uint32_t)TMB_MIN(info->tx_attr->size, (size_t)4096);
   net->tx_limit = queue > 16 ? queue - queue / 4 : 8;
-  if (!ofi_pool_make(&net->bufs.receives, (uint32_t)receives, OFI_MESSAGE_MAX, OFI_USE_RECV) ||
-      !ofi_pool_make(&net->bufs.small, 8 * (uint32_t)sends, OFI_SMALL_BYTES, OFI_USE_SEND) ||
-      !ofi_pool_make(&net->bufs.large, (uint32_t)sends, OFI_MESSAGE_MAX, OFI_USE_SEND) ||
-      !ofi_access_make(net) || !ofi_silent_make(net))
-    up->fatal("out of memory for the buffers of conduit ofi");
+  return ofi_pool_make(&net->bufs.receives, (uint32_t)receives, OFI_MESSAGE_MAX, OFI_USE_RECV) &&
+         ofi_pool_make(&net->bufs.small, 8 * (uint32_t)sends, OFI_SMALL_BYTES, OFI_USE_SEND) &&
+         ofi_pool_make(&net->bufs.large, (uint32_t)sends, OFI_MESSAGE_MAX, OFI_USE_SEND) &&
+         ofi_access_make(net) && ofi_silent_make(net);
 }
 
 /* Token that marks the messages of this job; the secret does not follow from it. */
@@ -237,6 +235,7 @@ static void net_close(struct tmb_net *net) {
   ofi_rail_close(net);
   for (uint32_t i = 0; net->peers.of && i < net->env.size; i++) free(net->peers.of[i]);
   free(net->silent.answers);
+  free(net->gathered);
   free(net->peers.of);
   free(net->access.all);
   if (net->client.nudge >= 0) close(net->client.nudge);
@@ -262,22 +261,41 @@ static void start_thread(struct tmb_net *net) {
         .net = net, .tick = &net->client.tick, .tend = ofi_tend, .share = share});
 }
 
-static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
+/* The state and its tables of all ranks, or NULL. */
+static struct tmb_net *make(const struct tmb_net_env *env) {
   struct tmb_net *net = aligned_alloc(TMB_CACHE_LINE, TMB_ALIGN_UP(sizeof *net, TMB_CACHE_LINE));
-  if (!net) env->up->fatal("out of memory for conduit ofi");
+  if (!net) return NULL;
   memset(net, 0, sizeof *net);
   net->env = *env;
   net->client.nudge = -1;
   net->rails = 1;
   for (int i = 0; i < OFI_HELD; i++) net->in.held[i].last = &net->in.held[i].first;
-  net->peers.of = calloc(env->size, sizeof(struct ofi_peer *));
-  if (!net->peers.of) env->up->fatal("out of memory for %u ranks", env->size);
   net->token = token_of(env);
+  net->peers.of = calloc(env->size, sizeof(struct ofi_peer *));
+  net->gathered = calloc(env->size, sizeof *net->gathered);
+  net->silent.answers = calloc(env->size, 1);
+  if (net->peers.of && net->gathered && net->silent.answers) return net;
+  net_close(net);
+  return NULL;
+}
+
+static int no_memory(const struct tmb_net_env *env) {
+  env->up->print("ofi: out of memory for the buffers and tables of %u ranks", env->size);
+  return TMB_E_NOMEM;
+}
+
+static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
+  struct tmb_net *net = make(env);
+  if (!net) return no_memory(env);
+  int rc = TMB_E_SYS;
   bool good = load(net);
   good = choose(net) && good;
-  if (agree(env, good)) {
+  if (agree(net, good)) {
     ask_atomics(net);
-    configure(net);
+    if (!configure(net)) {
+      rc = no_memory(env);
+      goto fail;
+    }
     good = ofi_rail_meet(net, &net->rail[0], open_first(net));
     if (net->atomics.asked) ofi_atomics_open(net, good);
     ofi_rail_others(net);
@@ -291,11 +309,14 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
     good = false;
   }
   if (good) {
+    free(net->gathered);
+    net->gathered = NULL;
     *out = net;
     return 0;
   }
+fail:
   net_close(net);
-  return TMB_E_SYS;
+  return rc;
 }
 
 TMB_EXPORT extern const struct tmb_net_ops tombolo_net;

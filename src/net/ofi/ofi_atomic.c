@@ -114,10 +114,10 @@ void ofi_atomics_open(struct tmb_net *net, bool good) {
     if (local || !(net->mr_mode & FI_MR_LOCAL))
       ofi_atomics_query(net->calls, net->rail[0].domain, s->can);
   }
-  uint32_t(*all)[TMB_ATOMIC_TYPES] = ofi_gather(&net->env, s->can, sizeof s->can);
+  _Static_assert(sizeof s->can <= sizeof(struct ofi_card), "a piece fits");
+  const uint32_t(*all)[TMB_ATOMIC_TYPES] = ofi_gather(net, s->can, sizeof s->can);
   for (uint32_t i = 0; i < net->env.size; i++)
     for (uint32_t t = 0; t < TMB_ATOMIC_TYPES; t++) s->can[t] &= all[i][t];
-  free(all);
   for (uint32_t t = 0; t < TMB_ATOMIC_TYPES; t++) s->any = s->any || s->can[t];
 }
 

@@ -269,6 +269,7 @@ struct tmb_net {
   bool ordered;      /* a message arrives after the writes before it */
   uint64_t timeout_ns;
   struct ofi_atomics atomics;
+  struct ofi_card *gathered; /* [size] of ofi_gather; NULL once the conduit is open */
 
   struct tmb_lock lock; /* of all that follows */
   uint32_t tx_busy;     /* sends and accesses that have not completed */
@@ -340,8 +341,9 @@ uint32_t ofi_choose_domains(const struct ofi_calls *calls, uint32_t row,
 
 /* ---- ofi_env.c */
 
-/* Every rank's piece of some bytes; to be freed. */
-void *ofi_gather(const struct tmb_net_env *env, const void *mine, size_t bytes);
+/* Every rank's piece of some bytes, at most those of struct ofi_card. Collective, at open. Valid
+ * until the next call. */
+void *ofi_gather(const struct tmb_net *net, const void *mine, size_t bytes);
 
 /* The job cannot go on. Called with the lock, which it gives back: the end of a job asks `drained`.
  * in error: of libfabric, positive; 0: memory is short. */

@@ -10,13 +10,9 @@
 #include "base/error.h"
 #include "net/ofi/ofi_engine.h"
 
-#include <stdlib.h>
-
-void *ofi_gather(const struct tmb_net_env *env, const void *mine, size_t bytes) {
-  char *all = calloc(env->size, bytes);
-  if (!all) env->up->fatal("out of memory for %u ranks", env->size);
-  env->allgather(env->ctx, mine, bytes, all);
-  return all;
+void *ofi_gather(const struct tmb_net *net, const void *mine, size_t bytes) {
+  net->env.allgather(net->env.ctx, mine, bytes, net->gathered);
+  return net->gathered;
 }
 
 bool ofi_says(const struct tmb_net *net, const char *what, int rc) {

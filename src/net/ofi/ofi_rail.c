@@ -86,7 +86,7 @@ bool ofi_rail_meet(struct tmb_net *net, struct ofi_rail *rail, bool good) {
   const struct tmb_net_env *env = &net->env;
   struct ofi_card mine = {.name_bytes = 0};
   rail->addr = calloc(env->size, sizeof *rail->addr);
-  if (!rail->addr) env->up->fatal("out of memory for %u ranks", env->size);
+  if (good && !rail->addr) good = ofi_says(net, "making a table of addresses", -FI_ENOMEM);
   size_t bytes = sizeof mine.name;
   if (good) {
     const int rc = net->calls->getname(rail->ep, mine.name, &bytes);
@@ -95,16 +95,14 @@ bool ofi_rail_meet(struct tmb_net *net, struct ofi_rail *rail, bool good) {
     else
       mine.name_bytes = bytes;
   }
-  struct ofi_card *cards = ofi_gather(env, &mine, sizeof mine);
+  const struct ofi_card *cards = ofi_gather(net, &mine, sizeof mine);
   for (uint32_t i = 0; i < env->size && good; i++) {
     rail->addr[i] = FI_ADDR_NOTAVAIL;
     if (!cards[i].name_bytes) continue; /* that rank has said why */
     const int rc = net->calls->av_insert(rail->av, cards[i].name, &rail->addr[i]);
     if (rc) good = ofi_says(net, "entering a rank's address", rc);
   }
-  if (good && rail == &net->rail[0]) good = has_route(net, rail, cards);
-  free(cards);
-  return good;
+  return good && (rail != &net->rail[0] || has_route(net, rail, cards));
 }
 
 /* ---- the others */
@@ -154,10 +152,9 @@ void ofi_rail_others(struct tmb_net *net) {
     struct ofi_rail *rail = &net->rail[r];
     const char *device = ofi_choose_rail(list, r, name, sizeof name);
     const bool open = device && net->rma && open_other(net, rail, device);
-    uint8_t mine = device && net->rma, *all = ofi_gather(&net->env, &mine, 1);
+    const uint8_t mine = device && net->rma, *all = ofi_gather(net, &mine, 1);
     bool any = false;
     for (uint32_t i = 0; i < net->env.size; i++) any = any || all[i];
-    free(all);
     if (!any) return;
     if (ofi_rail_meet(net, rail, open) && open) {
       net->rails = r + 1;

@@ -41,14 +41,12 @@ bool ofi_silent_make(struct tmb_net *net) {
 
 bool ofi_silent_agree(struct tmb_net *net, bool good, bool answers) {
   const uint8_t mine = (uint8_t)(good | answers << 1);
-  uint8_t *all = calloc(net->env.size, 1);
-  if (!all) net->env.up->fatal("out of memory for %u ranks", net->env.size);
+  uint8_t *const all = net->silent.answers;
   net->env.allgather(net->env.ctx, &mine, 1, all);
   for (uint32_t i = 0; i < net->env.size; i++) {
     good = good && (all[i] & 1);
     all[i] >>= 1;
   }
-  net->silent.answers = all;
   return good;
 }
 

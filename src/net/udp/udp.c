@@ -194,10 +194,11 @@ static struct udp_config config_of(const struct tmb_net_env *env, const struct p
 }
 
 /* Put the fault filter before the sockets if it is asked for. */
-static void add_faults(const struct tmb_net_env *env, const struct udp_config *config,
+/* Returns false when there is no memory for it. */
+static bool add_faults(const struct tmb_net_env *env, const struct udp_config *config,
                        struct udp_io *io) {
   const char *text = env->up->setting("TOMBOLO_TEST_UDP_FAULT");
-  if (!text || !*text) return;
+  if (!text || !*text) return true;
   struct udp_fault_config fault;
   if (!udp_fault_parse(text, &fault))
     env->up->wrong_setting(
@@ -207,7 +208,7 @@ static void add_faults(const struct tmb_net_env *env, const struct udp_config *c
         text);
   fault.seed += env->rank * (uint64_t)1000003;
   fault.payload_hashed = config->hash_payload || config->cipher;
-  if (!udp_fault_wrap(io, &fault)) env->up->fatal("no memory for TOMBOLO_TEST_UDP_FAULT");
+  return udp_fault_wrap(io, &fault);
 }
 
 /* Whether long transfers take connections: where datagrams are short, and one interface is used. */
@@ -217,9 +218,10 @@ static bool has_bulk(const struct plan *plan, const struct udp_config *config) {
 }
 
 /* Put connections before the datagrams, beside them or instead. */
-static void add_stream(const struct tmb_net_env *env, struct plan *plan,
+/* Returns false when there is no memory for them. */
+static bool add_stream(const struct tmb_net_env *env, struct plan *plan,
                        const struct udp_config *config, struct udp_io *io) {
-  if (!plan->stream) return;
+  if (!plan->stream) return true;
   const struct udp_stream_plan join = {.greeter = {env->secret, env->job_id, env->rank, env->size},
                                        .ports = plan->ports,
                                        .book = udp_sockets_book(plan->sockets),
@@ -227,8 +229,19 @@ static void add_stream(const struct tmb_net_env *env, struct plan *plan,
                                        .bulk = has_bulk(plan, config),
                                        .up = env->up,
                                        .stats = env->stats};
-  if (!udp_stream_join(plan->stream, &join, io)) env->up->fatal("no memory for connections");
+  if (!udp_stream_join(plan->stream, &join, io)) return false;
   plan->stream = NULL; /* belongs to io */
+  return true;
+}
+
+/* Put faults and connections before the datagrams. Faults are those of datagrams, so that the
+ * fall-back to connections shows; without datagrams, of all. Returns false when there is no memory.
+ */
+static bool wrap(const struct tmb_net_env *env, struct plan *plan, const struct udp_config *config,
+                 struct udp_io *io) {
+  if (plan->mode == UDP_STREAM_ALWAYS && !add_stream(env, plan, config, io)) return false;
+  if (!add_faults(env, config, io)) return false;
+  return plan->mode != UDP_STREAM_AUTO || add_stream(env, plan, config, io);
 }
 
 /* Whether there is a route to the other hosts. Without one their ranks would be taken for lost, but
@@ -274,13 +287,9 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   rc = udp_sockets_join(plan.sockets, &join) ? find_route(env, &plan) : no_memory(env);
   if (rc) goto free_plan;
   struct udp_io io = udp_sockets_io(plan.sockets);
-  /* Faults are those of datagrams, so that the fall-back to connections shows; without datagrams,
-   * of all. */
-  if (plan.mode == UDP_STREAM_ALWAYS) add_stream(env, &plan, &config, &io);
-  add_faults(env, &config, &io);
-  if (plan.mode == UDP_STREAM_AUTO) add_stream(env, &plan, &config, &io);
+  const bool good = wrap(env, &plan, &config, &io);
   plan.sockets = NULL; /* belongs to io */
-  struct tmb_net *e = udp_engine_new(env, &config, &io);
+  struct tmb_net *e = good ? udp_engine_new(env, &config, &io) : NULL;
   if (!e) {
     rc = no_memory(env);
     io.ops->close(io.state);
