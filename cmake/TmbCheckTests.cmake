@@ -17,11 +17,15 @@ function(tmb_check_test name source program)
     SKIP_RETURN_CODE 77)
 endfunction()
 
-foreach(name races leaks)
+foreach(name races leaks turns)
   add_executable(check.${name} "${tmb_check_tests_dir}/${name}.c")
   set_target_properties(check.${name} PROPERTIES OUTPUT_NAME ${name}
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/check")
-  target_compile_definitions(check.${name} PRIVATE GASNET_PAR=1)
+  if(name STREQUAL "turns")
+    target_compile_definitions(check.${name} PRIVATE GASNET_SEQ=1)
+  else()
+    target_compile_definitions(check.${name} PRIVATE GASNET_PAR=1)
+  endif()
   # Every form of the library is inlined, so that each call has a line of the program.
   target_compile_options(check.${name} PRIVATE -g -O1
     $<$<C_COMPILER_ID:GNU>:-finline-limit=2000>)
@@ -29,6 +33,16 @@ foreach(name races leaks)
   add_dependencies(check.${name} tombolo_check)
   tmb_check_test(${name} ${name}.c $<TARGET_FILE:check.${name}>)
 endforeach()
+
+# Each function of the API is seen, or named in docs/CHECK.md.
+add_test(NAME multi.check_symbols COMMAND python3 "${tmb_check_tests_dir}/symbols.py")
+set_tests_properties(multi.check_symbols PROPERTIES LABELS multi TIMEOUT 60)
+
+# Nightly: the programs of the other tests under all checks.
+add_test(NAME multi.check_suite COMMAND python3 "${tmb_check_tests_dir}/suite.py"
+  "${PROJECT_BINARY_DIR}")
+set_tests_properties(multi.check_suite PROPERTIES LABELS "multi;nightly" TIMEOUT 3600
+  PROCESSORS 2)
 
 # tmb_check_compiled(NAME SOURCE TARGETS COMMAND...): a program that COMMAND compiles with --check,
 # and its test. TARGETS: what the command needs.

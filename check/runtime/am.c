@@ -2,12 +2,12 @@
 /*
  * Active messages and atomic operations.
  *
- * Owns what the thread has prepared. A request or reply carries the clock of its sender to the rank
- * that runs the handler: the sender leaves it under a key of sender, target, handler, arguments and
- * length, and the handler's rank takes the oldest one with that key. So it works for every conduit,
- * and for messages that overtake each other. The payload of a Long is a put that is ordered for the
- * handler. Messages of GASNet-1 are sent by the library with the calls here. An atomic operation
- * acquires and releases its word.
+ * Owns: the message that a thread has prepared. A request or reply carries the clock of its sender
+ * to the rank that runs the handler: the sender leaves it under a key of sender, target, handler,
+ * arguments and length, and the handler's rank takes the oldest one with that key. So it works for
+ * every conduit, and for messages that overtake each other. The payload of a Long is a put that is
+ * ordered for the handler. Messages of GASNet-1 are sent by the library with the calls here. An
+ * atomic operation acquires and releases its word.
  */
 #include "check/runtime/chk.h"
 
@@ -16,9 +16,17 @@
 #define MEDIUM 1 /* category of a message with a payload, and with a destination: inline_am.h */
 #define LONG   2
 
-/* Where a prepared message goes. */
-static _Thread_local uint32_t prepared_for, prepared_site;
-static _Thread_local bool prepared;
+/* The message that a thread, or a SEQ client, has prepared. */
+struct prepared {
+  uint32_t to, site;
+  bool is;
+};
+static struct prepared of_client;
+static _Thread_local struct prepared of_thread;
+
+static struct prepared *prepared(void) {
+  return chk.one_thread ? &of_client : &of_thread;
+}
 
 static uint64_t message_key(uint32_t from, uint32_t to, bool reply, const struct gexx_am_msg *m) {
   uint64_t h = (uint64_t)m->handler << 8 | m->nargs | (uint64_t)reply << 16;
@@ -27,20 +35,25 @@ static uint64_t message_key(uint32_t from, uint32_t to, bool reply, const struct
   return chk_key(CHK_KEY_AM, (uint64_t)from << 32 | to, h);
 }
 
-/* A message is about to be sent. Returns its key. */
-static uint64_t send(uint32_t to, bool reply, const struct gexx_am_msg *m, const char *call,
-                     const void *pc) {
-  const uint64_t key = message_key(chk.rank, to, reply, m);
+/* The record of a message. */
+struct sent {
+  uint64_t key;
+  uint64_t put; /* the access of a Long's payload, 0: none */
+};
+
+/* A message is about to be sent. */
+static struct sent send(uint32_t to, bool reply, const struct gexx_am_msg *m, const char *call,
+                        const void *pc) {
+  struct sent s = {message_key(chk.rank, to, reply, m), 0};
   pthread_mutex_lock(&chk.lock);
   const uint32_t site = chk_site(call, pc);
-  uint64_t put = 0;
   if (m->category == LONG && m->dest && m->nbytes)
-    put = chk_touch(&(struct chk_range){to, (uintptr_t)m->dest, m->nbytes,
-                                        CHK_WRITE | CHK_TRANSFER | CHK_SIGNALS},
-                    site, true);
-  chk_send(key, site, put);
+    s.put = chk_touch(&(struct chk_range){to, (uintptr_t)m->dest, m->nbytes,
+                                          CHK_WRITE | CHK_TRANSFER | CHK_SIGNALS},
+                      site, true);
+  chk_send(s.key, site, s.put);
   pthread_mutex_unlock(&chk.lock);
-  return key;
+  return s;
 }
 
 void chk_send_note(uint32_t to, uint8_t handler, size_t nbytes, uint32_t site, uint64_t put) {
@@ -49,9 +62,11 @@ void chk_send_note(uint32_t to, uint8_t handler, size_t nbytes, uint32_t site, u
 }
 
 /* Takes the record of a message back that was not sent. */
-static void unsend(uint64_t key) {
+static void unsend(const struct sent *s) {
   pthread_mutex_lock(&chk.lock);
-  chk_unsend(key);
+  struct chk_access *const put = chk_access_at(s->put);
+  if (put) put->accept = 0;
+  chk_unsend(s->key);
   pthread_mutex_unlock(&chk.lock);
 }
 
@@ -71,18 +86,18 @@ static uint32_t asker(gex_Token_t token) {
 
 int gexx_am_request(gex_TM_t tm, gex_Rank_t rank, const struct gexx_am_msg *msg) {
   if (!chk_on()) return chk_real.gexx_am_request(tm, rank, msg);
-  const uint64_t key =
+  const struct sent s =
       send(chk_jobrank(tm, rank), false, msg, "gex_AM_Request", __builtin_return_address(0));
   const int rc = chk_real.gexx_am_request(tm, rank, msg);
-  if (rc) unsend(key);
+  if (rc) unsend(&s);
   return rc;
 }
 
 int gexx_am_reply(gex_Token_t token, const struct gexx_am_msg *msg) {
   if (!chk_on()) return chk_real.gexx_am_reply(token, msg);
-  const uint64_t key = send(asker(token), true, msg, "gex_AM_Reply", __builtin_return_address(0));
+  const struct sent s = send(asker(token), true, msg, "gex_AM_Reply", __builtin_return_address(0));
   const int rc = chk_real.gexx_am_reply(token, msg);
-  if (rc) unsend(key);
+  if (rc) unsend(&s);
   return rc;
 }
 
@@ -90,15 +105,14 @@ static gex_AM_SrcDesc_t prepare(gex_AM_SrcDesc_t sd, uint32_t to, const char *ca
                                 const void *pc) {
   if (!chk.area || sd == GEX_AM_SRCDESC_NO_OP) return sd;
   pthread_mutex_lock(&chk.lock);
-  prepared_site = chk_site(call, pc);
+  *prepared() = (struct prepared){to, chk_site(call, pc), true};
   pthread_mutex_unlock(&chk.lock);
-  prepared_for = to;
-  prepared = true;
   return sd;
 }
 
 void chk_prepared_leaks(void) {
-  if (prepared) chk_leak("message that was prepared and never committed", prepared_site);
+  const struct prepared *const p = prepared();
+  if (p->is) chk_leak("message that was prepared and never committed", p->site);
 }
 
 gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const void *client_buf,
@@ -139,14 +153,26 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_b
 }
 
 int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *msg) {
-  uint64_t key = 0;
-  if (chk_on())
-    key = send(prepared_for, is_reply != 0, msg, "gex_AM_Commit", __builtin_return_address(0));
+  if (!chk_on()) return chk_real.gexx_am_commit(sd, is_reply, msg);
+  const struct sent s = send(prepared()->to, is_reply != 0, msg, "gex_AM_Commit",
+                             __builtin_return_address(0));
   const int rc = chk_real.gexx_am_commit(sd, is_reply, msg);
-  if (!rc) prepared = false;
-  if (rc && key) unsend(key);
+  if (!rc) prepared()->is = false;
+  if (rc) unsend(&s);
   return rc;
 }
+
+/* A cancelled message is none. */
+#define CANCEL(name)                                   \
+ int name(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {    \
+  const int rc = chk_real.name(sd, flags);             \
+  if (rc == GASNET_OK) prepared()->is = false;         \
+  return rc;                                           \
+ }
+CANCEL(gex_AM_CancelRequestMedium)
+CANCEL(gex_AM_CancelRequestLong)
+CANCEL(gex_AM_CancelReplyMedium)
+CANCEL(gex_AM_CancelReplyLong)
 
 /* ---- atomic operations */
 
@@ -177,7 +203,10 @@ gex_Event_t gexx_ad_op_nb(gex_AD_t ad, const struct gexx_ad_op *op) {
   const struct chk_pending p = atomic(ad, op, __builtin_return_address(0));
   const gex_Event_t event = chk_real.gexx_ad_op_nb(ad, op);
   pthread_mutex_lock(&chk.lock);
-  if (event != GEX_EVENT_NO_OP) chk_pend(event, &p);
+  if (event == GEX_EVENT_NO_OP)
+    chk_cancel(&p);
+  else
+    chk_pend(event, &p);
   pthread_mutex_unlock(&chk.lock);
   return event;
 }
@@ -187,7 +216,10 @@ int gexx_ad_op_nbi(gex_AD_t ad, const struct gexx_ad_op *op) {
   const struct chk_pending p = atomic(ad, op, __builtin_return_address(0));
   const int rc = chk_real.gexx_ad_op_nbi(ad, op);
   pthread_mutex_lock(&chk.lock);
-  if (!rc) chk_pend_nbi(&p);
+  if (rc)
+    chk_cancel(&p);
+  else
+    chk_pend_nbi(&p);
   pthread_mutex_unlock(&chk.lock);
   return rc;
 }

@@ -21,6 +21,7 @@
 #include <gasnetex.h>
 
 #include <gasnet_coll.h>
+#include <gasnet_mk.h>
 #include <gasnet_ratomic.h>
 #include <gasnet_vis.h>
 #include <gasnetex_ext.h>
@@ -35,6 +36,7 @@
 struct chk {
   bool races, leaks; /* what is looked for */
   bool words;        /* puts of a word give to it */
+  bool one_thread;   /* a SEQ client, whose threads call in turns, if it has several */
   pthread_mutex_t lock;
   struct chk_area *area;
   uint32_t rank, ranks;
@@ -64,6 +66,12 @@ void chk_unlock(uint32_t *lock);
  * the wrapper. Where that is in a run-time library of ours, the site is the program's call of that
  * library. */
 uint32_t chk_site(const char *call, const void *pc);
+/* This thread is in a call that has recorded all that it does; its library calls others itself. */
+extern _Thread_local bool chk_within;
+/* Whether a call with this return address is one of those, and no handler's. */
+bool chk_inner(const void *pc);
+/* Whether a return address is in the library itself: a call of its own. */
+bool chk_of_library(const void *pc);
 /* Text in the area. */
 uint32_t chk_name(const char *text);
 
@@ -153,6 +161,8 @@ void chk_pend(gex_Event_t event, const struct chk_pending *p);
 /* The access ends with a wait for implicit operations, or with the access region that is open. */
 void chk_pend_nbi(const struct chk_pending *p);
 void chk_end(const struct chk_pending *p);
+/* The operation was refused: nothing was done. */
+void chk_cancel(const struct chk_pending *p);
 /* The local side of a transfer has begun, or is complete. */
 void chk_local_open(uint64_t number);
 void chk_local_done(uint64_t number);
@@ -161,6 +171,11 @@ void chk_pending_leaks(void);
 /* ---- objects.c */
 uint64_t chk_team_key(gex_TM_t tm);
 uint32_t chk_jobrank(gex_TM_t tm, gex_Rank_t rank);
+/* A team has come into being; each member hears of it after the same teams. */
+void chk_team_made(gex_TM_t tm);
+/* An object that is to be ended, and its end. in what, call: literals. */
+void chk_made(const void *object, const char *what, const char *call, const void *pc);
+void chk_ended(const void *object);
 void chk_objects_leaks(void);
 
 /* ---- segment.c: memory whose loads and stores are seen */
@@ -196,6 +211,6 @@ void chk_prepared_leaks(void);
 void chk_send_note(uint32_t to, uint8_t handler, size_t nbytes, uint32_t site, uint64_t put);
 
 /* ---- start.c: map the area, once a job has started */
-void chk_start(void);
+void chk_start(const struct gexx_client_mode *mode);
 
 #endif

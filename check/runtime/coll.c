@@ -2,13 +2,16 @@
 /*
  * Barriers and collectives.
  *
- * Owns nothing. These are calls of the library. Each member of a team gives its clock to the object
- * of the call, which is named by the team and the number of the call in it, and takes it at the
- * end, where data come to it: all members of a barrier, all but the root of a broadcast, the root
- * of a reduction to one. Buffers in a segment are read and written until the end. Invariant: the
- * members of a team make its calls in the same order, so that they count alike.
+ * Owns: the plans of persistent collectives. These are calls of the library. Each member of a team
+ * gives its clock to the object of the call, which is named by the team and the number of the call
+ * in it, and takes it at the end, where data come to it: all members of a barrier, all but the root
+ * of a broadcast, the root of a reduction to one. Buffers in a segment are read and written until
+ * the end. Invariant: the members of a team make its calls in the same order, so that they count
+ * alike.
  */
 #include "check/runtime/chk.h"
+
+#include <stdlib.h>
 
 /* One collective of this rank. */
 struct coll {
@@ -211,6 +214,135 @@ gex_Event_t gexx_Coll_ExScanNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t
       BEGIN("gexx_Coll_ExScanNB", tm, true, true, tm->rank ? dst : NULL, src, nbytes, nbytes);
   return end(&p, chk_real.gexx_Coll_ExScanNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op,
                                              user_cdata, flags));
+}
+
+/* ---- persistent collectives */
+
+/* A plan, as the collective that each start of it is. */
+struct plan {
+  struct plan *next;
+  gexx_Coll_Plan_t plan;
+  struct coll coll;
+};
+static struct plan *plans;
+
+static struct coll coll_of(gex_TM_t tm, const gexx_Coll_Args_t *a) {
+  const bool is = tm->rank == a->gexx_root;
+  const size_t n = a->gexx_nbytes, all = n * tm->size, reduced = a->gexx_dt_sz * a->gexx_dt_cnt;
+  void *const dst = a->gexx_dst;
+  const void *const src = a->gexx_src;
+  switch (a->gexx_kind) {
+  case GEXX_COLL_BROADCAST: return (struct coll){tm, is, !is, dst, is ? src : NULL, n, n};
+  case GEXX_COLL_SCATTER: return (struct coll){tm, is, !is, dst, is ? src : NULL, n, all};
+  case GEXX_COLL_GATHER: return (struct coll){tm, true, is, is ? dst : NULL, src, all, n};
+  case GEXX_COLL_ALL_GATHER: return (struct coll){tm, true, true, dst, src, all, n};
+  case GEXX_COLL_EXCHANGE: return (struct coll){tm, true, true, dst, src, all, all};
+  case GEXX_COLL_REDUCE_TO_ONE:
+    return (struct coll){tm, true, is, is ? dst : NULL, src, reduced, reduced};
+  case GEXX_COLL_REDUCE_TO_ALL:
+  case GEXX_COLL_SCAN: return (struct coll){tm, true, true, dst, src, reduced, reduced};
+  case GEXX_COLL_EX_SCAN:
+    return (struct coll){tm, true, true, tm->rank ? dst : NULL, src, reduced, reduced};
+  case GEXX_COLL_REDUCE_SCATTER:
+    return (struct coll){tm, true, true, dst, src, reduced, reduced * tm->size};
+  case GEXX_COLL_SCATTER_V: return (struct coll){tm, is, !is, dst, NULL, n, 0};
+  case GEXX_COLL_GATHER_V: return (struct coll){tm, true, is, NULL, src, 0, n};
+  default: return (struct coll){tm, true, true, NULL, NULL, 0, 0}; /* lengths of each block */
+  }
+}
+
+int gexx_Coll_Init(gexx_Coll_Plan_t *plan_p, gex_TM_t tm, const gexx_Coll_Args_t *args,
+                   gex_Flags_t flags) {
+  const int rc = chk_real.gexx_Coll_Init(plan_p, tm, args, flags);
+  struct plan *const p = chk_on() && rc == GASNET_OK ? malloc(sizeof *p) : NULL;
+  if (!p) return rc;
+  pthread_mutex_lock(&chk.lock);
+  *p = (struct plan){plans, *plan_p, coll_of(tm, args)};
+  plans = p;
+  pthread_mutex_unlock(&chk.lock);
+  chk_made(*plan_p, "persistent collective", "gexx_Coll_Init", __builtin_return_address(0));
+  return rc;
+}
+
+/* Where the plan is in the list, or its end. Under chk.lock. */
+static struct plan **find(gexx_Coll_Plan_t plan) {
+  struct plan **at = &plans;
+  while (*at && (*at)->plan != plan) at = &(*at)->next;
+  return at;
+}
+
+gex_Event_t gexx_Coll_StartNB(gexx_Coll_Plan_t plan, gex_Flags_t flags) {
+  if (!chk_on()) return chk_real.gexx_Coll_StartNB(plan, flags);
+  pthread_mutex_lock(&chk.lock);
+  const struct plan *const known = *find(plan);
+  pthread_mutex_unlock(&chk.lock);
+  if (!known) return chk_real.gexx_Coll_StartNB(plan, flags);
+  const struct chk_pending p =
+      begin(&known->coll, "gexx_Coll_StartNB", __builtin_return_address(0));
+  return end(&p, chk_real.gexx_Coll_StartNB(plan, flags));
+}
+
+void gexx_Coll_Free(gexx_Coll_Plan_t plan) {
+  pthread_mutex_lock(&chk.lock);
+  struct plan **const at = find(plan), *const known = *at;
+  if (known) *at = known->next;
+  pthread_mutex_unlock(&chk.lock);
+  free(known);
+  chk_ended(plan);
+  chk_real.gexx_Coll_Free(plan);
+}
+
+/* ---- those of GASNet-1. With a flag ...ALLSYNC nobody goes on before all have come. */
+
+#define ALL_SYNC(flags)                                              \
+ (((flags) & (GASNET_COLL_IN_ALLSYNC | GASNET_COLL_OUT_ALLSYNC)) ||  \
+  !((flags) & (GASNET_COLL_IN_MYSYNC | GASNET_COLL_IN_NOSYNC)) ||    \
+  !((flags) & (GASNET_COLL_OUT_MYSYNC | GASNET_COLL_OUT_NOSYNC)))
+
+gasnet_coll_handle_t gasnet_coll_broadcast_nb(gasnet_team_handle_t team, void *dst,
+                                              gasnet_image_t srcimage, void *src, size_t nbytes,
+                                              int flags) {
+  if (!chk_on())
+    return chk_real.gasnet_coll_broadcast_nb(team, dst, srcimage, src, nbytes, flags);
+  const bool is = team->rank == srcimage, all = ALL_SYNC(flags);
+  const struct chk_pending p = BEGIN("gasnet_coll_broadcast_nb", team, is || all, !is || all, dst,
+                                     is ? src : NULL, nbytes, nbytes);
+  return end(&p, chk_real.gasnet_coll_broadcast_nb(team, dst, srcimage, src, nbytes, flags));
+}
+
+gasnet_coll_handle_t gasnet_coll_scatter_nb(gasnet_team_handle_t team, void *dst,
+                                            gasnet_image_t srcimage, void *src, size_t nbytes,
+                                            int flags) {
+  if (!chk_on()) return chk_real.gasnet_coll_scatter_nb(team, dst, srcimage, src, nbytes, flags);
+  const bool is = team->rank == srcimage, all = ALL_SYNC(flags);
+  const struct chk_pending p = BEGIN("gasnet_coll_scatter_nb", team, is || all, !is || all, dst,
+                                     is ? src : NULL, nbytes, nbytes * team->size);
+  return end(&p, chk_real.gasnet_coll_scatter_nb(team, dst, srcimage, src, nbytes, flags));
+}
+
+gasnet_coll_handle_t gasnet_coll_gather_nb(gasnet_team_handle_t team, gasnet_image_t dstimage,
+                                           void *dst, void *src, size_t nbytes, int flags) {
+  if (!chk_on()) return chk_real.gasnet_coll_gather_nb(team, dstimage, dst, src, nbytes, flags);
+  const bool is = team->rank == dstimage, all = ALL_SYNC(flags);
+  const struct chk_pending p = BEGIN("gasnet_coll_gather_nb", team, true, is || all,
+                                     is ? dst : NULL, src, nbytes * team->size, nbytes);
+  return end(&p, chk_real.gasnet_coll_gather_nb(team, dstimage, dst, src, nbytes, flags));
+}
+
+gasnet_coll_handle_t gasnet_coll_gather_all_nb(gasnet_team_handle_t team, void *dst, void *src,
+                                               size_t nbytes, int flags) {
+  if (!chk_on()) return chk_real.gasnet_coll_gather_all_nb(team, dst, src, nbytes, flags);
+  const struct chk_pending p = BEGIN("gasnet_coll_gather_all_nb", team, true, true, dst, src,
+                                     nbytes * team->size, nbytes);
+  return end(&p, chk_real.gasnet_coll_gather_all_nb(team, dst, src, nbytes, flags));
+}
+
+gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t team, void *dst, void *src,
+                                             size_t nbytes, int flags) {
+  if (!chk_on()) return chk_real.gasnet_coll_exchange_nb(team, dst, src, nbytes, flags);
+  const struct chk_pending p = BEGIN("gasnet_coll_exchange_nb", team, true, true, dst, src,
+                                     nbytes * team->size, nbytes * team->size);
+  return end(&p, chk_real.gasnet_coll_exchange_nb(team, dst, src, nbytes, flags));
 }
 
 /* ---- GASNet-1's barrier in two phases, over the job */

@@ -4,8 +4,9 @@
  *
  * Owns: tables of this process's teams and objects. These are calls of the library that
  * make and end objects. Calls: clock.c: the calls that all members of a team make order them.
- * Invariants: a team has the same name on all members: a hash of its members, and how many teams of
- * the same members were made before; each object remembers the line that made it.
+ * Invariants: a team has the same name on all members: a hash of its members, and a number among
+ * the teams with the same members, which it gets when it is made; each object remembers the line
+ * that made it.
  */
 #include "check/runtime/chk.h"
 
@@ -14,12 +15,14 @@
 struct team {
   struct team *next;
   gex_TM_t tm;
-  uint64_t name, calls;
+  uint64_t members, number; /* hash; among the teams with these members, from 1 */
+  uint64_t calls;           /* of all members, so far */
 };
 
 struct object {
   struct object *next;
   const void *object;
+  const void *kind; /* of a segment of device memory: its kind, GEX_MK_HOST, or NULL */
   const char *what;
   uint32_t site;
 };
@@ -42,16 +45,16 @@ static struct team *team_of(gex_TM_t tm) {
   struct team *const t = calloc(1, sizeof *t);
   if (!t) abort();
   const uint64_t members = members_of(tm);
-  uint64_t before = 0;
+  uint64_t last = 0;
   for (struct team *u = teams; u; u = u->next)
-    if (u->tm && members_of(u->tm) == members) before++;
-  *t = (struct team){teams, tm, chk_key(CHK_KEY_COLL, members, before), 0};
+    if (u->members == members && u->number > last) last = u->number;
+  *t = (struct team){teams, tm, members, last + 1, 0};
   return teams = t;
 }
 
 uint64_t chk_team_key(gex_TM_t tm) {
   struct team *const t = team_of(tm);
-  return chk_key(CHK_KEY_COLL, t->name, ++t->calls);
+  return chk_key(chk_key(CHK_KEY_COLL, t->members, t->number), ++t->calls, 0);
 }
 
 static void team_ended(gex_TM_t tm) {
@@ -63,23 +66,38 @@ static void team_ended(gex_TM_t tm) {
   free(t);
 }
 
-static void made(const void *object, const char *what, const char *call, const void *pc) {
-  struct object *const o = chk.area && object ? calloc(1, sizeof *o) : NULL;
+/* What the library makes for itself is not the program's to end. */
+static void made(struct object it, const char *call, const void *pc) {
+  const bool ours = chk.area && it.object && !chk_of_library(pc);
+  struct object *const o = ours ? malloc(sizeof *o) : NULL;
   if (!o) return;
   pthread_mutex_lock(&chk.lock);
-  *o = (struct object){objects, object, what, chk_site(call, pc)};
+  it.next = objects;
+  it.site = chk_site(call, pc);
+  *o = it;
   objects = o;
   pthread_mutex_unlock(&chk.lock);
 }
 
-static void ended(const void *object) {
+void chk_made(const void *object, const char *what, const char *call, const void *pc) {
+  made((struct object){.object = object, .what = what}, call, pc);
+}
+
+/* An object is ended. Returns the kind of a segment, or NULL. */
+static const void *end(const void *object) {
   pthread_mutex_lock(&chk.lock);
   struct object **at = &objects;
   while (*at && (*at)->object != object) at = &(*at)->next;
   struct object *const o = *at;
+  const void *const kind = o ? o->kind : NULL;
   if (o) *at = o->next;
   pthread_mutex_unlock(&chk.lock);
   free(o);
+  return kind;
+}
+
+void chk_ended(const void *object) {
+  (void)end(object);
 }
 
 void chk_objects_leaks(void) {
@@ -157,34 +175,123 @@ int gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t
   const int rc = chk_real.gex_Segment_Create(segment_p, client, address, length, kind, flags);
   if (rc != GASNET_OK) return rc;
   add_segment(*segment_p);
-  made(*segment_p, "segment", "gex_Segment_Create", __builtin_return_address(0));
+  made((struct object){.object = *segment_p, .kind = kind, .what = "segment"},
+       "gex_Segment_Create", __builtin_return_address(0));
   return rc;
 }
 
 void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
-  ended(segment);
+  chk_ended(segment);
   if (chk.area) chk_segment_remove((uintptr_t)gex_Segment_QueryAddr(segment));
   chk_real.gex_Segment_Destroy(segment, flags);
 }
 
-int gex_EP_Create(gex_EP_t *ep_p, gex_Client_t client, gex_EP_Capabilities_t capabilities,
+/* An endpoint lasts as long as the job, and what is bound to it, too. */
+int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
+  const int rc = chk_real.gex_EP_BindSegment(ep, segment, flags);
+  if (rc == GASNET_OK) chk_ended(end(segment));
+  return rc;
+}
+
+int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags_t flags) {
+  MEET(tm, "gex_EP_PublishBoundSegment");
+  (void)pc;
+  const int rc = chk_real.gex_EP_PublishBoundSegment(tm, eps, num_eps, flags);
+  MET();
+  return rc;
+}
+
+gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p,
+                                       void **localaddr_p, uintptr_t *size_p, gex_Flags_t flags) {
+  const gex_Event_t event =
+      chk_real.gex_EP_QueryBoundSegmentNB(tm, rank, owneraddr_p, localaddr_p, size_p, flags);
+  if (!chk_on() || event == GEX_EVENT_NO_OP) return event;
+  pthread_mutex_lock(&chk.lock);
+  chk_pend(event, &(struct chk_pending){.site = CHK_SITE("gex_EP_QueryBoundSegmentNB")});
+  pthread_mutex_unlock(&chk.lock);
+  return event;
+}
+
+int gex_MK_Create(gex_MK_t *kind_p, gex_Client_t client, const gex_MK_Create_args_t *args,
                   gex_Flags_t flags) {
-  return chk_real.gex_EP_Create(ep_p, client, capabilities, flags);
+  const int rc = chk_real.gex_MK_Create(kind_p, client, args, flags);
+  if (rc == GASNET_OK)
+    chk_made(*kind_p, "memory kind", "gex_MK_Create", __builtin_return_address(0));
+  return rc;
+}
+
+void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags) {
+  chk_ended(kind);
+  chk_real.gex_MK_Destroy(kind, flags);
+}
+
+/* ---- teams */
+
+/* Flags of calls that make no team, and that need not be made by all. */
+#define QUERY (GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED | GEX_FLAG_TM_SCRATCH_SIZE_MIN)
+
+void chk_team_made(gex_TM_t tm) {
+  if (!chk_on() || tm == GEX_TM_INVALID) return;
+  pthread_mutex_lock(&chk.lock);
+  (void)team_of(tm);
+  pthread_mutex_unlock(&chk.lock);
+}
+
+/* Teams that a call has made. in tm: [count], also invalid ones. */
+static void teams_made(const gex_TM_t *tm, size_t count, const char *call, const void *pc) {
+  for (size_t i = 0; tm && i < count; i++) {
+    if (tm[i] == GEX_TM_INVALID) continue;
+    chk_team_made(tm[i]);
+    chk_made(tm[i], "team", call, pc);
+  }
 }
 
 size_t gex_TM_Split(gex_TM_t *new_tm_p, gex_TM_t parent, int color, int key, void *scratch_addr,
                     size_t scratch_size, gex_Flags_t flags) {
+  if (flags & QUERY)
+    return chk_real.gex_TM_Split(new_tm_p, parent, color, key, scratch_addr, scratch_size, flags);
   MEET(parent, "gex_TM_Split");
   const size_t size =
       chk_real.gex_TM_Split(new_tm_p, parent, color, key, scratch_addr, scratch_size, flags);
   MET();
-  if (new_tm_p && *new_tm_p != GEX_TM_INVALID && !(flags & GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED))
-    made(*new_tm_p, "team", "gex_TM_Split", pc);
+  teams_made(new_tm_p, 1, "gex_TM_Split", pc);
   return size;
 }
 
+size_t gex_TM_Dup(gex_TM_t *new_tm_p, gex_TM_t tm, gex_Addr_t scratch_addr, size_t scratch_size,
+                  gex_Flags_t flags) {
+  if (flags & QUERY) return chk_real.gex_TM_Dup(new_tm_p, tm, scratch_addr, scratch_size, flags);
+  MEET(tm, "gex_TM_Dup");
+  const size_t size = chk_real.gex_TM_Dup(new_tm_p, tm, scratch_addr, scratch_size, flags);
+  MET();
+  teams_made(new_tm_p, 1, "gex_TM_Dup", pc);
+  return size;
+}
+
+size_t gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent,
+                     gex_EP_Location_t *args, size_t numargs, gex_Addr_t *scratch_addrs,
+                     size_t scratch_size, gex_Flags_t flags) {
+  if (flags & QUERY)
+    return chk_real.gex_TM_Create(new_tms, num_new_tms, parent, args, numargs, scratch_addrs,
+                                  scratch_size, flags);
+  MEET(parent, "gex_TM_Create");
+  const size_t size = chk_real.gex_TM_Create(new_tms, num_new_tms, parent, args, numargs,
+                                             scratch_addrs, scratch_size, flags);
+  MET();
+  teams_made(new_tms, numargs ? num_new_tms : 0, "gex_TM_Create", pc);
+  return size;
+}
+
+int gexx_TM_Shrink(gex_TM_t tm, gex_TM_t *new_tm_p) {
+  MEET(tm, "gexx_TM_Shrink");
+  const int rc = chk_real.gexx_TM_Shrink(tm, new_tm_p);
+  MET();
+  if (rc == GASNET_OK) teams_made(new_tm_p, 1, "gexx_TM_Shrink", pc);
+  return rc;
+}
+
 int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t *scratch_p, gex_Flags_t flags) {
-  ended(tm);
+  chk_ended(tm);
   MEET(tm, "gex_TM_Destroy");
   (void)pc;
   const int rc = chk_real.gex_TM_Destroy(tm, scratch_p, flags);
@@ -199,22 +306,22 @@ void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
   MEET(tm, "gex_AD_Create");
   chk_real.gex_AD_Create(ad_p, tm, dt, ops, flags);
   MET();
-  made(*ad_p, "atomic domain", "gex_AD_Create", pc);
+  chk_made(*ad_p, "atomic domain", "gex_AD_Create", pc);
 }
 
 void gex_AD_Destroy(gex_AD_t ad) {
-  ended(ad);
+  chk_ended(ad);
   chk_real.gex_AD_Destroy(ad);
 }
 
 int gexx_Sem_Alloc(gexx_Sem_t *sem_p, unsigned flags) {
   const int rc = chk_real.gexx_Sem_Alloc(sem_p, flags);
-  if (rc == GASNET_OK) made(*sem_p, "semaphore", "gexx_Sem_Alloc", __builtin_return_address(0));
+  if (rc == GASNET_OK) chk_made(*sem_p, "semaphore", "gexx_Sem_Alloc", __builtin_return_address(0));
   return rc;
 }
 
 void gexx_Sem_Free(gexx_Sem_t sem) {
-  ended(sem);
+  chk_ended(sem);
   chk_real.gexx_Sem_Free(sem);
 }
 
@@ -222,11 +329,11 @@ int gexx_Notify_Init(gex_TM_t tm, gex_Rank_t source, uint32_t tag, uint32_t expe
                      gexx_Notify_t *req_p) {
   const int rc = chk_real.gexx_Notify_Init(tm, source, tag, expected_count, req_p);
   if (rc == GASNET_OK)
-    made(*req_p, "notify request", "gexx_Notify_Init", __builtin_return_address(0));
+    chk_made(*req_p, "notify request", "gexx_Notify_Init", __builtin_return_address(0));
   return rc;
 }
 
 void gexx_Notify_Free(gexx_Notify_t req) {
-  ended(req);
+  chk_ended(req);
   chk_real.gexx_Notify_Free(req);
 }

@@ -2,11 +2,13 @@
 /*
  * Operations in flight: what ends with an event, or with a wait for implicit operations.
  *
- * Owns: the table of events of this process, and the lists of implicit operations of each thread.
+ * Owns: the table of events of this process, and the implicit operations of each thread.
  * Called by the wrappers, under chk.lock. Calls: access.c, clock.c. While a check is on, the
  * library gives each non-blocking operation a live event, also one that it has completed at once:
  * so a missing wait is seen. Invariants: an event has all that ends with it, in one list; a leaf
- * ends the local sides alone; a thread's lists are its own.
+ * ends the local sides alone; a thread's implicit operations are its own, but those of a SEQ client
+ * are one set, whichever of its threads calls; an access region inside of another one is the
+ * library's (gasnet_memset_nb), and has its own operations.
  */
 #include "check/runtime/chk.h"
 
@@ -14,6 +16,7 @@
 #include <string.h>
 
 #define BUCKETS 4096u /* power of two */
+#define REGIONS 4u    /* access regions inside of each other */
 
 /* Operations that end together. */
 struct list {
@@ -27,10 +30,20 @@ struct node {
   struct list list;
 };
 
+/* Implicit operations of a thread: those outside of access regions, and those inside. */
+struct implicit {
+  struct list outside, inside;
+  uint32_t regions; /* that are open */
+  struct { uint32_t site, first; } region[REGIONS]; /* first: of its operations in `inside` */
+};
+
 static struct node *table[BUCKETS];
-static _Thread_local struct list implicit, region;
-static _Thread_local bool in_region;
-static _Thread_local uint32_t region_site;
+static struct implicit of_client; /* of a SEQ client */
+static _Thread_local struct implicit of_thread;
+
+static struct implicit *implicit(void) {
+  return chk.one_thread ? &of_client : &of_thread;
+}
 
 static void add(struct list *l, const struct chk_pending *p) {
   if (l->count == l->room) {
@@ -68,6 +81,14 @@ void chk_end(const struct chk_pending *p) {
     chk_acquire(p->acquire, p->site);
 }
 
+void chk_cancel(const struct chk_pending *p) {
+  struct chk_access *const remote = chk_access_at(p->remote), *const local =
+                                                                  chk_access_at(p->local);
+  if (remote) remote->accept = 0;
+  if (local) local->accept = 0;
+  chk_local_done(p->local);
+}
+
 static uintptr_t op_of(gex_Event_t event) {
   return (uintptr_t)event & ~(uintptr_t)63;
 }
@@ -96,7 +117,8 @@ void chk_pend(gex_Event_t event, const struct chk_pending *p) {
 }
 
 void chk_pend_nbi(const struct chk_pending *p) {
-  add(in_region ? &region : &implicit, p);
+  struct implicit *const i = implicit();
+  add(i->regions ? &i->inside : &i->outside, p);
 }
 
 /* An event, or a leaf, was synchronised. */
@@ -126,17 +148,18 @@ static void ended(gex_Event_t event) {
 static void implicit_ended(gex_EC_t mask) {
   if (!chk.area) return;
   pthread_mutex_lock(&chk.lock);
+  struct list *const l = &implicit()->outside;
   uint32_t kept = 0;
-  for (uint32_t i = 0; i < implicit.count; i++) {
-    struct chk_pending *const p = &implicit.first[i];
+  for (uint32_t i = 0; i < l->count; i++) {
+    struct chk_pending *const p = &l->first[i];
     if (p->category & mask) {
       chk_end(p);
       continue;
     }
     if (mask & GEX_EC_LC) local_done(p);
-    implicit.first[kept++] = *p;
+    l->first[kept++] = *p;
   }
-  implicit.count = kept;
+  l->count = kept;
   pthread_mutex_unlock(&chk.lock);
 }
 
@@ -144,7 +167,8 @@ void chk_pending_leaks(void) {
   for (uint32_t b = 0; b < BUCKETS; b++)
     for (const struct node *n = table[b]; n; n = n->next)
       if (n->list.count) chk_leak("event that was never completed", n->list.first[0].site);
-  if (in_region) chk_leak("access region that was never ended", region_site);
+  const struct implicit *const i = implicit();
+  if (i->regions) chk_leak("access region that was never ended", i->region[0].site);
 }
 
 /* ---- the calls */
@@ -220,8 +244,10 @@ void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
 void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
   if (chk.area) {
     pthread_mutex_lock(&chk.lock);
-    region_site = CHK_SITE("gex_NBI_BeginAccessRegion");
-    in_region = true;
+    struct implicit *const i = implicit();
+    const uint32_t at = i->regions < REGIONS ? i->regions++ : REGIONS - 1;
+    i->region[at].site = CHK_SITE("gex_NBI_BeginAccessRegion");
+    i->region[at].first = i->inside.count;
     pthread_mutex_unlock(&chk.lock);
   }
   chk_real.gex_NBI_BeginAccessRegion(flags);
@@ -231,9 +257,10 @@ gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
   const gex_Event_t event = chk_real.gex_NBI_EndAccessRegion(flags);
   if (!chk.area) return event;
   pthread_mutex_lock(&chk.lock);
-  in_region = false;
-  for (uint32_t i = 0; i < region.count; i++) chk_pend(event, &region.first[i]);
-  region.count = 0;
+  struct implicit *const i = implicit();
+  const uint32_t first = i->regions ? i->region[--i->regions].first : i->inside.count;
+  for (uint32_t k = first; k < i->inside.count; k++) chk_pend(event, &i->inside.first[k]);
+  i->inside.count = first;
   pthread_mutex_unlock(&chk.lock);
   return event;
 }

@@ -75,15 +75,6 @@ static struct chk_pending begin(const struct transfer *t, uint32_t site, uint32_
   return p;
 }
 
-/* Nothing was done. */
-static void cancel(const struct chk_pending *p) {
-  struct chk_access *const remote = chk_access_at(p->remote), *const local =
-                                                                  chk_access_at(p->local);
-  if (remote) remote->accept = 0;
-  if (local) local->accept = 0;
-  chk_local_done(p->local);
-}
-
 static struct chk_pending start(const struct transfer *t, const char *call, const void *pc) {
   pthread_mutex_lock(&chk.lock);
   const struct chk_pending p = begin(t, chk_site(call, pc), 0);
@@ -94,7 +85,7 @@ static struct chk_pending start(const struct transfer *t, const char *call, cons
 static void finish(const struct chk_pending *p, int refused) {
   pthread_mutex_lock(&chk.lock);
   if (refused)
-    cancel(p);
+    chk_cancel(p);
   else
     chk_end(p);
   pthread_mutex_unlock(&chk.lock);
@@ -103,7 +94,7 @@ static void finish(const struct chk_pending *p, int refused) {
 static void finish_nbi(const struct chk_pending *p, int refused) {
   pthread_mutex_lock(&chk.lock);
   if (refused)
-    cancel(p);
+    chk_cancel(p);
   else
     chk_pend_nbi(p);
   pthread_mutex_unlock(&chk.lock);
@@ -112,7 +103,7 @@ static void finish_nbi(const struct chk_pending *p, int refused) {
 static void finish_nb(const struct chk_pending *p, gex_Event_t event) {
   pthread_mutex_lock(&chk.lock);
   if (event == GEX_EVENT_NO_OP)
-    cancel(p);
+    chk_cancel(p);
   else
     chk_pend(event, p);
   pthread_mutex_unlock(&chk.lock);
@@ -122,7 +113,8 @@ static void finish_nb(const struct chk_pending *p, gex_Event_t event) {
 
 int gexx_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
                  gex_Flags_t flags) {
-  if (!chk_on()) return chk_real.gexx_rma_put(tm, rank, dest, src, nbytes, flags);
+  if (!chk_on() || chk_inner(__builtin_return_address(0)))
+    return chk_real.gexx_rma_put(tm, rank, dest, src, nbytes, flags);
   const struct chk_pending p =
       START("gex_RMA_PutBlocking", tm, rank, false, false, dest, src, nbytes, flags, NULL);
   const int rc = chk_real.gexx_rma_put(tm, rank, dest, src, nbytes, flags);
@@ -152,7 +144,8 @@ gex_Event_t gexx_rma_put_nb(gex_TM_t tm, gex_Rank_t rank, void *dest, const void
 
 int gexx_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                  gex_Flags_t flags) {
-  if (!chk_on()) return chk_real.gexx_rma_get(tm, dest, rank, src, nbytes, flags);
+  if (!chk_on() || chk_inner(__builtin_return_address(0)))
+    return chk_real.gexx_rma_get(tm, dest, rank, src, nbytes, flags);
   const struct chk_pending p =
       START("gex_RMA_GetBlocking", tm, rank, true, false, src, dest, nbytes, flags, NULL);
   const int rc = chk_real.gexx_rma_get(tm, dest, rank, src, nbytes, flags);

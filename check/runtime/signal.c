@@ -156,6 +156,7 @@ static struct chk_pending notify(const struct chk_range *range, const char *call
   p.remote = chk_touch(range, p.site, true);
   chk_release(chk_key(CHK_KEY_TAG, range->owner, 0), p.site, p.remote);
   pthread_mutex_unlock(&chk.lock);
+  chk_within = true; /* the library makes some of a put and a message */
   return p;
 }
 
@@ -165,31 +166,46 @@ static struct chk_pending notify(const struct chk_range *range, const char *call
  notify(&(struct chk_range){chk_jobrank(tm, rank), (uintptr_t)(at), nbytes, (flags)}, call, \
         __builtin_return_address(0))
 
-static void pend(const struct chk_pending *p, gex_Event_t event) {
+static gex_Event_t pend(const struct chk_pending *p, gex_Event_t event) {
+  chk_within = false;
   pthread_mutex_lock(&chk.lock);
-  chk_pend(event, p);
+  if (event == GEX_EVENT_NO_OP)
+    chk_cancel(p);
+  else
+    chk_pend(event, p);
   pthread_mutex_unlock(&chk.lock);
+  return event;
 }
 
-static void pend_nbi(const struct chk_pending *p) {
+static int pend_nbi(const struct chk_pending *p, int refused) {
+  chk_within = false;
   pthread_mutex_lock(&chk.lock);
-  chk_pend_nbi(p);
+  if (refused)
+    chk_cancel(p);
+  else
+    chk_pend_nbi(p);
   pthread_mutex_unlock(&chk.lock);
+  return refused;
 }
 
+/* A put returns at local completion: its notification alone says more. */
 int gexx_RMA_PutNotify(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
                        uint32_t tag, gex_Flags_t flags) {
-  if (chk_on()) (void)NOTIFY("gexx_RMA_PutNotify", dest, PUT);
-  return chk_real.gexx_RMA_PutNotify(tm, rank, dest, src, nbytes, tag, flags);
+  if (!chk_on()) return chk_real.gexx_RMA_PutNotify(tm, rank, dest, src, nbytes, tag, flags);
+  const struct chk_pending p = NOTIFY("gexx_RMA_PutNotify", dest, PUT);
+  const int rc = chk_real.gexx_RMA_PutNotify(tm, rank, dest, src, nbytes, tag, flags);
+  chk_within = false;
+  if (rc) (void)pend(&p, GEX_EVENT_NO_OP);
+  return rc;
 }
 
 int gexx_RMA_PutNotifyNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
                           gex_Event_t *lc_opt, uint32_t tag, gex_Flags_t flags) {
-  if (chk_on()) {
-    const struct chk_pending p = NOTIFY("gexx_RMA_PutNotifyNBI", dest, PUT);
-    pend_nbi(&p);
-  }
-  return chk_real.gexx_RMA_PutNotifyNBI(tm, rank, dest, src, nbytes, lc_opt, tag, flags);
+  if (!chk_on())
+    return chk_real.gexx_RMA_PutNotifyNBI(tm, rank, dest, src, nbytes, lc_opt, tag, flags);
+  const struct chk_pending p = NOTIFY("gexx_RMA_PutNotifyNBI", dest, PUT);
+  return pend_nbi(
+      &p, chk_real.gexx_RMA_PutNotifyNBI(tm, rank, dest, src, nbytes, lc_opt, tag, flags));
 }
 
 gex_Event_t gexx_RMA_PutNotifyNB(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
@@ -198,37 +214,32 @@ gex_Event_t gexx_RMA_PutNotifyNB(gex_TM_t tm, gex_Rank_t rank, void *dest, const
   if (!chk_on())
     return chk_real.gexx_RMA_PutNotifyNB(tm, rank, dest, src, nbytes, lc_opt, tag, flags);
   const struct chk_pending p = NOTIFY("gexx_RMA_PutNotifyNB", dest, PUT);
-  const gex_Event_t event =
-      chk_real.gexx_RMA_PutNotifyNB(tm, rank, dest, src, nbytes, lc_opt, tag, flags);
-  if (event != GEX_EVENT_NO_OP) pend(&p, event);
-  return event;
+  return pend(&p,
+              chk_real.gexx_RMA_PutNotifyNB(tm, rank, dest, src, nbytes, lc_opt, tag, flags));
 }
 
 int gexx_RMA_GetNotify(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                        uint32_t tag, gex_Flags_t flags) {
-  struct chk_pending p = {0};
-  if (chk_on()) p = NOTIFY("gexx_RMA_GetNotify", src, GET);
+  if (!chk_on()) return chk_real.gexx_RMA_GetNotify(tm, dest, rank, src, nbytes, tag, flags);
+  const struct chk_pending p = NOTIFY("gexx_RMA_GetNotify", src, GET);
   const int rc = chk_real.gexx_RMA_GetNotify(tm, dest, rank, src, nbytes, tag, flags);
-  if (chk_on()) pend(&p, GEX_EVENT_INVALID);
+  (void)pend(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
 }
 
 int gexx_RMA_GetNotifyNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                           uint32_t tag, gex_Flags_t flags) {
-  if (chk_on()) {
-    const struct chk_pending p = NOTIFY("gexx_RMA_GetNotifyNBI", src, GET);
-    pend_nbi(&p);
-  }
-  return chk_real.gexx_RMA_GetNotifyNBI(tm, dest, rank, src, nbytes, tag, flags);
+  if (!chk_on()) return chk_real.gexx_RMA_GetNotifyNBI(tm, dest, rank, src, nbytes, tag, flags);
+  const struct chk_pending p = NOTIFY("gexx_RMA_GetNotifyNBI", src, GET);
+  return pend_nbi(&p,
+                  chk_real.gexx_RMA_GetNotifyNBI(tm, dest, rank, src, nbytes, tag, flags));
 }
 
 gex_Event_t gexx_RMA_GetNotifyNB(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                                  uint32_t tag, gex_Flags_t flags) {
   if (!chk_on()) return chk_real.gexx_RMA_GetNotifyNB(tm, dest, rank, src, nbytes, tag, flags);
   const struct chk_pending p = NOTIFY("gexx_RMA_GetNotifyNB", src, GET);
-  const gex_Event_t event = chk_real.gexx_RMA_GetNotifyNB(tm, dest, rank, src, nbytes, tag, flags);
-  if (event != GEX_EVENT_NO_OP) pend(&p, event);
-  return event;
+  return pend(&p, chk_real.gexx_RMA_GetNotifyNB(tm, dest, rank, src, nbytes, tag, flags));
 }
 
 int gexx_Notify_Test(gexx_Notify_t req, gexx_Notify_Status_t *status) {

@@ -124,6 +124,16 @@ static bool is_runtime(const void *pc) {
   return false;
 }
 
+bool chk_of_library(const void *pc) {
+  Dl_info info;
+  return dladdr(pc, &info) && info.dli_fname &&
+         strncmp(base_name(info.dli_fname), "libtombolo.so", 13) == 0;
+}
+
+bool chk_inner(const void *pc) {
+  return CHK_UNLIKELY(chk_within) && is_runtime(pc);
+}
+
 /* The first frame outside of the run-time libraries, and the last one inside. */
 struct frames {
   const void *inside, *outside;

@@ -19,6 +19,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define SEQ 1 /* of gexx_client_mode.thread_mode */
+
 __attribute__((constructor)) static void find(void) {
 #define CHK_CALL(name)                                               \
  {                                                                   \
@@ -56,7 +58,7 @@ static void leaks(void) {
   pthread_mutex_unlock(&chk.lock);
 }
 
-void chk_start(void) {
+void chk_start(const struct gexx_client_mode *mode) {
   const char *const what = gasnet_getenv("TOMBOLO_CHECK");
   const char *const path = gasnet_getenv("TOMBOLO_CHECK_AREA");
   if (chk.area || !what || !path) return;
@@ -71,6 +73,7 @@ void chk_start(void) {
   chk.clock[chk.rank] = 1;
   chk.races = strstr(what, "races") != NULL;
   chk.leaks = strstr(what, "leaks") != NULL;
+  chk.one_thread = mode->thread_mode == SEQ;
   chk.message_site = chk_site("message", NULL);
   chk_local_start();
   gexx_check_handlers(chk_handler);
@@ -79,19 +82,20 @@ void chk_start(void) {
 
 int gexx_client_init(const struct gexx_client_args *init) {
   const int rc = chk_real.gexx_client_init(init);
-  if (rc == GASNET_OK) chk_start();
+  if (rc == GASNET_OK) chk_start(&init->mode);
   return rc;
 }
 
 int gexx_client_join(const struct gexx_client_args *init) {
   const int rc = chk_real.gexx_client_join(init);
-  if (rc == GASNET_OK) chk_start();
+  if (rc == GASNET_OK) chk_start(&init->mode);
+  if (rc == GASNET_OK && init->tm_p) chk_team_made(*init->tm_p);
   return rc;
 }
 
 int gexx_legacy_init(const struct gexx_client_mode *mode, int *argc, char ***argv) {
   const int rc = chk_real.gexx_legacy_init(mode, argc, argv);
-  if (rc == GASNET_OK) chk_start();
+  if (rc == GASNET_OK) chk_start(mode);
   return rc;
 }
 

@@ -9,6 +9,7 @@
 
 struct chk chk = {.lock = PTHREAD_MUTEX_INITIALIZER};
 struct chk_real chk_real;
+_Thread_local bool chk_within;
 
 struct chk_access *chk_access_at(uint64_t number) {
   if (!number) return NULL;

@@ -6,25 +6,7 @@
  * the local side of a call that lasts is recorded, too. A put with a peer completion handler is
  * ordered for that handler. Invariants as in rma.c.
  */
-#include "check/runtime/chk.h"
-
-/* One side: a list of pieces, or an address and strides. */
-struct side {
-  const gex_Memvec_t *vector; /* [count] */
-  void *const *indexed;       /* [count] of `bytes` */
-  const char *strided;        /* with `strides` */
-  size_t count, bytes;
-  const ptrdiff_t *strides;
-};
-
-struct shape {
-  gex_TM_t tm;
-  gex_Rank_t rank;
-  bool is_get;
-  struct side remote, local;
-  const size_t *counts; /* [levels] of strided ones */
-  size_t levels;
-};
+#include "check/runtime/vis.h"
 
 /* Record a piece: the first one makes the access. */
 static void piece(uint64_t *number, const struct chk_range *range, uint32_t site, bool lasts) {
@@ -81,7 +63,7 @@ void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void *source
   chk_real.gex_VIS_SetPeerCompletionHandler(handler, source_addr, nbytes, flags);
 }
 
-static struct chk_pending begin(const struct shape *s, const char *call, const void *pc) {
+struct chk_pending chk_vis_begin(const struct shape *s, const char *call, const void *pc) {
   struct chk_pending p = {.category = s->is_get ? GEX_EC_GET : GEX_EC_PUT};
   pthread_mutex_lock(&chk.lock);
   p.site = chk_site(call, pc);
@@ -95,23 +77,24 @@ static struct chk_pending begin(const struct shape *s, const char *call, const v
   return p;
 }
 
-static void end(const struct chk_pending *p, gex_Event_t event) {
+void chk_vis_end(const struct chk_pending *p, gex_Event_t event) {
   pthread_mutex_lock(&chk.lock);
-  chk_pend(event, p);
+  if (event == GEX_EVENT_NO_OP)
+    chk_cancel(p);
+  else
+    chk_pend(event, p);
   pthread_mutex_unlock(&chk.lock);
 }
 
-static void end_nbi(const struct chk_pending *p) {
+void chk_vis_end_nbi(const struct chk_pending *p, int refused) {
   pthread_mutex_lock(&chk.lock);
-  chk_pend_nbi(p);
+  if (refused)
+    chk_cancel(p);
+  else
+    chk_pend_nbi(p);
   pthread_mutex_unlock(&chk.lock);
 }
 
-#define BEGIN(call, ...) begin(&(struct shape){__VA_ARGS__}, call, __builtin_return_address(0))
-#define VECTOR(list, n) \
- { .vector = (list), .count = (n) }
-#define INDEXED(list, n, len) \
- { .indexed = (list), .count = (n), .bytes = (len) }
 #define STRIDED(at, by) \
  { .strided = (at), .strides = (by), .bytes = elemsz }
 
@@ -125,7 +108,7 @@ int gex_VIS_VectorPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
                                      VECTOR(dstlist, dstcount), VECTOR(srclist, srccount), NULL, 0);
   const int rc =
       chk_real.gex_VIS_VectorPutBlocking(tm, dstrank, dstcount, dstlist, srccount, srclist, flags);
-  end(&p, GEX_EVENT_INVALID);
+  chk_vis_end(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
 }
 
@@ -138,7 +121,7 @@ int gex_VIS_VectorPutNBI(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
                                      VECTOR(dstlist, dstcount), VECTOR(srclist, srccount), NULL, 0);
   const int rc =
       chk_real.gex_VIS_VectorPutNBI(tm, dstrank, dstcount, dstlist, srccount, srclist, flags);
-  if (!rc) end_nbi(&p);
+  chk_vis_end_nbi(&p, rc);
   return rc;
 }
 
@@ -151,7 +134,7 @@ gex_Event_t gex_VIS_VectorPutNB(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount
                                      VECTOR(dstlist, dstcount), VECTOR(srclist, srccount), NULL, 0);
   const gex_Event_t rc =
       chk_real.gex_VIS_VectorPutNB(tm, dstrank, dstcount, dstlist, srccount, srclist, flags);
-  if (rc != GEX_EVENT_NO_OP) end(&p, rc);
+  chk_vis_end(&p, rc);
   return rc;
 }
 
@@ -165,7 +148,7 @@ int gex_VIS_VectorGetBlocking(gex_TM_t tm, size_t dstcount, gex_Memvec_t const d
                                      VECTOR(srclist, srccount), VECTOR(dstlist, dstcount), NULL, 0);
   const int rc =
       chk_real.gex_VIS_VectorGetBlocking(tm, dstcount, dstlist, srcrank, srccount, srclist, flags);
-  end(&p, GEX_EVENT_INVALID);
+  chk_vis_end(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
 }
 
@@ -178,7 +161,7 @@ int gex_VIS_VectorGetNBI(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlis
                                      VECTOR(srclist, srccount), VECTOR(dstlist, dstcount), NULL, 0);
   const int rc =
       chk_real.gex_VIS_VectorGetNBI(tm, dstcount, dstlist, srcrank, srccount, srclist, flags);
-  if (!rc) end_nbi(&p);
+  chk_vis_end_nbi(&p, rc);
   return rc;
 }
 
@@ -191,7 +174,7 @@ gex_Event_t gex_VIS_VectorGetNB(gex_TM_t tm, size_t dstcount, gex_Memvec_t const
                                      VECTOR(srclist, srccount), VECTOR(dstlist, dstcount), NULL, 0);
   const gex_Event_t rc =
       chk_real.gex_VIS_VectorGetNB(tm, dstcount, dstlist, srcrank, srccount, srclist, flags);
-  if (rc != GEX_EVENT_NO_OP) end(&p, rc);
+  chk_vis_end(&p, rc);
   return rc;
 }
 
@@ -206,7 +189,7 @@ int gex_VIS_IndexedPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
             INDEXED(srclist, srccount, srclen), NULL, 0);
   const int rc = chk_real.gex_VIS_IndexedPutBlocking(tm, dstrank, dstcount, dstlist, dstlen,
                                                      srccount, srclist, srclen, flags);
-  end(&p, GEX_EVENT_INVALID);
+  chk_vis_end(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
 }
 
@@ -221,7 +204,7 @@ int gex_VIS_IndexedPutNBI(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void
             INDEXED(srclist, srccount, srclen), NULL, 0);
   const int rc = chk_real.gex_VIS_IndexedPutNBI(tm, dstrank, dstcount, dstlist, dstlen, srccount,
                                                 srclist, srclen, flags);
-  if (!rc) end_nbi(&p);
+  chk_vis_end_nbi(&p, rc);
   return rc;
 }
 
@@ -236,7 +219,7 @@ gex_Event_t gex_VIS_IndexedPutNB(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcoun
             INDEXED(srclist, srccount, srclen), NULL, 0);
   const gex_Event_t rc = chk_real.gex_VIS_IndexedPutNB(tm, dstrank, dstcount, dstlist, dstlen,
                                                        srccount, srclist, srclen, flags);
-  if (rc != GEX_EVENT_NO_OP) end(&p, rc);
+  chk_vis_end(&p, rc);
   return rc;
 }
 
@@ -251,7 +234,7 @@ int gex_VIS_IndexedGetBlocking(gex_TM_t tm, size_t dstcount, void *const dstlist
             INDEXED(dstlist, dstcount, dstlen), NULL, 0);
   const int rc = chk_real.gex_VIS_IndexedGetBlocking(tm, dstcount, dstlist, dstlen, srcrank,
                                                      srccount, srclist, srclen, flags);
-  end(&p, GEX_EVENT_INVALID);
+  chk_vis_end(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
 }
 
@@ -266,7 +249,7 @@ int gex_VIS_IndexedGetNBI(gex_TM_t tm, size_t dstcount, void *const dstlist[], s
             INDEXED(dstlist, dstcount, dstlen), NULL, 0);
   const int rc = chk_real.gex_VIS_IndexedGetNBI(tm, dstcount, dstlist, dstlen, srcrank, srccount,
                                                 srclist, srclen, flags);
-  if (!rc) end_nbi(&p);
+  chk_vis_end_nbi(&p, rc);
   return rc;
 }
 
@@ -281,7 +264,7 @@ gex_Event_t gex_VIS_IndexedGetNB(gex_TM_t tm, size_t dstcount, void *const dstli
             INDEXED(dstlist, dstcount, dstlen), NULL, 0);
   const gex_Event_t rc = chk_real.gex_VIS_IndexedGetNB(tm, dstcount, dstlist, dstlen, srcrank,
                                                        srccount, srclist, srclen, flags);
-  if (rc != GEX_EVENT_NO_OP) end(&p, rc);
+  chk_vis_end(&p, rc);
   return rc;
 }
 
@@ -297,7 +280,7 @@ int gex_VIS_StridedPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, void *dstaddr,
             STRIDED(srcaddr, srcstrides), count, stridelevels);
   const int rc = chk_real.gex_VIS_StridedPutBlocking(
       tm, dstrank, dstaddr, dststrides, srcaddr, srcstrides, elemsz, count, stridelevels, flags);
-  end(&p, GEX_EVENT_INVALID);
+  chk_vis_end(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
 }
 
@@ -313,7 +296,7 @@ int gex_VIS_StridedPutNBI(gex_TM_t tm, gex_Rank_t dstrank, void *dstaddr,
             STRIDED(srcaddr, srcstrides), count, stridelevels);
   const int rc = chk_real.gex_VIS_StridedPutNBI(tm, dstrank, dstaddr, dststrides, srcaddr,
                                                 srcstrides, elemsz, count, stridelevels, flags);
-  if (!rc) end_nbi(&p);
+  chk_vis_end_nbi(&p, rc);
   return rc;
 }
 
@@ -329,7 +312,7 @@ gex_Event_t gex_VIS_StridedPutNB(gex_TM_t tm, gex_Rank_t dstrank, void *dstaddr,
             STRIDED(srcaddr, srcstrides), count, stridelevels);
   const gex_Event_t rc = chk_real.gex_VIS_StridedPutNB(
       tm, dstrank, dstaddr, dststrides, srcaddr, srcstrides, elemsz, count, stridelevels, flags);
-  if (rc != GEX_EVENT_NO_OP) end(&p, rc);
+  chk_vis_end(&p, rc);
   return rc;
 }
 
@@ -345,7 +328,7 @@ int gex_VIS_StridedGetBlocking(gex_TM_t tm, void *dstaddr, const ptrdiff_t dstst
             STRIDED(dstaddr, dststrides), count, stridelevels);
   const int rc = chk_real.gex_VIS_StridedGetBlocking(
       tm, dstaddr, dststrides, srcrank, srcaddr, srcstrides, elemsz, count, stridelevels, flags);
-  end(&p, GEX_EVENT_INVALID);
+  chk_vis_end(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
 }
 
@@ -361,7 +344,7 @@ int gex_VIS_StridedGetNBI(gex_TM_t tm, void *dstaddr, const ptrdiff_t dststrides
             STRIDED(dstaddr, dststrides), count, stridelevels);
   const int rc = chk_real.gex_VIS_StridedGetNBI(tm, dstaddr, dststrides, srcrank, srcaddr,
                                                 srcstrides, elemsz, count, stridelevels, flags);
-  if (!rc) end_nbi(&p);
+  chk_vis_end_nbi(&p, rc);
   return rc;
 }
 
@@ -377,6 +360,6 @@ gex_Event_t gex_VIS_StridedGetNB(gex_TM_t tm, void *dstaddr, const ptrdiff_t dst
             STRIDED(dstaddr, dststrides), count, stridelevels);
   const gex_Event_t rc = chk_real.gex_VIS_StridedGetNB(
       tm, dstaddr, dststrides, srcrank, srcaddr, srcstrides, elemsz, count, stridelevels, flags);
-  if (rc != GEX_EVENT_NO_OP) end(&p, rc);
+  chk_vis_end(&p, rc);
   return rc;
 }

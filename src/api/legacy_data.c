@@ -4,10 +4,10 @@
  *
  * Owns: nothing; value gets live in the pool of operations. Called by the inlines of gasnet.h.
  * Calls: the EX puts and gets, core's op pool and checks.
- * Invariants: a memset to a mapped peer is complete on return; to others it is puts of a filled
- * block whose local completion is immediate; a value-get handle is an op with the value in
- * `value`, the event of the get in `next` and the byte count in `leaves`, freed by its one
- * synchronisation.
+ * Invariants: a memset to a mapped peer is complete on return; to others, and while operations are
+ * counted or checked, it is puts of a filled block whose local completion is immediate; a value-get
+ * handle is an op with the value in `value`, the event of the get in `next` and the byte count in
+ * `leaves`, freed by its one synchronisation.
  */
 #include "core/check.h"
 #include "core/job.h"
@@ -38,12 +38,11 @@ static gex_TM_t checked_team(const char *call, const char *argument, gasnet_node
 
 /* Memset as implicit puts of the calling thread; true if it is complete already. */
 static bool fill(gex_TM_t tm, gasnet_node_t node, void *dest, int val, size_t nbytes) {
-  const intptr_t delta = tmb_segtab_delta_of(tm, node);
+  const intptr_t delta = tmb_load_rlx(&tm->delta[node]);
   if (TMB_LIKELY(delta != GEXX_UNMAPPED)) {
     tmb_fence_compiler();
     if (nbytes) memset(gexx_rma_local(delta, dest), val, nbytes);
     tmb_fence_compiler();
-    tmb_count(GEXX_STATS_PUT, node, nbytes);
     return true;
   }
   char block[FILL_BYTES];
@@ -56,7 +55,7 @@ static bool fill(gex_TM_t tm, gasnet_node_t node, void *dest, int val, size_t nb
 
 /* Memset with an event of its own: an access region inside whatever the thread has open. */
 static gex_Event_t fill_nb(gex_TM_t tm, gasnet_node_t node, void *dest, int val, size_t nbytes) {
-  if (tmb_segtab_delta_of(tm, node) != GEXX_UNMAPPED && fill(tm, node, dest, val, nbytes))
+  if (tmb_load_rlx(&tm->delta[node]) != GEXX_UNMAPPED && fill(tm, node, dest, val, nbytes))
     return GEX_EVENT_INVALID;
   struct tmb_thread *t = tmb_thread();
   struct tmb_op *const outer = t->region;

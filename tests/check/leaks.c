@@ -57,6 +57,33 @@ CASE(request) {
   gexx_Notify_t r;
   (void)gexx_Notify_Init(tm, 0, 1, 1, &r); /* leak: request */
 }
+CASE(team_copy) {
+  gex_TM_t copy;
+  (void)gex_TM_Dup(&copy, tm, NULL, 0, GEX_FLAG_TM_NO_SCRATCH); /* leak: team_copy */
+}
+CASE(team_of_list) {
+  gex_TM_t one;
+  gex_EP_Location_t self = {gex_TM_QueryRank(tm), 0};
+  const gex_Flags_t flags = GEX_FLAG_TM_NO_SCRATCH;
+  (void)gex_TM_Create(&one, 1, tm, &self, 1, NULL, 0, flags); /* leak: team_of_list */
+}
+CASE(plan) {
+  gexx_Coll_Plan_t p;
+  const gexx_Coll_Args_t args = {
+      .gexx_kind = GEXX_COLL_BROADCAST, .gexx_dst = &v, .gexx_src = &v, .gexx_nbytes = 8};
+  (void)gexx_Coll_Init(&p, tm, &args, 0); /* leak: plan */
+}
+CASE(ok_bound) {
+  gex_EP_t ep;
+  gex_Segment_t s;
+  (void)gex_EP_Create(&ep, client, GEX_EP_CAPABILITY_ALL, 0);
+  (void)gex_Segment_Create(&s, client, NULL, 65536, GEX_MK_HOST, 0);
+  (void)gex_EP_BindSegment(ep, s, 0);
+}
+CASE(ok_cancelled) {
+  gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestMedium(tm, 0, NULL, 8, 8, NULL, 0, 0);
+  (void)gex_AM_CancelRequestMedium(sd, 0);
+}
 CASE(ok_all) {
   gexx_Sem_t s;
   gexx_Notify_t r;

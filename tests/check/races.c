@@ -7,6 +7,7 @@
 
 #include <gasnet_ratomic.h>
 #include <gasnet_vis.h>
+#include <sched.h>
 
 /* An atomic addition of 1 to a rank's first word; puts with strides. */
 #define ADD(ad, to) \
@@ -222,6 +223,54 @@ CASE(strided) {
   if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0] + 2, 8, 0); /* race: strided */
 }
 
+CASE(memset_and_get) {
+  if (me == 1) gasnet_memset(0, base[0], 1, 8);              /* race: memset_and_get */
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: memset_and_get */
+}
+CASE(memset_not_waited) {
+  gasnet_handle_t e = GASNET_INVALID_HANDLE;
+  if (me == 1) e = gasnet_memset_nb(0, base[0], 1, 8); /* race: memset_not_waited */
+  barrier();
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: memset_not_waited */
+  gasnet_wait_syncnb(e);
+}
+CASE(strided_legacy) {
+  const size_t stride[1] = {16}, count[2] = {8, 4};
+  if (me == 1) gasnet_puts_bulk(0, base[0], stride, v, stride, count, 1); /* race: strided_legacy */
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0] + 2, 8, 0);          /* race: strided_legacy */
+}
+CASE(indexed_legacy_not_waited) {
+  void *const to[2] = {base[0], base[0] + 2}, *const from[1] = {v};
+  gasnet_handle_t e = GASNET_INVALID_HANDLE;
+  if (me == 1)
+    e = gasnet_puti_nb_bulk(0, 2, to, 8, 1, from, 16); /* race: indexed_legacy_not_waited */
+  barrier();
+  if (me == 2)
+    gex_RMA_GetBlocking(tm, v, 0, base[0] + 2, 8, 0); /* race: indexed_legacy_not_waited */
+  gasnet_wait_syncnb(e);
+}
+CASE(broadcast_legacy_is_no_barrier) {
+  static long w, x;
+  const int flags = GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC | GASNET_COLL_LOCAL;
+  if (me == 1)
+    gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0); /* race: broadcast_legacy_is_no_barrier */
+  gasnet_coll_broadcast(GASNET_TEAM_ALL, &w, 0, &x, 8, flags);
+  if (me == 2)
+    gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: broadcast_legacy_is_no_barrier */
+}
+CASE(plan_buffer) {
+  gexx_Coll_Plan_t plan;
+  const gexx_Coll_Args_t args = {.gexx_kind = GEXX_COLL_BROADCAST,
+                                 .gexx_dst = base[me],
+                                 .gexx_src = base[me],
+                                 .gexx_nbytes = 8};
+  (void)gexx_Coll_Init(&plan, tm, &args, 0);
+  gex_Event_t e = gexx_Coll_StartNB(plan, 0);                /* race: plan_buffer */
+  if (me == 1) gex_RMA_GetBlocking(tm, v, 1, base[1], 8, 0); /* race: plan_buffer */
+  wait_for(e);
+  gexx_Coll_Free(plan);
+}
+
 /* ---- correct: nothing may be found */
 
 CASE(ok_barrier) {
@@ -258,6 +307,79 @@ CASE(ok_long) {
   if (me != 2) return;
   GASNET_BLOCKUNTIL(handled);
   gex_RMA_GetBlocking(tm, v, 2, base[2], 8, 0);
+}
+/* A Long that was refused has written nothing. Rank 2 does not poll before. */
+CASE(ok_refused_long) {
+  enum { TRIES = 1 << 20 };
+  if (me == 1) {
+    int i = 0;
+    while (i < TRIES && !gex_AM_RequestLong0(tm, 2, H_LONG, v, 8, base[2] + 128 + i, GEX_EVENT_NOW,
+                                             GEX_FLAG_IMMEDIATE))
+      i++;
+    gex_RMA_PutBlocking(tm, 2, base[2] + 128 + i, v, 8, 0);
+    gex_RMA_PutBlockingVal(tm, 2, base[2], 1, 8, 0);
+  }
+  while (me == 2 && !*(volatile long *)base[2]) sched_yield();
+}
+CASE(ok_memset) {
+  if (me == 1) gasnet_memset_nbi(0, base[0], 1, 8);
+  if (me == 1) gasnet_wait_syncnbi_puts();
+  barrier();
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0);
+}
+CASE(ok_memset_in_region) {
+  if (me == 1) {
+    gex_NBI_BeginAccessRegion(0);
+    gex_RMA_PutNBI(tm, 0, base[0], v, 8, GEX_EVENT_NOW, 0);
+    wait_for(gasnet_memset_nb(0, base[0] + 1, 1, 8));
+    gex_RMA_PutNBI(tm, 0, base[0] + 2, v, 8, GEX_EVENT_NOW, 0);
+    wait_for(gex_NBI_EndAccessRegion(0));
+  }
+  barrier();
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 24, 0);
+}
+CASE(ok_gather_all_legacy) {
+  static long w[3];
+  const int flags = GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC | GASNET_COLL_LOCAL;
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0);
+  gasnet_coll_gather_all(GASNET_TEAM_ALL, w, v, 8, flags);
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0);
+}
+CASE(ok_all_sync_legacy) {
+  static long w, x;
+  const int flags = GASNET_COLL_IN_ALLSYNC | GASNET_COLL_OUT_MYSYNC | GASNET_COLL_LOCAL;
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0);
+  gasnet_coll_broadcast(GASNET_TEAM_ALL, &w, 0, &x, 8, flags);
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0);
+}
+CASE(ok_plan) {
+  static long w[3];
+  gexx_Coll_Plan_t plan;
+  const gexx_Coll_Args_t args = {
+      .gexx_kind = GEXX_COLL_ALL_GATHER, .gexx_dst = w, .gexx_src = v, .gexx_nbytes = 8};
+  (void)gexx_Coll_Init(&plan, tm, &args, 0);
+  for (int i = 0; i < 3; i++) {
+    if ((int)me == i) gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0);
+    wait_for(gexx_Coll_StartNB(plan, 0));
+  }
+  gexx_Coll_Free(plan);
+}
+/* Teams of equal members that ranks use in another order than that of their making. */
+CASE(ok_teams) {
+  gex_TM_t a, b, c;
+  (void)gex_TM_Dup(&a, tm, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  (void)gex_TM_Dup(&b, tm, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  (void)gex_TM_Destroy(a, NULL, 0);
+  (void)gex_TM_Dup(&c, tm, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  gex_Event_t e = gex_Coll_BarrierNB(me == 1 ? c : b, 0);
+  gex_Event_t f = gex_Coll_BarrierNB(me == 1 ? b : c, 0);
+  wait_for(e);
+  wait_for(f);
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0);
+  gex_Coll_BarrierBlocking(c, 0);
+  if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0);
+  (void)gex_TM_Destroy(b, NULL, 0);
+  (void)gex_TM_Destroy(c, NULL, 0);
 }
 CASE(ok_strided) {
   const ptrdiff_t stride[1] = {16};

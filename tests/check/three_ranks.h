@@ -24,13 +24,13 @@ static gex_Rank_t me;
 static long *base[3]; /* of the segments; [0..15] data, [64] a signal, [128..] more data */
 static long v[64];
 
-static uint64_t *sig(int r) {
+static inline uint64_t *sig(int r) {
   return (uint64_t *)&base[r][64];
 }
 static void barrier(void) {
   gex_Coll_BarrierBlocking(tm, 0);
 }
-static void wait_for(gex_Event_t e) {
+static inline void wait_for(gex_Event_t e) {
   gex_Event_Wait(e);
 }
 
@@ -44,9 +44,10 @@ static void on_long(gex_Token_t t, void *buf, size_t n) {
   handled++;
 }
 
-#define H_SHORT 200
-#define H_LONG  201
-#define H_DONE  202
+#define H_SHORT  200
+#define H_LONG   201
+#define H_DONE   202
+#define H_MEDIUM 203
 
 /* A put to a rank that adds 1 to its signal. */
 #define PUT_SIGNAL(to)                                                                             \
@@ -59,10 +60,13 @@ static int run_three(int argc, char **argv) {
   gex_AM_Entry_t entries[] = {
       {H_SHORT, (gex_AM_Fn_t)on_short, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, NULL},
       {H_LONG, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, NULL, NULL},
-      {H_DONE, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, NULL}};
-  if (gex_Client_Init(&client, &ep, &tm, "CHECKED", &argc, &argv, 0) != GASNET_OK) return 1;
+      {H_DONE, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, NULL},
+      {H_MEDIUM, (gex_AM_Fn_t)on_long, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL, NULL}};
+  if (gex_Client_Init(&client, &ep, &tm, "CHECKED", &argc, &argv, GEX_FLAG_USES_GASNET1) !=
+      GASNET_OK)
+    return 1;
   me = gex_TM_QueryRank(tm);
-  (void)gex_EP_RegisterHandlers(ep, entries, 3);
+  (void)gex_EP_RegisterHandlers(ep, entries, 4);
   if (gex_Segment_Attach(&segment, tm, 65536) != GASNET_OK) return 1;
   for (gex_Rank_t r = 0; r < 3; r++)
     (void)gex_Segment_QueryBound(tm, r, (void **)&base[r], NULL, NULL);

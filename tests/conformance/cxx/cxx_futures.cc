@@ -86,7 +86,7 @@ void check_flat() {
 }
 
 void check_joins(const job &j) {
-  const auto a = j.allocate<long>(4);
+  const auto a = j.allocate<long>(512);
   a.local()[0] = 10 + j.rank(), a.local()[1] = 2;
   j.barrier();
   const auto p = a.on(right_of(j));
@@ -100,13 +100,14 @@ void check_joins(const job &j) {
   CHECK_EQ(joined.wait(), 8);
 
   future<> many; /* a chain of any length */
-  for (int i = 0; i < 20000; i++) many = when_all(many, i % 64 ? future<>() : rput(p + 3, long(i)));
+  for (int i = 0; i < 20000; i++)
+    many = when_all(many, i % 64 ? future<>() : rput(p + 8 + i / 64, long(i)));
   many.wait();
   std::vector<future<>> list;
-  for (int i = 0; i < 10; i++) list.push_back(rput(p + 3, long(i)));
+  for (int i = 0; i < 10; i++) list.push_back(rput(p + 400 + i, long(i)));
   when_all(std::move(list)).wait();
   j.barrier();
-  CHECK(a.local()[2] == 7 && a.local()[3] == 9);
+  CHECK(a.local()[2] == 7 && a.local()[409] == 9);
   j.barrier();
 }
 

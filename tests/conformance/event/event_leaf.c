@@ -71,22 +71,22 @@ static void of_invalid(void) {
 static void many(void) {
   static gex_Event_t ev[MANY];
   static uint64_t value[MANY];
-  char *const dest = job.peer[target(1)] + job.bytes / 2 + 8 * job.rank;
+  char *const dest = job.peer[target(1)] + 2 * BYTES * (job.size + 1) + (size_t)8 * MANY * job.rank;
   for (int round = 0; round < 2; round++) {
     for (int i = 0; i < MANY; i++) {
       gex_Event_t leaf;
       value[i] = (uint64_t)i;
-      ev[i] = gex_RMA_PutNB(job.tm, target(1), dest, &value[i], 8, &leaf, 0);
+      ev[i] = gex_RMA_PutNB(job.tm, target(1), dest + 8 * i, &value[i], 8, &leaf, 0);
       CHECK(ev[i] != GEX_EVENT_NO_OP);
     }
     for (int i = 0; i < MANY; i++) gex_Event_Wait(ev[(i + MANY / 2) % MANY]);
-    CHECK_CMP(gex_RMA_GetBlockingVal(job.tm, target(1), dest, 8, 0), <, MANY);
+    CHECK_EQ(gex_RMA_GetBlockingVal(job.tm, target(1), dest + 8 * (MANY - 1), 8, 0), MANY - 1);
   }
 }
 
 int main(int argc, char **argv) {
   job_start(&argc, &argv, 0, NULL, 0);
-  job_attach((uintptr_t)2 * BYTES * (job.size + 1));
+  job_attach((uintptr_t)2 * BYTES * (job.size + 1) + (uintptr_t)8 * MANY * job.size);
   of_invalid();
   for (int i = 0; i < ROUNDS; i++) one(i);
   many();

@@ -117,7 +117,9 @@ static void mixture(void) {
     CHECK_EQ(
         gex_RMA_GetNBI(job.tm, back + (i + 1) * BYTES, target(i + 1), slot_of(i + 1), BYTES, 0), 0);
     CHECK_EQ(gex_RMA_PutNBIVal(job.tm, target(i),
-                               job.peer[target(i)] + job.bytes - 8 * (job.rank + 1), i, 8, 0),
+                               job.peer[target(i)] + (size_t)COUNT * BYTES * job.size +
+                                   8 * ((size_t)COUNT * job.rank + i),
+                               i, 8, 0),
              0);
   }
   finish(GEX_EC_ALL, 1);
@@ -131,7 +133,7 @@ int main(int argc, char **argv) {
       0, (gex_AM_Fn_t)on_sink, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 1, NULL, "sink"};
   job_start(&argc, &argv, 0, &entry, 1);
   sink_index = entry.gex_index;
-  job_attach((uintptr_t)COUNT * BYTES * job.size + 8 * 64);
+  job_attach((uintptr_t)COUNT * (BYTES + 8) * job.size);
   source = (char *)malloc((size_t)COUNT * BYTES);
   if (!source) check_abandon();
   back = (char *)malloc((size_t)COUNT * BYTES);

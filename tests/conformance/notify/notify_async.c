@@ -95,7 +95,8 @@ static void not_held_up(void) {
   job_barrier();
   if (job.rank == 0) {
     pattern_fill(source, (size_t)PUTS * BYTES, 99);
-    for (int i = 0; i < 200; i++) gexx_Sem_PutSignalAsync(handle(1, 0), job.peer[1], source, 8, 1);
+    for (int i = 0; i < 200; i++)
+      gexx_Sem_PutSignalAsync(handle(1, 0), job.peer[1] + 8 * i, source, 8, 1);
     gexx_Sem_PutSignalAsync(handle(2, 0), job.peer[2], source, 100, 1);
     CHECK_EQ(gexx_Signal_Wait(done_word(0), GEXX_SIG_EQ, 12345), 12345);
     oob_send(1, 7);
@@ -153,5 +154,7 @@ int main(int argc, char **argv) {
   CHECK_CMP(mallinfo2().uordblks, <, before + kept);
   not_held_up();
   gexx_Sem_Free(data_sem);
+  gexx_Sem_Free(post_sem);
+  gexx_Sem_Free(flag_sem);
   return job_finish();
 }

@@ -251,8 +251,9 @@ static void immediate(void) {
   for (int i = 0; i < ATTEMPTS || (!job.mapped && !accepted); i++) {
     uint64_t *const sig = signal_of(to, job.rank, 8);
     if (i % 2) {
-      accepted += !gexx_RMA_PutSignalNBI(job.tm, to, data_of(to, job.rank), local, 100,
-                                         GEX_EVENT_DEFER, sig, GEXX_SIG_ADD, 1, GEX_FLAG_IMMEDIATE);
+      char *const dest = data_of(to, job.rank) + 100 * (i / 2 % (AREA / 100));
+      accepted += !gexx_RMA_PutSignalNBI(job.tm, to, dest, local, 100, GEX_EVENT_DEFER, sig,
+                                         GEXX_SIG_ADD, 1, GEX_FLAG_IMMEDIATE);
     } else {
       const gex_Event_t e = gexx_RMA_PutSignalNB(job.tm, to, NULL, NULL, 0, GEX_EVENT_NOW, sig,
                                                  GEXX_SIG_ADD, 1, GEX_FLAG_IMMEDIATE);

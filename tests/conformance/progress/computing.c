@@ -59,12 +59,13 @@ static void transfers(char *local) {
   }
   for (uint64_t i = 0; i < BURST; i++) {
     gex_RMA_PutNBI(job.tm, 1, there + i * 8, &i, 8, GEX_EVENT_NOW, 0);
-    gexx_RMA_PutSignalNBI(job.tm, 1, there + i * 8, &i, 8, GEX_EVENT_NOW, word_of(1, SIGNAL_AT),
-                          GEXX_SIG_ADD, 1, 0);
+    gexx_RMA_PutSignalNBI(job.tm, 1, there + (BURST + i) * 8, &i, 8, GEX_EVENT_NOW,
+                          word_of(1, SIGNAL_AT), GEXX_SIG_ADD, 1, 0);
   }
   gex_NBI_Wait(GEX_EC_ALL, 0);
   CHECK_EQ(gex_RMA_GetBlockingVal(job.tm, 1, word_of(1, SIGNAL_AT), 8, 0), BURST + 4);
   CHECK_EQ(gex_RMA_GetBlockingVal(job.tm, 1, there + 8 * (BURST - 1), 8, 0), BURST - 1);
+  CHECK_EQ(gex_RMA_GetBlockingVal(job.tm, 1, there + 8 * (2 * BURST - 1), 8, 0), BURST - 1);
 }
 
 static void atomics(void) {
