@@ -8,10 +8,11 @@
  */
 #include "check/runtime/chk.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* Enter a finding, unless there is one like it. */
-static void enter(const struct chk_finding *f) {
+/* Enter a finding, unless there is one like it. Returns whether there is none. */
+static bool enter(const struct chk_finding *f) {
   struct chk_area *const a = chk.area;
   chk_lock(&a->lock);
   uint32_t i = 0;
@@ -21,7 +22,8 @@ static void enter(const struct chk_finding *f) {
     if (g->site[0] == f->site[0] && g->site[1] == f->site[1]) break;
     if (g->site[0] == f->site[1] && g->site[1] == f->site[0]) break;
   }
-  if (i < a->findings) {
+  const bool is_new = i == a->findings;
+  if (!is_new) {
     chk_finding_at(a, i)->count++;
   } else if (i < CHK_FINDINGS) {
     *chk_finding_at(a, i) = *f;
@@ -29,6 +31,18 @@ static void enter(const struct chk_finding *f) {
     a->findings++;
   }
   chk_unlock(&a->lock);
+  return is_new;
+}
+
+/* Mark the race in a trace, if there is one; this polls nothing. */
+static void mark(const struct chk_finding *f) {
+  char text[192];
+  const char *call[2];
+  for (int i = 0; i < 2; i++)
+    call[i] = f->site[i] ? chk_name_at(chk.area, chk_site_at(chk.area, f->site[i])->call) : "?";
+  snprintf(text, sizeof text, "race: %s by rank %u, %s by rank %u", call[0], f->rank[0], call[1],
+           f->rank[1]);
+  gexx_Trace_Mark(text);
 }
 
 void chk_race(const struct chk_access *before, uint32_t flags, const struct chk_access *now,
@@ -47,11 +61,11 @@ void chk_race(const struct chk_access *before, uint32_t flags, const struct chk_
   gasnet_seginfo_t *const all = chk_segments();
   if (all && addr - (uintptr_t)all[f.owner].addr < all[f.owner].size)
     f.offset = addr - (uintptr_t)all[f.owner].addr;
-  enter(&f);
+  if (enter(&f)) mark(&f);
 }
 
 void chk_leak(const char *what, uint32_t site) {
   struct chk_finding f = {.kind = CHK_LEAK, .rank = {chk.rank, chk.rank}, .site = {site, site}};
   f.what = chk_name(what);
-  enter(&f);
+  (void)enter(&f);
 }

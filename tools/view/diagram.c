@@ -155,6 +155,24 @@ static void write_arrows(const struct drawing *d) {
   }
 }
 
+/* Moments that the program, or `--check races`, has marked: a triangle above the lane, and a name.
+ */
+static void write_marks(const struct drawing *d) {
+  for (uint32_t i = 0; i < d->t->events; i++) {
+    const struct view_event *e = &d->t->event[i];
+    if (e->duration != VIEW_MARK || e->kind == VIEW_PACKET) continue;
+    if (e->start < d->from || e->start > d->until) continue;
+    const double x = x_of(d, e->start), y = y_of(view_event_rank(d->t, i));
+    const bool left = x > (LEFT + WIDTH) / 2; /* the name is left of the triangle */
+    fprintf(d->to,
+            "<path d=\"M%.2f %.1fl-5 -9h10z\" fill=\"#d00\"/><text x=\"%.2f\" y=\"%.1f\" "
+            "font-size=\"11\" text-anchor=\"%s\" fill=\"#a00\">",
+            x, y, x + (left ? -8 : 8), y - 2, left ? "end" : "start");
+    view_xml_text(d->to, view_text(d->t, e->name));
+    fputs("</text>\n", d->to);
+  }
+}
+
 /* A step of 1, 2 or 5 times a power of ten. */
 static int64_t tick_step(int64_t span) {
   int64_t step = 1;
@@ -190,6 +208,7 @@ int view_write_diagram(const struct view_trace *t, const struct view_report *r, 
   for (uint32_t i = 0; i < t->ranks; i++) write_lane(&d, i, used);
   write_ticks(&d, used);
   write_arrows(&d);
+  write_marks(&d);
   write_legend(&d, used);
   fputs("</svg>\n", to);
   return ferror(to) ? -1 : 0;

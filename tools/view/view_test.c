@@ -312,8 +312,22 @@ TEST(test_outputs) {
   assert_non_null(strstr(drawing, ">0 us</text>"));
   assert_non_null(strstr(drawing, ">10 us</text>"));
   assert_null(strstr(drawing, " ns</text>"));
+  assert_null(strstr(drawing, "fill=\"#d00\""));
   free(page);
   free(summary);
+  free(drawing);
+  release(&b);
+}
+
+TEST(test_mark) {
+  struct both b;
+  analyse(&b, TRACE(RANK("0") X(
+                  "region", "work", "0", "0", "60",
+                  "") "{\"ph\":\"i\",\"cat\":\"mark\",\"name\":\"race: a, b\",\"pid\":0,\"tid\":1,"
+                      "\"ts\":30,\"s\":\"t\"},"));
+  char *drawing = written(&b, 2);
+  assert_non_null(strstr(drawing, "fill=\"#d00\""));
+  assert_non_null(strstr(drawing, ">race: a, b</text>"));
   free(drawing);
   release(&b);
 }
