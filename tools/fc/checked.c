@@ -47,7 +47,11 @@ void command_check_before(struct command *c, const struct command_checked *how) 
                                "-fno-builtin-memset"}; /* calls, which the linker turns to ours */
   const bool clang = is_clang(how->compiler);
   for (size_t i = 0; i < sizeof common / sizeof *common; i++) command_add(c, common[i]);
-  if (!clang) command_add(c, "-Wno-tsan");    /* our fences are seen */
+  if (!clang) command_add(c, "-Wno-tsan"); /* our fences are seen */
+  /* Nobody needs calls at the begin and end of functions. */
+  if (clang) command_add(c, "-mllvm");
+  command_add(c, clang ? "-tsan-instrument-func-entry-exit=0"
+                       : "--param=tsan-instrument-func-entry-exit=0");
   if (!clang) command_add(c, "-fno-ipa-sra"); /* else functions of headers have no names */
   for (size_t i = 0; how->is_c && i < sizeof of_c / sizeof *of_c; i++) command_add(c, of_c[i]);
   if (!how->links) return;

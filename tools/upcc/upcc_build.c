@@ -271,7 +271,13 @@ static void compile_options(const struct upcc *u, struct upcc_list *l) {
 static void check_options(const struct upcc *u, struct upcc_list *l) {
   upcc_add(l, "-g");
   upcc_add(l, "-fsanitize=thread");
-  if (!command_has(u->compiler, "clang")) upcc_add(l, "-Wno-tsan");
+  if (command_has(u->compiler, "clang")) {
+    upcc_add(l, "-mllvm");
+    upcc_add(l, "-tsan-instrument-func-entry-exit=0");
+  } else {
+    upcc_add(l, "-Wno-tsan");
+    upcc_add(l, "--param=tsan-instrument-func-entry-exit=0");
+  }
 }
 
 static int compile(const struct upcc *u, const char *input, const char *output) {
