@@ -3,6 +3,7 @@
 # A bug that shows in some runs is recorded, and shows in each of 20 replays.
 #   tests/replay/bugs.py TOMBOLO PROGRAM CASE   (a case of tests/replay/bugs.c)
 # CASE `deviation`: a replay of another program is reported, with both calls and their lines.
+# CASE `only`: one rank has the terminal, under a command or under gdb; the bug shows again.
 # CASE `refused`: options that contradict, and folders without a recording.
 import os
 import re
@@ -85,13 +86,42 @@ def chaos(tombolo, program, _case, folder):
     return None if codes == [3] * REPLAYS else f"codes of replays: {codes}"
 
 
+def only(tombolo, program, _case, folder):
+    code, out = 0, ""
+    for _ in range(TRIES):
+        if code:
+            break
+        code, out, _ = run(tombolo, "-n", "3", "--record", folder, program, "message_order")
+    if code != 3 or not out:
+        return f"code {code} while it is recorded: {out}"
+    command = os.path.join(folder, "command")
+    with open(command, "w", encoding="utf-8") as script:
+        script.write('#!/bin/sh\necho "$1"\nshift\nexec "$@"\n')
+    os.chmod(command, 0o755)
+    wants = [("0", out), ("1", ""), (f"0:{command} under", "under\n" + out),
+             (f"2:{command} under", "under\n")]
+    for words, text in wants:
+        again, seen, err = run(tombolo, "--replay", folder, "--only", words, program,
+                               "message_order")
+        if (again, seen) != (code, text):
+            return f"--only {words}: code {again}, not {code}: {seen}{err}"
+    if not shutil.which("gdb"):
+        return None
+    words = "0:gdb -nx -q -batch -ex run -ex backtrace --args"
+    _, seen, err = run(tombolo, "--replay", folder, "--only", words, program, "message_order")
+    refused_here = "ptrace" in seen + err or "personality" in err
+    return None if out.strip() in seen or refused_here else f"gdb: {seen}{err}"
+
+
 def refused(tombolo, program, _case, folder):
     wants = [(["--replay", folder, program], "there is no recording"),
              (["--record", os.path.join(folder, "a", "b"), program], "No such file"),
              (["--chaos", "9..1", program], "give a seed"),
              (["--chaos", "7", "--replay", folder, program], "give only one of"),
              (["--record", folder, "--replay", folder, program], "give only one of"),
-             (["--record", folder, "--check", "races", program], "give only one of")]
+             (["--record", folder, "--check", "races", program], "give only one of"),
+             (["--only", "1", program], "give --replay DIR, too"),
+             (["--only", "x", "--replay", folder, program], "give a rank, as 3")]
     for words, text in wants:
         code, _, err = run(tombolo, *words)
         if code not in (1, 2) or text not in err:
@@ -100,12 +130,15 @@ def refused(tombolo, program, _case, folder):
     code, _, err = run(tombolo, "-n", "2", "--replay", folder, program, "ring")
     if code != 2 or "3 ranks were recorded, not 2" not in err:
         return f"-n 2: code {code}: {err}"
+    code, _, err = run(tombolo, "--replay", folder, "--only", "3", program, "ring")
+    if code != 2 or "give one below 3" not in err:
+        return f"--only 3: code {code}: {err}"
     return None
 
 
 def main():
     tombolo, program, case = sys.argv[1:4]
-    checks = {"chaos": chaos, "deviation": deviation, "refused": refused}
+    checks = {"chaos": chaos, "deviation": deviation, "only": only, "refused": refused}
     with tempfile.TemporaryDirectory() as folder:
         fault = checks.get(case, reproduces)(tombolo, program, case, folder)
     if fault:

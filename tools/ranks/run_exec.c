@@ -110,8 +110,9 @@ void run_exec(struct run *run, uint32_t rank) {
     _exit(TOOL_EXIT_NOT_EXECUTABLE);
   }
   tmb_env_set(TMB_LAUNCH_ENV, env);
-  execvp(run->program, run->options.argv);
+  char **const argv = replay_only_child(&run->options.replay, rank, run->options.argv);
+  if (argv) execvp(argv == run->options.argv ? run->program : argv[0], argv);
   const int err = errno;
-  if (rank == 0) refuse(run->options.argv[0], err);
+  if (rank == 0 || argv != run->options.argv) refuse(argv ? argv[0] : "", err);
   _exit(err == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE);
 }

@@ -26,6 +26,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define ONLY_GRACE_S "86400" /* a day: the largest value of the setting */
+
 /* The head of the file of rank 0. Returns whether the folder holds a recording. */
 static bool read_head(const char *folder, struct rpl_head *head) {
   char path[PATH_MAX];
@@ -97,6 +99,53 @@ static int make_area(struct replay_run *run, uint32_t ranks) {
   return 0;
 }
 
+int replay_only_parse(struct replay_run *run, const char *text) {
+  char *end;
+  const unsigned long rank = strtoul(text, &end, 10);
+  if (*text >= '0' && *text <= '9' && rank < UINT32_MAX &&
+      (*end == '\0' || (*end == ':' && end[1]))) {
+    run->only = text;
+    run->only_rank = (uint32_t)rank;
+    return 0;
+  }
+  tmb_print("run: --only %s: give a rank, as 3, or a rank and a command, as '3:gdb --args'", text);
+  return TOOL_EXIT_USAGE;
+}
+
+char **replay_only_child(const struct replay_run *run, uint32_t rank, char **argv) {
+  if (!run->only) return argv;
+  if (rank != run->only_rank) {
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0) (void)dup2(nowhere, STDOUT_FILENO);
+    if (nowhere >= 0) (void)dup2(nowhere, STDERR_FILENO);
+    return argv;
+  }
+  const char *const command = strchr(run->only, ':');
+  if (!command) return argv;
+  size_t count = 1;
+  while (argv[count - 1]) count++;
+  char *const words = strdup(command + 1), *rest = NULL;
+  char **const all = words ? calloc(count + strlen(words), sizeof *all) : NULL;
+  if (!all) return NULL;
+  size_t at = 0;
+  for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+    all[at++] = word;
+  memcpy(all + at, argv, count * sizeof *argv);
+  return all;
+}
+
+/* The rank of --only is there; the job waits for it, as long as it stands in a debugger. */
+static int begin_only(const struct replay_run *run, uint32_t ranks) {
+  if (!run->only) return 0;
+  if (run->only_rank >= ranks) {
+    tmb_print("run: --only %s: there is no such rank; give one below %u", run->only, ranks);
+    return TOOL_EXIT_USAGE;
+  }
+  if (!tmb_env_get("TOMBOLO_EXITTIMEOUT") && !tmb_env_get("GASNET_EXITTIMEOUT"))
+    tmb_env_set("TOMBOLO_EXITTIMEOUT", ONLY_GRACE_S);
+  return 0;
+}
+
 /* The folder of a recording, made or read. out whole: its path, empty: there is none. */
 static int begin_folder(const struct replay_run *run, uint32_t *ranks, char whole[PATH_MAX]) {
   const char *const folder = run->record ? run->record : run->replay;
@@ -109,10 +158,17 @@ static int begin_folder(const struct replay_run *run, uint32_t *ranks, char whol
   return TOOL_EXIT_FAILED;
 }
 
+/* Pointers are equal in both runs. */
+static void fix_addresses(void) {
+  const int persona = personality(0xffffffff);
+  if (persona >= 0) (void)personality((unsigned)persona | ADDR_NO_RANDOMIZE);
+}
+
 int replay_begin(struct replay_run *run, uint32_t *ranks) {
   char whole[PATH_MAX];
   if (!run->record && !run->replay && !run->chaos) return 0;
   int rc = begin_folder(run, ranks, whole);
+  if (rc == 0) rc = begin_only(run, *ranks);
   if (rc == 0) rc = make_area(run, *ranks ? *ranks : 1);
   if (rc == 0) rc = check_load("tombolo-replay.so", run->replay ? "--replay" : "--record");
   if (rc) return rc;
@@ -120,8 +176,7 @@ int replay_begin(struct replay_run *run, uint32_t *ranks) {
   if (run->chaos) tmb_env_set("TOMBOLO_CHAOS", run->chaos);
   if (run->chaos && !tmb_env_get("TMB_PREEMPT_SEED")) /* of a library that is built for it */
     tmb_env_set("TMB_PREEMPT_SEED", run->chaos);
-  const int persona = personality(0xffffffff);
-  if (persona >= 0) (void)personality((unsigned)persona | ADDR_NO_RANDOMIZE);
+  fix_addresses();
   return 0;
 }
 

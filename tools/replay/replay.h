@@ -26,6 +26,8 @@ struct replay_taken {
 
 struct replay_run {
   const char *record, *replay; /* folders, at most one; NULL: none */
+  const char *only;            /* N or N:COMMAND; NULL: all ranks alike */
+  uint32_t only_rank;
   const char *chaos;           /* SEED, SEED:LIST or FROM..TO; NULL: none */
   unsigned long long from, to; /* of the seeds */
   struct replay_taken *taken;  /* filled at the end, NULL: nobody asks */
@@ -35,6 +37,14 @@ struct replay_run {
 
 /* Read the argument of --chaos. Returns 0, or the exit code of a usage error after a message. */
 int replay_chaos_parse(struct replay_run *run, const char *text);
+
+/* Read the argument of --only. Returns as above. */
+int replay_only_parse(struct replay_run *run, const char *text);
+
+/* In the child that becomes `rank`, with --only: the output of other ranks leads nowhere. Returns
+ * the words before the program of this rank, such as a debugger's, and its own `argv` behind them;
+ * `argv` itself if there are none; NULL if memory is short. */
+char **replay_only_child(const struct replay_run *run, uint32_t rank, char **argv);
 
 /* Run a range of seeds, each in a child, until one fails; print what it needs. in argv: program and
  * arguments, for the message. Returns true with the exit code when all is done; false: the caller

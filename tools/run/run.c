@@ -53,6 +53,7 @@ enum {
   OPT_CHECK_JSON,
   OPT_RECORD,
   OPT_REPLAY,
+  OPT_ONLY,
   OPT_CHAOS
 };
 
@@ -96,6 +97,10 @@ static const struct argp_option option_table[] = {
      0},
     {"replay", OPT_REPLAY, "DIR", 0,
      "run in the order that --record has written to DIR; exit code 67 if a rank departs from it",
+     0},
+    {"only", OPT_ONLY, "N[:COMMAND]", 0,
+     "with --replay: rank N alone has standard input and output, and runs under COMMAND, as "
+     "'3:gdb --args'; the others run in the recorded order, and wait for it",
      0},
     {"chaos", OPT_CHAOS, "SEED", 0,
      "delay calls, messages and results of polls at random, by SEED, to find races; FROM..TO: try "
@@ -253,6 +258,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
   case OPT_RECORD: o->replay.record = arg; return 0;
   case OPT_CHAOS: require(replay_chaos_parse(&o->replay, arg)); return 0;
   case OPT_REPLAY: o->replay.replay = arg; return 0;
+  case OPT_ONLY: require(replay_only_parse(&o->replay, arg)); return 0;
   case OPT_TRACE: require(parse_trace(arg)); return 0;
   case 'E': require(run_env_set(o, arg)); return 0;
   case OPT_ENV_ONLY: o->env_only = arg; return 0;
@@ -278,6 +284,10 @@ static int check_between(const struct run_options *o) {
   const int given = (o->check.list != NULL) + (r->replay != NULL) + (r->record || r->chaos);
   if (given && (o->hosts || o->hostfile)) {
     tmb_print("run: %s: the ranks of such a job are on this machine; leave out the hosts", option);
+    return TOOL_EXIT_USAGE;
+  }
+  if (r->only && !r->replay) {
+    tmb_print("run: --only %s: give --replay DIR, too", r->only);
     return TOOL_EXIT_USAGE;
   }
   if (given > 1) {
@@ -410,6 +420,7 @@ static int run_here(struct run *run) {
   rc = replay_begin(&run->options.replay, &run->options.ranks);
   if (rc) return rc;
   if (run->options.ranks == 0) run->options.ranks = 1;
+  if (run->options.replay.only) run->options.stdin_rank = run->options.replay.only_rank;
   if (run->options.bind) run->cpus = run_bind_plan(run->options.ranks);
   if (run->options.label) {
     run->label = run_label_open(run->options.ranks);

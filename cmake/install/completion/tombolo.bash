@@ -10,8 +10,8 @@ _tombolo() {
   fi
   case $name in
     run)
-      options='--bind --chaos= --check= --check-json= --cwd= --cyclic --env-only= -E --env= --hostfile= --hosts= --label --live -n --ranks= -N --nodes= --record= --replay= --stats --stdin= --timeout= --trace= -v --verbose --watchdog= -? --help --usage --version'
-      takes='--chaos --check --check-json --cwd --env-only -E --env --hostfile --hosts -n --ranks -N --nodes --record --replay --stdin --timeout --trace --watchdog' ;;
+      options='--bind --chaos= --check= --check-json= --cwd= --cyclic --env-only= -E --env= --hostfile= --hosts= --label --live -n --ranks= -N --nodes= --only= --record= --replay= --stats --stdin= --timeout= --trace= -v --verbose --watchdog= -? --help --usage --version'
+      takes='--chaos --check --check-json --cwd --env-only -E --env --hostfile --hosts -n --ranks -N --nodes --only --record --replay --stdin --timeout --trace --watchdog' ;;
     ps)
       options='-r --ranks -? --help --usage --version'
       takes='' ;;
