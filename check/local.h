@@ -31,6 +31,7 @@ struct chk_watch {
   struct chk_extent own;    /* the segment of this process that has `seen`; base: multiple of 8 */
   uint32_t *seen;           /* of 8 bytes: epoch << 16, bytes stored << 8, bytes loaded or stored */
   uint32_t now;             /* epoch << 16 | 0xffff */
+  uint32_t files;           /* not 0: the program has files that are compiled with `--check` */
   struct chk_extent others; /* other segments, second places, buffers of transfers in flight */
   void (*access)(uintptr_t addr, size_t bytes, int kind, const void *pc);
   /* Before and after an atomic operation on a word. in kind: CHK_LOAD if it only reads. */

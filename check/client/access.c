@@ -16,8 +16,10 @@ const struct chk_watch *chk_watched = &nothing;
 
 void __tsan_init(void);
 void __tsan_init(void) {
-  const struct chk_watch *const found = dlsym(RTLD_DEFAULT, "tombolo_check_watch");
-  if (found && found->size == sizeof *found) chk_watched = found;
+  struct chk_watch *const found = dlsym(RTLD_DEFAULT, "tombolo_check_watch");
+  if (!found || found->size != sizeof *found) return;
+  found->files = 1;
+  chk_watched = found;
 }
 
 /* Before other constructors, which may use the library. */

@@ -36,6 +36,8 @@
 struct chk {
   bool races, leaks; /* what is looked for */
   bool words;        /* puts of a word give to it */
+  bool in_order;     /* Fortran and UPC: accesses of one rank to one place keep their order */
+  bool all_strict;   /* UPC without `--check`: any access of a word may be strict */
   bool one_thread;   /* a SEQ client, whose threads call in turns, if it has several */
   pthread_mutex_t lock;
   struct chk_area *area;
@@ -70,7 +72,7 @@ uint32_t chk_site(const char *call, const void *pc);
 extern _Thread_local bool chk_within;
 /* Whether a call with this return address is one of those, and no handler's. */
 bool chk_inner(const void *pc);
-/* Whether a return address is in the library itself: a call of its own. */
+/* Whether a return address is in the library or a run-time library: the call is its own. */
 bool chk_of_library(const void *pc);
 /* Text in the area. */
 uint32_t chk_name(const char *text);

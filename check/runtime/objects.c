@@ -66,7 +66,7 @@ static void team_ended(gex_TM_t tm) {
   free(t);
 }
 
-/* What the library makes for itself is not the program's to end. */
+/* What the library, or a run-time library, makes for itself is not the program's to end. */
 static void made(struct object it, const char *call, const void *pc) {
   const bool ours = chk.area && it.object && !chk_of_library(pc);
   struct object *const o = ours ? malloc(sizeof *o) : NULL;

@@ -43,19 +43,28 @@ static uint64_t touch_local(const struct transfer *t, uint32_t site, bool lasts)
       site, lasts);
 }
 
+static bool may_be_strict(const struct transfer *t) {
+  return CHK_UNLIKELY(chk.all_strict) && t->bytes <= 8;
+}
+
+static uint64_t word_key(uint32_t peer, const void *at) {
+  return chk_key(CHK_KEY_WORD, peer, (uintptr_t)at & ~(uintptr_t)7);
+}
+
 /* The side at the peer. in more: CHK_WRITE, CHK_SIGNALS. */
 static uint64_t touch_remote(const struct transfer *t, uint32_t peer, uintptr_t at, uint32_t site,
                              uint32_t more) {
   const bool strict = chk_strict(), put = (more & CHK_WRITE) != 0;
-  const bool word = chk.words && put && t->bytes <= 8 && !(more & CHK_SIGNALS);
+  const bool word = put && (chk.words || may_be_strict(t)) && t->bytes <= 8 &&
+                    !(more & CHK_SIGNALS);
   const bool lasts = t->lasts || (t->flags & GEX_FLAG_IMMEDIATE) || (more & CHK_SIGNALS);
-  const uint32_t flags = CHK_TRANSFER | more | (strict ? CHK_ATOMIC : 0);
+  const uint32_t flags = CHK_TRANSFER | more | (strict || may_be_strict(t) ? CHK_ATOMIC : 0);
   const uint64_t number =
       chk_touch(&(struct chk_range){peer, at, t->bytes, flags}, site, lasts || strict || word);
   if (strict)
     chk_strict_word(peer, at, site, put ? number : 0);
   else if (word)
-    chk_release(chk_key(CHK_KEY_WORD, peer, at & ~(uintptr_t)7), site, number);
+    chk_release(word_key(peer, (const void *)at), site, number);
   return number;
 }
 
@@ -67,6 +76,7 @@ static struct chk_pending begin(const struct transfer *t, uint32_t site, uint32_
   struct chk_pending p = {.category = t->is_get ? GEX_EC_GET : GEX_EC_PUT, .site = site};
   const uint32_t write = t->is_get ? 0 : CHK_WRITE;
   if (at) p.remote = touch_remote(t, peer, (uintptr_t)at, site, write | more);
+  if (at && t->is_get && may_be_strict(t)) p.acquire = word_key(peer, at);
   /* GEX_EVENT_NOW: the source may be changed when the call returns. */
   const bool source = !t->is_get && (!t->lasts || t->lc == GEX_EVENT_NOW);
   const uint64_t local = touch_local(t, site, lasts && !source);
@@ -175,10 +185,12 @@ gex_Event_t gexx_rma_get_nb(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src,
 
 gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t nbytes,
                                  gex_Flags_t flags) {
-  if (chk_on())
-    (void)START("gex_RMA_GetBlockingVal", tm, rank, true, false, src, NULL, nbytes,
-                flags & ~GEX_FLAG_IMMEDIATE, NULL);
-  return chk_real.gexx_rma_get_val(tm, rank, src, nbytes, flags);
+  if (!chk_on()) return chk_real.gexx_rma_get_val(tm, rank, src, nbytes, flags);
+  const struct chk_pending p = START("gex_RMA_GetBlockingVal", tm, rank, true, false, src, NULL,
+                                     nbytes, flags & ~GEX_FLAG_IMMEDIATE, NULL);
+  const gex_RMA_Value_t value = chk_real.gexx_rma_get_val(tm, rank, src, nbytes, flags);
+  finish(&p, 0);
+  return value;
 }
 
 int gexx_rma_put_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes,

@@ -114,20 +114,23 @@ static const char *plain_name(const char *symbol) {
   return chk_name_at(chk.area, chk_name(text));
 }
 
-static bool is_runtime(const void *pc) {
-  Dl_info info;
-  if (!dladdr(pc, &info) || !info.dli_fname) return false;
-  if (is_header(info.dli_sname)) return true;
-  const char *const name = base_name(info.dli_fname);
+/* Whether the module is the library, or a run-time library of ours. */
+static bool is_library(const char *path) {
+  const char *const name = base_name(path);
   for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
     if (strncmp(name, runtimes[i], strlen(runtimes[i])) == 0) return true;
   return false;
 }
 
+static bool is_runtime(const void *pc) {
+  Dl_info info;
+  if (!dladdr(pc, &info) || !info.dli_fname) return false;
+  return is_header(info.dli_sname) || is_library(info.dli_fname);
+}
+
 bool chk_of_library(const void *pc) {
   Dl_info info;
-  return dladdr(pc, &info) && info.dli_fname &&
-         strncmp(base_name(info.dli_fname), "libtombolo.so", 13) == 0;
+  return dladdr(pc, &info) && info.dli_fname && is_library(info.dli_fname);
 }
 
 bool chk_inner(const void *pc) {

@@ -9,6 +9,8 @@
 #define _GNU_SOURCE
 #include "check/runtime/chk.h"
 
+#include "check/local.h"
+
 #include <tombolo/check_hook.h>
 
 #include <dlfcn.h>
@@ -58,6 +60,22 @@ static void leaks(void) {
   pthread_mutex_unlock(&chk.lock);
 }
 
+/* Whether a run-time library is loaded whose language keeps the order of a rank's accesses to one
+ * place, so that the library does. */
+static bool keeps_order(void) {
+  static const char *const functions[] = {"_gfortran_caf_init", "tombolo_prif_init",
+                                          "_QMprifPprif_init", "upcr_barrier"};
+  bool found = false;
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+    found = found || dlsym(RTLD_DEFAULT, functions[i]);
+  return found;
+}
+
+/* Whether this is a UPC program that does not say which accesses are strict. */
+static bool hides_strict(void) {
+  return dlsym(RTLD_DEFAULT, "upcr_barrier") && !tombolo_check_watch.files;
+}
+
 void chk_start(const struct gexx_client_mode *mode) {
   const char *const what = gasnet_getenv("TOMBOLO_CHECK");
   const char *const path = gasnet_getenv("TOMBOLO_CHECK_AREA");
@@ -74,6 +92,8 @@ void chk_start(const struct gexx_client_mode *mode) {
   chk.races = strstr(what, "races") != NULL;
   chk.leaks = strstr(what, "leaks") != NULL;
   chk.one_thread = mode->thread_mode == SEQ;
+  chk.in_order = keeps_order();
+  chk.all_strict = hides_strict();
   chk.message_site = chk_site("message", NULL);
   chk_local_start();
   gexx_check_handlers(chk_handler);

@@ -20,6 +20,7 @@ struct chk_access *chk_access_at(uint64_t number) {
 
 bool chk_ordered(const struct chk_access *a) {
   if (a->accept != CHK_OPEN && chk.clock[a->accept_rank] >= a->accept) return true;
+  if (a->rank == chk.rank && chk.in_order && !(a->flags & CHK_LOCAL)) return true;
   if (a->done == CHK_OPEN) return false;
   return a->rank == chk.rank || chk.clock[a->rank] >= a->done;
 }

@@ -45,6 +45,7 @@ program sections
   a(:)[me] = a(10:1:-1)[me]
   sync all
   b(:,1)[r] = b(:,2)[me]
+  sync all
   b(1,:)[r] = 7; b(3,:)[r] = 7
   sync all
   if (any(b([1,3],:) /= 7)) error stop 'broadcast vec'

@@ -41,7 +41,8 @@ static bool is_clang(const char *compiler) {
 }
 
 void command_check_before(struct command *c, const struct command_checked *how) {
-  static char *const common[] = {"-g", "-fsanitize=thread"};
+  /* A call that ends a function keeps its line. */
+  static char *const common[] = {"-g", "-fsanitize=thread", "-fno-optimize-sibling-calls"};
   static char *const of_c[] = {"-O1", /* without, lines are those of our inline functions */
                                "-fno-builtin-memcpy", "-fno-builtin-memmove",
                                "-fno-builtin-memset"}; /* calls, which the linker turns to ours */

@@ -271,6 +271,7 @@ static void compile_options(const struct upcc *u, struct upcc_list *l) {
 static void check_options(const struct upcc *u, struct upcc_list *l) {
   upcc_add(l, "-g");
   upcc_add(l, "-fsanitize=thread");
+  upcc_add(l, "-fno-optimize-sibling-calls"); /* a call that ends a function keeps its line */
   if (command_has(u->compiler, "clang")) {
     upcc_add(l, "-mllvm");
     upcc_add(l, "-tsan-instrument-func-entry-exit=0");
