@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rank 0 puts with a signal to rank 1: `ofi_signals COUNT BYTES [blocking]`. What that takes at the
- * network is counted by who starts it (ofi_test.py). */
+ * network is counted by who starts it (ofi_test.py). A rank learns the key of a peer's segment by
+ * its first access, in messages. So it gets a word before, and the second of two barriers behind
+ * that cannot end before the key has come. */
 #include <gasnetex_ext.h>
 
 #include <stdbool.h>
@@ -26,7 +28,8 @@ int main(int argc, char **argv) {
   memset(mine, 0, HEAD + bytes);
   void *owner = NULL;
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, 1, &owner, NULL, NULL, 0));
-  gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+  if (gex_TM_QueryRank(tm) == 0) (void)gex_RMA_GetBlockingVal(tm, 1, owner, 8, 0);
+  for (int i = 0; i < 2; i++) gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
   if (gex_TM_QueryRank(tm) == 0) {
     static char src[BYTES_MAX];
     char *const to = owner;

@@ -55,12 +55,9 @@ BY_MPI = {
 BY_SHM = {
     "coll_refused": "forbids process_vm_readv, by which the provider copies",
     "far_sleep": "the provider does not say what to wait for",
+    "rma_immediate": "expects that nothing ends before the target polls; the provider gets alone",
 }
 BY_RXD = {"far_sleep": "the provider sends again by timers of its own, for which it is polled"}
-UNLIKE_UDP = {
-    name: "expects refusal while the peer does not poll, but udp takes in what comes meanwhile"
-    for name in ("rma_immediate", "vis_immediate")
-}
 
 
 @dataclass
@@ -193,7 +190,6 @@ def reason(name, options):
     tables += [BY_MPI] if options.launcher else []
     tables += [BY_SHM] if "TOMBOLO_OFI_PROVIDER=shm" in options.set else []
     tables += [BY_RXD] if any("ofi_rxd" in setting for setting in options.set) else []
-    tables += [UNLIKE_UDP] if options.conduit == "udp" else []
     return next((table[program] for table in tables if program in table), "")
 
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 7 */
-/* env: TOMBOLO_TEST_SHM_MAP=0 */
+/* env: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_PROGRESS_SHARE=0 */
 /* again: TOMBOLO_TEST_RING_SLOTS=64 */
 /* timeout: 120 */
 /*
- * API 02.4, 03.2: IMMEDIATE put and get towards a rank that does not poll, where they travel as
- * messages: no call blocks, refusal comes, what was accepted completes once the peer polls, what
- * was refused had no effect; Test never polls.
+ * API 02.4, 03.2: IMMEDIATE put and get towards a rank that does not poll, neither by a progress
+ * thread, where they travel as messages: no call blocks, refusal comes, what was accepted completes
+ * once the peer polls, what was refused had no effect; Test never polls.
  */
 #include "press.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 7 */
-/* env: TOMBOLO_TEST_SHM_MAP=0 */
+/* env: TOMBOLO_TEST_SHM_MAP=0 TOMBOLO_PROGRESS_SHARE=0 */
 /* again: TOMBOLO_TEST_RING_SLOTS=64 TOMBOLO_TEST_SHM=0 */
 /* timeout: 120 */
 /*
  * API 04.1: IMMEDIATE puts and gets of each shape, of one message and of several, towards a rank
- * that does not poll: refusal comes and leaves nothing behind, no call of one message blocks, what
- * was accepted completes once the peer polls.
+ * that does not poll, neither by a progress thread: refusal comes and leaves nothing behind, no
+ * call of one message blocks, what was accepted completes once the peer polls.
  */
 #include <gasnet_vis.h>
 #include <stdlib.h>
