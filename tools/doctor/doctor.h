@@ -41,6 +41,8 @@ void doctor_machine(struct doctor *d);
  * memory. in overhead_ns: of one reading. in soft, hard: RLIM_INFINITY is UINT64_MAX. */
 void doctor_judge_processors(struct doctor *d, int processors, int online, double quota);
 void doctor_judge_reading(struct doctor *d, bool reads, int scope);
+/* in choice: the one of the kernel for shared memory; wanted: by the user. */
+void doctor_judge_huge_pages(struct doctor *d, const char *choice, bool wanted);
 void doctor_judge_clock(struct doctor *d, const char *source, double overhead_ns);
 void doctor_judge_files(struct doctor *d, uint64_t hard);
 void doctor_judge_processes(struct doctor *d, uint64_t hard, const char *cgroup, int processors);

@@ -33,6 +33,7 @@
 #define FILES_LEAST         64
 #define PROCESSES_FEW       1024
 #define CLOCK_SLOW_NS       200.0
+#define SHMEM_ENABLED       "/sys/kernel/mm/transparent_hugepage/shmem_enabled"
 
 /* Bytes of the default segments of all ranks of a host. */
 static uint64_t default_segments(const char **limited_by) {
@@ -230,6 +231,33 @@ static int ptrace_scope(void) {
   return scope;
 }
 
+void doctor_judge_huge_pages(struct doctor *d, const char *choice, bool wanted) {
+  const bool given = strcmp(choice, "never") != 0 && strcmp(choice, "deny") != 0;
+  if (given)
+    doctor_add(d, DOCTOR_OK, "huge pages", NULL, "segments get them %s (shmem_enabled: %s)",
+               wanted ? "as TOMBOLO_USE_HUGEPAGES asks" : "with TOMBOLO_USE_HUGEPAGES=1", choice);
+  else if (wanted)
+    doctor_add(
+        d, DOCTOR_WARNING, "huge pages",
+        "As root: echo advise > " SHMEM_ENABLED ". Random access to large segments gains most.",
+        "TOMBOLO_USE_HUGEPAGES asks for them, but segments get none (shmem_enabled: %s)", choice);
+  else
+    doctor_add(d, DOCTOR_OK, "huge pages", NULL,
+               "segments have pages of the usual size (shmem_enabled: %s)", choice);
+}
+
+/* The file has all choices, with the one in force in brackets. */
+static void check_huge_pages(struct doctor *d) {
+  char text[128] = "", choice[16] = "";
+  FILE *file = fopen(SHMEM_ENABLED, "re");
+  if (file && fgets(text, sizeof text, file)) {
+    const char *begin = strchr(text, '[');
+    if (begin) (void)sscanf(begin, "[%15[a-z_]]", choice);
+  }
+  if (file) fclose(file);
+  if (*choice) doctor_judge_huge_pages(d, choice, tmb_cfg_bool(TMB_CFG_USE_HUGEPAGES));
+}
+
 void doctor_judge_clock(struct doctor *d, const char *source, double overhead_ns) {
   if (overhead_ns > CLOCK_SLOW_NS)
     doctor_add(d, DOCTOR_WARNING, "clock",
@@ -245,6 +273,7 @@ void doctor_machine(struct doctor *d) {
   tmb_os_ticks_native(); /* the calibration starts now */
   check_memfd(d);
   check_segment(d);
+  check_huge_pages(d);
   doctor_judge_locked(d, hard_limit(RLIMIT_MEMLOCK));
   doctor_judge_files(d, hard_limit(RLIMIT_NOFILE));
   check_processes(d);

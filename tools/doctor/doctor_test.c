@@ -216,6 +216,12 @@ TEST(facts_are_judged) {
   assert_string_equal(judged(&d), "ok");
   doctor_judge_reading(&d, false, 3);
   assert_string_equal(judged(&d), "warning");
+  doctor_judge_huge_pages(&d, "advise", true);
+  assert_string_equal(judged(&d), "ok");
+  doctor_judge_huge_pages(&d, "never", false);
+  assert_string_equal(judged(&d), "ok");
+  doctor_judge_huge_pages(&d, "deny", true);
+  assert_string_equal(judged(&d), "warning");
   doctor_judge_clock(&d, "rdtsc", 10);
   assert_string_equal(judged(&d), "ok");
   doctor_judge_clock(&d, "clock_gettime", 900);
