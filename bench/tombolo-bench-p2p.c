@@ -3,7 +3,8 @@
  * Measures put and get between ranks 0 and 1, and the machine's floors by themselves.
  *
  * Owns: the p2p and floor rows. Called by: `tombolo bench p2p`. Calls: bench/lib, the public API.
- * Options: those of bench/lib/bench.h; --mode floors measures only the floors.
+ * Options: those of bench/lib/bench.h; --mode floors measures only the floors, --mode any only
+ * words whose size is in a variable, as runtimes of languages have it.
  * The 8-byte loops walk over 64 words of one page on both sides, because an address that never
  * changes would let the processor forward each store to the next load.
  */
@@ -99,6 +100,64 @@ static double get8_nbi(struct bench *b, size_t n, size_t bytes) {
   LOCALS(b);
   (void)bytes;
   TIME_WORDS(n, gex_RMA_GetNBI(tm, near + at, peer, far + at, 8, 0));
+  gex_NBI_Wait(GEX_EC_GET, 0);
+  return per_op;
+}
+
+/* ---- 8 bytes, which the compiler does not know */
+
+static double put_any(struct bench *b, size_t n, size_t bytes) {
+  LOCALS(b);
+  TIME_WORDS(n, gex_RMA_PutBlocking(tm, peer, far + at, near + at, bytes, 0));
+  return per_op;
+}
+
+static double get_any(struct bench *b, size_t n, size_t bytes) {
+  LOCALS(b);
+  TIME_WORDS(n, gex_RMA_GetBlocking(tm, near + at, peer, far + at, bytes, 0));
+  sink = (uint64_t)near[0];
+  return per_op;
+}
+
+static double put_any_val(struct bench *b, size_t n, size_t bytes) {
+  LOCALS(b);
+  (void)near;
+  TIME_WORDS(n, gex_RMA_PutBlockingVal(tm, peer, far + at, i, bytes, 0));
+  return per_op;
+}
+
+static double get_any_val(struct bench *b, size_t n, size_t bytes) {
+  LOCALS(b);
+  uint64_t sum = 0;
+  (void)near;
+  TIME_WORDS(n, sum += gex_RMA_GetBlockingVal(tm, peer, far + at, bytes, 0));
+  sink = sum;
+  return per_op;
+}
+
+static double put_any_nb(struct bench *b, size_t n, size_t bytes) {
+  LOCALS(b);
+  TIME_WORDS(
+      n, gex_Event_Wait(gex_RMA_PutNB(tm, peer, far + at, near + at, bytes, GEX_EVENT_DEFER, 0)));
+  return per_op;
+}
+
+static double get_any_nb(struct bench *b, size_t n, size_t bytes) {
+  LOCALS(b);
+  TIME_WORDS(n, gex_Event_Wait(gex_RMA_GetNB(tm, near + at, peer, far + at, bytes, 0)));
+  return per_op;
+}
+
+static double put_any_nbi(struct bench *b, size_t n, size_t bytes) {
+  LOCALS(b);
+  TIME_WORDS(n, gex_RMA_PutNBI(tm, peer, far + at, near + at, bytes, GEX_EVENT_DEFER, 0));
+  gex_NBI_Wait(GEX_EC_PUT, 0);
+  return per_op;
+}
+
+static double get_any_nbi(struct bench *b, size_t n, size_t bytes) {
+  LOCALS(b);
+  TIME_WORDS(n, gex_RMA_GetNBI(tm, near + at, peer, far + at, bytes, 0));
   gex_NBI_Wait(GEX_EC_GET, 0);
   return per_op;
 }
@@ -207,6 +266,31 @@ static void measure_words(struct bench *b) {
   }
 }
 
+/* Functions of several sizes, called through pointers: the size stays unknown. */
+static void measure_any(struct bench *b) {
+  static const struct {
+    const char *name;
+    bench_fn *fn;
+    bool put;
+  } rows[] = {
+      {"put_any", put_any, true},         {"get_any", get_any, false},
+      {"put_any_val", put_any_val, true}, {"get_any_val", get_any_val, false},
+      {"put_any_nb", put_any_nb, true},   {"get_any_nb", get_any_nb, false},
+      {"put_any_nbi", put_any_nbi, true}, {"get_any_nbi", get_any_nbi, false},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const struct bench_row row = {.group = "p2p",
+                                  .name = rows[i].name,
+                                  .floor_name = "memcpy+test",
+                                  .figure = rows[i].fn,
+                                  .floor = rows[i].put ? floor_copy_any_put : floor_copy_any_get,
+                                  .bytes = 8,
+                                  .target = 1.0,
+                                  .alone = true};
+    bench_measure(b, &row);
+  }
+}
+
 /* One put row and one get row per size. */
 struct sweep {
   const char *put, *get, *floor_name;
@@ -240,6 +324,10 @@ int main(int argc, char **argv) {
   bench_attach(&b, NULL, 0, FLOOR_COLD_BYTES);
   if (b.rank == 0) memset(b.theirs, 2, FLOOR_COLD_BYTES); /* no page faults in the timed loops */
   bench_barrier(&b);
+  if (strcmp(b.opts.mode, "any") == 0) {
+    measure_any(&b);
+    bench_finish(&b);
+  }
   measure_floors(&b);
   if (strcmp(b.opts.mode, "floors") != 0) {
     const struct sweep warm = {"put",
@@ -265,6 +353,7 @@ int main(int argc, char **argv) {
                                FLOOR_WARM_BYTES,
                                4};
     measure_words(&b);
+    if (!b.opts.quick) measure_any(&b);
     measure_sweep(&b, &warm);
     if (!b.opts.quick) measure_sweep(&b, &flood);
     if (!b.opts.quick) measure_sweep(&b, &cold);

@@ -21,7 +21,7 @@
 #include <time.h>
 
 enum { H_ASK = 200, H_ANSWER, H_COUNT, H_MEDIUM, H_END };
-enum { THREADS_MAX = 16, COUNTS = 5, KINDS = 5, OPS = 200000, CHEAP_OPS = 1000000, TRIPS = 200000 };
+enum { THREADS_MAX = 16, COUNTS = 5, KINDS = 8, OPS = 200000, CHEAP_OPS = 1000000, TRIPS = 200000 };
 enum { SLOT_BYTES = 256 };
 
 static const int thread_counts[COUNTS] = {1, 2, 4, 8, 16};
@@ -90,6 +90,39 @@ static void send_puts(const struct worker *w) {
   for (size_t i = 0; i < w->n; i++)
     (void)gex_RMA_PutNBI(b.tm, b.peer, slot_of(w), value, bytes, GEX_EVENT_NOW, 0);
   gex_NBI_Wait(GEX_EC_PUT, 0);
+}
+
+/* Words whose size the compiler does not know; the copies are what a program would write. */
+static volatile size_t word_bytes = sizeof(uint64_t);
+
+static void put_words(const struct worker *w) {
+  const gex_TM_t tm = b.tm;
+  const gex_Rank_t peer = b.peer;
+  const uint64_t value = (uint64_t)w->index;
+  const size_t bytes = word_bytes, n = w->n;
+  char *const to = slot_of(w);
+  for (size_t i = 0; i < n; i++)
+    (void)gex_RMA_PutBlocking(tm, peer, to + i % 8 * 8, &value, bytes, 0);
+}
+
+static void get_words(const struct worker *w) {
+  const gex_TM_t tm = b.tm;
+  const gex_Rank_t peer = b.peer;
+  uint64_t value[8];
+  const size_t bytes = word_bytes, n = w->n;
+  char *const from = slot_of(w);
+  for (size_t i = 0; i < n; i++)
+    (void)gex_RMA_GetBlocking(tm, &value[i % 8], peer, from + i % 8 * 8, bytes, 0);
+}
+
+static void copy_words(const struct worker *w) {
+  const uint64_t value = (uint64_t)w->index;
+  const size_t bytes = word_bytes, n = w->n;
+  char *const to = b.theirs + (size_t)w->index * SLOT_BYTES;
+  for (size_t i = 0; i < n; i++) {
+    memcpy(to + i % 8 * 8, &value, bytes);
+    bench_fence();
+  }
 }
 
 static void send_atomics(const struct worker *w) {
@@ -174,11 +207,10 @@ static void measure_rates(void) {
     const char *name;
     void (*run)(const struct worker *w);
     size_t ops;
-  } kinds[KINDS] = {{"message", send_messages, OPS},
-                    {"medium_64", send_medium, OPS},
-                    {"put_64", send_puts, CHEAP_OPS},
-                    {"atomic", send_atomics, CHEAP_OPS},
-                    {"signal", send_signals, CHEAP_OPS}};
+  } kinds[KINDS] = {{"message", send_messages, OPS},     {"medium_64", send_medium, OPS},
+                    {"put_64", send_puts, CHEAP_OPS},    {"atomic", send_atomics, CHEAP_OPS},
+                    {"signal", send_signals, CHEAP_OPS}, {"put_word", put_words, CHEAP_OPS},
+                    {"get_word", get_words, CHEAP_OPS},  {"copy_word", copy_words, CHEAP_OPS}};
   const size_t less = b.opts.quick ? 10 : 1;
   for (int r = 0; r < b.opts.runs; r++)
     for (int k = 0; k < KINDS; k++)

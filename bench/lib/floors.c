@@ -103,14 +103,15 @@ char *floor_private(struct bench *b) {
   return buffer;
 }
 
-/* One copy of 8 bytes behind one test of a word in memory; the test never fails, and would then do
- * a library's work: call something with these arguments. */
-static inline void copy8(struct bench *b, const volatile int *reachable, char *to,
-                         const char *from) {
+/* One copy behind one test of a word in memory; the test never fails, and would then do a library's
+ * work: call something with these arguments. */
+static inline __attribute__((always_inline)) void copy_word(struct bench *b,
+                                                            const volatile int *reachable, char *to,
+                                                            const char *from, size_t bytes) {
   if (__builtin_expect(!*reachable, 0))
     bench_fail(b, "test failed: %p %p", (void *)to, (void *)from);
   bench_fence();
-  memcpy(to, from, 8);
+  memcpy(to, from, bytes);
   bench_fence();
 }
 
@@ -119,29 +120,38 @@ size_t floor_word_offset(void) {
   return turn++ * 5 % 56 * 64;
 }
 
-/* The loops of the put and get figures with copy8 in place of the library. */
-static inline double copy8_loop(struct bench *b, size_t n, char *to, const char *from) {
+/* The loops of the put and get figures with copy_word in place of the library. */
+static inline __attribute__((always_inline)) double word_loop(struct bench *b, size_t n, char *to,
+                                                              const char *from, size_t bytes) {
   const volatile int reachable = 1;
   const size_t first = floor_word_offset();
   const uint64_t start = bench_now_ns();
   for (size_t i = 0; i < n; i += FLOOR_WORDS) {
     const size_t at = first + i % 64 * 8;
-    copy8(b, &reachable, to + at, from + at);
-    copy8(b, &reachable, to + at + 8, from + at + 8);
-    copy8(b, &reachable, to + at + 16, from + at + 16);
-    copy8(b, &reachable, to + at + 24, from + at + 24);
+    copy_word(b, &reachable, to + at, from + at, bytes);
+    copy_word(b, &reachable, to + at + 8, from + at + 8, bytes);
+    copy_word(b, &reachable, to + at + 16, from + at + 16, bytes);
+    copy_word(b, &reachable, to + at + 24, from + at + 24, bytes);
   }
   return (double)(bench_now_ns() - start) / (double)n;
 }
 
 double floor_copy8_put(struct bench *b, size_t n, size_t bytes) {
   (void)bytes;
-  return copy8_loop(b, n, b->theirs, floor_private(b));
+  return word_loop(b, n, b->theirs, floor_private(b), 8);
 }
 
 double floor_copy8_get(struct bench *b, size_t n, size_t bytes) {
   (void)bytes;
-  return copy8_loop(b, n, floor_private(b), b->theirs);
+  return word_loop(b, n, floor_private(b), b->theirs, 8);
+}
+
+double floor_copy_any_put(struct bench *b, size_t n, size_t bytes) {
+  return word_loop(b, n, b->theirs, floor_private(b), bytes);
+}
+
+double floor_copy_any_get(struct bench *b, size_t n, size_t bytes) {
+  return word_loop(b, n, floor_private(b), b->theirs, bytes);
 }
 
 static double copy_loop(char *to, const char *from, size_t n, size_t bytes) {

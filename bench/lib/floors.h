@@ -25,6 +25,10 @@ bench_fn floor_add_contended;
 bench_fn floor_copy8_put;
 bench_fn floor_copy8_get;
 
+/* The same loops with a call of memcpy, for a size that the compiler does not know. */
+bench_fn floor_copy_any_put;
+bench_fn floor_copy_any_get;
+
 #define FLOOR_WORDS 4 /* operations in each turn of the 8-byte loops, here and in the figures */
 
 /* Where the 64 words of the next sample begin in their page: elsewhere each time, because a word

@@ -24,6 +24,7 @@ static gex_Rank_t peer;
 static char *mine, *theirs, *theirs_here; /* the peer's segment: its address, the mapping here */
 static uint64_t turn, signals;
 static volatile uint64_t sink;
+static volatile size_t word_bytes = sizeof(long); /* a size that the compiler does not know */
 
 double api_now_ns(void) {
   struct timespec ts;
@@ -57,6 +58,23 @@ double api_get_ns(int count) {
     sum += value;
   }
   sink = (uint64_t)sum;
+  return (api_now_ns() - start) / count;
+}
+
+double api_put_n_ns(int count) {
+  long *to = (long *)(void *)(theirs + DATA), value = 3;
+  const size_t bytes = word_bytes;
+  const double start = api_now_ns();
+  for (long i = 0; i < count; i++) gex_RMA_PutBlocking(tm, peer, to + i % 64, &value, bytes, 0);
+  return (api_now_ns() - start) / count;
+}
+
+double api_get_n_ns(int count) {
+  long *from = (long *)(void *)(theirs + DATA), value = 0;
+  const size_t bytes = word_bytes;
+  const double start = api_now_ns();
+  for (long i = 0; i < count; i++) gex_RMA_GetBlocking(tm, &value, peer, from + i % 64, bytes, 0);
+  sink = (uint64_t)value;
   return (api_now_ns() - start) / count;
 }
 

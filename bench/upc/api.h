@@ -13,6 +13,8 @@ void api_start(void);
 double api_now_ns(void);
 double api_put_ns(int count);
 double api_get_ns(int count);
+double api_put_n_ns(int count); /* of a size that the compiler does not know, as the next one */
+double api_get_n_ns(int count);
 double api_handoff_ns(int first, int count);    /* a round trip */
 double api_put_signal_ns(int first, int count); /* one way */
 

@@ -25,6 +25,7 @@ static bupc_sem_t *shared sems[THREADS];
 static bupc_sem_t *mine, *theirs;
 static upc_lock_t *lock;
 static volatile long sink;
+static volatile size_t word_bytes = sizeof(long);
 
 typedef double measure_t(int count);
 
@@ -83,6 +84,26 @@ static double get(int count) {
     __asm__ volatile("" ::: "memory");
   }
   sink = sum;
+  return (api_now_ns() - start) / count;
+}
+
+/* A size that the compiler does not know. */
+static double put_n(int count) {
+  shared [] long *to = (shared [] long *)&words[64 * (1 - MYTHREAD)];
+  const size_t bytes = word_bytes;
+  long value = 3;
+  const double start = api_now_ns();
+  for (long i = 0; i < count; i++) upc_memput(&to[i % 64], &value, bytes);
+  return (api_now_ns() - start) / count;
+}
+
+static double get_n(int count) {
+  shared [] long *from = (shared [] long *)&words[64 * (1 - MYTHREAD)];
+  const size_t bytes = word_bytes;
+  long value = 0;
+  const double start = api_now_ns();
+  for (long i = 0; i < count; i++) upc_memget(&value, &from[i % 64], bytes);
+  sink = value;
   return (api_now_ns() - start) / count;
 }
 
@@ -177,6 +198,8 @@ static void report(const struct row *r) {
 static const struct row rows[] = {
     {"put_scalar", "C_inlined", put, api_put_ns, 0, 20000, 0},
     {"get_scalar", "C_inlined", get, api_get_ns, 0, 20000, 0},
+    {"put_n", "C_inlined", put_n, api_put_n_ns, 0, 20000, 0},
+    {"get_n", "C_inlined", get_n, api_get_n_ns, 0, 20000, 0},
     {"sum_own", "C_loop", sum_own, c_sum, 3, 40, 0},
     {"forall", "C_loop", forall, c_scale, 1.1, 40, 1},
     {"sem_post_wait", "handoff_rtt", post_wait, floor_handoff, 0.8, 500, 1},

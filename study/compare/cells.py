@@ -11,7 +11,7 @@
 #   study/compare/cells.py --show FILE | --adopt FILE | --check
 # --show prints the table of a JSON file again. --adopt keeps FILE as study/data/cells.json
 # and writes its table into study/RESULTS.md; --check compares the two. Groups: first, medium, ops,
-# barrier, sleepers, team, coll, udp, ofi, threads, growth (1024 ranks).
+# sizes, barrier, sleepers, team, coll, hosts, udp, ofi, threads, growth (1024 ranks).
 import json
 import os
 import re
@@ -27,6 +27,7 @@ import cells_table
 import growth
 import net
 import series
+import waits
 from budget import Budget, parser_for
 from compare import HERE, PEERS, ROOT, processors
 
@@ -42,6 +43,7 @@ ALL_S = 270  # seconds for all groups
 MPI_BARRIERS = {"openmpi": 50, "mpich": 2}
 OFI_PROVIDER = "tcp;ofi_rxm"
 COLL = re.compile(r"^(broadcast|allgather|exchange) 4096 ([\d.]+)$", re.M)
+LEVEL = re.compile(r"^(\w+) (\d+) ([\d.]+)$", re.M)
 TRIP = re.compile(r"^round_trip 0 ([\d.]+)$", re.M)
 FIGURE = re.compile(r"^figure (\S+) (\S+) bytes=(\d+).*\nx (.*)\n(?:f (.*)\n)?", re.M)
 
@@ -134,6 +136,35 @@ def read_trip(name):
     return lambda text: {name: float(TRIP.findall(text)[0])}
 
 
+def read_any(text):
+    """Words whose size is in a variable; their floors are memcpy."""
+    out = {}
+    for (name, _), (ours, floor) in bench_figures(text).items():
+        out[name], out[f"memcpy {name}"] = ours, floor
+    return out
+
+
+def read_language(language):
+    """The words of a language, and the same in C where the program has it."""
+    def read(text):
+        out = {}
+        for (name, size), (ours, beside) in bench_figures(text).items():
+            if size == 8:
+                out[f"{language} {name}"], out[f"C of {language} {name}"] = ours, beside
+        return out
+    return read
+
+
+def read_python(text):
+    found = json.loads(re.findall(r"^figures (.*)$", text, re.M)[0])
+    return {f"python {name}": 1e9 * found[f"{name} 8 B"] for name in ("put", "get")}
+
+
+def read_levels(who, ranks):
+    return lambda text: {f"{who} {kind} {size} {ranks}": float(value)
+                         for kind, size, value in LEVEL.findall(text)}
+
+
 def read_growth(text):
     """Needs the clock at begin and end of the job, which one_turn adds."""
     begin, done = map(int, re.search(r"^clock (\d+) (\d+)$", text, re.M).groups())
@@ -201,6 +232,10 @@ def sides_of(group, p):
         return ofi_sides(p)
     if group == "coll":
         return coll_sides(p)
+    if group == "hosts":
+        return hosts_sides(p)
+    if group == "sizes":
+        return sizes_sides(p)
     if group == "growth":
         return [Side("growth", [*p.run, "-n", 1024, p.ours("growth_gex.c"), 10], read_growth)]
     return team_sides(p, (4,) if group == "team" else (4, 16))
@@ -220,6 +255,35 @@ def coll_sides(p):
     sides = [Side("tombolo", [*p.run, "-n", 2, p.ours("coll_gex.c"), cpus, 4096], read_coll(""))]
     return sides + [Side(name, [*launcher, "-n", 2, program, cpus, 4096], read_coll(f"{name} "))
                     for name, (launcher, program) in p.theirs("coll_mpi.c").items()]
+
+
+def sizes_sides(p):
+    """Words whose size the compiler does not know."""
+    sides = [Side("C", p.bench("p2p", 2, "--mode", "any", "--runs", 21), read_any)]
+    for language in ("shmem", "upc", "fortran"):
+        if (p.build / "bench" / f"tombolo-bench-{language}").exists():
+            sides.append(Side(language, p.bench(language, 2, "--runs", 21),
+                              read_language(language)))
+    script = ROOT / "bindings" / "python" / "bench" / "compare.py"
+    package = {"PYTHONPATH": str(p.build / "python")}
+    sides.append(Side("python", [*p.run, "--bind", "-n", 2, waits.PYTHON, script, "--as",
+                                 "tombolo"], read_python, package))
+    return sides
+
+
+def hosts_sides(p):
+    """Two pretended hosts. MPICH is left out: where ranks outnumber processors it spins."""
+    sides, far = [], {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"}
+    mpi = p.theirs("levels_mpi.c").get("openmpi")
+    for n in cells_table.HOSTS_RANKS:
+        for who in ("library", "hand"):
+            sides.append(Side(f"{who}, {n} ranks", [*p.run, "-n", n, p.ours("levels_gex.c"), who],
+                              read_levels(who, n), far))
+        if mpi:
+            sides.append(Side(f"openmpi, {n} ranks",
+                              [*net.launchers(None, n, p.build)["openmpi"], mpi[1]],
+                              read_levels("openmpi", n), {"OMPI_MCA_mpi_yield_when_idle": "1"}))
+    return sides
 
 
 def team_sides(p, counts):

@@ -36,14 +36,54 @@ MPI_PUT = ("openmpi put_overhead", "mpich put_overhead")
 MPI_MESSAGE = ("openmpi message_trip", "mpich message_trip")
 
 
+# Ranks on two pretended hosts, half of them on each.
+HOSTS_RANKS = (8, 16)
+
+
+def _hosts():
+    """Collectives over hosts beside two levels by hand and MPI. By hand a split is only the
+    all-gather that it needs: no team is made."""
+    kinds = {"barrier": "barrier", "broadcast": "broadcast", "reduce": "reduce",
+             "allreduce": "all-reduce", "gather": "gather", "allgather": "all-gather",
+             "exchange": "exchange", "scan": "scan", "split": "split"}
+    for ranks in HOSTS_RANKS:
+        for kind, text in kinds.items():
+            for size in (0,) if kind in ("barrier", "split") else (8, 1024):
+                name, of = f"{kind} {size} {ranks}", f" of {size} B" if size else ""
+                yield Cell("hosts", f"{text}{of}, {ranks} ranks on 2 hosts, by hand and MPI",
+                           f"library {name}", (f"hand {name}", f"openmpi {name}"),
+                           1.25 if kind == "split" else SAME)
+
+
+def _sizes():
+    """Words whose size is in a variable, in ns. Fortran and Python, which call no inline function,
+    have limits of their own."""
+    for name in ("put", "get"):
+        for form in ("", "_val", "_nb", "_nbi"):
+            of = {"": "blocking", "_val": "of a value", "_nb": "NB", "_nbi": "NBI"}[form]
+            yield Cell("sizes", f"{name} {of}, size in a variable, beside memcpy",
+                       f"{name}_any{form}", (f"memcpy {name}_any{form}",), SAME, "ns")
+        for language, figure, text in (("shmem", name, f"shmem_long_{name} of n"),
+                                       ("upc", f"{name}_n", f"upc_mem{name} of n")):
+            yield Cell("sizes", f"{text}, beside C", f"{language} {figure}",
+                       (f"C of {language} {figure}",), 1.1, "ns")
+        yield Cell("sizes", f"{name} of a scalar, Fortran", f"fortran {name}_scalar", (), 25, "ns")
+        yield Cell("sizes", f"{name} of an element, Python", f"python {name}", (), 200, "ns")
+
+
 def _rates():
-    """Threads beyond the processors: at most a tenth slower than the best of 1 and 2."""
+    """Threads beyond the processors: at most a tenth slower than the best of 1 and 2. Words beside
+    copies by as many threads."""
     names = {"message": "short message", "medium_64": "medium message of 64 B",
              "put_64": "put of 64 B", "atomic": "fetch-and-add", "signal": "put with signal"}
     for name, text in names.items():
         for threads in (4, 8, 16):
             yield Cell("threads", f"{text}, {threads} threads beside 1 and 2",
                        f"{name}_{threads}", (f"{name}_1", f"{name}_2"), 1.1, "ns")
+    for name in ("put", "get"):
+        for threads in (2, 4):
+            yield Cell("threads", f"{name} of a word, size in a variable, {threads} threads beside "
+                       "memcpy", f"{name}_word_{threads}", (f"copy_word_{threads}",), SAME, "ns")
 
 
 CELLS = [
@@ -72,6 +112,8 @@ CELLS = [
     *[Cell("coll", f"{kind} of 4 KiB, 2 ranks, beside MPI", kind,
            (f"openmpi {kind}", f"mpich {kind}"), 0.67)
       for kind in ("broadcast", "allgather", "exchange")],
+    *_hosts(),
+    *_sizes(),
     Cell("udp", "put of 8 B, from one to the next", "put_gap", (), 0.15),
     Cell("udp", "put with signal of 8 B, from one to the next", "signal_gap", (), 0.3),
     Cell("udp", "round trip, beside MPI over TCP", "udp round_trip",

@@ -88,6 +88,15 @@ class Reading(unittest.TestCase):
         text = f"at 0 {stamps} 1000\nend 20000000000\nclock 1000000000 20500000000\n"
         self.assertEqual(cells.read_growth(text), {"grow start": 7, "grow end": 0.5})
 
+    def test_words_of_languages(self):
+        text = "figure upc put_n bytes=8 unit=ns better=less\nx 3 2 4\nf 2 2 2\nend 1\n"
+        self.assertEqual(cells.read_language("upc")(text), {"upc put_n": 3, "C of upc put_n": 2})
+
+    def test_hosts(self):
+        text = "barrier 0 12.5\nallreduce 1024 33.25\n"
+        self.assertEqual(cells.read_levels("hand", 8)(text),
+                         {"hand barrier 0 8": 12.5, "hand allreduce 1024 8": 33.25})
+
     def test_rows_differ(self):
         for cell in cells_table.CELLS:
             self.assertGreater(cell.wanted, 0)
