@@ -5,8 +5,8 @@
  * Owns: each thread's lines and pages at hand. Called by check/client through tombolo_check_watch.
  * Calls: access.c and shadow.c. Loads and stores of a segment are recorded, because other ranks
  * reach it. Those of other memory are compared with the buffers of transfers in flight, and not
- * recorded. Invariants: the short way takes no lock, and enters an access only where each other one
- * is known to be before it; all else goes the long way, under chk.lock. Two accesses within the
+ * recorded. Invariants: the fast path takes no lock, and enters an access only where each other one
+ * is known to be before it; all else takes the slow path, under chk.lock. Two accesses within the
  * same nanoseconds may so miss each other; those of a later epoch do not.
  */
 #include "check/runtime/chk.h"
@@ -15,10 +15,10 @@
 
 #include <tombolo/check_hook.h>
 
-#define LINES   512u /* of a thread, at hand; power of two */
-#define PAGES   256u
+#define LINES 512u /* of a thread, at hand; power of two */
+#define PAGES 256u
 /* The checker is loaded at start, so that its threads' variables have a fixed place. */
-#define FAST    __attribute__((tls_model("initial-exec")))
+#define FAST  __attribute__((tls_model("initial-exec")))
 
 struct line {
   uintptr_t key; /* return address and kind */
@@ -58,8 +58,7 @@ static inline struct chk_page *page_at_hand(uintptr_t addr) {
 }
 
 /* Enter an access in its granule, where all others there are known to be before it. */
-static inline bool enter(uint64_t cell[CHK_SLOTS], uint64_t number, uint32_t mask,
-                         uint32_t flags) {
+static inline bool enter(uint64_t cell[CHK_SLOTS], uint64_t number, uint32_t mask, uint32_t flags) {
   int place = -1;
   for (int i = 0; i < (int)CHK_SLOTS; i++) {
     const uint64_t word = cell[i];
@@ -87,7 +86,7 @@ static inline uintptr_t line_key(const void *pc, int kind) {
   return (uintptr_t)pc << 1 | (uintptr_t)kind;
 }
 
-/* The short way: within one page. */
+/* The fast path: within one page. */
 static bool enter_all(const struct line *l, uintptr_t addr, size_t bytes, uint32_t flags) {
   const uintptr_t end = addr + bytes;
   struct chk_page *const p = page_at_hand(addr);
@@ -210,7 +209,7 @@ static __attribute__((noinline)) void any_access(uintptr_t addr, size_t bytes, i
   chk_seen(addr, bytes, kind, epoch);
 }
 
-/* At most 8 bytes of the segment, in one granule, by the short way. Returns whether it is done. */
+/* At most 8 bytes of the segment, in one granule, on the fast path. Returns whether it is done. */
 static inline bool on_word(uintptr_t addr, size_t bytes, int kind, const void *pc) {
   struct chk_watch *const w = &tombolo_check_watch;
   const uint32_t epoch = w->now; /* another thread may begin the next one */

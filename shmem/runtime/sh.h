@@ -7,8 +7,8 @@
  * PE is a rank of the job. The symmetric memory of a PE is its bound segment: the data segments of
  * program and libraries first, then the library's own words, then the heap, with one layout on all
  * PEs. A symmetric address is therefore an offset, equal on all PEs. The tables `here` hold where
- * each PE's segment is mapped in this process; an entry is NULL where a call must go the long way,
- * which also is where arguments are checked.
+ * each PE's segment is mapped in this process; an entry is NULL where a call must take the slow
+ * path, which also is where arguments are checked.
  */
 #ifndef SHMEM_SH_H
 #define SHMEM_SH_H
@@ -140,7 +140,7 @@ SH_HOT uint64_t sh_offset(const void *addr) {
   return SH_LIKELY(offset < sh.bytes) ? offset : sh_offset_static((uintptr_t)addr);
 }
 
-/* Where an object of a PE lies in this process; NULL: nowhere, or the call goes the long way. */
+/* Where an object of a PE lies in this process; NULL: nowhere, or the call takes the slow path. */
 SH_HOT char *sh_here(const struct shmem_ctx_s *ctx, const void *addr, int pe) {
   const uint64_t offset = sh_offset(addr);
   if (SH_UNLIKELY((uint32_t)pe >= ctx->size)) return NULL;
@@ -148,7 +148,7 @@ SH_HOT char *sh_here(const struct shmem_ctx_s *ctx, const void *addr, int pe) {
   return SH_LIKELY(here != NULL && offset != SH_NOWHERE) ? here + offset : NULL;
 }
 
-/* An object of a PE, for the long way: checked. */
+/* An object of a PE, for the slow path: checked. */
 struct sh_far {
   uint32_t pe; /* in the world */
   uint64_t offset;
@@ -159,7 +159,7 @@ struct sh_far {
 SH_HIDDEN struct sh_far sh_find(const struct shmem_ctx_s *ctx, const char *call, const char *arg,
                                 const void *addr, uint64_t bytes, int pe);
 
-/* Whether calls go the long way: `here` of all teams is empty. */
+/* Whether calls take the slow path: `here` of all teams is empty. */
 SH_HOT bool sh_long_way(void) {
   return sh.debug || sh.traced;
 }

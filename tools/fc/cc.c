@@ -41,7 +41,7 @@ static const char usage[] =
     "  --parsync           one thread at a time calls it\n"
     "  --seq               only one thread calls it\n"
     "  --debug             check arguments and the state of the program in each call\n"
-    "  --check             'tombolo run --check races' sees the program's own loads and stores\n"
+    "  --check             let 'tombolo run --check races' see the program's own loads and stores\n"
     "  --show              print the command instead of running it\n"
     "  --compiler=COMMAND  the compiler (default: $%s, else $%s, else %s)\n"
     "  --help              print this text\n\n"

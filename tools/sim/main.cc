@@ -49,8 +49,9 @@ const char usage[] =
     "                       machine file\n"
     "  --ranks N            number of ranks of the job\n"
     "  --set NAME=NUMBER    change a parameter of the machine; may be repeated\n"
-    "  --loggp FILE         take put, message and signal from 'tombolo bench loggp --json FILE'\n"
-    "  --far                of FILE take those through the network (group loggp_far)\n"
+    "  --loggp FILE         times of put, message and signal, as 'tombolo bench loggp --json FILE' "
+    "writes them\n"
+    "  --far                use the network group of FILE (loggp_far)\n"
     "  --json FILE          write the result as JSON; - is standard output\n\n"
     "study/simulate.py runs the standard set and draws it (docs/SIMULATION.md).\n";
 

@@ -36,7 +36,7 @@ static const char usage[] =
     "  --berkeley          define __BERKELEY_UPC__ and its relatives, as version 2.28.0, for\n"
     "                      programs that call bupc_ functions only where these are defined;\n"
     "                      compile with -fcommon\n"
-    "  --check             'tombolo run --check races' sees the program's own loads and stores\n"
+    "  --check             let 'tombolo run --check races' see the program's own loads and stores\n"
     "  -extern-main        the program's main is C or C++ and calls bupc_init\n"
     "  -save-temps         keep FILE.i and FILE.trans.c\n"
     "  --show              print the commands instead of running them\n"

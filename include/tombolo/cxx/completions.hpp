@@ -93,7 +93,8 @@ template <class F, class... W> struct arrival_call : completion {
   explicit arrival_call(F fn, W... a) : f(std::move(fn)), args(std::move(a)...) {}
 };
 
-/* Which ends somebody hears of; a call there begins when the transfer is done. */
+/* Kinds of completion that the arguments of a transfer request. A remote call starts when the
+ * transfer is complete. */
 template <class C> struct kind_of {
   static constexpr bool done = false, source = false, signal = false;
 };

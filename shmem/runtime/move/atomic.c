@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* ---- the long way */
+/* ---- the slow path */
 
 struct amo {
   const char *call;
@@ -62,7 +62,7 @@ SH_COLD static void start_long(struct shmem_ctx_s *ctx, const struct amo *m) {
   sh_pend(ctx, start(ctx, m));
 }
 
-/* ---- the short way */
+/* ---- the fast path */
 
 #define KIND(T)                        \
  _Generic((T)0, float                  \

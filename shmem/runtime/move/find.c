@@ -2,7 +2,7 @@
 /*
  * Objects of other PEs: checks of arguments, shmem_ptr and the queries about addresses.
  *
- * Owns nothing. Called by the long way of put, get, atomics and signals, and by programs. Calls:
+ * Owns nothing. Called by the slow path of put, get, atomics and signals, and by programs. Calls:
  * messages. Invariant: an argument that is wrong ends the job with routine, argument, value and
  * remedy.
  */

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* ---- the long way */
+/* ---- the slow path */
 
 /* With SHMEM_DEBUG: a copy within this PE. */
 static void check_overlap(const char *call, const void *dest, const void *source, size_t bytes,
@@ -102,7 +102,7 @@ SH_COLD static void signal_long(struct shmem_ctx_s *ctx, const char *call, const
                    signal->op == SHMEM_SIGNAL_SET ? GEXX_SIG_SET : GEXX_SIG_ADD, signal->value, 0));
 }
 
-/* ---- the short way */
+/* ---- the fast path */
 
 /* One word needs no call. */
 SH_HOT void copy(void *to, const void *from, size_t bytes) {

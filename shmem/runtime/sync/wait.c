@@ -14,8 +14,8 @@
 /* Longest sleep: a store through a pointer of shmem_ptr wakes nobody. */
 #define BLIND_NS UINT64_C(20000000)
 
-/* How many elements hold, up to `most`; out indices: [most] which; may be NULL. in start: where
- * the search begins. */
+/* Counts the elements that satisfy the condition, up to `most`. in start: index of the first that
+ * is tested. out indices: [most] indices of these elements, or NULL. */
 static size_t search(const struct sh_cond *c, size_t start, size_t most, size_t *indices) {
   size_t found = 0;
   for (size_t k = 0; k < c->count && found < most; k++) {

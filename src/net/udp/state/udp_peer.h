@@ -30,8 +30,8 @@
 #define UDP_ASKS          4u         /* for an acknowledgement, a window */
 #define UDP_ACK_DELAY_NS  200000u
 #define UDP_ANSWERS_SURE  4u /* answered signals, after which the next answer is waited for */
-/* For signals whose end nobody awaits. Less than the shortest time-out. Chosen from
- * the packets of hydro on two pretended hosts. */
+/* Delay of the acknowledgement of signals that no wait depends on. Less than the shortest time-out.
+ * Chosen from the packets of hydro on two pretended hosts. */
 #define UDP_ANSWER_NS     2000000u
 #define UDP_ANSWERS_MOST  16u /* counted; halved by a miss */
 #define UDP_SERVE_THREAD  4   /* beside TMB_SERVE_*: messages of env->thread_now */
@@ -139,7 +139,7 @@ struct udp_bulk {
   uint32_t breaks;    /* losses of the connection in a row */
   uint64_t break_ns;  /* losses of packets that were sent before belong to the last one */
   uint64_t streamed;  /* bytes that the connection took since then */
-  uint64_t rest_ns;   /* datagrams carry everything until then */
+  uint64_t rest_ns;   /* time until which datagrams carry everything */
 };
 
 /* When an acknowledgement was asked for. udp_send.c. */

@@ -88,9 +88,9 @@ struct udp_peers {
   struct udp_peer *busy;
   bool dirty;           /* one has something to send */
   bool waits;           /* something is gathered, a transfer not sent whole, or a packet lost */
-  uint64_t keep_ns;     /* when to ask silent ones */
+  uint64_t keep_ns;     /* time of the next question to silent peers */
   uint64_t survey_ns;   /* since when all hosts are asked whether they hear this rank */
-  uint64_t ask_ns;      /* when to ask them again; 0: they are not asked */
+  uint64_t ask_ns;      /* time of the next question to them; 0: none is due */
   bool cut_off;         /* core has been notified that this rank is lost */
   uint32_t rails_noted; /* bit r: it has been said that rail r is lost */
 };

@@ -39,7 +39,8 @@ struct udp_conn {
   bool is_full; /* in the list of those with packets to hand over */
   bool writing; /* epoll reports room to write */
   bool refused; /* nobody listens there */
-  bool places;  /* the last tail was read so: a read ends behind the head of the next packet */
+  bool places;  /* a read ends behind the head of the next packet; its tail is read straight to its
+                    place */
   uint64_t since_ns;
   uint64_t part_ns; /* since when a part of a packet waits for its rest, 0: none does */
   struct udp_challenge challenge;
