@@ -21,17 +21,8 @@ extern "C" {
 }
 #endif
 
+#include "expect.h"
 #include "idioms.h"
-
-static int failures;
-
-#define EXPECT(cond)                                          \
- do {                                                         \
-  if (!(cond)) {                                              \
-   failures++;                                                \
-   fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-  }                                                           \
- } while (0)
 
 /* ---- configuration in the preprocessor, as clients test it */
 #if GASNET_NDEBUG == GASNET_DEBUG

@@ -3,17 +3,9 @@
 #ifndef NAMES_H
 #define NAMES_H
 
+#include "expect.h"
+
 #include <gasnet_portable_platform.h>
-
-static int failures;
-
-#define EXPECT(cond)                                          \
- do {                                                         \
-  if (!(cond)) {                                              \
-   failures++;                                                \
-   fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-  }                                                           \
- } while (0)
 
 #if GASNET_RELEASE_VERSION_MAJOR != 2025 || GASNET_RELEASE_VERSION_MINOR != 8 || \
     GASNET_RELEASE_VERSION_PATCH != 0

@@ -58,6 +58,13 @@ int job_finish(void) {
   return 0;
 }
 
+int job_has_thread(void) {
+  const char *const conduit = getenv("TOMBOLO_CONDUIT"), *level = getenv("TOMBOLO_MPI_THREAD");
+  if (!conduit) return 0;
+  if (!strcmp(conduit, "mpi")) return level && !strcmp(level, "MULTIPLE");
+  return !strcmp(conduit, "udp") || !strcmp(conduit, "ofi");
+}
+
 void sleep_ms(unsigned ms) {
   struct timespec left = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
   while (nanosleep(&left, &left) != 0) {}

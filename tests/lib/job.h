@@ -46,6 +46,9 @@ void job_barrier(void);
 /* Failed here: ends the job with code 1 at once. Otherwise waits for all ranks and returns 0. */
 int job_finish(void);
 
+/* Whether the conduit of this job, if there is one, has a progress thread in each rank. */
+int job_has_thread(void);
+
 /* Sleeps; nothing is polled. */
 void sleep_ms(unsigned ms);
 

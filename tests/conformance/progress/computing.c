@@ -142,14 +142,6 @@ static void others(void) {
   free(local);
 }
 
-/* Whether ranks of a conduit have a progress thread. */
-static bool has_thread(const char *conduit) {
-  const char *level = getenv("TOMBOLO_MPI_THREAD");
-  if (!conduit) return false;
-  if (!strcmp(conduit, "mpi")) return level && !strcmp(level, "MULTIPLE");
-  return !strcmp(conduit, "udp") || !strcmp(conduit, "ofi");
-}
-
 /* Rank 0 asks for the target's memory while the target makes calls. */
 static void meet(void) {
   if (job.rank == 0)
@@ -161,8 +153,7 @@ int main(int argc, char **argv) {
   gex_AM_Entry_t handlers[] = {
       {CALLED, (gex_AM_Fn_t)on_call, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "call"}};
   job_start(&argc, &argv, DATA_AT + DATA, handlers, 1);
-  const char *conduit = getenv("TOMBOLO_CONDUIT");
-  if (!job.mapped && !has_thread(conduit)) gasnet_exit(77);
+  if (!job.mapped && !job_has_thread()) gasnet_exit(77);
   gex_AD_Create(&ad, job.tm, GEX_DT_U64,
                 GEX_OP_SET | GEX_OP_GET | GEX_OP_ADD | GEX_OP_FADD | GEX_OP_FCAS, 0);
   job_barrier();

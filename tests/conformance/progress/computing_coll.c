@@ -83,19 +83,11 @@ static void turn(const struct buffers *b, gex_Rank_t busy, size_t bytes, uint64_
                                         (uint64_t *)(void *)job.peer[busy], GEXX_SIG_ADD, 1, 0));
 }
 
-/* Whether ranks of a conduit have a progress thread. */
-static bool has_thread(const char *conduit) {
-  const char *level = getenv("TOMBOLO_MPI_THREAD");
-  if (!conduit) return false;
-  if (!strcmp(conduit, "mpi")) return level && !strcmp(level, "MULTIPLE");
-  return !strcmp(conduit, "udp") || !strcmp(conduit, "ofi");
-}
-
 int main(int argc, char **argv) {
   job_start(&argc, &argv, 4096, NULL, 0);
   gex_Rank_t here = 0;
   gex_System_QueryNbrhdInfo(NULL, &here, NULL);
-  if (here > 1 || !has_thread(getenv("TOMBOLO_CONDUIT"))) {
+  if (here > 1 || !job_has_thread()) {
     if (job.rank == 0) puts("skipped: needs a host for each rank, and a conduit with a thread");
     gasnet_exit(77);
   }

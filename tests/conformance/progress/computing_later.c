@@ -181,14 +181,6 @@ static void serve(const char *what) {
     if (target_of(r) == job.rank) take_tagged(r);
 }
 
-/* Whether ranks of a conduit have a progress thread. */
-static bool has_thread(const char *conduit) {
-  const char *level = getenv("TOMBOLO_MPI_THREAD");
-  if (!conduit) return false;
-  if (!strcmp(conduit, "mpi")) return level && !strcmp(level, "MULTIPLE");
-  return !strcmp(conduit, "udp") || !strcmp(conduit, "ofi");
-}
-
 int main(int argc, char **argv) {
   const gex_Flags_t reply = GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY;
   gex_AM_Entry_t handlers[] = {
@@ -197,7 +189,7 @@ int main(int argc, char **argv) {
   client = pthread_self();
   job_start(&argc, &argv, AREA_AT + SOURCES * AREA, handlers, 2);
   const char *what = argc > 1 ? argv[1] : "puts";
-  if (!job.mapped && !has_thread(getenv("TOMBOLO_CONDUIT"))) gasnet_exit(77);
+  if (!job.mapped && !job_has_thread()) gasnet_exit(77);
   job_barrier();
   if (job.rank % 2)
     serve(what);
