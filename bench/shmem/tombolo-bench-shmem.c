@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures routines of OpenSHMEM between two PEs, each beside the same through the C interface.
+ * Measures routines of OpenSHMEM between two PEs, each beside a floor: a copy or a hand-off by hand
+ * through memory of shmem_ptr, or the same through the C interface.
  *
  * Owns: the samples. Run by `oshrun -np 2`. Calls: shmem.h, and the public interface as a second
  * client of the process. The lines that it prints are described in bench/lib/bench.h. A sample of
- * the floor comes before each of the figure. PE 0 measures; PE 1 answers where a row says so.
+ * the floor comes before each of the figure. PE 0 measures; PE 1 answers where a row says so. Where
+ * the PEs share no memory, all floors are those of the C interface.
  */
 #define GASNET_PARSYNC 1
 #include <gasnet_ratomic.h>
@@ -23,6 +25,9 @@ static double figure[RUNS_MAX], beside[RUNS_MAX];
  * the second client. */
 static _Alignas(64) long word;
 static _Alignas(64) uint64_t signal_word;
+static _Alignas(64) long hand_word;
+static _Alignas(64) long *hand_there;
+static long hand_turn;
 static _Alignas(64) long value = 3;
 static uint64_t turn, c_turn;
 static volatile size_t one = 1; /* a size that the compiler does not know */
@@ -38,25 +43,84 @@ static double now_ns(void) {
   return 1e9 * (double)ts.tv_sec + (double)ts.tv_nsec;
 }
 
-/* A measurement of `count` operations, in ns for each. */
-#define MEASURE(NAME, DO)             \
- static double NAME(int count) {      \
-  const double start = now_ns();      \
-  for (int i = 0; i < count; i++) DO; \
-  return (now_ns() - start) / count;  \
- }
-MEASURE(put, shmem_long_put(&word, &value, one, 1))
-MEASURE(c_put, gex_RMA_PutBlocking(tm, 1, theirs, &value, one * sizeof value, 0))
-MEASURE(get, shmem_long_get(&value, &word, one, 1))
-MEASURE(c_get, gex_RMA_GetBlocking(tm, &value, 1, theirs, one * sizeof value, 0))
-MEASURE(fetch_add, value += shmem_long_atomic_fetch_add(&word, 1, 1))
+/* Programs do other things between two calls: the compiler keeps nothing in registers. */
+#define BETWEEN() __asm__ __volatile__("" : : : "memory")
 
-static double c_fetch_add(int count) {
+/* A measurement of `count` operations, in ns for each. */
+#define MEASURE(NAME, DO)            \
+ static double NAME(int count) {     \
+  const double start = now_ns();     \
+  for (int i = 0; i < count; i++) {  \
+   DO;                               \
+   BETWEEN();                        \
+  }                                  \
+  return (now_ns() - start) / count; \
+ }
+
+/* Copies walk over WORDS words on both sides: the processor would forward a store to the next load
+ * of one address. */
+enum { WORDS = 64 };
+static _Alignas(4096) long near_words[WORDS];
+static long *far_words; /* of the symmetric heap */
+static _Alignas(4096) long static_words[WORDS];
+static volatile long test_word; /* zero: floors test a word, as each put must */
+static long *far_here;
+#define NEAR (&near_words[i % WORDS])
+#define FAR  (&far_words[i % WORDS])
+#define HERE (&far_here[i % WORDS])
+#define OWN  (&static_words[i % WORDS])
+
+/* Copies without a call. */
+static inline void move(void *to, const void *from, size_t bytes) {
+  if (test_word) return;
+  memcpy(to, from, bytes);
+}
+MEASURE(put, shmem_long_put(FAR, NEAR, 1, 1))
+MEASURE(get, shmem_long_get(NEAR, FAR, 1, 1))
+MEASURE(copy_put, move(HERE, NEAR, 8))
+MEASURE(copy_get, move(NEAR, HERE, 8))
+MEASURE(put_static, shmem_long_put(OWN, NEAR, 1, 1))
+MEASURE(put_sized, shmem_long_put(FAR, NEAR, one, 1))
+MEASURE(get_sized, shmem_long_get(NEAR, FAR, one, 1))
+MEASURE(sized_copy_put, move(HERE, NEAR, one * 8))
+MEASURE(sized_copy_get, move(NEAR, HERE, one * 8))
+MEASURE(put_quiet, (shmem_long_put(FAR, NEAR, 1, 1), shmem_quiet()))
+MEASURE(put_nbi, shmem_long_put(FAR, NEAR, 1, 1))
+MEASURE(c_put, gex_RMA_PutBlocking(tm, 1, theirs, NEAR, 8, 0))
+MEASURE(c_put_nbi, gex_RMA_PutNBI(tm, 1, theirs, NEAR, 8, GEX_EVENT_NOW, 0))
+MEASURE(c_get, gex_RMA_GetBlocking(tm, NEAR, 1, theirs, 8, 0))
+MEASURE(c_put_sized, gex_RMA_PutBlocking(tm, 1, theirs, NEAR, one * 8, 0))
+MEASURE(c_get_sized, gex_RMA_GetBlocking(tm, NEAR, 1, theirs, one * 8, 0))
+MEASURE(fetch_add, value += shmem_long_atomic_fetch_add(&word, 1, 1))
+MEASURE(compare_swap, value += shmem_long_atomic_compare_swap(&word, 1, 2, 1))
+MEASURE(add, shmem_long_atomic_add(&word, 1, 1))
+
+static double c_atomic(int count, gex_OP_t op) {
   const double start = now_ns();
   for (int i = 0; i < count; i++) {
     int64_t before = 0;
-    gex_Event_Wait(gex_AD_OpNB_I64(ad, &before, 1, theirs, GEX_OP_FADD, 1, 0, 0));
+    gex_Event_Wait(gex_AD_OpNB_I64(ad, &before, 1, theirs, op, 1, 2, 0));
     value += before;
+    BETWEEN();
+  }
+  return (now_ns() - start) / count;
+}
+static double c_fetch_add(int count) {
+  return c_atomic(count, GEX_OP_FADD);
+}
+static double c_compare_swap(int count) {
+  return c_atomic(count, GEX_OP_FCAS);
+}
+MEASURE(c_add, gex_Event_Wait(gex_AD_OpNB_I64(ad, NULL, 1, theirs, GEX_OP_ADD, 1, 0, 0)))
+
+/* A round trip between two lines of cache. */
+static double hand_off(int count) {
+  const double start = now_ns();
+  for (int i = 0; i < count; i++) {
+    hand_turn++;
+    if (!me) __atomic_store_n(hand_there, hand_turn, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&hand_word, __ATOMIC_ACQUIRE) != hand_turn) {}
+    if (me) __atomic_store_n(hand_there, hand_turn, __ATOMIC_RELEASE);
   }
   return (now_ns() - start) / count;
 }
@@ -96,17 +160,35 @@ struct row {
   double target;   /* times the floor */
   int count, both; /* operations of a sample; PE 1 takes part */
 };
-static const struct row rows[] = {
-    {"put", "C_put", put, c_put, 1.5, 20000, 0},
-    {"get", "C_get", get, c_get, 1.5, 20000, 0},
+static const struct row near_rows[] = {
+    {"put", "copy_put", put, copy_put, 1.5, 20000, 0},
+    {"get", "copy_get", get, copy_get, 1.5, 20000, 0},
+    {"put_static", "copy_put", put_static, copy_put, 1.5, 20000, 0},
+    {"put_sized", "sized_copy_put", put_sized, sized_copy_put, 1.5, 20000, 0},
+    {"get_sized", "sized_copy_get", get_sized, sized_copy_get, 1.5, 20000, 0},
+    {"put_sized_as_C", "C_put", put_sized, c_put_sized, 1.1, 20000, 0},
+    {"get_sized_as_C", "C_get", get_sized, c_get_sized, 1.1, 20000, 0},
     {"fetch_add", "C_fetch_add", fetch_add, c_fetch_add, 1.1, 10000, 0},
-    {"put_signal", "C_put_signal", put_signal, c_put_signal, 1.1, 500, 1},
+    {"compare_swap", "C_compare_swap", compare_swap, c_compare_swap, 1.1, 10000, 0},
+    {"add", "C_add", add, c_add, 1.1, 10000, 0},
+    {"put_signal", "handoff", put_signal, hand_off, 0.55, 500, 1},
+    {"put_signal_as_C", "C_put_signal", put_signal, c_put_signal, 1.1, 500, 1},
     {"barrier", "C_barrier", barrier, c_barrier, 1.1, 500, 1},
+};
+static const struct row far_rows[] = {
+    {"put", "C_put", put_quiet, c_put, 1.05, 200, 0},
+    {"put_rate", "C_put_nbi", put_nbi, c_put_nbi, 1.05, 2000, 0},
+    {"get", "C_get", get, c_get, 1.05, 200, 0},
+    {"fetch_add", "C_fetch_add", fetch_add, c_fetch_add, 1.05, 200, 0},
+    {"compare_swap", "C_compare_swap", compare_swap, c_compare_swap, 1.05, 200, 0},
+    {"put_signal", "C_put_signal", put_signal, c_put_signal, 1.05, 200, 1},
+    {"barrier", "C_barrier", barrier, c_barrier, 1.05, 200, 1},
 };
 
 static void sample(const struct row *r, int k) {
   shmem_barrier_all();
   if (r->both || me == 0) beside[k] = r->beside(r->count);
+  if (!far_here) shmem_quiet(), gex_NBI_Wait(GEX_EC_ALL, 0);
   shmem_barrier_all();
   if (r->both || me == 0) figure[k] = r->measure(r->count);
 }
@@ -131,7 +213,7 @@ static void join(void) {
   mine = gex_Segment_QueryAddr(segment);
   gex_Segment_QueryBound(tm, (gex_Rank_t)(1 - me), &there, NULL, NULL);
   theirs = there;
-  gex_AD_Create(&ad, tm, GEX_DT_I64, GEX_OP_FADD, 0);
+  gex_AD_Create(&ad, tm, GEX_DT_I64, GEX_OP_FADD | GEX_OP_FCAS | GEX_OP_ADD, 0);
 }
 
 int main(int argc, char **argv) {
@@ -146,8 +228,13 @@ int main(int argc, char **argv) {
   if (runs < 3) runs = 3;
   if (runs > RUNS_MAX) runs = RUNS_MAX;
   join();
+  far_words = shmem_calloc(WORDS, sizeof *far_words);
+  far_here = shmem_ptr(far_words, 1 - me);
+  hand_there = shmem_ptr(&hand_word, 1 - me);
+  const struct row *const rows = far_here ? near_rows : far_rows;
+  const size_t count = far_here ? sizeof near_rows : sizeof far_rows;
   if (me == 0) printf("tombolo-bench 1 shmem ranks=2 runs=%d sample_us=100 quick=0\n", runs);
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+  for (size_t i = 0; i < count / sizeof *rows; i++) {
     sample(&rows[i], 0); /* warms up */
     for (int k = 0; k < runs; k++) sample(&rows[i], k);
     if (me == 0) report(&rows[i]);

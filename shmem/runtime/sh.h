@@ -134,10 +134,13 @@ SH_COLD SH_HIDDEN __attribute__((format(printf, 1, 2))) void sh_say(const char *
 /* Offset of an address in the data segments of program and libraries; SH_NOWHERE: in none. */
 SH_HIDDEN uint64_t sh_offset_static(uintptr_t addr);
 
-/* Offset of a symmetric address. */
+/* Offset of a symmetric address. The first data segment is that of the program. */
 SH_HOT uint64_t sh_offset(const void *addr) {
   const uint64_t offset = (uintptr_t)addr - (uintptr_t)sh.base;
-  return SH_LIKELY(offset < sh.bytes) ? offset : sh_offset_static((uintptr_t)addr);
+  if (SH_LIKELY(offset < sh.bytes)) return offset;
+  const uint64_t static_offset = (uintptr_t)addr - sh.range[0].begin;
+  if (SH_LIKELY(static_offset < sh.range[0].bytes)) return static_offset + sh.range[0].offset;
+  return sh_offset_static((uintptr_t)addr);
 }
 
 /* Where an object of a PE lies in this process; NULL: nowhere, or the call takes the slow path. */

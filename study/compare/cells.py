@@ -11,10 +11,11 @@
 #   study/compare/cells.py --show FILE | --adopt FILE | --check
 # --show prints the table of a JSON file again. --adopt keeps FILE as study/data/cells.json
 # and writes its table into study/RESULTS.md; --check compares the two. Groups: first, medium, ops,
-# sizes, barrier, sleepers, team, coll, hosts, udp, ofi, threads, growth (1024 ranks).
+# sizes, barrier, sleepers, team, coll, hosts, shmem, udp, ofi, threads, growth (1024 ranks).
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -128,6 +129,11 @@ def read_coll(prefix):
     return lambda text: {prefix + kind: float(value) for kind, value in COLL.findall(text)}
 
 
+def read_shmem(prefix):
+    return lambda text: {f"{prefix}{name} {size}": float(value)
+                         for name, size, value in LEVEL.findall(text)}
+
+
 def read_gaps(text):
     return {name: us(ours) for (name, _), (ours, _) in bench_figures(text).items()}
 
@@ -236,6 +242,8 @@ def sides_of(group, p):
         return hosts_sides(p)
     if group == "sizes":
         return sizes_sides(p)
+    if group == "shmem":
+        return shmem_sides(p)
     if group == "growth":
         return [Side("growth", [*p.run, "-n", 1024, p.ours("growth_gex.c"), 10], read_growth)]
     return team_sides(p, (4,) if group == "team" else (4, 16))
@@ -283,6 +291,25 @@ def hosts_sides(p):
             sides.append(Side(f"openmpi, {n} ranks",
                               [*net.launchers(None, n, p.build)["openmpi"], mpi[1]],
                               read_levels("openmpi", n), {"OMPI_MCA_mpi_yield_when_idle": "1"}))
+    return sides
+
+
+def shmem_sides(p):
+    """One program by our oshcc and by that of Open MPI, where it is installed."""
+    sides, source = [], HERE / "shmem_ops.c"
+    peer = shutil.which("oshcc")
+    bind = ["--bind"] if processors(2) else []
+    for who, compiler, run in (
+            ("tombolo", p.build / "bin" / "oshcc", [*p.run, *bind]),
+            ("oshmem", peer, [*PEERS["openmpi"][1][:-1], "core" if bind else "none"])):
+        program = p.folder / f"shmem-{who}"
+        made = compiler and subprocess.run([compiler, "-O2", "-w", source, "-o", program],
+                                           stderr=subprocess.DEVNULL, check=False)
+        if not made or made.returncode:
+            print(f"cells: {who}: no oshcc that compiles: it is left out", file=sys.stderr)
+            continue
+        prefix = "" if who == "tombolo" else f"{who} "
+        sides.append(Side(who, [*run, "-n", 2, program], read_shmem(prefix)))
     return sides
 
 

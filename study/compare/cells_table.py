@@ -63,7 +63,7 @@ def _sizes():
             of = {"": "blocking", "_val": "of a value", "_nb": "NB", "_nbi": "NBI"}[form]
             yield Cell("sizes", f"{name} {of}, size in a variable, beside memcpy",
                        f"{name}_any{form}", (f"memcpy {name}_any{form}",), SAME, "ns")
-        for language, figure, text in (("shmem", name, f"shmem_long_{name} of n"),
+        for language, figure, text in (("shmem", f"{name}_sized_as_C", f"shmem_long_{name} of n"),
                                        ("upc", f"{name}_n", f"upc_mem{name} of n")):
             yield Cell("sizes", f"{text}, beside C", f"{language} {figure}",
                        (f"C of {language} {figure}",), 1.1, "ns")
@@ -84,6 +84,23 @@ def _rates():
         for threads in (2, 4):
             yield Cell("threads", f"{name} of a word, size in a variable, {threads} threads beside "
                        "memcpy", f"{name}_word_{threads}", (f"copy_word_{threads}",), SAME, "ns")
+
+
+def _shmem():
+    """OpenSHMEM beside that of Open MPI."""
+    for figure, text in (("put 8", "put of 8 B, complete"), ("get 8", "get of 8 B"),
+                         ("put 4096", "put of 4 KiB, complete"), ("get 4096", "get of 4 KiB"),
+                         ("rate 8", "put of 8 B, from one to the next"),
+                         ("bandwidth 1048576", "put of 1 MiB"),
+                         ("get_bandwidth 1048576", "get of 1 MiB"),
+                         ("fetch_add 8", "fetch-and-add"), ("compare_swap 8", "compare-and-swap"),
+                         ("trip 8", "put, fence and flag there and back"), ("barrier 0", "barrier"),
+                         ("broadcast 8", "broadcast of 8 B"),
+                         ("broadcast 4096", "broadcast of 4 KiB"),
+                         ("collect 8", "collect of 8 B"), ("sum 8", "sum of 8 B"),
+                         ("sum 4096", "sum of 4 KiB")):
+        yield Cell("shmem", f"SHMEM: {text}, beside Open MPI", figure, (f"oshmem {figure}",), SAME,
+                   "ns")
 
 
 CELLS = [
@@ -114,6 +131,7 @@ CELLS = [
       for kind in ("broadcast", "allgather", "exchange")],
     *_hosts(),
     *_sizes(),
+    *_shmem(),
     Cell("udp", "put of 8 B, from one to the next", "put_gap", (), 0.15),
     Cell("udp", "put with signal of 8 B, from one to the next", "signal_gap", (), 0.3),
     Cell("udp", "round trip, beside MPI over TCP", "udp round_trip",

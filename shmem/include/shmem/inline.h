@@ -45,11 +45,11 @@ SHMEM_HELP_ const struct shmem_reach_ *shmem_reach_(shmem_ctx_t ctx) {
  * the object. */
 SHMEM_HELP_ char *shmem_memory_(shmem_ctx_t ctx, const void *object, int pe, uintptr_t *offset) {
   const struct shmem_reach_ *reach = shmem_reach_(ctx);
-  if (ctx == SHMEM_CTX_INVALID || (uint32_t)pe >= reach->size) return NULL;
+  if (__builtin_expect(ctx == SHMEM_CTX_INVALID || (uint32_t)pe >= reach->size, 0)) return NULL;
   *offset = (uintptr_t)object - shmem_inline_.base;
-  if (*offset >= shmem_inline_.bytes) {
+  if (__builtin_expect(*offset >= shmem_inline_.bytes, 0)) {
     *offset = (uintptr_t)object - shmem_inline_.statics;
-    if (*offset >= shmem_inline_.statics_bytes) return NULL;
+    if (__builtin_expect(*offset >= shmem_inline_.statics_bytes, 0)) return NULL;
   }
   return reach->here[pe];
 }

@@ -240,6 +240,7 @@ void sh_statics_place(bool same) {
     if (sh.pe == 0)
       sh_say("global and static variables are not symmetric: %s; use shmem_malloc [TMB-2305]", why);
     sh.ranges = 0;
+    sh.range[0].bytes = 0; /* sh_offset looks here first */
     return;
   }
   for (uint32_t i = 0; i < sh.ranges; i++)

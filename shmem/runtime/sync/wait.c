@@ -9,8 +9,14 @@
  */
 #include "../sh.h"
 
-/* Reads before the wait of the layer below; chosen so that they take about 50 ns. */
-#define SPINS    64
+#include <gasnet_tools.h>
+
+/* Reads before the wait of the layer below, with a pause after each: some 100 ns longer than a
+ * round trip between two processors. Without the pause the processor reads ahead, and begins anew
+ * when the peer takes the line. */
+#define SPINS    32
+/* Readings of the layer below for each run of its progress. */
+#define PROBES   8
 /* Longest sleep: a store through a pointer of shmem_ptr wakes nobody. */
 #define BLIND_NS UINT64_C(20000000)
 
@@ -57,6 +63,10 @@ struct asked {
 
 static int ask(void *arg) {
   const struct asked *a = arg;
+  for (int i = 1; i < PROBES; i++) {
+    if (a->enough(a->cond, a->arg)) return 1;
+    gasnett_spinloop_hint();
+  }
   return a->enough(a->cond, a->arg);
 }
 
@@ -73,12 +83,14 @@ SH_COLD static void tell_checker(const struct sh_cond *c) {
 }
 
 void sh_wait(const struct sh_cond *c, bool (*enough)(const struct sh_cond *, void *), void *arg) {
-  for (int i = 0; i < SPINS; i++)
+  for (int i = 0; i < SPINS; i++) {
     if (enough(c, arg)) {
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
       if (SH_UNLIKELY(sh.traced)) tell_checker(c);
       return;
     }
+    gasnett_spinloop_hint();
+  }
   gexx_WaitInfo_t info = {.call = c->call,
                           .needs = GEXX_WAIT_ANY,
                           .peer = GEX_RANK_INVALID,
