@@ -163,7 +163,8 @@ def read_language(language):
 
 def read_python(text):
     found = json.loads(re.findall(r"^figures (.*)$", text, re.M)[0])
-    return {f"python {name}": 1e9 * found[f"{name} 8 B"] for name in ("put", "get")}
+    names = {"python put": "put 8 B", "python get": "get 8 B", "python call": "empty call"}
+    return {figure: 1e9 * found[name] for figure, name in names.items()}
 
 
 def read_levels(who, ranks):

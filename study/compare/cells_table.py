@@ -56,8 +56,8 @@ def _hosts():
 
 
 def _sizes():
-    """Words whose size is in a variable, in ns. Fortran and Python, which call no inline function,
-    have limits of their own."""
+    """Words whose size is in a variable, in ns. Fortran, which calls no inline function, has a limit
+    of its own."""
     for name in ("put", "get"):
         for form in ("", "_val", "_nb", "_nbi"):
             of = {"": "blocking", "_val": "of a value", "_nb": "NB", "_nbi": "NBI"}[form]
@@ -68,7 +68,8 @@ def _sizes():
             yield Cell("sizes", f"{text}, beside C", f"{language} {figure}",
                        (f"C of {language} {figure}",), 1.1, "ns")
         yield Cell("sizes", f"{name} of a scalar, Fortran", f"fortran {name}_scalar", (), 25, "ns")
-        yield Cell("sizes", f"{name} of an element, Python", f"python {name}", (), 200, "ns")
+        yield Cell("sizes", f"{name} of an element, Python, beside an empty call",
+                   f"python {name}", ("python call",), 4, "ns")
 
 
 def _rates():

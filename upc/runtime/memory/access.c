@@ -70,13 +70,13 @@ RT_EXPORT unsigned long upcr_putbits(upcr_pts_t p, unsigned long first, int widt
   return extract(bytes, shift, width, is_signed);
 }
 
-/* ---- copies */
+/* ---- copies; those of a few words call nothing */
 
 void upc_memget(void *dst, upcr_pts_t src, size_t n) {
   const char *from = upcr_mapped(src);
   upcr_serve();
   if (from) {
-    memcpy(dst, from, n);
+    gexx_rma_copy(dst, from, n);
   } else {
     RT_SITE("upc_memget");
     rt_far_getn(dst, src, n);
@@ -86,7 +86,7 @@ void upc_memget(void *dst, upcr_pts_t src, size_t n) {
 void upc_memput(upcr_pts_t dst, const void *src, size_t n) {
   char *to = upcr_mapped(dst);
   if (to) {
-    memcpy(to, src, n);
+    gexx_rma_copy(to, src, n);
   } else {
     RT_SITE("upc_memput");
     rt_far_putn(dst, src, n);
