@@ -56,8 +56,8 @@ def _hosts():
 
 
 def _sizes():
-    """Words whose size is in a variable, in ns. Fortran, which calls no inline function, has a limit
-    of its own."""
+    """Words whose size is in a variable, in ns. Fortran, which calls no inline function, has a
+    limit of its own."""
     for name in ("put", "get"):
         for form in ("", "_val", "_nb", "_nbi"):
             of = {"": "blocking", "_val": "of a value", "_nb": "NB", "_nbi": "NBI"}[form]
