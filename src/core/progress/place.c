@@ -180,6 +180,14 @@ TMB_HOT bool tmb_place_yield(void) {
   return true;
 }
 
+TMB_HOT bool tmb_place_is_busy(void) {
+  struct tmb_thread *t = tmb_thread();
+  if (TMB_LIKELY(!t->no_yield_ns)) return false;
+  if (tmb_os_now_ns() < t->no_yield_ns) return true;
+  t->no_yield_ns = 0;
+  return false;
+}
+
 bool tmb_place_shared(void) {
   const uint64_t took = tmb_thread()->yield_ns;
   return took >= SWITCH_NS && took < COMPUTE_NS;

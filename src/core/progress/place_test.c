@@ -165,7 +165,17 @@ static uint64_t spin_after(uint64_t yield_ns) {
   return now_ns - start;
 }
 
-/* A thread that shares its processor leaves it to the others sooner. */
+/* How long a wait spins. */
+static uint64_t spin_time(void) {
+  struct gexx_wait wait;
+  tmb_wait_begin(&wait);
+  const uint64_t start = now_ns;
+  while (wait.phase == 0) tmb_wait_step_client(&wait);
+  return now_ns - start;
+}
+
+/* A thread that shares its processor leaves it to the others sooner; so does one whose yields went
+ * to processes that compute. */
 TEST(test_spins) {
   static const uint64_t no_message = 0;
   for (int i = 0; i < 2; i++) {
@@ -181,6 +191,12 @@ TEST(test_spins) {
     assert_in_range(spin_after(0), 20000, 21000);
     assert_in_range(spin_after(5000), threads ? 2000 : 20000, threads ? 3000 : 21000);
     assert_in_range(spin_after(2 * MS), 20000, 21000);
+    tmb_thread()->no_yield_ns = now_ns + MS;
+    assert_true(tmb_place_is_busy());
+    assert_in_range(spin_time(), 2000, 4000); /* each step looks at the clock twice */
+    now_ns += MS;
+    assert_false(tmb_place_is_busy());
+    assert_in_range(spin_time(), 20000, 21000);
   }
   tmb_job.threads = false;
   look_ns = 0;

@@ -160,7 +160,8 @@ static uint64_t last_check(void *arg) {
  * wait for room take the processor from those that would make it. */
 static uint64_t spins_ns(const struct tmb_wait_policy *policy, const struct sleep_rule *rule) {
   if (policy->mode != GASNET_WAIT_SPINBLOCK) return 0;
-  if (rule->room && tmb_job.threads) return TMB_MIN(policy->spin_ns, (uint64_t)SHORT_NS);
+  if ((rule->room && tmb_job.threads) || TMB_UNLIKELY(tmb_place_is_busy()))
+    return TMB_MIN(policy->spin_ns, (uint64_t)SHORT_NS);
   if (TMB_LIKELY(!tmb_load_rlx(&tmb_job.crowd_waits))) return policy->spin_ns;
   return tmb_load_rlx(&tmb_job.last_here) ? policy->last_ns : 0;
 }
