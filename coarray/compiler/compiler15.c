@@ -255,12 +255,14 @@ void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t 
                           int image, size_t dst_size, void **dst, size_t *dst_chars,
                           struct caf_desc *dst_desc, bool may_realloc, int index, void *add,
                           size_t add_bytes, int *stat, void **team, int *team_number) {
-  const struct caf_selector near = {token, image, index};
-  struct caf_here here = {.add = add};
   const bool simple = !dst_chars && !src_chars && !may_realloc && !stat && !team && !team_number;
-  if (simple && caf_find_here(&here, &near, src, CAF_ATTACH_READ)) {
-    if (!dst_desc && get_scalar(&here, *dst, dst_size)) return;
-    if (dst_desc && caf_here_get(&here, dst_desc)) {
+  if (simple && !dst_desc) {
+    struct caf_here here;
+    const struct caf_selector s = {token, image, index, src, add};
+    if (caf_find_here(&here, &s, CAF_ATTACH_READ) && get_scalar(&here, *dst, dst_size)) return;
+  } else if (simple) {
+    const struct caf_selector s = {token, image, index, src, add};
+    if (caf_here_get(&s, dst_desc)) {
       if (dst) *dst = dst_desc->base;
       return;
     }
@@ -346,15 +348,17 @@ void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_ch
                          size_t src_size, const void *src, const size_t *src_chars,
                          const struct caf_desc *src_desc, int index, void *add, size_t add_bytes,
                          int *stat, void **team, int *team_number) {
-  const struct caf_selector near = {token, image, index};
-  struct caf_here here = {.add = add};
   const bool simple = !dst_chars && !src_chars && !stat && !team && !team_number;
-  if (simple && caf_find_here(&here, &near, dst, CAF_ATTACH_WRITE)) {
-    if (!src_desc) {
+  if (simple && !src_desc) {
+    struct caf_here here;
+    const struct caf_selector s = {token, image, index, dst, add};
+    if (caf_find_here(&here, &s, CAF_ATTACH_WRITE)) {
       caf_here_set(&here, src);
       return;
     }
-    if (caf_here_put(&here, src_desc)) return;
+  } else if (simple) {
+    const struct caf_selector s = {token, image, index, dst, add};
+    if (caf_here_put(&s, src_desc)) return;
   }
   CAF_STATEMENT("put");
   const struct selector selector = {token, image, team, team_number};
@@ -433,17 +437,13 @@ void CAF(transfer_between_remotes)(void *dst_token, struct caf_desc *dst_desc, s
                                    size_t src_add_bytes, size_t src_size, bool scalar,
                                    int *dst_stat, int *src_stat, void **dst_team,
                                    int *dst_team_number, void **src_team, int *src_team_number) {
-  const struct caf_selector src_near = {src_token, src_image, src_index},
-                            dst_near = {dst_token, dst_image, dst_index};
-  struct caf_here src_here = {.add = src_add}, dst_here = {.add = dst_add};
+  const struct caf_selector src_near = {src_token, src_image, src_index, src_desc, src_add},
+                            dst_near = {dst_token, dst_image, dst_index, dst_desc, dst_add};
   const struct selector from = {src_token, src_image, caf_source_has_team ? src_team : NULL,
                                 caf_source_has_team ? src_team_number : NULL},
                         into = {dst_token, dst_image, dst_team, dst_team_number};
   if (!dst_chars && !src_chars && !dst_stat && !src_stat && !from.team && !from.team_number &&
-      !into.team && !into.team_number &&
-      caf_find_here(&src_here, &src_near, src_desc, CAF_ATTACH_READ) &&
-      caf_find_here(&dst_here, &dst_near, dst_desc, CAF_ATTACH_WRITE) &&
-      caf_here_copy(&dst_here, &src_here, scalar))
+      !into.team && !into.team_number && caf_here_copy(&dst_near, &src_near, scalar))
     return;
   CAF_STATEMENT("put");
   const struct caf_desc shape = {.base = NULL};

@@ -9,6 +9,8 @@
  */
 #include "compiler/here.h"
 
+#include "inside.h"
+
 #include <stdlib.h>
 
 enum { FEW_BYTES = 2048 };
@@ -29,6 +31,11 @@ static bool describe(struct caf_desc *to, const struct caf_desc *array) {
     stride *= to->dim[i].ub;
   }
   return together;
+}
+
+void caf_here_poll(void) {
+  CAF_INSIDE;
+  caf_poll();
 }
 
 /* Calls the accessor of an array. [in,out] result: its base, NULL: none, has room for an array of
@@ -58,7 +65,9 @@ static bool take(const struct caf_desc *result, void *room, size_t bytes) {
   return true;
 }
 
-bool caf_here_get(const struct caf_here *object, const struct caf_desc *variable) {
+bool caf_here_get(const struct caf_selector *object, const struct caf_desc *variable) {
+  struct caf_here here;
+  if (!caf_find_here(&here, object, CAF_ATTACH_READ)) return false;
   _Alignas(16) char few[FEW_BYTES];
   struct caf_desc result;
   struct caf_section into;
@@ -68,7 +77,7 @@ bool caf_here_get(const struct caf_here *object, const struct caf_desc *variable
   const size_t bytes = bytes_of(&result);
   if (!together && bytes > sizeof few) return false;
   void *const room = result.base = together ? variable->base : few;
-  fill(object, &result, &owned);
+  fill(&here, &result, &owned);
   if (result.base != room) {
     done = take(&result, room, bytes);
     if (owned) free(result.base);
@@ -79,7 +88,9 @@ bool caf_here_get(const struct caf_here *object, const struct caf_desc *variable
   return true;
 }
 
-bool caf_here_put(const struct caf_here *object, const struct caf_desc *variable) {
+bool caf_here_put(const struct caf_selector *object, const struct caf_desc *variable) {
+  struct caf_here here;
+  if (!caf_find_here(&here, object, CAF_ATTACH_WRITE)) return false;
   _Alignas(16) char few[FEW_BYTES];
   struct caf_desc data;
   struct caf_section from;
@@ -89,24 +100,27 @@ bool caf_here_put(const struct caf_here *object, const struct caf_desc *variable
     caf_section_pack(&from, few);
     data.base = few;
   }
-  caf_here_set(object, &data);
+  caf_here_set(&here, &data);
   return true;
 }
 
-bool caf_here_copy(const struct caf_here *to, const struct caf_here *from, bool scalar) {
+bool caf_here_copy(const struct caf_selector *to, const struct caf_selector *from, bool scalar) {
+  struct caf_here source, target;
+  if (!caf_find_here(&source, from, CAF_ATTACH_READ)) return false;
+  if (!caf_find_here(&target, to, CAF_ATTACH_WRITE)) return false;
   struct caf_desc result, data;
   int32_t owned = 0;
   bool found;
   if (scalar) {
-    result.base = caf_here_find(from, &owned);
+    result.base = caf_here_find(&source, &owned);
     found = result.base != NULL;
   } else {
     static const struct caf_desc none;
     caf_desc_copy_head(&result, &none);
-    fill(from, &result, &owned);
+    fill(&source, &result, &owned);
     found = result.base && describe(&data, &result);
   }
-  if (found) caf_here_set(to, scalar ? result.base : &data);
+  if (found) caf_here_set(&target, scalar ? result.base : &data);
   if (owned) free(result.base);
   return found;
 }

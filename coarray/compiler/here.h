@@ -4,9 +4,9 @@
  * and the calls.
  *
  * Owns: an object that is here. Included by compiler15.c and here.c. Calls: accessors. Invariants:
- * numbers are here, and structures whose accessor follows no address. Nothing of the layer below is
- * used, so nothing marks that the program is inside (inside.h). A function that returns false has
- * changed nothing: the caller then makes the access as of any image.
+ * numbers are here, and structures whose accessor follows no address. An access uses nothing of the
+ * layer below, so nothing marks that the program is inside (inside.h). A function that returns
+ * false has changed nothing: the caller then makes the access as of any image.
  */
 #ifndef CAF_HERE_H
 #define CAF_HERE_H
@@ -26,15 +26,18 @@ struct caf_here {
 /* The image and the object of an access. */
 struct caf_selector {
   const void *token;
-  int image, index; /* index: of the accessor */
+  int image, index;             /* index: of the accessor */
+  const struct caf_desc *shape; /* of the coarray, or NULL */
+  const void *add;
 };
 
-/* Finds out whether an object is here, no event is attached there, and no poll is due. [in] shape:
- * of the coarray, or NULL. [in] watches: the kind of event. [out] here: all but `add`. */
-static inline __attribute__((always_inline)) bool caf_find_here(struct caf_here *here,
-                                                                const struct caf_selector *s,
-                                                                const struct caf_desc *shape,
-                                                                unsigned watches) {
+/* Takes in messages. */
+__attribute__((cold)) void caf_here_poll(void);
+
+/* Finds out whether an object is here, and no event is attached there. [in] watches: the kind of
+ * event. */
+static inline __attribute__((always_inline)) bool
+caf_find_here(struct caf_here *here, const struct caf_selector *s, unsigned watches) {
   const struct caf_token *t = s->token;
   if (!t || (uint32_t)s->image - 1u >= caf.team->size) return false;
   here->accessor = caf_accessor_at(s->index);
@@ -45,10 +48,11 @@ static inline __attribute__((always_inline)) bool caf_find_here(struct caf_here 
   const uint32_t rank = caf.team->jobrank[s->image - 1];
   if (rank >= t->ranks || !t->addr[rank] || !t->bytes) return false;
   if (caf.reach[rank] != CAF_NEAR || caf_attached(rank, watches)) return false;
-  if (caf_poll_is_due()) return false;
-  const size_t offset = shape ? (size_t)((char *)shape->base - (char *)t->base) : 0;
+  if (caf_poll_is_due()) caf_here_poll();
+  const size_t offset = s->shape ? (size_t)((char *)s->shape->base - (char *)t->base) : 0;
   here->base = (char *)t->addr[rank] + caf.delta[rank] + (offset < t->bytes ? offset : 0);
-  here->shape = shape;
+  here->shape = s->shape;
+  here->add = s->add;
   return true;
 }
 
@@ -90,12 +94,12 @@ static inline void caf_here_set(const struct caf_here *h, const void *data) {
 }
 
 /* variable = object, an array. */
-bool caf_here_get(const struct caf_here *object, const struct caf_desc *variable);
+bool caf_here_get(const struct caf_selector *object, const struct caf_desc *variable);
 
 /* object = variable, an array. */
-bool caf_here_put(const struct caf_here *object, const struct caf_desc *variable);
+bool caf_here_put(const struct caf_selector *object, const struct caf_desc *variable);
 
-/* to = from. scalar: `from` is none of an array. */
-bool caf_here_copy(const struct caf_here *to, const struct caf_here *from, bool scalar);
+/* to = from. scalar: `from` is no array. */
+bool caf_here_copy(const struct caf_selector *to, const struct caf_selector *from, bool scalar);
 
 #endif

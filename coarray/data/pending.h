@@ -56,27 +56,18 @@ static inline void caf_serve(void) {
  * long offers its processor to others, among which may be the image that it waits for. */
 void caf_looked(const void *where, int64_t found);
 
-/* Before an access of a near rank: takes in messages, see CAF_SERVES, in every 16th: an image that
- * reads some bytes again and again may wait for another one that asks this one. */
-enum { CAF_READS_PER_POLL = 16 }; /* a power of two */
-static inline void caf_await_near(void) {
-  if (caf.pending & CAF_SERVES && __builtin_expect(++caf.reads % CAF_READS_PER_POLL == 0, 0))
-    caf_poll();
-}
-
-/* Whether caf_await_near would take in messages. Counts the access if not. */
+/* Counts an access. Returns whether it is to take in messages, see CAF_SERVES: every 16th: an image
+ * that reads some bytes again and again may wait for another one that asks this one. */
 static inline bool caf_poll_is_due(void) {
-  if (!(caf.pending & CAF_SERVES)) return false;
-  if (__builtin_expect((caf.reads + 1) % CAF_READS_PER_POLL == 0, 0)) return true;
-  caf.reads++;
-  return false;
+  enum { READS_PER_POLL = 16 }; /* a power of two */
+  return caf.pending & CAF_SERVES && __builtin_expect(++caf.reads % READS_PER_POLL == 0, 0);
 }
 
 /* Before an access: that, and waits until no put to the bytes [low, low + bytes) of a rank is in
  * progress. */
 void caf_await_slow(uint32_t rank, const void *low, size_t bytes);
 static inline void caf_await(uint32_t rank, const void *low, size_t bytes) {
-  caf_await_near();
+  if (caf_poll_is_due()) caf_poll();
   if (__builtin_expect(caf.pending & CAF_UNDER_WAY, 0)) caf_await_slow(rank, low, bytes);
 }
 
