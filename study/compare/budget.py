@@ -15,6 +15,7 @@ import sys
 import time
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 TURNS = 4  # so often a run gets its time limit on a busy machine
 GRACE_S = 5  # from being asked to end until being killed
 # At most for one run: this part of the budget, so that what hangs or is slow leaves time for the
@@ -27,6 +28,14 @@ def add_options(parser, timeout):
     parser.add_argument("--timeout", type=float, default=timeout, help="seconds for one run")
     parser.add_argument("--budget", type=float, help="seconds for all runs (default: no limit)")
     parser.add_argument("--json", type=Path, help="also write the records to this file")
+
+
+def compile_ours(build, source, program, *flags):
+    """Compiles a program on the public API against the build tree. Returns `program`."""
+    command = ["cc", "-O2", *flags, source, "-o", program, f"-I{ROOT}/include", f"-L{build}/lib",
+               f"-Wl,-rpath,{build}/lib", "-ltombolo"]
+    subprocess.run([str(word) for word in command], check=True)
+    return program
 
 
 def parser_for(description, timeout):

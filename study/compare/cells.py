@@ -29,7 +29,7 @@ import growth
 import net
 import series
 import waits
-from budget import Budget, parser_for
+from budget import Budget, compile_ours, parser_for
 from compare import HERE, PEERS, ROOT, processors
 
 sys.path.insert(0, str(HERE.parent))
@@ -196,9 +196,7 @@ class Programs:
     def ours(self, source):
         program = self.folder / Path(source).stem
         if not program.exists():
-            subprocess.run(list(map(str, [
-                "cc", "-O2", "-DGASNET_SEQ", HERE / source, "-o", program, f"-I{ROOT}/include",
-                f"-L{self.build}/lib", f"-Wl,-rpath,{self.build}/lib", "-ltombolo"])), check=True)
+            compile_ours(self.build, HERE / source, program, "-DGASNET_SEQ")
         return program
 
     def theirs(self, source):

@@ -20,7 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from budget import Budget, parser_for
+from budget import Budget, compile_ours, parser_for
 
 ROW = re.compile(r"([a-z]+) (\d+) ([\d.]+)")
 HERE = Path(__file__).resolve().parent
@@ -33,9 +33,7 @@ PEERS = {"openmpi": ("mpicc.openmpi", ["mpirun.openmpi", "--allow-run-as-root", 
 
 def compile_all(folder, build):
     """Compiles every side. Returns {name: command prefix that takes -n N is not included}."""
-    ours = folder / "gex"
-    subprocess.run(["cc", "-O2", HERE / "coll_gex.c", "-o", ours, f"-I{ROOT}/include",
-                    f"-L{build}/lib", f"-Wl,-rpath,{build}/lib", "-ltombolo"], check=True)
+    ours = compile_ours(build, HERE / "coll_gex.c", folder / "gex")
     sides = {"tombolo": [build / "bin" / "tombolo", "run"]}
     programs = {"tombolo": ours}
     for name, (compiler, launcher) in PEERS.items():

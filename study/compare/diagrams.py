@@ -12,12 +12,11 @@
 #   study/compare/diagrams.py [--build build] [--json FILE] [--view docs/pictures]
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from budget import Budget, add_options
+from budget import Budget, add_options, compile_ours
 from compare import ROOT
 
 RANKS = 4
@@ -27,12 +26,8 @@ KINDS = {"region": "computes", "wait": "waits", "signal": "sends"}
 
 
 def compile_program(folder, build):
-    program = folder / "diagram"
-    subprocess.run(list(map(str, [
-        "cc", "-O2", "-DGASNET_SEQ=1", ROOT / "examples" / "diagram.c", "-o", program,
-        f"-I{ROOT}/include", f"-L{build}/lib", f"-Wl,-rpath,{build}/lib", "-ltombolo"])),
-        check=True)
-    return program
+    source = ROOT / "examples" / "diagram.c"
+    return compile_ours(build, source, folder / "diagram", "-DGASNET_SEQ=1")
 
 
 def arrows_of(events, begin, end):

@@ -17,8 +17,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from budget import Budget, parser_for
-from compare import HERE, PEERS, ROOT
+from budget import Budget, compile_ours, parser_for
+from compare import HERE, PEERS
 
 ROW = re.compile(r"^(hot|spread) (\d+) ([\d.]+)$", re.M)
 PANELS = {"hot": "one hot word", "spread": "spread over all"}
@@ -31,9 +31,7 @@ def compile_all(folder, build):
     """{side: command before -n}, {side: program}"""
     programs = {"tombolo": folder / "fetchadd"}
     starts = {"tombolo": [build / "bin" / "tombolo", "run"]}
-    subprocess.run(list(map(str, [
-        "cc", "-O2", HERE / "fetchadd_gex.c", "-o", programs["tombolo"], f"-I{ROOT}/include",
-        f"-L{build}/lib", f"-Wl,-rpath,{build}/lib", "-ltombolo"])), check=True)
+    compile_ours(build, HERE / "fetchadd_gex.c", programs["tombolo"])
     for name, (compiler, launcher) in PEERS.items():
         if not shutil.which(compiler) or not shutil.which(launcher[0]):
             print(f"{name}: not installed, left out", file=sys.stderr)

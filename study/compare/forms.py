@@ -18,8 +18,8 @@ import tempfile
 from pathlib import Path
 
 import series
-from budget import Budget, parser_for
-from compare import HERE, PEERS, ROOT
+from budget import Budget, compile_ours, parser_for
+from compare import HERE, PEERS
 
 TREES = "broadcast=knomial,allreduce=doubling,exchange=pairwise"
 TWO_HOSTS = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"}
@@ -38,10 +38,7 @@ FORMS = {"board": ({"TOMBOLO_COLL_ALG": "all=board", "TOMBOLO_TEST_COLL_BOARD_MA
 
 def compile_all(folder, build):
     """{form: function(ranks) that gives (command, environment)}"""
-    program = folder / "forms"
-    subprocess.run(list(map(str, [
-        "cc", "-O2", HERE / "forms_gex.c", "-o", program, f"-I{ROOT}/include", f"-L{build}/lib",
-        f"-Wl,-rpath,{build}/lib", "-ltombolo"])), check=True)
+    program = compile_ours(build, HERE / "forms_gex.c", folder / "forms")
     run = [build / "bin" / "tombolo", "run", "-n"]
     forms = {form: lambda n, e=environment, a=arguments: ([*run, n, program, *a], e)
              for form, (environment, arguments) in FORMS.items()}

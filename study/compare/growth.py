@@ -22,6 +22,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from budget import compile_ours
 from compare import HERE, ROOT
 from start import Lab, confine
 
@@ -35,10 +36,7 @@ END = re.compile(r"^end (\d+)$", re.M)
 
 
 def compile_program(folder, build):
-    program = folder / "growth"
-    subprocess.run([str(word) for word in (
-        "cc", "-O2", "-DGASNET_SEQ", HERE / "growth_gex.c", "-o", program, f"-I{ROOT}/include",
-        f"-L{build}/lib", f"-Wl,-rpath,{build}/lib", "-ltombolo")], check=True)
+    program = compile_ours(build, HERE / "growth_gex.c", folder / "growth", "-DGASNET_SEQ")
     return [build / "bin/tombolo", "run"], [program, TIMES]
 
 

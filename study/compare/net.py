@@ -30,7 +30,7 @@ from pathlib import Path
 import apps
 import blas
 import ft
-from budget import Budget, parser_for
+from budget import Budget, compile_ours, parser_for
 from compare import HERE, ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "net"))
@@ -133,10 +133,7 @@ def show(rows, sides):
 def compare_pairs(folder, options, lab, budget):
     """Two ranks; saves the records."""
     build = options.build.resolve()
-    programs = {"tombolo": folder / "net-gex"}
-    subprocess.run(list(map(str, [
-        "cc", "-O2", HERE / "net_gex.c", "-o", programs["tombolo"], f"-I{ROOT}/include",
-        f"-L{build}/lib", f"-Wl,-rpath,{build}/lib", "-ltombolo"])), check=True)
+    programs = {"tombolo": compile_ours(build, HERE / "net_gex.c", folder / "net-gex")}
     programs.update(compile_sides(folder, build, "net", [HERE / "net_mpi.c"], []))
     starts = launchers(["host0", "host1"] if lab else None, 2, build)
     rows = {side: {} for side in programs}

@@ -19,6 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from budget import compile_ours
 from compare import HERE, ROOT
 
 ROW = re.compile(r"^([a-z_]+) (\d+) ([\d.]+)$", re.M)
@@ -29,11 +30,8 @@ SIDES = ("tombolo", "libfabric")
 def compile_sides(folder, build, provider):
     """{side: command}"""
     ours, theirs = folder / "net-gex", folder / "net-ofi"
-    for command in (
-            ["cc", "-O2", HERE / "net_gex.c", "-o", ours, f"-I{ROOT}/include", f"-L{build}/lib",
-             f"-Wl,-rpath,{build}/lib", "-ltombolo"],
-            ["cc", "-O2", HERE / "net_ofi.c", "-o", theirs, "-lfabric"]):
-        subprocess.run([str(word) for word in command], check=True)
+    compile_ours(build, HERE / "net_gex.c", ours)
+    subprocess.run(["cc", "-O2", HERE / "net_ofi.c", "-o", theirs, "-lfabric"], check=True)
     return {"tombolo": [build / "bin" / "tombolo", "run", "-n", "2", ours, "puts"],
             "libfabric": [theirs, provider]}
 

@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 
 import series
-from budget import Budget, parser_for
-from compare import HERE, PEERS, ROOT, processors
+from budget import Budget, compile_ours, parser_for
+from compare import HERE, PEERS, processors
 
 FAR = {"openmpi": ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "osc", "pt2pt"]}
 PORT = 47592  # of fi_pingpong, on loopback
@@ -30,10 +30,7 @@ FI_SIZES = (8, 64, 512, 4096, 32768, 262144)
 def compile_all(folder, build, far, conduit="udp", quick=False):
     """{side: command}"""
     bound, few = processors(2) != "", ["few"] if far or quick else []
-    ours = folder / "ops-gex"
-    subprocess.run(list(map(str, [
-        "cc", "-O2", HERE / "ops_gex.c", "-o", ours, f"-I{ROOT}/include", f"-L{build}/lib",
-        f"-Wl,-rpath,{build}/lib", "-ltombolo"])), check=True)
+    ours = compile_ours(build, HERE / "ops_gex.c", folder / "ops-gex")
     sides = {"tombolo": [build / "bin" / "tombolo", "run", *(["--bind"] if bound else []), "-n",
                          "2", ours, *few]}
     for name, (compiler, launcher) in PEERS.items():

@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from budget import Budget, parser_for
+from budget import Budget, compile_ours, parser_for
 from compare import HERE, ROOT
 from net import sweep
 
@@ -97,10 +97,7 @@ def main():
     confine()
     budget = Budget(options)
     with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "net-gex"
-        subprocess.run([str(word) for word in (
-            "cc", "-O2", HERE / "net_gex.c", "-o", program, f"-I{ROOT}/include",
-            f"-L{options.build}/lib", f"-Wl,-rpath,{options.build}/lib", "-ltombolo")], check=True)
+        program = compile_ours(options.build, HERE / "net_gex.c", Path(folder) / "net-gex")
         rails = 1 + max(map(int, options.links.split(",")))
         with Lab(hosts=2, rails=rails, rate=options.rate, mtu=options.mtu, sshd=True) as lab:
             budget.after_miss = functools.partial(sweep, lab)

@@ -24,6 +24,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from budget import compile_ours
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tests/net"))
@@ -418,10 +420,7 @@ def replay(options, folder):
 
 def prepare(options, folder):
     """Builds sim_check, measures messages into folder/loggp.json. Returns the program."""
-    program = folder / "sim_check"
-    subprocess.run(["cc", "-O2", str(HERE / "sim_check.c"), "-o", str(program),
-                    f"-I{ROOT}/include", f"-L{options.build}/lib",
-                    f"-Wl,-rpath,{options.build}/lib", "-ltombolo"], check=True)
+    program = compile_ours(options.build, HERE / "sim_check.c", folder / "sim_check")
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)  # far ranks of this machine
     subprocess.run([str(options.build / "bin/tombolo"), "bench", "loggp", "--quick", "--json",
                     str(folder / "loggp.json")], check=True, stdout=subprocess.DEVNULL)

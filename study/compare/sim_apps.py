@@ -21,6 +21,7 @@ import tempfile
 from pathlib import Path
 
 import sim
+from budget import compile_ours
 
 WAYS = {"barrier": "sync-all", "pairwise": "queue", "flag": "flag", "signal": "signal"}
 # {name: (options of the program, of the model)}; few points, so that messages decide.
@@ -211,10 +212,7 @@ def replay(options, path):
 def prepare(options, folder):
     """Builds the programs. Returns sim_check and sim_points."""
     check = sim.prepare(options, folder)
-    points = folder / "sim_points"
-    subprocess.run(["cc", "-O2", str(sim.HERE / "sim_points.c"), "-o", str(points),
-                    f"-I{sim.ROOT}/include", f"-L{options.build}/lib",
-                    f"-Wl,-rpath,{options.build}/lib", "-ltombolo"], check=True)
+    points = compile_ours(options.build, sim.HERE / "sim_points.c", folder / "sim_points")
     return check, points
 
 

@@ -21,6 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from budget import compile_ours
 from compare import HERE, ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "net"))
@@ -32,11 +33,8 @@ PHASES = ("first main", "all main", "initialised", "attached", "barrier", "end")
 
 
 def compile_job(folder, build, name):
-    program = folder / name
-    subprocess.run([str(word) for word in (
-        "cc", "-O2", "-DGASNET_SEQ", HERE / "start_gex.c", "-o", program, f"-I{ROOT}/include",
-        f"-I{ROOT}/study",
-        f"-L{build}/lib", f"-Wl,-rpath,{build}/lib", "-ltombolo")], check=True)
+    program = compile_ours(build, HERE / "start_gex.c", folder / name, "-DGASNET_SEQ",
+                           f"-I{ROOT}/study")
     return build / "bin/tombolo", program
 
 
