@@ -12,8 +12,8 @@
 # processor that this script may use, if there are enough; the launchers are asked not to bind.
 #   study/compare/compare.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 import os
-import re
 import shutil
+import re
 import statistics
 import subprocess
 import sys
@@ -31,15 +31,21 @@ PEERS = {"openmpi": ("mpicc.openmpi", ["mpirun.openmpi", "--allow-run-as-root", 
          "mpich": ("mpicc.mpich", ["mpirun.mpich", "-bind-to", "none"])}
 
 
+def installed_peers():
+    """(name, compiler, launcher) of each MPI that is installed; the others are named."""
+    for name, (compiler, launcher) in PEERS.items():
+        if shutil.which(compiler) and shutil.which(launcher[0]):
+            yield name, compiler, launcher
+        else:
+            print(f"{name}: not installed, left out ({compiler}, {launcher[0]})", file=sys.stderr)
+
+
 def compile_all(folder, build):
     """Compiles every side. Returns {name: command prefix that takes -n N is not included}."""
     ours = compile_ours(build, HERE / "coll_gex.c", folder / "gex")
     sides = {"tombolo": [build / "bin" / "tombolo", "run"]}
     programs = {"tombolo": ours}
-    for name, (compiler, launcher) in PEERS.items():
-        if not shutil.which(compiler) or not shutil.which(launcher[0]):
-            print(f"{name}: not installed, left out ({compiler}, {launcher[0]})", file=sys.stderr)
-            continue
+    for name, compiler, launcher in installed_peers():
         programs[name] = folder / name
         subprocess.run([compiler, "-O2", HERE / "coll_mpi.c", "-o", programs[name]], check=True)
         sides[name] = launcher

@@ -11,14 +11,13 @@
 # JSON: records {panel, line, ranks, unit, values: [operations a second]}.
 #   study/compare/fetchadd.py [--build build] [--ranks 1,2,4,...] [--rounds 5] [--json FILE]
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from budget import Budget, compile_ours, parser_for
-from compare import HERE, PEERS
+from compare import HERE, PEERS, installed_peers
 
 ROW = re.compile(r"^(hot|spread) (\d+) ([\d.]+)$", re.M)
 PANELS = {"hot": "one hot word", "spread": "spread over all"}
@@ -32,10 +31,7 @@ def compile_all(folder, build):
     programs = {"tombolo": folder / "fetchadd"}
     starts = {"tombolo": [build / "bin" / "tombolo", "run"]}
     compile_ours(build, HERE / "fetchadd_gex.c", programs["tombolo"])
-    for name, (compiler, launcher) in PEERS.items():
-        if not shutil.which(compiler) or not shutil.which(launcher[0]):
-            print(f"{name}: not installed, left out", file=sys.stderr)
-            continue
+    for name, compiler, launcher in installed_peers():
         programs[name] = folder / f"fetchadd-{name}"
         subprocess.run([compiler, "-O2", HERE / "fetchadd_mpi.c", "-o", programs[name]], check=True)
         starts[name] = [*launcher, *(["--mca", "osc", "sm"] if name == "openmpi" else [])]

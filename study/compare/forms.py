@@ -11,7 +11,6 @@
 # checks a sum. What is not done within --timeout is named, and a form that has failed is not run
 # on more ranks; what it has printed counts. When --budget is spent, larger jobs are left out.
 #   study/compare/forms.py [--build build] [--ranks 2,4,8,16,32,64] [--rounds 3] [--json FILE]
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +18,7 @@ from pathlib import Path
 
 import series
 from budget import Budget, compile_ours, parser_for
-from compare import HERE, PEERS
+from compare import HERE, installed_peers
 
 TREES = "broadcast=knomial,allreduce=doubling,exchange=pairwise"
 TWO_HOSTS = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"}
@@ -42,10 +41,7 @@ def compile_all(folder, build):
     run = [build / "bin" / "tombolo", "run", "-n"]
     forms = {form: lambda n, e=environment, a=arguments: ([*run, n, program, *a], e)
              for form, (environment, arguments) in FORMS.items()}
-    for name, (compiler, launcher) in PEERS.items():
-        if not shutil.which(compiler) or not shutil.which(launcher[0]):
-            print(f"{name}: not installed, left out", file=sys.stderr)
-            continue
+    for name, compiler, launcher in installed_peers():
         theirs = folder / f"forms-{name}"
         subprocess.run([compiler, "-O2", HERE / "forms_mpi.c", "-o", theirs], check=True)
         for form, words in ((name, []), (f"{name} all", ["all"])):

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import series
 from budget import Budget, compile_ours, parser_for
-from compare import HERE, PEERS, processors
+from compare import HERE, installed_peers, processors
 
 FAR = {"openmpi": ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "osc", "pt2pt"]}
 PORT = 47592  # of fi_pingpong, on loopback
@@ -33,10 +33,7 @@ def compile_all(folder, build, far, conduit="udp", quick=False):
     ours = compile_ours(build, HERE / "ops_gex.c", folder / "ops-gex")
     sides = {"tombolo": [build / "bin" / "tombolo", "run", *(["--bind"] if bound else []), "-n",
                          "2", ours, *few]}
-    for name, (compiler, launcher) in PEERS.items():
-        if not shutil.which(compiler) or not shutil.which(launcher[0]):
-            print(f"{name}: not installed, left out", file=sys.stderr)
-            continue
+    for name, compiler, launcher in installed_peers():
         if far and name == "mpich":
             print("mpich: left out: on one host it uses shared memory all the same (4.0.2)",
                   file=sys.stderr)

@@ -11,7 +11,6 @@
 # JSON: records {panel: "start" or "memory", line, ranks, unit, values}.
 #   study/compare/starts.py [--build build] [--ranks 1,2,4,...,1024] [--rounds 3] [--json FILE]
 import re
-import shutil
 import statistics
 import subprocess
 import sys
@@ -20,7 +19,7 @@ import time
 from pathlib import Path
 
 from budget import Budget, parser_for
-from compare import HERE, PEERS, ROOT
+from compare import HERE, ROOT, installed_peers
 from start import compile_floor, compile_job
 
 SHARE = 1 / 4  # of the budget, for one run: the largest jobs of peers take long
@@ -34,10 +33,7 @@ def sides_of(folder, build):
     floor = compile_floor(folder)
     sides = {"Tombolo": lambda n: [launcher, "run", "-n", n, program],
              "empty processes": lambda n: [floor, n]}
-    for name, (compiler, words) in PEERS.items():
-        if not shutil.which(compiler) or not shutil.which(words[0]):
-            print(f"{name}: not installed, left out", file=sys.stderr)
-            continue
+    for name, compiler, words in installed_peers():
         theirs = folder / f"start-{name}"
         subprocess.run([compiler, "-O2", f"-I{ROOT}/study", HERE / "start_mpi.c", "-o", theirs],
                        check=True)
