@@ -27,3 +27,18 @@ foreach(case IN ITEMS ${tmb_bug_cases} chaos deviation only refused)
   set_tests_properties(multi.replay_${case} PROPERTIES LABELS "${tmb_labels}" TIMEOUT 120
     SKIP_RETURN_CODE 77)
 endforeach()
+
+# Whole programs in C++, UPC and OpenSHMEM, and one over a network; skipped where not built.
+function(tmb_replay_again name program ranks)
+  add_test(NAME multi.replay_again_${name} COMMAND python3
+    "${PROJECT_SOURCE_DIR}/tests/replay/again.py" $<TARGET_FILE:tombolo_tool>
+    "${PROJECT_BINARY_DIR}/examples/${program}" ${ranks})
+  set_tests_properties(multi.replay_again_${name} PROPERTIES LABELS "multi" TIMEOUT 240
+    SKIP_RETURN_CODE 77)
+endfunction()
+tmb_replay_again(cxx heat_cxx 4)
+tmb_replay_again(upc upc/stencil 3)
+tmb_replay_again(shmem shmem/stencil 3)
+tmb_replay_again(udp producer_consumer 4)
+set_tests_properties(multi.replay_again_udp PROPERTIES ENVIRONMENT
+  "TOMBOLO_PLACES=cyclic:2;TOMBOLO_CONDUIT=udp")

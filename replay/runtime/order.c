@@ -77,9 +77,19 @@ static int compare(uint32_t run, uint32_t repeat) {
   return repeat < rpl.repeat ? -1 : repeat > rpl.repeat;
 }
 
+/* Whether a handler that ran in a step may run in this one. */
+static bool same_loop(const struct rpl_event *e) {
+  struct rpl_place there, here;
+  rpl_log_place(e->site, &there);
+  if (strcmp(there.call, rpl_call_name(RPL_CALL_gexx_wait_step)) != 0) return true;
+  rpl_here(&here);
+  return there.offset == here.offset;
+}
+
 static bool turn_of(const struct rpl_event *e) {
   const int order = compare(e->run, e->repeat);
-  return order < 0 || (order == 0 && (!(e->kind & RPL_BETWEEN) || rpl.left));
+  if (order == 0 && (e->kind & RPL_BETWEEN)) return rpl.left && (!rpl.stepping || same_loop(e));
+  return order <= 0;
 }
 
 static bool is_handler(const struct rpl_event *e) {
@@ -117,7 +127,7 @@ static bool is_poll(enum rpl_call call) {
 /* A recording, or chaos: returns whether the message is held back. */
 static int gate_free(enum rpl_kind kind, uint32_t from, const struct gexx_am_msg *msg) {
   uint32_t *const waiting = kept_of(from, kind == RPL_REPLY);
-  if (!releasing && !rpl.left && is_poll(rpl.call)) {
+  if (!releasing && (!rpl.left || rpl.stepping) && is_poll(rpl.call)) {
     const uint32_t polls = rpl_chaos_hold();
     hold[from * 2 + (kind == RPL_REPLY)] += polls;
     *waiting += *waiting || polls;
@@ -238,12 +248,38 @@ bool rpl_enter(enum rpl_call call, const void *pc) {
   if (rpl_chaos_on()) chaos();
   if (rpl.mode != RPL_REPLAYS) return true;
   const struct rpl_event *const e = rpl_log_next();
-  if (e && e->run == rpl.run && e->site) {
+  if (e && e->run == rpl.run && e->site && !(e->kind & RPL_BETWEEN)) {
     struct rpl_place place;
     rpl_log_place(e->site, &place);
     if (strcmp(place.call, rpl_call_name(call)) != 0) rpl_deviate("called");
   }
   return true;
+}
+
+static struct { /* the call of the position, during a step */
+  enum rpl_call call;
+  const void *pc;
+} before;
+
+bool rpl_step_begin(const void *pc) {
+  const struct rpl_event *e;
+  if (!rpl_on() || rpl.inside) return false;
+  before.call = rpl.call;
+  before.pc = rpl.pc;
+  rpl.call = RPL_CALL_gexx_wait_step;
+  rpl.pc = pc;
+  rpl.inside = rpl.stepping = true;
+  while (rpl.mode == RPL_REPLAYS && (e = rpl_log_next()) && is_handler(e) && turn_of(e) &&
+         release(e->arg, (e->kind & ~RPL_BETWEEN) == RPL_REPLY))
+    continue;
+  if (rpl_chaos_on()) chaos();
+  return true;
+}
+
+void rpl_step_end(void) {
+  rpl.inside = rpl.stepping = false;
+  rpl.call = before.call;
+  rpl.pc = before.pc;
 }
 
 void rpl_leave(bool outer) {

@@ -66,11 +66,12 @@ int gexx_Event_WaitUntil(gex_Event_t event, int (*until)(void *arg), void *arg,
 /* A step of a wait for a condition of the program, which sleeps: in a replay the condition comes
  * from handlers whose turn has come, or from memory, so it polls instead. */
 void gexx_wait_step(struct gexx_wait *wait) {
-  RPL_ENTER(gexx_wait_step);
+  const bool outer = rpl_step_begin(__builtin_return_address(0));
   if (outer && (rpl_chaos_on() || (rpl.mode == RPL_REPLAYS && rpl_log_next())))
     (void)rpl_real.gasnet_AMPoll();
   else
     rpl_real.gexx_wait_step(wait);
+  if (outer) rpl_step_end();
 }
 
 /* ---- arrays of events */

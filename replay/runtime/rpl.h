@@ -61,6 +61,7 @@ struct rpl {
   const void *pc; /* its return address */
   bool inside;    /* a call is in progress */
   bool left;      /* the call of the position has ended */
+  bool stepping;  /* in a step of a wait for a condition, which has no position */
 };
 extern struct rpl rpl;
 
@@ -79,6 +80,11 @@ void rpl_start(void);
 /* A call begins. In a replay first runs the handlers that ran before it. Returns whether it has a
  * position. in pc: return address of the wrapper. */
 bool rpl_enter(enum rpl_call call, const void *pc);
+/* A step of a wait for a condition begins, and ends. A loop that waits makes any number of steps,
+ * also none, so they have no position: their handlers run between the call before and the next one,
+ * and in a replay in a loop of the same line. Returns whether they are followed. */
+bool rpl_step_begin(const void *pc);
+void rpl_step_end(void);
 /* A call ends. In a replay first runs the handlers that ran in it. in outer: result of rpl_enter.
  */
 void rpl_leave(bool outer);

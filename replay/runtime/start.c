@@ -65,6 +65,7 @@ void rpl_start(void) {
   if (rpl.mode != RPL_OFF || !area) return;
   rpl.rank = gex_System_QueryJobRank();
   rpl.ranks = gex_System_QueryJobSize();
+  rpl.left = true;
   if (!map_area(area)) {
     fprintf(stderr, "tombolo: rank %u: %s cannot be mapped\n", rpl.rank, area);
     rpl_real.gasnet_exit(1);
