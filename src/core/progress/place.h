@@ -77,7 +77,7 @@ bool tmb_place_yield(void);
 /* Count a turn of this rank that ends without a yield, for others that yield on this processor. */
 void tmb_place_turn(void);
 
-/* Whether yields of this thread have gone to processes that compute, so that waits sleep without
+/* Whether yields of this thread went to processes that compute, so that waits sleep without
  * yielding for a time. Then a spin takes the processor from them, too, who keep it as long when
  * their turn comes, whether this rank or the one that it waits for needs it. */
 bool tmb_place_is_busy(void);
