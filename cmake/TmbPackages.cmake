@@ -16,6 +16,7 @@ endif()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/install/packages.cmake.in"
   "${PROJECT_BINARY_DIR}/generated/packages.cmake" @ONLY)
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_BINARY_DIR}/generated/packages.cmake")
+set(CPACK_POST_BUILD_SCRIPTS "${CPACK_PRE_BUILD_SCRIPTS}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)

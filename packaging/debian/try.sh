@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# try.sh PACKAGES SOURCE: installs all packages of a folder in a Debian 12 that is thrown away
+# try.sh PACKAGES SOURCE: installs all packages of a folder in a Debian that is thrown away
 # afterwards (`try.py deb` calls it there by chroot), uses each, removes them, and compares the files
 # of the system with those before. The registry of Debian's packages must be reached.
 set -euo pipefail
@@ -52,6 +52,8 @@ use_library() {
   # shellcheck disable=SC2046
   cc -DGASNET_SEQ=1 neighbour.c -o neighbour $(pkg-config --cflags --libs tombolo)
   shows "rank 0 of 2 got 1 from its left neighbour" tombolo run -n 2 ./neighbour
+  tombolo cc neighbour.c -o own
+  shows "rank 1 of 2 got 0 from its left neighbour" tombolo run -n 2 ./own
   # shellcheck disable=SC2046
   cc -DGASNET_PAR=1 neighbour.c -o old $(pkg-config --cflags --libs gasnet-udp-par)
   shows "rank 1 of 2 got 0 from its left neighbour" gasnetrun_udp -n 2 ./old

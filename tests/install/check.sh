@@ -530,6 +530,21 @@ by_upcxx() {
   make check NETWORKS="smp udp"
 }
 
+# The field Installed-Size of a package is that of its files, to 5 % and a KiB for each of them.
+true_size() {
+  local field bytes files
+  rm -rf alone
+  dpkg-deb -x "$1" alone
+  field=$(dpkg-deb -f "$1" Installed-Size)
+  bytes=$(find alone -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum }')
+  files=$(find alone | wc -l)
+  if [ "$((field * 1024))" -lt "$bytes" ] ||
+    [ "$((field * 20))" -gt "$((bytes / 1024 * 21 + files * 20))" ]; then
+    echo "FAILED: Installed-Size of $1 is $field KiB for $bytes bytes, $files files"
+    exit 1
+  fi
+}
+
 by_packages() {
   for package in cpack dpkg-deb; do
     command -v "$package" >/dev/null || { echo "there is no $package"; exit 77; }
@@ -538,6 +553,7 @@ by_packages() {
   (cd "$build" && cpack -G DEB -B "$work/packages") >cpack.log 2>&1 || { cat cpack.log; exit 1; }
   for package in "$work"/packages/tombolo-*.deb; do
     dpkg-deb -x "$package" root
+    true_size "$package"
     dpkg-deb -c "$package" | awk '$1 !~ /^d/ { print $6 }' |
       sed 's,^./usr/,,; /^share\/man\//s/\.gz$//' >>packed
   done
