@@ -129,6 +129,8 @@ if(TARGET tombolo_net_ofi)
     --set TOMBOLO_TEST_OFI_MR_LOCAL=1)
   tmb_add_net_suite(ofi-messages net-whole ${tmb_ofi} --hosts 2 --ranks 4 --time-factor 6
     --set TOMBOLO_TEST_OFI_RMA=0 --set "TOMBOLO_TEST_OFI_FAULT=send=20,inject=20")
+else()
+  tmb_skip_all(net "no libfabric (package libfabric-dev)" net.ofi)
 endif()
 
 # The conduit mpi, by the launcher of each MPI, and by ours.

@@ -35,8 +35,7 @@ TEST(pmix_names) {
   assert_int_equal(PMIX_ABI_RANK_WILDCARD, (pmix_rank_t)(PMIX_RANK_WILDCARD));
 }
 #else
-static void pmix_names(void **state) {
-  (void)state;
+TEST(pmix_names) { /* there is no pmix_common.h to compare with */
   skip();
 }
 #endif
