@@ -45,7 +45,7 @@ int farm(const tombolo::job &job) {
   tombolo::queue<long> results;
   if (job.rank() == 0)
     for (int i = 0; i < Tasks; i++)
-      tasks.push(i % job.size(), task{"task " + std::to_string(i), {i, i, i}}).wait();
+      tasks.push(unsigned(i) % job.size(), task{"task " + std::to_string(i), {i, i, i}}).wait();
   job.barrier();
 
   while (const std::optional<task> mine = tasks.try_pop()) results.push(0, sum_of(*mine)).wait();

@@ -64,7 +64,8 @@ template <class T, class F>
 void combine(const void *left, void *right_and_out, size_t count, const void *f) {
   const T *const x = static_cast<const T *>(left);
   T *const y = static_cast<T *>(right_and_out);
-  for (size_t i = 0; i < count; i++) y[i] = (*static_cast<const F *>(f))(x[i], y[i]);
+  const F &fn = *static_cast<const F *>(f);
+  for (size_t i = 0; i < count; i++) y[i] = static_cast<T>(fn(x[i], y[i]));
 }
 
 /* The elements of a value, or of a vector. */

@@ -155,7 +155,7 @@ template <class... T> typename result_of<T...>::type result(std::tuple<T...> &&a
   if constexpr (sizeof...(T) > 1) return std::move(all);
 }
 
-template <class F, class... T> next_of<F, T...> chain(const future<T...> &before, F &&f, bool last);
+template <class F, class... T> next_of<F, T...> chain(const future<T...> &before, F f, bool last);
 
 /* The shared state of a future. */
 struct access {
@@ -329,8 +329,7 @@ private:
   std::optional<F> f_;
 };
 
-template <class F, class... T>
-next_of<F, T...> chain(const future<T...> &before, F &&f, bool last) {
+template <class F, class... T> next_of<F, T...> chain(const future<T...> &before, F f, bool last) {
   using made = next_of<F, T...>;
   const auto &c = access::core(before);
   if (!c || c->poll()) {

@@ -24,6 +24,8 @@ template <class T> class global_ref;
  * ranks. Arithmetic counts elements and stays on the rank. The order is that of ranks, then of
  * addresses. T may be incomplete, as that of a member of itself, until put or get. */
 template <class T> class global_ptr {
+  template <class I> using if_number = std::enable_if_t<std::is_convertible_v<I, ptrdiff_t>, int>;
+
 public:
   using element_type = T;
 
@@ -54,13 +56,20 @@ public:
     return reinterpret_cast<T *>(reinterpret_cast<uintptr_t>(here) + offset);
   }
 
-  global_ptr operator+(ptrdiff_t n) const { return {rank_, addr_ + n}; }
-  friend global_ptr operator+(ptrdiff_t n, const global_ptr &p) { return p + n; }
-  global_ptr operator-(ptrdiff_t n) const { return {rank_, addr_ - n}; }
+  /* n: a number of elements, of any integer type. */
+  template <class I, if_number<I> = 0> global_ptr operator+(I n) const {
+    return {rank_, addr_ + n};
+  }
+  template <class I, if_number<I> = 0> friend global_ptr operator+(I n, const global_ptr &p) {
+    return p + n;
+  }
+  template <class I, if_number<I> = 0> global_ptr operator-(I n) const {
+    return {rank_, addr_ - n};
+  }
   /* Elements between two places of one rank. */
   ptrdiff_t operator-(const global_ptr &other) const { return addr_ - other.addr_; }
-  global_ptr &operator+=(ptrdiff_t n) { return *this = *this + n; }
-  global_ptr &operator-=(ptrdiff_t n) { return *this = *this - n; }
+  template <class I, if_number<I> = 0> global_ptr &operator+=(I n) { return *this = *this + n; }
+  template <class I, if_number<I> = 0> global_ptr &operator-=(I n) { return *this = *this - n; }
   global_ptr &operator++() { return *this += 1; }
   global_ptr &operator--() { return *this -= 1; }
   global_ptr operator++(int) {
@@ -85,7 +94,9 @@ public:
   friend bool operator<=(const global_ptr &a, const global_ptr &b) { return !(b < a); }
   friend bool operator>=(const global_ptr &a, const global_ptr &b) { return !(a < b); }
   global_ref<T> operator*() const { return global_ref<T>(*this); }
-  global_ref<T> operator[](ptrdiff_t n) const { return global_ref<T>(*this + n); }
+  template <class I, if_number<I> = 0> global_ref<T> operator[](I n) const {
+    return global_ref<T>(*this + n);
+  }
 
   /* The place as `rank R: ADDRESS`. */
   template <class C, class Traits>

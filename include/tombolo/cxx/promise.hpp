@@ -47,8 +47,8 @@ public:
     fulfill();
   }
   /* The future throws e; one part is there. */
-  void set_exception(std::exception_ptr e) const {
-    core_->thrown = std::move(e);
+  void set_exception(const std::exception_ptr &e) const {
+    core_->thrown = e;
     fulfill();
   }
   /* Gives the part that is missing at first, and returns the future. Once. */

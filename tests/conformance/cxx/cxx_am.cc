@@ -31,8 +31,9 @@ gex_Rank_t source(gex_Token_t token) {
 }
 
 char *place(gex_Rank_t to, gex_Rank_t from, int is_reply, int n) {
-  return job.peer[to] +
-         ((from * 2 + static_cast<size_t>(is_reply)) * 17 + static_cast<size_t>(n)) * kBytes;
+  return job.peer[to] + ((static_cast<size_t>(from) * 2 + static_cast<size_t>(is_reply)) * 17 +
+                         static_cast<size_t>(n)) *
+                            kBytes;
 }
 
 void arrived(int is_reply, int kind, int n, const gex_AM_Arg_t *got) {
@@ -136,7 +137,7 @@ gex_AM_SrcDesc_t filled(gex_AM_SrcDesc_t sd, int n) {
  }
 TEST_EACH_NARGS(HANDLERS)
 
-#define FN(name)  (gex_AM_Fn_t) name
+#define FN(name)  reinterpret_cast<gex_AM_Fn_t>(name)
 #define Q0(n)     FN(short_req##n),
 #define Q1(n)     FN(medium_req##n),
 #define Q2(n)     FN(long_req##n),
@@ -226,7 +227,7 @@ void check_types() {
 } /* namespace */
 
 int main(int argc, char **argv) {
-  job_start(&argc, &argv, 16 * 1024, NULL, 0);
+  job_start(&argc, &argv, 16384, NULL, 0);
   register_all();
   for (int f = 0; f < kForms; f++) run_form(f);
   gex_AM_Entry_t entry[] = {{0, reinterpret_cast<gex_AM_Fn_t>(on_types),

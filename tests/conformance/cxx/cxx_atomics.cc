@@ -72,7 +72,7 @@ template <class T> void check_together(const job &j) {
                    fetched++;
                    all.fulfill();
                  }));
-    ad.max(a.on(0) + 1, T(j.rank() + 1)).wait();
+    ad.max(a.on(0) + 1, T(j.rank()) + 1).wait();
   }
   all.finish().wait();
   CHECK_EQ(fetched, Times);

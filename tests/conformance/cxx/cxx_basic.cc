@@ -98,9 +98,13 @@ void check_statements() {
 } /* namespace */
 
 int main(int argc, char **argv) {
-  gex_AM_Entry_t entry = {
-      0, (gex_AM_Fn_t)on_types, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 5, NULL, "types"};
-  job_start(&argc, &argv, 64 * 1024, &entry, 1);
+  gex_AM_Entry_t entry = {0,
+                          reinterpret_cast<gex_AM_Fn_t>(on_types),
+                          GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST,
+                          5,
+                          NULL,
+                          "types"};
+  job_start(&argc, &argv, 65536, &entry, 1);
   types_index = entry.gex_index;
   check_types();
   check_rma();

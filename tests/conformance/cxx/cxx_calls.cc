@@ -48,7 +48,7 @@ void check_values(const job &j, unsigned to) {
            mine + 2);
   CHECK_EQ(all.call(to, [] { return tombolo::rank(); }).wait(), to);
   CHECK_EQ(all.call(to, [] { return 4; }).then(twice).wait(), 8);
-  const auto join = [](std::string a, std::vector<std::string> b) {
+  const auto join = [](std::string a, const std::vector<std::string> &b) {
     for (const auto &x : b) a += x;
     return a;
   };
@@ -101,7 +101,7 @@ void check_errors(const job &j, unsigned to) {
   const std::string large(1 << 24, 'x');
   CHECK(text_of([&] {
           all.call(
-                 to, [](std::string s) { return s.size(); }, large)
+                 to, [](const std::string &s) { return s.size(); }, large)
               .wait();
         }).find("limit") != std::string::npos);
   auto result = all.call(to, [] { return std::string(1 << 24, 'y'); });

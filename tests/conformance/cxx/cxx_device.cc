@@ -49,7 +49,7 @@ void check_routes(const job &j, const places &p) {
   for (unsigned who = 0; who < j.size(); who++) { /* one rank at a time uses the places */
     for (unsigned r = 0; who == j.rank() && r < j.size(); r++) {
       const unsigned s = (r + 1) % j.size();
-      const long seed = long(100 * who + 10 * r);
+      const long seed = 100L * who + 10L * r;
       check_route(p.first[r], p.second[s], seed);
       check_route(p.second[s], p.first[r], seed + 1);
       check_route(p.first[r], p.host[s], seed + 2);

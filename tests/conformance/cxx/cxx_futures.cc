@@ -46,8 +46,10 @@ void check_values() {
   CHECK(same.ready());
   CHECK_EQ(make_future(5).then([](int a) { return make_future(a + 1); }).wait(), 6);
   CHECK_EQ(*make_future(std::make_unique<int>(7)).wait(), 7);
-  const future<int> copied = make_future(8), copy = copied;
-  CHECK_EQ(copied.wait() + copy.wait(), 16);
+  future<int> copied = make_future(8);
+  const future<int> copy = copied;
+  copied = make_future(9);
+  CHECK_EQ(copied.wait() + copy.wait(), 17);
   CHECK(text_of([] { future<int>().wait(); }).find("no operation") != std::string::npos);
 }
 
@@ -104,6 +106,7 @@ void check_joins(const job &j) {
     many = when_all(many, i % 64 ? future<>() : rput(p + 8 + i / 64, long(i)));
   many.wait();
   std::vector<future<>> list;
+  list.reserve(10);
   for (int i = 0; i < 10; i++) list.push_back(rput(p + 400 + i, long(i)));
   when_all(std::move(list)).wait();
   j.barrier();

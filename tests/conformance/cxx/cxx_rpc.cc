@@ -80,7 +80,7 @@ void check_types(unsigned to) {
   const auto name = [](person q) { return q.name + q.marks.begin()->first; };
   CHECK(rpc(to, name, p).wait() == "annmaths");
   CHECK(rpc(
-            to, [](closed c) { return closed(c.text() + "!"); }, closed("c"))
+            to, [](const closed &c) { return closed(c.text() + "!"); }, closed("c"))
             .wait()
             .text() == "c!");
   CHECK_EQ(rpc(to, twice, 21).wait(), 42);
@@ -90,7 +90,8 @@ void check_lengths(unsigned to) {
   for (const size_t n : {size_t(0), size_t(1000), size_t(70000), size_t(3000000)}) {
     const std::string s(n, 'x');
     CHECK(same(to, s));
-    std::vector<double> v(n / 8);
+    const size_t count = n / 8;
+    std::vector<double> v(count);
     for (size_t i = 0; i < v.size(); i++) v[i] = double(i);
     const auto sum = [](char, tombolo::elements<double> e) {
       double all = 0;
@@ -98,7 +99,7 @@ void check_lengths(unsigned to) {
       return all;
     };
     CHECK_EQ(rpc(to, sum, 'c', tombolo::elements(v)).wait(),
-             double(n / 8) * (double(n / 8) - 1) / 2 * (n > 0));
+             double(count) * (double(count) - 1) / 2 * (n > 0));
   }
 }
 
@@ -144,7 +145,7 @@ void check_errors(unsigned to) {
   auto later = rpc(to, [] { return rpc(0, []() -> int { throw std::runtime_error("far"); }); });
   CHECK(text_of([&] { later.wait(); }) == who + "rank 0: far");
   auto lie = rpc(
-      to, [](liar l) { return l.v.size(); }, liar{});
+      to, [](const liar &l) { return l.v.size(); }, liar{});
   CHECK(text_of([&] { lie.wait(); }).find("1099511627776 elements") != std::string::npos);
 }
 
@@ -155,6 +156,7 @@ void check_many(const job &j) {
   while (calls < want) tombolo::progress();
   CHECK_EQ(calls.load(), want);
   std::vector<std::thread> threads;
+  threads.reserve(3);
   for (int t = 0; t < 3; t++)
     threads.emplace_back([&j] {
       for (unsigned i = 0; i < 50; i++) {
@@ -173,7 +175,7 @@ void check_dist(const job &j) {
       for (int i = 0; i < 100; i++) tombolo::progress();
     dist_object<std::string> d("of " + std::to_string(j.rank()));
     CHECK(d.fetch(right).wait() == "of " + std::to_string(right));
-    const auto add = [](dist_object<std::string> &theirs, std::string more) {
+    const auto add = [](dist_object<std::string> &theirs, const std::string &more) {
       *theirs += more;
       return theirs->size();
     };

@@ -23,6 +23,7 @@ constexpr int Threads = 3;
 
 template <class F> void in_threads(F f) {
   std::vector<std::thread> all;
+  all.reserve(Threads);
   for (int t = 0; t < Threads; t++) all.emplace_back(f, t);
   for (auto &t : all) t.join();
 }

@@ -25,7 +25,7 @@ struct like_mdspan {
 };
 
 void check_views(const job &j) {
-  const auto a = j.allocate<int>(2 * 3 * 4);
+  const auto a = j.allocate<int>(24);
   const auto remote = tombolo::row_major(a.on(right_of(j)), 2, 3, 4);
   int block[12];
   for (int i = 0; i < 12; i++) block[i] = i;
