@@ -567,6 +567,12 @@ if(NOT TMB_SANITIZE)
   tmb_add_check(all compile python3 ${tmb_scripts}/compile_headers.py
     --include ${PROJECT_SOURCE_DIR}/include ${tmb_header_compilers} --all)
 
+  tmb_add_check(every_compiler compile python3 ${tmb_scripts}/compile_headers.py
+    --include ${PROJECT_SOURCE_DIR}/include --every --clients tombolo.hpp)
+  tmb_add_check(clang_tidy compile python3 ${tmb_scripts}/check_clang_tidy.py)
+  set_tests_properties(compile.every_compiler compile.clang_tidy PROPERTIES
+    LABELS "compile;nightly" TIMEOUT 3600)
+
   tmb_add_check(bits32 compile bash ${PROJECT_SOURCE_DIR}/tests/install/bits32.sh
     ${PROJECT_SOURCE_DIR})
   if(TMB_INSTALL)

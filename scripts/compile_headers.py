@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiles a public header alone in every language standard, thread mode and compiler.
 
-Usage: compile_headers.py --include DIR [--cc CC --cxx CXX] HEADER | --all
-HEADER is included twice; `--all` includes every public header, in both orders. The source then
+Usage: compile_headers.py --include DIR [--cc CC --cxx CXX | --every] HEADER | --all | --clients
+HEADER is included twice; `--all` includes every public header, in both orders. `--clients` compiles
+tests and examples of C++, each in one standard with each compiler. `--every`: each gcc 11 to 16 and
+clang 14 to 22 that is installed. The source then
 tests the guards that clients test: each belongs to one header, and a client that finds that of
 gasnet.h uses names of GASNet-1. What is combined: compiler (those named, else gcc
 and clang, where installed), standard (C99 to C23, C++98 to C++23; of a .hpp C++17 to C++23), mode
@@ -31,6 +33,8 @@ OLD_CXX = ["-Wno-long-long", "-Wno-variadic-macros"]
 OLD_CLANG = ["-Wno-c++11-long-long", "-Wno-c++11-extensions"]
 HPP_STANDARDS = ["c++17", "c++20", "c++2b"]  # the last one is C++23, also for older compilers
 COMPILERS = [("gcc", "g++"), ("clang", "clang++")]
+VERSIONS = [f"gcc-{n}" for n in range(11, 17)] + [f"clang-{n}" for n in range(14, 23)]
+CLIENTS = ("tests/conformance/cxx/*.cc", "examples/*_cxx.cc")
 MODES = ["GASNET_SEQ", "GASNET_PARSYNC", "GASNET_PAR"]
 # These also stand without a thread mode.
 MODELESS = {"gasnet_config.h", "gasnet_fwd.h", "gasnet_portable_platform.h", "gasnet_tools.h"}
@@ -124,6 +128,46 @@ def compilers(pairs, is_hpp):
             yield from ((cxx_compiler, "c++", standard) for standard in standards)
 
 
+def every():
+    """Pairs of compilers of all versions that are installed, or those without a version."""
+    pairs = [(n, n.replace("gcc", "g++").replace("clang", "clang++")) for n in VERSIONS]
+    return [pair for pair in pairs if shutil.which(pair[1])] or COMPILERS
+
+
+def run(command, what, text=b""):
+    """Whether a compiler accepts a source; it prints what it says otherwise."""
+    done = subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False)
+    if done.returncode:
+        print(f"FAILED: {' '.join(command)} with {what}")
+        print("\n".join(done.stdout.decode(errors="replace").split("\n")[:12]))
+    return done.returncode == 0
+
+
+def cxx_warnings(compiler):
+    return CXX_WARNINGS + ([] if "clang" in compiler else GXX_WARNINGS)
+
+
+def check_clients(include, pairs):
+    """Compiles tests and examples of C++, whose templates a header alone does not use; returns
+    (runs, failures). Neighbours in both lists meet other standards."""
+    root = include.resolve().parent
+    sources = sorted(path for pattern in CLIENTS for path in root.glob(pattern))
+    runs = failures = 0
+    for first, (_, compiler) in enumerate(pairs):
+        if not shutil.which(compiler):
+            continue
+        for number, source in enumerate(sources):
+            coroutines = "co_await" in source.read_text(encoding="utf-8")
+            standards = HPP_STANDARDS[1 if coroutines else 0:]
+            command = [compiler, f"-std={standards[(first + number) % len(standards)]}", *WARNINGS]
+            command += [*cxx_warnings(compiler), "-DGASNET_PAR=1", f"-I{include}"]
+            command += ["-isystem", str(root / "tests/lib"), "-isystem", str(root / "tests")]
+            runs += 1
+            failures += not run([*command, str(source)], source.name)
+    return runs, failures
+
+
 def check(include, pairs, headers):
     """Compiles the headers in every combination; returns (runs, failures)."""
     runs = failures = 0
@@ -131,23 +175,12 @@ def check(include, pairs, headers):
     for number, (compiler, language, standard) in enumerate(compilers(pairs, is_hpp)):
         for defines in variants(headers, number):
             command = [compiler, f"-std={standard}", *WARNINGS, f"-I{include}", *defines]
-            command += C_WARNINGS if language == "c" else CXX_WARNINGS
-            if language == "c++" and "clang" not in compiler:
-                command += GXX_WARNINGS
+            command += C_WARNINGS if language == "c" else cxx_warnings(compiler)
             if standard == "c++98":
                 command += OLD_CLANG if "clang" in compiler else OLD_CXX
-            done = subprocess.run(
-                command + ["-x", language, "-"],
-                input=program(headers).encode(),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                check=False,
-            )
+            command += ["-x", language, "-"]
             runs += 1
-            if done.returncode:
-                failures += 1
-                print(f"FAILED: {' '.join(command)} with {', '.join(headers)}")
-                print("\n".join(done.stdout.decode(errors="replace").split("\n")[:12]))
+            failures += not run(command, ", ".join(headers), program(headers).encode())
     return runs, failures
 
 
@@ -156,18 +189,25 @@ def main():
     parser.add_argument("--include", required=True, type=Path, help="folder of the public headers")
     parser.add_argument("--cc", help="the C compiler (default: gcc and clang)")
     parser.add_argument("--cxx", help="the C++ compiler, with --cc")
+    parser.add_argument("--every", action="store_true", help="all versions that are installed")
     parser.add_argument("--all", action="store_true", help="all public headers in one source")
+    parser.add_argument("--clients", action="store_true", help="tests and examples of C++")
     parser.add_argument("header", nargs="?", help="one public header")
     options = parser.parse_args()
+    groups = []
     if options.all:
         names = sorted(path.name for path in options.include.glob("*.h"))
         groups = [names, names[::-1]]
     elif options.header:
         groups = [[options.header, options.header]]
-    else:
-        parser.error("name a header, or use --all")
+    elif not options.clients:
+        parser.error("name a header, or use --all or --clients")
     runs = failures = 0
     pairs = [(options.cc, options.cxx)] if options.cc and options.cxx else COMPILERS
+    if options.every:
+        pairs = every()
+    if options.clients:
+        runs, failures = check_clients(options.include, pairs)
     for group in groups:
         done, failed = check(options.include, pairs, group)
         runs += done

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds libraries, plug-ins and tools by each compiler that is installed, with warnings as errors,
-# compiles the public headers in all standards, runs a choice of tests, and prints a table of it.
+# compiles the public headers in all standards and the clients in C++, runs a choice of tests, and
+# prints a table of it.
 #
 # Usage: compilers.sh [--types] [COMPILER...]
 # COMPILER: as gcc-14 or clang-19; default: all gcc 11 to 16 and clang 14 to 22 in PATH. --types:
@@ -76,6 +77,10 @@ for name in "${names[@]}"; do
     if [ "$type" = RelWithDebInfo ]; then
       headers=$(step "$log" python3 scripts/compile_headers.py --include include \
         --cc "$name" --cxx "$cxx" --all)
+      if [ "$headers" = ok ]; then
+        headers=$(step "$log" python3 scripts/compile_headers.py --include include \
+          --cc "$name" --cxx "$cxx" --clients tombolo.hpp)
+      fi
     fi
     if [ "$built" = ok ]; then
       ran=$(step "$log" ctest --test-dir "$tree" -R "$tests" -j "$jobs" --output-on-failure)
