@@ -314,6 +314,9 @@ int shmem_test_lock(long *lock);
 #if !defined(SHMEM_NO_GENERIC_) && !defined(__cplusplus) && defined(__STDC_VERSION__) && \
     __STDC_VERSION__ >= 201112L
 # include "shmem/generic.h"
+#elif defined(__cplusplus) && __cplusplus >= 201103L && !defined(SHMEM_NO_GENERIC_) && \
+    !defined(SHMEM_NO_OVERLOAD)
+# include "shmem/overload.h"
 #endif
 
 #endif

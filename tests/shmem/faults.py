@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Wrong arguments and settings are named with routine, argument, value and remedy; how programs
 end: shmem_global_exit with its code, exit without shmem_finalize, another code, a PE that dies."""
+import json
 import os
 import re
 import shutil
@@ -158,6 +159,10 @@ def check_settings(program):
     expect(result[0] == 0 and "OpenSHMEM 1.6" in result[1], "info", result)
     size = int(result[1].split("here ")[1].split()[0])
     expect(3250586 <= size < 3250586 + 4096, "info", result)
+    info = json.loads(subprocess.run([os.environ["TOMBOLO"], "info", "--json"], check=True,
+                                     env=dict(os.environ, SHMEM_SYMMETRIC_SIZE="3m"),
+                                     capture_output=True, text=True, timeout=60).stdout)["shmem"]
+    expect(info["specification"] == "1.6" and "SIZE=3m" in info["symmetric_heap"], "info", result)
     result = run(program, "", SHMEM_SYMMETRIC_SIZE="900t")
     expect(result[0] == 1 and "lower SHMEM_SYMMETRIC_SIZE" in result[1], "900t", result)
 

@@ -34,6 +34,10 @@ json_t *info_conduits(const json_t *interfaces);
  * new, of the domains of the provider that is taken: whether long transfers use them. */
 json_t *info_providers(json_t **rails);
 
+/* info_shmem.c: the OpenSHMEM library here: {library, name, specification, symmetric_heap,
+ * symmetric_data}, or {library} with the reason. Returns a new reference. */
+json_t *info_shmem(void);
+
 /* Print the document or the settings for people on stdout. */
 void info_print_text(const json_t *document);
 void info_print_settings(const json_t *settings);

@@ -2,10 +2,10 @@
 /*
  * `tombolo info`: collects the facts into one document.
  *
- * Owns: nothing. Called by info.c. Calls: info_net.c, base/config, os, boot limits, the public
- * headers for sizes and versions, jansson. Invariants: nothing here ends the
- * process; an unknown fact is left out or null, never invented. A wrong setting is reported in its
- * entry and its value is then null.
+ * Owns: nothing. Called by info.c. Calls: info_net.c, info_shmem.c, base/config, os, boot limits,
+ * the public headers for sizes and versions, jansson. Invariants: nothing here ends the process; an
+ * unknown fact is left out or null, never invented. A wrong setting is reported in its entry and
+ * its value is then null.
  */
 #define GASNET_SEQ 1
 #include "info/info.h"
@@ -194,9 +194,10 @@ json_t *info_collect(void) {
   json_t *document =
       json_pack("{s:o, s:o}", "version", collect_version(), "build", collect_build());
   json_t *network = info_collect_network(),
-         *rest = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "start", collect_start(), "topology",
-                           collect_topology(), "memory", collect_memory(), "clock", collect_clock(),
-                           "limits", collect_limits(), "structure_sizes", collect_sizes());
+         *rest = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "shmem", info_shmem(), "start",
+                           collect_start(), "topology", collect_topology(), "memory",
+                           collect_memory(), "clock", collect_clock(), "limits", collect_limits(),
+                           "structure_sizes", collect_sizes());
   if (json_object_update(document, network) || json_object_update(document, rest)) {
     json_decref(document);
     document = NULL;

@@ -47,6 +47,8 @@ TEST(text_shows_every_section) {
                                       "\nConduits\n",
                                       "\nInterfaces\n",
                                       "not available: loopback",
+                                      "\nShmem\n",
+                                      "  library ", /* found, or why not */
                                       "\nTopology\n",
                                       "\nMemory\n",
                                       "\nClock\n",

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * shmem/overload.h: names without a type for C++, as shmem/generic.h has them for C11.
+ *
+ * Owns: templates, one for each plain type of the pointer that selects the routine. Included by
+ * shmem.h in C++11 and later. Calls the typed routines. Invariants: the other arguments convert as
+ * in a call of the typed routine; a type that no list has fits no template, and the compiler says
+ * so; NULL is a status and an index array as in C.
+ */
+#ifndef SHMEM_OVERLOAD_H
+#define SHMEM_OVERLOAD_H
+
+/* Plain types: those of <stdint.h> are among them. */
+#define SHMEM_PLAIN_WORD_(X) \
+ X(int, int)                 \
+ X(long, long)               \
+ X(longlong, long long)      \
+ X(uint, unsigned int)       \
+ X(ulong, unsigned long)     \
+ X(ulonglong, unsigned long long)
+#define SHMEM_PLAIN_WAIT_(X) SHMEM_PLAIN_WORD_(X) X(short, short) X(ushort, unsigned short)
+#define SHMEM_PLAIN_EXT_(X)  SHMEM_PLAIN_WORD_(X) X(float, float) X(double, double)
+#define SHMEM_PLAIN_RMA_(X) \
+ SHMEM_PLAIN_EXT_(X)        \
+ X(longdouble, long double) \
+ X(char, char)              \
+ X(schar, signed char)      \
+ X(uchar, unsigned char)    \
+ X(short, short)            \
+ X(ushort, unsigned short)
+#define SHMEM_PLAIN_SUM_(X) \
+ SHMEM_PLAIN_RMA_(X) X(complexf, shmem_complexf_) X(complexd, shmem_complexd_)
+#define SHMEM_PLAIN_BIT_(X)       \
+ X(uint, unsigned int)            \
+ X(ulong, unsigned long)          \
+ X(ulonglong, unsigned long long) \
+ X(int32, int)                    \
+ X(int64, SHMEM_INT64_PLAIN_)
+#define SHMEM_PLAIN_BITS_(X) \
+ SHMEM_PLAIN_BIT_(X)         \
+ X(uchar, unsigned char)     \
+ X(ushort, unsigned short)   \
+ X(int8, signed char)        \
+ X(int16, short)
+#define SHMEM_PLAIN_OLD_(X)  X(int, int) X(long, long) X(longlong, long long)
+#define SHMEM_PLAIN_OLDX_(X) SHMEM_PLAIN_OLD_(X) X(float, float) X(double, double)
+
+/* A template of the name shmem_OP. FIRST: parameters that select, `at` the last one; PASS: the same
+ * as arguments; CALL: the typed routine. */
+#define SHMEM_OVERLOAD_(OP, FIRST, PASS, CALL)                                \
+ template <typename... Rest>                                                  \
+ inline auto shmem_##OP(FIRST, Rest... rest)->decltype(CALL(PASS, rest...)) { \
+  return CALL(PASS, rest...);                                                 \
+ }
+#define SHMEM_COMMA_      ,
+#define SHMEM_PAIR_(a, b) a SHMEM_COMMA_ b
+/* By a pointer; without a context and with one. */
+#define SHMEM_BY_CTX_(OP, N, P)                                                 \
+ SHMEM_OVERLOAD_(OP, P *at, at, shmem_##N##_##OP)                               \
+ SHMEM_OVERLOAD_(OP, SHMEM_PAIR_(shmem_ctx_t ctx, P *at), SHMEM_PAIR_(ctx, at), \
+                 shmem_ctx_##N##_##OP)
+/* By a pointer; by a pointer after a team. */
+#define SHMEM_BY_1ST_(OP, N, T) SHMEM_OVERLOAD_(OP, T *at, at, shmem_##N##_##OP)
+#define SHMEM_BY_TEAM_(OP, N, T) \
+ SHMEM_OVERLOAD_(OP, SHMEM_PAIR_(shmem_team_t team, T *at), SHMEM_PAIR_(team, at), shmem_##N##_##OP)
+/* Arrays of words: where `status` is NULL, its type is known. */
+#define SHMEM_BY_WORDS_(OP, N, T)                                                       \
+ SHMEM_OVERLOAD_(OP, SHMEM_PAIR_(T *at, SHMEM_PAIR_(size_t nelems, const int *status)), \
+                 SHMEM_PAIR_(at, SHMEM_PAIR_(nelems, status)), shmem_##N##_##OP)
+#define SHMEM_BY_SOME_(OP, N, T)                                                                   \
+ SHMEM_OVERLOAD_(OP,                                                                               \
+                 SHMEM_PAIR_(T *at, SHMEM_PAIR_(size_t nelems,                                     \
+                                                SHMEM_PAIR_(size_t *indices, const int *status))), \
+                 SHMEM_PAIR_(at, SHMEM_PAIR_(nelems, SHMEM_PAIR_(indices, status))),               \
+                 shmem_##N##_##OP)
+
+#define SHMEM_RMA_OF_(N, T)          \
+ SHMEM_BY_CTX_(put, N, T)            \
+ SHMEM_BY_CTX_(get, N, T)            \
+ SHMEM_BY_CTX_(put_nbi, N, T)        \
+ SHMEM_BY_CTX_(get_nbi, N, T)        \
+ SHMEM_BY_CTX_(p, N, T)              \
+ SHMEM_BY_CTX_(g, N, const T)        \
+ SHMEM_BY_CTX_(iput, N, T)           \
+ SHMEM_BY_CTX_(iget, N, T)           \
+ SHMEM_BY_CTX_(ibput, N, T)          \
+ SHMEM_BY_CTX_(ibget, N, T)          \
+ SHMEM_BY_CTX_(put_signal, N, T)     \
+ SHMEM_BY_CTX_(put_signal_nbi, N, T) \
+ SHMEM_BY_TEAM_(broadcast, N, T)     \
+ SHMEM_BY_TEAM_(collect, N, T)       \
+ SHMEM_BY_TEAM_(fcollect, N, T)      \
+ SHMEM_BY_TEAM_(alltoall, N, T)      \
+ SHMEM_BY_TEAM_(alltoalls, N, T)     \
+ SHMEM_BY_TEAM_(max_reduce, N, T)    \
+ SHMEM_BY_TEAM_(min_reduce, N, T)
+SHMEM_PLAIN_RMA_(SHMEM_RMA_OF_)
+#define SHMEM_SUM_OF_(N, T)        \
+ SHMEM_BY_TEAM_(sum_reduce, N, T)  \
+ SHMEM_BY_TEAM_(prod_reduce, N, T) \
+ SHMEM_BY_TEAM_(sum_inscan, N, T)  \
+ SHMEM_BY_TEAM_(sum_exscan, N, T)
+SHMEM_PLAIN_SUM_(SHMEM_SUM_OF_)
+#define SHMEM_BITS_OF_(N, T)      \
+ SHMEM_BY_TEAM_(and_reduce, N, T) \
+ SHMEM_BY_TEAM_(or_reduce, N, T)  \
+ SHMEM_BY_TEAM_(xor_reduce, N, T)
+SHMEM_PLAIN_BITS_(SHMEM_BITS_OF_)
+
+#define SHMEM_EXT_OF_(N, T)              \
+ SHMEM_BY_CTX_(atomic_fetch, N, const T) \
+ SHMEM_BY_CTX_(atomic_set, N, T)         \
+ SHMEM_BY_CTX_(atomic_swap, N, T)        \
+ SHMEM_BY_CTX_(atomic_fetch_nbi, N, T)   \
+ SHMEM_BY_CTX_(atomic_swap_nbi, N, T)
+SHMEM_PLAIN_EXT_(SHMEM_EXT_OF_)
+#define SHMEM_WORD_OF_(N, T)                  \
+ SHMEM_BY_CTX_(atomic_compare_swap, N, T)     \
+ SHMEM_BY_CTX_(atomic_fetch_inc, N, T)        \
+ SHMEM_BY_CTX_(atomic_fetch_add, N, T)        \
+ SHMEM_BY_CTX_(atomic_inc, N, T)              \
+ SHMEM_BY_CTX_(atomic_add, N, T)              \
+ SHMEM_BY_CTX_(atomic_compare_swap_nbi, N, T) \
+ SHMEM_BY_CTX_(atomic_fetch_inc_nbi, N, T)    \
+ SHMEM_BY_CTX_(atomic_fetch_add_nbi, N, T)
+SHMEM_PLAIN_WORD_(SHMEM_WORD_OF_)
+#define SHMEM_BIT_OF_(N, T)                \
+ SHMEM_BY_CTX_(atomic_fetch_and, N, T)     \
+ SHMEM_BY_CTX_(atomic_fetch_or, N, T)      \
+ SHMEM_BY_CTX_(atomic_fetch_xor, N, T)     \
+ SHMEM_BY_CTX_(atomic_and, N, T)           \
+ SHMEM_BY_CTX_(atomic_or, N, T)            \
+ SHMEM_BY_CTX_(atomic_xor, N, T)           \
+ SHMEM_BY_CTX_(atomic_fetch_and_nbi, N, T) \
+ SHMEM_BY_CTX_(atomic_fetch_or_nbi, N, T)  \
+ SHMEM_BY_CTX_(atomic_fetch_xor_nbi, N, T)
+SHMEM_PLAIN_BIT_(SHMEM_BIT_OF_)
+
+#define SHMEM_WAIT_OF_(N, T)                  \
+ SHMEM_BY_1ST_(wait_until, N, T)              \
+ SHMEM_BY_1ST_(test, N, T)                    \
+ SHMEM_BY_WORDS_(wait_until_all, N, T)        \
+ SHMEM_BY_WORDS_(wait_until_any, N, T)        \
+ SHMEM_BY_SOME_(wait_until_some, N, T)        \
+ SHMEM_BY_WORDS_(wait_until_all_vector, N, T) \
+ SHMEM_BY_WORDS_(wait_until_any_vector, N, T) \
+ SHMEM_BY_SOME_(wait_until_some_vector, N, T) \
+ SHMEM_BY_WORDS_(test_all, N, T)              \
+ SHMEM_BY_WORDS_(test_any, N, T)              \
+ SHMEM_BY_SOME_(test_some, N, T)              \
+ SHMEM_BY_WORDS_(test_all_vector, N, T)       \
+ SHMEM_BY_WORDS_(test_any_vector, N, T)       \
+ SHMEM_BY_SOME_(test_some_vector, N, T)
+SHMEM_PLAIN_WAIT_(SHMEM_WAIT_OF_)
+
+#define SHMEM_OLD_OF_(N, T) \
+ SHMEM_BY_1ST_(cswap, N, T) \
+ SHMEM_BY_1ST_(finc, N, T)  \
+ SHMEM_BY_1ST_(fadd, N, T)  \
+ SHMEM_BY_1ST_(inc, N, T)   \
+ SHMEM_BY_1ST_(add, N, T)
+SHMEM_PLAIN_OLD_(SHMEM_OLD_OF_)
+#define SHMEM_OLDX_OF_(N, T)      \
+ SHMEM_BY_1ST_(fetch, N, const T) \
+ SHMEM_BY_1ST_(set, N, T)         \
+ SHMEM_BY_1ST_(swap, N, T)
+SHMEM_PLAIN_OLDX_(SHMEM_OLDX_OF_)
+
+inline int shmem_sync(shmem_team_t team) {
+  return shmem_team_sync(team);
+}
+inline void shmem_signal_set(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe) {
+  shmem_ctx_signal_set(ctx, sig_addr, signal, pe);
+}
+inline void shmem_signal_add(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe) {
+  shmem_ctx_signal_add(ctx, sig_addr, signal, pe);
+}
+
+#endif
