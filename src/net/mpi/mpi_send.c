@@ -26,7 +26,7 @@ bool nmpi_peers_make(struct nmpi_peers *peers, uint32_t size) {
 }
 
 void nmpi_peers_free(struct nmpi_peers *peers, uint32_t size) {
-  for (uint32_t i = 0; i < size; i++) free(peers->of[i]);
+  for (uint32_t i = 0; peers->of && i < size; i++) free(peers->of[i]);
   free(peers->of);
 }
 
