@@ -38,8 +38,7 @@ NEAR = {"put, blocking": ("tombolo", "put_blocking"), "put, non-blocking": ("tom
         "MPICH two-sided": ("mpich", "message"), "memcpy": ("memcpy", "put"),
         "TCP": ("tcp", "message"), "libfabric": ("libfabric", "message")}
 PLACES = {"ops": "smp: shared memory", "opsfar": "udp: loopback", "opsofi": "ofi: tcp, loopback",
-          "opsmpi": "mpi: over MPICH in shared memory"}
-OVER_TCP = ("Open MPI two-sided", "Open MPI one-sided", "TCP", "libfabric")  # peers of far panels
+          "opsmpi": "mpi: over MPICH in shared memory", "opshosts": "udp: two hosts, 1 Gbit/s"}
 
 
 def ops_figure(row, y, scale=1.0, invert=False, keep=lambda name: True, x=BYTES):
@@ -51,8 +50,6 @@ def ops_figure(row, y, scale=1.0, invert=False, keep=lambda name: True, x=BYTES)
                 continue
             series = by_bytes(parts[part], "", {c: (s, f"{n}_{row}") for c, (s, n) in NEAR.items()
                                                 if keep(c)}, scale)
-            if part == "opsmpi":  # the peers of this part run over TCP: another transport
-                series = {n: points for n, points in series.items() if n not in OVER_TCP}
             if invert:
                 series = {n: [(b, b / m / 1e3, b / most / 1e3, b / least / 1e3)
                               for b, m, least, most in points] for n, points in series.items()}

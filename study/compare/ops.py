@@ -8,7 +8,8 @@
 # over data. Near: one host's shared memory; --far: two ranks that share none, over loopback.
 # ops_loop.h says what each figure is; overlap.py measures overlap. All sides in alternation; a side
 # that is not installed, or not done within --timeout, is named; what it has printed counts.
-#   study/compare/ops.py [--build build] [--far] [--rounds 3] [--json FILE]
+#   study/compare/ops.py [--build build] [--far | --lab [--rate 1gbit]] [--rounds 3] [--json FILE]
+import functools
 import re
 import shutil
 import subprocess
@@ -17,9 +18,11 @@ import tempfile
 import time
 from pathlib import Path
 
+import net
 import series
 from budget import Budget, compile_ours, parser_for
 from compare import HERE, installed_peers, processors
+from lab import Lab, confine
 
 FAR = {"openmpi": ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "osc", "pt2pt"]}
 PORT = 47592  # of fi_pingpong, on loopback
@@ -34,16 +37,16 @@ def compile_all(folder, build, far, conduit="udp", quick=False):
     sides = {"tombolo": [build / "bin" / "tombolo", "run", *(["--bind"] if bound else []), "-n",
                          "2", ours, *few]}
     for name, compiler, launcher in installed_peers():
-        if far and name == "mpich":
-            print("mpich: left out: on one host it uses shared memory all the same (4.0.2)",
+        if far and (name == "mpich") != (conduit == "mpi"):
+            print(f"{name}: left out: not the transport of the conduit {conduit} on one host",
                   file=sys.stderr)
             continue
         program = folder / f"ops-{name}"
         subprocess.run([compiler, "-O2", "-Wno-stringop-overflow", HERE / "ops_mpi.c", "-o",
                         program], check=True)
-        bind = [launcher[-2], "core" if bound else "none"]
+        how = [launcher[-2], "core" if bound else "none", *(FAR.get(name, []) if far else [])]
         # MPICH's target does not see what one-sided calls have written here, see apps.py.
-        sides[name] = [*launcher[:-2], *bind, *(FAR[name] if far else []), "-n", "2", program,
+        sides[name] = [*launcher[:-2], *how, "-n", "2", program,
                        *(["two-sided"] if name == "mpich" else []), *few]
     if not far:
         program = folder / "ops-copy"
@@ -57,6 +60,27 @@ def compile_all(folder, build, far, conduit="udp", quick=False):
             sides["libfabric"] = ["fi_pingpong", "-p", "tcp", "-e", "rdm"]
         else:
             print("libfabric: no fi_pingpong (package libfabric-bin), left out", file=sys.stderr)
+    return sides
+
+
+def between_hosts(folder, build, lab, ours, *what):
+    """{side: (command, settings)} between the two hosts of a lab; ours: {side: settings}."""
+    programs = {name: next(Path(word) for word in command if str(word).startswith(str(folder)))
+                for name, command in compile_all(folder, build, False).items()}
+    starts = net.launchers(["host0", "host1"], 2, build)
+    home = {"HOME": str(lab.ssh.accounts["root"][1])}
+
+    def command(side, *words):
+        whole = [*starts[side], programs[side], "few", *what, *words]
+        if side == "openmpi":
+            whole[1:1] = ["--mca", "osc", "pt2pt"]
+        return lab.hosts[0].command([str(word) for word in whole])
+
+    sides = {side: (command("tombolo"), {**home, "TOMBOLO_CONDUIT": "udp", **settings})
+             for side, settings in ours.items()}
+    # MPICH's target does not see what one-sided calls have written here, see apps.py.
+    sides.update({name: (command(name, *(["two-sided"] if name == "mpich" else [])), home)
+                  for name in ("openmpi", "mpich") if name in programs})
     return sides
 
 
@@ -84,30 +108,45 @@ def pingpong(command, budget):
     return rows
 
 
+def measure(sides, options, budget):
+    """sides: {side: (command, settings)}. Shows the records, and saves them after each run."""
+    rows = {}
+    for _ in range(options.rounds):
+        for side, (command, settings) in sides.items():
+            new = (pingpong(command, budget) if side == "libfabric" else
+                   series.run(side, command, budget, settings))
+            series.merge(rows, side, new)
+            records = series.records(rows, list(sides))
+            budget.save({"rounds": options.rounds, "far": options.far or options.lab,
+                         "records": records})
+    series.show(records, list(sides))
+
+
 def main():
     parser = parser_for("Single operations by size.", 30)
     parser.add_argument("--far", action="store_true", help="ranks that share no memory")
     parser.add_argument("--conduit", default="udp", help="of the far ranks: udp, ofi or mpi")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each side, in alternation")
+    parser.add_argument("--lab", action="store_true", help="between two hosts")
+    parser.add_argument("--rate", default="1gbit", help="of their links")
     options = parser.parse_args()
-    environment = {}
-    if options.far:
-        environment = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": options.conduit,
-                       "TOMBOLO_MPI": "mpich"}
-    rows, budget = {}, Budget(options)
+    build, budget = options.build.resolve(), Budget(options)
     budget.share = 1 / 4  # a run has many rows, and there are few sides
-    with tempfile.TemporaryDirectory() as folder:
-        sides = compile_all(Path(folder), options.build.resolve(), options.far, options.conduit,
-                            options.quick)
-        for _ in range(options.rounds):
-            for side, command in sides.items():
-                new = (pingpong(command, budget) if side == "libfabric" else
-                       series.run(side, command, budget, environment))
-                series.merge(rows, side, new)
-                records = series.records(rows, list(sides))
-                budget.save({"rounds": options.rounds, "far": options.far, "records": records})
-    series.show(records, list(sides))
+    if options.lab:
+        confine()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if options.lab:
+            with Lab(hosts=2, rate=options.rate, sshd=True) as lab:
+                budget.after_miss = functools.partial(net.sweep, lab)
+                measure(between_hosts(folder, build, lab, {"tombolo": {}}), options, budget)
+        else:
+            environment = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": options.conduit,
+                           "TOMBOLO_MPI": "mpich"} if options.far else {}
+            measure({side: (command, environment) for side, command in compile_all(
+                folder, build, options.far, options.conduit, options.quick).items()},
+                options, budget)
     return 0
 
 

@@ -47,27 +47,6 @@ def sides_here(folder, build, place, quick):
     return sides
 
 
-def sides_there(folder, build, lab):
-    """{side: (command, settings)} between the two hosts of a lab."""
-    programs = {name: next(Path(word) for word in command if str(word).startswith(str(folder)))
-                for name, command in ops.compile_all(folder, build, False).items()}
-    starts = net.launchers(["host0", "host1"], 2, build)
-    home = {"HOME": str(lab.ssh.accounts["root"][1])}
-
-    def command(side, *words):
-        whole = [*starts[side], programs[side], "few", "overlap", *words]
-        if side == "openmpi":
-            whole[1:1] = ["--mca", "osc", "pt2pt"]
-        return lab.hosts[0].command([str(word) for word in whole])
-
-    sides = {side: (command("tombolo"), {**home, "TOMBOLO_CONDUIT": "udp", **more})
-             for side, more in PLACES["udp"].items()}
-    # MPICH's target does not see what one-sided calls have written here, see apps.py.
-    sides.update({name: (command(name, *(["two-sided"] if name == "mpich" else [])), home)
-                  for name in ("openmpi", "mpich") if name in programs})
-    return sides
-
-
 def measure(sides, options, budget):
     """sides: {place: {side: (command, settings)}}. Returns the records, saved after each round."""
     rows, records = {place: {} for place in sides}, []
@@ -102,7 +81,8 @@ def main():
                 budget.after_miss = functools.partial(net.sweep, lab)
                 budget.share = 1 / 4  # of the wire's time; there are few sides
                 place = f"udp, {options.rate}"
-                measure({place: sides_there(folder, build, lab)}, options, budget)
+                measure({place: ops.between_hosts(folder, build, lab, PLACES["udp"], "overlap")},
+                        options, budget)
             return 0
         sides = {}
         for place in PLACES:
