@@ -80,7 +80,7 @@ def main():
     parser = parser_for("Applications on two to eight hosts.", 30)
     parser.add_argument("--ranks", default="2,4,8", help="numbers of hosts, one rank each")
     parser.add_argument("--rate", default="1gbit", help="of the links")
-    parser.add_argument("--rounds", type=int, default=2, help="runs of each side, in alternation")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
     parser.add_argument("--quick", action="store_true", help="few iterations")
     options = parser.parse_args()
     options.build = options.build.resolve()
@@ -98,7 +98,7 @@ def main():
             runs = sum(len(sides) * (2 if p[1] == "stencil" else 1) for p in C)
             runs += 4 * len(FORTRAN) + 8 * len(EVENTS) if fortran else 0
             study.all = runs * options.rounds * len(options.ranks)
-            for _, ranks in itertools.product(range(options.rounds), options.ranks):
+            for ranks, _ in itertools.product(options.ranks, range(options.rounds)):
                 one_round(study, ranks, sides, fortran)
     for (panel, line, ranks), values in sorted(study.found.items()):
         print(f"{panel:<46}{line:<32}{ranks:>3}{1e3 * sorted(values)[len(values) // 2]:>12.4f} ms")

@@ -63,16 +63,16 @@ FIGURES = {
 
 
 class Large:
-    """What a large problem needs, and on which numbers of ranks it is measured (None: all).
-    memory: bytes of all ranks together."""
+    """What a large problem needs, on which numbers of ranks it is measured (None: all), and whether
+    in Fortran, too. memory: bytes of all ranks together."""
 
-    def __init__(self, memory, ranks=None):
-        self.memory, self.ranks = memory, ranks
+    def __init__(self, memory, ranks=None, fortran=True):
+        self.memory, self.ranks, self.fortran = memory, ranks, fortran
 
 
 # By panel.
-LARGE = {"16384 x 16384": Large(8 * 16384**2, (1, 2)),
-         "32768 x 32768": Large(8 * 32768**2, (2,))}
+LARGE = {"16384 x 16384": Large(8 * 16384**2, (2,)),
+         "32768 x 32768": Large(8 * 32768**2, (2,), fortran=False)}
 ALL = Large(0)
 MEMORY_MARGIN = 1.15  # of what a problem needs, beside the library and the launchers
 # Figures with another name than their application.
@@ -172,6 +172,16 @@ def is_meant(study, panel, ranks):
         study.budget.miss(f"{panel}, {ranks} ranks", f"needs {need / 1e9:.1f} GB of memory, "
                           f"{free / 1e9:.1f} GB are available")
     return need <= free
+
+
+def in_turn(study, problems):
+    """(problem, ranks) of all rounds: first all of those whose ranks have a processor each."""
+    most = len(os.sched_getaffinity(0))
+    few = [n for n in study.options.ranks if n <= most or study.options.hosts]
+    for some in few, [n for n in study.options.ranks if n not in few]:
+        for _ in range(study.options.rounds):
+            yield from ((p, n) for p, n in itertools.product(problems, some)
+                        if is_meant(study, p[0], n))
 
 
 def c_words(app, words, iterations):
@@ -295,11 +305,9 @@ def measure_events(study, problems):
         sys.exit(77)
     program = options.build / "bench" / caf_apps.PROGRAMS[app][0]
     study.all = options.rounds * len(problems) * len(options.ranks) * 2 * len(EVENT_WAYS)
-    for _ in range(options.rounds):
-        for problem in problems:
-            for ranks in options.ranks:
-                run_events(study, problem, ranks, program)
-                study.save()
+    for problem, ranks in in_turn(study, problems):
+        run_events(study, problem, ranks, program)
+        study.save()
 
 
 def measure(study, folder):
@@ -320,13 +328,12 @@ def measure(study, folder):
     elif figure in apps.ROUTINES:
         print(f"UPC: not built, left out ({figure}-upc)", file=sys.stderr)
     study.all = options.rounds * len(problems) * len(options.ranks) * runs
-    for _ in range(options.rounds):
-        for problem, ranks in itertools.product(problems, options.ranks):
-            if is_meant(study, problem[0], ranks):
-                run_c(study, problem, ranks, c_sides)
-                run_upc(study, problem, ranks)
-                run_fortran(study, problem, ranks, fortran)
-                study.save()
+    for problem, ranks in in_turn(study, problems):
+        run_c(study, problem, ranks, c_sides)
+        run_upc(study, problem, ranks)
+        if LARGE.get(problem[0], ALL).fortran:
+            run_fortran(study, problem, ranks, fortran)
+        study.save()
 
 
 def main():
