@@ -19,15 +19,15 @@ if [ -d "$man" ]; then
     page=$man/man1/$(basename "$program").1
     [ -e "$program" ] && [ ! -e "$page" ] && echo ".so man1/gasnetrun_udp.1" >"$page"
   done
-  find "$man" -name '*.[1-9]' -type f -print0 | while IFS= read -r -d '' page; do
-    target=$(sed -n '1s/^\.so man[0-9]\///p' "$page")
-    if [ -n "$target" ]; then
-      ln -sf "$target.gz" "$page.gz"
-      rm "$page"
-    else
-      gzip -9nf "$page"
-    fi
-  done
+  # Thousands of pages: a few programs for all, not some for each.
+  find "$man" -name '*.[1-9]' -type f -print0 | xargs -0 -r awk '
+    FNR == 1 && sub(/^\.so man[0-9]\//, "") { printf "%s\t%s\n", FILENAME, $0; nextfile }' |
+    python3 -c 'import os, sys
+for line in sys.stdin:
+    page, target = line.rstrip("\n").split("\t")
+    os.remove(page)
+    os.symlink(target + ".gz", page + ".gz")'
+  find "$man" -name '*.[1-9]' -type f -print0 | xargs -0 -r gzip -9nf
 fi
 for program in "$root"/usr/libexec/tombolo/tombolo-bench-*; do
   [ -e "$program" ] && strip --strip-unneeded "$program" # CPack strips what it knows as a target
