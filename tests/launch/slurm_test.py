@@ -74,6 +74,15 @@ def conformance_programs():
         run.check(run.code == 0, f"{name} on two hosts")
 
 
+def openshmem_programs():
+    for name in ("waits", "statics"):
+        program = BUILD / "tests/shmem" / name
+        for mpi, settings in ways if program.exists() else ():
+            for places in ({}, {"TOMBOLO_PLACES": "cyclic:2"}):
+                run = srun(mpi, 4, str(program), **settings, **places)
+                run.check(run.code == 0, f"OpenSHMEM: {name} by {mpi}")
+
+
 def mpi_in_one_process():
     for mpi, abi in (("pmix", "openmpi"), ("pmi2", "mpich")):
         program = BUILD / f"tests/launch/mixed-{abi}"
@@ -93,6 +102,6 @@ def nothing_is_left():
 
 with Slurm() as slurm:
     cases = [ranks_know_who_they_are, codes_and_deaths, no_way_to_meet,
-             tombolo_run_in_an_allocation, conformance_programs, mpi_in_one_process,
-             nothing_is_left]
+             tombolo_run_in_an_allocation, conformance_programs, openshmem_programs,
+             mpi_in_one_process, nothing_is_left]
     run_cases(cases, names)

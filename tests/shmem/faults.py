@@ -38,6 +38,7 @@ int main(int argc, char **argv) {
   if (is(what, "signal")) shmem_put_signal(&x, &local, 1, &sig, 1, 7, 0);
   if (is(what, "aligned")) shmem_signal_add((uint64_t *)((char *)sync_array + 1), 1, 0);
   if (is(what, "cmp")) shmem_wait_until(&x, 9, 0);
+  if (is(what, "wait")) shmem_wait_until(&local, SHMEM_CMP_EQ, 2);
   if (is(what, "free")) shmem_free(&local);
   if (is(what, "twice")) { void *p = shmem_malloc(8); shmem_free(p); shmem_free(p); }
   if (is(what, "align")) shmem_align(24, 8);
@@ -113,6 +114,7 @@ CHECKED = {  # with SHMEM_DEBUG=1
     "size": ["shmem_putmem: argument dest is 0x", "bytes from there pass the end"],
     "aligned": ["shmem_signal_add: argument sig_addr is 0x", "no multiple of 8"],
     "null": ["shmem_long_put: argument source is NULL"],
+    "wait": ["shmem_long_wait_until: argument ivars is 0x", "no symmetric address"],
     "no_team": ["shmem_team_sync: argument team is SHMEM_TEAM_INVALID", "members"],
     "ended_team": ["shmem_team_sync: argument team is 0x", "was destroyed"],
     "ended_ctx": ["shmem_ctx_long_p: argument ctx is 0x", "was destroyed"],

@@ -82,7 +82,19 @@ SH_COLD static void tell_checker(const struct sh_cond *c) {
       gexx_check_word(sh.pe, (const char *)c->ivars + i * c->size, GEXX_CHECK_TAKE);
 }
 
+/* With SHMEM_DEBUG: no PE can write other words, so the wait would not end. */
+SH_COLD static void check_words(const struct sh_cond *c) {
+  sh_need_start(c->call + sizeof "shmem_" - 1);
+  if (c->count && sh_offset(c->ivars) == SH_NOWHERE)
+    sh_fatal(
+        c->call + sizeof "shmem_" - 1,
+        "argument ivars is %p, which is no symmetric address; use memory of shmem_malloc, or a "
+        "global or static variable [TMB-2339]",
+        c->ivars);
+}
+
 void sh_wait(const struct sh_cond *c, bool (*enough)(const struct sh_cond *, void *), void *arg) {
+  if (SH_UNLIKELY(sh.debug)) check_words(c);
   for (int i = 0; i < SPINS; i++) {
     if (enough(c, arg)) {
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
