@@ -11,7 +11,8 @@
 #   study/compare/cells.py --show FILE | --adopt FILE | --check
 # --show prints the table of a JSON file again. --adopt keeps FILE as study/data/cells.json
 # and writes its table into study/RESULTS.md; --check compares the two. Groups: first, medium, ops,
-# sizes, barrier, sleepers, team, coll, hosts, shmem, udp, ofi, threads, growth (1024 ranks).
+# sizes, barrier, sleepers, team, coll, hosts, shmem, udp, ofi, threads, python, growth (1024
+# ranks).
 import json
 import os
 import re
@@ -172,6 +173,14 @@ def read_levels(who, ranks):
                          for kind, size, value in LEVEL.findall(text)}
 
 
+def read_python_peers(who):
+    """Figures of bindings/python/bench/compare.py."""
+    def read(text):
+        found = json.loads(re.search(r"^figures (.*)$", text, re.M)[1])
+        return {f"{who} {name}": seconds * 1e6 for name, seconds in found.items()}
+    return read
+
+
 def read_growth(text):
     """Needs the clock at begin and end of the job, which one_turn adds."""
     begin, done = map(int, re.search(r"^clock (\d+) (\d+)$", text, re.M).groups())
@@ -243,6 +252,8 @@ def sides_of(group, p):
         return sizes_sides(p)
     if group == "shmem":
         return shmem_sides(p)
+    if group == "python":
+        return python_sides(p)
     if group == "growth":
         return [Side("growth", [*p.run, "-n", 1024, p.ours("growth_gex.c"), 10], read_growth)]
     return team_sides(p, (4,) if group == "team" else (4, 16))
@@ -355,6 +366,28 @@ def ofi_sides(p):
     else:
         print("cells: libfabric-dev is missing: libfabric itself is left out", file=sys.stderr)
     return sides + tcp_sides(p)
+
+
+def python_sides(p):
+    """The Python binding, and mpi4py on Open MPI: its wheel does not find the MPICH of Debian.
+
+    Where mpi4py is missing, pip installs it in the build tree.
+    """
+    site = p.build / "python-optional" / "mpi4py"
+    there = {"PYTHONPATH": f"{p.build / 'python'}:{site}"}
+    ask = {"capture_output": True, "env": {**os.environ, **there}}
+    work = [waits.PYTHON, ROOT / "bindings/python/bench/compare.py", "--part", "collective", "--as"]
+    bind = ["--bind"] if processors(2) else []
+    sides = [Side("tombolo", [*p.run, *bind, "-n", 2, "--", *work, "tombolo"],
+                  read_python_peers("tombolo"), there)]
+    if subprocess.run([waits.PYTHON, "-c", "import mpi4py"], **ask, check=False).returncode:
+        subprocess.run([waits.PYTHON, "-m", "pip", "install", "-q", "--target", site, "mpi4py"], **ask,
+                       check=False)
+    if "openmpi" in p.mpi:
+        place = [*PEERS["openmpi"][1][:-1], "core" if bind else "none"]
+        words = [*place, "-n", 2, *work, "mpi4py"]
+        sides.append(Side("mpi4py", words, read_python_peers("mpi4py"), there))
+    return sides
 
 
 # ---- measuring

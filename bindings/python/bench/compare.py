@@ -73,7 +73,7 @@ class OfTombolo:
         import tombolo
 
         self.job = tombolo.init()
-        self.rank = self.job.rank
+        self.rank, self.size = self.job.rank, self.job.size
         self.array = self.job.zeros(MIB // 8)
         self.counter = self.job.zeros(8, np.int64)
         self.source = np.arange(MIB // 8, dtype=float)
@@ -142,6 +142,13 @@ class OfTombolo:
             },
             BEST_OF * LARGE,
         )
+        rows = np.ones((job.size, MIB // job.size))
+        room = np.empty_like(rows)
+        exchange = {
+            "all-to-all 8 MiB": lambda: job.alltoall(rows, room),
+            "all-to-all 8 MiB, new array": lambda: job.alltoall(rows),
+        }
+        found.update(call_by_call(exchange, BEST_OF * 8))
         small, out = np.ones(1), np.empty(1)
         found.update(
             alternately(
@@ -165,7 +172,7 @@ class OfMpi:
 
         self.MPI = MPI
         self.comm = MPI.COMM_WORLD
-        self.rank = self.comm.rank
+        self.rank, self.size = self.comm.rank, self.comm.size
         self.window = MPI.Win.Allocate(MIB, 8, comm=self.comm)
         self.source = np.arange(MIB // 8, dtype=float)
         self.target = np.empty_like(self.source)
@@ -208,17 +215,25 @@ class OfMpi:
         small, out = np.ones(1), np.empty(1)
         reduce = {"all-reduce 1 MiB": lambda: comm.Allreduce(source, target)}
         found = call_by_call(reduce, BEST_OF * LARGE)
+        rows = np.ones((comm.size, MIB // comm.size))
+        room = np.empty_like(rows)
+        exchange = {
+            "all-to-all 8 MiB": lambda: comm.Alltoall(rows, room),
+            "all-to-all 8 MiB, new array": lambda: comm.Alltoall(rows, np.empty_like(rows)),
+        }
+        found.update(call_by_call(exchange, BEST_OF * 8))
         found["all-reduce 8 B"] = best(lambda: comm.Allreduce(small, out), SMALL // 10)
         found["barrier"] = best(comm.Barrier, SMALL // 10)
         return found
 
 
-def work(kind):
-    """A rank: prints what it has measured as JSON, if it is rank 0."""
+def work(kind, part):
+    """A rank: prints what it has measured as JSON, if it is rank 0; part: all or collective."""
     side = OfTombolo() if kind == "tombolo" else OfMpi()
+    assert side.size == 2, f"{kind}: {side.size} ranks, not 2"
     found = {"empty call": loop_cost()}
     side.barrier()
-    if side.rank == 0:
+    if side.rank == 0 and part == "all":
         found.update(side.one_sided())
     side.barrier()
     found.update(side.collective())
@@ -298,9 +313,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", metavar="FILE", help="write all figures of all rounds")
     parser.add_argument("--as", dest="kind", choices=("tombolo", "mpi4py"), help=argparse.SUPPRESS)
+    parser.add_argument("--part", choices=("all", "collective"), default="all",
+                        help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.kind:
-        work(options.kind)
+        work(options.kind, options.part)
         return
     results = measure(options.rounds)
     report(results)
