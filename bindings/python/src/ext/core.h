@@ -385,11 +385,16 @@ PyObject *tmbpy_failure_shrink(PyObject *module, PyObject *team);
 /* Methods of arrays: operations on one element of a rank. */
 PyObject *tmbpy_atomic_op(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
 
-/* Method of arrays: one operation on each of many elements, on any ranks. */
-PyObject *tmbpy_atomic_batch(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+/* Whether the array has atomic operations. Returns 0, or -1 with a TypeError. */
+int tmbpy_atomic_check(struct tmbpy_array *array);
 
 /* Method domain(team, dt): makes an atomic domain; collective. Returns its address as a number. */
 PyObject *tmbpy_atomic_domain(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
+
+/* ---- batch.c */
+
+/* Method of arrays: one operation on each of many elements, on any ranks. */
+PyObject *tmbpy_atomic_batch(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
 
 /* ---- signal.c */
 

@@ -43,9 +43,10 @@ def places(array: Array, index: Any) -> np.ndarray[Any, Any]:
 def one_axis(index: np.ndarray[Any, Any], length: int) -> np.ndarray[Any, Any]:
     """Integers along one axis; negative ones count from its end."""
     found = np.asarray(index, np.int64)
-    if found.size and found.min() < 0:
+    low, high = (found.min(), found.max()) if found.size else (0, -1)
+    if low < 0:
         found = np.where(found < 0, found + length, found)
-    if found.size and (found.min() < 0 or found.max() >= length):
+    if low < -length or high >= length:
         bad = index[(found < 0) | (found >= length)].ravel()[0]
         raise IndexError(f"index {bad} is out of bounds for axis 0 with size {length}")
     return found
@@ -108,21 +109,27 @@ def atomics(array: Array, op: int, rank: Any, index: Any, a: Any, b: Any, gives:
         ranks = np.asarray(operator.index(rank))
     shape = np.broadcast_shapes(ranks.shape, where.shape)
 
-    def column(values: Any, dtype: Any) -> Any:
+    def column(values: Any, dtype: np.dtype[Any]) -> Any:
         if values is None:
             return None
+        if isinstance(values, int) and dtype.kind in "iu":
+            if not np.iinfo(dtype).min <= values <= np.iinfo(dtype).max:
+                raise OverflowError(f"{values} does not fit the array's type, {dtype}")
+            return np.full(1, values, dtype)
         given = np.asarray(_foreign.host(values))
         if given.dtype != dtype and not np.can_cast(given.dtype, dtype, "same_kind"):
             raise TypeError(f"values of dtype {given.dtype} for atomics on {dtype}")
-        made = np.broadcast_to(given.astype(dtype, copy=False), shape)
-        return np.ascontiguousarray(made).reshape(-1)
+        made = given.astype(dtype, copy=False)
+        if made.size == 1:  # for all
+            return made.reshape(-1)
+        return np.ascontiguousarray(np.broadcast_to(made, shape)).reshape(-1)
 
     old = np.empty(shape, array.dtype) if gives else None
     flat = None if old is None else old.reshape(-1)
     future = array._atomic_batch(
         op,
         column(ranks, np.dtype(np.int64)),
-        column(where, np.dtype(np.int64)),
+        np.ascontiguousarray(np.broadcast_to(where, shape)).reshape(-1),
         column(a, array.dtype),
         column(b, array.dtype),
         flat,

@@ -58,6 +58,34 @@ def test_add_many(dtype):
     a.free()
 
 
+@pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "u8", "f8"])
+def test_histogram(dtype):
+    """Many samples in few elements; sums wrap around as those of the type do."""
+    a = job.zeros((2, 8), dtype)
+    rng = np.random.default_rng(me)
+    where, ranks = rng.integers(0, 8, 5000), rng.integers(0, size, 5000)
+    big = 2 if dtype == "f8" else np.iinfo(dtype).max // 3
+    values = (rng.integers(-1 if dtype[0] != "u" else 0, 2, 5000) * big).astype(dtype)
+    want = np.zeros((size, 2, 8), dtype)
+    a.add(ranks, (1, where), values)  # a rank, a place and a value for each
+    np.add.at(want, (ranks, 1, where), values)
+    a.add(right, (0, where), 1)  # one rank and one value for all
+    np.add.at(want, (right, 0, where), one := np.ones((), dtype))
+    a.add(ranks, (0, 3), one)  # one place for all
+    np.add.at(want, (ranks, 0, 3), one)
+    job.barrier()
+    assert (a.local == job.allgather(want).sum(axis=0, dtype=dtype)[me]).all()
+    if dtype != "f8":
+        with pytest.raises(OverflowError, match="does not fit the array's type, u?int"):
+            a.add(right, (0, where), 1 << 70)
+    with pytest.raises(IndexError, match="element 8 of rank|index .* is out of bounds"):
+        a.add(right, (0, np.append(where, 8)), 1)
+    with pytest.raises(IndexError, match=f"of rank {size}: parts have 16 elements"):
+        a.add(np.append(ranks, size), (0, 0), 1)
+    job.barrier()
+    a.free()
+
+
 def test_fetch_many():
     a = job.zeros((3, 100), np.int64)
     tickets = a.fetch_add(0, (1, np.zeros(40, int)), 1)

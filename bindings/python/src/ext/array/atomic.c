@@ -115,7 +115,7 @@ static int run(struct operation *o) {
   return -1;
 }
 
-static int check_domain(struct tmbpy_array *array) {
+int tmbpy_atomic_check(struct tmbpy_array *array) {
   if (tmbpy_array_check(array) != 0) return -1;
   if (array->domain != GEX_AD_INVALID) return 0;
   PyErr_Format(PyExc_TypeError,
@@ -143,7 +143,7 @@ PyObject *tmbpy_atomic_op(PyObject *self, PyObject *const *args, Py_ssize_t narg
   struct tmbpy_region region;
   struct operation o = {.array = array};
   if (nargs != 5) return PyErr_Format(PyExc_TypeError, "atomics take 5 arguments, not %zd", nargs);
-  if (check_domain(array) != 0) return NULL;
+  if (tmbpy_atomic_check(array) != 0) return NULL;
   if (is_batch(args[1]) || is_batch(args[2])) return many(self, args);
   o.opcode = (gex_OP_t)PyLong_AsUnsignedLong(args[0]);
   if (PyErr_Occurred() || tmbpy_team_rank(array->team, args[1], &o.rank) != 0) return NULL;
@@ -155,117 +155,7 @@ PyObject *tmbpy_atomic_op(PyObject *self, PyObject *const *args, Py_ssize_t narg
   return run(&o) == 0 ? answer(&o) : NULL;
 }
 
-/* ---- many elements */
-
-enum { RANKS, OFFSETS, FIRST, SECOND, OLD, COLUMNS };
-
-/* The arguments of a batch: columns of `count` elements, or NULL where there is none. */
-struct batch {
-  struct tmbpy_array *array;
-  gex_OP_t opcode;
-  size_t count;
-  Py_buffer views[COLUMNS];
-  bool opened[COLUMNS];
-};
-
-static void close_batch(struct batch *b) {
-  for (int i = 0; i < COLUMNS; i++)
-    if (b->opened[i]) PyBuffer_Release(&b->views[i]);
-}
-
-/* Opens a column. Returns 0 or -1. */
-static int open_column(struct batch *b, int i, PyObject *column, Py_ssize_t itemsize) {
-  if (column == Py_None) return 0;
-  const int flags = i == OLD ? PyBUF_CONTIG : PyBUF_CONTIG_RO;
-  if (PyObject_GetBuffer(column, &b->views[i], flags) != 0) return -1;
-  b->opened[i] = true;
-  if (b->views[i].itemsize == itemsize && (size_t)b->views[i].len == b->count * (size_t)itemsize)
-    return 0;
-  PyErr_Format(PyExc_ValueError, "batch: column %d has %zd bytes, not %zu of %zd", i,
-               b->views[i].len, b->count, itemsize);
-  return -1;
-}
-
-/* Checks that all ranks and offsets are of the array. Returns 0 or -1. */
-static int check_places(const struct batch *b) {
-  const struct tmbpy_array *array = b->array;
-  const int64_t *ranks = b->views[RANKS].buf, *offsets = b->views[OFFSETS].buf;
-  const int64_t size = array->team->size, most = array->nbytes / array->itemsize;
-  for (size_t i = 0; i < b->count; i++)
-    if (ranks[i] < 0 || ranks[i] >= size || offsets[i] < 0 || offsets[i] >= most) {
-      PyErr_Format(
-          PyExc_IndexError,
-          "element %lld of rank %lld: parts have %lld elements, and ranks go from 0 to %lld",
-          (long long)offsets[i], (long long)ranks[i], (long long)most, (long long)size - 1);
-      return -1;
-    }
-  return 0;
-}
-
-/* Starts all operations of a batch, as one access region. */
-static gex_Event_t start_batch(const struct batch *b) {
-  const struct tmbpy_array *array = b->array;
-  const int64_t *ranks = b->views[RANKS].buf, *offsets = b->views[OFFSETS].buf;
-  gex_NBI_BeginAccessRegion(0);
-  switch (array->dt) {
-#define CASE(S, T)                                                                      \
- case GEX_DT_##S: {                                                                     \
-  const T *x = b->opened[FIRST] ? b->views[FIRST].buf : NULL;                           \
-  const T *y = b->opened[SECOND] ? b->views[SECOND].buf : NULL;                         \
-  T *old = b->opened[OLD] ? b->views[OLD].buf : NULL;                                   \
-  for (size_t i = 0; i < b->count; i++)                                                 \
-   gex_AD_OpNBI_##S(array->domain, old ? old + i : NULL, (gex_Rank_t)ranks[i],          \
-                    array->addr[ranks[i]] + offsets[i] * (int64_t)sizeof(T), b->opcode, \
-                    x ? x[i] : 0, y ? y[i] : 0, 0);                                     \
-  break;                                                                                \
- }
-#define GEXX_AD_INT(S, T, W)  CASE(S, T)
-#define GEXX_AD_REAL(S, T, W) CASE(S, T)
-#include "tombolo/ratomic_types.def"
-#undef GEXX_AD_INT
-#undef GEXX_AD_REAL
-#undef CASE
-  default: break;
-  }
-  return gex_NBI_EndAccessRegion(0);
-}
-
-static int open_batch(struct batch *b, PyObject *const *args) {
-  const Py_ssize_t itemsize = b->array->itemsize;
-  const Py_ssize_t n = PyObject_Size(args[OFFSETS + 1]);
-  if (n < 0) return -1;
-  b->count = (size_t)n;
-  for (int i = 0; i < COLUMNS; i++)
-    if (open_column(b, i, args[i + 1], i < FIRST ? (Py_ssize_t)sizeof(int64_t) : itemsize) != 0)
-      return -1;
-  return check_places(b);
-}
-
-/* _atomic_batch(opcode, ranks, offsets, a, b, old) -> Future with `old` as its result. Ranks and
- * offsets are int64 arrays, the others arrays of the element type, or None. */
-PyObject *tmbpy_atomic_batch(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
-  struct batch b = {.array = (struct tmbpy_array *)self};
-  if (nargs != 6) return PyErr_Format(PyExc_TypeError, "batches take 6 arguments, not %zd", nargs);
-  if (check_domain(b.array) != 0) return NULL;
-  b.opcode = (gex_OP_t)PyLong_AsUnsignedLong(args[0]);
-  if (PyErr_Occurred()) return NULL;
-  struct tmbpy_future *future = open_batch(&b, args) == 0 ? tmbpy_future_new("atomics") : NULL;
-  if (future) {
-    gex_Event_t event;
-    if (b.opened[OLD]) {
-      Py_INCREF(args[OLD + 1]);
-      future->result = args[OLD + 1];
-      tmbpy_future_hold(future, &b.views[OLD]);
-    }
-    Py_BEGIN_ALLOW_THREADS
-    event = start_batch(&b);
-    Py_END_ALLOW_THREADS
-    b.opened[OLD] = false; /* the future's */
-    tmbpy_future_set(future, event);
-  }
-  close_batch(&b);
-  return (PyObject *)future;
-}
+/* ---- domains */
 
 /* All operations of a type. */
 static gex_OP_t operations(gex_DT_t dt) {
