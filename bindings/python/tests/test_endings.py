@@ -201,3 +201,20 @@ def test_atexit_and_subinterpreter():
             sub.destroy(other)
     """)
     assert done.returncode == 0 and done.stdout == "client's handler closed\n", done.stderr
+
+
+def test_no_memory_for_the_heap(ranks):
+    """A system that refuses the heap is a MemoryError, which the program may catch."""
+    program = """
+import resource, tombolo
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + (200 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    tombolo.init()
+except MemoryError as error:
+    print("refused:", error)
+"""
+    done = ranks(1, "-c", program)
+    assert "refused: gex_Segment_Attach failed: GASNET_ERR_RESOURCE" in done.stdout, done.stdout
+    assert done.returncode == 0 and "RLIMIT_AS" in done.stdout, done.stdout

@@ -63,8 +63,9 @@ static PyObject *start(PyObject *module, PyObject *arg) {
     return NULL;
   }
   if (failed) {
-    PyErr_Format(PyExc_RuntimeError, "%s failed: %s (%s)", failed, gasnet_ErrorName(code),
-                 gasnet_ErrorDesc(code));
+    const bool memory = tmbpy.tm && code == GASNET_ERR_RESOURCE; /* it has joined */
+    PyErr_Format(memory ? PyExc_MemoryError : PyExc_RuntimeError, "%s failed: %s (%s)", failed,
+                 gasnet_ErrorName(code), gasnet_ErrorDesc(code));
     return NULL;
   }
   if (tmbpy_message_register() != 0) return NULL;

@@ -301,11 +301,11 @@ def init(heap_bytes: int | None = None) -> Job:
     """Starts this process's part in the job; collective the first time, later returns the same.
 
     heap_bytes: memory for arrays on each rank; None: what the library permits. Memory that is not
-    used costs nothing.
+    used costs nothing. MemoryError where the system does not give it.
     """
     if _JOB:
         return _JOB[0]
-    if heap_bytes is not None and heap_bytes <= 0:
+    if heap_bytes is not None and not 0 < heap_bytes < 1 << 62:
         raise ValueError(f"heap_bytes is {heap_bytes}; give None, or a number of bytes above 0")
     _core.hooks(
         np.empty,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Shape = Union[SupportsIndex, Sequence[SupportsIndex]]
 A = TypeVar("A", bound=Array)
+MOST = (1 << 63) - 1  # bytes that members can tell each other; no heap has as many
 
 
 def dtype_code(kind: np.dtype[Any]) -> int:
@@ -97,10 +98,11 @@ class Space:
         for again in (True, False):
             offset = self.heap.alloc(nbytes)
             code = dtype_code(kind)
-            mine = [-1 if offset is None else offset, nbytes, code, self.heap.largest()]
+            asked = min(nbytes, MOST)
+            mine = [-1 if offset is None else offset, asked, code, self.heap.largest()]
             table = self.team.allgather(np.array(mine, np.int64))
             for rank, row in enumerate(table):
-                if row[1] != nbytes or row[2] != code:
+                if row[1] != asked or row[2] != code:
                     self.undo(offset, nbytes)
                     raise ValueError(
                         f"rank {self.team.rank} asks for {nbytes} bytes of {kind}, rank {rank} for "

@@ -242,3 +242,14 @@ def test_different_shapes_are_reported():
     with pytest.raises(ValueError, match="give the same shape and dtype on all ranks"):
         job.zeros(10 + (me == 0))
     job.barrier()
+
+
+@pytest.mark.parametrize("shape", [1 << 45, 1 << 62, 1 << 70, (1 << 40, 1 << 40)])
+def test_more_than_the_heap(shape):
+    """No size ends the process; all ranks get a MemoryError, and go on."""
+    for make in (job.zeros, job.empty, job.dist):
+        with pytest.raises(MemoryError, match="no room for .* bytes in the heap of rank 0"):
+            make(shape)
+    with pytest.raises(MemoryError):
+        job.allgather(np.broadcast_to(np.zeros(1), (1 << 45,)))
+    job.barrier()
