@@ -381,8 +381,8 @@ def python_sides(p):
     sides = [Side("tombolo", [*p.run, *bind, "-n", 2, "--", *work, "tombolo"],
                   read_python_peers("tombolo"), there)]
     if subprocess.run([waits.PYTHON, "-c", "import mpi4py"], **ask, check=False).returncode:
-        subprocess.run([waits.PYTHON, "-m", "pip", "install", "-q", "--target", site, "mpi4py"], **ask,
-                       check=False)
+        fetch = [waits.PYTHON, "-m", "pip", "install", "-q", "--target", site, "mpi4py"]
+        subprocess.run(fetch, **ask, check=False)
     if "openmpi" in p.mpi:
         place = [*PEERS["openmpi"][1][:-1], "core" if bind else "none"]
         words = [*place, "-n", 2, *work, "mpi4py"]
