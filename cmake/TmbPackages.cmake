@@ -93,7 +93,7 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "openssh-client")
 set(CPACK_DEBIAN_FORTRAN_PACKAGE_RECOMMENDS "gfortran")
 set(CPACK_DEBIAN_UPC_PACKAGE_RECOMMENDS "gcc | c-compiler, libc6-dev")
 set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS "openmpi-bin | mpich")
-foreach(component LIB FORTRAN UPC)
+foreach(component LIB FORTRAN UPC SHMEM)
   set(CPACK_DEBIAN_${component}_PACKAGE_CONTROL_EXTRA
     "${PROJECT_SOURCE_DIR}/packaging/debian/triggers")
 endforeach()

@@ -13,6 +13,12 @@ if [ "$component" = python ]; then
 fi
 chmod -R go-w "$root" # sources may come with the permissions of another umask
 man=$root/usr/share/man
+if [ "$component" = shmem ]; then # commands with the options of another one have its page
+  mkdir -p "$man/man1"
+  for pair in oshcc:cc oshc++:c++ oshrun:run; do
+    echo ".so man1/tombolo-${pair#*:}.1" >"$man/man1/${pair%:*}.1"
+  done
+fi
 if [ -d "$man" ]; then
   # Launchers have the page of the one whose options they take.
   for program in "$root"/usr/bin/gasnetrun_*; do
