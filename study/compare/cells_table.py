@@ -145,7 +145,8 @@ CELLS = [
     *[Cell("python", f"{name} from Python, 2 ranks, beside mpi4py", f"tombolo {name}",
            (f"mpi4py {name}",), wanted)
       for name, wanted in (("all-to-all 8 MiB", 0.9), ("all-to-all 8 MiB, new array", 0.9),
-                           ("all-reduce 1 MiB", SAME), ("all-reduce 8 B", SAME), ("barrier", SAME))],
+                           ("all-reduce 1 MiB", SAME), ("all-reduce 8 B", SAME),
+                           ("barrier", SAME))],
     Cell("growth", "1024 ranks: start to the first barrier", "grow start", (), 1.0, "s"),
     Cell("growth", "1024 ranks: end", "grow end", (), 0.3, "s"),
 ]
