@@ -17,6 +17,8 @@ PAGE_NAME = re.compile(
     r"|tombolo_upc|shmem|SHMEM)_\w+$|MYTHREAD$|THREADS$"
 )
 
+NAME_CHARACTERS = 8000  # the index of man reads no list of names above 8 KiB
+
 CALLS_FIRST = ("function", "call", "variable", "type", "macro", "constant")
 
 
@@ -64,6 +66,8 @@ def roff_blocks(blocks, known, names):
     for kind, *rest in blocks:
         if kind == "title":
             listed = ", ".join(roff(n) for n in names)
+            if len(listed) > NAME_CHARACTERS:
+                listed = listed[: listed.rindex(", ", 0, NAME_CHARACTERS)]
             out += [".SH NAME", f"{listed} \\- {roff(rest[1])}"]
         elif kind == "section":
             out.append(f".SH {rest[0] if rest[0][-2:] == '.h' else rest[0].upper()}")
