@@ -73,7 +73,8 @@ tmb_package(fortran libdevel "communication layer for PGAS programs: coarrays"
 tmb_package(upc libdevel "communication layer for PGAS programs: UPC"
   "${tmb_about}\nThis package has the UPC compiler and its libraries." dev tools)
 tmb_package(shmem libdevel "communication layer for PGAS programs: OpenSHMEM"
-  "${tmb_about}\nThis package has the OpenSHMEM library, its headers, oshcc and oshrun." dev tools)
+  "${tmb_about}\nThis package has the OpenSHMEM library, its headers, oshcc.tombolo\n\
+and oshrun.tombolo." dev tools)
 tmb_package(doc doc "communication layer for PGAS programs: documents"
   "${tmb_about}\nThis package has documents and examples.")
 tmb_package(mpi libs "communication layer for PGAS programs: conduit mpi"

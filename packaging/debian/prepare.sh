@@ -13,10 +13,13 @@ if [ "$component" = python ]; then
 fi
 chmod -R go-w "$root" # sources may come with the permissions of another umask
 man=$root/usr/share/man
-if [ "$component" = shmem ]; then # commands with the options of another one have its page
+# The commands of OpenSHMEM are Open MPI's in Debian, too, and get the suffix that those of MPIs have.
+# Each has the page of the command whose options it takes.
+if [ "$component" = shmem ]; then
   mkdir -p "$man/man1"
   for pair in oshcc:cc oshc++:c++ oshrun:run; do
-    echo ".so man1/tombolo-${pair#*:}.1" >"$man/man1/${pair%:*}.1"
+    mv "$root/usr/bin/${pair%:*}" "$root/usr/bin/${pair%:*}.tombolo"
+    echo ".so man1/tombolo-${pair#*:}.1" >"$man/man1/${pair%:*}.tombolo.1"
   done
 fi
 if [ -d "$man" ]; then

@@ -85,6 +85,9 @@ use_languages() {
   shows "sum of squares: 5" tombolo run -n 2 /tmp/work/fortran/hello
   (cd /tmp/work/upc && tombolo upcc -O2 hello.upc -o hello)
   shows "Hello from thread 1 of 2; thread 0 wrote to me; .*" tombolo run -n 2 /tmp/work/upc/hello
+  oshcc.tombolo -O2 /tmp/work/shmem/hello.c -o /tmp/work/pe
+  oshc++.tombolo --show /tmp/work/shmem/hello.c | grep -q "c++ " || fail "oshc++.tombolo is not for C++"
+  oshrun.tombolo -np 2 /tmp/work/pe >/tmp/said || fail "oshrun.tombolo"
   cat >/tmp/work/ring.py <<'PYTHON'
 import os
 import tombolo
