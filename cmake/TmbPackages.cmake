@@ -99,6 +99,8 @@ foreach(component LIB FORTRAN UPC SHMEM)
     "${PROJECT_SOURCE_DIR}/packaging/debian/triggers")
 endforeach()
 
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/packaging/debian/python/prerm")
+
 # Only packages have a copyright file for each component.
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" RENAME copyright EXCLUDE_FROM_ALL
