@@ -80,9 +80,11 @@ static void ask_tool(const char *object, uintptr_t address, char *output) {
   while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
 }
 
-/* Whether a line is of this library, so that its caller is the one to name. */
+/* Whether a line is of this library or of a copy that it has inlined, so that its caller is the one
+ * to name. */
 static bool is_ours(const char *function, const char *line) {
   return strstr(line, "upc/runtime/") || strncmp(function, "upcr_", 5) == 0 ||
+         strncmp(function, "gexx_", 5) == 0 ||
          strncmp(function, "upc_", 4) == 0 || strncmp(function, "bupc_", 5) == 0 ||
          strncmp(function, "rt_", 3) == 0;
 }

@@ -88,7 +88,9 @@ void tmb_team_gather_begin(struct tmb_team_gathering *g, struct tmb_team *team, 
   *g = (struct tmb_team_gathering){
       .team = team, .number = team->calls->gathers++, .bytes = (uint32_t)bytes};
   g->slot = &team->gather[g->number & 1];
-  if (team->shared || team->group)
+  if (TMB_UNLIKELY(tmb_team_lost(team))) {
+    /* Shows nothing: it would count for a member that is lost, with those that do not know it. */
+  } else if (team->shared || team->group)
     show(g, mine);
   else
     memcpy(blocks_of(team, g->slot), mine, bytes);
