@@ -84,9 +84,8 @@ static void ask_tool(const char *object, uintptr_t address, char *output) {
  * to name. */
 static bool is_ours(const char *function, const char *line) {
   return strstr(line, "upc/runtime/") || strncmp(function, "upcr_", 5) == 0 ||
-         strncmp(function, "gexx_", 5) == 0 ||
-         strncmp(function, "upc_", 4) == 0 || strncmp(function, "bupc_", 5) == 0 ||
-         strncmp(function, "rt_", 3) == 0;
+         strncmp(function, "gexx_", 5) == 0 || strncmp(function, "upc_", 4) == 0 ||
+         strncmp(function, "bupc_", 5) == 0 || strncmp(function, "rt_", 3) == 0;
 }
 
 /* Takes the innermost line of the program from pairs of function and file:line, those of inlined
