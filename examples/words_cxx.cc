@@ -55,7 +55,7 @@ entry most_frequent(const tombolo::job &job, const table &mine) {
   entry best;
   for (const auto &[word, times] : mine)
     if (times > best.times) best = entry{word, times};
-  const auto more = [](entry a, entry b) { return b.times > a.times ? b : a; };
+  const auto more = [](const entry &a, const entry &b) { return b.times > a.times ? b : a; };
   return job.world().all_reduce(best, more);
   // book end
 }
