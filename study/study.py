@@ -33,8 +33,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 MARGIN_S, GRACE_S = 30, 8  # of a part that does not stop by itself: to be asked, to be killed
 QUICK, DOCS, FULL = range(3)
-# Seconds of a part in each kind of run; 0: it is not one of that run. Enough for five runs of each
-# point here (2 processors), and for two in a quick run.
+# Seconds of a part in each kind of run; 0: it is not one of that run. On two
+# processors a point has two to five runs in it.
 SECONDS = {
     "pipeline": (20, 420, 420), "events": (12, 20, 20), "stencil": (22, 90, 80),
     "hydro": (16, 120, 120), "hosts": (0, 150, 180),
@@ -42,11 +42,11 @@ SECONDS = {
     "ft1": (14, 90, 90), "ft2d": (0, 90, 90), "ft": (0, 220, 220), "ops": (16, 30, 30),
     "overlap": (14, 25, 25), "overlapnet": (0, 100, 100),
     "opsfar": (16, 30, 30), "opsofi": (0, 35, 35), "opsmpi": (0, 40, 40),
-    "opshosts": (0, 60, 60), "forms": (16, 150, 150),
+    "opshosts": (0, 180, 100), "forms": (16, 150, 150),
     "coll": (10, 20, 20), "coll4": (0, 90, 90), "upc": (10, 25, 25), "fetchadd": (16, 60, 65),
     "start": (14, 140, 150), "silent": (0, 75, 75), "rails": (0, 140, 140),
     "sim": (40, 0, 130),
-    "bench": (15, 0, 35), "apps": (0, 0, 150), "apps4": (0, 0, 200), "caf": (0, 0, 40),
+    "bench": (15, 0, 35), "apps": (0, 0, 110), "apps4": (0, 0, 200), "caf": (0, 0, 40),
     "net": (0, 0, 35), "apps4hosts": (0, 0, 130), "cells": (0, 0, 250),
 }
 # Seconds that all parts together may take in each kind of run: less than is promised of it, for

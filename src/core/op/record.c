@@ -31,8 +31,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* AHEAD and COPY_BYTES measured by tombolo-bench-trace; the others bound memory and were
- * chosen then. */
+/* AHEAD and COPY_BYTES are measured by tombolo-bench-trace; the others are chosen to bound
+ * memory. */
 #define NAMES_MAX  2048u
 #define WAITS      4      /* nested waits of a thread that are distinguished */
 #define REGIONS    32     /* nested regions of a thread that are recorded */

@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the path of a trace, with the NUL. Chosen. */
+/* Bytes of the path of a trace, with the NUL; chosen as the longest that Linux has. */
 #define PATH_BYTES 4096
 
 enum { UNKNOWN, OPENING, OFF, ON };
