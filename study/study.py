@@ -10,7 +10,7 @@
 # interrupted, the next call goes on with; --fresh begins again. With PART only
 # those are measured, and the report also has what the others have measured before in that folder.
 # --docs: the parts of study/figures, in 45 minutes; then figures.py --adopt FOLDER.
-#   study/study.py [PART...] [--hosts a,b] [--ranks 1,2,4,8] [--quick | --docs] [--out study-report]
+#   study/study.py [PART...] [--hosts a,b] [--ranks 1,2,4] [--quick | --docs] [--out study-report]
 import argparse
 import functools
 import json
@@ -544,7 +544,7 @@ def options_of():
     parser.add_argument("--quick", action="store_true", help="fewer rounds and figures: 6 minutes")
     parser.add_argument("--docs", action="store_true",
                         help="the parts of study/figures: 45 minutes (without: an hour)")
-    parser.add_argument("--ranks", help="numbers of ranks (1,2,4,8; quick: 1,2,4)")
+    parser.add_argument("--ranks", default="1,2,4", help="numbers of ranks (%(default)s)")
     parser.add_argument("--hosts", help="run applications on these hosts: a,b")
     parser.add_argument("--rounds", type=int, help="runs of each side (default: by part)")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree")
@@ -563,10 +563,9 @@ def options_of():
     # A call that names its parts has the time that these need.
     options.until = time.monotonic() + (float("inf") if options.part or options.only else
                                         ALL_SECONDS[kind_of(options)])
-    options.ranks = options.ranks or ("1,2,4" if options.quick else "1,2,4,8")
     for number in options.ranks.split(","):
         if not number.isdigit() or not 1 <= int(number) <= 4096:
-            parser.error(f"--ranks {options.ranks}: expected numbers from 1 to 4096, as 1,2,4,8")
+            parser.error(f"--ranks {options.ranks}: expected numbers from 1 to 4096, as 1,2,4")
     options.build = options.build.resolve()
     options.out = (options.out or Path("study-report")).resolve()
     for program in ("bin/tombolo", "bench/pipeline"):
