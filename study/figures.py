@@ -38,7 +38,7 @@ NEAR = {"put, blocking": ("tombolo", "put_blocking"), "put, non-blocking": ("tom
         "MPICH two-sided": ("mpich", "message"), "memcpy": ("memcpy", "put"),
         "TCP": ("tcp", "message"), "libfabric": ("libfabric", "message")}
 PLACES = {"ops": "smp: shared memory", "opsfar": "udp: loopback", "opsofi": "ofi: tcp, loopback",
-          "opsmpi": "mpi: over MPICH in shared memory", "opshosts": "udp: two hosts, 1 Gbit/s"}
+          "opsmpi": "mpi: over MPICH in shared memory", "opshosts": "two hosts: udp, 1 Gbit/s"}
 
 
 def ops_figure(row, y, scale=1.0, invert=False, keep=lambda name: True, x=BYTES):
