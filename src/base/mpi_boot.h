@@ -5,8 +5,8 @@
  *
  * Owns nothing. Included by boot/pm/pm_mpi.c and by the plug-in (net/mpi), which is compiled once
  * for each binary interface of MPI. Calls nothing. Invariants: MPI is initialised and not finalised
- * when a function is called; all ranks make equal calls in equal order. Each returns 0 or a code of
- * MPI.
+ * when a function other than `begin` is called; all ranks make equal calls in equal order. Each
+ * returns 0 or a code of MPI.
  */
 #ifndef TMB_BASE_MPI_BOOT_H
 #define TMB_BASE_MPI_BOOT_H
@@ -14,11 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TMB_MPI_BOOT_ABI    2 /* changes with this file */
+#define TMB_MPI_BOOT_ABI    3 /* changes with this file */
 #define TMB_MPI_BOOT_SYMBOL "tombolo_mpi_boot"
 
 struct tmb_mpi_boot {
-  uint32_t abi; /* TMB_MPI_BOOT_ABI */
+  uint32_t abi;   /* TMB_MPI_BOOT_ABI */
+  uint32_t first; /* 1: MPI cannot be initialised any more where PMIx is in use, as Open MPI 5 */
+  /* Initialise MPI. in level: thread level as TOMBOLO_MPI_THREAD has it, or NULL. */
+  int (*begin)(const char *level);
   int (*open)(uint32_t *rank, uint32_t *size);
   /* All ranks' texts one behind the other. in mine: [bytes]. out all: [total], malloc'd. */
   int (*share)(const char *mine, size_t bytes, char **all, size_t *total);
@@ -26,6 +29,8 @@ struct tmb_mpi_boot {
   int (*hosts)(uint32_t *host_of);
   /* MPI's text for a code that one of these has returned. out text: [bytes], terminated. */
   void (*explain)(int code, char *text, size_t bytes);
+  /* Finalise the MPI that `begin` has initialised, unless the conduit has taken it over. */
+  void (*end)(void);
 };
 
 #endif

@@ -28,7 +28,7 @@ MPI_OF = {"hydra": "mpich", "openmpi": "openmpi"}
 
 
 def is_late_mpi(launcher):
-    """Whether the launcher's MPI must be begun by the program: the conduit mpi says so."""
+    """Whether the launcher's MPI starts in no process that uses PMIx: Open MPI 5."""
     if launcher != "openmpi" or not shutil.which("mpirun.openmpi"):
         return False
     said = subprocess.run(["mpirun.openmpi", "--version"], capture_output=True, text=True,

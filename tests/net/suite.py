@@ -28,7 +28,7 @@ from confine import SKIP, confine, skip  # noqa: E402
 from lab import Lab, build_folder  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "launch"))
-from harness import LAUNCHERS, clean_environment, is_late_mpi  # noqa: E402
+from harness import LAUNCHERS, clean_environment  # noqa: E402
 
 PLAIN = re.compile(r"^(conformance\.\w+(?:\.\w+)?)\.n(\d+)$")  # a run without settings of its own
 ANY_RANKS = {2, 3, 4, 7}  # a program that is tested with these can run with any number
@@ -221,8 +221,6 @@ def main():
     options = parse_options()
     if options.launcher and not shutil.which(LAUNCHERS[options.launcher][0]):
         skip(f"{LAUNCHERS[options.launcher][0]} is not installed")
-    if options.conduit == "mpi" and is_late_mpi(options.launcher):
-        skip("Open MPI 5 must be begun by the program")
     found = read_tests(options.select)
     runs, left_out = [], []
     for name, by_ranks in sorted(found.items()):

@@ -109,10 +109,37 @@ static const struct tmb_pm_ops *pmi_ops(void) {
   return is_there("SLURM_STEP_ID") && !library ? &tmb_pm_pmi2 : &tmb_pm_pmi1;
 }
 
+/* Whether the environment says that the job has one rank. Its manager is not even greeted: an MPI
+ * that the program initialises later finds the connection unused, and cannot use one that has been
+ * left. */
+static bool is_alone(const struct tmb_pm_ops *ops) {
+  if (ops == &tmb_pm_pmi1 || ops == &tmb_pm_pmi2) return number("PMI_SIZE") == 1;
+  if (ops != &tmb_pm_pmix) return false;
+  if (is_there("OMPI_COMM_WORLD_SIZE")) return number("OMPI_COMM_WORLD_SIZE") == 1;
+  return number("SLURM_STEP_NUM_TASKS") == 1;
+}
+
+/* Whether a job of PMIx may have several hosts, which a conduit connects. */
+static bool is_spread(void) {
+  const char *places = tmb_cfg_str(TMB_CFG_PLACES);
+  if (places && *places) return true;
+  if (is_there("OMPI_COMM_WORLD_SIZE"))
+    return number("OMPI_COMM_WORLD_LOCAL_SIZE") != number("OMPI_COMM_WORLD_SIZE");
+  return number("SLURM_STEP_NUM_NODES") != 1;
+}
+
+/* Whether the conduit mpi is to be used over an MPI that PMIx keeps from starting: ranks meet
+ * through this MPI. */
+static bool mpi_comes_first(void) {
+  const char *conduit = tmb_cfg_str(TMB_CFG_CONDUIT), *abi = tmb_boot_mpi_abi();
+  const bool over_mpi = conduit && strcmp(conduit, "mpi") == 0 && strcmp(abi, "openmpi") == 0;
+  return over_mpi && !is_alone(&tmb_pm_pmix) && is_spread() && tmb_pm_mpi_first(abi);
+}
+
 static const struct tmb_pm_ops *automatic(void) {
   bool finalized;
   if (tmb_pm_mpi_begun(&finalized) && !finalized) return &tmb_pm_mpi;
-  if (has_pmix()) return &tmb_pm_pmix;
+  if (has_pmix()) return mpi_comes_first() ? &tmb_pm_mpi : &tmb_pm_pmix;
   return has_pmi() ? pmi_ops() : NULL;
 }
 
@@ -148,16 +175,6 @@ static int refuse_singletons(const char *who, uint32_t rank, uint32_t size) {
                   : "PMIx or PMI through a descriptor (PMI_FD) is needed",
             size, size);
   return TMB_E_UNSUPPORTED;
-}
-
-/* Whether the environment says that the job has one rank. Its manager is not even greeted: an MPI
- * that the program initialises later finds the connection unused, and cannot use one that has been
- * left. */
-static bool is_alone(const struct tmb_pm_ops *ops) {
-  if (ops == &tmb_pm_pmi1 || ops == &tmb_pm_pmi2) return number("PMI_SIZE") == 1;
-  if (ops != &tmb_pm_pmix) return false;
-  if (is_there("OMPI_COMM_WORLD_SIZE")) return number("OMPI_COMM_WORLD_SIZE") == 1;
-  return number("SLURM_STEP_NUM_TASKS") == 1;
 }
 
 void tmb_pm_close(struct tmb_pm *pm) {

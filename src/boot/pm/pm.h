@@ -5,10 +5,9 @@
  *
  * Owns no state. Included by pm*.c and bootstrap_pm.c. Tables: PMIx (the library libpmix, loaded
  * when used), PMI-1 and PMI-2 (their text protocols on the descriptor PMI_FD), MPI (a plug-in,
- * where the program has called MPI_Init before). Invariants: keys and values are printable text
- * without blanks,
- * `;` and `=`; each key is put once, by one rank; a fence is called by all ranks of the job. One
- * thread at a time, but for `leave`.
+ * where the program has called MPI_Init before, or the conduit mpi needs it so). Invariants: keys
+ * and values are printable text without blanks, `;` and `=`; each key is put once, by one rank; a
+ * fence is called by all ranks of the job. One thread at a time, but for `leave`.
  */
 #ifndef TMB_BOOT_PM_H
 #define TMB_BOOT_PM_H
@@ -111,6 +110,10 @@ void *tmb_pm_mpi_library(void);
 
 /* Binary interface of the program's MPI, "openmpi" or "mpich", NULL if there is no MPI. */
 const char *tmb_pm_mpi_abi(void);
+
+/* Whether there is a plug-in for an MPI that must be initialised before this process uses PMIx. The
+ * plug-in, and with it that MPI, stays loaded. in abi: "openmpi" or "mpich". */
+bool tmb_pm_mpi_first(const char *abi);
 
 /* Whether MPI_Init has been called in this process; out finalized: and MPI_Finalize. */
 bool tmb_pm_mpi_begun(bool *finalized);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI as process manager: for a program that has called MPI_Init before it initialises this
- * library. MPI may then hold the launcher's only connection (PMI_FD), so that ranks meet through
- * MPI itself.
+ * library, and for the conduit mpi over an MPI that cannot be initialised later. MPI may then hold
+ * the launcher's only connection (PMI_FD), so that ranks meet through MPI itself.
  *
  * Owns: struct store, one for the process. Called through its table. Calls: the plug-in
  * tombolo-net-mpi-ABI.so (net/mpi), which is linked with the MPI library of the program. Values are
  * collected in a text, "KEY=VALUE" lines; a fence exchanges the texts. Invariants: the plug-in
- * finds the MPI library of the process and never loads another.
+ * finds the MPI library of the process and never loads another; where there is none, it brings it.
  */
 #define _GNU_SOURCE
 #include "boot/pm/pm.h"
@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mpi_boot.h"
+#include "os/process/code.h"
 
 #include "build_info.h"
 
@@ -26,7 +27,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WHY_BYTES 256 /* of MPI's text for an error */
+enum {
+  WHY_BYTES = 256, /* of MPI's text for an error */
+  FILE_BYTES = 64  /* of the plug-in's name */
+};
 
 struct store {
   const struct tmb_mpi_boot *mpi;
@@ -75,14 +79,42 @@ static const char *explain(const struct store *s, int code, char *text, size_t b
   return text;
 }
 
+/* The plug-in's table for an MPI, NULL if there is none. out file: the plug-in's name; library:
+ * NULL, and dlerror says why. */
+static const struct tmb_mpi_boot *find_plugin(const char *abi, char file[FILE_BYTES],
+                                              void **library) {
+  snprintf(file, FILE_BYTES, "tombolo-net-mpi-%s.so", abi);
+  *library = open_plugin(file);
+  const struct tmb_mpi_boot *mpi = *library ? dlsym(*library, TMB_MPI_BOOT_SYMBOL) : NULL;
+  return mpi && mpi->abi == TMB_MPI_BOOT_ABI ? mpi : NULL;
+}
+
+bool tmb_pm_mpi_first(const char *abi) {
+  char file[FILE_BYTES];
+  void *library;
+  if (tmb_os_program_is_static()) return false;
+  const struct tmb_mpi_boot *mpi = find_plugin(abi, file, &library);
+  return mpi && mpi->first;
+}
+
+/* Initialise MPI, unless the program has done so. */
+static int begin(const struct tmb_pm *pm, const struct store *s) {
+  bool finalized;
+  const int rc = tmb_pm_mpi_begun(&finalized) ? 0 : s->mpi->begin(tmb_cfg_str(TMB_CFG_MPI_THREAD));
+  if (rc)
+    tmb_print("%s cannot be initialised (MPI_Init_thread returns %d); choose another network by "
+              "TOMBOLO_CONDUIT",
+              pm->who, rc);
+  return rc;
+}
+
 static int mpi_open(struct tmb_pm *pm) {
   struct store *s = pm->state;
-  char file[64], text[WHY_BYTES];
-  snprintf(file, sizeof file, "tombolo-net-mpi-%s.so", tmb_pm_mpi_abi());
+  char file[FILE_BYTES], text[WHY_BYTES];
+  void *library;
   snprintf(pm->who, sizeof pm->who, "MPI (%s)", tmb_pm_mpi_abi());
-  void *library = open_plugin(file);
-  s->mpi = library ? dlsym(library, TMB_MPI_BOOT_SYMBOL) : NULL;
-  if (!s->mpi || s->mpi->abi != TMB_MPI_BOOT_ABI) {
+  s->mpi = find_plugin(tmb_pm_mpi_abi(), file, &library);
+  if (!s->mpi) {
     tmb_print(
         "this program has called MPI_Init before it initialised this library, which then needs "
         "its plug-in %s in the folder 'tombolo' beside it: %s; install it, or initialise this "
@@ -92,6 +124,7 @@ static int mpi_open(struct tmb_pm *pm) {
   }
   tmb_pm_pmi1_find(&s->line, &s->inode);
   if (tmb_env_get("SLURM_STEP_ID")) s->line = -1; /* srun speaks PMI-2, and needs no report */
+  if (begin(pm, s)) return TMB_E_SYS;
   const int rc = s->mpi->open(&pm->rank, &pm->size);
   if (rc)
     tmb_print("%s refuses to duplicate MPI_COMM_WORLD (MPI_Comm_dup): %s; %s", pm->who,
@@ -155,6 +188,7 @@ static int mpi_hosts(struct tmb_pm *pm, uint32_t *host_of) {
 
 static void mpi_leave(struct tmb_pm *pm) {
   const struct store *s = pm->state;
+  if (tmb_cfg_bool(TMB_CFG_MPI_FINALIZE)) s->mpi->end();
   tmb_pm_pmi1_end(pm, s->line, s->inode);
 }
 

@@ -231,6 +231,10 @@ static int open_all(const struct gexx_client_args *init) {
 
 static int bring_up(const struct gexx_client_args *init) {
   if (init->mode.conduit == GEXX_CONDUIT_UDP) tmb_boot_spawn(init->argc, init->argv);
+  if (init->mode.conduit == GEXX_CONDUIT_OFI)
+    tmb_cfg_override(TMB_CFG_CONDUIT, "ofi", "client (its build fragment)", false);
+  if (init->mode.conduit == GEXX_CONDUIT_MPI)
+    tmb_cfg_override(TMB_CFG_CONDUIT, "mpi", "client (its build fragment)", false);
   int rc = tmb_boot_start(&tmb_job.boot);
   if (rc) return rc;
   tmb_job.rank = tmb_job.boot.rank;
@@ -238,10 +242,6 @@ static int bring_up(const struct gexx_client_args *init) {
   tmb_log_set_rank(tmb_job.rank, tmb_job.size);
   tmb_status_init();
   client_defaults();
-  if (init->mode.conduit == GEXX_CONDUIT_OFI)
-    tmb_cfg_override(TMB_CFG_CONDUIT, "ofi", "client (its build fragment)", false);
-  if (init->mode.conduit == GEXX_CONDUIT_MPI)
-    tmb_cfg_override(TMB_CFG_CONDUIT, "mpi", "client (its build fragment)", false);
   tmb_cfg_init();
   tmb_job.thread_mode = init->mode.thread_mode;
   tmb_job.threads = init->mode.thread_mode == 3;

@@ -8,7 +8,6 @@
  * docs/NETWORK_MPI.md describes it. Invariants: no message of this conduit meets the program's; a
  * failure of one rank ends the opening on all, and that rank has said why.
  */
-#include "base/ascii.h"
 #include "base/compiler.h"
 #include "base/error.h"
 #include "net/mpi/mpi_engine.h"
@@ -33,27 +32,11 @@ static bool agree(const struct tmb_net *net, bool ok) {
 
 /* ---- threads */
 
-static const struct {
-  const char *name;
-  int level;
-} levels[] = {{"SINGLE", MPI_THREAD_SINGLE},
-              {"FUNNELED", MPI_THREAD_FUNNELED},
-              {"SERIALIZED", MPI_THREAD_SERIALIZED},
-              {"MULTIPLE", MPI_THREAD_MULTIPLE}};
-
-static const char *level_name(int level) {
-  for (size_t i = 0; i < TMB_ARRAY_LEN(levels); i++)
-    if (levels[i].level == level) return levels[i].name;
-  return "?";
-}
-
 /* The level that MPI is begun with here. */
 static int level_wanted(const struct tmb_net *net) {
   const char *text = net->env.up->setting("TOMBOLO_MPI_THREAD");
-  if (!text || !*text) return MPI_THREAD_SERIALIZED;
-  if (tmb_ascii_same_n(text, "MPI_THREAD_", 11)) text += 11;
-  for (size_t i = 0; i < TMB_ARRAY_LEN(levels); i++)
-    if (tmb_ascii_same(text, levels[i].name)) return levels[i].level;
+  const int level = nmpi_level(text);
+  if (level >= 0) return level;
   net->env.up->print("mpi: TOMBOLO_MPI_THREAD=%s is not SINGLE, FUNNELED, SERIALIZED or MULTIPLE; "
                      "SERIALIZED is used",
                      text);
@@ -69,7 +52,7 @@ static void warn_of_threads(const struct tmb_net *net, int level) {
       "library (GASNET_PAR); they take turns in MPI, which most MPI libraries tolerate; call "
       "MPI_Init_thread with MPI_THREAD_SERIALIZED, or MPI_THREAD_MULTIPLE if threads of the "
       "program use MPI meanwhile",
-      level_name(level));
+      nmpi_level_name(level));
 }
 
 /* ---- MPI */
@@ -95,17 +78,19 @@ static bool begin(struct tmb_net *net) {
     return false;
   }
   if (!begun && is_late()) {
-    up->print("mpi: Open MPI 5 and later cannot be initialised by this library in a job of mpirun; "
-              "call MPI_Init before gex_Client_Init, or choose another network by "
-              "TOMBOLO_CONDUIT");
+    up->print(
+        "mpi: Open MPI 5 and later cannot be initialised once PMIx is in use; unset "
+        "TOMBOLO_LAUNCHER and TOMBOLO_NET_PLUGIN, or call MPI_Init before gex_Client_Init, or "
+        "choose another network by TOMBOLO_CONDUIT");
     return false;
   }
   int rc = MPI_SUCCESS;
+  net->owns = nmpi_boot_take() || !begun;
+  const int wanted = net->owns ? level_wanted(net) : level;
   if (!begun && !agree(net, nmpi_manager_start(net))) return false;
-  if (!begun) rc = MPI_Init_thread(NULL, NULL, level_wanted(net), &level);
+  if (!begun) rc = MPI_Init_thread(NULL, NULL, wanted, &level);
   nmpi_manager_begun();
   if (rc != MPI_SUCCESS) return nmpi_says(net, "MPI_Init_thread", rc);
-  net->owns = !begun;
   (void)MPI_Query_thread(&level);
   warn_of_threads(net, level);
   return true;

@@ -3,19 +3,40 @@
  * The bootstrap's part of the MPI plug-in: see base/mpi_boot.h.
  *
  * Owns: a communicator of its own, so that nothing here meets the program's messages. Called by
- * boot/pm/pm_mpi.c. Calls: MPI. It is never freed: MPI_Finalize does so, and a collective call of
- * ours at the end could meet ranks that have left. Invariants: see base/mpi_boot.h.
+ * boot/pm/pm_mpi.c and mpi.c. Calls: MPI. It is never freed: MPI_Finalize does so, and a collective
+ * call of ours at the end could meet ranks that have left. Invariants: see base/mpi_boot.h; an MPI
+ * that is begun here is finalised by the conduit, or here where no conduit is opened.
  */
 #include "base/mpi_boot.h"
 #include "base/compiler.h"
+#include "net/mpi/mpi_engine.h"
 
 #include <limits.h>
-#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static MPI_Comm world;
 static int world_rank, world_size;
+static bool owned; /* MPI was initialised here, and the conduit has not taken it over */
+
+static int boot_begin(const char *level) {
+  int given = MPI_THREAD_SINGLE;
+  const int wanted = nmpi_level(level);
+  const int rc = MPI_Init_thread(NULL, NULL, wanted < 0 ? MPI_THREAD_SERIALIZED : wanted, &given);
+  owned = rc == MPI_SUCCESS;
+  return rc;
+}
+
+static void boot_end(void) {
+  if (owned) (void)MPI_Finalize();
+  owned = false;
+}
+
+bool nmpi_boot_take(void) {
+  const bool taken = owned;
+  owned = false;
+  return taken;
+}
 
 static int boot_open(uint32_t *rank, uint32_t *size) {
   int rc = MPI_Comm_dup(MPI_COMM_WORLD, &world);
@@ -70,8 +91,13 @@ TMB_EXPORT extern const struct tmb_mpi_boot tombolo_mpi_boot;
 
 const struct tmb_mpi_boot tombolo_mpi_boot = {
     .abi = TMB_MPI_BOOT_ABI,
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
+    .first = 1,
+#endif
+    .begin = boot_begin,
     .open = boot_open,
     .share = boot_share,
     .hosts = boot_hosts,
     .explain = boot_explain,
+    .end = boot_end,
 };

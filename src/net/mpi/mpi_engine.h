@@ -179,6 +179,9 @@ struct tmb_net {
 
 /* ---- mpi_env.c */
 
+/* The thread level that TOMBOLO_MPI_THREAD names; -1: none has this name. in text: may be NULL. */
+int nmpi_level(const char *text);
+const char *nmpi_level_name(int level);
 /* The job cannot go on: a call of MPI has failed. Called with the lock, which it gives back: the
  * end of a job asks `drained`. */
 _Noreturn void nmpi_fatal(struct tmb_net *net, const char *call, int code);
@@ -280,6 +283,11 @@ void nmpi_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes);
 /* Learn when the program calls MPI_Finalize. Returns 0 or a code of MPI. */
 int nmpi_watch_end(struct tmb_net *net);
 void nmpi_leave(struct tmb_net *net, int code);
+
+/* ---- mpi_boot.c */
+
+/* Whether the bootstrap has initialised MPI. The conduit finalises it from now on. */
+bool nmpi_boot_take(void);
 
 /* ---- mpi_pmi.c */
 
