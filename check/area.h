@@ -58,10 +58,13 @@ struct chk_access {
   uint32_t owner, after; /* rank whose memory it is; its last synchronisation before, a site */
 };
 
-/* Shadow of a page. While it is uniform, `whole` holds for all granules. A word of a cell: number
- * of the access in the upper 48 bits, bytes of the granule as a mask in the next 8, flags. */
+/* Shadow of a page. While it is uniform, `whole` holds for all granules. Until it is shared, its
+ * owner alone has accessed it, with loads, stores and what was complete at once. A word of a cell:
+ * number of the access in the upper 48 bits, bytes of the granule as a mask in the next 8, flags.
+ */
 struct chk_page {
-  uint32_t lock, uniform;
+  uint32_t lock;
+  uint16_t uniform, shared;
   uint64_t whole[CHK_SLOTS];
   uint64_t cell[CHK_CELLS][CHK_SLOTS];
 };

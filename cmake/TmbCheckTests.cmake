@@ -44,13 +44,13 @@ add_test(NAME multi.check_suite COMMAND python3 "${tmb_check_tests_dir}/suite.py
 set_tests_properties(multi.check_suite PROPERTIES LABELS "multi;nightly" TIMEOUT 3600
   PROCESSORS 2)
 
-# tmb_check_compiled(NAME SOURCE TARGETS COMMAND...): a program that COMMAND compiles with --check,
-# and its test. TARGETS: what the command needs.
-function(tmb_check_compiled name source targets)
+# tmb_check_program(NAME SOURCE TARGETS COMMAND...): a program that COMMAND compiles. TARGETS: what
+# the command needs.
+function(tmb_check_program name source targets)
   set(program "${PROJECT_BINARY_DIR}/tests/check/${name}")
   file(MAKE_DIRECTORY "${program}.dir") # of modules and other files beside the program
   add_custom_command(OUTPUT "${program}"
-    COMMAND ${ARGN} --check "${tmb_check_tests_dir}/${source}" -o "${program}"
+    COMMAND ${ARGN} "${tmb_check_tests_dir}/${source}" -o "${program}"
     DEPENDS "${tmb_check_tests_dir}/${source}" "${tmb_check_tests_dir}/three_ranks.h"
       "${PROJECT_SOURCE_DIR}/tests/lib/cases.h" tombolo_tool tombolo_shared tombolo_check_client
       ${targets}
@@ -58,7 +58,12 @@ function(tmb_check_compiled name source targets)
     COMMENT "Checked: ${name}" VERBATIM)
   add_custom_target(check.${name} ALL DEPENDS "${program}")
   add_dependencies(check.${name} tombolo_check)
-  tmb_check_test(${name} ${source} "${program}")
+endfunction()
+
+# tmb_check_compiled: as above, with --check, and its test.
+function(tmb_check_compiled name source targets)
+  tmb_check_program(${name} ${source} "${targets}" ${ARGN} --check)
+  tmb_check_test(${name} ${source} "${PROJECT_BINARY_DIR}/tests/check/${name}")
 endfunction()
 
 find_program(TMB_CHECK_CLANG NAMES clang clang-14 DOC "clang, for a test of tombolo cc --check")
@@ -85,4 +90,15 @@ endif()
 if(TARGET shmem_shared AND TMB_CHECK_GCC)
   tmb_check_compiled(shmem shmem.c shmem_shared ${CMAKE_COMMAND} -E env "OSHCC=${TMB_CHECK_GCC}"
     "${PROJECT_BINARY_DIR}/bin/oshcc" -O1)
+endif()
+
+# Loops with and without --check: how many instructions more.
+if(TMB_CHECK_GCC)
+  set(tmb_check_loops "${PROJECT_BINARY_DIR}/tests/check/loops")
+  set(tmb_check_cc $<TARGET_FILE:tombolo_tool> cc -O2 "--compiler=${TMB_CHECK_GCC}")
+  tmb_check_program(loops_plain loops.c "" ${tmb_check_cc})
+  tmb_check_program(loops_checked loops.c "" ${tmb_check_cc} --check)
+  add_test(NAME bench.check_loops COMMAND python3 "${tmb_check_tests_dir}/slowdown.py"
+    $<TARGET_FILE:tombolo_tool> ${tmb_check_loops}_plain ${tmb_check_loops}_checked)
+  set_tests_properties(bench.check_loops PROPERTIES LABELS bench TIMEOUT 120 SKIP_RETURN_CODE 77)
 endif()

@@ -2,9 +2,9 @@
 /*
  * The compiler's calls before loads and stores.
  *
- * Owns: the pointer to what is watched. Called by code that is compiled with -fsanitize=thread.
- * Calls: the checker, if it is loaded. Functions that enter and leave a function of the program do
- * nothing: the line of an access is that of its own call.
+ * Owns: the pointers to what is watched and to a thread's lines. Called by code that is compiled
+ * with -fsanitize=thread. Calls: the checker, if it is loaded. Functions that enter and leave a
+ * function of the program do nothing: the line of an access is that of its own call.
  */
 #define _GNU_SOURCE
 #include "check/client/client.h"
@@ -12,7 +12,13 @@
 #include <dlfcn.h>
 
 static const struct chk_watch nothing;
+static struct chk_line no_lines[CHK_LINES];
 const struct chk_watch *chk_watched = &nothing;
+_Thread_local struct chk_line *chk_lines CHK_FAST = no_lines;
+
+__attribute__((noinline)) void chk_pass(uintptr_t addr, size_t bytes, int kind, const void *pc) {
+  chk_lines = chk_watched->access(addr, bytes, kind, pc);
+}
 
 void __tsan_init(void);
 void __tsan_init(void) {

@@ -45,14 +45,14 @@ struct sent {
 static struct sent send(uint32_t to, bool reply, const struct gexx_am_msg *m, const char *call,
                         const void *pc) {
   struct sent s = {message_key(chk.rank, to, reply, m), 0};
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   const uint32_t site = chk_site(call, pc);
   if (m->category == LONG && m->dest && m->nbytes)
     s.put = chk_touch(&(struct chk_range){to, (uintptr_t)m->dest, m->nbytes,
                                           CHK_WRITE | CHK_TRANSFER | CHK_SIGNALS},
                       site, true);
   chk_send(s.key, site, s.put);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   return s;
 }
 
@@ -63,19 +63,19 @@ void chk_send_note(uint32_t to, uint8_t handler, size_t nbytes, uint32_t site, u
 
 /* Takes the record of a message back that was not sent. */
 static void unsend(const struct sent *s) {
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   struct chk_access *const put = chk_access_at(s->put);
   if (put) put->accept = 0;
   chk_unsend(s->key);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
 }
 
 /* Called by the library before the handler of a client runs. */
 void chk_handler(gex_Rank_t from, int reply, const struct gexx_am_msg *m) {
   if (!chk_on()) return;
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   chk_receive(message_key(from, chk.rank, reply, m), chk.message_site);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
 }
 
 static uint32_t asker(gex_Token_t token) {
@@ -104,9 +104,9 @@ int gexx_am_reply(gex_Token_t token, const struct gexx_am_msg *msg) {
 static gex_AM_SrcDesc_t prepare(gex_AM_SrcDesc_t sd, uint32_t to, const char *call,
                                 const void *pc) {
   if (!chk.area || sd == GEX_AM_SRCDESC_NO_OP) return sd;
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   *prepared() = (struct prepared){to, chk_site(call, pc), true};
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   return sd;
 }
 
@@ -188,13 +188,13 @@ static struct chk_pending atomic(gex_AD_t ad, const struct gexx_ad_op *op, const
                           .category = reads                      ? GEX_EC_GET
                                       : op->opcode == GEX_OP_SET ? GEX_EC_PUT
                                                                  : GEX_EC_RMW};
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   p.site = chk_site("gex_AD_Op", pc);
   p.remote = chk_touch(
       &(struct chk_range){peer, at, bytes, (reads ? 0 : CHK_WRITE) | CHK_ATOMIC | CHK_TRANSFER},
       p.site, true);
   if (!reads) chk_release(key, p.site, 0);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   return p;
 }
 
@@ -202,12 +202,12 @@ gex_Event_t gexx_ad_op_nb(gex_AD_t ad, const struct gexx_ad_op *op) {
   if (!chk_on()) return chk_real.gexx_ad_op_nb(ad, op);
   const struct chk_pending p = atomic(ad, op, __builtin_return_address(0));
   const gex_Event_t event = chk_real.gexx_ad_op_nb(ad, op);
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   if (event == GEX_EVENT_NO_OP)
     chk_cancel(&p);
   else
     chk_pend(event, &p);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   return event;
 }
 
@@ -215,11 +215,11 @@ int gexx_ad_op_nbi(gex_AD_t ad, const struct gexx_ad_op *op) {
   if (!chk_on()) return chk_real.gexx_ad_op_nbi(ad, op);
   const struct chk_pending p = atomic(ad, op, __builtin_return_address(0));
   const int rc = chk_real.gexx_ad_op_nbi(ad, op);
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   if (rc)
     chk_cancel(&p);
   else
     chk_pend_nbi(&p);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   return rc;
 }

@@ -16,6 +16,7 @@
 #define TMB_CHK_H
 
 #include "check/area.h"
+#include "check/local.h"
 
 #include <gasnet.h>
 #include <gasnetex.h>
@@ -48,6 +49,8 @@ struct chk {
   uint32_t message_site; /* the site of what comes by messages */
   const struct gexx_waitinfo *statement; /* a run-time library's, of the program; or NULL */
   uint32_t open_here;                    /* local sides of transfers that are not complete */
+  uint32_t runs;               /* of loads and stores that are not entered yet */
+  struct chk_page **own_pages; /* of the segment that has `seen`, those found so far */
   uint64_t ordered[CHK_NOTED]; /* accesses that are known to be before what this rank does */
 };
 
@@ -56,6 +59,20 @@ extern struct chk chk;
 /* Whether anything is looked for, in a job that has started. */
 static inline bool chk_on(void) {
   return CHK_UNLIKELY(chk.area != NULL);
+}
+
+/* ---- run.c: enter the runs of loads and stores of all threads. Under chk.lock. */
+void chk_enter_runs(void);
+
+/* Begin of what a call does here: no other thread does, and all loads and stores of before are
+ * entered, with the clock that they were made at. */
+static inline void chk_enter(void) {
+  pthread_mutex_lock(&chk.lock);
+  if (CHK_UNLIKELY(chk.runs)) chk_enter_runs();
+}
+
+static inline void chk_exit(void) {
+  pthread_mutex_unlock(&chk.lock);
 }
 
 /* ---- locks of the area */
@@ -118,6 +135,8 @@ bool chk_ordered(const struct chk_access *a);
 /* The access, complete, that all share which this line makes before the next release. */
 struct chk_access *chk_shared(uint32_t site, uint32_t flags);
 void chk_mark(struct chk_access *a, const struct chk_range *range);
+/* As chk_mark, for memory of this rank that the access has reached by and by. */
+void chk_mark_run(struct chk_access *a, uintptr_t addr, size_t bytes);
 /* Compare only; nothing remembers the access. */
 void chk_compare(struct chk_access *a, const struct chk_range *range);
 /* Shadow of the page of an address; NULL: it has none. */
@@ -125,6 +144,21 @@ struct chk_page *chk_page_of(uint32_t owner, uintptr_t addr, bool make);
 
 static inline uint64_t chk_word(uint64_t number, uint32_t mask, uint32_t flags) {
   return number << 16 | (uint64_t)mask << 8 | (flags & 0xff);
+}
+
+/* Enter an access of a whole granule that its owner alone has accessed, so that all others there
+ * are before it. Returns false where words are to be merged. */
+static inline bool chk_enter_alone(uint64_t cell[CHK_SLOTS], uint64_t word) {
+  if (word & CHK_WRITE) {
+    cell[0] = word;
+    cell[1] = cell[2] = 0;
+    return true;
+  }
+  if (CHK_UNLIKELY(cell[2] || (cell[1] & CHK_WRITE))) return false;
+  const bool stored = cell[0] & CHK_WRITE;
+  cell[stored] = word;
+  if (!stored) cell[1] = 0;
+  return true;
 }
 
 /* An order that holds once holds for ever. */
@@ -188,8 +222,29 @@ void chk_watch_no_buffer(void);
 void chk_next_epoch(void);
 /* A load or store need not come again in the epoch, a value of `now` in struct chk_watch. */
 void chk_seen(uintptr_t addr, size_t bytes, int kind, uint32_t epoch);
+/* Whether that is so for all of these bytes. */
+bool chk_all_seen(uintptr_t addr, size_t bytes, int kind);
 /* The address in the segment of memory that is at a second place, too; others stay. */
 uintptr_t chk_resolve(uintptr_t addr);
+
+/* ---- run.c: lines of the program, see check/local.h */
+extern _Thread_local struct chk_line chk_thread_lines[CHK_LINES] CHK_FAST;
+/* Whether the record of a line holds for its next access. */
+static inline bool chk_line_holds(const struct chk_line *l, uintptr_t key) {
+  return l->key == key && l->clock == __atomic_load_n(&chk.clock[chk.rank], __ATOMIC_RELAXED) &&
+         __atomic_load_n(&l->base, __ATOMIC_RELAXED) == CHK_NO_RUN &&
+         ((const struct chk_access *)l->access)->number == l->number;
+}
+/* Renew the record, for an access. A run of the line, or of another one at its place, ends. */
+void chk_line_renew(struct chk_line *l, const struct chk_range *range, int kind, const void *pc);
+/* A run begins at this address, behind accesses in order. */
+void chk_run_begin(struct chk_line *l, uintptr_t addr);
+#define CHK_IN_ORDER 8u /* accesses after which a run begins */
+uint32_t chk_site_of(int kind, const void *pc);
+
+static inline uint32_t chk_flags_of(int kind) {
+  return kind == CHK_STORE ? CHK_WRITE | CHK_LOCAL : CHK_LOCAL;
+}
 
 /* ---- local.c: from now on the program's loads and stores come here */
 void chk_local_start(void);

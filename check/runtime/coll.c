@@ -30,7 +30,7 @@ static uint64_t buffer(const void *at, size_t bytes, uint32_t write, uint32_t si
 
 static struct chk_pending begin(const struct coll *c, const char *call, const void *pc) {
   struct chk_pending p = {.members = c->tm->size, .acquires = c->takes, .category = GEX_EC_ALL};
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   p.site = chk_site(call, pc);
   p.acquire = chk_team_key(c->tm);
   const bool in_place = c->dst == c->src;
@@ -38,14 +38,14 @@ static struct chk_pending begin(const struct coll *c, const char *call, const vo
   p.local = buffer(c->dst, c->dst_bytes, CHK_WRITE, p.site);
   chk_local_open(p.local);
   if (c->gives) chk_release(p.acquire, p.site, 0);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   return p;
 }
 
 static gex_Event_t end(const struct chk_pending *p, gex_Event_t event) {
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   chk_pend(event, p);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   return event;
 }
 
@@ -256,10 +256,10 @@ int gexx_Coll_Init(gexx_Coll_Plan_t *plan_p, gex_TM_t tm, const gexx_Coll_Args_t
   const int rc = chk_real.gexx_Coll_Init(plan_p, tm, args, flags);
   struct plan *const p = chk_on() && rc == GASNET_OK ? malloc(sizeof *p) : NULL;
   if (!p) return rc;
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   *p = (struct plan){plans, *plan_p, coll_of(tm, args)};
   plans = p;
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   chk_made(*plan_p, "persistent collective", "gexx_Coll_Init", __builtin_return_address(0));
   return rc;
 }
@@ -273,9 +273,9 @@ static struct plan **find(gexx_Coll_Plan_t plan) {
 
 gex_Event_t gexx_Coll_StartNB(gexx_Coll_Plan_t plan, gex_Flags_t flags) {
   if (!chk_on()) return chk_real.gexx_Coll_StartNB(plan, flags);
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   const struct plan *const known = *find(plan);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   if (!known) return chk_real.gexx_Coll_StartNB(plan, flags);
   const struct chk_pending p =
       begin(&known->coll, "gexx_Coll_StartNB", __builtin_return_address(0));
@@ -283,10 +283,10 @@ gex_Event_t gexx_Coll_StartNB(gexx_Coll_Plan_t plan, gex_Flags_t flags) {
 }
 
 void gexx_Coll_Free(gexx_Coll_Plan_t plan) {
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   struct plan **const at = find(plan), *const known = *at;
   if (known) *at = known->next;
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   free(known);
   chk_ended(plan);
   chk_real.gexx_Coll_Free(plan);

@@ -71,12 +71,12 @@ static void made(struct object it, const char *call, const void *pc) {
   const bool ours = chk.area && it.object && !chk_of_library(pc);
   struct object *const o = ours ? malloc(sizeof *o) : NULL;
   if (!o) return;
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   it.next = objects;
   it.site = chk_site(call, pc);
   *o = it;
   objects = o;
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
 }
 
 void chk_made(const void *object, const char *what, const char *call, const void *pc) {
@@ -85,13 +85,13 @@ void chk_made(const void *object, const char *what, const char *call, const void
 
 /* An object is ended. Returns the kind of a segment, or NULL. */
 static const void *end(const void *object) {
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   struct object **at = &objects;
   while (*at && (*at)->object != object) at = &(*at)->next;
   struct object *const o = *at;
   const void *const kind = o ? o->kind : NULL;
   if (o) *at = o->next;
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   free(o);
   return kind;
 }
@@ -126,18 +126,18 @@ static void attached(void) {
 /* Each member's call is before the end of all others' calls. */
 static struct chk_pending meet(gex_TM_t tm, const char *call, const void *pc) {
   struct chk_pending p = {.members = tm->size, .acquires = true};
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   p.site = chk_site(call, pc);
   p.acquire = chk_team_key(tm);
   chk_release(p.acquire, p.site, 0);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   return p;
 }
 
 static void met(const struct chk_pending *p) {
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   chk_end(p);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
 }
 
 #define MEET(tm, call)                                                                 \
@@ -206,9 +206,9 @@ gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void **owne
   const gex_Event_t event =
       chk_real.gex_EP_QueryBoundSegmentNB(tm, rank, owneraddr_p, localaddr_p, size_p, flags);
   if (!chk_on() || event == GEX_EVENT_NO_OP) return event;
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   chk_pend(event, &(struct chk_pending){.site = CHK_SITE("gex_EP_QueryBoundSegmentNB")});
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   return event;
 }
 
@@ -232,9 +232,9 @@ void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags) {
 
 void chk_team_made(gex_TM_t tm) {
   if (!chk_on() || tm == GEX_TM_INVALID) return;
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   (void)team_of(tm);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
 }
 
 /* Teams that a call has made. in tm: [count], also invalid ones. */
@@ -296,9 +296,9 @@ int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t *scratch_p, gex_Flags_t flags) {
   (void)pc;
   const int rc = chk_real.gex_TM_Destroy(tm, scratch_p, flags);
   MET();
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   team_ended(tm);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   return rc;
 }
 

@@ -139,15 +139,15 @@ static void synchronised(gex_Event_t event) {
 
 static void ended(gex_Event_t event) {
   if (event == GEX_EVENT_INVALID || event == GEX_EVENT_NO_OP || !chk.area) return;
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   synchronised(event);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
 }
 
 /* Categories of implicit operations that were waited for. */
 static void implicit_ended(gex_EC_t mask) {
   if (!chk.area) return;
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   struct list *const l = &implicit()->outside;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < l->count; i++) {
@@ -160,7 +160,7 @@ static void implicit_ended(gex_EC_t mask) {
     l->first[kept++] = *p;
   }
   l->count = kept;
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
 }
 
 void chk_pending_leaks(void) {
@@ -243,12 +243,12 @@ void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
 
 void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
   if (chk.area) {
-    pthread_mutex_lock(&chk.lock);
+    chk_enter();
     struct implicit *const i = implicit();
     const uint32_t at = i->regions < REGIONS ? i->regions++ : REGIONS - 1;
     i->region[at].site = CHK_SITE("gex_NBI_BeginAccessRegion");
     i->region[at].first = i->inside.count;
-    pthread_mutex_unlock(&chk.lock);
+    chk_exit();
   }
   chk_real.gex_NBI_BeginAccessRegion(flags);
 }
@@ -256,11 +256,11 @@ void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
 gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
   const gex_Event_t event = chk_real.gex_NBI_EndAccessRegion(flags);
   if (!chk.area) return event;
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   struct implicit *const i = implicit();
   const uint32_t first = i->regions ? i->region[--i->regions].first : i->inside.count;
   for (uint32_t k = first; k < i->inside.count; k++) chk_pend(event, &i->inside.first[k]);
   i->inside.count = first;
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   return event;
 }

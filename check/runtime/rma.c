@@ -86,37 +86,37 @@ static struct chk_pending begin(const struct transfer *t, uint32_t site, uint32_
 }
 
 static struct chk_pending start(const struct transfer *t, const char *call, const void *pc) {
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   const struct chk_pending p = begin(t, chk_site(call, pc), 0);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   return p;
 }
 
 static void finish(const struct chk_pending *p, int refused) {
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   if (refused)
     chk_cancel(p);
   else
     chk_end(p);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
 }
 
 static void finish_nbi(const struct chk_pending *p, int refused) {
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   if (refused)
     chk_cancel(p);
   else
     chk_pend_nbi(p);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
 }
 
 static void finish_nb(const struct chk_pending *p, gex_Event_t event) {
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   if (event == GEX_EVENT_NO_OP)
     chk_cancel(p);
   else
     chk_pend(event, p);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
 }
 
 #define START(call, ...) start(&(struct transfer){__VA_ARGS__}, call, __builtin_return_address(0))
@@ -232,11 +232,11 @@ static struct chk_pending start_signal(const struct gexx_signal_op *op, bool is_
   const uint32_t peer = chk_jobrank(op->tm, op->rank);
   const void *const word =
       op->flags & GEX_FLAG_PEER_SEG_OFFSET ? address(peer, op->sig_addr) : op->sig_addr;
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   const uint32_t site = chk_site(call, pc);
   const struct chk_pending p = begin(&t, site, CHK_SIGNALS);
   chk_release(chk_key(CHK_KEY_WORD, peer, (uintptr_t)word), site, p.remote);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   return p;
 }
 

@@ -11,11 +11,15 @@
  */
 #include "check/runtime/chk.h"
 
+#include <string.h>
+
 /* An access that is compared with the words of a range; verdicts about the last accesses met. */
 struct compare {
   struct chk_access *now;
   uint32_t flags;
   bool enters; /* else it is only compared */
+  bool alone;  /* the page is not shared */
+  bool raced;
   uint64_t met[2];
   bool ordered[2];
 };
@@ -75,7 +79,10 @@ static int compare_word(struct compare *c, uint64_t word, const struct chk_acces
   if (!(its_mask & *mask)) return KEEP;
   const bool conflict = ((flags | c->flags) & CHK_WRITE) && !(flags & c->flags & CHK_ATOMIC);
   const bool first = before(c, a);
-  if (conflict && !first) chk_race(a, flags, c->now, addr);
+  if (conflict && !first) {
+    c->raced = true;
+    chk_race(a, flags, c->now, addr);
+  }
   if (!first && !conflict) return KEEP;
   const bool stronger = (c->flags & CHK_WRITE) || !(flags & CHK_WRITE);
   return stronger && (its_mask & ~*mask) == 0 ? HIDDEN : KEEP;
@@ -111,6 +118,28 @@ static void expand(struct chk_page *p) {
   p->uniform = 0;
 }
 
+/* Compare with whole granules. Neighbours often have the same words, and then change alike. */
+static void compare_cells(struct compare *c, uint64_t cell[][CHK_SLOTS], size_t count,
+                          uintptr_t addr) {
+  _Static_assert(CHK_SLOTS == 3, "the comparison below is of three words");
+  const uint64_t mine = chk_word(c->now->number, 0xff, c->flags);
+  uint64_t old[CHK_SLOTS], new[CHK_SLOTS];
+  bool alike = false;
+  for (size_t i = 0; i < count; i++) {
+    uint64_t *const at = cell[i];
+    if (c->alone && chk_enter_alone(at, mine)) continue;
+    if (alike && at[0] == old[0] && at[1] == old[1] && at[2] == old[2]) {
+      memcpy(at, new, sizeof new);
+      continue;
+    }
+    c->raced = false;
+    memcpy(old, at, sizeof old);
+    compare_cell(c, at, 0xff, addr + i * CHK_GRANULE);
+    memcpy(new, at, sizeof new);
+    alike = !c->raced; /* each race counts */
+  }
+}
+
 /* The part of a range that lies in one page. */
 static void compare_page(struct compare *c, struct chk_page *p, uintptr_t addr, size_t bytes) {
   const uintptr_t end = addr + bytes;
@@ -121,10 +150,15 @@ static void compare_page(struct compare *c, struct chk_page *p, uintptr_t addr, 
   }
   expand(p);
   while (addr < end) {
+    uint64_t(*const cell)[CHK_SLOTS] = &p->cell[addr % CHK_PAGE_BYTES / CHK_GRANULE];
     const uint32_t first = addr % CHK_GRANULE, most = CHK_GRANULE - first;
-    const uint32_t count = end - addr < most ? (uint32_t)(end - addr) : most;
-    const uint32_t mask = ((1u << count) - 1) << first;
-    compare_cell(c, p->cell[addr % CHK_PAGE_BYTES / CHK_GRANULE], mask, addr);
+    size_t count = end - addr < most ? end - addr : most;
+    if (count == CHK_GRANULE) {
+      count = (end - addr) / CHK_GRANULE * CHK_GRANULE;
+      compare_cells(c, cell, count / CHK_GRANULE, addr);
+    } else {
+      compare_cell(c, *cell, ((1u << count) - 1) << first, addr);
+    }
     addr += count;
   }
   if (whole && c->enters && (c->flags & CHK_WRITE)) { /* what it did not hide has been compared */
@@ -135,6 +169,8 @@ static void compare_page(struct compare *c, struct chk_page *p, uintptr_t addr, 
 }
 
 static void compare_range(struct compare *c, const struct chk_range *range) {
+  const bool shares = range->owner != c->now->rank || c->now->done == CHK_OPEN ||
+                      (range->flags & CHK_ATOMIC);
   uintptr_t addr = range->addr;
   const uintptr_t end = addr + range->bytes;
   while (addr < end) {
@@ -143,6 +179,8 @@ static void compare_range(struct compare *c, const struct chk_range *range) {
     struct chk_page *const p = chk_page_of(range->owner, addr, c->enters);
     if (p) {
       chk_lock(&p->lock);
+      if (shares && c->enters) p->shared = 1;
+      c->alone = c->enters && !p->shared;
       compare_page(c, p, addr, bytes);
       chk_unlock(&p->lock);
     }
@@ -159,6 +197,11 @@ void chk_mark(struct chk_access *a, const struct chk_range *range) {
   a->owner = real.owner;
   if (a->done == CHK_OPEN && (range->flags & CHK_LOCAL)) chk_watch_buffer(real.addr, real.bytes);
   compare_range(&c, &real);
+}
+
+void chk_mark_run(struct chk_access *a, uintptr_t addr, size_t bytes) {
+  struct compare c = {.now = a, .flags = a->flags, .enters = true};
+  compare_range(&c, &(struct chk_range){chk.rank, addr, bytes, a->flags});
 }
 
 void chk_compare(struct chk_access *a, const struct chk_range *range) {

@@ -13,9 +13,9 @@
 
 static void acquired(uint64_t key, const char *call, const void *pc) {
   if (!chk_on()) return;
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   chk_acquire(key, chk_site(call, pc));
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
 }
 
 void gexx_check_words(void) {
@@ -26,11 +26,11 @@ void gexx_check_word(gex_Rank_t rank, const void *word, int how) {
   if (!chk_on()) return;
   const uintptr_t at = (uintptr_t)word, memory = rank == chk.rank ? chk_resolve(at) : at;
   const uint64_t key = chk_key(CHK_KEY_WORD, rank, memory & ~(uintptr_t)7);
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   const uint32_t site = chk_site("wait", __builtin_return_address(0));
   if (how & GEXX_CHECK_TAKE) chk_acquire(key, site);
   if (how & GEXX_CHECK_GIVE) chk_release(key, site, 0);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
 }
 
 #define ACQUIRED(call, key) acquired(key, call, __builtin_return_address(0))
@@ -93,13 +93,13 @@ static uint64_t sem_key(gexx_Sem_Handle_t h) {
 /* A post, with a put of these bytes. */
 static void post(gexx_Sem_Handle_t h, void *dest, size_t nbytes, const char *call, const void *pc) {
   if (!chk_on()) return;
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   const uint32_t site = chk_site(call, pc);
   const uint64_t put = chk_touch(&(struct chk_range){h.gexx_rank, (uintptr_t)dest, nbytes,
                                                      CHK_WRITE | CHK_TRANSFER | CHK_SIGNALS},
                                  site, true);
   chk_release(sem_key(h), site, put);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
 }
 
 void gexx_Sem_Post(gexx_Sem_Handle_t sem) {
@@ -151,11 +151,11 @@ int gexx_Sem_TryN(gexx_Sem_t sem, uint64_t n) {
 /* A transfer that notifies its peer. */
 static struct chk_pending notify(const struct chk_range *range, const char *call, const void *pc) {
   struct chk_pending p = {.category = range->flags & CHK_WRITE ? GEX_EC_PUT : GEX_EC_GET};
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   p.site = chk_site(call, pc);
   p.remote = chk_touch(range, p.site, true);
   chk_release(chk_key(CHK_KEY_TAG, range->owner, 0), p.site, p.remote);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   chk_within = true; /* the library makes some of a put and a message */
   return p;
 }
@@ -168,23 +168,23 @@ static struct chk_pending notify(const struct chk_range *range, const char *call
 
 static gex_Event_t pend(const struct chk_pending *p, gex_Event_t event) {
   chk_within = false;
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   if (event == GEX_EVENT_NO_OP)
     chk_cancel(p);
   else
     chk_pend(event, p);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   return event;
 }
 
 static int pend_nbi(const struct chk_pending *p, int refused) {
   chk_within = false;
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   if (refused)
     chk_cancel(p);
   else
     chk_pend_nbi(p);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   return refused;
 }
 

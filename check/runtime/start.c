@@ -9,8 +9,6 @@
 #define _GNU_SOURCE
 #include "check/runtime/chk.h"
 
-#include "check/local.h"
-
 #include <tombolo/check_hook.h>
 
 #include <dlfcn.h>
@@ -50,14 +48,17 @@ static bool map(const char *path) {
   return true;
 }
 
-static void leaks(void) {
-  if (!chk.area || !chk.leaks) return;
-  pthread_mutex_lock(&chk.lock);
-  chk.leaks = false;
-  chk_pending_leaks();
-  chk_prepared_leaks();
-  chk_objects_leaks();
-  pthread_mutex_unlock(&chk.lock);
+/* The end: all that is not entered yet, and leaks. */
+static void finish(void) {
+  if (!chk.area) return;
+  chk_enter();
+  if (chk.leaks) {
+    chk.leaks = false;
+    chk_pending_leaks();
+    chk_prepared_leaks();
+    chk_objects_leaks();
+  }
+  chk_exit();
 }
 
 /* Whether a run-time library is loaded whose language keeps the order of a rank's accesses to one
@@ -97,7 +98,7 @@ void chk_start(const struct gexx_client_mode *mode) {
   chk.message_site = chk_site("message", NULL);
   chk_local_start();
   gexx_check_handlers(chk_handler);
-  atexit(leaks);
+  atexit(finish);
 }
 
 int gexx_client_init(const struct gexx_client_args *init) {
@@ -125,7 +126,7 @@ int gexx_Trace_Follow(const struct gexx_waitinfo *statement) {
 }
 
 void gasnet_exit(int exitcode) {
-  leaks();
+  finish();
   chk_real.gasnet_exit(exitcode);
   abort(); /* not reached */
 }

@@ -65,7 +65,7 @@ void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void *source
 
 struct chk_pending chk_vis_begin(const struct shape *s, const char *call, const void *pc) {
   struct chk_pending p = {.category = s->is_get ? GEX_EC_GET : GEX_EC_PUT};
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   p.site = chk_site(call, pc);
   p.remote = touch(s, &s->remote, chk_jobrank(s->tm, s->rank), s->is_get ? 0 : CHK_WRITE, p.site);
   p.local = touch(s, &s->local, chk.rank, (s->is_get ? CHK_WRITE : 0) | CHK_LOCAL, p.site);
@@ -73,26 +73,26 @@ struct chk_pending chk_vis_begin(const struct shape *s, const char *call, const 
   if (armed.handler && !s->is_get)
     chk_send_note(chk_jobrank(s->tm, s->rank), armed.handler, armed.nbytes, p.site, p.remote);
   if (!s->is_get) armed.handler = 0;
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
   return p;
 }
 
 void chk_vis_end(const struct chk_pending *p, gex_Event_t event) {
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   if (event == GEX_EVENT_NO_OP)
     chk_cancel(p);
   else
     chk_pend(event, p);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
 }
 
 void chk_vis_end_nbi(const struct chk_pending *p, int refused) {
-  pthread_mutex_lock(&chk.lock);
+  chk_enter();
   if (refused)
     chk_cancel(p);
   else
     chk_pend_nbi(p);
-  pthread_mutex_unlock(&chk.lock);
+  chk_exit();
 }
 
 #define STRIDED(at, by) \

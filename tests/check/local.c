@@ -6,6 +6,8 @@
  */
 #include "three_ranks.h"
 
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 static long w[64];
@@ -136,6 +138,58 @@ CASE(other_bytes_before) {
   }
   if (me == 1) gex_RMA_PutBlocking(tm, 0, bytes + 7, v, 1, 0); /* race: other_bytes_before */
 }
+/* Lines that go through memory in order are entered later than they run. */
+CASE(stored_in_order) {
+  long *const to = base[0] + 128;
+  if (me == 0)
+    for (int i = 0; i < 600; i++) to[i] = i;                         /* race: stored_in_order */
+  if (me == 1) gex_RMA_GetBlocking(tm, v, 0, base[0] + 500, 512, 0); /* race: stored_in_order */
+}
+CASE(loaded_in_order) {
+  const long *const from = base[0] + 128;
+  if (me == 0)
+    for (int i = 0; i < 2000; i++) sink = from[i];                  /* race: loaded_in_order */
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0] + 2001, v, 8, 0); /* race: loaded_in_order */
+}
+CASE(ints_in_order) {
+  int *const to = (int *)base[0] + 256;
+  if (me == 0)
+    for (int i = 1; i < 600; i++) to[i] = i;                 /* race: ints_in_order */
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, to + 77, v, 4, 0); /* race: ints_in_order */
+}
+static __attribute__((noinline)) void fill(long *to, long value) {
+  for (int i = 0; i < 600; i++) to[i] = value; /* race: in_order_put */
+}
+CASE(in_order_put) {
+  if (me) return;
+  gex_Event_t e;
+  long *const src = base[0] + 128;
+  fill(src, 1);
+  e = gex_RMA_PutNB(tm, 1, base[1], src + 555, 8, GEX_EVENT_DEFER, 0); /* race: in_order_put */
+  fill(src, 2);
+  wait_for(e);
+}
+CASE(in_order_after_message) {
+  if (me == 1) {
+    fill(base[1] + 128, 1);
+    gex_AM_RequestShort0(tm, 2, H_SHORT, 0);
+    for (int i = 0; i < 600; i++) base[1][128 + i]++; /* race: in_order_after_message */
+  }
+  if (me == 2) {
+    GASNET_BLOCKUNTIL(handled);
+    gex_RMA_GetBlocking(tm, v, 1, base[1] + 700, 8, 0); /* race: in_order_after_message */
+  }
+}
+static void *fill_in_thread(void *to) {
+  for (int i = 0; i < 600; i++) ((long *)to)[i] = i; /* race: in_order_by_thread */
+  return NULL;
+}
+CASE(in_order_by_thread) {
+  pthread_t t;
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0] + 600, v, 8, 0); /* race: in_order_by_thread */
+  if (me == 0 && pthread_create(&t, NULL, fill_in_thread, base[0] + 128) == 0)
+    pthread_join(t, NULL);
+}
 CASE(atomic_put) {
   if (me == 0) atomic_fetch_add((_Atomic long *)base[0], 1); /* race: atomic_put */
   if (me == 1) PUT(0, 8);                                    /* race: atomic_put */
@@ -156,6 +210,46 @@ CASE(ok_loop) {
 CASE(ok_bytes) {
   if (me == 0) ((char *)base[0])[0] = 1;
   if (me) gex_RMA_PutBlocking(tm, 0, (char *)base[0] + me, v, 1, 0);
+}
+CASE(ok_in_order) {
+  long *const mine = base[me] + 128;
+  for (int k = 0; k < 5 && me == 0; k++) {
+    for (int i = 0; i < 600; i++) mine[i] += k;
+    gex_RMA_PutBlocking(tm, 1, base[1], mine + 555, 8, 0);
+    for (int i = 0; i < 600; i++) mine[i] += k;
+    gex_Event_t e = gex_RMA_PutNB(tm, 1, base[1], mine + 20, 8, GEX_EVENT_DEFER, 0);
+    for (int i = 21; i < 600; i++) mine[i] += k; /* behind its source */
+    wait_for(e);
+  }
+  if (me == 0) PUT_SIGNAL(2);
+  if (me == 2) {
+    for (int i = 0; i < 600; i++) mine[i] = i;
+    gexx_Signal_Wait(sig(2), GEXX_SIG_GE, 1);
+    gex_RMA_GetBlocking(tm, v, 0, base[0] + 200, 512, 0);
+  }
+}
+/* A thread stores, and another one of its rank gives to the other ranks, and stores on. */
+static sem_t turn[2];
+static void *fill_in_turns(void *arg) {
+  long *to = arg;
+  for (int k = 0; k < 20; k++) {
+    for (int i = 0; i < 64; i++) *to++ = i;
+    sem_post(&turn[0]);
+    sem_wait(&turn[1]);
+  }
+  return NULL;
+}
+CASE(ok_in_order_by_thread) {
+  pthread_t t;
+  if (me == 1) sem_init(&turn[0], 0, 0), sem_init(&turn[1], 0, 0);
+  if (me == 1 && pthread_create(&t, NULL, fill_in_turns, base[1] + 128) != 0) return;
+  for (int k = 0; k < 20; k++) {
+    if (me == 1) sem_wait(&turn[0]);
+    barrier();
+    if (me == 1) sem_post(&turn[1]);
+    if (me == 2) gex_RMA_GetBlocking(tm, v, 1, base[1] + 128 + 64 * k, 512, 0);
+  }
+  if (me == 1) pthread_join(t, NULL);
 }
 CASE(ok_signal) {
   if (me == 1) PUT_SIGNAL(2);
