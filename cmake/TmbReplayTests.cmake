@@ -42,3 +42,26 @@ tmb_replay_again(shmem shmem/stencil 3)
 tmb_replay_again(udp producer_consumer 4)
 set_tests_properties(multi.replay_again_udp PROPERTIES ENVIRONMENT
   "TOMBOLO_PLACES=cyclic:2;TOMBOLO_CONDUIT=udp")
+
+# Coarray programs, each case of orders.f90: once in each run of the tests, 20 times nightly.
+if(TARGET caf_shared AND tmb_fortran_compilers)
+  set(tmb_orders_source "${PROJECT_SOURCE_DIR}/tests/replay/orders.f90")
+  set(tmb_orders "${PROJECT_BINARY_DIR}/tests/replay/orders")
+  list(GET tmb_fortran_compilers -1 tmb_orders_version)
+  add_custom_command(OUTPUT "${tmb_orders}"
+    COMMAND $<TARGET_FILE:tombolo_tool> fc -g -O1
+      "--compiler=${TMB_GFORTRAN_${tmb_orders_version}}" "${tmb_orders_source}" -o "${tmb_orders}"
+    DEPENDS "${tmb_orders_source}" tombolo_tool tombolo_shared caf_shared caf16_shared
+      fortran_modules
+    WORKING_DIRECTORY "${PROJECT_BINARY_DIR}/tests/replay"
+    COMMENT "Replayed: orders" VERBATIM)
+  add_custom_target(replay.orders ALL DEPENDS "${tmb_orders}")
+  add_dependencies(replay.orders tombolo_replay)
+  foreach(replays 1 20)
+    add_test(NAME multi.replay_orders${replays} COMMAND python3
+      "${PROJECT_SOURCE_DIR}/tests/replay/orders.py" $<TARGET_FILE:tombolo_tool> "${tmb_orders}"
+      "${tmb_orders_source}" ${replays})
+    set_tests_properties(multi.replay_orders${replays} PROPERTIES LABELS multi TIMEOUT 600)
+  endforeach()
+  set_tests_properties(multi.replay_orders20 PROPERTIES LABELS "multi;nightly")
+endif()

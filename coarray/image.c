@@ -72,8 +72,7 @@ static bool everybody_ended(void) {
  * for a post. Returns whether nobody has to be notified any more. */
 static bool notify_last(void) {
   uint32_t last = caf.rank, running = 0;
-  if (__atomic_load_n(&caf.shared->ended, __ATOMIC_ACQUIRE) + caf.lost_count + 1 < caf.size)
-    return false;
+  if (caf_ended() + caf.lost_count + 1 < caf.size) return false;
   for (uint32_t r = 0; r < caf.size; r++) {
     if (caf_state_of(r)) continue;
     last = r;

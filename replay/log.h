@@ -29,6 +29,8 @@ enum rpl_kind {
   RPL_VALUE,       /* a value that was read; arg: the lower 32 bits */
   RPL_HIGH,        /* the upper 32 bits of the value before, where they are not zero */
   RPL_TICKET,      /* an operation on a word; arg: its number among those of the word's bucket */
+  RPL_VERSION,     /* behind a value that was written by a call: arg: writes to the word's bucket */
+  RPL_LOSS,        /* the library reported a loss; arg: the rank, detail: its state */
   RPL_KINDS
 };
 
@@ -65,11 +67,11 @@ struct rpl_deviation {
   struct rpl_place expected, found;
 };
 
-#define RPL_BUCKETS (1u << 16) /* of words that atomic operations change; power of two */
+#define RPL_BUCKETS (1u << 16) /* of words that calls change; power of two */
 
-/* Operations on the words of a bucket. */
+/* Words of a bucket: how many atomic operations there were, and how many calls that write. */
 struct rpl_bucket {
-  uint32_t lock, count;
+  uint32_t lock, count, writes;
 };
 
 #define RPL_TAKEN 1024u
@@ -93,6 +95,7 @@ struct rpl_rank {
 struct rpl_area {
   uint32_t magic, ranks;
   uint64_t bytes;
+  uint32_t only; /* not 0: a rank stands in a debugger: others wait without a limit */
   struct rpl_bucket bucket[RPL_BUCKETS];
   struct rpl_rank rank[]; /* [ranks] */
 };

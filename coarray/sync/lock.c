@@ -30,7 +30,7 @@ static int64_t swap_word(const struct caf_lock *l, int64_t expected, int64_t val
 /* Whether the image that held a lock has ended normally, and holds it still: it gave all locks back
  * that it ever will before it said that it ends. */
 static bool ended_with(const struct caf_lock *l, uint32_t holder, int64_t word) {
-  if (__atomic_load_n(&caf.shared->ended, __ATOMIC_ACQUIRE) == 0) return false;
+  if (caf_ended() == 0) return false;
   return caf_state_of(holder) == CAF_STAT_STOPPED && swap_word(l, word, word) == word;
 }
 
@@ -43,7 +43,7 @@ struct asked {
 };
 
 static bool has_changed(struct asked *asked, int64_t word) {
-  const uint64_t ended = __atomic_load_n(&caf.shared->ended, __ATOMIC_ACQUIRE);
+  const uint64_t ended = caf_ended();
   const bool changed = ended != asked->ended || word != asked->word;
   *asked = (struct asked){ended, word};
   return changed;

@@ -23,13 +23,11 @@ enum { FEW_IMAGES = 16 };
 
 /* Whether no image of the job has ended or failed: then nobody needs to be asked. */
 static bool all_well(void) {
-  return __atomic_load_n(&caf.shared->ended, __ATOMIC_ACQUIRE) == 0 &&
-         __atomic_load_n(&caf.lost_count, __ATOMIC_ACQUIRE) == 0;
+  return caf_ended() == 0 && __atomic_load_n(&caf.lost_count, __ATOMIC_ACQUIRE) == 0;
 }
 
 bool caf_alone(void) {
-  if (__atomic_load_n(&caf.shared->ended, __ATOMIC_ACQUIRE) + caf.lost_count < caf.size - 1)
-    return false;
+  if (caf_ended() + caf.lost_count < caf.size - 1) return false;
   for (uint32_t r = 0; r < caf.size; r++)
     if (r != caf.rank && !caf_state_of(r)) return false;
   return true;

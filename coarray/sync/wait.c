@@ -4,7 +4,8 @@
  *
  * Owns nothing. Called by every statement that waits. Calls: gexx_Event_WaitUntil, get, shown.c.
  * Invariants: a word that is mapped here is read by the wait itself, so that the wait spins, yields
- * and sleeps as all others do; another word is read between short waits.
+ * and sleeps as all others do; another word is read between short waits. Outside of such a wait,
+ * words that others write are read by calls, so that a replay finds the recorded values.
  */
 #include "sync/wait.h"
 
@@ -53,11 +54,14 @@ static const uint64_t *here_of(const struct caf_word *w) {
   return (const uint64_t *)(const void *)((const char *)w->at + caf.delta[w->rank]);
 }
 
+uint64_t caf_ended(void) {
+  return gexx_Signal_Fetch(&caf.shared->ended);
+}
+
 uint64_t caf_word_read(const struct caf_word *w) {
-  const uint64_t *here = here_of(w);
   uint64_t value = 0;
-  if (here) return __atomic_load_n(here, __ATOMIC_ACQUIRE);
   gex_RMA_GetBlocking(caf.tm, &value, w->rank, (void *)(uintptr_t)w->at, sizeof value, 0);
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return value;
 }
 

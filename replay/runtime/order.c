@@ -29,6 +29,7 @@
 static uint32_t *kept;     /* [ranks][2] messages that the library keeps */
 static uint32_t *hold;     /* [ranks][2] polls for which chaos still holds them back */
 static bool releasing;     /* one of these is passed to the gate again */
+static bool draining;      /* in release_due */
 
 static uint32_t *kept_of(uint32_t from, bool reply) {
   if (!kept) kept = calloc((size_t)rpl.ranks * 4, sizeof *kept);
@@ -40,16 +41,17 @@ static uint32_t *kept_of(uint32_t from, bool reply) {
 /* ---- text of events, for messages */
 
 static void describe(const struct rpl_event *e, char *text, size_t bytes) {
-  switch (e->kind & ~RPL_BETWEEN) {
+  switch (rpl_kind_of(e)) {
   case RPL_REQUEST:
   case RPL_REPLY:
     snprintf(text, bytes, "handler %u of a %s from rank %u", e->detail,
-             (e->kind & ~RPL_BETWEEN) == RPL_REPLY ? "reply" : "request", e->arg);
+             rpl_kind_of(e) == RPL_REPLY ? "reply" : "request", e->arg);
     break;
   case RPL_RESULT: snprintf(text, bytes, "returned %d", (int)e->arg); break;
   case RPL_INDEX: snprintf(text, bytes, "found index %u", e->arg); break;
   case RPL_VALUE: snprintf(text, bytes, "read the value %u", e->arg); break;
   case RPL_TICKET: snprintf(text, bytes, "operation %u on its word", e->arg); break;
+  case RPL_LOSS: snprintf(text, bytes, "the loss of rank %u", e->arg); break;
   default: snprintf(text, bytes, "unknown event"); break;
   }
 }
@@ -66,6 +68,7 @@ void rpl_deviate(const char *found) {
   snprintf(d->found.detail, sizeof d->found.detail, "%s", found);
   __atomic_store_n(&d->set, 1, __ATOMIC_RELEASE);
   rpl.mode = RPL_OFF;
+  gexx_Job_SetFailurePolicy(GEXX_FAILURE_ABORT); /* also where ranks go on without this one */
   rpl_real.gasnet_exit(EXIT_CODE);
   abort(); /* not reached */
 }
@@ -92,9 +95,10 @@ static bool turn_of(const struct rpl_event *e) {
   return order <= 0;
 }
 
+/* Whether an event comes to this rank in any call: a handler, or the report of a loss. */
 static bool is_handler(const struct rpl_event *e) {
-  const uint8_t kind = e->kind & (uint8_t)~RPL_BETWEEN;
-  return kind == RPL_REQUEST || kind == RPL_REPLY;
+  const enum rpl_kind kind = rpl_kind_of(e);
+  return kind == RPL_REQUEST || kind == RPL_REPLY || kind == RPL_LOSS;
 }
 
 /* Pass the oldest kept message of a sender to the gate. */
@@ -108,7 +112,33 @@ static bool release(uint32_t from, bool reply) {
   return true;
 }
 
-static void record_handler(enum rpl_kind kind, uint32_t from, uint8_t handler) {
+/* Report a loss that has come before its turn. */
+static bool release_loss(uint32_t rank) {
+  const int state = rpl.loss.early ? rpl.loss.early[rank] : 0;
+  if (!state || !rpl.loss.fn) return false;
+  rpl.loss.early[rank] = 0;
+  if (rpl_log_next()) rpl_log_step();
+  rpl.loss.fn(rank, state, rpl.loss.cdata);
+  return true;
+}
+
+/* Let an event happen that has come before its turn. Returns whether it has come. */
+static bool release_event(const struct rpl_event *e) {
+  const enum rpl_kind kind = rpl_kind_of(e);
+  return kind == RPL_LOSS ? release_loss(e->arg) : release(e->arg, kind == RPL_REPLY);
+}
+
+/* Replay: let the events happen that have come and whose turn it is. A handler that ends comes back
+ * here, so calls do not nest. */
+static void release_due(void) {
+  const struct rpl_event *e;
+  if (draining) return;
+  draining = true;
+  while ((e = rpl_log_next()) && is_handler(e) && turn_of(e) && release_event(e)) continue;
+  draining = false;
+}
+
+void rpl_note_between(enum rpl_kind kind, uint32_t from, uint8_t handler) {
   const struct rpl_event e = {.run = rpl.run,
                               .repeat = rpl.repeat,
                               .arg = from,
@@ -127,14 +157,16 @@ static bool is_poll(enum rpl_call call) {
 /* A recording, or chaos: returns whether the message is held back. */
 static int gate_free(enum rpl_kind kind, uint32_t from, const struct gexx_am_msg *msg) {
   uint32_t *const waiting = kept_of(from, kind == RPL_REPLY);
-  if (!releasing && (!rpl.left || rpl.stepping) && is_poll(rpl.call)) {
+  const bool released = releasing;
+  releasing = false; /* for what the handler delivers */
+  if (!released && (!rpl.left || rpl.stepping) && is_poll(rpl.call)) {
     const uint32_t polls = rpl_chaos_hold();
     hold[from * 2 + (kind == RPL_REPLY)] += polls;
     *waiting += *waiting || polls;
     if (*waiting) return 1;
   }
-  while (!releasing && *waiting) (void)release(from, kind == RPL_REPLY);
-  if (rpl.mode == RPL_RECORDS) record_handler(kind, from, msg->handler);
+  while (!released && *waiting) (void)release(from, kind == RPL_REPLY);
+  if (rpl.mode == RPL_RECORDS) rpl_note_between(kind, from, msg->handler);
   return 0;
 }
 
@@ -142,11 +174,13 @@ static int gate_free(enum rpl_kind kind, uint32_t from, const struct gexx_am_msg
 static int gate_replay(enum rpl_kind kind, uint32_t from, const struct gexx_am_msg *msg) {
   const struct rpl_event *const e = rpl_log_next();
   uint32_t *const waiting = kept_of(from, kind == RPL_REPLY);
-  const bool next = !e || (turn_of(e) && (e->kind & ~RPL_BETWEEN) == kind && e->arg == from);
-  if (!next || (*waiting && !releasing)) {
-    if (!releasing) ++*waiting;
+  const bool next = !e || (turn_of(e) && rpl_kind_of(e) == kind && e->arg == from);
+  const bool released = releasing;
+  if (!next || (*waiting && !released)) {
+    if (!released) ++*waiting;
     return 1;
   }
+  releasing = false; /* for what the handler delivers */
   if (e && e->detail != msg->handler) {
     char text[64];
     snprintf(text, sizeof text, "a %s from rank %u to handler %u",
@@ -159,6 +193,10 @@ static int gate_replay(enum rpl_kind kind, uint32_t from, const struct gexx_am_m
 
 int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg) {
   if (!rpl_on()) return 0;
+  if (!msg) {
+    if (rpl.mode == RPL_REPLAYS) release_due();
+    return 0;
+  }
   const enum rpl_kind kind = reply ? RPL_REPLY : RPL_REQUEST;
   return rpl.mode == RPL_REPLAYS ? gate_replay(kind, from, msg) : gate_free(kind, from, msg);
 }
@@ -178,6 +216,7 @@ void rpl_wait_step(uint64_t *steps, const char *what) {
   static struct timespec start;
   struct timespec now;
   if (!*steps) clock_gettime(CLOCK_MONOTONIC, &start);
+  if (rpl.mode == RPL_REPLAYS) release_due();
   (void)rpl_real.gasnet_AMPoll();
   ++*steps;
   if (*steps < SPINS) return;
@@ -199,13 +238,15 @@ static void run_handlers(void) {
   uint64_t steps = 0;
   while ((e = rpl_log_next()) && is_handler(e) && turn_of(e)) {
     const uint64_t number = rpl_log_number();
-    if (!release(e->arg, (e->kind & ~RPL_BETWEEN) == RPL_REPLY))
-      rpl_wait_step(&steps, "waiting for a message");
+    if (!release_event(e))
+      rpl_wait_step(&steps, rpl_kind_of(e) == RPL_LOSS ? "waiting for a loss"
+                                                       : "waiting for a message");
     if (rpl_log_number() != number) steps = 0;
   }
   if (e) return;
   for (uint32_t r = 0; kept && r < 2 * rpl.ranks; r++) /* behind the end all may run */
     while (release(r / 2, r % 2)) continue;
+  for (uint32_t r = 0; rpl.loss.early && r < rpl.ranks; r++) (void)release_loss(r);
 }
 
 /* Chaos: messages that were held back come now, or still later. */
@@ -247,6 +288,7 @@ bool rpl_enter(enum rpl_call call, const void *pc) {
   rpl.left = false;
   if (rpl_chaos_on()) chaos();
   if (rpl.mode != RPL_REPLAYS) return true;
+  release_due(); /* the call may wait for one of these */
   const struct rpl_event *const e = rpl_log_next();
   if (e && e->run == rpl.run && e->site && !(e->kind & RPL_BETWEEN)) {
     struct rpl_place place;
@@ -262,16 +304,13 @@ static struct { /* the call of the position, during a step */
 } before;
 
 bool rpl_step_begin(const void *pc) {
-  const struct rpl_event *e;
   if (!rpl_on() || rpl.inside) return false;
   before.call = rpl.call;
   before.pc = rpl.pc;
   rpl.call = RPL_CALL_gexx_wait_step;
   rpl.pc = pc;
   rpl.inside = rpl.stepping = true;
-  while (rpl.mode == RPL_REPLAYS && (e = rpl_log_next()) && is_handler(e) && turn_of(e) &&
-         release(e->arg, (e->kind & ~RPL_BETWEEN) == RPL_REPLY))
-    continue;
+  if (rpl.mode == RPL_REPLAYS) release_due();
   if (rpl_chaos_on()) chaos();
   return true;
 }
@@ -313,16 +352,30 @@ const struct rpl_event *rpl_due(enum rpl_kind kind) {
   return e;
 }
 
+bool rpl_comes(enum rpl_kind kind, uint32_t from) {
+  const struct rpl_event *const e = rpl_log_next();
+  if (!e) return true;
+  if (!turn_of(e) || rpl_kind_of(e) != kind || e->arg != from) return false;
+  rpl_log_step();
+  return true;
+}
+
 void rpl_take(void) {
   rpl_log_step();
 }
 
+bool rpl_take_more(enum rpl_kind kind, uint32_t *arg) {
+  const struct rpl_event *const e = rpl_log_next();
+  if (!e || e->kind != kind) return false;
+  *arg = e->arg;
+  rpl_log_step();
+  return true;
+}
+
 uint64_t rpl_take_value(void) {
   uint64_t value = rpl_log_next()->arg;
+  uint32_t high;
   rpl_log_step();
-  const struct rpl_event *const high = rpl_log_next();
-  if (!high || high->kind != RPL_HIGH) return value;
-  value |= (uint64_t)high->arg << 32;
-  rpl_log_step();
+  if (rpl_take_more(RPL_HIGH, &high)) value |= (uint64_t)high << 32;
   return value;
 }

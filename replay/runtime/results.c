@@ -49,6 +49,7 @@ int gexx_Event_WaitUntil(gex_Event_t event, int (*until)(void *arg), void *arg,
   RPL_ENTER(gexx_Event_WaitUntil);
   if (!outer) return rpl_real.gexx_Event_WaitUntil(event, until, arg, timeout_us);
   const struct rpl_event *const e = rpl.mode == RPL_REPLAYS ? rpl_due(RPL_RESULT) : NULL;
+  if (!e && rpl.mode == RPL_REPLAYS && rpl_log_next()) rpl_deviate("waited");
   if (!e) {
     const int rc = rpl_real.gexx_Event_WaitUntil(event, until, arg, timeout_us);
     if (rpl.mode == RPL_RECORDS) rpl_note(RPL_RESULT, (uint32_t)rc);
@@ -57,6 +58,8 @@ int gexx_Event_WaitUntil(gex_Event_t event, int (*until)(void *arg), void *arg,
   const int rc = (int)e->arg;
   rpl_take();
   if (rc == GASNET_OK) return rpl_real.gexx_Event_WaitUntil(event, NULL, NULL, UINT64_MAX);
+  if (event == GEX_EVENT_NO_OP && !until) /* a pause, in which the network goes on */
+    return rpl_real.gexx_Event_WaitUntil(event, NULL, NULL, timeout_us);
   uint64_t steps = 0; /* a time limit has no condition to wait for */
   while (until && timeout_us == UINT64_MAX && !until(arg))
     rpl_wait_step(&steps, "waiting for the condition");

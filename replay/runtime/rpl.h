@@ -62,6 +62,11 @@ struct rpl {
   bool inside;    /* a call is in progress */
   bool left;      /* the call of the position has ended */
   bool stepping;  /* in a step of a wait for a condition, which has no position */
+  struct {        /* the program's function for losses, and those that have come too early */
+    gexx_Failure_Fn_t fn;
+    void *cdata;
+    uint8_t *early; /* [ranks] state, 0: none; owned */
+  } loss;
 };
 extern struct rpl rpl;
 
@@ -70,6 +75,11 @@ extern _Thread_local bool rpl_ordered;
 
 static inline bool rpl_on(void) {
   return RPL_UNLIKELY(rpl.mode != RPL_OFF) && rpl_ordered;
+}
+
+/* Rank in the job of one in a team, or of a pair. */
+static inline uint32_t rpl_jobrank(gex_TM_t tm, gex_Rank_t rank) {
+  return tm->jobrank ? tm->jobrank[rank] : rank;
 }
 
 /* ---- start.c */
@@ -92,23 +102,38 @@ void rpl_leave(bool outer);
 /* Run all handlers that chaos has held back; before the end of the job. */
 void rpl_flush(void);
 
+static inline enum rpl_kind rpl_kind_of(const struct rpl_event *e) {
+  return (enum rpl_kind)(e->kind & ~RPL_BETWEEN);
+}
+
+/* Note an event that may be between two calls: a handler, or a loss. */
+void rpl_note_between(enum rpl_kind kind, uint32_t from, uint8_t detail);
 /* Note an event at this position. */
 void rpl_note(enum rpl_kind kind, uint32_t arg);
 void rpl_note_value(uint64_t value);
 /* Replay: the next event, if it is of this kind and its turn has come, and NULL otherwise. Handlers
  * before it run first. Reports a deviation if another event's turn has come. */
 const struct rpl_event *rpl_due(enum rpl_kind kind);
+/* Replay: whether an event of a rank that has come is the next one, or behind the end; takes it. */
+bool rpl_comes(enum rpl_kind kind, uint32_t from);
 /* Take the event that rpl_due has returned. */
 void rpl_take(void);
 /* The value of an event of kind RPL_VALUE, which is taken. */
 uint64_t rpl_take_value(void);
+/* Take the next event if it is of this kind, which always follows another one. */
+bool rpl_take_more(enum rpl_kind kind, uint32_t *arg);
 /* One step of a wait in a replay: polls. in,out steps: 0 at the begin. in what: for messages. */
 void rpl_wait_step(uint64_t *steps, const char *what);
 /* The value of a word that others change, which `read` gives: noted if it is another one than that
  * of the last read of this word. A replay waits until the word has the recorded value. in rank,
  * addr: name of the word; read, arg: reads it now. */
 uint64_t rpl_see(uint32_t rank, const void *addr, uint64_t (*read)(void *arg), void *arg);
-/* Called by the library before a handler of a client runs. */
+/* A call writes a word of a rank of the job and is complete when it returns: around it. */
+struct rpl_bucket *rpl_write_begin(uint32_t rank, const void *addr);
+void rpl_write_end(struct rpl_bucket *bucket);
+/* This rank has changed a word of its own. */
+void rpl_written(const void *addr);
+/* Called by the library before a handler of a client runs, and behind it with msg NULL. */
 int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg);
 /* End the job: this rank has left the order. in found: what happens instead of the next event. */
 void rpl_deviate(const char *found) __attribute__((noreturn));
@@ -122,26 +147,27 @@ static inline void rpl_end(const bool *outer) {
      rpl_enter(RPL_CALL_##name, __builtin_return_address(0))
 
 /* The result of a call, which a recording notes and chaos makes late. */
-#define RPL_RESULT_NOW(name, not_yet, args)                                          \
- const int rc = rpl_chaos_late() ? (not_yet) : rpl_real.name args;                   \
+#define RPL_RESULT_NOW(fn, not_yet, args)                                            \
+ const int rc = rpl_chaos_late() ? (not_yet) : fn args;                              \
  if (rpl.mode == RPL_RECORDS && rc != (not_yet)) rpl_note(RPL_RESULT, (uint32_t)rc); \
  return rc
 
-/* The rest of a wrapper whose call may report "not yet"; in not_yet: the result that is not noted;
- * args: of the call, in parentheses. */
-#define RPL_RESULT_OF(name, not_yet, args)                                             \
+/* The rest of a wrapper whose call may report "not yet"; in fn: does the call; not_yet: the result
+ * that is not noted; args: of the call, in parentheses. */
+#define RPL_RESULT_BY(name, fn, not_yet, args)                                         \
  RPL_ENTER(name);                                                                      \
  if (!outer) return rpl_real.name args;                                                \
  if (rpl.mode != RPL_REPLAYS) {                                                        \
-  RPL_RESULT_NOW(name, not_yet, args);                                                 \
+  RPL_RESULT_NOW(fn, not_yet, args);                                                   \
  }                                                                                     \
  const struct rpl_event *const e = rpl_due(RPL_RESULT);                                \
- if (!e) return rpl_log_next() ? (not_yet) : rpl_real.name args;                       \
+ if (!e) return rpl_log_next() ? (not_yet) : fn args;                                  \
  const int rc = (int)e->arg;                                                           \
  uint64_t steps = 0;                                                                   \
- while (rpl_real.name args == (not_yet)) rpl_wait_step(&steps, "waiting for its end"); \
+ while (fn args == (not_yet)) rpl_wait_step(&steps, "waiting for its end");            \
  rpl_take();                                                                           \
  return rc
+#define RPL_RESULT_OF(name, not_yet, args) RPL_RESULT_BY(name, rpl_real.name, not_yet, args)
 
 /* ---- chaos.c */
 

@@ -6,7 +6,8 @@
  * each value that was read. In a replay the call waits until the signal has what it had, and
  * returns the recorded value, even if later changes are there already: those belong to later
  * calls. What a reset took is subtracted, so that nothing is lost. Invariant: puts with a signal
- * are calls of points.def, because their order is that of the waits.
+ * have no order of their own, because it is that of the waits; those that are complete when they
+ * return are counted (words.c).
  */
 #include "replay/runtime/rpl.h"
 
@@ -16,8 +17,14 @@ int gexx_Signal_Test(const uint64_t *sig, int cmp, uint64_t value) {
   RPL_RESULT_OF(gexx_Signal_Test, GASNET_ERR_NOT_READY, (sig, cmp, value));
 }
 
+static int try_consume(uint64_t *sig, uint64_t n) {
+  const int rc = rpl_real.gexx_Signal_TryConsume(sig, n);
+  if (rc == GASNET_OK) rpl_written(sig);
+  return rc;
+}
+
 int gexx_Signal_TryConsume(uint64_t *sig, uint64_t n) {
-  RPL_RESULT_OF(gexx_Signal_TryConsume, GASNET_ERR_NOT_READY, (sig, n));
+  RPL_RESULT_BY(gexx_Signal_TryConsume, try_consume, GASNET_ERR_NOT_READY, (sig, n));
 }
 
 int gexx_Sem_Try(gexx_Sem_t sem) {
@@ -29,6 +36,15 @@ int gexx_Sem_TryN(gexx_Sem_t sem, uint64_t n) {
 }
 
 /* ---- values */
+
+int gexx_put_signal(const struct gexx_signal_op *op) {
+  RPL_ENTER(gexx_put_signal);
+  if (!outer || op->flags & GEX_FLAG_IMMEDIATE) return rpl_real.gexx_put_signal(op);
+  struct rpl_bucket *const b = rpl_write_begin(rpl_jobrank(op->tm, op->rank), op->sig_addr);
+  const int rc = rpl_real.gexx_put_signal(op);
+  rpl_write_end(b);
+  return rc;
+}
 
 /* The value that a wait has returned: noted; in a replay the recorded value. */
 static uint64_t seen(bool outer, uint64_t value) {
@@ -45,15 +61,24 @@ uint64_t gexx_Signal_Wait(const uint64_t *sig, int cmp, uint64_t value) {
 
 uint64_t gexx_Signal_WaitConsume(uint64_t *sig, uint64_t n) {
   RPL_ENTER(gexx_Signal_WaitConsume);
-  return seen(outer, rpl_real.gexx_Signal_WaitConsume(sig, n));
+  const uint64_t rest = rpl_real.gexx_Signal_WaitConsume(sig, n);
+  if (outer) rpl_written(sig);
+  return seen(outer, rest);
+}
+
+static uint64_t reset(bool outer, uint64_t *sig) {
+  const uint64_t value = rpl_real.gexx_Signal_Reset(sig);
+  if (outer) rpl_written(sig);
+  return value;
 }
 
 uint64_t gexx_Signal_Reset(uint64_t *sig) {
   RPL_ENTER(gexx_Signal_Reset);
   if (!outer || rpl.mode != RPL_REPLAYS || !rpl_due(RPL_VALUE))
-    return seen(outer, rpl_real.gexx_Signal_Reset(sig));
+    return seen(outer, reset(outer, sig));
   const uint64_t value = rpl_take_value();
   if (value) (void)rpl_real.gexx_Signal_WaitConsume(sig, value);
+  rpl_written(sig);
   return value;
 }
 

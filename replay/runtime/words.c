@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Words of memory that several ranks read and change: atomic operations and short gets.
+ * Words of memory that several ranks read and change: atomic operations, short puts and gets.
  *
  * Owns: the last value that this rank has read of each word. Atomic operations on one word have an
  * order in the job: each takes a ticket of the word's bucket, does the operation to its end, and
  * lets the next one go. A replay gives the tickets in the recorded order. So locks that programs
  * and run-time libraries make of atomic operations are won in that order, too. A get of at most 8
- * bytes is a value that was read. Invariants: a bucket depends on the lower bits of an address, so
- * it is the same in both runs, wherever the segment is; a lock of a rank that has died is broken
+ * bytes is a value that was read. Calls that write a word and are complete when they return are
+ * counted in its bucket, and a value has the count with it: a replay waits for so many, so a word
+ * that goes up and down is no riddle. Invariants: a bucket depends on the lower bits of an address,
+ * so it is the same in both runs, wherever the segment is; a lock of a rank that has died is broken
  * after LOCK_NS.
  */
 #define _GNU_SOURCE
@@ -20,13 +22,18 @@
 #define LOCK_NS   1000000000u
 #define SETTLE_NS 10000000u /* after so long a word that has changed will not have the value */
 #define LAST_NS   UINT64_C(10000000000) /* nor one that is as it was */
+#define SHORT     8u /* bytes of a put that is counted, at most */
 
-static struct {
+/* A word, as this rank has read it last. */
+struct seen {
   const void *addr;
   uint32_t rank;
-  bool used;
+  bool used, known; /* known: it was read before */
+  uint32_t writes;  /* of its bucket, then */
   uint64_t value;
-} seen_[SEEN];
+};
+
+static struct seen seen_[SEEN];
 static uint32_t seen_count;
 
 static uint64_t now_ns(void) {
@@ -35,47 +42,126 @@ static uint64_t now_ns(void) {
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The last value of a word, NULL: there is no room. out known: whether it was read before. */
-static uint64_t *last_of(uint32_t rank, const void *addr, bool *known) {
+/* A word of a rank; NULL: there is no room. */
+static struct seen *word_of(uint32_t rank, const void *addr) {
   uint64_t h = ((uintptr_t)addr ^ (uint64_t)rank << 48) * UINT64_C(0x9e3779b97f4a7c15);
   uint32_t at = (uint32_t)(h >> 40) & (SEEN - 1);
   while (seen_[at].used && (seen_[at].addr != addr || seen_[at].rank != rank))
     at = (at + 1) & (SEEN - 1);
-  *known = seen_[at].used;
-  if (!*known && seen_count == SEEN / 2) return NULL;
-  if (!*known) {
+  if (!seen_[at].used && seen_count == SEEN / 2) return NULL;
+  if (!seen_[at].used) {
     seen_count++;
     seen_[at].used = true;
     seen_[at].addr = addr;
     seen_[at].rank = rank;
   }
-  return &seen_[at].value;
+  return &seen_[at];
 }
 
-/* Replay: wait until a word has the recorded value, or has passed it: then it is neither that nor
- * what it was at the last read. in last: that value, NULL: not known. */
-static void await(const uint64_t *last, uint64_t value, uint64_t (*read)(void *arg), void *arg) {
+/* ---- buckets */
+
+static struct rpl_bucket *bucket_of(uint32_t rank, const void *addr) {
+  const uint32_t word = (uint32_t)((uintptr_t)addr >> 3) & 511; /* within its page */
+  return &rpl.area->bucket[(rank * 512 + word) & (RPL_BUCKETS - 1)];
+}
+
+static void lock(struct rpl_bucket *b) {
   const uint64_t start = now_ns();
+  uint64_t steps = 0;
+  while (__atomic_exchange_n(&b->lock, 1, __ATOMIC_ACQUIRE) && now_ns() - start < LOCK_NS)
+    rpl_wait_step(&steps, "waiting for an atomic operation");
+}
+
+static void unlock(struct rpl_bucket *b) {
+  __atomic_store_n(&b->lock, 0, __ATOMIC_RELEASE);
+}
+
+struct rpl_bucket *rpl_write_begin(uint32_t rank, const void *addr) {
+  struct rpl_bucket *const b = bucket_of(rank, addr);
+  if (rpl.mode == RPL_RECORDS) lock(b);
+  return b;
+}
+
+void rpl_write_end(struct rpl_bucket *b) {
+  __atomic_fetch_add(&b->writes, 1, __ATOMIC_RELEASE);
+  if (rpl.mode == RPL_RECORDS) unlock(b);
+}
+
+void rpl_written(const void *addr) {
+  __atomic_fetch_add(&bucket_of(rpl.rank, addr)->writes, 1, __ATOMIC_RELEASE);
+}
+
+/* ---- values */
+
+/* The recorded read of a word. */
+struct want {
+  uint64_t value;
+  const struct rpl_bucket *bucket;
+  uint32_t writes;
+  bool counted; /* a call has written the value, and `writes` counts it */
+};
+
+static int32_t more_writes(const struct want *w) {
+  return (int32_t)(__atomic_load_n(&w->bucket->writes, __ATOMIC_ACQUIRE) - w->writes);
+}
+
+/* Whether a word that is not as recorded will not be so any more. In last: NULL: not known. */
+static bool has_passed(const struct want *w, const struct seen *last, uint64_t now, uint64_t ns) {
+  if (w->counted && more_writes(w) > 0) return true;
+  if (last && last->known && last->value == now) return !rpl.area->only && ns > LAST_NS;
+  return ns > SETTLE_NS;
+}
+
+/* Replay: wait until a word has the recorded value, or has passed it: by the count of its writes,
+ * else where it is neither that nor what it was at the last read. */
+static void await(const struct want *w, const struct seen *last, uint64_t (*read)(void *arg),
+                  void *arg) {
   uint64_t steps = 0, now;
-  while ((now = read(arg)) != value) {
-    if (now_ns() - start > (last && *last == now ? LAST_NS : SETTLE_NS)) return;
+  while (w->counted && more_writes(w) < 0) rpl_wait_step(&steps, "waiting for a put");
+  const uint64_t start = now_ns();
+  while ((now = read(arg)) != w->value && !has_passed(w, last, now, now_ns() - start))
     rpl_wait_step(&steps, "waiting for a value");
-  }
+}
+
+static uint64_t see_again(struct want *w, const struct seen *last, uint64_t (*read)(void *arg),
+                          void *arg) {
+  w->value = rpl_take_value();
+  w->counted = rpl_take_more(RPL_VERSION, &w->writes);
+  await(w, last, read, arg);
+  return w->value;
+}
+
+/* Read a word, and the writes before that. */
+static uint64_t see_now(struct want *w, struct rpl_bucket *b, uint64_t (*read)(void *arg),
+                        void *arg) {
+  const bool records = rpl.mode == RPL_RECORDS;
+  if (records) lock(b);
+  w->value = read(arg);
+  w->writes = b->writes;
+  if (records) unlock(b);
+  return w->value;
 }
 
 uint64_t rpl_see(uint32_t rank, const void *addr, uint64_t (*read)(void *arg), void *arg) {
-  bool known;
-  uint64_t *const last = last_of(rank, addr, &known);
+  struct seen *const last = word_of(rank, addr);
+  struct rpl_bucket *const b = bucket_of(rank, addr);
+  struct want w = {.bucket = b};
   uint64_t value;
   if (rpl.mode == RPL_REPLAYS && rpl_log_next()) {
-    if (!rpl_due(RPL_VALUE)) return last && known ? *last : read(arg);
-    value = rpl_take_value();
-    await(known ? last : NULL, value, read, arg);
+    if (!rpl_due(RPL_VALUE)) return last && last->known ? last->value : read(arg);
+    value = see_again(&w, last, read, arg);
   } else {
-    value = read(arg);
-    if (rpl.mode == RPL_RECORDS && (!last || !known || *last != value)) rpl_note_value(value);
+    value = see_now(&w, b, read, arg);
+    const bool same = last && last->known && last->value == value;
+    if (rpl.mode == RPL_RECORDS && !same) {
+      rpl_note_value(value);
+      if (!last || !last->known || last->writes != w.writes) rpl_note(RPL_VERSION, w.writes);
+    }
   }
-  if (last) *last = value;
+  if (!last) return value;
+  last->known = true;
+  last->value = value;
+  last->writes = w.writes;
   return value;
 }
 
@@ -103,7 +189,7 @@ int gexx_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nby
   if (!outer || nbytes > 8 || flags)
     return rpl_real.gexx_rma_get(tm, dest, rank, src, nbytes, flags);
   struct get g = {tm, rank, src, nbytes, flags, 0};
-  const uint64_t value = rpl_see(rank, src, read_get, &g);
+  const uint64_t value = rpl_see(rpl_jobrank(tm, rank), src, read_get, &g);
   memcpy(dest, &value, nbytes);
   return g.rc;
 }
@@ -118,24 +204,37 @@ gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t
   RPL_ENTER(gexx_rma_get_val);
   if (!outer) return rpl_real.gexx_rma_get_val(tm, rank, src, nbytes, flags);
   struct get g = {tm, rank, src, nbytes, flags, 0};
-  return rpl_see(rank, src, read_val, &g);
+  return rpl_see(rpl_jobrank(tm, rank), src, read_val, &g);
+}
+
+/* ---- short puts */
+
+int gexx_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
+                 gex_Flags_t flags) {
+  RPL_ENTER(gexx_rma_put);
+  if (!outer || nbytes > SHORT || flags)
+    return rpl_real.gexx_rma_put(tm, rank, dest, src, nbytes, flags);
+  struct rpl_bucket *const b = rpl_write_begin(rpl_jobrank(tm, rank), dest);
+  const int rc = rpl_real.gexx_rma_put(tm, rank, dest, src, nbytes, flags);
+  rpl_write_end(b);
+  return rc;
+}
+
+int gexx_rma_put_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
+                     size_t nbytes, gex_Flags_t flags) {
+  RPL_ENTER(gexx_rma_put_val);
+  if (!outer || flags) return rpl_real.gexx_rma_put_val(tm, rank, dest, value, nbytes, flags);
+  struct rpl_bucket *const b = rpl_write_begin(rpl_jobrank(tm, rank), dest);
+  const int rc = rpl_real.gexx_rma_put_val(tm, rank, dest, value, nbytes, flags);
+  rpl_write_end(b);
+  return rc;
 }
 
 /* ---- atomic operations */
 
-static struct rpl_bucket *bucket_of(gex_AD_t ad, const struct gexx_ad_op *op) {
+static uint32_t peer_of(gex_AD_t ad, const struct gexx_ad_op *op) {
   const bool job = (op->flags & GEX_FLAG_RANK_IS_JOBRANK) != 0;
-  const uint32_t peer =
-      job ? op->rank : gex_TM_TranslateRankToJobrank(gex_AD_QueryTM(ad), op->rank);
-  const uint32_t word = (uint32_t)((uintptr_t)op->addr >> 3) & 511; /* within its page */
-  return &rpl.area->bucket[(peer * 512 + word) & (RPL_BUCKETS - 1)];
-}
-
-static void lock(struct rpl_bucket *b) {
-  const uint64_t start = now_ns();
-  uint64_t steps = 0;
-  while (__atomic_exchange_n(&b->lock, 1, __ATOMIC_ACQUIRE) && now_ns() - start < LOCK_NS)
-    rpl_wait_step(&steps, "waiting for an atomic operation");
+  return job ? op->rank : rpl_jobrank(gex_AD_QueryTM(ad), op->rank);
 }
 
 /* Do the operation to its end. */
@@ -147,7 +246,7 @@ static void operate(gex_AD_t ad, const struct gexx_ad_op *op) {
 }
 
 static void in_turn(gex_AD_t ad, const struct gexx_ad_op *op) {
-  struct rpl_bucket *const b = bucket_of(ad, op);
+  struct rpl_bucket *const b = bucket_of(peer_of(ad, op), op->addr);
   const struct rpl_event *const e = rpl.mode == RPL_REPLAYS ? rpl_due(RPL_TICKET) : NULL;
   if (e) {
     uint64_t steps = 0;
@@ -160,8 +259,9 @@ static void in_turn(gex_AD_t ad, const struct gexx_ad_op *op) {
   lock(b);
   operate(ad, op);
   if (rpl.mode == RPL_RECORDS) rpl_note(RPL_TICKET, b->count);
-  __atomic_store_n(&b->count, b->count + 1, __ATOMIC_RELEASE);
-  __atomic_store_n(&b->lock, 0, __ATOMIC_RELEASE);
+  __atomic_fetch_add(&b->writes, 1, __ATOMIC_RELEASE);
+  __atomic_fetch_add(&b->count, 1, __ATOMIC_RELEASE);
+  unlock(b);
 }
 
 gex_Event_t gexx_ad_op_nb(gex_AD_t ad, const struct gexx_ad_op *op) {

@@ -3,8 +3,9 @@
  * `tombolo run --record` and `--replay`, see replay.h.
  *
  * Owns nothing. Called by tools/run. Calls: tools/check, memfd_create, personality. Addresses are
- * not randomised in recorded and replayed runs, so that pointers are equal in both. Invariant: the
- * number of ranks is that of the file of rank 0.
+ * not randomised in recorded and replayed runs, so that pointers are equal in both. There are no
+ * progress threads, which nothing orders. Invariant: the number of ranks is that of the file of
+ * rank 0.
  */
 #define _GNU_SOURCE
 #include "replay/replay.h"
@@ -94,6 +95,7 @@ static int make_area(struct replay_run *run, uint32_t ranks) {
   run->area->magic = RPL_MAGIC;
   run->area->ranks = ranks;
   run->area->bytes = bytes;
+  run->area->only = run->only != NULL;
   snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), run->fd);
   tmb_env_set("TOMBOLO_REPLAY_AREA", path);
   return 0;
@@ -164,6 +166,12 @@ static void fix_addresses(void) {
   if (persona >= 0) (void)personality((unsigned)persona | ADDR_NO_RANDOMIZE);
 }
 
+/* The settings of a rank that is recorded or replayed. in whole: path of the folder. */
+static void name_folder(const struct replay_run *run, const char *whole) {
+  tmb_env_set(run->record ? "TOMBOLO_RECORD" : "TOMBOLO_REPLAY", whole);
+  tmb_env_set("TOMBOLO_PROGRESS_SHARE", "0");
+}
+
 int replay_begin(struct replay_run *run, uint32_t *ranks) {
   char whole[PATH_MAX];
   if (!run->record && !run->replay && !run->chaos) return 0;
@@ -172,7 +180,7 @@ int replay_begin(struct replay_run *run, uint32_t *ranks) {
   if (rc == 0) rc = make_area(run, *ranks ? *ranks : 1);
   if (rc == 0) rc = check_load("tombolo-replay.so", run->replay ? "--replay" : "--record");
   if (rc) return rc;
-  if (*whole) tmb_env_set(run->record ? "TOMBOLO_RECORD" : "TOMBOLO_REPLAY", whole);
+  if (*whole) name_folder(run, whole);
   if (run->chaos) tmb_env_set("TOMBOLO_CHAOS", run->chaos);
   if (run->chaos && !tmb_env_get("TMB_PREEMPT_SEED")) /* of a library that is built for it */
     tmb_env_set("TMB_PREEMPT_SEED", run->chaos);

@@ -121,6 +121,8 @@ static inline void tmb_am_complete_lc(gex_Event_t *lc_opt) {
 struct gexx_am_msg tmb_gate_message(const struct tmb_am_in *in);
 /* Whether the gate keeps a message; then a copy is kept. */
 bool tmb_gate_keeps(const struct tmb_am_in *in);
+/* A handler has ended: the turn of a kept message may have come. */
+void tmb_gate_handled(void);
 /* The oldest one that is kept from a jobrank, requests or replies; NULL: none. Owned by the
  * caller. */
 struct tmb_am_in *tmb_gate_take(uint32_t from, bool reply);

@@ -207,6 +207,12 @@ void tmb_am_by_thread(const struct tmb_am_in *in) {
   tmb_am_in_thread = false;
 }
 
+static inline void finish(struct tmb_thread *t, struct gexx_token_s *token, uint32_t context) {
+  t->context = context;
+  t->unanswered = token->is_req && !token->replied;
+  token->magic = 0;
+}
+
 void tmb_up_am(const struct tmb_am_in *in) {
   if (in->handler < TMB_HANDLER_FIRST) {
     run_internal(in);
@@ -237,10 +243,13 @@ void tmb_up_am(const struct tmb_am_in *in) {
     call_short(e->gex_fnptr, token, in->nargs, in->args);
   else
     call_payload(e->gex_fnptr, token, in);
-  if (TMB_UNLIKELY(tmb_job.handlers_watched)) after(t, in, hsl);
-  t->context = context;
-  t->unanswered = token->is_req && !token->replied;
-  token->magic = 0;
+  if (TMB_UNLIKELY(tmb_job.handlers_watched)) {
+    after(t, in, hsl);
+    finish(t, token, context);
+    tmb_gate_handled();
+    return;
+  }
+  finish(t, token, context);
 }
 
 void tmb_up_am_later(const struct tmb_am_in *in) {

@@ -53,6 +53,10 @@ bool tmb_gate_keeps(const struct tmb_am_in *in) {
   return true;
 }
 
+void tmb_gate_handled(void) {
+  if (tmb_job.gate && tmb_job.kept) (void)tmb_job.gate(0, 0, NULL);
+}
+
 struct tmb_am_in *tmb_gate_take(uint32_t from, bool reply) {
   struct tmb_kept **at = &tmb_job.kept;
   while (*at && ((*at)->in.src != from || (*at)->in.is_reply != reply)) at = &(*at)->next;
