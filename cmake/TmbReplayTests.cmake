@@ -15,13 +15,13 @@ target_link_libraries(replay.bugs PRIVATE tmb_warnings tombolo_shared)
 add_dependencies(replay.bugs tombolo_replay)
 
 file(STRINGS "${tmb_bugs}" tmb_bug_cases REGEX "^CASE\\(")
-foreach(case IN ITEMS ${tmb_bug_cases} chaos deviation only refused)
+foreach(case IN ITEMS ${tmb_bug_cases} chaos deviation only refused stepped stepped_long)
   string(REGEX REPLACE "^CASE\\((.*)\\).*" "\\1" case "${case}")
   add_test(NAME multi.replay_${case} COMMAND python3
     "${PROJECT_SOURCE_DIR}/tests/replay/bugs.py" $<TARGET_FILE:tombolo_tool>
     $<TARGET_FILE:replay.bugs> ${case})
   set(tmb_labels multi)
-  if(case STREQUAL "hang") # it lasts as long as the limits of its runs
+  if(case MATCHES "hang|stepped_long") # they last as long as the limits of their runs
     list(APPEND tmb_labels nightly)
   endif()
   set_tests_properties(multi.replay_${case} PROPERTIES LABELS "${tmb_labels}" TIMEOUT 120

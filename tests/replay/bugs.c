@@ -273,6 +273,56 @@ SCRIPTED(ring) {
   if (me) gex_AM_RequestShort(tm, (me + 1) % 3, H_NAME, 0);
 }
 
+/* A debugger stops here. */
+static volatile int stops;
+__attribute__((noinline)) static void checkpoint(int step) {
+  stops = step + 1;
+}
+
+/* Put the numbers of a step to both neighbours, and send them a message. */
+static void give(long number, int step) {
+  long many[16];
+  for (int i = 0; i < 16; i++) many[i] = number;
+  for (gex_Rank_t r = (me + 1) % 3; r != me; r = (r + 1) % 3) {
+    (void)gex_RMA_PutBlocking(tm, r, base[r] + 128 + 16 * me, many, sizeof many, 0);
+    (void)gex_RMA_PutBlocking(tm, r, base[r] + 8 + me, &number, sizeof number, 0);
+    gex_AM_RequestShort(tm, r, H_NAME, 0);
+  }
+  GASNET_BLOCKUNTIL(count == 2 * (step + 1));
+}
+
+/* No bug: puts, gets, messages, collectives and atomic operations, whose results depend on the
+ * order. Each rank prints its own; a debugger stops one at each step. */
+SCRIPTED(everything) {
+  gex_AD_t ad;
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_FADD, 0);
+  const gex_Rank_t next = (me + 1) % 3;
+  char text[256] = "";
+  size_t at = 0;
+  barrier();
+  for (int step = 0; step < 4; step++) {
+    delay(60);
+    const long number = (long)atomic(ad, GEX_OP_FADD, 1, 0);
+    checkpoint(step);
+    give(number, step);
+    long looks = 0, sum = 0, there = -1, many[16], mixed = number * (long)me;
+    do { /* what this rank has put there may be late, or another rank's */
+      gex_RMA_GetBlocking(tm, &there, next, base[next] + 8 + (me + 2) % 3, sizeof there, 0);
+      looks++;
+    } while (there < 3 * step);
+    barrier();
+    gex_RMA_GetBlocking(tm, many, next, base[next] + 128 + 16 * me, sizeof many, 0);
+    gex_Event_Wait(gex_Coll_ReduceToAllNB(tm, &sum, &mixed, GEX_DT_I64, sizeof sum, 1, GEX_OP_ADD,
+                                          NULL, NULL, 0));
+    at += (size_t)snprintf(text + at, sizeof text - at, " %ld %ld %ld %ld", number, looks, sum,
+                           many[15]);
+    barrier();
+  }
+  printf("rank %u: %d %s%s\n", me, stops, order, text);
+  fflush(stdout);
+  gex_AD_Destroy(ad);
+}
+
 int main(int argc, char **argv) {
   gex_Segment_t segment;
   gex_AM_Entry_t handlers[] = {

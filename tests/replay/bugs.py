@@ -4,6 +4,7 @@
 #   tests/replay/bugs.py TOMBOLO PROGRAM CASE   (a case of tests/replay/bugs.c)
 # CASE `deviation`: a replay of another program is reported, with both calls and their lines.
 # CASE `only`: one rank has the terminal, under a command or under gdb; the bug shows again.
+# CASE `stepped`, `stepped_long`: gdb stops one rank again and again; it does as recorded.
 # CASE `refused`: options that contradict, and folders without a recording.
 import os
 import re
@@ -113,6 +114,49 @@ def only(tombolo, program, _case, folder):
     return None if out.strip() in seen or refused_here else f"gdb: {seen}{err}"
 
 
+STEPS = """set pagination off
+break checkpoint
+run
+finish
+next
+print stops
+shell sleep %s
+continue
+up
+next
+next
+info breakpoints
+delete
+continue
+"""
+
+
+def stepped(tombolo, program, case, folder):
+    """In gdb: breakpoints, single steps, and pauses, beside ranks that run as recorded."""
+    if not shutil.which("gdb"):
+        print("gdb is not installed")
+        sys.exit(77)
+    code, out, err = run(tombolo, "-n", "3", "--record", folder, program, "everything")
+    if code:
+        return f"code {code} while it is recorded: {out}{err}"
+    script = os.path.join(folder, "steps")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(STEPS % ("12" if case == "stepped_long" else "0.1"))
+    for rank in ("1",) if case == "stepped_long" else ("0", "2"):
+        again, seen, err = run(tombolo, "--replay", folder, "--only",
+                               f"{rank}:gdb -nx -q -batch -x {script} --args", program,
+                               "everything")
+        if "ptrace" in seen + err or "personality" in err:
+            print("gdb may not trace a process here")
+            sys.exit(77)
+        line = next(line for line in out.split("\n") if line.startswith(f"rank {rank}:"))
+        wants = (line, "$1 = 1", "already hit 2 times", "exited normally")
+        missing = [want for want in wants if want not in seen]
+        if again or missing:
+            return f"rank {rank}: code {again}: without {missing}: {seen}{err}"
+    return None
+
+
 def refused(tombolo, program, _case, folder):
     wants = [(["--replay", folder, program], "there is no recording"),
              (["--record", os.path.join(folder, "a", "b"), program], "No such file"),
@@ -138,7 +182,8 @@ def refused(tombolo, program, _case, folder):
 
 def main():
     tombolo, program, case = sys.argv[1:4]
-    checks = {"chaos": chaos, "deviation": deviation, "only": only, "refused": refused}
+    checks = {"chaos": chaos, "deviation": deviation, "only": only, "refused": refused,
+              "stepped": stepped, "stepped_long": stepped}
     with tempfile.TemporaryDirectory() as folder:
         fault = checks.get(case, reproduces)(tombolo, program, case, folder)
     if fault:
