@@ -1,21 +1,42 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`python -m tombolo run -n 4 prog.py args`: the tombolo command, with Python programs.
 
-Everything is passed on to the command. After `run` and its options, a program whose name ends in
-.py, and `-m MODULE` or `-c TEXT`, are started with this Python.
+Everything is passed on to the command, which is beside the package of a wheel, in the tree, or
+installed. After `run` and its options, a program whose name ends in .py, and `-m MODULE` or
+`-c TEXT`, are started with this Python.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+from pathlib import Path
 
-from . import _command
-
+PLACES = ("_bin/tombolo", "../../bin/tombolo", "../../../../bin/tombolo")
 WITH_VALUE = {
     "-n", "--ranks", "--hosts", "--hostfile", "-N", "--timeout", "-E", "--env", "--env-only",
     "--cwd", "--stdin", "--nodes", "--watchdog", "--trace",
 }  # fmt: skip
+
+
+def find() -> str:
+    """Path of the command; FileNotFoundError names what was tried."""
+    given = os.environ.get("TOMBOLO")
+    if given:
+        return given
+    package = Path(os.path.abspath(__file__)).parent
+    for place in PLACES:
+        path = package / place
+        if os.access(path, os.X_OK):
+            return str(path.resolve())
+    found = shutil.which("tombolo")
+    if found:
+        return found
+    raise FileNotFoundError(
+        f"no tombolo command in {', '.join(PLACES)} below {package}, nor in PATH; install Tombolo, "
+        "or name the command in the environment: TOMBOLO=/path/to/tombolo"
+    )
 
 
 def arguments(words: list[str]) -> list[str]:
@@ -36,7 +57,7 @@ def main() -> None:
     """Becomes the tombolo command."""
     words = sys.argv[1:] or ["--help"]
     try:
-        command = _command.find()
+        command = find()
     except FileNotFoundError as error:
         sys.exit(f"tombolo: {error}")
     os.execv(command, [command, *arguments(words)])

@@ -15,9 +15,8 @@ import numpy as np
 
 from . import _core, _foreign, _memory
 from ._array import Array
-from ._heap import UNIT, Heap
 from ._memory import DeviceMemory
-from ._space import Shape, Space
+from ._space import UNIT, Heap, Shape, Space
 
 if TYPE_CHECKING:
     from ._job import Team

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What happens to exceptions, forgotten futures, and the end of the program.
+"""What happens to exceptions, forgotten futures, missing packages, and the end of the program.
 
 An exception that nobody catches prints its traceback, each line with the rank, and ends the job
 with code 1. A rank whose program is over waits, without Python, until all others are there.
@@ -8,13 +8,14 @@ with code 1. A rank whose program is over waits, without Python, until all other
 from __future__ import annotations
 
 import atexit
+import importlib
 import os
 import sys
 import threading
 import traceback
 import warnings
 from types import TracebackType
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from . import _core
 
@@ -45,6 +46,20 @@ class Peer(NamedTuple):
     lost: bool  # operations towards it raise LostError
     code: int  # lost: its exit code
     signal: int  # lost: the signal that ended it, else 0
+
+
+def package(name: str, what: str) -> Any:
+    """The package, or ModuleNotFoundError that names it and what needs it."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise  # the package is there, and lacks one that it needs itself
+        raise ModuleNotFoundError(
+            f"{what} needs the package {name}, which {sys.executable} does not have: "
+            f"pip install {name}",
+            name=name,
+        ) from error
 
 
 def lost(what: str, rank: int) -> NoReturn:

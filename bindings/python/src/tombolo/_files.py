@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from ._optional import package
+from ._errors import package
 
 if TYPE_CHECKING:
     from ._job import Team

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._optional import package
+from ._errors import package
 
 if TYPE_CHECKING:
     from ._job import Team

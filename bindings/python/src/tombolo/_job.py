@@ -20,9 +20,8 @@ from ._collectives import Collectives, coerce
 from ._device import Device, DeviceArray, adopt
 from ._dist import DistArray
 from ._errors import Peer
-from ._heap import Heap
 from ._notify import Notification, Semaphore
-from ._space import Shape, Space
+from ._space import Heap, Shape, Space
 
 T = TypeVar("T")
 
