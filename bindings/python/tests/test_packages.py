@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 
+import pytest
 from conftest import BUILD, FAR, HERE, environment
 
 PROGRAM = "import tombolo; j = tombolo.init(); print(j.allreduce(j.rank + 1), tombolo.__file__)"
@@ -70,12 +71,18 @@ def test_install(tmp_path):
     assert run_there(sites[0], 2).startswith(str(tmp_path))
 
 
-def test_command_line():
+@pytest.fixture
+def arguments():
+    """The function that makes the command line of the tombolo command."""
     sys.path.insert(0, str(BUILD / "python"))
     try:
-        from tombolo.__main__ import arguments
+        from tombolo.__main__ import arguments as made
     finally:
         sys.path.pop(0)
+    return made
+
+
+def test_command_line(arguments):
     python = sys.executable
     for given, want in [
         (["run", "-n", "4", "p.py", "-n"], ["run", "-n", "4", "--", python, "p.py", "-n"]),
@@ -83,10 +90,25 @@ def test_command_line():
         (["run", "-n", "2", "--", "x.py"], ["run", "-n", "2", "--", python, "x.py"]),
         (["run", "-n", "2", "hostname"], ["run", "-n", "2", "--", "hostname"]),
         (["run", "--trace", "o", "p.py"], ["run", "--trace", "o", "--", python, "p.py"]),
+        (["run", "-np", "4", "p.py"], ["run", "-np", "4", "--", python, "p.py"]),
+        (["run", "-np4", "-vE", "A=n", "p"], ["run", "-np4", "-vE", "A=n", "--", "p"]),
+        (["run", "-EA=n", "--timeo", "5", "p"], ["run", "-EA=n", "--timeo", "5", "--", "p"]),
         (["info", "x.py"], ["info", "x.py"]),
         (["run", "--help"], ["run", "--help", "--"]),
     ]:
         assert arguments(given) == want
+
+
+def test_options_with_a_value(arguments):
+    """Each option of `tombolo run`, by its help: a program follows what the option takes."""
+    words = [sys.executable, "-m", "tombolo", "run", "--help"]
+    done = subprocess.run(words, env=environment(), capture_output=True, text=True, check=True)
+    found = re.findall(r"^ +(?:(-\w), +)?(--[\w-]+)(=\S)?", done.stdout, re.M)
+    assert len(found) > 20 and ("-n", "--ranks", "=N") in found, done.stdout
+    for short, long, value in found:
+        for option in filter(None, (short, long)):
+            given = ["run", option, *(["1"] if value else []), "p.py"]
+            assert arguments(given) == [*given[:-1], "--", sys.executable, "p.py"], option
 
 
 def test_without_numpy():

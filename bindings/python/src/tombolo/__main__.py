@@ -14,10 +14,13 @@ import sys
 from pathlib import Path
 
 PLACES = ("_bin/tombolo", "../../bin/tombolo", "../../../../bin/tombolo")
-WITH_VALUE = {
-    "-n", "--ranks", "--hosts", "--hostfile", "-N", "--timeout", "-E", "--env", "--env-only",
-    "--cwd", "--stdin", "--nodes", "--watchdog", "--trace",
-}  # fmt: skip
+# Options of `tombolo run` whose value is the next word.
+LONG = (
+    "--ranks", "--hosts", "--hostfile", "--nodes", "--timeout", "--watchdog", "--trace", "--check",
+    "--check-json", "--record", "--replay", "--only", "--chaos", "--env", "--env-only", "--cwd",
+    "--stdin",
+)  # fmt: skip
+SHORT = "nNE"
 
 
 def find() -> str:
@@ -39,13 +42,23 @@ def find() -> str:
     )
 
 
+def takes_next(word: str) -> bool:
+    """Whether the next word is the value of this option; long ones may be cut, as in --time 5."""
+    if word.startswith("--"):
+        return any(name.startswith(word) for name in LONG)
+    for i, letter in enumerate(word):
+        if letter in SHORT:
+            return word[i + 1 :] in ("", "p" if letter == "n" else "")
+    return False
+
+
 def arguments(words: list[str]) -> list[str]:
     """The command line for the tombolo command."""
     if not words or words[0] != "run":
         return words
     i = 1
     while i < len(words) and words[i].startswith("-") and words[i] not in ("--", "-m", "-c"):
-        i += 2 if words[i] in WITH_VALUE else 1
+        i += 2 if takes_next(words[i]) else 1
     dashes = i < len(words) and words[i] == "--"
     program = words[i + 1 :] if dashes else words[i:]
     if program and (program[0].endswith(".py") or program[0] in ("-m", "-c")):
