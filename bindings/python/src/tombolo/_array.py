@@ -62,9 +62,9 @@ def pieces(packed: np.ndarray[Any, Any], shapes: list[tuple[int, ...]]) -> list[
 class Array(_core.Array):
     """An array of which each member of a team has a part; made by `Team.zeros` and `Team.empty`."""
 
-    __slots__ = ("team", "space")
+    __slots__ = ("team", "_space")
     team: Team
-    space: Space
+    _space: Space
 
     @property
     def local(self) -> np.ndarray[Any, Any]:
@@ -250,7 +250,7 @@ class Array(_core.Array):
 
     def free(self) -> None:
         """Gives the memory back; collective over the team, after a barrier of its own."""
-        self.space.free(self)
+        self._space.free(self)
 
     def __len__(self) -> int:
         return self.team.size
@@ -264,7 +264,7 @@ class Array(_core.Array):
         return f"<tombolo.{type(self).__name__}: {where}, {state}>"
 
     def __str__(self) -> str:
-        if self.freed or self.space.device is not None:
+        if self.freed or self._space.device is not None:
             return repr(self)
         return f"{self!r}\n{self.local}"
 

@@ -61,7 +61,7 @@ def complete(value: Any) -> _core.Future[Any]:
 
 def host_only(array: Array) -> None:
     """Refuses arrays on devices."""
-    if array.space.device is not None:
+    if array._space.device is not None:
         raise TypeError("lists and arrays as indices do not reach device memory; use slices")
 
 

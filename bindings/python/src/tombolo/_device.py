@@ -39,11 +39,11 @@ class DeviceArray(Array):
         shown = self._shown() if hasattr(self, "_shown") else None
         if shown is None:
             form = {"shape": self.shape, "typestr": self.dtype.str, "strides": None}
-            shown = _memory.Phantom(self.space.heap.base + self._block.offset, form, self._block)
+            shown = _memory.Phantom(self._space.heap.base + self._block.offset, form, self._block)
             self._shown = weakref.ref(shown)
-        device = self.space.device
+        device = self._space.device
         assert device is not None
-        return _memory.memory(device, np.asarray(shown), self.space.ordinal)
+        return _memory.memory(device, np.asarray(shown), self._space.ordinal)
 
     def at(self, rank: SupportsIndex) -> np.ndarray[Any, Any]:
         """Memory of a device is not mapped: BufferError."""

@@ -48,6 +48,12 @@ class Peer(NamedTuple):
     signal: int  # lost: the signal that ended it, else 0
 
 
+def peer(rank: int) -> Peer:
+    """What has become of a rank of the job."""
+    state, is_lost, code, signal = _core.peer(rank)
+    return Peer(("alive", "stopped", "failed", "suspended")[state], bool(is_lost), code, signal)
+
+
 def package(name: str, what: str) -> Any:
     """The package, or ModuleNotFoundError that names it and what needs it."""
     try:

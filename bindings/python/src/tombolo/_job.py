@@ -268,8 +268,7 @@ class Job(Team):
 
     def peer(self, rank: SupportsIndex) -> Peer:
         """What has become of a rank."""
-        state, is_lost, code, signal = _core.peer(rank.__index__())
-        return Peer(("alive", "stopped", "failed", "suspended")[state], bool(is_lost), code, signal)
+        return _errors.peer(rank.__index__())
 
     def lost(self) -> list[int]:
         """The ranks that are lost, in rising order."""
@@ -318,6 +317,7 @@ def init(heap_bytes: int | None = None) -> Job:
         _errors.lost,
     )
     core = _core.start(heap_bytes or 0)
+    _messages.join(core)
     base, size = _core.heap()
     _JOB.append(Job(core, Heap(base, size)))
     _errors.install(core.rank)

@@ -28,6 +28,12 @@ _numbers = itertools.count(1)
 _waiting: dict[int, tuple[_core.Future[Any], int]] = {}  # number of a call: its future, and target
 _on_lost: list[Callable[[int, _errors.Peer], Any]] = []  # at most one
 _local = threading.local()
+_world: list[_core.Team] = []  # the team of all ranks, once the job has started
+
+
+def join(world: _core.Team) -> None:
+    """The job has started."""
+    _world[:] = [world]
 
 
 def sender() -> int:
@@ -68,7 +74,7 @@ def call(
     number = next(_numbers)
     future: _core.Future[Any] = _core.Future()
     target = rank.__index__()
-    if 0 <= target < _core_size() and _core.policy(None) and _core.peer(target)[1]:
+    if 0 <= target < _world[0].size and _core.policy(None) and _core.peer(target)[1]:
         error = _errors.LostError(f"call: rank {target} is lost", target)
         future._resolve(None, error)
         return future
@@ -93,7 +99,7 @@ def dispatch(kind: int, source: int, number: int, payload: bytes) -> None:
         try:
             run(source, payload)
         except Exception as error:
-            _errors.end_with(error, _core_rank(), f"in a message from rank {source}:\n")
+            _errors.end_with(error, _world[0].rank, f"in a message from rank {source}:\n")
     else:
         answer(source, number, payload)
 
@@ -155,26 +161,12 @@ def set_on_lost(function: Callable[[int, _errors.Peer], Any] | None) -> None:
 
 def lose(rank: int) -> None:
     """A rank is lost: calls to it get no answer any more."""
-    from ._job import job
-
     for number, (future, target) in list(_waiting.items()):
         if target == rank:
             del _waiting[number]
             future._resolve(None, _errors.LostError(f"call: rank {rank} is lost", rank))
     for function in _on_lost:
-        function(rank, job().peer(rank))
-
-
-def _core_size() -> int:
-    from ._job import job
-
-    return job().size
-
-
-def _core_rank() -> int:
-    from ._job import job
-
-    return job().rank
+        function(rank, _errors.peer(rank))
 
 
 # ---- values with tags, in the order in which they came

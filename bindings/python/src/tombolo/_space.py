@@ -219,7 +219,7 @@ class Space:
             self.device,
         )
         array.team = self.team
-        array.space = self
+        array._space = self
         if zero and self.device is not None:
             array.put(self.team.rank, None, np.zeros(dims, kind))
         if zero:
