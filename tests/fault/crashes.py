@@ -66,12 +66,24 @@ def alone():
 
 
 def two_hosts():
-    """The supervisor of each host finds the lines of its ranks."""
+    """The supervisor of each host finds lines; ranks of both at one place are named together."""
     job = Job(4, [PROGRAM, "null", "15"], "agents", env={"GASNET_EXITTIMEOUT": "30"})
     job.expect(139)
-    for ranks in ("0-1", "2-3"):
-        wanted = failed(f"ranks {ranks}", at("descend", "null"))
-        check(re.search(wanted, job.err, re.M), f"stderr lacks /{wanted}/:", job.err)
+    wanted = failed("ranks 0-3", at("descend", "null"))
+    check(re.search(wanted, job.err, re.M), f"stderr lacks /{wanted}/:", job.err)
+    check(job.err.count("failed in") == 1, "named twice", job.err)
+
+
+def slow_tool():
+    """A host whose tool does not answer in time names its ranks itself, and the job ends."""
+    with tempfile.TemporaryDirectory() as folder:
+        tool = os.path.join(folder, "addr2line")
+        with open(tool, "w", encoding="utf-8") as file:
+            file.write(f'#!/bin/sh\nsleep 4.5\nexec {shutil.which("addr2line")} "$@"\n')
+        os.chmod(tool, 0o755)
+        env = {"PATH": f"{folder}:{os.environ['PATH']}", "GASNET_EXITTIMEOUT": "30"}
+        job = Job(2, [PROGRAM, "null", "1"], "agents", env=env)
+        job.expect(139, failed("rank 0", at("descend", "null")).removeprefix("^"))
 
 
 def not_of_the_system():
@@ -112,5 +124,6 @@ if not shutil.which("addr2line"):
     skip("no addr2line here")
 CASES = [named(f"{how}_{mask}", crash, how, mask, code, suffix, message)
          for how, mask, code, suffix, message in CRASHES if how != "call" or not SANITIZED]
-run_cases(CASES + [alone, two_hosts, not_of_the_system, backtraces_whole] +
+WHOLE = "TMB_TEST_WHOLE" in os.environ
+run_cases(CASES + [alone, two_hosts, not_of_the_system, backtraces_whole] + [slow_tool] * WHOLE +
           [without_lines] * bool(shutil.which("objcopy")))

@@ -11,6 +11,7 @@
  */
 #define _GNU_SOURCE
 #include "agent/agent.h"
+#include "agent/far_crashes.h"
 #include "agent/far_stats.h"
 #include "agent/far_trace.h"
 #include "agent/look.h"
@@ -362,7 +363,10 @@ static bool far_finished(void *arg, const struct tmb_sup_state *state) {
     link_push(&a->tree.up);
     return false;
   }
-  if (!a->done_said) far_stats_send(&a->tree);
+  if (!a->done_said) {
+    far_stats_send(&a->tree);
+    far_crashes_send(&a->tree);
+  }
   if (!a->done_said)
     tree_send_up(&a->tree,
                  (struct frame){.type = FRAME_DONE, .a = a->tree.host, .b = (uint32_t)state->code});

@@ -193,6 +193,7 @@ static void from_child(struct tree *t, struct tree_child *child, const struct fr
   case FRAME_CLOCK:
   case FRAME_TRACE:
   case FRAME_STATS:
+  case FRAME_CRASH:
   case FRAME_INPUT_DONE: tree_send_up(t, *f); break;
   case FRAME_ASK:
   case FRAME_SEEN:

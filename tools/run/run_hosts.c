@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "agent/agent.h"
+#include "agent/far_crashes.h"
 #include "agent/far_trace.h"
 #include "agent/look.h"
 #include "agent/tree.h"
@@ -47,6 +48,7 @@ struct root {
   struct front front;
   struct run_stats stats;     /* rank NULL: nobody asks */
   struct tmb_trace_set trace; /* size 0: nothing is recorded */
+  struct far_crashes crashes;
   struct run *run;
   uint64_t *hash; /* [hosts] of the program, 0: not known */
   uint32_t ready, failures;
@@ -254,6 +256,7 @@ static void root_frame(struct tree *t, const struct frame *f) {
   case FRAME_CLOCK: far_trace_answer(t, f); break;
   case FRAME_STATS: far_stats_keep(r->stats.rank, r->stats.size, f); break;
   case FRAME_TRACE: far_trace_keep(&r->trace, f); break;
+  case FRAME_CRASH: far_crashes_keep(&r->crashes, t->job.size, f); break;
   case FRAME_DONE:
     if (r->code == 0) r->code = (int)f->b;
     check_absent(r);
@@ -367,6 +370,7 @@ static int supervise(struct root *r) {
   if (code == 0 && !options.final) code = r->code;
   r->code = code;
   const int sig = deliver(r, options.cut_short);
+  far_crashes_print(&r->crashes, r->tree.job.size);
   return sig && r->code == 0 ? 128 + sig : r->code;
 }
 
@@ -443,6 +447,7 @@ int run_hosts_main(struct run *run) {
   if (shown) run_live_end(&live);
   if (r.tree.launch) tmb_launch_close(r.tree.launch);
   free(r.hash);
+  free(r.crashes.list);
   if (!run_label_close(run->label)) _exit(code);
   return code;
 }

@@ -42,6 +42,7 @@ struct crash {
   uint32_t places[TMB_CRASH_FRAMES];
   struct place place[TMB_CRASH_FRAMES][INLINED_MAX]; /* from the inside out */
   bool no_tool, no_lines;                            /* what is missing for more */
+  bool late;                                         /* a tool has not answered in time */
   uint64_t until_ns;
 };
 
@@ -137,6 +138,7 @@ static void find_lines(struct crash *c) {
       take_output(c, f, text);
     else if (access(c->read.name[f], R_OK) == 0)
       c->no_tool = true;
+    c->late = c->late || (!asked && tmb_os_now_ns() >= c->until_ns);
   }
   free(text);
 }
@@ -222,22 +224,30 @@ static void add_frames(struct crash *c, struct lines *l) {
   flush_line(l);
 }
 
-static void print_group(struct crash *c, uint32_t size, const pid_t *ranks) {
-  char list[TMB_RANKLIST_BYTES], more[40] = "";
+/* The lines of a group as one text; NULL: nothing says where in the program it was. */
+static char *text_of(struct crash *c) {
+  char *text = NULL, more[40] = "";
   struct lines *l = calloc(1, sizeof *l);
-  uint32_t count = 0;
-  for (uint32_t r = 0; r < size; r++) count += ranks[r] != 0;
-  find_lines(c);
   if (l) add_frames(c, l);
   if (l && l->shown) {
     if (l->shown > LINES_MAX) snprintf(more, sizeof more, "\n  and %u more", l->shown - LINES_MAX);
-    tmb_print("rank%s %s failed in%s%s%s", count == 1 ? "" : "s",
-              tmb_ranklist_format(list, sizeof list, size, ranks), l->text, more,
-              c->no_tool    ? "\n  (install addr2line, of binutils, to see functions and lines)"
-              : c->no_lines ? "\n  (compile with -g to see all lines)"
-                            : "");
+    if (asprintf(&text, "%s%s%s", l->text, more,
+                 c->no_tool    ? "\n  (install addr2line, of binutils, to see functions and lines)"
+                 : c->no_lines ? "\n  (compile with -g to see all lines)"
+                               : "") < 0)
+      text = NULL;
   }
   free(l);
+  return text;
+}
+
+void tmb_crash_print(void *arg, uint32_t size, const pid_t *ranks, const char *text) {
+  char list[TMB_RANKLIST_BYTES];
+  uint32_t count = 0;
+  (void)arg;
+  for (uint32_t r = 0; r < size; r++) count += ranks[r] != 0;
+  tmb_print("rank%s %s failed in%s", count == 1 ? "" : "s",
+            tmb_ranklist_format(list, sizeof list, size, ranks), text);
 }
 
 /* ---- groups of ranks */
@@ -268,12 +278,25 @@ void tmb_crash_print_alone(const struct tmb_crash *crash, uint32_t limit_ms) {
   if (!c) return;
   c->until_ns = tmb_os_now_ns() + limit_ms * UINT64_C(1000000);
   read_crash(&c->read, crash);
-  print_group(c, 1, &(pid_t){1});
+  find_lines(c);
+  char *text = text_of(c);
+  if (text) tmb_crash_print(NULL, 1, &(pid_t){1}, text);
+  free(text);
   free(c);
 }
 
-void tmb_crashes_print(const struct tmb_ctl *ctl, uint32_t limit_ms) {
-  const uint64_t until_ns = tmb_os_now_ns() + limit_ms * UINT64_C(1000000);
+/* Mark the ranks at the place of a crash, the first of which is `from`. in ranks: [size] zeroed */
+static void mark_alike(const struct tmb_ctl *ctl, uint32_t from, pid_t *ranks) {
+  const struct tmb_crash *first = crash_of(ctl, from);
+  for (uint32_t r = from; r < ctl->size; r++) {
+    const struct tmb_crash *other = crash_of(ctl, r);
+    if (other && alike(first, other)) ranks[r] = 1;
+  }
+}
+
+/* Hand each group to fn. in keep_late: those without lines in time stay. */
+static void each_group(const struct tmb_ctl *ctl, uint64_t until_ns, bool keep_late,
+                       tmb_crash_fn *fn, void *arg) {
   pid_t *ranks = calloc(ctl->size, sizeof *ranks);
   struct crash *c = malloc(sizeof *c);
   for (uint32_t r = 0; ranks && c && r < ctl->size; r++) {
@@ -283,15 +306,23 @@ void tmb_crashes_print(const struct tmb_ctl *ctl, uint32_t limit_ms) {
     memset(ranks, 0, ctl->size * sizeof *ranks);
     c->until_ns = until_ns;
     read_crash(&c->read, first);
-    for (uint32_t q = r; q < ctl->size; q++) {
-      struct tmb_crash *other = crash_of(ctl, q);
-      if (!other || !alike(first, other)) continue;
-      ranks[q] = 1;
-      if (q != r) tmb_store_rel(&other->count, 0u);
-    }
-    print_group(c, ctl->size, ranks);
-    tmb_store_rel(&first->count, 0u);
+    mark_alike(ctl, r, ranks);
+    find_lines(c);
+    if (keep_late && c->late) break;
+    char *text = text_of(c);
+    if (text) fn(arg, ctl->size, ranks, text);
+    free(text);
+    for (uint32_t q = r; q < ctl->size; q++)
+      if (ranks[q]) tmb_store_rel(&crash_of(ctl, q)->count, 0u);
   }
   free(ranks);
   free(c);
+}
+
+void tmb_crashes_each(const struct tmb_ctl *ctl, uint32_t limit_ms, tmb_crash_fn *fn, void *arg) {
+  each_group(ctl, tmb_os_now_ns() + limit_ms * UINT64_C(1000000), true, fn, arg);
+}
+
+void tmb_crashes_print(const struct tmb_ctl *ctl, uint32_t limit_ms) {
+  each_group(ctl, tmb_os_now_ns() + limit_ms * UINT64_C(1000000), false, tmb_crash_print, NULL);
 }

@@ -38,6 +38,7 @@ enum frame_type {
   FRAME_CLOCK,      /* up: a host that asks; down: a host, payload: time and clock, far_trace.h */
   FRAME_TRACE,      /* up: a rank, b part; payload: of its trace area */
   FRAME_STATS,      /* up: a rank; payload: struct far_stats */
+  FRAME_CRASH,      /* up: payload: ranks that have crashed at one place, far_crashes.h */
   FRAME_PING,       /* both */
   FRAME_TYPES
 };
