@@ -266,7 +266,8 @@ def check_vla(file):
             texts = [token.text for token in statement]
             if not (texts[0] in TYPE_START or re.match(r"\w+_t$", texts[0])) or "[" not in texts:
                 continue
-            if "=" in texts[: texts.index("[")] or "(" in texts[: texts.index("[")]:
+            before = texts[: texts.index("[")]
+            if {"=", "(", "auto"} & set(before):  # auto: names for the parts of a C++ value
                 continue
             size = texts[texts.index("[") + 1 : texts.index("]")]
             names = [t for t in size if ctokens.IDENT.match(t)]

@@ -210,6 +210,7 @@ class Rules(unittest.TestCase):
         self.quiet(
             "void f(void) { char text[MAX]; int x[4] = {0}; a[n] = 3; char b[sizeof(x) * 2]; }\n"
         )
+        self.quiet({"examples/x.cc": HEAD + "void f() { const auto [one, two] = g(); }\n"})
 
     def test_platform(self):
         code = "#if defined(__linux__)\n#endif\n"
