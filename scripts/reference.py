@@ -171,8 +171,12 @@ def parameters(page, common):
     for name in dict.fromkeys(wanted):
         own = known.get(name, [])
         if own:
-            several = len({text for _, _, text in own}) > 1
-            text = " ".join((f"{of_names(e)}: " if several else "") + clean(t) for e, _, t in own)
+            texts = {}  # each once, with the functions that it is said of
+            for entry, _, said in own:
+                said = "Must be 0." if said.strip() == "0" else clean(said)
+                texts.setdefault(said, []).append(of_names(entry))
+            several = len(texts) > 1
+            text = " ".join((f"{', '.join(n)}: " if several else "") + t for t, n in texts.items())
             out.append((name, own[0][1], clean(text)))
         elif name in page.parameters:
             out.append((name, page.parameters[name][0], clean(page.parameters[name][1])))
@@ -322,6 +326,9 @@ def missing(book):
         for name, _, text in parameters(page, book.common):
             if not text:
                 yield f"{where}: parameter {name} is not explained: write `[in] {name}: ...`"
+            sentences = re.split(r"(?<=\.) ", text)
+            if any(one == next_one for one, next_one in zip(sentences, sentences[1:])):
+                yield f"{where}: parameter {name} is explained twice: {text}"
         for entry in page.entries:
             for name, kind, _, remark in entry.items:
                 if not remark and not entry.comment:

@@ -15,8 +15,9 @@ CXX, PYTHON, FORTRAN = "include/tombolo/cxx", "bindings/python/src/tombolo", "co
 PRIF = "prif/fortran"
 PRIF_TEXT = (
     "The procedures are those of the Parallel Runtime Interface for Fortran, revision 0.8 (doi "
-    "10.25344/S4Z88F). All of `stat`, `errmsg` and `errmsg_alloc` are optional: without "
-    "`stat` an error ends all images."
+    "10.25344/S4Z88F). The last arguments are optional: `integer(c_int), intent(out) :: stat`, "
+    "`character(len=*), intent(inout) :: errmsg`, and `character(len=:), allocatable, intent(out) "
+    ":: errmsg_alloc`. Without `stat` an error ends all images."
 )
 PRIF_SUBJECTS = {  # the procedures of each that no file *.inc has
     "life": ["prif_register_stop_callback"],
@@ -58,6 +59,7 @@ EXAMPLES = {
     "Fortran": ("examples/fortran/*.f90", "examples/prif/*.f90"),
 }
 LINES = 24
+UNNAMED = {"begin", "end", "blocking_t"}  # used by loops over ranges, and by a constant
 TITLES = {
     "base": "errors, rank, size and progress",
 }
@@ -126,15 +128,34 @@ def head_of(statement):
     return re.sub(r"^(inline|static|explicit|constexpr) ", "", text).strip()
 
 
+def without_template(head):
+    """A declaration without its lists of template parameters."""
+    while head.startswith("template <"):
+        at = head.index("<")
+        depth = 0
+        for at in range(at, len(head)):
+            depth += (head[at] == "<") - (head[at] == ">")
+            if depth == 0:
+                break
+        head = head[at + 1 :].lstrip()
+    return head
+
+
 def name_of(head):
     """The name that a declaration gives, or None."""
-    found = re.match(r"(?:template <.*?> )*(?:class|struct) (?:\[\[\w+\]\] )?(\w+)", head)
+    head = re.sub(r"sizeof\.\.\.\(\w+\)", "sizeof", without_template(head))
+    found = re.match(r"(?:class|struct) (?:\[\[\w+\]\] )?(\w+)", head)
     if found:
         return found[1]
-    head = re.sub(r"sizeof\.\.\.\(\w+\)", "sizeof", head)
-    before = re.sub(r"template <(?:[^<>]|<[^<>]*>)*> ", "", head).split("(")[0]
+    before = head.split("(")[0]
     found = re.search(r"(operator\S*(?: \S+)?|~?\w+)$", before.strip())
     return found[1] if found and "(" in head else None
+
+
+def datum_of(head):
+    """The name of the datum of a class that a declaration gives, or None."""
+    found = re.match(r"[\w:<>, ]+[ *&](\w+)$", head)
+    return found[1] if found else None
 
 
 class Scanner:
@@ -188,9 +209,11 @@ class Scanner:
                     r"= (delete|default)$|&&other\)|std::(coroutine_traits|hash)\b", head
                 )
                 forward = sign == ";" and re.match(
-                    r"(?:template <.*?> )*(?:class|struct) \w+$", head
+                    r"(?:class|struct) \w+$", without_template(head)
                 )
                 name = None if implied or forward else name_of(head)
+                if not name and owner is not None and sign == ";":
+                    name = datum_of(head)
                 if name and not name.startswith("~"):
                     out.append(self.item(name, head, (start, at, after), owner is not None))
             begin = at = after
@@ -198,12 +221,9 @@ class Scanner:
 
     def item(self, name, head, span, member):
         """One item, with its members if it is a class."""
-        is_class = re.match(r"(?:template <.*?> )*(?:class|struct) ", head)
-        shown = (
-            re.sub(r"template <(?:[^<>]|<[^<>]*>)*> (?=class|struct)", "", head)
-            if is_class
-            else head
-        )
+        bare = without_template(head)
+        is_class = re.match(r"(?:class|struct) ", bare)
+        shown = bare if is_class else head
         item = Item(name, shown, self.said(span[0], member))
         item.template = head
         if is_class and self.code[span[1]] == "{":
@@ -443,6 +463,8 @@ def example(root, guide):
     if guide.language == "Python":
         words |= {m.name for i in guide.items for m in i.members}
     form = re.compile(r"\b(" + "|".join(map(re.escape, sorted(words))) + r")\b(?=[<(.\s])")
+    makers = {re.split(r"\.", i.name)[-1].lower() for i in guide.items} # job.signals makes Signals
+    made = re.compile(r"\.(" + "|".join(makers) + r")\(" if guide.language == "Python" else r"\Z ")
     best, score = None, 0
     for pattern in EXAMPLES[guide.language]:
         for path in sorted(root.glob(pattern)):
@@ -456,7 +478,8 @@ def example(root, guide):
                     lines = lines[max(0, at - LINES // 2) :][:LINES]
                     block = "\n".join(lines)
                 worth = len(set(form.findall(block))) * 10 - abs(len(lines) - 9)
-                if form.search(block) and worth + 30 > score:
+                worth += 40 * bool(made.search(block))
+                if (form.search(block) or made.search(block)) and worth + 30 > score:
                     indent = min(len(l) - len(l.lstrip()) for l in lines if l.strip())
                     best, score = (
                         str(path.relative_to(root)),
@@ -469,8 +492,13 @@ def wrapped(text):
     """Lines of a declaration, of at most 79 characters where there is room to break."""
     out = []
     for line in text.split("\n"):
-        while len(line) > 79 and ", " in line[20:79]:
-            cut = line.rfind(", ", 0, 79) + 1
+        bare = without_template(line)
+        if len(line) > 79 and bare not in ("", line):
+            out += wrapped(line[: -len(bare)].rstrip())
+            line = bare
+        while len(line) > 79 and " " in line[20:79]:
+            comma = line.rfind(", ", 20, 79) + 1
+            cut = comma or line.rfind(" ", 20, 79)
             out.append(line[:cut])
             line = "        " + line[cut:].strip()
         out.append(line)
@@ -525,8 +553,46 @@ def guides(root):
 CACHE = {}
 
 
+def used(root, language):
+    """Names in the code of the programs that the tests compile and run."""
+    out = set()
+    for path in [p for pattern in EXAMPLES[language] for p in sorted(root.glob(pattern))]:
+        text = path.read_text()
+        if language == "Python":
+            nodes = list(ast.walk(ast.parse(text)))
+            out |= {n.id for n in nodes if isinstance(n, ast.Name)}
+            out |= {n.attr for n in nodes if isinstance(n, ast.Attribute)}
+        else:
+            text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
+            out |= set(re.findall(r"\w+", re.sub(r'"(?:[^"\\\n]|\\.)*"', "", text)))
+    return out
+
+
+def without_example(root):
+    """Lines about names of C++ and Python that no example uses.
+
+    A class is shown by one of its members. Operators and constructors have no name of their own.
+    """
+    for language in ("C++", "Python"):
+        shown = used(root, language) | UNNAMED
+        for guide in guides(root):
+            if guide.language != language:
+                continue
+            for item in guide.items:
+                name = re.split(r"::|\.", item.name)[-1]
+                members = {m.name for m in item.members if m.name != name}
+                if language == "C++":  # data are named where a value is made of them
+                    members &= {m.name for m in item.members if "(" in m.text}
+                members = {m for m in members if not m.startswith("operator")}
+                if not shown & {name, *members} and not name.startswith("operator"):
+                    yield f"{guide.file}: no example uses {item.name}"
+                for member in sorted(members - shown):
+                    yield f"{guide.file}: no example uses {item.name}.{member}"
+
+
 def missing(root):
-    """Lines about names that nothing is said of."""
+    """Lines about names that nothing is said of, or that no example uses."""
+    yield from without_example(root)
     for guide in guides(root):
         for item in guide.items:
             if not item.said and not (guide.file.startswith(PRIF) and guide.text):

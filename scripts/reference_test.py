@@ -54,6 +54,18 @@ CASES = (
         ("no word about tombolo.Array.load",),
     ),
     (
+        "bindings/python/examples/atomics.py",
+        "a.swap(",
+        "a.store(",
+        ("no example uses tombolo.Array.swap",),
+    ),
+    (
+        "examples/futures_cxx.cc",
+        "tombolo::wait_all(many)",
+        "many.clear()",
+        ("no example uses tombolo::wait_all",),
+    ),
+    (
         "examples/ring.c",
         " * Compile: tombolo cc",
         " * Compile: cc",

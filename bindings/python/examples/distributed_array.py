@@ -42,8 +42,19 @@ def check_files(job, d):
     return list(kinds)
 
 
+def check_places(job):
+    """Where rows are; a whole array on all ranks becomes a distributed one."""
+    d = job.dist((10, 2), dtype="int32")
+    assert d.ndim == 2 and d.nbytes == 80
+    assert d.rows == d.rows_of(job.rank) and d.owner(9) == job.size - 1
+    d.fill(np.arange(20).reshape(10, 2))
+    assert d.sum() == 190
+    d.free()
+
+
 def main():
     job = tombolo.init()
+    check_places(job)
     n = 1000
     d = job.dist((n, 3), halo=1)
     if job.rank == job.size - 1:  # one rank writes rows of all ranks
