@@ -16,6 +16,9 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from jobs import LAUNCHES, TOMBOLO, VICTIM, Job, check, named, run_cases, wait_for  # noqa: E402
 
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+RING = os.path.join(TOP, "examples/ring.c")
+RING_PY = os.path.join(TOP, "bindings/python/examples/ring.py")
 HANGS = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/fault/hangs")
 
 
@@ -59,6 +62,8 @@ REFUSED = [
     (["run", "-n", "2", "no-such-program"], 127, r"program 'no-such-program' not found in PATH"),
     (["run", "-n", "2", ""], 127, r"program '' not found"),
     (["run", "-n", "2", "/etc/passwd"], 126, r"cannot be executed: Permission denied.*chmod"),
+    (["run", "-n", "2", RING], 126, r"Permission denied; compile this source by tombolo cc"),
+    (["run", "-n", "2", RING_PY], 126, r"give it to Python: python3 -m tombolo run"),
     (["run", "-n", "2", "/tmp"], 126, r"cannot be executed: Is a directory"),
     (["walk"], 2, r"there is no command 'walk'"),
     (["rum"], 2, r"no command 'rum'; did you mean 'run'\?"),

@@ -49,13 +49,33 @@ static void refuse_missing(const char *name) {
     tmb_print("run: program '%s' not found in folder %s; it can be chosen by --cwd", name, folder);
 }
 
+/* Remedy for a file that nobody may execute: most are sources. */
+static const char *remedy_of_file(const char *name) {
+  static const struct {
+    const char *ending, *remedy;
+  } all[] = {
+      {".c", "; compile this source by tombolo cc"},
+      {".cc", "; compile this source by tombolo c++"},
+      {".cpp", "; compile this source by tombolo c++"},
+      {".cxx", "; compile this source by tombolo c++"},
+      {".f90", "; compile this source by tombolo fc"},
+      {".F90", "; compile this source by tombolo fc"},
+      {".upc", "; compile this source by tombolo upcc"},
+      {".py", "; give it to Python: python3 -m tombolo run"},
+  };
+  const char *ending = strrchr(name, '.');
+  for (size_t i = 0; ending && i < TMB_ARRAY_LEN(all); i++)
+    if (strcmp(ending, all[i].ending) == 0) return all[i].remedy;
+  return "; make it executable with chmod +x";
+}
+
 /* Remedy against EACCES. in name: a path, or a name that PATH has found. */
 static const char *remedy_of(const char *name) {
   struct stat st;
   struct statvfs fs;
   if (!strchr(name, '/')) return "; make the file in PATH executable with chmod +x";
   if (stat(name, &st) != 0) return "; a folder of the path may not be entered by this user";
-  if (!(st.st_mode & 0111)) return "; make it executable with chmod +x";
+  if (!(st.st_mode & 0111)) return remedy_of_file(name);
   if (statvfs(name, &fs) == 0 && fs.f_flag & ST_NOEXEC)
     return "; its file system is mounted with noexec: copy it to another one";
   return "; it may be executed by its owner or group only";
