@@ -609,6 +609,9 @@ if(TARGET tombolo_tool AND NOT tmb_sparse AND NOT CMAKE_CROSSCOMPILING)
     add_test(NAME chroot.first_hour.${debian} COMMAND bash
       "${PROJECT_SOURCE_DIR}/packaging/first_hour.sh" --debian ${debian})
   endforeach()
+  # The Containerfile by buildah, with a Debian 12 of mmdebstrap as its base.
+  add_test(NAME chroot.container COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/chroot_test.sh"
+    --debian trixie --with "buildah git mmdebstrap netavark python3" bash packaging/container.sh)
   add_test(NAME chroot.sid COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/chroot_test.sh"
     --debian sid --with "gfortran-14 gfortran-15 gfortran-16 flang-22 flang-23" bash -c
     "make test-deps && python3 scripts/run_tests.py --only build --only fortran --only prif")
@@ -621,7 +624,7 @@ if(TARGET tombolo_tool AND NOT tmb_sparse AND NOT CMAKE_CROSSCOMPILING)
   add_test(NAME chroot.types COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/compilers.sh" --types)
   set_tests_properties(chroot.bookworm chroot.trixie chroot.sid chroot.place chroot.compilers
     chroot.types chroot.bare
-    chroot.first_hour.bookworm chroot.first_hour.trixie PROPERTIES
+    chroot.first_hour.bookworm chroot.first_hour.trixie chroot.container PROPERTIES
     LABELS "chroot;nightly" TIMEOUT 5400 SKIP_RETURN_CODE 77 RUN_SERIAL TRUE)
 endif()
 
