@@ -92,14 +92,19 @@ def place() -> str:
     return f"{os.path.basename(frame.f_code.co_filename)[-50:]}:{frame.f_lineno}"
 
 
-def write_labelled(text: str, rank: int) -> None:
-    """Writes lines to the error output in one piece, each with the rank before it."""
-    lines = "".join(f"[{rank}] {line}\n" for line in text.rstrip("\n").split("\n"))
+def flush() -> None:
+    """Writes what the program has printed."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (AttributeError, OSError, ValueError):
             pass
+
+
+def write_labelled(text: str, rank: int) -> None:
+    """Writes lines to the error output in one piece, each with the rank before it."""
+    lines = "".join(f"[{rank}] {line}\n" for line in text.rstrip("\n").split("\n"))
+    flush()
     os.write(2, lines.encode(errors="backslashreplace"))
 
 

@@ -283,7 +283,8 @@ class Job(Team):
         return _core.quiet()
 
     def exit(self, code: int = 0) -> None:
-        """Ends the whole job at once with this code."""
+        """Ends the whole job at once with this code; what this rank has printed is written."""
+        _errors.flush()
         _core.end_job(code)
 
 
