@@ -141,6 +141,7 @@ struct caf {
   uint32_t posts_open; /* posts that their owners may not know yet; post.c */
   uint8_t events;      /* enum caf_events in post.h: how events are posted */
   bool ready, ending;
+  bool ordered;              /* recorded or replayed: others' memory is accessed by calls alone */
   struct caf_mark mark;      /* inside.h */
   uint32_t reads;            /* accesses, see caf_await of pending.h */
   bool serves;               /* a thread serves accessors while the program computes: inside.h */

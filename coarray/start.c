@@ -81,6 +81,7 @@ void caf_start(int *argc, char ***argv) {
   }
   caf.rank = gex_TM_QueryRank(caf.tm);
   caf.size = gex_TM_QuerySize(caf.tm);
+  caf.ordered = gasnett_getenv("TOMBOLO_REPLAY_AREA") != NULL;
   make_initial_team();
   gex_Segment_t segment;
   caf.segment_bytes = gasnet_getMaxLocalSegmentSize();

@@ -58,7 +58,7 @@ void caf_looked(const void *where, int64_t found) {
 bool caf_is_near_slow(uint32_t rank) {
   void *here = NULL, *there = NULL;
   const int none = gex_Segment_QueryBound(caf.tm, rank, &there, &here, NULL);
-  const bool near = rank == caf.rank || (!none && here);
+  const bool near = rank == caf.rank || (!none && here && !caf.ordered);
   if (rank != caf.rank && near) caf.delta[rank] = (char *)here - (char *)there;
   caf.reach[rank] = near ? CAF_NEAR : CAF_FAR;
   if (!near) caf.pending |= CAF_SERVES | CAF_BY_MESSAGE;

@@ -6,11 +6,11 @@
  * order in the job: each takes a ticket of the word's bucket, does the operation to its end, and
  * lets the next one go. A replay gives the tickets in the recorded order. So locks that programs
  * and run-time libraries make of atomic operations are won in that order, too. A get of at most 8
- * bytes is a value that was read. Calls that write a word and are complete when they return are
- * counted in its bucket, and a value has the count with it: a replay waits for so many, so a word
- * that goes up and down is no riddle. Invariants: a bucket depends on the lower bits of an address,
- * so it is the same in both runs, wherever the segment is; a lock of a rank that has died is broken
- * after LOCK_NS.
+ * bytes is a value that was read. Calls that write a word and are complete when they return, as
+ * puts to mapped memory are, are counted in its bucket, and a value has the count with it: a replay
+ * waits for so many, so a word that goes up and down is no riddle. Invariants: a bucket depends on
+ * the lower bits of an address, so it is the same in both runs, wherever the segment is; a lock of
+ * a rank that has died is broken after LOCK_NS.
  */
 #define _GNU_SOURCE
 #include "replay/runtime/rpl.h"
@@ -22,7 +22,7 @@
 #define LOCK_NS   1000000000u
 #define SETTLE_NS 10000000u /* after so long a word that has changed will not have the value */
 #define LAST_NS   UINT64_C(10000000000) /* nor one that is as it was */
-#define SHORT     8u /* bytes of a put that is counted, at most */
+#define SHORT     8u                    /* bytes of a put that is counted, at most */
 
 /* A word, as this rank has read it last. */
 struct seen {
@@ -220,8 +220,20 @@ int gexx_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size
   return rc;
 }
 
-int gexx_rma_put_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
-                     size_t nbytes, gex_Flags_t flags) {
+/* It is complete where the memory is mapped. */
+int gexx_rma_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
+                     gex_Event_t *lc_opt, gex_Flags_t flags) {
+  RPL_ENTER(gexx_rma_put_nbi);
+  if (!outer || nbytes > SHORT || flags)
+    return rpl_real.gexx_rma_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
+  struct rpl_bucket *const b = rpl_write_begin(rpl_jobrank(tm, rank), dest);
+  const int rc = rpl_real.gexx_rma_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
+  rpl_write_end(b);
+  return rc;
+}
+
+int gexx_rma_put_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes,
+                     gex_Flags_t flags) {
   RPL_ENTER(gexx_rma_put_val);
   if (!outer || flags) return rpl_real.gexx_rma_put_val(tm, rank, dest, value, nbytes, flags);
   struct rpl_bucket *const b = rpl_write_begin(rpl_jobrank(tm, rank), dest);
