@@ -273,6 +273,11 @@ SCRIPTED(ring) {
   if (me) gex_AM_RequestShort(tm, (me + 1) % 3, H_NAME, 0);
 }
 
+/* No bug: the job lasts until it is ended. */
+SCRIPTED(lasts) {
+  GASNET_BLOCKUNTIL(count > 0);
+}
+
 /* A debugger stops here. */
 static volatile int stops;
 __attribute__((noinline)) static void checkpoint(int step) {

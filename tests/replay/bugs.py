@@ -5,6 +5,7 @@
 # CASE `deviation`: a replay of another program is reported, with both calls and their lines.
 # CASE `only`: one rank has the terminal, under a command or under gdb; the bug shows again.
 # CASE `stepped`, `stepped_long`: gdb stops one rank again and again; it does as recorded.
+# CASE `chaos_ends`: of a hang; and what an ended search leaves.
 # CASE `refused`: options that contradict, and folders without a recording.
 import os
 import re
@@ -12,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 TRIES = 400  # runs until the bug shows; the rarest shows in one of 20
@@ -69,7 +71,7 @@ def chaos(tombolo, program, _case, folder):
         if code:
             return f"code {code} without chaos: {out}{err}"
     code, out, err = run(tombolo, "-n", "3", "--chaos", "1..100", program, "chaos")
-    found = re.search(r"it needs (\d+) of its \d+ decisions .*\n  tombolo run (-n 3 --chaos \S+)",
+    found = re.search(r"it needs (\d+) of its \d+ decisions .*\n  tombolo run (.*--chaos \S+)",
                       err)
     if code != 3 or not found:
         return f"code {code}, not 3 with a command: {out}{err}"
@@ -85,6 +87,44 @@ def chaos(tombolo, program, _case, folder):
             break
     codes = [run(tombolo, "--replay", folder, program, "chaos")[0] for _ in range(REPLAYS)]
     return None if codes == [3] * REPLAYS else f"codes of replays: {codes}"
+
+
+def chaos_ends(tombolo, program, _case, folder):
+    """A run that hangs is reduced, too, with all its options; an ended search leaves nothing."""
+    words = ["-n", "3", "--timeout", "500ms"]
+    code, _, err = run(tombolo, *words, "--chaos=1..200", program, "hang")
+    wanted = r"\n  tombolo run .*-n 3 --timeout 500ms --chaos=\d+:\S* "
+    if code != 124 or not re.search(wanted, err):
+        return f"code {code}, not 124 with the command: {err}"
+    mark = os.path.join(folder, "mark")
+    os.symlink(os.path.abspath(program), mark)
+    search = subprocess.Popen([tombolo, "run", "-n", "3", "--chaos", "1..2", mark, "lasts"])
+    started = wait_for(lambda: len(running(mark)) == 5)
+    search.terminate()
+    search.wait()
+    if not started:
+        return "the search has not started"
+    return None if wait_for(lambda: not running(mark)) else f"left: {running(mark)}"
+
+
+def running(text):
+    """Processes whose words name this."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as words:
+                found += [pid] if text in words.read() else []
+        except OSError:
+            continue
+    return found
+
+
+def wait_for(holds):
+    """Whether a condition holds within ten seconds."""
+    end = time.monotonic() + 10
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.02)
+    return holds()
 
 
 def only(tombolo, program, _case, folder):
@@ -182,8 +222,8 @@ def refused(tombolo, program, _case, folder):
 
 def main():
     tombolo, program, case = sys.argv[1:4]
-    checks = {"chaos": chaos, "deviation": deviation, "only": only, "refused": refused,
-              "stepped": stepped, "stepped_long": stepped}
+    checks = {"chaos": chaos, "chaos_ends": chaos_ends, "deviation": deviation, "only": only,
+              "refused": refused, "stepped": stepped, "stepped_long": stepped}
     with tempfile.TemporaryDirectory() as folder:
         fault = checks.get(case, reproduces)(tombolo, program, case, folder)
     if fault:

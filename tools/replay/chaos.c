@@ -3,11 +3,12 @@
  * `tombolo run --chaos FROM..TO`: run seeds until one fails, and find the decisions that it needs.
  *
  * Owns nothing. Called by tools/run. Calls: fork; each run is a child, which goes on as if it had
- * been given one seed. Decisions that a run has taken come back in memory that parent and child
- * share. The search is delta debugging (A. Zeller and R. Hildebrandt, IEEE TSE 28, 2002, doi
- * 10.1109/32.988498): parts of the list are left out while the run fails with the same exit code.
- * Invariants: a run of the search writes nothing; a list counts as failing if one of ATTEMPTS runs
- * fails, because chaos does not order all of a job; at most RUNS_MAX runs are made.
+ * been given one seed, and ends with this process. Decisions that a run has taken come back in
+ * memory that parent and child share. The search is delta debugging (A. Zeller and R. Hildebrandt,
+ * IEEE TSE 28, 2002, doi 10.1109/32.988498): parts of the list are left out while the run fails
+ * with the same exit code. Invariants: a run of the search writes nothing; a list counts as failing
+ * if one of ATTEMPTS runs fails, because chaos does not order all of a job; at most RUNS_MAX runs
+ * are made.
  */
 #define _GNU_SOURCE
 #include "replay/replay.h"
@@ -17,10 +18,13 @@
 #include "base/log.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,9 +57,11 @@ int replay_chaos_parse(struct replay_run *run, const char *text) {
 static int once(struct replay_run *run, const char *text, bool quiet) {
   run->chaos = text;
   run->taken->count = 0;
-  const pid_t pid = fork();
+  const pid_t parent = getpid(), pid = fork();
   if (pid < 0) return TOOL_EXIT_FAILED;
   if (pid == 0) {
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(TOOL_EXIT_FAILED);
     const int nowhere = quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
     if (nowhere >= 0) (void)dup2(nowhere, STDOUT_FILENO);
     if (nowhere >= 0) (void)dup2(nowhere, STDERR_FILENO);
@@ -106,8 +112,19 @@ static int shrink(struct search *s, const struct replay_taken *all, char *mark) 
   return 0;
 }
 
+/* Print the command as it was given, with the list in place of the seeds. in given: these, part of
+ * a word of argv. */
+static void print_command(const struct search *s, char **argv, const char *given) {
+  fprintf(stderr, "  tombolo run");
+  for (char **a = argv + 1; *a; a++) {
+    const bool here = given >= *a && given <= *a + strlen(*a);
+    fprintf(stderr, " %.*s%s", here ? (int)(given - *a) : INT_MAX, *a, here ? s->text : "");
+  }
+  fprintf(stderr, "\n");
+}
+
 /* A seed fails: find and print what it needs. Returns 0, or IN_CHILD in a child. */
-static int minimise(struct search *s, char **argv, uint32_t ranks) {
+static int minimise(struct search *s, char **argv, const char *given) {
   struct replay_taken *const all = malloc(sizeof *all);
   char *const mark = malloc(REPLAY_TAKEN_MAX);
   s->text = malloc(TEXT_BYTES);
@@ -122,15 +139,14 @@ static int minimise(struct search *s, char **argv, uint32_t ranks) {
       "run: --chaos: seed %llu ended with code %d; it needs %u of its %u decisions (%d runs); "
       "to see it again:",
       s->seed, s->code, left, all->count, s->runs);
-  fprintf(stderr, "  tombolo run -n %u --chaos %s", ranks ? ranks : 1, s->text);
-  for (char **a = argv; *a; a++) fprintf(stderr, " %s", *a);
-  fprintf(stderr, "\n");
+  print_command(s, argv, given);
   free(mark);
   free(all);
   return 0;
 }
 
-bool replay_chaos_loop(struct replay_run *run, char **argv, uint32_t ranks, int *code) {
+bool replay_chaos_loop(struct replay_run *run, char **argv, int *code) {
+  const char *const given = run->chaos;
   if (!run->chaos || run->from == run->to) return false;
   static char text[32];
   void *const shared =
@@ -149,5 +165,5 @@ bool replay_chaos_loop(struct replay_run *run, char **argv, uint32_t ranks, int 
     if (*code < 128) return true;
   }
   struct search s = {run, seed - 1, *code, 0, NULL};
-  return minimise(&s, argv, ranks) != IN_CHILD;
+  return minimise(&s, argv, given) != IN_CHILD;
 }

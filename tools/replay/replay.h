@@ -46,10 +46,10 @@ int replay_only_parse(struct replay_run *run, const char *text);
  * `argv` itself if there are none; NULL if memory is short. */
 char **replay_only_child(const struct replay_run *run, uint32_t rank, char **argv);
 
-/* Run a range of seeds, each in a child, until one fails; print what it needs. in argv: program and
- * arguments, for the message. Returns true with the exit code when all is done; false: the caller
- * runs the job, because there is one seed or because it is a child. */
-bool replay_chaos_loop(struct replay_run *run, char **argv, uint32_t ranks, int *code);
+/* Run a range of seeds, each in a child, until one fails; print what it needs. in argv: the words
+ * of the command, for the message. Returns true with the exit code when all is done; false: the
+ * caller runs the job, because there is one seed or because it is a child. */
+bool replay_chaos_loop(struct replay_run *run, char **argv, int *code);
 
 /* Make or read the folder and the area, and set what the ranks need in the environment. in,out
  * ranks: of the job, 0: as recorded. Returns 0 or an exit code after a message. */

@@ -466,6 +466,6 @@ int tool_run_main(int argc, char **argv) {
   rc = check_options(&run.options);
   if (!rc && tmb_trace_check_file()) rc = TOOL_EXIT_USAGE;
   if (rc) return rc;
-  if (replay_chaos_loop(&run.options.replay, run.options.argv, run.options.ranks, &rc)) return rc;
+  if (replay_chaos_loop(&run.options.replay, argv, &rc)) return rc;
   return far ? run_hosts_main(&run) : run_here(&run);
 }
