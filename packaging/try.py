@@ -20,6 +20,7 @@ Exit code 77: the program that builds it is not there.
 import argparse
 import importlib.util
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -289,10 +290,14 @@ def try_container(tar, folder, base):
     made = run(*place, "from", "scratch").strip()
     run(*place, "add", made, base, "/")
     run(*place, "commit", "--rm", made, "docker.io/library/debian:12")
-    words = ["--isolation", "chroot", "--pull-never", "--network", "host"]
+    limits = []  # those of this process: by default buildah asks for more
+    for name in ("nofile", "nproc"):
+        soft, hard = resource.getrlimit(getattr(resource, f"RLIMIT_{name.upper()}"))
+        limits += ["--ulimit", f"{name}={soft}:{hard}"]
+    words = ["--isolation", "chroot", "--pull-never", "--network", "host", *limits]
     file = source / "packaging/Containerfile"
     print(run(*place, "bud", *words, "-t", "tombolo", "-f", file, source)[-300:])
-    inside = run(*place, "from", "--pull-never", "tombolo").strip()
+    inside = run(*place, "from", "--pull-never", *limits, "tombolo").strip()
     enter = [*place, "run", "--isolation", "chroot", inside, "--"]
     print(run(*enter, "tombolo", "run", "-n", "4", "/usr/local/share/doc/tombolo/hello"))
     (folder / "hello.c").write_text(HELLO)
