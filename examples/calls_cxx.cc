@@ -49,7 +49,8 @@ void elements(tombolo::rank_t right) {
 struct picture {
   std::vector<unsigned char> pixels;
   void write(tombolo::writer &out) const {
-    out.write(static_cast<uint64_t>(pixels.size()));
+    const uint64_t n = pixels.size();
+    out.write(n);
     out.align(8);
     out.bytes(pixels.data(), pixels.size());
   }
