@@ -190,6 +190,11 @@ class Space:
         kind = np.dtype(dtype)
         if kind.hasobject:
             raise TypeError(f"dtype {kind}: arrays of Python objects cannot be shared")
+        if kind.kind in "mM":
+            raise TypeError(
+                f"dtype {kind}: NumPy gives no buffer of dates; share int64, whose parts "
+                f"a.local.view({kind.str[1:]!r}) shows as dates"
+            )
         sizes = (shape,) if isinstance(shape, SupportsIndex) else tuple(shape)
         dims = tuple(int(n.__index__()) for n in sizes)
         if any(n < 0 for n in dims):

@@ -200,6 +200,8 @@ def test_messages_name_what_is_wrong():
         list(a)
     with pytest.raises(TypeError, match="Python objects"):
         job.zeros(3, object)
+    with pytest.raises(TypeError, match=r"share int64, whose parts a.local.view\('M8\[D\]'\)"):
+        job.zeros(3, "M8[D]")
     b = job.zeros(3, np.int64)
     with pytest.raises(OverflowError):
         b[0, 0] = 1 << 70
