@@ -32,7 +32,7 @@ program ends
   type(event_type) :: e[*]
   type(lock_type) :: guard[*]
   character(20) :: what
-  type(team_type), save :: unset
+  type(team_type), save :: unset, half
   call get_command_argument(1, what)
   a = 0
   sync all
@@ -44,6 +44,17 @@ program ends
     if (this_image() == 1) stop 'done here'
   case ('error_stop')
     if (this_image() == 2) error stop 9
+    sync all
+  case ('team_error')
+    form team (1 + mod(this_image(), 2), half)
+    change team (half)
+      allocate (b(4)[*])
+      b = this_image()
+      sync all
+      s = b(1)[num_images()]
+      if (this_image() == 2) error stop 6
+      sync all
+    end team
     sync all
   case ('error_text')
     if (this_image() == 2) error stop 'bad thing'
@@ -266,6 +277,7 @@ CASES = (
     ("stop", 7, "STOP 7"),
     ("stop_text", 0, "STOP done here"),
     ("error_stop", 9, "ERROR STOP 9"),
+    ("team_error", 6, "ERROR STOP 6"),
     ("error_text", 1, "ERROR STOP bad thing"),
     ("range", 3, "there is no image 4 for coarray a: the current team has images 1 to 3"),
     ("index", 3, "there is no image 7 for coarray a"),
@@ -310,6 +322,18 @@ CASES = (
 )
 
 
+# of these: with the checkers of `tombolo run`, which find nothing
+CHECKED = ("end", "stop", "error_stop", "team_error", "failed_one", "alone_event", "exit")
+
+
+def check_finds(tombolo, program, case):
+    """What is wrong with a case under the checkers, or an empty text."""
+    expected = next(code for name, code, _ in CASES if name == case)
+    code, text = run([tombolo, "run", "--check", "races,leaks,misuse", "-n", "3", str(program),
+                      case])
+    return "" if code == expected and "tombolo: found" not in text else f"code {code}: {text}"
+
+
 def unwritten(tombolo, program, folder):
     """Images whose file is not there after ERROR STOP of another one."""
     run([tombolo, "run", "-n", "3", str(program), "written"], folder)
@@ -335,6 +359,11 @@ def main():
             if not ok:
                 wrong += 1
                 print(f"FAILED: {case}: exit code {code}, not {expected}, or no {match!r}:\n{text}")
+        for case in CHECKED:
+            found = check_finds(tombolo, program, case)
+            if found:
+                wrong += 1
+                print(f"FAILED: {case} with --check: {found}")
         lost = unwritten(tombolo, program, folder)
         if lost:
             wrong += 1
