@@ -54,7 +54,7 @@ endif()
 
 
 set(tmb_fuzz_checks -g1 -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
-set(tmb_fuzz_c -std=gnu17 ${tmb_fuzz_checks} "-I${PROJECT_SOURCE_DIR}/src"
+set(tmb_fuzz_c -std=gnu17 ${tmb_fuzz_checks} "-I${PROJECT_SOURCE_DIR}" "-I${PROJECT_SOURCE_DIR}/src"
   "-I${PROJECT_SOURCE_DIR}/include" "-I${PROJECT_SOURCE_DIR}/tools"
   "-I${PROJECT_BINARY_DIR}/generated" -Wno-literal-conversion
   -Werror)
