@@ -47,6 +47,14 @@ target_link_options(tombolo_shared PRIVATE "LINKER:--version-script=${tmb_map}" 
 if(NOT TMB_SANITIZE)
   target_link_options(tombolo_shared PRIVATE "LINKER:--no-undefined")
 endif()
+# The frames of a crash need the unwinder of libgcc: as a part of the library it is not loaded.
+set(CMAKE_REQUIRED_LINK_OPTIONS -static-libgcc)
+check_c_source_compiles("#include <unwind.h>
+  int main(void) { return _Unwind_GetIP(0) == 1; }" TMB_STATIC_UNWINDER)
+unset(CMAKE_REQUIRED_LINK_OPTIONS)
+if(TMB_STATIC_UNWINDER)
+  target_link_options(tombolo_shared PRIVATE -static-libgcc)
+endif()
 
 # `tombolo cc` finds the headers beside its own folder, as in an installation.
 file(GLOB tmb_headers CONFIGURE_DEPENDS LIST_DIRECTORIES true "${PROJECT_SOURCE_DIR}/include/*")

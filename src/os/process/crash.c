@@ -2,10 +2,11 @@
 /*
  * The frames of a dying process, see crash.h.
  *
- * Owns: nothing. Called as crash.h says. Calls: backtrace(3), /proc/self/maps by read(2). The
- * unwinder may itself fault on a damaged stack, and a fault inside the handler ends the process.
- * So the instruction that faulted is written first, alone, and the others after it. A call of a
- * null pointer leaves nothing to unwind from; its return address is where the call has put it.
+ * Owns: nothing. Called as crash.h says. Calls: the unwinder of libgcc, /proc/self/maps by read(2).
+ * backtrace(3) would load it at its first call, which a handler may not do. The unwinder may itself
+ * fault on a damaged stack, and a fault inside the handler ends the process. So the instruction
+ * that faulted is written first, alone, and the others after it. A call of a null pointer leaves
+ * nothing to unwind from; its return address is where the call has put it.
  * Invariants: as in crash.h; the frames that `count` counts do not change any more.
  */
 #define _GNU_SOURCE
@@ -23,25 +24,36 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#if __has_include(<execinfo.h>) /* musl has none */
-# include <execinfo.h>
+enum { OWN_FRAMES = 16 }; /* of handlers, between this function and the signal */
+
+#if __has_include(<execinfo.h>) /* not musl, for which libgcc may not have one */
+# include <unwind.h>
+
+struct walk {
+  void **frames; /* [count] */
+  int count, used;
+};
+
+static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *arg) {
+  struct walk *walk = arg;
+  const uintptr_t at = _Unwind_GetIP(context);
+  if (!at || walk->used == walk->count) return _URC_END_OF_STACK;
+  if (walk->used >= 0) walk->frames[walk->used] = (void *)at;
+  walk->used++;
+  return _URC_NO_REASON;
+}
+
+TMB_NOINLINE int tmb_os_frames(void **frames, int count) {
+  struct walk walk = {frames, count, -1}; /* the first frame is this function's */
+  (void)_Unwind_Backtrace(visit, &walk);
+  return TMB_MAX(walk.used, 0);
+}
 #else
-static int backtrace(void **frames, int count) {
+int tmb_os_frames(void **frames, int count) {
   (void)frames, (void)count;
   return 0;
 }
 #endif
-
-enum { OWN_FRAMES = 16 }; /* of handlers, between this function and the signal */
-
-void tmb_os_frames_prepare(void) {
-  void *frame;
-  (void)backtrace(&frame, 1);
-}
-
-int tmb_os_frames(void **frames, int count) {
-  return backtrace(frames, count);
-}
 
 /* ---- the interrupted code */
 

@@ -3,10 +3,9 @@
  * The frames of a dying process, written where another process can read and explain them.
  *
  * Owns: declarations of crash.c. Called by core in its handler of fatal signals, through boot, and
- * by debug.c. Calls: backtrace(3), the kernel. Invariants: async-signal-safe once
- * tmb_os_frames_prepare has been called: no memory is allocated, no lock is taken, no name is
- * looked up. A frame is the place of its instruction in a file, the same for all processes that run
- * the same program, wherever the file is mapped.
+ * by debug.c. Calls: the unwinder, the kernel. Invariants: async-signal-safe: no memory is
+ * allocated, no lock is taken, no name is looked up. A frame is the place of its instruction in a
+ * file, the same for all processes that run the same program, wherever the file is mapped.
  */
 #ifndef TMB_OS_CRASH_H
 #define TMB_OS_CRASH_H
@@ -27,9 +26,6 @@ struct tmb_crash {
   uint64_t offset[TMB_CRASH_FRAMES]; /* bytes in that file; without one: the address */
   char name[TMB_CRASH_FILES][TMB_CRASH_NAME];
 };
-
-/* Load what reading frames needs, which a signal handler may not do. Some 100 us. */
-void tmb_os_frames_prepare(void);
 
 /* Read the frames of this thread, as return addresses, from the inside out. out frames: [count].
  * Returns how many; 0 where the C library has no backtrace (musl). */

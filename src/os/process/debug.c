@@ -267,7 +267,6 @@ void tmb_os_debug_init(void) {
   check_mechanisms();
   install_handler(TMB_CFG_BACKTRACE_SIGNAL, on_backtrace_signal);
   install_handler(TMB_CFG_FREEZE_SIGNAL, on_freeze_signal);
-  tmb_os_frames_prepare();
   if (tmb_cfg_bool(TMB_CFG_FREEZE)) tmb_os_freeze(freeze_flag, freeze_flag_name);
 }
 
