@@ -235,6 +235,21 @@ int tmb_os_at_exit(void (*handler)(int code));
 
 /* ---- limits of the process */
 
+/* Limits of the cgroups above a process. To read them takes a dozen files. */
+struct tmb_os_cgroup {
+  uint64_t id;     /* a hash of the cgroups' names, 0: not known */
+  uint64_t memory; /* bytes, UINT64_MAX: no limit */
+  double quota;    /* processors, 0: no limit */
+  char name[160];  /* of the limit of memory, as tmb_os_mem_limit gives it */
+};
+
+/* Read those of this process. */
+void tmb_os_cgroup_read(struct tmb_os_cgroup *out);
+
+/* Have tmb_os_cpu_quota and tmb_os_mem_limit give these limits, which another process has read, if
+ * this process is in the same cgroups. Not thread-safe. Cost: reads a file. */
+void tmb_os_cgroup_use(const struct tmb_os_cgroup *limits);
+
 /*
  * Raise one resource limit (RLIMIT_*) as far as allowed, unless GASNET_MAXIMIZE_<desc> is 0.
  * in desc: the limit's name as in "RLIMIT_CORE" (also accepted without the prefix in the variable).

@@ -365,6 +365,32 @@ TEST(cgroup_1_limits_are_read) {
   remove_fake(&f);
 }
 
+static void use_given_limits(void *arg) {
+  struct tmb_os_cgroup given = *(const struct tmb_os_cgroup *)arg;
+  const double quota = tmb_os_cpu_quota();
+  const char *name;
+  given.quota = 0.25;
+  given.memory = 65536;
+  snprintf(given.name, sizeof given.name, "given limit");
+  given.id++;
+  tmb_os_cgroup_use(&given); /* those of other cgroups */
+  CHILD_CHECK(tmb_os_cpu_quota() == quota);
+  given.id--;
+  tmb_os_cgroup_use(&given);
+  CHILD_CHECK(tmb_os_cpu_quota() == 0.25);
+  CHILD_CHECK(tmb_os_mem_limit(&name) == 65536);
+  CHILD_CHECK(strcmp(name, "given limit") == 0);
+}
+
+TEST(limits_that_another_process_has_read_are_used) {
+  struct tmb_os_cgroup read;
+  tmb_os_cgroup_read(&read);
+  if (!read.id) skip();
+  assert_cmp(read.quota, ==, tmb_os_cpu_quota());
+  assert_cmp(tmb_os_mem_limit(NULL), <=, read.memory);
+  run_child(use_given_limits, &read);
+}
+
 /* In a container the path of /proc/self/cgroup may lie outside of the mounted part. */
 TEST(a_path_that_is_not_mounted_means_the_mount_point) {
   struct fake f;

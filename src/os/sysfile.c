@@ -2,14 +2,17 @@
 /*
  * Small reads of /proc and /sys: see sysfile.h.
  *
- * Owns: nothing. Called by cpu.c and mem.c. Calls: libc.
+ * Owns: the limits that another process has read for this one. Called by cpu.c, mem.c, cgroup.c.
+ * Calls: libc.
  * The cgroup of a process is a line "id:controllers:path" of /proc/self/cgroup (version 2:
  * "0::path"); /proc/self/mounts says where the hierarchy is mounted. In a container the path may
  * lie outside of the mounted part; then the mount point itself is this process's cgroup.
  */
 #include "os/sysfile.h"
 
+#include "base/container/hash.h"
 #include "base/error.h"
+#include "os/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -169,6 +172,10 @@ uint64_t tmb_cgroup_mem_limit(const struct tmb_cgroup_walk *walk) {
   return end == text || *end != '\0' || bytes >= 1ull << 62 ? UINT64_MAX : bytes;
 }
 
+void tmb_cgroup_mem_name(const struct tmb_cgroup_walk *walk, char *text, size_t bytes) {
+  snprintf(text, bytes, "cgroup memory limit (%.130s)", walk->dir);
+}
+
 uint64_t tmb_cgroup_oom_kills(const struct tmb_cgroup_walk *walk) {
   char text[1024];
   const char *name = walk->v2 ? "memory.events" : "memory.oom_control";
@@ -199,4 +206,22 @@ double tmb_cgroup_cpu_quota(const struct tmb_cgroup_walk *walk) {
     period_us = atoll(text);
   }
   return quota_us > 0 && period_us > 0 ? (double)quota_us / (double)period_us : 0;
+}
+
+/* ---- limits that another process has read */
+
+static struct tmb_os_cgroup given; /* id 0: none */
+
+uint64_t tmb_cgroup_id(void) {
+  char text[4096];
+  if (tmb_sysfile_read("/proc/self/cgroup", text, sizeof text) <= 0) return 0;
+  return tmb_hash_text(TMB_HASH_START, text);
+}
+
+void tmb_os_cgroup_use(const struct tmb_os_cgroup *limits) {
+  if (limits->id && limits->id == tmb_cgroup_id()) given = *limits;
+}
+
+const struct tmb_os_cgroup *tmb_cgroup_known(void) {
+  return given.id ? &given : NULL;
 }

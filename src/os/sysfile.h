@@ -2,7 +2,8 @@
 /*
  * Small reads of /proc and /sys, and the cgroups above this process. Private to src/os.
  *
- * Owns: nothing. Called by cpu.c and mem.c. Calls: libc.
+ * Owns: the limits that another process has read for this one. Called by cpu.c, mem.c, cgroup.c.
+ * Calls: libc.
  * Invariants: a file that cannot be read is an error code, never a message.
  */
 #ifndef TMB_OS_SYSFILE_H
@@ -51,6 +52,16 @@ bool tmb_cgroup_next(struct tmb_cgroup_walk *walk);
 
 /* Memory limit of the walk's current cgroup in bytes, UINT64_MAX if it has none. */
 uint64_t tmb_cgroup_mem_limit(const struct tmb_cgroup_walk *walk);
+
+/* The name of that limit in messages. out text: [bytes]. */
+void tmb_cgroup_mem_name(const struct tmb_cgroup_walk *walk, char *text, size_t bytes);
+
+/* A hash of the names of this process's cgroups; 0 if unknown. */
+uint64_t tmb_cgroup_id(void);
+
+/* The limits that tmb_os_cgroup_use was given; NULL: they must be read. */
+struct tmb_os_cgroup;
+const struct tmb_os_cgroup *tmb_cgroup_known(void);
 
 /* Processes that the kernel has ended for want of memory in the walk's current cgroup; 0 if
  * unknown.

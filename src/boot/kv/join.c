@@ -161,6 +161,7 @@ int tmb_boot_settle(struct tmb_boot *b) {
   b->here = b->ctl->here;
   b->here_index = tmb_ctl_record_of(b->ctl)[b->rank];
   b->supervised = true;
+  tmb_os_cgroup_use(&b->ctl->cgroup);
   int rc = tmb_places_open(&b->places, b->rank, b->size, tmb_ctl_host_of(b->ctl));
   if (!rc && b->places.hosts > 1) rc = take_bells(b);
   if (!rc) rc = take_agent(b);

@@ -154,6 +154,7 @@ int tmb_ctl_create(const struct tmb_ctl_job *job, bool avoid_memfd, int *fd_out,
   ctl->agent_fd = -1;
   ctl->supervisor_pid = (int32_t)getpid();
   ctl->pid_space = tmb_os_pid_space();
+  tmb_os_cgroup_read(&ctl->cgroup);
   ctl->trace_bytes = job->trace_bytes;
   place_ranks(ctl, job);
   name_hosts(ctl, job);

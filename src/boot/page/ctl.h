@@ -18,6 +18,7 @@
 
 #include "base/compiler.h"
 #include "boot/boot.h"
+#include "os/os.h"
 
 /* Low byte of `state`; EXITING carries the exit code in the next byte. */
 enum tmb_rank_state { TMB_RANK_NEW, TMB_RANK_JOINED, TMB_RANK_EXITING, TMB_RANK_ORDERED };
@@ -53,6 +54,7 @@ struct tmb_ctl {
   uint32_t line_buffered; /* 1: standard output of the ranks is written line by line */
   int32_t supervisor_pid;
   uint64_t pid_space;                   /* of the supervisor, see tmb_os_pid_space */
+  struct tmb_os_cgroup cgroup;          /* the limits of the supervisor */
   uint8_t secret[TMB_CTL_SECRET_BYTES]; /* of the job; nobody else may know it */
   uint32_t refusals;                    /* to take part, so far: the first one is reported; ranks */
   uint32_t ranks_joined;                /* ranks past NEW; ranks */
@@ -73,7 +75,7 @@ struct tmb_ctl {
   TMB_ALIGNED(TMB_CACHE_LINE) struct tmb_ctl_rank rank[]; /* [here]; then the arrays */
 };
 
-#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f42) /* the last byte changes with the layout */
+#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f43) /* the last byte changes with the layout */
 
 /* [size] TMB_FATE_ words of boot.h; the supervisor. */
 static inline uint32_t *tmb_ctl_fate(const struct tmb_ctl *ctl) {

@@ -57,14 +57,20 @@ static void add_rlimit(struct limit_list *list, const char *name, int resource) 
   add_limit(list, name, limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur);
 }
 
-/* Adds the limit of each cgroup from this process's one up to the root, if it has one. */
+/* Adds the limit of each cgroup from this process's one up to the root, if it has one; the least of
+ * them where that is known. */
 static void add_cgroup_limits(struct limit_list *list) {
+  const struct tmb_os_cgroup *known = tmb_cgroup_known();
   struct tmb_cgroup_walk walk;
+  if (known) {
+    if (known->memory != UINT64_MAX) add_limit(list, known->name, known->memory);
+    return;
+  }
   for (bool more = tmb_cgroup_first(&walk, "memory"); more; more = tmb_cgroup_next(&walk)) {
     const uint64_t bytes = tmb_cgroup_mem_limit(&walk);
     if (bytes == UINT64_MAX) continue;
     struct tmb_os_limit item;
-    snprintf(item.name, sizeof item.name, "cgroup memory limit (%.130s)", walk.dir);
+    tmb_cgroup_mem_name(&walk, item.name, sizeof item.name);
     add_limit(list, item.name, bytes);
   }
 }

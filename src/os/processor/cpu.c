@@ -39,8 +39,10 @@ int tmb_os_cpus_online(void) {
 }
 
 double tmb_os_cpu_quota(void) {
+  const struct tmb_os_cgroup *known = tmb_cgroup_known();
   struct tmb_cgroup_walk walk;
   double least = 0;
+  if (known) return known->quota;
   for (bool more = tmb_cgroup_first(&walk, "cpu"); more; more = tmb_cgroup_next(&walk)) {
     const double quota = tmb_cgroup_cpu_quota(&walk);
     if (quota > 0 && (least == 0 || quota < least)) least = quota;
