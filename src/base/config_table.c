@@ -41,8 +41,9 @@ const struct tmb_cfg_row *tmb_cfg_row(enum tmb_cfg_id id) {
 
 const char *tmb_cfg_former(enum tmb_cfg_id id, char *buf, size_t buf_bytes) {
   const struct tmb_cfg_row *row = tmb_cfg_row(id);
+  if (row->name && !row->test) return NULL;
   snprintf(buf, buf_bytes, "TOMBOLO_%s", row->id);
-  return row->name && (!row->test || strcmp(row->name, buf) == 0) ? NULL : buf;
+  return row->name && strcmp(row->name, buf) == 0 ? NULL : buf;
 }
 
 const struct tmb_cfg_prefix *tmb_cfg_prefixes(size_t *count) {

@@ -5,8 +5,8 @@
  * Owns: the computation of every offset in struct tmb_near. Called by core. Calls: os/memfd,
  * settings, the bootstrap's collectives in struct tmb_near_env. Invariants: offsets depend only on
  * the number of ranks of the host, on regions and on settings that are equal on all ranks; the
- * first rank sets the file's size, the others map it after that; a failure on one rank of the job
- * is known to all before anyone maps.
+ * first rank sets the file's size, and nobody touches the mapping before all ranks of the job know
+ * that each has it.
  */
 #include "base/config.h"
 #include "base/error.h"
@@ -75,35 +75,40 @@ static void layout(struct tmb_near *near) {
   near->arena_bytes = TMB_ALIGN_UP(end, page);
 }
 
-static int size_arena(struct tmb_near *near) {
+/* Sets the size of the file, on the first rank. */
+static bool size_arena(const struct tmb_near *near) {
   char why[TMB_MEMFD_WHY_BYTES];
-  int rc = 0;
-  if (near->env.index == 0) {
-    rc = tmb_memfd_resize(near->env.arena_fd, near->arena_bytes, why, sizeof why);
-    if (rc) tmb_print("cannot create the message memory of %zu bytes: %s", near->arena_bytes, why);
+  if (near->env.index != 0 ||
+      !tmb_memfd_resize(near->env.arena_fd, near->arena_bytes, why, sizeof why))
+    return true;
+  tmb_print("cannot create the message memory of %zu bytes: %s", near->arena_bytes, why);
+  return false;
+}
+
+/* Returns NULL after a message. */
+static void *map_file(const struct tmb_near *near) {
+  void *p = mmap(NULL, near->arena_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                 near->env.arena_fd, 0);
+  if (p != MAP_FAILED) {
+    tmb_os_mem_skip_core(p, near->arena_bytes);
+    return p;
   }
-  return near->env.agree(near->env.ctx, rc == 0) ? 0 : TMB_E_LIMIT;
+  const char *limit = NULL;
+  const int err = errno;
+  const uint64_t bytes = tmb_os_mem_limit(&limit);
+  tmb_print("cannot map the message memory: %zu bytes asked, %s allows %llu (%s); run fewer ranks, "
+            "or raise the limit",
+            near->arena_bytes, limit, (unsigned long long)bytes, strerror(err));
+  return NULL;
 }
 
 static int map_arena(struct tmb_near *near) {
-  void *p = mmap(NULL, near->arena_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                 near->env.arena_fd, 0);
-  const bool ok = p != MAP_FAILED;
-  if (!ok) {
-    const char *limit = NULL;
-    const int err = errno;
-    const uint64_t bytes = tmb_os_mem_limit(&limit);
-    tmb_print(
-        "cannot map the message memory: %zu bytes asked, %s allows %llu (%s); run fewer ranks, "
-        "or raise the limit",
-        near->arena_bytes, limit, (unsigned long long)bytes, strerror(err));
-  }
-  if (ok) tmb_os_mem_skip_core(p, near->arena_bytes);
-  if (near->env.agree(near->env.ctx, ok)) {
-    near->arena = p;
+  char *const arena = size_arena(near) ? map_file(near) : NULL;
+  if (near->env.agree(near->env.ctx, arena != NULL)) {
+    near->arena = arena;
     return 0;
   }
-  if (ok) munmap(p, near->arena_bytes);
+  if (arena) munmap(arena, near->arena_bytes);
   return TMB_E_LIMIT;
 }
 
@@ -135,8 +140,7 @@ int tmb_near_open(struct tmb_near *near, const struct tmb_near_env *env) {
     tmb_near_close(near);
     return TMB_E_NOMEM;
   }
-  int rc = size_arena(near);
-  if (!rc) rc = map_arena(near);
+  const int rc = map_arena(near);
   if (rc) {
     tmb_near_close(near);
     return rc;
@@ -147,8 +151,8 @@ int tmb_near_open(struct tmb_near *near, const struct tmb_near_env *env) {
     tmb_near_inbox_move(near, &near->inbox[i], i, 0);
   }
   touch_rings(near);
+  /* All have opened their inboxes when this returns. */
   near->sender_fences = !env->agree(env->ctx, tmb_membarrier_register());
-  env->barrier(env->ctx);
   return 0;
 }
 

@@ -18,10 +18,6 @@
 
 static struct tmb_near *rank_of[RANKS];
 
-static void rig_barrier(void *ctx) {
-  (void)ctx;
-}
-
 static bool rig_agree(void *ctx, bool ok) {
   (void)ctx;
   return ok;
@@ -42,7 +38,6 @@ static void rig_open(void) {
                                      .index = r,
                                      .count = RANKS,
                                      .arena_fd = fd,
-                                     .barrier = rig_barrier,
                                      .agree = rig_agree,
                                      .allgather = rig_allgather};
     rank_of[r] = aligned_alloc(TMB_CACHE_LINE, TMB_ALIGN_UP(sizeof **rank_of, TMB_CACHE_LINE));

@@ -110,7 +110,6 @@ struct tmb_near_env {
   const int *bell_fd;    /* [count] eventfds that wake ranks from poll; NULL: nobody sleeps there */
   bool threads;          /* client threads may be inside the library at once */
   void *ctx;             /* argument of the functions below; each is collective over the job */
-  void (*barrier)(void *ctx);
   bool (*agree)(void *ctx, bool ok); /* whether ok is true on every rank of the job */
   void (*allgather)(void *ctx, const void *mine, size_t bytes,
                     void *all); /* of the ranks of this host, by near index; bytes <= 64 */

@@ -178,7 +178,7 @@ static void restore_signals(const struct tmb_launch *l) {
 }
 
 int tmb_launch_open(struct tmb_launch *l) {
-  l->same_addresses = tmb_cfg_bool(TMB_CFG_SAME_ADDRESSES);
+  l->same_addresses = tmb_cfg_bool(TMB_CFG_SAME_ADDRESSES) && tmb_os_randomised();
   if (!l->hosts) l->hosts = 1;
   getrlimit(RLIMIT_NOFILE, &l->files_before);
   l->pids = calloc(l->size, sizeof *l->pids);
@@ -282,7 +282,7 @@ int tmb_launch_fork(struct tmb_launch *l) {
 /* The rank turns it on again for itself (boot.c), so that programs which it starts get random
  * addresses as usual. */
 static void ask_same_addresses(const struct tmb_launch *l, uint32_t rank) {
-  if (!l->same_addresses || !tmb_os_randomised()) return;
+  if (!l->same_addresses) return;
   if (tmb_os_randomise(false) == TMB_OK)
     tmb_ctl_rank(l->ctl, rank)->derandomised = 1;
   else if (rank == 0)

@@ -48,10 +48,6 @@
 /* Checks are on until the client has said whether it wants them: calls before initialisation are
  * reported in every build. */
 
-static void boot_barrier(void *ctx) {
-  tmb_boot_barrier(ctx);
-}
-
 static bool boot_agree(void *ctx, bool ok) {
   const uint8_t mine = ok;
   uint8_t all[TMB_BOOT_RANKS_MAX];
@@ -159,7 +155,6 @@ static int open_near(void) {
                                    .handled = tmb_job.status->rings.handled,
                                    .threads = tmb_job.threads,
                                    .ctx = &tmb_job.boot,
-                                   .barrier = boot_barrier,
                                    .agree = boot_agree,
                                    .allgather = near_allgather};
   const struct tmb_near *near = &tmb_job.near;
@@ -188,6 +183,7 @@ static void client_defaults(void) {
 }
 
 static int open_conduit(void) {
+  if (tmb_job.boot.places.hosts == 1) return 0;
   tmb_last_thread_network(false);
   const int rc = tmb_conduit_open();
   tmb_last_thread_network(true);
@@ -223,8 +219,7 @@ static int open_all(const struct gexx_client_args *init) {
   if (!rc) rc = tmb_layers_init();
   if (!rc) rc = make_objects(init);
   if (rc) return rc;
-  tmb_segment_limits();
-  tmb_boot_barrier(&tmb_job.boot);
+  tmb_segment_limits(); /* exchanges them, so all can receive messages from here on */
   tmb_place_begin();
   return 0;
 }

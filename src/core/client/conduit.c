@@ -215,7 +215,6 @@ static int open_with(const struct tmb_net_ops *ops) {
 
 int tmb_conduit_open(void) {
   const char *asked = tmb_cfg_str(TMB_CFG_CONDUIT);
-  if (tmb_job.boot.places.hosts == 1) return 0;
   struct reason why = {0, ""};
   const struct tmb_net_ops *ops = usable(asked && asked[0] ? asked : DEFAULT_NAME, &why);
   if (!agree(ops != NULL, &why)) return TMB_E_NOT_FOUND;

@@ -52,10 +52,6 @@ static const struct tmb_net_ops conduit = {.name = "wire", .wait_fds = wait_fds}
 
 /* ---- a rank */
 
-static void no_barrier(void *ctx) {
-  (void)ctx;
-}
-
 static bool agree(void *ctx, bool ok) {
   (void)ctx;
   return ok;
@@ -74,7 +70,6 @@ static int set_up(void **state) {
                                    .arena_fd = tmb_memfd_create("test-arena", false),
                                    .bell_fd = &bell,
                                    .threads = true,
-                                   .barrier = no_barrier,
                                    .agree = agree,
                                    .allgather = echo};
   tmb_lock_init(true);

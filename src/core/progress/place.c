@@ -38,11 +38,11 @@
                             * */
 #define NO_YIELD_TIMES 16u /* then waits sleep without yielding for so many times the last one */
 
-void tmb_place_rank_read(struct tmb_place_rank *mine) {
+void tmb_place_rank_read(struct tmb_place_rank *mine, bool kernel) {
   tmb_os_cpu_bits(mine->bits, sizeof mine->bits);
   mine->cpu = (uint32_t)tmb_os_cpu_current();
   mine->quota = tmb_os_cpu_quota();
-  mine->kernel = tmb_os_kernel();
+  mine->kernel = kernel ? tmb_os_kernel() : 0;
 }
 
 static bool allows(const struct tmb_place_rank *rank, uint32_t cpu) {
@@ -103,7 +103,7 @@ int tmb_place_init(void) {
     tmb_print("out of memory for the processors of %u ranks", tmb_job.size);
     return TMB_E_NOMEM;
   }
-  tmb_place_rank_read(&mine);
+  tmb_place_rank_read(&mine, boot->here != boot->size);
   tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, ranks);
   const bool outnumber = tmb_place_outnumber(ranks, tmb_job.size, tmb_job.rank);
   uint32_t here = 0;

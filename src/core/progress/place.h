@@ -28,7 +28,7 @@ struct tmb_place_rank {
   uint8_t bits[TMB_PLACE_BYTES]; /* those that it may use */
   uint32_t cpu;                  /* that which runs it now */
   double quota;                  /* processors that its cgroup may use at a time; 0: no limit */
-  uint64_t kernel;               /* tmb_os_kernel */
+  uint64_t kernel;               /* tmb_os_kernel; 0: not known, or all ranks are here */
 };
 
 /* Where the ranks of a machine are to run. */
@@ -40,7 +40,8 @@ struct tmb_place_plan {
                     all ranks: barriers and collectives depend on it */
 };
 
-void tmb_place_rank_read(struct tmb_place_rank *mine);
+/* in kernel: whether ranks of other hosts may run on it. */
+void tmb_place_rank_read(struct tmb_place_rank *mine, bool kernel);
 
 /* in ranks: [count] those of this machine, in the order of their numbers; in mine: index of this
  * one. The homes of ranks with the same mask follow each other from the processor of the first
