@@ -9,22 +9,31 @@ endif()
 
 set(tmb_shmem_dir "${PROJECT_SOURCE_DIR}/shmem")
 file(GLOB_RECURSE tmb_shmem_sources CONFIGURE_DEPENDS "${tmb_shmem_dir}/runtime/*.c")
-add_library(tmb_shmem_objects OBJECT ${tmb_shmem_sources})
-set_target_properties(tmb_shmem_objects PROPERTIES
-  POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
-target_compile_definitions(tmb_shmem_objects PRIVATE GASNET_PAR=1 _GNU_SOURCE=1
-  GEXX_NO_IDENT=1) # a program is not of the thread mode of a library that it links
-target_include_directories(tmb_shmem_objects PRIVATE "${PROJECT_SOURCE_DIR}/include"
-  "${tmb_shmem_dir}/include")
-target_link_libraries(tmb_shmem_objects PRIVATE tmb_warnings Threads::Threads)
+list(FILTER tmb_shmem_sources EXCLUDE REGEX "/interposed/")
+function(tmb_shmem_objects name)
+  add_library(${name} OBJECT ${ARGN})
+  set_target_properties(${name} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+  target_compile_definitions(${name} PRIVATE GASNET_PAR=1 _GNU_SOURCE=1
+    GEXX_NO_IDENT=1) # a program is not of the thread mode of a library that it links
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/include"
+    "${tmb_shmem_dir}/include")
+  target_link_libraries(${name} PRIVATE tmb_warnings Threads::Threads)
+endfunction()
+tmb_shmem_objects(tmb_shmem_objects ${tmb_shmem_sources})
+foreach(kind shared static)
+  tmb_shmem_objects(tmb_shmem_${kind} "${tmb_shmem_dir}/runtime/interposed/${kind}.c")
+endforeach()
 
-add_library(shmem_shared SHARED $<TARGET_OBJECTS:tmb_shmem_objects>)
+add_library(shmem_shared SHARED $<TARGET_OBJECTS:tmb_shmem_objects>
+  $<TARGET_OBJECTS:tmb_shmem_shared>)
 set_target_properties(shmem_shared PROPERTIES OUTPUT_NAME shmem_tombolo EXPORT_NAME shmem
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C
   INSTALL_RPATH "$ORIGIN")
 target_link_libraries(shmem_shared PUBLIC tombolo_shared PRIVATE m)
 target_link_options(shmem_shared PRIVATE ${tmb_stays})
-add_library(shmem_static STATIC $<TARGET_OBJECTS:tmb_shmem_objects>)
+add_library(shmem_static STATIC $<TARGET_OBJECTS:tmb_shmem_objects>
+  $<TARGET_OBJECTS:tmb_shmem_static>)
 set_target_properties(shmem_static PROPERTIES OUTPUT_NAME shmem_tombolo EXPORT_NAME shmem_static
   LINKER_LANGUAGE C)
 target_link_libraries(shmem_static PUBLIC tombolo_static m)

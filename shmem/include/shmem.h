@@ -6,8 +6,8 @@
  * and locks; the other families are in shmem/. Included by every OpenSHMEM program. Needs no
  * thread mode of GASNet and includes none of its headers. Invariants: handles are opaque, zero is
  * the invalid one; every routine is a function, also under the name pshmem_ (pshmem.h). Programs
- * that are compiled with optimisation have bodies of put and get inline (shmem/inline.h).
- * docs/SHMEM.md is the guide.
+ * that are compiled with optimisation have bodies of put, get and atomics inline
+ * (shmem/inline.h). docs/SHMEM.md is the guide.
  */
 #ifndef SHMEM_H
 #define SHMEM_H

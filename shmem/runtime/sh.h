@@ -4,11 +4,11 @@
  * of each other.
  *
  * Included by the files of shmem/runtime. Calls: the public headers of Tombolo only. Invariants: a
- * PE is a rank of the job. The symmetric memory of a PE is its bound segment: the data segments of
- * program and libraries first, then the library's own words, then the heap, with one layout on all
- * PEs. A symmetric address is therefore an offset, equal on all PEs. The tables `here` hold where
- * each PE's segment is mapped in this process; an entry is NULL where a call must take the slow
- * path, which also is where arguments are checked.
+ * PE is a rank of the job. The symmetric memory of a PE is its bound segment: the library's own
+ * words first, then from `base` on the data segments of program and libraries, then the heap, with
+ * one layout on all PEs. A symmetric address is therefore an offset from `base`, equal on all PEs.
+ * The tables `places` hold where each PE's memory is mapped in this process; an entry is NULL where
+ * a call must take the slow path, which also is where arguments are checked.
  */
 #ifndef SHMEM_SH_H
 #define SHMEM_SH_H
@@ -24,6 +24,8 @@
 
 #define SHMEM_NO_GENERIC_ 1 /* the routines are defined here, by their names */
 #include "shmem.h"
+#define SHMEM_INLINE_TABLE_ONLY_ 1
+#include "shmem/inline.h"
 
 #define SH_HIDDEN      __attribute__((visibility("hidden")))
 #define SH_EXPORT      __attribute__((visibility("default")))
@@ -33,7 +35,7 @@
 #define SH_COLD        __attribute__((noinline, cold))
 
 /* Defines the routine pshmem_NAME, and shmem_NAME as a weak alias of it (OpenSHMEM 1.6, 10). By
- * sh_at_NAME this library has its address without a look-up at start. */
+ * sh_at_NAME this library has its address whatever is in front. */
 #define SH_DEF(RET, NAME, ARGS)                                                 \
  SH_EXPORT RET pshmem_##NAME ARGS;                                              \
  SH_EXPORT __attribute__((weak, alias("pshmem_" #NAME))) RET shmem_##NAME ARGS; \
@@ -61,8 +63,8 @@ struct sh_pending {
 struct shmem_team_s {
   gex_TM_t tm;
   uint32_t size, rank;
-  uint32_t *pe;     /* [size] number in the world */
-  char **here;      /* [size] as sh.here, by number in this team */
+  uint32_t *pe;                /* [size] number in the world */
+  struct shmem_place_ *places; /* [size] of the members */
   int *number;      /* [PEs of the world] number in this team, -1: no member; NULL: the world */
   int contexts_max; /* that its configuration allows */
   struct shmem_ctx_s *contexts;      /* made from this team and not destroyed */
@@ -70,9 +72,7 @@ struct shmem_team_s {
 };
 
 struct shmem_ctx_s {
-  char *
-      *here; /* that of its team; this and size are those of struct shmem_reach_, which programs */
-  uint32_t size; /* read */
+  struct shmem_reach_ reach; /* the first field, which programs read */
   struct shmem_team_s *team;
   long options;
   struct sh_pending pending;
@@ -91,12 +91,12 @@ struct sh_state {
   char *base;             /* symmetric memory of this PE */
   uint64_t bytes;
   uint64_t heap; /* offset of the heap */
-  uint64_t own;  /* offset of the library's own words */
   struct sh_range range[SH_RANGES];
   uint32_t ranges;
   uint32_t pe, size;
   bool debug;         /* SHMEM_DEBUG: arguments are checked */
   bool traced;        /* events are recorded or counted: memory is reached by calls alone */
+  bool inlined;       /* programs reach mapped memory without a call */
   bool threads;       /* SHMEM_THREAD_MULTIPLE */
   bool far;           /* some PE is not mapped */
   int level;          /* SHMEM_THREAD_* */
@@ -105,7 +105,7 @@ struct sh_state {
   uintptr_t *owner;   /* [size] base of each PE's memory, in its own address space */
   uintptr_t alike;    /* power of two at which these bases differ by multiples */
   char **near;        /* [size] where it is mapped here, NULL: nowhere */
-  char **nothing;     /* [size] NULL */
+  struct shmem_place_ *nothing; /* [size] zero */
   gex_Client_t client;
   gex_EP_t ep;
   gex_TM_t tm;
@@ -146,8 +146,8 @@ SH_HOT uint64_t sh_offset(const void *addr) {
 /* Where an object of a PE lies in this process; NULL: nowhere, or the call takes the slow path. */
 SH_HOT char *sh_here(const struct shmem_ctx_s *ctx, const void *addr, int pe) {
   const uint64_t offset = sh_offset(addr);
-  if (SH_UNLIKELY((uint32_t)pe >= ctx->size)) return NULL;
-  char *const here = ctx->here[pe];
+  if (SH_UNLIKELY((uint32_t)pe >= ctx->reach.size)) return NULL;
+  char *const here = ctx->reach.puts[pe].here;
   return SH_LIKELY(here != NULL && offset != SH_NOWHERE) ? here + offset : NULL;
 }
 
@@ -162,7 +162,7 @@ struct sh_far {
 SH_HIDDEN struct sh_far sh_find(const struct shmem_ctx_s *ctx, const char *call, const char *arg,
                                 const void *addr, uint64_t bytes, int pe);
 
-/* Whether calls take the slow path: `here` of all teams is empty. */
+/* Whether calls take the slow path: the places of all teams are empty. */
 SH_HOT bool sh_long_way(void) {
   return sh.debug || sh.traced;
 }
@@ -171,17 +171,17 @@ SH_HOT bool sh_long_way(void) {
 SH_HOT void sh_wake(uint32_t pe) {
   gexx_signal_wake(sh.tm, pe);
 }
-/* The library's own words, at sh.own in the symmetric memory of each PE. */
-struct sh_own {
-  uint32_t waiters; /* threads of the PE that may sleep until words of its memory change */
-};
+/* Counts the threads of a PE that may sleep until words of its memory change. */
+SH_HOT uint32_t *sh_waiters(char *memory) {
+  return (uint32_t *)(void *)(memory - SHMEM_WAITERS_);
+}
 
 /* Wakes after a put or an atomic on the short path, which few PEs wait for. in pe: number in the
  * team. A PE that begins to sleep just now sees the word itself (gexx_Wait_Until). */
 SH_HOT void sh_wake_waiter(const struct shmem_ctx_s *ctx, int pe) {
-  const struct sh_own *own = (const struct sh_own *)(const void *)(ctx->here[pe] + sh.own);
   __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the store comes first */
-  if (SH_UNLIKELY(__atomic_load_n(&own->waiters, __ATOMIC_RELAXED))) sh_wake(ctx->team->pe[pe]);
+  if (SH_UNLIKELY(__atomic_load_n(sh_waiters(ctx->reach.puts[pe].here), __ATOMIC_RELAXED)))
+    sh_wake(ctx->team->pe[pe]);
 }
 /* Progress after a read on the short path: a program that reads in a loop must see changes by
  * messages of PEs on other hosts. */
@@ -228,7 +228,15 @@ SH_HIDDEN void sh_need_start(const char *call);
 /* Lets inline code of programs reach mapped memory, see shmem/inline.h: inline.c. */
 SH_HIDDEN void sh_inline_start(void);
 
+/* Whether a routine of the program, or of a library in front of this one, has the place of this
+ * library's: interposed/. */
+SH_HIDDEN bool sh_interposed(void);
+
 /* ---- statics.c */
+
+/* Whether an address belongs to a loaded object. */
+struct dl_phdr_info;
+SH_HIDDEN bool sh_object_holds(const struct dl_phdr_info *info, const void *addr);
 
 /* Finds the data segments; fills sh.range with offsets from 0. Before the job is joined. Returns
  * bytes, a multiple of the page. */

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 120
 """A profiling tool that defines shmem_X sees every call of a program that was compiled with
-optimisation: a shared library in front, an object of the program, and the file of the call itself.
+optimisation: a shared library in front, an object of the program, also of one that is linked with
+libshmem_tombolo.a, and the file of the call itself.
 Without a tool such a program makes no call for memory that is mapped here."""
 import os
 import subprocess
@@ -70,6 +71,13 @@ def check(folder, command, suffix):
     run(*start, both)
     run(*start, one)
     run(*start, "env", f"LD_PRELOAD={tool}", program)
+    static = str(folder / "static")
+    libraries = [str(BUILD / f"lib/lib{name}.a") for name in ("shmem_tombolo", "tombolo")]
+    include = f"-I{BUILD}/include/tombolo-shmem"
+    link = [*flags, include, path["program"], path["tool"], *libraries, "-lm", "-o", static]
+    plain, variable = ("c++", "OSHCXX") if suffix == ".cc" else ("cc", "OSHCC")
+    run(os.environ.get(variable, plain), *link)
+    run(*start, static)
     code = run("objdump", "-d", "--no-show-raw-insn", program)
     assert "shmem_inline_wake_" in code, "the program has no inline code"
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "shmem/include"
 OLD = {"start_pes", "_my_pe", "_num_pes", "num_pes", "shmalloc", "shrealloc", "shmemalign"}
 OLD |= {"shfree"}
-INLINE = {"shmem_inline_", "shmem_inline_wake_"}
+INLINE = {"shmem_inline_table_", "shmem_inline_wake_"}
 # The tables of types of the specification, by TYPENAME.
 AMO = "int long longlong uint ulong ulonglong int32 int64 uint32 uint64 size ptrdiff".split()
 AMO_EXT = [*AMO, "float", "double"]

@@ -1,34 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shmem/inline.h: put and get for PEs whose memory is mapped here, without a call.
+ * shmem/inline.h: put, get and atomics for PEs whose memory is mapped here, without a call.
  *
- * Owns: inline bodies of put, get, p, g and the nbi forms. Included by shmem.h where the compiler
- * optimises, unless SHMEM_NO_INLINE is defined. Calls: the routines of the library where the table
- * shmem_inline_ does not hold the address. Invariants: a body serves inlining only (gnu_inline):
- * the address of a routine, and a call that is not inlined, are those of the library, and a
- * program may define the routine itself. The library leaves the table empty when a routine is
- * interposed (a profiling library), with SHMEM_DEBUG and while events are recorded, so that each
- * call reaches the library. Programs contain this code: a change of the table needs a new name.
+ * Owns: inline bodies of put, get, p, g, the nbi forms of put and get, and atomics but for their
+ * nbi forms. Included by shmem.h where the compiler optimises, unless SHMEM_NO_INLINE is defined.
+ * Calls: the routines of the library where the table shmem_inline_table_ does not hold the address.
+ * Invariants: a body serves inlining only (gnu_inline): the address of a routine, and a call that
+ * is not inlined, are those of the library, and a program may define the routine itself. The
+ * library leaves the table empty when a routine is interposed (a profiling library), with
+ * SHMEM_DEBUG and while events are recorded, so that each call reaches the library. Programs
+ * contain this code: a change of the table needs a new name.
  */
 #ifndef SHMEM_INLINE_H
 #define SHMEM_INLINE_H
 
-/* The PEs that a context reaches: the first fields of what shmem_ctx_t points at. */
+/* Symmetric memory of a PE, as mapped in this process. */
+struct shmem_place_ {
+  char *here;
+  uintptr_t bytes; /* 0: inline code must call the library */
+};
+/* The PEs that a context reaches: the first field of what shmem_ctx_t points at. */
 struct shmem_reach_ {
-  char **here;   /* [size] symmetric memory of each PE, as mapped in this process; NULL: nowhere */
-  uint32_t size; /* PEs of its team */
+  const struct shmem_place_ *puts;  /* [size] */
+  const struct shmem_place_ *reads; /* [size] for gets and atomics: empty where they must drive
+                                       progress, because some PE is not mapped */
+  uint32_t size;                    /* PEs of its team */
 };
 struct shmem_inline_ {
   struct shmem_reach_ world;
-  uintptr_t base, bytes;            /* symmetric memory of this PE; bytes 0: the table is empty */
+  uintptr_t base;                   /* symmetric memory of this PE */
   uintptr_t statics, statics_bytes; /* data segment of the program, which is its beginning */
-  uintptr_t waiters;                /* offset of the word that says how many threads wait */
-  uintptr_t polls;                  /* not 0: reads must drive progress */
   uintptr_t spare[4];
 };
-extern struct shmem_inline_ shmem_inline_;
+extern struct shmem_inline_ shmem_inline_table_;
 /* Wakes the threads of a PE that wait for words. */
 void shmem_inline_wake_(shmem_ctx_t ctx, int pe);
+/* Bytes in front of a PE's memory: there is the word that says how many of its threads wait. */
+#define SHMEM_WAITERS_ 64
 
 #ifndef SHMEM_INLINE_TABLE_ONLY_ /* the library needs no bodies */
 
@@ -38,20 +46,25 @@ void shmem_inline_wake_(shmem_ctx_t ctx, int pe);
 SHMEM_HELP_ const struct shmem_reach_ *shmem_reach_(shmem_ctx_t ctx) {
   return (uintptr_t)ctx > (uintptr_t)SHMEM_CTX_DEFAULT
              ? (const struct shmem_reach_ *)(const void *)ctx
-             : &shmem_inline_.world;
+             : &shmem_inline_table_.world;
 }
 
-/* Where the symmetric memory of a PE is mapped; NULL: the library must be called. out offset: of
- * the object. */
-SHMEM_HELP_ char *shmem_memory_(shmem_ctx_t ctx, const void *object, int pe, uintptr_t *offset) {
-  const struct shmem_reach_ *reach = shmem_reach_(ctx);
-  if (__builtin_expect(ctx == SHMEM_CTX_INVALID || (uint32_t)pe >= reach->size, 0)) return NULL;
-  *offset = (uintptr_t)object - shmem_inline_.base;
-  if (__builtin_expect(*offset >= shmem_inline_.bytes, 0)) {
-    *offset = (uintptr_t)object - shmem_inline_.statics;
-    if (__builtin_expect(*offset >= shmem_inline_.statics_bytes, 0)) return NULL;
+/* Finds an object of a PE. Returns 0 where the library must be called. out offset: of the object in
+ * the memory of the PE. */
+SHMEM_HELP_ int shmem_find_(const struct shmem_place_ *place, const void *object,
+                            uintptr_t *offset) {
+  const uintptr_t bytes = place->bytes;
+  *offset = (uintptr_t)object - shmem_inline_table_.base;
+  if (*offset >= bytes) { /* static variables are as likely as the heap */
+    *offset = (uintptr_t)object - shmem_inline_table_.statics;
+    if (__builtin_expect(!bytes || *offset >= shmem_inline_table_.statics_bytes, 0)) return 0;
   }
-  return reach->here[pe];
+  return 1;
+}
+
+/* Whether a context reaches a PE. */
+SHMEM_HELP_ int shmem_reaches_(shmem_ctx_t ctx, int pe) {
+  return ctx != SHMEM_CTX_INVALID && (uint32_t)pe < shmem_reach_(ctx)->size;
 }
 
 /* Most sizes that are not known to the compiler are those of one word. */
@@ -64,28 +77,51 @@ SHMEM_HELP_ void shmem_copy_(void *to, const void *from, size_t bytes) {
   __asm__ __volatile__("" : : : "memory");
 }
 
+/* Wakes a PE that may wait for what was just written to its memory. */
+SHMEM_HELP_ void shmem_wake_(shmem_ctx_t ctx, char *memory, int pe) {
+  if (__builtin_expect(
+          __atomic_load_n((uint32_t *)(void *)(memory - SHMEM_WAITERS_), __ATOMIC_RELAXED) != 0, 0))
+    shmem_inline_wake_(ctx, pe);
+}
+
 /* Returns whether the put is done. */
 SHMEM_HELP_ int shmem_put_near_(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes,
                                 int pe) {
+  const struct shmem_place_ *place;
+  char *here;
   uintptr_t offset;
-  char *const memory = shmem_memory_(ctx, dest, pe, &offset);
-  if (__builtin_expect(!memory, 0)) return 0;
-  shmem_copy_(memory + offset, source, bytes);
-  if (__builtin_expect(__atomic_load_n((uint32_t *)(void *)(memory + shmem_inline_.waiters),
-                                       __ATOMIC_RELAXED) != 0,
-                       0))
-    shmem_inline_wake_(ctx, pe);
+  if (__builtin_expect(!shmem_reaches_(ctx, pe), 0)) return 0;
+  place = &shmem_reach_(ctx)->puts[(uint32_t)pe];
+  if (__builtin_expect(!shmem_find_(place, dest, &offset), 0)) return 0;
+  here = place->here;
+  shmem_copy_(here + offset, source, bytes);
+  shmem_wake_(ctx, here, pe);
   return 1;
 }
 
 /* Returns whether the get is done. */
 SHMEM_HELP_ int shmem_get_near_(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes,
                                 int pe) {
+  const struct shmem_place_ *place;
   uintptr_t offset;
-  const char *const memory = shmem_memory_(ctx, source, pe, &offset);
-  if (__builtin_expect(!memory || shmem_inline_.polls, 0)) return 0;
-  shmem_copy_(dest, memory + offset, bytes);
+  if (__builtin_expect(!shmem_reaches_(ctx, pe), 0)) return 0;
+  place = &shmem_reach_(ctx)->reads[(uint32_t)pe];
+  if (__builtin_expect(!shmem_find_(place, source, &offset), 0)) return 0;
+  shmem_copy_(dest, place->here + offset, bytes);
   return 1;
+}
+
+/* The memory of a PE for an atomic; NULL: the library must be called. */
+SHMEM_HELP_ char *shmem_atomic_near_(shmem_ctx_t ctx, const void *object, int pe,
+                                     uintptr_t *offset) {
+  const struct shmem_place_ *place;
+  char *here;
+  if (__builtin_expect(!shmem_reaches_(ctx, pe), 0)) return NULL;
+  place = &shmem_reach_(ctx)->reads[(uint32_t)pe];
+  if (__builtin_expect(!shmem_find_(place, object, offset), 0)) return NULL;
+  here = place->here;
+  if (!here) __builtin_unreachable(); /* so the caller makes no second test */
+  return here;
 }
 
 /* The routine NAME of the library, by another name: a body must not call itself. A function of its
@@ -146,6 +182,97 @@ SHMEM_TYPES_RMA_(SHMEM_INLINE_)
   SHMEM_INLINE_BLOCK_(shmem_ctx_, CTX, void, BITS, BYTES)
 SHMEM_SIZES_(SHMEM_INLINE_)
 SHMEM_INLINE_(mem, 1)
+# undef SHMEM_INLINE_
+
+/* Atomics. ARGS: number of operands; KIND: FETCH or CHANGE; DO: gives the word before. */
+# define SHMEM_TAKE_0_(T)
+# define SHMEM_TAKE_1_(T) T value,
+# define SHMEM_TAKE_2_(T) T cond, T value,
+# define SHMEM_GIVE_0_
+# define SHMEM_GIVE_1_         value,
+# define SHMEM_GIVE_2_         cond, value,
+# define SHMEM_TYPE_FETCH_(T)  T
+# define SHMEM_TYPE_CHANGE_(T) void
+# define SHMEM_RETURN_FETCH_   return
+# define SHMEM_RETURN_CHANGE_
+# define SHMEM_BEFORE_FETCH_(T)  const T before =
+# define SHMEM_BEFORE_CHANGE_(T) (void)
+# define SHMEM_RESULT_FETCH_     before
+# define SHMEM_RESULT_CHANGE_
+
+# define SHMEM_INLINE_ATOMIC_(NAME, FORM, T, ARGS, KIND, DO)                               \
+  SHMEM_CALL_(SHMEM_TYPE_##KIND##_(T), SHMEM_RETURN_##KIND##_, NAME,                       \
+              (SHMEM_PARAM_##FORM##_ T * dest, SHMEM_TAKE_##ARGS##_(T) int pe),            \
+              (SHMEM_PASS_##FORM##_ dest, SHMEM_GIVE_##ARGS##_ pe))                        \
+  SHMEM_BODY_ SHMEM_TYPE_##KIND##_(T)                                                      \
+      NAME(SHMEM_PARAM_##FORM##_ T *dest, SHMEM_TAKE_##ARGS##_(T) int pe) {                \
+   uintptr_t offset;                                                                       \
+   char *const memory = shmem_atomic_near_(SHMEM_OF_##FORM##_, dest, pe, &offset);         \
+   if (__builtin_expect(memory != NULL, 1)) {                                              \
+    T *const at = (T *)(void *)(memory + offset);                                          \
+    SHMEM_BEFORE_##KIND##_(T) DO(T);                                                       \
+    shmem_wake_(SHMEM_OF_##FORM##_, memory, pe);                                           \
+    return SHMEM_RESULT_##KIND##_;                                                         \
+   }                                                                                       \
+   SHMEM_RETURN_##KIND##_ NAME##_far_(SHMEM_PASS_##FORM##_ dest, SHMEM_GIVE_##ARGS##_ pe); \
+  }
+# define SHMEM_INLINE_READ_(NAME, FORM, T)                                                       \
+  SHMEM_CALL_(T, return, NAME, (SHMEM_PARAM_##FORM##_ const T *source, int pe),                  \
+              (SHMEM_PASS_##FORM##_ source, pe))                                                 \
+  SHMEM_BODY_ T NAME(SHMEM_PARAM_##FORM##_ const T *source, int pe) {                            \
+   uintptr_t offset;                                                                             \
+   const char *const memory = shmem_atomic_near_(SHMEM_OF_##FORM##_, source, pe, &offset);       \
+   T before;                                                                                     \
+   if (__builtin_expect(memory == NULL, 0)) return NAME##_far_(SHMEM_PASS_##FORM##_ source, pe); \
+   __atomic_load((const T *)(const void *)(memory + offset), &before, __ATOMIC_SEQ_CST);         \
+   return before;                                                                                \
+  }
+
+# define SHMEM_DO_SWAP_(T)                              \
+  __extension__({                                       \
+T old_;                                                 \
+__atomic_exchange(at, &value, &old_, __ATOMIC_SEQ_CST); \
+old_;                                                   \
+  })
+# define SHMEM_DO_CSWAP_(T)                                                           \
+  __extension__({                                                                     \
+T old_ = cond;                                                                        \
+__atomic_compare_exchange_n(at, &old_, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+old_;                                                                                 \
+  })
+# define SHMEM_DO_SET_(T) __atomic_store(at, &value, __ATOMIC_SEQ_CST)
+# define SHMEM_DO_INC_(T) __atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST)
+# define SHMEM_DO_ADD_(T) __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST)
+# define SHMEM_DO_AND_(T) __atomic_fetch_and(at, value, __ATOMIC_SEQ_CST)
+# define SHMEM_DO_OR_(T)  __atomic_fetch_or(at, value, __ATOMIC_SEQ_CST)
+# define SHMEM_DO_XOR_(T) __atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST)
+
+# define SHMEM_INLINE_FORMS_(N, T, OP, ARGS, KIND, DO)                   \
+  SHMEM_INLINE_ATOMIC_(shmem_##N##_atomic##OP, PLAIN, T, ARGS, KIND, DO) \
+  SHMEM_INLINE_ATOMIC_(shmem_ctx_##N##_atomic##OP, CTX, T, ARGS, KIND, DO)
+# define SHMEM_INLINE_(N, T)                                 \
+  SHMEM_INLINE_READ_(shmem_##N##_atomic_fetch, PLAIN, T)     \
+  SHMEM_INLINE_READ_(shmem_ctx_##N##_atomic_fetch, CTX, T)   \
+  SHMEM_INLINE_FORMS_(N, T, _swap, 1, FETCH, SHMEM_DO_SWAP_) \
+  SHMEM_INLINE_FORMS_(N, T, _set, 1, CHANGE, SHMEM_DO_SET_)
+SHMEM_TYPES_AMO_EXT_(SHMEM_INLINE_)
+# undef SHMEM_INLINE_
+# define SHMEM_INLINE_(N, T)                                          \
+  SHMEM_INLINE_FORMS_(N, T, _compare_swap, 2, FETCH, SHMEM_DO_CSWAP_) \
+  SHMEM_INLINE_FORMS_(N, T, _fetch_inc, 0, FETCH, SHMEM_DO_INC_)      \
+  SHMEM_INLINE_FORMS_(N, T, _fetch_add, 1, FETCH, SHMEM_DO_ADD_)      \
+  SHMEM_INLINE_FORMS_(N, T, _inc, 0, CHANGE, SHMEM_DO_INC_)           \
+  SHMEM_INLINE_FORMS_(N, T, _add, 1, CHANGE, SHMEM_DO_ADD_)
+SHMEM_TYPES_AMO_(SHMEM_INLINE_)
+# undef SHMEM_INLINE_
+# define SHMEM_INLINE_(N, T)                                     \
+  SHMEM_INLINE_FORMS_(N, T, _fetch_and, 1, FETCH, SHMEM_DO_AND_) \
+  SHMEM_INLINE_FORMS_(N, T, _fetch_or, 1, FETCH, SHMEM_DO_OR_)   \
+  SHMEM_INLINE_FORMS_(N, T, _fetch_xor, 1, FETCH, SHMEM_DO_XOR_) \
+  SHMEM_INLINE_FORMS_(N, T, _and, 1, CHANGE, SHMEM_DO_AND_)      \
+  SHMEM_INLINE_FORMS_(N, T, _or, 1, CHANGE, SHMEM_DO_OR_)        \
+  SHMEM_INLINE_FORMS_(N, T, _xor, 1, CHANGE, SHMEM_DO_XOR_)
+SHMEM_TYPES_AMO_BIT_(SHMEM_INLINE_)
 # undef SHMEM_INLINE_
 
 #endif

@@ -42,7 +42,7 @@ static void hash_in(uint64_t value) {
   found.hash = (found.hash ^ value) * UINT64_C(1099511628211);
 }
 
-static bool holds(const struct dl_phdr_info *info, const void *addr) {
+bool sh_object_holds(const struct dl_phdr_info *info, const void *addr) {
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
     if (info->dlpi_phdr[i].p_type == PT_LOAD &&
@@ -73,7 +73,8 @@ static bool is_tombolo(const struct dl_phdr_info *info) {
   static const char *const names[] = {"libtombolo", "libcaf_tombolo", "libprif_tombolo"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strstr(info->dlpi_name, names[i])) return true;
-  return holds(info, &sh) || holds(info, (const void *)(uintptr_t)gexx_client_join);
+  return sh_object_holds(info, &sh) ||
+         sh_object_holds(info, (const void *)(uintptr_t)gexx_client_join);
 }
 
 /* Whether the data of an object are placed. The program is the first in the list. */
@@ -175,8 +176,9 @@ __attribute__((no_sanitize("address"))) static void copy_words(void *to, const v
 /* Copies the pages of the file, and those of the zeros behind it that were written. */
 static void copy_pages(char *to, const struct sh_range *range) {
   const char *const from = (const char *)range->begin;
-  const int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   copy_words(to, from, range->from_file);
+  if (range->from_file >= range->bytes) return;
+  const int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   uint64_t entry[512];
   for (size_t at = range->from_file; at < range->bytes;) {
     const size_t left = (range->bytes - at) / PAGE;

@@ -73,12 +73,16 @@ static uint64_t alignment(uint64_t most) {
   return most >= 16 * huge ? huge : GASNET_PAGESIZE;
 }
 
-/* Attaches the symmetric memory: statics, own words, heap. */
+/* Address of the symmetric memory in a segment, behind a page of the library's own. */
+static uintptr_t base_in(uintptr_t segment, uint64_t most) {
+  return round_up(segment + GASNET_PAGESIZE, alignment(most));
+}
+
+/* Attaches the symmetric memory: own words, statics, heap. */
 static void attach(uint64_t statics, const struct agreement *all) {
   const uint64_t page = GASNET_PAGESIZE, unit = alignment(all->most);
-  const uint64_t most = (all->most - (unit - page)) / page * page;
-  sh.own = round_up(statics, page);
-  sh.heap = sh.own + page;
+  const uint64_t most = (all->most - unit) / page * page;
+  sh.heap = round_up(statics, page);
   const bool all_of_it = all->heap == UINT64_MAX;
   sh.bytes = all_of_it ? most : sh.heap + round_up(all->heap, page);
   if (sh.bytes > most || most <= sh.heap + page)
@@ -88,10 +92,10 @@ static void attach(uint64_t statics, const struct agreement *all) {
              (unsigned long long)(all_of_it ? sh.heap + page : sh.bytes),
              (unsigned long long)statics, (unsigned long long)most);
   gex_Segment_t segment;
-  if (gex_Segment_Attach(&segment, sh.tm, sh.bytes + (unit - page)) != GASNET_OK)
+  if (gex_Segment_Attach(&segment, sh.tm, sh.bytes + unit) != GASNET_OK)
     sh_fatal("init", "no symmetric memory of %llu bytes; lower SHMEM_SYMMETRIC_SIZE [TMB-2318]",
              (unsigned long long)sh.bytes);
-  sh.base = (char *)round_up((uintptr_t)gex_Segment_QueryAddr(segment), unit);
+  sh.base = (char *)base_in((uintptr_t)gex_Segment_QueryAddr(segment), all->most);
 }
 
 /* in most: bytes that a PE may have. */
@@ -104,7 +108,7 @@ static void find_peers(uint64_t most) {
     void *owner = NULL, *here = NULL;
     uintptr_t bytes = 0;
     sh_complete(gex_EP_QueryBoundSegmentNB(sh.tm, pe, &owner, &here, &bytes, 0));
-    sh.owner[pe] = round_up((uintptr_t)owner, alignment(most));
+    sh.owner[pe] = base_in((uintptr_t)owner, most);
     if (here) here = (char *)here + (sh.owner[pe] - (uintptr_t)owner);
     sh.near[pe] = pe == sh.pe ? sh.base : here;
     sh.far = sh.far || !sh.near[pe];
@@ -153,6 +157,7 @@ static void start(void) {
   find_peers(all.most);
   sh_heap_init(sh.base + sh.heap, sh.bytes - sh.heap);
   sh_env_read();
+  sh.inlined = !sh_long_way() && !sh_interposed();
   sh_teams_start();
   sh_ctx_init(&sh.ctx, &sh.world, 0);
   make_domains();

@@ -70,11 +70,6 @@ static int ask(void *arg) {
   return a->enough(a->cond, a->arg);
 }
 
-/* Counts threads of this PE that may sleep; puts to it read the count. */
-static uint32_t *waiters(void) {
-  return &((struct sh_own *)(void *)(sh.base + sh.own))->waiters;
-}
-
 /* A wait or test has ended: it has taken what puts to these words gave. */
 SH_COLD static void tell_checker(const struct sh_cond *c) {
   for (size_t i = 0; i < (c->count ? c->count : 1); i++)
@@ -111,8 +106,8 @@ void sh_wait(const struct sh_cond *c, bool (*enough)(const struct sh_cond *, voi
                           .caller = __builtin_return_address(0)};
   gexx_WaitInfo_Begin(&info);
   struct asked asked = {c, enough, arg};
-  gexx_Wait_Until(
-      &(gexx_WaitCond_t){.ready = ask, .arg = &asked, .sleepers = waiters(), .blind_ns = BLIND_NS});
+  gexx_Wait_Until(&(gexx_WaitCond_t){
+      .ready = ask, .arg = &asked, .sleepers = sh_waiters(sh.base), .blind_ns = BLIND_NS});
   gexx_WaitInfo_End();
   if (SH_UNLIKELY(sh.traced)) tell_checker(c);
 }
