@@ -58,6 +58,8 @@ struct sh_pending {
   gex_Event_t *event;   /* [room], the first `count` are in use */
   uint32_t count, room;
   bool shared;
+  bool implicit; /* puts and gets have the implicit handles of the one thread that calls */
+  bool implied;  /* some of these may be incomplete */
 };
 
 struct shmem_team_s {

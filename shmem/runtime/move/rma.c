@@ -23,6 +23,17 @@ static void check_overlap(const char *call, const void *dest, const void *source
              dest, source, bytes);
 }
 
+/* Starts a put by the network. in lc: when the source may be changed. */
+static void start_put(struct shmem_ctx_s *ctx, const struct sh_far *to, const void *source,
+                      size_t bytes, gex_Event_t *lc) {
+  if (ctx->pending.implicit) {
+    ctx->pending.implied = true;
+    gex_RMA_PutNBI(sh.tm, to->pe, to->owner, source, bytes, lc, 0);
+  } else {
+    sh_pend(ctx, gex_RMA_PutNB(sh.tm, to->pe, to->owner, source, bytes, lc, 0));
+  }
+}
+
 SH_COLD static void put_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
                              const void *source, size_t bytes, int pe) {
   const struct sh_far to = sh_find(ctx, call, "dest", dest, bytes, pe);
@@ -33,7 +44,7 @@ SH_COLD static void put_long(struct shmem_ctx_s *ctx, const char *call, void *de
   if (to.near)
     memmove(to.near, source, bytes);
   else
-    sh_pend(ctx, gex_RMA_PutNB(sh.tm, to.pe, to.owner, source, bytes, GEX_EVENT_NOW, 0));
+    start_put(ctx, &to, source, bytes, GEX_EVENT_NOW);
   if (sh.near[to.pe]) sh_wake(to.pe);
 }
 
@@ -44,18 +55,36 @@ SH_COLD static void put_nbi_long(struct shmem_ctx_s *ctx, const char *call, void
   if (to.near || !bytes)
     put_long(ctx, call, dest, source, bytes, pe);
   else
-    sh_pend(ctx, gex_RMA_PutNB(sh.tm, to.pe, to.owner, source, bytes, GEX_EVENT_DEFER, 0));
+    start_put(ctx, &to, source, bytes, GEX_EVENT_DEFER);
 }
 
-SH_COLD static gex_Event_t get_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
-                                    const void *source, size_t bytes, int pe) {
-  const struct sh_far from = sh_find(ctx, call, "source", source, bytes, pe);
-  if (!bytes) return GEX_EVENT_INVALID;
+/* Copies from memory that is mapped. Returns whether a message is needed instead. */
+static bool is_far(const char *call, void *dest, const void *source, size_t bytes,
+                   const struct sh_far *from) {
+  if (!bytes) return false;
   if (sh.debug && !dest) sh_fatal(call, "argument dest is NULL, with %zu bytes [TMB-2312]", bytes);
-  check_overlap(call, dest, source, bytes, from.pe);
-  if (!from.near) return gex_RMA_GetNB(sh.tm, dest, from.pe, from.owner, bytes, 0);
-  memmove(dest, from.near, bytes);
-  return GEX_EVENT_INVALID;
+  check_overlap(call, dest, source, bytes, from->pe);
+  if (from->near) memmove(dest, from->near, bytes);
+  return !from->near;
+}
+
+SH_COLD static void get_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
+                             const void *source, size_t bytes, int pe) {
+  const struct sh_far from = sh_find(ctx, call, "source", source, bytes, pe);
+  if (is_far(call, dest, source, bytes, &from))
+    gex_RMA_GetBlocking(sh.tm, dest, from.pe, from.owner, bytes, 0);
+}
+
+SH_COLD static void get_nbi_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
+                                 const void *source, size_t bytes, int pe) {
+  const struct sh_far from = sh_find(ctx, call, "source", source, bytes, pe);
+  if (!is_far(call, dest, source, bytes, &from)) return;
+  if (ctx->pending.implicit) {
+    ctx->pending.implied = true;
+    gex_RMA_GetNBI(sh.tm, dest, from.pe, from.owner, bytes, 0);
+  } else {
+    sh_pend(ctx, gex_RMA_GetNB(sh.tm, dest, from.pe, from.owner, bytes, 0));
+  }
 }
 
 /* A put and the signal after it. */
@@ -138,7 +167,7 @@ SH_HOT void get(struct shmem_ctx_s *ctx, const char *call, void *dest, const voi
                 size_t bytes, int pe) {
   const char *const from = sh_here(ctx, source, pe);
   if (SH_UNLIKELY(!from)) {
-    sh_complete(get_long(ctx, call, dest, source, bytes, pe));
+    get_long(ctx, call, dest, source, bytes, pe);
     return;
   }
   sh_progress();
@@ -151,7 +180,7 @@ SH_HOT void get_nbi(struct shmem_ctx_s *ctx, const char *call, void *dest, const
   if (SH_LIKELY(from))
     copy(dest, from, bytes);
   else
-    sh_pend(ctx, get_long(ctx, call, dest, source, bytes, pe));
+    get_nbi_long(ctx, call, dest, source, bytes, pe);
 }
 
 SH_HOT void put_signal(struct shmem_ctx_s *ctx, const char *call, const struct put *put,

@@ -5,7 +5,9 @@
  * Owns: the events of each context. Called by programs, and by the files that start operations.
  * Calls: events. Invariants: an operation on mapped memory is complete when its call returns, so a
  * context keeps only operations of the network; quiet waits under the lock of the context, so that
- * a second quiet does not return before the first one's operations are complete.
+ * a second quiet does not return before the first one's operations are complete. Where one thread
+ * calls, the layer below keeps the puts and gets of the default context: its implicit handles
+ * belong to a thread.
  */
 #include "../sh.h"
 
@@ -22,10 +24,10 @@ struct shmem_ctx_s *sh_ctx_special(shmem_ctx_t ctx) {
 }
 
 void sh_ctx_init(struct shmem_ctx_s *ctx, struct shmem_team_s *team, long options) {
-  *ctx = (struct shmem_ctx_s){
-      .reach = {team->places, sh.far ? sh.nothing : team->places, team->size},
-      .team = team,
-      .options = options};
+  *ctx =
+      (struct shmem_ctx_s){.reach = {team->places, sh.far ? sh.nothing : team->places, team->size},
+                           .team = team,
+                           .options = options};
   pthread_mutex_init(&ctx->pending.lock, NULL);
   ctx->pending.shared = sh.threads && !(options & (SHMEM_CTX_PRIVATE | SHMEM_CTX_SERIALIZED));
 }
@@ -68,9 +70,16 @@ void sh_pend(struct shmem_ctx_s *ctx, gex_Event_t event) {
   leave(p);
 }
 
+/* Whether operations may be incomplete. */
+static bool outstanding(const struct sh_pending *p) {
+  return p->implied || __atomic_load_n(&p->count, __ATOMIC_RELAXED);
+}
+
 void sh_drain(struct shmem_ctx_s *ctx) {
   struct sh_pending *p = &ctx->pending;
-  if (SH_LIKELY(!__atomic_load_n(&p->count, __ATOMIC_RELAXED))) return;
+  if (SH_LIKELY(!outstanding(p))) return;
+  if (p->implied) gex_NBI_Wait(GEX_EC_PUT | GEX_EC_GET, 0);
+  p->implied = false;
   enter(p);
   gex_Event_WaitAll(p->event, p->count, 0);
   __atomic_store_n(&p->count, 0, __ATOMIC_RELAXED);
@@ -156,7 +165,7 @@ SH_DEF(void, ctx_session_stop, (shmem_ctx_t ctx)) {
 /* ---- order and completion (OpenSHMEM 1.6, 9.11) */
 
 static void fence(struct shmem_ctx_s *ctx) {
-  if (__atomic_load_n(&ctx->pending.count, __ATOMIC_RELAXED))
+  if (outstanding(&ctx->pending))
     sh_quiet(ctx);
   else
     __atomic_thread_fence(__ATOMIC_ACQ_REL);

@@ -160,6 +160,7 @@ static void start(void) {
   sh.inlined = !sh_long_way() && !sh_interposed();
   sh_teams_start();
   sh_ctx_init(&sh.ctx, &sh.world, 0);
+  sh.ctx.pending.implicit = sh.level <= SHMEM_THREAD_FUNNELED;
   make_domains();
   sh_inline_start();
 #ifdef __GLIBC__
