@@ -47,6 +47,32 @@ static void blocking(void) {
   CHECK(b[MYTHREAD * N + 4] != 0);
 }
 
+/* Sizes that the compiler does not know, at any address; the bytes beside them stay. */
+static void sizes(void) {
+  shared [] char *const there = (shared [] char *)&b[next_thread() * N];
+  char from[24], got[26];
+  fill();
+  for (int i = 0; i < 24; i++) from[i] = 'a' + i;
+  for (volatile size_t n = 0; n <= 17; n++) {
+    for (int at = 1; at <= 4; at++) {
+      upc_memset(there, '-', sizeof got);
+      upc_memput(there + at, from + 3, n);
+      memset(got, '*', sizeof got);
+      upc_memget(got, there + at - 1, n + 2);
+      CHECK_EQ(got[0], '-');
+      CHECK_EQ(got[n + 1], '-');
+      CHECK_EQ(got[n + 2], '*');
+      CHECK_EQ(memcmp(got + 1, from + 3, n), 0);
+      memset(got, '*', sizeof got);
+      upc_memget(got + at, there + at, n);
+      CHECK_EQ(got[at - 1], '*');
+      CHECK_EQ(got[at + n], '*');
+      CHECK_EQ(memcmp(got + at, from + 3, n), 0);
+    }
+  }
+  upc_barrier;
+}
+
 static void handles(void) {
   const int next = next_thread();
   int mine[N], other[N];
@@ -140,6 +166,7 @@ static void questions(void) {
 
 int main(void) {
   blocking();
+  sizes();
   handles();
   pieces();
   questions();

@@ -108,6 +108,9 @@ UPCR_SELDOM void upcr_far_put_joined(upcr_pts_t p, unsigned long value, unsigned
                                      const void *from);
 UPCR_SELDOM void upcr_far_getn(void *dest, upcr_pts_t p, unsigned long bytes);
 UPCR_SELDOM void upcr_far_putn(upcr_pts_t p, const void *src, unsigned long bytes);
+/* upc_memget and upc_memput by other names: calls of any length. */
+void upcr_memget(void *dst, upcr_pts_t src, unsigned long n);
+void upcr_memput(upcr_pts_t dst, const void *src, unsigned long n);
 #ifdef UPCR_RUNTIME /* the caller is the run-time library, which is no place in the program */
 void rt_far_getn(void *dest, upcr_pts_t p, unsigned long bytes);
 void rt_far_putn(upcr_pts_t p, const void *src, unsigned long bytes);
@@ -416,6 +419,31 @@ UPCR_INLINE unsigned long upc_addrfield(upcr_pts_t p) {
 UPCR_INLINE upcr_pts_t upc_resetphase(upcr_pts_t p) {
   return upcr_nophase(p);
 }
+# if defined __OPTIMIZE__ && !defined UPCR_CHECK
+/* Whether a copy is one of a number, of which the size may be in a variable: one load and one
+ * store, between fences against the compiler, as a call would be. */
+UPCR_INLINE int upcr_copied_number(char *to, const char *from, unsigned long n) {
+  __asm__ __volatile__("" ::: "memory");
+  if (n == 8)
+    upcr_store8(to, upcr_load8(from));
+  else if (n == 4)
+    upcr_store4(to, upcr_load4(from));
+  __asm__ __volatile__("" ::: "memory");
+  return n == 8 || n == 4;
+}
+UPCR_INLINE void upc_memget(void *dst, upcr_pts_t src, unsigned long n) {
+  const char *from = upcr_mapped(src);
+  if (__builtin_expect(from != 0, 1) && upcr_copied_number((char *)dst, from, n))
+    upcr_serve();
+  else
+    upcr_memget(dst, src, n);
+}
+UPCR_INLINE void upc_memput(upcr_pts_t dst, const void *src, unsigned long n) {
+  char *to = upcr_mapped(dst);
+  if (__builtin_expect(to == 0, 0) || !upcr_copied_number(to, (const char *)src, n))
+    upcr_memput(dst, src, n);
+}
+# endif
 #endif
 
 #ifdef __cplusplus

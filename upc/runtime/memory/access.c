@@ -14,6 +14,12 @@ RT_EXPORT void upc_memget(void *dst, upcr_pts_t src, size_t n);
 RT_EXPORT void upc_memput(upcr_pts_t dst, const void *src, size_t n);
 RT_EXPORT void upc_memset(upcr_pts_t dst, int c, size_t n);
 
+/* Programs call these two where they do not copy in place. */
+RT_EXPORT void upcr_memget(void *dst, upcr_pts_t src, unsigned long n)
+    __attribute__((alias("upc_memget")));
+RT_EXPORT void upcr_memput(upcr_pts_t dst, const void *src, unsigned long n)
+    __attribute__((alias("upc_memput")));
+
 RT_EXPORT void *upcr_local_slow(upcr_pts_t p) {
   if (p && upcr_threadof(p) < upcr_threads && rt_mapped(p)) return rt_mapped(p);
   /* A remote lock that a program prints or compares with null must not be null. */
