@@ -94,6 +94,35 @@ static void store_number(void *p, const struct caf_elem *e, const struct number 
   }
 }
 
+/* ---- numbers of 4 and 8 bytes, of which most programs are */
+
+static bool is_word(const struct caf_elem *e) {
+  return (e->kind == 4 || e->kind == 8) && (is_whole(e) || e->type == CAF_REAL);
+}
+
+static void word_of_int(void *to, const struct caf_elem *te, int64_t v) {
+  if (te->type != CAF_REAL)
+    store_int(to, te->kind, v);
+  else if (te->kind == 8)
+    *(double *)to = (double)v;
+  else
+    *(float *)to = (float)v;
+}
+
+/* Converts a word to another one, without the wide types, which have no instructions. Returns
+ * false, with nothing done, for others, and for a real to an integer, which may not hold it. */
+static bool convert_word(void *to, const struct caf_elem *te, const void *from,
+                         const struct caf_elem *fe) {
+  if (!is_word(te) || !is_word(fe) || (fe->type == CAF_REAL && te->type != CAF_REAL)) return false;
+  if (fe->type != CAF_REAL)
+    word_of_int(to, te, fe->kind == 8 ? *(const int64_t *)from : *(const int32_t *)from);
+  else if (fe->kind == 8)
+    *(float *)to = (float)*(const double *)from;
+  else
+    *(double *)to = *(const float *)from;
+  return true;
+}
+
 static void convert_character(char *to, const struct caf_elem *te, const char *from,
                               const struct caf_elem *fe) {
   const size_t tk = (size_t)te->kind, fk = (size_t)fe->kind;
@@ -113,6 +142,8 @@ void caf_convert(void *to, const struct caf_elem *to_elem, const void *from,
                  const struct caf_elem *from_elem) {
   if (caf_same_elem(to_elem, from_elem)) {
     memmove(to, from, to_elem->len);
+  } else if (convert_word(to, to_elem, from, from_elem)) {
+    return;
   } else if (to_elem->type == CAF_CHARACTER) {
     convert_character(to, to_elem, from, from_elem);
   } else if (to_elem->type == CAF_DERIVED || from_elem->type == CAF_DERIVED) {

@@ -121,11 +121,32 @@ void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
   (void)caf_failed(rank, &to); /* meanwhile */
 }
 
-static void put(uint32_t rank, void *remote, const void *data, size_t bytes) {
+/* Writes a scalar; those of 4 and 8 bytes are copied inline. */
+static inline __attribute__((always_inline)) void put_scalar(uint32_t rank, void *remote,
+                                                             const void *data, size_t bytes) {
+  if (!caf_is_near(rank) || (bytes != 8 && bytes != 4))
+    caf_put(rank, remote, data, bytes, 0);
+  else if (bytes == 8)
+    gex_RMA_PutBlocking(caf.tm, rank, remote, data, 8, 0);
+  else
+    gex_RMA_PutBlocking(caf.tm, rank, remote, data, 4, 0);
+}
+
+static inline void put(uint32_t rank, void *remote, const void *data, size_t bytes) {
   if (caf_attached(rank, CAF_ATTACH_WRITE))
     caf_attach_put(rank, remote, data, bytes, 0);
   else
-    caf_put(rank, remote, data, bytes, 0);
+    put_scalar(rank, remote, data, bytes);
+}
+
+static __attribute__((noinline)) void send_number(uint32_t rank, void *remote,
+                                                  const struct caf_desc *dst,
+                                                  const struct caf_desc *src, int dst_kind,
+                                                  int src_kind) {
+  const struct caf_elem from = elem_of(src, src_kind), into = elem_of(dst, dst_kind);
+  _Alignas(16) char number[NUMBER_BYTES];
+  caf_convert(number, &into, src->base, &from);
+  put(rank, remote, number, into.len);
 }
 
 static __attribute__((noinline)) void send_any(const struct assignment *a) {
@@ -134,12 +155,6 @@ static __attribute__((noinline)) void send_any(const struct assignment *a) {
   if ((a->local_desc->dtype.rank | a->remote_desc->dtype.rank) == 0 &&
       caf_same_elem(&from_elem, &into_elem)) {
     put(a->rank, a->remote, a->local_desc->base, into_elem.len);
-    return;
-  }
-  if (scalar_numbers(a->remote_desc, a->local_desc)) {
-    _Alignas(16) char number[NUMBER_BYTES];
-    caf_convert(number, &into_elem, a->local_desc->base, &from_elem);
-    put(a->rank, a->remote, number, into_elem.len);
     return;
   }
   struct caf_section into, from;
@@ -164,12 +179,11 @@ void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
   if (__builtin_expect(!remote, 0) || is_substring(token, offset, dst, &to)) return;
   caf_ok(stat);
   if (same_scalars(src, dst, src_kind, dst_kind) && !caf_attached(rank, CAF_ATTACH_WRITE)) {
-    if (bytes == 8) /* known sizes are copied inline */
-      caf_put(rank, remote, src->base, 8, 0);
-    else if (bytes == 4)
-      caf_put(rank, remote, src->base, 4, 0);
-    else
-      caf_put(rank, remote, src->base, bytes, 0);
+    put_scalar(rank, remote, src->base, bytes);
+    return;
+  }
+  if (scalar_numbers(dst, src)) {
+    send_number(rank, remote, dst, src, dst_kind, src_kind);
     return;
   }
   send_any(&(struct assignment){rank, remote, dst, src, vector, dst_kind, src_kind, &to});
