@@ -28,7 +28,7 @@ foreach(case IN ITEMS ${tmb_bug_cases} chaos chaos_ends deviation only refused s
     SKIP_RETURN_CODE 77)
 endforeach()
 
-# Whole programs in C++, UPC and OpenSHMEM, and one over a network; skipped where not built.
+# Whole programs in several languages, and one over a network; skipped where not built.
 function(tmb_replay_again name program ranks)
   add_test(NAME multi.replay_again_${name} COMMAND python3
     "${PROJECT_SOURCE_DIR}/tests/replay/again.py" $<TARGET_FILE:tombolo_tool>
@@ -39,6 +39,7 @@ endfunction()
 tmb_replay_again(cxx heat_cxx 4)
 tmb_replay_again(upc upc/stencil 3)
 tmb_replay_again(shmem shmem/stencil 3)
+tmb_replay_again(fortran fortran/halo_attached 4) # it reads addresses
 tmb_replay_again(udp producer_consumer 4)
 set_tests_properties(multi.replay_again_udp PROPERTIES ENVIRONMENT
   "TOMBOLO_PLACES=cyclic:2;TOMBOLO_CONDUIT=udp")

@@ -5,7 +5,8 @@
  * Owns: the mapping, the table of sites. Called by order.c and start.c. Calls: mmap, dladdr1. A
  * recording maps RPL_GROW_EVENTS events at a time; the kernel writes them out also when the rank
  * is killed. Invariants: the count of the head is raised after the event is whole; a site is
- * written when it has its first event.
+ * written when it has its first event; what this file maps is out of the way, so that the segments
+ * of the program are where they were in the recording: it may read addresses in them.
  */
 #define _GNU_SOURCE
 #include "replay/runtime/rpl.h"
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #define SITES 4096u /* calls that can be named; power of two */
+#define OWN   UINT64_C(0x200000000000) /* address of the first mapping of this file */
 
 static struct {
   struct rpl_head *head;
@@ -56,6 +58,17 @@ static int open_file(const char *folder, const char *name, int flags) {
   return open(path, flags | O_CLOEXEC, 0666);
 }
 
+/* Map memory, or a file (fd < 0: none), where the kernel places nothing by itself. Returns
+ * MAP_FAILED as mmap does. */
+static void *map_own(size_t bytes, int prot, int fd, off_t at) {
+  static uint64_t next = OWN;
+  const int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+  void *map = mmap((void *)(uintptr_t)next, bytes, prot, flags | MAP_FIXED_NOREPLACE, fd, at);
+  if (map == MAP_FAILED) map = mmap(NULL, bytes, prot, flags, fd, at);
+  next += (bytes + 0xffff) & ~UINT64_C(0xffff);
+  return map;
+}
+
 /* Map room for more events behind those that are there. */
 static bool grow(void) {
   const uint64_t bytes = (uint64_t)RPL_GROW_EVENTS * sizeof(struct rpl_event);
@@ -64,7 +77,7 @@ static bool grow(void) {
   log_.next = 0;
   log_.events = NULL;
   if (ftruncate(log_.fd, (off_t)(at + bytes)) != 0) return false;
-  void *const map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, log_.fd, (off_t)at);
+  void *const map = map_own(bytes, PROT_READ | PROT_WRITE, log_.fd, (off_t)at);
   if (map == MAP_FAILED) return false;
   log_.events = map;
   return true;
@@ -74,7 +87,7 @@ bool rpl_log_create(const char *folder) {
   log_.fd = open_file(folder, "rank", O_RDWR | O_CREAT | O_TRUNC);
   log_.sites_fd = open_file(folder, "sites", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
   if (log_.fd < 0 || log_.sites_fd < 0 || ftruncate(log_.fd, RPL_HEAD_BYTES) != 0) return false;
-  void *const head = mmap(NULL, RPL_HEAD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, log_.fd, 0);
+  void *const head = map_own(RPL_HEAD_BYTES, PROT_READ | PROT_WRITE, log_.fd, 0);
   if (head == MAP_FAILED) return false;
   log_.head = head;
   *log_.head = (struct rpl_head){
@@ -146,8 +159,9 @@ uint16_t rpl_log_site(void) {
 static bool read_sites(const char *folder) {
   const int fd = open_file(folder, "sites", O_RDONLY);
   FILE *const in = fd >= 0 ? fdopen(fd, "r") : NULL;
-  log_.places = calloc(SITES, sizeof *log_.places);
-  if (!in || !log_.places) return false;
+  void *const places = map_own(SITES * sizeof *log_.places, PROT_READ | PROT_WRITE, -1, 0);
+  if (!in || places == MAP_FAILED) return false;
+  log_.places = places;
   unsigned number;
   unsigned long long offset;
   struct rpl_place p;
@@ -164,7 +178,7 @@ bool rpl_log_open(const char *folder) {
   struct stat st;
   log_.fd = open_file(folder, "rank", O_RDONLY);
   if (log_.fd < 0 || fstat(log_.fd, &st) != 0 || st.st_size < (off_t)RPL_HEAD_BYTES) return false;
-  void *const map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, log_.fd, 0);
+  void *const map = map_own((size_t)st.st_size, PROT_READ, log_.fd, 0);
   if (map == MAP_FAILED) return false;
   log_.head = map;
   log_.events = (void *)((char *)map + RPL_HEAD_BYTES);
