@@ -109,11 +109,13 @@ static void word_of_int(void *to, const struct caf_elem *te, int64_t v) {
     *(float *)to = (float)v;
 }
 
-/* Converts a word to another one, without the wide types, which have no instructions. Returns
- * false, with nothing done, for others, and for a real to an integer, which may not hold it. */
+/* Converts a word to another kind or type, without the wide types, which have no instructions.
+ * Returns false, with nothing done, for others, and for a real to an integer, which may not hold
+ * it. */
 static bool convert_word(void *to, const struct caf_elem *te, const void *from,
                          const struct caf_elem *fe) {
-  if (!is_word(te) || !is_word(fe) || (fe->type == CAF_REAL && te->type != CAF_REAL)) return false;
+  if (!is_word(te) || !is_word(fe)) return false;
+  if (fe->type == CAF_REAL && (te->type != CAF_REAL || te->kind == fe->kind)) return false;
   if (fe->type != CAF_REAL)
     word_of_int(to, te, fe->kind == 8 ? *(const int64_t *)from : *(const int32_t *)from);
   else if (fe->kind == 8)
@@ -140,10 +142,10 @@ static void convert_character(char *to, const struct caf_elem *te, const char *f
 
 void caf_convert(void *to, const struct caf_elem *to_elem, const void *from,
                  const struct caf_elem *from_elem) {
+  /* Words first: a comparison of type and kind as one load waits for the stores of both. */
+  if (convert_word(to, to_elem, from, from_elem)) return;
   if (caf_same_elem(to_elem, from_elem)) {
     memmove(to, from, to_elem->len);
-  } else if (convert_word(to, to_elem, from, from_elem)) {
-    return;
   } else if (to_elem->type == CAF_CHARACTER) {
     convert_character(to, to_elem, from, from_elem);
   } else if (to_elem->type == CAF_DERIVED || from_elem->type == CAF_DERIVED) {
