@@ -550,6 +550,16 @@ class Simulate(unittest.TestCase):
         for part in parts:
             self.assertIn(part, err)
 
+    def test_nothing_given(self):
+        """The first words of a new user: all experiments and machines are named."""
+        code, _, err = simulate()
+        self.assertEqual(code, 2)
+        self.assertIn("no experiment: give ft, collective, links, message, machine, pipeline", err)
+        code, _, err = simulate("ft")
+        self.assertEqual(code, 2)
+        for path in (ROOT / "tools/sim/machines").glob("*.json"):
+            self.assertIn(path.stem, err)
+
     def test_bad_files(self):
         self.refused(self.machine(put_overhead_s=-1), "put_overhead_s: -1", "from 0 to 1")
         self.refused(self.machine(put_overhead_s=None), "put_overhead_s is missing", "add it")
@@ -557,7 +567,8 @@ class Simulate(unittest.TestCase):
                      "did you mean put_overhead_s?")
         self.refused(self.machine(put_overhead_s="fast"), "put_overhead_s", "no number")
         self.refused(self.machine("ring"), "topology: ring", "torus, fat-tree, dragonfly or switch")
-        self.refused("nowhere", "--machine nowhere", "give torus")
+        names = [p.stem for p in (ROOT / "tools/sim/machines").glob("*.json")]
+        self.refused("nowhere", "--machine nowhere", "give torus", *names)
         path = Path(self.folder.name) / "broken"
         path.write_text('{"name": "x",\n')
         self.refused(path, "broken:", "give a machine file")

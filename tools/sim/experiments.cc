@@ -241,6 +241,10 @@ Result show_machine(const Machine &machine) {
 
 } // namespace
 
+std::string experiment_names() {
+  return "ft, collective, links, message, machine, " + model_names();
+}
+
 Result run_experiment(const Machine &machine, const Experiment &e) {
   Result result;
   if (e.name == "ft")
@@ -256,8 +260,7 @@ Result run_experiment(const Machine &machine, const Experiment &e) {
   else if (model_known(e.name))
     result = run_model(machine, e);
   else
-    throw Error(e.name + ": no experiment; give ft, collective, links, message, machine, " +
-                model_names());
+    throw Error(e.name + ": no experiment; give " + experiment_names());
   result.texts["experiment"] = e.name;
   result.texts["machine"] = machine.name;
   result.texts["simulator"] = "SimGrid " + std::to_string(SIMGRID_VERSION_MAJOR) + "." +

@@ -32,6 +32,9 @@ struct Result {
   std::map<std::string, double> values;
 };
 
+/* All experiments, for messages. */
+std::string experiment_names();
+
 /* Simulate once. Throws Error for mistakes that the user can repair. Once in a process. */
 Result run_experiment(const Machine &machine, const Experiment &e);
 

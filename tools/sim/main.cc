@@ -55,6 +55,8 @@ const char usage[] =
     "  --json FILE          write the result as JSON; - is standard output\n\n"
     "study/simulate.py runs the standard set and draws it (docs/SIMULATION.md).\n";
 
+const char MACHINES[] = "torus, fat-tree, dragonfly, ethernet, aries, aries-manycore, or a file";
+
 struct Options {
   sim::Experiment experiment;
   std::string machine, loggp, json;
@@ -142,9 +144,8 @@ Options read_options(int argc, char **argv) {
     else if (i + 1 >= argc || !take(o, name, argv[++i]))
       throw sim::Error(name + ": unknown, or without its value; see 'tombolo sim --help'");
   }
-  if (o.experiment.name.empty())
-    throw sim::Error("no experiment: give ft, collective, links, message or machine");
-  if (o.machine.empty()) throw sim::Error("no machine: give --machine torus, or a file");
+  if (o.experiment.name.empty()) throw sim::Error("no experiment: give " + sim::experiment_names());
+  if (o.machine.empty()) throw sim::Error(std::string("no machine: give --machine ") + MACHINES);
   return o;
 }
 
@@ -162,8 +163,7 @@ std::string find_machine(const std::string &name) {
     if (exists(path)) return path;
     tried += (tried.empty() ? "" : " nor ") + path;
   }
-  throw sim::Error("--machine " + name + ": there is neither " + tried +
-                   "; give torus, fat-tree, dragonfly, ethernet or a file");
+  throw sim::Error("--machine " + name + ": there is neither " + tried + "; give " + MACHINES);
 }
 
 void print_result(const sim::Result &result, const std::string &json) {
