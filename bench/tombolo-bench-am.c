@@ -26,6 +26,7 @@ enum handler {
   H_LONG,
   H_FLOOD,
   H_FLOOD_PAYLOAD,
+  H_FLOOD_READ,
   H_ACK,
   H_BACK,
   H_READ
@@ -72,6 +73,12 @@ static void on_flood(gex_Token_t token) {
 
 static void on_flood_payload(gex_Token_t token, void *buffer, size_t bytes) {
   (void)buffer, (void)bytes;
+  if (++arrived == flood_last) gex_AM_ReplyShort(token, H_ACK, 0);
+}
+
+/* The client takes the payload out. */
+static void on_flood_read(gex_Token_t token, void *buffer, size_t bytes) {
+  memcpy(floor_private(&bench), buffer, bytes);
   if (++arrived == flood_last) gex_AM_ReplyShort(token, H_ACK, 0);
 }
 
@@ -217,12 +224,20 @@ static void send_flood_payload(struct bench *b, size_t bytes) {
   gex_AM_RequestMedium(b->tm, b->peer, H_FLOOD_PAYLOAD, floor_private(b), bytes, GEX_EVENT_NOW, 0);
 }
 
+static void send_flood_read(struct bench *b, size_t bytes) {
+  gex_AM_RequestMedium(b->tm, b->peer, H_FLOOD_READ, floor_private(b), bytes, GEX_EVENT_NOW, 0);
+}
+
 static double short_flood(struct bench *b, size_t n, size_t bytes) {
   return flood(b, n, bytes, send_flood);
 }
 
 static double medium_flood(struct bench *b, size_t n, size_t bytes) {
   return flood(b, n, bytes, send_flood_payload);
+}
+
+static double medium_flood_read(struct bench *b, size_t n, size_t bytes) {
+  return flood(b, n, bytes, send_flood_read);
 }
 
 static double barrier(struct bench *b, size_t n, size_t bytes) {
@@ -273,6 +288,8 @@ static const struct {
     {"medium_flood", medium_flood, 1024, 0, true},
     {"medium_flood", medium_flood, 8192, 0, false},
     {"medium_flood", medium_flood, 65536, 0, true},
+    {"medium_flood_read", medium_flood_read, 8192, 1.25, false},
+    {"medium_flood_read", medium_flood_read, 32768, 1.25, false},
     {"long_rtt", long_rtt, 8, 0, false},
     {"long_rtt", long_rtt, 1024, 0, false},
     {"long_rtt", long_rtt, 65536, 0, false},
@@ -288,6 +305,7 @@ static const struct {
 static bench_fn *copies_of(const char *row) {
   if (strcmp(row, "medium_once") == 0) return floor_payload_once;
   if (strcmp(row, "medium_back") == 0) return floor_payload;
+  if (strcmp(row, "medium_flood_read") == 0) return floor_payload_flood;
   if (strcmp(row, "medium_return") == 0) return floor_payload_return;
   return strcmp(row, "medium_echo") == 0 ? floor_payload_echo : NULL;
 }
@@ -317,6 +335,8 @@ int main(int argc, char **argv) {
       {H_FLOOD, on_flood, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "flood"},
       {H_FLOOD_PAYLOAD, on_flood_payload, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL,
        "flood_payload"},
+      {H_FLOOD_READ, on_flood_read, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL,
+       "flood_read"},
       {H_ACK, on_ack, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "ack"},
       {H_MEDIUM_ECHO, on_medium_echo, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL, "echo"},
       {H_MEDIUM_RETURN, on_medium_return, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL,

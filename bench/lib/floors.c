@@ -245,6 +245,30 @@ double floor_payload_echo(struct bench *b, size_t n, size_t bytes) {
   return pass_payload(b, n, bytes, PASS_BACK | PASS_SAME | PASS_OUT);
 }
 
+enum { FLOOD_BUFFERS = 16 }; /* as many as the library has for requests */
+
+double floor_payload_flood(struct bench *b, size_t n, size_t bytes) {
+  const uint64_t first = b->seq + 1, end = b->seq + n;
+  const uint64_t start = bench_now_ns();
+  for (uint64_t i = first; i <= end; i++) {
+    struct bench_word *ping = &b->shared->ping[i % FLOOD_BUFFERS], *pong = ping + BENCH_LINES;
+    const size_t at = i % FLOOD_BUFFERS * bytes;
+    if (b->rank == 0) {
+      while (i >= first + FLOOD_BUFFERS && load_acq(pong) != i - FLOOD_BUFFERS) {}
+      memcpy(b->mine + at, floor_private(b), bytes);
+      store_rel(ping, i);
+      while (i == end && load_acq(pong) != i) {}
+    } else {
+      while (load_acq(ping) != i) {}
+      memcpy(floor_private(b), b->theirs + at, bytes);
+      store_rel(pong, i);
+    }
+    bench_fence();
+  }
+  b->seq = end;
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
 /* ---- futexes */
 
 static uint32_t *futex_word(struct bench *b, unsigned rank) {

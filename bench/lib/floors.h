@@ -55,6 +55,9 @@ bench_fn floor_payload;
 bench_fn floor_payload_return;
 bench_fn floor_payload_echo;
 
+/* Payload one way by hand: rank 0 copies into buffers in turn, rank 1 copies each out. */
+bench_fn floor_payload_flood;
+
 /* Round trip of futex wake-ups between sleeping ranks. Rank 0 rests for FLOOR_REST_NS before, so
  * that both sleep in the kernel; n is taken as 1. */
 bench_fn floor_futex;

@@ -86,11 +86,13 @@ def read_first(text):
     return {"first": us(statistics.mean(map(float, chunks))), "settled": us(float(settled))}
 
 
-def read_medium(text):
-    out = {}
-    for (name, size), (ours, floor) in bench_figures(text).items():
-        out[f"{name} {size}"], out[f"copies {size}"] = us(ours), us(floor)
-    return out
+def read_medium(copies):
+    def read(text):
+        out = {}
+        for (name, size), (ours, floor) in bench_figures(text).items():
+            out[f"{name} {size}"], out[f"{copies} {size}"] = us(ours), us(floor)
+        return out
+    return read
 
 
 def read_ops(prefix):
@@ -230,8 +232,10 @@ def sides_of(group, p):
     if group == "first":
         return [hand, Side("first", p.bench("first", 2, bind=False), read_first)]
     if group == "medium":
-        return [hand, Side("medium", p.bench("am", 2, "--mode", "medium_return", "--runs", 31),
-                           read_medium)]
+        return [hand, *[Side(name, p.bench("am", 2, "--mode", name, "--runs", 31),
+                             read_medium(copies))
+                        for name, copies in (("medium_return", "copies"),
+                                             ("medium_flood_read", "stream"))]]
     if group == "ops":
         return ops_sides(p)
     if group == "sleepers":

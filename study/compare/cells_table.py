@@ -110,6 +110,8 @@ CELLS = [
     Cell("first", "the same, beside those of a settled job", "first", ("settled",), 1.1),
     *_sized("medium", "medium request and reply, {} KiB, beside copies by hand", "medium_return",
             ("copies",), 1.25, (16384, 32768, 65536)),
+    *_sized("medium", "medium messages one way that are copied out, {} KiB, beside copies by hand",
+            "medium_flood_read", ("stream",), 1.25, (8192, 32768)),
     Cell("medium", "medium request and reply, 32 KiB, beside hand-offs", "medium_return 32768",
          HAND, MEDIUM),
     *_sized("ops", "messages of {} KiB there and back, beside MPI", "message_trip", MPI_MESSAGE,
