@@ -27,8 +27,8 @@ RUNS = {
     "stencil": ["bench/stencil", "--way", "signal", "--iterations", "10", "-p", "2000"],
 }
 ROUNDS = 12  # other work on the machine makes runs longer
-# A part of the time from the first to the last region of a name on rank 0; in that part, the longest
-# wait of rank 2.
+# A part of the time from the first to the last region of a name on rank 0; in that part, the
+# longest wait of rank 2.
 ZOOM = """(() => {
   let from = spanUnits, to = 0;
   for (let i = 0; i < ev.start.length; i++) {
