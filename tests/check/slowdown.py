@@ -6,7 +6,7 @@ Usage: slowdown.py TOMBOLO PLAIN CHECKED [--time]
 PLAIN and CHECKED are loops.c, compiled with -O2 without and with `--check`. Instructions of an
 element are counted with callgrind; the test fails where a loop with the check takes more than BARS
 says. --time prints a table of processor times instead, with ThreadSanitizer beside it; alternates
-the programs, and takes the least of 5 runs each.
+the programs, and takes the least of 6 runs each.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pathlib import Path
 SKIPPED = 77
 SMALL = ("8192", "4", "2")  # words, sweeps, rounds: for callgrind
 LARGE = ("131072", "10", "3")
-RUNS = 5
+RUNS = 6
 # Instructions of an element with the check, at most: a tenth more than gcc 12's.
 BARS = {"daxpy": 114, "sum": 42, "stencil": 310, "gather": 300, "chase": 207, "count": 177,
         "product": 93}
