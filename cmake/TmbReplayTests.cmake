@@ -38,6 +38,7 @@ function(tmb_replay_again name program ranks)
 endfunction()
 tmb_replay_again(cxx heat_cxx 4)
 tmb_replay_again(upc upc/stencil 3)
+tmb_replay_again(upc_locks upc/nqueens 3)
 tmb_replay_again(shmem shmem/stencil 3)
 tmb_replay_again(fortran fortran/halo_attached 4) # it reads addresses
 tmb_replay_again(udp producer_consumer 4)

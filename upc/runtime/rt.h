@@ -64,6 +64,7 @@ struct upcr_state {
   struct upcr_part *parts; /* shared libraries, in the order they were loaded (crt.h) */
   bool ready, ended;
   bool traced;               /* events are recorded, or operations counted */
+  bool ordered;              /* recorded or replayed: locks are atomic operations alone */
   gexx_WaitInfo_t statement; /* of the program, whose access goes on: RT_SITE; caller NULL: none */
   uint64_t *held;  /* [GEXX_WAIT_HELD_COUNT] locks of this thread, as `tombolo why` shows them */
   bool all_mapped; /* the memory of all threads is mapped here */

@@ -62,6 +62,7 @@ static void make_mapped(void) {
   const size_t count = UPCR_THREADS_MAX; /* also for pointers whose thread does not exist */
 #endif
   rt.traced = gexx_Trace_Follow(&rt.statement);
+  rt.ordered = gasnet_getenv("TOMBOLO_REPLAY_AREA") != NULL;
   rt.mapped = rt.traced ? calloc(count, sizeof *rt.mapped) : upcr_base;
   if (!rt.mapped) rt_fatal("out of memory for a table of %d threads [TMB-0001]", upcr_threads);
 }

@@ -50,9 +50,9 @@ static void check(lock_t lock, const char *what) {
     rt_fatal("%s: null lock [TMB-2126]", what);
 }
 
-/* The lock, where it is mapped here. */
+/* The lock, where it is mapped here and this processor may operate on it. */
 static struct lock *mapped(lock_t lock) {
-  return (struct lock *)(void *)rt_mapped(lock);
+  return rt.ordered ? NULL : (struct lock *)(void *)rt_mapped(lock);
 }
 
 /* The word, where it is mapped here. */
@@ -87,7 +87,7 @@ lock_t upc_global_lock_alloc(void) {
   if (!lock)
     rt_fatal(
         "upc_global_lock_alloc: no shared memory is left; raise GASNET_MAX_SEGSIZE [TMB-2125]");
-  memset(mapped(lock), 0, sizeof(struct lock));
+  memset(rt_mapped(lock), 0, sizeof(struct lock));
   upcr_put8(lock, first_ticket());
   return lock;
 }
