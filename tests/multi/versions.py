@@ -35,7 +35,7 @@ def invitation():
 
 def control_block():
     """The text is the same, the shared memory is not, by its mark or by its length."""
-    for layout, length in ((0x41, 1 << 20), (0x42, 4096), (0x7A, 64)):
+    for layout, length in ((0x41, 1 << 20), (0x44, 4096), (0x7A, 64)):
         block = os.memfd_create("tombolo-ctl", 0)
         os.write(block, struct.pack("=QQ", MAGIC | layout, 0x77))
         os.ftruncate(block, length)

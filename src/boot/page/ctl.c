@@ -27,7 +27,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define YIELDS_BEFORE_SLEEP 4 /* of a rank in a barrier of the start; chosen, not measured */
+/* Where each rank has a processor. Otherwise a yield runs another rank that waits; chosen. */
+#define YIELDS_BEFORE_SLEEP 4
 #define BARRIER_SLEEP_NS    50000000u /* ns; a loss is noticed after this time at most */
 
 _Static_assert(sizeof(struct tmb_ctl_rank) <= 64, "a rank's record must stay small");
@@ -152,6 +153,7 @@ int tmb_ctl_create(const struct tmb_ctl_job *job, bool avoid_memfd, int *fd_out,
   ctl->here = here;
   ctl->hosts = TMB_MIN(TMB_MAX(job->hosts, 1u), job->size);
   ctl->agent_fd = -1;
+  ctl->yields = here <= (uint32_t)tmb_os_cpus_usable() ? YIELDS_BEFORE_SLEEP : 0;
   ctl->supervisor_pid = (int32_t)getpid();
   ctl->pid_space = tmb_os_pid_space();
   tmb_os_cgroup_read(&ctl->cgroup);
@@ -283,7 +285,7 @@ bool tmb_ctl_barrier(struct tmb_ctl *ctl, const struct tmb_ctl_round *round) {
   if (tmb_load_acq(&ctl->losses)) return false;
   if (tmb_fetch_add_acq_rel(&ctl->arrived, 1u) + 1 == ctl->here && all_here(ctl, round))
     return true;
-  for (int i = 0; i < YIELDS_BEFORE_SLEEP; i++) {
+  for (uint32_t i = 0; i < ctl->yields; i++) {
     if (tmb_load_acq(&ctl->generation) != generation) break;
     sched_yield();
   }

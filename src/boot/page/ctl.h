@@ -48,6 +48,7 @@ struct tmb_ctl {
   uint32_t size;     /* ranks of the job */
   uint32_t here;     /* ranks of this machine */
   uint32_t hosts;    /* of the job */
+  uint32_t yields;   /* of a rank in a round of the barrier, before it sleeps */
   int32_t
       agent_fd; /* eventfd in the supervisor, written when a round is complete on this machine,
                    or a rank has something to report to others; -1: there are no other machines */
@@ -75,7 +76,7 @@ struct tmb_ctl {
   TMB_ALIGNED(TMB_CACHE_LINE) struct tmb_ctl_rank rank[]; /* [here]; then the arrays */
 };
 
-#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f43) /* the last byte changes with the layout */
+#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f44) /* the last byte changes with the layout */
 
 /* [size] TMB_FATE_ words of boot.h; the supervisor. */
 static inline uint32_t *tmb_ctl_fate(const struct tmb_ctl *ctl) {
