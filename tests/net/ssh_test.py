@@ -16,6 +16,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from lab import FOLDER, USER, Lab, build_folder, confine, skip  # noqa: E402
 from launch import TOMBOLO, run, start  # noqa: E402
 
+USER_ENTERS = unittest.skipUnless(
+    all(p.stat().st_mode & 1 for p in (build_folder(), *build_folder().parents)),
+    f"user {USER} may not enter {build_folder()}")
 BOOTSTRAP = str(build_folder() / "tests/inside/bootstrap")
 OLD_AGENT = "#!/bin/sh\nprintf '\\001tombolo-agent 1 little 0.0.1 v0.0.1\\n'\nexec cat >/dev/null\n"
 
@@ -32,28 +35,34 @@ def put(lab, h, name, text=None, source=None):
 class Jobs(unittest.TestCase):
     """Jobs that end well, and the start of many ranks."""
 
-    def test_root_and_user(self):
+    def test_root(self):
+        self.check_user(None)
+
+    @USER_ENTERS
+    def test_user(self):
+        self.check_user(USER)
+
+    def check_user(self, user):
         with Lab(hosts=3, sshd=True) as lab:
-            for user in (None, USER):
-                hosts = lab.host_list([2, 1, 2])
-                code, out, err, _ = run(lab, "--hosts", hosts, BOOTSTRAP, user=user)
-                self.assertEqual((code, err), (0, ""))
-                for rank in range(5):
-                    self.assertIn(f"rank {rank} of 5 well", out)
-                script = 'echo "$(hostname) $(id -un) $A"'
-                code, out, err, _ = run(lab, "--hosts", hosts, "--label", "sh", "-c", script,
-                                        user=user, A="b c")
-                name = user or "root"
-                wanted = [f"[{r}] {h} {name} b c"
-                          for r, h in enumerate("host0 host0 host1 host2 host2".split())]
-                self.assertEqual((code, sorted(out.splitlines()), err), (0, wanted, ""))
-                deep = {"TOMBOLO_SSH_OUT_DEGREE": "1"}
-                code, out, err, _ = run(lab, "--hosts", hosts, BOOTSTRAP, user=user, **deep)
-                self.assertEqual((code, err), (0, ""))
-                code, _, err, _ = run(lab, "--hosts", hosts, BOOTSTRAP, "exit", 7, user=user)
-                self.assertEqual(code, 7)
-                self.assertRegex(err, r"rank 4 \(pid \d+ on host2\) exited with code 7")
-                self.assertEqual(lab.leftovers(), [])
+            hosts = lab.host_list([2, 1, 2])
+            code, out, err, _ = run(lab, "--hosts", hosts, BOOTSTRAP, user=user)
+            self.assertEqual((code, err), (0, ""))
+            for rank in range(5):
+                self.assertIn(f"rank {rank} of 5 well", out)
+            script = 'echo "$(hostname) $(id -un) $A"'
+            code, out, err, _ = run(lab, "--hosts", hosts, "--label", "sh", "-c", script,
+                                    user=user, A="b c")
+            name = user or "root"
+            wanted = [f"[{r}] {h} {name} b c"
+                      for r, h in enumerate("host0 host0 host1 host2 host2".split())]
+            self.assertEqual((code, sorted(out.splitlines()), err), (0, wanted, ""))
+            deep = {"TOMBOLO_SSH_OUT_DEGREE": "1"}
+            code, out, err, _ = run(lab, "--hosts", hosts, BOOTSTRAP, user=user, **deep)
+            self.assertEqual((code, err), (0, ""))
+            code, _, err, _ = run(lab, "--hosts", hosts, BOOTSTRAP, "exit", 7, user=user)
+            self.assertEqual(code, 7)
+            self.assertRegex(err, r"rank 4 \(pid \d+ on host2\) exited with code 7")
+            self.assertEqual(lab.leftovers(), [])
 
     def test_allocation_of_slurm(self):
         """The hosts that sbatch or salloc have got, without --hosts."""
@@ -108,14 +117,16 @@ class Refusals(unittest.TestCase):
         self.assertLess(seconds, 8)
         self.assertEqual(lab.leftovers(), [])
 
+    @USER_ENTERS
+    def test_key(self):
+        with Lab(hosts=2, sshd=True) as lab:
+            (FOLDER / "home" / USER / ".ssh/authorized_keys").write_text("")
+            self.refuse(lab, ["--hosts", "host0,host1", "true"],
+                        r"host host\d: .*Permission denied", user=USER)
+
     def test_hosts(self):
         with Lab(hosts=3, sshd=True) as lab:
             both = ["--hosts", "host0,host1"]
-            key = FOLDER / "home" / USER / ".ssh/authorized_keys"
-            text = key.read_text()
-            key.write_text("")
-            self.refuse(lab, [*both, "true"], r"host host\d: .*Permission denied", user=USER)
-            key.write_text(text)
             self.refuse(lab, ["--hosts", "host0,nosuch", "true"],
                         r"host nosuch: cannot be reached: .*nosuch")
             put(lab, 0, "prog", "#!/bin/sh\necho one\n")
