@@ -31,10 +31,13 @@ static const void *address(uint32_t jobrank, const void *offset) {
   return all ? (const char *)all[jobrank].addr + (uintptr_t)offset : NULL;
 }
 
+static const void *local_of(const struct transfer *t) {
+  return t->flags & GEX_FLAG_SELF_SEG_OFFSET ? address(chk.rank, t->local) : t->local;
+}
+
 /* The local side. Only what lasts, or what others may reach, can be part of a race. */
 static uint64_t touch_local(const struct transfer *t, uint32_t site, bool lasts) {
-  const void *const at =
-      t->flags & GEX_FLAG_SELF_SEG_OFFSET ? address(chk.rank, t->local) : t->local;
+  const void *const at = local_of(t);
   if (!at) return 0;
   if (!lasts && !chk.open_here && !chk_segment_has(at)) return 0;
   const uint32_t write = t->is_get ? CHK_WRITE : 0;
@@ -55,8 +58,8 @@ static uint64_t word_key(uint32_t peer, const void *at) {
 static uint64_t touch_remote(const struct transfer *t, uint32_t peer, uintptr_t at, uint32_t site,
                              uint32_t more) {
   const bool strict = chk_strict(), put = (more & CHK_WRITE) != 0;
-  const bool word = put && (chk.words || may_be_strict(t)) && t->bytes <= 8 &&
-                    !(more & CHK_SIGNALS);
+  const bool word =
+      put && (chk.words || may_be_strict(t)) && t->bytes <= 8 && !(more & CHK_SIGNALS);
   const bool lasts = t->lasts || (t->flags & GEX_FLAG_IMMEDIATE) || (more & CHK_SIGNALS);
   const uint32_t flags = CHK_TRANSFER | more | (strict || may_be_strict(t) ? CHK_ATOMIC : 0);
   const uint64_t number =
@@ -66,6 +69,11 @@ static uint64_t touch_remote(const struct transfer *t, uint32_t peer, uintptr_t 
   else if (word)
     chk_release(word_key(peer, (const void *)at), site, number);
   return number;
+}
+
+/* Whether the source is not the destination; else the transfer has one side. */
+static bool moves(const struct transfer *t, uint32_t peer, const void *at) {
+  return peer != chk.rank || chk_resolve((uintptr_t)local_of(t)) != (uintptr_t)at;
 }
 
 /* Record both sides. Returns what is to end. */
@@ -79,7 +87,7 @@ static struct chk_pending begin(const struct transfer *t, uint32_t site, uint32_
   if (at && t->is_get && may_be_strict(t)) p.acquire = word_key(peer, at);
   /* GEX_EVENT_NOW: the source may be changed when the call returns. */
   const bool source = !t->is_get && (!t->lasts || t->lc == GEX_EVENT_NOW);
-  const uint64_t local = touch_local(t, site, lasts && !source);
+  const uint64_t local = moves(t, peer, at) ? touch_local(t, site, lasts && !source) : 0;
   if (lasts && !source) p.local = local;
   chk_local_open(p.local);
   return p;

@@ -251,6 +251,11 @@ CASE(ok_in_order_by_thread) {
   }
   if (me == 1) pthread_join(t, NULL);
 }
+CASE(ok_source_is_target) {
+  if (me) return;
+  wait_for(gex_RMA_PutNB(tm, 0, base[0], base[0], 8, GEX_EVENT_DEFER, 0));
+  wait_for(gex_RMA_GetNB(tm, base[0], 0, base[0], 8, 0));
+}
 CASE(ok_signal) {
   if (me == 1) PUT_SIGNAL(2);
   if (me != 2) return;
