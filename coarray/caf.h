@@ -164,8 +164,10 @@ extern _Thread_local bool caf_is_server __attribute__((tls_model("initial-exec")
 
 /* Part of each segment, at its start, that other images access. */
 struct caf_shared {
-  uint64_t ended;       /* images that have ended normally: each adds 1 to all others' */
-  uint64_t state;       /* of this image: 0 running, CAF_STAT_STOPPED */
+  uint64_t arrived;     /* images that have come to their end: each adds 1 to all images' */
+  uint64_t ended;       /* images that have ended normally for others: each adds 1 to all images' */
+  uint64_t at_end;      /* of this image: 1: it has come to its end */
+  uint64_t state;       /* of this image: 0 running for others, CAF_STAT_STOPPED */
   uint64_t attach_list; /* address of the list of attached sections (attach.c) */
   uint64_t attach_word; /* this image's word about it for the others */
   /* [size] sync images: posts by each rank, CAF_LOSS when it is lost; [size] attach_word of each.

@@ -37,6 +37,11 @@ extern void _gfortran_random_seed_i4(void *size, struct caf_desc *put, struct ca
 
 /* ---- start and end */
 
+/* Time until an image that has come to its end has ended for the others. Images mostly end
+ * together, and a program may look for stopped images just before: it is not to find those that
+ * are a little ahead of it. */
+enum { GRACE_US = 100000 };
+
 /* exit() before any end of the program; not that of a process which the program has forked. */
 static void on_exit_of(int status, void *pid) {
   if (getpid() != (pid_t)(intptr_t)pid || caf.ending) return;
@@ -59,13 +64,63 @@ void CAF(init)(int *argc, char ***argv) {
   caf_enter(argc, argv);
 }
 
+/* Whether an image has come to its end, which others may not know yet. */
+static bool is_at_end(uint32_t rank) {
+  struct caf_shared *there = (struct caf_shared *)caf.shared_addr[rank];
+  uint64_t at_end = 0;
+  gex_RMA_GetBlocking(caf.tm, &at_end, rank, &there->at_end, sizeof at_end, 0);
+  return at_end != 0;
+}
+
+static int all_have_arrived(void *arg) {
+  (void)arg;
+  return __atomic_load_n(&caf.shared->arrived, __ATOMIC_ACQUIRE) >= caf.size;
+}
+
 /* Whether every other image has come to its end, or is lost before it. */
-static bool everybody_ended(void) {
-  if (gexx_Signal_Test(&caf.shared->ended, GEXX_SIG_GE, caf.size) == GASNET_OK) return true;
+static bool everybody_arrived(void) {
+  if (all_have_arrived(NULL)) return true;
   if (caf.lost_count == 0) return false;
   for (uint32_t r = 0; r < caf.size; r++)
-    if (caf_state_of(r) == 0) return false;
+    if (!caf.lost[r] && !is_at_end(r)) return false;
   return true;
+}
+
+/* Adds to a counter of an image. */
+static void add_there(uint32_t rank, uint64_t *counter, uint64_t value) {
+  gexx_RMA_PutSignalBlocking(caf.tm, rank, NULL, NULL, 0, GEX_EVENT_NOW, counter, GEXX_SIG_ADD,
+                             value, 0);
+}
+
+/* This image has come to its end: all images count it. */
+static void arrive(void) {
+  __atomic_store_n(&caf.shared->at_end, 1, __ATOMIC_RELEASE);
+  for (uint32_t r = 0; r < caf.size; r++)
+    if (!caf.lost[r]) add_there(r, &((struct caf_shared *)caf.shared_addr[r])->arrived, 1);
+}
+
+/* Waits for the others, for a short time. Returns whether all have arrived. */
+static bool all_arrive_soon(void) {
+  const gasnett_tick_t begin = gasnett_ticks_now();
+  bool all;
+  for (;;) {
+    all = everybody_arrived();
+    const uint64_t us = gasnett_ticks_to_us(gasnett_ticks_now() - begin);
+    if (all || us >= GRACE_US) break;
+    (void)caf_poll_until(GEX_EVENT_NO_OP, all_have_arrived, NULL, GRACE_US - us);
+  }
+  return all;
+}
+
+/* From now on this image has ended for the others: waits for it end. */
+static void announce_end(void) {
+  __atomic_store_n(&caf.shared->state, CAF_STAT_STOPPED, __ATOMIC_RELEASE);
+  for (uint32_t r = 0; r < caf.size; r++) {
+    struct caf_shared *there = (struct caf_shared *)caf.shared_addr[r];
+    if (caf.lost[r]) continue;
+    add_there(r, &there->word[caf.rank], CAF_LOSS);
+    add_there(r, &there->ended, 1);
+  }
 }
 
 /* Notifies the one image that has not ended, where it is one, that no other is left: it may wait
@@ -87,23 +142,17 @@ static void end_image(void) {
   if (caf.ending) return;
   caf.ending = true;
   caf_flush_all();
-  __atomic_store_n(&caf.shared->state, CAF_STAT_STOPPED, __ATOMIC_RELEASE);
   caf_complete();
-  for (uint32_t r = 0; r < caf.size; r++) {
-    struct caf_shared *there = (struct caf_shared *)caf.shared_addr[r];
-    if (caf.lost[r]) continue;
-    gexx_RMA_PutSignalBlocking(caf.tm, r, NULL, NULL, 0, GEX_EVENT_NOW, &there->word[caf.rank],
-                               GEXX_SIG_ADD, CAF_LOSS, 0);
-    gexx_RMA_PutSignalBlocking(caf.tm, r, NULL, NULL, 0, GEX_EVENT_NOW, &there->ended, GEXX_SIG_ADD,
-                               1, 0);
-  }
   caf.statement.call = "its end, for the other images";
   caf.statement.caller = NULL;
   caf_show_begin(&(struct caf_shown){
       .needs = GEXX_WAIT_ANY, .peer = GEX_RANK_INVALID, .event = GEX_EVENT_INVALID});
+  arrive();
+  if (!all_arrive_soon()) announce_end();
   bool notified = false;
-  for (uint32_t i = 0; !everybody_ended(); i++) {
-    (void)caf_poll_until(GEX_EVENT_NO_OP, NULL, NULL, notified ? CAF_LOOK_LATER_US : CAF_LOOK_US);
+  for (uint32_t i = 0; !everybody_arrived(); i++) {
+    (void)caf_poll_until(GEX_EVENT_NO_OP, all_have_arrived, NULL,
+                         notified ? CAF_LOOK_LATER_US : CAF_LOOK_US);
     if (!notified && i > SOON) notified = notify_last();
   }
   caf_show_end();

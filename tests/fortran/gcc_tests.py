@@ -9,8 +9,7 @@ Usage: gcc_tests.py [--compiler COMMAND] [NAME...]
 
 Nothing of gcc is in this repository. Each program is compiled as its comments say (`dg-options`,
 `dg-additional-sources`) and runs on 1, 2, 4 and 8 images. A table says how many passed. The test
-fails when a program fails that KNOWN does not name, or when one passes that it names. CHANCE names
-those that may do either.
+fails when a program fails that KNOWN does not name, or when one passes that it names.
 """
 
 import argparse
@@ -36,10 +35,6 @@ SKIP = 77
 KNOWN = {
     "dummy_3.f90": ((1,), "accesses image 2"),
     "deallocate_sync.f90": ((2, 4), "ends with an error unless it has 1 or 8 images"),
-}
-# Programs whose result is left to chance: image counts, and the reason.
-CHANCE = {
-    "stopped_images_2.f08": ((4, 8), "images that have counted stop while others count"),
 }
 SUFFIX = re.compile(r"\.[fF](90|95|03|08|18|23)$")
 DIRECTIVE = re.compile(r"\{\s*dg-([a-z-]+)\s+(.*?)\s*\}\s*(?:\n|\*/|$)")
@@ -142,8 +137,6 @@ def judge(results):
             print(f"{name} is not compiled: {wrong[0]}")
         for images, text in wrong.items():
             known = is_known(name, images)
-            if images in CHANCE.get(name, ((),))[0]:
-                continue
             if bool(text) != known:
                 unexpected += 1
                 print(f"UNEXPECTED: {name} on {images} images: {'passes' if known else 'fails'}")
