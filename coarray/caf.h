@@ -86,7 +86,8 @@ struct caf_token {
   int type;              /* enum caf_register, or CAF_OF_ASKER */
   uint32_t asker;        /* CAF_OF_ASKER: the rank; base is an address there */
   void *owner;           /* of a client of this library: its data about the coarray */
-  uint32_t ranks;        /* entries of addr */
+  uint32_t ranks;        /* entries of addr and of here */
+  uintptr_t *here;       /* [ranks] places in this process, if known; else 0 */
   uintptr_t addr[];      /* [ranks] of the job, as the owners see them; 0: no member */
 };
 
@@ -110,6 +111,11 @@ struct caf_mark {
   bool fences;     /* the program runs a fence */
 };
 
+/* A segment, as its rank sees it. */
+struct caf_bound {
+  uintptr_t low, bytes;
+};
+
 struct caf {
   struct caf_team *team; /* current */
   uint32_t size, rank;   /* of the job */
@@ -127,8 +133,9 @@ struct caf {
   uint64_t *expected;        /* [size] sync images: posts of each image that were waited for */
   int *lost;                 /* [size] 0, or CAF_STAT_STOPPED or CAF_STAT_FAILED: it is lost */
   uint32_t lost_count;
-  uint8_t *reach;   /* [size] enum in pending.h: whether memory of a rank is mapped */
-  ptrdiff_t *delta; /* [size] from addresses of a rank whose memory is mapped to ours */
+  uint8_t *reach;          /* [size] enum in pending.h: whether memory of a rank is mapped */
+  ptrdiff_t *delta;        /* [size] from addresses of a rank whose memory is mapped to ours */
+  struct caf_bound *bound; /* [size] segments of ranks whose memory is mapped */
   struct caf_accessor *accessors; /* [accessor_count]; accessor.h */
   uint32_t accessor_count;
   uint32_t asked;           /* requests of other images that are to be served; remote.c */
@@ -142,6 +149,7 @@ struct caf {
   uint8_t events;      /* enum caf_events in post.h: how events are posted */
   bool ready, ending;
   bool ordered;              /* recorded or replayed: others' memory is accessed by calls alone */
+  bool shown;                /* a trace or a checker follows the statements */
   struct caf_mark mark;      /* inside.h */
   uint32_t reads;            /* accesses, see caf_await of pending.h */
   bool serves;               /* a thread serves accessors while the program computes: inside.h */

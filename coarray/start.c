@@ -21,8 +21,9 @@ static void make_initial_team(void) {
   team->size = caf.size;
   team->rank = caf.rank;
   caf.delta = calloc(caf.size, sizeof *caf.delta);
+  caf.bound = calloc(caf.size, sizeof *caf.bound);
   team->jobrank = malloc(caf.size * sizeof *team->jobrank);
-  if (!team->jobrank || !caf.delta) {
+  if (!team->jobrank || !caf.delta || !caf.bound) {
     caf_refuse("out of memory for the table of %u images [TMB-0001]", caf.size);
     gasnet_exit(1);
   }
@@ -44,7 +45,7 @@ static void make_shared(void) {
   /* The segment begins as zeros, and nothing was allocated from it before. */
   const uintptr_t mine = (uintptr_t)caf.shared;
   gexx_WaitInfo_SetMembers("image", 1);
-  gexx_Trace_Follow(&caf.statement);
+  caf.shown = gexx_Trace_Follow(&caf.statement) != 0;
   gex_Event_Wait(gexx_Coll_AllGatherNB(caf.tm, caf.shared_addr, &mine, sizeof mine, 0));
   caf.attached = caf.shared->word + caf.size;
   if (caf_words_init(&caf.initial, NULL) || caf_attach_init()) gasnet_exit(1);

@@ -57,12 +57,19 @@ void caf_looked(const void *where, int64_t found) {
 
 bool caf_is_near_slow(uint32_t rank) {
   void *here = NULL, *there = NULL;
-  const int none = gex_Segment_QueryBound(caf.tm, rank, &there, &here, NULL);
+  uintptr_t bytes = 0;
+  const int none = gex_Segment_QueryBound(caf.tm, rank, &there, &here, &bytes);
   const bool near = rank == caf.rank || (!none && here && !caf.ordered);
   if (rank != caf.rank && near) caf.delta[rank] = (char *)here - (char *)there;
-  caf.reach[rank] = near ? CAF_NEAR : CAF_FAR;
+  if (near) caf.bound[rank] = (struct caf_bound){(uintptr_t)there, bytes};
+  caf.reach[rank] = !near ? CAF_FAR : caf.shown || caf.ordered ? CAF_SHOWN : CAF_NEAR;
   if (!near) caf.pending |= CAF_SERVES | CAF_BY_MESSAGE;
   return near;
+}
+
+uintptr_t caf_place_slow(const struct caf_token *t, uint32_t rank) {
+  if (rank >= t->ranks || !t->addr[rank] || !t->bytes || caf.reach[rank] != CAF_NEAR) return 0;
+  return t->here[rank] = t->addr[rank] + (uintptr_t)caf.delta[rank];
 }
 
 void caf_complete_slow(void) {

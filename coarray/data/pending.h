@@ -14,13 +14,32 @@
 
 #include "caf.h"
 
-/* Whether puts to a rank are copies of this process, and so complete when they return. */
-enum { CAF_NOT_ASKED, CAF_NEAR, CAF_FAR };
+/* Whether puts to a rank are copies of this process, and so complete when they return. CAF_SHOWN:
+ * so they are, but a trace or a checker sees the calls of the layer below, and no others. */
+enum { CAF_NOT_ASKED, CAF_NEAR, CAF_FAR, CAF_SHOWN };
 bool caf_is_near_slow(uint32_t rank);
 static inline bool caf_is_near(uint32_t rank) {
   const uint8_t reach = caf.reach[rank];
   if (__builtin_expect(reach == CAF_NEAR, 1)) return true;
-  return reach == CAF_NOT_ASKED && caf_is_near_slow(rank);
+  return reach == CAF_SHOWN || (reach == CAF_NOT_ASKED && caf_is_near_slow(rank));
+}
+
+/* Where a coarray of a rank is in this process; 0: it is not mapped, nobody has asked yet whether
+ * it is, or calls are shown. */
+__attribute__((cold)) uintptr_t caf_place_slow(const struct caf_token *t, uint32_t rank);
+static inline uintptr_t caf_place(const struct caf_token *t, uint32_t rank) {
+  const uintptr_t place = t->here[rank];
+  return __builtin_expect(place != 0, 1) ? place : caf_place_slow(t, rank);
+}
+
+/* The place in this process of the word `offset` bytes into a coarray, on an image of the current
+ * team, 0: this image. NULL: it is not known, or there is more to check. */
+static inline void *caf_word_here(const struct caf_token *t, size_t offset, int image) {
+  const struct caf_team *team = caf.team;
+  if (!t || (uint32_t)image > team->size || offset >= t->bytes || caf.lost_count) return NULL;
+  if (!t->here) return NULL; /* a component */
+  const uintptr_t place = caf_place(t, image ? team->jobrank[image - 1] : caf.rank);
+  return place ? (char *)place + offset : NULL;
 }
 
 /* Bits of caf.pending. CAF_UNDER_WAY: whatever was started with an implicit handle since
@@ -45,11 +64,13 @@ static inline void caf_poll(void) {
 
 /* Called by statements of which programs make loops that wait: takes in messages. Where all memory
  * is mapped, now and then: for accessors, and for targets of pointers, which are not. */
-static inline void caf_serve(void) {
+static inline bool caf_serve_is_due(void) {
   enum { OFTEN = 16, SELDOM = 64 }; /* powers of two */
   const uint32_t polls = caf.pending & CAF_SERVES ? OFTEN : SELDOM;
-  if (__builtin_expect(caf.pending & CAF_BY_MESSAGE || (++caf.served & (polls - 1)) == 0, 0))
-    caf_poll();
+  return __builtin_expect(caf.pending & CAF_BY_MESSAGE || (++caf.served & (polls - 1)) == 0, 0);
+}
+static inline void caf_serve(void) {
+  if (caf_serve_is_due()) caf_poll();
 }
 
 /* Statements that only read report their result and its place: a loop that has found one value for

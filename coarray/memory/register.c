@@ -135,7 +135,10 @@ static void map_existing(void **token_p, struct caf_desc *desc, const struct caf
   const size_t offset = (size_t)((char *)desc->base - (char *)of->base);
   t->base = desc->base;
   t->bytes = of->bytes - offset;
-  for (uint32_t r = 0; r < of->ranks; r++) t->addr[r] = of->addr[r] ? of->addr[r] + offset : 0;
+  for (uint32_t r = 0; r < of->ranks; r++) {
+    t->addr[r] = of->addr[r] ? of->addr[r] + offset : 0;
+    t->here[r] = 0;
+  }
   describe(t, token_p, desc);
   *token_p = t;
   caf_ok(to->stat);

@@ -13,9 +13,10 @@
 static uint64_t tokens_freed; /* coarrays deallocated so far */
 
 struct caf_token *caf_token_new(uint32_t ranks, int type) {
-  struct caf_token *t = calloc(1, sizeof *t + ranks * sizeof t->addr[0]);
+  struct caf_token *t = calloc(1, sizeof *t + 2 * ranks * sizeof t->addr[0]);
   if (!t) return NULL;
   t->ranks = ranks;
+  t->here = t->addr + ranks;
   t->type = type;
   return t;
 }

@@ -3,7 +3,9 @@
  * Atomic subroutines: ATOMIC_DEFINE, ATOMIC_REF, ATOMIC_CAS and the operations.
  *
  * Owns nothing. Called by compiled programs. Calls: remote atomics on 32-bit and 64-bit words.
- * Invariants: complete on return; atoms are integers and logicals of kind 4 or 8.
+ * Invariants: complete on return; atoms are integers and logicals of kind 4 or 8. An atom in mapped
+ * memory takes one instruction, as no network performs operations of the domains (caf_start). That
+ * uses nothing of the layer below, so nothing marks that the program is inside (inside.h).
  */
 #include "data/pending.h"
 #include "inside.h"
@@ -17,27 +19,26 @@ CAF_EXPORT void CAF(atomic_cas)(void *token, size_t offset, int image, void *old
 CAF_EXPORT void CAF(atomic_op)(int op, void *token, size_t offset, int image, void *value,
                                void *old, int *stat, int type, int kind);
 
-/* Where an atom is. */
-struct atom {
-  uint32_t rank;
-  void *word;
-  int kind;
+/* The atom of a statement. */
+struct selector {
+  void *token;
+  size_t offset;
+  int image, kind;
+  int *stat;
 };
 
-/* Find an atom. Returns whether it is there. */
-static bool find(struct atom *a, void *token, size_t offset, int image, int kind, int *stat) {
-  const struct caf_status to = {.stat = stat};
-  a->kind = kind;
-  if (kind != 4 && kind != 8) {
-    caf_fail(&to, CAF_STAT_ERROR, "atomic variables are of kind 4 or 8, not %d [TMB-2037]", kind);
-    return false;
-  }
-  a->rank = caf_rank_of(token, image, &to);
-  if (a->rank != UINT32_MAX && caf_failed(a->rank, &to)) return false;
-  a->word = a->rank == UINT32_MAX ? NULL : caf_address(token, offset, (size_t)kind, a->rank, &to);
-  if (a->word && caf.pending & CAF_UNDER_WAY) caf_await_slow(a->rank, a->word, (size_t)kind);
-  caf_serve();
-  return a->word != NULL;
+static __attribute__((noinline)) void receive(void) {
+  CAF_INSIDE;
+  caf_poll();
+}
+
+/* The place of an atom in this process. NULL: it is not mapped, or there is more to check. */
+static inline void *find_here(const struct caf_token *t, size_t offset, int image, int kind,
+                              const int *stat) {
+  void *const here = caf_word_here(t, offset, image);
+  if (!here || stat || (kind != 4 && kind != 8)) return NULL;
+  if (caf_serve_is_due()) receive();
+  return here;
 }
 
 static int64_t load(const void *p, int kind) {
@@ -51,77 +52,126 @@ static void store(void *p, int kind, int64_t value) {
     *(int64_t *)p = value;
 }
 
-/* Performs an operation, an instruction where `op` is a constant; returns the value before. */
-static inline __attribute__((always_inline)) int64_t perform(const struct atom *a, gex_OP_t op,
+/* Performs an operation on a word of this process: an instruction, as `op` is a constant. Returns
+ * the value before. */
+static inline __attribute__((always_inline)) int64_t perform(void *word, int kind, gex_OP_t op,
                                                              int64_t x, int64_t y) {
-  if (a->kind == 4) {
-    int32_t before = 0;
-    gex_Event_Wait(
-        gex_AD_OpNB_I32(caf.ad32, &before, a->rank, a->word, op, (int32_t)x, (int32_t)y, 0));
-    return before;
+  return kind == 4 ? gexx_ad_do_I32(word, op, (int32_t)x, (int32_t)y)
+                   : gexx_ad_do_I64(word, op, x, y);
+}
+
+/* Finds any atom. Returns its address there, or NULL after caf_fail. */
+static void *find_any(const struct selector *s, uint32_t *rank) {
+  const struct caf_status to = {.stat = s->stat};
+  if (s->kind != 4 && s->kind != 8) {
+    caf_fail(&to, CAF_STAT_ERROR, "atomic variables are of kind 4 or 8, not %d [TMB-2037]",
+             s->kind);
+    return NULL;
   }
+  *rank = caf_rank_of(s->token, s->image, &to);
+  if (*rank == UINT32_MAX || caf_failed(*rank, &to)) return NULL;
+  void *word = caf_address(s->token, s->offset, (size_t)s->kind, *rank, &to);
+  if (word && !caf_is_near(*rank) && caf.pending & CAF_UNDER_WAY)
+    caf_await_slow(*rank, word, (size_t)s->kind);
+  caf_serve();
+  return word;
+}
+
+/* Performs an operation on any atom. [in] x, y: operands, NULL: none. [out] result: the value
+ * before, or NULL. */
+static __attribute__((noinline)) void operate(const struct selector *s, gex_OP_t op, const void *x,
+                                              const void *y, void *result) {
+  CAF_INSIDE;
+  uint32_t rank;
+  void *const word = find_any(s, &rank);
+  if (!word) return;
+  int32_t before32 = 0;
   int64_t before = 0;
-  gex_Event_Wait(gex_AD_OpNB_I64(caf.ad64, &before, a->rank, a->word, op, x, y, 0));
-  return before;
+  const int64_t a = x ? load(x, s->kind) : 0, b = y ? load(y, s->kind) : 0;
+  if (s->kind == 4)
+    gex_Event_Wait(gex_AD_OpNB_I32(caf.ad32, &before32, rank, word, op, (int32_t)a, (int32_t)b, 0));
+  else
+    gex_Event_Wait(gex_AD_OpNB_I64(caf.ad64, &before, rank, word, op, a, b, 0));
+  if (s->kind == 4) before = before32;
+  if (result) store(result, s->kind, before);
+  if (result && (op == GEX_OP_GET || op == GEX_OP_FCAS)) caf_looked(word, before);
+  caf_ok(s->stat);
 }
 
 void CAF(atomic_define)(void *token, size_t offset, int image, void *value, int *stat, int type,
                         int kind) {
-  CAF_INSIDE;
-  CAF_STATEMENT("ATOMIC_DEFINE");
   (void)type;
-  struct atom a;
-  if (!find(&a, token, offset, image, kind, stat)) return;
-  (void)perform(&a, GEX_OP_SWAP, load(value, kind), 0);
-  caf_ok(stat);
+  void *const here = find_here(token, offset, image, kind, stat);
+  if (here) {
+    (void)perform(here, kind, GEX_OP_SWAP, load(value, kind), 0);
+    return;
+  }
+  CAF_STATEMENT("ATOMIC_DEFINE");
+  const struct selector s = {token, offset, image, kind, stat};
+  operate(&s, GEX_OP_SWAP, value, NULL, NULL);
 }
 
 void CAF(atomic_ref)(void *token, size_t offset, int image, void *value, int *stat, int type,
                      int kind) {
-  CAF_INSIDE;
-  CAF_STATEMENT("ATOMIC_REF");
   (void)type;
-  struct atom a;
-  if (!find(&a, token, offset, image, kind, stat)) return;
-  const int64_t found = perform(&a, GEX_OP_GET, 0, 0);
-  store(value, kind, found);
-  caf_looked(a.word, found);
-  caf_ok(stat);
+  void *const here = find_here(token, offset, image, kind, stat);
+  if (here) {
+    const int64_t found = perform(here, kind, GEX_OP_GET, 0, 0);
+    store(value, kind, found);
+    caf_looked(here, found);
+    return;
+  }
+  CAF_STATEMENT("ATOMIC_REF");
+  const struct selector s = {token, offset, image, kind, stat};
+  operate(&s, GEX_OP_GET, NULL, NULL, value);
 }
 
 void CAF(atomic_cas)(void *token, size_t offset, int image, void *old, void *compare,
                      void *new_value, int *stat, int type, int kind) {
-  CAF_INSIDE;
-  CAF_STATEMENT("ATOMIC_CAS");
   (void)type;
-  struct atom a;
-  if (!find(&a, token, offset, image, kind, stat)) return;
-  const int64_t found = perform(&a, GEX_OP_FCAS, load(compare, kind), load(new_value, kind));
-  store(old, kind, found);
-  caf_looked(a.word, found);
-  caf_ok(stat);
+  void *const here = find_here(token, offset, image, kind, stat);
+  if (here) {
+    const int64_t found =
+        perform(here, kind, GEX_OP_FCAS, load(compare, kind), load(new_value, kind));
+    store(old, kind, found);
+    caf_looked(here, found);
+    return;
+  }
+  CAF_STATEMENT("ATOMIC_CAS");
+  const struct selector s = {token, offset, image, kind, stat};
+  operate(&s, GEX_OP_FCAS, compare, new_value, old);
+}
+
+/* Operations of the compiler, from 1 on. */
+static const gex_OP_t operations[] = {GEX_OP_FADD, GEX_OP_FAND, GEX_OP_FOR, GEX_OP_FXOR};
+
+static int64_t perform_any(int op, void *word, int kind, int64_t x) {
+  switch (op) {
+  case 1: return perform(word, kind, GEX_OP_FADD, x, 0);
+  case 2: return perform(word, kind, GEX_OP_FAND, x, 0);
+  case 3: return perform(word, kind, GEX_OP_FOR, x, 0);
+  default: return perform(word, kind, GEX_OP_FXOR, x, 0);
+  }
 }
 
 void CAF(atomic_op)(int op, void *token, size_t offset, int image, void *value, void *old,
                     int *stat, int type, int kind) {
-  CAF_INSIDE;
-  CAF_STATEMENT("atomic operation");
   (void)type;
-  const struct caf_status to = {.stat = stat};
-  struct atom a;
-  int64_t before;
-  if (!find(&a, token, offset, image, kind, stat)) return;
-  const int64_t operand = load(value, kind);
-  switch (op) {
-  case 1: before = perform(&a, GEX_OP_FADD, operand, 0); break;
-  case 2: before = perform(&a, GEX_OP_FAND, operand, 0); break;
-  case 3: before = perform(&a, GEX_OP_FOR, operand, 0); break;
-  case 4: before = perform(&a, GEX_OP_FXOR, operand, 0); break;
-  default:
-    caf_fail(&to, CAF_STAT_ERROR,
-             "the compiler asks for atomic operation %d, which is unknown [TMB-2036]", op);
+  const size_t index = (size_t)op - 1;
+  const bool known = index < sizeof operations / sizeof operations[0];
+  void *const here = known ? find_here(token, offset, image, kind, stat) : NULL;
+  if (here) {
+    const int64_t before = perform_any(op, here, kind, load(value, kind));
+    if (old) store(old, kind, before);
     return;
   }
-  if (old) store(old, kind, before);
-  caf_ok(stat);
+  CAF_STATEMENT("atomic operation");
+  const struct selector s = {token, offset, image, kind, stat};
+  if (known) {
+    operate(&s, operations[index], value, NULL, old);
+    return;
+  }
+  const struct caf_status to = {.stat = stat};
+  caf_fail(&to, CAF_STAT_ERROR,
+           "the compiler asks for atomic operation %d, which is unknown [TMB-2036]", op);
 }
