@@ -105,7 +105,8 @@ static bool call(const struct caf_there *there, struct caf_ask *ask, const struc
                  struct caf_answer *answer, const struct caf_status *to) {
   const struct caf_token *t = there->token;
   if (t && t->elem_type == CAF_DERIVED && there->rank != caf.rank && caf_is_near(there->rank))
-    ask->direct = caf_trial_direct(ask, t, (size_t)(there->base - t->addr[there->rank]));
+    ask->direct =
+        caf_trial_direct(ask, t, there->rank, (size_t)(there->base - t->addr[there->rank]));
   const int code = caf_remote_call(there, ask, room, answer);
   if (!code) return !there->token || !caf_failed(there->rank, to); /* meanwhile */
   if (code == CAF_STAT_FAILED && !to->stat && (room->at || ask->kind != CAF_ACCESS_GET)) {

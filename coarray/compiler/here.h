@@ -4,16 +4,16 @@
  * and the calls.
  *
  * Owns: an object that is here. Included by compiler15.c and here.c. Calls: accessors. Invariants:
- * numbers are here, and structures whose accessor follows no address. An access uses nothing of the
- * layer below, so nothing marks that the program is inside (inside.h). A function that returns
- * false has changed nothing: the caller then makes the access as of any image.
+ * numbers are here, and structures whose accessor follows no address, or only such as lead to
+ * mapped memory. An access uses nothing of the layer below, so nothing marks that the program is
+ * inside (inside.h). A function that returns false has changed nothing: the caller then makes the
+ * access as of any image.
  */
 #ifndef CAF_HERE_H
 #define CAF_HERE_H
 
-#include "data/accessor.h"
+#include "compiler/follow.h"
 #include "data/attach.h"
-#include "data/pending.h"
 
 /* An object of this process or of mapped memory. */
 struct caf_here {
@@ -34,23 +34,32 @@ struct caf_selector {
 /* Takes in messages. */
 __attribute__((cold)) void caf_here_poll(void);
 
+/* Whether an accessor may run here on an object. [in] offset: of the object in the coarray. */
+static inline __attribute__((always_inline)) bool caf_runs_here(const struct caf_accessor *a,
+                                                                const struct caf_token *t,
+                                                                uint32_t rank, size_t offset) {
+  if (__builtin_expect((uint32_t)t->elem_type - 1u < CAF_DERIVED - 1, 1)) return true;
+  if (t->elem_type != CAF_DERIVED) return false;
+  return a->trials.direct ||
+         (a->trials.followed && caf_follow_reaches(t, &a->trials, rank, offset));
+}
+
 /* Finds out whether an object is here, and no event is attached there. [in] watches: the kind of
  * event. */
 static inline __attribute__((always_inline)) bool
 caf_find_here(struct caf_here *here, const struct caf_selector *s, unsigned watches) {
   const struct caf_token *t = s->token;
-  if (!t || (uint32_t)s->image - 1u >= caf.team->size) return false;
+  if (!t || (uint32_t)s->image - 1u >= caf.team->size || !t->here) return false;
   here->accessor = caf_accessor_at(s->index);
   if (!here->accessor) return false;
-  if ((uint32_t)t->elem_type - 1u >= CAF_DERIVED - 1 &&
-      (t->elem_type != CAF_DERIVED || !here->accessor->trials.direct))
-    return false;
   const uint32_t rank = caf.team->jobrank[s->image - 1];
-  if (rank >= t->ranks || !t->addr[rank] || !t->bytes) return false;
-  if (caf.reach[rank] != CAF_NEAR || caf_attached(rank, watches)) return false;
+  const uintptr_t place = caf_place(t, rank);
+  if (!place || caf_attached(rank, watches)) return false;
   if (caf_poll_is_due()) caf_here_poll();
-  const size_t offset = s->shape ? (size_t)((char *)s->shape->base - (char *)t->base) : 0;
-  here->base = (char *)t->addr[rank] + caf.delta[rank] + (offset < t->bytes ? offset : 0);
+  size_t offset = s->shape ? (size_t)((char *)s->shape->base - (char *)t->base) : 0;
+  if (offset >= t->bytes) offset = 0;
+  if (!caf_runs_here(here->accessor, t, rank, offset)) return false;
+  here->base = (char *)(place + offset);
   here->shape = s->shape;
   here->add = s->add;
   return true;

@@ -12,6 +12,7 @@
 
 /* Whether the accessor of an access may run here, on the structure of a rank whose memory is
  * mapped. Tries the accessor now and then. [in] t: the coarray; offset: of the object in it. */
-bool caf_trial_direct(const struct caf_ask *ask, const struct caf_token *t, size_t offset);
+bool caf_trial_direct(const struct caf_ask *ask, const struct caf_token *t, uint32_t rank,
+                      size_t offset);
 
 #endif

@@ -21,7 +21,7 @@ enum caf_access { CAF_ACCESS_GET, CAF_ACCESS_PUT, CAF_ACCESS_PRESENT };
 struct caf_ask {
   int kind, index;               /* enum caf_access; of the accessor */
   const struct caf_desc *object; /* shape of the coarray; NULL: the accessor takes its address */
-  bool direct;                   /* the accessor needs nothing but the bytes of a structure */
+  bool direct;                   /* the accessor may run here on a structure of another image */
   bool by_pointer;               /* the accessor takes the address of a pointer to the object */
   bool has_object_chars, has_data_chars;
   size_t object_chars;              /* length of the object in characters */
@@ -61,6 +61,9 @@ bool caf_accessors_any(void);
 struct caf_trials {
   bool direct, done;    /* it needs nothing but their bytes; there is no further trial */
   uint32_t calls, next; /* accesses so far; at the next trial */
+  uint64_t followed;    /* bits of words of an element whose addresses it follows; 0: not known */
+  size_t element;       /* bytes; of an element, when that was found */
+  size_t offset;        /* of the object in an element */
 };
 
 /* An accessor. */
@@ -93,6 +96,7 @@ static inline struct caf_accessor *caf_accessor_at(int index) {
 static inline void caf_token_of_asker(struct caf_token *t, uint32_t rank, uint64_t add) {
   t->type = CAF_OF_ASKER;
   t->elem_type = 0;
+  t->here = NULL;
   t->base = (void *)(uintptr_t)add;
   t->asker = rank;
 }

@@ -1,0 +1,98 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! Many accesses of allocatable and pointer components of another image: the library finds out which
+! addresses in a structure they follow, and makes those here that lead to a coarray's memory. Values,
+! shapes, targets and subscripts change between them.
+! ranks: 2 3
+! again: TOMBOLO_TEST_SHM=0 TOMBOLO_PLACES=cyclic:2
+! since: 15
+program follows
+  use check
+  implicit none
+  integer, parameter :: many = 300
+  type :: leaf
+    integer, allocatable :: e(:)
+  end type
+  type :: holder
+    integer :: a
+    integer, allocatable :: d(:)
+    real(8), allocatable :: one
+    integer, pointer :: p
+    type(leaf) :: list(3)
+    type(leaf), allocatable :: deep(:)
+  end type
+  type(holder) :: h[*]
+  type(leaf) :: few(4)[*]
+  integer, target :: outside(many)
+  integer :: me, images, right, left, i, k, got(8)
+  real(8) :: number
+
+  me = this_image()
+  images = num_images()
+  right = mod(me, images) + 1
+  left = mod(me - 2 + images, images) + 1
+  h%a = me
+  allocate (h%d(8), h%one, h%deep(2))
+  do k = 1, 3
+    allocate (h%list(k)%e(k))
+    h%list(k)%e = 10 * me + k
+  end do
+  do k = 1, 4
+    allocate (few(k)%e(2))
+    few(k)%e = 100 * me + k
+  end do
+  do k = 1, 2
+    allocate (h%deep(k)%e(3))
+    h%deep(k)%e = 1000 * me + k
+  end do
+  h%d = [(me * k, k=1, 8)]
+  h%one = me
+  outside = [(7 * me + k, k=1, many)]
+  h%p => outside(1)
+  sync all
+
+  do i = 1, many
+    k = mod(i, 8) + 1
+    call expect(h[right]%d(k) == right * k, 'an element')
+    got = h[right]%d
+    call expect(all(got == [(right * k, k=1, 8)]), 'an array')
+    got(1:4) = h[right]%d(2:8:2)
+    call expect(all(got(1:4) == [(right * k, k=2, 8, 2)]), 'a section')
+    number = h[right]%one
+    call expect(number == right, 'a scalar')
+    call expect(h[right]%p == 7 * right + 1, 'a target elsewhere')
+    call expect(h[right]%deep(2)%e(3) == 1000 * right + 2, 'a component of a component')
+    k = merge(1, 2 + mod(i, 2), i < 200)
+    call expect(h[right]%list(k)%e(k) == 10 * right + k, 'another component by its subscript')
+    k = mod(i, 4) + 1
+    call expect(few(k)[right]%e(2) == 100 * right + k, 'an element of an array')
+  end do
+
+  ! The memory of a component moves, its shape changes.
+  sync all
+  deallocate (h%d)
+  allocate (h%d(-1:4))
+  h%d = [(50 * me + k, k=-1, 4)]
+  h%p => outside(2)
+  sync all
+  do i = 1, many
+    k = mod(i, 6) - 1
+    call expect(h[right]%d(k) == 50 * right + k, 'an element after the move')
+    call expect(h[right]%p == 7 * right + 2, 'the next target')
+  end do
+  sync all
+
+  do i = 1, many
+    k = mod(i, 6) - 1
+    h[right]%d(k) = i
+    h[right]%one = i
+    h[right]%p = -i
+    h[right]%d(3:4) = [2 * i, 3 * i]
+    call expect(h[right]%d(3) == 2 * i, 'what was put')
+  end do
+  sync all
+  call expect(h%one == many .and. outside(2) == -many, 'scalars that were put')
+  call expect(h%d(4) == 3 * many .and. h%d(-1) == many, 'elements that were put')
+  call expect(outside(1) == 7 * me + 1, 'a target that was not')
+  call expect(.not. allocated(h[left]%d) .eqv. .false., 'allocated')
+  call finish
+end program
