@@ -9,9 +9,8 @@ header that the row names as a file: such a header is a contract, whoever fulfil
 functions of other folders' headers use is the business of those. Inline functions of public
 headers count as defined in include/.
 
-Files that call each other in a circle are a finding, within each target of PARTS and PROGRAMS. A
-line `circle: FILE FILE... because REASON` of LAYERS names a circle that stays; one that no longer
-exists, or that has grown, is a finding, too. Exits 77 without objects.
+Files that call each other in a circle are a finding, within each target of PARTS and PROGRAMS.
+Exits 77 without objects.
 """
 
 import argparse
@@ -131,29 +130,6 @@ def file_circles(files):
     return sorted({tuple(sorted(f for f in reach[g] if g in reach[f])) for g in in_circles})
 
 
-def read_circles(root):
-    """The circles that LAYERS allows to stay, each a sorted tuple of files."""
-    lines = (root / "LAYERS").read_text(encoding="utf-8").split("\n")
-    allowed = set()
-    for number, line in enumerate(lines, 1):
-        if not line.startswith("circle:"):
-            continue
-        names, because, reason = line[len("circle:") :].partition(" because ")
-        if not because or not reason.strip():
-            raise SystemExit(f"LAYERS:{number}: expected `circle: FILE FILE... because REASON`")
-        allowed.add(tuple(sorted(names.split())))
-    return allowed
-
-
-def check_circles(found, allowed, sources):
-    """Circles that LAYERS does not name, and circles of files among `sources` that do not exist."""
-    for circle in sorted(set(found) - allowed):
-        yield f"circle of files, which LAYERS does not name: {' '.join(circle)}"
-    for circle in sorted(allowed - set(found)):
-        if any(file in sources for file in circle):
-            yield f"LAYERS names a circle that is not there: {' '.join(circle)}"
-
-
 def check_seen(build, sources):
     """Conduits that are built, but of which no file has been read: PARTS names another target."""
     for name in ("udp", "ofi", "mpi"):
@@ -179,7 +155,7 @@ def main():
             found.append(f"{user}: uses {name} of {definer}, which LAYERS does not allow")
         circles.update(file_circles(files))
         sources.update(files)
-    found += check_circles(circles, read_circles(root), sources)
+    found += [f"circle of files: {' '.join(circle)}" for circle in sorted(circles)]
     found += check_seen(args.build, sources)
     print("\n".join([*found, f"check_calls: {len(sources)} objects, {len(found)} findings"]))
     return 1 if found else 0

@@ -17,7 +17,7 @@ def read_layers(root):
     layers = []
     for number, line in enumerate((root / "LAYERS").read_text(encoding="utf-8").split("\n"), 1):
         line = line.split("#")[0].strip()
-        if not line or line.startswith("circle:"):  # of files: check_calls.py
+        if not line:
             continue
         folder, arrow, allowed = line.partition("->")
         if not arrow:

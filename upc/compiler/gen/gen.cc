@@ -1,135 +1,51 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The generator's base: nodes as their tokens, and which function writes which kind.
+ * The generator's table: which function writes which kind of node. External declarations.
  *
- * Called by main.cc. Calls: gen_expr.cc, gen_decl.cc, gen_object.cc, gen_forall.cc. Invariants: see
- * ast.h.
+ * Called by main.cc. Calls: gen_base.cc; by the table gen_expr.cc, gen_decl.cc, gen_forall.cc and
+ * gen_reuse.cc. Invariants: see ast.h.
  */
 #include "gen/gen.h"
 
-namespace {
-Generator *in_use;
-}
-
-void use_generator(Generator *g) {
-  in_use = g;
-}
-
-const Node *named_object(const Node *lvalue) {
-  const Node *n = lvalue;
-  while (n->kind == Nk::Index || n->kind == Nk::Member || n->kind == Nk::Paren ||
-         n->kind == Nk::Decay) {
-    const Node *k = n->kids[0];
-    while (k->kind == Nk::Paren) k = k->kids[0];
-    if (n->kind == Nk::Index && k->kind != Nk::Decay) return nullptr; // of a pointer
-    n = k;
-  }
-  return n->kind == Nk::Name ? n : nullptr;
-}
-
-std::string code_of(Node *n) {
-  return in_use->code(n);
-}
-
-Generator::Generator(Source &s, const Options &o) : s_(s), options_(o) {
+Generator::Generator(Source &s, const Options &o) : s_(s), options_(o), writers_(table()) {
   write_lengths_by(code_of);
 }
 
-std::string Generator::mark(int token) const {
-  return "\1" + std::to_string(token) + "\2";
-}
-
-std::string Generator::place(int token) const {
-  return "\1p" + std::to_string(token) + "\2";
-}
-
-std::string Generator::line(int token) const {
-  return "\1l" + std::to_string(token) + "\2";
-}
-
-std::string Generator::front(int token) const {
-  return "\1s" + std::to_string(token) + "\2";
-}
-
-std::string Generator::fresh(const char *stem) {
-  return std::string("upcr_") + stem + std::to_string(number_++);
-}
-
-std::string Generator::tokens(int begin, int end) {
-  std::string s;
-  for (int i = begin; i < end; i++) s += mark(i);
-  return s;
-}
-
-// The tokens, with the code of dirty children in their places.
-std::string Generator::splice(int begin, int end, const std::vector<Node *> &kids) {
-  std::string s;
-  int at = begin;
-  for (Node *k : kids) {
-    if (!k || !k->dirty || k->begin < at) continue;
-    s += tokens(at, k->begin);
-    s += code(k);
-    at = k->end;
-  }
-  return s + tokens(at, end);
-}
-
-std::string Generator::splice(Node *n) {
-  return splice(n->begin, n->end, n->kids);
-}
-
-// Functions that write a kind of node; the tokens of other nodes are written, and their kids.
-const std::map<Nk, Generator::Write> Generator::writers_ = {
-    {Nk::Name, &Generator::name_code},
-    {Nk::Index, &Generator::index_code},
-    {Nk::Member, &Generator::field_code},
-    {Nk::Arrow, &Generator::field_code},
-    {Nk::Part, &Generator::part_code},
-    {Nk::Deref, &Generator::deref_code},
-    {Nk::AddressOf, &Generator::address_of_code},
-    {Nk::Setjmp, &Generator::landing},
-    {Nk::Step, &Generator::assign},
-    {Nk::Assign, &Generator::assign},
-    {Nk::Binary, &Generator::binary},
-    {Nk::Cast, &Generator::cast},
-    {Nk::Convert, &Generator::convert},
-    {Nk::Load, &Generator::load},
-    {Nk::Decay, &Generator::decay_code},
-    {Nk::SizeofType, &Generator::size},
-    {Nk::SizeofExpr, &Generator::size},
-    {Nk::UpcSizeof, &Generator::size},
-    {Nk::MyThread, &Generator::word_code},
-    {Nk::Threads, &Generator::word_code},
-    {Nk::MaxBlock, &Generator::word_code},
-    {Nk::Value, &Generator::word_code},
-    {Nk::Chosen, &Generator::chosen_code},
-    {Nk::TypeName, &Generator::type_name_code},
-    {Nk::Declaration, &Generator::declaration},
-    {Nk::Record, &Generator::record},
-    {Nk::ForDeclaration, &Generator::for_code},
-    {Nk::Block, &Generator::block},
-    {Nk::Forall, &Generator::forall},
-    {Nk::Barrier, &Generator::barrier},
-};
-
-// A node as its tokens. The pragmas in front of a statement stand there, also where text of upcc
-// stands in front of its first token.
-std::string Generator::with_pragmas(Node *n) {
-  if (n->kind != Nk::Tokens || !s_[n->begin].pragma_count || fronted_ == n->begin) return splice(n);
-  const int outer = fronted_;
-  fronted_ = n->begin;
-  const std::string s = front(n->begin) + splice(n);
-  fronted_ = outer;
-  return s;
-}
-
-std::string Generator::code(Node *n) {
-  if (!n->dirty) return tokens(n->begin, n->end);
-  const auto found = writers_.find(n->kind);
-  if (found == writers_.end()) return with_pragmas(n);
-  // Text emitted before the first token gets that token's line number.
-  const bool access = n->kind == Nk::Load || n->kind == Nk::Assign || n->kind == Nk::Step;
-  return (access ? line(n->begin) : "") + (this->*found->second)(n);
+// Functions that write a kind of node. Other nodes are written as their tokens, with their kids.
+const std::map<Nk, Generator::Write> &Generator::table() {
+  static const std::map<Nk, Write> table = {
+      {Nk::Name, &Generator::name_code},
+      {Nk::Index, &Generator::index_code},
+      {Nk::Member, &Generator::field_code},
+      {Nk::Arrow, &Generator::field_code},
+      {Nk::Part, &Generator::part_code},
+      {Nk::Deref, &Generator::deref_code},
+      {Nk::AddressOf, &Generator::address_of_code},
+      {Nk::Setjmp, &Generator::landing},
+      {Nk::Step, &Generator::assign},
+      {Nk::Assign, &Generator::assign},
+      {Nk::Binary, &Generator::binary},
+      {Nk::Cast, &Generator::cast},
+      {Nk::Convert, &Generator::convert},
+      {Nk::Load, &Generator::load},
+      {Nk::Decay, &Generator::decay_code},
+      {Nk::SizeofType, &Generator::size},
+      {Nk::SizeofExpr, &Generator::size},
+      {Nk::UpcSizeof, &Generator::size},
+      {Nk::MyThread, &Generator::word_code},
+      {Nk::Threads, &Generator::word_code},
+      {Nk::MaxBlock, &Generator::word_code},
+      {Nk::Value, &Generator::word_code},
+      {Nk::Chosen, &Generator::chosen_code},
+      {Nk::TypeName, &Generator::type_name_code},
+      {Nk::Declaration, &Generator::declaration},
+      {Nk::Record, &Generator::record},
+      {Nk::ForDeclaration, &Generator::for_code},
+      {Nk::Block, &Generator::block},
+      {Nk::Forall, &Generator::forall},
+      {Nk::Barrier, &Generator::barrier},
+  };
+  return table;
 }
 
 std::string Generator::name_code(Node *n) {

@@ -27,7 +27,7 @@ public:
 private:
   // Each writes nodes of one or more kinds (the table in gen.cc).
   using Write = std::string (Generator::*)(Node *);
-  static const std::map<Nk, Write> writers_;
+  static const std::map<Nk, Write> &table();
   std::string name_code(Node *n);
   std::string index_code(Node *n);
   std::string field_code(Node *n);
@@ -40,6 +40,8 @@ private:
   std::string for_code(Node *n);
   std::string type_name(Node *n);
   std::string user_main(Type *t);
+
+  // nodes as their tokens (gen_base.cc)
   std::string tokens(int begin, int end);
   std::string splice(Node *n);
   std::string splice(int begin, int end, const std::vector<Node *> &kids);
@@ -50,7 +52,8 @@ private:
   std::string with_pragmas(Node *n);
   std::string fresh(const char *stem);
 
-  // expressions (gen_expr.cc)
+  // addresses and sizes (gen_address.cc)
+  const char *called(bool strict) const;
   Node *address_terms(Node *n, std::vector<std::string> &terms);
   Node *indexed_from(Node *n, std::string &sum);
   std::string address(Node *n);
@@ -62,6 +65,8 @@ private:
   std::string local_size(const Type *t);
   std::string member_code(Node *n);
   std::string part_code(Node *n);
+
+  // expressions (gen_expr.cc)
   std::string load(Node *n);
   std::string bits_of(Node *n, std::string &p);
   std::string assign(Node *n);
@@ -81,7 +86,6 @@ private:
     std::string form, arguments; // of the function that reaches it
     std::string bytes;           // that are added to that; empty: none
   };
-  const char *called(bool strict) const;
   std::string get(const Type *t, const std::string &p, bool strict);
   std::string put(const Type *t, const std::string &p, const std::string &v, bool strict);
   Place element_place(Node *n);
@@ -190,6 +194,7 @@ private:
 
   Source &s_;
   Options options_;
+  const std::map<Nk, Write> &writers_;
   int number_ = 0;
   int fronted_ = -1; // the first token of the statement in hand, whose pragmas are written
   std::string deferred_;

@@ -3,7 +3,7 @@
  * Reads and writes of shared objects in C: which function of upcr_access.h serves a type and a
  * place.
  *
- * Called by gen_expr.cc. Calls: gen_expr.cc for addresses. Invariants: a relaxed access names its
+ * Called by gen_expr.cc. Calls: gen_address.cc. Invariants: a relaxed access names its
  * place by a pointer-to-shared and an offset, because an address takes less than the pointer to it;
  * others by the pointer alone. An array begins with thread 0 and phase 0.
  */
@@ -23,11 +23,6 @@ char access_kind(const Type *t) {
 }
 
 } // namespace
-
-// Accesses and arithmetic in copies of loops that seldom run are calls.
-const char *Generator::called(bool strict) const {
-  return seldom_ && !strict ? "_called" : "";
-}
 
 std::string Generator::get(const Type *t, const std::string &p, bool strict) {
   const char kind = access_kind(t);

@@ -2,8 +2,8 @@
 /*
  * Statements and declarations in C: shared objects, initialisers that run at start, upc_forall.
  *
- * Called by gen.cc. Calls: gen_expr.cc. Invariants: a shared object is a variable that holds its
- * address, filled at start from a descriptor in the section upc_objects.
+ * Called by gen.cc. Calls: gen_base.cc, gen_object.cc. Invariants: a shared object is a variable
+ * that holds its address, filled at start from a descriptor in the section upc_objects.
  */
 #include "gen/gen.h"
 
@@ -13,24 +13,6 @@ std::string Generator::barrier(Node *n) {
   const std::string name = "upcr" + std::string(n->op.substr(3));
   if (n->kids.empty()) return s + " " + name + "(0, 0);";
   return s + " " + name + "(1, (int)(" + code(n->kids[0]) + "));";
-}
-
-// Whether an initialiser needs a value that is known only when the program runs.
-bool Generator::at_run_time(const Node *n) const {
-  if (!n->dirty) return false;
-  switch (n->kind) {
-  case Nk::Load:
-  case Nk::MyThread: return true;
-  case Nk::Threads: return options_.threads == 0;
-  case Nk::Name: return true;
-  case Nk::SizeofType:
-  case Nk::SizeofExpr:
-  case Nk::UpcSizeof: return n->operand && has_threads(n->operand) && options_.threads == 0;
-  default: break;
-  }
-  for (const Node *k : n->kids)
-    if (k && at_run_time(k)) return true;
-  return false;
 }
 
 bool Generator::defers(const Declared *d, const Declarator &x) const {

@@ -2,7 +2,7 @@
 /*
  * Shared objects in C: a variable that holds the object's address, a descriptor, initial values.
  *
- * Called by gen_decl.cc. Calls: gen_expr.cc. Invariants: the address is filled at start from a
+ * Called by gen_decl.cc. Calls: gen_address.cc. Invariants: the address is filled at start from a
  * descriptor in the section upc_objects; initial values that hold addresses or that are spread over
  * rows of THREADS elements are stored by code that runs at start. The variable of an object that is
  * initialised is no common symbol, so that the linker finds a second one. A function's static
@@ -35,6 +35,24 @@ bool has_local_names(const Node *n) {
 }
 
 } // namespace
+
+// Whether an initialiser needs a value that is known only when the program runs.
+bool Generator::at_run_time(const Node *n) const {
+  if (!n->dirty) return false;
+  switch (n->kind) {
+  case Nk::Load:
+  case Nk::MyThread: return true;
+  case Nk::Threads: return options_.threads == 0;
+  case Nk::Name: return true;
+  case Nk::SizeofType:
+  case Nk::SizeofExpr:
+  case Nk::UpcSizeof: return n->operand && has_threads(n->operand) && options_.threads == 0;
+  default: break;
+  }
+  for (const Node *k : n->kids)
+    if (k && at_run_time(k)) return true;
+  return false;
+}
 
 std::string Generator::name_of(const Symbol *s) {
   return s->c_name.empty() ? std::string(s->name) : s->c_name;

@@ -196,16 +196,6 @@ bool Parser::report_unknown(int token) {
   return true;
 }
 
-// Whether a token is a name where a type has to be: another name or `*` follows, and it is not
-// declared, unless by this very token as if it were a variable.
-bool Parser::is_unknown_type(int token) {
-  const Token &t = s_[token], &next = s_[token + 1];
-  if (t.kind != Tk::Name || t.kw != KwNone || t.text.compare(0, 2, "__") == 0) return false;
-  if (!next.is("*") && (next.kind != Tk::Name || next.kw != KwNone)) return false;
-  const Symbol *s = find(t.text);
-  return !s || s->name.data() == t.text.data();
-}
-
 // Whether one of these tokens is the reason why the text cannot be parsed.
 bool Parser::report_unknown_in(int begin, int end) {
   bool found = false;

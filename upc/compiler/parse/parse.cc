@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The parser's base: tokens, scopes, pragmas, and external declarations.
+ * The parser's base: tokens, scopes, pragmas, nodes, and the beginnings of types and declarations.
  *
- * Called by main.cc. Calls: parse_*.cc. Invariants: the pragmas in front of a token are obeyed when
- * a declaration or statement begins with it.
+ * Called by all files of parse/. Calls: none of them. Invariants: the pragmas in front of a token
+ * are obeyed when a declaration or statement begins with it.
  */
 #include "parse/parse.h"
 
 #include <cstdlib>
 #include <cstring>
-
-Parser::Parser(Source &source, const Options &options) : s_(source), options_(options) {
-  scopes_.emplace_back();
-  if (!options.c23) return;
-  declare("true", Sk::Constant, basic(Ty::Bool))->value = 1;
-  declare("false", Sk::Constant, basic(Ty::Bool))->value = 0;
-  declare("nullptr", Sk::Constant, pointer_to(basic(Ty::Void)))->value = 0;
-}
 
 bool Parser::accept(std::string_view t) {
   if (!at(t)) return false;
@@ -143,68 +135,83 @@ void Parser::declare_tag(std::string_view name, Type *type) {
   if (there != outside.end()) hide_type_name(upc_name(there->second));
 }
 
-Node *Parser::external() {
-  while (at(";")) {
-    p_++;
-  }
-  if (cur().kind == Tk::End) {
-    check_tentative();
-    return nullptr;
-  }
-  pragmas();
-  return external_or_pass();
+// Whether a token is a name where a type has to be: another name or `*` follows, and it is not
+// declared, unless by this very token as if it were a variable.
+bool Parser::is_unknown_type(int token) {
+  const Token &t = s_[token], &next = s_[token + 1];
+  if (t.kind != Tk::Name || t.kw != KwNone || t.text.compare(0, 2, "__") == 0) return false;
+  if (!next.is("*") && (next.kind != Tk::Name || next.kw != KwNone)) return false;
+  const Symbol *s = find(t.text);
+  return !s || s->name.data() == t.text.data();
 }
 
-Node *Parser::external_or_pass() {
-  const int begin = p_;
-  const size_t depth = scopes_.size();
-  try {
-    if (cur().kw == KwAsm) {
-      Node *n = make(Nk::Tokens, p_);
-      while (!at(";") && cur().kind != Tk::End) p_++;
-      accept(";");
-      return done(n);
+// The token behind an attribute: __attribute__((...)) or [[...]].
+int Parser::behind_attribute(int i) const {
+  if (!s_[i].is("[")) i++;
+  for (int depth = 0; s_[i].kind != Tk::End; i++) {
+    if (s_[i].is("(") || s_[i].is("[")) depth++;
+    if ((s_[i].is(")") || s_[i].is("]")) && --depth == 0) return i + 1;
+  }
+  return i;
+}
+
+bool Parser::starts_type(int i) const {
+  while (s_[i].kw == KwAttribute) i = behind_attribute(i);
+  const Token &t = s_[i];
+  switch (t.kw) {
+  case KwType:
+  case KwQualifier:
+  case KwShared:
+  case KwStrict:
+  case KwRelaxed:
+  case KwStruct:
+  case KwUnion:
+  case KwEnum:
+  case KwTypeof:
+  case KwAlignas:
+  case KwAutoType: return true;
+  case KwNone: break;
+  default: return false;
+  }
+  if (t.kind != Tk::Name) return false;
+  const Symbol *s = find(t.text);
+  return s && s->kind == Sk::Typedef;
+}
+
+bool Parser::starts_declaration() const {
+  int i = p_;
+  while (s_[i].kw == KwExtension) i++;
+  const Token &t = s_[i];
+  if (t.kw == KwStorage || t.kw == KwInline || t.kw == KwAlignas || t.kw == KwStaticAssert)
+    return true;
+  if (t.kw == KwAttribute) { // of a declaration, or of a statement
+    int behind = i;
+    while (s_[behind].kw == KwAttribute) behind = behind_attribute(behind);
+    const Token &next = s_[behind];
+    return !next.is("{") && next.kw != KwAsm && next.kw != KwStatement && next.kw != KwForall &&
+           next.kw != KwUpcStatement;
+  }
+  if (!starts_type(i)) return false;
+  return !(t.kw == KwNone && ahead(1).is(":"));
+}
+
+Node *Parser::make(Nk kind, int begin) {
+  Node *n = new Node;
+  n->kind = kind;
+  n->begin = begin;
+  n->op_token = begin;
+  n->strict = strict_;
+  return n;
+}
+
+Node *Parser::done(Node *n) {
+  n->end = p_;
+  for (const Node *k : n->kids)
+    if (k) {
+      n->dirty = n->dirty || k->dirty;
+      n->has_call = n->has_call || k->has_call;
+      n->leaves = n->leaves || k->leaves;
     }
-    if (cur().kw == KwStaticAssert) return static_assertion();
-    return declaration(false);
-  } catch (const SyntaxError &e) {
-    scopes_.resize(depth);
-    return pass_through(begin, e);
-  }
-}
-
-// A word of UPC, or a name of an object that is shared or points to one.
-bool Parser::is_upc(const Token &t) const {
-  if (t.kw >= KwUpcStatement || t.kw == KwShared) return true;
-  const Symbol *symbol = t.kind == Tk::Name ? find(t.text) : nullptr;
-  return symbol && symbol->type && (is_shared(symbol->type) || is_pts(symbol->type));
-}
-
-// Text that cannot be parsed: to its end. The C compiler will accept it or report the error, unless
-// UPC is in it.
-Node *Parser::pass_through(int begin, const SyntaxError &e) {
-  p_ = begin;
-  Node *n = make(Nk::Tokens, begin);
-  const bool reported = report_unknown_in(begin, e.token + 1);
-  bool upc = false;
-  while (cur().kind != Tk::End) {
-    upc = upc || is_upc(cur());
-    if (accept(";")) break;
-    if (at("{")) {
-      const int before = p_;
-      try {
-        skip_balanced();
-      } catch (const SyntaxError &) { // at the end of the text
-        s_.error(e.place, e.what());
-        return done(n);
-      }
-      for (int i = before; i < p_; i++)
-        upc = upc || s_[i].kw >= KwUpcStatement || s_[i].kw == KwShared;
-      if (!at(";") && !at("=") && !at(",")) break;
-    } else {
-      p_++;
-    }
-  }
-  if (!reported && (upc || p_ >= s_.size() - 1)) s_.error(e.place, e.what());
-  return done(n);
+  if (!n->type) n->type = basic(Ty::Unknown);
+  return n;
 }

@@ -29,7 +29,18 @@ struct Constant {
   int threads = 0; // power
 };
 
-class Parser {
+// The productions by which the grammar recurses. parse_expr.cc, parse_init.cc, parse_spec.cc,
+// parse_decl.cc, parse_stmt.cc and external.cc call only those before them, and these.
+class Productions {
+protected:
+  ~Productions() = default;
+  virtual Node *braced(Type *t) = 0;             // parse_init.cc
+  virtual Node *type_name() = 0;                 // parse_decl.cc
+  virtual Node *declaration(bool in_record) = 0; // parse_decl.cc
+  virtual Node *block() = 0;                     // parse_stmt.cc
+};
+
+class Parser : Productions {
 public:
   Parser(Source &source, const Options &options);
 
@@ -85,7 +96,7 @@ private:
   bool starts_type(int i) const;
   bool starts_declaration() const;
   void check_no_type(const Declared *d);
-  Node *declaration(bool in_record);
+  Node *declaration(bool in_record) override;
   Node *external_or_pass();
   bool is_upc(const Token &t) const;
   Node *pass_through(int begin, const SyntaxError &e);
@@ -125,12 +136,12 @@ private:
   void old_style_parameters(Declared *d);
   Node *finish(Node *n, Spec &s, Declared *d);
   void member_declarator(Spec &s, Declared *d);
-  Node *type_name();
+  Node *type_name() override;
   Node *static_assertion();
 
   // initialisers
   Node *initializer(Type *t);
-  Node *braced(Type *t);
+  Node *braced(Type *t) override;
   Node *listed(Type *&part);
   long designator_value(int token) const;
   Type *designated(Type *t, Node *list, size_t *position);
@@ -168,7 +179,7 @@ private:
 
   // statements
   Node *statement();
-  Node *block();
+  Node *block() override;
   Node *statement_word(Node *n);
   Node *condition_statement(Node *n);
   Node *for_statement(Node *n);

@@ -398,15 +398,3 @@ Node *Parser::type_name() {
     r->postfix = r->dirty = true; // it is written with its name
   return n;
 }
-
-Node *Parser::static_assertion() {
-  Node *n = make(Nk::Tokens, p_++);
-  expect("(");
-  n->kids.push_back(conditional());
-  while (accept(",") || cur().kind == Tk::String) {
-    if (cur().kind == Tk::String) p_++;
-  }
-  expect(")");
-  accept(";");
-  return done(n);
-}

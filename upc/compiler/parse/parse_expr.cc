@@ -10,27 +10,6 @@
 #include <algorithm>
 #include <cstring>
 
-Node *Parser::make(Nk kind, int begin) {
-  Node *n = new Node;
-  n->kind = kind;
-  n->begin = begin;
-  n->op_token = begin;
-  n->strict = strict_;
-  return n;
-}
-
-Node *Parser::done(Node *n) {
-  n->end = p_;
-  for (const Node *k : n->kids)
-    if (k) {
-      n->dirty = n->dirty || k->dirty;
-      n->has_call = n->has_call || k->has_call;
-      n->leaves = n->leaves || k->leaves;
-    }
-  if (!n->type) n->type = basic(Ty::Unknown);
-  return n;
-}
-
 Node *Parser::expression() {
   Node *n = assignment();
   while (at(",")) {

@@ -184,20 +184,6 @@ Node *Parser::initializer(Type *t) {
   return convert(value(n), plain, begin, "initialisation");
 }
 
-// An array whose size its initialiser gives.
-Type *Parser::flatten(Type *t, Node *init) {
-  Type *a = copy(t);
-  a->alias.clear();
-  if (init->kind == Nk::Constant && init->type && is_array(init->type)) {
-    a->count = init->type->count;
-  } else {
-    if (!init->entries) return t;
-    a->count = init->entries;
-  }
-  a->incomplete = false;
-  return a;
-}
-
 namespace {
 
 bool is_one_of(const Token &t, std::initializer_list<const char *> texts) {

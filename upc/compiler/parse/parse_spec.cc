@@ -10,56 +10,6 @@
 
 #include <algorithm>
 
-// The token behind an attribute: __attribute__((...)) or [[...]].
-int Parser::behind_attribute(int i) const {
-  if (!s_[i].is("[")) i++;
-  for (int depth = 0; s_[i].kind != Tk::End; i++) {
-    if (s_[i].is("(") || s_[i].is("[")) depth++;
-    if ((s_[i].is(")") || s_[i].is("]")) && --depth == 0) return i + 1;
-  }
-  return i;
-}
-
-bool Parser::starts_type(int i) const {
-  while (s_[i].kw == KwAttribute) i = behind_attribute(i);
-  const Token &t = s_[i];
-  switch (t.kw) {
-  case KwType:
-  case KwQualifier:
-  case KwShared:
-  case KwStrict:
-  case KwRelaxed:
-  case KwStruct:
-  case KwUnion:
-  case KwEnum:
-  case KwTypeof:
-  case KwAlignas:
-  case KwAutoType: return true;
-  case KwNone: break;
-  default: return false;
-  }
-  if (t.kind != Tk::Name) return false;
-  const Symbol *s = find(t.text);
-  return s && s->kind == Sk::Typedef;
-}
-
-bool Parser::starts_declaration() const {
-  int i = p_;
-  while (s_[i].kw == KwExtension) i++;
-  const Token &t = s_[i];
-  if (t.kw == KwStorage || t.kw == KwInline || t.kw == KwAlignas || t.kw == KwStaticAssert)
-    return true;
-  if (t.kw == KwAttribute) { // of a declaration, or of a statement
-    int behind = i;
-    while (s_[behind].kw == KwAttribute) behind = behind_attribute(behind);
-    const Token &next = s_[behind];
-    return !next.is("{") && next.kw != KwAsm && next.kw != KwStatement && next.kw != KwForall &&
-           next.kw != KwUpcStatement;
-  }
-  if (!starts_type(i)) return false;
-  return !(t.kw == KwNone && ahead(1).is(":"));
-}
-
 void Parser::layout(Type &q) {
   const int open = p_++;
   if (accept("]")) {
@@ -445,4 +395,16 @@ void Parser::enumerators(Node *n, Tag *tag) {
     if (!accept(",")) break;
   }
   expect("}");
+}
+
+Node *Parser::static_assertion() {
+  Node *n = make(Nk::Tokens, p_++);
+  expect("(");
+  n->kids.push_back(conditional());
+  while (accept(",") || cur().kind == Tk::String) {
+    if (cur().kind == Tk::String) p_++;
+  }
+  expect(")");
+  accept(";");
+  return done(n);
 }

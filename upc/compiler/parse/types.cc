@@ -317,3 +317,17 @@ void Parser::cast_types(Node *n, int token) {
                           upc_name(to) + "' is not allowed");
   }
 }
+
+// An array whose size its initialiser gives.
+Type *Parser::flatten(Type *t, Node *init) {
+  Type *a = copy(t);
+  a->alias.clear();
+  if (init->kind == Nk::Constant && init->type && is_array(init->type)) {
+    a->count = init->type->count;
+  } else {
+    if (!init->entries) return t;
+    a->count = init->entries;
+  }
+  a->incomplete = false;
+  return a;
+}
