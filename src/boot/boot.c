@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Process start: join a launched job, start own peers, or be the only rank; and the calls of
- * boot.h, through the table of the bootstrap.
+ * boot.h, by the control block or through the table of the bootstrap.
  *
  * Owns: no process state. Called by core. Calls: bootstrap, join, launch, supervise, os, base.
  * Invariants: only ranks return from tmb_boot_start; every rank has a table.
@@ -249,7 +249,7 @@ void tmb_boot_note_handlers(struct tmb_boot *b) {
 }
 
 void tmb_boot_note_explained(struct tmb_boot *b) {
-  if (tmb_boot_is_rank(b)) b->ops->note_explained(b);
+  if (tmb_boot_is_rank(b) && b->ctl) tmb_store_rel(&tmb_ctl_rank(b->ctl, b->rank)->explained, 1u);
 }
 
 /* Nobody else is there to find lines, which needs memory, and this process may not ask for any: it
@@ -274,35 +274,39 @@ void tmb_boot_note_crash(struct tmb_boot *b, const void *context) {
   if (!b->supervised) explain_alone(crash);
 }
 
-bool tmb_boot_ordered_to_end(const struct tmb_boot *b) {
-  return b->ops && b->ops->ordered_to_end(b);
-}
-
 pid_t tmb_boot_peer_pid(const struct tmb_boot *b, uint32_t rank) {
-  return b->ops->peer_pid(b, rank);
+  if (!b->ctl) return b->pid;
+  return tmb_ctl_record_of(b->ctl)[rank] == TMB_CTL_ELSEWHERE ? 0 : tmb_ctl_pid(b->ctl, rank);
 }
 
 void tmb_boot_report(struct tmb_boot *b, bool report, const struct tmb_boot_doors *doors) {
-  b->ops->report(b, report, doors);
+  if (!b->ctl) return;
+  if (doors) {
+    tmb_store_rlx(&b->ctl->door_offset, doors->offset);
+    tmb_store_rlx(&b->ctl->door_stride, doors->stride);
+  }
+  tmb_store_rel(&tmb_ctl_rank(b->ctl, b->rank)->report, (uint32_t)report);
+  tmb_ctl_ring(b->agent_fd);
 }
 
 const uint32_t *tmb_boot_changes(const struct tmb_boot *b) {
-  return b->ops->changes(b);
+  static const uint32_t never;
+  return b->ctl ? &b->ctl->changes : &never;
 }
 
 uint32_t tmb_boot_fate(const struct tmb_boot *b, uint32_t rank) {
-  return b->ops->fate(b, rank);
+  return b->ctl ? tmb_load_acq(&tmb_ctl_fate(b->ctl)[rank]) : TMB_FATE(TMB_FATE_ALIVE, 0, 0);
 }
 
 void tmb_boot_stop(struct tmb_boot *b) {
   if (b->size == 0) return;
-  tmb_kv_close(b);
   for (uint32_t i = 0; b->bell_fd && i < b->places.near_count; i++) close(b->bell_fd[i]);
   if (b->agent_fd >= 0) close(b->agent_fd);
   free(b->bell_fd);
   tmb_places_close(&b->places);
   if (!b->ctl) free(b->status);
-  b->ops->stop(b);
+  if (b->ctl) tmb_ctl_unmap(b->ctl);
+  if (b->ops->stop) b->ops->stop(b);
   close(b->arena_fd);
   close(b->segment_fd);
   memset(b, 0, sizeof *b);

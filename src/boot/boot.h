@@ -84,24 +84,6 @@ bool tmb_boot_barrier(struct tmb_boot *boot);
  */
 void tmb_boot_allgather(struct tmb_boot *boot, const void *mine, size_t bytes, void *all);
 
-/*
- * Publish a value that other ranks may ask for after the next tmb_boot_exchange. in key: text, in
- * value: [bytes]; both copied. A key that was put before gets the new value. Returns 0 or
- * TMB_E_NOMEM.
- */
-int tmb_boot_put(struct tmb_boot *boot, const char *key, const void *value, size_t bytes);
-
-/* Exchange the values that the ranks have put. Collective. Returns 0, TMB_E_NOMEM, or TMB_E_PEER if
- * a barrier gave up. */
-int tmb_boot_exchange(struct tmb_boot *boot);
-
-/*
- * Read a value that a rank has put. in rank: < size. out value: [bytes], filled as far as it goes.
- * Returns the length of the value, or TMB_E_NOT_FOUND. Not collective, no communication.
- */
-int64_t tmb_boot_get(const struct tmb_boot *boot, uint32_t rank, const char *key, void *value,
-                     size_t bytes);
-
 /* Whether this process is the rank itself, not a child that the client has forked. Threads: any;
  * also from a signal handler. */
 bool tmb_boot_is_rank(const struct tmb_boot *boot);
@@ -127,9 +109,6 @@ void tmb_boot_note_explained(struct tmb_boot *boot);
  * the frames are printed here. Threads: any, in the handler of that signal. in context: as
  * tmb_os_crash_note. */
 void tmb_boot_note_crash(struct tmb_boot *boot, const void *context);
-
-/* True if the supervisor ordered this rank to end (by SIGQUIT). Threads: any; signal handlers. */
-bool tmb_boot_ordered_to_end(const struct tmb_boot *boot);
 
 /* Process id of a rank of this machine, 0 while it has not joined and for ranks of others. in rank:
  * < size. Threads: any. */

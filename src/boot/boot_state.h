@@ -19,7 +19,6 @@
 
 struct tmb_ctl;
 struct tmb_bootstrap_ops;
-struct tmb_kv;
 struct tmb_status;
 struct tmb_trace_area;
 
@@ -45,7 +44,6 @@ struct tmb_boot {
   uint32_t gathers;                    /* rounds with data so far */
   struct tmb_status *status;           /* page of this rank; never NULL in a rank */
   bool mpi_is_alone; /* an MPI of this process would know nothing of the job; not said yet */
-  struct tmb_kv *kv; /* pairs that tmb_boot_put and tmb_boot_exchange have collected */
 };
 
 #endif

@@ -173,23 +173,6 @@ static int long_data(struct tmb_boot *boot) {
   return 0;
 }
 
-static int keys_and_values(struct tmb_boot *boot) {
-  uint8_t data[LONG_BYTES] = {0};
-  for (size_t i = 0; i < LONG_BYTES; i++) data[i] = pattern(boot->rank, i);
-  if (tmb_boot_put(boot, "address", data, boot->rank * 700) ||
-      tmb_boot_put(boot, "x", &boot->rank, sizeof boot->rank))
-    return 23;
-  if (tmb_boot_get(boot, 0, "x", data, 4) != TMB_E_NOT_FOUND || tmb_boot_exchange(boot)) return 24;
-  for (uint32_t r = 0; r < boot->size; r++) {
-    uint32_t x = 99;
-    if (tmb_boot_get(boot, r, "x", &x, sizeof x) != sizeof x || x != r) return 25;
-    if (tmb_boot_get(boot, r, "address", data, LONG_BYTES) != (int64_t)r * 700) return 26;
-    if (r && data[699] != pattern(r, 699)) return 27;
-    if (tmb_boot_get(boot, r, "xx", data, 4) != TMB_E_NOT_FOUND) return 28;
-  }
-  return 0;
-}
-
 static int bells(struct tmb_boot *boot) {
   const struct tmb_places *p = &boot->places;
   const uint32_t next = (p->near_index + 1) % p->near_count;
@@ -207,7 +190,6 @@ static int far_rounds(struct tmb_boot *boot) {
     return 20;
   if (boot->here != boot->size || boot->here_index != boot->rank || !boot->secret) return 21;
   int rc = long_data(boot);
-  if (!rc) rc = keys_and_values(boot);
   return rc ? rc : bells(boot);
 }
 
@@ -268,7 +250,6 @@ TEST(is_alone_without_a_launcher) {
   tmb_boot_allgather(&boot, &mine, sizeof mine, &all);
   assert_int_equal(all, 5);
   assert_int_equal(tmb_boot_peer_pid(&boot, 0), getpid());
-  assert_false(tmb_boot_ordered_to_end(&boot));
   tmb_boot_record_exit(&boot, 3);
   tmb_boot_stop(&boot);
   assert_int_equal(boot.size, 0);

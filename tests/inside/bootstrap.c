@@ -3,10 +3,10 @@
 /* ranks: 1 2 5 */
 /* again: TOMBOLO_PLACES=2+TOMBOLO_CONDUIT=loop TOMBOLO_PLACES=cyclic:3+TOMBOLO_CONDUIT=loop */
 /*
- * The bootstrap alone, without a conduit: barriers, gathers of many lengths, keys and values,
- * fates, the end. tests/multi/hosts.py runs it over hosts of its own, too. With an argument: `hold`
- * waits to be ended after the first barrier; `lose R` has rank R die and the others, who want to go
- * on, find out; `exit C` has the last rank leave with code C.
+ * The bootstrap alone, without a conduit: barriers, gathers of many lengths, fates, the end.
+ * tests/multi/hosts.py runs it over hosts of its own, too. With an argument: `hold` waits to be
+ * ended after the first barrier; `lose R` has rank R die and the others, who want to go on, find
+ * out; `exit C` has the last rank leave with code C.
  */
 #include "base/config.h"
 #include "boot/boot.h"
@@ -62,22 +62,6 @@ static void gathers(void) {
   }
 }
 
-static void keys(void) {
-  char text[64], name[32];
-  for (int i = 0; i < 3; i++) {
-    snprintf(name, sizeof name, "key%d", i);
-    snprintf(text, sizeof text, "%u/%d", boot.rank, i);
-    REQUIRE(tmb_boot_put(&boot, name, text, strlen(text) + 1) == 0);
-  }
-  REQUIRE(tmb_boot_exchange(&boot) == 0);
-  for (uint32_t r = 0; r < boot.size; r++) {
-    char expected[64];
-    snprintf(expected, sizeof expected, "%u/2", r);
-    REQUIRE(tmb_boot_get(&boot, r, "key2", text, sizeof text) > 0);
-    REQUIRE(strcmp(text, expected) == 0);
-  }
-}
-
 /* Who is where is a matter of the whole job: all say the same, and the secret is one. */
 static void places(void) {
   struct {
@@ -125,7 +109,6 @@ static void lose(uint32_t who) {
 int main(int argc, char **argv) {
   if (tmb_boot_start(&boot)) return 8;
   gathers();
-  keys();
   places();
   REQUIRE(tmb_boot_barrier(&boot));
   const char *what = argc > 1 ? argv[1] : "";

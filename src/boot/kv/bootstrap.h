@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of a bootstrap: how the ranks of a job meet, exchange data before a network exists, and
- * learn of each other's ends.
+ * The table of a bootstrap: how the ranks of a job synchronise, exchange data before a network
+ * exists, and record their ends.
  *
  * Owns no state. Included by src/boot only; core sees the calls of boot.h. Tables: `alone` (one
  * process), `agent` (ranks of a supervisor on this machine: forked by itself, by `tombolo run`, or
  * by an agent of `tombolo run --hosts`, which then speaks for them with the other machines), `pm`
- * (ranks that mpirun, mpiexec or srun has started). Invariants: each slot is filled; the contract
- * of boot.h for the call of that name holds for the slot.
+ * (ranks that mpirun, mpiexec or srun has started). All but `alone` have a control block.
+ * Invariant: the contract of boot.h for the call of that name holds for the slot.
  */
 #ifndef TMB_BOOT_BOOTSTRAP_H
 #define TMB_BOOT_BOOTSTRAP_H
@@ -15,19 +15,12 @@
 #include "boot/boot.h"
 
 struct tmb_bootstrap_ops {
-  const char *name;
   bool (*barrier)(struct tmb_boot *boot);
   /* in bytes: 1..TMB_CTL_PART_BYTES. Returns false, and `all` is undefined, if it gives up. */
   bool (*gather)(struct tmb_boot *boot, const void *mine, size_t bytes, void *all);
   int (*record_exit)(struct tmb_boot *boot, int code); /* any thread, signal handlers */
   void (*note_handlers)(struct tmb_boot *boot);        /* empty: nothing to do */
-  void (*note_explained)(struct tmb_boot *boot);       /* any thread, signal handlers */
-  bool (*ordered_to_end)(const struct tmb_boot *boot); /* any thread, signal handlers */
-  pid_t (*peer_pid)(const struct tmb_boot *boot, uint32_t rank);
-  void (*report)(struct tmb_boot *boot, bool report, const struct tmb_boot_doors *doors);
-  const uint32_t *(*changes)(const struct tmb_boot *boot);
-  uint32_t (*fate)(const struct tmb_boot *boot, uint32_t rank);
-  void (*stop)(struct tmb_boot *boot);
+  void (*stop)(struct tmb_boot *boot);                 /* empty: nothing to do */
 };
 
 extern const struct tmb_bootstrap_ops tmb_bootstrap_alone, tmb_bootstrap_agent, tmb_bootstrap_pm;
@@ -49,8 +42,5 @@ int tmb_boot_join(struct tmb_boot *boot, const char *text);
 /* join.c: fill the fields that follow from the control block: places, bells, secret, table. Returns
  * as tmb_boot_join. */
 int tmb_boot_settle(struct tmb_boot *boot);
-
-/* kv.c: release the collected pairs. */
-void tmb_kv_close(struct tmb_boot *boot);
 
 #endif

@@ -25,52 +25,8 @@ static int alone_record_exit(struct tmb_boot *b, int code) {
   return code;
 }
 
-static void alone_note_explained(struct tmb_boot *b) {
-  (void)b;
-}
-
-static bool alone_ordered_to_end(const struct tmb_boot *b) {
-  (void)b;
-  return false;
-}
-
-static pid_t alone_peer_pid(const struct tmb_boot *b, uint32_t rank) {
-  (void)rank;
-  return b->pid;
-}
-
-static void alone_report(struct tmb_boot *b, bool report, const struct tmb_boot_doors *doors) {
-  (void)b;
-  (void)report;
-  (void)doors;
-}
-
-static const uint32_t *alone_changes(const struct tmb_boot *b) {
-  static const uint32_t never;
-  (void)b;
-  return &never;
-}
-
-static uint32_t alone_fate(const struct tmb_boot *b, uint32_t rank) {
-  (void)b;
-  (void)rank;
-  return TMB_FATE(TMB_FATE_ALIVE, 0, 0);
-}
-
-static void alone_stop(struct tmb_boot *b) {
-  (void)b;
-}
-
 const struct tmb_bootstrap_ops tmb_bootstrap_alone = {
-    .name = "alone",
     .barrier = alone_barrier,
     .gather = alone_gather,
     .record_exit = alone_record_exit,
-    .note_explained = alone_note_explained,
-    .ordered_to_end = alone_ordered_to_end,
-    .peer_pid = alone_peer_pid,
-    .report = alone_report,
-    .changes = alone_changes,
-    .fate = alone_fate,
-    .stop = alone_stop,
 };

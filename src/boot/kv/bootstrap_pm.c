@@ -158,7 +158,8 @@ static bool pm_gather(struct tmb_boot *b, const void *mine, size_t bytes, void *
 /* A rank that was ordered to end takes the code of the job, so that the manager does not see a
  * failure where there was none. */
 static int pm_record_exit(struct tmb_boot *b, int code) {
-  if (!tmb_ctl_record_exit(b->ctl, b->rank, code) && tmb_bootstrap_agent.ordered_to_end(b))
+  if (!tmb_ctl_record_exit(b->ctl, b->rank, code) &&
+      TMB_RANK_STATE(tmb_ctl_state(b->ctl, b->rank)) == TMB_RANK_ORDERED)
     code = (int)tmb_load_acq(&b->ctl->ordered_code);
   if (tmb_xchg_acq_rel(&managed.left, 1u)) return code;
   if (code == 0)
@@ -175,7 +176,7 @@ static void pm_note_handlers(struct tmb_boot *b) {
 }
 
 static void pm_stop(struct tmb_boot *b) {
-  tmb_bootstrap_agent.stop(b);
+  (void)b;
   if (!tmb_xchg_acq_rel(&managed.left, 1u)) managed.pm.ops->leave(&managed.pm);
   tmb_pm_close(&managed.pm);
 }
@@ -416,41 +417,10 @@ int tmb_boot_manage(struct tmb_boot *b) {
   return rc;
 }
 
-static bool pm_ordered_to_end(const struct tmb_boot *b) {
-  return tmb_bootstrap_agent.ordered_to_end(b);
-}
-
-static void pm_note_explained(struct tmb_boot *b) {
-  tmb_bootstrap_agent.note_explained(b);
-}
-
-static pid_t pm_peer_pid(const struct tmb_boot *b, uint32_t rank) {
-  return tmb_bootstrap_agent.peer_pid(b, rank);
-}
-
-static void pm_report(struct tmb_boot *b, bool report, const struct tmb_boot_doors *doors) {
-  tmb_bootstrap_agent.report(b, report, doors);
-}
-
-static const uint32_t *pm_changes(const struct tmb_boot *b) {
-  return tmb_bootstrap_agent.changes(b);
-}
-
-static uint32_t pm_fate(const struct tmb_boot *b, uint32_t rank) {
-  return tmb_bootstrap_agent.fate(b, rank);
-}
-
 const struct tmb_bootstrap_ops tmb_bootstrap_pm = {
-    .name = "manager",
     .barrier = pm_barrier,
     .gather = pm_gather,
     .record_exit = pm_record_exit,
     .note_handlers = pm_note_handlers,
-    .note_explained = pm_note_explained,
-    .ordered_to_end = pm_ordered_to_end,
-    .peer_pid = pm_peer_pid,
-    .report = pm_report,
-    .changes = pm_changes,
-    .fate = pm_fate,
     .stop = pm_stop,
 };

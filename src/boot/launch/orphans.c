@@ -117,7 +117,7 @@ static void remove_regions(const struct tmb_ctl *ctl) {
   }
 }
 
-/* Holds nothing of the job but the control block and the end of a pipe. */
+/* The guard process keeps only the control block and its end of the pipe open. */
 _Noreturn static void be_guard(const struct tmb_ctl *ctl, int pipe_fd) {
   sigset_t all;
   char byte;

@@ -15,8 +15,8 @@
 struct tmb_watchdog {
   uint64_t limit_ns; /* 0: off */
   uint64_t look_ns;  /* time of the next reading */
-  /* How to read the pages of ranks of several machines, see struct tmb_sup_far; NULL: those of this
-   * one are all. */
+  /* Reads the status pages of ranks on several machines, see struct tmb_sup_far; NULL: all ranks
+   * are on this one. */
   bool (*look)(void *arg, struct tmb_snapshot *now);
   void *arg;
   bool seen;                /* `last` is filled */
