@@ -26,7 +26,6 @@
 #include <gasnetex_ext.h>
 #include <stdbool.h>
 
-#define RPL_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define RPL_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* The calls: a constant RPL_CALL_NAME and a pointer to the library's function for each. */

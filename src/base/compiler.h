@@ -24,9 +24,7 @@
 #define TMB_AT_LOAD                    __attribute__((constructor(101)))
 #define TMB_ALWAYS_INLINE              __attribute__((always_inline)) inline
 #define TMB_UNUSED                     __attribute__((unused))
-#define TMB_NODISCARD                  __attribute__((warn_unused_result))
 #define TMB_ALIGNED(bytes)             __attribute__((aligned(bytes)))
-#define TMB_MALLOC                     __attribute__((malloc, warn_unused_result))
 #define TMB_WEAK                       __attribute__((weak))
 /* A variable of the library that files of the library alone use: they address it directly, where
  * otherwise each function loads its address first. */
@@ -61,33 +59,30 @@ void __tsan_release(void *addr);
 #else
 # define TMB_LOCK_ATTRIBUTE(...)
 #endif
-#define TMB_CAPABILITY(name)                TMB_LOCK_ATTRIBUTE(capability(name))
-#define TMB_GUARDED_BY(lock)                TMB_LOCK_ATTRIBUTE(guarded_by(lock))
-#define TMB_REQUIRES(...)                   TMB_LOCK_ATTRIBUTE(requires_capability(__VA_ARGS__))
-#define TMB_EXCLUDES(...)                   TMB_LOCK_ATTRIBUTE(locks_excluded(__VA_ARGS__))
-#define TMB_ACQUIRE(...)                    TMB_LOCK_ATTRIBUTE(acquire_capability(__VA_ARGS__))
-#define TMB_RELEASE(...)                    TMB_LOCK_ATTRIBUTE(release_capability(__VA_ARGS__))
-#define TMB_TRY_ACQUIRE(...)                TMB_LOCK_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
+#define TMB_CAPABILITY(name)        TMB_LOCK_ATTRIBUTE(capability(name))
+#define TMB_GUARDED_BY(lock)        TMB_LOCK_ATTRIBUTE(guarded_by(lock))
+#define TMB_REQUIRES(...)           TMB_LOCK_ATTRIBUTE(requires_capability(__VA_ARGS__))
+#define TMB_ACQUIRE(...)            TMB_LOCK_ATTRIBUTE(acquire_capability(__VA_ARGS__))
+#define TMB_RELEASE(...)            TMB_LOCK_ATTRIBUTE(release_capability(__VA_ARGS__))
+#define TMB_TRY_ACQUIRE(...)        TMB_LOCK_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
 /* A function that clang does not understand; say why. */
-#define TMB_NO_LOCK_CHECK                   TMB_LOCK_ATTRIBUTE(no_thread_safety_analysis)
+#define TMB_NO_LOCK_CHECK           TMB_LOCK_ATTRIBUTE(no_thread_safety_analysis)
 
-#define TMB_LIKELY(cond)                    __builtin_expect(!!(cond), 1)
-#define TMB_UNLIKELY(cond)                  __builtin_expect(!!(cond), 0)
-#define TMB_UNREACHABLE()                   __builtin_unreachable()
+#define TMB_LIKELY(cond)            __builtin_expect(!!(cond), 1)
+#define TMB_UNLIKELY(cond)          __builtin_expect(!!(cond), 0)
 
-#define TMB_CACHE_LINE                      64
+#define TMB_CACHE_LINE              64
 
-#define TMB_MIN(a, b)                       ((a) < (b) ? (a) : (b))
-#define TMB_MAX(a, b)                       ((a) > (b) ? (a) : (b))
-#define TMB_ARRAY_LEN(a)                    (sizeof(a) / sizeof((a)[0]))
-#define TMB_CONTAINER_OF(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
+#define TMB_MIN(a, b)               ((a) < (b) ? (a) : (b))
+#define TMB_MAX(a, b)               ((a) > (b) ? (a) : (b))
+#define TMB_ARRAY_LEN(a)            (sizeof(a) / sizeof((a)[0]))
 
 /* Round up or down to a multiple of `unit`, which must be a power of two. */
-#define TMB_ALIGN_UP(value, unit)           (((value) + (unit)-1) & ~((unit)-1))
-#define TMB_ALIGN_DOWN(value, unit)         ((value) & ~((unit)-1))
-#define TMB_IS_POW2(value)                  ((value) != 0 && ((value) & ((value)-1)) == 0)
+#define TMB_ALIGN_UP(value, unit)   (((value) + (unit)-1) & ~((unit)-1))
+#define TMB_ALIGN_DOWN(value, unit) ((value) & ~((unit)-1))
+#define TMB_IS_POW2(value)          ((value) != 0 && ((value) & ((value)-1)) == 0)
 
-#define TMB_STRINGIFY_RAW(x)                #x
-#define TMB_STRINGIFY(x)                    TMB_STRINGIFY_RAW(x)
+#define TMB_STRINGIFY_RAW(x)        #x
+#define TMB_STRINGIFY(x)            TMB_STRINGIFY_RAW(x)
 
 #endif

@@ -319,13 +319,6 @@ int tmb_fmt_print(char *buf, size_t buf_bytes, const char *fmt, ...) {
   return n;
 }
 
-/* Prints `value` with three significant digits and a unit. */
-static char *format_scaled(double value, const char *unit, char *buf, size_t buf_bytes) {
-  const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  tmb_fmt_print(buf, buf_bytes, "%.*f %s", decimals, value, unit);
-  return buf;
-}
-
 char *tmb_fmt_bytes(uint64_t bytes, char *buf, size_t buf_bytes) {
   static const char *const names[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
   size_t i = 0;
@@ -335,18 +328,9 @@ char *tmb_fmt_bytes(uint64_t bytes, char *buf, size_t buf_bytes) {
     snprintf(buf, buf_bytes, "%llu B", (unsigned long long)bytes);
     return buf;
   }
-  return format_scaled(value, names[i], buf, buf_bytes);
-}
-
-char *tmb_fmt_duration(uint64_t ns, char *buf, size_t buf_bytes) {
-  if (ns < 1000) {
-    snprintf(buf, buf_bytes, "%llu ns", (unsigned long long)ns);
-    return buf;
-  }
-  const double value = (double)ns;
-  if (ns < 1000000) return format_scaled(value / 1e3, "us", buf, buf_bytes);
-  if (ns < 1000000000) return format_scaled(value / 1e6, "ms", buf, buf_bytes);
-  return format_scaled(value / 1e9, "s", buf, buf_bytes);
+  const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  tmb_fmt_print(buf, buf_bytes, "%.*f %s", decimals, value, names[i]);
+  return buf;
 }
 
 unsigned tmb_fmt_edit_distance(const char *a, const char *b) {

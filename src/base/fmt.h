@@ -75,9 +75,6 @@ TMB_PRINTF(3, 4) int tmb_fmt_print(char *buf, size_t buf_bytes, const char *fmt,
 /* Format bytes for people with three significant digits: "1.50 GB". Returns buf. */
 char *tmb_fmt_bytes(uint64_t bytes, char *buf, size_t buf_bytes);
 
-/* Format a duration for people with three significant digits: "1.50 ms". Returns buf. */
-char *tmb_fmt_duration(uint64_t ns, char *buf, size_t buf_bytes);
-
 /*
  * Length of the edit script between two names: insertions, deletions, substitutions and swaps of
  * neighbours, letter case ignored. Texts longer than 63 characters count as their first 63.

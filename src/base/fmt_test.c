@@ -245,10 +245,6 @@ TEST(formats_for_people) {
   assert_string_equal(tmb_fmt_bytes(1023, buf, sizeof buf), "1023 B");
   assert_string_equal(tmb_fmt_bytes(1536, buf, sizeof buf), "1.50 KB");
   assert_string_equal(tmb_fmt_bytes(25276514304, buf, sizeof buf), "23.5 GB");
-  assert_string_equal(tmb_fmt_duration(999, buf, sizeof buf), "999 ns");
-  assert_string_equal(tmb_fmt_duration(1500, buf, sizeof buf), "1.50 us");
-  assert_string_equal(tmb_fmt_duration(123456789, buf, sizeof buf), "123 ms");
-  assert_string_equal(tmb_fmt_duration(2500000000, buf, sizeof buf), "2.50 s");
 }
 
 TEST(measures_edit_distance) {

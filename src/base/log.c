@@ -49,10 +49,6 @@ uint32_t tmb_log_rank(void) {
   return shown_rank;
 }
 
-uint32_t tmb_log_size(void) {
-  return shown_size;
-}
-
 static void add_v(struct message *msg, const char *fmt, va_list args) {
   const size_t room = MESSAGE_BYTES - 1 - NUMBER_BYTES - msg->len;
   const locale_t before = tmb_ascii_enter();

@@ -29,9 +29,6 @@ void tmb_log_set_rank(uint32_t rank, uint32_t size);
 /* Rank as set by tmb_log_set_rank, TMB_RANK_UNKNOWN before. Threads: any. */
 uint32_t tmb_log_rank(void);
 
-/* Job size as set by tmb_log_set_rank, 0 before. Threads: any. */
-uint32_t tmb_log_size(void);
-
 /* Print "tombolo: rank R: warning: ..." as one line on stderr. Keeps errno. Threads: any. */
 void tmb_warn(const char *fmt, ...) TMB_PRINTF(1, 2);
 
