@@ -154,8 +154,8 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_b
 
 int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *msg) {
   if (!chk_on()) return chk_real.gexx_am_commit(sd, is_reply, msg);
-  const struct sent s = send(prepared()->to, is_reply != 0, msg, "gex_AM_Commit",
-                             __builtin_return_address(0));
+  const struct sent s =
+      send(prepared()->to, is_reply != 0, msg, "gex_AM_Commit", __builtin_return_address(0));
   const int rc = chk_real.gexx_am_commit(sd, is_reply, msg);
   if (!rc) prepared()->is = false;
   if (rc) unsend(&s);
@@ -163,11 +163,11 @@ int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *
 }
 
 /* A cancelled message is none. */
-#define CANCEL(name)                                   \
- int name(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {    \
-  const int rc = chk_real.name(sd, flags);             \
-  if (rc == GASNET_OK) prepared()->is = false;         \
-  return rc;                                           \
+#define CANCEL(name)                                \
+ int name(gex_AM_SrcDesc_t sd, gex_Flags_t flags) { \
+  const int rc = chk_real.name(sd, flags);          \
+  if (rc == GASNET_OK) prepared()->is = false;      \
+  return rc;                                        \
  }
 CANCEL(gex_AM_CancelRequestMedium)
 CANCEL(gex_AM_CancelRequestLong)
@@ -201,25 +201,11 @@ static struct chk_pending atomic(gex_AD_t ad, const struct gexx_ad_op *op, const
 gex_Event_t gexx_ad_op_nb(gex_AD_t ad, const struct gexx_ad_op *op) {
   if (!chk_on()) return chk_real.gexx_ad_op_nb(ad, op);
   const struct chk_pending p = atomic(ad, op, __builtin_return_address(0));
-  const gex_Event_t event = chk_real.gexx_ad_op_nb(ad, op);
-  chk_enter();
-  if (event == GEX_EVENT_NO_OP)
-    chk_cancel(&p);
-  else
-    chk_pend(event, &p);
-  chk_exit();
-  return event;
+  return chk_started(&p, chk_real.gexx_ad_op_nb(ad, op));
 }
 
 int gexx_ad_op_nbi(gex_AD_t ad, const struct gexx_ad_op *op) {
   if (!chk_on()) return chk_real.gexx_ad_op_nbi(ad, op);
   const struct chk_pending p = atomic(ad, op, __builtin_return_address(0));
-  const int rc = chk_real.gexx_ad_op_nbi(ad, op);
-  chk_enter();
-  if (rc)
-    chk_cancel(&p);
-  else
-    chk_pend_nbi(&p);
-  chk_exit();
-  return rc;
+  return chk_started_nbi(&p, chk_real.gexx_ad_op_nbi(ad, op));
 }

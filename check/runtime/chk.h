@@ -199,6 +199,10 @@ void chk_pend_nbi(const struct chk_pending *p);
 void chk_end(const struct chk_pending *p);
 /* The operation was refused: nothing was done. */
 void chk_cancel(const struct chk_pending *p);
+/* A call has started an operation, or GEX_EVENT_NO_OP, refused: it was refused. Takes the lock.
+ * Returns the second argument. */
+gex_Event_t chk_started(const struct chk_pending *p, gex_Event_t event);
+int chk_started_nbi(const struct chk_pending *p, int refused);
 /* The local side of a transfer has begun, or is complete. */
 void chk_local_open(uint64_t number);
 void chk_local_done(uint64_t number);

@@ -42,26 +42,19 @@ static struct chk_pending begin(const struct coll *c, const char *call, const vo
   return p;
 }
 
-static gex_Event_t end(const struct chk_pending *p, gex_Event_t event) {
-  chk_enter();
-  chk_pend(event, p);
-  chk_exit();
-  return event;
-}
-
 #define BEGIN(call, ...) begin(&(struct coll){__VA_ARGS__}, call, __builtin_return_address(0))
 
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
   if (!chk_on()) return chk_real.gex_Coll_BarrierNB(tm, flags);
   const struct chk_pending p = BEGIN("gex_Coll_BarrierNB", tm, true, true, NULL, NULL, 0, 0);
-  return end(&p, chk_real.gex_Coll_BarrierNB(tm, flags));
+  return chk_started(&p, chk_real.gex_Coll_BarrierNB(tm, flags));
 }
 
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
   struct chk_pending p = {0};
   if (chk_on()) p = BEGIN("gex_Coll_BarrierBlocking", tm, true, true, NULL, NULL, 0, 0);
   chk_real.gex_Coll_BarrierBlocking(tm, flags);
-  if (chk_on()) (void)end(&p, GEX_EVENT_INVALID);
+  if (chk_on()) (void)chk_started(&p, GEX_EVENT_INVALID);
 }
 
 gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
@@ -70,7 +63,7 @@ gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void *dst, const 
   const bool is = tm->rank == root;
   const struct chk_pending p =
       BEGIN("gex_Coll_BroadcastNB", tm, is, !is, dst, is ? src : NULL, nbytes, nbytes);
-  return end(&p, chk_real.gex_Coll_BroadcastNB(tm, root, dst, src, nbytes, flags));
+  return chk_started(&p, chk_real.gex_Coll_BroadcastNB(tm, root, dst, src, nbytes, flags));
 }
 
 gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
@@ -84,8 +77,8 @@ gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void *dst, cons
   const size_t nbytes = dt_sz * dt_cnt;
   const struct chk_pending p =
       BEGIN("gex_Coll_ReduceToOneNB", tm, true, is, is ? dst : NULL, src, nbytes, nbytes);
-  return end(&p, chk_real.gex_Coll_ReduceToOneNB(tm, root, dst, src, dt, dt_sz, dt_cnt, op, user_op,
-                                                 user_cdata, flags));
+  return chk_started(&p, chk_real.gex_Coll_ReduceToOneNB(tm, root, dst, src, dt, dt_sz, dt_cnt, op,
+                                                         user_op, user_cdata, flags));
 }
 
 gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt,
@@ -98,8 +91,8 @@ gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void *dst, const void *src, gex_
   const size_t nbytes = dt_sz * dt_cnt;
   const struct chk_pending p =
       BEGIN("gex_Coll_ReduceToAllNB", tm, true, true, dst, src, nbytes, nbytes);
-  return end(&p, chk_real.gex_Coll_ReduceToAllNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op,
-                                                 user_cdata, flags));
+  return chk_started(&p, chk_real.gex_Coll_ReduceToAllNB(tm, dst, src, dt, dt_sz, dt_cnt, op,
+                                                         user_op, user_cdata, flags));
 }
 
 gex_Event_t gexx_Coll_ScatterNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
@@ -108,7 +101,7 @@ gex_Event_t gexx_Coll_ScatterNB(gex_TM_t tm, gex_Rank_t root, void *dst, const v
   const bool is = tm->rank == root;
   const struct chk_pending p =
       BEGIN("gexx_Coll_ScatterNB", tm, is, !is, dst, is ? src : NULL, nbytes, nbytes * tm->size);
-  return end(&p, chk_real.gexx_Coll_ScatterNB(tm, root, dst, src, nbytes, flags));
+  return chk_started(&p, chk_real.gexx_Coll_ScatterNB(tm, root, dst, src, nbytes, flags));
 }
 
 gex_Event_t gexx_Coll_GatherNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
@@ -117,7 +110,7 @@ gex_Event_t gexx_Coll_GatherNB(gex_TM_t tm, gex_Rank_t root, void *dst, const vo
   const bool is = tm->rank == root;
   const struct chk_pending p =
       BEGIN("gexx_Coll_GatherNB", tm, true, is, is ? dst : NULL, src, nbytes * tm->size, nbytes);
-  return end(&p, chk_real.gexx_Coll_GatherNB(tm, root, dst, src, nbytes, flags));
+  return chk_started(&p, chk_real.gexx_Coll_GatherNB(tm, root, dst, src, nbytes, flags));
 }
 
 gex_Event_t gexx_Coll_AllGatherNB(gex_TM_t tm, void *dst, const void *src, size_t nbytes,
@@ -125,7 +118,7 @@ gex_Event_t gexx_Coll_AllGatherNB(gex_TM_t tm, void *dst, const void *src, size_
   if (!chk_on()) return chk_real.gexx_Coll_AllGatherNB(tm, dst, src, nbytes, flags);
   const struct chk_pending p =
       BEGIN("gexx_Coll_AllGatherNB", tm, true, true, dst, src, nbytes * tm->size, nbytes);
-  return end(&p, chk_real.gexx_Coll_AllGatherNB(tm, dst, src, nbytes, flags));
+  return chk_started(&p, chk_real.gexx_Coll_AllGatherNB(tm, dst, src, nbytes, flags));
 }
 
 gex_Event_t gexx_Coll_ExchangeNB(gex_TM_t tm, void *dst, const void *src, size_t nbytes,
@@ -133,7 +126,7 @@ gex_Event_t gexx_Coll_ExchangeNB(gex_TM_t tm, void *dst, const void *src, size_t
   if (!chk_on()) return chk_real.gexx_Coll_ExchangeNB(tm, dst, src, nbytes, flags);
   const struct chk_pending p =
       BEGIN("gexx_Coll_ExchangeNB", tm, true, true, dst, src, nbytes * tm->size, nbytes * tm->size);
-  return end(&p, chk_real.gexx_Coll_ExchangeNB(tm, dst, src, nbytes, flags));
+  return chk_started(&p, chk_real.gexx_Coll_ExchangeNB(tm, dst, src, nbytes, flags));
 }
 
 gex_Event_t gexx_Coll_ScatterVNB(gex_TM_t tm, gex_Rank_t root, void *dst, size_t nbytes,
@@ -143,7 +136,7 @@ gex_Event_t gexx_Coll_ScatterVNB(gex_TM_t tm, gex_Rank_t root, void *dst, size_t
     return chk_real.gexx_Coll_ScatterVNB(tm, root, dst, nbytes, src, src_bytes, src_displs, flags);
   const bool is = tm->rank == root;
   const struct chk_pending p = BEGIN("gexx_Coll_ScatterVNB", tm, is, !is, dst, NULL, nbytes, 0);
-  return end(
+  return chk_started(
       &p, chk_real.gexx_Coll_ScatterVNB(tm, root, dst, nbytes, src, src_bytes, src_displs, flags));
 }
 
@@ -154,7 +147,7 @@ gex_Event_t gexx_Coll_GatherVNB(gex_TM_t tm, gex_Rank_t root, void *dst, const s
     return chk_real.gexx_Coll_GatherVNB(tm, root, dst, dst_bytes, dst_displs, src, nbytes, flags);
   const struct chk_pending p =
       BEGIN("gexx_Coll_GatherVNB", tm, true, tm->rank == root, NULL, src, 0, nbytes);
-  return end(
+  return chk_started(
       &p, chk_real.gexx_Coll_GatherVNB(tm, root, dst, dst_bytes, dst_displs, src, nbytes, flags));
 }
 
@@ -163,7 +156,8 @@ gex_Event_t gexx_Coll_AllGatherVNB(gex_TM_t tm, void *dst, const size_t *dst_byt
   if (!chk_on()) return chk_real.gexx_Coll_AllGatherVNB(tm, dst, dst_bytes, dst_displs, src, flags);
   const struct chk_pending p =
       BEGIN("gexx_Coll_AllGatherVNB", tm, true, true, NULL, src, 0, dst_bytes[tm->rank]);
-  return end(&p, chk_real.gexx_Coll_AllGatherVNB(tm, dst, dst_bytes, dst_displs, src, flags));
+  return chk_started(&p,
+                     chk_real.gexx_Coll_AllGatherVNB(tm, dst, dst_bytes, dst_displs, src, flags));
 }
 
 gex_Event_t gexx_Coll_ExchangeVNB(gex_TM_t tm, void *dst, const size_t *dst_bytes,
@@ -174,8 +168,8 @@ gex_Event_t gexx_Coll_ExchangeVNB(gex_TM_t tm, void *dst, const size_t *dst_byte
     return chk_real.gexx_Coll_ExchangeVNB(tm, dst, dst_bytes, dst_displs, src, src_bytes,
                                           src_displs, flags);
   const struct chk_pending p = BEGIN("gexx_Coll_ExchangeVNB", tm, true, true, NULL, NULL, 0, 0);
-  return end(&p, chk_real.gexx_Coll_ExchangeVNB(tm, dst, dst_bytes, dst_displs, src, src_bytes,
-                                                src_displs, flags));
+  return chk_started(&p, chk_real.gexx_Coll_ExchangeVNB(tm, dst, dst_bytes, dst_displs, src,
+                                                        src_bytes, src_displs, flags));
 }
 
 gex_Event_t gexx_Coll_ReduceScatterNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt,
@@ -187,8 +181,8 @@ gex_Event_t gexx_Coll_ReduceScatterNB(gex_TM_t tm, void *dst, const void *src, g
                                               user_cdata, flags);
   const struct chk_pending p = BEGIN("gexx_Coll_ReduceScatterNB", tm, true, true, dst, src,
                                      dt_sz * dt_cnt, dt_sz * dt_cnt * tm->size);
-  return end(&p, chk_real.gexx_Coll_ReduceScatterNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op,
-                                                    user_cdata, flags));
+  return chk_started(&p, chk_real.gexx_Coll_ReduceScatterNB(tm, dst, src, dt, dt_sz, dt_cnt, op,
+                                                            user_op, user_cdata, flags));
 }
 
 gex_Event_t gexx_Coll_ScanNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz,
@@ -199,8 +193,8 @@ gex_Event_t gexx_Coll_ScanNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t d
                                      flags);
   const size_t nbytes = dt_sz * dt_cnt;
   const struct chk_pending p = BEGIN("gexx_Coll_ScanNB", tm, true, true, dst, src, nbytes, nbytes);
-  return end(&p, chk_real.gexx_Coll_ScanNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata,
-                                           flags));
+  return chk_started(&p, chk_real.gexx_Coll_ScanNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op,
+                                                   user_cdata, flags));
 }
 
 gex_Event_t gexx_Coll_ExScanNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz,
@@ -212,8 +206,8 @@ gex_Event_t gexx_Coll_ExScanNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t
   const size_t nbytes = dt_sz * dt_cnt;
   const struct chk_pending p =
       BEGIN("gexx_Coll_ExScanNB", tm, true, true, tm->rank ? dst : NULL, src, nbytes, nbytes);
-  return end(&p, chk_real.gexx_Coll_ExScanNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op,
-                                             user_cdata, flags));
+  return chk_started(&p, chk_real.gexx_Coll_ExScanNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op,
+                                                     user_cdata, flags));
 }
 
 /* ---- persistent collectives */
@@ -279,7 +273,7 @@ gex_Event_t gexx_Coll_StartNB(gexx_Coll_Plan_t plan, gex_Flags_t flags) {
   if (!known) return chk_real.gexx_Coll_StartNB(plan, flags);
   const struct chk_pending p =
       begin(&known->coll, "gexx_Coll_StartNB", __builtin_return_address(0));
-  return end(&p, chk_real.gexx_Coll_StartNB(plan, flags));
+  return chk_started(&p, chk_real.gexx_Coll_StartNB(plan, flags));
 }
 
 void gexx_Coll_Free(gexx_Coll_Plan_t plan) {
@@ -294,20 +288,20 @@ void gexx_Coll_Free(gexx_Coll_Plan_t plan) {
 
 /* ---- those of GASNet-1. With a flag ...ALLSYNC nobody goes on before all have come. */
 
-#define ALL_SYNC(flags)                                              \
- (((flags) & (GASNET_COLL_IN_ALLSYNC | GASNET_COLL_OUT_ALLSYNC)) ||  \
-  !((flags) & (GASNET_COLL_IN_MYSYNC | GASNET_COLL_IN_NOSYNC)) ||    \
+#define ALL_SYNC(flags)                                             \
+ (((flags) & (GASNET_COLL_IN_ALLSYNC | GASNET_COLL_OUT_ALLSYNC)) || \
+  !((flags) & (GASNET_COLL_IN_MYSYNC | GASNET_COLL_IN_NOSYNC)) ||   \
   !((flags) & (GASNET_COLL_OUT_MYSYNC | GASNET_COLL_OUT_NOSYNC)))
 
 gasnet_coll_handle_t gasnet_coll_broadcast_nb(gasnet_team_handle_t team, void *dst,
                                               gasnet_image_t srcimage, void *src, size_t nbytes,
                                               int flags) {
-  if (!chk_on())
-    return chk_real.gasnet_coll_broadcast_nb(team, dst, srcimage, src, nbytes, flags);
+  if (!chk_on()) return chk_real.gasnet_coll_broadcast_nb(team, dst, srcimage, src, nbytes, flags);
   const bool is = team->rank == srcimage, all = ALL_SYNC(flags);
   const struct chk_pending p = BEGIN("gasnet_coll_broadcast_nb", team, is || all, !is || all, dst,
                                      is ? src : NULL, nbytes, nbytes);
-  return end(&p, chk_real.gasnet_coll_broadcast_nb(team, dst, srcimage, src, nbytes, flags));
+  return chk_started(&p,
+                     chk_real.gasnet_coll_broadcast_nb(team, dst, srcimage, src, nbytes, flags));
 }
 
 gasnet_coll_handle_t gasnet_coll_scatter_nb(gasnet_team_handle_t team, void *dst,
@@ -317,7 +311,7 @@ gasnet_coll_handle_t gasnet_coll_scatter_nb(gasnet_team_handle_t team, void *dst
   const bool is = team->rank == srcimage, all = ALL_SYNC(flags);
   const struct chk_pending p = BEGIN("gasnet_coll_scatter_nb", team, is || all, !is || all, dst,
                                      is ? src : NULL, nbytes, nbytes * team->size);
-  return end(&p, chk_real.gasnet_coll_scatter_nb(team, dst, srcimage, src, nbytes, flags));
+  return chk_started(&p, chk_real.gasnet_coll_scatter_nb(team, dst, srcimage, src, nbytes, flags));
 }
 
 gasnet_coll_handle_t gasnet_coll_gather_nb(gasnet_team_handle_t team, gasnet_image_t dstimage,
@@ -326,15 +320,15 @@ gasnet_coll_handle_t gasnet_coll_gather_nb(gasnet_team_handle_t team, gasnet_ima
   const bool is = team->rank == dstimage, all = ALL_SYNC(flags);
   const struct chk_pending p = BEGIN("gasnet_coll_gather_nb", team, true, is || all,
                                      is ? dst : NULL, src, nbytes * team->size, nbytes);
-  return end(&p, chk_real.gasnet_coll_gather_nb(team, dstimage, dst, src, nbytes, flags));
+  return chk_started(&p, chk_real.gasnet_coll_gather_nb(team, dstimage, dst, src, nbytes, flags));
 }
 
 gasnet_coll_handle_t gasnet_coll_gather_all_nb(gasnet_team_handle_t team, void *dst, void *src,
                                                size_t nbytes, int flags) {
   if (!chk_on()) return chk_real.gasnet_coll_gather_all_nb(team, dst, src, nbytes, flags);
-  const struct chk_pending p = BEGIN("gasnet_coll_gather_all_nb", team, true, true, dst, src,
-                                     nbytes * team->size, nbytes);
-  return end(&p, chk_real.gasnet_coll_gather_all_nb(team, dst, src, nbytes, flags));
+  const struct chk_pending p =
+      BEGIN("gasnet_coll_gather_all_nb", team, true, true, dst, src, nbytes * team->size, nbytes);
+  return chk_started(&p, chk_real.gasnet_coll_gather_all_nb(team, dst, src, nbytes, flags));
 }
 
 gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t team, void *dst, void *src,
@@ -342,7 +336,7 @@ gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t team, void *ds
   if (!chk_on()) return chk_real.gasnet_coll_exchange_nb(team, dst, src, nbytes, flags);
   const struct chk_pending p = BEGIN("gasnet_coll_exchange_nb", team, true, true, dst, src,
                                      nbytes * team->size, nbytes * team->size);
-  return end(&p, chk_real.gasnet_coll_exchange_nb(team, dst, src, nbytes, flags));
+  return chk_started(&p, chk_real.gasnet_coll_exchange_nb(team, dst, src, nbytes, flags));
 }
 
 /* ---- GASNet-1's barrier in two phases, over the job */
@@ -357,13 +351,13 @@ void gasnet_barrier_notify(int id, int flags) {
 
 int gasnet_barrier_wait(int id, int flags) {
   const int rc = chk_real.gasnet_barrier_wait(id, flags);
-  if (chk_on()) (void)end(&named, GEX_EVENT_INVALID);
+  if (chk_on()) (void)chk_started(&named, GEX_EVENT_INVALID);
   return rc;
 }
 
 int gasnet_barrier_try(int id, int flags) {
   const int rc = chk_real.gasnet_barrier_try(id, flags);
-  if (chk_on() && rc != GASNET_ERR_NOT_READY) (void)end(&named, GEX_EVENT_INVALID);
+  if (chk_on() && rc != GASNET_ERR_NOT_READY) (void)chk_started(&named, GEX_EVENT_INVALID);
   return rc;
 }
 
@@ -371,6 +365,6 @@ int gasnet_barrier(int id, int flags) {
   struct chk_pending p = {0};
   if (chk_on()) p = BEGIN("gasnet_barrier", gexx_coll_team_all(), true, true, NULL, NULL, 0, 0);
   const int rc = chk_real.gasnet_barrier(id, flags);
-  if (chk_on()) (void)end(&p, GEX_EVENT_INVALID);
+  if (chk_on()) (void)chk_started(&p, GEX_EVENT_INVALID);
   return rc;
 }

@@ -34,7 +34,9 @@ struct node {
 struct implicit {
   struct list outside, inside;
   uint32_t regions; /* that are open */
-  struct { uint32_t site, first; } region[REGIONS]; /* first: of its operations in `inside` */
+  struct {
+    uint32_t site, first;
+  } region[REGIONS]; /* first: of its operations in `inside` */
 };
 
 static struct node *table[BUCKETS];
@@ -119,6 +121,26 @@ void chk_pend(gex_Event_t event, const struct chk_pending *p) {
 void chk_pend_nbi(const struct chk_pending *p) {
   struct implicit *const i = implicit();
   add(i->regions ? &i->inside : &i->outside, p);
+}
+
+gex_Event_t chk_started(const struct chk_pending *p, gex_Event_t event) {
+  chk_enter();
+  if (event == GEX_EVENT_NO_OP)
+    chk_cancel(p);
+  else
+    chk_pend(event, p);
+  chk_exit();
+  return event;
+}
+
+int chk_started_nbi(const struct chk_pending *p, int refused) {
+  chk_enter();
+  if (refused)
+    chk_cancel(p);
+  else
+    chk_pend_nbi(p);
+  chk_exit();
+  return refused;
 }
 
 /* An event, or a leaf, was synchronised. */

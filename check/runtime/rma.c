@@ -100,33 +100,6 @@ static struct chk_pending start(const struct transfer *t, const char *call, cons
   return p;
 }
 
-static void finish(const struct chk_pending *p, int refused) {
-  chk_enter();
-  if (refused)
-    chk_cancel(p);
-  else
-    chk_end(p);
-  chk_exit();
-}
-
-static void finish_nbi(const struct chk_pending *p, int refused) {
-  chk_enter();
-  if (refused)
-    chk_cancel(p);
-  else
-    chk_pend_nbi(p);
-  chk_exit();
-}
-
-static void finish_nb(const struct chk_pending *p, gex_Event_t event) {
-  chk_enter();
-  if (event == GEX_EVENT_NO_OP)
-    chk_cancel(p);
-  else
-    chk_pend(event, p);
-  chk_exit();
-}
-
 #define START(call, ...) start(&(struct transfer){__VA_ARGS__}, call, __builtin_return_address(0))
 
 int gexx_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
@@ -136,7 +109,7 @@ int gexx_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size
   const struct chk_pending p =
       START("gex_RMA_PutBlocking", tm, rank, false, false, dest, src, nbytes, flags, NULL);
   const int rc = chk_real.gexx_rma_put(tm, rank, dest, src, nbytes, flags);
-  finish(&p, rc && (flags & GEX_FLAG_IMMEDIATE));
+  (void)chk_started(&p, rc && (flags & GEX_FLAG_IMMEDIATE) ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
 }
 
@@ -145,9 +118,7 @@ int gexx_rma_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, 
   if (!chk_on()) return chk_real.gexx_rma_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
   const struct chk_pending p =
       START("gex_RMA_PutNBI", tm, rank, false, true, dest, src, nbytes, flags, lc_opt);
-  const int rc = chk_real.gexx_rma_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
-  finish_nbi(&p, rc);
-  return rc;
+  return chk_started_nbi(&p, chk_real.gexx_rma_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags));
 }
 
 gex_Event_t gexx_rma_put_nb(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
@@ -155,9 +126,7 @@ gex_Event_t gexx_rma_put_nb(gex_TM_t tm, gex_Rank_t rank, void *dest, const void
   if (!chk_on()) return chk_real.gexx_rma_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags);
   const struct chk_pending p =
       START("gex_RMA_PutNB", tm, rank, false, true, dest, src, nbytes, flags, lc_opt);
-  const gex_Event_t event = chk_real.gexx_rma_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags);
-  finish_nb(&p, event);
-  return event;
+  return chk_started(&p, chk_real.gexx_rma_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags));
 }
 
 int gexx_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
@@ -167,7 +136,7 @@ int gexx_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nby
   const struct chk_pending p =
       START("gex_RMA_GetBlocking", tm, rank, true, false, src, dest, nbytes, flags, NULL);
   const int rc = chk_real.gexx_rma_get(tm, dest, rank, src, nbytes, flags);
-  finish(&p, rc && (flags & GEX_FLAG_IMMEDIATE));
+  (void)chk_started(&p, rc && (flags & GEX_FLAG_IMMEDIATE) ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
 }
 
@@ -176,9 +145,7 @@ int gexx_rma_get_nbi(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t
   if (!chk_on()) return chk_real.gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags);
   const struct chk_pending p =
       START("gex_RMA_GetNBI", tm, rank, true, true, src, dest, nbytes, flags, NULL);
-  const int rc = chk_real.gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags);
-  finish_nbi(&p, rc);
-  return rc;
+  return chk_started_nbi(&p, chk_real.gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags));
 }
 
 gex_Event_t gexx_rma_get_nb(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
@@ -186,9 +153,7 @@ gex_Event_t gexx_rma_get_nb(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src,
   if (!chk_on()) return chk_real.gexx_rma_get_nb(tm, dest, rank, src, nbytes, flags);
   const struct chk_pending p =
       START("gex_RMA_GetNB", tm, rank, true, true, src, dest, nbytes, flags, NULL);
-  const gex_Event_t event = chk_real.gexx_rma_get_nb(tm, dest, rank, src, nbytes, flags);
-  finish_nb(&p, event);
-  return event;
+  return chk_started(&p, chk_real.gexx_rma_get_nb(tm, dest, rank, src, nbytes, flags));
 }
 
 gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t nbytes,
@@ -197,7 +162,7 @@ gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t
   const struct chk_pending p = START("gex_RMA_GetBlockingVal", tm, rank, true, false, src, NULL,
                                      nbytes, flags & ~GEX_FLAG_IMMEDIATE, NULL);
   const gex_RMA_Value_t value = chk_real.gexx_rma_get_val(tm, rank, src, nbytes, flags);
-  finish(&p, 0);
+  (void)chk_started(&p, GEX_EVENT_INVALID);
   return value;
 }
 
@@ -207,7 +172,7 @@ int gexx_rma_put_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t v
   const struct chk_pending p =
       START("gex_RMA_PutBlockingVal", tm, rank, false, false, dest, NULL, nbytes, flags, NULL);
   const int rc = chk_real.gexx_rma_put_val(tm, rank, dest, value, nbytes, flags);
-  finish(&p, rc && (flags & GEX_FLAG_IMMEDIATE));
+  (void)chk_started(&p, rc && (flags & GEX_FLAG_IMMEDIATE) ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
 }
 
@@ -216,9 +181,7 @@ int gexx_rma_put_nbi_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value
   if (!chk_on()) return chk_real.gexx_rma_put_nbi_val(tm, rank, dest, value, nbytes, flags);
   const struct chk_pending p =
       START("gex_RMA_PutNBIVal", tm, rank, false, true, dest, NULL, nbytes, flags, NULL);
-  const int rc = chk_real.gexx_rma_put_nbi_val(tm, rank, dest, value, nbytes, flags);
-  finish_nbi(&p, rc);
-  return rc;
+  return chk_started_nbi(&p, chk_real.gexx_rma_put_nbi_val(tm, rank, dest, value, nbytes, flags));
 }
 
 gex_Event_t gexx_rma_put_nb_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
@@ -226,9 +189,7 @@ gex_Event_t gexx_rma_put_nb_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RM
   if (!chk_on()) return chk_real.gexx_rma_put_nb_val(tm, rank, dest, value, nbytes, flags);
   const struct chk_pending p =
       START("gex_RMA_PutNBVal", tm, rank, false, true, dest, NULL, nbytes, flags, NULL);
-  const gex_Event_t event = chk_real.gexx_rma_put_nb_val(tm, rank, dest, value, nbytes, flags);
-  finish_nb(&p, event);
-  return event;
+  return chk_started(&p, chk_real.gexx_rma_put_nb_val(tm, rank, dest, value, nbytes, flags));
 }
 
 /* ---- with a signal */
@@ -254,7 +215,8 @@ int gexx_put_signal(const struct gexx_signal_op *op) {
       start_signal(op, false, false, "gexx_RMA_PutSignalBlocking", __builtin_return_address(0));
   const int rc = chk_real.gexx_put_signal(op);
   if (!rc) p.remote = 0; /* it returns at local completion: the signal alone says more */
-  finish(&p, rc && (op->flags & GEX_FLAG_IMMEDIATE));
+  (void)chk_started(&p,
+                    rc && (op->flags & GEX_FLAG_IMMEDIATE) ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
 }
 
@@ -262,34 +224,26 @@ int gexx_put_signal_nbi(const struct gexx_signal_op *op) {
   if (!chk_on()) return chk_real.gexx_put_signal_nbi(op);
   const struct chk_pending p =
       start_signal(op, false, true, "gexx_RMA_PutSignalNBI", __builtin_return_address(0));
-  const int rc = chk_real.gexx_put_signal_nbi(op);
-  finish_nbi(&p, rc);
-  return rc;
+  return chk_started_nbi(&p, chk_real.gexx_put_signal_nbi(op));
 }
 
 gex_Event_t gexx_put_signal_nb(const struct gexx_signal_op *op) {
   if (!chk_on()) return chk_real.gexx_put_signal_nb(op);
   const struct chk_pending p =
       start_signal(op, false, true, "gexx_RMA_PutSignalNB", __builtin_return_address(0));
-  const gex_Event_t event = chk_real.gexx_put_signal_nb(op);
-  finish_nb(&p, event);
-  return event;
+  return chk_started(&p, chk_real.gexx_put_signal_nb(op));
 }
 
 int gexx_get_signal_nbi(const struct gexx_signal_op *op) {
   if (!chk_on()) return chk_real.gexx_get_signal_nbi(op);
   const struct chk_pending p =
       start_signal(op, true, true, "gexx_RMA_GetSignalNBI", __builtin_return_address(0));
-  const int rc = chk_real.gexx_get_signal_nbi(op);
-  finish_nbi(&p, rc);
-  return rc;
+  return chk_started_nbi(&p, chk_real.gexx_get_signal_nbi(op));
 }
 
 gex_Event_t gexx_get_signal_nb(const struct gexx_signal_op *op) {
   if (!chk_on()) return chk_real.gexx_get_signal_nb(op);
   const struct chk_pending p =
       start_signal(op, true, true, "gexx_RMA_GetSignalNB", __builtin_return_address(0));
-  const gex_Event_t event = chk_real.gexx_get_signal_nb(op);
-  finish_nb(&p, event);
-  return event;
+  return chk_started(&p, chk_real.gexx_get_signal_nb(op));
 }

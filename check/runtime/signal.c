@@ -168,24 +168,12 @@ static struct chk_pending notify(const struct chk_range *range, const char *call
 
 static gex_Event_t pend(const struct chk_pending *p, gex_Event_t event) {
   chk_within = false;
-  chk_enter();
-  if (event == GEX_EVENT_NO_OP)
-    chk_cancel(p);
-  else
-    chk_pend(event, p);
-  chk_exit();
-  return event;
+  return chk_started(p, event);
 }
 
 static int pend_nbi(const struct chk_pending *p, int refused) {
   chk_within = false;
-  chk_enter();
-  if (refused)
-    chk_cancel(p);
-  else
-    chk_pend_nbi(p);
-  chk_exit();
-  return refused;
+  return chk_started_nbi(p, refused);
 }
 
 /* A put returns at local completion: its notification alone says more. */
@@ -204,8 +192,8 @@ int gexx_RMA_PutNotifyNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *
   if (!chk_on())
     return chk_real.gexx_RMA_PutNotifyNBI(tm, rank, dest, src, nbytes, lc_opt, tag, flags);
   const struct chk_pending p = NOTIFY("gexx_RMA_PutNotifyNBI", dest, PUT);
-  return pend_nbi(
-      &p, chk_real.gexx_RMA_PutNotifyNBI(tm, rank, dest, src, nbytes, lc_opt, tag, flags));
+  return pend_nbi(&p,
+                  chk_real.gexx_RMA_PutNotifyNBI(tm, rank, dest, src, nbytes, lc_opt, tag, flags));
 }
 
 gex_Event_t gexx_RMA_PutNotifyNB(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
@@ -214,8 +202,7 @@ gex_Event_t gexx_RMA_PutNotifyNB(gex_TM_t tm, gex_Rank_t rank, void *dest, const
   if (!chk_on())
     return chk_real.gexx_RMA_PutNotifyNB(tm, rank, dest, src, nbytes, lc_opt, tag, flags);
   const struct chk_pending p = NOTIFY("gexx_RMA_PutNotifyNB", dest, PUT);
-  return pend(&p,
-              chk_real.gexx_RMA_PutNotifyNB(tm, rank, dest, src, nbytes, lc_opt, tag, flags));
+  return pend(&p, chk_real.gexx_RMA_PutNotifyNB(tm, rank, dest, src, nbytes, lc_opt, tag, flags));
 }
 
 int gexx_RMA_GetNotify(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
@@ -231,8 +218,7 @@ int gexx_RMA_GetNotifyNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, s
                           uint32_t tag, gex_Flags_t flags) {
   if (!chk_on()) return chk_real.gexx_RMA_GetNotifyNBI(tm, dest, rank, src, nbytes, tag, flags);
   const struct chk_pending p = NOTIFY("gexx_RMA_GetNotifyNBI", src, GET);
-  return pend_nbi(&p,
-                  chk_real.gexx_RMA_GetNotifyNBI(tm, dest, rank, src, nbytes, tag, flags));
+  return pend_nbi(&p, chk_real.gexx_RMA_GetNotifyNBI(tm, dest, rank, src, nbytes, tag, flags));
 }
 
 gex_Event_t gexx_RMA_GetNotifyNB(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,

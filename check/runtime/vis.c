@@ -77,24 +77,6 @@ struct chk_pending chk_vis_begin(const struct shape *s, const char *call, const 
   return p;
 }
 
-void chk_vis_end(const struct chk_pending *p, gex_Event_t event) {
-  chk_enter();
-  if (event == GEX_EVENT_NO_OP)
-    chk_cancel(p);
-  else
-    chk_pend(event, p);
-  chk_exit();
-}
-
-void chk_vis_end_nbi(const struct chk_pending *p, int refused) {
-  chk_enter();
-  if (refused)
-    chk_cancel(p);
-  else
-    chk_pend_nbi(p);
-  chk_exit();
-}
-
 #define STRIDED(at, by) \
  { .strided = (at), .strides = (by), .bytes = elemsz }
 
@@ -108,7 +90,7 @@ int gex_VIS_VectorPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
                                      VECTOR(dstlist, dstcount), VECTOR(srclist, srccount), NULL, 0);
   const int rc =
       chk_real.gex_VIS_VectorPutBlocking(tm, dstrank, dstcount, dstlist, srccount, srclist, flags);
-  chk_vis_end(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
+  (void)chk_started(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
 }
 
@@ -119,10 +101,8 @@ int gex_VIS_VectorPutNBI(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
     return chk_real.gex_VIS_VectorPutNBI(tm, dstrank, dstcount, dstlist, srccount, srclist, flags);
   const struct chk_pending p = BEGIN("gex_VIS_VectorPutNBI", tm, dstrank, false,
                                      VECTOR(dstlist, dstcount), VECTOR(srclist, srccount), NULL, 0);
-  const int rc =
-      chk_real.gex_VIS_VectorPutNBI(tm, dstrank, dstcount, dstlist, srccount, srclist, flags);
-  chk_vis_end_nbi(&p, rc);
-  return rc;
+  return chk_started_nbi(
+      &p, chk_real.gex_VIS_VectorPutNBI(tm, dstrank, dstcount, dstlist, srccount, srclist, flags));
 }
 
 gex_Event_t gex_VIS_VectorPutNB(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
@@ -132,10 +112,8 @@ gex_Event_t gex_VIS_VectorPutNB(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount
     return chk_real.gex_VIS_VectorPutNB(tm, dstrank, dstcount, dstlist, srccount, srclist, flags);
   const struct chk_pending p = BEGIN("gex_VIS_VectorPutNB", tm, dstrank, false,
                                      VECTOR(dstlist, dstcount), VECTOR(srclist, srccount), NULL, 0);
-  const gex_Event_t rc =
-      chk_real.gex_VIS_VectorPutNB(tm, dstrank, dstcount, dstlist, srccount, srclist, flags);
-  chk_vis_end(&p, rc);
-  return rc;
+  return chk_started(
+      &p, chk_real.gex_VIS_VectorPutNB(tm, dstrank, dstcount, dstlist, srccount, srclist, flags));
 }
 
 int gex_VIS_VectorGetBlocking(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[],
@@ -148,7 +126,7 @@ int gex_VIS_VectorGetBlocking(gex_TM_t tm, size_t dstcount, gex_Memvec_t const d
                                      VECTOR(srclist, srccount), VECTOR(dstlist, dstcount), NULL, 0);
   const int rc =
       chk_real.gex_VIS_VectorGetBlocking(tm, dstcount, dstlist, srcrank, srccount, srclist, flags);
-  chk_vis_end(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
+  (void)chk_started(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
 }
 
@@ -159,10 +137,8 @@ int gex_VIS_VectorGetNBI(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlis
     return chk_real.gex_VIS_VectorGetNBI(tm, dstcount, dstlist, srcrank, srccount, srclist, flags);
   const struct chk_pending p = BEGIN("gex_VIS_VectorGetNBI", tm, srcrank, true,
                                      VECTOR(srclist, srccount), VECTOR(dstlist, dstcount), NULL, 0);
-  const int rc =
-      chk_real.gex_VIS_VectorGetNBI(tm, dstcount, dstlist, srcrank, srccount, srclist, flags);
-  chk_vis_end_nbi(&p, rc);
-  return rc;
+  return chk_started_nbi(
+      &p, chk_real.gex_VIS_VectorGetNBI(tm, dstcount, dstlist, srcrank, srccount, srclist, flags));
 }
 
 gex_Event_t gex_VIS_VectorGetNB(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[],
@@ -172,10 +148,8 @@ gex_Event_t gex_VIS_VectorGetNB(gex_TM_t tm, size_t dstcount, gex_Memvec_t const
     return chk_real.gex_VIS_VectorGetNB(tm, dstcount, dstlist, srcrank, srccount, srclist, flags);
   const struct chk_pending p = BEGIN("gex_VIS_VectorGetNB", tm, srcrank, true,
                                      VECTOR(srclist, srccount), VECTOR(dstlist, dstcount), NULL, 0);
-  const gex_Event_t rc =
-      chk_real.gex_VIS_VectorGetNB(tm, dstcount, dstlist, srcrank, srccount, srclist, flags);
-  chk_vis_end(&p, rc);
-  return rc;
+  return chk_started(
+      &p, chk_real.gex_VIS_VectorGetNB(tm, dstcount, dstlist, srcrank, srccount, srclist, flags));
 }
 
 int gex_VIS_IndexedPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
@@ -189,7 +163,7 @@ int gex_VIS_IndexedPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
             INDEXED(srclist, srccount, srclen), NULL, 0);
   const int rc = chk_real.gex_VIS_IndexedPutBlocking(tm, dstrank, dstcount, dstlist, dstlen,
                                                      srccount, srclist, srclen, flags);
-  chk_vis_end(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
+  (void)chk_started(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
 }
 
@@ -202,10 +176,8 @@ int gex_VIS_IndexedPutNBI(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void
   const struct chk_pending p =
       BEGIN("gex_VIS_IndexedPutNBI", tm, dstrank, false, INDEXED(dstlist, dstcount, dstlen),
             INDEXED(srclist, srccount, srclen), NULL, 0);
-  const int rc = chk_real.gex_VIS_IndexedPutNBI(tm, dstrank, dstcount, dstlist, dstlen, srccount,
-                                                srclist, srclen, flags);
-  chk_vis_end_nbi(&p, rc);
-  return rc;
+  return chk_started_nbi(&p, chk_real.gex_VIS_IndexedPutNBI(tm, dstrank, dstcount, dstlist, dstlen,
+                                                            srccount, srclist, srclen, flags));
 }
 
 gex_Event_t gex_VIS_IndexedPutNB(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
@@ -217,10 +189,8 @@ gex_Event_t gex_VIS_IndexedPutNB(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcoun
   const struct chk_pending p =
       BEGIN("gex_VIS_IndexedPutNB", tm, dstrank, false, INDEXED(dstlist, dstcount, dstlen),
             INDEXED(srclist, srccount, srclen), NULL, 0);
-  const gex_Event_t rc = chk_real.gex_VIS_IndexedPutNB(tm, dstrank, dstcount, dstlist, dstlen,
-                                                       srccount, srclist, srclen, flags);
-  chk_vis_end(&p, rc);
-  return rc;
+  return chk_started(&p, chk_real.gex_VIS_IndexedPutNB(tm, dstrank, dstcount, dstlist, dstlen,
+                                                       srccount, srclist, srclen, flags));
 }
 
 int gex_VIS_IndexedGetBlocking(gex_TM_t tm, size_t dstcount, void *const dstlist[], size_t dstlen,
@@ -234,7 +204,7 @@ int gex_VIS_IndexedGetBlocking(gex_TM_t tm, size_t dstcount, void *const dstlist
             INDEXED(dstlist, dstcount, dstlen), NULL, 0);
   const int rc = chk_real.gex_VIS_IndexedGetBlocking(tm, dstcount, dstlist, dstlen, srcrank,
                                                      srccount, srclist, srclen, flags);
-  chk_vis_end(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
+  (void)chk_started(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
 }
 
@@ -247,10 +217,8 @@ int gex_VIS_IndexedGetNBI(gex_TM_t tm, size_t dstcount, void *const dstlist[], s
   const struct chk_pending p =
       BEGIN("gex_VIS_IndexedGetNBI", tm, srcrank, true, INDEXED(srclist, srccount, srclen),
             INDEXED(dstlist, dstcount, dstlen), NULL, 0);
-  const int rc = chk_real.gex_VIS_IndexedGetNBI(tm, dstcount, dstlist, dstlen, srcrank, srccount,
-                                                srclist, srclen, flags);
-  chk_vis_end_nbi(&p, rc);
-  return rc;
+  return chk_started_nbi(&p, chk_real.gex_VIS_IndexedGetNBI(tm, dstcount, dstlist, dstlen, srcrank,
+                                                            srccount, srclist, srclen, flags));
 }
 
 gex_Event_t gex_VIS_IndexedGetNB(gex_TM_t tm, size_t dstcount, void *const dstlist[], size_t dstlen,
@@ -262,10 +230,8 @@ gex_Event_t gex_VIS_IndexedGetNB(gex_TM_t tm, size_t dstcount, void *const dstli
   const struct chk_pending p =
       BEGIN("gex_VIS_IndexedGetNB", tm, srcrank, true, INDEXED(srclist, srccount, srclen),
             INDEXED(dstlist, dstcount, dstlen), NULL, 0);
-  const gex_Event_t rc = chk_real.gex_VIS_IndexedGetNB(tm, dstcount, dstlist, dstlen, srcrank,
-                                                       srccount, srclist, srclen, flags);
-  chk_vis_end(&p, rc);
-  return rc;
+  return chk_started(&p, chk_real.gex_VIS_IndexedGetNB(tm, dstcount, dstlist, dstlen, srcrank,
+                                                       srccount, srclist, srclen, flags));
 }
 
 int gex_VIS_StridedPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, void *dstaddr,
@@ -280,7 +246,7 @@ int gex_VIS_StridedPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, void *dstaddr,
             STRIDED(srcaddr, srcstrides), count, stridelevels);
   const int rc = chk_real.gex_VIS_StridedPutBlocking(
       tm, dstrank, dstaddr, dststrides, srcaddr, srcstrides, elemsz, count, stridelevels, flags);
-  chk_vis_end(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
+  (void)chk_started(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
 }
 
@@ -294,10 +260,9 @@ int gex_VIS_StridedPutNBI(gex_TM_t tm, gex_Rank_t dstrank, void *dstaddr,
   const struct chk_pending p =
       BEGIN("gex_VIS_StridedPutNBI", tm, dstrank, false, STRIDED(dstaddr, dststrides),
             STRIDED(srcaddr, srcstrides), count, stridelevels);
-  const int rc = chk_real.gex_VIS_StridedPutNBI(tm, dstrank, dstaddr, dststrides, srcaddr,
-                                                srcstrides, elemsz, count, stridelevels, flags);
-  chk_vis_end_nbi(&p, rc);
-  return rc;
+  return chk_started_nbi(&p, chk_real.gex_VIS_StridedPutNBI(tm, dstrank, dstaddr, dststrides,
+                                                            srcaddr, srcstrides, elemsz, count,
+                                                            stridelevels, flags));
 }
 
 gex_Event_t gex_VIS_StridedPutNB(gex_TM_t tm, gex_Rank_t dstrank, void *dstaddr,
@@ -310,10 +275,9 @@ gex_Event_t gex_VIS_StridedPutNB(gex_TM_t tm, gex_Rank_t dstrank, void *dstaddr,
   const struct chk_pending p =
       BEGIN("gex_VIS_StridedPutNB", tm, dstrank, false, STRIDED(dstaddr, dststrides),
             STRIDED(srcaddr, srcstrides), count, stridelevels);
-  const gex_Event_t rc = chk_real.gex_VIS_StridedPutNB(
-      tm, dstrank, dstaddr, dststrides, srcaddr, srcstrides, elemsz, count, stridelevels, flags);
-  chk_vis_end(&p, rc);
-  return rc;
+  return chk_started(&p,
+                     chk_real.gex_VIS_StridedPutNB(tm, dstrank, dstaddr, dststrides, srcaddr,
+                                                   srcstrides, elemsz, count, stridelevels, flags));
 }
 
 int gex_VIS_StridedGetBlocking(gex_TM_t tm, void *dstaddr, const ptrdiff_t dststrides[],
@@ -328,7 +292,7 @@ int gex_VIS_StridedGetBlocking(gex_TM_t tm, void *dstaddr, const ptrdiff_t dstst
             STRIDED(dstaddr, dststrides), count, stridelevels);
   const int rc = chk_real.gex_VIS_StridedGetBlocking(
       tm, dstaddr, dststrides, srcrank, srcaddr, srcstrides, elemsz, count, stridelevels, flags);
-  chk_vis_end(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
+  (void)chk_started(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
 }
 
@@ -342,10 +306,9 @@ int gex_VIS_StridedGetNBI(gex_TM_t tm, void *dstaddr, const ptrdiff_t dststrides
   const struct chk_pending p =
       BEGIN("gex_VIS_StridedGetNBI", tm, srcrank, true, STRIDED(srcaddr, srcstrides),
             STRIDED(dstaddr, dststrides), count, stridelevels);
-  const int rc = chk_real.gex_VIS_StridedGetNBI(tm, dstaddr, dststrides, srcrank, srcaddr,
-                                                srcstrides, elemsz, count, stridelevels, flags);
-  chk_vis_end_nbi(&p, rc);
-  return rc;
+  return chk_started_nbi(&p, chk_real.gex_VIS_StridedGetNBI(tm, dstaddr, dststrides, srcrank,
+                                                            srcaddr, srcstrides, elemsz, count,
+                                                            stridelevels, flags));
 }
 
 gex_Event_t gex_VIS_StridedGetNB(gex_TM_t tm, void *dstaddr, const ptrdiff_t dststrides[],
@@ -358,8 +321,7 @@ gex_Event_t gex_VIS_StridedGetNB(gex_TM_t tm, void *dstaddr, const ptrdiff_t dst
   const struct chk_pending p =
       BEGIN("gex_VIS_StridedGetNB", tm, srcrank, true, STRIDED(srcaddr, srcstrides),
             STRIDED(dstaddr, dststrides), count, stridelevels);
-  const gex_Event_t rc = chk_real.gex_VIS_StridedGetNB(
-      tm, dstaddr, dststrides, srcrank, srcaddr, srcstrides, elemsz, count, stridelevels, flags);
-  chk_vis_end(&p, rc);
-  return rc;
+  return chk_started(&p,
+                     chk_real.gex_VIS_StridedGetNB(tm, dstaddr, dststrides, srcrank, srcaddr,
+                                                   srcstrides, elemsz, count, stridelevels, flags));
 }

@@ -31,10 +31,6 @@ struct shape {
 
 /* Record both sides. Returns what is to end. */
 struct chk_pending chk_vis_begin(const struct shape *s, const char *call, const void *pc);
-/* The transfer ends with an event (GEX_EVENT_INVALID: it has ended, _NO_OP: it was refused), or as
- * an implicit operation. */
-void chk_vis_end(const struct chk_pending *p, gex_Event_t event);
-void chk_vis_end_nbi(const struct chk_pending *p, int refused);
 
 #define BEGIN(call, ...) \
  chk_vis_begin(&(struct shape){__VA_ARGS__}, call, __builtin_return_address(0))

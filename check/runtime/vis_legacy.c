@@ -16,44 +16,45 @@
 
 #define BLOCKING(call) \
  call;                 \
- chk_vis_end(&p, GEX_EVENT_INVALID)
-#define HANDLE(call)                \
+ chk_started(&p, GEX_EVENT_INVALID)
+#define HANDLE(call)                 \
  const gasnet_handle_t event = call; \
- chk_vis_end(&p, event);            \
+ chk_started(&p, event);             \
  return event
 #define IMPLICIT(call) \
  call;                 \
- chk_vis_end_nbi(&p, 0)
+ chk_started_nbi(&p, 0)
 
 #define OF(call, ...) BEGIN(call, gexx_legacy_team(call), __VA_ARGS__)
-#define ENTRIES(side)   VECTOR((const gex_Memvec_t *)(const void *)(side##list), side##count)
-#define PIECES(side)    INDEXED(side##list, side##count, side##len)
-#define STRIDES(side)                                                                       \
- { .strided = side##addr,                                                                   \
-   .strides = (const ptrdiff_t *)(const void *)side##strides,                               \
-   .bytes = count[0] }
+#define ENTRIES(side) VECTOR((const gex_Memvec_t *)(const void *)(side##list), side##count)
+#define PIECES(side)  INDEXED(side##list, side##count, side##len)
+#define STRIDES(side)                                                               \
+ {                                                                                  \
+  .strided = side##addr, .strides = (const ptrdiff_t *)(const void *)side##strides, \
+  .bytes = count[0]                                                                 \
+ }
 
-#define VECTOR_PUT(KIND, RESULT, END)                                                              \
- RESULT gasnet_putv_##KIND(gasnet_node_t dstnode, size_t dstcount,                                 \
-                           gasnet_memvec_t const dstlist[], size_t srccount,                       \
-                           gasnet_memvec_t const srclist[]) {                                      \
-  if (!chk_on())                                                                                   \
-   return chk_real.gasnet_putv_##KIND(dstnode, dstcount, dstlist, srccount, srclist);              \
-  const struct chk_pending p = OF("gasnet_putv_" #KIND, dstnode, false,         \
-                                     ENTRIES(dst), ENTRIES(src), NULL, 0);                         \
-  END(chk_real.gasnet_putv_##KIND(dstnode, dstcount, dstlist, srccount, srclist));                 \
+#define VECTOR_PUT(KIND, RESULT, END)                                                 \
+ RESULT gasnet_putv_##KIND(gasnet_node_t dstnode, size_t dstcount,                    \
+                           gasnet_memvec_t const dstlist[], size_t srccount,          \
+                           gasnet_memvec_t const srclist[]) {                         \
+  if (!chk_on())                                                                      \
+   return chk_real.gasnet_putv_##KIND(dstnode, dstcount, dstlist, srccount, srclist); \
+  const struct chk_pending p =                                                        \
+      OF("gasnet_putv_" #KIND, dstnode, false, ENTRIES(dst), ENTRIES(src), NULL, 0);  \
+  END(chk_real.gasnet_putv_##KIND(dstnode, dstcount, dstlist, srccount, srclist));    \
  }
 KINDS(VECTOR_PUT)
 
-#define VECTOR_GET(KIND, RESULT, END)                                                              \
- RESULT gasnet_getv_##KIND(size_t dstcount, gasnet_memvec_t const dstlist[],                       \
-                           gasnet_node_t srcnode, size_t srccount,                                 \
-                           gasnet_memvec_t const srclist[]) {                                      \
-  if (!chk_on())                                                                                   \
-   return chk_real.gasnet_getv_##KIND(dstcount, dstlist, srcnode, srccount, srclist);              \
-  const struct chk_pending p = OF("gasnet_getv_" #KIND, srcnode, true,          \
-                                     ENTRIES(src), ENTRIES(dst), NULL, 0);                         \
-  END(chk_real.gasnet_getv_##KIND(dstcount, dstlist, srcnode, srccount, srclist));                 \
+#define VECTOR_GET(KIND, RESULT, END)                                                 \
+ RESULT gasnet_getv_##KIND(size_t dstcount, gasnet_memvec_t const dstlist[],          \
+                           gasnet_node_t srcnode, size_t srccount,                    \
+                           gasnet_memvec_t const srclist[]) {                         \
+  if (!chk_on())                                                                      \
+   return chk_real.gasnet_getv_##KIND(dstcount, dstlist, srcnode, srccount, srclist); \
+  const struct chk_pending p =                                                        \
+      OF("gasnet_getv_" #KIND, srcnode, true, ENTRIES(src), ENTRIES(dst), NULL, 0);   \
+  END(chk_real.gasnet_getv_##KIND(dstcount, dstlist, srcnode, srccount, srclist));    \
  }
 KINDS(VECTOR_GET)
 
@@ -63,8 +64,8 @@ KINDS(VECTOR_GET)
   if (!chk_on())                                                                                   \
    return chk_real.gasnet_puti_##KIND(dstnode, dstcount, dstlist, dstlen, srccount, srclist,       \
                                       srclen);                                                     \
-  const struct chk_pending p = OF("gasnet_puti_" #KIND, dstnode, false,         \
-                                     PIECES(dst), PIECES(src), NULL, 0);                           \
+  const struct chk_pending p =                                                                     \
+      OF("gasnet_puti_" #KIND, dstnode, false, PIECES(dst), PIECES(src), NULL, 0);                 \
   END(chk_real.gasnet_puti_##KIND(dstnode, dstcount, dstlist, dstlen, srccount, srclist, srclen)); \
  }
 KINDS(INDEXED_PUT)
@@ -76,23 +77,23 @@ KINDS(INDEXED_PUT)
   if (!chk_on())                                                                                   \
    return chk_real.gasnet_geti_##KIND(dstcount, dstlist, dstlen, srcnode, srccount, srclist,       \
                                       srclen);                                                     \
-  const struct chk_pending p = OF("gasnet_geti_" #KIND, srcnode, true,          \
-                                     PIECES(src), PIECES(dst), NULL, 0);                           \
+  const struct chk_pending p =                                                                     \
+      OF("gasnet_geti_" #KIND, srcnode, true, PIECES(src), PIECES(dst), NULL, 0);                  \
   END(chk_real.gasnet_geti_##KIND(dstcount, dstlist, dstlen, srcnode, srccount, srclist, srclen)); \
  }
 KINDS(INDEXED_GET)
 
-#define STRIDED_PUT(KIND, RESULT, END)                                                             \
- RESULT gasnet_puts_##KIND(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[],        \
-                           void *srcaddr, const size_t srcstrides[], const size_t count[],         \
-                           size_t stridelevels) {                                                  \
-  if (!chk_on())                                                                                   \
-   return chk_real.gasnet_puts_##KIND(dstnode, dstaddr, dststrides, srcaddr, srcstrides, count,    \
-                                      stridelevels);                                               \
-  const struct chk_pending p = OF("gasnet_puts_" #KIND, dstnode, false,         \
-                                     STRIDES(dst), STRIDES(src), count + 1, stridelevels);         \
-  END(chk_real.gasnet_puts_##KIND(dstnode, dstaddr, dststrides, srcaddr, srcstrides, count,        \
-                                  stridelevels));                                                  \
+#define STRIDED_PUT(KIND, RESULT, END)                                                          \
+ RESULT gasnet_puts_##KIND(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[],     \
+                           void *srcaddr, const size_t srcstrides[], const size_t count[],      \
+                           size_t stridelevels) {                                               \
+  if (!chk_on())                                                                                \
+   return chk_real.gasnet_puts_##KIND(dstnode, dstaddr, dststrides, srcaddr, srcstrides, count, \
+                                      stridelevels);                                            \
+  const struct chk_pending p = OF("gasnet_puts_" #KIND, dstnode, false, STRIDES(dst),           \
+                                  STRIDES(src), count + 1, stridelevels);                       \
+  END(chk_real.gasnet_puts_##KIND(dstnode, dstaddr, dststrides, srcaddr, srcstrides, count,     \
+                                  stridelevels));                                               \
  }
 KINDS(STRIDED_PUT)
 
@@ -103,8 +104,8 @@ KINDS(STRIDED_PUT)
   if (!chk_on())                                                                                   \
    return chk_real.gasnet_gets_##KIND(dstaddr, dststrides, srcnode, srcaddr, srcstrides, count,    \
                                       stridelevels);                                               \
-  const struct chk_pending p = OF("gasnet_gets_" #KIND, srcnode, true,          \
-                                     STRIDES(src), STRIDES(dst), count + 1, stridelevels);         \
+  const struct chk_pending p = OF("gasnet_gets_" #KIND, srcnode, true, STRIDES(src), STRIDES(dst), \
+                                  count + 1, stridelevels);                                        \
   END(chk_real.gasnet_gets_##KIND(dstaddr, dststrides, srcnode, srcaddr, srcstrides, count,        \
                                   stridelevels));                                                  \
  }
