@@ -116,16 +116,16 @@ static gex_Event_t start(gex_TM_t tm, const gexx_Coll_Args_t *args, gex_Flags_t 
   return tmb_coll_start(&call, NULL);
 }
 
+/* Fields of the arguments: those that all calls have, and the lengths and places of one side. */
+#define ARGS(KIND)   .gexx_kind = KIND, .gexx_dst = dst, .gexx_src = src
+#define BLOCKS(side) .gexx_##side##_bytes = side##_bytes, .gexx_##side##_displs = side##_displs
+
 /* ---- blocks */
 
 #define ROOTED(Name, KIND)                                                                  \
  gex_Event_t gexx_Coll_##Name##NB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, \
                                   size_t nbytes, gex_Flags_t flags) {                       \
-  const gexx_Coll_Args_t a = {.gexx_kind = KIND,                                            \
-                              .gexx_root = root,                                            \
-                              .gexx_dst = dst,                                              \
-                              .gexx_src = src,                                              \
-                              .gexx_nbytes = nbytes};                                       \
+  const gexx_Coll_Args_t a = {ARGS(KIND), .gexx_root = root, .gexx_nbytes = nbytes};        \
   return start(tm, &a, flags);                                                              \
  }
 ROOTED(Scatter, GEXX_COLL_SCATTER)
@@ -134,8 +134,7 @@ ROOTED(Gather, GEXX_COLL_GATHER)
 #define ROOTLESS(Name, KIND)                                                              \
  gex_Event_t gexx_Coll_##Name##NB(gex_TM_t tm, void *dst, const void *src, size_t nbytes, \
                                   gex_Flags_t flags) {                                    \
-  const gexx_Coll_Args_t a = {                                                            \
-      .gexx_kind = KIND, .gexx_dst = dst, .gexx_src = src, .gexx_nbytes = nbytes};        \
+  const gexx_Coll_Args_t a = {ARGS(KIND), .gexx_nbytes = nbytes};                         \
   return start(tm, &a, flags);                                                            \
  }
 ROOTLESS(AllGather, GEXX_COLL_ALL_GATHER)
@@ -146,36 +145,22 @@ ROOTLESS(Exchange, GEXX_COLL_EXCHANGE)
 gex_Event_t gexx_Coll_ScatterVNB(gex_TM_t tm, gex_Rank_t root, void *dst, size_t nbytes,
                                  const void *src, const size_t *src_bytes, const size_t *src_displs,
                                  gex_Flags_t flags) {
-  const gexx_Coll_Args_t a = {.gexx_kind = GEXX_COLL_SCATTER_V,
-                              .gexx_root = root,
-                              .gexx_dst = dst,
-                              .gexx_src = src,
-                              .gexx_nbytes = nbytes,
-                              .gexx_src_bytes = src_bytes,
-                              .gexx_src_displs = src_displs};
+  const gexx_Coll_Args_t a = {ARGS(GEXX_COLL_SCATTER_V), .gexx_root = root, .gexx_nbytes = nbytes,
+                              BLOCKS(src)};
   return start(tm, &a, flags);
 }
 
 gex_Event_t gexx_Coll_GatherVNB(gex_TM_t tm, gex_Rank_t root, void *dst, const size_t *dst_bytes,
                                 const size_t *dst_displs, const void *src, size_t nbytes,
                                 gex_Flags_t flags) {
-  const gexx_Coll_Args_t a = {.gexx_kind = GEXX_COLL_GATHER_V,
-                              .gexx_root = root,
-                              .gexx_dst = dst,
-                              .gexx_src = src,
-                              .gexx_nbytes = nbytes,
-                              .gexx_dst_bytes = dst_bytes,
-                              .gexx_dst_displs = dst_displs};
+  const gexx_Coll_Args_t a = {ARGS(GEXX_COLL_GATHER_V), .gexx_root = root, .gexx_nbytes = nbytes,
+                              BLOCKS(dst)};
   return start(tm, &a, flags);
 }
 
 gex_Event_t gexx_Coll_AllGatherVNB(gex_TM_t tm, void *dst, const size_t *dst_bytes,
                                    const size_t *dst_displs, const void *src, gex_Flags_t flags) {
-  const gexx_Coll_Args_t a = {.gexx_kind = GEXX_COLL_ALL_GATHER_V,
-                              .gexx_dst = dst,
-                              .gexx_src = src,
-                              .gexx_dst_bytes = dst_bytes,
-                              .gexx_dst_displs = dst_displs};
+  const gexx_Coll_Args_t a = {ARGS(GEXX_COLL_ALL_GATHER_V), BLOCKS(dst)};
   return start(tm, &a, flags);
 }
 
@@ -183,32 +168,20 @@ gex_Event_t gexx_Coll_ExchangeVNB(gex_TM_t tm, void *dst, const size_t *dst_byte
                                   const size_t *dst_displs, const void *src,
                                   const size_t *src_bytes, const size_t *src_displs,
                                   gex_Flags_t flags) {
-  const gexx_Coll_Args_t a = {.gexx_kind = GEXX_COLL_EXCHANGE_V,
-                              .gexx_dst = dst,
-                              .gexx_src = src,
-                              .gexx_dst_bytes = dst_bytes,
-                              .gexx_dst_displs = dst_displs,
-                              .gexx_src_bytes = src_bytes,
-                              .gexx_src_displs = src_displs};
+  const gexx_Coll_Args_t a = {ARGS(GEXX_COLL_EXCHANGE_V), BLOCKS(dst), BLOCKS(src)};
   return start(tm, &a, flags);
 }
 
 /* ---- reductions */
 
-#define REDUCTION(Name, KIND)                                                           \
- gex_Event_t gexx_Coll_##Name##NB(                                                      \
-     gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz, size_t dt_cnt, \
-     gex_OP_t op, gex_Coll_ReduceFn_t user_op, void *user_cdata, gex_Flags_t flags) {   \
-  const gexx_Coll_Args_t a = {.gexx_kind = KIND,                                        \
-                              .gexx_dst = dst,                                          \
-                              .gexx_src = src,                                          \
-                              .gexx_dt = dt,                                            \
-                              .gexx_dt_sz = dt_sz,                                      \
-                              .gexx_dt_cnt = dt_cnt,                                    \
-                              .gexx_op = op,                                            \
-                              .gexx_user_op = user_op,                                  \
-                              .gexx_user_cdata = user_cdata};                           \
-  return start(tm, &a, flags);                                                          \
+#define REDUCTION(Name, KIND)                                                                      \
+ gex_Event_t gexx_Coll_##Name##NB(                                                                 \
+     gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz, size_t dt_cnt,            \
+     gex_OP_t op, gex_Coll_ReduceFn_t user_op, void *user_cdata, gex_Flags_t flags) {              \
+  const gexx_Coll_Args_t a = {                                                                     \
+      ARGS(KIND),    .gexx_dt = dt,           .gexx_dt_sz = dt_sz,          .gexx_dt_cnt = dt_cnt, \
+      .gexx_op = op, .gexx_user_op = user_op, .gexx_user_cdata = user_cdata};                      \
+  return start(tm, &a, flags);                                                                     \
  }
 REDUCTION(ReduceScatter, GEXX_COLL_REDUCE_SCATTER)
 REDUCTION(Scan, GEXX_COLL_SCAN)

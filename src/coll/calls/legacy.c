@@ -43,20 +43,17 @@ static gex_Event_t start(struct tmb_coll_call *call, int flags) {
   return tmb_coll_start(call, NULL);
 }
 
+/* Fields of a call, from the arguments that all have. */
+#define CALL(NAME, KIND) \
+ .name = "gasnet_coll_" #NAME, .tm = team, .kind = KIND, .dst = dst, .src = src, .bytes = nbytes
+
 /* Each macro makes two calls: the one that returns a handle, and the one that waits. */
 
 #define FROM_ROOT(NAME, KIND)                                                                      \
  gasnet_coll_handle_t gasnet_coll_##NAME##_nb(gasnet_team_handle_t team, void *dst,                \
                                               gasnet_image_t srcimage, void *src, size_t nbytes,   \
                                               int flags) {                                         \
-  struct tmb_coll_call call = {.name = "gasnet_coll_" #NAME,                                       \
-                               .tm = team,                                                         \
-                               .kind = KIND,                                                       \
-                               .root = srcimage,                                                   \
-                               .dst = dst,                                                         \
-                               .src = src,                                                         \
-                               .bytes = nbytes};                                                   \
-  return start(&call, flags);                                                                      \
+  return start(&(struct tmb_coll_call){CALL(NAME, KIND), .root = srcimage}, flags);                \
  }                                                                                                 \
  void gasnet_coll_##NAME(gasnet_team_handle_t team, void *dst, gasnet_image_t srcimage, void *src, \
                          size_t nbytes, int flags) {                                               \
@@ -68,14 +65,7 @@ FROM_ROOT(scatter, TMB_COLL_SCATTER)
 #define TO_ROOT(NAME, KIND)                                                                        \
  gasnet_coll_handle_t gasnet_coll_##NAME##_nb(gasnet_team_handle_t team, gasnet_image_t dstimage,  \
                                               void *dst, void *src, size_t nbytes, int flags) {    \
-  struct tmb_coll_call call = {.name = "gasnet_coll_" #NAME,                                       \
-                               .tm = team,                                                         \
-                               .kind = KIND,                                                       \
-                               .root = dstimage,                                                   \
-                               .dst = dst,                                                         \
-                               .src = src,                                                         \
-                               .bytes = nbytes};                                                   \
-  return start(&call, flags);                                                                      \
+  return start(&(struct tmb_coll_call){CALL(NAME, KIND), .root = dstimage}, flags);                \
  }                                                                                                 \
  void gasnet_coll_##NAME(gasnet_team_handle_t team, gasnet_image_t dstimage, void *dst, void *src, \
                          size_t nbytes, int flags) {                                               \
@@ -86,13 +76,7 @@ TO_ROOT(gather, TMB_COLL_GATHER)
 #define ROOTLESS(NAME, KIND)                                                                   \
  gasnet_coll_handle_t gasnet_coll_##NAME##_nb(gasnet_team_handle_t team, void *dst, void *src, \
                                               size_t nbytes, int flags) {                      \
-  struct tmb_coll_call call = {.name = "gasnet_coll_" #NAME,                                   \
-                               .tm = team,                                                     \
-                               .kind = KIND,                                                   \
-                               .dst = dst,                                                     \
-                               .src = src,                                                     \
-                               .bytes = nbytes};                                               \
-  return start(&call, flags);                                                                  \
+  return start(&(struct tmb_coll_call){CALL(NAME, KIND)}, flags);                              \
  }                                                                                             \
  void gasnet_coll_##NAME(gasnet_team_handle_t team, void *dst, void *src, size_t nbytes,       \
                          int flags) {                                                          \
