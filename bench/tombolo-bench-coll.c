@@ -33,92 +33,39 @@ static void together(struct bench *b) {
     bench_barrier(b);
 }
 
-static double broadcast(struct bench *b, size_t n, size_t bytes) {
-  together(b);
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++)
-    gex_Event_Wait(gex_Coll_BroadcastNB(b->tm, (gex_Rank_t)(i % b->size), dst, src, bytes, 0));
-  return (double)(bench_now_ns() - start) / (double)n;
-}
+/* A figure: the mean of n calls, after BEGIN; `root` changes with every call. */
+#define FIGURE(NAME, BEGIN, CALL)                              \
+ static double NAME(struct bench *b, size_t n, size_t bytes) { \
+  BEGIN;                                                       \
+  const uint64_t start = bench_now_ns();                       \
+  for (size_t i = 0; i < n; i++) {                             \
+   const gex_Rank_t root = (gex_Rank_t)(i % b->size);          \
+   (void)root;                                                 \
+   CALL;                                                       \
+  }                                                            \
+  return (double)(bench_now_ns() - start) / (double)n;         \
+ }
+#define NOTHING         ((void)0)
+#define WAIT(CALL, ...) gex_Event_Wait(CALL##NB(b->tm, __VA_ARGS__, 0))
+#define SUM             dst, src, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD, NULL, NULL
 
-static double reduce(struct bench *b, size_t n, size_t bytes) {
-  together(b);
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++)
-    gex_Event_Wait(gex_Coll_ReduceToOneNB(b->tm, (gex_Rank_t)(i % b->size), dst, src, GEX_DT_DBL, 8,
-                                          bytes / 8, GEX_OP_ADD, NULL, NULL, 0));
-  return (double)(bench_now_ns() - start) / (double)n;
-}
-
-static double allreduce(struct bench *b, size_t n, size_t bytes) {
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++)
-    gex_Event_Wait(gex_Coll_ReduceToAllNB(b->tm, dst, src, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD,
-                                          NULL, NULL, 0));
-  return (double)(bench_now_ns() - start) / (double)n;
-}
-
-static double allgather(struct bench *b, size_t n, size_t bytes) {
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) gex_Event_Wait(gexx_Coll_AllGatherNB(b->tm, dst, src, bytes, 0));
-  return (double)(bench_now_ns() - start) / (double)n;
-}
-
-static double exchange(struct bench *b, size_t n, size_t bytes) {
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) gex_Event_Wait(gexx_Coll_ExchangeNB(b->tm, dst, src, bytes, 0));
-  return (double)(bench_now_ns() - start) / (double)n;
-}
-
-static double scatter(struct bench *b, size_t n, size_t bytes) {
-  together(b);
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++)
-    gex_Event_Wait(gexx_Coll_ScatterNB(b->tm, (gex_Rank_t)(i % b->size), dst, src, bytes, 0));
-  return (double)(bench_now_ns() - start) / (double)n;
-}
-
-static double gather(struct bench *b, size_t n, size_t bytes) {
-  together(b);
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++)
-    gex_Event_Wait(gexx_Coll_GatherNB(b->tm, (gex_Rank_t)(i % b->size), dst, src, bytes, 0));
-  return (double)(bench_now_ns() - start) / (double)n;
-}
-
-static double reduce_scatter(struct bench *b, size_t n, size_t bytes) {
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++)
-    gex_Event_Wait(gexx_Coll_ReduceScatterNB(b->tm, dst, src, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD,
-                                             NULL, NULL, 0));
-  return (double)(bench_now_ns() - start) / (double)n;
-}
+FIGURE(broadcast, together(b), WAIT(gex_Coll_Broadcast, root, dst, src, bytes))
+FIGURE(reduce, together(b), WAIT(gex_Coll_ReduceToOne, root, SUM))
+FIGURE(allreduce, NOTHING, WAIT(gex_Coll_ReduceToAll, SUM))
+FIGURE(allgather, NOTHING, WAIT(gexx_Coll_AllGather, dst, src, bytes))
+FIGURE(exchange, NOTHING, WAIT(gexx_Coll_Exchange, dst, src, bytes))
+FIGURE(scatter, together(b), WAIT(gexx_Coll_Scatter, root, dst, src, bytes))
+FIGURE(gather, together(b), WAIT(gexx_Coll_Gather, root, dst, src, bytes))
+FIGURE(reduce_scatter, NOTHING, WAIT(gexx_Coll_ReduceScatter, SUM))
 
 /* Low ranks are done with a scan before high ones: the last one answers. */
 static void answer(struct bench *b) {
   static uint64_t word[2];
-  gex_Event_Wait(gex_Coll_BroadcastNB(b->tm, b->size - 1, &word[0], &word[1], 8, 0));
+  WAIT(gex_Coll_Broadcast, b->size - 1, &word[0], &word[1], 8);
 }
 
-static double scan(struct bench *b, size_t n, size_t bytes) {
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) {
-    gex_Event_Wait(
-        gexx_Coll_ScanNB(b->tm, dst, src, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD, NULL, NULL, 0));
-    answer(b);
-  }
-  return (double)(bench_now_ns() - start) / (double)n;
-}
-
-static double exscan(struct bench *b, size_t n, size_t bytes) {
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) {
-    gex_Event_Wait(
-        gexx_Coll_ExScanNB(b->tm, dst, src, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD, NULL, NULL, 0));
-    answer(b);
-  }
-  return (double)(bench_now_ns() - start) / (double)n;
-}
+FIGURE(scan, NOTHING, WAIT(gexx_Coll_Scan, SUM); answer(b))
+FIGURE(exscan, NOTHING, WAIT(gexx_Coll_ExScan, SUM); answer(b))
 
 /* ---- V forms, with blocks of one length */
 
@@ -131,41 +78,18 @@ static void set_blocks(const struct bench *b, size_t bytes) {
   }
 }
 
-static double scatterv(struct bench *b, size_t n, size_t bytes) {
+static void set_together(struct bench *b, size_t bytes) {
   set_blocks(b, bytes);
   together(b);
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++)
-    gex_Event_Wait(gexx_Coll_ScatterVNB(b->tm, (gex_Rank_t)(i % b->size), dst, bytes, src, lengths,
-                                        places, 0));
-  return (double)(bench_now_ns() - start) / (double)n;
 }
 
-static double gatherv(struct bench *b, size_t n, size_t bytes) {
-  set_blocks(b, bytes);
-  together(b);
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++)
-    gex_Event_Wait(
-        gexx_Coll_GatherVNB(b->tm, (gex_Rank_t)(i % b->size), dst, lengths, places, src, bytes, 0));
-  return (double)(bench_now_ns() - start) / (double)n;
-}
-
-static double allgatherv(struct bench *b, size_t n, size_t bytes) {
-  set_blocks(b, bytes);
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++)
-    gex_Event_Wait(gexx_Coll_AllGatherVNB(b->tm, dst, lengths, places, src, 0));
-  return (double)(bench_now_ns() - start) / (double)n;
-}
-
-static double exchangev(struct bench *b, size_t n, size_t bytes) {
-  set_blocks(b, bytes);
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++)
-    gex_Event_Wait(gexx_Coll_ExchangeVNB(b->tm, dst, lengths, places, src, lengths, places, 0));
-  return (double)(bench_now_ns() - start) / (double)n;
-}
+FIGURE(scatterv, set_together(b, bytes),
+       WAIT(gexx_Coll_ScatterV, root, dst, bytes, src, lengths, places))
+FIGURE(gatherv, set_together(b, bytes),
+       WAIT(gexx_Coll_GatherV, root, dst, lengths, places, src, bytes))
+FIGURE(allgatherv, set_blocks(b, bytes), WAIT(gexx_Coll_AllGatherV, dst, lengths, places, src))
+FIGURE(exchangev, set_blocks(b, bytes),
+       WAIT(gexx_Coll_ExchangeV, dst, lengths, places, src, lengths, places))
 
 static const struct {
   const char *name;
