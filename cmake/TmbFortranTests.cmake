@@ -173,12 +173,7 @@ if(TMB_BENCH)
       tombolo_tool caf_shared caf16_shared fortran_modules
     COMMENT "Fortran: tombolo-bench-fortran" VERBATIM)
   list(APPEND tmb_fortran_bench "${program}")
-  install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo"
-    COMPONENT fortran)
-  # As that of the other measuring programs: beside the prefix's libraries.
-  set(installed "${CMAKE_INSTALL_LIBEXECDIR}/tombolo/tombolo-bench-fortran")
-  install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${installed}\"
-    NEW_RPATH \"\\\$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}\")" COMPONENT fortran)
+  tmb_install_bench("${program}" fortran)
 endif()
 add_custom_target(fortran_bench ALL DEPENDS ${tmb_fortran_bench})
 add_dependencies(programs fortran_bench)

@@ -49,6 +49,16 @@ function(tmb_bench_program folder name)
   target_include_directories(${folder}__${name} PRIVATE "${PROJECT_SOURCE_DIR}/${folder}")
 endfunction()
 
+# tmb_install_bench(PROGRAM COMPONENT): installs a measuring program that a command of ours has
+# linked. Its run path becomes that of the others: beside the prefix's libraries.
+function(tmb_install_bench program component)
+  get_filename_component(name "${program}" NAME)
+  set(folder "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")
+  install(PROGRAMS "${program}" DESTINATION "${folder}" COMPONENT ${component})
+  install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${folder}/${name}\"
+    NEW_RPATH \"\\\$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}\")" COMPONENT ${component})
+endfunction()
+
 # ---- the tombolo command
 file(GLOB_RECURSE tmb_tool_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/*.c")
 list(FILTER tmb_tool_sources EXCLUDE REGEX "_test\\.c$|/tools/sim/plan\\.c$")

@@ -191,10 +191,7 @@ if(TMB_BENCH)
     DEPENDS "${src}/tombolo-bench-upc.upc" $<TARGET_OBJECTS:bench_upc_api> ${tmb_upc_needs}
     COMMENT "UPC: tombolo-bench-upc" VERBATIM)
   set(tmb_upc_bench "${program}")
-  set(installed "${CMAKE_INSTALL_LIBEXECDIR}/tombolo/tombolo-bench-upc")
-  install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo" COMPONENT upc)
-  install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${installed}\"
-    NEW_RPATH \"\\\$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}\")" COMPONENT upc)
+  tmb_install_bench("${program}" upc)
 endif()
 add_custom_target(upc_bench ALL DEPENDS ${tmb_upc_bench})
 add_dependencies(programs upc_bench)
