@@ -65,8 +65,7 @@ int main(int argc, char **argv) {
   REQUIRE(gex_EP_BindSegment(ep, seg, 0) == GASNET_OK);
   REQUIRE(gex_EP_PublishBoundSegment(job.tm, &ep, 1, 0) == GASNET_OK);
   pair = gex_TM_Pair(job.ep, gex_EP_QueryIndex(ep));
-  base = (char **)calloc(job.size, sizeof *base);
-  if (!base) check_abandon();
+  base = (char **)check_room(job.size, sizeof *base);
   for (gex_Rank_t r = 0; r < job.size; r++) {
     void *owner = NULL;
     REQUIRE(gex_Segment_QueryBound(pair, r, &owner, NULL, NULL) == 0);

@@ -23,10 +23,7 @@ program accessors
   type(holder) :: h[*]
   type(holder), allocatable :: hs(:)[:]
   integer :: fixed(6), stat
-  me = this_image()
-  images = num_images()
-  right = mod(me, images) + 1
-  left = mod(me - 2 + images, images) + 1
+  call neighbours(me, images, left, right)
   allocate (alive(-1:2)[*], hs(2)[*])
   call numbers()
   call structures()

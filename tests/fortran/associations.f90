@@ -14,10 +14,7 @@ program associations
   type(holder), allocatable :: hs(:)[:]
   integer :: a(3)[*], s[*], me, images, right, left, i, turn
   integer, allocatable :: q(:)[:], list(:)
-  me = this_image()
-  images = num_images()
-  right = mod(me, images) + 1
-  left = mod(me - 2 + images, images) + 1
+  call neighbours(me, images, left, right)
   allocate (q(5)[*], hs(2)[*])
   allocate (hs(2)%list(me))
   do turn = 1, 3

@@ -15,10 +15,7 @@ program attached
   integer :: a(6, 8)[*], s[*], me, images, right, left, i, n, stat, local(3)
   type(cell) :: cells(5)[*]
   character(60) :: message
-  me = this_image()
-  images = num_images()
-  right = mod(me, images) + 1
-  left = mod(me - 2 + images, images) + 1
+  call neighbours(me, images, left, right)
   a = 0
   s = 0
   cells%id = 0

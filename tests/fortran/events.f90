@@ -15,10 +15,7 @@ program events
   type(event_type) :: ready[*], many(70)[*], notice(3)[*]
   type(event_type), allocatable :: brief(:)[:]
   integer :: box(20)[*], me, images, right, left, i, n, stat
-  me = this_image()
-  images = num_images()
-  right = mod(me, images) + 1
-  left = mod(me - 2 + images, images) + 1
+  call neighbours(me, images, left, right)
   box = 0
   call event_attach(loc(notice(1)), box(1:4))
   sync all

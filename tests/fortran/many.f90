@@ -10,10 +10,7 @@ program many
   type(team_type) :: row
   integer :: x(4)[*], me, images, right, left, total, rows
   integer, allocatable :: a(:)[:]
-  me = this_image()
-  images = num_images()
-  right = mod(me, images) + 1
-  left = mod(me - 2 + images, images) + 1
+  call neighbours(me, images, left, right)
   x = me
   sync all
   call expect(all(x(:)[right] == right), 'get')

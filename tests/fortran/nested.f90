@@ -26,10 +26,7 @@ program nested
   complex(8) :: z(5)
   logical :: m(2, 2)
   real(4), allocatable :: column(:)
-  me = this_image()
-  images = num_images()
-  r = mod(me, images) + 1
-  left = mod(me + images - 2, images) + 1
+  call neighbours(me, images, left, r)
   allocate (t%l(-2:me))
   do i = -2, me
     t%l(i)%n = i*10 + me

@@ -21,10 +21,7 @@ program notified
   character(8) :: text[*]
   integer :: me, images, right, left, i, stat, posted
   character(80) :: message
-  me = this_image()
-  images = num_images()
-  right = mod(me, images) + 1
-  left = mod(me - 2 + images, images) + 1
+  call neighbours(me, images, left, right)
   allocate (many(0:3)[*])
   a = 0
   m = 0

@@ -11,10 +11,7 @@ program order
   integer :: block(10, 15), row(30)
   real(8), allocatable :: big(:)[:]
   type(event_type) :: done[*]
-  me = this_image()
-  images = num_images()
-  right = mod(me, images) + 1
-  left = mod(me - 2 + images, images) + 1
+  call neighbours(me, images, left, right)
   a = 0
   m = 0
   counter = 0

@@ -10,10 +10,7 @@ program synchronise
   integer :: token[*], count[*], sum[*], me, images, left, right, i, stat, posted
   logical :: mine
   character(40) :: message
-  me = this_image()
-  images = num_images()
-  right = mod(me, images) + 1
-  left = mod(me - 2 + images, images) + 1
+  call neighbours(me, images, left, right)
   count = 0
   sum = 0
   token = 0

@@ -20,10 +20,7 @@ program targets
   integer, target :: number
   integer :: me, images, right, left, i
   real(8) :: got(20)
-  me = this_image()
-  images = num_images()
-  right = mod(me, images) + 1
-  left = mod(me + images - 2, images) + 1
+  call neighbours(me, images, left, right)
   allocate (heap(1000*me:1000*me + 20))
   heap = [(me*100 + i, i=0, 20)]*1d0
   more = me

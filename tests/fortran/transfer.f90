@@ -23,10 +23,7 @@ program transfer
   integer(1) :: byte(3)[*]
   integer(8) :: large(3)
   integer :: me, images, right, left, i, j
-  me = this_image()
-  images = num_images()
-  right = mod(me, images) + 1
-  left = mod(me - 2 + images, images) + 1
+  call neighbours(me, images, left, right)
   allocate (a(3, 4)[*], none(0)[*])
   call fill()
   sync all

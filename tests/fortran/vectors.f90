@@ -13,10 +13,7 @@ program vectors
   integer, allocatable :: x(:)[:], picked(:), large(:)[:]
   type(pair) :: pairs(6)[*]
   integer :: me, images, right, left, i, turn, found(3)
-  me = this_image()
-  images = num_images()
-  right = mod(me, images) + 1
-  left = mod(me - 2 + images, images) + 1
+  call neighbours(me, images, left, right)
   allocate (x(4)[*], large(20000)[*])
   x = 100*me + [4, 3, 2, 1]
   pairs = [(pair(100*me + i, i), i=1, 6)]

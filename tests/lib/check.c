@@ -63,6 +63,12 @@ void check_abandon(void) {
   exit(1);
 }
 
+void *check_room(size_t count, size_t bytes) {
+  void *const room = calloc(count, bytes);
+  if (!room) check_abandon();
+  return room;
+}
+
 int check_true(const char *file, int line, const char *text, int passed) {
   if (passed)
     check_count(1);

@@ -37,6 +37,9 @@ int check_done(void);
 /* Ends the program with exit code 1 after the failure message of a REQUIRE. */
 void check_abandon(void);
 
+/* Memory for `count` items of `bytes`, zeroed; ends the program if there is none. */
+void *check_room(size_t count, size_t bytes);
+
 /* Bodies of the macros; return whether the check passed. */
 int check_true(const char *file, int line, const char *text, int passed);
 int check_eq(const char *file, int line, const char *text, long long got, long long want);

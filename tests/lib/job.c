@@ -9,8 +9,7 @@
 struct test_job job;
 
 static void find_segments(void) {
-  job.peer = (char **)calloc(job.size, sizeof *job.peer);
-  if (!job.peer) check_abandon();
+  job.peer = (char **)check_room(job.size, sizeof *job.peer);
   job.mapped = 1;
   for (gex_Rank_t r = 0; r < job.size; r++) {
     void *owner = NULL, *local = NULL;

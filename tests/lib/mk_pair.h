@@ -25,8 +25,7 @@ static inline void make_endpoints(uintptr_t bytes) {
   own[1] = (char *)gex_Segment_QueryAddr(seg);
   REQUIRE(gex_EP_PublishBoundSegment(job.tm, &ep[1], 1, 0) == GASNET_OK);
   for (int e = 0; e < 2; e++) {
-    base[e] = (char **)calloc(job.size, sizeof(char *));
-    if (!base[e]) check_abandon();
+    base[e] = (char **)check_room(job.size, sizeof(char *));
     for (gex_Rank_t r = 0; r < job.size; r++) {
       void *owner = NULL;
       const gex_TM_t pair = gex_TM_Pair(ep[1], (gex_EP_Index_t)e);

@@ -317,8 +317,7 @@ static void soak_signal(struct soak_worker *w, gex_Rank_t to) {
 /* ---- a worker's life */
 
 static struct soak_worker *soak_new(int id) {
-  struct soak_worker *w = (struct soak_worker *)calloc(1, sizeof *w);
-  if (!w) check_abandon();
+  struct soak_worker *w = (struct soak_worker *)check_room(1, sizeof *w);
   w->id = id;
   w->random = mix64(test_seed() + job.rank * 1000 + (unsigned)id);
   w->slots = (struct soak_slot *)calloc(job.size * SOAK_SLOTS, sizeof *w->slots);
@@ -327,8 +326,7 @@ static struct soak_worker *soak_new(int id) {
   w->buf = (char *)malloc(1 << 20);
   if (!w->slots || !w->landing || !w->model || !w->buf) check_abandon();
   for (int i = 0; i < SOAK_PENDING; i++) {
-    char *const room = (char *)malloc(SOAK_SLOT_BYTES);
-    if (!room) check_abandon();
+    char *const room = (char *)check_room(1, SOAK_SLOT_BYTES);
     w->pending[i].buf = room;
   }
   soak_workers[id] = w;

@@ -29,8 +29,7 @@ static void *run_one(void *arg) {
 }
 
 void run_threads(int count, void (*body)(int id)) {
-  struct seat *seats = (struct seat *)calloc((size_t)count, sizeof *seats);
-  if (!seats) check_abandon();
+  struct seat *seats = (struct seat *)check_room((size_t)count, sizeof *seats);
   pthread_attr_t attr;
   REQUIRE(pthread_attr_init(&attr) == 0);
   REQUIRE(pthread_attr_setstacksize(&attr, 512 * 1024) == 0);

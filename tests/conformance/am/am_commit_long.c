@@ -56,8 +56,7 @@ int main(int argc, char **argv) {
   request_index = job_handler((gex_AM_Fn_t)on_request, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 1);
   reply_index = job_handler((gex_AM_Fn_t)on_reply, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 1);
   job_attach((uintptr_t)AREA * job.size);
-  char *const from = (char *)malloc(AREA);
-  if (!from) check_abandon();
+  char *const from = (char *)check_room(1, AREA);
   job_barrier();
   for (uint32_t id = 0, sent = 0; id < ROUNDS; id++) {
     for (gex_Rank_t k = 1; k < job.size; k++, sent++)

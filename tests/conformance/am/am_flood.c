@@ -143,10 +143,8 @@ int main(int argc, char **argv) {
   job_attach((uintptr_t)2 * SLOTS * SLOT_BYTES * job.size);
   const size_t most = gex_AM_MaxRequestMedium(job.tm, GEX_RANK_INVALID, GEX_EVENT_NOW, 0, 0) +
                       gex_AM_MaxReplyMedium(job.tm, GEX_RANK_INVALID, GEX_EVENT_NOW, 0, 0);
-  source_buf = (char *)malloc(most);
-  if (!source_buf) check_abandon();
-  reply_buf = (char *)malloc(most);
-  if (!reply_buf) check_abandon();
+  source_buf = (char *)check_room(1, most);
+  reply_buf = (char *)check_room(1, most);
   job_barrier();
   flood((uint32_t)env_number("TMB_TEST_COUNT", 20000));
   return job_finish();

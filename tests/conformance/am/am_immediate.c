@@ -131,8 +131,7 @@ int main(int argc, char **argv) {
   total_index = table[2].gex_index;
   oob_open();
   for (int kind = 0; kind < KINDS; kind++) {
-    unsigned char *bits = (unsigned char *)calloc(job.size, TRIES_MAX / 8);
-    if (!bits) check_abandon();
+    unsigned char *bits = (unsigned char *)check_room(job.size, TRIES_MAX / 8);
     arrived[kind] = bits;
     job_barrier();
     if (job.size == 1)

@@ -104,8 +104,7 @@ static void on_big(gex_Token_t token, void *buf, size_t nbytes TEST_PARAMS_16) {
   CHECK_BYTES(buf, nbytes, 99);
   bigs++;
   const size_t back = gex_Token_MaxReplyMedium(token, GEX_EVENT_NOW, 0, 0);
-  char *out = (char *)malloc(back);
-  if (!out) check_abandon();
+  char *out = (char *)check_room(1, back);
   pattern_fill(out, back, 77);
   CHECK_EQ(gex_AM_ReplyMedium0(token, back_index, out, back, GEX_EVENT_NOW, 0), 0);
   free(out);
@@ -122,8 +121,7 @@ static void send_largest(void) {
   for (int round = 0; round < 20; round++)
     for (gex_Rank_t r = 0; r < job.size; r++) {
       const size_t n = gex_AM_MaxRequestMedium(job.tm, r, GEX_EVENT_NOW, 0, 16);
-      char *src = (char *)malloc(n);
-      if (!src) check_abandon();
+      char *src = (char *)check_room(1, n);
       pattern_fill(src, n, 99);
       CHECK_EQ(gex_AM_RequestMedium16(job.tm, r, big_index, src, n, GEX_EVENT_NOW, 0, -5, -2, 1, 4,
                                       7, 10, 13, 16, 19, 22, 25, 28, 31, 34, 37, 40),

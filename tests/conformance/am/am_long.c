@@ -125,8 +125,7 @@ int main(int argc, char **argv) {
   job_attach((uintptr_t)AREA * 2 * job.size);
   memset(job.base, GUARD, job.bytes);
   job_barrier();
-  room = (char *)malloc(AREA);
-  if (!room) check_abandon();
+  room = (char *)check_room(1, AREA);
   all_sizes();
   return job_finish();
 }

@@ -48,8 +48,7 @@ static void on_request(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t
   size_t room = gex_Token_MaxReplyMedium(token, GEX_EVENT_NOW, 0, 2);
   CHECK_CMP(room, >=, 512);
   if (room > nbytes) room = nbytes;
-  char *out = (char *)malloc(nbytes + 1);
-  if (!out) check_abandon();
+  char *out = (char *)check_room(1, nbytes + 1);
   pattern_fill(out, room, job_seed(job.rank, from, id, 1));
   if (id % 2) {
     gex_Event_t ev = GEX_EVENT_NO_OP;
@@ -138,8 +137,7 @@ int main(int argc, char **argv) {
   reply_index = job_handler((gex_AM_Fn_t)on_reply, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 2);
   job_barrier();
   const size_t most = gex_AM_MaxRequestMedium(job.tm, GEX_RANK_INVALID, GEX_EVENT_NOW, 0, 0);
-  char *room = (char *)malloc(most + (1 << 20));
-  if (!room) check_abandon();
+  char *room = (char *)check_room(1, most + (1 << 20));
   all_sizes(room);
   from_read_only();
   free(room);

@@ -169,10 +169,8 @@ int main(int argc, char **argv) {
   reply_index = job_handler((gex_AM_Fn_t)on_reply, GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REPLY, 3);
   job_barrier();
   job_attach((uintptr_t)AREA * 2 * job.size);
-  client_room = (char *)malloc(AREA + 16);
-  if (!client_room) check_abandon();
-  reply_room = (char *)malloc(AREA);
-  if (!reply_room) check_abandon();
+  client_room = (char *)check_room(1, AREA + 16);
+  reply_room = (char *)check_room(1, AREA);
   job_barrier();
   uint32_t sent = 0;
   for (int id = 0; id < 24; id++)

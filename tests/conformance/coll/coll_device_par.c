@@ -36,8 +36,7 @@ static size_t words_of(int id, int kind, int round) {
 }
 
 static void fill(int id, int kind, int round, size_t n) {
-  uint64_t *in = (uint64_t *)malloc(n * 8);
-  if (!in) check_abandon();
+  uint64_t *in = (uint64_t *)check_room(1, n * 8);
   for (size_t k = 0; k < n; k++) in[k] = word(job.rank, id, kind, round, k);
   dev_write(place(id, kind, 0), in, n * 8);
   free(in);

@@ -6,6 +6,7 @@
  * come back, limits, calls through a split team (docs/CPP.md).
  */
 #include "check.h"
+#include "text_of.hpp"
 #include "tombolo.hpp"
 
 namespace {
@@ -79,15 +80,6 @@ void check_many(const job &j) {
     GASNET_BLOCKUNTIL(__atomic_load_n(&calls, __ATOMIC_RELAXED) == int(21 * j.size()));
   else
     CHECK_EQ(calls, int(20 * j.size()));
-}
-
-template <class F> std::string text_of(F f) {
-  try {
-    f();
-  } catch (const tombolo::error &e) {
-    return e.what();
-  }
-  return "";
 }
 
 void check_errors(const job &j, unsigned to) {

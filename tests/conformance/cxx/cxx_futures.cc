@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "check.h"
+#include "text_of.hpp"
 #include "tombolo.hpp"
 
 namespace {
@@ -25,15 +26,6 @@ using tombolo::when_all;
 
 unsigned right_of(const job &j) {
   return (j.rank() + 1) % j.size();
-}
-
-template <class F> std::string text_of(F f) {
-  try {
-    f();
-  } catch (const std::exception &e) {
-    return e.what();
-  }
-  return "";
 }
 
 void check_values() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "check.h"
+#include "text_of.hpp"
 #include "tombolo.hpp"
 
 namespace {
@@ -84,12 +85,7 @@ void check_thrown(const team &t) {
   auto one = t.async_reduce(words(t.rank() + 1), 0), all = t.async_all_reduce(words(t.rank() + 1));
   for (auto *const sum : {&one, &all}) {
     const bool fails = t.size() > 1 && (sum == &all || t.rank() == 0);
-    std::string text;
-    try {
-      sum->wait();
-    } catch (const tombolo::error &e) {
-      text = e.what();
-    }
+    const std::string text = text_of([&] { sum->wait(); });
     CHECK_EQ(text.find(why) != std::string::npos, fails);
   }
   t.barrier();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "check.h"
+#include "text_of.hpp"
 #include "tombolo.hpp"
 
 namespace {
@@ -71,12 +72,9 @@ void check_equal(const job &j, const tombolo::symmetric<long> &a) {
 
 void check_refused(const job &j, const tombolo::symmetric<long> &a) {
   longs v(2);
-  std::string text;
-  try {
+  std::string text = text_of([&] {
     rcopy(here_list{{&v[0], 2}}, there_list{{a.on(0), 1}}).wait();
-  } catch (const tombolo::error &e) {
-    text = e.what();
-  }
+  });
   CHECK(text.find("2 elements do not fill pieces of 1") != std::string::npos);
   if (j.size() == 1) return;
   try {

@@ -19,6 +19,7 @@
 #include <variant>
 
 #include "check.h"
+#include "text_of.hpp"
 #include "tombolo.hpp"
 
 namespace {
@@ -123,15 +124,6 @@ void check_inside(const job &j, unsigned to) {
   const std::vector<int> two{1, 2};
   CHECK_EQ(rpc(to, chain, j.rank(), tombolo::elements(two)).wait(), 10);
   j.barrier();
-}
-
-template <class F> std::string text_of(F f) {
-  try {
-    f();
-  } catch (const tombolo::error &e) {
-    return e.what();
-  }
-  return "";
 }
 
 struct liar { /* announces more than it has */

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "check.h"
+#include "text_of.hpp"
 #include "tombolo.hpp"
 
 namespace {
@@ -102,12 +103,7 @@ void check_ends(const job &j) {
   });
   CHECK_EQ(ran.load(), 2 * Threads);
   late.set_value(4);
-  std::string text;
-  try {
-    left.wait();
-  } catch (const tombolo::error &e) {
-    text = e.what();
-  }
+  const std::string text = text_of([&] { left.wait(); });
   CHECK(text.find("has ended") != std::string::npos);
   j.barrier();
 }

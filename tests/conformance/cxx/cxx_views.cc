@@ -5,6 +5,7 @@
  * tombolo.hpp: views, as those of std::mdspan, and their copies (docs/CPP.md).
  */
 #include "check.h"
+#include "text_of.hpp"
 #include "tombolo.hpp"
 
 namespace {
@@ -44,18 +45,9 @@ void check_views(const job &j) {
   int pair[2] = {};
   copy(remote.slice(2, 3, 2, -2).at(0, 1).at(0, 2), tombolo::row_major(&pair[0], 2));
   CHECK(pair[0] == 11 && pair[1] == 5);
-  int refused = 0;
-  try {
-    mine.slice(1, 2, 2);
-  } catch (const tombolo::error &e) {
-    refused += std::strstr(e.what(), "do not lie in dimension 1 of 3") != nullptr;
-  }
-  try {
-    mine.slice(0, 0, 2, -1);
-  } catch (const tombolo::error &) {
-    refused++;
-  }
-  CHECK_EQ(refused, 2);
+  const std::string text = text_of([&] { mine.slice(1, 2, 2); });
+  CHECK(text.find("do not lie in dimension 1 of 3") != std::string::npos);
+  CHECK(!text_of([&] { mine.slice(0, 0, 2, -1); }).empty());
   j.barrier();
 }
 

@@ -134,10 +134,8 @@ int main(int argc, char **argv) {
   sink_index = entry.gex_index;
   const size_t all = (size_t)REGIONS * COUNT * BYTES;
   job_attach(all * job.size);
-  source = (char *)malloc(all);
-  if (!source) check_abandon();
-  back = (char *)malloc(all);
-  if (!back) check_abandon();
+  source = (char *)check_room(1, all);
+  back = (char *)check_room(1, all);
   for (int round = 0; round < 5; round++) {
     empty_region();
     several();

@@ -134,10 +134,8 @@ int main(int argc, char **argv) {
   job_start(&argc, &argv, 0, &entry, 1);
   sink_index = entry.gex_index;
   job_attach((uintptr_t)COUNT * (BYTES + 8) * job.size);
-  source = (char *)malloc((size_t)COUNT * BYTES);
-  if (!source) check_abandon();
-  back = (char *)malloc((size_t)COUNT * BYTES);
-  if (!back) check_abandon();
+  source = (char *)check_room(1, (size_t)COUNT * BYTES);
+  back = (char *)check_room(1, (size_t)COUNT * BYTES);
   empty_sets();
   for (int round = 0; round < 3; round++) {
     put_all(round);

@@ -30,8 +30,7 @@ static GEXX_UNUSED void g1_start(int *argc, char ***argv, gasnet_handlerentry_t 
   g1.size = gasnet_nodes();
   check_set_rank(g1.rank);
   REQUIRE(gasnet_attach(table, entries, segsize, 0) == GASNET_OK);
-  gasnet_seginfo_t *const seg = (gasnet_seginfo_t *)calloc(g1.size, sizeof *seg);
-  if (!seg) check_abandon();
+  gasnet_seginfo_t *const seg = (gasnet_seginfo_t *)check_room(g1.size, sizeof *seg);
   g1.seg = seg;
   REQUIRE(gasnet_getSegmentInfo(g1.seg, (int)g1.size) == GASNET_OK);
   for (gasnet_node_t r = 0; r < g1.size; r++) REQUIRE(g1.seg[r].size >= segsize);

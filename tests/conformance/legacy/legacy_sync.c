@@ -107,8 +107,7 @@ static void test_arrays(void) {
 
 /* More than 65535 operations outstanding, explicit and implicit. */
 static void test_many(void) {
-  gasnet_handle_t *const handle = (gasnet_handle_t *)malloc(WORDS * sizeof *handle);
-  if (!handle) check_abandon();
+  gasnet_handle_t *const handle = (gasnet_handle_t *)check_room(1, WORDS * sizeof *handle);
   fill_out(30);
   for (size_t i = 0; i < WORDS; i++) handle[i] = put_word(i);
   gasnet_wait_syncnb_all(handle, WORDS);

@@ -57,8 +57,7 @@ static void make_endpoints(void) {
   }
   REQUIRE(gex_EP_PublishBoundSegment(job.tm, ep + 1, EPS - 1, 0) == GASNET_OK);
   for (int e = 0; e < EPS; e++) {
-    base[e] = (char **)calloc(job.size, sizeof(char *));
-    if (!base[e]) check_abandon();
+    base[e] = (char **)check_room(job.size, sizeof(char *));
     for (gex_Rank_t r = 0; r < job.size; r++) {
       void *owner = NULL, *mapped = &mapped;
       uintptr_t size = 0;
@@ -162,8 +161,7 @@ static void check_arrival(void) {
 /* A team with members on devices and in host memory, ranks in reverse order. */
 static void check_team(void) {
   gex_TM_t tm = GEX_TM_INVALID;
-  gex_EP_Location_t *member = (gex_EP_Location_t *)calloc(job.size, sizeof *member);
-  if (!member) check_abandon();
+  gex_EP_Location_t *member = (gex_EP_Location_t *)check_room(job.size, sizeof *member);
   for (gex_Rank_t r = 0; r < job.size; r++) {
     member[r].gex_rank = job.size - 1 - r;
     member[r].gex_ep_index = (gex_EP_Index_t)(1 + member[r].gex_rank % 3);

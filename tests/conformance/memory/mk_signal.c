@@ -107,8 +107,7 @@ static void check_gets(int l, int e) {
 /* Tagged notification in a team of device endpoints. */
 static void check_tagged(void) {
   gex_TM_t tm = GEX_TM_INVALID;
-  gex_EP_Location_t *member = (gex_EP_Location_t *)calloc(job.size, sizeof *member);
-  if (!member) check_abandon();
+  gex_EP_Location_t *member = (gex_EP_Location_t *)check_room(job.size, sizeof *member);
   for (gex_Rank_t r = 0; r < job.size; r++) {
     member[r].gex_rank = r;
     member[r].gex_ep_index = 1;

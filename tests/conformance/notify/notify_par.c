@@ -100,8 +100,7 @@ int main(int argc, char **argv) {
   job_attach(65536);
   REQUIRE(gexx_Sem_Alloc(&sem, GEXX_SEM_INTEGER | GEXX_SEM_MPRODUCER | GEXX_SEM_MCONSUMER) ==
           GASNET_OK);
-  handles = (gexx_Sem_Handle_t *)calloc(job.size, sizeof *handles);
-  if (!handles) check_abandon();
+  handles = (gexx_Sem_Handle_t *)check_room(job.size, sizeof *handles);
   *(gexx_Sem_Handle_t *)(void *)(job.base + 4096) = gexx_Sem_QueryHandle(sem);
   job_barrier();
   for (gex_Rank_t r = 0; r < job.size; r++)

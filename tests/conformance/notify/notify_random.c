@@ -126,8 +126,7 @@ static void traffic(void) {
 }
 
 static void *table(size_t bytes) {
-  void *p = calloc(job.size, bytes);
-  if (!p) check_abandon();
+  void *p = check_room(job.size, bytes);
   return p;
 }
 

@@ -284,8 +284,7 @@ int main(int argc, char **argv) {
   job_start(&argc, &argv, 0, NULL, 0);
   job_attach((uintptr_t)BLOCK * job.size);
   memset(job.base, 0, job.bytes);
-  local = (char *)malloc(AREA);
-  if (!local) check_abandon();
+  local = (char *)check_room(1, AREA);
   job_barrier();
   comparisons();
   exchange();

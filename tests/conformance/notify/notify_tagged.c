@@ -264,8 +264,7 @@ static void many_reads(void) {
 int main(int argc, char **argv) {
   job_start(&argc, &argv, 0, NULL, 0);
   job_attach((uintptr_t)BYTES * job.size);
-  local = (char *)malloc(BYTES);
-  if (!local) check_abandon();
+  local = (char *)check_room(1, BYTES);
   job_barrier();
   ring();
   choose();

@@ -85,8 +85,7 @@ static void run_batch(void) {
 int main(int argc, char **argv) {
   job_start(&argc, &argv, 65536, NULL, 0);
   rng = test_seed() + job.rank * 7919u;
-  value = (uint64_t *)calloc((size_t)job.size * WORDS, sizeof *value);
-  if (!value) check_abandon();
+  value = (uint64_t *)check_room((size_t)job.size * WORDS, sizeof *value);
   for (int i = 0; i < AD_TYPES; i++)
     gex_AD_Create(&ad[i], job.tm, ad_type[i], ad_ops_of(ad_type[i]), 0);
   for (int i = 0; i < BATCHES; i++) run_batch();

@@ -96,10 +96,8 @@ int main(int argc, char **argv) {
   job_start(&argc, &argv, 0, NULL, 0);
   job_attach((uintptr_t)AREA * job.size);
   memset(job.base, GUARD, job.bytes);
-  source_room = (char *)malloc(AREA);
-  if (!source_room) check_abandon();
-  back_room = (char *)malloc(AREA);
-  if (!back_room) check_abandon();
+  source_room = (char *)check_room(1, AREA);
+  back_room = (char *)check_room(1, AREA);
   job_barrier();
   no_bytes();
   all_sizes();

@@ -119,8 +119,7 @@ static void immediate(gex_Rank_t to) {
 
 int main(int argc, char **argv) {
   job_start(&argc, &argv, 2 * HALF, NULL, 0);
-  outside = (char *)malloc(4 * BYTES);
-  if (!outside) check_abandon();
+  outside = (char *)check_room(1, 4 * BYTES);
   for (gex_Rank_t k = 0; k < job.size; k++) {
     const gex_Rank_t to = (job.rank + k) % job.size;
     dispositions(to);

@@ -42,10 +42,8 @@ int main(int argc, char **argv) {
   job_attach((uintptr_t)SLOTS * BYTES * job.size);
   if (job.mapped) return 77;
   oob_open();
-  events = (gex_Event_t *)calloc(TRIES_MAX, sizeof *events);
-  if (!events) check_abandon();
-  room = (char *)calloc(SLOTS, BYTES);
-  if (!room) check_abandon();
+  events = (gex_Event_t *)check_room(TRIES_MAX, sizeof *events);
+  room = (char *)check_room(SLOTS, BYTES);
   for (int is_get = 0; is_get < 2; is_get++) {
     if (is_get)
       for (uint32_t i = 0; i < SLOTS; i++) {

@@ -93,10 +93,8 @@ static void look_local(int round) {
 int main(int argc, char **argv) {
   job_start(&argc, &argv, 0, NULL, 0);
   job_attach((uintptr_t)OPS * SLOT * job.size);
-  source_room = (char *)malloc((size_t)OPS * SLOT);
-  if (!source_room) check_abandon();
-  back_room = (char *)malloc((size_t)OPS * SLOT);
-  if (!back_room) check_abandon();
+  source_room = (char *)check_room(1, (size_t)OPS * SLOT);
+  back_room = (char *)check_room(1, (size_t)OPS * SLOT);
   job_barrier();
   for (int round = 0; round < 4; round++) {
     start_puts(round);

@@ -27,10 +27,8 @@ int main(int argc, char **argv) {
   job_start(&argc, &argv, GASNET_PAGESIZE, &entry, 1);
   const gex_Flags_t flags = GEX_FLAG_PEER_SEG_UNKNOWN;
   const size_t share = BYTES / job.size;
-  char *const heap = (char *)malloc(BYTES);
-  if (!heap) check_abandon();
-  char *const work = (char *)malloc(2 * share);
-  if (!work) check_abandon();
+  char *const heap = (char *)check_room(1, BYTES);
+  char *const work = (char *)check_room(1, 2 * share);
   const uint64_t mine[2] = {(uintptr_t)heap, (uintptr_t)fixed};
   for (gex_Rank_t r = 0; r < job.size; r++)
     CHECK_EQ(gex_AM_RequestMedium0(job.tm, r, entry.gex_index, mine, sizeof mine, GEX_EVENT_NOW, 0),

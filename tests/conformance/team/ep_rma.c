@@ -61,8 +61,7 @@ static void check_local(void) {
 static void publish(void) {
   REQUIRE(gex_EP_PublishBoundSegment(job.tm, ep, EPS, 0) == GASNET_OK);
   for (int i = 0; i < EPS; i++) {
-    peer_base[i] = (char **)calloc(job.size, sizeof(char *));
-    if (!peer_base[i]) check_abandon();
+    peer_base[i] = (char **)check_room(job.size, sizeof(char *));
     for (gex_Rank_t r = 0; r < job.size; r++) {
       void *owner = NULL;
       REQUIRE(gex_Segment_QueryBound(gex_TM_Pair(ep[0], (gex_EP_Index_t)(i + 1)), r, &owner, NULL,

@@ -36,8 +36,7 @@ static void on_reply(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t t
 
 static void body(int thread) {
   uint64_t random = test_seed() * 3 + job.rank * 100 + (unsigned)thread;
-  char *client = (char *)malloc(BYTES_MAX);
-  if (!client) check_abandon();
+  char *client = (char *)check_room(1, BYTES_MAX);
   for (int i = 0; i < COUNT; i++) {
     const gex_Rank_t to = (job.rank + (gex_Rank_t)i) % job.size;
     const size_t n = 1 + rng_below(&random, i % 4 ? 500 : BYTES_MAX);

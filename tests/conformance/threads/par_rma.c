@@ -102,8 +102,7 @@ static void body(int id) {
 int main(int argc, char **argv) {
   job_start(&argc, &argv, 0, NULL, 0);
   job_attach((uintptr_t)THREADS * BATCH * BYTES * job.size);
-  own = (char *)malloc((size_t)THREADS * 2 * BATCH * BYTES);
-  if (!own) check_abandon();
+  own = (char *)check_room(1, (size_t)THREADS * 2 * BATCH * BYTES);
   job_barrier();
   run_threads(THREADS, body);
   job_barrier();

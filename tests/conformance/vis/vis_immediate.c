@@ -58,8 +58,7 @@ static void fill(uint32_t slots) {
 }
 
 static void *need(size_t count, size_t each) {
-  void *p = calloc(count, each);
-  if (!p) check_abandon();
+  void *p = check_room(count, each);
   return p;
 }
 

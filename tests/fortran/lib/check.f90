@@ -3,9 +3,18 @@
 module check
   implicit none
   private
-  public :: expect, finish
+  public :: expect, finish, neighbours
   integer :: failures = 0
 contains
+  ! This image, the number of images, and the neighbours of this image in a ring of all.
+  subroutine neighbours(me, images, left, right)
+    integer, intent(out) :: me, images, left, right
+    me = this_image()
+    images = num_images()
+    left = mod(me - 2 + images, images) + 1
+    right = mod(me, images) + 1
+  end subroutine
+
   ! Records a failure. what: says which check it was.
   subroutine expect(condition, what)
     logical, intent(in) :: condition
