@@ -52,6 +52,9 @@ error_t tool_parse(const struct argp *parser, int argc, char **argv, unsigned fl
 const char *tool_nearest(const char *text, const char *(*name)(const void *, int),
                          const void *names);
 
+/* The three texts as one, malloc'd. Ends the process if there is no memory. */
+char *tool_format(const char *a, const char *b, const char *c);
+
 /* "tombolo 0.1.0 (revision)" as printed by --version. */
 const char *tool_version(void);
 

@@ -80,19 +80,19 @@ static void read_arguments(struct command *c, struct request *r, int argc, char 
  */
 static char *folder_with(const struct request *r, const char *root, const char *below,
                          const char *file) {
-  char *folder = command_format(root, "/", below);
-  char *path = command_format(folder, "/", file);
+  char *folder = tool_format(root, "/", below);
+  char *path = tool_format(folder, "/", file);
   if (access(path, R_OK) == 0) return folder;
   tmb_print("%s: %s: %s; install Tombolo's headers and library beside the command", r->tool, path,
             strerror(errno));
   return NULL;
 }
 
-/* Folder of the library: that of a distribution may be another than lib. */
+/* Folder of the library: lib, or that of a distribution, as lib/x86_64-linux-gnu. */
 static char *library_folder(const struct request *r, const char *root) {
   if (access(TMB_LIBRARY_DIR "/libtombolo.so", R_OK) == 0 &&
       strncmp(TMB_LIBRARY_DIR, root, strlen(root)) == 0)
-    return command_format(TMB_LIBRARY_DIR, "", "");
+    return tool_format(TMB_LIBRARY_DIR, "", "");
   return folder_with(r, root, "lib", "libtombolo.so");
 }
 
@@ -107,11 +107,11 @@ static int add_tombolo(struct command *c, const struct request *r, bool links) {
   char *headers = folder_with(r, root, "include", "gasnetex.h");
   char *library = links ? library_folder(r, root) : NULL;
   if (!headers || (links && !library)) return TOOL_EXIT_FAILED;
-  command_add(c, command_format("-I", headers, ""));
+  command_add(c, tool_format("-I", headers, ""));
   if (!links) return 0;
-  command_add(c, command_format("-L", library, ""));
+  command_add(c, tool_format("-L", library, ""));
   command_add(c, "-rdynamic");
-  command_add(c, command_format("-Wl,-rpath,", library, ""));
+  command_add(c, tool_format("-Wl,-rpath,", library, ""));
   command_add(c, "-ltombolo");
   if (command_is_static(c)) command_add(c, "-lpthread");
   return 0;
@@ -148,7 +148,7 @@ static bool asks_help(int argc, char **argv) {
 
 /* The compiler's own words, as of CC="ccache gcc", and the options that choose our headers. */
 static void begin(struct command *all, const struct request *r) {
-  char *save, *words = command_format(r->compiler, "", "");
+  char *save, *words = tool_format(r->compiler, "", "");
   for (char *w = strtok_r(words, " ", &save); w && all->argc < WORDS;
        w = strtok_r(NULL, " ", &save))
     command_add(all, w);

@@ -24,15 +24,15 @@ static char *folder(void) {
   const char *root = command_root();
   if (root && access(TMB_LIBRARY_DIR "/tombolo/check/libtsan.a", R_OK) == 0 &&
       strncmp(TMB_LIBRARY_DIR, root, strlen(root)) == 0)
-    return command_format(TMB_LIBRARY_DIR, "/tombolo/check", "");
-  return command_format(root ? root : "", "/lib/tombolo/check", "");
+    return tool_format(TMB_LIBRARY_DIR, "/tombolo/check", "");
+  return tool_format(root ? root : "", "/lib/tombolo/check", "");
 }
 
 /* Whether a compiler names itself clang. One that only a shell can read is taken by its name. */
 static bool is_clang(const char *compiler) {
   char line[256] = "";
   if (strpbrk(compiler, "'\"\\`$;|&<>()")) return strstr(compiler, "clang") != NULL;
-  FILE *const answer = popen(command_format("exec ", compiler, " --version 2>/dev/null"), "r");
+  FILE *const answer = popen(tool_format("exec ", compiler, " --version 2>/dev/null"), "r");
   if (!answer) return false;
   if (!fgets(line, sizeof line, answer)) *line = '\0';
   while (fgetc(answer) != EOF) continue; /* else it meets a broken pipe */
@@ -59,12 +59,12 @@ void command_check_before(struct command *c, const struct command_checked *how) 
   if (clang)
     command_add(c, "-fno-sanitize-link-runtime");
   else
-    command_add(c, command_format("-L", folder(), ""));
+    command_add(c, tool_format("-L", folder(), ""));
 }
 
 int command_check_behind(struct command *c, const struct command_checked *how) {
   if (!how->links) return 0;
-  char *archive = command_format(folder(), "/libtsan.a", "");
+  char *archive = tool_format(folder(), "/libtsan.a", "");
   if (command_is_static(c)) {
     tmb_print("%s: --check: the checker is loaded before a program, and nothing can be before a "
               "static one; link without -static",

@@ -25,15 +25,6 @@ void command_add(struct command *c, char *argument) {
   c->argv[c->argc] = NULL;
 }
 
-char *command_format(const char *prefix, const char *a, const char *suffix) {
-  char *text = NULL;
-  if (asprintf(&text, "%s%s%s", prefix, a, suffix) < 0) {
-    tmb_print("no memory for a command line");
-    exit(TOOL_EXIT_FAILED);
-  }
-  return text;
-}
-
 /* Folder of the installation or build tree: the command lies in its bin/. NULL with errno. */
 char *command_root(void) {
   static char path[PATH_MAX];

@@ -18,9 +18,6 @@ struct command {
 
 void command_add(struct command *c, char *argument);
 
-/* The three texts as one, malloc'd. Ends the process if there is no memory. */
-char *command_format(const char *prefix, const char *a, const char *suffix);
-
 /* Folder of the installation or build tree: the command lies in its bin/. NULL with errno. */
 char *command_root(void);
 

@@ -61,8 +61,8 @@ static bool takes_module(const struct fc_compiler *compiler) {
  * the installation, else one of the user, for PRIF. NULL: none. */
 static char *modules_folder(const struct request *r, const char *command) {
   if (!r->root || !*r->compiler.modules) return NULL;
-  char *folder = command_format(r->root, "/lib/tombolo/fortran/", r->compiler.modules);
-  char *module = command_format(folder, "/prif.mod", "");
+  char *folder = tool_format(r->root, "/lib/tombolo/fortran/", r->compiler.modules);
+  char *module = tool_format(folder, "/prif.mod", "");
   const bool found = access(r->prif ? module : folder, R_OK) == 0;
   free(module);
   if (found) return folder;
@@ -79,7 +79,7 @@ static const char *library_of(const struct request *r) {
 
 /* Adds a file of a folder, if it is there; whether it is. */
 static bool add_file(struct command *c, const char *folder, const char *name) {
-  char *path = command_format(folder, "/", name);
+  char *path = tool_format(folder, "/", name);
   const bool there = access(path, R_OK) == 0;
   if (there) command_add(c, path);
   return there;
@@ -88,7 +88,7 @@ static bool add_file(struct command *c, const char *folder, const char *name) {
 /* Add the procedures of the module prif, and the files for flang's statements that end a program:
  * cmake/TmbPrifFortran.cmake. Returns 0 or an exit code. */
 static int add_prif(struct command *c, const struct request *r) {
-  char *common = command_format(r->root, "/lib/tombolo/fortran/", "prif");
+  char *common = tool_format(r->root, "/lib/tombolo/fortran/", "prif");
   if (!r->modules) {
     if (!takes_module(&r->compiler))
       tmb_print("fc: '%s' is gfortran %d, which cannot compile the module prif; use gfortran %d or "
@@ -101,7 +101,7 @@ static int add_prif(struct command *c, const struct request *r) {
     add_file(c, r->modules, "prif.o");
     if (r->compiler.is_flang) add_file(c, common, "program.o");
   }
-  if (r->compiler.is_flang) command_add(c, command_format("@", common, "/flang.link"));
+  if (r->compiler.is_flang) command_add(c, tool_format("@", common, "/flang.link"));
   free(common);
   return 0;
 }
@@ -113,9 +113,9 @@ static int add_libraries(struct command *c, const struct request *r) {
               strerror(errno));
     return TOOL_EXIT_FAILED;
   }
-  char *folder = command_format(r->root, "/lib", "");
+  char *folder = tool_format(r->root, "/lib", "");
   const char *name = library_of(r);
-  char *library = command_format(command_format(folder, "/lib", ""), name, ".so");
+  char *library = tool_format(tool_format(folder, "/lib", ""), name, ".so");
   if (access(library, R_OK) != 0) {
     tmb_print(
         "fc: %s: %s; `make build` makes it, `make install` installs it, unless TMB_FORTRAN is OFF",
@@ -127,12 +127,12 @@ static int add_libraries(struct command *c, const struct request *r) {
   if (code) return code;
   /* the library refers to them weakly, which takes nothing out of libgfortran.a */
   if (!r->compiler.is_flang)
-    command_add(c, command_format("-Wl,-u,_gfortran_flush_i4,-u,_gfortran_random_seed_i4", "", ""));
-  command_add(c, command_format("-L", folder, ""));
-  command_add(c, command_format("-Wl,-rpath,", folder, ""));
-  command_add(c, command_format("-l", name, ""));
+    command_add(c, tool_format("-Wl,-u,_gfortran_flush_i4,-u,_gfortran_random_seed_i4", "", ""));
+  command_add(c, tool_format("-L", folder, ""));
+  command_add(c, tool_format("-Wl,-rpath,", folder, ""));
+  command_add(c, tool_format("-l", name, ""));
   if (command_is_static(c))
-    command_add(c, command_format("-ltombolo", "", "")); /* the shared one names it itself */
+    command_add(c, tool_format("-ltombolo", "", "")); /* the shared one names it itself */
   return 0;
 }
 
@@ -203,7 +203,7 @@ static int compile(struct command *c, struct request *r) {
     c->argv[1] = r->prif ? "-fcoarray=none" : "-fcoarray=lib";
   r->prif = r->prif || r->compiler.is_flang;
   r->modules = r->input ? modules_folder(r, c->argv[0]) : NULL;
-  if (r->modules) command_add(c, command_format("-I", r->modules, ""));
+  if (r->modules) command_add(c, tool_format("-I", r->modules, ""));
   leave_signals(r, c);
   const struct command_checked how = {"fc", c->argv[0], false, r->links};
   if (r->check && r->input) command_check_before(c, &how);

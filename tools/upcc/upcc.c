@@ -131,7 +131,7 @@ static bool ends(const char *s, const char *suffix) {
 
 /* "a,b" of -Wx,a,b: each as a word. */
 static void add_split(struct upcc_list *l, const char *text) {
-  char *copy = upcc_format(text, "", ""), *save = NULL;
+  char *copy = tool_format(text, "", ""), *save = NULL;
   for (char *w = strtok_r(copy, ",", &save); w; w = strtok_r(NULL, ",", &save)) upcc_add(l, w);
 }
 
@@ -293,7 +293,7 @@ static char **with_flags(int *argc, char **argv) {
   const char *flags = tmb_env_get("UPCC_FLAGS");
   if (!flags || !*flags) return argv;
   struct upcc_list l = {0};
-  char *copy = upcc_format(flags, "", ""), *save = NULL;
+  char *copy = tool_format(flags, "", ""), *save = NULL;
   upcc_add(&l, argv[0]);
   for (char *w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save)) upcc_add(&l, w);
   for (int i = 1; i < *argc; i++) upcc_add(&l, argv[i]);

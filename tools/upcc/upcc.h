@@ -44,8 +44,6 @@ struct upcc {
 
 void upcc_add(struct upcc_list *l, const char *word);
 void upcc_add_list(struct upcc_list *to, const struct upcc_list *from);
-/* The three texts in one; ends the process when memory is short. */
-char *upcc_format(const char *a, const char *b, const char *c);
 
 /* Where the translator, headers and libraries lie; false with a message. */
 bool upcc_find_folders(struct upcc *u);

@@ -31,10 +31,10 @@ bool upcc_find_folders(struct upcc *u) {
   }
   path[length] = '\0';
   const char *root = dirname(dirname(path));
-  u->upc1 = upcc_format(root, "/libexec/tombolo/upc1", "");
-  u->libraries = upcc_format(root, "/lib", "");
-  u->support = upcc_format(root, "/lib/tombolo/upc", "");
-  u->headers = upcc_format(u->support, "/include", "");
+  u->upc1 = tool_format(root, "/libexec/tombolo/upc1", "");
+  u->libraries = tool_format(root, "/lib", "");
+  u->support = tool_format(root, "/lib/tombolo/upc", "");
+  u->headers = tool_format(u->support, "/include", "");
   if (access(u->upc1, X_OK) == 0) return true;
   tmb_print(
       "upcc: %s: %s; `make build` makes it, `make install` installs it, unless TMB_UPC is OFF",
@@ -45,11 +45,11 @@ bool upcc_find_folders(struct upcc *u) {
 /* The file's name without folder and suffix, with another suffix, in a folder. */
 static char *derived(const char *folder, const char *source, const char *suffix) {
   const char *slash = strrchr(source, '/');
-  char *name = upcc_format(slash ? slash + 1 : source, "", "");
+  char *name = tool_format(slash ? slash + 1 : source, "", "");
   char *dot = strrchr(name, '.');
   if (dot) *dot = '\0';
-  char *path = *folder ? upcc_format(folder, "/", name) : upcc_format(name, "", "");
-  return upcc_format(path, suffix, "");
+  char *path = *folder ? tool_format(folder, "/", name) : tool_format(name, "", "");
+  return tool_format(path, suffix, "");
 }
 
 static void define_macros(const struct upcc *u, struct upcc_list *l) {
@@ -88,8 +88,8 @@ static void define_macros(const struct upcc *u, struct upcc_list *l) {
   char number[32];
   snprintf(number, sizeof number, "%ld", u->threads);
   upcc_add(l, "-D__UPC_STATIC_THREADS__=1");
-  upcc_add(l, upcc_format("-DTHREADS=", number, ""));
-  upcc_add(l, upcc_format("-DUPCR_STATIC_THREADS=", number, ""));
+  upcc_add(l, tool_format("-DTHREADS=", number, ""));
+  upcc_add(l, tool_format("-DUPCR_STATIC_THREADS=", number, ""));
 }
 
 /* Whether the preprocessor gets this option. */
@@ -106,7 +106,7 @@ static void name_dependencies(const struct upcc *u, const char *object, struct u
   if (!preprocesses_with(u, "-MF")) {
     const char *slash = strrchr(object, '/'), *dot = strrchr(object, '.');
     const size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - object) : strlen(object);
-    char *path = upcc_format(object, "  ", "");
+    char *path = tool_format(object, "  ", "");
     memcpy(path + stem, ".d", sizeof ".d");
     upcc_add(l, "-MF");
     upcc_add(l, path);
@@ -128,9 +128,9 @@ static bool is_preprocessed(const struct upcc *u, const char *source) {
 
 /* The folder of a file. */
 static char *folder_beside(const char *source) {
-  char *folder = upcc_format(source, "", "");
+  char *folder = tool_format(source, "", "");
   char *slash = strrchr(folder, '/');
-  if (!slash) return upcc_format(".", "", "");
+  if (!slash) return tool_format(".", "", "");
   slash[slash == folder] = '\0';
   return folder;
 }
@@ -163,7 +163,7 @@ static int preprocess(const struct upcc *u, const char *source, const char *outp
   if (!is_preprocessed(u, source)) {
     define_macros(u, &l);
     upcc_add(&l, "-include");
-    upcc_add(&l, upcc_format(u->headers, "/upcr.h", ""));
+    upcc_add(&l, tool_format(u->headers, "/upcr.h", ""));
     upcc_add_list(&l, &u->preprocess);
     if (object) name_dependencies(u, object, &l);
     upcc_add(&l, "-I");
@@ -205,7 +205,7 @@ static int translate(const struct upcc *u, const char *input, const char *output
     char number[32];
     snprintf(number, sizeof number, "%ld", u->threads);
     upcc_add(&l, "-T");
-    upcc_add(&l, upcc_format(number, "", ""));
+    upcc_add(&l, tool_format(number, "", ""));
   }
   upcc_add(&l, "-o");
   upcc_add(&l, output);
@@ -299,7 +299,7 @@ static int compile(const struct upcc *u, const char *input, const char *output) 
 static char *folder_of(const struct upcc *u, size_t i) {
   char number[32];
   snprintf(number, sizeof number, "%zu", i);
-  return upcc_format(u->temporary, "/", number);
+  return tool_format(u->temporary, "/", number);
 }
 
 /* Files between one source and its object. */
@@ -367,7 +367,7 @@ int upcc_build(struct upcc *u) {
   const char *tmp = tmb_env_get("TMPDIR");
   if (!tmp || access(tmp, W_OK) != 0) tmp = "/tmp";
   const char **objects = calloc(u->sources.count + 1, sizeof *objects);
-  u->temporary = upcc_format(tmp, "/upcc-XXXXXX", "");
+  u->temporary = tool_format(tmp, "/upcc-XXXXXX", "");
   if (!objects || (!u->only_show && !mkdtemp(u->temporary))) {
     tmb_print("upcc: cannot make a temporary folder %s: %s", u->temporary, strerror(errno));
     return TOOL_EXIT_FAILED;

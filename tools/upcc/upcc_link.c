@@ -92,9 +92,9 @@ static void add_start_objects(const struct upcc *u, struct upcc_list *l) {
   const char *start = u->extern_main ? "/crt_extern.o" : "/crt.o";
   for (size_t i = 0; i < u->link.count; i++)
     if (u->link.words[i] && !strcmp(u->link.words[i], "-shared")) start = "/crt_shared.o";
-  upcc_add(l, upcc_format(u->support, start, ""));
+  upcc_add(l, tool_format(u->support, start, ""));
   if (strcmp(start, "/crt_shared.o") != 0)
-    upcc_add(l, upcc_format(u->support, "/crt_tentative.o", ""));
+    upcc_add(l, tool_format(u->support, "/crt_tentative.o", ""));
 }
 
 int upcc_link(const struct upcc *u, const char *const *objects) {
@@ -106,14 +106,14 @@ int upcc_link(const struct upcc *u, const char *const *objects) {
   upcc_add(&l, "-o");
   upcc_add(&l, u->output ? u->output : "a.out");
   add_start_objects(u, &l);
-  upcc_add(&l, upcc_format("-L", u->libraries, ""));
-  upcc_add(&l, upcc_format("-Wl,-rpath,", u->libraries, ""));
+  upcc_add(&l, tool_format("-L", u->libraries, ""));
+  upcc_add(&l, tool_format("-Wl,-rpath,", u->libraries, ""));
   upcc_add(&l, u->wide ? "-ltombolo-upc-wide" : "-ltombolo-upc");
   upcc_add(&l, "-ltombolo");
   upcc_add(&l, "-lm");
   if (u->check) {
     upcc_add(&l, "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset");
-    upcc_add(&l, upcc_format(u->libraries, "/tombolo/check/libtsan.a", ""));
+    upcc_add(&l, tool_format(u->libraries, "/tombolo/check/libtsan.a", ""));
   }
   const int code = run_linker(u, &l);
   if (code && u->sources.count > 1) name_objects(u, objects);

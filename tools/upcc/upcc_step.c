@@ -37,15 +37,6 @@ void upcc_add_list(struct upcc_list *to, const struct upcc_list *from) {
   for (size_t i = 0; i < from->count; i++) upcc_add(to, from->words[i]);
 }
 
-char *upcc_format(const char *a, const char *b, const char *c) {
-  char *text = NULL;
-  if (asprintf(&text, "%s%s%s", a, b, c) < 0) {
-    tmb_print("upcc: out of memory");
-    exit(TOOL_EXIT_FAILED);
-  }
-  return text;
-}
-
 /* A word as a shell would have to be given it. */
 static void print_word(FILE *to, const char *word) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -15,7 +15,8 @@
 #define VIEW_TOP     4u   /* reasons that are kept of one kind */
 #define VIEW_BINS    128u /* of a histogram: two for each doubling */
 
-/* A rank that sleeps runs again well before where a processor is free (`tombolo bench wake`). */
+/* A wake-up that takes longer has waited for a processor: on a free one a rank runs again well
+ * before (`tombolo bench wake`). */
 #define VIEW_WAKE_NS INT64_C(100000)
 
 /* Where the time of a rank goes. */

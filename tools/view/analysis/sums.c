@@ -5,6 +5,7 @@
  * Owns: nothing global. Called by the parts of the analysis. Calls: names.c.
  * Invariants: tables are found by hashing until view_sort_report puts them in order.
  */
+#include "base/compiler.h"
 #include "view/analysis/report.h"
 
 #include <stdlib.h>
@@ -140,16 +141,9 @@ void view_report_free(struct view_report *r) {
     free(r->advice[i].text);
     free(r->advice[i].title);
   }
-  free(r->share);
-  free(r->crowded);
-  free(r->count);
-  free(r->bytes);
-  free(r->blame);
-  free(r->delay);
+  void *const owned[] = {r->share, r->crowded, r->count,     r->bytes,        r->blame,
+                         r->delay, r->meeting, r->path.step, r->path.on_rank, r->advice};
+  for (size_t i = 0; i < TMB_ARRAY_LEN(owned); i++) free(owned[i]);
   tmb_hash_free(&r->blame_index);
   tmb_hash_free(&r->delay_index);
-  free(r->meeting);
-  free(r->path.step);
-  free(r->path.on_rank);
-  free(r->advice);
 }

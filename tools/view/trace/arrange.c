@@ -6,6 +6,7 @@
  * Invariants: an event that lasts longer than the one around it counts only up to that one's end;
  * ranks are sorted by number; the main track of a rank is the one with most operations and waits.
  */
+#include "base/compiler.h"
 #include "view/trace/trace.h"
 
 #include <stdlib.h>
@@ -255,15 +256,10 @@ void view_arrange(struct view_trace *t) {
 }
 
 void view_trace_free(struct view_trace *t) {
+  void *const owned[] = {t->event, t->track, t->rank,   t->arrow,
+                         t->piece, t->point, t->parent, t->arrow_of};
   view_names_free(&t->names);
-  free(t->event);
-  free(t->track);
-  free(t->rank);
-  free(t->arrow);
-  free(t->piece);
-  free(t->point);
-  free(t->parent);
-  free(t->arrow_of);
+  for (size_t i = 0; i < TMB_ARRAY_LEN(owned); i++) free(owned[i]);
   tmb_hash_free(&t->rank_by_pid);
   tmb_hash_free(&t->track_by_ids);
 }

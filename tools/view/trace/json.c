@@ -123,22 +123,25 @@ static bool decimal(struct view_span s, int64_t *mantissa, long *exponent) {
   return behind > first && p == end;
 }
 
-bool view_json_number(struct view_json *j, double *out) {
+/* A number of the text: mantissa * 10^exponent. */
+static bool number(struct view_json *j, int64_t *mantissa, long *exponent) {
   struct view_span s;
+  if (!digits(j, &s)) return false;
+  return decimal(s, mantissa, exponent) || fail(j, "this is no number");
+}
+
+bool view_json_number(struct view_json *j, double *out) {
   int64_t mantissa;
   long exponent;
-  if (!digits(j, &s)) return false;
-  if (!decimal(s, &mantissa, &exponent)) return fail(j, "this is no number");
+  if (!number(j, &mantissa, &exponent)) return false;
   *out = (double)mantissa * power_of_ten(exponent);
   return true;
 }
 
 bool view_json_milli(struct view_json *j, int64_t *out) {
-  struct view_span s;
   int64_t mantissa;
   long exponent;
-  if (!digits(j, &s)) return false;
-  if (!decimal(s, &mantissa, &exponent)) return fail(j, "this is no number");
+  if (!number(j, &mantissa, &exponent)) return false;
   for (exponent += 3; exponent > 0 && mantissa < INT64_MAX / 10 && mantissa > INT64_MIN / 10;
        exponent--)
     mantissa *= 10;
