@@ -59,8 +59,8 @@ def of_rounds(row, side, scale=1.0):
 
 
 def by_bytes(data, row, sides, scale=1.0):
-    """{what it is called: points} of rows "NAME BYTES MEDIAN LEAST MOST"; sides: {called: (side,
-    row's name)}, row: prefix of all names."""
+    """{label: points} of rows "NAME BYTES MEDIAN LEAST MOST". sides: {label: (side, name of the
+    row)}; row: prefix of all names."""
     series = {}
     for called, (side, name) in sides.items():
         points = [(r["bytes"], *of_rounds(r, side, scale)) for r in data["records"]
@@ -93,7 +93,7 @@ def processors(data):
 
 
 def headline(panel):
-    """The x that a sentence is about: most ranks that have a processor each, else the last."""
+    """The x of a sentence: the most ranks that have a processor each, else the last."""
     xs = {p[0] for points in panel.series.values() for p in points}
     return max((x for x in xs if panel.crowded and 1 < x <= panel.crowded),
                default=last_x(panel.series))
@@ -106,7 +106,7 @@ def fastest(series, x, among):
 
 
 def times(ratio):
-    """How many times, in words that are true for any ratio."""
+    """A ratio of times in words, as "3.2 times as long as" or "80 % of the time of"."""
     if 0.95 <= ratio <= 1.05:
         return "as long as"
     return f"{plots.number(ratio)} times as long as" if ratio > 1 else \
@@ -114,12 +114,12 @@ def times(ratio):
 
 
 class Said(str):
-    """A sentence that knows what it is made of: begin, and items, one for each panel."""
+    """A sentence that keeps its parts: begin, and items, one for each panel."""
     begin, items = "", ()
 
 
 def sentence(begin, said):
-    """One sentence of what was said of each panel."""
+    """Joins the items of all panels into one sentence."""
     text = f"{begin}{'; '.join(said)}." if said else "Nothing here can be compared in this run."
     out = Said(text)
     out.begin, out.items = begin.strip(" ,:"), tuple(said)

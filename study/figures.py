@@ -199,8 +199,8 @@ CHOICE = "Tombolo's choice"
 FORM_NAMES = {"board": "shared board", "tree": "dissemination / trees", "flat": "one root",
               "bare": "puts with signal by hand", "default": CHOICE,
               "openmpi all": "Open MPI", "mpich all": "MPICH"}
-# Barriers on one host and between two pretended ones: {form: how it is called}; "by hand" is made
-# of puts with signal.
+# Barriers on one host and between two pretended ones: {form: label}; "by hand" is made of puts with
+# signal.
 LIBRARY = "Tombolo's"
 NEAR_BARRIERS = {"default": LIBRARY, "barrier root": "one root, by hand",
                  "barrier binomial": "binomial tree, by hand",
@@ -212,7 +212,7 @@ FAR_BARRIERS = {"far library": LIBRARY, "far root": "one root, by hand",
 
 
 def forms_series(data, name, size, names=None):
-    """{how a form is called: points by ranks} of one collective of one size."""
+    """{label of a form: points by ranks} of one collective of one size."""
     series, names = {}, names or FORM_NAMES
     for job in data["jobs"]:
         for r in job["records"]:
@@ -286,7 +286,7 @@ def collectives(parts):
 
 
 def by_ranks_of(parts, name, size):
-    """One collective of one size by the number of ranks: ours in each form, MPI where measured."""
+    """One collective of one size by ranks: each of our forms, and MPI where measured."""
     series = forms_series(parts["forms"], name, size)
     for part in ("coll", "coll4", "coll8"):
         for peer, points in coll_points(parts[part], name).items() if part in parts else ():
@@ -542,8 +542,8 @@ def shown(figure, data):
 
 
 def all_shown(data, failed=None):
-    """[(Figure, Shown)] of all that can be drawn. failed: called with a figure whose data are not
-    as they should be, and the error; without it the error is raised."""
+    """[(Figure, Shown)] of all figures that have data. failed: called with a figure whose data are
+    malformed, and the error; without it the error is raised."""
     found = []
     for figure in FIGURES:
         try:
@@ -559,7 +559,7 @@ def all_shown(data, failed=None):
 
 
 def simulated(data):
-    """[(Figure, Shown)] of what simulate.py has computed. data: its JSON, or None."""
+    """[(Figure, Shown)] of the results of simulate.py. data: its JSON, or None."""
     if not data:
         return []
     results = {name: {tuple(one["key"]): one for one in found}
@@ -607,7 +607,7 @@ def write(data, out, page):
 
 
 def unreadable(data):
-    """What a reader could not read in the drawings: [text]. Empty is good."""
+    """Texts of the drawings that overlap or are cut off; empty is good."""
     return [f"{figure.name}: {text}" for figure, one in all_shown(data)
             for text in plots.problems(plots.figure(figure.title, *one.panels,
                                                     columns=one.columns))]

@@ -19,7 +19,7 @@ TICK = 0.003  # of the whole time: the least width that is drawn
 
 
 def diagrams(parts):
-    """Who works when, a panel a trace; what is shorter than a tick is drawn as one."""
+    """When each rank works, a panel for each trace; an interval is at least a tick long."""
     panels, said, records = [], [], parts["diagrams"]["records"]
     for r in records:
         tick = 1e3 * r["seconds"] * TICK
@@ -96,7 +96,7 @@ def is_fortran(panel):
 
 
 def is_shown(line):
-    """Of a figure of hosts with many lines: not the variants that differ little."""
+    """The lines of a figure of hosts, without variants that differ little."""
     return not line.endswith(", overlapped") and line not in ("flag", "semaphore")
 
 
@@ -218,8 +218,8 @@ def hydro(parts):
 
 
 def beside_scalapack(app, panel, series, most):
-    """What one sees of one problem, at the largest number of ranks, at most `most`, that both sides
-    have done."""
+    """The sentence about one problem, at the largest number of ranks that both sides have run, at
+    most `most`."""
     ours = {n: dict(p[:2] for p in points) for n, points in series.items()
             if not n.startswith("ScaLAPACK")}
     theirs = {n: dict(p[:2] for p in points) for n, points in series.items()

@@ -12,7 +12,7 @@ import json
 import statistics
 
 RUNS = ("values", "rounds", "samples", "seconds", "us", "least", "stolen", "figures")
-POINTS = ("values", "rounds", "seconds", "us")  # of these, lists that a drawing shows
+POINTS = ("values", "rounds", "seconds", "us")  # names of lists whose numbers a drawing shows
 ENOUGH = 5  # runs of a point
 MOST = 100  # characters of an entry that stays in one line
 
@@ -25,7 +25,7 @@ def five(values):
 
 
 def runs_of_points(value, found=None, point=False):
-    """{runs: points that have as many} of the JSON of a part; ENOUGH stands for more, too."""
+    """{number of runs: points with that number} of a part; ENOUGH also counts points with more."""
     found = collections.Counter() if found is None else found
     if isinstance(value, dict):
         for key, member in value.items():
@@ -40,7 +40,7 @@ def runs_of_points(value, found=None, point=False):
 
 
 def packed(value, runs=False):
-    """A copy of what JSON holds, with five numbers of each list of runs. runs: within such."""
+    """A copy of JSON data, each list of runs reduced to five numbers; runs: `value` is one."""
     if isinstance(value, dict):
         return {k: packed(v, runs or k in RUNS) for k, v in value.items()}
     if isinstance(value, list):
@@ -62,6 +62,6 @@ def lines(value):
 
 
 def keep(path, data, whole=False):
-    """Writes data, packed unless all of it is to be kept."""
+    """Writes data. whole: every run, not five numbers of each list."""
     data = data if whole else packed(data)
     path.write_text("{\n" + ",\n".join(f"{line(k)}: {lines(v)}" for k, v in data.items()) + "\n}\n")

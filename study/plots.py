@@ -161,7 +161,7 @@ def missing():
     return None
 
 
-# ---- how a name looks
+# ---- colours and markers of names
 @dataclasses.dataclass
 class Look:
     colour: str
@@ -411,7 +411,7 @@ def triple(value):
 
 
 def horizontal(ax, places, names, axis, values):
-    """What panels of bars have in common: names at the left, the first on top."""
+    """Draws the axes of a panel of bars: names at the left, the first on top."""
     ax.set_yticks(places, names)
     ax.invert_yaxis()
     ax.grid(False, axis="y")
@@ -496,7 +496,7 @@ def draw_lanes(ax, panel, by_name):
 
 # ---- the drawing
 def handles(panels, by_name):
-    """What the legend shows: every name once, then bounds and published points."""
+    """The entries of the legend: every name once, then bounds and published points."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
     curves = {n for p in panels if isinstance(p, Lines) for n in p.names()}
@@ -529,7 +529,7 @@ def has_whiskers(panels):
 
 
 def band_note(panels):
-    """What bands and whiskers are; empty where there is none."""
+    """The explanation of bands and whiskers; empty without any."""
     if any(isinstance(panel, Stacked) and panel.spread for panel in panels):
         return "bar: one run; dot and number: median of the runs; line below: least to most"
     marks_of = [("line", "band")] * has_bands(panels) + [("bar", "whisker")] * has_whiskers(panels)
@@ -538,7 +538,7 @@ def band_note(panels):
 
 
 def spread_note(panels):
-    """What lines, bands and the shaded part mean."""
+    """The explanation of lines, bands and the shaded part."""
     shaded = any(getattr(p, "crowded", None) and max(
         (x for line in p.series.values() for x, *_ in line), default=0) > p.crowded for p in panels)
     notes = [band_note(panels), "shaded: more ranks than processors" if shaded else ""]
@@ -644,7 +644,7 @@ def hidden_ticks(drawn):
 
 
 def problems(drawn):
-    """What a reader could not read: [text]; empty is good. drawn: of `figure`."""
+    """Texts that overlap or are cut off; empty is good. drawn: a result of `figure`."""
     load()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.text import Text

@@ -10,7 +10,7 @@ import html
 import kept
 import plots
 
-NAMED = 6  # of what was not measured for one reason; the JSON has all
+NAMED = 6  # measurements that the report names for one reason; the JSON has all of them
 STYLE = ("body{font:15px/1.45 sans-serif;margin:2em auto;max-width:900px;padding:0 1em;"
          "color:#1c1c1c;background:#fff}td,th{border-top:1px solid #ddd;padding:4px 1em 4px 0;"
          "vertical-align:top;text-align:left}.missed{color:#b00}.ok{color:#060}"
@@ -35,13 +35,13 @@ def verdict(ratio, target, met):
     return text
 
 
-# ---- what stands beside a drawing
+# ---- the text beside a drawing
 def more(who):
     return f" and {len(who) - NAMED} more" if len(who) > NAMED else ""
 
 
 def missing_of(part):
-    """What of a part was not measured, a line a reason."""
+    """The missing measurements of a part, a line for each reason."""
     reasons = {}
     for who, why in part.get("unfinished", {}).items():
         reasons.setdefault(why, []).append(who)
@@ -81,7 +81,7 @@ def facts_of(figure, data):
 
 
 def said_lines(says):
-    """What one sees, as lines of Markdown: one sentence, or a list where there are many panels."""
+    """The sentence of a figure as lines of Markdown; a list where there are many panels."""
     items = getattr(says, "items", ())
     if len(items) < 3:
         return [f"**{says}**", ""]
@@ -184,7 +184,7 @@ processors, a method that waits without yielding shows the scheduler.
 """
 
 
-# What is compared, and the figures that show it: (what, measured, simulated).
+# Questions, and the figures that answer them: (question, measured, simulated).
 COMPARED = [
     ("applications beside the best MPI", ("applications",), ()),
     ("pipeline, strong scaling, by grid", ("pipeline", "pipeline-fortran", "hosts",
@@ -213,7 +213,7 @@ COMPARED = [
 
 
 def compared(figures, data):
-    """COMPARED as a table; a figure that has no data is called missing."""
+    """COMPARED as a table; "missing" stands for a figure without data."""
     titles = {figure.name: (figure.title, "") for figure, _ in figures}
     titles |= {name: (one["title"].replace(" (simulated)", ""), "FIGURES_SIMULATION.md")
                for name, one in data.items() if name.startswith("sim-")}

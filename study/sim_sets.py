@@ -36,7 +36,7 @@ def weak_set(quick):
 
 
 def bounds_set(quick):
-    """How much the one estimate that matters, the speed of a core's transforms, changes."""
+    """The estimate that results depend on most, the speed of a core's transforms, is varied."""
     ranks = (256, 4096) if quick else powers(256, 4096)
     return {(f, way, n): ft("torus", n, STRONG, way, "--set", f"fft_fraction={f}") for n in ranks
             for way in ("slabs", "slabs2", "packed2") for f in (0.1, 0.3)}
@@ -107,7 +107,7 @@ def trip_set(quick):
 
 
 def change_set(quick):
-    """What put with signal, two levels, grids and rails change, on every machine."""
+    """Results with and without put with signal, two levels, grids and rails, on every machine."""
     ranks, asked = 1024, {}
     for m in MACHINES:
         for way in ("slabs", "signal", "packed", "slabs2", "packed2"):

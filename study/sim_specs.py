@@ -452,7 +452,7 @@ def speeds(results, unit):
 
 
 def bisection(results, unit):
-    """What the domain's crossing of the narrowest cut allows, for the whole transform."""
+    """The limit that the narrowest cut of the network sets for the whole transform."""
     return {"bound by the bisection": sorted(
         (n, one["flops_per_s"] * one["seconds"] / one["bisection_s"] / unit)
         for (way, n), one in results.items() if way == "slabs")}
@@ -499,7 +499,7 @@ def ft_scaling(r):
 
 
 def ft_parts(one):
-    """Seconds of a rank: what it does, and the rest, in which it waits."""
+    """Seconds of a rank: each activity, and the rest, which is waiting."""
     parts = {"transforms": one["compute_s"], "movement in memory": one["movement_s"],
              "software of messages": one["software_s"]}
     return {**parts, "waiting for the wire": one["seconds"] - sum(parts.values())}
@@ -554,8 +554,8 @@ FIGURES = {pipeline: ("pipeline",), grids: ("pipeline",), events: ("events",),
 
 
 def specs(results):
-    """The figures that the results suffice for. One that cannot be made is named on stderr, and so
-    is one of which a set has no result. order: of a figure among all, whichever are made."""
+    """All figures that have enough results; each other one is named on stderr. order: place of a
+    figure among all, so that it does not depend on those that are missing."""
     out = []
     for i, (make, needs) in enumerate(FIGURES.items()):
         missing = [name for name in needs if not results.get(name)]

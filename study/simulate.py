@@ -33,7 +33,7 @@ def published():
 
 
 class Simulator:
-    """Runs simulations, some at a time, and tells how far they are."""
+    """Runs simulations, some at a time, and prints progress."""
 
     def __init__(self, options):
         self.program = options.build / "bin" / "tombolo"
@@ -55,7 +55,7 @@ class Simulator:
         return json.loads(done.stdout)
 
     def all(self, title, asked):
-        """{key: words} -> {key: result}; what failed is printed and left out."""
+        """{key: words} -> {key: result}; failures are printed and left out."""
         results = {}
         with ThreadPoolExecutor(self.jobs) as pool:
             work = {key: pool.submit(self._one, words) for key, words in asked.items()}
@@ -221,7 +221,7 @@ def page(r):
 
 
 def earlier(options):
-    """With --only, what the others have given before in that folder."""
+    """With --only, the earlier results of the other sets in that folder."""
     path = options.out / "simulation.json"
     if options.only is None or not path.exists():
         return {}

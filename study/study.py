@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# study.py: what this library does beside its floors and its peers: `make study`.
+# study.py: measures the library beside its baselines and its peers: `make study`.
 #
-# Runs measuring programs one after the other (parts), keeps what they print and their JSON, and
-# writes FOLDER/report.html and .md with every figure (figures.py, report.py). A part that cannot
-# run here (a peer or root is missing) is named with the reason; one that has spent its time keeps
-# what it has. All parts of a run together end in time, too: what is left then, and a run that was
-# interrupted, the next call goes on with; --fresh begins again. With PART only
-# those are measured, and the report also has what the others have measured before in that folder.
+# Runs measuring programs (parts) one after the other, keeps their output and JSON, and writes
+# FOLDER/report.html and .md with every figure (figures.py, report.py). A part that cannot run here,
+# because a peer or root is missing, is named with the reason. A part whose time is spent keeps its
+# results so far. All parts together have a time limit, too; the next call continues, also after an
+# interruption, and --fresh begins again. With PART only the named parts are measured. The report
+# then also has the earlier results of the others in that folder.
 # --docs: the parts of study/figures, in 45 minutes; then figures.py --adopt FOLDER.
 #   study/study.py [PART...] [--hosts a,b] [--ranks 1,2,4] [--quick | --docs] [--out study-report]
 import argparse
@@ -31,10 +31,10 @@ import report
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-MARGIN_S, GRACE_S = 30, 8  # of a part that does not stop by itself: to be asked, to be killed
+MARGIN_S, GRACE_S = 30, 8  # until a part that runs too long gets SIGTERM, then SIGKILL
 QUICK, DOCS, FULL = range(3)
-# Seconds of a part in each kind of run; 0: it is not one of that run. On two
-# processors a point has two to five runs in it.
+# Seconds of a part in each kind of run; 0: the run leaves it out. On two processors this is enough
+# for two to five runs of each point.
 SECONDS = {
     "pipeline": (20, 420, 420), "events": (12, 20, 20), "stencil": (22, 90, 80),
     "hydro": (16, 120, 120), "hosts": (0, 150, 180),
@@ -49,10 +49,10 @@ SECONDS = {
     "bench": (15, 0, 35), "apps": (0, 0, 110), "apps4": (0, 0, 200), "caf": (0, 0, 40),
     "net": (0, 0, 35), "apps4hosts": (0, 0, 130), "cells": (0, 0, 250),
 }
-# Seconds that all parts together may take in each kind of run: less than is promised of it, for
-# what is compiled before, and for the report.
+# Seconds that all parts together may take in each kind of run. The rest of the promised time is for
+# compiling and for the report.
 ALL_SECONDS = (290, 44 * 60, 58 * 60)
-LEAST_S = 3  # a part that would have less is left to the next call
+LEAST_S = 3  # with less time left than this, a part waits for the next call
 
 
 def kind_of(options):
@@ -60,13 +60,13 @@ def kind_of(options):
 
 
 def part_seconds(name, options):
-    """What a part may take; as in full if it was named and this kind of run leaves it out."""
+    """Time limit of a part; of a full run, if this kind of run leaves the named part out."""
     return options.timeout or SECONDS[name][kind_of(options)] or SECONDS[name][FULL]
 
 
 def parts(options):
     """{name: (title, command, function that makes rows of its JSON)}, in the order in which they
-    run: what nothing else shows comes first. {json} and {budget} are replaced."""
+    run: parts that no other part can replace come first. {json} and {budget} are replaced."""
     quick = options.quick
     bench = [options.build / "bin" / "tombolo", "bench", "--json={json}",
              *(["--quick", "p2p", "am", "notify"] if quick else
@@ -216,7 +216,7 @@ def cell_rows(data):
 
 
 def ft_rows(data, far=False):
-    """far: on several hosts, where ratios are meant to be reached."""
+    """far: on several hosts, where rows have targets."""
     samples = data.get("seconds", {})
     sides = {way: side(value, "s", samples.get(way, ())) for way, value in data["records"].items()}
     if sides:
@@ -289,8 +289,8 @@ def sim_rows(data):
 
 
 class Watch:
-    """Ends a part with all that it has started, if it is not done in time; `late` says so. A part
-    stops by itself when its budget is spent: this is for one that cannot, so it has more time."""
+    """Kills a part and its children when its time limit is over, and sets `late`. The limit is
+    beyond the part's own budget: it serves a part that fails to stop by itself."""
 
     def __init__(self, child, limit):
         self.child, self.late, self.limit = child, False, limit + max(MARGIN_S, limit / 10)
@@ -310,7 +310,7 @@ class Watch:
 
 
 def machine():
-    """What the figures depend on, as (name, text) pairs."""
+    """Machine, mode, load and versions, as (name, text) pairs."""
     model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo")
                   if line.startswith("model name")), "?")
     revision = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], text=True,
@@ -331,8 +331,8 @@ def machine():
 
 # ---- running parts
 class Progress:
-    """What a person sees: on a terminal one line that is rewritten, with the time left; elsewhere a
-    line when a part begins and ends. estimate: {part: seconds} of all that this run will do."""
+    """Progress: on a terminal one line that is rewritten, with the time left; elsewhere a line when
+    a part begins and ends. estimate: {part: seconds} of all parts of this run."""
 
     def __init__(self, estimate):
         self.terminal = sys.stderr.isatty()
@@ -361,8 +361,8 @@ class Progress:
 
 
 def follow(name, child, log, progress):
-    """Keeps what a part prints; its lines of progress ("... WHAT") go to `progress`, what was not
-    done is shown. Returns the last line that is no progress, and those that name what is absent."""
+    """Keeps the output of a part. Lines of progress ("... WHAT") go to `progress`; lines about
+    skipped work are shown. Returns the last other line, and the lines that name absent peers."""
     last, absent = "?", []
     for line in child.stdout:
         log.write(line)
@@ -382,8 +382,8 @@ def follow(name, child, log, progress):
 
 
 def run_part(name, command, folder, limit, progress):
-    """Runs one part. Returns (JSON or None, reason why not, or what was cut); the JSON's "absent"
-    are lines that name sides which cannot run here."""
+    """Runs one part. Returns (JSON or None, reason for missing results). "absent" in the JSON has
+    the lines that name sides which cannot run here."""
     raw = folder / f"{name}.json"
     raw.unlink(missing_ok=True)
     progress.start(name, command)
@@ -393,7 +393,7 @@ def run_part(name, command, folder, limit, progress):
     try:
         with open(folder / f"{name}.txt", "w", encoding="utf-8") as log:
             last, absent = follow(name, child, log, progress)
-    except BaseException:  # it leads a session, which no terminal interrupts
+    except BaseException:  # Ctrl-C does not reach the part: it leads a session of its own
         watch.end()
         raise
     finally:
@@ -413,8 +413,8 @@ def run_part(name, command, folder, limit, progress):
 
 @functools.lru_cache
 def mode_of(build):
-    """Mode of the machine, by the hand-off between two ranks (`tombolo bench p2p`). It is that of
-    a boot, so one answer serves a run."""
+    """Mode of the machine, by the hand-off between two ranks (`tombolo bench p2p`). It does not
+    change until the next boot, so it is measured once a run."""
     try:
         done = subprocess.run([build / "bin" / "tombolo", "bench", "p2p", "--quick",
                                "--json=-"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -427,8 +427,8 @@ def mode_of(build):
 
 
 def measure(name, command, options, progress):
-    """Runs one part and puts into its JSON where and when it was measured. Returns (JSON or None,
-    what was not done); (None, None) if no time is left for it."""
+    """Runs one part and adds place and time of the measurement to its JSON. Returns (JSON or None,
+    reason for missing results); (None, None) if no time is left for it."""
     left = options.until - time.monotonic()
     limit = min(part_seconds(name, options), left)
     if left < LEAST_S:
@@ -454,7 +454,7 @@ def measure(name, command, options, progress):
 
 
 def earlier(name, folder):
-    """What a part has measured before in this folder, and when; (None, None) if nothing."""
+    """Earlier results of a part in this folder, and their time; (None, None) without any."""
     raw = folder / f"{name}.json"
     if not raw.exists():
         return None, None
@@ -464,7 +464,7 @@ def earlier(name, folder):
 
 
 class Run:
-    """Which parts of a run are done: FOLDER/run.json, so that an interrupted run goes on."""
+    """The parts that are done, kept in FOLDER/run.json, so that an interrupted run can continue."""
 
     def __init__(self, options, wanted):
         self.path = options.out / "run.json"
@@ -497,8 +497,8 @@ def section_of(name, entry, data, reason):
 
 
 class Report:
-    """report.html and report.md of what there is so far. A figure whose parts are as before is not
-    drawn again: a drawing takes a third of a second, and the report is written after each part."""
+    """report.html and report.md of the results so far. Only figures whose parts have changed are
+    drawn: a drawing takes a third of a second, and the report is written after each part."""
 
     def __init__(self, options):
         self.folder, self.undrawn, self.before = options.out, plots.missing(), {}
@@ -513,7 +513,7 @@ class Report:
         return self.before[figure.name][1]
 
     def lost(self, figure, error):
-        """Names a figure whose data are not as they should be, once; the others are drawn."""
+        """Reports a figure with malformed data, once; the others are drawn."""
         if figure.name not in self.named:
             print(f"study: no figure {figure.name}: {type(error).__name__} {error}", flush=True)
         self.named.add(figure.name)
@@ -560,7 +560,7 @@ def options_of():
     if set(options.wanted) - set(SECONDS):
         parser.error(f"no part {', '.join(sorted(set(options.wanted) - set(SECONDS)))}: expected "
                      f"{', '.join(SECONDS)}")
-    # A call that names its parts has the time that these need.
+    # If parts are named, the limit is the sum of theirs.
     options.until = time.monotonic() + (float("inf") if options.part or options.only else
                                         ALL_SECONDS[kind_of(options)])
     for number in options.ranks.split(","):

@@ -36,8 +36,8 @@ def known_parts():
 
 
 def taken(data, title, rows):
-    """What is kept of a part: rows [what, {side: (median, unit, least,
-    most)}, ratio, target, met]; None without any."""
+    """The kept rows of a part: [name, {side: (median, unit, least, most)}, ratio, target, met];
+    None without any."""
     found = [[what, sides, ratio and float(f"{ratio:.4g}"), target, met]
              for what, sides, ratio, target, met in rows(data) if met is not None]
     said = data.get("study", {})
@@ -46,7 +46,7 @@ def taken(data, title, rows):
 
 
 def collect(folder, before):
-    """`before`, with the parts that the folder has instead of the old ones."""
+    """`before`, with the parts of the folder in place of the old ones."""
     kept = dict(before)
     for name, (title, rows) in known_parts().items():
         raw = folder / f"{name}.json"
@@ -75,8 +75,8 @@ def why_of(reasons, name, what):
 
 
 def bound_why(row):
-    """What the bound of a row says, where its name has one (study.py), or "". Computing alone and
-    ours are both over the best peer, so the one over the other is its part of our time."""
+    """The sentence about the bound of a row, if its name has one (study.py), or "". The times of
+    computing alone and of ours are ratios to the best peer; their quotient is its part of ours."""
     found = ALONE.search(row[0])
     if not found or not row[2]:
         return ""
@@ -86,7 +86,7 @@ def bound_why(row):
 
 
 def why_text(reasons, name, row):
-    """All that is known of a row that is missed."""
+    """Bound and recorded reason of a row that misses its target."""
     said = [bound_why(row), why_of(reasons, name, row[0]),
             "met in our best round" if at_edge(row) else ""]
     return "; ".join(filter(None, said)) or "not known"
@@ -114,8 +114,8 @@ def best(sides, ours):
 
 
 def at_edge(row):
-    """Whether our best round beside the median of the other side meets the target. Only of rows
-    whose ratio is that of the two medians."""
+    """Whether our best round over the median of the other side meets the target; for rows whose
+    ratio is that of the two medians."""
     ours, other = (best(row[1], mine) for mine in (True, False))
     if not ours or not other or row[2] is None or row[3] is None or not other[1][0]:
         return False
@@ -140,7 +140,7 @@ def missed_lines(kept, reasons):
 
 
 def head(kept):
-    """Totals, and what all parts have in common."""
+    """Totals, and the facts that all parts share."""
     total = [sum(c) for c in zip(*(counts(part) for part in kept.values()))] or [0, 0]
 
     def all_of(key):
@@ -170,7 +170,7 @@ def markdown(kept, reasons):
 
 
 def parts_of(text):
-    """The page before, in and behind the marks."""
+    """The text of the page before, between and after the marks."""
     before, found, rest = text.partition(MARK[0])
     section, ended, after = rest.partition(MARK[1])
     if not found or not ended:
@@ -183,7 +183,7 @@ def load(path, default):
 
 
 def adopt(folder):
-    """Takes the targets of a folder of the study into the kept JSON and the page."""
+    """Copies the targets of a study's folder into the kept JSON and the page."""
     kept = collect(folder, load(KEPT, {}))
     before, _, after = parts_of(PAGE.read_text())
     store.keep(KEPT, kept)

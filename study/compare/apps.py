@@ -6,15 +6,14 @@
 # The same source is compiled for Tombolo (by the build tree) and, with links_mpi.c in place of
 # links.c, by mpicc.openmpi and mpicc.mpich. All are run in alternation; for each application and
 # problem the table shows the median rate of each way, its spread, and the best way of ours over the
-# best of the peers'. matmul and cholesky run in UPC, too: side "upc", which is also ours. What is
-# not installed or built is named and left out. Ranks of every side are bound alike, if there are
-# enough processors. MPICH runs its two-sided way only: with Debian's MPICH 4.0.2 the one-sided way
-# did not end here (the flag that a rank polls stays behind; cause not known). Open MPI runs `hash`,
-# `bfs` and `tree` with its component `osc sm`: its default ends by a segmentation fault in
-# compare-and-swap here (Debian's 4.1.4). Beside the ways stands the rate of computing alone, which
-# matmul, cholesky, stencil, pipeline and hydro measure: where 0.95 of it, over the best peer, is
-# less than the target, that is the target, but never less than the peer. blas.py says which kernel
-# of OpenBLAS all sides take.
+# best of the peers'. matmul and cholesky run in UPC, too: side "upc", which is also ours. A side
+# that is not installed or built is named and left out. Ranks of every side are bound alike, if
+# there are enough processors. MPICH runs its two-sided variant only: with Debian's MPICH 4.0.2 the
+# one-sided one hangs, because a rank never sees the flag that it polls. Open MPI runs `hash`, `bfs`
+# and `tree` with its component `osc sm`: the default one of Debian's 4.1.4 ends by a segmentation
+# fault in compare-and-swap. matmul, cholesky, stencil, pipeline and hydro also measure computing
+# alone. 0.95 of that rate, over the best peer, replaces a higher target, but never one below the
+# peer. blas.py chooses the kernel of OpenBLAS for all sides.
 #   study/compare/apps.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 #                         [--quick] [--problem NAME]... [APP...]
 import json
@@ -30,8 +29,8 @@ import blas
 import budget as budgets
 from compare import HERE, PEERS, ROOT
 
-# Application: (problem's name, arguments, ratio that is meant to be reached); those that --quick
-# leaves out take longest. The two whose peers are slowest come last: no target is named for them.
+# {application: [(problem, arguments, target of the ratio)]}; --quick leaves out those that take
+# longest. The two with the slowest peers come last and have no target.
 PROBLEMS = {
     "pipeline": [("small", ["--rows", "400", "--columns", "400", "-i", "40"], 1.2),
                  ("large", ["--rows", "2000", "--columns", "2000", "-i", "10"], 1.2)],
@@ -53,9 +52,9 @@ PROBLEMS = {
     "tree": [("root 4000", ["--root", "4000", "-i", "3"], 1.0)],
 }
 NOT_QUICK = ("4000", "8000")
-# Problems that take long, by name: in how many of the first rounds, behind those of the others.
+# {long problem: number of rounds}; it runs behind the others in the first rounds.
 FEW_ROUNDS = {"4000": 2, "8000": 1}
-# Those of 8000 take ten seconds a way and iteration: of ours only the fastest way of 4000.
+# Problems of 8000 take ten seconds an iteration: of ours only the fastest variant of 4000 runs.
 ONE_WAY = {("matmul", "8000"): "direct", ("cholesky", "8000"): "signal"}
 SHARE = 1 / 5  # of the budget, for one run: the largest problems take half a minute
 CROWDED_S = 15  # at most for one-sided calls on them: with MPICH they may not end in a minute
@@ -105,8 +104,8 @@ def compile_one(compiler, app, name, program):
 
 
 def compile_all(folder, build, apps):
-    """Compiles the peers, each with the applications that can be compiled for it here; what cannot
-    is named. Returns {side: (launcher, {application: program})}."""
+    """Compiles the applications for each peer. Failures are named. Returns {side: (launcher,
+    {application: program})}."""
     sides = {"tombolo": ([build / "bin" / "tombolo", "run"],
                          {a: build / "bench" / a for a in apps})}
     for name, (compiler, launcher) in PEERS.items():
@@ -120,7 +119,7 @@ def compile_all(folder, build, apps):
 
 
 def add_upc(sides, build, apps):
-    """Adds the side "upc": the applications that are built in UPC. What is not is named."""
+    """Adds the side "upc" with the applications that are built in UPC; the others are named."""
     programs = {app: build / "bench" / f"{app}-upc" for app in apps if app in ROUTINES}
     built = {app: program for app, program in programs.items() if program.exists()}
     for app in programs.keys() - built:
@@ -130,7 +129,7 @@ def add_upc(sides, build, apps):
 
 
 def rows_of(side, command, code, text):
-    """{way: MFlop/s} of what a run printed; {} after a message if it failed."""
+    """{variant: MFlop/s} from the output of a run; {} after a message if it failed."""
     rows = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     if code or not rows or not all(row["verified"] for row in rows):
         print(f"{side}: exit code {code}: {' '.join(str(c) for c in command)}", file=sys.stderr)
@@ -162,7 +161,7 @@ def run_here(budget):
 
 
 def measure(sides, series, options, run):
-    """One round of a problem: every side once. What was not done in time is not tried again."""
+    """One round of a problem: every side once. A side that timed out before is left out."""
     app, problem = series.about
     series.rounds += 1
     if series.rounds > FEW_ROUNDS.get(problem[0], options.rounds):
@@ -198,8 +197,8 @@ def over_peers(rate):
 
 
 def bound_of(rate, ratio, target):
-    """What the JSON has of the bound of a problem: computing alone over the best peer, our part of
-    that, and the target, which is no ratio that the bound does not allow."""
+    """The bound of a problem as JSON: computing alone over the best peer, our part of that, and the
+    target, which the bound limits."""
     bounds = [m for (_, way), m in rate.items() if way == BOUND]
     if not bounds or not ratio:
         return {"target": target}
@@ -211,7 +210,7 @@ def bound_of(rate, ratio, target):
 
 
 def record_of(series, options):
-    """What the JSON has of a problem so far."""
+    """The record of a problem so far."""
     app, problem = series.about
     medians = {key: statistics.median(values) for key, values in series.figures.items()}
     ratio = over_peers(medians)

@@ -59,13 +59,13 @@ def parse_apps(parser, known):
 
 
 def asked_to_end(number, _):
-    """Of signals: leaves through what ends children and gives back hosts."""
+    """Signal handler: exits by an exception, so that children are killed and hosts given back."""
     sys.exit(128 + number)
 
 
 class Series:
-    """What is measured of one problem in all rounds: figures by side or (side, way), and those that
-    have failed and are not run again. rounds: that have begun."""
+    """Results of one problem in all rounds: figures by side or (side, variant), and the sides that
+    have failed, which are not run again. rounds: number of rounds begun."""
 
     def __init__(self, *about):
         self.about, self.figures, self.failed, self.rounds = about, {}, set(), 0
@@ -148,7 +148,7 @@ def end_group(child):
 
 
 def end_processes(child):
-    """Asks a child and its group to end, then kills them. Returns what they had printed."""
+    """Ends a child and its group by SIGTERM, then SIGKILL. Returns their output."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(child.pid, number)
@@ -162,9 +162,9 @@ def end_processes(child):
 
 
 class Budget:
-    """unfinished: {who: why}, of what has never been done. after_miss: called after each time-out,
-    to end what is left elsewhere (on other hosts). share: of the budget, at most for one run.
-    note: how far the script is, for progress."""
+    """unfinished: {run: reason} of runs that never succeeded. after_miss: called after a time-out,
+    to kill processes on other hosts. share: largest part of the budget for one run. note: text of
+    the progress line."""
 
     def __init__(self, options, after_miss=None):
         self.seconds, self.timeout, self.path = options.budget, options.timeout, options.json
@@ -184,14 +184,14 @@ class Budget:
         return min(self.timeout, share)
 
     def miss(self, who, why):
-        """Names what was not done."""
+        """Prints the runs that never succeeded."""
         print(f"{who}: {why}", file=sys.stderr, flush=True)
         if who not in self.done:
             self.unfinished.setdefault(who, why)
 
     def wait(self, child, limit):
-        """What a child has printed, when it has ended. Without a budget it gets its limit again, up
-        to TURNS times, while its threads lack processors: it does not hang, others take them."""
+        """Waits for a child and returns its output. Without a budget the time limit starts again,
+        up to TURNS times, while its threads wait for processors: it is slow, and does not hang."""
         for turn in range(1, TURNS + 1):
             try:
                 return child.communicate(timeout=limit)[0]
@@ -233,7 +233,7 @@ class Budget:
         return text, child.returncode
 
     def save(self, data):
-        """Writes `data` and what is unfinished, if the script has --json."""
+        """Writes `data` and the unfinished runs, if the script has --json."""
         if not self.path:
             return
         whole = {**data, "unfinished": self.unfinished, "cut": self.seconds if self.cut else None}

@@ -7,9 +7,8 @@
 # installed (-DPEER: without attached events and notified puts), runs all sides in alternation, and
 # prints for each problem the median time of each form of synchronisation, its spread, and our best
 # form over the best form of the peers. A peer that is not installed, or not done within --timeout,
-# is named and left out. Beside the forms stands what computing takes alone, which the programs
-# measure: where that / 0.95, over the best peer, is more than the target, it is the target, but
-# never more than the peer.
+# is named and left out. The programs also measure the time of computing alone. That time / 0.95,
+# over the best peer, replaces a lower target, but never one above the peer.
 #   study/compare/caf_apps.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 #                             [--peer NAME]... [APP...]
 import re
@@ -35,8 +34,8 @@ PROGRAMS = {"hydro": ("hydro-caf", [SHARED, APPS / "hydro" / "hydro.F90"]),
 FORMS = {app: ["sync_all", "sync_images", "events", "attached", "notified"] for app in PROGRAMS}
 FORMS["hydro"] = ["all", "images", "events", "attached"]
 PEER_FORMS = 3
-# (application, problem, arguments, iterations, those of the peers, ratio of times that is meant to
-# be reached). The peers' pipeline takes up to a second an iteration: they get fewer.
+# (application, problem, arguments, iterations, iterations of the peers, target of the ratio of
+# times). The peers' pipeline takes up to a second an iteration: they get fewer.
 PROBLEMS = [("hydro", "96^2", ["96", "96"], 200, 200, 0.8),
             ("hydro", "960^2", ["960", "960"], 5, 5, 0.8),
             ("pipeline", "1000 x 32", ["--rows", "1000", "--columns", "32"], 40, 4, 1 / 3),
@@ -56,7 +55,7 @@ def library_of(peer):
 
 
 def compile_peer(folder, name, library, apps):
-    """Compiles the applications for a peer. Returns {application: program}; what fails is named."""
+    """Compiles the applications for a peer. Returns {application: program}; failures are named."""
     programs = {}
     for app in apps:
         modules = folder / f"{app}-{name}-modules"
@@ -97,8 +96,7 @@ def compile_all(folder, build, apps, peers):
 
 
 def one_run(who, command, budget):
-    """Runs one side once. Returns {form: ms a step}, and {BOUND: ms}; what is not verified does not
-    count."""
+    """Runs one side once. Returns {form: ms a step} and {BOUND: ms}, of verified results only."""
     text, code = budget.run(who, command)
     rows = ROW.findall(text) if code is not None else []
     if code or (code == 0 and not rows):
@@ -115,7 +113,7 @@ def arguments_of(app, size, form, iterations):
 
 
 def measure(sides, series, options, budget):
-    """One round of a problem: every form of every side once. What was not done is not run again."""
+    """One round of a problem: each form of each side once. Forms that have failed are left out."""
     app, name, size, *iterations, _ = series.about
     for side, (launcher, programs) in sides.items():
         ours = side == "tombolo"
@@ -150,8 +148,8 @@ def over_peers(ms):
 
 
 def bound_of(ms, ratio, wanted):
-    """What the JSON has of the bound of a problem: computing alone over the best peer, its part of
-    our time, and the target, which is no ratio that the bound does not allow."""
+    """The bound of a problem as JSON: computing alone over the best peer, its part of our time, and
+    the target, which the bound limits."""
     bounds = [t for (_, form), t in ms.items() if form == BOUND]
     if not bounds or not ratio:
         return {"target": wanted}
@@ -163,7 +161,7 @@ def bound_of(ms, ratio, wanted):
 
 
 def record_of(series):
-    """What the JSON has of a problem so far."""
+    """The record of a problem so far."""
     app, problem, *_, wanted = series.about
     medians = {key: statistics.median(values) for key, values in series.figures.items()}
     ratio = over_peers(medians)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# cells.py: each figure that was behind a peer once, beside that peer, with what is wanted of it.
+# cells.py: regression watch: figures that were once slower than a peer, with their targets.
 #
 # `make cells`, `make study PART=cells`. Runs small measuring programs of ours and of the MPI
 # libraries in alternation, group by group, and prints a line a figure: ours, the best peer, their
-# ratio (median over the rounds, least and most), what is wanted, and whether it is met.
+# ratio (median over the rounds, least and most), the target, and whether it is met.
 # cells_table.py has the rows. Less than 5 minutes; a peer that is missing or does not end is named.
 #   study/compare/cells.py [GROUP...] [--build build] [--rounds 5] [--json FILE]
 #   study/compare/cells.py --show FILE | --adopt FILE | --check
@@ -41,7 +41,7 @@ PAGE = ROOT / "study" / "RESULTS.md"
 MARK = ("<!-- cells: written by study/compare/cells.py --adopt -->\n", "<!-- end of cells -->\n")
 GROUPS = tuple(dict.fromkeys(cell.group for cell in cells_table.CELLS))
 ALL_S = 270  # seconds for all groups
-# Of a sample; MPICH spins, so that each takes milliseconds where ranks outnumber processors.
+# Operations of a sample. MPICH spins: each takes milliseconds where ranks outnumber processors.
 MPI_BARRIERS = {"openmpi": 50, "mpich": 2}
 OFI_PROVIDER = "tcp;ofi_rxm"
 COLL = re.compile(r"^(broadcast|allgather|exchange) 4096 ([\d.]+)$", re.M)
@@ -59,7 +59,7 @@ class Side:
     environment: dict = field(default_factory=dict)
 
 
-# ---- what programs print
+# ---- output of the programs
 
 
 def bench_figures(text):
@@ -184,7 +184,7 @@ def read_python_peers(who):
 
 
 def read_growth(text):
-    """Needs the clock at begin and end of the job, which one_turn adds."""
+    """Start and end of a job; one_turn adds the clock before and after it."""
     begin, done = map(int, re.search(r"^clock (\d+) (\d+)$", text, re.M).groups())
     ranks = [list(map(int, stamps.split())) for _, stamps, _ in growth.LINE.findall(text)]
     barrier = 2 * growth.STEPS.index("first barrier")
@@ -196,7 +196,7 @@ def read_growth(text):
 
 
 class Programs:
-    """Compiles what needs it, once; `mpi` names the libraries that are installed."""
+    """Compiles the programs once; `mpi` names the libraries that are installed."""
 
     def __init__(self, folder, build):
         self.folder, self.build = folder, build
@@ -429,7 +429,7 @@ def measure(group, sides, rounds, budget):
 
 
 def name_absent(group, figures, failed, budget):
-    """Names the cells whose figure no program has printed, although none failed."""
+    """Prints the cells without a figure, although no program failed."""
     for cell in cells_table.CELLS:
         if not failed and cell.group == group and cell.ours not in figures:
             budget.miss(cell.what, f"no program prints '{cell.ours}'")
@@ -446,7 +446,7 @@ def about():
 
 
 def measure_all(options):
-    """Measures the groups asked for, prints and keeps what there is after each."""
+    """Measures the named groups; prints and keeps the results after each."""
     budget, figures, facts, begin = Budget(options), {}, about(), time.monotonic()
     data = {}
     with tempfile.TemporaryDirectory() as folder:

@@ -29,7 +29,7 @@ def _sized(group, text, figure, peers, wanted, sizes):
 # Hand-offs that 0.35 us, 3.4 us and 0.76 us were, on the machine where the wishes were written: its
 # hand-off took 280 ns.
 FIRST, MEDIUM, SLEEPER = 1.25, 12.1, 2.72
-# Both sides make the same copy: equal within what rounds differ by.
+# Both sides make the same copy: equal within the spread of the rounds.
 SAME = 1.05
 HAND = ("hand-off",)
 MPI_PUT = ("openmpi put_overhead", "mpich put_overhead")
@@ -155,7 +155,7 @@ CELLS = [
 
 
 def _per_round(figures, cell):
-    """[(ours, best peer or None, ratio or value)] of the rounds that have all they need."""
+    """[(ours, best peer or None, ratio or value)] of the complete rounds."""
     rounds = []
     for index, ours in enumerate(figures.get(cell.ours, ())):
         peers = [figures[p][index] for p in cell.peers

@@ -6,9 +6,9 @@
 # Compiles coll_gex.c against a build tree and coll_mpi.c with each of mpicc.openmpi and
 # mpicc.mpich, runs them in alternation, and prints for each collective and size the median over
 # the rounds, the ratio of ours to the better peer, and whether that is within the target: at most
-# 1, and up to 4 KiB at most 1/1.5. A peer that is not installed is named and left out; one that is
-# not done within --timeout (MPICH spins: more ranks than processors can take minutes) counts
-# with the rows that it has printed. The ranks of every side are bound alike, rank r to the r-th
+# 1, and up to 4 KiB at most 1/1.5. A peer that is not installed is named and left out. Of one that
+# exceeds --timeout the printed rows count (MPICH spins: with more ranks than processors it can take
+# minutes). The ranks of every side are bound alike, rank r to the r-th
 # processor that this script may use, if there are enough; the launchers are asked not to bind.
 #   study/compare/compare.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 import os
@@ -41,7 +41,7 @@ def installed_peers():
 
 
 def compile_all(folder, build):
-    """Compiles every side. Returns {name: command prefix that takes -n N is not included}."""
+    """Compiles every side. Returns {name: command}, without the number of ranks."""
     ours = compile_ours(build, HERE / "coll_gex.c", folder / "gex")
     sides = {"tombolo": [build / "bin" / "tombolo", "run"]}
     programs = {"tombolo": ours}
@@ -53,7 +53,7 @@ def compile_all(folder, build):
 
 
 def one_run(name, command, budget):
-    """Runs one side once. Returns {(kind, bytes): microseconds}: what it has printed counts."""
+    """Runs one side once. Returns {(kind, bytes): microseconds}, also if it timed out."""
     out, _ = budget.run(name, command)  # which names it if it fails
     rows = (ROW.fullmatch(line.strip()) for line in out.splitlines())
     return {(row[1], int(row[2])): float(row[3]) for row in rows if row}
@@ -66,12 +66,12 @@ def processors(ranks):
 
 
 def target(size):
-    """Largest ratio that is meant to be reached."""
+    """Target of the ratio: the largest that meets it."""
     return 1 / 1.5 if size <= 4096 else 1.0
 
 
 def records_of(results, names):
-    """Medians and ratios of what has been measured so far."""
+    """Medians and ratios of the results so far."""
     records = []
     for key in dict.fromkeys(key for run in results["tombolo"] for key in run):
         times = {n: [run[key] for run in results[n] if key in run] for n in names}

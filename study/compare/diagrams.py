@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# diagrams.py: a pipeline on four ranks as execution diagrams, from traces: who works when.
+# diagrams.py: a pipeline on four ranks as execution diagrams, from traces.
 #
 # Runs examples/diagram.c with one block an iteration and with eight (its work is a sleep, so that
 # four ranks need no four processors), and reads from each trace what a rank did between the begin
@@ -42,7 +42,7 @@ def arrows_of(events, begin, end):
 
 
 def record_of(blocks, events):
-    """What the trace of one run says. Raises ValueError if it has no work."""
+    """The record of one trace. Raises ValueError if no rank works in it."""
     work = [e for e in events if e.get("cat") == "region" and e["name"] == "rows"]
     begin = min(e["ts"] for e in work)
     end = max(e["ts"] + e["dur"] for e in work)
@@ -50,7 +50,7 @@ def record_of(blocks, events):
     for e in sorted((e for e in events if e["ph"] == "X" and e["cat"] in KINDS),
                     key=lambda e: e["ts"]):
         first, last = max(e["ts"], begin) - begin, min(e["ts"] + e["dur"], end) - begin
-        # A wait for the end of all, the barrier's, is no part of the pipeline.
+        # The wait in the last barrier is no part of the pipeline.
         if e["ts"] > end or last < first or "barrier" in e["name"]:
             continue
         kind = KINDS[e["cat"]]

@@ -5,8 +5,8 @@
 #
 # On one hot word, and spread: each on the word of its right neighbour (fetchadd_loop.h). Ranks of
 # this machine, in shared memory, and as pretended hosts of one rank each, over loopback, where the
-# owner's processor adds. All sides in alternation; a number of processes that a side has not done
-# in its time is named, and larger ones are left out for it. In shared memory Open MPI uses its
+# owner's processor adds. All sides run in alternation. A number of processes at which a side times
+# out is named, and larger ones are left out for it. In shared memory Open MPI uses its
 # component `osc sm`, because its default has no compare-and-swap here (Debian's 4.1.4).
 # JSON: records {panel, line, ranks, unit, values: [operations a second]}.
 #   study/compare/fetchadd.py [--build build] [--ranks 1,2,4,...] [--rounds 5] [--json FILE]
@@ -46,8 +46,8 @@ def far_sides(starts, programs):
 
 
 class Measured:
-    """What all sides have done: {(panel, line, ranks): [operations a second]}; saved after each
-    number of ranks."""
+    """Results of all sides: {(panel, line, ranks): [operations a second]}; saved after each number
+    of ranks."""
 
     def __init__(self, options, budget):
         self.options, self.budget, self.found, self.failed = options, budget, {}, {}

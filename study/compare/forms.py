@@ -8,8 +8,8 @@
 # without collectives writes them; and MPI's (forms_mpi.c). Of barriers it also measures trees and
 # dissemination by hand, and barriers between two pretended hosts, whose ranks share no memory with
 # the other's, with one of two levels; so it does with all-reduce and broadcast of 8 B. Each run
-# checks a sum. What is not done within --timeout is named, and a form that has failed is not run
-# on more ranks; what it has printed counts. When --budget is spent, larger jobs are left out.
+# checks a sum. A form that fails or exceeds --timeout is named and not run on more ranks; its
+# printed rows count. When --budget is spent, larger jobs are left out.
 #   study/compare/forms.py [--build build] [--ranks 2,4,8,16,32,64] [--rounds 3] [--json FILE]
 import subprocess
 import sys

@@ -55,7 +55,7 @@ def compile_mpi(folder):
 
 
 def ways_of(programs, build):
-    """{name: (side, program, schedule)} of all that is compared."""
+    """{name: (side, program, schedule)} of all variants."""
     ways = {f"tombolo {s}": ("tombolo", build / "bench" / "ft", s) for s in OURS}
     upc = build / "bench" / "ft-upc"
     if upc.exists():
@@ -71,7 +71,7 @@ def ways_of(programs, build):
 
 
 def arguments(schedule, options, report):
-    """What follows the program: ft's options, or the class alone for FFTW's transform."""
+    """Arguments of the program: ft's options, or the class alone for FFTW's transform."""
     if schedule is None:
         return [options.ft_class]
     grid = ["--grid", options.grid] if options.grid else []
@@ -96,7 +96,7 @@ def found_in(schedule, text, report):
 
 def measure(ways, options, folder, run, budget):
     """run(side, way, command after the launcher): its output. Returns {way: [seconds]}, saved after
-    each run. What was not done once is not run again."""
+    each run. A side that has failed is not run again."""
     report = folder / "ft.json"
     seconds, failed, runs = {way: [] for way in ways}, set(), {way: [] for way in ways}
     for _ in range(options.rounds):
@@ -139,7 +139,7 @@ def show(seconds):
 
 
 def verdict(medians, over_packed, over_mpi):
-    """Prints the ratios that are meant to be reached."""
+    """Prints the ratios that have a target."""
     ours = [v for way, v in medians.items() if way.startswith("tombolo")]
     peers = [v for way, v in medians.items() if not way.startswith("tombolo")]
     rows = [("slabs over packed", medians.get("tombolo packed"), medians.get("tombolo slabs"),

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# growth.py: what each step of a job takes by number of ranks: start, attach, split ... end.
+# growth.py: time of each step of a job by number of ranks: start, attach, split ... end.
 #
 # Ranks of this machine; with --hosts (root) also ranks on hosts of a lab (tests/net/lab.py), all on
 # this machine's processors. growth_gex.c has the steps. For each step: the median over the rounds
 # of its time by the clock, from when the last rank had done the step before, and of its processor
 # time, the mean over ranks. On a machine with other work the latter is the one to compare. `slope`
 # is the exponent between two numbers of ranks: 1 is in proportion to the ranks, 0 not at all.
-# Memory is what only the rank's process has. JSON: records {hosts, ranks, step, wall_s, cpu_s}.
+# Memory is the private memory of a rank's process. JSON: records
+# {hosts, ranks, step, wall_s, cpu_s}.
 #   study/compare/growth.py [--build build] [--ranks 64,256,1024] [--hosts 8:256] [--rounds 5]
 import argparse
 import json

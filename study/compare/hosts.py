@@ -5,8 +5,8 @@
 #
 # Pipeline in C and in coarray Fortran, events in their four ways, stencil and hydro, as scaling.py
 # runs them, but on hosts of a lab (tests/net/lab.py; needs root) whose links have a rate. All hosts
-# share this machine's processors. Every run verifies itself, else it does not count; what is not
-# done in time is named, and not run on more hosts.
+# share this machine's processors. Only runs that verify their result count. A side that times out
+# is named, and not run on more hosts.
 # JSON: as of scaling.py, ranks are hosts.
 #   study/compare/hosts.py [--build build] [--ranks 2,4,8] [--rate 1gbit] [--rounds 2] [--json FILE]
 import functools
@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "tests" / "net"))
 from lab import Lab, confine  # noqa: E402
 
 SMALL = grid("400")
-# (panel, application, arguments(ranks), iterations, iterations with --quick), by what runs it
+# {language: [(panel, application, arguments(ranks), iterations, iterations with --quick)]}
 C = [("pipeline 400 x 400", "pipeline", SMALL, 3, 2),
      ("stencil 1000 x 1000", "stencil", fixed("--points", "1000"), 20, 5),
      ("hydro 96 x 96 cells", "hydro", fixed("96", "96"), 20, 5)]

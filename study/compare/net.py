@@ -76,10 +76,9 @@ def compile_sides(folder, build, name, mpi_sources, flags):
 
 
 def sweep(lab):
-    """Ends and buries what a run that was not done in time has left on the hosts. Launchers that
-    were ended do not end all that they have started there, which would take time from the next
-    runs; and this script is process 1 and so inherits the launcher, which had nsenter for a parent:
-    a host does not end before all its dead are buried."""
+    """Kills and reaps the processes that a run has left on the hosts after a time-out. A killed
+    launcher leaves processes that would slow down the next runs. This script is process 1 of its
+    namespace and so must reap them: a host ends only when all of its processes are reaped."""
     until = time.monotonic() + SWEEP_S
     while time.monotonic() < until:
         left = [pid for host in lab.hosts for pid, words in host.processes() if "sshd" not in words]

@@ -37,7 +37,7 @@ def compile_sides(folder, build, provider):
 
 
 def one_run(side, command, options):
-    """Runs one side once. Returns {(name, bytes): us}; what came before a time-out counts."""
+    """Runs one side once. Returns {(name, bytes): us}, also of a run that timed out."""
     environment = {**os.environ, "TOMBOLO_CONDUIT": "ofi", "TOMBOLO_PLACES": "2",
                    "TOMBOLO_OFI_PROVIDER": options.provider}
     child = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE,

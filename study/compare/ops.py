@@ -6,8 +6,8 @@
 # Put, get, message and put with signal of Tombolo beside MPI's two-sided and one-sided calls, bare
 # TCP sockets and libfabric (fi_pingpong); and put + flag, semaphore and message as ways to hand
 # over data. Near: one host's shared memory; --far: two ranks that share none, over loopback.
-# ops_loop.h says what each figure is; overlap.py measures overlap. All sides in alternation; a side
-# that is not installed, or not done within --timeout, is named; what it has printed counts.
+# ops_loop.h defines each figure; overlap.py measures overlap. All sides run in alternation. A side
+# that is not installed, or exceeds --timeout, is named; its printed rows count.
 #   study/compare/ops.py [--build build] [--far | --lab [--rate 1gbit]] [--rounds 3] [--json FILE]
 import functools
 import re

@@ -6,9 +6,9 @@
 # Put, get and put with signal, and broadcast, all-reduce and exchange, of Tombolo beside MPI's
 # (ops_gex.c, ops_mpi.c with the argument "overlap"): in shared memory, and over loopback through
 # the conduits udp and ofi, each with its progress thread and without. With --lab between two hosts
-# (tests/net/lab.py; needs root) whose links have a rate: there the wire needs time that no
-# processor can give. All sides in alternation; a side that is not installed, or not done within
-# --timeout, is named; what it has printed counts.
+# (tests/net/lab.py; needs root) whose links have a rate: there a transfer takes time without using
+# a processor. All sides run in alternation. A side that is not installed, or exceeds --timeout, is
+# named; its printed rows count.
 # JSON: records {name, bytes, place, sides: {side: [median, least, most]}}.
 #   study/compare/overlap.py [--build build] [--rounds 3] [--lab [--rate 1gbit]] [--quick]
 #                            [--json FILE]

@@ -33,13 +33,13 @@ SETTINGS = {"udp": ("TOMBOLO_UDP_INTERFACES", {}),
 
 
 def bytes_a_second(rate):
-    """Of a rate in the words of tc, "1gbit"."""
+    """Bytes a second of a rate as tc writes it, "1gbit"."""
     number, unit = re.fullmatch(r"([\d.]+)([kmg]bit)", rate).groups()
     return float(number) * UNITS[unit]
 
 
 def environment_of(lab, conduit, links):
-    """What makes a job use so many links of each host."""
+    """Settings that make a job use this number of links of each host."""
     name, others = SETTINGS[conduit]
     return {"HOME": str(lab.ssh.accounts["root"][1]), "TOMBOLO_CONDUIT": conduit, **others,
             name: ",".join(f"eth{n}" for n in range(1, links + 1))}
@@ -70,7 +70,7 @@ def measure(lab, options, program, budget):
 
 
 def show(found):
-    """Prints medians in MB/s. Returns whether two links carry what they should."""
+    """Prints medians in MB/s. Returns whether two links meet the target."""
     medians = {key: statistics.median(values) / 1e6 for key, values in found.items()}
     links = sorted({key[1] for key in medians})
     print(f"{'conduit':<8}{'':<9}{'bytes':>9}" + "".join(f"{f'{n} MB/s':>10}" for n in links))

@@ -4,10 +4,10 @@
 # scaling.py: applications by number of ranks, on Tombolo in C, UPC and Fortran, MPI, OpenCoarrays.
 #
 # One figure of the study a call: pipeline, events, stencil, hydro, matmul or cholesky. Each
-# problem runs on each number of ranks and on each side, in rounds that alternate; every run
-# verifies itself, else it does not count. What was not done in time, and larger numbers of ranks of
-# it, is not run again; it is named. Peers come from apps.py and caf_apps.py; one that is absent is
-# named, too. With --hosts ranks are spread over hosts (ssh; the programs at the same path).
+# problem runs on each number of ranks and on each side, in rounds that alternate. Only runs that
+# verify their result count. A side that times out is named, and not run again with as many or more
+# ranks. Peers come from apps.py and caf_apps.py; an absent one is named, too. With
+# --hosts ranks are spread over hosts (ssh; the programs at the same path).
 # JSON: records {panel, line, ranks, values: [seconds of one iteration], work: flops of one}.
 #   study/compare/scaling.py FIGURE [--build build] [--ranks 1,2,4,8] [--rounds 5] [--quick]
 #                            [--hosts a,b] [--timeout S] [--budget S] [--json FILE]
@@ -63,24 +63,24 @@ FIGURES = {
 
 
 class Large:
-    """What a large problem needs, on which numbers of ranks it is measured (None: all), and whether
-    in Fortran, too. memory: bytes of all ranks together."""
+    """Needs of a large problem: memory in bytes of all ranks together, numbers of ranks that it is
+    measured on (None: all), and whether Fortran runs it, too."""
 
     def __init__(self, memory, ranks=None, fortran=True):
         self.memory, self.ranks, self.fortran = memory, ranks, fortran
 
 
-# By panel.
+# {panel: needs}
 LARGE = {"16384 x 16384": Large(8 * 16384**2, (2,)),
          "32768 x 32768": Large(8 * 32768**2, (2,), fortran=False)}
 ALL = Large(0)
 MEMORY_MARGIN = 1.15  # of what a problem needs, beside the library and the launchers
 # Figures with another name than their application.
 APPLICATION = {"events": "pipeline"}
-# Events of coarray Fortran: TOMBOLO_TEST_CAF_EVENTS, and how the way is called.
+# Events of coarray Fortran: {value of TOMBOLO_TEST_CAF_EVENTS: label}.
 EVENT_WAYS = {"signal": "put with signal", "flag": "put + flag", "atomic": "put + atomic",
               "queue": "message + queue"}
-# Ways of C that are drawn, and how they are called; None: all, as they are.
+# {figure: {variant of C that is drawn: label}}; None: all, by their names.
 WAYS = {"stencil": {"signal": "signal", "flag": "put + flag", "pairwise": "message",
                     "mpi": "MPI"},
         "hydro": {"barrier": "barrier", "flag": "put + flag", "signal": "signal",
@@ -114,7 +114,7 @@ def launchers(options, ranks):
 
 
 class Study:
-    """What has been measured of a figure."""
+    """Results of a figure so far."""
 
     def __init__(self, figure, options, budget):
         self.figure, self.options, self.budget = figure, options, budget
@@ -127,8 +127,8 @@ class Study:
             self.work[panel, line, ranks] = work
 
     def run(self, panel, name, ranks, command, settings=None):
-        """Runs a side once, again if it failed: launchers of peers sometimes do. Returns what it
-        printed, also before a time-out; "" if it failed."""
+        """Runs a side once, and a second time if it failed: launchers of peers sometimes do.
+        Returns its output, also of a run that timed out; "" if it failed."""
         self.done += 1
         if self.failed.get((panel, name), ranks + 1) <= ranks or \
                 self.broken.get((panel, name, ranks), 0) > 1:
@@ -210,7 +210,7 @@ def c_rows(study, panel, side, ranks, command, suffix=""):
 
 
 def counts_of(study, iterations, ranks):
-    """How many iterations, whether ranks share processors, what starts each side."""
+    """Number of iterations, whether ranks share processors, launcher of each side."""
     return (iterations[1 if study.options.quick else 0], ranks > len(os.sched_getaffinity(0)),
             launchers(study.options, ranks))
 

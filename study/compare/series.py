@@ -10,8 +10,8 @@ ROW = re.compile(r"^([a-z_]+) (\d+) ([\d.]+) ([\d.]+) ([\d.]+)$", re.M)
 
 
 def run(side, command, budget, environment=None):
-    """Runs one side once. Returns its rows {(name, bytes): (median, least, most)}; what was printed
-    before a time-out counts."""
+    """Runs one side once. Returns its rows {(name, bytes): (median, least, most)}, also if it timed
+    out."""
     text, _ = budget.run(side, command, environment, errors=subprocess.DEVNULL)
     return {(m[1], int(m[2])): tuple(float(x) for x in m.groups()[2:])
             for m in ROW.finditer(text)}

@@ -4,8 +4,8 @@
 # silent.py: operations whose target computes and makes no call, by conduit.
 #
 # Runs tombolo-bench-silent with two ranks that share no memory, through the conduits udp, ofi and
-# mpi, in alternation: how long an operation takes, and what the target's other threads take from
-# its computation. What is not done within --timeout is named; what it has printed counts.
+# mpi, in alternation. Measures the time of an operation, and the time that the library's threads
+# take from the target's computation. A run that exceeds --timeout is named; its printed rows count.
 # JSON: records {operation, conduit, us: [medians], least: [tenth percentiles], stolen: [percent]}.
 #   study/compare/silent.py [--build build] [--rounds 2] [--json FILE]
 import re

@@ -46,9 +46,9 @@ FIGURES = ("put_overhead", "signal_overhead", "message_overhead", "message_gap",
 # outnumber its processors it spins for 1 us and yields four times.
 WAKE_AFTER_S, CROWDED_WAKE_AFTER_S = 1e-4, 1e-5
 ACK_DELAY_S = 200e-6  # src/net/udp/state/udp_peer.h
-# How ranks wait in jobs with one rank on each host that are measured: as the library chooses where
-# ranks outnumber processors; and without spinning. The model spins itself, where nobody wants the
-# processor, so that a sleep's cost must have none of it.
+# How ranks wait in the measured jobs with one rank on each host: as the library chooses where ranks
+# outnumber processors; and without spinning. The model has spinning of its own, on free processors,
+# so the measured cost of a sleep must not contain any.
 WAITS = {"crowded": {}, "free": {"TOMBOLO_WAIT": "block"}}
 PROCESSORS = len(os.sched_getaffinity(0))
 FIRST_WINDOW = 14600
@@ -92,7 +92,7 @@ def machine(options, per_host, work):
 
 
 def shared(options, per_host, work):
-    """What processors that serve all hosts take for collectives."""
+    """Processor time of collectives on processors that serve all hosts."""
     source = "measured: long and short messages at once, and alone: their frames and sleeps"
     return {
         "shared_processors": (getattr(work, "processors", PROCESSORS),
@@ -121,12 +121,12 @@ class Cost(NamedTuple):
     line_s_per_halt: float = 0
 
     def one_message(self):
-        """What of it delays a message for which all wait: each is woken in its turn."""
+        """The part that delays a message for which all ranks wait, which are woken one by one."""
         return sum(self[1:]) + self.line_s_per_sleep + self.line_s_per_halt
 
 
 class Use(NamedTuple):
-    """What one collective used of the processors: by its ranks, and by the program wire."""
+    """Processor time of one collective: of its ranks, and of the program wire."""
     messages: float
     seconds: float
     sleeps: float
@@ -189,7 +189,7 @@ def real(lab, program, options, ranks, kinds=KINDS):
 
 
 def simulated(options, files, key, ranks):
-    """What `tombolo sim` says of one collective, or None with a message."""
+    """Result of `tombolo sim` for one collective, or None with a message."""
     done = subprocess.run(
         [options.build / "bin/tombolo", "sim", "collective", "--machine", files["machine"],
          "--loggp", files["loggp"], "--far", "--set",
@@ -239,8 +239,8 @@ def measure_uses(options, program):
 
 @contextlib.contextmanager
 def busy_processors():
-    """Programs of the lowest priority keep all processors from standing still: to wake a processor
-    that stands still takes more, and where many ranks share some, none does."""
+    """Programs of the lowest priority keep all processors from idling. To wake an idle processor
+    takes longer, and processors that many ranks share are never idle."""
     spinners = []
     try:
         for k in sorted(os.sched_getaffinity(0)):
@@ -268,21 +268,21 @@ def far(options, program, kind, settings):
     with Lab(options.hosts, wire=links(options), sshd=True) as lab:
         for _ in range(options.rounds):
             few, more = one(lab, TIMES), one(lab, MORE_TIMES)
-            # What begins and ends the job is in both.
+            # Both include start and end of the job.
             line = [max(b - a, 0) / (MORE_TIMES - TIMES) for a, b in zip(few[1], more[1])]
             found.append((*more[0], *line))
     return map(statistics.median, zip(*found))
 
 
 def medians(path):
-    """What the simulator reads of the JSON of `tombolo bench loggp`."""
+    """The parameters that the simulator reads from the JSON of `tombolo bench loggp`."""
     figures = json.loads(path.read_text())["figures"]
     return {"figures": [{name: f[name] for name in ("group", "name", "median")} for f in figures
                         if f["name"] in FIGURES]}
 
 
 def measure(options, program, loggp):
-    """All that the model needs of this machine, as JSON: what a file keeps for a replay."""
+    """The machine's parameters of the model, as JSON, which a file keeps for a replay."""
     def median(lab, ranks, kind):
         """Processor seconds of all ranks for a message of a broadcast on one host."""
         found = [job(lab, program, options, [ranks], kind, MORE_TIMES)
@@ -294,10 +294,10 @@ def measure(options, program, loggp):
                 "rate_mbit": options.rate_mbit, "processors": PROCESSORS, "loggp": loggp,
                 "one_kernel": True, "uses": idle, "busy_uses": busy}
     with Lab(2, wire=links(options), sshd=True) as lab:
-        # In a broadcast on one host each rank has to run once. As many ranks as there will be.
+        # In a broadcast on one host each rank has to run once. Ranks: as in the comparison.
         measured["near_s"] = {n: median(lab, n * options.hosts, NEAR)
                               for n in options.per_host if n > 1}
-        # The same to ranks that sleep: each is also woken.
+        # A broadcast to ranks that sleep: each is also woken.
         measured["resting_s"] = {n: median(lab, n * options.hosts, RESTING)
                                  for n in options.per_host}
         measured["host_s"] = host_seconds(options, lab, program)
@@ -332,7 +332,7 @@ class Work:
 
 
 def host_seconds(options, lab, program):
-    """What a host adds to a message: from two ranks, of which one message each way is done."""
+    """Time that a host adds to a message, from a message each way between two ranks."""
     found = [job(lab, program, options, [1, 1], ("allreduce", 8), MORE_TIMES)
              for _ in range(max(options.rounds, 3))]
     two = statistics.median(f[0] for f in found if f)
@@ -340,19 +340,19 @@ def host_seconds(options, lab, program):
 
 
 def rest_of_host(host_s, work):
-    """What is left of it where the work of a message, and to wake who takes it, are charged."""
+    """The rest of that time without the work of a message and without waking the receiver."""
     return max(host_s - min(c.one_message() for c in work.cost.values()) / 2, 0)
 
 
 def save(options, records, measured=None):
-    """Keeps what there is so far: a check that is ended has lost no row."""
+    """Writes the rows so far, so that an interrupted check loses none."""
     if options.json:
         options.json.write_text(
             json.dumps({"records": records, "measured": measured}, indent=1) + "\n")
 
 
 def write_files(folder, measured, work):
-    """What the simulator reads, but for the machine."""
+    """Arguments of the simulator, without the machine."""
     files = {"machine": folder / "lab.json", "loggp": folder / "loggp.json",
              "host_s": rest_of_host(measured["host_s"], work)}
     files["loggp"].write_text(json.dumps(measured["loggp"]))
@@ -428,7 +428,7 @@ def prepare(options, folder):
 
 
 def read_options(what):
-    """The options of a comparison; `what` says of what."""
+    """The options of a comparison of `what`."""
     parser = argparse.ArgumentParser(description=what)
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree")
     parser.add_argument("--hosts", type=int, default=8)

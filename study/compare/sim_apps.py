@@ -42,11 +42,10 @@ LOOKS, RELAYS = 20, 50
 
 
 class Work:
-    """What messages, packets and sleeps take of the processors with `per_host` ranks on each host,
-    as the kernel counts it, on links with the delay and rate of the lab. sim_points.c says what
-    its kinds are: a message has few and many packets and sleeps in them. A sleep is measured where
-    nobody sends anything. All wait as ranks of crowded hosts do: a spinning rank's time is its own
-    in the model."""
+    """Processor time of messages, packets and sleeps with `per_host` ranks on each host, as the
+    kernel counts it, on links with the delay and rate of the lab. sim_points.c defines the kinds,
+    with few and with many packets and sleeps to a message. A sleep is measured without messages.
+    Ranks wait as on oversubscribed hosts: the model has the time of spinning apart."""
 
     def __init__(self, lab, options, program, per_host):
         self.lab, self.options, self.program, self.per_host = lab, options, program, per_host
@@ -162,7 +161,7 @@ def row(key, took, found):
 
 
 def keep(options, records, machines):
-    """All that there is so far: a check that is ended has lost no row."""
+    """Writes the rows so far, so that an interrupted check loses none."""
     if options.json:
         options.json.write_text(json.dumps({"records": records, "measured": machines}, indent=1)
                                 + "\n")

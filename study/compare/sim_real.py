@@ -5,8 +5,8 @@
 #
 # Runs sim.py (collectives) and sim_apps.py (applications) one after the other, keeps their JSON as
 # study/data/simreal.json with date, machine and load, and draws study/figures again. Needs
-# root, SimGrid and an idle machine: the costs of messages are measured beside what they are used
-# for. A check that fails or is skipped is named; what the other has found is kept.
+# root, SimGrid and an idle machine, because the costs of messages are measured in the same run. A
+# check that fails or is skipped is named; the results of the other are kept.
 #   study/compare/sim_real.py [--build build] [--per-host 1,2,4,8] [--rounds 2,3] [--keep FILE]
 import argparse
 import json

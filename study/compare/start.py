@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# start.py: how long a job on several hosts takes from `tombolo run` to its end, and where.
+# start.py: time of a job on several hosts from `tombolo run` to its end, and of its phases.
 #
 # Hosts of a lab (tests/net/lab.py; needs root), ssh between them. Each rank initialises, attaches
-# 1 MiB, passes a barrier and ends (start_gex.c). Beside it in each round a floor: an ssh to each
-# host at once with `true`, then as many empty programs forked, executed and waited for as there are
-# ranks (start_floor.c). All hosts share this machine's processors. Medians over the rounds; target:
+# 1 MiB, passes a barrier and ends (start_gex.c). The baseline in each round: an ssh to each host at
+# once with `true`, then for each rank an empty program forked, executed and waited for
+# (start_floor.c). All hosts share this machine's processors. Medians over the rounds; target:
 # 256 ranks on 8 hosts in at most 2 s. One more run a round shows the phases: when the first and the
 # last rank's main began, when all had initialised, attached, passed the barrier, and when the
 # launcher ended. With --other, also the job of another build tree, in alternation.

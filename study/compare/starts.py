@@ -4,10 +4,10 @@
 # starts.py: a job from the start of its launcher to its end, and its memory, by number of ranks.
 #
 # Ranks of this machine that join, pass a barrier and end (start_gex.c, start_mpi.c), beside MPI's
-# launchers; as floor as many empty programs, started one after the other and waited for
+# launchers. The baseline: as many empty programs, started one after the other and waited for
 # (start_floor.c). One more run in the first round asks each rank for its memory (Pss); the mean is
-# kept. In alternation; a job that takes long is measured once, and a side that cannot do a number
-# of ranks in its time is named and not asked for more. start.py is the same between hosts.
+# kept. All sides run in alternation. A job that takes long is measured once; a side that times out
+# is named and not run with more ranks. start.py measures jobs on several hosts.
 # JSON: records {panel: "start" or "memory", line, ranks, unit, values}.
 #   study/compare/starts.py [--build build] [--ranks 1,2,4,...,1024] [--rounds 3] [--json FILE]
 import re
@@ -45,7 +45,7 @@ MEMORY = re.compile(r"^memory (\d+)$", re.M)
 
 
 def memory_of(text, ranks):
-    """KiB a rank, or None if not all have said it."""
+    """KiB a rank, or None if a rank has not printed it."""
     kib = [int(found) for found in MEMORY.findall(text)]
     return statistics.mean(kib) if len(kib) == ranks and min(kib) > 0 else None
 
@@ -58,7 +58,7 @@ def save(budget, options, found):
 
 
 def add_memory(found, budget, line, ranks, command):
-    """One run in which the ranks say what they need."""
+    """One run in which the ranks print their memory."""
     text, _ = budget.run(f"memory of {line}, {ranks} ranks", [*command, "memory"],
                          errors=subprocess.DEVNULL)
     kib = memory_of(text, ranks)
@@ -68,7 +68,7 @@ def add_memory(found, budget, line, ranks, command):
 
 def is_due(turn, before, ranks, budget, who):
     """Whether a job of so many ranks is started in this round. before: {ranks: its first time} of
-    this side. One that took long is measured once; one that would not be done in its time, by that
+    this side. A job that took long is measured once. A job that would time out, judged by the time
     of half as many ranks, is named and not tried."""
     if turn and before.get(ranks, 0) > ONCE_S:
         return False
@@ -81,7 +81,7 @@ def is_due(turn, before, ranks, budget, who):
 
 
 def measure(sides, options, budget):
-    """{(panel, line, ranks): values}; what a side has not done in time it is not asked again."""
+    """{(panel, line, ranks): values}; a side that timed out is not run again."""
     found, failed, first = {}, {}, {line: {} for line in sides}
     for turn in range(options.rounds):
         for ranks in map(int, options.ranks.split(",")):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# upc_ways.py: ways of UPC to hand over data and the notice that they are there, beside MPI's.
+# upc_ways.py: variants in UPC of sending data with a notification, beside MPI's messages.
 #
 # Compiles bench/upc/ways.upc with `tombolo upcc` and ops_mpi.c with each MPI (its two-sided
 # message), and runs all in alternation: two threads in shared memory, then two that share none,

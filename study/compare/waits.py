@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# waits.py: the waits of each language beside those of C, with more ranks than processors, too.
+# waits.py: waiting in each language beside waiting in C, also with more ranks than processors.
 #
 # Compiles bench/waits for coarrays, UPC, C++ and Python. In each process samples of the language
 # alternate with samples of the C calls that do the same, on the same ranks; a row is the median of

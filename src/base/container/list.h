@@ -2,12 +2,12 @@
 /*
  * Singly linked lists, free lists and queues of structs that have a member `next`.
  *
- * Owns nothing: the list is a pointer to its first struct, NULL if empty. Included by every file
- * that keeps one. The macros find the type and the offset of `next`, and refuse a struct of another
- * type; the functions behind them are not called otherwise. A cursor is the address of a head or of
- * a `next`: TMB_LIST_PUSH(at, x) inserts before *at, TMB_LIST_POP(at) takes *at out. Pointers are
- * copied as bytes, so that one function serves each type. Callers hold the lock of the list.
- * Invariant: the last struct's `next` is NULL.
+ * Owns nothing: a list is a pointer to its first struct, NULL if empty. Included by every file that
+ * keeps one. A cursor is the address of that pointer or of a struct's `next`: TMB_LIST_PUSH(at, x)
+ * inserts x before *at, TMB_LIST_POP(at) removes *at. Callers use the macros, which find the offset
+ * of `next` and refuse a struct of another type. The functions behind them copy pointers as bytes,
+ * so that one function serves each type. Callers hold the lock of the list. Invariant: the last
+ * struct's `next` is NULL.
  */
 #ifndef TMB_BASE_CONTAINER_LIST_H
 #define TMB_BASE_CONTAINER_LIST_H
@@ -64,21 +64,21 @@ static inline void *tmb_list_find_end(void *at, size_t offset) {
 /* The offset of `next` in the structs of a list, for the macros below. */
 #define TMB_LIST_NEXT(at)      offsetof(__typeof__(**(at)), next)
 
-/* Insert x before *at: at the begin of a list, or at a cursor. */
+/* Insert x before *at. With the address of the list: at its beginning. */
 #define TMB_LIST_PUSH(at, x)   tmb_list_push(true ? (at) : &(x)->next, (x), &(x)->next)
 
-/* Take the struct *at out. Returns it, or NULL if the list is empty or the cursor at its end. */
+/* Remove the struct *at. Returns it, or NULL if the list is empty or the cursor at its end. */
 #define TMB_LIST_POP(at)       ((__typeof__(*(at)))tmb_list_pop((at), TMB_LIST_NEXT(at)))
 
-/* Take x out, wherever it is. Returns whether it was in the list. */
+/* Find x and remove it. Returns whether it was in the list. Cost: a step for each struct before. */
 #define TMB_LIST_REMOVE(at, x) tmb_list_remove((at), true ? (x) : *(at), TMB_LIST_NEXT(at))
 
-/* Append x to a queue. in first: of an empty queue NULL; last: only read if *first is not NULL. */
+/* Append x to a queue. in,out first: NULL if the queue is empty; then *last is not read. */
 #define TMB_QUEUE_ADD(first, last, x) \
  tmb_list_append(true ? (first) : (last), (last), true ? (x) : *(first), TMB_LIST_NEXT(first))
 
 /* Append x to a queue whose owner keeps the cursor behind its last struct. in,out end: that cursor.
- * Whoever takes the last struct out sets it back. */
+ * The owner resets the cursor when it removes the last struct. */
 #define TMB_LIST_EXTEND(end, x) tmb_list_extend((end), true ? (x) : **(end), &(x)->next)
 
 /* The cursor behind the last struct. Cost: a step for each struct. */
