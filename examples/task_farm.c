@@ -4,8 +4,8 @@
  *
  * Rank 0 hands out tasks by messages; workers send results back. One worker dies over its first
  * task (on purpose, here). The job goes on (GEXX_FAILURE_REPORT): the callback puts the task that
- * the dead worker had back on the pile, and another worker does it. At the end the master says that
- * the job is worth 0, although a rank was killed. With one rank the master works alone.
+ * the dead worker had back on the pile, and another worker does it. At the end the master sets
+ * the exit code of the job to 0, although a rank was killed. With one rank the master works alone.
  *
  * Compile: tombolo cc task_farm.c -o task_farm
  * Run:     tombolo run -n 4 ./task_farm 200        (tasks; default 60)

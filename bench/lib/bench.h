@@ -68,10 +68,10 @@ struct bench {
   uint64_t meets;              /* calls of bench_meet so far */
   uint64_t seq;                /* hand-offs so far */
   int figures;                 /* reported so far */
-  bool apart; /* set before attach: ranks need not share memory. More than two have no `shared`,
-                 `theirs`; two that do not share it are far */
-  bool far;   /* set before attach, or found by it: ranks 0 and 1 share no memory, and meet by
-                 messages: no `shared`, `theirs` */
+  bool apart; /* set before attach: ranks need not share memory. `shared` and `theirs` are NULL
+                 with more than two; two that share none are far */
+  bool far;   /* set before or by attach: ranks 0 and 1 share no memory and synchronise by
+                 messages; `shared` and `theirs` are NULL */
   struct bench_opts opts;
 };
 

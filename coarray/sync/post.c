@@ -46,8 +46,7 @@ static struct {
   struct flag *here;   /* [size][FLAGS] of each poster, in the segment */
   uint64_t *added;     /* [size][FLAGS] how much of each has been added to its event */
   uintptr_t *there;    /* [size] addresses of the others' `here` */
-  struct flag **given; /* [size][FLAGS] flags that this image has sent to each rank, NULL: nothing
-                        * */
+  struct flag **given; /* [size][FLAGS] flags sent to each rank, NULL: none */
 } flags;
 
 /* ---- queue */

@@ -101,7 +101,7 @@ struct gexx_client_mode {
   uint32_t abi_version; /* GEXX_ABI_VERSION of the headers */
   uint32_t thread_mode; /* 1 SEQ, 2 PARSYNC, 3 PAR */
   uint32_t debug;       /* 1 when compiled with GASNET_DEBUG */
-  uint32_t conduit;     /* that the build fragment names: GEXX_CONDUIT_*, 0 any other */
+  uint32_t conduit;     /* GEXX_CONDUIT_* of the build fragment; 0: another conduit */
   const char *config;   /* GASNET_CONFIG_STRING of the client */
 };
 

@@ -40,8 +40,8 @@ static void fetch(const struct prif_where *where, gex_OP_t op, int64_t value, in
   prif_finish(p.rank, &to);
 }
 
-/* Statements of which programs make loops that wait: they receive messages, and yield the processor
- * when they keep finding one value. */
+/* Reads of an atomic variable, which programs poll in loops. They make progress, and yield the
+ * processor after several equal values. */
 static void read_word(const struct prif_where *where, bool logical, int64_t *value, int32_t *stat) {
   const struct prif_status to = {.stat = stat};
   struct prif_place p;

@@ -176,9 +176,9 @@ static inline void fill_record(char *record, const struct tmb_am_out *out, const
   for (uint32_t i = 0; i < out->nargs; i++) args[i] = out->args[i];
 }
 
-/* Remember where the next record to this target goes, for expect_answer, if this one was written
- * within a moment. Threads that send requests concurrently would only take the line from each
- * other. */
+/* Remember the slot of the next record to this target, which expect_answer prefetches; only for a
+ * short record, and for requests of a single thread. Threads that send requests concurrently would
+ * contend for the cache line of `answer`. */
 static inline void remember_next(struct tmb_near *near, uint32_t reply, const struct shape *s,
                                  const struct tmb_near_slot *next) {
   if (s->slots != 1 || s->kind > TMB_NEAR_KIND_MEDIUM) return;

@@ -110,9 +110,9 @@ struct tmb_net_env {
   uint64_t job_id;         /* equal on all ranks */
   const uint8_t *secret;   /* [TMB_NET_SECRET_BYTES] of the job; nobody else may know it */
   bool threads;            /* client threads may be inside the library at once */
-  /* Bit i % 64 of word i / 64: internal handler i may run by am_by_thread while the client
-   * computes: always; and now, which is read when a message comes: these, and some while there is
-   * room for the work that they leave to the client. */
+  /* Internal handlers that am_by_thread may run while the client computes: bit i % 64 of word
+   * i / 64 is handler i. thread_handlers has those that always may. thread_now is read for each
+   * message; it adds handlers that leave work to the client, while there is room for that. */
   uint64_t thread_handlers[2];
   const uint64_t *thread_now;  /* [2]; atomic, changes at any time; NULL: none */
   bool crowded;                /* ranks of this host outnumber its processors */
@@ -187,9 +187,8 @@ struct tmb_net_ops {
   int (*get_signal)(struct tmb_net *net, const struct tmb_rma *rma,
                     const struct tmb_signal *signal);
 
-  /* A put or get of which one side or both are memory of devices, as put and get say.
-   * TMB_E_UNSUPPORTED, with nothing done: core copies it through host memory. Empty: all of them.
-   */
+  /* A put or get with device memory on one side or both; else as `put` and `get`. After
+   * TMB_E_UNSUPPORTED core copies the data through host memory, as for all if the slot is empty. */
   int (*device_rma)(struct tmb_net *net, const struct tmb_rma *rma, bool is_get);
 
   /* A Long message: payload to out->dest, then the handler. As am_send, but TMB_AGAIN may also come

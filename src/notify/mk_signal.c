@@ -47,7 +47,8 @@ static void change_here(const struct head *h) {
   tmb_up_signal((void *)(uintptr_t)h->signal);
 }
 
-/* Take the head of a message, and check that all it announces is there. in most: bytes of data. */
+/* Read the head of a message, and check that the announced data are complete. in most: bytes of
+ * data. */
 static struct head head_of(const struct tmb_am_in *in, size_t most) {
   struct head h;
   memcpy(&h, in->payload, sizeof h);

@@ -20,7 +20,7 @@ import signals  # noqa: E402
 TOMBOLO = os.environ["TOMBOLO"]
 BOOTSTRAP = os.path.join(os.environ["TMB_BUILD"], "tests/inside/bootstrap")
 
-# Hosts whose names begin so have something wrong with them.
+# In place of ssh: prefixes of host names choose a fault.
 RSH = r"""#!/bin/sh
 case $1 in
   deny*) echo "$1: Permission denied (publickey)." >&2; exit 255 ;;

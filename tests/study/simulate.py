@@ -395,7 +395,7 @@ class Simulate(unittest.TestCase):
         one, two = (self.crowd("--way", "queue", shared_processors=n, **slow)["seconds"]
                     for n in (1, 2))
         self.assertGreater(one - two, 1e-3)
-        # Inside a host a signal rings; a flag is found by looking.
+        # Inside a host a signal wakes the target; a flag is found by polling.
         near = {"cores_per_node": 2, "host_s_per_wake": 1e-5}
         got = self.crowd("--way", "signal", **near)
         self.assertEqual((got["looks"], got["frames"]), (0, 0))

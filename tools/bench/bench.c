@@ -41,8 +41,8 @@ static const struct argp_option option_table[] = {
      0},
     {"quick", OPT_QUICK, NULL, 0, "measure a few figures in a few seconds", 0},
     {"json", OPT_JSON, "FILE", 0,
-     "write all figures with their samples to FILE, again after each; - is standard output, at the "
-     "end",
+     "write all figures with their samples to FILE, after each figure; with -, to standard output "
+     "at the end",
      0},
     {"runs", OPT_RUNS, "R", 0, "samples of each figure, 3 to 10000 (default 101, with --quick 31)",
      0},

@@ -30,7 +30,7 @@ struct Thread {
   bool spins = false;  /* it has one and no work: who wants the processor takes it */
   bool yields = false; /* one has: it looks again when a processor is free, and sleeps then */
   size_t home = 0;     /* the processor that it has, or had last */
-  uint64_t asking = 0; /* how many pieces of work it has been given that have not ended */
+  uint64_t asking = 0; /* pieces of work in progress */
   simgrid::s4u::MutexPtr turn = simgrid::s4u::Mutex::create(); /* one after the other */
 };
 

@@ -101,8 +101,8 @@ public:
     return true;
   }
 
-  /* Moves the top by so many bytes, down if positive; returns false, and does nothing, where
-   * there is no room. */
+  /* Lowers the top by `bytes`; raises it if negative. Returns false, without a change, if there is
+   * no room. */
   bool lower_top(ptrdiff_t bytes) {
     const held guard(lock_);
     size_t used = 0;

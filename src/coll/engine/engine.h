@@ -119,7 +119,7 @@ struct tmb_coll_boards {
 
 /* How far an op has come; all zero when it begins. */
 struct tmb_coll_at {
-  bool runnable, held, live; /* live: `out` has begun to be sent */
+  bool runnable, held, live; /* live: sending of `out` has begun */
   bool fence, finished;      /* finished: complete, but still in the run queue */
   uint8_t board;             /* enum tmb_coll_board_at */
   bool pull_refused;         /* `pull` cannot be read; the sender must be notified */

@@ -355,7 +355,8 @@ TEST(crowded_lengths) {
   tmb_coll_select_lengths(&c, &t);
 }
 
-/* The shared memory: forced, by rule, by threshold; never asked for messages. */
+/* When shared memory is chosen: forced, by a rule, by the threshold; never where messages are
+ * asked for. */
 TEST(shared) {
   struct tmb_coll_tuning t = defaults();
   struct tmb_coll_table_error error;

@@ -31,7 +31,7 @@
 #define LINE_BYTES   1024
 #define NUMBER_BYTES 16
 
-/* A handler is the client's, or core's: it is not inside the conduit. */
+/* Runs a handler. It belongs to the client or to core, so it does not count as conduit code. */
 static void am(const struct tmb_am_in *in) {
   const uint32_t inside = tmb_net_inside;
   tmb_net_inside = 0;

@@ -92,8 +92,8 @@ struct empty_polls {
   uint64_t spin_ns; /* how long before the next yield; 0: not polled yet */
 };
 
-/* The poll found something. If that was soon after a yield, the yield has paid: the answer comes
- * from a rank that waits for this processor, so give it away sooner from now on. */
+/* The poll found work. If that was soon after a yield, the yield has paid: the answer comes from a
+ * rank that waits for this processor. So yield sooner from now on. */
 static void empty_end(struct empty_polls *e) {
   if (e->yielded && e->count < POLL_BATCH && !e->run_ns) e->spin_ns = SPIN_NS_MIN;
   e->count = 0;

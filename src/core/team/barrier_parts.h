@@ -44,9 +44,9 @@ static inline bool tmb_barrier_is_crowded(const struct tmb_team *team) {
   return tmb_barrier_has_root(team) && tmb_job.wait.crowded;
 }
 
-/* The calling member comes to a barrier, of this number and kind, for which it waits. The last
- * member that a processor runs may spin there, unless the team has groups: then others of the
- * processor have more to do, the leader of this group or members of another one. */
+/* Arrival of the calling member at a barrier of this number and kind, for which it will wait. The
+ * last member to arrive on a processor may spin, unless the team has groups: then the leader of its
+ * group, or members of another group, still need the processor. */
 static inline void tmb_barrier_come(const struct tmb_team *team, enum tmb_meeting kind,
                                     uint64_t number) {
   tmb_store_rlx(&tmb_job.last_here, !team->group && tmb_shared_last_here(team, kind, number));

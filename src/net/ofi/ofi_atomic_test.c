@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The provider whose atomic operations are used, and for which domains: with a table of calls that
- * stands for providers which this machine does not have. */
+/* Choice of the provider's atomic operations, by domain. A table of calls stands for providers that
+ * this machine does not have. */
 #include "base/compiler.h"
 #include "base/unit_test.h"
 #include "net/ofi/ofi_engine.h"

@@ -118,15 +118,16 @@ struct ofi_pool {
   void *desc;
 };
 
-/* Whether a peer lives, see ofi_silent.h. The first two are set by messages, the rest by looks. */
+/* Whether a peer lives, see ofi_silent.h. The first two are set by messages, the rest by
+ * ofi_silent.c. */
 enum ofi_life_state { OFI_CALM, OFI_ASKING, OFI_ASKED };
 struct ofi_life {
   bool heard;      /* something has come since the last check */
   bool reached;    /* the provider has taken something for it */
   bool answer_due; /* an OFI_PROBED is still to be sent */
   bool silent;     /* and so it is broken */
-  uint8_t state;   /* enum ofi_life_state: of the question to it; being sent, sent */
-  uint8_t looks;   /* since it was sent */
+  uint8_t state;   /* enum ofi_life_state of the probe: being sent, or sent */
+  uint8_t looks;   /* checks since it was sent */
   uint64_t heard_ns, asked_ns;
   uint64_t spoke_ns; /* when a look last found that something had come; 0: never */
 };

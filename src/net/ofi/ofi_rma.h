@@ -93,9 +93,9 @@ int ofi_device_rma(struct tmb_net *net, const struct tmb_rma *rma, bool is_get);
 int ofi_put_signal(struct tmb_net *net, const struct tmb_rma *rma, const struct tmb_signal *signal);
 int ofi_get_signal(struct tmb_net *net, const struct tmb_rma *rma, const struct tmb_signal *signal);
 
-/* Start a put for the conduit itself; with the lock. out index: of its access, whose `parts` is 0
- * when it is over, and `lost` if it has failed; then to be given back by ofi_access_unhold. Returns
- * 0, TMB_AGAIN or TMB_E_UNSUPPORTED. */
+/* Start a put of the conduit itself; with the lock. out index: of its access. When the put is over,
+ * `parts` of the access is 0, and `lost` says whether it failed; the caller then returns the access
+ * by ofi_access_unhold. Returns 0, TMB_AGAIN or TMB_E_UNSUPPORTED. */
 int ofi_access_hold(struct tmb_net *net, const struct tmb_rma *rma, uint32_t *index);
 void ofi_access_unhold(struct tmb_net *net, struct ofi_access *a);
 

@@ -81,7 +81,7 @@ static bool streams_agree(const struct tmb_net_env *env, const struct plan *plan
   return true;
 }
 
-/* Whether all ranks guard packets alike; if not, the first one that differs says so. */
+/* Whether all ranks use one method of authentication; the first rank that differs prints both. */
 static bool guards_agree(const struct tmb_net_env *env, const struct plan *plan) {
   static const char *const names[] = {"header", "payload", "encrypt", "encrypt"};
   const struct udp_card *cards = plan->cards;

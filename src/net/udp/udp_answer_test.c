@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Acknowledgements of signals: with the answer of a client that answers, else at once. */
+/* Acknowledgements of signals: carried by the answer of a client that answers, else sent alone. */
 #include "base/unit_test.h"
 #include "net/udp/udp_rig_test.h"
 

@@ -40,7 +40,7 @@ static uint64_t heap(void) {
   return m.uordblks + m.hblkhd;
 }
 
-/* Whether mallinfo2 counts: the allocators of sanitizers do not. */
+/* Whether mallinfo2 counts. It does not under the allocators of sanitizers. */
 static int heap_is_reported(void) {
   enum { PROBE = 1 << 20 };
   const uint64_t before = heap();

@@ -74,8 +74,8 @@ static uint64_t operate(lock_t lock, gex_OP_t op, uint64_t a, uint64_t b) {
   return old;
 }
 
-/* The first ticket of a new lock. Each has another one: a thread's record of a lock that was freed
- * while it held it does not match a new lock in its place. */
+/* The first ticket of a new lock, unlike that of any other lock. So a thread's record of a lock
+ * that was freed while held does not match a new lock at the same address. */
 static uint64_t first_ticket(void) {
   static uint32_t made;
   const uint32_t ticket = (++made * (uint32_t)upcr_threads + (uint32_t)upcr_mythread) * 0x9E3779B1u;

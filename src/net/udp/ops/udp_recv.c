@@ -392,7 +392,7 @@ bool udp_packet_lends(const void *placer, const uint8_t *packet, uint32_t bytes)
   return true;
 }
 
-/* Where a record's payload belongs, if that can be said before it has come; or NULL. */
+/* Destination of a record's payload, if it is known before the payload arrives; else NULL. */
 static uint8_t *record_place(struct tmb_net *e, const struct udp_peer *p,
                              const struct udp_record *r) {
   if (r->type == UDP_DATA) return udp_get_place(e, p, r);

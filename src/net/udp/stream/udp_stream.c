@@ -241,7 +241,7 @@ static uint64_t stream_now(void *io) {
 static bool goes_by_stream(const struct udp_stream *s, const struct udp_out *out) {
   if (s->mode == UDP_STREAM_ALWAYS || out->rail >= s->io.rails) return true;
   const struct pair *w = s->pairs[out->peer];
-  return w && w->used; /* a connection that breaks is made again: datagrams did not arrive before */
+  return w && w->used; /* also while it is broken: datagrams did not arrive before */
 }
 
 /* Packets to one peer. A packet that cannot be sent is lost, as in a network. */
