@@ -11,13 +11,13 @@
  * as here.
  */
 #define _GNU_SOURCE
-#include "boot/kv/bootstrap.h"
+#include "boot/meet/bootstrap.h"
 
 #include "base/atomic.h"
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "boot/kv/meet.h"
+#include "boot/meet/meet.h"
 #include "boot/page/ctl.h"
 #include "boot/pm/pm.h"
 #include "boot/supervise/adopt.h"

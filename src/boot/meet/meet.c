@@ -7,7 +7,7 @@
  * one octet when it has all, so that the leader may close. Invariants: see meet.h.
  */
 #define _GNU_SOURCE
-#include "boot/kv/meet.h"
+#include "boot/meet/meet.h"
 
 #include "base/error.h"
 #include "base/log.h"

@@ -6,7 +6,7 @@
  * Owns: no process state. Called through its table by boot. Calls: ctl, base. Invariants: the
  * supervisor is woken only where it has to report to others.
  */
-#include "boot/kv/bootstrap.h"
+#include "boot/meet/bootstrap.h"
 
 #include "base/log.h"
 #include "boot/page/ctl.h"

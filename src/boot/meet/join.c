@@ -8,7 +8,7 @@
  * it starts are jobs of their own; the descriptors of the job do not survive an exec.
  */
 #define _GNU_SOURCE
-#include "boot/kv/bootstrap.h"
+#include "boot/meet/bootstrap.h"
 
 #include "base/atomic.h"
 #include "base/config.h"

@@ -5,7 +5,7 @@
  * Owns: no process state. Called through its table by boot. Calls: libc. Invariants: nobody else is
  * there, so nothing waits.
  */
-#include "boot/kv/bootstrap.h"
+#include "boot/meet/bootstrap.h"
 
 #include <string.h>
 
