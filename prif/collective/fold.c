@@ -20,35 +20,17 @@ static void fold(const struct prif_desc *a, const char *procedure, enum caf_fold
   prif_pass(to, &core);
 }
 
-void PRIF(co_sum)(const struct prif_desc *a, const int32_t *result_image, int32_t *stat,
-                  const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
-  PRIF_STATEMENT("CO_SUM");
-  fold(a, "prif_co_sum", CAF_FOLD_SUM, result_image, PRIF_TO);
-}
-
-void PRIF(co_min)(const struct prif_desc *a, const int32_t *result_image, int32_t *stat,
-                  const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
-  PRIF_STATEMENT("CO_MIN");
-  fold(a, "prif_co_min", CAF_FOLD_MIN, result_image, PRIF_TO);
-}
-
-void PRIF(co_max)(const struct prif_desc *a, const int32_t *result_image, int32_t *stat,
-                  const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
-  PRIF_STATEMENT("CO_MAX");
-  fold(a, "prif_co_max", CAF_FOLD_MAX, result_image, PRIF_TO);
-}
-
-void PRIF(co_min_character)(const struct prif_desc *a, const int32_t *result_image, int32_t *stat,
-                            const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
-  PRIF_STATEMENT("CO_MIN");
-  fold(a, "prif_co_min_character", CAF_FOLD_MIN, result_image, PRIF_TO);
-}
-
-void PRIF(co_max_character)(const struct prif_desc *a, const int32_t *result_image, int32_t *stat,
-                            const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
-  PRIF_STATEMENT("CO_MAX");
-  fold(a, "prif_co_max_character", CAF_FOLD_MAX, result_image, PRIF_TO);
-}
+#define FOLD(NAME, STATEMENT, KIND)                                                     \
+ void PRIF(NAME)(const struct prif_desc *a, const int32_t *result_image, int32_t *stat, \
+                 const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {      \
+  PRIF_STATEMENT(STATEMENT);                                                            \
+  fold(a, "prif_" #NAME, KIND, result_image, PRIF_TO);                                  \
+ }
+FOLD(co_sum, "CO_SUM", CAF_FOLD_SUM)
+FOLD(co_min, "CO_MIN", CAF_FOLD_MIN)
+FOLD(co_max, "CO_MAX", CAF_FOLD_MAX)
+FOLD(co_min_character, "CO_MIN", CAF_FOLD_MIN)
+FOLD(co_max_character, "CO_MAX", CAF_FOLD_MAX)
 
 /* ---- broadcast */
 

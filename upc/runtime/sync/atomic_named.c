@@ -8,23 +8,18 @@
  */
 #include "rt.h"
 
-static uint32_t operate32(upcr_pts_t p, gex_OP_t op, uint32_t a, uint32_t b) {
-  uint32_t old = 0;
-  upcr_serve();
-  upcr_complete();
-  gex_Event_Wait(
-      gex_AD_OpNB_U32(rt.ad32, &old, (gex_Rank_t)upcr_threadof(p), rt_owner_addr(p), op, a, b, 0));
-  return old;
-}
-
-static uint64_t operate64(upcr_pts_t p, gex_OP_t op, uint64_t a, uint64_t b) {
-  uint64_t old = 0;
-  upcr_serve();
-  upcr_complete();
-  gex_Event_Wait(
-      gex_AD_OpNB_U64(rt.ad64, &old, (gex_Rank_t)upcr_threadof(p), rt_owner_addr(p), op, a, b, 0));
-  return old;
-}
+#define OPERATE(BITS)                                                                 \
+ static uint##BITS##_t operate##BITS(upcr_pts_t p, gex_OP_t op, uint##BITS##_t a,     \
+                                     uint##BITS##_t b) {                              \
+  uint##BITS##_t old = 0;                                                             \
+  upcr_serve();                                                                       \
+  upcr_complete();                                                                    \
+  gex_Event_Wait(gex_AD_OpNB_U##BITS(rt.ad##BITS, &old, (gex_Rank_t)upcr_threadof(p), \
+                                     rt_owner_addr(p), op, a, b, 0));                 \
+  return old;                                                                         \
+ }
+OPERATE(32)
+OPERATE(64)
 
 #define SHARED(X, T, U, W, FORM, FENCE)                                                        \
  RT_EXPORT T bupc_atomic##X##_read_##FORM(upcr_pts_t p);                                       \
