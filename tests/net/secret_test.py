@@ -49,6 +49,14 @@ def heard(lab, **settings):
     return result, path.read_bytes()
 
 
+def end(lab, job):
+    """Ends a job by a signal to its launcher."""
+    for pid, words in lab.hosts[0].processes():
+        if "run --hosts" in words and "nsenter" not in words:
+            os.kill(pid, signal.SIGTERM)
+    job.communicate(timeout=30)
+
+
 def secret_of(pid):
     """The secret of the job of a rank, out of its control block."""
     for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
@@ -123,10 +131,7 @@ class Wire(unittest.TestCase):
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                 timeout=20).stdout
                 self.assertFalse([p for p in pieces if p in seen])
-            for pid, words in lab.hosts[0].processes():
-                if "run --hosts" in words and "nsenter" not in words:
-                    os.kill(pid, signal.SIGTERM)
-            job.communicate(timeout=30)
+            end(lab, job)
             self.assertEqual(lab.leftovers(), [])
 
 
@@ -147,10 +152,7 @@ class Doors(unittest.TestCase):
                     wanted = {"%02X%02X4D0A" % (h + 1, rail) for rail in rails}
                     with self.subTest(host=h, interfaces=interfaces):
                         self.assertEqual(set(bound_to(pid)), wanted)
-                for pid, words in lab.hosts[0].processes():
-                    if "run --hosts" in words and "nsenter" not in words:
-                        os.kill(pid, signal.SIGTERM)
-                job.communicate(timeout=30)
+                end(lab, job)
             self.assertEqual(lab.leftovers(), [])
 
 
