@@ -35,7 +35,7 @@ SODIUM = [path for path in ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu"
                             "/usr/lib", "/lib/aarch64-linux-gnu")
           for path in Path(path).glob("libsodium.so.*") if not path.is_symlink()]
 MAGIC = bytes(reversed(b"tombolo"))  # of a control block, after one byte that is its version
-SECRET_AT, SECRET_BYTES = 56, 32
+SECRET_AT, SECRET_BYTES = 248, 32
 
 
 def heard(lab, **settings):
