@@ -59,8 +59,9 @@ void tmb_cgroup_mem_name(const struct tmb_cgroup_walk *walk, char *text, size_t 
 /* A hash of the names of this process's cgroups; 0 if unknown. */
 uint64_t tmb_cgroup_id(void);
 
-/* The limits that tmb_os_cgroup_use was given; NULL: they must be read. */
 struct tmb_os_cgroup;
+
+/* The limits that tmb_os_cgroup_use was given; NULL: they must be read. */
 const struct tmb_os_cgroup *tmb_cgroup_known(void);
 
 /* Processes that the kernel has ended for want of memory in the walk's current cgroup; 0 if
