@@ -9,8 +9,8 @@
  * Where ranks outnumber processors, `switches` counts how often the kernel changed the process in a
  * barrier, over all ranks: each rank has to run once, so ranks less processors is the least. The
  * floor of a split and destroy is the hand-off between ranks 0 and 1, on processors of their own,
- * while the others wait. It is 0.1 to 0.5 us by the mode of the machine, while a switch takes 0.7
- * us in each: where ranks outnumber processors the barrier by hand and the switches are the scale.
+ * while the others wait. A switch of processes takes longer than a hand-off: where ranks outnumber
+ * processors, compare with the barrier by hand and the switches.
  * Every rank takes part in every sample; rank 0 reports.
  */
 #define _GNU_SOURCE

@@ -7,8 +7,8 @@
  * must not be bound, so that their threads have all processors. Calls: bench/lib, the public API. A
  * figure is the time of one operation, of all threads together. Beside it stands the processor time
  * that the rank's threads use for one: of rank 0, for round trips of rank 1. It is the better
- * measure on a machine that does other work. Samples of all thread counts alternate. A sample takes
- * milliseconds: to start 16 threads takes 0.2 ms, which are no part of a rate.
+ * measure on a machine that does other work. Samples of all thread counts alternate. The start of
+ * the threads is no part of a rate.
  */
 /* mode: PAR */
 #include "lib/bench.h"

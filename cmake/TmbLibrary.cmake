@@ -75,6 +75,6 @@ foreach(lib tombolo_shared tombolo_static)
   target_link_libraries(${lib} PUBLIC Threads::Threads)
 endforeach()
 
-# What our programs and multi-rank tests link: as a user would. With the static library each test
-# program of a sanitizer's tree had 8 MB, and linking it took five times as long.
+# The library that our programs and multi-rank tests link: the shared one, as a user would. Test
+# programs stay small and are linked quickly.
 add_library(tmb_client ALIAS tombolo_shared)

@@ -5,10 +5,10 @@
  * Owns: tmb_job.row_use, one bit per row. Called by client.c (init), team_make.c, team.c (dispose),
  * coll's tuning. Calls: the on-node engine. The first and the last rank measure a hand-off at
  * start-up, because the system does not report, least of all to a virtual machine, which processors
- * share a cache; they take 5 milliseconds at most, and as a rule 20 us. Invariants: row 0 is never
- * taken or given; a row is cleared by the one who takes it, before anybody else knows that it is
- * taken; its descriptors of chunks and notes are clear when it is given back. Where ranks outnumber
- * processors, the first two, which go to different ones, compare two ways to copy instead.
+ * share a cache; a limit of time bounds that. Where ranks outnumber processors, the first two
+ * ranks, which go to different ones, compare two ways to copy instead. Invariants: row 0 is never
+ * taken or given; whoever takes a row clears it before anybody else knows that it is taken; its
+ * descriptors of chunks and notes are clear when it is given back.
  */
 #include "core/shared.h"
 

@@ -148,9 +148,8 @@ uint32_t tmb_shared_rows(void);
 uint64_t tmb_shared_handoff_ns(void);
 
 /* The most time in ns in which job rank 0 writes the data of a slot that the last rank has just
- * read; 0 where that is not known, as above. The hand-off does not show it: at 120 ns, a broadcast
- * of 256 KiB in such slots took 5 us on one machine and 30 us on another, which needs 1300 ns to
- * write one. */
+ * read; 0 where that is not known, as above. The hand-off does not show it: machines with the same
+ * hand-off differ in it several times. */
 uint64_t tmb_shared_write_ns(void);
 
 /* Whether one copy by the kernel takes less time than two through shared memory, where ranks

@@ -16,8 +16,7 @@
 #include "notify/notify.h"
 
 /* Signals in a range that needs no index: 8 cache lines of 64-bit signals side by side. Measured by
- * `tombolo bench notify`: a range of 10^6 with an index costs 1.3 to 1.4 times one
- * of 16. */
+ * `tombolo bench notify`. */
 #define SCAN_MAX 64
 /* Signals that a search with an index reads besides, so that stores without a signal operation are
  * found. */

@@ -6,8 +6,7 @@
  * bench_job.c after each figure, so that a bench that is ended keeps its figures. Calls: jansson,
  * bench_stat.c, base/config, os. Invariants: samples are raw, in the order in which they were
  * taken; a number that does not exist is null; a file is always whole, because it is renamed into
- * place; saving disturbs the ranks that measure little (0.3 to 0.8 ms of a processor for up to 108
- * figures).
+ * place; saving takes less than a millisecond of a processor, so it disturbs the ranks little.
  */
 #define _GNU_SOURCE
 #include "bench/bench.h"

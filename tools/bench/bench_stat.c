@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Guests of one kind of machine come in two modes, with some 135 ns and 560 ns. */
+/* A hand-off below this is the fast mode of a machine: both processors share a cache. */
 #define FAST_BELOW_NS 300.0
 
 static int compare(const void *a, const void *b) {

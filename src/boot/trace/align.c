@@ -3,8 +3,8 @@
  * Clocks of hosts, corrected by causes and effects.
  *
  * Owns: no process state. Called by set.c. Calls: libc. A comparison of two clocks by round trips
- * is as wrong as the fastest round trip was slow: 15 us on a machine with load, longer than a
- * message takes. A cause begins before its effect, so each arrow between two hosts bounds the
+ * is as wrong as the fastest round trip was slow, which under load is longer than a message takes.
+ * A cause begins before its effect, so each arrow between two hosts bounds the
  * difference of their clocks: shift[to] <= shift[from] + (end - begin), where a shift is subtracted
  * from the times of a host. The largest shifts that are not above 0 are found as shortest paths are
  * (Bellman and Ford). The true clocks fulfil all of it, so no shift is beyond the errors of two

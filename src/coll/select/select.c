@@ -61,8 +61,8 @@
 /* Blocks that a leader moves one by one. An estimate. */
 #define NODES_EXCHANGE_BLOCKS_MAX 16384u
 
-/* Members, or nodes, up to which pipelines are chains of long segments. Simulated (`tombolo sim`):
- * at 1024 ranks a chain takes 16 times as long as a binomial tree. */
+/* Members, or nodes, up to which pipelines are chains of long segments; a longer chain loses to a
+ * binomial tree. Simulated (`tombolo sim`). */
 #define CHAIN_HOPS                8u
 
 #define KB                        UINT64_C(1024)

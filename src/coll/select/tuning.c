@@ -27,8 +27,7 @@ static struct {
 } tuning;
 
 /* Largest team, in ranks, that uses its shared memory where ranks outnumber processors. Measured up
- * to here (study/compare/forms.py --ranks 64 on 2 processors): 8 B take 171 instead of
- * 590 to 700 us. */
+ * to here (study/compare/forms.py --ranks 64 on 2 processors). */
 #define CROWDED_RANKS_MAX 64u
 
 /* Limits in ns, both measured at start-up: of a hand-off and back, and of writing

@@ -15,8 +15,8 @@
 
 #include <string.h>
 
-/* Readings of others' rows in one call at most, where each rank has a processor: about 0.3 us, and
- * as long as a copy of the data takes. */
+/* Readings of others' rows in one call at most, where each rank has a processor: as many as fit
+ * into the time of a copy of the data. Chosen. */
 #define PROBES         600u
 #define BYTES_PER_LOOK 8u
 

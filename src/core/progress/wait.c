@@ -56,13 +56,8 @@
 #define BUSY_NS_MAX    1280000u
 #define BLIND_DOUBLED  20u
 /* Where clients have threads, these may need the processor on which a thread or a peer waits. Then
- * waits spin shorter, for room shorter still, and yield more often before they sleep. Measured by
- * tombolo-bench-threads, 2 processors, hand-off 0.5 us, medians of three runs:
- * a message of 64 B by 1, 2, 4, 8, 16 threads takes 182, 187, 194, 203, 218 ns with 100 us and 16
- * yields, 166, 165, 146, 138, 154 with these. With 100 us in waits for room, too, short messages of
- * 2 threads took 3.4 times as long as those of one; with SHORT_NS 1.1 times (hand-off 0.1 us). A
- * thread that shares its processor: 4 threads 35.8 ns with THREADS_NS, 26.2 with SHORT_NS
- * (load 35). */
+ * waits spin shorter, for room or on a shared processor shorter still, and yield more often before
+ * they sleep. Measured by tombolo-bench-threads. */
 #define SHORT_NS       2000u
 #define THREADS_NS     20000u
 #define THREADS_YIELDS 128u

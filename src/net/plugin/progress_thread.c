@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 /* Times in ns between two checks: without long transfers, and with them; and the time over which
- * the share of the processor is kept. Chosen; `tombolo bench silent` measures the loss
- * of a computing rank: 0.7 % without operations (study/RESULTS.md). */
+ * the share of the processor is kept. Chosen; `tombolo bench silent` measures the loss of a
+ * computing rank. */
 #define REST_NS  10000000u
 #define WATCH_NS 500000u
 #define SHARE_NS 100000000u

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a rank of Cholesky computes by itself, see local.h.
+ * Computation of one rank of Cholesky, see local.h.
  *
  * Owns nothing. Called by cholesky.c and cholesky.upc. Calls: problem.h, CBLAS. On a grid with as
  * many rows as columns, all that multiplies this rank's block columns lies side by side, so that
- * one dgemm serves several of them: OpenBLAS packs the panel once for each dgemm. With blocks of
- * 128 a dgemm of four block columns has 1.04 (kernel SkylakeX) to 1.1 (Haswell) times the rate of
- * one, and a solution by parts of 32 columns 1.13 to 1.17 times that in one call (AMD EPYC with
- * AVX-512, OpenBLAS 0.3.21).
+ * one dgemm serves several of them: OpenBLAS packs the panel once for each dgemm. A solution by
+ * parts of few columns is faster than one call.
  */
 #include "apps/cholesky/local.h"
 

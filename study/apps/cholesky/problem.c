@@ -52,8 +52,8 @@ static void sum(double *vector, long n) {
                                         (size_t)n, GEX_OP_ADD, NULL, NULL, 0));
 }
 
-/* What summing n terms rounds grows by the root of n: 24 times DBL_EPSILON at n = 4000, 35 at
- * n = 8000, with every way and number of ranks alike. */
+/* Residual of the solution. The rounding error of a sum of n terms grows by the root of n, with
+ * every variant and number of ranks alike. */
 static double residual(struct job *job, const struct cholesky_part *t) {
   const long n = t->blocks * t->nb;
   double *const x = calloc((size_t)(4 * n), sizeof(double));

@@ -2,10 +2,9 @@
 /* Tiles of pencils: see pencil.h. Called by transform.c for every plane; calls FFTW and the
  * stopwatch. A tile takes a part of the second-level cache (256 KiB) and is as wide as that allows,
  * because the strided side of a transposition reads or writes one run of the tile's width from each
- * line of memory: runs of 1 KiB took two thirds of the time of runs of 256 bytes. Where the result
- * is adjacent rows the tile is the result itself, and where the input is that place too nothing is
- * copied at all. Invariant: every address given to a plan is 16-byte aligned, as the ones it was
- * planned with.
+ * line of memory, and long runs are faster. Where the result is adjacent rows the tile is the
+ * result itself, and where the input is that place too nothing is copied at all. Invariant: every
+ * address given to a plan is 16-byte aligned, as the ones it was planned with.
  */
 #include "pencil.h"
 

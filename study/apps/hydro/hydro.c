@@ -21,7 +21,7 @@
 #define GROWTH    1.2 /* of the time step from one step to the next */
 #define BEGINNING 0.1 /* of the stable time step: the first one */
 #define ROUNDING  1e-13
-#define DEVIATION 1.0 /* of a shock tube, in cells (problem.h); 0.5 to 0.8 were measured */
+#define DEVIATION 1.0 /* of a shock tube, in cells (problem.h) */
 
 enum { CELLS_X, CELLS_Y, EVERY };
 enum { PROBLEM, OUTPUT };
@@ -69,7 +69,7 @@ static void advance(struct run *r, long number) {
   }
 }
 
-/* What a step computes: this rank's cells in a box of their own, with walls on all sides. */
+/* Computation of a step: this rank's cells in a box of their own, with walls on all sides. */
 static void compute_alone(void *about) {
   struct run *const r = about;
   advance(r, r->steps_alone++);

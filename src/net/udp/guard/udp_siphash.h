@@ -2,10 +2,10 @@
 /*
  * SipHash-2-4: the keyed hash that packets of the udp conduit carry.
  *
- * Owns nothing. Called by udp_auth.c and by tests. Calls nothing. A hash of n bytes costs about
- * 20 ns plus 1.5 ns for each 8 bytes. Source: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast
- * short-input PRF", INDOCRYPT 2012, doi:10.1007/978-3-642-34931-7_28. Invariant: input is fed in
- * words of 8 bytes, the low byte first, as the paper says, on hosts of either byte order.
+ * Owns nothing. Called by udp_auth.c and by tests. Calls nothing. Source: J.-P. Aumasson, D. J.
+ * Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012, doi:10.1007/978-3-642-34931-7_28.
+ * Invariant: input is fed in words of 8 bytes, the low byte first, as the paper says, on hosts of
+ * either byte order.
  */
 #ifndef TMB_UDP_SIPHASH_H
 #define TMB_UDP_SIPHASH_H
