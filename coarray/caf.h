@@ -103,7 +103,7 @@ enum caf_component caf_component_is(const void *word);
 struct caf_token *caf_component_new(void);
 void caf_component_free(struct caf_token *t);
 
-/* Who is in this library: inside.h. */
+/* The mark of a thread inside this library: inside.h. */
 struct caf_mark {
   uint32_t inside; /* the program is; atomic */
   uint32_t taken;  /* the serving thread is; atomic */

@@ -92,7 +92,7 @@ static void add_there(uint32_t rank, uint64_t *counter, uint64_t value) {
                              value, 0);
 }
 
-/* This image has come to its end: all images count it. */
+/* Announce the end of this image: all images count it. */
 static void arrive(void) {
   __atomic_store_n(&caf.shared->at_end, 1, __ATOMIC_RELEASE);
   for (uint32_t r = 0; r < caf.size; r++)

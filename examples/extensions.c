@@ -18,7 +18,7 @@ static gex_EP_t endpoint;
 static gex_TM_t team;
 static _Atomic int received;
 
-/* What the library keeps for the program with an object. */
+/* Data of the program that the library keeps with an object. */
 struct module {
   const char *name;
   int messages;

@@ -13,7 +13,7 @@
 
 enum { WORDS = 1000 };
 
-/* What lies in the segment of every rank. */
+/* Layout of the segment of every rank. */
 struct shared {
   uint64_t from_left[WORDS];
   uint64_t blocks[10][WORDS];

@@ -20,7 +20,7 @@ static void facts(void) {
   printf("this program: %s\n", gasnett_exe_name());
 }
 
-/* What the compiler said about the machine; the names are macros, for #if. */
+/* Properties of the machine, as the compiler knows them; the names are macros, for #if. */
 static void platform(void) {
 #if PLATFORM_ARCH_LITTLE_ENDIAN
   const char *order = "least";

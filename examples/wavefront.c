@@ -13,7 +13,7 @@
 /* ranks: 1 2 4 */
 #include <gasnetex_ext.h>
 
-/* The same by one rank alone: the last entry. */
+/* The last entry, computed by one rank alone. */
 static uint64_t alone(size_t rows, size_t columns) {
   uint64_t *row = malloc(columns * sizeof *row), last;
   if (!row) gasnet_exit(1);

@@ -317,7 +317,7 @@ def main():
     parse.add_argument("recipe", choices=sorted(tries))
     parse.add_argument("tarball", type=Path)
     parse.add_argument("--base", type=Path)
-    parse.add_argument("--keep", type=Path, help="work here, and do not remove it")
+    parse.add_argument("--keep", type=Path, help="work in this folder, and do not remove it")
     options = parse.parse_args()
     folder = options.keep or Path(tempfile.mkdtemp(prefix="tombolo-try-"))
     folder.mkdir(exist_ok=True)

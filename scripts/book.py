@@ -574,7 +574,8 @@ def main():
     parser.add_argument("--build", default=str(ROOT / "build"), help="build tree")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "book")
     parser.add_argument("--venv", type=Path, default=ROOT / "build" / "book-venv")
-    parser.add_argument("--lenient", action="store_true", help="a skipped site is no failure")
+    parser.add_argument("--lenient", action="store_true",
+                        help="do not fail where the site is skipped")
     options = parser.parse_intermixed_args()
     try:
         if options.what == "check":

@@ -84,7 +84,8 @@ def differing_of_new(files, kept):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fix", action="store_true", help="rewrite the files")
-    parser.add_argument("--build", type=Path, metavar="DIR", help="a build tree; see above")
+    parser.add_argument("--build", type=Path, metavar="DIR",
+                        help="build tree that remembers the files that passed")
     parser.add_argument("paths", nargs="*", type=Path, help="files or folders; default: all")
     options = parser.parse_args()
     if not clang_format():

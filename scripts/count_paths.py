@@ -151,7 +151,7 @@ def main():
     parser.add_argument("--check", action="store_true", help="compare with the record")
     parser.add_argument("--record", action="store_true", help="write the record")
     parser.add_argument("--markdown", action="store_true", help="print a table for the docs")
-    parser.add_argument("--dump", type=Path, help="keep callgrind's files here")
+    parser.add_argument("--dump", type=Path, help="folder that keeps callgrind's files")
     options = parser.parse_args()
     record = json.loads(RECORD.read_text(encoding="utf-8")) if options.check else None
     reason = why_not(options.build, record)

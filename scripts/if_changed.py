@@ -200,7 +200,7 @@ def main():
     )
     parser.add_argument("--build", type=Path, required=True, help="the build tree")
     parser.add_argument("--root", type=Path, default=ROOT, help="the root of the sources")
-    parser.add_argument("name", help="of the check")
+    parser.add_argument("name", help="name of the check")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="the script and its arguments")
     options = parser.parse_args()
     kept = options.build.resolve() / "passed" / f"{options.name}.json"

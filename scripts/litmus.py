@@ -591,7 +591,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--check", action="store_true", help="look only at quotes and the page")
+    parser.add_argument("--check", action="store_true", help="check only quotes and the page")
     parser.add_argument("--table", action="store_true", help="print the table of the page")
     parser.add_argument("names", nargs="*", metavar="NAME", help="patterns; default: all")
     options = parser.parse_args()

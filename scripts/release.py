@@ -216,10 +216,11 @@ def main():
     """Makes it."""
     parse = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parse.add_argument(
-        "--dry-run", action="store_true", help="no tag, and changes may be uncommitted"
+        "--dry-run", action="store_true", help="set no tag; changes may be uncommitted"
     )
     parse.add_argument("--out", type=Path, default=ROOT / "build/release")
-    parse.add_argument("--build", action="store_true", help="build the tarball as a test")
+    parse.add_argument("--build", action="store_true",
+                       help="build, install and uninstall the tarball")
     options = parse.parse_args()
     if not (ROOT / ".git").exists():
         print("release.py: skipped: this is no clone of the repository")

@@ -542,13 +542,14 @@ def read_options():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--check", action="store_true", help="what `make check` runs")
-    kind.add_argument("--all", action="store_true", help="what `make test-all` runs: everything")
-    kind.add_argument("--net", action="store_true", help="the tests on several hosts only")
-    parser.add_argument("--part", type=part_of, metavar="K/N", help="of --all: part K of N")
+    kind.add_argument("--check", action="store_true", help="run the stages of `make check`")
+    kind.add_argument("--all", action="store_true", help="run all stages, as `make test-all`")
+    kind.add_argument("--net", action="store_true", help="run only the tests on several hosts")
+    parser.add_argument("--part", type=part_of, metavar="K/N", help="with --all: run part K of N")
     parser.add_argument("--only", action="append", metavar="STAGE", help="run this stage only")
     parser.add_argument("--list", action="store_true", help="print the stages and stop")
-    parser.add_argument("--jobs", type=int, default=2, help="tests and compilers at a time")
+    parser.add_argument("--jobs", type=int, default=2,
+                        help="number of tests and compilers that run at a time")
     options = parser.parse_args()
     if options.part and not options.all:
         parser.error("--part is of --all")

@@ -226,9 +226,11 @@ def main():
     )
     parser.add_argument("--only", action="append", metavar="NAME", help="try this seed only")
     parser.add_argument("--list", action="store_true", help="print the seeds and stop")
-    parser.add_argument("--check", type=Path, metavar="BUILD", help="see above")
+    parser.add_argument("--check", type=Path, metavar="BUILD",
+                        help="check that each seed fits the sources")
     parser.add_argument("--keep", action="store_true", help="leave build-seeds/ for the next run")
-    parser.add_argument("--jobs", type=int, default=2, help="tests and compilers at a time")
+    parser.add_argument("--jobs", type=int, default=2,
+                        help="number of tests and compilers that run at a time")
     options = parser.parse_args()
     seeds = [read_seed(path) for path in sorted((ROOT / "tests" / "seeds").glob("*.patch"))]
     unknown = set(options.only or ()) - {seed.name for seed in seeds}

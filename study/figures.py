@@ -615,11 +615,14 @@ def unreadable(data):
 
 def main():
     parser = argparse.ArgumentParser(description="Draws the figures of study/figures again.")
-    parser.add_argument("--data", type=Path, default=HERE / "data", help="kept JSON")
+    parser.add_argument("--data", type=Path, default=HERE / "data", help="folder of the kept JSON")
     parser.add_argument("--out", type=Path, default=HERE / "figures", help="folder of the SVGs")
-    parser.add_argument("--page", type=Path, default=HERE / "FIGURES.md", help="all figures")
-    parser.add_argument("--adopt", type=Path, metavar="STUDY", help="first take its JSON")
-    parser.add_argument("--check", action="store_true", help="write nothing; 1 if files differ")
+    parser.add_argument("--page", type=Path, default=HERE / "FIGURES.md",
+                        help="page that lists all figures")
+    parser.add_argument("--adopt", type=Path, metavar="STUDY",
+                        help="first take the JSON of this folder")
+    parser.add_argument("--check", action="store_true",
+                        help="write nothing; exit with 1 if files differ")
     options = parser.parse_args()
     reason = plots.missing()
     if reason:

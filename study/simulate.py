@@ -233,15 +233,17 @@ def main():
     parser = argparse.ArgumentParser(description="Simulate the standard set and draw it.")
     parser.add_argument("--quick", action="store_true", help="fewer sizes")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree")
-    parser.add_argument("--out", type=Path, default=ROOT / "simulation", help="its folder")
+    parser.add_argument("--out", type=Path, default=ROOT / "simulation",
+                        help="folder of the report")
     parser.add_argument("--json", type=Path, help="write the figures here, too")
     parser.add_argument("--jobs", type=int, default=2, help="simulations at a time")
     parser.add_argument("--only", nargs="*", choices=SETS, metavar="SET",
-                        help="simulate these, and take the others from FOLDER; none: draw only")
+                        help="names to simulate; the folder has the others; none: draw only")
     parser.add_argument("--figures", type=Path, metavar="FOLDER",
-                        help="keep the figures there: figures/*.svg and data/*.json")
+                        help="keep the figures in this folder: figures/*.svg and data/*.json")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one simulation")
-    parser.add_argument("--budget", type=float, help="seconds for all; then what there is is shown")
+    parser.add_argument("--budget", type=float,
+                        help="seconds for all simulations; the report has those that are done")
     options = parser.parse_args()
     options.build = options.build.resolve()
     if not (options.build / "sim" / "sim").exists():

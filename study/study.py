@@ -549,7 +549,8 @@ def options_of():
     parser.add_argument("--rounds", type=int, help="runs of each side (default: by part)")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree")
     parser.add_argument("--out", type=Path, help="folder of the report (study-report)")
-    parser.add_argument("--only", action="append", metavar="PART", help="as PART; repeatable")
+    parser.add_argument("--only", action="append", metavar="PART",
+                        help="name of a part, as PART; repeatable")
     parser.add_argument("--fresh", action="store_true",
                         help="begin again instead of going on with an interrupted run")
     parser.add_argument("--timeout", type=float,

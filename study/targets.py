@@ -203,8 +203,10 @@ def check():
 def main():
     parser = argparse.ArgumentParser(description="Writes the targets of the study into "
                                      "study/RESULTS.md, from what is kept.")
-    parser.add_argument("--adopt", type=Path, metavar="STUDY", help="first take this study's JSON")
-    parser.add_argument("--check", action="store_true", help="write nothing; 1 if the page differs")
+    parser.add_argument("--adopt", type=Path, metavar="STUDY",
+                        help="first take the JSON of this study")
+    parser.add_argument("--check", action="store_true",
+                        help="write nothing; exit with 1 if the page differs")
     options = parser.parse_args()
     if options.check:
         return check()

@@ -25,7 +25,7 @@ bench_fn floor_add_contended;
 bench_fn floor_copy8_put;
 bench_fn floor_copy8_get;
 
-/* The same loops with a call of memcpy, for a size that the compiler does not know. */
+/* Loops that copy by a call of memcpy, for a size that the compiler does not know. */
 bench_fn floor_copy_any_put;
 bench_fn floor_copy_any_get;
 

@@ -255,7 +255,7 @@ static const struct {
     {"HSL lock and unlock", nothing, path_lock, nothing},
 };
 
-/* Where counts are written and begin anew. */
+/* Write the counts and reset them. */
 WHOLE void paths_end(void) {
   __asm__ volatile("" ::: "memory");
 }

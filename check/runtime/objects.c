@@ -66,7 +66,8 @@ static void team_ended(gex_TM_t tm) {
   free(t);
 }
 
-/* What the library, or a run-time library, makes for itself is not the program's to end. */
+/* Objects that the library, or a run-time library, makes for itself need not be ended by the
+ * program. */
 static void made(struct object it, const char *call, const void *pc) {
   const bool ours = chk.area && it.object && !chk_of_library(pc);
   struct object *const o = ours ? malloc(sizeof *o) : NULL;
@@ -165,8 +166,7 @@ int gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsiz
   MET();
   if (rc == GASNET_OK) attached();
   const gasnet_seginfo_t *const all = chk_segments();
-  if (rc == GASNET_OK && all)
-    chk_segment_add((uintptr_t)all[chk.rank].addr, all[chk.rank].size);
+  if (rc == GASNET_OK && all) chk_segment_add((uintptr_t)all[chk.rank].addr, all[chk.rank].size);
   return rc;
 }
 
@@ -175,8 +175,8 @@ int gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t
   const int rc = chk_real.gex_Segment_Create(segment_p, client, address, length, kind, flags);
   if (rc != GASNET_OK) return rc;
   add_segment(*segment_p);
-  made((struct object){.object = *segment_p, .kind = kind, .what = "segment"},
-       "gex_Segment_Create", __builtin_return_address(0));
+  made((struct object){.object = *segment_p, .kind = kind, .what = "segment"}, "gex_Segment_Create",
+       __builtin_return_address(0));
   return rc;
 }
 

@@ -417,7 +417,7 @@ static bool find_half(struct half *h, size_t char_bytes) {
   return true;
 }
 
-/* A transfer of objects of which one is not here. */
+/* A transfer of objects of which one is on another image. */
 static __attribute__((noinline)) void transfer_other(struct half *source, struct half *target) {
   CAF_INSIDE;
   struct caf_answer got = {.bytes = 0};

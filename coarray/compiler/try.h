@@ -10,7 +10,7 @@
 
 #include "data/accessor.h"
 
-/* What a run has shown: the elements that a get has read. */
+/* Result of a trial run: the elements that a get has read. */
 struct caf_seen {
   size_t bytes;
   char *result; /* malloc'ed */

@@ -57,7 +57,7 @@ void caf_accessors_sort(void);
 /* Whether there are any. */
 bool caf_accessors_any(void);
 
-/* What is known of an accessor of structures: compiler/trial.c. */
+/* Results of trial runs of an accessor of structures: compiler/trial.c. */
 struct caf_trials {
   bool direct, done;    /* it needs nothing but their bytes; there is no further trial */
   uint32_t calls, next; /* accesses so far; at the next trial */

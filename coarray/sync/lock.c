@@ -181,7 +181,7 @@ void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, c
   int64_t holder;
   const enum caf_taken taken = caf_lock_take(&l, acquired != NULL, &holder);
   const bool mine = taken == CAF_TAKEN || taken == CAF_TAKEN_OF_FAILED;
-  /* Also after an error: gfortran copies it, whatever it is, into the program's variable. */
+  /* Set it after an error, too: gfortran copies it into the program's variable in any case. */
   if (acquired) *acquired = mine;
   if (mine || (acquired && taken == CAF_TAKEN_BUSY))
     caf_ok(stat);

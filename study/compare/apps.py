@@ -261,8 +261,8 @@ def measure_all(sides, apps, options, run, budget):
 
 def add_options(parser):
     """Options that net.py --apps has too."""
-    parser.add_argument("--quick", action="store_true", help="without the largest problems")
-    parser.add_argument("--problem", action="append", help="this one only; repeatable")
+    parser.add_argument("--quick", action="store_true", help="leave the largest problems out")
+    parser.add_argument("--problem", action="append", help="measure this problem only; repeatable")
 
 
 def main():

@@ -196,7 +196,8 @@ def main():
     parser = parser_for("Coarray applications beside OpenCoarrays.", 60)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
-    parser.add_argument("--peer", action="append", choices=PEERS, help="this one only; repeatable")
+    parser.add_argument("--peer", action="append", choices=PEERS,
+                        help="compare with this peer only; repeatable")
     options = parse_apps(parser, PROGRAMS)
     apps = options.apps
     budget = Budget(options)

@@ -496,8 +496,9 @@ def main():
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"{', '.join(GROUPS)} (all)")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
     parser.add_argument("--show", type=Path, metavar="FILE", help="print the table of a JSON file")
-    parser.add_argument("--adopt", type=Path, metavar="FILE", help="put it into study/RESULTS.md")
-    parser.add_argument("--check", action="store_true", help="1 if page and JSON differ")
+    parser.add_argument("--adopt", type=Path, metavar="FILE",
+                        help="write the table of a JSON file into study/RESULTS.md")
+    parser.add_argument("--check", action="store_true", help="exit with 1 if page and JSON differ")
     options = parser.parse_args()
     options.budget = options.budget or (None if options.groups else ALL_S)
     options.groups = options.groups or list(GROUPS)

@@ -96,7 +96,7 @@ def main():
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--make", action="append", default=[], metavar="WORD",
-                        help="also for its Makefile; repeatable")
+                        help="further argument of its make; repeatable")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
     options = parser.parse_args()
     good = True

@@ -67,7 +67,7 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
     parser.add_argument("--rounds", type=int, default=1, help="ignored: a trace is of one run")
     parser.add_argument("--view", type=Path, metavar="FOLDER",
-                        help="also draw the traces there by `tombolo view --diagram`")
+                        help="also draw the traces into this folder by `tombolo view --diagram`")
     add_options(parser, 20)
     options = parser.parse_args()
     tool, budget, records = options.build.resolve() / "bin" / "tombolo", Budget(options), []

@@ -145,7 +145,7 @@ static void broadcast_nodes(double *value) {
   for (int i = 1; !mine_at && i < node_size; i++) tell(node[i], value, sizeof *value);
 }
 
-/* Who is on this host, and the first rank of each host. */
+/* Find the ranks of this host, and the first rank of each host. */
 static void find_nodes(void) {
   gex_RankInfo_t *info;
   gex_Rank_t count, me;

@@ -117,8 +117,10 @@ def records(hosts, table):
 def main():
     parser = argparse.ArgumentParser(description="Time and memory of a job by number of ranks.")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
-    parser.add_argument("--ranks", default="64,256,1024", help="on this machine; empty: none")
-    parser.add_argument("--hosts", help="HOSTS:RANKS[,RANKS...], as 8:64,256; needs root")
+    parser.add_argument("--ranks", default="64,256,1024",
+                        help="numbers of ranks on this machine; empty: none")
+    parser.add_argument("--hosts",
+                        help="jobs on hosts of a lab (root): HOSTS:RANKS[,RANKS...], as 8:64,256")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()

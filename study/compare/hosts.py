@@ -79,7 +79,7 @@ def one_round(study, ranks, sides, fortran):
 def main():
     parser = parser_for("Applications on two to eight hosts.", 30)
     parser.add_argument("--ranks", default="2,4,8", help="numbers of hosts, one rank each")
-    parser.add_argument("--rate", default="1gbit", help="of the links")
+    parser.add_argument("--rate", default="1gbit", help="rate of the links, as tc writes it")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
     parser.add_argument("--quick", action="store_true", help="few iterations")
     options = parser.parse_args()

@@ -154,7 +154,7 @@ static void fill_row(char *row, int member, const char *const *got, size_t bytes
   }
 }
 
-/* Those of other hosts go through the first ranks of both, from `far` on in the slots. */
+/* Blocks of other hosts go through the first ranks of both hosts, from `far` on in the slots. */
 static void hand_exchange(char *out, const char *in, size_t bytes) {
   static char row[SLOT];
   const char *all[RANKS_MAX], *got[RANKS_MAX];
@@ -199,7 +199,7 @@ static void hand_scan(char *out, const char *in, size_t bytes) {
   if (leads_at + 1 < leaders) tell(leader[leads_at + 1], 0, sum, bytes);
 }
 
-/* What any split needs: something of every member at every member. */
+/* Data exchange of a split: something of every member at every member. */
 static void hand_split(char *out, const char *in, size_t bytes) {
   (void)bytes;
   hand_allgather(out, in, SPLIT_BYTES);

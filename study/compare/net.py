@@ -187,16 +187,17 @@ def compare_fair(options, budget):
 
 def main():
     parser = parser_for("Tombolo between hosts beside MPI over TCP.", 120)
-    parser.add_argument("--loopback", action="store_true", help="this machine, no shared memory")
+    parser.add_argument("--loopback", action="store_true",
+                        help="two ranks of this machine that share no memory")
     parser.add_argument("--ft", action="store_true", help="NAS FT on four hosts")
     parser.add_argument("--apps", action="store_true", help="applications on four hosts")
     parser.add_argument("--fair", action="store_true", help="share of a link beside TCP")
     parser.add_argument("--ranks", type=int, default=4, help=argparse.SUPPRESS)
     apps.add_options(parser)
-    parser.add_argument("app", nargs="*", metavar="APP", help="with --apps")
+    parser.add_argument("app", nargs="*", metavar="APP", help="application of --apps")
     parser.add_argument("--ft-class", default="A")
     parser.add_argument("--grid", help="process grid TYxTZ with --ft (default: ft's choice)")
-    parser.add_argument("--rate", default="1gbit", help="of the links")
+    parser.add_argument("--rate", default="1gbit", help="rate of the links, as tc writes it")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
     options = parser.parse_args()
     if not options.loopback:

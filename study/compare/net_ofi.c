@@ -24,7 +24,7 @@
 /* MESSAGE: as long as the shortest of Tombolo's conduit. */
 enum { MESSAGE = 24, RECEIVES = 64, NAME_MAX_BYTES = 256, PUT_BYTES = 1 << 20 };
 
-/* What one process tells the other. */
+/* Address record that one process sends to the other. */
 struct card {
   size_t name_bytes;
   char name[NAME_MAX_BYTES];

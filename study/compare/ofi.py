@@ -71,7 +71,7 @@ def main():
     parser.add_argument("--provider", default="tcp;ofi_rxm")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--timeout", type=float, default=60, help="seconds for one run")
-    parser.add_argument("--json", type=Path, help="where to write all samples")
+    parser.add_argument("--json", type=Path, help="write all samples to this file")
     options = parser.parse_args()
     samples = {}
     with tempfile.TemporaryDirectory() as folder:

@@ -125,11 +125,13 @@ def measure(sides, options, budget):
 def main():
     parser = parser_for("Single operations by size.", 30)
     parser.add_argument("--far", action="store_true", help="ranks that share no memory")
-    parser.add_argument("--conduit", default="udp", help="of the far ranks: udp, ofi or mpi")
+    parser.add_argument("--conduit", default="udp",
+                        help="conduit of the far ranks: udp, ofi or mpi")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each side, in alternation")
-    parser.add_argument("--lab", action="store_true", help="between two hosts")
-    parser.add_argument("--rate", default="1gbit", help="of their links")
+    parser.add_argument("--lab", action="store_true",
+                        help="measure between two hosts of a lab; needs root")
+    parser.add_argument("--rate", default="1gbit", help="rate of the lab's links, as tc writes it")
     options = parser.parse_args()
     build, budget = options.build.resolve(), Budget(options)
     budget.share = 1 / 4  # a run has many rows, and there are few sides

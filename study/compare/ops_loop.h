@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What single operations cost, by size: the loop that every side of ops.py and overlap.py compiles.
+ * Times of single operations by size: the loop that every side of ops.py and overlap.py compiles.
  *
  * Owns: sizes, repetition and the output format. Included by ops_gex.c, ops_mpi.c and ops_tcp.c,
  * which define the operations in their library; two ranks. Calls: the functions of struct side.

@@ -67,8 +67,9 @@ def main():
     parser = parser_for("The share of an operation that is hidden.", 30)
     parser.add_argument("--rounds", type=int, default=3, help="runs of each side, in alternation")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions, without ofi")
-    parser.add_argument("--lab", action="store_true", help="between two hosts")
-    parser.add_argument("--rate", default="1gbit", help="of their links")
+    parser.add_argument("--lab", action="store_true",
+                        help="measure between two hosts of a lab; needs root")
+    parser.add_argument("--rate", default="1gbit", help="rate of the lab's links, as tc writes it")
     options = parser.parse_args()
     build = options.build.resolve()
     if options.lab:

@@ -87,9 +87,9 @@ def show(found):
 
 def main():
     parser = parser_for("Puts and messages over one to four links.", 60)
-    parser.add_argument("--conduits", default="udp,ofi", help="of udp, ofi")
+    parser.add_argument("--conduits", default="udp,ofi", help="conduits to measure, by commas")
     parser.add_argument("--links", default="1,2,3,4", help="numbers of links")
-    parser.add_argument("--rate", default="1gbit", help="of each link")
+    parser.add_argument("--rate", default="1gbit", help="rate of each link, as tc writes it")
     parser.add_argument("--mtu", type=int, default=9000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()

@@ -342,7 +342,7 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
     parser.add_argument("--ranks", default="1,2,4,8", help="numbers of ranks")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
-    parser.add_argument("--hosts", help="on these hosts instead of this machine alone")
+    parser.add_argument("--hosts", help="run on these hosts instead of this machine alone")
     parser.add_argument("--quick", action="store_true", help="small problems, few iterations")
     add_options(parser, 60)
     options = parser.parse_args()

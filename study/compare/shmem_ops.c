@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What routines of OpenSHMEM cost: one program that the oshcc of each library compiles.
+ * Times of routines of OpenSHMEM: one program that the oshcc of each library compiles.
  *
  * Owns: the samples. Run by cells.py, group shmem, with two PEs or more. Calls: OpenSHMEM 1.4,
  * which Open MPI has, too. PE 0 measures; all take part where a row says so. Lines "ROW BYTES NS":

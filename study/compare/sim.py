@@ -433,12 +433,12 @@ def read_options(what):
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree")
     parser.add_argument("--hosts", type=int, default=8)
     parser.add_argument("--per-host", default="1,2,4,8", help="ranks of each host, by commas")
-    parser.add_argument("--delay-us", type=float, default=3000, help="of a frame, one way")
-    parser.add_argument("--rate-mbit", type=float, default=200, help="of each host's link")
+    parser.add_argument("--delay-us", type=float, default=3000, help="delay of a frame, one way")
+    parser.add_argument("--rate-mbit", type=float, default=200, help="rate of each host's link")
     parser.add_argument("--rounds", type=int, default=3, help="real runs; their median counts")
     parser.add_argument("--json", type=Path, help="also write the records to this file")
     parser.add_argument("--replay", type=Path,
-                        help="simulate again what this file has measured: no lab, no root")
+                        help="simulate with the measurements of this file, without lab and root")
     options = parser.parse_args()
     options.build = options.build.resolve()
     options.one_kernel = True

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What single messages, packets and sleeps of many ranks take, for sim_apps.py.
+ * Times of single messages, packets and sleeps of many ranks, for sim_apps.py.
  *
  * Owns: nothing. Compiled by sim_apps.py; not part of the build. Calls: the public API. Arguments:
  * a kind, the ranks of a host, how many. Prints the seconds of one on the slowest rank, and what

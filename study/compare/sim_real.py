@@ -42,9 +42,9 @@ def main():
     parser = argparse.ArgumentParser(description="The simulator beside real runs.")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree")
     parser.add_argument("--per-host", default="1,2,4,8", help="ranks of each host, by commas")
-    parser.add_argument("--rounds", default="2,3", help="of collectives, and of applications")
+    parser.add_argument("--rounds", default="2,3", help="runs of collectives and of applications")
     parser.add_argument("--keep", type=Path, default=ROOT / "study/data/simreal.json",
-                        help="the file of the records")
+                        help="file that keeps the records")
     options = parser.parse_args()
     options.build = options.build.resolve()
     rounds = options.rounds.split(",")

@@ -114,7 +114,7 @@ def measure(lab, jobs, floor, ranks, rounds):
 def main():
     parser = argparse.ArgumentParser(description="Time from `tombolo run` to the end of a job.")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
-    parser.add_argument("--other", type=Path, help="another one, measured in alternation")
+    parser.add_argument("--other", type=Path, help="another build tree, measured in alternation")
     parser.add_argument("--hosts", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("ranks", type=int, nargs="*", default=[64, 256])

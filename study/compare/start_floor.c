@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What starting processes costs without any library: forks COUNT times, each child becomes this
+ * Time of the start of processes without any library: forks COUNT times, each child becomes this
  * program without arguments, which ends at once; waits for all.
  *
  * Owns: nothing. Started by `start.py`. Calls: libc.

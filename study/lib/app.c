@@ -30,7 +30,7 @@ enum {
   TEXT_BYTES = 2048
 };
 
-/* What is put together for the parser, which keeps pointers to it. */
+/* Texts made for the parser, which keeps pointers to them. */
 struct texts {
   char number[APP_NUMBERS][HELP_BYTES], iterations[HELP_BYTES], program[TEXT_BYTES];
 };

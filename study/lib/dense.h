@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the processors could do of a dense computation without communication: the rate of dgemm.
+ * Rate of a dense computation without communication: that of dgemm.
  *
  * Owns nothing. Called by study/apps/matmul and cholesky, which link with OpenBLAS. Calls: app.h,
  * links.h, CBLAS. Invariant: the rate is one of processor time, so that ranks that share a

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the applications of study/apps share: the job, its segment, sums over ranks, and links.
+ * Parts that the applications of study/apps share: the job, its segment, sums over ranks, and
+ * links.
  *
  * Owns: struct job, one per process. Called by study/apps/<name>. Implemented twice: by links.c on
  * the public API, and by study/compare/links_mpi.c on MPI, so that the same application is measured

@@ -18,7 +18,7 @@ static inline uint64_t mix64(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/* What the generator draws in state `x`. */
+/* Number that the generator draws in state `x`. */
 static inline uint64_t mix_next(uint64_t x) {
   return mix64(x + MIX_STEP);
 }

@@ -68,7 +68,8 @@ static void missing_in_team(void) {
     gex_Event_Wait(gex_Coll_BarrierNB(sub, 0));
 }
 
-/* The same in one of three teams of the same members: the last has a name. in which: from 0. */
+/* A member is missing in one of three teams of the same members; the last team has a name. in
+ * which: from 0. */
 static void missing_in_twin(int which) {
   gex_TM_t sub[3];
   for (int i = 0; i < 3; i++) (void)gex_TM_Split(&sub[i], tm, me == odd, (int)me, NULL, 0, 0);
@@ -184,7 +185,7 @@ static void fill_buffers(void) {
   fill(true);
 }
 
-/* The same with buffers of the library, which the program fills. */
+/* Prepared messages: the program fills buffers of the library. */
 static void fill_prepared(void) {
   while (me == 0) {
     gex_AM_SrcDesc_t sd =

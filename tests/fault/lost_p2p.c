@@ -432,7 +432,7 @@ static void blocked(void) {
   LOSS_NONE();
 }
 
-/* The same with a signal that the victim should have changed. */
+/* Wait for a signal that the victim should have changed. */
 static void wait_signal(void) {
   uint64_t *const signal = (uint64_t *)(void *)(job.base + 64);
   if (is_victim()) {

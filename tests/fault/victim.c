@@ -323,7 +323,8 @@ static int touch_segment(char **argv) {
   return 0;
 }
 
-/* Where code and variables of this rank lie, and what a program started by it would inherit. */
+/* Print addresses of code and variables of this rank, and the state that a program started by it
+ * inherits. */
 static int print_addresses(void) {
   printf("addresses %p %p %p\n", (void *)(uintptr_t)barrier, (void *)&exit_code,
          (void *)(uintptr_t)printf);
@@ -332,7 +333,7 @@ static int print_addresses(void) {
   return system("echo \"child $(cat /proc/self/personality)\"") == 0 ? 0 : 92;
 }
 
-/* What a rank says of itself and its surroundings. */
+/* Print facts about this rank and its environment. */
 static int print(char **argv) {
   const char *what = argv[0];
   if (strcmp(what, "lines") == 0) return lines(argv + 1);

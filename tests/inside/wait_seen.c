@@ -29,7 +29,7 @@ static const struct tmb_trace_event *traced(void) {
   return NULL;
 }
 
-/* It comes at the first look behind a step. */
+/* The store comes at the first look behind a step. */
 static bool ready(void *arg) {
   (void)arg;
   const struct tmb_trace_event *wait = traced();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What idioms.c and idioms_two.c share. */
+/* Declarations for idioms.c and idioms_two.c. */
 #ifndef IDIOMS_H
 #define IDIOMS_H
 

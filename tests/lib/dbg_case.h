@@ -66,7 +66,7 @@ enum { DBG_SEG_BYTES = 4 * GASNET_PAGESIZE };
 
 /* Client_Init with GEX_FLAG_USES_GASNET1, attach, barrier. */
 void dbg_setup(int *argc, char ***argv);
-/* The same without the segment. */
+/* Setup without a segment. */
 void dbg_setup_no_segment(int *argc, char ***argv);
 /* Nothing: the case initialises, or misuses the library before that. */
 void dbg_setup_none(int *argc, char ***argv);

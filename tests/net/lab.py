@@ -346,7 +346,7 @@ def main():
     parser.add_argument("--mtu", type=int, default=1500)
     parser.add_argument("--rate", help="token bucket, as tc writes it: 1gbit")
     parser.add_argument("--wire", help="settings of tests/net/wire by commas: delay=100us,loss=1%%")
-    parser.add_argument("--sshd", action="store_true", help="ssh between the hosts")
+    parser.add_argument("--sshd", action="store_true", help="start a server of ssh on each host")
     parser.add_argument("--user", action="store_true", help=f"run COMMAND as {USER}, not as root")
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()

@@ -196,24 +196,25 @@ def reason(name, options):
 def parse_options():
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--pretend", action="store_true", help="no lab: TOMBOLO_PLACES")
+    parser.add_argument("--pretend", action="store_true",
+                        help="use hosts pretended by TOMBOLO_PLACES, no lab")
     parser.add_argument("--launcher", choices=sorted(LAUNCHERS), help="with --pretend")
     parser.add_argument("--hosts", type=int, default=2)
-    parser.add_argument("--ranks", type=int, default=4, help="of the whole job")
+    parser.add_argument("--ranks", type=int, default=4, help="ranks of the whole job")
     parser.add_argument("--placement", choices=("blocks", "cyclic", "uneven"), default="blocks")
     parser.add_argument("--conduit", default="udp")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
                         help="a setting of the programs; %%3B stands for a semicolon")
     parser.add_argument("--select", default=".", help="regular expression over names")
-    parser.add_argument("--part", default="1/1", metavar="K/N", help="the K-th of N parts of them")
-    parser.add_argument("--jobs", type=int, default=2, help="at a time")
+    parser.add_argument("--part", default="1/1", metavar="K/N", help="run part K of N of the tests")
+    parser.add_argument("--jobs", type=int, default=2, help="number of tests that run at a time")
     parser.add_argument("--time-factor", type=float, default=1,
                         help="factor on time limits, also on that of agents")
     parser.add_argument("--family", choices=("4", "6", "46"), default="4")
     parser.add_argument("--mtu", type=int, default=1500)
     parser.add_argument("--rails", type=int, default=1)
     parser.add_argument("--rate")
-    parser.add_argument("--wire", help="settings of wire by commas")
+    parser.add_argument("--wire", help="settings of tests/net/wire by commas")
     return parser.parse_args()
 
 

@@ -79,7 +79,7 @@ static struct CUctx_st *current(void) {
   return depth ? stack[depth - 1] : NULL;
 }
 
-/* What a call returns before it does anything. */
+/* Result of a call before it does anything. */
 static cuda_result begin(const char *symbol, bool in_context) {
   if (strcmp(symbol, failing) == 0) return failure;
   if (!initialised) return CUDA_R_NOT_INITIALIZED;
@@ -426,7 +426,7 @@ cuda_result cuIpcGetMemHandle(cuda_ipc_handle *handle, cuda_address address) {
   return end(rc);
 }
 
-/* What a peer allocated, mapped here once. */
+/* Memory that a peer allocated, mapped here once. */
 static struct range *import(const struct ipc *ipc) {
   static struct ipc known[RANGES]; /* by range */
   char path[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What tests may ask of the mock CUDA driver beside the driver's own functions.
+ * Queries of tests to the mock CUDA driver, beside the driver's own functions.
  */
 #ifndef TMB_TEST_CUDA_MOCK_H
 #define TMB_TEST_CUDA_MOCK_H
@@ -10,7 +10,7 @@
 /* Devices that work; one more exists that has no unified addressing. */
 #define CUDA_MOCK_DEVICES 4
 
-/* What is alive, and what was done. */
+/* Objects that exist, and calls that were made. */
 struct cuda_mock_counts {
   unsigned retains, streams, allocations, imports;
   unsigned long long copies_in, copies_out, copies, sync_memops;

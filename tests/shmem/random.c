@@ -24,7 +24,7 @@ static uint64_t draw(uint64_t below) {
   return (state >> 33) % below;
 }
 
-/* What one step is; drawn alike by all. */
+/* One step; all PEs draw the same. */
 struct step {
   int kind, origin, target, where;
   size_t at, count, stride;

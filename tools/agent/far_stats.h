@@ -27,7 +27,7 @@ struct far_stats far_stats_of(const struct tmb_ctl *ctl, uint32_t rank);
 /* Agent: send those of all ranks of this host. */
 void far_stats_send(struct tree *tree);
 
-/* Launcher: one has come. in all: [size of the job] */
+/* Launcher: keep the statistics of a frame that has come. in all: [size of the job] */
 void far_stats_keep(struct far_stats *all, uint32_t size, const struct frame *frame);
 
 #endif

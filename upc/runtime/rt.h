@@ -69,7 +69,7 @@ struct upcr_state {
   uint64_t *held;  /* [GEXX_WAIT_HELD_COUNT] locks of this thread, as `tombolo why` shows them */
   bool all_mapped; /* the memory of all threads is mapped here */
 #ifdef UPCR_WIDE
-  bool table_is_whole; /* upcr_base may be read with any number of a thread, but that faults */
+  bool table_is_whole; /* upcr_base has an entry for any thread number; accesses may fault */
 #endif
 };
 extern struct upcr_state rt;

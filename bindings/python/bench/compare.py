@@ -311,7 +311,8 @@ def report(results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", metavar="FILE", help="write all figures of all rounds")
+    parser.add_argument("--json", metavar="FILE",
+                        help="write all figures of all rounds to this file")
     parser.add_argument("--as", dest="kind", choices=("tombolo", "mpi4py"), help=argparse.SUPPRESS)
     parser.add_argument("--part", choices=("all", "collective"), default="all",
                         help=argparse.SUPPRESS)

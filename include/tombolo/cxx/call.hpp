@@ -76,7 +76,8 @@ struct pending {
   std::string bytes;
 };
 
-/* What the caller's address leads to: it ends with the answer, the future may end before. */
+/* State of a call, found by the caller's address. It ends with the answer; the future may end
+ * before. */
 template <class> struct pending_caller : caller {
   std::shared_ptr<pending> reply = std::make_shared<pending>();
   void answered(rank_t from, const void *bytes, size_t n, bool failed) override {

@@ -152,7 +152,7 @@ auto rcopy(From from, To to, size_t n, C... ends) {
   return detail::hand_out(detail::begun<>{detail::spot_of(to).rank, done, done, false}, ends...);
 }
 
-/* The same copy, blocking. */
+/* Blocking copy. */
 template <class From, class To, std::enable_if_t<detail::copies<From, To>, int> = 0>
 void copy(From from, To to, size_t n) {
   rcopy(from, to, n).wait();

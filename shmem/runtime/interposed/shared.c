@@ -13,7 +13,7 @@
 #include <link.h>
 #include <string.h>
 
-/* What a tag of the dynamic section points at; NULL: the object has no such tag. */
+/* Address that a tag of the dynamic section holds; NULL: the object has no such tag. */
 static const void *entry(const struct dl_phdr_info *info, ElfW(Sxword) tag) {
   const ElfW(Dyn) *dyn = NULL;
   for (int i = 0; i < info->dlpi_phnum; i++)

@@ -105,7 +105,7 @@ static bool is_asked_by_parts(const struct tmb_coll_op *op, const struct tmb_ste
          !(step->flags & TMB_STEP_ASK) && step->open != UINT32_MAX && op->chunk >= op->reducer.elem;
 }
 
-/* Whole messages, so that elements are. */
+/* Whole messages, so that no element is cut. */
 static uint64_t ask_unit(const struct tmb_coll_op *op) {
   return (uint64_t)op->chunk * TMB_MAX(ASK_BYTES / op->chunk, 1u);
 }

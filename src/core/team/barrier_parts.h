@@ -52,7 +52,7 @@ static inline void tmb_barrier_come(const struct tmb_team *team, enum tmb_meetin
   tmb_store_rlx(&tmb_job.last_here, !team->group && tmb_shared_last_here(team, kind, number));
 }
 
-/* Whom a member signals in a round among all. */
+/* Peer that a member signals in a round among all. */
 static inline uint32_t tmb_barrier_peer(const struct tmb_team *team, uint32_t round) {
   return (uint32_t)((team->head.rank + (UINT64_C(1) << round)) % team->head.size);
 }

@@ -135,7 +135,7 @@ void ofi_signal_message(struct tmb_net *net, const struct ofi_head *head, const 
 int ofi_atomic(struct tmb_net *net, const struct tmb_net_atomic *atomic);
 /* The slot offloads. */
 bool ofi_offloads(struct tmb_net *net, uint32_t dt, uint32_t ops);
-/* Find out the operations that the provider performs on all ranks; collective, and if
+/* Find out the operations that the provider performs on all ranks; collective, and called only with
  * net->atomics.asked. in good: this rank is ready. */
 void ofi_atomics_open(struct tmb_net *net, bool good);
 /* Operations of one domain of libfabric. out can: as struct ofi_atomics. */

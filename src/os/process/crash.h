@@ -32,7 +32,7 @@ struct tmb_crash {
 int tmb_os_frames(void **frames, int count);
 
 /* Write the frames of this thread. out crash: all zero before; in context: the third argument of
- * the handler: its frames end where the signal came. */
+ * the handler; the frames begin at the instruction that the signal interrupted. */
 void tmb_os_crash_note(struct tmb_crash *crash, const void *context);
 
 /* Fork in a signal handler. The child may hang in malloc. Returns as fork; -1 where the C library

@@ -93,7 +93,7 @@ void deliver_end(struct deliver *d) {
   job_barrier(d->job); /* nobody writes to words of the next factorisation */
 }
 
-/* What goes to a slot of another rank. */
+/* Blocks for a slot of another rank. */
 struct parcel {
   int kind;  /* of the slot */
   long k;    /* step */

@@ -31,7 +31,7 @@ static double processor_time(clockid_t of) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Of all threads; the kernel counts in ticks. */
+/* Seconds that all threads of this process spent in the kernel, which counts in ticks. */
 static double kernel_time(void) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);

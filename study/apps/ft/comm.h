@@ -80,7 +80,7 @@ bool comm_all_near(void);
  * the members before their call are then visible here. */
 void comm_team_sync(struct ft_team *team);
 
-/* The same for the whole job. */
+/* A barrier of the whole job. */
 void comm_barrier(void);
 
 /* Sum over all ranks in rank order, the same on every rank. Also synchronises the job. */

@@ -181,7 +181,7 @@ static bool next_part(struct ft_exchange *x, bool wait) {
   return true;
 }
 
-/* What has been counted is here: no member waits for one that has sent it everything. */
+/* Waits until all of a part is here. The wait is over as soon as the last piece is counted. */
 static void await_part(struct ft_exchange *x, int part) {
   while (x->come <= part) {
     ft_phases_enter(x->phases, FT_COMM);

@@ -24,7 +24,7 @@ void ft_progress_start(struct ft_progress *progress, const struct ft_options *op
 void ft_progress_show(struct ft_progress *progress, int done);
 void ft_progress_end(struct ft_progress *progress);
 
-/* What runs where, before the runs. */
+/* Print the setting, before the runs. */
 void ft_report_head(FILE *out, const struct ft_setting *setting);
 
 /* One run: checksums, verdict, rate, phases; with options->quiet one line. */

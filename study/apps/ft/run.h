@@ -40,7 +40,7 @@ struct ft_result {
   enum ft_verification verification;
 };
 
-/* What every run of this invocation shares. */
+/* Setting that all runs of this invocation share. */
 struct ft_setting {
   const struct ft_options *options;
   const struct ft_class *class;

@@ -45,7 +45,7 @@ struct ft_solver {
   double *decay[3]; /* factors of x [nx], y [ny_z], z [n[2]] */
 };
 
-/* What a layout needs on each rank, with the extra memory of a schedule. */
+/* Buffers that a layout needs on each rank, with the extra memory of a schedule. */
 struct ft_buffers ft_solver_buffers(const struct ft_layout *layout, enum ft_extra extra);
 
 /* The row and the column team of this rank: team is [FT_TEAMS]. Collective, before comm_attach. */

@@ -36,7 +36,7 @@ static struct range outgoing(int d, long n, long depth, long on_lines) {
   return (struct range){0, n + on_lines};
 }
 
-/* What comes from there. */
+/* Range of cells that arrives from there. */
 static struct range incoming(int d, long n, long depth, long on_lines) {
   if (d < 0) return (struct range){-depth, 0};
   if (d > 0) return (struct range){n + on_lines, n + on_lines + depth};

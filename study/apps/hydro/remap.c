@@ -101,7 +101,7 @@ void remap_cells(struct grid *g, bool in_x, bool first) {
   }
 }
 
-/* What goes from node n - along to node n: mass, momentum, kinetic energy. */
+/* Flux from node n - along to node n: mass, momentum, kinetic energy. */
 static void node_flux(const struct sweep *s, long n) {
   struct grid *const g = s->g;
   const long back = n - s->along;

@@ -93,7 +93,7 @@ static void start_broadcast(struct matmul *t, long block) {
                                      (size_t)(t->s.nq * w) * sizeof(double), 0);
 }
 
-/* The same by reading what the owners have; they take no part. */
+/* Get the blocks from their owners, who take no part. */
 static void start_get(struct matmul *t, long block) {
   const int parity = (int)(block & 1);
   const long w = matmul_width(&t->s, block);

@@ -69,7 +69,7 @@ static void compute(const struct grid *g, long from, long to) {
   }
 }
 
-/* What an iteration computes. */
+/* Computation of an iteration. */
 static void compute_alone(void *about) {
   const struct grid *const g = about;
   compute(g, 1, g->rows);

@@ -228,7 +228,7 @@ static void update_box(const struct block *b, struct box box) {
     stencil_of_line(b, b->out + y * b->nx, at(b, 0, y), box.x0, box.x1);
 }
 
-/* What the stencil touches, and the part of that for which no ghost point is needed. */
+/* Points that the stencil updates, and those of them that need no ghost point. */
 static void boxes(const struct block *b, struct box *all, struct box *inner) {
   const long r = b->radius;
   inside(b, b->x0, b->nx, &all->x0, &all->x1);
@@ -265,7 +265,7 @@ static double deviation(const struct block *b, double expected) {
   return worst;
 }
 
-/* What an iteration computes. */
+/* Computation of an iteration. */
 static void compute_alone(void *about) {
   struct block *const b = about;
   struct box all, inner;

@@ -156,7 +156,7 @@ static void show_alone(uint64_t nodes) {
           1e-6 * (double)nodes);
 }
 
-/* What one rank finds alone; on all ranks. */
+/* Sums that one rank finds alone; known on all ranks. */
 static struct sums alone(struct job *job) {
   struct sums sums = {0, 0};
   uint64_t node;

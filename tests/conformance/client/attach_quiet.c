@@ -3,8 +3,8 @@
 /* cases: gasnet1 ex pair */
 /* again: TOMBOLO_TEST_SHM=0 */
 /*
- * API 01.4, 08.2: handlers that messages of attached ranks run find this rank attached, too; yet
- * attach runs what was sent before, for a rank that waits for an answer comes later.
+ * API 01.4, 08.2: a handler finds this rank attached if the sender was attached. Attach also runs
+ * handlers of messages that were sent before it: a rank that waits for an answer attaches later.
  */
 #include <gasnet.h>
 

@@ -4,7 +4,7 @@
 /* debug: both */
 /* timeout: 120 */
 /*
- * Collectives of which one rank is late, by another time in each round: the others have shown what
+ * Collectives that one rank enters late, each round by another delay: the others have shown what
  * they have and must find the rest later, whether the call itself still waits, or a wait that
  * spins, or one that sleeps. Source and destination are often the same memory, so what a rank has
  * begun to combine must not be what it combines again.

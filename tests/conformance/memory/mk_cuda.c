@@ -159,7 +159,7 @@ static void check_peers(void) {
   const gex_EP_t part = publish(kind, 5000);
   round_trips(part, 50);
   job_barrier();
-  /* What the next rank's last put left is where I, the owner, find it. */
+  /* The data of the next rank's last put are in this rank's device. */
   static char seen[BIG];
   const ptrdiff_t slots = (ptrdiff_t)((job.rank + 1) % job.size) - (ptrdiff_t)job.rank;
   dev_read(seen, there[job.rank] + slots * BIG, BIG);

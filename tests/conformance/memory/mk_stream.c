@@ -73,7 +73,7 @@ static void to_host(int id) {
   CHECK_CMP(memcmp(in + at, out + at + 1, n), ==, 0);
 }
 
-/* The same from this rank's device, and back to another place of it. */
+/* Copy from this rank's device to the peer and back to another place of it. */
 static void to_device(int id) {
   const size_t at = (size_t)id * SHARE + ODD, n = SHARE / 2 - 2 * ODD;
   char *const there = base[next_rank()] + at, *const here = base[job.rank] + LONG + at;

@@ -131,7 +131,7 @@ static void pieces(void) {
   free(back);
 }
 
-/* What is no atomic operation. */
+/* Operations other than atomics. */
 static void others(void) {
   char *local = malloc(DATA);
   CHECK(local != NULL);

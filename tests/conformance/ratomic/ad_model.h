@@ -114,7 +114,7 @@ static inline int ad_start(gex_AD_t ad, void *result, struct ad_request q, gex_E
 #define ad_call(ad, result, rank, addr, op, a, b, flags, event) \
  ad_start((ad), (result), (struct ad_request){(rank), (addr), (op), (a), (b), (flags)}, (event))
 
-/* The same, complete on return; returns the value before if `op` fetches, else 0. */
+/* Do the request and wait for it. Returns the value before if `op` fetches, else 0. */
 static inline uint64_t ad_finish(gex_AD_t ad, struct ad_request q) {
   uint64_t result = 0;
   gex_Event_t event;

@@ -82,7 +82,7 @@ static void get_back(int round) {
     CHECK_BYTES(back_room + i * SLOT, bytes_of(i), seed_of(job.rank, i, round));
 }
 
-/* What the others put here. */
+/* Check the data that the others put here. */
 static void look_local(int round) {
   for (gex_Rank_t from = 0; from < job.size; from++)
     for (unsigned i = 0; i < OPS; i++)

@@ -111,7 +111,8 @@ static void make_endpoints(void) {
   }
 }
 
-/* Where a rank keeps memory that is in no segment: written to the first word of every segment. */
+/* Each rank writes the address of its memory outside segments to the first word of every segment.
+ */
 static void exchange_outside(void) {
   char *const mine = (char *)malloc((size_t)job.size * BYTES);
   REQUIRE(mine != NULL);

@@ -65,7 +65,7 @@ static void check_segments(void) {
     gex_Segment_Destroy(make_segment(NULL, 4u << 20), 0);
 }
 
-/* What a query of (tm, rank) says, all three forms alike. */
+/* All three forms of a query of (tm, rank) give these values. */
 static void check_bound(gex_TM_t tm, gex_Rank_t rank, const void *addr, uintptr_t bytes) {
   void *owner = memory, *local = memory;
   uintptr_t size = 1;

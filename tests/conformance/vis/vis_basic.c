@@ -27,7 +27,7 @@ static void clear(void) {
   memset(room, 0, SLOT);
 }
 
-/* What the peer holds, in room. */
+/* Get the peer's data into room. */
 static void fetch(size_t nbytes) {
   memset(room, 0, SLOT);
   gex_RMA_GetBlocking(job.tm, room, peer, far_slot, nbytes, 0);

@@ -18,7 +18,7 @@
 
 enum { SLOT = 1 << 18, FORMS = 9, LARGE = 200000 };
 
-/* What travels as payload: where to look for the data, and what they are. */
+/* Payload of a message: where the data are, and their value. */
 struct note {
   uint64_t at, bytes, stride, seed;
 };

@@ -278,7 +278,7 @@ static void run(enum kind kind, const struct call *c, const struct shape *s,
   finish(ev, leaf && c->form == NB_LEAF);
 }
 
-/* The same, and compare both sides with the model. */
+/* Do the transfer, and compare both sides with the model. */
 static void transfer(enum kind kind, struct call *c, const struct shape *s,
                      const struct list l[2]) {
   char *remote = job.peer[c->peer] + (size_t)job.rank * SLOT;

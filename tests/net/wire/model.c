@@ -57,7 +57,7 @@ static uint64_t occupy(const struct wire_settings *s, uint64_t *free_ns, uint64_
   return begin;
 }
 
-/* What the random numbers of one frame say. */
+/* Fate of one frame, drawn from random numbers. */
 struct luck {
   bool lost, duplicate, reorder, corrupt, forge;
   double jitter, jitter_copy;

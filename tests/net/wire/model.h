@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What becomes of a frame on an emulated link: when it arrives, whether, how often, and how intact.
+ * Fate of a frame on an emulated link: when, whether and how often it arrives, and how intact.
  *
  * Owns: the state of a link of up to WIRE_PORTS_MAX ports. Called by wire.c and wire_test.c. Calls:
  * nothing, and reads no clock: the caller says what time it is. Invariants: what is decided about

@@ -26,7 +26,7 @@
   }                                                                                          \
  } while (0)
 
-/* The same, for conditions with commas. */
+/* CHECK for conditions with commas. */
 #define CK(...) CHECK((__VA_ARGS__))
 
 #endif

@@ -59,7 +59,7 @@ void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost);
 
 /* ---- udp_pending.c */
 
-/* One more part of (op, category) lies in the open packet. in signal: it is complete when all
+/* Count one more part of (op, category) in the open packet. in signal: it is complete when all
  * packets before are acknowledged, too. */
 void udp_pending_add(struct tmb_net *e, struct udp_peer *p, void *op, uint32_t category,
                      bool signal);
@@ -260,7 +260,7 @@ uint8_t *udp_get_place(struct tmb_net *e, const struct udp_peer *p, const struct
 /* ---- udp_atomic.c */
 
 int udp_atomic(struct tmb_net *e, const struct tmb_net_atomic *atomic);
-/* One has come from `p`. */
+/* Serve an atomic operation that has come from `p`. */
 void udp_atomic_serve(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
 
 /* ---- udp_deliver.c */

@@ -186,13 +186,13 @@ struct udp_answering {
 
 /* Whether the peer is there. udp_lost.c, udp_recv.c. */
 struct udp_life {
-  bool heard;          /* a datagram of it has come */
-  bool spoken;         /* something of it has come */
+  bool heard;          /* a datagram of the peer has come */
+  bool spoken;         /* a datagram or bytes of a connection of the peer have come */
   bool loss_reported;  /* core has been notified */
   uint32_t rail;       /* that its latest packet took */
-  uint64_t heard_ns;   /* when it last said anything */
-  uint64_t asked_ns;   /* since when it owes an answer, 0: it does not */
-  uint64_t refused_ns; /* since when the network says that nobody listens, 0: it does not */
+  uint64_t heard_ns;   /* when its latest packet came */
+  uint64_t asked_ns;   /* since when it owes an answer; 0: it owes none */
+  uint64_t refused_ns; /* since when the network reports that nobody listens; 0: it does not */
 };
 
 /* Keys of the hash, one for each direction; constant. */

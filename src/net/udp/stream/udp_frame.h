@@ -36,7 +36,7 @@ struct udp_welcome {
   uint64_t mac[2];
 };
 
-/* Whose greeting it is. */
+/* Sender of a greeting. */
 struct udp_greeter {
   const uint8_t *secret;
   uint64_t job_id;
