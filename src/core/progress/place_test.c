@@ -4,8 +4,9 @@
  * a host, and of hosts that share a machine; which ranks go there at start; whether those of all
  * hosts of a kernel outnumber its processors. A thread that has yielded to a process that computes
  * a few times leaves yielding for a while, unless most of its yields are short, or ranks of the job
- * have used the time. How long waits spin. Where a rank goes that shares its processor.
- * sched_yield, the clock and the mask are this file's own: a yield takes as long as the test says.
+ * have used the time. How long waits spin; when they look at the clock. Where a rank goes that
+ * shares its processor. sched_yield, the clock and the mask are this file's own: a yield takes as
+ * long as the test says.
  */
 #define _GNU_SOURCE
 #include "base/unit_test.h"
@@ -18,6 +19,7 @@
 #include "os/os.h"
 #include "os/processor/ticks.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include <sched.h>
@@ -31,7 +33,8 @@ static uint64_t now_ns = FOREVER; /* of the clock */
 static uint64_t turn_ns;          /* of the others, whenever this thread yields */
 static unsigned yields;
 static uint64_t look_ns; /* that each look at the clock takes */
-static unsigned turns;   /* of other ranks that end, whenever this thread yields */
+static unsigned looks;
+static unsigned turns; /* of other ranks that end, whenever this thread yields */
 static struct tmb_shared_turns counts[2];
 
 /* The counter of ticks is the machine's: a turn takes some of them. */
@@ -47,6 +50,7 @@ int sched_yield(void) {
 int clock_gettime(clockid_t id, struct timespec *out) {
   (void)id;
   now_ns += look_ns;
+  looks++;
   *out = (struct timespec){(time_t)(now_ns / (1000 * MS)), (long)(now_ns % (1000 * MS))};
   return 0;
 }
@@ -199,6 +203,26 @@ TEST(test_spins) {
     assert_in_range(spin_time(), 20000, 21000);
   }
   tmb_job.threads = false;
+  look_ns = 0;
+}
+
+static bool counts_down(void *arg) {
+  unsigned *left = arg;
+  return !*left || !--*left;
+}
+
+/* A wait with a time limit that ends soon does not look at the clock. One that does not end returns
+ * when the time has passed. */
+TEST(test_limit) {
+  unsigned soon = 7, never = UINT_MAX;
+  tmb_job.wait = (struct tmb_wait_policy){.mode = GASNET_WAIT_SPIN};
+  looks = 0;
+  assert_true(tmb_wait_until(counts_down, &soon, MS, NULL));
+  assert_int_equal(looks, 0);
+  look_ns = 1000;
+  const uint64_t start = now_ns;
+  assert_false(tmb_wait_until(counts_down, &never, MS, NULL));
+  assert_in_range(now_ns - start, MS, MS + MS / 10);
   look_ns = 0;
 }
 
