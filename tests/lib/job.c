@@ -41,6 +41,14 @@ void job_attach(uintptr_t bytes) {
   find_segments();
 }
 
+char *job_endpoint(gex_EP_t *ep, uintptr_t bytes) {
+  gex_Segment_t segment = GEX_SEGMENT_INVALID;
+  REQUIRE(gex_EP_Create(ep, job.client, GEX_EP_CAPABILITY_ALL, 0) == GASNET_OK);
+  REQUIRE(gex_Segment_Create(&segment, job.client, NULL, bytes, GEX_MK_HOST, 0) == GASNET_OK);
+  REQUIRE(gex_EP_BindSegment(*ep, segment, 0) == GASNET_OK);
+  return (char *)gex_Segment_QueryAddr(segment);
+}
+
 gex_AM_Index_t job_handler(gex_AM_Fn_t fn, gex_Flags_t flags, unsigned nargs) {
   gex_AM_Entry_t entry = {0, fn, flags, nargs, NULL, NULL};
   REQUIRE(gex_EP_RegisterHandlers(job.ep, &entry, 1) == GASNET_OK);

@@ -36,6 +36,9 @@ void job_start(int *argc, char ***argv, uintptr_t seg_bytes, gex_AM_Entry_t *tab
  * lets peers use it. in flags: GEX_FLAG_AM_*. */
 gex_AM_Index_t job_handler(gex_AM_Fn_t fn, gex_Flags_t flags, unsigned nargs);
 
+/* Makes an endpoint with a segment of `bytes` of host memory. Returns the segment's address. */
+char *job_endpoint(gex_EP_t *ep, uintptr_t bytes);
+
 /* Attaches a segment of `bytes` and fills the segment part of `job`; called by job_start when it
  * gets bytes. */
 void job_attach(uintptr_t bytes);
@@ -69,6 +72,19 @@ void oob_meet(void);
 /* The seed of a payload, by its ends, the number of its message and whether that is a reply. */
 static inline uint64_t job_seed(gex_Rank_t from, gex_Rank_t to, int id, int is_reply) {
   return mix64(from * 64 + to) + (unsigned)id * 2 + (unsigned)is_reply;
+}
+
+/* Completes an event: by a wait, or by tests and polls. */
+static inline void job_sync(gex_Event_t event, int wait) {
+  if (wait) {
+    gex_Event_Wait(event);
+    return;
+  }
+  int rc;
+  while ((rc = gex_Event_Test(event)) != GASNET_OK) {
+    CHECK_EQ(rc, GASNET_ERR_NOT_READY);
+    gasnet_AMPoll();
+  }
 }
 
 /* The rank that has sent the message of a handler. */

@@ -124,30 +124,28 @@ static int copy_open(const struct range *to, void *dest, const struct range *fro
   return rc;
 }
 
-static int sim_copy_in(void *device, void *dest, const void *host_src, size_t bytes) {
+/* Copies between sides, each in memory of the device or of the host. */
+static int copy_between(void *device, bool to_device, void *dest, bool from_device, const void *src,
+                        size_t bytes) {
   pthread_mutex_lock(&lock);
-  struct range *to = find(device, dest, bytes);
-  const int rc = to && !find(NULL, host_src, 1) ? copy_open(to, dest, NULL, host_src, bytes)
-                                                : GASNET_ERR_BAD_ARG;
+  const struct range *to = find(to_device ? device : NULL, dest, to_device ? bytes : 1);
+  const struct range *from = find(from_device ? device : NULL, src, from_device ? bytes : 1);
+  const bool right = !to == !to_device && !from == !from_device;
+  const int rc = right ? copy_open(to, dest, from, src, bytes) : GASNET_ERR_BAD_ARG;
   pthread_mutex_unlock(&lock);
   return rc;
+}
+
+static int sim_copy_in(void *device, void *dest, const void *host_src, size_t bytes) {
+  return copy_between(device, true, dest, false, host_src, bytes);
 }
 
 static int sim_copy_out(void *device, void *host_dest, const void *src, size_t bytes) {
-  pthread_mutex_lock(&lock);
-  struct range *from = find(device, src, bytes);
-  const int rc = from && !find(NULL, host_dest, 1) ? copy_open(NULL, host_dest, from, src, bytes)
-                                                   : GASNET_ERR_BAD_ARG;
-  pthread_mutex_unlock(&lock);
-  return rc;
+  return copy_between(device, false, host_dest, true, src, bytes);
 }
 
 static int sim_copy(void *device, void *dest, const void *src, size_t bytes) {
-  pthread_mutex_lock(&lock);
-  struct range *to = find(device, dest, bytes), *from = find(device, src, bytes);
-  const int rc = to && from ? copy_open(to, dest, from, src, bytes) : GASNET_ERR_BAD_ARG;
-  pthread_mutex_unlock(&lock);
-  return rc;
+  return copy_between(device, true, dest, true, src, bytes);
 }
 
 static int sim_pin(void *device, void *host, size_t bytes) {

@@ -9,9 +9,7 @@
 #include <string>
 #include <type_traits>
 
-#include "check.h"
-#include "text_of.hpp"
-#include "tombolo.hpp"
+#include "checked.hpp"
 
 namespace {
 
@@ -100,19 +98,9 @@ void check_team(const job &j) {
 } // namespace
 
 int main(int argc, char **argv) {
-  return tombolo::run(argc, argv, [](job &j) {
-    check_set_rank(j.rank());
-    check_each<int>(j);
-    check_each<unsigned>(j);
-    check_each<long>(j);
-    check_each<long long>(j);
-    check_each<unsigned long>(j);
-    check_each<float>(j);
-    check_each<double>(j);
-    check_together<long>(j);
-    check_together<double>(j);
-    check_together<float>(j);
-    check_team(j);
-    return check_done();
-  });
+  return run_checks(argc, argv,
+                    {check_each<int>, check_each<unsigned>, check_each<long>, check_each<long long>,
+                     check_each<unsigned long>, check_each<float>, check_each<double>,
+                     check_together<long>, check_together<double>, check_together<float>,
+                     check_team});
 }

@@ -6,7 +6,7 @@
  * come back, limits, calls through a split team (docs/CPP.md).
  */
 #include "check.h"
-#include "text_of.hpp"
+#include "checked.hpp"
 #include "tombolo.hpp"
 
 namespace {

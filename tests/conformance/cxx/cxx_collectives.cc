@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "check.h"
-#include "text_of.hpp"
+#include "checked.hpp"
 #include "tombolo.hpp"
 
 namespace {

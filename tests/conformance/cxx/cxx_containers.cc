@@ -2,8 +2,7 @@
 /* ranks: 1 2 4 */
 /* mode: PAR */
 /* hash_map and queue of tombolo.hpp: all ranks change the same keys and push to all ranks. */
-#include "check.h"
-#include "tombolo.hpp"
+#include "checked.hpp"
 
 namespace {
 
@@ -62,11 +61,5 @@ void check_queue(const job &j) {
 } // namespace
 
 int main(int argc, char **argv) {
-  return tombolo::run(argc, argv, [](job &j) {
-    check_set_rank(j.rank());
-    check_map(j);
-    check_spread(j);
-    check_queue(j);
-    return check_done();
-  });
+  return run_checks(argc, argv, {check_map, check_spread, check_queue});
 }

@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "check.h"
-#include "text_of.hpp"
+#include "checked.hpp"
 #include "tombolo.hpp"
 
 namespace {

@@ -7,9 +7,7 @@
  */
 #include <array>
 
-#include "check.h"
-#include "text_of.hpp"
-#include "tombolo.hpp"
+#include "checked.hpp"
 
 namespace {
 
@@ -198,19 +196,8 @@ void check_teams(const job &j) {
 } // namespace
 
 int main(int argc, char **argv) {
-  return tombolo::run(
-      argc, argv,
-      [](job &j) {
-        check_set_rank(j.rank());
-        check_pointers(j);
-        check_futures(j);
-        check_heap(j);
-        check_signals(j);
-        check_strided(j);
-        check_cube(j);
-        check_array(j);
-        check_teams(j);
-        return check_done();
-      },
-      size_t(1) << 20);
+  return run_checks(argc, argv,
+                    {check_pointers, check_futures, check_heap, check_signals, check_strided,
+                     check_cube, check_array, check_teams},
+                    size_t(1) << 20);
 }

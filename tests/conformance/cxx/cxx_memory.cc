@@ -10,8 +10,7 @@
 #include <thread>
 #include <unordered_set>
 
-#include "check.h"
-#include "tombolo.hpp"
+#include "checked.hpp"
 
 namespace {
 
@@ -187,23 +186,18 @@ void churn(unsigned seed) {
   for (auto &b : blocks) tombolo::deallocate(b.second.first);
 }
 
+void check_threads(const job &j) {
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 3; t++) threads.emplace_back(churn, t + 3 * j.rank());
+  for (auto &t : threads) t.join();
+  check_room(j); /* nothing is lost */
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
-  return tombolo::run(
+  return run_checks(
       argc, argv,
-      [](job &j) {
-        check_set_rank(j.rank());
-        check_pointers(j);
-        check_places(j);
-        check_casts(j);
-        check_objects(j);
-        check_room(j);
-        std::vector<std::thread> threads;
-        for (unsigned t = 0; t < 3; t++) threads.emplace_back(churn, t + 3 * j.rank());
-        for (auto &t : threads) t.join();
-        check_room(j); /* nothing is lost */
-        return check_done();
-      },
+      {check_pointers, check_places, check_casts, check_objects, check_room, check_threads},
       HeapBytes);
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "check.h"
-#include "text_of.hpp"
+#include "checked.hpp"
 #include "tombolo.hpp"
 
 namespace {
@@ -20,18 +20,6 @@ namespace {
 using tombolo::job;
 using tombolo::team;
 using words = std::vector<std::string>;
-
-/* Has no default constructor, and does not travel as bytes. */
-class note {
-public:
-  explicit note(std::string s) : text_(std::move(s)) {}
-  void write(tombolo::writer &out) const { out(text_); }
-  static note read(tombolo::reader &in) { return note(in.read<std::string>()); }
-  const std::string &text() const { return text_; }
-
-private:
-  std::string text_;
-};
 
 /* Of each length another one: a rank that is taken for another is seen. */
 std::string name(unsigned r) {
@@ -48,7 +36,7 @@ void check_broadcast(const team &t) {
   for (unsigned root = 0; root < t.size(); root++) {
     const std::string large = name(root) + std::string(70000, 'x');
     CHECK(t.broadcast(t.rank() == root ? large : "", root) == large);
-    CHECK(t.broadcast(note(name(t.rank())), root).text() == name(root));
+    CHECK(t.broadcast(text_value(name(t.rank())), root).text() == name(root));
     auto map = t.async_broadcast(std::map<int, words>{{int(t.rank()), {name(t.rank())}}}, root);
     const auto got = map.wait();
     CHECK(got.size() == 1 && got.begin()->first == int(root) &&

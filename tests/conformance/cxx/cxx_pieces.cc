@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "check.h"
-#include "text_of.hpp"
+#include "checked.hpp"
 #include "tombolo.hpp"
 
 namespace {

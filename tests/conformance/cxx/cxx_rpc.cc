@@ -19,7 +19,7 @@
 #include <variant>
 
 #include "check.h"
-#include "text_of.hpp"
+#include "checked.hpp"
 #include "tombolo.hpp"
 
 namespace {
@@ -35,16 +35,6 @@ struct person {
   std::string name;
   std::map<std::string, std::vector<int>> marks;
   template <class A> void fields(A &archive) { archive(name, marks); }
-};
-class closed { /* no default constructor */
-public:
-  explicit closed(std::string s) : text_(std::move(s)) {}
-  void write(tombolo::writer &out) const { out(text_); }
-  static closed read(tombolo::reader &in) { return closed(in.read<std::string>()); }
-  const std::string &text() const { return text_; }
-
-private:
-  std::string text_;
 };
 
 int twice(int x) {
@@ -81,7 +71,7 @@ void check_types(unsigned to) {
   const auto name = [](person q) { return q.name + q.marks.begin()->first; };
   CHECK(rpc(to, name, p).wait() == "annmaths");
   CHECK(rpc(
-            to, [](const closed &c) { return closed(c.text() + "!"); }, closed("c"))
+            to, [](const text_value &c) { return text_value(c.text() + "!"); }, text_value("c"))
             .wait()
             .text() == "c!");
   CHECK_EQ(rpc(to, twice, 21).wait(), 42);

@@ -11,9 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "check.h"
-#include "text_of.hpp"
-#include "tombolo.hpp"
+#include "checked.hpp"
 
 namespace {
 
@@ -111,11 +109,5 @@ void check_ends(const job &j) {
 } // namespace
 
 int main(int argc, char **argv) {
-  return tombolo::run(argc, argv, [](job &j) {
-    check_set_rank(j.rank());
-    check_home(j);
-    check_executor(j);
-    check_ends(j);
-    return check_done();
-  });
+  return run_checks(argc, argv, {check_home, check_executor, check_ends});
 }

@@ -7,8 +7,7 @@
 #include <csignal>
 #include <signal.h>
 
-#include "check.h"
-#include "tombolo.hpp"
+#include "checked.hpp"
 
 using namespace tombolo;
 
@@ -54,10 +53,5 @@ void check_list(const job &j) {
 } // namespace
 
 int main(int argc, char **argv) {
-  return run(argc, argv, [](job &j) {
-    check_set_rank(j.rank());
-    check_names(j);
-    check_list(j);
-    return check_done();
-  });
+  return run_checks(argc, argv, {check_names, check_list});
 }

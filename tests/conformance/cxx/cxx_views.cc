@@ -4,9 +4,7 @@
 /*
  * tombolo.hpp: views, as those of std::mdspan, and their copies (docs/CPP.md).
  */
-#include "check.h"
-#include "text_of.hpp"
-#include "tombolo.hpp"
+#include "checked.hpp"
 
 namespace {
 
@@ -54,9 +52,5 @@ void check_views(const job &j) {
 } // namespace
 
 int main(int argc, char **argv) {
-  return tombolo::run(argc, argv, [](job &j) {
-    check_set_rank(j.rank());
-    check_views(j);
-    return check_done();
-  });
+  return run_checks(argc, argv, {check_views});
 }

@@ -81,17 +81,7 @@ static void by_all(gex_Event_t *ev, int wait) {
 }
 
 static void by_one(gex_Event_t *ev, int wait) {
-  for (int i = COUNT - 1; i >= 0; i--) {
-    if (wait) {
-      gex_Event_Wait(ev[i]);
-      continue;
-    }
-    int rc;
-    while ((rc = gex_Event_Test(ev[i])) != GASNET_OK) {
-      CHECK_EQ(rc, GASNET_ERR_NOT_READY);
-      gasnet_AMPoll();
-    }
-  }
+  for (int i = COUNT - 1; i >= 0; i--) job_sync(ev[i], wait);
 }
 
 static void empty_ones(void) {

@@ -100,15 +100,12 @@ static void check_many(void) {
 /* A team of second endpoints, whose segments peers do not map. */
 static void check_endpoints(void) {
   gex_EP_t ep = GEX_EP_INVALID;
-  gex_Segment_t seg = GEX_SEGMENT_INVALID;
   gex_TM_t tm = GEX_TM_INVALID;
   gex_AD_t ad = GEX_AD_INVALID;
   gex_EP_Location_t *member = (gex_EP_Location_t *)calloc(job.size, sizeof *member);
   char **base = (char **)calloc(job.size, sizeof *base);
   if (!member || !base) check_abandon();
-  REQUIRE(gex_EP_Create(&ep, job.client, GEX_EP_CAPABILITY_ALL, 0) == GASNET_OK);
-  REQUIRE(gex_Segment_Create(&seg, job.client, NULL, FAR_BYTES, GEX_MK_HOST, 0) == GASNET_OK);
-  REQUIRE(gex_EP_BindSegment(ep, seg, 0) == GASNET_OK);
+  (void)job_endpoint(&ep, FAR_BYTES);
   REQUIRE(gex_EP_PublishBoundSegment(job.tm, &ep, 1, 0) == GASNET_OK);
   for (gex_Rank_t r = 0; r < job.size; r++) {
     void *owner = NULL;

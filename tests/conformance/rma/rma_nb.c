@@ -57,18 +57,7 @@ static void sync_puts(int round) {
       gex_Event_Wait(leaves[i]);
       memset(source_room + i * SLOT, 0x34, bytes_of(i));
     }
-  for (unsigned k = 0; k < OPS; k++) {
-    const unsigned i = k * 7 % OPS;
-    if (k % 2) {
-      gex_Event_Wait(events[i]);
-      continue;
-    }
-    int rc;
-    while ((rc = gex_Event_Test(events[i])) != GASNET_OK) {
-      CHECK_EQ(rc, GASNET_ERR_NOT_READY);
-      gasnet_AMPoll();
-    }
-  }
+  for (unsigned k = 0; k < OPS; k++) job_sync(events[k * 7 % OPS], k % 2);
 }
 
 static void get_back(int round) {

@@ -88,13 +88,7 @@ static void register_on(int i, gex_AM_Fn_t serve_fn, gex_AM_Fn_t answered_fn) {
 static void make_endpoints(void) {
   ep[0] = job.ep;
   base[0] = job.base;
-  for (int i = 1; i < EPS; i++) {
-    gex_Segment_t seg;
-    REQUIRE(gex_EP_Create(&ep[i], job.client, GEX_EP_CAPABILITY_ALL, 0) == GASNET_OK);
-    REQUIRE(gex_Segment_Create(&seg, job.client, NULL, BYTES, GEX_MK_HOST, 0) == GASNET_OK);
-    REQUIRE(gex_EP_BindSegment(ep[i], seg, 0) == GASNET_OK);
-    base[i] = (char *)gex_Segment_QueryAddr(seg);
-  }
+  for (int i = 1; i < EPS; i++) base[i] = job_endpoint(&ep[i], BYTES);
   register_on(0, (gex_AM_Fn_t)serve0, (gex_AM_Fn_t)answered0);
   register_on(1, (gex_AM_Fn_t)serve1, (gex_AM_Fn_t)answered1);
   register_on(2, (gex_AM_Fn_t)serve2, (gex_AM_Fn_t)answered2);

@@ -20,13 +20,7 @@ static gex_EP_Location_t args[EPS * RANKS_MAX];
 static gex_Rank_t count;
 
 static void make_endpoints(void) {
-  for (int i = 0; i < EPS; i++) {
-    gex_Segment_t seg;
-    REQUIRE(gex_EP_Create(&ep[i], job.client, GEX_EP_CAPABILITY_ALL, 0) == GASNET_OK);
-    REQUIRE(gex_Segment_Create(&seg, job.client, NULL, BYTES, GEX_MK_HOST, 0) == GASNET_OK);
-    REQUIRE(gex_EP_BindSegment(ep[i], seg, 0) == GASNET_OK);
-    base[i] = (char *)gex_Segment_QueryAddr(seg);
-  }
+  for (int i = 0; i < EPS; i++) base[i] = job_endpoint(&ep[i], BYTES);
   REQUIRE(gex_EP_PublishBoundSegment(job.tm, ep, EPS, 0) == GASNET_OK);
 }
 

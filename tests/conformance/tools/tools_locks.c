@@ -9,6 +9,7 @@
 #include <gasnet_tools.h>
 
 #include "check.h"
+#include "threads.h"
 
 enum { THREADS = 4, ROUNDS = 5000, ITEMS = 2000 };
 
@@ -95,31 +96,24 @@ static void test_cond(void) {
 /* Results of the try forms on another thread while this one holds the locks. */
 static int tried[3];
 
-static void *try_all(void *arg) {
-  (void)arg;
+static void try_all(int id) {
+  (void)id;
   tried[0] = gasnett_mutex_trylock(&mutex);
   tried[1] = gasnett_rwlock_tryrdlock(&rwlock);
   if (tried[1] == 0) gasnett_rwlock_unlock(&rwlock);
   tried[2] = gasnett_rwlock_trywrlock(&rwlock);
-  return NULL;
-}
-
-static void try_elsewhere(void) {
-  pthread_t thread;
-  REQUIRE(pthread_create(&thread, NULL, try_all, NULL) == 0);
-  pthread_join(thread, NULL);
 }
 
 static void test_try(void) {
   CHECK_EQ(gasnett_mutex_trylock(&mutex), 0);
   CHECK_EQ(gasnett_rwlock_trywrlock(&rwlock), 0);
-  try_elsewhere();
+  run_threads(1, try_all);
   CHECK_EQ(tried[0], EBUSY);
   CHECK_EQ(tried[1], EBUSY);
   CHECK_EQ(tried[2], EBUSY);
   gasnett_rwlock_unlock(&rwlock);
   CHECK_EQ(gasnett_rwlock_tryrdlock(&rwlock), 0);
-  try_elsewhere();
+  run_threads(1, try_all);
   CHECK(tried[1] == 0 || tried[1] == EBUSY); /* concurrent readers are optional */
   CHECK_EQ(tried[2], EBUSY);
   gasnett_rwlock_unlock(&rwlock);

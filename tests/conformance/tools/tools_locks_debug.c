@@ -10,23 +10,18 @@
 #include <gasnet_tools.h>
 #include <signal.h>
 
+#include "threads.h"
 #include "tools_child.h"
 
 static gasnett_mutex_t m = GASNETT_MUTEX_INITIALIZER;
 static gasnett_cond_t c = GASNETT_COND_INITIALIZER;
 static gasnett_rwlock_t r = GASNETT_RWLOCK_INITIALIZER;
 
-static void *lock_all(void *arg) {
+/* Takes the locks, and never releases them. */
+static void lock_all(int id) {
+  (void)id;
   gasnett_mutex_lock(&m);
   gasnett_rwlock_wrlock(&r);
-  return arg;
-}
-
-/* Another thread takes the locks and ends without releasing them. */
-static void lock_elsewhere(void) {
-  pthread_t thread;
-  REQUIRE(pthread_create(&thread, NULL, lock_all, NULL) == 0);
-  pthread_join(thread, NULL);
 }
 
 static void mutex_recursion(void) {
@@ -37,14 +32,14 @@ static void mutex_unlock_free(void) {
   gasnett_mutex_unlock(&m);
 }
 static void mutex_unlock_foreign(void) {
-  lock_elsewhere();
+  run_threads(1, lock_all); /* another thread has them */
   gasnett_mutex_unlock(&m);
 }
 static void mutex_assertlocked(void) {
   gasnett_mutex_assertlocked(&m);
 }
 static void mutex_assertlocked_foreign(void) {
-  lock_elsewhere();
+  run_threads(1, lock_all); /* another thread has them */
   gasnett_mutex_assertlocked(&m);
 }
 static void mutex_assertunlocked(void) {
@@ -74,7 +69,7 @@ static void rwlock_unlock_free(void) {
   gasnett_rwlock_unlock(&r);
 }
 static void rwlock_unlock_foreign(void) {
-  lock_elsewhere();
+  run_threads(1, lock_all); /* another thread has them */
   gasnett_rwlock_unlock(&r);
 }
 static void rwlock_assertrd(void) {

@@ -48,12 +48,7 @@ static void ACCESSOR(get_section)(struct subscripts *add, const int *image, stru
                                   int32_t *owned, struct object *object, void *token, size_t offset,
                                   size_t *chars, const size_t *object_chars) {
   (void)image, (void)token, (void)offset, (void)chars, (void)object_chars;
-  d->dtype.elem_len = 8;
-  d->dtype.rank = 1;
-  d->dtype.type = CAF_INTEGER;
-  d->span = 8;
-  d->base = object->component + add->from;
-  d->dim[0] = (struct caf_dim){add->step, 1, (add->to - add->from) / add->step + 1};
+  *d = array_of(object->component + add->from, (add->to - add->from) / add->step + 1, add->step);
   *owned = 0;
 }
 
@@ -73,13 +68,7 @@ static void ACCESSOR(get_list)(const void *add, const int *image, struct caf_des
                                int32_t *owned, struct subscripts *object, void *token,
                                size_t offset, size_t *chars, const size_t *object_chars) {
   (void)add, (void)image, (void)token, (void)offset, (void)chars, (void)object_chars;
-  d->dtype.elem_len = 8;
-  d->dtype.rank = 1;
-  d->dtype.type = CAF_INTEGER;
-  d->span = 8;
-  d->dim[0] = (struct caf_dim){1, 1, object->to};
-  d->base = malloc((size_t)object->to * 8);
-  if (d->base) memcpy(d->base, object->list, (size_t)object->to * 8);
+  *d = copy_of(object->list, object->to);
   *owned = 1;
 }
 

@@ -97,6 +97,14 @@ static inline struct caf_desc array_of(int64_t *base, ptrdiff_t count, ptrdiff_t
                            .dim = {{stride, 1, count}}};
 }
 
+/* A descriptor of a copy of `count` 8-byte integers, which the caller of an accessor frees. */
+static inline struct caf_desc copy_of(const int64_t *values, int64_t count) {
+  int64_t *const copy = malloc((size_t)count * 8 + 1);
+  if (!copy) abort();
+  memcpy(copy, values, (size_t)count * 8);
+  return array_of(copy, count, 1);
+}
+
 /* ... = object, an 8-byte integer; [out] stat: or NULL. */
 static inline int64_t get_number(void *token, int image, int hash, struct values add, int *stat) {
   int64_t value = -1;

@@ -50,13 +50,7 @@ static void ACCESSOR(read_list)(const void *add, const int *image, struct caf_de
                                 int32_t *owned, struct subscripts *object, void *of, size_t offset,
                                 size_t *chars, const size_t *object_chars) {
   (void)add, (void)image, (void)of, (void)offset, (void)chars, (void)object_chars;
-  d->dtype.elem_len = 8;
-  d->dtype.rank = 1;
-  d->dtype.type = CAF_INTEGER;
-  d->span = 8;
-  d->dim[0] = (struct caf_dim){1, 1, object->count};
-  d->base = malloc((size_t)object->count * 8);
-  if (d->base) memcpy(d->base, object->list, (size_t)object->count * 8);
+  *d = copy_of(object->list, object->count);
   *owned = 1;
 }
 

@@ -68,15 +68,7 @@ static void ACCESSOR(read_list)(const struct subscripts *add, const int *image, 
                                 int32_t *owned, struct object *object, void *of, size_t offset,
                                 size_t *chars, const size_t *object_chars) {
   (void)image, (void)of, (void)offset, (void)chars, (void)object_chars;
-  d->dtype.elem_len = 8;
-  d->dtype.rank = 1;
-  d->dtype.type = CAF_INTEGER;
-  d->span = 8;
-  d->offset = (size_t)-1;
-  d->dim[0] = (struct caf_dim){1, 1, add->at};
-  d->base = malloc((size_t)add->at * 8 + 1);
-  if (!d->base) abort();
-  for (int64_t i = 0; i < add->at; i++) ((int64_t *)d->base)[i] = object->list[i];
+  *d = copy_of(object->list, add->at);
   *owned = 1;
 }
 
