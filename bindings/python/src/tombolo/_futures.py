@@ -11,7 +11,6 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import _core
@@ -204,11 +203,6 @@ class Serving:
         _ends.discard(self._number)
         return None
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *about: object) -> None:
         if self._executor is not None:
             self._executor.shutdown()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Generator
-from types import TracebackType
 from typing import Any, Self, SupportsIndex, TypeVar
 
 import numpy as np
@@ -83,12 +82,7 @@ class Team(Collectives):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *about: object) -> None:
         """Ends the team in good order; after an exception only leaves it."""
         if kind is None:
             self.free()
@@ -217,12 +211,7 @@ class Job(Team):
         """How many hosts the job has."""
         return _core.place()[3]
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *about: object) -> None:
         """Waits for all ranks; the job goes on until the program ends."""
         if kind is None:
             self.barrier()

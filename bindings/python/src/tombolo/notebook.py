@@ -25,7 +25,6 @@ import sys
 import tempfile
 import time
 from multiprocessing.connection import Connection, Listener, wait
-from types import TracebackType
 from typing import Any, Callable
 
 START_S = 120  # longest start of a job
@@ -246,12 +245,7 @@ class Cluster:
     def __enter__(self) -> Cluster:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *about: object) -> None:
         self.stop()
 
 
