@@ -8,11 +8,5 @@
 #include "lib/paths.h"
 
 int main(int argc, char **argv) {
-  static struct bench b;
-  size_t count;
-  bench_start(&b, "count", &argc, &argv);
-  gex_AM_Entry_t *handlers = paths_handlers(&count);
-  bench_attach(&b, handlers, count, PATHS_BYTES);
-  if (b.rank < 2) paths_run(&b);
-  bench_finish(&b);
+  paths_main("count", argc, argv);
 }

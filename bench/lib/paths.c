@@ -20,7 +20,8 @@
 #else
 # define WHOLE __attribute__((noinline, noclone))
 #endif
-#define COUNTED WHOLE static void
+#define DATA_BYTES ((size_t)1 << 20) /* of the segments */
+#define COUNTED    WHOLE static void
 
 enum { ROUNDS = 16, MOST = 16 };
 enum { H_ASK = 200, H_ASK_BYTES, H_ASK_LONG, H_ANSWER };
@@ -51,18 +52,6 @@ static void on_ask_bytes(gex_Token_t token, void *buffer, size_t bytes) {
 static void on_answer(gex_Token_t token) {
   (void)token;
   answered++;
-}
-
-gex_AM_Entry_t *paths_handlers(size_t *count) {
-  static gex_AM_Entry_t table[] = {
-      {H_ASK, (gex_AM_Fn_t)on_ask, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "ask"},
-      {H_ASK_BYTES, (gex_AM_Fn_t)on_ask_bytes, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL,
-       "ask_bytes"},
-      {H_ASK_LONG, (gex_AM_Fn_t)on_ask_bytes, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, NULL,
-       "ask_long"},
-      {H_ANSWER, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "answer"}};
-  *count = sizeof table / sizeof *table;
-  return table;
 }
 
 /* ---- the counted paths */
@@ -270,7 +259,7 @@ static void prepare(struct bench *b) {
   }
 }
 
-void paths_run(struct bench *b) {
+static void run(struct bench *b) {
   prepare(b);
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
     for (int round = -ROUNDS; round < ROUNDS; round++) { /* the first half warms up */
@@ -286,4 +275,19 @@ void paths_run(struct bench *b) {
     bench_barrier(b);
   }
   gex_AD_Destroy(domain);
+}
+
+_Noreturn void paths_main(const char *name, int argc, char **argv) {
+  static struct bench b;
+  static gex_AM_Entry_t table[] = {
+      {H_ASK, (gex_AM_Fn_t)on_ask, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "ask"},
+      {H_ASK_BYTES, (gex_AM_Fn_t)on_ask_bytes, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL,
+       "ask_bytes"},
+      {H_ASK_LONG, (gex_AM_Fn_t)on_ask_bytes, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, NULL,
+       "ask_long"},
+      {H_ANSWER, (gex_AM_Fn_t)on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "answer"}};
+  bench_start(&b, name, &argc, &argv);
+  bench_attach(&b, table, sizeof table / sizeof *table, DATA_BYTES);
+  if (b.rank < 2) run(&b);
+  bench_finish(&b);
 }

@@ -14,12 +14,7 @@
 
 #include "lib/bench.h"
 
-/* Handlers that the paths need, for bench_attach. out count: of them. */
-gex_AM_Entry_t *paths_handlers(size_t *count);
-
-#define PATHS_BYTES ((size_t)1 << 20) /* data bytes of the segments */
-
-/* Run all paths; ranks 0 and 1 call alike. */
-void paths_run(struct bench *b);
+/* A whole program: starts the job, runs all paths on ranks 0 and 1, and ends the job. */
+_Noreturn void paths_main(const char *name, int argc, char **argv);
 
 #endif

@@ -17,7 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 enum { BROADCAST, ALLREDUCE, ALLGATHER, EXCHANGE, KINDS };
 
@@ -27,14 +28,8 @@ struct side {
   int rank, size;
 };
 
-#define LOOP_BYTES_MAX ((size_t)1 << 20)
-#define LOOP_SAMPLES   15
-
-static double loop_now_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
+#define LOOP_BYTES_MAX    ((size_t)1 << 20)
+#define LOOP_SAMPLES      15
 
 #define LOOP_CALLS_LEAST  4 /* of a sample, so that its barrier counts little */
 #define LOOP_TRIAL_CALLS  16
@@ -48,10 +43,10 @@ static double loop_now_us(void) {
 static double loop_sample(const struct side *s, int kind, void *dst, void *src, size_t bytes,
                           int calls) {
   s->barrier();
-  const double start = loop_now_us();
+  const double start = now_us();
   for (int i = 0; i < calls; i++) s->run(kind, dst, src, bytes);
   s->barrier();
-  return (loop_now_us() - start) / calls;
+  return (now_us() - start) / calls;
 }
 
 /* What rank 0 has seen, on all ranks: a number of calls must be the same everywhere. */

@@ -2,92 +2,57 @@
 /*
  * Collectives of Tombolo in one form, for study/compare/forms.py.
  *
- * Owns: segment and words of the bare form. Compiled by forms.py; not part of the build. Calls: the
- * public API. The form is chosen by settings (TOMBOLO_COLL_ALG), or with the argument "bare" by
- * hand: puts with signal from rank to rank, as a program without collectives writes them: rank 0
- * tells all others, or hears from all and tells all; in an exchange each puts to each. With the
- * arguments "barrier WAY" only barriers are measured: the library's ("library"), or by hand from
- * puts with signal: "root", "binomial" (a tree up and down), "dissemination", "nodes" (inside each
- * host to its first rank, dissemination among these, and back). With the arguments "small WAY" an
- * all-reduce of 8 B is measured, and a broadcast of 8 B with a barrier behind it: the library's, or
- * by hand by the way "nodes". A line "KIND BYTES MEDIAN LEAST MOST" is of SAMPLES samples, in
- * microseconds, of SAMPLES_SLOW where one takes long. Invariants: word w of rank r counts what rank
- * w has put to r; a bare broadcast and exchange end with a barrier of the same form, so that the
- * next one may overwrite the data.
+ * Owns: the rows. Compiled by forms.py; not part of the build. Calls: the
+ * public API, hand_gex.h. The form is chosen by settings (TOMBOLO_COLL_ALG), or with the argument
+ * "bare" by hand: puts with signal from rank to rank, as a program without collectives writes them:
+ * rank 0 tells all others, or hears from all and tells all; in an exchange each puts to each. With
+ * the arguments "barrier WAY" only barriers are measured: the library's ("library"), or by hand
+ * from puts with signal: "root", "binomial" (a tree up and down), "dissemination", "nodes" (inside
+ * each host to its first rank, dissemination among these, and back). With the arguments "small WAY"
+ * an all-reduce of 8 B is measured, and a broadcast of 8 B with a barrier behind it: the library's,
+ * or by hand by the way "nodes". A line "KIND BYTES MEDIAN LEAST MOST" is of SAMPLES samples, in
+ * microseconds, of SAMPLES_SLOW where one takes long. Invariant: a bare broadcast and exchange end
+ * with a barrier of the same form, so that the next one may overwrite the data.
  */
-#define GASNET_SEQ 1
-#include <gasnetex_ext.h>
+#define GASNET_SEQ     1
+#define HAND_RANKS_MAX 256
+#define HAND_SLOT      ((size_t)1 << 16)
+#include "hand_gex.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum {
-  BARRIER,
-  BROADCAST,
-  ALLREDUCE,
-  EXCHANGE,
-  KINDS,
-  SAMPLES = 7,
-  SAMPLES_SLOW = 3,
-  RANKS_MAX = 256
-};
+#include "clock.h"
+
+enum { BARRIER, BROADCAST, ALLREDUCE, EXCHANGE, KINDS, SAMPLES = 7, SAMPLES_SLOW = 3 };
 enum { SMALL_BROADCAST = KINDS, SMALL_ALLREDUCE, ROWS };
 
 #define SLOW_US   20000.0 /* 73 of them would take 1.5 s */
 
-#define BYTES_MAX ((size_t)1 << 16)
+#define BYTES_MAX HAND_SLOT
 
-static gex_TM_t tm;
-static int rank, size;
-static char *base[RANKS_MAX]; /* segment of each rank, in its own addresses */
-static uint64_t sent[RANKS_MAX], had[RANKS_MAX];
-static int every[RANKS_MAX], node[RANKS_MAX], leader[RANKS_MAX]; /* ranks */
+static int every[HAND_RANKS_MAX], node[HAND_RANKS_MAX], leader[HAND_RANKS_MAX]; /* ranks */
 static int node_size, mine_at, leaders, leader_at;
 static char *in, *out; /* [size][BYTES_MAX] of the library's form */
 
-static double now_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
-
-/* ---- by hand: slot s of a segment is for rank s; words come first */
-
-static uint64_t *word(char *segment, int from) {
-  return (uint64_t *)(void *)(segment + (size_t)from * 64);
-}
-
-static char *slot(char *segment, int from) {
-  return segment + (size_t)RANKS_MAX * 64 + (size_t)from * BYTES_MAX;
-}
-
-static void tell(int to, const void *data, size_t bytes) {
-  gexx_RMA_PutSignalBlocking(tm, (gex_Rank_t)to, slot(base[to], rank), data, bytes, GEX_EVENT_NOW,
-                             word(base[to], rank), GEXX_SIG_SET, ++sent[to], 0);
-}
-
-static char *hear(int from) {
-  (void)gexx_Signal_Wait(word(base[rank], from), GEXX_SIG_GE, ++had[from]);
-  return slot(base[rank], from);
-}
+/* ---- by hand */
 
 static void bare_barrier(void) {
   if (rank) {
-    tell(0, NULL, 0);
+    tell(0, 0, NULL, 0);
     (void)hear(0);
     return;
   }
   for (int r = 1; r < size; r++) (void)hear(r);
-  for (int r = 1; r < size; r++) tell(r, NULL, 0);
+  for (int r = 1; r < size; r++) tell(r, 0, NULL, 0);
 }
 
 /* Dissemination among members: count of them, who is number `me`. */
 static void disseminate(const int *member, int count, int me) {
   for (int k = 1; k < count; k *= 2) {
-    tell(member[(me + k) % count], NULL, 0);
+    tell(member[(me + k) % count], 0, NULL, 0);
     (void)hear(member[(me + count - k) % count]);
   }
 }
@@ -100,21 +65,21 @@ static void barrier_binomial(void) {
   int k = 1;
   for (; k < size && !(rank & k); k *= 2)
     if (rank + k < size) (void)hear(rank + k);
-  if (rank) tell(rank - k, NULL, 0);
+  if (rank) tell(rank - k, 0, NULL, 0);
   if (rank) (void)hear(rank - k);
   for (k /= 2; k > 0; k /= 2)
-    if (rank + k < size) tell(rank + k, NULL, 0);
+    if (rank + k < size) tell(rank + k, 0, NULL, 0);
 }
 
 static void barrier_nodes(void) {
   if (mine_at) {
-    tell(node[0], NULL, 0);
+    tell(node[0], 0, NULL, 0);
     (void)hear(node[0]);
     return;
   }
   for (int i = 1; i < node_size; i++) (void)hear(node[i]);
   disseminate(leader, leaders, leader_at);
-  for (int i = 1; i < node_size; i++) tell(node[i], NULL, 0);
+  for (int i = 1; i < node_size; i++) tell(node[i], 0, NULL, 0);
 }
 
 static void barrier_library(void) {
@@ -124,7 +89,7 @@ static void barrier_library(void) {
 /* Inside a host to its first rank, among these to the job's first one, and back. */
 static void allreduce_nodes(double mine, double *sum) {
   if (mine_at) {
-    tell(node[0], &mine, sizeof mine);
+    tell(node[0], 0, &mine, sizeof mine);
     memcpy(sum, hear(node[0]), sizeof *sum);
     return;
   }
@@ -132,24 +97,24 @@ static void allreduce_nodes(double mine, double *sum) {
   for (int i = 1; i < node_size; i++) *sum += *(const double *)(const void *)hear(node[i]);
   for (int i = 1; !leader_at && i < leaders; i++)
     *sum += *(const double *)(const void *)hear(leader[i]);
-  if (leader_at) tell(leader[0], sum, sizeof *sum);
+  if (leader_at) tell(leader[0], 0, sum, sizeof *sum);
   if (leader_at) memcpy(sum, hear(leader[0]), sizeof *sum);
-  for (int i = 1; !leader_at && i < leaders; i++) tell(leader[i], sum, sizeof *sum);
-  for (int i = 1; i < node_size; i++) tell(node[i], sum, sizeof *sum);
+  for (int i = 1; !leader_at && i < leaders; i++) tell(leader[i], 0, sum, sizeof *sum);
+  for (int i = 1; i < node_size; i++) tell(node[i], 0, sum, sizeof *sum);
 }
 
 /* From rank 0 to the first rank of each host, and on. */
 static void broadcast_nodes(double *value) {
-  for (int i = 1; rank == 0 && i < leaders; i++) tell(leader[i], value, sizeof *value);
+  for (int i = 1; rank == 0 && i < leaders; i++) tell(leader[i], 0, value, sizeof *value);
   if (rank) memcpy(value, hear(mine_at ? node[0] : leader[0]), sizeof *value);
-  for (int i = 1; !mine_at && i < node_size; i++) tell(node[i], value, sizeof *value);
+  for (int i = 1; !mine_at && i < node_size; i++) tell(node[i], 0, value, sizeof *value);
 }
 
 /* Find the ranks of this host, and the first rank of each host. */
 static void find_nodes(void) {
   gex_RankInfo_t *info;
   gex_Rank_t count, me;
-  int of[RANKS_MAX], first[RANKS_MAX];
+  int of[HAND_RANKS_MAX], first[HAND_RANKS_MAX];
   gex_System_QueryNbrhdInfo(&info, &count, &me);
   for (gex_Rank_t i = 0; i < count; i++) node[i] = (int)info[i].gex_jobrank;
   node_size = (int)count;
@@ -164,7 +129,7 @@ static void find_nodes(void) {
 }
 
 static void bare_broadcast(size_t bytes) {
-  for (int r = 1; rank == 0 && r < size; r++) tell(r, out, bytes);
+  for (int r = 1; rank == 0 && r < size; r++) tell(r, 0, out, bytes);
   if (rank) memcpy(out, hear(0), bytes);
   bare_barrier();
 }
@@ -172,7 +137,7 @@ static void bare_broadcast(size_t bytes) {
 static void bare_allreduce(size_t bytes) {
   double *const sum = (double *)(void *)out;
   if (rank) {
-    tell(0, in, bytes);
+    tell(0, 0, in, bytes);
     memcpy(sum, hear(0), bytes);
     return;
   }
@@ -181,13 +146,13 @@ static void bare_allreduce(size_t bytes) {
     const double *const part = (const double *)(const void *)hear(r);
     for (size_t i = 0; i < bytes / sizeof *part; i++) sum[i] += part[i];
   }
-  for (int r = 1; r < size; r++) tell(r, sum, bytes);
+  for (int r = 1; r < size; r++) tell(r, 0, sum, bytes);
 }
 
 static void bare_exchange(size_t bytes) {
   for (int k = 1; k < size; k++) {
     const int to = (rank + k) % size;
-    tell(to, in + (size_t)to * bytes, bytes);
+    tell(to, 0, in + (size_t)to * bytes, bytes);
   }
   memcpy(out + (size_t)rank * bytes, in + (size_t)rank * bytes, bytes);
   for (int k = 1; k < size; k++) {
@@ -220,11 +185,6 @@ static void by_library(int kind, size_t bytes) {
   }
 }
 
-static int compare(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Whether one takes so long, as rank 0 sees it, that few must do; the same on all ranks. */
 static bool is_slow(int kind, size_t bytes, void (*run)(int, size_t)) {
   run(BARRIER, 0);
@@ -249,7 +209,7 @@ static void row(int kind, size_t bytes, void (*run)(int, size_t)) {
     for (int i = 0; i < n; i++) run(kind, bytes);
     us[s] = (now_us() - begin) / n;
   }
-  qsort(us, (size_t)samples, sizeof *us, compare);
+  qsort(us, (size_t)samples, sizeof *us, by_value);
   if (rank) return;
   printf("%s %zu %.4f %.4f %.4f\n", name[kind], bytes, us[samples / 2], us[0], us[samples - 1]);
   fflush(stdout);
@@ -323,21 +283,8 @@ static bool correct(bool bare) {
 }
 
 int main(int argc, char **argv) {
-  gex_Client_t client;
-  gex_EP_t ep;
-  gex_Segment_t segment;
-  gex_Client_Init(&client, &ep, &tm, "FORMS", &argc, &argv, 0);
-  rank = (int)gex_TM_QueryRank(tm);
-  size = (int)gex_TM_QuerySize(tm);
+  hand_start("FORMS", &argc, &argv);
   const bool bare = argc > 1 && strcmp(argv[1], "bare") == 0;
-  const size_t all = (size_t)RANKS_MAX * 64 + (size_t)size * BYTES_MAX;
-  if (size > RANKS_MAX || gex_Segment_Attach(&segment, tm, all) != GASNET_OK) gasnet_exit(1);
-  for (int r = 0; r < size; r++) {
-    void *owner = NULL;
-    gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, (gex_Rank_t)r, &owner, NULL, NULL, 0));
-    base[r] = owner;
-  }
-  memset(base[rank], 0, all);
   in = calloc((size_t)size, BYTES_MAX);
   out = calloc((size_t)size, BYTES_MAX);
   if (!in || !out) gasnet_exit(1);

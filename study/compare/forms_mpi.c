@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
+
 enum { SAMPLES = 7, SAMPLES_SLOW = 3, CALLS = 200, BYTES_MAX = 65536 };
 enum { BARRIER, BROADCAST, ALLREDUCE, EXCHANGE, KINDS };
 
@@ -23,11 +25,6 @@ enum { BARRIER, BROADCAST, ALLREDUCE, EXCHANGE, KINDS };
 #define ONCE_US   400000.0
 
 static char *in, *out; /* [size][BYTES_MAX] */
-
-static int compare(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 static void run(int kind, int bytes) {
   const MPI_Comm all = MPI_COMM_WORLD;
@@ -60,7 +57,7 @@ static void row(int kind, int bytes, int rank) {
     if (n > 1 || kind != BARRIER) MPI_Barrier(MPI_COMM_WORLD);
     us[s] = run_us(kind, bytes, n);
   }
-  qsort(us, (size_t)samples, sizeof *us, compare);
+  qsort(us, (size_t)samples, sizeof *us, by_value);
   if (rank) return;
   printf("%s %d %.4f %.4f %.4f\n", name[kind], bytes, us[samples / 2], us[0], us[samples - 1]);
   fflush(stdout); /* a run may be cut off */

@@ -2,44 +2,20 @@
 /*
  * Tombolo's collectives over hosts, the library's or with two levels by hand, for cells.py.
  *
- * Owns: segment and words of the form by hand. Compiled by cells.py; not part of the build. Calls:
- * the public API, levels_loop.h. By hand a program puts with signal: inside each host to its first
- * rank, among these ranks, and back. Arguments: "library" or "hand". Invariants: word w of rank r
- * counts what rank w has put to r; each collective is followed by a barrier of the same form, so
- * that the next one may overwrite the data; hosts are ranges of ranks.
+ * Owns: the hosts. Compiled by cells.py; not part of the build. Calls:
+ * the public API, levels_loop.h, hand_gex.h. By hand a program puts with signal: inside each host
+ * to its first rank, among these ranks, and back. Arguments: "library" or "hand". Invariants: each
+ * collective is followed by a barrier of the same form, so that the next one may overwrite the
+ * data; hosts are ranges of ranks.
  */
 #define GASNET_SEQ 1
 #include "levels_loop.h"
 
-#include <gasnetex_ext.h>
+#define HAND_RANKS_MAX 64
+#define HAND_SLOT      ((size_t)2 << 16)
+#include "hand_gex.h"
 
-enum { RANKS_MAX = 64 };
-#define SLOT ((size_t)2 << 16)
-
-static gex_TM_t tm;
-static int rank, size, first, members, leader[RANKS_MAX], leaders, leads_at;
-static char *base[RANKS_MAX]; /* segment of each rank, in its own addresses */
-static uint64_t sent[RANKS_MAX], had[RANKS_MAX];
-
-/* ---- by hand: slot s of a segment is for rank s; words come first */
-
-static uint64_t *word(char *segment, int from) {
-  return (uint64_t *)(void *)(segment + (size_t)from * 64);
-}
-
-static char *slot(char *segment, int from) {
-  return segment + (size_t)RANKS_MAX * 64 + (size_t)from * SLOT;
-}
-
-static void tell(int to, size_t at, const void *data, size_t bytes) {
-  gexx_RMA_PutSignalBlocking(tm, (gex_Rank_t)to, slot(base[to], rank) + at, data, bytes,
-                             GEX_EVENT_NOW, word(base[to], rank), GEXX_SIG_SET, ++sent[to], 0);
-}
-
-static char *hear(int from) {
-  (void)gexx_Signal_Wait(word(base[rank], from), GEXX_SIG_GE, ++had[from]);
-  return slot(base[rank], from);
-}
+static int first, members, leader[HAND_RANKS_MAX], leaders, leads_at;
 
 static void add(double *sum, const char *part, size_t bytes) {
   const double *const x = (const double *)(const void *)part;
@@ -136,7 +112,7 @@ static void exchange_near(char *out, const char *in, size_t bytes) {
 /* The blocks from this host to another one, by receiver, then by sender. in all: of each member of
  * this host, its blocks for all. */
 static void send_host(int host, const char *const *all, size_t bytes) {
-  static char pack[SLOT];
+  static char pack[HAND_SLOT];
   const int count = members_of(host);
   for (int r = first; r < first + members; r++)
     for (int t = 0; t < count; t++)
@@ -156,9 +132,10 @@ static void fill_row(char *row, int member, const char *const *got, size_t bytes
 
 /* Blocks of other hosts go through the first ranks of both hosts, from `far` on in the slots. */
 static void hand_exchange(char *out, const char *in, size_t bytes) {
-  static char row[SLOT];
-  const char *all[RANKS_MAX], *got[RANKS_MAX];
-  const size_t far = SLOT / 2, whole = (size_t)size * bytes, behind = (size_t)(first + members);
+  static char row[HAND_SLOT];
+  const char *all[HAND_RANKS_MAX], *got[HAND_RANKS_MAX];
+  const size_t far = HAND_SLOT / 2, whole = (size_t)size * bytes,
+               behind = (size_t)(first + members);
   exchange_near(out, in, bytes);
   if (!leads()) {
     tell(first, far, in, whole);
@@ -180,14 +157,14 @@ static void hand_exchange(char *out, const char *in, size_t bytes) {
 }
 
 static void hand_scan(char *out, const char *in, size_t bytes) {
-  static char sum[SLOT];
+  static char sum[HAND_SLOT];
   if (!leads()) {
     tell(first, 0, in, bytes);
     memcpy(out, hear(first), bytes);
     return;
   }
   memset(sum, 0, bytes);
-  const char *all[RANKS_MAX];
+  const char *all[HAND_RANKS_MAX];
   for (int r = first + 1; r < first + members; r++) all[r] = hear(r);
   if (leads_at) add((double *)(void *)sum, hear(leader[leads_at - 1]), bytes);
   add((double *)(void *)sum, in, bytes);
@@ -253,7 +230,7 @@ static void by_library(int kind, char *out, char *in, size_t bytes) {
 static void find_hosts(void) {
   gex_RankInfo_t *info;
   gex_Rank_t count, me;
-  int of[RANKS_MAX], mine[RANKS_MAX];
+  int of[HAND_RANKS_MAX], mine[HAND_RANKS_MAX];
   gex_System_QueryNbrhdInfo(&info, &count, &me);
   first = (int)info[0].gex_jobrank;
   members = (int)count;
@@ -266,21 +243,8 @@ static void find_hosts(void) {
 }
 
 int main(int argc, char **argv) {
-  gex_Client_t client;
-  gex_EP_t ep;
-  gex_Segment_t segment;
-  gex_Client_Init(&client, &ep, &tm, "LEVELS", &argc, &argv, 0);
-  rank = (int)gex_TM_QueryRank(tm);
-  size = (int)gex_TM_QuerySize(tm);
+  hand_start("LEVELS", &argc, &argv);
   const bool hand = argc > 1 && strcmp(argv[1], "hand") == 0;
-  const size_t all = (size_t)RANKS_MAX * 64 + (size_t)size * SLOT;
-  if (size > RANKS_MAX || gex_Segment_Attach(&segment, tm, all) != GASNET_OK) gasnet_exit(1);
-  for (int r = 0; r < size; r++) {
-    void *owner = NULL;
-    gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, (gex_Rank_t)r, &owner, NULL, NULL, 0));
-    base[r] = owner;
-  }
-  memset(base[rank], 0, all);
   find_hosts();
   barrier();
   const struct levels l = {hand ? by_hand : by_library, hand ? hand_barrier : barrier, rank, size};

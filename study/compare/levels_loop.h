@@ -14,7 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 enum { BARRIER, BROADCAST, REDUCE, ALLREDUCE, GATHER, ALLGATHER, EXCHANGE, SCAN, SPLIT, KINDS };
 enum { CALLS = 10, SAMPLES = 7, SPLIT_BYTES = 40, LEVELS_BYTES_MAX = 1024 };
@@ -24,17 +25,6 @@ struct levels {
   void (*barrier)(void);
   int rank, size;
 };
-
-static double levels_now_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
-
-static int levels_compare(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 /* Block b of rank r; the sum of these over r below n. */
 static double levels_value(int r, int b) {
@@ -93,14 +83,14 @@ static double levels_median(const struct levels *l, int kind, char *out, char *i
   double us[SAMPLES];
   for (int s = 0; s < SAMPLES; s++) {
     l->barrier();
-    const double begin = levels_now_us();
+    const double begin = now_us();
     for (int i = 0; i < CALLS; i++) {
       l->run(kind, out, in, bytes);
       l->barrier();
     }
-    us[s] = (levels_now_us() - begin) / CALLS;
+    us[s] = (now_us() - begin) / CALLS;
   }
-  qsort(us, SAMPLES, sizeof *us, levels_compare);
+  qsort(us, SAMPLES, sizeof *us, by_value);
   return us[SAMPLES / 2];
 }
 

@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 #define LOOP_BYTES_MAX ((size_t)4 << 20)
 #define LOOP_SAMPLES   11
@@ -28,17 +29,6 @@ struct side {
   int rank;
   void (*messages)(int n, size_t bytes); /* as stream, by messages with payload */
 };
-
-static double loop_now_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
-
-static int loop_compare(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 enum { ROUND_TRIP, FLOOD, STREAM, ALLREDUCE, MESSAGES };
 
@@ -55,11 +45,11 @@ static void loop_row(const struct side *s, const char *name, int kind, size_t by
   loop_run(s, kind, n < 20 ? n : 20, bytes); /* warm */
   for (int i = 0; i < LOOP_SAMPLES; i++) {
     s->barrier();
-    const double start = loop_now_us();
+    const double start = now_us();
     loop_run(s, kind, n, bytes);
-    us[i] = (loop_now_us() - start) / n;
+    us[i] = (now_us() - start) / n;
   }
-  qsort(us, LOOP_SAMPLES, sizeof *us, loop_compare);
+  qsort(us, LOOP_SAMPLES, sizeof *us, by_value);
   if (s->rank == 0) printf("%s %zu %.4f\n", name, bytes, us[LOOP_SAMPLES / 2]);
   if (s->rank == 0) fflush(stdout); /* a run may be cut off */
 }

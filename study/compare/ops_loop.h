@@ -20,7 +20,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 #define OPS_BYTES_MAX   ((size_t)4 << 20)
 #define OPS_SAMPLES     9
@@ -66,15 +67,9 @@ struct side {
  .barrier = barrier, .prepare = prepare, .start = start, .complete = complete, .serve = serve, \
  .bounce = bounce
 
-static double ops_now_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
-
 static void ops_compute(double us) {
-  const double until = ops_now_us() + us;
-  while (ops_now_us() < until) {}
+  const double until = now_us() + us;
+  while (now_us() < until) {}
 }
 
 /* Start n and complete them, with a computation of `compute_us` between. Returns the microseconds
@@ -85,25 +80,25 @@ static double ops_batch(const struct side *s, int op, int n, size_t bytes, doubl
   s->barrier();
   if (s->rank == 1) s->serve(op, n, bytes);
   if (s->rank == 1) return 0;
-  const double begin = ops_now_us();
+  const double begin = now_us();
   for (int i = 0; i < n; i++) s->start(op, bytes);
-  *started = ops_now_us() - begin;
+  *started = now_us() - begin;
   if (compute_us > 0) ops_compute(compute_us);
   s->complete(op);
-  return ops_now_us() - begin;
+  return now_us() - begin;
 }
 
 static double ops_latency(const struct side *s, int op, int n, size_t bytes) {
-  const double begin = ops_now_us();
+  const double begin = now_us();
   if (op >= OP_MESSAGE && op <= OP_SEMAPHORE) {
     s->bounce(op, n, bytes);
-    return (ops_now_us() - begin) / n / 2;
+    return (now_us() - begin) / n / 2;
   }
   for (int i = 0; s->rank == 0 && i < n; i++) {
     s->start(op, bytes);
     s->complete(op);
   }
-  return (ops_now_us() - begin) / n;
+  return (now_us() - begin) / n;
 }
 
 static double ops_overlap(const struct side *s, int op, size_t bytes) {
@@ -133,11 +128,6 @@ static bool ops_asked(int argc, char **argv, const char *word) {
   return false;
 }
 
-static int ops_compare(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static void ops_row(const struct side *s, int op, int figure, size_t bytes) {
   static const char *const op_name[OPS] = {
       "put",    "get",          "message", "signal",    "flag",      "semaphore", "put_blocking",
@@ -150,7 +140,7 @@ static void ops_row(const struct side *s, int op, int figure, size_t bytes) {
   double sample[OPS_SAMPLES];
   (void)ops_sample(s, op, figure, n, bytes); /* warm */
   for (int i = 0; i < samples; i++) sample[i] = ops_sample(s, op, figure, n, bytes);
-  qsort(sample, (size_t)samples, sizeof *sample, ops_compare);
+  qsort(sample, (size_t)samples, sizeof *sample, by_value);
   if (s->rank) return;
   printf("%s_%s %zu %.5f %.5f %.5f\n", op_name[op], figure_name[figure], bytes, sample[samples / 2],
          sample[0], sample[samples - 1]);

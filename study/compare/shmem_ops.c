@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "clock.h"
+
 enum { RUNS = 21, LARGE = 1 << 20, WINDOW = 64, SYNCS = 1 << 10 };
 
 static long sync_array[SYNCS], sync_other[SYNCS], work[SYNCS];
@@ -110,11 +112,6 @@ static const struct row rows[] = {
     {"sum", sum, 4096, 300, 1},
 };
 
-static int compare(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static double sample(const struct row *r) {
   shmem_barrier_all();
   const double start = now_ns();
@@ -141,7 +138,7 @@ int main(void) {
       continue;
     }
     for (int k = -1; k < RUNS; k++) ns[k < 0 ? 0 : k] = sample(r);
-    qsort(ns, RUNS, sizeof *ns, compare);
+    qsort(ns, RUNS, sizeof *ns, by_value);
     if (me == 0) printf("%s %zu %.1f\n", r->name, r->bytes, ns[RUNS / 2]);
     fflush(stdout);
   }

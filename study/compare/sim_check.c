@@ -21,8 +21,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
+
+#include "spent.h"
 
 enum { TIMES = 8, TIMES_MAX = 1000, REST_US = 20000, READY_US = 100000 };
 
@@ -58,22 +59,6 @@ static void exchange(size_t bytes, int i) {
 
 static void reduce(double *all, const double *mine, size_t count, gex_OP_t op) {
   gex_Event_Wait(gex_Coll_ReduceToAllNB(tm, all, mine, GEX_DT_DBL, 8, count, op, NULL, NULL, 0));
-}
-
-/* What this rank has used so far: processor seconds of all its threads, and how often the thread
- * that waits slept. The conduit's progress thread wakes by its clock while long transfers run, not
- * for frames: it has most of the sleeps of a broadcast of 1 MiB. */
-struct spent {
-  double seconds, sleeps;
-};
-
-static struct spent spent_so_far(void) {
-  struct rusage all, mine;
-  getrusage(RUSAGE_SELF, &all);
-  getrusage(RUSAGE_THREAD, &mine);
-  return (struct spent){(double)(all.ru_utime.tv_sec + all.ru_stime.tv_sec) +
-                            1e-6 * (double)(all.ru_utime.tv_usec + all.ru_stime.tv_usec),
-                        (double)mine.ru_nvcsw};
 }
 
 static void spent_since(struct spent *sum, struct spent before) {

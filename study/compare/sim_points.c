@@ -20,8 +20,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
+
+#include "spent.h"
 
 enum { WORDS = 64, LINE = 8, BUNDLE = 16, LOOK_US = 20000 };
 
@@ -83,20 +84,6 @@ static void looking(uint64_t n) {
   const double end = now_s() + LOOK_US * 1e-6;
   (void)n;
   GASNET_BLOCKUNTIL(now_s() >= end);
-}
-
-/* Processor seconds of all threads, and how often the one that waits slept. */
-struct spent {
-  double seconds, sleeps;
-};
-
-static struct spent spent_so_far(void) {
-  struct rusage all, own;
-  getrusage(RUSAGE_SELF, &all);
-  getrusage(RUSAGE_THREAD, &own);
-  return (struct spent){(double)(all.ru_utime.tv_sec + all.ru_stime.tv_sec) +
-                            1e-6 * (double)(all.ru_utime.tv_usec + all.ru_stime.tv_usec),
-                        (double)own.ru_nvcsw};
 }
 
 static void reduce(double *all, const double *one, size_t count, gex_OP_t op) {

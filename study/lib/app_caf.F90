@@ -25,9 +25,9 @@ module app_caf
   character(16), public :: program_name = ''
   logical :: clocked = .false.
   integer :: phase
-  real(8) :: since, spent(app_phases), shown
+  real(8) :: since, spent(app_phases), shown, began
   public :: app_start, app_refuse, app_help, app_need, app_now, app_watch, app_enter, app_progress, app_report, app_breakdown
-  public :: app_region, app_region_end, app_alone
+  public :: app_region, app_region_end, app_alone, app_iteration, app_iteration_end
 contains
   ! Read these options, --iterations, --way and --help; every image reads the same. about: what the program does.
   subroutine app_start(name, about, options, ways, means)
@@ -282,6 +282,30 @@ contains
     phase = next
     call app_region_end()
     call app_region(phase_name(phase))
+  end subroutine
+
+  ! Begins iteration k of a variant: 0 warms up, iterations + 1 is watched. seconds: of one of those in between, known
+  ! from the watched one on; collective.
+  subroutine app_iteration(way, k, seconds)
+    character(*), intent(in) :: way
+    integer, intent(in) :: k
+    real(8), intent(inout) :: seconds
+    if (k == 1) then
+      sync all
+      began = app_now()
+    else if (k == iterations + 1) then
+      seconds = (app_now() - began)/iterations
+    end if
+    call app_region(way)
+    if (k > iterations) call app_watch(.true.)
+  end subroutine
+
+  subroutine app_iteration_end(way, k)
+    character(*), intent(in) :: way
+    integer, intent(in) :: k
+    if (k > iterations) call app_watch(.false.)
+    call app_region_end()
+    call app_progress(way, k)
   end subroutine
 
   ! After iteration `done` (0: the one that warms up); seldom more than a read of the clock of image 1.

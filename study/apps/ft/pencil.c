@@ -106,20 +106,15 @@ static void copy_rows(struct cplx *tile, size_t step, const struct ft_view *v, s
   }
 }
 
-static void gather(struct cplx *tile, size_t step, const struct ft_view *v, size_t first,
-                   const struct ft_pencil *p) {
+/* Copies a batch from a view into the tile, or out of it. */
+static void move(struct cplx *tile, size_t step, const struct ft_view *v, size_t first,
+                 const struct ft_pencil *p, bool out) {
   if (v->element == 1)
-    copy_rows(tile, step, v, first, p, false);
+    copy_rows(tile, step, v, first, p, out);
+  else if (out)
+    scatter_columns(tile, step, v, first, p);
   else
     gather_columns(tile, step, v, first, p);
-}
-
-static void scatter(struct cplx *tile, size_t step, const struct ft_view *v, size_t first,
-                    const struct ft_pencil *p) {
-  if (v->element == 1)
-    copy_rows(tile, step, v, first, p, true);
-  else
-    scatter_columns(tile, step, v, first, p);
 }
 
 static void gather_weighted(struct cplx *tile, size_t step, const struct ft_view *v, size_t first,
@@ -146,13 +141,13 @@ void ft_pencil_apply(const struct ft_pencil *p, const struct ft_view *in, const 
       gather_weighted(tile, step, in, first, p, weights);
     } else if (!in_result || in->base != out->base) {
       ft_phases_enter(phases, FT_MOVE);
-      gather(tile, step, in, first, p);
+      move(tile, step, in, first, p, false);
     }
     ft_phases_enter(phases, FT_FFT);
     fftw_complex *at = (fftw_complex *)tile;
     fftw_execute_dft(in_result ? p->in_rows : p->in_tile, at, at);
     if (in_result) continue;
     ft_phases_enter(phases, FT_MOVE);
-    scatter(tile, step, out, first, p);
+    move(tile, step, out, first, p, true);
   }
 }

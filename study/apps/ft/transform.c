@@ -88,15 +88,17 @@ static bool two_at_once(const struct ft_solver *s) {
   return s->rows != s->work;
 }
 
+/* Whether a plane has come; wait: it has on return. */
+static bool is_here(struct ft_solver *s, struct ft_exchange *x, int z, bool wait) {
+  if (!wait) return ft_exchange_come(s->schedule, x, z);
+  ft_exchange_await(s->schedule, x, z);
+  return true;
+}
+
 /* Planes from *z to end, which this rank has produced, are transformed along y and sent to the
  * column, as far as they have come from the row; wait: all of them. */
 static void y_forward_come(struct ft_solver *s, int *z, int end, bool wait) {
-  struct ft_exchange *row = &s->exchange[FT_ROW_FORWARD];
-  for (; *z < end; ++*z) {
-    if (wait)
-      ft_exchange_await(s->schedule, row, *z);
-    else if (!ft_exchange_come(s->schedule, row, *z))
-      return;
+  for (; *z < end && is_here(s, &s->exchange[FT_ROW_FORWARD], *z, wait); ++*z) {
     y_forward(s, *z);
     ft_exchange_plane(s->schedule, &s->exchange[FT_COLUMN_FORWARD], *z);
   }
@@ -158,14 +160,7 @@ static void set_decay(struct ft_solver *s, int t) {
 /* Planes from *z to end, which this rank has produced, are transformed along x, as far as they have
  * come from the row; wait: all of them. */
 static void x_inverse_come(struct ft_solver *s, int *z, int end, bool wait) {
-  struct ft_exchange *row = &s->exchange[FT_ROW_INVERSE];
-  for (; *z < end; ++*z) {
-    if (wait)
-      ft_exchange_await(s->schedule, row, *z);
-    else if (!ft_exchange_come(s->schedule, row, *z))
-      return;
-    x_inverse(s, *z);
-  }
+  for (; *z < end && is_here(s, &s->exchange[FT_ROW_INVERSE], *z, wait); ++*z) x_inverse(s, *z);
 }
 
 /* y and x, with an exchange in between, as far as the column's planes have come. */

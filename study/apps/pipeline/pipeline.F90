@@ -171,7 +171,7 @@ program pipeline
 contains
   subroutine run(way)
     integer, intent(in) :: way
-    real(8) :: start, seconds, expected
+    real(8) :: seconds, expected
     integer :: k, bad
     call fill()
 #ifndef PEER
@@ -179,20 +179,11 @@ contains
     if (way == 4 .and. me == 1) call event_attach(loc(home), corner)
 #endif
     sync all
-    start = 0
-    do k = 0, iterations + 1      ! the first one warms up, the last one is watched
-      if (k == 1) then
-        sync all
-        start = app_now()
-      else if (k == iterations + 1) then
-        seconds = (app_now() - start)/iterations
-      end if
-      call app_region(ways(way))
-      if (k > iterations) call app_watch(.true.)
+    seconds = 0
+    do k = 0, iterations + 1
+      call app_iteration(ways(way), k, seconds)
       call iterate(way)
-      if (k > iterations) call app_watch(.false.)
-      call app_region_end()
-      call app_progress(ways(way), k)
+      call app_iteration_end(ways(way), k)
     end do
     call co_max(seconds)
     expected = (iterations + 2d0)*(rows + columns - 2)

@@ -267,25 +267,16 @@ contains
 
   subroutine run(way)
     integer, intent(in) :: way
-    real(8) :: start, seconds, expected, off, inner
+    real(8) :: seconds, expected, off, inner
     integer :: k
     call fill()
     call attach(way, .true.)
-    start = 0
-    do k = 0, iterations + 1          ! the first one warms up, the last one is watched
-      if (k == 1) then
-        sync all
-        start = app_now()
-      else if (k == iterations + 1) then
-        seconds = (app_now() - start)/iterations
-      end if
-      call app_region(ways(way))
-      if (k > iterations) call app_watch(.true.)
+    seconds = 0
+    do k = 0, iterations + 1
+      call app_iteration(ways(way), k, seconds)
       call exchange(mod(k, 2), way)
       call update()
-      if (k > iterations) call app_watch(.false.)
-      call app_region_end()
-      call app_progress(ways(way), k)
+      call app_iteration_end(ways(way), k)
     end do
     call co_max(seconds)
     expected = 2d0*(iterations + 2)
