@@ -64,18 +64,22 @@ static int begin_legacy(const struct gexx_client_args *init, int rc) {
   return rc;
 }
 
-int gexx_client_init(const struct gexx_client_args *init) {
+/* Begins a client; its floating-point state stays as it is. */
+typedef int begin_fn(const struct gexx_client_args *init, const struct tmb_layer *const *layers,
+                     size_t count);
+
+static int begin(const struct gexx_client_args *init, begin_fn *by) {
   struct tmb_fpu clients;
   tmb_fpu_hold(&clients);
-  const int rc = begin_legacy(init, tmb_client_init(init, layers, TMB_ARRAY_LEN(layers)));
+  const int rc = begin_legacy(init, by(init, layers, TMB_ARRAY_LEN(layers)));
   tmb_fpu_restore(&clients);
   return rc;
 }
 
+int gexx_client_init(const struct gexx_client_args *init) {
+  return begin(init, tmb_client_init);
+}
+
 int gexx_client_join(const struct gexx_client_args *init) {
-  struct tmb_fpu clients;
-  tmb_fpu_hold(&clients);
-  const int rc = begin_legacy(init, tmb_client_join(init, layers, TMB_ARRAY_LEN(layers)));
-  tmb_fpu_restore(&clients);
-  return rc;
+  return begin(init, tmb_client_join);
 }

@@ -164,9 +164,8 @@ static bool is_missing(const struct tmb_status_wait *w, uint32_t member) {
   return member < 64 * TMB_STATUS_MISSING && (w->missing[member / 64] >> member % 64 & 1);
 }
 
-/* Whether a rank waits in this call. */
-static bool in_call(const struct tmb_snapshot *s, uint32_t rank, uint64_t uid,
-                    const struct tmb_status_wait *w) {
+bool tmb_explain_in_call(const struct tmb_snapshot *s, uint32_t rank, uint64_t uid,
+                         const struct tmb_status_wait *w) {
   for (int i = 0; i < TMB_STATUS_WAITS; i++) {
     const struct tmb_status_wait *v = tmb_explain_wait(s, rank, i);
     if (v && v->kind == w->kind && v->number == w->number && v->team < TMB_STATUS_TEAMS &&
@@ -190,7 +189,7 @@ static void mark_call(const struct tmb_explain *e, uint32_t rank, const struct t
       const int at = tmb_explain_team(s, r, uid);
       if (at < 0 || r == rank) continue;
       const uint32_t member = s->rank[r].status.team[at].rank;
-      const bool inside = in_call(s, r, uid, w);
+      const bool inside = tmb_explain_in_call(s, r, uid, w);
       const bool missing =
           rows ? is_missing(w, member) && !inside : tmb_explain_calls(s, r, at, w) < w->number;
       const bool wanted = pass ? e->condition[r] != TMB_SEEN_ENDED && !inside : missing;

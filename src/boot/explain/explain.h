@@ -64,6 +64,10 @@ void tmb_explain_free(struct tmb_explain *e);
  * TMB_STATUS_WAITS. */
 const struct tmb_status_wait *tmb_explain_wait(const struct tmb_snapshot *s, uint32_t rank, int i);
 
+/* Whether a rank waits in the call of wait w, which is of a team with this uid. */
+bool tmb_explain_in_call(const struct tmb_snapshot *s, uint32_t rank, uint64_t uid,
+                         const struct tmb_status_wait *w);
+
 /* For how long a rank has polled in a loop of its own and found nothing, in ns, at least 1; 0: it
  * does not. */
 uint64_t tmb_explain_polls(const struct tmb_snapshot *s, uint32_t rank);

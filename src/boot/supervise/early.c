@@ -32,19 +32,6 @@ static const struct tmb_status_wait *hopeless(const struct tmb_snapshot *now, co
   return NULL;
 }
 
-/* Whether a rank waits in the call of w of `first`. */
-static bool waits_too(const struct tmb_snapshot *now, uint32_t rank, uint32_t first,
-                      const struct tmb_status_wait *w) {
-  const uint64_t uid = now->rank[first].status.team[w->team].uid;
-  for (int i = 0; i < TMB_STATUS_WAITS; i++) {
-    const struct tmb_status_wait *v = tmb_explain_wait(now, rank, i);
-    if (v && v->kind == w->kind && v->number == w->number && v->team < TMB_STATUS_TEAMS &&
-        now->rank[rank].status.team[v->team].uid == uid)
-      return true;
-  }
-  return false;
-}
-
 void tmb_sup_print_early(const struct tmb_snapshot *now, const bool *ended) {
   char who[TMB_WORDS_BYTES], waiting[TMB_WORDS_BYTES], what[TMB_WORDS_BYTES];
   uint8_t *missing = calloc(now->size, 1), *same = calloc(now->size, 1);
@@ -52,9 +39,10 @@ void tmb_sup_print_early(const struct tmb_snapshot *now, const bool *ended) {
     const struct tmb_status_wait *w =
         ended[r] || !now->rank[r].here ? NULL : hopeless(now, ended, r, missing);
     if (!w) continue;
+    const uint64_t uid = now->rank[r].status.team[w->team].uid;
     uint32_t count = 0;
     for (uint32_t o = r; o < now->size; o++) {
-      same[o] = !ended[o] && now->rank[o].here && waits_too(now, o, r, w);
+      same[o] = !ended[o] && now->rank[o].here && tmb_explain_in_call(now, o, uid, w);
       count += same[o];
     }
     tmb_words_call(now, r, w, what, sizeof what);
