@@ -387,6 +387,8 @@ def usage(folder):
         if target not in (folder / path).read_text():
             sys.exit(f"{options}: {path} has no '{target}'")
         (folder / path).unlink()
+    if (folder / "one.o").stat().st_size > 10000:  # 60 KB with all functions of the headers
+        sys.exit("without -O, one.o has functions that nobody calls")
 
 
 def interrupted(folder):

@@ -45,9 +45,15 @@ typedef __UINT64_TYPE__ upcr_pts_t;
 #define UPCR_PHASE_MASK  ((((upcr_pts_t)1 << UPCR_PHASE_BITS) - 1) << UPCR_THREAD_BITS)
 
 #define UPCR_INLINE      static __inline__ __attribute__((__always_inline__, __unused__))
-#define UPCR_CALLED      static __attribute__((__noinline__, __pure__, __unused__))
-#define UPCR_ACCESSED    static __attribute__((__noinline__, __unused__))
-#define UPCR_SELDOM      __attribute__((__cold__))
+/* At -O0 nothing is inlined that need not be, and of inline functions those that nobody calls are
+ * left out: else they take two thirds of the compiler's time. */
+#ifdef __OPTIMIZE__
+# define UPCR_ACCESSED static __attribute__((__noinline__, __unused__))
+#else
+# define UPCR_ACCESSED static __inline__ __attribute__((__unused__))
+#endif
+#define UPCR_CALLED UPCR_ACCESSED __attribute__((__pure__))
+#define UPCR_SELDOM __attribute__((__cold__))
 
 /* A shared object of a program. The compiler puts a pointer to each into the section upc_objects;
  * the address is filled at start. */
