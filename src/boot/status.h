@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define TMB_STATUS_BYTES   8192
-#define TMB_STATUS_LAYOUT  4u /* changes with the layout */
+#define TMB_STATUS_LAYOUT  5u /* changes with the layout */
 #define TMB_STATUS_WAITS   8  /* threads that can be shown */
 #define TMB_STATUS_TEAMS   24 /* teams that can be shown */
 #define TMB_STATUS_HOST    64
@@ -157,11 +157,12 @@ enum tmb_status_net {
   TMB_STATUS_NET_REFUSED,
   TMB_STATUS_NET_UNACKED, /* packets, now */
   TMB_STATUS_NET_QUEUED,  /* messages, now */
-  TMB_STATUS_NET_STALLED, /* 1 + the peer that has been asked in vain last; 0: none */
+  TMB_STATUS_NET_STALLED, /* 1 + the peer that is asked in vain and was heard least lately */
   TMB_STATUS_NET_STALLED_HEARD_NS,
-  TMB_STATUS_NET_STALLED_AT_NS,
-  TMB_STATUS_NET_STALLED_COUNT, /* peers that have been asked and have said nothing since, now */
-  TMB_STATUS_NET_MAX = 16
+  TMB_STATUS_NET_LOOKED_NS,     /* when the rank last looked for packets */
+  TMB_STATUS_NET_STALLED_COUNT, /* peers that are asked in vain, now */
+  TMB_STATUS_NET_HEARD_NS,      /* when any peer last said something */
+  TMB_STATUS_NET_MAX
 };
 
 /* Kinds of operations that are counted, in the order of GEXX_STATS_ in ext_progress.h. */

@@ -21,7 +21,7 @@
 #include <poll.h>
 
 /* Fixed by this interface. */
-#define TMB_NET_ABI          10 /* changes with this file; a plug-in of another number is refused */
+#define TMB_NET_ABI          11 /* changes with this file; a plug-in of another number is refused */
 #define TMB_NET_SECRET_BYTES 32
 
 struct tmb_net; /* a conduit's own state */
@@ -36,9 +36,11 @@ struct tmb_net_stats {
   uint64_t retransmits, timeouts;
   uint64_t duplicates, refused; /* dropped: came before; not authentic or malformed */
   uint64_t unacked, queued;     /* now: packets not acknowledged; messages that wait for room */
-  uint64_t stalled; /* 1 + the peer that was last asked for an answer in vain; 0: none */
-  uint64_t stalled_heard_ns, stalled_at_ns; /* when it had last said something; when it was asked */
-  uint64_t stalled_count; /* now: peers that have been asked in vain for 200 ms and more */
+  uint64_t stalled; /* now: 1 + the peer that owes an answer and was heard least lately; 0: none */
+  uint64_t stalled_heard_ns; /* when it last said something */
+  uint64_t looked_ns;        /* when this rank last looked for packets */
+  uint64_t stalled_count;    /* now: peers that have been asked in vain for 200 ms and more */
+  uint64_t heard_ns;         /* when any peer last said something; 0: none has */
 };
 
 /* Memory as a network interface sees it. */

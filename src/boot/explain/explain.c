@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUSY_SHARE     4          /* a rank runs if it used more than 1/4 of the time */
-#define POLLS_FRESH_NS 1000000000 /* a wait without sleep is renewed more often than this */
-#define LONG_STALL_NS  UINT64_C(2000000000) /* a longer wait for such a peer is reported */
+#define BUSY_SHARE      4          /* a rank runs if it used more than 1/4 of the time */
+#define POLLS_FRESH_NS  1000000000 /* a wait without sleep is renewed more often than this */
+#define LONG_STALL_NS   UINT64_C(2000000000) /* a longer wait for such a peer is reported */
 /* As LONG_STALL_NS, for a peer whose objects other ranks poll: it has packets in flight at any
  * time. */
-#define LOOKS_STALL_NS UINT64_C(3000000000)
-#define STALL_FRESH_NS UINT64_C(5000000000) /* it is asked more often than this */
+#define LOOKS_STALL_NS  UINT64_C(3000000000)
+#define LOOKED_FRESH_NS UINT64_C(5000000000) /* a rank that polls looks more often than this */
 
 /* ---- conditions of ranks */
 
@@ -292,13 +292,12 @@ static bool may_go_on(const struct tmb_explain *e, uint32_t rank, uint8_t *mark)
 bool tmb_explain_asks(const struct tmb_snapshot *s, uint32_t rank, uint32_t *peer,
                       uint64_t *silent_ns) {
   const struct tmb_seen *seen = &s->rank[rank];
-  const uint64_t *net = seen->status.net, now = seen->at_ns;
+  const uint64_t *net = seen->status.net, looked = net[TMB_STATUS_NET_LOOKED_NS];
   const uint64_t heard = net[TMB_STATUS_NET_STALLED_HEARD_NS];
-  if (!net[TMB_STATUS_NET_UNACKED] && !net[TMB_STATUS_NET_QUEUED]) return false;
   if (!net[TMB_STATUS_NET_STALLED] || net[TMB_STATUS_NET_STALLED] > s->size) return false;
-  if (now > net[TMB_STATUS_NET_STALLED_AT_NS] + STALL_FRESH_NS) return false;
+  if (seen->at_ns > looked + LOOKED_FRESH_NS) return false;
   *peer = (uint32_t)net[TMB_STATUS_NET_STALLED] - 1;
-  *silent_ns = now > heard ? now - heard : 0;
+  *silent_ns = looked > heard ? looked - heard : 0;
   return true;
 }
 

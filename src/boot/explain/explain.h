@@ -83,8 +83,8 @@ bool tmb_explain_holds(const struct tmb_snapshot *s, uint32_t rank,
                        const struct tmb_status_wait *w);
 
 /* The peer to which a rank sends packets again and again, because they are not acknowledged. out
- * silent_ns: since when nothing was heard of it; it may be little, when only one direction is cut.
- * Returns false if there is none. */
+ * silent_ns: for how long it had said nothing when the rank last looked for packets; it may be
+ * little, when only one direction is cut. Returns false if there is none. */
 bool tmb_explain_asks(const struct tmb_snapshot *s, uint32_t rank, uint32_t *peer,
                       uint64_t *silent_ns);
 

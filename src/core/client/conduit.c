@@ -197,8 +197,8 @@ static int open_with(const struct tmb_net_ops *ops) {
                             .barrier = env_barrier,
                             .allgather = env_allgather};
   _Static_assert(sizeof(struct tmb_net_stats) <= sizeof tmb_job.status->net, "its place suffices");
-  _Static_assert(offsetof(struct tmb_net_stats, stalled_count) ==
-                     TMB_STATUS_NET_STALLED_COUNT * sizeof(uint64_t),
+  _Static_assert(offsetof(struct tmb_net_stats, heard_ns) ==
+                     TMB_STATUS_NET_HEARD_NS * sizeof(uint64_t),
                  "the numbers have the order of enum tmb_status_net");
   uint64_t if_room[2];
   tmb_am_thread_handlers(env.thread_handlers, if_room);

@@ -109,12 +109,25 @@ static bool expects(const struct ofi_peer *p) {
   return p->flying || p->accesses || p->asking || !p->life.reached;
 }
 
-/* For `tombolo why`: whom this rank gets no answer from. */
-static void note_stalled(const struct tmb_net *net, uint32_t peer, const struct ofi_life *life) {
+/* For `tombolo why`: from whom this rank gets no answer, and when it last heard anybody. */
+static void note_stalled(const struct tmb_net *net, uint64_t now) {
   struct tmb_net_stats *stats = net->env.stats;
-  tmb_store_rlx(&stats->stalled, (uint64_t)peer + 1);
-  tmb_store_rlx(&stats->stalled_heard_ns, life->heard_ns);
-  tmb_store_rlx(&stats->stalled_at_ns, life->asked_ns);
+  uint64_t count = 0, heard_ns = 0;
+  uint32_t longest = net->env.rank;
+  for (uint32_t i = 0; i < net->env.size; i++) {
+    const struct ofi_peer *p = net->peers.of[i];
+    if (!p || i == net->env.rank) continue;
+    heard_ns = TMB_MAX(heard_ns, p->life.spoke_ns);
+    if (p->life.state != OFI_ASKED || p->broken || p->lost_ns) continue;
+    count++;
+    if (longest == net->env.rank || p->life.heard_ns < net->peers.of[longest]->life.heard_ns)
+      longest = i;
+  }
+  tmb_store_rlx(&stats->stalled, count ? (uint64_t)longest + 1 : 0);
+  if (count) tmb_store_rlx(&stats->stalled_heard_ns, net->peers.of[longest]->life.heard_ns);
+  tmb_store_rlx(&stats->stalled_count, count);
+  tmb_store_rlx(&stats->looked_ns, now);
+  tmb_store_rlx(&stats->heard_ns, heard_ns);
 }
 
 /* How long the question may lie behind accesses of this rank, and its answer behind those of a peer
@@ -198,7 +211,6 @@ static bool is_due(struct tmb_net *net, uint32_t peer, const struct ofi_life *li
 /* One check of a peer that was asked. Returns whether it is silent, or this rank is cut off. */
 static bool judge(struct tmb_net *net, uint32_t peer, struct ofi_peer *p, uint64_t now) {
   struct ofi_life *life = &p->life;
-  note_stalled(net, peer, life);
   if (life->looks < LOOKS_MIN) life->looks++;
   if (now - life->asked_ns >= net->silent.timeout_ns / TMB_SURVEY_AT) survey(net, now);
   if (!is_due(net, peer, life, now)) {
@@ -241,6 +253,7 @@ bool ofi_silent_look(struct tmb_net *net) {
   s->look_ns = now + s->timeout_ns / LOOKS_MIN;
   for (uint32_t i = 0; i < net->env.size; i++)
     if (net->peers.of[i]) found = look_at(net, i, net->peers.of[i], now) || found;
+  note_stalled(net, now);
   return found;
 }
 

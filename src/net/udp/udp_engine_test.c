@@ -625,6 +625,35 @@ TEST(cut_off) {
   }
 }
 
+/* A peer that speaks and acknowledges nothing is shown as asked in vain until it does. */
+TEST(asked_in_vain) {
+  const struct udp_config config = rig_config();
+  begin(2, &config, NULL);
+  send(0, 1, 1, 0);
+  for (uint32_t i = 0; i < 1000; i++) rig_step(2);
+  assert_int_equal(rig_stats[0].stalled, 0);
+  rig_receives_not[1] = 1;
+  send(0, 1, 2, 0);
+  send(1, 0, 2, 0);
+  for (uint32_t i = 0; i < 8000; i++) {
+    rig_step(2);
+    rig_now_ns += 500000;
+    if (i < 2000) continue; /* a second */
+    assert_int_equal(rig_stats[0].stalled, 2);
+    assert_int_equal(rig_stats[0].stalled_count, 1);
+    assert_cmp(rig_stats[0].looked_ns - rig_stats[0].heard_ns, <, 1100000000u);
+  }
+  assert_cmp(rig_stats[1].looked_ns - rig_stats[1].heard_ns, >, 3900000000u);
+  rig_receives_not[1] = 0;
+  for (uint32_t i = 0; i < 8000; i++) {
+    rig_step(2);
+    rig_now_ns += 500000;
+  }
+  assert_int_equal(rig_stats[0].stalled, 0);
+  assert_int_equal(rig_stats[1].stalled, 0);
+  end();
+}
+
 int main(void) {
   const struct CMUnitTest sealed[] = {
       cmocka_unit_test(good_wire),       cmocka_unit_test(bad_wires),

@@ -309,6 +309,14 @@ int udp_peer_lost(struct tmb_net *e, uint32_t rank);
 void udp_peer_asked(struct tmb_net *e, struct udp_peer *p);
 /* Ask peers that have been silent for long whether they are there. */
 void udp_peer_keep(struct tmb_net *e);
+/* For `tombolo why`: peers that have been asked and acknowledge nothing. add: of one for which
+ * life.vain_ns is set; note: publishes them. */
+struct udp_vain {
+  uint64_t count;                 /* for a while already */
+  const struct udp_peer *longest; /* the one that was heard least lately; NULL: none */
+};
+void udp_vain_add(const struct tmb_net *e, const struct udp_peer *p, struct udp_vain *v);
+void udp_vain_note(struct tmb_net *e, const struct udp_vain *v);
 void udp_peer_explain(struct tmb_net *e, uint32_t rank, char *text, size_t bytes);
 
 /* ---- udp_progress.c */

@@ -21,10 +21,11 @@
 
 /* When a peer is lost. Chosen, not measured. */
 #define REFUSED_NS 2000000000u /* in which the notice of a regular end would have come */
-#define FALL_BACK_NS                                                                          \
- 500000000u                 /* after which a peer that was never heard is asked by connection \
-                             */
-#define KEEP_NS 1000000000u /* between searches for silent peers */
+#define FALL_BACK_NS                                                                           \
+ 500000000u                  /* after which a peer that was never heard is asked by connection \
+                              */
+#define KEEP_NS  1000000000u /* between searches for silent peers */
+#define STALL_NS 200000000u  /* a peer that has acknowledged nothing for so long does not answer */
 
 static void free_parts(struct udp_peer *p) {
   while (p->in.parts) {
@@ -99,11 +100,19 @@ static void report_lost(struct tmb_net *e, struct udp_peer *p, const char *why) 
   udp_done_add(e, &(struct udp_done){.peer = p->rank, .lost = why});
 }
 
-/* For `tombolo why`: whom this rank gets no answer from. */
-static void note_stalled(struct tmb_net *e, const struct udp_peer *p) {
-  tmb_store_rlx(&e->stats->stalled, (uint64_t)p->rank + 1);
-  tmb_store_rlx(&e->stats->stalled_heard_ns, p->life.heard_ns);
-  tmb_store_rlx(&e->stats->stalled_at_ns, e->time.now_ns);
+void udp_vain_add(const struct tmb_net *e, const struct udp_peer *p, struct udp_vain *v) {
+  if (p->lost) return;
+  if (p->tx.una == p->tx.next && !p->credit.starved && !p->bulk.first) return;
+  v->count += e->time.now_ns - p->life.vain_ns > STALL_NS;
+  if (!v->longest || p->life.heard_ns < v->longest->life.heard_ns) v->longest = p;
+}
+
+void udp_vain_note(struct tmb_net *e, const struct udp_vain *v) {
+  tmb_store_rlx(&e->stats->stalled, v->longest ? (uint64_t)v->longest->rank + 1 : 0);
+  if (v->longest) tmb_store_rlx(&e->stats->stalled_heard_ns, v->longest->life.heard_ns);
+  tmb_store_rlx(&e->stats->stalled_count, v->count);
+  tmb_store_rlx(&e->stats->looked_ns, e->time.now_ns);
+  tmb_store_rlx(&e->stats->heard_ns, e->peers.heard_ns);
 }
 
 /* ---- whose host is cut off, see net/plugin/verdict.h */
@@ -167,8 +176,8 @@ static void judge(struct tmb_net *e, struct udp_peer *p, uint64_t silent_ns) {
 }
 
 void udp_peer_asked(struct tmb_net *e, struct udp_peer *p) {
-  note_stalled(e, p);
   if (!p->life.asked_ns) p->life.asked_ns = e->time.now_ns;
+  if (!p->life.vain_ns) p->life.vain_ns = e->time.now_ns;
   if (!p->life.heard && e->io.ops->fall_back && e->time.now_ns - p->life.asked_ns > FALL_BACK_NS)
     e->io.ops->fall_back(e->io.state, p->rank);
   if (e->io.ops->refused(e->io.state, p->rank) && !p->life.refused_ns)

@@ -23,7 +23,6 @@
 #define BLIND_NS    1000000u    /* longest sleep of a client that the progress thread cannot wake */
 #define LATE_NS     1000000u    /* from a timer of a client that sleeps to its waking */
 #define ROOM_NS     200000u     /* until the library retries messages that had no room; chosen */
-#define STALL_NS    200000000u  /* a peer that has said nothing for so long does not answer */
 #define ASK_NS_MAX  1000000000u /* between questions for credit */
 
 /* Send lost packets again while the window allows. in probe: one at least, to learn of
@@ -110,7 +109,8 @@ static bool is_idle(const struct udp_peer *p) {
 void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
   struct udp_peer **at = &e->peers.busy;
   if (e->time.now_ns >= e->peers.keep_ns) udp_peer_keep(e);
-  uint64_t next = e->peers.keep_ns, unacked = 0, queued = 0, stalled = 0, lost = 0;
+  uint64_t next = e->peers.keep_ns, unacked = 0, queued = 0, lost = 0;
+  struct udp_vain vain = {0};
   e->peers.dirty = false;
   while (*at) {
     struct udp_peer *p = *at;
@@ -119,7 +119,7 @@ void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
     unacked += p->tx.next - p->tx.una;
     queued += p->gather.count + (p->bulk.first != NULL);
     lost += p->tx.lost;
-    stalled += p->life.asked_ns && e->time.now_ns - p->life.asked_ns > STALL_NS;
+    if (TMB_UNLIKELY(p->life.vain_ns != 0)) udp_vain_add(e, p, &vain);
     if (is_idle(p)) {
       p->busy = false;
       *at = p->next_busy;
@@ -133,7 +133,7 @@ void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
   e->peers.dirty = false;
   tmb_store_rlx(&e->stats->unacked, unacked);
   tmb_store_rlx(&e->stats->queued, queued);
-  tmb_store_rlx(&e->stats->stalled_count, stalled);
+  udp_vain_note(e, &vain);
 }
 
 /* Hand up the batch, then send the messages of its handlers, if any. */

@@ -346,14 +346,16 @@ static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k
   udp_count(&e->stats->packets_in, 1);
   if (TMB_UNLIKELY(e->up->packet != NULL)) e->up->packet("received", p->rank, k->h.bytes);
   if (p->lost) return;
-  p->life.heard_ns = e->time.now_ns;
+  p->life.heard_ns = e->peers.heard_ns = e->time.now_ns;
   p->life.spoken = true;
   if (!udp_rail_is_stream(e, k->h.rail))
     p->life.heard = true; /* else datagrams may still be lost */
   p->life.rail = k->h.rail < p->tx.rails ? k->h.rail : 0;
   p->life.asked_ns = p->life.refused_ns = 0;
+  const uint64_t una = p->tx.una;
   take_ack(e, p, k, NULL);
   take_records(e, b, p, k);
+  if (p->tx.una != una || una == p->tx.next) p->life.vain_ns = 0;
   if (TMB_UNLIKELY(p->in.late != NULL)) late_take(e, p);
 }
 

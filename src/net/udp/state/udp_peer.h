@@ -192,6 +192,7 @@ struct udp_life {
   uint32_t rail;       /* that its latest packet took */
   uint64_t heard_ns;   /* when its latest packet came */
   uint64_t asked_ns;   /* since when it owes an answer; 0: it owes none */
+  uint64_t vain_ns;    /* since when it is asked and acknowledges nothing; 0: it is not */
   uint64_t refused_ns; /* since when the network reports that nobody listens; 0: it does not */
 };
 

@@ -88,6 +88,7 @@ struct udp_peers {
   struct udp_peer *busy;
   bool dirty;           /* one has something to send */
   bool waits;           /* something is gathered, a transfer not sent whole, or a packet lost */
+  uint64_t heard_ns;    /* when any of them last said something; 0: none has */
   uint64_t keep_ns;     /* time of the next question to silent peers */
   uint64_t survey_ns;   /* since when all hosts are asked whether they hear this rank */
   uint64_t ask_ns;      /* time of the next question to them; 0: none is due */
