@@ -235,11 +235,16 @@ static bool command_has(const char *command, const char *word) {
   return false;
 }
 
-/* Whether the C compiler is asked for lines. */
-static bool has_debug(const struct upcc *u) {
+/* In version 5 of DWARF addr2line of binutils 2.40 names FILE.trans.c for the file with number 1.
+ */
+static void debug_options(const struct upcc *u, struct upcc_list *l) {
+  bool wanted = u->check;
   for (size_t i = 0; i < u->compile.count; i++)
-    if (!strncmp(u->compile.words[i], "-g", 2)) return true;
-  return u->check;
+    wanted = wanted || !strncmp(u->compile.words[i], "-g", 2);
+  if (command_has(u->compiler, "clang"))
+    upcc_add(l, "-fdebug-default-version=4");
+  else if (wanted)
+    upcc_add(l, "-gdwarf-4");
 }
 
 /* The C compiler's options for the translator's output, which is GNU C of 1999 or later; programs
@@ -261,11 +266,7 @@ static void compile_options(const struct upcc *u, struct upcc_list *l) {
   upcc_add(l, "-fasynchronous-unwind-tables");
   /* At -O2 GCC vectorises only loops of known lengths; a thread's share has none. */
   if (command_has(u->compiler, "gcc")) upcc_add(l, "-fvect-cost-model=dynamic");
-  /* In version 5 addr2line of binutils 2.40 names FILE.trans.c for the file with number 1. */
-  if (command_has(u->compiler, "clang"))
-    upcc_add(l, "-fdebug-default-version=4");
-  else if (has_debug(u))
-    upcc_add(l, "-gdwarf-4");
+  debug_options(u, l);
   for (size_t i = 0; !is_strict && i < sizeof lenient / sizeof lenient[0]; i++)
     upcc_add(l, lenient[i]);
   for (size_t i = 0; i < u->compile.count; i++)
