@@ -7,7 +7,7 @@ The translated program is compiled with macros that count accesses by a pointer-
 of affinity. A loop that runs over this thread's elements alone, each as private memory, has none;
 where neighbours are read, only the ends of blocks have any. A loop that no pattern fits is there to
 show that the counters count. A relaxed read that was done in the same block is not repeated, but
-with -O0.
+with -O0. A copy to private memory is counted in a variable of its function, not in memory.
 """
 
 import os
@@ -71,6 +71,7 @@ READS = {
     "not_always": ("x = y && a[k]; x += y ? a[k] : a[k];", 1, 1),
     "other_type": ("x = *(shared char *)&a[k] + (int)a[k];", 1, 1),
     "volatile_read": ("x = moving; y = moving;", 2, 2),
+    "copies": ("for (int e = 0; e < 5; e++) upc_memget(&x, &a[k], sizeof x);", 0, 0),
 }
 HEAD = f"""#include <upc_relaxed.h>
 #include <stdio.h>
@@ -90,7 +91,7 @@ static int private_one;
 """
 # Each name is a macro that is not expanded again within itself.
 FORMS = [form + end for form in ("", "_0", "_1", "_b", "_a1", "_ab") for end in ("", "_called")]
-READING = [f"upcr_get{kind}{form}" for kind in "4p" for form in FORMS]
+READING = [f"upcr_get{kind}{form}" for kind in "4p" for form in FORMS] + ["upc_memget"]
 COUNTED = ([f"upcr_{way}4{form}" for way in ("get", "put") for form in FORMS] +
            ["upcr_threadof", "upcr_mine"])
 

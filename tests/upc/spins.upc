@@ -125,7 +125,7 @@ static void relaxed_reads(void) {
 }
 
 /* Waits for the own element with one kind of call alone. */
-enum { LOCK, ATTEMPT, ATOMIC, NAMED, GET, COPY, KINDS };
+enum { LOCK, ATTEMPT, ATOMIC, NAMED, GET, COPY, LOOP, KINDS };
 static shared int64_t words[THREADS], copied[THREADS];
 static upc_lock_t *shared own_lock[THREADS];
 
@@ -151,6 +151,18 @@ static int64_t look(int kind, upc_atomicdomain_t *domain) {
   return value;
 }
 
+/* The same in a loop of one function, whatever stands in front of the call. */
+static void copy_until(int64_t least) {
+  int64_t value = 0;
+  int turns = 0;
+  do
+    if (turns++ % 2)
+      upc_memget(&value, &words[MYTHREAD], sizeof value);
+    else
+      turns += turns % 4, upc_memget(&value, &words[MYTHREAD], sizeof value);
+  while (value < least);
+}
+
 static void own_words(void) {
   upc_atomicdomain_t *const domain = upc_all_atomicdomain_alloc(UPC_INT64, UPC_GET, 0);
   own_lock[MYTHREAD] = upc_global_lock_alloc();
@@ -159,8 +171,11 @@ static void own_words(void) {
     for (int i = 1; i <= 20; i++) {
       words[next_thread()] = kind * 100 + i;
       upc_fence;
-      while (look(kind, domain) < kind * 100 + i) {
-      }
+      if (kind == LOOP)
+        copy_until(kind * 100 + i);
+      else
+        while (look(kind, domain) < kind * 100 + i) {
+        }
     }
   }
   upc_barrier;

@@ -444,10 +444,34 @@ UPCR_INLINE void upc_memget(void *dst, upcr_pts_t src, unsigned long n) {
   else
     upcr_memget(dst, src, n);
 }
+/* The calls of upc_memget in a function. left: how many until it serves again. It serves at its
+ * begin, too, for a function may copy once and be called in a loop. A counter in memory would have
+ * each copy wait for the one before. */
+UPCR_INLINE unsigned upcr_copies_begin(void) {
+  upcr_serve();
+  return 64;
+}
+UPCR_INLINE void upcr_memget_counted(unsigned *left, void *dst, upcr_pts_t src, unsigned long n) {
+  const char *from = upcr_mapped(src);
+  if (__builtin_expect(from == 0, 0) || !upcr_copied_number((char *)dst, from, n)) {
+    upcr_memget(dst, src, n);
+  } else if (__builtin_expect(--*left == 0, 0)) {
+    upcr_poll_slow();
+    *left = 64;
+  }
+}
 UPCR_INLINE void upc_memput(upcr_pts_t dst, const void *src, unsigned long n) {
   char *to = upcr_mapped(dst);
   if (__builtin_expect(to == 0, 0) || !upcr_copied_number(to, (const char *)src, n))
     upcr_memput(dst, src, n);
+}
+# else
+UPCR_INLINE unsigned upcr_copies_begin(void) {
+  return 0;
+}
+UPCR_INLINE void upcr_memget_counted(unsigned *left, void *dst, upcr_pts_t src, unsigned long n) {
+  (void)left;
+  upcr_memget(dst, src, n);
 }
 # endif
 #endif

@@ -173,6 +173,8 @@ private:
   // statements and declarations (gen_decl.cc)
   std::string barrier(Node *n);
   bool writes(const Node *n) const;
+  bool copies(int token) const;
+  std::string counted(std::string s, const Node *body);
   std::string declaration(Node *n);
   std::string written(Node *n);
   std::string declarator(Declared *d, Declarator &x);

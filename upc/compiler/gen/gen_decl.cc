@@ -35,8 +35,37 @@ bool Generator::writes(const Node *n) const {
   return false;
 }
 
+// Whether a token is the name of an upc_memget that is called, not declared.
+bool Generator::copies(int token) const {
+  const Token &before = s_[token - 1];
+  const bool begins =
+      before.kind == Tk::Punct ? !before.is("*") : before.text == "else" || before.text == "do";
+  return begins && s_[token].is("upc_memget") && s_[token + 1].is("(");
+}
+
+// A function, with its copies counted in a variable of its own: a thread that spins on them has to
+// serve the others, and to count in memory takes longer than to copy.
+std::string Generator::counted(std::string s, const Node *body) {
+  const std::string begin = mark(body->begin);
+  const size_t head = s.find(begin);
+  bool counts = false;
+  for (int i = body->begin + 1; head != std::string::npos && i < body->end; i++) {
+    if (!copies(i)) continue;
+    const std::string call = mark(i) + mark(i + 1);
+    const std::string own = line(i) + " upcr_memget_counted" + mark(i + 1) + "&upcr_copies, ";
+    for (size_t at = head; (at = s.find(call, at)) != std::string::npos; at += own.size()) {
+      s.replace(at, call.size(), own);
+      counts = true;
+    }
+  }
+  if (counts) s.insert(head + begin.size(), " unsigned upcr_copies = upcr_copies_begin();");
+  return s;
+}
+
 std::string Generator::declaration(Node *n) {
-  return writes(n) ? written(n) : splice(n);
+  const std::string s = writes(n) ? written(n) : splice(n);
+  const Declared *const d = n->declared;
+  return d && d->body ? counted(s, d->body) : s;
 }
 
 std::string Generator::others(const Declared *d, const char *without) {
