@@ -2,11 +2,9 @@
 /* Long puts, puts with a signal and gets between ranks 0 and 1, every byte of which is checked:
  * `ofi_stripes COUNT`; with a second argument `messages`: Long messages and replies instead. Which
  * interfaces they took is looked at by who starts it (ofi_rails_test.py). */
-#include <gasnetex_ext.h>
+#include "ofi_pair.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { HEAD = 4096 /* bytes before the data: the signal */, BYTES_MAX = 1 << 20 };
 
@@ -51,7 +49,7 @@ static gex_AM_Entry_t handlers[] = {
     {H_THERE, (gex_AM_Fn_t)on_there, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 1, NULL, "there"},
     {H_BACK, (gex_AM_Fn_t)on_back, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REPLY, 1, NULL, "back"}};
 
-static void exchange_messages(gex_TM_t tm, uint64_t count) {
+static void exchange_messages(uint64_t count) {
   for (uint64_t i = 1; i <= count; i++) {
     if (gex_TM_QueryRank(tm) == 0) {
       const size_t bytes = lengths[i % LENGTHS];
@@ -64,7 +62,7 @@ static void exchange_messages(gex_TM_t tm, uint64_t count) {
 }
 
 /* Rank 0: each round puts and gets back, then puts once more with a signal. */
-static void send_all(gex_TM_t tm, char *owner, uint64_t count, const uint64_t *mine) {
+static void send_all(uint64_t count) {
   for (uint64_t i = 1; i <= count; i++) {
     const size_t bytes = lengths[i % LENGTHS];
     for (size_t at = 0; at < bytes; at++) source[at] = byte_of(i, at);
@@ -74,37 +72,27 @@ static void send_all(gex_TM_t tm, char *owner, uint64_t count, const uint64_t *m
     for (size_t at = 0; at < bytes; at++) source[at] = byte_of(i + 1000, at);
     gex_Event_Wait(gexx_RMA_PutSignalNB(tm, 1, owner + HEAD, source, bytes, GEX_EVENT_DEFER,
                                         (uint64_t *)(void *)owner, GEXX_SIG_SET, i, 0));
-    (void)gexx_Signal_Wait((uint64_t *)(uintptr_t)mine, GEXX_SIG_GE, i); /* it has been checked */
+    (void)gexx_Signal_Wait((uint64_t *)(void *)mine, GEXX_SIG_GE, i); /* it has been checked */
   }
 }
 
 int main(int argc, char **argv) {
-  gex_Client_t client;
-  gex_EP_t ep;
-  gex_TM_t tm;
-  gex_Segment_t segment;
-  gex_Client_Init(&client, &ep, &tm, "STRIPES", &argc, &argv, 0);
-  const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+  const uint64_t count = pair_start("STRIPES", &argc, &argv);
   if (gex_EP_RegisterHandlers(ep, handlers, 2) != GASNET_OK) gasnet_exit(1);
-  if (gex_Segment_Attach(&segment, tm, HEAD + BYTES_MAX) != GASNET_OK) gasnet_exit(1);
-  char *const mine = gex_Segment_QueryAddr(segment);
-  memset(mine, 0, HEAD);
-  const gex_Rank_t other = !gex_TM_QueryRank(tm);
-  void *owner = NULL;
-  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, other, &owner, NULL, NULL, 0));
-  reply_to = (char *)owner + HEAD;
+  pair_attach(HEAD + BYTES_MAX, HEAD, !gex_TM_QueryRank(tm));
+  reply_to = owner + HEAD;
   gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
   if (argc > 2) {
-    exchange_messages(tm, count);
+    exchange_messages(count);
   } else if (gex_TM_QueryRank(tm) == 0) {
-    send_all(tm, owner, count, (const uint64_t *)(const void *)mine);
+    send_all(count);
   } else if (gex_TM_QueryRank(tm) == 1) {
     for (uint64_t i = 1; i <= count; i++) {
       (void)gexx_Signal_Wait((uint64_t *)(void *)mine, GEXX_SIG_GE, i);
       check((const unsigned char *)mine + HEAD, lengths[i % LENGTHS], i + 1000, "signal");
       static char word[8];
-      gex_Event_Wait(gexx_RMA_PutSignalNB(tm, 0, (char *)owner + 8, word, 8, GEX_EVENT_DEFER,
-                                          (uint64_t *)owner, GEXX_SIG_SET, i, 0));
+      gex_Event_Wait(gexx_RMA_PutSignalNB(tm, 0, owner + 8, word, 8, GEX_EVENT_DEFER,
+                                          (uint64_t *)(void *)owner, GEXX_SIG_SET, i, 0));
     }
   }
   gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));

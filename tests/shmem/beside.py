@@ -15,6 +15,7 @@ from pathlib import Path
 
 BUILD = Path(os.environ["TMB_BUILD"])
 TOMBOLO = os.environ["TOMBOLO"]
+UPC_PART = Path(__file__).resolve().parents[1] / "upc/lib/part.upc"
 LINK = [f"-L{BUILD}/lib", f"-Wl,-rpath,{BUILD}/lib", "-lshmem_tombolo"]
 # A global variable of the program, the heap, a signal, an atomic, a reduction, a team.
 PART = r"""
@@ -88,17 +89,6 @@ int main(int argc, char **argv) {
   fflush(stdout);
   shmem_part_end(argc > 1 ? argv[1] : "");
   return 0;
-}
-"""
-UPC_PART = r"""
-#include <upc.h>
-shared int words[THREADS];
-int upc_part(int me) {
-  words[MYTHREAD] = me;
-  upc_barrier;
-  const int right = words[(MYTHREAD + 1) % THREADS];
-  upc_barrier;
-  return right;
 }
 """
 SHMEM_MAIN = r"""
@@ -187,13 +177,12 @@ def check(folder, name, program):
 
 def with_upc(folder):
     (folder / "main.upc").write_text(UPC_MAIN)
-    (folder / "part.upc").write_text(UPC_PART)
     (folder / "main.c").write_text(SHMEM_MAIN)
     headers = build(folder, TOMBOLO, "upcc", "-print-include-dir").strip()
     build(folder, TOMBOLO, "upcc", "main.upc", "shmem.o", *LINK, "-o", "upc_above")
     check(folder, "UPC above", "./upc_above")
     build(folder, BUILD / "bin/oshcc", f"-I{headers}", "-c", "main.c")
-    build(folder, TOMBOLO, "upcc", "-extern-main", "main.o", "shmem.o", "part.upc", *LINK, "-o",
+    build(folder, TOMBOLO, "upcc", "-extern-main", "main.o", "shmem.o", UPC_PART, *LINK, "-o",
           "upc_below")
     check(folder, "UPC below", "./upc_below")
 

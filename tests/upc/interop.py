@@ -17,6 +17,7 @@ TOMBOLO = os.environ.get("TOMBOLO", "tombolo")
 CC = os.environ.get("TOMBOLO_UPC_CC", "cc")  # of the processor that the tests run for
 EMULATED = os.environ.get("TMB_EMULATED")  # MPI and Fortran are of this machine, not of that one
 ROOT = Path(__file__).resolve().parents[2]
+UPC_PART = ROOT / "tests/upc/lib/part.upc"
 MAIN = """#include <upc.h>
 #include <stdio.h>
 shared int words[THREADS];
@@ -96,16 +97,6 @@ void start_upc(void) {
   static char name[] = "above", *words[] = {name, 0}, **argv = words;
   int argc = 1;
   bupc_init(&argc, &argv);
-}
-"""
-UPC_PART = """#include <upc.h>
-shared int words[THREADS];
-int upc_part(int image) {
-  words[MYTHREAD] = image;
-  upc_barrier;
-  const int right = words[(MYTHREAD + 1) % THREADS];
-  upc_barrier;
-  return right;
 }
 """
 # A library of C that works with and without UPC.
@@ -191,10 +182,9 @@ def try_fortran(folder, headers):
     expect_right(folder, "./ring")
     (folder / "above.f90").write_text(FORTRAN_MAIN)
     (folder / "start.txt").write_text(START_UPC)
-    (folder / "below.upc").write_text(UPC_PART)
     run(folder, TOMBOLO, "fc", "-c", "above.f90", "-o", "above.o")
     run(folder, CC, f"-I{headers}", "-x", "c", "-c", "start.txt", "-o", "start.o")
-    run(folder, TOMBOLO, "upcc", "-extern-main", "below.upc", "start.o", "above.o", *libraries,
+    run(folder, TOMBOLO, "upcc", "-extern-main", UPC_PART, "start.o", "above.o", *libraries,
         "-o", "./above")
     expect_right(folder, "./above")
 
