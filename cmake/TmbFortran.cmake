@@ -40,14 +40,8 @@ add_library(tmb_caf_objects OBJECT ${tmb_caf_sources})
 add_library(tmb_caf_objects12 OBJECT ${tmb_caf_12})
 add_library(tmb_caf_objects16 OBJECT ${tmb_caf_16})
 foreach(objects tmb_caf_objects tmb_caf_objects12 tmb_caf_objects16)
-  set_target_properties(${objects} PROPERTIES
-    POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
-  target_compile_definitions(${objects} PRIVATE GASNET_PARSYNC=1 _GNU_SOURCE=1
-    GEXX_NO_IDENT=1) # a program is not of the thread mode of a library that it links
-  target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/include"
-    "${PROJECT_SOURCE_DIR}/coarray")
+  tmb_runtime_objects(${objects} PARSYNC "${PROJECT_SOURCE_DIR}/coarray")
   target_compile_options(${objects} PRIVATE ${tmb_caf_options})
-  target_link_libraries(${objects} PRIVATE tmb_warnings Threads::Threads)
 endforeach()
 
 # tmb_add_caf(SHARED STATIC EXPORT NAME OBJECTS): one library of both kinds.

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# tmb_read_header(PREFIX SOURCES...): reads the `/* key: value */` comment lines (`# key: value`
-# in scripts, `! key: value` in Fortran) among the first 30 lines of each source and sets
-# PREFIX_ranks (list), PREFIX_mode (SEQ), PREFIX_debug, PREFIX_timeout (120), PREFIX_args,
-# PREFIX_env (list), PREFIX_launch, PREFIX_expect (0), PREFIX_match, PREFIX_long, PREFIX_emulated
-# (what QEMU gets in the place of that), PREFIX_cases, PREFIX_since, PREFIX_until (of Fortran tests:
-# the oldest and the newest gfortran that compile it), PREFIX_gcc (of UPC programs: what they have
-# that clang does not compile), PREFIX_nightly (empty, or yes: no run is one of `make test`),
-# PREFIX_far (yes, or empty: no run over the conduit loop) and PREFIX_again (each NAME=VALUE, or
-# several joined by +, repeats the tests with that in the environment) in the caller's scope. The
-# first source that has a key wins.
+# tmb_read_header(PREFIX SOURCES... [RANKS N...]): reads the `/* key: value */` comment lines (`#
+# key: value` in scripts, `! key: value` in Fortran) among the first 30 lines of each source and
+# sets PREFIX_ranks (list; those of RANKS by default), PREFIX_mode (SEQ), PREFIX_debug,
+# PREFIX_timeout (120), PREFIX_args, PREFIX_env (list), PREFIX_launch, PREFIX_expect (0),
+# PREFIX_match, PREFIX_long, PREFIX_emulated (what QEMU gets in the place of that), PREFIX_cases,
+# PREFIX_since, PREFIX_until (of Fortran tests: the oldest and the newest gfortran that compile
+# it), PREFIX_gcc (of UPC programs: what they have that clang does not compile), PREFIX_nightly
+# (empty, or yes: no run is one of `make test`), PREFIX_far (yes, or empty: no run over the conduit
+# loop) and PREFIX_again (each NAME=VALUE, or several joined by +, repeats the tests with that in
+# the environment) in the caller's scope. The first source that has a key wins.
 # CONTRIBUTING.md explains the keys to test writers.
 function(tmb_read_header prefix)
   string(ASCII 1 open) # brackets would change how CMake splits the text into lines
   string(ASCII 2 close)
-  set(ranks "")
+  cmake_parse_arguments(arg "" "" "RANKS" ${ARGN})
+  set(ranks "${arg_RANKS}")
   set(mode "SEQ")
   set(debug "")
   set(timeout 120)
@@ -34,7 +35,7 @@ function(tmb_read_header prefix)
   set(seen "")
   set(keys "ranks|mode|debug|timeout|args|env|launch|expect|match|cases|again|long|emulated")
   string(APPEND keys "|since|until|gcc|nightly|far")
-  foreach(src IN LISTS ARGN)
+  foreach(src IN LISTS arg_UNPARSED_ARGUMENTS)
     set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${src}")
     file(READ "${src}" head LIMIT 4000)
     string(REPLACE ";" "," head "${head}")

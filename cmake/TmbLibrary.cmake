@@ -36,6 +36,17 @@ target_include_directories(tmb_objects PRIVATE
 target_compile_definitions(tmb_objects PRIVATE GEXX_NO_IDENT=1)
 target_link_libraries(tmb_objects PRIVATE tmb_warnings Threads::Threads)
 
+# tmb_runtime_objects(TARGET MODE FOLDERS...): compiles the objects of a language's library, which
+# stands on the public API, in a thread mode, with headers of these folders.
+function(tmb_runtime_objects target mode)
+  set_target_properties(${target} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+  target_compile_definitions(${target} PRIVATE GASNET_${mode}=1 _GNU_SOURCE=1
+    GEXX_NO_IDENT=1) # a program is not of the thread mode of a library that it links
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include" ${ARGN})
+  target_link_libraries(${target} PRIVATE tmb_warnings Threads::Threads)
+endfunction()
+
 set(tmb_map "${PROJECT_SOURCE_DIR}/cmake/tombolo.map")
 # Threads, handlers and keys of the library outlive a dlclose of the module that has brought it.
 set(tmb_stays "LINKER:-z,nodelete")

@@ -9,13 +9,8 @@ file(GLOB_RECURSE tmb_prif_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/prif
 # prif/flang/program/ is linked with programs.
 list(FILTER tmb_prif_sources EXCLUDE REGEX "_test\\.c$|/prif/flang/program/")
 add_library(tmb_prif_objects OBJECT ${tmb_prif_sources})
-set_target_properties(tmb_prif_objects PROPERTIES
-  POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
-target_compile_definitions(tmb_prif_objects PRIVATE GASNET_PARSYNC=1 _GNU_SOURCE=1
-  GEXX_NO_IDENT=1) # a program is not of the thread mode of a library that it links
-target_include_directories(tmb_prif_objects PRIVATE "${PROJECT_SOURCE_DIR}/include"
-  "${PROJECT_SOURCE_DIR}/prif" "${PROJECT_SOURCE_DIR}/coarray")
-target_link_libraries(tmb_prif_objects PRIVATE tmb_warnings Threads::Threads)
+tmb_runtime_objects(tmb_prif_objects PARSYNC "${PROJECT_SOURCE_DIR}/prif"
+  "${PROJECT_SOURCE_DIR}/coarray")
 
 # The core exports what gfortran's calls need, which programs of PRIF must not find here.
 set(tmb_prif_objects $<TARGET_OBJECTS:tmb_prif_objects> $<TARGET_OBJECTS:tmb_caf_objects>

@@ -12,13 +12,7 @@ file(GLOB_RECURSE tmb_shmem_sources CONFIGURE_DEPENDS "${tmb_shmem_dir}/runtime/
 list(FILTER tmb_shmem_sources EXCLUDE REGEX "/interposed/")
 function(tmb_shmem_objects name)
   add_library(${name} OBJECT ${ARGN})
-  set_target_properties(${name} PROPERTIES
-    POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
-  target_compile_definitions(${name} PRIVATE GASNET_PAR=1 _GNU_SOURCE=1
-    GEXX_NO_IDENT=1) # a program is not of the thread mode of a library that it links
-  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/include"
-    "${tmb_shmem_dir}/include")
-  target_link_libraries(${name} PRIVATE tmb_warnings Threads::Threads)
+  tmb_runtime_objects(${name} PAR "${tmb_shmem_dir}/include")
 endfunction()
 tmb_shmem_objects(tmb_shmem_objects ${tmb_shmem_sources})
 foreach(kind shared static)

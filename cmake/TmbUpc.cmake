@@ -18,13 +18,8 @@ list(FILTER tmb_upc_sources EXCLUDE REGEX "/crt[a-z_]*\\.c$|_test\\.c$")
 function(tmb_add_upc_library suffix)
   set(objects tmb_upc_objects${suffix})
   add_library(${objects} OBJECT ${tmb_upc_sources})
-  set_target_properties(${objects} PROPERTIES
-    POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
-  target_compile_definitions(${objects} PRIVATE GASNET_PARSYNC=1 _GNU_SOURCE=1
-    GEXX_NO_IDENT=1 ${ARGN}) # a program is not of the thread mode of a library that it links
-  target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/include"
-    "${tmb_upc_dir}/include" "${tmb_upc_dir}/runtime")
-  target_link_libraries(${objects} PRIVATE tmb_warnings Threads::Threads)
+  tmb_runtime_objects(${objects} PARSYNC "${tmb_upc_dir}/include" "${tmb_upc_dir}/runtime")
+  target_compile_definitions(${objects} PRIVATE ${ARGN})
   string(REPLACE "_" "-" name "tombolo-upc${suffix}")
   add_library(upc_shared${suffix} SHARED $<TARGET_OBJECTS:${objects}>)
   set_target_properties(upc_shared${suffix} PROPERTIES OUTPUT_NAME ${name}
