@@ -59,7 +59,7 @@ ONE_WAY = {("matmul", "8000"): "direct", ("cholesky", "8000"): "signal"}
 SHARE = 1 / 5  # of the budget, for one run: the largest problems take half a minute
 CROWDED_S = 15  # at most for one-sided calls on them: with MPICH they may not end in a minute
 SPINS = 8  # a peer whose ranks share processors does this part of the iterations: it spins
-BOUND = "computing alone"  # beside the ways: the rate without any communication
+BOUND = budgets.BOUND
 NEAR_BOUND = 0.95  # of it is the target where that is less than the target beside the peers
 CROWDED = 1.3  # target of matmul and cholesky where ranks outnumber processors, and between hosts
 
@@ -226,20 +226,15 @@ def report(series, options):
     """Prints one problem."""
     (app, problem), rates = series.about, series.figures
     record = record_of(series, options)
-    ratio, wanted = record["ratio"], record["target"]
+    ratio = record["ratio"]
     medians = {key: statistics.median(values) for key, values in rates.items()}
     print(f"\n{app}, {problem[0]} ({' '.join(problem[1])})")
     for (side, way), values in sorted(rates.items(), key=lambda item: -medians[item[0]]):
         print(f"  {side:<9}{way:<16}{medians[side, way]:>10.1f} M/s"
               f"  {min(values):.1f}..{max(values):.1f}")
-    if ratio:
-        print(f"  best of ours over best peer: {ratio:.2f}, target {wanted}: "
-              f"{'ok' if ratio >= wanted else 'MISSED'}; by the best run of each: "
-              f"{record['ratio_of_best']:.2f}",
-              flush=True)
-    if "bound" in record:
-        print(f"  {BOUND} over best peer: {record['bound']:.2f}; best of ours has "
-              f"{100 * record['of_bound']:.0f} % of it", flush=True)
+    met = bool(ratio) and ratio >= record["target"]
+    share = 100 * record.get("of_bound", 0)
+    budgets.print_verdict(record, met, f"best of ours has {share:.0f} % of it")
 
 
 def measure_all(sides, apps, options, run, budget):

@@ -17,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TURNS = 4  # so often a run gets its time limit on a busy machine
+BOUND = "computing alone"  # beside the variants of a program: without any communication
 GRACE_S = 5  # from being asked to end until being killed
 # At most for one run: this part of the budget, so that what hangs or is slow leaves time for the
 # others, but some seconds always.
@@ -72,6 +73,18 @@ class Series:
 
     def add(self, key, value):
         self.figures.setdefault(key, []).append(value)
+
+
+def print_verdict(record, met, of_bound):
+    """Prints the ratio of a record to the best peer, and its bound. met: the target is met; of_bound:
+    our best run beside the bound."""
+    ratio, wanted = record["ratio"], record["target"]
+    if ratio:
+        print(f"  best of ours over best peer: {ratio:.2f}, target {wanted:.2f}: "
+              f"{'ok' if met else 'MISSED'}; by the best run of each: "
+              f"{record['ratio_of_best']:.2f}", flush=True)
+    if "bound" in record:
+        print(f"  {BOUND} over best peer: {record['bound']:.2f}; {of_bound}", flush=True)
 
 
 def in_rounds(every, rounds, one_round, save):

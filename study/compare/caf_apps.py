@@ -19,7 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from budget import Budget, Series, in_rounds, parse_apps, parser_for
+from budget import BOUND, Budget, Series, in_rounds, parse_apps, parser_for, print_verdict
 from compare import PEERS, ROOT, processors
 
 APPS = ROOT / "study" / "apps"
@@ -45,7 +45,6 @@ PROBLEMS = [("hydro", "96^2", ["96", "96"], 200, 200, 0.8),
             ("stencil", "400^2", ["--points", "400"], 50, 50, 1.0),
             ("stencil", "2000^2", ["--points", "2000"], 5, 5, 1.0)]
 ALONE = re.compile(r"^\s+computing alone\s+([\d.]+) ms", re.M)
-BOUND = "computing alone"  # beside the forms: the time without any communication
 NEAR_BOUND = 0.95  # of our time is that at the target, where the target beside the peers is less
 
 
@@ -176,20 +175,15 @@ def report(series):
     """Prints one problem."""
     app, problem, *_ = series.about
     times, record = series.figures, record_of(series)
-    ratio, wanted = record["ratio"], record["target"]
+    ratio = record["ratio"]
     medians = {key: statistics.median(values) for key, values in times.items()}
     print(f"\n{app} {problem}")
     for (side, form), ms in sorted(medians.items(), key=lambda item: item[1]):
         values = times[side, form]
         print(f"  {side:<9}{form:<16}{ms:>10.4f} ms   {min(values):.4f}..{max(values):.4f}")
-    if ratio:
-        print(f"  best of ours over best peer: {ratio:.2f}, target {wanted:.2f}: "
-              f"{'ok' if ratio <= wanted else 'MISSED'}; by the best run of each: "
-              f"{record['ratio_of_best']:.2f}",
-              flush=True)
-    if "bound" in record:
-        print(f"  {BOUND} over best peer: {record['bound']:.2f}; it is "
-              f"{100 * record['of_bound']:.0f} % of our best time", flush=True)
+    met = bool(ratio) and ratio <= record["target"]
+    share = 100 * record.get("of_bound", 0)
+    print_verdict(record, met, f"it is {share:.0f} % of our best time")
 
 
 def main():
