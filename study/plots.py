@@ -28,7 +28,7 @@ import sys
 import textwrap
 
 WIDTH = 8.6  # inches: 826 pixels of a browser, the width of a page of text
-TITLE, LEGEND_ROW, LEFT, RIGHT, BETWEEN, BELOW = 0.42, 0.21, 0.78, 0.18, 0.82, 0.55
+TITLE, LEGEND_ROW, LEFT, RIGHT, BELOW = 0.42, 0.21, 0.78, 0.18, 0.55
 HEIGHT, RATIO_HEIGHT, BAR = 2.75, 1.0, 0.19
 RATIO_LABEL = 16  # characters of a line of it: a panel's height
 TEXT, SMALL = 9.5, 8.5  # points

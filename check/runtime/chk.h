@@ -49,8 +49,8 @@ struct chk {
   uint32_t message_site; /* the site of what comes by messages */
   const struct gexx_waitinfo *statement; /* a run-time library's, of the program; or NULL */
   uint32_t open_here;                    /* local sides of transfers that are not complete */
-  uint32_t runs;               /* of loads and stores that are not entered yet */
-  struct chk_page **own_pages; /* of the segment that has `seen`, those found so far */
+  uint32_t runs;                         /* of loads and stores that are not entered yet */
+  struct chk_page **own_pages;           /* of the segment that has `seen`, those found so far */
   uint64_t ordered[CHK_NOTED]; /* accesses that are known to be before what this rank does */
 };
 
@@ -194,18 +194,13 @@ struct chk_pending {
 };
 /* An operation has begun; it ends with this event. GEX_EVENT_INVALID: it has ended. */
 void chk_pend(gex_Event_t event, const struct chk_pending *p);
-/* The access ends with a wait for implicit operations, or with the access region that is open. */
-void chk_pend_nbi(const struct chk_pending *p);
 void chk_end(const struct chk_pending *p);
-/* The operation was refused: nothing was done. */
-void chk_cancel(const struct chk_pending *p);
 /* A call has started an operation, or GEX_EVENT_NO_OP, refused: it was refused. Takes the lock.
  * Returns the second argument. */
 gex_Event_t chk_started(const struct chk_pending *p, gex_Event_t event);
 int chk_started_nbi(const struct chk_pending *p, int refused);
 /* The local side of a transfer has begun, or is complete. */
 void chk_local_open(uint64_t number);
-void chk_local_done(uint64_t number);
 void chk_pending_leaks(void);
 
 /* ---- objects.c */

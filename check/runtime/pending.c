@@ -62,7 +62,7 @@ void chk_local_open(uint64_t number) {
   if (number) chk.open_here++;
 }
 
-void chk_local_done(uint64_t number) {
+static void chk_local_done(uint64_t number) {
   if (!number) return;
   chk_done(number);
   if (--chk.open_here == 0) chk_watch_no_buffer();
@@ -83,7 +83,8 @@ void chk_end(const struct chk_pending *p) {
     chk_acquire(p->acquire, p->site);
 }
 
-void chk_cancel(const struct chk_pending *p) {
+/* The operation was refused: nothing was done. */
+static void chk_cancel(const struct chk_pending *p) {
   struct chk_access *const remote = chk_access_at(p->remote), *const local =
                                                                   chk_access_at(p->local);
   if (remote) remote->accept = 0;
@@ -118,7 +119,8 @@ void chk_pend(gex_Event_t event, const struct chk_pending *p) {
     chk_end(p);
 }
 
-void chk_pend_nbi(const struct chk_pending *p) {
+/* The access ends with a wait for implicit operations, or with the access region that is open. */
+static void chk_pend_nbi(const struct chk_pending *p) {
   struct implicit *const i = implicit();
   add(i->regions ? &i->inside : &i->outside, p);
 }

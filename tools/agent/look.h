@@ -57,9 +57,6 @@ bool look_unpack(struct pack *p, struct tmb_snapshot *s);
  */
 int look_ask(const struct tmb_ctl *ctl, uint32_t flags, struct tmb_snapshot *s);
 
-/* Whether a supervisor of the job that is found on this machine can be asked about others. */
-bool look_is_far(const struct tmb_ctl *ctl);
-
 /* Name of the socket of a supervisor. out address: filled. Returns its length. */
 struct sockaddr_un;
 unsigned look_address(uint64_t job_id, int pid, struct sockaddr_un *address);

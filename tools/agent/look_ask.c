@@ -29,7 +29,8 @@ unsigned look_address(uint64_t job_id, int pid, struct sockaddr_un *address) {
   return (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
-bool look_is_far(const struct tmb_ctl *ctl) {
+/* Whether a supervisor of the job that is found on this machine can be asked about others. */
+static bool look_is_far(const struct tmb_ctl *ctl) {
   return ctl->agent_fd >= 0 || ctl->here < ctl->size;
 }
 

@@ -18,8 +18,9 @@ void bench_progress_begin(struct bench_progress *p, const char *command, uint32_
       .command = command, .all = all, .begun_ns = tmb_os_now_ns(), .shown = isatty(STDERR_FILENO)};
 }
 
-void bench_progress_line(const struct bench_progress *p, const char *what, uint64_t now_ns,
-                         char *line, size_t bytes) {
+/* The line. in now_ns: the time; the part in progress is number done. out line: [bytes]. */
+static void bench_progress_line(const struct bench_progress *p, const char *what, uint64_t now_ns,
+                                char *line, size_t bytes) {
   const double spent = (double)(now_ns - p->begun_ns) / 1e9;
   const uint32_t over = p->done ? p->done - 1 : 0;
   char left[48] = "";

@@ -29,8 +29,4 @@ void bench_progress_next(struct bench_progress *p, const char *what);
 /* No part goes on: the line is cleared. */
 void bench_progress_end(struct bench_progress *p);
 
-/* The line. in now_ns: the time; the part in progress is number done. out line: [bytes]. */
-void bench_progress_line(const struct bench_progress *p, const char *what, uint64_t now_ns,
-                         char *line, size_t bytes);
-
 #endif

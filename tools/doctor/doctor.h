@@ -25,9 +25,6 @@ struct doctor {
   bool hosts;  /* other hosts are asked for: the ways to reach them are then needed */
 };
 
-/* The word for a state, as it is printed. */
-const char *doctor_state_name(enum doctor_state state);
-
 /* Write the result of a check down. in remedy: a sentence, NULL where the state is ok. in fmt: the
  * finding. */
 void doctor_add(struct doctor *d, enum doctor_state state, const char *name, const char *remedy,
@@ -44,16 +41,11 @@ void doctor_judge_reading(struct doctor *d, bool reads, int scope);
 /* in choice: the one of the kernel for shared memory; wanted: by the user. */
 void doctor_judge_huge_pages(struct doctor *d, const char *choice, bool wanted);
 void doctor_judge_clock(struct doctor *d, const char *source, double overhead_ns);
-void doctor_judge_files(struct doctor *d, uint64_t hard);
 void doctor_judge_processes(struct doctor *d, uint64_t hard, const char *cgroup, int processors);
-void doctor_judge_locked(struct doctor *d, uint64_t hard);
 
 /* ---- doctor_network.c: interfaces, conduits and their libraries, ssh */
 void doctor_network(struct doctor *d);
 void doctor_judge_interfaces(struct doctor *d, const json_t *interfaces);
-
-/* The MTU of the interfaces that can be used: {name: bytes}. The caller owns it. */
-json_t *doctor_mtu(const json_t *interfaces);
 
 /* The command that reaches a host, with its options: TOMBOLO_SSH. */
 const char *doctor_ssh_command(void);
@@ -69,9 +61,6 @@ void doctor_judge_report(struct doctor *d, const char *host, const json_t *repor
 
 /* ---- doctor_programs.c: compilers, and how programs are run */
 void doctor_compilers(struct doctor *d);
-
-/* in version: as the compiler prints, "" if it is not there. */
-void doctor_judge_gfortran(struct doctor *d, const char *command, const char *version);
 
 struct doctor_program {
   int pid, fd;       /* of its output; -1: it could not be started */

@@ -86,7 +86,7 @@ static void check_segment(struct doctor *d) {
                text, limited_by);
 }
 
-void doctor_judge_locked(struct doctor *d, uint64_t hard) {
+static void doctor_judge_locked(struct doctor *d, uint64_t hard) {
   char text[TMB_FMT_BYTES];
   if (hard == UINT64_MAX)
     doctor_add(d, DOCTOR_OK, "locked memory", NULL, "unlimited");
@@ -100,7 +100,7 @@ void doctor_judge_locked(struct doctor *d, uint64_t hard) {
                tmb_fmt_bytes(hard, text, sizeof text));
 }
 
-void doctor_judge_files(struct doctor *d, uint64_t hard) {
+static void doctor_judge_files(struct doctor *d, uint64_t hard) {
   static const char remedy[] =
       "Raise it: ulimit -n 4096, or nofile in /etc/security/limits.conf; the launcher holds some "
       "descriptors for each rank.";

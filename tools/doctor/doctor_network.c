@@ -48,7 +48,8 @@ void doctor_judge_interfaces(struct doctor *d, const json_t *interfaces) {
     doctor_add(d, DOCTOR_OK, "interfaces", NULL, "%s", used);
 }
 
-json_t *doctor_mtu(const json_t *interfaces) {
+/* The MTU of the interfaces that can be used: {name: bytes}. The caller owns it. */
+static json_t *doctor_mtu(const json_t *interfaces) {
   json_t *item, *mtu = json_object();
   size_t i;
   json_array_foreach(interfaces, i, item) {

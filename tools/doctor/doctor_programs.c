@@ -128,7 +128,8 @@ static void judge_flang(struct doctor *d, const char *command, const char *versi
     doctor_add(d, DOCTOR_OK, "flang", NULL, "%s %s, known to PRIF", command, version);
 }
 
-void doctor_judge_gfortran(struct doctor *d, const char *command, const char *version) {
+/* in version: as the compiler prints, "" if it is not there. */
+static void doctor_judge_gfortran(struct doctor *d, const char *command, const char *version) {
   const long major = strtol(version, NULL, 10);
   const char *slash = strrchr(command, '/');
   if (strstr(slash ? slash : command, "flang"))

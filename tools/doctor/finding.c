@@ -10,7 +10,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-const char *doctor_state_name(enum doctor_state state) {
+/* The word for a state, as it is printed. */
+static const char *doctor_state_name(enum doctor_state state) {
   static const char *const names[DOCTOR_STATES] = {"ok", "warning", "error"};
   return names[state];
 }

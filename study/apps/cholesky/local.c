@@ -23,7 +23,8 @@ long cholesky_first_row(const struct cholesky_part *t, long i) {
   return blocks_local(i, 1, t->row, t->p) * t->nb;
 }
 
-long cholesky_rows(const struct cholesky_part *t) {
+/* Local rows that lie in the matrix. */
+static long cholesky_rows(const struct cholesky_part *t) {
   return blocks_local(t->n, t->nb, t->row, t->p);
 }
 

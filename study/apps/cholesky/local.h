@@ -23,9 +23,6 @@ struct cholesky_panel {
 /* First local row of block i or of the next one that is here. */
 long cholesky_first_row(const struct cholesky_part *t, long i);
 
-/* Local rows that lie in the matrix. */
-long cholesky_rows(const struct cholesky_part *t);
-
 /* Copy a block of nb x nb numbers to where it is contiguous, transposed.
  * in from: its columns are `ld` numbers apart; out to: [nb][nb]. */
 void cholesky_transpose(long nb, const double *from, long ld, double *to);

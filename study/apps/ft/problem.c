@@ -29,7 +29,9 @@ double ft_class_points(const struct ft_class *class) {
   return (double)class->n[0] * class->n[1] * class->n[2];
 }
 
-uint64_t ft_random_state(uint64_t steps) {
+/* Generator state after `steps` further steps from the benchmark's seed. Cost: log2(steps)
+ * multiplications. */
+static uint64_t ft_random_state(uint64_t steps) {
   uint64_t state = RANDOM_SEED;
   uint64_t power = RANDOM_MULTIPLIER;
   for (; steps != 0; steps >>= 1) {

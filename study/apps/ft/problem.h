@@ -32,10 +32,6 @@ const struct ft_class *ft_class_find(char name);
 /* Number of grid points of a class. */
 double ft_class_points(const struct ft_class *class);
 
-/* Generator state after `steps` further steps from the benchmark's seed. Cost: log2(steps)
- * multiplications. */
-uint64_t ft_random_state(uint64_t steps);
-
 /* Fills this rank's x-pencils [nz_local][ny_local][nx] with the initial data, as the one stream
  * that a single rank would draw (x fastest, real before imaginary part). */
 void ft_initial_data(struct cplx *out, const struct ft_layout *layout);

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-double ft_relative_error(struct cplx value, struct cplx reference) {
+static double ft_relative_error(struct cplx value, struct cplx reference) {
   return hypot(value.re - reference.re, value.im - reference.im) /
          hypot(reference.re, reference.im);
 }

@@ -62,6 +62,5 @@ void ft_result_free(struct ft_result *result);
 
 /* Relative error of a checksum against its reference (modulus), and the largest that verifies. */
 #define FT_TOLERANCE 1.0e-12
-double ft_relative_error(struct cplx value, struct cplx reference);
 
 #endif

@@ -16,7 +16,7 @@ uint32_t view_bin(double value) {
   return bin < VIEW_BINS - 1 ? (uint32_t)bin : VIEW_BINS - 1;
 }
 
-double view_bin_from(uint32_t bin) {
+static double view_bin_from(uint32_t bin) {
   return exp2(bin / 2.0);
 }
 

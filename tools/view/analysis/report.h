@@ -120,7 +120,6 @@ struct view_report {
 void view_measure(const struct view_trace *t, struct view_report *r);
 void view_overlap(const struct view_trace *t, struct view_report *r);
 uint32_t view_bin(double value);
-double view_bin_from(uint32_t bin);
 double view_quantile(const struct view_histogram *h, double q);
 
 /* processor.c: fill in `crowded`. view_add_blame: add a wait or a collective of event `e`, of which

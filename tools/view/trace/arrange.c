@@ -93,7 +93,8 @@ static void sort_ranks(struct view_trace *t) {
   t->track_room = t->tracks;
 }
 
-uint32_t view_rank_of(const struct view_trace *t, uint32_t number) {
+/* The rank that has this number; VIEW_NONE: none has. */
+static uint32_t view_rank_of(const struct view_trace *t, uint32_t number) {
   size_t low = 0, high = t->ranks;
   if (number == VIEW_NONE) return VIEW_NONE;
   while (low < high) {

@@ -143,9 +143,6 @@ void view_trace_free(struct view_trace *t);
 void view_guess_arrows(struct view_trace *t);
 void view_add_arrow(struct view_trace *t, uint32_t from, uint32_t to);
 
-/* arrange.c: which rank has this number, VIEW_NONE: none has. */
-uint32_t view_rank_of(const struct view_trace *t, uint32_t number);
-
 /* kinds.c */
 const char *view_kind_name(uint32_t kind);
 const char *view_state_name(uint32_t state); /* "computes" */

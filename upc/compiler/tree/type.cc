@@ -229,7 +229,7 @@ bool same_function(const Type *a, const Type *b) {
 
 } // namespace
 
-bool same_layout(const Type *a, const Type *b) {
+static bool same_layout(const Type *a, const Type *b) {
   if (is_shared(a) != is_shared(b)) return false;
   return !is_shared(a) || block_of(a) == block_of(b);
 }

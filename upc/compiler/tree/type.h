@@ -146,7 +146,6 @@ bool same_type(const Type *a, const Type *b); // qualifiers of C at the top igno
 bool same_qualifiers(const Type *a, const Type *b, bool orders);
 // Whether the qualifiers of the objects themselves are equal.
 bool same_top_qualifiers(const Type *a, const Type *b, bool orders);
-bool same_layout(const Type *a, const Type *b);
 
 // Whether the C declaration must differ from the source: something in it is shared.
 bool needs_writing(const Type *t);

@@ -49,7 +49,4 @@ struct rt_kind {
   size_t bytes;
   rt_combine *combine;
 };
-/* The kind of a UPC_ type code; ends the job where there is none. */
-const struct rt_kind *rt_kind_of(int type);
-
 #endif

@@ -74,7 +74,8 @@ TYPE_OF(F, float, )
 TYPE_OF(D, double, )
 TYPE_OF(LD, long double, )
 
-const struct rt_kind *rt_kind_of(int type) {
+/* The kind of a UPC_ type code; ends the job where there is none. */
+static const struct rt_kind *rt_kind_of(int type) {
   static const struct rt_kind kinds[] = {
       [UPC_CHAR] = {1, combine_C},      [UPC_UCHAR] = {1, combine_UC},
       [UPC_SHORT] = {2, combine_S},     [UPC_USHORT] = {2, combine_US},
