@@ -34,7 +34,7 @@ static int has_come(void *arg) {
 /* Waits until a peer has stored the token of this round. */
 static void take(struct memory *mine, uint64_t round) {
   struct turn turn = {&mine->token, round};
-  gexx_Wait_Until(&(gexx_WaitCond_t){has_come, &turn, &mine->sleepers, UINT64_MAX});
+  gexx_Wait_Until(&(gexx_WaitCond_t){has_come, &turn, &mine->sleepers, UINT64_MAX, NULL});
 }
 
 /* Stores the token in the memory of a peer, and calls the library only if the peer may sleep. */

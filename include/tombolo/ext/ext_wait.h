@@ -100,6 +100,9 @@ typedef struct {
   /* Longest sleep in ns, for stores that nobody announces: such a store is seen after this time,
    * or after about twice the time for which the wait has lasted. UINT64_MAX: there are none. */
   uint64_t blind_ns;
+  /* NULL, or called after this thread has changed *sleepers, by which peers may go in another form.
+   * It must not communicate. */
+  void (*counted)(void *arg);
 } gexx_WaitCond_t;
 
 /* Waits until the condition holds. On return what the peer wrote before its store is visible. */

@@ -99,13 +99,13 @@ struct sleep_rule {
   const struct gexx_wait *wait;
   bool (*ready)(void *arg); /* NULL: only progress counts */
   void *arg;
-  uint64_t limit_ns;  /* UINT64_MAX: the event is announced */
-  uint64_t end_ns;    /* when the wait ends; 0: it has no limit, or has not looked at the clock */
-  uint64_t blind_ns;  /* of wait_on: longest sleep because nobody may wake; UINT64_MAX: none */
-  bool worked;        /* the last check has made progress */
-  bool room;          /* a resource is waited for, which the peer or another thread gives back */
-  bool counted;       /* this thread is counted in `sleepers` */
-  uint32_t *sleepers; /* of gexx_WaitCond_t; NULL: none */
+  uint64_t limit_ns; /* UINT64_MAX: the event is announced */
+  uint64_t end_ns;   /* when the wait ends; 0: it has no limit, or has not looked at the clock */
+  uint64_t blind_ns; /* of wait_on: longest sleep because nobody may wake; UINT64_MAX: none */
+  bool worked;       /* the last check has made progress */
+  bool room;         /* a resource is waited for, which the peer or another thread gives back */
+  bool counted;      /* this thread is counted in cond->sleepers */
+  const gexx_WaitCond_t *cond; /* of the client, with `sleepers`; NULL: none */
   struct tmb_why why;
 };
 
@@ -115,7 +115,13 @@ struct sleep_rule {
 static void count_sleeper(struct sleep_rule *rule) {
   rule->counted = true;
   tmb_near_doze_end(&tmb_job.near, false);
-  tmb_fetch_add_acq_rel(rule->sleepers, 1);
+  tmb_fetch_add_acq_rel(rule->cond->sleepers, 1);
+  if (rule->cond->counted) rule->cond->counted(rule->cond->arg);
+}
+
+static void uncount_sleeper(const gexx_WaitCond_t *cond) {
+  tmb_fetch_sub_acq_rel(cond->sleepers, 1);
+  if (cond->counted) cond->counted(cond->arg);
 }
 
 /* Length of a sleep without a promised wake-up, by the number of steps that have found nothing. */
@@ -196,7 +202,7 @@ TMB_HOT static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
     wait->phase = policy->yield_count + 2;
   }
   rule->wait = wait;
-  if (rule->sleepers && !rule->counted) count_sleeper(rule);
+  if (rule->cond && !rule->counted) count_sleeper(rule);
   tmb_place_turn();
   tmb_status_sleeps(rule->why, wait->phase == policy->yield_count + 2);
   const bool woken = TMB_UNLIKELY(tmb_job.net != NULL)
@@ -299,7 +305,7 @@ TMB_HOT static bool wait_on(struct sleep_rule *rule, uint64_t timeout_ns) {
     if (rule->blind_ns != UINT64_MAX) rule->limit_ns = blind_ns(&wait, rule->blind_ns);
     (void)step(&wait, rule);
   }
-  if (TMB_UNLIKELY(rule->counted)) tmb_fetch_sub_acq_rel(rule->sleepers, 1);
+  if (TMB_UNLIKELY(rule->counted)) uncount_sleeper(rule->cond);
   if (TMB_UNLIKELY(wait.phase > 1 && wait.phase < PHASE_WATCHES)) tmb_place_learn(true);
   if (tmb_recording_waits()) tmb_record_wait_over(&wait);
   return true;
@@ -331,7 +337,7 @@ void tmb_wait_client(const gexx_WaitCond_t *cond) {
                             .arg = (void *)(uintptr_t)cond,
                             .blind_ns = unsafe ? TMB_MIN(cond->blind_ns, (uint64_t)BUSY_NS_MAX)
                                                : cond->blind_ns,
-                            .sleepers = cond->sleepers,
+                            .cond = cond->sleepers ? cond : NULL,
                             .why = {describe_client, NULL}};
   (void)wait_on(&rule, UINT64_MAX);
   tmb_fence_acq();

@@ -20,6 +20,8 @@ struct memory {
 struct turn {
   const uint64_t *word;
   uint64_t round;
+  const uint32_t *sleepers;
+  unsigned changes; /* of *sleepers, by this wait */
 };
 
 static int is_my_turn(void *arg) {
@@ -27,9 +29,16 @@ static int is_my_turn(void *arg) {
   return __atomic_load_n(t->word, __ATOMIC_RELAXED) >= t->round;
 }
 
+static void note_change(void *arg) {
+  struct turn *t = arg;
+  t->changes++;
+  CHECK(t->changes != 1 || __atomic_load_n(t->sleepers, __ATOMIC_RELAXED) > 0);
+}
+
 static inline void await(struct memory *mine, int game, uint64_t round) {
-  struct turn turn = {mine->word[game], round};
-  gexx_Wait_Until(&(gexx_WaitCond_t){is_my_turn, &turn, &mine->sleepers, UINT64_MAX});
+  struct turn turn = {mine->word[game], round, &mine->sleepers, 0};
+  gexx_Wait_Until(&(gexx_WaitCond_t){is_my_turn, &turn, &mine->sleepers, UINT64_MAX, note_change});
+  CHECK(turn.changes == 0 || turn.changes == 2);
 }
 
 /* Memory of a rank in this process; NULL: it is not mapped. */
