@@ -45,7 +45,26 @@ tmb_replay_again(udp producer_consumer 4)
 set_tests_properties(multi.replay_again_udp PROPERTIES ENVIRONMENT
   "TOMBOLO_PLACES=cyclic:2;TOMBOLO_CONDUIT=udp")
 
-# Coarray programs, each case of orders.f90: once in each run of the tests, 20 times nightly.
+# Each case of orders.f90 and orders_shmem.c: once in each run of the tests, 20 times nightly.
+function(tmb_replay_orders name program source)
+  foreach(replays 1 20)
+    add_test(NAME multi.replay_${name}${replays} COMMAND python3
+      "${PROJECT_SOURCE_DIR}/tests/replay/orders.py" $<TARGET_FILE:tombolo_tool> "${program}"
+      "${source}" ${replays})
+    set_tests_properties(multi.replay_${name}${replays} PROPERTIES LABELS multi TIMEOUT 600)
+  endforeach()
+  set_tests_properties(multi.replay_${name}20 PROPERTIES LABELS "multi;nightly")
+endfunction()
+if(TARGET shmem_shared)
+  set(tmb_orders_source "${PROJECT_SOURCE_DIR}/tests/replay/orders_shmem.c")
+  add_executable(replay.orders_shmem "${tmb_orders_source}")
+  set_target_properties(replay.orders_shmem PROPERTIES OUTPUT_NAME orders_shmem
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/replay")
+  target_compile_options(replay.orders_shmem PRIVATE -g -O1)
+  target_link_libraries(replay.orders_shmem PRIVATE tmb_warnings shmem_shared)
+  add_dependencies(replay.orders_shmem tombolo_replay)
+  tmb_replay_orders(orders_shmem $<TARGET_FILE:replay.orders_shmem> "${tmb_orders_source}")
+endif()
 if(TARGET caf_shared AND tmb_fortran_compilers)
   set(tmb_orders_source "${PROJECT_SOURCE_DIR}/tests/replay/orders.f90")
   set(tmb_orders "${PROJECT_BINARY_DIR}/tests/replay/orders")
@@ -59,11 +78,5 @@ if(TARGET caf_shared AND tmb_fortran_compilers)
     COMMENT "Replayed: orders" VERBATIM)
   add_custom_target(replay.orders ALL DEPENDS "${tmb_orders}")
   add_dependencies(replay.orders tombolo_replay)
-  foreach(replays 1 20)
-    add_test(NAME multi.replay_orders${replays} COMMAND python3
-      "${PROJECT_SOURCE_DIR}/tests/replay/orders.py" $<TARGET_FILE:tombolo_tool> "${tmb_orders}"
-      "${tmb_orders_source}" ${replays})
-    set_tests_properties(multi.replay_orders${replays} PROPERTIES LABELS multi TIMEOUT 600)
-  endforeach()
-  set_tests_properties(multi.replay_orders20 PROPERTIES LABELS "multi;nightly")
+  tmb_replay_orders(orders "${tmb_orders}" "${tmb_orders_source}")
 endif()

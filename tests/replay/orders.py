@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# A coarray program whose output depends on the order of images is recorded, and each replay prints
-# the same.
+# A program of coarrays, or of OpenSHMEM, whose output depends on the order of images is recorded,
+# and each replay prints the same.
 #   tests/replay/orders.py TOMBOLO PROGRAM SOURCE REPLAYS [CASE...]
-# The cases are those of SOURCE, tests/replay/orders.f90.
+# The cases are those of SOURCE, tests/replay/orders.f90 or orders_shmem.c.
 import re
 import subprocess
 import sys
@@ -48,7 +48,7 @@ def main():
     tombolo, program, source = sys.argv[1:4]
     replays = int(sys.argv[4])
     text = open(source, encoding="utf-8").read()
-    cases = sys.argv[5:] or re.findall(r"^  case \('(\w+)'\)", text, re.M)
+    cases = sys.argv[5:] or re.findall(r"^(?:  case \('|CASE\()(\w+)", text, re.M)
     faults = {case: fault_of(tombolo, program, case, replays) for case in cases}
     faults["another case"] = other_case(tombolo, program)
     for case, fault in faults.items():

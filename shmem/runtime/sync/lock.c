@@ -16,6 +16,7 @@
 #define TAKEN   (UINT32_C(1) << 30) /* a thread of this PE has the lock, or asks for it */
 #define NEXT    (TAKEN - 1)
 
+uint32_t pshmem_uint32_atomic_fetch(const uint32_t *source, int pe);
 uint32_t pshmem_uint32_atomic_swap(uint32_t *dest, uint32_t value, int pe);
 uint32_t pshmem_uint32_atomic_compare_swap(uint32_t *dest, uint32_t cond, uint32_t value, int pe);
 void pshmem_uint32_atomic_or(uint32_t *dest, uint32_t value, int pe);
@@ -129,7 +130,8 @@ SH_DEF(int, test_lock, (long *lock)) {
 SH_DEF(void, clear_lock, (long *lock)) {
   const struct lock l = find("clear_lock", lock);
   sh_quiet(&sh.ctx);
-  uint32_t word = __atomic_load_n(l.node, __ATOMIC_ACQUIRE);
+  /* not by a load: what follows depends on the word, and a replay orders atomics alone */
+  uint32_t word = pshmem_uint32_atomic_fetch(l.node, (int)sh.pe);
   if (!(word & TAKEN))
     sh_fatal("clear_lock", "argument lock is %p, which this PE does not have [TMB-2329]",
              (void *)lock);
