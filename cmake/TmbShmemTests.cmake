@@ -59,7 +59,7 @@ if(TMB_BENCH)
   add_test(NAME shmem.bench COMMAND tombolo_tool run -n 2 --timeout 60
     $<TARGET_FILE:bench__shmem> --runs 3)
   set_tests_properties(shmem.bench PROPERTIES LABELS shmem TIMEOUT 90
-    PASS_REGULAR_EXPRESSION "\nend 13\n")
+    PASS_REGULAR_EXPRESSION "\nend 23\n")
 endif()
 
 file(GLOB tmb_shmem_scripts CONFIGURE_DEPENDS "${tmb_shmem_tests_dir}/*.py")

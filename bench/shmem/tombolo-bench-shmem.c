@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measures routines of OpenSHMEM between two PEs, each beside a floor: a copy or a hand-off by hand
- * through memory of shmem_ptr, or the same through the C interface.
+ * through memory of shmem_ptr, or the same through the C interface. A copy of one word is a load
+ * and a store, behind a test of a word in memory as in other benchmarks (copy8+test), or without;
+ * one whose size the compiler does not know is memcpy.
  *
  * Owns: the samples. Run by `oshrun -np 2`. Calls: shmem.h, and the public interface as a second
  * client of the process. The lines that it prints are described in bench/lib/bench.h. A sample of
@@ -30,7 +32,10 @@ static _Alignas(64) long *hand_there;
 static long hand_turn;
 static _Alignas(64) long value = 3;
 static uint64_t turn, c_turn;
-static volatile size_t one = 1; /* a size that the compiler does not know */
+/* Sizes that the compiler does not know: elements, bytes. */
+static volatile size_t one = 1, eleven = 11, thirteen_bytes = 13;
+static int peer;      /* a PE that it does not know */
+static long *here[2]; /* memory of each PE */
 
 static gex_TM_t tm;
 static gex_AD_t ad;
@@ -59,31 +64,53 @@ static double now_ns(void) {
 
 /* Copies walk over WORDS words on both sides: the processor would forward a store to the next load
  * of one address. */
-enum { WORDS = 64 };
-static _Alignas(4096) long near_words[WORDS];
+enum { WORDS = 64, MORE = 16 }; /* MORE: words of a transfer, at most */
+static _Alignas(4096) long near_words[WORDS + MORE];
 static long *far_words; /* of the symmetric heap */
 static _Alignas(4096) long static_words[WORDS];
-static volatile long test_word; /* zero: floors test a word, as each put must */
 static long *far_here;
+static volatile int test_word; /* 0: the copies are made */
 #define NEAR (&near_words[i % WORDS])
 #define FAR  (&far_words[i % WORDS])
 #define HERE (&far_here[i % WORDS])
 #define OWN  (&static_words[i % WORDS])
 
-/* Copies without a call. */
-static inline void move(void *to, const void *from, size_t bytes) {
-  if (test_word) return;
-  memcpy(to, from, bytes);
-}
 MEASURE(put, shmem_long_put(FAR, NEAR, 1, 1))
 MEASURE(get, shmem_long_get(NEAR, FAR, 1, 1))
-MEASURE(copy_put, move(HERE, NEAR, 8))
-MEASURE(copy_get, move(NEAR, HERE, 8))
+MEASURE(put_p, shmem_long_p(FAR, *NEAR, 1))
+MEASURE(get_g, *NEAR = shmem_long_g(FAR, 1))
+MEASURE(put_any, shmem_long_put(FAR, NEAR, 1, peer))
+MEASURE(get_any, shmem_long_get(NEAR, FAR, 1, peer))
+/* What a test that fails would call, with the arguments of a put. */
+static __attribute__((noinline, cold)) void refuse(const void *to, const void *from, int pe) {
+  fprintf(stderr, "tombolo-bench-shmem: the test failed: %p %p %d\n", to, from, pe);
+  abort();
+}
+static inline void copy(long *to, const long *from, int pe) {
+  if (test_word)
+    refuse(to, from, pe);
+  else
+    *to = *from;
+}
+MEASURE(copy_put, copy(HERE, NEAR, 1))
+MEASURE(copy_get, copy(NEAR, HERE, 1))
+MEASURE(any_copy_put, copy(&here[peer][i % WORDS], NEAR, peer))
+MEASURE(any_copy_get, copy(NEAR, &here[peer][i % WORDS], peer))
+MEASURE(plain_put, *HERE = *NEAR)
+MEASURE(plain_get, *NEAR = *HERE)
 MEASURE(put_static, shmem_long_put(OWN, NEAR, 1, 1))
 MEASURE(put_sized, shmem_long_put(FAR, NEAR, one, 1))
 MEASURE(get_sized, shmem_long_get(NEAR, FAR, one, 1))
-MEASURE(sized_copy_put, move(HERE, NEAR, one * 8))
-MEASURE(sized_copy_get, move(NEAR, HERE, one * 8))
+MEASURE(sized_copy_put, memcpy(HERE, NEAR, one * 8))
+MEASURE(sized_copy_get, memcpy(NEAR, HERE, one * 8))
+MEASURE(put_words, shmem_long_put(FAR, NEAR, eleven, 1))
+MEASURE(get_words, shmem_long_get(NEAR, FAR, eleven, 1))
+MEASURE(words_copy_put, memcpy(HERE, NEAR, eleven * 8))
+MEASURE(words_copy_get, memcpy(NEAR, HERE, eleven * 8))
+MEASURE(put_bytes, shmem_putmem(FAR, NEAR, thirteen_bytes, 1))
+MEASURE(get_bytes, shmem_getmem(NEAR, FAR, thirteen_bytes, 1))
+MEASURE(bytes_copy_put, memcpy(HERE, NEAR, thirteen_bytes))
+MEASURE(bytes_copy_get, memcpy(NEAR, HERE, thirteen_bytes))
 MEASURE(put_quiet, (shmem_long_put(FAR, NEAR, 1, 1), shmem_quiet()))
 MEASURE(put_nbi, shmem_long_put(FAR, NEAR, 1, 1))
 MEASURE(c_put, gex_RMA_PutBlocking(tm, 1, theirs, NEAR, 8, 0))
@@ -159,30 +186,41 @@ struct row {
   double (*measure)(int), (*beside)(int);
   double target;   /* times the floor */
   int count, both; /* operations of a sample; PE 1 takes part */
+  int bytes;
 };
 static const struct row near_rows[] = {
-    {"put", "copy_put", put, copy_put, 1.5, 20000, 0},
-    {"get", "copy_get", get, copy_get, 1.5, 20000, 0},
-    {"put_static", "copy_put", put_static, copy_put, 1.5, 20000, 0},
-    {"put_sized", "sized_copy_put", put_sized, sized_copy_put, 1.5, 20000, 0},
-    {"get_sized", "sized_copy_get", get_sized, sized_copy_get, 1.5, 20000, 0},
-    {"put_sized_as_C", "C_put", put_sized, c_put_sized, 1.1, 20000, 0},
-    {"get_sized_as_C", "C_get", get_sized, c_get_sized, 1.1, 20000, 0},
-    {"fetch_add", "C_fetch_add", fetch_add, c_fetch_add, 1.1, 10000, 0},
-    {"compare_swap", "C_compare_swap", compare_swap, c_compare_swap, 1.1, 10000, 0},
-    {"add", "C_add", add, c_add, 1.1, 10000, 0},
-    {"put_signal", "handoff", put_signal, hand_off, 0.55, 500, 1},
-    {"put_signal_as_C", "C_put_signal", put_signal, c_put_signal, 1.1, 500, 1},
-    {"barrier", "C_barrier", barrier, c_barrier, 1.1, 500, 1},
+    {"put", "copy8+test", put, copy_put, 1.5, 20000, 0, 8},
+    {"get", "copy8+test", get, copy_get, 1.5, 20000, 0, 8},
+    {"put_plain", "copy8", put, plain_put, 0, 20000, 0, 8},
+    {"get_plain", "copy8", get, plain_get, 0, 20000, 0, 8},
+    {"p", "copy8+test", put_p, copy_put, 1.5, 20000, 0, 8},
+    {"g", "copy8+test", get_g, copy_get, 1.5, 20000, 0, 8},
+    {"put_any_pe", "copy8+test", put_any, any_copy_put, 1.5, 20000, 0, 8},
+    {"get_any_pe", "copy8+test", get_any, any_copy_get, 1.5, 20000, 0, 8},
+    {"put_static", "copy8+test", put_static, copy_put, 1.5, 20000, 0, 8},
+    {"put_sized", "memcpy", put_sized, sized_copy_put, 1.5, 20000, 0, 8},
+    {"get_sized", "memcpy", get_sized, sized_copy_get, 1.5, 20000, 0, 8},
+    {"put_11_words", "memcpy", put_words, words_copy_put, 1.5, 20000, 0, 88},
+    {"get_11_words", "memcpy", get_words, words_copy_get, 1.5, 20000, 0, 88},
+    {"putmem_13", "memcpy", put_bytes, bytes_copy_put, 1.5, 20000, 0, 13},
+    {"getmem_13", "memcpy", get_bytes, bytes_copy_get, 1.5, 20000, 0, 13},
+    {"put_sized_as_C", "C_put", put_sized, c_put_sized, 1.1, 20000, 0, 8},
+    {"get_sized_as_C", "C_get", get_sized, c_get_sized, 1.1, 20000, 0, 8},
+    {"fetch_add", "C_fetch_add", fetch_add, c_fetch_add, 1.1, 10000, 0, 8},
+    {"compare_swap", "C_compare_swap", compare_swap, c_compare_swap, 1.1, 10000, 0, 8},
+    {"add", "C_add", add, c_add, 1.1, 10000, 0, 8},
+    {"put_signal", "handoff", put_signal, hand_off, 0.55, 500, 1, 8},
+    {"put_signal_as_C", "C_put_signal", put_signal, c_put_signal, 1.1, 500, 1, 8},
+    {"barrier", "C_barrier", barrier, c_barrier, 1.1, 500, 1, 8},
 };
 static const struct row far_rows[] = {
-    {"put", "C_put", put_quiet, c_put, 1.05, 200, 0},
-    {"put_rate", "C_put_nbi", put_nbi, c_put_nbi, 1.05, 2000, 0},
-    {"get", "C_get", get, c_get, 1.05, 200, 0},
-    {"fetch_add", "C_fetch_add", fetch_add, c_fetch_add, 1.05, 200, 0},
-    {"compare_swap", "C_compare_swap", compare_swap, c_compare_swap, 1.05, 200, 0},
-    {"put_signal", "C_put_signal", put_signal, c_put_signal, 1.05, 200, 1},
-    {"barrier", "C_barrier", barrier, c_barrier, 1.05, 200, 1},
+    {"put", "C_put", put_quiet, c_put, 1.05, 200, 0, 8},
+    {"put_rate", "C_put_nbi", put_nbi, c_put_nbi, 1.05, 2000, 0, 8},
+    {"get", "C_get", get, c_get, 1.05, 200, 0, 8},
+    {"fetch_add", "C_fetch_add", fetch_add, c_fetch_add, 1.05, 200, 0, 8},
+    {"compare_swap", "C_compare_swap", compare_swap, c_compare_swap, 1.05, 200, 0, 8},
+    {"put_signal", "C_put_signal", put_signal, c_put_signal, 1.05, 200, 1, 8},
+    {"barrier", "C_barrier", barrier, c_barrier, 1.05, 200, 1, 8},
 };
 
 static void sample(const struct row *r, int k) {
@@ -195,8 +233,8 @@ static void sample(const struct row *r, int k) {
 
 static void report(const struct row *r) {
   figures++;
-  printf("figure shmem %s bytes=8 unit=ns floor=%s target=%.2f better=less\nx", r->name, r->floor,
-         r->target);
+  printf("figure shmem %s bytes=%d unit=ns floor=%s target=%.2f better=less\nx", r->name, r->bytes,
+         r->floor, r->target);
   for (int k = 0; k < runs; k++) printf(" %.6e", figure[k]);
   printf("\nf");
   for (int k = 0; k < runs; k++) printf(" %.6e", beside[k]);
@@ -228,8 +266,10 @@ int main(int argc, char **argv) {
   if (runs < 3) runs = 3;
   if (runs > RUNS_MAX) runs = RUNS_MAX;
   join();
-  far_words = shmem_calloc(WORDS, sizeof *far_words);
+  peer = 1 - me;
+  far_words = shmem_calloc(WORDS + MORE, sizeof *far_words);
   far_here = shmem_ptr(far_words, 1 - me);
+  here[peer] = far_here;
   hand_there = shmem_ptr(&hand_word, 1 - me);
   const struct row *const rows = far_here ? near_rows : far_rows;
   const size_t count = far_here ? sizeof near_rows : sizeof far_rows;

@@ -7,8 +7,8 @@
  * PE is a rank of the job. The symmetric memory of a PE is its bound segment: the library's own
  * words first, then from `base` on the data segments of program and libraries, then the heap, with
  * one layout on all PEs. A symmetric address is therefore an offset from `base`, equal on all PEs.
- * The tables `places` hold where each PE's memory is mapped in this process; an entry is NULL where
- * a call must take the slow path, which also is where arguments are checked.
+ * The tables `memory` hold where each PE's memory is mapped in this process; an entry is
+ * sh.closed.end where a call must take the slow path, which also is where arguments are checked.
  */
 #ifndef SHMEM_SH_H
 #define SHMEM_SH_H
@@ -65,8 +65,8 @@ struct sh_pending {
 struct shmem_team_s {
   gex_TM_t tm;
   uint32_t size, rank;
-  uint32_t *pe;                /* [size] number in the world */
-  struct shmem_place_ *places; /* [size] of the members */
+  uint32_t *pe;     /* [size] number in the world */
+  char **memory;    /* [size] of the members, as in struct shmem_reach_ */
   int *number;      /* [PEs of the world] number in this team, -1: no member; NULL: the world */
   int contexts_max; /* that its configuration allows */
   struct shmem_ctx_s *contexts;      /* made from this team and not destroyed */
@@ -107,7 +107,10 @@ struct sh_state {
   uintptr_t *owner;   /* [size] base of each PE's memory, in its own address space */
   uintptr_t alike;    /* power of two at which these bases differ by multiples */
   char **near;        /* [size] where it is mapped here, NULL: nowhere */
-  struct shmem_place_ *nothing; /* [size] zero */
+  struct {
+    _Alignas(SHMEM_GATE_BYTES_) char gate[SHMEM_GATE_BYTES_], end;
+  } closed;       /* a gate of zeros, and the address behind it */
+  char **nothing; /* [size] this address */
   gex_Client_t client;
   gex_EP_t ep;
   gex_TM_t tm;
@@ -148,9 +151,9 @@ SH_HOT uint64_t sh_offset(const void *addr) {
 /* Where an object of a PE lies in this process; NULL: nowhere, or the call takes the slow path. */
 SH_HOT char *sh_here(const struct shmem_ctx_s *ctx, const void *addr, int pe) {
   const uint64_t offset = sh_offset(addr);
-  if (SH_UNLIKELY((uint32_t)pe >= ctx->reach.size)) return NULL;
-  char *const here = ctx->reach.puts[pe].here;
-  return SH_LIKELY(here != NULL && offset != SH_NOWHERE) ? here + offset : NULL;
+  if (SH_UNLIKELY((uint32_t)pe >= ctx->team->size)) return NULL;
+  char *const here = ctx->team->memory[pe];
+  return SH_LIKELY(offset < SHMEM_GATE_(here)->get) ? here + offset : NULL;
 }
 
 /* An object of a PE, for the slow path: checked. */
@@ -164,7 +167,7 @@ struct sh_far {
 SH_HIDDEN struct sh_far sh_find(const struct shmem_ctx_s *ctx, const char *call, const char *arg,
                                 const void *addr, uint64_t bytes, int pe);
 
-/* Whether calls take the slow path: the places of all teams are empty. */
+/* Whether calls take the slow path: teams have no memory. */
 SH_HOT bool sh_long_way(void) {
   return sh.debug || sh.traced;
 }
@@ -173,16 +176,11 @@ SH_HOT bool sh_long_way(void) {
 SH_HOT void sh_wake(uint32_t pe) {
   gexx_signal_wake(sh.tm, pe);
 }
-/* Counts the threads of a PE that may sleep until words of its memory change. */
-SH_HOT uint32_t *sh_waiters(char *memory) {
-  return (uint32_t *)(void *)(memory - SHMEM_WAITERS_);
-}
-
-/* Wakes after a put or an atomic on the short path, which few PEs wait for. in pe: number in the
+/* Wakes after a put or an atomic on the short path, for which few PEs wait. in pe: number in the
  * team. A PE that begins to sleep just now sees the word itself (gexx_Wait_Until). */
 SH_HOT void sh_wake_waiter(const struct shmem_ctx_s *ctx, int pe) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the store comes first */
-  if (SH_UNLIKELY(__atomic_load_n(sh_waiters(ctx->reach.puts[pe].here), __ATOMIC_RELAXED)))
+  if (SH_UNLIKELY(__atomic_load_n(&SHMEM_GATE_(ctx->team->memory[pe])->waiters, __ATOMIC_RELAXED)))
     sh_wake(ctx->team->pe[pe]);
 }
 /* Progress after a read on the short path: a program that reads in a loop must see changes by
@@ -229,6 +227,8 @@ SH_HIDDEN void sh_need_start(const char *call);
 
 /* Lets inline code of programs reach mapped memory, see shmem/inline.h: inline.c. */
 SH_HIDDEN void sh_inline_start(void);
+/* Opens or closes the gate of this PE for puts, by the count of its waiters. */
+SH_HIDDEN void sh_gate_settle(void *unused);
 
 /* Whether a routine of the program, or of a library in front of this one, has the place of this
  * library's: interposed/. */

@@ -79,7 +79,7 @@ def check(folder, command, suffix):
     run(os.environ.get(variable, plain), *link)
     run(*start, static)
     code = run("objdump", "-d", "--no-show-raw-insn", program)
-    assert "shmem_inline_wake_" in code, "the program has no inline code"
+    assert "shmem_inline_table_" in code, "the program has no inline code"
 
 
 def main():

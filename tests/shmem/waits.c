@@ -4,6 +4,7 @@
  * size ends a wait for its last word. */
 #include "check.h"
 
+#include <sched.h>
 #include <shmem.h>
 #include <string.h>
 
@@ -102,6 +103,28 @@ static void check_old(void) {
   CHECK_EQ(l + s, 7);
 }
 
+/* Inline puts must call the library while a PE sleeps in a wait, and only then. */
+static void check_gate(void) {
+#ifdef SHMEM_INLINE_H
+  static long go;
+  const volatile struct shmem_gate_ *const gate = SHMEM_GATE_(shmem_inline_table_.puts[right]);
+  shmem_barrier_all();
+  if (gate->get && n > 1) {
+    CHECK(gate->put == gate->get && gate->put_statics == gate->get_statics);
+    CHECK_EQ(gate->waiters, 0);
+  }
+  shmem_barrier_all();
+  if (me == 0 && gate->get && n > 1) {
+    while (gate->put || gate->put_statics) sched_yield();
+    CHECK(gate->waiters != 0 && gate->get != 0);
+  }
+  if (me == 0) shmem_long_p(&go, 1, right);
+  if (me == 1 % n) shmem_long_wait_until(&go, SHMEM_CMP_EQ, 1);
+  shmem_barrier_all();
+  if (gate->get) CHECK(gate->put == gate->get && gate->put_statics == gate->get_statics);
+#endif
+}
+
 int main(void) {
   shmem_init();
   me = shmem_my_pe(), n = shmem_n_pes();
@@ -111,6 +134,7 @@ int main(void) {
   SHMEM_TYPES_WAIT_(CALL)
   check_sizes();
   check_old();
+  check_gate();
   shmem_finalize();
   return check_done();
 }

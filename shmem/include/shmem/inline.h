@@ -4,132 +4,138 @@
  *
  * Owns: inline bodies of put, get, p, g, the nbi forms of put and get, and atomics but for their
  * nbi forms. Included by shmem.h where the compiler optimises, unless SHMEM_NO_INLINE is defined.
- * Calls: the routines of the library where the table shmem_inline_table_ does not hold the address.
+ * Calls: the routines of the library where the gate of the PE does not let an address through.
  * Invariants: a body serves inlining only (gnu_inline): the address of a routine, and a call that
  * is not inlined, are those of the library, and a program may define the routine itself. The
- * library leaves the table empty when a routine is interposed (a profiling library), with
+ * library leaves closed gates in the table when a routine is interposed (a profiling library), with
  * SHMEM_DEBUG and while events are recorded, so that each call reaches the library. Programs
- * contain this code: a change of the table needs a new name.
+ * contain this code: a change of the table, or of a gate, needs a new name.
  */
 #ifndef SHMEM_INLINE_H
 #define SHMEM_INLINE_H
 
-/* Symmetric memory of a PE, as mapped in this process. */
-struct shmem_place_ {
-  char *here;
-  uintptr_t bytes; /* 0: inline code must call the library */
+/* In front of the symmetric memory of each PE, in it and of use to all: bytes that inline code may
+ * reach, of the memory, and of the data segment of the program, which is its beginning. 0: it must
+ * call the library. Puts must, while threads of the PE may sleep until words change. A put that
+ * reads its limit just before such a thread begins to sleep wakes nobody; the first sleeps are
+ * short. */
+struct shmem_gate_ {
+  uintptr_t put, put_statics, get, get_statics;
+  uint32_t waiters; /* threads that may sleep */
 };
-/* The PEs that a context reaches: the first field of what shmem_ctx_t points at. */
+#define SHMEM_GATE_BYTES_   64
+#define SHMEM_GATE_(memory) ((struct shmem_gate_ *)(void *)((memory)-SHMEM_GATE_BYTES_))
+
+/* The PEs that a context reaches: the first field of what shmem_ctx_t points at. An entry is the
+ * memory of a PE as mapped in this process, or an address behind a gate of zeros. */
 struct shmem_reach_ {
-  const struct shmem_place_ *puts;  /* [size] */
-  const struct shmem_place_ *reads; /* [size] for gets and atomics: empty where they must drive
-                                       progress, because some PE is not mapped */
-  uint32_t size;                    /* PEs of its team */
+  char *const *puts; /* [size] */
+  char *const *gets; /* [size] for gets and atomics; none where they must drive progress, because
+                        some PE is not mapped */
+  uint32_t size;     /* PEs of its team; 0: all calls reach the library */
 };
+#define SHMEM_INLINE_PES_ 512 /* PEs that inline code reaches by the default context */
 struct shmem_inline_ {
-  struct shmem_reach_ world;
-  uintptr_t base;                   /* symmetric memory of this PE */
-  uintptr_t statics, statics_bytes; /* data segment of the program, which is its beginning */
-  uintptr_t spare[4];
+  uintptr_t base;         /* symmetric memory of this PE */
+  uintptr_t statics_away; /* base less the address of the program's data segment */
+  char *puts[SHMEM_INLINE_PES_], *gets[SHMEM_INLINE_PES_]; /* as in struct shmem_reach_ */
 };
 extern struct shmem_inline_ shmem_inline_table_;
 /* Wakes the threads of a PE that wait for words. */
 void shmem_inline_wake_(shmem_ctx_t ctx, int pe);
-/* Bytes in front of a PE's memory: there is the word that says how many of its threads wait. */
-#define SHMEM_WAITERS_ 64
 
 #ifndef SHMEM_INLINE_TABLE_ONLY_ /* the library needs no bodies */
 
 # define SHMEM_BODY_ extern __inline__ __attribute__((__gnu_inline__))
 # define SHMEM_HELP_ extern __inline__ __attribute__((__gnu_inline__, __always_inline__))
 
-SHMEM_HELP_ const struct shmem_reach_ *shmem_reach_(shmem_ctx_t ctx) {
-  return (uintptr_t)ctx > (uintptr_t)SHMEM_CTX_DEFAULT
-             ? (const struct shmem_reach_ *)(const void *)ctx
-             : &shmem_inline_table_.world;
-}
-
-/* Finds an object of a PE. Returns 0 where the library must be called. out offset: of the object in
- * the memory of the PE. */
-SHMEM_HELP_ int shmem_find_(const struct shmem_place_ *place, const void *object,
-                            uintptr_t *offset) {
-  const uintptr_t bytes = place->bytes;
-  *offset = (uintptr_t)object - shmem_inline_table_.base;
-  if (*offset >= bytes) { /* static variables are as likely as the heap */
-    *offset = (uintptr_t)object - shmem_inline_table_.statics;
-    if (__builtin_expect(!bytes || *offset >= shmem_inline_table_.statics_bytes, 0)) return 0;
+/* Finds the memory of a PE. Returns 0 where the context does not reach it. in gets: for a get or an
+ * atomic. */
+SHMEM_HELP_ int shmem_memory_(shmem_ctx_t ctx, int gets, int pe, char **memory) {
+  *memory = NULL; /* gcc 12 does not see that it is set where it is used */
+  if (ctx == SHMEM_CTX_DEFAULT) {
+    if ((uint32_t)pe >= SHMEM_INLINE_PES_) return 0;
+    *memory = (gets ? shmem_inline_table_.gets : shmem_inline_table_.puts)[(uint32_t)pe];
+  } else {
+    const struct shmem_reach_ *const reach = (const struct shmem_reach_ *)(const void *)ctx;
+    if (ctx == SHMEM_CTX_INVALID || (uint32_t)pe >= reach->size) return 0;
+    *memory = (gets ? reach->gets : reach->puts)[(uint32_t)pe];
   }
   return 1;
 }
 
-/* Whether a context reaches a PE. */
-SHMEM_HELP_ int shmem_reaches_(shmem_ctx_t ctx, int pe) {
-  return ctx != SHMEM_CTX_INVALID && (uint32_t)pe < shmem_reach_(ctx)->size;
+/* Finds an object of a PE. Returns 0 where the library must be called. out memory: of the PE;
+ * offset: of the object in it. */
+SHMEM_HELP_ int shmem_find_(shmem_ctx_t ctx, const void *object, int pe, char **memory,
+                            uintptr_t *offset) {
+  *offset = (uintptr_t)object - shmem_inline_table_.base;
+  if (__builtin_expect(!shmem_memory_(ctx, 1, pe, memory), 0)) return 0;
+  if (__builtin_expect(*offset < SHMEM_GATE_(*memory)->get, 1)) return 1;
+  *offset += shmem_inline_table_.statics_away;
+  return __builtin_expect(*offset < SHMEM_GATE_(*memory)->get_statics, 1);
 }
 
-/* Most sizes that are not known to the compiler are those of one word. */
+/* A size that the compiler does not know is mostly that of one word. The compiler must not judge by
+ * the sizes of objects what the test excludes. */
 SHMEM_HELP_ void shmem_copy_(void *to, const void *from, size_t bytes) {
-  __asm__ __volatile__("" : "+r"(to), "+r"(from) : : "memory"); /* hides sizes of objects */
-  if (!__builtin_constant_p(bytes) && bytes == sizeof(uint64_t))
-    __builtin_memcpy(to, from, sizeof(uint64_t));
-  else
+  __asm__ __volatile__("" : : : "memory");
+  if (__builtin_constant_p(bytes)) {
     __builtin_memcpy(to, from, bytes);
+  } else {
+    __asm__ __volatile__("" : "+r"(to), "+r"(from));
+    if (bytes == sizeof(uint64_t))
+      __builtin_memcpy(to, from, sizeof(uint64_t));
+    else
+      __builtin_memcpy(to, from, bytes);
+  }
   __asm__ __volatile__("" : : : "memory");
 }
 
-/* Wakes a PE that may wait for what was just written to its memory. */
+/* A condition that holds about as often as not: both paths stay in the loop of the caller. */
+# define SHMEM_EVEN_(e) (e)
+# ifdef __has_builtin
+#  if __has_builtin(__builtin_expect_with_probability)
+#   undef SHMEM_EVEN_
+#   define SHMEM_EVEN_(e) __builtin_expect_with_probability(e, 1, 0.4)
+#  endif
+# endif
+
+/* Puts, or gets, `bytes`. Returns 0 where the library must be called. in,out object: of the PE; it
+ * is made again for that call, so that no register keeps it; here: of this PE. */
+SHMEM_HELP_ int shmem_move_(shmem_ctx_t ctx, int gets, const void **object, void *here,
+                            size_t bytes, int pe) {
+  char *memory;
+  uintptr_t away;
+  __asm__("" : "=r"(away) : "0"((uintptr_t)*object - shmem_inline_table_.base));
+  if (__builtin_expect(shmem_memory_(ctx, gets, pe, &memory), 1)) {
+    const struct shmem_gate_ *const gate = SHMEM_GATE_(memory);
+    int found = 1;
+    if (SHMEM_EVEN_(away >= (gets ? gate->get : gate->put))) {
+      away += shmem_inline_table_.statics_away;
+      found = away < (gets ? gate->get_statics : gate->put_statics);
+    }
+    if (__builtin_expect(found, 1)) {
+      shmem_copy_(gets ? here : memory + away, gets ? memory + away : here, bytes);
+      return 1;
+    }
+    away -= shmem_inline_table_.statics_away;
+  }
+  *object = (const void *)(away + *(volatile uintptr_t *)&shmem_inline_table_.base);
+  return 0;
+}
+
+/* Wakes a PE that may wait for a word that an atomic has just changed. */
 SHMEM_HELP_ void shmem_wake_(shmem_ctx_t ctx, char *memory, int pe) {
-  if (__builtin_expect(
-          __atomic_load_n((uint32_t *)(void *)(memory - SHMEM_WAITERS_), __ATOMIC_RELAXED) != 0, 0))
+  if (__builtin_expect(__atomic_load_n(&SHMEM_GATE_(memory)->waiters, __ATOMIC_RELAXED) != 0, 0))
     shmem_inline_wake_(ctx, pe);
-}
-
-/* Returns whether the put is done. */
-SHMEM_HELP_ int shmem_put_near_(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes,
-                                int pe) {
-  const struct shmem_place_ *place;
-  char *here;
-  uintptr_t offset;
-  if (__builtin_expect(!shmem_reaches_(ctx, pe), 0)) return 0;
-  place = &shmem_reach_(ctx)->puts[(uint32_t)pe];
-  if (__builtin_expect(!shmem_find_(place, dest, &offset), 0)) return 0;
-  here = place->here;
-  shmem_copy_(here + offset, source, bytes);
-  shmem_wake_(ctx, here, pe);
-  return 1;
-}
-
-/* Returns whether the get is done. */
-SHMEM_HELP_ int shmem_get_near_(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes,
-                                int pe) {
-  const struct shmem_place_ *place;
-  uintptr_t offset;
-  if (__builtin_expect(!shmem_reaches_(ctx, pe), 0)) return 0;
-  place = &shmem_reach_(ctx)->reads[(uint32_t)pe];
-  if (__builtin_expect(!shmem_find_(place, source, &offset), 0)) return 0;
-  shmem_copy_(dest, place->here + offset, bytes);
-  return 1;
-}
-
-/* The memory of a PE for an atomic; NULL: the library must be called. */
-SHMEM_HELP_ char *shmem_atomic_near_(shmem_ctx_t ctx, const void *object, int pe,
-                                     uintptr_t *offset) {
-  const struct shmem_place_ *place;
-  char *here;
-  if (__builtin_expect(!shmem_reaches_(ctx, pe), 0)) return NULL;
-  place = &shmem_reach_(ctx)->reads[(uint32_t)pe];
-  if (__builtin_expect(!shmem_find_(place, object, offset), 0)) return NULL;
-  here = place->here;
-  if (!here) __builtin_unreachable(); /* so the caller makes no second test */
-  return here;
 }
 
 /* The routine NAME of the library, by another name: a body must not call itself. A function of its
  * own around it, because clang inlines no body that seems to. */
-# define SHMEM_CALL_(RET, RETURN, NAME, PARAMS, ARGS) \
-  RET NAME##_call_ PARAMS __asm__(#NAME);             \
-  SHMEM_HELP_ RET NAME##_far_ PARAMS {                \
-   RETURN NAME##_call_ ARGS;                          \
+# define SHMEM_CALL_(RET, RETURN, NAME, PARAMS, ARGS)               \
+  RET NAME##_call_ PARAMS __asm__(#NAME) __attribute__((__cold__)); \
+  SHMEM_HELP_ RET NAME##_far_ PARAMS {                              \
+   RETURN NAME##_call_ ARGS;                                        \
   }
 
 /* FORM: PLAIN, or CTX for routines with a context: parameter, argument, the context itself. */
@@ -140,33 +146,45 @@ SHMEM_HELP_ char *shmem_atomic_near_(shmem_ctx_t ctx, const void *object, int pe
 # define SHMEM_OF_PLAIN_ SHMEM_CTX_DEFAULT
 # define SHMEM_OF_CTX_   ctx
 
-/* WHICH: put or get; BYTES: of an element. */
-# define SHMEM_INLINE_MOVE_(NAME, FORM, T, BYTES, WHICH)                                         \
+/* BYTES: of an element. */
+# define SHMEM_INLINE_PUT_(NAME, FORM, T, BYTES)                                                  \
+  SHMEM_CALL_(void, , NAME,                                                                       \
+              (SHMEM_PARAM_##FORM##_ T * dest, const T *source, size_t nelems, int pe),           \
+              (SHMEM_PASS_##FORM##_ dest, source, nelems, pe))                                    \
+  SHMEM_BODY_ void NAME(SHMEM_PARAM_##FORM##_ T *dest, const T *source, size_t nelems, int pe) {  \
+   const void *to = dest;                                                                         \
+   if (!shmem_move_(SHMEM_OF_##FORM##_, 0, &to, (void *)(uintptr_t)source, nelems * (BYTES), pe)) \
+    NAME##_far_(SHMEM_PASS_##FORM##_(T *)(uintptr_t) to, source, nelems, pe);                     \
+  }
+# define SHMEM_INLINE_GET_(NAME, FORM, T, BYTES)                                                 \
   SHMEM_CALL_(void, , NAME,                                                                      \
               (SHMEM_PARAM_##FORM##_ T * dest, const T *source, size_t nelems, int pe),          \
               (SHMEM_PASS_##FORM##_ dest, source, nelems, pe))                                   \
   SHMEM_BODY_ void NAME(SHMEM_PARAM_##FORM##_ T *dest, const T *source, size_t nelems, int pe) { \
-   if (!shmem_##WHICH##_near_(SHMEM_OF_##FORM##_, dest, source, nelems * (BYTES), pe))           \
-    NAME##_far_(SHMEM_PASS_##FORM##_ dest, source, nelems, pe);                                  \
+   const void *from = source;                                                                    \
+   if (!shmem_move_(SHMEM_OF_##FORM##_, 1, &from, dest, nelems * (BYTES), pe))                   \
+    NAME##_far_(SHMEM_PASS_##FORM##_ dest, (const T *)from, nelems, pe);                         \
   }
-# define SHMEM_INLINE_BLOCK_(NAME, FORM, T, E, BYTES)         \
-  SHMEM_INLINE_MOVE_(NAME##put##E, FORM, T, BYTES, put)       \
-  SHMEM_INLINE_MOVE_(NAME##get##E, FORM, T, BYTES, get)       \
-  SHMEM_INLINE_MOVE_(NAME##put##E##_nbi, FORM, T, BYTES, put) \
-  SHMEM_INLINE_MOVE_(NAME##get##E##_nbi, FORM, T, BYTES, get)
+# define SHMEM_INLINE_BLOCK_(NAME, FORM, T, E, BYTES)   \
+  SHMEM_INLINE_PUT_(NAME##put##E, FORM, T, BYTES)       \
+  SHMEM_INLINE_GET_(NAME##get##E, FORM, T, BYTES)       \
+  SHMEM_INLINE_PUT_(NAME##put##E##_nbi, FORM, T, BYTES) \
+  SHMEM_INLINE_GET_(NAME##get##E##_nbi, FORM, T, BYTES)
 # define SHMEM_INLINE_VALUE_(NAME, FORM, T)                                        \
   SHMEM_CALL_(void, , NAME##p, (SHMEM_PARAM_##FORM##_ T * dest, T value, int pe),  \
               (SHMEM_PASS_##FORM##_ dest, value, pe))                              \
   SHMEM_BODY_ void NAME##p(SHMEM_PARAM_##FORM##_ T *dest, T value, int pe) {       \
-   if (!shmem_put_near_(SHMEM_OF_##FORM##_, dest, &value, sizeof value, pe))       \
-    NAME##p##_far_(SHMEM_PASS_##FORM##_ dest, value, pe);                          \
+   const void *to = dest;                                                          \
+   if (!shmem_move_(SHMEM_OF_##FORM##_, 0, &to, &value, sizeof value, pe))         \
+    NAME##p##_far_(SHMEM_PASS_##FORM##_(T *)(uintptr_t) to, value, pe);            \
   }                                                                                \
   SHMEM_CALL_(T, return, NAME##g, (SHMEM_PARAM_##FORM##_ const T *source, int pe), \
               (SHMEM_PASS_##FORM##_ source, pe))                                   \
   SHMEM_BODY_ T NAME##g(SHMEM_PARAM_##FORM##_ const T *source, int pe) {           \
+   const void *from = source;                                                      \
    T value;                                                                        \
-   if (!shmem_get_near_(SHMEM_OF_##FORM##_, &value, source, sizeof value, pe))     \
-    value = NAME##g##_far_(SHMEM_PASS_##FORM##_ source, pe);                       \
+   if (!shmem_move_(SHMEM_OF_##FORM##_, 1, &from, &value, sizeof value, pe))       \
+    value = NAME##g##_far_(SHMEM_PASS_##FORM##_(const T *) from, pe);              \
    return value;                                                                   \
   }
 
@@ -207,8 +225,8 @@ SHMEM_INLINE_(mem, 1)
   SHMEM_BODY_ SHMEM_TYPE_##KIND##_(T)                                                      \
       NAME(SHMEM_PARAM_##FORM##_ T *dest, SHMEM_TAKE_##ARGS##_(T) int pe) {                \
    uintptr_t offset;                                                                       \
-   char *const memory = shmem_atomic_near_(SHMEM_OF_##FORM##_, dest, pe, &offset);         \
-   if (__builtin_expect(memory != NULL, 1)) {                                              \
+   char *memory;                                                                           \
+   if (__builtin_expect(shmem_find_(SHMEM_OF_##FORM##_, dest, pe, &memory, &offset), 1)) { \
     T *const at = (T *)(void *)(memory + offset);                                          \
     SHMEM_BEFORE_##KIND##_(T) DO(T);                                                       \
     shmem_wake_(SHMEM_OF_##FORM##_, memory, pe);                                           \
@@ -216,16 +234,17 @@ SHMEM_INLINE_(mem, 1)
    }                                                                                       \
    SHMEM_RETURN_##KIND##_ NAME##_far_(SHMEM_PASS_##FORM##_ dest, SHMEM_GIVE_##ARGS##_ pe); \
   }
-# define SHMEM_INLINE_READ_(NAME, FORM, T)                                                       \
-  SHMEM_CALL_(T, return, NAME, (SHMEM_PARAM_##FORM##_ const T *source, int pe),                  \
-              (SHMEM_PASS_##FORM##_ source, pe))                                                 \
-  SHMEM_BODY_ T NAME(SHMEM_PARAM_##FORM##_ const T *source, int pe) {                            \
-   uintptr_t offset;                                                                             \
-   const char *const memory = shmem_atomic_near_(SHMEM_OF_##FORM##_, source, pe, &offset);       \
-   T before;                                                                                     \
-   if (__builtin_expect(memory == NULL, 0)) return NAME##_far_(SHMEM_PASS_##FORM##_ source, pe); \
-   __atomic_load((const T *)(const void *)(memory + offset), &before, __ATOMIC_SEQ_CST);         \
-   return before;                                                                                \
+# define SHMEM_INLINE_READ_(NAME, FORM, T)                                                  \
+  SHMEM_CALL_(T, return, NAME, (SHMEM_PARAM_##FORM##_ const T *source, int pe),             \
+              (SHMEM_PASS_##FORM##_ source, pe))                                            \
+  SHMEM_BODY_ T NAME(SHMEM_PARAM_##FORM##_ const T *source, int pe) {                       \
+   uintptr_t offset;                                                                        \
+   char *memory;                                                                            \
+   T before;                                                                                \
+   if (__builtin_expect(!shmem_find_(SHMEM_OF_##FORM##_, source, pe, &memory, &offset), 0)) \
+    return NAME##_far_(SHMEM_PASS_##FORM##_ source, pe);                                    \
+   __atomic_load((const T *)(const void *)(memory + offset), &before, __ATOMIC_SEQ_CST);    \
+   return before;                                                                           \
   }
 
 # define SHMEM_DO_SWAP_(T)                              \

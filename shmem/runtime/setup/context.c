@@ -24,10 +24,10 @@ struct shmem_ctx_s *sh_ctx_special(shmem_ctx_t ctx) {
 }
 
 void sh_ctx_init(struct shmem_ctx_s *ctx, struct shmem_team_s *team, long options) {
-  *ctx =
-      (struct shmem_ctx_s){.reach = {team->places, sh.far ? sh.nothing : team->places, team->size},
-                           .team = team,
-                           .options = options};
+  *ctx = (struct shmem_ctx_s){
+      .reach = {team->memory, sh.far ? sh.nothing : team->memory, sh.inlined ? team->size : 0},
+      .team = team,
+      .options = options};
   pthread_mutex_init(&ctx->pending.lock, NULL);
   ctx->pending.shared = sh.threads && !(options & (SHMEM_CTX_PRIVATE | SHMEM_CTX_SERIALIZED));
 }

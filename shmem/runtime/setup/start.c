@@ -103,6 +103,7 @@ static void find_peers(uint64_t most) {
   sh.owner = table(sizeof *sh.owner);
   sh.near = table(sizeof *sh.near);
   sh.nothing = table(sizeof *sh.nothing);
+  for (uint32_t pe = 0; pe < sh.size; pe++) sh.nothing[pe] = &sh.closed.end;
   uintptr_t differ = 0;
   for (uint32_t pe = 0; pe < sh.size; pe++) {
     void *owner = NULL, *here = NULL;

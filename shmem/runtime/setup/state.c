@@ -7,4 +7,4 @@
  */
 #include "../sh.h"
 
-struct sh_state sh = {.lock = PTHREAD_MUTEX_INITIALIZER};
+struct sh_state sh = {.lock = PTHREAD_MUTEX_INITIALIZER, .ctx.team = &sh.world};

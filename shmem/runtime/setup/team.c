@@ -17,15 +17,15 @@ static bool fill(struct shmem_team_s *team, gex_TM_t tm) {
   team->size = gex_TM_QuerySize(tm);
   team->rank = gex_TM_QueryRank(tm);
   team->pe = malloc(team->size * sizeof *team->pe);
-  team->places = calloc(team->size, sizeof *team->places);
+  team->memory = malloc(team->size * sizeof *team->memory);
   team->number = malloc(sh.size * sizeof *team->number);
-  if (!team->pe || !team->places || !team->number) return false;
+  if (!team->pe || !team->memory || !team->number) return false;
   for (uint32_t pe = 0; pe < sh.size; pe++) team->number[pe] = -1;
   for (uint32_t i = 0; i < team->size; i++) {
     team->pe[i] = gex_TM_TranslateRankToJobrank(tm, i);
     team->number[team->pe[i]] = (int)i;
     char *const here = sh_long_way() ? NULL : sh.near[team->pe[i]];
-    team->places[i] = (struct shmem_place_){here, here && sh.inlined ? sh.bytes : 0};
+    team->memory[i] = here ? here : &sh.closed.end;
   }
   return true;
 }
@@ -76,7 +76,7 @@ SH_DEF(int, team_translate_pe, (shmem_team_t src_team, int src_pe, shmem_team_t 
 
 static void free_team(struct shmem_team_s *team) {
   free(team->pe);
-  free(team->places);
+  free(team->memory);
   free(team->number);
   free(team);
 }

@@ -106,8 +106,11 @@ void sh_wait(const struct sh_cond *c, bool (*enough)(const struct sh_cond *, voi
                           .caller = __builtin_return_address(0)};
   gexx_WaitInfo_Begin(&info);
   struct asked asked = {c, enough, arg};
-  gexx_Wait_Until(&(gexx_WaitCond_t){
-      .ready = ask, .arg = &asked, .sleepers = sh_waiters(sh.base), .blind_ns = BLIND_NS});
+  gexx_Wait_Until(&(gexx_WaitCond_t){.ready = ask,
+                                     .arg = &asked,
+                                     .sleepers = &SHMEM_GATE_(sh.base)->waiters,
+                                     .counted = sh_gate_settle,
+                                     .blind_ns = BLIND_NS});
   gexx_WaitInfo_End();
   if (SH_UNLIKELY(sh.traced)) tell_checker(c);
 }
