@@ -76,8 +76,8 @@ class Series:
 
 
 def print_verdict(record, met, of_bound):
-    """Prints the ratio of a record to the best peer, and its bound. met: the target is met; of_bound:
-    our best run beside the bound."""
+    """Prints the ratio of a record to the best peer, and its bound. met: the target is met;
+    of_bound: our best run beside the bound."""
     ratio, wanted = record["ratio"], record["target"]
     if ratio:
         print(f"  best of ours over best peer: {ratio:.2f}, target {wanted:.2f}: "
