@@ -54,6 +54,10 @@ configure:
 build: configure
 	@cmake --build $(BUILD) --target programs -j $(JOBS)
 
+.PHONY: installed
+installed: configure
+	@cmake --build $(BUILD) --target installed -j $(JOBS)
+
 # Without FFTW there is no bench/ft.
 demo: deps
 	@$(MAKE) --no-print-directory configure
@@ -124,12 +128,13 @@ figures:
 
 # CC and CXX, where given, are recorded in the make fragments and pkg-config files of clients.
 given = $(if $(filter command% environment%,$(origin $(1))),$($(1)))
-install: build
+install: installed
 	CAF_ALIASES="$(CAF_ALIASES)" SMA_ALIASES="$(SMA_ALIASES)" GASNET_CC="$(or $(GASNET_CC),$(call given,CC))" GASNET_CXX="$(or $(GASNET_CXX),$(call given,CXX))" \
 	  cmake --install $(BUILD) --prefix $(PREFIX)
 
 # The prefix of packages is /usr; what is not built (as Fortran without gfortran) has no package.
-packages: build
+packages: deps
+	@$(MAKE) --no-print-directory installed
 	@cd $(BUILD) && cpack -G DEB -B packages >packages.log || { cat packages.log; exit 1; }
 	@ls -l $(BUILD)/packages/*.deb
 

@@ -94,10 +94,29 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "openssh-client")
 set(CPACK_DEBIAN_FORTRAN_PACKAGE_RECOMMENDS "gfortran")
 set(CPACK_DEBIAN_UPC_PACKAGE_RECOMMENDS "gcc | c-compiler, libc6-dev")
 set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS "openmpi-bin | mpich")
-foreach(component LIB FORTRAN UPC SHMEM)
-  set(CPACK_DEBIAN_${component}_PACKAGE_CONTROL_EXTRA
-    "${PROJECT_SOURCE_DIR}/packaging/debian/triggers")
-endforeach()
+
+# tmb_shlibs(COMPONENT TARGETS...): the package says of its libraries that they are its own, and has
+# ldconfig called. CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS would write the same, but starts two
+# processes for each of the 5000 files of tombolo-dev, which takes longer than everything else.
+function(tmb_shlibs component)
+  set(lines "")
+  foreach(target IN LISTS ARGN)
+    if(TARGET ${target})
+      get_target_property(name ${target} OUTPUT_NAME)
+      get_target_property(version ${target} SOVERSION)
+      string(APPEND lines "lib${name} ${version} tombolo-${component} (= ${PROJECT_VERSION})\n")
+    endif()
+  endforeach()
+  set(file "${PROJECT_BINARY_DIR}/generated/${component}/shlibs")
+  file(WRITE "${file}" "${lines}")
+  string(TOUPPER "${component}" upper)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA
+    "${PROJECT_SOURCE_DIR}/packaging/debian/triggers" "${file}" PARENT_SCOPE)
+endfunction()
+tmb_shlibs(lib tombolo_shared)
+tmb_shlibs(fortran caf_shared caf16_shared prif_shared)
+tmb_shlibs(upc upc_shared upc_shared_wide)
+tmb_shlibs(shmem shmem_shared)
 
 set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/packaging/debian/python/prerm")
 
@@ -106,14 +125,13 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" RENAME copyright EXCLUDE_FROM_ALL
     DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/tombolo-${component}" COMPONENT ${component})
 endforeach()
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 
 # What the linked libraries need, where Debian's tools can tell.
 find_program(TMB_SHLIBDEPS dpkg-shlibdeps)
 if(TMB_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
-  foreach(component DEV DOC) # links and 2500 pages, of which CPack would ask each what it is
+  foreach(component DEV DOC) # links and pages, of which CPack would ask each what it is
     set(CPACK_DEBIAN_${component}_PACKAGE_SHLIBDEPS OFF)
   endforeach()
 endif()

@@ -71,10 +71,13 @@ if(NOT TMB_HAVE_ARGP)
   set(TMB_BENCH OFF)
 endif()
 if(tmb_tool_sources)
-  if(NOT PkgConfig_FOUND)
-    message(FATAL_ERROR "pkg-config is needed to find jansson: run scripts/install_deps.sh")
+  if(PkgConfig_FOUND)
+    pkg_check_modules(JANSSON IMPORTED_TARGET jansson)
   endif()
-  pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+  if(NOT JANSSON_FOUND)
+    message(FATAL_ERROR "tombolo: pkg-config does not find jansson (packages pkg-config, "
+      "libjansson-dev): run scripts/install_deps.sh")
+  endif()
   # All but main() is compiled once for the command and for its unit tests.
   set(tmb_tool_parts ${tmb_tool_sources})
   list(FILTER tmb_tool_parts EXCLUDE REGEX "/main\\.c$")
@@ -149,12 +152,16 @@ if(TMB_EXAMPLES)
   set_target_properties(examples__await_cxx PROPERTIES CXX_STANDARD 20) # for coroutines
 endif()
 
-# ---- everything but the tests and the study: what `make build` and `make install` need;
-# TmbFortranTests.cmake and TmbUpcTests.cmake add measuring programs
+# ---- `installed`: what `make install` and `make packages` need; TmbFortranTests.cmake,
+# TmbUpcTests.cmake and TmbShmemTests.cmake add measuring programs. `programs`: also the examples,
+# that is everything but the tests and the study.
+add_custom_target(installed)
 add_custom_target(programs)
-get_property(tmb_programs DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTY BUILDSYSTEM_TARGETS)
-list(FILTER tmb_programs INCLUDE REGEX
+get_property(tmb_installed DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTY BUILDSYSTEM_TARGETS)
+set(tmb_examples ${tmb_installed})
+list(FILTER tmb_examples INCLUDE REGEX "^examples__")
+list(FILTER tmb_installed INCLUDE REGEX
   "^(tombolo_(shared|static|tool|sim|check|check_client|replay|mk_cuda|net_.*)|caf(16)?_.*|prif_.*|\
-fortran_modules|upc.*|shmem_.*|python_.*|bench__.*|\
-examples__.*)$")
-add_dependencies(programs ${tmb_programs})
+fortran_modules|upc.*|shmem_.*|python_.*|bench__.*)$")
+add_dependencies(installed ${tmb_installed})
+add_dependencies(programs installed ${tmb_examples})

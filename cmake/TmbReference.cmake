@@ -23,7 +23,7 @@ if(TMB_REFERENCE_CLANG AND TMB_REFERENCE_PYTHON)
     COMMAND ${CMAKE_COMMAND} -E touch "${tmb_reference}/stamp"
     DEPENDS ${tmb_reference_from} COMMENT "Reference pages of the headers" VERBATIM)
   add_custom_target(reference ALL DEPENDS "${tmb_reference}/stamp")
-  add_dependencies(programs reference)
+  add_dependencies(installed reference)
   # Of the files of an installation 2,500 are these. Tests of other things leave them out.
   install(CODE "if(NOT \"\$ENV{TMB_INSTALL_PAGES}\" STREQUAL \"no\")
     file(INSTALL DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}\" TYPE DIRECTORY

@@ -55,7 +55,7 @@ if(TMB_BENCH)
   set_target_properties(bench__shmem PROPERTIES OUTPUT_NAME tombolo-bench-shmem
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
   target_link_libraries(bench__shmem PRIVATE tmb_warnings shmem_shared)
-  add_dependencies(programs bench__shmem)
+  add_dependencies(installed bench__shmem)
   add_test(NAME shmem.bench COMMAND tombolo_tool run -n 2 --timeout 60
     $<TARGET_FILE:bench__shmem> --runs 3)
   set_tests_properties(shmem.bench PROPERTIES LABELS shmem TIMEOUT 90

@@ -543,6 +543,14 @@ true_size() {
   fi
 }
 
+# A package says of each library that programs link with that it is its own.
+own_libraries() {
+  dpkg-deb -c "$1" | sed -nE 's,.* \./usr/lib/(lib[^/ ]*)\.so\.([0-9]+)( ->.*)?$,\1 \2,p' |
+    LC_ALL=C sort >there
+  { dpkg-deb -I "$1" shlibs 2>no.txt || true; } | cut -d ' ' -f 1,2 | LC_ALL=C sort |
+    diff there - || { echo "FAILED: shlibs of $1"; exit 1; }
+}
+
 by_packages() {
   for package in cpack dpkg-deb; do
     command -v "$package" >/dev/null || { echo "there is no $package"; exit 77; }
@@ -552,6 +560,7 @@ by_packages() {
   for package in "$work"/packages/tombolo-*.deb; do
     dpkg-deb -x "$package" root
     true_size "$package"
+    own_libraries "$package"
     dpkg-deb -c "$package" | awk '$1 !~ /^d/ { print $6 }' |
       sed 's,^./usr/,,; /^share\/man\//s/\.gz$//; /^bin\/osh/s/\.tombolo$//' >>packed
   done
