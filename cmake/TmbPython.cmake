@@ -50,6 +50,10 @@ foreach(python IN LISTS tmb_pythons)
   endif()
 endforeach()
 if(NOT TMB_PYTHON_INCLUDE)
+  if(SKBUILD)
+    message(FATAL_ERROR "tombolo: pip cannot build the Python package: ${TMB_PYTHON_REASON} "
+      "(package python3-dev has the headers)")
+  endif()
   message(STATUS "tombolo: no Python with headers and NumPy (${TMB_PYTHON_REASON}; packages "
     "python3-dev, python3-numpy; or set TMB_PYTHON_EXECUTABLE): no Python binding")
   return()
