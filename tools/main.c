@@ -34,6 +34,11 @@ static const char *name_of(const void *table, int i) {
 static int start(int argc, char **argv) {
   const struct subcommand table[] = {
       {"run", tool_run_main, "start a program as the ranks of a job, on this machine or on others"},
+      {"cc", tool_cc_main, "compile a C program"},
+      {"c++", tool_cxx_main, "compile a C++ program"},
+      {"fc", tool_fc_main, "compile a coarray Fortran program"},
+      {"upcc", tool_upcc_main, "compile a UPC program"},
+      {"upcrun", tool_upcrun_main, "start a UPC program, with the options of older launchers"},
       {"ps", tool_ps_main, "show the jobs of this user"},
       {"top", tool_top_main, "show what the ranks of a running job do, every second"},
       {"why", tool_why_main, "say what the ranks of a job wait for, and which call is missing"},
@@ -42,16 +47,11 @@ static int start(int argc, char **argv) {
       {"doctor", tool_doctor_main, "check whether this machine and other hosts can run jobs"},
       {"explain", tool_explain_main, "say what a message with a number means"},
       {"bench", tool_bench_main, "measure put, get, messages and start-up"},
-      {"sim", tool_sim_main, "simulate collectives and applications on a described machine"},
-      {"cc", tool_cc_main, "compile a C program"},
-      {"c++", tool_cxx_main, "compile a C++ program"},
-      {"fc", tool_fc_main, "compile a coarray Fortran program"},
-      {"watch", tool_watch_main,
-       "supervise ranks that mpirun or srun started (called by the library)"},
-      {"upcc", tool_upcc_main, "compile a UPC program"},
-      {"upcrun", tool_upcrun_main, "start a UPC program, with the options of older launchers"},
       {"tune", tool_tune_main,
        "measure the algorithms of collectives, write a table of the fastest"},
+      {"sim", tool_sim_main, "simulate collectives and applications on a described machine"},
+      {"watch", tool_watch_main,
+       "supervise ranks that mpirun or srun started (called by the library)"},
       {NULL, NULL, NULL},
   };
   if (argc < 2) {

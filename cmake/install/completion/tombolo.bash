@@ -5,13 +5,28 @@ _tombolo() {
   local cur=${COMP_WORDS[COMP_CWORD]} name=${COMP_WORDS[1]} options='' takes='' i word
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'run ps top why view info doctor explain bench sim cc c++ fc upcc upcrun tune version help' -- "$cur")
+    mapfile -t COMPREPLY < <(compgen -W 'run cc c++ fc upcc upcrun ps top why view info doctor explain bench tune sim version help' -- "$cur")
     return
   fi
   case $name in
     run)
       options='--bind --chaos= --check= --check-json= --cwd= --cyclic --env-only= -E --env= --hostfile= --hosts= --label --live -n --ranks= -N --nodes= --only= --record= --replay= --stats --stdin= --timeout= --trace= -v --verbose --watchdog= -? --help --usage --version'
       takes='--chaos --check --check-json --cwd --env-only -E --env --hostfile --hosts -n --ranks -N --nodes --only --record --replay --stdin --timeout --trace --watchdog' ;;
+    cc)
+      options='--par --parsync --seq --debug --check --show --compiler= --help'
+      takes='--compiler' ;;
+    c++)
+      options='--par --parsync --seq --debug --check --show --compiler= --help'
+      takes='--compiler' ;;
+    fc)
+      options='--check --show --compiler= --prif --help'
+      takes='--compiler' ;;
+    upcc)
+      options='-T -c -E -S -trans -o -D -U -I -L -l -O -g -f -m -W -std -Wp -Wc -Wl --pointers= --berkeley --check -extern-main -save-temps --show -v --compiler= -print-include-dir --help --version'
+      takes='-T -o -D -U -I -L -l -O -g -f -m -W -std --pointers --compiler' ;;
+    upcrun)
+      options='-n -np -t -show -v -bind-threads -version -h'
+      takes='-n -np' ;;
     ps)
       options='-r --ranks -? --help --usage --version'
       takes='' ;;
@@ -36,27 +51,12 @@ _tombolo() {
     bench)
       options='--dir= --hosts= --json= --min-time= --no-bind -n --ranks= --quick --runs= --timeout= -v --verbose -? --help --usage'
       takes='--dir --hosts --json --min-time -n --ranks --runs --timeout' ;;
-    sim)
-      options='--machine= --ranks= --set= --loggp= --far --json='
-      takes='--machine --ranks --set --loggp --json' ;;
-    cc)
-      options='--par --parsync --seq --debug --check --show --compiler= --help'
-      takes='--compiler' ;;
-    c++)
-      options='--par --parsync --seq --debug --check --show --compiler= --help'
-      takes='--compiler' ;;
-    fc)
-      options='--check --show --compiler= --prif --help'
-      takes='--compiler' ;;
-    upcc)
-      options='-T -c -E -S -trans -o -D -U -I -L -l -O -g -f -m -W -std -Wp -Wc -Wl --pointers= --berkeley --check -extern-main -save-temps --show -v --compiler= -print-include-dir --help --version'
-      takes='-T -o -D -U -I -L -l -O -g -f -m -W -std --pointers --compiler' ;;
-    upcrun)
-      options='-n -np -t -show -v -bind-threads -version -h'
-      takes='-n -np' ;;
     tune)
       options='-c --collective= --dir= --hosts= --max-bytes= -n --ranks= -o --output= --quick -v --verbose -? --help --usage'
       takes='-c --collective --dir --hosts --max-bytes -n --ranks -o --output' ;;
+    sim)
+      options='--machine= --ranks= --set= --loggp= --far --json='
+      takes='--machine --ranks --set --loggp --json' ;;
   esac
   case $name in
     run|upcrun) # behind the program everything is its own
