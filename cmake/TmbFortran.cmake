@@ -41,7 +41,8 @@ add_library(tmb_caf_objects12 OBJECT ${tmb_caf_12})
 add_library(tmb_caf_objects16 OBJECT ${tmb_caf_16})
 foreach(objects tmb_caf_objects tmb_caf_objects12 tmb_caf_objects16)
   tmb_runtime_objects(${objects} PARSYNC "${PROJECT_SOURCE_DIR}/coarray")
-  target_compile_options(${objects} PRIVATE ${tmb_caf_options})
+  # Two words that were just stored are not loaded as one vector: the load would wait for the cache.
+  target_compile_options(${objects} PRIVATE -fno-tree-slp-vectorize ${tmb_caf_options})
 endforeach()
 
 # tmb_add_caf(SHARED STATIC EXPORT NAME OBJECTS): one library of both kinds.

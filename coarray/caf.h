@@ -117,9 +117,12 @@ struct caf_bound {
 };
 
 struct caf {
-  struct caf_team *team; /* current */
-  uint32_t size, rank;   /* of the job */
-  gex_TM_t tm;           /* of the job */
+  struct caf_team *team;      /* current; caf_team_enter sets it and the next two */
+  uint32_t images;            /* of it, for the short forms of accesses; 0: an image is lost */
+  const uint32_t *renumbered; /* its jobrank; NULL: it is the initial one */
+  uint32_t size, rank;        /* of the job */
+  int image;                  /* rank + 1 */
+  gex_TM_t tm;                /* of the job */
   struct caf_team initial;
   struct caf_team *formed; /* the team formed last, of all that this image has formed */
   uint64_t teams_given;    /* by FORM TEAM */
@@ -151,17 +154,24 @@ struct caf {
   bool ordered;              /* recorded or replayed: others' memory is accessed by calls alone */
   bool shown;                /* a trace or a checker follows the statements */
   struct caf_mark mark;      /* inside.h */
-  uint32_t reads;            /* accesses, see caf_await of pending.h */
+  int32_t until_poll;        /* accesses: caf_poll_is_due of pending.h */
+  int32_t until_serve;       /* statements of loops that wait: caf_serve_is_due of pending.h */
   bool serves;               /* a thread serves accessors while the program computes: inside.h */
   bool wide_teams;           /* numbers of teams have 64 bits: PRIF */
   bool began, settled;       /* `init` has returned; the signal is back: caf_settle */
   bool allocate_stat;        /* ALLOCATE has had STAT=: the SYNC ALL behind it may fail */
-  uint32_t served;           /* calls of caf_serve */
   pthread_t flusher;         /* the thread in caf_flush_all */
   sigjmp_buf *flush_end;     /* of that thread, while it may be locked out: flush.c */
   gexx_WaitInfo_t statement; /* of the program, that runs now or ran last: CAF_STATEMENT */
 };
 extern struct caf caf;
+
+/* Changes the current team. */
+static inline void caf_team_enter(struct caf_team *team) {
+  caf.team = team;
+  caf.images = caf.lost_count ? 0 : team->size;
+  caf.renumbered = team == &caf.initial ? NULL : team->jobrank;
+}
 
 /* Whether the calling thread is the one that serves; serve.c. */
 extern _Thread_local bool caf_is_server __attribute__((tls_model("initial-exec")));

@@ -28,7 +28,8 @@ static void make_initial_team(void) {
     gasnet_exit(1);
   }
   for (uint32_t r = 0; r < caf.size; r++) team->jobrank[r] = r;
-  caf.team = team;
+  caf.image = (int)caf.rank + 1;
+  caf_team_enter(team);
 }
 
 static void make_shared(void) {
@@ -57,6 +58,7 @@ static void on_loss(gex_Rank_t rank, int state, void *cdata) {
   if (caf.lost[rank]) return;
   caf.lost[rank] = state == GEXX_PEER_STOPPED ? CAF_STAT_STOPPED : CAF_STAT_FAILED;
   __atomic_fetch_add(&caf.lost_count, 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&caf.images, 0, __ATOMIC_RELEASE);
   __atomic_fetch_add(&caf.shared->word[rank], CAF_LOSS, __ATOMIC_RELEASE);
   if (!caf.waiting) return;
   caf.woken++;
@@ -96,8 +98,9 @@ void caf_start(int *argc, char ***argv) {
   caf_heap_init(caf.segment, caf.segment_bytes);
   make_shared();
   gex_Rank_t near;
+  (void)caf_is_near(caf.rank); /* accesses of its own coarrays do not ask */
   gex_System_QueryNbrhdInfo(NULL, &near, NULL);
-  if (near < caf.size) caf.pending |= CAF_SERVES | CAF_BY_MESSAGE;
+  if (near < caf.size) caf_serves(CAF_BY_MESSAGE);
   caf_remote_start();
   caf_events_start();
   const gex_OP_t ops = GEX_OP_SET | GEX_OP_GET | GEX_OP_FADD | GEX_OP_ADD | GEX_OP_FAND |

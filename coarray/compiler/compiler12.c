@@ -9,16 +9,18 @@
  */
 #include "caf.h"
 #include "compiler/generation.h"
+#include "compiler/here.h"
 #include "inside.h"
 #include "sync/control.h"
 
 #include <string.h>
 
-const bool caf_scalars_by_pointer = false, caf_source_has_team = false;
+const bool caf_scalars_by_pointer = false;
 
 CAF_EXPORT void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len);
 CAF_EXPORT void CAF(sync_images)(int count, int *images, int *stat, char *errmsg,
                                  size_t errmsg_len);
+CAF_EXPORT void CAF(transfer_between_remotes)(CAF_TRANSFER_PARAMETERS);
 CAF_EXPORT int CAF(this_image)(int distance);
 CAF_EXPORT int CAF(num_images)(int distance, int failed);
 CAF_EXPORT void CAF(form_team)(int number, void **team, int unused);
@@ -114,4 +116,14 @@ void CAF(sync_images)(int count, int *images, int *stat, char *errmsg, size_t er
   CAF_STATEMENT("SYNC IMAGES");
   const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
   caf_sync_images(count, images, &to);
+}
+
+void CAF(transfer_between_remotes)(CAF_TRANSFER_PARAMETERS) {
+  const bool usual = CAF_TRANSFER_USUAL;
+  if (__builtin_expect(usual && scalar, 1)) {
+    const struct caf_selector from = CAF_TRANSFER_FROM, into = CAF_TRANSFER_INTO;
+    if (caf_pass_short(&into, &from)) return;
+  }
+  const struct caf_transfer t = CAF_TRANSFER(NULL, NULL);
+  caf_transfer_in_full(&t, usual);
 }

@@ -33,12 +33,6 @@ CAF_EXPORT void CAF(send_to_remote)(void *token, struct caf_desc *dst, const siz
                                     const size_t *src_chars, const struct caf_desc *src_desc,
                                     int index, void *add, size_t add_bytes, int *stat, void **team,
                                     int *team_number);
-CAF_EXPORT void CAF(transfer_between_remotes)(
-    void *dst_token, struct caf_desc *dst_desc, size_t *dst_chars, int dst_image, int dst_index,
-    void *dst_add, size_t dst_add_bytes, void *src_token, const struct caf_desc *src_desc,
-    const size_t *src_chars, int src_image, int src_index, void *src_add, size_t src_add_bytes,
-    size_t src_size, bool scalar, int *dst_stat, int *src_stat, void **dst_team,
-    int *dst_team_number, void **src_team, int *src_team_number);
 
 void CAF(register_accessor)(int hash, void (*accessor)(void)) {
   caf_accessor_add(hash, accessor);
@@ -60,7 +54,7 @@ int CAF(get_remote_function_index)(int hash) {
 
 /* The image and the object of an access. */
 struct selector {
-  void *token;
+  const void *token;
   int image;
   void **team;
   const int *team_number;
@@ -186,10 +180,14 @@ static void store_array(const struct target *t, struct caf_answer *a, const stru
   free(copy);
 }
 
+static __attribute__((cold)) void fail_not_allocated(const struct caf_status *to) {
+  caf_fail(to, CAF_STAT_ERROR,
+           "a component of a coindexed object is used that is not allocated [TMB-2064]");
+}
+
 static void store(const struct target *t, struct caf_answer *a, const struct caf_status *to) {
   if (!a->found.at) {
-    caf_fail(to, CAF_STAT_ERROR,
-             "a component of a coindexed object is used that is not allocated [TMB-2064]");
+    fail_not_allocated(to);
     return;
   }
   if (t->desc) {
@@ -224,105 +222,174 @@ static void get(const struct caf_there *there, struct caf_ask *ask, const struct
   if (answer.found.owned) free(answer.found.at);
 }
 
-/* A get of an object that is not here; apart, so that the other needs no room for descriptors. */
-static __attribute__((noinline)) void get_other(const struct selector *selector,
-                                                const struct caf_desc *src, const size_t *src_chars,
-                                                struct caf_ask *ask, const struct target *target,
-                                                int *stat) {
+static __attribute__((noinline)) void get_any(const struct selector *selector,
+                                              const size_t *src_chars, struct caf_ask *ask,
+                                              const struct target *target, int *stat) {
   CAF_INSIDE;
   const struct caf_status to = {.stat = stat};
   struct caf_there there;
-  if (!find(&there, selector, src, &to)) return;
+  if (!find(&there, selector, ask->object, &to)) return;
   if (src_chars) ask->object_chars = length_of(there.token, target->bytes, *src_chars);
   get(&there, ask, target, &to);
 }
 
-/* Reads a scalar into a variable. Returns false where it is not allocated. */
-static inline bool get_scalar(const struct caf_here *here, void *variable, size_t bytes) {
+/* Copies a scalar that an accessor has found into a variable. Apart, as it is seldom needed. */
+static __attribute__((noinline)) void take_scalar(void *at, bool owned, void *variable,
+                                                  size_t bytes) {
+  const struct caf_status none = {0};
+  if (!at) {
+    CAF_STATEMENT("get");
+    fail_not_allocated(&none);
+    return;
+  }
+  if (at != variable) memmove(variable, at, bytes);
+  if (owned) free(at);
+}
+
+/* Reads a scalar into a variable: a number of 4 or 8 bytes without a call. */
+static inline __attribute__((always_inline)) void get_scalar(const struct caf_here *here,
+                                                             void *variable, size_t bytes) {
   int32_t owned = 0;
   void *const at = caf_here_find(here, &owned);
-  if (!at) return false;
-  if (bytes == 8) /* known sizes are copied inline */
+  if (__builtin_expect(!at || owned, 0))
+    take_scalar(at, owned, variable, bytes);
+  else if (bytes == 8)
     memcpy(variable, at, 8);
   else if (bytes == 4)
     memcpy(variable, at, 4);
-  else if (at != variable)
-    memmove(variable, at, bytes);
-  if (__builtin_expect(owned, 0)) free(at);
+  else
+    take_scalar(at, owned, variable, bytes);
+}
+
+/* Gets of objects that are here; else they return false. */
+static bool get_scalar_here(const struct caf_selector *s, void *variable, size_t bytes) {
+  struct caf_here here;
+  if (!caf_find_slow(&here, s, CAF_ATTACH_READ)) return false;
+  get_scalar(&here, variable, bytes);
   return true;
+}
+
+static bool get_array_here(const struct caf_selector *s, void **dst, struct caf_desc *variable) {
+  if (!caf_here_get(s, variable)) return false;
+  if (dst) *dst = variable->base;
+  return true;
+}
+
+/* A get, as the compiler passes it. */
+struct get_call {
+  struct caf_selector object;
+  const size_t *src_chars;
+  struct target target;
+  size_t add_bytes;
+  int *stat;
+  void **team;
+  int *team_number;
+  const void *caller;
+};
+
+/* All gets but those of the fewest instructions. */
+static __attribute__((noinline)) void get_in_full(const struct get_call *c) {
+  const struct target *t = &c->target;
+  if (!t->chars && !c->src_chars && !t->may_realloc && !c->stat && !c->team && !c->team_number &&
+      (t->desc ? get_array_here(&c->object, t->dst, t->desc)
+               : get_scalar_here(&c->object, *t->dst, t->bytes)))
+    return;
+  if (!is_accessors(c->object.token)) {
+    caf.statement.call = "get";
+    caf.statement.caller = c->caller;
+  }
+  const struct selector selector = {c->object.token, c->object.image, c->team, c->team_number};
+  struct caf_ask ask = {.kind = CAF_ACCESS_GET,
+                        .index = c->object.index,
+                        .object = c->object.shape,
+                        .has_object_chars = c->src_chars != NULL,
+                        .add = c->object.add,
+                        .add_bytes = c->add_bytes,
+                        .result_bytes = t->bytes,
+                        .result_chars = t->chars ? *t->chars : 0};
+  get_any(&selector, c->src_chars, &ask, t, c->stat);
 }
 
 void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t *src_chars,
                           int image, size_t dst_size, void **dst, size_t *dst_chars,
                           struct caf_desc *dst_desc, bool may_realloc, int index, void *add,
                           size_t add_bytes, int *stat, void **team, int *team_number) {
-  const bool simple = !dst_chars && !src_chars && !may_realloc && !stat && !team && !team_number;
-  if (simple && !dst_desc) {
+  if (__builtin_expect(!dst_chars && !src_chars && !dst_desc && !may_realloc && !stat && !team &&
+                           !team_number,
+                       1)) {
+    const struct caf_selector s = {token, image, index, src, add};
     struct caf_here here;
-    const struct caf_selector s = {token, image, index, src, add};
-    if (caf_find_here(&here, &s, CAF_ATTACH_READ) && get_scalar(&here, *dst, dst_size)) return;
-  } else if (simple) {
-    const struct caf_selector s = {token, image, index, src, add};
-    if (caf_here_get(&s, dst_desc)) {
-      if (dst) *dst = dst_desc->base;
+    if (__builtin_expect(caf_find_short(&here, &s, CAF_ATTACH_READ, CAF_SCALAR), 1)) {
+      get_scalar(&here, *dst, dst_size);
       return;
     }
   }
-  if (!is_accessors(token)) CAF_STATEMENT("get");
-  const struct selector selector = {token, image, team, team_number};
-  struct caf_ask ask = {.kind = CAF_ACCESS_GET,
-                        .index = index,
-                        .object = src,
-                        .has_object_chars = src_chars != NULL,
-                        .add = add,
-                        .add_bytes = add_bytes,
-                        .result_bytes = dst_size,
-                        .result_chars = dst_chars ? *dst_chars : 0};
-  const struct target target = {dst, dst_size, dst_chars, dst_desc, may_realloc};
-  get_other(&selector, src, src_chars, &ask, &target, stat);
+  const struct get_call c = {{token, image, index, src, add},
+                             src_chars,
+                             {dst, dst_size, dst_chars, dst_desc, may_realloc},
+                             add_bytes,
+                             stat,
+                             team,
+                             team_number,
+                             __builtin_return_address(0)};
+  get_in_full(&c);
 }
 
-/* The shape of an allocatable coarray, by its variable. NULL, after caf_fail: it is elsewhere now.
- */
-static const struct caf_desc *shape_of(const struct caf_token *t, const struct caf_status *to) {
-  char name[CAF_NAME_ROOM];
-  if (t->desc && t->desc->base == t->base) return t->desc;
-  caf_fail(to, CAF_STAT_ERROR,
-           "ALLOCATED of a component of %s: the variable has changed since its ALLOCATE, as by "
-           "MOVE_ALLOC; gfortran does not pass its shape [TMB-2065]",
-           caf_name_of(t, name, sizeof name));
-  return NULL;
+/* ---- ALLOCATED */
+
+/* The shape of an allocatable coarray, by its variable. NULL: it is elsewhere now. */
+static const struct caf_desc *shape_of(const struct caf_token *t) {
+  return t->desc && t->desc->base == t->base ? t->desc : NULL;
 }
 
-int32_t CAF(is_present_on_remote)(void *token, int image, int index, void *add, size_t add_bytes) {
+/* Whether an accessor takes the address of a pointer to the coarray. */
+static bool takes_pointer(const struct caf_token *t) {
+  return t->rank == 0 && caf_scalars_by_pointer && t->elem_bytes == t->bytes;
+}
+
+/* Asks an image, or runs the accessor here now and then, to find out whether it may. */
+static int32_t is_present(const struct selector *selector, struct caf_ask *ask) {
   CAF_INSIDE;
   const struct caf_status to = {0};
-  const struct selector selector = {token, image, NULL, NULL};
-  const struct caf_token *t = token;
+  const struct caf_token *t = selector->token;
   struct caf_there there;
-  struct caf_ask ask = {
-      .kind = CAF_ACCESS_PRESENT, .index = index, .add = add, .add_bytes = add_bytes};
-  if (!t) return 0; /* the coarray itself is not allocated */
-  CAF_STATEMENT("ALLOCATED");
-  if (!find(&there, &selector, NULL, &to)) return 0;
-  if (there.token && t->rank > 0) {
-    ask.object = shape_of(t, &to);
-    if (!ask.object) return 0;
-  } else if (there.token) {
-    ask.by_pointer = caf_scalars_by_pointer && t->elem_bytes == t->bytes;
+  if (!find(&there, selector, NULL, &to)) return 0;
+  if (there.token) ask->by_pointer = takes_pointer(t);
+  if (there.token && t->rank > 0) ask->object = shape_of(t);
+  if (there.token && t->rank > 0 && !ask->object) {
+    char name[CAF_NAME_ROOM];
+    caf_fail(&to, CAF_STAT_ERROR,
+             "ALLOCATED of a component of %s: the variable has changed since its ALLOCATE, as by "
+             "MOVE_ALLOC; gfortran does not pass its shape [TMB-2065]",
+             caf_name_of(t, name, sizeof name));
+    return 0;
   }
   struct caf_answer answer;
   const struct caf_room room = {.bytes = 0};
-  return call(&there, &ask, &room, &answer, &to) ? answer.found.present : 0;
+  return call(&there, ask, &room, &answer, &to) ? answer.found.present : 0;
+}
+
+int32_t CAF(is_present_on_remote)(void *token, int image, int index, void *add, size_t add_bytes) {
+  const struct caf_token *t = token;
+  if (!t) return 0; /* the coarray itself is not allocated */
+  if (!is_accessors(t) && (t->rank == 0 || shape_of(t))) {
+    struct caf_here here;
+    const struct caf_selector s = {t, image, index, t->rank ? shape_of(t) : NULL, add};
+    if (caf_find_here(&here, &s, 0)) return caf_here_asks(&here, takes_pointer(t));
+  }
+  CAF_STATEMENT("ALLOCATED");
+  const struct selector selector = {token, image, NULL, NULL};
+  struct caf_ask ask = {
+      .kind = CAF_ACCESS_PRESENT, .index = index, .add = add, .add_bytes = add_bytes};
+  return is_present(&selector, &ask);
 }
 
 /* ---- put */
 
-/* A put to an object that is not here. */
-static __attribute__((noinline)) void put_other(const struct selector *selector,
-                                                const size_t *dst_chars, size_t src_size,
-                                                const struct caf_desc *src_desc,
-                                                struct caf_ask *ask, int *stat) {
+static __attribute__((noinline)) void put_any(const struct selector *selector,
+                                              const size_t *dst_chars, size_t src_size,
+                                              const struct caf_desc *src_desc, struct caf_ask *ask,
+                                              int *stat) {
   CAF_INSIDE;
   const struct caf_status to = {.stat = stat};
   const struct caf_room room = {.bytes = 0};
@@ -345,35 +412,75 @@ static __attribute__((noinline)) void put_other(const struct selector *selector,
   free(copy);
 }
 
+/* A put, as the compiler passes it. */
+struct put_call {
+  struct caf_selector object;
+  const size_t *dst_chars;
+  size_t src_size;
+  const void *src;
+  const size_t *src_chars;
+  const struct caf_desc *src_desc;
+  size_t add_bytes;
+  int *stat;
+  void **team;
+  int *team_number;
+  const void *caller;
+};
+
+/* Puts an object that is here; else it returns false. */
+static bool put_here(const struct put_call *c) {
+  struct caf_here here;
+  if (c->src_desc) return caf_here_put(&c->object, c->src_desc);
+  if (!caf_find_slow(&here, &c->object, CAF_ATTACH_WRITE)) return false;
+  caf_here_set(&here, c->src);
+  return true;
+}
+
+/* All puts but those of the fewest instructions. */
+static __attribute__((noinline)) void put_in_full(const struct put_call *c) {
+  if (!c->dst_chars && !c->src_chars && !c->stat && !c->team && !c->team_number && put_here(c))
+    return;
+  caf.statement.call = "put";
+  caf.statement.caller = c->caller;
+  const struct selector selector = {c->object.token, c->object.image, c->team, c->team_number};
+  struct caf_ask ask = {.kind = CAF_ACCESS_PUT,
+                        .index = c->object.index,
+                        .object = c->object.shape,
+                        .has_object_chars = c->dst_chars != NULL,
+                        .has_data_chars = c->src_chars != NULL,
+                        .add = c->object.add,
+                        .add_bytes = c->add_bytes,
+                        .data = c->src,
+                        .data_bytes = c->src_size * (c->src_chars ? *c->src_chars : 1),
+                        .data_chars = c->src_chars ? *c->src_chars : 0};
+  put_any(&selector, c->dst_chars, c->src_size, c->src_desc, &ask, c->stat);
+}
+
 void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_chars, int image,
                          size_t src_size, const void *src, const size_t *src_chars,
                          const struct caf_desc *src_desc, int index, void *add, size_t add_bytes,
                          int *stat, void **team, int *team_number) {
-  const bool simple = !dst_chars && !src_chars && !stat && !team && !team_number;
-  if (simple && !src_desc) {
-    struct caf_here here;
+  if (__builtin_expect(!dst_chars && !src_chars && !src_desc && !stat && !team && !team_number,
+                       1)) {
     const struct caf_selector s = {token, image, index, dst, add};
-    if (caf_find_here(&here, &s, CAF_ATTACH_WRITE)) {
+    struct caf_here here;
+    if (__builtin_expect(caf_find_short(&here, &s, CAF_ATTACH_WRITE, CAF_SCALAR), 1)) {
       caf_here_set(&here, src);
       return;
     }
-  } else if (simple) {
-    const struct caf_selector s = {token, image, index, dst, add};
-    if (caf_here_put(&s, src_desc)) return;
   }
-  CAF_STATEMENT("put");
-  const struct selector selector = {token, image, team, team_number};
-  struct caf_ask ask = {.kind = CAF_ACCESS_PUT,
-                        .index = index,
-                        .object = dst,
-                        .has_object_chars = dst_chars != NULL,
-                        .has_data_chars = src_chars != NULL,
-                        .add = add,
-                        .add_bytes = add_bytes,
-                        .data = src,
-                        .data_bytes = src_size * (src_chars ? *src_chars : 1),
-                        .data_chars = src_chars ? *src_chars : 0};
-  put_other(&selector, dst_chars, src_size, src_desc, &ask, stat);
+  const struct put_call c = {{token, image, index, dst, add},
+                             dst_chars,
+                             src_size,
+                             src,
+                             src_chars,
+                             src_desc,
+                             add_bytes,
+                             stat,
+                             team,
+                             team_number,
+                             __builtin_return_address(0)};
+  put_in_full(&c);
 }
 
 /* ---- from image to image */
@@ -430,45 +537,40 @@ static __attribute__((noinline)) void transfer_other(struct half *source, struct
   if (got.found.owned) free(got.found.at);
 }
 
-void CAF(transfer_between_remotes)(void *dst_token, struct caf_desc *dst_desc, size_t *dst_chars,
-                                   int dst_image, int dst_index, void *dst_add,
-                                   size_t dst_add_bytes, void *src_token,
-                                   const struct caf_desc *src_desc, const size_t *src_chars,
-                                   int src_image, int src_index, void *src_add,
-                                   size_t src_add_bytes, size_t src_size, bool scalar,
-                                   int *dst_stat, int *src_stat, void **dst_team,
-                                   int *dst_team_number, void **src_team, int *src_team_number) {
-  const struct caf_selector src_near = {src_token, src_image, src_index, src_desc, src_add},
-                            dst_near = {dst_token, dst_image, dst_index, dst_desc, dst_add};
-  const struct selector from = {src_token, src_image, caf_source_has_team ? src_team : NULL,
-                                caf_source_has_team ? src_team_number : NULL},
-                        into = {dst_token, dst_image, dst_team, dst_team_number};
-  if (!dst_chars && !src_chars && !dst_stat && !src_stat && !from.team && !from.team_number &&
-      !into.team && !into.team_number && caf_here_copy(&dst_near, &src_near, scalar))
+static struct selector selector_of(const struct caf_side *s) {
+  return (struct selector){s->object.token, s->object.image, s->team, s->team_number};
+}
+
+void caf_transfer_in_full(const struct caf_transfer *t, bool usual) {
+  const struct caf_side *from = &t->from, *into = &t->into;
+  if (usual && (t->scalar ? caf_here_move(&into->object, &from->object)
+                          : caf_here_copy(&into->object, &from->object)))
     return;
-  CAF_STATEMENT("put");
+  caf.statement.call = "put";
+  caf.statement.caller = t->caller;
   const struct caf_desc shape = {.base = NULL};
   struct caf_ask get = {.kind = CAF_ACCESS_GET,
-                        .index = src_index,
-                        .object = src_desc,
-                        .has_object_chars = src_chars != NULL,
-                        .object_chars = src_chars ? *src_chars : 0,
-                        .add = src_add,
-                        .add_bytes = src_add_bytes,
-                        .result_bytes = src_size,
-                        .result_chars = src_chars ? *src_chars : 0,
-                        .result = scalar ? NULL : &shape};
+                        .index = from->object.index,
+                        .object = from->object.shape,
+                        .has_object_chars = from->chars != NULL,
+                        .object_chars = from->chars ? *from->chars : 0,
+                        .add = from->object.add,
+                        .add_bytes = from->add_bytes,
+                        .result_bytes = t->bytes,
+                        .result_chars = from->chars ? *from->chars : 0,
+                        .result = t->scalar ? NULL : &shape};
   struct caf_ask put = {.kind = CAF_ACCESS_PUT,
-                        .index = dst_index,
-                        .object = dst_desc,
-                        .has_object_chars = dst_chars != NULL,
-                        .object_chars = dst_chars ? *dst_chars : 0,
-                        .has_data_chars = src_chars != NULL,
-                        .data_chars = src_chars ? *src_chars : 0,
-                        .add = dst_add,
-                        .add_bytes = dst_add_bytes,
+                        .index = into->object.index,
+                        .object = into->object.shape,
+                        .has_object_chars = into->chars != NULL,
+                        .object_chars = into->chars ? *into->chars : 0,
+                        .has_data_chars = from->chars != NULL,
+                        .data_chars = from->chars ? *from->chars : 0,
+                        .add = into->object.add,
+                        .add_bytes = into->add_bytes,
                         .data_desc = get.result};
-  struct half source = {&from, src_desc, &get, {.stat = src_stat}, {0}},
-              target = {&into, dst_desc, &put, {.stat = dst_stat}, {0}};
+  const struct selector of = selector_of(from), to = selector_of(into);
+  struct half source = {&of, from->object.shape, &get, {.stat = from->stat}, {0}},
+              target = {&to, into->object.shape, &put, {.stat = into->stat}, {0}};
   transfer_other(&source, &target);
 }

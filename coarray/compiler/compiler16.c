@@ -9,14 +9,17 @@
  */
 #include "caf.h"
 #include "compiler/generation.h"
+#include "compiler/here.h"
 #include "inside.h"
 #include "sync/control.h"
 
-const bool caf_scalars_by_pointer = true, caf_source_has_team = true;
+const bool caf_scalars_by_pointer = true;
 
 CAF_EXPORT void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len);
 CAF_EXPORT void CAF(sync_images)(int count, int *images, int *stat, char *errmsg,
                                  size_t errmsg_len);
+CAF_EXPORT void CAF(transfer_between_remotes)(CAF_TRANSFER_PARAMETERS, void **src_team,
+                                              int *src_team_number);
 CAF_EXPORT int CAF(this_image)(void *team);
 CAF_EXPORT int CAF(num_images)(void *team, int32_t *team_number);
 CAF_EXPORT void CAF(form_team)(int number, void **team, int *new_index, int *stat, char *errmsg,
@@ -105,4 +108,14 @@ void CAF(sync_images)(int count, int *images, int *stat, char *errmsg, size_t er
   CAF_STATEMENT("SYNC IMAGES");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   caf_sync_images(count, images, &to);
+}
+
+void CAF(transfer_between_remotes)(CAF_TRANSFER_PARAMETERS, void **src_team, int *src_team_number) {
+  const bool usual = CAF_TRANSFER_USUAL && !src_team && !src_team_number;
+  if (__builtin_expect(usual && scalar, 1)) {
+    const struct caf_selector from = CAF_TRANSFER_FROM, into = CAF_TRANSFER_INTO;
+    if (caf_pass_short(&into, &from)) return;
+  }
+  const struct caf_transfer t = CAF_TRANSFER(src_team, src_team_number);
+  caf_transfer_in_full(&t, usual);
 }

@@ -121,7 +121,7 @@ static uint64_t find_words(const struct caf_trial *t, char *copy) {
 
 /* Whether the accessor needs nothing but the memory to which these words lead. */
 static bool is_enough(const struct caf_trial *t, char *copy, uint64_t words) {
-  const int values[] = {0x81, 0x93};
+  const int values[] = {0x81, caf_try_second(t->ask)};
   struct caf_seen seen[2];
   for (int i = 0; i < 2; i++) {
     copy_moved(t, copy, ~words);

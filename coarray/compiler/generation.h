@@ -15,7 +15,4 @@
  * pointer to the scalar; else the scalar's. */
 extern const bool caf_scalars_by_pointer;
 
-/* Whether transfer_between_remotes has arguments for the team of the source. */
-extern const bool caf_source_has_team;
-
 #endif

@@ -33,9 +33,37 @@ static bool describe(struct caf_desc *to, const struct caf_desc *array) {
   return together;
 }
 
-void caf_here_poll(void) {
+static void poll_counted(void) {
   CAF_INSIDE;
-  caf_poll();
+  caf_poll_counted();
+}
+
+/* Whether an accessor may run here on an object. One that takes numbers needs nothing but their
+ * bytes, whatever they are part of. [in] offset: of the object in the coarray. */
+static bool runs_here(struct caf_accessor *a, const struct caf_token *t, uint32_t rank,
+                      size_t offset) {
+  if (t->elem_type > 0 && t->elem_type < CAF_DERIVED) a->trials.direct = true;
+  return a->trials.direct ||
+         (a->trials.followed && caf_follow_reaches(t, &a->trials, rank, offset));
+}
+
+bool caf_find_slow(struct caf_here *here, const struct caf_selector *s, unsigned watches) {
+  const struct caf_token *t = s->token;
+  if (!t || (uint32_t)s->image - 1u >= caf.team->size || !t->here) return false;
+  struct caf_accessor *const accessor = caf_accessor_at(s->index);
+  if (!accessor) return false;
+  const uint32_t rank = caf.team->jobrank[s->image - 1];
+  const uintptr_t place = caf_place(t, rank);
+  if (!place || caf_attached(rank, watches)) return false;
+  if (caf_poll_is_due(CAF_SCALAR)) poll_counted();
+  size_t offset = s->shape ? (size_t)((char *)s->shape->base - (char *)t->base) : 0;
+  if (offset >= t->bytes) offset = 0;
+  if (!runs_here(accessor, t, rank, offset)) return false;
+  here->accessor = accessor;
+  here->base = (char *)(place + offset);
+  here->shape = s->shape;
+  here->add = s->add;
+  return true;
 }
 
 /* Calls the accessor of an array. [in,out] result: its base, NULL: none, has room for an array of
@@ -43,7 +71,7 @@ void caf_here_poll(void) {
 static void fill(const struct caf_here *h, struct caf_desc *result, int32_t *owned) {
   struct caf_here_call c;
   void *const place = caf_here_prepare(&c, h);
-  ((caf_array_getter *)h->accessor->function)(h->add, &c.image, result, owned, place, &c.token, 0,
+  ((caf_array_getter *)h->accessor->function)(h->add, &caf.image, result, owned, place, &c.token, 0,
                                               &c.chars, NULL);
 }
 
@@ -104,23 +132,30 @@ bool caf_here_put(const struct caf_selector *object, const struct caf_desc *vari
   return true;
 }
 
-bool caf_here_copy(const struct caf_selector *to, const struct caf_selector *from, bool scalar) {
+/* Finds both objects of a transfer. */
+static inline __attribute__((always_inline)) bool find_both(struct caf_here *target,
+                                                            const struct caf_selector *to,
+                                                            struct caf_here *source,
+                                                            const struct caf_selector *from) {
+  return caf_find_here(source, from, CAF_ATTACH_READ) &&
+         caf_find_here(target, to, CAF_ATTACH_WRITE);
+}
+
+bool caf_here_copy(const struct caf_selector *to, const struct caf_selector *from) {
   struct caf_here source, target;
-  if (!caf_find_here(&source, from, CAF_ATTACH_READ)) return false;
-  if (!caf_find_here(&target, to, CAF_ATTACH_WRITE)) return false;
+  if (!find_both(&target, to, &source, from)) return false;
+  static const struct caf_desc none;
   struct caf_desc result, data;
   int32_t owned = 0;
-  bool found;
-  if (scalar) {
-    result.base = caf_here_find(&source, &owned);
-    found = result.base != NULL;
-  } else {
-    static const struct caf_desc none;
-    caf_desc_copy_head(&result, &none);
-    fill(&source, &result, &owned);
-    found = result.base && describe(&data, &result);
-  }
-  if (found) caf_here_set(&target, scalar ? result.base : &data);
+  caf_desc_copy_head(&result, &none);
+  fill(&source, &result, &owned);
+  const bool found = result.base && describe(&data, &result);
+  if (found) caf_here_set(&target, &data);
   if (owned) free(result.base);
   return found;
+}
+
+bool caf_here_move(const struct caf_selector *to, const struct caf_selector *from) {
+  struct caf_here source, target;
+  return find_both(&target, to, &source, from) && caf_here_pass(&target, &source);
 }

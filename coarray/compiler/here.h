@@ -15,6 +15,8 @@
 #include "compiler/follow.h"
 #include "data/attach.h"
 
+#include <stdlib.h>
+
 /* An object of this process or of mapped memory. */
 struct caf_here {
   char *base;                   /* of the object */
@@ -31,51 +33,45 @@ struct caf_selector {
   const void *add;
 };
 
-/* Takes in messages. */
-__attribute__((cold)) void caf_here_poll(void);
-
-/* Whether an accessor may run here on an object. [in] offset: of the object in the coarray. */
-static inline __attribute__((always_inline)) bool caf_runs_here(const struct caf_accessor *a,
-                                                                const struct caf_token *t,
-                                                                uint32_t rank, size_t offset) {
-  if (__builtin_expect((uint32_t)t->elem_type - 1u < CAF_DERIVED - 1, 1)) return true;
-  if (t->elem_type != CAF_DERIVED) return false;
-  return a->trials.direct ||
-         (a->trials.followed && caf_follow_reaches(t, &a->trials, rank, offset));
-}
-
-/* Finds out whether an object is here, and no event is attached there. [in] watches: the kind of
- * event. */
-static inline __attribute__((always_inline)) bool
-caf_find_here(struct caf_here *here, const struct caf_selector *s, unsigned watches) {
+/* Finds out, in the fewest instructions, whether an object is here, no event is attached there, and
+ * the image has nothing else to do before an access. [in] watches: the kind of event; weight: as of
+ * caf_poll_is_due. */
+static inline __attribute__((always_inline)) bool caf_find_short(struct caf_here *here,
+                                                                 const struct caf_selector *s,
+                                                                 unsigned watches, int32_t weight) {
   const struct caf_token *t = s->token;
-  if (!t || (uint32_t)s->image - 1u >= caf.team->size || !t->here) return false;
-  here->accessor = caf_accessor_at(s->index);
-  if (!here->accessor) return false;
-  const uint32_t rank = caf.team->jobrank[s->image - 1];
-  const uintptr_t place = caf_place(t, rank);
-  if (!place || caf_attached(rank, watches)) return false;
-  if (caf_poll_is_due()) caf_here_poll();
+  uint32_t rank;
+  const uintptr_t place = caf_place_short(t, s->image, &rank);
+  if (__builtin_expect(!place, 0)) return false;
+  const struct caf_accessor *a = &caf.accessors[s->index]; /* the compiler's index is one of ours */
+  if (__builtin_expect(!a->trials.direct, 0)) return false;
+  if (caf_attached(rank, watches) || caf_poll_is_due(weight)) return false;
   size_t offset = s->shape ? (size_t)((char *)s->shape->base - (char *)t->base) : 0;
-  if (offset >= t->bytes) offset = 0;
-  if (!caf_runs_here(here->accessor, t, rank, offset)) return false;
+  if (__builtin_expect(offset >= t->bytes, 0)) offset = 0;
   here->base = (char *)(place + offset);
   here->shape = s->shape;
   here->add = s->add;
+  here->accessor = a;
   return true;
+}
+
+/* The same for all objects that are here; takes in messages. */
+bool caf_find_slow(struct caf_here *here, const struct caf_selector *s, unsigned watches);
+static inline __attribute__((always_inline)) bool
+caf_find_here(struct caf_here *here, const struct caf_selector *s, unsigned watches) {
+  return caf_find_short(here, s, watches, CAF_ARRAY) || caf_find_slow(here, s, watches);
 }
 
 /* A call in preparation. */
 struct caf_here_call {
-  int image;
   size_t chars;
   struct caf_desc object;
   struct caf_token token; /* last: it ends with an array of any length */
 };
 
 /* Returns the object in the form that the accessor takes. */
-static inline void *caf_here_prepare(struct caf_here_call *c, const struct caf_here *h) {
-  c->image = (int)caf.rank + 1;
+static inline __attribute__((always_inline)) void *caf_here_prepare(struct caf_here_call *c,
+                                                                    const struct caf_here *h) {
   c->chars = 0;
   caf_token_of_asker(&c->token, caf.rank, (uintptr_t)h->add);
   if (!h->shape) return h->base;
@@ -86,20 +82,54 @@ static inline void *caf_here_prepare(struct caf_here_call *c, const struct caf_h
 
 /* Calls the accessor of a scalar. [out] owned: the result is malloc'ed. Returns where the scalar
  * is; NULL: it is not allocated. */
-static inline void *caf_here_find(const struct caf_here *h, int32_t *owned) {
+static inline __attribute__((always_inline)) void *caf_here_find(const struct caf_here *h,
+                                                                 int32_t *owned) {
   struct caf_here_call c;
   void *const place = caf_here_prepare(&c, h), *at = NULL;
-  ((caf_getter *)h->accessor->function)(h->add, &c.image, &at, owned, place, &c.token, 0, &c.chars,
-                                        NULL);
+  ((caf_getter *)h->accessor->function)(h->add, &caf.image, &at, owned, place, &c.token, 0,
+                                        &c.chars, NULL);
   return at;
 }
 
 /* Calls the accessor that sets an object. [in] data: the address of a scalar, or the descriptor of
  * an array. */
-static inline void caf_here_set(const struct caf_here *h, const void *data) {
+static inline __attribute__((always_inline)) void caf_here_set(const struct caf_here *h,
+                                                               const void *data) {
   struct caf_here_call c;
   void *const place = caf_here_prepare(&c, h);
-  ((caf_setter *)h->accessor->function)(h->add, &c.image, place, data, &c.token, 0, NULL, NULL);
+  ((caf_setter *)h->accessor->function)(h->add, &caf.image, place, data, &c.token, 0, NULL, NULL);
+}
+
+/* Calls the accessor that tells whether an object is allocated. [in] by_pointer: it takes the
+ * address of a pointer to the coarray. */
+static inline int32_t caf_here_asks(const struct caf_here *h, bool by_pointer) {
+  struct caf_here_call c;
+  char *base = h->base;
+  void *const place = caf_here_prepare(&c, h);
+  int32_t present = 0;
+  ((caf_asking *)h->accessor->function)(h->add, &caf.image, &present, by_pointer ? &base : place,
+                                        &c.token, 0);
+  return present;
+}
+
+/* Copies a scalar. Returns false where it is not allocated. */
+static inline __attribute__((always_inline)) bool caf_here_pass(const struct caf_here *to,
+                                                                const struct caf_here *from) {
+  int32_t owned = 0;
+  void *const found = caf_here_find(from, &owned);
+  if (__builtin_expect(!found, 0)) return false;
+  caf_here_set(to, found);
+  if (__builtin_expect(owned, 0)) free(found);
+  return true;
+}
+
+/* to = from, scalars, in the fewest instructions. Returns false where that does not do. */
+static inline __attribute__((always_inline)) bool caf_pass_short(const struct caf_selector *to,
+                                                                 const struct caf_selector *from) {
+  struct caf_here source, target;
+  return caf_find_short(&source, from, CAF_ATTACH_READ, CAF_SCALAR) &&
+         caf_find_short(&target, to, CAF_ATTACH_WRITE, CAF_SCALAR) &&
+         caf_here_pass(&target, &source);
 }
 
 /* variable = object, an array. */
@@ -108,7 +138,51 @@ bool caf_here_get(const struct caf_selector *object, const struct caf_desc *vari
 /* object = variable, an array. */
 bool caf_here_put(const struct caf_selector *object, const struct caf_desc *variable);
 
-/* to = from. scalar: `from` is no array. */
-bool caf_here_copy(const struct caf_selector *to, const struct caf_selector *from, bool scalar);
+/* to = from, arrays; scalars. */
+bool caf_here_copy(const struct caf_selector *to, const struct caf_selector *from);
+bool caf_here_move(const struct caf_selector *to, const struct caf_selector *from);
+
+/* One side of a transfer, as the compiler passes it. */
+struct caf_side {
+  struct caf_selector object;
+  const size_t *chars;
+  size_t add_bytes;
+  int *stat;
+  void **team;
+  int *team_number;
+};
+
+/* A transfer from image to image. */
+struct caf_transfer {
+  struct caf_side from, into;
+  size_t bytes;
+  bool scalar;
+  const void *caller;
+};
+
+/* All transfers but those of caf_pass_short; compiler15.c. [in] usual: without characters, STAT=
+ * and TEAM=. */
+void caf_transfer_in_full(const struct caf_transfer *t, bool usual);
+
+/* The parameters of transfer_between_remotes that all compilers pass. From gfortran 16 on, the team
+ * of the source follows: before, its places belong to the caller, and none may be touched. */
+#define CAF_TRANSFER_PARAMETERS                                                                  \
+ void *dst_token, struct caf_desc *dst_desc, size_t *dst_chars, int dst_image, int dst_index,    \
+     void *dst_add, size_t dst_add_bytes, void *src_token, const struct caf_desc *src_desc,      \
+     const size_t *src_chars, int src_image, int src_index, void *src_add, size_t src_add_bytes, \
+     size_t src_size, bool scalar, int *dst_stat, int *src_stat, void **dst_team,                \
+     int *dst_team_number
+#define CAF_TRANSFER_FROM \
+ { src_token, src_image, src_index, src_desc, src_add }
+#define CAF_TRANSFER_INTO \
+ { dst_token, dst_image, dst_index, dst_desc, dst_add }
+#define CAF_TRANSFER_USUAL \
+ (!dst_chars && !src_chars && !dst_stat && !src_stat && !dst_team && !dst_team_number)
+#define CAF_TRANSFER(team, team_number)                                                   \
+ {                                                                                        \
+  {CAF_TRANSFER_FROM, src_chars, src_add_bytes, src_stat, (team), (team_number)},         \
+      {CAF_TRANSFER_INTO, dst_chars, dst_add_bytes, dst_stat, dst_team, dst_team_number}, \
+      src_size, scalar, __builtin_return_address(0)                                       \
+ }
 
 #endif

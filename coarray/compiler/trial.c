@@ -4,13 +4,13 @@
  * that follow some addresses in it.
  *
  * Owns nothing beyond a call. Called by compiler15.c. Calls: accessors, in a child process. The
- * problem: an address in a structure of another image is good there alone, and nothing says whether
- * an accessor follows one. So the accessor runs twice in a child, on copies of the coarray whose
- * bytes are all equal: as addresses they are not canonical, so to follow one ends the child. Then
- * another child finds which addresses the accessor follows. Invariants: the verdict "direct" needs
- * two runs to their ends whose results differ, or that have written: a section without elements
- * shows nothing. The children share memory with other images, but send nothing: what an accessor
- * asks of its caller is here. Accessors that few accesses use are not tried.
+ * problem: an address in a structure of another image is good there alone, and nothing says
+ * whether an accessor follows one. So the accessor runs twice in a child, on copies of the coarray
+ * whose bytes are all equal: as addresses they are not canonical, or 0, so to follow one ends the
+ * child. Then another child finds which addresses the accessor follows. Invariants: the verdict
+ * "direct" needs two runs to their ends whose results differ, or that have written: a section
+ * without elements shows nothing. The children share memory with other images, but send nothing:
+ * what an accessor asks of its caller is here. Accessors that few accesses use are not tried.
  */
 #include "compiler/trial.h"
 
@@ -50,7 +50,7 @@ static enum verdict try_direct(const struct caf_trial *t) {
   bool one_writes, two_writes;
   if (copy == MAP_FAILED) return UNKNOWN;
   const struct caf_seen one = run_filled(t, copy, 0x81, &one_writes);
-  const struct caf_seen two = run_filled(t, copy, 0x93, &two_writes);
+  const struct caf_seen two = run_filled(t, copy, caf_try_second(t->ask), &two_writes);
   if (t->ask->kind == CAF_ACCESS_PUT) return one_writes && two_writes ? DIRECT : UNKNOWN;
   return caf_try_differs(&one, &two) ? DIRECT : UNKNOWN;
 }
@@ -130,8 +130,7 @@ bool caf_trial_direct(const struct caf_ask *ask, const struct caf_token *t, uint
   struct caf_trials *trials = &accessor->trials;
   if (trials->direct) return true;
   if (trials->followed) return caf_follow_reaches(t, trials, rank, offset);
-  if (trials->done || ask->kind == CAF_ACCESS_PRESENT || !t->bytes || t->bytes > BYTES_MAX)
-    return false;
+  if (trials->done || !t->bytes || t->bytes > BYTES_MAX) return false;
   if (++trials->calls < (trials->next ? trials->next : CALLS_FIRST)) return false;
   trials->next = 2 * trials->calls;
   make_trial(trials, &(struct caf_trial){ask, t, rank, offset, caf_follow_element(t)});

@@ -34,6 +34,11 @@ int caf_try(const struct caf_ask *ask, char *object, struct caf_seen *seen) {
   }
   const int code = caf_accessor_call(&own, object, &self, &found);
   if (!code && ask->kind == CAF_ACCESS_GET && found.at) see_result(seen, ask, &found);
+  if (!code && ask->kind == CAF_ACCESS_PRESENT) {
+    seen->bytes = sizeof found.present;
+    seen->result = malloc(seen->bytes);
+    if (seen->result) memcpy(seen->result, &found.present, seen->bytes);
+  }
   return code;
 }
 

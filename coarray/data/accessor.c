@@ -34,7 +34,7 @@ void caf_accessor_add(int hash, void (*function)(void)) {
   }
   caf.accessors[caf.accessor_count++] = (struct caf_accessor){.hash = hash, .function = function};
   table.sorted = false;
-  caf.pending |= CAF_SERVES;
+  caf_serves(0);
 }
 
 static int by_hash(const void *a, const void *b) {

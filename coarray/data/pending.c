@@ -63,13 +63,26 @@ bool caf_is_near_slow(uint32_t rank) {
   if (rank != caf.rank && near) caf.delta[rank] = (char *)here - (char *)there;
   if (near) caf.bound[rank] = (struct caf_bound){(uintptr_t)there, bytes};
   caf.reach[rank] = !near ? CAF_FAR : caf.shown || caf.ordered ? CAF_SHOWN : CAF_NEAR;
-  if (!near) caf.pending |= CAF_SERVES | CAF_BY_MESSAGE;
+  if (!near) caf_serves(CAF_BY_MESSAGE);
   return near;
 }
 
 uintptr_t caf_place_slow(const struct caf_token *t, uint32_t rank) {
   if (rank >= t->ranks || !t->addr[rank] || !t->bytes || caf.reach[rank] != CAF_NEAR) return 0;
   return t->here[rank] = t->addr[rank] + (uintptr_t)caf.delta[rank];
+}
+
+enum { COUNT_BETWEEN_POLLS = 64 }; /* of scalars, or statements of loops that wait */
+
+void caf_serve_slow(void) {
+  caf.until_serve = caf.pending & CAF_BY_MESSAGE ? 0 : COUNT_BETWEEN_POLLS - 1;
+  caf_poll();
+}
+
+void caf_poll_counted(void) {
+  const bool serves = caf.pending & CAF_SERVES;
+  caf.until_poll = serves ? COUNT_BETWEEN_POLLS - 1 : INT32_MAX;
+  if (serves) caf_poll();
 }
 
 void caf_complete_slow(void) {

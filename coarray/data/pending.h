@@ -32,14 +32,24 @@ static inline uintptr_t caf_place(const struct caf_token *t, uint32_t rank) {
   return __builtin_expect(place != 0, 1) ? place : caf_place_slow(t, rank);
 }
 
-/* The place in this process of the word `offset` bytes into a coarray, on an image of the current
- * team, 0: this image. NULL: it is not known, or there is more to check. */
-static inline void *caf_word_here(const struct caf_token *t, size_t offset, int image) {
-  const struct caf_team *team = caf.team;
-  if (!t || (uint32_t)image > team->size || offset >= t->bytes || caf.lost_count) return NULL;
-  if (!t->here) return NULL; /* a component */
-  const uintptr_t place = caf_place(t, image ? team->jobrank[image - 1] : caf.rank);
-  return place ? (char *)place + offset : NULL;
+/* The place in this process of a coarray of an image of the current team, in the fewest
+ * instructions, of which few wait for another. [out] rank: of the image. Returns 0 where it is not
+ * known yet, or there is more to check. */
+static inline __attribute__((always_inline)) uintptr_t caf_place_short(const struct caf_token *t,
+                                                                       int image, uint32_t *rank) {
+  uint32_t r = (uint32_t)image - 1;
+  if (!t || r >= caf.images || !t->here) return 0; /* without `here`: a component */
+  if (__builtin_expect(caf.renumbered != NULL, 0)) r = caf.renumbered[r];
+  *rank = r;
+  return t->here[r];
+}
+
+/* The same for the word `offset` bytes into a coarray. [in] image: 0: this image. */
+static inline __attribute__((always_inline)) void *
+caf_word_short(const struct caf_token *t, size_t offset, int image, uint32_t *rank) {
+  uintptr_t place = caf_place_short(t, image, rank);
+  if (!place && !image && t && t->here && caf.images) place = t->here[ *rank = caf.rank];
+  return __builtin_expect(place && offset < t->bytes, 1) ? (char *)place + offset : NULL;
 }
 
 /* Bits of caf.pending. CAF_UNDER_WAY: whatever was started with an implicit handle since
@@ -48,6 +58,12 @@ static inline void *caf_word_here(const struct caf_token *t, size_t offset, int 
  * it polls: so must a program that does nothing but read a variable of its own image.
  * CAF_BY_MESSAGE: its memory. */
 enum { CAF_UNDER_WAY = 1, CAF_SERVES = 2, CAF_BY_MESSAGE = 4 };
+
+/* From now on CAF_SERVES. [in] more: CAF_BY_MESSAGE or 0. */
+static inline void caf_serves(uint32_t more) {
+  caf.pending |= CAF_SERVES | more;
+  caf.until_poll = caf.until_serve = 0;
+}
 
 /* Serves the images that ask for accesses by accessors; not in a handler. Returns whether it has
  * served any. */
@@ -63,32 +79,34 @@ static inline void caf_poll(void) {
 }
 
 /* Called by statements of which programs make loops that wait: takes in messages. Where all memory
- * is mapped, now and then: for accessors, and for targets of pointers, which are not. */
+ * is mapped, now and then: for accessors, and for targets of pointers, which are not. What is due
+ * stays due until caf_serve. */
+void caf_serve_slow(void);
 static inline bool caf_serve_is_due(void) {
-  enum { OFTEN = 16, SELDOM = 64 }; /* powers of two */
-  const uint32_t polls = caf.pending & CAF_SERVES ? OFTEN : SELDOM;
-  return __builtin_expect(caf.pending & CAF_BY_MESSAGE || (++caf.served & (polls - 1)) == 0, 0);
+  return __builtin_expect(--caf.until_serve < 0, 0);
 }
 static inline void caf_serve(void) {
-  if (caf_serve_is_due()) caf_poll();
+  if (caf_serve_is_due()) caf_serve_slow();
 }
 
 /* Statements that only read report their result and its place: a loop that has found one value for
  * long offers its processor to others, among which may be the image that it waits for. */
 void caf_looked(const void *where, int64_t found);
 
-/* Counts an access. Returns whether it is to take in messages, see CAF_SERVES: every 16th: an image
- * that reads some bytes again and again may wait for another one that asks this one. */
-static inline bool caf_poll_is_due(void) {
-  enum { READS_PER_POLL = 16 }; /* a power of two */
-  return caf.pending & CAF_SERVES && __builtin_expect(++caf.reads % READS_PER_POLL == 0, 0);
+/* Counts an access. Returns whether it is to take in messages, see CAF_SERVES: an image that reads
+ * some bytes again and again may wait for another one that asks this one. What is due stays due
+ * until caf_poll_counted. [in] weight: CAF_SCALAR or CAF_ARRAY. */
+enum { CAF_SCALAR = 1, CAF_ARRAY = 4 };
+void caf_poll_counted(void);
+static inline bool caf_poll_is_due(int32_t weight) {
+  return __builtin_expect((caf.until_poll -= weight) < 0, 0);
 }
 
 /* Before an access: that, and waits until no put to the bytes [low, low + bytes) of a rank is in
  * progress. */
 void caf_await_slow(uint32_t rank, const void *low, size_t bytes);
 static inline void caf_await(uint32_t rank, const void *low, size_t bytes) {
-  if (caf_poll_is_due()) caf_poll();
+  if (caf_poll_is_due(CAF_ARRAY)) caf_poll_counted();
   if (__builtin_expect(caf.pending & CAF_UNDER_WAY, 0)) caf_await_slow(rank, low, bytes);
 }
 

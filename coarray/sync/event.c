@@ -23,32 +23,77 @@ CAF_EXPORT void CAF(event_query)(void *token, size_t index, int image, int *coun
 #define WORD  8u    /* bytes of an event */
 #define TESTS 1000u /* tests of posts of this image itself, which may be in flight */
 
-/* Whether an event of a near rank counts more posts than EVENT_QUERY can return. */
-static bool too_many(uint32_t rank, void *word) {
+/* Whether an event that counts `value` posts has more than EVENT_QUERY can return. */
+static inline bool too_many(uint64_t value) {
+  return __builtin_expect((value & (CAF_LOSS - 1)) > INT32_MAX, 0);
+}
+
+static bool too_many_at(uint32_t rank, void *word) {
   uint64_t value;
   gex_RMA_GetBlocking(caf.tm, &value, rank, word, sizeof value, 0);
-  return (value & (CAF_LOSS - 1)) > INT32_MAX;
+  return too_many(value);
+}
+
+static __attribute__((cold)) void fail_too_many(int image, const struct caf_status *to) {
+  caf_fail(to, CAF_STAT_ERROR,
+           "EVENT POST: the event on image %d has been posted %d times more than it was waited for "
+           "[TMB-2042]",
+           image ? image : (int)caf.team->rank + 1, INT32_MAX);
+}
+
+/* A statement, as the compiler passes it. */
+struct statement {
+  void *token;
+  size_t index;
+  int image;
+  struct caf_status to;
+};
+
+static __attribute__((noinline)) void post_any(const struct statement *s) {
+  CAF_INSIDE;
+  const struct caf_status *to = &s->to;
+  const uint32_t rank = caf_rank_of(s->token, s->image, to);
+  if (rank == UINT32_MAX) return;
+  void *word = caf_address(s->token, s->index * WORD, WORD, rank, to);
+  if (!word) return;
+  caf_complete();
+  caf_post(rank, word);
+  if (caf_is_near(rank)) {
+    (void)caf_place(s->token, rank); /* for post_here of the next statement */
+    if (too_many_at(rank, word)) {
+      fail_too_many(s->image, to);
+      return;
+    }
+  }
+  if (to->stat) *to->stat = caf.lost_count ? caf.lost[rank] : 0;
+}
+
+/* Posts an event of another image in mapped memory, as caf_post would. The layer below only wakes
+ * its owner, which any thread may do, so nothing marks that the program is inside. Returns false
+ * where that is not all of the statement: the caller then does it in full. [out] posts: that the
+ * event counts now. */
+static inline __attribute__((always_inline)) bool post_here(const struct caf_token *t, size_t index,
+                                                            int image, uint64_t *posts) {
+  uint32_t rank;
+  uint64_t *const word = caf_word_short(t, index * WORD, image, &rank);
+  if (!word || rank == caf.rank || caf.pending & CAF_UNDER_WAY || caf.events != CAF_EVENTS_SIGNAL)
+    return false;
+  *posts = __atomic_add_fetch(word, 1, __ATOMIC_RELEASE);
+  gexx_signal_changed(caf.tm, rank, (const uint64_t *)(t->addr[rank] + index * WORD));
+  return true;
 }
 
 void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errmsg,
                      size_t errmsg_len) {
-  CAF_INSIDE;
-  CAF_STATEMENT("EVENT POST");
-  const struct caf_status to = {stat, errmsg, errmsg_len};
-  const uint32_t rank = caf_rank_of(token, image, &to);
-  if (rank == UINT32_MAX) return;
-  void *word = caf_address(token, index * WORD, WORD, rank, &to);
-  if (!word) return;
-  caf_complete();
-  caf_post(rank, word);
-  if (__builtin_expect(caf_is_near(rank) && too_many(rank, word), 0)) {
-    caf_fail(&to, CAF_STAT_ERROR,
-             "EVENT POST: the event on image %d has been posted %d times more than it was waited "
-             "for [TMB-2042]",
-             image ? image : (int)caf.team->rank + 1, INT32_MAX);
+  uint64_t posts;
+  if (__builtin_expect(!stat && post_here(token, index, image, &posts), 1)) {
+    const struct caf_status none = {0};
+    if (too_many(posts)) fail_too_many(image, &none);
     return;
   }
-  if (__builtin_expect(stat != NULL, 0)) *stat = caf.lost_count ? caf.lost[rank] : 0;
+  CAF_STATEMENT("EVENT POST");
+  const struct statement s = {token, index, image, {stat, errmsg, errmsg_len}};
+  post_any(&s);
 }
 
 /* Why posts that have not come may never come: CAF_STAT_FAILED or CAF_STAT_STOPPED: the team has

@@ -19,15 +19,19 @@ CAF_EXPORT void CAF(unlock)(void *token, size_t index, int image, int *stat, cha
 
 #define WORD 8u /* bytes of a lock */
 
-/* Changes a lock word in mapped memory by one instruction, as the domain of caf.ad64 would. Nothing
- * of the layer below is used, so nothing marks that the program is inside. Returns false where that
- * is not all of the statement: the caller then does it in full. */
-static inline bool change_here(const struct caf_token *t, size_t index, int image, const int *stat,
-                               bool takes) {
-  const int64_t mine = (int64_t)caf.rank + 1, from = takes ? 0 : mine;
-  void *const word = caf_word_here(t, index * WORD, image);
+/* Takes a free lock, or frees one that this image holds, in mapped memory. Nothing of the layer
+ * below is used, so nothing marks that the program is inside. A word that holds this image is
+ * changed by no other one, so a store frees it, and puts what was written before in order. Returns
+ * false where that is not all of the statement: the caller then does it in full. */
+static inline __attribute__((always_inline)) bool
+change_here(const struct caf_token *t, size_t index, int image, const int *stat, bool takes) {
+  uint32_t rank;
+  int64_t *const word = caf_word_short(t, index * WORD, image, &rank), mine = caf.image;
   if (!word || stat || caf.pending & CAF_UNDER_WAY) return false;
-  return gexx_ad_do_I64(word, GEX_OP_FCAS, from, takes ? mine : 0) == from;
+  if (takes) return gexx_ad_do_I64(word, GEX_OP_FCAS, 0, mine) == 0;
+  if (__atomic_load_n(word, __ATOMIC_RELAXED) != mine) return false;
+  __atomic_store_n(word, 0, __ATOMIC_RELEASE);
+  return true;
 }
 
 /* Compare and swap a lock word; returns the word before. */
@@ -143,7 +147,7 @@ static bool find(struct caf_lock *l, void *token, size_t index, int image,
   if (l->rank == UINT32_MAX) return false;
   l->word = caf_address(token, index * WORD, WORD, l->rank, to);
   if (!l->word) return false;
-  (void)caf_is_near(l->rank); /* for change_here of the next statement */
+  if (caf_is_near(l->rank)) (void)caf_place(token, l->rank); /* for change_here, next time */
   l->token = ((const struct caf_token *)token)->type == CAF_CRITICAL ? NULL : token;
   return true;
 }
@@ -166,43 +170,64 @@ static void fail_lock(enum caf_taken taken, const struct caf_lock *l, int64_t ho
              name, (long long)holder);
 }
 
+/* A statement, as the compiler passes it. */
+struct statement {
+  void *token;
+  size_t index;
+  int image;
+  int *acquired;
+  struct caf_status to;
+  const char *caller;
+};
+
+static __attribute__((noinline)) void lock_any(const struct statement *s) {
+  CAF_INSIDE;
+  struct caf_lock l;
+  if (!find(&l, s->token, s->index, s->image, &s->to)) return;
+  caf.statement.call = l.token ? "LOCK" : "CRITICAL";
+  caf.statement.caller = s->caller;
+  caf_complete();
+  int64_t holder;
+  const enum caf_taken taken = caf_lock_take(&l, s->acquired != NULL, &holder);
+  const bool mine = taken == CAF_TAKEN || taken == CAF_TAKEN_OF_FAILED;
+  /* Set it after an error, too: gfortran copies it into the program's variable in any case. */
+  if (s->acquired) *s->acquired = mine;
+  if (mine || (s->acquired && taken == CAF_TAKEN_BUSY))
+    caf_ok(s->to.stat);
+  else
+    fail_lock(taken, &l, holder, &s->to);
+}
+
 void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, char *errmsg,
                size_t errmsg_len) {
-  if (change_here(token, index, image, stat, true)) {
+  if (__builtin_expect(change_here(token, index, image, stat, true), 1)) {
     if (acquired) *acquired = true;
     return;
   }
-  CAF_INSIDE;
-  const struct caf_status to = {stat, errmsg, errmsg_len};
-  struct caf_lock l;
-  if (!find(&l, token, index, image, &to)) return;
-  CAF_STATEMENT(l.token ? "LOCK" : "CRITICAL");
-  caf_complete();
-  int64_t holder;
-  const enum caf_taken taken = caf_lock_take(&l, acquired != NULL, &holder);
-  const bool mine = taken == CAF_TAKEN || taken == CAF_TAKEN_OF_FAILED;
-  /* Set it after an error, too: gfortran copies it into the program's variable in any case. */
-  if (acquired) *acquired = mine;
-  if (mine || (acquired && taken == CAF_TAKEN_BUSY))
-    caf_ok(stat);
-  else
-    fail_lock(taken, &l, holder, &to);
+  const struct statement s = {
+      token, index, image, acquired, {stat, errmsg, errmsg_len}, __builtin_return_address(0)};
+  lock_any(&s);
 }
 
-void CAF(unlock)(void *token, size_t index, int image, int *stat, char *errmsg, size_t errmsg_len) {
-  if (change_here(token, index, image, stat, false)) return;
+static __attribute__((noinline)) void unlock_any(const struct statement *s) {
   CAF_INSIDE;
-  CAF_STATEMENT("UNLOCK");
-  const struct caf_status to = {stat, errmsg, errmsg_len};
   struct caf_lock l;
-  if (!find(&l, token, index, image, &to)) return;
+  if (!find(&l, s->token, s->index, s->image, &s->to)) return;
   caf_complete();
   const int64_t before = caf_lock_free(&l);
   if (before == (int64_t)caf.rank + 1)
-    caf_ok(stat);
+    caf_ok(s->to.stat);
   else if (before == 0)
-    caf_fail(&to, CAF_STAT_LOCKED, "UNLOCK: the lock variable is not locked [TMB-2039]");
+    caf_fail(&s->to, CAF_STAT_LOCKED, "UNLOCK: the lock variable is not locked [TMB-2039]");
   else
-    caf_fail(&to, CAF_STAT_LOCKED_OTHER,
+    caf_fail(&s->to, CAF_STAT_LOCKED_OTHER,
              "UNLOCK: image %lld of the initial team holds the lock [TMB-2038]", (long long)before);
+}
+
+void CAF(unlock)(void *token, size_t index, int image, int *stat, char *errmsg, size_t errmsg_len) {
+  if (__builtin_expect(change_here(token, index, image, stat, false), 1)) return;
+  CAF_STATEMENT("UNLOCK");
+  const struct statement s = {
+      .token = token, .index = index, .image = image, .to = {stat, errmsg, errmsg_len}};
+  unlock_any(&s);
 }

@@ -118,7 +118,7 @@ static int queue_start(void) {
   queue.unanswered = calloc(caf.size, sizeof *queue.unanswered);
   if (!queue.unanswered || !compact_queue()) return CAF_STAT_ERROR;
   gex_EP_RegisterHandlers(caf.ep, entries, sizeof entries / sizeof entries[0]);
-  caf.pending |= CAF_SERVES | CAF_BY_MESSAGE;
+  caf_serves(CAF_BY_MESSAGE);
   return 0;
 }
 
@@ -203,7 +203,7 @@ static int flags_start(void) {
   memset(flags.here, 0, all * sizeof *flags.here);
   const uintptr_t mine = (uintptr_t)flags.here;
   gex_Event_Wait(gexx_Coll_AllGatherNB(caf.tm, flags.there, &mine, sizeof mine, 0));
-  caf.pending |= CAF_SERVES | CAF_BY_MESSAGE;
+  caf_serves(CAF_BY_MESSAGE);
   return 0;
 }
 

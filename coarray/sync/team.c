@@ -306,7 +306,7 @@ void caf_change_team(struct caf_team *team, const struct caf_status *to) {
              "CHANGE TEAM: the team was not formed by FORM TEAM in the current team [TMB-2049]");
     return;
   }
-  caf.team = team;
+  caf_team_enter(team);
   meet(team, "CHANGE TEAM", to);
 }
 
@@ -323,7 +323,7 @@ void caf_end_team(const struct caf_status *to) {
   struct caf_team *team = caf_end_team_begin(to);
   if (!team) return;
   caf_team_free_coarrays(team);
-  caf.team = team->parent;
+  caf_team_enter(team->parent);
 }
 
 void caf_sync_team(struct caf_team *team, const struct caf_status *to) {

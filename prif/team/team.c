@@ -55,7 +55,7 @@ void PRIF(end_team)(int32_t *stat, const struct prif_desc *errmsg, struct prif_d
   struct caf_team *const team = caf_end_team_begin(prif_core(&core, PRIF_TO));
   if (team) {
     prif_free_coarrays(team);
-    caf.team = team->parent;
+    caf_team_enter(team->parent);
   }
   prif_pass(PRIF_TO, &core);
 }

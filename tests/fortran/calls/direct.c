@@ -18,6 +18,8 @@ enum {
   HASH_WRITE = 17,
   HASH_LIST = 33,
   HASH_SET_LIST = 65,
+  HASH_PRESENT,
+  HASH_LAST,
   HASH_MANY,
   HASH_SET_MANY
 };
@@ -81,6 +83,20 @@ static void ACCESSOR(write_list)(const struct subscripts *add, const int *image,
   object->list[add->at] = *data;
 }
 
+/* allocated(x[i]%list) */
+static void ACCESSOR(has_list)(const void *add, const int *image, int32_t *present,
+                               const struct object *object, void *of, size_t offset) {
+  (void)add, (void)image, (void)of, (void)offset;
+  *present = object->list != NULL;
+}
+
+/* An accessor that follows an address: allocated(x[i]%list(LIST)%c), were list one of pointers. */
+static void ACCESSOR(has_last)(const void *add, const int *image, int32_t *present,
+                               const struct object *object, void *of, size_t offset) {
+  (void)add, (void)image, (void)of, (void)offset;
+  *present = object->list[LIST - 1] != 0;
+}
+
 /* ... = x[i]%many(at + 1 : at + count * step : step) */
 static void ACCESSOR(read_many)(const struct subscripts *add, const int *image, struct caf_desc *d,
                                 int32_t *owned, struct object *object, void *of, size_t offset,
@@ -109,7 +125,8 @@ __attribute__((constructor)) static void register_all(void) {
   const struct hashed accessors[] = {
       {HASH_READ, (void (*)(void))read_number}, {HASH_WRITE, (void (*)(void))write_number},
       {HASH_LIST, (void (*)(void))read_list},   {HASH_SET_LIST, (void (*)(void))write_list},
-      {HASH_MANY, (void (*)(void))read_many},   {HASH_SET_MANY, (void (*)(void))write_many}};
+      {HASH_MANY, (void (*)(void))read_many},   {HASH_SET_MANY, (void (*)(void))write_many},
+      {HASH_PRESENT, (void (*)(void))has_list}, {HASH_LAST, (void (*)(void))has_last}};
   const struct structure s =
       register_structure(sizeof *mine, accessors, sizeof accessors / sizeof accessors[0]);
   token = s.token;
@@ -136,12 +153,18 @@ static int64_t sum(int64_t count) {
   return total;
 }
 
+static int32_t is_present(int hash) {
+  return CAF(is_present_on_remote)(token, 2, CAF(get_remote_function_index)(hash), NULL, 0);
+}
+
 static void use(void) {
   for (int64_t i = 1; i <= CALLS; i++) {
     put(HASH_WRITE, 0, i);
     check(get() == i, "get of a number");
     put(HASH_SET_LIST, i % LIST, i);
     check(i < EMPTY ? sum(0) == 0 : sum(LIST) == 4 * i - 6, "get of a list");
+    check(is_present(HASH_PRESENT) == 1, "a list that is allocated");
+    check(is_present(HASH_LAST) == (i >= LIST - 1), "what an element of a list says");
   }
 }
 
@@ -186,6 +209,7 @@ static void use_sections(void) {
 static void use_while_it_computes(void) {
   put(HASH_WRITE, 0, 77);
   check(get() == 77, "get from an image that computes");
+  check(is_present(HASH_PRESENT) == 1, "ALLOCATED of an image that computes");
   put(HASH_WRITE, 1, 1);
 }
 
