@@ -57,6 +57,7 @@ RULES = (
     "prints",
     "tuning",
     "sentence",
+    "table",
     "gate",
     "path",
 )

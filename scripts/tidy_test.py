@@ -282,6 +282,12 @@ class Rules(unittest.TestCase):
         table = "## Instead of\n\n|---|---|\n| **Foe** (a peer), x | peer |\n"
         self.assertEqual(tidy_text.read_words("| **no** | yes |\n" + table), {"foe": "peer"})
 
+    def test_table(self):
+        files, head = {"src/base/x.c": HEAD}, "| a | b |\n|---|---|\n"
+        bad = head + "| 1 | 2 |\n\n| 3 | 4 |\n"
+        self.fires("table", {**files, "docs/X.md": bad}, "docs/X.md:5")
+        self.quiet({**files, "docs/X.md": head + "| 1 | 2 |\n\n" + head + "```\n| 3 |\n```\n"})
+
     def test_prints(self):
         test = HEAD + "static void f(int a) {\n  %s;\n}\n"
         for bad in ("assert_true(a == 1)", "assert_true(a && a < 2)"):

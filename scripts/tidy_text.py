@@ -145,5 +145,18 @@ def check_sentences(file):
                 yield number, "sentence", text
 
 
+def check_tables(file):
+    """Rows of a page's table follow its head; behind an empty line they are shown as text."""
+    code = False
+    for number, line in enumerate(file.lines, 1):
+        code ^= line.startswith("```")
+        if code or not line.startswith("|"):
+            continue
+        above = file.lines[number - 2] if number > 1 else ""
+        below = file.lines[number] if number < len(file.lines) else ""
+        if not above.startswith("|") and not re.match(r"\|[ :|-]+\|$", below):
+            yield number, "table", "rows without a head; is there an empty line above them?"
+
+
 OF_SOURCES = (check_head, check_lines, check_words)
-OF_PAGES = (check_words, check_sentences)
+OF_PAGES = (check_words, check_sentences, check_tables)
