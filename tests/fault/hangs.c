@@ -109,8 +109,8 @@ static void plain_store(void) {
 }
 
 static void endless_loop(void) {
-  volatile uint64_t n = 0;
-  while (me == odd) n++;
+  volatile bool ends = false;
+  while (me == odd && !ends) {}
   barrier();
 }
 
