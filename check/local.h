@@ -4,24 +4,20 @@
  * hears of them.
  *
  * Included by check/client, which is linked into the program, and by check/runtime. The compiler
- * puts a call before each load and store (-fsanitize=thread); the client passes on those in memory
- * that the checker watches. An access is not passed on again in the same epoch: between two
- * releases of a rank, and between the transfers that it begins, a second access to the same bytes
- * is in no race that the first one is not in (FastTrack). `seen` says so for each 8 bytes of the
- * segment. A line that goes through memory in order has a run: the client makes it longer, and the
- * checker enters it as a whole when the epoch ends, so that no access costs more than another one.
- * Invariants: the checker owns tombolo_check_watch and the lines; without a checker, or without
- * races to look for, it watches nothing, and a load costs a comparison; the client changes the
- * length of a run and nothing else.
+ * puts a call before each load and store (-fsanitize=thread). The first one of an epoch leaves the
+ * index of its line in the word of its 8 bytes, and flags the page; a second one to the same bytes
+ * is in no race that the first one is not in (FastTrack), so it ends at the word. Before a call of
+ * the library synchronises or accesses memory, the checker enters the words of flagged pages in the
+ * shadow, and clears them: then an epoch ends. Invariants: the checker owns tombolo_check_watch;
+ * without a checker, or without races to look for, it watches nothing, and a load costs two
+ * comparisons. A thread writes the word first, then the flag of its page, then that of its group;
+ * the checker clears them in the other order.
  */
 #ifndef TMB_CHECK_LOCAL_H
 #define TMB_CHECK_LOCAL_H
 
 #include <stddef.h>
 #include <stdint.h>
-
-/* A thread's variable with a fixed place: of a program, or of a library that is loaded at start. */
-#define CHK_FAST __attribute__((tls_model("initial-exec")))
 
 /* Kinds of accesses. */
 enum { CHK_LOAD, CHK_STORE };
@@ -30,31 +26,39 @@ struct chk_extent {
   uintptr_t base, bytes;
 };
 
-/* Loads, or stores, that one call of the program makes in a thread, and their run. */
-struct chk_line {
-  uintptr_t key;         /* of chk_line_key; 0: none */
-  uintptr_t base, bytes; /* of the run; base CHK_NO_RUN: none */
-  /* The checker's: the record of its accesses, and the clock for which it holds. */
-  uint64_t clock, number;
-  const void *access;
-  uintptr_t next;              /* address behind its last access that was passed on */
-  uint32_t in_order, is_listed; /* accesses in order so far; its run is among those to enter */
-};
+/* A word of 8 bytes that were accessed in this epoch; 0: they were not.
+ *   1 0 0 LINE      all of them, by this line
+ *   0 1 UPPER LINE  four of them, by this line
+ *   0 0 BLOCK MASK  bytes of MASK, by the line that has the block
+ * Line 0, and block CHK_ENTERED: they are in the shadow already. */
+#define CHK_WHOLE   0x8000u
+#define CHK_HALF    0x4000u
+#define CHK_UPPER   0x2000u
+#define CHK_LINES   0x2000u /* in fields of 13 bits; power of two */
+#define CHK_ENTERED 63u     /* blocks are of 6 bits */
 
-#define CHK_LINES  512u /* of a thread; power of two */
-#define CHK_NO_RUN ((uintptr_t)1)
+#define CHK_WORDS_OF_PAGE  512u
+#define CHK_PAGES_OF_GROUP 256u
+#define CHK_GROUPS         (1u << 16) /* so at most 64 GiB have words */
+
+/* The first accesses of one kind in this epoch. Address space that costs memory where it is used.
+ */
+struct chk_seen {
+  uintptr_t line[CHK_LINES]; /* return addresses of the calls that load or store; 0: free */
+  uint8_t block[CHK_LINES];  /* of a line that accesses less than 4 bytes; 0: none */
+  uint8_t group[CHK_GROUPS]; /* flags: one of its pages is flagged */
+  uint8_t page[CHK_GROUPS * CHK_PAGES_OF_GROUP]; /* flags: one of its words is set */
+  uint16_t word[];                               /* of 8 bytes each */
+};
 
 /* The memory that is watched, and what is called before an access there. */
 struct chk_watch {
   size_t size;              /* of this structure: a program of another version is not watched */
-  struct chk_extent all;    /* covers all that is watched */
-  struct chk_extent own;    /* the segment of this process that has `seen`; base: multiple of 8 */
-  uint32_t *seen;           /* of 8 bytes: epoch << 16, bytes stored << 8, bytes loaded or stored */
-  uint32_t now;             /* epoch << 16 | 0xffff */
-  uint32_t files;           /* not 0: the program has files that are compiled with `--check` */
+  struct chk_extent own;    /* the segment of this process that has words; base: of a page */
+  struct chk_seen *seen[2]; /* [kind] */
   struct chk_extent others; /* other segments, second places, buffers of transfers in flight */
-  /* Returns the lines of this thread, [CHK_LINES]. */
-  struct chk_line *(*access)(uintptr_t addr, size_t bytes, int kind, const void *pc);
+  uint32_t files;           /* not 0: the program has files that are compiled with `--check` */
+  void (*access)(uintptr_t addr, size_t bytes, int kind, const void *pc);
   /* Before and after an atomic operation on a word. in kind: CHK_LOAD if it only reads. */
   void (*atomic_begin)(uintptr_t addr, size_t bytes, int kind, const void *pc);
   void (*atomic_end)(uintptr_t addr, int kind, const void *pc);
@@ -62,24 +66,23 @@ struct chk_watch {
 
 extern struct chk_watch tombolo_check_watch;
 
-static inline uintptr_t chk_line_key(const void *pc, int kind) {
-  return (uintptr_t)pc << 1 | (uintptr_t)kind;
+/* The first place of a line. Two calls are at least 5 bytes apart. */
+static inline uint32_t chk_line_place(const void *pc) {
+  return (uint32_t)((uintptr_t)pc / 4 % CHK_LINES);
 }
 
-/* The place of a line. Two calls are at least 5 bytes apart. */
-static inline struct chk_line *chk_line_of(struct chk_line *lines, uintptr_t key) {
-  return &lines[key >> 3 & (CHK_LINES - 1)];
+/* Bytes of its 8 that a word names. */
+static inline uint32_t chk_mask_of(uint32_t word) {
+  if (word & CHK_WHOLE) return 0xff;
+  if (word & CHK_HALF) return word & CHK_UPPER ? 0xf0 : 0x0f;
+  return word & 0xff;
 }
 
-/* Bits that `seen` has where an access within 8 bytes need not be passed on. */
-static inline uint32_t chk_need(uintptr_t addr, size_t bytes, int kind) {
-  const uint32_t mask = bytes >= 8 ? 0xff : ((1u << bytes) - 1) << addr % 8;
-  return kind == CHK_STORE ? mask << 8 : mask;
-}
-
-/* Whether those bits are set, in this epoch. */
-static inline int chk_has(uint32_t seen, uint32_t now, uint32_t need) {
-  return !((seen ^ now) & (0xffff0000u | need));
+/* Flag the page of a word that was set. in index: of the word. */
+static inline void chk_flag(struct chk_seen *s, uintptr_t index) {
+  const uintptr_t page = index / CHK_WORDS_OF_PAGE;
+  __atomic_store_n(&s->page[page], 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&s->group[page / CHK_PAGES_OF_GROUP], 1, __ATOMIC_RELEASE);
 }
 
 #endif

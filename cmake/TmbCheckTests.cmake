@@ -92,7 +92,7 @@ if(TARGET shmem_shared AND TMB_CHECK_GCC)
     "${PROJECT_BINARY_DIR}/bin/oshcc" -O1)
 endif()
 
-# Loops with and without --check: how many instructions more.
+# Nightly: loops with and without --check, how many instructions more.
 if(TMB_CHECK_GCC)
   set(tmb_check_loops "${PROJECT_BINARY_DIR}/tests/check/loops")
   set(tmb_check_cc $<TARGET_FILE:tombolo_tool> cc -O2 "--compiler=${TMB_CHECK_GCC}")
@@ -100,5 +100,6 @@ if(TMB_CHECK_GCC)
   tmb_check_program(loops_checked loops.c "" ${tmb_check_cc} --check)
   add_test(NAME bench.check_loops COMMAND python3 "${tmb_check_tests_dir}/slowdown.py"
     $<TARGET_FILE:tombolo_tool> ${tmb_check_loops}_plain ${tmb_check_loops}_checked)
-  set_tests_properties(bench.check_loops PROPERTIES LABELS bench TIMEOUT 120 SKIP_RETURN_CODE 77)
+  set_tests_properties(bench.check_loops PROPERTIES LABELS "bench;nightly" TIMEOUT 120
+    SKIP_RETURN_CODE 77)
 endif()

@@ -2,9 +2,9 @@
 /*
  * The compiler's calls before loads and stores.
  *
- * Owns: the pointers to what is watched and to a thread's lines. Called by code that is compiled
- * with -fsanitize=thread. Calls: the checker, if it is loaded. Functions that enter and leave a
- * function of the program do nothing: the line of an access is that of its own call.
+ * Owns: the pointer to what is watched. Called by code that is compiled with -fsanitize=thread.
+ * Calls: the checker, if it is loaded. Functions that enter and leave a function of the program do
+ * nothing: the line of an access is that of its own call.
  */
 #define _GNU_SOURCE
 #include "check/client/client.h"
@@ -12,12 +12,10 @@
 #include <dlfcn.h>
 
 static const struct chk_watch nothing;
-static struct chk_line no_lines[CHK_LINES];
 const struct chk_watch *chk_watched = &nothing;
-_Thread_local struct chk_line *chk_lines CHK_FAST = no_lines;
 
 __attribute__((noinline)) void chk_pass(uintptr_t addr, size_t bytes, int kind, const void *pc) {
-  chk_lines = chk_watched->access(addr, bytes, kind, pc);
+  chk_watched->access(addr, bytes, kind, pc);
 }
 
 void __tsan_init(void);
@@ -49,9 +47,9 @@ __attribute__((constructor(101))) static void begin(void) {
  BOTH(part, tell, 8) BOTH(part, tell, 16)
 
 ALL(, chk_tell_word)
-ALL(unaligned_, chk_tell)
+ALL(unaligned_, chk_tell_any)
 ALL(volatile_, chk_tell_word)
-ALL(unaligned_volatile_, chk_tell)
+ALL(unaligned_volatile_, chk_tell_any)
 
 #define WITH_PC(bytes)                                           \
  void __tsan_read##bytes##_pc(const void *at, const void *pc);   \

@@ -2,22 +2,22 @@
 /*
  * The part of the checker that is linked into a program.
  *
- * Owns: the pointers to what is watched, and to a thread's lines. Included by the files of this
- * folder. The compiler's calls have the names of ThreadSanitizer's run-time library (LLVM,
- * compiler-rt/lib/tsan), in whose place this archive is linked. Invariant: an access that is not
- * watched costs one comparison, one that goes on in a run four, one that was seen in this epoch
- * six.
+ * Owns: the pointer to what is watched. Included by the files of this folder. The compiler's calls
+ * have the names of ThreadSanitizer's run-time library (LLVM, compiler-rt/lib/tsan), in whose place
+ * this archive is linked. Invariant: an access that is not watched, or that was seen in this epoch,
+ * costs two comparisons; the first one in an epoch of a line that is known calls nothing.
  */
 #ifndef TMB_CHK_CLIENT_H
 #define TMB_CHK_CLIENT_H
 
 #include "check/local.h"
 
+#include <string.h>
+
+#define CHK_LIKELY(x) __builtin_expect(!!(x), 1)
+
 /* Never NULL: without a checker it is one that watches nothing. */
 extern const struct chk_watch *chk_watched __attribute__((visibility("hidden")));
-
-/* Of this thread. Never NULL: before the first access that is passed on they are empty. */
-extern _Thread_local struct chk_line *chk_lines __attribute__((visibility("hidden"))) CHK_FAST;
 
 /* Tells the checker. The last thing that a caller does, so that its fast path saves no register. */
 void chk_pass(uintptr_t addr, size_t bytes, int kind, const void *pc)
@@ -34,34 +34,76 @@ static inline int chk_is_watched(const void *at) {
 
 /* Tell the checker of an access of any size and alignment. */
 static inline void chk_tell(const void *at, size_t bytes, int kind, const void *pc) {
-  if (__builtin_expect(chk_is_watched(at), 0)) chk_pass((uintptr_t)at, bytes, kind, pc);
+  if (chk_is_watched(at)) chk_pass((uintptr_t)at, bytes, kind, pc);
 }
 
-/* Whether an access is in the run of its line, or makes it longer. */
-static inline int chk_goes_on(uintptr_t addr, size_t bytes, int kind, const void *pc) {
-  const uintptr_t key = chk_line_key(pc, kind);
-  struct chk_line *const l = chk_line_of(chk_lines, key);
-  if (l->key != key) return 0;
-  const uintptr_t base = __atomic_load_n(&l->base, __ATOMIC_RELAXED);
-  const uintptr_t now = __atomic_load_n(&l->bytes, __ATOMIC_RELAXED), at = addr - base;
-  if (at == now) __atomic_store_n(&l->bytes, at + bytes, __ATOMIC_RELAXED);
-  return at <= now;
+/* The word after an access of 4 bytes that it does not name yet, or 0: the checker makes it. */
+static inline uint32_t chk_after_half(uint32_t was, uint32_t half, uint32_t line) {
+  if (!was) return half | line;
+  return was == ((half ^ CHK_UPPER) | line) ? CHK_WHOLE | line : 0;
 }
 
-/* As above, for bytes that do not cross a multiple of 8, or 16 at such a multiple. */
+/* The same of less than 4 bytes. */
+static inline uint32_t chk_after_bytes(uint32_t was, uint32_t need, uint32_t block) {
+  if (!block || (was && was >> 8 != block)) return 0;
+  return block << 8 | (was & 0xff) | need;
+}
+
+/* An access of at most 8 bytes, which do not cross a multiple of 8, at an offset in the segment.
+ * Returns whether the checker need not be notified. */
+static inline int chk_sees(struct chk_seen *s, uintptr_t offset, size_t bytes, const void *pc) {
+  const uintptr_t index = offset / 8;
+  const uint32_t was = __atomic_load_n(&s->word[index], __ATOMIC_RELAXED);
+  const uint32_t half = CHK_HALF | (uint32_t)(offset & 4) << 11;
+  const uint32_t need = ((1u << bytes % 8) - 1) << offset % 8;
+  if ((int16_t)was < 0) return 1;
+  if (bytes == 8 && was) return 0;
+  if (bytes == 4 && (was & (CHK_HALF | CHK_UPPER)) == half) return 1;
+  if (bytes < 4 && !(need & ~chk_mask_of(was))) return 1;
+  const uint32_t line = chk_line_place(pc);
+  if (s->line[line] != (uintptr_t)pc) return 0;
+  uint32_t now = CHK_WHOLE | line;
+  if (bytes == 4) now = chk_after_half(was, half, line);
+  if (bytes < 4) now = chk_after_bytes(was, need, s->block[line]);
+  if (!now) return 0;
+  __atomic_store_n(&s->word[index], (uint16_t)now, __ATOMIC_RELAXED);
+  chk_flag(s, index);
+  return 1;
+}
+
+/* The same of 16 bytes at a multiple of 16. */
+static inline int chk_sees_two(struct chk_seen *s, uintptr_t offset, const void *pc) {
+  const uintptr_t index = offset / 8;
+  const uint32_t both = CHK_WHOLE | CHK_WHOLE << 16, line = chk_line_place(pc);
+  uint32_t words;
+  memcpy(&words, &s->word[index], sizeof words);
+  if ((words & both) == both) return 1;
+  if (words || s->line[line] != (uintptr_t)pc) return 0;
+  words = both | line | line << 16;
+  memcpy(&s->word[index], &words, sizeof words);
+  chk_flag(s, index);
+  return 1;
+}
+
+/* As chk_tell, for bytes that do not cross a multiple of 8, or 16 at such a multiple. */
 static inline void chk_tell_word(const void *at, size_t bytes, int kind, const void *pc) {
   const struct chk_watch *const w = chk_watched;
-  const uintptr_t addr = (uintptr_t)at;
-  if (__builtin_expect(!chk_in(&w->all, addr), 1)) return;
-  if (__builtin_expect(chk_goes_on(addr, bytes, kind, pc), 1)) return;
-  if (__builtin_expect(chk_in(&w->own, addr), 1)) {
-    const uint32_t *const seen = &w->seen[(addr - w->own.base) / 8];
-    const uint32_t need = chk_need(addr, bytes, kind);
-    if (chk_has(seen[0], w->now, need) && (bytes <= 8 || chk_has(seen[1], w->now, need))) return;
+  const uintptr_t addr = (uintptr_t)at, offset = addr - w->own.base;
+  if (CHK_LIKELY(offset < w->own.bytes)) {
+    struct chk_seen *const s = w->seen[kind];
+    if (bytes == 16 ? chk_sees_two(s, offset, pc) : chk_sees(s, offset, bytes, pc)) return;
   } else if (!chk_in(&w->others, addr)) {
     return;
   }
   chk_pass(addr, bytes, kind, pc);
+}
+
+/* As chk_tell, for 2 to 16 bytes at any place. */
+static inline void chk_tell_any(const void *at, size_t bytes, int kind, const void *pc) {
+  if (bytes <= 8 && (uintptr_t)at % 8 + bytes <= 8)
+    chk_tell_word(at, bytes, kind, pc);
+  else
+    chk_tell(at, bytes, kind, pc);
 }
 
 #endif

@@ -55,14 +55,12 @@ uint64_t chk_touch(const struct chk_range *range, uint32_t site, bool open) {
   struct chk_access *const a =
       open ? access_new(site, range->flags, true) : chk_shared(site, range->flags);
   chk_mark(a, range);
-  if (open) chk_next_epoch();
   return a->number;
 }
 
 void chk_touch_more(uint64_t number, const struct chk_range *range) {
   struct chk_access *const a = chk_access_at(number);
   if (a && range->bytes) chk_mark(a, range);
-  chk_next_epoch();
 }
 
 void chk_done(uint64_t number) {

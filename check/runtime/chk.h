@@ -49,8 +49,7 @@ struct chk {
   uint32_t message_site; /* the site of what comes by messages */
   const struct gexx_waitinfo *statement; /* a run-time library's, of the program; or NULL */
   uint32_t open_here;                    /* local sides of transfers that are not complete */
-  uint32_t runs;                         /* of loads and stores that are not entered yet */
-  struct chk_page **own_pages;           /* of the segment that has `seen`, those found so far */
+  struct chk_extent own;                 /* the segment that has words, see check/local.h */
   uint64_t ordered[CHK_NOTED]; /* accesses that are known to be before what this rank does */
 };
 
@@ -61,14 +60,14 @@ static inline bool chk_on(void) {
   return CHK_UNLIKELY(chk.area != NULL);
 }
 
-/* ---- run.c: enter the runs of loads and stores of all threads. Under chk.lock. */
-void chk_enter_runs(void);
+/* ---- seen.c: enter the loads and stores of this epoch, of all threads. Under chk.lock. */
+void chk_enter_seen(void);
 
 /* Begin of what a call does here: no other thread does, and all loads and stores of before are
  * entered, with the clock that they were made at. */
 static inline void chk_enter(void) {
   pthread_mutex_lock(&chk.lock);
-  if (CHK_UNLIKELY(chk.runs)) chk_enter_runs();
+  if (CHK_UNLIKELY(tombolo_check_watch.files)) chk_enter_seen();
 }
 
 static inline void chk_exit(void) {
@@ -135,8 +134,9 @@ bool chk_ordered(const struct chk_access *a);
 /* The access, complete, that all share which this line makes before the next release. */
 struct chk_access *chk_shared(uint32_t site, uint32_t flags);
 void chk_mark(struct chk_access *a, const struct chk_range *range);
-/* As chk_mark, for memory of this rank that the access has reached by and by. */
-void chk_mark_run(struct chk_access *a, uintptr_t addr, size_t bytes);
+/* As chk_mark, for some granules of a page whose lock is held. in mask: the bytes of each. */
+void chk_mark_cells(struct chk_access *a, struct chk_page *p, uintptr_t addr, uint32_t mask,
+                    size_t count);
 /* Compare only; nothing remembers the access. */
 void chk_compare(struct chk_access *a, const struct chk_range *range);
 /* Shadow of the page of an address; NULL: it has none. */
@@ -217,28 +217,18 @@ void chk_objects_leaks(void);
 /* A buffer outside of segments that a transfer uses; all of them are free again. */
 void chk_watch_buffer(uintptr_t base, size_t bytes);
 void chk_watch_no_buffer(void);
-/* Loads and stores come again that came before: after a release, or a transfer that has begun. */
-void chk_next_epoch(void);
-/* A load or store need not come again in the epoch, a value of `now` in struct chk_watch. */
-void chk_seen(uintptr_t addr, size_t bytes, int kind, uint32_t epoch);
-/* Whether that is so for all of these bytes. */
-bool chk_all_seen(uintptr_t addr, size_t bytes, int kind);
+/* A thread of this rank begins, or ends, strict accesses: each load and store comes until then.
+ */
+void chk_watch_strict(bool begins);
 /* The address in the segment of memory that is at a second place, too; others stay. */
 uintptr_t chk_resolve(uintptr_t addr);
 
-/* ---- run.c: lines of the program, see check/local.h */
-extern _Thread_local struct chk_line chk_thread_lines[CHK_LINES] CHK_FAST;
-/* Whether the record of a line holds for its next access. */
-static inline bool chk_line_holds(const struct chk_line *l, uintptr_t key) {
-  return l->key == key && l->clock == __atomic_load_n(&chk.clock[chk.rank], __ATOMIC_RELAXED) &&
-         __atomic_load_n(&l->base, __ATOMIC_RELAXED) == CHK_NO_RUN &&
-         ((const struct chk_access *)l->access)->number == l->number;
-}
-/* Renew the record, for an access. A run of the line, or of another one at its place, ends. */
-void chk_line_renew(struct chk_line *l, const struct chk_range *range, int kind, const void *pc);
-/* A run begins at this address, behind accesses in order. */
-void chk_run_begin(struct chk_line *l, uintptr_t addr);
-#define CHK_IN_ORDER 8u /* accesses after which a run begins */
+/* ---- seen.c: loads and stores of the segment that has words */
+/* This segment has words from now on. Returns whether there is address space. */
+bool chk_own_begin(uintptr_t base, uintptr_t bytes);
+void chk_own_end(void);
+/* A load or store, of bytes of that segment. */
+void chk_see(uintptr_t addr, size_t bytes, int kind, const void *pc);
 uint32_t chk_site_of(int kind, const void *pc);
 
 static inline uint32_t chk_flags_of(int kind) {

@@ -7,7 +7,7 @@
  * words. An access takes the place of one that is ordered before it and of which it hides all, else
  * an empty one, else any: then a race may be missed, and none is reported falsely. A page that one
  * access covers is uniform: all its granules have the same words. Invariant: words change under the
- * lock of their page, or one by one by a load or store (local.c), which may lose a word, no more.
+ * lock of their page.
  */
 #include "check/runtime/chk.h"
 
@@ -199,9 +199,16 @@ void chk_mark(struct chk_access *a, const struct chk_range *range) {
   compare_range(&c, &real);
 }
 
-void chk_mark_run(struct chk_access *a, uintptr_t addr, size_t bytes) {
-  struct compare c = {.now = a, .flags = a->flags, .enters = true};
-  compare_range(&c, &(struct chk_range){chk.rank, addr, bytes, a->flags});
+void chk_mark_cells(struct chk_access *a, struct chk_page *p, uintptr_t addr, uint32_t mask,
+                    size_t count) {
+  struct compare c = {.now = a, .flags = a->flags, .enters = true, .alone = !p->shared};
+  if (mask == 0xff) {
+    compare_page(&c, p, addr, count * CHK_GRANULE);
+    return;
+  }
+  expand(p);
+  for (const uintptr_t end = addr + count * CHK_GRANULE; addr < end; addr += CHK_GRANULE)
+    compare_cell(&c, p->cell[addr % CHK_PAGE_BYTES / CHK_GRANULE], mask, addr);
 }
 
 void chk_compare(struct chk_access *a, const struct chk_range *range) {

@@ -190,6 +190,27 @@ CASE(in_order_by_thread) {
   if (me == 0 && pthread_create(&t, NULL, fill_in_thread, base[0] + 128) == 0)
     pthread_join(t, NULL);
 }
+CASE(other_half_before) {
+  int *const half = (int *)base[0];
+  if (me == 0) {
+    half[0] = 1;
+    half[1] = 1; /* race: other_half_before */
+    half[0] = 2;
+  }
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, half + 1, v, 4, 0); /* race: other_half_before */
+}
+CASE(stored_at_random) {
+  long *const to = base[0] + 128;
+  if (me == 0)
+    for (int i = 0; i < 600; i++) to[i * 77 % 601] = i;            /* race: stored_at_random */
+  if (me == 1) gex_RMA_GetBlocking(tm, v, 0, base[0] + 500, 8, 0); /* race: stored_at_random */
+}
+CASE(descending_bytes) {
+  char *const to = (char *)(base[0] + 128);
+  if (me == 0)
+    for (int i = 99; i > 0; i--) to[i] = 1;                 /* race: descending_bytes */
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, to + 1, v, 1, 0); /* race: descending_bytes */
+}
 CASE(atomic_put) {
   if (me == 0) atomic_fetch_add((_Atomic long *)base[0], 1); /* race: atomic_put */
   if (me == 1) PUT(0, 8);                                    /* race: atomic_put */
@@ -210,6 +231,11 @@ CASE(ok_loop) {
 CASE(ok_bytes) {
   if (me == 0) ((char *)base[0])[0] = 1;
   if (me) gex_RMA_PutBlocking(tm, 0, (char *)base[0] + me, v, 1, 0);
+}
+CASE(ok_beside_descending) {
+  char *const to = (char *)(base[0] + 128);
+  for (int i = 99; i > 2 && me == 0; i--) to[i] = 1;
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, to, v, 3, 0);
 }
 CASE(ok_in_order) {
   long *const mine = base[me] + 128;

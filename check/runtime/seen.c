@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Loads and stores of this epoch in the segment of the program: the words of check/local.h.
+ *
+ * Owns: the words, the lines that they name, the pages of shadow that were found. Called by
+ * local.c, and by chk_enter before a call orders or accesses anything. Calls: access.c, shadow.c.
+ * The client sets most words alone. chk_enter_seen goes from flagged groups to flagged pages, and
+ * enters neighbours with equal words as one range. A load of bytes that were stored, too, is not
+ * entered: the store is in each race that the load is in. Invariants: words become accesses under
+ * chk.lock, with the clock of their epoch. All that a thread did before it synchronised with
+ * another one, in any way, is in the words that the other one enters; an access within the
+ * nanoseconds in which its word is entered may be lost, no more. The index of a line never changes.
+ */
+#include "check/runtime/chk.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define TRIES 16u /* places of a line */
+
+/* A line of the program, and its record in the epoch of a clock. */
+struct line {
+  uint32_t site, bytes;
+  uint64_t clock, number;
+};
+
+static struct chk_seen *seen[2]; /* [kind] */
+static struct chk_page **pages;  /* shadow of each page of the segment, those found so far */
+static struct line lines[2][CHK_LINES];
+static uint16_t line_of_block[2][CHK_ENTERED + 1];
+static uint32_t blocks[2]; /* in use */
+
+static const char *const names[] = {[CHK_LOAD] = "load", [CHK_STORE] = "store"};
+
+uint32_t chk_site_of(int kind, const void *pc) {
+  return chk_site(names[kind], pc);
+}
+
+/* ---- the segment */
+
+static size_t seen_bytes(uintptr_t bytes) {
+  return sizeof(struct chk_seen) + (bytes / CHK_PAGE_BYTES + 1) * CHK_WORDS_OF_PAGE * 2;
+}
+
+static size_t pages_bytes(uintptr_t bytes) {
+  return (bytes / CHK_PAGE_BYTES + 1) * sizeof *pages;
+}
+
+/* Address space that costs memory only where it is written; NULL: there is none. */
+static void *reserve(size_t bytes) {
+  void *const at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? NULL : at;
+}
+
+static void unmap(uintptr_t bytes) {
+  for (int kind = 0; kind < 2; kind++) {
+    if (seen[kind]) munmap(seen[kind], seen_bytes(bytes));
+    seen[kind] = NULL;
+  }
+  if (pages) munmap(pages, pages_bytes(bytes));
+  pages = NULL;
+}
+
+bool chk_own_begin(uintptr_t base, uintptr_t bytes) {
+  struct chk_watch *const w = &tombolo_check_watch;
+  const uintptr_t most = (uintptr_t)CHK_GROUPS * CHK_PAGES_OF_GROUP * CHK_PAGE_BYTES;
+  if (chk.own.bytes || base % CHK_PAGE_BYTES || bytes > most) return false;
+  seen[CHK_LOAD] = reserve(seen_bytes(bytes));
+  seen[CHK_STORE] = reserve(seen_bytes(bytes));
+  pages = reserve(pages_bytes(bytes));
+  if (!seen[CHK_LOAD] || !seen[CHK_STORE] || !pages) {
+    unmap(bytes);
+    return false;
+  }
+  memset(lines, 0, sizeof lines);
+  blocks[CHK_LOAD] = blocks[CHK_STORE] = 0;
+  chk.own = (struct chk_extent){base, bytes};
+  memcpy(w->seen, seen, sizeof seen);
+  w->own.base = base;
+  w->own.bytes = bytes;
+  return true;
+}
+
+void chk_own_end(void) {
+  tombolo_check_watch.own.bytes = 0;
+  unmap(chk.own.bytes);
+  chk.own.bytes = 0;
+}
+
+static uintptr_t addr_of(uintptr_t index) {
+  return chk.own.base + index * CHK_GRANULE;
+}
+
+/* Shadow of the page of a word; NULL: there is no room. Under chk.lock. */
+static struct chk_page *page_of(uintptr_t index) {
+  struct chk_page **const at = &pages[index / CHK_WORDS_OF_PAGE];
+  if (!*at) *at = chk_page_of(chk.rank, addr_of(index), true);
+  return *at;
+}
+
+/* ---- lines */
+
+/* The index of a line; 0: there is no room. Under chk.lock. */
+static uint32_t line_of(int kind, const void *pc, size_t bytes) {
+  for (uint32_t i = 0, at = chk_line_place(pc); i < TRIES; i++, at = (at + 1021) % CHK_LINES) {
+    uintptr_t *const key = &seen[kind]->line[at];
+    if (*key == (uintptr_t)pc && at) return at;
+    if (*key || !at) continue;
+    lines[kind][at] = (struct line){.site = chk_site_of(kind, pc), .bytes = (uint32_t)bytes};
+    __atomic_store_n(key, (uintptr_t)pc, __ATOMIC_RELEASE);
+    return at;
+  }
+  __atomic_fetch_add(&chk.area->missed, 1, __ATOMIC_RELAXED);
+  return 0;
+}
+
+/* The block of a line; 0: there is no room. */
+static uint32_t block_of(int kind, uint32_t line) {
+  uint8_t *const block = &seen[kind]->block[line];
+  if (!*block && blocks[kind] + 1 < CHK_ENTERED) {
+    line_of_block[kind][++blocks[kind]] = (uint16_t)line;
+    *block = (uint8_t)blocks[kind];
+  }
+  return *block;
+}
+
+/* The line that a word names; 0: none, or its bytes are entered. */
+static uint32_t line_in(int kind, uint32_t word) {
+  if (word & (CHK_WHOLE | CHK_HALF)) return word & (CHK_LINES - 1);
+  return line_of_block[kind][word >> 8];
+}
+
+/* The word of some bytes; 0: a line of which not all are needs a block, and there is none. */
+static uint32_t word_of(int kind, uint32_t line, uint32_t mask) {
+  if (mask == 0xff) return CHK_WHOLE | line;
+  if (mask == 0x0f) return CHK_HALF | line;
+  if (mask == 0xf0) return CHK_HALF | CHK_UPPER | line;
+  const uint32_t block = line ? block_of(kind, line) : CHK_ENTERED;
+  return block ? block << 8 | mask : 0;
+}
+
+/* The record of what a line does now. */
+static struct chk_access *access_of(int kind, uint32_t line, uintptr_t addr) {
+  struct line *const l = &lines[kind][line];
+  struct chk_access *a = l->clock == chk.clock[chk.rank] ? chk_access_at(l->number) : NULL;
+  if (a) return a;
+  a = chk_shared(l->site, chk_flags_of(kind));
+  l->clock = chk.clock[chk.rank];
+  l->number = a->number;
+  if (!a->bytes) {
+    a->addr = addr;
+    a->bytes = l->bytes;
+    a->owner = chk.rank;
+  }
+  return a;
+}
+
+/* ---- an epoch ends */
+
+typedef uint16_t eight __attribute__((vector_size(16)));
+typedef uint64_t two __attribute__((vector_size(16)));
+
+/* The end of equal words. */
+static uint32_t equal_to(const uint16_t *word, uint32_t at, uint32_t end) {
+  const uint16_t first = word[at++];
+  for (; at + 8 <= end; at += 8) {
+    eight v;
+    memcpy(&v, word + at, sizeof v);
+    const two other = (two)(v ^ first);
+    if (other[0] | other[1]) break;
+  }
+  while (at < end && word[at] == first) at++;
+  return at;
+}
+
+/* Enter neighbours with equal words, under the lock of their page. */
+static void enter(int kind, uint32_t word, struct chk_page *p, uintptr_t index, size_t count) {
+  const uint32_t line = line_in(kind, word);
+  if (!line || !lines[kind][line].site) return;
+  const uintptr_t addr = addr_of(index);
+  chk_mark_cells(access_of(kind, line, addr), p, addr, chk_mask_of(word), count);
+}
+
+/* As above, without those that were stored, too. */
+static void enter_loads(uint32_t word, struct chk_page *p, uintptr_t index, uint32_t count) {
+  const uint16_t *const stored = &seen[CHK_STORE]->word[index];
+  const uint32_t mask = chk_mask_of(word);
+  for (uint32_t i = 0, end; i < count; i = end) {
+    end = equal_to(stored, i, count);
+    if (mask & ~chk_mask_of(stored[i])) enter(CHK_LOAD, word, p, index + i, end - i);
+  }
+}
+
+static void enter_page(int kind, uintptr_t page) {
+  const uintptr_t index = page * CHK_WORDS_OF_PAGE;
+  uint16_t *const all = &seen[kind]->word[index];
+  struct chk_page *const p = page_of(index);
+  if (p) chk_lock(&p->lock);
+  for (uint32_t i = 0, end; i < CHK_WORDS_OF_PAGE; i = end) {
+    const uint16_t word = all[i];
+    end = equal_to(all, i, CHK_WORDS_OF_PAGE);
+    if (!word) continue;
+    memset(all + i, 0, (end - i) * sizeof *all);
+    if (!p) continue;
+    if (kind == CHK_LOAD)
+      enter_loads(word, p, index + i, end - i);
+    else
+      enter(kind, word, p, index + i, end - i);
+  }
+  if (p) chk_unlock(&p->lock);
+}
+
+/* The next flag from `at` on that is set; it is cleared. Returns `end`: there is none. */
+static uintptr_t next_flag(uint8_t *flag, uintptr_t at, uintptr_t end) {
+  while (at < end) {
+    uint64_t some;
+    memcpy(&some, flag + at, sizeof some);
+    if (at % 8 == 0 && !some) {
+      at += 8;
+      continue;
+    }
+    if (flag[at] && __atomic_exchange_n(&flag[at], 0, __ATOMIC_ACQ_REL)) return at;
+    at++;
+  }
+  return end;
+}
+
+void chk_enter_seen(void) {
+  const uintptr_t count = chk.own.bytes / CHK_PAGE_BYTES / CHK_PAGES_OF_GROUP + 1;
+  for (int kind = 0; kind < 2 && chk.own.bytes; kind++) {
+    struct chk_seen *const s = seen[kind];
+    for (uintptr_t g = 0; (g = next_flag(s->group, g, count)) < count; g++) {
+      const uintptr_t end = (g + 1) * CHK_PAGES_OF_GROUP;
+      uintptr_t page = g * CHK_PAGES_OF_GROUP;
+      for (; (page = next_flag(s->page, page, end)) < end; page++) enter_page(kind, page);
+    }
+  }
+}
+
+/* ---- accesses that the client cannot settle */
+
+/* Enter some bytes of a granule now. */
+static void enter_now(int kind, uint32_t line, uint32_t mask, uintptr_t index) {
+  struct chk_page *const p = line ? page_of(index) : NULL;
+  if (!p) return;
+  chk_lock(&p->lock);
+  chk_mark_cells(access_of(kind, line, addr_of(index)), p, addr_of(index), mask, 1);
+  chk_unlock(&p->lock);
+}
+
+/* An access of some bytes of a granule. Where several lines have accessed it, they are entered. */
+static void see_granule(int kind, uint32_t line, uint32_t mask, uintptr_t index) {
+  struct chk_seen *const s = seen[kind];
+  const uint32_t was = s->word[index], had = chk_mask_of(was);
+  if (!(mask & ~had)) return;
+  const uint32_t by = line_in(kind, was);
+  uint32_t now = !was || by == line ? word_of(kind, line, had | mask) : 0;
+  if (!now) {
+    enter_now(kind, by, had, index);
+    enter_now(kind, line, mask, index);
+    now = word_of(kind, 0, had | mask);
+  }
+  __atomic_store_n(&s->word[index], (uint16_t)now, __ATOMIC_RELAXED);
+  chk_flag(s, index);
+}
+
+/* Accesses of whole granules, from one on. Returns how many are done, at least one. */
+static size_t see_granules(int kind, uint32_t line, uintptr_t index, size_t count) {
+  struct chk_seen *const s = seen[kind];
+  const size_t left = CHK_WORDS_OF_PAGE - index % CHK_WORDS_OF_PAGE;
+  uint16_t *const word = &s->word[index];
+  const uint16_t was = *word;
+  if (was && !(was & CHK_WHOLE)) {
+    see_granule(kind, line, 0xff, index);
+    return 1;
+  }
+  const uint32_t alike = equal_to(word, 0, (uint32_t)(count < left ? count : left));
+  if (was) return alike;
+  for (uint32_t i = 0; i < alike; i++) word[i] = (uint16_t)(CHK_WHOLE | line);
+  chk_flag(s, index);
+  return alike;
+}
+
+void chk_see(uintptr_t addr, size_t bytes, int kind, const void *pc) {
+  const uintptr_t from = addr - chk.own.base, left = chk.own.bytes - from;
+  pthread_mutex_lock(&chk.lock);
+  const uint32_t line = line_of(kind, pc, bytes);
+  for (uintptr_t at = from, end = from + (bytes < left ? bytes : left); at < end;) {
+    const uint32_t first = at % CHK_GRANULE, most = CHK_GRANULE - first;
+    const uint32_t count = end - at < most ? (uint32_t)(end - at) : most;
+    if (count == CHK_GRANULE) {
+      at += see_granules(kind, line, at / CHK_GRANULE, (end - at) / CHK_GRANULE) * CHK_GRANULE;
+      continue;
+    }
+    see_granule(kind, line, ((1u << count) - 1) << first, at / CHK_GRANULE);
+    at += count;
+  }
+  pthread_mutex_unlock(&chk.lock);
+}
