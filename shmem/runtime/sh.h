@@ -33,6 +33,7 @@
 #define SH_UNLIKELY(e) __builtin_expect(!!(e), 0)
 #define SH_HOT         __attribute__((always_inline)) static inline
 #define SH_COLD        __attribute__((noinline, cold))
+#define SH_LONG        __attribute__((noinline)) /* the path to PEs that are not mapped */
 
 /* Defines the routine pshmem_NAME, and shmem_NAME as a weak alias of it (OpenSHMEM 1.6, 10). By
  * sh_at_NAME this library has its address whatever is in front. */
@@ -172,6 +173,21 @@ SH_HOT bool sh_long_way(void) {
   return sh.debug || sh.traced;
 }
 
+/* The same, without a call for most objects of the heap. */
+SH_HOT struct sh_far sh_find_heap(const struct shmem_ctx_s *ctx, const char *call, const char *arg,
+                                  const void *addr, uint64_t bytes, int pe) {
+  const uint64_t offset = (uintptr_t)addr - (uintptr_t)sh.base;
+  if (SH_UNLIKELY(sh_long_way() || (uint32_t)pe >= ctx->team->size || !bytes ||
+                  offset >= sh.bytes || offset < sh.heap || bytes > sh.bytes - offset))
+    return sh_find(ctx, call, arg, addr, bytes, pe);
+  const uint32_t world = ctx->team->pe[pe];
+  char *const near = sh.near[world];
+  return (struct sh_far){.pe = world,
+                         .offset = offset,
+                         .owner = (void *)(sh.owner[world] + offset),
+                         .near = near ? near + offset : NULL};
+}
+
 /* Wakes a PE that may wait for memory which was just written here. pe: in the world. */
 SH_HOT void sh_wake(uint32_t pe) {
   gexx_signal_wake(sh.tm, pe);
@@ -222,8 +238,12 @@ SH_HIDDEN void sh_barrier(void);
 SH_HOT void sh_complete(gex_Event_t event) {
   if (event != GEX_EVENT_INVALID) gex_Event_Wait(event);
 }
+/* Ends the program: the library is not started. */
+SH_COLD SH_HIDDEN __attribute__((noreturn)) void sh_not_started(const char *call);
 /* The library must have been started: ends the program with a message otherwise. */
-SH_HIDDEN void sh_need_start(const char *call);
+SH_HOT void sh_need_start(const char *call) {
+  if (SH_UNLIKELY(!sh.joined)) sh_not_started(call);
+}
 
 /* Lets inline code of programs reach mapped memory, see shmem/inline.h: inline.c. */
 SH_HIDDEN void sh_inline_start(void);

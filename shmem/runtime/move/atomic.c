@@ -27,7 +27,7 @@ static size_t bytes_of(enum sh_kind kind) {
   return kind == SH_I64 || kind == SH_U64 || kind == SH_DBL ? 8 : 4;
 }
 
-SH_COLD static gex_Event_t start(struct shmem_ctx_s *ctx, const struct amo *m) {
+SH_LONG static gex_Event_t start(struct shmem_ctx_s *ctx, const struct amo *m) {
   const struct sh_far to = sh_find(ctx, m->call, "dest", m->dest, bytes_of(m->kind), m->pe);
   if (to.offset % bytes_of(m->kind))
     sh_fatal(m->call, "argument dest is %p, which is not aligned to %zu bytes [TMB-2328]", m->dest,
@@ -54,11 +54,11 @@ SH_COLD static gex_Event_t start(struct shmem_ctx_s *ctx, const struct amo *m) {
   return event;
 }
 
-SH_COLD static void fetch_long(struct shmem_ctx_s *ctx, const struct amo *m) {
+SH_LONG static void fetch_long(struct shmem_ctx_s *ctx, const struct amo *m) {
   sh_complete(start(ctx, m));
 }
 
-SH_COLD static void start_long(struct shmem_ctx_s *ctx, const struct amo *m) {
+SH_LONG static void start_long(struct shmem_ctx_s *ctx, const struct amo *m) {
   sh_pend(ctx, start(ctx, m));
 }
 

@@ -21,18 +21,18 @@ struct sh_far sh_find(const struct shmem_ctx_s *ctx, const char *call, const cha
                       const void *addr, uint64_t bytes, int pe) {
   sh_need_start(call);
   if (SH_UNLIKELY(sh.debug)) sh_ctx_check(call, ctx);
-  if ((uint32_t)pe >= ctx->team->size)
+  if (SH_UNLIKELY((uint32_t)pe >= ctx->team->size))
     sh_fatal(call, "argument pe is %d; the %s has PEs 0 to %u [TMB-2309]", pe,
              ctx->team == &sh.world ? "program" : "team of the context", ctx->team->size - 1);
   const uint32_t world = ctx->team->pe[pe];
   if (!bytes) return (struct sh_far){.pe = world}; /* any address will do, NULL too */
   const uint64_t offset = sh_offset(addr);
-  if (offset == SH_NOWHERE)
+  if (SH_UNLIKELY(offset == SH_NOWHERE))
     sh_fatal(call,
              "argument %s is %p, which is no symmetric address; use memory of shmem_malloc, or a "
              "global or static variable [TMB-2308]",
              arg, addr);
-  if (bytes > left_at(offset))
+  if (SH_UNLIKELY(bytes > left_at(offset)))
     sh_fatal(call,
              "argument %s is %p, and %llu bytes from there pass the end of the symmetric memory "
              "[TMB-2307]",

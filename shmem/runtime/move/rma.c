@@ -34,9 +34,9 @@ static void start_put(struct shmem_ctx_s *ctx, const struct sh_far *to, const vo
   }
 }
 
-SH_COLD static void put_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
+SH_LONG static void put_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
                              const void *source, size_t bytes, int pe) {
-  const struct sh_far to = sh_find(ctx, call, "dest", dest, bytes, pe);
+  const struct sh_far to = sh_find_heap(ctx, call, "dest", dest, bytes, pe);
   if (!bytes) return;
   if (sh.debug && !source)
     sh_fatal(call, "argument source is NULL, with %zu bytes [TMB-2313]", bytes);
@@ -49,9 +49,9 @@ SH_COLD static void put_long(struct shmem_ctx_s *ctx, const char *call, void *de
 }
 
 /* The source stays as it is until quiet. */
-SH_COLD static void put_nbi_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
+SH_LONG static void put_nbi_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
                                  const void *source, size_t bytes, int pe) {
-  const struct sh_far to = sh_find(ctx, call, "dest", dest, bytes, pe);
+  const struct sh_far to = sh_find_heap(ctx, call, "dest", dest, bytes, pe);
   if (to.near || !bytes)
     put_long(ctx, call, dest, source, bytes, pe);
   else
@@ -68,16 +68,16 @@ static bool is_far(const char *call, void *dest, const void *source, size_t byte
   return !from->near;
 }
 
-SH_COLD static void get_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
+SH_LONG static void get_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
                              const void *source, size_t bytes, int pe) {
-  const struct sh_far from = sh_find(ctx, call, "source", source, bytes, pe);
+  const struct sh_far from = sh_find_heap(ctx, call, "source", source, bytes, pe);
   if (is_far(call, dest, source, bytes, &from))
     gex_RMA_GetBlocking(sh.tm, dest, from.pe, from.owner, bytes, 0);
 }
 
-SH_COLD static void get_nbi_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
+SH_LONG static void get_nbi_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
                                  const void *source, size_t bytes, int pe) {
-  const struct sh_far from = sh_find(ctx, call, "source", source, bytes, pe);
+  const struct sh_far from = sh_find_heap(ctx, call, "source", source, bytes, pe);
   if (!is_far(call, dest, source, bytes, &from)) return;
   if (ctx->pending.implicit) {
     ctx->pending.implied = true;
@@ -108,7 +108,7 @@ struct put {
   gex_Event_t *lc;
 };
 
-SH_COLD static void signal_long(struct shmem_ctx_s *ctx, const char *call, const struct put *put,
+SH_LONG static void signal_long(struct shmem_ctx_s *ctx, const char *call, const struct put *put,
                                 const struct signal *signal) {
   if (signal->op != SHMEM_SIGNAL_SET && signal->op != SHMEM_SIGNAL_ADD)
     sh_fatal(call,

@@ -107,6 +107,6 @@ void sh_say(const char *format, ...) {
   va_end(args);
 }
 
-void sh_need_start(const char *call) {
-  if (!sh.joined) sh_fatal(call, "the library is not started; call shmem_init first [TMB-2321]");
+void sh_not_started(const char *call) {
+  sh_fatal(call, "the library is not started; call shmem_init first [TMB-2321]");
 }
