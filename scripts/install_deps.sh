@@ -12,8 +12,8 @@
 set -euo pipefail
 
 REQUIRED=(build-essential cmake ninja-build pkg-config python3 libjansson-dev)
-# FFTW for the demo, ofi's headers, the cipher of udp.
-PACKAGES=(libfftw3-dev libfabric-dev libsodium-dev)
+# FFTW for the demo, ofi's headers, the cipher of udp; cpack asks `file` what a package has.
+PACKAGES=(libfftw3-dev libfabric-dev libsodium-dev file)
 
 # a|b: one of them; the first that this system has is installed.
 TEST_PACKAGES=(clang clang-format libclang-rt-dev libcmocka-dev
