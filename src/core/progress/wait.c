@@ -99,12 +99,13 @@ struct sleep_rule {
   const struct gexx_wait *wait;
   bool (*ready)(void *arg); /* NULL: only progress counts */
   void *arg;
-  uint64_t limit_ns; /* UINT64_MAX: the event is announced */
-  uint64_t end_ns;   /* when the wait ends; 0: it has no limit, or has not looked at the clock */
-  uint64_t blind_ns; /* of wait_on: longest sleep because nobody may wake; UINT64_MAX: none */
-  bool worked;       /* the last check has made progress */
-  bool room;         /* a resource is waited for, which the peer or another thread gives back */
-  bool counted;      /* this thread is counted in cond->sleepers */
+  uint64_t limit_ns;   /* UINT64_MAX: the event is announced */
+  uint64_t timeout_ns; /* of the whole wait; 0: none */
+  uint64_t end_ns;     /* when the wait ends; 0: nobody has looked at the clock */
+  uint64_t blind_ns;   /* of wait_on: longest sleep because nobody may wake; UINT64_MAX: none */
+  bool worked;         /* the last check has made progress */
+  bool room;           /* a resource is waited for, which the peer or another thread gives back */
+  bool counted;        /* this thread is counted in cond->sleepers */
   const gexx_WaitCond_t *cond; /* of the client, with `sleepers`; NULL: none */
   struct tmb_why why;
 };
@@ -142,6 +143,20 @@ static uint64_t left_of(uint64_t limit) {
   return now >= limit ? 0 : limit - now;
 }
 
+static uint64_t limit_of(uint64_t timeout_ns) {
+  const uint64_t now = tmb_os_now_ns();
+  return timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
+}
+
+/* The rest of the time of a wait, which the first question starts. To read the clock at the begin
+ * takes a tenth of a barrier of ranks that share a processor: in each turn its code and data are
+ * cold. */
+static uint64_t rest_of(struct sleep_rule *rule) {
+  if (!rule->timeout_ns) return UINT64_MAX;
+  if (!rule->end_ns) rule->end_ns = limit_of(rule->timeout_ns);
+  return left_of(rule->end_ns);
+}
+
 /* Asked by the engine once the intention to sleep is visible: for how long, 0: not at all. */
 static uint64_t last_check(void *arg) {
   struct sleep_rule *rule = arg;
@@ -150,8 +165,8 @@ static uint64_t last_check(void *arg) {
   rule->worked = found & TMB_FOUND_WORK;
   if ((found & TMB_FOUND_WORK) || tmb_load_acq(&tmb_job.progress_count) != rule->wait->seen)
     return 0;
-  uint64_t most_ns = TMB_MIN(rule->limit_ns, tmb_status_detail_ns());
-  if (rule->end_ns) most_ns = TMB_MIN(most_ns, left_of(rule->end_ns));
+  const uint64_t shown_ns = TMB_MIN(rule->limit_ns, tmb_status_detail_ns());
+  const uint64_t most_ns = TMB_MIN(shown_ns, rest_of(rule));
   const uint64_t limit_ns = tmb_job.net ? TMB_MIN(most_ns, NET_NS) : most_ns;
   return found & TMB_FOUND_BUSY ? TMB_MIN(limit_ns, busy_ns(rule->wait)) : limit_ns;
 }
@@ -275,21 +290,11 @@ void tmb_wait_step_client(struct gexx_wait *wait) {
   (void)step(wait, &rule);
 }
 
-static uint64_t limit_of(uint64_t timeout_ns) {
-  const uint64_t now = timeout_ns == UINT64_MAX ? 0 : tmb_os_now_ns();
-  return timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
-}
-
-/* Whether the time of a wait has passed. One that spins or yields looks at the clock now and then;
- * the first look starts the time. To read the clock at the begin takes a tenth of a barrier of
- * ranks that share a processor: in each turn its code and data are cold. */
-TMB_HOT static bool is_late(const struct gexx_wait *wait, struct sleep_rule *rule,
-                            uint64_t timeout_ns) {
+/* Whether the time of a wait has passed. One that spins or yields asks now and then. */
+TMB_HOT static bool is_late(const struct gexx_wait *wait, struct sleep_rule *rule) {
   const bool asks =
       wait->phase > tmb_job.wait.yield_count + 1 || wait->steps % CLOCK_EVERY == CLOCK_EVERY - 1;
-  if (!asks || timeout_ns == UINT64_MAX) return false;
-  if (!rule->end_ns) rule->end_ns = limit_of(timeout_ns);
-  return !left_of(rule->end_ns);
+  return asks && !rest_of(rule);
 }
 
 /* Waits until rule->ready holds. */
@@ -298,10 +303,11 @@ TMB_HOT static bool wait_on(struct sleep_rule *rule, uint64_t timeout_ns) {
   if (timeout_ns == 0) return false;
   struct gexx_wait wait;
   rule->limit_ns = UINT64_MAX;
+  rule->timeout_ns = timeout_ns == UINT64_MAX ? 0 : timeout_ns;
   rule->end_ns = 0;
   tmb_wait_begin(&wait);
   while (!rule->ready(rule->arg)) {
-    if (is_late(&wait, rule, timeout_ns)) return false;
+    if (is_late(&wait, rule)) return false;
     if (rule->blind_ns != UINT64_MAX) rule->limit_ns = blind_ns(&wait, rule->blind_ns);
     (void)step(&wait, rule);
   }

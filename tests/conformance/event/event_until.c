@@ -73,6 +73,9 @@ int main(int argc, char **argv) {
     const gex_Event_t barrier = gex_Coll_BarrierNB(job.tm, 0);
     if (job.size > 1) {
       CHECK_EQ(gexx_Event_WaitUntil(barrier, NULL, NULL, SHORT_US), GASNET_ERR_NOT_READY);
+      gasnet_set_waitmode(GASNET_WAIT_BLOCK); /* sleeps before it looks at the clock */
+      CHECK_EQ(gexx_Event_WaitUntil(barrier, NULL, NULL, SHORT_US), GASNET_ERR_NOT_READY);
+      gasnet_set_waitmode(GASNET_WAIT_SPINBLOCK);
       CHECK_EQ(gexx_Event_WaitUntil(barrier, pinged, &wanted, UINT64_MAX), GASNET_ERR_NOT_READY);
       CHECK_EQ(pings, 2);
       gex_AM_RequestShort0(job.tm, job.size - 1, H_PING, 0);
