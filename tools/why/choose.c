@@ -39,7 +39,12 @@ const struct tmb_ctl *why_choose(const struct tmb_job_found *jobs, int count, co
     found++;
   }
   if (!text && found == 1) return only;
-  if (found == 0)
+  const pid_t other = found == 0 ? tmb_jobs_other_version() : 0;
+  if (other)
+    tmb_print("%s: process %d belongs to a job of another version of the library; ask with the "
+              "'tombolo' of that version",
+              command, (int)other);
+  else if (found == 0)
     tmb_print("%s: no job of this user runs on this machine; ask on one of the job's hosts, as the "
               "user who started it",
               command);

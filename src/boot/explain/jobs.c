@@ -24,20 +24,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Map a control block of the process for reading; NULL if the descriptor is none. */
-static const struct tmb_ctl *map_ctl(int fd, pid_t pid) {
+/* Whether a descriptor of the process is what one looks for; out ctl: its control block. */
+typedef bool looked_for(int fd, pid_t pid, const struct tmb_ctl **ctl);
+
+/* Map a control block of the process for reading; false if the descriptor is none. */
+static bool map_ctl(int fd, pid_t pid, const struct tmb_ctl **out) {
   const int64_t bytes = tmb_memfd_bytes(fd);
-  if (bytes < (int64_t)sizeof(struct tmb_ctl)) return NULL;
+  if (bytes < (int64_t)sizeof(struct tmb_ctl)) return false;
   void *at = mmap(NULL, (size_t)bytes, PROT_READ, MAP_SHARED, fd, 0);
-  if (at == MAP_FAILED) return NULL;
-  const struct tmb_ctl *ctl = at;
+  if (at == MAP_FAILED) return false;
+  const struct tmb_ctl *ctl = *out = at;
   if (ctl->magic == TMB_CTL_MAGIC && ctl->supervisor_pid == pid && ctl->size &&
       ctl->size <= TMB_BOOT_RANKS_MAX && ctl->here <= ctl->size && ctl->hosts &&
       ctl->hosts <= ctl->size &&
       (uint64_t)bytes == tmb_ctl_bytes(ctl->size, ctl->here, ctl->trace_bytes))
-    return ctl;
+    return true;
   munmap(at, (size_t)bytes);
-  return NULL;
+  *out = NULL;
+  return false;
+}
+
+static bool is_of_other_version(int fd, pid_t pid, const struct tmb_ctl **ctl) {
+  (void)pid;
+  (void)ctl;
+  return tmb_ctl_is_of_other_version(fd);
 }
 
 /* A descriptor's link names the memory as tmb_memfd_create has made it, or a file without name. */
@@ -48,13 +58,13 @@ static bool may_be_ctl(const char *link) {
          (strstr(link, "tombolo-ctl") != NULL || strchr(link, '#') != NULL);
 }
 
-/* The control block that process `pid` holds open as supervisor, NULL if none. */
-static const struct tmb_ctl *ctl_of(pid_t pid) {
+/* Whether process `pid` holds open a control block that is looked for. out ctl: see looked_for. */
+static bool holds(pid_t pid, looked_for *is_it, const struct tmb_ctl **ctl) {
   char path[300], link[300];
-  const struct tmb_ctl *ctl = NULL;
+  bool found = false;
   snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
   DIR *dir = opendir(path);
-  for (const struct dirent *e; dir && !ctl && (e = readdir(dir)) != NULL;) {
+  for (const struct dirent *e; dir && !found && (e = readdir(dir)) != NULL;) {
     snprintf(path, sizeof path, "/proc/%d/fd/%.32s", (int)pid, e->d_name);
     const ssize_t n = readlink(path, link, sizeof link - 1);
     if (n <= 0) continue;
@@ -62,11 +72,11 @@ static const struct tmb_ctl *ctl_of(pid_t pid) {
     if (!may_be_ctl(link)) continue;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) continue;
-    ctl = map_ctl(fd, pid);
+    found = is_it(fd, pid, ctl);
     close(fd);
   }
   if (dir) closedir(dir);
-  return ctl;
+  return found;
 }
 
 /* Program that the first existing rank executes, else the launcher's. */
@@ -103,8 +113,8 @@ int tmb_jobs_find(struct tmb_job_found **jobs) {
   struct tmb_job_found *list = NULL;
   int count = 0, rc = TMB_OK;
   for (const struct dirent *e; rc == TMB_OK && (e = readdir(dir)) != NULL;) {
-    const struct tmb_ctl *ctl = is_ours(e->d_name) ? ctl_of((pid_t)atoi(e->d_name)) : NULL;
-    if (!ctl) continue;
+    const struct tmb_ctl *ctl = NULL;
+    if (!is_ours(e->d_name) || !holds((pid_t)atoi(e->d_name), map_ctl, &ctl)) continue;
     struct tmb_job_found *more = realloc(list, (size_t)(count + 1) * sizeof *list);
     if (!more) {
       rc = TMB_E_NOMEM;
@@ -120,6 +130,16 @@ int tmb_jobs_find(struct tmb_job_found **jobs) {
   if (rc == TMB_OK) return count;
   tmb_jobs_free(list, count);
   return rc;
+}
+
+pid_t tmb_jobs_other_version(void) {
+  DIR *dir = opendir("/proc");
+  pid_t pid = 0;
+  for (const struct dirent *e; dir && !pid && (e = readdir(dir)) != NULL;)
+    if (is_ours(e->d_name) && holds((pid_t)atoi(e->d_name), is_of_other_version, NULL))
+      pid = (pid_t)atoi(e->d_name);
+  if (dir) closedir(dir);
+  return pid;
 }
 
 void tmb_jobs_free(struct tmb_job_found *jobs, int count) {

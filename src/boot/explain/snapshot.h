@@ -67,6 +67,10 @@ struct tmb_job_found {
  * malloc'd array, to be released with tmb_jobs_free. Returns how many, or TMB_E_SYS (no /proc),
  * TMB_E_NOMEM. */
 int tmb_jobs_find(struct tmb_job_found **jobs);
+
+/* A process of this user with a job of another version of the library, which tmb_jobs_find passes
+ * over; 0 if there is none. */
+pid_t tmb_jobs_other_version(void);
 void tmb_jobs_free(struct tmb_job_found *jobs, int count);
 
 #endif

@@ -169,17 +169,22 @@ fail_close:
   return rc;
 }
 
-/* Whether a control block is that of the job, in the layout of another version of the library. */
-static bool is_other_version(int fd, uint64_t job_id) {
-  uint64_t head[2]; /* magic and job_id, at this place in all versions */
-  return pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head && head[1] == job_id &&
+/* Magic and job_id, which lie at this place in all versions. */
+static bool read_head(int fd, uint64_t head[2]) {
+  return pread(fd, head, 2 * sizeof head[0], 0) == (ssize_t)(2 * sizeof head[0]) &&
          head[0] >> 8 == TMB_CTL_MAGIC >> 8;
+}
+
+bool tmb_ctl_is_of_other_version(int fd) {
+  uint64_t head[2];
+  return read_head(fd, head) && head[0] != TMB_CTL_MAGIC;
 }
 
 struct tmb_ctl *tmb_ctl_map(int fd, uint32_t size, uint64_t job_id) {
   const int64_t bytes = tmb_memfd_bytes(fd);
   if (bytes < 0) return NULL; /* errno says why */
-  const int refusal = is_other_version(fd, job_id) ? EPROTO : EINVAL;
+  uint64_t head[2];
+  const int refusal = read_head(fd, head) && head[1] == job_id ? EPROTO : EINVAL;
   errno = refusal;
   if (size == 0 || size > TMB_BOOT_RANKS_MAX || (uint64_t)bytes < tmb_ctl_bytes(size, 0, 0))
     return NULL;

@@ -146,6 +146,9 @@ void tmb_ctl_new_identity(uint64_t *job_id, uint8_t *secret);
 /* Map the control block of an existing job. Returns NULL with errno set if `fd` is not one. */
 struct tmb_ctl *tmb_ctl_map(int fd, uint32_t size, uint64_t job_id);
 
+/* Whether `fd` is the control block of a job of another version of the library. */
+bool tmb_ctl_is_of_other_version(int fd);
+
 void tmb_ctl_unmap(struct tmb_ctl *ctl);
 
 /* Rank: NEW -> JOINED. Returns 0, or TMB_E_STATE if it was taken or the job is ending (then

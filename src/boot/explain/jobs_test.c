@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Unit tests of the search for jobs of another version.
+ *
+ * Owns: no state. Run by ctest. Calls: boot/explain/snapshot.h. Invariants: the memory that stands
+ * for a control block goes with its descriptor; jobs that run beside the test are of this version.
+ */
+#define _GNU_SOURCE
+#include "base/unit_test.h"
+#include "boot/explain/snapshot.h"
+#include "os/memory/memfd.h"
+
+#include <unistd.h>
+
+/* Memory as a launcher has it, whose first word is this one. */
+static int holding(uint64_t magic) {
+  const uint64_t head[2] = {magic, 1};
+  const int fd = tmb_memfd_create("tombolo-ctl", false);
+  assert_cmp(fd, >=, 0);
+  assert_int_equal(pwrite(fd, head, sizeof head, 0), sizeof head);
+  return fd;
+}
+
+TEST(a_job_of_another_version_is_seen) {
+  assert_int_equal(tmb_jobs_other_version(), 0);
+  const int fd = holding(TMB_CTL_MAGIC ^ 1);
+  assert_int_equal(tmb_jobs_other_version(), getpid());
+  close(fd);
+  assert_int_equal(tmb_jobs_other_version(), 0);
+}
+
+TEST(other_memory_is_not_one) {
+  const int same = holding(TMB_CTL_MAGIC), none = holding(TMB_CTL_MAGIC << 8);
+  assert_int_equal(tmb_jobs_other_version(), 0);
+  close(same);
+  close(none);
+}
+
+int main(void) {
+  return unit_run(NULL, NULL);
+}
