@@ -55,6 +55,24 @@ struct chk {
 
 extern struct chk chk;
 
+/* A line of the program, and its record in the epoch of a clock. */
+struct chk_line {
+  uint32_t site, bytes;
+  uint64_t clock, number;
+};
+
+/* The words of check/local.h: loads and stores of this epoch in the segment that has words. */
+extern struct chk_words {
+  struct chk_seen *seen[2];                   /* [kind] */
+  struct chk_page **pages;                    /* shadow of each page of the segment, if found */
+  struct chk_line lines[2][CHK_LINES];        /* [kind] */
+  uint16_t line_of_block[2][CHK_ENTERED + 1]; /* [kind] */
+  uint32_t blocks[2];                         /* [kind]: in use */
+} chk_words;
+/* This segment has words from now on. Returns whether there is address space. */
+bool chk_own_begin(uintptr_t base, uintptr_t bytes);
+void chk_own_end(void);
+
 /* Whether anything is looked for, in a job that has started. */
 static inline bool chk_on(void) {
   return CHK_UNLIKELY(chk.area != NULL);
@@ -224,9 +242,6 @@ void chk_watch_strict(bool begins);
 uintptr_t chk_resolve(uintptr_t addr);
 
 /* ---- seen.c: loads and stores of the segment that has words */
-/* This segment has words from now on. Returns whether there is address space. */
-bool chk_own_begin(uintptr_t base, uintptr_t bytes);
-void chk_own_end(void);
 /* A load or store, of bytes of that segment. */
 void chk_see(uintptr_t addr, size_t bytes, int kind, const void *pc);
 uint32_t chk_site_of(int kind, const void *pc);

@@ -2,8 +2,8 @@
 /*
  * Loads and stores of this epoch in the segment of the program: the words of check/local.h.
  *
- * Owns: the words, the lines that they name, the pages of shadow that were found. Called by
- * local.c, and by chk_enter before a call orders or accesses anything. Calls: access.c, shadow.c.
+ * Owns: what is in struct chk_words. Called by local.c, and by chk_enter before a call orders or
+ * accesses anything. Calls: access.c, shadow.c, state.c.
  * The client sets most words alone. chk_enter_seen goes from flagged groups to flagged pages, and
  * enters neighbours with equal words as one range. A load of bytes that were stored, too, is not
  * entered: the store is in each race that the load is in. Invariants: words become accesses under
@@ -14,78 +14,15 @@
 #include "check/runtime/chk.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #define TRIES 16u /* places of a line */
 
-/* A line of the program, and its record in the epoch of a clock. */
-struct line {
-  uint32_t site, bytes;
-  uint64_t clock, number;
-};
-
-static struct chk_seen *seen[2]; /* [kind] */
-static struct chk_page **pages;  /* shadow of each page of the segment, those found so far */
-static struct line lines[2][CHK_LINES];
-static uint16_t line_of_block[2][CHK_ENTERED + 1];
-static uint32_t blocks[2]; /* in use */
+static struct chk_words *const w = &chk_words;
 
 static const char *const names[] = {[CHK_LOAD] = "load", [CHK_STORE] = "store"};
 
 uint32_t chk_site_of(int kind, const void *pc) {
   return chk_site(names[kind], pc);
-}
-
-/* ---- the segment */
-
-static size_t seen_bytes(uintptr_t bytes) {
-  return sizeof(struct chk_seen) + (bytes / CHK_PAGE_BYTES + 1) * CHK_WORDS_OF_PAGE * 2;
-}
-
-static size_t pages_bytes(uintptr_t bytes) {
-  return (bytes / CHK_PAGE_BYTES + 1) * sizeof *pages;
-}
-
-/* Address space that costs memory only where it is written; NULL: there is none. */
-static void *reserve(size_t bytes) {
-  void *const at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return at == MAP_FAILED ? NULL : at;
-}
-
-static void unmap(uintptr_t bytes) {
-  for (int kind = 0; kind < 2; kind++) {
-    if (seen[kind]) munmap(seen[kind], seen_bytes(bytes));
-    seen[kind] = NULL;
-  }
-  if (pages) munmap(pages, pages_bytes(bytes));
-  pages = NULL;
-}
-
-bool chk_own_begin(uintptr_t base, uintptr_t bytes) {
-  struct chk_watch *const w = &tombolo_check_watch;
-  const uintptr_t most = (uintptr_t)CHK_GROUPS * CHK_PAGES_OF_GROUP * CHK_PAGE_BYTES;
-  if (chk.own.bytes || base % CHK_PAGE_BYTES || bytes > most) return false;
-  seen[CHK_LOAD] = reserve(seen_bytes(bytes));
-  seen[CHK_STORE] = reserve(seen_bytes(bytes));
-  pages = reserve(pages_bytes(bytes));
-  if (!seen[CHK_LOAD] || !seen[CHK_STORE] || !pages) {
-    unmap(bytes);
-    return false;
-  }
-  memset(lines, 0, sizeof lines);
-  blocks[CHK_LOAD] = blocks[CHK_STORE] = 0;
-  chk.own = (struct chk_extent){base, bytes};
-  memcpy(w->seen, seen, sizeof seen);
-  w->own.base = base;
-  w->own.bytes = bytes;
-  return true;
-}
-
-void chk_own_end(void) {
-  tombolo_check_watch.own.bytes = 0;
-  unmap(chk.own.bytes);
-  chk.own.bytes = 0;
 }
 
 static uintptr_t addr_of(uintptr_t index) {
@@ -94,7 +31,7 @@ static uintptr_t addr_of(uintptr_t index) {
 
 /* Shadow of the page of a word; NULL: there is no room. Under chk.lock. */
 static struct chk_page *page_of(uintptr_t index) {
-  struct chk_page **const at = &pages[index / CHK_WORDS_OF_PAGE];
+  struct chk_page **const at = &w->pages[index / CHK_WORDS_OF_PAGE];
   if (!*at) *at = chk_page_of(chk.rank, addr_of(index), true);
   return *at;
 }
@@ -104,10 +41,10 @@ static struct chk_page *page_of(uintptr_t index) {
 /* The index of a line; 0: there is no room. Under chk.lock. */
 static uint32_t line_of(int kind, const void *pc, size_t bytes) {
   for (uint32_t i = 0, at = chk_line_place(pc); i < TRIES; i++, at = (at + 1021) % CHK_LINES) {
-    uintptr_t *const key = &seen[kind]->line[at];
+    uintptr_t *const key = &w->seen[kind]->line[at];
     if (*key == (uintptr_t)pc && at) return at;
     if (*key || !at) continue;
-    lines[kind][at] = (struct line){.site = chk_site_of(kind, pc), .bytes = (uint32_t)bytes};
+    w->lines[kind][at] = (struct chk_line){.site = chk_site_of(kind, pc), .bytes = (uint32_t)bytes};
     __atomic_store_n(key, (uintptr_t)pc, __ATOMIC_RELEASE);
     return at;
   }
@@ -117,10 +54,10 @@ static uint32_t line_of(int kind, const void *pc, size_t bytes) {
 
 /* The block of a line; 0: there is no room. */
 static uint32_t block_of(int kind, uint32_t line) {
-  uint8_t *const block = &seen[kind]->block[line];
-  if (!*block && blocks[kind] + 1 < CHK_ENTERED) {
-    line_of_block[kind][++blocks[kind]] = (uint16_t)line;
-    *block = (uint8_t)blocks[kind];
+  uint8_t *const block = &w->seen[kind]->block[line];
+  if (!*block && w->blocks[kind] + 1 < CHK_ENTERED) {
+    w->line_of_block[kind][++w->blocks[kind]] = (uint16_t)line;
+    *block = (uint8_t)w->blocks[kind];
   }
   return *block;
 }
@@ -128,7 +65,7 @@ static uint32_t block_of(int kind, uint32_t line) {
 /* The line that a word names; 0: none, or its bytes are entered. */
 static uint32_t line_in(int kind, uint32_t word) {
   if (word & (CHK_WHOLE | CHK_HALF)) return word & (CHK_LINES - 1);
-  return line_of_block[kind][word >> 8];
+  return w->line_of_block[kind][word >> 8];
 }
 
 /* The word of some bytes; 0: a line of which not all are needs a block, and there is none. */
@@ -142,7 +79,7 @@ static uint32_t word_of(int kind, uint32_t line, uint32_t mask) {
 
 /* The record of what a line does now. */
 static struct chk_access *access_of(int kind, uint32_t line, uintptr_t addr) {
-  struct line *const l = &lines[kind][line];
+  struct chk_line *const l = &w->lines[kind][line];
   struct chk_access *a = l->clock == chk.clock[chk.rank] ? chk_access_at(l->number) : NULL;
   if (a) return a;
   a = chk_shared(l->site, chk_flags_of(kind));
@@ -177,14 +114,14 @@ static uint32_t equal_to(const uint16_t *word, uint32_t at, uint32_t end) {
 /* Enter neighbours with equal words, under the lock of their page. */
 static void enter(int kind, uint32_t word, struct chk_page *p, uintptr_t index, size_t count) {
   const uint32_t line = line_in(kind, word);
-  if (!line || !lines[kind][line].site) return;
+  if (!line || !w->lines[kind][line].site) return;
   const uintptr_t addr = addr_of(index);
   chk_mark_cells(access_of(kind, line, addr), p, addr, chk_mask_of(word), count);
 }
 
 /* As above, without those that were stored, too. */
 static void enter_loads(uint32_t word, struct chk_page *p, uintptr_t index, uint32_t count) {
-  const uint16_t *const stored = &seen[CHK_STORE]->word[index];
+  const uint16_t *const stored = &w->seen[CHK_STORE]->word[index];
   const uint32_t mask = chk_mask_of(word);
   for (uint32_t i = 0, end; i < count; i = end) {
     end = equal_to(stored, i, count);
@@ -194,7 +131,7 @@ static void enter_loads(uint32_t word, struct chk_page *p, uintptr_t index, uint
 
 static void enter_page(int kind, uintptr_t page) {
   const uintptr_t index = page * CHK_WORDS_OF_PAGE;
-  uint16_t *const all = &seen[kind]->word[index];
+  uint16_t *const all = &w->seen[kind]->word[index];
   struct chk_page *const p = page_of(index);
   if (p) chk_lock(&p->lock);
   for (uint32_t i = 0, end; i < CHK_WORDS_OF_PAGE; i = end) {
@@ -229,7 +166,7 @@ static uintptr_t next_flag(uint8_t *flag, uintptr_t at, uintptr_t end) {
 void chk_enter_seen(void) {
   const uintptr_t count = chk.own.bytes / CHK_PAGE_BYTES / CHK_PAGES_OF_GROUP + 1;
   for (int kind = 0; kind < 2 && chk.own.bytes; kind++) {
-    struct chk_seen *const s = seen[kind];
+    struct chk_seen *const s = w->seen[kind];
     for (uintptr_t g = 0; (g = next_flag(s->group, g, count)) < count; g++) {
       const uintptr_t end = (g + 1) * CHK_PAGES_OF_GROUP;
       uintptr_t page = g * CHK_PAGES_OF_GROUP;
@@ -251,7 +188,7 @@ static void enter_now(int kind, uint32_t line, uint32_t mask, uintptr_t index) {
 
 /* An access of some bytes of a granule. Where several lines have accessed it, they are entered. */
 static void see_granule(int kind, uint32_t line, uint32_t mask, uintptr_t index) {
-  struct chk_seen *const s = seen[kind];
+  struct chk_seen *const s = w->seen[kind];
   const uint32_t was = s->word[index], had = chk_mask_of(was);
   if (!(mask & ~had)) return;
   const uint32_t by = line_in(kind, was);
@@ -267,7 +204,7 @@ static void see_granule(int kind, uint32_t line, uint32_t mask, uintptr_t index)
 
 /* Accesses of whole granules, from one on. Returns how many are done, at least one. */
 static size_t see_granules(int kind, uint32_t line, uintptr_t index, size_t count) {
-  struct chk_seen *const s = seen[kind];
+  struct chk_seen *const s = w->seen[kind];
   const size_t left = CHK_WORDS_OF_PAGE - index % CHK_WORDS_OF_PAGE;
   uint16_t *const word = &s->word[index];
   const uint16_t was = *word;

@@ -2,9 +2,9 @@
 /*
  * Memory whose loads and stores are watched: segments, buffers of transfers, second places of both.
  *
- * Owns: tombolo_check_watch, and the tables of segments and of second places. Called by the
- * wrappers, and by what records accesses. Calls: seen.c. Invariants: a range
- * never covers more than what is watched, in any thread; it is of bytes of this process.
+ * Owns: the tables of segments and of second places. Called by the wrappers, and by what records
+ * accesses. Calls: state.c. Invariants: a range of tombolo_check_watch never covers more than what
+ * is watched, in any thread; it is of bytes of this process.
  */
 #define _GNU_SOURCE
 #include "check/runtime/chk.h"
@@ -17,9 +17,6 @@
 static struct { uintptr_t base, bytes; } ranges[RANGES];
 static uint32_t range_count;
 static gasnet_seginfo_t *segments;
-
-__attribute__((visibility("default"))) struct chk_watch tombolo_check_watch = {
-    .size = sizeof(struct chk_watch)};
 
 static struct chk_extent lasting; /* of `others`, without buffers */
 static uint32_t strict_threads;   /* of this rank, in strict accesses */

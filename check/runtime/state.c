@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The state of the checker in a rank, and the records of accesses in the area.
+ * The state of the checker in a rank, the records of accesses in the area, and the memory for the
+ * words of the program's segment.
  *
- * Owns: struct chk, and the library's functions. Used by every file of this folder. Calls nothing.
- * Invariants: start.c fills them in; a record is used for another access once its turn comes again.
+ * Owns: struct chk, struct chk_words, tombolo_check_watch, the library's functions. Used by every
+ * file of this folder. Calls nothing. Invariants: start.c fills them in; a record is used for
+ * another access once its turn comes again.
  */
 #include "check/runtime/chk.h"
+
+#include <string.h>
+#include <sys/mman.h>
 
 struct chk chk = {.lock = PTHREAD_MUTEX_INITIALIZER};
 struct chk_real chk_real;
 _Thread_local bool chk_within;
+struct chk_words chk_words;
+__attribute__((visibility("default"))) struct chk_watch tombolo_check_watch = {
+    .size = sizeof(struct chk_watch)};
 
 struct chk_access *chk_access_at(uint64_t number) {
   if (!number) return NULL;
@@ -23,4 +31,56 @@ bool chk_ordered(const struct chk_access *a) {
   if (a->rank == chk.rank && chk.in_order && !(a->flags & CHK_LOCAL)) return true;
   if (a->done == CHK_OPEN) return false;
   return a->rank == chk.rank || chk.clock[a->rank] >= a->done;
+}
+
+/* ---- the segment */
+
+static size_t seen_bytes(uintptr_t bytes) {
+  return sizeof(struct chk_seen) + (bytes / CHK_PAGE_BYTES + 1) * CHK_WORDS_OF_PAGE * 2;
+}
+
+static size_t pages_bytes(uintptr_t bytes) {
+  return (bytes / CHK_PAGE_BYTES + 1) * sizeof *chk_words.pages;
+}
+
+/* Address space that costs memory only where it is written; NULL: there is none. */
+static void *reserve(size_t bytes) {
+  void *const at =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? NULL : at;
+}
+
+static void unmap(uintptr_t bytes) {
+  for (int kind = 0; kind < 2; kind++) {
+    if (chk_words.seen[kind]) munmap(chk_words.seen[kind], seen_bytes(bytes));
+    chk_words.seen[kind] = NULL;
+  }
+  if (chk_words.pages) munmap(chk_words.pages, pages_bytes(bytes));
+  chk_words.pages = NULL;
+}
+
+bool chk_own_begin(uintptr_t base, uintptr_t bytes) {
+  struct chk_watch *const w = &tombolo_check_watch;
+  const uintptr_t most = (uintptr_t)CHK_GROUPS * CHK_PAGES_OF_GROUP * CHK_PAGE_BYTES;
+  if (chk.own.bytes || base % CHK_PAGE_BYTES || bytes > most) return false;
+  chk_words.seen[CHK_LOAD] = reserve(seen_bytes(bytes));
+  chk_words.seen[CHK_STORE] = reserve(seen_bytes(bytes));
+  chk_words.pages = reserve(pages_bytes(bytes));
+  if (!chk_words.seen[CHK_LOAD] || !chk_words.seen[CHK_STORE] || !chk_words.pages) {
+    unmap(bytes);
+    return false;
+  }
+  memset(chk_words.lines, 0, sizeof chk_words.lines);
+  chk_words.blocks[CHK_LOAD] = chk_words.blocks[CHK_STORE] = 0;
+  chk.own = (struct chk_extent){base, bytes};
+  memcpy(w->seen, chk_words.seen, sizeof chk_words.seen);
+  w->own.base = base;
+  w->own.bytes = bytes;
+  return true;
+}
+
+void chk_own_end(void) {
+  tombolo_check_watch.own.bytes = 0;
+  unmap(chk.own.bytes);
+  chk.own.bytes = 0;
 }
