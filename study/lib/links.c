@@ -260,6 +260,10 @@ double job_now(void) {
 _Noreturn void job_exit(struct job *job, int code) {
   fflush(stdout);
   job_barrier(job);
+  for (int i = 0; self.head && i < JOB_LINKS; i++) {
+    gexx_Notify_Free(self.request[i]);
+    gexx_Sem_Free(self.sem[i]);
+  }
   gasnet_exit(code);
   abort();
 }
