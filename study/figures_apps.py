@@ -165,7 +165,7 @@ def stencil(parts):
 
 def applications(parts):
     """A bar an application and size: the time of our fastest form beside the fastest MPI's."""
-    groups, won, lost, clear = {}, [], [], 0
+    groups, won, equal, lost, clear = {}, [], [], [], 0
     for app, data in parts.items():
         for panel in panels_by_ranks(data, lambda line: "OpenCoarrays" not in line, []):
             x = headline(panel)
@@ -181,11 +181,13 @@ def applications(parts):
             groups[name] = {"our time / best MPI's": (mine / theirs, mine_least / most,
                                                       mine_most / least)}
             clear += mine_most < least
-            (won if mine < theirs else lost).append(
+            (won if mine < 0.98 * theirs else lost if mine > 1.02 * theirs else equal).append(
                 f"{name} ({plots.number(mine / theirs)}, {min(ours)[1]} beside {min(peers)[1]})")
     bars = Bars(Axis("our time / that of the best MPI", log=False), groups, mark=1)
     said = sentence("", [f"The median is shorter than that of the best MPI on {len(won)} of "
-                         f"{len(won) + len(lost)}, and every time on {clear}",
+                         f"{len(groups)}, and our slowest run shorter than its fastest "
+                         f"on {clear}",
+                         "equal within 2 %: " + (", ".join(equal) or "none"),
                          "MPI is faster on " + (", ".join(lost) or "none")])
     return Shown([bars], said) if groups else None
 
