@@ -114,12 +114,13 @@ SH_LONG static void signal_long(struct shmem_ctx_s *ctx, const char *call, const
     sh_fatal(call,
              "argument sig_op is %d; SHMEM_SIGNAL_SET and SHMEM_SIGNAL_ADD are allowed [TMB-2311]",
              signal->op);
-  const struct sh_far at = sh_find(ctx, call, "sig_addr", signal->at, sizeof *signal->at, put->pe);
+  const struct sh_far at =
+      sh_find_heap(ctx, call, "sig_addr", signal->at, sizeof *signal->at, put->pe);
   if (at.offset % sizeof(uint64_t))
     sh_fatal(call, "argument sig_addr is %p, which is no multiple of 8 [TMB-2310]",
              (void *)signal->at);
   struct sh_far to = at;
-  if (put->bytes) to = sh_find(ctx, call, "dest", put->dest, put->bytes, put->pe);
+  if (put->bytes) to = sh_find_heap(ctx, call, "dest", put->dest, put->bytes, put->pe);
   if (at.near) {
     if (put->bytes) memmove(to.near, put->source, put->bytes);
     change((uint64_t *)(void *)at.near, signal);
