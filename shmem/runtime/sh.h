@@ -173,12 +173,17 @@ SH_HOT bool sh_long_way(void) {
   return sh.debug || sh.traced;
 }
 
-/* The same, without a call for most objects of the heap. */
+/* Whether an object at this offset is one of the heap that needs no checks. */
+SH_HOT bool sh_is_plain(const struct shmem_ctx_s *ctx, uint64_t offset, uint64_t bytes, int pe) {
+  return !sh_long_way() && (uint32_t)pe < ctx->team->size && bytes && offset < sh.bytes &&
+         offset >= sh.heap && bytes <= sh.bytes - offset;
+}
+
+/* The same as sh_find, without a call for most objects of the heap. */
 SH_HOT struct sh_far sh_find_heap(const struct shmem_ctx_s *ctx, const char *call, const char *arg,
                                   const void *addr, uint64_t bytes, int pe) {
   const uint64_t offset = (uintptr_t)addr - (uintptr_t)sh.base;
-  if (SH_UNLIKELY(sh_long_way() || (uint32_t)pe >= ctx->team->size || !bytes ||
-                  offset >= sh.bytes || offset < sh.heap || bytes > sh.bytes - offset))
+  if (SH_UNLIKELY(!sh_is_plain(ctx, offset, bytes, pe)))
     return sh_find(ctx, call, arg, addr, bytes, pe);
   const uint32_t world = ctx->team->pe[pe];
   char *const near = sh.near[world];

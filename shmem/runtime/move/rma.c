@@ -48,14 +48,31 @@ SH_LONG static void put_long(struct shmem_ctx_s *ctx, const char *call, void *de
   if (sh.near[to.pe]) sh_wake(to.pe);
 }
 
-/* The source stays as it is until quiet. */
-SH_LONG static void put_nbi_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
-                                 const void *source, size_t bytes, int pe) {
+SH_LONG static void put_nbi_checked(struct shmem_ctx_s *ctx, const char *call, void *dest,
+                                    const void *source, size_t bytes, int pe) {
   const struct sh_far to = sh_find_heap(ctx, call, "dest", dest, bytes, pe);
   if (to.near || !bytes)
     put_long(ctx, call, dest, source, bytes, pe);
   else
     start_put(ctx, &to, source, bytes, GEX_EVENT_DEFER);
+}
+
+#define COPIED 64u /* bytes that a conduit copies at once in any case */
+
+/* The source stays as it is until quiet. Most objects are of the heap of a PE on another host. */
+SH_LONG static void put_nbi_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
+                                 const void *source, size_t bytes, int pe) {
+  const uint64_t offset = (uintptr_t)dest - (uintptr_t)sh.base;
+  if (SH_LIKELY(ctx->pending.implicit && sh_is_plain(ctx, offset, bytes, pe))) {
+    const uint32_t world = ctx->team->pe[pe];
+    if (SH_LIKELY(!sh.near[world])) {
+      ctx->pending.implied = true;
+      gex_RMA_PutNBI(sh.tm, world, (void *)(sh.owner[world] + offset), source, bytes,
+                     bytes <= COPIED ? GEX_EVENT_NOW : GEX_EVENT_DEFER, 0);
+      return;
+    }
+  }
+  put_nbi_checked(ctx, call, dest, source, bytes, pe);
 }
 
 /* Copies from memory that is mapped. Returns whether a message is needed instead. */
