@@ -173,16 +173,20 @@ SH_HOT bool sh_long_way(void) {
   return sh.debug || sh.traced;
 }
 
-/* Whether an object at this offset is one of the heap that needs no checks. */
+/* Whether an object at this offset needs no checks: all of it is in the heap, or in the data
+ * segment of the program. */
 SH_HOT bool sh_is_plain(const struct shmem_ctx_s *ctx, uint64_t offset, uint64_t bytes, int pe) {
-  return !sh_long_way() && (uint32_t)pe < ctx->team->size && bytes && offset < sh.bytes &&
-         offset >= sh.heap && bytes <= sh.bytes - offset;
+  const uint64_t before = offset < sh.heap ? sh.range[0].offset : 0;
+  const uint64_t room = offset < sh.heap ? sh.range[0].bytes : sh.bytes;
+  const uint64_t at = offset - before;
+  return !sh_long_way() && (uint32_t)pe < ctx->team->size && bytes && at < room &&
+         bytes <= room - at;
 }
 
-/* The same as sh_find, without a call for most objects of the heap. */
-SH_HOT struct sh_far sh_find_heap(const struct shmem_ctx_s *ctx, const char *call, const char *arg,
-                                  const void *addr, uint64_t bytes, int pe) {
-  const uint64_t offset = (uintptr_t)addr - (uintptr_t)sh.base;
+/* The same as sh_find, without a call for most objects. */
+SH_HOT struct sh_far sh_find_plain(const struct shmem_ctx_s *ctx, const char *call, const char *arg,
+                                   const void *addr, uint64_t bytes, int pe) {
+  const uint64_t offset = sh_offset(addr);
   if (SH_UNLIKELY(!sh_is_plain(ctx, offset, bytes, pe)))
     return sh_find(ctx, call, arg, addr, bytes, pe);
   const uint32_t world = ctx->team->pe[pe];

@@ -36,7 +36,7 @@ static void start_put(struct shmem_ctx_s *ctx, const struct sh_far *to, const vo
 
 SH_LONG static void put_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
                              const void *source, size_t bytes, int pe) {
-  const struct sh_far to = sh_find_heap(ctx, call, "dest", dest, bytes, pe);
+  const struct sh_far to = sh_find_plain(ctx, call, "dest", dest, bytes, pe);
   if (!bytes) return;
   if (sh.debug && !source)
     sh_fatal(call, "argument source is NULL, with %zu bytes [TMB-2313]", bytes);
@@ -50,25 +50,23 @@ SH_LONG static void put_long(struct shmem_ctx_s *ctx, const char *call, void *de
 
 SH_LONG static void put_nbi_checked(struct shmem_ctx_s *ctx, const char *call, void *dest,
                                     const void *source, size_t bytes, int pe) {
-  const struct sh_far to = sh_find_heap(ctx, call, "dest", dest, bytes, pe);
+  const struct sh_far to = sh_find_plain(ctx, call, "dest", dest, bytes, pe);
   if (to.near || !bytes)
     put_long(ctx, call, dest, source, bytes, pe);
   else
     start_put(ctx, &to, source, bytes, GEX_EVENT_DEFER);
 }
 
-#define COPIED 64u /* bytes that a conduit copies at once in any case */
-
-/* The source stays as it is until quiet. Most objects are of the heap of a PE on another host. */
+/* The source stays as it is until quiet. Most objects are those of a PE on another host. */
 SH_LONG static void put_nbi_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
                                  const void *source, size_t bytes, int pe) {
-  const uint64_t offset = (uintptr_t)dest - (uintptr_t)sh.base;
+  const uint64_t offset = sh_offset(dest);
   if (SH_LIKELY(ctx->pending.implicit && sh_is_plain(ctx, offset, bytes, pe))) {
     const uint32_t world = ctx->team->pe[pe];
     if (SH_LIKELY(!sh.near[world])) {
       ctx->pending.implied = true;
       gex_RMA_PutNBI(sh.tm, world, (void *)(sh.owner[world] + offset), source, bytes,
-                     bytes <= COPIED ? GEX_EVENT_NOW : GEX_EVENT_DEFER, 0);
+                     GEX_EVENT_DEFER, 0);
       return;
     }
   }
@@ -87,14 +85,14 @@ static bool is_far(const char *call, void *dest, const void *source, size_t byte
 
 SH_LONG static void get_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
                              const void *source, size_t bytes, int pe) {
-  const struct sh_far from = sh_find_heap(ctx, call, "source", source, bytes, pe);
+  const struct sh_far from = sh_find_plain(ctx, call, "source", source, bytes, pe);
   if (is_far(call, dest, source, bytes, &from))
     gex_RMA_GetBlocking(sh.tm, dest, from.pe, from.owner, bytes, 0);
 }
 
 SH_LONG static void get_nbi_long(struct shmem_ctx_s *ctx, const char *call, void *dest,
                                  const void *source, size_t bytes, int pe) {
-  const struct sh_far from = sh_find_heap(ctx, call, "source", source, bytes, pe);
+  const struct sh_far from = sh_find_plain(ctx, call, "source", source, bytes, pe);
   if (!is_far(call, dest, source, bytes, &from)) return;
   if (ctx->pending.implicit) {
     ctx->pending.implied = true;
@@ -132,12 +130,12 @@ SH_LONG static void signal_long(struct shmem_ctx_s *ctx, const char *call, const
              "argument sig_op is %d; SHMEM_SIGNAL_SET and SHMEM_SIGNAL_ADD are allowed [TMB-2311]",
              signal->op);
   const struct sh_far at =
-      sh_find_heap(ctx, call, "sig_addr", signal->at, sizeof *signal->at, put->pe);
+      sh_find_plain(ctx, call, "sig_addr", signal->at, sizeof *signal->at, put->pe);
   if (at.offset % sizeof(uint64_t))
     sh_fatal(call, "argument sig_addr is %p, which is no multiple of 8 [TMB-2310]",
              (void *)signal->at);
   struct sh_far to = at;
-  if (put->bytes) to = sh_find_heap(ctx, call, "dest", put->dest, put->bytes, put->pe);
+  if (put->bytes) to = sh_find_plain(ctx, call, "dest", put->dest, put->bytes, put->pe);
   if (at.near) {
     if (put->bytes) memmove(to.near, put->source, put->bytes);
     change((uint64_t *)(void *)at.near, signal);

@@ -15,8 +15,8 @@
  * round trip between two processors. Without the pause the processor reads ahead, and begins anew
  * when the peer takes the line. */
 #define SPINS    32
-/* Readings of the layer below for each run of its progress. Words that PEs of other hosts write
- * change by progress alone: then there is one, and no spinning before. */
+/* Readings of the layer below for each run of its progress. In a job on several hosts there is one
+ * reading, and no spinning before: what other hosts write arrives by progress. */
 #define PROBES   8
 /* Longest sleep: a store through a pointer of shmem_ptr wakes nobody. */
 #define BLIND_NS UINT64_C(20000000)
@@ -64,7 +64,7 @@ struct asked {
 
 static int ask(void *arg) {
   const struct asked *a = arg;
-  for (int i = sh.far ? PROBES : 1; i < PROBES; i++) {
+  for (int i = 1; !sh.far && i < PROBES; i++) {
     if (a->enough(a->cond, a->arg)) return 1;
     gasnett_spinloop_hint();
   }
@@ -91,7 +91,7 @@ SH_COLD static void check_words(const struct sh_cond *c) {
 
 void sh_wait(const struct sh_cond *c, bool (*enough)(const struct sh_cond *, void *), void *arg) {
   if (SH_UNLIKELY(sh.debug)) check_words(c);
-  for (int i = sh.far ? SPINS - 1 : 0; i < SPINS; i++) {
+  for (int i = 0; i < (sh.far ? 1 : SPINS); i++) {
     if (enough(c, arg)) {
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
       if (SH_UNLIKELY(sh.traced)) tell_checker(c);
