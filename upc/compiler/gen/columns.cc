@@ -17,7 +17,7 @@ bool is_word(char c) {
   return isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || (c & 0x80);
 }
 
-// Behind blanks and comments that end in this line.
+// Skips blanks and comments that end in this line; returns the position behind them.
 size_t behind_blanks(const std::string &line, size_t at) {
   for (;;) {
     while (at < line.size() && isspace(static_cast<unsigned char>(line[at]))) at++;
@@ -34,7 +34,7 @@ bool is_whole(const std::string &line, size_t at, std::string_view text) {
          !((at && is_word(line[at - 1])) || (end < line.size() && is_word(line[end])));
 }
 
-// Where a token stands in its line, not before `from`.
+// Position of a token in its line; the search begins at `from`.
 size_t place_in(const std::string &line, size_t from, const Token &t) {
   const size_t next = behind_blanks(line, from);
   if (line.compare(next, t.text.size(), t.text) == 0 && is_whole(line, next, t.text)) return next;

@@ -91,8 +91,8 @@ std::string Generator::word_code(Node *n) {
   }
 }
 
-// A loop that declares its variables: those that are written, and structures that get a name, lie
-// in a block around it.
+// A for loop that declares variables. Where upc1 changes the declaration, it moves to a block
+// around the loop.
 std::string Generator::for_code(Node *n) {
   const Node *d = n->kids[0]->declared->definition;
   if (!writes(n->kids[0]) && !(d && d->dirty)) return splice(n);
@@ -121,8 +121,8 @@ std::string Generator::external(Node *n) {
   return hidden_type_names() + hoisted_ + s;
 }
 
-// main itself is in crt.c, which calls the program's by another name. One without a value ends with
-// status 0; the code behind it calls it.
+// The program's main gets another name, by which the main of crt.c calls it. A void main gets a
+// wrapper that returns 0.
 std::string Generator::user_main(Type *t) {
   has_main_ = true;
   const bool has_value = t->base->kind != Ty::Void;

@@ -229,7 +229,7 @@ public:
   static constexpr size_t kNone = static_cast<size_t>(-1); // not known: of a macro or system header
   explicit Columns(const Source &s) : s_(s) {}
   size_t of(int token);
-  // Blanks that lead from one column of a token's line to another.
+  // Blanks that fill a token's line from one column to another.
   std::string blanks(const Token &t, size_t from, size_t to);
 
 private:

@@ -7,7 +7,8 @@
  */
 #include "gen/gen.h"
 
-// Accesses and arithmetic in copies of loops that seldom run are calls.
+// Suffix of functions: copies of loops that seldom run call them instead of inlining them, to stay
+// small.
 const char *Generator::called(bool strict) const {
   return seldom_ && !strict ? "_called" : "";
 }

@@ -58,7 +58,7 @@ std::string Generator::tokens(int begin, int end) {
   return s;
 }
 
-// The tokens, with the code of dirty children in their places.
+// Text of a range of tokens, in which the code of changed (dirty) children replaces theirs.
 std::string Generator::splice(int begin, int end, const std::vector<Node *> &kids) {
   std::string s;
   int at = begin;

@@ -19,7 +19,7 @@ bool Generator::defers(const Declared *d, const Declarator &x) const {
   return (d->file_scope || d->is_static) && x.init && at_run_time(x.init);
 }
 
-// Whether a declaration in C differs from its text.
+// Whether the declaration that C gets differs from the source's.
 bool Generator::writes(const Node *n) const {
   const Declared *d = n->declared;
   if (!d) return false;
@@ -43,8 +43,9 @@ bool Generator::copies(int token) const {
   return begins && s_[token].is("upc_memget") && s_[token + 1].is("(");
 }
 
-// A function, with its copies counted in a variable of its own: a thread that spins on them has to
-// serve the others, and to count in memory takes longer than to copy.
+// A function whose calls of upc_memget are counted in a local variable. The count tells when a
+// thread that spins on them must serve other threads; a counter in memory would take longer than a
+// short copy.
 std::string Generator::counted(std::string s, const Node *body) {
   const std::string begin = mark(body->begin);
   const size_t head = s.find(begin);
@@ -84,7 +85,8 @@ std::string Generator::written(Node *n) {
   return s;
 }
 
-// Arguments of an old-style function come as they are promoted: it stays one.
+// Callers of an old-style function pass promoted arguments, so the C that is written is old-style,
+// too.
 std::string Generator::old_style(Declared *d, Declarator &x) {
   std::string names, declarations;
   for (const Symbol *p : x.params) {

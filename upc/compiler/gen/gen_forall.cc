@@ -23,7 +23,8 @@
 
 #include <algorithm>
 
-// Iterations of this thread, which are those from `first` to before `last`, in the loop's order.
+// The loop over this thread's iterations, from `first` to before `last`, in the order of the
+// source's loop.
 std::string Generator::own_loop(Node *n, OwnLoop &l) {
   const std::string i = l.counter, bound = "(long)(" + l.bound + ")";
   l.first = fresh("i");
@@ -56,7 +57,7 @@ std::string Generator::own_loop(Node *n, OwnLoop &l) {
          (l.down ? l.last + " - 1 : " + l.first + " - 1;" : l.first + " : " + l.last + ";");
 }
 
-// The iterations of blocks of one index.
+// This thread's iterations where a block has one index.
 std::string Generator::own_singles(const OwnLoop &l, const std::string &body) {
   const std::string i = l.counter, end = fresh("e"), at = l.position, sign = l.down ? "-" : "+";
   const std::string count = l.down ? l.block + " + 1 - " + l.at + " - " + l.first
@@ -67,8 +68,9 @@ std::string Generator::own_singles(const OwnLoop &l, const std::string &body) {
          "= upcr_threads) {" + body + "}";
 }
 
-// The iterations of longer blocks: those of this thread in turn. `edges` is the body where
-// neighbours may lie in another block; empty: the usual body.
+// This thread's iterations where a block has several indices, block by block. `edges` is the body
+// for indices at the ends of a block, whose neighbours may lie in another block; empty: they take
+// the usual body.
 std::string Generator::own_blocks(const OwnLoop &l, const std::string &body,
                                   const std::string &edges) {
   const std::string b = fresh("b"), low = fresh("i"), high = fresh("n"), row = fresh("r");
@@ -123,7 +125,8 @@ std::string Generator::own_body(Node *n, OwnLoop &l) {
   return name_of(l.pointer) + " = " + value + "; {" + body + "}";
 }
 
-// The body where neighbours lie in another block: calls, which hardly cost even in blocks of 8.
+// The body for indices at the ends of a block. It calls functions for accesses; that hardly costs
+// time even in blocks of 8.
 std::string Generator::edge_body(Node *n, OwnLoop &l) {
   const bool outer = seldom_;
   seldom_ = true;
@@ -132,7 +135,7 @@ std::string Generator::edge_body(Node *n, OwnLoop &l) {
   return s;
 }
 
-// All iterations in turn, where those of this thread are not known beforehand or all are.
+// The loop over all iterations, where upc1 does not know which are this thread's, or where all are.
 std::string Generator::stepped_loop(Node *n, OwnLoop &l) {
   const std::string v = fresh("v"), k = l.counter, thread = fresh("t"), rest = fresh("r");
   l.position = fresh("l");
@@ -152,8 +155,9 @@ std::string Generator::stepped_loop(Node *n, OwnLoop &l) {
          body + "} }";
 }
 
-// A loop over elements by a pointer. Its counter is the distance from where the pointer begins; if
-// from there the limit cannot be reached, as with another phase, the loop runs as it stands.
+// A loop that moves a pointer over elements. It counts the distance from the pointer's first value.
+// Where the pointer can never reach the limit, for example with another phase, the loop runs as the
+// source has it.
 std::string Generator::pointer_loop(Node *n, OwnLoop &l, const std::string &inner) {
   const std::string p = name_of(l.pointer), limit = fresh("p"), count = fresh("n");
   const Type *referent = l.pointer->type->base;
@@ -212,7 +216,7 @@ std::string Generator::plain_loop(Node *n, const std::string &test) {
   return s + ")" + (test.empty() ? "" : " if (" + test + ")") + " {" + code(n->kids[4]) + "}";
 }
 
-// A copy beside a loop that is better and nearly always fits: small, not fast.
+// The copy of a loop for the rare case in which the fast one does not fit: small, not fast.
 std::string Generator::seldom_loop(Node *n, const std::string &test) {
   const bool outer = seldom_;
   seldom_ = true;
@@ -221,7 +225,7 @@ std::string Generator::seldom_loop(Node *n, const std::string &test) {
   return s;
 }
 
-// A call of setjmp: where a longjmp returns to, no more is controlled than was before.
+// A call of setjmp. A longjmp to it leaves loops, so it also restores upcr_in_forall.
 std::string Generator::landing(Node *n) {
   const std::string before = fresh("f"), v = fresh("v");
   return "({ const int " + before + " = upcr_in_forall; const int " + v + " = " + splice(n) +
@@ -256,7 +260,7 @@ std::string Generator::forall(Node *n) {
   return s + " }";
 }
 
-// The element that a loop's pointer points to; empty: n is another one.
+// C code of n, if n is the element that the loop's pointer points to; else empty.
 std::string Generator::own_target(Node *n) {
   Node *p = bare(n->kids[0]);
   if (!is_variable(p, own_->pointer)) return "";

@@ -37,7 +37,7 @@ bool is_one(Node *n) {
   return n->kind == Nk::Constant && n->type && is_integer(n->type);
 }
 
-// 1 as it is written, which is nothing to multiply by.
+// Whether n is the literal 1, so that a product with it can be left out.
 bool is_written_one(const Source &s, Node *n) {
   return is_one(n) && s[bare(n)->begin].text == "1";
 }
@@ -55,13 +55,13 @@ bool is_small_decimal(const std::string &text) {
          (text.size() == 1 || text[0] != '0');
 }
 
-// A variable that only this function can see and that nothing points to.
+// Whether a variable is local and nothing points to it, so that only this function changes it.
 bool is_own(const Symbol *s) {
   return s && s->kind == Sk::Variable && !s->file_scope && !s->is_static && !s->is_extern &&
          !s->address_taken && !s->type->is_volatile;
 }
 
-// Whether a loop's condition compares a variable of its own with something.
+// Whether a loop's condition compares a local variable (is_own) with something.
 bool is_bound(const Node *cond, std::initializer_list<const char *> operators) {
   if (!cond || cond->kind != Nk::Binary) return false;
   const Node *variable = bare(cond->kids[0]);
@@ -70,13 +70,13 @@ bool is_bound(const Node *cond, std::initializer_list<const char *> operators) {
                      [cond](const char *op) { return cond->op == op; });
 }
 
-// A pointer-to-shared that goes over elements one by one.
+// Whether t is a pointer-to-shared whose step is one element.
 bool goes_over_elements(const Type *t) {
   return is_pts(t) && !is_generic_pts(t) && !is_array(t->base);
 }
 
-// Whether a loop's body leaves all variables alone that it does not name as targets: it calls
-// nothing, and stores in named variables, arrays and shared objects only.
+// Whether a loop's body changes only what its assignments name: it has no calls, and stores to
+// named variables, arrays and shared objects only.
 bool stores_by_name(Node *body) {
   return !body->has_call && every(body, [](Node *n) {
     if (n->kind != Nk::Assign && n->kind != Nk::Step) return true;
@@ -90,7 +90,7 @@ bool names(Node *n, const Symbol *s) {
   return !every(n, [&](const Node *k) { return !is_variable(k, s); });
 }
 
-// A variable that keeps its value while the body runs.
+// Whether a variable keeps its value while the body runs.
 bool is_steady(const Symbol *s, Node *body) {
   if (!s || s->kind != Sk::Variable || s->type->is_volatile || changes(body, s)) return false;
   const bool seen = s->file_scope || s->is_static || s->is_extern || s->address_taken;
@@ -161,12 +161,12 @@ bool is_signed_number(const Type *t) {
   return t->kind == Ty::Int || t->kind == Ty::Long || t->kind == Ty::LLong;
 }
 
-// A number that is compared as a signed one with another of these.
+// Whether C compares two numbers of this type as signed ones.
 bool compares_signed(const Type *t) {
   return is_signed_number(t) || t->kind == Ty::Char || t->kind == Ty::SChar || t->kind == Ty::Short;
 }
 
-// The summand of a variable, both signed; NULL: it is another expression.
+// The x of `variable + x`, both signed; NULL where n is another expression.
 Node *beside(Node *n, const Symbol *variable) {
   n = bare(n);
   if (n->kind != Nk::Binary || n->op != "+" || !is_signed_number(variable->type)) return nullptr;
@@ -188,7 +188,8 @@ bool is_same(const Source &s, Node *a, Node *b) {
   return true;
 }
 
-// Whether a fixed expression may be evaluated where the source would not: it cannot divide by 0.
+// Whether an invariant expression may be evaluated earlier or more often than in the source: it
+// cannot divide by 0.
 bool is_harmless(Node *n) {
   return every(
       n, [](const Node *k) { return k->kind != Nk::Binary || (k->op != "/" && k->op != "%"); });
@@ -229,7 +230,7 @@ const Symbol *Generator::indexed(const Node *index) {
   return (base->kind == Nk::Decay ? bare(base->kids[0]) : base)->symbol;
 }
 
-// Indices of the array to a block; 0: an element a[i] is not in one block.
+// How many indices of the array one block holds; 0: an element a[i] spans blocks.
 long Generator::unit_of(const Node *index, Node *body) {
   const Symbol *s = indexed(index);
   if (!s || !((is_array(s->type) && is_shared(s->type)) || (is_pts(s->type) && is_steady(s, body))))
@@ -240,8 +241,8 @@ long Generator::unit_of(const Node *index, Node *body) {
   return block % *count == 0 ? block / *count : 0;
 }
 
-// Where the elements that a pointer or array begins with lie: elements from the beginning of the
-// row of blocks.
+// Position of the first element of a pointer or array: elements from the beginning of its row of
+// blocks (one block of each thread).
 std::string Generator::start_of(const Symbol *s, long block) {
   if (is_array(s->type)) return "0L";
   return "upcr_offset_of(" + name_of(s) + ", " + std::to_string(block) + ")";
@@ -272,9 +273,9 @@ bool Generator::matches_count(Node *n, OwnLoop &l) {
   return true;
 }
 
-// In C, that a loop does not fit: its variable cannot get past the bound, as with i >= 0, i
-// unsigned, or with i < 200, i a signed char, or a number is less than 0 where it is compared as an
-// unsigned one.
+// C condition for a loop that does not end, which the fast form must not take: the variable never
+// passes the bound (i >= 0 with unsigned i, i < 200 with signed char i), or a negative number is
+// compared as an unsigned one.
 std::string Generator::misses_end(const OwnLoop &l, bool is_signed) {
   const std::string past = l.down ? " - 1" : " + 1";
   const std::string end = "(long)(" + l.bound + ")" + (l.including ? past : "");
@@ -282,7 +283,7 @@ std::string Generator::misses_end(const OwnLoop &l, bool is_signed) {
          "))(" + end + "), " + (is_signed ? "1)" : "0)");
 }
 
-// Whether an index is the loop's variable and an offset that stays; fills `l`.
+// Whether an index is the loop's variable plus an invariant offset; fills `l`.
 bool Generator::takes_offset(Node *index, OwnLoop &l) {
   Node *fixed = beside(index->kids[1], l.variable);
   if (!fixed || l.elements != 1 || !is_fixed_bound(fixed, l.variable, l.body)) return false;
@@ -292,7 +293,7 @@ bool Generator::takes_offset(Node *index, OwnLoop &l) {
   return true;
 }
 
-// Whether the loop has the pattern; fills `l`.
+// Whether the loop, its affinity and its accesses have the pattern of own_loop; fills `l`.
 bool Generator::matches(Node *n, OwnLoop &l) {
   if (!matches_count(n, l)) return false;
   Node *affinity = bare(n->kids[3]), *body = l.body;
@@ -312,7 +313,7 @@ bool Generator::matches(Node *n, OwnLoop &l) {
   return true;
 }
 
-// Whether a pointer goes on by an equal number of elements each time; fills `l`.
+// Whether each step moves the pointer by the same number of elements; fills `l`.
 bool Generator::matches_step(Node *step, Node *body, OwnLoop &l) {
   if (step->kind == Nk::Step) return step->op == "++";
   if (step->kind != Nk::Assign || step->op != "+=") return false;
@@ -341,14 +342,14 @@ bool Generator::matches_pointer(Node *n, OwnLoop &l) {
   return l.unit >= 0;
 }
 
-// Whether an index is that of the affinity.
+// Whether an index is the one of the affinity expression.
 bool Generator::is_own_index(Node *n, const OwnLoop &l) {
   if (!l.offset) return is_variable(n, l.variable);
   Node *fixed = beside(n, l.variable);
   return fixed && is_same(s_, fixed, l.offset);
 }
 
-// Whether an index is that of the affinity, or that and a constant, the distance.
+// Whether an index is the one of the affinity expression plus a constant, `distance`.
 bool Generator::is_near(Node *n, const OwnLoop &l, long &distance) {
   if (is_own_index(n, l)) return true;
   if (!l.neighbours || n->kind != Nk::Binary || (n->op != "+" && n->op != "-")) return false;

@@ -56,7 +56,7 @@ bool is_plain(const Node *n) {
                      [](const Node *k) { return !k || is_plain(k); });
 }
 
-// The place of a read as text: casts and the like are taken to differ.
+// Whether n names a place that can be compared by its text; a place with casts cannot.
 bool is_place(const Node *n) {
   switch (n->kind) {
   case Nk::Name:
@@ -120,7 +120,8 @@ Node *initialiser(const Declared *d) {
   return is_kept_type(x.type) && !is_shared(x.type) && x.symbol ? x.init : nullptr;
 }
 
-// The expression that a statement evaluates first and always; NULL: there is none, or more.
+// The one expression that a statement always evaluates first; NULL: there is none, or there are
+// several.
 Node *first_expression(const Source &s, Node *n) {
   if (n->kind == Nk::Declaration) return initialiser(n->declared);
   if (n->kind != Nk::Tokens || n->kids.empty()) return nullptr;

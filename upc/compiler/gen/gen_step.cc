@@ -11,7 +11,7 @@
  */
 #include "gen/gen.h"
 
-// Declares a loop's step and end, and adds to the condition of not fitting.
+// Declares a loop's step and end, and adds a condition under which the fast form does not fit.
 void Generator::take_step(Node *step, OwnLoop &l, bool is_signed) {
   const std::string bound = "(long)(" + l.bound + ")", i = "(long)" + l.counter;
   const std::string stop = !l.including ? bound : bound + (l.down ? " - 1" : " + 1");
@@ -23,7 +23,7 @@ void Generator::take_step(Node *step, OwnLoop &l, bool is_signed) {
             l.counter + "))" + l.end + ", " + (is_signed ? "1)" : "0)");
 }
 
-// The iterations of blocks of one index.
+// This thread's iterations where a block has one index.
 std::string Generator::step_singles(const OwnLoop &l, const std::string &body) {
   const std::string k = fresh("k"), by = fresh("s"), from = fresh("i"), period = fresh("p");
   const std::string row = fresh("r"), at = l.position;

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-// Qualifiers q beside those that the element type e has already.
+// Checks the qualifiers q beside those of the element type e.
 void Parser::check_qualifiers(const Type &q, const Type *e, int token) {
   if (q.strict && q.relaxed) s_.error(token, "a type cannot be both strict and relaxed");
   if ((q.strict || q.relaxed) && !q.shared && !e->shared)
@@ -50,7 +50,7 @@ Type *Parser::referent(Type *t, int token) {
   return set_star(t, 1);
 }
 
-// Any type that a declaration gives.
+// Checks a type that a declaration gives.
 void Parser::check_type(const Type *t, int token) {
   while (is_pointer(t)) t = t->base;
   if (!is_shared(t)) return;
@@ -178,7 +178,7 @@ bool names_threads(const Node *n) {
 
 } // namespace
 
-// A private array of static storage, whose size the C compiler has to know.
+// Checks a private array of static storage: the C compiler must know its size.
 void Parser::check_private_size(const Declarator &x) {
   for (const Type *a = x.type; is_array(a); a = a->base) {
     const bool threads = (a->times_threads && !options_.threads) ||
@@ -191,7 +191,7 @@ void Parser::check_private_size(const Declarator &x) {
   }
 }
 
-// The dimensions of a shared array.
+// Checks the dimensions of a shared array.
 void Parser::check_dimensions(const Declarator &x) {
   for (const Type *a = x.type; is_array(a); a = a->base)
     if (a->variable && a->length) {
@@ -213,7 +213,7 @@ void Parser::check_dimensions(const Declarator &x) {
                "fixed (-T)");
 }
 
-// A whole declarator, its initialiser included.
+// Checks a declarator with its initialiser.
 void Parser::check_definition(const Declared *d, const Declarator &x) {
   if (d->is_typedef || x.type->kind == Ty::Function) return;
   if (is_shared(x.type)) {

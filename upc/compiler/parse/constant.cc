@@ -89,7 +89,8 @@ bool logic_op(std::string_view op, long a, long b, long *r) {
   return true;
 }
 
-// One of the operands has THREADS as a factor: products, exact quotients, sums of like powers.
+// Value where an operand has THREADS as a factor: of products, exact quotients, and sums of like
+// powers.
 Constant combine_threads(std::string_view op, const Constant &a, const Constant &b) {
   Constant c = known(0);
   const bool divides = op == "/" && b.value && a.value % b.value == 0;
@@ -160,7 +161,7 @@ Constant bytes_of(const Node *n, long threads) {
   return known(wrapping_product(*bytes, local_count(n->operand, threads)));
 }
 
-// A cast or operator that THREADS may not stand in.
+// Value of a cast or operator in which THREADS may not stand: none where it does.
 Constant without_threads(Constant c) {
   if (!c.threads) return c;
   c.known = false;

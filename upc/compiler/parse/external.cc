@@ -45,15 +45,15 @@ Node *Parser::external_or_pass() {
   }
 }
 
-// A word of UPC, or a name of an object that is shared or points to one.
+// Whether a token is a word of UPC, or names a shared object or a pointer to one.
 bool Parser::is_upc(const Token &t) const {
   if (t.kw >= KwUpcStatement || t.kw == KwShared) return true;
   const Symbol *symbol = t.kind == Tk::Name ? find(t.text) : nullptr;
   return symbol && symbol->type && (is_shared(symbol->type) || is_pts(symbol->type));
 }
 
-// Text that cannot be parsed: to its end. The C compiler will accept it or report the error, unless
-// UPC is in it.
+// Passes a declaration that cannot be parsed on as it is, up to its end. The C compiler accepts it
+// or reports the error; where words of UPC are in it, upc1 does.
 Node *Parser::pass_through(int begin, const SyntaxError &e) {
   p_ = begin;
   Node *n = make(Nk::Tokens, begin);

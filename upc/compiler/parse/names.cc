@@ -35,7 +35,7 @@ const Known types[] = {
     {"upc_flag_t", "upc_types.h"},
 };
 
-// How names of functions and constants begin.
+// Beginnings of names of functions and constants.
 const Known beginnings[] = {
     {"upc_all_f", "upc_io.h"},
     {"upc_all_atomicdomain_", "upc_atomic.h"},
@@ -85,13 +85,13 @@ const Known declared_by[] = {
     {"upc_flag_t", "upc_types.h"},  {"upc_all_broadcast", "upc_collective.h"},
 };
 
-// Words of the language, for names that are nearly one of them.
+// Words of the language, for the suggestion behind a misspelt one.
 const char *const language[] = {
     "upc_barrier",     "upc_notify",      "upc_wait",       "upc_fence", "upc_forall",
     "upc_localsizeof", "upc_blocksizeof", "upc_elemsizeof", "THREADS",   "MYTHREAD",
 };
 
-// How names begin that tombolo_upc_names.h gives to those with bupc_.
+// Beginnings of the names that tombolo_upc_names.h gives to names with bupc_.
 const char *const older[] = {
     "upc_sem_",      "upc_smemvec_t", "upc_pmemvec_t",       "upc_memput_signal",
     "upc_waitsync",  "upc_trysync",   "upc_begin_accessreg", "upc_end_accessregion",
@@ -150,7 +150,7 @@ std::string instead(std::string_view name) {
          "bupc_memput_signal_async copies and posts a semaphore of the receiver";
 }
 
-// Number of semicolons in the parentheses that open at a token, not in those inside.
+// Number of semicolons between a parenthesis and its partner, those in inner parentheses left out.
 int semicolons_in(const Source &s, int open) {
   int depth = 0, count = 0;
   for (int i = open; s[i].kind != Tk::End; i++) {

@@ -72,7 +72,7 @@ void Parser::pragma_pack(const std::string &text) {
     pack_ = 0;
 }
 
-// A word behind `#pragma upc` that nobody knows, a slip of the pen most likely.
+// Warns of an unknown word behind `#pragma upc`, which is probably a slip of the pen.
 void Parser::check_pragma(const Pragma &p, const char *word) {
   static const char *const known[] = {"strict", "relaxed", "c_code", "upc_code", "detect_upc"};
   for (const char *k : known)
@@ -135,8 +135,8 @@ void Parser::declare_tag(std::string_view name, Type *type) {
   if (there != outside.end()) hide_type_name(upc_name(there->second));
 }
 
-// Whether a token is a name where a type has to be: another name or `*` follows, and it is not
-// declared, unless by this very token as if it were a variable.
+// Whether a token stands for a type that nobody declared: a name or `*` follows, and no earlier
+// declaration has it.
 bool Parser::is_unknown_type(int token) {
   const Token &t = s_[token], &next = s_[token + 1];
   if (t.kind != Tk::Name || t.kw != KwNone || t.text.compare(0, 2, "__") == 0) return false;

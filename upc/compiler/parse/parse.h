@@ -29,8 +29,9 @@ struct Constant {
   int threads = 0; // power
 };
 
-// The productions by which the grammar recurses. parse_expr.cc, parse_init.cc, parse_spec.cc,
-// parse_decl.cc, parse_stmt.cc and external.cc call only those before them, and these.
+// Productions that files before their own call, because the grammar recurses. parse_expr.cc,
+// parse_init.cc, parse_spec.cc, parse_decl.cc, parse_stmt.cc and external.cc else call only files
+// before them in this order.
 class Productions {
 protected:
   ~Productions() = default;

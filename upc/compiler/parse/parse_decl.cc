@@ -305,7 +305,7 @@ bool Parser::begins_body(const Declared *d) const {
   return at("{") || (starts_declaration() && !at(";"));
 }
 
-// A declaration that has no specifiers: of the older C, or none at all.
+// A declaration without specifiers: valid in old C at file scope, else an error.
 void Parser::check_no_type(const Declared *d) {
   if (!d->file_scope || cur().kind != Tk::Name)
     fail("expected a declaration before '" + std::string(cur().text) + "'");

@@ -608,7 +608,8 @@ Node *Parser::generic() {
   return choose(n, in_upc && of->kind != Ty::Unknown ? chosen : nullptr, chosen);
 }
 
-// The node of a choice: written as the choice alone, or, where none is known here, as it stands.
+// Ends the node of _Generic or __builtin_choose_expr: it becomes the chosen expression, or stays as
+// it is where only the C compiler can choose.
 Node *Parser::choose(Node *n, Node *chosen, const Node *typical) {
   n->type = typical ? typical->type : unknown_type(""); // without a choice the C compiler objects
   if (chosen) {

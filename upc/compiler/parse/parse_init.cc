@@ -68,7 +68,7 @@ Type *member_at(Type *t, std::string_view name, size_t *at) {
   return nullptr;
 }
 
-// The largest part of t that begins at scalar `at`, of which the list's next braces are.
+// The largest part of t that begins at scalar `at`. The next braces of the list initialise it.
 Type *part_at(Type *t, size_t at) {
   if (is_array(t)) {
     const size_t k = scalars(t->base);
@@ -131,8 +131,8 @@ Type *Parser::designated(Type *t, Node *list, size_t *position) {
   return target;
 }
 
-// A value of a list that is no list, for a part of the object: that whole, or its first scalar,
-// which then is the part.
+// A value without braces in an initialiser list. It initialises the whole `part`, or the part's
+// first scalar, which becomes `part`.
 Node *Parser::listed(Type *&part) {
   Node *v = assignment();
   Type *const text =
@@ -220,7 +220,8 @@ std::vector<long> Parser::entries(const Node *list) {
   return most;
 }
 
-// How the values of an array with THREADS in an inner dimension are kept until they are stored.
+// Counts the initialisers of an array with THREADS in an inner dimension, for the private copy that
+// holds them until they are stored.
 void Parser::count_thread_entries(Declarator &x) {
   size_t depth = 0;
   const Type *t = x.type;

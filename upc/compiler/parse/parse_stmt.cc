@@ -129,7 +129,7 @@ Node *Parser::statement_word(Node *n) {
   return simple_statement(n);
 }
 
-// Whether a part of a loop changes nothing of its own: it has no assignment or step.
+// Whether a part of a loop has no assignment and no step, so that it changes nothing itself.
 static bool is_idle(const Node *n) {
   if (n->kind == Nk::Assign || n->kind == Nk::Step || n->kind == Nk::Declaration) return false;
   for (const Node *k : n->kids)
@@ -143,8 +143,8 @@ static void read_strictly(Node *n) {
     if (k) read_strictly(k);
 }
 
-// A loop that changes nothing waits for another thread. Programs do that with relaxed variables,
-// too; they are read anew each time, and others are served, as is so of strict ones.
+// A loop that changes nothing waits for another thread, also where its variables are relaxed. Its
+// reads become strict ones: each reads memory again and serves other threads.
 void Parser::spins(Node *condition, Node *body) {
   if ((condition && !is_idle(condition)) || !is_idle(body)) return;
   if (condition) read_strictly(condition);
@@ -193,8 +193,8 @@ Node *Parser::for_statement(Node *n) {
   return done(n);
 }
 
-// The statement that a loop or switch repeats or enters. A break in the body of upc_forall would
-// leave only the part of the loop in hand, of those that C gets.
+// The body of a loop or switch. `may_break`: a break stays in it. upc_forall becomes several C loops,
+// of which a break would leave only one, so a break in its body counts as leaving the loop.
 Node *Parser::loop_body(bool may_break) {
   const bool outer = in_loop_;
   in_loop_ = may_break;

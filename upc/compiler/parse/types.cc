@@ -118,7 +118,7 @@ bool same_sharing(const Type *a, const Type *b) {
 
 } // namespace
 
-// Private pointers: to pointers-to-shared, which C could not distinguish.
+// Checks conversions between private pointers to pointers-to-shared, whose types are equal in C.
 void Parser::check_depths(const Type *from, const Type *to, int token, const char *where) {
   if (!is_pointer(from) || !is_pointer(to)) return;
   const std::string text =
@@ -179,7 +179,7 @@ Type *Parser::difference_type(Node *n, int token) {
   return basic(Ty::Long);
 }
 
-// Pointers-to-shared to types without a size cannot be counted with.
+// Refuses arithmetic on pointers-to-shared to types without a size.
 void Parser::check_steps(const Type *t, int token) {
   if (!is_pts(t)) return;
   if (t->base->kind == Ty::Void)

@@ -456,7 +456,7 @@ bool is_in_longer(const std::string &line, size_t at, std::string_view text) {
   return false;
 }
 
-// Where a token's text stands in a line, as a whole word or operator.
+// Positions at which a token's text stands in a line as a whole word or operator.
 std::vector<size_t> places_in(const std::string &line, std::string_view text) {
   std::vector<size_t> places;
   const bool word = name_char(text.front());
@@ -472,8 +472,8 @@ std::vector<size_t> places_in(const std::string &line, std::string_view text) {
 
 } // namespace
 
-// The preprocessor changes the columns of a line with macros: a token is matched with one of its
-// text in the line; one that came from a macro stands where the token before it does.
+// Column of a token in the source's line. Macros change columns, so the token's text is looked for
+// in the line; a token from a macro gets the column of the token before it.
 size_t Source::column_of(int token, const std::string &line) const {
   const Token &t = (*this)[token];
   const auto in_line = [&](int i) {

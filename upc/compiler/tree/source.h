@@ -92,7 +92,7 @@ public:
   // headers.
   Source(std::string text, std::string upc_folder);
 
-  // Words that C23 adds are words of the language from now on.
+  // Makes the words that C23 adds keywords.
   void take_c23();
 
   // Beyond the text: its end.

@@ -133,8 +133,7 @@ std::optional<long> size_of(const Type *t);
 long align_of(const Type *t);
 void lay_out(Tag *tag);
 
-// Number of ultimate elements. Of a type with THREADS elements under dynamic threads, without that
-// factor.
+// Number of ultimate elements; under dynamic threads without the factor THREADS.
 std::optional<long> count_of(const Type *t);
 bool has_threads(const Type *t);
 // The most elements that one thread has of an object, with `threads` of them; 0: not known.
@@ -149,17 +148,18 @@ bool same_top_qualifiers(const Type *a, const Type *b, bool orders);
 
 // Whether the C declaration must differ from the source: something in it is shared.
 bool needs_writing(const Type *t);
-// A type's name at file scope (`cell`, `struct cell`) that a block gives another meaning: from now
-// on it is written by a second name. hidden_type_names() has the typedefs of those that were
-// written since it was called last.
+// Gives a type at file scope (`cell`, `struct cell`) a second name, because a block gives its name
+// another meaning. hidden_type_names() returns the typedefs of second names that were written since
+// its last call.
 void hide_type_name(const std::string &name);
 std::string hidden_type_names();
 
-// Names the function that writes the expression of a length; once, before a type is written.
+// Sets the function that writes the expression of an array's length. Call it once, before the first
+// type is written.
 void write_lengths_by(std::string (*writer)(Node *length));
 // Declaration of `inner` in C; shared objects are written as private ones.
 std::string c_type(const Type *t, const std::string &inner = "");
-// As a message names it, in UPC.
+// The type's name in UPC, for messages.
 std::string upc_name(const Type *t);
 
 #endif
