@@ -193,8 +193,8 @@ Node *Parser::for_statement(Node *n) {
   return done(n);
 }
 
-// The body of a loop or switch. `may_break`: a break stays in it. upc_forall becomes several C loops,
-// of which a break would leave only one, so a break in its body counts as leaving the loop.
+// The body of a loop or switch. `may_break`: a break only leaves this C loop. upc_forall becomes
+// several C loops, so a break in its body counts as a statement that leaves it.
 Node *Parser::loop_body(bool may_break) {
   const bool outer = in_loop_;
   in_loop_ = may_break;
