@@ -48,27 +48,19 @@ TYPE CHK_ATOMIC(_compare_exchange_val)(volatile TYPE *at, TYPE expected, TYPE wa
   return value_;
 }
 
-int CHK_ATOMIC(_compare_exchange_strong)(volatile TYPE *at, TYPE *expected, TYPE wanted, int order,
-                                         int failure);
-int CHK_ATOMIC(_compare_exchange_strong)(volatile TYPE *at, TYPE *expected, TYPE wanted, int order,
-                                         int failure) {
-  (void)order, (void)failure;
-  const TYPE before = *expected;
-  CHK_AROUND(at, CHK_STORE, SWAP(at, before, wanted));
-  *expected = value_;
-  return value_ == before;
-}
-
-int CHK_ATOMIC(_compare_exchange_weak)(volatile TYPE *at, TYPE *expected, TYPE wanted, int order,
-                                       int failure);
-int CHK_ATOMIC(_compare_exchange_weak)(volatile TYPE *at, TYPE *expected, TYPE wanted, int order,
-                                       int failure) {
-  (void)order, (void)failure;
-  const TYPE before = *expected;
-  CHK_AROUND(at, CHK_STORE, SWAP(at, before, wanted));
-  *expected = value_;
-  return value_ == before;
-}
+#define CHK_SWAP(what)                                                                      \
+ int CHK_ATOMIC(_compare_exchange_##what)(volatile TYPE * at, TYPE * expected, TYPE wanted, \
+                                          int order, int failure);                          \
+ int CHK_ATOMIC(_compare_exchange_##what)(volatile TYPE * at, TYPE * expected, TYPE wanted, \
+                                          int order, int failure) {                         \
+  (void)order, (void)failure;                                                               \
+  const TYPE before = *expected;                                                            \
+  CHK_AROUND(at, CHK_STORE, SWAP(at, before, wanted));                                      \
+  *expected = value_;                                                                       \
+  return value_ == before;                                                                  \
+ }
+CHK_SWAP(strong)
+CHK_SWAP(weak)
 
 #define CHK_FETCH(what)                                                      \
  TYPE CHK_ATOMIC(_fetch_##what)(volatile TYPE * at, TYPE value, int order);  \
@@ -91,4 +83,5 @@ CHK_FETCH(nand)
 #undef CHK_ATOMIC
 #undef CHK_PC
 #undef CHK_AROUND
+#undef CHK_SWAP
 #undef CHK_FETCH

@@ -217,6 +217,19 @@ void chk_end(const struct chk_pending *p);
  * Returns the second argument. */
 gex_Event_t chk_started(const struct chk_pending *p, gex_Event_t event);
 int chk_started_nbi(const struct chk_pending *p, int refused);
+/* Defines a call: the library's own, unless it is to be checked; then between the records of its
+ * begin and its end. ARGS, GIVEN: parameters and arguments, in parentheses. END: CHK_STARTED,
+ * CHK_STARTED_NBI or a macro like them, which may use p. BEGUN: the operation, a struct
+ * chk_pending. */
+#define CHK_DEFINE(...) CHK_DEFINE_IF(chk_on(), __VA_ARGS__)
+#define CHK_DEFINE_IF(CHECKED, RESULT, NAME, ARGS, GIVEN, END, BEGUN) \
+ RESULT NAME ARGS {                                                   \
+  if (!(CHECKED)) return chk_real.NAME GIVEN;                         \
+  const struct chk_pending p = BEGUN;                                 \
+  END(chk_real.NAME GIVEN);                                           \
+ }
+#define CHK_STARTED(call)     return chk_started(&p, call)
+#define CHK_STARTED_NBI(call) return chk_started_nbi(&p, call)
 /* The local side of a transfer has begun, or is complete. */
 void chk_local_open(uint64_t number);
 void chk_pending_leaks(void);

@@ -109,11 +109,6 @@ static void take(struct chk_sync *s, uint32_t site) {
   chk.synced = site;
 }
 
-static void released(uint32_t site) {
-  chk.clock[chk.rank]++;
-  chk.synced = site;
-}
-
 /* Give to the object at `at`, or to a new one there. */
 static void give_at(uint32_t *at, uint64_t key, uint32_t site, uint64_t put) {
   if (!*at) {
@@ -128,12 +123,24 @@ static void give_at(uint32_t *at, uint64_t key, uint32_t site, uint64_t put) {
   give(sync_at(*at), site, put);
 }
 
-void chk_release(uint64_t key, uint32_t site, uint64_t put) {
+/* Give to the object with a key, or to a new one behind all those of its bucket. */
+static void release(uint64_t key, uint32_t site, uint64_t put, bool as_new) {
   struct chk_bucket *const b = bucket_of(key);
   chk_lock(&b->lock);
-  give_at(find(b, key), key, site, put);
+  uint32_t *at = find(b, key);
+  while (as_new && *at) at = &sync_at(*at)->next;
+  give_at(at, key, site, put);
   chk_unlock(&b->lock);
-  released(site);
+  chk.clock[chk.rank]++;
+  chk.synced = site;
+}
+
+void chk_release(uint64_t key, uint32_t site, uint64_t put) {
+  release(key, site, put, false);
+}
+
+void chk_send(uint64_t key, uint32_t site, uint64_t put) {
+  release(key, site, put, true);
 }
 
 void chk_acquire(uint64_t key, uint32_t site) {
@@ -164,16 +171,6 @@ void chk_leave(uint64_t key, uint32_t site, uint32_t members, bool acquires) {
   }
   chk_unlock(&b->lock);
   if (ended) sync_free(ended);
-}
-
-void chk_send(uint64_t key, uint32_t site, uint64_t put) {
-  struct chk_bucket *const b = bucket_of(key);
-  chk_lock(&b->lock);
-  uint32_t *at = find(b, key);
-  while (*at) at = &sync_at(*at)->next;
-  give_at(at, key, site, put);
-  chk_unlock(&b->lock);
-  released(site);
 }
 
 void chk_receive(uint64_t key, uint32_t site) {

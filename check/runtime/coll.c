@@ -42,13 +42,19 @@ static struct chk_pending begin(const struct coll *c, const char *call, const vo
   return p;
 }
 
+/* Whether this rank is the root of a call. */
+#define ROOT(tm, root) ((tm)->rank == (root))
+/* Parameters of reductions. */
+#define OPERANDS                                                                     \
+ gex_DT_t dt, size_t dt_sz, size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op, \
+     void *user_cdata
+#define OPERANDS_GIVEN   dt, dt_sz, dt_cnt, op, user_op, user_cdata
+#define REDUCED          (dt_sz * dt_cnt)
+
 #define BEGIN(call, ...) begin(&(struct coll){__VA_ARGS__}, call, __builtin_return_address(0))
 
-gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
-  if (!chk_on()) return chk_real.gex_Coll_BarrierNB(tm, flags);
-  const struct chk_pending p = BEGIN("gex_Coll_BarrierNB", tm, true, true, NULL, NULL, 0, 0);
-  return chk_started(&p, chk_real.gex_Coll_BarrierNB(tm, flags));
-}
+CHK_DEFINE(gex_Event_t, gex_Coll_BarrierNB, (gex_TM_t tm, gex_Flags_t flags), (tm, flags),
+           CHK_STARTED, BEGIN("gex_Coll_BarrierNB", tm, true, true, NULL, NULL, 0, 0))
 
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
   struct chk_pending p = {0};
@@ -57,158 +63,89 @@ void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
   if (chk_on()) (void)chk_started(&p, GEX_EVENT_INVALID);
 }
 
-gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
-                                 size_t nbytes, gex_Flags_t flags) {
-  if (!chk_on()) return chk_real.gex_Coll_BroadcastNB(tm, root, dst, src, nbytes, flags);
-  const bool is = tm->rank == root;
-  const struct chk_pending p =
-      BEGIN("gex_Coll_BroadcastNB", tm, is, !is, dst, is ? src : NULL, nbytes, nbytes);
-  return chk_started(&p, chk_real.gex_Coll_BroadcastNB(tm, root, dst, src, nbytes, flags));
-}
+CHK_DEFINE(gex_Event_t, gex_Coll_BroadcastNB,
+           (gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
+            gex_Flags_t flags),
+           (tm, root, dst, src, nbytes, flags), CHK_STARTED,
+           BEGIN("gex_Coll_BroadcastNB", tm, ROOT(tm, root), !ROOT(tm, root), dst,
+                 ROOT(tm, root) ? src : NULL, nbytes, nbytes))
 
-gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
-                                   gex_DT_t dt, size_t dt_sz, size_t dt_cnt, gex_OP_t op,
-                                   gex_Coll_ReduceFn_t user_op, void *user_cdata,
-                                   gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_Coll_ReduceToOneNB(tm, root, dst, src, dt, dt_sz, dt_cnt, op, user_op,
-                                           user_cdata, flags);
-  const bool is = tm->rank == root;
-  const size_t nbytes = dt_sz * dt_cnt;
-  const struct chk_pending p =
-      BEGIN("gex_Coll_ReduceToOneNB", tm, true, is, is ? dst : NULL, src, nbytes, nbytes);
-  return chk_started(&p, chk_real.gex_Coll_ReduceToOneNB(tm, root, dst, src, dt, dt_sz, dt_cnt, op,
-                                                         user_op, user_cdata, flags));
-}
+CHK_DEFINE(gex_Event_t, gex_Coll_ReduceToOneNB,
+           (gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, OPERANDS, gex_Flags_t flags),
+           (tm, root, dst, src, OPERANDS_GIVEN, flags), CHK_STARTED,
+           BEGIN("gex_Coll_ReduceToOneNB", tm, true, ROOT(tm, root), ROOT(tm, root) ? dst : NULL,
+                 src, REDUCED, REDUCED))
 
-gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt,
-                                   size_t dt_sz, size_t dt_cnt, gex_OP_t op,
-                                   gex_Coll_ReduceFn_t user_op, void *user_cdata,
-                                   gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_Coll_ReduceToAllNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata,
-                                           flags);
-  const size_t nbytes = dt_sz * dt_cnt;
-  const struct chk_pending p =
-      BEGIN("gex_Coll_ReduceToAllNB", tm, true, true, dst, src, nbytes, nbytes);
-  return chk_started(&p, chk_real.gex_Coll_ReduceToAllNB(tm, dst, src, dt, dt_sz, dt_cnt, op,
-                                                         user_op, user_cdata, flags));
-}
+CHK_DEFINE(gex_Event_t, gex_Coll_ReduceToAllNB,
+           (gex_TM_t tm, void *dst, const void *src, OPERANDS, gex_Flags_t flags),
+           (tm, dst, src, OPERANDS_GIVEN, flags), CHK_STARTED,
+           BEGIN("gex_Coll_ReduceToAllNB", tm, true, true, dst, src, REDUCED, REDUCED))
 
-gex_Event_t gexx_Coll_ScatterNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
-                                size_t nbytes, gex_Flags_t flags) {
-  if (!chk_on()) return chk_real.gexx_Coll_ScatterNB(tm, root, dst, src, nbytes, flags);
-  const bool is = tm->rank == root;
-  const struct chk_pending p =
-      BEGIN("gexx_Coll_ScatterNB", tm, is, !is, dst, is ? src : NULL, nbytes, nbytes * tm->size);
-  return chk_started(&p, chk_real.gexx_Coll_ScatterNB(tm, root, dst, src, nbytes, flags));
-}
+CHK_DEFINE(gex_Event_t, gexx_Coll_ScatterNB,
+           (gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
+            gex_Flags_t flags),
+           (tm, root, dst, src, nbytes, flags), CHK_STARTED,
+           BEGIN("gexx_Coll_ScatterNB", tm, ROOT(tm, root), !ROOT(tm, root), dst,
+                 ROOT(tm, root) ? src : NULL, nbytes, nbytes * tm->size))
 
-gex_Event_t gexx_Coll_GatherNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
-                               size_t nbytes, gex_Flags_t flags) {
-  if (!chk_on()) return chk_real.gexx_Coll_GatherNB(tm, root, dst, src, nbytes, flags);
-  const bool is = tm->rank == root;
-  const struct chk_pending p =
-      BEGIN("gexx_Coll_GatherNB", tm, true, is, is ? dst : NULL, src, nbytes * tm->size, nbytes);
-  return chk_started(&p, chk_real.gexx_Coll_GatherNB(tm, root, dst, src, nbytes, flags));
-}
+CHK_DEFINE(gex_Event_t, gexx_Coll_GatherNB,
+           (gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
+            gex_Flags_t flags),
+           (tm, root, dst, src, nbytes, flags), CHK_STARTED,
+           BEGIN("gexx_Coll_GatherNB", tm, true, ROOT(tm, root), ROOT(tm, root) ? dst : NULL, src,
+                 nbytes * tm->size, nbytes))
 
-gex_Event_t gexx_Coll_AllGatherNB(gex_TM_t tm, void *dst, const void *src, size_t nbytes,
-                                  gex_Flags_t flags) {
-  if (!chk_on()) return chk_real.gexx_Coll_AllGatherNB(tm, dst, src, nbytes, flags);
-  const struct chk_pending p =
-      BEGIN("gexx_Coll_AllGatherNB", tm, true, true, dst, src, nbytes * tm->size, nbytes);
-  return chk_started(&p, chk_real.gexx_Coll_AllGatherNB(tm, dst, src, nbytes, flags));
-}
+CHK_DEFINE(gex_Event_t, gexx_Coll_AllGatherNB,
+           (gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Flags_t flags),
+           (tm, dst, src, nbytes, flags), CHK_STARTED,
+           BEGIN("gexx_Coll_AllGatherNB", tm, true, true, dst, src, nbytes * tm->size, nbytes))
 
-gex_Event_t gexx_Coll_ExchangeNB(gex_TM_t tm, void *dst, const void *src, size_t nbytes,
-                                 gex_Flags_t flags) {
-  if (!chk_on()) return chk_real.gexx_Coll_ExchangeNB(tm, dst, src, nbytes, flags);
-  const struct chk_pending p =
-      BEGIN("gexx_Coll_ExchangeNB", tm, true, true, dst, src, nbytes * tm->size, nbytes * tm->size);
-  return chk_started(&p, chk_real.gexx_Coll_ExchangeNB(tm, dst, src, nbytes, flags));
-}
+CHK_DEFINE(gex_Event_t, gexx_Coll_ExchangeNB,
+           (gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Flags_t flags),
+           (tm, dst, src, nbytes, flags), CHK_STARTED,
+           BEGIN("gexx_Coll_ExchangeNB", tm, true, true, dst, src, nbytes * tm->size,
+                 nbytes * tm->size))
 
-gex_Event_t gexx_Coll_ScatterVNB(gex_TM_t tm, gex_Rank_t root, void *dst, size_t nbytes,
-                                 const void *src, const size_t *src_bytes, const size_t *src_displs,
-                                 gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gexx_Coll_ScatterVNB(tm, root, dst, nbytes, src, src_bytes, src_displs, flags);
-  const bool is = tm->rank == root;
-  const struct chk_pending p = BEGIN("gexx_Coll_ScatterVNB", tm, is, !is, dst, NULL, nbytes, 0);
-  return chk_started(
-      &p, chk_real.gexx_Coll_ScatterVNB(tm, root, dst, nbytes, src, src_bytes, src_displs, flags));
-}
+CHK_DEFINE(gex_Event_t, gexx_Coll_ScatterVNB,
+           (gex_TM_t tm, gex_Rank_t root, void *dst, size_t nbytes, const void *src,
+            const size_t *src_bytes, const size_t *src_displs, gex_Flags_t flags),
+           (tm, root, dst, nbytes, src, src_bytes, src_displs, flags), CHK_STARTED,
+           BEGIN("gexx_Coll_ScatterVNB", tm, ROOT(tm, root), !ROOT(tm, root), dst, NULL, nbytes, 0))
 
-gex_Event_t gexx_Coll_GatherVNB(gex_TM_t tm, gex_Rank_t root, void *dst, const size_t *dst_bytes,
-                                const size_t *dst_displs, const void *src, size_t nbytes,
-                                gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gexx_Coll_GatherVNB(tm, root, dst, dst_bytes, dst_displs, src, nbytes, flags);
-  const struct chk_pending p =
-      BEGIN("gexx_Coll_GatherVNB", tm, true, tm->rank == root, NULL, src, 0, nbytes);
-  return chk_started(
-      &p, chk_real.gexx_Coll_GatherVNB(tm, root, dst, dst_bytes, dst_displs, src, nbytes, flags));
-}
+CHK_DEFINE(gex_Event_t, gexx_Coll_GatherVNB,
+           (gex_TM_t tm, gex_Rank_t root, void *dst, const size_t *dst_bytes,
+            const size_t *dst_displs, const void *src, size_t nbytes, gex_Flags_t flags),
+           (tm, root, dst, dst_bytes, dst_displs, src, nbytes, flags), CHK_STARTED,
+           BEGIN("gexx_Coll_GatherVNB", tm, true, tm->rank == root, NULL, src, 0, nbytes))
 
-gex_Event_t gexx_Coll_AllGatherVNB(gex_TM_t tm, void *dst, const size_t *dst_bytes,
-                                   const size_t *dst_displs, const void *src, gex_Flags_t flags) {
-  if (!chk_on()) return chk_real.gexx_Coll_AllGatherVNB(tm, dst, dst_bytes, dst_displs, src, flags);
-  const struct chk_pending p =
-      BEGIN("gexx_Coll_AllGatherVNB", tm, true, true, NULL, src, 0, dst_bytes[tm->rank]);
-  return chk_started(&p,
-                     chk_real.gexx_Coll_AllGatherVNB(tm, dst, dst_bytes, dst_displs, src, flags));
-}
+CHK_DEFINE(gex_Event_t, gexx_Coll_AllGatherVNB,
+           (gex_TM_t tm, void *dst, const size_t *dst_bytes, const size_t *dst_displs,
+            const void *src, gex_Flags_t flags),
+           (tm, dst, dst_bytes, dst_displs, src, flags), CHK_STARTED,
+           BEGIN("gexx_Coll_AllGatherVNB", tm, true, true, NULL, src, 0, dst_bytes[tm->rank]))
 
-gex_Event_t gexx_Coll_ExchangeVNB(gex_TM_t tm, void *dst, const size_t *dst_bytes,
-                                  const size_t *dst_displs, const void *src,
-                                  const size_t *src_bytes, const size_t *src_displs,
-                                  gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gexx_Coll_ExchangeVNB(tm, dst, dst_bytes, dst_displs, src, src_bytes,
-                                          src_displs, flags);
-  const struct chk_pending p = BEGIN("gexx_Coll_ExchangeVNB", tm, true, true, NULL, NULL, 0, 0);
-  return chk_started(&p, chk_real.gexx_Coll_ExchangeVNB(tm, dst, dst_bytes, dst_displs, src,
-                                                        src_bytes, src_displs, flags));
-}
+CHK_DEFINE(gex_Event_t, gexx_Coll_ExchangeVNB,
+           (gex_TM_t tm, void *dst, const size_t *dst_bytes, const size_t *dst_displs,
+            const void *src, const size_t *src_bytes, const size_t *src_displs, gex_Flags_t flags),
+           (tm, dst, dst_bytes, dst_displs, src, src_bytes, src_displs, flags), CHK_STARTED,
+           BEGIN("gexx_Coll_ExchangeVNB", tm, true, true, NULL, NULL, 0, 0))
 
-gex_Event_t gexx_Coll_ReduceScatterNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt,
-                                      size_t dt_sz, size_t dt_cnt, gex_OP_t op,
-                                      gex_Coll_ReduceFn_t user_op, void *user_cdata,
-                                      gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gexx_Coll_ReduceScatterNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op,
-                                              user_cdata, flags);
-  const struct chk_pending p = BEGIN("gexx_Coll_ReduceScatterNB", tm, true, true, dst, src,
-                                     dt_sz * dt_cnt, dt_sz * dt_cnt * tm->size);
-  return chk_started(&p, chk_real.gexx_Coll_ReduceScatterNB(tm, dst, src, dt, dt_sz, dt_cnt, op,
-                                                            user_op, user_cdata, flags));
-}
+CHK_DEFINE(gex_Event_t, gexx_Coll_ReduceScatterNB,
+           (gex_TM_t tm, void *dst, const void *src, OPERANDS, gex_Flags_t flags),
+           (tm, dst, src, OPERANDS_GIVEN, flags), CHK_STARTED,
+           BEGIN("gexx_Coll_ReduceScatterNB", tm, true, true, dst, src, REDUCED,
+                 REDUCED * tm->size))
 
-gex_Event_t gexx_Coll_ScanNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz,
-                             size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op,
-                             void *user_cdata, gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gexx_Coll_ScanNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata,
-                                     flags);
-  const size_t nbytes = dt_sz * dt_cnt;
-  const struct chk_pending p = BEGIN("gexx_Coll_ScanNB", tm, true, true, dst, src, nbytes, nbytes);
-  return chk_started(&p, chk_real.gexx_Coll_ScanNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op,
-                                                   user_cdata, flags));
-}
+CHK_DEFINE(gex_Event_t, gexx_Coll_ScanNB,
+           (gex_TM_t tm, void *dst, const void *src, OPERANDS, gex_Flags_t flags),
+           (tm, dst, src, OPERANDS_GIVEN, flags), CHK_STARTED,
+           BEGIN("gexx_Coll_ScanNB", tm, true, true, dst, src, REDUCED, REDUCED))
 
-gex_Event_t gexx_Coll_ExScanNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, size_t dt_sz,
-                               size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op,
-                               void *user_cdata, gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gexx_Coll_ExScanNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata,
-                                       flags);
-  const size_t nbytes = dt_sz * dt_cnt;
-  const struct chk_pending p =
-      BEGIN("gexx_Coll_ExScanNB", tm, true, true, tm->rank ? dst : NULL, src, nbytes, nbytes);
-  return chk_started(&p, chk_real.gexx_Coll_ExScanNB(tm, dst, src, dt, dt_sz, dt_cnt, op, user_op,
-                                                     user_cdata, flags));
-}
+CHK_DEFINE(gex_Event_t, gexx_Coll_ExScanNB,
+           (gex_TM_t tm, void *dst, const void *src, OPERANDS, gex_Flags_t flags),
+           (tm, dst, src, OPERANDS_GIVEN, flags), CHK_STARTED,
+           BEGIN("gexx_Coll_ExScanNB", tm, true, true, tm->rank ? dst : NULL, src, REDUCED,
+                 REDUCED))
 
 /* ---- persistent collectives */
 
@@ -293,51 +230,31 @@ void gexx_Coll_Free(gexx_Coll_Plan_t plan) {
   !((flags) & (GASNET_COLL_IN_MYSYNC | GASNET_COLL_IN_NOSYNC)) ||   \
   !((flags) & (GASNET_COLL_OUT_MYSYNC | GASNET_COLL_OUT_NOSYNC)))
 
-gasnet_coll_handle_t gasnet_coll_broadcast_nb(gasnet_team_handle_t team, void *dst,
-                                              gasnet_image_t srcimage, void *src, size_t nbytes,
-                                              int flags) {
-  if (!chk_on()) return chk_real.gasnet_coll_broadcast_nb(team, dst, srcimage, src, nbytes, flags);
-  const bool is = team->rank == srcimage, all = ALL_SYNC(flags);
-  const struct chk_pending p = BEGIN("gasnet_coll_broadcast_nb", team, is || all, !is || all, dst,
-                                     is ? src : NULL, nbytes, nbytes);
-  return chk_started(&p,
-                     chk_real.gasnet_coll_broadcast_nb(team, dst, srcimage, src, nbytes, flags));
-}
+#define FROM_ONE(NAME, SRC_BYTES)                                                      \
+ CHK_DEFINE(gasnet_coll_handle_t, NAME,                                                \
+            (gasnet_team_handle_t team, void *dst, gasnet_image_t srcimage, void *src, \
+             size_t nbytes, int flags),                                                \
+            (team, dst, srcimage, src, nbytes, flags), CHK_STARTED,                    \
+            BEGIN(#NAME, team, ROOT(team, srcimage) || ALL_SYNC(flags),                \
+                  !ROOT(team, srcimage) || ALL_SYNC(flags), dst,                       \
+                  ROOT(team, srcimage) ? src : NULL, nbytes, SRC_BYTES))
+FROM_ONE(gasnet_coll_broadcast_nb, nbytes)
+FROM_ONE(gasnet_coll_scatter_nb, nbytes * team->size)
 
-gasnet_coll_handle_t gasnet_coll_scatter_nb(gasnet_team_handle_t team, void *dst,
-                                            gasnet_image_t srcimage, void *src, size_t nbytes,
-                                            int flags) {
-  if (!chk_on()) return chk_real.gasnet_coll_scatter_nb(team, dst, srcimage, src, nbytes, flags);
-  const bool is = team->rank == srcimage, all = ALL_SYNC(flags);
-  const struct chk_pending p = BEGIN("gasnet_coll_scatter_nb", team, is || all, !is || all, dst,
-                                     is ? src : NULL, nbytes, nbytes * team->size);
-  return chk_started(&p, chk_real.gasnet_coll_scatter_nb(team, dst, srcimage, src, nbytes, flags));
-}
+CHK_DEFINE(gasnet_coll_handle_t, gasnet_coll_gather_nb,
+           (gasnet_team_handle_t team, gasnet_image_t dstimage, void *dst, void *src, size_t nbytes,
+            int flags),
+           (team, dstimage, dst, src, nbytes, flags), CHK_STARTED,
+           BEGIN("gasnet_coll_gather_nb", team, true, ROOT(team, dstimage) || ALL_SYNC(flags),
+                 ROOT(team, dstimage) ? dst : NULL, src, nbytes * team->size, nbytes))
 
-gasnet_coll_handle_t gasnet_coll_gather_nb(gasnet_team_handle_t team, gasnet_image_t dstimage,
-                                           void *dst, void *src, size_t nbytes, int flags) {
-  if (!chk_on()) return chk_real.gasnet_coll_gather_nb(team, dstimage, dst, src, nbytes, flags);
-  const bool is = team->rank == dstimage, all = ALL_SYNC(flags);
-  const struct chk_pending p = BEGIN("gasnet_coll_gather_nb", team, true, is || all,
-                                     is ? dst : NULL, src, nbytes * team->size, nbytes);
-  return chk_started(&p, chk_real.gasnet_coll_gather_nb(team, dstimage, dst, src, nbytes, flags));
-}
-
-gasnet_coll_handle_t gasnet_coll_gather_all_nb(gasnet_team_handle_t team, void *dst, void *src,
-                                               size_t nbytes, int flags) {
-  if (!chk_on()) return chk_real.gasnet_coll_gather_all_nb(team, dst, src, nbytes, flags);
-  const struct chk_pending p =
-      BEGIN("gasnet_coll_gather_all_nb", team, true, true, dst, src, nbytes * team->size, nbytes);
-  return chk_started(&p, chk_real.gasnet_coll_gather_all_nb(team, dst, src, nbytes, flags));
-}
-
-gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t team, void *dst, void *src,
-                                             size_t nbytes, int flags) {
-  if (!chk_on()) return chk_real.gasnet_coll_exchange_nb(team, dst, src, nbytes, flags);
-  const struct chk_pending p = BEGIN("gasnet_coll_exchange_nb", team, true, true, dst, src,
-                                     nbytes * team->size, nbytes * team->size);
-  return chk_started(&p, chk_real.gasnet_coll_exchange_nb(team, dst, src, nbytes, flags));
-}
+#define FROM_ALL(NAME, SRC_BYTES)                                                        \
+ CHK_DEFINE(gasnet_coll_handle_t, NAME,                                                  \
+            (gasnet_team_handle_t team, void *dst, void *src, size_t nbytes, int flags), \
+            (team, dst, src, nbytes, flags), CHK_STARTED,                                \
+            BEGIN(#NAME, team, true, true, dst, src, nbytes * team->size, SRC_BYTES))
+FROM_ALL(gasnet_coll_gather_all_nb, nbytes)
+FROM_ALL(gasnet_coll_exchange_nb, nbytes * team->size)
 
 /* ---- GASNet-1's barrier in two phases, over the job */
 

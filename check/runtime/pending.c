@@ -228,31 +228,24 @@ static void compare(gex_Event_t *was, const gex_Event_t *is, size_t count) {
   free(was);
 }
 
-int gex_Event_TestSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
-  gex_Event_t *const was = copy_of(pevent, numevents);
-  const int rc = chk_real.gex_Event_TestSome(pevent, numevents, flags);
-  compare(was, pevent, numevents);
-  return rc;
-}
+#define TEST(NAME)                                                    \
+ int NAME(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) { \
+  gex_Event_t *const was = copy_of(pevent, numevents);                \
+  const int rc = chk_real.NAME(pevent, numevents, flags);             \
+  compare(was, pevent, numevents);                                    \
+  return rc;                                                          \
+ }
+TEST(gex_Event_TestSome)
+TEST(gex_Event_TestAll)
 
-void gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
-  gex_Event_t *const was = copy_of(pevent, numevents);
-  chk_real.gex_Event_WaitSome(pevent, numevents, flags);
-  compare(was, pevent, numevents);
-}
-
-int gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
-  gex_Event_t *const was = copy_of(pevent, numevents);
-  const int rc = chk_real.gex_Event_TestAll(pevent, numevents, flags);
-  compare(was, pevent, numevents);
-  return rc;
-}
-
-void gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
-  gex_Event_t *const was = copy_of(pevent, numevents);
-  chk_real.gex_Event_WaitAll(pevent, numevents, flags);
-  compare(was, pevent, numevents);
-}
+#define WAIT(NAME)                                                     \
+ void NAME(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) { \
+  gex_Event_t *const was = copy_of(pevent, numevents);                 \
+  chk_real.NAME(pevent, numevents, flags);                             \
+  compare(was, pevent, numevents);                                     \
+ }
+WAIT(gex_Event_WaitSome)
+WAIT(gex_Event_WaitAll)
 
 int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
   const int rc = chk_real.gex_NBI_Test(event_mask, flags);

@@ -100,61 +100,52 @@ static struct chk_pending start(const struct transfer *t, const char *call, cons
   return p;
 }
 
+/* The end of a call that returns when it is complete, or refused. Returns rc. */
+static int settled(const struct chk_pending *p, int rc, gex_Flags_t flags) {
+  (void)chk_started(p, rc && (flags & GEX_FLAG_IMMEDIATE) ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
+  return rc;
+}
+
+#define SETTLED(call)    return settled(&p, call, flags)
+
 #define START(call, ...) start(&(struct transfer){__VA_ARGS__}, call, __builtin_return_address(0))
 
-int gexx_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
-                 gex_Flags_t flags) {
-  if (!chk_on() || chk_inner(__builtin_return_address(0)))
-    return chk_real.gexx_rma_put(tm, rank, dest, src, nbytes, flags);
-  const struct chk_pending p =
-      START("gex_RMA_PutBlocking", tm, rank, false, false, dest, src, nbytes, flags, NULL);
-  const int rc = chk_real.gexx_rma_put(tm, rank, dest, src, nbytes, flags);
-  (void)chk_started(&p, rc && (flags & GEX_FLAG_IMMEDIATE) ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
-  return rc;
-}
+/* Whether a call is to be checked: not one that the library makes itself. */
+#define OUTER            (chk_on() && !chk_inner(__builtin_return_address(0)))
 
-int gexx_rma_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
-                     gex_Event_t *lc_opt, gex_Flags_t flags) {
-  if (!chk_on()) return chk_real.gexx_rma_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
-  const struct chk_pending p =
-      START("gex_RMA_PutNBI", tm, rank, false, true, dest, src, nbytes, flags, lc_opt);
-  return chk_started_nbi(&p, chk_real.gexx_rma_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags));
-}
+CHK_DEFINE_IF(OUTER, int, gexx_rma_put,
+              (gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
+               gex_Flags_t flags),
+              (tm, rank, dest, src, nbytes, flags), SETTLED,
+              START("gex_RMA_PutBlocking", tm, rank, false, false, dest, src, nbytes, flags, NULL))
 
-gex_Event_t gexx_rma_put_nb(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
-                            size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags) {
-  if (!chk_on()) return chk_real.gexx_rma_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags);
-  const struct chk_pending p =
-      START("gex_RMA_PutNB", tm, rank, false, true, dest, src, nbytes, flags, lc_opt);
-  return chk_started(&p, chk_real.gexx_rma_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags));
-}
+CHK_DEFINE(int, gexx_rma_put_nbi,
+           (gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
+            gex_Event_t *lc_opt, gex_Flags_t flags),
+           (tm, rank, dest, src, nbytes, lc_opt, flags), CHK_STARTED_NBI,
+           START("gex_RMA_PutNBI", tm, rank, false, true, dest, src, nbytes, flags, lc_opt))
 
-int gexx_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
-                 gex_Flags_t flags) {
-  if (!chk_on() || chk_inner(__builtin_return_address(0)))
-    return chk_real.gexx_rma_get(tm, dest, rank, src, nbytes, flags);
-  const struct chk_pending p =
-      START("gex_RMA_GetBlocking", tm, rank, true, false, src, dest, nbytes, flags, NULL);
-  const int rc = chk_real.gexx_rma_get(tm, dest, rank, src, nbytes, flags);
-  (void)chk_started(&p, rc && (flags & GEX_FLAG_IMMEDIATE) ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
-  return rc;
-}
+CHK_DEFINE(gex_Event_t, gexx_rma_put_nb,
+           (gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
+            gex_Event_t *lc_opt, gex_Flags_t flags),
+           (tm, rank, dest, src, nbytes, lc_opt, flags), CHK_STARTED,
+           START("gex_RMA_PutNB", tm, rank, false, true, dest, src, nbytes, flags, lc_opt))
 
-int gexx_rma_get_nbi(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
-                     gex_Flags_t flags) {
-  if (!chk_on()) return chk_real.gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags);
-  const struct chk_pending p =
-      START("gex_RMA_GetNBI", tm, rank, true, true, src, dest, nbytes, flags, NULL);
-  return chk_started_nbi(&p, chk_real.gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags));
-}
+CHK_DEFINE_IF(OUTER, int, gexx_rma_get,
+              (gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
+               gex_Flags_t flags),
+              (tm, dest, rank, src, nbytes, flags), SETTLED,
+              START("gex_RMA_GetBlocking", tm, rank, true, false, src, dest, nbytes, flags, NULL))
 
-gex_Event_t gexx_rma_get_nb(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
-                            gex_Flags_t flags) {
-  if (!chk_on()) return chk_real.gexx_rma_get_nb(tm, dest, rank, src, nbytes, flags);
-  const struct chk_pending p =
-      START("gex_RMA_GetNB", tm, rank, true, true, src, dest, nbytes, flags, NULL);
-  return chk_started(&p, chk_real.gexx_rma_get_nb(tm, dest, rank, src, nbytes, flags));
-}
+CHK_DEFINE(int, gexx_rma_get_nbi,
+           (gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes, gex_Flags_t flags),
+           (tm, dest, rank, src, nbytes, flags), CHK_STARTED_NBI,
+           START("gex_RMA_GetNBI", tm, rank, true, true, src, dest, nbytes, flags, NULL))
+
+CHK_DEFINE(gex_Event_t, gexx_rma_get_nb,
+           (gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes, gex_Flags_t flags),
+           (tm, dest, rank, src, nbytes, flags), CHK_STARTED,
+           START("gex_RMA_GetNB", tm, rank, true, true, src, dest, nbytes, flags, NULL))
 
 gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t nbytes,
                                  gex_Flags_t flags) {
@@ -166,31 +157,23 @@ gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t
   return value;
 }
 
-int gexx_rma_put_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes,
-                     gex_Flags_t flags) {
-  if (!chk_on()) return chk_real.gexx_rma_put_val(tm, rank, dest, value, nbytes, flags);
-  const struct chk_pending p =
-      START("gex_RMA_PutBlockingVal", tm, rank, false, false, dest, NULL, nbytes, flags, NULL);
-  const int rc = chk_real.gexx_rma_put_val(tm, rank, dest, value, nbytes, flags);
-  (void)chk_started(&p, rc && (flags & GEX_FLAG_IMMEDIATE) ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
-  return rc;
-}
+CHK_DEFINE(int, gexx_rma_put_val,
+           (gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes,
+            gex_Flags_t flags),
+           (tm, rank, dest, value, nbytes, flags), SETTLED,
+           START("gex_RMA_PutBlockingVal", tm, rank, false, false, dest, NULL, nbytes, flags, NULL))
 
-int gexx_rma_put_nbi_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
-                         size_t nbytes, gex_Flags_t flags) {
-  if (!chk_on()) return chk_real.gexx_rma_put_nbi_val(tm, rank, dest, value, nbytes, flags);
-  const struct chk_pending p =
-      START("gex_RMA_PutNBIVal", tm, rank, false, true, dest, NULL, nbytes, flags, NULL);
-  return chk_started_nbi(&p, chk_real.gexx_rma_put_nbi_val(tm, rank, dest, value, nbytes, flags));
-}
+CHK_DEFINE(int, gexx_rma_put_nbi_val,
+           (gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes,
+            gex_Flags_t flags),
+           (tm, rank, dest, value, nbytes, flags), CHK_STARTED_NBI,
+           START("gex_RMA_PutNBIVal", tm, rank, false, true, dest, NULL, nbytes, flags, NULL))
 
-gex_Event_t gexx_rma_put_nb_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
-                                size_t nbytes, gex_Flags_t flags) {
-  if (!chk_on()) return chk_real.gexx_rma_put_nb_val(tm, rank, dest, value, nbytes, flags);
-  const struct chk_pending p =
-      START("gex_RMA_PutNBVal", tm, rank, false, true, dest, NULL, nbytes, flags, NULL);
-  return chk_started(&p, chk_real.gexx_rma_put_nb_val(tm, rank, dest, value, nbytes, flags));
-}
+CHK_DEFINE(gex_Event_t, gexx_rma_put_nb_val,
+           (gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes,
+            gex_Flags_t flags),
+           (tm, rank, dest, value, nbytes, flags), CHK_STARTED,
+           START("gex_RMA_PutNBVal", tm, rank, false, true, dest, NULL, nbytes, flags, NULL))
 
 /* ---- with a signal */
 
@@ -215,35 +198,17 @@ int gexx_put_signal(const struct gexx_signal_op *op) {
       start_signal(op, false, false, "gexx_RMA_PutSignalBlocking", __builtin_return_address(0));
   const int rc = chk_real.gexx_put_signal(op);
   if (!rc) p.remote = 0; /* it returns at local completion: the signal alone says more */
-  (void)chk_started(&p,
-                    rc && (op->flags & GEX_FLAG_IMMEDIATE) ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
-  return rc;
+  return settled(&p, rc, op->flags);
 }
 
-int gexx_put_signal_nbi(const struct gexx_signal_op *op) {
-  if (!chk_on()) return chk_real.gexx_put_signal_nbi(op);
-  const struct chk_pending p =
-      start_signal(op, false, true, "gexx_RMA_PutSignalNBI", __builtin_return_address(0));
-  return chk_started_nbi(&p, chk_real.gexx_put_signal_nbi(op));
-}
+CHK_DEFINE(int, gexx_put_signal_nbi, (const struct gexx_signal_op *op), (op), CHK_STARTED_NBI,
+           start_signal(op, false, true, "gexx_RMA_PutSignalNBI", __builtin_return_address(0)))
 
-gex_Event_t gexx_put_signal_nb(const struct gexx_signal_op *op) {
-  if (!chk_on()) return chk_real.gexx_put_signal_nb(op);
-  const struct chk_pending p =
-      start_signal(op, false, true, "gexx_RMA_PutSignalNB", __builtin_return_address(0));
-  return chk_started(&p, chk_real.gexx_put_signal_nb(op));
-}
+CHK_DEFINE(gex_Event_t, gexx_put_signal_nb, (const struct gexx_signal_op *op), (op), CHK_STARTED,
+           start_signal(op, false, true, "gexx_RMA_PutSignalNB", __builtin_return_address(0)))
 
-int gexx_get_signal_nbi(const struct gexx_signal_op *op) {
-  if (!chk_on()) return chk_real.gexx_get_signal_nbi(op);
-  const struct chk_pending p =
-      start_signal(op, true, true, "gexx_RMA_GetSignalNBI", __builtin_return_address(0));
-  return chk_started_nbi(&p, chk_real.gexx_get_signal_nbi(op));
-}
+CHK_DEFINE(int, gexx_get_signal_nbi, (const struct gexx_signal_op *op), (op), CHK_STARTED_NBI,
+           start_signal(op, true, true, "gexx_RMA_GetSignalNBI", __builtin_return_address(0)))
 
-gex_Event_t gexx_get_signal_nb(const struct gexx_signal_op *op) {
-  if (!chk_on()) return chk_real.gexx_get_signal_nb(op);
-  const struct chk_pending p =
-      start_signal(op, true, true, "gexx_RMA_GetSignalNB", __builtin_return_address(0));
-  return chk_started(&p, chk_real.gexx_get_signal_nb(op));
-}
+CHK_DEFINE(gex_Event_t, gexx_get_signal_nb, (const struct gexx_signal_op *op), (op), CHK_STARTED,
+           start_signal(op, true, true, "gexx_RMA_GetSignalNB", __builtin_return_address(0)))

@@ -77,251 +77,58 @@ struct chk_pending chk_vis_begin(const struct shape *s, const char *call, const 
   return p;
 }
 
-#define STRIDED(at, by) \
- { .strided = (at), .strides = (by), .bytes = elemsz }
+/* The kinds of a call: suffix, result, how it ends. */
+#define KINDS(CALL, SHAPE)              \
+ CALL(SHAPE, Blocking, int, BLOCKING)   \
+ CALL(SHAPE, NBI, int, CHK_STARTED_NBI) \
+ CALL(SHAPE, NB, gex_Event_t, CHK_STARTED)
 
-int gex_VIS_VectorPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
-                              gex_Memvec_t const dstlist[], size_t srccount,
-                              gex_Memvec_t const srclist[], gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_VectorPutBlocking(tm, dstrank, dstcount, dstlist, srccount, srclist,
-                                              flags);
-  const struct chk_pending p = BEGIN("gex_VIS_VectorPutBlocking", tm, dstrank, false,
-                                     VECTOR(dstlist, dstcount), VECTOR(srclist, srccount), NULL, 0);
-  const int rc =
-      chk_real.gex_VIS_VectorPutBlocking(tm, dstrank, dstcount, dstlist, srccount, srclist, flags);
-  (void)chk_started(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
-  return rc;
-}
+#define BLOCKING(call)                                            \
+ const int rc = call;                                             \
+ (void)chk_started(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID); \
+ return rc
 
-int gex_VIS_VectorPutNBI(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
-                         gex_Memvec_t const dstlist[], size_t srccount,
-                         gex_Memvec_t const srclist[], gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_VectorPutNBI(tm, dstrank, dstcount, dstlist, srccount, srclist, flags);
-  const struct chk_pending p = BEGIN("gex_VIS_VectorPutNBI", tm, dstrank, false,
-                                     VECTOR(dstlist, dstcount), VECTOR(srclist, srccount), NULL, 0);
-  return chk_started_nbi(
-      &p, chk_real.gex_VIS_VectorPutNBI(tm, dstrank, dstcount, dstlist, srccount, srclist, flags));
-}
+/* A shape: parameters and arguments of a side, those behind both, and struct side and counts. */
+#define SIDE_Vector(L)  size_t L##count, gex_Memvec_t const L##list[]
+#define GIVEN_Vector(L) L##count, L##list
+#define MORE_Vector
+#define MORE_GIVEN_Vector
+#define AS_Vector(L)     VECTOR(L##list, L##count)
+#define COUNTS_Vector    NULL, 0
 
-gex_Event_t gex_VIS_VectorPutNB(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
-                                gex_Memvec_t const dstlist[], size_t srccount,
-                                gex_Memvec_t const srclist[], gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_VectorPutNB(tm, dstrank, dstcount, dstlist, srccount, srclist, flags);
-  const struct chk_pending p = BEGIN("gex_VIS_VectorPutNB", tm, dstrank, false,
-                                     VECTOR(dstlist, dstcount), VECTOR(srclist, srccount), NULL, 0);
-  return chk_started(
-      &p, chk_real.gex_VIS_VectorPutNB(tm, dstrank, dstcount, dstlist, srccount, srclist, flags));
-}
+#define SIDE_Indexed(L)  size_t L##count, void *const L##list[], size_t L##len
+#define GIVEN_Indexed(L) L##count, L##list, L##len
+#define MORE_Indexed
+#define MORE_GIVEN_Indexed
+#define AS_Indexed(L)      INDEXED(L##list, L##count, L##len)
+#define COUNTS_Indexed     NULL, 0
 
-int gex_VIS_VectorGetBlocking(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[],
-                              gex_Rank_t srcrank, size_t srccount, gex_Memvec_t const srclist[],
-                              gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_VectorGetBlocking(tm, dstcount, dstlist, srcrank, srccount, srclist,
-                                              flags);
-  const struct chk_pending p = BEGIN("gex_VIS_VectorGetBlocking", tm, srcrank, true,
-                                     VECTOR(srclist, srccount), VECTOR(dstlist, dstcount), NULL, 0);
-  const int rc =
-      chk_real.gex_VIS_VectorGetBlocking(tm, dstcount, dstlist, srcrank, srccount, srclist, flags);
-  (void)chk_started(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
-  return rc;
-}
+#define SIDE_Strided(L)    void *L##addr, const ptrdiff_t L##strides[]
+#define GIVEN_Strided(L)   L##addr, L##strides
+#define MORE_Strided       , size_t elemsz, const size_t count[], size_t stridelevels
+#define MORE_GIVEN_Strided , elemsz, count, stridelevels
+#define AS_Strided(L) \
+ { .strided = L##addr, .strides = L##strides, .bytes = elemsz }
+#define COUNTS_Strided count, stridelevels
 
-int gex_VIS_VectorGetNBI(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[],
-                         gex_Rank_t srcrank, size_t srccount, gex_Memvec_t const srclist[],
-                         gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_VectorGetNBI(tm, dstcount, dstlist, srcrank, srccount, srclist, flags);
-  const struct chk_pending p = BEGIN("gex_VIS_VectorGetNBI", tm, srcrank, true,
-                                     VECTOR(srclist, srccount), VECTOR(dstlist, dstcount), NULL, 0);
-  return chk_started_nbi(
-      &p, chk_real.gex_VIS_VectorGetNBI(tm, dstcount, dstlist, srcrank, srccount, srclist, flags));
-}
+#define PUT(SHAPE, KIND, RESULT, END)                                                             \
+ CHK_DEFINE(RESULT, gex_VIS_##SHAPE##Put##KIND,                                                   \
+            (gex_TM_t tm, gex_Rank_t dstrank, SIDE_##SHAPE(dst), SIDE_##SHAPE(src) MORE_##SHAPE,  \
+             gex_Flags_t flags),                                                                  \
+            (tm, dstrank, GIVEN_##SHAPE(dst), GIVEN_##SHAPE(src) MORE_GIVEN_##SHAPE, flags), END, \
+            BEGIN("gex_VIS_" #SHAPE "Put" #KIND, tm, dstrank, false, AS_##SHAPE(dst),             \
+                  AS_##SHAPE(src), COUNTS_##SHAPE))
+#define GET(SHAPE, KIND, RESULT, END)                                                             \
+ CHK_DEFINE(RESULT, gex_VIS_##SHAPE##Get##KIND,                                                   \
+            (gex_TM_t tm, SIDE_##SHAPE(dst), gex_Rank_t srcrank, SIDE_##SHAPE(src) MORE_##SHAPE,  \
+             gex_Flags_t flags),                                                                  \
+            (tm, GIVEN_##SHAPE(dst), srcrank, GIVEN_##SHAPE(src) MORE_GIVEN_##SHAPE, flags), END, \
+            BEGIN("gex_VIS_" #SHAPE "Get" #KIND, tm, srcrank, true, AS_##SHAPE(src),              \
+                  AS_##SHAPE(dst), COUNTS_##SHAPE))
 
-gex_Event_t gex_VIS_VectorGetNB(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[],
-                                gex_Rank_t srcrank, size_t srccount, gex_Memvec_t const srclist[],
-                                gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_VectorGetNB(tm, dstcount, dstlist, srcrank, srccount, srclist, flags);
-  const struct chk_pending p = BEGIN("gex_VIS_VectorGetNB", tm, srcrank, true,
-                                     VECTOR(srclist, srccount), VECTOR(dstlist, dstcount), NULL, 0);
-  return chk_started(
-      &p, chk_real.gex_VIS_VectorGetNB(tm, dstcount, dstlist, srcrank, srccount, srclist, flags));
-}
-
-int gex_VIS_IndexedPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
-                               void *const dstlist[], size_t dstlen, size_t srccount,
-                               void *const srclist[], size_t srclen, gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_IndexedPutBlocking(tm, dstrank, dstcount, dstlist, dstlen, srccount,
-                                               srclist, srclen, flags);
-  const struct chk_pending p =
-      BEGIN("gex_VIS_IndexedPutBlocking", tm, dstrank, false, INDEXED(dstlist, dstcount, dstlen),
-            INDEXED(srclist, srccount, srclen), NULL, 0);
-  const int rc = chk_real.gex_VIS_IndexedPutBlocking(tm, dstrank, dstcount, dstlist, dstlen,
-                                                     srccount, srclist, srclen, flags);
-  (void)chk_started(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
-  return rc;
-}
-
-int gex_VIS_IndexedPutNBI(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void *const dstlist[],
-                          size_t dstlen, size_t srccount, void *const srclist[], size_t srclen,
-                          gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_IndexedPutNBI(tm, dstrank, dstcount, dstlist, dstlen, srccount, srclist,
-                                          srclen, flags);
-  const struct chk_pending p =
-      BEGIN("gex_VIS_IndexedPutNBI", tm, dstrank, false, INDEXED(dstlist, dstcount, dstlen),
-            INDEXED(srclist, srccount, srclen), NULL, 0);
-  return chk_started_nbi(&p, chk_real.gex_VIS_IndexedPutNBI(tm, dstrank, dstcount, dstlist, dstlen,
-                                                            srccount, srclist, srclen, flags));
-}
-
-gex_Event_t gex_VIS_IndexedPutNB(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
-                                 void *const dstlist[], size_t dstlen, size_t srccount,
-                                 void *const srclist[], size_t srclen, gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_IndexedPutNB(tm, dstrank, dstcount, dstlist, dstlen, srccount, srclist,
-                                         srclen, flags);
-  const struct chk_pending p =
-      BEGIN("gex_VIS_IndexedPutNB", tm, dstrank, false, INDEXED(dstlist, dstcount, dstlen),
-            INDEXED(srclist, srccount, srclen), NULL, 0);
-  return chk_started(&p, chk_real.gex_VIS_IndexedPutNB(tm, dstrank, dstcount, dstlist, dstlen,
-                                                       srccount, srclist, srclen, flags));
-}
-
-int gex_VIS_IndexedGetBlocking(gex_TM_t tm, size_t dstcount, void *const dstlist[], size_t dstlen,
-                               gex_Rank_t srcrank, size_t srccount, void *const srclist[],
-                               size_t srclen, gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_IndexedGetBlocking(tm, dstcount, dstlist, dstlen, srcrank, srccount,
-                                               srclist, srclen, flags);
-  const struct chk_pending p =
-      BEGIN("gex_VIS_IndexedGetBlocking", tm, srcrank, true, INDEXED(srclist, srccount, srclen),
-            INDEXED(dstlist, dstcount, dstlen), NULL, 0);
-  const int rc = chk_real.gex_VIS_IndexedGetBlocking(tm, dstcount, dstlist, dstlen, srcrank,
-                                                     srccount, srclist, srclen, flags);
-  (void)chk_started(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
-  return rc;
-}
-
-int gex_VIS_IndexedGetNBI(gex_TM_t tm, size_t dstcount, void *const dstlist[], size_t dstlen,
-                          gex_Rank_t srcrank, size_t srccount, void *const srclist[], size_t srclen,
-                          gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_IndexedGetNBI(tm, dstcount, dstlist, dstlen, srcrank, srccount, srclist,
-                                          srclen, flags);
-  const struct chk_pending p =
-      BEGIN("gex_VIS_IndexedGetNBI", tm, srcrank, true, INDEXED(srclist, srccount, srclen),
-            INDEXED(dstlist, dstcount, dstlen), NULL, 0);
-  return chk_started_nbi(&p, chk_real.gex_VIS_IndexedGetNBI(tm, dstcount, dstlist, dstlen, srcrank,
-                                                            srccount, srclist, srclen, flags));
-}
-
-gex_Event_t gex_VIS_IndexedGetNB(gex_TM_t tm, size_t dstcount, void *const dstlist[], size_t dstlen,
-                                 gex_Rank_t srcrank, size_t srccount, void *const srclist[],
-                                 size_t srclen, gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_IndexedGetNB(tm, dstcount, dstlist, dstlen, srcrank, srccount, srclist,
-                                         srclen, flags);
-  const struct chk_pending p =
-      BEGIN("gex_VIS_IndexedGetNB", tm, srcrank, true, INDEXED(srclist, srccount, srclen),
-            INDEXED(dstlist, dstcount, dstlen), NULL, 0);
-  return chk_started(&p, chk_real.gex_VIS_IndexedGetNB(tm, dstcount, dstlist, dstlen, srcrank,
-                                                       srccount, srclist, srclen, flags));
-}
-
-int gex_VIS_StridedPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, void *dstaddr,
-                               const ptrdiff_t dststrides[], void *srcaddr,
-                               const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[],
-                               size_t stridelevels, gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_StridedPutBlocking(tm, dstrank, dstaddr, dststrides, srcaddr,
-                                               srcstrides, elemsz, count, stridelevels, flags);
-  const struct chk_pending p =
-      BEGIN("gex_VIS_StridedPutBlocking", tm, dstrank, false, STRIDED(dstaddr, dststrides),
-            STRIDED(srcaddr, srcstrides), count, stridelevels);
-  const int rc = chk_real.gex_VIS_StridedPutBlocking(
-      tm, dstrank, dstaddr, dststrides, srcaddr, srcstrides, elemsz, count, stridelevels, flags);
-  (void)chk_started(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
-  return rc;
-}
-
-int gex_VIS_StridedPutNBI(gex_TM_t tm, gex_Rank_t dstrank, void *dstaddr,
-                          const ptrdiff_t dststrides[], void *srcaddr, const ptrdiff_t srcstrides[],
-                          size_t elemsz, const size_t count[], size_t stridelevels,
-                          gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_StridedPutNBI(tm, dstrank, dstaddr, dststrides, srcaddr, srcstrides,
-                                          elemsz, count, stridelevels, flags);
-  const struct chk_pending p =
-      BEGIN("gex_VIS_StridedPutNBI", tm, dstrank, false, STRIDED(dstaddr, dststrides),
-            STRIDED(srcaddr, srcstrides), count, stridelevels);
-  return chk_started_nbi(&p, chk_real.gex_VIS_StridedPutNBI(tm, dstrank, dstaddr, dststrides,
-                                                            srcaddr, srcstrides, elemsz, count,
-                                                            stridelevels, flags));
-}
-
-gex_Event_t gex_VIS_StridedPutNB(gex_TM_t tm, gex_Rank_t dstrank, void *dstaddr,
-                                 const ptrdiff_t dststrides[], void *srcaddr,
-                                 const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[],
-                                 size_t stridelevels, gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_StridedPutNB(tm, dstrank, dstaddr, dststrides, srcaddr, srcstrides,
-                                         elemsz, count, stridelevels, flags);
-  const struct chk_pending p =
-      BEGIN("gex_VIS_StridedPutNB", tm, dstrank, false, STRIDED(dstaddr, dststrides),
-            STRIDED(srcaddr, srcstrides), count, stridelevels);
-  return chk_started(&p,
-                     chk_real.gex_VIS_StridedPutNB(tm, dstrank, dstaddr, dststrides, srcaddr,
-                                                   srcstrides, elemsz, count, stridelevels, flags));
-}
-
-int gex_VIS_StridedGetBlocking(gex_TM_t tm, void *dstaddr, const ptrdiff_t dststrides[],
-                               gex_Rank_t srcrank, void *srcaddr, const ptrdiff_t srcstrides[],
-                               size_t elemsz, const size_t count[], size_t stridelevels,
-                               gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_StridedGetBlocking(tm, dstaddr, dststrides, srcrank, srcaddr,
-                                               srcstrides, elemsz, count, stridelevels, flags);
-  const struct chk_pending p =
-      BEGIN("gex_VIS_StridedGetBlocking", tm, srcrank, true, STRIDED(srcaddr, srcstrides),
-            STRIDED(dstaddr, dststrides), count, stridelevels);
-  const int rc = chk_real.gex_VIS_StridedGetBlocking(
-      tm, dstaddr, dststrides, srcrank, srcaddr, srcstrides, elemsz, count, stridelevels, flags);
-  (void)chk_started(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
-  return rc;
-}
-
-int gex_VIS_StridedGetNBI(gex_TM_t tm, void *dstaddr, const ptrdiff_t dststrides[],
-                          gex_Rank_t srcrank, void *srcaddr, const ptrdiff_t srcstrides[],
-                          size_t elemsz, const size_t count[], size_t stridelevels,
-                          gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_StridedGetNBI(tm, dstaddr, dststrides, srcrank, srcaddr, srcstrides,
-                                          elemsz, count, stridelevels, flags);
-  const struct chk_pending p =
-      BEGIN("gex_VIS_StridedGetNBI", tm, srcrank, true, STRIDED(srcaddr, srcstrides),
-            STRIDED(dstaddr, dststrides), count, stridelevels);
-  return chk_started_nbi(&p, chk_real.gex_VIS_StridedGetNBI(tm, dstaddr, dststrides, srcrank,
-                                                            srcaddr, srcstrides, elemsz, count,
-                                                            stridelevels, flags));
-}
-
-gex_Event_t gex_VIS_StridedGetNB(gex_TM_t tm, void *dstaddr, const ptrdiff_t dststrides[],
-                                 gex_Rank_t srcrank, void *srcaddr, const ptrdiff_t srcstrides[],
-                                 size_t elemsz, const size_t count[], size_t stridelevels,
-                                 gex_Flags_t flags) {
-  if (!chk_on())
-    return chk_real.gex_VIS_StridedGetNB(tm, dstaddr, dststrides, srcrank, srcaddr, srcstrides,
-                                         elemsz, count, stridelevels, flags);
-  const struct chk_pending p =
-      BEGIN("gex_VIS_StridedGetNB", tm, srcrank, true, STRIDED(srcaddr, srcstrides),
-            STRIDED(dstaddr, dststrides), count, stridelevels);
-  return chk_started(&p,
-                     chk_real.gex_VIS_StridedGetNB(tm, dstaddr, dststrides, srcrank, srcaddr,
-                                                   srcstrides, elemsz, count, stridelevels, flags));
-}
+KINDS(PUT, Vector)
+KINDS(GET, Vector)
+KINDS(PUT, Indexed)
+KINDS(GET, Indexed)
+KINDS(PUT, Strided)
+KINDS(GET, Strided)

@@ -66,73 +66,51 @@ static gasnet_handle_t nb(bool done, struct tmb_vis *v) {
 
 /* The kinds of a call: suffix, result, how the call ends, server. */
 /* tidy-allow: macro-flow because it is a parameter, which ends the functions made below */
-#define KINDS(SHAPE)                         \
- SHAPE(bulk, void, , blocking)               \
- SHAPE(nb_bulk, gasnet_handle_t, return, nb) \
- SHAPE(nbi_bulk, void, , nbi)
+#define KINDS(CALL, SHAPE)                         \
+ CALL(SHAPE, bulk, void, , blocking)               \
+ CALL(SHAPE, nb_bulk, gasnet_handle_t, return, nb) \
+ CALL(SHAPE, nbi_bulk, void, , nbi)
 
-/* Parameters of a call as a description: the peer, the two lists, the strides. */
-#define TARGET(CALL)  ((struct tmb_vis_peer){team(CALL), dstnode, false, 0})
-#define SOURCE(CALL)  ((struct tmb_vis_peer){team(CALL), srcnode, true, 0})
-#define VECTOR(L)     ((struct tmb_vis_list){.vec = entries(L##list), .count = L##count})
-#define INDEXED(L)    ((struct tmb_vis_list){.addr = L##list, .count = L##count, .len = L##len})
-#define STRIDES(CALL) strided(CALL, dststrides, srcstrides, count, stridelevels)
+/* Parameters of a call as a description: the lists, the strides. */
+#define LIST(L)       ((struct tmb_vis_list){.vec = entries(L##list), .count = L##count})
+#define PIECES(L)     ((struct tmb_vis_list){.addr = L##list, .count = L##count, .len = L##len})
+#define STRIDES(call) strided(call, dststrides, srcstrides, count, stridelevels)
 
-#define VECTOR_PUT(KIND, RESULT, END, SERVE)                                       \
- RESULT gasnet_putv_##KIND(gasnet_node_t dstnode, size_t dstcount,                 \
-                           gasnet_memvec_t const dstlist[], size_t srccount,       \
-                           gasnet_memvec_t const srclist[]) {                      \
-  const char *call = "gasnet_putv_" #KIND;                                         \
-  struct tmb_vis v;                                                                \
-  END SERVE(tmb_vis_vector(&v, call, TARGET(call), VECTOR(dst), VECTOR(src)), &v); \
+/* A shape (v: vector, i: indexed, s: strided): the parameters of a side, those behind both, and the
+ * description of a call in v. */
+#define SIDE_v(L)     size_t L##count, gasnet_memvec_t const L##list[]
+#define MORE_v
+#define BEGIN_v(call, peer) tmb_vis_lists(&v, call, peer, LIST(dst), LIST(src), tmb_vis_vector_now)
+
+#define SIDE_i(L)           size_t L##count, void *const L##list[], size_t L##len
+#define MORE_i
+#define BEGIN_i(call, peer) \
+ tmb_vis_lists(&v, call, peer, PIECES(dst), PIECES(src), tmb_vis_indexed_now)
+
+#define SIDE_s(L)           void *L##addr, const size_t L##strides[]
+#define MORE_s              , const size_t count[], size_t stridelevels
+#define BEGIN_s(call, peer) tmb_vis_strides(&v, call, peer, dstaddr, srcaddr, STRIDES(call))
+
+#define PUT(SHAPE, KIND, RESULT, END, SERVE)                                 \
+ RESULT gasnet_put##SHAPE##_##KIND(gasnet_node_t dstnode, SIDE_##SHAPE(dst), \
+                                   SIDE_##SHAPE(src) MORE_##SHAPE) {         \
+  const char *call = "gasnet_put" #SHAPE "_" #KIND;                          \
+  const struct tmb_vis_peer to = {team(call), dstnode, false, 0};            \
+  struct tmb_vis v;                                                          \
+  END SERVE(BEGIN_##SHAPE(call, to), &v);                                    \
  }
-KINDS(VECTOR_PUT)
-
-#define VECTOR_GET(KIND, RESULT, END, SERVE)                                       \
- RESULT gasnet_getv_##KIND(size_t dstcount, gasnet_memvec_t const dstlist[],       \
-                           gasnet_node_t srcnode, size_t srccount,                 \
-                           gasnet_memvec_t const srclist[]) {                      \
-  const char *call = "gasnet_getv_" #KIND;                                         \
-  struct tmb_vis v;                                                                \
-  END SERVE(tmb_vis_vector(&v, call, SOURCE(call), VECTOR(dst), VECTOR(src)), &v); \
+#define GET(SHAPE, KIND, RESULT, END, SERVE)                                 \
+ RESULT gasnet_get##SHAPE##_##KIND(SIDE_##SHAPE(dst), gasnet_node_t srcnode, \
+                                   SIDE_##SHAPE(src) MORE_##SHAPE) {         \
+  const char *call = "gasnet_get" #SHAPE "_" #KIND;                          \
+  const struct tmb_vis_peer from = {team(call), srcnode, true, 0};           \
+  struct tmb_vis v;                                                          \
+  END SERVE(BEGIN_##SHAPE(call, from), &v);                                  \
  }
-KINDS(VECTOR_GET)
 
-#define INDEXED_PUT(KIND, RESULT, END, SERVE)                                                      \
- RESULT gasnet_puti_##KIND(gasnet_node_t dstnode, size_t dstcount, void *const dstlist[],          \
-                           size_t dstlen, size_t srccount, void *const srclist[], size_t srclen) { \
-  const char *call = "gasnet_puti_" #KIND;                                                         \
-  struct tmb_vis v;                                                                                \
-  END SERVE(tmb_vis_indexed(&v, call, TARGET(call), INDEXED(dst), INDEXED(src)), &v);              \
- }
-KINDS(INDEXED_PUT)
-
-#define INDEXED_GET(KIND, RESULT, END, SERVE)                                             \
- RESULT gasnet_geti_##KIND(size_t dstcount, void *const dstlist[], size_t dstlen,         \
-                           gasnet_node_t srcnode, size_t srccount, void *const srclist[], \
-                           size_t srclen) {                                               \
-  const char *call = "gasnet_geti_" #KIND;                                                \
-  struct tmb_vis v;                                                                       \
-  END SERVE(tmb_vis_indexed(&v, call, SOURCE(call), INDEXED(dst), INDEXED(src)), &v);     \
- }
-KINDS(INDEXED_GET)
-
-#define STRIDED_PUT(KIND, RESULT, END, SERVE)                                               \
- RESULT gasnet_puts_##KIND(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[], \
-                           void *srcaddr, const size_t srcstrides[], const size_t count[],  \
-                           size_t stridelevels) {                                           \
-  const char *call = "gasnet_puts_" #KIND;                                                  \
-  struct tmb_vis v;                                                                         \
-  END SERVE(tmb_vis_strides(&v, call, TARGET(call), dstaddr, srcaddr, STRIDES(call)), &v);  \
- }
-KINDS(STRIDED_PUT)
-
-#define STRIDED_GET(KIND, RESULT, END, SERVE)                                               \
- RESULT gasnet_gets_##KIND(void *dstaddr, const size_t dststrides[], gasnet_node_t srcnode, \
-                           void *srcaddr, const size_t srcstrides[], const size_t count[],  \
-                           size_t stridelevels) {                                           \
-  const char *call = "gasnet_gets_" #KIND;                                                  \
-  struct tmb_vis v;                                                                         \
-  END SERVE(tmb_vis_strides(&v, call, SOURCE(call), dstaddr, srcaddr, STRIDES(call)), &v);  \
- }
-KINDS(STRIDED_GET)
+KINDS(PUT, v)
+KINDS(GET, v)
+KINDS(PUT, i)
+KINDS(GET, i)
+KINDS(PUT, s)
+KINDS(GET, s)

@@ -127,21 +127,12 @@ static inline struct tmb_vis tmb_vis_of(const char *call, struct tmb_vis_peer pe
 }
 
 /* Serve a call at once, or else describe it in *v for vis.c. Return whether it is done.
- * in call: name of the public function, for messages. */
-static TMB_ALWAYS_INLINE bool tmb_vis_vector(struct tmb_vis *v, const char *call,
-                                             struct tmb_vis_peer peer, struct tmb_vis_list dst,
-                                             struct tmb_vis_list src) {
-  if (TMB_LIKELY(tmb_vis_vector_now(peer, dst, src))) return true;
-  *v = tmb_vis_of(call, peer);
-  v->list[TMB_VIS_DST] = dst;
-  v->list[TMB_VIS_SRC] = src;
-  return false;
-}
-
-static TMB_ALWAYS_INLINE bool tmb_vis_indexed(struct tmb_vis *v, const char *call,
-                                              struct tmb_vis_peer peer, struct tmb_vis_list dst,
-                                              struct tmb_vis_list src) {
-  if (TMB_LIKELY(tmb_vis_indexed_now(peer, dst, src))) return true;
+ * in call: name of the public function, for messages; now: tmb_vis_vector_now or _indexed_now. */
+static TMB_ALWAYS_INLINE bool
+tmb_vis_lists(struct tmb_vis *v, const char *call, struct tmb_vis_peer peer,
+              struct tmb_vis_list dst, struct tmb_vis_list src,
+              bool (*now)(struct tmb_vis_peer, struct tmb_vis_list, struct tmb_vis_list)) {
+  if (TMB_LIKELY(now(peer, dst, src))) return true;
   *v = tmb_vis_of(call, peer);
   v->list[TMB_VIS_DST] = dst;
   v->list[TMB_VIS_SRC] = src;
