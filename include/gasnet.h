@@ -123,9 +123,9 @@ GEXX_INLINE gasnet_node_t gasnet_nodes(void) {
 /* ---------------------------------------------------------------- active messages (API 08.4) */
 
 /* Page gasnet_AMRequestMedium: GASNet-1: active messages.
- * Behind the named parameters comes the number of arguments, then the arguments. The numbered
- * forms need no number.
+ * The arguments of the message stand behind their number. The numbered forms need no number.
  * [in] dest: rank of the target.
+ * [in] count: arguments that follow, 0 to 16; not in the numbered forms.
  * [in] to: address in the segment of the target for the payload of a Long message.
  * [in] src: [nbytes] payload.
  * [in] nbytes: bytes of payload.

@@ -21,6 +21,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import reference_forms as forms
 import reference_languages as languages
 import reference_read as reader
 import reference_tables as tables
@@ -40,6 +41,7 @@ EXAMPLES = (
     "examples/upc/from_c/*",
 )
 EXAMPLE_LINES = 22
+LONGEST = 300  # lines of a synopsis
 MANY = 60  # declarations under one comment, of which the synopsis shows the first half
 NO_EXAMPLE = re.compile(r"#\s*define|clang-format|\A\s*/\*(?:(?!\*/).)*\Z|SPDX", re.S)
 
@@ -113,8 +115,7 @@ def synopsis(page):
     """What a program writes to use the page's names."""
     out = [f"#include <{page.include}>", ""]
     out += re.findall(r"`(.*?)`", page.sections.get("Synopsis", "")) + [""]
-    for entry in page.entries:
-        found = [item[2] for item in entry.items if item[1] != "macro" and item[2]]
+    for found in page.forms.synopses(page.entries, reader.wrap):
         if len(found) > MANY:
             found = [*found[: MANY // 2], "/* and so on, for each name of the section NAME */"]
         out += [line for text in found for line in text.split("\n")]
@@ -219,19 +220,17 @@ def blocks(page, book):
         out.append(("text", clean(entry.said[""])))
     if out[-1] == ("section", "DESCRIPTION"):
         out.append(("text", page.title[:1].upper() + page.title[1:] + "."))
-    remarks = [
-        (n, r) for e in page.entries for n, k, _, r in e.items if r and k in ("type", "call")
-    ]
-    if remarks:
-        out.append(("list", remarks))
+    remarks = {}  # text: the names of which it is said
+    for name, kind, _, remark in (item for e in page.entries for item in e.items):
+        if remark and kind in ("type", "call"):
+            remarks.setdefault(remark, []).append(name)
     functions = [i[0] for e in page.entries for i in e.items if i[1] == "function"]
-    forms = [
-        (form, clean(text))
-        for form, text in page.named()
-        if "*" in form
-        and fnmatch.filter(functions, form)
-    ]
-    out += [("list", forms)] if forms else []
+    for form, text in page.named():
+        if "*" in form and fnmatch.filter(functions, form):
+            remarks.setdefault(text, []).append(form)
+    if remarks:
+        out.append(("list", [(", ".join(n), clean(r)) for r, n in remarks.items()]))
+    out += page.forms.blocks()
     if page.numbered:
         out.append(("text", other_forms(sorted(page.numbered)[0], page)))
     for word, found in (("CONSTANTS", constants(page)),):
@@ -270,6 +269,8 @@ class Book:
                 if page:
                     page.numbered.add(name)
                     self.where[name] = page
+        for page in self.pages:
+            self.where |= {name: page for name in page.forms.generic if name not in self.where}
         for alias, name in reader.upc_aliases(root).items():
             self.where[name].numbered.add(alias)
             self.where[alias] = self.where[name]
@@ -320,6 +321,11 @@ def missing(book):
         for word in NEEDED if page.has_calls() else ():
             if word not in page.sections and not any(word in e.said for e in page.entries):
                 yield f"{where} has no section `{word}: `"
+        lines = len(synopsis(page))
+        if lines > LONGEST:
+            yield f"{where}: a synopsis of {lines} lines, at most {LONGEST}"
+        for name in (i[0] for e in page.entries for i in e.items if i[2].endswith(", ...)")):
+            yield f"{where}: no prototype of {name}: {forms.CXX_FORMS[0]} has those of messages"
         fault = reader.example_fault(book.root, page.example)
         if fault and (page.example or page.has_calls()):
             yield f"{where} {fault}"

@@ -14,6 +14,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import reference_forms as forms
+
 SECTIONS = ("Completion", "Threads", "Errors", "Cost", "Example", "See", "Names", "Synopsis")
 PREFIXES = (
     r"(?:gex|gexx|gasnet|gasnett|GEX|GEXX|GASNET|GASNETT|PLATFORM|SIZEOF_GEX|SIZEOF_GASNET)_"
@@ -589,6 +591,16 @@ def read_family(root, family, everything, strays):
             add(pages, header, place, item, strays)
 
 
+def with_types(entry, prototypes):
+    """Gives the macros of an entry the prototypes that are known, and their parameters."""
+    texts = [prototypes.get(name, "") for name in entry.names]
+    if any(texts):
+        pairs = zip(texts, entry.items)
+        entry.items = [(n, k, wrap(text) if text else v, r) for text, (n, k, v, r) in pairs]
+        named = [p for text in texts for p in re.findall(r"(\w+)(?=, )", text)]
+        entry.parameters = list(dict.fromkeys([*entry.parameters, *named]))
+
+
 def upc_aliases(root):
     """{name with upc_: name with bupc_} of BUPC_USE_UPC_NAMESPACE."""
     text = (root / "upc/include" / UPC_ALIASES).read_text()
@@ -608,8 +620,10 @@ def read(root):
     everything = list(begun.values())
     for page in everything:
         page.entries = [e for e in page.entries if e.items]
+        page.forms = forms.Forms(root, page)
         for entry in page.entries:
             entry.items = [(n, k, v, r or page.remark(n)) for n, k, v, r in entry.items]
+            with_types(entry, forms.messages(root))
         page.entries.sort(key=lambda e: e.line)
         page.include = main_header(page.header)
     return everything, {n: p for p in everything for n in p.names()}, strays

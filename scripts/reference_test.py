@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Shows that reference.py --check sees what it is for: each change in a copy draws its line."""
 
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
+
+import reference_forms as forms
 
 ROOT = Path(__file__).resolve().parent.parent
 # (file, text, what it becomes, words of the line that the check must print)
@@ -71,6 +75,12 @@ CASES = (
         " * Compile: cc",
         ("shows examples/ring.c, whose head has no command",),
     ),
+    (
+        "include/tombolo/am/am_cxx.h",
+        "inline int gex_AM_RequestShort(",
+        "inline int gex_AM_RequestNone(",
+        ("no prototype of gex_AM_RequestShort",),
+    ),
     ("include/gasnet_fwd.h", "GEX_DT_FLT: float;", "", ("no word about GEX_DT_FLT",)),
     (
         "tests/data/symbols.txt",
@@ -110,8 +120,29 @@ def copy(folder):
         shutil.copytree(ROOT / name, folder / name)
 
 
+def check_forms():
+    """Lines about routines that are not shown once for all types and sizes."""
+    texts = [f"void shmem_ctx_{word}_put({type_} *dest, const {type_} *source, size_t n, int pe);"
+             for word, type_ in (("int", "int"), ("longlong", "long long"), ("double", "double"))]
+    texts += [f"void shmem_put{bits}(void *dest, int pe);" for bits in (8, 128)]
+    items = [(re.search(r"shmem_\w+", text)[0], "function", text, "") for text in texts]
+    items.append(("shmem_quiet", "function", "void shmem_quiet(void);", ""))
+    page = SimpleNamespace(folder="shmem/include", entries=[SimpleNamespace(items=items)])
+    found = forms.Forms(ROOT, page)
+    wanted = [["void shmem_ctx_TYPE_put(TYPE *dest, const TYPE *source, size_t n, int pe);",
+               "void shmem_putSIZE(void *dest, int pe);", "void shmem_quiet(void);"]]
+    if found.synopses(page.entries, str) != wanted:
+        yield f"forms: {found.synopses(page.entries, str)} instead of {wanted}"
+    names = ["shmem_put", "shmem_ctx_TYPE_put", "shmem_putSIZE", "shmem_quiet"]
+    if found.names([item[0] for item in items]) != names:
+        yield f"forms: names {found.names([item[0] for item in items])} instead of {names}"
+
+
 def main():
     """Runs the cases."""
+    if faults := list(check_forms()):
+        print("\n".join(faults))
+        return 1
     if not shutil.which("clang"):
         print("reference_test: skipped: clang is missing")
         return 77

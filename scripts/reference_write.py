@@ -135,9 +135,11 @@ def write_man(folder, pages, book):
             i[0] for kind in CALLS_FIRST for e in page.entries for i in e.items if i[1] == kind
         ]
         names = [n for n in dict.fromkeys([*order, *page.names()]) if PAGE_NAME.match(n)]
-        listed = [page.name, *(n for n in names if n != page.name)]
+        listed = list(dict.fromkeys([page.name, *page.forms.names(names)]))
         write_page(folder, page.name, "3", roff_blocks(blocks, known, listed))
-        for alias in {*names, *page.numbered} - {page.name}:
+        generic = [n for n in page.forms.generic if book.where[n] is page]
+        aliases = {*names, *page.numbered, *generic}
+        for alias in aliases - {page.name}:
             (folder / "man3" / f"{alias}.3").write_text(f".so man3/{page.name}.3\n")
     for guide in languages.guides(book.root):
         names = [n for n in guide.names() if n != guide.name and " " not in n]

@@ -47,12 +47,12 @@ inline int gex_AM_RequestMedium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t han
 /* C++ form of gex_AM_RequestLong; same contract as the C one (API 02.3, 02.5). */
 template <class... GexxA>
 inline int gex_AM_RequestLong(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void *src,
-                              size_t nbytes, void *dest, gex_Event_t *lc_opt, gex_Flags_t flags,
-                              GexxA... a) {
+                              size_t nbytes, void *dest_addr, gex_Event_t *lc_opt,
+                              gex_Flags_t flags, GexxA... a) {
   GEXX_AT_MOST_16(GexxA);
   const gex_AM_Arg_t v[] = {(gex_AM_Arg_t)flags, (gex_AM_Arg_t)a...};
-  return gexx_am_req_long(tm, rank, handler, src, nbytes, dest, lc_opt, (unsigned)sizeof...(GexxA),
-                          v);
+  return gexx_am_req_long(tm, rank, handler, src, nbytes, dest_addr, lc_opt,
+                          (unsigned)sizeof...(GexxA), v);
 }
 
 /* C++ form of gex_AM_ReplyShort; same contract as the C one (API 02.3, 02.5). */
@@ -76,11 +76,12 @@ inline int gex_AM_ReplyMedium(gex_Token_t token, gex_AM_Index_t handler, const v
 /* C++ form of gex_AM_ReplyLong; same contract as the C one (API 02.3, 02.5). */
 template <class... GexxA>
 inline int gex_AM_ReplyLong(gex_Token_t token, gex_AM_Index_t handler, const void *src,
-                            size_t nbytes, void *dest, gex_Event_t *lc_opt, gex_Flags_t flags,
+                            size_t nbytes, void *dest_addr, gex_Event_t *lc_opt, gex_Flags_t flags,
                             GexxA... a) {
   GEXX_AT_MOST_16(GexxA);
   const gex_AM_Arg_t v[] = {(gex_AM_Arg_t)flags, (gex_AM_Arg_t)a...};
-  return gexx_am_rep_long(token, handler, src, nbytes, dest, lc_opt, (unsigned)sizeof...(GexxA), v);
+  return gexx_am_rep_long(token, handler, src, nbytes, dest_addr, lc_opt,
+                          (unsigned)sizeof...(GexxA), v);
 }
 
 /* C++ form of gex_AM_CommitRequestMedium; same contract as the C one (API 02.3, 02.5). */
@@ -104,18 +105,18 @@ inline void gex_AM_CommitReplyMedium(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler
 /* C++ form of gex_AM_CommitRequestLong; same contract as the C one (API 02.3, 02.5). */
 template <class... GexxA>
 inline void gex_AM_CommitRequestLong(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
-                                     void *dest, GexxA... a) {
+                                     void *dest_addr, GexxA... a) {
   GEXX_AT_MOST_16(GexxA);
-  const uint64_t v[] = {(uint64_t)nbytes, (uint64_t)(uintptr_t)dest, (uint64_t)a...};
+  const uint64_t v[] = {(uint64_t)nbytes, (uint64_t)(uintptr_t)dest_addr, (uint64_t)a...};
   (void)gexx_am_com(sd, handler, 2, (unsigned)sizeof...(GexxA) + 2, v);
 }
 
 /* C++ form of gex_AM_CommitReplyLong; same contract as the C one (API 02.3, 02.5). */
 template <class... GexxA>
 inline void gex_AM_CommitReplyLong(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
-                                   void *dest, GexxA... a) {
+                                   void *dest_addr, GexxA... a) {
   GEXX_AT_MOST_16(GexxA);
-  const uint64_t v[] = {(uint64_t)nbytes, (uint64_t)(uintptr_t)dest, (uint64_t)a...};
+  const uint64_t v[] = {(uint64_t)nbytes, (uint64_t)(uintptr_t)dest_addr, (uint64_t)a...};
   (void)gexx_am_com(sd, handler, 3, (unsigned)sizeof...(GexxA) + 2, v);
 }
 
@@ -140,9 +141,9 @@ inline int gex_AM_CommitReplyMedium_v2(gex_AM_SrcDesc_t sd, gex_AM_Index_t handl
 /* C++ form of gex_AM_CommitRequestLong_v2; same contract as the C one (API 02.3, 02.5). */
 template <class... GexxA>
 inline int gex_AM_CommitRequestLong_v2(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
-                                       void *dest, gex_Flags_t commit_flags, GexxA... a) {
+                                       void *dest_addr, gex_Flags_t commit_flags, GexxA... a) {
   GEXX_AT_MOST_16(GexxA);
-  const uint64_t v[] = {(uint64_t)nbytes, (uint64_t)(uintptr_t)dest, (uint64_t)commit_flags,
+  const uint64_t v[] = {(uint64_t)nbytes, (uint64_t)(uintptr_t)dest_addr, (uint64_t)commit_flags,
                         (uint64_t)a...};
   return gexx_am_com(sd, handler, 6, (unsigned)sizeof...(GexxA) + 3, v);
 }
@@ -150,9 +151,9 @@ inline int gex_AM_CommitRequestLong_v2(gex_AM_SrcDesc_t sd, gex_AM_Index_t handl
 /* C++ form of gex_AM_CommitReplyLong_v2; same contract as the C one (API 02.3, 02.5). */
 template <class... GexxA>
 inline int gex_AM_CommitReplyLong_v2(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
-                                     void *dest, gex_Flags_t commit_flags, GexxA... a) {
+                                     void *dest_addr, gex_Flags_t commit_flags, GexxA... a) {
   GEXX_AT_MOST_16(GexxA);
-  const uint64_t v[] = {(uint64_t)nbytes, (uint64_t)(uintptr_t)dest, (uint64_t)commit_flags,
+  const uint64_t v[] = {(uint64_t)nbytes, (uint64_t)(uintptr_t)dest_addr, (uint64_t)commit_flags,
                         (uint64_t)a...};
   return gexx_am_com(sd, handler, 7, (unsigned)sizeof...(GexxA) + 3, v);
 }
@@ -166,14 +167,14 @@ GEXX_CASTS_END
  gex_AM_RequestShort(tm, rank, handler, GEXX_CXX(__VA_ARGS__))
 #define gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, ...) \
  gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, GEXX_CXX(__VA_ARGS__))
-#define gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest, lc_opt, ...) \
- gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest, lc_opt, GEXX_CXX(__VA_ARGS__))
+#define gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest_addr, lc_opt, ...) \
+ gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest_addr, lc_opt, GEXX_CXX(__VA_ARGS__))
 #define gex_AM_ReplyShort(token, handler, ...) \
  gex_AM_ReplyShort(token, handler, GEXX_CXX(__VA_ARGS__))
 #define gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, ...) \
  gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, GEXX_CXX(__VA_ARGS__))
-#define gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, ...) \
- gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, GEXX_CXX(__VA_ARGS__))
+#define gex_AM_ReplyLong(token, handler, src, nbytes, dest_addr, lc_opt, ...) \
+ gex_AM_ReplyLong(token, handler, src, nbytes, dest_addr, lc_opt, GEXX_CXX(__VA_ARGS__))
 #define gex_AM_CommitRequestMedium(sd, handler, ...) \
  gex_AM_CommitRequestMedium(sd, handler, GEXX_CXX(__VA_ARGS__))
 #define gex_AM_CommitReplyMedium(sd, handler, ...) \
@@ -186,9 +187,9 @@ GEXX_CASTS_END
  gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, GEXX_CXX(__VA_ARGS__))
 #define gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, ...) \
  gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, GEXX_CXX(__VA_ARGS__))
-#define gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest, ...) \
- gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest, GEXX_CXX(__VA_ARGS__))
-#define gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, ...) \
- gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, GEXX_CXX(__VA_ARGS__))
+#define gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest_addr, ...) \
+ gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest_addr, GEXX_CXX(__VA_ARGS__))
+#define gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest_addr, ...) \
+ gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest_addr, GEXX_CXX(__VA_ARGS__))
 
 #endif

@@ -115,12 +115,12 @@ GEXX_API gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t *info, gex_
  * [in] least_payload: bytes that the message must be able to hold.
  * [in] most_payload: bytes that it may hold, at least least_payload.
  * [in] dest_addr: where the payload of a Long message goes, in the target's bound segment; with
- * Prepare it may be NULL.
+ * Prepare it may be NULL, and Commit has it then.
  * [in] sd: a descriptor that Prepare has returned to this thread.
  * [in] flags: of Prepare as those of the message; of Cancel 0.
- * Names: gex_AM_CommitRequest*, gex_AM_CommitReply*: sends the message with nbytes of payload.
- * Arguments behind the handler: nbytes, then dest_addr for a Long one, then flags for the _v2
- * forms, then 0 to 16 arguments of the message. The _v2 forms return 0, or non-zero with
+ * [in] commit_flags: 0 or GEX_FLAG_IMMEDIATE.
+ * Names: gex_AM_CommitRequest*, gex_AM_CommitReply*: sends the message with nbytes of payload, and
+ * with 0 to 16 arguments behind the named parameters. The _v2 forms return 0, or non-zero with
  * GEX_FLAG_IMMEDIATE when nothing was sent and the descriptor is still valid
  * Completion: as that of the message without Prepare. A buffer of the library is the library's
  * again after Commit.
@@ -284,24 +284,23 @@ GEXX_CASTS_END
  * A message runs a handler at the target, with up to 16 arguments of 32 bits. A Short message has
  * no payload. A Medium message brings a payload that the handler reads in a buffer of the library.
  * A Long message brings one that is written to dest_addr in the target's bound segment before the
- * handler runs. A handler of a request may send one reply to the sender. Further parameters behind
- * flags are the arguments of the message.
+ * handler runs. A handler of a request may send one reply to the sender.
+ * Further parameters behind flags are the arguments of the message, each a gex_AM_Arg_t. A pointer
+ * or a value of 64 bits takes two of them. A handler is called as (token, arguments) for a Short
+ * message, else as (token, address, nbytes, arguments), with the arguments in the order in which
+ * they were sent.
+ * [in] flags: GEX_FLAG_IMMEDIATE: nothing is sent where the call would wait. Others are hints.
  * [in] src: [nbytes] the payload.
  * [in] nbytes: bytes of payload, at most what gex_AM_MaxRequestMedium and its relatives return.
- * [in] dest: where the payload of a Long message goes, in the target's bound segment.
+ * [in] dest_addr: where the payload of a Long message goes, in the target's bound segment.
  * [in] lc_opt: GEX_EVENT_NOW, GEX_EVENT_GROUP (requests only), or where to store the event of
  * local completion.
- * Names: gex_AM_RequestShort: sends a request without payload, (tm, rank, handler, flags,
- * arguments);
- * gex_AM_RequestMedium: sends a request with payload for a buffer, (tm, rank, handler, src,
- * nbytes, lc_opt, flags, arguments);
- * gex_AM_RequestLong: sends a request with payload for dest, (tm, rank, handler, src, nbytes,
- * dest, lc_opt, flags, arguments);
- * gex_AM_ReplyShort: replies without payload, (token, handler, flags, arguments);
- * gex_AM_ReplyMedium: replies with payload for a buffer, (token, handler, src, nbytes, lc_opt,
- * flags, arguments);
- * gex_AM_ReplyLong: replies with payload for dest, (token, handler, src, nbytes, dest, lc_opt,
- * flags, arguments)
+ * Names: gex_AM_RequestShort: sends a request without payload;
+ * gex_AM_RequestMedium: sends a request with payload for a buffer;
+ * gex_AM_RequestLong: sends a request with payload for dest_addr;
+ * gex_AM_ReplyShort: replies without payload;
+ * gex_AM_ReplyMedium: replies with payload for a buffer;
+ * gex_AM_ReplyLong: replies with payload for dest_addr
  * Completion: a request completes locally when src may be changed, as lc_opt says. Nothing reports
  * the sender that the handler has run; the handler may reply. All calls return 0, or non-zero with
  * GEX_FLAG_IMMEDIATE when nothing was sent.
@@ -319,15 +318,16 @@ GEXX_CASTS_END
   gexx_am_req_short((tm), (rank), (handler), GEXX_AM_ARGS(__VA_ARGS__))
 # define gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, ...) \
   gexx_am_req_medium((tm), (rank), (handler), (src), (nbytes), (lc_opt), GEXX_AM_ARGS(__VA_ARGS__))
-# define gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest, lc_opt, ...) \
-  gexx_am_req_long((tm), (rank), (handler), (src), (nbytes), (dest), (lc_opt), \
+# define gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest_addr, lc_opt, ...) \
+  gexx_am_req_long((tm), (rank), (handler), (src), (nbytes), (dest_addr), (lc_opt), \
                    GEXX_AM_ARGS(__VA_ARGS__))
 # define gex_AM_ReplyShort(token, handler, ...) \
   gexx_am_rep_short((token), (handler), GEXX_AM_ARGS(__VA_ARGS__))
 # define gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, ...) \
   gexx_am_rep_medium((token), (handler), (src), (nbytes), (lc_opt), GEXX_AM_ARGS(__VA_ARGS__))
-# define gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, ...) \
-  gexx_am_rep_long((token), (handler), (src), (nbytes), (dest), (lc_opt), GEXX_AM_ARGS(__VA_ARGS__))
+# define gex_AM_ReplyLong(token, handler, src, nbytes, dest_addr, lc_opt, ...) \
+  gexx_am_rep_long((token), (handler), (src), (nbytes), (dest_addr), (lc_opt), \
+                   GEXX_AM_ARGS(__VA_ARGS__))
 
 /* Page gex_AM_PrepareRequestMedium continued. */
 

@@ -10,7 +10,7 @@
 
 /* Page shmem_put: put and get.
  * A put copies local memory to a symmetric object of a PE; a get copies from there. Forms: typed
- * (shmem_TYPENAME_put), by bits of an element (shmem_put64), in bytes (shmem_putmem). With a
+ * (shmem_TYPE_put), by bits of an element (shmem_putSIZE), in bytes (shmem_putmem). With a
  * context the name begins with shmem_ctx_ and the context is the first argument. C11 programs
  * write shmem_put for all typed forms.
  * [in] ctx: the context; without it the default context.
