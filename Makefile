@@ -152,7 +152,7 @@ format:
 tidy:
 	@python3 scripts/tidy.py
 
-# What is generated from the sources and kept: messages, settings, manual pages, completion, pictures,
+# What is generated from the sources and kept: messages, settings, manual pages, pictures,
 # listings and pages of figures. The stage lint refuses what is not as these write it.
 .PHONY: update
 update:
@@ -160,7 +160,6 @@ update:
 	@$(MAKE) --no-print-directory build
 	@$(BUILD)/bin/tombolo info --config --markdown >docs/SETTINGS.md
 	@python3 scripts/man.py $(BUILD)/bin/tombolo --write
-	@python3 scripts/completion.py --write
 	@python3 scripts/picture.py --write
 	@python3 scripts/book.py listings
 	@python3 scripts/gen_am_numbered.py --write

@@ -117,14 +117,11 @@ file(GLOB tmb_fortran_calls CONFIGURE_DEPENDS "${tmb_fortran_dir}/calls/*.c")
 foreach(src IN LISTS tmb_fortran_calls)
   get_filename_component(name "${src}" NAME_WE)
   tmb_read_header(hdr ${src})
-  set(library caf_shared)
-  if(name MATCHES "16$")
-    set(library caf16_shared)
-  endif()
+  string(REGEX MATCH "16$" since "${name}")
   add_executable(fortran.calls.${name} "${src}")
   set_target_properties(fortran.calls.${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/fortran/calls")
-  target_link_libraries(fortran.calls.${name} PRIVATE tmb_warnings ${library})
+  target_link_libraries(fortran.calls.${name} PRIVATE tmb_warnings caf${since}_shared)
   tmb_register_program(fortran.calls.${name} fortran
     "${PROJECT_BINARY_DIR}/tests/fortran/calls/fortran.calls.${name}")
 endforeach()
@@ -153,7 +150,7 @@ foreach(src IN LISTS tmb_fortran_examples)
   set(hdr_ranks 1 2 4)
   tmb_register_program(examples.fortran.${name} examples "${program}")
 endforeach()
-set(tmb_fortran_bench "")
+add_custom_target(fortran_tests ALL DEPENDS ${tmb_fortran_programs})
 
 # `tombolo bench fortran`.
 if(TMB_BENCH)
@@ -164,15 +161,11 @@ if(TMB_BENCH)
   target_link_libraries(bench_fortran_floors PRIVATE tmb_warnings)
   add_custom_command(OUTPUT "${program}"
     COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${tmb_fortran_newest}} -O3
-      -Wall "${src}/tombolo-bench-fortran.F90" $<TARGET_OBJECTS:bench_fortran_floors>
+      -Wall -ffree-line-length-none "${src}/tombolo-bench-fortran.F90"
+      $<TARGET_OBJECTS:bench_fortran_floors>
       "-Wl,-rpath,$ORIGIN/../../lib" -o "${program}"
     DEPENDS "${src}/tombolo-bench-fortran.F90" $<TARGET_OBJECTS:bench_fortran_floors>
       tombolo_tool caf_shared caf16_shared fortran_modules
     COMMENT "Fortran: tombolo-bench-fortran" VERBATIM)
-  list(APPEND tmb_fortran_bench "${program}")
   tmb_install_bench("${program}" fortran)
 endif()
-add_custom_target(fortran_bench ALL DEPENDS ${tmb_fortran_bench})
-add_dependencies(installed fortran_bench)
-add_custom_target(fortran_tests ALL DEPENDS ${tmb_fortran_programs})
-add_dependencies(fortran_tests fortran_bench)

@@ -17,13 +17,27 @@ if(TARGET tombolo_tool)
     COMPONENT tools FILES_MATCHING PATTERN "tombolo*.1")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
     COMPONENT dev FILES_MATCHING PATTERN "*run*.1" PATTERN "tombolo*" EXCLUDE)
-  set(tmb_completion "${PROJECT_SOURCE_DIR}/cmake/install/completion")
-  install(FILES "${tmb_completion}/tombolo.bash" RENAME tombolo
-    DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT tools)
-  install(FILES "${tmb_completion}/_tombolo"
-    DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" COMPONENT tools)
-  install(FILES "${tmb_completion}/tombolo.fish"
-    DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT tools)
+  find_program(TMB_COMPLETION_PYTHON python3)
+  if(TMB_COMPLETION_PYTHON)
+    set(tmb_completion "${PROJECT_BINARY_DIR}/completion")
+    file(GLOB tmb_man CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/man/tombolo*.1")
+    add_custom_command(OUTPUT "${tmb_completion}/_tombolo"
+      BYPRODUCTS "${tmb_completion}/tombolo.bash" "${tmb_completion}/tombolo.fish"
+      COMMAND "${TMB_COMPLETION_PYTHON}" "${PROJECT_SOURCE_DIR}/scripts/completion.py"
+        "${tmb_completion}"
+      DEPENDS "${PROJECT_SOURCE_DIR}/scripts/completion.py" ${tmb_man}
+      COMMENT "Completion of bash, zsh and fish" VERBATIM)
+    add_custom_target(completion ALL DEPENDS "${tmb_completion}/_tombolo")
+    add_dependencies(installed completion)
+    install(FILES "${tmb_completion}/tombolo.bash" RENAME tombolo
+      DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT tools)
+    install(FILES "${tmb_completion}/_tombolo"
+      DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" COMPONENT tools)
+    install(FILES "${tmb_completion}/tombolo.fish"
+      DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT tools)
+  else()
+    message(STATUS "Tombolo: no completion for shells: python3 is needed for it")
+  endif()
 endif()
 if(TARGET tombolo_sim)
   install(TARGETS tombolo_sim RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo"
@@ -34,10 +48,20 @@ endif()
 # Each package that has libraries for clients has an export of its own: find_package takes what is
 # there.
 set(tmb_exports)
-set(tmb_caf 0) # whether coarray Fortran is installed
-if(TARGET caf_shared)
-  set(tmb_caf 1)
-  list(APPEND tmb_exports fortran)
+# tmb_runtime(NAME TARGET PART): sets tmb_NAME to 1 where TARGET is built, which is installed in the
+# export PART, otherwise to 0.
+macro(tmb_runtime name target part)
+  set(tmb_${name} 0)
+  if(TARGET ${target})
+    set(tmb_${name} 1)
+    list(APPEND tmb_exports ${part})
+  endif()
+endmacro()
+tmb_runtime(caf caf_shared fortran)
+tmb_runtime(prif prif_shared fortran)
+tmb_runtime(upc upc1 upc)
+tmb_runtime(shmem shmem_shared shmem)
+if(tmb_caf)
   install(TARGETS caf_shared caf_static caf16_shared caf16_static EXPORT tombolo-fortran-targets
     LIBRARY COMPONENT fortran ARCHIVE COMPONENT fortran)
   install(DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tombolo/fortran"
@@ -45,17 +69,11 @@ if(TARGET caf_shared)
   install(FILES "${PROJECT_SOURCE_DIR}/coarray/fortran/tombolo_caf.f90"
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/fortran" COMPONENT fortran)
 endif()
-set(tmb_prif 0) # whether PRIF is installed
-if(TARGET prif_shared)
-  set(tmb_prif 1)
-  list(APPEND tmb_exports fortran)
+if(tmb_prif)
   install(TARGETS prif_shared prif_static EXPORT tombolo-fortran-targets
     LIBRARY COMPONENT fortran ARCHIVE COMPONENT fortran)
 endif()
-set(tmb_upc 0) # whether UPC is installed
-if(TARGET upc1)
-  set(tmb_upc 1)
-  list(APPEND tmb_exports upc)
+if(tmb_upc)
   install(TARGETS upc_shared upc_static upc_shared_wide upc_static_wide
     EXPORT tombolo-upc-targets LIBRARY COMPONENT upc ARCHIVE COMPONENT upc)
   install(TARGETS upc1 RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo" COMPONENT upc)
@@ -65,10 +83,7 @@ if(TARGET upc1)
     "${tmb_upc_support}/crt_shared.o" "${tmb_upc_support}/crt_tentative.o"
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/upc" COMPONENT upc)
 endif()
-set(tmb_shmem 0) # whether OpenSHMEM is installed
-if(TARGET shmem_shared)
-  set(tmb_shmem 1)
-  list(APPEND tmb_exports shmem)
+if(tmb_shmem)
   install(TARGETS shmem_shared shmem_static EXPORT tombolo-shmem-targets
     LIBRARY COMPONENT shmem ARCHIVE COMPONENT shmem)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/shmem/include/"

@@ -57,6 +57,9 @@ function(tmb_install_bench program component)
   install(PROGRAMS "${program}" DESTINATION "${folder}" COMPONENT ${component})
   install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${folder}/${name}\"
     NEW_RPATH \"\\\$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}\")" COMPONENT ${component})
+  add_custom_target(${component}_bench ALL DEPENDS "${program}")
+  add_dependencies(installed ${component}_bench)
+  add_dependencies(${component}_tests ${component}_bench)
 endfunction()
 
 # ---- the tombolo command

@@ -513,7 +513,6 @@ if(NOT TMB_SANITIZE)
   tmb_add_check(numbered lint python3 ${tmb_scripts}/gen_am_numbered.py)
   tmb_add_kept_check(messages ${tmb_scripts}/messages.py)
   tmb_add_check(packaging lint python3 ${tmb_scripts}/check_packaging.py)
-  tmb_add_check(completion lint python3 ${tmb_scripts}/completion.py)
   tmb_add_check(symbols lint python3 ${tmb_scripts}/check_symbols.py
     --lib $<TARGET_FILE:tombolo_shared> --include ${PROJECT_SOURCE_DIR}/include
     --symbols ${PROJECT_SOURCE_DIR}/tests/data/symbols.txt

@@ -168,8 +168,8 @@ foreach(src IN LISTS tmb_upc_examples)
     -O2 ${tmb_upc_warnings})
 endforeach()
 
+add_custom_target(upc_tests ALL DEPENDS ${tmb_upc_programs})
 # ---- `tombolo bench upc`; its run path is at least as long as the installed one, its successor
-set(tmb_upc_bench "")
 if(TMB_BENCH)
   set(program "${PROJECT_BINARY_DIR}/bench/tombolo-bench-upc")
   set(src "${PROJECT_SOURCE_DIR}/bench/upc")
@@ -184,12 +184,7 @@ if(TMB_BENCH)
       -o "${program}"
     DEPENDS "${src}/tombolo-bench-upc.upc" $<TARGET_OBJECTS:bench_upc_api> ${tmb_upc_needs}
     COMMENT "UPC: tombolo-bench-upc" VERBATIM)
-  set(tmb_upc_bench "${program}")
   tmb_install_bench("${program}" upc)
 endif()
-add_custom_target(upc_bench ALL DEPENDS ${tmb_upc_bench})
-add_dependencies(installed upc_bench)
-add_custom_target(upc_tests ALL DEPENDS ${tmb_upc_programs})
-add_dependencies(upc_tests upc_bench)
 add_custom_target(upc_nightly DEPENDS ${tmb_upc_nightly})
 add_dependencies(nightly upc_nightly)
