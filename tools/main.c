@@ -14,7 +14,7 @@
 
 struct subcommand {
   const char *name;
-  int (*main)(int argc, char **argv);
+  tool_main *main;
   const char *help;
 };
 

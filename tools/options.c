@@ -70,6 +70,7 @@ static void check_long(const struct argp *parser, char **argv, const char *name)
 }
 
 error_t tool_parse(const struct argp *parser, int argc, char **argv, unsigned flags, void *input) {
+  argp_err_exit_status = TOOL_EXIT_USAGE;
   for (int i = 1; i < argc; i++) {
     char name[NAME_BYTES];
     const char *word = argv[i];

@@ -21,28 +21,20 @@
  * Subcommands. in argv: [argc], argv[0] is "tombolo NAME". Return the exit code. A subcommand that
  * is not built is a null pointer.
  */
-int tool_run_main(int argc, char **argv);
-int tool_info_main(int argc, char **argv) __attribute__((weak));
-int tool_doctor_main(int argc, char **argv) __attribute__((weak));
-int tool_bench_main(int argc, char **argv) __attribute__((weak));
-int tool_tune_main(int argc, char **argv) __attribute__((weak));
-int tool_fc_main(int argc, char **argv);
-int tool_cc_main(int argc, char **argv);
-int tool_cxx_main(int argc, char **argv);
-int tool_explain_main(int argc, char **argv);
-int tool_ps_main(int argc, char **argv);
-int tool_top_main(int argc, char **argv);
-int tool_sim_main(int argc, char **argv);
-int tool_why_main(int argc, char **argv);
-int tool_view_main(int argc, char **argv);
-int tool_watch_main(int argc, char **argv);
-int tool_upcc_main(int argc, char **argv);
-int tool_upcrun_main(int argc, char **argv);
+typedef int tool_main(int argc, char **argv);
+tool_main tool_run_main, tool_fc_main, tool_cc_main, tool_cxx_main, tool_explain_main, tool_ps_main;
+tool_main tool_top_main, tool_sim_main, tool_why_main, tool_view_main, tool_watch_main;
+tool_main tool_upcc_main, tool_upcrun_main;
+__attribute__((weak)) tool_main tool_info_main, tool_doctor_main, tool_bench_main, tool_tune_main;
 
-/* Options of all commands about one running job: --version, and JOB, at most once. in key: version:
- * the number of that option. Returns as an argp parser. */
-error_t tool_job_option(int key, char *arg, struct argp_state *state, int version,
-                        const char **job);
+/* Row of a table of options, and the key that its parser gets. */
+#define TOOL_VERSION_KEY 1
+#define TOOL_VERSION_OPTION \
+ { "version", TOOL_VERSION_KEY, NULL, 0, "print the version", 0 }
+
+/* Options of all commands about one running job: --version, and JOB, at most once. Returns as an
+ * argp parser. */
+error_t tool_job_option(int key, char *arg, struct argp_state *state, const char **job);
 
 /* argp_parse, which here names the option that a mistyped long one may mean, and ends then. */
 error_t tool_parse(const struct argp *parser, int argc, char **argv, unsigned flags, void *input);

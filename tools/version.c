@@ -17,9 +17,8 @@ const char *tool_version(void) {
   return "tombolo " TMB_BUILD_VERSION " (" TMB_BUILD_REVISION ", " TMB_BUILD_COMPILER ")";
 }
 
-error_t tool_job_option(int key, char *arg, struct argp_state *state, int version,
-                        const char **job) {
-  if (key == version) {
+error_t tool_job_option(int key, char *arg, struct argp_state *state, const char **job) {
+  if (key == TOOL_VERSION_KEY) {
     puts(tool_version());
     exit(0);
   }

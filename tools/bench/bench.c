@@ -23,16 +23,7 @@
 
 #define RANKS_MAX 1024
 
-enum {
-  OPT_QUICK = 256,
-  OPT_JSON,
-  OPT_RUNS,
-  OPT_MIN_TIME,
-  OPT_DIR,
-  OPT_NO_BIND,
-  OPT_TIMEOUT,
-  OPT_HOSTS
-};
+enum { OPT_QUICK = 256, OPT_JSON, OPT_RUNS, OPT_MIN_TIME, OPT_NO_BIND, OPT_TIMEOUT, OPT_HOSTS };
 
 static const struct argp_option option_table[] = {
     {"ranks", 'n', "N", 0,
@@ -48,8 +39,6 @@ static const struct argp_option option_table[] = {
      0},
     {"min-time", OPT_MIN_TIME, "TIME", 0,
      "length of one sample, in us or with a unit (default 100us, with --quick 60us)", 0},
-    {"dir", OPT_DIR, "DIR", 0, "folder of the measuring programs (default: as installed or built)",
-     0},
     {"no-bind", OPT_NO_BIND, NULL, 0, "do not bind ranks to processors", 0},
     {"hosts", OPT_HOSTS, "A,B", 0,
      "two hosts for the suites net and loggp, as for 'tombolo run' (default: this machine, as two "
@@ -57,7 +46,8 @@ static const struct argp_option option_table[] = {
      0},
     {"timeout", OPT_TIMEOUT, "TIME", 0,
      "end a measuring program after TIME, in seconds or with a unit (default 300s)", 0},
-    {"verbose", 'v', NULL, 0, "print the commands that are run", 0},
+    BENCH_DIR_OPTION,
+    BENCH_VERBOSE_OPTION,
     {0},
 };
 
@@ -93,81 +83,6 @@ static int parse_time(const char *option, const char *text, uint64_t unit_ns, do
     return usage(option, text, "give a time of at least 1us, such as 300us or 2s");
   *out = (double)ns / (double)unit_ns;
   return 0;
-}
-
-static int parse_suite(struct bench_options *o, const char *name) {
-  const bool all = strcmp(name, "all") == 0;
-  const struct {
-    const char *name;
-    bool *on;
-  } suites[] = {{"p2p", &o->p2p},         {"am", &o->am},
-                {"startup", &o->startup}, {"oversubscribed", &o->oversubscribed},
-                {"wake", &o->wake},       {"vis", &o->vis},
-                {"atomic", &o->atomic},   {"notify", &o->notify},
-                {"coll", &o->coll},       {"lock", &o->lock}};
-  bool known = all;
-  if (strcmp(name, "fortran") == 0) { /* by name only: it is built where there is a gfortran */
-    o->fortran = o->chosen = true;
-    return 0;
-  }
-  if (strcmp(name, "upc") == 0) { /* by name only: it is built with UPC */
-    o->upc = o->chosen = true;
-    return 0;
-  }
-  if (strcmp(name, "shmem") == 0) { /* by name only: it is built with OpenSHMEM */
-    o->shmem = o->chosen = true;
-    return 0;
-  }
-  if (strcmp(name, "loggp") == 0) { /* by name only: it shows the figures of other suites, as a
-                                     * model */
-    o->loggp = o->chosen = true;
-    return 0;
-  }
-  if (strcmp(name, "net") == 0) { /* by name only: it needs a network between two hosts */
-    o->net = o->chosen = true;
-    return 0;
-  }
-  for (size_t i = 0; i < sizeof suites / sizeof *suites; i++) {
-    if (!all && strcmp(name, suites[i].name) != 0) continue;
-    *suites[i].on = true;
-    known = o->chosen = true;
-  }
-  return known ? 0
-               : usage("suite", name,
-                       "give p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, "
-                       "lock, loggp, net, fortran, upc, shmem or all");
-}
-
-/* Ends the process on a wrong option, as argp itself does for unknown ones. */
-static void require(int rc) {
-  if (rc != 0) exit(rc);
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-  struct bench_options *o = state->input;
-  switch (key) {
-  case 'n': require(parse_count("--ranks", arg, 2, RANKS_MAX, &o->ranks)); return 0;
-  case OPT_QUICK: o->quick = true; return 0;
-  case OPT_JSON: o->json = arg; return 0;
-  case OPT_RUNS: require(parse_count("--runs", arg, 3, 10000, &o->runs)); return 0;
-  case OPT_MIN_TIME: require(parse_time("--min-time", arg, 1000, &o->sample_us)); return 0;
-  case OPT_DIR: o->dir = arg; return 0;
-  case OPT_NO_BIND: o->bind = false; return 0;
-  case OPT_TIMEOUT: require(parse_time("--timeout", arg, 1000000000, &o->timeout_s)); return 0;
-  case OPT_HOSTS: o->hosts = arg; return 0;
-  case 'v': o->verbose = true; return 0;
-  case ARGP_KEY_ARG: require(parse_suite(o, arg)); return 0;
-  default: return ARGP_ERR_UNKNOWN;
-  }
-}
-
-static void complete_options(struct bench_options *o) {
-  if (!o->chosen) {
-    o->p2p = o->am = o->wake = true;
-    o->startup = o->oversubscribed = o->vis = o->atomic = o->notify = o->coll = o->lock = !o->quick;
-  }
-  if (!o->runs) o->runs = o->quick ? 31 : 101;
-  if (o->sample_us <= 0) o->sample_us = o->quick ? 60 : 100;
 }
 
 /* ---- oversubscribed processors */
@@ -259,40 +174,81 @@ static int measure_teams(const struct bench_options *o, struct bench_results *re
 
 /* ---- all of them */
 
-/* A part of the measurements: a program of two ranks, or one with a function of its own. */
-struct part {
-  const char *name;
-  bool on;
+/* A part of the measurements: a program of two ranks, or one with a function of its own. BY_NAME:
+ * the suite is measured only where it is named: it needs another language, or a network between two
+ * hosts, or shows figures of other suites as a model. */
+static const struct part {
+  const char *name, *suite;
+  enum { BY_NAME, WHOLE, QUICK } when; /* without a name: with --quick, too, or not */
   int (*run)(const struct bench_options *o, struct bench_results *results); /* NULL: a program */
-};
+} parts[] = {{"p2p", "p2p", QUICK, NULL},
+             {"am", "am", QUICK, NULL},
+             {"wake", "wake", QUICK, NULL},
+             {"vis", "vis", WHOLE, NULL},
+             {"atomic", "atomic", WHOLE, NULL},
+             {"notify", "notify", WHOLE, NULL},
+             {"coll", "coll", WHOLE, NULL},
+             {"lock", "lock", WHOLE, NULL},
+             {"fortran", "fortran", BY_NAME, NULL},
+             {"upc", "upc", BY_NAME, NULL},
+             {"shmem", "shmem", BY_NAME, NULL},
+             {"teams", "coll", WHOLE, measure_teams},
+             {"oversubscribed", "oversubscribed", WHOLE, measure_oversubscribed},
+             {"ring", "oversubscribed", WHOLE, measure_ring},
+             {"loggp", "loggp", BY_NAME, measure_loggp},
+             {"net", "net", BY_NAME, measure_net},
+             {"startup", "startup", WHOLE, bench_startup}};
+
+static int parse_suite(struct bench_options *o, const char *name) {
+  const bool all = strcmp(name, "all") == 0;
+  uint32_t found = 0;
+  for (size_t i = 0; i < TMB_ARRAY_LEN(parts); i++)
+    if (all ? parts[i].when != BY_NAME : strcmp(name, parts[i].suite) == 0) found |= 1u << i;
+  o->parts |= found;
+  return found ? 0
+               : usage("suite", name,
+                       "give p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, "
+                       "lock, loggp, net, fortran, upc, shmem or all");
+}
+
+/* Ends the process on a wrong option, as argp itself does for unknown ones. */
+static void require(int rc) {
+  if (rc != 0) exit(rc);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state) {
+  struct bench_options *o = state->input;
+  switch (key) {
+  case 'n': require(parse_count("--ranks", arg, 2, RANKS_MAX, &o->ranks)); return 0;
+  case OPT_QUICK: o->quick = true; return 0;
+  case OPT_JSON: o->json = arg; return 0;
+  case OPT_RUNS: require(parse_count("--runs", arg, 3, 10000, &o->runs)); return 0;
+  case OPT_MIN_TIME: require(parse_time("--min-time", arg, 1000, &o->sample_us)); return 0;
+  case BENCH_DIR_KEY: o->dir = arg; return 0;
+  case OPT_NO_BIND: o->bind = false; return 0;
+  case OPT_TIMEOUT: require(parse_time("--timeout", arg, 1000000000, &o->timeout_s)); return 0;
+  case OPT_HOSTS: o->hosts = arg; return 0;
+  case 'v': o->verbose = true; return 0;
+  case ARGP_KEY_ARG: require(parse_suite(o, arg)); return 0;
+  default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static void complete_options(struct bench_options *o) {
+  const bool named = o->parts != 0;
+  for (size_t i = 0; !named && i < TMB_ARRAY_LEN(parts); i++)
+    if (parts[i].when == QUICK || (parts[i].when == WHOLE && !o->quick)) o->parts |= 1u << i;
+  if (!o->runs) o->runs = o->quick ? 31 : 101;
+  if (o->sample_us <= 0) o->sample_us = o->quick ? 60 : 100;
+}
 
 static int measure(const struct bench_options *o, struct bench_results *results) {
-  const struct part parts[] = {{"p2p", o->p2p, NULL},
-                               {"am", o->am, NULL},
-                               {"wake", o->wake, NULL},
-                               {"vis", o->vis, NULL},
-                               {"atomic", o->atomic, NULL},
-                               {"notify", o->notify, NULL},
-                               {"coll", o->coll, NULL},
-                               {"lock", o->lock, NULL},
-                               {"fortran", o->fortran, NULL},
-                               {"upc", o->upc, NULL},
-                               {"shmem", o->shmem, NULL},
-                               {"teams", o->coll, measure_teams},
-                               {"oversubscribed", o->oversubscribed, measure_oversubscribed},
-                               {"ring", o->oversubscribed, measure_ring},
-                               {"loggp", o->loggp, measure_loggp},
-                               {"net", o->net, measure_net},
-                               {"startup", o->startup, bench_startup}};
-  const size_t count = sizeof parts / sizeof *parts;
   struct bench_progress progress;
-  uint32_t on = 0;
   int rc = 0;
-  for (size_t i = 0; i < count; i++) on += parts[i].on;
-  bench_progress_begin(&progress, "tombolo bench", on);
-  for (size_t i = 0; rc == 0 && i < count; i++) {
+  bench_progress_begin(&progress, "tombolo bench", (uint32_t)__builtin_popcount(o->parts));
+  for (size_t i = 0; rc == 0 && i < TMB_ARRAY_LEN(parts); i++) {
     struct bench_job job = {.program = parts[i].name, .ranks = 2, .bind = o->bind};
-    if (!parts[i].on) continue;
+    if (!(o->parts >> i & 1)) continue;
     bench_progress_next(&progress, parts[i].name);
     rc = parts[i].run ? parts[i].run(o, results) : bench_job_run(o, &job, results);
     if (rc == 0) rc = bench_json_save(o, results, BENCH_GOES_ON);
@@ -305,7 +261,6 @@ int tool_bench_main(int argc, char **argv) {
   static const struct argp parser = {option_table, parse_option, "[SUITE...]", doc, 0, 0, 0};
   static struct bench_options options = {.bind = true, .timeout_s = 300};
   struct bench_results results = {.saved = true};
-  argp_err_exit_status = TOOL_EXIT_USAGE;
   if (tool_parse(&parser, argc, argv, 0, &options) != 0) return TOOL_EXIT_USAGE;
   complete_options(&options);
   int rc = bench_find_programs(&options);

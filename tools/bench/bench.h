@@ -43,11 +43,17 @@ struct bench_results {
   bool saved;      /* the file of --json is renewed with each figure */
 };
 
+/* Rows of a table of options: those of `bench` and `tune`. */
+#define BENCH_DIR_KEY  2
+#define BENCH_DIR_HELP "folder of the measuring programs (default: as installed or built)"
+#define BENCH_DIR_OPTION \
+ { "dir", BENCH_DIR_KEY, "DIR", 0, BENCH_DIR_HELP, 0 }
+#define BENCH_VERBOSE_OPTION \
+ { "verbose", 'v', NULL, 0, "print the commands that are run", 0 }
+
 struct bench_options {
-  bool p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, lock, loggp;
-  bool net, fortran, upc, shmem;
-  bool chosen; /* a suite was named */
   bool quick, verbose, bind;
+  uint32_t parts;      /* bit i: part i of bench.c is measured */
   uint32_t ranks;      /* of oversubscribed, most of startup; 0: chosen */
   uint32_t runs;       /* samples of a figure */
   double sample_us;    /* length of a sample */

@@ -96,7 +96,6 @@ int tool_doctor_main(int argc, char **argv) {
   struct options options = {0};
   struct host_list list = {0};
   char why[HOSTS_WHY_BYTES];
-  argp_err_exit_status = TOOL_EXIT_USAGE;
   tool_parse(&argp, argc, argv, 0, &options);
   if (options.hosts && hosts_parse(&list, options.hosts, why) != 0) {
     tmb_print("doctor: --hosts %s: %s", options.hosts, why);

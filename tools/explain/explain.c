@@ -182,7 +182,6 @@ int tool_explain_main(int argc, char **argv) {
       NULL,
   };
   struct arguments a = {0};
-  argp_err_exit_status = TOOL_EXIT_USAGE;
   if (tool_parse(&argp, argc, argv, 0, &a)) return TOOL_EXIT_USAGE;
   if (a.list) list_all();
   if (!a.number) return 0;

@@ -27,9 +27,9 @@
 /* Parsed arguments. */
 struct request {
   const char *tool, *setting; /* "cc", "TOMBOLO_CC" */
-  const char *compiler;
+  struct command_own own;
   char *mode; /* -DGASNET_PAR=1; NULL: the arguments say one */
-  bool debug, check, only_show;
+  bool debug;
 };
 
 static const char usage[] =
@@ -55,20 +55,15 @@ static void print_usage(FILE *to, bool cxx) {
 /* Takes this command's own options out of the arguments. */
 static void read_arguments(struct command *c, struct request *r, int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "--show") == 0)
-      r->only_show = true;
-    else if (strcmp(argv[i], "--debug") == 0)
+    if (command_own(&r->own, argv[i])) continue;
+    if (strcmp(argv[i], "--debug") == 0)
       r->debug = true;
-    else if (strcmp(argv[i], "--check") == 0)
-      r->check = true;
     else if (strcmp(argv[i], "--seq") == 0)
       r->mode = "-DGASNET_SEQ=1";
     else if (strcmp(argv[i], "--par") == 0)
       r->mode = "-DGASNET_PAR=1";
     else if (strcmp(argv[i], "--parsync") == 0)
       r->mode = "-DGASNET_PARSYNC=1";
-    else if (strncmp(argv[i], "--compiler=", 11) == 0)
-      r->compiler = argv[i] + 11;
     else
       command_add(c, argv[i]);
     if (strncmp(argv[i], "-DGASNET_SEQ", 12) == 0 || strncmp(argv[i], "-DGASNET_PAR", 12) == 0)
@@ -148,7 +143,7 @@ static bool asks_help(int argc, char **argv) {
 
 /* The compiler's own words, as of CC="ccache gcc", and the options that choose our headers. */
 static void begin(struct command *all, const struct request *r) {
-  char *save, *words = tool_format(r->compiler, "", "");
+  char *save, *words = tool_format(r->own.compiler, "", "");
   for (char *w = strtok_r(words, " ", &save); w && all->argc < WORDS;
        w = strtok_r(NULL, " ", &save))
     command_add(all, w);
@@ -160,20 +155,20 @@ static void begin(struct command *all, const struct request *r) {
 static int compile(int argc, char **argv, bool cxx) {
   struct request r = {.tool = cxx ? "c++" : "cc",
                       .setting = cxx ? "TOMBOLO_CXX" : "TOMBOLO_CC",
-                      .compiler = default_compiler(cxx),
+                      .own.compiler = default_compiler(cxx),
                       .mode = "-DGASNET_PAR=1"};
   struct command c = {list_of((size_t)argc + EXTRA), 0};
   struct command all = {list_of((size_t)argc + EXTRA), 0};
   read_arguments(&c, &r, argc, argv);
   begin(&all, &r);
   const bool input = command_has_input(argc, argv), links = command_links(argc, argv);
-  const struct command_checked how = {r.tool, r.compiler, true, links};
-  if (input && r.check) command_check_before(&all, &how);
+  const struct command_checked how = {r.tool, r.own.compiler, true, links};
+  if (input && r.own.check) command_check_before(&all, &how);
   for (int i = 0; i < c.argc; i++) command_add(&all, c.argv[i]);
   int code = input ? add_tombolo(&all, &r, links) : 0;
-  if (!code && input && r.check) code = command_check_behind(&all, &how);
+  if (!code && input && r.own.check) code = command_check_behind(&all, &how);
   if (code) return code;
-  return r.only_show ? command_show(&all) : command_run(&all, r.tool, r.setting);
+  return r.own.only_show ? command_show(&all) : command_run(&all, r.tool, r.setting);
 }
 
 static int start(int argc, char **argv, bool cxx) {

@@ -20,6 +20,18 @@
 #include <string.h>
 #include <unistd.h>
 
+bool command_own(struct command_own *own, const char *argument) {
+  if (strcmp(argument, "--show") == 0)
+    own->only_show = true;
+  else if (strcmp(argument, "--check") == 0)
+    own->check = true;
+  else if (strncmp(argument, "--compiler=", 11) == 0)
+    own->compiler = argument + 11;
+  else
+    return false;
+  return true;
+}
+
 void command_add(struct command *c, char *argument) {
   c->argv[c->argc++] = argument;
   c->argv[c->argc] = NULL;

@@ -16,6 +16,15 @@ struct command {
   int argc;
 };
 
+/* Options that `fc`, `cc` and `c++` have. */
+struct command_own {
+  bool check, only_show;
+  const char *compiler; /* NULL: not given */
+};
+
+/* Takes an argument that is one of these options. Returns whether it is. */
+bool command_own(struct command_own *own, const char *argument);
+
 void command_add(struct command *c, char *argument);
 
 /* Folder of the installation or build tree: the command lies in its bin/. NULL with errno. */

@@ -31,7 +31,7 @@ struct request {
   struct fc_compiler compiler;
   const char *root; /* folder of the installation or build tree */
   char *modules;    /* folder of the compiler's modules, or NULL */
-  bool only_show, check;
+  struct command_own own;
   bool prif;  /* the library is libprif_tombolo */
   bool input; /* there is something to compile or link */
   bool links;
@@ -157,29 +157,24 @@ static const char *default_compiler(void) {
 /* Takes this command's own options out of the arguments. Returns the compiler; NULL: help was
  * printed. */
 static const char *read_arguments(struct command *c, struct request *r, int argc, char **argv) {
-  const char *compiler = NULL;
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--help") == 0) {
       fputs(usage, stdout);
       return NULL;
     }
-    if (strcmp(argv[i], "--show") == 0)
-      r->only_show = true;
-    else if (strcmp(argv[i], "--check") == 0)
-      r->check = true;
-    else if (strcmp(argv[i], "--prif") == 0)
+    if (command_own(&r->own, argv[i])) continue;
+    if (strcmp(argv[i], "--prif") == 0)
       r->prif = true;
-    else if (strncmp(argv[i], "--compiler=", 11) == 0)
-      compiler = argv[i] + 11;
     else
       command_add(c, argv[i]);
   }
+  const char *const compiler = r->own.compiler;
   return compiler && *compiler ? compiler : default_compiler();
 }
 
 /* Whether the compiler can name loads and stores; prints why not. */
 static bool can_check(const struct request *r) {
-  if (!r->check || !r->compiler.is_flang) return true;
+  if (!r->own.check || !r->compiler.is_flang) return true;
   tmb_print("fc: --check: '%s' is flang, which has no known option for it; use "
             "gfortran",
             r->compiler.version);
@@ -206,12 +201,12 @@ static int compile(struct command *c, struct request *r) {
   if (r->modules) command_add(c, tool_format("-I", r->modules, ""));
   leave_signals(r, c);
   const struct command_checked how = {"fc", c->argv[0], false, r->links};
-  if (r->check && r->input) command_check_before(c, &how);
+  if (r->own.check && r->input) command_check_before(c, &how);
   const bool missing = r->prif && r->compiler.major == 0; /* says so below */
   int code = r->links && !missing ? add_libraries(c, r) : 0;
-  if (!code && r->check) code = command_check_behind(c, &how);
+  if (!code && r->own.check) code = command_check_behind(c, &how);
   if (code) return code;
-  return r->only_show ? command_show(c) : command_run(c, "fc", "TOMBOLO_FC");
+  return r->own.only_show ? command_show(c) : command_run(c, "fc", "TOMBOLO_FC");
 }
 
 int tool_fc_main(int argc, char **argv) {

@@ -85,7 +85,6 @@ static int print(const struct options *options, json_t *document, json_t *settin
 int tool_info_main(int argc, char **argv) {
   static const struct argp argp = {option_table, parse_option, NULL, doc, NULL, NULL, NULL};
   struct options options = {0};
-  argp_err_exit_status = TOOL_EXIT_USAGE;
   tool_parse(&argp, argc, argv, 0, &options);
 
   int bad = 0, rc = TOOL_EXIT_FAILED;

@@ -41,7 +41,6 @@ enum {
   OPT_CWD,
   OPT_STDIN,
   OPT_WATCHDOG,
-  OPT_VERSION,
   OPT_HOSTS,
   OPT_HOSTFILE,
   OPT_CYCLIC,
@@ -123,7 +122,7 @@ static const struct argp_option option_table[] = {
     {"stdin", OPT_STDIN, "WHO", 0,
      "rank that reads standard input (default 0), or 'all', or 'none'", 0},
     {"verbose", 'v', NULL, 0, "print what the launcher and the library do", 0},
-    {"version", OPT_VERSION, NULL, 0, "print the version", 0},
+    TOOL_VERSION_OPTION,
     {0},
 };
 
@@ -154,12 +153,11 @@ static int parse_ranks(const char *text, uint32_t *ranks) {
   return 0;
 }
 
-static int parse_timeout(const char *text, double *seconds) {
+static int parse_time(const char *option, const char *text, double *seconds) {
   uint64_t ns;
   if (*text == '\0' || tmb_fmt_parse_duration(text, 1000000000, &ns) != 0 || ns == 0) {
-    tmb_print(
-        "run: --timeout %s: not a time above 0; give seconds, or a number with ms, s, min or h",
-        text);
+    tmb_print("run: %s %s: not a time above 0; give seconds, or a number with ms, s, min or h",
+              option, text);
     return TOOL_EXIT_USAGE;
   }
   *seconds = (double)ns / 1e9;
@@ -169,15 +167,9 @@ static int parse_timeout(const char *text, double *seconds) {
 /* The limit is a setting, which the supervisor reads. */
 static int parse_watchdog(const char *text) {
   char value[32];
-  uint64_t ns;
-  if (*text == '\0' || tmb_fmt_parse_duration(text, 1000000000, &ns) != 0 || ns == 0) {
-    tmb_print(
-        "run: --watchdog %s: not a time above 0; give seconds, or a number with ms, s, min or "
-        "h",
-        text);
-    return TOOL_EXIT_USAGE;
-  }
-  snprintf(value, sizeof value, "%.9f", (double)ns / 1e9);
+  double seconds;
+  if (parse_time("--watchdog", text, &seconds) != 0) return TOOL_EXIT_USAGE;
+  snprintf(value, sizeof value, "%.9f", seconds);
   tmb_env_set("TOMBOLO_WATCHDOG", value);
   return 0;
 }
@@ -242,7 +234,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
   case OPT_CYCLIC: o->cyclic = true; return 0;
   case 'N': require(parse_ranks(arg, &o->hosts_max)); return 0;
   case OPT_LABEL: o->label = true; return 0;
-  case OPT_TIMEOUT: require(parse_timeout(arg, &o->timeout_s)); return 0;
+  case OPT_TIMEOUT: require(parse_time("--timeout", arg, &o->timeout_s)); return 0;
   case OPT_WATCHDOG: require(parse_watchdog(arg)); return 0;
   case OPT_BIND: o->bind = true; return 0;
   case OPT_LIVE:
@@ -265,7 +257,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
   case OPT_CWD: require(change_folder(arg)); return 0;
   case OPT_STDIN: require(parse_stdin(arg, &o->stdin_rank)); return 0;
   case 'v': tmb_env_set("TOMBOLO_VERBOSE", "1"); return 0;
-  case OPT_VERSION: puts(tool_version()); exit(0);
+  case TOOL_VERSION_KEY: puts(tool_version()); exit(0);
   case ARGP_KEY_ARG:
     o->argv = &state->argv[state->next - 1];
     state->next = state->argc;
@@ -456,7 +448,6 @@ int tool_run_main(int argc, char **argv) {
   open_streams();
   if (argc == 2 && strcmp(argv[1], "--agent") == 0) return run_agent_main(false);
   if (argc == 2 && strcmp(argv[1], RUN_AGENT_COPY) == 0) return run_agent_main(true);
-  argp_err_exit_status = TOOL_EXIT_USAGE;
   if (tool_parse(&parser, argc, argv, ARGP_IN_ORDER, &run.options) != 0) return TOOL_EXIT_USAGE;
   int rc = run_check_settings();
   if (rc) return rc;

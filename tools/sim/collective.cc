@@ -259,10 +259,9 @@ std::string check(const struct sim_ask &ask) {
 } // namespace
 
 Means coll_means(const std::string &name) {
-  if (name.empty() || name == "am") return Means::AM;
-  if (name == "put") return Means::PUT;
-  if (name == "message") return Means::MESSAGE;
-  throw Error("--way " + name + ": give am, put or message");
+  static const std::pair<const char *, Means> names[] = {
+      {"am", Means::AM}, {"put", Means::PUT}, {"message", Means::MESSAGE}};
+  return name.empty() ? Means::AM : choose("--way", name, names);
 }
 
 CollResult coll_run(Network &network, const CollCase &c) {

@@ -325,12 +325,10 @@ void measure_wires(Run &run) {
 } // namespace
 
 Way ft_way(const std::string &name) {
-  static const std::pair<const char *, Way> ways[] = {
+  static const std::pair<const char *, Way> names[] = {
       {"slabs", Way::SLABS},   {"signal", Way::SIGNAL}, {"collective", Way::COLLECTIVE},
       {"packed", Way::PACKED}, {"slabs2", Way::SLABS2}, {"packed2", Way::PACKED2}};
-  for (const auto &way : ways)
-    if (name == way.first) return way.second;
-  throw Error("--way " + name + ": give slabs, signal, collective, packed, slabs2 or packed2");
+  return choose("--way", name, names);
 }
 
 void ft_grid(FtCase &c, uint64_t ranks, bool one) {

@@ -138,11 +138,11 @@ void stream(const Stream &s) {
 } // namespace
 
 Trip trip_of(const std::string &name) {
-  if (name.empty() || name == "put") return Trip::PUT;
-  if (name == "message") return Trip::MESSAGE;
-  if (name == "signal") return Trip::SIGNAL;
-  if (name == "put-then-signal") return Trip::PUT_SIGNAL;
-  throw Error("--way " + name + ": give put, message, signal or put-then-signal");
+  static const std::pair<const char *, Trip> names[] = {{"put", Trip::PUT},
+                                                        {"message", Trip::MESSAGE},
+                                                        {"signal", Trip::SIGNAL},
+                                                        {"put-then-signal", Trip::PUT_SIGNAL}};
+  return name.empty() ? Trip::PUT : choose("--way", name, names);
 }
 
 double trip_run(Network &network, Trip kind, uint64_t bytes) {

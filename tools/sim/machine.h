@@ -10,10 +10,12 @@
 #ifndef TMB_SIM_MACHINE_H
 #define TMB_SIM_MACHINE_H
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sim {
@@ -22,6 +24,20 @@ namespace sim {
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+/* The kind of the name that an option has. An error names all of them. */
+template <class Kind, size_t N>
+Kind choose(const char *option, const std::string &name,
+            const std::pair<const char *, Kind> (&kinds)[N]) {
+  std::string all;
+  size_t left = N;
+  for (const auto &kind : kinds) {
+    if (name == kind.first) return kind.second;
+    all += kind.first + std::string(left == 1 ? "" : left == 2 ? " or " : ", ");
+    left--;
+  }
+  throw Error(option + (" " + name) + ": give " + all);
+}
 
 struct Parameter {
   double value;

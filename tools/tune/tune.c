@@ -32,7 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZES_MAX = 32, COUNTS_MAX = 16, OPT_QUICK = 256, OPT_DIR, OPT_MAX_BYTES, OPT_HOSTS };
+enum { SIZES_MAX = 32, COUNTS_MAX = 16, OPT_QUICK = 256, OPT_MAX_BYTES, OPT_HOSTS };
 #define RADIX     4u
 #define SEGMENT   32768u
 #define V_BYTES   4096u /* of the V forms whose length the choice cannot see */
@@ -74,9 +74,8 @@ static const struct argp_option option_table[] = {
     {"hosts", OPT_HOSTS, "A:N,B:N,...", 0,
      "measure jobs on these hosts, as for 'tombolo run'; without -n with the ranks of the list", 0},
     {"quick", OPT_QUICK, NULL, 0, "measure fewer sizes, with fewer samples", 0},
-    {"dir", OPT_DIR, "DIR", 0, "folder of the measuring programs (default: as installed or built)",
-     0},
-    {"verbose", 'v', NULL, 0, "print the commands that are run", 0},
+    BENCH_DIR_OPTION,
+    BENCH_VERBOSE_OPTION,
     {0},
 };
 
@@ -143,7 +142,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
     return 0;
   case OPT_HOSTS: parse_hosts(o, arg, state); return 0;
   case OPT_QUICK: o->quick = true; return 0;
-  case OPT_DIR: o->bench.dir = arg; return 0;
+  case BENCH_DIR_KEY: o->bench.dir = arg; return 0;
   case 'v': o->bench.verbose = true; return 0;
   case ARGP_KEY_ARG: argp_error(state, "%s: there are only options", arg); return 0;
   default: return ARGP_ERR_UNKNOWN;
@@ -407,7 +406,6 @@ int tool_tune_main(int argc, char **argv) {
   struct tune_options o = {.bench = {.timeout_s = 300, .bind = true}, .bytes_max = ALL_BYTES};
   char *text = NULL;
   size_t bytes = 0;
-  argp_err_exit_status = TOOL_EXIT_USAGE;
   tool_parse(&parser, argc, argv, 0, &o);
   if (o.counts == 0) o.ranks[o.counts++] = o.bench.hosts ? 0 : 2; /* 0: as the list of hosts says */
   o.bench.quick = o.quick;

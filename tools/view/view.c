@@ -21,7 +21,7 @@
 #define FILES_MAX  1024
 #define RANKS_MAX  2048u
 
-enum { OPT_SUMMARY = 256, OPT_COMPARE, OPT_DIAGRAM, OPT_FROM, OPT_UNTIL, OPT_TITLE, OPT_VERSION };
+enum { OPT_SUMMARY = 256, OPT_COMPARE, OPT_DIAGRAM, OPT_FROM, OPT_UNTIL, OPT_TITLE };
 
 struct view_options {
   const char *file[FILES_MAX];
@@ -43,7 +43,7 @@ static const struct argp_option option_table[] = {
     {"until", OPT_UNTIL, "TIME", 0,
      "end of the diagram, counted likewise (default: the last event)", 0},
     {"title", OPT_TITLE, "TEXT", 0, "title of the page (default: the program, or FILE)", 0},
-    {"version", OPT_VERSION, NULL, 0, "print the version", 0},
+    TOOL_VERSION_OPTION,
     {0},
 };
 
@@ -75,7 +75,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
   case OPT_FROM: o->from_ns = time_option("from", arg, state); return 0;
   case OPT_UNTIL: o->until_ns = time_option("until", arg, state); return 0;
   case OPT_TITLE: o->title = arg; return 0;
-  case OPT_VERSION: puts(tool_version()); exit(0);
+  case TOOL_VERSION_KEY: puts(tool_version()); exit(0);
   case ARGP_KEY_ARG:
     if (o->files == FILES_MAX) argp_error(state, "%s: give at most %d files", arg, FILES_MAX);
     o->file[o->files++] = arg;
@@ -218,7 +218,6 @@ int tool_view_main(int argc, char **argv) {
   struct view_options o = {.files = 0};
   struct view_trace t = {.program = VIEW_NONE};
   struct view_report r = {.share = NULL};
-  argp_err_exit_status = TOOL_EXIT_USAGE;
   tool_parse(&argp, argc, argv, 0, &o);
   int rc = load_all(&t, o.file, o.files);
   if (rc == 0) {

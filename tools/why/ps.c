@@ -20,8 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_VERSION = 256 };
-
 enum state { STATE_RUNS, STATE_WAITS, STATE_STOPPED, STATE_ABSENT, STATE_UNSEEN, STATES };
 
 static const char *const state_names[STATES] = {"run", "wait", "stopped", "absent", "not seen"};
@@ -105,16 +103,14 @@ static error_t parse_ps(int key, char *arg, struct argp_state *state) {
   (void)arg;
   switch (key) {
   case 'r': *ranks = true; return 0;
-  case OPT_VERSION: puts(tool_version()); exit(0);
+  case TOOL_VERSION_KEY: puts(tool_version()); exit(0);
   default: return ARGP_ERR_UNKNOWN;
   }
 }
 
 int tool_ps_main(int argc, char **argv) {
   static const struct argp_option options[] = {
-      {"ranks", 'r', NULL, 0, "also print a line for each rank", 0},
-      {"version", OPT_VERSION, NULL, 0, "print the version", 0},
-      {0}};
+      {"ranks", 'r', NULL, 0, "also print a line for each rank", 0}, TOOL_VERSION_OPTION, {0}};
   static const char doc[] =
       "Show the jobs of this user that run on this machine, whole or in part."
       "\v"
@@ -125,7 +121,6 @@ int tool_ps_main(int argc, char **argv) {
   static const struct argp parser = {options, parse_ps, NULL, doc, 0, 0, 0};
   struct tmb_job_found *jobs;
   bool ranks = false;
-  argp_err_exit_status = TOOL_EXIT_USAGE;
   if (tool_parse(&parser, argc, argv, 0, &ranks) != 0) return TOOL_EXIT_USAGE;
   const int count = tmb_jobs_find(&jobs);
   if (count < 0) {

@@ -29,7 +29,6 @@
 #define LINE_BYTES 512
 #define HEAD_LINES 3u
 
-enum { OPT_VERSION = 256 };
 enum sort { SORT_RANK, SORT_CPU, SORT_MESSAGES, SORTS };
 
 struct top {
@@ -72,7 +71,7 @@ static error_t parse_top(int key, char *arg, struct argp_state *state) {
       exit(TOOL_EXIT_USAGE);
     }
     return 0;
-  default: return tool_job_option(key, arg, state, OPT_VERSION, &t->job);
+  default: return tool_job_option(key, arg, state, &t->job);
   }
 }
 
@@ -280,7 +279,7 @@ int tool_top_main(int argc, char **argv) {
   static const struct argp_option options[] = {
       {"interval", 'i', "TIME", 0, "time between two frames (default 1 s)", 0},
       {"count", 'n', "N", 0, "end after N frames (default: when the job ends)", 0},
-      {"version", OPT_VERSION, NULL, 0, "print the version", 0},
+      TOOL_VERSION_OPTION,
       {0}};
   static const char doc[] =
       "Show what the ranks of a running job do, until the job ends."
@@ -293,7 +292,6 @@ int tool_top_main(int argc, char **argv) {
   static const struct argp parser = {options, parse_top, "[JOB]", doc, 0, 0, 0};
   struct top t = {.interval_ns = UINT64_C(1000000000)};
   struct tmb_job_found *jobs = NULL;
-  argp_err_exit_status = TOOL_EXIT_USAGE;
   if (tool_parse(&parser, argc, argv, 0, &t) != 0) return TOOL_EXIT_USAGE;
   const int count = tmb_jobs_find(&jobs);
   t.ctl = why_choose(jobs, count, t.job, "top");

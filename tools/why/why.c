@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_ALL = 256, OPT_STACKS, OPT_NO_STACKS, OPT_VERSION };
+enum { OPT_ALL = 256, OPT_STACKS, OPT_NO_STACKS };
 enum { WHY_PROGRESS = 0, WHY_HANG = 3, WHY_BUSY = 4 };
 
 struct why_options {
@@ -50,7 +50,7 @@ static error_t parse_why(int key, char *arg, struct argp_state *state) {
   case OPT_ALL: o->all = true; return 0;
   case OPT_STACKS: o->stacks = 1; return 0;
   case OPT_NO_STACKS: o->stacks = -1; return 0;
-  default: return tool_job_option(key, arg, state, OPT_VERSION, &o->job);
+  default: return tool_job_option(key, arg, state, &o->job);
   }
 }
 
@@ -117,7 +117,7 @@ int tool_why_main(int argc, char **argv) {
        "some tenths of a second (default: stacks of up to four ranks of a job that hangs)",
        0},
       {"no-stacks", OPT_NO_STACKS, NULL, 0, "print no call stacks, also in a job that hangs", 0},
-      {"version", OPT_VERSION, NULL, 0, "print the version", 0},
+      TOOL_VERSION_OPTION,
       {0}};
   static const char doc[] =
       "Say what each rank of a job waits for, who waits for whom, and which call is missing."
@@ -130,7 +130,6 @@ int tool_why_main(int argc, char **argv) {
   static const struct argp parser = {options, parse_why, "[JOB]", doc, 0, 0, 0};
   struct why_options o = {.interval_ns = 500000000};
   struct tmb_job_found *jobs = NULL;
-  argp_err_exit_status = TOOL_EXIT_USAGE;
   if (tool_parse(&parser, argc, argv, 0, &o) != 0) return TOOL_EXIT_USAGE;
   const int count = tmb_jobs_find(&jobs);
   const struct tmb_ctl *ctl = why_choose(jobs, count, o.job, "why");

@@ -132,16 +132,15 @@ private:
 } // namespace
 
 Place atomic_place(const std::string &name) {
-  if (name.empty() || name == "hot") return Place::HOT;
-  if (name == "spread") return Place::SPREAD;
-  if (name == "next") return Place::NEXT;
-  throw Error("--kind " + name + ": give hot, spread or next");
+  static const std::pair<const char *, Place> names[] = {
+      {"hot", Place::HOT}, {"spread", Place::SPREAD}, {"next", Place::NEXT}};
+  return name.empty() ? Place::HOT : choose("--kind", name, names);
 }
 
 Executor atomic_means(const std::string &name) {
-  if (name.empty() || name == "owner") return Executor::OWNER;
-  if (name == "nic") return Executor::NIC;
-  throw Error("--algorithm " + name + ": give owner or nic");
+  static const std::pair<const char *, Executor> names[] = {{"owner", Executor::OWNER},
+                                                            {"nic", Executor::NIC}};
+  return name.empty() ? Executor::OWNER : choose("--algorithm", name, names);
 }
 
 AtomicResult atomic_run(const Network &network, const AtomicCase &c) {

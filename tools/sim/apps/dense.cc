@@ -92,9 +92,7 @@ DenseCase dense_make(const Network &network, uint64_t n, uint64_t block, const s
                 std::to_string(side) + ", as " + std::to_string(block * side * 8));
   static const std::pair<const char *, Dense> names[] = {
       {"hand", Dense::HAND}, {"collective", Dense::COLLECTIVE}, {"library", Dense::LIBRARY}};
-  for (const auto &name : names)
-    if (way == name.first) return {n, block, side, name.second};
-  throw Error("--way " + way + ": give hand, collective or library");
+  return {n, block, side, choose("--way", way, names)};
 }
 
 double matmul_seconds(const Network &network, const DenseCase &c) {

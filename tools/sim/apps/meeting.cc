@@ -77,10 +77,7 @@ Meeting meeting_of(const std::string &name) {
       {"binomial", Meeting::BINOMIAL},
       {"dissemination", Meeting::DISSEMINATION},
       {"nodes", Meeting::NODES}};
-  if (name.empty()) return Meeting::NODES;
-  for (const auto &n : names)
-    if (name == n.first) return n.second;
-  throw Error("--algorithm " + name + ": give interrupt, torus, binomial, dissemination or nodes");
+  return name.empty() ? Meeting::NODES : choose("--algorithm", name, names);
 }
 
 double meeting_seconds(const Network &network, Meeting kind) {

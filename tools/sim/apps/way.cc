@@ -26,11 +26,7 @@ Notice notice_of(const std::string &name) {
       {"queue", Notice::QUEUE},       {"flag", Notice::FLAG},
       {"atomic", Notice::ATOMIC},     {"signal", Notice::SIGNAL},
       {"message", Notice::MESSAGE}};
-  if (name.empty()) return Notice::SIGNAL;
-  for (const auto &n : names)
-    if (name == n.first) return n.second;
-  throw Error("--way " + name +
-              ": give sync-all, sync-images, queue, flag, atomic, signal or message");
+  return name.empty() ? Notice::SIGNAL : choose("--way", name, names);
 }
 
 double loop_seconds(const Machine &machine, double flops, double bytes) {
