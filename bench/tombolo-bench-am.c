@@ -109,21 +109,16 @@ static void send_short(struct bench *b, size_t bytes) {
   gex_AM_RequestShort(b->tm, b->peer, H_SHORT, 0);
 }
 
-static void send_medium(struct bench *b, size_t bytes) {
-  gex_AM_RequestMedium(b->tm, b->peer, H_MEDIUM, floor_private(b), bytes, GEX_EVENT_NOW, 0);
-}
-
-static void send_medium_back(struct bench *b, size_t bytes) {
-  gex_AM_RequestMedium(b->tm, b->peer, H_MEDIUM_BACK, floor_private(b), bytes, GEX_EVENT_NOW, 0);
-}
-
-static void send_medium_echo(struct bench *b, size_t bytes) {
-  gex_AM_RequestMedium(b->tm, b->peer, H_MEDIUM_ECHO, floor_private(b), bytes, GEX_EVENT_NOW, 0);
-}
-
-static void send_medium_return(struct bench *b, size_t bytes) {
-  gex_AM_RequestMedium(b->tm, b->peer, H_MEDIUM_RETURN, floor_private(b), bytes, GEX_EVENT_NOW, 0);
-}
+#define SEND_MEDIUM(NAME, HANDLER)                                                          \
+ static void NAME(struct bench *b, size_t bytes) {                                          \
+  gex_AM_RequestMedium(b->tm, b->peer, HANDLER, floor_private(b), bytes, GEX_EVENT_NOW, 0); \
+ }
+SEND_MEDIUM(send_medium, H_MEDIUM)
+SEND_MEDIUM(send_medium_back, H_MEDIUM_BACK)
+SEND_MEDIUM(send_medium_echo, H_MEDIUM_ECHO)
+SEND_MEDIUM(send_medium_return, H_MEDIUM_RETURN)
+SEND_MEDIUM(send_flood_payload, H_FLOOD_PAYLOAD)
+SEND_MEDIUM(send_flood_read, H_FLOOD_READ)
 
 static void send_long(struct bench *b, size_t bytes) {
   gex_AM_RequestLong(b->tm, b->peer, H_LONG, floor_private(b), bytes, b->theirs_at, GEX_EVENT_NOW,
@@ -153,18 +148,12 @@ static void serve(size_t n) {
 /* n round trips; inlined into each caller so that `send` is a direct call, as in a client. */
 static inline __attribute__((always_inline)) double round_trips(struct bench *b, size_t n,
                                                                 size_t bytes, send_fn *send) {
-  uint64_t start = 0;
   if (b->rank == 1) {
     serve(n + BENCH_WARM_OPS);
     return 0;
   }
-  for (size_t i = 0; i < n + BENCH_WARM_OPS; i++) {
-    const uint64_t next = replies + 1;
-    if (i == BENCH_WARM_OPS) start = bench_now_ns();
-    send(b, bytes);
-    GASNET_BLOCKUNTIL(replies == next);
-  }
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED_WARM(n, const uint64_t next = replies + 1; send(b, bytes);
+                   GASNET_BLOCKUNTIL(replies == next));
 }
 
 #define ROUND_TRIPS(NAME, SEND)                                \
@@ -188,13 +177,8 @@ static double short_rtt_poll(struct bench *b, size_t n, size_t bytes) {
     while (arrived != expected) gasnet_AMPoll();
     return 0;
   }
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) {
-    const uint64_t next = replies + 1;
-    gex_AM_RequestShort(b->tm, b->peer, H_SHORT, 0);
-    while (replies != next) gasnet_AMPoll();
-  }
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED(n, const uint64_t next = replies + 1; gex_AM_RequestShort(b->tm, b->peer, H_SHORT, 0);
+              while (replies != next) gasnet_AMPoll());
 }
 
 /* ---- floods */
@@ -209,10 +193,7 @@ static inline __attribute__((always_inline)) double flood(struct bench *b, size_
     return 0;
   }
   const uint64_t next = replies + 1;
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) send(b, bytes);
-  GASNET_BLOCKUNTIL(replies == next);
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED_THEN(n, send(b, bytes), GASNET_BLOCKUNTIL(replies == next));
 }
 
 static void send_flood(struct bench *b, size_t bytes) {
@@ -220,31 +201,17 @@ static void send_flood(struct bench *b, size_t bytes) {
   gex_AM_RequestShort(b->tm, b->peer, H_FLOOD, 0);
 }
 
-static void send_flood_payload(struct bench *b, size_t bytes) {
-  gex_AM_RequestMedium(b->tm, b->peer, H_FLOOD_PAYLOAD, floor_private(b), bytes, GEX_EVENT_NOW, 0);
-}
-
-static void send_flood_read(struct bench *b, size_t bytes) {
-  gex_AM_RequestMedium(b->tm, b->peer, H_FLOOD_READ, floor_private(b), bytes, GEX_EVENT_NOW, 0);
-}
-
-static double short_flood(struct bench *b, size_t n, size_t bytes) {
-  return flood(b, n, bytes, send_flood);
-}
-
-static double medium_flood(struct bench *b, size_t n, size_t bytes) {
-  return flood(b, n, bytes, send_flood_payload);
-}
-
-static double medium_flood_read(struct bench *b, size_t n, size_t bytes) {
-  return flood(b, n, bytes, send_flood_read);
-}
+#define FLOOD(NAME, SEND)                                      \
+ static double NAME(struct bench *b, size_t n, size_t bytes) { \
+  return flood(b, n, bytes, SEND);                             \
+ }
+FLOOD(short_flood, send_flood)
+FLOOD(medium_flood, send_flood_payload)
+FLOOD(medium_flood_read, send_flood_read)
 
 static double barrier(struct bench *b, size_t n, size_t bytes) {
   (void)bytes;
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) gex_Coll_BarrierBlocking(b->tm, 0);
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED(n, gex_Coll_BarrierBlocking(b->tm, 0));
 }
 
 /* ---- rows */

@@ -30,27 +30,19 @@ static void *target(struct bench *b, bool real) {
   return (char *)owner + ((char *)word(b, real) - (char *)local);
 }
 
-/* A timed loop of n operations. */
-#define TIMED(n, statement)             \
- const uint64_t start = bench_now_ns(); \
- for (size_t i = 0; i < (n); i++) {     \
-  statement;                            \
- }                                      \
- return (double)(bench_now_ns() - start) / (double)(n)
-
 static double fadd(struct bench *b, size_t n, size_t bytes) {
   const gex_AD_t ad = ints;
   void *const at = target(b, false);
   uint64_t old = 0;
   (void)bytes;
-  TIMED(n, (void)gex_AD_OpNBI_U64(ad, &old, 0, at, GEX_OP_FADD, 1, 0, 0); sink = old);
+  BENCH_TIMED(n, (void)gex_AD_OpNBI_U64(ad, &old, 0, at, GEX_OP_FADD, 1, 0, 0); sink = old);
 }
 
 static double add(struct bench *b, size_t n, size_t bytes) {
   const gex_AD_t ad = ints;
   void *const at = target(b, false);
   (void)bytes;
-  TIMED(n, (void)gex_AD_OpNBI_U64(ad, NULL, 0, at, GEX_OP_ADD, 1, 0, 0));
+  BENCH_TIMED(n, (void)gex_AD_OpNBI_U64(ad, NULL, 0, at, GEX_OP_ADD, 1, 0, 0));
 }
 
 static double fadd_chosen(struct bench *b, size_t n, size_t bytes) {
@@ -59,7 +51,7 @@ static double fadd_chosen(struct bench *b, size_t n, size_t bytes) {
   volatile gex_OP_t op = GEX_OP_FADD;
   uint64_t old = 0;
   (void)bytes;
-  TIMED(n, (void)gex_AD_OpNBI_U64(ad, &old, 0, at, op, 1, 0, 0); sink = old);
+  BENCH_TIMED(n, (void)gex_AD_OpNBI_U64(ad, &old, 0, at, op, 1, 0, 0); sink = old);
 }
 
 static double fadd_real(struct bench *b, size_t n, size_t bytes) {
@@ -67,13 +59,14 @@ static double fadd_real(struct bench *b, size_t n, size_t bytes) {
   void *const at = target(b, true);
   double old = 0;
   (void)bytes;
-  TIMED(n, (void)gex_AD_OpNBI_DBL(ad, &old, 0, at, GEX_OP_FADD, 1, 0, 0); sink = (uint64_t)old);
+  BENCH_TIMED(n, (void)gex_AD_OpNBI_DBL(ad, &old, 0, at, GEX_OP_FADD, 1, 0, 0);
+              sink = (uint64_t)old);
 }
 
 static double raw_fadd(struct bench *b, size_t n, size_t bytes) {
   uint64_t *const at = word(b, false);
   (void)bytes;
-  TIMED(n, sink = __atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST));
+  BENCH_TIMED(n, sink = __atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST));
 }
 
 static double raw_real(struct bench *b, size_t n, size_t bytes) {
@@ -81,7 +74,7 @@ static double raw_real(struct bench *b, size_t n, size_t bytes) {
   uint64_t seen, want;
   double value = 0;
   (void)bytes;
-  TIMED(
+  BENCH_TIMED(
       n, seen = __atomic_load_n(at, __ATOMIC_RELAXED); do {
         memcpy(&value, &seen, sizeof value);
         value += 1;

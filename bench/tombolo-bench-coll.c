@@ -34,16 +34,10 @@ static void together(struct bench *b) {
 }
 
 /* A figure: the mean of n calls, after BEGIN; `root` changes with every call. */
-#define FIGURE(NAME, BEGIN, CALL)                              \
- static double NAME(struct bench *b, size_t n, size_t bytes) { \
-  BEGIN;                                                       \
-  const uint64_t start = bench_now_ns();                       \
-  for (size_t i = 0; i < n; i++) {                             \
-   const gex_Rank_t root = (gex_Rank_t)(i % b->size);          \
-   (void)root;                                                 \
-   CALL;                                                       \
-  }                                                            \
-  return (double)(bench_now_ns() - start) / (double)n;         \
+#define FIGURE(NAME, BEGIN, CALL)                                                      \
+ static double NAME(struct bench *b, size_t n, size_t bytes) {                         \
+  BEGIN;                                                                               \
+  BENCH_TIMED(n, const gex_Rank_t root = (gex_Rank_t)(i % b->size); (void)root; CALL); \
  }
 #define NOTHING         ((void)0)
 #define WAIT(CALL, ...) gex_Event_Wait(CALL##NB(b->tm, __VA_ARGS__, 0))

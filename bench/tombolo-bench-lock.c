@@ -91,26 +91,18 @@ FIGURE(mutex_alone, alone, false)
 FIGURE(hsl_contended, contend, true)
 FIGURE(mutex_contended, contend, false)
 
+#define ROW(name_, figure_, floor_)                                                                \
+ {                                                                                                 \
+  .group = "lock", .name = (name_), .floor_name = "mutex", .figure = (figure_), .floor = (floor_), \
+  .target = 1.0, .alone = true, .count = 100000                                                    \
+ }
+
 int main(int argc, char **argv) {
   static struct bench b;
   static const struct bench_row rows[] = {
       /* First: from then on the C library's mutex, too, reckons with threads. */
-      {.group = "lock",
-       .name = "hsl_2threads",
-       .floor_name = "mutex",
-       .figure = hsl_contended,
-       .floor = mutex_contended,
-       .target = 1.0,
-       .alone = true,
-       .count = 100000},
-      {.group = "lock",
-       .name = "hsl_alone",
-       .floor_name = "mutex",
-       .figure = hsl_alone,
-       .floor = mutex_alone,
-       .target = 1.0,
-       .alone = true,
-       .count = 100000},
+      ROW("hsl_2threads", hsl_contended, mutex_contended),
+      ROW("hsl_alone", hsl_alone, mutex_alone),
   };
   bench_start(&b, "lock", &argc, &argv);
   bench_attach(&b, NULL, 0, 4096);

@@ -79,29 +79,23 @@ static char *target(struct bench *b, size_t i, size_t bytes) {
 
 static double put_flood(struct bench *b, size_t n, size_t bytes) {
   if (b->rank == 1) return 0;
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++)
-    gex_RMA_PutNBI(b->tm, b->peer, target(b, i, bytes), b->mine + DATA_AT, bytes, GEX_EVENT_DEFER,
-                   0);
-  gex_NBI_Wait(GEX_EC_PUT, 0);
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED_THEN(n,
+                   gex_RMA_PutNBI(b->tm, b->peer, target(b, i, bytes), b->mine + DATA_AT, bytes,
+                                  GEX_EVENT_DEFER, 0),
+                   gex_NBI_Wait(GEX_EC_PUT, 0));
 }
 
 static double get_flood(struct bench *b, size_t n, size_t bytes) {
   if (b->rank == 1) return 0;
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++)
-    gex_RMA_GetNBI(b->tm, b->mine + DATA_AT, b->peer, target(b, i, bytes), bytes, 0);
-  gex_NBI_Wait(GEX_EC_GET, 0);
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED_THEN(n,
+                   gex_RMA_GetNBI(b->tm, b->mine + DATA_AT, b->peer, target(b, i, bytes), bytes, 0),
+                   gex_NBI_Wait(GEX_EC_GET, 0));
 }
 
 static double put_blocking(struct bench *b, size_t n, size_t bytes) {
   if (b->rank == 1) return 0;
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++)
-    gex_RMA_PutBlocking(b->tm, b->peer, target(b, i, bytes), b->mine + DATA_AT, bytes, 0);
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED(
+      n, gex_RMA_PutBlocking(b->tm, b->peer, target(b, i, bytes), b->mine + DATA_AT, bytes, 0));
 }
 
 /* There and back: each rank puts a word with a signal when it has seen the other's. */
@@ -111,11 +105,8 @@ static double put_signal_rtt(struct bench *b, size_t n, size_t bytes) {
 
 static double allreduce(struct bench *b, size_t n, size_t bytes) {
   char *const dst = b->mine + DATA_AT, *const src = dst + ((size_t)1 << 20);
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++)
-    gex_Event_Wait(gex_Coll_ReduceToAllNB(b->tm, dst, src, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD,
-                                          NULL, NULL, 0));
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED(n, gex_Event_Wait(gex_Coll_ReduceToAllNB(b->tm, dst, src, GEX_DT_DBL, 8, bytes / 8,
+                                                       GEX_OP_ADD, NULL, NULL, 0)));
 }
 
 /* ---- overlap */

@@ -183,57 +183,38 @@ static double get_warm(struct bench *b, size_t n, size_t bytes) {
 
 static double put_nbi(struct bench *b, size_t n, size_t bytes) {
   LOCALS(b);
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) gex_RMA_PutNBI(tm, peer, far, near, bytes, GEX_EVENT_DEFER, 0);
-  gex_NBI_Wait(GEX_EC_PUT, 0);
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED_THEN(n, gex_RMA_PutNBI(tm, peer, far, near, bytes, GEX_EVENT_DEFER, 0),
+                   gex_NBI_Wait(GEX_EC_PUT, 0));
 }
 
 static double put_cold(struct bench *b, size_t n, size_t bytes) {
   LOCALS(b);
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) {
-    const size_t at = floor_cold_next(bytes);
-    gex_RMA_PutBlocking(tm, peer, far + at, near + at, bytes, 0);
-  }
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED(n, const size_t at = floor_cold_next(bytes);
+              gex_RMA_PutBlocking(tm, peer, far + at, near + at, bytes, 0));
 }
 
 static double get_cold(struct bench *b, size_t n, size_t bytes) {
   LOCALS(b);
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) {
-    const size_t at = floor_cold_next(bytes);
-    gex_RMA_GetBlocking(tm, near + at, peer, far + at, bytes, 0);
-  }
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED(n, const size_t at = floor_cold_next(bytes);
+              gex_RMA_GetBlocking(tm, near + at, peer, far + at, bytes, 0));
 }
 
 /* ---- rows */
+
+#define PRIVATE_COPY(bytes_)                                                                     \
+ {                                                                                               \
+  .group = "floor", .name = "memcpy_private", .figure = floor_memcpy_private, .bytes = (bytes_), \
+  .bandwidth = true, .alone = true                                                               \
+ }
 
 static void measure_floors(struct bench *b) {
   const struct bench_row rows[] = {
       {.group = "floor", .name = "handoff_rtt", .figure = floor_handoff},
       {.group = "floor", .name = "add_alone", .figure = floor_add_alone, .alone = true},
       {.group = "floor", .name = "add_contended", .figure = floor_add_contended},
-      {.group = "floor",
-       .name = "memcpy_private",
-       .figure = floor_memcpy_private,
-       .bytes = 4096,
-       .bandwidth = true,
-       .alone = true},
-      {.group = "floor",
-       .name = "memcpy_private",
-       .figure = floor_memcpy_private,
-       .bytes = 65536,
-       .bandwidth = true,
-       .alone = true},
-      {.group = "floor",
-       .name = "memcpy_private",
-       .figure = floor_memcpy_private,
-       .bytes = FLOOR_WARM_BYTES,
-       .bandwidth = true,
-       .alone = true},
+      PRIVATE_COPY(4096),
+      PRIVATE_COPY(65536),
+      PRIVATE_COPY(FLOOR_WARM_BYTES),
       {.group = "floor", .name = "switch_pair", .figure = floor_switch, .count = 300},
       {.group = "floor", .name = "futex_rtt", .figure = floor_futex, .count = 1},
   };

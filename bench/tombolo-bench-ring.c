@@ -38,14 +38,9 @@ static void wait_left(struct bench *b, bool library, uint64_t turn) {
 
 static double go_round(struct bench *b, size_t n, bool library) {
   gex_Event_Wait(gex_Coll_BarrierNB(b->tm, 0));
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) {
-    turns++;
-    if (b->rank > 0) wait_left(b, library, turns);
-    __atomic_store_n(mine, turns, __ATOMIC_RELEASE);
-    if (b->rank == 0) wait_left(b, library, turns);
-  }
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED(n, turns++; if (b->rank > 0) wait_left(b, library, turns);
+              __atomic_store_n(mine, turns, __ATOMIC_RELEASE);
+              if (b->rank == 0) wait_left(b, library, turns));
 }
 
 static void measure_ring(struct bench *b) {

@@ -30,22 +30,15 @@ static bool crowded;
 static double barrier(struct bench *b, size_t n, size_t bytes) {
   (void)bytes;
   gex_Coll_BarrierBlocking(b->tm, 0);
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) gex_Coll_BarrierBlocking(b->tm, 0);
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED(n, gex_Coll_BarrierBlocking(b->tm, 0));
 }
 
 static double split_destroy(struct bench *b, size_t n, size_t bytes) {
   (void)bytes;
   gex_Coll_BarrierBlocking(b->tm, 0);
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) {
-    gex_TM_t tm;
-    (void)gex_TM_Split(&tm, b->tm, 0, (int)b->rank, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
-    gex_TM_Destroy(tm, NULL, 0);
-  }
-  gex_Coll_BarrierBlocking(b->tm, 0);
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED_THEN(n, gex_TM_t tm;
+                   (void)gex_TM_Split(&tm, b->tm, 0, (int)b->rank, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+                   gex_TM_Destroy(tm, NULL, 0), gex_Coll_BarrierBlocking(b->tm, 0));
 }
 
 /* The barrier by hand: arrivals in `sum`, releases in result[0]. */

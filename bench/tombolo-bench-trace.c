@@ -16,20 +16,13 @@
 
 static double clock_readings(struct bench *b, size_t n, size_t bytes) {
   (void)b, (void)bytes;
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) (void)gasnett_ticks_now();
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED(n, (void)gasnett_ticks_now());
 }
 
 #define FIGURE(NAME, STATEMENTS)                               \
  static double NAME(struct bench *b, size_t n, size_t bytes) { \
   (void)b, (void)bytes;                                        \
-  const uint64_t start = bench_now_ns();                       \
-  for (size_t i = 0; i < n; i++) {                             \
-   STATEMENTS;                                                 \
-   bench_fence();                                              \
-  }                                                            \
-  return (double)(bench_now_ns() - start) / (double)n;         \
+  BENCH_TIMED(n, STATEMENTS; bench_fence());                   \
  }
 
 FIGURE(put, gex_RMA_PutBlocking(b->tm, b->peer, b->theirs_at, b->mine, bytes, 0))

@@ -4,6 +4,23 @@
 ! tombolo_caf nor floors.c, so that study/compare/fortran.py can compile it with other libraries.
 ! Each sample is the mean of enough operations to last about 100 us; a sample of the floor comes before
 ! each of the figure. Image 1 measures, image 2 answers.
+
+! Measure one figure. The first sample warms up, and is measured again. ALONE: image 1 repeats `work`;
+! BESIDE: it does `copy`, the floor, and `work` once; TOGETHER: all images do `first`, meet, and repeat
+! `work`, each of which has `parts` operations.
+#define ALONE(name, bytes, goal, work) do k = 0, merge(runs, -1, me == 1); r = max(k, 1); \
+  start = now_ns(); do i = 1, count; work; end do; figure(r) = (now_ns() - start)/count; end do; \
+  call report(name, bytes, '', goal, .false.)
+#define BESIDE(name, bytes, floor, goal, copy, work) do k = 0, merge(runs, -1, me == 1); r = max(k, 1); \
+  start = now_ns(); copy; floor_of(r) = now_ns() - start; \
+  start = now_ns(); work; figure(r) = now_ns() - start; end do; \
+  call report(name, bytes, floor, goal, .true.)
+#define TOGETHER(name, bytes, floor, goal, first, parts, work) do k = 0, runs; r = max(k, 1); \
+  first; sync all; start = now_ns(); do i = 1, count; work; end do; \
+  figure(r) = (now_ns() - start)/(parts*count); end do; \
+  call report(name, bytes, floor, goal, .false.)
+#define EVERY_SECOND 1:n:2, 1:n:2
+
 module measure
   use iso_fortran_env, only: int64
   implicit none
@@ -83,17 +100,15 @@ program bench_fortran
   type(lock_type) :: guard[*]
   integer(atomic_int_kind) :: counter[*]
   integer :: me, other, i, k, r, pid[*], fd[*]
+  real(8) :: start
   me = this_image()
   if (num_images() /= 2) error stop 'tombolo-bench-fortran: two images are needed'
   other = 3 - me
   call options()
   call set_up()
   if (me == 1) print '(a,i0,a)', 'tombolo-bench 1 fortran ranks=2 runs=', runs, ' sample_us=100 quick=0'
-  call scalars()
-  call components()
-  call sections()
-  call contiguous()
-  call strided()
+  call accesses()
+  call arrays()
   call events()
   call exclusion()
   call collectives()
@@ -131,120 +146,32 @@ contains
 #endif
   end function
 
-  subroutine scalars()
+  ! One number, one of a structure, eight side by side, and one from image 2 to image 2.
+  subroutine accesses()
     integer, parameter :: count = 4000
-    real(8) :: start
-    do k = 0, runs ! the first one warms up, and is measured again
-      r = max(k, 1)
-      if (me /= 1) exit
-      start = now_ns()
-      do i = 1, count
-        word[2] = i
-      end do
-      figure(r) = (now_ns() - start)/count
-    end do
-    call report('put_scalar', 8, '', 25d0, .false.)
-    do k = 0, runs ! the first one warms up, and is measured again
-      r = max(k, 1)
-      if (me /= 1) exit
-      start = now_ns()
-      do i = 1, count
-        got = word[2]
-      end do
-      figure(r) = (now_ns() - start)/count
-    end do
-    call report('get_scalar', 8, '', 25d0, .false.)
+    ALONE('put_scalar', 8, 25d0, word[2] = i)
+    ALONE('get_scalar', 8, 25d0, got = word[2])
+    sync all
+    ALONE('put_component', 8, 0d0, both[2]%second = i)
+    ALONE('get_component', 8, 0d0, got = both[2]%second)
+    sync all
+    ALONE('put_section', 64, 0d0, block(1:8)[2] = private(1:8))
+    ALONE('get_section', 64, 0d0, private(1:8) = block(1:8)[2])
+    ALONE('send_get', 8, 0d0, word[2] = attached_word[2])
     sync all
   end subroutine
 
-  ! One number of a structure.
-  subroutine components()
-    integer, parameter :: count = 4000
-    real(8) :: start
-    do k = 0, runs ! the first one warms up, and is measured again
-      r = max(k, 1)
-      if (me /= 1) exit
-      start = now_ns()
-      do i = 1, count
-        both[2]%second = i
-      end do
-      figure(r) = (now_ns() - start)/count
-    end do
-    call report('put_component', 8, '', 0d0, .false.)
-    do k = 0, runs ! the first one warms up, and is measured again
-      r = max(k, 1)
-      if (me /= 1) exit
-      start = now_ns()
-      do i = 1, count
-        got = both[2]%second
-      end do
-      figure(r) = (now_ns() - start)/count
-    end do
-    call report('get_component', 8, '', 0d0, .false.)
+  ! A contiguous array, and every second element in both dimensions.
+  subroutine arrays()
+    BESIDE('put_contiguous', 8*words, 'memcpy', 0.95d0, call copy(private, local),
+           block(:)[2] = private)
+    BESIDE('get_contiguous', 8*words, 'memcpy', 0.95d0, call copy(local, private),
+           private = block(:)[2])
     sync all
-  end subroutine
-
-  ! Eight numbers side by side, and one from image 2 to image 2.
-  subroutine sections()
-    integer, parameter :: count = 4000
-    real(8) :: start
-    do k = 0, runs ! the first one warms up, and is measured again
-      r = max(k, 1)
-      if (me /= 1) exit
-      start = now_ns()
-      do i = 1, count
-        block(1:8)[2] = private(1:8)
-      end do
-      figure(r) = (now_ns() - start)/count
-    end do
-    call report('put_section', 64, '', 0d0, .false.)
-    do k = 0, runs ! the first one warms up, and is measured again
-      r = max(k, 1)
-      if (me /= 1) exit
-      start = now_ns()
-      do i = 1, count
-        private(1:8) = block(1:8)[2]
-      end do
-      figure(r) = (now_ns() - start)/count
-    end do
-    call report('get_section', 64, '', 0d0, .false.)
-    do k = 0, runs ! the first one warms up, and is measured again
-      r = max(k, 1)
-      if (me /= 1) exit
-      start = now_ns()
-      do i = 1, count
-        word[2] = attached_word[2]
-      end do
-      figure(r) = (now_ns() - start)/count
-    end do
-    call report('send_get', 8, '', 0d0, .false.)
-    sync all
-  end subroutine
-
-  subroutine contiguous()
-    real(8) :: start
-    do k = 0, runs ! the first one warms up, and is measured again
-      r = max(k, 1)
-      if (me /= 1) exit
-      start = now_ns()
-      call copy(private, local)
-      floor_of(r) = now_ns() - start
-      start = now_ns()
-      block(:)[2] = private
-      figure(r) = now_ns() - start
-    end do
-    call report('put_contiguous', 8*words, 'memcpy', 0.95d0, .true.)
-    do k = 0, runs ! the first one warms up, and is measured again
-      r = max(k, 1)
-      if (me /= 1) exit
-      start = now_ns()
-      call copy(local, private)
-      floor_of(r) = now_ns() - start
-      start = now_ns()
-      private = block(:)[2]
-      figure(r) = now_ns() - start
-    end do
-    call report('get_contiguous', 8*words, 'memcpy', 0.95d0, .true.)
+    BESIDE('put_strided_2d', 2*n*n, 'loop_nest', 0.7d0, call loop_put(half, local),
+           matrix(EVERY_SECOND)[2] = half)
+    BESIDE('get_strided_2d', 2*n*n, 'loop_nest', 0.7d0, call loop_get(half, local),
+           half(:, :) = matrix(EVERY_SECOND)[2])
     sync all
   end subroutine
 
@@ -254,187 +181,70 @@ contains
     to = from
   end subroutine
 
-  ! Every second element in both dimensions.
-  subroutine strided()
-    real(8) :: start
-    do k = 0, runs ! the first one warms up, and is measured again
-      r = max(k, 1)
-      if (me /= 1) exit
-      start = now_ns()
-      call loop_put(half, local)
-      floor_of(r) = now_ns() - start
-      start = now_ns()
-      matrix(1:n:2, 1:n:2)[2] = half
-      figure(r) = now_ns() - start
-    end do
-    call report('put_strided_2d', 2*n*n, 'loop_nest', 0.7d0, .true.)
-    do k = 0, runs ! the first one warms up, and is measured again
-      r = max(k, 1)
-      if (me /= 1) exit
-      start = now_ns()
-      call loop_get(half, local)
-      floor_of(r) = now_ns() - start
-      start = now_ns()
-      half(:, :) = matrix(1:n:2, 1:n:2)[2]
-      figure(r) = now_ns() - start
-    end do
-    call report('get_strided_2d', 2*n*n, 'loop_nest', 0.7d0, .true.)
-    sync all
-  end subroutine
-
   subroutine loop_put(from, to)
     real(8), intent(in) :: from(n/2, n/2)
     real(8), intent(inout) :: to(n, n)
-    integer :: k, l
-    do l = 1, n/2
-      do k = 1, n/2
-        to(2*k - 1, 2*l - 1) = from(k, l)
-      end do
-    end do
+    to(EVERY_SECOND) = from
   end subroutine
 
   subroutine loop_get(to, from)
     real(8), intent(inout) :: to(n/2, n/2)
     real(8), intent(in) :: from(n, n)
-    integer :: k, l
-    do l = 1, n/2
-      do k = 1, n/2
-        to(k, l) = from(2*k - 1, 2*l - 1)
-      end do
-    end do
+    to = from(EVERY_SECOND)
   end subroutine
 
   ! Put and event there and back; one way is half of it.
   subroutine events()
     integer, parameter :: count = 500
-    real(8) :: start
-    do k = 0, runs
-      r = max(k, 1)
-      floor_of(r) = handoff(count)
-      sync all
-      start = now_ns()
-      do i = 1, count
-        if (me == 1) then
-          word[2] = i
-          event post (there[2])
-          event wait (back)
-        else
-          event wait (there)
-          word[1] = i
-          event post (back[1])
-        end if
-      end do
-      figure(r) = (now_ns() - start)/(2*count)
-    end do
-    call report('put_event_post', 8, 'handoff', 1.1d0, .false.)
+    TOGETHER('put_event_post', 8, 'handoff', 1.1d0, floor_of(r) = handoff(count), 2, call there_and_back())
 #ifndef PEER
-    do k = 0, runs
-      r = max(k, 1)
-      floor_of(r) = handoff(count)
-      sync all
-      start = now_ns()
-      do i = 1, count
-        if (me == 1) then
-          attached_word[2] = i
-          event wait (attached_event)
-        else
-          event wait (attached_event)
-          attached_word[1] = i
-        end if
-      end do
-      figure(r) = (now_ns() - start)/(2*count)
-    end do
-    call report('put_attached', 8, 'handoff', 0.8d0, .false.)
+    TOGETHER('put_attached', 8, 'handoff', 0.8d0, floor_of(r) = handoff(count), 2, call attached())
 #endif
-    do k = 0, runs
-      r = max(k, 1)
-      floor_of(r) = handoff(count)
-      sync all
-      start = now_ns()
-      do i = 1, count
-        sync all
-      end do
-      figure(r) = (now_ns() - start)/count
-    end do
-    call report('sync_all', 0, 'handoff', 1.2d0, .false.)
+    TOGETHER('sync_all', 0, 'handoff', 1.2d0, floor_of(r) = handoff(count), 1, sync all)
+  end subroutine
+
+  subroutine there_and_back()
+    if (me == 1) then
+      word[2] = i
+      event post (there[2])
+      event wait (back)
+    else
+      event wait (there)
+      word[1] = i
+      event post (back[1])
+    end if
+  end subroutine
+
+  subroutine attached()
+    if (me == 1) attached_word[2] = i
+    event wait (attached_event)
+    if (me /= 1) attached_word[1] = i
   end subroutine
 
   ! A pair of images, a lock nobody else wants, and a counter.
   subroutine exclusion()
     integer, parameter :: count = 1000
-    real(8) :: start
-    do k = 0, runs ! the first one warms up, and is measured again
-      r = max(k, 1)
-      sync all
-      start = now_ns()
-      do i = 1, count
-        sync images (other)
-      end do
-      figure(r) = (now_ns() - start)/count
-    end do
-    call report('sync_images', 0, '', 0d0, .false.)
-    do k = 0, runs ! the first one warms up, and is measured again
-      r = max(k, 1)
-      if (me /= 1) exit
-      start = now_ns()
-      do i = 1, count
-        lock (guard[2])
-        unlock (guard[2])
-      end do
-      figure(r) = (now_ns() - start)/count
-    end do
-    call report('lock', 0, '', 0d0, .false.)
-    do k = 0, runs ! the first one warms up, and is measured again
-      r = max(k, 1)
-      if (me /= 1) exit
-      start = now_ns()
-      do i = 1, count
-        call atomic_add(counter[2], 1)
-      end do
-      figure(r) = (now_ns() - start)/count
-    end do
-    call report('atomic_add', 4, '', 0d0, .false.)
+    TOGETHER('sync_images', 0, '', 0d0, continue, 1, sync images (other))
+    ALONE('lock', 0, 0d0, lock (guard[2]); unlock (guard[2]))
+    ALONE('atomic_add', 4, 0d0, call atomic_add(counter[2], 1))
     sync all
   end subroutine
 
   subroutine collectives()
     integer, parameter :: count = 500
-    real(8) :: start, x
+    real(8) :: x
+    TOGETHER('co_sum', 8, '', 0d0, x = 1, 1, call co_sum(x); x = 1)
+    TOGETHER('co_broadcast', 8, '', 0d0, continue, 1, call co_broadcast(x, 1))
+    call long_sum()
+  end subroutine
+
+  subroutine long_sum()
+    integer, parameter :: count = 1
     integer :: few
-    do k = 0, runs
-      r = max(k, 1)
-      x = 1
-      sync all
-      start = now_ns()
-      do i = 1, count
-        call co_sum(x)
-        x = 1
-      end do
-      figure(r) = (now_ns() - start)/count
-    end do
-    call report('co_sum', 8, '', 0d0, .false.)
-    do k = 0, runs ! the first one warms up, and is measured again
-      r = max(k, 1)
-      sync all
-      start = now_ns()
-      do i = 1, count
-        call co_broadcast(x, 1)
-      end do
-      figure(r) = (now_ns() - start)/count
-    end do
-    call report('co_broadcast', 8, '', 0d0, .false.)
     allocate (many(large))
     few = runs
     runs = min(runs, 11)
-    do k = 0, runs
-      r = max(k, 1)
-      many = 1
-      sync all
-      start = now_ns()
-      call co_sum(many)
-      figure(r) = now_ns() - start
-    end do
-    call report('co_sum', 8*large, '', 0d0, .false.)
+    TOGETHER('co_sum', 8*large, '', 0d0, many = 1, 1, call co_sum(many))
     runs = few
   end subroutine
 end program

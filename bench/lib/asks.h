@@ -16,20 +16,15 @@ static uint64_t asks_expected; /* value of asked on rank 1 after the current sam
 
 /* n questions of rank 0, one after the other. Returns ns of one; 0 on rank 1. */
 static inline double asks_rtt(struct bench *b, size_t n, size_t bytes) {
-  uint64_t start = 0;
   (void)bytes;
   asks_expected += n + BENCH_WARM_OPS;
   if (b->rank == 1) {
     GASNET_BLOCKUNTIL(asked == asks_expected);
     return 0;
   }
-  for (size_t i = 0; i < n + BENCH_WARM_OPS; i++) {
-    const uint64_t next = answered + 1;
-    if (i == BENCH_WARM_OPS) start = bench_now_ns();
-    gex_AM_RequestShort(b->tm, b->peer, H_ASK, 0);
-    GASNET_BLOCKUNTIL(answered == next);
-  }
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED_WARM(n, const uint64_t next = answered + 1;
+                   gex_AM_RequestShort(b->tm, b->peer, H_ASK, 0);
+                   GASNET_BLOCKUNTIL(answered == next));
 }
 
 #endif

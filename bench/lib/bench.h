@@ -130,4 +130,29 @@ static inline void bench_fence(void) {
   __asm__ volatile("" ::: "memory");
 }
 
+/* Ends a figure: does `statement` n times, with the number of the time in i, and `behind` once.
+ * Returns ns of one time. */
+#define BENCH_TIMED_THEN(n, statement, behind)                    \
+ do {                                                             \
+  const uint64_t bench_start_ns = bench_now_ns();                 \
+  for (size_t i = 0; i < (n); i++) {                              \
+   statement;                                                     \
+  }                                                               \
+  behind;                                                         \
+  return (double)(bench_now_ns() - bench_start_ns) / (double)(n); \
+ } while (0)
+
+#define BENCH_TIMED(n, statement) BENCH_TIMED_THEN(n, statement, )
+
+/* Ends a figure that is repeated: BENCH_WARM_OPS times before the first timed one warm up. */
+#define BENCH_TIMED_WARM(n, statement)                            \
+ do {                                                             \
+  uint64_t bench_start_ns = 0;                                    \
+  for (size_t i = 0; i < (n) + BENCH_WARM_OPS; i++) {             \
+   if (i == BENCH_WARM_OPS) bench_start_ns = bench_now_ns();      \
+   statement;                                                     \
+  }                                                               \
+  return (double)(bench_now_ns() - bench_start_ns) / (double)(n); \
+ } while (0)
+
 #endif

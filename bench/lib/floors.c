@@ -81,9 +81,7 @@ double floor_switch(struct bench *b, size_t n, size_t bytes) {
 
 double floor_add_alone(struct bench *b, size_t n, size_t bytes) {
   (void)bytes;
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) __atomic_fetch_add(&b->shared->sum.value, 1, __ATOMIC_SEQ_CST);
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED(n, __atomic_fetch_add(&b->shared->sum.value, 1, __ATOMIC_SEQ_CST));
 }
 
 double floor_add_contended(struct bench *b, size_t n, size_t bytes) {
@@ -155,13 +153,7 @@ double floor_copy_any_get(struct bench *b, size_t n, size_t bytes) {
 }
 
 static double copy_loop(char *to, const char *from, size_t n, size_t bytes) {
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) {
-    bench_fence();
-    memcpy(to, from, bytes);
-    bench_fence();
-  }
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED(n, bench_fence(); memcpy(to, from, bytes); bench_fence());
 }
 
 double floor_memcpy_put(struct bench *b, size_t n, size_t bytes) {
@@ -183,13 +175,8 @@ size_t floor_cold_next(size_t bytes) {
 }
 
 static double cold_loop(char *to, const char *from, size_t n, size_t bytes) {
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) {
-    const size_t at = floor_cold_next(bytes);
-    memcpy(to + at, from + at, bytes);
-    bench_fence();
-  }
-  return (double)(bench_now_ns() - start) / (double)n;
+  BENCH_TIMED(n, const size_t at = floor_cold_next(bytes); memcpy(to + at, from + at, bytes);
+              bench_fence());
 }
 
 double floor_memcpy_put_cold(struct bench *b, size_t n, size_t bytes) {

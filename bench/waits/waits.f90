@@ -43,58 +43,43 @@ program waits_of_fortran
   right = merge(1, me + 1, me == num_images())
   counter = 0
   call pair_begin()
-  do k = 0, pair_samples()
-    call pair_measure(barrier)
-    call pair_start()
-    do i = 1, pair_count()
-      sync all
+  call measure(barrier, 'sync_all')
+  call measure(neighbours, 'sync_images')
+  call measure(ring, 'event_wait')
+  call measure(mutex, 'lock')
+  call measure(total, 'co_sum')
+contains
+  subroutine measure(kind, name)
+    integer, value :: kind
+    character(*), intent(in) :: name
+    do k = 0, pair_samples()
+      call pair_measure(kind)
+      call pair_start()
+      do i = 1, pair_count()
+        select case (kind)
+        case (barrier)
+          sync all
+        case (neighbours)
+          if (left == right) then
+            sync images (left)
+          else
+            sync images ([left, right])
+          end if
+        case (ring)
+          if (me > 1) event wait (event)
+          event post (event[right])
+          if (me == 1) event wait (event)
+        case (mutex)
+          lock (guard[1])
+          counter[1] = counter[1] + 1
+          unlock (guard[1])
+        case default
+          x = 1
+          call co_sum(x)
+        end select
+      end do
+      call pair_stop()
     end do
-    call pair_stop()
-  end do
-  call pair_report('sync_all' // c_null_char)
-  do k = 0, pair_samples()
-    call pair_measure(neighbours)
-    call pair_start()
-    do i = 1, pair_count()
-      if (left == right) then
-        sync images (left)
-      else
-        sync images ([left, right])
-      end if
-    end do
-    call pair_stop()
-  end do
-  call pair_report('sync_images' // c_null_char)
-  do k = 0, pair_samples()
-    call pair_measure(ring)
-    call pair_start()
-    do i = 1, pair_count()
-      if (me > 1) event wait (event)
-      event post (event[right])
-      if (me == 1) event wait (event)
-    end do
-    call pair_stop()
-  end do
-  call pair_report('event_wait' // c_null_char)
-  do k = 0, pair_samples()
-    call pair_measure(mutex)
-    call pair_start()
-    do i = 1, pair_count()
-      lock (guard[1])
-      counter[1] = counter[1] + 1
-      unlock (guard[1])
-    end do
-    call pair_stop()
-  end do
-  call pair_report('lock' // c_null_char)
-  do k = 0, pair_samples()
-    call pair_measure(total)
-    call pair_start()
-    do i = 1, pair_count()
-      x = 1
-      call co_sum(x)
-    end do
-    call pair_stop()
-  end do
-  call pair_report('co_sum' // c_null_char)
+    call pair_report(name // c_null_char)
+  end subroutine
 end program

@@ -236,30 +236,19 @@ def sides_of(group, p):
                              read_medium(copies))
                         for name, copies in (("medium_return", "copies"),
                                              ("medium_flood_read", "stream"))]]
-    if group == "ops":
-        return ops_sides(p)
     if group == "sleepers":
         return [hand, Side("sleepers", p.bench("threads", 2, "--mode", "trips", "--quick", "--runs",
                                                21, bind=False), read_threads(1e-3))]
     if group == "threads":
         return [Side("threads", p.bench("threads", 2, "--mode", "rates", "--runs", 5, bind=False),
                      read_threads(1))]
-    if group == "udp":
-        return udp_sides(p)
-    if group == "ofi":
-        return ofi_sides(p)
-    if group == "coll":
-        return coll_sides(p)
-    if group == "hosts":
-        return hosts_sides(p)
-    if group == "sizes":
-        return sizes_sides(p)
-    if group == "shmem":
-        return shmem_sides(p)
-    if group == "python":
-        return python_sides(p)
     if group == "growth":
         return [Side("growth", [*p.run, "-n", 1024, p.ours("growth_gex.c"), 10], read_growth)]
+    sides = {"ops": ops_sides, "udp": udp_sides, "ofi": ofi_sides, "coll": coll_sides,
+             "hosts": hosts_sides, "sizes": sizes_sides, "shmem": shmem_sides,
+             "python": python_sides}.get(group)
+    if sides:
+        return sides(p)
     return team_sides(p, (4,) if group == "team" else (4, 16))
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCE = ROOT / "bench" / "fortran" / "tombolo-bench-fortran.F90"
+OPTIONS = ["-O3", "-DPEER", "-ffree-line-length-none"]
 FIGURE = re.compile(r"figure fortran (\S+) bytes=(\d+)")
 PEERS = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to",
                      "none"],
@@ -40,7 +41,7 @@ def compile_all(folder, build):
             print(f"{name}: not installed, left out (libcaf_{name}, {compiler})", file=sys.stderr)
             continue
         program = folder / name
-        subprocess.run([compiler, "-fcoarray=lib", "-O3", "-DPEER", "-J", folder, SOURCE, library,
+        subprocess.run([compiler, "-fcoarray=lib", *OPTIONS, "-J", folder, SOURCE, library,
                         "-o", program], check=True)
         sides[name] = [*launcher, "-n", "2", program]
     sides.update(compile_shmem(folder, build))
@@ -53,7 +54,7 @@ def compile_shmem(folder, build):
     if not compiler:
         print("shmem: not installed, left out (gfortran-16 or later)", file=sys.stderr)
         return {}
-    common = ["-O3", "-DPEER", "-J", folder, SOURCE]
+    common = [*OPTIONS, "-J", folder, SOURCE]
     subprocess.run([compiler, "-fcoarray=lib", *common, "-lcaf_shmem", "-latomic", "-lrt", "-o",
                     folder / "shmem"], check=True)
     subprocess.run([build / "bin" / "tombolo", "fc", f"--compiler={compiler}", *common, "-o",

@@ -76,10 +76,10 @@ static bool run(struct job *job, const struct app_options *o) {
 
 static const struct app_number numbers[] = {
     {"inserts", 'n', 20000, 1, 0, "Keys that each rank inserts"}};
-static const char *const ways[] = {"mpi-rma"};
+static const struct job_way ways[] = {{"mpi-rma", ""}};
 static const struct app_program program =
-    APP_PROGRAM("hash", "Inserts into a distributed hash table", numbers, 3,
-                APP_WAYS(ways, NULL, 1), .unit = "M inserts/s");
+    APP_PROGRAM("hash", "Inserts into a distributed hash table", numbers, 3, APP_WAYS(ways),
+                .unit = "M inserts/s");
 
 static bool run_all(struct job *job, const struct app_options *options) {
   inserts = (uint64_t)options->n[0];

@@ -133,9 +133,9 @@ static const struct app_number numbers[] = {
     {"block", 'b', 128, 1, 0, "Rows and columns of a block"},
     {"columns", 'c', 0, 0, 0, "Columns of B and C; 0: as --size"},
     {"inner", 'k', 0, 0, 0, "Columns of A and rows of B; 0: as --size"}};
-static const char *const ways[] = {[GEMM] = "pdgemm", [POTRF] = "pdpotrf"};
-static const struct app_program program = APP_PROGRAM(
-    "scalapack", "C = A B, or A = L L^T, by ScaLAPACK", numbers, 3, APP_WAYS(ways, NULL, 2));
+static const struct job_way ways[] = {[GEMM] = {"pdgemm", ""}, [POTRF] = {"pdpotrf", ""}};
+static const struct app_program program =
+    APP_PROGRAM("scalapack", "C = A B, or A = L L^T, by ScaLAPACK", numbers, 3, APP_WAYS(ways));
 
 static bool run_all(struct job *job, const struct app_options *options) {
   struct grid g;

@@ -66,17 +66,13 @@ static int way_count(const struct app_program *p) {
   return p->ways ? p->way_count : job_way_count;
 }
 
-static const char *way_name(const struct app_program *p, int way) {
-  return p->ways ? p->ways[way] : job_way_table[way].name;
-}
-
-static const char *way_help(const struct app_program *p, int way) {
-  if (!p->ways) return job_way_table[way].help;
-  return p->way_helps ? p->way_helps[way] : "";
+static const struct job_way *way_of(const struct app_program *p, int way) {
+  return (p->ways ? p->ways : job_way_table) + way;
 }
 
 static void list_ways(const struct app_program *p) {
-  for (int i = 0; i < way_count(p); i++) printf("%-10s %s\n", way_name(p, i), way_help(p, i));
+  for (int i = 0; i < way_count(p); i++)
+    printf("%-10s %s\n", way_of(p, i)->name, way_of(p, i)->help);
 }
 
 /* Append to a text that has room for `bytes`; what does not fit is cut. */
@@ -93,11 +89,11 @@ static error_t parse_way(struct argp_state *state, const char *text, struct app_
   o->way = -1;
   if (strcmp(text, "all") == 0) return 0;
   for (int i = 0; i < way_count(o->program); i++)
-    if (strcmp(text, way_name(o->program, i)) == 0) o->way = i;
+    if (strcmp(text, way_of(o->program, i)->name) == 0) o->way = i;
   if (o->way >= 0) return 0;
   char expected[256] = "";
   for (int i = 0; i < way_count(o->program); i++)
-    append(expected, sizeof expected, "%s, ", way_name(o->program, i));
+    append(expected, sizeof expected, "%s, ", way_of(o->program, i)->name);
   append(expected, sizeof expected, "or all");
   return bad(state, "--way", text, expected);
 }
@@ -166,7 +162,8 @@ static void describe(const struct app_program *program, struct texts *texts) {
   append(texts->iterations, HELP_BYTES, "%s (default %ld)", iterations.help, program->iterations);
   append(texts->program, TEXT_BYTES, "%s\vVariants of --way:\n", program->help);
   for (int i = 0; i < way_count(program); i++)
-    append(texts->program, TEXT_BYTES, "  %-10s %s\n", way_name(program, i), way_help(program, i));
+    append(texts->program, TEXT_BYTES, "  %-10s %s\n", way_of(program, i)->name,
+           way_of(program, i)->help);
   append(texts->program, TEXT_BYTES, "Exit code: 0 verified, 1 verification failed, 2 refused.");
 }
 
@@ -266,8 +263,8 @@ void app_progress(const struct job *job, const struct app_options *o, long i) {
   if (i == 0) shown = now;
   if (now - shown < PROGRESS_SECONDS) return;
   shown = now;
-  fprintf(stderr, "%s: %s: %ld of %ld iterations\n", job->program, way_name(o->program, job->way),
-          i, o->iterations);
+  fprintf(stderr, "%s: %s: %ld of %ld iterations\n", job->program,
+          way_of(o->program, job->way)->name, i, o->iterations);
 }
 
 bool app_iteration(struct job *job, const struct app_options *options, long i) {
@@ -279,7 +276,7 @@ bool app_iteration(struct job *job, const struct app_options *options, long i) {
     job->started = job_now();
   }
   job->marked = i <= options->iterations + 1;
-  if (job->marked) job_region(way_name(options->program, job->way));
+  if (job->marked) job_region(way_of(options->program, job->way)->name);
   if (!job->watched) return i <= options->iterations;
   for (int phase = 0; phase < JOB_PHASES; phase++) job->spent[phase] = 0;
   job_flush(job);
@@ -345,7 +342,7 @@ static void print_json(const struct job *job, const struct app_options *options,
                        const double most[JOB_PHASES]) {
   printf("{\"program\": \"%s\", \"way\": \"%s\", \"ranks\": %d, \"seconds\": %.9g, \"mflops\": "
          "%.6g, \"verified\": %s",
-         job->program, way_name(options->program, job->way), job->size, result->seconds,
+         job->program, way_of(options->program, job->way)->name, job->size, result->seconds,
          result->work / result->seconds * 1e-6, result->verified ? "true" : "false");
   if (result->share > 0) printf(", \"share\": %.4g", result->share);
   for (int i = 0; i < options->program->count; i++)
@@ -369,7 +366,7 @@ void app_report(struct job *job, const struct app_options *options,
   if (options->json) {
     print_json(job, options, result, mean, most);
   } else {
-    printf("  %-10s %10.3f ms an iteration %10.1f %s", way_name(options->program, job->way),
+    printf("  %-10s %10.3f ms an iteration %10.1f %s", way_of(options->program, job->way)->name,
            1e3 * result->seconds, result->work / result->seconds * 1e-6,
            options->program->unit ? options->program->unit : "MFlop/s");
     if (result->share > 0) printf(" %4.0f %%", 100 * result->share);

@@ -33,9 +33,8 @@ struct app_program {
   const char *name, *help;
   const struct app_number *numbers; /* [count], count <= APP_NUMBERS */
   int count;
-  long iterations;         /* without --iterations */
-  const char *const *ways; /* [way_count] names of the program's own ways; NULL: those of links */
-  const char *const *way_helps; /* [way_count] what each of `ways` does; NULL: not said */
+  long iterations;            /* without --iterations */
+  const struct job_way *ways; /* [way_count] the program's own ways; NULL: those of links */
   int way_count;
   const char *unit;             /* of work, in millions a second; NULL: MFlop/s */
   const struct app_text *texts; /* [text_count], text_count <= APP_TEXTS */
@@ -48,7 +47,12 @@ struct app_program {
   .name = (name_), .help = (help_), .numbers = (numbers_),                         \
   .count = (int)(sizeof(numbers_) / sizeof *(numbers_)), .iterations = __VA_ARGS__ \
  }
-#define APP_WAYS(names, helps, count_) .ways = (names), .way_helps = (helps), .way_count = (count_)
+#define APP_WAYS(ways_) .ways = (ways_), .way_count = (int)(sizeof(ways_) / sizeof *(ways_))
+
+/* Goes through those of `count` ways that the options choose. */
+#define APP_EACH_WAY(options, count)     \
+ for (int way = 0; way < (count); way++) \
+  if ((options)->way < 0 || (options)->way == way)
 
 struct app_options {
   const struct app_program *program;

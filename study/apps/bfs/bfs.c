@@ -18,12 +18,11 @@
 #include <string.h>
 
 enum { SWAP, PUT, LETTER, LETTERS, WAYS };
-static const char *const way_name[WAYS] = {"atomic", "put", "message", "batch"};
-static const char *const way_help[WAYS] = {
-    "remote compare-and-swap for each claim",
-    "small puts, and a search for the last writer",
-    "a message for each claim",
-    "a message for many claims",
+static const struct job_way ways[] = {
+    {"atomic", "remote compare-and-swap for each claim"},
+    {"put", "small puts, and a search for the last writer"},
+    {"message", "a message for each claim"},
+    {"batch", "a message for many claims"},
 };
 
 /* A claim: FOUND, the level, the vertex that claims. Two words a letter: number, claim. */
@@ -204,8 +203,8 @@ static bool allocate(const struct job *job, int scale) {
 static const struct app_number numbers[] = {
     {"scale", 's', 14, 1, 30, "The graph has 2^N vertices and 16 edges a vertex"}};
 static const struct app_program program =
-    APP_PROGRAM("bfs", "Breadth-first search on a random graph", numbers, 3,
-                APP_WAYS(way_name, way_help, WAYS), .unit = "M edges/s");
+    APP_PROGRAM("bfs", "Breadth-first search on a random graph", numbers, 3, APP_WAYS(ways),
+                .unit = "M edges/s");
 
 static bool run_all(struct job *job, const struct app_options *options) {
   const int scale = (int)options->n[0];
@@ -218,9 +217,9 @@ static bool run_all(struct job *job, const struct app_options *options) {
                scale);
   bool good = true;
   app_head(job, options);
-  for (int way = 0; way < WAYS; way++)
-    if ((options->way < 0 || options->way == way) && (way < LETTER || words_letters()))
-      good = run(job, options, way) && good;
+  APP_EACH_WAY(options, WAYS) {
+    if (way < LETTER || words_letters()) good = run(job, options, way) && good;
+  }
   graph_free(&search.graph);
   words_detach(job);
   return good;

@@ -25,11 +25,10 @@
 
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 
-static const char *const way_name[] = {"blocking", "ahead", "signal"};
-static const char *const way_help[DELIVER_WAYS] = {
-    "panels by team collectives, waited for",
-    "panels by team collectives, one step ahead",
-    "blocks by put with signal, no barrier at all",
+static const struct job_way ways[] = {
+    {"blocking", "panels by team collectives, waited for"},
+    {"ahead", "panels by team collectives, one step ahead"},
+    {"signal", "blocks by put with signal, no barrier at all"},
 };
 
 struct cholesky {
@@ -130,8 +129,7 @@ static const struct app_number numbers[] = {
     {"size", 'n', 1000, 1, 0, "Rows and columns of the matrix"},
     {"block", 'b', 128, 1, 0, "Rows and columns of a block"}};
 static const struct app_program program =
-    APP_PROGRAM("cholesky", "A = L L^T on block-cyclic matrices", numbers, 3,
-                APP_WAYS(way_name, way_help, DELIVER_WAYS));
+    APP_PROGRAM("cholesky", "A = L L^T on block-cyclic matrices", numbers, 3, APP_WAYS(ways));
 
 static bool run_all(struct job *job, const struct app_options *options) {
   struct cholesky t;
@@ -152,8 +150,7 @@ static bool run_all(struct job *job, const struct app_options *options) {
   bool good = true;
   app_head(job, options);
   dense_say(job, options, t.rate);
-  for (int way = 0; way < DELIVER_WAYS; way++)
-    if (options->way < 0 || options->way == way) good = run(job, options, &t, way) && good;
+  APP_EACH_WAY(options, DELIVER_WAYS) good = run(job, options, &t, way) && good;
   return good;
 }
 

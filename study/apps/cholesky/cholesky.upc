@@ -32,10 +32,9 @@
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 
 enum { TEAM, SIGNAL, WAYS };
-static const char *const way_name[WAYS] = {"team", "signal"};
-static const char *const way_help[WAYS] = {
-    "panels by collectives of row and column teams, one step ahead",
-    "blocks by puts that post a semaphore, no barrier at all",
+static const struct job_way ways[] = {
+    {"team", "panels by collectives of row and column teams, one step ahead"},
+    {"signal", "blocks by puts that post a semaphore, no barrier at all"},
 };
 
 enum { PANEL, TILE, DIAGONAL, KINDS, SLOTS = 3 };
@@ -370,8 +369,7 @@ int main(int argc, char **argv) {
                                              .numbers = numbers,
                                              .count = 2,
                                              .iterations = 3,
-                                             .ways = way_name,
-                                             .way_helps = way_help,
+                                             .ways = ways,
                                              .way_count = WAYS};
   struct app_options options;
   job_start(&job, program.name, &argc, &argv);

@@ -18,11 +18,10 @@
 #include <string.h>
 
 enum { ATOMIC, MESSAGE, BATCH, WAYS };
-static const char *const way_name[WAYS] = {"atomic", "message", "batch"};
-static const char *const way_help[WAYS] = {
-    "remote compare-and-swap, then a put",
-    "a message for each key",
-    "a message for many keys",
+static const struct job_way ways[] = {
+    {"atomic", "remote compare-and-swap, then a put"},
+    {"message", "a message for each key"},
+    {"batch", "a message for many keys"},
 };
 
 enum { AM_INSERT = JOB_HANDLERS, AM_BATCH };
@@ -161,15 +160,14 @@ static void prepare(struct job *job, const struct app_options *o) {
 static const struct app_number numbers[] = {
     {"inserts", 'n', 20000, 1, 0, "Keys that each rank inserts"}};
 static const struct app_program program =
-    APP_PROGRAM("hash", "Inserts into a distributed hash table", numbers, 3,
-                APP_WAYS(way_name, way_help, WAYS), .unit = "M inserts/s");
+    APP_PROGRAM("hash", "Inserts into a distributed hash table", numbers, 3, APP_WAYS(ways),
+                .unit = "M inserts/s");
 
 static bool run_all(struct job *job, const struct app_options *options) {
   prepare(job, options);
   bool good = true;
   app_head(job, options);
-  for (int way = 0; way < WAYS; way++)
-    if (options->way < 0 || options->way == way) good = run(job, options, way) && good;
+  APP_EACH_WAY(options, WAYS) good = run(job, options, way) && good;
   gex_AD_Destroy(table.domain);
   return good;
 }

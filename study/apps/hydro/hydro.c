@@ -189,8 +189,7 @@ static bool run_all(struct job *job, const struct app_options *options) {
   bool good = true;
   r.alone = alone(&r);
   app_head(job, options);
-  for (int way = 0; way < job_way_count; way++)
-    if (options->way < 0 || options->way == way) good = run(&r, way) && good;
+  APP_EACH_WAY(options, job_way_count) good = run(&r, way) && good;
   halo_free(&halo);
   grid_free(&grid);
   return good;

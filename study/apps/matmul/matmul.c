@@ -25,12 +25,11 @@
 
 /* How panels travel. */
 enum { BLOCKING, AHEAD, GET, DIRECT, WAYS };
-static const char *const way_name[WAYS] = {"blocking", "ahead", "get", "direct"};
-static const char *const way_help[WAYS] = {
-    "panels by team broadcasts, waited for",
-    "panels by team broadcasts, one ahead of the product",
-    "panels by gets, their owners do nothing",
-    "panels read in place where memory is shared",
+static const struct job_way ways[] = {
+    {"blocking", "panels by team broadcasts, waited for"},
+    {"ahead", "panels by team broadcasts, one ahead of the product"},
+    {"get", "panels by gets, their owners do nothing"},
+    {"direct", "panels read in place where memory is shared"},
 };
 
 struct matmul {
@@ -233,8 +232,8 @@ static const struct app_number numbers[] = {
     {"block", 'b', 128, 1, 0, "Rows and columns of a block"},
     {"columns", 'c', 0, 0, 0, "Columns of B and C; 0: as --size"},
     {"inner", 'k', 0, 0, 0, "Columns of A and rows of B; 0: as --size"}};
-static const struct app_program program = APP_PROGRAM(
-    "matmul", "C = A B on block-cyclic matrices", numbers, 3, APP_WAYS(way_name, way_help, WAYS));
+static const struct app_program program =
+    APP_PROGRAM("matmul", "C = A B on block-cyclic matrices", numbers, 3, APP_WAYS(ways));
 
 static bool run_all(struct job *job, const struct app_options *options) {
   struct matmul t;
@@ -250,9 +249,9 @@ static bool run_all(struct job *job, const struct app_options *options) {
   bool good = true;
   app_head(job, options);
   dense_say(job, options, t.rate);
-  for (int way = 0; way < WAYS; way++)
-    if ((options->way < 0 || options->way == way) && (way != DIRECT || direct))
-      good = run(job, options, &t, way) && good;
+  APP_EACH_WAY(options, WAYS) {
+    if (way != DIRECT || direct) good = run(job, options, &t, way) && good;
+  }
   return good;
 }
 

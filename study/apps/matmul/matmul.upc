@@ -31,12 +31,11 @@
 #include "lib/links_gex.h"
 
 enum { TEAM, SIGNAL, GET, DIRECT, WAYS };
-static const char *const way_name[WAYS] = {"team", "signal", "get", "direct"};
-static const char *const way_help[WAYS] = {
-    "panels by broadcasts of row and column teams, one ahead of the product",
-    "panels by puts that post a semaphore, one ahead of the product",
-    "panels by upc_memget_nb, one ahead of the product",
-    "panels read in place where memory is shared",
+static const struct job_way ways[] = {
+    {"team", "panels by broadcasts of row and column teams, one ahead of the product"},
+    {"signal", "panels by puts that post a semaphore, one ahead of the product"},
+    {"get", "panels by upc_memget_nb, one ahead of the product"},
+    {"direct", "panels read in place where memory is shared"},
 };
 
 enum { A, B, MATRICES };
@@ -267,8 +266,7 @@ int main(int argc, char **argv) {
                                              .numbers = numbers,
                                              .count = 4,
                                              .iterations = 3,
-                                             .ways = way_name,
-                                             .way_helps = way_help,
+                                             .ways = ways,
                                              .way_count = WAYS};
   struct app_options options;
   job_start(&job, program.name, &argc, &argv);

@@ -188,8 +188,7 @@ static bool run_all(struct job *job, const struct app_options *options) {
   fill(&grid);
   grid.alone = app_alone(job, compute_alone, &grid);
   app_head(job, options);
-  for (int way = 0; way < job_way_count; way++)
-    if (options->way < 0 || options->way == way) good = run(job, options, &grid, way) && good;
+  APP_EACH_WAY(options, job_way_count) good = run(job, options, &grid, way) && good;
   free(grid.value);
   free(grid.out);
   return good;

@@ -327,8 +327,7 @@ static bool run_all(struct job *job, const struct app_options *options) {
   fill(&block);
   block.alone = app_alone(job, compute_alone, &block);
   app_head(job, options);
-  for (int way = 0; way < job_way_count; way++)
-    if (options->way < 0 || options->way == way) good = run(job, options, &block, way) && good;
+  APP_EACH_WAY(options, job_way_count) good = run(job, options, &block, way) && good;
   for (int s = 0; s < SIDES; s++) free(block.pack[s]);
   free(block.in);
   free(block.out);

@@ -20,10 +20,9 @@
 #include <stdlib.h>
 
 enum { ATOMIC, LETTER, WAYS };
-static const char *const way_name[WAYS] = {"atomic", "message"};
-static const char *const way_help[WAYS] = {
-    "nodes are taken by one-sided operations",
-    "nodes are asked for and given by messages",
+static const struct job_way ways[] = {
+    {"atomic", "nodes are taken by one-sided operations"},
+    {"message", "nodes are asked for and given by messages"},
 };
 
 enum { ROOT, WORK };              /* of the options */
@@ -198,9 +197,8 @@ static const struct app_number numbers[] = {
     {"root", 'r', 4000, 1, 10000000,
      "Children of the root; the tree has about 100 times as many nodes"},
     {"work", 'k', 32, 1, 1000000, "Rounds of a hash function at each node"}};
-static const struct app_program program =
-    APP_PROGRAM("tree", "Search of an unbalanced tree", numbers, 3,
-                APP_WAYS(way_name, way_help, WAYS), .unit = "M nodes/s");
+static const struct app_program program = APP_PROGRAM(
+    "tree", "Search of an unbalanced tree", numbers, 3, APP_WAYS(ways), .unit = "M nodes/s");
 
 static bool run_all(struct job *job, const struct app_options *options) {
   tree.job = job;
@@ -211,9 +209,9 @@ static bool run_all(struct job *job, const struct app_options *options) {
   const struct sums right = alone(job);
   bool good = true;
   app_head(job, options);
-  for (int way = 0; way < WAYS; way++)
-    if ((options->way < 0 || options->way == way) && (way < LETTER || words_letters()))
-      good = run(job, options, way, right) && good;
+  APP_EACH_WAY(options, WAYS) {
+    if (way < LETTER || words_letters()) good = run(job, options, way, right) && good;
+  }
   if (job_sum(job, tree.pool.failed ? 1 : 0) != 0)
     job_refuse(job, "out of memory; take fewer children with --root");
   pool_free(&tree.pool);
