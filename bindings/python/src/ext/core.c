@@ -182,7 +182,6 @@ static PyObject *hooks(PyObject *module, PyObject *const *args, Py_ssize_t nargs
 
 /* ---- the module */
 
-#define FAST(f) ((PyCFunction)(void (*)(void))(f))
 static PyMethodDef methods[] = {
     {"start", start, METH_O, "start(heap_bytes): joins the job; returns the team of all."},
     {"closing", closing, METH_NOARGS, "closing(): the program of this rank is over."},

@@ -26,6 +26,23 @@
  (64 << 10) /* a copy of at most so many bytes keeps the interpreter lock \
              */
 
+/* A method that takes its arguments as an array. */
+#define FAST(f) ((PyCFunction)(void (*)(void))(f))
+
+/* Defines the function of a property: VALUE is made of `self`. */
+#define TMBPY_GETTER(NAME, STRUCT, VALUE)                \
+ static PyObject *NAME(PyObject *object, void *unused) { \
+  STRUCT *self = (STRUCT *)object;                       \
+  (void)unused;                                          \
+  return VALUE;                                          \
+ }
+
+/* Defines the specification of a type of the module; behind DOC its slots. */
+#define TMBPY_TYPE(SPEC, NAME, STRUCT, FLAGS, DOC, ...)                                      \
+ static PyType_Slot SPEC##_slots[] = {{Py_tp_doc, DOC}, __VA_ARGS__, {0, NULL}};             \
+ PyType_Spec SPEC = {"tombolo._core." NAME, sizeof(STRUCT), 0, Py_TPFLAGS_DEFAULT | (FLAGS), \
+                     SPEC##_slots}
+
 /* ---- state.c: the process */
 
 /* The state of this process in its job; written by start and end, read under the GIL. */
@@ -275,6 +292,9 @@ int tmbpy_index_broadcast(const struct tmbpy_region *region, const Py_buffer *vi
 
 /* The shape of a region as a tuple. */
 PyObject *tmbpy_index_shape(const struct tmbpy_region *region);
+
+/* A tuple of lengths: a new reference, or NULL. */
+PyObject *tmbpy_index_tuple(int ndim, const Py_ssize_t *lengths);
 
 /* ---- transfer.c: puts and gets of regions */
 

@@ -342,32 +342,12 @@ static PyObject *release_method(PyObject *self, PyObject *unused) {
   Py_RETURN_NONE;
 }
 
-static PyObject *get_shape(PyObject *self, void *unused) {
-  (void)unused;
-  return share(((struct tmbpy_array *)self)->shape_object);
-}
+TMBPY_GETTER(get_shape, struct tmbpy_array, share(self->shape_object))
+TMBPY_GETTER(get_dtype, struct tmbpy_array, share(self->dtype))
+TMBPY_GETTER(get_nbytes, struct tmbpy_array, PyLong_FromSsize_t(self->nbytes))
+TMBPY_GETTER(get_block, struct tmbpy_array, share(self->block))
+TMBPY_GETTER(get_freed, struct tmbpy_array, PyBool_FromLong(!self->addr))
 
-static PyObject *get_dtype(PyObject *self, void *unused) {
-  (void)unused;
-  return share(((struct tmbpy_array *)self)->dtype);
-}
-
-static PyObject *get_nbytes(PyObject *self, void *unused) {
-  (void)unused;
-  return PyLong_FromSsize_t(((struct tmbpy_array *)self)->nbytes);
-}
-
-static PyObject *get_block(PyObject *self, void *unused) {
-  (void)unused;
-  return share(((struct tmbpy_array *)self)->block);
-}
-
-static PyObject *get_freed(PyObject *self, void *unused) {
-  (void)unused;
-  return PyBool_FromLong(!((struct tmbpy_array *)self)->addr);
-}
-
-#define FAST(f) ((PyCFunction)(void (*)(void))(f))
 static PyMethodDef methods[] = {
     {"_put", FAST(put_method), METH_FASTCALL, NULL},
     {"_get", FAST(get_method), METH_FASTCALL, NULL},
@@ -398,18 +378,8 @@ static PyGetSetDef properties[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static PyType_Slot slots[] = {
-    {Py_tp_doc, "An array that every rank of a team has a part of."},
-    {Py_tp_new, (void *)make},
-    {Py_tp_dealloc, (void *)dealloc},
-    {Py_tp_methods, methods},
-    {Py_tp_getset, properties},
-    {Py_bf_getbuffer, (void *)get_buffer},
-    {Py_bf_releasebuffer, (void *)release_buffer},
-    {Py_mp_subscript, (void *)get_item},
-    {Py_mp_ass_subscript, (void *)set_item},
-    {0, NULL},
-};
-
-PyType_Spec tmbpy_array_spec = {"tombolo._core.Array", sizeof(struct tmbpy_array), 0,
-                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+TMBPY_TYPE(tmbpy_array_spec, "Array", struct tmbpy_array, Py_TPFLAGS_BASETYPE,
+           "An array that every rank of a team has a part of.", {Py_tp_new, (void *)make},
+           {Py_tp_dealloc, (void *)dealloc}, {Py_tp_methods, methods}, {Py_tp_getset, properties},
+           {Py_bf_getbuffer, (void *)get_buffer}, {Py_bf_releasebuffer, (void *)release_buffer},
+           {Py_mp_subscript, (void *)get_item}, {Py_mp_ass_subscript, (void *)set_item});

@@ -115,17 +115,9 @@ static PyObject *device_publish(PyObject *self, PyObject *const *args, Py_ssize_
   return look_up(d, team);
 }
 
-static PyObject *device_index(PyObject *self, void *unused) {
-  (void)unused;
-  return PyLong_FromLong((long)gex_EP_QueryIndex(((struct tmbpy_device *)self)->ep));
-}
+TMBPY_GETTER(device_index, struct tmbpy_device, PyLong_FromLong((long)gex_EP_QueryIndex(self->ep)))
+TMBPY_GETTER(device_address, struct tmbpy_device, PyLong_FromVoidPtr(self->addr))
 
-static PyObject *device_address(PyObject *self, void *unused) {
-  (void)unused;
-  return PyLong_FromVoidPtr(((struct tmbpy_device *)self)->addr);
-}
-
-#define FAST(f) ((PyCFunction)(void (*)(void))(f))
 static PyMethodDef device_methods[] = {
     {"publish", FAST(device_publish), METH_FASTCALL, "publish(team, indices): collective"},
     {NULL, NULL, 0, NULL},
@@ -137,17 +129,10 @@ static PyGetSetDef device_properties[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static PyType_Slot device_slots[] = {
-    {Py_tp_doc, "A segment of this rank in memory of a device."},
-    {Py_tp_new, (void *)device_make},
-    {Py_tp_dealloc, (void *)device_dealloc},
-    {Py_tp_methods, device_methods},
-    {Py_tp_getset, device_properties},
-    {0, NULL},
-};
-
-PyType_Spec tmbpy_device_spec = {"tombolo._core.Device", sizeof(struct tmbpy_device), 0,
-                                 Py_TPFLAGS_DEFAULT, device_slots};
+TMBPY_TYPE(tmbpy_device_spec, "Device", struct tmbpy_device, 0,
+           "A segment of this rank in memory of a device.", {Py_tp_new, (void *)device_make},
+           {Py_tp_dealloc, (void *)device_dealloc}, {Py_tp_methods, device_methods},
+           {Py_tp_getset, device_properties});
 
 /* ---- Memory */
 
@@ -238,14 +223,7 @@ static PyGetSetDef memory_properties[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static PyType_Slot memory_slots[] = {
-    {Py_tp_doc, "A part of a segment in memory of a device."},
-    {Py_tp_new, (void *)memory_make},
-    {Py_tp_dealloc, (void *)memory_dealloc},
-    {Py_tp_methods, memory_methods},
-    {Py_tp_getset, memory_properties},
-    {0, NULL},
-};
-
-PyType_Spec tmbpy_memory_spec = {"tombolo._core.Memory", sizeof(struct tmbpy_memory), 0,
-                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, memory_slots};
+TMBPY_TYPE(tmbpy_memory_spec, "Memory", struct tmbpy_memory, Py_TPFLAGS_BASETYPE,
+           "A part of a segment in memory of a device.", {Py_tp_new, (void *)memory_make},
+           {Py_tp_dealloc, (void *)memory_dealloc}, {Py_tp_methods, memory_methods},
+           {Py_tp_getset, memory_properties});

@@ -129,12 +129,8 @@ PyObject *tmbpy_dlpack_export(PyObject *module, PyObject *args) {
 /* ---- import */
 
 static PyObject *lengths_tuple(int32_t ndim, const int64_t *lengths) {
-  PyObject *tuple = PyTuple_New(ndim);
-  for (int32_t d = 0; tuple && d < ndim; d++) {
-    PyObject *length = PyLong_FromLongLong(lengths[d]);
-    if (!length || PyTuple_SetItem(tuple, d, length) != 0) Py_CLEAR(tuple);
-  }
-  return tuple;
+  _Static_assert(sizeof(Py_ssize_t) == sizeof(int64_t), "lengths of DLPack are those of Python");
+  return tmbpy_index_tuple(ndim, (const Py_ssize_t *)lengths);
 }
 
 /* undlpack(capsule) -> (address, shape, strides or None, code, bits, lanes, device, id). The tensor

@@ -126,17 +126,17 @@ bool tmbpy_index_contiguous(int ndim, const Py_ssize_t *shape, const Py_ssize_t 
   return true;
 }
 
-static PyObject *shape_tuple(int ndim, const Py_ssize_t *shape) {
+PyObject *tmbpy_index_tuple(int ndim, const Py_ssize_t *lengths) {
   PyObject *tuple = PyTuple_New(ndim);
   for (int d = 0; tuple && d < ndim; d++) {
-    PyObject *length = PyLong_FromSsize_t(shape[d]);
+    PyObject *length = PyLong_FromSsize_t(lengths[d]);
     if (!length || PyTuple_SetItem(tuple, d, length) != 0) Py_CLEAR(tuple);
   }
   return tuple;
 }
 
 PyObject *tmbpy_index_shape(const struct tmbpy_region *region) {
-  return shape_tuple(region->ndim, region->shape);
+  return tmbpy_index_tuple(region->ndim, region->shape);
 }
 
 int tmbpy_index_broadcast(const struct tmbpy_region *region, const Py_buffer *view,
@@ -153,7 +153,7 @@ int tmbpy_index_broadcast(const struct tmbpy_region *region, const Py_buffer *vi
     if (from >= 0 && view->shape[from] != 1 && view->shape[from] != region->shape[d]) fits = false;
   }
   if (fits) return 0;
-  PyObject *have = shape_tuple(view->ndim, view->shape), *want = tmbpy_index_shape(region);
+  PyObject *have = tmbpy_index_tuple(view->ndim, view->shape), *want = tmbpy_index_shape(region);
   if (have && want)
     PyErr_Format(PyExc_ValueError, "a value of shape %R does not fit the index's shape %R", have,
                  want);

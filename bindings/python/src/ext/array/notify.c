@@ -248,23 +248,15 @@ PyObject *tmbpy_notify_put_post(PyObject *self, PyObject *const *args, Py_ssize_
 
 /* ---- the types */
 
-#define FAST(f) ((PyCFunction)(void (*)(void))(f))
 static PyMethodDef notification_methods[] = {
     {"start", start_notification, METH_NOARGS, "start()"},
     {"wait", wait_notification, METH_O, "wait(timeout) -> (source, tag, bytes)"},
     {NULL, NULL, 0, NULL},
 };
 
-static PyType_Slot notification_slots[] = {
-    {Py_tp_doc, "A request for notifications."},
-    {Py_tp_new, (void *)make_notification},
-    {Py_tp_dealloc, (void *)dealloc_notification},
-    {Py_tp_methods, notification_methods},
-    {0, NULL},
-};
-
-PyType_Spec tmbpy_notify_spec = {"tombolo._core.Notification", sizeof(struct notification), 0,
-                                 Py_TPFLAGS_DEFAULT, notification_slots};
+TMBPY_TYPE(tmbpy_notify_spec, "Notification", struct notification, 0,
+           "A request for notifications.", {Py_tp_new, (void *)make_notification},
+           {Py_tp_dealloc, (void *)dealloc_notification}, {Py_tp_methods, notification_methods});
 
 static PyMethodDef semaphore_methods[] = {
     {"wait", FAST(wait_semaphore), METH_FASTCALL, "wait(n, timeout)"},
@@ -272,13 +264,6 @@ static PyMethodDef semaphore_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyType_Slot semaphore_slots[] = {
-    {Py_tp_doc, "A semaphore of this rank."},
-    {Py_tp_new, (void *)make_semaphore},
-    {Py_tp_dealloc, (void *)dealloc_semaphore},
-    {Py_tp_methods, semaphore_methods},
-    {0, NULL},
-};
-
-PyType_Spec tmbpy_semaphore_spec = {"tombolo._core.Semaphore", sizeof(struct semaphore), 0,
-                                    Py_TPFLAGS_DEFAULT, semaphore_slots};
+TMBPY_TYPE(tmbpy_semaphore_spec, "Semaphore", struct semaphore, 0, "A semaphore of this rank.",
+           {Py_tp_new, (void *)make_semaphore}, {Py_tp_dealloc, (void *)dealloc_semaphore},
+           {Py_tp_methods, semaphore_methods});

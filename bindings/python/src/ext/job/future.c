@@ -270,7 +270,6 @@ static void dealloc(PyObject *self) {
   Py_DECREF(type);
 }
 
-#define FAST(f) ((PyCFunction)(void (*)(void))(f))
 static PyMethodDef methods[] = {
     {"wait", FAST(wait_method), METH_FASTCALL | METH_KEYWORDS,
      "wait(timeout=None)\n--\n\nWaits for the operation and returns its result."},
@@ -287,15 +286,7 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyType_Slot slots[] = {
-    {Py_tp_doc, "An operation in progress: wait(), done(), or await it."},
-    {Py_tp_new, (void *)make},
-    {Py_tp_dealloc, (void *)dealloc},
-    {Py_tp_repr, (void *)repr},
-    {Py_tp_methods, methods},
-    {Py_am_await, (void *)await_method},
-    {0, NULL},
-};
-
-PyType_Spec tmbpy_future_spec = {"tombolo._core.Future", sizeof(struct tmbpy_future), 0,
-                                 Py_TPFLAGS_DEFAULT, slots};
+TMBPY_TYPE(tmbpy_future_spec, "Future", struct tmbpy_future, 0,
+           "An operation in progress: wait(), done(), or await it.", {Py_tp_new, (void *)make},
+           {Py_tp_dealloc, (void *)dealloc}, {Py_tp_repr, (void *)repr}, {Py_tp_methods, methods},
+           {Py_am_await, (void *)await_method});

@@ -143,20 +143,9 @@ static PyObject *bases(PyObject *self, PyObject *unused) {
   return list;
 }
 
-static PyObject *get_rank(PyObject *self, void *unused) {
-  (void)unused;
-  return PyLong_FromUnsignedLong(((struct tmbpy_team *)self)->rank);
-}
-
-static PyObject *get_handle(PyObject *self, void *unused) {
-  (void)unused;
-  return PyLong_FromVoidPtr(((struct tmbpy_team *)self)->tm);
-}
-
-static PyObject *get_size(PyObject *self, void *unused) {
-  (void)unused;
-  return PyLong_FromUnsignedLong(((struct tmbpy_team *)self)->size);
-}
+TMBPY_GETTER(get_rank, struct tmbpy_team, PyLong_FromUnsignedLong(self->rank))
+TMBPY_GETTER(get_handle, struct tmbpy_team, PyLong_FromVoidPtr(self->tm))
+TMBPY_GETTER(get_size, struct tmbpy_team, PyLong_FromUnsignedLong(self->size))
 
 static void dealloc(PyObject *self) {
   struct tmbpy_team *team = (struct tmbpy_team *)self;
@@ -167,7 +156,6 @@ static void dealloc(PyObject *self) {
   Py_DECREF(type);
 }
 
-#define FAST(f) ((PyCFunction)(void (*)(void))(f))
 static PyMethodDef methods[] = {
     {"split", FAST(split), METH_FASTCALL, "split(color, key)"},
     {"free", free_team, METH_NOARGS, "free(): collective"},
@@ -185,13 +173,6 @@ static PyGetSetDef properties[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static PyType_Slot slots[] = {
-    {Py_tp_doc, "A team, as the library knows it."},
-    {Py_tp_dealloc, (void *)dealloc},
-    {Py_tp_methods, methods},
-    {Py_tp_getset, properties},
-    {0, NULL},
-};
-
-PyType_Spec tmbpy_team_spec = {"tombolo._core.Team", sizeof(struct tmbpy_team), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+TMBPY_TYPE(tmbpy_team_spec, "Team", struct tmbpy_team, Py_TPFLAGS_DISALLOW_INSTANTIATION,
+           "A team, as the library knows it.", {Py_tp_dealloc, (void *)dealloc},
+           {Py_tp_methods, methods}, {Py_tp_getset, properties});
