@@ -71,7 +71,7 @@ static inline int chk_sees(struct chk_seen *s, uintptr_t offset, size_t bytes, c
   return 1;
 }
 
-/* The same of 16 bytes at a multiple of 16. */
+/* The same of 16 bytes at a multiple of 8. */
 static inline int chk_sees_two(struct chk_seen *s, uintptr_t offset, const void *pc) {
   const uintptr_t index = offset / 8;
   const uint32_t both = CHK_WHOLE | CHK_WHOLE << 16, line = chk_line_place(pc);
@@ -79,13 +79,14 @@ static inline int chk_sees_two(struct chk_seen *s, uintptr_t offset, const void 
   memcpy(&words, &s->word[index], sizeof words);
   if ((words & both) == both) return 1;
   if (words || s->line[line] != (uintptr_t)pc) return 0;
+  if (index % CHK_WORDS_OF_PAGE == CHK_WORDS_OF_PAGE - 1) return 0; /* two pages to flag */
   words = both | line | line << 16;
   memcpy(&s->word[index], &words, sizeof words);
   chk_flag(s, index);
   return 1;
 }
 
-/* As chk_tell, for bytes that do not cross a multiple of 8, or 16 at such a multiple. */
+/* As chk_tell, for bytes that do not cross a multiple of 8, or 16 at a multiple of 8. */
 static inline void chk_tell_word(const void *at, size_t bytes, int kind, const void *pc) {
   const struct chk_watch *const w = chk_watched;
   const uintptr_t addr = (uintptr_t)at, offset = addr - w->own.base;
@@ -98,12 +99,19 @@ static inline void chk_tell_word(const void *at, size_t bytes, int kind, const v
   chk_pass(addr, bytes, kind, pc);
 }
 
-/* As chk_tell, for 2 to 16 bytes at any place. */
+/* As chk_tell, for 2 to 16 bytes at any place: vectors of float lie at multiples of 4. */
 static inline void chk_tell_any(const void *at, size_t bytes, int kind, const void *pc) {
-  if (bytes <= 8 && (uintptr_t)at % 8 + bytes <= 8)
+  const uintptr_t addr = (uintptr_t)at;
+  if (addr % 8 + bytes <= 8 || (bytes == 16 && addr % 8 == 0)) {
     chk_tell_word(at, bytes, kind, pc);
-  else
+  } else if (addr % 4 == 0 && bytes % 4 == 0) {
+    uintptr_t part = addr;
+    if (part % 8) chk_tell_word((const void *)part, 4, kind, pc), part += 4;
+    for (; addr + bytes - part >= 8; part += 8) chk_tell_word((const void *)part, 8, kind, pc);
+    if (part < addr + bytes) chk_tell_word((const void *)part, 4, kind, pc);
+  } else {
     chk_tell(at, bytes, kind, pc);
+  }
 }
 
 #endif

@@ -130,6 +130,44 @@ CASE(loaded_before_store) {
   }
   if (me == 1) gex_RMA_GetBlocking(tm, v, 0, base[0], 8, 0); /* race: loaded_before_store */
 }
+/* Vectors, as compilers make them of loops. */
+typedef long two_longs __attribute__((vector_size(16), aligned(8), may_alias));
+typedef float four_floats __attribute__((vector_size(16), aligned(4), may_alias));
+static __attribute__((noinline)) void store_longs(long *at) {
+  *(two_longs *)at = (two_longs){1, 1}; /* race: two_pages */
+}
+static __attribute__((noinline)) void store_floats(char *at) {
+  *(four_floats *)(void *)at = (four_floats){1, 1, 1, 1}; /* race: floats_put */
+}
+CASE(two_pages) {
+  for (int i = 0; i < 2; i++) { /* the line is known the second time */
+    barrier();
+    if (me == 0) store_longs(base[0] + 511);
+  }
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0] + 512, v, 8, 0); /* race: two_pages */
+}
+CASE(ok_two_pages) {
+  for (int i = 0; i < 2; i++) {
+    if (me == 0) store_longs(base[0] + 511);
+    barrier();
+  }
+  if (me == 0) base[0][600] = 1;
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0] + 512, v, 8, 0);
+}
+CASE(floats_put) {
+  char *const at = (char *)base[0] + 12;
+  for (int i = 0; i < 2; i++) {
+    barrier();
+    if (me == 0) store_floats(at);
+  }
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, at + 12, v, 1, 0); /* race: floats_put */
+}
+CASE(ok_floats_put) {
+  char *const at = (char *)base[0] + 12;
+  if (me == 0) store_floats(at);
+  if (me == 1) gex_RMA_PutBlocking(tm, 0, at + 16, v, 1, 0);
+  if (me == 2) gex_RMA_PutBlocking(tm, 0, at - 4, v, 4, 0);
+}
 CASE(other_bytes_before) {
   char *const bytes = (char *)base[0];
   if (me == 0) {
