@@ -79,9 +79,8 @@ struct chk_page_entry {
 struct chk_sync {
   uint64_t key;
   uint32_t next, left; /* in the bucket; members that have left a collective */
-  uint64_t put[CHK_SYNC_PUTS];
-  uint32_t puts, site;
-  uint64_t clock[]; /* [ranks] */
+  uint32_t puts, site; /* given since the last take; of the last one that gave */
+  uint64_t clock[];    /* [ranks], and then the numbers of CHK_SYNC_PUTS puts */
 };
 
 struct chk_bucket {
@@ -112,7 +111,7 @@ struct chk_area {
   uint64_t bytes;
   uint32_t modules, sites, names, findings; /* in use */
   uint32_t pages, syncs, free_sync, lock;   /* in use; list of free ones; of modules...findings */
-  uint64_t accesses;                        /* numbers given so far; atomic */
+  uint64_t accesses;                        /* numbers given so far, in groups; atomic */
   uint64_t missed;                          /* accesses that found no room; atomic */
   uint64_t where_module, where_name, where_site, where_finding, where_access, where_table,
       where_bucket, where_sync, where_page, sync_bytes;
@@ -124,7 +123,8 @@ static inline uint64_t chk_area_layout(struct chk_area *a, uint32_t ranks) {
   const uint64_t up = 4095;
   a->magic = CHK_MAGIC;
   a->ranks = ranks;
-  a->sync_bytes = (sizeof(struct chk_sync) + ranks * sizeof(uint64_t) + 63) & ~UINT64_C(63);
+  a->sync_bytes = sizeof(struct chk_sync) + (ranks + CHK_SYNC_PUTS) * sizeof(uint64_t);
+  a->sync_bytes = (a->sync_bytes + 63) & ~UINT64_C(63);
   a->where_module = at;
   a->where_name = at += (uint64_t)CHK_MODULES * CHK_PATH_BYTES;
   a->where_site = at += CHK_NAME_BYTES;

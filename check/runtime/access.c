@@ -11,14 +11,23 @@
 #include "check/runtime/chk.h"
 
 #define CACHED 256u /* lines whose record is at hand; power of two */
+#define GROUP  16u  /* numbers that a rank takes at once */
 
 static struct {
   uint32_t site, flags;
   uint64_t number, clock;
 } newest[CACHED];
 
+/* The next number; the counter of all ranks gives them in groups. Under chk.lock. */
+static uint64_t next_number(void) {
+  static uint64_t next;
+  if (next % GROUP == 0)
+    next = __atomic_fetch_add(&chk.area->accesses, GROUP, __ATOMIC_RELAXED) + GROUP;
+  return next++;
+}
+
 static struct chk_access *access_new(uint32_t site, uint32_t flags, bool open) {
-  const uint64_t number = __atomic_add_fetch(&chk.area->accesses, 1, __ATOMIC_RELAXED);
+  const uint64_t number = next_number();
   struct chk_access *all = chk_at(chk.area, chk.area->where_access);
   struct chk_access *const a = &all[number & (CHK_ACCESSES - 1)];
   __atomic_store_n(&a->number, 0, __ATOMIC_RELEASE);

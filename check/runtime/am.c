@@ -188,6 +188,7 @@ static struct chk_pending atomic(gex_AD_t ad, const struct gexx_ad_op *op, const
                           .category = reads                      ? GEX_EC_GET
                                       : op->opcode == GEX_OP_SET ? GEX_EC_PUT
                                                                  : GEX_EC_RMW};
+  if (!reads) chk_ahead(key);
   chk_enter();
   p.site = chk_site("gex_AD_Op", pc);
   p.remote = chk_touch(

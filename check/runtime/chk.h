@@ -121,6 +121,8 @@ enum { CHK_KEY_COLL = 1, CHK_KEY_WORD, CHK_KEY_AM, CHK_KEY_SEM, CHK_KEY_TAG, CHK
 /* All earlier accesses of this rank happen before those that follow a take of this object. in put:
  * number of the access that the same signal orders, 0: none. */
 void chk_release(uint64_t key, uint32_t site, uint64_t put);
+/* This object is about to be used: it comes from memory meanwhile. */
+void chk_ahead(uint64_t key);
 /* All accesses before a give to this object happen before the next ones of this rank. in members:
  * of a collective; when so many have left, the object ends; 0: it stays. */
 void chk_acquire(uint64_t key, uint32_t site);

@@ -55,6 +55,10 @@ static struct chk_sync *sync_at(uint32_t index) {
                                      index * chk.area->sync_bytes);
 }
 
+void chk_ahead(uint64_t key) {
+  __builtin_prefetch(sync_at(__atomic_load_n(&bucket_of(key)->first, __ATOMIC_RELAXED)), 1);
+}
+
 /* A new object, or 0: there is no room. */
 static uint32_t sync_new(void) {
   struct chk_area *const a = chk.area;
@@ -65,7 +69,7 @@ static uint32_t sync_new(void) {
   else if (a->syncs < CHK_SYNCS)
     index = a->syncs++;
   chk_unlock(&a->lock);
-  if (index) memset(sync_at(index), 0, a->sync_bytes);
+  if (index) memset(sync_at(index), 0, sizeof(struct chk_sync) + a->ranks * sizeof(uint64_t));
   return index;
 }
 
@@ -83,14 +87,20 @@ static uint32_t *find(struct chk_bucket *b, uint64_t key) {
   return at;
 }
 
+/* Puts that the signals of an object order, CHK_SYNC_PUTS at most. */
+static uint64_t *put_of(struct chk_sync *s, uint32_t index) {
+  return &s->clock[chk.ranks + index % CHK_SYNC_PUTS];
+}
+
 static void give(struct chk_sync *s, uint32_t site, uint64_t put) {
   for (uint32_t r = 0; r < chk.ranks; r++)
     if (s->clock[r] < chk.clock[r]) s->clock[r] = chk.clock[r];
   s->site = site;
   if (!put) return;
-  struct chk_access *const old = chk_access_at(s->put[s->puts % CHK_SYNC_PUTS]);
+  struct chk_access *const old =
+      s->puts >= CHK_SYNC_PUTS ? chk_access_at(*put_of(s, s->puts)) : NULL;
   if (old) old->accept = 0; /* more than it can remember: taken for ordered */
-  s->put[s->puts++ % CHK_SYNC_PUTS] = put;
+  *put_of(s, s->puts++) = put;
 }
 
 static void take(struct chk_sync *s, uint32_t site) {
@@ -99,13 +109,13 @@ static void take(struct chk_sync *s, uint32_t site) {
     chk.clock[r] = s->clock[r];
     chk.heard[r] = site;
   }
-  for (uint32_t i = 0; i < CHK_SYNC_PUTS; i++) {
-    struct chk_access *const a = chk_access_at(s->put[i]);
-    s->put[i] = 0;
+  for (uint32_t i = 0; i < s->puts && i < CHK_SYNC_PUTS; i++) {
+    struct chk_access *const a = chk_access_at(*put_of(s, i));
     if (!a || a->accept != CHK_OPEN) continue;
     a->accept_rank = chk.rank;
     a->accept = chk.clock[chk.rank];
   }
+  s->puts = 0;
   chk.synced = site;
 }
 

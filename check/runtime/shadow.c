@@ -169,8 +169,8 @@ static void compare_page(struct compare *c, struct chk_page *p, uintptr_t addr, 
 }
 
 static void compare_range(struct compare *c, const struct chk_range *range) {
-  const bool shares = range->owner != c->now->rank || c->now->done == CHK_OPEN ||
-                      (range->flags & CHK_ATOMIC);
+  const bool shares =
+      range->owner != c->now->rank || c->now->done == CHK_OPEN || (range->flags & CHK_ATOMIC);
   uintptr_t addr = range->addr;
   const uintptr_t end = addr + range->bytes;
   while (addr < end) {
@@ -178,6 +178,7 @@ static void compare_range(struct compare *c, const struct chk_range *range) {
     const size_t bytes = (next < end ? next : end) - addr;
     struct chk_page *const p = chk_page_of(range->owner, addr, c->enters);
     if (p) {
+      __builtin_prefetch(&p->cell[addr % CHK_PAGE_BYTES / CHK_GRANULE], 1);
       chk_lock(&p->lock);
       if (shares && c->enters) p->shared = 1;
       c->alone = c->enters && !p->shared;
