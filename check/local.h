@@ -8,10 +8,12 @@
  * index of its line in the word of its 8 bytes, and flags the page; a second one to the same bytes
  * is in no race that the first one is not in (FastTrack), so it ends at the word. Before a call of
  * the library synchronises or accesses memory, the checker enters the words of flagged pages in the
- * shadow, and clears them: then an epoch ends. Invariants: the checker owns tombolo_check_watch;
- * without a checker, or without races to look for, it watches nothing, and a load costs two
- * comparisons. A thread writes the word first, then the flag of its page, then that of its group;
- * the checker clears them in the other order.
+ * shadow, and clears them: then an epoch ends. On x86-64 the assembler puts a look at the word
+ * before the call (check/client/inline.s), in whose place most accesses need no call. Invariants:
+ * the checker owns tombolo_check_watch; without a checker, or without races to look for, it watches
+ * nothing, and a load costs a look at a word that is CHK_WHOLE always. A thread writes the word
+ * first, then the flag of its page, then that of its group; the checker clears them in the other
+ * order.
  */
 #ifndef TMB_CHECK_LOCAL_H
 #define TMB_CHECK_LOCAL_H
@@ -31,11 +33,11 @@ struct chk_extent {
  *   0 1 UPPER LINE  four of them, by this line
  *   0 0 BLOCK MASK  bytes of MASK, by the line that has the block
  * Line 0, and block CHK_ENTERED: they are in the shadow already. */
-#define CHK_WHOLE   0x8000u
-#define CHK_HALF    0x4000u
-#define CHK_UPPER   0x2000u
-#define CHK_LINES   0x2000u /* in fields of 13 bits; power of two */
-#define CHK_ENTERED 63u     /* blocks are of 6 bits */
+#define CHK_WHOLE          0x8000u
+#define CHK_HALF           0x4000u
+#define CHK_UPPER          0x2000u
+#define CHK_LINES          0x2000u /* in fields of 13 bits; power of two */
+#define CHK_ENTERED        63u     /* blocks are of 6 bits */
 
 #define CHK_WORDS_OF_PAGE  512u
 #define CHK_PAGES_OF_GROUP 256u
@@ -51,6 +53,17 @@ struct chk_seen {
   uint16_t word[];                               /* of 8 bytes each */
 };
 
+/* Where the program looks before a call. One of each program and shared library with files that are
+ * compiled with `--check`; the checker writes it. The offset of an address is that from `base`, or
+ * `outside` where that is not below `bytes`. */
+struct chk_near {
+  uintptr_t base, bytes; /* of the segment that has words, see struct chk_watch */
+  uintptr_t
+      outside; /* offset of two words of all other memory: CHK_WHOLE if none is watched, else 1 */
+  const uint16_t *word[2]; /* [kind] of offset 0 */
+  struct chk_near *next;
+};
+
 /* The memory that is watched, and what is called before an access there. */
 struct chk_watch {
   size_t size;              /* of this structure: a program of another version is not watched */
@@ -58,6 +71,7 @@ struct chk_watch {
   struct chk_seen *seen[2]; /* [kind] */
   struct chk_extent others; /* other segments, second places, buffers of transfers in flight */
   uint32_t files;           /* not 0: the program has files that are compiled with `--check` */
+  void (*join)(struct chk_near *near, int leaves); /* a part of the program begins, or leaves */
   void (*access)(uintptr_t addr, size_t bytes, int kind, const void *pc);
   /* Before and after an atomic operation on a word. in kind: CHK_LOAD if it only reads. */
   void (*atomic_begin)(uintptr_t addr, size_t bytes, int kind, const void *pc);

@@ -75,6 +75,21 @@ foreach(compiler gcc clang)
       --compiler=${${found}})
   endif()
 endforeach()
+# The cases of local.c in a shared library, of a program that is compiled with `--check`, too.
+if(TMB_CHECK_GCC)
+  set(tmb_check_main "${PROJECT_BINARY_DIR}/tests/check/main.c")
+  file(WRITE "${tmb_check_main}"
+    "int run_cases(int, char **);\nint main(int n, char **args) { return run_cases(n, args); }\n")
+  set(tmb_check_cc $<TARGET_FILE:tombolo_tool> cc -Wall --check "--compiler=${TMB_CHECK_GCC}")
+  tmb_check_program(liblocal.so local.c "" ${tmb_check_cc} -shared -fPIC -Dmain=run_cases)
+  set(tmb_check_shared "${PROJECT_BINARY_DIR}/tests/check/local_shared")
+  add_custom_command(OUTPUT "${tmb_check_shared}"
+    COMMAND ${tmb_check_cc} "${tmb_check_main}" "${PROJECT_BINARY_DIR}/tests/check/liblocal.so" -o
+      "${tmb_check_shared}"
+    DEPENDS "${tmb_check_main}" check.liblocal.so VERBATIM)
+  add_custom_target(check.local_shared ALL DEPENDS "${tmb_check_shared}")
+  tmb_check_test(local_shared local.c "${tmb_check_shared}")
+endif()
 
 tmb_check_compiled(objects objects.cc "" $<TARGET_FILE:tombolo_tool> c++ -O2 -std=c++17
   "--compiler=${CMAKE_CXX_COMPILER}")

@@ -2,9 +2,9 @@
 /*
  * The compiler's calls before loads and stores.
  *
- * Owns: the pointer to what is watched. Called by code that is compiled with -fsanitize=thread.
- * Calls: the checker, if it is loaded. Functions that enter and leave a function of the program do
- * nothing: the line of an access is that of its own call.
+ * Owns: the pointer to what is watched, and where inline.s looks. Called by code that is compiled
+ * with -fsanitize=thread. Calls: the checker, if it is loaded. Functions that enter and leave a
+ * function of the program do nothing: the line of an access is that of its own call.
  */
 #define _GNU_SOURCE
 #include "check/client/client.h"
@@ -14,21 +14,39 @@
 static const struct chk_watch nothing;
 const struct chk_watch *chk_watched = &nothing;
 
+static const uint16_t quiet[2] = {CHK_WHOLE, CHK_WHOLE};
+/* Named by inline.s, with offsets. */
+__attribute__((visibility("hidden"))) struct chk_near tombolo_check_near = {.word = {quiet, quiet}};
+_Static_assert(sizeof(void *) != 8 || offsetof(struct chk_near, word[CHK_STORE]) == 32,
+               "inline.s has offsets 0, 8, 16, 24 and 32");
+
 __attribute__((noinline)) void chk_pass(uintptr_t addr, size_t bytes, int kind, const void *pc) {
   chk_watched->access(addr, bytes, kind, pc);
 }
 
-void __tsan_init(void);
-void __tsan_init(void) {
+/* Of each program and shared library its own, whichever of them has the compiler's call. */
+static void start(void) {
   struct chk_watch *const found = dlsym(RTLD_DEFAULT, "tombolo_check_watch");
-  if (!found || found->size != sizeof *found) return;
+  if (!found || found->size != sizeof *found || chk_watched == found) return;
   found->files = 1;
   chk_watched = found;
+  found->join(&tombolo_check_near, 0);
+}
+
+void __tsan_init(void);
+void __tsan_init(void) {
+  start();
 }
 
 /* Before other constructors, which may use the library. */
 __attribute__((constructor(101))) static void begin(void) {
-  __tsan_init();
+  start();
+}
+
+/* A shared library may be unloaded. After other destructors, whose accesses are seen. */
+__attribute__((destructor(101))) static void end(void) {
+  if (chk_watched->join) chk_watched->join(&tombolo_check_near, 1);
+  chk_watched = &nothing;
 }
 
 #define PC() __builtin_return_address(0)
@@ -42,9 +60,9 @@ __attribute__((constructor(101))) static void begin(void) {
  ACCESS(__tsan_##part##read##bytes, tell, bytes, CHK_LOAD)   \
  ACCESS(__tsan_##part##write##bytes, tell, bytes, CHK_STORE) \
  ACCESS(__tsan_##part##read_write##bytes, tell, bytes, CHK_STORE)
-#define ALL(part, tell)                                           \
- BOTH(part, tell, 1) BOTH(part, tell, 2) BOTH(part, tell, 4)      \
- BOTH(part, tell, 8) BOTH(part, tell, 16)
+#define ALL(part, tell) \
+ BOTH(part, tell, 1)    \
+ BOTH(part, tell, 2) BOTH(part, tell, 4) BOTH(part, tell, 8) BOTH(part, tell, 16)
 
 ALL(, chk_tell_word)
 ALL(unaligned_, chk_tell_any)

@@ -72,6 +72,10 @@ extern struct chk_words {
 /* This segment has words from now on. Returns whether there is address space. */
 bool chk_own_begin(uintptr_t base, uintptr_t bytes);
 void chk_own_end(void);
+/* What the program looks at changes: the segment that has words, or whether `others` are watched.
+ */
+void chk_near_own(void);
+void chk_near_others(void);
 
 /* Whether anything is looked for, in a job that has started. */
 static inline bool chk_on(void) {

@@ -33,6 +33,7 @@ static void widen(struct chk_extent *e, uintptr_t more, size_t more_bytes) {
 
 static void watch(uintptr_t base, size_t bytes) {
   widen(&tombolo_check_watch.others, base, bytes);
+  chk_near_others();
 }
 
 void chk_watch_buffer(uintptr_t base, size_t bytes) {
@@ -42,6 +43,7 @@ void chk_watch_buffer(uintptr_t base, size_t bytes) {
 void chk_watch_no_buffer(void) {
   tombolo_check_watch.others = lasting;
   if (strict_threads) watch(chk.own.base, chk.own.bytes);
+  chk_near_others();
 }
 
 static void watch_for_long(uintptr_t base, size_t bytes) {
@@ -63,6 +65,7 @@ void chk_watch_strict(bool begins) {
   strict_threads += begins ? 1 : UINT32_MAX;
   if (strict_threads) watch(chk.own.base, chk.own.bytes);
   w->own.bytes = strict_threads ? 0 : chk.own.bytes;
+  chk_near_own();
 }
 
 /* ---- memory that is at a second place */

@@ -16,8 +16,12 @@ struct chk chk = {.lock = PTHREAD_MUTEX_INITIALIZER};
 struct chk_real chk_real;
 _Thread_local bool chk_within;
 struct chk_words chk_words;
+static void join(struct chk_near *near, int leaves);
 __attribute__((visibility("default"))) struct chk_watch tombolo_check_watch = {
-    .size = sizeof(struct chk_watch)};
+    .size = sizeof(struct chk_watch), .join = join};
+
+static uint16_t outside[2] = {CHK_WHOLE, CHK_WHOLE}; /* while no segment has words */
+static struct chk_near *nears;                       /* guarded by chk.lock */
 
 struct chk_access *chk_access_at(uint64_t number) {
   if (!number) return NULL;
@@ -36,7 +40,12 @@ bool chk_ordered(const struct chk_access *a) {
 /* ---- the segment */
 
 static size_t seen_bytes(uintptr_t bytes) {
-  return sizeof(struct chk_seen) + (bytes / CHK_PAGE_BYTES + 1) * CHK_WORDS_OF_PAGE * 2;
+  return sizeof(struct chk_seen) + (bytes / CHK_PAGE_BYTES + 2) * CHK_WORDS_OF_PAGE * 2;
+}
+
+/* Offset of the words of memory outside, behind those of the segment. */
+static uintptr_t outside_of(uintptr_t bytes) {
+  return bytes ? (bytes / CHK_PAGE_BYTES + 1) * CHK_PAGE_BYTES : 0;
 }
 
 static size_t pages_bytes(uintptr_t bytes) {
@@ -59,6 +68,49 @@ static void unmap(uintptr_t bytes) {
   chk_words.pages = NULL;
 }
 
+/* ---- where the program looks */
+
+/* A thread that looks meanwhile finds a word, of other memory at worst. */
+static void near_set(struct chk_near *n, uintptr_t bytes) {
+  __atomic_store_n(&n->bytes, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&n->outside, 0, __ATOMIC_RELEASE);
+  for (int kind = 0; kind < 2; kind++)
+    __atomic_store_n(&n->word[kind], bytes ? chk_words.seen[kind]->word : outside,
+                     __ATOMIC_RELEASE);
+  __atomic_store_n(&n->outside, outside_of(bytes), __ATOMIC_RELEASE);
+  __atomic_store_n(&n->base, chk.own.base, __ATOMIC_RELEASE);
+  __atomic_store_n(&n->bytes, bytes ? tombolo_check_watch.own.bytes : 0, __ATOMIC_RELEASE);
+}
+
+void chk_near_own(void) {
+  for (struct chk_near *n = nears; n; n = n->next) near_set(n, chk.own.bytes);
+}
+
+void chk_near_others(void) {
+  const uint16_t is = tombolo_check_watch.others.bytes ? 1 : CHK_WHOLE;
+  const uintptr_t index = outside_of(chk.own.bytes) / CHK_GRANULE;
+  for (uintptr_t i = 0; i < 2; i++) {
+    outside[i] = is;
+    for (int kind = 0; kind < 2 && chk.own.bytes; kind++)
+      chk_words.seen[kind]->word[index + i] = is;
+  }
+}
+
+static void join(struct chk_near *near, int leaves) {
+  pthread_mutex_lock(&chk.lock);
+  struct chk_near **at = &nears;
+  while (*at && *at != near) at = &(*at)->next;
+  if (*at) *at = near->next;
+  if (!leaves) {
+    near->next = nears;
+    nears = near;
+  }
+  near_set(near, leaves ? 0 : chk.own.bytes);
+  pthread_mutex_unlock(&chk.lock);
+}
+
+/* ---- begin and end */
+
 bool chk_own_begin(uintptr_t base, uintptr_t bytes) {
   struct chk_watch *const w = &tombolo_check_watch;
   const uintptr_t most = (uintptr_t)CHK_GROUPS * CHK_PAGES_OF_GROUP * CHK_PAGE_BYTES;
@@ -76,11 +128,15 @@ bool chk_own_begin(uintptr_t base, uintptr_t bytes) {
   memcpy(w->seen, chk_words.seen, sizeof chk_words.seen);
   w->own.base = base;
   w->own.bytes = bytes;
+  chk_near_others();
+  chk_near_own();
   return true;
 }
 
 void chk_own_end(void) {
+  const uintptr_t bytes = chk.own.bytes;
   tombolo_check_watch.own.bytes = 0;
-  unmap(chk.own.bytes);
   chk.own.bytes = 0;
+  chk_near_own();
+  unmap(bytes);
 }

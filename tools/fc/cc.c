@@ -162,7 +162,7 @@ static int compile(int argc, char **argv, bool cxx) {
   read_arguments(&c, &r, argc, argv);
   begin(&all, &r);
   const bool input = command_has_input(argc, argv), links = command_links(argc, argv);
-  const struct command_checked how = {r.tool, r.own.compiler, true, links};
+  const struct command_checked how = {r.tool, r.own.compiler, true, links, &c};
   if (input && r.own.check) command_check_before(&all, &how);
   for (int i = 0; i < c.argc; i++) command_add(&all, c.argv[i]);
   int code = input ? add_tombolo(&all, &r, links) : 0;

@@ -40,6 +40,32 @@ static bool is_clang(const char *compiler) {
   return strstr(line, "clang") != NULL;
 }
 
+/* Whether the assembler can read inline.s: the compiler's output is for x86-64, as it writes it. */
+static bool is_inlined(const struct command *user, const char *file) {
+  static const char *const others[] = {"-m32",      "-mx32",          "-masm=intel",    "-mcmodel=",
+                                       "--target=", "-integrated-as", "-fintegrated-as"};
+  if (access(file, R_OK) != 0) return false;
+  for (int i = 0; i < user->argc; i++)
+    for (size_t k = 0; user->argv[i] && k < sizeof others / sizeof *others; k++)
+      if (strncmp(user->argv[i], others[k], strlen(others[k])) == 0) return false;
+  return true;
+}
+
+/* Most loads and stores are seen without a call, see check/client/inline.s. clang's vectors are of
+ * 16 bytes, because it tells of none that is longer; copies of a loop's body have lines of their
+ * own, so that neighbours would not be of one line. */
+static void add_inline(struct command *c, const struct command_checked *how, bool clang) {
+  static char *const of_clang[] = {"-fno-unroll-loops", "-mllvm", "-force-vector-interleave=1"};
+  char *const file = tool_format(folder(), "/inline.s", "");
+  for (size_t i = 0; clang && i < sizeof of_clang / sizeof *of_clang; i++)
+    command_add(c, of_clang[i]);
+  if (!is_inlined(how->user, file)) return;
+  if (clang) command_add(c, "-mprefer-vector-width=128");
+  if (clang) command_add(c, "-fno-integrated-as");
+  command_add(c, "-Xassembler");
+  command_add(c, file);
+}
+
 void command_check_before(struct command *c, const struct command_checked *how) {
   /* A call that ends a function keeps its line. */
   static char *const common[] = {"-g", "-fsanitize=thread", "-fno-optimize-sibling-calls"};
@@ -55,6 +81,7 @@ void command_check_before(struct command *c, const struct command_checked *how) 
                        : "--param=tsan-instrument-func-entry-exit=0");
   if (!clang) command_add(c, "-fno-ipa-sra"); /* else functions of headers have no names */
   for (size_t i = 0; how->is_c && i < sizeof of_c / sizeof *of_c; i++) command_add(c, of_c[i]);
+  add_inline(c, how, clang);
   if (!how->links) return;
   if (clang)
     command_add(c, "-fno-sanitize-link-runtime");

@@ -40,10 +40,11 @@ bool command_has_input(int argc, char **argv);
 bool command_is_static(const struct command *c);
 
 /* ---- checked.c: compilation with `--check` */
-#define COMMAND_CHECK_EXTRA 12 /* arguments that may be added */
+#define COMMAND_CHECK_EXTRA 20 /* arguments that may be added */
 struct command_checked {
   const char *tool, *compiler;
-  bool is_c, links; /* C or C++ */
+  bool is_c, links;           /* C or C++ */
+  const struct command *user; /* has the options of the user */
 };
 
 /* Adds the options that let the compiler tell of loads and stores. Before those of the user, which

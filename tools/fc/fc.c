@@ -200,7 +200,7 @@ static int compile(struct command *c, struct request *r) {
   r->modules = r->input ? modules_folder(r, c->argv[0]) : NULL;
   if (r->modules) command_add(c, tool_format("-I", r->modules, ""));
   leave_signals(r, c);
-  const struct command_checked how = {"fc", c->argv[0], false, r->links};
+  const struct command_checked how = {"fc", c->argv[0], false, r->links, c};
   if (r->own.check && r->input) command_check_before(c, &how);
   const bool missing = r->prif && r->compiler.major == 0; /* says so below */
   int code = r->links && !missing ? add_libraries(c, r) : 0;

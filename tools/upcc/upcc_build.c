@@ -290,6 +290,10 @@ static void check_options(const struct upcc *u, struct upcc_list *l) {
     upcc_add(l, "-Wno-tsan");
     upcc_add(l, "--param=tsan-instrument-func-entry-exit=0");
   }
+  char *const file = tool_format(u->libraries, "/tombolo/check/inline.s", "");
+  if (command_has(u->compiler, "clang") || access(file, R_OK) != 0) return;
+  upcc_add(l, "-Xassembler"); /* most loads and stores are seen without a call */
+  upcc_add(l, file);
 }
 
 static int compile(const struct upcc *u, const char *input, const char *output) {
