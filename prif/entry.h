@@ -52,6 +52,19 @@ typedef void prif_stop_runner(bool is_error_stop, bool quiet, const int32_t *cod
 /* The C name of a procedure. */
 #define PRIF(name) tombolo_prif_##name
 
+/* Parameters that several procedures have: a variable of an image, by its coarray or its address;
+ * a transfer of bytes, or of strided data; a variable that counts it; the outcome. */
+#define PRIF_VARIABLE \
+ const int32_t *image_num, const prif_handle *coarray_handle, const size_t *offset
+#define PRIF_ADDRESS(ptr) const int32_t *image_num, const intptr_t *ptr
+#define PRIF_BYTES        void *const *current_image_buffer, const size_t *size_in_bytes
+#define PRIF_STRIDES                                                           \
+ const struct prif_desc *remote_stride, void *const *current_image_buffer,     \
+     const struct prif_desc *current_image_stride, const size_t *element_size, \
+     const struct prif_desc *extent
+#define PRIF_NOTIFY const prif_handle *notify_coarray_handle, const size_t *notify_offset
+#define PRIF_STATUS int32_t *stat, const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc
+
 /* flang calls a procedure by another name. Where the arguments are equal, it is an alias; else
  * prif/flang has a function. */
 #define PRIF_FLANG(name)                           \
@@ -88,16 +101,11 @@ void PRIF(image_status)(const int32_t *image, const prif_team *team, int32_t *im
 
 void PRIF(allocate_coarray)(const struct prif_desc *lcobounds, const struct prif_desc *ucobounds,
                             const size_t *size_in_bytes, prif_cleanup_fn *const *final_proc,
-                            prif_handle *coarray_handle, void **allocated_memory, int32_t *stat,
-                            const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(allocate)(const size_t *size_in_bytes, void **allocated_memory, int32_t *stat,
-                    const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(deallocate_coarray)(const prif_handle *coarray_handle, int32_t *stat,
-                              const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(deallocate_coarrays)(const struct prif_desc *coarray_handles, int32_t *stat,
-                               const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(deallocate)(void *const *mem, int32_t *stat, const struct prif_desc *errmsg,
-                      struct prif_desc *errmsg_alloc);
+                            prif_handle *coarray_handle, void **allocated_memory, PRIF_STATUS);
+void PRIF(allocate)(const size_t *size_in_bytes, void **allocated_memory, PRIF_STATUS);
+void PRIF(deallocate_coarray)(const prif_handle *coarray_handle, PRIF_STATUS);
+void PRIF(deallocate_coarrays)(const struct prif_desc *coarray_handles, PRIF_STATUS);
+void PRIF(deallocate)(void *const *mem, PRIF_STATUS);
 void PRIF(alias_create)(const prif_handle *source_handle, const struct prif_desc *alias_lcobounds,
                         const struct prif_desc *alias_ucobounds, const size_t *data_pointer_offset,
                         prif_handle *alias_handle);
@@ -135,227 +143,112 @@ void PRIF(initial_team_index_with_team_number)(const prif_handle *coarray_handle
 
 /* ---- Put and get: contiguous, strided, with notification */
 
-void PRIF(get)(const int32_t *image_num, const prif_handle *coarray_handle, const size_t *offset,
-               void *const *current_image_buffer, const size_t *size_in_bytes, int32_t *stat,
-               const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(put)(const int32_t *image_num, const prif_handle *coarray_handle, const size_t *offset,
-               void *const *current_image_buffer, const size_t *size_in_bytes, int32_t *stat,
-               const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(get_indirect)(const int32_t *image_num, const intptr_t *remote_ptr,
-                        void *const *current_image_buffer, const size_t *size_in_bytes,
-                        int32_t *stat, const struct prif_desc *errmsg,
-                        struct prif_desc *errmsg_alloc);
-void PRIF(put_indirect)(const int32_t *image_num, const intptr_t *remote_ptr,
-                        void *const *current_image_buffer, const size_t *size_in_bytes,
-                        int32_t *stat, const struct prif_desc *errmsg,
-                        struct prif_desc *errmsg_alloc);
-void PRIF(put_with_notify)(const int32_t *image_num, const prif_handle *coarray_handle,
-                           const size_t *offset, void *const *current_image_buffer,
-                           const size_t *size_in_bytes, const prif_handle *notify_coarray_handle,
-                           const size_t *notify_offset, int32_t *stat,
-                           const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(put_with_notify_indirect)(const int32_t *image_num, const prif_handle *coarray_handle,
-                                    const size_t *offset, void *const *current_image_buffer,
-                                    const size_t *size_in_bytes, const intptr_t *notify_ptr,
-                                    int32_t *stat, const struct prif_desc *errmsg,
-                                    struct prif_desc *errmsg_alloc);
-void PRIF(put_indirect_with_notify)(const int32_t *image_num, const intptr_t *remote_ptr,
-                                    void *const *current_image_buffer, const size_t *size_in_bytes,
-                                    const prif_handle *notify_coarray_handle,
-                                    const size_t *notify_offset, int32_t *stat,
-                                    const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(put_indirect_with_notify_indirect)(const int32_t *image_num, const intptr_t *remote_ptr,
-                                             void *const *current_image_buffer,
-                                             const size_t *size_in_bytes,
-                                             const intptr_t *notify_ptr, int32_t *stat,
-                                             const struct prif_desc *errmsg,
-                                             struct prif_desc *errmsg_alloc);
-void PRIF(get_strided)(const int32_t *image_num, const prif_handle *coarray_handle,
-                       const size_t *offset, const struct prif_desc *remote_stride,
-                       void *const *current_image_buffer,
-                       const struct prif_desc *current_image_stride, const size_t *element_size,
-                       const struct prif_desc *extent, int32_t *stat,
-                       const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(put_strided)(const int32_t *image_num, const prif_handle *coarray_handle,
-                       const size_t *offset, const struct prif_desc *remote_stride,
-                       void *const *current_image_buffer,
-                       const struct prif_desc *current_image_stride, const size_t *element_size,
-                       const struct prif_desc *extent, int32_t *stat,
-                       const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(get_strided_indirect)(const int32_t *image_num, const intptr_t *remote_ptr,
-                                const struct prif_desc *remote_stride,
-                                void *const *current_image_buffer,
-                                const struct prif_desc *current_image_stride,
-                                const size_t *element_size, const struct prif_desc *extent,
-                                int32_t *stat, const struct prif_desc *errmsg,
-                                struct prif_desc *errmsg_alloc);
-void PRIF(put_strided_indirect)(const int32_t *image_num, const intptr_t *remote_ptr,
-                                const struct prif_desc *remote_stride,
-                                void *const *current_image_buffer,
-                                const struct prif_desc *current_image_stride,
-                                const size_t *element_size, const struct prif_desc *extent,
-                                int32_t *stat, const struct prif_desc *errmsg,
-                                struct prif_desc *errmsg_alloc);
-void PRIF(put_strided_with_notify)(const int32_t *image_num, const prif_handle *coarray_handle,
-                                   const size_t *offset, const struct prif_desc *remote_stride,
-                                   void *const *current_image_buffer,
-                                   const struct prif_desc *current_image_stride,
-                                   const size_t *element_size, const struct prif_desc *extent,
-                                   const prif_handle *notify_coarray_handle,
-                                   const size_t *notify_offset, int32_t *stat,
-                                   const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(put_strided_with_notify_indirect)(
-    const int32_t *image_num, const prif_handle *coarray_handle, const size_t *offset,
-    const struct prif_desc *remote_stride, void *const *current_image_buffer,
-    const struct prif_desc *current_image_stride, const size_t *element_size,
-    const struct prif_desc *extent, const intptr_t *notify_ptr, int32_t *stat,
-    const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(put_strided_indirect_with_notify)(
-    const int32_t *image_num, const intptr_t *remote_ptr, const struct prif_desc *remote_stride,
-    void *const *current_image_buffer, const struct prif_desc *current_image_stride,
-    const size_t *element_size, const struct prif_desc *extent,
-    const prif_handle *notify_coarray_handle, const size_t *notify_offset, int32_t *stat,
-    const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(put_strided_indirect_with_notify_indirect)(
-    const int32_t *image_num, const intptr_t *remote_ptr, const struct prif_desc *remote_stride,
-    void *const *current_image_buffer, const struct prif_desc *current_image_stride,
-    const size_t *element_size, const struct prif_desc *extent, const intptr_t *notify_ptr,
-    int32_t *stat, const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
+void PRIF(get)(PRIF_VARIABLE, PRIF_BYTES, PRIF_STATUS);
+void PRIF(put)(PRIF_VARIABLE, PRIF_BYTES, PRIF_STATUS);
+void PRIF(get_indirect)(PRIF_ADDRESS(remote_ptr), PRIF_BYTES, PRIF_STATUS);
+void PRIF(put_indirect)(PRIF_ADDRESS(remote_ptr), PRIF_BYTES, PRIF_STATUS);
+void PRIF(put_with_notify)(PRIF_VARIABLE, PRIF_BYTES, PRIF_NOTIFY, PRIF_STATUS);
+void PRIF(put_with_notify_indirect)(PRIF_VARIABLE, PRIF_BYTES, const intptr_t *notify_ptr,
+                                    PRIF_STATUS);
+void PRIF(put_indirect_with_notify)(PRIF_ADDRESS(remote_ptr), PRIF_BYTES, PRIF_NOTIFY, PRIF_STATUS);
+void PRIF(put_indirect_with_notify_indirect)(PRIF_ADDRESS(remote_ptr), PRIF_BYTES,
+                                             const intptr_t *notify_ptr, PRIF_STATUS);
+void PRIF(get_strided)(PRIF_VARIABLE, PRIF_STRIDES, PRIF_STATUS);
+void PRIF(put_strided)(PRIF_VARIABLE, PRIF_STRIDES, PRIF_STATUS);
+void PRIF(get_strided_indirect)(PRIF_ADDRESS(remote_ptr), PRIF_STRIDES, PRIF_STATUS);
+void PRIF(put_strided_indirect)(PRIF_ADDRESS(remote_ptr), PRIF_STRIDES, PRIF_STATUS);
+void PRIF(put_strided_with_notify)(PRIF_VARIABLE, PRIF_STRIDES, PRIF_NOTIFY, PRIF_STATUS);
+void PRIF(put_strided_with_notify_indirect)(PRIF_VARIABLE, PRIF_STRIDES, const intptr_t *notify_ptr,
+                                            PRIF_STATUS);
+void PRIF(put_strided_indirect_with_notify)(PRIF_ADDRESS(remote_ptr), PRIF_STRIDES, PRIF_NOTIFY,
+                                            PRIF_STATUS);
+void PRIF(put_strided_indirect_with_notify_indirect)(PRIF_ADDRESS(remote_ptr), PRIF_STRIDES,
+                                                     const intptr_t *notify_ptr, PRIF_STATUS);
 
 /* ---- Synchronisation, locks, critical, events, notifications */
 
-void PRIF(sync_memory)(int32_t *stat, const struct prif_desc *errmsg,
-                       struct prif_desc *errmsg_alloc);
-void PRIF(sync_all)(int32_t *stat, const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(sync_images)(const struct prif_desc *image_set, int32_t *stat,
-                       const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(sync_team)(const prif_team *team, int32_t *stat, const struct prif_desc *errmsg,
-                     struct prif_desc *errmsg_alloc);
-void PRIF(lock)(const int32_t *image_num, const prif_handle *coarray_handle, const size_t *offset,
-                bool *acquired_lock, int32_t *stat, const struct prif_desc *errmsg,
-                struct prif_desc *errmsg_alloc);
-void PRIF(lock_indirect)(const int32_t *image_num, const intptr_t *lock_var_ptr,
-                         bool *acquired_lock, int32_t *stat, const struct prif_desc *errmsg,
-                         struct prif_desc *errmsg_alloc);
-void PRIF(unlock)(const int32_t *image_num, const prif_handle *coarray_handle, const size_t *offset,
-                  int32_t *stat, const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(unlock_indirect)(const int32_t *image_num, const intptr_t *lock_var_ptr, int32_t *stat,
-                           const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(critical)(const prif_handle *critical_coarray, int32_t *stat,
-                    const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
+void PRIF(sync_memory)(PRIF_STATUS);
+void PRIF(sync_all)(PRIF_STATUS);
+void PRIF(sync_images)(const struct prif_desc *image_set, PRIF_STATUS);
+void PRIF(sync_team)(const prif_team *team, PRIF_STATUS);
+void PRIF(lock)(PRIF_VARIABLE, bool *acquired_lock, PRIF_STATUS);
+void PRIF(lock_indirect)(PRIF_ADDRESS(lock_var_ptr), bool *acquired_lock, PRIF_STATUS);
+void PRIF(unlock)(PRIF_VARIABLE, PRIF_STATUS);
+void PRIF(unlock_indirect)(PRIF_ADDRESS(lock_var_ptr), PRIF_STATUS);
+void PRIF(critical)(const prif_handle *critical_coarray, PRIF_STATUS);
 void PRIF(end_critical)(const prif_handle *critical_coarray);
-void PRIF(event_post)(const int32_t *image_num, const prif_handle *coarray_handle,
-                      const size_t *offset, int32_t *stat, const struct prif_desc *errmsg,
-                      struct prif_desc *errmsg_alloc);
-void PRIF(event_post_indirect)(const int32_t *image_num, const intptr_t *event_var_ptr,
-                               int32_t *stat, const struct prif_desc *errmsg,
-                               struct prif_desc *errmsg_alloc);
-void PRIF(event_wait)(void *const *event_var_ptr, const int64_t *until_count, int32_t *stat,
-                      const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
+void PRIF(event_post)(PRIF_VARIABLE, PRIF_STATUS);
+void PRIF(event_post_indirect)(PRIF_ADDRESS(event_var_ptr), PRIF_STATUS);
+void PRIF(event_wait)(void *const *event_var_ptr, const int64_t *until_count, PRIF_STATUS);
 void PRIF(event_query)(void *const *event_var_ptr, int64_t *count, int32_t *stat);
-void PRIF(notify_wait)(void *const *notify_var_ptr, const int64_t *until_count, int32_t *stat,
-                       const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
+void PRIF(notify_wait)(void *const *notify_var_ptr, const int64_t *until_count, PRIF_STATUS);
 
 /* ---- Teams */
 
 void PRIF(form_team)(const int64_t *team_number, prif_team *team, const int32_t *new_index,
-                     int32_t *stat, const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(change_team)(const prif_team *team, int32_t *stat, const struct prif_desc *errmsg,
-                       struct prif_desc *errmsg_alloc);
-void PRIF(end_team)(int32_t *stat, const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
+                     PRIF_STATUS);
+void PRIF(change_team)(const prif_team *team, PRIF_STATUS);
+void PRIF(end_team)(PRIF_STATUS);
 void PRIF(get_team)(const int32_t *level, prif_team *team);
 void PRIF(team_number)(const prif_team *team, int64_t *team_number);
 
 /* ---- Collective subroutines */
 
-void PRIF(co_broadcast)(const struct prif_desc *a, const int32_t *source_image, int32_t *stat,
-                        const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
+void PRIF(co_broadcast)(const struct prif_desc *a, const int32_t *source_image, PRIF_STATUS);
 void PRIF(co_broadcast_cptr)(void *const *a_ptr, const size_t *size_in_bytes,
-                             const int32_t *source_image, int32_t *stat,
-                             const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(co_sum)(const struct prif_desc *a, const int32_t *result_image, int32_t *stat,
-                  const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(co_max)(const struct prif_desc *a, const int32_t *result_image, int32_t *stat,
-                  const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(co_min)(const struct prif_desc *a, const int32_t *result_image, int32_t *stat,
-                  const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(co_max_character)(const struct prif_desc *a, const int32_t *result_image, int32_t *stat,
-                            const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
-void PRIF(co_min_character)(const struct prif_desc *a, const int32_t *result_image, int32_t *stat,
-                            const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
+                             const int32_t *source_image, PRIF_STATUS);
+void PRIF(co_sum)(const struct prif_desc *a, const int32_t *result_image, PRIF_STATUS);
+void PRIF(co_max)(const struct prif_desc *a, const int32_t *result_image, PRIF_STATUS);
+void PRIF(co_min)(const struct prif_desc *a, const int32_t *result_image, PRIF_STATUS);
+void PRIF(co_max_character)(const struct prif_desc *a, const int32_t *result_image, PRIF_STATUS);
+void PRIF(co_min_character)(const struct prif_desc *a, const int32_t *result_image, PRIF_STATUS);
 void PRIF(co_reduce)(const struct prif_desc *a, prif_operation_fn *const *operation_wrapper,
-                     void *cdata, const int32_t *result_image, int32_t *stat,
-                     const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
+                     void *cdata, const int32_t *result_image, PRIF_STATUS);
 void PRIF(co_reduce_cptr)(void *const *a_ptr, const size_t *element_size,
                           const size_t *element_count, prif_operation_fn *const *operation_wrapper,
-                          void *cdata, const int32_t *result_image, int32_t *stat,
-                          const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc);
+                          void *cdata, const int32_t *result_image, PRIF_STATUS);
 
 /* ---- Atomic subroutines */
 
-void PRIF(atomic_add)(const int32_t *image_num, const prif_handle *coarray_handle,
-                      const size_t *offset, const int64_t *value, int32_t *stat);
-void PRIF(atomic_add_indirect)(const int32_t *image_num, const intptr_t *atom_remote_ptr,
-                               const int64_t *value, int32_t *stat);
-void PRIF(atomic_and)(const int32_t *image_num, const prif_handle *coarray_handle,
-                      const size_t *offset, const int64_t *value, int32_t *stat);
-void PRIF(atomic_and_indirect)(const int32_t *image_num, const intptr_t *atom_remote_ptr,
-                               const int64_t *value, int32_t *stat);
-void PRIF(atomic_or)(const int32_t *image_num, const prif_handle *coarray_handle,
-                     const size_t *offset, const int64_t *value, int32_t *stat);
-void PRIF(atomic_or_indirect)(const int32_t *image_num, const intptr_t *atom_remote_ptr,
-                              const int64_t *value, int32_t *stat);
-void PRIF(atomic_xor)(const int32_t *image_num, const prif_handle *coarray_handle,
-                      const size_t *offset, const int64_t *value, int32_t *stat);
-void PRIF(atomic_xor_indirect)(const int32_t *image_num, const intptr_t *atom_remote_ptr,
-                               const int64_t *value, int32_t *stat);
-void PRIF(atomic_fetch_add)(const int32_t *image_num, const prif_handle *coarray_handle,
-                            const size_t *offset, const int64_t *value, int64_t *old,
-                            int32_t *stat);
-void PRIF(atomic_fetch_add_indirect)(const int32_t *image_num, const intptr_t *atom_remote_ptr,
-                                     const int64_t *value, int64_t *old, int32_t *stat);
-void PRIF(atomic_fetch_and)(const int32_t *image_num, const prif_handle *coarray_handle,
-                            const size_t *offset, const int64_t *value, int64_t *old,
-                            int32_t *stat);
-void PRIF(atomic_fetch_and_indirect)(const int32_t *image_num, const intptr_t *atom_remote_ptr,
-                                     const int64_t *value, int64_t *old, int32_t *stat);
-void PRIF(atomic_fetch_or)(const int32_t *image_num, const prif_handle *coarray_handle,
-                           const size_t *offset, const int64_t *value, int64_t *old, int32_t *stat);
-void PRIF(atomic_fetch_or_indirect)(const int32_t *image_num, const intptr_t *atom_remote_ptr,
-                                    const int64_t *value, int64_t *old, int32_t *stat);
-void PRIF(atomic_fetch_xor)(const int32_t *image_num, const prif_handle *coarray_handle,
-                            const size_t *offset, const int64_t *value, int64_t *old,
-                            int32_t *stat);
-void PRIF(atomic_fetch_xor_indirect)(const int32_t *image_num, const intptr_t *atom_remote_ptr,
-                                     const int64_t *value, int64_t *old, int32_t *stat);
-void PRIF(atomic_cas_int)(const int32_t *image_num, const prif_handle *coarray_handle,
-                          const size_t *offset, int64_t *old, const int64_t *compare,
-                          const int64_t *new, int32_t *stat);
-void PRIF(atomic_cas_int_indirect)(const int32_t *image_num, const intptr_t *atom_remote_ptr,
-                                   int64_t *old, const int64_t *compare, const int64_t *new,
-                                   int32_t *stat);
-void PRIF(atomic_cas_logical)(const int32_t *image_num, const prif_handle *coarray_handle,
-                              const size_t *offset, int64_t *old, const int64_t *compare,
+void PRIF(atomic_add)(PRIF_VARIABLE, const int64_t *value, int32_t *stat);
+void PRIF(atomic_add_indirect)(PRIF_ADDRESS(atom_remote_ptr), const int64_t *value, int32_t *stat);
+void PRIF(atomic_and)(PRIF_VARIABLE, const int64_t *value, int32_t *stat);
+void PRIF(atomic_and_indirect)(PRIF_ADDRESS(atom_remote_ptr), const int64_t *value, int32_t *stat);
+void PRIF(atomic_or)(PRIF_VARIABLE, const int64_t *value, int32_t *stat);
+void PRIF(atomic_or_indirect)(PRIF_ADDRESS(atom_remote_ptr), const int64_t *value, int32_t *stat);
+void PRIF(atomic_xor)(PRIF_VARIABLE, const int64_t *value, int32_t *stat);
+void PRIF(atomic_xor_indirect)(PRIF_ADDRESS(atom_remote_ptr), const int64_t *value, int32_t *stat);
+void PRIF(atomic_fetch_add)(PRIF_VARIABLE, const int64_t *value, int64_t *old, int32_t *stat);
+void PRIF(atomic_fetch_add_indirect)(PRIF_ADDRESS(atom_remote_ptr), const int64_t *value,
+                                     int64_t *old, int32_t *stat);
+void PRIF(atomic_fetch_and)(PRIF_VARIABLE, const int64_t *value, int64_t *old, int32_t *stat);
+void PRIF(atomic_fetch_and_indirect)(PRIF_ADDRESS(atom_remote_ptr), const int64_t *value,
+                                     int64_t *old, int32_t *stat);
+void PRIF(atomic_fetch_or)(PRIF_VARIABLE, const int64_t *value, int64_t *old, int32_t *stat);
+void PRIF(atomic_fetch_or_indirect)(PRIF_ADDRESS(atom_remote_ptr), const int64_t *value,
+                                    int64_t *old, int32_t *stat);
+void PRIF(atomic_fetch_xor)(PRIF_VARIABLE, const int64_t *value, int64_t *old, int32_t *stat);
+void PRIF(atomic_fetch_xor_indirect)(PRIF_ADDRESS(atom_remote_ptr), const int64_t *value,
+                                     int64_t *old, int32_t *stat);
+void PRIF(atomic_cas_int)(PRIF_VARIABLE, int64_t *old, const int64_t *compare, const int64_t *new,
+                          int32_t *stat);
+void PRIF(atomic_cas_int_indirect)(PRIF_ADDRESS(atom_remote_ptr), int64_t *old,
+                                   const int64_t *compare, const int64_t *new, int32_t *stat);
+void PRIF(atomic_cas_logical)(PRIF_VARIABLE, int64_t *old, const int64_t *compare,
                               const int64_t *new, int32_t *stat);
-void PRIF(atomic_cas_logical_indirect)(const int32_t *image_num, const intptr_t *atom_remote_ptr,
-                                       int64_t *old, const int64_t *compare, const int64_t *new,
+void PRIF(atomic_cas_logical_indirect)(PRIF_ADDRESS(atom_remote_ptr), int64_t *old,
+                                       const int64_t *compare, const int64_t *new, int32_t *stat);
+void PRIF(atomic_define_int)(PRIF_VARIABLE, const int64_t *value, int32_t *stat);
+void PRIF(atomic_define_int_indirect)(PRIF_ADDRESS(atom_remote_ptr), const int64_t *value,
+                                      int32_t *stat);
+void PRIF(atomic_ref_int)(PRIF_VARIABLE, int64_t *value, int32_t *stat);
+void PRIF(atomic_ref_int_indirect)(PRIF_ADDRESS(atom_remote_ptr), int64_t *value, int32_t *stat);
+void PRIF(atomic_define_logical)(PRIF_VARIABLE, const int64_t *value, int32_t *stat);
+void PRIF(atomic_define_logical_indirect)(PRIF_ADDRESS(atom_remote_ptr), const int64_t *value,
+                                          int32_t *stat);
+void PRIF(atomic_ref_logical)(PRIF_VARIABLE, int64_t *value, int32_t *stat);
+void PRIF(atomic_ref_logical_indirect)(PRIF_ADDRESS(atom_remote_ptr), int64_t *value,
                                        int32_t *stat);
-void PRIF(atomic_define_int)(const int32_t *image_num, const prif_handle *coarray_handle,
-                             const size_t *offset, const int64_t *value, int32_t *stat);
-void PRIF(atomic_define_int_indirect)(const int32_t *image_num, const intptr_t *atom_remote_ptr,
-                                      const int64_t *value, int32_t *stat);
-void PRIF(atomic_ref_int)(const int32_t *image_num, const prif_handle *coarray_handle,
-                          const size_t *offset, int64_t *value, int32_t *stat);
-void PRIF(atomic_ref_int_indirect)(const int32_t *image_num, const intptr_t *atom_remote_ptr,
-                                   int64_t *value, int32_t *stat);
-void PRIF(atomic_define_logical)(const int32_t *image_num, const prif_handle *coarray_handle,
-                                 const size_t *offset, const int64_t *value, int32_t *stat);
-void PRIF(atomic_define_logical_indirect)(const int32_t *image_num, const intptr_t *atom_remote_ptr,
-                                          const int64_t *value, int32_t *stat);
-void PRIF(atomic_ref_logical)(const int32_t *image_num, const prif_handle *coarray_handle,
-                              const size_t *offset, int64_t *value, int32_t *stat);
-void PRIF(atomic_ref_logical_indirect)(const int32_t *image_num, const intptr_t *atom_remote_ptr,
-                                       int64_t *value, int32_t *stat);
 
 #pragma GCC visibility pop
 

@@ -71,71 +71,46 @@ static void put_with(const struct prif_where *where, const void *buffer, size_t 
   prif_finish(place.rank, to);
 }
 
-void PRIF(get)(const int32_t *image_num, const prif_handle *coarray_handle, const size_t *offset,
-               void *const *current_image_buffer, const size_t *size_in_bytes, int32_t *stat,
-               const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(get)(PRIF_VARIABLE, PRIF_BYTES, PRIF_STATUS) {
   PRIF_STATEMENT("prif_get");
   get(PRIF_WHERE, *current_image_buffer, *size_in_bytes, PRIF_TO);
 }
 
-void PRIF(put)(const int32_t *image_num, const prif_handle *coarray_handle, const size_t *offset,
-               void *const *current_image_buffer, const size_t *size_in_bytes, int32_t *stat,
-               const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(put)(PRIF_VARIABLE, PRIF_BYTES, PRIF_STATUS) {
   PRIF_STATEMENT("prif_put");
   put(PRIF_WHERE, *current_image_buffer, *size_in_bytes, PRIF_TO);
 }
 
-void PRIF(get_indirect)(const int32_t *image_num, const intptr_t *remote_ptr,
-                        void *const *current_image_buffer, const size_t *size_in_bytes,
-                        int32_t *stat, const struct prif_desc *errmsg,
-                        struct prif_desc *errmsg_alloc) {
+void PRIF(get_indirect)(PRIF_ADDRESS(remote_ptr), PRIF_BYTES, PRIF_STATUS) {
   PRIF_STATEMENT("prif_get_indirect");
   get(PRIF_WHERE_AT(remote_ptr), *current_image_buffer, *size_in_bytes, PRIF_TO);
 }
 
-void PRIF(put_indirect)(const int32_t *image_num, const intptr_t *remote_ptr,
-                        void *const *current_image_buffer, const size_t *size_in_bytes,
-                        int32_t *stat, const struct prif_desc *errmsg,
-                        struct prif_desc *errmsg_alloc) {
+void PRIF(put_indirect)(PRIF_ADDRESS(remote_ptr), PRIF_BYTES, PRIF_STATUS) {
   PRIF_STATEMENT("prif_put_indirect");
   put(PRIF_WHERE_AT(remote_ptr), *current_image_buffer, *size_in_bytes, PRIF_TO);
 }
 
-void PRIF(put_with_notify)(const int32_t *image_num, const prif_handle *coarray_handle,
-                           const size_t *offset, void *const *current_image_buffer,
-                           const size_t *size_in_bytes, const prif_handle *notify_coarray_handle,
-                           const size_t *notify_offset, int32_t *stat,
-                           const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(put_with_notify)(PRIF_VARIABLE, PRIF_BYTES, PRIF_NOTIFY, PRIF_STATUS) {
   PRIF_STATEMENT("prif_put_with_notify");
   put_with(PRIF_WHERE, *current_image_buffer, *size_in_bytes, PRIF_WHERE_NOTIFY, PRIF_TO);
 }
 
-void PRIF(put_with_notify_indirect)(const int32_t *image_num, const prif_handle *coarray_handle,
-                                    const size_t *offset, void *const *current_image_buffer,
-                                    const size_t *size_in_bytes, const intptr_t *notify_ptr,
-                                    int32_t *stat, const struct prif_desc *errmsg,
-                                    struct prif_desc *errmsg_alloc) {
+void PRIF(put_with_notify_indirect)(PRIF_VARIABLE, PRIF_BYTES, const intptr_t *notify_ptr,
+                                    PRIF_STATUS) {
   PRIF_STATEMENT("prif_put_with_notify_indirect");
   put_with(PRIF_WHERE, *current_image_buffer, *size_in_bytes, PRIF_WHERE_AT(notify_ptr), PRIF_TO);
 }
 
-void PRIF(put_indirect_with_notify)(const int32_t *image_num, const intptr_t *remote_ptr,
-                                    void *const *current_image_buffer, const size_t *size_in_bytes,
-                                    const prif_handle *notify_coarray_handle,
-                                    const size_t *notify_offset, int32_t *stat,
-                                    const struct prif_desc *errmsg,
-                                    struct prif_desc *errmsg_alloc) {
+void PRIF(put_indirect_with_notify)(PRIF_ADDRESS(remote_ptr), PRIF_BYTES, PRIF_NOTIFY,
+                                    PRIF_STATUS) {
   PRIF_STATEMENT("prif_put_indirect_with_notify");
   put_with(PRIF_WHERE_AT(remote_ptr), *current_image_buffer, *size_in_bytes, PRIF_WHERE_NOTIFY,
            PRIF_TO);
 }
 
-void PRIF(put_indirect_with_notify_indirect)(const int32_t *image_num, const intptr_t *remote_ptr,
-                                             void *const *current_image_buffer,
-                                             const size_t *size_in_bytes,
-                                             const intptr_t *notify_ptr, int32_t *stat,
-                                             const struct prif_desc *errmsg,
-                                             struct prif_desc *errmsg_alloc) {
+void PRIF(put_indirect_with_notify_indirect)(PRIF_ADDRESS(remote_ptr), PRIF_BYTES,
+                                             const intptr_t *notify_ptr, PRIF_STATUS) {
   PRIF_STATEMENT("prif_put_indirect_with_notify_indirect");
   put_with(PRIF_WHERE_AT(remote_ptr), *current_image_buffer, *size_in_bytes,
            PRIF_WHERE_AT(notify_ptr), PRIF_TO);

@@ -177,85 +177,45 @@ static void put_with(const struct prif_where *where, const struct shape *s,
   prif_finish(place.rank, to);
 }
 
-void PRIF(get_strided)(const int32_t *image_num, const prif_handle *coarray_handle,
-                       const size_t *offset, const struct prif_desc *remote_stride,
-                       void *const *current_image_buffer,
-                       const struct prif_desc *current_image_stride, const size_t *element_size,
-                       const struct prif_desc *extent, int32_t *stat,
-                       const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(get_strided)(PRIF_VARIABLE, PRIF_STRIDES, PRIF_STATUS) {
   PRIF_STATEMENT("prif_get_strided");
   get(PRIF_WHERE, SHAPE, PRIF_TO);
 }
 
-void PRIF(put_strided)(const int32_t *image_num, const prif_handle *coarray_handle,
-                       const size_t *offset, const struct prif_desc *remote_stride,
-                       void *const *current_image_buffer,
-                       const struct prif_desc *current_image_stride, const size_t *element_size,
-                       const struct prif_desc *extent, int32_t *stat,
-                       const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(put_strided)(PRIF_VARIABLE, PRIF_STRIDES, PRIF_STATUS) {
   PRIF_STATEMENT("prif_put_strided");
   put(PRIF_WHERE, SHAPE, PRIF_TO);
 }
 
-void PRIF(get_strided_indirect)(const int32_t *image_num, const intptr_t *remote_ptr,
-                                const struct prif_desc *remote_stride,
-                                void *const *current_image_buffer,
-                                const struct prif_desc *current_image_stride,
-                                const size_t *element_size, const struct prif_desc *extent,
-                                int32_t *stat, const struct prif_desc *errmsg,
-                                struct prif_desc *errmsg_alloc) {
+void PRIF(get_strided_indirect)(PRIF_ADDRESS(remote_ptr), PRIF_STRIDES, PRIF_STATUS) {
   PRIF_STATEMENT("prif_get_strided_indirect");
   get(PRIF_WHERE_AT(remote_ptr), SHAPE, PRIF_TO);
 }
 
-void PRIF(put_strided_indirect)(const int32_t *image_num, const intptr_t *remote_ptr,
-                                const struct prif_desc *remote_stride,
-                                void *const *current_image_buffer,
-                                const struct prif_desc *current_image_stride,
-                                const size_t *element_size, const struct prif_desc *extent,
-                                int32_t *stat, const struct prif_desc *errmsg,
-                                struct prif_desc *errmsg_alloc) {
+void PRIF(put_strided_indirect)(PRIF_ADDRESS(remote_ptr), PRIF_STRIDES, PRIF_STATUS) {
   PRIF_STATEMENT("prif_put_strided_indirect");
   put(PRIF_WHERE_AT(remote_ptr), SHAPE, PRIF_TO);
 }
 
-void PRIF(put_strided_with_notify)(const int32_t *image_num, const prif_handle *coarray_handle,
-                                   const size_t *offset, const struct prif_desc *remote_stride,
-                                   void *const *current_image_buffer,
-                                   const struct prif_desc *current_image_stride,
-                                   const size_t *element_size, const struct prif_desc *extent,
-                                   const prif_handle *notify_coarray_handle,
-                                   const size_t *notify_offset, int32_t *stat,
-                                   const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(put_strided_with_notify)(PRIF_VARIABLE, PRIF_STRIDES, PRIF_NOTIFY, PRIF_STATUS) {
   PRIF_STATEMENT("prif_put_strided_with_notify");
   put_with(PRIF_WHERE, SHAPE, PRIF_WHERE_NOTIFY, PRIF_TO);
 }
 
-void PRIF(put_strided_with_notify_indirect)(
-    const int32_t *image_num, const prif_handle *coarray_handle, const size_t *offset,
-    const struct prif_desc *remote_stride, void *const *current_image_buffer,
-    const struct prif_desc *current_image_stride, const size_t *element_size,
-    const struct prif_desc *extent, const intptr_t *notify_ptr, int32_t *stat,
-    const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(put_strided_with_notify_indirect)(PRIF_VARIABLE, PRIF_STRIDES, const intptr_t *notify_ptr,
+                                            PRIF_STATUS) {
   PRIF_STATEMENT("prif_put_strided_with_notify_indirect");
   put_with(PRIF_WHERE, SHAPE, PRIF_WHERE_AT(notify_ptr), PRIF_TO);
 }
 
-void PRIF(put_strided_indirect_with_notify)(
-    const int32_t *image_num, const intptr_t *remote_ptr, const struct prif_desc *remote_stride,
-    void *const *current_image_buffer, const struct prif_desc *current_image_stride,
-    const size_t *element_size, const struct prif_desc *extent,
-    const prif_handle *notify_coarray_handle, const size_t *notify_offset, int32_t *stat,
-    const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(put_strided_indirect_with_notify)(PRIF_ADDRESS(remote_ptr), PRIF_STRIDES, PRIF_NOTIFY,
+                                            PRIF_STATUS) {
   PRIF_STATEMENT("prif_put_strided_indirect_with_notify");
   put_with(PRIF_WHERE_AT(remote_ptr), SHAPE, PRIF_WHERE_NOTIFY, PRIF_TO);
 }
 
-void PRIF(put_strided_indirect_with_notify_indirect)(
-    const int32_t *image_num, const intptr_t *remote_ptr, const struct prif_desc *remote_stride,
-    void *const *current_image_buffer, const struct prif_desc *current_image_stride,
-    const size_t *element_size, const struct prif_desc *extent, const intptr_t *notify_ptr,
-    int32_t *stat, const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(put_strided_indirect_with_notify_indirect)(PRIF_ADDRESS(remote_ptr), PRIF_STRIDES,
+                                                     const intptr_t *notify_ptr, PRIF_STATUS) {
   PRIF_STATEMENT("prif_put_strided_indirect_with_notify_indirect");
   put_with(PRIF_WHERE_AT(remote_ptr), SHAPE, PRIF_WHERE_AT(notify_ptr), PRIF_TO);
 }

@@ -53,49 +53,35 @@ static void read_word(const struct prif_where *where, bool logical, int64_t *val
   prif_finish(p.rank, &to);
 }
 
-static void swap_int(const struct prif_where *where, int64_t *old, int64_t compare, int64_t new,
-                     int32_t *stat) {
+/* Words that are not 0 are all true: of logical ones, the one that is there is compared with. */
+static void swap(const struct prif_where *where, bool logical, int64_t *old, int64_t compare,
+                 int64_t new, int32_t *stat) {
   const struct prif_status to = {.stat = stat};
   struct prif_place p;
   caf_serve();
   if (!find(&p, where, &to)) return;
-  const int64_t found = perform(&p, GEX_OP_FCAS, compare, new, true);
-  *old = found;
-  caf_looked(p.at, found);
-  prif_finish(p.rank, &to);
-}
-
-/* Words that are not 0 are all true, so the one that is there is compared with. */
-static void swap_logical(const struct prif_where *where, int64_t *old, int64_t compare, int64_t new,
-                         int32_t *stat) {
-  const struct prif_status to = {.stat = stat};
-  struct prif_place p;
-  caf_serve();
-  if (!find(&p, where, &to)) return;
-  int64_t expected = compare != 0, found;
-  while ((found = perform(&p, GEX_OP_FCAS, expected, new != 0, true)) != expected &&
-         (found != 0) == (compare != 0))
+  int64_t expected = logical ? compare != 0 : compare, found;
+  while ((found = perform(&p, GEX_OP_FCAS, expected, logical ? new != 0 : new, true)) != expected &&
+         logical && (found != 0) == (compare != 0))
     expected = found;
-  *old = found != 0;
+  *old = logical ? found != 0 : found;
   caf_looked(p.at, found);
   prif_finish(p.rank, &to);
 }
 
 /* A procedure and its indirect form, which differ in how they name the variable. */
-#define BOTH(name, call, ...)                                                          \
- void PRIF(name)(const int32_t *image_num, const prif_handle *coarray_handle,          \
-                 const size_t *offset, __VA_ARGS__, int32_t *stat) {                   \
-  PRIF_STATEMENT("prif_" #name);                                                       \
-  const struct prif_where *const where = PRIF_WHERE;                                   \
-  call;                                                                                \
- }                                                                                     \
- void PRIF(name##_indirect)(const int32_t *image_num, const intptr_t *atom_remote_ptr, \
-                            __VA_ARGS__, int32_t *stat) {                              \
-  PRIF_STATEMENT("prif_" #name "_indirect");                                           \
-  const struct prif_where *const where = PRIF_WHERE_AT(atom_remote_ptr);               \
-  call;                                                                                \
- }                                                                                     \
- PRIF_FLANG(name)                                                                      \
+#define BOTH(name, call, ...)                                                             \
+ void PRIF(name)(PRIF_VARIABLE, __VA_ARGS__, int32_t * stat) {                            \
+  PRIF_STATEMENT("prif_" #name);                                                          \
+  const struct prif_where *const where = PRIF_WHERE;                                      \
+  call;                                                                                   \
+ }                                                                                        \
+ void PRIF(name##_indirect)(PRIF_ADDRESS(atom_remote_ptr), __VA_ARGS__, int32_t * stat) { \
+  PRIF_STATEMENT("prif_" #name "_indirect");                                              \
+  const struct prif_where *const where = PRIF_WHERE_AT(atom_remote_ptr);                  \
+  call;                                                                                   \
+ }                                                                                        \
+ PRIF_FLANG(name)                                                                         \
  PRIF_FLANG(name##_indirect)
 
 BOTH(atomic_add, change(where, GEX_OP_ADD, *value, stat), const int64_t *value)
@@ -114,7 +100,7 @@ BOTH(atomic_fetch_or, fetch(where, GEX_OP_FOR, *value, old, stat), const int64_t
      int64_t *old)
 BOTH(atomic_fetch_xor, fetch(where, GEX_OP_FXOR, *value, old, stat), const int64_t *value,
      int64_t *old)
-BOTH(atomic_cas_int, swap_int(where, old, *compare, *new, stat), int64_t *old,
+BOTH(atomic_cas_int, swap(where, false, old, *compare, *new, stat), int64_t *old,
      const int64_t *compare, const int64_t *new)
-BOTH(atomic_cas_logical, swap_logical(where, old, *compare, *new, stat), int64_t *old,
+BOTH(atomic_cas_logical, swap(where, true, old, *compare, *new, stat), int64_t *old,
      const int64_t *compare, const int64_t *new)

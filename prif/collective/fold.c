@@ -21,8 +21,7 @@ static void fold(const struct prif_desc *a, const char *procedure, enum caf_fold
 }
 
 #define FOLD(NAME, STATEMENT, KIND)                                                     \
- void PRIF(NAME)(const struct prif_desc *a, const int32_t *result_image, int32_t *stat, \
-                 const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {      \
+ void PRIF(NAME)(const struct prif_desc *a, const int32_t *result_image, PRIF_STATUS) { \
   PRIF_STATEMENT(STATEMENT);                                                            \
   fold(a, "prif_" #NAME, KIND, result_image, PRIF_TO);                                  \
  }
@@ -42,8 +41,7 @@ static void broadcast(const struct caf_section *s, const char *procedure, int32_
   prif_pass(to, &core);
 }
 
-void PRIF(co_broadcast)(const struct prif_desc *a, const int32_t *source_image, int32_t *stat,
-                        const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(co_broadcast)(const struct prif_desc *a, const int32_t *source_image, PRIF_STATUS) {
   struct caf_section s;
   PRIF_STATEMENT("CO_BROADCAST");
   prif_desc_section(&s, a);
@@ -51,8 +49,7 @@ void PRIF(co_broadcast)(const struct prif_desc *a, const int32_t *source_image, 
 }
 
 void PRIF(co_broadcast_cptr)(void *const *a_ptr, const size_t *size_in_bytes,
-                             const int32_t *source_image, int32_t *stat,
-                             const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+                             const int32_t *source_image, PRIF_STATUS) {
   struct caf_section s;
   PRIF_STATEMENT("CO_BROADCAST");
   prif_plain_section(&s, *a_ptr, *size_in_bytes, 1);

@@ -36,8 +36,7 @@ static void reduce(const struct caf_section *s, const char *procedure, struct op
 }
 
 void PRIF(co_reduce)(const struct prif_desc *a, prif_operation_fn *const *operation_wrapper,
-                     void *cdata, const int32_t *result_image, int32_t *stat,
-                     const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+                     void *cdata, const int32_t *result_image, PRIF_STATUS) {
   struct operation op = {*operation_wrapper, cdata};
   struct caf_section s;
   PRIF_STATEMENT("CO_REDUCE");
@@ -47,8 +46,7 @@ void PRIF(co_reduce)(const struct prif_desc *a, prif_operation_fn *const *operat
 
 void PRIF(co_reduce_cptr)(void *const *a_ptr, const size_t *element_size,
                           const size_t *element_count, prif_operation_fn *const *operation_wrapper,
-                          void *cdata, const int32_t *result_image, int32_t *stat,
-                          const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+                          void *cdata, const int32_t *result_image, PRIF_STATUS) {
   struct operation op = {*operation_wrapper, cdata};
   struct caf_section s;
   PRIF_STATEMENT("CO_REDUCE");

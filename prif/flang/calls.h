@@ -21,10 +21,17 @@ const struct prif_desc *prif_flang_errmsg(const struct prif_desc *errmsg,
 
 /* The last three parameters of a call. */
 typedef const struct prif_desc prif_text;
-#define STATUS           int32_t *stat, prif_text *errmsg, prif_text *errmsg_alloc
+#define STATUS         int32_t *stat, prif_text *errmsg, prif_text *errmsg_alloc
 
 /* The arguments made of them. */
-#define STATUS_GIVEN     stat, prif_flang_errmsg(errmsg, errmsg_alloc), NULL
+#define STATUS_GIVEN   stat, prif_flang_errmsg(errmsg, errmsg_alloc), NULL
+
+/* The arguments made of the lists of entry.h. */
+#define VARIABLE_GIVEN image_num, coarray_handle, offset
+#define STRIDES_GIVEN \
+ remote_stride, current_image_buffer, current_image_stride, element_size, extent
+#define BYTES_GIVEN      current_image_buffer, size_in_bytes
+#define NOTIFY_GIVEN     notify_coarray_handle, notify_offset
 
 #define FLANG_NAME(name) _QMprifPprif_##name
 #define FLANG_EXPORT     __attribute__((visibility("default")))

@@ -15,32 +15,23 @@ FLANG_CALL(sync_images, (const struct prif_desc *image_set, STATUS), (image_set,
 
 FLANG_CALL(sync_team, (const void *team, STATUS), (prif_team_word(team), STATUS_GIVEN))
 
-FLANG_CALL(lock,
-           (const int32_t *image_num, const prif_handle *coarray_handle, const size_t *offset,
-            bool *acquired_lock, STATUS),
-           (image_num, coarray_handle, offset, acquired_lock, STATUS_GIVEN))
+FLANG_CALL(lock, (PRIF_VARIABLE, bool *acquired_lock, STATUS),
+           (VARIABLE_GIVEN, acquired_lock, STATUS_GIVEN))
 
-FLANG_CALL(lock_indirect,
-           (const int32_t *image_num, const intptr_t *lock_var_ptr, bool *acquired_lock, STATUS),
+FLANG_CALL(lock_indirect, (PRIF_ADDRESS(lock_var_ptr), bool *acquired_lock, STATUS),
            (image_num, lock_var_ptr, acquired_lock, STATUS_GIVEN))
 
-FLANG_CALL(unlock,
-           (const int32_t *image_num, const prif_handle *coarray_handle, const size_t *offset,
-            STATUS),
-           (image_num, coarray_handle, offset, STATUS_GIVEN))
+FLANG_CALL(unlock, (PRIF_VARIABLE, STATUS), (VARIABLE_GIVEN, STATUS_GIVEN))
 
-FLANG_CALL(unlock_indirect, (const int32_t *image_num, const intptr_t *lock_var_ptr, STATUS),
+FLANG_CALL(unlock_indirect, (PRIF_ADDRESS(lock_var_ptr), STATUS),
            (image_num, lock_var_ptr, STATUS_GIVEN))
 
 FLANG_CALL(critical, (const prif_handle *critical_coarray, STATUS),
            (critical_coarray, STATUS_GIVEN))
 
-FLANG_CALL(event_post,
-           (const int32_t *image_num, const prif_handle *coarray_handle, const size_t *offset,
-            STATUS),
-           (image_num, coarray_handle, offset, STATUS_GIVEN))
+FLANG_CALL(event_post, (PRIF_VARIABLE, STATUS), (VARIABLE_GIVEN, STATUS_GIVEN))
 
-FLANG_CALL(event_post_indirect, (const int32_t *image_num, const intptr_t *event_var_ptr, STATUS),
+FLANG_CALL(event_post_indirect, (PRIF_ADDRESS(event_var_ptr), STATUS),
            (image_num, event_var_ptr, STATUS_GIVEN))
 
 FLANG_CALL(event_wait, (void *const *event_var_ptr, const int64_t *until_count, STATUS),

@@ -83,8 +83,7 @@ static void stand_aside(void) {
 
 void PRIF(allocate_coarray)(const struct prif_desc *lcobounds, const struct prif_desc *ucobounds,
                             const size_t *size_in_bytes, prif_cleanup_fn *const *final_proc,
-                            prif_handle *coarray_handle, void **allocated_memory, int32_t *stat,
-                            const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+                            prif_handle *coarray_handle, void **allocated_memory, PRIF_STATUS) {
   PRIF_STATEMENT("prif_allocate_coarray");
   struct prif_block *const block = calloc(1, sizeof *block);
   if (!block) {
@@ -109,8 +108,7 @@ void PRIF(allocate_coarray)(const struct prif_desc *lcobounds, const struct prif
   free(block);
 }
 
-void PRIF(allocate)(const size_t *size_in_bytes, void **allocated_memory, int32_t *stat,
-                    const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(allocate)(const size_t *size_in_bytes, void **allocated_memory, PRIF_STATUS) {
   PRIF_STATEMENT("prif_allocate");
   void *const memory = caf_heap_alloc(*size_in_bytes);
   if (!memory) {
@@ -188,8 +186,7 @@ static void deallocate(struct prif_co *const *co, size_t count, const struct pri
     prif_done(to);
 }
 
-void PRIF(deallocate_coarray)(const prif_handle *coarray_handle, int32_t *stat,
-                              const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(deallocate_coarray)(const prif_handle *coarray_handle, PRIF_STATUS) {
   PRIF_STATEMENT("prif_deallocate_coarray");
   struct prif_co *const co = to_free(*coarray_handle, PRIF_TO);
   if (co) deallocate(&co, 1, PRIF_TO);
@@ -208,8 +205,7 @@ static bool is_listed_twice(struct prif_co *const *co, size_t i, const struct pr
   return false;
 }
 
-void PRIF(deallocate_coarrays)(const struct prif_desc *coarray_handles, int32_t *stat,
-                               const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(deallocate_coarrays)(const struct prif_desc *coarray_handles, PRIF_STATUS) {
   PRIF_STATEMENT("prif_deallocate_coarrays");
   const size_t count = prif_desc_count(coarray_handles);
   struct prif_co **const co = calloc(count + 1, sizeof *co);
@@ -234,8 +230,7 @@ static void complete(void) {
   pthread_mutex_unlock(&lock);
 }
 
-void PRIF(deallocate)(void *const *mem, int32_t *stat, const struct prif_desc *errmsg,
-                      struct prif_desc *errmsg_alloc) {
+void PRIF(deallocate)(void *const *mem, PRIF_STATUS) {
   PRIF_STATEMENT("prif_deallocate");
   if (!caf_heap_is_marked(*mem)) {
     prif_fail(PRIF_TO, PRIF_STAT_ERROR,

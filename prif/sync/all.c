@@ -7,7 +7,7 @@
  */
 #include "prif.h"
 
-void PRIF(sync_all)(int32_t *stat, const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(sync_all)(PRIF_STATUS) {
   PRIF_STATEMENT("prif_sync_all");
   const int code = caf_barrier(caf.team);
   char who[CAF_ENDED_ROOM];

@@ -59,22 +59,17 @@ static void wait(uint64_t *word, const int64_t *until_count, const struct prif_s
               caf_end_name(code));
 }
 
-void PRIF(event_post)(const int32_t *image_num, const prif_handle *coarray_handle,
-                      const size_t *offset, int32_t *stat, const struct prif_desc *errmsg,
-                      struct prif_desc *errmsg_alloc) {
+void PRIF(event_post)(PRIF_VARIABLE, PRIF_STATUS) {
   PRIF_STATEMENT("prif_event_post");
   post(PRIF_WHERE, PRIF_TO);
 }
 
-void PRIF(event_post_indirect)(const int32_t *image_num, const intptr_t *event_var_ptr,
-                               int32_t *stat, const struct prif_desc *errmsg,
-                               struct prif_desc *errmsg_alloc) {
+void PRIF(event_post_indirect)(PRIF_ADDRESS(event_var_ptr), PRIF_STATUS) {
   PRIF_STATEMENT("prif_event_post_indirect");
   post(PRIF_WHERE_AT(event_var_ptr), PRIF_TO);
 }
 
-void PRIF(event_wait)(void *const *event_var_ptr, const int64_t *until_count, int32_t *stat,
-                      const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(event_wait)(void *const *event_var_ptr, const int64_t *until_count, PRIF_STATUS) {
   PRIF_STATEMENT("prif_event_wait");
   if (!is_own_word(event_var_ptr, "event_var_ptr", PRIF_TO)) return;
   caf_complete();
@@ -92,8 +87,7 @@ void PRIF(event_query)(void *const *event_var_ptr, int64_t *count, int32_t *stat
 }
 PRIF_FLANG(event_query)
 
-void PRIF(notify_wait)(void *const *notify_var_ptr, const int64_t *until_count, int32_t *stat,
-                       const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(notify_wait)(void *const *notify_var_ptr, const int64_t *until_count, PRIF_STATUS) {
   PRIF_STATEMENT("prif_notify_wait");
   if (is_own_word(notify_var_ptr, "notify_var_ptr", PRIF_TO))
     wait(*notify_var_ptr, until_count, PRIF_TO);

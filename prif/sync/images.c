@@ -11,15 +11,13 @@
 #include <limits.h>
 #include <stdlib.h>
 
-void PRIF(sync_memory)(int32_t *stat, const struct prif_desc *errmsg,
-                       struct prif_desc *errmsg_alloc) {
+void PRIF(sync_memory)(PRIF_STATUS) {
   PRIF_STATEMENT("prif_sync_memory");
   caf_sync_memory();
   prif_done(PRIF_TO);
 }
 
-void PRIF(sync_images)(const struct prif_desc *image_set, int32_t *stat,
-                       const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(sync_images)(const struct prif_desc *image_set, PRIF_STATUS) {
   PRIF_STATEMENT("prif_sync_images");
   struct prif_core core;
   const size_t count = image_set ? prif_desc_count(image_set) : 0;
@@ -38,8 +36,7 @@ void PRIF(sync_images)(const struct prif_desc *image_set, int32_t *stat,
   prif_pass(PRIF_TO, &core);
 }
 
-void PRIF(sync_team)(const prif_team *team, int32_t *stat, const struct prif_desc *errmsg,
-                     struct prif_desc *errmsg_alloc) {
+void PRIF(sync_team)(const prif_team *team, PRIF_STATUS) {
   PRIF_STATEMENT("prif_sync_team");
   struct caf_team *const members = prif_team_of(team, PRIF_TO);
   if (!members) return;

@@ -77,28 +77,22 @@ static void release(const struct prif_where *where, const struct prif_status *to
               caf.statement.call, (long long)holder, caf.rank + 1);
 }
 
-void PRIF(lock)(const int32_t *image_num, const prif_handle *coarray_handle, const size_t *offset,
-                bool *acquired_lock, int32_t *stat, const struct prif_desc *errmsg,
-                struct prif_desc *errmsg_alloc) {
+void PRIF(lock)(PRIF_VARIABLE, bool *acquired_lock, PRIF_STATUS) {
   PRIF_STATEMENT("prif_lock");
   take(PRIF_WHERE, acquired_lock, PRIF_STAT_UNLOCKED_FAILED_IMAGE, PRIF_TO);
 }
 
-void PRIF(lock_indirect)(const int32_t *image_num, const intptr_t *lock_var_ptr,
-                         bool *acquired_lock, int32_t *stat, const struct prif_desc *errmsg,
-                         struct prif_desc *errmsg_alloc) {
+void PRIF(lock_indirect)(PRIF_ADDRESS(lock_var_ptr), bool *acquired_lock, PRIF_STATUS) {
   PRIF_STATEMENT("prif_lock_indirect");
   take(PRIF_WHERE_AT(lock_var_ptr), acquired_lock, PRIF_STAT_UNLOCKED_FAILED_IMAGE, PRIF_TO);
 }
 
-void PRIF(unlock)(const int32_t *image_num, const prif_handle *coarray_handle, const size_t *offset,
-                  int32_t *stat, const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(unlock)(PRIF_VARIABLE, PRIF_STATUS) {
   PRIF_STATEMENT("prif_unlock");
   release(PRIF_WHERE, PRIF_TO);
 }
 
-void PRIF(unlock_indirect)(const int32_t *image_num, const intptr_t *lock_var_ptr, int32_t *stat,
-                           const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(unlock_indirect)(PRIF_ADDRESS(lock_var_ptr), PRIF_STATUS) {
   PRIF_STATEMENT("prif_unlock_indirect");
   release(PRIF_WHERE_AT(lock_var_ptr), PRIF_TO);
 }
@@ -116,8 +110,7 @@ static const size_t at_start;
 #define CRITICAL_WORD(image, handle) \
  (&(const struct prif_where){image, handle, &at_start, NULL, "critical_coarray"})
 
-void PRIF(critical)(const prif_handle *critical_coarray, int32_t *stat,
-                    const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(critical)(const prif_handle *critical_coarray, PRIF_STATUS) {
   PRIF_STATEMENT("prif_critical");
   const struct prif_co *const co = prif_coarray(*critical_coarray, PRIF_TO);
   if (!co) return;

@@ -33,23 +33,21 @@ uint32_t prif_sibling(int64_t number, uint32_t *jobrank, const struct prif_statu
 }
 
 void PRIF(form_team)(const int64_t *team_number, prif_team *team, const int32_t *new_index,
-                     int32_t *stat, const struct prif_desc *errmsg,
-                     struct prif_desc *errmsg_alloc) {
+                     PRIF_STATUS) {
   PRIF_STATEMENT("prif_form_team");
   struct prif_core core;
   caf_form_team(*team_number, team, new_index, prif_core(&core, PRIF_TO));
   prif_pass(PRIF_TO, &core);
 }
 
-void PRIF(change_team)(const prif_team *team, int32_t *stat, const struct prif_desc *errmsg,
-                       struct prif_desc *errmsg_alloc) {
+void PRIF(change_team)(const prif_team *team, PRIF_STATUS) {
   PRIF_STATEMENT("prif_change_team");
   struct prif_core core;
   caf_change_team(*team, prif_core(&core, PRIF_TO));
   prif_pass(PRIF_TO, &core);
 }
 
-void PRIF(end_team)(int32_t *stat, const struct prif_desc *errmsg, struct prif_desc *errmsg_alloc) {
+void PRIF(end_team)(PRIF_STATUS) {
   PRIF_STATEMENT("prif_end_team");
   struct prif_core core;
   struct caf_team *const team = caf_end_team_begin(prif_core(&core, PRIF_TO));

@@ -15,35 +15,32 @@
 
 #include <stdint.h>
 
-#define tmb_load_rlx(p)     __atomic_load_n((p), __ATOMIC_RELAXED)
-#define tmb_load_acq(p)     __atomic_load_n((p), __ATOMIC_ACQUIRE)
-#define tmb_load_seq(p)     __atomic_load_n((p), __ATOMIC_SEQ_CST)
-#define tmb_store_rlx(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
-#define tmb_store_rel(p, v) \
- (TMB_PREEMPT_POINT("store_rel"), __atomic_store_n((p), (v), __ATOMIC_RELEASE))
-#define tmb_xchg_acq(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE)
-#define tmb_xchg_acq_rel(p, v) \
- (TMB_PREEMPT_POINT("xchg_acq_rel"), __atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL))
+/* An update that is a point of injected preemption. */
+#define TMB_PUBLISH(what, name, p, v, order) \
+ (TMB_PREEMPT_POINT(name), __atomic_##what((p), (v), order))
+
+#define tmb_load_rlx(p)         __atomic_load_n((p), __ATOMIC_RELAXED)
+#define tmb_load_acq(p)         __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define tmb_load_seq(p)         __atomic_load_n((p), __ATOMIC_SEQ_CST)
+#define tmb_store_rlx(p, v)     __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define tmb_store_rel(p, v)     TMB_PUBLISH(store_n, "store_rel", p, v, __ATOMIC_RELEASE)
+#define tmb_xchg_acq(p, v)      __atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE)
+#define tmb_xchg_acq_rel(p, v)  TMB_PUBLISH(exchange_n, "xchg_acq_rel", p, v, __ATOMIC_ACQ_REL)
 /* Add where one thread at a time writes, as under a lock; others read whole words. A locked
  * instruction costs as much as twenty others. */
 #define tmb_count_rlx(p, v)     tmb_store_rlx((p), tmb_load_rlx(p) + (v))
 #define tmb_fetch_add_rlx(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
-#define tmb_fetch_add_rel(p, v) \
- (TMB_PREEMPT_POINT("fetch_add_rel"), __atomic_fetch_add((p), (v), __ATOMIC_RELEASE))
+#define tmb_fetch_add_rel(p, v) TMB_PUBLISH(fetch_add, "fetch_add_rel", p, v, __ATOMIC_RELEASE)
 #define tmb_fetch_add_acq_rel(p, v) \
- (TMB_PREEMPT_POINT("fetch_add_acq_rel"), __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL))
-#define tmb_fetch_sub_rel(p, v) \
- (TMB_PREEMPT_POINT("fetch_sub_rel"), __atomic_fetch_sub((p), (v), __ATOMIC_RELEASE))
+ TMB_PUBLISH(fetch_add, "fetch_add_acq_rel", p, v, __ATOMIC_ACQ_REL)
+#define tmb_fetch_sub_rel(p, v) TMB_PUBLISH(fetch_sub, "fetch_sub_rel", p, v, __ATOMIC_RELEASE)
 #define tmb_fetch_sub_acq_rel(p, v) \
- (TMB_PREEMPT_POINT("fetch_sub_acq_rel"), __atomic_fetch_sub((p), (v), __ATOMIC_ACQ_REL))
-#define tmb_fetch_or_acq_rel(p, v) \
- (TMB_PREEMPT_POINT("fetch_or_acq_rel"), __atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL))
-#define tmb_fetch_or_seq(p, v) \
- (TMB_PREEMPT_POINT("fetch_or_seq"), __atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST))
-#define tmb_xchg_seq(p, v) \
- (TMB_PREEMPT_POINT("xchg_seq"), __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST))
+ TMB_PUBLISH(fetch_sub, "fetch_sub_acq_rel", p, v, __ATOMIC_ACQ_REL)
+#define tmb_fetch_or_acq_rel(p, v) TMB_PUBLISH(fetch_or, "fetch_or_acq_rel", p, v, __ATOMIC_ACQ_REL)
+#define tmb_fetch_or_seq(p, v)     TMB_PUBLISH(fetch_or, "fetch_or_seq", p, v, __ATOMIC_SEQ_CST)
+#define tmb_xchg_seq(p, v)         TMB_PUBLISH(exchange_n, "xchg_seq", p, v, __ATOMIC_SEQ_CST)
 #define tmb_fetch_and_acq_rel(p, v) \
- (TMB_PREEMPT_POINT("fetch_and_acq_rel"), __atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL))
+ TMB_PUBLISH(fetch_and, "fetch_and_acq_rel", p, v, __ATOMIC_ACQ_REL)
 
 /* Compare and swap; on failure *expected is the value found. Weak forms may fail spuriously. */
 #define tmb_cas_rlx(p, expected, v) \

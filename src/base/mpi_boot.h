@@ -4,15 +4,17 @@
  * exchange of texts.
  *
  * Owns nothing. Included by boot/pm/pm_mpi.c and by the plug-in (net/mpi), which is compiled once
- * for each binary interface of MPI. Calls nothing. Invariants: MPI is initialised and not finalised
- * when a function other than `begin` is called; all ranks make equal calls in equal order. Each
- * returns 0 or a code of MPI.
+ * for each binary interface of MPI. Calls libc only. Invariants: MPI is initialised and not
+ * finalised when a function other than `begin` is called; all ranks make equal calls in equal
+ * order. Each returns 0 or a code of MPI.
  */
 #ifndef TMB_BASE_MPI_BOOT_H
 #define TMB_BASE_MPI_BOOT_H
 
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #define TMB_MPI_BOOT_ABI    3 /* changes with this file */
 #define TMB_MPI_BOOT_SYMBOL "tombolo_mpi_boot"
@@ -32,5 +34,18 @@ struct tmb_mpi_boot {
   /* Finalise the MPI that `begin` has initialised, unless the conduit has taken it over. */
   void (*end)(void);
 };
+
+/* The value of a key in texts of lines KEY=VALUE. in all: NULL: none. out value: [bytes]. Returns
+ * whether the key is there. */
+static inline bool tmb_mpi_boot_find(const char *all, const char *key, char *value, size_t bytes) {
+  const size_t length = strlen(key);
+  for (const char *at = all; at && *at; at = strchr(at, '\n') + 1) {
+    if (strncmp(at, key, length) != 0 || at[length] != '=') continue;
+    const char *from = at + length + 1;
+    snprintf(value, bytes, "%.*s", (int)strcspn(from, "\n"), from);
+    return true;
+  }
+  return false;
+}
 
 #endif

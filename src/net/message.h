@@ -75,6 +75,10 @@ struct tmb_am_out {
   struct tmb_resume *resume; /* the slot am_long: never NULL; else unused */
 };
 
+/* Fields that a message keeps on its way, from another description of it. */
+#define TMB_AM_HEAD(of) \
+ .handler = (of)->handler, .nargs = (of)->nargs, .is_reply = (of)->is_reply, .route = (of)->route
+
 /* One message that has arrived. Everything it points at is valid only during the upcall. */
 struct tmb_am_in {
   uint32_t src; /* jobrank */

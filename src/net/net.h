@@ -16,6 +16,7 @@
 #define TMB_NET_NET_H
 
 #include "base/atomic.h"
+#include "base/compiler.h"
 #include "net/message.h"
 
 #include <poll.h>
@@ -240,8 +241,16 @@ struct tmb_net_ops {
   void (*leave)(struct tmb_net *net, int code);
 };
 
-/* Symbol that a plug-in exports: its table. */
+/* The version of this interface and the mandatory slots, of a conduit's table. */
+#define TMB_NET_MANDATORY(NAME, OPEN, CLOSE, AM_SEND, PROGRESS)                              \
+ .abi = TMB_NET_ABI, .name = (NAME), .open = (OPEN), .close = (CLOSE), .am_send = (AM_SEND), \
+ .progress = (PROGRESS)
+
+/* Symbol that a plug-in exports: its table. In ...: the optional slots. */
 #define TMB_NET_PLUGIN_SYMBOL "tombolo_net"
+TMB_EXPORT extern const struct tmb_net_ops tombolo_net;
+#define TMB_NET_TABLE(NAME, OPEN, CLOSE, AM_SEND, PROGRESS, ...) \
+ { TMB_NET_MANDATORY(NAME, OPEN, CLOSE, AM_SEND, PROGRESS), __VA_ARGS__ }
 
 /* Whether a handler is one of a set as env->thread_handlers. */
 static inline bool tmb_net_handler_in(const uint64_t set[2], uint32_t handler) {
@@ -252,6 +261,19 @@ static inline bool tmb_net_handler_in(const uint64_t set[2], uint32_t handler) {
  * NULL: none may. */
 static inline bool tmb_net_by_thread(const uint64_t *thread_now, const struct tmb_am_in *in) {
   return thread_now && tmb_net_handler_in(thread_now, in->handler);
+}
+
+/* Inside a conduit, beside TMB_SERVE_*: messages that the progress thread may deal with. */
+enum { TMB_SERVE_THREAD = 4 };
+
+/* Conduits keep messages that wait in this many queues: requests, replies, and both for the
+ * thread. */
+enum { TMB_NET_HELD = 4 };
+
+/* Whether the messages of a queue may be served. in serve: TMB_SERVE_* or TMB_SERVE_THREAD. */
+static inline bool tmb_net_serves(int serve, int queue) {
+  const int each = queue % 2 ? TMB_SERVE_REPLIES : TMB_SERVE_REQUESTS;
+  return serve & (each | (queue / 2 ? TMB_SERVE_THREAD : 0));
 }
 
 /* Whether a request may be sent. in used: cost of the requests that the peer has not handled yet;

@@ -309,19 +309,24 @@ static void remove_fake(const struct fake *f) {
   assert_int_equal(system(command), 0);
 }
 
+/* Files of a fake: name, text, and so on, NULL. The walk begins at its limits of memory. */
+static void fill_fake(const struct fake *f, const char *const *files,
+                      struct tmb_cgroup_walk *walk) {
+  for (; *files; files += 2) put_file(f->root, files[0], files[1]);
+  assert_true(tmb_cgroup_first_from(walk, "memory", f->cgroup, f->mounts));
+}
+
 TEST(cgroup_2_limits_are_read) {
   struct fake f;
   struct tmb_cgroup_walk walk;
   make_fake(&f, "0::/a/b\n", "cgroup2 rw");
-  put_file(f.root, "a/b/memory.max", "max\n");
-  put_file(f.root, "a/memory.max", "123456\n");
-  put_file(f.root, "a/b/memory.events", "low 0\nmax 9\noom 3\noom_kill 2\noom_group_kill 7\n");
-  put_file(f.root, "a/b/cpu.max", "150000 100000\n");
-  put_file(f.root, "a/cpu.max", "max 100000\n");
-  put_file(f.root, "a/b/pids.max", "max\n");
-  put_file(f.root, "a/pids.max", "12\n");
-  put_file(f.root, "a/pids.current", "11\n");
-  assert_true(tmb_cgroup_first_from(&walk, "memory", f.cgroup, f.mounts));
+  fill_fake(&f,
+            (const char *const[]){
+                "a/b/memory.max", "max\n", "a/memory.max", "123456\n", "a/b/memory.events",
+                "low 0\nmax 9\noom 3\noom_kill 2\noom_group_kill 7\n", "a/b/cpu.max",
+                "150000 100000\n", "a/cpu.max", "max 100000\n", "a/b/pids.max", "max\n",
+                "a/pids.max", "12\n", "a/pids.current", "11\n", NULL},
+            &walk);
   assert_true(walk.v2);
   uint64_t now = 1;
   assert_int_equal(tmb_cgroup_pids_max(&walk, &now), UINT64_MAX);
@@ -345,14 +350,13 @@ TEST(cgroup_1_limits_are_read) {
   struct fake f;
   struct tmb_cgroup_walk walk;
   make_fake(&f, "0::/\n5:cpu,cpuacct:/a\n4:memory:/a/b\n", "cgroup rw,relatime,memory,cpu");
-  put_file(f.root, "a/b/memory.limit_in_bytes", "65536\n");
-  put_file(f.root, "a/b/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
-  put_file(f.root, "a/memory.limit_in_bytes", "9223372036854771712\n");
-  put_file(f.root, "a/cpu.cfs_quota_us", "-1\n");
-  put_file(f.root, "a/cpu.cfs_period_us", "100000\n");
-  put_file(f.root, "cpu.cfs_quota_us", "50000\n");
-  put_file(f.root, "cpu.cfs_period_us", "100000\n");
-  assert_true(tmb_cgroup_first_from(&walk, "memory", f.cgroup, f.mounts));
+  fill_fake(&f,
+            (const char *const[]){
+                "a/b/memory.limit_in_bytes", "65536\n", "a/b/memory.oom_control",
+                "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n", "a/memory.limit_in_bytes",
+                "9223372036854771712\n", "a/cpu.cfs_quota_us", "-1\n", "a/cpu.cfs_period_us",
+                "100000\n", "cpu.cfs_quota_us", "50000\n", "cpu.cfs_period_us", "100000\n", NULL},
+            &walk);
   assert_false(walk.v2);
   assert_int_equal(tmb_cgroup_mem_limit(&walk), 65536);
   assert_int_equal(tmb_cgroup_oom_kills(&walk), 5);
@@ -396,8 +400,7 @@ TEST(a_path_that_is_not_mounted_means_the_mount_point) {
   struct fake f;
   struct tmb_cgroup_walk walk;
   make_fake(&f, "4:memory:/docker/0123\n", "cgroup rw,memory");
-  put_file(f.root, "memory.limit_in_bytes", "777\n");
-  assert_true(tmb_cgroup_first_from(&walk, "memory", f.cgroup, f.mounts));
+  fill_fake(&f, (const char *const[]){"memory.limit_in_bytes", "777\n", NULL}, &walk);
   assert_int_equal(tmb_cgroup_mem_limit(&walk), 777);
   assert_false(tmb_cgroup_next(&walk));
   assert_false(tmb_cgroup_first_from(&walk, "cpu", f.cgroup, f.mounts));

@@ -35,8 +35,6 @@ static int refuses_progress(struct tmb_net *net, int serve) {
   return TMB_FOUND_NOTHING;
 }
 
-TMB_EXPORT extern const struct tmb_net_ops tombolo_net;
-
 const struct tmb_net_ops tombolo_net = {.abi = TMB_NET_ABI - ABI_AGE,
                                         .name = "refuses",
                                         .open = refuses_open,

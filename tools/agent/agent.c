@@ -381,12 +381,7 @@ static bool far_output_full(void *arg) {
 }
 
 static int supervise(struct agent *a) {
-  const struct tmb_sup_far far = {.arg = a,
-                                  .wait = far_wait,
-                                  .serve = far_serve,
-                                  .notify = far_notify,
-                                  .finished = far_finished,
-                                  .output_full = far_output_full};
+  const struct tmb_sup_far far = {TMB_SUP_FAR(far), .arg = a};
   struct tmb_supervise_options options = {.far = &far};
   struct tmb_launch *launch = &a->run.launch;
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -65,6 +65,11 @@ struct tmb_pm_ops {
   void (*close)(struct tmb_pm *pm); /* release memory, the state apart; empty: there is none */
 };
 
+/* The slots that each manager has, of its table: functions P_open and so on. */
+#define TMB_PM_MANDATORY(NAME, STATE, P)                                         \
+ .name = (NAME), .state_bytes = sizeof(STATE), .open = P##_open, .put = P##_put, \
+ .fence = P##_fence, .get = P##_get, .hosts = P##_hosts, .leave = P##_leave
+
 extern const struct tmb_pm_ops tmb_pm_pmix, tmb_pm_pmi1, tmb_pm_pmi2, tmb_pm_mpi;
 
 /* The descriptor on which a manager by PMI-1 expects a report of the end. out fd: -1 where there is

@@ -170,15 +170,8 @@ static int mpi_fence(struct tmb_pm *pm) {
 
 static int mpi_get(struct tmb_pm *pm, uint32_t owner, const char *key, char *value) {
   const struct store *s = pm->state;
-  const size_t length = strlen(key);
   (void)owner;
-  for (const char *at = s->all; at && *at; at = strchr(at, '\n') + 1) {
-    if (strncmp(at, key, length) != 0 || at[length] != '=') continue;
-    const char *from = at + length + 1;
-    snprintf(value, TMB_PM_VALUE_BYTES, "%.*s", (int)strcspn(from, "\n"), from);
-    return TMB_OK;
-  }
-  return TMB_E_NOT_FOUND;
+  return tmb_mpi_boot_find(s->all, key, value, TMB_PM_VALUE_BYTES) ? TMB_OK : TMB_E_NOT_FOUND;
 }
 
 static int mpi_hosts(struct tmb_pm *pm, uint32_t *host_of) {
@@ -199,14 +192,5 @@ static void mpi_close(struct tmb_pm *pm) {
   *s = (struct store){.mpi = s->mpi, .line = s->line, .inode = s->inode};
 }
 
-const struct tmb_pm_ops tmb_pm_mpi = {
-    .name = "mpi",
-    .state_bytes = sizeof(struct store),
-    .open = mpi_open,
-    .put = mpi_put,
-    .fence = mpi_fence,
-    .get = mpi_get,
-    .hosts = mpi_hosts,
-    .leave = mpi_leave,
-    .close = mpi_close,
-};
+const struct tmb_pm_ops tmb_pm_mpi = {TMB_PM_MANDATORY("mpi", struct store, mpi),
+                                      .close = mpi_close};

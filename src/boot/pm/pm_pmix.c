@@ -207,14 +207,5 @@ static int pmix_hosts(struct tmb_pm *pm, uint32_t *host_of) {
   return rc ? TMB_E_NOT_FOUND : TMB_OK;
 }
 
-const struct tmb_pm_ops tmb_pm_pmix = {
-    .name = "pmix",
-    .state_bytes = sizeof(struct pmix),
-    .open = pmix_open,
-    .put = pmix_put,
-    .fence = pmix_fence,
-    .get = pmix_get,
-    .hosts = pmix_hosts,
-    .rest = pmix_rest,
-    .leave = pmix_leave,
-};
+const struct tmb_pm_ops tmb_pm_pmix = {TMB_PM_MANDATORY("pmix", struct pmix, pmix),
+                                       .rest = pmix_rest};

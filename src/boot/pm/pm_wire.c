@@ -328,25 +328,7 @@ static void one_fail(struct tmb_pm *pm, int code) {
   if (is_inode(w->fd, w->inode)) (void)send_all(w->fd, text, sizeof text - 1);
 }
 
-const struct tmb_pm_ops tmb_pm_pmi1 = {
-    .name = "pmi1",
-    .state_bytes = sizeof(struct wire),
-    .open = one_open,
-    .put = one_put,
-    .fence = one_fence,
-    .get = one_get,
-    .hosts = one_hosts,
-    .leave = one_leave,
-    .fail = one_fail,
-};
+const struct tmb_pm_ops tmb_pm_pmi1 = {TMB_PM_MANDATORY("pmi1", struct wire, one),
+                                       .fail = one_fail};
 
-const struct tmb_pm_ops tmb_pm_pmi2 = {
-    .name = "pmi2",
-    .state_bytes = sizeof(struct wire),
-    .open = two_open,
-    .put = two_put,
-    .fence = two_fence,
-    .get = two_get,
-    .hosts = two_hosts,
-    .leave = two_leave,
-};
+const struct tmb_pm_ops tmb_pm_pmi2 = {TMB_PM_MANDATORY("pmi2", struct wire, two)};

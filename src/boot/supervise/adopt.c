@@ -256,12 +256,7 @@ struct watch *tmb_adopt_open(int ctl_fd, int arena_fd) {
 
 int tmb_adopt_run(struct watch *w) {
   struct tmb_ctl *ctl = w->launch.ctl;
-  const struct tmb_sup_far far = {.arg = w,
-                                  .wait = watch_wait,
-                                  .serve = watch_serve,
-                                  .notify = watch_notify,
-                                  .finished = watch_finished,
-                                  .output_full = watch_output_full};
+  const struct tmb_sup_far far = {TMB_SUP_FAR(watch), .arg = w};
   struct tmb_supervise_options options = {.far = &far};
   ctl->supervisor_pid = (int32_t)getpid();
   ctl->far_refuses = ctl->hosts > 1;

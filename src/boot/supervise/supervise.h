@@ -78,6 +78,11 @@ struct tmb_sup_far {
   bool (*output_full)(void *arg);
 };
 
+/* The functions of a table, but for `look`: P_wait and so on. */
+#define TMB_SUP_FAR(P)                                                                 \
+ .wait = P##_wait, .serve = P##_serve, .notify = P##_notify, .finished = P##_finished, \
+ .output_full = P##_output_full
+
 struct tmb_supervise_options {
   double timeout_s; /* in: end the job after this many seconds; 0: never */
   bool cut_short;   /* out: the job was ended by the timeout or by a signal to the supervisor */

@@ -53,6 +53,20 @@ static struct tmb_ref by_node(struct tmb_sched *s, const struct tmb_coll_shape *
 
 /* ---- scatter, gather */
 
+/* A step of the leaders. Returns where its `bytes` come to lie, in temporary memory. */
+static struct tmb_ref among(struct tmb_sched *s, struct tmb_coll_shape *leaders, size_t bytes,
+                            void (*step)(struct tmb_sched *s, const struct tmb_coll_shape *c)) {
+  leaders->dst = tmb_sched_tmp(s, bytes);
+  step(s, leaders);
+  tmb_sched_next(s);
+  return leaders->dst;
+}
+
+/* A leader's blocks go to the ranks of its node. */
+static void scatter_inside(struct tmb_sched *s, const struct tmb_coll_shape *inside) {
+  if (!tmb_levels_board(s, inside, TMB_COLL_SCATTER)) tmb_alg_scatter_binomial(s, inside);
+}
+
 void tmb_alg_scatter_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   struct tmb_levels l;
   uint64_t *at = node_places(s, c, c->bytes);
@@ -62,11 +76,9 @@ void tmb_alg_scatter_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) 
     struct tmb_coll_shape top = tmb_levels_among(c, &l, 0);
     top.block_at = at;
     if (c->rank == c->root) top.src = by_node(s, c, c->src);
-    p.src = top.dst = tmb_sched_tmp(s, l.count * c->bytes);
-    tmb_alg_scatter_binomial(s, &top);
-    tmb_sched_next(s);
+    p.src = among(s, &top, l.count * c->bytes, tmb_alg_scatter_binomial);
   }
-  if (!tmb_levels_board(s, &p, TMB_COLL_SCATTER)) tmb_alg_scatter_binomial(s, &p);
+  scatter_inside(s, &p);
   tmb_levels_free(&l);
 no_levels:
   free(at);
@@ -258,11 +270,9 @@ void tmb_alg_rscatter_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c)
     struct tmb_coll_shape top = tmb_levels_among(c, &l, 1);
     top.block_at = at;
     top.src = by_node(s, c, p.dst);
-    down.src = top.dst = tmb_sched_tmp(s, l.count * c->bytes);
-    tmb_alg_rscatter_halving(s, &top);
-    tmb_sched_next(s);
+    down.src = among(s, &top, l.count * c->bytes, tmb_alg_rscatter_halving);
   }
-  if (!tmb_levels_board(s, &down, TMB_COLL_SCATTER)) tmb_alg_scatter_binomial(s, &down);
+  scatter_inside(s, &down);
   tmb_levels_free(&l);
 no_levels:
   free(at);

@@ -89,44 +89,39 @@ void tmb_coll_check(const struct tmb_coll_call *call, gex_Flags_t flags) {
     tmb_fatal_nopos("%s: argument src is NULL with %zu bytes to read", name, call->bytes);
 }
 
+static gex_Event_t start(const struct tmb_coll_call *call, gex_Flags_t flags) {
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_coll_check(call, flags);
+  return tmb_coll_start(call, NULL);
+}
+
+static gex_Event_t reduce(struct tmb_coll_call call, struct tmb_coll_operands operands,
+                          gex_Flags_t flags) {
+  tmb_coll_operands(&call, &operands);
+  return start(&call, flags);
+}
+
+/* Fields of a call, from the arguments that all have. */
+#define CALL(NAME, KIND) .name = "gex_Coll_" NAME, .tm = tm, .kind = KIND, .dst = dst, .src = src
+
 gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
                                  size_t nbytes, gex_Flags_t flags) {
-  const struct tmb_coll_call call = {.name = "gex_Coll_BroadcastNB",
-                                     .tm = tm,
-                                     .kind = TMB_COLL_BROADCAST,
-                                     .root = root,
-                                     .dst = dst,
-                                     .src = src,
-                                     .bytes = nbytes};
-  if (TMB_UNLIKELY(tmb_job.debug)) tmb_coll_check(&call, flags);
-  return tmb_coll_start(&call, NULL);
+  return start(&(struct tmb_coll_call){CALL("BroadcastNB", TMB_COLL_BROADCAST), .root = root,
+                                       .bytes = nbytes},
+               flags);
 }
 
 gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
                                    gex_DT_t dt, size_t dt_sz, size_t dt_cnt, gex_OP_t op,
                                    gex_Coll_ReduceFn_t user_op, void *user_cdata,
                                    gex_Flags_t flags) {
-  struct tmb_coll_call call = {.name = "gex_Coll_ReduceToOneNB",
-                               .tm = tm,
-                               .kind = TMB_COLL_REDUCE,
-                               .root = root,
-                               .dst = dst,
-                               .src = src};
-  tmb_coll_operands(&call, &(struct tmb_coll_operands){dt, dt_sz, dt_cnt, op, user_op, user_cdata});
-  if (TMB_UNLIKELY(tmb_job.debug)) tmb_coll_check(&call, flags);
-  return tmb_coll_start(&call, NULL);
+  return reduce((struct tmb_coll_call){CALL("ReduceToOneNB", TMB_COLL_REDUCE), .root = root},
+                (struct tmb_coll_operands){dt, dt_sz, dt_cnt, op, user_op, user_cdata}, flags);
 }
 
 gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt,
                                    size_t dt_sz, size_t dt_cnt, gex_OP_t op,
                                    gex_Coll_ReduceFn_t user_op, void *user_cdata,
                                    gex_Flags_t flags) {
-  struct tmb_coll_call call = {.name = "gex_Coll_ReduceToAllNB",
-                               .tm = tm,
-                               .kind = TMB_COLL_ALLREDUCE,
-                               .dst = dst,
-                               .src = src};
-  tmb_coll_operands(&call, &(struct tmb_coll_operands){dt, dt_sz, dt_cnt, op, user_op, user_cdata});
-  if (TMB_UNLIKELY(tmb_job.debug)) tmb_coll_check(&call, flags);
-  return tmb_coll_start(&call, NULL);
+  return reduce((struct tmb_coll_call){CALL("ReduceToAllNB", TMB_COLL_ALLREDUCE)},
+                (struct tmb_coll_operands){dt, dt_sz, dt_cnt, op, user_op, user_cdata}, flags);
 }

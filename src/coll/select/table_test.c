@@ -128,6 +128,13 @@ TEST(bad_tables) {
   assert_int_equal(count, 0);
 }
 
+/* A setting is not understood, for a reason with these words. */
+static void refused(struct tmb_coll_tuning *t, const char *text, const char *why) {
+  struct tmb_coll_table_error error;
+  assert_false(tmb_coll_forced_parse(text, t->forced, &error));
+  assert_non_null(strstr(error.why, why));
+}
+
 TEST(forced) {
   struct tmb_coll_tuning t = defaults();
   struct tmb_coll_table_error error;
@@ -138,12 +145,9 @@ TEST(forced) {
   assert_string_equal(chosen(&t, shape(TMB_COLL_REDUCE_SCATTER, 4, 1, false)), "flat");
   assert_true(tmb_coll_forced_parse("broadcast=nodes", t.forced, &error));
   assert_string_equal(chosen(&t, shape(TMB_COLL_BROADCAST, 4, 1, false)), "knomial");
-  assert_false(tmb_coll_forced_parse("broadcast=ring", t.forced, &error));
-  assert_non_null(strstr(error.why, "'ring' is no algorithm of broadcast; write one of flat,"));
-  assert_false(tmb_coll_forced_parse("scan=flat,nothing", t.forced, &error));
-  assert_non_null(strstr(error.why, "'nothing' is not collective=algorithm"));
-  assert_false(tmb_coll_forced_parse("scans=flat", t.forced, &error));
-  assert_non_null(strstr(error.why, "'scans' is no collective; write one of"));
+  refused(&t, "broadcast=ring", "'ring' is no algorithm of broadcast; write one of flat,");
+  refused(&t, "scan=flat,nothing", "'nothing' is not collective=algorithm");
+  refused(&t, "scans=flat", "'scans' is no collective; write one of");
 }
 
 /* Parameters of a forced algorithm, and one for all collectives. */
@@ -162,12 +166,9 @@ TEST(forced_more) {
   c.kind = TMB_COLL_SCAN;
   assert_int_equal(tmb_coll_select(&c, &t).radix, 4);
   assert_int_equal(tmb_coll_select(&c, &t).segment, 1000);
-  assert_false(tmb_coll_forced_parse("broadcast=chain:1", t.forced, &error));
-  assert_non_null(strstr(error.why, "radix '1' is not a whole number from 2 to 1024"));
-  assert_false(tmb_coll_forced_parse("broadcast=chain:2:x", t.forced, &error));
-  assert_non_null(strstr(error.why, "segment 'x' is not"));
-  assert_false(tmb_coll_forced_parse("all=rung", t.forced, &error));
-  assert_non_null(strstr(error.why, "'rung' is an algorithm of no collective"));
+  refused(&t, "broadcast=chain:1", "radix '1' is not a whole number from 2 to 1024");
+  refused(&t, "broadcast=chain:2:x", "segment 'x' is not");
+  refused(&t, "all=rung", "'rung' is an algorithm of no collective");
 }
 
 /* Every kind has a flat form or the only one, and something is always chosen. */

@@ -40,12 +40,9 @@ bool tmb_am_self(struct tmb_am_out *out) {
   struct tmb_thread *t = tmb_thread();
   const uint32_t busy = out->is_reply ? TMB_IN_REPLY : TMB_IN_REPLY | TMB_IN_REQUEST;
   if (t->context & busy) return false;
-  const struct tmb_am_in in = {.src = tmb_job.rank,
+  const struct tmb_am_in in = {TMB_AM_HEAD(out),
+                               .src = tmb_job.rank,
                                .category = out->category,
-                               .handler = out->handler,
-                               .nargs = out->nargs,
-                               .is_reply = out->is_reply,
-                               .route = out->route,
                                .args = out->args,
                                .payload = payload_of(t, out),
                                .nbytes = out->category == TMB_AM_SHORT ? 0 : out->nbytes};

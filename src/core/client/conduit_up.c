@@ -102,33 +102,20 @@ static void write_line(char line[LINE_BYTES], const char *format, va_list args) 
   if (number) snprintf(line + used, LINE_BYTES - used, " [TMB-%04u]", number);
 }
 
-static void print(const char *format, ...) {
-  char line[LINE_BYTES];
-  va_list args;
-  va_start(args, format);
-  write_line(line, format, args);
-  va_end(args);
-  tmb_print("%s", line);
-}
-
+/* Defines an upcall that gives its text to a function of the library. */
+#define SAYING(NAME, TO)          \
+ NAME(const char *format, ...) {  \
+  char line[LINE_BYTES];          \
+  va_list args;                   \
+  va_start(args, format);         \
+  write_line(line, format, args); \
+  va_end(args);                   \
+  TO("%s", line);                 \
+ }
+SAYING(static void print, tmb_print)
 /* An attribute, which is part of the type: for clang _Noreturn is not. */
-__attribute__((noreturn)) static void fatal(const char *format, ...) {
-  char line[LINE_BYTES];
-  va_list args;
-  va_start(args, format);
-  write_line(line, format, args);
-  va_end(args);
-  tmb_fatal_nopos("%s", line);
-}
-
-__attribute__((noreturn)) static void wrong_setting(const char *format, ...) {
-  char line[LINE_BYTES];
-  va_list args;
-  va_start(args, format);
-  write_line(line, format, args);
-  va_end(args);
-  tmb_wrong_setting("%s", line);
-}
+SAYING(__attribute__((noreturn)) static void fatal, tmb_fatal_nopos)
+SAYING(__attribute__((noreturn)) static void wrong_setting, tmb_wrong_setting)
 
 /* Retransmissions are always of interest, other packets on request. */
 static void packet(const char *what, uint32_t peer, size_t bytes) {

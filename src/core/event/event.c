@@ -334,30 +334,29 @@ void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
   (void)tmb_op_sync(&t->nbi, mask);
 }
 
-void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
-  const char *call = "gex_NBI_BeginAccessRegion";
+/* The thread of a call that begins or ends an access region. */
+static struct tmb_thread *region_thread(const char *call, gex_Flags_t flags, bool begins) {
   struct tmb_thread *t = tmb_thread();
-  if (TMB_UNLIKELY(tmb_job.debug)) {
-    tmb_check_context_at(call);
-    tmb_check_flags(call, flags, 0);
-    if (t->region)
-      tmb_fatal_nopos("%s: an access region is already open on this thread; regions do not nest",
-                      call);
-  }
+  if (TMB_LIKELY(!tmb_job.debug)) return t;
+  tmb_check_context_at(call);
+  tmb_check_flags(call, flags, 0);
+  if (begins && t->region)
+    tmb_fatal_nopos("%s: an access region is already open on this thread; regions do not nest",
+                    call);
+  if (!begins && !t->region)
+    tmb_fatal_nopos("%s: no access region is open on this thread; begin one with "
+                    "gex_NBI_BeginAccessRegion",
+                    call);
+  return t;
+}
+
+void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
+  struct tmb_thread *t = region_thread("gex_NBI_BeginAccessRegion", flags, true);
   if (!t->region) t->region = tmb_op_new(TMB_OP_REGION, GEX_EC_ALL);
 }
 
 gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
-  const char *call = "gex_NBI_EndAccessRegion";
-  struct tmb_thread *t = tmb_thread();
-  if (TMB_UNLIKELY(tmb_job.debug)) {
-    tmb_check_context_at(call);
-    tmb_check_flags(call, flags, 0);
-    if (!t->region)
-      tmb_fatal_nopos("%s: no access region is open on this thread; begin one with "
-                      "gex_NBI_BeginAccessRegion",
-                      call);
-  }
+  struct tmb_thread *t = region_thread("gex_NBI_EndAccessRegion", flags, false);
   struct tmb_op *op = t->region;
   t->region = NULL;
   if (!op) return GEX_EVENT_INVALID;

@@ -105,14 +105,7 @@ static bool ex_signal(struct tmb_team *team, uint32_t to, uint32_t round) {
   args[2] = (int32_t)to;
   args[3] = (int32_t)round;
   tmb_kit_pack64(args + 4, b->done + 1);
-  struct tmb_am_out out = {.peer = tmb_team_jobrank(team, to),
-                           .category = TMB_AM_SHORT,
-                           .handler = TMB_KIT_BARRIER,
-                           .nargs = EX_ARGS,
-                           .immediate = 1,
-                           .staged = -1,
-                           .args = args};
-  return tmb_peer_try(&out, "sending a message of a barrier to");
+  return tmb_barrier_send(tmb_team_jobrank(team, to), TMB_KIT_BARRIER, args, EX_ARGS);
 }
 
 /* Signal in the current round that this member has come to the next barrier (number done + 1).

@@ -61,6 +61,9 @@ static inline uint32_t tmb_barrier_peer(const struct tmb_team *team, uint32_t ro
  * are no resources now. */
 bool tmb_barrier_post(uint32_t peer, uint32_t word, uint64_t value);
 
+/* Try to send a Short of a barrier. Returns false when there are no resources now. */
+bool tmb_barrier_send(uint32_t peer, uint8_t handler, const int32_t *args, uint8_t nargs);
+
 /* Value of a control word of this rank. */
 static inline uint64_t tmb_barrier_word(uint32_t word) {
   return tmb_load_acq(&tmb_job.barriers.words->word[word].word);

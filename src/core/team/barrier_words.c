@@ -35,16 +35,21 @@ static void on_word(const struct tmb_am_in *in) {
   tmb_barrier_raise(&tmb_job.barriers.words->word[index].word, tmb_kit_unpack64(in->args + 1));
 }
 
-static bool send_word(uint32_t peer, uint32_t word, uint64_t value) {
-  int32_t args[WORD_ARGS] = {(int32_t)word};
-  tmb_kit_pack64(args + 1, value);
+bool tmb_barrier_send(uint32_t peer, uint8_t handler, const int32_t *args, uint8_t nargs) {
   struct tmb_am_out out = {.peer = peer,
-                           .handler = TMB_KIT_BARRIER_WORD,
-                           .nargs = WORD_ARGS,
+                           .category = TMB_AM_SHORT,
+                           .handler = handler,
+                           .nargs = nargs,
                            .immediate = 1,
                            .staged = -1,
                            .args = args};
   return tmb_peer_try(&out, "sending a message of a barrier to");
+}
+
+static bool send_word(uint32_t peer, uint32_t word, uint64_t value) {
+  int32_t args[WORD_ARGS] = {(int32_t)word};
+  tmb_kit_pack64(args + 1, value);
+  return tmb_barrier_send(peer, TMB_KIT_BARRIER_WORD, args, WORD_ARGS);
 }
 
 bool tmb_barrier_post(uint32_t peer, uint32_t word, uint64_t value) {

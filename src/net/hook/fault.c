@@ -89,13 +89,8 @@ static int progress(struct tmb_net *net, int serve) {
   return self->inner->progress(self->net, serve) | tmb_hold_progress(self->hold, serve);
 }
 
-static const struct tmb_net_ops disturbed = {.am_stage = am_stage,
-                                             .am_long = am_long,
-                                             .put = put,
-                                             .get = get,
-                                             .put_signal = put_signal,
-                                             .get_signal = get_signal,
-                                             .atomic = atomic_op};
+static const struct tmb_net_ops disturbed = {TMB_HOOK_ACCESSES, .am_stage = am_stage,
+                                             .am_long = am_long};
 
 static void begin(struct tmb_hook *hook) {
   struct tmb_net_ops *t = &hook->table;

@@ -58,6 +58,10 @@ static inline void tmb_hook_replace(struct tmb_net_ops *table, const struct tmb_
   if (table->atomic) table->atomic = own->atomic;
 }
 
+/* The slots of accesses in the table of a hook that has functions of these names. */
+#define TMB_HOOK_ACCESSES \
+ .put = put, .get = get, .put_signal = put_signal, .get_signal = get_signal, .atomic = atomic_op
+
 /* A number that may be given to a hook. */
 struct tmb_hook_option {
   const char *name; /* NULL ends the list */

@@ -87,14 +87,9 @@ static uint32_t wire_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t 
   return 0;
 }
 
-static const struct tmb_net_ops wire_ops = {.abi = TMB_NET_ABI,
-                                            .name = "wire",
-                                            .open = wire_open,
-                                            .close = wire_close,
-                                            .am_send = wire_am_send,
-                                            .progress = wire_progress,
-                                            .put = wire_put,
-                                            .wait_fds = wire_wait_fds};
+static const struct tmb_net_ops wire_ops = {
+    TMB_NET_MANDATORY("wire", wire_open, wire_close, wire_am_send, wire_progress), .put = wire_put,
+    .wait_fds = wire_wait_fds};
 
 /* ---- core above the hooks */
 

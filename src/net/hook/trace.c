@@ -94,12 +94,7 @@ static void up_peer_lost(uint32_t peer, const char *why) {
   self->outer_up->peer_lost(peer, why);
 }
 
-static const struct tmb_net_ops traced = {.am_long = am_long,
-                                          .put = put,
-                                          .get = get,
-                                          .put_signal = put_signal,
-                                          .get_signal = get_signal,
-                                          .atomic = atomic_op};
+static const struct tmb_net_ops traced = {TMB_HOOK_ACCESSES, .am_long = am_long};
 
 static void begin(struct tmb_hook *hook) {
   struct tmb_net_ops *t = &hook->table;

@@ -222,9 +222,5 @@ static int loop_progress(struct tmb_net *net, int serve) {
 }
 
 extern const struct tmb_net_ops tmb_net_loop;
-const struct tmb_net_ops tmb_net_loop = {.abi = TMB_NET_ABI,
-                                         .name = "loop",
-                                         .open = loop_open,
-                                         .close = loop_close,
-                                         .am_send = loop_am_send,
-                                         .progress = loop_progress};
+const struct tmb_net_ops tmb_net_loop = {
+    TMB_NET_MANDATORY("loop", loop_open, loop_close, loop_am_send, loop_progress)};

@@ -198,20 +198,7 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
   return TMB_E_SYS; /* the process ends: MPI keeps its requests */
 }
 
-TMB_EXPORT extern const struct tmb_net_ops tombolo_net;
-
-const struct tmb_net_ops tombolo_net = {.abi = TMB_NET_ABI,
-                                        .name = "mpi",
-                                        .joins_mpi = true,
-                                        .open = net_open,
-                                        .close = net_close,
-                                        .am_send = nmpi_am_send,
-                                        .progress = nmpi_progress,
-                                        .put = nmpi_put,
-                                        .get = nmpi_get,
-                                        .put_signal = nmpi_put_signal,
-                                        .get_signal = nmpi_get_signal,
-                                        .drained = nmpi_drained,
-                                        .lost = nmpi_lost,
-                                        .explain = nmpi_explain,
-                                        .leave = nmpi_leave};
+const struct tmb_net_ops tombolo_net = TMB_NET_TABLE(
+    "mpi", net_open, net_close, nmpi_am_send, nmpi_progress, .joins_mpi = true, .put = nmpi_put,
+    .get = nmpi_get, .put_signal = nmpi_put_signal, .get_signal = nmpi_get_signal,
+    .drained = nmpi_drained, .lost = nmpi_lost, .explain = nmpi_explain, .leave = nmpi_leave);

@@ -127,14 +127,13 @@ struct nmpi_peers {
 };
 
 /* Receives, and messages that have come. mpi_inbox.c. */
-enum { NMPI_HELD = 4 }; /* queues of messages that wait */
 
 struct nmpi_inbox {
   struct nmpi_pool receives;
-  struct nmpi_queue ready;           /* receives that have completed out of order */
-  struct nmpi_queue idle;            /* receive buffers that are to be posted again */
-  struct nmpi_queue held[NMPI_HELD]; /* that wait for a poll that serves them, see queue_of */
-  uint32_t held_count;               /* of them, in receive buffers */
+  struct nmpi_queue ready;              /* receives that have completed out of order */
+  struct nmpi_queue idle;               /* receive buffers that are to be posted again */
+  struct nmpi_queue held[TMB_NET_HELD]; /* that wait for a poll that serves them, see queue_of */
+  uint32_t held_count;                  /* of them, in receive buffers */
   uint32_t idle_count;
   uint32_t fruitless; /* looks in a row at the oldest receive alone */
   int *done;          /* [receives.count] for MPI_Testsome, as the next */

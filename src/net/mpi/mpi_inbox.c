@@ -25,7 +25,7 @@ bool nmpi_inbox_make(struct nmpi_inbox *in, uint32_t receives) {
 }
 
 void nmpi_inbox_free(struct nmpi_inbox *in) {
-  for (int i = 0; i < NMPI_HELD; i++)
+  for (int i = 0; i < TMB_NET_HELD; i++)
     for (struct nmpi_buffer *b; (b = nmpi_inbox_unhold(in, i));)
       if (!b->pool) nmpi_buffer_put(b);
   nmpi_pool_free(&in->receives);
@@ -134,7 +134,7 @@ bool nmpi_inbox_has(const struct nmpi_inbox *in, uint32_t peer) {
   bool found = false;
   for (const struct nmpi_buffer *b = in->ready.first; b && !found; b = b->next)
     found = b->peer == peer;
-  for (int i = 0; i < NMPI_HELD; i++)
+  for (int i = 0; i < TMB_NET_HELD; i++)
     for (const struct nmpi_buffer *b = in->held[i].first; b && !found; b = b->next)
       found = b->peer == peer;
   return found;

@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "base/mpi_boot.h"
 #include "net/mpi/mpi_engine.h"
 
 #include <errno.h>
@@ -66,17 +67,6 @@ static void exchange(struct server *s) {
   free(padded);
   free(texts);
   s->mine_bytes = 0;
-}
-
-static bool find(const struct server *s, const char *key, char *value) {
-  const size_t length = strlen(key);
-  for (const char *at = s->all; at && *at; at = strchr(at, '\n') + 1) {
-    if (strncmp(at, key, length) != 0 || at[length] != '=') continue;
-    const char *from = at + length + 1;
-    snprintf(value, VALUE_BYTES, "%.*s", (int)strcspn(from, "\n"), from);
-    return true;
-  }
-  return false;
 }
 
 /* Placement of ranks on hosts, as PMI has it: (vector,(HOST,1,RANKS),...). Returns false if that is
@@ -135,7 +125,7 @@ static void get(const struct server *s, const char *line) {
   char key[VALUE_BYTES] = "", value[VALUE_BYTES] = "unknown";
   (void)word(line, "key", key, sizeof key);
   const bool map = strcmp(key, "PMI_process_mapping") == 0;
-  if (map ? mapping(s->env, value) : find(s, key, value))
+  if (map ? mapping(s->env, value) : tmb_mpi_boot_find(s->all, key, value, VALUE_BYTES))
     answer(s, "cmd=get_result rc=0 msg=success value=%s\n", value);
   else
     answer(s, "cmd=get_result rc=-1 msg=key_%.100s_not_found value=unknown\n", key);

@@ -22,7 +22,6 @@
 #define QUIET_NS       1000000u
 #define BUSY_NS        50000u /* after a poll that found something, for BUSY_POLLS polls */
 #define BUSY_POLLS     100u
-#define SERVE_THREAD   4 /* beside TMB_SERVE_*: messages for which is_by_thread is true */
 
 /* ---- arrived messages */
 
@@ -90,14 +89,11 @@ static int queue_of(const struct tmb_net *net, const struct nmpi_buffer *b) {
   return h->is_reply + 2 * is_by_thread(net, h);
 }
 
-/* The next message that may be served, or NULL. in serve: TMB_SERVE_* or SERVE_THREAD; out dealt:
- * of messages. */
+/* The next message that may be served, or NULL. in serve: TMB_SERVE_* or TMB_SERVE_THREAD; out
+ * dealt: of messages. */
 static struct nmpi_buffer *next_message(struct tmb_net *net, int serve, uint32_t *dealt) {
-  static const int served[NMPI_HELD] = {TMB_SERVE_REQUESTS, TMB_SERVE_REPLIES,
-                                        TMB_SERVE_REQUESTS | SERVE_THREAD,
-                                        TMB_SERVE_REPLIES | SERVE_THREAD};
-  for (int i = 0; i < NMPI_HELD; i++)
-    if (TMB_UNLIKELY(net->in.held[i].first != NULL) && (serve & served[i]))
+  for (int i = 0; i < TMB_NET_HELD; i++)
+    if (TMB_UNLIKELY(net->in.held[i].first != NULL) && tmb_net_serves(serve, i))
       return nmpi_inbox_unhold(&net->in, i);
   while (*dealt < PROGRESS_BATCH) {
     struct nmpi_buffer *const b = nmpi_inbox_next(net);
@@ -105,7 +101,7 @@ static struct nmpi_buffer *next_message(struct tmb_net *net, int serve, uint32_t
     ++*dealt;
     if (!arrived(net, b)) continue;
     const int queue = queue_of(net, b);
-    if (serve & served[queue]) return b;
+    if (tmb_net_serves(serve, queue)) return b;
     nmpi_inbox_hold(net, b, queue);
   }
   return NULL;
@@ -115,12 +111,9 @@ static struct nmpi_buffer *next_message(struct tmb_net *net, int serve, uint32_t
 static void hand_up(const struct nmpi_buffer *b, void (*am)(const struct tmb_am_in *in)) {
   const struct nmpi_head *h = nmpi_head_of(b);
   const struct tmb_am_in in = {
+      TMB_AM_HEAD(h),
       .src = b->peer,
       .category = h->kind,
-      .handler = h->handler,
-      .nargs = h->nargs,
-      .is_reply = h->is_reply,
-      .route = h->route,
       .args = (const int32_t *)(const void *)(h + 1),
       .payload = h->kind == NMPI_SHORT ? NULL : b->data + nmpi_payload_at(h->nargs),
       .nbytes = h->nbytes};
@@ -149,13 +142,13 @@ static void deal_with(struct tmb_net *net, struct nmpi_buffer *b, int serve) {
   tmb_count_rlx(&net->env.stats->received, 1);
   tmb_count_rlx(&net->env.stats->bytes_in, nmpi_head_of(b)->nbytes);
   tmb_lock_release(&net->lock);
-  hand_up(b, serve == SERVE_THREAD ? up->am_by_thread : up->am);
+  hand_up(b, serve == TMB_SERVE_THREAD ? up->am_by_thread : up->am);
   tmb_lock_acquire(&net->lock);
   if (units) nmpi_credit_owe(net, b->peer, units);
   nmpi_inbox_recycle(&net->in, b);
 }
 
-/* One poll, for the client or, with SERVE_THREAD or TMB_SERVE_NOTHING, in its place. */
+/* One poll, for the client or, with TMB_SERVE_THREAD or TMB_SERVE_NOTHING, in its place. */
 static int poll_once(struct tmb_net *net, int serve) TMB_REQUIRES(net->lock);
 
 static int poll_once(struct tmb_net *net, int serve) {
@@ -169,7 +162,7 @@ static int poll_once(struct tmb_net *net, int serve) {
     deal_with(net, b, serve);
     found |= TMB_FOUND_WORK;
     if (reply) break; /* somebody is likely to wait for it */
-    if (serve == SERVE_THREAD && net->tick != tick) break;
+    if (serve == TMB_SERVE_THREAD && net->tick != tick) break;
   }
   if (dealt) found |= TMB_FOUND_WORK;
   if (!net->ended && net->direct.moving && nmpi_direct_look(net)) found |= TMB_FOUND_WORK;
@@ -204,7 +197,7 @@ bool nmpi_tend(struct tmb_net *net, uint64_t seen, struct pollfd *fds, uint32_t 
     tmb_lock_release(&net->lock);
     return false;
   }
-  int found = poll_once(net, SERVE_THREAD);
+  int found = poll_once(net, TMB_SERVE_THREAD);
   if (net->env.up->thread_work && !net->ended) {
     tmb_lock_release(&net->lock);
     found |= net->env.up->thread_work();

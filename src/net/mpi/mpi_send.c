@@ -155,12 +155,8 @@ bool nmpi_send_rest(struct tmb_net *net) {
 /* ---- the slot */
 
 static int send_locked(struct tmb_net *net, struct tmb_am_out *out) {
-  struct nmpi_head head = {.nbytes = out->category == TMB_AM_SHORT ? 0 : (uint32_t)out->nbytes,
-                           .route = out->route,
-                           .kind = out->category,
-                           .handler = out->handler,
-                           .nargs = out->nargs,
-                           .is_reply = out->is_reply};
+  struct nmpi_head head = {TMB_AM_HEAD(out), .kind = out->category,
+                           .nbytes = out->category == TMB_AM_SHORT ? 0 : (uint32_t)out->nbytes};
   struct nmpi_peer *p = nmpi_peer_of(net, out->peer);
   const uint32_t units = nmpi_units(&head);
   out->lacks = TMB_LACKS_CREDIT;

@@ -223,7 +223,7 @@ static void net_close(struct tmb_net *net) {
   tmb_store_rlx(&net->client.ends, true);
   tmb_progress_thread_stop(net->client.thread);
   if (!ofi_rail_stop(net)) return; /* the provider may still use all of it */
-  for (int i = 0; i < OFI_HELD; i++) free_copies(net->in.held[i].first);
+  for (int i = 0; i < TMB_NET_HELD; i++) free_copies(net->in.held[i].first);
   free_copies(net->in.unanswered);
   ofi_memory_close(net);
   struct ofi_pool *const pools[] = {&net->bufs.receives, &net->bufs.small, &net->bufs.large,
@@ -269,7 +269,7 @@ static struct tmb_net *make(const struct tmb_net_env *env) {
   net->env = *env;
   net->client.nudge = -1;
   net->rails = 1;
-  for (int i = 0; i < OFI_HELD; i++) net->in.held[i].last = &net->in.held[i].first;
+  for (int i = 0; i < TMB_NET_HELD; i++) net->in.held[i].last = &net->in.held[i].first;
   net->token = token_of(env);
   net->peers.of = calloc(env->size, sizeof(struct ofi_peer *));
   net->gathered = calloc(env->size, sizeof *net->gathered);
@@ -319,25 +319,9 @@ fail:
   return rc;
 }
 
-TMB_EXPORT extern const struct tmb_net_ops tombolo_net;
-
-const struct tmb_net_ops tombolo_net = {.abi = TMB_NET_ABI,
-                                        .name = "ofi",
-                                        .open = net_open,
-                                        .close = net_close,
-                                        .leave = net_leave,
-                                        .am_send = ofi_am_send,
-                                        .progress = ofi_progress,
-                                        .am_long = ofi_am_long,
-                                        .put = ofi_put,
-                                        .get = ofi_get,
-                                        .device_rma = ofi_device_rma,
-                                        .put_signal = ofi_put_signal,
-                                        .get_signal = ofi_get_signal,
-                                        .atomic = ofi_atomic,
-                                        .offloads = ofi_offloads,
-                                        .wait_fds = ofi_wait_fds,
-                                        .drained = ofi_drained,
-                                        .lost = ofi_lost,
-                                        .segment_freed = ofi_segment_freed,
-                                        .explain = ofi_explain};
+const struct tmb_net_ops tombolo_net = TMB_NET_TABLE(
+    "ofi", net_open, net_close, ofi_am_send, ofi_progress, .leave = net_leave,
+    .am_long = ofi_am_long, .put = ofi_put, .get = ofi_get, .device_rma = ofi_device_rma,
+    .put_signal = ofi_put_signal, .get_signal = ofi_get_signal, .atomic = ofi_atomic,
+    .offloads = ofi_offloads, .wait_fds = ofi_wait_fds, .drained = ofi_drained, .lost = ofi_lost,
+    .segment_freed = ofi_segment_freed, .explain = ofi_explain);

@@ -88,8 +88,6 @@ struct ofi_rmw {
   uint32_t zero;
 };
 
-enum { OFI_HELD = 4 }; /* queues of messages that wait */
-
 /* Context that libfabric gives back with a completion. */
 enum ofi_use { OFI_USE_SEND, OFI_USE_RECV, OFI_USE_ACCESS, OFI_USE_QUESTION };
 struct ofi_op {
@@ -207,11 +205,11 @@ struct ofi_bufs {
 
 /* Messages that have come. ofi_progress.c. */
 struct ofi_inbox {
-  struct ofi_queue held[OFI_HELD]; /* that wait for a poll that serves them, see queue_of */
-  uint32_t held_count;             /* of them in buffers of the pool */
-  size_t held_bytes;               /* of copies */
-  struct ofi_op *unanswered;       /* OFI_SIGNAL messages whose OFI_CHANGED had no room */
-  struct ofi_op *unposted;         /* receive buffers for which the provider had no room */
+  struct ofi_queue held[TMB_NET_HELD]; /* that wait for a poll that serves them, see queue_of */
+  uint32_t held_count;                 /* of them in buffers of the pool */
+  size_t held_bytes;                   /* of copies */
+  struct ofi_op *unanswered;           /* OFI_SIGNAL messages whose OFI_CHANGED had no room */
+  struct ofi_op *unposted;             /* receive buffers for which the provider had no room */
 };
 
 /* Completions that have been read. ofi_progress.c. */

@@ -34,10 +34,7 @@
 #define LATE_NS        UINT64_C(1000000)   /* from a timer of a client that sleeps to its waking */
 #define TEND_HELD_MAX  (UINT64_C(8) << 20) /* bytes of copies that the progress thread keeps */
 #define BLIND_NS       UINT64_C(1000000)   /* longest sleep while something is in flight */
-#define SERVE_THREAD                                                             \
- 4                     /* beside TMB_SERVE_*: messages for which is_by_thread is \
-                        * true */
-#define LOOK_TICKS 256 /* calls between searches for silent peers */
+#define LOOK_TICKS     256                 /* calls between searches for silent peers */
 
 /* ---- receive buffers */
 
@@ -94,7 +91,7 @@ static struct ofi_buffer *unhold(struct tmb_net *net, struct ofi_queue *queue) {
 
 static bool holds_any(const struct tmb_net *net) {
   bool any = false;
-  for (int i = 0; i < OFI_HELD; i++) any = any || net->in.held[i].first;
+  for (int i = 0; i < TMB_NET_HELD; i++) any = any || net->in.held[i].first;
   return any;
 }
 
@@ -278,13 +275,10 @@ static int queue_of(const struct tmb_net *net, const struct ofi_buffer *b) {
 
 /* The next message that may be served, or NULL. A read that returned fewer completions than it may
  * was the last of this call: one more costs system calls between a message and what its receiver
- * does next. in serve: TMB_SERVE_* or SERVE_THREAD; out dealt: of completions. */
+ * does next. in serve: TMB_SERVE_* or TMB_SERVE_THREAD; out dealt: of completions. */
 static struct ofi_buffer *next_message(struct tmb_net *net, int serve, uint32_t *dealt) {
-  static const int served[OFI_HELD] = {TMB_SERVE_REQUESTS, TMB_SERVE_REPLIES,
-                                       TMB_SERVE_REQUESTS | SERVE_THREAD,
-                                       TMB_SERVE_REPLIES | SERVE_THREAD};
-  for (int i = 0; i < OFI_HELD; i++)
-    if (TMB_UNLIKELY(net->in.held[i].first != NULL) && (serve & served[i]))
+  for (int i = 0; i < TMB_NET_HELD; i++)
+    if (TMB_UNLIKELY(net->in.held[i].first != NULL) && tmb_net_serves(serve, i))
       return unhold(net, &net->in.held[i]);
   while (*dealt < EVENTS_MOST) {
     if (net->cq.at == net->cq.count) {
@@ -298,7 +292,7 @@ static struct ofi_buffer *next_message(struct tmb_net *net, int serve, uint32_t 
     if (!b) continue;
     if (serve == TMB_SERVE_ALL) return b;
     const int queue = queue_of(net, b);
-    if (serve & served[queue]) return b;
+    if (tmb_net_serves(serve, queue)) return b;
     hold(net, b, &net->in.held[queue]);
   }
   return NULL;
@@ -329,12 +323,9 @@ static void hand_up(struct tmb_net *net, const struct ofi_buffer *b,
     ofi_signal_message(net, h, payload);
     return;
   }
-  struct tmb_am_in in = {.src = h->src,
+  struct tmb_am_in in = {TMB_AM_HEAD(h),
+                         .src = h->src,
                          .category = h->kind,
-                         .handler = h->handler,
-                         .nargs = h->nargs,
-                         .is_reply = h->is_reply,
-                         .route = h->route,
                          .args = (const int32_t *)(const void *)(h + 1),
                          .payload = h->kind == OFI_SHORT ? NULL : payload,
                          .nbytes = h->nbytes};
@@ -563,7 +554,7 @@ bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *
   const bool done = housekeeping(net), room = has_room(net);
   struct ofi_buffer *b;
   for (int i = 0; i < PROGRESS_BATCH && room && net->client.tick == tick; i++) {
-    if (!(b = next_message(net, SERVE_THREAD, &dealt))) break;
+    if (!(b = next_message(net, TMB_SERVE_THREAD, &dealt))) break;
     serve_by_thread(net, b);
   }
   const int found = work_by_thread(net);
@@ -594,7 +585,7 @@ int ofi_lost(struct tmb_net *net, uint32_t peer) {
   /* The provider writes into the memory of accesses until it has said that they failed. */
   bool kept = net->cq.at < net->cq.count || net->client.serves == peer + 1 ||
               (p->accesses && !ofi_given_up(net, peer));
-  for (int i = 0; i < OFI_HELD; i++)
+  for (int i = 0; i < TMB_NET_HELD; i++)
     for (const struct ofi_op *op = net->in.held[i].first; op && !kept; op = op->next)
       kept = op->peer == peer;
   tmb_lock_release(&net->lock);

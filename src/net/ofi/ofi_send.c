@@ -194,12 +194,8 @@ bool ofi_send_rest(struct tmb_net *net) {
 /* ---- the slot */
 
 int ofi_send_locked(struct tmb_net *net, struct tmb_am_out *out) {
-  struct ofi_head head = {.nbytes = out->category == TMB_AM_SHORT ? 0 : (uint32_t)out->nbytes,
-                          .route = out->route,
-                          .kind = out->category,
-                          .handler = out->handler,
-                          .nargs = out->nargs,
-                          .is_reply = out->is_reply};
+  struct ofi_head head = {TMB_AM_HEAD(out), .kind = out->category,
+                          .nbytes = out->category == TMB_AM_SHORT ? 0 : (uint32_t)out->nbytes};
   struct ofi_peer *p = ofi_peer_of(net, out->peer);
   const uint32_t units = out->is_reply ? 0 : units_of(head.nbytes);
   out->lacks = TMB_LACKS_CREDIT;

@@ -61,9 +61,5 @@ static int stub_progress(struct tmb_net *net, int serve) {
 /* Step 4, later, slot by slot and measured: wait_fds, so that waiting threads sleep until something
  * comes; put, get and put_signal, straight between memories; am_long; drained; lost. */
 extern const struct tmb_net_ops tmb_net_stub;
-const struct tmb_net_ops tmb_net_stub = {.abi = TMB_NET_ABI,
-                                         .name = "stub",
-                                         .open = stub_open,
-                                         .close = stub_close,
-                                         .am_send = stub_am_send,
-                                         .progress = stub_progress};
+const struct tmb_net_ops tmb_net_stub = {
+    TMB_NET_MANDATORY("stub", stub_open, stub_close, stub_am_send, stub_progress)};

@@ -321,21 +321,8 @@ static void net_close(struct tmb_net *e) {
   udp_cipher_free(cipher);
 }
 
-TMB_EXPORT extern const struct tmb_net_ops tombolo_net;
-
-const struct tmb_net_ops tombolo_net = {.abi = TMB_NET_ABI,
-                                        .name = "udp",
-                                        .open = net_open,
-                                        .close = net_close,
-                                        .am_send = udp_am_send,
-                                        .progress = udp_progress,
-                                        .put = udp_put,
-                                        .get = udp_get,
-                                        .put_signal = udp_put_signal,
-                                        .get_signal = udp_get_signal,
-                                        .am_long = udp_am_long,
-                                        .atomic = udp_atomic,
-                                        .wait_fds = udp_wait_fds,
-                                        .drained = udp_drained,
-                                        .lost = udp_peer_lost,
-                                        .explain = udp_peer_explain};
+const struct tmb_net_ops tombolo_net =
+    TMB_NET_TABLE("udp", net_open, net_close, udp_am_send, udp_progress, .put = udp_put,
+                  .get = udp_get, .put_signal = udp_put_signal, .get_signal = udp_get_signal,
+                  .am_long = udp_am_long, .atomic = udp_atomic, .wait_fds = udp_wait_fds,
+                  .drained = udp_drained, .lost = udp_peer_lost, .explain = udp_peer_explain);

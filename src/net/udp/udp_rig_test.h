@@ -116,16 +116,10 @@ __attribute__((format(printf, 1, 2), noreturn)) static TMB_UNUSED void rig_fatal
 
 static TMB_UNUSED const struct tmb_net_up *rig_up(void) {
   static struct tmb_net_up up;
-  up = (struct tmb_net_up){.am = rig_am,
-                           .am_by_thread = rig_am_by_thread,
-                           .target = rig_target,
-                           .signal = rig_signal,
-                           .atomic = rig_atomic,
-                           .op_done = rig_op_done,
-                           .op_more = rig_op_more,
-                           .peer_lost = rig_peer_lost,
-                           .print = rig_print,
-                           .fatal = rig_fatal};
+#define RIG(NAME) .NAME = rig_##NAME
+  up =
+      (struct tmb_net_up){RIG(am),      RIG(am_by_thread), RIG(target),    RIG(signal), RIG(atomic),
+                          RIG(op_done), RIG(op_more),      RIG(peer_lost), RIG(print),  RIG(fatal)};
   return &up;
 }
 
@@ -186,12 +180,7 @@ static TMB_UNUSED void rig_wire_close(void *io) {
 }
 
 static TMB_UNUSED struct udp_io rig_wire(uint32_t rank) {
-  static const struct udp_io_ops ops = {.now = rig_wire_now,
-                                        .send = rig_wire_send,
-                                        .recv = rig_wire_recv,
-                                        .fds = rig_wire_fds,
-                                        .refused = rig_wire_refused,
-                                        .close = rig_wire_close};
+  static const struct udp_io_ops ops = {UDP_IO_MANDATORY(rig_wire)};
   rig_port[rank] = calloc(1, sizeof *rig_port[rank]);
   if (!rig_port[rank]) abort();
   rig_port[rank]->rank = rank;

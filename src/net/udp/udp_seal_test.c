@@ -97,12 +97,7 @@ static void spy_close(void *io) {
 }
 
 static void begin(void) {
-  static const struct udp_io_ops ops = {.now = spy_now,
-                                        .send = spy_send,
-                                        .recv = spy_recv,
-                                        .fds = spy_fds,
-                                        .refused = spy_refused,
-                                        .close = spy_close};
+  static const struct udp_io_ops ops = {UDP_IO_MANDATORY(spy)};
   const struct udp_config config = rig_config();
   struct udp_io ios[2];
   for (uint32_t i = 0; i < 2; i++) {

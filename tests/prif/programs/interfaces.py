@@ -54,7 +54,14 @@ def fortran_procedures():
 def c_procedures():
     """C name: arguments, of entry.h."""
     found = {}
-    text = (ROOT / "entry.h").read_text().partition("visibility push")[2]
+    lists, _, text = (ROOT / "entry.h").read_text().partition("visibility push")
+    lists = re.sub(r"\\\n", "", lists)
+    for name, argument, body in re.findall(r"#define (PRIF_\w+)(?:\((\w+)\))? (.*\*.*)", lists):
+        if argument:
+            body = re.sub(rf"\b{argument}$", r"\\1", body)
+            text = re.sub(rf"{name}\((\w+)\)", body, text)
+        else:
+            text = re.sub(rf"\b{name}\b", body, text)
     for short, plain, parameters in re.findall(
         r"^void (?:PRIF\((\w+)\)|(\w+))\(([^;]*)\);", text, re.M
     ):

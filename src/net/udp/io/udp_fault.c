@@ -147,13 +147,7 @@ static void fault_close(void *io) {
   free(f);
 }
 
-static const struct udp_io_ops fault_ops = {.now = fault_now,
-                                            .send = fault_send,
-                                            .recv = fault_recv,
-                                            .fds = fault_fds,
-                                            .refused = fault_refused,
-                                            .waiting = fault_waiting,
-                                            .close = fault_close};
+static const struct udp_io_ops fault_ops = {UDP_IO_MANDATORY(fault), .waiting = fault_waiting};
 
 static bool set(struct udp_fault_config *c, const char *name, size_t bytes, double value) {
   const struct {

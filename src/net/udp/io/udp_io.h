@@ -73,6 +73,11 @@ struct udp_io_ops {
   void (*close)(void *io);
 };
 
+/* The slots that each table has: functions P_now and so on. */
+#define UDP_IO_MANDATORY(P)                                                                  \
+ .now = P##_now, .send = P##_send, .recv = P##_recv, .fds = P##_fds, .refused = P##_refused, \
+ .close = P##_close
+
 struct udp_io {
   const struct udp_io_ops *ops;
   void *state;

@@ -469,12 +469,6 @@ const struct udp_book *udp_sockets_book(const struct udp_sockets *s) {
 }
 
 struct udp_io udp_sockets_io(struct udp_sockets *s) {
-  static const struct udp_io_ops ops = {.now = socket_now,
-                                        .send = socket_send,
-                                        .recv = socket_recv,
-                                        .fds = socket_fds,
-                                        .refused = socket_refused,
-                                        .waiting = socket_waiting,
-                                        .close = socket_close};
+  static const struct udp_io_ops ops = {UDP_IO_MANDATORY(socket), .waiting = socket_waiting};
   return (struct udp_io){.ops = &ops, .state = s, .rails = s->rails};
 }

@@ -82,7 +82,7 @@ void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_de
 
 /* Whether `serve` covers an entry. in by_thread: the progress thread may deliver it. */
 static bool is_served(const struct udp_delivery *d, int serve, bool by_thread) {
-  if (serve == UDP_SERVE_THREAD) return by_thread;
+  if (serve == TMB_SERVE_THREAD) return by_thread;
   return (serve & (d->in.is_reply ? TMB_SERVE_REPLIES : TMB_SERVE_REQUESTS)) != 0;
 }
 

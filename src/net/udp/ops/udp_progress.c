@@ -201,7 +201,7 @@ static void silence_doorbell(struct tmb_net *e) {
 }
 
 /* Work of the progress thread in the client's place: all but to deliver messages outside of
- * `serve`: UDP_SERVE_THREAD or TMB_SERVE_NOTHING. */
+ * `serve`: TMB_SERVE_THREAD or TMB_SERVE_NOTHING. */
 static void stand_in(struct tmb_net *e, struct udp_batch *b, int serve) TMB_REQUIRES(e->lock);
 
 static void stand_in(struct tmb_net *e, struct udp_batch *b, int serve) {
@@ -296,7 +296,7 @@ bool udp_tend(struct tmb_net *e, uint64_t tick, uint64_t *ns) {
     return false;
   }
   struct udp_batch *b = udp_batch_get(e);
-  stand_in(e, b, UDP_SERVE_THREAD);
+  stand_in(e, b, TMB_SERVE_THREAD);
   if (b->count) hand_up_by_thread(e, b);
   const int found = work_by_thread(e);
   if (found & TMB_FOUND_BUSY) *ns = found & TMB_FOUND_WORK ? 0 : TMB_MIN(*ns, (uint64_t)ROOM_NS);

@@ -67,23 +67,29 @@ static void place(struct tmb_net *e, struct udp_peer *p, uint64_t addr,
   if (to && r->payload) memcpy(to, r->payload, r->bytes);
 }
 
+static inline struct tmb_am_in message_of(const struct udp_peer *p, const struct udp_record *r,
+                                          enum tmb_am_category category, const void *payload,
+                                          size_t nbytes) {
+  return (struct tmb_am_in){.src = p->rank,
+                            .category = (uint8_t)category,
+                            .handler = r->handler,
+                            .nargs = r->nargs,
+                            .is_reply = (r->flags & UDP_REPLY) != 0,
+                            .route = r->route,
+                            .args = r->args,
+                            .payload = (void *)(uintptr_t)payload,
+                            .nbytes = nbytes};
+}
+
 static void take_am(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
                     const struct udp_record *r) {
   static const TMB_ALIGNED(16) char empty[16]; /* handlers get an address of no bytes, too */
   const bool reply = (r->flags & UDP_REPLY) != 0;
   const bool medium = (r->flags & UDP_MEDIUM) != 0;
-  const struct udp_delivery d = {
-      .peer = p,
-      .cost = reply ? 0 : udp_cost(r->bytes),
-      .in = {.src = p->rank,
-             .category = medium ? TMB_AM_MEDIUM : TMB_AM_SHORT,
-             .handler = r->handler,
-             .nargs = r->nargs,
-             .is_reply = reply,
-             .route = r->route,
-             .args = r->args,
-             .payload = (void *)(uintptr_t)(r->bytes ? r->payload : (const void *)empty),
-             .nbytes = r->bytes}};
+  const struct udp_delivery d = {.peer = p,
+                                 .cost = reply ? 0 : udp_cost(r->bytes),
+                                 .in = message_of(p, r, medium ? TMB_AM_MEDIUM : TMB_AM_SHORT,
+                                                  r->bytes ? r->payload : empty, r->bytes)};
   udp_deliver_add(e, b, &d);
 }
 
@@ -110,18 +116,11 @@ static void act(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
   }
   const bool is_long = r->action == UDP_ACT_LONG;
   const bool reply = (r->flags & UDP_REPLY) != 0;
-  struct udp_delivery d = {.peer = p,
-                           .memory = memory,
-                           .cost = reply ? 0 : udp_cost(is_long ? 0 : r->total),
-                           .in = {.src = p->rank,
-                                  .category = is_long ? TMB_AM_LONG : TMB_AM_MEDIUM,
-                                  .handler = r->handler,
-                                  .nargs = r->nargs,
-                                  .is_reply = reply,
-                                  .route = r->route,
-                                  .args = r->args,
-                                  .payload = (void *)(uintptr_t)r->payload,
-                                  .nbytes = r->total}};
+  struct udp_delivery d = {
+      .peer = p,
+      .memory = memory,
+      .cost = reply ? 0 : udp_cost(is_long ? 0 : r->total),
+      .in = message_of(p, r, is_long ? TMB_AM_LONG : TMB_AM_MEDIUM, r->payload, r->total)};
   if (is_long)
     d.in.payload = r->total ? udp_target(e, p, r->addr, r->total) : (void *)(uintptr_t)r->addr;
   udp_deliver_add(e, b, &d);

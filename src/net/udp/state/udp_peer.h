@@ -34,7 +34,6 @@
  * Chosen from the packets of hydro on two pretended hosts. */
 #define UDP_ANSWER_NS     2000000u
 #define UDP_ANSWERS_MOST  16u /* counted; halved by a miss */
-#define UDP_SERVE_THREAD  4   /* beside TMB_SERVE_*: messages of env->thread_now */
 
 /* Memory of a packet. */
 struct udp_buf {

@@ -440,14 +440,8 @@ static void stream_close(void *io) {
   udp_stream_close(s);
 }
 
-static const struct udp_io_ops stream_ops = {.now = stream_now,
-                                             .send = stream_send,
-                                             .recv = stream_recv,
-                                             .fds = stream_fds,
-                                             .refused = stream_refused,
-                                             .fall_back = stream_fall_back,
-                                             .waiting = stream_waiting,
-                                             .close = stream_close};
+static const struct udp_io_ops stream_ops = {
+    UDP_IO_MANDATORY(stream), .fall_back = stream_fall_back, .waiting = stream_waiting};
 
 /* ---- begin and end */
 
