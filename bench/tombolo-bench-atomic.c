@@ -30,37 +30,25 @@ static void *target(struct bench *b, bool real) {
   return (char *)owner + ((char *)word(b, real) - (char *)local);
 }
 
-static double fadd(struct bench *b, size_t n, size_t bytes) {
-  const gex_AD_t ad = ints;
-  void *const at = target(b, false);
-  uint64_t old = 0;
-  (void)bytes;
-  BENCH_TIMED(n, (void)gex_AD_OpNBI_U64(ad, &old, 0, at, GEX_OP_FADD, 1, 0, 0); sink = old);
-}
+/* A figure: an operation on a word of the other rank; `old` is what it fetches. */
+#define FIGURE(NAME, AD, REAL, TYPE, OPERATION)                \
+ static double NAME(struct bench *b, size_t n, size_t bytes) { \
+  const gex_AD_t ad = AD;                                      \
+  void *const at = target(b, REAL);                            \
+  TYPE old = 0;                                                \
+  (void)bytes;                                                 \
+  BENCH_TIMED(n, (void)OPERATION; sink = (uint64_t)old);       \
+ }
+static volatile gex_OP_t chosen = GEX_OP_FADD; /* the compiler does not know it */
+FIGURE(fadd, ints, false, uint64_t, gex_AD_OpNBI_U64(ad, &old, 0, at, GEX_OP_FADD, 1, 0, 0))
+FIGURE(fadd_chosen, ints, false, uint64_t, gex_AD_OpNBI_U64(ad, &old, 0, at, chosen, 1, 0, 0))
+FIGURE(fadd_real, reals, true, double, gex_AD_OpNBI_DBL(ad, &old, 0, at, GEX_OP_FADD, 1, 0, 0))
 
 static double add(struct bench *b, size_t n, size_t bytes) {
   const gex_AD_t ad = ints;
   void *const at = target(b, false);
   (void)bytes;
   BENCH_TIMED(n, (void)gex_AD_OpNBI_U64(ad, NULL, 0, at, GEX_OP_ADD, 1, 0, 0));
-}
-
-static double fadd_chosen(struct bench *b, size_t n, size_t bytes) {
-  const gex_AD_t ad = ints;
-  void *const at = target(b, false);
-  volatile gex_OP_t op = GEX_OP_FADD;
-  uint64_t old = 0;
-  (void)bytes;
-  BENCH_TIMED(n, (void)gex_AD_OpNBI_U64(ad, &old, 0, at, op, 1, 0, 0); sink = old);
-}
-
-static double fadd_real(struct bench *b, size_t n, size_t bytes) {
-  const gex_AD_t ad = reals;
-  void *const at = target(b, true);
-  double old = 0;
-  (void)bytes;
-  BENCH_TIMED(n, (void)gex_AD_OpNBI_DBL(ad, &old, 0, at, GEX_OP_FADD, 1, 0, 0);
-              sink = (uint64_t)old);
 }
 
 static double raw_fadd(struct bench *b, size_t n, size_t bytes) {
@@ -83,7 +71,7 @@ static double raw_real(struct bench *b, size_t n, size_t bytes) {
                                             __ATOMIC_SEQ_CST)));
 }
 
-/* As above with both ranks at once. */
+/* A figure of both ranks at once. */
 #define TOGETHER(name)                                                \
  static double name##_both(struct bench *b, size_t n, size_t bytes) { \
   bench_meet(b);                                                      \

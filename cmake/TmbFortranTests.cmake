@@ -110,7 +110,6 @@ if(TMB_HAVE_SANITIZERS AND NOT CMAKE_CROSSCOMPILING AND CMAKE_C_COMPILER_ID STRE
   endforeach()
 endif()
 
-# Scripts.
 # Calls as compilers emit them that are not installed, written by hand: calls/NAME.c, with
 # libcaf_tombolo16 where NAME ends in 16.
 file(GLOB tmb_fortran_calls CONFIGURE_DEPENDS "${tmb_fortran_dir}/calls/*.c")
@@ -126,6 +125,7 @@ foreach(src IN LISTS tmb_fortran_calls)
     "${PROJECT_BINARY_DIR}/tests/fortran/calls/fortran.calls.${name}")
 endforeach()
 
+# Scripts.
 file(GLOB tmb_fortran_scripts CONFIGURE_DEPENDS "${tmb_fortran_dir}/*.py")
 foreach(src IN LISTS tmb_fortran_scripts)
   get_filename_component(name "${src}" NAME_WE)

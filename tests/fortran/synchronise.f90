@@ -75,10 +75,16 @@ contains
     end do
   end subroutine
 
+  subroutine add_and_unlock()
+    integer :: seen
+    seen = count[1]
+    count[1] = seen + 1
+    unlock (guard[1])
+  end subroutine
+
   ! Locks that are tried until they are free, the own image's among them: the others' UNLOCK comes in.
   subroutine attempts()
     logical :: got
-    integer :: seen
     if (me == 1) count = 0
     sync all
     do i = 1, 10
@@ -86,9 +92,7 @@ contains
       do while (.not. got)
         lock (guard[1], acquired_lock=got)
       end do
-      seen = count[1]
-      count[1] = seen + 1
-      unlock (guard[1])
+      call add_and_unlock()
     end do
     sync all
     if (me == 1) call expect(count == 10*images, 'lock, tried')
@@ -96,12 +100,9 @@ contains
   end subroutine
 
   subroutine locks()
-    integer :: seen
     do i = 1, 100
       lock (guard[1])
-      seen = count[1]
-      count[1] = seen + 1
-      unlock (guard[1])
+      call add_and_unlock()
     end do
     sync all
     if (me == 1) call expect(count == 100*images, 'lock')

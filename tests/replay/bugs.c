@@ -11,11 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../lib/cases.h"
+#include "delay.h"
 
 static gex_TM_t tm;
 static gex_EP_t ep;
@@ -45,17 +44,6 @@ static void on_name(gex_Token_t t) {
   gex_Token_Info_t info;
   (void)gex_Token_Info(t, &info, GEX_TI_SRCRANK);
   order[count++] = (char)('0' + info.gex_srcrank);
-}
-
-/* Wait for a random time, at most so many microseconds. */
-static void delay(unsigned most_us) {
-  unsigned r = 0;
-  if (getrandom(&r, sizeof r, 0) != sizeof r) abort();
-  struct timespec now, end;
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  end.tv_nsec += (long)(r % (most_us + 1)) * 1000;
-  do clock_gettime(CLOCK_MONOTONIC, &now);
-  while ((now.tv_sec - end.tv_sec) * 1000000000L + now.tv_nsec - end.tv_nsec < 0);
 }
 
 static void barrier(void) {

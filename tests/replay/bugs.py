@@ -48,13 +48,19 @@ def reproduces(tombolo, program, case, folder):
     return None
 
 
+def recorded(tombolo, program, case, folder):
+    """Records a run that has to end well. Returns (what is wrong, or None; its output)."""
+    code, out, err = run(tombolo, "-n", "3", "--record", folder, program, case)
+    return f"code {code} while it is recorded: {out}{err}" if code else None, out
+
+
 def deviation(tombolo, program, _case, folder):
     if not shutil.which("addr2line"):
         print("addr2line is not installed: lines cannot be compared")
         sys.exit(77)
-    code, out, err = run(tombolo, "-n", "3", "--record", folder, program, "ring")
-    if code:
-        return f"code {code} while it is recorded: {out}{err}"
+    bad, _ = recorded(tombolo, program, "ring", folder)
+    if bad:
+        return bad
     code, _, err = run(tombolo, "--replay", folder, program, "ring", "changed")
     wanted = (r"rank 0 has left the recorded order at event \d+.*\n"
               r"  recorded: gasnet_AMPoll handler 202 of a request from rank 2 \(.*bugs.c:\d+\)\n"
@@ -176,9 +182,9 @@ def stepped(tombolo, program, case, folder):
     if not shutil.which("gdb"):
         print("gdb is not installed")
         sys.exit(77)
-    code, out, err = run(tombolo, "-n", "3", "--record", folder, program, "everything")
-    if code:
-        return f"code {code} while it is recorded: {out}{err}"
+    bad, out = recorded(tombolo, program, "everything", folder)
+    if bad:
+        return bad
     script = os.path.join(folder, "steps")
     with open(script, "w", encoding="utf-8") as file:
         file.write(STEPS % ("12" if case == "stepped_long" else "0.1"))

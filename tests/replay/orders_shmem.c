@@ -5,27 +5,14 @@
  */
 #include <shmem.h>
 
-#include <sys/random.h>
-#include <time.h>
-
 #include "../lib/cases.h"
+#include "delay.h"
 
 enum { ROUNDS = 6, ENTRIES = 64 };
 static long guard[4], count, order[ENTRIES], ticket, flag;
 static uint64_t sign;
 static int me, n;
 static char seen[400];
-
-/* Up to so many microseconds. */
-static void delay(unsigned most_us) {
-  unsigned r = 0;
-  if (getrandom(&r, sizeof r, 0) != sizeof r) abort();
-  struct timespec now, end;
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  end.tv_nsec += (long)(r % (most_us + 1)) * 1000;
-  do clock_gettime(CLOCK_MONOTONIC, &now);
-  while ((now.tv_sec - end.tv_sec) * 1000000000L + now.tv_nsec - end.tv_nsec < 0);
-}
 
 static void note(long number) {
   const size_t at = strlen(seen);

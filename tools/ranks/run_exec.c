@@ -50,18 +50,15 @@ static void refuse_missing(const char *name) {
 }
 
 /* Remedy for a file that nobody may execute: most are sources. */
+#define BY(tool) "; compile this source by tombolo " tool
 static const char *remedy_of_file(const char *name) {
   static const struct {
     const char *ending, *remedy;
   } all[] = {
-      {".c", "; compile this source by tombolo cc"},
-      {".cc", "; compile this source by tombolo c++"},
-      {".cpp", "; compile this source by tombolo c++"},
-      {".cxx", "; compile this source by tombolo c++"},
-      {".f90", "; compile this source by tombolo fc"},
-      {".F90", "; compile this source by tombolo fc"},
-      {".upc", "; compile this source by tombolo upcc"},
-      {".py", "; give it to Python: python3 -m tombolo run"},
+      {".c", BY("cc")},     {".cc", BY("c++")},
+      {".cpp", BY("c++")},  {".cxx", BY("c++")},
+      {".f90", BY("fc")},   {".F90", BY("fc")},
+      {".upc", BY("upcc")}, {".py", "; give it to Python: python3 -m tombolo run"},
   };
   const char *ending = strrchr(name, '.');
   for (size_t i = 0; ending && i < TMB_ARRAY_LEN(all); i++)

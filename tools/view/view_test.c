@@ -230,11 +230,12 @@ TEST(test_reading) {
 }
 
 TEST(test_refusals) {
+  static const char no_json[] = "it is no JSON: neither [ nor { is its first character";
   static const struct {
     const char *text, *why;
   } bad[] = {
-      {"hello", "it is no JSON: neither [ nor { is its first character"},
-      {"", "it is no JSON: neither [ nor { is its first character"},
+      {"hello", no_json},
+      {"", no_json},
       {"[]", "it has no trace events"},
       {"{\"a\":[1,{\"b\":\"]\"}]}", "it has no trace events"},
       {"[\n{\"ph\":\"X\",\n\"ts\":true}]", "line 3: a number is missing"},

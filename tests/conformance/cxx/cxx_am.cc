@@ -209,18 +209,17 @@ void check_types() {
   const std::atomic<int> counter(ARG(0));
   const Convertible value;
   char buf[kBytes] = {0};
+  const auto prepared = [&buf] {
+    return gex_AM_PrepareRequestMedium(job.tm, job.rank, buf, kBytes, kBytes, GEX_EVENT_NOW, 0, 3);
+  };
   CHECK_EQ(gex_AM_RequestMedium3(job.tm, job.rank, on_types_index, buf, kBytes, GEX_EVENT_NOW, 0,
                                  counter, value, Fields::kInClass),
            0);
-  const gex_AM_SrcDesc_t sd =
-      gex_AM_PrepareRequestMedium(job.tm, job.rank, buf, kBytes, kBytes, GEX_EVENT_NOW, 0, 3);
-  gex_AM_CommitRequestMedium3(sd, on_types_index, kBytes, counter, value, Fields::kInClass);
+  gex_AM_CommitRequestMedium3(prepared(), on_types_index, kBytes, counter, value, Fields::kInClass);
   CHECK_EQ(gex_AM_RequestMedium(job.tm, job.rank, on_types_index, buf, kBytes, GEX_EVENT_NOW, 0,
                                 counter, value, Fields::kInClass),
            0);
-  const gex_AM_SrcDesc_t counted =
-      gex_AM_PrepareRequestMedium(job.tm, job.rank, buf, kBytes, kBytes, GEX_EVENT_NOW, 0, 3);
-  gex_AM_CommitRequestMedium(counted, on_types_index, kBytes, counter, value, Fields::kInClass);
+  gex_AM_CommitRequestMedium(prepared(), on_types_index, kBytes, counter, value, Fields::kInClass);
   GASNET_BLOCKUNTIL(typed == 4);
 }
 

@@ -34,29 +34,20 @@ struct subscripts {
 };
 
 /* ... = x[i]%component(from) */
-static void ACCESSOR(get_element)(struct subscripts *add, const int *image, void **result,
-                                  int32_t *owned, struct object *object, void *token, size_t offset,
-                                  size_t *chars, const size_t *object_chars) {
-  (void)chars, (void)object_chars, (void)offset;
-  check(*image >= 1 && *image <= CAF(num_images)(0, -1) && token, "image and token of an accessor");
+READS(get_element, struct subscripts, void **result, struct object) {
+  check(*image >= 1 && *image <= CAF(num_images)(0, -1) && of, "image and token of an accessor");
   *result = &object->component[add->from];
   *owned = 0;
 }
 
 /* ... = x[i]%component(from:to:step) */
-static void ACCESSOR(get_section)(struct subscripts *add, const int *image, struct caf_desc *d,
-                                  int32_t *owned, struct object *object, void *token, size_t offset,
-                                  size_t *chars, const size_t *object_chars) {
-  (void)image, (void)token, (void)offset, (void)chars, (void)object_chars;
+READS(get_section, struct subscripts, struct caf_desc *d, struct object) {
   *d = array_of(object->component + add->from, (add->to - add->from) / add->step + 1, add->step);
   *owned = 0;
 }
 
 /* ... = x[i]%text, made anew */
-static void ACCESSOR(get_text)(void *add, const int *image, void **result, int32_t *owned,
-                               struct object *object, void *token, size_t offset, size_t *chars,
-                               const size_t *object_chars) {
-  (void)add, (void)image, (void)token, (void)offset, (void)object_chars;
+READS(get_text, void, void **result, struct object) {
   check(*chars == 5, "length that the caller expects");
   *result = malloc(5);
   if (*result) memcpy(*result, object->text, 5);
@@ -64,22 +55,17 @@ static void ACCESSOR(get_text)(void *add, const int *image, void **result, int32
 }
 
 /* The list of the image that asks. */
-static void ACCESSOR(get_list)(const void *add, const int *image, struct caf_desc *d,
-                               int32_t *owned, struct subscripts *object, void *token,
-                               size_t offset, size_t *chars, const size_t *object_chars) {
-  (void)add, (void)image, (void)token, (void)offset, (void)chars, (void)object_chars;
+READS(get_list, const void, struct caf_desc *d, struct subscripts) {
   *d = copy_of(object->list, object->to);
   *owned = 1;
 }
 
 /* ... = x[i]%component(list) */
-static void ACCESSOR(get_picked)(struct subscripts *add, const int *image, struct caf_desc *d,
-                                 int32_t *owned, struct object *object, void *token, size_t offset,
-                                 size_t *chars, const size_t *object_chars) {
+READS(get_picked, struct subscripts, struct caf_desc *d, struct object) {
   struct caf_desc list = array_of(NULL, 0, 1);
-  get_array(token, *image, HASH_LIST, NO_VALUES, &list);
+  get_array(of, *image, HASH_LIST, NO_VALUES, &list);
   struct subscripts all = {0, add->to - 1, 1, NULL};
-  get_section(&all, image, d, owned, object, token, offset, chars, object_chars);
+  get_section(&all, image, d, owned, object, of, offset, chars, object_chars);
   int64_t *picked = malloc((size_t)add->to * 8);
   for (int64_t i = 0; picked && i < add->to; i++)
     picked[i] = object->component[((int64_t *)list.base)[i]];
@@ -89,27 +75,19 @@ static void ACCESSOR(get_picked)(struct subscripts *add, const int *image, struc
 }
 
 /* x[i]%component(from) = ... */
-static void ACCESSOR(set_element)(struct subscripts *add, const int *image, struct object *object,
-                                  const int64_t *data, void *token, size_t offset,
-                                  const size_t *object_chars, const size_t *data_chars) {
-  (void)image, (void)token, (void)offset, (void)object_chars, (void)data_chars;
+WRITES(set_element, struct subscripts, const int64_t *data) {
   object->component[add->from] = *data;
 }
 
 /* x[i]%component(from:to:step) = ... */
-static void ACCESSOR(set_section)(struct subscripts *add, const int *image, struct object *object,
-                                  const struct caf_desc *data, void *token, size_t offset,
-                                  const size_t *object_chars, const size_t *data_chars) {
-  (void)image, (void)token, (void)offset, (void)object_chars, (void)data_chars;
+WRITES(set_section, struct subscripts, const struct caf_desc *data) {
   const int64_t *value = data->base;
   for (int64_t i = add->from, k = 0; i <= add->to; i += add->step, k++)
     object->component[i] = value[k * data->dim[0].stride];
 }
 
 /* allocated(x[i]%component) */
-static void ACCESSOR(is_present)(void *add, const int *image, int32_t *present,
-                                 struct object *object, void *token, size_t offset) {
-  (void)add, (void)image, (void)token, (void)offset;
+HAS(is_present) {
   *present = object->component != NULL;
 }
 

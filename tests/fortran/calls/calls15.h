@@ -47,8 +47,22 @@ extern void CAF(transfer_between_remotes)(void *dst_token, struct caf_desc *dst_
                                           int *dst_stat, int *src_stat, void **dst_team,
                                           int *dst_team_number);
 
-/* Name of a function with the arguments of the compiler's accessors. */
-#define ACCESSOR(name) name
+/* Accessors with the arguments of the compiler's. READS: gives RESULT, a `void **result` or a
+ * `struct caf_desc *d`, and `owned`, whether the caller frees it. WRITES: takes DATA, a pointer
+ * `data`. HAS: gives `present`. add: the values of a subscript; object: the structure of the image;
+ * of: the coarray's token. */
+#define UNUSED __attribute__((unused))
+#define READS(NAME, ADD, RESULT, OBJECT)                                                       \
+ static void NAME(UNUSED ADD *add, UNUSED const int *image, RESULT, int32_t *owned,            \
+                  OBJECT *object, UNUSED void *of, UNUSED size_t offset, UNUSED size_t *chars, \
+                  UNUSED const size_t *object_chars)
+#define WRITES(NAME, ADD, DATA)                                                             \
+ static void NAME(UNUSED ADD *add, UNUSED const int *image, struct object *object, DATA,    \
+                  UNUSED void *of, UNUSED size_t offset, UNUSED const size_t *object_chars, \
+                  UNUSED const size_t *data_chars)
+#define HAS(NAME)                                                                    \
+ static void NAME(UNUSED const void *add, UNUSED const int *image, int32_t *present, \
+                  struct object *object, UNUSED void *of, UNUSED size_t offset)
 
 /* Values that an accessor uses. */
 struct values {

@@ -28,38 +28,25 @@ static void *token;
 static struct object *mine;
 
 /* ... = x[i]%from(at) */
-static void ACCESSOR(read_component)(const struct subscripts *add, const int *image, void **result,
-                                     int32_t *owned, struct object *object, void *of, size_t offset,
-                                     size_t *chars, const size_t *object_chars) {
-  (void)image, (void)of, (void)offset, (void)chars, (void)object_chars;
+READS(read_component, const struct subscripts, void **result, struct object) {
   *result = (void *)(uintptr_t)&object->from[add->at];
   *owned = 0;
 }
 
 /* x[i]%from(at) = ... */
-static void ACCESSOR(write_component)(const struct subscripts *add, const int *image,
-                                      struct object *object, const int64_t *data, void *of,
-                                      size_t offset, const size_t *object_chars,
-                                      const size_t *data_chars) {
-  (void)image, (void)of, (void)offset, (void)object_chars, (void)data_chars;
+WRITES(write_component, const struct subscripts, const int64_t *data) {
   object->from[add->at] = *data;
 }
 
 /* The list of the image that asks. */
-static void ACCESSOR(read_list)(const void *add, const int *image, struct caf_desc *d,
-                                int32_t *owned, struct subscripts *object, void *of, size_t offset,
-                                size_t *chars, const size_t *object_chars) {
-  (void)add, (void)image, (void)of, (void)offset, (void)chars, (void)object_chars;
+READS(read_list, const void, struct caf_desc *d, struct subscripts) {
   *d = copy_of(object->list, object->count);
   *owned = 1;
 }
 
 /* ... = sum(list) + x[i]%from(at) */
-static void ACCESSOR(read_sum)(const struct subscripts *add, const int *image, void **result,
-                               int32_t *owned, struct object *object, void *of, size_t offset,
-                               size_t *chars, const size_t *object_chars) {
+READS(read_sum, const struct subscripts, void **result, struct object) {
   struct caf_desc list = array_of(NULL, 0, 1);
-  (void)offset, (void)chars, (void)object_chars;
   get_array(of, *image, HASH_LIST, NO_VALUES, &list);
   int64_t *sum = malloc(sizeof *sum);
   if (!sum) abort();

@@ -45,20 +45,13 @@ static void *token;
 static struct object *mine;
 
 /* ... = x[i]%number */
-static void ACCESSOR(read_number)(const struct subscripts *add, const int *image, void **result,
-                                  int32_t *owned, struct object *object, void *of, size_t offset,
-                                  size_t *chars, const size_t *object_chars) {
-  (void)add, (void)image, (void)of, (void)offset, (void)chars, (void)object_chars;
+READS(read_number, const struct subscripts, void **result, struct object) {
   *result = (void *)(uintptr_t)&object->number;
   *owned = 0;
 }
 
 /* x[i]%number = ..., or x[i]%stop = ... */
-static void ACCESSOR(write_number)(const struct subscripts *add, const int *image,
-                                   struct object *object, const int64_t *data, void *of,
-                                   size_t offset, const size_t *object_chars,
-                                   const size_t *data_chars) {
-  (void)image, (void)of, (void)offset, (void)object_chars, (void)data_chars;
+WRITES(write_number, const struct subscripts, const int64_t *data) {
   if (add->at)
     object->stop = *data;
   else
@@ -66,42 +59,28 @@ static void ACCESSOR(write_number)(const struct subscripts *add, const int *imag
 }
 
 /* ... = x[i]%list(1:at) */
-static void ACCESSOR(read_list)(const struct subscripts *add, const int *image, struct caf_desc *d,
-                                int32_t *owned, struct object *object, void *of, size_t offset,
-                                size_t *chars, const size_t *object_chars) {
-  (void)image, (void)of, (void)offset, (void)chars, (void)object_chars;
+READS(read_list, const struct subscripts, struct caf_desc *d, struct object) {
   *d = copy_of(object->list, add->at);
   *owned = 1;
 }
 
 /* x[i]%list(at + 1) = ... */
-static void ACCESSOR(write_list)(const struct subscripts *add, const int *image,
-                                 struct object *object, const int64_t *data, void *of,
-                                 size_t offset, const size_t *object_chars,
-                                 const size_t *data_chars) {
-  (void)image, (void)of, (void)offset, (void)object_chars, (void)data_chars;
+WRITES(write_list, const struct subscripts, const int64_t *data) {
   object->list[add->at] = *data;
 }
 
 /* allocated(x[i]%list) */
-static void ACCESSOR(has_list)(const void *add, const int *image, int32_t *present,
-                               const struct object *object, void *of, size_t offset) {
-  (void)add, (void)image, (void)of, (void)offset;
+HAS(has_list) {
   *present = object->list != NULL;
 }
 
 /* An accessor that follows an address: allocated(x[i]%list(LIST)%c), were list one of pointers. */
-static void ACCESSOR(has_last)(const void *add, const int *image, int32_t *present,
-                               const struct object *object, void *of, size_t offset) {
-  (void)add, (void)image, (void)of, (void)offset;
+HAS(has_last) {
   *present = object->list[LIST - 1] != 0;
 }
 
 /* ... = x[i]%many(at + 1 : at + count * step : step) */
-static void ACCESSOR(read_many)(const struct subscripts *add, const int *image, struct caf_desc *d,
-                                int32_t *owned, struct object *object, void *of, size_t offset,
-                                size_t *chars, const size_t *object_chars) {
-  (void)image, (void)of, (void)offset, (void)chars, (void)object_chars;
+READS(read_many, const struct subscripts, struct caf_desc *d, struct object) {
   const bool fits = d->base && d->dim[0].ub - d->dim[0].lb + 1 == add->count;
   int64_t *const room = fits ? d->base : NULL, *const from = object->many + add->at;
   *owned = add->place == OWNED || (add->place == IN_ROOM && !fits);
@@ -112,11 +91,7 @@ static void ACCESSOR(read_many)(const struct subscripts *add, const int *image, 
 }
 
 /* x[i]%many(at + 1 : at + count * step : step) = ... */
-static void ACCESSOR(write_many)(const struct subscripts *add, const int *image,
-                                 struct object *object, const struct caf_desc *data, void *of,
-                                 size_t offset, const size_t *object_chars,
-                                 const size_t *data_chars) {
-  (void)image, (void)of, (void)offset, (void)object_chars, (void)data_chars;
+WRITES(write_many, const struct subscripts, const struct caf_desc *data) {
   for (int64_t i = 0; i < add->count; i++)
     object->many[add->at + i * add->step] = ((const int64_t *)data->base)[i];
 }

@@ -7,7 +7,7 @@ module parts
   use check
   implicit none
   private
-  public :: expect_error, coarray, address_of, next_random, swap
+  public :: expect_error, coarray, address_of, publish, beyond, next_random, swap
   integer(c_int64_t) :: seed = 1
 contains
   ! A call has to give `wanted`, and a message that has the word. stat becomes 0 again.
@@ -43,6 +43,28 @@ contains
   integer(c_intptr_t) function address_of(memory)
     type(c_ptr), intent(in) :: memory
     address_of = transfer(memory, address_of)
+  end function
+
+  ! Gives the address of this image's block to all images: element `this` of an array that begins at
+  ! `offset` in the block of each.
+  subroutine publish(handle, memory, offset)
+    type(prif_coarray_handle), intent(in) :: handle
+    type(c_ptr), intent(in) :: memory
+    integer(c_size_t), intent(in) :: offset
+    integer(c_intptr_t), target :: mine
+    integer(c_int) :: k
+    mine = address_of(memory)
+    do k = 1, images
+      call prif_put(k, handle, offset + 8*(this - 1), c_loc(mine), 8_c_size_t)
+    end do
+    call prif_sync_all()
+  end subroutine
+
+  ! The address `offset` bytes behind one.
+  type(c_ptr) function beyond(memory, offset)
+    type(c_ptr), intent(in) :: memory
+    integer(c_size_t), intent(in) :: offset
+    beyond = transfer(address_of(memory) + offset, memory)
   end function
 
   ! The same numbers on all images: 0 .. below - 1.

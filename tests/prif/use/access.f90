@@ -22,10 +22,11 @@ program access
   call begin()
   call coarray(table_at + 8*images, h, memory)
   call c_f_pointer(memory, x, [elements])
-  call c_f_pointer(at(int(table_at, z)), base, [int(images)])
+  call c_f_pointer(beyond(memory, int(table_at, z)), base, [int(images)])
   right = 1 + mod(me, images)
   left = 1 + mod(me + images - 2, images)
-  call publish_addresses()
+  call publish(h, memory, int(table_at, z))
+  call expect(base(me) == address_of(memory), 'address of this image')
   call contiguous()
   call notified()
   do i = 0, 15
@@ -35,22 +36,6 @@ program access
   call wrong_arguments()
   call finish()
 contains
-  type(c_ptr) function at(offset) ! in the block of this image
-    integer(z), intent(in) :: offset
-    at = transfer(transfer(memory, 0_c_intptr_t) + offset, memory)
-  end function
-
-  subroutine publish_addresses()
-    integer(c_intptr_t), target :: mine
-    integer(c_int) :: k
-    mine = address_of(memory)
-    do k = 1, images
-      call prif_put(k, h, int(table_at + 8*(me - 1), z), c_loc(mine), 8_z)
-    end do
-    call prif_sync_all()
-    call expect(base(me) == mine, 'address of this image')
-  end subroutine
-
   subroutine contiguous()
     integer :: k
     buffer(1:100) = [(1000*me + k, k=1, 100)]
@@ -111,7 +96,7 @@ contains
       call prif_put_strided_with_notify(right, h, 0_z, rs, c_loc(value), ls, 8_z, extent, h, n_at)
       extent = 2
       call prif_put_with_notify(right, h, 0_z, c_null_ptr, 0_z, h, n_at)
-      call prif_notify_wait(at(n_at), until_count=10_l, stat=stat)
+      call prif_notify_wait(beyond(memory, n_at), until_count=10_l, stat=stat)
       value = value - 100000*me + 100000*left
       call expect(stat == 0, 'notify_wait')
       call expect(all(x(1:7:2) == value(1, 1:4)), 'data of notified puts')

@@ -45,9 +45,9 @@ program lost
   call expect(stat == PRIF_STAT_FAILED_IMAGE, 'atomic_add')
   call prif_sync_images(stat=stat, errmsg=text)
   call expect_error(stat, text, PRIF_STAT_FAILED_IMAGE, 'image 2')
-  call prif_event_wait(memory_at(24_z), stat=stat, errmsg=text)
+  call prif_event_wait(beyond(memory, 24_z), stat=stat, errmsg=text)
   call expect_error(stat, text, PRIF_STAT_FAILED_IMAGE, 'prif_event_wait: until_count=1')
-  call prif_notify_wait(memory_at(24_z), stat=stat, errmsg=text)
+  call prif_notify_wait(beyond(memory, 24_z), stat=stat, errmsg=text)
   call expect_error(stat, text, PRIF_STAT_FAILED_IMAGE, 'prif_notify_wait: until_count=1')
   call prif_lock(2_c_int, h, 32_z, stat=stat, errmsg=text)
   call expect_error(stat, text, PRIF_STAT_FAILED_IMAGE, 'has the lock variable')
@@ -75,9 +75,4 @@ program lost
   call expect(stat == PRIF_STAT_FAILED_IMAGE, 'sync_all again')
   if (me == 1) print '(a)', 'the others are well'
   call finish()
-contains
-  type(c_ptr) function memory_at(offset)
-    integer(z), intent(in) :: offset
-    memory_at = transfer(transfer(memory, 0_c_intptr_t) + offset, memory)
-  end function
 end program

@@ -46,19 +46,14 @@ program stopped
   call expect(stat == 0, 'critical')
   call prif_end_critical(section)
   if (me /= 1) call prif_stop(quiet=.true._c_bool)
-  call prif_event_wait(memory_at(8_z), until_count=int(images + 1, l), stat=stat, errmsg=text)
+  call prif_event_wait(beyond(memory, 8_z), until_count=int(images + 1, l), stat=stat, errmsg=text)
   call expect_error(stat, text, PRIF_STAT_STOPPED_IMAGE, 'no other image is left to post')
-  call prif_event_query(memory_at(8_z), count)
+  call prif_event_query(beyond(memory, 8_z), count)
   call expect(count == images, 'what a wait that fails leaves')
-  call prif_event_wait(memory_at(8_z), until_count=int(images, l), stat=stat)
+  call prif_event_wait(beyond(memory, 8_z), until_count=int(images, l), stat=stat)
   call expect(stat == 0, 'event_wait of posts that have come')
-  call prif_notify_wait(memory_at(16_z), stat=stat, errmsg=text)
+  call prif_notify_wait(beyond(memory, 16_z), stat=stat, errmsg=text)
   call expect_error(stat, text, PRIF_STAT_STOPPED_IMAGE, 'no other image is left to post')
   print '(a)', 'nothing waits for ever'
   call finish()
-contains
-  type(c_ptr) function memory_at(offset)
-    integer(z), intent(in) :: offset
-    memory_at = transfer(transfer(memory, 0_c_intptr_t) + offset, memory)
-  end function
 end program

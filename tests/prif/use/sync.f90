@@ -24,7 +24,7 @@ program sync
   call c_f_pointer(at(words + 1), base, [int(images)])
   right = 1 + mod(me, images)
   left = 1 + mod(me + images - 2, images)
-  call publish_addresses()
+  call publish(h, memory, offset(words + 1))
   call pairs()
   call of_teams()
   call flow_control()
@@ -36,23 +36,13 @@ program sync
 contains
   type(c_ptr) function at(word)
     integer, intent(in) :: word
-    at = transfer(transfer(memory, 0_c_intptr_t) + 8*(word - 1), memory)
+    at = beyond(memory, offset(word))
   end function
 
   integer(z) function offset(word)
     integer, intent(in) :: word
     offset = 8*(word - 1)
   end function
-
-  subroutine publish_addresses()
-    integer(c_intptr_t), target :: mine
-    integer(c_int) :: k
-    mine = address_of(memory)
-    do k = 1, images
-      call prif_put(k, h, offset(words + me), c_loc(mine), 8_z)
-    end do
-    call prif_sync_all()
-  end subroutine
 
   ! Each round writes to the right, and the neighbours meet before and after it is read.
   subroutine pairs()
