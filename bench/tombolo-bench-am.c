@@ -33,10 +33,10 @@ enum handler {
 };
 
 static struct bench bench;
-static volatile uint64_t arrived; /* on rank 1: requests so far */
+static volatile uint64_t arrived; /* requests to this rank so far */
 static volatile uint64_t replies; /* on rank 0: replies so far */
 static uint64_t flood_last;       /* on rank 1: the value of `arrived` that is acknowledged */
-static uint64_t expected;         /* on rank 1: the value of `arrived` after the current sample */
+static uint64_t expected;         /* the value of `arrived` after the current sample */
 
 /* ---- handlers */
 
@@ -139,7 +139,7 @@ static void send_written(struct bench *b, size_t bytes) {
   send_medium(b, bytes);
 }
 
-/* Rank 1: wait until n more requests have come. */
+/* Wait until n more requests have come. */
 static void serve(size_t n) {
   expected += n;
   GASNET_BLOCKUNTIL(arrived == expected);
@@ -209,6 +209,15 @@ FLOOD(short_flood, send_flood)
 FLOOD(medium_flood, send_flood_payload)
 FLOOD(medium_flood_read, send_flood_read)
 
+/* Both ranks send n messages and take as many out. */
+static double medium_both_read(struct bench *b, size_t n, size_t bytes) {
+  bench_meet(b);
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++) send_flood_read(b, bytes);
+  serve(n);
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
 static double barrier(struct bench *b, size_t n, size_t bytes) {
   (void)bytes;
   BENCH_TIMED(n, gex_Coll_BarrierBlocking(b->tm, 0));
@@ -257,6 +266,9 @@ static const struct {
     {"medium_flood", medium_flood, 65536, 0, true},
     {"medium_flood_read", medium_flood_read, 8192, 1.25, false},
     {"medium_flood_read", medium_flood_read, 32768, 1.25, false},
+    {"medium_both_read", medium_both_read, 8192, 1.25, false},
+    {"medium_both_read", medium_both_read, 16384, 1.25, false},
+    {"medium_both_read", medium_both_read, 32768, 1.25, false},
     {"long_rtt", long_rtt, 8, 0, false},
     {"long_rtt", long_rtt, 1024, 0, false},
     {"long_rtt", long_rtt, 65536, 0, false},
@@ -273,6 +285,7 @@ static bench_fn *copies_of(const char *row) {
   if (strcmp(row, "medium_once") == 0) return floor_payload_once;
   if (strcmp(row, "medium_back") == 0) return floor_payload;
   if (strcmp(row, "medium_flood_read") == 0) return floor_payload_flood;
+  if (strcmp(row, "medium_both_read") == 0) return floor_payload_both;
   if (strcmp(row, "medium_return") == 0) return floor_payload_return;
   return strcmp(row, "medium_echo") == 0 ? floor_payload_echo : NULL;
 }

@@ -57,6 +57,8 @@ bench_fn floor_payload_echo;
 
 /* Payload one way by hand: rank 0 copies into buffers in turn, rank 1 copies each out. */
 bench_fn floor_payload_flood;
+/* Payload both ways by hand: each rank by turns copies into a buffer, and the peer's out. */
+bench_fn floor_payload_both;
 
 /* Round trip of futex wake-ups between sleeping ranks. Rank 0 rests for FLOOR_REST_NS before, so
  * that both sleep in the kernel; n is taken as 1. */

@@ -18,12 +18,13 @@
 #include "boot/status.h"
 #include "core/gex.h"
 #include "core/layer.h"
+#include "net/message.h"
 #include "os/sync/lock.h"
 
 #include <gasnetex_ext.h>
 #include <stdbool.h>
 
-#define TMB_HANDLER_FIRST GEX_AM_INDEX_BASE
+_Static_assert(TMB_HANDLER_FIRST == GEX_AM_INDEX_BASE, "handlers of clients begin there");
 
 struct tmb_team;
 struct tmb_thread;

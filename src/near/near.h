@@ -74,7 +74,8 @@ void tmb_near_close(struct tmb_near *near);
 
 /* Try to send to the rank of near index `to`; out->peer is not read. A Long's destination is
  * in that rank's mapped segment, or its payload is in place (filled). 0: the payload has been read.
- * TMB_AGAIN: no resources now; out->staged may hold one, call again with this struct or release it.
+ * TMB_AGAIN: no resources now, or it is the first attempt of a client's long request and messages
+ * wait to be handled; out->staged may hold one, call again with this struct or release it.
  * Never blocks, never runs handlers. Any thread. */
 int tmb_near_am_send(struct tmb_near *near, uint32_t to, struct tmb_am_out *out);
 

@@ -103,6 +103,45 @@ TEST_BETWEEN(answers_are_expected, set_up, rig_close) {
   assert_null(requests->answer);
 }
 
+/* Sends one by a buffer from rank 1 to rank 0, as `like` says; once more if that fails. Returns the
+ * number of attempts. */
+static int attempts(struct tmb_am_out like) {
+  static const char data[32768];
+  like.category = TMB_AM_MEDIUM;
+  like.staged = -1;
+  like.src = data;
+  const int rc = tmb_near_am_send(rank_of[1], 0, &like);
+  if (rc == 0) return 1;
+  assert_int_equal(rc, TMB_AGAIN);
+  assert_int_equal(like.lacks, TMB_LACKS_BUFFER);
+  assert_int_equal(like.staged, -1);
+  assert_int_equal(tmb_near_am_send(rank_of[1], 0, &like), 0);
+  return 2;
+}
+
+/* A long request of a client is sent after what has come, or at the second attempt. Nothing else
+ * asks what has come. */
+TEST_BETWEEN(long_requests_let_others_first, set_up, rig_close) {
+  enum { CLIENT = TMB_HANDLER_FIRST };
+  struct tmb_am_out quiet = {.category = TMB_AM_SHORT, .handler = QUIET, .staged = -1};
+  assert_int_equal(attempts((struct tmb_am_out){.handler = CLIENT, .nbytes = 8192}), 1);
+  assert_int_equal(tmb_near_am_send(rank_of[0], 1, &quiet), 0);
+  assert_int_equal(attempts((struct tmb_am_out){.handler = CLIENT, .nbytes = 8192}), 2);
+  assert_int_equal(attempts((struct tmb_am_out){.handler = CLIENT, .nbytes = 64}), 1);
+  assert_int_equal(attempts((struct tmb_am_out){.handler = HANDLER, .nbytes = 8192}), 1);
+  assert_int_equal(attempts((struct tmb_am_out){.handler = CLIENT, .nbytes = 8192, .is_reply = 1}),
+                   1);
+  assert_int_equal(attempts((struct tmb_am_out){.handler = CLIENT, .nbytes = 8192, .immediate = 1}),
+                   1);
+  assert_int_equal(tmb_near_progress(rank_of[1], TMB_SERVE_ALL), TMB_FOUND_WORK);
+  assert_int_equal(attempts((struct tmb_am_out){.handler = CLIENT, .nbytes = 8192}), 1);
+
+  quiet.is_reply = 1;
+  assert_int_equal(tmb_near_am_send(rank_of[0], 1, &quiet), 0);
+  assert_int_equal(attempts((struct tmb_am_out){.handler = CLIENT, .nbytes = 8192}), 1);
+  assert_int_equal(attempts((struct tmb_am_out){.handler = CLIENT, .nbytes = 32768}), 2);
+}
+
 int main(void) {
   return unit_run(NULL, NULL);
 }

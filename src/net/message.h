@@ -25,10 +25,11 @@ enum { TMB_SERVE_NOTHING = 0, TMB_SERVE_REPLIES = 1, TMB_SERVE_REQUESTS = 2, TMB
  * for nobody will ring. */
 enum { TMB_FOUND_NOTHING = 0, TMB_FOUND_WORK = 1, TMB_FOUND_BUSY = 2 };
 
-/* Fixed by the API: arguments and bytes of a message. Medium messages: chosen. */
+/* Fixed by the API: arguments, bytes and handlers of a message. Medium messages: chosen. */
 #define TMB_AM_ARGS_MAX           16
 #define TMB_AM_MEDIUM_BYTES_MAX   65536u
 #define TMB_AM_LONG_BYTES_MAX     0x7fffffffu
+#define TMB_HANDLER_FIRST         128 /* least index of a client's handler */
 
 /* Endpoints of a message as one number of 12 bits, 0 between primordial ones: index at the target,
  * and index at the source, where a reply goes. Engine and conduits carry it unread. */
@@ -59,7 +60,7 @@ enum tmb_lacks {
 struct tmb_am_out {
   uint32_t peer;       /* jobrank */
   uint8_t category;    /* enum tmb_am_category */
-  uint8_t handler;     /* index at the target; below 128: internal */
+  uint8_t handler;     /* index at the target; below TMB_HANDLER_FIRST: internal */
   uint8_t nargs;       /* 0..TMB_AM_ARGS_MAX */
   uint8_t is_reply;    /* replies have their own resources */
   uint8_t immediate;   /* a failed attempt must leave no trace at the target */

@@ -232,10 +232,10 @@ def sides_of(group, p):
     if group == "first":
         return [hand, Side("first", p.bench("first", 2, bind=False), read_first)]
     if group == "medium":
-        return [hand, *[Side(name, p.bench("am", 2, "--mode", name, "--runs", 31),
-                             read_medium(copies))
-                        for name, copies in (("medium_return", "copies"),
-                                             ("medium_flood_read", "stream"))]]
+        rows = (("medium_return", "copies"), ("medium_flood_read", "stream"),
+                ("medium_both_read", "turns", "--sample-us", 1000))
+        return [hand, *[Side(name, p.bench("am", 2, "--mode", name, "--runs", 31, *longer),
+                             read_medium(copies)) for name, copies, *longer in rows]]
     if group == "sleepers":
         return [hand, Side("sleepers", p.bench("threads", 2, "--mode", "trips", "--quick", "--runs",
                                                21, bind=False), read_threads(1e-3))]

@@ -112,6 +112,8 @@ CELLS = [
             ("copies",), 1.25, (16384, 32768, 65536)),
     *_sized("medium", "medium messages one way that are copied out, {} KiB, beside copies by hand",
             "medium_flood_read", ("stream",), 1.25, (8192, 32768)),
+    *_sized("medium", "medium messages both ways, copied out, {} KiB, beside copies by hand",
+            "medium_both_read", ("turns",), 1.1, (8192, 16384, 32768)),
     Cell("medium", "medium request and reply, 32 KiB, beside hand-offs", "medium_return 32768",
          HAND, MEDIUM),
     *_sized("ops", "messages of {} KiB there and back, beside MPI", "message_trip", MPI_MESSAGE,
