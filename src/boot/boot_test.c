@@ -13,6 +13,7 @@
 #include "boot/launch/invitation.h"
 #include "boot/page/ctl.h"
 #include "boot/page/ranklist.h"
+#include "build_info.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,12 @@ static void expect_list(uint32_t size, const pid_t *pids, size_t bytes, const ch
   char buf[TMB_RANKLIST_BYTES];
   assert_cmp(bytes, <=, sizeof buf);
   assert_string_equal(tmb_ranklist_format(buf, bytes, size, pids), expected);
+}
+
+TEST(mark_names_the_release) {
+  unsigned major, minor;
+  assert_int_equal(sscanf(TMB_BUILD_VERSION, "%u.%u.", &major, &minor), 2);
+  assert_int_equal(TMB_CTL_MAGIC >> 8 & 0xff, 16 * major + minor);
 }
 
 TEST(formats_rank_lists) {

@@ -15,7 +15,7 @@ from jobs import VICTIM, Job, check, run_cases  # noqa: E402
 
 PLUGINS = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/plugin")
 OLD, ASKS = os.path.join(PLUGINS, "net_old.so"), os.path.join(PLUGINS, "net_asks.so")
-MAGIC = 0x746F6D626F6C6F00  # the last byte names the layout
+MAGIC = 0x746F6D626F6C0100  # the last byte names the layout, the one before the release
 
 
 def invited(text, **popen):
@@ -34,10 +34,10 @@ def invitation():
 
 
 def control_block():
-    """The text is the same, the shared memory is not, by its mark or by its length."""
-    for layout, length in ((0x41, 1 << 20), (0x44, 4096), (0x7A, 64)):
+    """The text is the same, the shared memory is not, by its release, its mark or its length."""
+    for layout, length in ((0x144, 1 << 20), (0x41, 1 << 20), (0x44, 4096), (0x7A, 64)):
         block = os.memfd_create("tombolo-ctl", 0)
-        os.write(block, struct.pack("=QQ", MAGIC | layout, 0x77))
+        os.write(block, struct.pack("=QQ", MAGIC + layout, 0x77))
         os.ftruncate(block, length)
         text = f"2:0:1:77:{os.getpid()}:{block}:{block}:{block}"
         err = invited(text, pass_fds=(block,))

@@ -30,7 +30,7 @@ TEST(a_job_of_another_version_is_seen) {
 }
 
 TEST(other_memory_is_not_one) {
-  const int same = holding(TMB_CTL_MAGIC), none = holding(TMB_CTL_MAGIC << 8);
+  const int same = holding(TMB_CTL_MAGIC), none = holding(TMB_CTL_MAGIC << 16);
   assert_int_equal(tmb_jobs_other_version(), 0);
   close(same);
   close(none);

@@ -172,7 +172,7 @@ fail_close:
 /* Magic and job_id, which lie at this place in all versions. */
 static bool read_head(int fd, uint64_t head[2]) {
   return pread(fd, head, 2 * sizeof head[0], 0) == (ssize_t)(2 * sizeof head[0]) &&
-         head[0] >> 8 == TMB_CTL_MAGIC >> 8;
+         head[0] >> 16 == TMB_CTL_MAGIC >> 16;
 }
 
 bool tmb_ctl_is_of_other_version(int fd) {

@@ -76,7 +76,9 @@ struct tmb_ctl {
   TMB_ALIGNED(TMB_CACHE_LINE) struct tmb_ctl_rank rank[]; /* [here]; then the arrays */
 };
 
-#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f44) /* the last byte changes with the layout */
+/* The last byte changes with the layout. The byte before is the release, 16 * major + minor: the
+ * rest of the memory that ranks share changes between releases, and has no mark of its own. */
+#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c0144)
 
 /* [size] TMB_FATE_ words of boot.h; the supervisor. */
 static inline uint32_t *tmb_ctl_fate(const struct tmb_ctl *ctl) {
