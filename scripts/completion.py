@@ -83,6 +83,14 @@ def machines():
     return sorted(path.stem for path in (ROOT / "tools/sim/machines").glob("*.json"))
 
 
+def of_experiments(options):
+    """The options of sim that its page names beside the experiments only; all take a value."""
+    text = plain((PAGES / "tombolo-sim.1").read_text().replace("\\-", "-"))
+    known = {name for option in options for name in option.names}
+    found = dict.fromkeys(re.findall(r"--[a-z][a-z-]+(?= [A-Z0-9a-z])", text))
+    return [Option(f"{name} VALUE", "of the experiment") for name in found if name not in known]
+
+
 def commands():
     """[(name, summary, [Option])], as the page of tombolo lists them."""
     text = plain((PAGES / "tombolo.1").read_text().replace("\\-", "-"))
@@ -90,7 +98,9 @@ def commands():
     for name, summary in re.findall(r"^  ([\w+]+) +(\S.*)$", text, re.M):
         page = PAGES / f"tombolo-{name}.1"
         if page.exists():
-            found.append((name, summary, options_of(page)))
+            options = options_of(page)
+            options += of_experiments(options) if name == "sim" else []
+            found.append((name, summary, options))
     return [*found, ("version", "show the version", []), ("help", "list the commands", [])]
 
 
@@ -115,7 +125,7 @@ def bash(table):
 # SPDX-License-Identifier: BSD-3-Clause
 # {NOTE}
 _tombolo() {{
-  local cur=${{COMP_WORDS[COMP_CWORD]}} name=${{COMP_WORDS[1]}} options='' takes='' i word
+  local cur=${{COMP_WORDS[COMP_CWORD]}} name=${{COMP_WORDS[1]}} options='' takes='' i word option
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W '{names}' -- "$cur")
@@ -144,10 +154,15 @@ _tombolo() {{
     bench) word='{" ".join(words_of("bench"))}' ;;
     sim) word='{" ".join(words_of("sim"))}' ;;
     explain) word=$({NUMBERS}) ;;
+    help) word='{names}' ;;
     *) word='' ;;
   esac
-  if [[ $name == sim && " ${{COMP_WORDS[*]:COMP_CWORD-2:2}}" == *' --machine'* ]]; then
+  option=${{COMP_WORDS[COMP_CWORD - 1]}}
+  [[ $option != '=' ]] || option=${{COMP_WORDS[COMP_CWORD - 2]}}
+  if [[ $option == --machine ]]; then
     word='{" ".join(machines())}'
+  elif [[ " $takes " == *" $option "* ]]; then
+    word='' # a value, of which nothing is known
   fi
   mapfile -t COMPREPLY < <(compgen -W "$word" -- "${{cur#=}}")
   case $name in
@@ -211,7 +226,8 @@ _tombolo() {{
   (( CURRENT-- ))
   case $words[1] in
 {chr(10).join(cases)}
-    help|version) ;;
+    help) _describe -t commands 'command of tombolo' commands ;;
+    version) ;;
     *) _files ;;
   esac
 }}
@@ -259,6 +275,9 @@ def fish(table):
             lines.append(f"complete -c tombolo -f {seen}")
         if name in ("bench", "sim"):
             lines.append(f"complete -c tombolo -f {seen} -a '{' '.join(words_of(name))}'")
+        if name == "help":
+            names = " ".join(other for other, _, _ in table)
+            lines.append(f"complete -c tombolo -f {seen} -a '{names}'")
         if name == "explain":
             lines.append(f"complete -c tombolo -f {seen} -a \"({NUMBERS})\"")
         for o in options:

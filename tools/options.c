@@ -16,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLIPS_MAX = 2, NAME_BYTES = 64 };
+enum { SLIPS_MAX = 2, SHORT_BYTES = 4, NAME_BYTES = 64 };
 
 const char *tool_nearest(const char *text, const char *(*name)(const void *, int),
                          const void *names) {
   const char *found = NULL;
-  unsigned least = SLIPS_MAX + 1;
+  unsigned least = (strlen(text) <= SHORT_BYTES ? 1 : SLIPS_MAX) + 1;
   for (int i = 0;; i++) {
     const char *n = name(names, i);
     if (!n) return found;
@@ -64,6 +64,7 @@ static bool short_takes_next(const struct argp_option *options, const char *word
 /* Refuses a long option that does not exist, where one of a similar name does. */
 static void check_long(const struct argp *parser, char **argv, const char *name) {
   const char *nearest = tool_nearest(name, name_of, parser->options);
+  if (tmb_fmt_edit_distance(name, "help") == 1) nearest = "help"; /* argp's, so in no table */
   if (!nearest) return;
   fprintf(stderr, "%s: there is no option --%s; did you mean --%s?\n", argv[0], name, nearest);
   exit(TOOL_EXIT_USAGE);

@@ -167,7 +167,7 @@ static void check_am(const struct gexx_g1_am *am, const struct gexx_am_msg *m, b
   } else {
     tmb_check_context_at(call);
     if (am->dest >= tmb_job.size)
-      tmb_fatal_nopos("%s: argument dest is %u, but the job has %u ranks (0..%u)", call, am->dest,
+      tmb_fatal_nopos("%s: argument dest is %u, but the job has %u ranks (0 to %u)", call, am->dest,
                       tmb_job.size, tmb_job.size - 1);
   }
   tmb_am_check_msg(&(struct tmb_am_check){call, &tmb_job.tm, is_reply ? am->token->src : am->dest,

@@ -218,7 +218,7 @@ static void check_translate(const char *call, gex_TM_t tm, const char *argument,
   tmb_check_context_mild(call);
   tmb_check_tm(call, tm, false);
   if (rank >= limit)
-    tmb_fatal_nopos("%s: argument %s is %u, but there are %u ranks (0..%u)", call, argument, rank,
+    tmb_fatal_nopos("%s: argument %s is %u, but there are %u ranks (0 to %u)", call, argument, rank,
                     limit, limit - 1);
 }
 

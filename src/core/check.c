@@ -70,7 +70,7 @@ void tmb_check_tm(const char *call, gex_TM_t tm, bool pair) {
 void tmb_check_tm_rank(const char *call, gex_TM_t tm, gex_Rank_t rank) {
   tmb_check_tm(call, tm, true);
   if (rank >= tm->size)
-    tmb_fatal_nopos("%s: argument rank is %u, but %s has %u ranks (0..%u)", call, rank,
+    tmb_fatal_nopos("%s: argument rank is %u, but %s has %u ranks (0 to %u)", call, rank,
                     tm->magic == GEXX_MAGIC_PAIR ? "the job" : "the team", tm->size, tm->size - 1);
 }
 

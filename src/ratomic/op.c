@@ -167,8 +167,9 @@ static gex_Rank_t team_rank(const char *call, gex_AD_t ad, const struct gexx_ad_
     if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_tm_rank(call, ad->tm, o->rank);
     return o->rank;
   }
-  TMB_CHECK(o->rank < tmb_job.size, "%s: argument tgt_rank is %u, but the job has %u ranks (0..%u)",
-            call, o->rank, tmb_job.size, tmb_job.size - 1);
+  TMB_CHECK(o->rank < tmb_job.size,
+            "%s: argument tgt_rank is %u, but the job has %u ranks (0 to %u)", call, o->rank,
+            tmb_job.size, tmb_job.size - 1);
   const gex_Rank_t rank = tmb_rank_of_jobrank(ad->tm, o->rank);
   TMB_CHECK(rank != GEX_RANK_INVALID,
             "%s: argument tgt_rank is %u, but that process has no member in the domain's team",

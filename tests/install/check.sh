@@ -626,6 +626,9 @@ by_completion() {
   offered "startup" tombolo bench st
   offered "stencil start" tombolo sim st
   offered "fat-tree" tombolo sim barrier --machine fa
+  offered "fat-tree" tombolo sim barrier --machine = fa
+  offered "" tombolo sim barrier --way s # no experiment
+  offered "ps" tombolo help p
   PATH="$prefix/bin:$PATH" offered "TMB-0404" tombolo explain TMB-0404
   grep -q -- "--hosts=" "$zsh"
   grep -q -- "-l 'hosts' -x" "$fish"
@@ -640,7 +643,7 @@ by_completion() {
       line_offers "$shell" "pear prog.c" "tombolo run -n 4 p"
       line_offers "$shell" "--list" "tombolo explain --l"
       line_offers "$shell" "pear prog.c" "tombolo fc p"
-      line_offers "$shell" "" "tombolo help p"
+      line_offers "$shell" "ps" "tombolo help p"
     else
       echo "there is no $shell: its completion is not tried"
     fi

@@ -93,7 +93,10 @@ def run(command, folder):
         ["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, env=env, timeout=40,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         check=False)
-    return [f"$ {command}", *squeezed(done.stdout, folder), f"[code {done.returncode}]", ""]
+    lines = squeezed(done.stdout, folder)
+    if "|" in command:
+        lines.sort()  # the other program writes when it likes
+    return [f"$ {command}", *lines, f"[code {done.returncode}]", ""]
 
 
 def ask_why(folder):

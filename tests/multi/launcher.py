@@ -71,6 +71,8 @@ REFUSED = [
     (["run", "--labels", "true"], 2, r"no option --labels; did you mean --label\?"),
     (["run", "-n", "2", "--hostz=a", "true"], 2, r"no option --hostz; did you mean --hosts\?"),
     (["doctor", "--jsom"], 2, r"no option --jsom; did you mean --json\?"),
+    (["why", "--hlp"], 2, r"no option --hlp; did you mean --help\?"),
+    (["run", "--nope", "true"], 2, r"unrecognized option '--nope'"),  # far from each
     ([], 2, r"Usage: tombolo COMMAND"),
 ]
 

@@ -555,6 +555,13 @@ class Simulate(unittest.TestCase):
         code, _, err = simulate()
         self.assertEqual(code, 2)
         self.assertIn("no experiment: give ft, collective, links, message, machine, pipeline", err)
+        for words, said in ((["nosuch"], "no experiment 'nosuch': give ft, collective"),
+                            (["ft", "--mchine=torus"], "did you mean --machine?"),
+                            (["ft", "--nosuch", "1"], "no option --nosuch; see"),
+                            (["ft", "--machine"], "option --machine needs a value")):
+            code, _, err = simulate(*words)
+            self.assertEqual(code, 2)
+            self.assertIn(said, err)
         code, _, err = simulate("ft")
         self.assertEqual(code, 2)
         for path in (ROOT / "tools/sim/machines").glob("*.json"):

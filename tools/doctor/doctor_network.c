@@ -40,10 +40,11 @@ void doctor_judge_interfaces(struct doctor *d, const json_t *interfaces) {
                "machine alone need none.",
                "none leads to other hosts");
   else if (small)
-    doctor_add(d, DOCTOR_WARNING, "interfaces",
-               "Raise the MTU on all hosts and switches ('ip link set NAME mtu 9000'), if the "
-               "network carries it: long transfers are slower.",
-               "%s", used);
+    doctor_add(
+        d, DOCTOR_WARNING, "interfaces",
+        "Long transfers are faster with a larger MTU: if the network carries it, raise it on "
+        "all hosts and switches ('ip link set NAME mtu 9000').",
+        "%s", used);
   else
     doctor_add(d, DOCTOR_OK, "interfaces", NULL, "%s", used);
 }

@@ -9,6 +9,10 @@
  */
 #include "experiments.h"
 
+extern "C" {
+#include "base/fmt.h"
+}
+
 #include <jansson.h>
 
 #include <cstdio>
@@ -95,6 +99,21 @@ void read_grid(sim::Experiment &e, const std::string &text) {
   e.grid[1] = z;
 }
 
+/* Refuses an option that does not exist, or lacks its value; names one of a similar name. */
+[[noreturn]] void refuse(const std::string &name) {
+  static const char *const known[] = {
+      "--machine", "--loggp",   "--json",   "--way",   "--kind",    "--algorithm", "--flows",
+      "--ranks",   "--bytes",   "--levels", "--links", "--count",   "--times",     "--warm",
+      "--rows",    "--columns", "--group",  "--block", "--overlap", "--width",     "--blocking",
+      "--points",  "--grid",    "--set",    "--far",   "--native",  "--help"};
+  for (const char *option : known)
+    if (option == name) throw sim::Error("option " + name + " needs a value");
+  for (const char *option : known)
+    if (tmb_fmt_edit_distance(name.c_str(), option) <= 2)
+      throw sim::Error("there is no option " + name + "; did you mean " + option + "?");
+  throw sim::Error("there is no option " + name + "; see 'tombolo sim --help'");
+}
+
 /* Take an option that has a value. Returns whether there is such a one. */
 bool take(Options &o, const std::string &name, const std::string &value) {
   sim::Experiment &e = o.experiment;
@@ -142,9 +161,12 @@ Options read_options(int argc, char **argv) {
              take(o, name.substr(0, equals), name.substr(equals + 1)))
       continue;
     else if (i + 1 >= argc || !take(o, name, argv[++i]))
-      throw sim::Error(name + ": unknown, or without its value; see 'tombolo sim --help'");
+      refuse(name.substr(0, equals));
   }
-  if (o.experiment.name.empty()) throw sim::Error("no experiment: give " + sim::experiment_names());
+  const std::string known = sim::experiment_names();
+  if (o.experiment.name.empty()) throw sim::Error("no experiment: give " + known);
+  if ((" " + known + ",").find(" " + o.experiment.name + ",") == std::string::npos)
+    throw sim::Error("there is no experiment '" + o.experiment.name + "': give " + known);
   if (o.machine.empty()) throw sim::Error(std::string("no machine: give --machine ") + MACHINES);
   return o;
 }

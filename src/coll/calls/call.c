@@ -80,8 +80,8 @@ void tmb_coll_check(const struct tmb_coll_call *call, gex_Flags_t flags) {
   tmb_check_tm(name, call->tm, false);
   tmb_check_flags(name, flags, 0);
   if (call->root >= call->tm->size)
-    tmb_fatal_nopos("%s: argument root is %u, but the team has %u ranks (0..%u)", name, call->root,
-                    call->tm->size, call->tm->size - 1);
+    tmb_fatal_nopos("%s: argument root is %u, but the team has %u ranks (0 to %u)", name,
+                    call->root, call->tm->size, call->tm->size - 1);
   if (!call->bytes) return;
   if (writes(call) && !call->dst)
     tmb_fatal_nopos("%s: argument dst is NULL with %zu bytes to write", name, call->bytes);

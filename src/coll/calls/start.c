@@ -146,7 +146,7 @@ int gexx_TM_Abandon(gex_TM_t tm, gex_Rank_t rank) {
   tmb_check_tm(call, tm, false);
   struct tmb_team *team = tmb_team_of(tm);
   if (rank >= team->head.size)
-    tmb_fatal_nopos("%s: argument rank is %u, but the team has %u members (0..%u)", call, rank,
+    tmb_fatal_nopos("%s: argument rank is %u, but the team has %u members (0 to %u)", call, rank,
                     team->head.size, team->head.size - 1);
   if (!tmb_team_lost(team)) tmb_store_rel(&team->lost, tmb_team_jobrank(team, rank) + 1);
   abandon(team);

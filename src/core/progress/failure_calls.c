@@ -50,7 +50,7 @@ uint64_t gexx_Lost_QueryDropped(void) {
 static void check_rank(const char *call, gex_Rank_t jobrank) {
   tmb_check_ready_at(call);
   if (jobrank >= tmb_job.size)
-    tmb_fatal_nopos("%s: argument jobrank is %u, but the job has %u ranks (0..%u)", call, jobrank,
+    tmb_fatal_nopos("%s: argument jobrank is %u, but the job has %u ranks (0 to %u)", call, jobrank,
                     tmb_job.size, tmb_job.size - 1);
 }
 
