@@ -91,6 +91,15 @@ if(TMB_CHECK_GCC)
   tmb_check_test(local_shared local.c "${tmb_check_shared}")
 endif()
 
+# Bytes of shadow for each byte that is touched.
+if(TMB_CHECK_GCC)
+  tmb_check_program(memory memory.c "" $<TARGET_FILE:tombolo_tool> cc -Wall -O1 --check
+    "--compiler=${TMB_CHECK_GCC}")
+  add_test(NAME multi.check_memory COMMAND $<TARGET_FILE:tombolo_tool> run -n 2 --timeout 60
+    --check races "${PROJECT_BINARY_DIR}/tests/check/memory")
+  set_tests_properties(multi.check_memory PROPERTIES LABELS multi TIMEOUT 120)
+endif()
+
 tmb_check_compiled(objects objects.cc "" $<TARGET_FILE:tombolo_tool> c++ -O2 -std=c++17
   "--compiler=${CMAKE_CXX_COMPILER}")
 if(TARGET caf_shared AND tmb_fortran_compilers)
