@@ -170,21 +170,6 @@ static inline uint64_t chk_word(uint64_t number, uint32_t mask, uint32_t flags) 
   return number << 16 | (uint64_t)mask << 8 | (flags & 0xff);
 }
 
-/* Enter an access of a whole granule that its owner alone has accessed, so that all others there
- * are before it. Returns false where words are to be merged. */
-static inline bool chk_enter_alone(uint64_t cell[CHK_SLOTS], uint64_t word) {
-  if (word & CHK_WRITE) {
-    cell[0] = word;
-    cell[1] = cell[2] = 0;
-    return true;
-  }
-  if (CHK_UNLIKELY(cell[2] || (cell[1] & CHK_WRITE))) return false;
-  const bool stored = cell[0] & CHK_WRITE;
-  cell[stored] = word;
-  if (!stored) cell[1] = 0;
-  return true;
-}
-
 /* An order that holds once holds for ever. */
 static inline void chk_note_ordered(uint64_t number) {
   __atomic_store_n(&chk.ordered[number & (CHK_NOTED - 1)], number, __ATOMIC_RELAXED);

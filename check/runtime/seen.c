@@ -101,10 +101,10 @@ typedef uint64_t two __attribute__((vector_size(16)));
 /* The end of equal words. */
 static uint32_t equal_to(const uint16_t *word, uint32_t at, uint32_t end) {
   const uint16_t first = word[at++];
-  for (; at + 8 <= end; at += 8) {
-    eight v;
-    memcpy(&v, word + at, sizeof v);
-    const two other = (two)(v ^ first);
+  for (; at + 16 <= end; at += 16) {
+    eight v[2];
+    memcpy(v, word + at, sizeof v);
+    const two other = (two)((v[0] ^ first) | (v[1] ^ first));
     if (other[0] | other[1]) break;
   }
   while (at < end && word[at] == first) at++;

@@ -118,6 +118,25 @@ static void expand(struct chk_page *p) {
   p->uniform = 0;
 }
 
+/* Enter an access of whole granules that their owner alone has accessed, so that all others there
+ * are before it. Returns how many are done: the next one has words that are to be merged. */
+static size_t enter_alone(uint64_t cell[][CHK_SLOTS], size_t count, uint64_t word) {
+  size_t i = 0;
+  for (; (word & CHK_WRITE) && i < count; i++) {
+    cell[i][0] = word;
+    cell[i][1] = cell[i][2] = 0;
+  }
+  for (; i < count && !cell[i][2] && !(cell[i][1] & CHK_WRITE); i++) {
+    if (CHK_LIKELY(cell[i][0] & CHK_WRITE)) {
+      cell[i][1] = word;
+      continue;
+    }
+    cell[i][0] = word;
+    cell[i][1] = 0;
+  }
+  return i;
+}
+
 /* Compare with whole granules. Neighbours often have the same words, and then change alike. */
 static void compare_cells(struct compare *c, uint64_t cell[][CHK_SLOTS], size_t count,
                           uintptr_t addr) {
@@ -126,8 +145,9 @@ static void compare_cells(struct compare *c, uint64_t cell[][CHK_SLOTS], size_t 
   uint64_t old[CHK_SLOTS], new[CHK_SLOTS];
   bool alike = false;
   for (size_t i = 0; i < count; i++) {
+    if (c->alone) i += enter_alone(cell + i, count - i, mine);
+    if (i == count) return;
     uint64_t *const at = cell[i];
-    if (c->alone && chk_enter_alone(at, mine)) continue;
     if (alike && at[0] == old[0] && at[1] == old[1] && at[2] == old[2]) {
       memcpy(at, new, sizeof new);
       continue;

@@ -5,8 +5,8 @@
 Usage: slowdown.py TOMBOLO PLAIN CHECKED [--time]
 PLAIN and CHECKED are loops.c, compiled with -O2 without and with `--check`. Instructions of an
 element are counted with callgrind; the test fails where a loop with the check takes more than BARS
-says. --time prints a table of processor times instead, with ThreadSanitizer beside it; alternates
-the programs, and takes the least of 6 runs each.
+says. --time prints a table of processor times instead, with clang's program and ThreadSanitizer
+beside it; alternates the programs, and takes the least of 6 runs each.
 """
 
 import argparse
@@ -82,19 +82,24 @@ def measure(tombolo, plain, checked):
         tsan = f"{folder}/tsan"
         subprocess.run([tombolo, "cc", "-O2", "-fsanitize=thread", source, "-o", tsan],
                        check=True)
+        clang = f"{folder}/clang"
+        subprocess.run([tombolo, "cc", "-O2", "--check", "--compiler=clang", source, "-o", clang],
+                       check=True)
         alone = job(tombolo, False)
         commands = {"plain": [*alone, plain], "no run": [*alone, checked],
                     "check": [*job(tombolo, True), checked],
+                    "clang": [*job(tombolo, True), clang],
                     "tsan": [*alone, "setarch", "-R", tsan]}
         least = {kind: {} for kind in commands}
         for _ in range(RUNS):
             for kind, command in commands.items():
                 for name, (_, ns) in run([*command, *LARGE]).items():
                     least[kind][name] = min(ns, least[kind].get(name, ns))
-    print("| loop | -O2, ns | compiled with `--check` | under `--check races` | ThreadSanitizer |")
-    print("|---|---|---|---|---|")
+    print("| loop | -O2, ns | compiled with `--check` | under `--check races` "
+          "| by clang | ThreadSanitizer |")
+    print("|---|---|---|---|---|---|")
     for name, ns in least["plain"].items():
-        times = [f"{least[kind][name] / ns:.1f}" for kind in ("no run", "check", "tsan")]
+        times = [f"{least[kind][name] / ns:.1f}" for kind in ("no run", "check", "clang", "tsan")]
         print(f"| {name} | {ns:.2f} | {' | '.join(times)} |")
     return 0
 
