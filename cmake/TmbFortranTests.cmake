@@ -168,4 +168,13 @@ if(TMB_BENCH)
       tombolo_tool caf_shared caf16_shared fortran_modules
     COMMENT "Fortran: tombolo-bench-fortran" VERBATIM)
   tmb_install_bench("${program}" fortran)
+  # Counted by scripts/count_paths.py: each path is a function.
+  set(program "${PROJECT_BINARY_DIR}/bench/tombolo-bench-count-fortran")
+  add_custom_command(OUTPUT "${program}"
+    COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${tmb_fortran_newest}} -O3
+      -fno-inline -Wall -J "${PROJECT_BINARY_DIR}/bench" "${src}/tombolo-bench-count-fortran.f90"
+      -o "${program}"
+    DEPENDS "${src}/tombolo-bench-count-fortran.f90" tombolo_tool caf_shared caf16_shared
+    COMMENT "Fortran: tombolo-bench-count-fortran" VERBATIM)
+  list(APPEND tmb_fortran_bench "${program}")
 endif()

@@ -64,7 +64,7 @@ contains
 end module
 
 program bench_fortran
-  use iso_fortran_env, only: atomic_int_kind, event_type, int64, lock_type
+  use iso_fortran_env, only: atomic_int_kind, event_type, int64, lock_type, team_type
   use measure
 #ifndef PEER
   use iso_c_binding, only: c_double, c_int ! without ONLY gfortran 15 and 16 refuse coindexed arrays
@@ -97,6 +97,12 @@ program bench_fortran
     integer(int64) :: first, second
   end type
   type(pair) :: both[*]
+  type :: list
+    real(8), allocatable :: item(:)
+  end type
+  type(list) :: lists[*]
+  character(16) :: text[*], words_here
+  type(event_type) :: posted[*]
   type(lock_type) :: guard[*]
   integer(atomic_int_kind) :: counter[*]
   integer :: me, other, i, k, r, pid[*], fd[*]
@@ -108,10 +114,14 @@ program bench_fortran
   call set_up()
   if (me == 1) print '(a,i0,a)', 'tombolo-bench 1 fortran ranks=2 runs=', runs, ' sample_us=100 quick=0'
   call accesses()
+  call components()
+  call sections()
   call arrays()
   call events()
   call exclusion()
+  call atomics()
   call collectives()
+  call teams()
   if (me == 1) print '(a,i0)', 'end ', figures
   sync all
 contains
@@ -124,6 +134,8 @@ contains
     word = 0
     both = pair(me, me)
     counter = 0
+    text = 'a text'
+    allocate (lists%item(64), source=1d0)
 #ifndef PEER
     if (me == 1) pid = floor_make(fd)
     sync all
@@ -158,6 +170,39 @@ contains
     ALONE('put_section', 64, 0d0, block(1:8)[2] = private(1:8))
     ALONE('get_section', 64, 0d0, private(1:8) = block(1:8)[2])
     ALONE('send_get', 8, 0d0, word[2] = attached_word[2])
+    sync all
+  end subroutine
+
+  ! Allocatable components, numbers of another kind, and texts.
+  subroutine components()
+    integer, parameter :: count = 4000
+    integer :: small
+    small = 0
+    ALONE('put_allocatable', 8, 0d0, lists[2]%item(5) = i)
+    ALONE('get_allocatable', 8, 0d0, private(i) = lists[2]%item(5))
+    ALONE('allocated', 0, 0d0, if (.not. allocated(lists[2]%item)) error stop)
+    sync all
+    ALONE('put_converted', 8, 0d0, word[2] = small)
+    ALONE('get_converted', 8, 0d0, small = int(word[2]))
+    ALONE('put_text', 16, 0d0, text[2] = words_here)
+    ALONE('get_text', 16, 0d0, words_here = text[2])
+    sync all
+  end subroutine
+
+  ! 64 numbers side by side, with gaps there, or with gaps here; eight of a vector subscript.
+  subroutine sections()
+    integer, parameter :: count = 4000
+    integer :: at(8) = [1, 9, 3, 11, 5, 13, 7, 15]
+    ALONE('put_section', 512, 0d0, block(1:64)[2] = private(1:64))
+    ALONE('get_section', 512, 0d0, private(1:64) = block(1:64)[2])
+    ALONE('put_strided', 512, 0d0, block(1:127:2)[2] = private(1:64))
+    ALONE('get_strided', 512, 0d0, private(1:64) = block(1:127:2)[2])
+    sync all
+    ALONE('put_gather', 512, 0d0, block(1:64)[2] = private(1:127:2))
+    ALONE('get_scatter', 512, 0d0, private(1:127:2) = block(1:64)[2])
+    ALONE('send_get', 512, 0d0, block(65:128)[2] = block(1:64)[2])
+    ALONE('put_vector', 64, 0d0, block(at)[2] = private(1:8))
+    ALONE('get_vector', 64, 0d0, private(1:8) = block(at)[2])
     sync all
   end subroutine
 
@@ -196,11 +241,15 @@ contains
   ! Put and event there and back; one way is half of it.
   subroutine events()
     integer, parameter :: count = 500
+    integer :: seen
     TOGETHER('put_event_post', 8, 'handoff', 1.1d0, floor_of(r) = handoff(count), 2, call there_and_back())
 #ifndef PEER
     TOGETHER('put_attached', 8, 'handoff', 0.8d0, floor_of(r) = handoff(count), 2, call attached())
 #endif
     TOGETHER('sync_all', 0, 'handoff', 1.2d0, floor_of(r) = handoff(count), 1, sync all)
+    ALONE('event_post', 0, 0d0, event post (posted[2]))
+    ALONE('event_query', 0, 0d0, call event_query(posted, seen))
+    sync all
   end subroutine
 
   subroutine there_and_back()
@@ -221,12 +270,24 @@ contains
     if (me /= 1) attached_word[1] = i
   end subroutine
 
-  ! A pair of images, a lock nobody else wants, and a counter.
+  ! A pair of images, and locks nobody else wants.
   subroutine exclusion()
     integer, parameter :: count = 1000
     TOGETHER('sync_images', 0, '', 0d0, continue, 1, sync images (other))
     ALONE('lock', 0, 0d0, lock (guard[2]); unlock (guard[2]))
+    ALONE('critical', 0, 0d0, critical; private(1) = i; end critical)
+    ALONE('sync_memory', 0, 0d0, sync memory)
+    sync all
+  end subroutine
+
+  subroutine atomics()
+    integer, parameter :: count = 4000
+    integer(atomic_int_kind) :: found
     ALONE('atomic_add', 4, 0d0, call atomic_add(counter[2], 1))
+    ALONE('atomic_fetch_add', 4, 0d0, call atomic_fetch_add(counter[2], 1, found))
+    ALONE('atomic_define', 4, 0d0, call atomic_define(counter[2], i))
+    ALONE('atomic_ref', 4, 0d0, call atomic_ref(found, counter[2]))
+    ALONE('atomic_cas', 4, 0d0, call atomic_cas(counter[2], found, i, i + 1))
     sync all
   end subroutine
 
@@ -235,7 +296,31 @@ contains
     real(8) :: x
     TOGETHER('co_sum', 8, '', 0d0, x = 1, 1, call co_sum(x); x = 1)
     TOGETHER('co_broadcast', 8, '', 0d0, continue, 1, call co_broadcast(x, 1))
+    TOGETHER('co_max', 8, '', 0d0, continue, 1, call co_max(x))
+    TOGETHER('co_reduce', 8, '', 0d0, continue, 1, call co_reduce(x, product_of))
+    call of_64_kib()
     call long_sum()
+  end subroutine
+
+  pure real(8) function product_of(a, b)
+    real(8), intent(in) :: a, b
+    product_of = a*b
+  end function
+
+  subroutine of_64_kib()
+    integer, parameter :: count = 20, few = 8192
+    TOGETHER('co_broadcast', 8*few, '', 0d0, continue, 1, call co_broadcast(private(1:few), 1))
+    TOGETHER('co_max', 8*few, '', 0d0, continue, 1, call co_max(private(1:few)))
+  end subroutine
+
+  subroutine teams()
+    integer, parameter :: count = 20
+    type(team_type) :: row
+    real(8), allocatable :: fresh(:)[:]
+    form team (1, row)
+    TOGETHER('sync_team', 0, '', 0d0, continue, 1, sync team (row))
+    TOGETHER('change_team', 0, '', 0d0, continue, 1, change team (row); end team)
+    TOGETHER('allocate', 800, '', 0d0, continue, 1, allocate (fresh(100)[*]); deallocate (fresh))
   end subroutine
 
   subroutine long_sum()

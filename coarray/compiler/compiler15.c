@@ -261,20 +261,6 @@ static inline __attribute__((always_inline)) void get_scalar(const struct caf_he
     take_scalar(at, owned, variable, bytes);
 }
 
-/* Gets of objects that are here; else they return false. */
-static bool get_scalar_here(const struct caf_selector *s, void *variable, size_t bytes) {
-  struct caf_here here;
-  if (!caf_find_slow(&here, s, CAF_ATTACH_READ)) return false;
-  get_scalar(&here, variable, bytes);
-  return true;
-}
-
-static bool get_array_here(const struct caf_selector *s, void **dst, struct caf_desc *variable) {
-  if (!caf_here_get(s, variable)) return false;
-  if (dst) *dst = variable->base;
-  return true;
-}
-
 /* A get, as the compiler passes it. */
 struct get_call {
   struct caf_selector object;
@@ -287,12 +273,38 @@ struct get_call {
   const void *caller;
 };
 
+/* Gets a scalar that is here, also a text, without STAT= and TEAM=. Returns false where it is not.
+ */
+static bool get_scalar_here(const struct get_call *c) {
+  struct caf_here here;
+  struct caf_here_call call;
+  void *at = NULL;
+  int32_t owned = 0;
+  size_t length = 0;
+  const struct target *const t = &c->target;
+  if (!caf_find_here(&here, &c->object, CAF_ATTACH_READ)) return false;
+  void *const place = caf_here_prepare(&call, &here);
+  if (t->chars) call.chars = *t->chars;
+  if (c->src_chars) length = length_of(c->object.token, t->bytes, *c->src_chars);
+  ((caf_getter *)here.accessor->function)(here.add, &caf.image, &at, &owned, place, &call.token, 0,
+                                          &call.chars, c->src_chars ? &length : NULL);
+  take_scalar(at, owned, *t->dst, t->bytes * (t->chars ? *t->chars : 1));
+  return true;
+}
+
+/* An array that is here, without characters. */
+static bool get_array_here(const struct get_call *c) {
+  const struct target *const t = &c->target;
+  if (t->chars || c->src_chars || !caf_here_get(&c->object, t->desc)) return false;
+  if (t->dst) *t->dst = t->desc->base;
+  return true;
+}
+
 /* All gets but those of the fewest instructions. */
 static __attribute__((noinline)) void get_in_full(const struct get_call *c) {
   const struct target *t = &c->target;
-  if (!t->chars && !c->src_chars && !t->may_realloc && !c->stat && !c->team && !c->team_number &&
-      (t->desc ? get_array_here(&c->object, t->dst, t->desc)
-               : get_scalar_here(&c->object, *t->dst, t->bytes)))
+  if (!t->may_realloc && !c->stat && !c->team && !c->team_number &&
+      (t->desc ? get_array_here(c) : get_scalar_here(c)))
     return;
   if (!is_accessors(c->object.token)) {
     caf.statement.call = "get";
@@ -369,19 +381,34 @@ static int32_t is_present(const struct selector *selector, struct caf_ask *ask) 
   return call(&there, ask, &room, &answer, &to) ? answer.found.present : 0;
 }
 
-int32_t CAF(is_present_on_remote)(void *token, int image, int index, void *add, size_t add_bytes) {
-  const struct caf_token *t = token;
+/* All questions but those of the fewest instructions. */
+static __attribute__((noinline)) int32_t is_present_in_full(const struct caf_token *t, int image,
+                                                            int index, void *add, size_t add_bytes,
+                                                            const void *caller) {
   if (!t) return 0; /* the coarray itself is not allocated */
   if (!is_accessors(t) && (t->rank == 0 || shape_of(t))) {
     struct caf_here here;
     const struct caf_selector s = {t, image, index, t->rank ? shape_of(t) : NULL, add};
     if (caf_find_here(&here, &s, 0)) return caf_here_asks(&here, takes_pointer(t));
   }
-  CAF_STATEMENT("ALLOCATED");
-  const struct selector selector = {token, image, NULL, NULL};
+  caf.statement.call = "ALLOCATED";
+  caf.statement.caller = caller;
+  const struct selector selector = {t, image, NULL, NULL};
   struct caf_ask ask = {
       .kind = CAF_ACCESS_PRESENT, .index = index, .add = add, .add_bytes = add_bytes};
   return is_present(&selector, &ask);
+}
+
+int32_t CAF(is_present_on_remote)(void *token, int image, int index, void *add, size_t add_bytes) {
+  const struct caf_token *t = token;
+  uint32_t rank;
+  const uintptr_t place = caf_place_short(t, image, &rank);
+  if (__builtin_expect(place && t->rank == 0, 1)) {
+    const struct caf_here here = {(char *)place, NULL, add, &caf.accessors[index]};
+    if (here.accessor->trials.direct && !caf_poll_is_due(CAF_SCALAR))
+      return caf_here_asks(&here, takes_pointer(t));
+  }
+  return is_present_in_full(t, image, index, add, add_bytes, __builtin_return_address(0));
 }
 
 /* ---- put */
@@ -427,18 +454,25 @@ struct put_call {
   const void *caller;
 };
 
-/* Puts an object that is here; else it returns false. */
-static bool put_here(const struct put_call *c) {
+/* Puts a scalar that is here, also a text, without STAT= and TEAM=. Returns false where it is not.
+ */
+static bool put_scalar_here(const struct put_call *c) {
   struct caf_here here;
-  if (c->src_desc) return caf_here_put(&c->object, c->src_desc);
-  if (!caf_find_slow(&here, &c->object, CAF_ATTACH_WRITE)) return false;
-  caf_here_set(&here, c->src);
+  struct caf_here_call call;
+  size_t length = 0;
+  if (!caf_find_here(&here, &c->object, CAF_ATTACH_WRITE)) return false;
+  void *const place = caf_here_prepare(&call, &here);
+  if (c->dst_chars) length = length_of(c->object.token, c->src_size, *c->dst_chars);
+  ((caf_setter *)here.accessor->function)(here.add, &caf.image, place, c->src, &call.token, 0,
+                                          c->dst_chars ? &length : NULL, c->src_chars);
   return true;
 }
 
 /* All puts but those of the fewest instructions. */
 static __attribute__((noinline)) void put_in_full(const struct put_call *c) {
-  if (!c->dst_chars && !c->src_chars && !c->stat && !c->team && !c->team_number && put_here(c))
+  if (!c->stat && !c->team && !c->team_number &&
+      (c->src_desc ? !c->dst_chars && !c->src_chars && caf_here_put(&c->object, c->src_desc)
+                   : put_scalar_here(c)))
     return;
   caf.statement.call = "put";
   caf.statement.caller = c->caller;
@@ -460,12 +494,13 @@ void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_ch
                          size_t src_size, const void *src, const size_t *src_chars,
                          const struct caf_desc *src_desc, int index, void *add, size_t add_bytes,
                          int *stat, void **team, int *team_number) {
-  if (__builtin_expect(!dst_chars && !src_chars && !src_desc && !stat && !team && !team_number,
+  if (__builtin_expect(!dst_chars && !src_chars && !stat && !team && !team_number &&
+                           (!src_desc || caf_here_takes(src_desc)),
                        1)) {
     const struct caf_selector s = {token, image, index, dst, add};
     struct caf_here here;
     if (__builtin_expect(caf_find_short(&here, &s, CAF_ATTACH_WRITE, CAF_SCALAR), 1)) {
-      caf_here_set(&here, src);
+      caf_here_set(&here, src_desc ? (const void *)src_desc : src);
       return;
     }
   }

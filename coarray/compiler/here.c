@@ -38,11 +38,12 @@ static void poll_counted(void) {
   caf_poll_counted();
 }
 
-/* Whether an accessor may run here on an object. One that takes numbers needs nothing but their
- * bytes, whatever they are part of. [in] offset: of the object in the coarray. */
+/* Whether an accessor may run here on an object. One that takes numbers or texts needs nothing but
+ * their bytes, whatever they are part of. [in] offset: of the object in the coarray. */
 static bool runs_here(struct caf_accessor *a, const struct caf_token *t, uint32_t rank,
                       size_t offset) {
-  if (t->elem_type > 0 && t->elem_type < CAF_DERIVED) a->trials.direct = true;
+  if (t->elem_type > 0 && t->elem_type <= CAF_CHARACTER && t->elem_type != CAF_DERIVED)
+    a->trials.direct = true;
   return a->trials.direct ||
          (a->trials.followed && caf_follow_reaches(t, &a->trials, rank, offset));
 }

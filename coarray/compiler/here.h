@@ -132,6 +132,13 @@ static inline __attribute__((always_inline)) bool caf_pass_short(const struct ca
          caf_here_pass(&target, &source);
 }
 
+/* Whether an accessor may take an array as the program has it: its elements lie together, and are
+ * found by its offset. Of rank 1, the usual one. */
+static inline bool caf_here_takes(const struct caf_desc *array) {
+  return array->dtype.rank == 1 && array->span == (ptrdiff_t)array->dtype.elem_len &&
+         array->dim[0].stride == 1 && (ptrdiff_t)array->offset == -array->dim[0].lb;
+}
+
 /* variable = object, an array. */
 bool caf_here_get(const struct caf_selector *object, const struct caf_desc *variable);
 

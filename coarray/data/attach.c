@@ -372,8 +372,7 @@ void caf_attach_put(uint32_t rank, void *remote, const void *data, size_t bytes,
   }
   uint64_t *first = (uint64_t *)events[0];
   if (caf_is_near(rank)) {
-    gexx_RMA_PutSignalBlocking(caf.tm, rank, remote, data, bytes, GEX_EVENT_NOW, first,
-                               GEXX_SIG_ADD, 1, 0);
+    caf_post_with(rank, remote, data, bytes, first);
   } else { /* data and post are one message */
     caf_await(rank, remote, bytes);
     gexx_RMA_PutSignalNBI(caf.tm, rank, remote, data, bytes, GEX_EVENT_NOW, first, GEXX_SIG_ADD, 1,

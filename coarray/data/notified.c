@@ -183,8 +183,7 @@ static void notified_put(const struct request *r, const struct caf_status *to) {
     if (bytes) caf_assign_remote(m.rank, &m.remote, &m.remote_elem, &m.local, &m.local_elem);
     post(&m);
   } else if (caf_is_near(m.rank)) {
-    gexx_RMA_PutSignalBlocking(caf.tm, m.rank, m.remote.base, m.local.base, bytes, GEX_EVENT_NOW,
-                               m.signal, GEXX_SIG_ADD, 1, 0);
+    caf_post_with(m.rank, m.remote.base, m.local.base, bytes, m.signal);
   } else {
     caf_await(m.rank, m.remote.base, bytes);
     gexx_RMA_PutSignalNBI(caf.tm, m.rank, m.remote.base, m.local.base, bytes, GEX_EVENT_NOW,

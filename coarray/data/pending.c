@@ -10,11 +10,15 @@
  */
 #include "data/pending.h"
 
+#include <gasnet_tools.h>
 #include <sched.h>
 #include <stdlib.h>
 
 enum { RANGES_MAX = 64 };
-enum { LOOKS_ALONE = 1024, LOOKS_PER_YIELD = 64 };
+/* Looks before the processor is offered first, and then between offers: these become more, as a
+ * call costs as much as some hundred looks, while nobody takes the processor, which a call tells by
+ * its time: two switches between processes take longer. */
+enum { LOOKS_FIRST = 1024, LOOKS_BETWEEN = 64, LOOKS_MOST = 1 << 14, OFFER_NS = 1000 };
 #define MEMORY_MAX ((size_t)8 << 20) /* bytes of copies that puts in progress read from */
 
 struct range {
@@ -42,17 +46,27 @@ static struct pending *pending_here(void) {
 static struct {
   const void *where;
   int64_t found;
-  uint32_t times; /* that it was found again */
-} looked;
+  uint32_t left, between; /* looks to the next offer; from one offer to the next */
+} looked = {.between = LOOKS_BETWEEN};
+
+static __attribute__((cold)) void offer_processor(void) {
+  const gasnett_tick_t begin = gasnett_ticks_now();
+  (void)sched_yield();
+  if (gasnett_ticks_to_ns(gasnett_ticks_now() - begin) >= OFFER_NS)
+    looked.between = LOOKS_BETWEEN;
+  else if (looked.between < LOOKS_MOST)
+    looked.between *= 2;
+  looked.left = looked.between;
+}
 
 void caf_looked(const void *where, int64_t found) {
   if (where != looked.where || found != looked.found) {
     looked.where = where;
     looked.found = found;
-    looked.times = 0;
+    looked.left = LOOKS_FIRST;
     return;
   }
-  if (++looked.times > LOOKS_ALONE && looked.times % LOOKS_PER_YIELD == 0) (void)sched_yield();
+  if (--looked.left == 0) offer_processor();
 }
 
 bool caf_is_near_slow(uint32_t rank) {

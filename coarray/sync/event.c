@@ -213,22 +213,38 @@ void CAF(event_wait)(void *token, size_t index, int until, int *stat, char *errm
   caf_consume(word, until, "EVENT WAIT", &to);
 }
 
-void CAF(event_query)(void *token, size_t index, int image, int *count, int *stat) {
-  CAF_INSIDE;
-  CAF_STATEMENT("EVENT_QUERY");
-  const struct caf_status to = {.stat = stat};
-  caf_serve();
-  const uint32_t rank = image == 0 ? caf.rank : caf_rank_of(token, image, &to);
-  if (rank == UINT32_MAX) return;
-  uint64_t *word = caf_address(token, index * WORD, WORD, rank, &to);
-  uint64_t value = 0;
-  if (!word) return;
-  if (rank == caf.rank)
-    value = caf_posts_count(word);
-  else
-    gex_RMA_GetBlocking(caf.tm, &value, rank, word, sizeof value, 0);
+/* Gives the posts that an event counts to the program. */
+static inline void show_count(const void *word, uint64_t value, int *count, int *stat) {
   value &= CAF_LOSS - 1;
   *count = value > INT32_MAX ? INT32_MAX : (int)value;
   caf_looked(word, (int64_t)value);
   caf_ok(stat);
+}
+
+static __attribute__((noinline)) void query_any(const struct statement *s, int *count) {
+  CAF_INSIDE;
+  caf_serve();
+  const uint32_t rank = s->image == 0 ? caf.rank : caf_rank_of(s->token, s->image, &s->to);
+  if (rank == UINT32_MAX) return;
+  uint64_t *word = caf_address(s->token, s->index * WORD, WORD, rank, &s->to);
+  uint64_t value = 0;
+  if (!word) return;
+  if (caf_is_near(rank)) (void)caf_place(s->token, rank); /* for the next statement */
+  if (rank == caf.rank)
+    value = caf_posts_count(word);
+  else
+    gex_RMA_GetBlocking(caf.tm, &value, rank, word, sizeof value, 0);
+  show_count(word, value, count, s->to.stat);
+}
+
+void CAF(event_query)(void *token, size_t index, int image, int *count, int *stat) {
+  uint32_t rank;
+  const uint64_t *const word = caf_word_short(token, index * WORD, image, &rank);
+  if (word && caf.events == CAF_EVENTS_SIGNAL && !caf_serve_is_due()) {
+    show_count(word, __atomic_load_n(word, __ATOMIC_ACQUIRE), count, stat);
+    return;
+  }
+  CAF_STATEMENT("EVENT_QUERY");
+  const struct statement s = {token, index, image, {.stat = stat}};
+  query_any(&s, count);
 }

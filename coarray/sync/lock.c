@@ -24,13 +24,17 @@ CAF_EXPORT void CAF(unlock)(void *token, size_t index, int image, int *stat, cha
  * changed by no other one, so a store frees it, and puts what was written before in order. Returns
  * false where that is not all of the statement: the caller then does it in full. */
 static inline __attribute__((always_inline)) bool
-change_here(const struct caf_token *t, size_t index, int image, const int *stat, bool takes) {
+change_here(const struct caf_token *t, size_t index, int image, int *stat, bool takes) {
   uint32_t rank;
   int64_t *const word = caf_word_short(t, index * WORD, image, &rank), mine = caf.image;
-  if (!word || stat || caf.pending & CAF_UNDER_WAY) return false;
-  if (takes) return gexx_ad_do_I64(word, GEX_OP_FCAS, 0, mine) == 0;
-  if (__atomic_load_n(word, __ATOMIC_RELAXED) != mine) return false;
-  __atomic_store_n(word, 0, __ATOMIC_RELEASE);
+  if (!word || caf.pending & CAF_UNDER_WAY) return false;
+  if (takes) {
+    if (gexx_ad_do_I64(word, GEX_OP_FCAS, 0, mine) != 0) return false;
+  } else {
+    if (__atomic_load_n(word, __ATOMIC_RELAXED) != mine) return false;
+    __atomic_store_n(word, 0, __ATOMIC_RELEASE);
+  }
+  caf_ok(stat); /* gfortran has one for END CRITICAL */
   return true;
 }
 

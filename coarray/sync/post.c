@@ -230,6 +230,12 @@ int caf_posts_start(void) {
   return 0;
 }
 
+void caf_post_with(uint32_t rank, void *remote, const void *data, size_t bytes, void *word) {
+  gexx_RMA_PutSignalBlocking(caf.tm, rank, remote, data, bytes, GEX_EVENT_NOW, word, GEXX_SIG_ADD,
+                             1, 0);
+  if (rank == caf.rank) caf.until_serve = 0; /* EVENT_QUERY takes it in, if it is a message */
+}
+
 void caf_post(uint32_t rank, void *word) {
   if (caf.events == CAF_EVENTS_QUEUE)
     queue_post(rank, word);
@@ -238,8 +244,7 @@ void caf_post(uint32_t rank, void *word) {
   else if (caf.events == CAF_EVENTS_ATOMIC)
     atomic_perform(rank, word, GEX_OP_FADD, 1);
   else
-    gexx_RMA_PutSignalBlocking(caf.tm, rank, NULL, NULL, 0, GEX_EVENT_NOW, word, GEXX_SIG_ADD, 1,
-                               0);
+    caf_post_with(rank, NULL, NULL, 0, word);
 }
 
 /* Posts of events in [base, base + bytes) in the queue or in flags. in removes: removes them. */

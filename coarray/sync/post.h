@@ -25,6 +25,10 @@ int caf_posts_start(void);
  * complete before the call. */
 void caf_post(uint32_t rank, void *word);
 
+/* The same for data and their post in one operation, in the method `signal`. [in] remote: the
+ * data's address there; [bytes]. */
+void caf_post_with(uint32_t rank, void *remote, const void *data, size_t bytes, void *word);
+
 /* Whether `want` posts of an event of this image have come; then it takes them. Takes in messages
  * where the method needs them. */
 bool caf_posts_take(uint64_t *word, uint64_t want);

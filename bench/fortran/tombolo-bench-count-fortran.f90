@@ -1,0 +1,202 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! Runs statements of coarray Fortran a known number of times, for scripts/count_paths.py under valgrind;
+! bench/lib/paths.h has the agreement. Image 2 is near, and has done its part of a statement before image
+! 1 runs it. Compiled without inlining, so that each path is a function.
+module objects
+  use iso_fortran_env, only: atomic_int_kind, compiler_version, event_type, int64, lock_type
+  use iso_c_binding, only: c_int
+  implicit none
+  integer, parameter :: rounds = 16, pause_us = 20000
+  type :: list
+    real(8), allocatable :: item(:)
+  end type
+  integer(int64) :: word[*], got
+  real(8) :: block(128)[*], private(128), x
+  type(list) :: lists[*]
+  type(event_type) :: posted[*]
+  type(lock_type) :: guard[*]
+  integer(atomic_int_kind) :: counter[*], ready[*], found
+  integer :: seen
+  integer, volatile :: ends = 0
+  logical :: there
+  interface
+    integer(c_int) function usleep(us) bind(c)
+      import :: c_int
+      integer(c_int), value :: us
+    end function
+  end interface
+end module
+
+subroutine path_put_scalar()
+  use objects
+  word[2] = got
+end subroutine
+
+subroutine path_get_scalar()
+  use objects
+  got = word[2]
+end subroutine
+
+subroutine path_put_array()
+  use objects
+  block(1:64)[2] = private(1:64)
+end subroutine
+
+subroutine path_get_array()
+  use objects
+  private(1:64) = block(1:64)[2]
+end subroutine
+
+subroutine path_put_strided()
+  use objects
+  block(1:127:2)[2] = private(1:64)
+end subroutine
+
+subroutine path_get_strided()
+  use objects
+  private(1:64) = block(1:127:2)[2]
+end subroutine
+
+subroutine path_allocated()
+  use objects
+  there = allocated(lists[2]%item)
+end subroutine
+
+subroutine path_event_post()
+  use objects
+  event post (posted[2])
+end subroutine
+
+subroutine path_event_query()
+  use objects
+  call event_query(posted, seen)
+end subroutine
+
+subroutine path_atomic_define()
+  use objects
+  call atomic_define(counter[2], 1)
+end subroutine
+
+subroutine path_atomic_ref()
+  use objects
+  call atomic_ref(found, counter[2])
+end subroutine
+
+subroutine path_lock()
+  use objects
+  lock (guard[2])
+  unlock (guard[2])
+end subroutine
+
+subroutine path_sync_all()
+  sync all
+end subroutine
+
+subroutine path_sync_images()
+  sync images (2)
+end subroutine
+
+subroutine path_co_sum()
+  use objects
+  call co_sum(x)
+end subroutine
+
+! The script has the counts written before this, and reset.
+subroutine paths_end()
+  use objects
+  ends = ends + 1
+end subroutine
+
+program count_fortran
+  use objects
+  implicit none
+  external :: path_put_scalar, path_get_scalar, path_put_array, path_get_array, path_put_strided, &
+              path_get_strided, path_allocated, path_event_post, path_event_query, path_atomic_define, &
+              path_atomic_ref, path_lock, path_sync_all, path_sync_images, path_co_sum
+  if (num_images() /= 2) error stop 'tombolo-bench-count-fortran: two images are needed'
+  if (this_image() == 1) print '(2a)', 'compiler ', compiler_version()
+  word = 0
+  got = 1
+  block = 1
+  private = 1
+  x = 1
+  counter = 0
+  ready = 0
+  allocate (lists%item(8))
+  sync all
+  call alone('put of a scalar', path_put_scalar)
+  call alone('get of a scalar', path_get_scalar)
+  call alone('put of 64 elements', path_put_array)
+  call alone('get of 64 elements', path_get_array)
+  call alone('put of 64 elements with gaps', path_put_strided)
+  call alone('get of 64 elements with gaps', path_get_strided)
+  call alone('ALLOCATED of a component', path_allocated)
+  call alone('EVENT POST', path_event_post)
+  call alone('EVENT_QUERY', path_event_query)
+  call alone('ATOMIC_DEFINE', path_atomic_define)
+  call alone('ATOMIC_REF', path_atomic_ref)
+  call alone('LOCK and UNLOCK', path_lock)
+  call together('SYNC ALL', path_sync_all)
+  call together('SYNC IMAGES', path_sync_images)
+  call together('CO_SUM of 8 B', path_co_sum)
+contains
+  ! The first half of the rounds warms up: an accessor is tried after some accesses.
+  subroutine alone(name, path)
+    character(*), intent(in) :: name
+    external :: path
+    integer :: round
+    sync all
+    if (this_image() == 1) then
+      do round = 1, 8*rounds
+        call path()
+      end do
+      call paths_end()
+      do round = 1, rounds
+        call path()
+      end do
+    end if
+    call done(name)
+  end subroutine
+
+  ! Image 2 waits in the statement when image 1 begins it.
+  subroutine together(name, path)
+    character(*), intent(in) :: name
+    external :: path
+    integer :: round
+    do round = 1, 2*rounds
+      if (this_image() == 1 .and. round == rounds + 1) call paths_end()
+      if (this_image() == 2) then
+        call atomic_define(ready[1], round)
+        call counterpart(name)
+      else
+        do while (found /= round)
+          call atomic_ref(found, ready)
+        end do
+        if (usleep(int(pause_us, c_int)) /= 0) error stop
+        call path()
+      end if
+    end do
+    call done(name)
+  end subroutine
+
+  subroutine counterpart(name)
+    character(*), intent(in) :: name
+    select case (name)
+    case ('SYNC ALL')
+      sync all
+    case ('SYNC IMAGES')
+      sync images (1)
+    case default
+      call co_sum(x)
+    end select
+  end subroutine
+
+  subroutine done(name)
+    character(*), intent(in) :: name
+    if (this_image() == 1) then
+      call paths_end()
+      print '(a,i0,1x,a)', 'path ', rounds, name
+    end if
+    sync all
+  end subroutine
+end program
