@@ -13,14 +13,14 @@ Start it with `python -m tombolo run -n 4 prog.py`. The guide is docs/PYTHON.md.
 
 try:
     import numpy as _  # noqa: F401
-except ModuleNotFoundError as error:
+except ModuleNotFoundError:
     import sys
 
     raise ModuleNotFoundError(
         f"tombolo needs NumPy, which {sys.executable} does not have: install the package "
         "python3-numpy, run pip install numpy, or use another Python",
         name="numpy",
-    ) from error
+    ) from None
 
 from ._array import Array, Signals
 from ._device import Device, DeviceArray

@@ -8,6 +8,7 @@ with code 1. A rank whose program is over waits, without Python, until all other
 from __future__ import annotations
 
 import atexit
+import faulthandler
 import importlib
 import os
 import sys
@@ -138,6 +139,8 @@ def install(rank: int) -> None:
 
     sys.excepthook = hook
     threading.excepthook = thread_hook
+    if not faulthandler.is_enabled() and sys.stderr is sys.__stderr__ is not None:
+        faulthandler.enable(all_threads=False)  # before the library's report, lines of Python
     if not sys.warnoptions:
         warnings.simplefilter("default", ForgottenWait)
     atexit.register(at_exit)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How a program of ranks ends: endings.py CASE. The last rank does it; others wait."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -17,6 +18,10 @@ last = job.rank == job.size - 1
 def fall_over():
     values = {}
     return values["missing"]
+
+
+def fault():
+    ctypes.string_at(0)
 
 
 def in_thread(function):
@@ -80,6 +85,7 @@ CASES = {
     "exit-text": lambda: sys.exit("so it ends"),
     "os-exit": lambda: os._exit(4),
     "abort": os.abort,
+    "segv": fault,
     "interrupt": lambda: os.kill(os.getpid(), signal.SIGINT) or time.sleep(5),
     "job-exit": lambda: job.exit(6),
 }
