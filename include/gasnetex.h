@@ -205,6 +205,17 @@ struct gexx_client_args {
   gex_Flags_t flags;
 };
 
+/* Makes `init` of the parameters of a call that has these names. */
+#define GEXX_CLIENT_ARGS(init)                                                                  \
+ struct gexx_client_args init = {GEXX_CLIENT_MODE_INIT, NULL, NULL, NULL, NULL, NULL, NULL, 0}; \
+ init.client_p = client_p;                                                                      \
+ init.ep_p = ep_p;                                                                              \
+ init.tm_p = tm_p;                                                                              \
+ init.name = name;                                                                              \
+ init.argc = argc;                                                                              \
+ init.argv = argv;                                                                              \
+ init.flags = flags
+
 /* Initialises the process; the body of gex_Client_Init. [in] init: arguments, read before return.
  * API 01.1. */
 GEXX_API int gexx_client_init(const struct gexx_client_args *init);
@@ -230,14 +241,7 @@ GEXX_API void gexx_client_files(const uint32_t *first, const uint32_t *last);
  * then each call that needs the job ends the process with exit code 1. API 01.1. */
 GEXX_INLINE int gex_Client_Init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p,
                                 const char *name, int *argc, char ***argv, gex_Flags_t flags) {
-  struct gexx_client_args init = {GEXX_CLIENT_MODE_INIT, NULL, NULL, NULL, NULL, NULL, NULL, 0};
-  init.client_p = client_p;
-  init.ep_p = ep_p;
-  init.tm_p = tm_p;
-  init.name = name;
-  init.argc = argc;
-  init.argv = argv;
-  init.flags = flags;
+  GEXX_CLIENT_ARGS(init);
   GEXX_CHECK_FILES();
   return gexx_client_init(&init);
 }

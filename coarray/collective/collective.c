@@ -252,21 +252,16 @@ void CAF(co_sum)(struct caf_desc *a, int result_image, int *stat, char *errmsg, 
   fold(a, result_image, CAF_FOLD_SUM, 0, &to);
 }
 
-void CAF(co_min)(struct caf_desc *a, int result_image, int *stat, char *errmsg, int a_len,
-                 size_t errmsg_len, size_t after) {
-  CAF_INSIDE;
-  CAF_STATEMENT("CO_MIN");
-  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, &a_len);
-  fold(a, result_image, CAF_FOLD_MIN, a_len, &to);
-}
-
-void CAF(co_max)(struct caf_desc *a, int result_image, int *stat, char *errmsg, int a_len,
-                 size_t errmsg_len, size_t after) {
-  CAF_INSIDE;
-  CAF_STATEMENT("CO_MAX");
-  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, &a_len);
-  fold(a, result_image, CAF_FOLD_MAX, a_len, &to);
-}
+#define EXTREME(NAME, KIND, WORDS)                                                             \
+ void CAF(NAME)(struct caf_desc * a, int result_image, int *stat, char *errmsg, int a_len,     \
+                size_t errmsg_len, size_t after) {                                             \
+  CAF_INSIDE;                                                                                  \
+  CAF_STATEMENT(WORDS);                                                                        \
+  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, &a_len); \
+  fold(a, result_image, KIND, a_len, &to);                                                     \
+ }
+EXTREME(co_min, CAF_FOLD_MIN, "CO_MIN")
+EXTREME(co_max, CAF_FOLD_MAX, "CO_MAX")
 
 /* ---- packing */
 

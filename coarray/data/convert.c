@@ -21,16 +21,13 @@ struct number {
 };
 
 static wide_int load_int(const void *p, int kind) {
+  wide_int v;
   switch (kind) {
   case 1: return *(const int8_t *)p;
   case 2: return *(const int16_t *)p;
   case 4: return *(const int32_t *)p;
   case 8: return *(const int64_t *)p;
-  default: {
-    wide_int v;
-    memcpy(&v, p, sizeof v);
-    return v;
-  }
+  default: memcpy(&v, p, sizeof v); return v;
   }
 }
 
@@ -45,15 +42,12 @@ static void store_int(void *p, int kind, wide_int v) {
 }
 
 static wide_real load_real(const char *p, int kind) {
+  wide_real v;
   switch (kind) {
   case 4: return *(const float *)(const void *)p;
   case 8: return *(const double *)(const void *)p;
   case 10: return *(const long double *)(const void *)p;
-  default: {
-    wide_real v;
-    memcpy(&v, p, sizeof v);
-    return v;
-  }
+  default: memcpy(&v, p, sizeof v); return v;
   }
 }
 

@@ -96,6 +96,12 @@ static __attribute__((noinline)) void operate(const struct selector *s, gex_OP_t
   caf_ok(s->stat);
 }
 
+/* The program gets the value that was found. */
+static inline void give(void *word, int kind, int64_t found, void *result) {
+  store(result, kind, found);
+  caf_looked(word, found);
+}
+
 void CAF(atomic_define)(void *token, size_t offset, int image, void *value, int *stat, int type,
                         int kind) {
   (void)type;
@@ -114,9 +120,7 @@ void CAF(atomic_ref)(void *token, size_t offset, int image, void *value, int *st
   (void)type;
   void *const here = find_here(token, offset, image, kind, stat);
   if (here) {
-    const int64_t found = perform(here, kind, GEX_OP_GET, 0, 0);
-    store(value, kind, found);
-    caf_looked(here, found);
+    give(here, kind, perform(here, kind, GEX_OP_GET, 0, 0), value);
     return;
   }
   CAF_STATEMENT("ATOMIC_REF");
@@ -129,10 +133,8 @@ void CAF(atomic_cas)(void *token, size_t offset, int image, void *old, void *com
   (void)type;
   void *const here = find_here(token, offset, image, kind, stat);
   if (here) {
-    const int64_t found =
-        perform(here, kind, GEX_OP_FCAS, load(compare, kind), load(new_value, kind));
-    store(old, kind, found);
-    caf_looked(here, found);
+    give(here, kind, perform(here, kind, GEX_OP_FCAS, load(compare, kind), load(new_value, kind)),
+         old);
     return;
   }
   CAF_STATEMENT("ATOMIC_CAS");

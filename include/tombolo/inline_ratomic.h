@@ -130,6 +130,16 @@ GEXX_INLINE void gexx_ad_before(gex_OP_t opcode, gex_Flags_t flags) {
 #undef GEXX_AD_INT
 #undef GEXX_AD_REAL
 
+/* The far form of a call of one kind: K is nb or nbi, R its result. */
+#define GEXX_AD_FAR(S, T, R, K)                                                     \
+ GEXX_INLINE R gexx_ad_far_##K##_##S(gex_AD_t ad, T *result_p, gex_Rank_t tgt_rank, \
+                                     void *tgt_addr, gex_OP_t opcode, T a, T b,     \
+                                     gex_Flags_t flags) {                           \
+  const struct gexx_ad_op op = {                                                    \
+      result_p, tgt_addr, {&a, &b}, tgt_rank, GEX_DT_##S, opcode, flags};           \
+  return gexx_ad_op_##K(ad, &op);                                                   \
+ }
+
 /* Operations, one pair per type. [out] result_p: where a fetching opcode stores the value before;
  * private to the operation until it is synchronised; ignored by other opcodes. [in] tgt_rank: in
  * the domain's team, or a jobrank with GEX_FLAG_RANK_IS_JOBRANK. [in] tgt_addr: aligned, in the
@@ -143,20 +153,8 @@ GEXX_INLINE void gexx_ad_before(gex_OP_t opcode, gex_Flags_t flags) {
  * GEX_EC_RMW. Normal context; may poll; any thread. Cost on a direct domain: one instruction, or a
  * loop over compare-and-swap for MULT, MIN, MAX and all floating-point arithmetic. API 05.4. */
 #define GEXX_AD_CALLS(S, T)                                                                        \
- GEXX_INLINE gex_Event_t gexx_ad_far_nb_##S(gex_AD_t ad, T *result_p, gex_Rank_t tgt_rank,         \
-                                            void *tgt_addr, gex_OP_t opcode, T a, T b,             \
-                                            gex_Flags_t flags) {                                   \
-  const struct gexx_ad_op op = {                                                                   \
-      result_p, tgt_addr, {&a, &b}, tgt_rank, GEX_DT_##S, opcode, flags};                          \
-  return gexx_ad_op_nb(ad, &op);                                                                   \
- }                                                                                                 \
- GEXX_INLINE int gexx_ad_far_nbi_##S(gex_AD_t ad, T *result_p, gex_Rank_t tgt_rank,                \
-                                     void *tgt_addr, gex_OP_t opcode, T a, T b,                    \
-                                     gex_Flags_t flags) {                                          \
-  const struct gexx_ad_op op = {                                                                   \
-      result_p, tgt_addr, {&a, &b}, tgt_rank, GEX_DT_##S, opcode, flags};                          \
-  return gexx_ad_op_nbi(ad, &op);                                                                  \
- }                                                                                                 \
+ GEXX_AD_FAR(S, T, gex_Event_t, nb)                                                                \
+ GEXX_AD_FAR(S, T, int, nbi)                                                                       \
  GEXX_INLINE void gexx_ad_near_##S(const intptr_t *delta, T *result_p, gex_Rank_t tgt_rank,        \
                                    void *tgt_addr, gex_OP_t opcode, T a, T b, gex_Flags_t flags) { \
   void *const here = (void *)((uintptr_t)tgt_addr + (uintptr_t)delta[tgt_rank]);                   \

@@ -114,7 +114,12 @@ def check_names():
     text = (include / "generic.h").read_text()
     c11 = set(re.findall(r"^#define shmem_(\w+)\(\.\.\.\)", text, re.M))
     text = (include / "overload.h").read_text()
-    cxx = set(re.findall(r"^ SHMEM_BY_\w+_\((\w+), N,", text, re.M))
+    text = re.sub(r"\s*\\\n\s*", " ", text)
+    each = re.findall(r"SHMEM_EACH_\d_\((SHMEM_\w+_), N, T, ([\w, ]+)\)", text)
+    each += re.findall(r" (SHMEM_(?:BY_\w+|BOTH)_)\(([a-z]\w*), N,", text)
+    cxx = {name for _, names in each for name in names.split(", ")}
+    both = ", ".join(names for by, names in each if by == "SHMEM_BOTH_")
+    cxx |= {f"{name}_nbi" for name in both.split(", ")}
     cxx |= set(re.findall(r"^inline \w+ shmem_(\w+)\(", text, re.M))
     plain = {re.sub("_(nbi|vector)$", "", name) for name in c11}
     missing = plain - documented()

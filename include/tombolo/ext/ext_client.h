@@ -37,14 +37,7 @@ GEXX_API int gexx_client_join(const struct gexx_client_args *init);
  * GASNet-1; GASNET_ERR_RESOURCE, also when all GASNET_MAXEPS endpoints of a rank are in use. */
 GEXX_INLINE int gexx_Client_Join(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p,
                                  const char *name, int *argc, char ***argv, gex_Flags_t flags) {
-  struct gexx_client_args init = {GEXX_CLIENT_MODE_INIT, NULL, NULL, NULL, NULL, NULL, NULL, 0};
-  init.client_p = client_p;
-  init.ep_p = ep_p;
-  init.tm_p = tm_p;
-  init.name = name;
-  init.argc = argc;
-  init.argv = argv;
-  init.flags = flags;
+  GEXX_CLIENT_ARGS(init);
   GEXX_CHECK_FILES();
   return gexx_client_join(&init);
 }

@@ -174,6 +174,18 @@ GEXX_TOOLS_INLINE void gexx_atomic_post_rmw(int flags) {
   if (!GEXX_ATOMIC_RMW_IS_FENCE) gexx_atomic_post_load(flags);
 }
 
+/* The routines of a family that are made of others, see below. */
+#define GEXX_ATOMIC_DEFINE_STEPS(X, T)                          \
+ GEXX_TOOLS_INLINE void X##increment(T *p, int flags) {         \
+  (void)X##add(p, 1, flags);                                    \
+ }                                                              \
+ GEXX_TOOLS_INLINE void X##decrement(T *p, int flags) {         \
+  (void)X##subtract(p, 1, flags);                               \
+ }                                                              \
+ GEXX_TOOLS_INLINE int X##decrement_and_test(T *p, int flags) { \
+  return X##subtract(p, 1, flags) == 0;                         \
+ }
+
 /*
  * One truly atomic family: X is its name up to the verb, T its type, V its value type.
  * set: store. read: load. increment, decrement: by one. decrement_and_test: non-zero iff the new
@@ -208,15 +220,7 @@ GEXX_TOOLS_INLINE void gexx_atomic_post_rmw(int flags) {
   gexx_atomic_post_rmw(flags);                                                                     \
   return val;                                                                                      \
  }                                                                                                 \
- GEXX_TOOLS_INLINE void X##increment(T *p, int flags) {                                            \
-  (void)X##add(p, 1, flags);                                                                       \
- }                                                                                                 \
- GEXX_TOOLS_INLINE void X##decrement(T *p, int flags) {                                            \
-  (void)X##subtract(p, 1, flags);                                                                  \
- }                                                                                                 \
- GEXX_TOOLS_INLINE int X##decrement_and_test(T *p, int flags) {                                    \
-  return X##subtract(p, 1, flags) == 0;                                                            \
- }                                                                                                 \
+ GEXX_ATOMIC_DEFINE_STEPS(X, T)                                                                    \
  GEXX_TOOLS_INLINE int X##compare_and_swap(T *p, V oldval, V newval, int flags) {                  \
   int done;                                                                                        \
   gexx_atomic_pre_rmw(flags);                                                                      \
@@ -255,15 +259,7 @@ GEXX_TOOLS_INLINE void gexx_atomic_post_rmw(int flags) {
   p->gexx_value = val;                                                            \
   return val;                                                                     \
  }                                                                                \
- GEXX_TOOLS_INLINE void X##increment(T *p, int flags) {                           \
-  (void)X##add(p, 1, flags);                                                      \
- }                                                                                \
- GEXX_TOOLS_INLINE void X##decrement(T *p, int flags) {                           \
-  (void)X##subtract(p, 1, flags);                                                 \
- }                                                                                \
- GEXX_TOOLS_INLINE int X##decrement_and_test(T *p, int flags) {                   \
-  return X##subtract(p, 1, flags) == 0;                                           \
- }                                                                                \
+ GEXX_ATOMIC_DEFINE_STEPS(X, T)                                                   \
  GEXX_TOOLS_INLINE int X##compare_and_swap(T *p, V oldval, V newval, int flags) { \
   (void)flags;                                                                    \
   if (p->gexx_value != oldval) return 0;                                          \

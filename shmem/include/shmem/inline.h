@@ -276,21 +276,19 @@ old_;                                                                           
   SHMEM_INLINE_FORMS_(N, T, _set, 1, CHANGE, SHMEM_DO_SET_)
 SHMEM_TYPES_AMO_EXT_(SHMEM_INLINE_)
 # undef SHMEM_INLINE_
+# define SHMEM_INLINE_BOTH_(N, T, OP, ARGS, DO)           \
+  SHMEM_INLINE_FORMS_(N, T, _fetch_##OP, ARGS, FETCH, DO) \
+  SHMEM_INLINE_FORMS_(N, T, _##OP, ARGS, CHANGE, DO)
 # define SHMEM_INLINE_(N, T)                                          \
   SHMEM_INLINE_FORMS_(N, T, _compare_swap, 2, FETCH, SHMEM_DO_CSWAP_) \
-  SHMEM_INLINE_FORMS_(N, T, _fetch_inc, 0, FETCH, SHMEM_DO_INC_)      \
-  SHMEM_INLINE_FORMS_(N, T, _fetch_add, 1, FETCH, SHMEM_DO_ADD_)      \
-  SHMEM_INLINE_FORMS_(N, T, _inc, 0, CHANGE, SHMEM_DO_INC_)           \
-  SHMEM_INLINE_FORMS_(N, T, _add, 1, CHANGE, SHMEM_DO_ADD_)
+  SHMEM_INLINE_BOTH_(N, T, inc, 0, SHMEM_DO_INC_)                     \
+  SHMEM_INLINE_BOTH_(N, T, add, 1, SHMEM_DO_ADD_)
 SHMEM_TYPES_AMO_(SHMEM_INLINE_)
 # undef SHMEM_INLINE_
-# define SHMEM_INLINE_(N, T)                                     \
-  SHMEM_INLINE_FORMS_(N, T, _fetch_and, 1, FETCH, SHMEM_DO_AND_) \
-  SHMEM_INLINE_FORMS_(N, T, _fetch_or, 1, FETCH, SHMEM_DO_OR_)   \
-  SHMEM_INLINE_FORMS_(N, T, _fetch_xor, 1, FETCH, SHMEM_DO_XOR_) \
-  SHMEM_INLINE_FORMS_(N, T, _and, 1, CHANGE, SHMEM_DO_AND_)      \
-  SHMEM_INLINE_FORMS_(N, T, _or, 1, CHANGE, SHMEM_DO_OR_)        \
-  SHMEM_INLINE_FORMS_(N, T, _xor, 1, CHANGE, SHMEM_DO_XOR_)
+# define SHMEM_INLINE_(N, T)                      \
+  SHMEM_INLINE_BOTH_(N, T, and, 1, SHMEM_DO_AND_) \
+  SHMEM_INLINE_BOTH_(N, T, or, 1, SHMEM_DO_OR_)   \
+  SHMEM_INLINE_BOTH_(N, T, xor, 1, SHMEM_DO_XOR_)
 SHMEM_TYPES_AMO_BIT_(SHMEM_INLINE_)
 # undef SHMEM_INLINE_
 

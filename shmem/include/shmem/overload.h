@@ -11,13 +11,7 @@
 #define SHMEM_OVERLOAD_H
 
 /* Plain types: those of <stdint.h> are among them. */
-#define SHMEM_PLAIN_WORD_(X) \
- X(int, int)                 \
- X(long, long)               \
- X(longlong, long long)      \
- X(uint, unsigned int)       \
- X(ulong, unsigned long)     \
- X(ulonglong, unsigned long long)
+#define SHMEM_PLAIN_WORD_(X) SHMEM_TYPES_SIGNED_(X) SHMEM_TYPES_UNSIGNED_(X)
 #define SHMEM_PLAIN_WAIT_(X) SHMEM_PLAIN_WORD_(X) X(short, short) X(ushort, unsigned short)
 #define SHMEM_PLAIN_EXT_(X)  SHMEM_PLAIN_WORD_(X) X(float, float) X(double, double)
 #define SHMEM_PLAIN_RMA_(X) \
@@ -30,11 +24,9 @@
  X(ushort, unsigned short)
 #define SHMEM_PLAIN_SUM_(X) \
  SHMEM_PLAIN_RMA_(X) X(complexf, shmem_complexf_) X(complexd, shmem_complexd_)
-#define SHMEM_PLAIN_BIT_(X)       \
- X(uint, unsigned int)            \
- X(ulong, unsigned long)          \
- X(ulonglong, unsigned long long) \
- X(int32, int)                    \
+#define SHMEM_PLAIN_BIT_(X) \
+ SHMEM_TYPES_UNSIGNED_(X)   \
+ X(int32, int)              \
  X(int64, SHMEM_INT64_PLAIN_)
 #define SHMEM_PLAIN_BITS_(X) \
  SHMEM_PLAIN_BIT_(X)         \
@@ -42,7 +34,7 @@
  X(ushort, unsigned short)   \
  X(int8, signed char)        \
  X(int16, short)
-#define SHMEM_PLAIN_OLD_(X)  X(int, int) X(long, long) X(longlong, long long)
+#define SHMEM_PLAIN_OLD_(X)  SHMEM_TYPES_SIGNED_(X)
 #define SHMEM_PLAIN_OLDX_(X) SHMEM_PLAIN_OLD_(X) X(float, float) X(double, double)
 
 /* A template of the name shmem_OP. FIRST: parameters that select, `at` the last one; PASS: the same
@@ -74,96 +66,54 @@
                  SHMEM_PAIR_(at, SHMEM_PAIR_(nelems, SHMEM_PAIR_(indices, status))),               \
                  shmem_##N##_##OP)
 
-#define SHMEM_RMA_OF_(N, T)          \
- SHMEM_BY_CTX_(put, N, T)            \
- SHMEM_BY_CTX_(get, N, T)            \
- SHMEM_BY_CTX_(put_nbi, N, T)        \
- SHMEM_BY_CTX_(get_nbi, N, T)        \
- SHMEM_BY_CTX_(p, N, T)              \
- SHMEM_BY_CTX_(g, N, const T)        \
- SHMEM_BY_CTX_(iput, N, T)           \
- SHMEM_BY_CTX_(iget, N, T)           \
- SHMEM_BY_CTX_(ibput, N, T)          \
- SHMEM_BY_CTX_(ibget, N, T)          \
- SHMEM_BY_CTX_(put_signal, N, T)     \
- SHMEM_BY_CTX_(put_signal_nbi, N, T) \
- SHMEM_BY_TEAM_(broadcast, N, T)     \
- SHMEM_BY_TEAM_(collect, N, T)       \
- SHMEM_BY_TEAM_(fcollect, N, T)      \
- SHMEM_BY_TEAM_(alltoall, N, T)      \
- SHMEM_BY_TEAM_(alltoalls, N, T)     \
- SHMEM_BY_TEAM_(max_reduce, N, T)    \
- SHMEM_BY_TEAM_(min_reduce, N, T)
+/* The same for each name of a list, of as many as the macro says; and with _nbi behind it. */
+#define SHMEM_EACH_2_(BY, N, T, a, b)   BY(a, N, T) BY(b, N, T)
+#define SHMEM_EACH_3_(BY, N, T, a, ...) BY(a, N, T) SHMEM_EACH_2_(BY, N, T, __VA_ARGS__)
+#define SHMEM_EACH_4_(BY, N, T, a, ...) BY(a, N, T) SHMEM_EACH_3_(BY, N, T, __VA_ARGS__)
+#define SHMEM_EACH_5_(BY, N, T, a, ...) BY(a, N, T) SHMEM_EACH_4_(BY, N, T, __VA_ARGS__)
+#define SHMEM_BOTH_(OP, N, T)           SHMEM_BY_CTX_(OP, N, T) SHMEM_BY_CTX_(OP##_nbi, N, T)
+
+#define SHMEM_RMA_OF_(N, T)                                                             \
+ SHMEM_EACH_3_(SHMEM_BOTH_, N, T, put, get, put_signal)                                 \
+ SHMEM_EACH_5_(SHMEM_BY_CTX_, N, T, p, iput, iget, ibput, ibget)                        \
+ SHMEM_BY_CTX_(g, N, const T)                                                           \
+ SHMEM_EACH_5_(SHMEM_BY_TEAM_, N, T, broadcast, collect, fcollect, alltoall, alltoalls) \
+ SHMEM_EACH_2_(SHMEM_BY_TEAM_, N, T, max_reduce, min_reduce)
 SHMEM_PLAIN_RMA_(SHMEM_RMA_OF_)
-#define SHMEM_SUM_OF_(N, T)        \
- SHMEM_BY_TEAM_(sum_reduce, N, T)  \
- SHMEM_BY_TEAM_(prod_reduce, N, T) \
- SHMEM_BY_TEAM_(sum_inscan, N, T)  \
- SHMEM_BY_TEAM_(sum_exscan, N, T)
+#define SHMEM_SUM_OF_(N, T) \
+ SHMEM_EACH_4_(SHMEM_BY_TEAM_, N, T, sum_reduce, prod_reduce, sum_inscan, sum_exscan)
 SHMEM_PLAIN_SUM_(SHMEM_SUM_OF_)
-#define SHMEM_BITS_OF_(N, T)      \
- SHMEM_BY_TEAM_(and_reduce, N, T) \
- SHMEM_BY_TEAM_(or_reduce, N, T)  \
- SHMEM_BY_TEAM_(xor_reduce, N, T)
+#define SHMEM_BITS_OF_(N, T) SHMEM_EACH_3_(SHMEM_BY_TEAM_, N, T, and_reduce, or_reduce, xor_reduce)
 SHMEM_PLAIN_BITS_(SHMEM_BITS_OF_)
 
-#define SHMEM_EXT_OF_(N, T)              \
- SHMEM_BY_CTX_(atomic_fetch, N, const T) \
- SHMEM_BY_CTX_(atomic_set, N, T)         \
- SHMEM_BY_CTX_(atomic_swap, N, T)        \
- SHMEM_BY_CTX_(atomic_fetch_nbi, N, T)   \
- SHMEM_BY_CTX_(atomic_swap_nbi, N, T)
+#define SHMEM_EXT_OF_(N, T)                                       \
+ SHMEM_BY_CTX_(atomic_fetch, N, const T)                          \
+ SHMEM_EACH_2_(SHMEM_BY_CTX_, N, T, atomic_fetch_nbi, atomic_set) \
+ SHMEM_BOTH_(atomic_swap, N, T)
 SHMEM_PLAIN_EXT_(SHMEM_EXT_OF_)
-#define SHMEM_WORD_OF_(N, T)                  \
- SHMEM_BY_CTX_(atomic_compare_swap, N, T)     \
- SHMEM_BY_CTX_(atomic_fetch_inc, N, T)        \
- SHMEM_BY_CTX_(atomic_fetch_add, N, T)        \
- SHMEM_BY_CTX_(atomic_inc, N, T)              \
- SHMEM_BY_CTX_(atomic_add, N, T)              \
- SHMEM_BY_CTX_(atomic_compare_swap_nbi, N, T) \
- SHMEM_BY_CTX_(atomic_fetch_inc_nbi, N, T)    \
- SHMEM_BY_CTX_(atomic_fetch_add_nbi, N, T)
+#define SHMEM_WORD_OF_(N, T)                                                               \
+ SHMEM_EACH_3_(SHMEM_BOTH_, N, T, atomic_compare_swap, atomic_fetch_inc, atomic_fetch_add) \
+ SHMEM_EACH_2_(SHMEM_BY_CTX_, N, T, atomic_inc, atomic_add)
 SHMEM_PLAIN_WORD_(SHMEM_WORD_OF_)
-#define SHMEM_BIT_OF_(N, T)                \
- SHMEM_BY_CTX_(atomic_fetch_and, N, T)     \
- SHMEM_BY_CTX_(atomic_fetch_or, N, T)      \
- SHMEM_BY_CTX_(atomic_fetch_xor, N, T)     \
- SHMEM_BY_CTX_(atomic_and, N, T)           \
- SHMEM_BY_CTX_(atomic_or, N, T)            \
- SHMEM_BY_CTX_(atomic_xor, N, T)           \
- SHMEM_BY_CTX_(atomic_fetch_and_nbi, N, T) \
- SHMEM_BY_CTX_(atomic_fetch_or_nbi, N, T)  \
- SHMEM_BY_CTX_(atomic_fetch_xor_nbi, N, T)
+#define SHMEM_BIT_OF_(N, T)                                                            \
+ SHMEM_EACH_3_(SHMEM_BOTH_, N, T, atomic_fetch_and, atomic_fetch_or, atomic_fetch_xor) \
+ SHMEM_EACH_3_(SHMEM_BY_CTX_, N, T, atomic_and, atomic_or, atomic_xor)
 SHMEM_PLAIN_BIT_(SHMEM_BIT_OF_)
 
-#define SHMEM_WAIT_OF_(N, T)                  \
- SHMEM_BY_1ST_(wait_until, N, T)              \
- SHMEM_BY_1ST_(test, N, T)                    \
- SHMEM_BY_WORDS_(wait_until_all, N, T)        \
- SHMEM_BY_WORDS_(wait_until_any, N, T)        \
- SHMEM_BY_SOME_(wait_until_some, N, T)        \
- SHMEM_BY_WORDS_(wait_until_all_vector, N, T) \
- SHMEM_BY_WORDS_(wait_until_any_vector, N, T) \
- SHMEM_BY_SOME_(wait_until_some_vector, N, T) \
- SHMEM_BY_WORDS_(test_all, N, T)              \
- SHMEM_BY_WORDS_(test_any, N, T)              \
- SHMEM_BY_SOME_(test_some, N, T)              \
- SHMEM_BY_WORDS_(test_all_vector, N, T)       \
- SHMEM_BY_WORDS_(test_any_vector, N, T)       \
- SHMEM_BY_SOME_(test_some_vector, N, T)
+#define SHMEM_WAIT_OF_(N, T)                                                              \
+ SHMEM_EACH_2_(SHMEM_BY_1ST_, N, T, wait_until, test)                                     \
+ SHMEM_EACH_4_(SHMEM_BY_WORDS_, N, T, wait_until_all, wait_until_any, test_all, test_any) \
+ SHMEM_EACH_4_(SHMEM_BY_WORDS_, N, T, wait_until_all_vector, wait_until_any_vector,       \
+               test_all_vector, test_any_vector)                                          \
+ SHMEM_EACH_4_(SHMEM_BY_SOME_, N, T, wait_until_some, wait_until_some_vector, test_some,  \
+               test_some_vector)
 SHMEM_PLAIN_WAIT_(SHMEM_WAIT_OF_)
 
-#define SHMEM_OLD_OF_(N, T) \
- SHMEM_BY_1ST_(cswap, N, T) \
- SHMEM_BY_1ST_(finc, N, T)  \
- SHMEM_BY_1ST_(fadd, N, T)  \
- SHMEM_BY_1ST_(inc, N, T)   \
- SHMEM_BY_1ST_(add, N, T)
+#define SHMEM_OLD_OF_(N, T) SHMEM_EACH_5_(SHMEM_BY_1ST_, N, T, cswap, finc, fadd, inc, add)
 SHMEM_PLAIN_OLD_(SHMEM_OLD_OF_)
 #define SHMEM_OLDX_OF_(N, T)      \
  SHMEM_BY_1ST_(fetch, N, const T) \
- SHMEM_BY_1ST_(set, N, T)         \
- SHMEM_BY_1ST_(swap, N, T)
+ SHMEM_EACH_2_(SHMEM_BY_1ST_, N, T, set, swap)
 SHMEM_PLAIN_OLDX_(SHMEM_OLDX_OF_)
 
 inline int shmem_sync(shmem_team_t team) {

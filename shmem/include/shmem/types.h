@@ -15,24 +15,27 @@
 __extension__ typedef float _Complex shmem_complexf_;
 __extension__ typedef double _Complex shmem_complexd_;
 
+/* Parts of the lists. */
+#define SHMEM_TYPES_SIGNED_(X) X(int, int) X(long, long) X(longlong, long long)
+#define SHMEM_TYPES_UNSIGNED_(X) \
+ X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long)
+#define SHMEM_TYPES_FIXED_(X) \
+ X(int32, int32_t) X(int64, int64_t) X(uint32, uint32_t) X(uint64, uint64_t)
+#define SHMEM_TYPES_SMALL_(X) \
+ X(int8, int8_t) X(int16, int16_t) X(uint8, uint8_t) X(uint16, uint16_t)
+
 /* Integers that each table has. */
-#define SHMEM_TYPES_WORD_(X)      \
- X(int, int)                      \
- X(long, long)                    \
- X(longlong, long long)           \
- X(uint, unsigned int)            \
- X(ulong, unsigned long)          \
- X(ulonglong, unsigned long long) \
- X(int32, int32_t)                \
- X(int64, int64_t)                \
- X(uint32, uint32_t)              \
- X(uint64, uint64_t)              \
- X(size, size_t)                  \
+#define SHMEM_TYPES_WORD_(X) \
+ SHMEM_TYPES_SIGNED_(X)      \
+ SHMEM_TYPES_UNSIGNED_(X)    \
+ SHMEM_TYPES_FIXED_(X)       \
+ X(size, size_t)             \
  X(ptrdiff, ptrdiff_t)
 
 /* Put, get and the collectives that move data. */
 #define SHMEM_TYPES_RMA_(X) \
  SHMEM_TYPES_WORD_(X)       \
+ SHMEM_TYPES_SMALL_(X)      \
  X(float, float)            \
  X(double, double)          \
  X(longdouble, long double) \
@@ -40,42 +43,23 @@ __extension__ typedef double _Complex shmem_complexd_;
  X(schar, signed char)      \
  X(short, short)            \
  X(uchar, unsigned char)    \
- X(ushort, unsigned short)  \
- X(int8, int8_t)            \
- X(int16, int16_t)          \
- X(uint8, uint8_t)          \
- X(uint16, uint16_t)
+ X(ushort, unsigned short)
 
 /* Atomics: compare_swap, inc, add and their relatives; fetch, set and swap; bitwise ones. */
 #define SHMEM_TYPES_AMO_(X)     SHMEM_TYPES_WORD_(X)
 #define SHMEM_TYPES_AMO_EXT_(X) SHMEM_TYPES_WORD_(X) X(float, float) X(double, double)
-#define SHMEM_TYPES_AMO_BIT_(X)   \
- X(uint, unsigned int)            \
- X(ulong, unsigned long)          \
- X(ulonglong, unsigned long long) \
- X(int32, int32_t)                \
- X(int64, int64_t)                \
- X(uint32, uint32_t)              \
- X(uint64, uint64_t)
+#define SHMEM_TYPES_AMO_BIT_(X) SHMEM_TYPES_UNSIGNED_(X) SHMEM_TYPES_FIXED_(X)
 
 /* Waits and tests. */
-#define SHMEM_TYPES_WAIT_(X) SHMEM_TYPES_WORD_(X) X(short, short) X(ushort, unsigned short)
+#define SHMEM_TYPES_WAIT_(X)    SHMEM_TYPES_WORD_(X) X(short, short) X(ushort, unsigned short)
 
 /* Reductions of teams: AND, OR, XOR; MAX, MIN; SUM, PROD and scans (complex types apart). */
 #define SHMEM_TYPES_REDUCE_BIT_(X) \
+ SHMEM_TYPES_UNSIGNED_(X)          \
+ SHMEM_TYPES_FIXED_(X)             \
+ SHMEM_TYPES_SMALL_(X)             \
  X(uchar, unsigned char)           \
  X(ushort, unsigned short)         \
- X(uint, unsigned int)             \
- X(ulong, unsigned long)           \
- X(ulonglong, unsigned long long)  \
- X(int8, int8_t)                   \
- X(int16, int16_t)                 \
- X(int32, int32_t)                 \
- X(int64, int64_t)                 \
- X(uint8, uint8_t)                 \
- X(uint16, uint16_t)               \
- X(uint32, uint32_t)               \
- X(uint64, uint64_t)               \
  X(size, size_t)
 #define SHMEM_TYPES_REDUCE_(X)   SHMEM_TYPES_RMA_(X)
 #define SHMEM_TYPES_COMPLEX_(X)  X(complexf, shmem_complexf_) X(complexd, shmem_complexd_)
@@ -86,7 +70,7 @@ __extension__ typedef double _Complex shmem_complexd_;
  SHMEM_TYPES_ASET_BIT_(X) X(float, float) X(double, double) X(longdouble, long double)
 
 /* Deprecated atomics and waits of 1.0 to 1.3. */
-#define SHMEM_TYPES_OLD_AMO_(X)     X(int, int) X(long, long) X(longlong, long long)
+#define SHMEM_TYPES_OLD_AMO_(X)     SHMEM_TYPES_SIGNED_(X)
 #define SHMEM_TYPES_OLD_AMO_EXT_(X) SHMEM_TYPES_OLD_AMO_(X) X(float, float) X(double, double)
 #define SHMEM_TYPES_OLD_WAIT_(X)    SHMEM_TYPES_OLD_AMO_(X) X(short, short)
 

@@ -60,25 +60,26 @@ void upc_all_gather(upcr_pts_t dst, upcr_pts_t src, size_t n, int flags) {
   rt_coll_leave(flags);
 }
 
-/* Each thread begins with its neighbour, so that not all read from one thread. */
+/* Collects n bytes of each thread's part, `skip` into it. Each thread begins with its neighbour, so
+ * that not all read from one thread. */
+static void from_all(upcr_pts_t dst, upcr_pts_t src, size_t n, size_t skip) {
+  for (int k = 1; k <= upcr_threads; k++) {
+    const int t = (upcr_mythread + k) % upcr_threads;
+    upc_memcpy(at(part(dst, upcr_mythread), n * (size_t)t), at(part(src, t), skip), n);
+  }
+}
+
 void upc_all_gather_all(upcr_pts_t dst, upcr_pts_t src, size_t n, int flags) {
   RT_SITE("upc_all_gather_all");
   rt_coll_enter(flags);
-  for (int k = 1; k <= upcr_threads; k++) {
-    const int t = (upcr_mythread + k) % upcr_threads;
-    upc_memcpy(at(part(dst, upcr_mythread), n * (size_t)t), part(src, t), n);
-  }
+  from_all(dst, src, n, 0);
   rt_coll_leave(flags);
 }
 
 void upc_all_exchange(upcr_pts_t dst, upcr_pts_t src, size_t n, int flags) {
   RT_SITE("upc_all_exchange");
   rt_coll_enter(flags);
-  for (int k = 1; k <= upcr_threads; k++) {
-    const int t = (upcr_mythread + k) % upcr_threads;
-    upc_memcpy(at(part(dst, upcr_mythread), n * (size_t)t),
-               at(part(src, t), n * (size_t)upcr_mythread), n);
-  }
+  from_all(dst, src, n, n * (size_t)upcr_mythread);
   rt_coll_leave(flags);
 }
 
