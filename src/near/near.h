@@ -74,9 +74,8 @@ void tmb_near_close(struct tmb_near *near);
 
 /* Try to send to the rank of near index `to`; out->peer is not read. A Long's destination is
  * in that rank's mapped segment, or its payload is in place (filled). 0: the payload has been read.
- * TMB_AGAIN: no resources now, or it is the first attempt of a client's long request and messages
- * wait to be handled; out->staged may hold one, call again with this struct or release it.
- * Never blocks, never runs handlers. Any thread. */
+ * TMB_AGAIN: no resources now, or as tmb_near_bulk_take; out->staged may hold one, call again with
+ * this struct or release it. Never blocks, never runs handlers. Any thread. */
 int tmb_near_am_send(struct tmb_near *near, uint32_t to, struct tmb_am_out *out);
 
 /* Run the handlers of arrived messages (tmb_up_am); bounded. in serve: TMB_SERVE_*. Returns
@@ -84,10 +83,20 @@ int tmb_near_am_send(struct tmb_near *near, uint32_t to, struct tmb_am_out *out)
  * at work there. Never sleeps. Any thread. */
 int tmb_near_progress(struct tmb_near *near, int serve);
 
+/*
+ * Whether the next record of an inbox is there; a hint that decides only whether to try. With
+ * several consuming threads `next` and `lap` may be out of date, and then this reads a word that a
+ * producer is just filling: hence not checked for races.
+ */
+TMB_NO_TSAN static inline bool tmb_near_pending(const struct tmb_near_inbox *box) {
+  return (uint32_t)tmb_load_rlx(tmb_load_rlx(&box->next)) == tmb_load_rlx(&box->lap);
+}
+
 /* ---- near_bulk.c: message buffers. Index space: requests 0..bulk_count[0]-1, then replies. */
 
 /* Reserve a buffer of TMB_AM_MEDIUM_BYTES_MAX bytes that the target reads in place. out->is_reply
- * is read, out->staged set. Returns its address, or NULL when none is free now. Any thread. */
+ * is read, out->staged set. Returns its address, or NULL when none is free now, or at the first
+ * attempt of a client's request while messages wait to be handled. Any thread. */
 void *tmb_near_bulk_take(struct tmb_near *near, struct tmb_am_out *out);
 
 /* Give back out->staged, if any, of a message that will not be sent. */

@@ -37,13 +37,9 @@
 
 #include <string.h>
 
-#define PROGRESS_BATCH      32 /* records that one progress call consumes of each ring at most */
-#define RESERVE_LOOKAHEAD   8u
-#define ARGS_IN_SLOT        12u /* of a Short: room in a slot behind its header */
-
-/* Replies are handled before a request of more bytes is sent. Measured: below, to take each one by
- * itself costs more than the buffers that it frees give. */
-#define REPLIES_FIRST_BYTES 16384u
+#define PROGRESS_BATCH    32 /* records that one progress call consumes of each ring at most */
+#define RESERVE_LOOKAHEAD 8u
+#define ARGS_IN_SLOT      12u /* of a Short: room in a slot behind its header */
 
 /*
  * The first eight bytes of a slot as one word, lap in the low half. Made by shifts: storing the
@@ -146,31 +142,10 @@ static inline struct shape shape_of(const struct tmb_near *near, const struct tm
   return s;
 }
 
-/*
- * Whether the next record of an inbox is there; a hint that decides only whether to try. With
- * several consuming threads `next` and `lap` may be out of date, and then this reads a word that a
- * producer is just filling: hence not checked for races.
- */
-TMB_NO_TSAN static inline bool pending(const struct tmb_near_inbox *box) {
-  return (uint32_t)tmb_load_rlx(tmb_load_rlx(&box->next)) == tmb_load_rlx(&box->lap);
-}
-
-/* Whether the first attempt to send a client's request by a buffer is to fail, because messages
- * wait to be handled. Where both ranks send, each would else fill all its buffers before it reads
- * one of the other's: payload leaves the caches, and the peer waits. Later attempts do not ask, as
- * another thread may be at work on those messages. */
-static bool handles_first(const struct tmb_near *near, const struct tmb_am_out *out) {
-  if (out->lacks || out->is_reply || out->immediate || out->handler < TMB_HANDLER_FIRST)
-    return false;
-  return pending(&near->inbox[0]) ||
-         (out->nbytes > REPLIES_FIRST_BYTES && pending(&near->inbox[1]));
-}
-
 /* Put the payload where the target will find it, before a slot is reserved. Returns false when no
  * buffer is free, or messages are to be handled first. */
 static bool place_early(struct tmb_near *near, struct tmb_am_out *out, uint8_t kind, void *target) {
   if (kind == TMB_NEAR_KIND_BULK && !out->filled) {
-    if (handles_first(near, out)) return false;
     void *buffer = out->staged >= 0
                        ? tmb_near_bulk_addr(near, near->env.index, (uint32_t)out->staged)
                        : tmb_near_bulk_take(near, out);
@@ -345,7 +320,7 @@ TMB_COLD static int serve_hole(struct tmb_near *near, uint32_t reply) {
 
 static TMB_ALWAYS_INLINE int serve_box(struct tmb_near *near, uint32_t reply) {
   struct tmb_near_inbox *box = &near->inbox[reply];
-  if (!pending(box))
+  if (!tmb_near_pending(box))
     return TMB_UNLIKELY(tmb_load_rlx(&near->lost_count)) ? serve_hole(near, reply)
                                                          : TMB_FOUND_NOTHING;
   if (!tmb_lock_try(&box->lock)) return TMB_FOUND_BUSY; /* also a handler of it, up the stack */
@@ -362,7 +337,7 @@ static TMB_NOINLINE int serve_boxes(struct tmb_near *near, int serve) {
 }
 
 TMB_HOT int tmb_near_progress(struct tmb_near *near, int serve) {
-  if (TMB_LIKELY(!pending(&near->inbox[0]) && !pending(&near->inbox[1]) &&
+  if (TMB_LIKELY(!tmb_near_pending(&near->inbox[0]) && !tmb_near_pending(&near->inbox[1]) &&
                  !tmb_load_rlx(&near->lost_count)))
     return TMB_FOUND_NOTHING;
   return serve_boxes(near, serve);
