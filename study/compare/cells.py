@@ -47,6 +47,7 @@ OFI_PROVIDER = "tcp;ofi_rxm"
 COLL = re.compile(r"^(broadcast|allgather|exchange) 4096 ([\d.]+)$", re.M)
 LEVEL = re.compile(r"^(\w+) (\d+) ([\d.]+)$", re.M)
 TRIP = re.compile(r"^round_trip 0 ([\d.]+)$", re.M)
+SHORT = re.compile(r"^(round_trip|flood|put) \d+ ([\d.]+)$", re.M)
 FIGURE = re.compile(r"^figure (\S+) (\S+) bytes=(\d+).*\nx (.*)\n(?:f (.*)\n)?", re.M)
 
 
@@ -139,6 +140,10 @@ def read_shmem(prefix):
 
 def read_gaps(text):
     return {name: us(ours) for (name, _), (ours, _) in bench_figures(text).items()}
+
+
+def read_shorts(who):
+    return lambda text: {f"{who} {name}": float(us) for name, us in SHORT.findall(text)}
 
 
 def read_trip(name):
@@ -339,10 +344,10 @@ def udp_sides(p):
     return sides + tcp_sides(p)
 
 
-def tcp_sides(p):
-    """The MPI libraries over TCP."""
+def tcp_sides(p, what="trips"):
+    """The MPI libraries over TCP. what: of net_loop.h."""
     starts = net.launchers(None, 2, p.build)
-    return [Side(name, [*starts[name], program, "trips"], read_trip(f"{name} round_trip"))
+    return [Side(name, [*starts[name], program, what], read_shorts(name))
             for name, (_, program) in p.theirs("net_mpi.c").items()]
 
 
@@ -352,13 +357,13 @@ def ofi_sides(p):
     bare = p.folder / "net-ofi"
     made = subprocess.run(["cc", "-O2", str(HERE / "net_ofi.c"), "-o", str(bare), "-lfabric"],
                           stderr=subprocess.DEVNULL)
-    sides = [Side("ofi", [*p.run, "-n", 2, p.ours("net_gex.c"), "trips"],
-                  read_trip("ofi round_trip"), far)]
+    sides = [Side("ofi", [*p.run, "-n", 2, p.ours("net_gex.c"), "shorts"],
+                  read_shorts("ofi"), far)]
     if made.returncode == 0:
         sides.append(Side("libfabric", [bare, OFI_PROVIDER], read_trip("libfabric round_trip")))
     else:
         print("cells: libfabric-dev is missing: libfabric itself is left out", file=sys.stderr)
-    return sides + tcp_sides(p)
+    return sides + tcp_sides(p, "shorts")
 
 
 def python_sides(p):

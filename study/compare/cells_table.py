@@ -145,6 +145,9 @@ CELLS = [
          ("libfabric round_trip",), 1.15),
     Cell("ofi", "the same, beside MPI over TCP", "ofi round_trip",
          ("openmpi round_trip", "mpich round_trip"), 0.9),
+    *[Cell("ofi", f"{text} of ofi over TCP, one way, beside MPI over TCP", f"ofi {name}",
+           (f"openmpi {name}", f"mpich {name}"), 0.9)
+      for name, text in (("flood", "short messages"), ("put", "puts of 8 B"))],
     *_rates(),
     *[Cell("python", f"{name} from Python, 2 ranks, beside mpi4py", f"tombolo {name}",
            (f"mpi4py {name}",), wanted)

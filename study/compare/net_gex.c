@@ -135,6 +135,8 @@ int main(int argc, char **argv) {
     loop_links(&s);
   else if (argc > 1 && strcmp(argv[1], "trips") == 0)
     loop_trips(&s);
+  else if (argc > 1 && strcmp(argv[1], "shorts") == 0)
+    loop_shorts(&s);
   else
     loop_main(&s);
   barrier();

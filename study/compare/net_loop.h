@@ -73,6 +73,13 @@ __attribute__((unused)) static void loop_trips(const struct side *s) {
   loop_row(s, "round_trip", ROUND_TRIP, 0, 1000);
 }
 
+/* Those of cells.py for the conduit ofi. */
+__attribute__((unused)) static void loop_shorts(const struct side *s) {
+  loop_row(s, "round_trip", ROUND_TRIP, 0, 1000);
+  loop_row(s, "flood", FLOOD, 0, 2000);
+  loop_row(s, "put", STREAM, 8, 2000);
+}
+
 __attribute__((unused)) static void loop_main(const struct side *s) {
   loop_row(s, "round_trip", ROUND_TRIP, 0, 1000);
   loop_row(s, "flood", FLOOD, 0, 5000);

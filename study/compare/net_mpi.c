@@ -68,6 +68,8 @@ int main(int argc, char **argv) {
   const struct side s = {round_trip, flood, stream, allreduce, barrier, rank};
   if (argc > 1 && strcmp(argv[1], "trips") == 0)
     loop_trips(&s);
+  else if (argc > 1 && strcmp(argv[1], "shorts") == 0)
+    loop_shorts(&s);
   else
     loop_main(&s);
   MPI_Finalize();
