@@ -78,7 +78,7 @@ tmb_add_net_suite(stream net --hosts 2 --ranks 3 --part 5/40 --time-factor 3
 # The conduit ofi on hosts that are pretended: no root is needed.
 if(TARGET tombolo_net_ofi)
   set(tmb_ofi --pretend --conduit ofi --set TOMBOLO_OFI_PROVIDER=tcp%3Bofi_rxm)
-  foreach(name signals flood stripes)
+  foreach(name signals flood stripes shorts)
     add_executable(net_ofi_${name} "${tmb_net_dir}/ofi_${name}.c")
     target_link_libraries(net_ofi_${name} PRIVATE tmb_warnings tmb_client Threads::Threads m)
     target_compile_definitions(net_ofi_${name} PRIVATE GASNET_SEQ=1)
@@ -89,6 +89,11 @@ if(TARGET tombolo_net_ofi)
   tmb_add_net_test(ofi_rails net ofi_rails_test.py)
   tmb_add_net_suite(ofi net ${tmb_ofi} --hosts 2 --ranks 4 --placement cyclic --part 6/40
     --time-factor 3 ${tmb_less})
+  # ... with all short messages in batches
+  tmb_add_net_suite(ofi-batches net ${tmb_ofi} --hosts 2 --ranks 3 --part 9/40 --time-factor 3
+    --set TOMBOLO_TEST_OFI_GATHER=2 ${tmb_less})
+  tmb_add_net_suite(ofi-batches net-whole ${tmb_ofi} --hosts 3 --ranks 7 --placement uneven
+    --time-factor 6 --set TOMBOLO_TEST_OFI_GATHER=2)
   # atomic domains by providers in software; over sockets, where each operation takes a millisecond
   # on two processors, all of them only in the whole
   foreach(provider tcp%3Bofi_rxm shm)

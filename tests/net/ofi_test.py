@@ -43,10 +43,11 @@ def run(settings, program="conformance/rma_blocking", ranks=2, folder=None, argu
     return done.returncode, done.stdout.decode(errors="replace")
 
 
-def handed_over(count, size, *form):
-    """Puts with a signal by rank 0. Returns how many [sends, injects, writes, reads] that takes."""
-    code, text = run({"TOMBOLO_TEST_OFI_FAULT": "count"}, "net/ofi_signals",
-                     arguments=(count, size, *form))
+def handed_over(*arguments, program="net/ofi_signals", **settings):
+    """What rank 0 of a program hands over: [sends, injects, writes, reads]. Without another
+    program it puts with a signal."""
+    code, text = run({"TOMBOLO_TEST_OFI_FAULT": "count", **settings}, program,
+                     arguments=arguments)
     found = HANDED.search(text)
     if code or not found:
         raise AssertionError(f"exit code {code}: {text}")
@@ -291,6 +292,37 @@ class Ofi(unittest.TestCase):
         code, text = run({**by_provider, "TOMBOLO_OFI_PROVIDER": "tcp;ofi_rxm"},
                          "conformance/mk_rma", 3)
         self.assertTrue(code == 0 and text.count("has no FI_HMEM") == 1, text)
+
+    def test_short_messages_and_puts_leave_together(self):
+        for form in ("puts", "messages", "mixed"):
+            for gather in (0, 2):
+                with self.subTest(form=form, gather=gather):
+                    few, many = (handed_over(count, form, program="net/ofi_shorts",
+                                             TOMBOLO_TEST_OFI_GATHER=str(gather))
+                                 for count in (200, 1200))
+                    more = sum(many[:3]) - sum(few[:3])
+                    if gather == 0:
+                        self.assertGreaterEqual(more, 1000, (few, many))
+                    elif form != "mixed":
+                        self.assertLess(more, 125, (few, many))
+
+    def test_what_waits_leaves_while_its_sender_computes(self):
+        for gather in ("1", "2"):
+            with self.subTest(gather=gather):
+                code, text = run({"TOMBOLO_TEST_OFI_GATHER": gather}, "net/ofi_shorts",
+                                 arguments=(20, "silent"))
+                self.assertEqual(code, 0, text)
+
+    def test_batches_find_little_room(self):
+        for more in ({"TOMBOLO_TEST_OFI_FAULT": "send=50,inject=30,write=30"},
+                     {"TOMBOLO_TEST_OFI_CREDITS": "1", "TOMBOLO_TEST_OFI_RECEIVES": "2",
+                      "TOMBOLO_TEST_OFI_SENDS": "4", "TOMBOLO_TEST_OFI_FAULT": "send=30"},
+                     {"TOMBOLO_TEST_OFI_INJECT": "0", "TOMBOLO_TEST_OFI_MR_LOCAL": "1"}):
+            for form in ("puts", "messages", "mixed"):
+                with self.subTest(more=more, form=form):
+                    code, text = run({"TOMBOLO_TEST_OFI_GATHER": "2", **more}, "net/ofi_shorts",
+                                     arguments=(2000, form))
+                    self.assertEqual(code, 0, text)
 
     def test_memory_under_a_flood(self):
         for count, size in ((20000, 1024), (50000, 8), (400, 65000)):

@@ -140,6 +140,7 @@ static bool choose(struct tmb_net *net) {
   if (row < OFI_PROVIDERS) {
     net->rail[0].info = infos[row];
     infos[row] = NULL;
+    if (ofi_choose_gathers(row)) net->gather = (uint32_t)up->setting_int("TOMBOLO_TEST_OFI_GATHER");
     if (up->setting_int("TOMBOLO_OFI_HMEM")) reach_devices(net);
     warn_if_slow(net, row, wanted);
   } else if (net->calls && (!mine || !net->env.rank)) {
@@ -225,6 +226,7 @@ static void net_close(struct tmb_net *net) {
   if (!ofi_rail_stop(net)) return; /* the provider may still use all of it */
   for (int i = 0; i < TMB_NET_HELD; i++) free_copies(net->in.held[i].first);
   free_copies(net->in.unanswered);
+  free_copies(net->in.parts.first);
   ofi_memory_close(net);
   struct ofi_pool *const pools[] = {&net->bufs.receives, &net->bufs.small, &net->bufs.large,
                                     &net->silent.questions};
@@ -257,8 +259,12 @@ static void start_thread(struct tmb_net *net) {
   if (!share) return;
   net->client.nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (net->client.nudge >= 0)
-    net->client.thread = tmb_progress_thread_start(&(struct tmb_progress_work){
-        .net = net, .tick = &net->client.tick, .tend = ofi_tend, .share = share});
+    net->client.thread =
+        tmb_progress_thread_start(&(struct tmb_progress_work){.net = net,
+                                                              .tick = &net->client.tick,
+                                                              .tend = ofi_tend,
+                                                              .busy = ofi_gathers,
+                                                              .share = share});
 }
 
 /* The state and its tables of all ranks, or NULL. */
@@ -270,6 +276,7 @@ static struct tmb_net *make(const struct tmb_net_env *env) {
   net->client.nudge = -1;
   net->rails = 1;
   for (int i = 0; i < TMB_NET_HELD; i++) net->in.held[i].last = &net->in.held[i].first;
+  net->in.parts.last = &net->in.parts.first;
   net->token = token_of(env);
   net->peers.of = calloc(env->size, sizeof(struct ofi_peer *));
   net->gathered = calloc(env->size, sizeof *net->gathered);
@@ -304,6 +311,8 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
       ofi_post(net, b);
     tmb_lock_release(&net->lock);
     if (good) start_thread(net);
+    if (!net->client.thread)
+      net->gather = 0; /* nobody sends what waits while the client computes */
     good = ofi_silent_agree(net, good, net->client.thread != NULL);
   } else {
     good = false;

@@ -71,6 +71,11 @@ bool ofi_choose_emulated(uint32_t row) {
   return rows[row].emulated;
 }
 
+/* Not where ranks share memory. */
+bool ofi_choose_gathers(uint32_t row) {
+  return rows[row].emulated && !rows[row].on_request;
+}
+
 /* Whether `text` names a row: whole, or the part before the layer. */
 static bool names(const char *text, const char *row) {
   const size_t bytes = strlen(text);

@@ -26,6 +26,9 @@
 #define OFI_EVENTS      16    /* completions that are read at a time */
 #define OFI_NAME_MAX    232   /* longest address of an endpoint that is supported */
 #define OFI_SMALL_BYTES 1024u /* of a small send buffer */
+#define OFI_BATCH_BYTES 4096u /* of messages that leave as one */
+#define OFI_BATCHED_MAX 512u  /* bytes of one of them */
+#define OFI_PUT_BYTES   256u  /* of a put that is one of them */
 #define OFI_MESSAGE_MAX \
  (sizeof(struct ofi_head) + 4 * TMB_AM_ARGS_MAX + OFI_ALIGN + TMB_AM_MEDIUM_BYTES_MAX)
 
@@ -55,6 +58,9 @@ enum ofi_kind {
   OFI_PROBED,  /* it does */
   OFI_ATOMIC,  /* an operation on a word: struct ofi_rmw */
   OFI_RESULT,  /* the operation is performed: struct ofi_rmw, operand[0] is the value before */
+  OFI_BATCH,   /* several messages, each at a multiple of 16 */
+  OFI_PUT,     /* in a batch: struct ofi_write, then the data */
+  OFI_WRITTEN, /* the puts of a batch are in place: struct ofi_write of the last one */
   OFI_KINDS
 };
 
@@ -85,6 +91,14 @@ struct ofi_rmw {
   uint64_t addr, operand[2];
   uint32_t opcode, dt, bytes;
   uint32_t access, serial; /* of the origin, which gets them back in OFI_RESULT */
+  uint32_t zero;
+};
+
+/* Payload of OFI_PUT. */
+struct ofi_write {
+  uint64_t addr;
+  uint32_t access, serial; /* of the origin, which gets them back in OFI_WRITTEN */
+  uint32_t answers;        /* whether OFI_WRITTEN follows: 1 in the last put of a batch */
   uint32_t zero;
 };
 
@@ -142,6 +156,19 @@ struct ofi_silent {
   struct ofi_pool questions;
 };
 
+/* Short messages to a peer that wait to leave as one, see ofi_send.c. */
+struct ofi_batch {
+  struct ofi_buffer *buffer; /* NULL: none waits */
+  uint32_t end;              /* bytes in it */
+  uint32_t put;              /* where its last OFI_PUT has its payload; 0: it has none */
+  uint32_t access;           /* 1 + the index of that put's access */
+  uint32_t close;            /* messages in a row that followed soon after the one before */
+  uint64_t last_ns;          /* when the last one was written or handed over */
+  uint64_t tick;             /* of the client, when the last one was written */
+  bool listed;               /* in net->peers.batches */
+  uint32_t next;             /* peer + 1 there; 0: the last */
+};
+
 /* State of a rank of another host that this rank has had to do with. */
 enum { OFI_REGIONS = 8 };
 struct ofi_peer {
@@ -165,6 +192,7 @@ struct ofi_peer {
   uint64_t lost_ns; /* when core said that it is lost; 0: not yet */
   int error;        /* why it is broken */
   struct ofi_life life;
+  struct ofi_batch batch;
 };
 
 /* Messages in the order in which they came. */
@@ -195,6 +223,7 @@ struct tmb_progress_thread;
 struct ofi_peers {
   struct ofi_peer **of; /* [size]; NULL: nothing to do with it yet */
   uint32_t todo;        /* peer + 1: something is still to be sent to it */
+  uint32_t batches;     /* peer + 1: messages to it may wait in its batch; the thread reads it */
   uint32_t broken;
 };
 
@@ -208,6 +237,7 @@ struct ofi_inbox {
   struct ofi_queue held[TMB_NET_HELD]; /* that wait for a poll that serves them, see queue_of */
   uint32_t held_count;                 /* of them in buffers of the pool */
   size_t held_bytes;                   /* of copies */
+  struct ofi_queue parts;              /* of a batch, copied, that are next */
   struct ofi_op *unanswered;           /* OFI_SIGNAL messages whose OFI_CHANGED had no room */
   struct ofi_op *unposted;             /* receive buffers for which the provider had no room */
 };
@@ -266,6 +296,7 @@ struct tmb_net {
   bool rma;          /* put and get by the provider */
   bool hmem;         /* ... also with memory of devices */
   bool ordered;      /* a message arrives after the writes before it */
+  uint32_t gather;   /* short messages: 0 each alone, 1 in batches if they follow closely, 2 all */
   uint64_t timeout_ns;
   struct ofi_atomics atomics;
   struct ofi_card *gathered; /* [size] of ofi_gather; NULL once the conduit is open */
@@ -304,6 +335,7 @@ uint64_t ofi_choose_list(const struct ofi_calls *calls, const char *wanted, cons
 void ofi_choose_free(const struct ofi_calls *calls, struct fi_info *infos[OFI_PROVIDERS]);
 const char *ofi_choose_name(uint32_t row);
 bool ofi_choose_emulated(uint32_t row); /* made of sockets */
+bool ofi_choose_gathers(uint32_t row);  /* a message costs system calls */
 /* Known reason why libfabric does not list provider `name`: "" or "; ..." of the space in /dev/shm.
  * out text: [bytes]. Returns text. */
 const char *ofi_choose_lacks(const char *name, char *text, size_t bytes);
@@ -389,6 +421,22 @@ void ofi_send_later(struct tmb_net *net, uint32_t peer);
 /* Send the messages that were put off. Returns whether anything was sent but answers to OFI_PROBE.
  * */
 bool ofi_send_rest(struct tmb_net *net);
+/* Add a put to the batch of a peer, if it follows others closely. in put: addr, access and serial
+ * are set; out before: 1 + the access of the put before it in the batch, or 0. Returns 0,
+ * TMB_AGAIN, or TMB_E_UNSUPPORTED: it is to leave alone. */
+struct ofi_put {
+  struct ofi_write write;
+  uint32_t peer, nbytes;
+  const void *data;
+  uint32_t before;
+  bool copied; /* in: its source is to be read now, be it alone or not */
+};
+int ofi_send_put(struct tmb_net *net, struct ofi_put *put);
+/* The lone put that was to leave has been handed over: the next one is compared with now. */
+void ofi_send_put_alone(struct tmb_net *net, uint32_t peer);
+/* Send the batches to which the client has added nothing in its last `polls` polls. Returns whether
+ * one was sent. */
+bool ofi_send_batches(struct tmb_net *net, uint64_t polls);
 /* Credit that a message returned, and credit that is owed for one. */
 void ofi_credit_back(struct tmb_net *net, uint32_t peer, uint32_t units);
 uint32_t ofi_credit_units(const struct ofi_buffer *b);
@@ -409,6 +457,8 @@ uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uin
  * for, up to when; ns is lowered. Returns false if the client is here or sleeps. */
 bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *count,
               uint64_t *ns);
+/* Whether batches wait, so that the thread checks often; without the lock. */
+bool ofi_gathers(const struct tmb_net *net);
 bool ofi_drained(struct tmb_net *net);
 int ofi_lost(struct tmb_net *net, uint32_t peer);
 /* Whether accesses to a lost peer are waited for no longer; with the lock. */

@@ -35,6 +35,7 @@
 #define TEND_HELD_MAX  (UINT64_C(8) << 20) /* bytes of copies that the progress thread keeps */
 #define BLIND_NS       UINT64_C(1000000)   /* longest sleep while something is in flight */
 #define LOOK_TICKS     256                 /* calls between searches for silent peers */
+#define BATCH_POLLS    2                   /* for which a batch waits for further messages */
 
 /* ---- receive buffers */
 
@@ -67,7 +68,9 @@ static void recycle(struct tmb_net *net, struct ofi_buffer *b) {
 
 /* Keep a message until it may be served. */
 static void hold(struct tmb_net *net, struct ofi_buffer *b, struct ofi_queue *queue) {
-  if (net->in.held_count >= net->bufs.receives.count / 2) {
+  if (!b->pool) { /* part of a batch */
+    net->in.held_bytes += b->bytes;
+  } else if (net->in.held_count >= net->bufs.receives.count / 2) {
     struct ofi_buffer *const copy = ofi_buffer_copy(b);
     if (!copy) ofi_fatal(net, "a message cannot be kept", 0);
     recycle(net, b);
@@ -90,7 +93,7 @@ static struct ofi_buffer *unhold(struct tmb_net *net, struct ofi_queue *queue) {
 }
 
 static bool holds_any(const struct tmb_net *net) {
-  bool any = false;
+  bool any = net->in.parts.first != NULL;
   for (int i = 0; i < TMB_NET_HELD; i++) any = any || net->in.held[i].first;
   return any;
 }
@@ -104,21 +107,28 @@ static bool is_sender(const struct tmb_net *net, uint32_t rank, uint8_t kind) {
                                   (net->atomics.any && kind >= OFI_CREDIT && kind != OFI_SIGNAL));
 }
 
+static size_t message_bytes(const struct ofi_head *h) {
+  return h->nbytes ? ofi_payload_at(h->nargs) + h->nbytes : sizeof *h + 4u * h->nargs;
+}
+
 /* Whether a message is one of a rank of this job. */
 static bool is_good(const struct tmb_net *net, const struct ofi_buffer *b) {
   static const uint32_t own_bytes[OFI_KINDS] = {
       [OFI_LONG] = sizeof(struct ofi_place),    [OFI_ASK] = sizeof(struct ofi_region),
       [OFI_REGION] = sizeof(struct ofi_region), [OFI_FREED] = sizeof(struct ofi_region),
       [OFI_SIGNAL] = sizeof(struct ofi_change), [OFI_CHANGED] = sizeof(struct ofi_change),
-      [OFI_ATOMIC] = sizeof(struct ofi_rmw),    [OFI_RESULT] = sizeof(struct ofi_rmw)};
+      [OFI_ATOMIC] = sizeof(struct ofi_rmw),    [OFI_RESULT] = sizeof(struct ofi_rmw),
+      [OFI_WRITTEN] = sizeof(struct ofi_write)};
   const struct ofi_head *h = ofi_head_of(b);
   if (b->bytes < sizeof *h || h->token != net->token || !is_sender(net, h->src, h->kind) ||
       h->kind >= OFI_KINDS || h->is_reply > 1 || h->nargs > TMB_AM_ARGS_MAX ||
       h->nbytes > TMB_AM_MEDIUM_BYTES_MAX)
     return false;
-  if (h->kind != OFI_MEDIUM && h->nbytes != own_bytes[h->kind]) return false;
-  const size_t bytes = h->nbytes ? ofi_payload_at(h->nargs) + h->nbytes : sizeof *h + 4u * h->nargs;
-  return b->bytes == bytes;
+  if (h->kind == OFI_PUT && h->nbytes <= sizeof(struct ofi_write)) return false;
+  if (h->kind != OFI_MEDIUM && h->kind != OFI_PUT && h->kind != OFI_BATCH &&
+      h->nbytes != own_bytes[h->kind])
+    return false;
+  return b->bytes == message_bytes(h);
 }
 
 /* Whether a message only asks whether the receiver lives, or says so. */
@@ -127,23 +137,36 @@ static bool is_life(const struct ofi_buffer *b) {
   return (h->kind == OFI_PROBE || h->kind == OFI_PROBED) && !h->returned;
 }
 
+/* Send the answer to a message that has one. Returns whether it has none, or it is sent. */
+static bool answer(struct tmb_net *net, const struct ofi_buffer *b) {
+  const struct ofi_head *h = ofi_head_of(b);
+  const char *const payload = b->data + ofi_payload_at(h->nargs);
+  if (h->kind == OFI_SIGNAL) return !ofi_send_own(net, h->src, OFI_CHANGED, payload, h->nbytes);
+  if (h->kind == OFI_ATOMIC) return !ofi_send_own(net, h->src, OFI_RESULT, payload, h->nbytes);
+  const struct ofi_write *const write = (const struct ofi_write *)(const void *)payload;
+  if (h->kind != OFI_PUT || !write->answers) return true;
+  return !ofi_send_own(net, h->src, OFI_WRITTEN, write, sizeof *write);
+}
+
+/* Keep a message until it can be answered. */
+static void answer_later(struct tmb_net *net, struct ofi_buffer *b) {
+  if (!b) ofi_fatal(net, "a message cannot be kept", 0);
+  TMB_LIST_PUSH(&net->in.unanswered, &b->op);
+}
+
 /* A message that the engine answers, or that answers one, is over: it is answered, its buffer used
  * again. Atomic operations have been performed before. */
 static void finish(struct tmb_net *net, struct ofi_buffer *b) {
-  const struct ofi_head *h = ofi_head_of(b);
-  const bool owes = h->kind == OFI_SIGNAL || h->kind == OFI_ATOMIC;
-  const enum ofi_kind answer = h->kind == OFI_SIGNAL ? OFI_CHANGED : OFI_RESULT;
-  if (owes && ofi_send_own(net, h->src, answer, b->data + ofi_payload_at(h->nargs), h->nbytes)) {
+  if (TMB_UNLIKELY(!answer(net, b))) {
     struct ofi_buffer *const kept = b->pool ? ofi_buffer_copy(b) : b;
-    if (!kept) ofi_fatal(net, "a message cannot be kept", 0);
-    TMB_LIST_PUSH(&net->in.unanswered, &kept->op);
+    answer_later(net, kept);
     if (kept == b) return;
   }
   recycle(net, b);
 }
 
 /* A message of the conduit itself that needs no poll of the client. */
-static void serve_own(struct tmb_net *net, struct ofi_buffer *b, struct ofi_peer *p) {
+static void serve_own(struct tmb_net *net, const struct ofi_buffer *b, struct ofi_peer *p) {
   const struct ofi_head *h = ofi_head_of(b);
   char *const payload = b->data + ofi_payload_at(h->nargs);
   if (h->kind == OFI_PROBE) {
@@ -156,10 +179,45 @@ static void serve_own(struct tmb_net *net, struct ofi_buffer *b, struct ofi_peer
   } else if (h->kind == OFI_ATOMIC) {
     ofi_atomic_serve(net, h->src, payload);
     p->owed++;
+  } else if (h->kind == OFI_PUT) {
+    ofi_write_serve(net, h->src, payload, h->nbytes);
+    p->owed += ((const struct ofi_write *)(const void *)payload)->answers;
+  } else if (h->kind == OFI_WRITTEN) {
+    ofi_access_written(net, h->src, (const struct ofi_write *)(const void *)payload);
   } else {
     ofi_region_message(net, h, payload);
   }
-  finish(net, b);
+}
+
+/* One message of a batch. Those that are to be delivered are copied. */
+static void take_part(struct tmb_net *net, const struct ofi_buffer *part, struct ofi_peer *p) {
+  const struct ofi_head *h = ofi_head_of(part);
+  if (h->kind <= OFI_LONG || h->kind == OFI_SIGNAL) {
+    struct ofi_buffer *const copy = ofi_buffer_copy(part);
+    if (!copy) ofi_fatal(net, "a message cannot be kept", 0);
+    TMB_LIST_EXTEND(&net->in.parts.last, &copy->op);
+    return;
+  }
+  serve_own(net, part, p);
+  if (!answer(net, part)) answer_later(net, ofi_buffer_copy(part));
+}
+
+/* Several messages have come as one. */
+static TMB_NOINLINE void divide(struct tmb_net *net, struct ofi_buffer *b, struct ofi_peer *p) {
+  uint32_t at = (uint32_t)ofi_payload_at(0);
+  while (at < b->bytes) {
+    struct ofi_buffer part = {.op = b->op, .data = b->data + at, .bytes = b->bytes - at};
+    const struct ofi_head *h = ofi_head_of(&part);
+    const size_t bytes = part.bytes < sizeof *h ? SIZE_MAX : message_bytes(h);
+    if (bytes <= part.bytes) part.bytes = (uint32_t)bytes;
+    if (!is_good(net, &part) || h->src != b->op.peer || h->kind == OFI_BATCH) {
+      tmb_count_rlx(&net->env.stats->refused, 1);
+      break;
+    }
+    take_part(net, &part, p);
+    at += TMB_ALIGN_UP(part.bytes, OFI_ALIGN);
+  }
+  recycle(net, b);
 }
 
 /* A message has come. Returns it if it is to be delivered. */
@@ -178,7 +236,12 @@ static struct ofi_buffer *arrived(struct tmb_net *net, struct ofi_buffer *b) {
   net->client.moved = net->client.moved || !is_life(b);
   if (h->returned) ofi_credit_back(net, h->src, h->returned);
   if (h->kind <= OFI_LONG || h->kind == OFI_SIGNAL) return b;
+  if (h->kind == OFI_BATCH) {
+    divide(net, b, p);
+    return NULL;
+  }
   serve_own(net, b, p);
+  finish(net, b);
   return NULL;
 }
 
@@ -273,6 +336,13 @@ static int queue_of(const struct tmb_net *net, const struct ofi_buffer *b) {
   return (ofi_credit_units(b) == 0) + 2 * is_by_thread(net, b);
 }
 
+static struct ofi_buffer *next_part(struct tmb_net *net) {
+  struct ofi_queue *const parts = &net->in.parts;
+  struct ofi_buffer *const b = ofi_buffer_of(TMB_LIST_POP(&parts->first));
+  if (!parts->first) parts->last = &parts->first;
+  return b;
+}
+
 /* The next message that may be served, or NULL. A read that returned fewer completions than it may
  * was the last of this call: one more costs system calls between a message and what its receiver
  * does next. in serve: TMB_SERVE_* or TMB_SERVE_THREAD; out dealt: of completions. */
@@ -281,14 +351,18 @@ static struct ofi_buffer *next_message(struct tmb_net *net, int serve, uint32_t 
     if (TMB_UNLIKELY(net->in.held[i].first != NULL) && tmb_net_serves(serve, i))
       return unhold(net, &net->in.held[i]);
   while (*dealt < EVENTS_MOST) {
-    if (net->cq.at == net->cq.count) {
+    struct ofi_buffer *b = NULL;
+    if (TMB_UNLIKELY(net->in.parts.first != NULL)) {
+      b = next_part(net);
+    } else if (net->cq.at == net->cq.count) {
       const bool emptied = *dealt && net->cq.count && net->cq.count < OFI_EVENTS;
       if (emptied || !refill(net)) return NULL;
       if (!net->cq.count) ++*dealt;
       continue;
+    } else {
+      ++*dealt;
+      b = completed(net, &net->cq.events[net->cq.at++]);
     }
-    ++*dealt;
-    struct ofi_buffer *const b = completed(net, &net->cq.events[net->cq.at++]);
     if (!b) continue;
     if (serve == TMB_SERVE_ALL) return b;
     const int queue = queue_of(net, b);
@@ -372,12 +446,14 @@ static void report_lost(struct tmb_net *net) {
 
 /* ---- the slots */
 
-/* Under the lock: work that needs no message. Returns whether something was done. */
-static bool housekeeping(struct tmb_net *net) {
+/* Under the lock: work that needs no message. in polls: of the client, for which a batch waits.
+ * Returns whether something was done. */
+static bool housekeeping(struct tmb_net *net, uint64_t polls) {
   if (TMB_UNLIKELY(net->client.tick % LOOK_TICKS == 0)) (void)ofi_silent_look(net);
   if (TMB_UNLIKELY(net->in.unposted != NULL)) post_rest(net);
   if (TMB_UNLIKELY(net->in.unanswered != NULL)) answer_rest(net);
   bool done = TMB_UNLIKELY(net->peers.todo != 0) && ofi_send_rest(net);
+  if (TMB_UNLIKELY(net->peers.batches != 0)) done = ofi_send_batches(net, polls) || done;
   if (TMB_UNLIKELY(net->access.pending != NULL)) done = ofi_access_rest(net) || done;
   if (TMB_UNLIKELY(net->access.again != NULL)) done = ofi_access_retry(net) || done;
   return done;
@@ -408,7 +484,7 @@ static int wait_in_handler(struct tmb_net *net) {
   uint32_t dealt = 0;
   if (tmb_load_rlx(&net->ended) || tmb_load_rlx(&net->client.ends)) return TMB_E_SYS;
   if (!tmb_lock_try_shared(&net->lock)) return TMB_FOUND_BUSY;
-  const bool done = housekeeping(net);
+  const bool done = housekeeping(net, 0);
   if (has_room(net)) (void)next_message(net, TMB_SERVE_NOTHING, &dealt);
   if (dealt || done) nudge(net);
   tmb_lock_release(&net->lock);
@@ -423,7 +499,7 @@ int ofi_progress(struct tmb_net *net, int serve) {
   if (!tmb_lock_try_shared(&net->lock)) return TMB_FOUND_BUSY;
   tmb_store_rlx(&net->client.tick, net->client.tick + 1);
   if (TMB_UNLIKELY(net->client.nudged)) empty_nudge(net);
-  if (housekeeping(net)) found = TMB_FOUND_WORK;
+  if (housekeeping(net, BATCH_POLLS)) found = TMB_FOUND_WORK;
   for (int i = 0; i < PROGRESS_BATCH; i++) {
     struct ofi_buffer *const b = next_message(net, serve, &dealt);
     struct ofi_op *const done = net->access.done;
@@ -450,12 +526,16 @@ int ofi_progress(struct tmb_net *net, int serve) {
   return found;
 }
 
+/* Whether something is in flight, or waits for room. */
+static bool is_busy(const struct tmb_net *net) {
+  return net->tx_busy || net->peers.todo || net->peers.batches || net->in.unposted ||
+         net->in.unanswered || net->access.pending || net->access.again;
+}
+
 /* For how long nobody need look, as far as this conduit knows. */
 static uint64_t quiet_ns(const struct tmb_net *net) {
   if (holds_any(net) || net->cq.at < net->cq.count || net->access.done) return 0;
-  if (net->tx_busy || net->peers.todo || net->in.unposted || net->in.unanswered ||
-      net->access.pending || net->access.again || net->rail[0].wait_fd < 0)
-    return BLIND_NS;
+  if (is_busy(net) || net->rail[0].wait_fd < 0) return BLIND_NS;
   if (net->peers.broken && net->timeout_ns) return NS_PER_S / 10;
   return net->client.thread || !net->silent.timeout_ns ? UINT64_MAX : net->silent.timeout_ns / 10;
 }
@@ -464,6 +544,7 @@ uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uin
   uint32_t count = 0;
   tmb_lock_acquire_shared(&net->lock);
   if (max) (void)ofi_silent_look(net);
+  if (max && net->peers.batches) (void)ofi_send_batches(net, 0);
   uint64_t limit = quiet_ns(net);
   if (net->rail[0].wait_fd >= 0 && max) {
     const int rc = ofi_rail_wait(net, fds, max, &count);
@@ -537,8 +618,7 @@ static void tend_wait(struct tmb_net *net, bool room, struct pollfd *fds, uint32
   const int rc = room ? ofi_rail_wait(net, fds, TMB_PROGRESS_FDS, count) : -FI_ENOSYS;
   if (rc == -FI_EAGAIN)
     *ns = 0;
-  else if (rc || net->tx_busy || net->peers.todo || net->access.pending || net->access.again ||
-           net->in.unposted || net->in.unanswered)
+  else if (rc || is_busy(net))
     *ns = BLIND_NS;
 }
 
@@ -551,7 +631,7 @@ bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *
     tmb_lock_release(&net->lock);
     return false;
   }
-  const bool done = housekeeping(net), room = has_room(net);
+  const bool done = housekeeping(net, 0), room = has_room(net);
   struct ofi_buffer *b;
   for (int i = 0; i < PROGRESS_BATCH && room && net->client.tick == tick; i++) {
     if (!(b = next_message(net, TMB_SERVE_THREAD, &dealt))) break;
@@ -565,10 +645,14 @@ bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *
   return true;
 }
 
+bool ofi_gathers(const struct tmb_net *net) {
+  return tmb_load_rlx(&net->peers.batches) != 0;
+}
+
 bool ofi_drained(struct tmb_net *net) {
   tmb_lock_acquire_shared(&net->lock);
-  const bool drained = net->ended || (!net->tx_busy && !net->peers.todo && !net->access.pending &&
-                                      !net->access.again);
+  const bool drained = net->ended || (!net->tx_busy && !net->peers.todo && !net->peers.batches &&
+                                      !net->access.pending && !net->access.again);
   tmb_lock_release(&net->lock);
   if (drained) ofi_fault_print(&net->env);
   return drained;
@@ -585,9 +669,11 @@ int ofi_lost(struct tmb_net *net, uint32_t peer) {
   /* The provider writes into the memory of accesses until it has said that they failed. */
   bool kept = net->cq.at < net->cq.count || net->client.serves == peer + 1 ||
               (p->accesses && !ofi_given_up(net, peer));
-  for (int i = 0; i < TMB_NET_HELD; i++)
-    for (const struct ofi_op *op = net->in.held[i].first; op && !kept; op = op->next)
+  for (int i = 0; i <= TMB_NET_HELD; i++) {
+    const struct ofi_queue *queue = i < TMB_NET_HELD ? &net->in.held[i] : &net->in.parts;
+    for (const struct ofi_op *op = queue->first; op && !kept; op = op->next)
       kept = op->peer == peer;
+  }
   tmb_lock_release(&net->lock);
   return kept ? TMB_AGAIN : 0;
 }

@@ -16,6 +16,7 @@
 #include "base/container/list.h"
 #include "base/error.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +144,31 @@ void ofi_access_result(struct tmb_net *net, uint32_t peer, const struct ofi_rmw 
   part_over(net, a);
 }
 
+void ofi_access_written(struct tmb_net *net, uint32_t peer, const struct ofi_write *write) {
+  struct ofi_access *a = write->access < OFI_ACCESSES ? &net->access.all[write->access] : NULL;
+  if (!a || a->serial != write->serial) return;
+  while (a && a->parts && a->signalled && a->gathered && a->op.peer == peer) {
+    const uint32_t before = a->chain;
+    a->signalled = false;
+    part_over(net, a);
+    a = before ? &net->access.all[before - 1] : NULL;
+  }
+}
+
+void ofi_write_serve(struct tmb_net *net, uint32_t src, const void *payload, uint32_t nbytes) {
+  struct ofi_write write;
+  char text[120];
+  memcpy(&write, payload, sizeof write);
+  const uint32_t bytes = nbytes - (uint32_t)sizeof write;
+  void *const to = net->env.up->target(src, write.addr, bytes);
+  if (!to) {
+    snprintf(text, sizeof text, "rank %u puts %u bytes to 0x%llx, which is in no segment", src,
+             bytes, (unsigned long long)write.addr);
+    ofi_fatal(net, text, FI_EINVAL);
+  }
+  memcpy(to, (const char *)payload + sizeof write, bytes);
+}
+
 void ofi_access_lost(struct tmb_net *net, uint32_t peer) {
   for (uint32_t i = 0; i < OFI_ACCESSES; i++) {
     struct ofi_access *a = &net->access.all[i];
@@ -197,7 +223,8 @@ static struct ofi_access *take_access(struct tmb_net *net, const struct start *s
   a->whole = NULL;
   a->rail = 0;
   a->pieces = 1;
-  a->striped = a->atomic = false;
+  a->striped = a->atomic = a->gathered = false;
+  a->chain = 0;
   a->lost = a->started = a->signalled = false;
   a->signals = signal != NULL;
   a->parts = signal ? 2 : 1;
@@ -454,6 +481,7 @@ static int start_locked(struct tmb_net *net, struct start *s) {
   tmb_lock_acquire_shared(&net->lock);
   const int rc = start_access(net, s);
   if (rc == 0) {
+    if (net->gather && !s->is_get) ofi_send_put_alone(net, s->rma->peer);
     tmb_count_rlx(&net->env.stats->packets_out, 1);
     if (!s->is_get) tmb_count_rlx(&net->env.stats->bytes_out, s->rma->nbytes);
   }
@@ -461,7 +489,50 @@ static int start_locked(struct tmb_net *net, struct start *s) {
   return rc;
 }
 
+/* ---- puts in batches */
+
+static int gather_locked(struct tmb_net *net, const struct tmb_rma *rma) {
+  const struct start s = {.rma = rma};
+  struct ofi_access *a = take_access(net, &s);
+  if (!a) return TMB_AGAIN;
+  struct ofi_peer *const p = ofi_peer_of(net, rma->peer);
+  struct ofi_put put = {
+      .write = {.addr = a->remote, .access = (uint32_t)(a - net->access.all), .serial = a->serial},
+      .peer = rma->peer,
+      .nbytes = (uint32_t)rma->nbytes,
+      .data = rma->local,
+      .copied = rma->report_local};
+  const int rc = ofi_send_put(net, &put);
+  if (rc) {
+    a->parts = 0;
+    a->op.next = NULL;
+    ofi_access_free(net, &a->op);
+    return rc;
+  }
+  a->chain = put.before;
+  a->gathered = a->signalled = true;
+  a->report_local = false;
+  p->accesses++;
+  tmb_count_rlx(&net->env.stats->bytes_out, rma->nbytes);
+  return 0;
+}
+
+/* A short put that follows others closely waits with them in a batch; its source is read now. So is
+ * that of one whose local completion is asked for.
+ * Returns TMB_E_UNSUPPORTED if it is none. */
+static TMB_NOINLINE int gather(struct tmb_net *net, const struct tmb_rma *rma) {
+  tmb_lock_acquire_shared(&net->lock);
+  const int rc = gather_locked(net, rma);
+  tmb_lock_release(&net->lock);
+  if (rc == 0 && rma->report_local) net->env.up->op_done(rma->op, rma->local_category, rma->peer);
+  return rc;
+}
+
 int ofi_put(struct tmb_net *net, const struct tmb_rma *rma) {
+  if (net->gather && rma->op && rma->nbytes && rma->nbytes <= OFI_PUT_BYTES) {
+    const int rc = gather(net, rma);
+    if (rc != TMB_E_UNSUPPORTED) return rc;
+  }
   return start_locked(net, &(struct start){.rma = rma});
 }
 

@@ -28,8 +28,10 @@ struct ofi_access {
   bool signals, started;    /* has a signal; it is being sent */
   bool signalled;           /* it has been sent, and not been answered: the signal, or an atomic */
   struct ofi_change signal;
-  void *buffer; /* of this rank; stays as it is until core has been notified */
-  bool atomic;  /* an atomic operation; `before` goes to `buffer`, unless that is NULL */
+  void *buffer;   /* of this rank; stays as it is until core has been notified */
+  uint32_t chain; /* of a put in a batch: 1 + the access of the one before; 0: the first */
+  bool gathered;  /* it is one; `signalled` until the batch is answered */
+  bool atomic;    /* an atomic operation; `before` goes to `buffer`, unless that is NULL */
   uint64_t before;
   uint64_t operand, compare; /* of one that the provider performs */
   uint32_t opcode, dt;       /* of that, for messages to the user */
@@ -117,6 +119,10 @@ bool ofi_error_of_peer(int error);
 bool ofi_access_retry(struct tmb_net *net);
 /* The peer has changed the signal of one. */
 void ofi_access_changed(struct tmb_net *net, uint32_t peer, const struct ofi_change *change);
+/* A put of a peer has come in a batch: write it; with the lock. in nbytes: of the payload. */
+void ofi_write_serve(struct tmb_net *net, uint32_t src, const void *payload, uint32_t nbytes);
+/* The peer has written the puts of a batch. in write: of the last one. */
+void ofi_access_written(struct tmb_net *net, uint32_t peer, const struct ofi_write *write);
 /* The peer has performed an atomic operation. */
 void ofi_access_result(struct tmb_net *net, uint32_t peer, const struct ofi_rmw *rmw);
 /* Send signals for which there was no room. Returns whether one was sent. */

@@ -6,12 +6,18 @@
  * conduit. Calls: libfabric by its table. A short message is injected, so that it needs no buffer
  * and has no completion; others are copied into one. A message that finds no room at the provider
  * is TMB_AGAIN: core makes progress and calls again; messages of the conduit itself are sent by the
- * next progress. Invariants: the lock is held; nothing here polls, so nothing recurses.
+ * next progress. Over sockets each message costs both sides system calls. So the third short
+ * message or put that follows closely to one peer, and those after it, wait in a batch, which
+ * leaves as one message: when it is full, before any other message to the peer, when the client has
+ * polled twice without adding to it or is about to sleep, or by the progress thread after half a
+ * millisecond. Invariants: the lock is held; nothing here polls, so nothing recurses; messages
+ * leave in the order in which they were sent.
  */
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "base/error.h"
 #include "net/ofi/ofi_engine.h"
+#include "net/plugin/progress_thread.h"
 #include "os/os.h"
 
 #include <stdlib.h>
@@ -82,6 +88,150 @@ static ssize_t transmit(struct tmb_net *net, uint32_t peer, const struct ofi_hea
   return rc;
 }
 
+/* What the provider said of a message to a peer. Returns 0 or TMB_AGAIN. */
+static int sent(struct tmb_net *net, uint32_t to, struct ofi_peer *p, const struct ofi_head *head,
+                ssize_t rc) {
+  if (rc == -FI_EAGAIN || rc == -FI_ENOMEM) return TMB_AGAIN;
+  if (rc)
+    ofi_peer_break(net, to, (int)-rc);
+  else
+    p->owed -= head->returned;
+  p->life.reached = true;
+  return 0;
+}
+
+/* Send a message by itself. Returns 0 or TMB_AGAIN. */
+static int send_alone(struct tmb_net *net, uint32_t to, struct ofi_peer *p, struct ofi_head *head,
+                      const void *args, const void *payload) {
+  const bool request = (head->kind <= OFI_LONG && !head->is_reply) || head->kind == OFI_ATOMIC;
+  head->returned = (uint16_t)TMB_MIN(p->owed, (uint32_t)UINT16_MAX);
+  const ssize_t rc = transmit(net, to, head, args, payload, request ? 4 : 0);
+  if (rc == 0 && head->kind <= OFI_LONG) tmb_count_rlx(&net->env.stats->packets_out, 1);
+  return sent(net, to, p, head, rc);
+}
+
+/* ---- batches */
+
+/* Chosen, not measured. */
+#define CLOSE_NS    UINT64_C(1000) /* between two messages that follow closely, at most */
+#define CLOSE_FIRST 2u             /* of those, leave at once */
+
+static struct ofi_write *last_put(const struct ofi_batch *batch) {
+  return (struct ofi_write *)(void *)(batch->buffer->data + batch->put);
+}
+
+/* Send the batch of a peer. Returns 0 or TMB_AGAIN. */
+static TMB_NOINLINE int batch_send(struct tmb_net *net, uint32_t to, struct ofi_peer *p) {
+  struct ofi_batch *const batch = &p->batch;
+  struct ofi_buffer *const b = batch->buffer;
+  struct ofi_head head = {.token = net->token,
+                          .src = net->env.rank,
+                          .nbytes = batch->end - (uint32_t)ofi_payload_at(0),
+                          .returned = (uint16_t)TMB_MIN(p->owed, (uint32_t)UINT16_MAX),
+                          .kind = OFI_BATCH,
+                          .is_reply = 1};
+  memcpy(b->data, &head, sizeof head);
+  if (batch->put) last_put(batch)->answers = 1;
+  const struct iovec part = {b->data, batch->end};
+  const struct fi_msg message = {.msg_iov = &part,
+                                 .desc = &b->pool->desc,
+                                 .iov_count = 1,
+                                 .addr = net->rail[0].addr[to],
+                                 .context = b};
+  const bool inject = batch->end <= net->inject_max;
+  const ssize_t rc =
+      p->broken ? -FI_ECONNABORTED
+      : inject  ? net->calls->inject(net->rail[0].ep, b->data, batch->end, net->rail[0].addr[to])
+                : net->calls->send(net->rail[0].ep, &message);
+  if (sent(net, to, p, &head, rc)) return TMB_AGAIN;
+  if (rc || inject)
+    ofi_buffer_put(b);
+  else
+    net->tx_busy++;
+  tmb_count_rlx(&net->env.stats->packets_out, 1);
+  batch->buffer = NULL;
+  batch->put = batch->access = 0;
+  batch->last_ns = tmb_os_now_ns();
+  return 0;
+}
+
+bool ofi_send_batches(struct tmb_net *net, uint64_t polls) {
+  bool any = false;
+  uint32_t at = net->peers.batches, left = 0;
+  while (at) {
+    const uint32_t peer = at - 1;
+    struct ofi_peer *p = net->peers.of[peer];
+    at = p->batch.next;
+    if (p->batch.buffer && net->client.tick - p->batch.tick >= polls)
+      any = batch_send(net, peer, p) == 0 || any;
+    p->batch.listed = p->batch.buffer != NULL;
+    if (!p->batch.listed) continue;
+    p->batch.next = left;
+    left = peer + 1;
+  }
+  tmb_store_rlx(&net->peers.batches, left);
+  return any;
+}
+
+/* Whether a message that is sent now waits for others. */
+static bool follows_closely(const struct tmb_net *net, struct ofi_batch *batch) {
+  const uint64_t now = tmb_os_now_ns();
+  batch->close = now - batch->last_ns <= CLOSE_NS ? batch->close + 1 : 0;
+  batch->last_ns = now;
+  return batch->close >= CLOSE_FIRST || net->gather == 2;
+}
+
+/* Begin a batch. Returns false if there is no buffer for it. */
+static bool batch_begin(struct tmb_net *net, uint32_t to, struct ofi_batch *batch) {
+  struct ofi_pool *const pool = &net->bufs.large;
+  batch->buffer = ofi_pool_take(pool, pool->count / 4);
+  if (!batch->buffer) return false;
+  batch->buffer->op.peer = to;
+  batch->end = (uint32_t)ofi_payload_at(0);
+  if (batch->listed) return true;
+  batch->listed = true;
+  batch->next = net->peers.batches;
+  tmb_store_rlx(&net->peers.batches, to + 1);
+  tmb_progress_thread_kick(net->client.thread);
+  return true;
+}
+
+/* Have the batch of a peer take a message of at most `bytes` bytes. Returns 0, TMB_AGAIN, or
+ * TMB_E_UNSUPPORTED: the message is to leave alone, and may. in waits: it follows closely. */
+static int batch_open(struct tmb_net *net, uint32_t to, struct ofi_peer *p, size_t bytes,
+                      bool waits) {
+  struct ofi_batch *const batch = &p->batch;
+  if (batch->buffer && batch->end + bytes > OFI_BATCH_BYTES && batch_send(net, to, p))
+    return TMB_AGAIN;
+  if (batch->buffer) return 0;
+  return waits && batch_begin(net, to, batch) ? 0 : TMB_E_UNSUPPORTED;
+}
+
+/* Write a message into the open batch, where there is room. */
+static void batch_add(struct tmb_net *net, struct ofi_batch *batch, const struct ofi_head *head,
+                      const void *args, const void *payload) {
+  const size_t bytes = write_message(batch->buffer->data + batch->end, head, args, payload);
+  batch->end += (uint32_t)TMB_ALIGN_UP(bytes, (size_t)OFI_ALIGN);
+  batch->tick = net->client.tick;
+}
+
+/* Send a short message where messages are gathered. Returns 0 or TMB_AGAIN. */
+static int send_short(struct tmb_net *net, uint32_t to, struct ofi_peer *p, struct ofi_head *head,
+                      const void *args, const void *payload) {
+  const size_t most = ofi_payload_at(head->nargs) + head->nbytes;
+  const bool waits = follows_closely(net, &p->batch) && head->kind <= OFI_MEDIUM;
+  int rc = batch_open(net, to, p, most, waits);
+  if (rc == TMB_AGAIN) return TMB_AGAIN;
+  if (rc == 0) {
+    batch_add(net, &p->batch, head, args, payload);
+    if (!waits) (void)batch_send(net, to, p); /* if there is no room, progress sends it */
+    return 0;
+  }
+  rc = send_alone(net, to, p, head, args, payload);
+  p->batch.last_ns = tmb_os_now_ns();
+  return rc;
+}
+
 /* Send a message, with the credit that the peer gets back. Returns 0 or TMB_AGAIN; to a peer that
  * cannot be reached nothing is sent. */
 static int send_message(struct tmb_net *net, uint32_t to, struct ofi_head *head, const void *args,
@@ -90,15 +240,42 @@ static int send_message(struct tmb_net *net, uint32_t to, struct ofi_head *head,
   if (p->broken) return 0;
   head->token = net->token;
   head->src = net->env.rank;
-  head->returned = (uint16_t)TMB_MIN(p->owed, (uint32_t)UINT16_MAX);
-  const bool request = (head->kind <= OFI_LONG && !head->is_reply) || head->kind == OFI_ATOMIC;
-  const ssize_t rc = transmit(net, to, head, args, payload, request ? 4 : 0);
-  if (rc == -FI_EAGAIN || rc == -FI_ENOMEM) return TMB_AGAIN;
-  if (rc)
-    ofi_peer_break(net, to, (int)-rc);
-  else
-    p->owed -= head->returned;
-  p->life.reached = true;
+  if (net->gather && ofi_payload_at(head->nargs) + head->nbytes <= OFI_BATCHED_MAX)
+    return send_short(net, to, p, head, args, payload);
+  if (TMB_UNLIKELY(p->batch.buffer != NULL) && batch_send(net, to, p)) return TMB_AGAIN;
+  return send_alone(net, to, p, head, args, payload);
+}
+
+void ofi_send_put_alone(struct tmb_net *net, uint32_t peer) {
+  ofi_peer_of(net, peer)->batch.last_ns = tmb_os_now_ns();
+}
+
+int ofi_send_put(struct tmb_net *net, struct ofi_put *put) {
+  struct ofi_peer *const p = ofi_peer_of(net, put->peer);
+  struct ofi_batch *const batch = &p->batch;
+  char payload[sizeof put->write + OFI_PUT_BYTES];
+  if (!net->gather || p->broken) return TMB_E_UNSUPPORTED;
+  const bool waits = follows_closely(net, batch);
+  if (!waits && !put->copied) return TMB_E_UNSUPPORTED;
+  const struct ofi_head head = {.token = net->token,
+                                .src = net->env.rank,
+                                .nbytes = (uint32_t)sizeof put->write + put->nbytes,
+                                .kind = OFI_PUT,
+                                .is_reply = 1};
+  const size_t at = ofi_payload_at(0);
+  const bool joins = batch->put && batch->end + at + head.nbytes <= OFI_BATCH_BYTES;
+  if (!joins && !tmb_net_credit(p->flying, 1, net->credit, true)) return TMB_AGAIN;
+  const int rc = batch_open(net, put->peer, p, at + head.nbytes, true);
+  if (rc) return rc;
+  if (!batch->put) p->flying++; /* the answer gives it back */
+  memcpy(payload, &put->write, sizeof put->write);
+  memcpy(payload + sizeof put->write, put->data, put->nbytes);
+  put->before = batch->access;
+  const uint32_t from = batch->end + (uint32_t)at;
+  batch_add(net, batch, &head, NULL, payload);
+  batch->put = from;
+  batch->access = put->write.access + 1;
+  if (!waits) (void)batch_send(net, put->peer, p); /* if there is no room, progress sends it */
   return 0;
 }
 
@@ -213,7 +390,6 @@ int ofi_am_send(struct tmb_net *net, struct tmb_am_out *out) {
   const int rc = ofi_send_locked(net, out);
   if (rc == 0) {
     tmb_count_rlx(&net->env.stats->sent, 1);
-    tmb_count_rlx(&net->env.stats->packets_out, 1);
     if (out->category != TMB_AM_SHORT) tmb_count_rlx(&net->env.stats->bytes_out, out->nbytes);
   }
   tmb_lock_release(&net->lock);
