@@ -132,11 +132,18 @@ install: installed
 	CAF_ALIASES="$(CAF_ALIASES)" SMA_ALIASES="$(SMA_ALIASES)" GASNET_CC="$(or $(GASNET_CC),$(call given,CC))" GASNET_CXX="$(or $(GASNET_CXX),$(call given,CXX))" \
 	  cmake --install $(BUILD) --prefix $(PREFIX)
 
-# The prefix of packages is /usr; what is not built (as Fortran without gfortran) has no package.
+# The prefix of packages is /usr. What is not built (as Fortran without gfortran) has no package, and is
+# named; TESTS=1 installs what all of them need.
 packages: deps
 	@$(MAKE) --no-print-directory installed
 	@cd $(BUILD) && cpack -G DEB -B packages >packages.log || { cat packages.log; exit 1; }
 	@ls -l $(BUILD)/packages/*.deb
+	@for part in tombolo-fortran:gfortran tombolo-mpi:libopenmpi-dev tombolo-sim:libsimgrid-dev \
+	    "python3-tombolo:python3-dev and python3-numpy"; do \
+	  ls $(BUILD)/packages/$${part%%:*}_*.deb >/dev/null 2>&1 || \
+	    echo "make packages: without $${part%%:*}: it needs $${part#*:}"; \
+	done
+	@command -v clang >/dev/null || echo "make packages: without manual pages of functions: they need clang"
 
 # Of the version in CMakeLists.txt and this commit.
 release:

@@ -125,6 +125,14 @@ def titled(match):
     return f"[{title[1] if title else match[1]}]({match[2]}{match[3] or ''})"
 
 
+def in_both_schemes(match):
+    """A picture for light and for dark colours; one that `tombolo view` has made stays."""
+    if not (ROOT / "docs" / "pictures" / f"{match[3]}.txt").is_file():
+        return match[0]
+    both = (f"![{match[1]}]({match[2]}{match[3]}.{s}.svg#only-{s})" for s in ("light", "dark"))
+    return "".join(both)
+
+
 def with_anchors(match):
     """The begin of a table's row, with an anchor for each name in its first column."""
     names = re.findall(r"TMB-\d{4}|[A-Z][A-Z0-9_]+", match[2] or match[1])
@@ -146,5 +154,4 @@ def on_page_markdown(markdown, page, **_):
     folder = "" if path.startswith("book/") else "book/"
     markdown = MAN_LINK.sub(rf"]({folder}tools.md#\2)", book.expand(markdown))
     markdown = book.deep_lists(PAGE_LINK.sub(titled, markdown))
-    drawn = r"![\1](\2\3.light.svg#only-light)![\1](\2\3.dark.svg#only-dark)"
-    return PICTURE.sub(drawn, markdown)
+    return PICTURE.sub(in_both_schemes, markdown)
