@@ -518,9 +518,6 @@ void caf_section_unpack(const struct caf_section *s, const void *buffer);
 /* Calls fn with the address of each element, in array element order. */
 void caf_section_each(const struct caf_section *s, void (*fn)(void *arg, char *element), void *arg);
 
-/* Copies a remote section of `rank` into a local buffer [elements]. */
-void caf_pull(uint32_t rank, const struct caf_section *remote, void *buffer);
-
 /* Converts one element, as an assignment does: kinds and types of numbers; characters are cut or
  * padded with blanks. */
 void caf_convert(void *to, const struct caf_elem *to_elem, const void *from,

@@ -69,7 +69,6 @@ static void on_loss(gex_Rank_t rank, int state, void *cdata) {
  * process, which would wait for it. */
 static void survive(void) {
   if (caf.size < 2 || gex_EP_QueryIndex(caf.ep) != 0) return;
-  if (!gasnett_getenv_yesno_withdefault("TOMBOLO_TEST_CAF_SURVIVE", 1)) return;
   gexx_Job_SetFailureCallback(on_loss, NULL);
   gexx_Job_SetFailurePolicy(GEXX_FAILURE_REPORT);
 }

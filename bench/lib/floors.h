@@ -43,7 +43,8 @@ bench_fn floor_memcpy_put;
 bench_fn floor_memcpy_get;
 bench_fn floor_memcpy_private; /* both ends in private memory */
 
-/* As above, each copy from and to other addresses of windows of FLOOR_COLD_BYTES. */
+/* memcpy between the same memories, each copy from and to other addresses of windows of
+ * FLOOR_COLD_BYTES. */
 bench_fn floor_memcpy_put_cold;
 bench_fn floor_memcpy_get_cold;
 

@@ -43,7 +43,7 @@ static inline uint32_t chk_after_half(uint32_t was, uint32_t half, uint32_t line
   return was == ((half ^ CHK_UPPER) | line) ? CHK_WHOLE | line : 0;
 }
 
-/* The same of less than 4 bytes. */
+/* The word after an access of less than 4 bytes that it does not name yet, or 0. */
 static inline uint32_t chk_after_bytes(uint32_t was, uint32_t need, uint32_t block) {
   if (!block || (was && was >> 8 != block)) return 0;
   return block << 8 | (was & 0xff) | need;
@@ -71,7 +71,7 @@ static inline int chk_sees(struct chk_seen *s, uintptr_t offset, size_t bytes, c
   return 1;
 }
 
-/* The same of 16 bytes at a multiple of 8. */
+/* An access of 16 bytes at a multiple of 8. Returns whether the checker need not be notified. */
 static inline int chk_sees_two(struct chk_seen *s, uintptr_t offset, const void *pc) {
   const uintptr_t index = offset / 8;
   const uint32_t both = CHK_WHOLE | CHK_WHOLE << 16, line = chk_line_place(pc);

@@ -275,7 +275,4 @@ void chk_prepared_leaks(void);
 /* A put will run a handler at its peer, as a reply. Under chk.lock. */
 void chk_send_note(uint32_t to, uint8_t handler, size_t nbytes, uint32_t site, uint64_t put);
 
-/* ---- start.c: map the area, once a job has started */
-void chk_start(const struct gexx_client_mode *mode);
-
 #endif

@@ -119,7 +119,7 @@ static void enter(int kind, uint32_t word, struct chk_page *p, uintptr_t index, 
   chk_mark_cells(access_of(kind, line, addr), p, addr, chk_mask_of(word), count);
 }
 
-/* As above, without those that were stored, too. */
+/* Enter neighbours that were loaded, without the bytes that were stored, too. */
 static void enter_loads(uint32_t word, struct chk_page *p, uintptr_t index, uint32_t count) {
   const uint16_t *const stored = &w->seen[CHK_STORE]->word[index];
   const uint32_t mask = chk_mask_of(word);

@@ -77,7 +77,8 @@ static bool hides_strict(void) {
   return dlsym(RTLD_DEFAULT, "upcr_barrier") && !tombolo_check_watch.files;
 }
 
-void chk_start(const struct gexx_client_mode *mode) {
+/* Maps the area, once a job has started. */
+static void start(const struct gexx_client_mode *mode) {
   const char *const what = gasnet_getenv("TOMBOLO_CHECK");
   const char *const path = gasnet_getenv("TOMBOLO_CHECK_AREA");
   if (chk.area || !what || !path) return;
@@ -103,20 +104,20 @@ void chk_start(const struct gexx_client_mode *mode) {
 
 int gexx_client_init(const struct gexx_client_args *init) {
   const int rc = chk_real.gexx_client_init(init);
-  if (rc == GASNET_OK) chk_start(&init->mode);
+  if (rc == GASNET_OK) start(&init->mode);
   return rc;
 }
 
 int gexx_client_join(const struct gexx_client_args *init) {
   const int rc = chk_real.gexx_client_join(init);
-  if (rc == GASNET_OK) chk_start(&init->mode);
+  if (rc == GASNET_OK) start(&init->mode);
   if (rc == GASNET_OK && init->tm_p) chk_team_made(*init->tm_p);
   return rc;
 }
 
 int gexx_legacy_init(const struct gexx_client_mode *mode, int *argc, char ***argv) {
   const int rc = chk_real.gexx_legacy_init(mode, argc, argv);
-  if (rc == GASNET_OK) chk_start(mode);
+  if (rc == GASNET_OK) start(mode);
   return rc;
 }
 

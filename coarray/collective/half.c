@@ -9,6 +9,7 @@
  */
 #include "collective/half.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static float float_of(uint32_t bits) {
@@ -35,7 +36,7 @@ static uint32_t round_off(uint32_t bits, unsigned low) {
 #define HALF_LIMIT  0x477ff000u /* 65520: from here on infinite */
 #define HALF_NORMAL 0x38800000u /* 2**-14 */
 
-float caf_half_get(uint16_t half) {
+static float half_get(uint16_t half) {
   const uint32_t sign = (uint32_t)(half & SIGN) << 16;
   const uint32_t exponent = half >> 10 & 0x1f, fraction = half & 0x3ff;
   if (exponent == 0x1f) return float_of(sign | INFINITE | fraction << HALF_TO);
@@ -46,7 +47,7 @@ float caf_half_get(uint16_t half) {
   return float_of(sign | (exponent + HALF_BIAS) << 23 | fraction << HALF_TO);
 }
 
-uint16_t caf_half_set(float value) {
+static uint16_t half_set(float value) {
   const uint32_t bits = bits_of(value), size = bits & 0x7fffffffu;
   const uint32_t sign = bits >> 16 & SIGN;
   if (size > INFINITE) return (uint16_t)(sign | 0x7e00);
@@ -56,11 +57,11 @@ uint16_t caf_half_set(float value) {
   return (uint16_t)(sign | round_off(size - (HALF_BIAS << 23), HALF_TO));
 }
 
-float caf_brain_get(uint16_t brain) {
+static float brain_get(uint16_t brain) {
   return float_of((uint32_t)brain << 16);
 }
 
-uint16_t caf_brain_set(float value) {
+static uint16_t brain_set(float value) {
   const uint32_t bits = bits_of(value), size = bits & 0x7fffffffu;
   const uint32_t sign = bits >> 16 & SIGN;
   return (uint16_t)(sign | (size > INFINITE ? 0x7fc0 : round_off(size, 16)));
@@ -76,12 +77,12 @@ uint16_t caf_brain_set(float value) {
    q[i] = SET(EXPR);                                                  \
   }                                                                   \
  }
-COMBINE(caf_sum_r2, caf_half_get, caf_half_set, x + y)
-COMBINE(caf_min_r2, caf_half_get, caf_half_set, x < y ? x : y)
-COMBINE(caf_max_r2, caf_half_get, caf_half_set, x > y ? x : y)
-COMBINE(caf_sum_r3, caf_brain_get, caf_brain_set, x + y)
-COMBINE(caf_min_r3, caf_brain_get, caf_brain_set, x < y ? x : y)
-COMBINE(caf_max_r3, caf_brain_get, caf_brain_set, x > y ? x : y)
+COMBINE(caf_sum_r2, half_get, half_set, x + y)
+COMBINE(caf_min_r2, half_get, half_set, x < y ? x : y)
+COMBINE(caf_max_r2, half_get, half_set, x > y ? x : y)
+COMBINE(caf_sum_r3, brain_get, brain_set, x + y)
+COMBINE(caf_min_r3, brain_get, brain_set, x < y ? x : y)
+COMBINE(caf_max_r3, brain_get, brain_set, x > y ? x : y)
 
 /* A complex number is two reals. */
 void caf_sum_c_r2(const void *a, void *b, size_t count, const void *cdata) {

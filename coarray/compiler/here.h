@@ -55,7 +55,7 @@ static inline __attribute__((always_inline)) bool caf_find_short(struct caf_here
   return true;
 }
 
-/* The same for all objects that are here; takes in messages. */
+/* Finds any object that is here; takes in messages. */
 bool caf_find_slow(struct caf_here *here, const struct caf_selector *s, unsigned watches);
 static inline __attribute__((always_inline)) bool
 caf_find_here(struct caf_here *here, const struct caf_selector *s, unsigned watches) {

@@ -40,7 +40,8 @@ static void dense(const struct caf_section *s, ptrdiff_t *stride) {
   }
 }
 
-void caf_pull(uint32_t rank, const struct caf_section *remote, void *buffer) {
+/* Copies a remote section of `rank` into a local buffer [elements]. */
+static void pull(uint32_t rank, const struct caf_section *remote, void *buffer) {
   const size_t n = caf_section_elements(remote);
   if (n == 0 || remote->elem_len == 0) return;
   caf_section_await(rank, remote);
@@ -191,7 +192,7 @@ static void read_section(const struct caf_section *local, const struct caf_elem 
     return;
   }
   char *buffer = caf_temporary(n * remote_elem->len);
-  caf_pull(rank, remote, buffer);
+  pull(rank, remote, buffer);
   struct walk walk = {buffer, local_elem, remote_elem,
                       remote->levels == 0 && local->levels > 0 ? 0 : remote_elem->len};
   caf_section_each(local, scatter_element, &walk);
@@ -226,7 +227,7 @@ void caf_relay(uint32_t dst_rank, const struct caf_section *dst, const struct ca
   const size_t n = caf_section_elements(src);
   if (n == 0) return;
   char *buffer = caf_temporary(n * src_elem->len);
-  caf_pull(src_rank, src, buffer);
+  pull(src_rank, src, buffer);
   if (caf_attached(src_rank, CAF_ATTACH_READ)) caf_attach_post(src_rank, src, CAF_ATTACH_READ);
   struct caf_section dense_copy = *src;
   dense_copy.base = buffer;

@@ -44,7 +44,7 @@ static inline __attribute__((always_inline)) uintptr_t caf_place_short(const str
   return t->here[r];
 }
 
-/* The same for the word `offset` bytes into a coarray. [in] image: 0: this image. */
+/* Address here of the word `offset` bytes into a coarray. [in] image: 0: this image. */
 static inline __attribute__((always_inline)) void *
 caf_word_short(const struct caf_token *t, size_t offset, int image, uint32_t *rank) {
   uintptr_t place = caf_place_short(t, image, rank);

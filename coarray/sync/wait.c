@@ -58,7 +58,7 @@ uint64_t caf_ended(void) {
   return gexx_Signal_Fetch(&caf.shared->ended);
 }
 
-uint64_t caf_word_read(const struct caf_word *w) {
+static uint64_t word_read(const struct caf_word *w) {
   uint64_t value = 0;
   gex_RMA_GetBlocking(caf.tm, &value, w->rank, (void *)(uintptr_t)w->at, sizeof value, 0);
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -91,7 +91,7 @@ int caf_word_reach(uint32_t rank, const void *at, uint64_t with, uint64_t *value
   int state = 0;
   uint32_t times = 0;
   for (;; times++) {
-    *value = caf_word_read(&w);
+    *value = word_read(&w);
     if (*value >= with || state) break;
     if ((state = caf_state_of(rank)) != 0) continue; /* what it did before its end counts */
     caf_word_wait(&w, times);

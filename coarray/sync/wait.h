@@ -32,9 +32,6 @@ struct caf_word {
   uint64_t with;
 };
 
-/* The value of the word now. */
-uint64_t caf_word_read(const struct caf_word *word);
-
 /* Waits until the word has a value with which the wait is over, for CAF_LOOK_US, or
  * CAF_LOOK_LATER_US, and serves. [in] times: that this wait has been continued. Returns before as
  * caf_poll_until, and when a word that is not mapped is to be read again. */

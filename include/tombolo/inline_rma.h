@@ -324,7 +324,7 @@ GEXX_INLINE int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void *dest,
   return 0;
 }
 
-/* Same with implicit completion, category GEX_EC_PUT. API 03.2. */
+/* Puts an integer; implicit completion, category GEX_EC_PUT. API 03.2. */
 GEXX_INLINE int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
                                   size_t nbytes, gex_Flags_t flags) {
   const intptr_t delta = gexx_rma_delta(tm, rank);
@@ -334,7 +334,7 @@ GEXX_INLINE int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_
   return 0;
 }
 
-/* Same with a root event. API 03.2. */
+/* Puts an integer; returns a root event. API 03.2. */
 GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_RMA_PutNBVal(gex_TM_t tm, gex_Rank_t rank, void *dest,
                                                           gex_RMA_Value_t value, size_t nbytes,
                                                           gex_Flags_t flags) {

@@ -81,9 +81,6 @@ static inline uint32_t rpl_jobrank(gex_TM_t tm, gex_Rank_t rank) {
   return tm->jobrank ? tm->jobrank[rank] : rank;
 }
 
-/* ---- start.c */
-void rpl_start(void);
-
 /* ---- order.c: positions, and handlers in their turn */
 
 /* A call begins. In a replay first runs the handlers that ran before it. Returns whether it has a

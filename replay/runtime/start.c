@@ -57,7 +57,7 @@ static void open_files(const char *record, const char *replay) {
   rpl_real.gasnet_exit(1);
 }
 
-void rpl_start(void) {
+static void start(void) {
   const char *const record = gasnet_getenv("TOMBOLO_RECORD");
   const char *const replay = gasnet_getenv("TOMBOLO_REPLAY");
   const char *const chaos = gasnet_getenv("TOMBOLO_CHAOS");
@@ -81,19 +81,19 @@ void rpl_start(void) {
 
 int gexx_client_init(const struct gexx_client_args *init) {
   const int rc = rpl_real.gexx_client_init(init);
-  if (rc == GASNET_OK) rpl_start();
+  if (rc == GASNET_OK) start();
   return rc;
 }
 
 int gexx_client_join(const struct gexx_client_args *init) {
   const int rc = rpl_real.gexx_client_join(init);
-  if (rc == GASNET_OK) rpl_start();
+  if (rc == GASNET_OK) start();
   return rc;
 }
 
 int gexx_legacy_init(const struct gexx_client_mode *mode, int *argc, char ***argv) {
   const int rc = rpl_real.gexx_legacy_init(mode, argc, argv);
-  if (rc == GASNET_OK) rpl_start();
+  if (rc == GASNET_OK) start();
   return rc;
 }
 

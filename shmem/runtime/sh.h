@@ -183,7 +183,7 @@ SH_HOT bool sh_is_plain(const struct shmem_ctx_s *ctx, uint64_t offset, uint64_t
          bytes <= room - at;
 }
 
-/* The same as sh_find, without a call for most objects. */
+/* What sh_find finds, without a call for most objects. */
 SH_HOT struct sh_far sh_find_plain(const struct shmem_ctx_s *ctx, const char *call, const char *arg,
                                    const void *addr, uint64_t bytes, int pe) {
   const uint64_t offset = sh_offset(addr);

@@ -112,7 +112,7 @@ def silent(conduit, timeout, launch="stop-get"):
 
 
 def silent_reported(conduit, timeout):
-    """The same where the others want to go on: the peer is ended, and lost to all of them."""
+    """A stopped peer, where the others want to go on: it is ended, and lost to all of them."""
     job = Job(5, [SHRINK, "stopped"],
               env=far(conduit, "0,1,2,1,2", TOMBOLO_PEER_TIMEOUT=timeout))
     job.expect(137, r"rank 0 \(pid \d+ on \S+\) does not answer other ranks any more")

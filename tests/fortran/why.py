@@ -107,7 +107,7 @@ def hang(how, patterns, env):
 
 
 def hosts():
-    """The same between agents of hosts, over udp."""
+    """A lock that is held on another host, between agents of hosts, over udp."""
     hangs(Job(3, [PROGRAM, "lock"], "agents"),
           r"image 2 on host_\w waits in LOCK of coarray gate on image 2 on host_"
           rf"\w {at('lock')}, held by image 1 on host_a",

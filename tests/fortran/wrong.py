@@ -177,7 +177,7 @@ def run(program, row):
     return done.returncode, done.stdout.decode(errors="replace")
 
 
-# The same where gfortran before 15 passes the length of the whole, or does not ask for another
+# Mistakes for which gfortran before 15 passes the length of the whole, or does not ask for another
 # shape.
 OLDER = [
     ("label[1](2:3) = 'xy'", "a substring of coarray label is used with an image index"),

@@ -186,7 +186,7 @@ def report(happening, longer=0, **settings):
 
 
 def over_tcp(policy, happening):
-    """The same over libfabric's TCP, which waits for what kernels may hold before it judges."""
+    """A policy over libfabric's TCP, which waits for what kernels may hold before it judges."""
     if not OFI.exists():
         return f"no {OFI}"
     policy(happening, longer=120, TOMBOLO_CONDUIT="ofi", TOMBOLO_OFI_PROVIDER="tcp;ofi_rxm")

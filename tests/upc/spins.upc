@@ -151,7 +151,7 @@ static int64_t look(int kind, upc_atomicdomain_t *domain) {
   return value;
 }
 
-/* The same in a loop of one function, whatever stands in front of the call. */
+/* A wait by copies in a loop of one function, whatever stands in front of the call. */
 static void copy_until(int64_t least) {
   int64_t value = 0;
   int turns = 0;

@@ -28,7 +28,7 @@ ASSET(view_uplot_css, "vendor/uplot/uPlot.min.css");
 ASSET(view_uplot_js, "vendor/uplot/uPlot.iife.min.js");
 ASSET(view_uplot_license, "vendor/uplot/LICENSE");
 
-const struct view_asset view_assets[] = {
+static const struct view_asset assets[] = {
     {"page.html", view_page_html, view_page_html_end},
     {"page.css", view_page_css, view_page_css_end},
     {"data.js", view_data_js, view_data_js_end},
@@ -44,7 +44,7 @@ const struct view_asset view_assets[] = {
 };
 
 const struct view_asset *view_asset(const char *name) {
-  for (const struct view_asset *a = view_assets; a->name; a++)
+  for (const struct view_asset *a = assets; a->name; a++)
     if (strcmp(a->name, name) == 0) return a;
   return NULL;
 }

@@ -31,7 +31,6 @@ int view_write_diagram(const struct view_trace *t, const struct view_report *r, 
 struct view_asset {
   const char *name, *text, *end;
 };
-extern const struct view_asset view_assets[]; /* ends with a name NULL */
 const struct view_asset *view_asset(const char *name);
 
 #endif

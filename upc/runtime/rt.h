@@ -124,8 +124,6 @@ static inline void rt_pause(unsigned tries) {
 }
 
 /* ---- far.c */
-/* Sends the puts that are kept to travel with others; the next one begins anew. */
-void rt_far_send(void);
 /* Waits for the puts in progress that touch these bytes. */
 void rt_far_order(upcr_pts_t p, uint64_t bytes);
 

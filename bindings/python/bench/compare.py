@@ -39,7 +39,7 @@ def best(function, repetitions):
 
 
 def alternately(functions, repetitions):
-    """The same for several functions in turn: name -> seconds."""
+    """Seconds of one call of several functions, measured in turn: name -> seconds."""
     times = {name: [] for name in functions}
     for _ in range(BEST_OF):
         for name, function in functions.items():
@@ -165,7 +165,7 @@ class OfTombolo:
 
 
 class OfMpi:
-    """The same with mpi4py: a window, and its upper-case calls on NumPy arrays."""
+    """The measurements with mpi4py: a window, and its upper-case calls on NumPy arrays."""
 
     def __init__(self):
         from mpi4py import MPI

@@ -193,7 +193,7 @@ template <class T, class F> global_ptr<T> make_own(T *at, size_t n, F make) {
 template <class T> global_ptr<T> allocate(size_t n = 1, size_t alignment = alignof(T)) {
   return {tombolo::rank(), detail::need_own<T>("allocate", n, alignment)};
 }
-/* As above; null where it is not free. */
+/* Memory for n elements; null where it is not free. */
 template <class T>
 global_ptr<T> allocate(const std::nothrow_t &, size_t n = 1, size_t alignment = alignof(T)) {
   T *const at = detail::take_own<T>(n, alignment);

@@ -93,13 +93,13 @@ GEXX_INLINE void gasnet_put_bulk(gasnet_node_t node, void *dest, const void *src
   (void)gex_RMA_PutBlocking(GEXX_G1_TM("gasnet_put_bulk"), node, dest, src, nbytes, 0);
 }
 
-/* Same, returning a handle; src is reusable on return. */
+/* Put nbytes, returning a handle; src is reusable on return. */
 GEXX_INLINE GEXX_WARN_UNUSED gasnet_handle_t gasnet_put_nb(gasnet_node_t node, void *dest,
                                                            const void *src, size_t nbytes) {
   return gex_RMA_PutNB(GEXX_G1_TM("gasnet_put_nb"), node, dest, src, nbytes, GEX_EVENT_NOW, 0);
 }
 
-/* Same; src is frozen until the handle is synchronised. */
+/* Put nbytes, returning a handle; src is frozen until it is synchronised. */
 GEXX_INLINE GEXX_WARN_UNUSED gasnet_handle_t gasnet_put_nb_bulk(gasnet_node_t node, void *dest,
                                                                 const void *src, size_t nbytes) {
   return gex_RMA_PutNB(GEXX_G1_TM("gasnet_put_nb_bulk"), node, dest, src, nbytes, GEX_EVENT_DEFER,

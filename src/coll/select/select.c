@@ -350,7 +350,7 @@ static uint64_t shared_limit(const struct tmb_coll_shape *c, const struct tmb_co
      * of a direct read, with nothing to overlap it. */
     return c->pull == UINT64_MAX ? t->shared_max : TMB_MIN(t->shared_max, t->shared_copy_max);
   case TMB_COLL_BROADCAST:
-    /* Likewise, where few read the root's memory at once. */
+    /* Twice the copying of a direct read, where few read the root's memory at once. */
     if (c->pull != UINT64_MAX && c->size <= SHARED_COMBINERS)
       return TMB_MIN(t->shared_max, t->shared_copy_max);
     break;

@@ -225,7 +225,7 @@ int tmb_conduit_open(void) {
   return 0;
 }
 
-void tmb_conduit_drain(void) {
+static void drain(void) {
   if (!tmb_job.net || !tmb_job.net->drained) return;
   const uint64_t until = tmb_os_now_ns() + DRAIN_NS;
   while (!tmb_job.net->drained(tmb_job.net_state) && tmb_os_now_ns() < until) {
@@ -234,6 +234,6 @@ void tmb_conduit_drain(void) {
 }
 
 void tmb_conduit_leave(int code) {
-  tmb_conduit_drain();
+  drain();
   if (tmb_job.net && tmb_job.net->leave) tmb_job.net->leave(tmb_job.net_state, code);
 }

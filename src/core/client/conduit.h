@@ -13,11 +13,9 @@
  * negative code after a message. */
 int tmb_conduit_open(void);
 
-/* The process ends: wait until its messages have been acknowledged, two seconds at most. Runs
- * handlers of replies only. */
-void tmb_conduit_drain(void);
-
-/* Closes the conduit, and gives it the code with which the process ends. */
+/* The process ends: waits until its messages have been acknowledged, two seconds at most, and runs
+ * handlers of replies only. Then closes the conduit, and gives it the code with which the process
+ * ends. */
 void tmb_conduit_leave(int code);
 
 #endif

@@ -63,10 +63,7 @@ bool tmb_track_more(struct tmb_op *op, uint32_t category, uint32_t peer);
  * done (not when the loss has completed it already). */
 bool tmb_track_done(struct tmb_op *op, uint32_t category, uint32_t peer);
 
-/* Complete every part that `peer` would have completed; tmb_job.lost says LOST. */
-void tmb_track_lose(uint32_t peer);
-
-/* tmb_track_lose when a process is lost. */
+/* When a process is lost, completes every part that it would have completed. */
 extern const struct tmb_layer tmb_track_layer;
 
 /* Parts outstanding, for tests. */

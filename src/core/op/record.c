@@ -286,7 +286,9 @@ static TMB_NOINLINE uint64_t write_event(const struct tmb_trace_event *event) {
   return put_event(event);
 }
 
-void tmb_record_begin(struct tmb_record *record) {
+/* Records the beginning of a slice. in,out record: its event has the kind and all fields that are
+ * not zero. */
+static void begin_slice(struct tmb_record *record) {
   if (!record->event.begin) record->event.begin = tmb_os_ticks_now();
   record->number = write_event(&record->event);
 }
@@ -394,7 +396,7 @@ void tmb_record_handler(const struct tmb_am_in *in, const char *name) {
                                            .number = number,
                                            .value = in->handler,
                                            .name = constant_name(name)};
-  tmb_record_begin(record);
+  begin_slice(record);
 }
 
 void tmb_record_handled(const struct tmb_am_in *in) {
@@ -417,7 +419,7 @@ void tmb_record_call(struct tmb_record *record, uint64_t begun, const struct tmb
       .number = (uint32_t)c->number | (uint64_t)tmb_record_name(c->team->calls->name) << 32,
       .value = (uintptr_t)c->op,
       .name = constant_name(c->algorithm)};
-  tmb_record_begin(record);
+  begin_slice(record);
 }
 
 /* ---- waits */
@@ -466,7 +468,7 @@ void tmb_record_steps(const struct gexx_wait *wait, struct tmb_why why) {
   if (w->record.number || !tmb_job.trace) return;
   w->record.event = (struct tmb_trace_event){.begin = w->begun};
   describe(&w->record.event, why);
-  tmb_record_begin(&w->record);
+  begin_slice(&w->record);
 }
 
 void tmb_record_waited(const struct gexx_wait *wait) {
@@ -494,7 +496,7 @@ void tmb_record_statement(const struct gexx_waitinfo *info) {
                                                        .object = tmb_record_name(info->object),
                                                        .value = place_name(NULL, info->caller),
                                                        .peer = info->peer};
-  tmb_record_begin(&inside()->statement);
+  begin_slice(&inside()->statement);
 }
 
 void tmb_record_follow(const struct gexx_waitinfo *info) {
@@ -506,7 +508,7 @@ void tmb_record_region(const char *name) {
   if (depth >= REGIONS) return;
   inside()->regions.at[depth].event =
       (struct tmb_trace_event){.kind = TMB_TRACE_REGION, .name = tmb_record_name(name)};
-  tmb_record_begin(&inside()->regions.at[depth]);
+  begin_slice(&inside()->regions.at[depth]);
 }
 
 void tmb_record_region_end(void) {

@@ -49,9 +49,7 @@ struct tmb_record {
   struct tmb_trace_event event;
 };
 
-/* Record the beginning of a slice, and its end. in,out record: the caller's; event: kind and all
- * fields that are not zero. */
-void tmb_record_begin(struct tmb_record *record);
+/* Records the end of a slice. in,out record: the caller's. */
 void tmb_record_close(struct tmb_record *record);
 
 /* Record a slice that ends now, or, with begin 0, a moment. */

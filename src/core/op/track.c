@@ -58,7 +58,8 @@ bool tmb_track_done(struct tmb_op *op, uint32_t category, uint32_t peer) {
   return counts;
 }
 
-void tmb_track_lose(uint32_t peer) {
+/* tmb_job.lost says LOST. */
+static void complete_lost(uint32_t peer) {
   tmb_lock_acquire(&tmb_job.track.lock);
   for (size_t i = 0; i < table()->capacity; i++) {
     struct part *const at = tmb_hash_at(table(), &parts, i);
@@ -81,4 +82,4 @@ size_t tmb_track_count(void) {
   return count;
 }
 
-const struct tmb_layer tmb_track_layer = {.name = "operations", .peer_lost = tmb_track_lose};
+const struct tmb_layer tmb_track_layer = {.name = "operations", .peer_lost = complete_lost};

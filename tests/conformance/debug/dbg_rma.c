@@ -29,7 +29,7 @@ static void call_one(int which, gex_TM_t tm, gex_Rank_t rank, void *remote, size
   gex_Event_Wait(event);
 }
 
-/* The same misuse of all ten calls. */
+/* One misuse of all ten calls. */
 /* clang-format off */
 #define ALL_CALLS(X, kind) \
  X(0, kind, "gex_RMA_PutBlocking") \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same with a fixed number of threads: THREADS is a constant like others. */
+/* With a fixed number of threads THREADS is a constant like others. */
 /* threads: 4 */
 #include <upc.h>
 

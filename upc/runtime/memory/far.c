@@ -47,8 +47,36 @@ static void finish(struct put *put) {
   upcr_in_flight--;
 }
 
+static void remember(gex_Event_t event, upcr_pts_t p, uint64_t bytes) {
+  if (event == GEX_EVENT_INVALID) return;
+  struct put *put = &flight.put[flight.next++ % PUTS_MAX];
+  if (put->event != GEX_EVENT_INVALID) finish(put);
+  *put = (struct put){event, upcr_threadof(p), upcr_addrfield(p), upcr_addrfield(p) + bytes};
+  upcr_in_flight++;
+}
+
+static gex_Rank_t rank_of(upcr_pts_t p) {
+  return (gex_Rank_t)upcr_threadof(p);
+}
+
+/* Sends the puts that are kept to travel with others; the next one begins anew. */
+static void send_row(void) {
+  const uint64_t bytes = row.bytes;
+  row.next = 0;
+  if (!bytes) return;
+  row.bytes = 0;
+  upcr_in_flight--;
+  const gexx_WaitInfo_t now = rt.statement;
+  rt.statement.call = "put";
+  rt.statement.caller = row.from;
+  remember(gex_RMA_PutNB(rt.tm, rank_of(row.begin), rt_owner_addr(row.begin), row.data, bytes,
+                         GEX_EVENT_NOW, 0),
+           row.begin, bytes);
+  rt.statement = now;
+}
+
 void rt_far_complete(void) {
-  rt_far_send();
+  send_row();
   for (struct put *p = flight.put; upcr_in_flight && p < flight.put + PUTS_MAX; p++)
     if (p->event != GEX_EVENT_INVALID) finish(p);
 }
@@ -70,35 +98,8 @@ static void wait_for(upcr_pts_t p, uint64_t bytes) {
 void rt_far_order(upcr_pts_t p, uint64_t bytes) {
   row.next = 0;
   if (!upcr_in_flight) return;
-  rt_far_send();
+  send_row();
   wait_for(p, bytes);
-}
-
-static void remember(gex_Event_t event, upcr_pts_t p, uint64_t bytes) {
-  if (event == GEX_EVENT_INVALID) return;
-  struct put *put = &flight.put[flight.next++ % PUTS_MAX];
-  if (put->event != GEX_EVENT_INVALID) finish(put);
-  *put = (struct put){event, upcr_threadof(p), upcr_addrfield(p), upcr_addrfield(p) + bytes};
-  upcr_in_flight++;
-}
-
-static gex_Rank_t rank_of(upcr_pts_t p) {
-  return (gex_Rank_t)upcr_threadof(p);
-}
-
-void rt_far_send(void) {
-  const uint64_t bytes = row.bytes;
-  row.next = 0;
-  if (!bytes) return;
-  row.bytes = 0;
-  upcr_in_flight--;
-  const gexx_WaitInfo_t now = rt.statement;
-  rt.statement.call = "put";
-  rt.statement.caller = row.from;
-  remember(gex_RMA_PutNB(rt.tm, rank_of(row.begin), rt_owner_addr(row.begin), row.data, bytes,
-                         GEX_EVENT_NOW, 0),
-           row.begin, bytes);
-  rt.statement = now;
 }
 
 RT_EXPORT unsigned long upcr_far_get(upcr_pts_t p, unsigned long bytes, const void *from) {
@@ -130,7 +131,7 @@ RT_EXPORT void upcr_far_put_joined(upcr_pts_t p, unsigned long value, unsigned l
     row.next = upcr_add0(at, (long)bytes);
     return;
   }
-  if (row.bytes + bytes > ROW_MAX) rt_far_send();
+  if (row.bytes + bytes > ROW_MAX) send_row();
   rt_check_pointer(p, "write");
   if (!row.bytes) {
     wait_for(p, ROW_MAX);

@@ -95,7 +95,7 @@ class Array(_core.Array):
         self._put(rank, index, value).wait()
 
     def put_nb(self, rank: SupportsIndex, index: Index, value: Any) -> _core.Future[Any]:
-        """The same without waiting; value must not change before the future is complete."""
+        """Puts value without waiting; it must not change before the future is complete."""
         return self._put(rank, index, value)
 
     def get(self, rank: SupportsIndex, index: Index = None, out: Any = None) -> Any:
@@ -111,7 +111,7 @@ class Array(_core.Array):
     def get_nb(
         self, rank: SupportsIndex, index: Index = None, out: Any = None
     ) -> _core.Future[Any]:
-        """The same without waiting: the future's result is the array or number."""
+        """Gets elements without waiting: the future's result is the array or number."""
         if _foreign.is_foreign(out):
             inside = _memory.inside(out)
             future = self._get(rank, index, _foreign.place(out) if inside is None else inside)
@@ -148,7 +148,7 @@ class Array(_core.Array):
         add: int | None = None,
         set: int | None = None,
     ) -> None:
-        """The same, and waits until the data and the signal are there."""
+        """Puts value and changes the signal, and waits until both are there."""
         self.put_signal_nb(rank, index, value, signals, i, add=add, set=set).wait()
 
     # ---- lists of regions
@@ -173,7 +173,7 @@ class Array(_core.Array):
     def put_list(
         self, rank: SupportsIndex, indices: Sequence[Index], values: Sequence[Any]
     ) -> None:
-        """The same, and waits until the data are there."""
+        """Puts values[k] into index k of a rank, and waits until the data are there."""
         self.put_list_nb(rank, indices, values).wait()
 
     def get_list(self, rank: SupportsIndex, indices: Sequence[Index]) -> list[Any]:
@@ -192,7 +192,7 @@ class Array(_core.Array):
         return self._put_notify(rank, index, value, tag)
 
     def put_notify(self, rank: SupportsIndex, index: Index, value: Any, tag: int) -> None:
-        """The same, and waits until the data are there."""
+        """Puts value, notifies that rank with a tag, and waits until the data are there."""
         self._put_notify(rank, index, value, tag).wait()
 
     def get_notify(self, rank: SupportsIndex, index: Index, tag: int, out: Any = None) -> Any:

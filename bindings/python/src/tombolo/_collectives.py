@@ -124,7 +124,7 @@ class Collectives:
         return self._combine_nb(ALLREDUCE, src, op, out)
 
     def allreduce(self, src: Any, op: Op = "sum", out: Any = None) -> Any:
-        """The same; a number gives a number. op: sum prod min max and or xor, or a function."""
+        """Combines arrays or numbers for all. op: sum prod min max and or xor, or a function."""
         if src.__class__ is np.ndarray:
             code = SHORT.get(op)  # type: ignore[arg-type]
             if code is not None:

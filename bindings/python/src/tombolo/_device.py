@@ -82,7 +82,7 @@ class Device:
         return self._space.make(DeviceArray, shape, dtype, False)
 
     def zeros(self, shape: Shape, dtype: Any = float) -> DeviceArray:
-        """The same, set to zero everywhere before it returns; collective."""
+        """An array that is zero everywhere before the call returns; collective."""
         return self._space.make(DeviceArray, shape, dtype, True)
 
     def array(self, part: Any) -> DeviceArray:

@@ -140,7 +140,7 @@ class Team(Collectives):
         self._core.barrier().wait()
 
     def barrier_nb(self) -> _core.Future[Any]:
-        """The same without waiting."""
+        """A barrier without waiting."""
         return self._core.barrier()
 
     # ---- arrays
@@ -149,7 +149,7 @@ class Team(Collectives):
         return self._space.make(Array, shape, dtype, False)
 
     def zeros(self, shape: Shape, dtype: Any = float) -> Array:
-        """The same, set to zero everywhere before it returns; collective."""
+        """An array that is zero everywhere before the call returns; collective."""
         return self._space.make(Array, shape, dtype, True)
 
     def array(self, part: Any) -> Array:

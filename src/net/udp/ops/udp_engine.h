@@ -122,8 +122,6 @@ void udp_ack_send(struct tmb_net *e, struct udp_peer *p, uint8_t flags);
 /* Send a packet without a number, whose control part ends at `end`; `buf` is freed after it. */
 void udp_loose_send(struct tmb_net *e, struct udp_peer *p, struct udp_buf *buf,
                     const struct udp_out *made, uint32_t end);
-/* The client has answered a signal that had been acknowledged alone. */
-void udp_ack_answered(struct udp_peer *p);
 /* A signal has come whose end nobody awaits. */
 void udp_ack_quiet(struct tmb_net *e, struct udp_peer *p);
 /* Whether a due acknowledgement for a signal waits for the client's answer, until its next poll. */

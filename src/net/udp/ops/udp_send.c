@@ -136,6 +136,12 @@ static void answer_quiet(const struct tmb_net *e, struct udp_peer *p) {
   a->quiet_ns = a->owed_ns = 0;
 }
 
+/* The client has answered a signal that had been acknowledged alone. */
+static void ack_answered(struct udp_peer *p) {
+  p->answer.alone_tick = UINT64_MAX;
+  if (p->answer.count < UDP_ANSWERS_SURE) p->answer.count++;
+}
+
 struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const struct udp_out *out,
                                  struct udp_buf *buf, uint32_t control, uint8_t flags) {
   const uint64_t number = p->tx.next;
@@ -151,7 +157,7 @@ struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const st
   udp_tx_sent(&p->tx, slot, e->time.now_ns);
   udp_peer_busy(e, p);
   out_add(e, p, &made, slot);
-  if (TMB_UNLIKELY(p->answer.alone_tick == e->time.tick)) udp_ack_answered(p);
+  if (TMB_UNLIKELY(p->answer.alone_tick == e->time.tick)) ack_answered(p);
   p->gather.soon_end = p->tx.next;
   if (p->answer.quiet_ns || p->answer.owed_ns) answer_quiet(e, p);
   return slot;
@@ -186,11 +192,6 @@ void udp_packet_again(struct tmb_net *e, struct udp_peer *p, struct udp_slot *sl
  * quiet signal within UDP_ANSWER_NS; a miss halves it. Both save a packet where the answer can
  * carry the acknowledgement, and cost at most one delay where no answer comes: a client that
  * computes for longer would let the sender's time-out pass. */
-
-void udp_ack_answered(struct udp_peer *p) {
-  p->answer.alone_tick = UINT64_MAX;
-  if (p->answer.count < UDP_ANSWERS_SURE) p->answer.count++;
-}
 
 bool udp_ack_delayed(const struct tmb_net *e, struct udp_peer *p) {
   if (TMB_LIKELY(p->answer.signal_tick != e->time.tick)) return false;
