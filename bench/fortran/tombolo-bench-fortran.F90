@@ -319,8 +319,15 @@ contains
     real(8), allocatable :: fresh(:)[:]
     form team (1, row)
     TOGETHER('sync_team', 0, '', 0d0, continue, 1, sync team (row))
-    TOGETHER('change_team', 0, '', 0d0, continue, 1, change team (row); end team)
+    TOGETHER('change_team', 0, '', 0d0, continue, 1, call there_and_home(row))
     TOGETHER('allocate', 800, '', 0d0, continue, 1, allocate (fresh(100)[*]); deallocate (fresh))
+  end subroutine
+
+  ! gfortran 16 refuses END TEAM with a statement behind it on the line.
+  subroutine there_and_home(row)
+    type(team_type), intent(in) :: row
+    change team (row)
+    end team
   end subroutine
 
   subroutine long_sum()
