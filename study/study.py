@@ -313,7 +313,7 @@ def machine():
     """Machine, mode, load and versions, as (name, text) pairs."""
     model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo")
                   if line.startswith("model name")), "?")
-    revision = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], text=True,
+    revision = subprocess.run(["sh", "-c", "git describe --always --dirty"], cwd=ROOT, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
     versions = []
     for package in ("libopenmpi3", "libmpich12", "libopenblas0-pthread", "libscalapack-openmpi2.2",

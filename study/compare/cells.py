@@ -432,7 +432,7 @@ def name_absent(group, figures, failed, budget):
 def about():
     model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo")
                   if line.startswith("model name")), "?")
-    revision = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], text=True,
+    revision = subprocess.run(["sh", "-c", "git describe --always --dirty"], cwd=ROOT, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
     return {"date": time.strftime("%Y-%m-%d", time.gmtime()), "revision": revision or "?",
             "machine": f"{model}, {len(os.sched_getaffinity(0))} processors, kernel "
