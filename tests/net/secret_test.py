@@ -34,7 +34,7 @@ with open(sys.argv[1], "wb") as out:
 SODIUM = [path for path in ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/usr/lib64",
                             "/usr/lib", "/lib/aarch64-linux-gnu")
           for path in Path(path).glob("libsodium.so.*") if not path.is_symlink()]
-MAGIC = bytes(reversed(b"tombolo"))  # of a control block, after one byte that is its version
+MAGIC = bytes(reversed(b"tombol"))  # of a control block, after its layout and release
 SECRET_AT, SECRET_BYTES = 248, 32
 
 
@@ -65,7 +65,7 @@ def secret_of(pid):
         with open(f"/proc/{pid}/mem", "rb") as memory:
             memory.seek(int(line.split("-")[0], 16))
             block = memory.read(SECRET_AT + SECRET_BYTES)
-        assert block[1:8] == MAGIC, block[:8]
+        assert block[2:8] == MAGIC, block[:8]
         return block[SECRET_AT:]
     raise AssertionError("no control block")
 

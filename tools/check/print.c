@@ -82,7 +82,7 @@ void check_print_text(struct chk_area *area, const struct check_line *lines, FIL
     fprintf(out, "\n");
   }
   if (area->findings)
-    fprintf(out, "tombolo: found %u races, %u leaks\n", races, area->findings - races);
+    fprintf(out, "tombolo: races: %u, leaks: %u\n", races, area->findings - races);
   if (area->missed)
     fprintf(out, "tombolo: %llu accesses found no room in the checker's tables\n",
             (unsigned long long)area->missed);
