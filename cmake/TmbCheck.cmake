@@ -24,17 +24,5 @@ target_link_libraries(tombolo_check_client PRIVATE tmb_warnings)
 # What the assembler reads before the compiler's output.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
   set(TMB_CHECK_INLINE "${PROJECT_SOURCE_DIR}/check/client/inline.s")
-  # binutils from 2.44 on expands the macro `call` behind a pseudo prefix: programs keep all calls.
-  file(READ "${TMB_CHECK_INLINE}" tmb_check_text)
-  file(WRITE "${PROJECT_BINARY_DIR}/check_inline.s" "${tmb_check_text}\n  call f\n")
-  execute_process(COMMAND ${CMAKE_C_COMPILER} -c "${PROJECT_BINARY_DIR}/check_inline.s"
-    -o "${PROJECT_BINARY_DIR}/check_inline.o" RESULT_VARIABLE tmb_check_fails
-    OUTPUT_QUIET ERROR_QUIET)
-  if(tmb_check_fails)
-    unset(TMB_CHECK_INLINE)
-    file(REMOVE "${PROJECT_BINARY_DIR}/lib/tombolo/check/inline.s")
-  endif()
-endif()
-if(TMB_CHECK_INLINE)
   configure_file("${TMB_CHECK_INLINE}" "${PROJECT_BINARY_DIR}/lib/tombolo/check/inline.s" COPYONLY)
 endif()

@@ -12,6 +12,19 @@
   .ifndef .Ltombolo_check_inline
   .set .Ltombolo_check_inline, 1
 
+# A call as the processor has it: for this line there is no macro of this name.
+  .macro tombolo_check_call target:vararg
+  .purgem call
+  call \target
+  tombolo_check_define
+  .endm
+
+  .macro tombolo_check_define
+  .macro call target:vararg
+  tombolo_check_access \target
+  .endm
+  .endm
+
 # Index of the word in rax, the kind's words in rcx. in words: their offset in struct chk_near.
   .macro tombolo_check_find words
   .hidden tombolo_check_near
@@ -27,7 +40,7 @@
   tombolo_check_find \words
   cmpw $0, (%rcx,%rax,2)
   js .Ltombolo_check\@
-  {nooptimize} call \target
+  tombolo_check_call \target
 .Ltombolo_check\@:
   .endm
 
@@ -37,12 +50,12 @@
   notl %edx
   testl $0x80008000, %edx
   jz .Ltombolo_check\@
-  {nooptimize} call \target
+  tombolo_check_call \target
 .Ltombolo_check\@:
   .endm
 
-# The compiler's output.
-  .macro call target:vararg
+# A call of the compiler's output.
+  .macro tombolo_check_access target:vararg
   .ifc \target,__tsan_read8@PLT
   tombolo_check_one tombolo_check_load8, 24
   .else
@@ -79,7 +92,7 @@
   .ifc \target,__tsan_write16
   tombolo_check_two tombolo_check_store16, 32
   .else
-  {nooptimize} call \target
+  tombolo_check_call \target
   .endif
   .endif
   .endif
@@ -93,6 +106,8 @@
   .endif
   .endif
   .endm
+
+  tombolo_check_define
 
 # As clang writes it.
   .macro callq target:vararg
