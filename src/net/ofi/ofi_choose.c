@@ -71,7 +71,7 @@ bool ofi_choose_emulated(uint32_t row) {
   return rows[row].emulated;
 }
 
-/* Not where ranks share memory. */
+/* Whether short messages leave in batches: over sockets, not where ranks share memory. */
 bool ofi_choose_gathers(uint32_t row) {
   return rows[row].emulated && !rows[row].on_request;
 }

@@ -517,9 +517,8 @@ static int gather_locked(struct tmb_net *net, const struct tmb_rma *rma) {
   return 0;
 }
 
-/* A short put that follows others closely waits with them in a batch; its source is read now. So is
- * that of one whose local completion is asked for.
- * Returns TMB_E_UNSUPPORTED if it is none. */
+/* Adds a short put to a batch if it follows others closely, or if the caller asks for its local
+ * completion; its source is read now. Returns TMB_E_UNSUPPORTED if the put is to leave alone. */
 static TMB_NOINLINE int gather(struct tmb_net *net, const struct tmb_rma *rma) {
   tmb_lock_acquire_shared(&net->lock);
   const int rc = gather_locked(net, rma);
