@@ -5,7 +5,8 @@
 Usage: count_paths.py [--build DIR] [--check | --record | --markdown | --dump FOLDER]
 Runs build/bench/tombolo-bench-count (SEQ), -count-par (PAR) and -count-fortran, if gfortran is
 there, as two ranks under valgrind; each path is a function path_* that rank 0 calls a known number
-of times (bench/lib/paths.h). Prints a line a path; --markdown prints the tables of study/RESULTS.md
+of times (bench/lib/paths.h). bench/count_python.py is one rank; its paths are the extension's
+functions behind a[rank, i]. Prints a line a path; --markdown prints the tables of study/RESULTS.md
 instead. --check exits 1 when a path takes more than a tenth above what bench/path_counts.json
 records, and 77, with the reason, where no record applies: without valgrind, with another compiler,
 other flags or a sanitizer. --record writes the record of this compiler anew. --dump keeps
@@ -28,7 +29,9 @@ MODES = {
     "SEQ": "tombolo-bench-count",
     "PAR": "tombolo-bench-count-par",
     "gfortran": "tombolo-bench-count-fortran",
+    "Python": "count_python.py",
 }
+PYTHON = "/usr/bin/python3"  # that which the package is built for
 SLACK = 1.10
 SLACK_LEAST = 4  # instructions, for paths of a few
 
@@ -78,26 +81,35 @@ def dump_total(path):
     return int(match.group(1)) if match else 0
 
 
+def job_of(build, mode):
+    """(ranks, where counting begins and ends, what has the counts written, program) of a mode."""
+    if mode == "Python":
+        program = [PYTHON, ROOT / "bench" / MODES[mode]]
+        return 1, ("get_item", "set_item"), "tmbpy_future_quiet", program
+    return 2, ("path_*",), "paths_end*", [build / "bench" / MODES[mode]]
+
+
 def count(build, mode, folder):
-    """(mode, {path: instructions of one operation}) of a client of this mode. That of Fortran has
-    the version of its compiler."""
+    """(mode, {path: instructions of one operation}) of a client of this mode. Those of Fortran and
+    Python have the version of the language."""
+    ranks, paths, end, program = job_of(build, mode)
     done = subprocess.run(
         [
             build / "bin" / "tombolo",
             "run",
             "-n",
-            "2",
+            str(ranks),
             "--timeout",
             "100",
             "--",
             "valgrind",
             "--tool=callgrind",
-            "--toggle-collect=path_*",
-            "--dump-before=paths_end*",
+            *(f"--toggle-collect={path}" for path in paths),
+            f"--dump-before={end}",
             f"--callgrind-out-file={folder}/{mode}.%p",
-            build / "bench" / MODES[mode],
+            *program,
         ],
-        env=environment(),
+        env=environment() | {"PYTHONPATH": str(build / "python")},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -111,13 +123,17 @@ def count(build, mode, folder):
     for i, (rounds, name) in enumerate(lines):
         files = Path(folder).glob(f"{mode}.*.{2 * i + 2}")
         counts[name] = round(max(map(dump_total, files)) / int(rounds))
-    version = re.search(r"^compiler GCC version (\d+)", done.stdout, re.M)
-    return (f"{mode} {version[1]}" if version else mode), counts
+    version = re.search(r"^compiler (?:GCC version (\d+)|Python (\S+))", done.stdout, re.M)
+    return (f"{mode} {version[1] or version[2]}" if version else mode), counts
 
 
 def count_all(build, dump):
     """{mode: {path: instructions}}"""
-    modes = [m for m in MODES if m != "gfortran" or (build / "bench" / MODES[m]).exists()]
+    there = {
+        "gfortran": build / "bench" / MODES["gfortran"],
+        "Python": build / "python" / "tombolo" / "_core.abi3.so",
+    }
+    modes = [m for m in MODES if m not in there or there[m].exists()]
     if dump:
         dump.mkdir(parents=True, exist_ok=True)
         return dict(count(build, mode, dump) for mode in modes)
@@ -169,7 +185,8 @@ def check(counts, record):
 
 def print_table(counts, markdown):
     """Prints one table for each set of paths."""
-    tables = [[m for m in counts if m in ("SEQ", "PAR")], [m for m in counts if "gfortran" in m]]
+    tables = [[m for m in counts if m in ("SEQ", "PAR")]]
+    tables += [[m for m in counts if language in m] for language in ("gfortran", "Python")]
     for modes in filter(None, tables):
         if markdown:
             print(f"| path | {' | '.join(modes)} |\n|---{'|---' * len(modes)}|")

@@ -69,7 +69,7 @@ def _sizes():
                        (f"C of {language} {figure}",), 1.1, "ns")
         yield Cell("sizes", f"{name} of a scalar, Fortran", f"fortran {name}_scalar", (), 25, "ns")
         yield Cell("sizes", f"{name} of an element, Python, beside an empty call",
-                   f"python {name}", ("python call",), 3, "ns")
+                   f"python {name}", ("python call",), 2.5, "ns")
 
 
 def _rates():

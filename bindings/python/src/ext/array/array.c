@@ -157,30 +157,45 @@ static void release_buffer(PyObject *self, Py_buffer *view) {
 
 /* ---- puts and gets by index */
 
-/* Splits a[rank, ...]: checks the rank, and finds the one element of a[rank, i] fast. Returns 1:
- * *addr is the element; 0: *region is set; -1: an exception. */
-static int locate(struct tmbpy_array *array, PyObject *key, struct tmbpy_region *region,
-                  char **addr) {
+/* Reads a plain integer from 0 to below `limit`. Returns whether the item is one. */
+static inline bool small_index(PyObject *item, Py_ssize_t limit, Py_ssize_t *number) {
+  if (!PyLong_CheckExact(item)) return false;
+  *number = PyLong_AsSsize_t(item);
+  return *number >= 0 && *number < limit;
+}
+
+/* The element that a[rank, i, j] names by plain integers, one for each axis. Of Python only what an
+ * element needs is called. Returns whether *region is set; without an exception. */
+static bool find_element(struct tmbpy_array *array, PyObject *key, struct tmbpy_region *region) {
+  Py_ssize_t rank, i;
+  if (!PyTuple_CheckExact(key) || Py_SIZE(key) != array->ndim + 1) return false;
+  bool found = small_index(PyTuple_GetItem(key, 0), (Py_ssize_t)array->team->size, &rank);
+  char *addr = found ? array->addr[rank] : NULL;
+  for (int d = 0; found && d < array->ndim; d++) {
+    found = small_index(PyTuple_GetItem(key, d + 1), array->shape[d], &i);
+    if (found) addr += i * array->strides[d];
+  }
+  if (!found) {
+    PyErr_Clear(); /* the general way takes it, or names what is wrong */
+    return false;
+  }
+  region->rank = (uint32_t)rank;
+  region->addr = addr;
+  region->ndim = 0;
+  region->count = 1;
+  return true;
+}
+
+/* Splits a[rank, ...] without lists or arrays. Returns 0: *region is set; -1: an exception. */
+static int locate(struct tmbpy_array *array, PyObject *key, struct tmbpy_region *region) {
   const bool tuple = PyTuple_Check(key);
   uint32_t rank;
-  if (tmbpy_array_check(array) != 0) return -1;
   if (tuple && PyTuple_Size(key) == 0) {
     PyErr_SetString(PyExc_IndexError, "an index begins with the rank: a[rank] or a[rank, i]");
     return -1;
   }
   if (tmbpy_team_rank(array->team, tuple ? PyTuple_GetItem(key, 0) : key, &rank) != 0) return -1;
-  if (tuple && array->ndim == 1 && PyTuple_Size(key) == 2) {
-    PyObject *item = PyTuple_GetItem(key, 1);
-    const Py_ssize_t i = PyLong_Check(item) && !PyBool_Check(item) ? PyLong_AsSsize_t(item) : -1;
-    if (i >= 0 && i < array->shape[0]) {
-      region->rank = rank;
-      *addr = array->addr[rank] + i * array->itemsize;
-      return 1;
-    }
-    PyErr_Clear(); /* an integer that is too large: the general way names it */
-  }
-  PyObject *rest = tuple ? key : Py_Ellipsis;
-  return tmbpy_index_parse(array, rank, rest, 1, region);
+  return tmbpy_index_parse(array, rank, tuple ? key : Py_Ellipsis, 1, region);
 }
 
 /* Splits a[rank, ...] with lists or arrays in the index. [out] rank, rest: new references. Returns
@@ -222,14 +237,14 @@ static bool is_fancy(PyObject *key) {
 static PyObject *get_item(PyObject *self, PyObject *key) {
   struct tmbpy_array *array = (struct tmbpy_array *)self;
   struct tmbpy_region region;
-  char *addr = NULL;
-  if (is_fancy(key)) return tmbpy_future_take(by_key(self, "_get_elements_of", key, NULL));
-  const int found = locate(array, key, &region, &addr);
-  if (found < 0) return NULL;
-  if (found) return tmbpy_transfer_get_scalar(array, region.rank, addr);
-  const bool element = region.ndim == 0 && PyTuple_Check(key);
-  if (element) return tmbpy_transfer_get_scalar(array, region.rank, region.addr);
-  return tmbpy_future_take(tmbpy_transfer_get(array, &region, NULL, NULL));
+  if (tmbpy_array_check(array) != 0) return NULL;
+  if (!find_element(array, key, &region)) {
+    if (is_fancy(key)) return tmbpy_future_take(by_key(self, "_get_elements_of", key, NULL));
+    if (locate(array, key, &region) != 0) return NULL;
+    if (region.ndim > 0 || !PyTuple_Check(key))
+      return tmbpy_future_take(tmbpy_transfer_get(array, &region, NULL, NULL));
+  }
+  return tmbpy_transfer_get_scalar(array, region.rank, region.addr);
 }
 
 static int wait_for_put(struct tmbpy_future *future) {
@@ -242,21 +257,18 @@ static int wait_for_put(struct tmbpy_future *future) {
 static int set_item(PyObject *self, PyObject *key, PyObject *value) {
   struct tmbpy_array *array = (struct tmbpy_array *)self;
   struct tmbpy_region region;
-  char *addr = NULL;
   if (!value) {
     PyErr_SetString(PyExc_TypeError, "elements of an array cannot be deleted");
     return -1;
   }
-  if (is_fancy(key)) return wait_for_put(by_key(self, "_put_elements_of", key, value));
-  const int found = locate(array, key, &region, &addr);
-  if (found < 0) return -1;
-  if (found) {
-    const int put = tmbpy_transfer_put_scalar(array, region.rank, addr, value);
-    if (put) return put > 0 ? 0 : -1;
-    region.addr = addr;
-    region.ndim = 0;
-    region.count = 1;
+  if (tmbpy_array_check(array) != 0) return -1;
+  if (!find_element(array, key, &region)) {
+    if (is_fancy(key)) return wait_for_put(by_key(self, "_put_elements_of", key, value));
+    if (locate(array, key, &region) != 0) return -1;
   }
+  const int put =
+      region.ndim == 0 ? tmbpy_transfer_put_scalar(array, region.rank, region.addr, value) : 0;
+  if (put) return put > 0 ? 0 : -1;
   return wait_for_put(tmbpy_transfer_put(array, &region, value, NULL));
 }
 
