@@ -132,11 +132,15 @@ int tmb_jobs_find(struct tmb_job_found **jobs) {
   return rc;
 }
 
+bool tmb_job_is_of_other_version(pid_t pid) {
+  return holds(pid, is_of_other_version, NULL);
+}
+
 pid_t tmb_jobs_other_version(void) {
   DIR *dir = opendir("/proc");
   pid_t pid = 0;
   for (const struct dirent *e; dir && !pid && (e = readdir(dir)) != NULL;)
-    if (is_ours(e->d_name) && holds((pid_t)atoi(e->d_name), is_of_other_version, NULL))
+    if (is_ours(e->d_name) && tmb_job_is_of_other_version((pid_t)atoi(e->d_name)))
       pid = (pid_t)atoi(e->d_name);
   if (dir) closedir(dir);
   return pid;

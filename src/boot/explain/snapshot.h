@@ -68,6 +68,9 @@ struct tmb_job_found {
  * TMB_E_NOMEM. */
 int tmb_jobs_find(struct tmb_job_found **jobs);
 
+/* Whether a process has a job of another version of the library. */
+bool tmb_job_is_of_other_version(pid_t pid);
+
 /* A process of this user with a job of another version of the library, which tmb_jobs_find passes
  * over; 0 if there is none. */
 pid_t tmb_jobs_other_version(void);
