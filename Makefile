@@ -47,6 +47,8 @@ test-deps:
 	@TESTS=1 bash scripts/install_deps.sh
 
 configure:
+	@command -v cmake >/dev/null && command -v ninja >/dev/null || \
+	  { echo "make: no cmake or ninja here: 'make deps' installs what is missing, or names it" >&2; exit 1; }
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_ARGS) >$(BUILD).log 2>&1 \
 	  || { cat $(BUILD).log; rm -f $(BUILD).log; exit 1; }
 	@rm -f $(BUILD).log

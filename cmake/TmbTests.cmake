@@ -512,6 +512,7 @@ if(NOT TMB_SANITIZE)
   tmb_add_kept_check(reference_test ${tmb_scripts}/reference_test.py)
   tmb_add_check(numbered lint python3 ${tmb_scripts}/gen_am_numbered.py)
   tmb_add_kept_check(messages ${tmb_scripts}/messages.py)
+  tmb_add_check(install_deps_test lint python3 ${tmb_scripts}/install_deps_test.py)
   tmb_add_check(packaging lint python3 ${tmb_scripts}/check_packaging.py)
   tmb_add_check(symbols lint python3 ${tmb_scripts}/check_symbols.py
     --lib $<TARGET_FILE:tombolo_shared> --include ${PROJECT_SOURCE_DIR}/include

@@ -10,7 +10,7 @@
 set -euo pipefail
 
 target=${1:?usage: cross_deps.sh aarch64|riscv64|musl}
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/tombolo
+cache=${XDG_CACHE_HOME:-~/.cache}/tombolo
 root=$cache/cross/$target
 sources=$cache/sources
 flags=()

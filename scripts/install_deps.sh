@@ -72,17 +72,30 @@ list_missing() {
   done
 }
 
-# Names what is missing. Of REQUIRED: fails; of the others: what needs them is skipped.
+# Prints of each a|b the first that this system's lists of packages have, one a line.
+list_known() {
+  local package name
+  for package in "$@"; do
+    for name in ${package//|/ }; do
+      if LC_ALL=C apt-cache policy "$name" 2>/dev/null | grep '^ *Candidate: [^(]' >/dev/null; then
+        printf '%s\n' "$name"
+        break
+      fi
+    done
+  done
+}
+
+# Of REQUIRED: names what is missing and fails; else of the others: what needs them is skipped.
 finish() {
   local required others
   mapfile -t required < <(list_missing "${REQUIRED[@]}")
   mapfile -t others < <(list_missing "${PACKAGES[@]}")
-  if [ ${#others[@]} -gt 0 ]; then
-    echo "install_deps: what needs these packages is skipped: ${others[*]}" >&2
-  fi
   if [ ${#required[@]} -gt 0 ]; then
     echo "install_deps: nothing can be built without these packages: ${required[*]}" >&2
     exit 1
+  fi
+  if [ ${#others[@]} -gt 0 ]; then
+    echo "install_deps: what needs these packages is skipped: ${others[*]}" >&2
   fi
   exit 0
 }
@@ -102,9 +115,20 @@ if [ "$(id -u)" -eq 0 ]; then
 elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
   as_root=(sudo -n)
 else
-  echo "install_deps: not root, and sudo is missing or wants a password. First run:" >&2
-  echo "    sudo apt-get update" >&2
-  echo "    sudo apt-get install -y --no-install-recommends ${missing[*]%%|*}" >&2
+  if command -v sudo >/dev/null; then
+    by="sudo " why="sudo wants a password. First run:"
+  else
+    by="" why="there is no sudo. First run, as root:"
+  fi
+  mapfile -t wanted < <(list_known "${missing[@]}")
+  if [ ${#wanted[@]} -eq 0 ]; then # no lists yet
+    for package in "${missing[@]}"; do
+      [[ $package == *'|'* ]] || wanted+=("$package")
+    done
+  fi
+  echo "install_deps: not root, and $why" >&2
+  echo "    ${by}apt-get update" >&2
+  echo "    ${by}apt-get install -y --no-install-recommends ${wanted[*]}" >&2
   finish
 fi
 echo "install_deps: installing them with apt-get"
@@ -121,16 +145,7 @@ run_apt() {
 }
 run_apt update -q
 
-# Of a|b the first that this system has.
-wanted=()
-for package in "${missing[@]}"; do
-  for name in ${package//|/ }; do
-    if apt-cache policy "$name" 2>/dev/null | grep '^ *Candidate: [^(]' >/dev/null; then
-      wanted+=("$name")
-      break
-    fi
-  done
-done
+mapfile -t wanted < <(list_known "${missing[@]}")
 if [ ${#wanted[@]} -gt 0 ]; then
   run_apt install -q -y --no-install-recommends "${wanted[@]}"
   echo "install_deps: done"

@@ -9,7 +9,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${1:-$root/build-musl}
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/tombolo/cross/musl
+cache=${XDG_CACHE_HOME:-~/.cache}/tombolo/cross/musl
 unit='base/config_test base/fmt_test vis/shape_test coll/select/table_test os/sync/lock_test
   os/memory/peer_copy_test os/memory/memfd_test'
 programs='am/am_args am/am_flood am/am_long am/am_medium client/job coll/coll_basic coll/coll_random
