@@ -176,5 +176,6 @@ if(TMB_BENCH)
       -o "${program}"
     DEPENDS "${src}/tombolo-bench-count-fortran.f90" tombolo_tool caf_shared caf16_shared
     COMMENT "Fortran: tombolo-bench-count-fortran" VERBATIM)
-  list(APPEND tmb_fortran_bench "${program}")
+  add_custom_target(fortran_count ALL DEPENDS "${program}")
+  add_dependencies(fortran_tests fortran_count)
 endif()
