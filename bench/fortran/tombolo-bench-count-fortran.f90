@@ -10,8 +10,9 @@ module objects
   type :: list
     real(8), allocatable :: item(:)
   end type
-  integer(int64) :: word[*], got
+  integer(int64) :: word[*], counts[*], got
   real(8) :: block(128)[*], private(128), x
+  character(16) :: text[*], words
   type(list) :: lists[*]
   type(event_type) :: posted[*]
   type(lock_type) :: guard[*]
@@ -60,6 +61,35 @@ end subroutine
 subroutine path_allocated()
   use objects
   there = allocated(lists[2]%item)
+end subroutine
+
+subroutine path_get_allocatable()
+  use objects
+  x = lists[2]%item(5)
+end subroutine
+
+subroutine path_put_text()
+  use objects
+  text[2] = words
+end subroutine
+
+subroutine path_get_text()
+  use objects
+  words = text[2]
+end subroutine
+
+subroutine path_transfer_scalar()
+  use objects
+  word[2] = counts[2]
+end subroutine
+
+subroutine path_transfer_array()
+  use objects
+  block(65:128)[2] = block(1:64)[2]
+end subroutine
+
+subroutine path_sync_memory()
+  sync memory
 end subroutine
 
 subroutine path_event_post()
@@ -111,18 +141,23 @@ program count_fortran
   use objects
   implicit none
   external :: path_put_scalar, path_get_scalar, path_put_array, path_get_array, path_put_strided, &
-              path_get_strided, path_allocated, path_event_post, path_event_query, path_atomic_define, &
-              path_atomic_ref, path_lock, path_sync_all, path_sync_images, path_co_sum
+              path_get_strided, path_allocated, path_get_allocatable, path_put_text, &
+              path_get_text, path_transfer_scalar, path_transfer_array, path_event_post, &
+              path_event_query, path_atomic_define, path_atomic_ref, path_lock, path_sync_memory, &
+              path_sync_all, path_sync_images, path_co_sum
   if (num_images() /= 2) error stop 'tombolo-bench-count-fortran: two images are needed'
   if (this_image() == 1) print '(2a)', 'compiler ', compiler_version()
   word = 0
   got = 1
   block = 1
   private = 1
+  text = 'a text'
+  words = 'another'
+  counts = 1
   x = 1
   counter = 0
   ready = 0
-  allocate (lists%item(8))
+  allocate (lists%item(8), source=1d0)
   sync all
   call alone('put of a scalar', path_put_scalar)
   call alone('get of a scalar', path_get_scalar)
@@ -131,11 +166,17 @@ program count_fortran
   call alone('put of 64 elements with gaps', path_put_strided)
   call alone('get of 64 elements with gaps', path_get_strided)
   call alone('ALLOCATED of a component', path_allocated)
+  call alone('get of an allocatable component', path_get_allocatable)
+  call alone('put of a text of 16 characters', path_put_text)
+  call alone('get of a text of 16 characters', path_get_text)
+  call alone('scalar from image to image', path_transfer_scalar)
+  call alone('64 elements from image to image', path_transfer_array)
   call alone('EVENT POST', path_event_post)
   call alone('EVENT_QUERY', path_event_query)
   call alone('ATOMIC_DEFINE', path_atomic_define)
   call alone('ATOMIC_REF', path_atomic_ref)
   call alone('LOCK and UNLOCK', path_lock)
+  call alone('SYNC MEMORY', path_sync_memory)
   call together('SYNC ALL', path_sync_all)
   call together('SYNC IMAGES', path_sync_images)
   call together('CO_SUM of 8 B', path_co_sum)

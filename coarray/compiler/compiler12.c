@@ -123,6 +123,9 @@ void CAF(transfer_between_remotes)(CAF_TRANSFER_PARAMETERS) {
   if (__builtin_expect(usual && scalar, 1)) {
     const struct caf_selector from = CAF_TRANSFER_FROM, into = CAF_TRANSFER_INTO;
     if (caf_pass_short(&into, &from)) return;
+  } else if (usual) {
+    const struct caf_selector from = CAF_TRANSFER_FROM, into = CAF_TRANSFER_INTO;
+    if (caf_here_copy(&into, &from)) return;
   }
   const struct caf_transfer t = CAF_TRANSFER(NULL, NULL);
   caf_transfer_in_full(&t, usual);

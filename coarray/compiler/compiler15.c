@@ -87,10 +87,16 @@ static bool find(struct caf_there *there, const struct selector *s, const struct
 /* Length of the elements of a coarray of characters, where the compiler passes that of a substring,
  * by which it would find the elements. [in] bytes: of a character of the other side, which those of
  * kind 4 may be put from, too. */
-static size_t length_of(const struct caf_token *t, size_t bytes, size_t object_chars) {
+static __attribute__((noinline)) size_t length_slow(const struct caf_token *t, size_t bytes,
+                                                    size_t object_chars) {
   const size_t whole = t && t->elem_type == CAF_CHARACTER ? t->elem_bytes : 0;
   if (!whole || !bytes || whole % bytes || 4 * object_chars == whole) return object_chars;
   return whole / bytes;
+}
+
+static inline size_t length_of(const struct caf_token *t, size_t bytes, size_t object_chars) {
+  if (t && __builtin_expect(t->elem_bytes == object_chars * bytes, 1)) return object_chars;
+  return length_slow(t, bytes, object_chars);
 }
 
 /* Makes an access. Returns false after caf_fail. An access of a failed image without STAT= moves
@@ -273,39 +279,62 @@ struct get_call {
   const void *caller;
 };
 
-/* Gets a scalar that is here, also a text, without STAT= and TEAM=. Returns false where it is not.
- */
-static bool get_scalar_here(const struct get_call *c) {
-  struct caf_here here;
+/* Copies a text, a short one without a call. The places may overlap. */
+static inline void copy_text(char *to, const char *from, size_t bytes) {
+  enum { PART = 16, MOST = 2 * PART };
+  char first[PART], last[PART];
+  if (__builtin_expect(bytes < PART || bytes > MOST, 0)) {
+    memmove(to, from, bytes);
+    return;
+  }
+  memcpy(first, from, PART);
+  memcpy(last, from + bytes - PART, PART);
+  memcpy(to, first, PART);
+  memcpy(to + bytes - PART, last, PART);
+}
+
+/* Lengths of a text, in characters, as the compiler passes them: of the variable and of the
+ * coindexed object; NULL: it has none. */
+struct lengths {
+  const size_t *chars, *object_chars;
+};
+
+/* Reads a scalar, also a text. [in] t: the coarray; bytes: of the scalar, or of a character. */
+static inline __attribute__((always_inline)) void get_text(const struct caf_here *here,
+                                                           const struct caf_token *t,
+                                                           void *variable, size_t bytes,
+                                                           struct lengths of) {
   struct caf_here_call call;
   void *at = NULL;
   int32_t owned = 0;
   size_t length = 0;
-  const struct target *const t = &c->target;
-  if (!caf_find_here(&here, &c->object, CAF_ATTACH_READ)) return false;
-  void *const place = caf_here_prepare(&call, &here);
-  if (t->chars) call.chars = *t->chars;
-  if (c->src_chars) length = length_of(c->object.token, t->bytes, *c->src_chars);
-  ((caf_getter *)here.accessor->function)(here.add, &caf.image, &at, &owned, place, &call.token, 0,
-                                          &call.chars, c->src_chars ? &length : NULL);
-  take_scalar(at, owned, *t->dst, t->bytes * (t->chars ? *t->chars : 1));
-  return true;
+  void *const place = caf_here_prepare(&call, here);
+  if (of.chars) call.chars = *of.chars;
+  if (of.object_chars) length = length_of(t, bytes, *of.object_chars);
+  ((caf_getter *)here->accessor->function)(here->add, &caf.image, &at, &owned, place, &call.token,
+                                           0, &call.chars, of.object_chars ? &length : NULL);
+  if (of.chars) bytes *= *of.chars;
+  if (__builtin_expect(!at || owned, 0))
+    take_scalar(at, owned, variable, bytes);
+  else
+    copy_text(variable, at, bytes);
 }
 
-/* An array that is here, without characters. */
-static bool get_array_here(const struct get_call *c) {
+/* Gets a scalar that is here, also a text, without STAT= and TEAM=. Returns false where it is not.
+ */
+static bool get_scalar_here(const struct get_call *c) {
+  struct caf_here here;
   const struct target *const t = &c->target;
-  if (t->chars || c->src_chars || !caf_here_get(&c->object, t->desc)) return false;
-  if (t->dst) *t->dst = t->desc->base;
+  if (!caf_find_here(&here, &c->object, CAF_ATTACH_READ)) return false;
+  get_text(&here, c->object.token, *t->dst, t->bytes, (struct lengths){t->chars, c->src_chars});
   return true;
 }
 
 /* All gets but those of the fewest instructions. */
 static __attribute__((noinline)) void get_in_full(const struct get_call *c) {
   const struct target *t = &c->target;
-  if (!t->may_realloc && !c->stat && !c->team && !c->team_number &&
-      (t->desc ? get_array_here(c) : get_scalar_here(c)))
-    return;
+  const bool usual = !t->may_realloc && !c->stat && !c->team && !c->team_number;
+  if (usual && !t->desc && get_scalar_here(c)) return;
   if (!is_accessors(c->object.token)) {
     caf.statement.call = "get";
     caf.statement.caller = c->caller;
@@ -326,13 +355,21 @@ void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t 
                           int image, size_t dst_size, void **dst, size_t *dst_chars,
                           struct caf_desc *dst_desc, bool may_realloc, int index, void *add,
                           size_t add_bytes, int *stat, void **team, int *team_number) {
-  if (__builtin_expect(!dst_chars && !src_chars && !dst_desc && !may_realloc && !stat && !team &&
-                           !team_number,
-                       1)) {
+  const bool usual = !may_realloc && !stat && !team && !team_number;
+  if (__builtin_expect(usual && !dst_desc, 1)) {
     const struct caf_selector s = {token, image, index, src, add};
     struct caf_here here;
     if (__builtin_expect(caf_find_short(&here, &s, CAF_ATTACH_READ, CAF_SCALAR), 1)) {
-      get_scalar(&here, *dst, dst_size);
+      if (__builtin_expect(!dst_chars && !src_chars, 1))
+        get_scalar(&here, *dst, dst_size);
+      else
+        get_text(&here, token, *dst, dst_size, (struct lengths){dst_chars, src_chars});
+      return;
+    }
+  } else if (usual && !dst_chars && !src_chars) {
+    const struct caf_selector s = {token, image, index, src, add};
+    if (caf_here_get(&s, dst_desc)) {
+      if (dst) *dst = dst_desc->base;
       return;
     }
   }
@@ -454,17 +491,26 @@ struct put_call {
   const void *caller;
 };
 
+/* Writes a scalar, also a text. [in] t: the coarray; bytes: of the scalar, or of a character. */
+static inline __attribute__((always_inline)) void put_text(const struct caf_here *here,
+                                                           const struct caf_token *t,
+                                                           const void *data, size_t bytes,
+                                                           struct lengths of) {
+  struct caf_here_call call;
+  size_t length = 0;
+  void *const place = caf_here_prepare(&call, here);
+  if (of.object_chars) length = length_of(t, bytes, *of.object_chars);
+  ((caf_setter *)here->accessor->function)(here->add, &caf.image, place, data, &call.token, 0,
+                                           of.object_chars ? &length : NULL, of.chars);
+}
+
 /* Puts a scalar that is here, also a text, without STAT= and TEAM=. Returns false where it is not.
  */
 static bool put_scalar_here(const struct put_call *c) {
   struct caf_here here;
-  struct caf_here_call call;
-  size_t length = 0;
   if (!caf_find_here(&here, &c->object, CAF_ATTACH_WRITE)) return false;
-  void *const place = caf_here_prepare(&call, &here);
-  if (c->dst_chars) length = length_of(c->object.token, c->src_size, *c->dst_chars);
-  ((caf_setter *)here.accessor->function)(here.add, &caf.image, place, c->src, &call.token, 0,
-                                          c->dst_chars ? &length : NULL, c->src_chars);
+  put_text(&here, c->object.token, c->src, c->src_size,
+           (struct lengths){c->src_chars, c->dst_chars});
   return true;
 }
 
@@ -494,13 +540,17 @@ void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_ch
                          size_t src_size, const void *src, const size_t *src_chars,
                          const struct caf_desc *src_desc, int index, void *add, size_t add_bytes,
                          int *stat, void **team, int *team_number) {
-  if (__builtin_expect(!dst_chars && !src_chars && !stat && !team && !team_number &&
-                           (!src_desc || caf_here_takes(src_desc)),
+  if (__builtin_expect(!stat && !team && !team_number && (!src_desc || caf_here_takes(src_desc)),
                        1)) {
     const struct caf_selector s = {token, image, index, dst, add};
     struct caf_here here;
-    if (__builtin_expect(caf_find_short(&here, &s, CAF_ATTACH_WRITE, CAF_SCALAR), 1)) {
-      caf_here_set(&here, src_desc ? (const void *)src_desc : src);
+    const bool numbers = !dst_chars && !src_chars;
+    if (__builtin_expect(
+            (numbers || !src_desc) && caf_find_short(&here, &s, CAF_ATTACH_WRITE, CAF_SCALAR), 1)) {
+      if (__builtin_expect(numbers, 1))
+        caf_here_set(&here, src_desc ? (const void *)src_desc : src);
+      else
+        put_text(&here, token, src, src_size, (struct lengths){src_chars, dst_chars});
       return;
     }
   }
@@ -578,9 +628,7 @@ static struct selector selector_of(const struct caf_side *s) {
 
 void caf_transfer_in_full(const struct caf_transfer *t, bool usual) {
   const struct caf_side *from = &t->from, *into = &t->into;
-  if (usual && (t->scalar ? caf_here_move(&into->object, &from->object)
-                          : caf_here_copy(&into->object, &from->object)))
-    return;
+  if (usual && t->scalar && caf_here_move(&into->object, &from->object)) return;
   caf.statement.call = "put";
   caf.statement.caller = t->caller;
   const struct caf_desc shape = {.base = NULL};

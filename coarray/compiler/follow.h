@@ -35,6 +35,19 @@ static inline bool caf_bound_has(uint32_t rank, uintptr_t address) {
   return address - caf.bound[rank].low < caf.bound[rank].bytes;
 }
 
+/* Whether the only word that an accessor follows, of a coarray of one element, leads to the segment
+ * of its rank, which lies here where it lies there. Asks what caf_follow_reaches asks, in the
+ * fewest instructions. [in] place: of the coarray in this process; offset: of the object in it. */
+static inline __attribute__((always_inline)) bool
+caf_follow_reaches_alone(const struct caf_token *t, const struct caf_trials *trials, uint32_t rank,
+                         uintptr_t place, size_t offset) {
+  uint64_t word;
+  if (t->bytes != trials->alone || t->elem_bytes != t->bytes || offset) return false;
+  if (place != t->addr[rank]) return false;
+  memcpy(&word, (const char *)place + trials->word, sizeof word);
+  return caf_bound_has(rank, word);
+}
+
 /* The words of an element that the accessor follows, bit w: at 8 * w; 0: that was not found. In a
  * process that ends then. */
 uint64_t caf_follow_words(const struct caf_trial *t);

@@ -106,6 +106,7 @@ bool caf_here_get(const struct caf_selector *object, const struct caf_desc *vari
   const size_t bytes = bytes_of(&result);
   if (!together && bytes > sizeof few) return false;
   void *const room = result.base = together ? variable->base : few;
+  caf_count_bytes(bytes);
   fill(&here, &result, &owned);
   if (result.base != room) {
     done = take(&result, room, bytes);
@@ -150,8 +151,9 @@ bool caf_here_copy(const struct caf_selector *to, const struct caf_selector *fro
   int32_t owned = 0;
   caf_desc_copy_head(&result, &none);
   fill(&source, &result, &owned);
-  const bool found = result.base && describe(&data, &result);
-  if (found) caf_here_set(&target, &data);
+  const bool ready = result.base && caf_here_takes(&result);
+  const bool found = ready || (result.base && describe(&data, &result));
+  if (found) caf_here_set(&target, ready ? &result : &data);
   if (owned) free(result.base);
   return found;
 }

@@ -44,10 +44,12 @@ static inline __attribute__((always_inline)) bool caf_find_short(struct caf_here
   const uintptr_t place = caf_place_short(t, s->image, &rank);
   if (__builtin_expect(!place, 0)) return false;
   const struct caf_accessor *a = &caf.accessors[s->index]; /* the compiler's index is one of ours */
-  if (__builtin_expect(!a->trials.direct, 0)) return false;
-  if (caf_attached(rank, watches) || caf_poll_is_due(weight)) return false;
   size_t offset = s->shape ? (size_t)((char *)s->shape->base - (char *)t->base) : 0;
   if (__builtin_expect(offset >= t->bytes, 0)) offset = 0;
+  if (__builtin_expect(!a->trials.direct, 0) &&
+      !caf_follow_reaches_alone(t, &a->trials, rank, place, offset))
+    return false;
+  if (caf_attached(rank, watches) || caf_poll_is_due(weight)) return false;
   here->base = (char *)(place + offset);
   here->shape = s->shape;
   here->add = s->add;
@@ -128,8 +130,7 @@ static inline __attribute__((always_inline)) bool caf_pass_short(const struct ca
                                                                  const struct caf_selector *from) {
   struct caf_here source, target;
   return caf_find_short(&source, from, CAF_ATTACH_READ, CAF_SCALAR) &&
-         caf_find_short(&target, to, CAF_ATTACH_WRITE, CAF_SCALAR) &&
-         caf_here_pass(&target, &source);
+         caf_find_short(&target, to, CAF_ATTACH_WRITE, 0) && caf_here_pass(&target, &source);
 }
 
 /* Whether an accessor may take an array as the program has it: its elements lie together, and are
@@ -167,8 +168,8 @@ struct caf_transfer {
   const void *caller;
 };
 
-/* All transfers but those of caf_pass_short; compiler15.c. [in] usual: without characters, STAT=
- * and TEAM=. */
+/* All transfers but those of caf_pass_short and caf_here_copy; compiler15.c. [in] usual: without
+ * characters, STAT= and TEAM=. */
 void caf_transfer_in_full(const struct caf_transfer *t, bool usual);
 
 /* The parameters of transfer_between_remotes that all compilers pass. From gfortran 16 on, the team

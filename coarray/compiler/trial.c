@@ -29,7 +29,7 @@
 
 /* Accesses before the first trial and, as the number doubles, after the last one. */
 enum { CALLS_FIRST = 64, CALLS_LAST = 1 << 14 };
-enum { BYTES_MAX = 64 << 20, ALARM_S = 5 };
+enum { BYTES_MAX = 64 << 20, ALARM_S = 5, WORD = sizeof(uint64_t) };
 enum verdict { DIRECT, UNKNOWN, FOLLOWS };
 
 /* Runs the accessor on a copy of the coarray, filled with a value. [out] written: whether it has
@@ -111,15 +111,23 @@ static bool all_are_near(void) {
   return true;
 }
 
+/* Keeps the words that the accessor follows. */
+static void keep_words(struct caf_trials *trials, const struct caf_trial *t, uint64_t words) {
+  const bool one = words && !(words & (words - 1));
+  trials->element = t->element;
+  trials->offset = t->offset % t->element;
+  trials->followed = words;
+  trials->word = words ? WORD * (size_t)__builtin_ctzll(words) : 0;
+  trials->alone = one && !t->offset && t->element == t->token->bytes ? t->element : 0;
+}
+
 /* Makes a trial. */
 static void make_trial(struct caf_trials *trials, const struct caf_trial *t) {
   const enum verdict verdict = all_are_near() ? verdict_on(t, NULL) : FOLLOWS;
   trials->direct = verdict == DIRECT;
   trials->done = verdict != UNKNOWN || trials->next > CALLS_LAST;
   if (verdict != FOLLOWS || !all_are_near()) return;
-  trials->element = caf_follow_element(t->token);
-  trials->offset = t->offset % trials->element;
-  trials->followed = words_of(t);
+  keep_words(trials, t, words_of(t));
   trials->done = trials->followed || trials->next > CALLS_LAST;
 }
 

@@ -64,6 +64,8 @@ struct caf_trials {
   uint64_t followed;    /* bits of words of an element whose addresses it follows; 0: not known */
   size_t element;       /* bytes; of an element, when that was found */
   size_t offset;        /* of the object in an element */
+  size_t alone;         /* bytes of a coarray of one element; 0: it had several, or words */
+  size_t word;          /* then: where the only followed word is */
 };
 
 /* An accessor. */

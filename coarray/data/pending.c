@@ -86,7 +86,7 @@ uintptr_t caf_place_slow(const struct caf_token *t, uint32_t rank) {
   return t->here[rank] = t->addr[rank] + (uintptr_t)caf.delta[rank];
 }
 
-enum { COUNT_BETWEEN_POLLS = 64 }; /* of scalars, or statements of loops that wait */
+enum { COUNT_BETWEEN_POLLS = 256 }; /* of scalars, or statements of loops that wait */
 
 void caf_serve_slow(void) {
   caf.until_serve = caf.pending & CAF_BY_MESSAGE ? 0 : COUNT_BETWEEN_POLLS - 1;

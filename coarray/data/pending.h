@@ -95,11 +95,18 @@ void caf_looked(const void *where, int64_t found);
 
 /* Counts an access. Returns whether it is to take in messages, see CAF_SERVES: an image that reads
  * some bytes again and again may wait for another one that asks this one. What is due stays due
- * until caf_poll_counted. [in] weight: CAF_SCALAR or CAF_ARRAY. */
+ * until caf_poll_counted. [in] weight: 0: the access is one with another that has been counted. */
 enum { CAF_SCALAR = 1, CAF_ARRAY = 4 };
 void caf_poll_counted(void);
 static inline bool caf_poll_is_due(int32_t weight) {
   return __builtin_expect((caf.until_poll -= weight) < 0, 0);
+}
+
+/* Counts the bytes of an array, as they take as long as many scalars. */
+enum { CAF_BYTES_COUNTED = 128, CAF_BYTES_MOST = 1 << 15 };
+static inline void caf_count_bytes(size_t bytes) {
+  caf.until_poll -=
+      (int32_t)((bytes < CAF_BYTES_MOST ? bytes : CAF_BYTES_MOST) / CAF_BYTES_COUNTED);
 }
 
 /* Before an access: that, and waits until no put to the bytes [low, low + bytes) of a rank is in

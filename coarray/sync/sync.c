@@ -20,7 +20,7 @@
 CAF_EXPORT void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len);
 
 enum { FEW_IMAGES = 16 };
-enum { MEMORY_WEIGHT = 7 }; /* SYNC MEMORY counts so many times more: pages say it serves others */
+enum { MEMORY_TIMES = 8 }; /* how much more often SYNC MEMORY serves where no thread does */
 
 /* Whether no image of the job has ended or failed: then nobody needs to be asked. */
 static bool all_well(void) {
@@ -233,19 +233,40 @@ void caf_sync_all(const struct caf_status *to) {
     caf_ok(to->stat);
 }
 
-void caf_sync_memory(void) {
+/* Whether SYNC MEMORY has more to do than to order memory. */
+static inline bool memory_is_due(void) {
+  const bool serve = caf_serve_is_due();
+  return serve || __builtin_expect(caf.pending & CAF_UNDER_WAY, 0);
+}
+
+static void complete_and_serve(void) {
   caf_complete();
-  if (caf.pending & CAF_SERVES) caf.until_serve -= MEMORY_WEIGHT;
   caf_serve();
+  if (caf.pending & CAF_SERVES && !caf.serves) caf.until_serve /= MEMORY_TIMES;
+}
+
+void caf_sync_memory(void) {
+  if (memory_is_due()) complete_and_serve();
   __atomic_thread_fence(__ATOMIC_ACQ_REL); /* ATOMIC_DEFINE has a full one */
 }
 
-void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len) {
+static __attribute__((noinline)) void sync_memory_in_full(int *stat, const void *caller) {
   CAF_INSIDE;
-  CAF_STATEMENT("SYNC MEMORY");
+  caf.statement.call = "SYNC MEMORY";
+  caf.statement.caller = caller;
+  complete_and_serve();
+  __atomic_thread_fence(__ATOMIC_ACQ_REL);
+  caf_ok(stat);
+}
+
+void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len) {
   (void)errmsg;
   (void)errmsg_len;
-  caf_sync_memory();
+  if (memory_is_due()) {
+    sync_memory_in_full(stat, __builtin_return_address(0));
+    return;
+  }
+  __atomic_thread_fence(__ATOMIC_ACQ_REL);
   caf_ok(stat);
 }
 

@@ -22,7 +22,7 @@ program follows
   end type
   type(holder) :: h[*]
   type(leaf) :: few(4)[*]
-  integer, target :: outside(many)
+  integer, target :: outside(many), inside(2)[*]
   integer :: me, images, right, left, i, k, got(8)
   real(8) :: number
 
@@ -65,6 +65,15 @@ program follows
     call expect(h[right]%list(k)%e(k) == 10 * right + k, 'another component by its subscript')
     k = mod(i, 4) + 1
     call expect(few(k)[right]%e(2) == 100 * right + k, 'an element of an array')
+  end do
+
+  ! The target is in a coarray, and then elsewhere again.
+  sync all
+  inside = 3 * me
+  h%p => inside(2)
+  sync all
+  do i = 1, many
+    call expect(h[right]%p == 3 * right, 'a target in a coarray')
   end do
 
   ! The memory of a component moves, its shape changes.
