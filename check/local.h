@@ -5,15 +5,15 @@
  *
  * Included by check/client, which is linked into the program, and by check/runtime. The compiler
  * puts a call before each load and store (-fsanitize=thread). The first one of an epoch leaves the
- * index of its line in the word of its 8 bytes, and flags the page; a second one to the same bytes
+ * index of its line in the word of its 8 bytes, and flags the part; a second one to the same bytes
  * is in no race that the first one is not in (FastTrack), so it ends at the word. Before a call of
- * the library synchronises or accesses memory, the checker enters the words of flagged pages in the
+ * the library synchronises or accesses memory, the checker enters the words of flagged parts in the
  * shadow, and clears them: then an epoch ends. On x86-64 the assembler puts a look at the word
  * before the call (check/client/inline.s), in whose place most accesses need no call. Invariants:
  * the checker owns tombolo_check_watch; without a checker, or without races to look for, it watches
- * nothing, and a load costs a look at a word that is CHK_WHOLE always. A thread writes the word
- * first, then the flag of its page, then that of its group; the checker clears them in the other
- * order.
+ * nothing. A thread writes the word first, then the flag of its part, then that of its group; the
+ * checker clears them in the other order. The index of a line never changes, so that the program
+ * keeps it beside the code.
  */
 #ifndef TMB_CHECK_LOCAL_H
 #define TMB_CHECK_LOCAL_H
@@ -37,10 +37,14 @@ struct chk_extent {
 #define CHK_HALF           0x4000u
 #define CHK_UPPER          0x2000u
 #define CHK_LINES          0x2000u /* in fields of 13 bits; power of two */
+#define CHK_LINE_PLACES    16u     /* of a line, one of which it gets */
 #define CHK_ENTERED        63u     /* blocks are of 6 bits */
 
 #define CHK_WORDS_OF_PAGE  512u
+#define CHK_WORDS_OF_PART  64u
+#define CHK_PARTS_OF_PAGE  (CHK_WORDS_OF_PAGE / CHK_WORDS_OF_PART)
 #define CHK_PAGES_OF_GROUP 256u
+#define CHK_PARTS_OF_GROUP (CHK_PARTS_OF_PAGE * CHK_PAGES_OF_GROUP)
 #define CHK_GROUPS         (1u << 16) /* so at most 64 GiB have words */
 
 /* The first accesses of one kind in this epoch. Address space that costs memory where it is used.
@@ -48,19 +52,17 @@ struct chk_extent {
 struct chk_seen {
   uintptr_t line[CHK_LINES]; /* return addresses of the calls that load or store; 0: free */
   uint8_t block[CHK_LINES];  /* of a line that accesses less than 4 bytes; 0: none */
-  uint8_t group[CHK_GROUPS]; /* flags: one of its pages is flagged */
-  uint8_t page[CHK_GROUPS * CHK_PAGES_OF_GROUP]; /* flags: one of its words is set */
+  uint8_t group[CHK_GROUPS]; /* flags: one of its parts is flagged */
+  uint8_t part[CHK_GROUPS * CHK_PARTS_OF_GROUP]; /* flags: one of its words is set */
   uint16_t word[];                               /* of 8 bytes each */
 };
 
 /* Where the program looks before a call. One of each program and shared library with files that are
- * compiled with `--check`; the checker writes it. The offset of an address is that from `base`, or
- * `outside` where that is not below `bytes`. */
+ * compiled with `--check`; the checker writes it. */
 struct chk_near {
-  uintptr_t base, bytes; /* of the segment that has words, see struct chk_watch */
-  uintptr_t
-      outside; /* offset of two words of all other memory: CHK_WHOLE if none is watched, else 1 */
-  const uint16_t *word[2]; /* [kind] of offset 0 */
+  uintptr_t base, bytes;   /* of the segment that has words, see struct chk_watch */
+  uintptr_t others;        /* whether other memory is watched */
+  const uint16_t *word[2]; /* [kind] of base */
   struct chk_near *next;
 };
 
@@ -85,6 +87,18 @@ static inline uint32_t chk_line_place(const void *pc) {
   return (uint32_t)((uintptr_t)pc / 4 % CHK_LINES);
 }
 
+/* The next place of a line that has not found one free. */
+static inline uint32_t chk_line_next(uint32_t place) {
+  return (place + 1021) % CHK_LINES;
+}
+
+/* The index of a line; 0: it has none yet. */
+static inline uint32_t chk_line_known(const struct chk_seen *s, const void *pc) {
+  for (uint32_t i = 0, at = chk_line_place(pc); i < CHK_LINE_PLACES; i++, at = chk_line_next(at))
+    if (at && __atomic_load_n(&s->line[at], __ATOMIC_ACQUIRE) == (uintptr_t)pc) return at;
+  return 0;
+}
+
 /* Bytes of its 8 that a word names. */
 static inline uint32_t chk_mask_of(uint32_t word) {
   if (word & CHK_WHOLE) return 0xff;
@@ -92,11 +106,11 @@ static inline uint32_t chk_mask_of(uint32_t word) {
   return word & 0xff;
 }
 
-/* Flag the page of a word that was set. in index: of the word. */
+/* Flag the part of a word that was set. in index: of the word. */
 static inline void chk_flag(struct chk_seen *s, uintptr_t index) {
-  const uintptr_t page = index / CHK_WORDS_OF_PAGE;
-  __atomic_store_n(&s->page[page], 1, __ATOMIC_RELEASE);
-  __atomic_store_n(&s->group[page / CHK_PAGES_OF_GROUP], 1, __ATOMIC_RELEASE);
+  const uintptr_t part = index / CHK_WORDS_OF_PART;
+  __atomic_store_n(&s->part[part], 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&s->group[part / CHK_PARTS_OF_GROUP], 1, __ATOMIC_RELEASE);
 }
 
 #endif

@@ -14,11 +14,14 @@
 static const struct chk_watch nothing;
 const struct chk_watch *chk_watched = &nothing;
 
-static const uint16_t quiet[2] = {CHK_WHOLE, CHK_WHOLE};
-/* Named by inline.s, with offsets. */
-__attribute__((visibility("hidden"))) struct chk_near tombolo_check_near = {.word = {quiet, quiet}};
+/* Named by inline.s, with offsets and numbers. */
+__attribute__((visibility("hidden"))) struct chk_near tombolo_check_near;
 _Static_assert(sizeof(void *) != 8 || offsetof(struct chk_near, word[CHK_STORE]) == 32,
                "inline.s has offsets 0, 8, 16, 24 and 32");
+#define SEEN(field) ((long)offsetof(struct chk_seen, field) - (long)offsetof(struct chk_seen, word))
+_Static_assert(sizeof(void *) != 8 || (SEEN(part) == -0x8000000 && SEEN(group) == -0x8010000),
+               "inline.s has these flags");
+_Static_assert(CHK_WORDS_OF_PART == 1 << 6 && CHK_PARTS_OF_GROUP == 1 << 11, "as its shifts");
 
 __attribute__((noinline)) void chk_pass(uintptr_t addr, size_t bytes, int kind, const void *pc) {
   chk_watched->access(addr, bytes, kind, pc);
@@ -68,6 +71,27 @@ ALL(, chk_tell_word)
 ALL(unaligned_, chk_tell_any)
 ALL(volatile_, chk_tell_word)
 ALL(unaligned_volatile_, chk_tell_any)
+
+/* An access that inline.s has not settled. in,out word: the word of its line, when that is known.
+ */
+static inline void tell_inlined(const void *at, size_t bytes, int kind, const void *pc,
+                                uint16_t *word) {
+  const struct chk_watch *const w = chk_watched;
+  chk_tell_word(at, bytes, kind, pc);
+  if (!chk_in(&w->own, (uintptr_t)at)) return;
+  const uint32_t line = chk_line_known(w->seen[kind], pc);
+  if (line) __atomic_store_n(word, (uint16_t)(CHK_WHOLE | line), __ATOMIC_RELAXED);
+}
+
+#define INLINED(name, bytes, kind)                                                                \
+ __attribute__((visibility("hidden"))) void tombolo_check_##name(const void *at, uint16_t *word); \
+ void tombolo_check_##name(const void *at, uint16_t *word) {                                      \
+  tell_inlined(at, bytes, kind, PC(), word);                                                      \
+ }
+INLINED(load8, 8, CHK_LOAD)
+INLINED(store8, 8, CHK_STORE)
+INLINED(load16, 16, CHK_LOAD)
+INLINED(store16, 16, CHK_STORE)
 
 #define WITH_PC(bytes)                                           \
  void __tsan_read##bytes##_pc(const void *at, const void *pc);   \

@@ -79,7 +79,7 @@ static inline int chk_sees_two(struct chk_seen *s, uintptr_t offset, const void 
   memcpy(&words, &s->word[index], sizeof words);
   if ((words & both) == both) return 1;
   if (words || s->line[line] != (uintptr_t)pc) return 0;
-  if (index % CHK_WORDS_OF_PAGE == CHK_WORDS_OF_PAGE - 1) return 0; /* two pages to flag */
+  if (index % CHK_WORDS_OF_PART == CHK_WORDS_OF_PART - 1) return 0; /* two parts to flag */
   words = both | line | line << 16;
   memcpy(&s->word[index], &words, sizeof words);
   chk_flag(s, index);

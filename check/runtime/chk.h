@@ -63,7 +63,8 @@ struct chk_line {
 
 /* The words of check/local.h: loads and stores of this epoch in the segment that has words. */
 extern struct chk_words {
-  struct chk_seen *seen[2];                   /* [kind] */
+  struct chk_seen *seen[2];                   /* [kind]; with the lines, once there was a segment */
+  size_t seen_bytes;                          /* of each */
   struct chk_page **pages;                    /* shadow of each page of the segment, if found */
   struct chk_line lines[2][CHK_LINES];        /* [kind] */
   uint16_t line_of_block[2][CHK_ENTERED + 1]; /* [kind] */
@@ -74,8 +75,7 @@ bool chk_own_begin(uintptr_t base, uintptr_t bytes);
 void chk_own_end(void);
 /* What the program looks at changes: the segment that has words, or whether `others` are watched.
  */
-void chk_near_own(void);
-void chk_near_others(void);
+void chk_near_all(void);
 
 /* Whether anything is looked for, in a job that has started. */
 static inline bool chk_on(void) {

@@ -4,7 +4,7 @@
  *
  * Owns: what is in struct chk_words. Called by local.c, and by chk_enter before a call orders or
  * accesses anything. Calls: access.c, shadow.c, state.c.
- * The client sets most words alone. chk_enter_seen goes from flagged groups to flagged pages, and
+ * The client sets most words alone. chk_enter_seen goes from flagged groups to flagged parts, and
  * enters neighbours with equal words as one range. A load of bytes that were stored, too, is not
  * entered: the store is in each race that the load is in. Invariants: words become accesses under
  * chk.lock, with the clock of their epoch. All that a thread did before it synchronised with
@@ -14,8 +14,6 @@
 #include "check/runtime/chk.h"
 
 #include <string.h>
-
-#define TRIES 16u /* places of a line */
 
 static struct chk_words *const w = &chk_words;
 
@@ -40,7 +38,7 @@ static struct chk_page *page_of(uintptr_t index) {
 
 /* The index of a line; 0: there is no room. Under chk.lock. */
 static uint32_t line_of(int kind, const void *pc, size_t bytes) {
-  for (uint32_t i = 0, at = chk_line_place(pc); i < TRIES; i++, at = (at + 1021) % CHK_LINES) {
+  for (uint32_t i = 0, at = chk_line_place(pc); i < CHK_LINE_PLACES; i++, at = chk_line_next(at)) {
     uintptr_t *const key = &w->seen[kind]->line[at];
     if (*key == (uintptr_t)pc && at) return at;
     if (*key || !at) continue;
@@ -95,16 +93,28 @@ static struct chk_access *access_of(int kind, uint32_t line, uintptr_t addr) {
 
 /* ---- an epoch ends */
 
-typedef uint16_t eight __attribute__((vector_size(16)));
 typedef uint64_t two __attribute__((vector_size(16)));
+
+/* Where 8 words are not those of `wide`. */
+static inline two differ(const uint16_t *word, two wide) {
+  two v;
+  memcpy(&v, word, sizeof v);
+  return v ^ wide;
+}
 
 /* The end of equal words. */
 static uint32_t equal_to(const uint16_t *word, uint32_t at, uint32_t end) {
-  const uint16_t first = word[at++];
-  for (; at + 16 <= end; at += 16) {
-    eight v[2];
-    memcpy(v, word + at, sizeof v);
-    const two other = (two)((v[0] ^ first) | (v[1] ^ first));
+  const uint16_t first = word[at];
+  const uint64_t four = first * UINT64_C(0x0001000100010001);
+  const two wide = {four, four};
+  for (; at + 32 <= end; at += 32) {
+    const uint16_t *const w32 = word + at;
+    const two other = (differ(w32, wide) | differ(w32 + 8, wide)) |
+                      (differ(w32 + 16, wide) | differ(w32 + 24, wide));
+    if (other[0] | other[1]) break;
+  }
+  for (; at + 8 <= end; at += 8) {
+    const two other = differ(word + at, wide);
     if (other[0] | other[1]) break;
   }
   while (at < end && word[at] == first) at++;
@@ -129,51 +139,68 @@ static void enter_loads(uint32_t word, struct chk_page *p, uintptr_t index, uint
   }
 }
 
-static void enter_page(int kind, uintptr_t page) {
-  const uintptr_t index = page * CHK_WORDS_OF_PAGE;
-  uint16_t *const all = &w->seen[kind]->word[index];
-  struct chk_page *const p = page_of(index);
-  if (p) chk_lock(&p->lock);
-  for (uint32_t i = 0, end; i < CHK_WORDS_OF_PAGE; i = end) {
+/* Enter words from one to another, and clear them. in p: NULL: there is no room. */
+static void enter_words(int kind, struct chk_page *p, uintptr_t from, uintptr_t to) {
+  uint16_t *const all = &w->seen[kind]->word[from];
+  const uint32_t count = (uint32_t)(to - from);
+  for (uint32_t i = 0, end; i < count; i = end) {
     const uint16_t word = all[i];
-    end = equal_to(all, i, CHK_WORDS_OF_PAGE);
+    end = equal_to(all, i, count);
     if (!word) continue;
     memset(all + i, 0, (end - i) * sizeof *all);
     if (!p) continue;
     if (kind == CHK_LOAD)
-      enter_loads(word, p, index + i, end - i);
+      enter_loads(word, p, from + i, end - i);
     else
-      enter(kind, word, p, index + i, end - i);
+      enter(kind, word, p, from + i, end - i);
+  }
+}
+
+/* Enter the words of some parts of a page. in flag: of each part. */
+static void enter_page(int kind, uintptr_t page, const uint8_t flag[CHK_PARTS_OF_PAGE]) {
+  const uintptr_t index = page * CHK_WORDS_OF_PAGE;
+  struct chk_page *const p = page_of(index);
+  if (p) chk_lock(&p->lock);
+  for (uint32_t i = 0; i < CHK_PARTS_OF_PAGE; i++) {
+    const uint32_t first = i;
+    while (i < CHK_PARTS_OF_PAGE && flag[i]) i++;
+    if (i > first)
+      enter_words(kind, p, index + first * CHK_WORDS_OF_PART, index + i * CHK_WORDS_OF_PART);
   }
   if (p) chk_unlock(&p->lock);
 }
 
-/* The next flag from `at` on that is set; it is cleared. Returns `end`: there is none. */
-static uintptr_t next_flag(uint8_t *flag, uintptr_t at, uintptr_t end) {
-  while (at < end) {
-    uint64_t some;
-    memcpy(&some, flag + at, sizeof some);
-    if (at % 8 == 0 && !some) {
-      at += 8;
-      continue;
-    }
-    if (flag[at] && __atomic_exchange_n(&flag[at], 0, __ATOMIC_ACQ_REL)) return at;
-    at++;
+typedef uint64_t flags8 __attribute__((may_alias));
+
+/* Eight flags, which are cleared; 0: none was set. */
+static uint64_t take_flags(uint8_t *flag) {
+  flags8 *const eight = (flags8 *)(void *)flag;
+  return __atomic_load_n(eight, __ATOMIC_RELAXED) ? __atomic_exchange_n(eight, 0, __ATOMIC_ACQ_REL)
+                                                  : 0;
+}
+
+static void enter_group(int kind, uintptr_t group) {
+  const uintptr_t first = group * CHK_PAGES_OF_GROUP;
+  for (uintptr_t page = first; page < first + CHK_PAGES_OF_GROUP; page++) {
+    const uint64_t flags = take_flags(&w->seen[kind]->part[page * CHK_PARTS_OF_PAGE]);
+    if (flags) enter_page(kind, page, (const uint8_t *)&flags);
   }
-  return end;
 }
 
 void chk_enter_seen(void) {
-  const uintptr_t count = chk.own.bytes / CHK_PAGE_BYTES / CHK_PAGES_OF_GROUP + 1;
-  for (int kind = 0; kind < 2 && chk.own.bytes; kind++) {
-    struct chk_seen *const s = w->seen[kind];
-    for (uintptr_t g = 0; (g = next_flag(s->group, g, count)) < count; g++) {
-      const uintptr_t end = (g + 1) * CHK_PAGES_OF_GROUP;
-      uintptr_t page = g * CHK_PAGES_OF_GROUP;
-      for (; (page = next_flag(s->page, page, end)) < end; page++) enter_page(kind, page);
+  const uintptr_t groups = chk.own.bytes / CHK_PAGE_BYTES / CHK_PAGES_OF_GROUP + 1;
+  for (int kind = 0; kind < 2 && chk.own.bytes; kind++)
+    for (uintptr_t g = 0; g < groups; g += 8) {
+      const uint64_t flags = take_flags(&w->seen[kind]->group[g]);
+      for (uintptr_t i = 0; flags && i < 8; i++)
+        if (((const uint8_t *)&flags)[i]) enter_group(kind, g + i);
     }
-  }
 }
+
+_Static_assert(CHK_PARTS_OF_PAGE == 8 && CHK_GROUPS % 8 == 0, "eight flags at once");
+_Static_assert(offsetof(struct chk_seen, group) % 8 == 0 &&
+                   offsetof(struct chk_seen, part) % 8 == 0,
+               "eight flags at once");
 
 /* ---- accesses that the client cannot settle */
 
@@ -205,7 +232,7 @@ static void see_granule(int kind, uint32_t line, uint32_t mask, uintptr_t index)
 /* Accesses of whole granules, from one on. Returns how many are done, at least one. */
 static size_t see_granules(int kind, uint32_t line, uintptr_t index, size_t count) {
   struct chk_seen *const s = w->seen[kind];
-  const size_t left = CHK_WORDS_OF_PAGE - index % CHK_WORDS_OF_PAGE;
+  const size_t left = CHK_WORDS_OF_PART - index % CHK_WORDS_OF_PART;
   uint16_t *const word = &s->word[index];
   const uint16_t was = *word;
   if (was && !(was & CHK_WHOLE)) {

@@ -33,7 +33,7 @@ static void widen(struct chk_extent *e, uintptr_t more, size_t more_bytes) {
 
 static void watch(uintptr_t base, size_t bytes) {
   widen(&tombolo_check_watch.others, base, bytes);
-  chk_near_others();
+  chk_near_all();
 }
 
 void chk_watch_buffer(uintptr_t base, size_t bytes) {
@@ -43,7 +43,7 @@ void chk_watch_buffer(uintptr_t base, size_t bytes) {
 void chk_watch_no_buffer(void) {
   tombolo_check_watch.others = lasting;
   if (strict_threads) watch(chk.own.base, chk.own.bytes);
-  chk_near_others();
+  chk_near_all();
 }
 
 static void watch_for_long(uintptr_t base, size_t bytes) {
@@ -65,7 +65,7 @@ void chk_watch_strict(bool begins) {
   strict_threads += begins ? 1 : UINT32_MAX;
   if (strict_threads) watch(chk.own.base, chk.own.bytes);
   w->own.bytes = strict_threads ? 0 : chk.own.bytes;
-  chk_near_own();
+  chk_near_all();
 }
 
 /* ---- memory that is at a second place */

@@ -20,8 +20,7 @@ static void join(struct chk_near *near, int leaves);
 __attribute__((visibility("default"))) struct chk_watch tombolo_check_watch = {
     .size = sizeof(struct chk_watch), .join = join};
 
-static uint16_t outside[2] = {CHK_WHOLE, CHK_WHOLE}; /* while no segment has words */
-static struct chk_near *nears;                       /* guarded by chk.lock */
+static struct chk_near *nears; /* guarded by chk.lock */
 
 struct chk_access *chk_access_at(uint64_t number) {
   if (!number) return NULL;
@@ -43,11 +42,6 @@ static size_t seen_bytes(uintptr_t bytes) {
   return sizeof(struct chk_seen) + (bytes / CHK_PAGE_BYTES + 2) * CHK_WORDS_OF_PAGE * 2;
 }
 
-/* Offset of the words of memory outside, behind those of the segment. */
-static uintptr_t outside_of(uintptr_t bytes) {
-  return bytes ? (bytes / CHK_PAGE_BYTES + 1) * CHK_PAGE_BYTES : 0;
-}
-
 static size_t pages_bytes(uintptr_t bytes) {
   return (bytes / CHK_PAGE_BYTES + 1) * sizeof *chk_words.pages;
 }
@@ -59,41 +53,33 @@ static void *reserve(size_t bytes) {
   return at == MAP_FAILED ? NULL : at;
 }
 
-static void unmap(uintptr_t bytes) {
-  for (int kind = 0; kind < 2; kind++) {
-    if (chk_words.seen[kind]) munmap(chk_words.seen[kind], seen_bytes(bytes));
-    chk_words.seen[kind] = NULL;
-  }
-  if (chk_words.pages) munmap(chk_words.pages, pages_bytes(bytes));
-  chk_words.pages = NULL;
+static void release(void *at, size_t bytes) {
+  if (at) munmap(at, bytes);
+}
+
+/* Words of a segment of some bytes, with the lines of the words that were before. */
+static struct chk_seen *seen_new(const struct chk_seen *before, uintptr_t bytes) {
+  struct chk_seen *const s = reserve(seen_bytes(bytes));
+  if (s && before) memcpy(s, before, offsetof(struct chk_seen, group));
+  return s;
 }
 
 /* ---- where the program looks */
 
-/* A thread that looks meanwhile finds a word, of other memory at worst. */
-static void near_set(struct chk_near *n, uintptr_t bytes) {
+static void near_set(struct chk_near *n, bool leaves) {
+  const struct chk_watch *const w = &tombolo_check_watch;
+  __atomic_store_n(&n->others, !leaves && w->others.bytes, __ATOMIC_RELEASE);
+  const uintptr_t bytes = leaves ? 0 : w->own.bytes;
+  if (n->bytes == bytes) return;
   __atomic_store_n(&n->bytes, 0, __ATOMIC_RELEASE);
-  __atomic_store_n(&n->outside, 0, __ATOMIC_RELEASE);
-  for (int kind = 0; kind < 2; kind++)
-    __atomic_store_n(&n->word[kind], bytes ? chk_words.seen[kind]->word : outside,
-                     __ATOMIC_RELEASE);
-  __atomic_store_n(&n->outside, outside_of(bytes), __ATOMIC_RELEASE);
-  __atomic_store_n(&n->base, chk.own.base, __ATOMIC_RELEASE);
-  __atomic_store_n(&n->bytes, bytes ? tombolo_check_watch.own.bytes : 0, __ATOMIC_RELEASE);
+  for (int kind = 0; kind < 2 && bytes; kind++)
+    __atomic_store_n(&n->word[kind], chk_words.seen[kind]->word, __ATOMIC_RELEASE);
+  __atomic_store_n(&n->base, w->own.base, __ATOMIC_RELEASE);
+  __atomic_store_n(&n->bytes, bytes, __ATOMIC_RELEASE);
 }
 
-void chk_near_own(void) {
-  for (struct chk_near *n = nears; n; n = n->next) near_set(n, chk.own.bytes);
-}
-
-void chk_near_others(void) {
-  const uint16_t is = tombolo_check_watch.others.bytes ? 1 : CHK_WHOLE;
-  const uintptr_t index = outside_of(chk.own.bytes) / CHK_GRANULE;
-  for (uintptr_t i = 0; i < 2; i++) {
-    outside[i] = is;
-    for (int kind = 0; kind < 2 && chk.own.bytes; kind++)
-      chk_words.seen[kind]->word[index + i] = is;
-  }
+void chk_near_all(void) {
+  for (struct chk_near *n = nears; n; n = n->next) near_set(n, false);
 }
 
 static void join(struct chk_near *near, int leaves) {
@@ -105,7 +91,7 @@ static void join(struct chk_near *near, int leaves) {
     near->next = nears;
     nears = near;
   }
-  near_set(near, leaves ? 0 : chk.own.bytes);
+  near_set(near, leaves != 0);
   pthread_mutex_unlock(&chk.lock);
 }
 
@@ -115,21 +101,25 @@ bool chk_own_begin(uintptr_t base, uintptr_t bytes) {
   struct chk_watch *const w = &tombolo_check_watch;
   const uintptr_t most = (uintptr_t)CHK_GROUPS * CHK_PAGES_OF_GROUP * CHK_PAGE_BYTES;
   if (chk.own.bytes || base % CHK_PAGE_BYTES || bytes > most) return false;
-  chk_words.seen[CHK_LOAD] = reserve(seen_bytes(bytes));
-  chk_words.seen[CHK_STORE] = reserve(seen_bytes(bytes));
-  chk_words.pages = reserve(pages_bytes(bytes));
-  if (!chk_words.seen[CHK_LOAD] || !chk_words.seen[CHK_STORE] || !chk_words.pages) {
-    unmap(bytes);
+  struct chk_page **const pages = reserve(pages_bytes(bytes));
+  struct chk_seen *seen[2];
+  for (int kind = 0; kind < 2; kind++) seen[kind] = seen_new(chk_words.seen[kind], bytes);
+  if (!pages || !seen[CHK_LOAD] || !seen[CHK_STORE]) {
+    release(pages, pages_bytes(bytes));
+    for (int kind = 0; kind < 2; kind++) release(seen[kind], seen_bytes(bytes));
     return false;
   }
-  memset(chk_words.lines, 0, sizeof chk_words.lines);
-  chk_words.blocks[CHK_LOAD] = chk_words.blocks[CHK_STORE] = 0;
+  for (int kind = 0; kind < 2; kind++) {
+    release(chk_words.seen[kind], chk_words.seen_bytes);
+    chk_words.seen[kind] = seen[kind];
+  }
+  chk_words.seen_bytes = seen_bytes(bytes);
+  chk_words.pages = pages;
   chk.own = (struct chk_extent){base, bytes};
   memcpy(w->seen, chk_words.seen, sizeof chk_words.seen);
   w->own.base = base;
   w->own.bytes = bytes;
-  chk_near_others();
-  chk_near_own();
+  chk_near_all();
   return true;
 }
 
@@ -137,6 +127,11 @@ void chk_own_end(void) {
   const uintptr_t bytes = chk.own.bytes;
   tombolo_check_watch.own.bytes = 0;
   chk.own.bytes = 0;
-  chk_near_own();
-  unmap(bytes);
+  chk_near_all();
+  release(chk_words.pages, pages_bytes(bytes));
+  chk_words.pages = NULL;
+  const size_t lines = offsetof(struct chk_seen, group); /* which do not change */
+  for (int kind = 0; kind < 2; kind++)
+    (void)madvise((char *)chk_words.seen[kind] + lines, chk_words.seen_bytes - lines,
+                  MADV_DONTNEED);
 }

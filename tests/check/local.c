@@ -4,6 +4,8 @@
  * compiled with `tombolo cc --check`. Lines that race end with a comment `race: CASE`, those of
  * correct cases have none. Run with 3 ranks; the argument is the case.
  */
+#define BEFORE_ATTACH first_segment
+static void first_segment(void);
 #include "three_ranks.h"
 
 #include <pthread.h>
@@ -113,6 +115,13 @@ CASE(stored_before_message) {
 }
 static __attribute__((noinline)) void store(long *at, long value) {
   *at = value; /* race: stored_before_put */
+}
+/* A segment that has ended: a line that stored there is found in the next one, too. */
+static void first_segment(void) {
+  gex_Segment_t s;
+  if (gex_Segment_Create(&s, client, NULL, 65536, GEX_MK_HOST, 0) != GASNET_OK) gasnet_exit(2);
+  for (long i = 0; i < 64; i++) store((long *)gex_Segment_QueryAddr(s) + i, i);
+  gex_Segment_Destroy(s, 0);
 }
 CASE(stored_before_put) {
   if (me) return;

@@ -2,8 +2,8 @@
 /*
  * The job of three ranks of races.c and local.c: segments, signals, handlers, and its main part.
  *
- * Owns: the variables of the job. Calls: the client API. Invariants: handlers only count, so they
- * race with nothing.
+ * Owns: the variables of the job. Calls: the client API, and BEFORE_ATTACH() before the segments
+ * are attached, where that is defined. Invariants: handlers only count, so they race with nothing.
  */
 #ifndef TMBTEST_THREE_RANKS_H
 #define TMBTEST_THREE_RANKS_H
@@ -67,6 +67,9 @@ static int run_three(int argc, char **argv) {
     return 1;
   me = gex_TM_QueryRank(tm);
   (void)gex_EP_RegisterHandlers(ep, entries, 4);
+#ifdef BEFORE_ATTACH
+  BEFORE_ATTACH();
+#endif
   if (gex_Segment_Attach(&segment, tm, 65536) != GASNET_OK) return 1;
   for (gex_Rank_t r = 0; r < 3; r++)
     (void)gex_Segment_QueryBound(tm, r, (void **)&base[r], NULL, NULL);
