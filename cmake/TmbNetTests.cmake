@@ -77,7 +77,7 @@ tmb_add_net_suite(stream net --hosts 2 --ranks 3 --part 5/40 --time-factor 3
 
 # The conduit ofi on hosts that are pretended: no root is needed.
 if(TARGET tombolo_net_ofi)
-  set(tmb_ofi --pretend --conduit ofi --set TOMBOLO_OFI_PROVIDER=tcp%3Bofi_rxm)
+  set(tmb_ofi --pretend --conduit ofi)
   foreach(name signals flood stripes shorts)
     add_executable(net_ofi_${name} "${tmb_net_dir}/ofi_${name}.c")
     target_link_libraries(net_ofi_${name} PRIVATE tmb_warnings tmb_client Threads::Threads m)

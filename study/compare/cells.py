@@ -43,7 +43,6 @@ GROUPS = tuple(dict.fromkeys(cell.group for cell in cells_table.CELLS))
 ALL_S = 270  # seconds for all groups
 # Operations of a sample. MPICH spins: each takes milliseconds where ranks outnumber processors.
 MPI_BARRIERS = {"openmpi": 50, "mpich": 2}
-OFI_PROVIDER = "tcp;ofi_rxm"
 COLL = re.compile(r"^(broadcast|allgather|exchange) 4096 ([\d.]+)$", re.M)
 LEVEL = re.compile(r"^(\w+) (\d+) ([\d.]+)$", re.M)
 TRIP = re.compile(r"^round_trip 0 ([\d.]+)$", re.M)
@@ -352,15 +351,15 @@ def tcp_sides(p, what="trips"):
 
 
 def ofi_sides(p):
-    """The conduit, and libfabric itself, by the provider over TCP that every version has."""
-    far = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "ofi", "TOMBOLO_OFI_PROVIDER": OFI_PROVIDER}
+    """The conduit, and libfabric itself, by the provider over TCP that both take."""
+    far = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "ofi"}
     bare = p.folder / "net-ofi"
     made = subprocess.run(["cc", "-O2", str(HERE / "net_ofi.c"), "-o", str(bare), "-lfabric"],
                           stderr=subprocess.DEVNULL)
     sides = [Side("ofi", [*p.run, "-n", 2, p.ours("net_gex.c"), "shorts"],
                   read_shorts("ofi"), far)]
     if made.returncode == 0:
-        sides.append(Side("libfabric", [bare, OFI_PROVIDER], read_trip("libfabric round_trip")))
+        sides.append(Side("libfabric", [bare], read_trip("libfabric round_trip")))
     else:
         print("cells: libfabric-dev is missing: libfabric itself is left out", file=sys.stderr)
     return sides + tcp_sides(p, "shorts")

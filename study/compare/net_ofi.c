@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libfabric itself between two processes of this machine, for study/compare/ofi.py:
- * `net_ofi PROVIDER`.
+ * `net_ofi [PROVIDER]`; without one the first over TCP that is there, as the conduit takes it.
  *
  * Owns: one endpoint of type FI_EP_RDM with one completion queue in each process. Compiled by
  * ofi.py; not part of the build; run without a launcher: it forks rank 1. Calls: libfabric,
@@ -17,6 +17,7 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
+#include <stdbool.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -111,7 +112,8 @@ static void stream(int n, size_t bytes) {
   if (rank == 1) hear();
 }
 
-static void choose(const char *provider) {
+/* Returns whether the provider is there. */
+static bool choose(const char *provider) {
   struct fi_info *hints = fi_allocinfo();
   if (!hints) must(-FI_ENOMEM, "fi_allocinfo");
   char *name = strdup(provider); /* fi_freeinfo frees it */
@@ -122,8 +124,9 @@ static void choose(const char *provider) {
   hints->domain_attr->threading = FI_THREAD_DOMAIN;
   hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
   hints->fabric_attr->prov_name = name;
-  must(fi_getinfo(FI_VERSION(1, 9), NULL, NULL, 0, hints, &info), "fi_getinfo");
+  const int rc = fi_getinfo(FI_VERSION(1, 9), NULL, NULL, 0, hints, &info);
   fi_freeinfo(hints);
+  return rc == 0 && strcmp(info->fabric_attr->prov_name, provider) == 0;
 }
 
 static void open_endpoint(void) {
@@ -168,7 +171,10 @@ int main(int argc, char **argv) {
   rank = child == 0;
   wire = pair[rank];
   close(pair[!rank]);
-  choose(argc > 1 ? argv[1] : "tcp;ofi_rxm");
+  static const char *const over_tcp[] = {"tcp", "net", "tcp;ofi_rxm"};
+  bool found = argc > 1 && choose(argv[1]);
+  for (int i = 0; argc == 1 && !found && i < 3; i++) found = choose(over_tcp[i]);
+  if (!found) must(-FI_ENODATA, "fi_getinfo");
   open_endpoint();
   barrier();
   const struct side s = {round_trip, NULL, stream, NULL, barrier, rank};

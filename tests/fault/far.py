@@ -29,7 +29,7 @@ PLACES = ("cyclic:2", "0,1,2,0,1")
 # Less than TOMBOLO_PEER_TIMEOUT, which one who waits for a lost rank would take: 30 s. Most often a
 # second is enough; on a machine with a load of 40 a start alone takes six.
 SOON_S = 25
-PROVIDERS = {"ofi": "tcp;ofi_rxm", "rxd": "udp;ofi_rxd", "shm": "shm"}
+PROVIDERS = {"ofi": "", "rxd": "udp;ofi_rxd", "shm": "shm"}
 
 
 def far(conduit, places="cyclic:2", **more):

@@ -4,8 +4,9 @@
 """The conduit ofi: calls of libfabric that fail, providers, little of everything, messages counted,
 memory under a flood.
 
-Hosts are pretended (TOMBOLO_PLACES), the provider is tcp;ofi_rxm. Each case says what the job is
-to end with and what is to be said; none may take longer than LIMIT_S.
+Hosts are pretended (TOMBOLO_PLACES), the provider is the one that the conduit takes by itself, for
+atomic operations of a provider tcp;ofi_rxm. Each case says what the job is to end with and what is
+to be said; none may take longer than LIMIT_S.
 """
 
 import os
@@ -24,6 +25,8 @@ LIMIT_S = 120
 WHOLE = bool(os.environ.get("TMB_TEST_WHOLE"))  # `make test-all`: nothing is left out
 MANY = 9 if WHOLE else 3  # of similar runs
 SHARE = "1" if WHOLE else "18"  # of the pairs of values of atomics: one in so many
+RXM = "tcp;ofi_rxm"
+WAITS_MAX = 2000  # of a rank that sleeps for three seconds, woken each 10 ms
 GROWTH_KIB = 4096  # at most, under a flood that takes 20 MiB and more to keep
 HANDED = re.compile(r"ofi: rank 0 handed over send=(\d+) inject=(\d+) write=(\d+) read=(\d+)")
 AT_START = ("getinfo", "fabric", "domain", "av_open", "cq_open", "endpoint", "ep_bind",
@@ -33,7 +36,7 @@ AT_START = ("getinfo", "fabric", "domain", "av_open", "cq_open", "endpoint", "ep
 def run(settings, program="conformance/rma_blocking", ranks=2, folder=None, arguments=()):
     """Runs a program. Returns its exit code and what it said."""
     environment = {**os.environ, "TOMBOLO_CONDUIT": "ofi", "TOMBOLO_PLACES": "2",
-                   "TOMBOLO_OFI_PROVIDER": "tcp;ofi_rxm", "TMB_TEST_SHARE": SHARE, **settings}
+                   "TOMBOLO_OFI_PROVIDER": "", "TMB_TEST_SHARE": SHARE, **settings}
     build = build_folder().resolve()
     command = [build / "bin/tombolo", "run", "-n", str(ranks), build / "tests" / program,
                *map(str, arguments)]
@@ -94,7 +97,8 @@ class Ofi(unittest.TestCase):
     def test_a_call_of_a_job_that_runs_fails(self):
         for call in ("send@3", "inject@30", "cq_read@100"):
             with self.subTest(call=call):
-                code, text = run({"TOMBOLO_TEST_OFI_FAULT": call, "TOMBOLO_PEER_TIMEOUT": "2"})
+                code, text = run({"TOMBOLO_TEST_OFI_FAULT": call, "TOMBOLO_PEER_TIMEOUT": "2",
+                                  "TOMBOLO_OFI_PROVIDER": RXM})  # takes 64 bytes inline, net 128
                 self.assertNotEqual(code, 0, text)
 
     def test_no_room_at_random(self):
@@ -120,7 +124,7 @@ class Ofi(unittest.TestCase):
                 self.assertEqual(code, 0, text)
 
     def test_operations_end_while_their_target_computes(self):
-        for provider, program in pairs(("tcp;ofi_rxm", "sockets", "shm"),
+        for provider, program in pairs(("", RXM, "sockets", "shm"),
                                        ("computing", "computing_mix")):
             with self.subTest(provider=provider, program=program):
                 code, text = run({"TOMBOLO_OFI_PROVIDER": provider}, f"conformance/{program}")
@@ -157,7 +161,7 @@ class Ofi(unittest.TestCase):
             self.assertEqual(code, 0, text)
 
     def test_atomics_by_the_provider(self):
-        for provider in ("tcp;ofi_rxm", "shm"):
+        for provider in (RXM, "shm"):
             settings = {"TOMBOLO_OFI_PROVIDER": provider, "TOMBOLO_OFI_ATOMICS": "yes",
                         "TOMBOLO_TEST_OFI_FAULT": "count", "TOMBOLO_PLACES": "cyclic:2"}
             for program, ranks in (("ad_ops", 3), ("computing", 2)):
@@ -172,24 +176,25 @@ class Ofi(unittest.TestCase):
         for more in ({"TOMBOLO_TEST_OFI_FAULT": "fetch_atomic=50,compare_atomic=50,send=20"},
                      {"TOMBOLO_TEST_OFI_MR_LOCAL": "1"}):
             with self.subTest(more=more):
-                code, text = run({"TOMBOLO_OFI_ATOMICS": "yes", **more}, "conformance/ad_ops", 3)
+                code, text = run({"TOMBOLO_OFI_PROVIDER": RXM, "TOMBOLO_OFI_ATOMICS": "yes",
+                                  **more}, "conformance/ad_ops", 3)
                 self.assertEqual(code, 0, text)
 
     def test_an_atomic_that_the_provider_refuses_is_named(self):
-        code, text = run({"TOMBOLO_OFI_ATOMICS": "yes", "TOMBOLO_TEST_OFI_FAULT": "fetch_atomic@3"},
-                         "conformance/ad_ops")
+        code, text = run({"TOMBOLO_OFI_PROVIDER": RXM, "TOMBOLO_OFI_ATOMICS": "yes",
+                          "TOMBOLO_TEST_OFI_FAULT": "fetch_atomic@3"}, "conformance/ad_ops")
         self.assertNotEqual(code, 0, text)
-        for word in ("atomic operation ", " on type ", "tcp;ofi_rxm", "TOMBOLO_OFI_ATOMICS=no"):
+        for word in ("atomic operation ", " on type ", RXM, "TOMBOLO_OFI_ATOMICS=no"):
             self.assertIn(word, text)
 
     def test_atomics_on_memory_that_cannot_be_registered_are_refused(self):
-        code, text = run({"TOMBOLO_OFI_ATOMICS": "yes", "TOMBOLO_TEST_OFI_FAULT": "mr_reg@1"},
-                         "conformance/ad_ops")
+        code, text = run({"TOMBOLO_OFI_PROVIDER": RXM, "TOMBOLO_OFI_ATOMICS": "yes",
+                          "TOMBOLO_TEST_OFI_FAULT": "mr_reg@1"}, "conformance/ad_ops")
         self.assertNotEqual(code, 0, text)
         self.assertIn("TOMBOLO_OFI_ATOMICS=no", text)
 
     def test_a_domain_that_the_provider_lacks_stays_with_the_processor(self):
-        code, text = run({"TOMBOLO_OFI_ATOMICS": "yes",
+        code, text = run({"TOMBOLO_OFI_PROVIDER": RXM, "TOMBOLO_OFI_ATOMICS": "yes",
                           "TOMBOLO_TEST_OFI_FAULT": "query_atomic@1,count"}, "conformance/ad_ops")
         self.assertEqual(code, 0, text)
         self.assertNotRegex(text, r"atomic=[1-9]")
@@ -204,6 +209,26 @@ class Ofi(unittest.TestCase):
     def test_no_queue_with_a_descriptor(self):
         code, text = run({"TOMBOLO_TEST_OFI_FAULT": "wait_fd@1"})
         self.assertEqual(code, 0, text)
+
+    def test_a_rank_that_waits_sleeps(self):
+        for provider in ("", RXM):
+            with self.subTest(provider=provider):
+                code, text = run({"TOMBOLO_OFI_PROVIDER": provider,
+                                  "TOMBOLO_TEST_OFI_FAULT": "count"}, "conformance/far_sleep")
+                self.assertEqual(code, 0, text)
+                waits = [int(times) for times in re.findall(r"began to wait (\d+) times", text)]
+                self.assertEqual(len(waits), 2, text)
+                self.assertLess(max(waits), WAITS_MAX, text)
+
+    def test_the_provider_over_tcp_that_is_taken(self):
+        code, text = run({"TOMBOLO_OFI_LIST_DEVICES": "1"}, "conformance/am_forms")
+        self.assertEqual(code, 0, text)
+        listed = re.findall(r"provider (\S+), device", text)
+        over_tcp = [name for name in ("tcp", "net", RXM) if name in listed]
+        if listed[0] not in over_tcp:
+            self.skipTest(text)  # a network in hardware
+        self.assertEqual(listed[0], over_tcp[0], text)
+        self.assertRegex(text, rf"provider {listed[0]}, device \S+: taken")
 
     def test_names_of_other_implementations(self):
         code, text = run({"TOMBOLO_OFI_PROVIDER": "", "GASNET_OFI_PROVIDER": "sockets",
@@ -289,7 +314,7 @@ class Ofi(unittest.TestCase):
                 self.assertTrue(code == 0 and found, text)
                 accesses.append(sum(int(number) for number in found.groups()[2:]))
         self.assertGreater(accesses[0], 2 * max(accesses[1:]), accesses)
-        code, text = run({**by_provider, "TOMBOLO_OFI_PROVIDER": "tcp;ofi_rxm"},
+        code, text = run({**by_provider, "TOMBOLO_OFI_PROVIDER": ""},
                          "conformance/mk_rma", 3)
         self.assertTrue(code == 0 and text.count("has no FI_HMEM") == 1, text)
 

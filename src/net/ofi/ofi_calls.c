@@ -131,8 +131,12 @@ static int call_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
   return fi_trywait(fabric, fids, count);
 }
 
-static int call_wait_fd(struct fid_cq *cq, int *fd) {
-  return fi_control(&cq->fid, FI_GETWAIT, fd);
+static int call_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_eq **eq) {
+  return fi_eq_open(fabric, attr, eq, NULL);
+}
+
+static int call_wait_fd(struct fid *fid, int *fd) {
+  return fi_control(fid, FI_GETWAIT, fd);
 }
 
 static ssize_t call_cancel(struct fid_ep *ep, void *context) {

@@ -68,7 +68,9 @@
  X(cq_readerr, ssize_t, (struct fid_cq * cq, struct fi_cq_err_entry * entry), (cq, entry))        \
  X(trywait, int, (struct fid_fabric * fabric, struct fid * *fids, int count),                     \
    (fabric, fids, count))                                                                         \
- X(wait_fd, int, (struct fid_cq * cq, int *fd), (cq, fd))                                         \
+ X(eq_open, int, (struct fid_fabric * fabric, struct fi_eq_attr * attr, struct fid_eq * *eq),     \
+   (fabric, attr, eq))                                                                            \
+ X(wait_fd, int, (struct fid * fid, int *fd), (fid, fd))                                          \
  X(cancel, ssize_t, (struct fid_ep * ep, void *context), (ep, context))                           \
  X(close, int, (struct fid * fid), (fid))
 

@@ -35,8 +35,8 @@ static const struct {
             {"psm", false, false, false},
             {"ucx", false, false, true},
             {"tcp", true, false, false}, /* where it has reliable datagrams of its own */
+            {"net", true, false, false}, /* the same, as libfabric 1.16 and 1.17 call it */
             {"tcp;ofi_rxm", true, false, false},
-            {"net;ofi_rxm", true, false, false},
             {"sockets", true, false, false},
             {"udp;ofi_rxd", true, false, false},
             {"shm", true, true, false}};

@@ -208,6 +208,7 @@ struct ofi_rail {
   struct fid_domain *domain;
   struct fid_av *av;
   struct fid_cq *cq;
+  struct fid_eq *eq; /* NULL: the completion queue has the descriptor, or there is none */
   struct fid_ep *ep; /* NULL: this rank does not have the rail */
   fi_addr_t *addr;   /* [size]; FI_ADDR_NOTAVAIL: that rank does not have it */
   int wait_fd;       /* -1: none */

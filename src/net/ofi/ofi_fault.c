@@ -191,9 +191,14 @@ static int faulty_trywait(struct fid_fabric *fabric, struct fid **fids, int coun
   return rc ? rc : fault.below->trywait(fabric, fids, count);
 }
 
-static int faulty_wait_fd(struct fid_cq *cq, int *fd) {
+static int faulty_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_eq **eq) {
+  const int rc = verdict(CALL_eq_open);
+  return rc ? rc : fault.below->eq_open(fabric, attr, eq);
+}
+
+static int faulty_wait_fd(struct fid *fid, int *fd) {
   const int rc = verdict(CALL_wait_fd);
-  return rc ? rc : fault.below->wait_fd(cq, fd);
+  return rc ? rc : fault.below->wait_fd(fid, fd);
 }
 
 static ssize_t faulty_cancel(struct fid_ep *ep, void *context) {
@@ -261,8 +266,9 @@ void ofi_fault_print(const struct tmb_net_env *env) {
   if (!fault.counts) return;
   fault.counts = false;
   env->up->print("ofi: rank %u handed over send=%" PRIu64 " inject=%" PRIu64 " write=%" PRIu64
-                 " read=%" PRIu64 " atomic=%" PRIu64,
+                 " read=%" PRIu64 " atomic=%" PRIu64 "; began to wait %" PRIu64 " times",
                  env->rank, fault.of[CALL_send].taken, fault.of[CALL_inject].taken,
                  fault.of[CALL_write].taken, fault.of[CALL_read].taken,
-                 fault.of[CALL_fetch_atomic].taken + fault.of[CALL_compare_atomic].taken);
+                 fault.of[CALL_fetch_atomic].taken + fault.of[CALL_compare_atomic].taken,
+                 fault.of[CALL_trywait].count);
 }

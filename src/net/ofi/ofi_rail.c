@@ -25,16 +25,32 @@ static bool close_fid(const struct tmb_net *net, struct fid *fid) {
 
 #define CLOSE(object) close_fid(net, (object) ? &(object)->fid : NULL)
 
+/* Whether a sleeping rank waits for an event queue. The provider net signals the descriptor of a
+ * completion queue at each completion, and never takes the signal back, so nobody would sleep. That
+ * of an event queue is of the same sockets, and no event comes: endpoints of datagrams have none.
+ */
+static bool waits_for_events(const struct ofi_rail *rail) {
+  return strcmp(rail->info->fabric_attr->prov_name, "net") == 0;
+}
+
+static void find_descriptor(struct tmb_net *net, struct ofi_rail *rail) {
+  struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD};
+  struct fid *fid = &rail->cq->fid;
+  if (waits_for_events(rail))
+    fid = net->calls->eq_open(rail->fabric, &attr, &rail->eq) ? NULL : &rail->eq->fid;
+  if (!fid || net->calls->wait_fd(fid, &rail->wait_fd)) rail->wait_fd = -1;
+}
+
 static bool open_queue(struct tmb_net *net, struct ofi_rail *rail) {
   struct fi_cq_attr attr = {.size = net->bufs.receives.count + net->bufs.small.count +
                                     net->bufs.large.count + net->silent.questions.count +
                                     OFI_ACCESSES,
                             .format = FI_CQ_FORMAT_DATA,
-                            .wait_obj = FI_WAIT_FD};
+                            .wait_obj = waits_for_events(rail) ? FI_WAIT_NONE : FI_WAIT_FD};
   rail->wait_fd = -1;
   int rc = net->calls->cq_open(rail->domain, &attr, &rail->cq);
   if (rc == 0) {
-    if (net->calls->wait_fd(rail->cq, &rail->wait_fd)) rail->wait_fd = -1;
+    find_descriptor(net, rail);
     return true;
   }
   attr.wait_obj = FI_WAIT_NONE;
@@ -179,6 +195,7 @@ void ofi_rail_close(struct tmb_net *net) {
     (void)CLOSE(rail->cq);
     (void)CLOSE(rail->av);
     (void)CLOSE(rail->domain);
+    (void)CLOSE(rail->eq);
     (void)CLOSE(rail->fabric);
     if (rail->info) net->calls->freeinfo(rail->info);
     free(rail->addr);
