@@ -131,14 +131,14 @@ figures:
 # CC and CXX, where given, are recorded in the make fragments and pkg-config files of clients.
 given = $(if $(filter command% environment%,$(origin $(1))),$($(1)))
 install: installed
-	CAF_ALIASES="$(CAF_ALIASES)" SMA_ALIASES="$(SMA_ALIASES)" GASNET_CC="$(or $(GASNET_CC),$(call given,CC))" GASNET_CXX="$(or $(GASNET_CXX),$(call given,CXX))" \
+	umask 022; CAF_ALIASES="$(CAF_ALIASES)" SMA_ALIASES="$(SMA_ALIASES)" GASNET_CC="$(or $(GASNET_CC),$(call given,CC))" GASNET_CXX="$(or $(GASNET_CXX),$(call given,CXX))" \
 	  cmake --install $(BUILD) --prefix $(PREFIX)
 
 # The prefix of packages is /usr. What is not built (as Fortran without gfortran) has no package, and is
 # named; TESTS=1 installs what all of them need.
 packages: deps
 	@$(MAKE) --no-print-directory installed
-	@cd $(BUILD) && cpack -G DEB -B packages >packages.log || { cat packages.log; exit 1; }
+	@umask 022; cd $(BUILD) && cpack -G DEB -B packages >packages.log || { cat packages.log; exit 1; }
 	@ls -l $(BUILD)/packages/*.deb
 	@for part in tombolo-fortran:gfortran tombolo-mpi:libopenmpi-dev tombolo-sim:libsimgrid-dev \
 	    "python3-tombolo:python3-dev and python3-numpy"; do \

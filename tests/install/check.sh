@@ -443,7 +443,12 @@ by_uninstall() {
   LC_ALL=C sort "$prefix/lib/tombolo/install_manifest.txt" >listed
   diff there listed || { echo "FAILED: the list of installed files"; exit 1; }
   [ -z "$(find "$prefix" -type d -empty)" ] || { echo "FAILED: an empty folder"; exit 1; }
-  cmake --install "$build" --prefix "$prefix" >again.log # twice: the list has each file once
+  # Twice: the list has each file once. Other users can use it, also where the umask is 077.
+  rm -rf "$prefix/bin" "$prefix/lib/tombolo/upc"
+  (umask 077 &&
+    make -C "$here/../.." -o installed install BUILD="$build" PREFIX="$prefix" >again.log)
+  hidden=$(find "$prefix" -mindepth 1 ! -type l \( ! -perm -444 -o -type d ! -perm -555 \))
+  [ -z "$hidden" ] || { echo "FAILED: not for other users: $hidden"; exit 1; }
   LC_ALL=C sort "$prefix/lib/tombolo/install_manifest.txt" | diff - listed
   echo mine >"$prefix/lib/tombolo/foreign.so"
   echo mine >"$prefix/bin/foreign"
