@@ -171,16 +171,35 @@ static void known(void) {
   loss_meet();
 }
 
+/* Returns when the victim makes no more calls: it tells one of the others, which tells them. */
+static void await_quiet(void) {
+  const gex_Rank_t herald = loss_victim == 0 ? 1 : 0;
+  gexx_Notify_t notified;
+  gexx_Notify_Status_t status;
+  if (is_victim()) {
+    CHECK_EQ(gexx_RMA_PutNotify(job.tm, herald, NULL, NULL, 0, 11, 0), 0);
+    return;
+  }
+  const gex_Rank_t from = job.rank == herald ? loss_victim : herald;
+  REQUIRE(gexx_Notify_Init(job.tm, from, 11, 1, &notified) == GASNET_OK);
+  gexx_Notify_Start(notified);
+  gexx_Notify_Wait(notified, &status);
+  gexx_Notify_Free(notified);
+  for (gex_Rank_t r = 0; job.rank == herald && r < job.size; r++)
+    if (r != herald && r != loss_victim)
+      CHECK_EQ(gexx_RMA_PutNotify(job.tm, r, NULL, NULL, 0, 11, 0), 0);
+}
+
 /* The victim hears nothing any more, operations towards it pile up, then it dies. */
 static void pending(void) {
   enum { EVENTS = 40, BYTES = 3000 };
   static char data[EVENTS][BYTES];
   gex_Event_t event[EVENTS];
+  await_quiet();
   if (is_victim()) {
     sleep_ms(400);
     loss_die(loss_how);
   }
-  sleep_ms(50);
   size_t count[1] = {20};
   ptrdiff_t stride[1] = {100};
   char *const there = job.peer[loss_victim];
@@ -383,11 +402,11 @@ static void atomics(void) {
   gex_AD_t ad;
   uint64_t before = 0;
   gex_AD_Create(&ad, job.tm, GEX_DT_U64, GEX_OP_FADD | GEX_OP_ADD | GEX_OP_GET, 0);
+  await_quiet();
   if (is_victim()) {
     sleep_ms(300);
     loss_die(loss_how);
   }
-  sleep_ms(30);
   for (int i = 0; i < 50; i++)
     CHECK_EQ(gex_AD_OpNBI_U64(ad, NULL, loss_victim, job.peer[loss_victim], GEX_OP_ADD, 1, 0, 0),
              0);
