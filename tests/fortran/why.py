@@ -70,7 +70,7 @@ contains
     sync images (mod(me, 3) + 1) ! line ring
   end subroutine
   subroutine wait_in()
-    event wait (ready)
+    event wait (ready) ! line wait_in
   end subroutine
 end program
 """, "f90", "!")
@@ -79,7 +79,7 @@ at = HANGS.at
 
 # How, what `why` must say.
 CASES = [
-    ("images", [rf"image 1 .*waits .* s in SYNC IMAGES with image 2 {at('ring')} \(in ring\) \[ha",
+    ("images", [rf"image 1 .*waits .* s in SYNC IMAGES with image 2 {at('ring', 'ring')} \[ha",
                 r"in a circle: image 1 waits for image 2, which waits for image 3, which waits for "
                 r"image 1"]),
     ("event", [rf"image 2 waits in EVENT WAIT of coarray ready \(0 of 1 posts have come\) "
@@ -92,7 +92,7 @@ CASES = [
               rf"image 1 waits .* in SYNC IMAGES with image 2 {at('lock sync')}",
               r"in a circle: image 1 waits for image 2, which waits for image 1"]),
     ("critical", [rf"waits in CRITICAL on image 1 {at('critical')}, held by image \d; image \d "
-                  r"waits .* EVENT WAIT of coarray ready .* \(in wait_in\)"]),
+                  rf"waits .* EVENT WAIT of coarray ready .* {at('wait_in', 'wait_in')}"]),
     ("team", [r"image 2 waits in SYNC ALL .* \(barrier \d+ of the team of images 1-2\), which "
               r"image 1 has not called; image 1 waits .* in EVENT WAIT"]),
     ("sum", [rf"images 1-2 wait in CO_SUM {at('sum')} \(all-reduce \d+ of all images\), which "

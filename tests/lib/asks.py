@@ -4,6 +4,7 @@ tests/upc/why.py. Every wait is bounded."""
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -61,9 +62,13 @@ class Source:
         found = ((mark.match(line), number) for number, line in enumerate(text.splitlines(), 1))
         self.lines = {match[1]: number for match, number in found if match}
 
-    def at(self, line):
-        """What `why` says of a line."""
-        return rf"at hangs\.{self.ending}:{self.lines[line]}"
+    def at(self, line, function=""):
+        """What `why` says of a line, and of the function that it is in: without addr2line, an
+        address."""
+        if not shutil.which("addr2line"):
+            return r"at hangs\+0x[0-9a-f]+"
+        place = rf" \(in {function}\)" if function else ""
+        return rf"at hangs\.{self.ending}:{self.lines[line]}{place}"
 
     def compile(self, *command):
         """Runs `tombolo COMMAND` on it."""

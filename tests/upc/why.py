@@ -53,7 +53,7 @@ at = HANGS.at
 # How, threads, what `why` must say.
 CASES = [
     ("lock", 3, [rf"thread 1 waits in upc_lock of the lock at offset 0x\w+ on thread 0 "
-                 rf"{at('take')} \(in take\), held by thread 0; thread 0 waits .* in upc_barrier 3 "
+                 rf"{at('take', 'take')}, held by thread 0; thread 0 waits .* in upc_barrier 3 "
                  rf"{at('barrier')}",
                  r"thread 0 waits in upc_barrier 3 .*, which threads 1-2 have not called"]),
     ("circle", 2, [r"in a circle: thread 0 waits for thread 1, which waits for thread 0"]),
