@@ -8,6 +8,7 @@ _BitInt, as clang 14, then compiles and runs a program with it.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -74,7 +75,7 @@ def translate(folder, program, standard):
 
 def run_bits(folder):
     """Whether a C compiler here has _BitInt; then the program runs."""
-    for compiler in ("cc", "clang", "gcc"):
+    for compiler in filter(shutil.which, ("cc", "clang", "gcc")):
         if run(compiler, "-std=gnu2x", "-fsyntax-only", "-xc", "-", text="_BitInt(17) a;")[0]:
             continue
         source = folder / "bits.upc"
