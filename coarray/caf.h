@@ -20,6 +20,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <string.h>
 
 /* real(16) of gfortran. On ARM and RISC-V that is C's long double, of which there is no kind 10. */
 #ifdef __SIZEOF_FLOAT128__
@@ -31,6 +32,7 @@ _Static_assert(sizeof(caf_real16) == 16, "real(16)");
 
 struct caf_token;
 struct caf_attach_list;
+struct caf_attach_copy;
 struct caf_accessor;
 
 /* Arguments of a member of the parent in FORM TEAM. */
@@ -145,11 +147,12 @@ struct caf {
   bool (*answer)(void);     /* serves them; set before the first may come */
   uint32_t pending;         /* of enum in pending.h: conditions that an access has to check first */
   const uint64_t *attached; /* [size] attach_word of each rank: 0: it has attached no event */
-  struct caf_attach_list *attach_list, **attach_copy; /* own, of others; attach.c */
-  uint64_t *waiting;                                  /* event that this image waits for, or NULL */
-  uint32_t woken;                                     /* times that CAF_LOSS was added to it */
-  uint32_t posts_open; /* posts that their owners may not know yet; post.c */
-  uint8_t events;      /* enum caf_events in post.h: how events are posted */
+  struct caf_attach_list *attach_list;  /* own; attach.c */
+  struct caf_attach_copy **attach_copy; /* [size] copies of the others' lists, or NULL */
+  uint64_t *waiting;                    /* event that this image waits for, or NULL */
+  uint32_t woken;                       /* times that CAF_LOSS was added to it */
+  uint32_t posts_open;                  /* posts that their owners may not know yet; post.c */
+  uint8_t events;                       /* enum caf_events in post.h: how events are posted */
   bool ready, ending;
   bool ordered;              /* recorded or replayed: others' memory is accessed by calls alone */
   bool shown;                /* a trace or a checker follows the statements */
@@ -522,6 +525,45 @@ void caf_section_each(const struct caf_section *s, void (*fn)(void *arg, char *e
  * padded with blanks. */
 void caf_convert(void *to, const struct caf_elem *to_elem, const void *from,
                  const struct caf_elem *from_elem);
+
+/* Whether an element is a number of 4 or 8 bytes, of which most programs are. */
+static inline bool caf_is_word(const struct caf_elem *e) {
+  return (e->kind == 4 || e->kind == 8) && e->type >= CAF_INTEGER && e->type <= CAF_REAL;
+}
+
+/* The bits of a real as an integer. */
+static inline uint64_t caf_bits_of_double(double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+static inline uint64_t caf_bits_of_float(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+/* Converts a word to another kind or type without the wide types, which have no instructions. [out]
+ * word: an integer whose low bytes are the result. Returns false, with nothing done, for others,
+ * and for a real to an integer, which may not hold it. */
+static inline bool caf_convert_word(uint64_t *word, const struct caf_elem *to, const void *from,
+                                    const struct caf_elem *elem) {
+  if (!caf_is_word(to) || !caf_is_word(elem)) return false;
+  if (elem->type == CAF_REAL) {
+    if (to->type != CAF_REAL || to->kind == elem->kind) return false;
+    *word = elem->kind == 8 ? caf_bits_of_float((float)*(const double *)from)
+                            : caf_bits_of_double(*(const float *)from);
+    return true;
+  }
+  const int64_t whole = elem->kind == 8 ? *(const int64_t *)from : *(const int32_t *)from;
+  if (to->type != CAF_REAL)
+    *word = (uint64_t)whole;
+  else
+    *word = to->kind == 8 ? caf_bits_of_double((double)whole) : caf_bits_of_float((float)whole);
+  return true;
+}
+
 static inline bool caf_same_elem(const struct caf_elem *a, const struct caf_elem *b) {
   return a->type == b->type && a->kind == b->kind && a->len == b->len;
 }

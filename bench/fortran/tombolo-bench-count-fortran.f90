@@ -33,6 +33,11 @@ subroutine path_put_scalar()
   word[2] = got
 end subroutine
 
+subroutine path_put_other_kind()
+  use objects
+  word[2] = seen
+end subroutine
+
 subroutine path_get_scalar()
   use objects
   got = word[2]
@@ -140,7 +145,8 @@ end subroutine
 program count_fortran
   use objects
   implicit none
-  external :: path_put_scalar, path_get_scalar, path_put_array, path_get_array, path_put_strided, &
+  external :: path_put_scalar, path_put_other_kind, path_get_scalar, path_put_array, &
+              path_get_array, path_put_strided, &
               path_get_strided, path_allocated, path_get_allocatable, path_put_text, &
               path_get_text, path_transfer_scalar, path_transfer_array, path_event_post, &
               path_event_query, path_atomic_define, path_atomic_ref, path_lock, path_sync_memory, &
@@ -157,9 +163,11 @@ program count_fortran
   x = 1
   counter = 0
   ready = 0
+  seen = 1
   allocate (lists%item(8), source=1d0)
   sync all
   call alone('put of a scalar', path_put_scalar)
+  call alone('put of a scalar, another kind', path_put_other_kind)
   call alone('get of a scalar', path_get_scalar)
   call alone('put of 64 elements', path_put_array)
   call alone('get of 64 elements', path_get_array)

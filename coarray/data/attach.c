@@ -36,6 +36,12 @@ struct caf_attach_list {
   struct entry entry[ENTRIES_MAX];
 };
 
+/* The list of another image, in memory of malloc. All of its sections lie in [low, high). */
+struct caf_attach_copy {
+  uint64_t low, high;
+  struct caf_attach_list list;
+};
+
 CAF_EXPORT void tombolo_caf_attach_write(intptr_t event, const CFI_cdesc_t *section, int *stat,
                                          CFI_cdesc_t *errmsg);
 CAF_EXPORT void tombolo_caf_attach_read(intptr_t event, const CFI_cdesc_t *section, int *stat,
@@ -224,38 +230,61 @@ size_t caf_attach_own(unsigned kind, struct caf_attachment *at) {
 
 /* ---- the lists of others */
 
-/* The list of a rank, as of the version in its word. NULL: out of memory. Data read between two
- * equal, even versions belong to them: no fence of a blocking get says so where memory is shared.
- */
-static const struct caf_attach_list *list_of(uint32_t rank) {
-  struct caf_attach_list **copy = &caf.attach_copy[rank];
-  const uint64_t version = caf.attached[rank] >> 2;
-  if (*copy && (*copy)->version == version) return *copy;
-  if (!*copy) *copy = malloc(sizeof **copy);
-  if (!*copy) return NULL;
-  struct caf_shared *there = (struct caf_shared *)caf.shared_addr[rank];
-  uint64_t at, after;
-  gex_RMA_GetBlocking(caf.tm, &at, rank, &there->attach_list, sizeof at, 0);
-  do {
-    const size_t head = offsetof(struct caf_attach_list, entry);
-    const size_t count = offsetof(struct caf_attach_list, count);
-    gex_RMA_GetBlocking(caf.tm, &(*copy)->version, rank, (void *)at, sizeof after, 0);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    gex_RMA_GetBlocking(caf.tm, &(*copy)->count, rank, (char *)at + count, sizeof(uint64_t), 0);
-    if ((*copy)->count <= ENTRIES_MAX)
-      gex_RMA_GetBlocking(caf.tm, (*copy)->entry, rank, (char *)at + head,
-                          (*copy)->count * sizeof(struct entry), 0);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    gex_RMA_GetBlocking(caf.tm, &after, rank, (void *)at, sizeof after, 0);
-  } while (after != (*copy)->version || after % 2);
-  return *copy;
-}
-
 /* Bytes from the first to behind the last of the section. */
 static uint64_t extent_of(const struct entry *e) {
   uint64_t extent = e->bytes;
   for (uint32_t d = 0; d < e->levels; d++) extent += (e->count[d] - 1) * e->stride[d];
   return extent;
+}
+
+/* Reads the list of a rank where it lies. Data read between two equal, even versions belong to
+ * them: no fence of a blocking get says so where memory is shared. */
+static void read_list(struct caf_attach_list *into, uint32_t rank) {
+  struct caf_shared *there = (struct caf_shared *)caf.shared_addr[rank];
+  const size_t head = offsetof(struct caf_attach_list, entry);
+  const size_t count = offsetof(struct caf_attach_list, count);
+  uint64_t at, after;
+  gex_RMA_GetBlocking(caf.tm, &at, rank, &there->attach_list, sizeof at, 0);
+  do {
+    gex_RMA_GetBlocking(caf.tm, &into->version, rank, (void *)at, sizeof after, 0);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    gex_RMA_GetBlocking(caf.tm, &into->count, rank, (char *)at + count, sizeof(uint64_t), 0);
+    if (into->count <= ENTRIES_MAX)
+      gex_RMA_GetBlocking(caf.tm, into->entry, rank, (char *)at + head,
+                          into->count * sizeof(struct entry), 0);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    gex_RMA_GetBlocking(caf.tm, &after, rank, (void *)at, sizeof after, 0);
+  } while (after != into->version || after % 2);
+}
+
+static void find_bounds(struct caf_attach_copy *copy) {
+  copy->low = UINT64_MAX;
+  copy->high = 0;
+  for (uint64_t i = 0; i < copy->list.count; i++) {
+    const struct entry *e = &copy->list.entry[i];
+    if (e->base < copy->low) copy->low = e->base;
+    if (e->base + extent_of(e) > copy->high) copy->high = e->base + extent_of(e);
+  }
+}
+
+static bool is_known(const struct caf_attach_copy *copy, uint32_t rank) {
+  return copy && copy->list.version == caf.attached[rank] >> 2;
+}
+
+/* The list of a rank, as of the version in its word. NULL: out of memory. */
+static const struct caf_attach_list *list_of(uint32_t rank) {
+  struct caf_attach_copy **copy = &caf.attach_copy[rank];
+  if (is_known(*copy, rank)) return &(*copy)->list;
+  if (!*copy) *copy = malloc(sizeof **copy);
+  if (!*copy) return NULL;
+  read_list(&(*copy)->list, rank);
+  find_bounds(*copy);
+  return &(*copy)->list;
+}
+
+bool caf_attached_there(uint32_t rank, const void *at, size_t bytes) {
+  const struct caf_attach_copy *copy = caf.attach_copy[rank];
+  return !is_known(copy, rank) || ((uintptr_t)at < copy->high && (uintptr_t)at + bytes > copy->low);
 }
 
 /* Whether the bytes [at, at + bytes) hold some of the section. */

@@ -20,6 +20,13 @@ static inline bool caf_attached(uint32_t rank, unsigned kind) {
   return __builtin_expect((caf.attached[rank] & kind) != 0, 0);
 }
 
+/* As caf_attached, for an access to `bytes` at `at`: false also where the list is known and has no
+ * section there. */
+bool caf_attached_there(uint32_t rank, const void *at, size_t bytes);
+static inline bool caf_attached_at(uint32_t rank, unsigned kind, const void *at, size_t bytes) {
+  return caf_attached(rank, kind) && caf_attached_there(rank, at, bytes);
+}
+
 /* A section of a rank has been written, or read: posts each event that is attached to a section
  * which shares memory with it, once. */
 void caf_attach_post(uint32_t rank, const struct caf_section *s, unsigned kind);

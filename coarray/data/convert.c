@@ -88,37 +88,6 @@ static void store_number(void *p, const struct caf_elem *e, const struct number 
   }
 }
 
-/* ---- numbers of 4 and 8 bytes, of which most programs are */
-
-static bool is_word(const struct caf_elem *e) {
-  return (e->kind == 4 || e->kind == 8) && (is_whole(e) || e->type == CAF_REAL);
-}
-
-static void word_of_int(void *to, const struct caf_elem *te, int64_t v) {
-  if (te->type != CAF_REAL)
-    store_int(to, te->kind, v);
-  else if (te->kind == 8)
-    *(double *)to = (double)v;
-  else
-    *(float *)to = (float)v;
-}
-
-/* Converts a word to another kind or type, without the wide types, which have no instructions.
- * Returns false, with nothing done, for others, and for a real to an integer, which may not hold
- * it. */
-static bool convert_word(void *to, const struct caf_elem *te, const void *from,
-                         const struct caf_elem *fe) {
-  if (!is_word(te) || !is_word(fe)) return false;
-  if (fe->type == CAF_REAL && (te->type != CAF_REAL || te->kind == fe->kind)) return false;
-  if (fe->type != CAF_REAL)
-    word_of_int(to, te, fe->kind == 8 ? *(const int64_t *)from : *(const int32_t *)from);
-  else if (fe->kind == 8)
-    *(float *)to = (float)*(const double *)from;
-  else
-    *(double *)to = *(const float *)from;
-  return true;
-}
-
 static void convert_character(char *to, const struct caf_elem *te, const char *from,
                               const struct caf_elem *fe) {
   const size_t tk = (size_t)te->kind, fk = (size_t)fe->kind;
@@ -136,8 +105,13 @@ static void convert_character(char *to, const struct caf_elem *te, const char *f
 
 void caf_convert(void *to, const struct caf_elem *to_elem, const void *from,
                  const struct caf_elem *from_elem) {
+  uint64_t word;
   /* Words first: a comparison of type and kind as one load waits for the stores of both. */
-  if (convert_word(to, to_elem, from, from_elem)) return;
+  if (caf_convert_word(&word, to_elem, from, from_elem)) {
+    const uint32_t half = (uint32_t)word;
+    memcpy(to, to_elem->kind == 8 ? (const void *)&word : &half, (size_t)to_elem->kind);
+    return;
+  }
   if (caf_same_elem(to_elem, from_elem)) {
     memmove(to, from, to_elem->len);
   } else if (to_elem->type == CAF_CHARACTER) {

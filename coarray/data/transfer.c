@@ -107,7 +107,8 @@ void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
   void *remote = caf_address(token, offset, bytes, rank, &to);
   if (__builtin_expect(!remote, 0) || is_substring(token, offset, src, &to)) return;
   caf_ok(stat);
-  if (same_scalars(src, dst, src_kind, dst_kind) && !caf_attached(rank, CAF_ATTACH_READ)) {
+  if (same_scalars(src, dst, src_kind, dst_kind) &&
+      !caf_attached_at(rank, CAF_ATTACH_READ, remote, bytes)) {
     caf_await(rank, remote, bytes);
     if (bytes == 8) /* known sizes are copied inline */
       gex_RMA_GetBlocking(caf.tm, dst->base, rank, remote, 8, 0);
@@ -121,22 +122,52 @@ void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
   (void)caf_failed(rank, &to); /* meanwhile */
 }
 
-/* Writes a scalar; those of 4 and 8 bytes are copied inline. */
-static inline __attribute__((always_inline)) void put_scalar(uint32_t rank, void *remote,
-                                                             const void *data, size_t bytes) {
-  if (!caf_is_near(rank) || (bytes != 8 && bytes != 4))
-    caf_put(rank, remote, data, bytes, 0);
-  else if (bytes == 8)
-    gex_RMA_PutBlocking(caf.tm, rank, remote, data, 8, 0);
+/* Writes a number of 4 or 8 bytes, its low ones, to a near rank. */
+static inline __attribute__((always_inline)) void put_word(uint32_t rank, void *remote,
+                                                           uint64_t word, size_t bytes) {
+  if (bytes == 8)
+    gex_RMA_PutBlockingVal(caf.tm, rank, remote, word, 8, 0);
   else
-    gex_RMA_PutBlocking(caf.tm, rank, remote, data, 4, 0);
+    gex_RMA_PutBlockingVal(caf.tm, rank, remote, word, 4, 0);
 }
 
-static inline void put(uint32_t rank, void *remote, const void *data, size_t bytes) {
-  if (caf_attached(rank, CAF_ATTACH_WRITE))
+static __attribute__((noinline)) void put_bytes(uint32_t rank, void *remote, const void *data,
+                                                size_t bytes) {
+  caf_put(rank, remote, data, bytes, 0);
+}
+
+/* Writes a scalar; those of 4 and 8 bytes are stored inline. */
+static inline __attribute__((always_inline)) void put_scalar(uint32_t rank, void *remote,
+                                                             const void *data, size_t bytes) {
+  uint64_t word;
+  uint32_t half;
+  if (!caf_is_near(rank) || (bytes != 8 && bytes != 4)) {
+    put_bytes(rank, remote, data, bytes);
+  } else if (bytes == 8) {
+    memcpy(&word, data, sizeof word);
+    put_word(rank, remote, word, 8);
+  } else {
+    memcpy(&half, data, sizeof half);
+    put_word(rank, remote, half, 4);
+  }
+}
+
+static __attribute__((noinline)) void put(uint32_t rank, void *remote, const void *data,
+                                          size_t bytes) {
+  if (caf_attached_at(rank, CAF_ATTACH_WRITE, remote, bytes))
     caf_attach_put(rank, remote, data, bytes, 0);
   else
     put_scalar(rank, remote, data, bytes);
+}
+
+/* Writes a number that the compiler has not converted. */
+static __attribute__((noinline)) void send_other_number(uint32_t rank, void *remote,
+                                                        const struct caf_elem *into,
+                                                        const void *data,
+                                                        const struct caf_elem *from) {
+  _Alignas(16) char number[NUMBER_BYTES];
+  caf_convert(number, into, data, from);
+  put(rank, remote, number, into->len);
 }
 
 static __attribute__((noinline)) void send_number(uint32_t rank, void *remote,
@@ -144,9 +175,14 @@ static __attribute__((noinline)) void send_number(uint32_t rank, void *remote,
                                                   const struct caf_desc *src, int dst_kind,
                                                   int src_kind) {
   const struct caf_elem from = elem_of(src, src_kind), into = elem_of(dst, dst_kind);
-  _Alignas(16) char number[NUMBER_BYTES];
-  caf_convert(number, &into, src->base, &from);
-  put(rank, remote, number, into.len);
+  uint64_t word;
+  if (!caf_is_near(rank) || caf_attached_at(rank, CAF_ATTACH_WRITE, remote, into.len) ||
+      !caf_convert_word(&word, &into, src->base, &from)) {
+    const struct caf_elem kept[2] = {from, into};
+    send_other_number(rank, remote, &kept[1], src->base, &kept[0]);
+  } else {
+    put_word(rank, remote, word, (size_t)dst_kind);
+  }
 }
 
 static __attribute__((noinline)) void send_any(const struct assignment *a) {
@@ -178,15 +214,14 @@ void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
   void *remote = caf_address(token, offset, bytes, rank, &to);
   if (__builtin_expect(!remote, 0) || is_substring(token, offset, dst, &to)) return;
   caf_ok(stat);
-  if (same_scalars(src, dst, src_kind, dst_kind) && !caf_attached(rank, CAF_ATTACH_WRITE)) {
+  const bool scalars = (src->dtype.rank | dst->dtype.rank) == 0;
+  if (scalars && same_scalars(src, dst, src_kind, dst_kind) &&
+      !caf_attached_at(rank, CAF_ATTACH_WRITE, remote, bytes))
     put_scalar(rank, remote, src->base, bytes);
-    return;
-  }
-  if (scalar_numbers(dst, src)) {
+  else if (scalars && scalar_numbers(dst, src))
     send_number(rank, remote, dst, src, dst_kind, src_kind);
-    return;
-  }
-  send_any(&(struct assignment){rank, remote, dst, src, vector, dst_kind, src_kind, &to});
+  else
+    send_any(&(struct assignment){rank, remote, dst, src, vector, dst_kind, src_kind, &to});
 }
 
 void CAF(sendget)(void *dst_token, size_t dst_offset, int dst_image, struct caf_desc *dst,
