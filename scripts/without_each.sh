@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the checks as on machines that each lack one optional tool: its files are hidden below /usr
-# in a mount namespace, the tree is configured anew and built, and the tests that look for the tool
-# are run. Needs root and overlayfs. Works in a clone of HEAD in DIR, or in a temporary folder that
-# is removed in the end. The build tree stays from tool to tool, so each costs its tests and what
-# its absence changes.
+# Runs the tests as on machines that each lack one optional tool: its files are hidden below /usr
+# in a mount namespace, and the tests that look for the tool are run. The tree build/ is completed
+# first. For each tool this tree has an overlay that is thrown away: it is configured anew, and only
+# what the tool's absence changes is compiled. Needs root and overlayfs.
 #
-# Usage: without_each.sh [--at DIR] [--only NAME]... [COMMAND...]
-# NAME: of the table below. COMMAND: instead of the build and the tests, whose names match $TESTS.
+# Usage: without_each.sh [--only NAME]...
+# NAME: of the table below.
 set -euo pipefail
 
 # A name, the files that are hidden, below /usr; then what the names of the tests begin with.
 TABLE='
 addr2line    bin/*addr2line
-  unit[.]boot[.]explain|multi[.]trace|fault[.]crashes|fortran[.]wrong|shmem[.]faults|upc[.]why
+  unit[.]boot[.]explain|multi[.]trace|fault[.](crashes|why)|fortran[.]w|shmem[.]faults|upc[.]why
 ccache       bin/ccache lib/ccache
   multi[.]cc|install[.]names
 clang        bin/clang* lib/llvm-*/bin/clang*
@@ -72,29 +71,23 @@ venv         lib/python3*/ensurepip lib/python3*/venv
   python[.]pip|lint[.]book
 '
 
-only="" dir=""
+only=""
 while [ $# -gt 0 ]; do
   case "$1" in
-    --at) dir=$2; shift ;;
     --only) only+=" $2 "; shift ;;
-    -h | --help) sed -n '3,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
-    --) shift; break ;;
-    -*) echo "without_each: no option $1; see --help" >&2; exit 2 ;;
-    *) break ;;
+    -h | --help) sed -n '3,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) echo "without_each: no option $1; see --help" >&2; exit 2 ;;
   esac
   shift
 done
-# shellcheck disable=SC2016 # for the inner shell
-[ $# -gt 0 ] || set -- bash -c 'python3 scripts/run_tests.py --only build &&
-  ctest --test-dir build -j "$(nproc)" -R "^($TESTS)" -LE "^nightly$" --output-on-failure'
 for name in $only; do
   grep -q "^$name " <<<"$TABLE" || { echo "without_each: no $name in the table" >&2; exit 2; }
 done
 
-top=$(git -C "$(dirname "$0")" rev-parse --show-toplevel)
+top=$(cd "$(dirname "$0")/.." && pwd -P)
 work=$(mktemp -d)
 trap 'rm -rf "${work:?}"' EXIT
-dir=${dir:-$work/clone}
+cd "$top"
 
 # hide FOLDER PATTERNS...: whiteouts, for what is there, in a layer above /usr. Prints their number.
 hide() {
@@ -110,23 +103,49 @@ hide() {
   find "$layer" -type c | wc -l
 }
 
-# In a namespace of its own with that layer.
+# without FOLDER COMMAND...: runs it where FOLDER/usr hides files, and what is written into this
+# tree goes into FOLDER.
 without() {
-  local layer=$1
-  shift
+  mkdir -p "$1/usr" "$1/changed" "$1/work"
   # shellcheck disable=SC2016 # for the inner shell
-  unshare --mount bash -c 'mount -t overlay hidden -o lowerdir="$0/usr:/usr" /usr && exec "$@"' \
-    "$layer" "$@"
+  unshare --mount bash -c 'mount -t overlay hidden -o lowerdir="$0/usr:/usr" /usr &&
+    mount -t overlay tree -o lowerdir="$1",upperdir="$0/changed",workdir="$0/work" "$1" &&
+    cd "$1" && shift && exec "$@"' "$1" "$top" "${@:2}"
 }
 
-mkdir -p "$work/try/usr/bin"
+# The targets of the tests whose names match $TESTS, as CONTRIBUTING.md names them; those of study/
+# are named as the program behind the label.
+targets_of_tests() {
+  ninja -C build -t targets all | sed -n 's/: phony$//p' | sort -u >"$WORK/targets"
+  ctest --test-dir build -N -R "^($TESTS)" -LE '^nightly$' |
+    sed -nE 's/.*Test +#[0-9]+: //; T; p; s/[.]n[0-9]+$//; s/^[a-z]+[.]//; p; s/[.].*//; p' |
+    sort -u | comm -12 - "$WORK/targets" | grep -vx all
+}
+
+# The programs find ccache in $WORK/bin where that is the tool that is hidden from the tests.
+build_and_test() {
+  local targets
+  rm -f build/CMakeCache.txt
+  PATH=$WORK/bin:$PATH cmake --preset dev -DTMB_WERROR=ON || return
+  targets=$(targets_of_tests)
+  # shellcheck disable=SC2086 # one target a word
+  PATH=$WORK/bin:$PATH cmake --build build -j "$(nproc)" --target programs $targets || return
+  ctest --test-dir build -j "$(nproc)" -R "^($TESTS)" -LE '^nightly$' --output-on-failure
+}
+
 if [ "$(id -u)" -ne 0 ] || ! without "$work/try" true 2>/dev/null; then
   echo "skipped: root cannot mount an overlay here"
   exit 77
 fi
-[ -d "$dir" ] || git clone -q --no-hardlinks "$top" "$dir"
-cd "$dir"
+mkdir "$work/bin"
+if command -v ccache >/dev/null; then
+  cp "$(command -v ccache)" "$work/bin"
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+fi
+python3 scripts/run_tests.py --only build
 
+export -f build_and_test targets_of_tests
+export WORK=$work
 failed=""
 while read -r name patterns && read -r tests; do
   if [ -z "$name" ] || { [ -n "$only" ] && [[ "$only" != *" $name "* ]]; }; then continue; fi
@@ -138,14 +157,15 @@ while read -r name patterns && read -r tests; do
     echo "without_each: $name is not installed"
     continue
   fi
-  rm -f build/CMakeCache.txt
-  if TESTS=$tests without "$layer" "$@" >"$work/said" 2>&1 </dev/null; then
+  SECONDS=0
+  if TESTS=$tests without "$layer" bash -c build_and_test >"$work/said" 2>&1 </dev/null; then
     end=$(grep -E 'tests passed|No tests' "$work/said" || tail -1 "$work/said")
-    echo "without_each: $name: $end"
+    echo "without_each: $name: $end, $SECONDS s"
   else
     failed+=" $name"
     tail -40 "$work/said"
-    echo "without_each: $name: FAILED"
+    echo "without_each: $name: FAILED, $SECONDS s"
   fi
+  rm -rf "${layer:?}"
 done < <(sed '/^$/d' <<<"$TABLE")
 [ -z "$failed" ] || { echo "without_each: failed without:$failed"; exit 1; }
