@@ -131,8 +131,8 @@ static inline __attribute__((always_inline)) void put_word(uint32_t rank, void *
     gex_RMA_PutBlockingVal(caf.tm, rank, remote, word, 4, 0);
 }
 
-static __attribute__((noinline)) void put_bytes(uint32_t rank, void *remote, const void *data,
-                                                size_t bytes) {
+static __attribute__((noinline)) void put_far(uint32_t rank, void *remote, const void *data,
+                                              size_t bytes) {
   caf_put(rank, remote, data, bytes, 0);
 }
 
@@ -141,8 +141,10 @@ static inline __attribute__((always_inline)) void put_scalar(uint32_t rank, void
                                                              const void *data, size_t bytes) {
   uint64_t word;
   uint32_t half;
-  if (!caf_is_near(rank) || (bytes != 8 && bytes != 4)) {
-    put_bytes(rank, remote, data, bytes);
+  if (!caf_is_near(rank)) {
+    put_far(rank, remote, data, bytes);
+  } else if (bytes != 8 && bytes != 4) {
+    gex_RMA_PutBlocking(caf.tm, rank, remote, data, bytes, 0);
   } else if (bytes == 8) {
     memcpy(&word, data, sizeof word);
     put_word(rank, remote, word, 8);
