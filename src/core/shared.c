@@ -14,14 +14,16 @@
 
 #include "near/near.h"
 #include "os/memory/peer_copy.h"
+#include "os/memory/stream.h"
 #include "os/os.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* The measurement of a hand-off: the least mean of TRIPS trips, of ROUNDS means; then COPIES times
- * the first rank writes a slot, and the last reads it. It ends after MEASURE_NS in any case, and
- * reads the clock each CLOCK_EVERY polls. Chosen. */
+ * the first rank writes a slot, and the last reads it, and as often by stores that go past the
+ * caches. These are used where such a pass takes at most 4/5 of the time. It ends after MEASURE_NS
+ * in any case, and reads the clock each CLOCK_EVERY polls. Chosen. */
 #define TRIPS       8u
 #define ROUNDS      8u
 #define COPIES      4u
@@ -50,6 +52,31 @@ static bool trip_to(struct tmb_shared_row *row, uint64_t trip, uint64_t until) {
   return await(&row->answer.word, trip, until);
 }
 
+/* Times in ns, of COPIES slots but the first, which finds no page: the most for its writes, the
+ * least until the last rank has read it. */
+struct passes {
+  uint64_t write_most, least;
+};
+
+static bool measure_passes(struct tmb_shared_row *row, struct passes *p,
+                           void *(*copy)(void *to, const void *from, size_t bytes), uint64_t *trip,
+                           uint64_t until) {
+  char data[TMB_SHARED_BYTES];
+  *p = (struct passes){0, UINT64_MAX};
+  memset(data, 0, sizeof data);
+  for (uint32_t i = 0; i < COPIES; i++) {
+    const uint64_t start = tmb_os_now_ns();
+    (void)copy(row->slot[0].data, data, sizeof data);
+    const uint64_t written = tmb_os_now_ns();
+    if (!trip_to(row, ++*trip, until)) return false;
+    if (!i) continue;
+    p->write_most = TMB_MAX(p->write_most, written - start);
+    const uint64_t took = tmb_os_now_ns() - start;
+    p->least = TMB_MIN(p->least, took);
+  }
+  return true;
+}
+
 static void measure_handoff(struct tmb_shared_row *row) {
   const uint64_t until = tmb_os_now_ns() + MEASURE_NS;
   uint64_t least = UINT64_MAX, trip = 0;
@@ -59,23 +86,19 @@ static void measure_handoff(struct tmb_shared_row *row) {
       if (!trip_to(row, ++trip, until)) return;
     least = TMB_MIN(least, (tmb_os_now_ns() - start) / TRIPS);
   }
-  char data[TMB_SHARED_BYTES];
-  uint64_t most = 0;
-  memset(data, 0, sizeof data);
-  for (uint32_t i = 0; i < COPIES; i++) {
-    const uint64_t start = tmb_os_now_ns();
-    memcpy(row->slot[0].data, data, sizeof data);
-    if (i) most = TMB_MAX(most, tmb_os_now_ns() - start); /* the first finds no page */
-    if (!trip_to(row, ++trip, until)) return;
-  }
-  tmb_store_rlx(&row->write.word, most);
+  struct passes copied, streamed;
+  if (!measure_passes(row, &copied, memcpy, &trip, until) ||
+      !measure_passes(row, &streamed, tmb_os_copy_streaming, &trip, until))
+    return;
+  tmb_store_rlx(&row->write.word, copied.write_most);
+  tmb_store_rlx(&row->streams.word, streamed.least * 5 <= copied.least * 4);
   tmb_store_rel(&row->handoff.word, least);
 }
 
 static void answer_handoff(struct tmb_shared_row *row) {
   const uint64_t until = tmb_os_now_ns() + MEASURE_NS;
   char read[TMB_SHARED_BYTES];
-  for (uint64_t trip = 1; trip <= ROUNDS * TRIPS + COPIES; trip++) {
+  for (uint64_t trip = 1; trip <= ROUNDS * TRIPS + 2 * COPIES; trip++) {
     if (!await(&row->ask.word, trip, until)) return;
     if (trip > ROUNDS * TRIPS) memcpy(read, row->slot[0].data, sizeof read);
     __asm__ volatile("" : : "r"(read) : "memory");
@@ -184,6 +207,10 @@ uint64_t tmb_shared_handoff_ns(void) {
 
 uint64_t tmb_shared_write_ns(void) {
   return tmb_shared_handoff_ns() ? tmb_load_rlx(&tmb_shared_row(&tmb_job.team, 0)->write.word) : 0;
+}
+
+bool tmb_shared_streams(void) {
+  return tmb_shared_handoff_ns() && tmb_load_rlx(&tmb_shared_row(&tmb_job.team, 0)->streams.word);
 }
 
 bool tmb_shared_kernel_faster(void) {

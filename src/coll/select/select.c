@@ -350,6 +350,8 @@ static uint64_t shared_limit(const struct tmb_coll_shape *c, const struct tmb_co
      * of a direct read, with nothing to overlap it. */
     return c->pull == UINT64_MAX ? t->shared_max : TMB_MIN(t->shared_max, t->shared_copy_max);
   case TMB_COLL_BROADCAST:
+    /* Both copies go on at once, and neither waits for lines of another processor's cache. */
+    if (t->shared_streams && c->size <= SHARED_COMBINERS) return UINT64_MAX;
     /* Twice the copying of a direct read, where few read the root's memory at once. */
     if (c->pull != UINT64_MAX && c->size <= SHARED_COMBINERS)
       return TMB_MIN(t->shared_max, t->shared_copy_max);

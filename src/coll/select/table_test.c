@@ -280,6 +280,9 @@ static void check_broadcast(const struct tmb_coll_tuning *t, struct tmb_coll_sha
   struct tmb_coll_choice why;
   c.kind = TMB_COLL_BROADCAST;
   assert_false(tmb_coll_select_shared(&c, t, 401, &why));
+  struct tmb_coll_tuning streams = *t;
+  streams.shared_streams = true;
+  assert_true(tmb_coll_select_shared(&c, &streams, 1 << 30, &why));
   c.pull = UINT64_MAX;
   assert_true(tmb_coll_select_shared(&c, t, 401, &why));
 }

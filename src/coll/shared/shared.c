@@ -268,7 +268,8 @@ static bool show(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_co
   const bool whole = kinds[op->call.kind].reduces || op->folds; /* others read its own block, too */
   const uint64_t mine = whole ? UINT64_MAX : team->head.rank;
   for (uint64_t i = 0; i < blocks; i++)
-    if (i != mine || blocks == 1) memcpy(to + i * length, from + i * op->call.bytes, length);
+    if (i != mine || blocks == 1)
+      tmb_row_copy(to + i * length, from + i * op->call.bytes, length, !whole);
   tmb_row_publish(row, number, op->signature);
   if (!op->meets || meet(team, b, op, number)) *wakes = true;
   if (!tmb_job.wait.crowded) wake_readers(team, &op->call);

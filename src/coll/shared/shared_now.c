@@ -90,12 +90,15 @@ static bool show(struct now *n, uint32_t own) {
   if (!tmb_row_has_room(n->team, n->b, n->number, small)) return false;
   char *to = tmb_row_data(row, n->number, n->shown);
   const char *from = c->src;
-  if (small || own == UINT32_MAX) {
+  const bool others = c->kind != TMB_COLL_ALLREDUCE; /* which combines what each member shows */
+  if (small) {
     copy(to, from, n->shown);
+  } else if (own == UINT32_MAX) {
+    tmb_row_copy(to, from, n->shown, others);
   } else {
     const uint64_t after = (own + 1) * c->bytes;
-    memcpy(to, from, own * c->bytes);
-    memcpy(to + after, from + after, n->shown - after);
+    tmb_row_copy(to, from, own * c->bytes, others);
+    tmb_row_copy(to + after, from + after, n->shown - after, others);
   }
   tmb_row_publish(row, n->number, n->signature);
   tmb_row_wake_all(n->team);

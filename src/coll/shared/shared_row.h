@@ -3,19 +3,26 @@
  * Writing (showing) and reading chunks in the rows of a team: common to shared.c and shared_now.c.
  *
  * Owns nothing. Included by shared.c and shared_now.c. Calls: core's shared rows, the conduit's
- * notify. A member publishes its count of read chunks, and wakes the others, at multiples of STRIDE
- * only, so most chunks cost the reader no store. Therefore heads and slots become free half of them
- * at a time. Invariants: as in shared.h; guarded by the lock of collectives.
+ * notify, the tuning. A member publishes its count of read chunks, and wakes the others, at
+ * multiples of STRIDE only, so most chunks cost the reader no store. Therefore heads and slots
+ * become free half of them at a time. Invariants: as in shared.h; guarded by the lock of
+ * collectives.
  */
 #ifndef TMB_COLL_SHARED_ROW_H
 #define TMB_COLL_SHARED_ROW_H
 
+#include "coll/select/tuning.h"
 #include "coll/shared/shared.h"
 #include "core/progress/peer.h"
+#include "os/memory/stream.h"
 
 #define TMB_ROW_STRIDE \
- (TMB_SHARED_SLOTS / 2)  /* a member publishes its count of chunks read after this many */
-#define TMB_ROW_AHEAD 4u /* how many heads ahead the line is fetched for writing */
+ (TMB_SHARED_SLOTS / 2)         /* a member publishes its count of chunks read after this many */
+#define TMB_ROW_AHEAD        4u /* how many heads ahead the line is fetched for writing */
+
+/* Bytes of a block from which on it is shown by stores that go past the caches, where these are
+ * faster. From study/journal/0025. */
+#define TMB_ROW_STREAM_LEAST 4096u
 
 /* Ring a member's doorbell, if it sleeps. */
 static inline void tmb_row_wake(const struct tmb_team *team, uint32_t rank) {
@@ -51,6 +58,14 @@ static inline struct tmb_shared_head *tmb_row_head(struct tmb_shared_row *row, u
 static inline char *tmb_row_data(struct tmb_shared_row *row, uint64_t number, uint64_t bytes) {
   return bytes <= TMB_SHARED_SMALL ? tmb_row_head(row, number)->small
                                    : row->slot[number % TMB_SHARED_SLOTS].data;
+}
+
+/* Write data of a chunk. in others: this member does not read them there. */
+static inline void tmb_row_copy(char *to, const char *from, uint64_t bytes, bool others) {
+  if (TMB_LIKELY(bytes < TMB_ROW_STREAM_LEAST) || !others || !tmb_coll_tuning()->shared_streams)
+    memcpy(to, from, bytes);
+  else
+    tmb_os_copy_streaming(to, from, bytes);
 }
 
 /* A member has written the data of a chunk: publish its number, after which others may read
