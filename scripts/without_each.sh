@@ -12,7 +12,7 @@ set -euo pipefail
 # A name, the files that are hidden, below /usr; then what the names of the tests begin with.
 TABLE='
 addr2line    bin/*addr2line
-  unit[.]boot[.]explain|multi[.]trace|fault[.](crashes|why)|fortran[.]w|shmem[.]faults|upc[.]why
+  unit[.]boot[.]ex|multi[.](trace|first)|fault[.](crashes|why)|fortran[.]w|shmem[.]faults|upc[.]why
 ccache       bin/ccache lib/ccache
   multi[.]cc|install[.]names
 clang        bin/clang* lib/llvm-*/bin/clang*
@@ -26,7 +26,7 @@ flang        bin/flang* lib/llvm-*/bin/flang*
 fortran      bin/*gfortran* bin/f95 bin/f77
   prif[.](fc|late|ends)|upc[.]interop|shmem[.]beside|multi[.]trace|install[.](prif|names)
 gdb          bin/gdb bin/gcore
-  unit[.]os|fault[.]why|multi[.]replay_(only|stepped)
+  unit[.]os|fault[.]why|multi[.](first_outputs|replay_(only|stepped))
 git          bin/git
   lint[.](release_test|abi|seeds)|study[.](cells|report)
 gnuplot      bin/gnuplot*

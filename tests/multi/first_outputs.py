@@ -130,6 +130,9 @@ def main():
     if "-fsanitize" in about:
         print("skipped: a sanitizer has its own words for a crash")
         return 77
+    if not shutil.which("addr2line") and not shutil.which("eu-addr2line"):
+        print("skipped: without addr2line a crash has no lines")
+        return 77
     with tempfile.TemporaryDirectory(prefix="tombolo-first-") as place:
         folder = Path(place).resolve()
         prepare(folder)
@@ -139,6 +142,8 @@ def main():
         GOLDEN.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return 0
     wanted = GOLDEN.read_text(encoding="utf-8").splitlines()
+    if not (shutil.which("gdb") or shutil.which("eu-stack")):  # they say where a rank is
+        wanted = [line for line in wanted if not line.startswith("rank 0 is in ")]
     found = list(difflib.unified_diff(wanted, lines, str(GOLDEN), "now", lineterm=""))
     print("\n".join(found) or f"{len(COMMANDS) + 1} commands")
     return 1 if found else 0
