@@ -85,6 +85,10 @@ struct tmb_os_topology {
 };
 void tmb_os_topology(struct tmb_os_topology *out);
 
+/* Size in bytes of the last cache of processor 0, 0 if unknown. out sharers: processors that share
+ * it, at least 1. Cost: reads some files. */
+uint64_t tmb_os_last_cache(uint32_t *sharers);
+
 /* ---- memory */
 
 /* Bytes of one page of ordinary memory: a power of two. */
@@ -94,6 +98,10 @@ size_t tmb_os_page_size(void);
  * where memory is short, or the kernel older than 5.14. Cost: a system call, about 0.3 us a page.
  */
 void tmb_os_mem_touch(void *at, size_t bytes);
+
+/* Copy past the caches: the lines of `to` are written to memory and not read before. For blocks
+ * that would not stay in a cache; in one that holds both sides an ordinary copy is faster. */
+void tmb_os_copy_past(void *to, const void *from, size_t bytes);
 
 /* Leave mapped memory out of core dumps, for which the kernel would fill each page of shared
  * memory, also those that nobody has touched. TOMBOLO_CORE_SEGMENTS=1 keeps it in them. */

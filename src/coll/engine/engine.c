@@ -38,6 +38,7 @@
  * because they are data. */
 
 #include "base/container/list.h"
+#include "coll/engine/pull.h"
 #include "coll/engine/receive.h"
 #include "coll/engine/refused.h"
 #include "coll/engine/send.h"
@@ -311,7 +312,7 @@ static bool run_local(struct tmb_coll_op *op, const struct tmb_step *step) {
   if (step->kind == TMB_STEP_REDUCE)
     tmb_reduce_apply(&op->reducer, to, to, from, step->bytes, step->flags & TMB_STEP_RIGHT);
   else if (to != from)
-    memcpy(to, from, step->bytes);
+    tmb_pull_copy(to, from, step->bytes, tmb_pull_past(&op->plan->shape));
   return true;
 }
 

@@ -14,9 +14,12 @@
 #include "core/job.h"
 #include "core/segment/segment_table.h"
 #include "os/memory/peer_copy.h"
+#include "os/os.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define PAST_BYTES_MIN (1u << 20) /* below, nobody asks how large the cache is; chosen */
 
 bool tmb_pull_works(void) {
   if (tmb_job.lost)
@@ -44,10 +47,34 @@ TMB_COLD static bool refused(uint32_t jobrank, int32_t pid) {
   return false;
 }
 
-bool tmb_pull_read(uint32_t jobrank, int32_t pid, uint64_t address, void *to, size_t bytes) {
+/* Blocks of an exchange pass the caches where what one side of the ranks beside each other has
+ * fills the cache that they share: then none of it would be there when it is read. */
+static uint64_t past_bytes(void) {
+  uint32_t sharers;
+  const uint64_t cache = tmb_os_last_cache(&sharers);
+  if (!cache) return UINT64_MAX;
+  return TMB_MAX(cache / TMB_MIN(sharers, tmb_job.boot.here), (uint64_t)PAST_BYTES_MIN);
+}
+
+bool tmb_pull_past(const struct tmb_coll_shape *shape) {
+  const uint64_t all = shape->bytes * shape->size;
+  if (shape->kind != TMB_COLL_EXCHANGE || all < PAST_BYTES_MIN) return false;
+  if (!tmb_colls.past_bytes) tmb_colls.past_bytes = past_bytes();
+  return all >= tmb_colls.past_bytes;
+}
+
+void tmb_pull_copy(void *to, const void *from, size_t bytes, bool past) {
+  if (TMB_UNLIKELY(past))
+    tmb_os_copy_past(to, from, bytes);
+  else
+    memcpy(to, from, bytes);
+}
+
+bool tmb_pull_read(uint32_t jobrank, int32_t pid, uint64_t address, void *to, size_t bytes,
+                   bool past) {
   const char *mapped = tmb_pull_mapped(jobrank, address, bytes);
   if (mapped) {
-    memcpy(to, mapped, bytes);
+    tmb_pull_copy(to, mapped, bytes, past);
     return true;
   }
   if (tmb_colls.refuses && tmb_colls.refuses[jobrank]) return false;

@@ -13,6 +13,8 @@
 #ifndef TMB_COLL_PULL_H
 #define TMB_COLL_PULL_H
 
+#include "coll/schedule/shape.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,8 +25,16 @@ bool tmb_pull_works(void);
 /* Where memory of a peer is mapped here; NULL when it is not. */
 char *tmb_pull_mapped(uint32_t jobrank, uint64_t address, size_t bytes);
 
-/* Copy memory of a peer. Returns false, with part of it copied, when the kernel refuses; it is not
- * asked about that peer again. */
-bool tmb_pull_read(uint32_t jobrank, int32_t pid, uint64_t address, void *to, size_t bytes);
+/* Whether the blocks of a collective are copied past the caches: an exchange that fills them. Under
+ * the lock of collectives. */
+bool tmb_pull_past(const struct tmb_coll_shape *shape);
+
+/* Copy memory of this process. */
+void tmb_pull_copy(void *to, const void *from, size_t bytes, bool past);
+
+/* Copy memory of a peer; past the caches only where it is mapped. Returns false, with part of it
+ * copied, when the kernel refuses; it is not asked about that peer again. */
+bool tmb_pull_read(uint32_t jobrank, int32_t pid, uint64_t address, void *to, size_t bytes,
+                   bool past);
 
 #endif

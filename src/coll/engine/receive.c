@@ -224,7 +224,7 @@ static bool pull_reduce(struct tmb_coll_op *op, uint32_t index, uint64_t at, siz
       op->bounce_capacity = bytes;
     }
     from = op->bounce;
-    op->at.pull_refused = !tmb_pull_read(peer, m->pid, m->address + at, from, bytes);
+    op->at.pull_refused = !tmb_pull_read(peer, m->pid, m->address + at, from, bytes, false);
     if (op->at.pull_refused && at && op->chunk < op->reducer.elem)
       tmb_fatal("rank %u does not allow its memory to be read in the middle of a reduction of "
                 "elements of %zu "
@@ -242,7 +242,7 @@ static bool pull_kept(struct tmb_coll_op *op, uint32_t peer, uint64_t bytes) {
   const struct tmb_stash like = {
       .seq = m->seq, .src = m->src, .tag = m->tag, .kind = TMB_KIT_COLL_DATA};
   struct tmb_stash *kept = tmb_stash_add(ct, &like, bytes);
-  if (tmb_pull_read(peer, m->pid, m->address, kept->payload, bytes)) return true;
+  if (tmb_pull_read(peer, m->pid, m->address, kept->payload, bytes, false)) return true;
   tmb_stash_free(tmb_stash_take(ct, &like));
   return false;
 }
@@ -261,7 +261,8 @@ static void pull_piece(struct tmb_coll_op *op, uint32_t index) {
     if (op->at.pull_refused) return;
   } else if (step->kind == TMB_STEP_RECV) {
     char *to = tmb_coll_place(op, step->to, step->to_at + at);
-    op->at.pull_refused = !tmb_pull_read(peer, m->pid, m->address + at, to, bytes);
+    op->at.pull_refused =
+        !tmb_pull_read(peer, m->pid, m->address + at, to, bytes, tmb_pull_past(&op->plan->shape));
     if (op->at.pull_refused) return;
     account(op, index, bytes);
   } else {

@@ -35,6 +35,8 @@ struct tmb_coll_state {
   } calls;                    /* apply.c: calls that are posted, in order */
   struct tmb_stash *spare;    /* stash.c: a free list of messages of at most SMALL_BYTES */
   struct tmb_team *published; /* signature.c: teams with calls that have not been compared */
+  uint64_t
+      past_bytes;   /* pull.c: data of an exchange from which on they pass the caches; 0: unknown */
   uint8_t *refuses; /* pull.c: [size] peers whose memory may no longer be read; NULL: none */
   struct {
     struct tmb_team *teams; /* with ops that wait for other members */

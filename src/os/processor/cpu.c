@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "os/sysfile.h"
 
+#include <ctype.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,21 +191,45 @@ static void read_cores(struct tmb_os_topology *out) {
   free(list);
 }
 
+/* Number of processor 0's cache of one level that holds data, -1 if there is none. */
+static int cache_index(int level) {
+  for (int i = 0; i < 8; i++) {
+    char path[128], type[32];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/type", i);
+    if (tmb_sysfile_read(path, type, sizeof type) <= 0) return -1;
+    snprintf(path, sizeof path, "cache/index%d/level", i);
+    if (cpu_file(0, path) == level && strcmp(type, "Instruction") != 0) return i;
+  }
+  return -1;
+}
+
+/* A file of a cache of processor 0, as text. Returns whether it was read. */
+static bool cache_file(int index, const char *name, char *text, size_t text_bytes) {
+  char path[128];
+  snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, name);
+  return index >= 0 && tmb_sysfile_read(path, text, text_bytes) > 0;
+}
+
 /* Size of processor 0's cache of one level that holds data, 0 if unknown. */
 static uint64_t cache_bytes(int level) {
-  for (int i = 0; i < 8; i++) {
-    char path[128], type[32], size[32];
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/type", i);
-    if (tmb_sysfile_read(path, type, sizeof type) <= 0) return 0;
-    snprintf(path, sizeof path, "cache/index%d/level", i);
-    if (cpu_file(0, path) != level || strcmp(type, "Instruction") == 0) continue;
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
-    if (tmb_sysfile_read(path, size, sizeof size) <= 0) return 0;
-    char *end;
-    const uint64_t value = strtoull(size, &end, 10);
-    return *end == 'K' ? value << 10 : *end == 'M' ? value << 20 : value;
-  }
-  return 0;
+  char size[32], *end;
+  if (!cache_file(cache_index(level), "size", size, sizeof size)) return 0;
+  const uint64_t value = strtoull(size, &end, 10);
+  return *end == 'K' ? value << 10 : *end == 'M' ? value << 20 : value;
+}
+
+uint64_t tmb_os_last_cache(uint32_t *sharers) {
+  int level = 3;
+  uint64_t bytes = 0;
+  while (level > 0 && !(bytes = cache_bytes(level))) level--;
+  char map[512]; /* of processors, as hexadecimal words between commas */
+  *sharers = 0;
+  if (bytes && cache_file(cache_index(level), "shared_cpu_map", map, sizeof map))
+    for (const char *c = map; *c; c++)
+      if (isxdigit((unsigned char)*c))
+        *sharers += (uint32_t)__builtin_popcount((unsigned)strtoul((char[]){*c, 0}, NULL, 16));
+  if (!*sharers) *sharers = 1;
+  return bytes;
 }
 
 static int count_numa_nodes(void) {
