@@ -10,7 +10,8 @@
  * barrier, over all ranks: each rank has to run once, so ranks less processors is the least. The
  * floor of a split and destroy is the hand-off between ranks 0 and 1, on processors of their own,
  * while the others wait. A switch of processes takes longer than a hand-off: where ranks outnumber
- * processors, compare with the barrier by hand and the switches.
+ * processors, compare with the barrier by hand, the switches, and `barrier_turn`: its floor is a
+ * turn of all ranks, in which each gives the processor away once and does nothing else.
  * Every rank takes part in every sample; rank 0 reports.
  */
 #define _GNU_SOURCE
@@ -58,6 +59,13 @@ static double by_hand(struct bench *b, size_t n, size_t bytes) {
       if (crowded) sched_yield();
   }
   return (double)(bench_now_ns() - start) / (double)n;
+}
+
+/* A turn of all ranks, without anything that they do: each gives the processor away once. */
+static double turn_of_all(struct bench *b, size_t n, size_t bytes) {
+  (void)bytes;
+  gex_Coll_BarrierBlocking(b->tm, 0);
+  BENCH_TIMED(n, sched_yield());
 }
 
 static uint64_t switches_so_far(void) {
@@ -147,12 +155,13 @@ static double handoff(struct bench *b, size_t n, size_t bytes) {
 
 int main(int argc, char **argv) {
   static struct bench b;
-  char names[4][32];
+  char names[5][32];
   bench_start(&b, "team", &argc, &argv);
   bench_attach(&b, NULL, 0, 4096);
   crowded = b.size > (gex_Rank_t)sysconf(_SC_NPROCESSORS_ONLN);
   snprintf(names[0], sizeof names[0], "barrier_%uranks", (unsigned)b.size);
   snprintf(names[1], sizeof names[1], "split_destroy_%uranks", (unsigned)b.size);
+  snprintf(names[4], sizeof names[4], "barrier_turn_%uranks", (unsigned)b.size);
   const bool two = b.size == 2;
   const struct bench_row bar = {.group = "team",
                                 .name = names[0],
@@ -160,6 +169,12 @@ int main(int argc, char **argv) {
                                 .figure = barrier,
                                 .floor = two ? handoff : by_hand,
                                 .target = two ? 1.0 : 1.5};
+  const struct bench_row turn = {.group = "team",
+                                 .name = names[4],
+                                 .floor_name = "turn",
+                                 .figure = barrier,
+                                 .floor = turn_of_all,
+                                 .target = 1.5};
   const struct bench_row split = {.group = "team",
                                   .name = names[1],
                                   .floor_name = "handoff",
@@ -167,6 +182,7 @@ int main(int argc, char **argv) {
                                   .floor = handoff,
                                   .target = 20};
   measure(&b, &bar, OPS_BARRIER);
+  if (crowded) measure(&b, &turn, OPS_BARRIER);
   if (b.size <= 4) measure(&b, &split, OPS_SPLIT);
   if (crowded) {
     snprintf(names[2], sizeof names[2], "switches_barrier_%uranks", (unsigned)b.size);

@@ -83,7 +83,9 @@ def read_handoff(text):
 def read_first(text):
     words = next(line for line in text.splitlines() if line.startswith("first")).split()
     chunks, settled = words[1:words.index("steady")], words[-1]
-    return {"first": us(statistics.mean(map(float, chunks))), "settled": us(float(settled))}
+    hand = re.search(r"^by hand (\S+)$", text, re.M)[1]
+    return {"first": us(statistics.mean(map(float, chunks))), "settled": us(float(settled)),
+            "message by hand": us(float(hand))}
 
 
 def read_medium(copies):
@@ -112,10 +114,10 @@ def read_team(ranks):
     def read(text):
         found, out = bench_figures(text), {}
         for (name, _), (ours, floor) in found.items():
-            if name == f"barrier_{ranks}ranks":
-                out[f"barrier_{ranks}"], out[f"by hand {ranks}"] = us(ours), us(floor)
+            if name == f"barrier_turn_{ranks}ranks":
+                out[f"barrier_{ranks}"], out[f"turn {ranks}"] = us(ours), us(floor)
             elif name == f"split_destroy_{ranks}ranks":
-                out["split"], out["split hand-off"] = us(ours), us(floor)
+                out["split"] = us(ours)
         return out
     return read
 
@@ -234,7 +236,7 @@ def sides_of(group, p):
     """The sides of a group, in the order in which they take turns."""
     hand = Side("hand-off", p.bench("am", 2, "--mode", "short_rtt", "--runs", 31), read_handoff)
     if group == "first":
-        return [hand, Side("first", p.bench("first", 2, bind=False), read_first)]
+        return [Side("first", p.bench("first", 2, bind=False), read_first)]
     if group == "medium":
         rows = (("medium_return", "copies"), ("medium_flood_read", "stream"),
                 ("medium_both_read", "turns", "--sample-us", 1000))
@@ -326,12 +328,24 @@ def team_sides(p, counts):
         sides.append(Side(f"{n} ranks", p.bench("team", n, "--runs", 21, "--quick", bind=False),
                           read_team(n)))
         if len(counts) == 1:
+            sides += split_sides(p, n)
             continue
         for name, (launcher, program) in p.theirs("forms_mpi.c").items():
             words = [*launcher, "-n", n, program, MPI_BARRIERS[name]]
             sides.append(Side(f"{name}, {n} ranks", words,
                               read_barrier(f"{name} barrier_{n}"),
                               {"OMPI_MCA_mpi_yield_when_idle": "1"}))
+    return sides
+
+
+def split_sides(p, n):
+    """Splits beside MPI_Comm_split. MPICH is left out: it spins."""
+    sides = [Side(f"library, {n} ranks", [*p.run, "-n", n, p.ours("levels_gex.c"), "library"],
+                  read_levels("library", n))]
+    mpi = p.theirs("levels_mpi.c").get("openmpi")
+    if mpi:
+        sides.append(Side(f"openmpi, {n} ranks", [*mpi[0], "-n", n, mpi[1]],
+                          read_levels("openmpi", n), {"OMPI_MCA_mpi_yield_when_idle": "1"}))
     return sides
 
 
