@@ -104,6 +104,15 @@ if(TMB_PMIX_FOUND AND TARGET unit.boot.pm.pm)
   target_include_directories(unit.boot.pm.pm SYSTEM PRIVATE ${TMB_PMIX_INCLUDE_DIRS})
 endif()
 
+# Programs that have libtombolo.a find the conduits and libraries of this tree, not those of an
+# installation: beside them, and in ../lib.
+set(tmb_tests_folder "${PROJECT_BINARY_DIR}/tests")
+file(MAKE_DIRECTORY "${tmb_tests_folder}/unit" "${tmb_tests_folder}/inside")
+foreach(name unit/tombolo inside/tombolo)
+  file(CREATE_LINK "${PROJECT_BINARY_DIR}/lib/tombolo" "${tmb_tests_folder}/${name}" SYMBOLIC)
+endforeach()
+file(CREATE_LINK "${PROJECT_BINARY_DIR}/lib" "${tmb_tests_folder}/lib" SYMBOLIC)
+
 # Unit tests of the command get what it has, less its main.
 file(GLOB_RECURSE tmb_tool_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/*_test.c")
 foreach(src IN LISTS tmb_tool_tests)
@@ -621,6 +630,10 @@ if(TARGET tombolo_tool AND NOT tmb_sparse AND NOT CMAKE_CROSSCOMPILING)
 --output-on-failure")
   add_test(NAME chroot.place COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/chroot_test.sh"
     --user --at "/tmp/a clone" bash -c "make check")
+  # After an installation of another version, each file of which ends what uses it.
+  add_test(NAME chroot.installed COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/chroot_test.sh"
+    bash -c "make test-deps && python3 scripts/run_tests.py --only build && \
+bash tests/install/other_version.sh /usr/local build && make check")
   # Without the packages that only tests need, but cmocka: no gdb, valgrind, MPI, gfortran, NumPy.
   add_test(NAME chroot.bare COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/chroot_test.sh"
     --with "git libcmocka-dev" bash -c "make deps && python3 scripts/run_tests.py --check")
@@ -629,7 +642,7 @@ if(TARGET tombolo_tool AND NOT tmb_sparse AND NOT CMAKE_CROSSCOMPILING)
   add_test(NAME chroot.compilers COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/compilers.sh")
   add_test(NAME chroot.types COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/compilers.sh" --types)
   set_tests_properties(chroot.bookworm chroot.trixie chroot.sid chroot.place chroot.compilers
-    chroot.types chroot.bare chroot.without_each
+    chroot.types chroot.bare chroot.installed chroot.without_each
     chroot.first_hour.bookworm chroot.first_hour.trixie chroot.container PROPERTIES
     LABELS "chroot;nightly" TIMEOUT 5400 SKIP_RETURN_CODE 77 RUN_SERIAL TRUE)
   set_tests_properties(chroot.without_each chroot.sid PROPERTIES TIMEOUT 10800)
