@@ -78,8 +78,8 @@ struct chk_page_entry {
  */
 struct chk_sync {
   uint64_t key;
-  uint32_t next, left; /* in the bucket; members that have left a collective */
-  uint32_t puts, site; /* given since the last take; of the last one that gave */
+  uint32_t next, left; /* in the bucket; members that have left a collective, or: puts were taken */
+  uint32_t puts, site; /* given, until one is given after a take; of the last one that gave */
   uint64_t clock[];    /* [ranks], and then the numbers of CHK_SYNC_PUTS puts */
 };
 

@@ -91,6 +91,20 @@ if(TMB_CHECK_GCC)
   tmb_check_test(local_shared local.c "${tmb_check_shared}")
 endif()
 
+# Random programs, compared with a model: some seeds, and each night many others.
+if(TMB_CHECK_GCC)
+  tmb_check_program(oracle oracle.c "" $<TARGET_FILE:tombolo_tool> cc -Wall -O1 -g1 --check
+    "--compiler=${TMB_CHECK_GCC}")
+  set(tmb_check_oracle python3 "${tmb_check_tests_dir}/oracle.py" $<TARGET_FILE:tombolo_tool>
+    "${PROJECT_BINARY_DIR}/tests/check/oracle")
+  add_test(NAME multi.check_oracle COMMAND ${tmb_check_oracle})
+  set_tests_properties(multi.check_oracle PROPERTIES LABELS multi TIMEOUT 120
+    SKIP_RETURN_CODE 77)
+  add_test(NAME multi.check_oracle_long COMMAND ${tmb_check_oracle} --random --count 2000)
+  set_tests_properties(multi.check_oracle_long PROPERTIES LABELS "multi;nightly" TIMEOUT 1800
+    SKIP_RETURN_CODE 77)
+endif()
+
 # Bytes of shadow for each byte that is touched.
 if(TMB_CHECK_GCC)
   tmb_check_program(memory memory.c "" $<TARGET_FILE:tombolo_tool> cc -Wall -O1 --check

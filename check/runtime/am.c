@@ -47,10 +47,11 @@ static struct sent send(uint32_t to, bool reply, const struct gexx_am_msg *m, co
   struct sent s = {message_key(chk.rank, to, reply, m), 0};
   chk_enter();
   const uint32_t site = chk_site(call, pc);
-  if (m->category == LONG && m->dest && m->nbytes)
-    s.put = chk_touch(&(struct chk_range){to, (uintptr_t)m->dest, m->nbytes,
-                                          CHK_WRITE | CHK_TRANSFER | CHK_SIGNALS},
-                      site, true);
+  const struct chk_range payload = {to, m->category == LONG ? (uintptr_t)m->dest : 0,
+                                    m->category ? m->nbytes : 0,
+                                    CHK_WRITE | CHK_TRANSFER | CHK_SIGNALS};
+  if (payload.addr) s.put = chk_touch(&payload, site, true);
+  if (m->category) (void)chk_local_side(&payload, m->src, 0, site, false); /* read at once */
   chk_send(s.key, site, s.put);
   chk_exit();
   return s;

@@ -221,8 +221,16 @@ int chk_started_nbi(const struct chk_pending *p, int refused);
  }
 #define CHK_STARTED(call)     return chk_started(&p, call)
 #define CHK_STARTED_NBI(call) return chk_started_nbi(&p, call)
-/* The local side of a transfer has begun, or is complete. */
+/* The local side of a transfer has begun. */
 void chk_local_open(uint64_t number);
+/* Record the local side of a transfer, if others may reach it or it lasts. in remote: the other
+ * side, as long; at: NULL: a value; write: CHK_WRITE or 0. Returns its number if it lasts. */
+uint64_t chk_local_side(const struct chk_range *remote, const void *at, uint32_t write,
+                        uint32_t site, bool lasts);
+/* Whether the source of a put may not be changed when the call returns. */
+static inline bool chk_source_lasts(const gex_Event_t *lc) {
+  return lc != GEX_EVENT_NOW;
+}
 void chk_pending_leaks(void);
 
 /* ---- objects.c */

@@ -92,11 +92,22 @@ static uint64_t *put_of(struct chk_sync *s, uint32_t index) {
   return &s->clock[chk.ranks + index % CHK_SYNC_PUTS];
 }
 
+/* The puts that were taken end. Who has not taken one that another rank has accepted may have
+ * looked at the word, and may do so later: it is taken for ordered. */
+static void forget_taken(struct chk_sync *s) {
+  for (uint32_t i = 0; i < s->puts && i < CHK_SYNC_PUTS; i++) {
+    struct chk_access *const a = chk_access_at(*put_of(s, i));
+    if (a && a->accept_rank != a->owner) a->accept = 0;
+  }
+  s->puts = s->left = 0;
+}
+
 static void give(struct chk_sync *s, uint32_t site, uint64_t put) {
   for (uint32_t r = 0; r < chk.ranks; r++)
     if (s->clock[r] < chk.clock[r]) s->clock[r] = chk.clock[r];
   s->site = site;
   if (!put) return;
+  if (s->left) forget_taken(s);
   struct chk_access *const old =
       s->puts >= CHK_SYNC_PUTS ? chk_access_at(*put_of(s, s->puts)) : NULL;
   if (old) old->accept = 0; /* more than it can remember: taken for ordered */
@@ -111,11 +122,15 @@ static void take(struct chk_sync *s, uint32_t site) {
   }
   for (uint32_t i = 0; i < s->puts && i < CHK_SYNC_PUTS; i++) {
     struct chk_access *const a = chk_access_at(*put_of(s, i));
-    if (!a || a->accept != CHK_OPEN) continue;
-    a->accept_rank = chk.rank;
-    a->accept = chk.clock[chk.rank];
+    if (!a) continue;
+    if (a->accept == CHK_OPEN) {
+      a->accept_rank = chk.rank;
+      a->accept = chk.clock[chk.rank];
+    } else if (chk.clock[a->accept_rank] < a->accept) {
+      a->accept = 0; /* two ranks that took it: taken for ordered */
+    }
   }
-  s->puts = 0;
+  if (s->puts) s->left = 1;
   chk.synced = site;
 }
 

@@ -62,6 +62,19 @@ void chk_local_open(uint64_t number) {
   if (number) chk.open_here++;
 }
 
+uint64_t chk_local_side(const struct chk_range *remote, const void *at, uint32_t write,
+                        uint32_t site, bool lasts) {
+  const bool same = remote->owner == chk.rank && chk_resolve((uintptr_t)at) == remote->addr;
+  if (!at || same) return 0; /* one side only */
+  if (!lasts && !chk.open_here && !chk_segment_has(at)) return 0;
+  const struct chk_range here = {chk.rank, (uintptr_t)at, remote->bytes,
+                                 write | CHK_LOCAL | CHK_TRANSFER};
+  const uint64_t number = chk_touch(&here, site, lasts);
+  if (!lasts) return 0;
+  chk_local_open(number);
+  return number;
+}
+
 static void chk_local_done(uint64_t number) {
   if (!number) return;
   chk_done(number);

@@ -35,17 +35,6 @@ static const void *local_of(const struct transfer *t) {
   return t->flags & GEX_FLAG_SELF_SEG_OFFSET ? address(chk.rank, t->local) : t->local;
 }
 
-/* The local side. Only what lasts, or what others may reach, can be part of a race. */
-static uint64_t touch_local(const struct transfer *t, uint32_t site, bool lasts) {
-  const void *const at = local_of(t);
-  if (!at) return 0;
-  if (!lasts && !chk.open_here && !chk_segment_has(at)) return 0;
-  const uint32_t write = t->is_get ? CHK_WRITE : 0;
-  return chk_touch(
-      &(struct chk_range){chk.rank, (uintptr_t)at, t->bytes, write | CHK_LOCAL | CHK_TRANSFER},
-      site, lasts);
-}
-
 static bool may_be_strict(const struct transfer *t) {
   return CHK_UNLIKELY(chk.all_strict) && t->bytes <= 8;
 }
@@ -71,11 +60,6 @@ static uint64_t touch_remote(const struct transfer *t, uint32_t peer, uintptr_t 
   return number;
 }
 
-/* Whether the source is not the destination; else the transfer has one side. */
-static bool moves(const struct transfer *t, uint32_t peer, const void *at) {
-  return peer != chk.rank || chk_resolve((uintptr_t)local_of(t)) != (uintptr_t)at;
-}
-
 /* Record both sides. Returns what is to end. */
 static struct chk_pending begin(const struct transfer *t, uint32_t site, uint32_t more) {
   const uint32_t peer = chk_jobrank(t->tm, t->rank);
@@ -85,11 +69,9 @@ static struct chk_pending begin(const struct transfer *t, uint32_t site, uint32_
   const uint32_t write = t->is_get ? 0 : CHK_WRITE;
   if (at) p.remote = touch_remote(t, peer, (uintptr_t)at, site, write | more);
   if (at && t->is_get && may_be_strict(t)) p.acquire = word_key(peer, at);
-  /* GEX_EVENT_NOW: the source may be changed when the call returns. */
-  const bool source = !t->is_get && (!t->lasts || t->lc == GEX_EVENT_NOW);
-  const uint64_t local = moves(t, peer, at) ? touch_local(t, site, lasts && !source) : 0;
-  if (lasts && !source) p.local = local;
-  chk_local_open(p.local);
+  const bool here = lasts && (t->is_get || (t->lasts && chk_source_lasts(t->lc)));
+  p.local = chk_local_side(&(struct chk_range){peer, (uintptr_t)at, t->bytes, 0}, local_of(t),
+                           t->is_get ? CHK_WRITE : 0, site, here);
   return p;
 }
 

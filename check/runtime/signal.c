@@ -90,37 +90,41 @@ static uint64_t sem_key(gexx_Sem_Handle_t h) {
   return chk_key(CHK_KEY_SEM, (uint64_t)h.gexx_rank << 32 | h.gexx_index, h.gexx_addr);
 }
 
-/* A post, with a put of these bytes. */
-static void post(gexx_Sem_Handle_t h, void *dest, size_t nbytes, const char *call, const void *pc) {
+/* A post, with a put of these bytes. An asynchronous one says nowhere when its source is free. */
+static void post(gexx_Sem_Handle_t h, void *dest, const void *src, size_t nbytes, const char *call,
+                 const void *pc) {
   if (!chk_on()) return;
   chk_enter();
   const uint32_t site = chk_site(call, pc);
-  const uint64_t put = chk_touch(&(struct chk_range){h.gexx_rank, (uintptr_t)dest, nbytes,
-                                                     CHK_WRITE | CHK_TRANSFER | CHK_SIGNALS},
-                                 site, true);
+  const struct chk_range range = {h.gexx_rank, (uintptr_t)dest, nbytes,
+                                  CHK_WRITE | CHK_TRANSFER | CHK_SIGNALS};
+  const uint64_t put = chk_touch(&range, site, true);
+  (void)chk_local_side(&range, src, 0, site, false);
   chk_release(sem_key(h), site, put);
   chk_exit();
 }
 
+#define POST(call, dest, src, bytes) post(sem, dest, src, bytes, call, __builtin_return_address(0))
+
 void gexx_Sem_Post(gexx_Sem_Handle_t sem) {
-  post(sem, NULL, 0, "gexx_Sem_Post", __builtin_return_address(0));
+  POST("gexx_Sem_Post", NULL, NULL, 0);
   chk_real.gexx_Sem_Post(sem);
 }
 
 void gexx_Sem_PostN(gexx_Sem_Handle_t sem, uint64_t n) {
-  post(sem, NULL, 0, "gexx_Sem_PostN", __builtin_return_address(0));
+  POST("gexx_Sem_PostN", NULL, NULL, 0);
   chk_real.gexx_Sem_PostN(sem, n);
 }
 
 void gexx_Sem_PutSignal(gexx_Sem_Handle_t sem, void *dest, const void *src, size_t nbytes,
                         uint64_t n) {
-  post(sem, dest, nbytes, "gexx_Sem_PutSignal", __builtin_return_address(0));
+  POST("gexx_Sem_PutSignal", dest, src, nbytes);
   chk_real.gexx_Sem_PutSignal(sem, dest, src, nbytes, n);
 }
 
 void gexx_Sem_PutSignalAsync(gexx_Sem_Handle_t sem, void *dest, const void *src, size_t nbytes,
                              uint64_t n) {
-  post(sem, dest, nbytes, "gexx_Sem_PutSignalAsync", __builtin_return_address(0));
+  POST("gexx_Sem_PutSignalAsync", dest, src, nbytes);
   chk_real.gexx_Sem_PutSignalAsync(sem, dest, src, nbytes, n);
 }
 
@@ -148,12 +152,15 @@ int gexx_Sem_TryN(gexx_Sem_t sem, uint64_t n) {
 
 /* ---- tagged notifications */
 
-/* A transfer that notifies its peer. */
-static struct chk_pending notify(const struct chk_range *range, const char *call, const void *pc) {
-  struct chk_pending p = {.category = range->flags & CHK_WRITE ? GEX_EC_PUT : GEX_EC_GET};
+/* A transfer that notifies its peer. in lasts: its local side, too. */
+static struct chk_pending notify(const struct chk_range *range, const void *local, bool lasts,
+                                 const char *call, const void *pc) {
+  const bool put = (range->flags & CHK_WRITE) != 0;
+  struct chk_pending p = {.category = put ? GEX_EC_PUT : GEX_EC_GET};
   chk_enter();
   p.site = chk_site(call, pc);
   p.remote = chk_touch(range, p.site, true);
+  p.local = chk_local_side(range, local, put ? 0 : CHK_WRITE, p.site, lasts);
   chk_release(chk_key(CHK_KEY_TAG, range->owner, 0), p.site, p.remote);
   chk_exit();
   chk_within = true; /* the library makes some of a put and a message */
@@ -162,9 +169,9 @@ static struct chk_pending notify(const struct chk_range *range, const char *call
 
 #define PUT (CHK_WRITE | CHK_TRANSFER | CHK_SIGNALS)
 #define GET (CHK_TRANSFER | CHK_SIGNALS)
-#define NOTIFY(call, at, flags)                                                             \
- notify(&(struct chk_range){chk_jobrank(tm, rank), (uintptr_t)(at), nbytes, (flags)}, call, \
-        __builtin_return_address(0))
+#define NOTIFY(call, at, local, lasts, flags)                                                  \
+ notify(&(struct chk_range){chk_jobrank(tm, rank), (uintptr_t)(at), nbytes, (flags)}, (local), \
+        (lasts), call, __builtin_return_address(0))
 
 static gex_Event_t pend(const struct chk_pending *p, gex_Event_t event) {
   chk_within = false;
@@ -180,7 +187,7 @@ static int pend_nbi(const struct chk_pending *p, int refused) {
 int gexx_RMA_PutNotify(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
                        uint32_t tag, gex_Flags_t flags) {
   if (!chk_on()) return chk_real.gexx_RMA_PutNotify(tm, rank, dest, src, nbytes, tag, flags);
-  const struct chk_pending p = NOTIFY("gexx_RMA_PutNotify", dest, PUT);
+  const struct chk_pending p = NOTIFY("gexx_RMA_PutNotify", dest, src, false, PUT);
   const int rc = chk_real.gexx_RMA_PutNotify(tm, rank, dest, src, nbytes, tag, flags);
   chk_within = false;
   if (rc) (void)pend(&p, GEX_EVENT_NO_OP);
@@ -191,7 +198,8 @@ int gexx_RMA_PutNotifyNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *
                           gex_Event_t *lc_opt, uint32_t tag, gex_Flags_t flags) {
   if (!chk_on())
     return chk_real.gexx_RMA_PutNotifyNBI(tm, rank, dest, src, nbytes, lc_opt, tag, flags);
-  const struct chk_pending p = NOTIFY("gexx_RMA_PutNotifyNBI", dest, PUT);
+  const struct chk_pending p =
+      NOTIFY("gexx_RMA_PutNotifyNBI", dest, src, chk_source_lasts(lc_opt), PUT);
   return pend_nbi(&p,
                   chk_real.gexx_RMA_PutNotifyNBI(tm, rank, dest, src, nbytes, lc_opt, tag, flags));
 }
@@ -201,14 +209,15 @@ gex_Event_t gexx_RMA_PutNotifyNB(gex_TM_t tm, gex_Rank_t rank, void *dest, const
                                  gex_Flags_t flags) {
   if (!chk_on())
     return chk_real.gexx_RMA_PutNotifyNB(tm, rank, dest, src, nbytes, lc_opt, tag, flags);
-  const struct chk_pending p = NOTIFY("gexx_RMA_PutNotifyNB", dest, PUT);
+  const struct chk_pending p =
+      NOTIFY("gexx_RMA_PutNotifyNB", dest, src, chk_source_lasts(lc_opt), PUT);
   return pend(&p, chk_real.gexx_RMA_PutNotifyNB(tm, rank, dest, src, nbytes, lc_opt, tag, flags));
 }
 
 int gexx_RMA_GetNotify(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                        uint32_t tag, gex_Flags_t flags) {
   if (!chk_on()) return chk_real.gexx_RMA_GetNotify(tm, dest, rank, src, nbytes, tag, flags);
-  const struct chk_pending p = NOTIFY("gexx_RMA_GetNotify", src, GET);
+  const struct chk_pending p = NOTIFY("gexx_RMA_GetNotify", src, dest, true, GET);
   const int rc = chk_real.gexx_RMA_GetNotify(tm, dest, rank, src, nbytes, tag, flags);
   (void)pend(&p, rc ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID);
   return rc;
@@ -217,14 +226,14 @@ int gexx_RMA_GetNotify(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size
 int gexx_RMA_GetNotifyNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                           uint32_t tag, gex_Flags_t flags) {
   if (!chk_on()) return chk_real.gexx_RMA_GetNotifyNBI(tm, dest, rank, src, nbytes, tag, flags);
-  const struct chk_pending p = NOTIFY("gexx_RMA_GetNotifyNBI", src, GET);
+  const struct chk_pending p = NOTIFY("gexx_RMA_GetNotifyNBI", src, dest, true, GET);
   return pend_nbi(&p, chk_real.gexx_RMA_GetNotifyNBI(tm, dest, rank, src, nbytes, tag, flags));
 }
 
 gex_Event_t gexx_RMA_GetNotifyNB(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                                  uint32_t tag, gex_Flags_t flags) {
   if (!chk_on()) return chk_real.gexx_RMA_GetNotifyNB(tm, dest, rank, src, nbytes, tag, flags);
-  const struct chk_pending p = NOTIFY("gexx_RMA_GetNotifyNB", src, GET);
+  const struct chk_pending p = NOTIFY("gexx_RMA_GetNotifyNB", src, dest, true, GET);
   return pend(&p, chk_real.gexx_RMA_GetNotifyNB(tm, dest, rank, src, nbytes, tag, flags));
 }
 

@@ -286,8 +286,8 @@ gex_Event_t gexx_ad_op_nb(gex_AD_t ad, const struct gexx_ad_op *asked) {
   if (done) poll_now_and_then();
   if (done && tmb_peer_lost(peer)) return tmb_op_event(tmb_op_lost(category_of(o.opcode), peer));
   if (done)
-    return TMB_UNLIKELY(tmb_job.debug) ? tmb_op_event(tmb_op_new(TMB_OP_SINGLE, 0))
-                                       : GEX_EVENT_INVALID;
+    return TMB_UNLIKELY(tmb_job.live_events) ? tmb_op_event(tmb_op_new(TMB_OP_SINGLE, 0))
+                                             : GEX_EVENT_INVALID;
   struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, 0);
   tmb_op_name(op, TMB_WHAT_ATOMIC, peer);
   if (send(ad, &o, op)) {
