@@ -45,6 +45,22 @@ tmb_replay_again(udp producer_consumer 4)
 set_tests_properties(multi.replay_again_udp PROPERTIES ENVIRONMENT
   "TOMBOLO_PLACES=cyclic:2;TOMBOLO_CONDUIT=udp")
 
+# Random programs, on one host and between pretended ones; each night others, 20 times.
+if(TARGET check.oracle)
+  set(tmb_random python3 "${PROJECT_SOURCE_DIR}/tests/replay/random.py"
+    $<TARGET_FILE:tombolo_tool> "${PROJECT_BINARY_DIR}/tests/check/oracle")
+  add_test(NAME multi.replay_random COMMAND ${tmb_random})
+  add_test(NAME multi.replay_random_udp COMMAND ${tmb_random} --count 6)
+  add_test(NAME multi.replay_random20 COMMAND ${tmb_random} --random --count 100 --replays 20)
+  add_test(NAME multi.replay_random_udp20 COMMAND ${tmb_random} --random --count 40 --replays 20)
+  set_tests_properties(multi.replay_random multi.replay_random_udp PROPERTIES LABELS multi
+    TIMEOUT 120)
+  set_tests_properties(multi.replay_random20 multi.replay_random_udp20 PROPERTIES
+    LABELS "multi;nightly" TIMEOUT 1800)
+  set_tests_properties(multi.replay_random_udp multi.replay_random_udp20 PROPERTIES ENVIRONMENT
+    "TOMBOLO_PLACES=cyclic:2;TOMBOLO_CONDUIT=udp")
+endif()
+
 # Each case of orders.f90 and orders_shmem.c: once in each run of the tests, 20 times nightly.
 function(tmb_replay_orders name program source)
   foreach(replays 1 20)

@@ -16,10 +16,10 @@
 #include <string.h>
 #include <time.h>
 
-#define DELAY_NS_MAX  1000000u
-#define POLLS_MAX     16u /* a message or result is late for at most so many calls */
-#define ONE_IN_DELAY  8u
-#define ONE_IN_LATE   4u
+#define DELAY_NS_MAX 1000000u
+#define POLLS_MAX    16u /* a message or result is late for at most so many calls */
+#define ONE_IN_DELAY 8u
+#define ONE_IN_LATE  4u
 
 static struct {
   bool on, listed;
@@ -47,8 +47,7 @@ static void read_list(const char *text) {
     if (!kind) return;
     const uint32_t number = (uint32_t)strtoul(end + 1, &end, 10) & RPL_CHAOS_NUMBER;
     if (rank == rpl.rank)
-      chaos.list[chaos.count++] =
-          (uint32_t)(kind - RPL_CHAOS_KINDS) << RPL_CHAOS_SHIFT | number;
+      chaos.list[chaos.count++] = (uint32_t)(kind - RPL_CHAOS_KINDS) << RPL_CHAOS_SHIFT | number;
     text = *end == ',' ? end + 1 : end;
   }
 }

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SITES 4096u /* calls that can be named; power of two */
+#define SITES 4096u                    /* calls that can be named; power of two */
 #define OWN   UINT64_C(0x200000000000) /* address of the first mapping of this file */
 
 static struct {
@@ -90,8 +90,8 @@ bool rpl_log_create(const char *folder) {
   void *const head = map_own(RPL_HEAD_BYTES, PROT_READ | PROT_WRITE, log_.fd, 0);
   if (head == MAP_FAILED) return false;
   log_.head = head;
-  *log_.head = (struct rpl_head){
-      RPL_MAGIC, (uint32_t)sizeof(struct rpl_event), rpl.rank, rpl.ranks, 0, 0};
+  *log_.head =
+      (struct rpl_head){RPL_MAGIC, (uint32_t)sizeof(struct rpl_event), rpl.rank, rpl.ranks, 0, 0};
   log_.sites = 1;
   return grow();
 }

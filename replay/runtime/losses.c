@@ -35,8 +35,7 @@ int gexx_Lost_Take(gex_Rank_t *jobrank_p) {
     rpl_note(RPL_RESULT, (uint32_t)rc);
     rpl_note(RPL_INDEX, rank);
   }
-  const struct rpl_event *const e =
-      outer && rpl.mode == RPL_REPLAYS ? rpl_due(RPL_RESULT) : NULL;
+  const struct rpl_event *const e = outer && rpl.mode == RPL_REPLAYS ? rpl_due(RPL_RESULT) : NULL;
   if (e) {
     rc = (int)e->arg;
     rpl_take();

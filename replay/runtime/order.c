@@ -20,16 +20,16 @@
 #include <string.h>
 #include <time.h>
 
-#define SPINS      200u        /* polls before a wait yields */
-#define YIELDS     2000u       /* and before it sleeps */
-#define SLEEP_NS   50000L
-#define NOTICE_S   5           /* a wait that lasts so long is reported */
-#define EXIT_CODE  67          /* of a replay that has left the order; see tools/replay */
+#define SPINS     200u  /* polls before a wait yields */
+#define YIELDS    2000u /* and before it sleeps */
+#define SLEEP_NS  50000L
+#define NOTICE_S  5  /* a wait that lasts so long is reported */
+#define EXIT_CODE 67 /* of a replay that has left the order; see tools/replay */
 
-static uint32_t *kept;     /* [ranks][2] messages that the library keeps */
-static uint32_t *hold;     /* [ranks][2] polls for which chaos still holds them back */
-static bool releasing;     /* one of these is passed to the gate again */
-static bool draining;      /* in release_due */
+static uint32_t *kept; /* [ranks][2] messages that the library keeps */
+static uint32_t *hold; /* [ranks][2] polls for which chaos still holds them back */
+static bool releasing; /* one of these is passed to the gate again */
+static bool draining;  /* in release_due */
 
 static uint32_t *kept_of(uint32_t from, bool reply) {
   if (!kept) kept = calloc((size_t)rpl.ranks * 4, sizeof *kept);
@@ -239,8 +239,8 @@ static void run_handlers(void) {
   while ((e = rpl_log_next()) && is_handler(e) && turn_of(e)) {
     const uint64_t number = rpl_log_number();
     if (!release_event(e))
-      rpl_wait_step(&steps, rpl_kind_of(e) == RPL_LOSS ? "waiting for a loss"
-                                                       : "waiting for a message");
+      rpl_wait_step(&steps,
+                    rpl_kind_of(e) == RPL_LOSS ? "waiting for a loss" : "waiting for a message");
     if (rpl_log_number() != number) steps = 0;
   }
   if (e) return;

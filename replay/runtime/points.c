@@ -8,17 +8,17 @@
  */
 #include "replay/runtime/rpl.h"
 
-#define PARAMS_0()                                void
-#define PARAMS_1(A)                               A a
-#define PARAMS_2(A, B)                            A a, B b
-#define PARAMS_3(A, B, C)                         A a, B b, C c
-#define PARAMS_4(A, B, C, D)                      A a, B b, C c, D d
-#define PARAMS_5(A, B, C, D, E)                   A a, B b, C c, D d, E e
-#define PARAMS_6(A, B, C, D, E, F)                A a, B b, C c, D d, E e, F f
-#define PARAMS_7(A, B, C, D, E, F, G)             A a, B b, C c, D d, E e, F f, G g
-#define PARAMS_8(A, B, C, D, E, F, G, H)          A a, B b, C c, D d, E e, F f, G g, H h
-#define PARAMS_9(A, B, C, D, E, F, G, H, I)       A a, B b, C c, D d, E e, F f, G g, H h, I i
-#define PARAMS_10(A, B, C, D, E, F, G, H, I, J)   A a, B b, C c, D d, E e, F f, G g, H h, I i, J j
+#define PARAMS_0()                              void
+#define PARAMS_1(A)                             A a
+#define PARAMS_2(A, B)                          A a, B b
+#define PARAMS_3(A, B, C)                       A a, B b, C c
+#define PARAMS_4(A, B, C, D)                    A a, B b, C c, D d
+#define PARAMS_5(A, B, C, D, E)                 A a, B b, C c, D d, E e
+#define PARAMS_6(A, B, C, D, E, F)              A a, B b, C c, D d, E e, F f
+#define PARAMS_7(A, B, C, D, E, F, G)           A a, B b, C c, D d, E e, F f, G g
+#define PARAMS_8(A, B, C, D, E, F, G, H)        A a, B b, C c, D d, E e, F f, G g, H h
+#define PARAMS_9(A, B, C, D, E, F, G, H, I)     A a, B b, C c, D d, E e, F f, G g, H h, I i
+#define PARAMS_10(A, B, C, D, E, F, G, H, I, J) A a, B b, C c, D d, E e, F f, G g, H h, I i, J j
 #define ARGS_0
 #define ARGS_1  a
 #define ARGS_2  a, b
@@ -31,11 +31,11 @@
 #define ARGS_9  a, b, c, d, e, f, g, h, i
 #define ARGS_10 a, b, c, d, e, f, g, h, i, j
 
-#define RPL_POINT(n, ret, name, ...)  \
- ret name(PARAMS_##n(__VA_ARGS__)) {  \
-  RPL_ENTER(name);                    \
-  (void)outer;                        \
-  return rpl_real.name(ARGS_##n);     \
+#define RPL_POINT(n, ret, name, ...) \
+ ret name(PARAMS_##n(__VA_ARGS__)) { \
+  RPL_ENTER(name);                   \
+  (void)outer;                       \
+  return rpl_real.name(ARGS_##n);    \
  }
 #define RPL_OTHER(name)
 #include "replay/runtime/points.def"

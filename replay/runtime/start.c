@@ -35,8 +35,7 @@ __attribute__((constructor)) static void find(void) {
 static bool map_area(const char *path) {
   const int fd = open(path, O_RDWR | O_CLOEXEC);
   if (fd < 0) return false;
-  void *const at =
-      mmap(NULL, rpl_area_bytes(rpl.ranks), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void *const at = mmap(NULL, rpl_area_bytes(rpl.ranks), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   close(fd);
   if (at == MAP_FAILED) return false;
   rpl.area = at;

@@ -6,7 +6,8 @@
  * order in the job: each takes a ticket of the word's bucket, does the operation to its end, and
  * lets the next one go. A replay gives the tickets in the recorded order. So locks that programs
  * and run-time libraries make of atomic operations are won in that order, too. A get of at most 8
- * bytes is a value that was read. Calls that write a word and are complete when they return, as
+ * bytes, or an atomic one, is a value that was read; it is done to its end, also where it is
+ * non-blocking. Calls that write a word and are complete when they return, as
  * puts to mapped memory are, are counted in its bucket, and a value has the count with it: a replay
  * waits for so many, so a word that goes up and down is no riddle. Invariants: a bucket depends on
  * the lower bits of an address, so it is the same in both runs, wherever the segment is; a lock of
@@ -183,15 +184,43 @@ static uint64_t read_get(void *arg) {
   return value;
 }
 
+/* Whether a get is a value of a recording. */
+static bool is_value(size_t nbytes, gex_Flags_t flags) {
+  return nbytes <= 8 && !flags && (rpl.mode == RPL_RECORDS || rpl.mode == RPL_REPLAYS);
+}
+
+/* A get that is complete. */
+static int get_value(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes) {
+  struct get g = {tm, rank, src, nbytes, 0, 0};
+  const uint64_t value = rpl_see(rpl_jobrank(tm, rank), src, read_get, &g);
+  memcpy(dest, &value, nbytes);
+  return g.rc;
+}
+
+gex_Event_t gexx_rma_get_nb(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
+                            gex_Flags_t flags) {
+  RPL_ENTER(gexx_rma_get_nb);
+  if (!outer || !is_value(nbytes, flags))
+    return rpl_real.gexx_rma_get_nb(tm, dest, rank, src, nbytes, flags);
+  (void)get_value(tm, dest, rank, src, nbytes);
+  return GEX_EVENT_INVALID;
+}
+
+int gexx_rma_get_nbi(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
+                     gex_Flags_t flags) {
+  RPL_ENTER(gexx_rma_get_nbi);
+  if (!outer || !is_value(nbytes, flags))
+    return rpl_real.gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags);
+  (void)get_value(tm, dest, rank, src, nbytes);
+  return 0;
+}
+
 int gexx_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                  gex_Flags_t flags) {
   RPL_ENTER(gexx_rma_get);
   if (!outer || nbytes > 8 || flags)
     return rpl_real.gexx_rma_get(tm, dest, rank, src, nbytes, flags);
-  struct get g = {tm, rank, src, nbytes, flags, 0};
-  const uint64_t value = rpl_see(rpl_jobrank(tm, rank), src, read_get, &g);
-  memcpy(dest, &value, nbytes);
-  return g.rc;
+  return get_value(tm, dest, rank, src, nbytes);
 }
 
 static uint64_t read_val(void *arg) {
@@ -257,7 +286,34 @@ static void operate(gex_AD_t ad, const struct gexx_ad_op *op) {
   if (event != GEX_EVENT_INVALID) rpl_real.gexx_event_wait(event);
 }
 
+/* An atomic get. */
+struct atomic_get {
+  gex_AD_t ad;
+  const struct gexx_ad_op *op;
+};
+
+static uint64_t read_atomic(void *arg) {
+  const struct atomic_get *const g = arg;
+  uint64_t value = 0;
+  struct gexx_ad_op own = *g->op;
+  own.result = &value;
+  operate(g->ad, &own);
+  return value;
+}
+
+/* An atomic get changes nothing, and other calls than atomic operations may have written the word:
+ * it is a value. */
+static bool got_value(gex_AD_t ad, const struct gexx_ad_op *op) {
+  const gex_Flags_t offsets = (gex_Flags_t)(GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET);
+  if (op->opcode != GEX_OP_GET || (op->flags & offsets)) return false;
+  struct atomic_get g = {ad, op};
+  const uint64_t value = rpl_see(peer_of(ad, op), op->addr, read_atomic, &g);
+  memcpy(op->result, &value, op->dt & (GEX_DT_I32 | GEX_DT_U32 | GEX_DT_FLT) ? 4 : 8);
+  return true;
+}
+
 static void in_turn(gex_AD_t ad, const struct gexx_ad_op *op) {
+  if (got_value(ad, op)) return;
   struct rpl_bucket *const b = bucket_of(peer_of(ad, op), op->addr);
   const struct rpl_event *const e = rpl.mode == RPL_REPLAYS ? rpl_due(RPL_TICKET) : NULL;
   if (e) {

@@ -87,7 +87,8 @@ static gex_AD_t ad;
 static gexx_Sem_t sem;
 static gexx_Sem_Handle_t post[3];
 static char own[OPS][64], private[64];
-static uint64_t old[OPS];
+static uint64_t old[OPS]; /* values that an operation got */
+static int came[OPS];     /* messages, in their order */
 static const gex_EC_t category[] = {GEX_EC_ALL, GEX_EC_PUT, GEX_EC_GET, GEX_EC_LC};
 static const ptrdiff_t stride[1] = {16}; /* of two longs */
 static const size_t two[1] = {2};
@@ -98,11 +99,11 @@ static void on_ask(gex_Token_t t, gex_AM_Arg_t i) {
 }
 static void on_long(gex_Token_t t, void *buf, size_t n) {
   (void)t, (void)buf, (void)n;
-  handled++;
+  came[handled++ % OPS] = -1;
 }
 static void on_count(gex_Token_t t, gex_AM_Arg_t i) {
-  (void)t, (void)i;
-  handled++;
+  (void)t;
+  came[handled++ % OPS] = i;
 }
 
 static void *place(const struct op *o) {
@@ -130,15 +131,15 @@ static void begun(int i) {
   if (turn) __atomic_store_n(turn, i + 1, __ATOMIC_RELEASE);
 }
 
-#define ATOMIC_OP(o, N, OP)                                                \
- do {                                                                      \
-  if ((o)->mode == 2) {                                                    \
-   (void)gex_AD_OpNBI_U64(ad, &old[N], (o)->peer, to, OP, 1, 0, 0);        \
-  } else {                                                                 \
-   const gex_Event_t e = gex_AD_OpNB_U64(ad, &old[N], p, to, OP, 1, 0, 0); \
-   if ((o)->mode) event[(o)->slot] = e;                                    \
-   if (!(o)->mode) gex_Event_Wait(e);                                      \
-  }                                                                        \
+#define ATOMIC_OP(o, N, OP)                                                    \
+ do {                                                                          \
+  if ((o)->mode == 2) {                                                        \
+   (void)gex_AD_OpNBI_U64(ad, &old[N], (o)->peer, to, OP, N + 1, 0, 0);        \
+  } else {                                                                     \
+   const gex_Event_t e = gex_AD_OpNB_U64(ad, &old[N], p, to, OP, N + 1, 0, 0); \
+   if ((o)->mode) event[(o)->slot] = e;                                        \
+   if (!(o)->mode) gex_Event_Wait(e);                                          \
+  }                                                                            \
  } while (0)
 #define THREE(o, NAME, BLOCKING, NB, NBI)    \
  case NAME:                                  \
@@ -176,8 +177,8 @@ static void begun(int i) {
          gex_RMA_PutNBI(tm, p, to, at, n, lc, 0))                                                  \
    THREE(o, GET, gex_RMA_GetBlocking(tm, at, p, to, n, 0), gex_RMA_GetNB(tm, at, p, to, n, 0),     \
          gex_RMA_GetNBI(tm, at, p, to, n, 0))                                                      \
-   THREE(o, PUT_VAL, gex_RMA_PutBlockingVal(tm, p, to, 1, n, 0),                                   \
-         gex_RMA_PutNBVal(tm, p, to, 1, n, 0), gex_RMA_PutNBIVal(tm, p, to, 1, n, 0))              \
+   THREE(o, PUT_VAL, gex_RMA_PutBlockingVal(tm, p, to, N + 1, n, 0),                               \
+         gex_RMA_PutNBVal(tm, p, to, N + 1, n, 0), gex_RMA_PutNBIVal(tm, p, to, N + 1, n, 0))      \
    THREE(o, PUT_SIGNAL,                                                                            \
          gexx_RMA_PutSignalBlocking(tm, p, to, at, n, lc, signal_of(p, o->what), GEXX_SIG_ADD, 1,  \
                                     0),                                                            \
@@ -200,7 +201,7 @@ static void begun(int i) {
    THREE(o, GET_STRIDED, gex_VIS_StridedGetBlocking(tm, at, stride, p, to, stride, 8, two, 1, 0),  \
          gex_VIS_StridedGetNB(tm, at, stride, p, to, stride, 8, two, 1, 0),                        \
          gex_VIS_StridedGetNBI(tm, at, stride, p, to, stride, 8, two, 1, 0))                       \
-  case GET_VAL: sink = (long)gex_RMA_GetBlockingVal(tm, p, to, n, 0); break;                       \
+  case GET_VAL: old[N] = gex_RMA_GetBlockingVal(tm, p, to, n, 0); break;                           \
   case LOAD: LOCAL(o, true, (char *)base[me] + o->at); break;                                      \
   case STORE: LOCAL(o, false, (char *)base[me] + o->at); break;                                    \
   case PRIVATE_LOAD: LOCAL(o, true, private + o->at); break;                                       \
@@ -297,6 +298,22 @@ STEP(31)
      step_##T##7, step_##T##8, step_##T##9
 static void (*const steps[OPS])(const struct op *) = {TEN(), TEN(1), TEN(2), step_30, step_31};
 
+/* What this rank has seen, in one line. */
+static void print_seen(void) {
+  char text[64 * OPS];
+  int at = snprintf(text, sizeof text, "rank %u:", me);
+  for (int i = 0; i < handled && i < OPS; i++)
+    at += snprintf(text + at, sizeof text - (size_t)at, " message %d", came[i]);
+  for (int i = 0; i < count; i++) {
+    uint64_t value = old[i];
+    if (ops[i].kind == GET && ops[i].where == 0 && ops[i].bytes <= 8) memcpy(&value, own[i], 8);
+    if (ops[i].rank == (int)me && value)
+      at += snprintf(text + at, sizeof text - (size_t)at, " %d got %llx", i,
+                     (unsigned long long)value);
+  }
+  puts(text);
+}
+
 /* Whether an operation returns only when other ranks have begun theirs. */
 static bool meets(const struct op *o) {
   return o->kind == BARRIER_BLOCKING;
@@ -347,7 +364,9 @@ int main(int argc, char **argv) {
   memset(gex_Segment_QueryAddr(segment), 0, 8192);
   make_objects();
   read_ops(argv[1]);
-  if (argc > 2) map_turns(argv[2]);
+  for (int i = 0; i < OPS; i++) memset(own[i], ops[i].kind == GET ? 0 : i + 1, sizeof own[i]);
+  const bool prints = argc > 2 && !strcmp(argv[2], "print");
+  if (argc > 2 && !prints) map_turns(argv[2]);
   gex_Coll_BarrierBlocking(tm, 0);
   for (int i = 0; i < count; i++) {
     if (ops[i].rank != (int)me) continue;
@@ -357,5 +376,6 @@ int main(int argc, char **argv) {
     if (!meets(&ops[i])) begun(i);
   }
   gex_Coll_BarrierBlocking(tm, 0);
+  if (prints) print_seen();
   gasnet_exit(0);
 }

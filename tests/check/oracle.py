@@ -259,6 +259,9 @@ class Generator:
             for slot in sorted(self.open[rank], reverse=True):  # leaves first
                 self.add(rank, "WAIT", slot=slot)
             self.add(rank, "WAIT_NBI")
+            messages = self.given.get(("handled", rank), 0)
+            if messages > self.taken.get(("handled", rank), 0):
+                self.add(rank, "POLL", count=messages)
 
     def make(self):
         """The list."""

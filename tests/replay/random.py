@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random programs are recorded, and each replay shows the same messages and values.
+
+Usage: random.py TOMBOLO PROGRAM [--first SEED] [--count N] [--replays N] [--random]
+PROGRAM and the lists of operations are those of tests/check/oracle.py, without the check. A rank
+prints the messages in their order, and what its gets of at most 8 bytes and its atomic operations
+got. Left out is what an atomic operation got that races with a put: docs/CHECK.md does not promise
+it.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "check"))
+from oracle import MOST, READ, Generator, Model  # noqa: E402 pylint: disable=wrong-import-position
+
+
+def left_out(ops):
+    """Atomic operations that change a word and race."""
+    racing = {op for a, b, _ in Model(ops, False).pairs() for op in (a.op, b.op)}
+    return {i for i in racing if ops[i].kind == "ATOMIC" and ops[i].what != READ}
+
+
+def run(options, without, *words):
+    """Runs a program. Returns its code, what the ranks print, and errors."""
+    done = subprocess.run([options.tombolo, "run", "--timeout", "30", *words],
+                          capture_output=True, text=True, check=False)
+    lines = sorted(re.sub(r" (\d+) got \w+", lambda m: "" if int(m[1]) in without else m[0], line)
+                   for line in done.stdout.split("\n"))
+    return done.returncode, lines, done.stderr
+
+
+def fault_of(options, seed):
+    """What is wrong with a seed, or None."""
+    ops = Generator(seed, 16).make()
+    if len(ops) > MOST:
+        return None
+    without = left_out(ops)
+    with tempfile.TemporaryDirectory() as folder:
+        words = [options.program, os.path.join(folder, "ops"), "print"]
+        Path(words[1]).write_text("\n".join(o.line() for o in ops) + "\n", encoding="utf-8")
+        order = os.path.join(folder, "order")
+        code, seen, err = run(options, without, "-n", "3", "--record", order, *words)
+        if code:
+            return f"seed {seed}: code {code} while it is recorded: {err}"
+        for number in range(1, options.replays + 1):
+            code, again, err = run(options, without, "--replay", order, *words)
+            if code or again != seen or "tombolo" in err:
+                return (f"seed {seed}, replay {number}: code {code}\n  recorded {seen}\n"
+                        f"  replayed {again}\n{err}")
+    return None
+
+
+def main():
+    """Runs the seeds, prints what is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("tombolo")
+    parser.add_argument("program")
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=16)
+    parser.add_argument("--replays", type=int, default=3)
+    parser.add_argument("--random", action="store_true", help="other seeds in each run")
+    options = parser.parse_args()
+    if options.random:
+        options.first = int(time.time()) % 1000000 * 1000
+        print(f"seeds from {options.first} on", flush=True)
+    seeds = range(options.first, options.first + options.count)
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        faults = [f for f in pool.map(lambda seed: fault_of(options, seed), seeds) if f]
+    print("\n".join(faults))
+    print(f"{options.count} programs were replayed {options.replays} times, {len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
