@@ -288,7 +288,9 @@ gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
   if (!chk.area) return event;
   chk_enter();
   struct implicit *const i = implicit();
+  const uint32_t site = CHK_SITE("gex_NBI_EndAccessRegion");
   const uint32_t first = i->regions ? i->region[--i->regions].first : i->inside.count;
+  if (first < i->inside.count) i->inside.first[first].site = site; /* who has not waited */
   for (uint32_t k = first; k < i->inside.count; k++) chk_pend(event, &i->inside.first[k]);
   i->inside.count = first;
   chk_exit();

@@ -5,6 +5,7 @@
  * the case.
  */
 #include <gasnet_ratomic.h>
+#include <gasnet_vis.h>
 #include <gasnetex_ext.h>
 
 #include "../lib/cases.h"
@@ -28,6 +29,46 @@ CASE(get_event) {
 }
 CASE(barrier_event) {
   const gex_Event_t e = gex_Coll_BarrierNB(tm, 0); /* leak: barrier_event */
+  (void)e;
+}
+CASE(atomic_event) {
+  static uint64_t old;
+  gex_AD_t ad;
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_FADD, 0);
+  gex_Event_t e;
+  e = gex_AD_OpNB_U64(ad, &old, 0, base, GEX_OP_FADD, 1, 0, 0); /* leak: atomic_event */
+  (void)e;
+  gex_Coll_BarrierBlocking(tm, 0);
+  gex_AD_Destroy(ad);
+}
+CASE(signal_event) {
+  gex_Event_t e, *const now = GEX_EVENT_NOW;
+  uint64_t *const sig = (uint64_t *)(void *)(base + 64);
+  e = gexx_RMA_PutSignalNB(tm, 0, base, &v, 8, now, sig, 1, 1, 0); /* leak: signal_event */
+  (void)e;
+}
+CASE(tagged_event) {
+  gex_Event_t e;
+  e = gexx_RMA_PutNotifyNB(tm, 0, base, &v, 8, GEX_EVENT_NOW, 1, 0); /* leak: tagged_event */
+  (void)e;
+}
+CASE(strided_event) {
+  const ptrdiff_t by[1] = {8};
+  const size_t count[1] = {1};
+  gex_Event_t e;
+  e = gex_VIS_StridedGetNB(tm, &v, by, 0, base, by, 8, count, 1, 0); /* leak: strided_event */
+  (void)e;
+}
+CASE(bound_event) {
+  void *at;
+  gex_Event_t e;
+  e = gex_EP_QueryBoundSegmentNB(tm, 0, &at, NULL, NULL, 0); /* leak: bound_event */
+  (void)e;
+}
+CASE(region_event) {
+  gex_NBI_BeginAccessRegion(0);
+  (void)gex_RMA_GetNBI(tm, &v, 0, base, 8, 0);
+  const gex_Event_t e = gex_NBI_EndAccessRegion(0); /* leak: region_event */
   (void)e;
 }
 CASE(access_region) {

@@ -183,5 +183,6 @@ gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void **owne
     report(tmb_jobrank(tm, rank), &s, owneraddr_p, localaddr_p, size_p);
   else if (size_p)
     *size_p = 0;
-  return GEX_EVENT_INVALID;
+  const bool live = tmb_job.live_events && !(flags & GEX_FLAG_IMMEDIATE);
+  return live ? tmb_op_event(tmb_op_new(TMB_OP_SINGLE, 0)) : GEX_EVENT_INVALID;
 }
