@@ -72,12 +72,16 @@ list_missing() {
   done
 }
 
-# Prints of each a|b the first that this system's lists of packages have, one a line.
+# Prints of each a|b the first that this system's lists of packages have, one a line. apt-cache is
+# asked once: without root it reads all lists each time.
 list_known() {
-  local package name
+  local package name known
+  # shellcheck disable=SC2086 # names a word
+  known=$(LC_ALL=C apt-cache policy ${*//|/ } 2>/dev/null |
+    awk '/^[^ ].*:$/ { name = $1 } /^ *Candidate: [^(]/ { print name }')
   for package in "$@"; do
     for name in ${package//|/ }; do
-      if LC_ALL=C apt-cache policy "$name" 2>/dev/null | grep '^ *Candidate: [^(]' >/dev/null; then
+      if [[ $'\n'$known$'\n' == *$'\n'"$name:"$'\n'* ]]; then
         printf '%s\n' "$name"
         break
       fi

@@ -12,8 +12,12 @@ from pathlib import Path
 SCRIPT = Path(__file__).with_name("install_deps.sh")
 # In another language than English apt-cache translates what it prints.
 POLICY = """
-[ "$2" != gfortran-11 ] || exit 0
-if [ "$LC_ALL" = C ]; then echo "  Candidate: 1.0"; else echo "  Installationskandidat: 1.0"; fi
+word=Candidate
+[ "$LC_ALL" = C ] || word=Installationskandidat
+shift
+for name in "$@"; do
+  [ "$name" = gfortran-11 ] || printf '%s:\\n  Installed: (none)\\n  %s: 1.0\\n' "$name" "$word"
+done
 """
 
 
@@ -24,7 +28,7 @@ class Installs(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)
         self.calls = self.folder / "calls"
-        for name in ("bash", "env", "cat", "grep", "mktemp", "rm"):
+        for name in ("bash", "env", "cat", "grep", "awk", "mktemp", "rm"):
             (self.folder / name).symlink_to(shutil.which(name))
         self.stand_in("dpkg-query", "exit 1")
         self.stand_in("apt-cache", POLICY)
@@ -61,8 +65,10 @@ class Installs(unittest.TestCase):
 
     def test_the_command_names_what_the_system_has(self):
         for policy, wanted in ((POLICY, "gfortran gfortran-13 libopen"), ("", "gfortran libopen")):
-            self.stand_in("apt-cache", policy)
+            self.stand_in("apt-cache", f'echo asked >>"{self.calls}"\n{policy}')
             self.assertIn(wanted, self.run_as(1000, TESTS="1")[1].partition("install -y")[2])
+            self.assertEqual(self.calls.read_text(), "asked\n")  # it takes seconds, so once
+            self.calls.unlink()
 
     def test_with_a_password_the_command_is_printed(self):
         self.stand_in("sudo", "exit 1")
