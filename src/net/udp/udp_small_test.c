@@ -107,8 +107,8 @@ static uint64_t counted_now(void *io) {
   return rig_wire_now(io);
 }
 
-/* In a burst the clock is read for each eighth put. Puts that follow at longer distances, with no
- * poll between them, leave at once after at most seven that do not. */
+/* In a burst the clock is read for each sixteenth put. Puts that follow at longer distances, with
+ * no poll between them, leave at once after at most fifteen that do not. */
 TEST(clock_of_bursts) {
   const struct udp_config config = rig_config();
   struct udp_io below[2];
@@ -121,10 +121,10 @@ TEST(clock_of_bursts) {
   const struct tmb_signal sig = {signal_word(), 1, TMB_SIGNAL_ADD};
   for (uint32_t k = 0; k < 3; k++) put(&rma, NULL);
   clock_reads = 0;
-  for (uint32_t k = 0; k < 16; k++) put(&rma, k % 2 ? &sig : NULL);
+  for (uint32_t k = 0; k < 32; k++) put(&rma, k % 8 ? NULL : &sig);
   assert_int_equal(clock_reads, 2);
   assert_int_equal(rig_stats[0].packets_out, 2);
-  for (uint32_t k = 0; k < 8; k++) {
+  for (uint32_t k = 0; k < 16; k++) {
     rig_now_ns += 20000;
     put(&rma, NULL);
   }
@@ -138,8 +138,8 @@ TEST(clock_of_bursts) {
   clock_reads = 0;
   put(&rma, NULL);
   assert_cmp(clock_reads, >=, 1);
-  await(&done, 31);
-  assert_int_equal(*signal_word(), 8);
+  await(&done, 55);
+  assert_int_equal(*signal_word(), 4);
   end();
 }
 

@@ -58,7 +58,7 @@ bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve) {
 
 /* Whether `r`, which takes `bytes` of control part, fits into the open packet. */
 static bool fits(const struct udp_peer *p, const struct udp_record *r, uint32_t bytes) {
-  const uint32_t limit = TMB_MIN(udp_buf_bytes(p->gather.buf), p->mtu.bytes);
+  const uint32_t limit = TMB_MIN(p->gather.room, p->mtu.bytes);
   uint32_t end = p->gather.end + bytes;
   if (r->flags & UDP_TAIL) end = TMB_ALIGN_UP(end, 16u) + r->bytes;
   return !p->gather.tail && end <= limit;
@@ -93,6 +93,7 @@ bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uin
     if (udp_tx_room(&p->tx) <= reserve) return false;
     const uint32_t gathers = TMB_MIN(GATHER_BYTES, p->mtu.bytes);
     p->gather.buf = udp_buf_get(e, TMB_MAX(UDP_HEADER_BYTES + bytes + 16 + r->bytes, gathers));
+    p->gather.room = udp_buf_bytes(p->gather.buf);
   }
   append(e, p, r, (flags & UDP_QUIET) != 0);
   p->gather.flags |= flags & UDP_ACK_NOW;

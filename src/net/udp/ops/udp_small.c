@@ -7,7 +7,7 @@
  * does: a program may compute for long after them. Further ones that follow closely are gathered,
  * until the packet is full or the client polls; if it does not, the progress thread sends them
  * within about a millisecond. The clock, which decides whether puts are close, is read for each
- * eighth put of a burst. Invariant: the source of a put is free when the call returns.
+ * sixteenth put of a burst. Invariant: the source of a put is free when the call returns.
  */
 #include "net/udp/ops/udp_engine.h"
 
@@ -17,7 +17,7 @@
 /* Chosen; `tombolo bench loggp` measures their effect. */
 #define DENSE_NS    1000u /* between two puts of a burst, at most */
 #define DENSE_FIRST 2u    /* puts of a burst that leave at once */
-#define BLIND_PUTS  7u    /* puts of a burst between two readings of the clock */
+#define BLIND_PUTS  15u   /* puts of a burst between two readings of the clock */
 
 static void add_payload(struct udp_record *r, const struct tmb_rma *rma) {
   r->bytes = (uint32_t)rma->nbytes;

@@ -115,6 +115,7 @@ struct udp_gather {
   uint32_t end;        /* of the control part, from the packet's start */
   uint32_t tail;       /* bytes of the tail behind it */
   uint32_t count;      /* of operations in it */
+  uint32_t room;       /* bytes of `buf` */
   uint8_t flags;
   uint64_t tick;                              /* engine->time.tick when the last was added */
   struct udp_pending *pending, *pending_last; /* of the puts in it */
