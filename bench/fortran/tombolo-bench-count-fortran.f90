@@ -12,7 +12,7 @@ module objects
   end type
   integer(int64) :: word[*], counts[*], got
   real(8) :: block(128)[*], private(128), x
-  character(16) :: text[*], words
+  character(16) :: text[*], words, texts(8)[*], eight(8)
   type(list) :: lists[*]
   type(event_type) :: posted[*]
   type(lock_type) :: guard[*]
@@ -83,6 +83,11 @@ subroutine path_get_text()
   words = text[2]
 end subroutine
 
+subroutine path_get_texts()
+  use objects
+  eight = texts(:)[2]
+end subroutine
+
 subroutine path_transfer_scalar()
   use objects
   word[2] = counts[2]
@@ -148,7 +153,7 @@ program count_fortran
   external :: path_put_scalar, path_put_other_kind, path_get_scalar, path_put_array, &
               path_get_array, path_put_strided, &
               path_get_strided, path_allocated, path_get_allocatable, path_put_text, &
-              path_get_text, path_transfer_scalar, path_transfer_array, path_event_post, &
+              path_get_text, path_get_texts, path_transfer_scalar, path_transfer_array, path_event_post, &
               path_event_query, path_atomic_define, path_atomic_ref, path_lock, path_sync_memory, &
               path_sync_all, path_sync_images, path_co_sum
   if (num_images() /= 2) error stop 'tombolo-bench-count-fortran: two images are needed'
@@ -158,6 +163,7 @@ program count_fortran
   block = 1
   private = 1
   text = 'a text'
+  texts = text
   words = 'another'
   counts = 1
   x = 1
@@ -177,6 +183,7 @@ program count_fortran
   call alone('get of an allocatable component', path_get_allocatable)
   call alone('put of a text of 16 characters', path_put_text)
   call alone('get of a text of 16 characters', path_get_text)
+  call alone('get of 8 texts', path_get_texts)
   call alone('scalar from image to image', path_transfer_scalar)
   call alone('64 elements from image to image', path_transfer_array)
   call alone('EVENT POST', path_event_post)

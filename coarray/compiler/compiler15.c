@@ -94,19 +94,28 @@ static __attribute__((noinline)) size_t length_slow(const struct caf_token *t, s
   return whole / bytes;
 }
 
-static inline size_t length_of(const struct caf_token *t, size_t bytes, size_t object_chars) {
+static inline __attribute__((always_inline)) size_t length_of(const struct caf_token *t,
+                                                              size_t bytes, size_t object_chars) {
   if (t && __builtin_expect(t->elem_bytes == object_chars * bytes, 1)) return object_chars;
   return length_slow(t, bytes, object_chars);
+}
+
+/* Whether the accessor may run here on a structure of another image. Notes what it takes, by which
+ * its next access may be short. */
+static bool runs_on_structure(const struct caf_there *there, const struct caf_ask *ask) {
+  const struct caf_token *t = there->token;
+  struct caf_accessor *const accessor = caf_accessor_at(ask->index);
+  if (!t || !accessor) return false;
+  caf_accessor_note(accessor, t);
+  return t->elem_type == CAF_DERIVED && there->rank != caf.rank && caf_is_near(there->rank) &&
+         caf_trial_direct(ask, t, there->rank, (size_t)(there->base - t->addr[there->rank]));
 }
 
 /* Makes an access. Returns false after caf_fail. An access of a failed image without STAT= moves
  * nothing, and a variable with room gets zeros, as with accesses that need no accessor. */
 static bool call(const struct caf_there *there, struct caf_ask *ask, const struct caf_room *room,
                  struct caf_answer *answer, const struct caf_status *to) {
-  const struct caf_token *t = there->token;
-  if (t && t->elem_type == CAF_DERIVED && there->rank != caf.rank && caf_is_near(there->rank))
-    ask->direct =
-        caf_trial_direct(ask, t, there->rank, (size_t)(there->base - t->addr[there->rank]));
+  ask->direct = runs_on_structure(there, ask);
   const int code = caf_remote_call(there, ask, room, answer);
   if (!code) return !there->token || !caf_failed(there->rank, to); /* meanwhile */
   if (code == CAF_STAT_FAILED && !to->stat && (room->at || ask->kind != CAF_ACCESS_GET)) {
@@ -234,6 +243,7 @@ static __attribute__((noinline)) void get_any(const struct selector *selector,
   CAF_INSIDE;
   const struct caf_status to = {.stat = stat};
   struct caf_there there;
+  if (stat) caf_poll_counted();
   if (!find(&there, selector, ask->object, &to)) return;
   if (src_chars) ask->object_chars = length_of(there.token, target->bytes, *src_chars);
   get(&there, ask, target, &to);
@@ -252,7 +262,21 @@ static __attribute__((noinline)) void take_scalar(void *at, bool owned, void *va
   if (owned) free(at);
 }
 
-/* Reads a scalar into a variable: a number of 4 or 8 bytes without a call. */
+/* Copies a scalar or a text, a short one without a call. The places may overlap. */
+static inline void copy_scalar(char *to, const char *from, size_t bytes) {
+  enum { PART = 16, MOST = 2 * PART };
+  char first[PART], last[PART];
+  if (__builtin_expect(bytes < PART || bytes > MOST, 0)) {
+    memmove(to, from, bytes);
+    return;
+  }
+  memcpy(first, from, PART);
+  memcpy(last, from + bytes - PART, PART);
+  memcpy(to, first, PART);
+  memcpy(to + bytes - PART, last, PART);
+}
+
+/* Reads a scalar into a variable. */
 static inline __attribute__((always_inline)) void get_scalar(const struct caf_here *here,
                                                              void *variable, size_t bytes) {
   int32_t owned = 0;
@@ -263,8 +287,10 @@ static inline __attribute__((always_inline)) void get_scalar(const struct caf_he
     memcpy(variable, at, 8);
   else if (bytes == 4)
     memcpy(variable, at, 4);
+  else if (bytes == 1)
+    memcpy(variable, at, 1);
   else
-    take_scalar(at, owned, variable, bytes);
+    copy_scalar(variable, at, bytes);
 }
 
 /* A get, as the compiler passes it. */
@@ -278,20 +304,6 @@ struct get_call {
   int *team_number;
   const void *caller;
 };
-
-/* Copies a text, a short one without a call. The places may overlap. */
-static inline void copy_text(char *to, const char *from, size_t bytes) {
-  enum { PART = 16, MOST = 2 * PART };
-  char first[PART], last[PART];
-  if (__builtin_expect(bytes < PART || bytes > MOST, 0)) {
-    memmove(to, from, bytes);
-    return;
-  }
-  memcpy(first, from, PART);
-  memcpy(last, from + bytes - PART, PART);
-  memcpy(to, first, PART);
-  memcpy(to + bytes - PART, last, PART);
-}
 
 /* Lengths of a text, in characters, as the compiler passes them: of the variable and of the
  * coindexed object; NULL: it has none. */
@@ -317,24 +329,43 @@ static inline __attribute__((always_inline)) void get_text(const struct caf_here
   if (__builtin_expect(!at || owned, 0))
     take_scalar(at, owned, variable, bytes);
   else
-    copy_text(variable, at, bytes);
+    copy_scalar(variable, at, bytes);
 }
 
-/* Gets a scalar that is here, also a text, without STAT= and TEAM=. Returns false where it is not.
- */
+/* Finds an object that is here. With STAT= an access tells whether the image has failed, so what is
+ * due is left to the long path, which asks. */
+static bool find_here(struct caf_here *here, const struct caf_selector *s, unsigned watches,
+                      const int *stat) {
+  return stat ? caf_find_short(here, s, watches, CAF_WITH_STAT) : caf_find_slow(here, s, watches);
+}
+
+/* Gets a scalar that is here, also a text, without TEAM=. Returns false where it is not. */
 static bool get_scalar_here(const struct get_call *c) {
   struct caf_here here;
   const struct target *const t = &c->target;
-  if (!caf_find_here(&here, &c->object, CAF_ATTACH_READ)) return false;
+  if (!find_here(&here, &c->object, CAF_ATTACH_READ, c->stat)) return false;
   get_text(&here, c->object.token, *t->dst, t->bytes, (struct lengths){t->chars, c->src_chars});
   return true;
+}
+
+/* [in] t: the coarray; bytes: of a character; chars: of the variable; NULL: it is none of texts. */
+static struct caf_lengths lengths_of(const struct caf_token *t, size_t bytes, const size_t *chars,
+                                     const size_t *object_chars) {
+  struct caf_lengths of = {.has_chars = chars, .has_object_chars = object_chars};
+  if (chars) of.chars = *chars;
+  if (object_chars)
+    of.object_chars = is_accessors(t) ? *object_chars : length_of(t, bytes, *object_chars);
+  return of;
 }
 
 /* All gets but those of the fewest instructions. */
 static __attribute__((noinline)) void get_in_full(const struct get_call *c) {
   const struct target *t = &c->target;
-  const bool usual = !t->may_realloc && !c->stat && !c->team && !c->team_number;
-  if (usual && !t->desc && get_scalar_here(c)) return;
+  const bool usual = !t->may_realloc && !c->team && !c->team_number;
+  if (usual && !t->desc && get_scalar_here(c)) {
+    caf_ok(c->stat);
+    return;
+  }
   if (!is_accessors(c->object.token)) {
     caf.statement.call = "get";
     caf.statement.caller = c->caller;
@@ -366,9 +397,10 @@ void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t 
         get_text(&here, token, *dst, dst_size, (struct lengths){dst_chars, src_chars});
       return;
     }
-  } else if (usual && !dst_chars && !src_chars) {
+  } else if (usual) {
     const struct caf_selector s = {token, image, index, src, add};
-    if (caf_here_get(&s, dst_desc)) {
+    const struct caf_lengths of = lengths_of(token, dst_size, dst_chars, src_chars);
+    if (caf_here_get(&s, dst_desc, dst_chars || src_chars ? &of : NULL)) {
       if (dst) *dst = dst_desc->base;
       return;
     }
@@ -461,6 +493,7 @@ static __attribute__((noinline)) void put_any(const struct selector *selector,
   struct caf_answer answer;
   struct caf_desc shape;
   void *copy = NULL;
+  if (stat) caf_poll_counted();
   if (!find(&there, selector, ask->object, &to)) return;
   if (dst_chars) ask->object_chars = length_of(there.token, src_size, *dst_chars);
   if (src_desc) {
@@ -504,22 +537,28 @@ static inline __attribute__((always_inline)) void put_text(const struct caf_here
                                            of.object_chars ? &length : NULL, of.chars);
 }
 
-/* Puts a scalar that is here, also a text, without STAT= and TEAM=. Returns false where it is not.
- */
+/* Puts a scalar that is here, also a text, without TEAM=. Returns false where it is not. */
 static bool put_scalar_here(const struct put_call *c) {
   struct caf_here here;
-  if (!caf_find_here(&here, &c->object, CAF_ATTACH_WRITE)) return false;
+  if (!find_here(&here, &c->object, CAF_ATTACH_WRITE, c->stat)) return false;
   put_text(&here, c->object.token, c->src, c->src_size,
            (struct lengths){c->src_chars, c->dst_chars});
   return true;
 }
 
+static bool put_array_here(const struct put_call *c) {
+  if (c->stat) return false;
+  const struct caf_lengths of =
+      lengths_of(c->object.token, c->src_size, c->src_chars, c->dst_chars);
+  return caf_here_put(&c->object, c->src_desc, c->src_chars || c->dst_chars ? &of : NULL);
+}
+
 /* All puts but those of the fewest instructions. */
 static __attribute__((noinline)) void put_in_full(const struct put_call *c) {
-  if (!c->stat && !c->team && !c->team_number &&
-      (c->src_desc ? !c->dst_chars && !c->src_chars && caf_here_put(&c->object, c->src_desc)
-                   : put_scalar_here(c)))
+  if (!c->team && !c->team_number && (c->src_desc ? put_array_here(c) : put_scalar_here(c))) {
+    caf_ok(c->stat);
     return;
+  }
   caf.statement.call = "put";
   caf.statement.caller = c->caller;
   const struct selector selector = {c->object.token, c->object.image, c->team, c->team_number};

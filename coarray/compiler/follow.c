@@ -183,15 +183,18 @@ uint64_t caf_follow_words(const struct caf_trial *t) {
 
 bool caf_follow_reaches(const struct caf_token *t, const struct caf_trials *trials, uint32_t rank,
                         size_t offset) {
-  if (caf.delta[rank] || t->bytes > CAF_FOLLOW_BYTES || trials->element != caf_follow_element(t) ||
-      trials->offset != offset % trials->element)
+  const size_t element = trials->element, bytes = t->bytes;
+  if (!trials->followed || caf.delta[rank] || bytes > CAF_FOLLOW_BYTES) return false;
+  if (element != (t->elem_bytes ? t->elem_bytes : bytes) ||
+      trials->offset != (offset < element ? offset : offset % element))
     return false;
+  const struct caf_bound segment = caf.bound[rank];
   const char *const base = (const char *)t->addr[rank];
-  for (const char *e = base; e < base + t->bytes; e += trials->element)
-    for (uint64_t words = trials->followed; words; words &= words - 1) {
+  for (uint64_t words = trials->followed; words; words &= words - 1)
+    for (size_t at = WORD * (size_t)__builtin_ctzll(words); at < bytes; at += element) {
       uint64_t word;
-      memcpy(&word, e + WORD * (size_t)__builtin_ctzll(words), WORD);
-      if (!caf_bound_has(rank, word)) return false;
+      memcpy(&word, base + at, WORD);
+      if (word - segment.low >= segment.bytes) return false;
     }
   return true;
 }

@@ -33,17 +33,27 @@ static bool describe(struct caf_desc *to, const struct caf_desc *array) {
   return together;
 }
 
+bool caf_here_takes_slow(const struct caf_desc *array) {
+  ptrdiff_t stride = 1, offset = 0;
+  if (array->span != (ptrdiff_t)array->dtype.elem_len) return false;
+  for (int i = 0; i < array->dtype.rank; i++) {
+    const struct caf_dim *d = &array->dim[i];
+    if (d->stride != stride) return false;
+    offset -= d->lb * stride;
+    stride *= d->ub - d->lb + 1;
+  }
+  return (ptrdiff_t)array->offset == offset && stride > 0;
+}
+
 static void poll_counted(void) {
   CAF_INSIDE;
   caf_poll_counted();
 }
 
-/* Whether an accessor may run here on an object. One that takes numbers or texts needs nothing but
- * their bytes, whatever they are part of. [in] offset: of the object in the coarray. */
+/* Whether an accessor may run here on an object. [in] offset: of the object in the coarray. */
 static bool runs_here(struct caf_accessor *a, const struct caf_token *t, uint32_t rank,
                       size_t offset) {
-  if (t->elem_type > 0 && t->elem_type <= CAF_CHARACTER && t->elem_type != CAF_DERIVED)
-    a->trials.direct = true;
+  caf_accessor_note(a, t);
   return a->trials.direct ||
          (a->trials.followed && caf_follow_reaches(t, &a->trials, rank, offset));
 }
@@ -67,13 +77,29 @@ bool caf_find_slow(struct caf_here *here, const struct caf_selector *s, unsigned
   return true;
 }
 
+static const size_t *object_chars_of(const struct caf_lengths *of) {
+  return of && of->has_object_chars ? &of->object_chars : NULL;
+}
+
 /* Calls the accessor of an array. [in,out] result: its base, NULL: none, has room for an array of
  * its shape, and is not changed where the elements were put there. */
-static void fill(const struct caf_here *h, struct caf_desc *result, int32_t *owned) {
+static void fill(const struct caf_here *h, const struct caf_lengths *of, struct caf_desc *result,
+                 int32_t *owned) {
   struct caf_here_call c;
   void *const place = caf_here_prepare(&c, h);
+  if (of) c.chars = of->chars;
   ((caf_array_getter *)h->accessor->function)(h->add, &caf.image, result, owned, place, &c.token, 0,
-                                              &c.chars, NULL);
+                                              &c.chars, object_chars_of(of));
+}
+
+/* Calls the accessor that sets an array. */
+static void set(const struct caf_here *h, const struct caf_lengths *of,
+                const struct caf_desc *data) {
+  struct caf_here_call c;
+  void *const place = caf_here_prepare(&c, h);
+  ((caf_setter *)h->accessor->function)(h->add, &caf.image, place, data, &c.token, 0,
+                                        object_chars_of(of),
+                                        of && of->has_chars ? &of->chars : NULL);
 }
 
 /* Bytes of an array that `describe` has described. */
@@ -94,7 +120,8 @@ static bool take(const struct caf_desc *result, void *room, size_t bytes) {
   return true;
 }
 
-bool caf_here_get(const struct caf_selector *object, const struct caf_desc *variable) {
+bool caf_here_get(const struct caf_selector *object, const struct caf_desc *variable,
+                  const struct caf_lengths *of) {
   struct caf_here here;
   if (!caf_find_here(&here, object, CAF_ATTACH_READ)) return false;
   _Alignas(16) char few[FEW_BYTES];
@@ -107,7 +134,7 @@ bool caf_here_get(const struct caf_selector *object, const struct caf_desc *vari
   if (!together && bytes > sizeof few) return false;
   void *const room = result.base = together ? variable->base : few;
   caf_count_bytes(bytes);
-  fill(&here, &result, &owned);
+  fill(&here, of, &result, &owned);
   if (result.base != room) {
     done = take(&result, room, bytes);
     if (owned) free(result.base);
@@ -118,7 +145,8 @@ bool caf_here_get(const struct caf_selector *object, const struct caf_desc *vari
   return true;
 }
 
-bool caf_here_put(const struct caf_selector *object, const struct caf_desc *variable) {
+bool caf_here_put(const struct caf_selector *object, const struct caf_desc *variable,
+                  const struct caf_lengths *of) {
   struct caf_here here;
   if (!caf_find_here(&here, object, CAF_ATTACH_WRITE)) return false;
   _Alignas(16) char few[FEW_BYTES];
@@ -130,7 +158,7 @@ bool caf_here_put(const struct caf_selector *object, const struct caf_desc *vari
     caf_section_pack(&from, few);
     data.base = few;
   }
-  caf_here_set(&here, &data);
+  set(&here, of, &data);
   return true;
 }
 
@@ -150,7 +178,7 @@ bool caf_here_copy(const struct caf_selector *to, const struct caf_selector *fro
   struct caf_desc result, data;
   int32_t owned = 0;
   caf_desc_copy_head(&result, &none);
-  fill(&source, &result, &owned);
+  fill(&source, NULL, &result, &owned);
   const bool ready = result.base && caf_here_takes(&result);
   const bool found = ready || (result.base && describe(&data, &result));
   if (found) caf_here_set(&target, ready ? &result : &data);

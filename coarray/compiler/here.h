@@ -134,17 +134,27 @@ static inline __attribute__((always_inline)) bool caf_pass_short(const struct ca
 }
 
 /* Whether an accessor may take an array as the program has it: its elements lie together, and are
- * found by its offset. Of rank 1, the usual one. */
+ * found by its offset. */
+bool caf_here_takes_slow(const struct caf_desc *array);
 static inline bool caf_here_takes(const struct caf_desc *array) {
-  return array->dtype.rank == 1 && array->span == (ptrdiff_t)array->dtype.elem_len &&
-         array->dim[0].stride == 1 && (ptrdiff_t)array->offset == -array->dim[0].lb;
+  if (__builtin_expect(array->dtype.rank != 1, 0)) return caf_here_takes_slow(array);
+  return array->span == (ptrdiff_t)array->dtype.elem_len && array->dim[0].stride == 1 &&
+         (ptrdiff_t)array->offset == -array->dim[0].lb;
 }
 
-/* variable = object, an array. */
-bool caf_here_get(const struct caf_selector *object, const struct caf_desc *variable);
+/* Lengths in characters of an element of an array of texts: of the variable, and of the object. */
+struct caf_lengths {
+  size_t chars, object_chars;
+  bool has_chars, has_object_chars;
+};
 
-/* object = variable, an array. */
-bool caf_here_put(const struct caf_selector *object, const struct caf_desc *variable);
+/* variable = object, an array. [in] of: NULL: not of texts. */
+bool caf_here_get(const struct caf_selector *object, const struct caf_desc *variable,
+                  const struct caf_lengths *of);
+
+/* object = variable, an array. [in] of: NULL: not of texts. */
+bool caf_here_put(const struct caf_selector *object, const struct caf_desc *variable,
+                  const struct caf_lengths *of);
 
 /* to = from, arrays; scalars. */
 bool caf_here_copy(const struct caf_selector *to, const struct caf_selector *from);

@@ -93,6 +93,13 @@ static inline struct caf_accessor *caf_accessor_at(int index) {
   return (uint32_t)index < caf.accessor_count ? &caf.accessors[index] : NULL;
 }
 
+/* An accessor that takes numbers or texts needs nothing but their bytes, whatever they are part of:
+ * notes that. */
+static inline void caf_accessor_note(struct caf_accessor *a, const struct caf_token *t) {
+  if (t->elem_type > 0 && t->elem_type <= CAF_CHARACTER && t->elem_type != CAF_DERIVED)
+    a->trials.direct = true;
+}
+
 /* A token that stands for the image that asks: what is read of such a token, see `find` of
  * compiler15.c and caf_place_short. To clear the rest would take half of the time of a scalar. */
 static inline void caf_token_of_asker(struct caf_token *t, uint32_t rank, uint64_t add) {
@@ -135,16 +142,18 @@ static inline void caf_desc_copy_head(struct caf_desc *to, const struct caf_desc
   to->span = from->span;
 }
 
-/* Copies a descriptor up to its rank. That of rank 1, the usual one, without a call. */
+static inline void caf_dim_copy(struct caf_dim *to, const struct caf_dim *from) {
+  caf_word_copy(&to->stride, &from->stride);
+  caf_word_copy(&to->lb, &from->lb);
+  caf_word_copy(&to->ub, &from->ub);
+}
+
+/* Copies a descriptor up to its rank, in few instructions for few dimensions: a copy of a number of
+ * bytes that is not known takes as long as a scalar. */
 static inline void caf_desc_copy(struct caf_desc *to, const struct caf_desc *from) {
   caf_desc_copy_head(to, from);
-  if (from->dtype.rank > 0) {
-    caf_word_copy(&to->dim[0].stride, &from->dim[0].stride);
-    caf_word_copy(&to->dim[0].lb, &from->dim[0].lb);
-    caf_word_copy(&to->dim[0].ub, &from->dim[0].ub);
-  }
-  if (from->dtype.rank > 1)
-    memcpy(&to->dim[1], &from->dim[1], (size_t)(from->dtype.rank - 1) * sizeof to->dim[0]);
+  if (from->dtype.rank > 0) caf_dim_copy(&to->dim[0], &from->dim[0]);
+  for (int i = 1; i < from->dtype.rank; i++) caf_dim_copy(&to->dim[i], &from->dim[i]);
 }
 
 #endif
