@@ -14,7 +14,6 @@
 
 #include "near/near.h"
 #include "os/memory/peer_copy.h"
-#include "os/memory/stream.h"
 #include "os/os.h"
 
 #include <stdlib.h>
@@ -58,15 +57,17 @@ struct passes {
   uint64_t write_most, least;
 };
 
-static bool measure_passes(struct tmb_shared_row *row, struct passes *p,
-                           void *(*copy)(void *to, const void *from, size_t bytes), uint64_t *trip,
+static bool measure_passes(struct tmb_shared_row *row, struct passes *p, bool past, uint64_t *trip,
                            uint64_t until) {
   char data[TMB_SHARED_BYTES];
   *p = (struct passes){0, UINT64_MAX};
   memset(data, 0, sizeof data);
   for (uint32_t i = 0; i < COPIES; i++) {
     const uint64_t start = tmb_os_now_ns();
-    (void)copy(row->slot[0].data, data, sizeof data);
+    if (past)
+      tmb_os_copy_past(row->slot[0].data, data, sizeof data);
+    else
+      memcpy(row->slot[0].data, data, sizeof data);
     const uint64_t written = tmb_os_now_ns();
     if (!trip_to(row, ++*trip, until)) return false;
     if (!i) continue;
@@ -87,8 +88,8 @@ static void measure_handoff(struct tmb_shared_row *row) {
     least = TMB_MIN(least, (tmb_os_now_ns() - start) / TRIPS);
   }
   struct passes copied, streamed;
-  if (!measure_passes(row, &copied, memcpy, &trip, until) ||
-      !measure_passes(row, &streamed, tmb_os_copy_streaming, &trip, until))
+  if (!measure_passes(row, &copied, false, &trip, until) ||
+      !measure_passes(row, &streamed, true, &trip, until))
     return;
   tmb_store_rlx(&row->write.word, copied.write_most);
   tmb_store_rlx(&row->streams.word, streamed.least * 5 <= copied.least * 4);

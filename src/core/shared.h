@@ -111,7 +111,7 @@ struct tmb_shared_row {
   struct tmb_shared_line ask;      /* number of the trip that job rank 0 begins; in its own row */
   struct tmb_shared_line answer;   /* of the trip that the last rank has answered; in this row */
   struct tmb_shared_line write;    /* time in ns to write a slot that the last rank has read */
-  struct tmb_shared_line streams;  /* whether tmb_os_copy_streaming fills slots that the others read
+  struct tmb_shared_line streams;  /* whether tmb_os_copy_past fills slots that the others read
                                       sooner than memcpy does; job rank 0 has measured it */
   struct tmb_shared_line reads, kernel; /* where ranks outnumber processors: times in ns to read
                                            several slots that job rank 0 has written, and in which
@@ -155,7 +155,7 @@ uint64_t tmb_shared_handoff_ns(void);
 uint64_t tmb_shared_write_ns(void);
 
 /* Whether data that go past the caches of job rank 0 are with the last rank sooner than others:
- * tmb_os_copy_streaming; false where that is not known. */
+ * tmb_os_copy_past; false where that is not known. */
 bool tmb_shared_streams(void);
 
 /* Whether one copy by the kernel takes less time than two through shared memory, where ranks

@@ -100,7 +100,8 @@ size_t tmb_os_page_size(void);
 void tmb_os_mem_touch(void *at, size_t bytes);
 
 /* Copy past the caches: the lines of `to` are written to memory and not read before. For blocks
- * that would not stay in a cache; in one that holds both sides an ordinary copy is faster. */
+ * that would not stay in a cache, and for lines that another processor has read, where that was
+ * measured to be faster; else an ordinary copy is. */
 void tmb_os_copy_past(void *to, const void *from, size_t bytes);
 
 /* Leave mapped memory out of core dumps, for which the kernel would fill each page of shared

@@ -14,7 +14,7 @@
 #include "coll/select/tuning.h"
 #include "coll/shared/shared.h"
 #include "core/progress/peer.h"
-#include "os/memory/stream.h"
+#include "os/os.h"
 
 #define TMB_ROW_STRIDE \
  (TMB_SHARED_SLOTS / 2)         /* a member publishes its count of chunks read after this many */
@@ -65,7 +65,7 @@ static inline void tmb_row_copy(char *to, const char *from, uint64_t bytes, bool
   if (TMB_LIKELY(bytes < TMB_ROW_STREAM_LEAST) || !others || !tmb_coll_tuning()->shared_streams)
     memcpy(to, from, bytes);
   else
-    tmb_os_copy_streaming(to, from, bytes);
+    tmb_os_copy_past(to, from, bytes);
 }
 
 /* A member has written the data of a chunk: publish its number, after which others may read
