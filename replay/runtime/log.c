@@ -4,7 +4,8 @@
  *
  * Owns: the mapping, the table of sites. Called by order.c and start.c. Calls: mmap, dladdr1. A
  * recording maps RPL_GROW_EVENTS events at a time; the kernel writes them out also when the rank
- * is killed. Invariants: the count of the head is raised after the event is whole; a site is
+ * is killed. Blocks are taken before they are mapped: a store to a full file system would end the
+ * program. Invariants: the count of the head is raised after the event is whole; a site is
  * written when it has its first event; what this file maps is out of the way, so that the segments
  * of the program are where they were in the recording: it may read addresses in them.
  */
@@ -12,6 +13,7 @@
 #include "replay/runtime/rpl.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
@@ -69,6 +71,12 @@ static void *map_own(size_t bytes, int prot, int fd, off_t at) {
   return map;
 }
 
+/* Take blocks of the file, up to a size. Returns whether there are so many, else errno. */
+static bool take(uint64_t bytes) {
+  errno = posix_fallocate(log_.fd, 0, (off_t)bytes);
+  return errno == 0;
+}
+
 /* Map room for more events behind those that are there. */
 static bool grow(void) {
   const uint64_t bytes = (uint64_t)RPL_GROW_EVENTS * sizeof(struct rpl_event);
@@ -76,7 +84,7 @@ static bool grow(void) {
   if (log_.events) (void)munmap(log_.events, bytes);
   log_.next = 0;
   log_.events = NULL;
-  if (ftruncate(log_.fd, (off_t)(at + bytes)) != 0) return false;
+  if (!take(at + bytes)) return false;
   void *const map = map_own(bytes, PROT_READ | PROT_WRITE, log_.fd, (off_t)at);
   if (map == MAP_FAILED) return false;
   log_.events = map;
@@ -86,7 +94,7 @@ static bool grow(void) {
 bool rpl_log_create(const char *folder) {
   log_.fd = open_file(folder, "rank", O_RDWR | O_CREAT | O_TRUNC);
   log_.sites_fd = open_file(folder, "sites", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
-  if (log_.fd < 0 || log_.sites_fd < 0 || ftruncate(log_.fd, RPL_HEAD_BYTES) != 0) return false;
+  if (log_.fd < 0 || log_.sites_fd < 0 || !take(RPL_HEAD_BYTES)) return false;
   void *const head = map_own(RPL_HEAD_BYTES, PROT_READ | PROT_WRITE, log_.fd, 0);
   if (head == MAP_FAILED) return false;
   log_.head = head;
@@ -98,8 +106,8 @@ bool rpl_log_create(const char *folder) {
 
 void rpl_log_append(const struct rpl_event *event) {
   if (log_.next == RPL_GROW_EVENTS && !grow()) {
-    fprintf(stderr, "tombolo: rank %u: the recording ends here: no room for more events\n",
-            rpl.rank);
+    fprintf(stderr, "tombolo: rank %u: the recording ends here: no room for more events: %s\n",
+            rpl.rank, strerror(errno));
     rpl.mode = RPL_OFF;
     return;
   }

@@ -13,6 +13,7 @@
 #include <tombolo/check_hook.h>
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,11 +49,12 @@ static void end(void) {
 
 /* The files of the rank. in record, replay: the folders, at most one; NULL: none. */
 static void open_files(const char *record, const char *replay) {
+  errno = 0;
   const bool whole = (!record || rpl_log_create(record)) && (!replay || rpl_log_open(replay));
   if (whole) return;
-  fprintf(stderr, "tombolo: rank %u: nothing is %s: the file of the rank in %s cannot be %s\n",
+  fprintf(stderr, "tombolo: rank %u: nothing is %s: the file of the rank in %s cannot be %s: %s\n",
           rpl.rank, record ? "recorded" : "replayed", record ? record : replay,
-          record ? "written" : "read");
+          record ? "written" : "read", errno ? strerror(errno) : "it is damaged");
   rpl_real.gasnet_exit(1);
 }
 

@@ -6,6 +6,7 @@
 # CASE `only`: one rank has the terminal, under a command or under gdb; the bug shows again.
 # CASE `stepped`, `stepped_long`: gdb stops one rank again and again; it does as recorded.
 # CASE `chaos_ends`: of a hang; and what an ended search leaves.
+# CASE `full`: a file system without room for the recording.
 # CASE `refused`: options that contradict, and folders without a recording.
 import os
 import re
@@ -226,10 +227,26 @@ def refused(tombolo, program, _case, folder):
     return None
 
 
+def full(tombolo, program, _case, folder):
+    """A file system without room for the recording is named, and the program is not killed."""
+    mounted = ("mount -t tmpfs -o size=64k none %s && exec %s run -n 3 --timeout 20 "
+               "--record %s %s ring")
+    if subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", folder],
+                      capture_output=True, check=False).returncode:
+        print("nothing may be mounted here")
+        sys.exit(77)
+    words = mounted % (folder, tombolo, os.path.join(folder, "order"), program)
+    done = subprocess.run(["unshare", "-rm", "sh", "-c", words], capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 1 or "cannot be written: No space left on device" not in done.stderr:
+        return f"code {done.returncode}: {done.stderr}"
+    return None
+
+
 def main():
     tombolo, program, case = sys.argv[1:4]
-    checks = {"chaos": chaos, "chaos_ends": chaos_ends, "deviation": deviation, "only": only,
-              "refused": refused, "stepped": stepped, "stepped_long": stepped}
+    checks = {"chaos": chaos, "chaos_ends": chaos_ends, "deviation": deviation, "full": full,
+              "only": only, "refused": refused, "stepped": stepped, "stepped_long": stepped}
     with tempfile.TemporaryDirectory() as folder:
         fault = checks.get(case, reproduces)(tombolo, program, case, folder)
     if fault:
