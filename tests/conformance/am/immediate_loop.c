@@ -14,7 +14,14 @@
 
 #include "job.h"
 
-enum { TIMES = 600, BYTES = 520, AREA = 1 << 16, KINDS = 10, NOW = GEX_FLAG_IMMEDIATE };
+enum {
+  TIMES = 600,
+  BYTES = 520,
+  AREA = 1 << 16,
+  PLACE = 4096,
+  KINDS = 10,
+  NOW = GEX_FLAG_IMMEDIATE
+};
 
 static volatile unsigned came;
 static gex_AM_Index_t short_index, data_index;
@@ -45,7 +52,7 @@ static int prepared(gex_Rank_t to) {
 
 /* One try of a kind of operation; not 0: refused. */
 static int try_one(int what, gex_Rank_t to, int i) {
-  char *const there = job.peer[to] + 64;
+  char *const there = job.peer[to] + 64 + what * PLACE; /* kinds do not race with each other */
   const ptrdiff_t near_step = 16, far_step = 32;
   const size_t count = 100;
   switch (what) {
