@@ -20,6 +20,7 @@
 struct prepared {
   uint32_t to, site;
   bool is;
+  const void *source; /* the program's buffer, NULL: one of the library */
 };
 static struct prepared of_client;
 static _Thread_local struct prepared of_thread;
@@ -102,11 +103,11 @@ int gexx_am_reply(gex_Token_t token, const struct gexx_am_msg *msg) {
   return rc;
 }
 
-static gex_AM_SrcDesc_t prepare(gex_AM_SrcDesc_t sd, uint32_t to, const char *call,
-                                const void *pc) {
+static gex_AM_SrcDesc_t prepare(gex_AM_SrcDesc_t sd, uint32_t to, const void *source,
+                                const char *call, const void *pc) {
   if (!chk.area || sd == GEX_AM_SRCDESC_NO_OP) return sd;
   chk_enter();
-  *prepared() = (struct prepared){to, chk_site(call, pc), true};
+  *prepared() = (struct prepared){to, chk_site(call, pc), true, source};
   chk_exit();
   return sd;
 }
@@ -122,17 +123,18 @@ gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const
                                              unsigned int numargs) {
   return prepare(chk_real.gex_AM_PrepareRequestMedium(tm, rank, client_buf, least_payload,
                                                       most_payload, lc_opt, flags, numargs),
-                 chk_jobrank(tm, rank), "gex_AM_PrepareRequestMedium", __builtin_return_address(0));
+                 chk_jobrank(tm, rank), client_buf, "gex_AM_PrepareRequestMedium",
+                 __builtin_return_address(0));
 }
 
 gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const void *client_buf,
                                            size_t least_payload, size_t most_payload,
                                            void *dest_addr, gex_Event_t *lc_opt, gex_Flags_t flags,
                                            unsigned int numargs) {
-  return prepare(chk_real.gex_AM_PrepareRequestLong(tm, rank, client_buf, least_payload,
-                                                    most_payload, dest_addr, lc_opt, flags,
-                                                    numargs),
-                 chk_jobrank(tm, rank), "gex_AM_PrepareRequestLong", __builtin_return_address(0));
+  return prepare(
+      chk_real.gex_AM_PrepareRequestLong(tm, rank, client_buf, least_payload, most_payload,
+                                         dest_addr, lc_opt, flags, numargs),
+      chk_jobrank(tm, rank), client_buf, "gex_AM_PrepareRequestLong", __builtin_return_address(0));
 }
 
 gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void *client_buf,
@@ -141,7 +143,8 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void *client
                                            unsigned int numargs) {
   return prepare(chk_real.gex_AM_PrepareReplyMedium(token, client_buf, least_payload, most_payload,
                                                     lc_opt, flags, numargs),
-                 asker(token), "gex_AM_PrepareReplyMedium", __builtin_return_address(0));
+                 asker(token), client_buf, "gex_AM_PrepareReplyMedium",
+                 __builtin_return_address(0));
 }
 
 gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_buf,
@@ -150,13 +153,15 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_b
                                          unsigned int numargs) {
   return prepare(chk_real.gex_AM_PrepareReplyLong(token, client_buf, least_payload, most_payload,
                                                   dest_addr, lc_opt, flags, numargs),
-                 asker(token), "gex_AM_PrepareReplyLong", __builtin_return_address(0));
+                 asker(token), client_buf, "gex_AM_PrepareReplyLong", __builtin_return_address(0));
 }
 
 int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *msg) {
   if (!chk_on()) return chk_real.gexx_am_commit(sd, is_reply, msg);
+  struct gexx_am_msg m = *msg;
+  m.src = prepared()->source;
   const struct sent s =
-      send(prepared()->to, is_reply != 0, msg, "gex_AM_Commit", __builtin_return_address(0));
+      send(prepared()->to, is_reply != 0, &m, "gex_AM_Commit", __builtin_return_address(0));
   const int rc = chk_real.gexx_am_commit(sd, is_reply, msg);
   if (!rc) prepared()->is = false;
   if (rc) unsend(&s);

@@ -271,7 +271,25 @@ CASE(plan_buffer) {
   gexx_Coll_Free(plan);
 }
 
+CASE(source_of_prepared) {
+  if (me == 1) {
+    gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestMedium(tm, 2, base[1], 8, 8, GEX_EVENT_NOW, 0, 0);
+    (void)gex_AM_CommitRequestMedium0(sd, H_MEDIUM, 8); /* race: source_of_prepared */
+  }
+  if (me == 0) gex_RMA_PutBlocking(tm, 1, base[1], v, 8, 0); /* race: source_of_prepared */
+}
+
 /* ---- correct: nothing may be found */
+
+CASE(ok_source_of_prepared) {
+  if (me == 1) {
+    gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestMedium(tm, 2, base[1], 8, 8, GEX_EVENT_NOW, 0, 0);
+    (void)gex_AM_CommitRequestMedium0(sd, H_MEDIUM, 8);
+  }
+  if (me != 2) return;
+  GASNET_BLOCKUNTIL(handled);
+  gex_RMA_PutBlocking(tm, 1, base[1], v, 8, 0);
+}
 
 CASE(ok_barrier) {
   if (me == 1) gex_RMA_PutBlocking(tm, 0, base[0], v, 8, 0);
