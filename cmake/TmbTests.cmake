@@ -122,6 +122,11 @@ foreach(src IN LISTS tmb_tool_tests)
     target_link_libraries(unit.tools.${name} PRIVATE PkgConfig::JANSSON)
   endif()
 endforeach()
+# Not by __FILE__: an object that a shared ccache has may be of another folder.
+if(TARGET unit.tools.info_test)
+  target_compile_definitions(unit.tools.info_test PRIVATE
+    "TMB_SETTINGS_PAGE=\"${PROJECT_SOURCE_DIR}/docs/SETTINGS.md\"")
+endif()
 
 # ---- a kind of memory that simulates a device
 add_library(mk_sim MODULE "${PROJECT_SOURCE_DIR}/tests/plugin/mk_sim.c")

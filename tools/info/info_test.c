@@ -162,13 +162,9 @@ TEST(wrong_options_are_refused) {
 }
 
 TEST(the_checked_in_table_is_current) {
-  static char text[sizeof cap.text], path[4096];
-  snprintf(path, sizeof path, "%s", __FILE__);
-  char *slash = strrchr(path, '/');
-  assert_non_null(slash);
-  snprintf(slash, sizeof path - (size_t)(slash - path), "/../../docs/SETTINGS.md");
-  FILE *file = fopen(path, "r");
-  if (!file) fail_msg("cannot open %s", path);
+  static char text[sizeof cap.text];
+  FILE *file = fopen(TMB_SETTINGS_PAGE, "r");
+  if (!file) fail_msg("cannot open " TMB_SETTINGS_PAGE);
   text[fread(text, 1, sizeof text - 1, file)] = '\0';
   fclose(file);
   run((struct call){2, {"--config", "--markdown"}, NULL, NULL}, 0);
