@@ -38,6 +38,18 @@ endforeach()
 add_test(NAME multi.check_symbols COMMAND python3 "${tmb_check_tests_dir}/symbols.py")
 set_tests_properties(multi.check_symbols PROPERTIES LABELS multi TIMEOUT 60)
 
+# Python loads the library with a module, after the checker, or replay, has looked for it.
+if(TARGET python_core AND TMB_PYTHON3)
+  set(tmb_run $<TARGET_FILE:tombolo_tool> run -n 3 --timeout 60)
+  set(tmb_examples "${PROJECT_SOURCE_DIR}/bindings/python/examples")
+  add_test(NAME multi.check_python COMMAND ${tmb_run} --check races,leaks,misuse --
+    "${TMB_PYTHON3}" "${tmb_examples}/collectives.py")
+  add_test(NAME multi.replay_python COMMAND ${tmb_run} --record
+    "${PROJECT_BINARY_DIR}/tests/check/python.order" -- "${TMB_PYTHON3}" "${tmb_examples}/ring.py")
+  set_tests_properties(multi.check_python multi.replay_python PROPERTIES LABELS multi TIMEOUT 120
+    ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python")
+endif()
+
 # Nightly: the programs of the other tests under all checks.
 add_test(NAME multi.check_suite COMMAND python3 "${tmb_check_tests_dir}/suite.py"
   "${PROJECT_BINARY_DIR}")

@@ -21,16 +21,28 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-__attribute__((constructor)) static void find(void) {
+/* The library's calls. in library: where to look. */
+static void find_in(void *library) {
 #define RPL_OTHER(name)                                              \
  {                                                                   \
-  void *const at = dlsym(RTLD_NEXT, #name);                          \
+  void *const at = dlsym(library, #name);                            \
   memcpy(&rpl_real.name, &at, sizeof at); /* no cast between them */ \
  }
 #define RPL_POINT(n, ret, name, ...) RPL_OTHER(name)
 #include "replay/runtime/points.def"
 #undef RPL_POINT
 #undef RPL_OTHER
+}
+
+__attribute__((constructor)) static void find(void) {
+  find_in(RTLD_NEXT);
+}
+
+/* Python loads the library later, with a module, and for that module alone. */
+static void find_late(void) {
+  if (rpl_real.gexx_client_init) return;
+  void *const library = dlopen("libtombolo.so.0", RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+  if (library) find_in(library);
 }
 
 static bool map_area(const char *path) {
@@ -81,18 +93,21 @@ static void start(void) {
 }
 
 int gexx_client_init(const struct gexx_client_args *init) {
+  find_late();
   const int rc = rpl_real.gexx_client_init(init);
   if (rc == GASNET_OK) start();
   return rc;
 }
 
 int gexx_client_join(const struct gexx_client_args *init) {
+  find_late();
   const int rc = rpl_real.gexx_client_join(init);
   if (rc == GASNET_OK) start();
   return rc;
 }
 
 int gexx_legacy_init(const struct gexx_client_mode *mode, int *argc, char ***argv) {
+  find_late();
   const int rc = rpl_real.gexx_legacy_init(mode, argc, argv);
   if (rc == GASNET_OK) start();
   return rc;

@@ -65,12 +65,14 @@ void tmb_coll_operands(struct tmb_coll_call *call, const struct tmb_coll_operand
 }
 
 static bool writes(const struct tmb_coll_call *call) {
-  return (call->kind != TMB_COLL_REDUCE && call->kind != TMB_COLL_GATHER) ||
+  return (call->kind != TMB_COLL_REDUCE && call->kind != TMB_COLL_GATHER &&
+          call->kind != TMB_COLL_GATHERV) ||
          call->tm->rank == call->root;
 }
 
 static bool reads(const struct tmb_coll_call *call) {
-  return (call->kind != TMB_COLL_BROADCAST && call->kind != TMB_COLL_SCATTER) ||
+  return (call->kind != TMB_COLL_BROADCAST && call->kind != TMB_COLL_SCATTER &&
+          call->kind != TMB_COLL_SCATTERV) ||
          call->tm->rank == call->root;
 }
 
