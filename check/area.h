@@ -58,6 +58,13 @@ struct chk_access {
   uint32_t owner, after; /* rank whose memory it is; its last synchronisation before, a site */
 };
 
+/* What a rank says at a barrier: its accesses with lower numbers are complete at this clock of it.
+ */
+struct chk_floor {
+  uint64_t clock; /* CHK_OPEN while it changes */
+  uint64_t number, unused[6];
+};
+
 /* Shadow of a page. While it is uniform, `whole` holds for all granules. Until it is shared, its
  * owner alone has accessed it, with loads, stores and what was complete at once. A word of a cell:
  * number of the access in the upper 48 bits, bytes of the granule as a mask in the next 8, flags.
@@ -113,8 +120,8 @@ struct chk_area {
   uint32_t pages, syncs, free_sync, lock;   /* in use; list of free ones; of modules...findings */
   uint64_t accesses;                        /* numbers given so far, in groups; atomic */
   uint64_t missed;                          /* accesses that found no room; atomic */
-  uint64_t where_module, where_name, where_site, where_finding, where_access, where_table,
-      where_bucket, where_sync, where_page, sync_bytes;
+  uint64_t where_module, where_name, where_site, where_finding, where_access, where_floor,
+      where_table, where_bucket, where_sync, where_page, sync_bytes;
 };
 
 /* Give the tables of an area their places. Returns its size in bytes. */
@@ -130,7 +137,8 @@ static inline uint64_t chk_area_layout(struct chk_area *a, uint32_t ranks) {
   a->where_site = at += CHK_NAME_BYTES;
   a->where_finding = at += ((uint64_t)CHK_SITES * sizeof(struct chk_site) + up) & ~up;
   a->where_access = at += ((uint64_t)CHK_FINDINGS * sizeof(struct chk_finding) + up) & ~up;
-  a->where_table = at += (uint64_t)CHK_ACCESSES * sizeof(struct chk_access);
+  a->where_floor = at += (uint64_t)CHK_ACCESSES * sizeof(struct chk_access);
+  a->where_table = at += (ranks * sizeof(struct chk_floor) + up) & ~up;
   a->where_bucket = at += (uint64_t)CHK_PAGES * sizeof(struct chk_page_entry);
   a->where_sync = at += (uint64_t)CHK_SYNC_BUCKETS * sizeof(struct chk_bucket);
   a->where_page = at += (CHK_SYNCS * a->sync_bytes + up) & ~up;

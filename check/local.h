@@ -43,9 +43,9 @@ struct chk_extent {
 #define CHK_WORDS_OF_PAGE  512u
 #define CHK_WORDS_OF_PART  64u
 #define CHK_PARTS_OF_PAGE  (CHK_WORDS_OF_PAGE / CHK_WORDS_OF_PART)
-#define CHK_PAGES_OF_GROUP 256u
+#define CHK_PAGES_OF_GROUP 64u
 #define CHK_PARTS_OF_GROUP (CHK_PARTS_OF_PAGE * CHK_PAGES_OF_GROUP)
-#define CHK_GROUPS         (1u << 16) /* so at most 64 GiB have words */
+#define CHK_GROUPS         (1u << 18) /* so at most 64 GiB have words */
 
 /* The first accesses of one kind in this epoch. Address space that costs memory where it is used.
  */

@@ -19,9 +19,9 @@ __attribute__((visibility("hidden"))) struct chk_near tombolo_check_near;
 _Static_assert(sizeof(void *) != 8 || offsetof(struct chk_near, word[CHK_STORE]) == 32,
                "inline.s has offsets 0, 8, 16, 24 and 32");
 #define SEEN(field) ((long)offsetof(struct chk_seen, field) - (long)offsetof(struct chk_seen, word))
-_Static_assert(sizeof(void *) != 8 || (SEEN(part) == -0x8000000 && SEEN(group) == -0x8010000),
+_Static_assert(sizeof(void *) != 8 || (SEEN(part) == -0x8000000 && SEEN(group) == -0x8040000),
                "inline.s has these flags");
-_Static_assert(CHK_WORDS_OF_PART == 1 << 6 && CHK_PARTS_OF_GROUP == 1 << 11, "as its shifts");
+_Static_assert(CHK_WORDS_OF_PART == 1 << 6 && CHK_PARTS_OF_GROUP == 1 << 9, "as its shifts");
 
 __attribute__((noinline)) void chk_pass(uintptr_t addr, size_t bytes, int kind, const void *pc) {
   chk_watched->access(addr, bytes, kind, pc);

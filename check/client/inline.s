@@ -16,7 +16,7 @@
 
 # Flags of an index's part and group, seen from the words.
   .set .Ltombolo_check_part, -0x8000000
-  .set .Ltombolo_check_group, -0x8010000
+  .set .Ltombolo_check_group, -0x8040000
 
 # A call as the processor has it: for this line there is no macro of this name.
   .macro tombolo_check_call target:vararg
@@ -53,7 +53,7 @@
   .macro tombolo_check_flag
   shrq $6, %rax
   movb $1, .Ltombolo_check_part(%rcx,%rax)
-  shrq $11, %rax
+  shrq $9, %rax
   movb $1, .Ltombolo_check_group(%rcx,%rax)
   .endm
 

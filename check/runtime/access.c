@@ -18,9 +18,11 @@ static struct {
   uint64_t number, clock;
 } newest[CACHED];
 
+static uint64_t next;       /* number, unless a group ends before it */
+static uint32_t open_count; /* accesses of this rank that are not complete */
+
 /* The next number; the counter of all ranks gives them in groups. Under chk.lock. */
 static uint64_t next_number(void) {
-  static uint64_t next;
   if (next % GROUP == 0)
     next = __atomic_fetch_add(&chk.area->accesses, GROUP, __ATOMIC_RELAXED) + GROUP;
   return next++;
@@ -34,6 +36,7 @@ static struct chk_access *access_new(uint32_t site, uint32_t flags, bool open) {
   a->rank = chk.rank;
   a->site = site;
   a->done = open ? CHK_OPEN : chk.clock[chk.rank];
+  open_count += open;
   a->accept = CHK_OPEN;
   a->accept_rank = chk.rank;
   a->flags = flags;
@@ -74,5 +77,35 @@ void chk_touch_more(uint64_t number, const struct chk_range *range) {
 
 void chk_done(uint64_t number) {
   struct chk_access *const a = chk_access_at(number);
-  if (a && a->done == CHK_OPEN) a->done = chk.clock[chk.rank];
+  if (!a || a->done != CHK_OPEN) return;
+  a->done = chk.clock[chk.rank];
+  open_count--;
+}
+
+/* ---- the accesses that a barrier orders, by number */
+
+static struct chk_floor *floor_of(uint32_t rank) {
+  return (struct chk_floor *)chk_at(chk.area, chk.area->where_floor) + rank;
+}
+
+void chk_floor_give(void) {
+  struct chk_floor *const f = floor_of(chk.rank);
+  if (open_count) return;
+  const uint64_t more = __atomic_load_n(&chk.area->accesses, __ATOMIC_RELAXED) + GROUP;
+  __atomic_store_n(&f->clock, CHK_OPEN, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&f->number, next % GROUP ? next : more, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&f->clock, chk.clock[chk.rank], __ATOMIC_SEQ_CST);
+}
+
+void chk_floor_take(void) {
+  uint64_t least = UINT64_MAX;
+  for (uint32_t r = 0; r < chk.ranks; r++) {
+    struct chk_floor *const f = floor_of(r);
+    const uint64_t clock = __atomic_load_n(&f->clock, __ATOMIC_SEQ_CST);
+    const uint64_t number = __atomic_load_n(&f->number, __ATOMIC_SEQ_CST);
+    if (clock <= chk.clock[r] && __atomic_load_n(&f->clock, __ATOMIC_SEQ_CST) == clock)
+      chk.floors[r] = number;
+    if (least > chk.floors[r]) least = chk.floors[r];
+  }
+  chk.floor = least;
 }

@@ -68,6 +68,7 @@ static void unsend(const struct sent *s) {
   chk_enter();
   struct chk_access *const put = chk_access_at(s->put);
   if (put) put->accept = 0;
+  chk_done(s->put);
   chk_unsend(s->key);
   chk_exit();
 }

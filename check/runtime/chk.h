@@ -50,6 +50,8 @@ struct chk {
   const struct gexx_waitinfo *statement; /* a run-time library's, of the program; or NULL */
   uint32_t open_here;                    /* local sides of transfers that are not complete */
   struct chk_extent own;                 /* the segment that has words, see check/local.h */
+  uint64_t floor;              /* accesses with lower numbers are before what this rank does */
+  uint64_t *floors;            /* [ranks] those of a rank alone */
   uint64_t ordered[CHK_NOTED]; /* accesses that are known to be before what this rank does */
 };
 
@@ -153,6 +155,10 @@ uint64_t chk_touch(const struct chk_range *range, uint32_t site, bool open);
 void chk_touch_more(uint64_t number, const struct chk_range *range);
 void chk_done(uint64_t number);
 struct chk_access *chk_access_at(uint64_t number);
+/* At a barrier, before a release: which accesses of this rank it orders. After an acquire: all
+ * those that what this rank has heard of orders. */
+void chk_floor_give(void);
+void chk_floor_take(void);
 /* Whether an access is before what this rank does now. */
 bool chk_ordered(const struct chk_access *a);
 /* The access, complete, that all share which this line makes before the next release. */
@@ -176,7 +182,8 @@ static inline void chk_note_ordered(uint64_t number) {
 }
 
 static inline bool chk_known_ordered(uint64_t number) {
-  return __atomic_load_n(&chk.ordered[number & (CHK_NOTED - 1)], __ATOMIC_RELAXED) == number;
+  return number < chk.floor ||
+         __atomic_load_n(&chk.ordered[number & (CHK_NOTED - 1)], __ATOMIC_RELAXED) == number;
 }
 
 /* ---- report.c */

@@ -16,7 +16,11 @@
 #include <string.h>
 #include <time.h>
 
-#define ALIKE 32 /* messages in flight with one key, any of which may be the one that is here */
+#define ALIKE  32 /* messages in flight with one key, any of which may be the one that is here */
+
+#define SPARES 32u /* free objects that a rank keeps */
+
+static uint32_t spare[SPARES], spares; /* in use */
 
 static uint64_t now_ns(void) {
   struct timespec t;
@@ -59,25 +63,41 @@ void chk_ahead(uint64_t key) {
   __builtin_prefetch(sync_at(__atomic_load_n(&bucket_of(key)->first, __ATOMIC_RELAXED)), 1);
 }
 
-/* A new object, or 0: there is no room. */
-static uint32_t sync_new(void) {
+/* Take some free objects from the list of all ranks. */
+static void take_spares(void) {
   struct chk_area *const a = chk.area;
   chk_lock(&a->lock);
-  uint32_t index = a->free_sync;
-  if (index)
-    a->free_sync = sync_at(index)->next;
-  else if (a->syncs < CHK_SYNCS)
-    index = a->syncs++;
+  while (spares < SPARES / 2) {
+    const uint32_t index = a->free_sync;
+    if (index)
+      a->free_sync = sync_at(index)->next;
+    else if (a->syncs == CHK_SYNCS)
+      break;
+    spare[spares++] = index ? index : a->syncs++;
+  }
   chk_unlock(&a->lock);
-  if (index) memset(sync_at(index), 0, sizeof(struct chk_sync) + a->ranks * sizeof(uint64_t));
+}
+
+/* A new object, or 0: there is no room. */
+static uint32_t sync_new(void) {
+  if (!spares) take_spares();
+  if (!spares) return 0;
+  const uint32_t index = spare[--spares];
+  memset(sync_at(index), 0, sizeof(struct chk_sync) + chk.ranks * sizeof(uint64_t));
   return index;
 }
 
 static void sync_free(uint32_t index) {
-  chk_lock(&chk.area->lock);
-  sync_at(index)->next = chk.area->free_sync;
-  chk.area->free_sync = index;
-  chk_unlock(&chk.area->lock);
+  if (spares == SPARES) {
+    chk_lock(&chk.area->lock);
+    while (spares > SPARES / 2) {
+      const uint32_t old = spare[--spares];
+      sync_at(old)->next = chk.area->free_sync;
+      chk.area->free_sync = old;
+    }
+    chk_unlock(&chk.area->lock);
+  }
+  spare[spares++] = index;
 }
 
 /* Where the index of the oldest object with a key is, or the end of its bucket. */
@@ -196,6 +216,7 @@ void chk_leave(uint64_t key, uint32_t site, uint32_t members, bool acquires) {
   }
   chk_unlock(&b->lock);
   if (ended) sync_free(ended);
+  if (acquires) chk_floor_take();
 }
 
 void chk_receive(uint64_t key, uint32_t site) {

@@ -37,6 +37,7 @@ static struct chk_pending begin(const struct coll *c, const char *call, const vo
   if (!in_place) p.remote = buffer(c->src, c->src_bytes, 0, p.site);
   p.local = buffer(c->dst, c->dst_bytes, CHK_WRITE, p.site);
   chk_local_open(p.local);
+  if (c->gives) chk_floor_give();
   if (c->gives) chk_release(p.acquire, p.site, 0);
   chk_exit();
   return p;

@@ -102,6 +102,7 @@ static void chk_cancel(const struct chk_pending *p) {
                                                                   chk_access_at(p->local);
   if (remote) remote->accept = 0;
   if (local) local->accept = 0;
+  chk_done(p->remote);
   chk_local_done(p->local);
 }
 

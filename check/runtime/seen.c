@@ -105,6 +105,7 @@ static inline two differ(const uint16_t *word, two wide) {
 /* The end of equal words. */
 static uint32_t equal_to(const uint16_t *word, uint32_t at, uint32_t end) {
   const uint16_t first = word[at];
+  if (at + 1 == end || word[at + 1] != first) return at + 1;
   const uint64_t four = first * UINT64_C(0x0001000100010001);
   const two wide = {four, four};
   for (; at + 32 <= end; at += 32) {
@@ -118,6 +119,16 @@ static uint32_t equal_to(const uint16_t *word, uint32_t at, uint32_t end) {
     if (other[0] | other[1]) break;
   }
   while (at < end && word[at] == first) at++;
+  return at;
+}
+
+/* The first word from one on that is set; end: there is none. */
+static uint32_t next_set(const uint16_t *word, uint32_t at, uint32_t end) {
+  for (; at + 8 <= end; at += 8) {
+    const two some = differ(word + at, (two){0, 0});
+    if (some[0] | some[1]) break;
+  }
+  while (at < end && !word[at]) at++;
   return at;
 }
 
@@ -143,10 +154,9 @@ static void enter_loads(uint32_t word, struct chk_page *p, uintptr_t index, uint
 static void enter_words(int kind, struct chk_page *p, uintptr_t from, uintptr_t to) {
   uint16_t *const all = &w->seen[kind]->word[from];
   const uint32_t count = (uint32_t)(to - from);
-  for (uint32_t i = 0, end; i < count; i = end) {
+  for (uint32_t i = 0, end; (i = next_set(all, i, count)) < count; i = end) {
     const uint16_t word = all[i];
     end = equal_to(all, i, count);
-    if (!word) continue;
     memset(all + i, 0, (end - i) * sizeof *all);
     if (!p) continue;
     if (kind == CHK_LOAD)
@@ -179,10 +189,24 @@ static uint64_t take_flags(uint8_t *flag) {
                                                   : 0;
 }
 
+/* Whether one of 64 flags is set. */
+static inline bool any_flag(const uint8_t *flag) {
+  two v[4];
+  memcpy(v, flag, sizeof v);
+  const two all = (v[0] | v[1]) | (v[2] | v[3]);
+  return (all[0] | all[1]) != 0;
+}
+
 static void enter_group(int kind, uintptr_t group) {
-  const uintptr_t first = group * CHK_PAGES_OF_GROUP;
-  for (uintptr_t page = first; page < first + CHK_PAGES_OF_GROUP; page++) {
-    const uint64_t flags = take_flags(&w->seen[kind]->part[page * CHK_PARTS_OF_PAGE]);
+  uint8_t *const part = w->seen[kind]->part;
+  for (uintptr_t i = 0; i < CHK_PAGES_OF_GROUP; i++) {
+    const uintptr_t page = group * CHK_PAGES_OF_GROUP + i;
+    uint8_t *const flag = &part[page * CHK_PARTS_OF_PAGE];
+    if (i % 8 == 0 && !any_flag(flag)) {
+      i += 7;
+      continue;
+    }
+    const uint64_t flags = take_flags(flag);
     if (flags) enter_page(kind, page, (const uint8_t *)&flags);
   }
 }
@@ -191,13 +215,18 @@ void chk_enter_seen(void) {
   const uintptr_t groups = chk.own.bytes / CHK_PAGE_BYTES / CHK_PAGES_OF_GROUP + 1;
   for (int kind = 0; kind < 2 && chk.own.bytes; kind++)
     for (uintptr_t g = 0; g < groups; g += 8) {
+      if (g % 64 == 0 && !any_flag(&w->seen[kind]->group[g])) {
+        g += 56;
+        continue;
+      }
       const uint64_t flags = take_flags(&w->seen[kind]->group[g]);
       for (uintptr_t i = 0; flags && i < 8; i++)
         if (((const uint8_t *)&flags)[i]) enter_group(kind, g + i);
     }
 }
 
-_Static_assert(CHK_PARTS_OF_PAGE == 8 && CHK_GROUPS % 8 == 0, "eight flags at once");
+_Static_assert(CHK_PARTS_OF_PAGE == 8 && CHK_PAGES_OF_GROUP % 8 == 0 && CHK_GROUPS % 64 == 0,
+               "eight flags, and 64, at once");
 _Static_assert(offsetof(struct chk_seen, group) % 8 == 0 &&
                    offsetof(struct chk_seen, part) % 8 == 0,
                "eight flags at once");

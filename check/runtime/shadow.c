@@ -67,6 +67,13 @@ static bool before(struct compare *c, const struct chk_access *a) {
 /* The new value of a shadow word after the access is entered in its granule. */
 enum { KEEP, HIDDEN, MERGE };
 
+/* Whether an access that is ordered before is in no race that the one that is compared is not in.
+ */
+static inline bool is_hidden(const struct compare *c, uint64_t word, uint32_t mask) {
+  const bool stronger = (c->flags & CHK_WRITE) || !(word & CHK_WRITE);
+  return stronger && ((word >> 8 & 0xff) & ~mask) == 0;
+}
+
 /* Compare with the access of one word. in,out mask: bytes of the access in the granule. */
 static int compare_word(struct compare *c, uint64_t word, const struct chk_access *a,
                         uint32_t *mask, uintptr_t addr) {
@@ -84,8 +91,23 @@ static int compare_word(struct compare *c, uint64_t word, const struct chk_acces
     chk_race(a, flags, c->now, addr);
   }
   if (!first && !conflict) return KEEP;
-  const bool stronger = (c->flags & CHK_WRITE) || !(flags & CHK_WRITE);
-  return stronger && (its_mask & ~*mask) == 0 ? HIDDEN : KEEP;
+  return is_hidden(c, word, *mask) ? HIDDEN : KEEP;
+}
+
+/* Compare with one word of a granule. Returns whether it stays. */
+static inline bool stays(struct compare *c, uint64_t word, uint32_t *mask, uintptr_t addr) {
+  if (!word) return false;
+  if (word >> 16 < chk.floor) return !is_hidden(c, word, *mask);
+  const struct chk_access *const a = chk_access_at(word >> 16);
+  return a && compare_word(c, word, a, mask, addr) == KEEP;
+}
+
+/* Whether a granule has no words but one and those of accesses that are known to be before. A
+ * transfer may have begun since the one was entered. */
+static bool is_alone(const uint64_t cell[CHK_SLOTS], uint64_t mine) {
+  for (uint32_t i = 0; i < CHK_SLOTS; i++)
+    if (cell[i] && cell[i] != mine && !chk_known_ordered(cell[i] >> 16)) return false;
+  return true;
 }
 
 /* Compare with one granule, and enter the access there. */
@@ -93,16 +115,9 @@ static void compare_cell(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t m
                          uintptr_t addr) {
   const uint64_t mine = chk_word(c->now->number, mask, c->flags);
   uint32_t place = CHK_SLOTS;
-  bool there = false, alone = true; /* a transfer may have begun since it was entered */
+  if ((cell[0] == mine || cell[1] == mine || cell[2] == mine) && is_alone(cell, mine)) return;
   for (uint32_t i = 0; i < CHK_SLOTS; i++) {
-    there = there || cell[i] == mine;
-    alone = alone && (!cell[i] || cell[i] == mine || chk_known_ordered(cell[i] >> 16));
-  }
-  if (there && alone) return;
-  for (uint32_t i = 0; i < CHK_SLOTS; i++) {
-    const struct chk_access *const a = cell[i] ? chk_access_at(cell[i] >> 16) : NULL;
-    if (a && compare_word(c, cell[i], a, &mask, addr) == KEEP) continue;
-    if (!c->enters) continue;
+    if (stays(c, cell[i], &mask, addr) || !c->enters) continue;
     cell[i] = 0;
     place = i;
   }

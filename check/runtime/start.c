@@ -98,7 +98,8 @@ static void start(const struct gexx_client_mode *mode) {
   chk.ranks = gex_System_QueryJobSize();
   chk.clock = calloc(chk.ranks, sizeof *chk.clock);
   chk.heard = calloc(chk.ranks, sizeof *chk.heard);
-  if (!chk.clock || !chk.heard || !map(path)) {
+  chk.floors = calloc(chk.ranks, sizeof *chk.floors);
+  if (!chk.clock || !chk.heard || !chk.floors || !map(path)) {
     fprintf(stderr, "tombolo: rank %u: nothing is checked: %s cannot be mapped\n", chk.rank, path);
     return;
   }
