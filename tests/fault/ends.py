@@ -215,6 +215,13 @@ def last_words(launch):
         check(f"last words of rank {rank}" in job.out, "a line is lost:", job.out, job.err)
 
 
+def late_words(launch):
+    """What a rank prints after the last barrier is not lost because it gets a processor late."""
+    job = Job(3, [VICTIM, "late"], launch).expect(0)
+    for rank in (1, 2):
+        check(f"late words of rank {rank}" in job.out, "a line is lost:", job.out, job.err)
+
+
 def client_quit_handler(launch):
     """The others are ended by SIGQUIT, which the client may catch; their codes do not count."""
     job = Job(3, [VICTIM, "client-quit", "9"], launch)
@@ -289,6 +296,7 @@ for case in (
     rank_that_ignores_signals_is_ended,
     last_thread,
     last_words,
+    late_words,
     client_quit_handler,
     client_catches_terminator,
     signal_left_alone,

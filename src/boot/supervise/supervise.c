@@ -158,10 +158,15 @@ static void check_watchdog(struct tmb_sup *s) {
 }
 
 /* End of the grace period: each rank that ends by itself starts it anew, up to GRACE_ROUNDS
- * times. */
-static bool grace_is_over(const struct tmb_sup *s) {
-  const uint64_t now = tmb_sup_clock_ns(s);
-  return now - s->last_end_ns >= s->grace_ns || now - s->first_end_ns >= GRACE_ROUNDS * s->grace_ns;
+ * times. Unless the job has failed, waits of the others for a processor do not count: a rank that
+ * has passed the last barrier may not have run since. */
+static bool grace_is_over(struct tmb_sup *s) {
+  const uint64_t now = tmb_sup_clock_ns(s), most = GRACE_ROUNDS * s->grace_ns;
+  const uint64_t half = s->grace_ns / 2;
+  if (now - s->first_end_ns < half) return false;
+  const bool have_had = s->failed || tmb_sup_have_had(s, half);
+  if (now - s->last_end_ns < s->grace_ns && now - s->first_end_ns < most) return false;
+  return have_had || now - s->first_end_ns >= most + TMB_SUP_CROWDED_NS;
 }
 
 /* The job ends in good order, and ranks have not: those may wait for ranks that have. Of the

@@ -30,7 +30,6 @@
 #define NS_PER_S     UINT64_C(1000000000)
 #define NS_PER_MS    UINT64_C(1000000)
 #define ASKED_NS     (500 * NS_PER_MS) /* from SIGQUIT to SIGKILL, without waits for a processor */
-#define CROWDED_NS   (4 * NS_PER_S)    /* such waits in all, at most */
 /* From SIGQUIT to SIGKILL for a rank that is ending by itself. */
 #define EXITING_NS   (2000 * NS_PER_MS)
 #define CRASHES_MS   2000           /* for the lines of a crashed rank while the others run */
@@ -72,6 +71,23 @@ static uint64_t had_ns(const struct tmb_sup *s, uint32_t rank) {
   return tmb_grace_check(&s->grace[rank], tmb_sup_clock_ns(s), now.state, now.cpu_ns);
 }
 
+/* Begins to count the time of every rank here anew. */
+static void count_time(struct tmb_sup *s) {
+  if (!s->grace) s->grace = calloc(s->l->size, sizeof *s->grace);
+  if (!s->grace) tmb_fatal_nopos("out of memory for the ends of %u ranks", s->l->size);
+  for (uint32_t r = 0; r < s->l->size; r++) {
+    if (s->l->pids[r]) (void)had_ns(s, r);
+    s->grace[r].had_ns = 0;
+  }
+}
+
+bool tmb_sup_have_had(struct tmb_sup *s, uint64_t ns) {
+  if (!s->grace) count_time(s);
+  for (uint32_t r = 0; r < s->l->size; r++)
+    if (s->l->pids[r] && had_ns(s, r) < ns) return false;
+  return true;
+}
+
 /* Asks every rank here that is not ending by itself to end. A program that never joined gets
  * SIGTERM.
  */
@@ -87,11 +103,7 @@ void tmb_sup_ask(struct tmb_sup *s) {
   }
   s->phase = TMB_PHASE_ASKED;
   s->asked_ns = tmb_sup_clock_ns(s);
-  if (!s->grace) s->grace = calloc(s->l->size, sizeof *s->grace);
-  if (!s->grace) tmb_fatal_nopos("out of memory for the ends of %u ranks", s->l->size);
-  for (uint32_t r = 0; r < s->l->size; r++)
-    if (s->l->pids[r]) (void)had_ns(s, r);
-  for (uint32_t r = 0; r < s->l->size; r++) s->grace[r].had_ns = 0;
+  count_time(s);
 }
 
 /* Kills the ranks that have had their time; those that are ending by themselves get more of it,
@@ -103,7 +115,7 @@ bool tmb_sup_kill_late(const struct tmb_sup *s) {
     if (s->l->pids[r] == 0) continue;
     const bool exiting = TMB_RANK_STATE(tmb_ctl_state(s->l->ctl, r)) == TMB_RANK_EXITING;
     const uint64_t limit = exiting && !s->failed ? EXITING_NS : ASKED_NS;
-    if (had_ns(s, r) >= limit || asked >= limit + CROWDED_NS)
+    if (had_ns(s, r) >= limit || asked >= limit + TMB_SUP_CROWDED_NS)
       signal_rank(s, r, SIGKILL, true);
     else
       all = false;

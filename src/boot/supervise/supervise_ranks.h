@@ -19,6 +19,8 @@
 #include "os/os.h"
 
 #define TMB_SUP_REPORTS_MAX 8 /* failures of ranks that are shown */
+/* Waits for a processor, at most, that do not count when ranks have a time to end. */
+#define TMB_SUP_CROWDED_NS  UINT64_C(4000000000)
 
 enum tmb_sup_phase { TMB_PHASE_RUNNING, TMB_PHASE_GRACE, TMB_PHASE_ASKED, TMB_PHASE_KILLED };
 
@@ -46,7 +48,7 @@ struct tmb_sup {
   uint64_t held_ns;          /* time during which tmb_sup_clock_ns stood still */
   uint64_t tick_ns;          /* last check of the output */
   uint32_t condemned;        /* of ctl->condemned that have been dealt with */
-  struct tmb_grace *grace;   /* [size] of ranks that were asked; NULL before */
+  struct tmb_grace *grace;   /* [size] when the job ends; NULL before */
   struct tmb_watchdog dog;
   uint64_t timeout_ns; /* when the job's time is over; UINT64_MAX: never */
 };
@@ -78,6 +80,10 @@ static inline void tmb_sup_set_code(struct tmb_sup *s, int code) {
 
 /* Signals every rank here that is not reaped. in wrapper_too: also the programs around ranks. */
 void tmb_sup_signal(const struct tmb_sup *s, int sig, bool wrapper_too);
+
+/* Whether each rank here has had so much time since the first call, without waits for a processor.
+ */
+bool tmb_sup_have_had(struct tmb_sup *s, uint64_t ns);
 
 /* Begins the phase ASKED: asks every rank here that is not ending by itself to end. */
 void tmb_sup_ask(struct tmb_sup *s);
