@@ -216,7 +216,6 @@ void chk_leave(uint64_t key, uint32_t site, uint32_t members, bool acquires) {
   }
   chk_unlock(&b->lock);
   if (ended) sync_free(ended);
-  if (acquires) chk_floor_take();
 }
 
 void chk_receive(uint64_t key, uint32_t site) {

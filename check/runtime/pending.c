@@ -90,10 +90,12 @@ void chk_end(const struct chk_pending *p) {
   struct chk_pending copy = *p;
   chk_done(p->remote);
   local_done(&copy);
-  if (p->members)
+  if (p->members) {
     chk_leave(p->acquire, p->site, p->members, p->acquires);
-  else if (p->acquire)
+    if (p->acquires) chk_floor_take();
+  } else if (p->acquire) {
     chk_acquire(p->acquire, p->site);
+  }
 }
 
 /* The operation was refused: nothing was done. */
