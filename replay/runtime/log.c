@@ -200,6 +200,10 @@ const struct rpl_event *rpl_log_next(void) {
   return log_.next < log_.head->events ? &log_.events[log_.next] : NULL;
 }
 
+bool rpl_log_has_end(void) {
+  return log_.head->ended;
+}
+
 uint64_t rpl_log_number(void) {
   return log_.next;
 }

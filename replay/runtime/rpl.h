@@ -184,6 +184,8 @@ bool rpl_log_open(const char *folder);
 void rpl_log_append(const struct rpl_event *event);
 /* Replay: the next event, NULL at the end; its number; and one step on. */
 const struct rpl_event *rpl_log_next(void);
+/* Whether the recorded rank has come to its end, so that all its calls are before that. */
+bool rpl_log_has_end(void);
 uint64_t rpl_log_number(void);
 void rpl_log_step(void);
 void rpl_log_end(void);

@@ -148,7 +148,7 @@ uint64_t rpl_see(uint32_t rank, const void *addr, uint64_t (*read)(void *arg), v
   struct rpl_bucket *const b = bucket_of(rank, addr);
   struct want w = {.bucket = b};
   uint64_t value;
-  if (rpl.mode == RPL_REPLAYS && rpl_log_next()) {
+  if (rpl.mode == RPL_REPLAYS && (rpl_log_next() || rpl_log_has_end())) {
     if (!rpl_due(RPL_VALUE)) return last && last->known ? last->value : read(arg);
     value = see_again(&w, last, read, arg);
   } else {

@@ -22,6 +22,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "check"))
 from oracle import MOST, READ, Generator, Model  # noqa: E402 pylint: disable=wrong-import-position
 
+# A get, behind the last event of its rank, of a word that its owner stores to at the same time.
+KEPT = (910541,)
+
 
 def left_out(ops):
     """Atomic operations that change a word and race."""
@@ -72,11 +75,11 @@ def main():
     if options.random:
         options.first = int(time.time()) % 1000000 * 1000
         print(f"seeds from {options.first} on", flush=True)
-    seeds = range(options.first, options.first + options.count)
+    seeds = [*KEPT, *range(options.first, options.first + options.count)]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         faults = [f for f in pool.map(lambda seed: fault_of(options, seed), seeds) if f]
     print("\n".join(faults))
-    print(f"{options.count} programs were replayed {options.replays} times, {len(faults)} faults")
+    print(f"{len(seeds)} programs were replayed {options.replays} times, {len(faults)} faults")
     return 1 if faults else 0
 
 
