@@ -89,9 +89,18 @@ static bool same_loop(const struct rpl_event *e) {
   return there.offset == here.offset;
 }
 
+/* Whether the next event and the one before it, which has happened, are of the same step: a loop
+ * that the first one has ended is over when the second one comes. */
+static bool follows(const struct rpl_event *e) {
+  if (!rpl_log_number()) return false;
+  const struct rpl_event *const before = e - 1;
+  return before->run == e->run && before->repeat == e->repeat && before->site == e->site;
+}
+
 static bool turn_of(const struct rpl_event *e) {
   const int order = compare(e->run, e->repeat);
-  if (order == 0 && (e->kind & RPL_BETWEEN)) return rpl.left && (!rpl.stepping || same_loop(e));
+  if (order == 0 && (e->kind & RPL_BETWEEN))
+    return rpl.left && (!rpl.stepping || same_loop(e) || follows(e));
   return order <= 0;
 }
 
