@@ -183,11 +183,17 @@ CANCEL(gex_AM_CancelReplyLong)
 
 /* ---- atomic operations */
 
+/* An address, or the offset in the segment of a rank that it is with this flag. */
+static uintptr_t address(const void *at, uint32_t rank, gex_Flags_t is_offset) {
+  const gasnet_seginfo_t *const all = is_offset ? chk_segments() : NULL;
+  return (uintptr_t)at + (all ? (uintptr_t)all[rank].addr : 0);
+}
+
 static struct chk_pending atomic(gex_AD_t ad, const struct gexx_ad_op *op, const void *pc) {
   const bool job = (op->flags & GEX_FLAG_RANK_IS_JOBRANK) != 0;
   const uint32_t peer = job ? op->rank : chk_jobrank(ad->tm, op->rank);
-  const gasnet_seginfo_t *const all = op->flags & GEX_FLAG_PEER_SEG_OFFSET ? chk_segments() : NULL;
-  const uintptr_t at = (uintptr_t)op->addr + (all ? (uintptr_t)all[peer].addr : 0);
+  const uintptr_t at = address(op->addr, peer, op->flags & GEX_FLAG_PEER_SEG_OFFSET);
+  const uintptr_t result = address(op->result, chk.rank, op->flags & GEX_FLAG_SELF_SEG_OFFSET);
   const size_t bytes = op->dt & (GEX_DT_I32 | GEX_DT_U32 | GEX_DT_FLT) ? 4 : 8;
   const bool reads = op->opcode == GEX_OP_GET;
   const uint64_t key = chk_key(CHK_KEY_WORD, peer, at & ~(uintptr_t)7);
@@ -201,6 +207,9 @@ static struct chk_pending atomic(gex_AD_t ad, const struct gexx_ad_op *op, const
   p.remote = chk_touch(
       &(struct chk_range){peer, at, bytes, (reads ? 0 : CHK_WRITE) | CHK_ATOMIC | CHK_TRANSFER},
       p.site, true);
+  if (op->opcode >= GEX_OP_FAND) /* it fetches */
+    p.local = chk_local_side(&(struct chk_range){peer, at, bytes, 0}, (const void *)result,
+                             CHK_WRITE, p.site, true);
   if (!reads) chk_release(key, p.site, 0);
   chk_exit();
   return p;

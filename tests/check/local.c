@@ -8,6 +8,7 @@
 static void first_segment(void);
 #include "three_ranks.h"
 
+#include <gasnet_ratomic.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -69,6 +70,19 @@ CASE(result_before_completion) {
   e = gex_RMA_GetNB(tm, v, 1, base[1], 8, 0); /* race: result_before_completion */
   sink = v[0];                                /* race: result_before_completion */
   wait_for(e);
+}
+CASE(fetched_too_early) {
+  static uint64_t old;
+  gex_AD_t ad;
+  gex_Event_t e = GEX_EVENT_INVALID;
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_GET, 0);
+  if (me == 0) {
+    e = gex_AD_OpNB_U64(ad, &old, 1, base[1], GEX_OP_GET, 0, 0, 0); /* race: fetched_too_early */
+    sink = (long)old;                                               /* race: fetched_too_early */
+  }
+  wait_for(e);
+  barrier();
+  gex_AD_Destroy(ad);
 }
 CASE(copy_of_result) {
   if (me) return;
@@ -362,6 +376,21 @@ CASE(ok_broadcast) {
   if (me == 0) base[0][0] = 4;
   wait_for(gex_Coll_BroadcastNB(tm, 0, base[me], base[0], 8, 0));
   sink = base[me][0];
+}
+CASE(ok_fetched) {
+  uint64_t old = 0;
+  gex_AD_t ad;
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_FADD, 0);
+  for (int i = 0; i < 3; i++) {
+    wait_for(gex_AD_OpNB_U64(ad, &old, 1, base[1], GEX_OP_FADD, 1, 0, 0));
+    sink = (long)old;
+    old = 0;
+    (void)gex_AD_OpNBI_U64(ad, &old, 1, base[1], GEX_OP_FADD, 1, 0, 0);
+    gex_NBI_Wait(GEX_EC_RMW, 0);
+    sink = (long)old;
+  }
+  barrier();
+  gex_AD_Destroy(ad);
 }
 CASE(ok_atomic) {
   atomic_fetch_add((_Atomic long *)base[me], 1);

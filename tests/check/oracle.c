@@ -86,7 +86,7 @@ static gex_TM_t team[3]; /* all; two halves; the same in another order */
 static gex_AD_t ad;
 static gexx_Sem_t sem;
 static gexx_Sem_Handle_t post[3];
-static char own[OPS][64], private[64];
+static char own[OPS][64], private[64] __attribute__((aligned(8)));
 static uint64_t old[OPS]; /* values that an operation got */
 static int came[OPS];     /* messages, in their order */
 static const gex_EC_t category[] = {GEX_EC_ALL, GEX_EC_PUT, GEX_EC_GET, GEX_EC_LC};
@@ -113,6 +113,10 @@ static void *place(const struct op *o) {
 static void *remote(const struct op *o) {
   return (char *)base[o->peer] + o->at;
 }
+/* Where an atomic operation puts what it fetches. */
+static uint64_t *result(const struct op *o) {
+  return o->where ? place(o) : &old[o - ops];
+}
 static uint64_t *signal_of(int rank, int what) {
   return (uint64_t *)&base[rank][64 + 8 * what];
 }
@@ -131,15 +135,15 @@ static void begun(int i) {
   if (turn) __atomic_store_n(turn, i + 1, __ATOMIC_RELEASE);
 }
 
-#define ATOMIC_OP(o, N, OP)                                                    \
- do {                                                                          \
-  if ((o)->mode == 2) {                                                        \
-   (void)gex_AD_OpNBI_U64(ad, &old[N], (o)->peer, to, OP, N + 1, 0, 0);        \
-  } else {                                                                     \
-   const gex_Event_t e = gex_AD_OpNB_U64(ad, &old[N], p, to, OP, N + 1, 0, 0); \
-   if ((o)->mode) event[(o)->slot] = e;                                        \
-   if (!(o)->mode) gex_Event_Wait(e);                                          \
-  }                                                                            \
+#define ATOMIC_OP(o, N, OP)                                                      \
+ do {                                                                            \
+  if ((o)->mode == 2) {                                                          \
+   (void)gex_AD_OpNBI_U64(ad, result(o), (o)->peer, to, OP, N + 1, 0, 0);        \
+  } else {                                                                       \
+   const gex_Event_t e = gex_AD_OpNB_U64(ad, result(o), p, to, OP, N + 1, 0, 0); \
+   if ((o)->mode) event[(o)->slot] = e;                                          \
+   if (!(o)->mode) gex_Event_Wait(e);                                            \
+  }                                                                              \
  } while (0)
 #define THREE(o, NAME, BLOCKING, NB, NBI)    \
  case NAME:                                  \

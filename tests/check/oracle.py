@@ -100,8 +100,9 @@ class Access:
 class Generator:
     """Makes a list of operations by a seed."""
 
-    def __init__(self, seed, most):
+    def __init__(self, seed, most, results=True):
         self.dice = random.Random(seed)
+        self.result_dice = random.Random(seed + 0.5) if results else None
         self.ops, self.most, self.slot = [], most, 0
         self.open = {r: [] for r in range(RANKS)}  # slots of events
         self.given = {}  # of what a wait needs: (key) -> how many
@@ -174,8 +175,18 @@ class Generator:
         if kind == "ATOMIC":
             what = dice.choice((FADD, FADD, SET, READ))
             at = SIGNALS + 64 * dice.randrange(2) if what == READ and dice.random() < 0.7 else at
-        self.add(rank, kind, peer=dice.randrange(RANKS), at=at, bytes=size, mode=mode, slot=slot,
-                 what=what)
+        peer = dice.randrange(RANKS)
+        where, local = self.result(rank, peer, at) if kind == "ATOMIC" else (OWN, 0)
+        self.add(rank, kind, peer=peer, at=at, bytes=size, mode=mode, slot=slot, what=what,
+                 where=where, local=local)
+
+    def result(self, rank, peer, at):
+        """Where an atomic operation puts what it fetches, seldom in memory that others use."""
+        dice = self.result_dice
+        if not dice or dice.random() < 0.5:
+            return OWN, 0
+        where, local = dice.choice((PRIVATE, SEGMENT)), 8 * dice.randrange(self.places)
+        return PRIVATE if (rank, at) == (peer, local) else where, local
 
     def tell(self, rank):
         """A message, or a post."""
@@ -579,6 +590,8 @@ class Model:
         owner = {OWN: None, PRIVATE: ("private", o.rank), SEGMENT: o.rank}[o.where]
         if o.kind in ("LONG_MESSAGE", "PUT_POST"):
             return [self.read_at_once(i, owner)]
+        if o.kind == "ATOMIC" and o.what != SET:
+            return [self.ended(Access(i, owner, o.local, 8, True), self.completion(i))]
         if o.kind in TRANSFERS:
             is_get = o.kind[:3] == "GET"
             if not is_get and not o.lc:

@@ -102,6 +102,29 @@ CASE(result_used) {
   gex_RMA_PutBlocking(tm, 2, base[2], v, 8, 0);           /* race: result_used */
   wait_for(e);
 }
+CASE(fetched_used) {
+  static uint64_t old;
+  gex_AD_t ad;
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_FADD, 0);
+  if (me == 0) {
+    gex_Event_t e;
+    e = gex_AD_OpNB_U64(ad, &old, 1, base[1], GEX_OP_FADD, 1, 0, 0); /* race: fetched_used */
+    gex_RMA_PutBlocking(tm, 2, base[2], &old, 8, 0);                 /* race: fetched_used */
+    wait_for(e);
+  }
+  barrier();
+  gex_AD_Destroy(ad);
+}
+CASE(fetched_twice) {
+  static uint64_t old;
+  gex_AD_t ad;
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_GET, 0);
+  for (gex_Rank_t r = 1; me == 0 && r < 3; r++)
+    (void)gex_AD_OpNBI_U64(ad, &old, r, base[r], GEX_OP_GET, 0, 0, 0); /* race: fetched_twice */
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  barrier();
+  gex_AD_Destroy(ad);
+}
 CASE(two_puts) {
   if (me) return;
   gex_Event_t e = gex_RMA_PutNB(tm, 1, base[1], v, 8, GEX_EVENT_NOW, 0);     /* race: two_puts */

@@ -46,7 +46,7 @@ def run(options, without, *words):
 
 def fault_of(options, seed):
     """What is wrong with a seed, or None."""
-    ops = Generator(seed, 16).make()
+    ops = Generator(seed, 16, False).make()
     if len(ops) > MOST:
         return None
     without = left_out(ops)
