@@ -80,7 +80,7 @@ if(TMB_HAVE_SANITIZERS AND NOT CMAKE_CROSSCOMPILING AND CMAKE_C_COMPILER_ID STRE
     ${tmb_few_paths})
   target_link_options(caf_asan PRIVATE ${tmb_asan_flags})
   target_include_directories(caf_asan PRIVATE "${PROJECT_SOURCE_DIR}/include"
-    "${PROJECT_SOURCE_DIR}/coarray")
+    "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/coarray")
   target_link_libraries(caf_asan PRIVATE tmb_warnings Threads::Threads PUBLIC tombolo_shared)
   foreach(src IN LISTS tmb_fortran_tests)
     get_filename_component(name "${src}" NAME_WE)

@@ -43,7 +43,8 @@ function(tmb_runtime_objects target mode)
     POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
   target_compile_definitions(${target} PRIVATE GASNET_${mode}=1 _GNU_SOURCE=1
     GEXX_NO_IDENT=1) # a program is not of the thread mode of a library that it links
-  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include" ${ARGN})
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include"
+    "${PROJECT_SOURCE_DIR}/src" ${ARGN}) # of src: base/container/heap.h
   target_link_libraries(${target} PRIVATE tmb_warnings Threads::Threads)
 endfunction()
 

@@ -3,7 +3,7 @@
  * The run-time library of UPC, inside: state, memory layout, functions that its files call of each
  * other.
  *
- * Included by the files of upc/runtime. Calls: the public headers of Tombolo only. Invariants: a
+ * Included by the files of upc/runtime. Calls: the public headers of Tombolo. Invariants: a
  * UPC thread is a rank of the job; the memory of each thread is its bound segment, with one layout
  * on all: a page that nothing uses (so that no object has offset 0), struct upcr_root, static
  * shared data, the heap of objects that lie on all threads (managed in thread 0's memory), the heap
@@ -13,6 +13,7 @@
 #define UPCR_RT_H
 
 #define UPCR_RUNTIME 1
+#include "base/container/heap.h"
 #include "upcr.h"
 
 #include <gasnet_ratomic.h>
@@ -31,12 +32,10 @@
  ((long)1 << (UPCR_THREAD_BITS - 1)) /* numbers of threads, a sign with them \
                                       */
 
-/* Free blocks of one heap. Offsets are from the beginning of the owner's memory. */
 struct upcr_heap {
   uint32_t lock; /* 1: taken; by any process that maps the memory */
   uint32_t pad;
-  uint64_t begin, end;
-  uint64_t bin[64]; /* first free block of floor(log2 bytes), 0: none */
+  struct tmb_heap all; /* offsets are from the beginning of the owner's memory */
 };
 
 /* At offset RT_GUARD of every thread's memory. */
@@ -142,7 +141,6 @@ void rt_check_pointer(upcr_pts_t p, const char *what);
 void rt_fault_start(void);
 
 /* ---- heap.c */
-void rt_heap_init(struct upcr_heap *heap, char *base, uint64_t begin, uint64_t end);
 /* Offset of a block of the heap in the memory at base; 0: no room. */
 uint64_t rt_heap_alloc(struct upcr_heap *heap, char *base, uint64_t bytes);
 void rt_heap_free(struct upcr_heap *heap, char *base, uint64_t at);

@@ -82,8 +82,8 @@ static uint64_t ask(uint32_t thread, unsigned what, uint64_t arg) {
 
 void rt_alloc_start(void) {
   struct upcr_root *root = root_of((uint32_t)upcr_mythread);
-  rt_heap_init(&root->own, rt.memory, rt.heap_half, rt.bytes);
-  if (upcr_mythread == 0) rt_heap_init(&root->global, rt.memory, rt.heap, rt.heap_half);
+  tmb_heap_init(&root->own.all, rt.memory, rt.heap_half, rt.bytes);
+  if (upcr_mythread == 0) tmb_heap_init(&root->global.all, rt.memory, rt.heap, rt.heap_half);
 }
 
 /* Bytes of each thread's part of nblocks blocks; 0: none, or too many. */
