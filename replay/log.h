@@ -87,7 +87,15 @@ struct rpl_taken {
   uint32_t count, number[RPL_TAKEN];
 };
 
+/* Where a rank of a replay stands. */
+struct rpl_stand {
+  uint32_t moves;  /* calls that it has begun, and events that it has taken */
+  uint32_t steps;  /* of loops that wait: polls, and steps of a wait for a condition */
+  uint32_t inside; /* a call or such a step is in progress */
+};
+
 struct rpl_rank {
+  struct rpl_stand stand;
   struct rpl_deviation deviation;
   struct rpl_taken taken;
 };

@@ -210,6 +210,7 @@ uint64_t rpl_log_number(void) {
 
 void rpl_log_step(void) {
   log_.next++;
+  rpl_moved();
 }
 
 void rpl_log_place(uint16_t site, struct rpl_place *out) {

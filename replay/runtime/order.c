@@ -23,13 +23,15 @@
 #define SPINS     200u  /* polls before a wait yields */
 #define YIELDS    2000u /* and before it sleeps */
 #define SLEEP_NS  50000L
-#define NOTICE_S  5  /* a wait that lasts so long is reported */
-#define EXIT_CODE 67 /* of a replay that has left the order; see tools/replay */
+#define NOTICE_S  5                    /* a wait that lasts so long is reported */
+#define LATE_NS   UINT64_C(2000000000) /* for which a message waits for its loop, at most */
+#define EXIT_CODE 67                   /* of a replay that has left the order; see tools/replay */
 
 static uint32_t *kept; /* [ranks][2] messages that the library keeps */
 static uint32_t *hold; /* [ranks][2] polls for which chaos still holds them back */
 static bool releasing; /* one of these is passed to the gate again */
 static bool draining;  /* in release_due */
+static uint64_t late;  /* number, from 1, of an event whose loop is over: it comes in any one */
 
 static uint32_t *kept_of(uint32_t from, bool reply) {
   if (!kept) kept = calloc((size_t)rpl.ranks * 4, sizeof *kept);
@@ -99,6 +101,7 @@ static bool follows(const struct rpl_event *e) {
 
 static bool turn_of(const struct rpl_event *e) {
   const int order = compare(e->run, e->repeat);
+  if (rpl.stepping && late == rpl_log_number() + 1) return true;
   if (order == 0 && (e->kind & RPL_BETWEEN))
     return rpl.left && (!rpl.stepping || same_loop(e) || follows(e));
   return order <= 0;
@@ -145,6 +148,20 @@ static void release_due(void) {
   draining = true;
   while ((e = rpl_log_next()) && is_handler(e) && turn_of(e) && release_event(e)) continue;
   draining = false;
+}
+
+/* A step of a loop: the next event happened in another loop since the same call, or in a later poll
+ * of the loop of polls before this one. It is held back, because that loop may come. But memory may
+ * have ended it sooner than in the recording: then nothing else happens in the job. */
+static void look_for_late(void) {
+  static uint64_t number, since;
+  const struct rpl_event *const e = rpl_log_next();
+  if (!e || e->run != rpl.run || !is_handler(e) || turn_of(e)) return;
+  if (number != rpl_log_number() + 1) since = rpl_now_ns();
+  number = rpl_log_number() + 1;
+  if (!rpl_still() && (rpl.area->only || rpl_now_ns() - since < LATE_NS)) return;
+  late = number;
+  release_due();
 }
 
 void rpl_note_between(enum rpl_kind kind, uint32_t from, uint8_t handler) {
@@ -274,18 +291,35 @@ void rpl_flush(void) {
     while (release(r / 2, r % 2)) continue;
 }
 
+/* Replay: the events before a call happen. */
+static void end_before(enum rpl_call call, const void *pc) {
+  run_handlers();
+  const struct rpl_event *const e = rpl_log_next();
+  if (!e || !turn_of(e)) return;
+  rpl.call = call;
+  rpl.pc = pc;
+  rpl_deviate("called");
+}
+
+/* Replay: the call at the position has begun. */
+static void has_begun(void) {
+  if (rpl.repeat && is_poll(rpl.call))
+    rpl_stepped();
+  else
+    rpl_moved();
+  release_due(); /* the call may wait for one of these */
+  const struct rpl_event *const e = rpl_log_next();
+  if (!e || e->run != rpl.run || !e->site || (e->kind & RPL_BETWEEN)) return;
+  struct rpl_place place;
+  rpl_log_place(e->site, &place);
+  if (strcmp(place.call, rpl_call_name(rpl.call)) != 0) rpl_deviate("called");
+}
+
 bool rpl_enter(enum rpl_call call, const void *pc) {
   if (!rpl_on() || rpl.inside) return false;
   rpl.inside = true;
-  if (rpl.mode == RPL_REPLAYS) {
-    run_handlers();
-    const struct rpl_event *const e = rpl_log_next();
-    if (e && turn_of(e)) {
-      rpl.call = call;
-      rpl.pc = pc;
-      rpl_deviate("called");
-    }
-  }
+  rpl_is_inside(true);
+  if (rpl.mode == RPL_REPLAYS) end_before(call, pc);
   if (call != rpl.call) {
     rpl.run++;
     rpl.repeat = 0;
@@ -296,14 +330,7 @@ bool rpl_enter(enum rpl_call call, const void *pc) {
   rpl.pc = pc;
   rpl.left = false;
   if (rpl_chaos_on()) chaos();
-  if (rpl.mode != RPL_REPLAYS) return true;
-  release_due(); /* the call may wait for one of these */
-  const struct rpl_event *const e = rpl_log_next();
-  if (e && e->run == rpl.run && e->site && !(e->kind & RPL_BETWEEN)) {
-    struct rpl_place place;
-    rpl_log_place(e->site, &place);
-    if (strcmp(place.call, rpl_call_name(call)) != 0) rpl_deviate("called");
-  }
+  if (rpl.mode == RPL_REPLAYS) has_begun();
   return true;
 }
 
@@ -319,13 +346,17 @@ bool rpl_step_begin(const void *pc) {
   rpl.call = RPL_CALL_gexx_wait_step;
   rpl.pc = pc;
   rpl.inside = rpl.stepping = true;
+  rpl_is_inside(true);
+  rpl_stepped();
   if (rpl.mode == RPL_REPLAYS) release_due();
+  if (rpl.mode == RPL_REPLAYS) look_for_late();
   if (rpl_chaos_on()) chaos();
   return true;
 }
 
 void rpl_step_end(void) {
   rpl.inside = rpl.stepping = false;
+  rpl_is_inside(false);
   rpl.call = before.call;
   rpl.pc = before.pc;
 }
@@ -335,6 +366,7 @@ void rpl_leave(bool outer) {
   if (rpl.mode == RPL_REPLAYS) run_handlers();
   rpl.left = true;
   rpl.inside = false;
+  rpl_is_inside(false);
 }
 
 /* ---- other events */

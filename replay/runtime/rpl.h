@@ -150,20 +150,39 @@ static inline void rpl_end(const bool *outer) {
 
 /* The rest of a wrapper whose call may report "not yet"; in fn: does the call; not_yet: the result
  * that is not noted; args: of the call, in parentheses. */
-#define RPL_RESULT_BY(name, fn, not_yet, args)                                         \
- RPL_ENTER(name);                                                                      \
- if (!outer) return rpl_real.name args;                                                \
- if (rpl.mode != RPL_REPLAYS) {                                                        \
-  RPL_RESULT_NOW(fn, not_yet, args);                                                   \
- }                                                                                     \
- const struct rpl_event *const e = rpl_due(RPL_RESULT);                                \
- if (!e) return rpl_log_next() ? (not_yet) : fn args;                                  \
- const int rc = (int)e->arg;                                                           \
- uint64_t steps = 0;                                                                   \
- while (fn args == (not_yet)) rpl_wait_step(&steps, "waiting for its end");            \
- rpl_take();                                                                           \
+#define RPL_RESULT_BY(name, fn, not_yet, args)                              \
+ RPL_ENTER(name);                                                           \
+ if (!outer) return rpl_real.name args;                                     \
+ if (rpl.mode != RPL_REPLAYS) {                                             \
+  RPL_RESULT_NOW(fn, not_yet, args);                                        \
+ }                                                                          \
+ const struct rpl_event *const e = rpl_due(RPL_RESULT);                     \
+ if (!e) return rpl_log_next() ? (not_yet) : fn args;                       \
+ const int rc = (int)e->arg;                                                \
+ uint64_t steps = 0;                                                        \
+ while (fn args == (not_yet)) rpl_wait_step(&steps, "waiting for its end"); \
+ rpl_take();                                                                \
  return rc
 #define RPL_RESULT_OF(name, not_yet, args) RPL_RESULT_BY(name, rpl_real.name, not_yet, args)
+
+/* ---- still.c */
+
+/* Whether other ranks wait, too, and have not moved for a time: asked again and again in a wait. */
+bool rpl_still(void);
+uint64_t rpl_now_ns(void);
+
+/* This rank has moved, or has made a step of a loop that waits; it is in a call, or not. */
+static inline void rpl_moved(void) {
+  struct rpl_stand *const s = &rpl.area->rank[rpl.rank].stand;
+  __atomic_store_n(&s->moves, s->moves + 1, __ATOMIC_RELAXED);
+}
+static inline void rpl_stepped(void) {
+  struct rpl_stand *const s = &rpl.area->rank[rpl.rank].stand;
+  __atomic_store_n(&s->steps, s->steps + 1, __ATOMIC_RELAXED);
+}
+static inline void rpl_is_inside(bool inside) {
+  __atomic_store_n(&rpl.area->rank[rpl.rank].stand.inside, inside, __ATOMIC_RELAXED);
+}
 
 /* ---- chaos.c */
 

@@ -37,14 +37,18 @@ int gexx_Sem_TryN(gexx_Sem_t sem, uint64_t n) {
 
 /* ---- values */
 
-int gexx_put_signal(const struct gexx_signal_op *op) {
-  RPL_ENTER(gexx_put_signal);
-  if (!outer || op->flags & GEX_FLAG_IMMEDIATE) return rpl_real.gexx_put_signal(op);
-  struct rpl_bucket *const b = rpl_write_begin(rpl_jobrank(op->tm, op->rank), op->sig_addr);
-  const int rc = rpl_real.gexx_put_signal(op);
-  rpl_write_end(b);
-  return rc;
-}
+#define PUT_SIGNAL(RESULT, NAME)                                                             \
+ RESULT NAME(const struct gexx_signal_op *op) {                                              \
+  RPL_ENTER(NAME);                                                                           \
+  if (!outer || op->flags & GEX_FLAG_IMMEDIATE) return rpl_real.NAME(op);                    \
+  struct rpl_bucket *const b = rpl_write_begin(rpl_jobrank(op->tm, op->rank), op->sig_addr); \
+  const RESULT result = rpl_real.NAME(op);                                                   \
+  rpl_write_end(b);                                                                          \
+  return result;                                                                             \
+ }
+PUT_SIGNAL(int, gexx_put_signal)
+PUT_SIGNAL(int, gexx_put_signal_nbi)
+PUT_SIGNAL(gex_Event_t, gexx_put_signal_nb)
 
 /* The value that a wait has returned: noted; in a replay the recorded value. */
 static uint64_t seen(bool outer, uint64_t value) {

@@ -56,6 +56,7 @@ static bool map_area(const char *path) {
 }
 
 static void end(void) {
+  rpl_is_inside(true);
   rpl_log_end();
 }
 
@@ -114,6 +115,7 @@ int gexx_legacy_init(const struct gexx_client_mode *mode, int *argc, char ***arg
 }
 
 void gasnet_exit(int exitcode) {
+  if (rpl.area) rpl_is_inside(true);
   rpl_flush();
   rpl_log_end();
   rpl_real.gasnet_exit(exitcode);

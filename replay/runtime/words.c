@@ -17,12 +17,12 @@
 #include "replay/runtime/rpl.h"
 
 #include <string.h>
-#include <time.h>
 
 #define SEEN      4096u /* words whose last value is known; power of two */
 #define LOCK_NS   1000000000u
 #define SETTLE_NS 10000000u /* after so long a word that has changed will not have the value */
-#define LAST_NS   UINT64_C(10000000000) /* nor one that is as it was */
+#define LAST_NS   UINT64_C(10000000000) /* nor one that is as it was, or when the job stands still \
+                                         */
 #define SHORT     8u                    /* bytes of a put that is counted, at most */
 
 /* A word, as this rank has read it last. */
@@ -36,12 +36,6 @@ struct seen {
 
 static struct seen seen_[SEEN];
 static uint32_t seen_count;
-
-static uint64_t now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* A word of a rank; NULL: there is no room. */
 static struct seen *word_of(uint32_t rank, const void *addr) {
@@ -67,9 +61,9 @@ static struct rpl_bucket *bucket_of(uint32_t rank, const void *addr) {
 }
 
 static void lock(struct rpl_bucket *b) {
-  const uint64_t start = now_ns();
+  const uint64_t start = rpl_now_ns();
   uint64_t steps = 0;
-  while (__atomic_exchange_n(&b->lock, 1, __ATOMIC_ACQUIRE) && now_ns() - start < LOCK_NS)
+  while (__atomic_exchange_n(&b->lock, 1, __ATOMIC_ACQUIRE) && rpl_now_ns() - start < LOCK_NS)
     rpl_wait_step(&steps, "waiting for an atomic operation");
 }
 
@@ -109,7 +103,8 @@ static int32_t more_writes(const struct want *w) {
 /* Whether a word that is not as recorded will not be so any more. In last: NULL: not known. */
 static bool has_passed(const struct want *w, const struct seen *last, uint64_t now, uint64_t ns) {
   if (w->counted && more_writes(w) > 0) return true;
-  if (last && last->known && last->value == now) return !rpl.area->only && ns > LAST_NS;
+  if (last && last->known && last->value == now)
+    return rpl_still() || (!rpl.area->only && ns > LAST_NS);
   return ns > SETTLE_NS;
 }
 
@@ -119,8 +114,8 @@ static void await(const struct want *w, const struct seen *last, uint64_t (*read
                   void *arg) {
   uint64_t steps = 0, now;
   while (w->counted && more_writes(w) < 0) rpl_wait_step(&steps, "waiting for a put");
-  const uint64_t start = now_ns();
-  while ((now = read(arg)) != w->value && !has_passed(w, last, now, now_ns() - start))
+  const uint64_t start = rpl_now_ns();
+  while ((now = read(arg)) != w->value && !has_passed(w, last, now, rpl_now_ns() - start))
     rpl_wait_step(&steps, "waiting for a value");
 }
 
@@ -238,38 +233,36 @@ gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t
 
 /* ---- short puts */
 
-int gexx_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
-                 gex_Flags_t flags) {
-  RPL_ENTER(gexx_rma_put);
-  if (!outer || nbytes > SHORT || flags)
-    return rpl_real.gexx_rma_put(tm, rank, dest, src, nbytes, flags);
-  struct rpl_bucket *const b = rpl_write_begin(rpl_jobrank(tm, rank), dest);
-  const int rc = rpl_real.gexx_rma_put(tm, rank, dest, src, nbytes, flags);
-  rpl_write_end(b);
-  return rc;
-}
+/* Defines a put, whose parameters have the names of the API. It is complete where the memory is
+ * mapped. */
+#define PUT(RESULT, NAME, PARAMS, ARGS)                                      \
+ RESULT NAME PARAMS {                                                        \
+  RPL_ENTER(NAME);                                                           \
+  if (!outer || nbytes > SHORT || flags) return rpl_real.NAME ARGS;          \
+  struct rpl_bucket *const b = rpl_write_begin(rpl_jobrank(tm, rank), dest); \
+  const RESULT result = rpl_real.NAME ARGS;                                  \
+  rpl_write_end(b);                                                          \
+  return result;                                                             \
+ }
 
-/* It is complete where the memory is mapped. */
-int gexx_rma_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
-                     gex_Event_t *lc_opt, gex_Flags_t flags) {
-  RPL_ENTER(gexx_rma_put_nbi);
-  if (!outer || nbytes > SHORT || flags)
-    return rpl_real.gexx_rma_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
-  struct rpl_bucket *const b = rpl_write_begin(rpl_jobrank(tm, rank), dest);
-  const int rc = rpl_real.gexx_rma_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
-  rpl_write_end(b);
-  return rc;
-}
+PUT(int, gexx_rma_put,
+    (gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Flags_t flags),
+    (tm, rank, dest, src, nbytes, flags))
+PUT(int, gexx_rma_put_nbi,
+    (gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt,
+     gex_Flags_t flags),
+    (tm, rank, dest, src, nbytes, lc_opt, flags))
+PUT(gex_Event_t, gexx_rma_put_nb,
+    (gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt,
+     gex_Flags_t flags),
+    (tm, rank, dest, src, nbytes, lc_opt, flags))
 
-int gexx_rma_put_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes,
-                     gex_Flags_t flags) {
-  RPL_ENTER(gexx_rma_put_val);
-  if (!outer || flags) return rpl_real.gexx_rma_put_val(tm, rank, dest, value, nbytes, flags);
-  struct rpl_bucket *const b = rpl_write_begin(rpl_jobrank(tm, rank), dest);
-  const int rc = rpl_real.gexx_rma_put_val(tm, rank, dest, value, nbytes, flags);
-  rpl_write_end(b);
-  return rc;
-}
+#define VAL_PARAMS \
+ (gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags)
+#define VAL_ARGS (tm, rank, dest, value, nbytes, flags)
+PUT(int, gexx_rma_put_val, VAL_PARAMS, VAL_ARGS)
+PUT(int, gexx_rma_put_nbi_val, VAL_PARAMS, VAL_ARGS)
+PUT(gex_Event_t, gexx_rma_put_nb_val, VAL_PARAMS, VAL_ARGS)
 
 /* ---- atomic operations */
 

@@ -261,6 +261,70 @@ SCRIPTED(ring) {
   if (me) gex_AM_RequestShort(tm, (me + 1) % 3, H_NAME, 0);
 }
 
+/* The next cases have no bug. Delays make the replay differ from the recording, in memory alone. */
+static int replayed(void) {
+  return getenv("TOMBOLO_REPLAY") != NULL;
+}
+/* Wait in a recording, and in a replay, for so many milliseconds. */
+static void pause_for(unsigned recorded_ms, unsigned replayed_ms) {
+  (void)usleep(1000 * (replayed() ? replayed_ms : recorded_ms));
+}
+static void put_flag(void) {
+  const long one = 1;
+  (void)gex_RMA_PutBlocking(tm, 0, base[0], &one, sizeof one, 0);
+}
+#define FLAG (*(volatile long *)base[0])
+
+/* A message comes in the first loop; in the replay that makes no step. */
+SCRIPTED(memory_no_step) {
+  if (me == 1) gex_AM_RequestShort(tm, 0, H_NAME, 0);
+  pause_for(me == 1 ? 20 : 0, me == 0 ? 50 : 0);
+  if (me == 1) put_flag();
+  if (me) return;
+  GASNET_BLOCKUNTIL(FLAG);
+  GASNET_BLOCKUNTIL(count == 1);
+}
+
+/* A message comes in a loop of polls, which is over sooner in the replay. */
+SCRIPTED(memory_few_polls) {
+  pause_for(me == 1 ? 10 : 0, me == 0 ? 50 : 0);
+  if (me == 1) gex_AM_RequestShort(tm, 0, H_NAME, 0);
+  pause_for(me == 1 ? 20 : 0, 0);
+  if (me == 1) put_flag();
+  if (me) return;
+  do (void)gasnet_AMPoll();
+  while (!FLAG);
+  GASNET_BLOCKUNTIL(count == 1);
+}
+
+/* A message comes in the second loop. In the replay the first one makes steps, too, and the message
+ * is there, but must wait. */
+SCRIPTED(memory_more_steps) {
+  pause_for(me == 1 ? 30 : 0, me == 2 ? 150 : 0);
+  if (me == 1) gex_AM_RequestShort(tm, 0, H_NAME, 0);
+  if (me == 2) put_flag();
+  pause_for(me ? 0 : 10, 0);
+  if (me) return;
+  GASNET_BLOCKUNTIL(FLAG);
+  printf("%ld messages\n", (long)count);
+  GASNET_BLOCKUNTIL(count == 1);
+}
+
+/* A word has a value for a while; in the replay it is as before when it is read. */
+SCRIPTED(memory_as_before) {
+  long first, second;
+  pause_for(me == 1 ? 10 : 0, 0);
+  if (me == 1) *(volatile long *)base[1] = 5;
+  pause_for(me == 1 ? 40 : 0, 0);
+  if (me == 1) *(volatile long *)base[1] = 0;
+  if (me) return;
+  pause_for(0, 20);
+  gex_RMA_GetBlocking(tm, &first, 1, base[1], sizeof first, 0);
+  pause_for(30, 0);
+  gex_RMA_GetBlocking(tm, &second, 1, base[1], sizeof second, 0);
+  printf("%ld, then %ld\n", first, second);
+}
+
 /* No bug: the job lasts until it is ended. */
 SCRIPTED(lasts) {
   GASNET_BLOCKUNTIL(count > 0);

@@ -6,6 +6,7 @@
 # CASE `only`: one rank has the terminal, under a command or under gdb; the bug shows again.
 # CASE `stepped`, `stepped_long`: gdb stops one rank again and again; it does as recorded.
 # CASE `chaos_ends`: of a hang; and what an ended search leaves.
+# CASE `memory`: loads of memory see it sooner or later than in the recording.
 # CASE `full`: a file system without room for the recording.
 # CASE `refused`: options that contradict, and folders without a recording.
 import os
@@ -227,6 +228,23 @@ def refused(tombolo, program, _case, folder):
     return None
 
 
+def memory(tombolo, program, _case, folder):
+    """Each case `memory_*` ends as recorded; no wait lasts long."""
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bugs.c")
+    with open(source, encoding="utf-8") as text:
+        cases = re.findall(r"SCRIPTED\((memory_\w+)\)", text.read())
+
+    def fault_of(case):
+        order = os.path.join(folder, case)
+        bad, out = recorded(tombolo, program, case, order)
+        code, seen, err = run(tombolo, "--replay", order, program, case)
+        right = not code and seen == out and not err
+        return bad or (None if right else f"{case}: code {code}: {seen}, not {out}: {err}")
+
+    with ThreadPoolExecutor(len(cases)) as pool:
+        return "\n".join(filter(None, pool.map(fault_of, cases)))
+
+
 def full(tombolo, program, _case, folder):
     """A file system without room for the recording is named, and the program is not killed."""
     mounted = ("mount -t tmpfs -o size=64k none %s && exec %s run -n 3 --timeout 20 "
@@ -246,7 +264,8 @@ def full(tombolo, program, _case, folder):
 def main():
     tombolo, program, case = sys.argv[1:4]
     checks = {"chaos": chaos, "chaos_ends": chaos_ends, "deviation": deviation, "full": full,
-              "only": only, "refused": refused, "stepped": stepped, "stepped_long": stepped}
+              "memory": memory, "only": only, "refused": refused, "stepped": stepped,
+              "stepped_long": stepped}
     with tempfile.TemporaryDirectory() as folder:
         fault = checks.get(case, reproduces)(tombolo, program, case, folder)
     if fault:
