@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffers kept for later packets are bounded, and a retransmission copies only data that may
- * change. */
+/* Buffers kept for later packets are bounded, a retransmission copies only data that may change,
+ * and packets that come in one datagram are copied once at most. */
 #include "base/unit_test.h"
 #include "net/udp/udp_rig_test.h"
 
@@ -55,6 +55,42 @@ TEST(resent_from_the_copy) {
   for (uint32_t i = 0; i < 5000; i++) rig_step(2);
   assert_cmp(rig_stats[0].retransmits, >, 10);
   assert_int_equal(kept(UDP_BUF_CLASSES - 1), 0);
+  rig_close(2);
+}
+
+/* Packets of a length that is no multiple of 16, which the kernel hands over as one datagram: all
+ * but the first have to be aligned. A block of memory holds the copies of many. */
+TEST(run_copied_once) {
+  enum { COUNT = 8, LENGTH = 1003 };
+  _Alignas(64) static uint8_t run[COUNT * 1440], src[COUNT][LENGTH];
+  const struct udp_config config = rig_config();
+  uint32_t bytes = 0, blocks = 0;
+  rig_open(2, &config, NULL);
+  for (uint32_t k = 0; k < COUNT; k++) {
+    memset(src[k], (int)k + 1, LENGTH);
+    const struct tmb_rma rma = {.peer = 1,
+                                .remote = rig_segment[1] + (size_t)k * LENGTH,
+                                .local = src[k],
+                                .nbytes = LENGTH};
+    assert_int_equal(udp_put(rig_net[0], &rma), 0);
+  }
+  (void)rig_progress(0, TMB_SERVE_ALL);
+  struct rig_port *port = rig_port[1];
+  for (; port->head != port->tail; port->head++) {
+    const struct rig_datagram *d = &port->queue[port->head % RIG_QUEUE];
+    memcpy(run + bytes, d->bytes, d->count);
+    bytes += d->count;
+    free(d->bytes);
+  }
+  struct udp_batch *b = udp_batch_get(rig_net[1]);
+  rig_current = 1;
+  udp_datagram_take(rig_net[1], b, run, bytes);
+  rig_current = 0;
+  for (const struct udp_kept *k = b->kept; k; k = k->next) blocks++;
+  assert_memory_equal(rig_segment[1], src, sizeof src);
+  assert_int_equal(rig_stats[1].packets_in, COUNT);
+  assert_int_equal(blocks, 1);
+  udp_batch_put(rig_net[1], b);
   rig_close(2);
 }
 

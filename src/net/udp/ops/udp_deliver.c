@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_FIRST 64u /* entries; of kept messages, delivered in one call; chosen */
+#define LIST_FIRST   64u         /* entries; of kept messages, delivered in one call; chosen */
+#define COPIES_BYTES (64u << 10) /* of a block of copied packets, at least; chosen */
 
 void udp_batch_free(struct udp_batch *b) {
   free(b->in.memory);
@@ -42,6 +43,7 @@ struct udp_batch *udp_batch_get(struct tmb_net *e) {
 void udp_batch_end(struct udp_batch *b) {
   b->count = 0;
   b->in.placed = b->in.lent = 0;
+  b->copies_left = 0;
   while (b->kept) {
     struct udp_kept *k = TMB_LIST_POP(&b->kept);
     free(k->memory);
@@ -63,10 +65,16 @@ void udp_batch_keep(struct tmb_net *e, struct udp_batch *b, void *memory) {
 
 uint8_t *udp_batch_copy(struct tmb_net *e, struct udp_batch *b, const uint8_t *data,
                         uint32_t bytes) {
-  uint8_t *copy = aligned_alloc(64, TMB_ALIGN_UP(bytes, 64u));
-  if (!copy) e->up->fatal("no memory to receive");
-  memcpy(copy, data, bytes);
-  udp_batch_keep(e, b, copy);
+  const uint32_t room = TMB_ALIGN_UP(bytes, 64u);
+  if (room > b->copies_left) {
+    b->copies_left = TMB_MAX(room, COPIES_BYTES);
+    b->copies = aligned_alloc(64, b->copies_left);
+    if (!b->copies) e->up->fatal("no memory to receive");
+    udp_batch_keep(e, b, b->copies);
+  }
+  uint8_t *copy = memcpy(b->copies, data, bytes);
+  b->copies += room;
+  b->copies_left -= room;
   return copy;
 }
 

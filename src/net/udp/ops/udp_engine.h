@@ -270,7 +270,7 @@ void udp_batch_put(struct tmb_net *e, struct udp_batch *b);
 void udp_batch_end(struct udp_batch *b);
 /* Free `memory` when the batch ends. */
 void udp_batch_keep(struct tmb_net *e, struct udp_batch *b, void *memory);
-/* A copy of a datagram's rest, aligned; lives until the batch ends. */
+/* An aligned copy of a packet; lives until the batch ends. */
 uint8_t *udp_batch_copy(struct tmb_net *e, struct udp_batch *b, const uint8_t *data,
                         uint32_t bytes);
 /* Note something to be delivered; the memory behind its pointers lives until the end of the batch.

@@ -360,12 +360,12 @@ static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k
 
 void udp_datagram_take(struct tmb_net *e, struct udp_batch *b, uint8_t *data, uint32_t bytes) {
   while (bytes) {
-    if (TMB_UNLIKELY((uintptr_t)data % 16)) data = udp_batch_copy(e, b, data, bytes);
     struct packet k = {.data = data};
     if (udp_header_read(data, bytes, &k.h)) {
       refuse(e);
       return;
     }
+    if (TMB_UNLIKELY((uintptr_t)data % 16)) k.data = udp_batch_copy(e, b, data, k.h.bytes);
     const uint32_t taken = k.h.bytes; /* opening it takes the tag off */
     take_packet(e, b, &k);
     data += taken;

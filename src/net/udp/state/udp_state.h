@@ -49,6 +49,8 @@ struct udp_batch {
   struct udp_delivery *list;
   uint32_t count, capacity;
   struct udp_kept *kept;
+  uint8_t *copies; /* [copies_left] of a kept block, for copies of packets */
+  uint32_t copies_left;
 };
 
 /* Messages that came while they were not served: requests inside a handler; all while the client
