@@ -7,7 +7,7 @@
 # Usage: compilers.sh [--types] [COMPILER...]
 # COMPILER: as gcc-14 or clang-19; default: all gcc 11 to 16 and clang 14 to 22 in PATH. --types:
 # the build types Debug, Release, RelWithDebInfo and MinSizeRel instead of RelWithDebInfo alone;
-# default: by gcc-12 and gcc-14. The trees are build-compilers/COMPILER-TYPE, or below
+# default: by gcc-12, gcc-14 and gcc-16. The trees are build-compilers/COMPILER-TYPE, or below
 # TMB_COMPILERS. Exit code: 1 when something failed, 77 when there is none of the compilers.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -16,7 +16,7 @@ types=(RelWithDebInfo) names=()
 for version in 11 12 13 14 15 16; do names+=("gcc-$version"); done
 for version in 14 15 16 17 18 19 20 21 22; do names+=("clang-$version"); done
 if [ "${1:-}" = --types ]; then
-  types=(Debug Release RelWithDebInfo MinSizeRel) names=(gcc-12 gcc-14)
+  types=(Debug Release RelWithDebInfo MinSizeRel) names=(gcc-12 gcc-14 gcc-16)
   shift
 fi
 if [ $# -gt 0 ]; then names=("$@"); fi

@@ -54,7 +54,7 @@ static size_t write_message(char *to, const struct ofi_head *head, const void *a
                             const void *payload) {
   const size_t at = ofi_payload_at(head->nargs);
   memcpy(to, head, sizeof *head);
-  if (head->nargs) memcpy(to + sizeof *head, args, 4u * head->nargs);
+  if (args && head->nargs) memcpy(to + sizeof *head, args, 4u * head->nargs);
   if (!head->nbytes) return sizeof *head + 4u * head->nargs;
   memcpy(to + at, payload, head->nbytes);
   return at + head->nbytes;
