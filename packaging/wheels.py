@@ -11,13 +11,15 @@ stays the system's. Needs a registry of Python packages. Exits 77 where none can
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from zipfile import ZipFile
 
 ROOT = Path(__file__).resolve().parent.parent
-KEPT = ("libfabric.so.1", "libmpi.so.40", "libmpi.so.12", "libcuda.so.1")
+KEPT = ("libfabric.so.1", "libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libcuda.so.1")
 PROGRAM = "import tombolo; j = tombolo.init(); print('sum', j.allreduce(j.rank + 1))"
 
 
@@ -59,6 +61,9 @@ def build(out, scratch):
     path = f"{python.parent}:{os.environ['PATH']}"
     run(python, "-m", "auditwheel", "repair", *kept, "-w", out, wheel, PATH=path)
     (wheel,) = out.glob("tombolo-*.whl")
+    taken = [name for name in ZipFile(wheel).namelist() if name.startswith("tombolo.libs/lib")]
+    if taken:
+        sys.exit(f"wheels: the wheel has libraries of this system: {' '.join(taken)}")
     return wheel
 
 
@@ -71,6 +76,8 @@ def try_wheel(wheel, interpreter, scratch):
                   **more)
         if out.count("sum 3") != 2:
             sys.exit(f"wheels: {interpreter}: {out!r}")
+    if not re.search(r"^ *udp .* plug-in /", run(python.parent / "tombolo", "info", "--network"), re.M):
+        sys.exit(f"wheels: {interpreter}: tombolo info does not find the plug-in of udp")
     print(f"wheels: {run(python, '--version').strip()}: ok")
 
 

@@ -69,6 +69,13 @@ refused "sending a message.* to rank 3 failed: conduit refuses: .* (TMB_E_LIMIT)
 PATH=$(dirname "$TOMBOLO"):$PATH tombolo info --network | grep -q '^ *udp .* plug-in /' ||
   fail "tombolo info, started by PATH, does not find the plug-in of udp"
 
+# So does that of a wheel.
+mkdir -p "$dir/wheel/_bin" "$dir/wheel/_lib/tombolo"
+cp "$TOMBOLO" "$dir/wheel/_bin/tombolo"
+cp "$TMB_BUILD/lib/tombolo/tombolo-net-udp.so" "$dir/wheel/_lib/tombolo"
+"$dir/wheel/_bin/tombolo" info --network | grep -q "^ *udp .* plug-in .*$dir/wheel/" ||
+  fail "tombolo info in a wheel does not find the plug-in of udp"
+
 # Of each provider of libfabric it is said what it does, or how to find out what it lacks.
 "$TOMBOLO" info --network >"$dir/info"
 if grep -q '^ *ofi .* plug-in /' "$dir/info" && grep -q '^ *cxi ' "$dir/info"; then

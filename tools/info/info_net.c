@@ -70,10 +70,11 @@ static void add_folder(const void *symbol, const char *below, char *path, size_t
   snprintf(path, bytes, "%.*s/%s", (int)length, length ? file : "", below);
 }
 
-/* Where the plug-in of a conduit is. out path: of it, or its plain name for the loader. */
+/* Where the plug-in of a conduit is; a wheel has _lib for lib. out path: of it, or its plain name
+ * for the loader. */
 static bool find_plugin(const char *name, char *path, size_t bytes) {
   const char *asked = tmb_cfg_str(TMB_CFG_NET_PLUGIN);
-  const char *const folders[] = {"tombolo/", "", "../lib/tombolo/", "../lib/"};
+  const char *const folders[] = {"tombolo/", "", "../lib/tombolo/", "../lib/", "../_lib/tombolo/"};
   char folder[PATH_BYTES];
   if (asked && *asked) {
     snprintf(path, bytes, "%s", asked);
