@@ -70,7 +70,7 @@ demo: deps
 	@echo
 	@echo "Tombolo runs here. ft prints VERIFIED for each schedule; docs/BENCHMARKS.md explains the table."
 	@echo "Next, a program of your own:"
-	@echo "    export PATH=$(abspath $(BUILD))/bin:\$$PATH"
+	@echo "    export PATH=\"$(abspath $(BUILD))/bin:\$$PATH\""
 	@echo "    tombolo cc examples/neighbour.c -o neighbour"
 	@echo "    tombolo run -n 4 ./neighbour"
 	@echo "docs/book/start.md reads it line by line. make install PREFIX=...: all languages; make help: the rest."
