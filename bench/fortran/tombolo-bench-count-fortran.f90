@@ -11,13 +11,14 @@ module objects
     real(8), allocatable :: item(:)
   end type
   integer(int64) :: word[*], counts[*], got
-  real(8) :: block(128)[*], private(128), x
+  real(8) :: block(128)[*], private(128), matrix(16, 16)[*], square(8, 8), x
   character(16) :: text[*], words, texts(8)[*], eight(8)
   type(list) :: lists[*]
-  type(event_type) :: posted[*]
+  type(event_type) :: posted[*], attached_event[*]
+  integer(int64) :: attached_word[*]
   type(lock_type) :: guard[*]
   integer(atomic_int_kind) :: counter[*], ready[*], found
-  integer :: seen
+  integer :: seen, status
   integer, volatile :: ends = 0
   logical :: there
   interface
@@ -43,6 +44,16 @@ subroutine path_get_scalar()
   got = word[2]
 end subroutine
 
+subroutine path_put_stat()
+  use objects
+  word[2, stat=status] = got + 1
+end subroutine
+
+subroutine path_get_stat()
+  use objects
+  got = word[2, stat=status]
+end subroutine
+
 subroutine path_put_array()
   use objects
   block(1:64)[2] = private(1:64)
@@ -61,6 +72,11 @@ end subroutine
 subroutine path_get_strided()
   use objects
   private(1:64) = block(1:127:2)[2]
+end subroutine
+
+subroutine path_put_block()
+  use objects
+  matrix(3:10, 5:12)[2] = square
 end subroutine
 
 subroutine path_allocated()
@@ -83,6 +99,11 @@ subroutine path_get_text()
   words = text[2]
 end subroutine
 
+subroutine path_put_texts()
+  use objects
+  texts(:)[2] = eight
+end subroutine
+
 subroutine path_get_texts()
   use objects
   eight = texts(:)[2]
@@ -96,6 +117,11 @@ end subroutine
 subroutine path_transfer_array()
   use objects
   block(65:128)[2] = block(1:64)[2]
+end subroutine
+
+subroutine path_put_attached()
+  use objects
+  counts[2] = got + 1
 end subroutine
 
 subroutine path_sync_memory()
@@ -149,19 +175,22 @@ end subroutine
 
 program count_fortran
   use objects
+  use tombolo_caf, only: event_attach
   implicit none
-  external :: path_put_scalar, path_put_other_kind, path_get_scalar, path_put_array, &
-              path_get_array, path_put_strided, &
-              path_get_strided, path_allocated, path_get_allocatable, path_put_text, &
-              path_get_text, path_get_texts, path_transfer_scalar, path_transfer_array, path_event_post, &
+  external :: path_put_scalar, path_put_other_kind, path_get_scalar, path_put_stat, path_get_stat, &
+              path_put_array, path_get_array, path_put_strided, path_get_strided, path_put_block, &
+              path_allocated, path_get_allocatable, path_put_text, path_get_text, path_put_texts, &
+              path_get_texts, path_transfer_scalar, path_transfer_array, path_event_post, &
               path_event_query, path_atomic_define, path_atomic_ref, path_lock, path_sync_memory, &
-              path_sync_all, path_sync_images, path_co_sum
+              path_put_attached, path_sync_all, path_sync_images, path_co_sum
   if (num_images() /= 2) error stop 'tombolo-bench-count-fortran: two images are needed'
   if (this_image() == 1) print '(2a)', 'compiler ', compiler_version()
   word = 0
   got = 1
   block = 1
   private = 1
+  square = 1
+  eight = 'eight'
   text = 'a text'
   texts = text
   words = 'another'
@@ -175,14 +204,18 @@ program count_fortran
   call alone('put of a scalar', path_put_scalar)
   call alone('put of a scalar, another kind', path_put_other_kind)
   call alone('get of a scalar', path_get_scalar)
+  call alone('put of a scalar with STAT=', path_put_stat)
+  call alone('get of a scalar with STAT=', path_get_stat)
   call alone('put of 64 elements', path_put_array)
   call alone('get of 64 elements', path_get_array)
   call alone('put of 64 elements with gaps', path_put_strided)
   call alone('get of 64 elements with gaps', path_get_strided)
+  call alone('put of a block of 8 by 8', path_put_block)
   call alone('ALLOCATED of a component', path_allocated)
   call alone('get of an allocatable component', path_get_allocatable)
   call alone('put of a text of 16 characters', path_put_text)
   call alone('get of a text of 16 characters', path_get_text)
+  call alone('put of 8 texts', path_put_texts)
   call alone('get of 8 texts', path_get_texts)
   call alone('scalar from image to image', path_transfer_scalar)
   call alone('64 elements from image to image', path_transfer_array)
@@ -192,6 +225,8 @@ program count_fortran
   call alone('ATOMIC_REF', path_atomic_ref)
   call alone('LOCK and UNLOCK', path_lock)
   call alone('SYNC MEMORY', path_sync_memory)
+  call event_attach(loc(attached_event), attached_word)
+  call alone('put beside an attached event', path_put_attached)
   call together('SYNC ALL', path_sync_all)
   call together('SYNC IMAGES', path_sync_images)
   call together('CO_SUM of 8 B', path_co_sum)

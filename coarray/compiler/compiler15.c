@@ -52,6 +52,13 @@ int CAF(get_remote_function_index)(int hash) {
   return index;
 }
 
+/* Ends an access of an image that has not failed, as far as this one knows. */
+static inline void end_short(int *stat) {
+  if (__builtin_expect(!stat, 1)) return;
+  *stat = 0;
+  caf.until_poll -= CAF_WITH_STAT - CAF_SCALAR;
+}
+
 /* The image and the object of an access. */
 struct selector {
   const void *token;
@@ -319,38 +326,35 @@ static inline __attribute__((always_inline)) void get_text(const struct caf_here
   struct caf_here_call call;
   void *at = NULL;
   int32_t owned = 0;
-  size_t length = 0;
+  size_t length, whole = bytes;
   void *const place = caf_here_prepare(&call, here);
-  if (of.chars) call.chars = *of.chars;
-  if (of.object_chars) length = length_of(t, bytes, *of.object_chars);
+  if (of.chars) whole *= call.chars = *of.chars;
+  const bool equal = of.chars && of.chars == of.object_chars && whole == t->elem_bytes;
+  if (__builtin_expect(!equal && of.object_chars, 0)) {
+    length = length_of(t, bytes, *of.object_chars);
+    of.object_chars = &length;
+  }
   ((caf_getter *)here->accessor->function)(here->add, &caf.image, &at, &owned, place, &call.token,
-                                           0, &call.chars, of.object_chars ? &length : NULL);
-  if (of.chars) bytes *= *of.chars;
+                                           0, &call.chars, of.object_chars);
   if (__builtin_expect(!at || owned, 0))
-    take_scalar(at, owned, variable, bytes);
+    take_scalar(at, owned, variable, whole);
   else
-    copy_scalar(variable, at, bytes);
-}
-
-/* Finds an object that is here. With STAT= an access tells whether the image has failed, so what is
- * due is left to the long path, which asks. */
-static bool find_here(struct caf_here *here, const struct caf_selector *s, unsigned watches,
-                      const int *stat) {
-  return stat ? caf_find_short(here, s, watches, CAF_WITH_STAT) : caf_find_slow(here, s, watches);
+    copy_scalar(variable, at, whole);
 }
 
 /* Gets a scalar that is here, also a text, without TEAM=. Returns false where it is not. */
 static bool get_scalar_here(const struct get_call *c) {
   struct caf_here here;
   const struct target *const t = &c->target;
-  if (!find_here(&here, &c->object, CAF_ATTACH_READ, c->stat)) return false;
+  if (!caf_find_slow(&here, &c->object, CAF_ATTACH_READ, c->stat != NULL)) return false;
   get_text(&here, c->object.token, *t->dst, t->bytes, (struct lengths){t->chars, c->src_chars});
   return true;
 }
 
 /* [in] t: the coarray; bytes: of a character; chars: of the variable; NULL: it is none of texts. */
-static struct caf_lengths lengths_of(const struct caf_token *t, size_t bytes, const size_t *chars,
-                                     const size_t *object_chars) {
+static inline __attribute__((always_inline)) struct caf_lengths
+lengths_of(const struct caf_token *t, size_t bytes, const size_t *chars,
+           const size_t *object_chars) {
   struct caf_lengths of = {.has_chars = chars, .has_object_chars = object_chars};
   if (chars) of.chars = *chars;
   if (object_chars)
@@ -386,7 +390,7 @@ void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t 
                           int image, size_t dst_size, void **dst, size_t *dst_chars,
                           struct caf_desc *dst_desc, bool may_realloc, int index, void *add,
                           size_t add_bytes, int *stat, void **team, int *team_number) {
-  const bool usual = !may_realloc && !stat && !team && !team_number;
+  const bool usual = !may_realloc && !team && !team_number;
   if (__builtin_expect(usual && !dst_desc, 1)) {
     const struct caf_selector s = {token, image, index, src, add};
     struct caf_here here;
@@ -395,13 +399,15 @@ void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t 
         get_scalar(&here, *dst, dst_size);
       else
         get_text(&here, token, *dst, dst_size, (struct lengths){dst_chars, src_chars});
+      end_short(stat);
       return;
     }
   } else if (usual) {
     const struct caf_selector s = {token, image, index, src, add};
     const struct caf_lengths of = lengths_of(token, dst_size, dst_chars, src_chars);
-    if (caf_here_get(&s, dst_desc, dst_chars || src_chars ? &of : NULL)) {
+    if (caf_here_get(&s, dst_desc, dst_chars || src_chars ? &of : NULL, stat != NULL)) {
       if (dst) *dst = dst_desc->base;
+      caf_ok(stat);
       return;
     }
   }
@@ -458,7 +464,7 @@ static __attribute__((noinline)) int32_t is_present_in_full(const struct caf_tok
   if (!is_accessors(t) && (t->rank == 0 || shape_of(t))) {
     struct caf_here here;
     const struct caf_selector s = {t, image, index, t->rank ? shape_of(t) : NULL, add};
-    if (caf_find_here(&here, &s, 0)) return caf_here_asks(&here, takes_pointer(t));
+    if (caf_find_here(&here, &s, 0, false)) return caf_here_asks(&here, takes_pointer(t));
   }
   caf.statement.call = "ALLOCATED";
   caf.statement.caller = caller;
@@ -524,7 +530,8 @@ struct put_call {
   const void *caller;
 };
 
-/* Writes a scalar, also a text. [in] t: the coarray; bytes: of the scalar, or of a character. */
+/* Writes a scalar, also a text, or an array of texts. [in] t: the coarray; data: a scalar, or the
+ * descriptor of an array; bytes: of the scalar, or of a character. */
 static inline __attribute__((always_inline)) void put_text(const struct caf_here *here,
                                                            const struct caf_token *t,
                                                            const void *data, size_t bytes,
@@ -540,22 +547,26 @@ static inline __attribute__((always_inline)) void put_text(const struct caf_here
 /* Puts a scalar that is here, also a text, without TEAM=. Returns false where it is not. */
 static bool put_scalar_here(const struct put_call *c) {
   struct caf_here here;
-  if (!find_here(&here, &c->object, CAF_ATTACH_WRITE, c->stat)) return false;
+  if (!caf_find_slow(&here, &c->object, CAF_ATTACH_WRITE, c->stat != NULL)) return false;
   put_text(&here, c->object.token, c->src, c->src_size,
            (struct lengths){c->src_chars, c->dst_chars});
   return true;
 }
 
-static bool put_array_here(const struct put_call *c) {
-  if (c->stat) return false;
-  const struct caf_lengths of =
+/* Puts any object that is here, without TEAM=. Returns false where it is not. */
+static bool put_here(const struct put_call *c) {
+  const struct caf_lengths texts =
       lengths_of(c->object.token, c->src_size, c->src_chars, c->dst_chars);
-  return caf_here_put(&c->object, c->src_desc, c->src_chars || c->dst_chars ? &of : NULL);
+  const struct caf_lengths *const of = c->src_chars || c->dst_chars ? &texts : NULL;
+  if (c->src_desc ? caf_here_put(&c->object, c->src_desc, of, c->stat != NULL) : put_scalar_here(c))
+    return true;
+  const void *const data = c->src_desc ? (const void *)c->src_desc : c->src;
+  return !c->stat && caf_here_put_attached(&c->object, data, c->src_desc, of);
 }
 
 /* All puts but those of the fewest instructions. */
 static __attribute__((noinline)) void put_in_full(const struct put_call *c) {
-  if (!c->team && !c->team_number && (c->src_desc ? put_array_here(c) : put_scalar_here(c))) {
+  if (!c->team && !c->team_number && put_here(c)) {
     caf_ok(c->stat);
     return;
   }
@@ -579,17 +590,16 @@ void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_ch
                          size_t src_size, const void *src, const size_t *src_chars,
                          const struct caf_desc *src_desc, int index, void *add, size_t add_bytes,
                          int *stat, void **team, int *team_number) {
-  if (__builtin_expect(!stat && !team && !team_number && (!src_desc || caf_here_takes(src_desc)),
-                       1)) {
+  if (__builtin_expect(!team && !team_number && (!src_desc || caf_here_takes(src_desc)), 1)) {
     const struct caf_selector s = {token, image, index, dst, add};
+    const void *const data = src_desc ? (const void *)src_desc : src;
     struct caf_here here;
-    const bool numbers = !dst_chars && !src_chars;
-    if (__builtin_expect(
-            (numbers || !src_desc) && caf_find_short(&here, &s, CAF_ATTACH_WRITE, CAF_SCALAR), 1)) {
-      if (__builtin_expect(numbers, 1))
-        caf_here_set(&here, src_desc ? (const void *)src_desc : src);
+    if (__builtin_expect(caf_find_short(&here, &s, CAF_ATTACH_WRITE, CAF_SCALAR), 1)) {
+      if (__builtin_expect(!dst_chars && !src_chars, 1))
+        caf_here_set(&here, data);
       else
-        put_text(&here, token, src, src_size, (struct lengths){src_chars, dst_chars});
+        put_text(&here, token, data, src_size, (struct lengths){src_chars, dst_chars});
+      end_short(stat);
       return;
     }
   }

@@ -58,23 +58,41 @@ static bool runs_here(struct caf_accessor *a, const struct caf_token *t, uint32_
          (a->trials.followed && caf_follow_reaches(t, &a->trials, rank, offset));
 }
 
-bool caf_find_slow(struct caf_here *here, const struct caf_selector *s, unsigned watches) {
+bool caf_here_posts(const struct caf_accessor *a, const struct caf_token *t, uint32_t rank) {
+  return !a->trials.direct || caf_attached_there(rank, (const void *)t->addr[rank], t->bytes);
+}
+
+/* Finds an object whose memory is here. [in] watches: 0: events may be attached to it. [out] to:
+ * its rank. */
+static bool find(struct caf_here *here, const struct caf_selector *s, unsigned watches,
+                 uint32_t *to) {
   const struct caf_token *t = s->token;
   if (!t || (uint32_t)s->image - 1u >= caf.team->size || !t->here) return false;
   struct caf_accessor *const accessor = caf_accessor_at(s->index);
   if (!accessor) return false;
-  const uint32_t rank = caf.team->jobrank[s->image - 1];
+  const uint32_t rank = *to = caf.team->jobrank[s->image - 1];
   const uintptr_t place = caf_place(t, rank);
-  if (!place || caf_attached(rank, watches)) return false;
-  if (caf_poll_is_due(CAF_SCALAR)) poll_counted();
+  if (!place) return false;
   size_t offset = s->shape ? (size_t)((char *)s->shape->base - (char *)t->base) : 0;
   if (offset >= t->bytes) offset = 0;
   if (!runs_here(accessor, t, rank, offset)) return false;
+  if (caf_attached(rank, watches) &&
+      (!accessor->trials.direct ||
+       caf_attached_within(rank, watches, (const void *)t->addr[rank], t->bytes)))
+    return false;
   here->accessor = accessor;
   here->base = (char *)(place + offset);
   here->shape = s->shape;
   here->add = s->add;
   return true;
+}
+
+bool caf_find_slow(struct caf_here *here, const struct caf_selector *s, unsigned watches,
+                   bool with_stat) {
+  uint32_t rank;
+  if (with_stat && (caf.lost_count || caf_poll_is_due(0))) return false;
+  if (!with_stat && caf_poll_is_due(CAF_SCALAR)) poll_counted();
+  return find(here, s, watches, &rank);
 }
 
 static const size_t *object_chars_of(const struct caf_lengths *of) {
@@ -93,8 +111,7 @@ static void fill(const struct caf_here *h, const struct caf_lengths *of, struct 
 }
 
 /* Calls the accessor that sets an array. */
-static void set(const struct caf_here *h, const struct caf_lengths *of,
-                const struct caf_desc *data) {
+static void set(const struct caf_here *h, const struct caf_lengths *of, const void *data) {
   struct caf_here_call c;
   void *const place = caf_here_prepare(&c, h);
   ((caf_setter *)h->accessor->function)(h->add, &caf.image, place, data, &c.token, 0,
@@ -121,9 +138,9 @@ static bool take(const struct caf_desc *result, void *room, size_t bytes) {
 }
 
 bool caf_here_get(const struct caf_selector *object, const struct caf_desc *variable,
-                  const struct caf_lengths *of) {
+                  const struct caf_lengths *of, bool with_stat) {
   struct caf_here here;
-  if (!caf_find_here(&here, object, CAF_ATTACH_READ)) return false;
+  if (!caf_find_here(&here, object, CAF_ATTACH_READ, with_stat)) return false;
   _Alignas(16) char few[FEW_BYTES];
   struct caf_desc result;
   struct caf_section into;
@@ -146,9 +163,9 @@ bool caf_here_get(const struct caf_selector *object, const struct caf_desc *vari
 }
 
 bool caf_here_put(const struct caf_selector *object, const struct caf_desc *variable,
-                  const struct caf_lengths *of) {
+                  const struct caf_lengths *of, bool with_stat) {
   struct caf_here here;
-  if (!caf_find_here(&here, object, CAF_ATTACH_WRITE)) return false;
+  if (!caf_find_here(&here, object, CAF_ATTACH_WRITE, with_stat)) return false;
   _Alignas(16) char few[FEW_BYTES];
   struct caf_desc data;
   struct caf_section from;
@@ -162,13 +179,38 @@ bool caf_here_put(const struct caf_selector *object, const struct caf_desc *vari
   return true;
 }
 
+/* Whether a put of an element writes all of its bytes. */
+static bool is_one_value(const struct caf_token *t) {
+  return t->elem_type == CAF_INTEGER || t->elem_type == CAF_LOGICAL || t->elem_type == CAF_REAL ||
+         t->elem_type == CAF_CHARACTER;
+}
+
+bool caf_here_put_attached(const struct caf_selector *object, const void *data,
+                           const struct caf_desc *array, const struct caf_lengths *of) {
+  CAF_INSIDE;
+  struct caf_here here;
+  uint32_t rank;
+  size_t count = 1;
+  const struct caf_token *t = object->token;
+  if (!find(&here, object, 0, &rank) || !here.accessor->trials.direct) return false;
+  if (!caf_attached(rank, CAF_ATTACH_WRITE) || (array && !caf_here_takes(array))) return false;
+  for (int i = 0; array && i < array->dtype.rank; i++)
+    count *= (size_t)(array->dim[i].ub - array->dim[i].lb + 1);
+  if (!is_one_value(t) || count * t->elem_bytes != t->bytes) return false;
+  if ((uintptr_t)here.base != t->here[rank]) return false;
+  set(&here, of, data);
+  const struct caf_section all = {.base = (char *)t->addr[rank], .elem_len = t->bytes};
+  caf_attach_post(rank, &all, CAF_ATTACH_WRITE);
+  return true;
+}
+
 /* Finds both objects of a transfer. */
 static inline __attribute__((always_inline)) bool find_both(struct caf_here *target,
                                                             const struct caf_selector *to,
                                                             struct caf_here *source,
                                                             const struct caf_selector *from) {
-  return caf_find_here(source, from, CAF_ATTACH_READ) &&
-         caf_find_here(target, to, CAF_ATTACH_WRITE);
+  return caf_find_here(source, from, CAF_ATTACH_READ, false) &&
+         caf_find_here(target, to, CAF_ATTACH_WRITE, false);
 }
 
 bool caf_here_copy(const struct caf_selector *to, const struct caf_selector *from) {

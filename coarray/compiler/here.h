@@ -33,6 +33,10 @@ struct caf_selector {
   const void *add;
 };
 
+/* Whether an access may post an event, where any is attached to memory of the rank. Apart, so that
+ * the access of others keeps its registers. */
+bool caf_here_posts(const struct caf_accessor *a, const struct caf_token *t, uint32_t rank);
+
 /* Finds out, in the fewest instructions, whether an object is here, no event is attached there, and
  * the image has nothing else to do before an access. [in] watches: the kind of event; weight: as of
  * caf_poll_is_due. */
@@ -44,12 +48,16 @@ static inline __attribute__((always_inline)) bool caf_find_short(struct caf_here
   const uintptr_t place = caf_place_short(t, s->image, &rank);
   if (__builtin_expect(!place, 0)) return false;
   const struct caf_accessor *a = &caf.accessors[s->index]; /* the compiler's index is one of ours */
-  size_t offset = s->shape ? (size_t)((char *)s->shape->base - (char *)t->base) : 0;
-  if (__builtin_expect(offset >= t->bytes, 0)) offset = 0;
+  size_t offset = 0;
+  if (s->shape) {
+    offset = (size_t)((char *)s->shape->base - (char *)t->base);
+    if (__builtin_expect(offset >= t->bytes, 0)) offset = 0;
+  }
   if (__builtin_expect(!a->trials.direct, 0) &&
       !caf_follow_reaches_alone(t, &a->trials, rank, place, offset))
     return false;
-  if (caf_attached(rank, watches) || caf_poll_is_due(weight)) return false;
+  if (caf_attached(rank, watches) && caf_here_posts(a, t, rank)) return false;
+  if (caf_poll_is_due(weight)) return false;
   here->base = (char *)(place + offset);
   here->shape = s->shape;
   here->add = s->add;
@@ -57,11 +65,16 @@ static inline __attribute__((always_inline)) bool caf_find_short(struct caf_here
   return true;
 }
 
-/* Finds any object that is here; takes in messages. */
-bool caf_find_slow(struct caf_here *here, const struct caf_selector *s, unsigned watches);
-static inline __attribute__((always_inline)) bool
-caf_find_here(struct caf_here *here, const struct caf_selector *s, unsigned watches) {
-  return caf_find_short(here, s, watches, CAF_ARRAY) || caf_find_slow(here, s, watches);
+/* Finds any object that is here, and where the access posts no event; takes in messages. [in]
+ * with_stat: the access is to tell whether the image has failed; then false where it is time to
+ * ask.
+ */
+bool caf_find_slow(struct caf_here *here, const struct caf_selector *s, unsigned watches,
+                   bool with_stat);
+static inline __attribute__((always_inline)) bool caf_find_here(struct caf_here *here,
+                                                                const struct caf_selector *s,
+                                                                unsigned watches, bool with_stat) {
+  return caf_find_short(here, s, watches, CAF_ARRAY) || caf_find_slow(here, s, watches, with_stat);
 }
 
 /* A call in preparation. */
@@ -137,9 +150,16 @@ static inline __attribute__((always_inline)) bool caf_pass_short(const struct ca
  * found by its offset. */
 bool caf_here_takes_slow(const struct caf_desc *array);
 static inline bool caf_here_takes(const struct caf_desc *array) {
-  if (__builtin_expect(array->dtype.rank != 1, 0)) return caf_here_takes_slow(array);
-  return array->span == (ptrdiff_t)array->dtype.elem_len && array->dim[0].stride == 1 &&
-         (ptrdiff_t)array->offset == -array->dim[0].lb;
+  const struct caf_dim *const d = array->dim;
+  if (__builtin_expect((unsigned)array->dtype.rank - 1 > 1, 0)) return caf_here_takes_slow(array);
+  if (array->span != (ptrdiff_t)array->dtype.elem_len || d[0].stride != 1) return false;
+  ptrdiff_t first = d[0].lb;
+  if (array->dtype.rank == 2) {
+    const ptrdiff_t column = d[0].ub - d[0].lb + 1;
+    if (d[1].stride != column || column <= 0) return false;
+    first += d[1].lb * column;
+  }
+  return (ptrdiff_t)array->offset == -first;
 }
 
 /* Lengths in characters of an element of an array of texts: of the variable, and of the object. */
@@ -148,13 +168,18 @@ struct caf_lengths {
   bool has_chars, has_object_chars;
 };
 
-/* variable = object, an array. [in] of: NULL: not of texts. */
+/* variable = object, an array. [in] of: NULL: not of texts; with_stat: as of caf_find_slow. */
 bool caf_here_get(const struct caf_selector *object, const struct caf_desc *variable,
-                  const struct caf_lengths *of);
+                  const struct caf_lengths *of, bool with_stat);
 
-/* object = variable, an array. [in] of: NULL: not of texts. */
+/* object = variable, an array. [in] of, with_stat: as of caf_here_get. */
 bool caf_here_put(const struct caf_selector *object, const struct caf_desc *variable,
-                  const struct caf_lengths *of);
+                  const struct caf_lengths *of, bool with_stat);
+
+/* object = variable, where that sets all of a coarray to which events are attached: posts these.
+ * [in] data: a scalar, or the descriptor `array`. */
+bool caf_here_put_attached(const struct caf_selector *object, const void *data,
+                           const struct caf_desc *array, const struct caf_lengths *of);
 
 /* to = from, arrays; scalars. */
 bool caf_here_copy(const struct caf_selector *to, const struct caf_selector *from);

@@ -36,9 +36,9 @@ struct caf_attach_list {
   struct entry entry[ENTRIES_MAX];
 };
 
-/* The list of another image, in memory of malloc. All of its sections lie in [low, high). */
+/* The list of another image, in memory of malloc. */
 struct caf_attach_copy {
-  uint64_t low, high;
+  struct caf_attach_range range;
   struct caf_attach_list list;
 };
 
@@ -257,18 +257,18 @@ static void read_list(struct caf_attach_list *into, uint32_t rank) {
   } while (after != into->version || after % 2);
 }
 
-static void find_bounds(struct caf_attach_copy *copy) {
-  copy->low = UINT64_MAX;
-  copy->high = 0;
+static void find_range(struct caf_attach_copy *copy) {
+  struct caf_attach_range *range = &copy->range;
+  *range = (struct caf_attach_range){copy->list.version, UINT64_MAX, 0};
   for (uint64_t i = 0; i < copy->list.count; i++) {
     const struct entry *e = &copy->list.entry[i];
-    if (e->base < copy->low) copy->low = e->base;
-    if (e->base + extent_of(e) > copy->high) copy->high = e->base + extent_of(e);
+    if (e->base < range->low) range->low = e->base;
+    if (e->base + extent_of(e) > range->high) range->high = e->base + extent_of(e);
   }
 }
 
 static bool is_known(const struct caf_attach_copy *copy, uint32_t rank) {
-  return copy && copy->list.version == caf.attached[rank] >> 2;
+  return copy && copy->range.version == caf.attached[rank] >> 2;
 }
 
 /* The list of a rank, as of the version in its word. NULL: out of memory. */
@@ -278,13 +278,20 @@ static const struct caf_attach_list *list_of(uint32_t rank) {
   if (!*copy) *copy = malloc(sizeof **copy);
   if (!*copy) return NULL;
   read_list(&(*copy)->list, rank);
-  find_bounds(*copy);
+  find_range(*copy);
   return &(*copy)->list;
 }
 
-bool caf_attached_there(uint32_t rank, const void *at, size_t bytes) {
-  const struct caf_attach_copy *copy = caf.attach_copy[rank];
-  return !is_known(copy, rank) || ((uintptr_t)at < copy->high && (uintptr_t)at + bytes > copy->low);
+bool caf_attached_within(uint32_t rank, unsigned kind, const void *at, size_t bytes) {
+  CAF_INSIDE;
+  const struct caf_attach_list *list = list_of(rank);
+  bool found = !list;
+  for (uint64_t i = 0; list && i < list->count && !found; i++) {
+    const struct entry *e = &list->entry[i];
+    found =
+        e->kind & kind && (uintptr_t)at < e->base + extent_of(e) && (uintptr_t)at + bytes > e->base;
+  }
+  return found;
 }
 
 /* Whether the bytes [at, at + bytes) hold some of the section. */

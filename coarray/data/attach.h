@@ -20,12 +20,26 @@ static inline bool caf_attached(uint32_t rank, unsigned kind) {
   return __builtin_expect((caf.attached[rank] & kind) != 0, 0);
 }
 
+/* What is known of the list of another image, at the begin of its copy: all of its sections lie in
+ * [low, high). */
+struct caf_attach_range {
+  uint64_t version, low, high;
+};
+
 /* As caf_attached, for an access to `bytes` at `at`: false also where the list is known and has no
  * section there. */
-bool caf_attached_there(uint32_t rank, const void *at, size_t bytes);
+static inline bool caf_attached_there(uint32_t rank, const void *at, size_t bytes) {
+  const struct caf_attach_range *known = (const void *)caf.attach_copy[rank];
+  return !known || known->version != caf.attached[rank] >> 2 ||
+         ((uintptr_t)at < known->high && (uintptr_t)at + bytes > known->low);
+}
 static inline bool caf_attached_at(uint32_t rank, unsigned kind, const void *at, size_t bytes) {
   return caf_attached(rank, kind) && caf_attached_there(rank, at, bytes);
 }
+
+/* Whether an access (kind) to some of the `bytes` at `at` of a rank may post an event. Reads the
+ * list where it is not known. */
+bool caf_attached_within(uint32_t rank, unsigned kind, const void *at, size_t bytes);
 
 /* A section of a rank has been written, or read: posts each event that is attached to a section
  * which shares memory with it, once. */

@@ -97,7 +97,7 @@ void caf_looked(const void *where, int64_t found);
  * some bytes again and again may wait for another one that asks this one. What is due stays due
  * until caf_poll_counted. [in] weight: 0: the access is one with another that has been counted;
  * CAF_WITH_STAT: it is to tell whether the image has failed, of which a poll hears. */
-enum { CAF_SCALAR = 1, CAF_ARRAY = 4, CAF_WITH_STAT = 16 };
+enum { CAF_SCALAR = 1, CAF_ARRAY = 4, CAF_WITH_STAT = 2 };
 void caf_poll_counted(void);
 static inline bool caf_poll_is_due(int32_t weight) {
   return __builtin_expect((caf.until_poll -= weight) < 0, 0);

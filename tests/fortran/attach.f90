@@ -11,9 +11,9 @@ program attached
     integer :: id
     real(8) :: value
   end type
-  type(event_type) :: ev(4)[*]
+  type(event_type) :: ev(5)[*]
   integer :: a(6, 8)[*], s[*], me, images, right, left, i, n, stat, local(3)
-  type(cell) :: cells(5)[*]
+  type(cell) :: cells(5)[*], one[*]
   character(60) :: message
   call neighbours(me, images, left, right)
   a = 0
@@ -52,6 +52,22 @@ program attached
   sync all
   call event_query(ev(3), n)
   call expect(n == 2, 'posts of components')
+  ! A component beside that which has an event; then that one, and the whole.
+  call event_attach(loc(ev(5)), one%value)
+  sync all
+  do i = 1, 50
+    one[right]%id = me
+  end do
+  sync all
+  call event_query(ev(5), n)
+  call expect(n == 0 .and. one%id == left, 'no posts of another component')
+  sync all
+  one[right]%value = me
+  one[right] = cell(me, 1d0)
+  event wait (ev(5), until_count=2)
+  sync all
+  call event_query(ev(5), n)
+  call expect(n == 0, 'posts of a component of a scalar')
   local = a(2:4, 8)[right]
   local(1) = a(1, 8)[right]
   local(1) = a(1, 7)[right]
