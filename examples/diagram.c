@@ -12,6 +12,7 @@
  */
 /* mode: SEQ */
 /* ranks: 1 4 */
+#define _POSIX_C_SOURCE 200809L /* nanosleep, also by -std=c11 */
 #include <gasnetex_ext.h>
 
 #include <time.h>

@@ -4,8 +4,8 @@
 
 Usage: compile_headers.py --include DIR [--cc CC --cxx CXX | --every] HEADER | --all | --clients
 HEADER is included twice; `--all` includes every public header, in both orders. `--clients` compiles
-tests and examples of C++, each in one standard with each compiler. `--every`: each gcc 11 to 16 and
-clang 14 to 22 that is installed. The source then
+tests and examples of C++ and examples of C, each in one standard with each compiler. `--every`:
+each gcc 11 to 16 and clang 14 to 22 that is installed. The source then
 tests the guards that clients test: each belongs to one header, and a client that finds that of
 gasnet.h uses names of GASNet-1. What is combined: compiler (those named, else gcc
 and clang, where installed), standard (C99 to C23, C++98 to C++23; of a .hpp C++17 to C++23), mode
@@ -35,6 +35,8 @@ HPP_STANDARDS = ["c++17", "c++20", "c++2b"]  # the last one is C++23, also for o
 COMPILERS = [("gcc", "g++"), ("clang", "clang++")]
 VERSIONS = [f"gcc-{n}" for n in range(11, 17)] + [f"clang-{n}" for n in range(14, 23)]
 CLIENTS = ("tests/conformance/cxx/*.cc", "examples/*_cxx.cc")
+C_CLIENTS = "examples/*.c"
+C_CLIENT_WARNINGS = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
 MODES = ["GASNET_SEQ", "GASNET_PARSYNC", "GASNET_PAR"]
 # These also stand without a thread mode.
 MODELESS = {"gasnet_config.h", "gasnet_fwd.h", "gasnet_portable_platform.h", "gasnet_tools.h"}
@@ -149,11 +151,19 @@ def cxx_warnings(compiler):
 
 
 def check_clients(include, pairs):
-    """Compiles tests and examples of C++, whose templates a header alone does not use; returns
-    (runs, failures). Neighbours in both lists meet other standards."""
+    """Compiles tests and examples of C++, whose templates a header alone does not use, and examples
+    of C; returns (runs, failures). Neighbours in both lists meet other standards."""
     root = include.resolve().parent
     sources = sorted(path for pattern in CLIENTS for path in root.glob(pattern))
     runs = failures = 0
+    for first, (compiler, _) in enumerate(pairs):
+        for number, source in enumerate(sorted(root.glob(C_CLIENTS))):
+            if shutil.which(compiler):
+                standard = C_STANDARDS[(first + number) % len(C_STANDARDS)]
+                command = [compiler, f"-std={standard}", *C_CLIENT_WARNINGS]
+                runs += 1
+                failures += not run([*command, "-DGASNET_PAR=1", f"-I{include}", str(source)],
+                                    source.name)
     for first, (_, compiler) in enumerate(pairs):
         if not shutil.which(compiler):
             continue
@@ -191,7 +201,7 @@ def main():
     parser.add_argument("--cxx", help="the C++ compiler, with --cc")
     parser.add_argument("--every", action="store_true", help="all versions that are installed")
     parser.add_argument("--all", action="store_true", help="all public headers in one source")
-    parser.add_argument("--clients", action="store_true", help="tests and examples of C++")
+    parser.add_argument("--clients", action="store_true", help="tests and examples")
     parser.add_argument("header", nargs="?", help="one public header")
     options = parser.parse_args()
     groups = []
