@@ -41,7 +41,7 @@ locales      bin/localedef lib/locale
   multi[.]in_locale
 mpich        bin/*.mpich bin/mpiexec.hydra lib/*/libmpich* lib/*/mpich
   net[.]launch|install[.](mpi|names)|upc[.]interop|fortran[.]mixed|fault[.](ends|memory)
-numpy        lib/python3/dist-packages/numpy*
+numpy        lib/python3*/dist-packages/numpy*
   python[.]|lint[.]book
 openblas     lib/*/openblas* lib/*/libopenblas* lib/*/pkgconfig/*openblas*
   study[.](linear|matmul|cholesky)
