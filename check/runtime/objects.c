@@ -10,6 +10,8 @@
  */
 #include "check/runtime/chk.h"
 
+#include <tombolo/check_hook.h>
+
 #include <stdlib.h>
 
 struct team {
@@ -66,11 +68,8 @@ static void team_ended(gex_TM_t tm) {
   free(t);
 }
 
-/* Objects that the library, or a run-time library, makes for itself need not be ended by the
- * program. */
-static void made(struct object it, const char *call, const void *pc) {
-  const bool ours = chk.area && it.object && !chk_of_library(pc);
-  struct object *const o = ours ? malloc(sizeof *o) : NULL;
+static void keep(struct object it, const char *call, const void *pc) {
+  struct object *const o = chk.area ? malloc(sizeof *o) : NULL;
   if (!o) return;
   chk_enter();
   it.next = objects;
@@ -78,6 +77,12 @@ static void made(struct object it, const char *call, const void *pc) {
   *o = it;
   objects = o;
   chk_exit();
+}
+
+/* Objects that the library, or a run-time library, makes for itself need not be ended by the
+ * program. */
+static void made(struct object it, const char *call, const void *pc) {
+  if (chk.area && it.object && !chk_of_library(pc)) keep(it, call, pc);
 }
 
 void chk_made(const void *object, const char *what, const char *call, const void *pc) {
@@ -99,6 +104,20 @@ static const void *end(const void *object) {
 
 void chk_ended(const void *object) {
   (void)end(object);
+}
+
+/* An object of a run-time library: no address that is one in this process. */
+static const void *name_of(gex_Rank_t rank, const void *object) {
+  return (const void *)((uintptr_t)object ^ ((uintptr_t)rank + 1) << 48);
+}
+
+void gexx_check_made(gex_Rank_t rank, const void *object, const char *what) {
+  keep((struct object){.object = name_of(rank, object), .what = what}, what,
+       __builtin_return_address(0));
+}
+
+void gexx_check_ended(gex_Rank_t rank, const void *object) {
+  if (chk.area) chk_ended(name_of(rank, object));
 }
 
 void chk_objects_leaks(void) {

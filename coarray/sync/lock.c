@@ -12,6 +12,8 @@
 #include "sync/control.h"
 #include "sync/wait.h"
 
+#include <tombolo/check_hook.h>
+
 CAF_EXPORT void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat,
                           char *errmsg, size_t errmsg_len);
 CAF_EXPORT void CAF(unlock)(void *token, size_t index, int image, int *stat, char *errmsg,
@@ -137,10 +139,13 @@ enum caf_taken caf_lock_take(const struct caf_lock *l, bool once, int64_t *holde
     caf_poll();
     caf_looked(l->word, before);
   }
+  if (taken == CAF_TAKEN || taken == CAF_TAKEN_OF_FAILED)
+    gexx_check_made(l->rank, l->word, "lock that was never unlocked");
   return taken;
 }
 
 int64_t caf_lock_free(const struct caf_lock *l) {
+  gexx_check_ended(l->rank, l->word);
   return swap_word(l, (int64_t)caf.rank + 1, 0);
 }
 

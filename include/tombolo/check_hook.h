@@ -52,6 +52,11 @@ GEXX_API void gexx_check_alias(const void *at, size_t bytes, const void *memory)
 /* The accesses of this thread are a strict one of UPC, until it is called with 0. [in] how:
  * GEXX_CHECK_GIVE for a write, GEXX_CHECK_TAKE for a read. */
 GEXX_API void gexx_check_strict(int how);
+/* The program has made an object with a run-time library, which this rank is to end, or it holds
+ * one; and its end. [in] rank, object: name it in this rank: jobrank and address of what may lie at
+ * another rank, 0 and the address of others; what: literal, as "team". */
+GEXX_API void gexx_check_made(gex_Rank_t rank, const void *object, const char *what);
+GEXX_API void gexx_check_ended(gex_Rank_t rank, const void *object);
 
 #ifdef __cplusplus
 }

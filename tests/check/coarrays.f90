@@ -11,6 +11,7 @@ program coarrays
   integer(atomic_int_kind) :: flag[*]
   character(len=32) :: name
   integer :: me, i, v
+  logical :: got
 
   me = this_image()
   call get_command_argument(1, name)
@@ -80,6 +81,19 @@ program coarrays
       event wait (done)
       v = b
     end if
+  case ('leak_lock') ! CASE(leak_lock)
+    if (me == 2) lock (lock[1]) ! leak: leak_lock
+  case ('leak_tried_lock') ! CASE(leak_tried_lock)
+    if (me == 3) lock (lock[1], acquired_lock=got) ! leak: leak_tried_lock
+  case ('ok_leak') ! CASE_OK(ok_leak)
+    lock (lock[1])
+    unlock (lock[1])
+    lock (lock[2], acquired_lock=got)
+    if (got) unlock (lock[2])
+    critical
+      a(1)[2] = 1
+    end critical
+    event post (done[1])
   case ('ok_lock') ! CASE_OK(ok_lock)
     do i = 1, 10
       lock (lock[1])

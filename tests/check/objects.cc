@@ -44,7 +44,33 @@ CASE(copied) {
   if (me == 1) tombolo::get(at[0] + 4, v, 1); // race: copied
 }
 
+CASE(leak_future) {
+  if (me == 0) new tombolo::future<>(tombolo::rput(at[1], v, 2)); // leak: leak_future
+}
+CASE(leak_static) {
+  static tombolo::future<> pending;
+  if (me == 2) pending = tombolo::rget(at[0], v, 4); // leak: leak_static
+}
+CASE(leak_team) {
+  new tombolo::team(job->world().split(0)); // leak: leak_team
+}
+CASE(leak_domain) {
+  new tombolo::atomic_domain<long>(job->world()); // leak: leak_domain
+}
+CASE(leak_fetch) {
+  const tombolo::atomic_domain<long> domain(job->world());
+  new auto(domain.fetch_add(at[1], 1)); // leak: leak_fetch
+}
+
 // ---- correct: nothing may be found
+
+CASE(ok_leak) {
+  tombolo::atomic_domain<long> domain(job->world());
+  const tombolo::team half = job->world().split(0);
+  (void)tombolo::rput(at[1] + me, v, 1); // its future waits
+  domain.fetch_add(at[1] + 8, 1).wait();
+  half.barrier();
+}
 
 CASE(ok_barrier) {
   for (long i = 0; i < 5; i++) {
@@ -78,8 +104,9 @@ const struct {
 } cases[] = {
 #define C(name) \
  { #name, name }
-    C(rput_load), C(assigned),   C(rput_not_waited), C(rget_result),
-    C(copied),    C(ok_barrier), C(ok_wait),         C(ok_call),
+    C(rput_load),  C(assigned),    C(rput_not_waited), C(rget_result), C(copied),
+    C(ok_barrier), C(ok_wait),     C(ok_call),         C(leak_future), C(leak_static),
+    C(leak_team),  C(leak_domain), C(leak_fetch),      C(ok_leak),
 };
 
 const char *chosen = "";

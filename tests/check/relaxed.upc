@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <upc_nb.h>
 #include <upc_relaxed.h>
 
 shared int x[THREADS], y;
@@ -100,6 +101,29 @@ CASE(ok_own_lock) {
   upc_unlock(lock);
 }
 
+CASE(leak_handle) {
+  static int v[8];
+  const int next = (MYTHREAD + 1) % THREADS;
+  (void)upc_memput_nb(&part[8 * next], v, sizeof v); /* leak: leak_handle */
+}
+CASE(leak_lock) {
+  if (MYTHREAD == 2) upc_lock(lock); /* leak: leak_lock */
+}
+CASE(leak_tried_lock) {
+  if (MYTHREAD == 1) (void)upc_lock_attempt(lock); /* leak: leak_tried_lock */
+}
+CASE(ok_leak) {
+  static int v[8];
+  const int next = (MYTHREAD + 1) % THREADS;
+  upc_handle_t h = upc_memput_nb(&part[8 * next], v, sizeof v);
+  upc_sync(h);
+  upc_memget_nbi(v, &part[8 * next], sizeof v);
+  upc_synci();
+  upc_lock(lock);
+  upc_unlock(lock);
+  if (upc_lock_attempt(lock)) upc_unlock(lock);
+}
+
 static const struct {
   const char *name;
   void (*run)(void);
@@ -118,6 +142,10 @@ static const struct {
     C(ok_strict),
     C(ok_lock),
     C(ok_own_lock),
+    C(leak_handle),
+    C(leak_lock),
+    C(leak_tried_lock),
+    C(ok_leak),
 };
 
 int main(int argc, char **argv) {

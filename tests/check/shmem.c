@@ -79,7 +79,38 @@ CASE(outside_lock) {
   if (me == 2) sink = shmem_long_g(data, 0); /* race: outside_lock */
 }
 
+CASE(leak_team) {
+  shmem_team_t half;
+  shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 3, NULL, 0, &half); /* leak: leak_team */
+}
+CASE(leak_context) {
+  shmem_ctx_t ctx;
+  (void)shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx); /* leak: leak_context */
+}
+CASE(leak_lock) {
+  if (me == 1) shmem_set_lock(&lock); /* leak: leak_lock */
+}
+CASE(leak_tested_lock) {
+  if (me == 2) (void)shmem_test_lock(&lock); /* leak: leak_tested_lock */
+}
+
 /* ---- correct: nothing may be found */
+
+CASE(ok_leak) {
+  shmem_team_t half;
+  shmem_ctx_t ctx, of_team;
+  shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 3, NULL, 0, &half);
+  (void)shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx);
+  (void)shmem_team_create_ctx(half, 0, &of_team); /* ends with its team */
+  shmem_ctx_long_put_nbi(ctx, data, v, 8, (me + 1) % 3);
+  shmem_ctx_destroy(ctx);
+  shmem_team_destroy(half);
+  shmem_set_lock(&lock);
+  shmem_clear_lock(&lock);
+  while (shmem_test_lock(&lock)) continue;
+  shmem_clear_lock(&lock);
+  shmem_long_get_nbi(v, data, 8, (me + 1) % 3); /* ends with the job */
+}
 
 CASE(ok_barrier) {
   for (int i = 0; i < 5; i++) {

@@ -105,6 +105,7 @@ SH_DEF(int, team_create_ctx, (shmem_team_t team, long options, shmem_ctx_t *ctx)
   of->contexts = made;
   pthread_mutex_unlock(&sh.lock);
   *ctx = made;
+  gexx_check_made(0, made, "context");
   return 0;
 }
 
@@ -113,6 +114,7 @@ SH_DEF(int, ctx_create, (long options, shmem_ctx_t *ctx)) {
 }
 
 void sh_ctx_end(struct shmem_ctx_s *ctx) {
+  gexx_check_ended(0, ctx);
   sh_quiet(ctx);
   pthread_mutex_lock(&sh.lock);
   *ctx->link = ctx->next;

@@ -104,6 +104,7 @@ static int split(struct shmem_team_s *parent, int color, int i, int contexts,
   sh.teams = made;
   pthread_mutex_unlock(&sh.lock);
   *new_team = made;
+  gexx_check_made(0, made, "team");
   return 0;
 }
 
@@ -179,6 +180,7 @@ SH_DEF(void, team_destroy, (shmem_team_t team)) {
   if (t != team)
     sh_fatal("team_destroy", "argument team is a predefined team, which lives as long as the "
                              "program [TMB-2322]");
+  gexx_check_ended(0, t);
   while (t->contexts) sh_ctx_end(t->contexts);
   gex_TM_Destroy(t->tm, NULL, 0);
   pthread_mutex_lock(&sh.lock);

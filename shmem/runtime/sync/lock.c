@@ -72,6 +72,7 @@ static struct sh_holder *entry(const long *lock) {
 
 /* Records that this thread has the lock. */
 static void hold(const long *lock) {
+  if (SH_UNLIKELY(sh.traced)) gexx_check_made(0, lock, "lock that was never cleared");
   if (!sh.threads) return;
   pthread_mutex_lock(&sh.lock);
   struct sh_holder *const h = entry(NULL);
@@ -80,6 +81,7 @@ static void hold(const long *lock) {
 }
 
 static void forget(const long *lock) {
+  if (SH_UNLIKELY(sh.traced)) gexx_check_ended(0, lock);
   if (!sh.threads) return;
   pthread_mutex_lock(&sh.lock);
   struct sh_holder *const h = entry(lock);

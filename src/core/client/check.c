@@ -2,8 +2,8 @@
 /*
  * Calls by which run-time libraries name to the checker what it cannot see.
  *
- * Owns nothing. Called by the run-time libraries of UPC and OpenSHMEM while a check is on, and by
- * programs of UPC that are compiled with `--check`. Calls: nothing. Invariant: these do nothing;
+ * Owns nothing. Called by the run-time libraries, but in short paths only while a check is on, and
+ * by programs of UPC that are compiled with `--check`. Calls: nothing. Invariant: these do nothing;
  * the checker, which is loaded before the library, defines them as well.
  */
 #include "core/gex.h"
@@ -26,4 +26,15 @@ void gexx_check_alias(const void *at, size_t bytes, const void *memory) {
 
 void gexx_check_strict(int how) {
   (void)how;
+}
+
+void gexx_check_made(gex_Rank_t rank, const void *object, const char *what) {
+  (void)rank;
+  (void)object;
+  (void)what;
+}
+
+void gexx_check_ended(gex_Rank_t rank, const void *object) {
+  (void)rank;
+  (void)object;
 }

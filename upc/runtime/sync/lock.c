@@ -125,6 +125,9 @@ static struct {
 
 /* The thread holds a lock. Where it holds more than there is room for, the rest is not known. */
 static inline void note_held(lock_t lock, uint32_t ticket, const void *from) {
+  if (__builtin_expect(rt.traced, 0))
+    gexx_check_made((gex_Rank_t)upcr_threadof(lock), rt_owner_addr(lock),
+                    "lock that was never unlocked");
   for (int i = 0; i < GEXX_WAIT_HELD_COUNT; i++) {
     if (rt.held[i]) continue;
     holds[i].ticket = ticket;
@@ -135,6 +138,8 @@ static inline void note_held(lock_t lock, uint32_t ticket, const void *from) {
 }
 
 static inline void note_freed(lock_t lock) {
+  if (__builtin_expect(rt.traced, 0))
+    gexx_check_ended((gex_Rank_t)upcr_threadof(lock), rt_owner_addr(lock));
   for (int i = 0; i < GEXX_WAIT_HELD_COUNT; i++) {
     if (rt.held[i] != id_of(lock)) continue;
     __atomic_store_n(&rt.held[i], 0, __ATOMIC_RELAXED);
