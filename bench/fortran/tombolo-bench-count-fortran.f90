@@ -10,15 +10,19 @@ module objects
   type :: list
     real(8), allocatable :: item(:)
   end type
+  type :: group
+    type(list), allocatable :: inner
+  end type
   integer(int64) :: word[*], counts[*], got
   real(8) :: block(128)[*], private(128), matrix(16, 16)[*], square(8, 8), x
   character(16) :: text[*], words, texts(8)[*], eight(8)
-  type(list) :: lists[*]
+  type(list) :: lists[*], many(10)[*]
+  type(group) :: groups[*]
   type(event_type) :: posted[*], attached_event[*]
   integer(int64) :: attached_word[*]
   type(lock_type) :: guard[*]
   integer(atomic_int_kind) :: counter[*], ready[*], found
-  integer :: seen, status
+  integer :: seen, status, at = 3
   integer, volatile :: ends = 0
   logical :: there
   interface
@@ -87,6 +91,16 @@ end subroutine
 subroutine path_get_allocatable()
   use objects
   x = lists[2]%item(5)
+end subroutine
+
+subroutine path_get_element()
+  use objects
+  x = many(at)[2]%item(5)
+end subroutine
+
+subroutine path_get_deep()
+  use objects
+  x = groups[2]%inner%item(5)
 end subroutine
 
 subroutine path_put_text()
@@ -179,10 +193,11 @@ program count_fortran
   implicit none
   external :: path_put_scalar, path_put_other_kind, path_get_scalar, path_put_stat, path_get_stat, &
               path_put_array, path_get_array, path_put_strided, path_get_strided, path_put_block, &
-              path_allocated, path_get_allocatable, path_put_text, path_get_text, path_put_texts, &
-              path_get_texts, path_transfer_scalar, path_transfer_array, path_event_post, &
-              path_event_query, path_atomic_define, path_atomic_ref, path_lock, path_sync_memory, &
-              path_put_attached, path_sync_all, path_sync_images, path_co_sum
+              path_allocated, path_get_allocatable, path_get_element, path_get_deep, path_put_text, &
+              path_get_text, path_put_texts, path_get_texts, path_transfer_scalar, &
+              path_transfer_array, path_event_post, path_event_query, path_atomic_define, &
+              path_atomic_ref, path_lock, path_sync_memory, path_put_attached, path_sync_all, &
+              path_sync_images, path_co_sum
   if (num_images() /= 2) error stop 'tombolo-bench-count-fortran: two images are needed'
   if (this_image() == 1) print '(2a)', 'compiler ', compiler_version()
   word = 0
@@ -200,6 +215,12 @@ program count_fortran
   ready = 0
   seen = 1
   allocate (lists%item(8), source=1d0)
+  do seen = 1, 10
+    allocate (many(seen)%item(8), source=1d0)
+  end do
+  allocate (groups%inner)
+  allocate (groups%inner%item(8), source=1d0)
+  seen = 1
   sync all
   call alone('put of a scalar', path_put_scalar)
   call alone('put of a scalar, another kind', path_put_other_kind)
@@ -213,6 +234,8 @@ program count_fortran
   call alone('put of a block of 8 by 8', path_put_block)
   call alone('ALLOCATED of a component', path_allocated)
   call alone('get of an allocatable component', path_get_allocatable)
+  call alone('get of a component of an element', path_get_element)
+  call alone('get of a component of a component', path_get_deep)
   call alone('put of a text of 16 characters', path_put_text)
   call alone('get of a text of 16 characters', path_get_text)
   call alone('put of 8 texts', path_put_texts)

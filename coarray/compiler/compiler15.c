@@ -366,6 +366,12 @@ lengths_of(const struct caf_token *t, size_t bytes, const size_t *chars,
 static __attribute__((noinline)) void get_in_full(const struct get_call *c) {
   const struct target *t = &c->target;
   const bool usual = !t->may_realloc && !c->team && !c->team_number;
+  struct caf_here here;
+  if (usual && !t->desc && !t->chars && !c->src_chars && !c->stat &&
+      caf_find_by_path(&here, &c->object, CAF_ATTACH_READ)) {
+    get_scalar(&here, *t->dst, t->bytes);
+    return;
+  }
   if (usual && !t->desc && get_scalar_here(c)) {
     caf_ok(c->stat);
     return;
@@ -566,6 +572,12 @@ static bool put_here(const struct put_call *c) {
 
 /* All puts but those of the fewest instructions. */
 static __attribute__((noinline)) void put_in_full(const struct put_call *c) {
+  struct caf_here here;
+  if (!c->team && !c->team_number && !c->src_desc && !c->src_chars && !c->dst_chars && !c->stat &&
+      caf_find_by_path(&here, &c->object, CAF_ATTACH_WRITE)) {
+    caf_here_set(&here, c->src);
+    return;
+  }
   if (!c->team && !c->team_number && put_here(c)) {
     caf_ok(c->stat);
     return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds the words of a structure whose addresses an accessor follows.
+ * Finds the words of a structure whose addresses an accessor follows, and the words behind them.
  *
  * Owns nothing beyond a call. Called by trial.c, in a child process. Calls: accessors. The problem:
  * an address in a structure of another image is good here, too, if it is one of that image's
@@ -9,9 +9,13 @@
  * a copy of the coarray, with addresses changed to those of two regions as large as the segment.
  * Of TRAP, an access ends the run: one word after the other is sent there. Of FILL, each page gets
  * bytes that are all equal when it is touched: as addresses they are not canonical, so to follow an
- * address that was found by another one ends the run, too. Invariants: no run reaches memory that
- * other processes have; the words do not depend on the values that the accessor gets from its
- * caller, as subscripts: other values follow no other word.
+ * address that was found by another one ends the run, too. Where an accessor follows one word, it
+ * may follow another one in the memory to which that leads, as of an allocatable component of such
+ * a component: then the first words of that memory are copied into FILL, too, and these addresses
+ * are changed to those of a FILL of their own. Of an array of structures the element may be found
+ * by a subscript. Invariants: no run reaches memory that other processes have; the words do not
+ * depend on the values that the accessor gets from its caller, save that subscript: other values
+ * follow no other word.
  */
 #include "compiler/follow.h"
 
@@ -24,31 +28,50 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { WORD = sizeof(uint64_t), ADD_MAX = 256, PAGES_MAX = 1024 };
-enum region { TRAP, FILL };
+enum {
+  WORD = sizeof(uint64_t),
+  ADD_MAX = 256,
+  PAGES_MAX = 1024,
+  BLOCK_WORDS = CAF_FOLLOW_BLOCK / WORD
+};
+/* FILL + k: of addresses behind k others. */
+enum region { TRAP, FILL, REGIONS = FILL + CAF_LINKS_MAX + 1 };
+
+/* The first words of the memory to which an address of a rank leads. */
+struct block {
+  uintptr_t at;   /* there */
+  uint64_t traps; /* which of its words go to TRAP; others go to the next FILL */
+};
 
 /* A trial; of the child, for its signal handler. */
 static struct {
-  char *regions;   /* TRAP, then FILL */
+  char *regions;   /* [REGIONS] */
   uintptr_t bytes; /* of each, a multiple of a page */
   size_t page, pages;
   char *filled[PAGES_MAX]; /* [pages] */
   int value;               /* of filled bytes */
   bool trapped;            /* the run has touched TRAP */
   sigjmp_buf end;          /* of the run */
+  uint32_t blocks;
+  struct block block[CAF_LINKS_MAX]; /* [blocks] */
 } trial;
+
+/* Fills the page of an address with bytes. Returns false where there can be no more. */
+static bool fill_page(uintptr_t at) {
+  char *const page = trial.regions + at / trial.page * trial.page;
+  if (trial.pages == PAGES_MAX || mprotect(page, trial.page, PROT_READ | PROT_WRITE) != 0)
+    return false;
+  memset(page, trial.value, trial.page);
+  trial.filled[trial.pages++] = page;
+  return true;
+}
 
 static void on_fault(int sig, siginfo_t *info, void *context) {
   (void)sig;
   (void)context;
   const uintptr_t at = (uintptr_t)info->si_addr - (uintptr_t)trial.regions;
-  char *const page = trial.regions + at / trial.page * trial.page;
   trial.trapped = at < trial.bytes;
-  if (at < trial.bytes || at >= 2 * trial.bytes || trial.pages == PAGES_MAX ||
-      mprotect(page, trial.page, PROT_READ | PROT_WRITE) != 0)
-    siglongjmp(trial.end, 1);
-  memset(page, trial.value, trial.page);
-  trial.filled[trial.pages++] = page;
+  if (at < trial.bytes || at >= REGIONS * trial.bytes || !fill_page(at)) siglongjmp(trial.end, 1);
 }
 
 /* Whether a word is an address in this process. */
@@ -62,39 +85,75 @@ static bool is_address(const struct caf_trial *t, uintptr_t word) {
   return caf_bound_has(t->rank, word) || (word && is_mapped(word));
 }
 
-static uintptr_t moved(const struct caf_trial *t, uintptr_t word, enum region region) {
+static uintptr_t moved(const struct caf_trial *t, uintptr_t word, unsigned region) {
   const uintptr_t offset = caf_bound_has(t->rank, word) ? word - caf.bound[t->rank].low
                                                         : word % trial.bytes / WORD * WORD;
-  return (uintptr_t)trial.regions + (region == FILL ? trial.bytes : 0) + offset;
+  return (uintptr_t)trial.regions + region * trial.bytes + offset;
+}
+
+/* Copies a word of the rank, with an address that is changed to one of a region. */
+static void copy_word(const struct caf_trial *t, char *to, const char *from, unsigned region) {
+  uint64_t word;
+  memcpy(&word, from, WORD);
+  if (is_address(t, word)) word = moved(t, word, region);
+  memcpy(to, &word, WORD);
+}
+
+/* The coarray of the rank, as it is here. */
+static const char *coarray_of(const struct caf_trial *t) {
+  return (const char *)t->token->addr[t->rank] + caf.delta[t->rank];
 }
 
 /* Copies the coarray. Addresses in words of an element that `trapped` has go to TRAP, others to
  * FILL. */
 static void copy_moved(const struct caf_trial *t, char *copy, uint64_t trapped) {
   const size_t element = t->element / WORD, count = t->token->bytes / WORD;
-  memcpy(copy, (const char *)t->token->addr[t->rank] + caf.delta[t->rank], t->token->bytes);
-  for (size_t i = 0; i < count; i++) {
-    uint64_t word;
-    memcpy(&word, copy + i * WORD, WORD);
-    if (!is_address(t, word)) continue;
-    word = moved(t, word, trapped >> i % element & 1 ? TRAP : FILL);
-    memcpy(copy + i * WORD, &word, WORD);
+  const char *const from = coarray_of(t);
+  memcpy(copy, from, t->token->bytes);
+  for (size_t i = 0; i < count; i++)
+    copy_word(t, copy + i * WORD, from + i * WORD, trapped >> i % element & 1 ? TRAP : FILL);
+}
+
+/* Copies the coarray so that a run shows whether the accessor follows a word of an element: only
+ * that goes to TRAP, or (others) all but that. */
+static void copy_element(const struct caf_trial *t, char *copy, size_t word, size_t index,
+                         bool others) {
+  const size_t at = index * t->element + word;
+  copy_moved(t, copy, others ? UINT64_MAX : 0);
+  copy_word(t, copy + at, coarray_of(t) + at, others ? FILL : TRAP);
+}
+
+/* Copies the blocks into FILL. */
+static void place_blocks(const struct caf_trial *t) {
+  for (uint32_t b = 0; b < trial.blocks; b++) {
+    const struct block *block = &trial.block[b];
+    const uintptr_t at = moved(t, block->at, FILL + b) - (uintptr_t)trial.regions;
+    const uintptr_t last = at + CAF_FOLLOW_BLOCK - 1;
+    (void)fill_page(at);
+    if (last / trial.page != at / trial.page) (void)fill_page(last);
+    for (size_t w = 0; w < BLOCK_WORDS; w++)
+      copy_word(t, trial.regions + at + w * WORD, (const char *)block->at + w * WORD,
+                block->traps >> w & 1 ? TRAP : FILL + b + 1);
   }
 }
 
 /* Makes FILL empty for a run. */
-static void begin_run(int value) {
+static void begin_run(const struct caf_trial *t, int value) {
   trial.value = value;
   trial.trapped = false;
   for (; trial.pages; trial.pages--)
     (void)mprotect(trial.filled[trial.pages - 1], trial.page, PROT_NONE);
+  place_blocks(t);
 }
 
-/* Whether the run has written to FILL. */
+/* Whether the run has written to the last FILL. */
 static bool has_written(void) {
-  for (size_t i = 0; i < trial.pages; i++)
+  for (size_t i = 0; i < trial.pages; i++) {
+    const uintptr_t at = (uintptr_t)(trial.filled[i] - trial.regions);
+    if (at < (FILL + trial.blocks) * trial.bytes) continue;
     for (size_t k = 0; k < trial.page; k++)
       if ((unsigned char)trial.filled[i][k] != trial.value) return true;
+  }
   return false;
 }
 
@@ -102,7 +161,7 @@ static bool has_written(void) {
 static bool run(const struct caf_trial *t, const struct caf_ask *ask, char *copy,
                 struct caf_seen *seen, int value) {
   *seen = (struct caf_seen){.bytes = 0};
-  begin_run(value);
+  begin_run(t, value);
   if (sigsetjmp(trial.end, 1)) return false;
   return caf_try(ask, copy + t->offset, seen) == 0;
 }
@@ -119,7 +178,7 @@ static uint64_t find_words(const struct caf_trial *t, char *copy) {
   return words;
 }
 
-/* Whether the accessor needs nothing but the memory to which these words lead. */
+/* Whether the accessor needs nothing but the memory to which these words lead, and the blocks. */
 static bool is_enough(const struct caf_trial *t, char *copy, uint64_t words) {
   const int values[] = {0x81, caf_try_second(t->ask)};
   struct caf_seen seen[2];
@@ -131,31 +190,140 @@ static bool is_enough(const struct caf_trial *t, char *copy, uint64_t words) {
   return t->ask->kind == CAF_ACCESS_PUT || caf_try_differs(&seen[0], &seen[1]);
 }
 
-/* Whether the accessor follows other words, or ends in a fault, when a value that it gets differs:
- * that may be a subscript. [in] at: of 4 bytes of `add`. */
-static bool depends_on(const struct caf_trial *t, char *copy, uint64_t words, size_t at,
-                       int32_t change) {
-  _Alignas(16) char add[ADD_MAX] = {0};
-  struct caf_ask ask = *t->ask;
-  struct caf_seen seen;
+/* An access with another value. */
+struct values {
+  struct caf_ask ask;
+  _Alignas(16) char add[ADD_MAX];
+};
+
+/* Adds to a value of the accessor. [in] at: of 4 bytes of `add`. Returns false where these can be
+ * no integer of their own. */
+static bool change_value(struct values *v, const struct caf_trial *t, size_t at, uint32_t change) {
   uintptr_t whole;
   uint32_t value;
-  memcpy(add, ask.add, ask.add_bytes);
-  memcpy(&whole, add + at / WORD * WORD, WORD);
-  memcpy(&value, add + at, sizeof value);
+  memset(v->add, 0, sizeof v->add);
+  v->ask = *t->ask;
+  v->ask.add = v->add;
+  memcpy(v->add, t->ask->add, t->ask->add_bytes);
+  memcpy(&whole, v->add + at / WORD * WORD, WORD);
+  memcpy(&value, v->add + at, sizeof value);
   const bool upper_half = at % WORD && (value == 0 || value == UINT32_MAX); /* of 8 bytes */
   if (upper_half || is_mapped(whole)) return false;
-  value += (uint32_t)change;
-  memcpy(add + at, &value, sizeof value);
-  ask.add = add;
-  copy_moved(t, copy, ~words);
-  return !run(t, &ask, copy, &seen, 0);
+  value += change;
+  memcpy(v->add + at, &value, sizeof value);
+  return true;
 }
 
-static bool depends_on_values(const struct caf_trial *t, char *copy, uint64_t words) {
+/* ---- the element of an array that a subscript names */
+
+/* Whether a run with these values follows the word of an element, and of no other one. */
+static bool follows_only(const struct caf_trial *t, char *copy, const struct caf_ask *ask,
+                         size_t word, size_t index) {
+  struct caf_seen seen;
+  copy_element(t, copy, word, index, false);
+  (void)run(t, ask, copy, &seen, 0);
+  if (!trial.trapped) return false;
+  copy_element(t, copy, word, index, true);
+  (void)run(t, ask, copy, &seen, 0);
+  return !trial.trapped;
+}
+
+/* Whether the 4 bytes at `at` are a subscript: with each of its values the accessor follows the
+ * word of that element. [in] index: of the element that the access itself has. */
+static bool is_subscript(const struct caf_trial *t, char *copy, size_t word, size_t index,
+                         size_t at) {
+  const size_t count = t->token->bytes / t->element;
+  struct values v;
+  bool is = true;
+  for (size_t i = 0; i < count && is; i++)
+    is = change_value(&v, t, at, (uint32_t)(i - index)) && follows_only(t, copy, &v.ask, word, i);
+  return is;
+}
+
+/* Finds the subscript of the element that is accessed. Returns the element. */
+static size_t find_subscript(const struct caf_trial *t, char *copy, struct caf_path *path) {
+  const size_t count = t->token->bytes / t->element;
+  uint32_t value;
+  size_t index = 0, at = 0;
+  while (index < count && !follows_only(t, copy, t->ask, path->word, index)) index++;
+  if (index == count) return index;
+  while (at + 4 <= t->ask->add_bytes && !is_subscript(t, copy, path->word, index, at)) at += 4;
+  if (at + 4 > t->ask->add_bytes) return index;
+  memcpy(&value, (const char *)t->ask->add + at, sizeof value);
+  path->subscript = (uint16_t)at;
+  path->first = value - (uint32_t)index;
+  path->count = (uint16_t)count;
+  return index;
+}
+
+/* The element that the access itself has. */
+static size_t index_of(const struct caf_trial *t, const struct caf_path *path) {
+  uint32_t value;
+  if (!path->count) return 0;
+  memcpy(&value, (const char *)t->ask->add + path->subscript, sizeof value);
+  return value - path->first;
+}
+
+/* ---- words behind the first */
+
+/* Adds a block for the memory to which an address leads. */
+static bool add_block(const struct caf_trial *t, uintptr_t address) {
+  if (!caf_bound_has(t->rank, address) || address % WORD || trial.blocks == CAF_LINKS_MAX)
+    return false;
+  if (!caf_bound_has(t->rank, address + CAF_FOLLOW_BLOCK)) return false;
+  trial.block[trial.blocks++] = (struct block){address, 0};
+  return true;
+}
+
+/* Finds the word of the last block that the accessor follows. [out] at: its offset. */
+static bool find_link(const struct caf_trial *t, char *copy, uint64_t words, uint16_t *at) {
+  struct block *block = &trial.block[trial.blocks - 1];
+  struct caf_seen seen;
+  uint64_t found = 0;
+  for (size_t w = 0; w < BLOCK_WORDS; w++) {
+    block->traps = (uint64_t)1 << w;
+    copy_moved(t, copy, ~words);
+    (void)run(t, t->ask, copy, &seen, 0);
+    if (trial.trapped) found |= block->traps;
+  }
+  block->traps = ~found;
+  *at = found ? (uint16_t)(WORD * (size_t)__builtin_ctzll(found)) : 0;
+  return found && !(found & (found - 1));
+}
+
+/* Finds the words behind the first, until these are enough. Returns false where they never are. */
+static bool find_links(const struct caf_trial *t, char *copy, uint64_t words, size_t index,
+                       struct caf_path *path) {
+  uintptr_t address;
+  memcpy(&address, coarray_of(t) + index * t->element + path->word, WORD);
+  while (!is_enough(t, copy, words)) {
+    uint16_t at;
+    if (!add_block(t, address) || !find_link(t, copy, words, &at)) return false;
+    memcpy(&address, (const char *)trial.block[trial.blocks - 1].at + at, WORD);
+    path->link[path->links++] = at;
+  }
+  return true;
+}
+
+/* Whether the accessor follows other words, or ends in a fault, when a value that it gets differs:
+ * that may be a subscript. [in] at: of 4 bytes of `add`. */
+static bool depends_on(const struct caf_trial *t, char *copy, const struct caf_followed *f,
+                       size_t at, uint32_t change) {
+  struct values v;
+  struct caf_seen seen;
+  if (!change_value(&v, t, at, change)) return false;
+  if (f->path.count)
+    copy_element(t, copy, f->path.word, index_of(t, &f->path), true);
+  else
+    copy_moved(t, copy, ~f->words);
+  return !run(t, &v.ask, copy, &seen, 0);
+}
+
+static bool depends_on_values(const struct caf_trial *t, char *copy, const struct caf_followed *f) {
   bool depends = false;
   for (size_t at = 0; at + 4 <= t->ask->add_bytes && !depends; at += 4)
-    depends = depends_on(t, copy, words, at, 1) || depends_on(t, copy, words, at, -1);
+    if (!f->path.count || at != f->path.subscript)
+      depends = depends_on(t, copy, f, at, 1) || depends_on(t, copy, f, at, UINT32_MAX);
   return depends;
 }
 
@@ -163,8 +331,8 @@ static bool begin_trial(const struct caf_trial *t) {
   struct sigaction action;
   trial.page = (size_t)sysconf(_SC_PAGESIZE);
   trial.bytes = caf.bound[t->rank].bytes / trial.page * trial.page;
-  trial.regions =
-      mmap(NULL, 2 * trial.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  trial.regions = mmap(NULL, REGIONS * trial.bytes, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (trial.regions == MAP_FAILED) return false;
   memset(&action, 0, sizeof action);
   action.sa_sigaction = on_fault;
@@ -172,19 +340,43 @@ static bool begin_trial(const struct caf_trial *t) {
   return sigaction(SIGSEGV, &action, NULL) == 0 && sigaction(SIGBUS, &action, NULL) == 0;
 }
 
-uint64_t caf_follow_words(const struct caf_trial *t) {
-  if (t->element % WORD || t->element > 64 * WORD || t->ask->add_bytes > ADD_MAX) return 0;
+/* Finds the path of the only word. Without a path there remain the words of all elements. */
+static bool find_path(const struct caf_trial *t, char *copy, struct caf_followed *f) {
+  struct caf_path path = {.word = (uint16_t)(WORD * (size_t)__builtin_ctzll(f->words))};
+  size_t index = 0;
+  if (t->offset || f->words & (f->words - 1)) return false;
+  if (t->element != t->token->bytes) index = find_subscript(t, copy, &path);
+  if (t->element != t->token->bytes && !path.count) return false;
+  f->path = path;
+  if (!find_links(t, copy, f->words, index, &f->path) || depends_on_values(t, copy, f))
+    return false;
+  f->path.coarray = (uint16_t)t->token->bytes;
+  f->path.element = (uint16_t)t->token->elem_bytes;
+  if (!f->path.count && !f->path.links) f->path.alone = f->path.coarray;
+  return true;
+}
+
+void caf_follow(const struct caf_trial *t, struct caf_followed *found) {
+  struct caf_followed f = {0};
+  if (t->element % WORD || t->element > 64 * WORD || t->ask->add_bytes > ADD_MAX) return;
   char *copy = aligned_alloc(64, (t->token->bytes + 63) / 64 * 64);
-  if (!copy || !begin_trial(t)) return 0;
-  const uint64_t words = find_words(t, copy);
-  if (!words || !is_enough(t, copy, words) || depends_on_values(t, copy, words)) return 0;
-  return words;
+  if (!copy || !begin_trial(t)) return;
+  f.words = find_words(t, copy);
+  if (!f.words) return;
+  if (!find_path(t, copy, &f)) {
+    f.path = (struct caf_path){0};
+    trial.blocks = 0;
+    if (!is_enough(t, copy, f.words) || depends_on_values(t, copy, &f)) return;
+  }
+  *found = f;
 }
 
 bool caf_follow_reaches(const struct caf_token *t, const struct caf_trials *trials, uint32_t rank,
-                        size_t offset) {
+                        size_t offset, const void *add) {
   const size_t element = trials->element, bytes = t->bytes;
   if (!trials->followed || caf.delta[rank] || bytes > CAF_FOLLOW_BYTES) return false;
+  if (!offset && caf_follow_path(t, &trials->path, rank, t->addr[rank], add)) return true;
+  if (trials->path.links) return false;
   if (element != (t->elem_bytes ? t->elem_bytes : bytes) ||
       trials->offset != (offset < element ? offset : offset % element))
     return false;

@@ -5,7 +5,8 @@
  *
  * Owns: the description of a trial. Included by trial.c, which makes trials, and by here.h, which
  * asks before each access. Calls nothing. Invariants: an accessor with `followed` words needs
- * nothing but the structure and the memory to which these words of it lead; see follow.c.
+ * nothing but the structure and the memory to which these words of it lead, and to which the links
+ * behind the only word lead; see follow.c.
  */
 #ifndef CAF_FOLLOW_H
 #define CAF_FOLLOW_H
@@ -35,26 +36,61 @@ static inline bool caf_bound_has(uint32_t rank, uintptr_t address) {
   return address - caf.bound[rank].low < caf.bound[rank].bytes;
 }
 
-/* Whether the only word that an accessor follows, of a coarray of one element, leads to the segment
- * of its rank, which lies here where it lies there. Asks what caf_follow_reaches asks, in the
- * fewest instructions. [in] place: of the coarray in this process; offset: of the object in it. */
-static inline __attribute__((always_inline)) bool
-caf_follow_reaches_alone(const struct caf_token *t, const struct caf_trials *trials, uint32_t rank,
-                         uintptr_t place, size_t offset) {
-  uint64_t word;
-  if (t->bytes != trials->alone || t->elem_bytes != t->bytes || offset) return false;
+/* Bytes of what an address leads to in which a further word is looked for; a path with such words
+ * has no address nearer to the end of the segment. */
+enum { CAF_FOLLOW_BLOCK = 512 };
+
+/* Whether the words of a path lead to the segment of the rank, which lies here where it lies there.
+ * [in] place: of the coarray, which is the object, in this process; add: the values of the
+ * accessor.
+ */
+static inline bool caf_follow_path(const struct caf_token *t, const struct caf_path *path,
+                                   uint32_t rank, uintptr_t place, const void *add) {
+  const struct caf_bound segment = caf.bound[rank];
+  size_t at = path->word;
+  uintptr_t address;
+  if (t->bytes != path->coarray || t->elem_bytes != path->element) return false;
   if (place != t->addr[rank]) return false;
-  memcpy(&word, (const char *)place + trials->word, sizeof word);
-  return caf_bound_has(rank, word);
+  if (path->count) {
+    uint32_t index;
+    memcpy(&index, (const char *)add + path->subscript, sizeof index);
+    index -= path->first;
+    if (index >= path->count) return false;
+    at += (size_t)index * path->element;
+  }
+  memcpy(&address, (const char *)place + at, sizeof address);
+  for (uint32_t i = 0; i < path->links; i++) {
+    if (address - segment.low >= segment.bytes - CAF_FOLLOW_BLOCK) return false;
+    memcpy(&address, (const char *)address + path->link[i], sizeof address);
+  }
+  return address - segment.low < segment.bytes;
 }
 
-/* The words of an element that the accessor follows, bit w: at 8 * w; 0: that was not found. In a
- * process that ends then. */
-uint64_t caf_follow_words(const struct caf_trial *t);
+/* The same, in the fewest instructions, of a coarray of one element of which one word is followed;
+ * false of others. [in] offset: of the object in the coarray. */
+static inline __attribute__((always_inline)) bool caf_follow_short(const struct caf_token *t,
+                                                                   const struct caf_path *path,
+                                                                   uint32_t rank, uintptr_t place,
+                                                                   size_t offset) {
+  uint64_t address;
+  if (t->bytes != path->alone || t->elem_bytes != t->bytes || offset) return false;
+  if (place != t->addr[rank]) return false;
+  memcpy(&address, (const char *)place + path->word, sizeof address);
+  return caf_bound_has(rank, address);
+}
 
-/* Whether these words of all elements of a coarray lead to the segment of its rank, which lies here
- * where it lies there. [in] offset: of the object in the coarray. */
+/* What an accessor follows. */
+struct caf_followed {
+  uint64_t words; /* of an element, bit w: at 8 * w; 0: that was not found */
+  struct caf_path path;
+};
+
+/* Finds what the accessor follows. In a process that ends then. */
+void caf_follow(const struct caf_trial *t, struct caf_followed *found);
+
+/* Whether the path, or the words of all elements of a coarray, lead to the segment of its rank,
+ * which lies here where it lies there. [in] offset: of the object in the coarray; add: as above. */
 bool caf_follow_reaches(const struct caf_token *t, const struct caf_trials *trials, uint32_t rank,
-                        size_t offset);
+                        size_t offset, const void *add);
 
 #endif

@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) bool caf_find_short(struct caf_here
     if (__builtin_expect(offset >= t->bytes, 0)) offset = 0;
   }
   if (__builtin_expect(!a->trials.direct, 0) &&
-      !caf_follow_reaches_alone(t, &a->trials, rank, place, offset))
+      !caf_follow_short(t, &a->trials.path, rank, place, offset))
     return false;
   if (caf_attached(rank, watches) && caf_here_posts(a, t, rank)) return false;
   if (caf_poll_is_due(weight)) return false;
@@ -62,6 +62,21 @@ static inline __attribute__((always_inline)) bool caf_find_short(struct caf_here
   here->shape = s->shape;
   here->add = s->add;
   here->accessor = a;
+  return true;
+}
+
+/* As caf_find_short, of an accessor that follows a path with a subscript or several words. */
+static inline __attribute__((always_inline)) bool
+caf_find_by_path(struct caf_here *here, const struct caf_selector *s, unsigned watches) {
+  const struct caf_token *t = s->token;
+  uint32_t rank;
+  const uintptr_t place = caf_place_short(t, s->image, &rank);
+  if (!place || caf_attached(rank, watches)) return false;
+  const struct caf_accessor *a = &caf.accessors[s->index];
+  if (!a->trials.path.coarray || (s->shape && s->shape->base != t->base)) return false;
+  if (!caf_follow_path(t, &a->trials.path, rank, place, s->add)) return false;
+  if (caf_poll_is_due(CAF_SCALAR)) return false;
+  *here = (struct caf_here){(char *)place, s->shape, s->add, a};
   return true;
 }
 

@@ -60,8 +60,8 @@ static void leave(void) {
 }
 
 /* The child, which ends without a core file, a message or an exit handler of the program. [out]
- * words: shared with the parent; NULL: the trial is whether the accessor follows none. */
-_Noreturn static void child(const struct caf_trial *t, uint64_t *words) {
+ * found: shared with the parent; NULL: the trial is whether the accessor follows none. */
+_Noreturn static void child(const struct caf_trial *t, struct caf_followed *found) {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGALRM};
   const struct rlimit no_core = {0, 0}, seconds = {1, 1};
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -74,15 +74,15 @@ _Noreturn static void child(const struct caf_trial *t, uint64_t *words) {
   (void)alarm(ALARM_S);                  /* of a lock that another thread of the parent held */
   if (null < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 || atexit(leave)) _exit(UNKNOWN);
   caf.pending = 0; /* puts in progress are the parent's */
-  if (!words) _exit((int)try_direct(t));
-  *words = caf_follow_words(t);
+  if (!found) _exit((int)try_direct(t));
+  caf_follow(t, found);
   _exit(FOLLOWS);
 }
 
-static enum verdict verdict_on(const struct caf_trial *t, uint64_t *words) {
+static enum verdict verdict_on(const struct caf_trial *t, struct caf_followed *found) {
   int status = 0;
   const pid_t pid = fork();
-  if (pid == 0) child(t, words);
+  if (pid == 0) child(t, found);
   pid_t ended = -1;
   if (pid > 0) do
       ended = waitpid(pid, &status, 0);
@@ -92,16 +92,17 @@ static enum verdict verdict_on(const struct caf_trial *t, uint64_t *words) {
                                                              : FOLLOWS;
 }
 
-/* The words that the accessor follows, 0: not known. */
-static uint64_t words_of(const struct caf_trial *t) {
-  if (caf.delta[t->rank] || t->token->bytes > CAF_FOLLOW_BYTES) return 0;
-  uint64_t *const shared =
+/* What the accessor follows. */
+static struct caf_followed followed_of(const struct caf_trial *t) {
+  struct caf_followed found = {0};
+  if (caf.delta[t->rank] || t->token->bytes > CAF_FOLLOW_BYTES) return found;
+  struct caf_followed *const shared =
       mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) return 0;
+  if (shared == MAP_FAILED) return found;
   (void)verdict_on(t, shared);
-  const uint64_t words = *shared;
+  found = *shared;
   (void)munmap(shared, sizeof *shared);
-  return words;
+  return found;
 }
 
 /* Without a network: some forbid a fork while they move data. */
@@ -111,23 +112,17 @@ static bool all_are_near(void) {
   return true;
 }
 
-/* Keeps the words that the accessor follows. */
-static void keep_words(struct caf_trials *trials, const struct caf_trial *t, uint64_t words) {
-  const bool one = words && !(words & (words - 1));
-  trials->element = t->element;
-  trials->offset = t->offset % t->element;
-  trials->followed = words;
-  trials->word = words ? WORD * (size_t)__builtin_ctzll(words) : 0;
-  trials->alone = one && !t->offset && t->element == t->token->bytes ? t->element : 0;
-}
-
 /* Makes a trial. */
 static void make_trial(struct caf_trials *trials, const struct caf_trial *t) {
   const enum verdict verdict = all_are_near() ? verdict_on(t, NULL) : FOLLOWS;
   trials->direct = verdict == DIRECT;
   trials->done = verdict != UNKNOWN || trials->next > CALLS_LAST;
   if (verdict != FOLLOWS || !all_are_near()) return;
-  keep_words(trials, t, words_of(t));
+  const struct caf_followed found = followed_of(t);
+  trials->followed = found.words;
+  trials->path = found.path;
+  trials->element = (uint16_t)t->element;
+  trials->offset = (uint16_t)(t->offset % t->element);
   trials->done = trials->followed || trials->next > CALLS_LAST;
 }
 
@@ -137,7 +132,7 @@ bool caf_trial_direct(const struct caf_ask *ask, const struct caf_token *t, uint
   if (!accessor) return false;
   struct caf_trials *trials = &accessor->trials;
   if (trials->direct) return true;
-  if (trials->followed) return caf_follow_reaches(t, trials, rank, offset);
+  if (trials->followed) return caf_follow_reaches(t, trials, rank, offset, ask->add);
   if (trials->done || !t->bytes || t->bytes > BYTES_MAX) return false;
   if (++trials->calls < (trials->next ? trials->next : CALLS_FIRST)) return false;
   trials->next = 2 * trials->calls;

@@ -57,23 +57,36 @@ void caf_accessors_sort(void);
 /* Whether there are any. */
 bool caf_accessors_any(void);
 
+/* The addresses that an accessor follows: of one word of one element, and of one word each of what
+ * these lead to. */
+enum { CAF_LINKS_MAX = 2 };
+struct caf_path {
+  uint32_t first;               /* subscript of the first element */
+  uint16_t coarray, element;    /* bytes; 0: there is no path */
+  uint16_t word;                /* where in the element */
+  uint16_t links;               /* further words */
+  uint16_t link[CAF_LINKS_MAX]; /* where each is, from the address in the one before */
+  uint16_t count;               /* elements; 0: the only one, without a subscript */
+  uint16_t subscript;           /* where in the values of the accessor */
+  uint16_t alone;               /* as coarray, where there is one element and no further word */
+};
+
 /* Results of trial runs of an accessor of structures: compiler/trial.c. */
 struct caf_trials {
-  bool direct, done;    /* it needs nothing but their bytes; there is no further trial */
-  uint32_t calls, next; /* accesses so far; at the next trial */
   uint64_t followed;    /* bits of words of an element whose addresses it follows; 0: not known */
-  size_t element;       /* bytes; of an element, when that was found */
-  size_t offset;        /* of the object in an element */
-  size_t alone;         /* bytes of a coarray of one element; 0: it had several, or words */
-  size_t word;          /* then: where the only followed word is */
+  uint32_t calls, next; /* accesses so far; at the next trial */
+  uint16_t element, offset; /* bytes of an element, and of the object in it, when that was found */
+  struct caf_path path;
+  bool direct, done; /* it needs nothing but their bytes; there is no further trial */
 };
 
 /* An accessor. */
 struct caf_accessor {
-  int hash;
   void (*function)(void);
+  int hash;
   struct caf_trials trials;
 };
+_Static_assert(sizeof(struct caf_accessor) == 64, "an accessor is found by a shift");
 
 /* Kinds of accessors: get a scalar; get an array; put; tell whether an object is allocated. */
 typedef void caf_getter(const void *add, const int *image, void **result, int32_t *owned,

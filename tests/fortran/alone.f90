@@ -11,6 +11,22 @@ program alone
   use check
   implicit none
   integer, parameter :: often = 80, limit_s = 20
+  type :: leaf
+    integer :: before
+    real(8), allocatable :: e(:)
+    integer :: after
+  end type
+  type :: branch
+    type(leaf), allocatable :: one
+    integer, allocatable :: other(:)
+  end type
+  type :: tree
+    integer :: id
+    type(branch), allocatable :: near
+    type(leaf) :: own
+  end type
+  type(tree) :: trees[*]
+  type(leaf) :: leaves(7)[*]
   integer, volatile :: go[*]
   integer(8) :: word[*], number
   real(8) :: block(64)[*], square(16, 16)[*], few(8, 8)
@@ -26,23 +42,33 @@ program alone
   texts = ''
   watched = 0
   all8 = 0
+  call plant()
   sync all
   if (this_image() == 1) then
     do i = 1, often
       call with_stat(i)
       call others(i)
     end do
+    do i = 1, 2*often ! puts are tried, then gets
+      call components(i)
+    end do
   end if
   sync all
   if (this_image() == 1) then
     call with_stat(often + 1)
     call others(often + 1)
+    do i = 1, 7
+      call components(i)
+    end do
     go[2] = 1
   else if (this_image() == 2) then
     call wait_for_go()
     call expect(word == often + 1 .and. all(block(1:8) == often + 1) .and. block(9) == 0, 'STAT=')
     call expect(all(square(3:10, 5:12) == often + 1) .and. sum(square) == 64*(often + 1), 'a block')
     call expect(all(texts == ['ab', 'bc', 'cd', 'de']) .and. text == 'a text', 'texts')
+    call expect(all([(leaves(i)%e(2) == i, i=1, 7)]), 'components of elements')
+    call expect(trees%near%one%e(3) == 21 .and. trees%near%other(2) == 14, 'components of components')
+    call expect(trees%own%e(1) == -7 .and. trees%near%one%after == 5, 'components')
   end if
   sync all
   if (this_image() == 2) then
@@ -77,6 +103,43 @@ contains
       call system_clock(now)
     end do
     call expect(go == 1, 'image 1 waits for image 2')
+  end subroutine
+
+  subroutine plant()
+    integer :: k
+    allocate (trees%near)
+    allocate (trees%near%one)
+    allocate (trees%near%one%e(4), source=[1d0, 2d0, 3d0, 4d0])
+    allocate (trees%near%other(2), source=6)
+    allocate (trees%own%e(2), source=8d0)
+    trees%near%one%after = 5
+    do k = 1, 7
+      allocate (leaves(k)%e(3), source=10d0*k)
+    end do
+  end subroutine
+
+  ! Components of an element, and of an allocatable component.
+  subroutine components(i)
+    integer, intent(in) :: i
+    integer :: k, n
+    real(8) :: x
+    k = mod(i - 1, 7) + 1
+    leaves(k)[2]%e(2) = k
+    x = leaves(k)[2]%e(2)
+    call expect(x == k, 'a component of an element')
+    x = leaves(k)[2]%e(mod(i, 2)*2 + 1)
+    call expect(x == 10*k, 'another component of an element')
+    trees[2]%near%one%e(3) = 3*k
+    x = trees[2]%near%one%e(3)
+    call expect(x == 3*k, 'a component of a component of a component')
+    trees[2]%near%other(2) = 2*k
+    n = trees[2]%near%other(2)
+    call expect(n == 2*k, 'a component of a component')
+    trees[2]%own%e(1) = -k
+    x = trees[2]%own%e(1)
+    call expect(x == -k, 'a component')
+    n = trees[2]%near%one%after
+    call expect(n == 5, 'a number in a component of a component')
   end subroutine
 
   subroutine with_stat(i)

@@ -20,6 +20,17 @@ program follows
     type(leaf) :: list(3)
     type(leaf), allocatable :: deep(:)
   end type
+  type :: pointing
+    integer :: id
+    integer, pointer :: p
+  end type
+  type :: far
+    type(pointing), pointer :: in
+  end type
+  type(pointing) :: row(5)[*]
+  type(leaf) :: grid(2, 3)[*]
+  type(far) :: deep(4)[*], lone[*]
+  type(pointing), target :: room(4)[*], elsewhere(4)
   type(holder) :: h[*]
   type(leaf) :: few(4)[*]
   integer, target :: outside(many), inside(2)[*]
@@ -47,6 +58,24 @@ program follows
   h%d = [(me * k, k=1, 8)]
   h%one = me
   outside = [(7 * me + k, k=1, many)]
+  inside = [5 * me, 6 * me]
+  do k = 1, 5
+    row(k)%p => outside(k)
+    if (mod(k, 2) == 1) row(k)%p => inside(1)
+  end do
+  do k = 1, 6
+    allocate (grid(2 - mod(k, 2), (k + 1) / 2)%e(2), source=50 * me + k)
+  end do
+  lone%in => room(4)
+  lone%in%p => inside(2)
+  do k = 1, 4
+    deep(k)%in => elsewhere(k)
+    if (k /= 3) deep(k)%in => room(k)
+    deep(k)%in%id = k
+    deep(k)%in%p => outside(k)
+    if (k < 3) deep(k)%in%p => inside(k)
+  end do
+  lone%in%p => inside(2)
   h%p => outside(1)
   sync all
 
@@ -61,6 +90,17 @@ program follows
     call expect(number == right, 'a scalar')
     call expect(h[right]%p == 7 * right + 1, 'a target elsewhere')
     call expect(h[right]%deep(2)%e(3) == 1000 * right + 2, 'a component of a component')
+    k = merge(1, mod(i, 5) + 1, i < 100)
+    call expect(row(k)[right]%p == merge(5 * right, 7 * right + k, mod(k, 2) == 1), 'a target of a row')
+    k = mod(i, 6) + 1
+    call expect(grid(2 - mod(k, 2), (k + 1) / 2)[right]%e(1) == 50 * right + k, 'an element of a grid')
+    k = mod(i, 3) + 1
+    call expect(grid(2, k)[right]%e(2) == 50 * right + 2 * k, 'an element of a row of a grid')
+    k = merge(mod(i, 2), mod(i, 4), i < 200) + 1
+    number = deep(k)[right]%in%p
+    call expect(number == merge((4 + k) * right, merge(6, 7, k == 4) * right + mod(k, 4), k < 3), 'a target behind a component')
+    call expect(deep(k)[right]%in%id == k, 'a number behind a component')
+    call expect(lone[right]%in%p == 6 * right, 'the only target behind a component')
     k = merge(1, 2 + mod(i, 2), i < 200)
     call expect(h[right]%list(k)%e(k) == 10 * right + k, 'another component by its subscript')
     k = mod(i, 4) + 1
@@ -69,11 +109,13 @@ program follows
 
   ! The target is in a coarray, and then elsewhere again.
   sync all
+  lone%in%p => outside(3)
   inside = 3 * me
   h%p => inside(2)
   sync all
   do i = 1, many
     call expect(h[right]%p == 3 * right, 'a target in a coarray')
+    call expect(lone[right]%in%p == 7 * right + 3, 'the only target elsewhere')
   end do
 
   ! The memory of a component moves, its shape changes.
