@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# A whole program is recorded, and each of its replays ends alike and prints the same.
+# A whole program is recorded, and each of its replays ends alike and prints the same. It ends well
+# under --chaos, too.
 #   tests/replay/again.py TOMBOLO PROGRAM RANKS
 import os
 import subprocess
@@ -29,6 +30,9 @@ def main():
             again, seen, err = run(tombolo, "--replay", folder, program)
             if (again, seen) != (code, out):
                 sys.exit(f"replay {number}: code {again}, not {code}: {seen}, not {out}: {err}")
+    code, _, err = run(tombolo, "-n", ranks, "--chaos", "7", program)
+    if code:
+        sys.exit(f"code {code} under --chaos 7: {err}")
     return 0
 
 

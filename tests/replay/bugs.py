@@ -206,7 +206,15 @@ def stepped(tombolo, program, case, folder):
 
 
 def refused(tombolo, program, _case, folder):
-    wants = [(["--replay", folder, program], "there is no recording"),
+    plain, damaged = os.path.join(folder, "plain"), os.path.join(folder, "damaged")
+    os.mkdir(damaged)
+    for path in (plain, os.path.join(damaged, "rank.0")):
+        with open(path, "wb") as file:
+            file.write(bytes(4096))
+    wants = [(["--replay", folder, program], "rank.0: No such file"),
+             (["--replay", plain, program], "rank.0: Not a directory"),
+             (["--replay", damaged, program], "rank.0: it is damaged"),
+             (["--record", plain, program], "plain: Not a directory"),
              (["--record", os.path.join(folder, "a", "b"), program], "No such file"),
              (["--chaos", "9..1", program], "give a seed"),
              (["--chaos", "7", "--replay", folder, program], "give only one of"),

@@ -83,11 +83,23 @@ static int make_area(struct check_run *run, uint32_t ranks) {
   return 0;
 }
 
+static void tell_json(const char *path) {
+  tmb_print("run: --check-json %s: %s", path, strerror(errno));
+}
+
+/* Whether the findings can be written; NULL: none are. Before the run, which may last long. */
+static bool can_write(const char *json) {
+  FILE *const out = json ? fopen(json, "ae") : NULL;
+  if (out) fclose(out);
+  if (json && !out) tell_json(json);
+  return out || !json;
+}
+
 int check_begin(struct check_run *run, uint32_t ranks) {
   char path[64];
   if (!run->list) return 0;
   tmb_env_set("TOMBOLO_CHECK", run->list);
-  int rc = check_load("tombolo-check.so", "--check");
+  int rc = can_write(run->json) ? check_load("tombolo-check.so", "--check") : TOOL_EXIT_FAILED;
   if (rc == 0) rc = make_area(run, ranks);
   if (rc) return rc;
   snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), run->fd);
@@ -95,10 +107,13 @@ int check_begin(struct check_run *run, uint32_t ranks) {
   return 0;
 }
 
-static void write_json(const struct check_run *run, const struct check_line *lines) {
+/* Returns whether all is written. */
+static bool write_json(const struct check_run *run, const struct check_line *lines) {
   FILE *const out = fopen(run->json, "we");
   if (out) check_print_json(run->area, lines, out);
-  if (!out || fclose(out) != 0) tmb_print("run: --check-json %s: %s", run->json, strerror(errno));
+  if (out && fclose(out) == 0) return true;
+  tell_json(run->json);
+  return false;
 }
 
 /* Whether the checker is needed: misuse is the library's own. */
@@ -110,6 +125,7 @@ int check_end(struct check_run *run, int code) {
   if (!run->area) return code;
   const uint32_t found = run->area->findings;
   const bool unchecked = !run->area->attached && checks_calls(run->list);
+  bool written = true;
   if (unchecked)
     tmb_print("run: --check %s: nothing was checked: no rank has loaded the checker before the "
               "library; link the program with libtombolo.so, not with libtombolo.a or -static",
@@ -117,12 +133,12 @@ int check_end(struct check_run *run, int code) {
   struct check_line *const lines = check_lines(run->area);
   if (lines) {
     check_print_text(run->area, lines, stderr);
-    if (run->json) write_json(run, lines);
+    if (run->json) written = write_json(run, lines);
     check_lines_free(lines, run->area->sites);
   }
   (void)munmap(run->area, run->area->bytes);
   close(run->fd);
   run->area = NULL;
-  if (unchecked && code == 0) return TOOL_EXIT_FAILED;
+  if ((unchecked || !written) && code == 0) return TOOL_EXIT_FAILED;
   return found && code == 0 ? (int)tmb_cfg_int(TMB_CFG_CHECK_EXIT) : code;
 }

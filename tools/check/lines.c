@@ -66,6 +66,7 @@ static int addresses(struct chk_area *area, uint32_t module) {
 static void keep(struct check_line *l, char *text) {
   char *const colon = strrchr(text, ':');
   if (!colon || strncmp(text, "??", 2) == 0 || (l->file && !is_ours(l->file))) return;
+  if (colon[1] == '?') return; /* the file is known, but no line */
   *colon = '\0';
   char *const file = strdup(text);
   if (!file) return;

@@ -29,11 +29,14 @@
 
 #define ONLY_GRACE_S "86400" /* a day: the largest value of the setting */
 
-/* The head of the file of rank 0. Returns whether the folder holds a recording. */
+/* The head of the file of rank 0. Returns whether the folder holds a recording; else errno is 0 if
+ * the file is none. */
 static bool read_head(const char *folder, struct rpl_head *head) {
   char path[PATH_MAX];
+  errno = ENAMETOOLONG;
   if (snprintf(path, sizeof path, "%s/rank.0", folder) >= PATH_MAX) return false;
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd >= 0) errno = 0;
   const bool whole = fd >= 0 && read(fd, head, sizeof *head) == (ssize_t)sizeof *head;
   if (fd >= 0) close(fd);
   return whole && head->magic == RPL_MAGIC && head->event_bytes == sizeof(struct rpl_event);
@@ -49,13 +52,21 @@ static void remove_rest(const char *folder, uint32_t from, uint32_t to) {
         (void)unlink(path);
 }
 
+/* Whether a folder may be written; else errno says why not. */
+static bool is_writable(const char *folder) {
+  struct stat st;
+  if (stat(folder, &st) != 0) return false;
+  errno = ENOTDIR;
+  return S_ISDIR(st.st_mode) && access(folder, W_OK | X_OK) == 0;
+}
+
 static int begin_record(const char *folder, uint32_t ranks) {
   struct rpl_head head;
   if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
     tmb_print("run: --record %s: %s", folder, strerror(errno));
     return TOOL_EXIT_FAILED;
   }
-  if (access(folder, W_OK | X_OK) != 0) {
+  if (!is_writable(folder)) {
     tmb_print("run: --record %s: %s; give a folder that may be written", folder, strerror(errno));
     return TOOL_EXIT_FAILED;
   }
@@ -66,8 +77,10 @@ static int begin_record(const char *folder, uint32_t ranks) {
 static int begin_replay(const char *folder, uint32_t *ranks) {
   struct rpl_head head;
   if (!read_head(folder, &head)) {
-    tmb_print("run: --replay %s: there is no recording; give a folder that --record has written",
-              folder);
+    const char *const why = errno ? strerror(errno) : "it is damaged, or of another version";
+    tmb_print("run: --replay %s: there is no recording; give a folder that --record has written "
+              "(%s/rank.0: %s)",
+              folder, folder, why);
     return TOOL_EXIT_USAGE;
   }
   if (*ranks && *ranks != head.ranks) {
