@@ -21,13 +21,20 @@
 
 /* The measurement of a hand-off: the least mean of TRIPS trips, of ROUNDS means; then COPIES times
  * the first rank writes a slot, and the last reads it, and as often by stores that go past the
- * caches. These are used where such a pass takes at most 4/5 of the time. It ends after MEASURE_NS
- * in any case, and reads the clock each CLOCK_EVERY polls. Chosen. */
+ * caches. These are used where such a pass takes at most 4/5 of the time. A pass that takes more
+ * than BROKEN_NS was interrupted, and is made again. The measurement takes 0.1 ms while both ranks
+ * run. It ends after MEASURE_NS in any case: so long it waits on a loaded machine until the other
+ * rank has started, and until both run at once. It reads the clock each CLOCK_EVERY polls. Chosen.
+ */
 #define TRIPS       8u
 #define ROUNDS      8u
 #define COPIES      4u
-#define MEASURE_NS  5000000u
+#define BROKEN_NS   50000u
+#define MEASURE_NS  30000000u
 #define CLOCK_EVERY 64u
+
+/* The trip that ends the measurement. */
+#define TRIP_END    UINT64_MAX
 
 /* The comparison of copies: so many times, of so much, and the time after which it ends in any
  * case. Its waits yield: meanwhile other ranks start. Chosen: with 16 KiB the cost of a
@@ -37,18 +44,21 @@
 #define RACE_BYTES  (RACE_SLOTS * sizeof(struct tmb_shared_slot))
 #define RACE_NS     20000000u
 
-/* Read a word until it has a value, until a time. Returns whether it has. */
-static bool await(const uint64_t *word, uint64_t value, uint64_t until) {
+/* Read a word until it is that of a trip, or of the end, until a time. Returns the word; 0: the
+ * time is over. */
+static uint64_t await(const uint64_t *word, uint64_t trip, uint64_t until) {
   for (;;) {
-    for (uint32_t i = 0; i < CLOCK_EVERY; i++)
-      if (tmb_load_acq(word) == value) return true;
-    if (tmb_os_now_ns() >= until) return false;
+    for (uint32_t i = 0; i < CLOCK_EVERY; i++) {
+      const uint64_t seen = tmb_load_acq(word);
+      if (seen == trip || seen == TRIP_END) return seen;
+    }
+    if (tmb_os_now_ns() >= until) return 0;
   }
 }
 
 static bool trip_to(struct tmb_shared_row *row, uint64_t trip, uint64_t until) {
   tmb_store_rel(&row->ask.word, trip);
-  return await(&row->answer.word, trip, until);
+  return await(&row->answer.word, trip, until) == trip;
 }
 
 /* Times in ns, of COPIES slots but the first, which finds no page: the most for its writes, the
@@ -62,7 +72,7 @@ static bool measure_passes(struct tmb_shared_row *row, struct passes *p, bool pa
   char data[TMB_SHARED_BYTES];
   *p = (struct passes){0, UINT64_MAX};
   memset(data, 0, sizeof data);
-  for (uint32_t i = 0; i < COPIES; i++) {
+  for (uint32_t i = 0; i < COPIES;) {
     const uint64_t start = tmb_os_now_ns();
     if (past)
       tmb_os_copy_past(row->slot[0].data, data, sizeof data);
@@ -70,37 +80,43 @@ static bool measure_passes(struct tmb_shared_row *row, struct passes *p, bool pa
       memcpy(row->slot[0].data, data, sizeof data);
     const uint64_t written = tmb_os_now_ns();
     if (!trip_to(row, ++*trip, until)) return false;
-    if (!i) continue;
-    p->write_most = TMB_MAX(p->write_most, written - start);
     const uint64_t took = tmb_os_now_ns() - start;
-    p->least = TMB_MIN(p->least, took);
+    if (i && took > BROKEN_NS) continue;
+    if (i++) p->write_most = TMB_MAX(p->write_most, written - start);
+    if (i > 1) p->least = TMB_MIN(p->least, took);
   }
   return true;
 }
 
-static void measure_handoff(struct tmb_shared_row *row) {
-  const uint64_t until = tmb_os_now_ns() + MEASURE_NS;
+/* Make all trips. Returns whether the time was enough. */
+static bool make_trips(struct tmb_shared_row *row, uint64_t until) {
   uint64_t least = UINT64_MAX, trip = 0;
   for (uint32_t i = 0; i < ROUNDS; i++) {
     const uint64_t start = tmb_os_now_ns();
     for (uint32_t k = 0; k < TRIPS; k++)
-      if (!trip_to(row, ++trip, until)) return;
+      if (!trip_to(row, ++trip, until)) return false;
     least = TMB_MIN(least, (tmb_os_now_ns() - start) / TRIPS);
   }
   struct passes copied, streamed;
   if (!measure_passes(row, &copied, false, &trip, until) ||
       !measure_passes(row, &streamed, true, &trip, until))
-    return;
+    return false;
   tmb_store_rlx(&row->write.word, copied.write_most);
   tmb_store_rlx(&row->streams.word, streamed.least * 5 <= copied.least * 4);
   tmb_store_rel(&row->handoff.word, least);
+  return true;
+}
+
+static void measure_handoff(struct tmb_shared_row *row) {
+  (void)make_trips(row, tmb_os_now_ns() + MEASURE_NS);
+  tmb_store_rel(&row->ask.word, TRIP_END);
 }
 
 static void answer_handoff(struct tmb_shared_row *row) {
   const uint64_t until = tmb_os_now_ns() + MEASURE_NS;
   char read[TMB_SHARED_BYTES];
-  for (uint64_t trip = 1; trip <= ROUNDS * TRIPS + 2 * COPIES; trip++) {
-    if (!await(&row->ask.word, trip, until)) return;
+  for (uint64_t trip = 1;; trip++) {
+    if (await(&row->ask.word, trip, until) != trip) return;
     if (trip > ROUNDS * TRIPS) memcpy(read, row->slot[0].data, sizeof read);
     __asm__ volatile("" : : "r"(read) : "memory");
     tmb_store_rel(&row->answer.word, trip);

@@ -3,7 +3,8 @@
  * Unit test of the work of members in shared memory where ranks outnumber processors: the last of a
  * processor knows that it is, and of the members of an all-gather only the last wakes the others.
  * The test plays the members by turns: it changes its rank, and which processor runs it
- * (sched_getcpu is its own).
+ * (sched_getcpu is its own). It plays the last rank of a measurement, too, whenever the first reads
+ * the clock, which is its own as well (clock_gettime).
  */
 #include "base/unit_test.h"
 #include "core/shared.h"
@@ -12,8 +13,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
-enum { MEMBERS = 4 };
+/* Of the measurement, in ns: a reading of the clock, the last rank's start, an interruption. */
+enum { MEMBERS = 4, READ_NS = 100, LATE_NS = 20000000, PAUSE_NS = 2000000 };
 
 static int processor;
 static struct tmb_team team;
@@ -21,6 +26,25 @@ static struct tmb_near_ctl *doors;
 
 int sched_getcpu(void) {
   return processor;
+}
+
+static struct {
+  struct tmb_shared_row *row; /* NULL: the clock is the system's */
+  uint64_t ns, last, reads;   /* the trip in progress, and readings of the clock in it */
+  uint64_t pause_trip, pause_read;
+} played;
+
+int clock_gettime(clockid_t id, struct timespec *t) {
+  struct tmb_shared_row *const row = played.row;
+  if (!row) return (int)syscall(SYS_clock_gettime, id, t);
+  played.reads = row->ask.word == played.last ? played.reads + 1 : 1;
+  played.last = row->ask.word;
+  played.ns += READ_NS;
+  if (played.last == played.pause_trip && played.reads == played.pause_read) played.ns += PAUSE_NS;
+  if (played.ns > LATE_NS) row->answer.word = played.last;
+  *t = (struct timespec){.tv_sec = (time_t)(played.ns / 1000000000),
+                         .tv_nsec = (long)(played.ns % 1000000000)};
+  return 0;
 }
 
 /* A team of MEMBERS ranks of this host; nobody of it runs but this process. */
@@ -149,6 +173,32 @@ TEST_BETWEEN(cards_side_by_side, start, end) {
       const size_t at = (size_t)(card - (char *)tmb_shared_card(&team, 0, 0));
       assert_int_equal(at, (2 * r + number) * sizeof(struct tmb_shared_card));
     }
+}
+
+/* Measure with a last rank that starts late, and with an interruption. Returns the most time in ns
+ * of a write. */
+static uint64_t measured(uint64_t pause_trip, uint64_t pause_read) {
+  tmb_job.nbrhd.size = MEMBERS;
+  tmb_job.near_memory = tmb_job.wait.crowded = false;
+  tmb_job.rank = 0;
+  memset(tmb_job.rows, 0, TMB_SHARED_ROW_BYTES);
+  memset(&played, 0, sizeof played);
+  played.pause_trip = pause_trip;
+  played.pause_read = pause_read;
+  played.row = (struct tmb_shared_row *)(void *)tmb_job.rows;
+  tmb_shared_init();
+  played.row = NULL;
+  assert_int_not_equal(tmb_shared_handoff_ns(), 0);
+  return tmb_shared_write_ns();
+}
+
+/* Readings of the clock between two trips: in the wait, at its end, at the next start, after the
+ * next write. Trips 1 to 64 are of the hand-off, 65 to 68 of the ordinary copy. */
+TEST_BETWEEN(measured_beside_load, start, end) {
+  const uint64_t write_ns = measured(0, 0);
+  assert_int_equal(write_ns, READ_NS);
+  for (uint64_t trip = 60; trip < 72; trip++)
+    for (uint64_t read = 1; read <= 4; read++) assert_int_equal(measured(trip, read), write_ns);
 }
 
 int main(void) {
