@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Small puts share packets and acknowledgements: how many packets there are, when the first and the
  * last leave, that each completes once and a signal not before it has changed, over good wires and
- * bad ones. */
+ * bad ones. Messages share calls that hand packets over. */
 #include "base/unit_test.h"
 #include "net/udp/udp_rig_test.h"
 
@@ -207,6 +207,66 @@ TEST(behind_transfers) {
   }
   await(&done, 300);
   assert_int_equal(*signal_word(), 300);
+  end();
+}
+
+static uint64_t calls_of_send, messages;
+
+static uint32_t counted_send(void *io, const struct udp_out *out, uint32_t count) {
+  calls_of_send++;
+  return rig_wire_send(io, out, count);
+}
+
+static void on_message(const struct tmb_am_in *in) {
+  messages += in->nbytes == 1000;
+}
+
+/* Send a message that fills a packet. */
+static void message(uint64_t after_ns) {
+  static const uint8_t payload[1000];
+  int32_t arg = 0;
+  struct tmb_am_out out = rig_medium(1, &arg, payload, sizeof payload);
+  assert_int_equal(udp_am_send(rig_net[0], &out), 0);
+  rig_now_ns += after_ns;
+}
+
+/* Packets that are full soon after one another are handed over together, at most eight. The rest
+ * leaves at the next poll, or by the progress thread. At longer distances each leaves at once. */
+TEST(handed_over_together) {
+  const struct udp_config config = rig_config();
+  struct udp_io below[2];
+  struct udp_io_ops ops;
+  rig_wires(below, &ops);
+  ops.send = counted_send;
+  rig_open_io(2, &config, NULL, below);
+  rig_on_am = on_message;
+  calls_of_send = messages = 0;
+  for (uint32_t k = 0; k < 9; k++) message(CALL_NS);
+  assert_int_equal(calls_of_send, 1); /* the first; of the others one is open */
+  assert_int_equal(rig_stats[0].packets_out, 1);
+  message(CALL_NS);
+  assert_int_equal(calls_of_send, 2);
+  assert_int_equal(rig_stats[0].packets_out, 9);
+  for (uint32_t steps = 0; messages < 10; steps++) {
+    assert_cmp(steps, <, 100);
+    rig_step(2);
+  }
+  for (uint32_t steps = 0; rig_net[0]->peers.of[1]->tx.una != 11; steps++) {
+    assert_cmp(steps, <, STEPS_MAX);
+    rig_step(2);
+  }
+  uint64_t ns = UINT64_MAX;
+  for (uint32_t k = 0; k < 4; k++) message(CALL_NS);
+  assert_int_equal(rig_stats[0].packets_out, 11);
+  assert_true(udp_busy_transfers(rig_net[0])); /* the progress thread looks often */
+  assert_true(udp_tend(rig_net[0], rig_net[0]->time.tick, &ns));
+  assert_int_equal(rig_stats[0].packets_out, 14);
+  for (uint32_t k = 0; k < 4; k++) message(20000);
+  assert_int_equal(rig_stats[0].packets_out, 17);
+  for (uint32_t steps = 0; messages < 18; steps++) {
+    assert_cmp(steps, <, 100);
+    rig_step(2);
+  }
   end();
 }
 

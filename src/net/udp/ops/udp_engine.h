@@ -130,6 +130,8 @@ bool udp_ack_delayed(const struct tmb_net *e, struct udp_peer *p);
 void udp_ack_alone(const struct tmb_net *e, struct udp_peer *p);
 /* Hand over the packets that were made. */
 void udp_out_flush(struct tmb_net *e);
+/* The same for packets that were held back since an earlier call: their time runs from now on. */
+void udp_out_held(struct tmb_net *e);
 
 /* A packet that is about to be sent. */
 struct udp_ask {
@@ -179,7 +181,10 @@ bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uin
 bool udp_gather_join(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
 /* Send the open packet, if the window allows. Returns false if not. */
 bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve);
-/* Send it if nothing is in flight, else let it wait for company. */
+/* Hand over the packets that were made. Those that follow closely are handed over together: a few,
+ * or all at the next call of progress. */
+void udp_gather_hand(struct tmb_net *e, struct udp_peer *p);
+/* Send the open packet if nothing is in flight, else let it wait for company; udp_gather_hand. */
 void udp_gather_settle(struct tmb_net *e, struct udp_peer *p);
 /* Payload of one packet at most, with such a record. */
 uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r);

@@ -9,11 +9,17 @@
  */
 #include "net/udp/ops/udp_engine.h"
 
+#include "net/plugin/progress_thread.h"
+
 #include <string.h>
 
 /* Bytes of an open packet, at least, if packets are as long. Chosen; `tombolo bench
  * loggp` measures the gap between messages. */
 #define GATHER_BYTES 2048u
+/* Packets that are handed over together, at most, and the time from the one before it, or the end
+ * of its call, in which each is full. A call of the kernel takes as long as this. Chosen. */
+#define TOGETHER     8u
+#define CLOSE_NS     3000u
 
 uint32_t udp_payload_of(uint32_t packet_bytes, const struct udp_record *r) {
   struct udp_record bare = *r;
@@ -43,6 +49,8 @@ static bool open_send(struct tmb_net *e, struct udp_peer *p, uint32_t reserve, u
       udp_packet_send(e, p, &out, p->gather.buf, p->gather.end - UDP_HEADER_BYTES,
                       (uint8_t)(p->gather.flags | flags));
   slot->pending = udp_pending_take(p, p->tx.next - 1);
+  p->gather.close = e->time.now_ns - p->gather.full_ns <= CLOSE_NS;
+  p->gather.full_ns = e->time.now_ns;
   p->gather.buf = NULL;
   p->gather.end = UDP_HEADER_BYTES;
   p->gather.tail = p->gather.count = 0;
@@ -106,8 +114,25 @@ bool udp_gather_join(struct tmb_net *e, struct udp_peer *p, const struct udp_rec
   return true;
 }
 
+/* Whether packets wait to be handed over with those that are likely to follow at once. */
+static bool holds(const struct tmb_net *e, const struct udp_peer *p) {
+  return e->out.count && e->out.count < TOGETHER && p->gather.buf && p->gather.close &&
+         e->config.coalesce;
+}
+
+void udp_gather_hand(struct tmb_net *e, struct udp_peer *p) {
+  if (!e->out.count) return;
+  if (!holds(e, p)) {
+    udp_out_flush(e);
+    if (p->gather.buf && !e->kept.threads) p->gather.full_ns = e->io.ops->now(e->io.state);
+  } else if (!e->kept.threads) {
+    tmb_store_rlx(&e->helper.bulk_ns, e->time.now_ns); /* the progress thread looks often */
+    tmb_progress_thread_kick(e->helper.thread);
+  }
+}
+
 void udp_gather_settle(struct tmb_net *e, struct udp_peer *p) {
   if (!e->kept.threads && (!udp_gather_waits(p) || !e->config.coalesce))
     (void)udp_gather_flush(e, p, 0);
-  udp_out_flush(e);
+  udp_gather_hand(e, p);
 }

@@ -205,6 +205,7 @@ static void silence_doorbell(struct tmb_net *e) {
 static void stand_in(struct tmb_net *e, struct udp_batch *b, int serve) TMB_REQUIRES(e->lock);
 
 static void stand_in(struct tmb_net *e, struct udp_batch *b, int serve) {
+  if (e->out.count) udp_out_held(e);
   b->in.count = 0;
   if (serve == TMB_SERVE_NOTHING || !e->kept.by_thread || !udp_deliver_kept(e, b, serve)) {
     e->io.ops->recv(e->io.state, &b->in, true);
@@ -242,6 +243,7 @@ int udp_progress(struct tmb_net *e, int serve) {
   e->time.tick++;
   const bool left = e->peers.dirty;
   if (TMB_UNLIKELY(e->helper.doorbell_rung)) silence_doorbell(e);
+  if (TMB_UNLIKELY(e->out.count)) udp_out_held(e);
   struct udp_batch *b = udp_batch_get(e);
   e->in.signalled = false;
   b->in.count = 0;

@@ -74,6 +74,7 @@ static int put_locked(struct tmb_net *e, struct udp_peer *p, struct udp_record *
   struct udp_xfer *x = udp_xfer_new(e, p, r, rma->local, rma->nbytes);
   complete_to(e, p, x, rma);
   udp_xfer_add(e, p, x);
+  udp_out_flush(e);
   return 0;
 }
 
@@ -91,7 +92,6 @@ int udp_put(struct tmb_net *e, const struct tmb_rma *rma) {
     udp_count(&e->stats->sent, 1);
     udp_count(&e->stats->bytes_out, rma->nbytes);
   }
-  udp_out_flush(e);
   udp_engine_unlock(e);
   return rc;
 }

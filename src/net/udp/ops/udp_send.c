@@ -124,6 +124,12 @@ void udp_out_flush(struct tmb_net *e) {
   }
 }
 
+void udp_out_held(struct tmb_net *e) {
+  for (uint32_t i = 0; i < e->out.count; i++)
+    if (e->out.slot[i]) e->out.slot[i]->sent_ns = e->time.now_ns;
+  udp_out_flush(e);
+}
+
 /* A packet follows a signal in state quiet or owed: counts whether it was soon enough to carry the
  * acknowledgement. */
 static void answer_quiet(const struct tmb_net *e, struct udp_peer *p) {

@@ -71,7 +71,7 @@ void udp_small_settle(struct tmb_net *e, struct udp_peer *p) {
   const bool lone = p->gather.dense < DENSE_FIRST || p->tx.una == p->tx.next;
   if (!e->kept.threads && (lone || !e->config.coalesce)) (void)udp_gather_flush(e, p, 0);
   const bool sends = e->out.count > 0;
-  udp_out_flush(e);
+  udp_gather_hand(e, p);
   p->gather.small_ns = sends ? e->io.ops->now(e->io.state) : e->time.now_ns;
   if (!p->gather.buf || p->gather.count > 1) return;
   tmb_store_rlx(&e->helper.bulk_ns, e->time.now_ns); /* the progress thread looks often */

@@ -122,6 +122,8 @@ struct udp_gather {
   struct udp_pending *passing; /* acknowledged, but earlier packets are not: signals */
   uint64_t soon_end; /* packets below this number are acknowledged soon, later ones need not be */
   bool quiet;        /* only signals that nobody awaits the end of are in it */
+  bool close;        /* the last packet was full soon after the one before it */
+  uint64_t full_ns;  /* when it was, or had been handed over */
   uint64_t small_ns; /* when the last small put was made */
   uint32_t dense;    /* small puts that came close after one another */
   uint32_t blind;    /* small puts since then for which the clock was not read */
