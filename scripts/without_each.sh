@@ -47,7 +47,7 @@ openblas     lib/*/openblas* lib/*/libopenblas* lib/*/pkgconfig/*openblas*
   study[.](linear|matmul|cholesky)
 openmpi      bin/*.openmpi lib/*/openmpi lib/*/libmpi.so*
   net[.]launch|install[.](mpi|names)|upc[.]interop|shmem[.]launch|fault[.]far|lint[.]calls
-pmix         lib/*/pmix* lib/*/libpmix* include/pmix* lib/*/pkgconfig/pmix*
+pmix         lib/*/pmix*/include lib/*/libpmix.so include/pmix* lib/*/pkgconfig/pmix*
   unit[.]boot|net[.]launch
 png          include/png* include/libpng* lib/*/libpng*.a lib/*/libpng*.so lib/*/pkgconfig/libpng*
   study[.](ft|hydro)|multi[.]view
