@@ -4,6 +4,9 @@ BUILD ?= build
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 CMAKE_ARGS ?=
+# Some shells leave a ~ to make.
+override BUILD := $(BUILD:~/%=$(HOME)/%)
+override PREFIX := $(PREFIX:~/%=$(HOME)/%)
 PART ?=
 
 # STUDY=quick: fewer rounds and figures, at most 6 minutes. STUDY=docs: those of study/figures, at most
@@ -49,28 +52,28 @@ test-deps:
 configure:
 	@command -v cmake >/dev/null && command -v ninja >/dev/null || \
 	  { echo "make: no cmake or ninja here: 'make deps' installs what is missing, or names it" >&2; exit 1; }
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_ARGS) >$(BUILD).log 2>&1 \
-	  || { cat $(BUILD).log; rm -f $(BUILD).log; exit 1; }
-	@rm -f $(BUILD).log
+	@cmake -S . -B "$(BUILD)" -G Ninja -DCMAKE_INSTALL_PREFIX="$(PREFIX)" $(CMAKE_ARGS) >"$(BUILD).log" 2>&1 \
+	  || { cat "$(BUILD).log"; rm -f "$(BUILD).log"; exit 1; }
+	@rm -f "$(BUILD).log"
 
 build: configure
-	@cmake --build $(BUILD) --target programs -j $(JOBS)
+	@cmake --build "$(BUILD)" --target programs -j $(JOBS)
 
 .PHONY: installed
 installed: configure
-	@cmake --build $(BUILD) --target installed -j $(JOBS)
+	@cmake --build "$(BUILD)" --target installed -j $(JOBS)
 
 # Without FFTW there is no bench/ft.
 demo: deps
 	@$(MAKE) --no-print-directory configure
-	@cmake --build $(BUILD) --target demo -j $(JOBS)
-	@if [ -x $(BUILD)/bench/ft ]; then set -x; $(BUILD)/bin/tombolo run -n 4 $(BUILD)/bench/ft --class W --schedule all; \
+	@cmake --build "$(BUILD)" --target demo -j $(JOBS)
+	@if [ -x "$(BUILD)/bench/ft" ]; then set -x; "$(BUILD)/bin/tombolo" run -n 4 "$(BUILD)/bench/ft" --class W --schedule all; \
 	  else echo "make demo: without NAS FT (package libfftw3-dev)"; fi
-	$(BUILD)/bin/tombolo bench --quick
+	"$(BUILD)/bin/tombolo" bench --quick
 	@echo
 	@echo "Tombolo runs here. ft prints VERIFIED for each schedule; docs/BENCHMARKS.md explains the table."
 	@echo "Next, a program of your own:"
-	@echo "    export PATH=\"$(abspath $(BUILD))/bin:\$$PATH\""
+	@echo "    export PATH=\"$$(cd "$(BUILD)" && pwd)/bin:\$$PATH\""
 	@echo "    tombolo cc examples/neighbour.c -o neighbour"
 	@echo "    tombolo run -n 4 ./neighbour"
 	@echo "docs/book/start.md reads it line by line. make install PREFIX=...: all languages; make help: the rest."
@@ -90,38 +93,38 @@ test-net: test-deps
 
 # The wheel, in $(BUILD)/wheels, and the tests of the binding.
 python: build
-	@cmake --build $(BUILD) --target wheel_files -j $(JOBS)
-	ctest --test-dir $(BUILD) -L '^python$$' -LE '^nightly$$' --output-on-failure
-	@python3 packaging/wheels.py --out $(BUILD)/wheels
+	@cmake --build "$(BUILD)" --target wheel_files -j $(JOBS)
+	ctest --test-dir "$(BUILD)" -L '^python$$' -LE '^nightly$$' --output-on-failure
+	@python3 packaging/wheels.py --out "$(BUILD)/wheels"
 
 bench: build
-	$(BUILD)/bin/tombolo bench
+	"$(BUILD)/bin/tombolo" bench
 
 # Needs mkdocs-material from a registry of Python packages, in $(BUILD)/book-venv; skipped without.
 book:
-	@python3 scripts/book.py site --out $(BUILD)/book --venv $(BUILD)/book-venv --lenient
+	@python3 scripts/book.py site --out "$(BUILD)/book" --venv "$(BUILD)/book-venv" --lenient
 
 # Matplotlib and peers are installed where that is possible; what is missing the report names.
 study: build
-	@cmake --build $(BUILD) --target study -j $(JOBS)
+	@cmake --build "$(BUILD)" --target study -j $(JOBS)
 	@STUDY=1 bash scripts/install_deps.sh || echo "make study: goes on without what is missing"
-	@python3 study/study.py --build $(BUILD) --out $(REPORT) $(if $(filter quick docs,$(STUDY)),--$(STUDY)) $(PART)
-	$(if $(filter docs,$(STUDY)),@python3 study/figures.py --adopt $(REPORT))
+	@python3 study/study.py --build "$(BUILD)" --out "$(REPORT)" $(if $(filter quick docs,$(STUDY)),--$(STUDY)) $(PART)
+	$(if $(filter docs,$(STUDY)),@python3 study/figures.py --adopt "$(REPORT)")
 
 # Figures that were behind a peer once; less than 5 minutes. CELLS: these groups only. ADOPT=1: also
 # study/data/cells.json and its table in study/RESULTS.md.
 .PHONY: cells
 cells: build
-	@mkdir -p $(REPORT)
-	@python3 study/compare/cells.py --build $(BUILD) --json $(REPORT)/cells.json $(CELLS)
-	$(if $(ADOPT),@python3 study/compare/cells.py --adopt $(REPORT)/cells.json)
+	@mkdir -p "$(REPORT)"
+	@python3 study/compare/cells.py --build "$(BUILD)" --json "$(REPORT)/cells.json" $(CELLS)
+	$(if $(ADOPT),@python3 study/compare/cells.py --adopt "$(REPORT)/cells.json")
 
 # What study/ shows of a run: figures, its targets, the cells. FROM: the folder of the run.
 .PHONY: adopt
 FROM ?= $(REPORT)
 adopt:
-	@python3 study/figures.py --adopt $(FROM)
-	$(if $(wildcard $(FROM)/cells.json),@python3 study/compare/cells.py --adopt $(FROM)/cells.json)
+	@python3 study/figures.py --adopt "$(FROM)"
+	$(if $(wildcard $(FROM)/cells.json),@python3 study/compare/cells.py --adopt "$(FROM)/cells.json")
 
 # study/figures/*.svg and study/FIGURES.md from the JSON in study/data, which is that of the
 # last `make study STUDY=docs`.
@@ -132,17 +135,17 @@ figures:
 given = $(if $(filter command% environment%,$(origin $(1))),$($(1)))
 install: installed
 	umask 022; CAF_ALIASES="$(CAF_ALIASES)" SMA_ALIASES="$(SMA_ALIASES)" GASNET_CC="$(or $(GASNET_CC),$(call given,CC))" GASNET_CXX="$(or $(GASNET_CXX),$(call given,CXX))" \
-	  cmake --install $(BUILD) --prefix $(PREFIX)
+	  cmake --install "$(BUILD)" --prefix "$(PREFIX)"
 
 # The prefix of packages is /usr. What is not built (as Fortran without gfortran) has no package, and is
 # named; TESTS=1 installs what all of them need.
 packages: deps
 	@$(MAKE) --no-print-directory installed
-	@umask 022; cd $(BUILD) && cpack -G DEB -B packages >packages.log || { cat packages.log; exit 1; }
-	@ls -l $(BUILD)/packages/*.deb
+	@umask 022; cd "$(BUILD)" && cpack -G DEB -B packages >packages.log || { cat packages.log; exit 1; }
+	@ls -l "$(BUILD)"/packages/*.deb
 	@for part in tombolo-fortran:gfortran tombolo-mpi:libopenmpi-dev tombolo-sim:libsimgrid-dev \
 	    "python3-tombolo:python3-dev and python3-numpy"; do \
-	  ls $(BUILD)/packages/$${part%%:*}_*.deb >/dev/null 2>&1 || \
+	  ls "$(BUILD)/packages/$${part%%:*}"_*.deb >/dev/null 2>&1 || \
 	    echo "make packages: without $${part%%:*}: it needs $${part#*:}"; \
 	done
 	@command -v clang >/dev/null || echo "make packages: without manual pages of functions: they need clang"
@@ -153,7 +156,7 @@ release:
 
 # By the list of files in the prefix; needs no build tree.
 uninstall:
-	@cmake -DPREFIX=$(PREFIX) -P cmake/install/uninstall.cmake
+	@cmake -DPREFIX="$(PREFIX)" -P cmake/install/uninstall.cmake
 
 format:
 	@python3 scripts/check_format.py --fix
@@ -167,8 +170,8 @@ tidy:
 update:
 	@python3 scripts/messages.py --write
 	@$(MAKE) --no-print-directory build
-	@$(BUILD)/bin/tombolo info --config --markdown >docs/SETTINGS.md
-	@python3 scripts/man.py $(BUILD)/bin/tombolo --write
+	@"$(BUILD)/bin/tombolo" info --config --markdown >docs/SETTINGS.md
+	@python3 scripts/man.py "$(BUILD)/bin/tombolo" --write
 	@python3 scripts/picture.py --write
 	@python3 scripts/book.py listings
 	@python3 scripts/gen_am_numbered.py --write
@@ -180,8 +183,8 @@ clean:
 # The simulator beside real runs on eight emulated hosts, as root on an idle machine; 8 minutes.
 .PHONY: sim-check
 sim-check: build
-	@cmake --build $(BUILD) --target net_wire -j $(JOBS)
-	@python3 study/compare/sim_real.py --build $(BUILD)
+	@cmake --build "$(BUILD)" --target net_wire -j $(JOBS)
+	@python3 study/compare/sim_real.py --build "$(BUILD)"
 
 # The figures of the simulation, from study/data/sim-*.json; a part of `make figures`.
 .PHONY: figures figures-sim

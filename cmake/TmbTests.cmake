@@ -637,7 +637,9 @@ if(TARGET tombolo_tool AND NOT tmb_sparse AND NOT CMAKE_CROSSCOMPILING)
 --only prif --only fortran-asan && ctest --test-dir build -R '^fortran.gcc_tests$' \
 --output-on-failure")
   add_test(NAME chroot.place COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/chroot_test.sh"
-    --user --at "/tmp/a clone" bash -c "make check")
+    --user --at "/tmp/a clone" bash -c "make check && make configure 'BUILD=/tmp/a build' && \
+make install 'PREFIX=/tmp/a prefix' && '/tmp/a prefix/bin/tombolo' version && make uninstall \
+'PREFIX=/tmp/a prefix' && ! find '/tmp/a prefix' -type f | grep .")
   # After an installation of another version, each file of which ends what uses it.
   add_test(NAME chroot.installed COMMAND bash "${PROJECT_SOURCE_DIR}/scripts/chroot_test.sh"
     bash -c "make test-deps && python3 scripts/run_tests.py --only build && \
