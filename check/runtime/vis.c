@@ -50,6 +50,15 @@ static uint64_t touch(const struct shape *s, const struct side *side, uint32_t o
   return number;
 }
 
+/* Whether a strided call moves nothing: team, rank and addresses may then be anything, and so may
+ * the counts where an element has no bytes. */
+static bool moves_nothing(const struct shape *s) {
+  if (s->remote.vector || s->remote.indexed) return false;
+  for (size_t d = 0; s->remote.bytes && d < s->levels; d++)
+    if (s->counts[d] == 0) return true;
+  return s->remote.bytes == 0;
+}
+
 /* The handler that the next put of this thread runs at its peer; 0: none. */
 static _Thread_local struct {
   gex_AM_Index_t handler;
@@ -67,8 +76,11 @@ struct chk_pending chk_vis_begin(const struct shape *s, const char *call, const 
   struct chk_pending p = {.category = s->is_get ? GEX_EC_GET : GEX_EC_PUT};
   chk_enter();
   p.site = chk_site(call, pc);
-  p.remote = touch(s, &s->remote, chk_jobrank(s->tm, s->rank), s->is_get ? 0 : CHK_WRITE, p.site);
-  p.local = touch(s, &s->local, chk.rank, (s->is_get ? CHK_WRITE : 0) | CHK_LOCAL, p.site);
+  if (!moves_nothing(s)) {
+    p.remote =
+        touch(s, &s->remote, chk_jobrank(s->tm, s->rank), s->is_get ? 0 : CHK_WRITE, p.site);
+    p.local = touch(s, &s->local, chk.rank, (s->is_get ? CHK_WRITE : 0) | CHK_LOCAL, p.site);
+  }
   chk_local_open(p.local);
   if (armed.handler && !s->is_get)
     chk_send_note(chk_jobrank(s->tm, s->rank), armed.handler, armed.nbytes, p.site, p.remote);

@@ -428,6 +428,13 @@ CASE(ok_strided) {
   if (me == 1) PUT_STRIDED(0);
   if (me == 2) gex_RMA_GetBlocking(tm, v, 0, base[0] + 1, 8, 0);
 }
+CASE(ok_strided_nothing) { /* team, rank and addresses are ignored; counts, too, without bytes */
+  static const ptrdiff_t stride[2] = {16, 64};
+  static const size_t none[2] = {3, 0};
+  (void)gex_VIS_StridedPutBlocking(GEX_TM_INVALID, 7, NULL, stride, NULL, stride, 8, none, 2, 0);
+  (void)gex_VIS_StridedGetNBI(tm, v, NULL, 0, base[0], NULL, 0, NULL, 2, 0);
+  gex_NBI_Wait(GEX_EC_GET, 0);
+}
 CASE(ok_peer_handler) {
   const ptrdiff_t stride[1] = {16};
   const size_t count[1] = {4};
