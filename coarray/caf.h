@@ -253,6 +253,10 @@ static inline void caf_ok(int *stat) {
 __attribute__((format(printf, 3, 4))) void caf_fail(const struct caf_status *to, int code,
                                                     const char *format, ...);
 
+/* Print head and text, of `len` bytes, as one line on stderr, in one write: the C library writes
+ * formatted texts of more than 128 bytes in pieces, between which other images may write. */
+void caf_print(const char *head, const char *text, size_t len);
+
 /* Print why the program cannot start. The caller ends it. */
 __attribute__((format(printf, 1, 2))) void caf_refuse(const char *format, ...);
 

@@ -17,6 +17,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+void caf_print(const char *head, const char *text, size_t len) {
+  struct iovec part[3] = {
+      {(void *)(uintptr_t)head, strlen(head)}, {(void *)(uintptr_t)text, len}, {"\n", 1}};
+  fflush(stderr);
+  if (writev(STDERR_FILENO, part, 3) < 0) return; /* there is no other place for it */
+}
+
 /* Whether there is memory for a text, see caf_collective_status: the kernel copies its first and
  * its last byte onto themselves, and says where there is none. Where it may not, nobody knows. */
 static bool writable(char *text, size_t len) {
@@ -35,7 +42,9 @@ void caf_fail(const struct caf_status *to, int code, const char *format, ...) {
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
   if (!to->stat) {
-    fprintf(stderr, "Error on image %u: %s\n", caf.rank + 1, text);
+    char head[40];
+    snprintf(head, sizeof head, "Error on image %u: ", caf.rank + 1);
+    caf_print(head, text, strlen(text));
     caf_error_stop(code);
   }
   *to->stat = code;
@@ -49,12 +58,12 @@ void caf_fail(const struct caf_status *to, int code, const char *format, ...) {
 }
 
 void caf_refuse(const char *format, ...) {
+  char text[512];
   va_list args;
-  fputs("coarray: ", stderr);
   va_start(args, format);
-  vfprintf(stderr, format, args);
+  vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  fputc('\n', stderr);
+  caf_print("coarray: ", text, strlen(text));
 }
 
 void caf_error_stop(int code) {

@@ -187,7 +187,7 @@ void CAF(stop_numeric)(int code, bool quiet) {
 }
 
 void CAF(stop_str)(const char *text, size_t len, bool quiet) {
-  if (!quiet && text && len) fprintf(stderr, "STOP %.*s\n", (int)len, text);
+  if (!quiet && text && len) caf_print("STOP ", text, len);
   caf_stop(0);
 }
 
@@ -197,7 +197,7 @@ void CAF(error_stop)(int code, bool quiet) {
 }
 
 void CAF(error_stop_str)(const char *text, size_t len, bool quiet) {
-  if (!quiet) fprintf(stderr, "ERROR STOP %.*s\n", (int)len, text);
+  if (!quiet) caf_print("ERROR STOP ", text, len);
   caf_error_stop(1);
 }
 

@@ -53,7 +53,9 @@ static void print_code(const struct prif_stop_code *stop) {
   const char *const what = stop->is_error ? "ERROR STOP" : "STOP";
   if (stop->quiet || (!stop->text && !stop->code)) return;
   caf_flush_all();
-  if (stop->text)
+  if (stop->text && stop->is_error)
+    caf_print("ERROR STOP ", stop->text, stop->len);
+  else if (stop->text)
     fprintf(to, "%s %.*s\n", what, (int)stop->len, stop->text);
   else
     fprintf(to, "%s %d\n", what, (int)*stop->code);

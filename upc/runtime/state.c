@@ -21,13 +21,14 @@ RT_EXPORT char *upcr_base[UPCR_THREADS_MAX];
 #endif
 
 void rt_fatal(const char *format, ...) {
-  char text[1024];
+  char text[1024], line[1100];
   va_list args;
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
   fflush(NULL);
-  fprintf(stderr, "UPC: thread %d of %d: %s\n", upcr_mythread, upcr_threads, text);
+  snprintf(line, sizeof line, "UPC: thread %d of %d: %s\n", upcr_mythread, upcr_threads, text);
+  fputs(line, stderr); /* in one write, which a long formatted text is not */
   fflush(stderr);
   gasnet_exit(1);
   abort();

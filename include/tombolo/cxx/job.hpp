@@ -82,7 +82,7 @@ public:
 
   /* Prints rank and reason, and ends the whole job. */
   [[noreturn]] static void abort(const char *why, int code = 1) {
-    std::fprintf(stderr, "tombolo: rank %u: %s\n", tombolo::rank(), why);
+    detail::print_line("", why);
     gasnet_exit(code);
   }
 

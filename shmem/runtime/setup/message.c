@@ -75,7 +75,7 @@ static void find_place(char *text, size_t bytes) {
 }
 
 static void print(const char *call, const char *format, va_list args) {
-  char text[1280], place[256] = "";
+  char text[1280], line[1320], place[256] = "";
   const int error = errno; /* for %m */
   if (call) find_place(place, sizeof place);
   const int at = snprintf(text, sizeof text, "%s%s%s%s", place, call ? "shmem_" : "",
@@ -84,9 +84,10 @@ static void print(const char *call, const char *format, va_list args) {
   vsnprintf(text + at, sizeof text - (size_t)at, format, args);
   fflush(stdout);
   if (sh.joined)
-    fprintf(stderr, "SHMEM: PE %u of %u: %s\n", sh.pe, sh.size, text);
+    snprintf(line, sizeof line, "SHMEM: PE %u of %u: %s\n", sh.pe, sh.size, text);
   else
-    fprintf(stderr, "SHMEM: %s\n", text);
+    snprintf(line, sizeof line, "SHMEM: %s\n", text);
+  fputs(line, stderr); /* in one write, which a long formatted text is not */
   fflush(stderr);
 }
 

@@ -70,9 +70,16 @@ inline bool is_runtime(const char *path, bool any) {
   return any && (std::strstr(path, "/libc.so") || std::strstr(path, "/libc-"));
 }
 
-/* Prints one line of a trace. */
-inline void print_line(const char *text) {
-  std::fprintf(stderr, "tombolo: rank %u:   %s\n", rank(), text);
+/* Prints a line in one write, unless it is very long: formatted texts of more than 128 bytes go to
+ * stderr in pieces, between which other ranks may write. in indent: in front of the text. */
+inline void print_line(const char *indent, const char *text) {
+  char line[4500];
+  const int length =
+      std::snprintf(line, sizeof line, "tombolo: rank %u: %s%s\n", rank(), indent, text);
+  if (length < static_cast<int>(sizeof line))
+    std::fputs(line, stderr);
+  else
+    std::fprintf(stderr, "tombolo: rank %u: %s%s\n", rank(), indent, text);
 }
 
 /* Prints one frame: functions, inlined ones first, and lines if addr2line finds them, otherwise the
@@ -86,12 +93,12 @@ inline void print_frame(const module &m, uintptr_t addr) {
   while (pipe && std::fgets(text, sizeof text, pipe)) {
     text[std::strcspn(text, "\n")] = 0;
     if (std::strncmp(text, "??", 2) == 0) continue;
-    print_line(text);
+    print_line("  ", text);
     found = true;
   }
   if (pipe) pclose(pipe);
   std::snprintf(text, sizeof text, "%s + %#lx", m.path, at);
-  if (!found) print_line(text);
+  if (!found) print_line("  ", text);
 }
 
 /* An address inside the call of a frame. */
@@ -135,7 +142,7 @@ inline void print_trace() {
     }
   }
   std::fflush(stdout);
-  std::fprintf(stderr, "tombolo: rank %u: %s\n", rank(), why);
+  print_line("", why);
   print_trace();
   std::fflush(stderr);
   gasnet_exit(1);
