@@ -28,7 +28,7 @@ GEXX_API void gexx_check_handlers(gexx_check_handler_fn fn);
 
 /* Called before a handler of a client runs, by the thread that would run it; arguments as above.
  * Returns whether the library keeps the message, so that the handler does not run now. Also called
- * behind a handler while messages are kept, with msg NULL: it may release some. */
+ * behind a handler, with msg NULL: it may release some. */
 typedef int (*gexx_gate_fn)(gex_Rank_t from, int reply, const struct gexx_am_msg *msg);
 
 /* Sets that function; NULL: none. Once, after initialisation. */

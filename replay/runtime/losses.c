@@ -32,8 +32,10 @@ int gexx_Lost_Take(gex_Rank_t *jobrank_p) {
   gex_Rank_t rank = GEX_RANK_INVALID;
   int rc = rpl_real.gexx_Lost_Take(&rank);
   if (outer && rpl.mode == RPL_RECORDS) {
+    rpl_lock(); /* no other event is between */
     rpl_note(RPL_RESULT, (uint32_t)rc);
     rpl_note(RPL_INDEX, rank);
+    rpl_unlock();
   }
   const struct rpl_event *const e = outer && rpl.mode == RPL_REPLAYS ? rpl_due(RPL_RESULT) : NULL;
   if (e) {

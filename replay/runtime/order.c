@@ -7,7 +7,8 @@
  * an event has come when its position is that of the call in progress, or before it. Handlers of a
  * call run at the latest before it ends, those between two calls before the second one begins. So a
  * loop that polls memory may make fewer or more calls than in the recording, and the order of
- * events is the same. Invariants: only the ordered thread comes here; no wait is inside a handler.
+ * events is the same. A message that comes to another thread has the position of the ordered one at
+ * that time. Invariants: no wait is inside a handler; position and log change under the lock.
  */
 #define _GNU_SOURCE
 #include "replay/runtime/rpl.h"
@@ -29,9 +30,13 @@
 
 static uint32_t *kept; /* [ranks][2] messages that the library keeps */
 static uint32_t *hold; /* [ranks][2] polls for which chaos still holds them back */
-static bool releasing; /* one of these is passed to the gate again */
-static bool draining;  /* in release_due */
-static uint64_t late;  /* number, from 1, of an event whose loop is over: it comes in any one */
+/* One of these is passed to the gate again: by its event, or without one. */
+static _Thread_local bool releasing;
+static _Thread_local const struct rpl_event *released_by;
+static _Thread_local bool draining; /* in release_due or release_all */
+static uint32_t running;            /* handlers that have begun and not ended, of one thread */
+static _Thread_local uint32_t own_running;
+static uint64_t late; /* number, from 1, of an event whose loop is over: it comes in any one */
 
 static uint32_t *kept_of(uint32_t from, bool reply) {
   if (!kept) kept = calloc((size_t)rpl.ranks * 4, sizeof *kept);
@@ -113,13 +118,23 @@ static bool is_handler(const struct rpl_event *e) {
   return kind == RPL_REQUEST || kind == RPL_REPLY || kind == RPL_LOSS;
 }
 
-/* Pass the oldest kept message of a sender to the gate. */
-static bool release(uint32_t from, bool reply) {
+/* Pass the oldest kept message of a sender to the gate. in e: its event, which is taken, NULL:
+ * none.
+ */
+static bool release(uint32_t from, bool reply, const struct rpl_event *e) {
+  rpl_lock();
   uint32_t *const waiting = kept_of(from, reply);
-  if (!*waiting) return false;
-  --*waiting;
+  /* else another thread was faster, or runs a handler */
+  const bool mine = *waiting && (!e || rpl_log_next() == e) && running == own_running;
+  if (mine) running++, own_running++;
+  if (mine) --*waiting;
+  if (mine && e) rpl_log_step();
+  rpl_unlock();
+  if (!mine) return false;
   releasing = true;
-  (void)gexx_gate_release(from, reply);
+  released_by = e;
+  while (!gexx_gate_release(from, reply))
+    (void)sched_yield(); /* another thread keeps it just now */
   releasing = false;
   return true;
 }
@@ -137,7 +152,16 @@ static bool release_loss(uint32_t rank) {
 /* Let an event happen that has come before its turn. Returns whether it has come. */
 static bool release_event(const struct rpl_event *e) {
   const enum rpl_kind kind = rpl_kind_of(e);
-  return kind == RPL_LOSS ? release_loss(e->arg) : release(e->arg, kind == RPL_REPLY);
+  return kind == RPL_LOSS ? release_loss(e->arg) : release(e->arg, kind == RPL_REPLY, e);
+}
+
+/* The next event, if it is one of these and its turn has come, else NULL. */
+static const struct rpl_event *due_handler(void) {
+  rpl_lock();
+  const struct rpl_event *e = rpl_log_next();
+  if (e && (!is_handler(e) || !turn_of(e))) e = NULL;
+  rpl_unlock();
+  return e;
 }
 
 /* Replay: let the events happen that have come and whose turn it is. A handler that ends comes back
@@ -146,7 +170,16 @@ static void release_due(void) {
   const struct rpl_event *e;
   if (draining) return;
   draining = true;
-  while ((e = rpl_log_next()) && is_handler(e) && turn_of(e) && release_event(e)) continue;
+  while ((e = due_handler()) && release_event(e)) continue;
+  draining = false;
+}
+
+/* Let all come that are held back: behind the end of the log, or in no order. */
+static void release_all(void) {
+  if (draining) return;
+  draining = true;
+  for (uint32_t r = 0; kept && r < 2 * rpl.ranks; r++)
+    while (release(r / 2, r % 2, NULL)) continue;
   draining = false;
 }
 
@@ -180,51 +213,71 @@ static bool is_poll(enum rpl_call call) {
          call == RPL_CALL_gexx_wait_step;
 }
 
-/* A recording, or chaos: returns whether the message is held back. */
+/* A recording, or chaos: returns whether the message is held back. Other threads than the ordered
+ * one hold it back only behind others of its sender. */
 static int gate_free(enum rpl_kind kind, uint32_t from, const struct gexx_am_msg *msg) {
   uint32_t *const waiting = kept_of(from, kind == RPL_REPLY);
   const bool released = releasing;
   releasing = false; /* for what the handler delivers */
-  if (!released && (!rpl.left || rpl.stepping) && is_poll(rpl.call)) {
+  if (!released && (running != own_running || (!rpl_ordered && *waiting))) return ++*waiting != 0;
+  if (rpl_ordered && !released && (!rpl.left || rpl.stepping) && is_poll(rpl.call)) {
     const uint32_t polls = rpl_chaos_hold();
     hold[from * 2 + (kind == RPL_REPLY)] += polls;
     *waiting += *waiting || polls;
     if (*waiting) return 1;
   }
-  while (!released && *waiting) (void)release(from, kind == RPL_REPLY);
+  while (!released && *waiting) {
+    rpl_unlock(); /* the handler may wait for a lock of a thread that waits for this one */
+    (void)release(from, kind == RPL_REPLY, NULL);
+    rpl_lock();
+  }
   if (rpl.mode == RPL_RECORDS) rpl_note_between(kind, from, msg->handler);
   return 0;
 }
 
 /* A replay: returns whether the message is held back. */
 static int gate_replay(enum rpl_kind kind, uint32_t from, const struct gexx_am_msg *msg) {
-  const struct rpl_event *const e = rpl_log_next();
+  const struct rpl_event *const e = releasing ? released_by : rpl_log_next();
   uint32_t *const waiting = kept_of(from, kind == RPL_REPLY);
   const bool next = !e || (turn_of(e) && rpl_kind_of(e) == kind && e->arg == from);
-  const bool released = releasing;
-  if (!next || (*waiting && !released)) {
-    if (!released) ++*waiting;
+  if (!releasing && (!next || *waiting || running != own_running)) {
+    ++*waiting;
     return 1;
   }
-  releasing = false; /* for what the handler delivers */
   if (e && e->detail != msg->handler) {
     char text[64];
     snprintf(text, sizeof text, "a %s from rank %u to handler %u",
              kind == RPL_REPLY ? "reply" : "request", from, msg->handler);
     rpl_deviate(text);
   }
-  if (e) rpl_log_step();
+  if (e && !releasing) rpl_log_step();
+  releasing = false; /* for what the handler delivers */
   return 0;
 }
 
+/* A handler of this thread has ended: what was held back meanwhile may come. */
+static void has_run(void) {
+  rpl_lock();
+  if (own_running) running--, own_running--;
+  rpl_unlock();
+  if (rpl.mode == RPL_REPLAYS) release_due();
+  if (rpl.mode == RPL_REPLAYS ? !rpl_log_next() : !rpl_chaos_on() || !rpl_ordered) release_all();
+}
+
 int rpl_gate(gex_Rank_t from, int reply, const struct gexx_am_msg *msg) {
-  if (!rpl_on()) return 0;
+  if (rpl.mode == RPL_OFF || (rpl.mode == RPL_CHAOS && !rpl_ordered)) return 0;
   if (!msg) {
-    if (rpl.mode == RPL_REPLAYS) release_due();
+    has_run();
     return 0;
   }
   const enum rpl_kind kind = reply ? RPL_REPLY : RPL_REQUEST;
-  return rpl.mode == RPL_REPLAYS ? gate_replay(kind, from, msg) : gate_free(kind, from, msg);
+  rpl_lock();
+  const bool counted = releasing; /* by release */
+  const int held =
+      rpl.mode == RPL_REPLAYS ? gate_replay(kind, from, msg) : gate_free(kind, from, msg);
+  if (!held && !counted) running++, own_running++;
+  rpl_unlock();
+  return held;
 }
 
 /* A wait lasts long: name the event. */
@@ -262,16 +315,15 @@ void rpl_wait_step(uint64_t *steps, const char *what) {
 static void run_handlers(void) {
   const struct rpl_event *e;
   uint64_t steps = 0;
-  while ((e = rpl_log_next()) && is_handler(e) && turn_of(e)) {
+  while ((e = due_handler())) {
     const uint64_t number = rpl_log_number();
     if (!release_event(e))
       rpl_wait_step(&steps,
                     rpl_kind_of(e) == RPL_LOSS ? "waiting for a loss" : "waiting for a message");
     if (rpl_log_number() != number) steps = 0;
   }
-  if (e) return;
-  for (uint32_t r = 0; kept && r < 2 * rpl.ranks; r++) /* behind the end all may run */
-    while (release(r / 2, r % 2)) continue;
+  if (rpl_log_next()) return;
+  release_all();
   for (uint32_t r = 0; rpl.loss.early && r < rpl.ranks; r++) (void)release_loss(r);
 }
 
@@ -281,14 +333,12 @@ static void chaos(void) {
   for (uint32_t r = 0; kept && r < 2 * rpl.ranks; r++) {
     if (hold[r] && is_poll(rpl.call) && --hold[r]) continue;
     hold[r] = 0;
-    while (release(r / 2, r % 2)) continue;
+    while (release(r / 2, r % 2, NULL)) continue;
   }
 }
 
 void rpl_flush(void) {
-  if (rpl.mode == RPL_REPLAYS || !rpl_on()) return;
-  for (uint32_t r = 0; kept && r < 2 * rpl.ranks; r++)
-    while (release(r / 2, r % 2)) continue;
+  if (rpl.mode != RPL_REPLAYS && rpl_on()) release_all();
 }
 
 /* Replay: the events before a call happen. */
@@ -315,11 +365,21 @@ static void has_begun(void) {
   if (strcmp(place.call, rpl_call_name(rpl.call)) != 0) rpl_deviate("called");
 }
 
+/* A poll of another thread than the ordered one lets messages come that were too early. */
+static bool enter_other(enum rpl_call call) {
+  if (rpl.mode != RPL_REPLAYS || rpl_ordered || !is_poll(call)) return false;
+  release_due();
+  if (!rpl_log_next()) release_all();
+  return false;
+}
+
 bool rpl_enter(enum rpl_call call, const void *pc) {
-  if (!rpl_on() || rpl.inside) return false;
+  if (!rpl_on()) return enter_other(call);
+  if (rpl.inside) return false;
   rpl.inside = true;
   rpl_is_inside(true);
   if (rpl.mode == RPL_REPLAYS) end_before(call, pc);
+  rpl_lock();
   if (call != rpl.call) {
     rpl.run++;
     rpl.repeat = 0;
@@ -329,6 +389,7 @@ bool rpl_enter(enum rpl_call call, const void *pc) {
   rpl.call = call;
   rpl.pc = pc;
   rpl.left = false;
+  rpl_unlock();
   if (rpl_chaos_on()) chaos();
   if (rpl.mode == RPL_REPLAYS) has_begun();
   return true;
@@ -340,12 +401,15 @@ static struct { /* the call of the position, during a step */
 } before;
 
 bool rpl_step_begin(const void *pc) {
-  if (!rpl_on() || rpl.inside) return false;
+  if (!rpl_on()) return enter_other(RPL_CALL_gexx_wait_step);
+  if (rpl.inside) return false;
+  rpl_lock();
   before.call = rpl.call;
   before.pc = rpl.pc;
   rpl.call = RPL_CALL_gexx_wait_step;
   rpl.pc = pc;
   rpl.inside = rpl.stepping = true;
+  rpl_unlock();
   rpl_is_inside(true);
   rpl_stepped();
   if (rpl.mode == RPL_REPLAYS) release_due();
@@ -355,16 +419,20 @@ bool rpl_step_begin(const void *pc) {
 }
 
 void rpl_step_end(void) {
-  rpl.inside = rpl.stepping = false;
   rpl_is_inside(false);
+  rpl_lock();
+  rpl.inside = rpl.stepping = false;
   rpl.call = before.call;
   rpl.pc = before.pc;
+  rpl_unlock();
 }
 
 void rpl_leave(bool outer) {
   if (!outer) return;
   if (rpl.mode == RPL_REPLAYS) run_handlers();
+  rpl_lock();
   rpl.left = true;
+  rpl_unlock();
   rpl.inside = false;
   rpl_is_inside(false);
 }
@@ -372,17 +440,21 @@ void rpl_leave(bool outer) {
 /* ---- other events */
 
 void rpl_note(enum rpl_kind kind, uint32_t arg) {
+  rpl_lock();
   const struct rpl_event e = {.run = rpl.run,
                               .repeat = rpl.repeat,
                               .arg = arg,
                               .site = rpl_log_site(),
                               .kind = (uint8_t)kind};
   rpl_log_append(&e);
+  rpl_unlock();
 }
 
 void rpl_note_value(uint64_t value) {
+  rpl_lock(); /* no other event is between */
   rpl_note(RPL_VALUE, (uint32_t)value);
   if (value >> 32) rpl_note(RPL_HIGH, (uint32_t)(value >> 32));
+  rpl_unlock();
 }
 
 const struct rpl_event *rpl_due(enum rpl_kind kind) {

@@ -9,8 +9,8 @@
  * A replay makes them happen at the same positions: a handler that comes too early is held back, a
  * test is false until its turn, and at its turn the call waits until it is true. No wait can be in
  * vain: an event depends only on events that were before it in the recording. Invariants: the
- * thread that has started the job is ordered, other threads are not; calls inside a call and in
- * handlers have no position of their own.
+ * thread that has started the job is ordered, other threads are not, but the handlers that they run
+ * are; calls inside a call and in handlers have no position of their own.
  */
 #ifndef TMB_RPL_H
 #define TMB_RPL_H
@@ -80,6 +80,11 @@ static inline bool rpl_on(void) {
 static inline uint32_t rpl_jobrank(gex_TM_t tm, gex_Rank_t rank) {
   return tm->jobrank ? tm->jobrank[rank] : rank;
 }
+
+/* The lock of the position and of the log. Other threads than the ordered one note messages that
+ * come to them, and wait for the turn of these. */
+void rpl_lock(void);
+void rpl_unlock(void);
 
 /* ---- order.c: positions, and handlers in their turn */
 

@@ -21,9 +21,10 @@
 #define SEEN      4096u /* words whose last value is known; power of two */
 #define LOCK_NS   1000000000u
 #define SETTLE_NS 10000000u /* after so long a word that has changed will not have the value */
-#define LAST_NS   UINT64_C(10000000000) /* nor one that is as it was, or when the job stands still \
-                                         */
-#define SHORT     8u                    /* bytes of a put that is counted, at most */
+#define LAST_NS                                                                   \
+ UINT64_C(10000000000) /* nor one that is as it was, or when the job stands still \
+                        */
+#define SHORT 8u       /* bytes of a put that is counted, at most */
 
 /* A word, as this rank has read it last. */
 struct seen {
@@ -150,8 +151,10 @@ uint64_t rpl_see(uint32_t rank, const void *addr, uint64_t (*read)(void *arg), v
     value = see_now(&w, b, read, arg);
     const bool same = last && last->known && last->value == value;
     if (rpl.mode == RPL_RECORDS && !same) {
+      rpl_lock(); /* no other event is between */
       rpl_note_value(value);
       if (!last || !last->known || last->writes != w.writes) rpl_note(RPL_VERSION, w.writes);
+      rpl_unlock();
     }
   }
   if (!last) return value;

@@ -199,6 +199,7 @@ struct tmb_job {
   gexx_check_handler_fn check; /* the checker's function, NULL: none; see check_hook.h */
   gexx_gate_fn gate;           /* of record and replay, NULL: none; see check_hook.h */
   struct tmb_kept *kept;       /* messages that the gate keeps, oldest first; see am/gate.c */
+  struct tmb_lock kept_lock;   /* of that list */
 };
 
 extern struct tmb_job tmb_job TMB_HIDDEN;

@@ -8,6 +8,8 @@
 
 #include <gasnet_ratomic.h>
 #include <gasnetex_ext.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +80,41 @@ CASE(wildcard) {
   }
   while (me == 0 && count < 8) (void)gasnet_AMPoll();
   verdict(me == 0 && order[0] == '2' && order[1] == '1' && order[2] == '1', order);
+}
+
+/* Messages that come to a thread of rank 0 beside the one that started the job: while that waits
+ * for them, too, and while it waits for the thread. */
+static atomic_int over;
+static void *polls(void *arg) {
+  while (!atomic_load(&over)) {
+    (void)gasnet_AMPoll();
+    (void)usleep(20);
+  }
+  return arg;
+}
+static void *waits(void *arg) {
+  GASNET_BLOCKUNTIL(count == 16);
+  return arg;
+}
+CASE(threads) {
+  pthread_t thread;
+  if (me == 0 && pthread_create(&thread, NULL, polls, NULL) != 0) abort();
+  for (int i = 0; i < 4; i++) {
+    delay(80);
+    if (me) gex_AM_RequestShort(tm, 0, H_NAME, 0);
+    if (me == 0) GASNET_BLOCKUNTIL(count == 2 * (i + 1));
+    barrier();
+  }
+  atomic_store(&over, 1);
+  if (me == 0) pthread_join(thread, NULL);
+  barrier();
+  if (me == 0 && pthread_create(&thread, NULL, waits, NULL) != 0) abort();
+  for (int i = 0; i < 4 && me; i++) {
+    delay(50);
+    gex_AM_RequestShort(tm, 0, H_NAME, 0);
+  }
+  if (me == 0) pthread_join(thread, NULL);
+  verdict(me == 0 && order[0] == '2' && order[15] == '1', order);
 }
 
 /* Rank 0 asks once whether all have come, and takes a stale value if they have not. */

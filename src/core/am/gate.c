@@ -5,8 +5,7 @@
  * Owns: tmb_job.kept, the list of them. Called by am_deliver.c before a handler of a client runs,
  * and when replay/runtime releases one (tombolo/check_hook.h). Calls: the gate, which is a function
  * of replay/runtime. A kept message is a copy: its slot in the ring is free. Invariants: messages
- * of one sender keep their order, requests and replies each; the list is used by one thread,
- * because the gate keeps only messages of the thread that it orders.
+ * of one sender keep their order, requests and replies each; the list is used under its lock.
  */
 #include "core/am/am.h"
 
@@ -41,9 +40,11 @@ static void keep(const struct tmb_am_in *in) {
   m->in.args = m->args;
   if (in->nargs) memcpy(m->args, in->args, in->nargs * sizeof *m->args);
   if (bytes) m->in.payload = memcpy(m->payload, in->payload, bytes);
+  tmb_lock_acquire(&tmb_job.kept_lock);
   struct tmb_kept **const end = TMB_LIST_END(&tmb_job.kept);
   m->next = *end;
   *end = m;
+  tmb_lock_release(&tmb_job.kept_lock);
 }
 
 bool tmb_gate_keeps(const struct tmb_am_in *in) {
@@ -54,12 +55,14 @@ bool tmb_gate_keeps(const struct tmb_am_in *in) {
 }
 
 void tmb_gate_handled(void) {
-  if (tmb_job.gate && tmb_job.kept) (void)tmb_job.gate(0, 0, NULL);
+  if (tmb_job.gate) (void)tmb_job.gate(0, 0, NULL);
 }
 
 struct tmb_am_in *tmb_gate_take(uint32_t from, bool reply) {
+  tmb_lock_acquire(&tmb_job.kept_lock);
   struct tmb_kept **at = &tmb_job.kept;
   while (*at && ((*at)->in.src != from || (*at)->in.is_reply != reply)) at = &(*at)->next;
   struct tmb_kept *const m = TMB_LIST_POP(at);
+  tmb_lock_release(&tmb_job.kept_lock);
   return m ? &m->in : NULL;
 }
