@@ -204,6 +204,20 @@ def test_atexit_and_subinterpreter():
     assert done.returncode == 0 and done.stdout == "client's handler closed\n", done.stderr
 
 
+def test_no_conduit(ranks):
+    """A start that fails for want of a conduit is no MemoryError."""
+    program = """
+import tombolo
+try:
+    tombolo.init()
+except RuntimeError as error:
+    print("refused:", error)
+"""
+    done = ranks(2, "-c", program, where="far", TOMBOLO_NET_PLUGIN="/no/such.so")
+    assert "TOMBOLO_NET_PLUGIN=/no/such.so cannot be loaded" in done.stdout, done.stdout
+    assert "refused: gexx_Client_Join failed: GASNET_ERR_RESOURCE" in done.stdout, done.stdout
+
+
 def test_no_memory_for_the_heap(ranks):
     """A system that refuses the heap is a MemoryError, which the program may catch."""
     program = """

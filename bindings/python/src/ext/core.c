@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- start */
 
@@ -63,7 +64,8 @@ static PyObject *start(PyObject *module, PyObject *arg) {
     return NULL;
   }
   if (failed) {
-    const bool memory = tmbpy.tm && code == GASNET_ERR_RESOURCE; /* it has joined */
+    /* joining fails so for want of a conduit, too */
+    const bool memory = code == GASNET_ERR_RESOURCE && strcmp(failed, "gex_Segment_Attach") == 0;
     PyErr_Format(memory ? PyExc_MemoryError : PyExc_RuntimeError, "%s failed: %s (%s)", failed,
                  gasnet_ErrorName(code), gasnet_ErrorDesc(code));
     return NULL;
