@@ -266,6 +266,13 @@ static enum tmb_coll_alg_id reduce_by_threshold(const struct tmb_coll_shape *c,
   return chain_is_short(c, t->segment_far) ? TMB_ALG_CHAIN : TMB_ALG_TREE;
 }
 
+static enum tmb_coll_alg_id allreduce_by_threshold(const struct tmb_coll_shape *c,
+                                                   const struct tmb_coll_tuning *t) {
+  /* Two members that read each other's memory pass over the data once; halving does so twice. */
+  const bool pair = c->size == 2 && c->bytes > c->pull && !c->far && !c->crowded;
+  return pair || c->bytes <= t->allreduce_doubling_max ? TMB_ALG_DOUBLING : TMB_ALG_HALVING;
+}
+
 /* The algorithm that the thresholds give. */
 static enum tmb_coll_alg_id by_threshold(const struct tmb_coll_shape *c,
                                          const struct tmb_coll_tuning *t, uint64_t length) {
@@ -273,8 +280,7 @@ static enum tmb_coll_alg_id by_threshold(const struct tmb_coll_shape *c,
   switch (c->kind) {
   case TMB_COLL_BROADCAST: return broadcast_by_threshold(c, t);
   case TMB_COLL_REDUCE: return reduce_by_threshold(c, t);
-  case TMB_COLL_ALLREDUCE:
-    return c->bytes <= t->allreduce_doubling_max ? TMB_ALG_DOUBLING : TMB_ALG_HALVING;
+  case TMB_COLL_ALLREDUCE: return allreduce_by_threshold(c, t);
   case TMB_COLL_SCATTER:
   case TMB_COLL_GATHER: return c->bytes <= t->gather_tree_max ? TMB_ALG_BINOMIAL : TMB_ALG_FLAT;
   case TMB_COLL_ALLGATHER:

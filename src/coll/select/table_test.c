@@ -319,8 +319,25 @@ TEST(crowded_exchange) {
   assert_string_equal(tmb_coll_select(&c, &t).alg->name, "pairwise");
 }
 
-/* In those, memory of others is read if that was measured to be faster, and only in exchanges; few
- * bytes come unasked. In no others. */
+/* Two members of a host that read each other's memory combine long vectors in one step. */
+TEST(allreduce_of_two) {
+  const struct tmb_coll_tuning t = defaults();
+  const uint8_t far[2] = {0};
+  struct tmb_coll_shape c = shape(TMB_COLL_ALLREDUCE, 2, 1 << 20, true);
+  c.pull = 8 << 10;
+  assert_string_equal(chosen(&t, c), "doubling");
+  c.far = far;
+  assert_string_equal(chosen(&t, c), "halving");
+  c.far = NULL;
+  c.pull = UINT64_MAX;
+  assert_string_equal(chosen(&t, c), "halving");
+  c.pull = 8 << 10;
+  c.size = 4;
+  assert_string_equal(chosen(&t, c), "halving");
+}
+
+/* In crowded exchanges, memory of others is read if that was measured to be faster, and only in
+ * exchanges; few bytes come unasked. In no others. */
 TEST(crowded_lengths) {
   struct tmb_coll_tuning t = defaults();
   const uint8_t far[32] = {0};
