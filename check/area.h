@@ -30,6 +30,7 @@
 #define CHK_PAGE_BYTES   4096u
 #define CHK_GRANULE      8u
 #define CHK_CELLS        (CHK_PAGE_BYTES / CHK_GRANULE)
+#define CHK_PARTS        32u        /* of a page, whose granules are often alike */
 #define CHK_SLOTS        3u         /* accesses that a granule remembers */
 #define CHK_SYNC_BUCKETS (1u << 16) /* power of two */
 #define CHK_SYNCS        (1u << 18)
@@ -65,14 +66,17 @@ struct chk_floor {
   uint64_t number, unused[6];
 };
 
-/* Shadow of a page. While it is uniform, `whole` holds for all granules. Until it is shared, its
- * owner alone has accessed it, with loads, stores and what was complete at once. A word of a cell:
- * number of the access in the upper 48 bits, bytes of the granule as a mask in the next 8, flags.
+/* Shadow of a page. While it is uniform, `whole` holds for all granules; else `part` holds for
+ * those of a part whose bit is set in `alike`. Until it is shared, its owner alone has accessed it,
+ * with loads, stores and what was complete at once. A word of a cell: number of the access in the
+ * upper 48 bits, bytes of the granule as a mask in the next 8, flags.
  */
 struct chk_page {
   uint32_t lock;
-  uint16_t uniform, shared;
+  uint8_t uniform, shared;
+  uint32_t alike;
   uint64_t whole[CHK_SLOTS];
+  uint64_t part[CHK_PARTS][CHK_SLOTS];
   uint64_t cell[CHK_CELLS][CHK_SLOTS];
 };
 

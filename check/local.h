@@ -14,6 +14,11 @@
  * nothing. A thread writes the word first, then the flag of its part, then that of its group; the
  * checker clears them in the other order. The index of a line never changes, so that the program
  * keeps it beside the code.
+ *
+ * A line that goes through memory has a run beside its code: the bytes from `first` to `next`, of
+ * this epoch. An access at `next` makes it longer, and does nothing else; the words are set when
+ * the run ends, with the epoch or because the line goes elsewhere. So does a line outside of the
+ * segment, while nothing else is watched. Only a process of one thread has runs.
  */
 #ifndef TMB_CHECK_LOCAL_H
 #define TMB_CHECK_LOCAL_H
@@ -57,6 +62,20 @@ struct chk_seen {
   uint16_t word[];                               /* of 8 bytes each */
 };
 
+#define CHK_RUN_LEAST  8u  /* accesses; a shorter run costs more than it saves */
+#define CHK_RUN_TRIES  16u /* runs of a line that are shorter, before it has none */
+#define CHK_RUN_STORES 0x80u
+
+/* Accesses of a line to memory in order. Made by inline.s, one beside each call. */
+struct chk_run {
+  uintptr_t next, first; /* next: 0: there is no run */
+  struct chk_run *more;  /* in the list of runs of this epoch */
+  uint16_t word;         /* of whole 8 bytes; 0 until the checker knows the line */
+  uint8_t tries;         /* more runs that may be too short; 0: the line has none */
+  uint8_t how;           /* bytes of an access, and CHK_RUN_STORES */
+  uint32_t listed;
+};
+
 /* Where the program looks before a call. One of each program and shared library with files that are
  * compiled with `--check`; the checker writes it. */
 struct chk_near {
@@ -75,6 +94,9 @@ struct chk_watch {
   uint32_t files;           /* not 0: the program has files that are compiled with `--check` */
   void (*join)(struct chk_near *near, int leaves); /* a part of the program begins, or leaves */
   void (*access)(uintptr_t addr, size_t bytes, int kind, const void *pc);
+  /* An access of the segment that does not make the run of its line longer, see struct chk_run. */
+  void (*run)(struct chk_run *run, uintptr_t addr, const void *pc);
+  void (*runs_end)(void);
   /* Before and after an atomic operation on a word. in kind: CHK_LOAD if it only reads. */
   void (*atomic_begin)(uintptr_t addr, size_t bytes, int kind, const void *pc);
   void (*atomic_end)(uintptr_t addr, int kind, const void *pc);

@@ -18,6 +18,10 @@ const struct chk_watch *chk_watched = &nothing;
 __attribute__((visibility("hidden"))) struct chk_near tombolo_check_near;
 _Static_assert(sizeof(void *) != 8 || offsetof(struct chk_near, word[CHK_STORE]) == 32,
                "inline.s has offsets 0, 8, 16, 24 and 32");
+_Static_assert(sizeof(void *) != 8 ||
+                   (sizeof(struct chk_run) == 32 && offsetof(struct chk_run, word) == 24 &&
+                    offsetof(struct chk_run, tries) == 26 && CHK_RUN_TRIES == 16),
+               "it makes runs");
 #define SEEN(field) ((long)offsetof(struct chk_seen, field) - (long)offsetof(struct chk_seen, word))
 _Static_assert(sizeof(void *) != 8 || (SEEN(part) == -0x8000000 && SEEN(group) == -0x8040000),
                "inline.s has these flags");
@@ -48,6 +52,7 @@ __attribute__((constructor(101))) static void begin(void) {
 
 /* A shared library may be unloaded. After other destructors, whose accesses are seen. */
 __attribute__((destructor(101))) static void end(void) {
+  if (chk_watched->runs_end) chk_watched->runs_end();
   if (chk_watched->join) chk_watched->join(&tombolo_check_near, 1);
   chk_watched = &nothing;
 }
@@ -72,26 +77,61 @@ ALL(unaligned_, chk_tell_any)
 ALL(volatile_, chk_tell_word)
 ALL(unaligned_volatile_, chk_tell_any)
 
-/* An access that inline.s has not settled. in,out word: the word of its line, when that is known.
- */
-static inline void tell_inlined(const void *at, size_t bytes, int kind, const void *pc,
-                                uint16_t *word) {
-  const struct chk_watch *const w = chk_watched;
-  chk_tell_word(at, bytes, kind, pc);
-  if (!chk_in(&w->own, (uintptr_t)at)) return;
-  const uint32_t line = chk_line_known(w->seen[kind], pc);
-  if (line) __atomic_store_n(word, (uint16_t)(CHK_WHOLE | line), __ATOMIC_RELAXED);
+#if defined __x86_64__ && defined __LP64__
+/* What inline.s calls for an access that it has not settled, from a place behind the function. To
+ * who looks at the frames the caller is the access, whose place is in rdx. */
+__asm__(".pushsection .text\n"
+        ".globl tombolo_check_settle\n"
+        ".hidden tombolo_check_settle\n"
+        ".type tombolo_check_settle, @function\n"
+        "tombolo_check_settle:\n"
+        ".cfi_startproc\n"
+        "pushq %rdx\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        ".cfi_offset 16, -16\n"
+        "call tombolo_check_access\n"
+        "popq %rdx\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size tombolo_check_settle, .-tombolo_check_settle\n"
+        ".popsection\n");
+
+__attribute__((visibility("hidden"))) void tombolo_check_access(const void *at, struct chk_run *run,
+                                                                const void *pc);
+
+/* Of the C library, if it says so. */
+extern char __libc_single_threaded __attribute__((weak));
+
+/* Without a checker, so that the program is faster. Threads would wait for each other's runs. */
+static void run_alone(struct chk_run *run, uintptr_t addr) {
+  const size_t bytes = run->how & ~CHK_RUN_STORES;
+  if (run->next - run->first >= CHK_RUN_LEAST * bytes)
+    run->tries = CHK_RUN_TRIES;
+  else
+    run->tries--;
+  if (!&__libc_single_threaded || !__libc_single_threaded) run->tries = 0;
+  run->first = addr;
+  run->next = run->tries ? addr + bytes : 0;
 }
 
-#define INLINED(name, bytes, kind)                                                                \
- __attribute__((visibility("hidden"))) void tombolo_check_##name(const void *at, uint16_t *word); \
- void tombolo_check_##name(const void *at, uint16_t *word) {                                      \
-  tell_inlined(at, bytes, kind, PC(), word);                                                      \
- }
-INLINED(load8, 8, CHK_LOAD)
-INLINED(store8, 8, CHK_STORE)
-INLINED(load16, 16, CHK_LOAD)
-INLINED(store16, 16, CHK_STORE)
+void tombolo_check_access(const void *at, struct chk_run *run, const void *pc) {
+  const struct chk_watch *const w = chk_watched;
+  const int kind = run->how & CHK_RUN_STORES ? CHK_STORE : CHK_LOAD;
+  const int own = chk_in(&w->own, (uintptr_t)at);
+  if (run->tries && (own || !w->others.bytes)) {
+    if (w->run)
+      w->run(run, (uintptr_t)at, pc);
+    else
+      run_alone(run, (uintptr_t)at);
+    return;
+  }
+  chk_tell_any(at, run->how & ~CHK_RUN_STORES, kind, pc);
+  if (run->word || !own) return;
+  const uint32_t line = chk_line_known(w->seen[kind], pc);
+  if (line) run->word = (uint16_t)(CHK_WHOLE | line);
+}
+#endif
 
 #define WITH_PC(bytes)                                           \
  void __tsan_read##bytes##_pc(const void *at, const void *pc);   \

@@ -2,14 +2,14 @@
 #
 # Loads and stores that need no call of the checker, for x86-64.
 #
-# The assembler reads this file before the compiler's output, which it changes: in place of a call
-# that the compiler puts before a load or store stands a look at the word of its 8 bytes, or the
-# words of its 16, and then the call. Most accesses find that these were accessed as a whole in this
-# epoch (check/local.h), and jump over the call. The first access of an epoch to whole words sets
-# them, once the checker knows the line: then a variable beside the code has the word of the line.
-# Where the compiler writes a call in another form, it is left. Invariants: registers that change are
-# those that a call may change; the call has the place and the line that it had; access.c compares
-# the numbers.
+# The assembler reads this file before the compiler's output, which it changes. In place of a call
+# that the compiler puts before a load or store stands a comparison: an access that follows the one
+# before of its line in memory makes the run of the line longer (check/local.h). Others go behind
+# the function, where a line that has no runs looks at the word of its 8 bytes, or the words of its
+# 16: most find that these were accessed as a whole in this epoch. The first access of an epoch to
+# whole words sets them, once the checker knows the line. The rest calls. Where the compiler writes
+# a call in another form, it is left. Invariants: registers that change are those that a call may
+# change; the checker hears of the place that the call had; access.c compares the numbers.
 
   .ifndef .Ltombolo_check_inline
   .set .Ltombolo_check_inline, 1
@@ -31,24 +31,6 @@
   .endm
   .endm
 
-# Index of the word in rax, the kind's words in rcx. in words: their offset in struct chk_near; out:
-# where to go with memory outside of the segment.
-  .macro tombolo_check_find words, out
-  .hidden tombolo_check_near
-  movq %rdi, %rax
-  subq tombolo_check_near(%rip), %rax
-  cmpq tombolo_check_near+8(%rip), %rax
-  jae \out
-  shrq $3, %rax
-  movq tombolo_check_near+\words(%rip), %rcx
-  .endm
-
-# Memory outside of the segment: it is watched while transfers use buffers there.
-  .macro tombolo_check_outside call
-  cmpb $0, tombolo_check_near+16(%rip)
-  jne \call
-  .endm
-
 # Flag the part of the words that were set, and its group.
   .macro tombolo_check_flag
   shrq $6, %rax
@@ -57,130 +39,102 @@
   movb $1, .Ltombolo_check_group(%rcx,%rax)
   .endm
 
-# The word of this line, 0 until the checker knows it.
-  .macro tombolo_check_line label
+# An access. in stores: 0 or 1; looks: 0: it may lie at any place, so a look does not settle it.
+  .macro tombolo_check_one bytes, stores, looks
+  .hidden tombolo_check_near
+  cmpq %rdi, .Ltombolo_check_run\@(%rip)
+  jne .Ltombolo_check_other\@
+  addq $\bytes, .Ltombolo_check_run\@(%rip)
+.Ltombolo_check\@:
   .pushsection .data.tombolo_check, "aw", @progbits
-  .balign 2
-\label:
+  .balign 8
+.Ltombolo_check_run\@:
+  .quad 0, 0, 0
   .short 0
+  .byte 16, \bytes + 128 * \stores
+  .long 0
   .popsection
-  .endm
-
-# 4 bytes: the call settles the first access, too.
-  .macro tombolo_check_half target, words
-  tombolo_check_find \words, .Ltombolo_check_out\@
-  cmpw $0, (%rcx,%rax,2)
-  js .Ltombolo_check\@
+  .subsection 1
+.Ltombolo_check_other\@:
+  movq %rdi, %rax
+  subq tombolo_check_near(%rip), %rax
+  cmpq tombolo_check_near+8(%rip), %rax
+  jb .Ltombolo_check_own\@
+  cmpb $0, tombolo_check_near+16(%rip) # other memory is watched while transfers use it
+  jne .Ltombolo_check_call\@
+  cmpb $0, .Ltombolo_check_run\@+26(%rip)
+  je .Ltombolo_check\@
 .Ltombolo_check_call\@:
-  tombolo_check_call \target
+  leaq .Ltombolo_check_run\@(%rip), %rsi
+  leaq .Ltombolo_check\@(%rip), %rdx
+  tombolo_check_call tombolo_check_settle
   jmp .Ltombolo_check\@
-.Ltombolo_check_out\@:
-  tombolo_check_outside .Ltombolo_check_call\@
-.Ltombolo_check\@:
-  .endm
-
-  .macro tombolo_check_one target, words
-  tombolo_check_find \words, .Ltombolo_check_out\@
-  cmpw $0, (%rcx,%rax,2)
-  js .Ltombolo_check\@
-  je .Ltombolo_check_first\@
-.Ltombolo_check_call\@:
-  leaq .Ltombolo_check_line\@(%rip), %rsi
-  tombolo_check_call \target
-  jmp .Ltombolo_check\@
-.Ltombolo_check_first\@:
-  movzwl .Ltombolo_check_line\@(%rip), %edx
-  testl %edx, %edx
-  jz .Ltombolo_check_call\@
-  movw %dx, (%rcx,%rax,2)
-  tombolo_check_flag
-  jmp .Ltombolo_check\@
-.Ltombolo_check_out\@:
-  tombolo_check_outside .Ltombolo_check_call\@
-.Ltombolo_check\@:
-  tombolo_check_line .Ltombolo_check_line\@
-  .endm
-
-# Two words that are of one part, else the call sets them.
-  .macro tombolo_check_two target, words
-  tombolo_check_find \words, .Ltombolo_check_out\@
+.Ltombolo_check_own\@:
+  .if \looks
+  cmpb $0, .Ltombolo_check_run\@+26(%rip)
+  jne .Ltombolo_check_call\@
+  shrq $3, %rax
+  movq tombolo_check_near+24+8*\stores(%rip), %rcx
+  .if \bytes == 16
   movl (%rcx,%rax,2), %edx
   notl %edx
   testl $0x80008000, %edx
   jz .Ltombolo_check\@
   cmpl $-1, %edx
-  je .Ltombolo_check_first\@
-.Ltombolo_check_call\@:
-  leaq .Ltombolo_check_line\@(%rip), %rsi
-  tombolo_check_call \target
-  jmp .Ltombolo_check\@
-.Ltombolo_check_first\@:
+  jne .Ltombolo_check_call\@
   leal 1(%rax), %esi
-  testl $63, %esi
+  testl $63, %esi # two words that are of two parts
   jz .Ltombolo_check_call\@
-  movzwl .Ltombolo_check_line\@(%rip), %edx
+  movzwl .Ltombolo_check_run\@+24(%rip), %edx
   imull $0x10001, %edx, %edx
   testl %edx, %edx
   jz .Ltombolo_check_call\@
   movl %edx, (%rcx,%rax,2)
   tombolo_check_flag
   jmp .Ltombolo_check\@
-.Ltombolo_check_out\@:
-  tombolo_check_outside .Ltombolo_check_call\@
-.Ltombolo_check\@:
-  tombolo_check_line .Ltombolo_check_line\@
+  .else
+  cmpw $0, (%rcx,%rax,2)
+  js .Ltombolo_check\@
+  .if \bytes == 8
+  jne .Ltombolo_check_call\@
+  movzwl .Ltombolo_check_run\@+24(%rip), %edx
+  testl %edx, %edx
+  jz .Ltombolo_check_call\@
+  movw %dx, (%rcx,%rax,2)
+  tombolo_check_flag
+  jmp .Ltombolo_check\@
+  .else
+  jmp .Ltombolo_check_call\@
+  .endif
+  .endif
+  .else
+  jmp .Ltombolo_check_call\@
+  .endif
+  .subsection 0
   .endm
 
-# A call of the compiler's output.
+# A call of the compiler's output, by name, as each compiler writes it.
   .macro tombolo_check_access target:vararg
-  .ifc \target,__tsan_read8@PLT
-  tombolo_check_one tombolo_check_load8, 24
-  .else
-  .ifc \target,__tsan_read8
-  tombolo_check_one tombolo_check_load8, 24
-  .else
-  .ifc \target,__tsan_write8@PLT
-  tombolo_check_one tombolo_check_store8, 32
-  .else
-  .ifc \target,__tsan_write8
-  tombolo_check_one tombolo_check_store8, 32
-  .else
-  .ifc \target,__tsan_read4@PLT
-  tombolo_check_half __tsan_read4, 24
-  .else
-  .ifc \target,__tsan_read4
-  tombolo_check_half __tsan_read4, 24
-  .else
-  .ifc \target,__tsan_write4@PLT
-  tombolo_check_half __tsan_write4, 32
-  .else
-  .ifc \target,__tsan_write4
-  tombolo_check_half __tsan_write4, 32
-  .else
-  .ifc \target,__tsan_read16@PLT
-  tombolo_check_two tombolo_check_load16, 24
-  .else
-  .ifc \target,__tsan_read16
-  tombolo_check_two tombolo_check_load16, 24
-  .else
-  .ifc \target,__tsan_write16@PLT
-  tombolo_check_two tombolo_check_store16, 32
-  .else
-  .ifc \target,__tsan_write16
-  tombolo_check_two tombolo_check_store16, 32
-  .else
+  .set .Ltombolo_check_done, 0
+  .irp name, 1, 2, 4, 8, 16
+  tombolo_check_try __tsan_read\name, \name, 0, 1, \target
+  tombolo_check_try __tsan_write\name, \name, 1, 1, \target
+  tombolo_check_try __tsan_unaligned_read\name, \name, 0, 0, \target
+  tombolo_check_try __tsan_unaligned_write\name, \name, 1, 0, \target
+  .endr
+  .if !.Ltombolo_check_done
   tombolo_check_call \target
   .endif
+  .endm
+
+  .macro tombolo_check_try name, bytes, stores, looks, target:vararg
+  .ifc \target,\name
+  tombolo_check_one \bytes, \stores, \looks
+  .set .Ltombolo_check_done, 1
   .endif
-  .endif
-  .endif
-  .endif
-  .endif
-  .endif
-  .endif
-  .endif
-  .endif
-  .endif
+  .ifc \target,\name\()@PLT
+  tombolo_check_one \bytes, \stores, \looks
+  .set .Ltombolo_check_done, 1
   .endif
   .endm
 

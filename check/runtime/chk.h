@@ -71,6 +71,8 @@ extern struct chk_words {
   struct chk_line lines[2][CHK_LINES];        /* [kind] */
   uint16_t line_of_block[2][CHK_ENTERED + 1]; /* [kind] */
   uint32_t blocks[2];                         /* [kind]: in use */
+  struct chk_run *runs;                       /* of this epoch */
+  bool threads;                               /* this process has several, so no runs */
 } chk_words;
 /* This segment has words from now on. Returns whether there is address space. */
 bool chk_own_begin(uintptr_t base, uintptr_t bytes);
@@ -263,6 +265,11 @@ uintptr_t chk_resolve(uintptr_t addr);
 /* ---- seen.c: loads and stores of the segment that has words */
 /* A load or store, of bytes of that segment. */
 void chk_see(uintptr_t addr, size_t bytes, int kind, const void *pc);
+/* As chk_see, for an access that does not make the run of its line longer. */
+void chk_run(struct chk_run *run, uintptr_t addr, const void *pc);
+/* All runs end; and there are none any more. */
+void chk_runs_end(void);
+void chk_runs_never(void);
 uint32_t chk_site_of(int kind, const void *pc);
 
 static inline uint32_t chk_flags_of(int kind) {

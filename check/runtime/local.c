@@ -120,6 +120,8 @@ static void atomic_end(uintptr_t addr, int kind, const void *pc) {
 
 void chk_local_start(void) {
   tombolo_check_watch.access = on_access;
+  tombolo_check_watch.run = chk_run;
+  tombolo_check_watch.runs_end = chk_runs_end;
   tombolo_check_watch.atomic_begin = atomic_begin;
   tombolo_check_watch.atomic_end = atomic_end;
 }

@@ -95,11 +95,15 @@ static struct chk_access *access_of(int kind, uint32_t line, uintptr_t addr) {
 
 typedef uint64_t two __attribute__((vector_size(16)));
 
-/* Where 8 words are not those of `wide`. */
-static inline two differ(const uint16_t *word, two wide) {
+static inline two eight_at(const uint16_t *word) {
   two v;
   memcpy(&v, word, sizeof v);
-  return v ^ wide;
+  return v;
+}
+
+/* Where 8 words are not those of `wide`. */
+static inline two differ(const uint16_t *word, two wide) {
+  return eight_at(word) ^ wide;
 }
 
 /* The end of equal words. */
@@ -123,9 +127,15 @@ static uint32_t equal_to(const uint16_t *word, uint32_t at, uint32_t end) {
 }
 
 /* The first word from one on that is set; end: there is none. */
-static uint32_t next_set(const uint16_t *word, uint32_t at, uint32_t end) {
+static size_t next_set(const uint16_t *word, size_t at, size_t end) {
+  for (; at + 32 <= end; at += 32) {
+    const uint16_t *const w32 = word + at;
+    const two some =
+        (eight_at(w32) | eight_at(w32 + 8)) | (eight_at(w32 + 16) | eight_at(w32 + 24));
+    if (some[0] | some[1]) break;
+  }
   for (; at + 8 <= end; at += 8) {
-    const two some = differ(word + at, (two){0, 0});
+    const two some = eight_at(word + at);
     if (some[0] | some[1]) break;
   }
   while (at < end && !word[at]) at++;
@@ -154,7 +164,7 @@ static void enter_loads(uint32_t word, struct chk_page *p, uintptr_t index, uint
 static void enter_words(int kind, struct chk_page *p, uintptr_t from, uintptr_t to) {
   uint16_t *const all = &w->seen[kind]->word[from];
   const uint32_t count = (uint32_t)(to - from);
-  for (uint32_t i = 0, end; (i = next_set(all, i, count)) < count; i = end) {
+  for (uint32_t i = 0, end; (i = (uint32_t)next_set(all, i, count)) < count; i = end) {
     const uint16_t word = all[i];
     end = equal_to(all, i, count);
     memset(all + i, 0, (end - i) * sizeof *all);
@@ -207,11 +217,16 @@ static void enter_group(int kind, uintptr_t group) {
       continue;
     }
     const uint64_t flags = take_flags(flag);
-    if (flags) enter_page(kind, page, (const uint8_t *)&flags);
+    if (!flags) continue;
+    __builtin_prefetch(w->pages[page + 1], 1);
+    enter_page(kind, page, (const uint8_t *)&flags);
   }
 }
 
+static void end_runs(void);
+
 void chk_enter_seen(void) {
+  end_runs();
   const uintptr_t groups = chk.own.bytes / CHK_PAGE_BYTES / CHK_PAGES_OF_GROUP + 1;
   for (int kind = 0; kind < 2 && chk.own.bytes; kind++)
     for (uintptr_t g = 0; g < groups; g += 8) {
@@ -258,36 +273,136 @@ static void see_granule(int kind, uint32_t line, uint32_t mask, uintptr_t index)
   chk_flag(s, index);
 }
 
-/* Accesses of whole granules, from one on. Returns how many are done, at least one. */
-static size_t see_granules(int kind, uint32_t line, uintptr_t index, size_t count) {
-  struct chk_seen *const s = w->seen[kind];
-  const size_t left = CHK_WORDS_OF_PART - index % CHK_WORDS_OF_PART;
-  uint16_t *const word = &s->word[index];
-  const uint16_t was = *word;
-  if (was && !(was & CHK_WHOLE)) {
-    see_granule(kind, line, 0xff, index);
-    return 1;
+/* The first word from one on that is not of a whole granule. */
+static size_t next_open(const uint16_t *word, size_t at, size_t end) {
+  const uint64_t four = CHK_WHOLE * UINT64_C(0x0001000100010001);
+  for (; at + 32 <= end; at += 32) {
+    const uint16_t *const w32 = word + at;
+    const two all = (eight_at(w32) & eight_at(w32 + 8)) & (eight_at(w32 + 16) & eight_at(w32 + 24));
+    if ((all[0] & all[1] & four) != four) break;
   }
-  const uint32_t alike = equal_to(word, 0, (uint32_t)(count < left ? count : left));
-  if (was) return alike;
-  for (uint32_t i = 0; i < alike; i++) word[i] = (uint16_t)(CHK_WHOLE | line);
-  chk_flag(s, index);
-  return alike;
+  for (; at + 8 <= end; at += 8) {
+    const two all = eight_at(word + at);
+    if ((all[0] & all[1] & four) != four) break;
+  }
+  while (at < end && (word[at] & CHK_WHOLE)) at++;
+  return at;
 }
 
-void chk_see(uintptr_t addr, size_t bytes, int kind, const void *pc) {
-  const uintptr_t from = addr - chk.own.base, left = chk.own.bytes - from;
-  pthread_mutex_lock(&chk.lock);
-  const uint32_t line = line_of(kind, pc, bytes);
-  for (uintptr_t at = from, end = from + (bytes < left ? bytes : left); at < end;) {
+static void fill(uint16_t *word, size_t count, uint16_t value) {
+  const uint64_t four = value * UINT64_C(0x0001000100010001);
+  const two eight = {four, four};
+  for (; count >= 8; count -= 8, word += 8) memcpy(word, &eight, sizeof eight);
+  while (count) word[--count] = value;
+}
+
+/* Accesses of whole granules. */
+static void see_granules(int kind, uint32_t line, uintptr_t index, size_t count) {
+  struct chk_seen *const s = w->seen[kind];
+  uint16_t *const word = &s->word[index];
+  for (size_t i = 0; (i = next_open(word, i, count)) < count;) {
+    if (word[i]) {
+      see_granule(kind, line, 0xff, index + i++);
+      continue;
+    }
+    const size_t end = next_set(word, i, count);
+    fill(word + i, end - i, (uint16_t)(CHK_WHOLE | line));
+    for (uintptr_t at = index + i; at < index + end; at = (at | (CHK_WORDS_OF_PART - 1)) + 1)
+      chk_flag(s, at);
+    i = end;
+  }
+}
+
+/* Accesses of some bytes from a place in the segment on. */
+static void see(int kind, uint32_t line, uintptr_t from, size_t bytes) {
+  const uintptr_t left = chk.own.bytes - from, end = from + (bytes < left ? bytes : left);
+  for (uintptr_t at = from; at < end;) {
     const uint32_t first = at % CHK_GRANULE, most = CHK_GRANULE - first;
     const uint32_t count = end - at < most ? (uint32_t)(end - at) : most;
     if (count == CHK_GRANULE) {
-      at += see_granules(kind, line, at / CHK_GRANULE, (end - at) / CHK_GRANULE) * CHK_GRANULE;
+      see_granules(kind, line, at / CHK_GRANULE, (end - at) / CHK_GRANULE);
+      at += (end - at) / CHK_GRANULE * CHK_GRANULE;
       continue;
     }
     see_granule(kind, line, ((1u << count) - 1) << first, at / CHK_GRANULE);
     at += count;
   }
+}
+
+void chk_see(uintptr_t addr, size_t bytes, int kind, const void *pc) {
+  pthread_mutex_lock(&chk.lock);
+  see(kind, line_of(kind, pc, bytes), addr - chk.own.base, bytes);
   pthread_mutex_unlock(&chk.lock);
+}
+
+/* ---- runs */
+
+static int kind_of(const struct chk_run *run) {
+  return run->how & CHK_RUN_STORES ? CHK_STORE : CHK_LOAD;
+}
+
+static size_t bytes_of(const struct chk_run *run) {
+  return run->how & ~CHK_RUN_STORES;
+}
+
+static bool is_short(const struct chk_run *run) {
+  return run->next - run->first < CHK_RUN_LEAST * bytes_of(run);
+}
+
+/* The words of a run are set, where it is in the segment. It goes on. */
+static void set_run(struct chk_run *run) {
+  const uintptr_t from = run->first - chk.own.base;
+  const size_t bytes = run->next - run->first;
+  if (!bytes) return;
+  if (!is_short(run)) run->tries = CHK_RUN_TRIES;
+  if (from < chk.own.bytes) see(kind_of(run), run->word & (CHK_LINES - 1), from, bytes);
+  run->first = run->next;
+}
+
+static void set_runs(void) {
+  for (struct chk_run *r = w->runs; r; r = r->more) set_run(r);
+}
+
+static void end_runs(void) {
+  for (struct chk_run *r = w->runs; r; r = r->more) {
+    set_run(r);
+    r->next = r->first = 0;
+    r->listed = 0;
+  }
+  w->runs = NULL;
+}
+
+void chk_run(struct chk_run *run, uintptr_t addr, const void *pc) {
+  const int kind = kind_of(run);
+  const uintptr_t from = addr - chk.own.base;
+  pthread_mutex_lock(&chk.lock);
+  const bool own = from < chk.own.bytes;
+  if (own && !run->word) run->word = (uint16_t)line_of(kind, pc, bytes_of(run)) | CHK_WHOLE;
+  if (w->threads) run->tries = 0;
+  if (is_short(run)) { /* the line is the first of a loop, or goes anywhere */
+    if (run->tries) run->tries--;
+    set_runs();
+  } else {
+    set_run(run);
+  }
+  run->first = run->next = 0;
+  if (run->tries) {
+    run->first = addr;
+    run->next = addr + bytes_of(run);
+    if (!run->listed) run->more = w->runs, w->runs = run, run->listed = 1;
+  } else if (own) {
+    see(kind, run->word & (CHK_LINES - 1), from, bytes_of(run));
+  }
+  pthread_mutex_unlock(&chk.lock);
+}
+
+void chk_runs_end(void) {
+  pthread_mutex_lock(&chk.lock);
+  end_runs();
+  pthread_mutex_unlock(&chk.lock);
+}
+
+void chk_runs_never(void) {
+  chk_runs_end();
+  w->threads = true;
 }

@@ -6,12 +6,15 @@
  * owner and address; neighbouring pages lie side by side in the table. Each granule has CHK_SLOTS
  * words. An access takes the place of one that is ordered before it and of which it hides all, else
  * an empty one, else any: then a race may be missed, and none is reported falsely. A page that one
- * access covers is uniform: all its granules have the same words. Invariant: words change under the
- * lock of their page.
+ * access covers is uniform: all its granules have the same words; so may those of a part be.
+ * Invariant: words change under the lock of their page.
  */
 #include "check/runtime/chk.h"
 
 #include <string.h>
+
+#define PART       (CHK_CELLS / CHK_PARTS)
+#define PART_BYTES ((uintptr_t)PART * CHK_GRANULE)
 
 /* An access that is compared with the words of a range; verdicts about the last accesses met. */
 struct compare {
@@ -110,6 +113,11 @@ static bool is_alone(const uint64_t cell[CHK_SLOTS], uint64_t mine) {
   return true;
 }
 
+/* The word of the access in a granule of which it has all. */
+static inline uint64_t mine_of(const struct compare *c) {
+  return chk_word(c->now->number, 0xff, c->flags);
+}
+
 /* Compare with one granule, and enter the access there. */
 static void compare_cell(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t mask,
                          uintptr_t addr) {
@@ -126,11 +134,28 @@ static void compare_cell(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t m
   cell[place] = chk_word(c->now->number, mask, c->flags);
 }
 
+static inline uint32_t cell_of(uintptr_t addr) {
+  return addr % CHK_PAGE_BYTES / CHK_GRANULE;
+}
+
+/* The page is not uniform any more, but each of its parts is. */
 static void expand(struct chk_page *p) {
   if (!p->uniform) return;
-  for (uint32_t i = 0; i < CHK_CELLS; i++)
-    for (uint32_t k = 0; k < CHK_SLOTS; k++) p->cell[i][k] = p->whole[k];
+  for (uint32_t i = 0; i < CHK_PARTS; i++) memcpy(p->part[i], p->whole, sizeof p->whole);
+  p->alike = UINT32_MAX;
+  _Static_assert(CHK_PARTS == 32, "a bit of each part");
   p->uniform = 0;
+}
+
+/* The granules of a part are not alike any more. Returns the one of an address. */
+static uint64_t (*expand_part(struct chk_page *p, uintptr_t addr))[CHK_SLOTS] {
+  const uint32_t cell = cell_of(addr), part = cell / PART;
+  if (p->alike & 1u << part) {
+    for (uint32_t i = part * PART; i < (part + 1) * PART; i++)
+      memcpy(p->cell[i], p->part[part], sizeof p->cell[i]);
+    p->alike &= ~(1u << part);
+  }
+  return &p->cell[cell];
 }
 
 /* Enter an access of whole granules that their owner alone has accessed, so that all others there
@@ -152,11 +177,12 @@ static size_t enter_alone(uint64_t cell[][CHK_SLOTS], size_t count, uint64_t wor
   return i;
 }
 
-/* Compare with whole granules. Neighbours often have the same words, and then change alike. */
+/* Compare with the words of whole granules, or parts. Neighbours often have the same words, and
+ * then change alike. in step: bytes from one to the next. */
 static void compare_cells(struct compare *c, uint64_t cell[][CHK_SLOTS], size_t count,
-                          uintptr_t addr) {
+                          uintptr_t addr, size_t step) {
   _Static_assert(CHK_SLOTS == 3, "the comparison below is of three words");
-  const uint64_t mine = chk_word(c->now->number, 0xff, c->flags);
+  const uint64_t mine = mine_of(c);
   uint64_t old[CHK_SLOTS], new[CHK_SLOTS];
   bool alike = false;
   for (size_t i = 0; i < count; i++) {
@@ -169,9 +195,61 @@ static void compare_cells(struct compare *c, uint64_t cell[][CHK_SLOTS], size_t 
     }
     c->raced = false;
     memcpy(old, at, sizeof old);
-    compare_cell(c, at, 0xff, addr + i * CHK_GRANULE);
+    compare_cell(c, at, 0xff, addr + i * step);
     memcpy(new, at, sizeof new);
     alike = !c->raced; /* each race counts */
+  }
+}
+
+/* What a write of whole granules left has been compared: they have the write alone. */
+static void set_alike(const struct compare *c, uint64_t words[CHK_SLOTS]) {
+  memset(words, 0, CHK_SLOTS * sizeof *words);
+  words[0] = mine_of(c);
+}
+
+/* Whether the granules of a part have one access alone, and no other words. */
+static bool is_alike(uint64_t cell[][CHK_SLOTS], uint64_t word) {
+  for (uint32_t i = 0; i < PART; i++)
+    if (cell[i][0] != word || cell[i][1] || cell[i][2]) return false;
+  return true;
+}
+
+/* A write of a part of whose granules each has words of its own. */
+static void write_part(struct compare *c, struct chk_page *p, uintptr_t addr) {
+  const uint32_t cell = cell_of(addr), part = cell / PART;
+  if (!c->alone) compare_cells(c, &p->cell[cell], PART, addr, CHK_GRANULE);
+  if (!c->alone && !is_alike(&p->cell[cell], mine_of(c))) return;
+  set_alike(c, p->part[part]);
+  p->alike |= 1u << part;
+}
+
+/* The first parts of a range of whole granules in one page, which are alike each. Returns how many.
+ */
+static size_t compare_parts(struct compare *c, struct chk_page *p, uintptr_t addr, size_t count) {
+  const uint32_t part = cell_of(addr) / PART;
+  const uint32_t others = ~(p->alike >> part);
+  const size_t alike = others ? (size_t)__builtin_ctz(others) : CHK_PARTS;
+  const size_t parts = alike < count / PART ? alike : count / PART;
+  compare_cells(c, &p->part[part], parts, addr, PART_BYTES);
+  return parts;
+}
+
+/* Whole granules of a page. */
+static void compare_granules(struct compare *c, struct chk_page *p, uintptr_t addr, size_t count) {
+  const bool writes = c->enters && (c->flags & CHK_WRITE);
+  while (count) {
+    const size_t left = PART - cell_of(addr) % PART;
+    size_t some = left < count ? left : count;
+    const bool whole = some == PART;
+    const size_t parts = whole ? compare_parts(c, p, addr, count) : 0;
+    if (parts)
+      some = parts * PART;
+    else if (whole && writes)
+      write_part(c, p, addr);
+    else
+      compare_cells(c, expand_part(p, addr), some, addr, CHK_GRANULE);
+    addr += some * CHK_GRANULE;
+    count -= some;
   }
 }
 
@@ -185,21 +263,19 @@ static void compare_page(struct compare *c, struct chk_page *p, uintptr_t addr, 
   }
   expand(p);
   while (addr < end) {
-    uint64_t(*const cell)[CHK_SLOTS] = &p->cell[addr % CHK_PAGE_BYTES / CHK_GRANULE];
     const uint32_t first = addr % CHK_GRANULE, most = CHK_GRANULE - first;
     size_t count = end - addr < most ? end - addr : most;
     if (count == CHK_GRANULE) {
       count = (end - addr) / CHK_GRANULE * CHK_GRANULE;
-      compare_cells(c, cell, count / CHK_GRANULE, addr);
+      compare_granules(c, p, addr, count / CHK_GRANULE);
     } else {
-      compare_cell(c, *cell, ((1u << count) - 1) << first, addr);
+      compare_cell(c, *expand_part(p, addr), ((1u << count) - 1) << first, addr);
     }
     addr += count;
   }
-  if (whole && c->enters && (c->flags & CHK_WRITE)) { /* what it did not hide has been compared */
+  if (whole && c->enters && (c->flags & CHK_WRITE)) {
     p->uniform = 1;
-    for (uint32_t k = 0; k < CHK_SLOTS; k++) p->whole[k] = 0;
-    p->whole[0] = chk_word(c->now->number, 0xff, c->flags);
+    set_alike(c, p->whole);
   }
 }
 
@@ -244,7 +320,7 @@ void chk_mark_cells(struct chk_access *a, struct chk_page *p, uintptr_t addr, ui
   }
   expand(p);
   for (const uintptr_t end = addr + count * CHK_GRANULE; addr < end; addr += CHK_GRANULE)
-    compare_cell(&c, p->cell[addr % CHK_PAGE_BYTES / CHK_GRANULE], mask, addr);
+    compare_cell(&c, *expand_part(p, addr), mask, addr);
 }
 
 void chk_compare(struct chk_access *a, const struct chk_range *range) {

@@ -43,7 +43,7 @@ static size_t seen_bytes(uintptr_t bytes) {
 }
 
 static size_t pages_bytes(uintptr_t bytes) {
-  return (bytes / CHK_PAGE_BYTES + 1) * sizeof *chk_words.pages;
+  return (bytes / CHK_PAGE_BYTES + 2) * sizeof *chk_words.pages;
 }
 
 /* Address space that costs memory only where it is written; NULL: there is none. */

@@ -71,7 +71,8 @@ struct op {
   int lc;              /* local completion: 0 now, 1 with the event, 2 with the event slot + 32 */
   int slot;            /* of the event */
   int where, local;    /* 0 memory of its own, 1 private memory, 2 the segment; place there */
-  int what, count;     /* signal, tag, team, code of an atomic; how many are waited for */
+  int what, count;     /* signal, tag, team, code of an atomic; how many are waited for. Of loads
+                        * and stores: whether they go downwards; how many there are, 0: one */
 };
 
 static gex_TM_t tm;
@@ -151,22 +152,22 @@ static void begun(int i) {
   if ((o)->mode == 1) event[(o)->slot] = NB; \
   if ((o)->mode == 2) (void)NBI;             \
   break;
-#define ACCESS(o, LOADED, TYPE, AT) \
- if (LOADED)                        \
-  sink = *(volatile TYPE *)(AT);    \
- else                               \
-  *(volatile TYPE *)(AT) = 1
-#define LOCAL(o, LOADED, AT)    \
- do {                           \
-  if ((o)->bytes == 1) {        \
-   ACCESS(o, LOADED, char, AT); \
-  }                             \
-  if ((o)->bytes == 4) {        \
-   ACCESS(o, LOADED, int, AT);  \
-  }                             \
-  if ((o)->bytes == 8) {        \
-   ACCESS(o, LOADED, long, AT); \
-  }                             \
+/* In loops, upwards or downwards: lines have runs (check/local.h). */
+#define ACCESS(o, LOADED, TYPE, AT)                                       \
+ {                                                                        \
+  const int n_ = (o)->count ? (o)->count : 1, down_ = (o)->what ? n_ : 0; \
+  volatile TYPE *const at_ = (TYPE *)(void *)(AT);                        \
+  for (int k_ = 0; k_ < n_; k_++)                                         \
+   if (LOADED)                                                            \
+    (void)at_[down_ ? down_ - 1 - k_ : k_];                               \
+   else                                                                   \
+    at_[down_ ? down_ - 1 - k_ : k_] = 1;                                 \
+ }
+#define LOCAL(o, LOADED, AT)                       \
+ do {                                              \
+  if ((o)->bytes == 1) ACCESS(o, LOADED, char, AT) \
+  if ((o)->bytes == 4) ACCESS(o, LOADED, int, AT)  \
+  if ((o)->bytes == 8) ACCESS(o, LOADED, long, AT) \
  } while (0)
 
 /* One operation; each line that has this macro is another line of the program. */

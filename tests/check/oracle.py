@@ -175,10 +175,13 @@ class Generator:
         if kind == "ATOMIC":
             what = dice.choice((FADD, FADD, SET, READ))
             at = SIGNALS + 64 * dice.randrange(2) if what == READ and dice.random() < 0.7 else at
+        count = 0
+        if kind in ("LOAD", "STORE") and dice.random() < 0.4:
+            count, what = dice.choice((2, 3, 9, 24)), dice.randrange(2)
         peer = dice.randrange(RANKS)
         where, local = self.result(rank, peer, at) if kind == "ATOMIC" else (OWN, 0)
         self.add(rank, kind, peer=peer, at=at, bytes=size, mode=mode, slot=slot, what=what,
-                 where=where, local=local)
+                 where=where, local=local, count=count)
 
     def result(self, rank, peer, at):
         """Where an atomic operation puts what it fetches, seldom in memory that others use."""
@@ -564,7 +567,8 @@ class Model:
     def remote_of(self, i, o):
         """The side at the peer, and loads and stores."""
         if o.kind in ("LOAD", "STORE"):
-            return [self.ended(Access(i, o.rank, o.at, o.bytes, o.kind == "STORE", own=True), i)]
+            size = o.bytes * max(o.count, 1)
+            return [self.ended(Access(i, o.rank, o.at, size, o.kind == "STORE", own=True), i)]
         if o.kind in ("PRIVATE_LOAD", "PRIVATE_STORE"):
             own = Access(i, ("private", o.rank), o.at, o.bytes, o.kind == "PRIVATE_STORE", own=True)
             return [self.ended(own, i)]
