@@ -5,8 +5,9 @@
  * A line of the file that argv[1] names is one operation: its rank, its kind, and numbers that the
  * kind gives a meaning (struct op). Each rank makes its own, in their order. With argv[2], a file
  * that all ranks map, an operation begins when all those above it have begun: then the order of the
- * whole job is that of the list. Invariants: operation N is made by line N of STEPS, so that a
- * finding names it; the checker hears nothing of the file of turns.
+ * whole job is that of the list. With `print` each rank prints what it has seen, with a further
+ * argument a second thread of it polls. Invariants: operation N is made by line N of STEPS, so that
+ * a finding names it; the checker hears nothing of the file of turns.
  */
 #include <fcntl.h>
 #include <gasnet.h>
@@ -14,12 +15,14 @@
 #include <gasnet_ratomic.h>
 #include <gasnet_vis.h>
 #include <gasnetex_ext.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define OPS     32
 #define SLOTS   64
@@ -324,6 +327,16 @@ static bool meets(const struct op *o) {
   return o->kind == BARRIER_BLOCKING;
 }
 
+/* A thread beside the one that makes the operations: messages come to both. */
+static volatile bool over;
+static void *poll(void *arg) {
+  while (!over) {
+    (void)gasnet_AMPoll();
+    (void)usleep(50);
+  }
+  return arg;
+}
+
 static void read_ops(const char *path) {
   FILE *const in = fopen(path, "re");
   if (!in) exit(2);
@@ -352,6 +365,22 @@ static void make_objects(void) {
   (void)gex_TM_Split(&team[2], tm, 0, 2 - (int)me, NULL, 0, 0);
 }
 
+/* in two: a second thread polls. */
+static void run_ops(bool two) {
+  pthread_t thread;
+  if (two && pthread_create(&thread, NULL, poll, NULL) != 0) exit(2);
+  for (int i = 0; i < count; i++) {
+    if (ops[i].rank != (int)me) continue;
+    begin(i);
+    if (meets(&ops[i])) begun(i);
+    steps[i](&ops[i]);
+    if (!meets(&ops[i])) begun(i);
+  }
+  gex_Coll_BarrierBlocking(tm, 0);
+  over = true;
+  if (two) pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv) {
   gex_Client_t client;
   gex_EP_t ep;
@@ -370,17 +399,10 @@ int main(int argc, char **argv) {
   make_objects();
   read_ops(argv[1]);
   for (int i = 0; i < OPS; i++) memset(own[i], ops[i].kind == GET ? 0 : i + 1, sizeof own[i]);
-  const bool prints = argc > 2 && !strcmp(argv[2], "print");
+  const bool prints = argc > 2 && !strcmp(argv[2], "print"), two = argc > 3;
   if (argc > 2 && !prints) map_turns(argv[2]);
   gex_Coll_BarrierBlocking(tm, 0);
-  for (int i = 0; i < count; i++) {
-    if (ops[i].rank != (int)me) continue;
-    begin(i);
-    if (meets(&ops[i])) begun(i);
-    steps[i](&ops[i]);
-    if (!meets(&ops[i])) begun(i);
-  }
-  gex_Coll_BarrierBlocking(tm, 0);
+  run_ops(two);
   if (prints) print_seen();
   gasnet_exit(0);
 }

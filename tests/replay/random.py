@@ -5,8 +5,8 @@
 Usage: random.py TOMBOLO PROGRAM [--first SEED] [--count N] [--replays N] [--random]
 PROGRAM and the lists of operations are those of tests/check/oracle.py, without the check. A rank
 prints the messages in their order, and what its gets of at most 8 bytes and its atomic operations
-got. Left out is what an atomic operation that changes a word got where accesses of the word race:
-docs/CHECK.md does not promise it.
+got. In each third program a second thread of each rank polls. Left out is what an atomic operation
+that changes a word got where accesses of the word race: docs/CHECK.md does not promise it.
 """
 
 import argparse
@@ -52,6 +52,7 @@ def fault_of(options, seed):
     without = left_out(ops)
     with tempfile.TemporaryDirectory() as folder:
         words = [options.program, os.path.join(folder, "ops"), "print"]
+        words += ["thread"] if seed % 3 == 0 else []
         Path(words[1]).write_text("\n".join(o.line() for o in ops) + "\n", encoding="utf-8")
         order = os.path.join(folder, "order")
         code, seen, err = run(options, without, "-n", "3", "--record", order, *words)
