@@ -26,7 +26,9 @@ def main():
     except FileNotFoundError:
         print("skipped: no objdump (package binutils)")
         return 77
-    functions = dict(re.findall(r"^[0-9a-f]+ <(\w+)>:\n(.*?)(?:\n\n|\Z)", code, re.M | re.S))
+    # gcc may add to a name that it has made a copy for its callers (.constprop.0)
+    functions = dict(re.findall(r"^[0-9a-f]+ <(\w+)(?:\.(?!cold)[\w.]+)?>:\n(.*?)(?:\n\n|\Z)", code,
+                                re.M | re.S))
     lacking = SHORT - set(functions)
     slow = [name for name in SHORT & set(functions) if STRING.search(functions[name])]
     for name in sorted(lacking):
