@@ -141,6 +141,11 @@ static int all_answered(void *arg) {
 }
 
 void caf_posts_settle_slow(void) {
+  if (caf.events == CAF_EVENTS_SIGNAL) {
+    gex_NBI_Wait(GEX_EC_PUT, 0);
+    caf.posts_open = 0;
+    return;
+  }
   while (some_unanswered()) (void)caf_poll_until(GEX_EVENT_NO_OP, all_answered, NULL, UINT64_MAX);
 }
 
@@ -231,8 +236,17 @@ int caf_posts_start(void) {
 }
 
 void caf_post_with(uint32_t rank, void *remote, const void *data, size_t bytes, void *word) {
-  gexx_RMA_PutSignalBlocking(caf.tm, rank, remote, data, bytes, GEX_EVENT_NOW, word, GEXX_SIG_ADD,
-                             1, 0);
+  if (caf_is_near(rank)) {
+    gexx_RMA_PutSignalBlocking(caf.tm, rank, remote, data, bytes, GEX_EVENT_NOW, word, GEXX_SIG_ADD,
+                               1, 0);
+  } else {
+    gexx_RMA_PutSignalNBI(caf.tm, rank, remote, data, bytes, GEX_EVENT_NOW, word, GEXX_SIG_ADD, 1,
+                          0);
+    if (caf_is_server)
+      caf.pending |= CAF_UNDER_WAY;
+    else
+      caf.posts_open = 1;
+  }
   if (rank == caf.rank) caf.until_serve = 0; /* EVENT_QUERY takes it in, if it is a message */
 }
 
