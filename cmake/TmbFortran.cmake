@@ -67,7 +67,10 @@ foreach(lib caf_shared caf_static caf16_shared caf16_static)
 endforeach()
 
 # The module tombolo_caf has interfaces only: no object, but a file for each compiler's generation,
-# where `tombolo fc` looks for it. gfortran 11 cannot pass what it declares.
+# where `tombolo fc` looks for it; for others it compiles the source. gfortran 11 cannot pass what
+# the module declares.
+configure_file("${PROJECT_SOURCE_DIR}/coarray/fortran/tombolo_caf.f90"
+  "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tombolo/fortran/tombolo_caf.f90" COPYONLY)
 set(tmb_fortran_compilers "")
 set(tmb_fortran_modules "")
 set(tmb_fortran_prefix "") # of the compiler's name

@@ -66,8 +66,6 @@ if(tmb_caf)
     LIBRARY COMPONENT fortran ARCHIVE COMPONENT fortran)
   install(DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tombolo/fortran"
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo" COMPONENT fortran OPTIONAL)
-  install(FILES "${PROJECT_SOURCE_DIR}/coarray/fortran/tombolo_caf.f90"
-    DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/fortran" COMPONENT fortran)
 endif()
 if(tmb_prif)
   install(TARGETS prif_shared prif_static EXPORT tombolo-fortran-targets

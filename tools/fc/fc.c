@@ -52,13 +52,13 @@ static const char usage[] =
     "  --help              print this text\n\n"
     "Example: tombolo fc -O2 hello.f90 -o hello && tombolo run -n 4 ./hello\n";
 
-/* Whether the compiler takes the module prif: gfortran 11 cannot pass such arguments to C. */
+/* Whether the compiler takes our modules: gfortran 11 cannot pass such arguments to C. */
 static bool takes_module(const struct fc_compiler *compiler) {
   return compiler->is_flang ? compiler->major >= FLANG_FIRST : compiler->major >= GFORTRAN_PRIF;
 }
 
 /* Folder of the modules for a compiler, and of the files that it links besides the library: that of
- * the installation, else one of the user, for PRIF. NULL: none. */
+ * the installation, else one of the user. NULL: none. */
 static char *modules_folder(const struct request *r, const char *command) {
   if (!r->root || !*r->compiler.modules) return NULL;
   char *folder = tool_format(r->root, "/lib/tombolo/fortran/", r->compiler.modules);
@@ -67,8 +67,8 @@ static char *modules_folder(const struct request *r, const char *command) {
   free(module);
   if (found) return folder;
   free(folder);
-  return r->prif && takes_module(&r->compiler) ? fc_module_make(&r->compiler, command, r->root)
-                                               : NULL;
+  return takes_module(&r->compiler) ? fc_module_make(&r->compiler, command, r->root, r->prif)
+                                    : NULL;
 }
 
 /* Name of the library: from gfortran 16 on, team calls have other arguments. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compiles the module prif, whose sources the installation has, at its first use.
+ * Compiles the modules prif and tombolo_caf, whose sources the installation has, at their first
+ * use.
  *
  * Owns: folders tombolo/fortran/<compiler>-<key> in the user's cache. Called by fc.c. Calls the
  * compiler as a process. Invariants: the key changes with the compiler's version, the installation
@@ -124,22 +125,28 @@ static void print_log(const char *folder) {
   free(path);
 }
 
-/* Compiles into a new folder, which then gets its name. */
+/* Compiles into a new folder, which then gets its name. Without tombolo_caf, which most programs do
+ * not use, nothing is said. */
 static bool make(const struct fc_compiler *compiler, const char *command, const char *sources,
-                 const char *folder) {
+                 const char *folder, const char *const *source) {
+  const bool prif = source[1] != NULL;
   char *fresh = join(folder, ".", "XXXXXX");
   bool good = make_folders(folder) && mkdtemp(fresh) != NULL;
   if (!good) {
-    tmb_print("fc: the module prif for '%s' is compiled at its first use, into %s: %s; set "
-              "XDG_CACHE_HOME to a folder that can be written",
-              command, folder, strerror(errno));
-  } else if (!compile(compiler, command, sources, "tombolo_prif.F90", fresh) ||
-             !compile(compiler, command, sources, "prif.f90", fresh)) {
-    print_log(fresh);
+    if (prif)
+      tmb_print("fc: the module prif for '%s' is compiled at its first use, into %s: %s; set "
+                "XDG_CACHE_HOME to a folder that can be written",
+                command, folder, strerror(errno));
+    free(fresh);
+    return false;
+  }
+  while (good && *source) good = compile(compiler, command, sources, *source++, fresh);
+  if (!good) {
+    if (prif) print_log(fresh);
     remove_folder(fresh);
-    tmb_print("fc: '%s' cannot compile the module prif, which %s has for it (docs/PRIF.md)",
-              command, sources);
-    good = false;
+    if (prif)
+      tmb_print("fc: '%s' cannot compile the module prif, which %s has for it (docs/PRIF.md)",
+                command, sources);
   } else if (rename(fresh, folder) != 0) {
     remove_folder(fresh); /* another command was faster */
   }
@@ -147,14 +154,19 @@ static bool make(const struct fc_compiler *compiler, const char *command, const 
   return good;
 }
 
-char *fc_module_make(const struct fc_compiler *compiler, const char *command, const char *root) {
+char *fc_module_make(const struct fc_compiler *compiler, const char *command, const char *root,
+                     bool prif) {
+  static const char *const of_prif[] = {"tombolo_prif.F90", "prif.f90", NULL};
+  static const char *const of_caf[] = {"tombolo_caf.f90", NULL};
   const char *cache = tmb_env_get("XDG_CACHE_HOME"), *home = tmb_env_get("HOME");
-  char *sources = join(root, "/lib/tombolo/fortran/", "prif"), key[24];
+  char *sources = join(root, "/lib/tombolo/fortran", prif ? "/prif" : ""), key[24];
   char *top = cache && *cache ? join(cache, "", "") : join(home ? home : "", "/.cache", "");
   char *part = join(top, "/tombolo/fortran/", compiler->modules);
   snprintf(key, sizeof key, "-%016llx", (unsigned long long)key_of(compiler, sources));
-  char *folder = join(part, key, ""), *module = join(folder, "/", "prif.o");
-  if (access(module, R_OK) != 0 && !make(compiler, command, sources, folder)) {
+  char *folder = join(part, key, ""),
+       *module = join(folder, "/", prif ? "prif.mod" : "tombolo_caf.mod");
+  if (access(module, R_OK) != 0 &&
+      !make(compiler, command, sources, folder, prif ? of_prif : of_caf)) {
     free(folder);
     folder = NULL;
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 60
-"""`tombolo fc` with flang: which compiler it takes, what it adds, and what it says without one.
+"""`tombolo fc`: which compiler it takes, what it adds, and what it says without one.
 
 Compilers are small scripts that print a version. The last case runs flang-22, where it is.
 """
@@ -131,6 +131,30 @@ def installed_before(folder, command):
     shutil.rmtree(cache)
 
 
+def installed_before_gfortran(folder, command):
+    """The module tombolo_caf for a gfortran that came after the installation. Where the cache
+    cannot be written, programs without the module are compiled all the same."""
+    root, library = folder / "older", Path(TOMBOLO).resolve().parent.parent / "lib"
+    (root / "bin").mkdir(parents=True)
+    (root / "lib/tombolo/fortran").mkdir(parents=True)
+    shutil.copy(TOMBOLO, root / "bin/tombolo")
+    module = "tombolo/fortran/tombolo_caf.f90"
+    (root / "lib" / module).symlink_to(library / module)
+    (folder / "file").write_text("")
+    (folder / "use.f90").write_text("use tombolo_caf\nend\n")
+    (folder / "sum.f90").write_text(PROGRAM)
+    for what, source, cache, code in (("use tombolo_caf", "use", "of the user", 0),
+                                      ("no cache, no use", "sum", "file", 0),
+                                      ("no cache", "use", "file", 1)):
+        done = subprocess.run([root / "bin/tombolo", "fc", f"--compiler={command}", "-c",
+                               f"{source}.f90"], env=os.environ | {"XDG_CACHE_HOME": str(
+                                   folder / cache)}, cwd=folder, capture_output=True, text=True,
+                              check=False)
+        expect(what, (done.returncode, done.stderr), code, *(["tombolo_caf.mod"] * code))
+        if not code and done.stderr:
+            expect(f"{what}: nothing is said", (1, done.stderr), 0)
+
+
 def flang(folder):
     """A program of flang -fcoarray: compiled, and run by three images, the second of which stops
     with a code, which flang's own library would keep from the others."""
@@ -150,5 +174,7 @@ with tempfile.TemporaryDirectory() as place:
     later = [name for name in ("flang-22", "flang-23", "gfortran-12") if shutil.which(name)]
     if later:
         installed_before(Path(place), later[0])
+    if shutil.which("gfortran-12"):
+        installed_before_gfortran(Path(place), "gfortran-12")
     flang(Path(place))
 sys.exit(1 if failures else 0)
