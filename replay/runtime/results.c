@@ -17,9 +17,33 @@ int gexx_event_test(gex_Event_t event) {
   RPL_RESULT_OF(gexx_event_test, GASNET_ERR_NOT_READY, (event));
 }
 
-int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
-  RPL_RESULT_OF(gex_NBI_Test, GASNET_ERR_NOT_READY, (event_mask, flags));
+/* ---- implicit handles: a test is true where nothing was started, also under chaos */
+
+static int test_nbi(gex_EC_t event_mask, gex_Flags_t flags) {
+  const int rc = rpl_real.gex_NBI_Test(event_mask, flags);
+  if (rc == GASNET_OK) rpl.nbi &= ~event_mask;
+  return rc;
 }
+
+int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
+  RPL_RESULT_IF(rpl.nbi & event_mask, gex_NBI_Test, test_nbi, GASNET_ERR_NOT_READY,
+                (event_mask, flags));
+}
+
+void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
+  RPL_ENTER(gex_NBI_Wait);
+  rpl_real.gex_NBI_Wait(event_mask, flags);
+  if (outer) rpl.nbi &= ~event_mask;
+}
+
+/* What the region has started is its event's. */
+gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
+  RPL_ENTER(gex_NBI_EndAccessRegion);
+  if (outer) rpl.nbi = 0;
+  return rpl_real.gex_NBI_EndAccessRegion(flags);
+}
+
+/* ---- one call each */
 
 int gasnet_barrier_try(int id, int flags) {
   RPL_RESULT_OF(gasnet_barrier_try, GASNET_ERR_NOT_READY, (id, flags));

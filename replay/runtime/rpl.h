@@ -61,6 +61,7 @@ struct rpl {
   bool inside;    /* a call is in progress */
   bool left;      /* the call of the position has ended */
   bool stepping;  /* in a step of a wait for a condition, which has no position */
+  gex_EC_t nbi;   /* of implicit handles that were started and not found complete */
   struct {        /* the program's function for losses, and those that have come too early */
     gexx_Failure_Fn_t fn;
     void *cdata;
@@ -147,19 +148,19 @@ static inline void rpl_end(const bool *outer) {
  const bool outer __attribute__((cleanup(rpl_end))) = \
      rpl_enter(RPL_CALL_##name, __builtin_return_address(0))
 
-/* The result of a call, which a recording notes and chaos makes late. */
-#define RPL_RESULT_NOW(fn, not_yet, args)                                            \
- const int rc = rpl_chaos_late() ? (not_yet) : fn args;                              \
+/* The result of a call, which a recording notes and chaos makes late, if it `may`. */
+#define RPL_RESULT_NOW(may, fn, not_yet, args)                                       \
+ const int rc = (may) && rpl_chaos_late() ? (not_yet) : fn args;                     \
  if (rpl.mode == RPL_RECORDS && rc != (not_yet)) rpl_note(RPL_RESULT, (uint32_t)rc); \
  return rc
 
 /* The rest of a wrapper whose call may report "not yet"; in fn: does the call; not_yet: the result
  * that is not noted; args: of the call, in parentheses. */
-#define RPL_RESULT_BY(name, fn, not_yet, args)                              \
+#define RPL_RESULT_IF(may, name, fn, not_yet, args)                         \
  RPL_ENTER(name);                                                           \
  if (!outer) return rpl_real.name args;                                     \
  if (rpl.mode != RPL_REPLAYS) {                                             \
-  RPL_RESULT_NOW(fn, not_yet, args);                                        \
+  RPL_RESULT_NOW(may, fn, not_yet, args);                                   \
  }                                                                          \
  const struct rpl_event *const e = rpl_due(RPL_RESULT);                     \
  if (!e) return rpl_log_next() ? (not_yet) : fn args;                       \
@@ -168,7 +169,8 @@ static inline void rpl_end(const bool *outer) {
  while (fn args == (not_yet)) rpl_wait_step(&steps, "waiting for its end"); \
  rpl_take();                                                                \
  return rc
-#define RPL_RESULT_OF(name, not_yet, args) RPL_RESULT_BY(name, rpl_real.name, not_yet, args)
+#define RPL_RESULT_BY(name, fn, not_yet, args) RPL_RESULT_IF(true, name, fn, not_yet, args)
+#define RPL_RESULT_OF(name, not_yet, args)     RPL_RESULT_BY(name, rpl_real.name, not_yet, args)
 
 /* ---- still.c */
 

@@ -37,18 +37,19 @@ int gexx_Sem_TryN(gexx_Sem_t sem, uint64_t n) {
 
 /* ---- values */
 
-#define PUT_SIGNAL(RESULT, NAME)                                                             \
+#define PUT_SIGNAL(RESULT, NAME, CATEGORY)                                                   \
  RESULT NAME(const struct gexx_signal_op *op) {                                              \
   RPL_ENTER(NAME);                                                                           \
+  if (outer) rpl.nbi |= (CATEGORY);                                                          \
   if (!outer || op->flags & GEX_FLAG_IMMEDIATE) return rpl_real.NAME(op);                    \
   struct rpl_bucket *const b = rpl_write_begin(rpl_jobrank(op->tm, op->rank), op->sig_addr); \
   const RESULT result = rpl_real.NAME(op);                                                   \
   rpl_write_end(b);                                                                          \
   return result;                                                                             \
  }
-PUT_SIGNAL(int, gexx_put_signal)
-PUT_SIGNAL(int, gexx_put_signal_nbi)
-PUT_SIGNAL(gex_Event_t, gexx_put_signal_nb)
+PUT_SIGNAL(int, gexx_put_signal, 0)
+PUT_SIGNAL(int, gexx_put_signal_nbi, GEX_EC_PUT)
+PUT_SIGNAL(gex_Event_t, gexx_put_signal_nb, 0)
 
 /* The value that a wait has returned: noted; in a replay the recorded value. */
 static uint64_t seen(bool outer, uint64_t value) {

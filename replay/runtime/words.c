@@ -207,6 +207,7 @@ gex_Event_t gexx_rma_get_nb(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src,
 int gexx_rma_get_nbi(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                      gex_Flags_t flags) {
   RPL_ENTER(gexx_rma_get_nbi);
+  if (outer) rpl.nbi |= GEX_EC_GET;
   if (!outer || !is_value(nbytes, flags))
     return rpl_real.gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags);
   (void)get_value(tm, dest, rank, src, nbytes);
@@ -238,9 +239,10 @@ gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t
 
 /* Defines a put, whose parameters have the names of the API. It is complete where the memory is
  * mapped. */
-#define PUT(RESULT, NAME, PARAMS, ARGS)                                      \
+#define PUT(RESULT, NAME, CATEGORY, PARAMS, ARGS)                            \
  RESULT NAME PARAMS {                                                        \
   RPL_ENTER(NAME);                                                           \
+  if (outer) rpl.nbi |= (CATEGORY);                                          \
   if (!outer || nbytes > SHORT || flags) return rpl_real.NAME ARGS;          \
   struct rpl_bucket *const b = rpl_write_begin(rpl_jobrank(tm, rank), dest); \
   const RESULT result = rpl_real.NAME ARGS;                                  \
@@ -248,14 +250,14 @@ gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t
   return result;                                                             \
  }
 
-PUT(int, gexx_rma_put,
+PUT(int, gexx_rma_put, 0,
     (gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Flags_t flags),
     (tm, rank, dest, src, nbytes, flags))
-PUT(int, gexx_rma_put_nbi,
+PUT(int, gexx_rma_put_nbi, GEX_EC_PUT,
     (gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt,
      gex_Flags_t flags),
     (tm, rank, dest, src, nbytes, lc_opt, flags))
-PUT(gex_Event_t, gexx_rma_put_nb,
+PUT(gex_Event_t, gexx_rma_put_nb, 0,
     (gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes, gex_Event_t *lc_opt,
      gex_Flags_t flags),
     (tm, rank, dest, src, nbytes, lc_opt, flags))
@@ -263,9 +265,9 @@ PUT(gex_Event_t, gexx_rma_put_nb,
 #define VAL_PARAMS \
  (gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags)
 #define VAL_ARGS (tm, rank, dest, value, nbytes, flags)
-PUT(int, gexx_rma_put_val, VAL_PARAMS, VAL_ARGS)
-PUT(int, gexx_rma_put_nbi_val, VAL_PARAMS, VAL_ARGS)
-PUT(gex_Event_t, gexx_rma_put_nb_val, VAL_PARAMS, VAL_ARGS)
+PUT(int, gexx_rma_put_val, 0, VAL_PARAMS, VAL_ARGS)
+PUT(int, gexx_rma_put_nbi_val, GEX_EC_PUT, VAL_PARAMS, VAL_ARGS)
+PUT(gex_Event_t, gexx_rma_put_nb_val, 0, VAL_PARAMS, VAL_ARGS)
 
 /* ---- atomic operations */
 

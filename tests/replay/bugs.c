@@ -289,6 +289,24 @@ SCRIPTED(chaos) {
   verdict(me == 0 && order[0] == '2', order);
 }
 
+/* No bug: a test of implicit handles is true where nothing was started since. */
+SCRIPTED(nothing_started) {
+  long it = me;
+  for (int i = 0; i < 100 && !code; i++) {
+    verdict(gex_NBI_Test(GEX_EC_ALL, 0) != GASNET_OK, "nothing was started");
+    (void)gex_RMA_PutNBI(tm, (me + 1) % 3, base[(me + 1) % 3] + me, &it, sizeof it, GEX_EVENT_NOW,
+                         0);
+    verdict(gex_NBI_Test(GEX_EC_GET, 0) != GASNET_OK, "no get was started");
+    if (i % 2) gex_NBI_Wait(GEX_EC_PUT, 0);
+    while (gex_NBI_Test(GEX_EC_PUT, 0) != GASNET_OK) continue;
+    gex_NBI_BeginAccessRegion(0);
+    (void)gex_RMA_GetNBI(tm, &it, me, base[me] + me, sizeof it, 0);
+    const gex_Event_t region = gex_NBI_EndAccessRegion(0);
+    verdict(gex_NBI_Test(GEX_EC_ALL, 0) != GASNET_OK, "the region's get is its event's");
+    gex_Event_Wait(region);
+  }
+}
+
 /* No bug: a message goes round. With a further argument rank 0 makes another call in between. */
 static int changed;
 SCRIPTED(ring) {
