@@ -42,7 +42,7 @@ set_tests_properties(multi.check_symbols PROPERTIES LABELS multi TIMEOUT 60)
 if(TARGET python_core AND TMB_PYTHON3)
   set(tmb_run $<TARGET_FILE:tombolo_tool> run -n 3 --timeout 60)
   set(tmb_examples "${PROJECT_SOURCE_DIR}/bindings/python/examples")
-  add_test(NAME multi.check_python COMMAND ${tmb_run} --check races,leaks,misuse --
+  add_test(NAME multi.check_python COMMAND ${tmb_run} --check all --
     "${TMB_PYTHON3}" "${tmb_examples}/collectives.py")
   add_test(NAME multi.replay_python COMMAND ${tmb_run} --record
     "${PROJECT_BINARY_DIR}/tests/check/python.order" -- "${TMB_PYTHON3}" "${tmb_examples}/ring.py")

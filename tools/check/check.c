@@ -24,14 +24,16 @@
 
 int check_parse(struct check_run *run, const char *list) {
   static const char *const words[] = {"races", "leaks", "misuse"};
+  if (strcmp(list, "all") == 0) list = "races,leaks,misuse";
   const char *at = list;
   do {
     const size_t length = strcspn(at, ",");
     size_t i = 0;
     while (i < 3 && (strlen(words[i]) != length || strncmp(words[i], at, length) != 0)) i++;
     if (i == 3) {
-      tmb_print("run: --check %s: give races, leaks or misuse, or several with commas between them",
-                list);
+      tmb_print(
+          "run: --check %s: give all, or some of races, leaks, misuse with commas between them",
+          list);
       return TOOL_EXIT_USAGE;
     }
     at += length;

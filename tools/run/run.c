@@ -86,7 +86,8 @@ static const struct argp_option option_table[] = {
      "bytes, messages, peers, memory",
      0},
     {"check", OPT_CHECK, "LIST", 0,
-     "look for races, leaks or misuse (several with commas), and print the findings at the end; "
+     "look for races, leaks or misuse (several with commas, or all), and print the findings at the "
+     "end; "
      "exit code 66 if there are any; on this machine only",
      0},
     {"check-json", OPT_CHECK_JSON, "FILE", 0, "write what --check finds to FILE, too", 0},
