@@ -196,7 +196,7 @@ static void implicit_ended(gex_EC_t mask) {
       chk_end(p);
       continue;
     }
-    if (mask & GEX_EC_LC) local_done(p);
+    if (mask & GEX_EC_LC && p->category & (GEX_EC_PUT | GEX_EC_AM)) local_done(p);
     l->first[kept++] = *p;
   }
   l->count = kept;

@@ -5,8 +5,9 @@
  * Owns: pages and page table of the area. Called by access.c, under chk.lock. A page is found by
  * owner and address; neighbouring pages lie side by side in the table. Each granule has CHK_SLOTS
  * words. An access takes the place of one that is ordered before it and of which it hides all, else
- * an empty one, else any: then a race may be missed, and none is reported falsely. A page that one
- * access covers is uniform: all its granules have the same words; so may those of a part be.
+ * an empty one, else that of one before it, else any: then a race may be missed, and none is
+ * reported falsely. A page that one access covers is uniform: all its granules have the same words;
+ * so may those of a part be.
  * Invariant: words change under the lock of their page.
  */
 #include "check/runtime/chk.h"
@@ -118,6 +119,18 @@ static inline uint64_t mine_of(const struct compare *c) {
   return chk_word(c->now->number, 0xff, c->flags);
 }
 
+/* The word of a full granule that an access takes: one with which fewer accesses to come can race.
+ * Those that a barrier has ordered are before what most ranks do, others that are known to be
+ * before are so for this rank. */
+static uint32_t given_up(const struct compare *c, const uint64_t cell[CHK_SLOTS]) {
+  uint32_t place = (uint32_t)(c->now->number % CHK_SLOTS);
+  for (uint32_t i = 0; i < CHK_SLOTS; i++) {
+    if (cell[i] >> 16 < chk.floor) return i;
+    if (chk_known_ordered(cell[i] >> 16)) place = i;
+  }
+  return place;
+}
+
 /* Compare with one granule, and enter the access there. */
 static void compare_cell(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t mask,
                          uintptr_t addr) {
@@ -130,7 +143,7 @@ static void compare_cell(struct compare *c, uint64_t cell[CHK_SLOTS], uint32_t m
     place = i;
   }
   if (!c->enters) return;
-  if (place == CHK_SLOTS) place = (uint32_t)(c->now->number % CHK_SLOTS);
+  if (place == CHK_SLOTS) place = given_up(c, cell);
   cell[place] = chk_word(c->now->number, mask, c->flags);
 }
 
