@@ -276,11 +276,14 @@ void upc_unlock(lock_t lock) {
   operate(lock, GEX_OP_FADD, (uint32_t)word == UINT32_MAX ? 1 - TICKET : 1, 0);
 }
 
+/* A lock may be freed by the thread that holds it. */
 void upc_lock_free(lock_t lock) {
+  if (lock) note_freed(lock);
   upc_free(lock);
 }
 
 void upc_all_lock_free(lock_t lock) {
+  if (lock) note_freed(lock);
   gex_Event_Wait(gex_Coll_BarrierNB(rt.tm, 0));
   if (upcr_mythread == 0) upc_lock_free(lock);
 }
