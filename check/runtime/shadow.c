@@ -74,7 +74,8 @@ enum { KEEP, HIDDEN, MERGE };
 /* Whether an access that is ordered before is in no race that the one that is compared is not in.
  */
 static inline bool is_hidden(const struct compare *c, uint64_t word, uint32_t mask) {
-  const bool stronger = (c->flags & CHK_WRITE) || !(word & CHK_WRITE);
+  const bool stronger = ((c->flags & CHK_WRITE) || !(word & CHK_WRITE)) &&
+                        (!(c->flags & CHK_ATOMIC) || (word & CHK_ATOMIC));
   return stronger && ((word >> 8 & 0xff) & ~mask) == 0;
 }
 
