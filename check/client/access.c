@@ -103,7 +103,8 @@ __attribute__((visibility("hidden"))) void tombolo_check_access(const void *at, 
 /* Of the C library, if it says so. */
 extern char __libc_single_threaded __attribute__((weak));
 
-/* Without a checker, so that the program is faster. Threads would wait for each other's runs. */
+/* Keeps runs when no checker is loaded: a program that was compiled with `--check` is faster with
+ * them. Not with several threads, which would write to the same runs. */
 static void run_alone(struct chk_run *run, uintptr_t addr) {
   const size_t bytes = run->how & ~CHK_RUN_STORES;
   if (run->next - run->first >= CHK_RUN_LEAST * bytes)

@@ -6,9 +6,8 @@
  * owner and address; neighbouring pages lie side by side in the table. Each granule has CHK_SLOTS
  * words. An access takes the place of one that is ordered before it and of which it hides all, else
  * an empty one, else that of one before it, else any: then a race may be missed, and none is
- * reported falsely. A page that one access covers is uniform: all its granules have the same words;
- * so may those of a part be.
- * Invariant: words change under the lock of their page.
+ * reported falsely. A page that one access covers is uniform: all its granules have the same words.
+ * Those of a part may be alike, too. Invariant: words change under the lock of their page.
  */
 #include "check/runtime/chk.h"
 

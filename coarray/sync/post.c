@@ -236,8 +236,7 @@ int caf_posts_start(void) {
 }
 
 void caf_post_with(uint32_t rank, void *remote, const void *data, size_t bytes, void *word) {
-  /* A message also to a near image, whose memory is not used as it is mapped
-   * (TOMBOLO_TEST_SHM_MAP). */
+  /* With TOMBOLO_TEST_SHM_MAP=0 posts of near images are messages, too. */
   gexx_RMA_PutSignalNBI(caf.tm, rank, remote, data, bytes, GEX_EVENT_NOW, word, GEXX_SIG_ADD, 1, 0);
   if (caf_is_server)
     caf.pending |= CAF_UNDER_WAY;

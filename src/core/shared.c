@@ -23,9 +23,8 @@
  * the first rank writes a slot, and the last reads it, and as often by stores that go past the
  * caches. These are used where such a pass takes at most 4/5 of the time. A pass that takes more
  * than BROKEN_NS was interrupted, and is made again. The measurement takes 0.1 ms while both ranks
- * run. It ends after MEASURE_NS in any case: so long it waits on a loaded machine until the other
- * rank has started, and until both run at once. It reads the clock each CLOCK_EVERY polls. Chosen.
- */
+ * run. On a loaded machine it waits until the other rank has started and both run at once, but not
+ * longer than MEASURE_NS. It reads the clock each CLOCK_EVERY polls. Chosen. */
 #define TRIPS       8u
 #define ROUNDS      8u
 #define COPIES      4u
