@@ -35,7 +35,10 @@
 # define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
-#define PATH_BYTES 512
+#define PATH_BYTES    512
+/* Most bytes that are allocated when a size is set. The kernel clears them, and others lack them: a
+ * segment that is as large as the memory would take it all, though few of its pages are touched. */
+#define RESERVED_MOST (UINT64_C(256) << 20)
 
 /* memfd_create, also where a system-wide rule wants such memory never to be executable. */
 static int kernel_memfd(const char *name) {
@@ -123,13 +126,12 @@ uint64_t tmb_memfd_space(int fd) {
   return (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize + (uint64_t)st.st_blocks * 512;
 }
 
-/* Makes sure that every byte can be touched. Returns 0 or an errno. */
+/* Makes sure that every byte can be touched, as far as the space tells. Returns 0 or an errno. */
 static int reserve(int fd, uint64_t bytes) {
-  const uint64_t space = tmb_memfd_space(fd), memory = tmb_os_mem_available();
+  const uint64_t space = tmb_memfd_space(fd);
   if (space == UINT64_MAX || bytes == 0) return 0;
   int err = space < bytes ? ENOSPC : 0;
-  const bool affordable = memory == 0 || bytes <= memory / 2;
-  while (!err && affordable && fallocate(fd, 0, 0, (off_t)bytes) != 0)
+  while (!err && bytes <= RESERVED_MOST && fallocate(fd, 0, 0, (off_t)bytes) != 0)
     if (errno != EINTR) err = errno;
   /* Without fallocate the space available was compared above, which must do. */
   return err == EOPNOTSUPP || err == ENOSYS ? 0 : err;

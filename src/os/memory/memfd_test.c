@@ -68,6 +68,20 @@ TEST(falls_back_behind_a_bad_folder) {
   close(fd);
 }
 
+/* A file gets a large size at once, and takes no memory before it is touched. */
+TEST(large_files_are_empty) {
+  char why[TMB_MEMFD_WHY_BYTES] = "";
+  struct stat st;
+  const int fd = tmb_memfd_create("tombolo-test", true);
+  assert_cmp(fd, >=, 0);
+  if (tmb_memfd_space(fd) > UINT64_C(1) << 30) {
+    assert_int_equal(tmb_memfd_resize(fd, UINT64_C(1) << 30, why, sizeof why), TMB_OK);
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_cmp(st.st_blocks, <=, 8);
+  }
+  close(fd);
+}
+
 TEST(switches_close_on_exec) {
   const int fd = tmb_memfd_create("tombolo-test", false);
   assert_int_equal(tmb_memfd_cloexec(fd, false), TMB_OK);
