@@ -108,16 +108,17 @@ void caf_flush_units(void) {
   const struct itimerval none = {.it_value = {0}};
   struct itimerval own; /* the program's */
   struct sigaction action, before;
-  sigset_t alarm, mask;
+  sigset_t caught, mask;
   memset(&action, 0, sizeof action);
   action.sa_handler = on_alarm;
-  sigemptyset(&alarm);
-  sigaddset(&alarm, SIGALRM);
+  sigemptyset(&caught);
+  sigaddset(&caught, SIGALRM);
+  sigaddset(&caught, SIGSEGV); /* which ends a process that blocks it */
   if ((!_gfortran_flush_i4 && !program_units) || caf.flush_end) return;
   caf.flusher = pthread_self();
   (void)setitimer(ITIMER_REAL, &none, &own);
   (void)sigaction(SIGALRM, &action, &before);
-  (void)pthread_sigmask(SIG_UNBLOCK, &alarm, &mask);
+  (void)pthread_sigmask(SIG_UNBLOCK, &caught, &mask);
   flush_units();
   (void)setitimer(ITIMER_REAL, &none, NULL);
   (void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
