@@ -15,6 +15,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from jobs import LAUNCHES, TOMBOLO, VICTIM, Job, check, named, run_cases  # noqa: E402
 
+SOAK = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/conformance/soak")
 PLUGINS = os.path.join(os.environ.get("TMB_BUILD", "build"), "lib/tombolo")
 NO_MEMFD = {"TOMBOLO_BOOT_NO_MEMFD": "1"}
 
@@ -192,16 +193,16 @@ def no_namespaces(flags="-m"):
     return done.stderr.decode().strip() if done.returncode else None
 
 
-def unshared(script, launch, env=None, arguments="", flags="-m"):
+def unshared(script, launch, env=None, arguments="", flags="-m", program=VICTIM):
     """Runs a job in a namespace of its own after `script`. Returns (code, text) or None."""
-    program = f'exec "{VICTIM}" {arguments}'
+    program = f'"{program}" {arguments}'
     if launch == "run":
-        program = f'exec "{TOMBOLO}" run -n 3 "{VICTIM}" {arguments}'
+        program = f'"{TOMBOLO}" run -n 3 --timeout 50 {program}'
     variables = {**os.environ, **(env or {})}
     if launch == "self":
         variables["GASNET_PSHM_NODES"] = "3"
     done = subprocess.run(
-        ["unshare", flags, "sh", "-c", f"({script}) || exit 177; {program}"],
+        ["unshare", flags, "sh", "-c", f"({script}) || exit 177; exec {program}"],
         env=variables,
         timeout=60,
         check=False,
@@ -283,9 +284,22 @@ def no_loopback(launch):
         began = time.monotonic()
         result = unshared("true", launch, env, flags="-n")
         check(result[0] not in (0, 134, 137), conduit, result)
-        words = "Network is unreachable; bring the loopback interface up (ip link"
+        words = "unreachable; bring the loopback interface up (ip link set lo up), with 127.0.0.1"
         check(words in result[1], conduit, result)
         check(time.monotonic() - began < 20, conduit, "took", time.monotonic() - began, "s")
+    return None
+
+
+def short_loopback():
+    """A loopback interface of short packets: the kernel cuts longer ones, but none of several."""
+    if no_namespaces("-n") or not shutil.which("ip"):
+        return no_namespaces("-n") or "no ip"
+    if not os.path.exists(PLUGINS + "/tombolo-net-udp.so"):
+        return "no conduit udp"
+    env = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"}
+    result = unshared("ip link set lo up && ip link set lo mtu 600", "run", env, flags="-n",
+                      program=SOAK)
+    check(result is not None and result[0] == 0, result)
     return None
 
 
@@ -338,7 +352,7 @@ CASES += [
     for launch in LAUNCHES
     for env in ({}, NO_MEMFD)
 ]
-CASES += [few_files, cgroup_of_processes, forbidden_call, ofi_without_shm,
+CASES += [few_files, short_loopback, cgroup_of_processes, forbidden_call, ofi_without_shm,
           killed_for_want_of_memory]
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ static bool has_route(const struct tmb_net *net, const struct ofi_rail *rail,
   if (!error) return true;
   env->up->print("ofi: this host cannot send to rank %u: %s; %s", peer, strerror(error),
                  ofi_choose_is_loopback(rail->info)
-                     ? "bring the loopback interface up (ip link set lo up)"
+                     ? "bring the loopback interface up (ip link set lo up), with 127.0.0.1"
                      : "check its routes (ip route); TOMBOLO_OFI_DEVICE chooses the interface");
   return false;
 }

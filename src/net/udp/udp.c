@@ -253,7 +253,7 @@ static int find_route(const struct tmb_net_env *env, const struct plan *plan) {
   if (!error) return 0;
   env->up->print("udp: this host cannot send to rank %u: %s; %s", peer, strerror(error),
                  plan->choice.loopback
-                     ? "bring the loopback interface up (ip link set lo up)"
+                     ? "bring the loopback interface up (ip link set lo up), with 127.0.0.1"
                      : "check its routes (ip route); TOMBOLO_UDP_INTERFACES chooses interfaces");
   return TMB_E_SYS;
 }

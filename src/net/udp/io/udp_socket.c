@@ -273,22 +273,26 @@ static void fill_run(const struct udp_sockets *s, const struct udp_out *out, uin
   memcpy(CMSG_DATA(c), &bytes, sizeof bytes);
 }
 
+/* Whether a run was refused that single packets replace: they pass, or are cut by the kernel. */
+static bool run_refused(const struct udp_sockets *s, int error) {
+  if (error == EMSGSIZE) return s->lines.cutting == UDP_CUT_BY_KERNEL;
+  if (!s->proven) return !is_network_error(error);
+  /* EIO: a route without checksums by device; EINVAL: what newer kernels call EMSGSIZE */
+  return error == EIO || error == EINVAL;
+}
+
 /* Meaning of a failed call: -1: call again at once, 0: later, 1: the packet is lost. in first: no
  * call for it has failed before; segmented: it is a run. */
 static int after_error(struct udp_sockets *s, int fd, bool first, bool segmented) {
   const int error = errno;
   if (error == EINTR) return -1;
   if (error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM) return 0;
-  if (is_network_error(error)) {
-    /* The error may be of an earlier packet; this one was not sent then. */
-    read_errors(s, fd);
-    return error == EMSGSIZE && first ? -1 : 1;
-  }
-  if (segmented && (!s->proven || error == EIO)) { /* EIO: a route without checksums by device */
-    s->segment = false;
-    return -1;
-  }
-  return 1;
+  if (is_network_error(error)) read_errors(s, fd);
+  /* The error may be of an earlier packet; this one was not sent then. */
+  if (error == EMSGSIZE && first) return -1;
+  if (!segmented || !run_refused(s, error)) return 1;
+  s->segment = false;
+  return -1;
 }
 
 static uint32_t send_run(struct udp_sockets *s, const struct udp_out *out, uint32_t count) {
