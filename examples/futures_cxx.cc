@@ -68,6 +68,7 @@ void joins() {
   check(one == 1 && two == 2, "when_all");
   std::vector<future<int>> many;
   for (int i = 0; i < 5; i++) many.push_back(tombolo::make_future(i));
+  check(tombolo::when_all(many).wait()[4] == 4, "when_all of a vector");
   tombolo::wait_all(many);
 }
 

@@ -130,26 +130,47 @@ private:
   std::tuple<F...> all_;
 };
 
-/* A join of any number of futures without values. */
-class join_list : public core<>, public task {
+/* The future of all values of a list of futures: one value each, or a tuple each. */
+template <class... T> struct joined_list {
+  using type = future<std::vector<typename result_of<T...>::type>>;
+};
+template <> struct joined_list<> { using type = future<>; };
+
+/* A join of any number of futures of the same values. */
+template <class... T> class join_list : public joined_list<T...>::type::core_type, public task {
 public:
-  explicit join_list(std::vector<future<>> all) : all_(std::move(all)) {}
+  explicit join_list(std::vector<future<T...>> all) : all_(std::move(all)) {}
   void run(const core_ref &) override {
     for (; at_ < all_.size(); at_++) {
       const auto &c = access::core(all_[at_]);
       if (c && !c->poll() &&
-          c->attach(std::static_pointer_cast<join_list>(shared_from_this()), worker::mine().mail()))
+          c->attach(std::static_pointer_cast<join_list>(this->shared_from_this()),
+                    worker::mine().mail()))
         return;
-      if (c && c->thrown && !thrown) thrown = c->thrown;
     }
-    all_.clear();
-    value.emplace();
-    complete();
+    finish();
   }
-  void abandon() override { fail(thread_ended()); }
+  void abandon() override { this->fail(thread_ended()); }
 
 private:
-  std::vector<future<>> all_;
+  void finish() {
+    try {
+      if constexpr (sizeof...(T) == 0) {
+        for (auto &f : all_) access::take(f, true);
+        this->value.emplace();
+      } else {
+        std::vector<typename result_of<T...>::type> values;
+        values.reserve(all_.size());
+        for (auto &f : all_) values.push_back(result<T...>(access::take(f, true)));
+        this->value.emplace(std::move(values));
+      }
+    } catch (...) {
+      this->thrown = std::current_exception();
+    }
+    all_.clear();
+    this->complete();
+  }
+  std::vector<future<T...>> all_;
   size_t at_ = 0;
 };
 
@@ -178,11 +199,18 @@ template <class... F> detail::joined<F...> when_all(F... all) {
   return detail::join(detail::as_future(std::move(all))...);
 }
 
-/* The future that is ready after all of them; it throws the first exception in their order. */
-inline future<> when_all(std::vector<future<>> all) {
-  auto c = std::make_shared<detail::join_list>(std::move(all));
+/* The future of the vector of their values, a tuple for each that has several; that of futures
+ * without values has none. It is ready after all of them, and throws the first exception in their
+ * order. */
+template <class... T>
+typename detail::joined_list<T...>::type when_all(std::vector<future<T...>> all) {
+  using made = typename detail::joined_list<T...>::type;
+  auto c = std::make_shared<detail::join_list<T...>>(std::move(all));
   c->run(nullptr);
-  return future<>(std::shared_ptr<detail::core<>>(std::move(c)));
+  return made(std::shared_ptr<typename made::core_type>(std::move(c)));
+}
+inline future<> when_all(const std::vector<future<void>> &all) {
+  return when_all(std::vector<future<>>(all.begin(), all.end()));
 }
 
 /* The queue of a thread, for other threads. A copy is the same queue. Functions run in progress()

@@ -101,6 +101,21 @@ void check_joins(const job &j) {
   list.reserve(10);
   for (int i = 0; i < 10; i++) list.push_back(rput(p + 400 + i, long(i)));
   when_all(std::move(list)).wait();
+  std::vector<future<long>> reads{rget(p + 400), last.get_future().then([] { return 1L; }),
+                                  rget(p)};
+  const long right = 10 + right_of(j);
+  CHECK((when_all(reads).wait() == std::vector<long>{0, 1, right}));
+  promise<long> late;
+  reads.push_back(late.get_future());
+  const auto values = when_all(reads); /* of an lvalue, and not ready */
+  CHECK(!values.test());
+  late.set_value(3);
+  CHECK((values.wait() == std::vector<long>{0, 1, right, 3}));
+  CHECK(when_all(std::vector<future<int, char>>{make_future(1, 'x')}).wait()[0] ==
+        std::make_tuple(1, 'x'));
+  when_all(std::vector<future<void>>(2)).wait();
+  reads[1] = tombolo::make_failed<long>(std::make_exception_ptr(std::runtime_error("second")));
+  CHECK(text_of([&] { when_all(reads).wait(); }) == "second");
   j.barrier();
   CHECK(a.local()[2] == 7 && a.local()[409] == 9);
   j.barrier();
