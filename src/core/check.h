@@ -28,6 +28,7 @@ enum tmb_advice {
   TMB_ADVICE_SEGMENT,    /* a promise on local memory that does not hold */
   TMB_ADVICE_ENTRY,      /* description in a handler's entry */
   TMB_ADVICE_DELIVERY,   /* a message that does not fit the entry, but the function */
+  TMB_ADVICE_NARGS,      /* a message with another number of arguments than the entry has */
   TMB_ADVICE_INTERRUPTS, /* no-interrupt sections */
   TMB_ADVICE_HSL_ORDER,
   TMB_ADVICE_HSL_INIT,

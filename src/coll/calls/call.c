@@ -14,6 +14,15 @@
 
 #define OPS_INTEGER (GEX_OP_AND | GEX_OP_OR | GEX_OP_XOR)
 
+/* Programs that work elsewhere pass sizeof(dt) here: only a note. */
+static void check_elem(const struct tmb_coll_call *call, const struct tmb_coll_operands *o,
+                       size_t elem) {
+  if (elem != o->dt_sz)
+    tmb_advise(TMB_ADVICE_OPERANDS,
+               "%s: argument dt_sz is %zu, but an element of dt 0x%x has %zu bytes; %zu is used",
+               call->name, o->dt_sz, o->dt, elem, elem);
+}
+
 static void user_operands(struct tmb_coll_call *call, const struct tmb_coll_operands *o) {
   if (!o->user_op)
     tmb_fatal_nopos("%s: argument user_op is NULL, but op is GEX_OP_USER%s; pass a function",
@@ -23,10 +32,8 @@ static void user_operands(struct tmb_coll_call *call, const struct tmb_coll_oper
   const size_t fixed = tmb_reduce_type_bytes(o->dt);
   if (o->dt != GEX_DT_USER && fixed == 0)
     tmb_fatal_nopos("%s: argument dt is 0x%x, which is not a data type", call->name, o->dt);
-  if (fixed && fixed != o->dt_sz)
-    tmb_fatal_nopos("%s: argument dt_sz is %zu, but an element of dt 0x%x has %zu bytes",
-                    call->name, o->dt_sz, o->dt, fixed);
-  call->reducer = (struct tmb_reducer){o->user_op, NULL, o->user_cdata, o->dt_sz};
+  if (fixed) check_elem(call, o, fixed);
+  call->reducer = (struct tmb_reducer){o->user_op, NULL, o->user_cdata, fixed ? fixed : o->dt_sz};
   call->commutes = o->op == GEX_OP_USER;
 }
 
@@ -44,9 +51,7 @@ static void builtin_operands(struct tmb_coll_call *call, const struct tmb_coll_o
                     "XOR, USER and USER_NC",
                     call->name, o->op);
   }
-  if (call->reducer.elem != o->dt_sz)
-    tmb_fatal_nopos("%s: argument dt_sz is %zu, but an element of dt 0x%x has %zu bytes",
-                    call->name, o->dt_sz, o->dt, call->reducer.elem);
+  check_elem(call, o, call->reducer.elem);
   call->commutes = true;
 }
 
@@ -59,9 +64,9 @@ void tmb_coll_operands(struct tmb_coll_call *call, const struct tmb_coll_operand
   if (!o->dt_cnt)
     tmb_advise(TMB_ADVICE_OPERANDS, "%s: argument dt_cnt is 0; at least one element is reduced",
                call->name);
-  if (TMB_UNLIKELY(__builtin_mul_overflow(o->dt_sz, o->dt_cnt, &call->bytes)))
+  if (TMB_UNLIKELY(__builtin_mul_overflow(call->reducer.elem, o->dt_cnt, &call->bytes)))
     tmb_fatal_nopos("%s: dt_sz %zu times dt_cnt %zu is more than memory can hold", call->name,
-                    o->dt_sz, o->dt_cnt);
+                    call->reducer.elem, o->dt_cnt);
 }
 
 static bool writes(const struct tmb_coll_call *call) {

@@ -108,7 +108,8 @@ static inline void call_payload(gex_AM_Fn_t fn, gex_Token_t token, const struct 
   }
 }
 
-/* Debug clients: fatal unless the handler was registered for messages of this kind. */
+/* Debug clients: the handler was registered for messages of this kind. Fatal where its function
+ * cannot take the message; otherwise a note, as released programs declare what they do not use. */
 static void check_entry(const struct tmb_am_in *in, const gex_AM_Entry_t *e) {
   const gex_Flags_t kinds = e->gex_flags & (GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG);
   static const char *const category[] = {"Short", "Medium", "Long"};
@@ -133,10 +134,10 @@ static void check_entry(const struct tmb_am_in *in, const gex_AM_Entry_t *e) {
                "allow a %s",
                category[in->category], kind, in->src, in->handler, name, e->gex_flags, kind);
   if (e->gex_nargs != in->nargs)
-    tmb_fatal_nopos(
-        "a %s %s from rank %u brings %u arguments to handler %u (%s), which was registered "
-        "with gex_nargs %u",
-        category[in->category], kind, in->src, in->nargs, in->handler, name, e->gex_nargs);
+    tmb_advise(TMB_ADVICE_NARGS,
+               "a %s %s from rank %u brings %u arguments to handler %u (%s), which was registered "
+               "with gex_nargs %u",
+               category[in->category], kind, in->src, in->nargs, in->handler, name, e->gex_nargs);
 }
 
 /* Debug clients: fatal if a handler has returned with a lock held or a message prepared. */

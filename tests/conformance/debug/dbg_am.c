@@ -93,12 +93,12 @@ DBG_CASE(unregistered, "handler 200", "register") {
   gex_AM_RequestShort0(dbg.tm, 0, index_used, 0);
   wait_long();
 }
-DBG_CASE(nargs_short, "2 arguments", "gex_nargs 0") {
+DBG_CASE(nargs_short, DBG_WARNS, "2 arguments", "gex_nargs 0") {
   const gex_AM_Index_t h = dbg_handler((gex_AM_Fn_t)count0, GEX_FLAG_AM_SHORT | REQUEST, 0);
   gex_AM_RequestShort2(dbg.tm, 0, h, 0, 1, 2);
   wait_long();
 }
-DBG_CASE(nargs_medium, "0 arguments", "gex_nargs 1") {
+DBG_CASE(nargs_medium, DBG_WARNS, "0 arguments", "gex_nargs 1") {
   const gex_AM_Index_t h = dbg_handler((gex_AM_Fn_t)payload1, GEX_FLAG_AM_MEDIUM | REQUEST, 1);
   gex_AM_RequestMedium0(dbg.tm, 0, h, buf, 4, GEX_EVENT_NOW, 0);
   wait_long();

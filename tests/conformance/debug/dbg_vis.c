@@ -162,7 +162,7 @@ DBG_CASE(handler_wide, "peer completion handler", "gex_flags") {
                         GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY | GEX_FLAG_AM_REQUEST, 0),
             0);
 }
-DBG_CASE(handler_args, "0 arguments", "gex_nargs 1") {
+DBG_CASE(handler_args, DBG_WARNS, "0 arguments", "gex_nargs 1") {
   armed_put(dbg_handler((gex_AM_Fn_t)handler_fn, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 1), 0);
 }
 
@@ -203,7 +203,8 @@ DBG_CASE_AS(handler_missing_messages, handler_missing, 1, DBG_UNMAPPED, "handler
             "not registered")
 DBG_CASE_AS(handler_wide_messages, handler_wide, 1, DBG_UNMAPPED, "peer completion handler",
             "gex_flags")
-DBG_CASE_AS(handler_args_messages, handler_args, 1, DBG_UNMAPPED, "0 arguments", "gex_nargs 1")
+DBG_CASE_AS(handler_args_messages, handler_args, 1, DBG_UNMAPPED, DBG_WARNS, "0 arguments",
+            "gex_nargs 1")
 DBG_CASE_AS(legal_messages, legal, 1, DBG_UNMAPPED, NULL)
 
 int main(int argc, char **argv) {
