@@ -144,6 +144,7 @@ void tmb_boot_warn_of_mpi(struct tmb_boot *b) {
 int tmb_boot_start(struct tmb_boot *b) {
   memset(b, 0, sizeof *b);
   b->arena_fd = b->segment_fd = b->agent_fd = -1;
+  tmb_os_open_streams();
   const char *launched = tmb_env_get(TMB_LAUNCH_ENV);
   const int64_t nodes = launched ? 1 : tmb_cfg_int(TMB_CFG_PSHM_NODES);
   int rc;

@@ -236,6 +236,10 @@ int tmb_os_signal_process(pid_t pid, uint64_t start_time, int sig);
  * where the system does not allow it. */
 int tmb_os_borrow_fd(pid_t pid, int number);
 
+/* Standard streams that are closed lead nowhere from now on, so that no file of ours takes their
+ * numbers, and what the program prints. */
+void tmb_os_open_streams(void);
+
 /* Has `handler` run when the process ends by exit() or return from main, with the exit code; 0
  * where the C library does not report it (musl). One handler a process. Returns 0, or else an
  * error.

@@ -13,6 +13,8 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from jobs import LAUNCHES, TOMBOLO, VICTIM, Failure, Job, check, named, run_cases  # noqa: E402
 
+BUILD = os.environ.get("TMB_BUILD", "build")
+
 LINES = 20000  # per rank and stream: far more than a pipe holds
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 KINDS = [("run", ()), ("run", ("--label",)), ("self", ())]
@@ -155,6 +157,22 @@ def closed_output():
     job.expect(0)
 
 
+def closed_streams():
+    """A program that starts its ranks without input and output: what it prints reaches no file of
+    the library."""
+    if not os.path.exists(os.path.join(BUILD, "lib/tombolo/tombolo-net-udp.so")):
+        return "no conduit udp"
+
+    def close():
+        os.close(0)
+        os.close(1)
+
+    env = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"}
+    Job(3, [VICTIM, "lines", "100"], "self", (), env, stdout=subprocess.DEVNULL,
+        preexec_fn=close).expect(0)
+    return None
+
+
 def full_output():
     """A command that cannot print what it was asked for says so, and fails."""
     for words in (["explain", "103"], ["version"], ["help"], ["ps"]):
@@ -199,6 +217,7 @@ CASES += [
     long_line,
     no_newline_no_output,
     closed_output,
+    closed_streams,
     full_output,
     stray_child,
 ]

@@ -22,10 +22,10 @@
 #include "boot/pm/pm.h"
 #include "boot/supervise/supervise.h"
 #include "boot/trace/set.h"
+#include "os/os.h"
 
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -304,13 +304,6 @@ static int check_options(const struct run_options *o) {
   return 0;
 }
 
-/* Standard streams that are closed lead nowhere from now on, so that no file of ours takes their
- * numbers. */
-static void open_streams(void) {
-  for (int fd = 0; fd <= STDERR_FILENO; fd++)
-    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) (void)open("/dev/null", O_RDWR);
-}
-
 static void before_fork(void *arg, uint32_t rank) {
   struct run *run = arg;
   if (run->label && run_label_before_fork(run->label, rank) != 0) exit(TOOL_EXIT_FAILED);
@@ -446,7 +439,7 @@ int tool_run_main(int argc, char **argv) {
   static const struct argp parser = {
       option_table, parse_option, "PROGRAM [ARGUMENTS]", doc, 0, 0, 0};
   struct run run = {0};
-  open_streams();
+  tmb_os_open_streams();
   if (argc == 2 && strcmp(argv[1], "--agent") == 0) return run_agent_main(false);
   if (argc == 2 && strcmp(argv[1], RUN_AGENT_COPY) == 0) return run_agent_main(true);
   if (tool_parse(&parser, argc, argv, ARGP_IN_ORDER, &run.options) != 0) return TOOL_EXIT_USAGE;

@@ -120,3 +120,8 @@ int tmb_os_borrow_fd(pid_t pid, int number) {
   return -1;
 #endif
 }
+
+void tmb_os_open_streams(void) {
+  for (int fd = 0; fd <= STDERR_FILENO; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) (void)open("/dev/null", O_RDWR);
+}
