@@ -123,6 +123,9 @@ uint64_t tmb_os_mem_available(void);
  */
 uint64_t tmb_os_mem_limit(const char **name);
 
+/* Bytes that this process may still map under RLIMIT_AS; UINT64_MAX without a limit. */
+uint64_t tmb_os_mem_mappable(void);
+
 /* A count that grows when the kernel ends a process of our cgroups for want of memory. */
 uint64_t tmb_os_oom_kills(void);
 

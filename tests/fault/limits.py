@@ -55,6 +55,13 @@ def little_memory(launch, kib):
     runs_or_is_refused(2, launch, words, preexec_fn=limited(AS=kib << 10))
 
 
+def longest_segments(launch):
+    """Those that the limit on address space allows find room beside all that is mapped."""
+    for mib in (128, 256):
+        job = Job(8, [VICTIM, "segment", "0"], launch, preexec_fn=limited(AS=mib << 20)).expect(0)
+        check(job.out.count("touched") == 8, job.out)
+
+
 def small_files(launch, size):
     """RLIMIT_FSIZE bounds shared memory, too: SIGXFSZ must not end anybody."""
     words = r"ulimit -f|RLIMIT_FSIZE|file size limit"
@@ -345,7 +352,7 @@ CASES += [
     for size in (0, 512, 4096, 1 << 20)
 ]
 for case in (few_processes, as_nobody, read_only_everything, no_memfd, small_file_system,
-             no_loopback):
+             no_loopback, longest_segments):
     CASES += [named(f"{case.__name__}/{launch}", case, launch) for launch in LAUNCHES]
 CASES += [
     named(f"no_dev_shm/{launch}/{'no_memfd' if env else 'memfd'}", no_dev_shm, launch, env)

@@ -327,9 +327,10 @@ static int print_fds(void) {
   return rc == 0 ? 0 : 94;
 }
 
-/* segment MIB: attaches that much, and touches all of it. */
+/* segment MIB: attaches that much, 0: as much as the limits allow, and touches all of it. */
 static int touch_segment(char **argv) {
-  const size_t bytes = (size_t)atol(argv[0]) << 20;
+  const size_t mib = (size_t)atol(argv[0]);
+  const size_t bytes = mib ? mib << 20 : gasnet_getMaxGlobalSegmentSize();
   const int rc = gasnet_attach(NULL, 0, bytes, 0);
   if (rc != GASNET_OK) {
     printf("refused %s\n", gasnet_ErrorName(rc));

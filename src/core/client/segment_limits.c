@@ -30,10 +30,13 @@ static uint64_t asked_max(uint64_t limit) {
 
 /* Most memory for the segments of this machine. out name: the limit that applies. */
 static uint64_t memory_limit(const char **name) {
-  const uint64_t memory = tmb_os_mem_limit(name);
+  uint64_t least = tmb_os_mem_limit(name);
   const uint64_t space = tmb_memfd_space(tmb_job.boot.segment_fd);
-  if (space < memory) *name = "space of the file system for shared memory, see GASNET_TMPDIR";
-  return TMB_MIN(memory, space);
+  const uint64_t mappable = tmb_os_mem_mappable();
+  if (space < least) *name = "space of the file system for shared memory, see GASNET_TMPDIR";
+  least = TMB_MIN(least, space);
+  if (mappable < least) *name = "address space that RLIMIT_AS leaves";
+  return TMB_MIN(least, mappable);
 }
 
 void tmb_segment_limits(void) {

@@ -86,6 +86,13 @@ size_t tmb_os_mem_limits(struct tmb_os_limit *limits, size_t capacity) {
   return list.count;
 }
 
+uint64_t tmb_os_mem_mappable(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+  const uint64_t mapped = tmb_sysfile_read_kb("/proc/self/status", "VmSize:");
+  return limit.rlim_cur > mapped ? limit.rlim_cur - mapped : 0;
+}
+
 uint64_t tmb_os_oom_kills(void) {
   struct tmb_cgroup_walk walk;
   uint64_t kills = 0;
