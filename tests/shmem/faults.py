@@ -38,6 +38,7 @@ int main(int argc, char **argv) {
   if (is(what, "signal")) shmem_put_signal(&x, &local, 1, &sig, 1, 7, 0);
   if (is(what, "aligned")) shmem_signal_add((uint64_t *)((char *)sync_array + 1), 1, 0);
   if (is(what, "cmp")) shmem_wait_until(&x, 9, 0);
+  if (is(what, "signal_cmp")) shmem_signal_wait_until(&sig, 9, 0);
   if (is(what, "wait")) shmem_wait_until(&local, SHMEM_CMP_EQ, 2);
   if (is(what, "free")) shmem_free(&local);
   if (is(what, "twice")) { void *p = shmem_malloc(8); shmem_free(p); shmem_free(p); }
@@ -98,6 +99,7 @@ REFUSED = {
     "source": ["shmem_long_g: argument source is 0x"],
     "signal": ["shmem_long_put_signal: argument sig_op is 7", "SHMEM_SIGNAL_ADD"],
     "cmp": ["shmem_long_wait_until: argument cmp is 9"],
+    "signal_cmp": [": shmem_signal_wait_until: argument cmp is 9"],
     "free": ["shmem_free: argument ptr is 0x"],
     "twice": ["shmem_free: argument ptr is 0x"],
     "align": ["shmem_align: argument alignment is 24"],

@@ -221,7 +221,10 @@ static bool try_signal(const struct sh_cond *c, void *arg) {
 
 SH_DEF(uint64_t, signal_wait_until, (uint64_t * ivars, int cmp, uint64_t cmp_value)) {
   uint64_t seen = 0;
-  sh_wait(COND(uint64, &cmp_value, NULL, 1, false, "signal_wait_until"), try_signal, &seen);
+  const struct sh_cond c = {holds_uint64, ivars, &cmp_value,
+                            NULL,         1,     sizeof *ivars,
+                            cmp,          false, "shmem_signal_wait_until"};
+  sh_wait(&c, try_signal, &seen);
   return seen;
 }
 

@@ -100,6 +100,10 @@ struct tmbpy_aim {
  * handler has raised, as KeyboardInterrupt. */
 int tmbpy_wait(const struct tmbpy_aim *aim, double timeout_s);
 
+/* Reads the argument `timeout` of a wait. [out] timeout_s: negative: None, no limit. Returns 0, or
+ * -1 with an exception that names it. */
+int tmbpy_wait_limit(PyObject *timeout, double *timeout_s);
+
 /* One poll, and the handlers of messages that are here. Returns 0 or -1. */
 int tmbpy_poll(void);
 
@@ -363,6 +367,10 @@ int tmbpy_number_pack(char kind, Py_ssize_t itemsize, PyObject *value, void *wor
 
 /* The number in a result of tmbpy_transfer_get that has one element. Returns a new reference. */
 PyObject *tmbpy_number_of(struct tmbpy_array *array, PyObject *got);
+
+/* Reads an integer of 64 bits without a sign, of at least `least`. [in] name: of the argument, for
+ * people. Returns 0, or -1 with an exception that names it. */
+int tmbpy_number_word(PyObject *value, const char *name, uint64_t least, uint64_t *word);
 
 /* The Python number of an element. */
 PyObject *tmbpy_number_unpack(struct tmbpy_array *array, const void *word);

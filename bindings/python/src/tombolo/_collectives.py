@@ -218,6 +218,8 @@ class Collectives:
     def scatter_nb(self, src: Any, out: Any, root: SupportsIndex = 0) -> Future[Any]:
         """Row r of the root's src goes into `out` of rank r, which is the result."""
         source, dest = None, _foreign.place(out) if _foreign.is_foreign(out) else out
+        if not _foreign.is_array(dest):
+            raise TypeError(f"scatter: out is {out!r}; give an array for this rank's row")
         if self.rank == root.__index__():
             source = contiguous(src)
             if source.shape != (self.size, *dest.shape) or source.dtype != dest.dtype:
@@ -395,8 +397,12 @@ def destination(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         return np.empty(shape, dtype)
     if _foreign.is_foreign(out):
         out = _foreign.place(out)
-    if not _foreign.is_array(out) or out.shape != shape or out.dtype != dtype:
-        raise ValueError(f"out must be an array of shape {shape} and type {dtype}")
+    if not _foreign.is_array(out):
+        raise TypeError(f"out is {out!r}; give an array of shape {shape} and type {dtype}")
+    if out.shape != shape or out.dtype != dtype:
+        raise ValueError(
+            f"out has shape {out.shape} and type {out.dtype}; give {shape} and {dtype}"
+        )
     if not out.flags.c_contiguous:
         raise ValueError("out must be contiguous")
     return out

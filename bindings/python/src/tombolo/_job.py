@@ -219,6 +219,8 @@ class Job(Team):
     @contextlib.contextmanager
     def trace(self, name: str) -> Generator[None, None, None]:
         """A region with a name in a trace (`tombolo run --trace`), as long as the context."""
+        if not isinstance(name, str):
+            raise TypeError(f"trace: name is {name!r}; give a string")
         _core.trace(name)
         try:
             yield
@@ -273,6 +275,8 @@ class Job(Team):
 
     def exit(self, code: int = 0) -> None:
         """Ends the whole job at once with this code; what this rank has printed is written."""
+        if not isinstance(code, SupportsIndex):
+            raise TypeError(f"exit: code is {code!r}; give an integer")
         _errors.flush()
         _core.end_job(code)
 

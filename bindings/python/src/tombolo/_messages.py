@@ -60,8 +60,15 @@ def dumps(value: Any) -> bytes:
         return made
 
 
+def check_function(function: Callable[..., Any]) -> None:
+    """Refuses here what the other rank could not call."""
+    if not callable(function):
+        raise TypeError(f"function is {function!r}; give a function, then its arguments")
+
+
 def send(rank: SupportsIndex, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
     """Sends a message without an answer."""
+    check_function(function)
     payload = dumps((function, args))
     _core.send(rank.__index__(), SEND, next(_numbers), payload)
 
@@ -70,6 +77,7 @@ def call(
     rank: SupportsIndex, function: Callable[..., Any], args: tuple[Any, ...]
 ) -> _core.Future[Any]:
     """Sends a message with an answer."""
+    check_function(function)
     payload = dumps((function, args))
     number = next(_numbers)
     future: _core.Future[Any] = _core.Future()

@@ -40,12 +40,13 @@ class Semaphore:
     Keep it while others may post.
     """
 
-    __slots__ = ("_core", "name")
+    __slots__ = ("_core", "name", "_most")
 
     def __init__(self, boolean: bool) -> None:
         kind = BOOLEAN if boolean else INTEGER
         self._core = _core.Semaphore(kind | MANY_PRODUCERS | MANY_CONSUMERS)
         self.name = SemaphoreName(self._core.name())
+        self._most = 1 if boolean else None
 
     def post(self, n: int = 1) -> None:
         """Adds n."""
@@ -53,12 +54,14 @@ class Semaphore:
 
     def wait(self, n: int = 1, timeout: float | None = None) -> None:
         """Waits until n can be taken, and takes them; TimeoutError after `timeout` seconds."""
+        if self._most is not None and n > self._most:
+            raise ValueError(f"n is {n}; a boolean semaphore never has more than 1")
         self._core.wait(n, timeout)
 
     def try_wait(self, n: int = 1) -> bool:
         """Takes n if they are there; returns whether they were."""
         try:
-            self._core.wait(n, 0)
+            self.wait(n, 0)
         except TimeoutError:
             return False
         return True

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import bisect
 import math
+import operator
 import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, Union
@@ -195,8 +196,11 @@ class Space:
                 f"dtype {kind}: NumPy gives no buffer of dates; share int64, whose parts "
                 f"a.local.view({kind.str[1:]!r}) shows as dates"
             )
-        sizes = (shape,) if isinstance(shape, SupportsIndex) else tuple(shape)
-        dims = tuple(int(n.__index__()) for n in sizes)
+        try:
+            sizes = (shape,) if isinstance(shape, SupportsIndex) else tuple(shape)
+            dims = tuple(operator.index(n) for n in sizes)
+        except TypeError:
+            raise TypeError(f"shape is {shape!r}; give an integer or a tuple of them") from None
         if any(n < 0 for n in dims):
             raise ValueError(f"shape {dims}: no axis may be negative")
         nbytes = math.prod(dims) * kind.itemsize

@@ -182,7 +182,7 @@ def test_messages_name_what_is_wrong():
         ((0, ..., ...), IndexError, "only one ..."),
         ((), IndexError, "begins with the rank"),
         ((0, 1 << 80), IndexError, "cannot fit"),
-        ("x", TypeError, "str"),
+        ("x", TypeError, f"rank is 'x'; give an integer from 0 to {size - 1}"),
     ]:
         with pytest.raises(kind, match=text.replace("...", r"\.\.\.")):
             a[key]
@@ -192,7 +192,7 @@ def test_messages_name_what_is_wrong():
         a[0, 1] = np.zeros(4)
     with pytest.raises(ValueError, match="could not convert|float"):
         a[0, 1, 1] = "word"
-    with pytest.raises(ValueError, match="out must be an array of shape"):
+    with pytest.raises(ValueError, match=r"out has shape \(4,\); give an array of shape \(3,\)"):
         a.get(0, 1, out=np.zeros(4))
     with pytest.raises(TypeError):
         del a[0, 1]
@@ -255,3 +255,46 @@ def test_more_than_the_heap(shape):
     with pytest.raises(MemoryError):
         job.allgather(np.broadcast_to(np.zeros(1), (1 << 45,)))
     job.barrier()
+
+
+def test_wrong_arguments_are_named():
+    a, b, s = job.zeros(2), job.zeros(2, np.int64), job.signals(1)
+    full, empty = job.semaphore(boolean=True), job.semaphore()
+    for wrong, kind, text in [
+        (lambda: b.add(0, 0, 2.5), TypeError, r"value is 2.5; atomics on .*int64.* take integers"),
+        (lambda: b.store(0, 0, None), TypeError, "value is None"),
+        (lambda: b.compare_swap(0, 0, 1, None), TypeError, "value is None"),
+        (lambda: a.add(0, 0, "x"), TypeError, "value is 'x'; .* take numbers"),
+        (lambda: a.atomic("xor", 0, 0, 1), TypeError, "atomics of integers, not of .*float64"),
+        (lambda: a.fetch("and", [0], [0], 1), TypeError, "atomics of integers"),
+        (lambda: s.wait(timeout="1"), TypeError, "timeout is '1'; give None, or seconds"),
+        (lambda: s.wait(timeout=-0.5), ValueError, "timeout is -0.5; give None, or seconds"),
+        (lambda: s.wait(value=-1), ValueError, "value is -1; give an integer of 64 bits"),
+        (lambda: s.consume(n="x"), TypeError, "n is 'x'"),
+        (lambda: s.signal(0, add=-1), ValueError, "the change of a signal is -1"),
+        (lambda: empty.wait(timeout=-1), ValueError, "timeout is -1"),
+        (lambda: empty.post(-1), ValueError, "n is -1; give an integer of 64 bits from 1"),
+        (lambda: full.wait(2), ValueError, "n is 2; a boolean semaphore"),
+        (lambda: full.try_wait(2), ValueError, "n is 2; a boolean semaphore"),
+        (lambda: job.notification(tag=9999).wait(timeout=-1), ValueError, "timeout is -1"),
+        (lambda: job.notification(count=0), ValueError, "count is 0; give a number from 1"),
+        (lambda: job.notification(tag=-5), ValueError, "tag is -5; give None, or a number"),
+        (lambda: job.split("red"), TypeError, "color is 'red', key 0; give integers"),
+        (lambda: job.split(1 << 40), ValueError, "color is 1099511627776, key 0"),
+        (lambda: job.send(0, 5), TypeError, "function is 5; give a function"),
+        (lambda: job.call(0, "f"), TypeError, "function is 'f'; give a function"),
+        (lambda: job.zeros("a"), TypeError, "shape is 'a'; give an integer or a tuple"),
+        (lambda: job.zeros((2, 1.5)), TypeError, r"shape is \(2, 1.5\); give an integer"),
+        (lambda: job.scatter(np.zeros((size, 1)), None), TypeError, "scatter: out is None; give"),
+        (lambda: job.allgather(1.0, out=3), TypeError, "out is 3; give an array of shape"),
+        (lambda: job.poll("a"), TypeError, "seconds is 'a'; give a number"),
+        (lambda: job.exit("x"), TypeError, "code is 'x'; give an integer"),
+        (lambda: a.get(0, out=np.zeros(2, "f4")), ValueError, "out has type .*float32.*; give"),
+    ]:
+        with pytest.raises(kind, match=text):
+            wrong()
+    with pytest.raises(TypeError, match="name is 5; give a string"), job.trace(5):
+        pass
+    b.atomic("inc", 0, 0)  # needs no value
+    job.barrier()
+    assert b.load(0, 0) == size

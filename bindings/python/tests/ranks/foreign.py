@@ -121,7 +121,7 @@ def test_host_arrays_without_waiting():
     assert part.elements.tolist() == [2 * me, 2 * me + 1]
     data = LikeTorch(np.full(2, me))
     assert job.bcast_nb(data, root).wait() is data and (data.elements == root).all()
-    with pytest.raises(ValueError, match=r"out must be an array of shape \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"out has .*; give \(2, 3\)"):
         job.allreduce_nb(x, out=part)
 
 

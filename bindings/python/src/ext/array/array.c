@@ -313,9 +313,10 @@ static PyObject *put_signal_method(PyObject *self, PyObject *const *args, Py_ssi
     return PyErr_Format(PyExc_IndexError, "signal %R: give the index of one signal", args[4]);
   struct tmbpy_after signal = {.kind = TMBPY_SIGNAL,
                                .addr = (uint64_t *)(void *)word.addr,
-                               .op = (int)PyLong_AsLong(args[5]),
-                               .value = PyLong_AsUnsignedLongLong(args[6])};
-  if (PyErr_Occurred()) return NULL;
+                               .op = (int)PyLong_AsLong(args[5])};
+  if (PyErr_Occurred() ||
+      tmbpy_number_word(args[6], "the change of a signal", 0, &signal.value) != 0)
+    return NULL;
   return (PyObject *)tmbpy_transfer_put(array, &region, args[2], &signal);
 }
 

@@ -44,19 +44,31 @@ static gex_Event_t start(struct operation *o) {
   }
 }
 
+#define REALS (GEX_DT_FLT | GEX_DT_DBL)
+
+/* Refuses an operand that is no number of the array's type, in place of the conversion's own
+ * TypeError. Returns -1. */
+static int refuse_operand(const struct tmbpy_array *array, PyObject *value) {
+  if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError))
+    PyErr_Format(PyExc_TypeError, "value is %R; atomics on %R take %s", value, array->dtype,
+                 array->dt & REALS ? "numbers" : "integers");
+  return -1;
+}
+
 /* Converts a Python number. Returns 0 or -1. */
-static int read_operand(gex_DT_t dt, PyObject *value, union operand *out) {
+static int read_operand(const struct tmbpy_array *array, PyObject *value, union operand *out) {
+  const gex_DT_t dt = array->dt;
   if (value == Py_None) return 0;
-  if (dt & (GEX_DT_FLT | GEX_DT_DBL)) {
+  if (dt & REALS) {
     const double number = PyFloat_AsDouble(value);
     if (dt == GEX_DT_FLT)
       out->FLT = (float)number;
     else
       out->DBL = number;
-    return PyErr_Occurred() ? -1 : 0;
+    return PyErr_Occurred() ? refuse_operand(array, value) : 0;
   }
   PyObject *integer = PyNumber_Index(value);
-  if (!integer) return -1;
+  if (!integer) return refuse_operand(array, value);
   const bool is_signed = dt & (GEX_DT_I32 | GEX_DT_I64);
   const long long number =
       is_signed ? PyLong_AsLongLong(integer) : (long long)PyLong_AsUnsignedLongLong(integer);
@@ -137,6 +149,22 @@ static PyObject *many(PyObject *self, PyObject *const *args) {
                              args[4]);
 }
 
+/* Refuses operations that the type does not have, and operands that are missing: None is none.
+ * Returns 0 or -1. */
+static int check_operation(const struct operation *o, PyObject *const *args) {
+  const gex_OP_t bits = GEX_OP_AND | GEX_OP_OR | GEX_OP_XOR;
+  const gex_OP_t steps = GEX_OP_INC | GEX_OP_DEC;
+  if ((o->array->dt & REALS) && (o->opcode & (bits | GEX_OP_TO_FETCHING(bits)))) {
+    PyErr_Format(PyExc_TypeError, "and, or and xor are atomics of integers, not of %R",
+                 o->array->dtype);
+    return -1;
+  }
+  if (o->opcode & (steps | GEX_OP_TO_FETCHING(steps) | GEX_OP_GET)) return 0;
+  if (args[3] == Py_None || (o->opcode == GEX_OP_FCAS && args[4] == Py_None))
+    return refuse_operand(o->array, Py_None);
+  return 0;
+}
+
 /* _atomic(opcode, rank, index, a, b). */
 PyObject *tmbpy_atomic_op(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
   struct tmbpy_array *array = (struct tmbpy_array *)self;
@@ -144,14 +172,15 @@ PyObject *tmbpy_atomic_op(PyObject *self, PyObject *const *args, Py_ssize_t narg
   struct operation o = {.array = array};
   if (nargs != 5) return PyErr_Format(PyExc_TypeError, "atomics take 5 arguments, not %zd", nargs);
   if (tmbpy_atomic_check(array) != 0) return NULL;
-  if (is_batch(args[1]) || is_batch(args[2])) return many(self, args);
   o.opcode = (gex_OP_t)PyLong_AsUnsignedLong(args[0]);
-  if (PyErr_Occurred() || tmbpy_team_rank(array->team, args[1], &o.rank) != 0) return NULL;
+  if (PyErr_Occurred() || check_operation(&o, args) != 0) return NULL;
+  if (is_batch(args[1]) || is_batch(args[2])) return many(self, args);
+  if (tmbpy_team_rank(array->team, args[1], &o.rank) != 0) return NULL;
   if (tmbpy_index_parse(array, o.rank, args[2], 0, &region) != 0) return NULL;
   if (region.ndim != 0) return many(self, args);
   o.addr = region.addr;
-  if (read_operand(array->dt, args[3], &o.a) != 0) return NULL;
-  if (read_operand(array->dt, args[4], &o.b) != 0) return NULL;
+  if (read_operand(array, args[3], &o.a) != 0) return NULL;
+  if (read_operand(array, args[4], &o.b) != 0) return NULL;
   return run(&o) == 0 ? answer(&o) : NULL;
 }
 
@@ -162,7 +191,7 @@ static gex_OP_t operations(gex_DT_t dt) {
   const gex_OP_t numbers =
       GEX_OP_ADD | GEX_OP_SUB | GEX_OP_INC | GEX_OP_DEC | GEX_OP_MULT | GEX_OP_MIN | GEX_OP_MAX;
   const gex_OP_t bits = GEX_OP_AND | GEX_OP_OR | GEX_OP_XOR;
-  const gex_OP_t plain = dt & (GEX_DT_FLT | GEX_DT_DBL) ? numbers : numbers | bits;
+  const gex_OP_t plain = dt & REALS ? numbers : numbers | bits;
   return plain | GEX_OP_TO_FETCHING(plain) | GEX_OP_SET | GEX_OP_CAS | GEX_OP_SWAP | GEX_OP_FCAS |
          GEX_OP_GET;
 }

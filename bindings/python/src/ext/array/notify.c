@@ -18,7 +18,6 @@
 
 static int read_tag(PyObject *value, struct tmbpy_after *after) {
   const long long tag = PyLong_AsLongLong(value);
-  if (PyErr_Occurred()) return -1;
   *after = (struct tmbpy_after){.kind = TMBPY_TAG, .value = (uint64_t)tag};
   if (tag >= 0 && tag < ANY) return 0;
   PyErr_Format(PyExc_ValueError, "tag is %R; give a number from 0 to %u", value, ANY - 1);
@@ -68,10 +67,11 @@ static PyObject *make_notification(PyTypeObject *type, PyObject *args, PyObject 
   if (source < -1 || source >= (long long)team->size)
     return PyErr_Format(PyExc_IndexError, "source is %lld; the team has ranks 0 to %u", source,
                         (unsigned)team->size - 1);
-  if (tag < -1 || tag >= ANY || count < 1 || count > ANY)
-    return PyErr_Format(PyExc_ValueError,
-                        "tag is %lld, count %lld; give a tag from 0 to %u, and a count from 1", tag,
-                        count, ANY - 1);
+  if (tag < -1 || tag >= ANY)
+    return PyErr_Format(PyExc_ValueError, "tag is %lld; give None, or a number from 0 to %u", tag,
+                        ANY - 1);
+  if (count < 1 || count > ANY)
+    return PyErr_Format(PyExc_ValueError, "count is %lld; give a number from 1 to %u", count, ANY);
   struct notification *made = (struct notification *)PyType_GenericAlloc(type, 0);
   if (!made) return NULL;
   const int code = gexx_Notify_Init(
@@ -115,8 +115,8 @@ static bool matched(void *arg) {
 /* wait(timeout) -> (source, tag, bytes) of the last notification that was matched. */
 static PyObject *wait_notification(PyObject *self, PyObject *timeout) {
   struct notification *n = (struct notification *)self;
-  const double timeout_s = timeout == Py_None ? -1 : PyFloat_AsDouble(timeout);
-  if (PyErr_Occurred() || tmbpy_check() != 0) return NULL;
+  double timeout_s;
+  if (tmbpy_wait_limit(timeout, &timeout_s) != 0 || tmbpy_check() != 0) return NULL;
   const struct tmbpy_aim aim = {matched, n, "notification", GEX_EVENT_INVALID};
   const int found = tmbpy_wait(&aim, timeout_s);
   if (found > 0) PyErr_Format(PyExc_TimeoutError, "no notification within %R s", timeout);
@@ -178,9 +178,11 @@ static bool taken(void *arg) {
 /* wait(n, timeout): takes n; TimeoutError when the time has passed. */
 static PyObject *wait_semaphore(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
   if (nargs != 2) return PyErr_Format(PyExc_TypeError, "wait takes 2 arguments, not %zd", nargs);
-  struct taking t = {((struct semaphore *)self)->sem, PyLong_AsUnsignedLongLong(args[0])};
-  const double timeout_s = args[1] == Py_None ? -1 : PyFloat_AsDouble(args[1]);
-  if (PyErr_Occurred() || tmbpy_check() != 0) return NULL;
+  struct taking t = {.sem = ((struct semaphore *)self)->sem};
+  double timeout_s;
+  if (tmbpy_number_word(args[0], "n", 1, &t.n) != 0 || tmbpy_wait_limit(args[1], &timeout_s) != 0 ||
+      tmbpy_check() != 0)
+    return NULL;
   const struct tmbpy_aim aim = {taken, &t, "semaphore", GEX_EVENT_INVALID};
   const int found = tmbpy_wait(&aim, timeout_s);
   if (found > 0) PyErr_Format(PyExc_TimeoutError, "no post within %R s", args[1]);
@@ -204,15 +206,15 @@ static void dealloc_semaphore(PyObject *self) {
 
 /* Reads a name and a number of posts. Returns 0 or -1. */
 static int read_post(PyObject *name, PyObject *number, struct tmbpy_after *after) {
-  *after = (struct tmbpy_after){.kind = TMBPY_POST, .value = PyLong_AsUnsignedLongLong(number)};
-  if (PyErr_Occurred()) return -1;
+  *after = (struct tmbpy_after){.kind = TMBPY_POST};
+  if (tmbpy_number_word(number, "n", 1, &after->value) != 0) return -1;
   if (!PyBytes_Check(name) || PyBytes_Size(name) != (Py_ssize_t)sizeof after->sem) {
     PyErr_SetString(PyExc_TypeError, "name is not the name of a semaphore");
     return -1;
   }
   memcpy(&after->sem, PyBytes_AsString(name), sizeof after->sem);
-  if (after->sem.gexx_rank < tmbpy.size && after->value > 0) return 0;
-  PyErr_Format(PyExc_ValueError, "n is %R; give a number from 1", number);
+  if (after->sem.gexx_rank < tmbpy.size) return 0;
+  PyErr_SetString(PyExc_ValueError, "name is the name of a semaphore of another job");
   return -1;
 }
 

@@ -24,6 +24,14 @@ int tmbpy_number_pack(char kind, Py_ssize_t itemsize, PyObject *value, void *wor
   return 1;
 }
 
+int tmbpy_number_word(PyObject *value, const char *name, uint64_t least, uint64_t *word) {
+  *word = PyLong_AsUnsignedLongLong(value);
+  if (!PyErr_Occurred() && *word >= least) return 0;
+  PyErr_Format(PyErr_ExceptionMatches(PyExc_TypeError) ? PyExc_TypeError : PyExc_ValueError,
+               "%s is %R; give an integer of 64 bits from %u", name, value, (unsigned)least);
+  return -1;
+}
+
 PyObject *tmbpy_number_unpack(struct tmbpy_array *array, const void *word) {
   if (array->itemsize == 8 && array->kind != 'c') {
     double real;

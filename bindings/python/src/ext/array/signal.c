@@ -50,8 +50,8 @@ static int find(struct tmbpy_array *array, PyObject *index, struct watch *w) {
 
 /* Waits. Returns 0, or -1 with an exception, also when the time has passed. */
 static int wait_for(struct watch *w, PyObject *timeout) {
-  const double timeout_s = timeout == Py_None ? -1 : PyFloat_AsDouble(timeout);
-  if (PyErr_Occurred()) return -1;
+  double timeout_s;
+  if (tmbpy_wait_limit(timeout, &timeout_s) != 0) return -1;
   const struct tmbpy_aim aim = {ready, w, "signal", GEX_EVENT_INVALID};
   const int found = tmbpy_wait(&aim, timeout_s);
   if (found <= 0) return found;
@@ -65,8 +65,9 @@ PyObject *tmbpy_signal_wait(PyObject *self, PyObject *const *args, Py_ssize_t na
   if (nargs != 4) return PyErr_Format(PyExc_TypeError, "wait takes 4 arguments, not %zd", nargs);
   if (find((struct tmbpy_array *)self, args[0], &w) != 0) return NULL;
   w.cmp = (int)PyLong_AsLong(args[1]);
-  w.value = PyLong_AsUnsignedLongLong(args[2]);
-  if (PyErr_Occurred() || wait_for(&w, args[3]) != 0) return NULL;
+  if (PyErr_Occurred() || tmbpy_number_word(args[2], "value", 0, &w.value) != 0 ||
+      wait_for(&w, args[3]) != 0)
+    return NULL;
   return PyLong_FromUnsignedLongLong(w.found);
 }
 
@@ -75,8 +76,7 @@ PyObject *tmbpy_signal_consume(PyObject *self, PyObject *const *args, Py_ssize_t
   struct watch w = {.cmp = WATCH_CONSUME};
   if (nargs != 3) return PyErr_Format(PyExc_TypeError, "consume takes 3 arguments, not %zd", nargs);
   if (find((struct tmbpy_array *)self, args[0], &w) != 0) return NULL;
-  w.value = PyLong_AsUnsignedLongLong(args[1]);
-  if (PyErr_Occurred() || wait_for(&w, args[2]) != 0) return NULL;
+  if (tmbpy_number_word(args[1], "n", 0, &w.value) != 0 || wait_for(&w, args[2]) != 0) return NULL;
   return PyLong_FromUnsignedLongLong(w.found);
 }
 

@@ -256,12 +256,16 @@ static int open_destination(struct tmbpy_array *array, const struct tmbpy_region
   }
   bool fits = view->ndim == region->ndim;
   for (int d = 0; fits && d < view->ndim; d++) fits = view->shape[d] == region->shape[d];
-  if (fits && same_type(array, view)) return 0;
+  const bool same = same_type(array, view);
+  if (fits && same) return 0;
   PyBuffer_Release(view);
   PyObject *shape = tmbpy_index_shape(region);
+  PyObject *given = PyObject_GetAttrString(out, same ? "shape" : "dtype");
+  PyErr_Clear();
   if (shape)
-    PyErr_Format(PyExc_ValueError, "out must be an array of shape %R and type %R", shape,
-                 array->dtype);
+    PyErr_Format(PyExc_ValueError, "out has %s %R; give an array of shape %R and type %R",
+                 same ? "shape" : "type", given ? given : out, shape, array->dtype);
+  Py_XDECREF(given);
   Py_XDECREF(shape);
   return -1;
 }

@@ -173,12 +173,8 @@ static PyObject *read_timeout(PyObject *const *args, Py_ssize_t nargs, PyObject 
   *timeout_s = -1;
   if (nargs + nnames > 1 || !known)
     return PyErr_Format(PyExc_TypeError, "wait takes one argument, timeout");
-  if (nargs + nnames == 0 || args[0] == Py_None) return Py_None;
-  *timeout_s = PyFloat_AsDouble(args[0]);
-  if (PyErr_Occurred()) return NULL;
-  if (*timeout_s >= 0) return args[0];
-  return PyErr_Format(PyExc_ValueError, "wait: timeout is %R; give None, or seconds from 0",
-                      args[0]);
+  if (nargs + nnames == 0) return Py_None;
+  return tmbpy_wait_limit(args[0], timeout_s) == 0 ? args[0] : NULL;
 }
 
 /* wait(timeout=None): the result; TimeoutError when the time has passed. */

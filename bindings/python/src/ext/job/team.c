@@ -63,6 +63,9 @@ int tmbpy_team_rank(struct tmbpy_team *team, PyObject *value, uint32_t *rank) {
   if (!PyErr_Occurred())
     PyErr_Format(PyExc_IndexError, "rank %zd; the team has ranks 0 to %u", r,
                  (unsigned)(team->size - 1));
+  else if (PyErr_ExceptionMatches(PyExc_TypeError))
+    PyErr_Format(PyExc_TypeError, "rank is %R; give an integer from 0 to %u", value,
+                 (unsigned)(team->size - 1));
   return -1;
 }
 
@@ -74,10 +77,11 @@ static PyObject *split(PyObject *self, PyObject *const *args, Py_ssize_t nargs) 
   if (!team) return NULL;
   if (nargs != 2) return PyErr_Format(PyExc_TypeError, "split takes 2 arguments, not %zd", nargs);
   const long color = PyLong_AsLong(args[0]), key = PyLong_AsLong(args[1]);
-  if (PyErr_Occurred()) return NULL;
-  if (color > INT32_MAX || key > INT32_MAX || key < INT32_MIN)
-    return PyErr_Format(PyExc_ValueError, "split: color %ld, key %ld; give numbers of 32 bits",
-                        color, key);
+  if (PyErr_Occurred() || color > INT32_MAX || key > INT32_MAX || key < INT32_MIN)
+    return PyErr_Format(PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_TypeError)
+                            ? PyExc_TypeError
+                            : PyExc_ValueError,
+                        "split: color is %R, key %R; give integers of 32 bits", args[0], args[1]);
   gex_TM_t made = GEX_TM_INVALID;
   Py_BEGIN_ALLOW_THREADS
   gex_TM_Split(color < 0 ? NULL : &made, team->tm, color < 0 ? 0 : (int)color, (int)key, NULL, 0,

@@ -107,6 +107,15 @@ int tmbpy_wait(const struct tmbpy_aim *aim, double timeout_s) {
   return outcome;
 }
 
+int tmbpy_wait_limit(PyObject *timeout, double *timeout_s) {
+  *timeout_s = timeout == Py_None ? -1 : PyFloat_AsDouble(timeout);
+  if (timeout == Py_None || (!PyErr_Occurred() && *timeout_s >= 0)) return 0;
+  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
+  PyErr_Format(PyErr_Occurred() ? PyExc_TypeError : PyExc_ValueError,
+               "timeout is %R; give None, or seconds from 0", timeout);
+  return -1;
+}
+
 int tmbpy_poll(void) {
   Py_BEGIN_ALLOW_THREADS
   gasnet_AMPoll();
@@ -118,7 +127,9 @@ int tmbpy_poll(void) {
 PyObject *tmbpy_wait_poll(PyObject *module, PyObject *arg) {
   (void)module;
   const double timeout_s = PyFloat_AsDouble(arg);
-  if (PyErr_Occurred() || tmbpy_check() != 0) return NULL;
+  if (PyErr_Occurred())
+    return PyErr_Format(PyExc_TypeError, "poll: seconds is %R; give a number", arg);
+  if (tmbpy_check() != 0) return NULL;
   const uint64_t until = now_ns() + (uint64_t)((timeout_s > 0 ? timeout_s : 0) * 1e9);
   int found = 0;
   do {
