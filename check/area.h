@@ -59,7 +59,7 @@ struct chk_access {
   uint32_t owner, after; /* rank whose memory it is; its last synchronisation before, a site */
 };
 
-/* What a rank says at a barrier: its accesses with lower numbers are complete at this clock of it.
+/* A rank's report at a barrier: its accesses with lower numbers are complete at this clock.
  */
 struct chk_floor {
   uint64_t clock; /* CHK_OPEN while it changes */

@@ -49,7 +49,7 @@ struct caf_words {
   /* Serial number of the coarray that barrier number k deallocates, at [k % 2], and the low bits of
    * k: k << 32 | serial. */
   uint64_t freed[2];
-  /* How barrier number k, counted by `begun`, went here, at [k % 2]: 2 * k + 1: the layer completed
+  /* Outcome of barrier number k, counted by `begun`, at [k % 2]: 2 * k + 1: the layer completed
    * it; 2 * k: it was cut short by the loss of an image, or done without the layer. */
   uint64_t outcome[2];
 };
@@ -236,7 +236,7 @@ struct caf_shown {
 void caf_show_begin(const struct caf_shown *s);
 void caf_show_end(void);
 
-/* Where an image error goes: STAT= and ERRMSG= of the statement. */
+/* Destination of an image error: STAT= and ERRMSG= of the statement. */
 struct caf_status {
   int *stat;
   char *errmsg;
@@ -424,7 +424,7 @@ uint32_t caf_sibling_images(int64_t number, uint32_t *jobrank);
  * set holds any word: gfortran 12 gives it no first value. Takes longer for older teams. */
 bool caf_team_formed(const struct caf_team *team);
 
-/* The number of a team variable, NULL: of the current team; ends the program where it is not set.
+/* Number of a team variable, NULL: of the current team; ends the program where it is not set.
  */
 int64_t caf_number_of(const struct caf_team *team);
 

@@ -60,7 +60,7 @@ struct rpl_place {
   char detail[96]; /* what happened there, as text */
 };
 
-/* How a rank has left the recorded order. */
+/* Ways in which a rank leaves the recorded order. */
 struct rpl_deviation {
   uint32_t set;
   uint64_t event; /* its number in the rank, from 0 */

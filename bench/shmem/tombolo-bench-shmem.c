@@ -81,7 +81,7 @@ MEASURE(put_p, shmem_long_p(FAR, *NEAR, 1))
 MEASURE(get_g, *NEAR = shmem_long_g(FAR, 1))
 MEASURE(put_any, shmem_long_put(FAR, NEAR, 1, peer))
 MEASURE(get_any, shmem_long_get(NEAR, FAR, 1, peer))
-/* What a test that fails would call, with the arguments of a put. */
+/* The call of a test that fails, with the arguments of a put. */
 static __attribute__((noinline, cold)) void refuse(const void *to, const void *from, int pe) {
   fprintf(stderr, "tombolo-bench-shmem: the test failed: %p %p %d\n", to, from, pe);
   abort();

@@ -78,8 +78,8 @@ ALL(volatile_, chk_tell_word)
 ALL(unaligned_volatile_, chk_tell_any)
 
 #if defined __x86_64__ && defined __LP64__
-/* What inline.s calls for an access that it has not settled, from a place behind the function. To
- * who looks at the frames the caller is the access, whose place is in rdx. */
+/* Called by inline.s for an access that it has not settled, from a place behind the function. In
+ * the frames the caller is the access, whose place is in rdx. */
 __asm__(".pushsection .text\n"
         ".globl tombolo_check_settle\n"
         ".hidden tombolo_check_settle\n"

@@ -74,10 +74,11 @@ extern struct chk_words {
   struct chk_run *runs;                       /* of this epoch */
   bool threads;                               /* this process has several, so no runs */
 } chk_words;
-/* This segment has words from now on. Returns whether there is address space. */
+/* Give this segment words. Returns whether there is address space. */
 bool chk_own_begin(uintptr_t base, uintptr_t bytes);
 void chk_own_end(void);
-/* What the program looks at changes: the segment that has words, or whether `others` are watched.
+/* Change what the program reads of the checker: the segment that has words, or whether `others` are
+ * watched.
  */
 void chk_near_all(void);
 
@@ -129,7 +130,7 @@ enum { CHK_KEY_COLL = 1, CHK_KEY_WORD, CHK_KEY_AM, CHK_KEY_SEM, CHK_KEY_TAG, CHK
 /* All earlier accesses of this rank happen before those that follow a take of this object. in put:
  * number of the access that the same signal orders, 0: none. */
 void chk_release(uint64_t key, uint32_t site, uint64_t put);
-/* This object is about to be used: it comes from memory meanwhile. */
+/* Prefetch an object that is about to be used. */
 void chk_ahead(uint64_t key);
 /* All accesses before a give to this object happen before the next ones of this rank. in members:
  * of a collective; when so many have left, the object ends; 0: it stays. */
@@ -256,7 +257,7 @@ void chk_objects_leaks(void);
 /* A buffer outside of segments that a transfer uses; all of them are free again. */
 void chk_watch_buffer(uintptr_t base, size_t bytes);
 void chk_watch_no_buffer(void);
-/* A thread of this rank begins, or ends, strict accesses: each load and store comes until then.
+/* A thread of this rank begins or ends strict accesses: each load and store comes until then.
  */
 void chk_watch_strict(bool begins);
 /* The address in the segment of memory that is at a second place, too; others stay. */

@@ -101,7 +101,7 @@ static inline two eight_at(const uint16_t *word) {
   return v;
 }
 
-/* Where 8 words are not those of `wide`. */
+/* Mask of the words, of 8, that differ from `wide`. */
 static inline two differ(const uint16_t *word, two wide) {
   return eight_at(word) ^ wide;
 }

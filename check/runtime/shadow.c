@@ -70,7 +70,7 @@ static bool before(struct compare *c, const struct chk_access *a) {
 /* The new value of a shadow word after the access is entered in its granule. */
 enum { KEEP, HIDDEN, MERGE };
 
-/* Whether an access that is ordered before is in no race that the one that is compared is not in.
+/* True if each race of the access that is ordered before is one of the compared access, too.
  */
 static inline bool is_hidden(const struct compare *c, uint64_t word, uint32_t mask) {
   const bool stronger = ((c->flags & CHK_WRITE) || !(word & CHK_WRITE)) &&
@@ -214,7 +214,7 @@ static void compare_cells(struct compare *c, uint64_t cell[][CHK_SLOTS], size_t 
   }
 }
 
-/* What a write of whole granules left has been compared: they have the write alone. */
+/* After a write of whole granules was compared, they hold the write alone. */
 static void set_alike(const struct compare *c, uint64_t words[CHK_SLOTS]) {
   memset(words, 0, CHK_SLOTS * sizeof *words);
   words[0] = mine_of(c);

@@ -95,8 +95,8 @@ int CAF(team_number)(void *team) {
   return (int)caf_number_of(team);
 }
 
-/* Where ERRMSG= of a SYNC statement is: gfortran up to 15 passes the address of a pointer to it. An
- * address has zeros in its upper two bytes, which the text of a message has not. */
+/* Address of ERRMSG= of a SYNC statement: gfortran up to 15 passes the address of a pointer to it.
+ * An address has zeros in its upper two bytes, which the text of a message has not. */
 static char *sync_errmsg(char *errmsg) {
   uint64_t word;
   if (!errmsg) return NULL;

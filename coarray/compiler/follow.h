@@ -66,8 +66,8 @@ static inline bool caf_follow_path(const struct caf_token *t, const struct caf_p
   return address - segment.low < segment.bytes;
 }
 
-/* The same, in the fewest instructions, of a coarray of one element of which one word is followed;
- * false of others. [in] offset: of the object in the coarray. */
+/* Follows one word of a coarray of one element, in the fewest instructions; false for other
+ * coarrays. [in] offset: of the object in the coarray. */
 static inline __attribute__((always_inline)) bool caf_follow_short(const struct caf_token *t,
                                                                    const struct caf_path *path,
                                                                    uint32_t rank, uintptr_t place,
@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) bool caf_follow_short(const struct 
   return caf_bound_has(rank, address);
 }
 
-/* What an accessor follows. */
+/* Words that an accessor follows. */
 struct caf_followed {
   uint64_t words; /* of an element, bit w: at 8 * w; 0: that was not found */
   struct caf_path path;

@@ -92,7 +92,7 @@ static enum verdict verdict_on(const struct caf_trial *t, struct caf_followed *f
                                                              : FOLLOWS;
 }
 
-/* What the accessor follows. */
+/* Words that the accessor follows. */
 static struct caf_followed followed_of(const struct caf_trial *t) {
   struct caf_followed found = {0};
   if (caf.delta[t->rank] || t->token->bytes > CAF_FOLLOW_BYTES) return found;

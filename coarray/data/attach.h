@@ -20,7 +20,7 @@ static inline bool caf_attached(uint32_t rank, unsigned kind) {
   return __builtin_expect((caf.attached[rank] & kind) != 0, 0);
 }
 
-/* What is known of the list of another image, at the begin of its copy: all of its sections lie in
+/* Summary of the list of another image, at the begin of its copy: all of its sections lie in
  * [low, high). */
 struct caf_attach_range {
   uint64_t version, low, high;

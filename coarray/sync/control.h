@@ -42,7 +42,7 @@ struct caf_lock {
   const struct caf_token *token; /* the awaited object, for `tombolo why`; may be NULL */
 };
 
-/* How a lock was taken, or why it was not. */
+/* Result of taking a lock. */
 enum caf_taken {
   CAF_TAKEN,
   CAF_TAKEN_OF_FAILED, /* its holder was lost */

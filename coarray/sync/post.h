@@ -25,7 +25,7 @@ int caf_posts_start(void);
  * complete before the call. */
 void caf_post(uint32_t rank, void *word);
 
-/* The same for data and their post in one operation, in the method `signal`. [in] remote: the
+/* Puts data and posts the event in one operation, in the method `signal`. [in] remote: the
  * data's address there; [bytes]. */
 void caf_post_with(uint32_t rank, void *remote, const void *data, size_t bytes, void *word);
 

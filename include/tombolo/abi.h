@@ -96,7 +96,7 @@ struct gexx_tm_s {
 #define GEXX_CONDUIT_OFI 2u /* other hosts by libfabric, unless TOMBOLO_CONDUIT says otherwise */
 #define GEXX_CONDUIT_MPI 3u /* other hosts by MPI, unless TOMBOLO_CONDUIT says otherwise */
 
-/* How the client was compiled; passed to the library by gex_Client_Init and gasnet_init. */
+/* Modes of the client's compilation; passed to the library by gex_Client_Init and gasnet_init. */
 struct gexx_client_mode {
   uint32_t abi_version; /* GEXX_ABI_VERSION of the headers */
   uint32_t thread_mode; /* 1 SEQ, 2 PARSYNC, 3 PAR */

@@ -28,8 +28,8 @@ extern "C" {
 /* Duties of a device, for open. */
 #define GEXX_MK_SYNC_MEMOPS    1u /* the client's own copies to and from segments are synchronous */
 
-/* How a network interface reaches memory of a device, for network: as the device's driver names it,
- * or as memory of the host. */
+/* Access of a network interface to memory of a device, for network: as the device's driver names
+ * it, or as memory of the host. */
 enum gexx_mk_interface { GEXX_MK_BY_HOST, GEXX_MK_BY_CUDA, GEXX_MK_BY_ROCR, GEXX_MK_BY_ZE };
 
 struct gexx_mk_plugin {
@@ -76,7 +76,7 @@ struct gexx_mk_plugin {
   int (*pin)(void *device, void *host, size_t bytes);
   void (*unpin)(void *device, void *host, size_t bytes);
 
-  /* How network interfaces reach memory of the device. out interface: of enum gexx_mk_interface;
+  /* Access of network interfaces to memory of the device. out interface: of enum gexx_mk_interface;
    * number: of the device, as its driver counts (CUDA: CUdevice). NULL or a failure: not at all. */
   int (*network)(void *device, uint32_t *interface, uint64_t *number);
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a program of flang 22 tells the library that it ends.
+ * The end of a program of flang 22, as the library hears of it.
  *
  * Owns nothing. Included by ends.c and by the part that programs link (program/program.c). Calls
  * nothing. Invariants: flang 22 ends a program in its own run-time library, which closes the units

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How an image ends.
+ * The end of an image.
  *
  * Owns nothing. Included by prif/life, and by prif/flang, whose functions take the place of those
  * of flang's run-time library. Calls nothing. Invariants: the program's stop callbacks run once, in

@@ -149,7 +149,8 @@ SH_HOT uint64_t sh_offset(const void *addr) {
   return sh_offset_static((uintptr_t)addr);
 }
 
-/* Where an object of a PE lies in this process; NULL: nowhere, or the call takes the slow path. */
+/* Address of a PE's object in this process; NULL: not mapped, or the call takes the slow path.
+ */
 SH_HOT char *sh_here(const struct shmem_ctx_s *ctx, const void *addr, int pe) {
   const uint64_t offset = sh_offset(addr);
   if (SH_UNLIKELY((uint32_t)pe >= ctx->team->size)) return NULL;
@@ -183,7 +184,7 @@ SH_HOT bool sh_is_plain(const struct shmem_ctx_s *ctx, uint64_t offset, uint64_t
          bytes <= room - at;
 }
 
-/* What sh_find finds, without a call for most objects. */
+/* As sh_find, without a call for most objects. */
 SH_HOT struct sh_far sh_find_plain(const struct shmem_ctx_s *ctx, const char *call, const char *arg,
                                    const void *addr, uint64_t bytes, int pe) {
   const uint64_t offset = sh_offset(addr);

@@ -144,7 +144,7 @@ void tmb_boot_condemn(struct tmb_boot *boot, uint32_t rank);
 /* The status page of this rank, zero at first; for the life of the job. */
 struct tmb_status *tmb_boot_status(const struct tmb_boot *boot);
 
-/* Where this rank records its events; NULL: nowhere (TOMBOLO_TRACE). Once, at the start. */
+/* Area in which this rank records its events; NULL: none (TOMBOLO_TRACE). Once, at the start. */
 struct tmb_trace_area *tmb_boot_trace(const struct tmb_boot *boot);
 
 /* Release the control block and the descriptors; `boot` is zeroed. Ranks need not stop together. */

@@ -44,7 +44,7 @@ struct tmb_team_group {
   uint32_t *first;  /* [groups + 1] where each of these groups begins in `order`; of a leader */
 };
 
-/* How the barriers of a team member go, see barrier.c. */
+/* State of the barriers of a team member, see barrier.c. */
 enum tmb_barrier_form {
   TMB_BARRIER_ROUNDS,  /* dissemination among all */
   TMB_BARRIER_CENTRAL, /* all count in one word, the last one releases all */

@@ -37,7 +37,7 @@
 
 #include <string.h>
 
-#define PROGRESS_BATCH    32 /* records that one progress call consumes of each ring at most */
+#define PROGRESS_BATCH    32 /* most records that one progress call consumes of each ring */
 #define RESERVE_LOOKAHEAD 8u
 #define ARGS_IN_SLOT      12u /* of a Short: room in a slot behind its header */
 
@@ -112,7 +112,7 @@ static TMB_ALWAYS_INLINE bool reserve(struct tmb_near_ring *ring, uint32_t slots
   return true;
 }
 
-/* How a message is represented, decided once per attempt. */
+/* Representation of a message, decided once per attempt. */
 struct shape {
   uint8_t kind;
   uint32_t args_at;    /* offset of the arguments from the record's start */

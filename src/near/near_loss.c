@@ -81,7 +81,7 @@ static uint32_t covered(uint64_t claim, uint64_t ring, uint64_t head) {
   return (uint32_t)(count - past);
 }
 
-/* How many slots from `head` on are claimed by lost ranks only; 0 when there are none or a
+/* Number of slots from `head` on that are claimed by lost ranks only; 0 when there are none or a
  * living rank may write there. */
 static uint32_t hole(const struct tmb_near *near, uint32_t reply, uint64_t head) {
   const uint64_t ring = tmb_near_claim_ring(near->env.index, reply);

@@ -59,7 +59,7 @@ struct tmb_near_line {
   uint64_t word TMB_ALIGNED(TMB_CACHE_LINE);
 };
 
-/* How a rank sleeps. */
+/* Kinds of sleep of a rank. */
 enum { TMB_NEAR_AWAKE, TMB_NEAR_IN_FUTEX, TMB_NEAR_IN_POLL };
 
 /* Control block of a rank in the arena. */

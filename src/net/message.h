@@ -38,7 +38,7 @@ enum { TMB_FOUND_NOTHING = 0, TMB_FOUND_WORK = 1, TMB_FOUND_BUSY = 2 };
 #define TMB_ROUTE_SOURCE(route)   ((route) >> 6)
 #define TMB_ROUTE_BITS            12 /* fixed */
 
-/* How far an operation that is sent in parts has come; zeroed before the first attempt. */
+/* Progress of an operation that is sent in parts; zeroed before the first attempt. */
 struct tmb_resume {
   uint64_t at; /* bytes of the source that have been read */
   uint32_t id;

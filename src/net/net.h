@@ -66,8 +66,8 @@ struct tmb_net_up {
    * TMB_FOUND_ bits: WORK if something was done; BUSY if some waits for room, so that the thread
    * calls again soon. NULL: nothing. */
   int (*thread_work)(void);
-  /* Where rank `src` may read or write `nbytes` bytes at `addr` of this process: the address, or
-   * NULL if it may not. Every address that comes from a peer passes here before it is used. */
+  /* Address at which rank `src` may read or write `nbytes` bytes at `addr` of this process; NULL if
+   * it may not. Every address that comes from a peer passes here before it is used. */
   void *(*target)(uint32_t src, uint64_t addr, uint64_t nbytes);
   /* The segment that holds `addr`, for conduits that register memory; it stays until the slot
    * segment_freed names it. out memory: the memory around it; NULL: only segments in host memory
@@ -200,9 +200,9 @@ struct tmb_net_ops {
    * first call: Mediums, by net/defaults. */
   int (*am_long)(struct tmb_net *net, struct tmb_am_out *out);
 
-  /* One remote atomic operation on a word, also towards operations of the owner's processor and of
-   * other ranks on it. As get; returns TMB_E_UNSUPPORTED, with nothing done, for an opcode or type
-   * that it does not do: then, and when empty, it is a message to the owner. */
+  /* Performs one remote operation on a word, atomic with those of the owner's processor and of
+   * other ranks. As get; returns TMB_E_UNSUPPORTED, with nothing done, for an opcode or type that
+   * it does not do: then, and when empty, it is a message to the owner. */
   int (*atomic)(struct tmb_net *net, const struct tmb_net_atomic *atomic);
 
   /* Whether the network itself performs all operations of an atomic domain, which need not be
@@ -225,8 +225,8 @@ struct tmb_net_ops {
   bool (*drained)(struct tmb_net *net);
 
   /* Rank `peer` is lost: drop the messages to it, and do not touch its operations' memory after the
-   * return. Returns 0 once everything that it had sent and that has come here has been delivered,
-   * TMB_AGAIN before. One thread at a time. Empty: 0. */
+   * return. Returns TMB_AGAIN while received messages of the peer are undelivered, then 0. One
+   * thread at a time. Empty: 0. */
   int (*lost)(struct tmb_net *net, uint32_t peer);
 
   /* A segment of this rank is about to be unmapped, or to belong to the client again: keep nothing

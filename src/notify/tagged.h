@@ -58,7 +58,7 @@ void tmb_tagged_regain(uint32_t jobrank, uint32_t credits);
 /* Take credit, waiting for it. Returns false only for an immediate operation. */
 bool tmb_tagged_take(const char *call, uint32_t jobrank, bool immediate);
 
-/* How many sends have had to wait for credit. */
+/* Number of sends that have waited for credit. */
 uint64_t tmb_tagged_stalls(void);
 
 /* The number of the next notification for a process: 0 within the host. It has to be sent, or taken

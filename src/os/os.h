@@ -73,7 +73,7 @@ int tmb_os_cpu_visit(int index);
 /* Number of the processor that runs the caller now; 0 if unknown. */
 int tmb_os_cpu_current(void);
 
-/* How the processors are arranged; fields are 0 where /sys does not say. */
+/* Arrangement of the processors; fields are 0 where /sys does not say. */
 struct tmb_os_topology {
   int online, usable;   /* processors, as the functions above */
   int sockets, cores;   /* among the online processors */
@@ -179,7 +179,7 @@ int tmb_os_randomise(bool on);
 
 /* ---- processes */
 
-/* When a process started, in ticks since the machine did; 0 if there is none or /proc is not there.
+/* Start of a process, in ticks since the machine started; 0 if there is none or /proc is not there.
  * With the number it names a process for ever. */
 uint64_t tmb_os_start_time(pid_t pid);
 

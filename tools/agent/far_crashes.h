@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where ranks have crashed, as agents send it to the launcher, which names those of all hosts
- * together.
+ * Places where ranks have crashed, as agents send them to the launcher, which names those of all
+ * hosts together.
  *
  * Owns: struct far_crashes. Called by agent.c and run_hosts.c. Calls: tree, boot/explain/crashes.
  * Invariants: an agent finds functions and lines, because the files are there; an agent whose tool

@@ -84,7 +84,7 @@ void hosts_free(struct host_list *list) {
   *list = (struct host_list){0};
 }
 
-/* How many ranks each host gets. Returns 0, or TMB_E_ARG if they do not fit. */
+/* Number of ranks of each host. Returns 0, or TMB_E_ARG if they do not fit. */
 static int share(struct host_list *list, bool even, uint32_t *ranks, char *why) {
   uint32_t said = 0, unsaid = 0;
   for (uint32_t i = 0; i < list->count; i++) {

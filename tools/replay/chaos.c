@@ -39,7 +39,7 @@ struct search {
   char *text; /* SEED:LIST of the run; owned */
 };
 
-/* How a run went; in a child there is none. */
+/* Outcome of a run; in a child there is none. */
 enum { IN_CHILD = -1 };
 
 int replay_chaos_parse(struct replay_run *run, const char *text) {

@@ -85,7 +85,7 @@ static void drop_sink(struct front *f, uint32_t sink) {
   tree_send_down(f->tree, (struct frame){.type = FRAME_CLOSED, .b = stream_of(f, sink)});
 }
 
-/* How much may be written without blocking. */
+/* Bytes that may be written without blocking. */
 static size_t room_of(const struct front *f, const struct front_sink *s) {
   const size_t left = s->text.bytes - s->text.at;
   if (f->label) return left;

@@ -13,7 +13,7 @@
 
 namespace sim {
 
-/* How data of a collective move. AM: as the library does, by active messages that are copied at
+/* Transfer of a collective's data. AM: as the library does, by active messages that are copied at
  * both ends. PUT: puts with signal, into place. MESSAGE: send and receive. */
 enum class Means { AM, PUT, MESSAGE };
 

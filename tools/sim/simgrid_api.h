@@ -19,7 +19,7 @@
 
 namespace sim {
 
-/* How all hosts of a cluster are made: `host` makes one, `link` the link inside it. */
+/* Maker of all hosts of a cluster: `host` makes one, `link` the link inside it. */
 struct ClusterParts {
   using Place = std::vector<unsigned long>;
   std::function<simgrid::s4u::Host *(simgrid::s4u::NetZone *, const Place &, unsigned long)> host;

@@ -297,7 +297,7 @@ static int place_pretended(struct tune_options *o, uint32_t ranks, uint32_t **ho
   return TOOL_EXIT_USAGE;
 }
 
-/* How many hosts so many ranks use, and most ranks of one of them. */
+/* Number of hosts that so many ranks use, and the most ranks of one of them. */
 static int spread(struct tune_options *o, uint32_t *ranks) {
   uint32_t *host_of = NULL, *here = NULL;
   const int rc =

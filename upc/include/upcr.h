@@ -320,7 +320,7 @@ UPCR_CALLED long upcr_row_of(long block) {
   long thread;
   return upcr_row(block, &thread);
 }
-/* How many of the next n blocks are this thread's, which has the first. */
+/* Number of the next n blocks that are this thread's, which has the first. */
 UPCR_CALLED long upcr_rounds(long n) {
   return n > 0 ? upcr_row_of(n + upcr_threads - 1) : 0;
 }

@@ -86,7 +86,7 @@ static inline struct upcr_root *rt_own_root(void) {
   return (struct upcr_root *)(void *)(rt.memory + RT_GUARD);
 }
 
-/* Where p lies here; NULL where its memory is not mapped. */
+/* Address of p in this process; NULL where its memory is not mapped. */
 static inline char *rt_mapped(upcr_pts_t p) {
   char *base = rt.mapped[upcr_threadof(p)];
   return base ? base + upcr_addrfield(p) : base;

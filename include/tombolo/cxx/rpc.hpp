@@ -218,7 +218,7 @@ public:
   }
 };
 
-/* How an argument A travels, and the type that f gets. */
+/* The form in which an argument A travels, and the type that f gets. */
 template <class A> struct wire { using type = A; };
 template <class W> struct received {
   using type = W &&;

@@ -200,9 +200,9 @@ template <class C> C read_container(reader &in) {
 
 } // namespace detail
 
-/* How a T travels. write() appends to `out`, read() takes from `in`. Here: types with a member
- * template fields(archive) that gives its data to the archive; types with write(writer &) const and
- * static read(reader &); functions; trivially copyable types; containers with insert() or
+/* The form in which a T travels. write() appends to `out`, read() takes from `in`. Here: types with
+ * a member template fields(archive) that gives its data to the archive; types with write(writer &)
+ * const and static read(reader &); functions; trivially copyable types; containers with insert() or
  * insert_after(). */
 template <class T, class> struct serial {
   static_assert(detail::has_fields<T> || detail::has_members<T> || detail::is_function<T> ||

@@ -88,9 +88,9 @@ GEXX_INLINE void gexx_signal_post(gex_TM_t tm, gex_Rank_t rank, intptr_t delta, 
 #define GEXX_SEM_COUNTERS     1024 /* counters of a rank that others may raise by themselves */
 #define GEXX_SEM_COUNTER_LINE 64   /* bytes from one to the next */
 
-/* Where this process raises the counters of rank's semaphores by itself: the address of that with
- * gexx_index 0; an index from GEXX_SEM_COUNTERS on has none. NULL where only the library can (by
- * message, for debug clients, while operations are counted). [in] rank: in the job. Any thread. */
+/* Address of the counters of rank's semaphores that this process raises by itself, from gexx_index
+ * 0 on; an index from GEXX_SEM_COUNTERS on has none. NULL where only the library can (by message,
+ * for debug clients, while operations are counted). [in] rank: in the job. Any thread. */
 GEXX_API char *gexx_sem_counters(gex_Rank_t rank);
 
 /* gexx_Sem_PostN, or Post with n = 1, on the counter of such a semaphore. [in] tm: that of the

@@ -66,7 +66,7 @@
                  SHMEM_PAIR_(at, SHMEM_PAIR_(nelems, SHMEM_PAIR_(indices, status))),               \
                  shmem_##N##_##OP)
 
-/* The same for each name of a list, of as many as the macro says; and with _nbi behind it. */
+/* Templates for each name of a list, as many as the macro says; also with _nbi behind it. */
 #define SHMEM_EACH_2_(BY, N, T, a, b)   BY(a, N, T) BY(b, N, T)
 #define SHMEM_EACH_3_(BY, N, T, a, ...) BY(a, N, T) SHMEM_EACH_2_(BY, N, T, __VA_ARGS__)
 #define SHMEM_EACH_4_(BY, N, T, a, ...) BY(a, N, T) SHMEM_EACH_3_(BY, N, T, __VA_ARGS__)

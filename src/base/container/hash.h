@@ -35,7 +35,7 @@ static inline uint64_t tmb_hash_word(uint64_t key) {
   return (key * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
 }
 
-/* How entries are compared: constant. */
+/* Comparison of entries: constant. */
 struct tmb_hash_kind {
   size_t bytes; /* of an entry */
   uint64_t (*hash)(const void *entry);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where in the program ranks were when a fatal signal ended them.
+ * Places in the program where ranks were when a fatal signal ended them.
  *
  * Owns: declarations of crashes.c. Called by supervisors, and for several hosts by far_crashes.c of
  * the agents. Calls: addr2line of binutils or eu-addr2line of elfutils, where one is installed.

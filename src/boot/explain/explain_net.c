@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The host that the network has cut off, and in which direction, from the reports of the ranks of
+ * Finds the host that the network has cut off, and the direction, from the reports of the ranks of
  * all hosts.
  *
  * Owns: no state. Called by explain_text.c. Calls: explain. A rank shows the peer that it has asked
@@ -18,7 +18,7 @@
 
 #define LONG_MS 2500u /* packets are sent again more often than this */
 
-/* When somebody was last heard. */
+/* Last time that somebody was heard. */
 struct heard {
   uint32_t silent_ms; /* until the listener last looked for packets: at least so long */
   uint32_t since_ms;  /* until now: at most so long */
@@ -72,7 +72,7 @@ static void collect(const struct losses *l) {
   }
 }
 
-/* How many hosts get no answer from host g. out heard: when the best of them heard it. */
+/* Number of hosts that get no answer from host g. out heard: when the best of them heard it. */
 static uint32_t accusers(const struct losses *l, uint32_t g, struct heard *heard) {
   uint32_t count = 0;
   *heard = NEVER;
@@ -129,7 +129,7 @@ static const char *seconds(double s, char age[TMB_FMT_BYTES]) {
   return age;
 }
 
-/* When host g has heard host h, or anybody, if it loses more hosts than that one. */
+/* Last time that host g heard host h, or anybody, if it loses more hosts than that one. */
 static struct heard hears_of(const struct losses *l, uint32_t g, uint32_t h) {
   if (loses(l, g, h)) return *cell(l, g, h);
   return l->peers[g] > 1 ? l->hears[g] : NEVER;
@@ -151,7 +151,8 @@ static void print_pair(const struct losses *l, uint32_t h, uint32_t g, FILE *out
   }
 }
 
-/* When host g, which several hosts lose, has heard anybody, if it asks somebody in vain. */
+/* Last time that host g, which several hosts lose, heard anybody, if it waits for an answer of
+ * somebody. */
 static struct heard hears_any(const struct losses *l, uint32_t g) {
   for (uint32_t h = 0; h < l->s->hosts; h++)
     if (loses(l, g, h)) return l->hears[g];

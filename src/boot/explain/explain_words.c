@@ -217,7 +217,7 @@ static void actor_text(const struct tmb_snapshot *s, const struct tmb_status_wai
              tmb_words_name(s, who, name, sizeof name));
 }
 
-/* Where in the program: source line, or place in a file. */
+/* Place in the program: source line, or place in a file. */
 static void source_text(const struct tmb_snapshot *s, uint32_t rank,
                         const struct tmb_status_wait *w, char *buf, size_t bytes) {
   const struct tmb_seen *seen = &s->rank[rank];

@@ -56,7 +56,7 @@ static void read_rings(struct tmb_seen *seen) {
   if (fd >= 0) close(fd);
 }
 
-/* Where in which descriptor of the process the address is mapped from. in line: of /proc/PID/maps.
+/* Descriptor and offset from which the process has mapped the address. in line: of /proc/PID/maps.
  * Returns the offset in the file with inode *inode, or -1 if the line is of another range. */
 static int64_t mapped_at(const char *line, uint64_t addr, uint64_t *inode) {
   unsigned long long low, high, offset, number;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where in the program ranks are: the innermost frames of each thread that are not the library's.
+ * Places in the program where ranks are: the innermost frames of each thread that are not the
+ * library's.
  *
  * Owns: declarations of stacks.c. Called by `tombolo why` and the watchdog. Calls: eu-stack of
  * elfutils or gdb, where one is installed. Invariants: only ranks of this machine are read;

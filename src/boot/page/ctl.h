@@ -170,7 +170,7 @@ void tmb_ctl_end(struct tmb_ctl *ctl);
 /* State word of a rank. */
 uint32_t tmb_ctl_state(const struct tmb_ctl *ctl, uint32_t rank);
 
-/* How many ranks have joined so far. */
+/* Number of ranks that have joined so far. */
 uint32_t tmb_ctl_joined(const struct tmb_ctl *ctl);
 
 /* Process that joined as `rank`, 0 before. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much time a process has had since it was ordered to end: see grace.h.
+ * Time that a process has had since it was ordered to end: see grace.h.
  *
  * Owns: nothing. Called by the supervisor. Calls: nothing. Invariant: the counted time never
  * shrinks, and between two readings it is at most the time that passed.

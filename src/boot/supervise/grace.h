@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much time a process has had since it was ordered to end.
+ * Time that a process has had since it was ordered to end.
  *
  * Owns: nothing. Called by the supervisor. Calls: nothing. Time counts in which the process ran or
  * slept, not time in which it waited for a processor: on a oversubscribed machine a rank that

@@ -205,7 +205,7 @@ static bool must_give_up(const struct tmb_sup *s) {
   return true;
 }
 
-/* How long to sleep until something has to be checked. */
+/* Time to sleep until something has to be checked. */
 static int sleep_ms(const struct tmb_sup *s) {
   if (s->phase != TMB_PHASE_RUNNING) return ENDING_TICK_MS;
   if (s->ended_unjoined) return ABSENT_TICK_MS;

@@ -50,7 +50,7 @@ struct tmb_sup_event {
 struct tmb_sup;
 struct tmb_snapshot;
 
-/* How the job stands, as this supervisor knows it. */
+/* State of the job, as this supervisor knows it. */
 struct tmb_sup_state {
   int code;
   uint32_t far_alive; /* ranks of other machines that have not ended */

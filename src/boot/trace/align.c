@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-/* When the effect can first be seen: where the arrow ends. */
+/* Time at which the effect can first be seen: where the arrow ends. */
 static int64_t seen_ns(const struct tmb_trace_item *effect) {
   return effect->event->kind == TMB_TRACE_HANDLER ? effect->begin_ns : effect->end_ns;
 }

@@ -68,7 +68,7 @@ int64_t tmb_trace_doubt_ns(const struct tmb_trace_set *set, uint32_t host, uint3
   return (int64_t)TMB_MAX(0, TMB_MIN(error, DOUBT_NS_MAX));
 }
 
-/* How far a cause may lie behind its effect in this pass. */
+/* Largest time by which a cause may lie behind its effect in this pass. */
 static int64_t behind_ns(const struct tmb_trace_set *set, const struct tmb_trace_item *effect,
                          const struct tmb_trace_item *cause) {
   const uint32_t from = set->rank[cause->rank].host, to = set->rank[effect->rank].host;

@@ -135,7 +135,7 @@ static void add_items(struct tmb_trace_set *set, uint32_t r, double zero) {
   end_open(set, rank);
 }
 
-/* When the first event of the job began. */
+/* Begin of the first event of the job. */
 static double first_ns(struct tmb_trace_set *set, uint64_t *total) {
   double first = 0;
   bool any = false;

@@ -102,7 +102,8 @@ int tmb_trace_check_file(void);
  * tmb_trace_doubt_ns says. Returns 0 or TMB_E_NOMEM. */
 int tmb_trace_match(struct tmb_trace_set *set, bool doubt);
 
-/* How far an event of one host may lie behind its effect on another, by errors of their clocks. */
+/* Largest time by which an event of one host may lie behind its effect on another, by errors of
+ * their clocks. */
 int64_t tmb_trace_doubt_ns(const struct tmb_trace_set *set, uint32_t host, uint32_t other);
 
 /* ---- align.c */

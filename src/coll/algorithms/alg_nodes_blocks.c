@@ -21,7 +21,7 @@
 #define BRUCK_BYTES_MAX \
  65536u /* longest result, in bytes, that the leaders gather by Bruck's algorithm */
 
-/* Where each node's blocks begin in the order of nodes, in bytes; [nodes + 1]. NULL: no memory. */
+/* Begin of each node's blocks in the order of nodes, in bytes; [nodes + 1]. NULL: no memory. */
 static uint64_t *node_places(struct tmb_sched *s, const struct tmb_coll_shape *c, uint64_t block) {
   const struct tmb_coll_nodes *map = c->nodes;
   uint64_t *at = malloc((map->count + (size_t)1) * sizeof *at);

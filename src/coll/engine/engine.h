@@ -106,7 +106,7 @@ struct tmb_coll_team {
   struct tmb_call_log *call_log; /* log for a team without shared memory, or NULL */
 };
 
-/* How far the BOARD step at pc has come. OPENS: it is being begun. */
+/* Progress of the BOARD step at pc. OPENS: it is being begun. */
 enum tmb_coll_board_at { TMB_BOARD_CLOSED, TMB_BOARD_OPENS, TMB_BOARD_OPEN, TMB_BOARD_DONE };
 
 /* Calls of shared/ that schedules use. reserve: queue the BOARD steps of an op, which begins; in
@@ -117,7 +117,7 @@ struct tmb_coll_boards {
   void (*open)(struct tmb_coll_op *op);
 };
 
-/* How far an op has come; all zero when it begins. */
+/* Progress of an op; all zero when it begins. */
 struct tmb_coll_at {
   bool runnable, held, live; /* live: sending of `out` has begun */
   bool fence, finished;      /* finished: complete, but still in the run queue */

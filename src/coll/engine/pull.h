@@ -22,7 +22,7 @@
 /* Whether long messages between ranks of this host are pulled; equal on all of them. */
 bool tmb_pull_works(void);
 
-/* Where memory of a peer is mapped here; NULL when it is not. */
+/* Address of a peer's memory in this process; NULL when it is not mapped. */
 char *tmb_pull_mapped(uint32_t jobrank, uint64_t address, size_t bytes);
 
 /* Whether the blocks of a collective are copied past the caches: an exchange that fills them. Under

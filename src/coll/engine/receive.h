@@ -41,7 +41,7 @@ bool tmb_recv_is_deferred(const struct tmb_coll_op *op, uint32_t index);
 bool tmb_recv_deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t at, size_t bytes,
                       struct tmb_stash *kept);
 
-/* How much of a gated message is asked for by its READY step: all, unless a client's function
+/* Bytes of a gated message that its READY step requests: all, unless a client's function
  * combines it. */
 uint64_t tmb_recv_first_ask(struct tmb_coll_op *op, const struct tmb_step *ready);
 

@@ -20,7 +20,7 @@ typedef void tmb_reduce_fn(const void *x, void *y, size_t count, const void *cda
 /* A built-in loop: out = x + y; out may be x or y. */
 typedef void tmb_reduce_loop(const void *x, const void *y, void *out, size_t count);
 
-/* How a collective combines: one of user and loop is NULL. */
+/* Combination of a collective's elements: one of user and loop is NULL. */
 struct tmb_reducer {
   tmb_reduce_fn *user;
   tmb_reduce_loop *loop;

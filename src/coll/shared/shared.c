@@ -23,9 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How often a member that has a processor to itself looks again inside a call. How often one that
- * shares its processor finds that not all have come, before it compares the calls of the members.
- * Chosen. */
+/* PROBES: polls inside a call where a member has a processor to itself. VAIN_LOOKS: empty polls of
+ * a member that shares its processor, before it compares the calls of the members. Chosen. */
 #define PROBES     16u
 #define VAIN_LOOKS 4u
 

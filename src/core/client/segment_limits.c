@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How large the segments of this process may be.
+ * Limits of the segments of this process.
  *
  * Owns: tmb_job.segment_bytes_max and segment_bytes_max_all. Called at initialisation, by clients,
  * by attach.c and join.c. Calls: os for memory and the space of the file system for shared memory.

@@ -315,7 +315,7 @@ void tmb_record_event(const struct tmb_trace_event *event) {
   (void)write_event(&e);
 }
 
-/* When a copy ended that began at `begun`. */
+/* End of a copy that began at `begun`. */
 static uint64_t end_of_copy(uint64_t begun, size_t bytes) {
   return bytes <= COPY_BYTES && !tmb_job.status->stats.on ? begun : tmb_os_ticks_now();
 }

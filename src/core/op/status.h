@@ -45,7 +45,7 @@ void tmb_status_polls(struct tmb_why why, bool first);
  * info: NULL: the wait is over. */
 void tmb_status_declare(struct gexx_waitinfo *info);
 
-/* How long the calling thread may sleep before its entry is to be written again, UINT64_MAX: no
+/* Time that the calling thread may sleep before its entry is to be written again, UINT64_MAX: no
  * matter. */
 uint64_t tmb_status_detail_ns(void);
 

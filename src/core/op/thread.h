@@ -95,7 +95,7 @@ static inline struct tmb_thread *tmb_thread(void) {
   return TMB_LIKELY(t != NULL) ? t : tmb_thread_enter();
 }
 
-/* Where to count an implicit operation that this thread starts. */
+/* Counter of an implicit operation that this thread starts. */
 static inline struct tmb_op *tmb_thread_iop(struct tmb_thread *t) {
   if (!t->region) return &t->nbi;
   t->region->joined = true;

@@ -21,7 +21,7 @@
 
 #include <stdlib.h>
 
-/* When a rank moves to another processor, and when a wait no longer yields. Chosen, not
+/* Limits after which a rank moves to another processor, or a wait no longer yields. Chosen, not
  * measured one by one; `tombolo bench oversubscribed` shows their effect. */
 #define MOVE_AFTER \
  8u /* waits ended by yields, less those ended by spinning, after which a rank moves */
@@ -49,14 +49,14 @@ static bool allows(const struct tmb_place_rank *rank, uint32_t cpu) {
   return cpu < 8 * TMB_PLACE_BYTES && rank->bits[cpu / 8] >> cpu % 8 & 1;
 }
 
-/* How many processors below `cpu` a rank may use. */
+/* Number of processors below `cpu` that a rank may use. */
 static uint32_t index_of(const struct tmb_place_rank *rank, uint32_t cpu) {
   uint32_t index = 0;
   for (uint32_t i = 0; i < cpu; i++) index += allows(rank, i);
   return index;
 }
 
-/* How many bits are set. */
+/* Number of bits that are set. */
 static uint32_t count_of(const uint8_t bits[TMB_PLACE_BYTES]) {
   uint32_t count = 0;
   for (size_t i = 0; i < TMB_PLACE_BYTES; i++) count += (uint32_t)__builtin_popcount(bits[i]);

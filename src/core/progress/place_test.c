@@ -158,7 +158,7 @@ TEST(test_shared) {
   }
 }
 
-/* How long a wait of a client's thread spins before it yields, after a yield that took so long. */
+/* Time that a wait of a client's thread spins before it yields, after a yield that took so long. */
 static uint64_t spin_after(uint64_t yield_ns) {
   struct gexx_wait wait;
   tmb_thread()->yield_ns = yield_ns;
@@ -169,7 +169,7 @@ static uint64_t spin_after(uint64_t yield_ns) {
   return now_ns - start;
 }
 
-/* How long a wait spins. */
+/* Time that a wait spins. */
 static uint64_t spin_time(void) {
   struct gexx_wait wait;
   tmb_wait_begin(&wait);

@@ -18,7 +18,7 @@
 #define HOLD_PAUSES_MAX 64u  /* pauses for one of these times, at most */
 #define EAGER_STEPS     24u  /* some 500 ns */
 
-/* How many pauses take so long; one at least. in measured: of PAUSES. */
+/* Number of pauses that take so long; one at least. in measured: of PAUSES. */
 static uint32_t pauses_of(uint64_t ns, uint64_t measured) {
   const uint64_t n = (ns * PAUSES + measured / 2) / TMB_MAX(measured, UINT64_C(1));
   return (uint32_t)TMB_MAX(TMB_MIN(n, (uint64_t)HOLD_PAUSES_MAX), UINT64_C(1));

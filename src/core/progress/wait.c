@@ -94,7 +94,7 @@ TMB_HOT void tmb_wait_begin(struct gexx_wait *wait) {
   if (tmb_recording_waits()) tmb_record_wait(wait);
 }
 
-/* How a wait may sleep. */
+/* Kinds of sleep of a wait. */
 struct sleep_rule {
   const struct gexx_wait *wait;
   bool (*ready)(void *arg); /* NULL: only progress counts */

@@ -56,7 +56,7 @@ static inline const char *tmb_mk_reason(const struct gexx_mk_plugin *plugin) {
   return text && text[0] ? text : "the plug-in gives no reason";
 }
 
-/* How network interfaces reach memory of a kind. Returns false if they do not. */
+/* Access of network interfaces to memory of a kind. Returns false if they do not. */
 bool tmb_mk_network(const struct gexx_mk_s *kind, struct tmb_net_memory *memory);
 
 /* Kind of a segment in device memory, NULL for host memory and for no segment. */

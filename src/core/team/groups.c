@@ -59,7 +59,7 @@ static void find_groups(const struct tmb_team *team, struct groups *all) {
   }
 }
 
-/* How many groups lie between that of a member and `mine`, which come after it. */
+/* Number of groups between that of a member and `mine`, which come after it. */
 static uint32_t groups_back(const struct tmb_team *team, const struct groups *all, uint32_t mine,
                             uint32_t rank) {
   const uint32_t number = all->number[label(team, rank)] - 1;

@@ -106,7 +106,7 @@ static struct fi_info *make_hints(const struct ofi_calls *calls, const char *pro
   return NULL;
 }
 
-/* Where an entry leads, as struct ofi_domain has it. */
+/* Kind of an entry's network, as struct ofi_domain has it. */
 static int reach(const struct fi_info *info) {
   if (!info->src_addr) return 4;
   if (info->addr_format == FI_SOCKADDR_IN) {

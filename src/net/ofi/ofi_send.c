@@ -88,7 +88,7 @@ static ssize_t transmit(struct tmb_net *net, uint32_t peer, const struct ofi_hea
   return rc;
 }
 
-/* What the provider said of a message to a peer. Returns 0 or TMB_AGAIN. */
+/* Handle the provider's answer to a send. Returns 0 or TMB_AGAIN. */
 static int sent(struct tmb_net *net, uint32_t to, struct ofi_peer *p, const struct ofi_head *head,
                 ssize_t rc) {
   if (rc == -FI_EAGAIN || rc == -FI_ENOMEM) return TMB_AGAIN;

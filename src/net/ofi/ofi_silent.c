@@ -21,7 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When a silent peer is lost. Chosen so that a peer behind a link of 1 Mbit/s is not. */
+/* Limits after which a silent peer is lost. Chosen so that one behind a link of 1 Mbit/s is not.
+ */
 #define LOOKS_MIN     10                   /* polls before a peer is judged */
 #define QUESTIONS_MAX 256                  /* in flight */
 #define TIMEOUT_MIN   UINT64_C(5000000000) /* ns */

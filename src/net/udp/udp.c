@@ -42,7 +42,7 @@ static int family_wanted(const struct tmb_net_up *up) {
   return !strcmp(text, "6") ? AF_INET6 : AF_INET;
 }
 
-/* How this rank guards packets. Says so on stderr if libsodium is missing. */
+/* Protection of this rank's packets. Reports a missing libsodium on stderr. */
 static void find_guard(const struct tmb_net_up *up, struct plan *plan) {
   const char *text = up->setting("TOMBOLO_UDP_AUTH");
   char why[128];

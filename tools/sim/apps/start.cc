@@ -24,7 +24,7 @@ uint64_t levels(uint64_t nodes, uint64_t children) {
   return levels;
 }
 
-/* How many ranks follow each other on a processor; 1 where each has its own. */
+/* Number of ranks that follow each other on a processor; 1 where each has its own. */
 double turns(const Network &network) {
   const double shared = network.machine().get("shared_processors");
   return shared > 0 ? std::max(1.0, static_cast<double>(network.ranks()) / shared) : 1;

@@ -19,7 +19,7 @@ void view_find_crowded(const struct view_trace *t, struct view_report *r) {
   }
 }
 
-/* How long the waiter had no processor. */
+/* Time in which the waiter had no processor. */
 static int64_t without_processor(const struct view_trace *t, const struct view_report *r,
                                  const struct view_blame *b, const struct view_event *e,
                                  int64_t ready) {

@@ -223,7 +223,7 @@ const Node *named_object(const Node *lvalue);
 std::string code_of(Node *n);
 void use_generator(Generator *g);
 
-// Where tokens stand in the lines of their source files, from 0, which the preprocessor changes.
+// Columns of tokens in the lines of their source files, from 0, which the preprocessor changes.
 class Columns {
 public:
   static constexpr size_t kNone = static_cast<size_t>(-1); // not known: of a macro or system header

@@ -75,8 +75,8 @@ std::string Generator::splice(Node *n) {
   return splice(n->begin, n->end, n->kids);
 }
 
-// A node as its tokens. The pragmas in front of a statement stand there, also where text of upcc
-// stands in front of its first token.
+// Emits the tokens of a node unchanged, with the pragmas that precede it, also where text of upcc
+// precedes its first token.
 std::string Generator::with_pragmas(Node *n) {
   if (n->kind != Nk::Tokens || !s_[n->begin].pragma_count || fronted_ == n->begin) return splice(n);
   const int outer = fronted_;

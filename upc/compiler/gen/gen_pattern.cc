@@ -230,7 +230,7 @@ const Symbol *Generator::indexed(const Node *index) {
   return (base->kind == Nk::Decay ? bare(base->kids[0]) : base)->symbol;
 }
 
-// How many indices of the array one block holds; 0: an element a[i] spans blocks.
+// Number of indices of the array that one block holds; 0: an element a[i] spans blocks.
 long Generator::unit_of(const Node *index, Node *body) {
   const Symbol *s = indexed(index);
   if (!s || !((is_array(s->type) && is_shared(s->type)) || (is_pts(s->type) && is_steady(s, body))))

@@ -51,7 +51,7 @@ enum class Ty : unsigned char {
 constexpr long kNoBlock = -1;   // no layout was written
 constexpr long kStarBlock = -2; // [*], until the object is known
 
-// How pointers-to-shared are held: packed in 64 bits, or in 128 (upcr.h, UPCR_WIDE).
+// Representation of pointers-to-shared: packed in 64 bits, or in 128 (upcr.h, UPCR_WIDE).
 struct PtsForm {
   long bytes = 8;
   long max_block = (1L << 20) - 1;

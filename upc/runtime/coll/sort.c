@@ -69,7 +69,8 @@ static size_t share(const struct sorting *s, size_t thread) {
   return rt_share_begin(s->count, thread + 1) - rt_share_begin(s->count, thread);
 }
 
-/* How many elements of [lo, hi) of a thread's run come before the pivot, element q of p's run. */
+/* Number of elements of [lo, hi) of a thread's run that come before the pivot, element q of p's
+ * run. */
 static size_t before(const struct sorting *s, size_t thread, size_t lo, size_t hi, size_t p,
                      size_t q) {
   if (thread == p) return q;

@@ -40,7 +40,7 @@ struct region {
   size_t block;
 };
 
-/* Where byte i of a shared region is; *run: how many bytes lie together there. */
+/* Address of byte i of a shared region; *run: number of bytes that lie together there. */
 static upcr_pts_t byte_at(const struct region *r, size_t i, size_t *run) {
   *run = SIZE_MAX;
   if (r->block == 0) return upcr_make(upcr_addrfield(r->p) + i, 0, (unsigned)upcr_threadof(r->p));

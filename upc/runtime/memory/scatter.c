@@ -15,7 +15,7 @@ extern void upc_memcpy(upcr_pts_t dst, upcr_pts_t src, size_t n);
 extern void upc_memput(upcr_pts_t dst, const void *src, size_t n);
 extern void upc_memget(void *dst, upcr_pts_t src, size_t n);
 
-/* Where bytes are: in shared memory or private. */
+/* Location of bytes: in shared memory or private. */
 struct place {
   bool shared;
   upcr_pts_t p;

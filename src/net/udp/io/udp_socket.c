@@ -229,7 +229,7 @@ static uint32_t out_bytes(const struct udp_out *out) {
   return out->head_bytes + out->tail_bytes;
 }
 
-/* How many packets from out[0] on make one message. */
+/* Number of packets from out[0] on that make one message. */
 static uint32_t run_length(const struct udp_sockets *s, const struct udp_out *out, uint32_t count) {
   if (!s->segment || out->mode != UDP_SEND_WHOLE) return 1;
   const uint32_t bytes = out_bytes(out);
@@ -352,7 +352,7 @@ static uint32_t send_many(struct udp_sockets *s, const struct udp_out *out, uint
   return after_error(s, fd, true, false) > 0 ? 1 : 0;
 }
 
-/* How many packets from out[0] on have no tail and make no run. */
+/* Number of packets from out[0] on that have no tail and make no run. */
 static uint32_t many_length(const struct udp_sockets *s, const struct udp_out *out,
                             uint32_t count) {
   uint32_t n = 0;

@@ -122,7 +122,7 @@ void udp_ack_send(struct tmb_net *e, struct udp_peer *p, uint8_t flags);
 /* Send a packet without a number, whose control part ends at `end`; `buf` is freed after it. */
 void udp_loose_send(struct tmb_net *e, struct udp_peer *p, struct udp_buf *buf,
                     const struct udp_out *made, uint32_t end);
-/* A signal has come whose end nobody awaits. */
+/* Note an arrived signal whose acknowledgement nobody waits for. */
 void udp_ack_quiet(struct tmb_net *e, struct udp_peer *p);
 /* Whether a due acknowledgement for a signal waits for the client's answer, until its next poll. */
 bool udp_ack_delayed(const struct tmb_net *e, struct udp_peer *p);
@@ -130,7 +130,7 @@ bool udp_ack_delayed(const struct tmb_net *e, struct udp_peer *p);
 void udp_ack_alone(const struct tmb_net *e, struct udp_peer *p);
 /* Hand over the packets that were made. */
 void udp_out_flush(struct tmb_net *e);
-/* The same for packets that were held back since an earlier call: their time runs from now on. */
+/* Hand over packets that were held back since an earlier call: their time runs from now on. */
 void udp_out_held(struct tmb_net *e);
 
 /* A packet that is about to be sent. */
@@ -141,9 +141,9 @@ struct udp_ask {
   bool ends;  /* somebody waits until all has come */
 };
 
-/* Whether it asks for an acknowledgement: at an end, UDP_ASKS times a window, and where the window
- * is full, unless an answer is in flight: else a full window would be acknowledged, and refilled,
- * packet by packet. */
+/* True if a packet requests an acknowledgement: at the end of a transfer, UDP_ASKS times a window,
+ * and where the window is full and no acknowledgement is in flight. Without the last condition a
+ * full window would be acknowledged, and refilled, packet by packet. */
 bool udp_packet_asks(struct udp_peer *p, const struct udp_ask *ask);
 
 /* ---- udp_pieces.c */
@@ -257,7 +257,7 @@ bool udp_get_data(struct tmb_net *e, struct udp_peer *p, const struct udp_record
  * set. Returns 0, or TMB_AGAIN without credit or room. */
 int udp_get_ask(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
                 const struct udp_get *get);
-/* Where data of a get belong, or NULL. */
+/* Destination of a get's data, or NULL. */
 uint8_t *udp_get_place(struct tmb_net *e, const struct udp_peer *p, const struct udp_record *r);
 
 /* ---- udp_atomic.c */

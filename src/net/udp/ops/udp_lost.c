@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* When a peer is lost. Chosen, not measured. */
+/* Time after which a peer is lost. Chosen, not measured. */
 #define REFUSED_NS 2000000000u /* in which the notice of a regular end would have come */
 #define FALL_BACK_NS                                                                           \
  500000000u                  /* after which a peer that was never heard is asked by connection \

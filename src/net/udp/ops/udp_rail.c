@@ -72,7 +72,7 @@ bool udp_rail_streams(const struct tmb_net *e, const struct udp_peer *p) {
 
 /* ---- rails of datagrams */
 
-/* When a packet would arrive that is sent now, from now on. */
+/* Time until a packet arrives that is sent now. */
 static double arrival_ns(const struct udp_rail *rail) {
   const double half = rail->min_rtt_ns == UINT64_MAX ? 0 : (double)rail->min_rtt_ns / 2;
   return half + (rail->rate ? (double)rail->in_flight * 1e9 / (double)rail->rate : 0);

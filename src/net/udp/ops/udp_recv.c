@@ -8,7 +8,7 @@
  * lengths, job, hash, number; one that fails is counted and dropped, and nothing of it is used
  * before. Payload of puts is copied once, from the receive buffer to its place, or by the kernel: a
  * connection asks, with the head of a packet, where the tail belongs. Invariants: each packet is
- * taken at most once; messages are delivered as they come, no order is made.
+ * taken at most once; messages are delivered in the order of arrival.
  */
 #include "net/udp/ops/udp_engine.h"
 

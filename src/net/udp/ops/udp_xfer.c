@@ -194,7 +194,7 @@ static uint64_t push_packet(struct tmb_net *e, struct udp_peer *p, struct udp_xf
   return bytes;
 }
 
-/* How many bytes of transfers may be handed over now. Our bytes in a queue of this host are kept
+/* Bytes of transfers that may be handed over now. Our bytes in a queue of this host are kept
  * about as few as TCP keeps its own there: else a link that has a queue would be ours, for nothing
  * is lost there before it is full. Where round trips are short no queue stands. */
 static uint64_t host_takes(const struct tmb_net *e, struct udp_peer *p) {

@@ -144,10 +144,10 @@ struct udp_bulk {
   uint64_t rest_ns;   /* time until which datagrams carry everything */
 };
 
-/* When an acknowledgement was asked for. udp_send.c. */
+/* Since the last packet that requests an acknowledgement. udp_send.c. */
 struct udp_asking {
-  uint64_t unasked; /* bytes sent since then */
-  uint64_t asked;   /* number of the packet that did */
+  uint64_t unasked; /* bytes sent since that packet */
+  uint64_t asked;   /* its number */
 };
 
 /* Data that come from the peer. udp_recv.c. */

@@ -92,7 +92,7 @@ int udp_conn_next(const struct udp_conn_env *env, const struct udp_conn *c);
  * its head, because the tail lies where it belongs. */
 bool udp_conn_take(struct udp_conn *c, uint8_t *memory, uint32_t bytes);
 
-/* Where that packet lies, if it has been read whole and is aligned to 16; else NULL. */
+/* Address of that packet, if it has been read whole and is aligned to 16; else NULL. */
 uint8_t *udp_conn_packet(const struct udp_conn *c);
 /* Step over it: it is used where it lies, before more is read. in bytes: as udp_conn_take. */
 void udp_conn_skip(struct udp_conn *c, uint32_t bytes);

@@ -36,7 +36,7 @@
 #define TURN_CALLS    8u          /* of recv, between those that ask connections first */
 #define BACKLOG       512         /* connections that the kernel keeps for accept */
 
-/* How a peer is reached. */
+/* Path to a peer. */
 struct pair {
   struct udp_conn *ours, *theirs; /* made here, made there; or NULL */
   uint64_t retry_ns;              /* not to be made before */

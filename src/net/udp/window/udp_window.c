@@ -156,7 +156,7 @@ static void ack_map(struct udp_tx *tx, const struct udp_ack *ack, struct acks *a
       ack_slot(tx, ack->ack + 1 + i, acks);
 }
 
-/* How fast a rail is, for the choice among several. */
+/* Rate of a rail, for the choice among several. */
 static void measure(struct udp_rail *rail, uint64_t bytes, uint64_t now_ns) {
   rail->mark_bytes += bytes;
   const uint64_t ns = now_ns - rail->mark_ns;
