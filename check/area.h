@@ -59,8 +59,7 @@ struct chk_access {
   uint32_t owner, after; /* rank whose memory it is; its last synchronisation before, a site */
 };
 
-/* A rank's report at a barrier: its accesses with lower numbers are complete at this clock.
- */
+/* A rank's report at a barrier: its accesses with lower numbers are complete at this clock. */
 struct chk_floor {
   uint64_t clock; /* CHK_OPEN while it changes */
   uint64_t number, unused[6];
@@ -69,8 +68,7 @@ struct chk_floor {
 /* Shadow of a page. While it is uniform, `whole` holds for all granules; else `part` holds for
  * those of a part whose bit is set in `alike`. Until it is shared, its owner alone has accessed it,
  * with loads, stores and what was complete at once. A word of a cell: number of the access in the
- * upper 48 bits, bytes of the granule as a mask in the next 8, flags.
- */
+ * upper 48 bits, bytes of the granule as a mask in the next 8, flags. */
 struct chk_page {
   uint32_t lock;
   uint8_t uniform, shared;

@@ -424,8 +424,7 @@ uint32_t caf_sibling_images(int64_t number, uint32_t *jobrank);
  * set holds any word: gfortran 12 gives it no first value. Takes longer for older teams. */
 bool caf_team_formed(const struct caf_team *team);
 
-/* Number of a team variable, NULL: of the current team; ends the program where it is not set.
- */
+/* Number of a team variable, NULL: of the current team; ends the program where it is not set. */
 int64_t caf_number_of(const struct caf_team *team);
 
 /* Rank in the job of an image of a team: *team_p, else that of *number, else the current one.

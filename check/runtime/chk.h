@@ -78,8 +78,7 @@ extern struct chk_words {
 bool chk_own_begin(uintptr_t base, uintptr_t bytes);
 void chk_own_end(void);
 /* Change what the program reads of the checker: the segment that has words, or whether `others` are
- * watched.
- */
+ * watched. */
 void chk_near_all(void);
 
 /* Whether anything is looked for, in a job that has started. */
@@ -151,8 +150,7 @@ struct chk_range {
 };
 
 /* Record an access and compare it with others. in open: it lasts until chk_done. Returns its
- * number.
- */
+ * number. */
 uint64_t chk_touch(const struct chk_range *range, uint32_t site, bool open);
 /* Adds one more range to an access that has begun. */
 void chk_touch_more(uint64_t number, const struct chk_range *range);
@@ -257,8 +255,7 @@ void chk_objects_leaks(void);
 /* A buffer outside of segments that a transfer uses; all of them are free again. */
 void chk_watch_buffer(uintptr_t base, size_t bytes);
 void chk_watch_no_buffer(void);
-/* A thread of this rank begins or ends strict accesses: each load and store comes until then.
- */
+/* A thread of this rank begins or ends strict accesses: each load and store comes until then. */
 void chk_watch_strict(bool begins);
 /* The address in the segment of memory that is at a second place, too; others stay. */
 uintptr_t chk_resolve(uintptr_t addr);

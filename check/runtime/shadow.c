@@ -70,8 +70,7 @@ static bool before(struct compare *c, const struct chk_access *a) {
 /* The new value of a shadow word after the access is entered in its granule. */
 enum { KEEP, HIDDEN, MERGE };
 
-/* True if each race of the access that is ordered before is one of the compared access, too.
- */
+/* True if each race of the access that is ordered before is one of the compared access, too. */
 static inline bool is_hidden(const struct compare *c, uint64_t word, uint32_t mask) {
   const bool stronger = ((c->flags & CHK_WRITE) || !(word & CHK_WRITE)) &&
                         (!(c->flags & CHK_ATOMIC) || (word & CHK_ATOMIC));

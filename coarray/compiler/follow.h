@@ -42,8 +42,7 @@ enum { CAF_FOLLOW_BLOCK = 512 };
 
 /* Whether the words of a path lead to the segment of the rank, which lies here where it lies there.
  * [in] place: of the coarray, which is the object, in this process; add: the values of the
- * accessor.
- */
+ * accessor. */
 static inline bool caf_follow_path(const struct caf_token *t, const struct caf_path *path,
                                    uint32_t rank, uintptr_t place, const void *add) {
   const struct caf_bound segment = caf.bound[rank];

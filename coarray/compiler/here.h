@@ -82,8 +82,7 @@ caf_find_by_path(struct caf_here *here, const struct caf_selector *s, unsigned w
 
 /* Finds any object that is here, and where the access posts no event; takes in messages. [in]
  * with_stat: the access is to tell whether the image has failed; then false where it is time to
- * ask.
- */
+ * ask. */
 bool caf_find_slow(struct caf_here *here, const struct caf_selector *s, unsigned watches,
                    bool with_stat);
 static inline __attribute__((always_inline)) bool caf_find_here(struct caf_here *here,

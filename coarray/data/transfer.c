@@ -39,8 +39,7 @@ static inline bool same_scalars(const struct caf_desc *a, const struct caf_desc 
          a->dtype.type == b->dtype.type && a->dtype.elem_len == b->dtype.elem_len;
 }
 
-/* Numbers of different types or kinds on both sides: they are converted here, without a section.
- */
+/* Numbers of different types or kinds on both sides: they are converted here, without a section. */
 static inline bool scalar_numbers(const struct caf_desc *a, const struct caf_desc *b) {
   return (a->dtype.rank | b->dtype.rank) == 0 && a->dtype.elem_len <= NUMBER_BYTES &&
          b->dtype.elem_len <= NUMBER_BYTES && a->dtype.type < CAF_DERIVED &&

@@ -47,8 +47,7 @@ static int mapped_is_over(void *arg) {
   return m->word->is_over(__atomic_load_n(m->here, __ATOMIC_ACQUIRE), m->word->with);
 }
 
-/* The address if it is mapped here, else NULL. A lost member of a team may have left no address.
- */
+/* The address if it is mapped here, else NULL. A lost member of a team may have left no address. */
 static const uint64_t *here_of(const struct caf_word *w) {
   if (w->rank == caf.rank) return w->at;
   if (caf.lost[w->rank] || !caf_is_near(w->rank)) return NULL;

@@ -21,8 +21,7 @@ enum { CAF_LOOK_US = 1000, CAF_LOOK_LATER_US = 100000 };
  * has ended, or a request was served. Returns whether the event is complete, and synchronised. */
 bool caf_poll_until(gex_Event_t event, int (*until)(void *arg), void *arg, uint64_t timeout_us);
 
-/* Number of images at their end. Polls: it may serve a message, and hear of a loss.
- */
+/* Number of images at their end. Polls: it may serve a message, and hear of a loss. */
 uint64_t caf_ended(void);
 
 /* A word of a rank that this image waits for. */

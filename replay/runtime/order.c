@@ -119,8 +119,7 @@ static bool is_handler(const struct rpl_event *e) {
 }
 
 /* Pass the oldest kept message of a sender to the gate. in e: its event, which is taken, NULL:
- * none.
- */
+ * none. */
 static bool release(uint32_t from, bool reply, const struct rpl_event *e) {
   rpl_lock();
   uint32_t *const waiting = kept_of(from, reply);

@@ -149,8 +149,7 @@ SH_HOT uint64_t sh_offset(const void *addr) {
   return sh_offset_static((uintptr_t)addr);
 }
 
-/* Address of a PE's object in this process; NULL: not mapped, or the call takes the slow path.
- */
+/* Address of a PE's object in this process; NULL: not mapped, or the call takes the slow path. */
 SH_HOT char *sh_here(const struct shmem_ctx_s *ctx, const void *addr, int pe) {
   const uint64_t offset = sh_offset(addr);
   if (SH_UNLIKELY((uint32_t)pe >= ctx->team->size)) return NULL;

@@ -68,8 +68,7 @@ static inline int capture_run(struct capture *out, void (*fn)(void *arg), void *
   return waitpid(child, &out->status, 0) == child ? 0 : -1;
 }
 
-/* Runs fn(arg) as capture_run; fails the test, with the output, unless it ends with `code`.
- */
+/* Runs fn(arg) as capture_run; fails the test, with the output, unless it ends with `code`. */
 #define capture_exit(cap, fn, arg, code)                                                           \
  do {                                                                                              \
   assert_int_equal(capture_run((cap), (fn), (arg)), 0);                                            \

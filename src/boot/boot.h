@@ -122,8 +122,7 @@ pid_t tmb_boot_peer_pid(const struct tmb_boot *boot, uint32_t rank);
 void tmb_boot_report(struct tmb_boot *boot, bool report, const struct tmb_boot_doors *doors);
 
 /* Name of the host of a rank, for messages. in rank: < size. Lives as long as the job. Threads:
- * any.
- */
+ * any. */
 const char *tmb_boot_host_name(const struct tmb_boot *boot, uint32_t rank);
 
 /* A word that changes whenever the fate of a rank does; for the life of the job. */

@@ -138,8 +138,7 @@ void tmb_team_init_primordial(struct tmb_team *team);
 
 /* A team of `size` members with tables to be filled by the caller: jobrank_table, *ep_index
  * (writable), shared_row, *peer_scratch (scratch only). Not registered. Fatal when there is no
- * memory.
- */
+ * memory. */
 struct tmb_team *tmb_team_new(uint32_t size, bool with_scratch, gex_EP_Index_t **ep_index);
 
 /* Complete and register a filled team: rank, ep and flags of its head, uid and tables are set.

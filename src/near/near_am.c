@@ -73,8 +73,7 @@ TMB_NO_TSAN static inline void publish(struct tmb_near_slot *slot, uint32_t lap,
 }
 
 /* The word in which this thread announces its reservation, and the ring; word NULL: losses are not
- * expected.
- */
+ * expected. */
 struct claim {
   uint64_t *word, ring;
 };

@@ -52,8 +52,7 @@ struct tmb_net_memory {
 };
 
 /* Calls into core. Any thread, unless said otherwise. Filled by core; every conduit gets this
- * table.
- */
+ * table. */
 struct tmb_net_up {
   /* A message has arrived: run its handler. From progress only. */
   void (*am)(const struct tmb_am_in *in);

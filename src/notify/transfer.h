@@ -34,8 +34,7 @@ struct tmb_transfer {
 void tmb_transfer_check(const struct tmb_transfer *t);
 
 /* Whether nbytes at an offset are inside the peer's segment; fatal if not. in argument: the
- * argument.
- */
+ * argument. */
 void tmb_transfer_check_offset(const struct tmb_transfer *t, const char *argument,
                                const void *offset, size_t nbytes);
 

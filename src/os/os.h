@@ -245,8 +245,7 @@ void tmb_os_open_streams(void);
 
 /* Has `handler` run when the process ends by exit() or return from main, with the exit code; 0
  * where the C library does not report it (musl). One handler a process. Returns 0, or else an
- * error.
- */
+ * error. */
 int tmb_os_at_exit(void (*handler)(int code));
 
 /* ---- limits of the process */

@@ -65,8 +65,7 @@ struct tmb_os_cgroup;
 const struct tmb_os_cgroup *tmb_cgroup_known(void);
 
 /* Processes that the kernel has ended for want of memory in the walk's current cgroup; 0 if
- * unknown.
- */
+ * unknown. */
 uint64_t tmb_cgroup_oom_kills(const struct tmb_cgroup_walk *walk);
 
 /* Most processes and threads in the walk's current cgroup, UINT64_MAX if it has no such limit. out

@@ -247,8 +247,7 @@ static int prepare(struct agent *a) {
 }
 
 /* As prepare, with its messages in a buffer: the launcher prints them, once, with the name of the
- * host.
- */
+ * host. */
 static int prepare_quietly(struct agent *a, char *said, size_t bytes) {
   int ends[2];
   said[0] = '\0';

@@ -125,8 +125,7 @@ public:
     return detail::call(detail::self.world, owner(key), remove, key);
   }
 
-  /* value = f(value, arg) at the owner, atomically; a new key begins with V(). f: as of call().
-   */
+  /* value = f(value, arg) at the owner, atomically; a new key begins with V(). f: as of call(). */
   template <class F, class A> future<void> update(const K &key, F f, A arg) {
     const auto change = [n = mine_.number(), f](K k, A a) {
       part::of(n).with([&](table &t) {

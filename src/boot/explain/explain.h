@@ -77,8 +77,7 @@ uint64_t tmb_explain_polls(const struct tmb_snapshot *s, uint32_t rank);
 enum tmb_needs tmb_explain_needs(const struct tmb_explain *e, uint32_t rank,
                                  const struct tmb_status_wait *w, uint8_t *mark);
 
-/* Whether the condition on a word holds already; w->found is the word, if it could be read.
- */
+/* Whether the condition on a word holds already; w->found is the word, if it could be read. */
 bool tmb_explain_holds(const struct tmb_snapshot *s, uint32_t rank,
                        const struct tmb_status_wait *w);
 

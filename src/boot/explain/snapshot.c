@@ -66,8 +66,7 @@ static int64_t mapped_at(const char *line, uint64_t addr, uint64_t *inode) {
   return (int64_t)(addr - low + offset);
 }
 
-/* The word through shared memory that the process has mapped: works where tracing is forbidden.
- */
+/* The word through shared memory that the process has mapped: works where tracing is forbidden. */
 static bool word_of_file(pid_t pid, uint64_t addr, uint64_t *word) {
   char path[64], line[512];
   uint64_t inode = 0;

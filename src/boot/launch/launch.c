@@ -145,8 +145,7 @@ static int open_memory(struct tmb_launch *l) {
 }
 
 /* A signal that our parent ignores for us (nohup, background jobs) stays ignored: blocked, it would
- * arrive.
- */
+ * arrive. */
 static bool is_ignored(int sig) {
   struct sigaction now;
   if (sig == SIGCHLD || sigaction(sig, NULL, &now) != 0) return false;

@@ -154,8 +154,7 @@ bool tmb_ctl_is_of_other_version(int fd);
 void tmb_ctl_unmap(struct tmb_ctl *ctl);
 
 /* Rank: NEW -> JOINED. Returns 0, or TMB_E_STATE if it was taken or the job is ending (then
- * ORDERED).
- */
+ * ORDERED). */
 int tmb_ctl_join(struct tmb_ctl *ctl, uint32_t rank, pid_t pid);
 
 /* Rank: NEW or JOINED -> EXITING with `code`. Returns false if the state had moved on before. */

@@ -61,8 +61,7 @@ struct tmb_sup_state {
 struct tmb_sup_far {
   void *arg;
   /* Descriptors to wait for. out fds: [max]. inout timeout_ms: lowered to the next timer. Returns
-   * how many.
-   */
+   * how many. */
   nfds_t (*wait)(void *arg, struct pollfd *fds, nfds_t max, int *timeout_ms);
   /* After each wait: do pending work; calls tmb_supervise_apply for reports that came. */
   void (*serve)(void *arg, struct tmb_sup *sup);

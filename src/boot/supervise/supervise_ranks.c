@@ -89,8 +89,7 @@ bool tmb_sup_have_had(struct tmb_sup *s, uint64_t ns) {
 }
 
 /* Asks every rank here that is not ending by itself to end. A program that never joined gets
- * SIGTERM.
- */
+ * SIGTERM. */
 void tmb_sup_ask(struct tmb_sup *s) {
   tmb_ctl_end(s->l->ctl);
   tmb_store_rel(&s->l->ctl->ordered_code, (uint32_t)s->code);

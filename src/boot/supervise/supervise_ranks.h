@@ -105,8 +105,7 @@ bool tmb_sup_goes_on(const struct tmb_sup *s);
 /* "; ending the other 7 ranks" or "; the other 7 ranks go on" in buf; "" if there are none. */
 const char *tmb_sup_others_text(const struct tmb_sup *s, bool go_on, char *buf, size_t bytes);
 
-/* Writes a fate (TMB_FATE) for the ranks here to see, and wakes them. Returns whether it is new.
- */
+/* Writes a fate (TMB_FATE) for the ranks here to see, and wakes them. Returns whether it is new. */
 bool tmb_sup_note_fate(struct tmb_sup *s, uint32_t rank, uint32_t fate);
 
 /* Writes a fate, and reports it to the other machines if it is new. */

@@ -33,8 +33,7 @@ static struct {
 /* Limits in ns, both measured at start-up: of a hand-off and back, and of writing
  * TMB_SHARED_BYTES that another processor has read. Processors under one cache are below both.
  * There two copies through shared memory are faster than one by the kernel, which takes about 1000
- * ns for as much. Farther apart, a line takes longer than its copy. From study/journal/0025.
- */
+ * ns for as much. Farther apart, a line takes longer than its copy. From study/journal/0025. */
 #define NEAR_NS           250u
 #define NEAR_WRITE_NS     600u
 

@@ -96,8 +96,7 @@ void tmb_record_call(struct tmb_record *record, uint64_t begun, const struct tmb
 uint32_t tmb_record_name(const char *text);
 
 /* A run-time library above describes its wait (ext_wait.h); the description holds until it ends:
- * NULL.
- */
+ * NULL. */
 void tmb_record_statement(const struct gexx_waitinfo *info);
 
 /* Where the statement that runs is noted, see gexx_Trace_Follow. */

@@ -82,8 +82,7 @@ static void copy_text(char *to, size_t room, const char *from) {
 }
 
 /* Write the description of this wait by a layer above. Returns whether the entry already described
- * this wait.
- */
+ * this wait. */
 static bool show_declared(struct tmb_status_wait *w, const struct tmb_thread *t) {
   const gexx_WaitInfo_t *d = t->declared;
   struct tmb_status_layer *l = &w->layer;
@@ -128,8 +127,7 @@ void tmb_status_lasts(void) {
 
 /* Write the purpose of the thread's wait. A call that all members of a team make keeps the time at
  * which the thread first slept for it; other waits cannot be distinguished once something has
- * happened.
- */
+ * happened. */
 static void show(struct tmb_status_wait *w, struct tmb_why why, bool first, uint32_t state) {
   const bool counted = first && w->number;
   const struct {

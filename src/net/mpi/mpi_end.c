@@ -22,9 +22,8 @@
 
 /* Times of the end of a process in ns. Chosen, not measured. */
 #define MEET_NS UINT64_C(2000000000) /* longest wait for the others when the process ends */
-#define LINGER_NS                                                               \
- UINT64_C(100000000) /* and, after that, until they have seen that all are here \
-                      */
+#define LINGER_NS \
+ UINT64_C(100000000) /* and, after that, until they have seen that all are here \ */
 
 /* Wait until all ranks are here. in limit_ns: at most so long; serve: meanwhile. Returns whether
  * they are. */

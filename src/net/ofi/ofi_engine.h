@@ -32,8 +32,7 @@
 #define OFI_MESSAGE_MAX \
  (sizeof(struct ofi_head) + 4 * TMB_AM_ARGS_MAX + OFI_ALIGN + TMB_AM_MEDIUM_BYTES_MAX)
 
-/* Begin of every message. The arguments follow, then, at the next multiple of 16, the payload.
- */
+/* Begin of every message. The arguments follow, then, at the next multiple of 16, the payload. */
 struct ofi_head {
   uint64_t token; /* of the job */
   uint32_t src, nbytes;

@@ -21,8 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits after which a silent peer is lost. Chosen so that one behind a link of 1 Mbit/s is not.
- */
+/* Limits after which a silent peer is lost. Chosen so that one behind a link of 1 Mbit/s is not. */
 #define LOOKS_MIN     10                   /* polls before a peer is judged */
 #define QUESTIONS_MAX 256                  /* in flight */
 #define TIMEOUT_MIN   UINT64_C(5000000000) /* ns */

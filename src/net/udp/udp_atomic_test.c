@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Remote atomic operations taken out of packets: each is performed once and each completes once,
  * over good wires and bad ones, also while the owner's client computes; impossible ones are
- * refused.
- */
+ * refused. */
 #include "base/unit_test.h"
 #include "net/udp/udp_rig_test.h"
 

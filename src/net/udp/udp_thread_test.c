@@ -124,8 +124,7 @@ TEST(credit) {
 }
 
 /* The reply of a handler leaves with the poll that ran it. Completions that the thread finds are
- * not reported inside it.
- */
+ * not reported inside it. */
 TEST(answers) {
   begin(1);
   replies = true;

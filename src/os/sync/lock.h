@@ -48,8 +48,7 @@ static inline void tmb_lock_count(uint64_t *count, uint64_t n) {
 /* At start-up, while no lock is held. in threads: whether client threads may be inside at once. */
 void tmb_lock_init(bool threads);
 
-/* Called before a thread sleeps for a lock, and afterwards; NULL: no call. Set at start-up.
- */
+/* Called before a thread sleeps for a lock, and afterwards; NULL: no call. Set at start-up. */
 extern void (*tmb_lock_on_sleep)(const struct tmb_lock *lock, bool begins);
 
 /* The slow halves of the functions below. */

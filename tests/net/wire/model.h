@@ -67,8 +67,7 @@ void wire_model_init(struct wire_model *m, uint32_t count, uint64_t seed,
 
 /* Port `from` hands over a frame of `bytes` bytes for the ports of `to` (bit i: port i). out
  * copies: [WIRE_PORTS_MAX][WIRE_COPIES_MAX]; out counts: [WIRE_PORTS_MAX] how many of them each
- * port gets.
- */
+ * port gets. */
 struct wire_fate {
   bool datagram; /* in: the frame is a UDP datagram */
   bool payload;  /* in: it has a payload, of UDP or TCP */

@@ -124,8 +124,7 @@ static const struct view_blame *next_of(const struct sheet *s, const struct view
 }
 
 /* The ranks that the late rank waits for itself, up to one that computes, or until the ranks go in
- * a circle.
- */
+ * a circle. */
 static void write_chain(struct sheet *s, const struct view_blame *b) {
   const uint32_t first = b->waiter;
   uint32_t links = 0;

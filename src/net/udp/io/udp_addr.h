@@ -52,8 +52,7 @@ struct udp_ports {
   uint16_t stream; /* for connections, on rail 0 */
 };
 
-/* Protection of packets, as TOMBOLO_UDP_AUTH says; NO_CIPHER: encrypted, but without libsodium.
- */
+/* Protection of packets, as TOMBOLO_UDP_AUTH says; NO_CIPHER: encrypted, but without libsodium. */
 enum udp_guard { UDP_GUARD_HEADER, UDP_GUARD_PAYLOAD, UDP_GUARD_ENCRYPT, UDP_GUARD_NO_CIPHER };
 
 /* Fill in machine and the addresses of this host's interfaces that are up, loopback last and only

@@ -21,8 +21,7 @@
 #define TINY_BUF    512u /* a packet of a transfer, whose payload stays where it lies */
 #define SMALL_BUF   2048u
 #define MIDDLE_BUF  9216u
-/* Of each class, kept for later packets: the window of one peer takes as much. Chosen.
- */
+/* Of each class, kept for later packets: the window of one peer takes as much. Chosen. */
 #define SPARE_BYTES (1u << 20)
 
 static uint32_t class_bytes(uint32_t size_class) {

@@ -149,8 +149,7 @@ bool udp_packet_asks(struct udp_peer *p, const struct udp_ask *ask);
 /* ---- udp_pieces.c */
 
 /* Whether a packet that is retransmitted on `rail` is too long for it, or may be: it was lost
- * often.
- */
+ * often. */
 bool udp_pieces_due(const struct tmb_net *e, const struct udp_peer *p, const struct udp_slot *slot,
                     uint32_t rail);
 /* Send a packet in pieces, on slot->rail. */
@@ -172,8 +171,7 @@ static inline bool udp_gather_waits(const struct udp_peer *p) {
 }
 /* Add a record with its payload to the open packet; sets UDP_TAIL where it must. in flags:
  * UDP_ACK_NOW, UDP_QUIET; reserve: slots of the window to leave free. Returns false if there is no
- * room now.
- */
+ * room now. */
 bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uint8_t flags,
                 uint32_t reserve);
 /* Add a record without a tail to the open packet, which there is. Sends nothing and needs no clock.

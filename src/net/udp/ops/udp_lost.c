@@ -21,9 +21,8 @@
 
 /* Time after which a peer is lost. Chosen, not measured. */
 #define REFUSED_NS 2000000000u /* in which the notice of a regular end would have come */
-#define FALL_BACK_NS                                                                           \
- 500000000u                  /* after which a peer that was never heard is asked by connection \
-                              */
+#define FALL_BACK_NS \
+ 500000000u                  /* after which a peer that was never heard is asked by connection \ */
 #define KEEP_NS  1000000000u /* between searches for silent peers */
 #define STALL_NS 200000000u  /* a peer that has acknowledged nothing for so long does not answer */
 

@@ -108,8 +108,7 @@ struct udp_get {
 /* ---- parts of a peer; all of them change under engine->lock */
 
 /* The open packet, in which small operations are gathered. udp_gather.c, udp_pending.c,
- * udp_small.c.
- */
+ * udp_small.c. */
 struct udp_gather {
   struct udp_buf *buf; /* NULL: none is open */
   uint32_t end;        /* of the control part, from the packet's start */

@@ -34,8 +34,7 @@ void udp_cc_open(struct udp_cc *cc, uint32_t packet_bytes);
 void udp_cc_acked(struct udp_cc *cc, uint64_t bytes, uint64_t now_ns, uint64_t srtt_ns);
 
 /* Packets were lost: once a round trip. in oversubscribed: while others of this sender's stood in a
- * queue.
- */
+ * queue. */
 void udp_cc_lost(struct udp_cc *cc, bool crowded);
 
 /* The last loss was none. */
