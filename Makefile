@@ -111,7 +111,7 @@ study: build
 	@python3 study/study.py --build "$(BUILD)" --out "$(REPORT)" $(if $(filter quick docs,$(STUDY)),--$(STUDY)) $(PART)
 	$(if $(filter docs,$(STUDY)),@python3 study/figures.py --adopt "$(REPORT)")
 
-# Figures that were behind a peer once; less than 5 minutes. CELLS: these groups only. ADOPT=1: also
+# Figures for which a peer was faster once; less than 5 minutes. CELLS: these groups only. ADOPT=1: also
 # study/data/cells.json and its table in study/RESULTS.md.
 .PHONY: cells
 cells: build

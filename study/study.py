@@ -144,7 +144,7 @@ def parts(options):
         "apps4hosts": ("matmul and cholesky on four hosts, 1 Gbit/s, beside ScaLAPACK",
                        script("net.py", "--apps", "--problem",
                               "1000" if quick else "2000"), app_rows),
-        "cells": ("Figures that were behind a peer once", script("cells.py"), cell_rows),
+        "cells": ("Figures for which a peer was faster once", script("cells.py"), cell_rows),
     }
 
 
