@@ -270,6 +270,107 @@ TEST(handed_over_together) {
   end();
 }
 
+enum flood { PUT, GET, MEDIUM, FLOODS };
+
+/* Start one operation of a flood; the window may be full. */
+static int start(enum flood kind, const struct tmb_rma *rma) {
+  int32_t arg = 0;
+  struct tmb_am_out out = rig_medium(1, &arg, rma->local, rma->nbytes);
+  if (kind == PUT) return udp_put(rig_net[0], rma);
+  return kind == GET ? udp_get(rig_net[0], rma) : udp_am_send(rig_net[0], &out);
+}
+
+static uint64_t arrived;
+
+static void on_arrival(const struct tmb_am_in *in) {
+  const uint8_t *p = in->payload;
+  for (size_t i = 0; i < in->nbytes; i++) assert_int_equal(p[i], (uint8_t)(i * 7));
+  arrived++;
+}
+
+/* Many operations of one length, gets in bursts of eight: packets are about as few as their bytes
+ * allow. */
+static void flood(enum flood kind, size_t nbytes) {
+  enum { COUNT = 600 };
+  static uint8_t local[8192], expected[8192];
+  const struct udp_config config = rig_config();
+  rig_open(2, &config, NULL);
+  rig_on_am = on_arrival;
+  arrived = 0;
+  uint64_t done = 0;
+  for (size_t i = 0; i < sizeof local; i++) expected[i] = local[i] = (uint8_t)(i * 7);
+  if (kind == GET) memcpy(rig_segment[1], expected, sizeof expected);
+  if (kind == GET) memset(local, 0, sizeof local);
+  const struct tmb_rma rma = rma_of(0, local, nbytes, &done);
+  for (uint64_t k = 0; k < COUNT; k++, rig_now_ns += CALL_NS) {
+    for (uint32_t steps = 0; start(kind, &rma); steps++) {
+      assert_cmp(steps, <, STEPS_MAX);
+      rig_step(2);
+    }
+    if (kind == GET && k % 8 == 7) await(&done, k + 1);
+  }
+  await(kind == MEDIUM ? &arrived : &done, COUNT);
+  assert_memory_equal(kind == GET   ? local
+                      : kind == PUT ? rig_segment[1]
+                                    : expected,
+                      expected, nbytes);
+  const uint64_t packets = rig_stats[kind == GET].packets_out;
+  const uint64_t few = kind == GET ? COUNT / 4 : 20; /* of each burst, packets that are not full */
+  assert_cmp(packets, <, COUNT * (nbytes + 40) / 1440 * 13 / 10 + few);
+  end();
+}
+
+/* Operations up to 8 KiB of a flood fill packets up, also those that are longer than one. */
+TEST(filled_packets) {
+  static const size_t sizes[] = {250, 257, 420, 600, 730, 1401, 1450, 2000, 3000, 5000, 8192};
+  for (enum flood kind = PUT; kind < FLOODS; kind++)
+    for (uint32_t i = 0; i < TMB_ARRAY_LEN(sizes); i++) flood(kind, sizes[i]);
+  rig_on_am = NULL;
+}
+
+/* A packet is open when the path to the peer becomes narrower; a put that is cut follows. */
+TEST(narrower_path) {
+  static uint8_t src[2000];
+  const struct udp_config config = rig_config();
+  rig_open(2, &config, NULL);
+  rig_on_am = on_message;
+  messages = 0;
+  for (uint32_t k = 0; k < 2; k++) message(CALL_NS);
+  uint64_t done = 0;
+  const struct tmb_rma cut = rma_of(0, src, sizeof src, &done);
+  int32_t arg = 0;
+  struct tmb_am_out small = rig_medium(1, &arg, src, 250);
+  assert_int_equal(udp_am_send(rig_net[0], &small), 0);
+  struct udp_peer *p = rig_net[0]->peers.of[1];
+  assert_non_null(p->gather.buf);
+  assert_cmp(p->gather.end, >, 1200);
+  p->mtu.bytes = 1200;
+  memset(src, 9, sizeof src);
+  put(&cut, NULL);
+  await(&done, 1);
+  for (uint32_t i = 0; i < sizeof src; i++) assert_int_equal(rig_segment[1][i], 9);
+  assert_int_equal(messages, 2);
+  rig_on_am = NULL;
+  end();
+}
+
+/* A put whose end of reading somebody awaits, and that is longer than packets, is copied. */
+TEST(copied_sources) {
+  static uint8_t src[65536];
+  const struct udp_config config = rig_config();
+  for (size_t nbytes = 8192; nbytes <= sizeof src; nbytes *= 2) {
+    rig_open(2, &config, NULL);
+    uint64_t done = 0;
+    struct tmb_rma rma = rma_of(0, src, nbytes, &done);
+    rma.report_local = true;
+    rma.local_category = 1;
+    assert_int_equal(udp_put(rig_net[0], &rma), 0);
+    assert_int_equal(done, 1); /* its source is free; nothing has been received */
+    await(&done, 2);
+    end();
+  }
+}
+
 /* Where the peer does not answer, small puts are refused once the window is full, and kept nowhere;
  * accepted ones arrive later. */
 TEST(full_window) {

@@ -48,13 +48,14 @@ void udp_auth_tail_key(const uint8_t *secret, uint64_t job_id, struct udp_nh_key
   udp_nh_open(key, words);
 }
 
-/* The results of the tail's blocks. Their number is known by the header. */
-static void feed_tail(struct udp_siphash *state, const struct udp_auth_input *input) {
-  const uint8_t *tail = input->tail;
-  const uint32_t step = udp_nh_step(input->tail_key, input->tail_bytes);
-  for (uint32_t at = 0; at < input->tail_bytes; at += UDP_NH_BLOCK) {
+/* The results of the blocks of a tail or a long control part. Their number is known by the header.
+ */
+static void feed_blocks(struct udp_siphash *state, const struct udp_nh_key *key,
+                        const uint8_t *data, uint32_t bytes) {
+  const uint32_t step = udp_nh_step(key, bytes);
+  for (uint32_t at = 0; at < bytes; at += UDP_NH_BLOCK) {
     uint64_t out[2];
-    udp_nh(input->tail_key, tail + at, TMB_MIN(input->tail_bytes - at, UDP_NH_BLOCK), step, out);
+    udp_nh(key, data + at, TMB_MIN(bytes - at, UDP_NH_BLOCK), step, out);
     udp_siphash_feed(state, out, sizeof out);
   }
 }
@@ -62,7 +63,8 @@ static void feed_tail(struct udp_siphash *state, const struct udp_auth_input *in
 uint64_t udp_auth_hash(const uint64_t key[2], const struct udp_header *header,
                        const struct udp_auth_input *input) {
   const uint64_t upper = (input->seq >> 32) << 32 | input->ack >> 32;
-  if (TMB_LIKELY(!input->tail_bytes && !(input->control_bytes & 7))) {
+  const bool is_long = input->control_bytes > UDP_AUTH_DIRECT;
+  if (TMB_LIKELY(!input->tail_bytes && !is_long && !(input->control_bytes & 7))) {
     const struct udp_siphash_part parts[] = {
         {(const uint8_t *)header + sizeof header->mac, HASHED_WORDS},
         {&upper, 1},
@@ -74,7 +76,10 @@ uint64_t udp_auth_hash(const uint64_t key[2], const struct udp_header *header,
   udp_siphash_feed(&state, (const uint8_t *)header + sizeof header->mac,
                    UDP_HEADER_BYTES - sizeof header->mac);
   udp_siphash_feed(&state, &upper, sizeof upper);
-  udp_siphash_feed(&state, input->control, input->control_bytes);
-  if (input->tail_bytes) feed_tail(&state, input);
+  if (is_long)
+    feed_blocks(&state, input->tail_key, input->control, input->control_bytes);
+  else
+    udp_siphash_feed(&state, input->control, input->control_bytes);
+  if (input->tail_bytes) feed_blocks(&state, input->tail_key, input->tail, input->tail_bytes);
   return udp_siphash_end(&state);
 }

@@ -2,6 +2,7 @@
 /* NH against the tags of UMAC-64 in RFC 4418, of which this file has the rest; with and without the
  * wide instructions; and that each bit of a block counts. */
 #include "base/unit_test.h"
+#include "net/udp/guard/udp_auth.h"
 #include "net/udp/guard/udp_nh.h"
 
 #include <stdio.h>
@@ -244,6 +245,26 @@ TEST(every_bit) {
   udp_nh(&key, data, 101, key.step, out);
   assert_int_not_equal(out[0], right[0]);
   assert_int_not_equal(out[1], right[1]);
+}
+
+/* Each bit of a control part counts, also of one that is so long that NH makes it short. */
+TEST(control_parts) {
+  static const uint8_t secret[TMB_NET_SECRET_BYTES] = {1, 2, 3};
+  static uint8_t control[5000];
+  static struct udp_nh_key nh;
+  const uint64_t key[2] = {1, 2};
+  udp_auth_tail_key(secret, 3, &nh);
+  for (uint32_t bytes = 8; bytes <= sizeof control; bytes += bytes < 1000 ? 8 : 1000) {
+    struct udp_header h = {.control = (uint16_t)bytes};
+    const struct udp_auth_input in = {.control = control, .control_bytes = bytes, .tail_key = &nh};
+    const uint64_t whole = udp_auth_hash(key, &h, &in);
+    for (uint32_t i = 0; i < bytes; i++) {
+      control[i] ^= (uint8_t)(1u << i % 8);
+      assert_cmp(udp_auth_hash(key, &h, &in), !=, whole);
+      control[i] ^= (uint8_t)(1u << i % 8);
+    }
+    assert_cmp(udp_auth_hash(key, &h, &in), ==, whole);
+  }
 }
 
 int main(void) {

@@ -174,6 +174,15 @@ static inline bool udp_gather_waits(const struct udp_peer *p) {
  * room now. */
 bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uint8_t flags,
                 uint32_t reserve);
+/* Whether an operation of `total` bytes can be gathered in parts, once the window has room. */
+bool udp_parts_are(const struct udp_peer *p, uint64_t total);
+/* Whether the open packet has no room for `r`, but for a part of `least` bytes or more. */
+bool udp_gather_splits(const struct udp_peer *p, const struct udp_record *r, uint32_t least);
+/* Gather an operation of r->total bytes in parts, for which udp_parts_are. in r: a PUT, PART or
+ * DATA without payload; src: free on return; flags, reserve: as for udp_gather. Returns false, with
+ * nothing done, if the window does not take all of it now. */
+bool udp_gather_parts(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r,
+                      const void *src, uint8_t flags, uint32_t reserve);
 /* Add a record without a tail to the open packet, which there is. Sends nothing and needs no clock.
  * Returns false, with nothing done, if it does not fit. */
 bool udp_gather_join(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
@@ -223,7 +232,7 @@ int udp_am_send(struct tmb_net *e, struct tmb_am_out *out);
 
 /* ---- udp_small.c */
 
-/* Gather a put of up to UDP_INLINE_MAX bytes; its source is free on return. in r: the record
+/* Gather a put of up to UDP_COPY_MAX bytes; its source is free on return. in r: the record
  * without its payload. Returns 0, or TMB_AGAIN if the window has no room. */
 int udp_small_put(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
                   const struct tmb_rma *rma);
@@ -232,12 +241,14 @@ int udp_small_put(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
 bool udp_small_join(struct tmb_net *e, struct udp_record *r, const struct tmb_rma *rma);
 /* Whether a put may be gathered: it is short, fits into a packet, and no transfer waits. */
 static inline bool udp_small_is(const struct udp_peer *p, const struct tmb_rma *rma) {
-  const uint32_t most = TMB_MIN(p->mtu.bytes, UDP_HEADER_BYTES + UDP_RECORD_MAX);
-  return rma->nbytes <= most - (UDP_HEADER_BYTES + UDP_RECORD_MAX - UDP_INLINE_MAX) &&
-         !p->bulk.first;
+  const uint32_t fields = UDP_HEADER_BYTES + UDP_RECORD_MAX - UDP_INLINE_MAX;
+  return rma->nbytes <= TMB_MIN(p->mtu.bytes - fields, UDP_COPY_MAX) && !p->bulk.first;
 }
-/* Send the open packet, unless more puts are likely to come at once. */
-void udp_small_settle(struct tmb_net *e, struct udp_peer *p);
+/* Gather a put in parts, for which udp_parts_are. Returns 0, or TMB_AGAIN. */
+int udp_small_parts(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r,
+                    const struct tmb_rma *rma);
+/* Send the open packet, unless more puts are likely to come at once. in nbytes: of the last one. */
+void udp_small_settle(struct tmb_net *e, struct udp_peer *p, uint64_t nbytes);
 
 /* ---- udp_rma.c */
 

@@ -13,9 +13,16 @@
 
 #include <string.h>
 
-/* Bytes of an open packet, at least, if packets are as long. Chosen; `tombolo bench
- * loggp` measures the gap between messages. */
+/* Bytes of an open packet, at least, if packets are as long, and records like its first one that it
+ * has room for, up to GATHER_MAX bytes. Chosen; `tombolo bench loggp` measures the gap between
+ * messages. */
 #define GATHER_BYTES 2048u
+#define GATHER_COUNT 4u
+#define GATHER_MAX   9216u
+/* Bytes of payload for which a part of an operation is begun in an open packet. Chosen. */
+#define PART_MIN     32u
+/* Bytes of packets at least, where operations are cut into parts. Chosen. */
+#define PARTS_MTU    1024u
 /* Packets that are handed over together, at most, and the time from the one before it, or the end
  * of its call, in which each is full. A call of the kernel takes as long as this. Chosen. */
 #define TOGETHER     8u
@@ -75,6 +82,7 @@ static bool fits(const struct udp_peer *p, const struct udp_record *r, uint32_t 
 /* Write `r`, which fits, into the open packet. in quiet: nobody awaits its end. */
 static void append(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r, bool quiet) {
   uint32_t payload_at = 0;
+  p->gather.last = p->gather.end;
   p->gather.end = udp_record_write(p->gather.buf->data, p->gather.end, r, &payload_at);
   if (r->flags & UDP_TAIL) {
     memcpy(p->gather.buf->data + payload_at, r->payload, r->bytes);
@@ -87,9 +95,17 @@ static void append(struct tmb_net *e, struct udp_peer *p, const struct udp_recor
   udp_peer_busy(e, p);
 }
 
+/* Open a packet. in bytes: of the control part of its first record; tail: of its tail. */
+static void open_new(struct tmb_net *e, struct udp_peer *p, uint32_t bytes, uint32_t tail) {
+  const uint32_t several = TMB_MAX(GATHER_BYTES, UDP_HEADER_BYTES + GATHER_COUNT * bytes);
+  const uint32_t gathers = TMB_MIN(TMB_MIN(several, GATHER_MAX), p->mtu.bytes);
+  p->gather.buf = udp_buf_get(e, TMB_MAX(UDP_HEADER_BYTES + bytes + tail, gathers));
+  p->gather.room = udp_buf_bytes(p->gather.buf);
+}
+
 bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uint8_t flags,
                 uint32_t reserve) {
-  if (r->bytes > UDP_INLINE_MAX || udp_record_bytes(r) + UDP_HEADER_BYTES > p->mtu.bytes)
+  if (r->bytes > UDP_COPY_MAX || udp_record_bytes(r) + UDP_HEADER_BYTES > p->mtu.bytes)
     r->flags |= UDP_TAIL;
   const uint32_t bytes = udp_record_bytes(r);
   /* A full packet asks for no acknowledgement of its puts: the next one, which follows, does. */
@@ -99,12 +115,81 @@ bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uin
   }
   if (!p->gather.buf) {
     if (udp_tx_room(&p->tx) <= reserve) return false;
-    const uint32_t gathers = TMB_MIN(GATHER_BYTES, p->mtu.bytes);
-    p->gather.buf = udp_buf_get(e, TMB_MAX(UDP_HEADER_BYTES + bytes + 16 + r->bytes, gathers));
-    p->gather.room = udp_buf_bytes(p->gather.buf);
+    open_new(e, p, bytes, r->flags & UDP_TAIL ? 16 + r->bytes : 0);
   }
   append(e, p, r, (flags & UDP_QUIET) != 0);
   p->gather.flags |= flags & UDP_ACK_NOW;
+  return true;
+}
+
+/* Bytes of a packet of parts. */
+static uint32_t parts_packet(const struct udp_peer *p) {
+  return TMB_MIN(p->mtu.bytes, GATHER_MAX);
+}
+
+/* Payload of a part `r` that the open packet has room for; a multiple of 8. */
+static uint32_t part_room(const struct udp_peer *p, const struct udp_record *r) {
+  const uint32_t limit = TMB_MIN(p->gather.room, parts_packet(p));
+  const uint32_t used = p->gather.end + udp_record_bytes(r);
+  if (p->gather.tail || limit < used) return 0;
+  return TMB_ALIGN_DOWN(limit - used, 8u);
+}
+
+/* Packets that parts of `total` bytes take at most, the open packet included. */
+static uint64_t parts_packets(const struct udp_peer *p, uint64_t total) {
+  const uint32_t fields = UDP_HEADER_BYTES + UDP_RECORD_MAX - UDP_INLINE_MAX;
+  return total / (parts_packet(p) - fields) + 2;
+}
+
+/* Fill the open packet up: the kernel takes packets of one length together. It may be longer than
+ * packets are now: the path has become narrower. */
+static void fill_up(struct udp_peer *p) {
+  const uint32_t limit = TMB_MIN(p->gather.room, parts_packet(p)), end = p->gather.end;
+  if (p->gather.tail || !p->gather.count || end >= limit) return;
+  const uint32_t rest = TMB_ALIGN_DOWN(limit - end, 8u);
+  udp_record_pad(p->gather.buf->data + p->gather.last, end - p->gather.last, rest);
+  p->gather.end += rest;
+}
+
+bool udp_parts_are(const struct udp_peer *p, uint64_t total) {
+  return total <= UDP_COPY_MAX && !p->bulk.first && p->mtu.bytes >= PARTS_MTU &&
+         parts_packets(p, total) * parts_packet(p) <= p->tx.rail[p->tx.main].cc.window;
+}
+
+bool udp_gather_splits(const struct udp_peer *p, const struct udp_record *r, uint32_t least) {
+  struct udp_record part = *r;
+  part.bytes = 0;
+  return p->gather.buf && part_room(p, &part) >= TMB_MAX(least, PART_MIN) &&
+         !fits(p, r, udp_record_bytes(r)) && udp_parts_are(p, r->bytes);
+}
+
+bool udp_gather_parts(struct tmb_net *e, struct udp_peer *p, const struct udp_record *whole,
+                      const void *src, uint8_t flags, uint32_t reserve) {
+  const struct udp_rail *rail = udp_tx_main(&p->tx);
+  const uint64_t total = whole->total, packets = parts_packets(p, total);
+  struct udp_record r = *whole;
+  r.bytes = 0;
+  if (udp_tx_room(&p->tx) <= reserve + packets ||
+      rail->in_flight + packets * parts_packet(p) > rail->cc.window)
+    return false;
+  if (r.type == UDP_PART) {
+    r.flags |= UDP_HEAD;
+    r.id = ++p->bulk.next_id;
+  }
+  if (e->kept.threads) udp_engine_clock(e); /* udp_am_send has not */
+  for (uint64_t sent = 0; sent < total; sent += r.bytes, r.addr += r.bytes, r.bytes = 0) {
+    const uint64_t left = total - sent;
+    if (p->gather.buf && part_room(p, &r) < TMB_MIN(left, (uint64_t)PART_MIN)) {
+      fill_up(p);
+      (void)open_send(e, p, reserve, 0);
+    }
+    if (!p->gather.buf) open_new(e, p, parts_packet(p), 0);
+    r.bytes = (uint32_t)TMB_MIN(left, (uint64_t)part_room(p, &r));
+    r.payload = (const uint8_t *)src + sent;
+    append(e, p, &r, (flags & UDP_QUIET) != 0);
+    p->gather.flags |= flags & UDP_ACK_NOW;
+    r.flags &= (uint8_t)~UDP_HEAD;
+  }
   return true;
 }
 

@@ -13,7 +13,12 @@
 /* Bytes of copied payloads that wait for one peer, at most. Chosen, not measured. */
 #define COPIED_MAX (512u << 10)
 
-/* A Medium that does not fit into a packet: copied, then sent in parts. */
+/* A Medium of so many bytes is cut in two where the open packet has room for three quarters of it:
+ * the target puts it together. Chosen; floods of 730 bytes in packets of 1472 take 0.78 of the
+ * time, of 1000 bytes 1.06 of it if they are cut, too. */
+#define SPLIT_MIN  512u
+
+/* A Medium that does not fit into a packet: gathered in parts, or copied, then sent in parts. */
 static int send_parts(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
                       const struct tmb_am_out *out) {
   if (p->bulk.copied && p->bulk.copied + out->nbytes > COPIED_MAX * (out->is_reply ? 2u : 1u))
@@ -22,6 +27,10 @@ static int send_parts(struct tmb_net *e, struct udp_peer *p, struct udp_record *
   r->type = UDP_PART;
   r->action = UDP_ACT_MEDIUM;
   r->flags &= UDP_REPLY;
+  r->total = out->nbytes;
+  if (udp_parts_are(p, out->nbytes))
+    return udp_gather_parts(e, p, r, out->src, 0, out->is_reply ? 0 : UDP_REPLY_SLOTS) ? 0
+                                                                                       : TMB_AGAIN;
   struct udp_xfer *x = udp_xfer_new(e, p, r, out->src, out->nbytes);
   udp_xfer_copy(e, p, x);
   udp_xfer_add(e, p, x);
@@ -45,7 +54,8 @@ static int send_locked(struct tmb_net *e, struct udp_peer *p, struct tmb_am_out 
     r.bytes = (uint32_t)out->nbytes;
     r.payload = out->src;
   }
-  if (r.bytes > udp_payload_max(p, &r)) {
+  if (r.bytes > udp_payload_max(p, &r) ||
+      (r.bytes >= SPLIT_MIN && udp_gather_splits(p, &r, r.bytes / 4 * 3))) {
     const int rc = send_parts(e, p, &r, out);
     if (rc) return rc;
   } else if (!udp_gather(e, p, &r, 0, out->is_reply ? 0 : UDP_REPLY_SLOTS)) {

@@ -4,10 +4,11 @@
  *
  * Owns the table of gets whose data have not all come. Called through the slots of udp.c; gets are
  * served from udp_recv.c. Calls udp_send.c for short operations, udp_xfer.c for the rest. A put of
- * up to UDP_COPY_MAX bytes that fits into a packet is copied into one, and its source is free at
- * once; a longer one is sent from where it lies. A put with a signal is one message: the signal
- * travels with the first part, and the target changes it when the last has come. Invariant: data of
- * a get are placed by the requester's own table, so the owner cannot write anywhere else.
+ * up to UDP_COPY_MAX bytes is copied into packets, and its source is free at once; a longer one is
+ * sent from where it lies, unless somebody awaits the end of its source. A put with a signal is one
+ * message: the signal travels with the first part, and the target changes it when the last has
+ * come. Invariant: data of a get are placed by the requester's own table, so the owner cannot write
+ * anywhere else.
  */
 #include "net/udp/ops/udp_engine.h"
 
@@ -18,8 +19,11 @@
 
 /* Bytes of sources that must be free on return and are copied. Chosen, not measured. */
 #define COPY_LONG_MAX  (256u << 10) /* of one put */
-#define COPIED_MAX     (1u << 20)   /* for one peer at a time */
-#define GETS_FIRST     64u          /* entries of the table of gets at first */
+/* Bytes of a source whose end somebody awaits, and that is copied: for longer ones the time of a
+ * round trip counts less. Chosen, `put_now` of `tombolo bench net` measures it. */
+#define COPY_LOCAL_MAX (64u << 10)
+#define COPIED_MAX     (1u << 20) /* for one peer at a time */
+#define GETS_FIRST     64u        /* entries of the table of gets at first */
 #define GET_INDEX_BITS 20u
 #define GET_INDEX_MASK ((1u << GET_INDEX_BITS) - 1)
 
@@ -27,26 +31,33 @@ static uint8_t action_of(const struct tmb_signal *signal) {
   return signal->op == TMB_SIGNAL_SET ? UDP_ACT_SET : UDP_ACT_ADD;
 }
 
-/* Try to send a short operation with its payload in a packet. Returns whether it was. */
+/* Try to send a short operation with its payload in packets. Returns whether it was, or in *rc
+ * TMB_AGAIN. */
 static bool send_short(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, const void *src,
-                       uint64_t nbytes) {
-  if (nbytes > UDP_COPY_MAX || nbytes > udp_payload_max(p, r)) return false;
-  if (p->bulk.first) return false; /* transfers come first */
+                       uint64_t nbytes, int *rc) {
+  const uint64_t most = TMB_MIN((uint64_t)COPY_LONG_MAX, e->config.stream_min - 1);
+  if (nbytes > most || p->bulk.first) return false; /* transfers come first */
   struct udp_record one = *r;
   one.bytes = (uint32_t)nbytes;
   one.payload = src;
   one.total = nbytes;
-  if (one.type == UDP_PART) {
-    one.flags |= UDP_HEAD;
-    if (nbytes > udp_payload_max(p, &one)) return false;
-  }
+  one.flags |= UDP_HEAD;
   const bool signals = one.action == UDP_ACT_SET || one.action == UDP_ACT_ADD;
-  return udp_gather(e, p, &one, signals ? UDP_QUIET : UDP_ACK_NOW, UDP_REPLY_SLOTS);
+  const uint8_t flags = signals ? UDP_QUIET : UDP_ACK_NOW;
+  if (nbytes <= udp_payload_max(p, &one)) return udp_gather(e, p, &one, flags, UDP_REPLY_SLOTS);
+  if (!udp_parts_are(p, nbytes)) return false;
+  if (!udp_gather_parts(e, p, &one, src, flags, UDP_REPLY_SLOTS)) *rc = TMB_AGAIN;
+  return true;
 }
 
 /* ---- puts
  *
  * Short ones are gathered as messages are (udp_small.c), unless a transfer waits. */
+
+/* Whether so many more bytes may be copied for `p` now. */
+static bool may_copy(const struct udp_peer *p, uint64_t nbytes) {
+  return !p->bulk.copied || p->bulk.copied + nbytes <= COPIED_MAX;
+}
 
 /* Notify rma->op when `x` is complete, and that its source is free: at once if it is copied. */
 static void complete_to(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x,
@@ -54,7 +65,7 @@ static void complete_to(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *
   x->op = rma->op;
   x->category = rma->category;
   if (!rma->report_local) return;
-  if (rma->nbytes > UDP_COPY_MAX) {
+  if (rma->nbytes > COPY_LOCAL_MAX || !may_copy(p, rma->nbytes)) {
     x->local_category = rma->local_category;
     return;
   }
@@ -67,7 +78,12 @@ static int put_locked(struct tmb_net *e, struct udp_peer *p, struct udp_record *
                       const struct tmb_rma *rma) {
   if (udp_small_is(p, rma)) {
     const int rc = udp_small_put(e, p, r, rma);
-    udp_small_settle(e, p);
+    udp_small_settle(e, p, rma->nbytes);
+    return rc;
+  }
+  if (udp_parts_are(p, rma->nbytes)) {
+    const int rc = udp_small_parts(e, p, r, rma);
+    udp_small_settle(e, p, rma->nbytes);
     return rc;
   }
   if (rma->immediate && p->bulk.first) return TMB_AGAIN; /* others wait for the window */
@@ -123,16 +139,13 @@ static int send_whole(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x,
   return TMB_AGAIN;
 }
 
-/* Whether so many more bytes may be copied for `p` now. */
-static bool may_copy(const struct udp_peer *p, uint64_t nbytes) {
-  return !p->bulk.copied || p->bulk.copied + nbytes <= COPIED_MAX;
-}
-
 static int put_signal_locked(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
                              const struct tmb_rma *rma) {
   const bool unread = !rma->op; /* nobody could be notified later that the source is free */
-  if (unread && send_short(e, p, r, rma->local, rma->nbytes)) return 0;
+  int rc = 0;
+  if (unread && send_short(e, p, r, rma->local, rma->nbytes, &rc)) return rc;
   if (!unread && udp_small_is(p, rma)) return udp_small_put(e, p, r, rma);
+  if (!unread && udp_parts_are(p, rma->nbytes)) return udp_small_parts(e, p, r, rma);
   if (unread && rma->nbytes <= COPY_LONG_MAX && rma->resume && !may_copy(p, rma->nbytes))
     return TMB_AGAIN;
   struct udp_xfer *x = udp_xfer_new(e, p, r, rma->local, rma->nbytes);
@@ -161,11 +174,11 @@ int udp_put_signal(struct tmb_net *e, const struct tmb_rma *rma, const struct tm
     rc = held_next(e, rma->resume);
   else if (!p->lost)
     rc = put_signal_locked(e, p, &r, rma);
-  if (!again && (!rc || rma->resume)) {
+  if (!again && (!rc || (rma->resume && rma->resume->started))) {
     udp_count(&e->stats->sent, 1);
     udp_count(&e->stats->bytes_out, rma->nbytes);
   }
-  udp_small_settle(e, p);
+  udp_small_settle(e, p, rma->nbytes);
   udp_engine_unlock(e);
   return rc;
 }
@@ -186,9 +199,11 @@ static int long_locked(struct tmb_net *e, struct udp_peer *p, struct tmb_am_out 
                          .args = out->args,
                          .addr = (uint64_t)(uintptr_t)out->dest};
   int rc = 0;
-  if (!send_short(e, p, &r, out->src, out->nbytes)) {
+  if (!send_short(e, p, &r, out->src, out->nbytes, &rc)) {
     if (out->nbytes <= COPY_LONG_MAX && !may_copy(p, out->nbytes)) return TMB_AGAIN;
     rc = send_whole(e, p, udp_xfer_new(e, p, &r, out->src, out->nbytes), out->resume);
+  } else if (rc) {
+    return rc;
   }
   p->credit.sent += cost;
   udp_count(&e->stats->sent, 1);
@@ -313,26 +328,33 @@ bool udp_get_data(struct tmb_net *e, struct udp_peer *p, const struct udp_record
 
 /* ---- gets: the side that is asked */
 
+/* Gather the data of a get, if they are short. Returns whether they were. */
+static bool gather_data(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r,
+                        const uint8_t *src) {
+  struct udp_record data = {.type = UDP_DATA, .id = r->id, .total = r->total};
+  if (r->total > UDP_COPY_MAX || p->bulk.first) return false;
+  data.bytes = (uint32_t)r->total;
+  const bool long_one = r->total > udp_payload_max(p, &data) && udp_parts_are(p, r->total);
+  if (long_one || udp_gather_splits(p, &data, 0)) return udp_gather_parts(e, p, &data, src, 0, 0);
+  if (r->total > udp_payload_max(p, &data)) return false;
+  data.payload = src;
+  return udp_gather(e, p, &data, 0, 0);
+}
+
 void udp_get_serve(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
   const uint8_t *src = NULL;
   void *signal = NULL;
   if (r->total) src = udp_target(e, p, r->addr, r->total);
   if (r->action != UDP_ACT_NONE) signal = udp_target(e, p, r->signal_addr, sizeof(uint64_t));
   if ((r->total && !src) || (r->action != UDP_ACT_NONE && !signal)) return;
-  struct udp_record data = {.type = UDP_DATA, .id = r->id, .bytes = 0};
   const uint32_t op = r->action == UDP_ACT_SET ? TMB_SIGNAL_SET : TMB_SIGNAL_ADD;
-  if (r->total <= UDP_COPY_MAX && r->total <= udp_payload_max(p, &data) && !p->bulk.first) {
-    data.bytes = (uint32_t)r->total;
-    data.payload = src;
-    if (udp_gather(e, p, &data, 0, 0)) {
-      udp_credit_back(e, p, udp_cost(0));
-      if (signal)
-        udp_done_add(e,
-                     &(struct udp_done){.addr = signal, .category = op, .value = r->signal_value});
-      return;
-    }
-    data.bytes = 0;
+  if (gather_data(e, p, r, src)) {
+    udp_credit_back(e, p, udp_cost(0));
+    if (signal)
+      udp_done_add(e, &(struct udp_done){.addr = signal, .category = op, .value = r->signal_value});
+    return;
   }
+  const struct udp_record data = {.type = UDP_DATA, .id = r->id};
   struct udp_xfer *x = udp_xfer_new(e, p, &data, src, r->total);
   x->cost = udp_cost(0);
   x->signal = signal;

@@ -4,10 +4,11 @@
  *
  * Owns the measure of how close they follow one another. Called by udp_rma.c and udp_atomic.c.
  * Calls udp_gather.c, udp_pending.c. The first two puts of a burst leave at once, as a lone one
- * does: a program may compute for long after them. Further ones that follow closely are gathered,
- * until the packet is full or the client polls; if it does not, the progress thread sends them
- * within about a millisecond. The clock, which decides whether puts are close, is read for each
- * sixteenth put of a burst. Invariant: the source of a put is free when the call returns.
+ * does: a program may compute for long after them. Of longer ones more do. Further ones that follow
+ * closely are gathered, until the packet is full or the client polls; if it does not, the progress
+ * thread sends them within about a millisecond. The clock, which decides whether puts are close, is
+ * read for each sixteenth put of a burst. Invariant: the source of a put is free when the call
+ * returns.
  */
 #include "net/udp/ops/udp_engine.h"
 
@@ -15,9 +16,12 @@
 #include "net/plugin/progress_thread.h"
 
 /* Chosen; `tombolo bench loggp` measures their effect. */
-#define DENSE_NS    1000u /* between two puts of a burst, at most */
-#define DENSE_FIRST 2u    /* puts of a burst that leave at once */
-#define BLIND_PUTS  15u   /* puts of a burst between two readings of the clock */
+#define DENSE_NS      1000u /* between two puts of a burst, at most */
+#define DENSE_FIRST   2u    /* puts of a burst that leave at once */
+#define DENSE_LONG    8u  /* of more than UDP_INLINE_MAX bytes: few are started before computing */
+#define BLIND_PUTS    15u /* puts of a burst between two readings of the clock */
+/* Bytes that are copied and hashed in a nanosecond, at least. Chosen. */
+#define COPIED_PER_NS 4u
 
 static void add_payload(struct udp_record *r, const struct tmb_rma *rma) {
   r->bytes = (uint32_t)rma->nbytes;
@@ -36,24 +40,40 @@ static void gathered(struct tmb_net *e, struct udp_peer *p, const struct udp_rec
         e, &(struct udp_done){.op = rma->op, .category = rma->local_category, .peer = p->rank});
 }
 
+int udp_small_parts(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r,
+                    const struct tmb_rma *rma) {
+  struct udp_record whole = *r;
+  whole.total = rma->nbytes;
+  if (!udp_gather_parts(e, p, &whole, rma->local, 0, UDP_REPLY_SLOTS)) return TMB_AGAIN;
+  whole.type = UDP_PART; /* complete when all packets up to the last one have come */
+  gathered(e, p, &whole, rma);
+  return 0;
+}
+
 int udp_small_put(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
                   const struct tmb_rma *rma) {
   add_payload(r, rma);
+  if (r->type == UDP_PUT && udp_gather_splits(p, r, 0)) return udp_small_parts(e, p, r, rma);
   if (!udp_gather(e, p, r, 0, UDP_REPLY_SLOTS)) return TMB_AGAIN;
   gathered(e, p, r, rma);
   return 0;
 }
 
+/* Puts of a burst that leave at once. in nbytes: of the last one. */
+static uint32_t first_ones(uint64_t nbytes) {
+  return nbytes > UDP_INLINE_MAX ? DENSE_LONG : DENSE_FIRST;
+}
+
 /* The client has not polled, and the progress thread has not sent anything, since the last put. */
-static bool goes_on(const struct tmb_net *e, const struct udp_peer *p) {
+static bool goes_on(const struct tmb_net *e, const struct udp_peer *p, uint64_t nbytes) {
   const struct udp_gather *g = &p->gather;
-  return g->buf && g->dense >= DENSE_FIRST && g->blind < BLIND_PUTS && g->tick == e->time.tick &&
-         p->tx.una != p->tx.next && !p->lost;
+  return g->buf && g->dense >= first_ones(nbytes) && g->blind < BLIND_PUTS &&
+         g->tick == e->time.tick && p->tx.una != p->tx.next && !p->lost;
 }
 
 bool udp_small_join(struct tmb_net *e, struct udp_record *r, const struct tmb_rma *rma) {
   struct udp_peer *p = e->peers.of[rma->peer];
-  if (!p || !goes_on(e, p) || !udp_small_is(p, rma)) return false;
+  if (!p || !goes_on(e, p, rma->nbytes) || !udp_small_is(p, rma)) return false;
   add_payload(r, rma);
   if (!udp_gather_join(e, p, r)) return false;
   gathered(e, p, r, rma);
@@ -64,11 +84,12 @@ bool udp_small_join(struct tmb_net *e, struct udp_record *r, const struct tmb_rm
 }
 
 /* Time passes while packets are handed over: the next put is compared with the end of that. */
-void udp_small_settle(struct tmb_net *e, struct udp_peer *p) {
-  const uint64_t close_ns = DENSE_NS * (uint64_t)(p->gather.blind + 1);
+void udp_small_settle(struct tmb_net *e, struct udp_peer *p, uint64_t nbytes) {
+  const uint64_t copied_ns = TMB_MIN(nbytes, (uint64_t)UDP_COPY_MAX) / COPIED_PER_NS;
+  const uint64_t close_ns = (DENSE_NS + copied_ns) * (p->gather.blind + 1);
   p->gather.dense = e->time.now_ns - p->gather.small_ns <= close_ns ? p->gather.dense + 1 : 0;
   p->gather.blind = 0;
-  const bool lone = p->gather.dense < DENSE_FIRST || p->tx.una == p->tx.next;
+  const bool lone = p->gather.dense < first_ones(nbytes) || p->tx.una == p->tx.next;
   if (!e->kept.threads && (lone || !e->config.coalesce)) (void)udp_gather_flush(e, p, 0);
   const bool sends = e->out.count > 0;
   udp_gather_hand(e, p);

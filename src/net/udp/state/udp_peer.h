@@ -112,6 +112,7 @@ struct udp_get {
 struct udp_gather {
   struct udp_buf *buf; /* NULL: none is open */
   uint32_t end;        /* of the control part, from the packet's start */
+  uint32_t last;       /* where its last record starts */
   uint32_t tail;       /* bytes of the tail behind it */
   uint32_t count;      /* of operations in it */
   uint32_t room;       /* bytes of `buf` */

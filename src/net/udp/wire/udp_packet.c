@@ -132,6 +132,14 @@ uint32_t udp_record_write(uint8_t *packet, uint32_t at, const struct udp_record 
   return at;
 }
 
+void udp_record_pad(uint8_t *record, uint32_t bytes, uint32_t more) {
+  struct wire_prefix prefix;
+  memcpy(&prefix, record, sizeof prefix);
+  prefix.size = (uint16_t)(bytes + more);
+  memcpy(record, &prefix, sizeof prefix);
+  memset(record + bytes, 0, more);
+}
+
 uint32_t udp_record_bytes(const struct udp_record *record) {
   uint32_t bytes = fixed_bytes[record->type];
   const bool acts = record->type != UDP_PART || record->flags & UDP_HEAD;

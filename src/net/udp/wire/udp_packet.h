@@ -110,6 +110,10 @@ struct udp_record {
 uint32_t udp_record_write(uint8_t *packet, uint32_t at, const struct udp_record *record,
                           uint32_t *payload_at);
 
+/* Make a record longer: what is added means nothing. in record: where it starts; bytes: its own;
+ * more: a multiple of 8, there is room for it behind the record. */
+void udp_record_pad(uint8_t *record, uint32_t bytes, uint32_t more);
+
 /* Bytes that a record takes at `at` at most, with its payload unless it is a tail. */
 uint32_t udp_record_bytes(const struct udp_record *record);
 
