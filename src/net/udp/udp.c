@@ -261,7 +261,9 @@ static int find_route(const struct tmb_net_env *env, const struct plan *plan) {
 static bool tend(struct tmb_net *e, uint64_t seen, struct pollfd *fds, uint32_t *count,
                  uint64_t *ns) {
   if (!udp_tend(e, seen, ns)) return false;
+  udp_engine_lock_blind(e); /* udp_fault.c sends what it holds */
   *count = e->io.ops->fds(e->io.state, fds, UDP_FDS_MAX);
+  tmb_lock_release(&e->lock);
   return true;
 }
 
