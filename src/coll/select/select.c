@@ -342,10 +342,33 @@ static uint64_t crowded_limit(const struct tmb_coll_shape *c, const struct tmb_c
   }
 }
 
+/* The limit of two members with a processor each that are not known to be near; 0: none of its own.
+ */
+static uint64_t pair_limit(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
+  switch (c->kind) {
+  case TMB_COLL_REDUCE:
+  case TMB_COLL_GATHER:
+  case TMB_COLL_SCAN:
+  case TMB_COLL_EXSCAN:
+    /* One only reads or combines what the other shows, and both go on at once: up to 4 MiB near
+     * ones take 0.3 to 0.5 of the time that messages take, far ones 0.7 to 1 (study/journal/0025).
+     */
+    return UINT64_MAX;
+  case TMB_COLL_ALLREDUCE:
+  case TMB_COLL_REDUCE_SCATTER:
+    /* Each reads the other's data once. Far ones wait for each line of what is shown: messages take
+     * 0.54 to 0.74 of the time from 16 to 64 KiB. */
+    return t->shared_far && c->pull != UINT64_MAX ? t->shared_copy_max : 0;
+  default: return 0;
+  }
+}
+
 /* Bytes that a member shows in shared memory at most. in c->size: at least 2. */
 static uint64_t shared_limit(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
   if (t->shared_near && c->size <= SHARED_COMBINERS) return UINT64_MAX;
   if (t->shared_long) return crowded_limit(c, t);
+  const uint64_t pair = t->shared_pairs && c->size == 2 ? pair_limit(c, t) : 0;
+  if (pair) return pair;
   switch (c->kind) {
   case TMB_COLL_ALLREDUCE:
   case TMB_COLL_SCAN:

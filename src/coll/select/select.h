@@ -99,6 +99,8 @@ struct tmb_coll_tuning {
                           those that show a block for each member or combine all data */
   bool crowded_read;   /* there long blocks of exchanges are read in the sender's memory */
   bool shared_near;    /* whether teams of few ranks have no limit: their caches are near */
+  bool shared_pairs;   /* whether teams of two have limits of their own */
+  bool shared_far;     /* their processors are known to be far from each other */
   bool shared_streams; /* data are shown by stores that go past the caches */
   uint64_t shared_copy_max;  /* limit for all-gather and exchange where long messages can be read in
                                the sender's memory */

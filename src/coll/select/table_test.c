@@ -287,6 +287,41 @@ static void check_broadcast(const struct tmb_coll_tuning *t, struct tmb_coll_sha
   assert_true(tmb_coll_select_shared(&c, t, 401, &why));
 }
 
+/* Two members: one shows data of any length to the other. Where both combine, far ones have the
+ * limit of copies if they can read each other's memory. */
+static void check_pairs(struct tmb_coll_tuning t, struct tmb_coll_shape c) {
+  static const uint32_t one_way[] = {TMB_COLL_REDUCE, TMB_COLL_GATHER, TMB_COLL_SCAN,
+                                     TMB_COLL_EXSCAN};
+  static const uint32_t both[] = {TMB_COLL_ALLREDUCE, TMB_COLL_REDUCE_SCATTER};
+  struct tmb_coll_choice why;
+  t.shared_max = 500;
+  t.shared_copy_max = 400;
+  t.shared_pairs = true;
+  c.size = 2;
+  for (uint32_t i = 0; i < TMB_ARRAY_LEN(one_way); i++) {
+    c.kind = one_way[i];
+    assert_true(tmb_coll_select_shared(&c, &t, 1 << 30, &why));
+    t.shared_pairs = false; /* a setting limits what is shown */
+    assert_false(tmb_coll_select_shared(&c, &t, 1 << 30, &why));
+    t.shared_pairs = true;
+    c.size = 3;
+    assert_false(tmb_coll_select_shared(&c, &t, 1 << 30, &why));
+    c.size = 2;
+  }
+  for (uint32_t i = 0; i < TMB_ARRAY_LEN(both); i++) {
+    c.kind = both[i];
+    c.pull = 0;
+    t.shared_far = false;
+    assert_true(tmb_coll_select_shared(&c, &t, 500, &why));
+    assert_false(tmb_coll_select_shared(&c, &t, 501, &why));
+    t.shared_far = true;
+    assert_true(tmb_coll_select_shared(&c, &t, 400, &why));
+    assert_false(tmb_coll_select_shared(&c, &t, 401, &why));
+    c.pull = UINT64_MAX;
+    assert_true(tmb_coll_select_shared(&c, &t, 500, &why));
+  }
+}
+
 /* Where ranks outnumber processors, one member combines for all. A client's function is called by
  * each of them. */
 static void check_folds(struct tmb_coll_tuning t, struct tmb_coll_shape c) {
@@ -416,6 +451,7 @@ TEST(shared) {
   t.shared_max = 500; /* copies have a limit of their own */
   assert_false(tmb_coll_select_shared(&c, &t, 401, &why));
   check_broadcast(&t, c);
+  check_pairs(t, c);
   c.kind = TMB_COLL_ALLREDUCE;
   assert_true(tmb_coll_select_shared(&c, &t, 401, &why));
   c.kind = TMB_COLL_EXCHANGE;

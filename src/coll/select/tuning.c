@@ -108,6 +108,8 @@ static void read_settings(void) {
   const uint64_t handoff_ns = tmb_shared_handoff_ns();
   t->shared_near = handoff_ns && handoff_ns <= NEAR_NS && tmb_shared_write_ns() <= NEAR_WRITE_NS &&
                    !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
+  t->shared_pairs = !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
+  t->shared_far = handoff_ns > NEAR_NS;
   t->shared_streams = tmb_shared_streams() && !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
   t->verbose = tmb_cfg_bool(TMB_CFG_VERBOSE);
   tuning.ready = true;
