@@ -21,7 +21,7 @@ void caf_print(const char *head, const char *text, size_t len) {
   struct iovec part[3] = {
       {(void *)(uintptr_t)head, strlen(head)}, {(void *)(uintptr_t)text, len}, {"\n", 1}};
   fflush(stderr);
-  if (writev(STDERR_FILENO, part, 3) < 0) return; /* there is no other place for it */
+  if (writev(STDERR_FILENO, part, 3) < 0) return; /* STAT= has no other place */
 }
 
 /* Whether there is memory for a text, see caf_collective_status: the kernel copies its first and

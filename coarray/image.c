@@ -297,7 +297,7 @@ static void fill_seed(uint32_t *seed, size_t words, uint64_t start) {
   }
 }
 
-/* The value of the first image that is left, sent to all of the team. */
+/* Sends the value of the first image that is not lost to all of the team. */
 static uint64_t caf_common(uint64_t mine) {
   uint64_t *all = calloc(caf.team->size, sizeof *all), value = mine;
   if (!all) return mine;

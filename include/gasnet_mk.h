@@ -76,8 +76,7 @@ GEXX_API void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags);
 GEXX_API void gex_MK_SetCData(gex_MK_t kind, const void *val);
 GEXX_API void *gex_MK_QueryCData(gex_MK_t kind);
 
-/* Flags that were given to gex_MK_Create; not for GEX_MK_HOST. Restricted context: yes. API 07.1.
- * */
+/* Flags given to gex_MK_Create; not for GEX_MK_HOST. Restricted context: yes. API 07.1. */
 GEXX_API gex_Flags_t gex_MK_QueryFlags(gex_MK_t kind);
 GEXX_API gex_Client_t gex_MK_QueryClient(gex_MK_t kind);
 GEXX_API gex_MK_Class_t gex_MK_QueryClass(gex_MK_t kind);

@@ -3,8 +3,7 @@
  * The compiler's calls in place of atomic operations of 1 to 8 bytes, and fences.
  *
  * Owns nothing. Called by code that is compiled with -fsanitize=thread. Calls: the checker, see
- * atomic.h. Those of 16 bytes are in wide.c, so that only a program that has them may need
- * libatomic.
+ * atomic.h. Operations of 16 bytes are in wide.c, so that only a program with them needs libatomic.
  */
 #include "check/client/client.h"
 

@@ -209,7 +209,7 @@ struct chk_pending {
   gex_EC_t category;
   uint32_t site;
 };
-/* An operation has begun; it ends with this event. GEX_EVENT_INVALID: it has ended. */
+/* Note the begin of an operation that ends with this event. GEX_EVENT_INVALID: it has ended. */
 void chk_pend(gex_Event_t event, const struct chk_pending *p);
 void chk_end(const struct chk_pending *p);
 /* A call has started an operation, or GEX_EVENT_NO_OP, refused: it was refused. Takes the lock.
@@ -229,7 +229,7 @@ int chk_started_nbi(const struct chk_pending *p, int refused);
  }
 #define CHK_STARTED(call)     return chk_started(&p, call)
 #define CHK_STARTED_NBI(call) return chk_started_nbi(&p, call)
-/* The local side of a transfer has begun. */
+/* Note the begin of the local side of a transfer. */
 void chk_local_open(uint64_t number);
 /* Record the local side of a transfer, if others may reach it or it lasts. in remote: the other
  * side, as long; at: NULL: a value; write: CHK_WRITE or 0. Returns its number if it lasts. */

@@ -122,7 +122,7 @@ void gexx_check_ended(gex_Rank_t rank, const void *object) {
 
 void chk_objects_leaks(void) {
   for (const struct object *o = objects; o; o = o->next)
-    if (o->site) chk_leak(o->what, o->site); /* others are a run-time library's own */
+    if (o->site) chk_leak(o->what, o->site); /* other clients belong to run-time libraries */
 }
 
 /* ---- segments */

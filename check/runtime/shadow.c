@@ -105,8 +105,8 @@ static inline bool stays(struct compare *c, uint64_t word, uint32_t *mask, uintp
   return a && compare_word(c, word, a, mask, addr) == KEEP;
 }
 
-/* Whether a granule has no words but one and those of accesses that are known to be before. A
- * transfer may have begun since the one was entered. */
+/* Whether all words of a granule but one are of accesses that are known to be before. A transfer
+ * may have begun since that word was entered. */
 static bool is_alone(const uint64_t cell[CHK_SLOTS], uint64_t mine) {
   for (uint32_t i = 0; i < CHK_SLOTS; i++)
     if (cell[i] && cell[i] != mine && !chk_known_ordered(cell[i] >> 16)) return false;

@@ -2,7 +2,7 @@
 /*
  * Non-contiguous put and get of GASNet-1 (legacy/vis_legacy.h).
  *
- * Owns nothing. These are calls of the library, which serves them itself. Calls: vis.c. KINDS
+ * Owns nothing. Defines calls of the library, and calls the library's own. Calls: vis.c. KINDS
  * makes three calls: one that blocks, one with a handle, and one that joins the implicit
  * operations. Invariants as in vis.c; count[0] is the bytes of a piece.
  */

@@ -21,8 +21,8 @@ struct caf_reduction {
 
 /* STAT= and ERRMSG= of a collective subroutine, whose call gfortran 11 and 12 compile as if ERRMSG=
  * were passed by value when it is a variable of fixed length: the message cannot reach it, and the
- * arguments behind it stand in the wrong places. in,out a_len: length of a character argument, put
- * right; NULL: the statement has none. */
+ * arguments behind it are shifted. in,out a_len: length of a character argument, put right; NULL:
+ * the statement has none. */
 struct caf_status caf_collective_status(int *stat, char *errmsg, size_t errmsg_len, size_t after,
                                         int *a_len);
 

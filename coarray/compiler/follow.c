@@ -190,7 +190,7 @@ static bool is_enough(const struct caf_trial *t, char *copy, uint64_t words) {
   return t->ask->kind == CAF_ACCESS_PUT || caf_try_differs(&seen[0], &seen[1]);
 }
 
-/* An access with another value. */
+/* Runs the accessor with another value. */
 struct values {
   struct caf_ask ask;
   _Alignas(16) char add[ADD_MAX];

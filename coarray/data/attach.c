@@ -238,7 +238,7 @@ static uint64_t extent_of(const struct entry *e) {
 }
 
 /* Reads the list of a rank where it lies. Data read between two equal, even versions belong to
- * them: no fence of a blocking get says so where memory is shared. */
+ * them: a blocking get has no fence for that where memory is shared. */
 static void read_list(struct caf_attach_list *into, uint32_t rank) {
   struct caf_shared *there = (struct caf_shared *)caf.shared_addr[rank];
   const size_t head = offsetof(struct caf_attach_list, entry);

@@ -85,8 +85,7 @@ static bool has_other(uint64_t value, uint64_t with) {
   return value != with;
 }
 
-/* Waits until a lock is free, or its holder lost, and takes it. [in,out] before: the word before.
- * */
+/* Waits until a lock is free, or its holder lost, and takes it. [in,out] before: word before. */
 static enum caf_taken wait_lock(const struct caf_lock *l, int64_t *before) {
   enum caf_taken taken = CAF_TAKEN;
   struct asked asked = {0, 0};

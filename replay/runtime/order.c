@@ -364,7 +364,7 @@ static void has_begun(void) {
   if (strcmp(place.call, rpl_call_name(rpl.call)) != 0) rpl_deviate("called");
 }
 
-/* A poll of another thread than the ordered one lets messages come that were too early. */
+/* A poll of another thread than the ordered one delivers messages that came too early. */
 static bool enter_other(enum rpl_call call) {
   if (rpl.mode != RPL_REPLAYS || rpl_ordered || !is_poll(call)) return false;
   release_due();

@@ -259,8 +259,8 @@ SH_HIDDEN void sh_inline_start(void);
 /* Opens or closes the gate of this PE for puts, by the count of its waiters. */
 SH_HIDDEN void sh_gate_settle(void *unused);
 
-/* Whether a routine of the program, or of a library in front of this one, has the place of this
- * library's: interposed/. */
+/* Whether a routine of the program, or of a library in front of this one, replaces this library's:
+ * interposed/. */
 SH_HIDDEN bool sh_interposed(void);
 
 /* ---- statics.c */

@@ -81,8 +81,7 @@ static void check(const struct object *o, const char *call, const char *loc) {
         loc, (const void *)(o + 1), o->bytes, o->loc);
 }
 
-/* A byte to fill memory with, -1 for none: GASNET_MALLOC_<which> switches it on, ..VAL is the byte.
- * */
+/* Byte to fill memory with, -1: none. GASNET_MALLOC_<which> switches it on, ..VAL is the byte. */
 static int fill_byte(const char *name, const char *value_name) {
   if (!tmb_env_bool(name, false)) return -1;
   const char *const text = tmb_env_get(value_name);

@@ -23,11 +23,10 @@ enum tmb_error {
 const char *tmb_error_text(int code);
 
 /* Name of an error code, as "TMB_E_NOMEM", for a message that is reported; "unknown" for other
- * values. As above. */
+ * values. Threads: any. */
 const char *tmb_error_name(int code);
 
-/* The user's remedy where the error ends the program: a clause for the end of a message. As above.
- * */
+/* The user's remedy of an error that ends the program: a clause for the end of a message. */
 const char *tmb_error_remedy(int code);
 
 /*

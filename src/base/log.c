@@ -167,7 +167,7 @@ void tmb_fatal_epilogue(void) {
   if (fatal_here) return;
   fatal_here = true;
   if (pthread_mutex_trylock(&fatal_lock) != 0) {
-    for (;;) pause(); /* the thread that is in there ends the process */
+    for (;;) pause(); /* the thread on the fatal path ends the process */
   }
   if (tmb_freeze_hook) tmb_freeze_hook();
   if (tmb_backtrace_hook) (void)tmb_backtrace_hook(STDERR_FILENO);

@@ -129,10 +129,10 @@ struct tmb_row_use {
 struct tmb_failures {
   struct tmb_lock attending; /* held by the thread that deals with changes */
   const uint32_t *changes;   /* counted by the supervisor */
-  uint32_t seen;             /* changes that are dealt with */
+  uint32_t seen;             /* changes that were handled */
   uint8_t *reported;         /* [size] 1: the callback was called or there was none */
   uint8_t *cut;              /* [size] 1: the conduit has given it up */
-  uint32_t cuts;             /* given up and not dealt with; atomic */
+  uint32_t cuts;             /* given up, but not handled yet; atomic */
   gexx_Failure_Fn_t fn;
   void *cdata;
 };

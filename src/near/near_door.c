@@ -30,9 +30,9 @@ void tmb_near_door_ring(struct tmb_near *near, uint32_t rank) {
   tmb_futex_wake(&ctl->door.bell, INT_MAX);
 }
 
-/* Say that this rank sleeps, so that wakers which did not see it have published before. A single
- * sleeper whose last sleep has run out still says so, and it costs nothing to sleep on; of several,
- * one may see the mark of another whose fence is still to come. */
+/* Publish that this rank sleeps, so that wakers which did not see it have published before. A
+ * single sleeper whose last sleep has run out is still published, and it costs nothing to sleep on;
+ * of several, one may see the mark of another whose fence is still to come. */
 static void show_sleeping(const struct tmb_near *near, struct tmb_near_ctl *ctl, uint32_t how) {
   if (!near->env.threads && tmb_load_acq(&ctl->door.sleeping) == how) return;
   tmb_store_rel(&ctl->door.sleeping, how);

@@ -106,7 +106,7 @@ struct tmb_near_env {
   uint32_t rank;         /* jobrank of this process */
   uint32_t index, count; /* near index of this process; ranks of this host */
   int arena_fd;          /* memory that the ranks of the host share, for the arena; empty */
-  int segment_fd;        /* the descriptor of a file for segments; empty */
+  int segment_fd;        /* descriptor of an empty file, for segments */
   const int *bell_fd;    /* [count] eventfds that wake ranks from poll; NULL: nobody sleeps there */
   bool threads;          /* client threads may be inside the library at once */
   void *ctx;             /* argument of the functions below; each is collective over the job */

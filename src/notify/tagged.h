@@ -80,8 +80,7 @@ struct tmb_tagged_send {
 };
 
 /* Send a notification without data, also to this process itself; its credit was taken before.
- * Returns 0; or TMB_AGAIN for an immediate one that found no resources, with the credit returned.
- * */
+ * Returns 0, or TMB_AGAIN for an immediate one without resources, with the credit returned. */
 int tmb_tagged_send_bare(const struct tmb_tagged_send *s);
 
 /* Record the operation in the trace. in op: the op that a wait for it will name. */

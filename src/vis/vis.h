@@ -67,8 +67,7 @@ struct tmb_vis_peer {
   gex_Flags_t flags;
 };
 
-/* Offset from an address of a mapped peer to ours; GEXX_UNMAPPED where vis.c has to decide.
- * */
+/* Offset from an address of a mapped peer to ours; GEXX_UNMAPPED: vis.c has to decide. */
 static TMB_ALWAYS_INLINE intptr_t tmb_vis_delta(struct tmb_vis_peer peer) {
   if (TMB_UNLIKELY(tmb_job.debug || tmb_vis_armed.handler || (peer.flags & ~TMB_VIS_SHORT_FLAGS) ||
                    peer.rank >= peer.tm->size))

@@ -69,8 +69,7 @@ int run_check_libraries(const char *path);
 int run_env_set(struct run_options *o, const char *text);
 void run_env_keep(const struct run_options *o);
 
-/* Settings with which no rank could start are refused here, once. Returns 0, or 2 after a message.
- * */
+/* Refuses, once, settings with which no rank can start. Returns 0, or 2 after a message. */
 int run_check_settings(void);
 
 /* run_hosts.c: a job on several hosts. Returns its exit code. */

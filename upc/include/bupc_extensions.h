@@ -194,7 +194,7 @@ void bupc_memput_signal_async(shared void *dst, const void *src, size_t nbytes, 
  UPCR_ATOMIC_FORM(X, TYPE, strict, shared void *ptr)  \
  UPCR_ATOMIC_FORM(X, TYPE, relaxed, shared void *ptr) \
  UPCR_ATOMIC_FORM(X, TYPE, private, void *ptr)
-/* Operates on the object as the name says. */
+/* Performs the operation of its name on the object. */
 UPCR_ATOMIC(I64, int64_t)
 UPCR_ATOMIC(U64, uint64_t)
 UPCR_ATOMIC(I32, int32_t)

@@ -17,11 +17,11 @@ enum rt_access { RT_ACCESS_UNKNOWN, RT_ACCESS_READ, RT_ACCESS_WRITE };
 /* Address of the instruction that faulted. in context: ucontext_t, as a handler gets it. */
 uintptr_t rt_context_pc(const void *context);
 
-/* The stack pointer of the code that faulted. in context: as above. */
+/* The stack pointer of the code that faulted. in context: of the signal handler. */
 uintptr_t rt_context_stack(const void *context);
 
-/* Whether the instruction that faulted reads or writes memory. An atomic update writes.
- * in context: as above. */
+/* Whether the instruction that faulted reads or writes memory. An atomic update writes. in context:
+ * of the signal handler. */
 enum rt_access rt_context_access(const void *context);
 
 /* Direction of the access by ARM's exception syndrome register, which Linux puts among the records

@@ -117,8 +117,7 @@ GEXX_API uint64_t gexx_Signal_WaitSome(const uint64_t *sigs, size_t count, size_
 /* A semaphore as its owner sees it. */
 typedef struct gexx_sem_s *gexx_Sem_t;
 
-/* Name of a semaphore on any rank: 16 bytes that may be copied and sent. Fields are the library's.
- * */
+/* Name of a semaphore on any rank: 16 bytes that may be copied and sent. Fields: the library's. */
 typedef struct {
   uint64_t gexx_addr;
   uint32_t gexx_rank;

@@ -176,8 +176,7 @@ GEXX_TOOLS_INLINE int gasnett_isLittleEndian(void) {
   return 0;
 #endif
 }
-/* "" for an optimised client without debugging aids, else lines that name the causes of slowness.
- * */
+/* "" for an optimised client without debugging aids, else lines that name causes of slowness. */
 GEXX_API const char *gexx_tools_performance_warning(int debug, int debugmalloc, int unoptimised);
 #ifdef __OPTIMIZE__
 # define GEXX_TOOLS_UNOPTIMISED 0

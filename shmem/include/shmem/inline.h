@@ -52,7 +52,7 @@ void shmem_inline_wake_(shmem_ctx_t ctx, int pe);
 /* Finds the memory of a PE. Returns 0 where the context does not reach it. in gets: for a get or an
  * atomic. */
 SHMEM_HELP_ int shmem_memory_(shmem_ctx_t ctx, int gets, int pe, char **memory) {
-  *memory = NULL; /* gcc 12 does not see that it is set where it is used */
+  *memory = NULL; /* for gcc 12, which warns of an unset variable */
   if (ctx == SHMEM_CTX_DEFAULT) {
     if ((uint32_t)pe >= SHMEM_INLINE_PES_) return 0;
     *memory = (gets ? shmem_inline_table_.gets : shmem_inline_table_.puts)[(uint32_t)pe];

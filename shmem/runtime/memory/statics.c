@@ -221,7 +221,7 @@ static void in_child(void) {
   }
 }
 
-/* The text of why nothing can be placed; NULL: it can. */
+/* Reason why nothing can be placed; NULL: none. */
 static const char *obstacle(bool same) {
   if (!same) return "the PEs run different programs or libraries";
   const bool in_program = sh_offset_static((uintptr_t)&sh) != SH_NOWHERE;

@@ -103,7 +103,7 @@ uint64_t tmb_explain_polls(const struct tmb_snapshot *s, uint32_t rank) {
   return 0;
 }
 
-/* Whether a process of this state is there. */
+/* Whether this state is that of a living process. */
 static bool alive(char state) {
   return state && state != 'Z' && state != 'X';
 }

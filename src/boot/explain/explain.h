@@ -27,7 +27,7 @@ enum tmb_verdict {
 
 /* Condition of a rank. */
 enum tmb_condition {
-  TMB_SEEN_ELSEWHERE, /* on another machine: not seen */
+  TMB_SEEN_ELSEWHERE, /* on another machine: unknown here */
   TMB_SEEN_ABSENT,    /* has not joined yet */
   TMB_SEEN_ENDED,     /* has ended */
   TMB_SEEN_STOPPED,   /* suspended by a signal, or held by a debugger */

@@ -24,7 +24,7 @@ const char *tmb_words_name(const struct tmb_snapshot *s, uint32_t rank, char *bu
 /* Whether the wait is for a call that all members of a team make. */
 bool tmb_words_is_call(const struct tmb_status_wait *w);
 
-/* Name of such a call, as "barrier 3 of all ranks". */
+/* Name of a collective call, as "barrier 3 of all ranks". */
 void tmb_words_call(const struct tmb_snapshot *s, uint32_t rank, const struct tmb_status_wait *w,
                     char *buf, size_t bytes);
 

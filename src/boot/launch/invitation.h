@@ -29,7 +29,8 @@ void tmb_invitation_write(const struct tmb_invitation *in, char *text, size_t by
 /* Read it. Returns false, with *out undefined, unless this version has written it. */
 bool tmb_invitation_read(const char *text, struct tmb_invitation *out);
 
-/* The rank alone, of a text of any version. Returns false, with *rank unchanged, if there is none.
+/* Reads the rank alone, of a text of any version. Returns false, with *rank unchanged, if there is
+ * none.
  */
 bool tmb_invitation_rank(const char *text, uint32_t *rank);
 

@@ -17,12 +17,11 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-/* Value for: no rank keeps the launcher's standard input, all get /dev/null. */
+/* No rank keeps the launcher's standard input, all get /dev/null. */
 #define TMB_LAUNCH_STDIN_NONE UINT32_MAX
 #define TMB_LAUNCH_STDIN_ALL  (UINT32_MAX - 1)
 
-/* Resources that the ranks of one host share; -1 for hosts that are other machines. Close-on-exec.
- * */
+/* Resources that the ranks of one host share; -1: the host is another machine. Close-on-exec. */
 struct tmb_launch_host {
   int arena_fd, segment_fd;
 };

@@ -322,7 +322,7 @@ bool tmb_ctl_set_fate(struct tmb_ctl *ctl, uint32_t rank, uint32_t fate) {
   return true;
 }
 
-/* Rings the bells of those that sleep on a futex. */
+/* Rings the doorbells of the ranks that sleep on a futex. */
 static void wake_doors(const struct tmb_ctl *ctl, uint32_t count, int arena_fd) {
   const uint64_t offset = ctl->door_offset, stride = ctl->door_stride;
   if (!stride || !count) return;

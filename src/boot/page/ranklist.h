@@ -12,7 +12,7 @@
 
 #include <sys/types.h>
 
-#define TMB_RANKLIST_BYTES 256 /* a sensible buffer: longer lists are cut with "..." */
+#define TMB_RANKLIST_BYTES 256 /* enough for most lists: longer ones are cut with "..." */
 
 /*
  * Format the ranks whose entry is not 0.

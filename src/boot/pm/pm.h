@@ -92,9 +92,7 @@ void tmb_pm_close(struct tmb_pm *pm);
  * the environment only. out rank, size: as it says. */
 const char *tmb_pm_started_by(uint32_t *rank, uint32_t *size);
 
-/* Marks this process as a rank: processes that it starts are none, although they inherit its
- * variables.
- * */
+/* Marks this process as a rank. Processes that it starts inherit its variables, and are none. */
 void tmb_pm_mark_taken(void);
 
 /* The manager that has started this process is not that of the programs which it executes. */

@@ -50,7 +50,7 @@ static bool send_all(int fd, const char *text, size_t bytes) {
   return true;
 }
 
-/* Says once that others are late. */
+/* Reports once that other ranks are late. */
 static void wait_readable(const struct tmb_pm *pm, int fd) {
   struct pollfd in = {.fd = fd, .events = POLLIN};
   while (poll(&in, 1, TMB_PM_NOTE_S * 1000) < 0 && errno == EINTR) continue;

@@ -47,7 +47,7 @@ struct tmb_sup {
   uint64_t exiting_since_ns; /* a rank is leaving since then; 0: none */
   uint64_t held_ns;          /* time during which tmb_sup_clock_ns stood still */
   uint64_t tick_ns;          /* last check of the output */
-  uint32_t condemned;        /* of ctl->condemned that have been dealt with */
+  uint32_t condemned;        /* of ctl->condemned that have been handled */
   struct tmb_grace *grace;   /* [size] when the job ends; NULL before */
   struct tmb_watchdog dog;
   uint64_t timeout_ns; /* when the job's time is over; UINT64_MAX: never */

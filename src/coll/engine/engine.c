@@ -189,9 +189,8 @@ static bool take_kept(struct tmb_coll_op *op, uint32_t index) {
   return op->got[step->recv] == step->bytes;
 }
 
-/* Deliver the messages that were kept for the receives of this round that may have them before they
- * are posted: their senders may have to be asked for more before this rank's own sends are through.
- * */
+/* Deliver the kept messages of this round's receives before those are posted, if that is allowed:
+ * their senders may have to be asked for more before this rank's sends are complete. */
 static void take_open(struct tmb_coll_op *op) {
   const struct tmb_sched *s = &op->plan->sched;
   for (uint32_t i = op->at.pc; i < s->count && s->step[i].round == op->at.round; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receiving in a schedule: whose data go where, and when they may.
+ * Receiving in a schedule: source, destination and time of data.
  *
  * Owns: declarations of receive.c. Called by engine.c, under the lock of collectives. Calls
  * nothing. A receive is named by its step's index. Data come as messages (deliver), or are read

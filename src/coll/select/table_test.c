@@ -428,7 +428,7 @@ TEST(shared) {
   assert_string_equal(why.alg->name, "board");
   assert_false(tmb_coll_select_shared(&c, &t, 401, &why));
   c.kind = TMB_COLL_BROADCAST;
-  t.shared_long = true; /* with a limit for blocks, and where all combine all */
+  t.shared_long = true; /* with a limit for blocks, and where every member combines all data */
   assert_true(tmb_coll_select_shared(&c, &t, UINT64_MAX, &why));
   c.kind = TMB_COLL_EXCHANGE;
   assert_true(tmb_coll_select_shared(&c, &t, 16 << 10, &why));

@@ -506,8 +506,7 @@ static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_shared *b) {
     if (!b->first) b->end = &b->first;
     end(op);
   }
-  /* Chunks so far ahead of the read position of this member have no room, and later ones neither.
-   * */
+  /* Chunks so far ahead of this member's read position have no room, and later ones neither. */
   const uint64_t far = b->read + TMB_SHARED_HEADS;
   for (struct tmb_coll_shared_op *op = b->first; op && op->first < far; op = op->next)
     if (op != b->first) done += advance(team, b, op, false);

@@ -23,8 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many immediate commits of one descriptor fail before one waits. Chosen, not measured: a
- * program that repeats it for ever, without the poll that is forbidden there, goes on. */
+/* Immediate commits of one descriptor that fail before one waits. Chosen, not measured: it lets a
+ * program continue that repeats the commit for ever without a poll, which is forbidden there. */
 enum { REFUSED_MAX = 1000 };
 
 static const char *const prepare_name[2][2] = {

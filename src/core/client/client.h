@@ -2,8 +2,8 @@
 /*
  * Initialisation of a rank.
  *
- * Owns: the declaration of client.c. Called by api/layers.c, which knows the layers. Calls nothing.
- * Invariant: the job starts once in a process.
+ * Owns: the declaration of client.c. Called by api/layers.c, which has the array of layers. Calls
+ * nothing. Invariant: the job starts once in a process.
  */
 #ifndef TMB_CORE_CLIENT_H
 #define TMB_CORE_CLIENT_H

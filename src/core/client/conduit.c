@@ -153,7 +153,8 @@ static const struct tmb_net_ops *usable(const char *name, struct reason *why) {
   return ops && fits(ops, name, why) ? ops : NULL;
 }
 
-/* Whether all ranks are as far. The first of a host that is not says why. Collective. */
+/* Whether all ranks have succeeded so far. The first rank of a host that has not prints why.
+ * Collective. */
 static bool agree(bool ok, const struct reason *why) {
   const uint8_t mine = ok;
   bool all_ok = true, first = true;

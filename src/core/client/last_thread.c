@@ -19,8 +19,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
-/* Between two looks at the threads, at first and at most, in ns. Chosen: the end of a process is
- * seen soon, and a thread that computes on loses next to nothing. */
+/* Time between two checks of the threads, at first and at most, in ns. Chosen: the end of a process
+ * is noticed soon, and a computing thread loses next to nothing. */
 #define REST_FIRST_NS UINT64_C(1000000)
 #define REST_MOST_NS  UINT64_C(200000000)
 

@@ -35,7 +35,8 @@ static inline bool tmb_peer_ended(uint32_t jobrank) {
  * GEXX_ERR_LOST. */
 int tmb_lost_record(uint32_t jobrank);
 
-/* Mark an op: a part of it ended with the loss of a process. Before that part is counted done. */
+/* Mark an op a part of which ended with the loss of a process. Called before that part is counted
+ * done. */
 void tmb_op_lose(struct tmb_op *op, uint32_t category, uint32_t jobrank);
 
 /* tmb_op_lose where op may be NULL: then the loss is recorded for the calling thread. */

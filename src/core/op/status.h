@@ -32,7 +32,8 @@ void tmb_status_init(void);
 /* The calling thread is about to sleep. in first: something has happened since it slept last. */
 void tmb_status_sleeps(struct tmb_why why, bool first);
 
-/* The calling thread has polled many times in a row in a loop of its own, and found nothing. */
+/* Note that the calling thread has polled many times in a row in a loop of its own, without work.
+ */
 void tmb_status_looks(struct tmb_why why);
 
 /* The thread does not sleep any more. */

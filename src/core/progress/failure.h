@@ -37,7 +37,7 @@ static inline int tmb_failure_state(uint32_t fate) {
  * Returns TMB_FOUND_ bits. */
 int tmb_failure_progress(int serve);
 
-/* Failures are to be reported from now on: allocates tmb_job.lost. out doors: doorbells for the
+/* Have failures reported from now on: allocates tmb_job.lost. out doors: doorbells for the
  * supervisor; fields as in boot.h. Once. */
 struct tmb_boot_doors;
 void tmb_failure_begin(struct tmb_boot_doors *doors);

@@ -54,7 +54,7 @@ static void check_rank(const char *call, gex_Rank_t jobrank) {
                     tmb_job.size, tmb_job.size - 1);
 }
 
-/* State of a peer for the client: a loss only when it has been dealt with. */
+/* State of a peer for the client: a loss only when its operations have been completed. */
 static uint32_t known_fate(gex_Rank_t jobrank) {
   const uint32_t fate = tmb_failure_fate(jobrank);
   if (!TMB_FATE_IS_LOST(fate) || tmb_peer_lost(jobrank)) return fate;

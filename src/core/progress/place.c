@@ -33,9 +33,7 @@
 #define COMPUTE_NS_MAX 10000000u /* longer ones count as this */
 #define SHORT_PART     2u        /* one below this part of it is short by the tick counter, too */
 #define GAIN_NS        50000u    /* gain of a shorter yield: a sleep and a wake-up */
-#define DEBT_NS                                                                               \
- 8000000u                  /* time lost in long yields, less the gains of short ones, at most \
-                            * */
+#define DEBT_NS        8000000u  /* most time lost in long yields, less the gains of short ones */
 #define NO_YIELD_TIMES 16u /* then waits sleep without yielding for so many times the last one */
 
 void tmb_place_rank_read(struct tmb_place_rank *mine, bool kernel) {

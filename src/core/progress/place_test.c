@@ -55,7 +55,7 @@ int clock_gettime(clockid_t id, struct timespec *out) {
   return 0;
 }
 
-/* Yields while tmb_place says so; returns how often, at most `most` times. */
+/* Yields as long as tmb_place asks for it; returns how often, at most `most` times. */
 static unsigned yield_times(unsigned most) {
   yields = 0;
   while (yields < most && tmb_place_yield()) continue;

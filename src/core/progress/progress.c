@@ -21,7 +21,7 @@
 
 /* Loops of polls. Chosen; `tombolo bench oversubscribed` shows
  * the effect of the spins. */
-#define SHOW_POLLS    1024u /* empty polls in a row before the status page says so, again */
+#define SHOW_POLLS    1024u /* empty polls in a row before the status page is written again */
 #define LATER_BATCH   32    /* handlers that a thread has left, of one poll; chosen */
 #define POLL_BATCH    32u   /* empty polls between reads of the clock */
 #define POLL_PAUSE_NS 300u  /* of other work beside a poll: more, and it is no waiting */
@@ -101,7 +101,7 @@ static void empty_end(struct empty_polls *e) {
   e->yielded = false;
 }
 
-/* A batch of polls has found nothing. */
+/* Note a batch of polls without work. */
 static void empty_batch(struct empty_polls *e) {
   const uint64_t now = tmb_os_now_ns(), took = now - e->mark_ns, poll_ns = now - e->last_ns;
   e->mark_ns = now;

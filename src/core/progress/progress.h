@@ -23,7 +23,7 @@ int tmb_progress(int serve);
 /* Something was done that a thread of this process may wait for: wake those that sleep. */
 void tmb_progress_made(void);
 
-/* Progress in a thread of the conduit, which rings by itself. */
+/* Progress in a thread of the conduit, which wakes sleepers by itself. */
 void tmb_progress_by_thread(void);
 
 /*

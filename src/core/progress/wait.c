@@ -101,7 +101,7 @@ struct sleep_rule {
   void *arg;
   uint64_t limit_ns;   /* UINT64_MAX: the event is announced */
   uint64_t timeout_ns; /* of the whole wait; 0: none */
-  uint64_t end_ns;     /* when the wait ends; 0: nobody has looked at the clock */
+  uint64_t end_ns;     /* when the wait ends; 0: the clock was not read yet */
   uint64_t blind_ns;   /* of wait_on: longest sleep because nobody may wake; UINT64_MAX: none */
   bool worked;         /* the last check has made progress */
   bool room;           /* a resource is waited for, which the peer or another thread gives back */

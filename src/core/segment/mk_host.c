@@ -14,7 +14,7 @@
 
 #include <sys/mman.h>
 
-/* Memory that peers can map, if there are any and the system lets us. */
+/* Memory that peers can map, if there are peers and the system allows it. */
 static void *alloc_shared(struct gexx_segment_s *s) {
   int fd;
   void *p = tmb_job.nbrhd.size > 1 ? tmb_memfd_map_new(s->size, &fd) : NULL;

@@ -65,7 +65,7 @@ TMB_REQUIRES(tmb_job.barriers.lock) static bool named_post(void) {
   return tmb_barriers()->named.posted;
 }
 
-/* Give all that count with this rank the outcome. */
+/* Write the outcome for all ranks that count with this one. */
 TMB_REQUIRES(tmb_job.barriers.lock) static void named_release(void) {
   struct tmb_shared_row *const row = tmb_groups_root(&tmb_job.team);
   tmb_store_rlx(&row->named.word, 0);

@@ -284,7 +284,7 @@ static bool is_decided(void *arg) {
   return done;
 }
 
-/* The rank that has to act next. */
+/* Rank that has to act next. */
 static void describe_peer(const struct tmb_shrink *s, struct tmb_status_wait *out) {
   if (s->coordinator != s->rank && s->coordinator < s->size) {
     out->peer = s->jobrank[s->coordinator];

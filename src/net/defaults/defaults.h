@@ -22,8 +22,8 @@ int tmb_default_put(const struct tmb_rma *rma);
 int tmb_default_get(const struct tmb_rma *rma);
 
 /* As put and get, and `signal` changes at the peer afterwards; rma->op may be NULL. A put with
- * rma->resume does not wait and runs no progress: TMB_AGAIN means that the rest is sent by further
- * calls with these arguments. */
+ * rma->resume does not wait and runs no progress: after TMB_AGAIN, calls with these arguments send
+ * the rest. */
 int tmb_default_put_signal(const struct tmb_rma *rma, const struct tmb_signal *signal);
 int tmb_default_get_signal(const struct tmb_rma *rma, const struct tmb_signal *signal);
 

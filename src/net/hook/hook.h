@@ -34,8 +34,7 @@ struct tmb_hook {
   int64_t used[2];                  /* fault.c: credits of requests, of replies; atomic */
 };
 
-/* The state of the hooks of this process. Written by hook.c, but for fields that name another file.
- * */
+/* State of this process's hooks. Written by hook.c, but for fields that name another file. */
 struct tmb_hooks {
   struct tmb_hook hook[TMB_HOOKS];
   struct tmb_net_env inner_env; /* the conduit keeps the address */

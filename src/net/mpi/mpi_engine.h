@@ -213,7 +213,7 @@ void nmpi_outbox_free(struct nmpi_outbox *out);
 
 struct nmpi_peer *nmpi_peer_of(struct tmb_net *net, uint32_t rank);
 uint32_t nmpi_units(const struct nmpi_head *head);
-/* Units of requests of `peer` have been dealt with. */
+/* Count units of handled requests of `peer`. */
 void nmpi_credit_owe(struct tmb_net *net, uint32_t peer, uint32_t units);
 /* Return credit that had no room before. Returns whether anything was sent. */
 bool nmpi_send_rest(struct tmb_net *net);
@@ -256,7 +256,7 @@ void nmpi_inbox_free(struct nmpi_inbox *in);
 void nmpi_inbox_stop(struct nmpi_inbox *in);
 /* The next buffer in which a message has come, or NULL. */
 struct nmpi_buffer *nmpi_inbox_next(struct tmb_net *net);
-/* A message has been dealt with. Its buffer is posted again when there is time. */
+/* Release the buffer of a handled message; it is posted again when there is time. */
 void nmpi_inbox_recycle(struct nmpi_inbox *in, struct nmpi_buffer *b);
 /* Post idle buffers, if there are many, or anything else can wait. in idle: it can. */
 void nmpi_inbox_post(struct tmb_net *net, bool idle);

@@ -175,8 +175,8 @@ static void set_habits(void) {
   static const char *const habits[][2] = {
       /* libinfinipath catches the client's signals to leave files in the current folder */
       {"IPATH_NO_BACKTRACE", "1"},
-      /* ofi_rxm has 1024 buffers of each kind at once, 16 KiB each by default; over tcp it does not
-       * need them for messages up to the other limit: both ends use those of this conduit */
+      /* ofi_rxm allocates 1024 buffers of each kind, 16 KiB each by default; over tcp messages up
+         to the other limit use the buffers of this conduit at both ends */
       {"FI_OFI_RXM_BUFFER_SIZE", "2048"},
       {"FI_OFI_RXM_EAGER_LIMIT", "73728"},
       /* for each connection; with the unmatched ones they are to stay below those 1024 */

@@ -418,8 +418,7 @@ int ofi_send_request(struct tmb_net *net, uint32_t peer, enum ofi_kind kind, con
                      uint32_t nbytes);
 /* Something is to be sent to a peer as soon as there is room. */
 void ofi_send_later(struct tmb_net *net, uint32_t peer);
-/* Send the messages that were put off. Returns whether anything was sent but answers to OFI_PROBE.
- * */
+/* Send the delayed messages. Returns whether anything was sent but answers to OFI_PROBE. */
 bool ofi_send_rest(struct tmb_net *net);
 /* Add a put to the batch of a peer, if it follows others closely. in put: addr, access and serial
  * are set; out before: 1 + the access of the put before it in the batch, or 0. Returns 0,

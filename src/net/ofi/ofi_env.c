@@ -23,7 +23,7 @@ bool ofi_says(const struct tmb_net *net, const char *what, int rc) {
   return false;
 }
 
-/* Not analysed: those that call it are functions under the lock, which do not say so. */
+/* Not analysed: its callers hold the lock, which their types do not express. */
 TMB_NO_LOCK_CHECK _Noreturn void ofi_fatal(struct tmb_net *net, const char *what, int error) {
   net->ended = true;
   tmb_lock_release(&net->lock);

@@ -58,7 +58,7 @@ static void post_rest(struct tmb_net *net) {
   while (list) ofi_post(net, ofi_buffer_of(TMB_LIST_POP(&list)));
 }
 
-/* A message has been dealt with. */
+/* Post the buffer of a handled message again. */
 static void recycle(struct tmb_net *net, struct ofi_buffer *b) {
   if (b->pool)
     ofi_post(net, b);
@@ -473,8 +473,7 @@ static void nudge(struct tmb_net *net) {
   net->client.nudged = write(net->client.nudge, &one, sizeof one) == (ssize_t)sizeof one;
 }
 
-/* Whether the thread may read completions: it keeps copies of those that it leaves to the client.
- * */
+/* Whether the thread may read completions: it keeps copies of those for the client. */
 static bool has_room(struct tmb_net *net) {
   return net->in.held_bytes < TEND_HELD_MAX || ofi_silent_full(net);
 }

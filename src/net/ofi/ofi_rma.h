@@ -130,7 +130,7 @@ bool ofi_access_rest(struct tmb_net *net);
 /* Report a list of them to core; without the lock. Then they may be used again. */
 void ofi_access_report(struct tmb_net *net, struct ofi_op *list);
 void ofi_access_free(struct tmb_net *net, struct ofi_op *list);
-/* Core is not notified any more of those towards a peer. */
+/* Stop notifying core of accesses towards a peer. */
 void ofi_access_lost(struct tmb_net *net, uint32_t peer);
 /* A signal has come: change it; without the lock. */
 void ofi_signal_message(struct tmb_net *net, const struct ofi_head *head, const void *payload);

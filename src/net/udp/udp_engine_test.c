@@ -245,7 +245,7 @@ TEST(little_memory) {
   end();
 }
 
-/* Long messages, short and long, and puts with a signal that nobody asks about. */
+/* Long messages, short and long, and puts with a signal without an operation. */
 TEST(sources_free_on_return) {
   const struct udp_config config = rig_config();
   static const size_t sizes[] = {0, 100, 3000, 200000, 700000};
@@ -534,8 +534,7 @@ TEST(woken) {
   end();
 }
 
-/* Signals that the progress thread has kept change before later messages, also when there are many.
- * */
+/* Signals that the progress thread keeps change before later messages, also if there are many. */
 TEST(kept_signals) {
   const struct udp_config config = rig_config();
   begin(2, &config, NULL);
@@ -603,8 +602,7 @@ TEST(silent_peer) {
 TEST(cut_off) {
   enum { RANKS = 4, ANY = 9 };
   static const struct {
-    uint32_t ranks, receives_not[RANKS], lost, by; /* receives_not: bit i: not the packets of rank i
-                                                    * */
+    uint32_t ranks, receives_not[RANKS], lost, by; /* receives_not: bit i: none of rank i */
   } cases[] = {{4, {0, 0, 15, 0}, 2, 2},   {4, {15, 0, 0, 0}, 0, 0}, {4, {4, 4, 0, 4}, 2, ANY},
                {4, {4, 4, 15, 4}, 2, ANY}, {2, {2, 1}, 1, 0},        {2, {2, 0}, 1, 0},
                {2, {0, 1}, 1, 1},          {4, {0, 4, 2, 0}, 2, 1},  {4, {12, 12, 3, 3}, 2, 1}};

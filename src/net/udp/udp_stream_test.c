@@ -356,8 +356,7 @@ static void few_packets(uint64_t by_datagrams, const char *fault) {
   assert_cmp(4 * sent, <, 3 * by_datagrams);
 }
 
-/* Long transfers take connections soon: few packets are sent, and short messages make none longer.
- * */
+/* Long transfers take connections soon: few packets are sent, and short messages add none. */
 TEST(long_transfers) {
   const uint64_t by_datagrams = 2 * PUTS * (uint64_t)(PUT_BYTES / 1440);
   bulk = true;

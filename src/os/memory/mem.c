@@ -57,8 +57,8 @@ static void add_rlimit(struct limit_list *list, const char *name, int resource) 
   add_limit(list, name, limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur);
 }
 
-/* Adds the limit of each cgroup from this process's one up to the root, if it has one; the least of
- * them where that is known. */
+/* Adds the limits of the cgroups from this process's one up to the root; only the least where that
+ * is known. */
 static void add_cgroup_limits(struct limit_list *list) {
   const struct tmb_os_cgroup *known = tmb_cgroup_known();
   struct tmb_cgroup_walk walk;

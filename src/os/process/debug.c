@@ -270,8 +270,8 @@ void tmb_os_debug_init(void) {
   if (tmb_cfg_bool(TMB_CFG_FREEZE)) tmb_os_freeze(freeze_flag, freeze_flag_name);
 }
 
-/* Fatal errors may come before any other call into this file. The api layer's constructor may have
- * run first: its hook stands above ours. */
+/* Fatal errors may come before any other call into this file. The hook of the api layer's
+ * constructor, if it ran first, stays. */
 TMB_AT_LOAD static void set_hooks(void) {
   if (!tmb_backtrace_hook) tmb_backtrace_hook = tmb_os_backtrace_ifenabled;
   tmb_freeze_hook = tmb_os_freeze_on_error;

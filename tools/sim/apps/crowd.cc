@@ -180,8 +180,7 @@ private:
     });
   }
 
-  /* The first two polls are equally far apart, because wait.c asks for the time before it counts.
-   * */
+  /* The first two polls are equally far apart: wait.c asks for the time before it counts. */
   static double look_s(unsigned looked) {
     return LOOK_S * (1u << std::min(looked ? looked - 1 : 0, LOOK_DOUBLED));
   }

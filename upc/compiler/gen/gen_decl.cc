@@ -19,7 +19,7 @@ bool Generator::defers(const Declared *d, const Declarator &x) const {
   return (d->file_scope || d->is_static) && x.init && at_run_time(x.init);
 }
 
-// Whether the declaration that C gets differs from the source's.
+// Whether the declaration in C differs from that of the source.
 bool Generator::writes(const Node *n) const {
   const Declared *d = n->declared;
   if (!d) return false;

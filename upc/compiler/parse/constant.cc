@@ -161,7 +161,7 @@ Constant bytes_of(const Node *n, long threads) {
   return known(wrapping_product(*bytes, local_count(n->operand, threads)));
 }
 
-// Value of a cast or operator in which THREADS may not stand: none where it does.
+// Value of a cast or operator whose operands may not contain THREADS: none if they do.
 Constant without_threads(Constant c) {
   if (!c.threads) return c;
   c.known = false;

@@ -196,7 +196,7 @@ bool Parser::report_unknown(int token) {
   return true;
 }
 
-// Whether one of these tokens is the reason why the text cannot be parsed.
+// Whether one of these tokens caused the syntax error.
 bool Parser::report_unknown_in(int begin, int end) {
   bool found = false;
   for (int i = begin; i < end; i++) found = (report_unknown(i) && !s_[i + 1].is("(")) || found;

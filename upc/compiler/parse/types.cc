@@ -304,7 +304,7 @@ void Parser::cast_types(Node *n, int token) {
     n->type = unqualified(to);
     return;
   }
-  n->type = unqualified(to); // a value has no qualifiers: it is not read from shared memory
+  n->type = unqualified(to); // a value has no qualifiers, because it is not read from shared memory
   if (is_pts(to)) {
     n->dirty = true;
     if (!is_pts(from) && !is_null_constant(k) && from->kind != Ty::Unknown)

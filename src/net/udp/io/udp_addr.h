@@ -103,7 +103,7 @@ void udp_book_close(struct udp_book *book);
 /* Address number rank * rails + rail. */
 struct udp_addr udp_book_addr(const struct udp_book *book, uint32_t index);
 
-/* As the kernel wants it. Returns the length. */
+/* Write the address in the kernel's form. Returns its length. */
 socklen_t udp_addr_sockaddr(const struct udp_addr *addr, int family, struct sockaddr_storage *out);
 
 /* Bind a socket to an address of this rank and to a port that is free. Returns the port in network

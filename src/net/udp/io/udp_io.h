@@ -64,8 +64,7 @@ struct udp_io_ops {
   uint32_t (*fds)(void *io, struct pollfd *fds, uint32_t max);
   /* Whether the system has said that nobody listens at `peer`; resets it. */
   bool (*refused)(void *io, uint32_t peer);
-  /* No datagram of `peer` has ever come although it was asked: try a connection, too.
-   * May be empty. */
+  /* Try a connection to `peer`, too: it has not answered any datagram. May be empty. */
   void (*fall_back)(void *io, uint32_t peer);
   /* Bytes for `peer` by `rail` that the host has not let out yet, as far as is known. May be empty.
    */

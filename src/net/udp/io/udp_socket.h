@@ -24,7 +24,7 @@ struct udp_join {
   struct udp_book_rows rows;
   const struct udp_choice *choice;
   bool offload; /* try UDP_SEGMENT and UDP_GRO */
-  bool search;  /* the engine finds out how long packets may be: the kernel is not to divide them */
+  bool search;  /* the engine finds the longest packet, so the kernel must not divide them */
 };
 
 /* The cards and ports of all ranks are there: keep the addresses. Returns false without memory. */

@@ -287,8 +287,7 @@ void udp_batch_keep(struct tmb_net *e, struct udp_batch *b, void *memory);
 /* An aligned copy of a packet; lives until the batch ends. */
 uint8_t *udp_batch_copy(struct tmb_net *e, struct udp_batch *b, const uint8_t *data,
                         uint32_t bytes);
-/* Note something to be delivered; the memory behind its pointers lives until the end of the batch.
- * */
+/* Note something to be delivered; memory behind its pointers lives until the end of the batch. */
 void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_delivery *d);
 /* Take messages that were kept before and are served now. Returns whether there may be more of it:
  * then nothing is to be received before it. */

@@ -218,9 +218,7 @@ uint64_t udp_xfer_push(struct tmb_net *e, struct udp_peer *p) {
     if (!room) {
       udp_out_flush(e);
       room = host_takes(e, p);
-      if (!room)
-        return e->time.now_ns + GATE_NS; /* or the bytes in flight are acknowledged before
-                                          * */
+      if (!room) return e->time.now_ns + GATE_NS; /* or an acknowledgement comes before */
     }
     uint64_t due_ns = UINT64_MAX;
     if (udp_tx_room(&p->tx) <= UDP_XFER_SLOTS) return UINT64_MAX;

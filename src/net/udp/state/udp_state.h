@@ -80,8 +80,7 @@ struct udp_config {
   uint32_t stream_bytes; /* of a packet there at most */
 };
 
-/* ---- parts of the engine. All of them change under engine->lock, unless a comment says otherwise.
- * */
+/* ---- parts of the engine. They change under engine->lock, unless a comment says otherwise. */
 
 /* Peers, and the set of those with something to do. udp_peer.c, udp_lost.c. */
 struct udp_peers {

@@ -77,8 +77,7 @@ static inline bool udp_conn_is_up(const struct udp_conn *c) {
 /* Greet, write waiting bytes, read. in events: of epoll. Returns false if it is to be closed. */
 bool udp_conn_serve(const struct udp_conn_env *env, struct udp_conn *c, uint32_t events);
 
-/* Send packets, or keep them; more than the limit is dropped. Returns false if it is to be closed.
- * */
+/* Send packets, or keep them up to a limit; drop more. Returns false if it is to be closed. */
 bool udp_conn_send(const struct udp_conn_env *env, struct udp_conn *c, const struct udp_out *out,
                    uint32_t count);
 

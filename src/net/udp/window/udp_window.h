@@ -74,8 +74,7 @@ struct udp_rail {
   bool resent;      /* one that was retransmitted has been acknowledged: earlier ones may be lost */
   uint64_t rack_ns; /* when the latest packet was sent that has been acknowledged */
   uint64_t rack_rtt_ns;      /* how long that took */
-  uint32_t marked, mistaken; /* lost in the last cut; of these, those that had arrived nevertheless
-                              * */
+  uint32_t marked, mistaken; /* lost in the last cut; of these, those that had arrived */
   uint32_t reorder;          /* quarters of a round trip that packets may overtake each other by */
   uint64_t srtt_ns, rttvar_ns, min_rtt_ns;
   uint64_t timer_ns;            /* since when the time-out runs */
