@@ -169,8 +169,7 @@ static inline void rpl_end(const bool *outer) {
  while (fn args == (not_yet)) rpl_wait_step(&steps, "waiting for its end"); \
  rpl_take();                                                                \
  return rc
-#define RPL_RESULT_BY(name, fn, not_yet, args) RPL_RESULT_IF(true, name, fn, not_yet, args)
-#define RPL_RESULT_OF(name, not_yet, args)     RPL_RESULT_BY(name, rpl_real.name, not_yet, args)
+#define RPL_RESULT_OF(name, not_yet, args) RPL_RESULT_IF(true, name, rpl_real.name, not_yet, args)
 
 /* ---- still.c */
 

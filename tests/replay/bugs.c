@@ -307,6 +307,26 @@ SCRIPTED(nothing_started) {
   }
 }
 
+/* No bug: a test of a signal or semaphore is true where a wait has seen what it asks for. */
+SCRIPTED(signals_seen) {
+  uint64_t *const sig = (uint64_t *)(void *)base[me];
+  gexx_Sem_t sem;
+  verdict(gexx_Sem_Alloc(&sem, GEXX_SEM_INTEGER | GEXX_SEM_SPRODUCER | GEXX_SEM_SCONSUMER),
+          "alloc");
+  for (uint64_t i = 1; i < 50; i++) {
+    (void)gexx_RMA_PutSignalBlocking(tm, (me + 1) % 3, NULL, NULL, 0, GEX_EVENT_NOW,
+                                     (uint64_t *)(void *)base[(me + 1) % 3], GEXX_SIG_SET, i, 0);
+    (void)gexx_Signal_Wait(sig, GEXX_SIG_GE, i);
+    verdict(gexx_Signal_Test(sig, GEXX_SIG_GE, i) != GASNET_OK, "the signal was seen");
+    gexx_Sem_PostN(gexx_Sem_QueryHandle(sem), 3);
+    gexx_Sem_Wait(sem);
+    verdict(gexx_Sem_Try(sem) != GASNET_OK || gexx_Sem_TryN(sem, 1) != GASNET_OK, "3 were posted");
+    barrier();
+  }
+  verdict(gexx_Signal_TryConsume(sig, 49) != GASNET_OK, "the signal is 49");
+  gexx_Sem_Free(sem);
+}
+
 /* No bug: a message goes round. With a further argument rank 0 makes another call in between. */
 static int changed;
 SCRIPTED(ring) {
