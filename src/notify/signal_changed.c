@@ -15,10 +15,11 @@
 
 void gexx_signal_wake(gex_TM_t tm, gex_Rank_t rank) {
   const uint32_t peer = tmb_jobrank(tm, rank);
-  if (peer != tmb_job.rank)
+  if (peer == tmb_job.rank) {
+    if (tmb_job.threads) tmb_wake_self();
+  } else if (tmb_is_near(peer)) {
     tmb_peer_wake(peer);
-  else if (tmb_job.threads)
-    tmb_wake_self();
+  }
 }
 
 void gexx_signal_changed(gex_TM_t tm, gex_Rank_t rank, const uint64_t *sig_addr) {

@@ -65,8 +65,8 @@ GEXX_API gex_Event_t gexx_put_signal_nb(const struct gexx_signal_op *op);
 GEXX_API int gexx_get_signal_nbi(const struct gexx_signal_op *op);
 GEXX_API gex_Event_t gexx_get_signal_nb(const struct gexx_signal_op *op);
 
-/* Wakes a mapped peer that may sleep while it waits for memory that was just written. [in] rank:
- * rank in tm. Never blocks. Any thread. */
+/* Wakes a mapped peer that may sleep while it waits for memory that was just written; does nothing
+ * for a peer whose memory is not mapped. [in] rank: rank in tm. Never blocks. Any thread. */
 GEXX_API void gexx_signal_wake(gex_TM_t tm, gex_Rank_t rank);
 
 /* Wakes the owner after the word `sig_addr` of its segment, in its address space, was changed:

@@ -54,7 +54,10 @@ static void play(int game) {
   const gex_Rank_t right = (job.rank + 1) % job.size;
   struct memory *mine = memory_of(job.rank), *next = memory_of(right);
   uint64_t random = test_seed() + job.rank * 100 + (uint64_t)game;
-  if (!next) return;
+  if (!next) {
+    gexx_signal_wake(job.tm, right); /* without effect */
+    return;
+  }
   for (uint64_t round = 1; round <= ROUNDS; round++) {
     if (job.rank != 0) await(mine, game, round);
     /* now and then the peer is just going to sleep */
