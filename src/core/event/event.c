@@ -278,13 +278,14 @@ void gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category) {
   const char *call = "gex_Event_QueryLeaf";
   TMB_CHECK_MILD(call);
+  if (TMB_UNLIKELY(tmb_job.debug) &&
+      (__builtin_popcount(event_category) != 1 || (event_category & ~GEX_EC_ALL)))
+    tmb_fatal_nopos("%s: argument event_category is 0x%x; exactly one GEX_EC_ category is needed",
+                    call, event_category);
   if (root == GEX_EVENT_INVALID) return root;
   if (TMB_UNLIKELY(tmb_job.debug)) {
     check_event(call, root);
     if (tag_of(root)) tmb_fatal_nopos("%s: argument root (%p) is a leaf event", call, (void *)root);
-    if (__builtin_popcount(event_category) != 1 || (event_category & ~GEX_EC_ALL))
-      tmb_fatal_nopos("%s: argument event_category is 0x%x; exactly one GEX_EC_ category is needed",
-                      call, event_category);
     if (!(op_of(root)->leaves & event_category))
       tmb_fatal_nopos("%s: argument event_category is 0x%x, but event %p has leaves for 0x%x only",
                       call, event_category, (void *)root, op_of(root)->leaves);

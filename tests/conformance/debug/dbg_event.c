@@ -122,6 +122,10 @@ DBG_CASE(leaf_all, "gex_Event_QueryLeaf", "event_category", "0x1f") {
   gex_Event_t leaf;
   (void)gex_Event_QueryLeaf(dbg_live_event(&leaf), GEX_EC_ALL);
 }
+/* An operation that is complete at once, as puts to mapped memory are. */
+DBG_CASE(leaf_of_complete, "gex_Event_QueryLeaf", "event_category", "0x1f") {
+  (void)gex_Event_QueryLeaf(GEX_EVENT_INVALID, GEX_EC_ALL);
+}
 DBG_CASE(leaf_or, "gex_Event_QueryLeaf", "event_category", "0xa") {
   gex_Event_t leaf;
   (void)gex_Event_QueryLeaf(dbg_live_event(&leaf), GEX_EC_LC | GEX_EC_PUT);
