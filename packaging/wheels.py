@@ -67,6 +67,18 @@ def build(out, scratch):
     return wheel
 
 
+def refuse_sdist(scratch):
+    """An sdist lacks the library's sources; pip says so, and what to take instead."""
+    python = scratch / "build/bin/python"
+    run(python, "-m", "pip", "install", "-q", "build")
+    run(python, "-m", "build", "--sdist", ROOT / "bindings/python", "-o", scratch)
+    (sdist,) = scratch.glob("tombolo-*.tar.gz")
+    words = [str(python), "-m", "pip", "install", "--no-deps", str(sdist)]
+    done = subprocess.run(words, check=False, cwd="/", capture_output=True, text=True)
+    if done.returncode == 0 or "tombolo: no sdist:" not in done.stdout + done.stderr:
+        sys.exit(f"wheels: pip on an sdist: {done.returncode}\n{done.stdout}{done.stderr}")
+
+
 def try_wheel(wheel, interpreter, scratch):
     """Installs the wheel for a Python, and runs two ranks with the command that it brings."""
     python = venv(interpreter, scratch)
@@ -92,6 +104,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         wheel = build(options.out, Path(folder))
         print(wheel)
+        refuse_sdist(Path(folder))
         for number, python in enumerate(options.pythons):
             try_wheel(wheel, python, Path(folder) / str(number))
 
