@@ -7,6 +7,10 @@
  * memory takes one instruction, as no network performs operations of the domains (caf_start). That
  * uses nothing of the layer below, so nothing marks that the program is inside (inside.h).
  */
+#include <errno.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include "data/pending.h"
 #include "inside.h"
 
@@ -128,18 +132,33 @@ void CAF(atomic_ref)(void *token, size_t offset, int image, void *value, int *st
   operate(&s, GEX_OP_GET, NULL, NULL, value);
 }
 
+/* The value that ATOMIC_CAS compares with. gfortran 16 passes that of an expression in place of its
+ * address: it is taken for the value where it is small and no memory is there. */
+static int64_t load_compare(const void *compare, int kind) {
+  const uintptr_t word = (uintptr_t)compare;
+  if (__builtin_expect(word > UINT32_MAX && word < (uintptr_t)INT32_MIN, 1))
+    return load(compare, kind);
+  int64_t value = 0;
+  struct iovec here = {&value, (size_t)kind}, there = {(void *)word, (size_t)kind};
+  const ssize_t bytes = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+  if (bytes == kind || (bytes < 0 && errno != EFAULT)) return load(compare, kind);
+  return kind == 4 ? (int32_t)word : (int64_t)word;
+}
+
 void CAF(atomic_cas)(void *token, size_t offset, int image, void *old, void *compare,
                      void *new_value, int *stat, int type, int kind) {
   (void)type;
   void *const here = find_here(token, offset, image, kind, stat);
   if (here) {
-    give(here, kind, perform(here, kind, GEX_OP_FCAS, load(compare, kind), load(new_value, kind)),
-         old);
+    const int64_t with = load_compare(compare, kind);
+    give(here, kind, perform(here, kind, GEX_OP_FCAS, with, load(new_value, kind)), old);
     return;
   }
   CAF_STATEMENT("ATOMIC_CAS");
   const struct selector s = {token, offset, image, kind, stat};
-  operate(&s, GEX_OP_FCAS, compare, new_value, old);
+  int64_t with = 0;
+  if (kind == 4 || kind == 8) store(&with, kind, load_compare(compare, kind));
+  operate(&s, GEX_OP_FCAS, &with, new_value, old);
 }
 
 /* Operations of the compiler, from 1 on. */
