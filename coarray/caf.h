@@ -85,16 +85,25 @@ struct caf_token {
   int elem_type, rank;   /* enum caf_type, 0: not known; rank: 0 of a scalar and of a static one */
   struct caf_desc *desc; /* of the variable or component; may end with its procedure */
   void **token_p;        /* where the program keeps this token; may end, too */
-  int type;              /* enum caf_register, or CAF_OF_ASKER */
-  uint32_t asker;        /* CAF_OF_ASKER: the rank; base is an address there */
+  int type;              /* enum caf_register, CAF_OF_ASKER or CAF_OF_SELF */
+  uint32_t asker;        /* CAF_OF_ASKER: the rank, where base is an address */
   void *owner;           /* of a client of this library: its data about the coarray */
   uint32_t ranks;        /* entries of addr and of here */
+  uint32_t sizes;        /* caf_sizes_of; never 0 */
   uintptr_t *here;       /* [ranks] places in this process, if known; else 0 */
   uintptr_t addr[];      /* [ranks] of the job, as the owners see them; 0: no member */
 };
 
-/* Type of a token that stands for the image that asks an accessor; data/accessor.h. */
-enum { CAF_OF_ASKER = -1 };
+/* Types of a token that stands for the image that asks an accessor, and is this one;
+ * data/accessor.h. */
+enum { CAF_OF_ASKER = -1, CAF_OF_SELF = -2 };
+
+/* Bytes of a coarray and of an element, if each fits into half of a word; else another number. */
+static inline uint32_t caf_sizes_of(size_t bytes, size_t elem_bytes) {
+  return bytes && bytes <= UINT16_MAX && elem_bytes <= UINT16_MAX
+             ? (uint32_t)bytes << 16 | (uint32_t)elem_bytes
+             : 1;
+}
 
 /* Kind of a word that the compiler passes as a token of a component (component.c). FREED: it was
  * one, or points into one. */
@@ -113,15 +122,19 @@ struct caf_mark {
   bool fences;     /* the program runs a fence */
 };
 
-/* A segment, as its rank sees it. */
+/* Addresses of a segment, as its rank sees it, behind each of which lie CAF_BOUND_BLOCK bytes of
+ * it: in these an accessor may find a further address. */
 struct caf_bound {
   uintptr_t low, bytes;
 };
+enum { CAF_BOUND_BLOCK = 512 };
 
 struct caf {
-  struct caf_team *team;      /* current; caf_team_enter sets it and the next two */
-  uint32_t images;            /* of it, for the short forms of accesses; 0: an image is lost */
-  const uint32_t *renumbered; /* its jobrank; NULL: it is the initial one */
+  struct caf_team *team; /* current; caf_team_enter sets it and the next three */
+  /* For the short forms of accesses: images of the initial team, or of another one; 0: it is not
+   * current, or an image is lost. */
+  uint32_t images, renumbered_images;
+  const uint32_t *renumbered; /* jobrank of the current team */
   uint32_t size, rank;        /* of the job */
   int image;                  /* rank + 1 */
   gex_TM_t tm;                /* of the job */
@@ -140,7 +153,7 @@ struct caf {
   uint32_t lost_count;
   uint8_t *reach;          /* [size] enum in pending.h: whether memory of a rank is mapped */
   ptrdiff_t *delta;        /* [size] from addresses of a rank whose memory is mapped to ours */
-  struct caf_bound *bound; /* [size] segments of ranks whose memory is mapped */
+  struct caf_bound *bound; /* [size] segments that are mapped where they lie; else empty */
   struct caf_accessor *accessors; /* [accessor_count]; accessor.h */
   uint32_t accessor_count;
   uint32_t asked;           /* requests of other images that are to be served; remote.c */
@@ -172,8 +185,11 @@ extern struct caf caf;
 /* Changes the current team. */
 static inline void caf_team_enter(struct caf_team *team) {
   caf.team = team;
-  caf.images = caf.lost_count ? 0 : team->size;
-  caf.renumbered = team == &caf.initial ? NULL : team->jobrank;
+  const uint32_t images = caf.lost_count ? 0 : team->size;
+  const bool initial = team == &caf.initial;
+  caf.renumbered = team->jobrank;
+  caf.images = initial ? images : 0;
+  caf.renumbered_images = initial ? 0 : images;
 }
 
 /* Whether the calling thread is the one that serves; serve.c. */

@@ -59,6 +59,7 @@ static void on_loss(gex_Rank_t rank, int state, void *cdata) {
   caf.lost[rank] = state == GEXX_PEER_STOPPED ? CAF_STAT_STOPPED : CAF_STAT_FAILED;
   __atomic_fetch_add(&caf.lost_count, 1, __ATOMIC_RELEASE);
   __atomic_store_n(&caf.images, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&caf.renumbered_images, 0, __ATOMIC_RELEASE);
   __atomic_fetch_add(&caf.shared->word[rank], CAF_LOSS, __ATOMIC_RELEASE);
   if (!caf.waiting) return;
   caf.woken++;

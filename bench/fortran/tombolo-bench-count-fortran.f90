@@ -93,6 +93,11 @@ subroutine path_get_allocatable()
   x = lists[2]%item(5)
 end subroutine
 
+subroutine path_get_array_stat()
+  use objects
+  private(1:64) = block(1:64)[2, stat=status]
+end subroutine
+
 subroutine path_get_element()
   use objects
   x = many(at)[2]%item(5)
@@ -197,7 +202,7 @@ program count_fortran
               path_get_text, path_put_texts, path_get_texts, path_transfer_scalar, &
               path_transfer_array, path_event_post, path_event_query, path_atomic_define, &
               path_atomic_ref, path_lock, path_sync_memory, path_put_attached, path_sync_all, &
-              path_sync_images, path_co_sum
+              path_sync_images, path_co_sum, path_get_array_stat
   if (num_images() /= 2) error stop 'tombolo-bench-count-fortran: two images are needed'
   if (this_image() == 1) print '(2a)', 'compiler ', compiler_version()
   word = 0
@@ -248,6 +253,7 @@ program count_fortran
   call alone('ATOMIC_REF', path_atomic_ref)
   call alone('LOCK and UNLOCK', path_lock)
   call alone('SYNC MEMORY', path_sync_memory)
+  call alone('get of 64 elements with STAT=', path_get_array_stat)
   call event_attach(loc(attached_event), attached_word)
   call alone('put beside an attached event', path_put_attached)
   call together('SYNC ALL', path_sync_all)

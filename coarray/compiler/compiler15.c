@@ -69,7 +69,7 @@ struct selector {
 
 /* Whether an accessor asks: its statement is that of the image which it answers. */
 static inline bool is_accessors(const struct caf_token *t) {
-  return t && t->type == CAF_OF_ASKER;
+  return t && t->type < 0;
 }
 
 /* Finds the object of an access; shape: of the coarray, or NULL. Returns false after caf_fail. */
@@ -77,7 +77,8 @@ static bool find(struct caf_there *there, const struct selector *s, const struct
                  const struct caf_status *to) {
   const struct caf_token *t = s->token;
   if (is_accessors(t)) {
-    *there = (struct caf_there){.rank = t->asker, .base = (uintptr_t)t->base};
+    *there = (struct caf_there){.rank = t->type == CAF_OF_SELF ? caf.rank : t->asker,
+                                .base = (uintptr_t)t->base};
     return true;
   }
   there->token = t;
@@ -290,7 +291,7 @@ static inline __attribute__((always_inline)) void get_scalar(const struct caf_he
   void *const at = caf_here_find(here, &owned);
   if (__builtin_expect(!at || owned, 0))
     take_scalar(at, owned, variable, bytes);
-  else if (bytes == 8)
+  else if (__builtin_expect(bytes == 8, 1))
     memcpy(variable, at, 8);
   else if (bytes == 4)
     memcpy(variable, at, 4);
@@ -318,22 +319,21 @@ struct lengths {
   const size_t *chars, *object_chars;
 };
 
-/* Reads a scalar, also a text. [in] t: the coarray; bytes: of the scalar, or of a character. */
-static inline __attribute__((always_inline)) void get_text(const struct caf_here *here,
-                                                           const struct caf_token *t,
-                                                           void *variable, size_t bytes,
-                                                           struct lengths of) {
+/* Whether a text is one of a coarray of texts. [in] bytes: of a character. */
+static inline bool is_whole(const struct caf_token *t, size_t bytes, const size_t *object_chars) {
+  return !object_chars || *object_chars * bytes == t->elem_bytes;
+}
+
+/* Reads a scalar, also a text. [in] bytes: of the scalar, or of a character. */
+static inline __attribute__((always_inline)) void
+get_text(const struct caf_here *here, void *variable, size_t bytes, struct lengths of) {
   struct caf_here_call call;
   void *at = NULL;
   int32_t owned = 0;
-  size_t length, whole = bytes;
+  size_t whole = bytes;
   void *const place = caf_here_prepare(&call, here);
-  if (of.chars) whole *= call.chars = *of.chars;
-  const bool equal = of.chars && of.chars == of.object_chars && whole == t->elem_bytes;
-  if (__builtin_expect(!equal && of.object_chars, 0)) {
-    length = length_of(t, bytes, *of.object_chars);
-    of.object_chars = &length;
-  }
+  call.chars = of.chars ? *of.chars : 0;
+  if (of.chars) whole *= call.chars;
   ((caf_getter *)here->accessor->function)(here->add, &caf.image, &at, &owned, place, &call.token,
                                            0, &call.chars, of.object_chars);
   if (__builtin_expect(!at || owned, 0))
@@ -347,7 +347,9 @@ static bool get_scalar_here(const struct get_call *c) {
   struct caf_here here;
   const struct target *const t = &c->target;
   if (!caf_find_slow(&here, &c->object, CAF_ATTACH_READ, c->stat != NULL)) return false;
-  get_text(&here, c->object.token, *t->dst, t->bytes, (struct lengths){t->chars, c->src_chars});
+  size_t length = 0;
+  if (c->src_chars) length = length_of(c->object.token, t->bytes, *c->src_chars);
+  get_text(&here, *t->dst, t->bytes, (struct lengths){t->chars, c->src_chars ? &length : NULL});
   return true;
 }
 
@@ -362,17 +364,22 @@ lengths_of(const struct caf_token *t, size_t bytes, const size_t *chars,
   return of;
 }
 
+/* Gets an array that is here. Returns false where it is not. */
+static bool get_array_here(const struct get_call *c) {
+  const struct target *const t = &c->target;
+  const bool texts = t->chars || c->src_chars;
+  struct caf_lengths of;
+  if (texts) of = lengths_of(c->object.token, t->bytes, t->chars, c->src_chars);
+  if (!caf_here_get(&c->object, t->desc, texts ? &of : NULL, c->stat != NULL)) return false;
+  if (t->dst) *t->dst = t->desc->base;
+  return true;
+}
+
 /* All gets but those of the fewest instructions. */
 static __attribute__((noinline)) void get_in_full(const struct get_call *c) {
   const struct target *t = &c->target;
   const bool usual = !t->may_realloc && !c->team && !c->team_number;
-  struct caf_here here;
-  if (usual && !t->desc && !t->chars && !c->src_chars && !c->stat &&
-      caf_find_by_path(&here, &c->object, CAF_ATTACH_READ)) {
-    get_scalar(&here, *t->dst, t->bytes);
-    return;
-  }
-  if (usual && !t->desc && get_scalar_here(c)) {
+  if (usual && (t->desc ? get_array_here(c) : get_scalar_here(c))) {
     caf_ok(c->stat);
     return;
   }
@@ -396,25 +403,20 @@ void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t 
                           int image, size_t dst_size, void **dst, size_t *dst_chars,
                           struct caf_desc *dst_desc, bool may_realloc, int index, void *add,
                           size_t add_bytes, int *stat, void **team, int *team_number) {
-  const bool usual = !may_realloc && !team && !team_number;
-  if (__builtin_expect(usual && !dst_desc, 1)) {
+  if (__builtin_expect(!dst_desc && !may_realloc && !team && !team_number, 1)) {
     const struct caf_selector s = {token, image, index, src, add};
     struct caf_here here;
     if (__builtin_expect(caf_find_short(&here, &s, CAF_ATTACH_READ, CAF_SCALAR), 1)) {
-      if (__builtin_expect(!dst_chars && !src_chars, 1))
+      if (__builtin_expect(!dst_chars && !src_chars, 1)) {
         get_scalar(&here, *dst, dst_size);
-      else
-        get_text(&here, token, *dst, dst_size, (struct lengths){dst_chars, src_chars});
-      end_short(stat);
-      return;
-    }
-  } else if (usual) {
-    const struct caf_selector s = {token, image, index, src, add};
-    const struct caf_lengths of = lengths_of(token, dst_size, dst_chars, src_chars);
-    if (caf_here_get(&s, dst_desc, dst_chars || src_chars ? &of : NULL, stat != NULL)) {
-      if (dst) *dst = dst_desc->base;
-      caf_ok(stat);
-      return;
+        end_short(stat);
+        return;
+      }
+      if (is_whole(token, dst_size, src_chars)) {
+        get_text(&here, *dst, dst_size, (struct lengths){dst_chars, src_chars});
+        end_short(stat);
+        return;
+      }
     }
   }
   const struct get_call c = {{token, image, index, src, add},
@@ -536,26 +538,23 @@ struct put_call {
   const void *caller;
 };
 
-/* Writes a scalar, also a text, or an array of texts. [in] t: the coarray; data: a scalar, or the
- * descriptor of an array; bytes: of the scalar, or of a character. */
+/* Writes a scalar, also a text, or an array of texts. [in] data: a scalar, or the descriptor of an
+ * array. */
 static inline __attribute__((always_inline)) void put_text(const struct caf_here *here,
-                                                           const struct caf_token *t,
-                                                           const void *data, size_t bytes,
-                                                           struct lengths of) {
+                                                           const void *data, struct lengths of) {
   struct caf_here_call call;
-  size_t length = 0;
   void *const place = caf_here_prepare(&call, here);
-  if (of.object_chars) length = length_of(t, bytes, *of.object_chars);
   ((caf_setter *)here->accessor->function)(here->add, &caf.image, place, data, &call.token, 0,
-                                           of.object_chars ? &length : NULL, of.chars);
+                                           of.object_chars, of.chars);
 }
 
 /* Puts a scalar that is here, also a text, without TEAM=. Returns false where it is not. */
 static bool put_scalar_here(const struct put_call *c) {
   struct caf_here here;
+  size_t length = 0;
   if (!caf_find_slow(&here, &c->object, CAF_ATTACH_WRITE, c->stat != NULL)) return false;
-  put_text(&here, c->object.token, c->src, c->src_size,
-           (struct lengths){c->src_chars, c->dst_chars});
+  if (c->dst_chars) length = length_of(c->object.token, c->src_size, *c->dst_chars);
+  put_text(&here, c->src, (struct lengths){c->src_chars, c->dst_chars ? &length : NULL});
   return true;
 }
 
@@ -572,12 +571,6 @@ static bool put_here(const struct put_call *c) {
 
 /* All puts but those of the fewest instructions. */
 static __attribute__((noinline)) void put_in_full(const struct put_call *c) {
-  struct caf_here here;
-  if (!c->team && !c->team_number && !c->src_desc && !c->src_chars && !c->dst_chars && !c->stat &&
-      caf_find_by_path(&here, &c->object, CAF_ATTACH_WRITE)) {
-    caf_here_set(&here, c->src);
-    return;
-  }
   if (!c->team && !c->team_number && put_here(c)) {
     caf_ok(c->stat);
     return;
@@ -602,17 +595,16 @@ void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_ch
                          size_t src_size, const void *src, const size_t *src_chars,
                          const struct caf_desc *src_desc, int index, void *add, size_t add_bytes,
                          int *stat, void **team, int *team_number) {
-  if (__builtin_expect(!team && !team_number && (!src_desc || caf_here_takes(src_desc)), 1)) {
+  if (__builtin_expect(!team && !team_number && (!src_desc || caf_here_takes_short(src_desc)), 1)) {
     const struct caf_selector s = {token, image, index, dst, add};
     const void *const data = src_desc ? (const void *)src_desc : src;
     struct caf_here here;
     if (__builtin_expect(caf_find_short(&here, &s, CAF_ATTACH_WRITE, CAF_SCALAR), 1)) {
-      if (__builtin_expect(!dst_chars && !src_chars, 1))
-        caf_here_set(&here, data);
-      else
-        put_text(&here, token, data, src_size, (struct lengths){src_chars, dst_chars});
-      end_short(stat);
-      return;
+      if (__builtin_expect(is_whole(token, src_size, dst_chars), 1)) {
+        put_text(&here, data, (struct lengths){src_chars, dst_chars});
+        end_short(stat);
+        return;
+      }
     }
   }
   const struct put_call c = {{token, image, index, dst, add},

@@ -32,7 +32,7 @@ enum {
   WORD = sizeof(uint64_t),
   ADD_MAX = 256,
   PAGES_MAX = 1024,
-  BLOCK_WORDS = CAF_FOLLOW_BLOCK / WORD
+  BLOCK_WORDS = CAF_BOUND_BLOCK / WORD
 };
 /* FILL + k: of addresses behind k others. */
 enum region { TRAP, FILL, REGIONS = FILL + CAF_LINKS_MAX + 1 };
@@ -128,7 +128,7 @@ static void place_blocks(const struct caf_trial *t) {
   for (uint32_t b = 0; b < trial.blocks; b++) {
     const struct block *block = &trial.block[b];
     const uintptr_t at = moved(t, block->at, FILL + b) - (uintptr_t)trial.regions;
-    const uintptr_t last = at + CAF_FOLLOW_BLOCK - 1;
+    const uintptr_t last = at + CAF_BOUND_BLOCK - 1;
     (void)fill_page(at);
     if (last / trial.page != at / trial.page) (void)fill_page(last);
     for (size_t w = 0; w < BLOCK_WORDS; w++)
@@ -252,14 +252,15 @@ static size_t find_subscript(const struct caf_trial *t, char *copy, struct caf_p
   memcpy(&value, (const char *)t->ask->add + at, sizeof value);
   path->subscript = (uint16_t)at;
   path->first = value - (uint32_t)index;
-  path->count = (uint16_t)count;
+  path->count = (uint32_t)count;
+  path->counted = true;
   return index;
 }
 
 /* The element that the access itself has. */
 static size_t index_of(const struct caf_trial *t, const struct caf_path *path) {
   uint32_t value;
-  if (!path->count) return 0;
+  if (!path->counted) return 0;
   memcpy(&value, (const char *)t->ask->add + path->subscript, sizeof value);
   return value - path->first;
 }
@@ -270,7 +271,6 @@ static size_t index_of(const struct caf_trial *t, const struct caf_path *path) {
 static bool add_block(const struct caf_trial *t, uintptr_t address) {
   if (!caf_bound_has(t->rank, address) || address % WORD || trial.blocks == CAF_LINKS_MAX)
     return false;
-  if (!caf_bound_has(t->rank, address + CAF_FOLLOW_BLOCK)) return false;
   trial.block[trial.blocks++] = (struct block){address, 0};
   return true;
 }
@@ -312,7 +312,7 @@ static bool depends_on(const struct caf_trial *t, char *copy, const struct caf_f
   struct values v;
   struct caf_seen seen;
   if (!change_value(&v, t, at, change)) return false;
-  if (f->path.count)
+  if (f->path.counted)
     copy_element(t, copy, f->path.word, index_of(t, &f->path), true);
   else
     copy_moved(t, copy, ~f->words);
@@ -322,7 +322,7 @@ static bool depends_on(const struct caf_trial *t, char *copy, const struct caf_f
 static bool depends_on_values(const struct caf_trial *t, char *copy, const struct caf_followed *f) {
   bool depends = false;
   for (size_t at = 0; at + 4 <= t->ask->add_bytes && !depends; at += 4)
-    if (!f->path.count || at != f->path.subscript)
+    if (!f->path.counted || at != f->path.subscript)
       depends = depends_on(t, copy, f, at, 1) || depends_on(t, copy, f, at, UINT32_MAX);
   return depends;
 }
@@ -330,7 +330,7 @@ static bool depends_on_values(const struct caf_trial *t, char *copy, const struc
 static bool begin_trial(const struct caf_trial *t) {
   struct sigaction action;
   trial.page = (size_t)sysconf(_SC_PAGESIZE);
-  trial.bytes = caf.bound[t->rank].bytes / trial.page * trial.page;
+  trial.bytes = (caf.bound[t->rank].bytes + CAF_BOUND_BLOCK + trial.page - 1) & -trial.page;
   trial.regions = mmap(NULL, REGIONS * trial.bytes, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (trial.regions == MAP_FAILED) return false;
@@ -346,13 +346,11 @@ static bool find_path(const struct caf_trial *t, char *copy, struct caf_followed
   size_t index = 0;
   if (t->offset || f->words & (f->words - 1)) return false;
   if (t->element != t->token->bytes) index = find_subscript(t, copy, &path);
-  if (t->element != t->token->bytes && !path.count) return false;
+  if (t->element != t->token->bytes && !path.counted) return false;
   f->path = path;
   if (!find_links(t, copy, f->words, index, &f->path) || depends_on_values(t, copy, f))
     return false;
-  f->path.coarray = (uint16_t)t->token->bytes;
-  f->path.element = (uint16_t)t->token->elem_bytes;
-  if (!f->path.count && !f->path.links) f->path.alone = f->path.coarray;
+  f->path.sizes = caf_sizes_of(t->token->bytes, t->token->elem_bytes);
   return true;
 }
 

@@ -31,50 +31,35 @@ static inline size_t caf_follow_element(const struct caf_token *t) {
   return t->elem_bytes && t->bytes % t->elem_bytes == 0 ? t->elem_bytes : t->bytes;
 }
 
-/* Whether an address is one of a rank's segment. */
+/* Whether an address is one of a rank's segment, with CAF_BOUND_BLOCK bytes of it. */
 static inline bool caf_bound_has(uint32_t rank, uintptr_t address) {
   return address - caf.bound[rank].low < caf.bound[rank].bytes;
 }
 
-/* Bytes of what an address leads to in which a further word is looked for; a path with such words
- * has no address nearer to the end of the segment. */
-enum { CAF_FOLLOW_BLOCK = 512 };
-
-/* Whether the words of a path lead to the segment of the rank, which lies here where it lies there.
- * [in] place: of the coarray, which is the object, in this process; add: the values of the
- * accessor. */
-static inline bool caf_follow_path(const struct caf_token *t, const struct caf_path *path,
-                                   uint32_t rank, uintptr_t place, const void *add) {
-  const struct caf_bound segment = caf.bound[rank];
-  size_t at = path->word;
+/* Whether the words of a path lead to the segment of the rank. [in] place: of the coarray, which is
+ * the object, in this process; add: the values of the accessor. */
+static inline __attribute__((always_inline)) bool caf_follow_path(const struct caf_token *t,
+                                                                  const struct caf_path *path,
+                                                                  uint32_t rank, uintptr_t place,
+                                                                  const void *add) {
   uintptr_t address;
-  if (t->bytes != path->coarray || t->elem_bytes != path->element) return false;
-  if (place != t->addr[rank]) return false;
-  if (path->count) {
+  if (t->sizes != path->sizes) return false;
+  if (path->counted) {
     uint32_t index;
     memcpy(&index, (const char *)add + path->subscript, sizeof index);
     index -= path->first;
     if (index >= path->count) return false;
-    at += (size_t)index * path->element;
+    place += index * t->elem_bytes;
   }
-  memcpy(&address, (const char *)place + at, sizeof address);
-  for (uint32_t i = 0; i < path->links; i++) {
-    if (address - segment.low >= segment.bytes - CAF_FOLLOW_BLOCK) return false;
-    memcpy(&address, (const char *)address + path->link[i], sizeof address);
-  }
-  return address - segment.low < segment.bytes;
-}
-
-/* Follows one word of a coarray of one element, in the fewest instructions; false for other
- * coarrays. [in] offset: of the object in the coarray. */
-static inline __attribute__((always_inline)) bool caf_follow_short(const struct caf_token *t,
-                                                                   const struct caf_path *path,
-                                                                   uint32_t rank, uintptr_t place,
-                                                                   size_t offset) {
-  uint64_t address;
-  if (t->bytes != path->alone || t->elem_bytes != t->bytes || offset) return false;
-  if (place != t->addr[rank]) return false;
   memcpy(&address, (const char *)place + path->word, sizeof address);
+  if (path->links) { /* a loop of two would take more registers than there are */
+    if (!caf_bound_has(rank, address)) return false;
+    memcpy(&address, (const char *)address + path->link[0], sizeof address);
+    if (path->links > 1) {
+      if (!caf_bound_has(rank, address)) return false;
+      memcpy(&address, (const char *)address + path->link[1], sizeof address);
+    }
+  }
   return caf_bound_has(rank, address);
 }
 

@@ -33,7 +33,7 @@ static bool describe(struct caf_desc *to, const struct caf_desc *array) {
   return together;
 }
 
-bool caf_here_takes_slow(const struct caf_desc *array) {
+bool caf_here_takes(const struct caf_desc *array) {
   ptrdiff_t stride = 1, offset = 0;
   if (array->span != (ptrdiff_t)array->dtype.elem_len) return false;
   for (int i = 0; i < array->dtype.rank; i++) {
@@ -45,9 +45,11 @@ bool caf_here_takes_slow(const struct caf_desc *array) {
   return (ptrdiff_t)array->offset == offset && stride > 0;
 }
 
-static void poll_counted(void) {
+/* [in] hear: of lost images, whether or not this image serves others. */
+static void poll_counted(bool hear) {
   CAF_INSIDE;
   caf_poll_counted();
+  if (hear) gasnet_AMPoll();
 }
 
 /* Whether an accessor may run here on an object. [in] offset: of the object in the coarray. */
@@ -56,10 +58,6 @@ static bool runs_here(struct caf_accessor *a, const struct caf_token *t, uint32_
   caf_accessor_note(a, t);
   return a->trials.direct ||
          (a->trials.followed && caf_follow_reaches(t, &a->trials, rank, offset, add));
-}
-
-bool caf_here_posts(const struct caf_accessor *a, const struct caf_token *t, uint32_t rank) {
-  return !a->trials.direct || caf_attached_there(rank, (const void *)t->addr[rank], t->bytes);
 }
 
 /* Finds an object whose memory is here. [in] watches: 0: events may be attached to it. [out] to:
@@ -90,8 +88,8 @@ static bool find(struct caf_here *here, const struct caf_selector *s, unsigned w
 bool caf_find_slow(struct caf_here *here, const struct caf_selector *s, unsigned watches,
                    bool with_stat) {
   uint32_t rank;
-  if (with_stat && (caf.lost_count || caf_poll_is_due(0))) return false;
-  if (!with_stat && caf_poll_is_due(CAF_SCALAR)) poll_counted();
+  if (caf_poll_is_due(with_stat ? 0 : CAF_SCALAR)) poll_counted(with_stat);
+  if (with_stat && caf.lost_count) return false;
   return find(here, s, watches, &rank);
 }
 
@@ -105,7 +103,7 @@ static void fill(const struct caf_here *h, const struct caf_lengths *of, struct 
                  int32_t *owned) {
   struct caf_here_call c;
   void *const place = caf_here_prepare(&c, h);
-  if (of) c.chars = of->chars;
+  c.chars = of ? of->chars : 0;
   ((caf_array_getter *)h->accessor->function)(h->add, &caf.image, result, owned, place, &c.token, 0,
                                               &c.chars, object_chars_of(of));
 }

@@ -33,9 +33,12 @@ struct caf_selector {
   const void *add;
 };
 
-/* Whether an access may post an event, where any is attached to memory of the rank. Apart, so that
- * the access of others keeps its registers. */
-bool caf_here_posts(const struct caf_accessor *a, const struct caf_token *t, uint32_t rank);
+/* Whether an access may post an event, where any is attached to memory of the rank. Calls nothing,
+ * so that the access of others keeps its registers. */
+static inline bool caf_here_posts(const struct caf_accessor *a, const struct caf_token *t,
+                                  uint32_t rank) {
+  return !a->trials.direct || caf_attached_there(rank, (const void *)t->addr[rank], t->bytes);
+}
 
 /* Finds out, in the fewest instructions, whether an object is here, no event is attached there, and
  * the image has nothing else to do before an access. [in] watches: the kind of event; weight: as of
@@ -49,14 +52,14 @@ static inline __attribute__((always_inline)) bool caf_find_short(struct caf_here
   if (__builtin_expect(!place, 0)) return false;
   const struct caf_accessor *a = &caf.accessors[s->index]; /* the compiler's index is one of ours */
   size_t offset = 0;
-  if (s->shape) {
+  if (caf_attached(rank, watches) && caf_here_posts(a, t, rank)) return false;
+  if (!a->trials.direct) {
+    if (s->shape && s->shape->base != t->base) return false;
+    if (!caf_follow_path(t, &a->trials.path, rank, place, s->add)) return false;
+  } else if (s->shape) {
     offset = (size_t)((char *)s->shape->base - (char *)t->base);
     if (__builtin_expect(offset >= t->bytes, 0)) offset = 0;
   }
-  if (__builtin_expect(!a->trials.direct, 0) &&
-      !caf_follow_short(t, &a->trials.path, rank, place, offset))
-    return false;
-  if (caf_attached(rank, watches) && caf_here_posts(a, t, rank)) return false;
   if (caf_poll_is_due(weight)) return false;
   here->base = (char *)(place + offset);
   here->shape = s->shape;
@@ -65,24 +68,8 @@ static inline __attribute__((always_inline)) bool caf_find_short(struct caf_here
   return true;
 }
 
-/* As caf_find_short, of an accessor that follows a path with a subscript or several words. */
-static inline __attribute__((always_inline)) bool
-caf_find_by_path(struct caf_here *here, const struct caf_selector *s, unsigned watches) {
-  const struct caf_token *t = s->token;
-  uint32_t rank;
-  const uintptr_t place = caf_place_short(t, s->image, &rank);
-  if (!place || caf_attached(rank, watches)) return false;
-  const struct caf_accessor *a = &caf.accessors[s->index];
-  if (!a->trials.path.coarray || (s->shape && s->shape->base != t->base)) return false;
-  if (!caf_follow_path(t, &a->trials.path, rank, place, s->add)) return false;
-  if (caf_poll_is_due(CAF_SCALAR)) return false;
-  *here = (struct caf_here){(char *)place, s->shape, s->add, a};
-  return true;
-}
-
 /* Finds any object that is here, and where the access posts no event; takes in messages. [in]
- * with_stat: the access is to tell whether the image has failed; then false where it is time to
- * ask. */
+ * with_stat: the access is to tell whether the image has failed: false where any image is lost. */
 bool caf_find_slow(struct caf_here *here, const struct caf_selector *s, unsigned watches,
                    bool with_stat);
 static inline __attribute__((always_inline)) bool caf_find_here(struct caf_here *here,
@@ -101,8 +88,7 @@ struct caf_here_call {
 /* Returns the object in the form that the accessor takes. */
 static inline __attribute__((always_inline)) void *caf_here_prepare(struct caf_here_call *c,
                                                                     const struct caf_here *h) {
-  c->chars = 0;
-  caf_token_of_asker(&c->token, caf.rank, (uintptr_t)h->add);
+  caf_token_of_asker(&c->token, CAF_OF_SELF, (uintptr_t)h->add);
   if (!h->shape) return h->base;
   caf_desc_copy(&c->object, h->shape);
   c->object.base = h->base;
@@ -115,6 +101,7 @@ static inline __attribute__((always_inline)) void *caf_here_find(const struct ca
                                                                  int32_t *owned) {
   struct caf_here_call c;
   void *const place = caf_here_prepare(&c, h), *at = NULL;
+  c.chars = 0;
   ((caf_getter *)h->accessor->function)(h->add, &caf.image, &at, owned, place, &c.token, 0,
                                         &c.chars, NULL);
   return at;
@@ -162,10 +149,12 @@ static inline __attribute__((always_inline)) bool caf_pass_short(const struct ca
 
 /* Whether an accessor may take an array as the program has it: its elements lie together, and are
  * found by its offset. */
-bool caf_here_takes_slow(const struct caf_desc *array);
-static inline bool caf_here_takes(const struct caf_desc *array) {
+bool caf_here_takes(const struct caf_desc *array);
+
+/* The same, without a call; false of arrays of rank 3 and more. */
+static inline bool caf_here_takes_short(const struct caf_desc *array) {
   const struct caf_dim *const d = array->dim;
-  if (__builtin_expect((unsigned)array->dtype.rank - 1 > 1, 0)) return caf_here_takes_slow(array);
+  if (__builtin_expect((unsigned)array->dtype.rank - 1 > 1, 0)) return false;
   if (array->span != (ptrdiff_t)array->dtype.elem_len || d[0].stride != 1) return false;
   ptrdiff_t first = d[0].lb;
   if (array->dtype.rank == 2) {

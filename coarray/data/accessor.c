@@ -99,7 +99,8 @@ static void prepare(struct call *c, const struct caf_ask *ask, char *base,
     c->place = &c->object;
   }
   c->image = (int)from->rank + 1;
-  caf_token_of_asker(&c->token, from->rank, from->add);
+  caf_token_of_asker(&c->token, CAF_OF_ASKER, from->add);
+  c->token.asker = from->rank;
   c->object_chars = ask->has_object_chars ? &ask->object_chars : NULL;
 }
 

@@ -62,13 +62,13 @@ bool caf_accessors_any(void);
 enum { CAF_LINKS_MAX = 2 };
 struct caf_path {
   uint32_t first;               /* subscript of the first element */
-  uint16_t coarray, element;    /* bytes; 0: there is no path */
-  uint16_t word;                /* where in the element */
-  uint16_t links;               /* further words */
-  uint16_t link[CAF_LINKS_MAX]; /* where each is, from the address in the one before */
-  uint16_t count;               /* elements; 0: the only one, without a subscript */
+  uint32_t sizes;               /* of its coarrays, as in their tokens; 0: there is no path */
+  uint32_t count;               /* elements that a subscript names */
   uint16_t subscript;           /* where in the values of the accessor */
-  uint16_t alone;               /* as coarray, where there is one element and no further word */
+  uint16_t word;                /* where in the element */
+  uint16_t link[CAF_LINKS_MAX]; /* where each is, from the address in the one before */
+  uint8_t links;                /* further words */
+  bool counted;                 /* there is a subscript; else there is one element */
 };
 
 /* Results of trial runs of an accessor of structures: compiler/trial.c. */
@@ -114,12 +114,12 @@ static inline void caf_accessor_note(struct caf_accessor *a, const struct caf_to
 }
 
 /* A token that stands for the image that asks: what is read of such a token, see `find` of
- * compiler15.c and caf_place_short. To clear the rest would take half of the time of a scalar. */
-static inline void caf_token_of_asker(struct caf_token *t, uint32_t rank, uint64_t add) {
-  t->type = CAF_OF_ASKER;
+ * compiler15.c and caf_place_short. To clear the rest would take half of the time of a scalar.
+ * [in] type: CAF_OF_ASKER: `asker` is to be set, too. */
+static inline void caf_token_of_asker(struct caf_token *t, int type, uint64_t add) {
+  t->type = type;
   t->here = NULL;
   t->base = (void *)(uintptr_t)add;
-  t->asker = rank;
 }
 
 /* Index of the accessor with a hash; -1: there is none. */

@@ -75,7 +75,8 @@ bool caf_is_near_slow(uint32_t rank) {
   const int none = gex_Segment_QueryBound(caf.tm, rank, &there, &here, &bytes);
   const bool near = rank == caf.rank || (!none && here && !caf.ordered);
   if (rank != caf.rank && near) caf.delta[rank] = (char *)here - (char *)there;
-  if (near) caf.bound[rank] = (struct caf_bound){(uintptr_t)there, bytes};
+  if (near && !caf.delta[rank] && bytes > CAF_BOUND_BLOCK)
+    caf.bound[rank] = (struct caf_bound){(uintptr_t)there, bytes - CAF_BOUND_BLOCK};
   caf.reach[rank] = !near ? CAF_FAR : caf.shown || caf.ordered ? CAF_SHOWN : CAF_NEAR;
   if (!near) caf_serves(CAF_BY_MESSAGE);
   return near;

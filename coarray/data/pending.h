@@ -38,8 +38,11 @@ static inline uintptr_t caf_place(const struct caf_token *t, uint32_t rank) {
 static inline __attribute__((always_inline)) uintptr_t caf_place_short(const struct caf_token *t,
                                                                        int image, uint32_t *rank) {
   uint32_t r = (uint32_t)image - 1;
-  if (!t || r >= caf.images || !t->here) return 0; /* without `here`: a component */
-  if (__builtin_expect(caf.renumbered != NULL, 0)) r = caf.renumbered[r];
+  if (!t || !t->here) return 0; /* without `here`: a component */
+  if (__builtin_expect(r >= caf.images, 0)) {
+    if (r >= caf.renumbered_images) return 0;
+    r = caf.renumbered[r];
+  }
   *rank = r;
   return t->here[r];
 }
@@ -48,7 +51,7 @@ static inline __attribute__((always_inline)) uintptr_t caf_place_short(const str
 static inline __attribute__((always_inline)) void *
 caf_word_short(const struct caf_token *t, size_t offset, int image, uint32_t *rank) {
   uintptr_t place = caf_place_short(t, image, rank);
-  if (!place && !image && t && t->here && caf.images) place = t->here[ *rank = caf.rank];
+  if (!place && !image && t && t->here && !caf.lost_count) place = t->here[ *rank = caf.rank];
   return __builtin_expect(place && offset < t->bytes, 1) ? (char *)place + offset : NULL;
 }
 

@@ -99,6 +99,7 @@ static void describe(struct caf_token *t, void **token_p, struct caf_desc *desc)
   t->rank = desc->dtype.rank;
   t->elem_type = desc->dtype.type;
   t->elem_bytes = desc->dtype.elem_len;
+  t->sizes = caf_sizes_of(t->bytes, t->elem_bytes);
   if (desc->dtype.type == CAF_CHARACTER) t->char_bytes = desc->dtype.elem_len;
 }
 

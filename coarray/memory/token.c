@@ -18,6 +18,7 @@ struct caf_token *caf_token_new(uint32_t ranks, int type) {
   t->ranks = ranks;
   t->here = t->addr + ranks;
   t->type = type;
+  t->sizes = caf_sizes_of(0, 0);
   return t;
 }
 
