@@ -111,6 +111,7 @@ int tmb_place_init(void) {
   free(ranks);
   w->crowded = plan.crowded;
   w->outnumber = plan.crowded || outnumber;
+  w->one_cpu = here > 1 && plan.cpus == 1;
   const bool one_host = boot->here == boot->size;
   w->home = one_host ? plan.home : tmb_place_home(boot);
   w->spread = here > 1 && (plan.spread || !one_host);

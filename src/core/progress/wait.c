@@ -15,7 +15,7 @@
  *
  * 1. Spin. The answer often comes within one transfer of a cache line, and a system call takes
  *    longer than that. Where ranks outnumber processors the phase is short: spinning takes the
- *    processor of a rank that has work.
+ *    processor of a rank that has work. Where all ranks have one processor there is none.
  * 2. Yield. The kernel runs other ranks of this processor. Yields that only give time to processes
  *    that compute are skipped for a while (place.c).
  * 3. Sleep, on a futex or in poll. A sleeping thread must be woken, and the race is: the peer
@@ -80,6 +80,7 @@ int tmb_wait_policy_init(void) {
   tmb_spin_init(w);
   static const int modes[] = {GASNET_WAIT_SPIN, GASNET_WAIT_BLOCK, GASNET_WAIT_SPINBLOCK};
   w->spin_ns = w->outnumber ? 1000 : tmb_job.threads ? THREADS_NS : 100000;
+  if (w->one_cpu) w->spin_ns = 0; /* nobody can end the wait while this rank spins */
   w->last_ns = TMB_MIN((uint64_t)LAST_NS * tmb_job.boot.here, (uint64_t)LAST_NS_MAX);
   w->yield_count = w->outnumber ? 4 : tmb_job.threads ? THREADS_YIELDS : 16;
   w->mode = modes[tmb_cfg_enum(TMB_CFG_WAIT)]; /* spin|block|spinblock */
