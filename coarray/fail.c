@@ -25,7 +25,8 @@ void caf_print(const char *head, const char *text, size_t len) {
 }
 
 /* Whether there is memory for a text, see caf_collective_status: the kernel copies its first and
- * its last byte onto themselves, and says where there is none. Where it may not, nobody knows. */
+ * last byte onto themselves, and fails where there is none. Where that call is forbidden, the
+ * answer is yes. */
 static bool writable(char *text, size_t len) {
   char ends[2];
   struct iovec here[2] = {{text, 1}, {text + len - 1, 1}}, copy = {ends, sizeof ends};

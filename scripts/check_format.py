@@ -20,10 +20,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("include", "src", "plugins", "coarray", "upc", "tools", "bench",
-           "study", "examples", "tests")
-FOLDERS += ("prif", "shmem")
-FOLDERS += ("bindings",)
+FOLDERS = ("include", "src", "plugins", "coarray", "prif", "upc", "shmem", "check", "replay",
+           "bindings", "tools", "bench", "study", "examples", "tests")
 ENDINGS = (".c", ".h", ".hpp", ".cc")
 
 

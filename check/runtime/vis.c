@@ -77,8 +77,7 @@ struct chk_pending chk_vis_begin(const struct shape *s, const char *call, const 
   chk_enter();
   p.site = chk_site(call, pc);
   if (!moves_nothing(s)) {
-    p.remote =
-        touch(s, &s->remote, chk_jobrank(s->tm, s->rank), s->is_get ? 0 : CHK_WRITE, p.site);
+    p.remote = touch(s, &s->remote, chk_jobrank(s->tm, s->rank), s->is_get ? 0 : CHK_WRITE, p.site);
     p.local = touch(s, &s->local, chk.rank, (s->is_get ? CHK_WRITE : 0) | CHK_LOCAL, p.site);
   }
   chk_local_open(p.local);

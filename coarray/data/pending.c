@@ -15,9 +15,9 @@
 #include <stdlib.h>
 
 enum { RANGES_MAX = 64 };
-/* Looks before the processor is offered first, and then between offers: these become more, as a
- * call costs as much as some hundred looks, while nobody takes the processor, which a call tells by
- * its time: two switches between processes take longer. */
+/* Polls before the processor is offered first, and then between offers. They become more while no
+ * other process takes the processor, which shows in the time of a call: two switches take longer. A
+ * call costs as much as some hundred polls. */
 enum { LOOKS_FIRST = 1024, LOOKS_BETWEEN = 64, LOOKS_MOST = 1 << 14, OFFER_NS = 1000 };
 #define MEMORY_MAX ((size_t)8 << 20) /* bytes of copies that puts in progress read from */
 

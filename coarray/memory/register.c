@@ -171,8 +171,8 @@ static bool is_in_coarray(void **token_p) {
   return (uintptr_t)token_p - (uintptr_t)caf.segment < caf.segment_bytes;
 }
 
-/* The live coarray whose token is where a request for other memory wants its own, or NULL. When an
- * allocatable coarray is allocated again, the request comes with its descriptor, too. */
+/* The live coarray whose token has the place of a new request's, or NULL. When an allocatable
+ * coarray is allocated again, the request has its descriptor, too. */
 static const struct caf_token *taken(void *const *token_p, const struct caf_desc *desc) {
   for (const struct caf_team *team = caf.team; team; team = team->parent)
     for (const struct caf_token *t = team->coarrays; t; t = t->next)

@@ -96,7 +96,7 @@ void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errm
   post_any(&s);
 }
 
-/* Why posts that have not come may never come: CAF_STAT_FAILED or CAF_STAT_STOPPED: the team has
+/* Reason why missing posts may never come: CAF_STAT_FAILED or CAF_STAT_STOPPED: the team has
  * lost a member, which may be the one that would have posted, or this image alone is left. 0: they
  * may come. */
 static int hopeless(void) {

@@ -163,8 +163,8 @@ static const struct rpl_event *due_handler(void) {
   return e;
 }
 
-/* Replay: let the events happen that have come and whose turn it is. A handler that ends comes back
- * here, so calls do not nest. */
+/* Replay: run the events that have arrived and are next in order. The end of a handler leads here
+ * again, so calls do not nest. */
 static void release_due(void) {
   const struct rpl_event *e;
   if (draining) return;

@@ -283,7 +283,7 @@ SH_HIDDEN void sh_heap_init(void *base, size_t bytes);
 
 /* ---- environment: env.c */
 
-/* Bytes of the heap that the environment asks for; 0: nothing is said. */
+/* Bytes of the heap that the environment asks for; 0: not set. */
 SH_HIDDEN uint64_t sh_env_heap(void);
 /* Reads the rest, and prints the output of SHMEM_VERSION and SHMEM_INFO. */
 SH_HIDDEN void sh_env_read(void);

@@ -19,8 +19,8 @@ static char *as_client(const char *text) {
   return (char *)(uintptr_t)text;
 }
 
-/* Variables are read and reported without a job, too: boot, which knows who prints for one, need
- * not be in a program that is linked statically. */
+/* Variables are read and reported without a job, too: a program that is linked statically may lack
+ * boot, which chooses the rank that prints. */
 TMB_AT_LOAD static void name_speaker(void) {
   tmb_cfg_set_speaker(tmb_boot_speaks);
 }

@@ -41,9 +41,8 @@ struct tmb_boot_doors {
  * "mpich"; TOMBOLO_MPI decides. */
 const char *tmb_boot_mpi_abi(void);
 
-/* Say once, on rank 0 of a job of `tombolo run`, that an MPI which has been initialised knows
- * nothing of the job: it would compute alone, and nobody would notice. A program may mean that, so
- * it goes on. */
+/* Warn once, on rank 0 of a job of `tombolo run`, that an initialised MPI is not part of the job:
+ * it would compute alone, unnoticed. A program may want that, so the job continues. */
 void tmb_boot_warn_of_mpi(struct tmb_boot *boot);
 
 /* Whether a foreign launcher has started this process that can serve an MPI in it as well. */
@@ -101,7 +100,7 @@ int tmb_boot_record_exit(struct tmb_boot *boot, int code);
  * reports the end of this process in one. Threads: that of exit(). */
 void tmb_boot_note_handlers(struct tmb_boot *boot);
 
-/* Record that this rank has said on stderr why it dies: the supervisor need not say more. Threads:
+/* Record that this rank has printed why it dies: the supervisor need not print more. Threads:
  * any; also from a signal handler. */
 void tmb_boot_note_explained(struct tmb_boot *boot);
 

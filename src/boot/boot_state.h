@@ -43,7 +43,7 @@ struct tmb_boot {
   int agent_fd;                        /* wakes the supervisor; -1: it needs no wake-up */
   uint32_t gathers;                    /* rounds with data so far */
   struct tmb_status *status;           /* page of this rank; never NULL in a rank */
-  bool mpi_is_alone; /* an MPI of this process would know nothing of the job; not said yet */
+  bool mpi_is_alone; /* an MPI of this process is not part of the job; not reported yet */
 };
 
 #endif

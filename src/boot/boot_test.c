@@ -103,7 +103,7 @@ static void report_early(void *arg) {
   tmb_env_report("SOME_NAME", "5", false);
 }
 
-/* The settings of base ask boot, because it has said so at load. */
+/* The settings of base ask boot, which has registered at load. */
 TEST(reports_are_held_back) {
   static struct capture cap;
   assert_int_equal(capture_run(&cap, report_early, "2:3:4:1f:77:3:4:5"), 0);

@@ -157,10 +157,10 @@ enum tmb_status_net {
   TMB_STATUS_NET_REFUSED,
   TMB_STATUS_NET_UNACKED, /* packets, now */
   TMB_STATUS_NET_QUEUED,  /* messages, now */
-  TMB_STATUS_NET_STALLED, /* 1 + the peer that is asked in vain and was heard least lately */
+  TMB_STATUS_NET_STALLED, /* 1 + the peer that does not answer and was heard least lately */
   TMB_STATUS_NET_STALLED_HEARD_NS,
   TMB_STATUS_NET_LOOKED_NS,     /* when the rank last looked for packets */
-  TMB_STATUS_NET_STALLED_COUNT, /* peers that are asked in vain, now */
+  TMB_STATUS_NET_STALLED_COUNT, /* peers that do not answer, now */
   TMB_STATUS_NET_HEARD_NS,      /* when any peer last said something */
   TMB_STATUS_NET_MAX
 };

@@ -135,9 +135,8 @@ struct tmb_job {
   uint32_t device_segments; /* segments of this process in device memory; atomic */
   bool signals_indexed;     /* a range of signals has an index; atomic */
   struct tmb_trace_area *trace; /* where events are recorded, NULL: nowhere; see op/record.h */
-  bool counted; /* operations are counted: the heads of teams and TM-pairs say that nobody is
-                   mapped, so that the inline forms come to the library, which asks
-                   tmb_segtab_deltas */
+  bool counted; /* operations are counted: the heads of teams and TM-pairs report no rank as mapped,
+                   so that inline forms call the library, which asks tmb_segtab_deltas */
 
   enum tmb_job_state state TMB_ALIGNED(TMB_CACHE_LINE);
   bool attached;

@@ -40,8 +40,7 @@ struct tmb_shared_turns {
   uint64_t count TMB_ALIGNED(2 * TMB_CACHE_LINE);
 };
 
-/* Meetings of a team's members, each kind numbered by itself: nobody goes on before all have come.
- */
+/* Meetings of a team's members, each kind numbered by itself: none continues before all arrive. */
 enum tmb_meeting {
   TMB_MEETING_BARRIER,
   TMB_MEETING_NAMED,
@@ -188,7 +187,7 @@ static inline struct tmb_shared_row *tmb_shared_row(const struct tmb_team *team,
 }
 
 /* A member's row for the others in all-gather `number`. Those of the primordial team lie side by
- * side: everybody reads those of everybody, and 16 ranks share a page. */
+ * side: every rank reads all of them, and 16 ranks share a page. */
 static inline struct tmb_shared_card *tmb_shared_card(const struct tmb_team *team, uint32_t rank,
                                                       uint64_t number) {
   if (team->shared_row) return &tmb_shared_row(team, rank)->card[number & 1];

@@ -148,7 +148,7 @@ TEST_BETWEEN(the_last_wakes_all, start, end) {
   }
 }
 
-/* A member has shown its contribution and is about to count itself: nobody goes on before. */
+/* A member has shown its contribution and is about to count itself: no member continues before. */
 TEST_BETWEEN(shown_is_not_counted, start, end) {
   struct tmb_team_gathering g;
   uint64_t mine = 0;

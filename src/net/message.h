@@ -99,7 +99,7 @@ struct tmb_rma {
   void *remote; /* address in the peer's space */
   void *local;
   size_t nbytes;
-  void *op;                  /* NULL: nobody asks for completion */
+  void *op;                  /* NULL: no completion */
   uint32_t category;         /* of the event that the whole operation is complete; opaque */
   uint32_t local_category;   /* put: of the event that the source has been read; if report_local */
   bool report_local;         /* put: op_done(local_category) is asked for */

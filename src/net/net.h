@@ -40,7 +40,7 @@ struct tmb_net_stats {
   uint64_t stalled; /* now: 1 + the peer that owes an answer and was heard least lately; 0: none */
   uint64_t stalled_heard_ns; /* when it last said something */
   uint64_t looked_ns;        /* when this rank last looked for packets */
-  uint64_t stalled_count;    /* now: peers that have been asked in vain for 200 ms and more */
+  uint64_t stalled_count;    /* now: peers that have not answered for 200 ms and more */
   uint64_t heard_ns;         /* when any peer last said something; 0: none has */
 };
 
@@ -110,7 +110,7 @@ struct tmb_net_env {
   uint32_t host, hosts;
   const uint32_t *host_of; /* [size] host of each rank, 0..hosts-1 */
   uint64_t job_id;         /* equal on all ranks */
-  const uint8_t *secret;   /* [TMB_NET_SECRET_BYTES] of the job; nobody else may know it */
+  const uint8_t *secret;   /* [TMB_NET_SECRET_BYTES] secret of the job */
   bool threads;            /* client threads may be inside the library at once */
   /* Internal handlers that am_by_thread may run while the client computes: bit i % 64 of word
    * i / 64 is handler i. thread_handlers has those that always may. thread_now is read for each

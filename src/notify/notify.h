@@ -33,7 +33,7 @@ void tmb_signal_wait(bool (*ready)(void *arg), void *arg,
 void tmb_signal_check(const char *call, const char *argument, const uint64_t *sig);
 
 /* mk_signal.c: a put or get as tmb_mk_rma, after which a->signal changes. The op of a put may be
- * NULL: then nobody asks for its completion. */
+ * NULL: no completion is reported. */
 int tmb_mk_rma_signal(const struct tmb_mk_access *a);
 
 /* Fatal when a signal is not in a host segment of (tm, rank)'s process that this one knows. */

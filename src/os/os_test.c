@@ -434,7 +434,7 @@ static void *rest(void *arg) {
   return arg;
 }
 
-/* Beside a thread that nobody knows a rank stays where it is; beside one of ours it moves. */
+/* Beside an unknown thread a rank stays where it is; beside one of the library's it moves. */
 static void move_beside_threads(void) {
   pthread_t thread;
   const int here = tmb_os_cpu_current();

@@ -114,7 +114,7 @@ struct argument {
   int value;
 };
 
-/* Whether they do; else one of them says so. Collective over the parent. */
+/* Whether the members agree; else one of them reports it. Collective over the parent. */
 static bool agree(const struct shmem_team_s *parent, const char *call, const struct argument *args,
                   int count) {
   int64_t mine[6], least[6]; /* of the values, and of their complements: the largest ones */

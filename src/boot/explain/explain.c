@@ -347,7 +347,7 @@ static bool is_waiting(const struct tmb_explain *e, uint32_t rank) {
   return e->condition[rank] == TMB_SEEN_WAITS || e->condition[rank] == TMB_SEEN_POLLS;
 }
 
-/* The verdict, once it is known who is live. A suspended rank hangs if anybody waits. */
+/* The verdict, once the live ranks are known. A suspended rank hangs if any rank waits. */
 static enum tmb_verdict judge(const struct tmb_explain *e) {
   uint32_t count[TMB_SEEN_COUNT] = {0}, hung = 0, coming = 0, unheard = 0, peer;
   uint64_t silent_ns;

@@ -29,7 +29,7 @@ static const struct heard NEVER = {UINT32_MAX, UINT32_MAX};
 /* Losses that hosts report of each other. */
 struct losses {
   const struct tmb_snapshot *s;
-  struct heard *of;    /* [hosts * hosts] when h heard g, which it asks in vain; else NEVER */
+  struct heard *of; /* [hosts * hosts] when h heard g last, if g does not answer it; else NEVER */
   struct heard *hears; /* [hosts] when a rank of the host last heard anybody */
   uint32_t *peers;     /* [hosts] most peers that a rank of the host has lost */
 };
@@ -38,7 +38,7 @@ static struct heard *cell(const struct losses *l, uint32_t h, uint32_t g) {
   return &l->of[(size_t)h * l->s->hosts + g];
 }
 
-/* Whether host h asks host g in vain. */
+/* Whether host g does not answer host h. */
 static bool loses(const struct losses *l, uint32_t h, uint32_t g) {
   return cell(l, h, g)->since_ms != UINT32_MAX;
 }

@@ -17,10 +17,10 @@
 
 /* What a rank shows. */
 struct shows {
-  uint32_t peer;     /* 1 + the one that it asks in vain; 0: none */
+  uint32_t peer;     /* 1 + the peer that does not answer it; 0: none */
   uint32_t heard_ms; /* when it last heard that one */
   uint32_t any_ms;   /* when it last heard anybody */
-  uint32_t count;    /* peers that it asks in vain */
+  uint32_t count;    /* peers that do not answer it */
   uint32_t looked_ms;
 };
 

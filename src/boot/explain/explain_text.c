@@ -90,7 +90,7 @@ static void queue_text(const struct tmb_snapshot *s, uint32_t rank, char *buf, s
              (unsigned long long)net[TMB_STATUS_NET_RETRANSMITS]);
 }
 
-/* Name of the host where a rank is: as the launcher knows it, else as the rank says. */
+/* Name of a rank's host: the launcher's, else the rank's. */
 static const char *host_text(const struct tmb_snapshot *s, uint32_t rank) {
   return s->hosts > 1 ? s->host_name[s->host_of[rank]] : s->rank[rank].status.host;
 }

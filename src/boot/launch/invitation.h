@@ -30,8 +30,7 @@ void tmb_invitation_write(const struct tmb_invitation *in, char *text, size_t by
 bool tmb_invitation_read(const char *text, struct tmb_invitation *out);
 
 /* Reads the rank alone, of a text of any version. Returns false, with *rank unchanged, if there is
- * none.
- */
+ * none. */
 bool tmb_invitation_rank(const char *text, uint32_t *rank);
 
 #endif

@@ -27,10 +27,9 @@ void tmb_orphans_end(const char *before);
  * libfabric's provider shm keeps for it, /dev/shm/PID:UID:NUMBER, which only it would remove. */
 void tmb_orphans_unlink(pid_t pid);
 
-/* Start a process that removes these regions should this process be killed, and its ranks with it:
- * nobody else is left to do so then. Only where the settings name the provider shm. Before the
- * ranks are forked. Returns a descriptor for tmb_orphans_guard_end, -1: there is no such process.
- */
+/* Start a process that removes these regions if this process is killed, and its ranks with it. Only
+ * where the settings name the provider shm. Before the ranks are forked. Returns a descriptor for
+ * tmb_orphans_guard_end, -1: there is no such process. */
 int tmb_orphans_guard(const struct tmb_ctl *ctl);
 
 /* All ranks are reaped, and their regions are removed: the guard ends. in fd: may be -1. */

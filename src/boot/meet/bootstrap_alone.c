@@ -2,8 +2,8 @@
 /*
  * The bootstrap of a process that is the only rank.
  *
- * Owns: no process state. Called through its table by boot. Calls: libc. Invariants: nobody else is
- * there, so nothing waits.
+ * Owns: no process state. Called through its table by boot. Calls: libc. Invariants: there is no
+ * other rank, so nothing waits.
  */
 #include "boot/meet/bootstrap.h"
 

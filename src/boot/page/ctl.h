@@ -56,7 +56,7 @@ struct tmb_ctl {
   int32_t supervisor_pid;
   uint64_t pid_space;                   /* of the supervisor, see tmb_os_pid_space */
   struct tmb_os_cgroup cgroup;          /* the limits of the supervisor */
-  uint8_t secret[TMB_CTL_SECRET_BYTES]; /* of the job; nobody else may know it */
+  uint8_t secret[TMB_CTL_SECRET_BYTES]; /* secret of the job */
   uint32_t refusals;                    /* to take part, so far: the first one is reported; ranks */
   uint32_t ranks_joined;                /* ranks past NEW; ranks */
   uint32_t ending;                      /* 1: no rank may join any more; supervisor */

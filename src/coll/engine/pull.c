@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAST_BYTES_MIN (1u << 20) /* below, nobody asks how large the cache is; chosen */
+#define PAST_BYTES_MIN (1u << 20) /* below, the size of the cache is not read; chosen */
 
 bool tmb_pull_works(void) {
   if (tmb_job.lost)

@@ -54,7 +54,7 @@ struct tmb_coll_shape {
   struct tmb_ref src, dst;
   struct tmb_coll_blocks send, recv; /* V forms */
   /* [size + 1] where blocks of different lengths begin that lie one behind another, known to all;
-   * NULL: blocks of `bytes` each. Not in V forms, where nobody needs to know all. */
+   * NULL: blocks of `bytes` each. Not in V forms, where no member needs them all. */
   const uint64_t *block_at;
   bool crowded; /* ranks of this host outnumber its processors; equal on all members of a node */
   bool shared;  /* the collective could be done over the team's shared memory */

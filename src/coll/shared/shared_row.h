@@ -113,8 +113,8 @@ static inline void tmb_row_want_room(const struct tmb_team *team, struct tmb_col
 
 /* Some members wait for room, and this one has published its count of chunks read: if it is the
  * last one, wake them, and nobody else. The fence: of two members that publish concurrently one
- * sees the count of the other. A member that says only now that it waits looks again before it
- * sleeps. */
+ * sees the count of the other. A member that starts to wait only now checks again before it sleeps.
+ */
 static inline void tmb_row_give_room(const struct tmb_team *team, const struct tmb_coll_shared *b) {
   tmb_fence_seq();
   for (uint32_t r = 0; r < team->head.size; r++)

@@ -106,7 +106,7 @@ void tmb_kit_ack(uint32_t origin, uint64_t op, uint32_t category);
 /* ---- operations made of parts */
 
 /* Send a request whose handling completes a part of `op`, by tmb_kit_ack or by data: the part is
- * counted first. op NULL: nobody asks. Returns 0; or TMB_AGAIN for an immediate message without
+ * counted first. op NULL: no completion. Returns 0; or TMB_AGAIN for an immediate message without
  * room: then the part is not counted. */
 int tmb_kit_send_part(struct tmb_am_out *out, void *op, uint32_t category);
 

@@ -45,8 +45,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Checks are on until the client has said whether it wants them: calls before initialisation are
- * reported in every build. */
+/* Checks are on until the client's build is known: calls before initialisation are reported in
+ * every build. */
 
 static bool boot_agree(void *ctx, bool ok) {
   const uint8_t mine = ok;
@@ -257,8 +257,8 @@ static int bring_up(const struct gexx_client_args *init) {
 }
 
 /* Initialisation has failed. A client that does not check the error goes on with the objects that
- * it gets: with checks on, each call finds that and ends the process. The inlines come to a call
- * because the team says of every rank that it is unmapped (docs/DECISIONS/0091). */
+ * it gets: with checks on, each call finds that and ends the process. Inline functions reach a call
+ * because the team reports every rank as unmapped (docs/DECISIONS/0091). */
 static void give_up(void) {
   static const intptr_t unmapped[] = {[0 ... TMB_BOOT_RANKS_MAX - 1] = GEXX_UNMAPPED};
   tmb_job.tm = (struct gexx_tm_s){.delta = unmapped, .magic = GEXX_MAGIC_TM};

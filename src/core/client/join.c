@@ -105,7 +105,7 @@ int tmb_client_add(const char *call, const struct gexx_client_args *init) {
   const gex_TM_t tm = rc == GASNET_OK ? make_team(index) : GEX_TM_INVALID;
   if (rc != GASNET_OK) return rc;
   if (!tm) return GEXX_ERR_LOST;
-  gex_Coll_BarrierBlocking(tm, 0); /* nobody returns before everybody can receive messages */
+  gex_Coll_BarrierBlocking(tm, 0); /* no rank returns before all can receive messages */
   *init->client_p = client;
   *init->ep_p = ep;
   *init->tm_p = tm;

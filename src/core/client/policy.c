@@ -27,7 +27,7 @@ int gexx_Job_SetFailurePolicy(int policy) {
   const bool first = !tmb_job.lost;
   if (first) tmb_failure_begin(&doors);
   tmb_boot_report(&tmb_job.boot, true, first ? &doors : NULL);
-  if (tmb_job.boot.agent_fd >= 0) /* every supervisor knows before anybody may rely on it */
+  if (tmb_job.boot.agent_fd >= 0) /* every supervisor knows before a rank may rely on it */
     (void)tmb_boot_barrier(&tmb_job.boot);
   const uint32_t before = tmb_thread()->lost;
   gex_Coll_BarrierBlocking(&tmb_job.tm,

@@ -50,7 +50,7 @@ struct gexx_srcdesc_s {
   gex_Token_t token; /* replies */
   gex_TM_t tm;       /* requests */
   gex_Rank_t rank;
-  gex_Flags_t resolve;   /* flags of Prepare that say how dest is meant */
+  gex_Flags_t resolve;   /* flags of Prepare that give the meaning of dest */
   struct tmb_am_out out; /* peer, is_reply, route, staged buffer */
 };
 

@@ -28,7 +28,7 @@
 #define MOVE_EVERY_NS  2000000u /* at most one move in this time */
 #define SPREAD_AFTER   2u    /* with a processor for each rank: they spin long before they yield */
 #define LEAVE_AFTER    4u    /* with threads: leave the home, too; chosen */
-#define SWITCH_NS      2000u /* a yield that takes longer has let somebody else run */
+#define SWITCH_NS      2000u /* a longer yield has let another thread run */
 #define COMPUTE_NS     500000u   /* one that takes this long went to a process that computes */
 #define COMPUTE_NS_MAX 10000000u /* longer ones count as this */
 #define SHORT_PART     2u        /* one below this part of it is short by the tick counter, too */

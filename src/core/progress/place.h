@@ -83,8 +83,8 @@ void tmb_place_turn(void);
  * their turn comes, whether this rank or the one that it waits for needs it. */
 bool tmb_place_is_busy(void);
 
-/* Whether this thread's last yield let somebody run who soon gave the processor back, because it
- * waits, too. So this thread shares its processor, perhaps with whom it waits for. */
+/* Whether this thread's last yield ran a thread that soon gave the processor back, because it
+ * waits, too. So this thread shares its processor, perhaps with the rank that it waits for. */
 bool tmb_place_shared(void);
 
 /* A wait is over or has made progress. in yielded: its last step was a yield. */

@@ -20,7 +20,7 @@
 /* Measure the pause and set the pace. in policy: `crowded` is set. */
 void tmb_spin_init(struct tmb_wait_policy *policy);
 
-/* Between two looks. in steps: looks of this wait that found nothing. */
+/* Pause between two checks. in steps: checks of this wait without success. */
 static inline void tmb_spin_pause(uint32_t steps) {
   if (steps > tmb_job.wait.eager_steps || tmb_thread()->unanswered) tmb_cpu_pause();
 }

@@ -33,8 +33,8 @@ enum { PATH_BYTES = 4096, PLUGIN_VERSION_MIN = 2, VERSION_WITH_NETWORK = 4 };
 
 /* ---- segments of a device */
 
-/* Count a segment of this kind, here and in tmb_job.device_segments: while that is 0 nobody asks
- * tmb_segment_device_at. */
+/* Count a segment of this kind, here and in tmb_job.device_segments: while that is 0,
+ * tmb_segment_device_at is not called. */
 static void count(struct gexx_mk_s *kind) {
   tmb_fetch_add_rlx(&kind->segments, 1);
   tmb_fetch_add_rlx(&tmb_job.device_segments, 1);

@@ -36,15 +36,15 @@ static inline const intptr_t *tmb_team_delta(const struct tmb_team *team) {
 }
 
 /* The delta table of a team, [team size]: offset from an address of a member to ours, or
- * GEXX_UNMAPPED. It is tm->delta, but while operations are counted tm->delta says that nobody is
- * mapped, so that inline calls come to the library; then this asks elsewhere. */
+ * GEXX_UNMAPPED. It is tm->delta; while operations are counted tm->delta reports no rank as mapped,
+ * so that inline calls reach the library, and this function has another table. */
 const intptr_t *tmb_segtab_hidden(gex_TM_t tm);
 static inline const intptr_t *tmb_segtab_deltas(gex_TM_t tm) {
   return TMB_LIKELY(!tmb_job.counted) ? tm->delta : tmb_segtab_hidden(tm);
 }
 
 /* The value of tm->delta for a delta table: the table, or while operations are counted one that
- * says that nobody is mapped. */
+ * reports no rank as mapped. */
 static inline const intptr_t *tmb_segtab_shown(const intptr_t *table) {
   return TMB_LIKELY(!tmb_job.counted) ? table : tmb_job.unmapped;
 }

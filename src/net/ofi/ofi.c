@@ -89,7 +89,7 @@ static uint64_t list_usable(const struct tmb_net *net, const char *wanted,
   return net->calls ? ofi_choose_list(net->calls, wanted, device, infos) : 0;
 }
 
-/* Have the provider reach memory of devices, or say that it does not. */
+/* Have the provider reach memory of devices, or report that it does not. */
 static void reach_devices(struct tmb_net *net) {
   ofi_choose_hmem(net->calls, &net->rail[0].info);
   const struct fi_info *info = net->rail[0].info;

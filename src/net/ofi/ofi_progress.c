@@ -131,7 +131,7 @@ static bool is_good(const struct tmb_net *net, const struct ofi_buffer *b) {
   return b->bytes == message_bytes(h);
 }
 
-/* Whether a message only asks whether the receiver lives, or says so. */
+/* Whether a message is only a probe of the receiver, or the answer to one. */
 static bool is_life(const struct ofi_buffer *b) {
   const struct ofi_head *h = ofi_head_of(b);
   return (h->kind == OFI_PROBE || h->kind == OFI_PROBED) && !h->returned;

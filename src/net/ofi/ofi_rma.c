@@ -321,7 +321,7 @@ bool ofi_error_of_peer(int error) {
 
 bool ofi_access_again(struct tmb_net *net, struct ofi_op *op, int error) {
   struct ofi_access *a = access_of(op);
-  if (a->atomic) return false;                     /* nobody knows whether it was performed */
+  if (a->atomic) return false;                     /* it may have been performed or not */
   const bool signalled = a->signals && a->started; /* the peer may have seen it already */
   if (a->lost || signalled || a->tries == OFI_TRIES || ofi_error_of_peer(error) ||
       ofi_peer_of(net, op->peer)->broken)

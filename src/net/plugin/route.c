@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether the kernel knows a way to an address: see route.h. A datagram socket looks its route up
+ * Whether the kernel has a route to an address: see route.h. A datagram socket looks its route up
  * when it is connected.
  *
  * Owns nothing. Called by udp and ofi. Calls: socket, connect.

@@ -125,8 +125,7 @@ static int meet(const struct tmb_net_env *env, struct plan *plan) {
   return TMB_E_UNSUPPORTED;
 }
 
-/* Listen on the chosen interfaces, and send the addresses to other ranks. Returns as meet does.
- */
+/* Listen on the chosen interfaces, and send the addresses to other ranks. Returns as meet does. */
 static int listen_there(const struct tmb_net_env *env, struct plan *plan) {
   const struct tmb_net_up *up = env->up;
   const struct udp_card *own = &plan->cards[env->rank];

@@ -627,7 +627,7 @@ TEST(cut_off) {
   }
 }
 
-/* A peer that speaks and acknowledges nothing is shown as asked in vain until it does. */
+/* A peer that speaks and acknowledges nothing is shown as not answering until it does. */
 TEST(asked_in_vain) {
   const struct udp_config config = rig_config();
   begin(2, &config, NULL);

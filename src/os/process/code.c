@@ -2,9 +2,9 @@
 /*
  * Places in the code of this process, see code.h.
  *
- * Owns: nothing. Called as code.h says. Calls: dladdr1 or dladdr, readlink. The loader knows the
- * program itself by an empty name or by the name that it was started with, and a library of a
- * relative LD_LIBRARY_PATH by a relative name, so those files come from the system.
+ * Owns: nothing. Called as code.h says. Calls: dladdr1 or dladdr, readlink. The loader's name of
+ * the program itself is empty or the one that it was started with, and that of a library of a
+ * relative LD_LIBRARY_PATH is relative, so the system names those files.
  */
 #define _GNU_SOURCE
 #include "os/process/code.h"

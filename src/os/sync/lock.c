@@ -104,6 +104,6 @@ TMB_NO_LOCK_CHECK static bool grant(struct tmb_lock *lock) {
 
 void tmb_lock_wake(struct tmb_lock *lock) {
   tmb_store_rlx(&lock->asleep, 0);
-  /* Only hungry threads pick a grant up, and the kernel does not know who they are. */
+  /* Only hungry threads take a grant, and the kernel does not distinguish them. */
   (void)tmb_futex_wake(&lock->word, grant(lock) ? INT_MAX : 1);
 }

@@ -23,8 +23,7 @@ static void prepare(upcr_pts_t p, size_t n, const char *what) {
   rt_far_order(p, n);
 }
 
-/* Parts of public functions, inlined so that RT_SITE knows the place of the call.
- */
+/* Parts of public functions, inlined so that RT_SITE knows the place of the call. */
 #define NB_PART static __attribute__((always_inline)) inline
 
 NB_PART handle_t get_nb(void *dst, upcr_pts_t src, size_t n) {

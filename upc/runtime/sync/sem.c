@@ -62,7 +62,7 @@ static unsigned complete_flags(int flags, const char *name) {
 }
 
 /* A semaphore of this thread that was freed, emptied; NULL: none is found. Where many are in use,
- * a free one may be found later: each call looks at a few, and goes on with the next ones. */
+ * a free one may be found later: each call checks a few, and the next call goes on behind them. */
 static struct upcr_sem *take_freed(uint64_t flags) {
   for (int i = 0; circle && i < LOOKS; i++) {
     circle = circle->next;
