@@ -265,7 +265,7 @@ uintptr_t chk_resolve(uintptr_t addr);
 void chk_see(uintptr_t addr, size_t bytes, int kind, const void *pc);
 /* As chk_see, for an access that does not make the run of its line longer. */
 void chk_run(struct chk_run *run, uintptr_t addr, const void *pc);
-/* All runs end; and there are none any more. */
+/* Ends all runs, for good. */
 void chk_runs_end(void);
 void chk_runs_never(void);
 uint32_t chk_site_of(int kind, const void *pc);

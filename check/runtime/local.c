@@ -75,7 +75,7 @@ static void strict_access(uintptr_t addr, size_t bytes, int kind, const void *pc
 
 /* ---- loads and stores */
 
-/* One in a segment that has no words. */
+/* An access to a segment that has no words. */
 static void any_segment(uintptr_t addr, size_t bytes, int kind, const void *pc) {
   pthread_mutex_lock(&chk.lock);
   struct chk_access *const a = chk_shared(chk_site_of(kind, pc), chk_flags_of(kind));

@@ -259,7 +259,7 @@ static struct request *next_request(void) {
   return r;
 }
 
-/* Not in a handler. Returns whether it has served any. */
+/* Serves kept requests; not in a handler. Returns whether there were any. */
 static bool serve_all(void) {
   struct request *r;
   bool any = false;

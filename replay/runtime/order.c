@@ -30,7 +30,7 @@
 
 static uint32_t *kept; /* [ranks][2] messages that the library keeps */
 static uint32_t *hold; /* [ranks][2] polls for which chaos still holds them back */
-/* One of these is passed to the gate again: by its event, or without one. */
+/* Pass a kept message to the gate again: by its event, or without one. */
 static _Thread_local bool releasing;
 static _Thread_local const struct rpl_event *released_by;
 static _Thread_local bool draining; /* in release_due or release_all */

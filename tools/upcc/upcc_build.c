@@ -334,7 +334,7 @@ static struct files name_files(const struct upcc *u, const char *source, const c
   return f;
 }
 
-/* One source to the requested form; *object is the file for the linker. */
+/* Compiles one source to the requested form; *object is the file for the linker. */
 static int build_source(const struct upcc *u, size_t i, const char **object) {
   const char *source = u->sources.words[i], *folder = folder_of(u, i);
   if (u->stop == UPCC_PREPROCESSED) return preprocess(u, source, u->output, NULL);

@@ -115,7 +115,7 @@ static void name_hosts(struct tmb_ctl *ctl, const struct tmb_ctl_job *job) {
   }
 }
 
-/* All ranks of a host share the moment of the first. */
+/* The time of the first rank holds for all ranks of a host. */
 static void open_traces(struct tmb_ctl *ctl, const struct tmb_ctl_job *job) {
   const struct tmb_trace_area *first = NULL;
   for (uint32_t r = 0; r < job->size; r++) {

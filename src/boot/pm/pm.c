@@ -163,7 +163,7 @@ static const struct tmb_pm_ops *asked(enum launcher launcher) {
   return launcher == LAUNCHER_PMIX ? &tmb_pm_pmix : &tmb_pm_mpi;
 }
 
-/* Each of these processes would be a job of its own, and nobody would notice. */
+/* Each of these processes would be a job of its own, unnoticed. */
 static int refuse_singletons(const char *who, uint32_t rank, uint32_t size) {
   const bool slurm = strcmp(who, "srun") == 0;
   tmb_print("this program was started by %s as rank %u of %u, through which its ranks cannot "

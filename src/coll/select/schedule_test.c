@@ -602,7 +602,7 @@ static enum node_map map_of(const struct tmb_coll_alg *alg, unsigned variant) {
   return alg->needs & TMB_ALG_RANGES ? RANGES + map % 2 : map;
 }
 
-/* One algorithm and size. Returns whether it was affordable. */
+/* Runs one algorithm at one size. Returns whether it was affordable. */
 static bool run_variant(const struct tmb_coll_alg *alg, uint32_t size, unsigned v,
                         struct world *w) {
   static const uint32_t counts[] = {1, 5, 67};

@@ -368,8 +368,8 @@ static bool combine(struct tmb_team *team, struct tmb_coll_shared *b,
 
 /* ---- running */
 
-/* Not all have come to a chunk: does one of them call another collective? Not asked at each look,
- * for it takes a line of each row. */
+/* Members are missing at a chunk: checks whether one of them calls another collective. Not at each
+ * poll, because it reads a line of each row. */
 static void check_present(const struct tmb_team *team, const struct tmb_coll_shared *b,
                           const struct tmb_coll_shared_op *op, uint64_t number) {
   for (uint32_t r = 0; r < team->head.size; r++) {

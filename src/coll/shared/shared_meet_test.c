@@ -30,7 +30,7 @@ static int end(void **state) {
   return 0;
 }
 
-/* All come to a chunk; `last` is the last one. */
+/* All members come to a chunk; `last` is the last one. */
 static void meet(uint64_t number, uint32_t last) {
   uint32_t who = UINT32_MAX;
   for (uint32_t i = 1; i < MEMBERS; i++) {

@@ -35,7 +35,7 @@
 enum { EXCLUDED = 0xff, NO_ROW = 0xfe };
 #define NOT_SENT UINT32_MAX
 
-/* One shrinking of one team, as this member of it knows it. */
+/* State of one shrinking of a team at this member. */
 struct tmb_shrink {
   struct tmb_shrink *next;
   uint64_t uid;          /* of the team */

@@ -44,7 +44,7 @@ bool nmpi_says(const struct tmb_net *net, const char *call, int code) {
   return false;
 }
 
-/* Not analysed: those that call them are functions under the lock, which do not say so. */
+/* Not analysed: their callers hold the lock, which their types do not express. */
 TMB_NO_LOCK_CHECK _Noreturn void nmpi_fatal(struct tmb_net *net, const char *call, int code) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;

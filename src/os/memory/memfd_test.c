@@ -123,7 +123,7 @@ static void create_without_descriptors(void *arg) {
   CHILD_CHECK(tmb_memfd_create("tombolo-test", false) == TMB_E_SYS);
 }
 
-/* Another folder would not help. */
+/* another folder would fail, too */
 TEST(names_the_limit_on_open_files) {
   static struct capture all;
   assert_int_equal(capture_run(&all, create_without_descriptors, NULL), 0);

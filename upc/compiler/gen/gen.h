@@ -25,7 +25,7 @@ public:
   std::string code(Node *n);
 
 private:
-  // Each writes nodes of one or more kinds (the table in gen.cc).
+  // Writers of nodes, each of one or more kinds (the table in gen.cc).
   using Write = std::string (Generator::*)(Node *);
   static const std::map<Nk, Write> &table();
   std::string name_code(Node *n);

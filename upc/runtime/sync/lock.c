@@ -264,7 +264,7 @@ void upc_unlock(lock_t lock) {
     const uint32_t next = (uint32_t)word + 1;
     check_held(word);
     note_order(lock, GEXX_CHECK_GIVE);
-    /* Others change the upper half meanwhile; a carry must not get there. */
+    /* Other threads change the upper half meanwhile, so no carry may reach it. */
     __atomic_store_n((uint32_t *)(void *)&here->word + LOW_HALF, next, __ATOMIC_RELEASE);
     if ((uint32_t)(word >> 32) != next) wake_next(here, next);
     serve_others(lock);

@@ -217,7 +217,8 @@ void udp_xfer_add(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x);
 uint64_t udp_xfer_push(struct tmb_net *e, struct udp_peer *p);
 /* A packet of it has been acknowledged. */
 void udp_xfer_acked(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x);
-/* All packets below tx.una have been acknowledged: signals that waited for that have changed. */
+/* Note that all packets below tx.una were acknowledged: signals that waited for that have changed.
+ */
 void udp_xfer_passed(struct tmb_net *e, struct udp_peer *p);
 /* Held: mark it complete; else free it. */
 void udp_xfer_free(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x);
