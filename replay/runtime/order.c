@@ -350,13 +350,20 @@ static void end_before(enum rpl_call call, const void *pc) {
   rpl_deviate("called");
 }
 
+static bool prepares(enum rpl_call call) {
+  return call == RPL_CALL_gex_AM_PrepareRequestMedium || call == RPL_CALL_gex_AM_PrepareRequestLong;
+}
+
 /* Replay: the call at the position has begun. */
 static void has_begun(void) {
   if (rpl.repeat && is_poll(rpl.call))
     rpl_stepped();
   else
     rpl_moved();
-  release_due(); /* the call may wait for one of these */
+  if (prepares(rpl.call))
+    run_handlers(); /* none runs behind it: this thread's descriptor is in use until the commit */
+  else
+    release_due(); /* the call may wait for one of these */
   const struct rpl_event *const e = rpl_log_next();
   if (!e || e->run != rpl.run || !e->site || (e->kind & RPL_BETWEEN)) return;
   struct rpl_place place;

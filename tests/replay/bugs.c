@@ -27,6 +27,8 @@ static long *base[3]; /* of the segments */
 #define H_ADD   200
 #define H_SCALE 201
 #define H_NAME  202
+#define H_ASK   203
+#define H_TELL  204
 
 static volatile long value, count;
 static char order[256];
@@ -46,6 +48,18 @@ static void on_name(gex_Token_t t) {
   gex_Token_Info_t info;
   (void)gex_Token_Info(t, &info, GEX_TI_SRCRANK);
   order[count++] = (char)('0' + info.gex_srcrank);
+}
+
+/* Prepare a reply, and send another one. */
+static void on_ask(gex_Token_t t, void *buf, size_t nbytes) {
+  (void)buf, (void)nbytes;
+  gex_AM_CancelReplyMedium(gex_AM_PrepareReplyMedium(t, NULL, 8, 8, NULL, 0, 0), 0);
+  gex_AM_ReplyShort(t, H_TELL, 0);
+  value++;
+}
+static void on_tell(gex_Token_t t) {
+  (void)t;
+  count++;
 }
 
 static void barrier(void) {
@@ -307,6 +321,21 @@ SCRIPTED(nothing_started) {
   }
 }
 
+/* No bug: a handler that prepares a reply runs where a request waits for its buffer. */
+SCRIPTED(prepared) {
+  enum { ROUNDS = 40, ASK_BYTES = 30000 };
+  for (int i = 1; i <= ROUNDS; i++) {
+    delay(300);
+    for (gex_Rank_t r = 0; r < 3; r++) {
+      gex_AM_SrcDesc_t sd =
+          gex_AM_PrepareRequestMedium(tm, r, NULL, ASK_BYTES, ASK_BYTES, NULL, 0, 0);
+      memset(gex_AM_SrcDescAddr(sd), i, ASK_BYTES);
+      gex_AM_CommitRequestMedium(sd, H_ASK, ASK_BYTES);
+    }
+  }
+  while (value < 3 * ROUNDS || count < 3 * ROUNDS) (void)gasnet_AMPoll();
+}
+
 /* No bug: a test of a signal or semaphore is true where a wait has seen what it asks for. */
 SCRIPTED(signals_seen) {
   uint64_t *const sig = (uint64_t *)(void *)base[me];
@@ -460,7 +489,9 @@ int main(int argc, char **argv) {
   gex_AM_Entry_t handlers[] = {
       {H_ADD, (gex_AM_Fn_t)on_add, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 1, NULL, NULL},
       {H_SCALE, (gex_AM_Fn_t)on_scale, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 1, NULL, NULL},
-      {H_NAME, (gex_AM_Fn_t)on_name, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 0, NULL, NULL}};
+      {H_NAME, (gex_AM_Fn_t)on_name, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 0, NULL, NULL},
+      {H_ASK, (gex_AM_Fn_t)on_ask, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDIUM, 0, NULL, NULL},
+      {H_TELL, (gex_AM_Fn_t)on_tell, GEX_FLAG_AM_REPLY | GEX_FLAG_AM_SHORT, 0, NULL, NULL}};
   gex_Client_Init(&client, &ep, &tm, "bugs", &argc, &argv, 0);
   gex_Segment_Attach(&segment, tm, 65536);
   gex_EP_RegisterHandlers(ep, handlers, sizeof handlers / sizeof *handlers);

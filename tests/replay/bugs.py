@@ -7,6 +7,7 @@
 # CASE `stepped`, `stepped_long`: gdb stops one rank again and again; it does as recorded.
 # CASE `chaos_ends`: of a hang; and what an ended search leaves.
 # CASE `memory`: loads of memory see it sooner or later than in the recording.
+# CASE `prepared`: a run with prepared messages is replayed.
 # CASE `full`: a file system without room for the recording.
 # CASE `refused`: options that contradict, and folders without a recording.
 import os
@@ -258,6 +259,16 @@ def memory(tombolo, program, _case, folder):
         return "\n".join(filter(None, pool.map(fault_of, cases)))
 
 
+def prepared(tombolo, program, case, folder):
+    """Handlers of a request that is being prepared do not run between it and its commit."""
+    for _ in range(10):
+        bad, _ = recorded(tombolo, program, case, folder)
+        code, _, err = (1, "", bad) if bad else run(tombolo, "--replay", folder, program, case)
+        if code:
+            return err
+    return None
+
+
 def full(tombolo, program, _case, folder):
     """A file system without room for the recording is named, and the program is not killed."""
     mounted = ("mount -t tmpfs -o size=64k none %s && exec %s run -n 3 --timeout 20 "
@@ -277,8 +288,8 @@ def full(tombolo, program, _case, folder):
 def main():
     tombolo, program, case = sys.argv[1:4]
     checks = {"chaos": chaos, "chaos_ends": chaos_ends, "deviation": deviation, "full": full,
-              "memory": memory, "only": only, "refused": refused, "stepped": stepped,
-              "stepped_long": stepped}
+              "memory": memory, "only": only, "prepared": prepared, "refused": refused,
+              "stepped": stepped, "stepped_long": stepped}
     with tempfile.TemporaryDirectory() as folder:
         fault = checks.get(case, reproduces)(tombolo, program, case, folder)
     if fault:
