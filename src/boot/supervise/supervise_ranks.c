@@ -205,8 +205,8 @@ static void natural_end(struct tmb_sup *s, uint32_t rank, pid_t pid, int status,
   if ((first_failure || WIFSIGNALED(status)) && !again && s->reports++ < TMB_SUP_REPORTS_MAX)
     report_end(s, rank, pid, status, false);
   else if (s->phase == TMB_PHASE_RUNNING && tmb_sup_all_alive(s) > 0)
-    tmb_info("rank %u (pid %d) ended with code 0 after %.2f s while %u others run", rank, (int)pid,
-             seconds_since_start(s), tmb_sup_all_alive(s));
+    tmb_info("rank %u (pid %d) ended with code 0 after %.2f s; ranks still running: %u", rank,
+             (int)pid, seconds_since_start(s), tmb_sup_all_alive(s));
   tmb_sup_begin_end(s, flags);
 }
 
@@ -254,8 +254,8 @@ static void lose(struct tmb_sup *s, uint32_t rank, pid_t pid, int status) {
   if (failed && s->reports++ < TMB_SUP_REPORTS_MAX)
     report_end(s, rank, pid, sig ? status : code << 8, true);
   else if (!failed)
-    tmb_info("rank %u (pid %d) ended in good order after %.2f s; %u others run", rank, (int)pid,
-             seconds_since_start(s), tmb_sup_all_alive(s));
+    tmb_info("rank %u (pid %d) ended in good order after %.2f s; ranks still running: %u", rank,
+             (int)pid, seconds_since_start(s), tmb_sup_all_alive(s));
   tmb_sup_set_fate(s, rank, TMB_FATE(failed ? TMB_FATE_FAILED : TMB_FATE_ENDED, code, sig));
   tmb_crashes_print(s->l->ctl, CRASHES_MS);
 }
