@@ -150,6 +150,13 @@ def cgroup_of_processes():
         done = subprocess.run([*enter, "doctor"], text=True, timeout=60, capture_output=True,
                               check=False)
         check(re.search(f"processes +at most 12 in the cgroup {group}", done.stdout), done)
+        with open(f"{group}/pids.max", "w", encoding="ascii") as file:
+            file.write("4")  # the launcher and three ranks, without their threads
+        if os.path.exists(PLUGINS + "/tombolo-net-udp.so"):
+            env = {**os.environ, "TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"}
+            done = subprocess.run([*enter, "run", "-n", "3", VICTIM], text=True, timeout=60,
+                                  env=env, capture_output=True, check=False)
+            check(done.returncode == 0 and "udp: no progress thread: " in done.stderr, done)
     finally:
         os.rmdir(group)
     return None

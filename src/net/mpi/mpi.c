@@ -14,6 +14,7 @@
 #include "net/plugin/progress_thread.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +158,10 @@ static void start_thread(struct tmb_net *net) {
   if (level != MPI_THREAD_MULTIPLE || !share) return;
   net->thread = tmb_progress_thread_start(&(struct tmb_progress_work){
       .net = net, .tick = &net->tick, .tend = nmpi_tend, .share = share});
+  if (!net->thread)
+    net->env.up->print("mpi: no progress thread: %s; raise what refuses it (ulimit -u, ulimit -n, "
+                       "pids.max of the cgroup), or set TOMBOLO_PROGRESS_SHARE=0",
+                       strerror(errno));
 }
 
 static void free_buffers(struct tmb_net *net) {

@@ -17,6 +17,7 @@
 #include "net/ofi/ofi_silent.h"
 #include "net/plugin/progress_thread.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,6 +266,10 @@ static void start_thread(struct tmb_net *net) {
                                                               .tend = ofi_tend,
                                                               .busy = ofi_gathers,
                                                               .share = share});
+  if (!net->client.thread)
+    net->env.up->print("ofi: no progress thread: %s; raise what refuses it (ulimit -u, ulimit -n, "
+                       "pids.max of the cgroup), or set TOMBOLO_PROGRESS_SHARE=0",
+                       strerror(errno));
 }
 
 /* The state and its tables of all ranks, or NULL. */

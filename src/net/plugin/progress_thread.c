@@ -14,6 +14,7 @@
 
 #include "base/atomic.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -102,11 +103,13 @@ struct tmb_progress_thread *tmb_progress_thread_start(const struct tmb_progress_
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the client's */
-  const int rc = t->event < 0 ? -1 : pthread_create(&t->thread, NULL, tmb_progress_thread_run, t);
+  const int rc =
+      t->event < 0 ? errno : pthread_create(&t->thread, NULL, tmb_progress_thread_run, t);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (!rc) return t;
   if (t->event >= 0) close(t->event);
   free(t);
+  errno = rc;
   return NULL;
 }
 

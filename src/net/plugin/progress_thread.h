@@ -39,8 +39,8 @@ struct tmb_progress_work {
   uint32_t share;
 };
 
-/* Start the thread. in tended: copied. Returns NULL if that is not possible: then things wait for
- * the client. */
+/* Start the thread. in tended: copied. Returns NULL, with errno, if that is not possible: then
+ * things wait for the client. */
 struct tmb_progress_thread *tmb_progress_thread_start(const struct tmb_progress_work *tended);
 
 /* End it; waits for it. in thread: NULL: nothing is done. */

@@ -274,6 +274,17 @@ static int no_memory(const struct tmb_net_env *env) {
   return TMB_E_NOMEM;
 }
 
+static void start_thread(const struct tmb_net_up *up, struct tmb_net *e) {
+  const uint32_t share = (uint32_t)up->setting_int("TOMBOLO_PROGRESS_SHARE");
+  if (!share) return;
+  e->helper.thread = tmb_progress_thread_start(&(struct tmb_progress_work){
+      .net = e, .tick = &e->time.tick, .tend = tend, .busy = udp_busy_transfers, .share = share});
+  if (!e->helper.thread)
+    up->print("udp: no progress thread: %s; raise what refuses it (ulimit -u, ulimit -n, pids.max "
+              "of the cgroup), or set TOMBOLO_PROGRESS_SHARE=0",
+              strerror(errno));
+}
+
 static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   struct plan plan = {0};
   plan.cards = calloc(env->size, sizeof *plan.cards);
@@ -298,10 +309,7 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
     goto free_plan;
   }
   plan.cipher = NULL; /* belongs to the engine's configuration */
-  const uint32_t share = (uint32_t)env->up->setting_int("TOMBOLO_PROGRESS_SHARE");
-  if (share)
-    e->helper.thread = tmb_progress_thread_start(&(struct tmb_progress_work){
-        .net = e, .tick = &e->time.tick, .tend = tend, .busy = udp_busy_transfers, .share = share});
+  start_thread(env->up, e);
   env->barrier(env->ctx);
   *net = e;
 free_plan:
