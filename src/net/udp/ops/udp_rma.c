@@ -20,7 +20,7 @@
 /* Bytes of sources that must be free on return and are copied. Chosen, not measured. */
 #define COPY_LONG_MAX  (256u << 10) /* of one put */
 /* Bytes of a source whose end somebody awaits, and that is copied: for longer ones the time of a
- * round trip counts less. Chosen, `put_now` of `tombolo bench net` measures it. */
+ * round trip counts less. Chosen. */
 #define COPY_LOCAL_MAX (64u << 10)
 #define COPIED_MAX     (1u << 20) /* for one peer at a time */
 #define GETS_FIRST     64u        /* entries of the table of gets at first */
